@@ -1,0 +1,60 @@
+# The commands of every day. CMake does the building (CMakePresets.json); `make help` lists what there is.
+PREFIX  ?= /usr/local
+DESTDIR ?=
+SYSTEM  ?= scenarios/hydraulic-crane/crane.yaml
+SOAK_SECONDS ?= 3600
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test test-full bench soak docs install format clean
+
+help:
+	@echo 'make run        build, then run $(SYSTEM)'
+	@echo 'make test       build and check everything that is fast (a few minutes)'
+	@echo 'make build      program and library: build/release/yoke, build/release/libyoke.so'
+	@echo 'make test-full  make test, clang, threads, static checks, ARM, fuzzers, long studies'
+	@echo 'make bench      run the benchmarks'
+	@echo 'make soak       repeat every scenario for SOAK_SECONDS=$(SOAK_SECONDS) and compare the bytes'
+	@echo 'make docs       check the links of the pages; docs/README.md is where to start reading'
+	@echo 'make install    to $$(DESTDIR)$$(PREFIX), PREFIX=$(PREFIX)'
+	@echo 'make format     format all C files; make clean removes build/'
+
+build:
+	@tools/build release product
+
+run:
+	@tools/setup run
+	@tools/build release product
+	@build/release/yoke run $(SYSTEM)
+	@echo 'results are in results/$(basename $(notdir $(SYSTEM)))/'
+
+test:
+	@tools/setup test
+	@tools/test quick
+
+test-full:
+	@tools/setup full
+	@tools/test full
+
+bench:
+	@tools/setup run
+	@tools/build release benchmarks
+	@set -e; for program in build/release/bench/*; do \
+	  [ -x "$$program" ] || continue; echo "== $${program##*/}"; "$$program"; done
+
+soak:
+	@tools/setup run
+	@tools/build release product
+	@tools/soak $(SOAK_SECONDS)
+
+docs:
+	@tools/check_links
+
+install: build
+	@DESTDIR='$(DESTDIR)' cmake --install build/release --prefix '$(PREFIX)' >build/release/install.log
+	@echo 'installed to $(DESTDIR)$(PREFIX); the files are listed in build/release/install_manifest.txt'
+
+format:
+	@tools/format
+
+clean:
+	@rm -rf build

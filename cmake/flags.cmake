@@ -1,0 +1,60 @@
+# Compiler flags, as targets: nothing is set for code that is not ours.
+#   yoke_warnings  the warnings of the house style and the floating-point rules
+#   yoke_sanitize  sanitizers and coverage, compiler and linker
+#   yoke_internal  what own code inside the tree sees: folders, libraries, optional parts
+
+# release is -O2 with asserts left in; contraction off keeps the same numbers on every machine
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+  endif()
+  set(CMAKE_C_FLAGS_RELEASE "-O2")
+  set(CMAKE_C_FLAGS_DEBUG "-O0 -g")
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+
+add_library(yoke_warnings INTERFACE)
+target_compile_options(yoke_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wstrict-prototypes
+  -Wmissing-prototypes -Wvla -Wcast-qual -Wwrite-strings -ffp-contract=off)
+if(YOKE_WERROR)
+  target_compile_options(yoke_warnings INTERFACE -Werror)
+endif()
+
+# a finding ends the process, so that no test can pass with one
+add_library(yoke_sanitize INTERFACE)
+if(YOKE_SANITIZE)
+  target_compile_options(yoke_sanitize INTERFACE -fsanitize=${YOKE_SANITIZE}
+                         -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_link_options(yoke_sanitize INTERFACE -fsanitize=${YOKE_SANITIZE})
+endif()
+if(YOKE_FUZZ)
+  target_compile_options(yoke_sanitize INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(YOKE_COVERAGE)
+  target_compile_options(yoke_sanitize INTERFACE --coverage)
+  target_link_options(yoke_sanitize INTERFACE --coverage)
+endif()
+
+add_library(yoke_internal INTERFACE)
+target_include_directories(yoke_internal INTERFACE
+  ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/models)
+target_include_directories(yoke_internal SYSTEM INTERFACE ${yoke_library_includes})
+target_compile_definitions(yoke_internal INTERFACE ${yoke_library_defines})
+target_link_libraries(yoke_internal INTERFACE ${yoke_libraries} yoke_warnings yoke_sanitize)
+
+# libraries that nothing calls are not loaded
+add_link_options(LINKER:--as-needed)
+
+# what can change a number, for the result files
+string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type)
+set(yoke_flags_text "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_${build_type}} -ffp-contract=off")
+if(YOKE_SANITIZE)
+  string(APPEND yoke_flags_text " -fsanitize=${YOKE_SANITIZE}")
+endif()
+string(STRIP "${yoke_flags_text}" yoke_flags_text)

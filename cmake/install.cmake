@@ -1,0 +1,34 @@
+# Installation: program, both libraries, public headers, CMake package and pkg-config file; man page and
+# shell completion where they exist. The tree can be moved: nothing in it names the prefix.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+install(TARGETS yoke_shared yoke_static EXPORT yokeTargets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET yoke_program)
+  install(TARGETS yoke_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+install(DIRECTORY include/yoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL
+        FILES_MATCHING PATTERN "*.1")
+install(FILES app/completion/yoke.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+        RENAME yoke OPTIONAL)
+install(FILES app/completion/_yoke DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
+
+# ---- find_package(yoke)
+set(yoke_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/yoke)
+install(EXPORT yokeTargets NAMESPACE yoke:: DESTINATION ${yoke_cmake_dir})
+configure_package_config_file(cmake/yokeConfig.cmake.in ${PROJECT_BINARY_DIR}/yokeConfig.cmake
+                              INSTALL_DESTINATION ${yoke_cmake_dir})
+# before 1.0 a minor version may change the interface
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/yokeConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/yokeConfig.cmake ${PROJECT_BINARY_DIR}/yokeConfigVersion.cmake
+        DESTINATION ${yoke_cmake_dir})
+
+# ---- pkg-config; the prefix is found from where the file lies
+set(yoke_pc_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}/${yoke_pc_dir}
+           OUTPUT_VARIABLE yoke_pc_prefix)
+configure_file(cmake/yoke.pc.in ${PROJECT_BINARY_DIR}/yoke.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/yoke.pc DESTINATION ${yoke_pc_dir})

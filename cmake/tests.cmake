@@ -1,0 +1,170 @@
+# Tests, examples, benchmarks and fuzz targets: one executable per file, found by name.
+#
+#   test/<folder>/test_<x>.c    ctest <folder>.test_<x>, label unit (or slow if the name ends in _slow)
+#   test/<folder>/test_<x>.sh   the same with bash, label shell (or slow); exit status 77 is a skip
+#   ..._reference...            also linked with SUNDIALS; left out, with a message, where it is missing
+#   ..._realtime..., ..._paced...   run with nothing beside them
+#   examples/<x>.c              ctest examples.<x>; sees the public headers and the shared library only
+#   fuzz/fuzz_<x>.c             ctest fuzz.<x>, label parsers: replays fuzz/corpus/<x>/
+#   bench/<x>.c                 built, never a test
+# Every test finds YOKE_SOURCE_DIR, YOKE_BUILD_DIR, YOKE_PROGRAM, YOKE_SANITIZE, YOKE_CC in its environment.
+enable_testing()
+
+set(yoke_program_path ${PROJECT_BINARY_DIR}/yoke)
+if(CMAKE_CROSSCOMPILING AND CMAKE_CROSSCOMPILING_EMULATOR)
+  # tests that start the program get a script that starts it in the emulator
+  set(yoke_program_path ${PROJECT_BINARY_DIR}/yoke-emulated)
+  list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
+  file(WRITE ${yoke_program_path}
+       "#!/bin/sh\nexec ${emulator} '${PROJECT_BINARY_DIR}/yoke' \"$@\"\n")
+  file(CHMOD ${yoke_program_path} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
+       GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+endif()
+# what the objects were instrumented with, if anything: programs of a user cannot link those
+set(yoke_instruments "${YOKE_SANITIZE}")
+if(YOKE_COVERAGE)
+  list(APPEND yoke_instruments coverage)
+  list(JOIN yoke_instruments "," yoke_instruments)
+endif()
+set(yoke_test_environment
+    "YOKE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "YOKE_BUILD_DIR=${PROJECT_BINARY_DIR}"
+    "YOKE_PROGRAM=${yoke_program_path}" "YOKE_SANITIZE=${yoke_instruments}" "YOKE_CC=${CMAKE_C_COMPILER}")
+
+# Common properties of a registered test. label: unit, shell, parsers, examples or tools.
+function(yoke_test_properties test label)
+  if(test MATCHES "_slow")
+    set(label slow)
+    set(timeout 7200)
+  else()
+    set(timeout 300)
+  endif()
+  set_tests_properties(${test} PROPERTIES LABELS ${label} ENVIRONMENT "${yoke_test_environment}"
+                       SKIP_RETURN_CODE 77 TIMEOUT ${timeout})
+  if(test MATCHES "realtime|paced")
+    set_tests_properties(${test} PROPERTIES RUN_SERIAL ON)
+  endif()
+endfunction()
+
+# ---- C tests
+file(GLOB test_sources CONFIGURE_DEPENDS test/*/test_*.c)
+file(GLOB support_sources CONFIGURE_DEPENDS test/support/*.c)
+list(FILTER test_sources EXCLUDE REGEX "/test/support/")
+set(support_reference ${support_sources})
+list(FILTER support_reference INCLUDE REGEX "reference[^/]*$")
+list(FILTER support_sources EXCLUDE REGEX "reference[^/]*$")
+
+if(yoke_build_tests)
+  add_library(test_flags INTERFACE)
+  target_include_directories(test_flags INTERFACE ${PROJECT_SOURCE_DIR}/test)
+  target_include_directories(test_flags SYSTEM INTERFACE ${CMOCKA_INCLUDE_DIR})
+  target_link_libraries(test_flags INTERFACE yoke_internal ${CMOCKA_LIBRARY})
+  set(support_objects "")
+  if(support_sources)
+    add_library(test_support OBJECT ${support_sources})
+    target_link_libraries(test_support PRIVATE test_flags)
+    set(support_objects $<TARGET_OBJECTS:test_support>)
+  endif()
+  set(reference_objects "")
+  if(support_reference AND yoke_has_sundials)
+    add_library(test_support_reference OBJECT ${support_reference})
+    target_include_directories(test_support_reference SYSTEM PRIVATE ${SUNDIALS_INCLUDE_DIR})
+    target_link_libraries(test_support_reference PRIVATE test_flags)
+    set(reference_objects $<TARGET_OBJECTS:test_support_reference>)
+  endif()
+else()
+  set(test_sources "")
+endif()
+
+set(n_left_out 0)
+foreach(source IN LISTS test_sources)
+  cmake_path(GET source STEM name)
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME folder)
+  if(name MATCHES "reference" AND NOT yoke_has_sundials)
+    math(EXPR n_left_out "${n_left_out} + 1")
+    continue()
+  endif()
+  set(target ${folder}.${name})
+  add_executable(${target} ${source} ${support_objects})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name}
+                        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/${folder})
+  if(name MATCHES "reference")
+    target_sources(${target} PRIVATE ${reference_objects})
+    target_include_directories(${target} SYSTEM PRIVATE ${SUNDIALS_INCLUDE_DIR})
+    target_link_libraries(${target} PRIVATE ${yoke_sundials})
+  endif()
+  target_link_libraries(${target} PRIVATE yoke_static test_flags)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/test/${folder})
+  add_test(NAME ${target} COMMAND ${target} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/test/${folder})
+  yoke_test_properties(${target} unit)
+endforeach()
+if(n_left_out GREATER 0)
+  message(STATUS "Yoke: SUNDIALS not found: ${n_left_out} tests against reference integrators are left "
+          "out (Debian package libsundials-dev)")
+endif()
+
+# ---- shell tests and checks of the tree; they look at files of this machine, so not when cross-compiling
+find_program(BASH_PROGRAM bash)
+file(GLOB shell_tests CONFIGURE_DEPENDS test/*/test_*.sh)
+if(NOT CMAKE_CROSSCOMPILING AND BASH_PROGRAM AND NOT YOKE_TESTS STREQUAL "OFF")
+  foreach(source IN LISTS shell_tests)
+    cmake_path(GET source STEM name)
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(GET folder FILENAME folder)
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/test/${folder})
+    add_test(NAME ${folder}.${name} COMMAND ${BASH_PROGRAM} ${source}
+             WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/test/${folder})
+    yoke_test_properties(${folder}.${name} shell)
+  endforeach()
+  add_test(NAME tools.includes COMMAND ${PROJECT_SOURCE_DIR}/tools/check_includes)
+  yoke_test_properties(tools.includes tools)
+endif()
+
+# ---- examples: public headers, shared library, run as tests
+file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)
+foreach(source IN LISTS example_sources)
+  cmake_path(GET source STEM name)
+  add_executable(example.${name} ${source})
+  set_target_properties(example.${name} PROPERTIES OUTPUT_NAME ${name}
+                        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+  target_link_libraries(example.${name} PRIVATE yoke_shared yoke_warnings yoke_sanitize m)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+  add_test(NAME examples.${name} COMMAND example.${name}
+           WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+  yoke_test_properties(examples.${name} examples)
+endforeach()
+
+# ---- benchmarks
+file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
+add_custom_target(benchmarks)
+foreach(source IN LISTS bench_sources)
+  cmake_path(GET source STEM name)
+  add_executable(bench.${name} ${source})
+  set_target_properties(bench.${name} PROPERTIES OUTPUT_NAME ${name}
+                        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  target_link_libraries(bench.${name} PRIVATE yoke_static yoke_internal)
+  add_dependencies(benchmarks bench.${name})
+endforeach()
+
+# ---- fuzz targets: with libFuzzer in the preset fuzz, otherwise a replay of the stored inputs
+file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+add_custom_target(fuzzers)
+foreach(source IN LISTS fuzz_sources)
+  cmake_path(GET source STEM stem)
+  string(REGEX REPLACE "^fuzz_" "" name ${stem})
+  add_executable(${stem} ${source})
+  set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+  target_link_libraries(${stem} PRIVATE yoke_static yoke_internal)
+  # the name is fixed by libFuzzer and no header declares it
+  target_compile_options(${stem} PRIVATE -Wno-missing-prototypes)
+  add_dependencies(fuzzers ${stem})
+  if(YOKE_FUZZ)
+    target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(${stem} PRIVATE fuzz/replay_main.c)
+    if(NOT YOKE_TESTS STREQUAL "OFF")
+      add_test(NAME fuzz.${name} COMMAND ${stem} ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
+      yoke_test_properties(fuzz.${name} parsers)
+    endif()
+  endif()
+endforeach()

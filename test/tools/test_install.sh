@@ -1,0 +1,70 @@
+#!/bin/bash
+# Installs into a temporary folder, moves it, and builds a user's program against it in both usual ways:
+# pkg-config and find_package. Moving shows that nothing in the tree names the place it was installed to.
+set -eu
+# a program of a user knows nothing of our sanitizers or of coverage
+[ -z "${YOKE_SANITIZE:-}" ] || exit 77
+command -v pkg-config >/dev/null || exit 77
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cmake --install "$YOKE_BUILD_DIR" --prefix "$work/first" >"$work/install.log"
+mv "$work/first" "$work/moved"
+prefix=$work/moved
+version=$(sed -n 's/#define YOKE_VERSION  *"\(.*\)"/\1/p' "$YOKE_SOURCE_DIR/include/yoke/version.h")
+
+# nothing of the build machine in the text files
+if grep -r -F -e "$work/first" -e "$YOKE_BUILD_DIR" -e "$YOKE_SOURCE_DIR/include" "$prefix/include" "$prefix"/lib/pkgconfig \
+  "$prefix"/lib/cmake; then
+  echo 'an installed file names a folder of the build' >&2
+  exit 1
+fi
+
+cat >"$work/main.c" <<'END'
+#include <stdio.h>
+#include <yoke/version.h>
+int main(void) { return printf("%s\n", yoke_version()) < 0; }
+END
+
+# ---- pkg-config
+export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+[ "$(pkg-config --modversion yoke)" = "$version" ]
+# shellcheck disable=SC2046
+"${YOKE_CC:-cc}" -std=c11 -Wall -Wpedantic -Werror "$work/main.c" -o "$work/with_pkgconfig" \
+  $(pkg-config --cflags --libs yoke)
+[ "$(LD_LIBRARY_PATH=$prefix/lib "$work/with_pkgconfig")" = "$version" ]
+
+# the static library, with what it stands on
+# shellcheck disable=SC2046
+"${YOKE_CC:-cc}" -std=c11 "$work/main.c" -o "$work/with_archive" $(pkg-config --cflags yoke) \
+  "$prefix/lib/libyoke.a" $(pkg-config --libs --static yoke | sed 's/-lyoke//')
+[ "$("$work/with_archive")" = "$version" ]
+
+# ---- find_package
+mkdir "$work/user"
+cat >"$work/user/CMakeLists.txt" <<'END'
+cmake_minimum_required(VERSION 3.16)
+project(user LANGUAGES C)
+find_package(yoke REQUIRED)
+add_executable(user_shared ../main.c)
+target_link_libraries(user_shared PRIVATE yoke::yoke)
+add_executable(user_static ../main.c)
+target_link_libraries(user_static PRIVATE yoke::yoke_static)
+END
+cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="${YOKE_CC:-cc}" \
+  >"$work/user.log" 2>&1 || { cat "$work/user.log" && exit 1; }
+cmake --build "$work/user/build" >"$work/user.log" 2>&1 || { cat "$work/user.log" && exit 1; }
+[ "$("$work/user/build/user_shared")" = "$version" ]
+[ "$("$work/user/build/user_static")" = "$version" ]
+
+# ---- the shared library shows its public names only
+if nm -D --defined-only "$prefix/lib/libyoke.so" | grep -E ' (yoke__|[^y])' | grep -v -E ' _(init|fini)$' |
+  grep -E ' [A-Z] ' | awk '{ print $3 }' | grep -v -E '^yoke_[^_]'; then
+  echo 'the names above are exported but not public' >&2
+  exit 1
+fi
+
+# ---- the program, where there is one, runs from its new place
+if [ -x "$prefix/bin/yoke" ]; then
+  "$prefix/bin/yoke" --version | grep -F "$version"
+fi

@@ -1,0 +1,83 @@
+#!/bin/bash
+# tools/setup without a network: apt-get, dpkg, id and sudo are played by small scripts that write down how
+# they were called. PATH holds nothing else but what a bare system has, so that all programs are "missing".
+# shellcheck disable=SC2016
+set -eu
+setup=$YOKE_SOURCE_DIR/tools/setup
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bare" "$work/apt"
+for program in sh env cat sed grep rm mktemp tail true; do
+  ln -s "$(type -P $program)" "$work/bare/$program"
+done
+
+# play NAME BODY: a script in place of a program
+play() {
+  printf '#!%s\n%s\n' "$(command -v sh)" "$2" >"$work/apt/$1"
+  chmod +x "$work/apt/$1"
+}
+play apt-get 'printf "%s\n" "apt-get $DEBIAN_FRONTEND $*" >>"$CALLS"; exit ${APT_STATUS:-0}'
+play dpkg 'echo "dpkg $*" >>"$CALLS"'
+play sudo 'echo "sudo $*" >>"$CALLS"; [ -z "${NO_SUDO:-}" ] || exit 1; shift; exec "$@"'
+play id 'echo "${PLAY_UID:-0}"'
+
+# call PATH LEVEL: exit status must be 0; calls are in $CALLS, output in $work/out
+export CALLS=$work/calls
+call() {
+  : >"$CALLS"
+  PATH=$1 "$setup" "$2" >"$work/out" 2>&1 || { echo "setup $2 failed" && cat "$work/out" && exit 1; }
+}
+fail() {
+  echo "$1" >&2
+  cat "$work/out" "$CALLS" >&2
+  exit 1
+}
+said() { grep -q -e "$1" "$2" || fail "expected '$1' in ${2##*/}"; }
+silent() { ! grep -q -e "$1" "$2" || fail "did not expect '$1' in ${2##*/}"; }
+
+# ---- root with apt-get: update, then one installation of what is missing, without questions
+call "$work/apt:$work/bare" run
+said '^apt-get noninteractive -o DPkg::Lock::Timeout=300 update$' "$CALLS"
+said 'install -y --no-install-recommends .*gcc' "$CALLS"
+said 'install .*cmake' "$CALLS"
+silent sudo "$CALLS"
+# run never installs what only tests need
+for package in cmocka sundials clang strace arm64 ninja; do
+  silent $package "$CALLS"
+done
+call "$work/apt:$work/bare" test
+said 'install .*ninja-build' "$CALLS"
+silent arm64 "$CALLS"
+call "$work/apt:$work/bare" full
+said '^dpkg --add-architecture arm64$' "$CALLS"
+said 'install .*libyaml-dev:arm64' "$CALLS"
+
+# ---- a package that cannot be had does not stop the others
+APT_STATUS=100 call "$work/apt:$work/bare" run
+said 'could not install cmake' "$work/out"
+said 'install -y --no-install-recommends cmake$' "$CALLS"
+
+# ---- not root: through sudo, which must not ask; without it the list is printed and the status is 0
+PLAY_UID=1000 call "$work/apt:$work/bare" run
+said '^sudo -n env DEBIAN_FRONTEND=noninteractive apt-get' "$CALLS"
+NO_SUDO=1 PLAY_UID=1000 call "$work/apt:$work/bare" run
+said 'cannot be installed from here.* cmake' "$work/out"
+silent '^apt-get' "$CALLS"
+
+# ---- no apt-get at all
+rm "$work/apt/apt-get"
+call "$work/apt:$work/bare" run
+said 'cannot be installed from here.* cmake' "$work/out"
+
+# ---- where this test runs, the required things are there: nothing of them may be asked for
+PATH_HERE=$PATH
+play apt-get 'printf "%s\n" "apt-get $*" >>"$CALLS"'
+call "$work/apt:$PATH_HERE" run
+for package in gcc cmake libyaml-dev libopenblas-serial-dev; do
+  silent "install.* $package" "$CALLS"
+done
+
+# ---- a wrong word is refused
+status=0
+"$setup" everything >"$work/out" 2>&1 || status=$?
+[ $status -eq 2 ] || fail "status $status for a wrong argument"
