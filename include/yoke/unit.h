@@ -1,0 +1,198 @@
+// The contract of a unit: what a subsystem says about itself and what a master may ask of it.
+//
+// A unit is a block of memory (`self`) and a table of operations. A missing operation is NULL and means
+// "not supported" or, where said below, "do the obvious thing": a unit whose values lie in one flat struct
+// needs a table of variables with their offsets, a `step` and a `refresh`, and nothing else.
+// A worked example is examples/own_unit.c; the concept page is docs/unit.md.
+//
+// Order of calls (all from one thread):
+//   create, describe, set (parameters, start values), enter_init,
+//   {set_inputs, refresh, get_outputs}*, exit_init,
+//   {set_inputs, [set_input_derivatives], step, get_outputs, [set_inputs, refresh, get_outputs]}*,
+//   terminate, close.
+#ifndef YOKE_UNIT_H
+#define YOKE_UNIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "yoke/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum yoke_type {
+  YOKE_REAL,         // double
+  YOKE_INTEGER,      // int64_t
+  YOKE_BOOLEAN,      // int64_t, 0 or 1
+  YOKE_ENUMERATION,  // int64_t, index into `items`
+  YOKE_STRING,       // char[max_size], NUL-terminated
+  YOKE_BINARY,       // uint64_t number of bytes, then max_size bytes
+} yoke_type;
+
+typedef enum yoke_causality {
+  YOKE_INPUT,
+  YOKE_OUTPUT,
+  YOKE_PARAMETER,  // fixed once initialisation ends
+  YOKE_TUNABLE,    // a parameter that may change, or be connected, at exchange points
+  YOKE_STATE,      // internal: has a start value, may be read and recorded
+} yoke_causality;
+
+enum {
+  YOKE_VARIABLE_HAS_START = 1u << 0,  // input: may stay unconnected, `start` is a sensible default;
+                                      // output: is also a state, so a start value may be given
+};
+
+// `offset` of a variable that does not lie in the unit's struct.
+#define YOKE_NO_OFFSET ((size_t)-1)
+
+// One variable. Arrays are n_rows x n_cols, row by row; 0 is read as 1. Storage of a value, wherever one is
+// passed as `void*`: n elements of the C type named at yoke_type, one after another.
+typedef struct yoke_variable {
+  const char* name;
+  const char*
+      dim;  // physical unit such as "N" or "m/s"; NULL or "" if none is known, "1" if dimensionless
+  const char* text;  // one line for people
+  yoke_type type;
+  yoke_causality causality;
+  uint32_t flags;          // YOKE_VARIABLE_*
+  size_t n_rows, n_cols;   // 0 is read as 1
+  double start;            // start value of each element; integers, booleans, enumerations: rounded
+  const char* start_text;  // start value of a string
+  const char* const* items;  // enumeration: NULL-terminated list of names
+  size_t max_size;           // string, binary: bytes one value may take, NUL included
+  size_t offset;             // where the value lies in `self`, or YOKE_NO_OFFSET
+} yoke_variable;
+
+// The variable with index `output` depends on `input` at the same instant (direct feedthrough).
+typedef struct yoke_feedthrough {
+  size_t output, input;
+} yoke_feedthrough;
+
+enum {
+  YOKE_UNIT_PHYSICAL = 1u << 0,    // a real machine: cannot repeat a step, does not wait
+  YOKE_UNIT_FIXED_STEP = 1u << 1,  // every step has the same length
+  YOKE_UNIT_ALGEBRAIC = 1u << 2,   // no state and no step: may be used as a law
+  YOKE_UNIT_IMPLICIT = 1u << 3,    // solver uses the input at the end of its step
+  YOKE_UNIT_FLAT =
+      1u << 4,  // `self` is one block of info->self_size bytes without pointers to itself:
+                // the caller saves and restores it by copying
+};
+
+// What a unit says about itself. Belongs to the unit; constant from create to close.
+typedef struct yoke_unit_info {
+  const yoke_variable* variables;
+  size_t n_variables;
+  const yoke_feedthrough* feedthrough;  // pairs of indices into variables
+  size_t n_feedthrough;
+  uint32_t flags;    // YOKE_UNIT_*
+  double cost_s;     // expected computing time of one step [s]; 0 if small or unknown
+  size_t self_size;  // bytes of the flat struct; 0 if the unit has its own create
+  size_t
+      image_size;  // bytes that save writes; 0 with YOKE_UNIT_FLAT (then self_size) or without save
+} yoke_unit_info;
+
+// A setting that shapes the unit (`structure` of the table below). value: storage as for yoke_variable,
+// but strings are `const char*` elements.
+typedef struct yoke_argument {
+  const char* name;
+  yoke_type type;
+  size_t n_rows, n_cols;
+  const void* value;
+} yoke_argument;
+
+typedef struct yoke_unit_args {
+  const char* name;       // the unit's name in the system
+  const char* directory;  // folder of the system file: relative paths start here
+  const yoke_argument* arguments;
+  size_t n_arguments;
+} yoke_unit_args;
+
+typedef struct yoke_step_result {
+  double t_reached;      // the caller presets t + h
+  bool is_event_needed;  // event_update is wanted before the next step
+  bool is_early_return;  // stopped before t + h
+  bool is_discarded;     // the step was not done
+  bool is_end_wanted;    // the unit asks to end the run
+  const char* message;   // why, on failure; static or owned by the unit; the caller presets NULL
+} yoke_step_result;
+
+// How good a value from outside is (ports; all others are always valid and of age 0).
+typedef struct yoke_sample_info {
+  double time_stamp;  // [s] simulation time at which the value was true
+  double age;         // [s]
+  uint64_t sequence;
+  bool is_valid;
+} yoke_sample_info;
+
+// The unit's linear model at its present point: x' = A x + B u, y = C x + D u, row by row.
+// The unit fills the sizes and those matrices that are not NULL.
+typedef struct yoke_linear {
+  size_t n_states, n_inputs, n_outputs;
+  double *A, *B, *C, *D;
+} yoke_linear;
+
+typedef struct yoke_unit_ops {
+  const char* name;  // as the system file writes it, e.g. "oscillator.force"
+  const char* text;  // one line for people
+
+  // Settings (causality YOKE_PARAMETER) that create needs before it can say which variables there are.
+  const yoke_variable* structure;
+  size_t n_structure;
+
+  // What the unit is, if no argument changes it. Then describe may be NULL.
+  const yoke_unit_info* info;
+
+  // Makes an instance. NULL: the caller takes info->self_size zeroed bytes and writes the start values.
+  yoke_status (*create)(const yoke_unit_args* args, void** self, char* err, size_t err_size);
+  const yoke_unit_info* (*describe)(const void* self);
+
+  // Any variable by its index. NULL: the caller copies to and from `offset`.
+  yoke_status (*set)(void* self, size_t variable, const void* value, size_t size);
+  yoke_status (*get)(const void* self, size_t variable, void* value, size_t size);
+
+  // Initialisation. All start values and parameters are set before; states may be derived in exit_init,
+  // and outputs must be right for the inputs at hand after each refresh. NULL: nothing to do.
+  // A failure writes its reason into err.
+  yoke_status (*enter_init)(void* self, double t_start, double t_stop, char* err, size_t err_size);
+  yoke_status (*exit_init)(void* self);
+
+  // All real inputs / outputs as one dense vector, in the order of the variables. NULL: by offset.
+  yoke_status (*set_inputs)(void* self, const double u[], size_t n_u);
+  yoke_status (*get_outputs)(const void* self, double y[], size_t n_y);
+
+  // d^order u / dt^order of all real inputs at the start of the next step (order 1, 2, ...).
+  yoke_status (*set_input_derivatives)(void* self, int order, const double du[], size_t n_u);
+
+  // Advances from t to t + h and leaves the outputs as they follow from the inputs it was given.
+  yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
+
+  // Outputs again at the same time t, with the inputs as they are now. Moves no state.
+  yoke_status (*refresh)(void* self, double t);
+
+  yoke_status (*event_update)(void* self, double t, yoke_step_result* result);
+  yoke_status (*sample_info)(const void* self, size_t output, yoke_sample_info* info);
+
+  // Complete state, inputs and outputs included, to and from info->image_size bytes. Never allocate.
+  yoke_status (*save)(const void* self, void* image, size_t size);
+  yoke_status (*restore)(void* self, const void* image, size_t size);
+  // The same in a form that another process may read; size in: room, out: bytes used.
+  yoke_status (*serialise)(const void* self, void* bytes, size_t* size);
+  yoke_status (*deserialise)(void* self, const void* bytes, size_t size);
+
+  // out[i] = sum_j d(unknown i)/d(known j) * seed[j]; indices of real scalar variables.
+  yoke_status (*derivative)(void* self, const size_t unknowns[], size_t n_unknowns,
+                            const size_t knowns[], size_t n_knowns, const double seed[],
+                            double out[]);
+  yoke_status (*linearise)(void* self, yoke_linear* model);
+
+  void (*terminate)(void* self);
+  void (*close)(void* self);  // NULL: the caller frees what it took in place of create
+} yoke_unit_ops;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,18 @@
+// Small helpers everybody needs.
+#ifndef YOKE_BASE_CHECK_H
+#define YOKE_BASE_CHECK_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define YOKE_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+// True if x is neither NaN nor infinite; works under any compiler flags.
+static inline int yoke__is_finite(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return (bits & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+}
+
+#endif

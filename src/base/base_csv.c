@@ -1,0 +1,320 @@
+// CSV (RFC 4180) to columns of doubles.
+//
+// Two passes: the first counts the cells of the header and the lines, the second fills arrays of
+// exactly that size. A row of c cells takes at least c bytes (c - 1 commas and a line end), so what
+// is reserved stays below 8 bytes per byte of text plus one row, whatever the header claims.
+// Strict: a quote inside an unquoted cell, text behind a closing quote, a lone CR, a NUL byte or a
+// row with another number of cells than the header is an error with its line and column (both from
+// 1, columns in bytes).
+#include "base/base_csv.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_number.h"
+
+#define MISSING_BITS UINT64_C(0x7ff8000000001de5)  // a quiet NaN that no computation makes
+
+typedef struct reader {
+  const char *at, *end;
+  const char* line_start;
+  size_t line;
+  char* err;
+  size_t err_size;
+} reader;
+
+// One cell as it stands in the text.
+typedef struct cell {
+  const char* text;  // behind the opening quote
+  size_t n;          // quotes inside still doubled
+  bool is_quoted;
+  bool is_last;  // a line end or the end of the text follows
+} cell;
+
+double yoke__csv_missing(void) {
+  const uint64_t bits = MISSING_BITS;
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+bool yoke__csv_is_missing(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits == MISSING_BITS;
+}
+
+static yoke_status fail(const reader* r, const char* at, const char* what) {
+  snprintf(r->err, r->err_size, "line %zu, column %zu: %s", r->line,
+           (size_t)(at - r->line_start) + 1, what);
+  return YOKE_BAD_INPUT;
+}
+
+// Behind the cell: a comma, or a line end, which is consumed.
+static yoke_status end_cell(reader* r, cell* c) {
+  c->is_last = true;
+  if (r->at == r->end) {
+    return YOKE_OK;
+  }
+  if (*r->at == ',') {
+    r->at++;
+    c->is_last = false;
+    return YOKE_OK;
+  }
+  if (*r->at == '\r') {
+    if (r->at + 1 == r->end || r->at[1] != '\n') {
+      return fail(r, r->at, "a carriage return without line feed");
+    }
+    r->at++;
+  }
+  if (*r->at != '\n') {
+    return fail(r, r->at, "text behind a closing quote; a comma or a line end was expected");
+  }
+  r->at++;
+  return YOKE_OK;
+}
+
+static yoke_status read_quoted(reader* r, cell* c) {
+  const char* quote = r->at++;
+  const size_t first_line = r->line;
+  const char* first_start = r->line_start;
+  c->text = r->at;
+  for (;;) {
+    if (r->at == r->end) {
+      r->line = first_line;
+      r->line_start = first_start;
+      return fail(r, quote, "this quote is never closed");
+    }
+    if (*r->at == '\0') {
+      return fail(r, r->at, "a NUL byte");
+    }
+    if (*r->at == '\n') {
+      r->line++;
+      r->line_start = r->at + 1;
+    }
+    if (*r->at == '"') {
+      if (r->at + 1 == r->end || r->at[1] != '"') {
+        break;
+      }
+      r->at++;
+    }
+    r->at++;
+  }
+  c->n = (size_t)(r->at - c->text);
+  r->at++;
+  return end_cell(r, c);
+}
+
+static yoke_status read_cell(reader* r, cell* c) {
+  c->is_quoted = r->at < r->end && *r->at == '"';
+  if (c->is_quoted) {
+    return read_quoted(r, c);
+  }
+  c->text = r->at;
+  while (r->at < r->end && *r->at != ',' && *r->at != '\n' && *r->at != '\r') {
+    if (*r->at == '"') {
+      return fail(r, r->at, "a quote inside a cell that does not begin with one");
+    }
+    if (*r->at == '\0') {
+      return fail(r, r->at, "a NUL byte");
+    }
+    r->at++;
+  }
+  c->n = (size_t)(r->at - c->text);
+  return end_cell(r, c);
+}
+
+// A new line begins; one that is too long is refused before its cells are looked at.
+static yoke_status begin_line(reader* r) {
+  r->line_start = r->at;
+  const size_t left = (size_t)(r->end - r->at);
+  if (left > YOKE_CSV_MAX_LINE_SIZE && memchr(r->at, '\n', YOKE_CSV_MAX_LINE_SIZE) == NULL) {
+    return fail(r, r->at, "a line of more than 64 MB");
+  }
+  return YOKE_OK;
+}
+
+static size_t unquote(const cell* c, char* to) {
+  size_t n = 0;
+  for (size_t i = 0; i < c->n; i++) {
+    to[n++] = c->text[i];
+    i += c->is_quoted && c->text[i] == '"';
+  }
+  to[n] = '\0';
+  return n;
+}
+
+// Counts the header's cells without keeping anything, then reads them again into arrays.
+static yoke_status read_header(reader* r, yoke_csv* out) {
+  YOKE_TRY(begin_line(r));
+  const reader start = *r;
+  size_t n_columns = 0;
+  cell c = {.is_last = false};
+  while (!c.is_last) {
+    if (n_columns == YOKE_CSV_MAX_COLUMNS) {
+      return fail(r, r->at, "more than 1000000 columns");
+    }
+    YOKE_TRY(read_cell(r, &c));
+    n_columns++;
+  }
+  const size_t size = (size_t)(r->at - start.at);
+  if (size > YOKE_CSV_MAX_LINE_SIZE) {
+    return fail(&start, start.at, "a header of more than 64 MB");
+  }
+
+  // all names in one piece: each needs its bytes and a NUL, and at least one separator stood behind
+  // it
+  out->columns = yoke__arena_array(&out->arena, n_columns, sizeof out->columns[0]);
+  char* names = yoke__arena_take(&out->arena, size + n_columns + 1);
+  if (out->columns == NULL || names == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  out->n_columns = n_columns;
+  *r = start;
+  for (size_t i = 0; i < n_columns; i++) {
+    YOKE_TRY(read_cell(r, &c));
+    out->columns[i].name = names;
+    names += unquote(&c, names) + 1;
+  }
+  return YOKE_OK;
+}
+
+// Upper bound of the rows that follow, from line feeds and from bytes.
+static size_t bound_rows(const reader* r, size_t n_columns) {
+  size_t n_lines = 0;
+  for (const char* at = r->at; at < r->end; n_lines++) {
+    const char* next = memchr(at, '\n', (size_t)(r->end - at));
+    at = next == NULL ? r->end : next + 1;
+  }
+  const size_t by_bytes = (size_t)(r->end - r->at) / n_columns + 1;
+  return n_lines < by_bytes ? n_lines : by_bytes;
+}
+
+// The number a cell holds. False if it is something else.
+static bool cell_number(const cell* c, double* value) {
+  const char* at = c->text;
+  const char* end = c->text + c->n;
+  while (at < end && (*at == ' ' || *at == '\t')) {
+    at++;
+  }
+  while (at < end && (end[-1] == ' ' || end[-1] == '\t')) {
+    end--;
+  }
+  return yoke__number_scan(at, end, value) == end;
+}
+
+static void store(yoke_csv_column* column, size_t row, const cell* c) {
+  double value = yoke__csv_missing();
+  if (c->n == 0) {
+    column->n_missing++;
+  } else if (!cell_number(c, &value)) {
+    value = (double)NAN;  // not the mark of an empty cell
+    column->is_text = true;
+  }
+  column->values[row] = value;
+}
+
+static yoke_status fail_count(const reader* r, size_t n_cells, size_t n_columns) {
+  const char* more = n_cells > n_columns ? "more than " : "";
+  snprintf(r->err, r->err_size, "line %zu: %s%zu cell%s, but the header has %zu", r->line, more,
+           n_cells > n_columns ? n_columns : n_cells, n_cells == 1 ? "" : "s", n_columns);
+  return YOKE_BAD_INPUT;
+}
+
+static yoke_status read_row(reader* r, yoke_csv* out) {
+  YOKE_TRY(begin_line(r));
+  const size_t first_line = r->line;
+  const char* first_start = r->at;
+  cell c = {.is_last = false};
+  size_t n_cells = 0;
+  for (; !c.is_last; n_cells++) {
+    if (n_cells == out->n_columns) {
+      r->line = first_line;
+      return fail_count(r, n_cells + 1, out->n_columns);
+    }
+    YOKE_TRY(read_cell(r, &c));
+    store(&out->columns[n_cells], out->n_rows, &c);
+  }
+  if (n_cells != out->n_columns) {
+    r->line = first_line;
+    return fail_count(r, n_cells, out->n_columns);
+  }
+  if ((size_t)(r->at - first_start) > YOKE_CSV_MAX_LINE_SIZE) {
+    r->line = first_line;
+    r->line_start = first_start;
+    return fail(r, first_start, "a line of more than 64 MB");
+  }
+  out->n_rows++;
+  r->line++;
+  return YOKE_OK;
+}
+
+// Line ends at the end of the text close the last row, or are empty lines nobody meant.
+static const char* skip_last_line_ends(const char* begin, const char* end) {
+  while (end > begin && end[-1] == '\n') {
+    end -= end - begin > 1 && end[-2] == '\r' ? 2 : 1;
+  }
+  return end;
+}
+
+static yoke_status read_table(reader* r, yoke_csv* out) {
+  r->end = skip_last_line_ends(r->at, r->end);
+  if (r->end - r->at >= 3 && memcmp(r->at, "\xef\xbb\xbf", 3) == 0) {
+    r->at += 3;
+  }
+  if (r->at == r->end) {
+    return fail(r, r->line_start, "no header: the text is empty");
+  }
+  YOKE_TRY(read_header(r, out));
+  r->line++;
+
+  // one block for all columns, so that a million of them cost no more than their cells
+  const size_t max_rows = bound_rows(r, out->n_columns);
+  double* values = NULL;
+  if (max_rows <= SIZE_MAX / sizeof *values / out->n_columns) {
+    values = yoke__arena_array(&out->arena, max_rows * out->n_columns, sizeof *values);
+  }
+  if (values == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < out->n_columns; i++) {
+    out->columns[i].values = values + i * max_rows;
+  }
+
+  while (r->at < r->end) {
+    if (out->n_rows == max_rows) {
+      return fail(r, r->at, "more rows than lines were counted");
+    }
+    YOKE_TRY(read_row(r, out));
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__csv_parse(const char* bytes, size_t n, yoke_csv* out, char* err,
+                            size_t err_size) {
+  memset(out, 0, sizeof *out);
+  reader r = {bytes, bytes + n, bytes, 1, err, err_size};
+  const yoke_status status = read_table(&r, out);
+  if (status == YOKE_NO_MEMORY) {
+    snprintf(err, err_size, "out of memory");
+  }
+  if (status < 0) {
+    yoke__csv_free(out);
+  }
+  return status;
+}
+
+void yoke__csv_free(yoke_csv* csv) {
+  yoke__arena_free(&csv->arena);
+  memset(csv, 0, sizeof *csv);
+}
+
+size_t yoke__csv_find(const yoke_csv* csv, const char* name) {
+  size_t i = 0;
+  while (i < csv->n_columns && strcmp(csv->columns[i].name, name) != 0) {
+    i++;
+  }
+  return i;
+}

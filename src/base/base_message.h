@@ -1,0 +1,53 @@
+// Messages about input: collected, so that all errors of a file are reported in one go.
+// A message says where (file:line:column), what is wrong and what was expected.
+#ifndef YOKE_BASE_MESSAGE_H
+#define YOKE_BASE_MESSAGE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/base_arena.h"
+#include "yoke/status.h"
+
+// Where something was read. line 0: no position inside the source; column 0: no column.
+typedef struct yoke_place {
+  const char* source;  // file name or "--set path"; NULL if unknown
+  int line, column;    // from 1
+} yoke_place;
+
+typedef enum yoke_severity { YOKE_NOTE, YOKE_WARNING, YOKE_ERROR } yoke_severity;
+
+typedef struct yoke_message {
+  struct yoke_message* next;
+  yoke_severity severity;
+  yoke_place place;
+  const char* text;
+} yoke_message;
+
+typedef struct yoke_messages {
+  yoke_arena arena;
+  yoke_message* first;
+  yoke_message* last;
+  size_t n_errors, n_warnings;
+  size_t n_dropped;  // beyond the first 1000
+} yoke_messages;
+
+void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place place,
+                       const char* format, ...) YOKE_PRINTF(4, 5);
+void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
+                        const char* format, va_list args);
+// Shorthand for errors.
+void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) YOKE_PRINTF(3, 4);
+
+// "file:3:7: error: text" per line, sorted by source and position.
+void yoke__messages_print(const yoke_messages* list, FILE* to);
+// The same into a buffer; says how many lines did not fit.
+void yoke__messages_format(const yoke_messages* list, char* to, size_t size);
+void yoke__messages_free(yoke_messages* list);
+
+// The name among names[0..n-1] nearest to `name` (edit distance, at most a third of its length, at least 1
+// and ignoring case first); NULL if none is near.
+const char* yoke__nearest_name(const char* name, const char* const names[], size_t n);
+
+#endif

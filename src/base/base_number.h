@@ -1,0 +1,33 @@
+// Numbers to text and back, without locale and without heap.
+#ifndef YOKE_BASE_NUMBER_H
+#define YOKE_BASE_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define YOKE_NUMBER_SIZE 32  // room that any formatted number fits in, NUL included
+
+// The shortest digits that read back to the same double, NUL-terminated; of several the nearest to
+// x. "0.001", "1500", "123456.789", "-0"; with exponent ("1e-6", "1.5e22") outside 1e-5..1e17 and
+// where that saves more than four characters. NaN is "nan", infinities "inf" and "-inf". Returns
+// the length.
+size_t yoke__number_format(double x, char to[YOKE_NUMBER_SIZE]);
+size_t yoke__number_format_integer(int64_t x, char to[YOKE_NUMBER_SIZE]);
+// Significant digits and exponent: |x| = digits * 10^exponent, shortest, digits without trailing
+// zeros; x finite and not 0.
+void yoke__number_shortest(double x, uint64_t* digits, int* exponent);
+
+// The whole text must be one number; leading and trailing white space is refused. Always '.' as
+// decimal point. Correctly rounded (to nearest, ties to even). "nan", "inf" and "infinity" are read
+// in any case. False also for numbers beyond the largest double; numbers too small for a double are
+// 0.
+bool yoke__number_parse(const char* text, double* out);
+// Decimal digits with an optional sign; false if the value does not fit.
+bool yoke__number_parse_integer(const char* text, int64_t* out);
+
+// Reads the longest number at the start of [text, end), which need not end with NUL. Returns the
+// first character behind it, or NULL if there is no number or it is beyond the largest double.
+const char* yoke__number_scan(const char* text, const char* end, double* out);
+
+#endif

@@ -1,0 +1,317 @@
+// Everything that asks the operating system for something (Linux).
+#define _GNU_SOURCE
+#include "base/base_os.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NS_PER_S INT64_C(1000000000)
+
+static int64_t clock_ns(clockid_t id) {
+  struct timespec now;
+  clock_gettime(id, &now);
+  return (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+int64_t yoke__os_now_ns(void) {
+  return clock_ns(CLOCK_MONOTONIC);
+}
+
+int64_t yoke__os_cpu_ns(void) {
+  return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void yoke__os_sleep_ns(int64_t ns) {
+  struct timespec left = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+  while (ns > 0 && nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
+}
+
+void yoke__os_yield(void) {
+  sched_yield();
+}
+
+int yoke__os_n_processors(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    return CPU_COUNT(&set);
+  }
+  return 1;
+}
+
+struct yoke_thread {
+  pthread_t id;
+  void (*fn)(void*);
+  void* arg;
+};
+
+static void* thread_main(void* self) {
+  yoke_thread* thread = self;
+  thread->fn(thread->arg);
+  return NULL;
+}
+
+yoke_status yoke__os_thread_start(void (*fn)(void*), void* arg, yoke_thread** out) {
+  *out = NULL;
+  yoke_thread* thread = calloc(1, sizeof *thread);
+  if (thread == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  thread->fn = fn;
+  thread->arg = arg;
+
+  // signals are for the main thread
+  sigset_t all, old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  const int code = pthread_create(&thread->id, NULL, thread_main, thread);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  if (code != 0) {
+    free(thread);
+    return YOKE_NO_MEMORY;
+  }
+  *out = thread;
+  return YOKE_OK;
+}
+
+void yoke__os_thread_join(yoke_thread** thread) {
+  if (*thread != NULL) {
+    pthread_join((*thread)->id, NULL);
+    free(*thread);
+    *thread = NULL;
+  }
+}
+
+void yoke__os_futex_wait(void* word, uint32_t expected, int64_t timeout_ns) {
+  const struct timespec timeout = {(time_t)(timeout_ns / NS_PER_S), (long)(timeout_ns % NS_PER_S)};
+  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, timeout_ns > 0 ? &timeout : NULL, NULL, 0);
+}
+
+void yoke__os_futex_wake(void* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+uint64_t yoke__os_float_mode_set(void) {
+#if defined(__x86_64__)
+  const unsigned old = __builtin_ia32_stmxcsr();
+  __builtin_ia32_ldmxcsr(old | 0x8040u);  // flush to zero, denormals are zero
+  return old;
+#elif defined(__aarch64__)
+  uint64_t old;
+  __asm__ __volatile__("mrs %0, fpcr" : "=r"(old));
+  __asm__ __volatile__("msr fpcr, %0" ::"r"(old | (UINT64_C(1) << 24)));
+  return old;
+#else
+  return 0;
+#endif
+}
+
+void yoke__os_float_mode_restore(uint64_t mode) {
+#if defined(__x86_64__)
+  __builtin_ia32_ldmxcsr((unsigned)mode);
+#elif defined(__aarch64__)
+  __asm__ __volatile__("msr fpcr, %0" ::"r"(mode));
+#else
+  (void)mode;
+#endif
+}
+
+static volatile sig_atomic_t interrupt_seen;
+
+static void note_interrupt(int signal_number) {
+  interrupt_seen = 1;
+  signal(signal_number, SIG_DFL);  // the second one ends the process
+}
+
+void yoke__os_catch_interrupt(void) {
+  interrupt_seen = 0;
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = note_interrupt;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+
+  // a full disk or a closed pipe is reported by write, not by a signal
+  signal(SIGXFSZ, SIG_IGN);
+  signal(SIGPIPE, SIG_IGN);
+}
+
+bool yoke__os_is_interrupted(void) {
+  return interrupt_seen != 0;
+}
+
+yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size) {
+  char part[PATH_MAX];
+  const size_t n = strlen(path);
+  if (n == 0 || n >= sizeof part) {
+    snprintf(err, err_size, "'%.100s' is not a usable folder name", path);
+    return YOKE_IO;
+  }
+  for (size_t i = 1; i <= n; i++) {
+    if (path[i] != '/' && path[i] != '\0') {
+      continue;
+    }
+    memcpy(part, path, i);
+    part[i] = '\0';
+    struct stat info;
+    if (mkdir(part, 0777) != 0 &&
+        (errno != EEXIST || stat(part, &info) != 0 || !S_ISDIR(info.st_mode))) {
+      const int code = errno;
+      snprintf(err, err_size, "cannot make folder %s: %s", part,
+               code == EEXIST ? "a file of that name is in the way" : strerror(code));
+      return YOKE_IO;
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t err_size) {
+  if (rename(from, to) != 0) {
+    snprintf(err, err_size, "cannot rename %s to %s: %s", from, to, strerror(errno));
+    return YOKE_IO;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status read_whole(FILE* file, const char* path, size_t max_size, char** bytes,
+                              size_t* n, char* err, size_t err_size) {
+  struct stat info;
+  if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
+    snprintf(err, err_size, "%s is a folder, a file was expected", path);
+    return YOKE_IO;
+  }
+
+  // sizes of pipes are not known beforehand: grow by doubling up to the limit
+  size_t room = 65536, used = 0;
+  char* data = malloc(room + 1);
+  while (data != NULL) {
+    used += fread(data + used, 1, room - used, file);
+    if (used < room) {
+      break;
+    }
+    if (room > max_size) {
+      free(data);
+      snprintf(err, err_size, "%s is larger than %zu bytes", path, max_size);
+      return YOKE_IO;
+    }
+    room *= 2;
+    char* larger = realloc(data, room + 1);
+    if (larger == NULL) {
+      free(data);
+    }
+    data = larger;
+  }
+  if (data == NULL) {
+    snprintf(err, err_size, "%s: out of memory", path);
+    return YOKE_NO_MEMORY;
+  }
+  if (ferror(file) != 0 || used > max_size) {
+    snprintf(err, err_size, used > max_size ? "%s is larger than %zu bytes" : "cannot read %s",
+             path, max_size);
+    free(data);
+    return YOKE_IO;
+  }
+  data[used] = '\0';
+  *bytes = data;
+  *n = used;
+  return YOKE_OK;
+}
+
+yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
+                               char* err, size_t err_size) {
+  *bytes = NULL;
+  *n = 0;
+  FILE* file = fopen(path, "rbe");
+  if (file == NULL) {
+    snprintf(err, err_size, "cannot open %s: %s", path, strerror(errno));
+    return YOKE_IO;
+  }
+  const yoke_status status = read_whole(file, path, max_size, bytes, n, err, err_size);
+  fclose(file);
+  return status;
+}
+
+bool yoke__os_is_terminal(FILE* file) {
+  return isatty(fileno(file)) != 0;
+}
+
+// the reason of a failed call, as text
+static yoke_status io_failure(int code, char* err, size_t err_size) {
+  snprintf(err, err_size, "%s", strerror(code));
+  return YOKE_IO;
+}
+
+yoke_status yoke__os_file_create(const char* path, int* file, char* err, size_t err_size) {
+  *file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  return *file >= 0 ? YOKE_OK : io_failure(errno, err, err_size);
+}
+
+yoke_status yoke__os_file_write(int file, const void* bytes, size_t n, size_t* n_done, char* err,
+                                size_t err_size) {
+  const char* from = bytes;
+  *n_done = 0;
+  while (*n_done < n) {
+    const ssize_t done = write(file, from + *n_done, n - *n_done);
+    if (done > 0) {
+      *n_done += (size_t)done;
+    } else if (done == 0 || errno != EINTR) {
+      return io_failure(done == 0 ? EIO : errno, err, err_size);
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__os_file_read(int file, void* bytes, size_t n, uint64_t offset, char* err,
+                               size_t err_size) {
+  char* to = bytes;
+  for (size_t n_done = 0; n_done < n;) {
+    const ssize_t done = pread(file, to + n_done, n - n_done, (off_t)(offset + n_done));
+    if (done > 0) {
+      n_done += (size_t)done;
+    } else if (done == 0 || errno != EINTR) {
+      return io_failure(done == 0 ? EIO : errno, err, err_size);
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__os_file_truncate(int file, uint64_t size, char* err, size_t err_size) {
+  return ftruncate(file, (off_t)size) == 0 ? YOKE_OK : io_failure(errno, err, err_size);
+}
+
+yoke_status yoke__os_file_reserve(int file, uint64_t size, char* err, size_t err_size) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+      size > limit.rlim_cur) {
+    return io_failure(EFBIG, err, err_size);
+  }
+  int code = 0;
+  do {
+    code = fallocate(file, FALLOC_FL_KEEP_SIZE, 0, (off_t)size) == 0 ? 0 : errno;
+  } while (code == EINTR);
+  return code == ENOSPC || code == EFBIG || code == EDQUOT ? io_failure(code, err, err_size)
+                                                           : YOKE_OK;
+}
+
+yoke_status yoke__os_file_close(int* file, char* err, size_t err_size) {
+  const int old = *file;
+  *file = -1;
+  return old < 0 || close(old) == 0 ? YOKE_OK : io_failure(errno, err, err_size);
+}
+
+void yoke__os_file_remove(const char* path) {
+  unlink(path);
+}

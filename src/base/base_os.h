@@ -1,0 +1,65 @@
+// The operating system, in one place: clocks, threads, signals, files, floating-point mode.
+#ifndef YOKE_BASE_OS_H
+#define YOKE_BASE_OS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "yoke/status.h"
+
+// Monotonic and per-thread processor time in nanoseconds.
+int64_t yoke__os_now_ns(void);
+int64_t yoke__os_cpu_ns(void);
+void yoke__os_sleep_ns(int64_t ns);
+void yoke__os_yield(void);
+int yoke__os_n_processors(void);
+
+// Threads. fn runs in the new thread; join waits for its end.
+typedef struct yoke_thread yoke_thread;
+yoke_status yoke__os_thread_start(void (*fn)(void*), void* arg, yoke_thread** out);
+void yoke__os_thread_join(yoke_thread** thread);
+
+// word points to 32 bits. Waits while *word == expected (may wake early); wake wakes all waiters.
+void yoke__os_futex_wait(void* word, uint32_t expected, int64_t timeout_ns);
+void yoke__os_futex_wake(void* word);
+static inline void yoke__os_relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ __volatile__("yield");
+#endif
+}
+
+// Flushes denormals to zero in this thread and returns the old mode; restore gives it back.
+uint64_t yoke__os_float_mode_set(void);
+void yoke__os_float_mode_restore(uint64_t mode);
+
+// SIGINT and SIGTERM are noted instead of ending the process; a second one ends it as usual.
+void yoke__os_catch_interrupt(void);
+bool yoke__os_is_interrupted(void);
+
+// Files. Errors are errno-style texts in err.
+yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size);  // with parents
+yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t err_size);
+// The whole file, NUL behind it, malloc'ed. Refuses more than max_size bytes and directories.
+yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
+                               char* err, size_t err_size);
+bool yoke__os_is_terminal(FILE* file);
+
+// Files written piece by piece, by descriptor. err receives the reason alone ("No space left on device").
+yoke_status yoke__os_file_create(const char* path, int* file, char* err, size_t err_size);
+// All n bytes, or YOKE_IO; *n_done counts those that went out.
+yoke_status yoke__os_file_write(int file, const void* bytes, size_t n, size_t* n_done, char* err,
+                                size_t err_size);
+yoke_status yoke__os_file_read(int file, void* bytes, size_t n, uint64_t offset, char* err,
+                               size_t err_size);
+yoke_status yoke__os_file_truncate(int file, uint64_t size, char* err, size_t err_size);
+// Makes sure that the file can grow to `size` bytes; its size stays. File systems that cannot promise say yes.
+yoke_status yoke__os_file_reserve(int file, uint64_t size, char* err, size_t err_size);
+// Closes; YOKE_IO if earlier writes turn out to have failed. *file becomes -1; -1 is accepted.
+yoke_status yoke__os_file_close(int* file, char* err, size_t err_size);
+void yoke__os_file_remove(const char* path);
+
+#endif

@@ -1,0 +1,183 @@
+// CSV reader: values, quoting, missing cells, positions of errors, bounds, speed.
+#include "base/base_csv.h"
+
+#include <time.h>
+
+#include "base/base_number.h"
+#include "support/check.h"
+
+static yoke_csv table;
+static char message[256];
+
+static yoke_status parse(const char* text) {
+  yoke__csv_free(&table);
+  message[0] = '\0';
+
+  // an exact copy on the heap, so that reading past the end is seen by the address sanitizer
+  const size_t n = strlen(text);
+  char* copy = malloc(n == 0 ? 1 : n);
+  assert_non_null(copy);
+  memcpy(copy, text, n);
+  const yoke_status status = yoke__csv_parse(copy, n, &table, message, sizeof message);
+  free(copy);
+  return status;
+}
+
+static void check_error(const char* text, const char* want) {
+  assert_int_equal(parse(text), YOKE_BAD_INPUT);
+  check_contains(message, want);
+  assert_int_equal(table.n_columns, 0);
+  assert_null(table.columns);
+}
+
+static void numbers_and_names(void** state) {
+  (void)state;
+  check_ok(parse("time,left.f,\"a,\"\"b\"\"\",flag\n0,1.5,-1e-3,1\r\n0.1,nan,inf,0\n"));
+  assert_int_equal(table.n_columns, 4);
+  assert_int_equal(table.n_rows, 2);
+  assert_string_equal(table.columns[1].name, "left.f");
+  assert_string_equal(table.columns[2].name, "a,\"b\"");
+  check_near(table.columns[0].values[1], 0.1, 0);
+  check_near(table.columns[1].values[0], 1.5, 0);
+  check_near(table.columns[2].values[0], -1e-3, 0);
+  assert_true(isnan(table.columns[1].values[1]));
+  assert_false(yoke__csv_is_missing(table.columns[1].values[1]));
+  assert_true(isinf(table.columns[2].values[1]));
+  for (size_t i = 0; i < 4; i++) {
+    assert_false(table.columns[i].is_text);
+    assert_int_equal(table.columns[i].n_missing, 0);
+  }
+  assert_int_equal(yoke__csv_find(&table, "flag"), 3);
+  assert_int_equal(yoke__csv_find(&table, "flags"), 4);
+}
+
+static void missing_cells_and_text(void** state) {
+  (void)state;
+  check_ok(parse("time,mode,x\n0,on,\n1,\"off, \"\"really\"\"\",2\n2,3, 4 \n3,,\"5\""));
+  assert_int_equal(table.n_rows, 4);
+  assert_false(table.columns[0].is_text);
+  assert_true(table.columns[1].is_text);
+  assert_false(table.columns[2].is_text);
+  assert_int_equal(table.columns[2].n_missing, 1);
+  assert_int_equal(table.columns[1].n_missing, 1);
+  assert_true(yoke__csv_is_missing(table.columns[2].values[0]));
+  assert_true(yoke__csv_is_missing(table.columns[1].values[3]));
+  assert_false(yoke__csv_is_missing(table.columns[1].values[0]));
+  assert_true(isnan(table.columns[1].values[0]));
+  check_near(table.columns[1].values[2], 3, 0);
+  check_near(table.columns[2].values[2], 4, 0);
+  check_near(table.columns[2].values[3], 5, 0);
+  assert_true(yoke__csv_is_missing(yoke__csv_missing()));
+  assert_false(yoke__csv_is_missing((double)NAN));
+}
+
+static void shapes_at_the_edge(void** state) {
+  (void)state;
+  check_ok(parse("time"));
+  assert_int_equal(table.n_rows, 0);
+  check_ok(parse("\xef\xbb\xbftime,x\r\n\r\n\n"));
+  assert_string_equal(table.columns[0].name, "time");
+  assert_int_equal(table.n_rows, 0);
+  check_ok(parse("x\n1\n\n3\n\n\n"));  // inside: an empty cell; at the end: nothing
+  assert_int_equal(table.n_rows, 3);
+  assert_int_equal(table.columns[0].n_missing, 1);
+  check_ok(parse(",\n,\n1,"));
+  assert_int_equal(table.n_rows, 2);
+  assert_string_equal(table.columns[1].name, "");
+  assert_int_equal(table.columns[1].n_missing, 2);
+  check_ok(parse("\"two\nlines\",b\n1,2\n"));
+  assert_string_equal(table.columns[0].name, "two\nlines");
+  assert_int_equal(table.n_rows, 1);
+}
+
+static void errors_say_where(void** state) {
+  (void)state;
+  check_error("", "line 1, column 1: no header");
+  check_error("\n\r\n\n", "no header");
+  check_error("a,b\n1,2\n3\n", "line 3: 1 cell, but the header has 2");
+  check_error("a,b\n1,2\n\n3,4\n", "line 3: 1 cell, but the header has 2");
+  check_error("a,b\n1,2,3\n", "line 2: more than 2 cells, but the header has 2");
+  check_error("a,b\n1,2\"\n", "line 2, column 4: a quote inside");
+  check_error("a,b\n\"1\"2,3\n", "line 2, column 4: text behind a closing quote");
+  check_error("a,b\n1,\"2\n3,4\n", "line 2, column 3: this quote is never closed");
+  check_error("a,b\n\"x\ny\",2\n1\n", "line 4: 1 cell");
+  check_error("a,b\n1\r,2\n", "line 2, column 2: a carriage return");
+  check_error("a,b\n1,2\r", "line 2, column 4: a carriage return");
+  char text[] = "a,b\n1,?\n";
+  text[6] = '\0';
+  yoke__csv_free(&table);
+  assert_int_equal(yoke__csv_parse(text, sizeof text - 1, &table, message, sizeof message),
+                   YOKE_BAD_INPUT);
+  check_contains(message, "line 2, column 3: a NUL byte");
+}
+
+static void sizes_are_bounded(void** state) {
+  (void)state;
+  // one column too many
+  const size_t n = YOKE_CSV_MAX_COLUMNS;
+  char* text = malloc(n + 1);
+  assert_non_null(text);
+  memset(text, ',', n);
+  assert_int_equal(yoke__csv_parse(text, n, &table, message, sizeof message), YOKE_BAD_INPUT);
+  check_contains(message, "more than 1000000 columns");
+
+  // as many as allowed
+  check_ok(yoke__csv_parse(text, n - 1, &table, message, sizeof message));
+  assert_int_equal(table.n_columns, n);
+  yoke__csv_free(&table);
+  free(text);
+
+  // a line that never ends, quoted and not
+  const size_t size = (size_t)YOKE_CSV_MAX_LINE_SIZE + 16;
+  text = malloc(size);
+  assert_non_null(text);
+  memset(text, 'x', size);
+  memcpy(text, "a\n", 2);
+  assert_int_equal(yoke__csv_parse(text, size, &table, message, sizeof message), YOKE_BAD_INPUT);
+  check_contains(message, "line 2, column 1: a line of more than 64 MB");
+  memset(text + 2, '\n', size - 2);
+  text[2] = '"';
+  text[size - 1] = '"';
+  assert_int_equal(yoke__csv_parse(text, size, &table, message, sizeof message), YOKE_BAD_INPUT);
+  check_contains(message, "line 2, column 1: a line of more than 64 MB");
+  free(text);
+}
+
+// 1e5 rows of 10 columns (1e6 with YOKE_FULL) must come back bitwise; the time per cell is printed.
+static void large_table_is_exact(void** state) {
+  (void)state;
+  const size_t n_rows = getenv("YOKE_FULL") != NULL ? 1000000 : 100000, n_columns = 10;
+  char* text = malloc(64 + n_rows * n_columns * YOKE_NUMBER_SIZE);
+  assert_non_null(text);
+  size_t n = (size_t)sprintf(text, "time,a,b,c,d,e,f,g,h,i\n");
+  for (size_t row = 0; row < n_rows; row++) {
+    for (size_t column = 0; column < n_columns; column++) {
+      n += yoke__number_format(sin((double)row + (double)column / 7), text + n);
+      text[n++] = column + 1 < n_columns ? ',' : '\n';
+    }
+  }
+  const clock_t start = clock();
+  check_ok(yoke__csv_parse(text, n, &table, message, sizeof message));
+  const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+  free(text);
+  assert_int_equal(table.n_rows, n_rows);
+  for (size_t row = 0; row < n_rows; row += 97) {
+    for (size_t column = 0; column < n_columns; column++) {
+      check_near(table.columns[column].values[row], sin((double)row + (double)column / 7), 0);
+    }
+  }
+  const double ns_per_cell = seconds * 1e9 / (double)(n_rows * n_columns);
+  print_message("%.0f ns per cell\n", ns_per_cell);
+  yoke__csv_free(&table);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(numbers_and_names),  cmocka_unit_test(missing_cells_and_text),
+      cmocka_unit_test(shapes_at_the_edge), cmocka_unit_test(errors_say_where),
+      cmocka_unit_test(sizes_are_bounded),  cmocka_unit_test(large_table_is_exact),
+  };
+  const int n_failed = cmocka_run_group_tests(tests, NULL, NULL);
+  yoke__csv_free(&table);
+  return n_failed;
+}
