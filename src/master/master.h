@@ -1,0 +1,118 @@
+// The stepping loop. `yoke_system` says what there is, `yoke_state` holds all that changes.
+//
+// One slot (free-running, explicit Jacobi):
+//   1  every unit that is due advances: inputs (extrapolated), step, outputs       parallel
+//   2  time moves on: tick = slot counter * slot length
+//   3  outputs of slow units that end here become visible
+//   4  exchange: laws and fresh units, then copies, then samples for the coupling groups
+//   5  a row for the recorder, if one is due
+#ifndef YOKE_MASTER_H
+#define YOKE_MASTER_H
+
+#include <stdatomic.h>
+
+#include "system/system.h"
+
+// Why a run ended early.
+typedef struct yoke_failure {
+  yoke_status status;
+  size_t unit;  // YOKE_NOT_FOUND if no unit is to blame
+  double t;     // [s]
+  char text[384];
+} yoke_failure;
+
+typedef struct yoke_iteration_info {
+  int64_t n_steps, n_iterations;
+  int64_t n_not_converged;  // macro steps that used all iterations
+  int most;                 // iterations of the worst step
+} yoke_iteration_info;
+
+typedef struct yoke_state {
+  yoke_arena arena;
+  int64_t n_slots;  // done
+  double t;         // [s]
+
+  double* y;  // outputs as everybody sees them
+  double*
+      y_work;  // where units that run ahead of the others put theirs (same as y if there are none)
+  double* y_seen;  // what exchange reads: y, or y_work under Gauss-Seidel
+  double* u;
+  double* du;  // input derivatives
+  double* fifo;
+  unsigned char *v, *w, *w_set;  // typed outputs; typed inputs, now and as the units know them
+  unsigned char* group_memory;
+  double* group_numbers;
+  unsigned char* images;
+
+  int64_t* intake_wait;   // slots until due
+  int64_t* intake_count;  // exchanges so far
+  bool* intake_due;
+  int64_t* unit_wait;
+  int64_t* group_since;  // ticks since the last sample
+
+  // iterative schemes
+  double *u_start, *u_end, *y_old;
+  struct yoke_iterate* iterate;
+  yoke_iteration_info iteration;
+
+  yoke_failure* failures;  // one per thread
+  yoke_failure failure;    // the one that counts
+  atomic_bool is_end_wanted;
+
+  yoke_record* record;
+  int64_t record_wait;
+  int64_t n_rows;
+  _Atomic int64_t progress;  // slots done, for whoever watches
+} yoke_state;
+
+// Memory and consistent initial values: the system stands at its start time. Errors go to messages.
+yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yoke_state** out);
+void yoke__master_destroy(yoke_system* system, yoke_state** state);
+
+// One slot, or all slots of one macro step. YOKE_ENDED if a unit asked to end; negative: state->failure.
+yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state);
+yoke_status yoke__master_step(const yoke_system* system, yoke_state* state);
+
+// Gives the recorder a row for the present time. Waits for room (unpaced).
+yoke_status yoke__master_record(const yoke_system* system, yoke_state* state);
+
+// --- between the files of this folder ---
+
+yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
+                                    yoke_messages* messages);
+// Everything due at the present slot: laws, fresh units, copies, samples.
+yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state);
+// Gauss-Seidel: marks what is due; then, per unit, its own inputs from the newest outputs.
+void yoke__master_mark_due(const yoke_system* system, yoke_state* state);
+void yoke__master_take_in(const yoke_system* system, yoke_state* state, size_t unit);
+yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state);
+// Laws have no turn of their own under Gauss-Seidel: their delay lines move on here, once per slot.
+void yoke__master_close_laws(const yoke_system* system, yoke_state* state);
+// The value that a tap delivers now, from the outputs y.
+double yoke__master_tap(const yoke_state* state, const yoke_tap* tap, const double y[],
+                        int64_t count);
+// All taps of a unit from y straight into u, whatever their interval.
+void yoke__master_gather(const yoke_system* system, const yoke_state* state, size_t unit,
+                         const double y[], double u[]);
+// Typed connections into a unit, whatever their interval.
+void yoke__master_run_moves(const yoke_system* system, yoke_state* state, size_t unit,
+                            const double y[]);
+// Typed inputs that changed go to the unit; typed outputs are fetched.
+yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state, size_t unit);
+yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit);
+// Outputs into y; a number that is not finite is a failure.
+yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
+                                     yoke_failure* failure);
+// One call of step with all its outcomes checked.
+yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
+                                   double t, double h, yoke_failure* failure);
+yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, size_t unit,
+                              yoke_status status, double t, const char* format, ...)
+    YOKE_PRINTF(6, 7);
+// The failure of the lowest unit, so that the message does not depend on threads.
+yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state);
+
+yoke_status yoke__master_prepare_iteration(const yoke_system* system, yoke_state* state);
+yoke_status yoke__master_iterate(const yoke_system* system, yoke_state* state);
+
+#endif

@@ -1,0 +1,353 @@
+// Consistent initial values: outputs at t0 may depend on inputs at t0, so the first exchange is repeated until nothing
+// changes any more. Units are visited in the order of their feedthrough, so a system without closed loops settles in
+// one pass (and a second one that shows it). Closed loops are iterated; where that fails, a quasi-Newton method tries.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_number.h"
+#include "linalg/linalg_anderson.h"
+#include "master/master.h"
+
+#define TOLERANCE  1e-12  // relative to the largest value a signal has had so far
+#define MAX_PASSES 50
+
+typedef struct init_job {
+  yoke_system* system;
+  yoke_state* state;
+  yoke_messages* messages;
+  size_t unit;
+  yoke_status status;
+  yoke_pool_job run;
+} init_job;
+
+// calls to a unit come from its own thread; nothing else runs meanwhile
+static void on_thread(void* context, int thread) {
+  init_job* job = context;
+  if (job->system->units[job->unit].thread == thread) {
+    job->run(job, thread);
+  }
+}
+
+static yoke_status call_unit(init_job* job, size_t unit, yoke_pool_job run) {
+  job->unit = unit;
+  job->run = run;
+  yoke__pool_run(job->system->pool, on_thread, job);
+  return job->status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
+static void report(init_job* job, const char* what) {
+  const yoke_system_unit* su = &job->system->units[job->unit];
+  yoke__error(job->messages, su->source->place, "unit '%s' (%s) cannot be initialised: %s",
+              su->name, su->unit.ops->name, what);
+}
+
+static void enter_unit(void* context, int thread) {
+  (void)thread;
+  init_job* job = context;
+  const yoke_system_unit* su = &job->system->units[job->unit];
+  char err[256] = "";
+  const yoke_status status =
+      yoke__unit_enter_init(&su->unit, job->system->t_start, job->system->t_stop, err, sizeof err);
+  if (status < 0) {
+    report(job, err[0] == '\0' ? yoke_status_text(status) : err);
+    job->status = status;
+    return;
+  }
+  // unconnected inputs keep their start values
+  for (size_t v = 0; v < su->unit.info->n_variables; v++) {
+    const yoke_variable* variable = &su->unit.info->variables[v];
+    if (variable->causality == YOKE_INPUT && su->unit.dense[v] != YOKE_NOT_DENSE) {
+      yoke__unit_get(&su->unit, v, job->state->u + su->u + su->unit.dense[v],
+                     yoke__variable_size(variable));
+    }
+  }
+}
+
+static void exit_unit(void* context, int thread) {
+  (void)thread;
+  init_job* job = context;
+  const yoke_status status = yoke__unit_exit_init(&job->system->units[job->unit].unit);
+  if (status < 0) {
+    report(job, yoke_status_text(status));
+    job->status = status;
+  }
+}
+
+// outputs of one unit with the inputs at hand
+static void evaluate_unit(void* context, int thread) {
+  (void)thread;
+  init_job* job = context;
+  yoke_state* state = job->state;
+  const yoke_system_unit* su = &job->system->units[job->unit];
+  yoke_status status = yoke__master_set_typed(job->system, state, job->unit);
+  if (status >= 0) {
+    status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
+  }
+  if (status >= 0 && su->unit.ops->refresh != NULL) {
+    status = su->unit.ops->refresh(su->unit.self, job->system->t_start);
+  }
+  if (status < 0) {
+    report(job, yoke_status_text(status));
+  } else {
+    status = yoke__master_get_outputs(job->system, job->unit, job->system->t_start,
+                                      state->y + su->y, &state->failure);
+    if (status < 0) {
+      yoke__error(job->messages, su->source->place, "%s", state->failure.text);
+    }
+  }
+  if (status >= 0) {
+    status = yoke__master_get_typed(job->system, state, job->unit);
+  }
+  job->status = status < 0 ? status : job->status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// passes
+
+// What the passes need beside the state: memory of the initialisation only.
+typedef struct passes {
+  double* scale;   // largest magnitude of each output so far
+  double* before;  // outputs before the pass
+  double* weight;
+  double* loop_x;  // outputs that take part in closed loops
+  double* loop_g;
+  size_t* loop_index;
+  size_t n_loop;
+  double* anderson;
+} passes;
+
+static void passes_free(passes* p) {
+  free(p->scale);
+  free(p->before);
+  free(p->weight);
+  free(p->loop_x);
+  free(p->loop_g);
+  free(p->loop_index);
+  free(p->anderson);
+}
+
+static yoke_status passes_allocate(passes* p, const yoke_system* system) {
+  size_t n = 1;
+  for (size_t i = 0; i < system->n_loops; i++) {
+    for (size_t j = 0; j < system->loops[i].n; j++) {
+      const yoke_system_variable* v = &system->loops[i].variables[j];
+      n += yoke__variable_count(&system->units[v->unit].unit.info->variables[v->variable]);
+    }
+  }
+  *p = (passes){.scale = calloc(system->n_y + 1, sizeof(double)),
+                .before = calloc(system->n_y + 1, sizeof(double)),
+                .weight = calloc(n, sizeof(double)),
+                .loop_x = calloc(n, sizeof(double)),
+                .loop_g = calloc(n, sizeof(double)),
+                .loop_index = calloc(n, sizeof(size_t)),
+                .anderson = calloc(yoke__anderson_size(n), sizeof(double))};
+  if (p->scale == NULL || p->before == NULL || p->weight == NULL || p->loop_x == NULL ||
+      p->loop_g == NULL || p->loop_index == NULL || p->anderson == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < system->n_loops; i++) {
+    for (size_t j = 0; j < system->loops[i].n; j++) {
+      const yoke_system_variable* v = &system->loops[i].variables[j];
+      const yoke_system_unit* su = &system->units[v->unit];
+      const yoke_variable* variable = &su->unit.info->variables[v->variable];
+      const size_t dense = su->unit.dense[v->variable];
+      for (size_t e = 0; variable->causality == YOKE_OUTPUT && dense != YOKE_NOT_DENSE &&
+                         e < yoke__variable_count(variable);
+           e++) {
+        p->loop_index[p->n_loop++] = su->y + dense + e;
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+// One visit of every unit, in order of feedthrough; later ones see what earlier ones just gave.
+static yoke_status run_pass(init_job* job) {
+  const yoke_system* system = job->system;
+  for (size_t k = 0; k < system->n_units; k++) {
+    const size_t unit = system->init_order[k];
+    yoke__master_gather(system, job->state, unit, job->state->y, job->state->u);
+    yoke__master_run_moves(system, job->state, unit, job->state->y);
+    YOKE_TRY(call_unit(job, unit, evaluate_unit));
+  }
+  return YOKE_OK;
+}
+
+// the largest change of an output since `before`, relative to its scale
+static double measure_change(const yoke_system* system, const yoke_state* state, passes* p) {
+  double most = 0;
+  for (size_t i = 0; i < system->n_y; i++) {
+    const double size = fabs(state->y[i]), moved = fabs(state->y[i] - p->before[i]);
+    p->scale[i] = size > p->scale[i] ? size : p->scale[i];
+    const double change = moved == 0 ? 0 : moved / p->scale[i];
+    most = change > most ? change : most;
+  }
+  return most;
+}
+
+static yoke_status iterate_plainly(init_job* job, passes* p, double* change) {
+  const yoke_system* system = job->system;
+  const size_t most = system->n_loops > 0 ? MAX_PASSES : system->n_units + 2;
+  for (size_t i = 0; i < most; i++) {
+    memcpy(p->before, job->state->y, system->n_y * sizeof(double));
+    YOKE_TRY(run_pass(job));
+    *change = measure_change(system, job->state, p);
+    if (*change <= TOLERANCE) {
+      break;
+    }
+  }
+  return YOKE_OK;
+}
+
+// Newton-like search for the loop variables: x -> g(x) is one pass.
+static yoke_status iterate_quasi_newton(init_job* job, passes* p, double* change) {
+  const yoke_system* system = job->system;
+  yoke_state* state = job->state;
+  yoke_anderson anderson;
+  yoke__anderson_init(&anderson, p->n_loop, p->anderson);
+
+  // plain passes may have run away: start afresh
+  memset(state->y, 0, system->n_y * sizeof(double));
+  memset(p->scale, 0, system->n_y * sizeof(double));
+  YOKE_TRY(run_pass(job));
+  for (size_t i = 0; i < p->n_loop; i++) {
+    p->loop_x[i] = state->y[p->loop_index[i]];
+  }
+  for (size_t k = 0; k < MAX_PASSES + 2 * p->n_loop; k++) {
+    for (size_t i = 0; i < p->n_loop; i++) {
+      if (!yoke__is_finite(p->loop_x[i])) {
+        return YOKE_OK;  // no solution found; the last change says so
+      }
+      state->y[p->loop_index[i]] = p->loop_x[i];
+    }
+    memcpy(p->before, state->y, system->n_y * sizeof(double));
+    YOKE_TRY(run_pass(job));
+    *change = measure_change(system, state, p);
+    if (*change <= TOLERANCE) {
+      return YOKE_OK;
+    }
+    for (size_t i = 0; i < p->n_loop; i++) {
+      p->loop_g[i] = state->y[p->loop_index[i]];
+      const double scale = p->scale[p->loop_index[i]];
+      p->weight[i] = scale > 0 ? 1 / scale : 1;
+    }
+    yoke__anderson_next(&anderson, p->loop_x, p->loop_g, p->weight, 0.5);
+  }
+  return YOKE_OK;
+}
+
+// names the variables of the loops that still move
+static void report_loops(init_job* job, const passes* p) {
+  const yoke_system* system = job->system;
+  for (size_t i = 0; i < system->n_loops; i++) {
+    const yoke_system_loop* loop = &system->loops[i];
+    char text[640] = "";
+    size_t used = 0;
+    double most = 0;
+    for (size_t j = 0; j < loop->n && used < sizeof text; j++) {
+      const yoke_system_unit* su = &system->units[loop->variables[j].unit];
+      const yoke_variable* variable = &su->unit.info->variables[loop->variables[j].variable];
+      const int n = snprintf(text + used, sizeof text - used, "%s%s.%s", j == 0 ? "" : ", ",
+                             su->name, variable->name);
+      used += n > 0 ? (size_t)n : 0;
+      const size_t dense = su->unit.dense[loop->variables[j].variable];
+      if (variable->causality == YOKE_OUTPUT && dense != YOKE_NOT_DENSE) {
+        const size_t at = su->y + dense;
+        const double moved =
+            fabs(job->state->y[at] - p->before[at]) / (p->scale[at] > 0 ? p->scale[at] : 1);
+        most = moved > most ? moved : most;
+      }
+    }
+    if (most > TOLERANCE) {
+      char number[YOKE_NUMBER_SIZE];
+      snprintf(number, sizeof number, "%.2g", most);
+      yoke__error(
+          job->messages, system->units[loop->variables[0].unit].source->place,
+          "algebraic loop does not converge at the start: %s (relative change %s after the last "
+          "pass)",
+          text, number);
+    }
+  }
+}
+
+static yoke_status settle(init_job* job) {
+  passes p;
+  yoke_status status = passes_allocate(&p, job->system);
+  double change = 0;
+  if (status >= 0) {
+    status = iterate_plainly(job, &p, &change);
+  }
+  // a loop that runs away to infinity is worth another try as well
+  const bool is_loop = job->system->n_loops > 0;
+  if (is_loop && (status == YOKE_DIVERGED || (status >= 0 && change > TOLERANCE))) {
+    const bool has_run_away = status == YOKE_DIVERGED;
+    if (has_run_away) {
+      yoke__messages_free(job->messages);
+    }
+    job->status = YOKE_OK;
+    status = iterate_quasi_newton(job, &p, &change);
+  }
+  if (status >= 0 && change > TOLERANCE) {
+    report_loops(job, &p);
+    if (job->messages->n_errors == 0) {
+      yoke__error(job->messages, (yoke_place){job->system->scenario->path, 0, 0},
+                  "initial values do not settle");
+    }
+    status = YOKE_NO_CONVERGENCE;
+  }
+  passes_free(&p);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
+// before the start every delayed signal had its initial value
+static void fill_delays(const yoke_system* system, yoke_state* state) {
+  for (size_t i = 0; i < system->n_taps; i++) {
+    const yoke_tap* tap = &system->taps[i];
+    for (int64_t j = 0; j < tap->delay; j++) {
+      state->fifo[tap->fifo + (size_t)j] = state->y[tap->from] * tap->gain + tap->offset;
+    }
+  }
+}
+
+static yoke_status start_exchange(const yoke_system* system, yoke_state* state) {
+  if (system->scenario->scheme == YOKE_GAUSS_SEIDEL) {
+    yoke__master_mark_due(system, state);
+    return yoke__master_refresh(system, state);
+  }
+  return yoke__master_exchange(system, state);
+}
+
+yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
+                                    yoke_messages* messages) {
+  init_job job = {.system = system, .state = state, .messages = messages};
+  state->t = system->t_start;
+  state->record_wait = system->record_every;
+
+  // typed inputs are sent once, whatever the unit's own start value is
+  memset(state->w_set, 0xa5, system->n_typed_in);
+  for (size_t i = 0; i < system->n_units; i++) {
+    call_unit(&job, i, enter_unit);
+  }
+  YOKE_TRY(job.status);
+  YOKE_TRY(settle(&job));
+  for (size_t i = 0; i < system->n_units; i++) {
+    YOKE_TRY(call_unit(&job, i, exit_unit));
+  }
+  YOKE_TRY(run_pass(&job));
+  if (state->y_work != state->y) {
+    memcpy(state->y_work, state->y, system->n_y * sizeof(double));
+  }
+  fill_delays(system, state);
+  const yoke_status status = start_exchange(system, state);
+  if (status < 0) {
+    yoke__error(messages, (yoke_place){system->scenario->path, 0, 0}, "%s", state->failure.text);
+  }
+  return status;
+}

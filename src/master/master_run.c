@@ -1,0 +1,94 @@
+// The outer loop of a free-running simulation.
+#include "master/master_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_os.h"
+
+#define N_TIMED_FIRST 64    // steps timed one by one before the sampling is chosen
+#define HEAVY_NS      5000  // above this every step is timed: two clock readings are 1 % of it
+#define SAMPLE_MASK   63    // otherwise one in 64
+
+static int64_t choose_mask(const yoke_run_info* info, int64_t k) {
+  if (k < N_TIMED_FIRST) {
+    return 0;
+  }
+  return yoke__histogram_quantile(&info->step_ns, 0.5) > HEAVY_NS ? 0 : SAMPLE_MASK;
+}
+
+// macro steps until the end, a failure or an interrupt
+static yoke_status run_steps(const yoke_system* system, yoke_state* state,
+                             const yoke_run_settings* settings, yoke_run_info* info) {
+  const int64_t slots_per_step = system->macro / system->slot;
+  const int64_t n = system->n_slots / slots_per_step;
+  int64_t mask = 0;
+  for (int64_t k = state->n_slots / slots_per_step; k < n; k++) {
+    if (settings->is_interrupted != NULL && settings->is_interrupted()) {
+      return YOKE_INTERRUPTED;
+    }
+    yoke_status status;
+    if ((info->n_steps & mask) == 0) {
+      const int64_t start = yoke__os_now_ns();
+      status = yoke__master_step(system, state);
+      yoke__histogram_add(&info->step_ns, yoke__os_now_ns() - start);
+      mask = mask == 0 ? choose_mask(info, info->n_steps) : mask;
+    } else {
+      status = yoke__master_step(system, state);
+    }
+    if (status < 0) {
+      return status;
+    }
+    info->n_steps++;
+    atomic_store_explicit(&state->progress, state->n_slots, memory_order_relaxed);
+    if (status == YOKE_ENDED) {
+      return status;
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status open_record(const yoke_system* system, yoke_state* state,
+                               const yoke_run_settings* settings, yoke_run_info* info) {
+  const yoke_status status =
+      yoke__record_open(&settings->record, system->columns, system->n_columns, &state->record,
+                        info->message, sizeof info->message);
+  if (status >= 0) {
+    return yoke__master_record(system, state);  // the initial values
+  }
+  return status;
+}
+
+static void close_record(yoke_state* state, yoke_run_info* info) {
+  char err[512] = "";
+  if (state->record == NULL) {
+    return;
+  }
+  const yoke_status status = yoke__record_close(&state->record, &info->record, err, sizeof err);
+  if (status < 0) {
+    // the writer's own words say more than "could not be written"
+    info->status = status;
+    snprintf(info->message, sizeof info->message, "%s", err);
+  }
+}
+
+yoke_status yoke__master_run(yoke_system* system, yoke_state* state,
+                             const yoke_run_settings* settings, yoke_run_info* info) {
+  *info = (yoke_run_info){0};
+  const uint64_t mode = yoke__os_float_mode_set();
+  const int64_t start = yoke__os_now_ns();
+  info->status =
+      settings->record.formats != 0 ? open_record(system, state, settings, info) : YOKE_OK;
+  if (info->status >= 0) {
+    info->status = run_steps(system, state, settings, info);
+  }
+  if (info->status < 0 && info->status != YOKE_INTERRUPTED && info->message[0] == '\0') {
+    snprintf(info->message, sizeof info->message, "%s", state->failure.text);
+  }
+  info->t_reached = state->t;
+  info->iteration = state->iteration;
+  close_record(state, info);
+  info->wall_s = (double)(yoke__os_now_ns() - start) * 1e-9;
+  yoke__os_float_mode_restore(mode);
+  return info->status;
+}

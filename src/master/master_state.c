@@ -1,0 +1,103 @@
+// Memory of a run: everything is laid here once; stepping takes nothing more.
+#include <stdlib.h>
+#include <string.h>
+
+#include "master/master.h"
+
+static bool is_iterative(const yoke_system* system) {
+  return system->scenario->scheme == YOKE_ITERATIVE_JACOBI ||
+         system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
+}
+
+static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
+  yoke_arena* arena = &state->arena;
+  state->y = yoke__arena_array(arena, system->n_y + 1, sizeof *state->y);
+  state->y_work = system->has_slow_units
+                      ? yoke__arena_array(arena, system->n_y + 1, sizeof *state->y)
+                      : state->y;
+  state->u = yoke__arena_array(arena, system->n_u + 1, sizeof *state->u);
+  state->du = yoke__arena_array(arena, system->n_u + 1, sizeof *state->du);
+  state->fifo = yoke__arena_array(arena, system->n_fifo + 1, sizeof *state->fifo);
+  state->v = yoke__arena_take(arena, system->n_typed_out + 8);
+  state->w = yoke__arena_take(arena, system->n_typed_in + 8);
+  state->w_set = yoke__arena_take(arena, system->n_typed_in + 8);
+  state->group_memory = yoke__arena_take(arena, system->n_group_bytes + 64);
+  state->group_numbers = yoke__arena_array(arena, system->n_group_numbers + 1, sizeof(double));
+  state->intake_wait = yoke__arena_array(arena, system->n_intakes + 1, sizeof(int64_t));
+  state->intake_count = yoke__arena_array(arena, system->n_intakes + 1, sizeof(int64_t));
+  state->intake_due = yoke__arena_array(arena, system->n_intakes + 1, sizeof(bool));
+  state->unit_wait = yoke__arena_array(arena, system->n_units + 1, sizeof(int64_t));
+  state->group_since = yoke__arena_array(arena, system->n_groups + 1, sizeof(int64_t));
+  state->failures = yoke__arena_array(arena, (size_t)system->n_threads, sizeof *state->failures);
+  if (state->y == NULL || state->y_work == NULL || state->u == NULL || state->du == NULL ||
+      state->fifo == NULL || state->v == NULL || state->w == NULL || state->w_set == NULL ||
+      state->group_memory == NULL || state->group_numbers == NULL || state->intake_wait == NULL ||
+      state->intake_count == NULL || state->intake_due == NULL || state->unit_wait == NULL ||
+      state->group_since == NULL || state->failures == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;
+  return is_iterative(system) ? yoke__master_prepare_iteration(system, state) : YOKE_OK;
+}
+
+static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
+                                  yoke_messages* messages) {
+  for (size_t i = 0; i < system->n_groups; i++) {
+    const yoke_group* group = &system->groups[i];
+    char err[256] = "";
+    const yoke_status status =
+        group->ops->prepare(state->group_memory + group->self, &group->setup, err, sizeof err);
+    if (status < 0) {
+      yoke__error(messages, system->units[group->unit].source->place,
+                  "coupling method '%s' of unit '%s': %s", group->ops->name,
+                  system->units[group->unit].name, err[0] == '\0' ? yoke_status_text(status) : err);
+      return status;
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yoke_state** out) {
+  *out = NULL;
+  yoke_state* state = calloc(1, sizeof *state);
+  if (state == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  yoke_status status = lay_memory(system, state);
+  if (status >= 0) {
+    status = prepare_groups(system, state, messages);
+  }
+  if (status >= 0) {
+    status = yoke__master_initialise(system, state, messages);
+  }
+  if (status < 0) {
+    if (messages->n_errors == 0) {
+      yoke__error(messages, (yoke_place){system->scenario->path, 0, 0}, "%s",
+                  yoke_status_text(status));
+    }
+    yoke__arena_free(&state->arena);
+    free(state);
+    return status;
+  }
+  *out = state;
+  return YOKE_OK;
+}
+
+static void terminate_units(void* context, int thread) {
+  yoke_system* system = context;
+  for (size_t i = 0; i < system->n_units; i++) {
+    if (system->units[i].thread == thread) {
+      yoke__unit_terminate(&system->units[i].unit);
+    }
+  }
+}
+
+void yoke__master_destroy(yoke_system* system, yoke_state** state) {
+  if (*state == NULL) {
+    return;
+  }
+  yoke__pool_run(system->pool, terminate_units, system);
+  yoke__arena_free(&(*state)->arena);
+  free(*state);
+  *state = NULL;
+}

@@ -1,0 +1,348 @@
+// One slot: units advance, time moves on, values are exchanged. Explicit Jacobi and Gauss-Seidel.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_number.h"
+#include "base/base_os.h"
+#include "master/master.h"
+
+// ---------------------------------------------------------------------------------------------------------
+// failures
+
+yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, size_t unit,
+                              yoke_status status, double t, const char* format, ...) {
+  *failure = (yoke_failure){.status = status, .unit = unit, .t = t};
+  char what[256], time[YOKE_NUMBER_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(what, sizeof what, format, args);
+  va_end(args);
+  yoke__number_format(t, time);
+  if (unit == YOKE_NOT_FOUND) {
+    snprintf(failure->text, sizeof failure->text, "%s at t = %s s", what, time);
+  } else {
+    snprintf(failure->text, sizeof failure->text, "unit '%s' (%s) at t = %s s: %s",
+             system->units[unit].name, system->units[unit].unit.ops->name, time, what);
+  }
+  return status;
+}
+
+yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state) {
+  const yoke_failure* first = NULL;
+  for (int i = 0; i < system->n_threads; i++) {
+    const yoke_failure* f = &state->failures[i];
+    if (f->status < 0 && (first == NULL || f->unit < first->unit)) {
+      first = f;
+    }
+  }
+  if (first == NULL) {
+    return YOKE_OK;
+  }
+  state->failure = *first;
+  return first->status;
+}
+
+static const char* name_of_output(const yoke_unit* unit, size_t element) {
+  const char* name = "?";
+  for (size_t i = 0; i < unit->info->n_variables; i++) {
+    if (unit->info->variables[i].causality == YOKE_OUTPUT && unit->dense[i] != YOKE_NOT_DENSE &&
+        unit->dense[i] <= element) {
+      name = unit->info->variables[i].name;
+    }
+  }
+  return name;
+}
+
+static yoke_status report_not_finite(const yoke_system* system, size_t unit, double t,
+                                     const double y[], yoke_failure* failure) {
+  const yoke_unit* u = &system->units[unit].unit;
+  size_t i = 0;
+  while (i < u->n_y && yoke__is_finite(y[i])) {
+    i++;
+  }
+  char value[YOKE_NUMBER_SIZE];
+  yoke__number_format(y[i], value);
+  return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "output '%s' became %s",
+                           name_of_output(u, i), value);
+}
+
+yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
+                                     yoke_failure* failure) {
+  const yoke_unit* u = &system->units[unit].unit;
+  const yoke_status status = yoke__unit_get_outputs(u, y);
+  if (status < 0) {
+    return yoke__master_fail(failure, system, unit, status, t, "outputs could not be read");
+  }
+  // NaN and infinity times 0 are NaN: one test for all outputs
+  double sum = 0;
+  for (size_t i = 0; i < u->n_y; i++) {
+    sum += y[i] * 0;
+  }
+  return sum == 0 ? YOKE_OK : report_not_finite(system, unit, t, y, failure);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// one unit
+
+static yoke_status judge_step(const yoke_system* system, yoke_state* state, size_t unit, double t,
+                              double h, yoke_status status, const yoke_step_result* result,
+                              yoke_failure* failure) {
+  if (status < 0) {
+    return yoke__master_fail(failure, system, unit, status, t, "step failed: %s",
+                             result->message != NULL ? result->message : yoke_status_text(status));
+  }
+  if (result->is_discarded || result->is_early_return) {
+    return yoke__master_fail(
+        failure, system, unit, YOKE_DISCARDED, t, "the step of %g s was %s%s%s", h,
+        result->is_discarded ? "discarded" : "not finished", result->message == NULL ? "" : ": ",
+        result->message == NULL ? "" : result->message);
+  }
+  const yoke_unit* u = &system->units[unit].unit;
+  if (result->is_event_needed && u->ops->event_update != NULL) {
+    yoke_step_result event = {.t_reached = t + h};
+    if (u->ops->event_update(u->self, t + h, &event) < 0) {
+      return yoke__master_fail(failure, system, unit, YOKE_UNIT_FAILED, t + h,
+                               "event update failed%s%s", event.message == NULL ? "" : ": ",
+                               event.message == NULL ? "" : event.message);
+    }
+  }
+  if (result->is_end_wanted) {
+    state->is_end_wanted = true;
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
+                                   double t, double h, yoke_failure* failure) {
+  const yoke_unit* u = &system->units[unit].unit;
+  yoke_step_result result = {.t_reached = t + h};
+  const yoke_status status = u->ops->step(u->self, t, h, &result);
+  if (status >= 0 && !result.is_event_needed && !result.is_early_return && !result.is_discarded &&
+      !result.is_end_wanted) {
+    return YOKE_OK;
+  }
+  return judge_step(system, state, unit, t, h, status, &result, failure);
+}
+
+// inputs that follow a polynomial, at the start of the call that begins `ticks` after the slot
+static void extrapolate(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
+                        int64_t ticks) {
+  for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    const double tau = yoke__clock_seconds(&system->clock, state->group_since[g] + ticks);
+    double* u = state->group_numbers + group->sample + group->setup.n_signals;
+    group->ops->input(state->group_memory + group->self, 0, tau, u);
+    for (size_t i = 0; i < group->setup.n_signals; i++) {
+      state->u[group->taps[i].to] = u[i];
+    }
+  }
+}
+
+// derivatives of all inputs up to the highest order; inputs without a polynomial are constant
+static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
+                                   const yoke_system_unit* su, int64_t ticks) {
+  double* du = state->du + su->u;
+  for (int order = 1; order <= su->derivative_order; order++) {
+    memset(du, 0, su->unit.n_u * sizeof *du);
+    for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
+      const yoke_group* group = &system->groups[g];
+      const double tau = yoke__clock_seconds(&system->clock, state->group_since[g] + ticks);
+      double* d = state->group_numbers + group->sample + group->setup.n_signals;
+      group->ops->input_derivatives(state->group_memory + group->self, 0, tau, order, d);
+      for (size_t i = 0; i < group->setup.n_signals; i++) {
+        state->du[group->taps[i].to] = d[i];
+      }
+    }
+    YOKE_TRY(su->unit.ops->set_input_derivatives(su->unit.self, order, du, su->unit.n_u));
+  }
+  return YOKE_OK;
+}
+
+// All calls of one unit that start in this slot.
+static yoke_status advance(const yoke_system* system, yoke_state* state, size_t unit,
+                           yoke_failure* failure) {
+  const yoke_system_unit* su = &system->units[unit];
+  if (su->n_slots > 1) {
+    if (state->unit_wait[unit] > 0) {
+      state->unit_wait[unit]--;
+      return YOKE_OK;
+    }
+    state->unit_wait[unit] = su->n_slots - 1;
+  }
+  if (su->n_typed_inputs > 0) {
+    const yoke_status status = yoke__master_set_typed(system, state, unit);
+    if (status < 0) {
+      return yoke__master_fail(failure, system, unit, status, state->t, "an input was refused");
+    }
+  }
+  const int64_t tick = state->n_slots * system->slot;
+  double t = state->t;
+  for (int64_t j = 0; j < su->n_steps; j++) {
+    if (j > 0) {
+      t = yoke__clock_time(&system->clock, tick + j * su->period);
+    }
+    if (su->n_groups > 0) {
+      extrapolate(system, state, su, j * su->period);
+    }
+    if (j == 0 || su->n_groups > 0) {
+      yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
+      if (status >= 0 && su->derivative_order > 0) {
+        status = set_derivatives(system, state, su, j * su->period);
+      }
+      if (status < 0) {
+        return yoke__master_fail(failure, system, unit, status, t, "inputs were refused");
+      }
+    }
+    YOKE_TRY(yoke__master_call_step(system, state, unit, t, su->step, failure));
+  }
+  // slow units, and all under Gauss-Seidel with slow units, are ahead of what others may see
+  double* y = (su->n_slots > 1 ? state->y_work : state->y_seen) + su->y;
+  YOKE_TRY(yoke__master_get_outputs(system, unit, t + su->step, y, failure));
+  if (su->n_typed_outputs > 0) {
+    YOKE_TRY(yoke__master_get_typed(system, state, unit));
+  }
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// schemes
+
+typedef struct slot_job {
+  const yoke_system* system;
+  yoke_state* state;
+} slot_job;
+
+static void advance_thread(void* context, int thread) {
+  const slot_job* job = context;
+  const yoke_system* system = job->system;
+  yoke_failure* failure = &job->state->failures[thread];
+  for (size_t i = system->thread_first[thread]; i < system->thread_first[thread + 1]; i++) {
+    if (advance(system, job->state, system->thread_units[i], failure) < 0) {
+      return;
+    }
+  }
+}
+
+// what becomes visible at the end of this slot: outputs of units whose step ends here
+static void publish(const yoke_system* system, yoke_state* state) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* su = &system->units[i];
+    const bool is_ending = su->n_slots == 1 ? state->y_seen != state->y : state->unit_wait[i] == 0;
+    if (is_ending && !su->is_law) {
+      memcpy(state->y + su->y, state->y_work + su->y, su->unit.n_y * sizeof(double));
+    }
+  }
+}
+
+static void move_time(const yoke_system* system, yoke_state* state) {
+  state->n_slots++;
+  state->t = yoke__clock_time(&system->clock, state->n_slots * system->slot);
+  if (state->y_work != state->y) {
+    publish(system, state);
+  }
+}
+
+static yoke_status slot_jacobi(const yoke_system* system, yoke_state* state) {
+  slot_job job = {system, state};
+  if (system->n_threads == 1) {
+    advance_thread(&job, 0);
+  } else {
+    yoke__pool_run(system->pool, advance_thread, &job);
+  }
+  YOKE_TRY(yoke__master_collect_failures(system, state));
+  move_time(system, state);
+  return yoke__master_exchange(system, state);
+}
+
+static yoke_status slot_gauss_seidel(const yoke_system* system, yoke_state* state) {
+  for (size_t k = 0; k < system->n_gs; k++) {
+    const size_t unit = system->gs_order[k];
+    if (system->n_refresh > 0) {
+      YOKE_TRY(yoke__master_refresh(system, state));
+    }
+    yoke__master_take_in(system, state, unit);
+    YOKE_TRY(advance(system, state, unit, &state->failure));
+  }
+  yoke__master_close_laws(system, state);
+  move_time(system, state);
+  yoke__master_mark_due(system, state);
+  return system->n_refresh > 0 ? yoke__master_refresh(system, state) : YOKE_OK;
+}
+
+yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
+  switch (system->scenario->scheme) {
+  case YOKE_JACOBI:
+    YOKE_TRY(slot_jacobi(system, state));
+    break;
+  case YOKE_GAUSS_SEIDEL:
+    YOKE_TRY(slot_gauss_seidel(system, state));
+    break;
+  case YOKE_ITERATIVE_JACOBI:
+  case YOKE_ITERATIVE_GAUSS_SEIDEL:
+    YOKE_TRY(yoke__master_iterate(system, state));
+    move_time(system, state);
+    YOKE_TRY(yoke__master_exchange(system, state));
+    break;
+  }
+  if (state->record != NULL && --state->record_wait == 0) {
+    state->record_wait = system->record_every;
+    YOKE_TRY(yoke__master_record(system, state));
+  }
+  return state->is_end_wanted ? YOKE_ENDED : YOKE_OK;
+}
+
+yoke_status yoke__master_step(const yoke_system* system, yoke_state* state) {
+  const int64_t n = system->macro / system->slot;
+  for (int64_t i = 0; i < n; i++) {
+    const yoke_status status = yoke__master_slot(system, state);
+    if (status != YOKE_OK) {
+      return status;
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// recording
+
+static void fill_row(const yoke_system* system, const yoke_state* state, char* row) {
+  memcpy(row, &state->t, sizeof state->t);
+  row += sizeof(double);
+  if (system->is_record_plain) {
+    memcpy(row, state->y, system->n_y * sizeof(double));
+    return;
+  }
+  for (size_t i = 0; i < system->n_columns; i++) {
+    const yoke_system_column* source = &system->column_sources[i];
+    const size_t size = system->columns[i].size;
+    switch (source->source) {
+    case YOKE_COLUMN_Y:
+      memcpy(row, &state->y[source->index], sizeof(double));
+      break;
+    case YOKE_COLUMN_U:
+      memcpy(row, &state->u[source->index], sizeof(double));
+      break;
+    case YOKE_COLUMN_TYPED:
+      memcpy(row, state->v + source->index, size);
+      break;
+    }
+    row += size;
+  }
+}
+
+yoke_status yoke__master_record(const yoke_system* system, yoke_state* state) {
+  void* row = yoke__record_row(state->record);
+  while (row == NULL) {
+    if (yoke__record_wait(state->record) < 0) {
+      return yoke__master_fail(&state->failure, system, YOKE_NOT_FOUND, YOKE_IO, state->t,
+                               "results could not be written");
+    }
+    row = yoke__record_row(state->record);
+  }
+  fill_row(system, state, row);
+  yoke__record_commit(state->record);
+  state->n_rows++;
+  return YOKE_OK;
+}

@@ -1,0 +1,257 @@
+// Error measures between two sampled signals on different time grids.
+//
+// The reference r is read as a polygon through its samples. With the samples (t_i, y_i), i = 1..n,
+// of the result that lie in the common interval [t_first, t_last]:
+//
+//   d_i   = y_i - r(t_i)                         rmse  = sqrt(sum d_i^2 / n)
+//   max   = max |d_i|                            nrmse = rmse / (max r - min r), over the interval
+//   end   = y(t_last) - r(t_last), y read as a polygon too
+//
+//   reference  *-----*-----*-----*-----*-----*           the grids differ; the samples of
+//   result            o---o---o---o---o---o---o---o      the result decide where they are compared
+//                     |-- common interval ---|
+//
+// Every sample of the result weighs the same, whatever the distance to its neighbours.
+// Assumes that both signals are sampled finely enough for straight lines between the samples; the
+// error of that is h^2/8 max|r''| and is not told apart from the deviation.
+#include "quality/quality_measure.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/base_check.h"
+
+// times closer than this part of the distance between two samples are one time; two clocks that
+// count 0.1 + 0.1 + ... and k * 0.1 differ by some roundings only
+#define SNAP_PART  1e-9
+#define SNAP_ROUND (4 * DBL_EPSILON)
+// the ends of the interval are looser: a solver may stop a little before or behind the last
+// exchange point
+#define END_PART 1e-3
+// a range of some roundings of the values is none
+#define RANGE_ROUND (64 * DBL_EPSILON)
+
+// Reads a polygon at times that never decrease.
+typedef struct reader {
+  const yoke_samples* from;
+  size_t i;  // last sample not behind the time asked for last
+} reader;
+
+// What the loop over the points adds up. The sum of squares is largest^2 * sum, which cannot
+// overflow.
+typedef struct sums {
+  double largest, sum;
+  double max, t_max;
+  size_t n_points, n_skipped, n_not_finite;
+} sums;
+
+static bool is_one_time(double a, double b, double distance) {
+  return fabs(a - b) <= fmax(SNAP_PART * distance, SNAP_ROUND * fmax(fabs(a), fabs(b)));
+}
+
+// The value at time t. wants_left: at a jump the value before it, else the one behind it.
+static double read_at(reader* r, double t, bool wants_left) {
+  const double* times = r->from->t;
+  const double* y = r->from->y;
+  const size_t n = r->from->n;
+
+  // forward to the last sample at or before t; a sample just behind t is at t, and so are all of a
+  // jump
+  while (r->i + 1 < n && (times[r->i + 1] <= fmax(t, times[r->i]) ||
+                          is_one_time(times[r->i + 1], t, times[r->i + 1] - times[r->i]))) {
+    r->i++;
+  }
+  const size_t i = r->i;
+  const double step = i + 1 < n ? times[i + 1] - times[i] : 0;
+  if (step <= 0 || t <= times[i] || is_one_time(t, times[i], step)) {
+    // at a sample, or behind the last one by less than the tolerance of the ends
+    size_t first = i;
+    while (wants_left && first > 0 && times[first - 1] >= times[i]) {
+      first--;
+    }
+    return y[first];
+  }
+  const double w = (t - times[i]) / step;
+  return (1 - w) * y[i] + w * y[i + 1];  // exact at both ends, no overflow of a difference
+}
+
+static yoke_status check_samples(const yoke_samples* s, const char* name, char* err, size_t size) {
+  if (s->n == 0) {
+    snprintf(err, size, "the %s has no samples", name);
+    return YOKE_BAD_INPUT;
+  }
+  for (size_t i = 0; i < s->n; i++) {
+    if (!yoke__is_finite(s->t[i])) {
+      snprintf(err, size, "the time of sample %zu of the %s is not finite", i + 1, name);
+      return YOKE_BAD_INPUT;
+    }
+    if (i > 0 && s->t[i] < s->t[i - 1]) {
+      snprintf(err, size, "time goes back from %.9g to %.9g s at sample %zu of the %s", s->t[i - 1],
+               s->t[i], i + 1, name);
+      return YOKE_BAD_INPUT;
+    }
+  }
+  return YOKE_OK;
+}
+
+// Distance by which a sample of the result may lie outside the interval and still count as its end.
+static double end_slack(const yoke_samples* result) {
+  const double first = result->t[0], last = result->t[result->n - 1];
+  const double mean_step = result->n > 1 ? (last - first) / (double)(result->n - 1) : 0;
+  return fmax(END_PART * mean_step, SNAP_ROUND * fmax(fabs(first), fabs(last)));
+}
+
+static yoke_status find_interval(const yoke_samples* result, const yoke_samples* reference,
+                                 double slack, yoke_deviation* d, char* err, size_t err_size) {
+  const double result_last = result->t[result->n - 1], last = reference->t[reference->n - 1];
+  d->t_first = fmax(result->t[0], reference->t[0]);
+  d->t_last = fmin(result_last, last);
+  if (d->t_first > d->t_last + slack) {
+    snprintf(err, err_size,
+             "the time ranges do not overlap: result %.9g .. %.9g s, reference %.9g .. %.9g s",
+             result->t[0], result_last, reference->t[0], last);
+    return YOKE_BAD_INPUT;
+  }
+  d->t_first = fmin(d->t_first, d->t_last);
+  return YOKE_OK;
+}
+
+static void add_point(sums* s, double t, double difference) {
+  const double size = fabs(difference);
+  s->n_points++;
+  if (!yoke__is_finite(size)) {
+    // the first one marks the maximum, and nothing behind it can be larger
+    s->t_max = s->n_not_finite == 0 ? t : s->t_max;
+    s->n_not_finite++;
+    return;
+  }
+  if (s->n_not_finite == 0 && (s->n_points == 1 || size > s->max)) {
+    s->max = size;
+    s->t_max = t;
+  }
+  if (size > s->largest) {
+    const double ratio = s->largest / size;
+    s->sum = 1 + s->sum * ratio * ratio;
+    s->largest = size;
+  } else if (size > 0) {
+    const double ratio = size / s->largest;
+    s->sum += ratio * ratio;
+  }
+}
+
+static void add_points(const yoke_samples* result, const yoke_samples* reference, double slack,
+                       const yoke_deviation* d, sums* s) {
+  reader r = {reference, 0};
+  for (size_t i = 0; i < result->n && result->t[i] <= d->t_last + slack; i++) {
+    if (result->t[i] < d->t_first - slack) {
+      continue;
+    }
+    const double t = fmin(fmax(result->t[i], d->t_first), d->t_last);
+    // the first of two samples at one time stands before the jump; a single one sees what is behind
+    // it
+    const bool is_left = i + 1 < result->n && result->t[i + 1] <= result->t[i] &&
+                         (i == 0 || result->t[i - 1] < result->t[i]);
+    const double wanted = read_at(&r, t, is_left);
+    if (!yoke__is_finite(wanted)) {
+      s->n_skipped++;
+      continue;
+    }
+    add_point(s, result->t[i], result->y[i] - wanted);
+  }
+}
+
+typedef struct range {
+  double low, high;
+} range;
+
+static void widen(range* r, double y) {
+  if (yoke__is_finite(y)) {
+    r->low = fmin(r->low, y);
+    r->high = fmax(r->high, y);
+  }
+}
+
+// Smallest and largest value of the reference over the interval, its two ends included.
+static range find_range(const yoke_samples* reference, double t_first, double t_last) {
+  range found = {HUGE_VAL, -HUGE_VAL};
+  reader r = {reference, 0};
+  widen(&found, read_at(&r, t_first, false));
+  for (size_t i = 0; i < reference->n && reference->t[i] <= t_last; i++) {
+    if (reference->t[i] >= t_first) {
+      widen(&found, reference->y[i]);
+    }
+  }
+  widen(&found, read_at(&r, t_last, false));
+  return found;
+}
+
+static void set_scale(range r, yoke_deviation* d) {
+  const double magnitude = fmax(fabs(r.low), fabs(r.high));
+  d->scale = r.high - r.low;
+  d->scale_kind = YOKE_SCALE_RANGE;
+  if (d->scale <= RANGE_ROUND * magnitude) {
+    d->scale = magnitude > 0 ? magnitude : 1;
+    d->scale_kind = magnitude > 0 ? YOKE_SCALE_VALUE : YOKE_SCALE_ONE;
+  }
+}
+
+static void set_end(const yoke_samples* result, const yoke_samples* reference, yoke_deviation* d) {
+  reader y = {result, 0}, r = {reference, 0};
+  d->end_result = read_at(&y, d->t_last, false);
+  d->end_reference = read_at(&r, d->t_last, false);
+  d->end = d->end_result - d->end_reference;
+}
+
+yoke_status yoke__deviation_compute(const yoke_samples* result, const yoke_samples* reference,
+                                    yoke_deviation* out, char* err, size_t err_size) {
+  YOKE_TRY(check_samples(result, "result", err, err_size));
+  YOKE_TRY(check_samples(reference, "reference", err, err_size));
+  yoke_deviation d = {0};
+  const double slack = end_slack(result);
+  YOKE_TRY(find_interval(result, reference, slack, &d, err, err_size));
+
+  sums s = {0};
+  add_points(result, reference, slack, &d, &s);
+  if (s.n_points == 0) {
+    snprintf(err, err_size,
+             s.n_skipped > 0 ? "the reference is not a number anywhere in %.9g .. %.9g s"
+                             : "no sample of the result lies in the common interval %.9g .. %.9g s",
+             d.t_first, d.t_last);
+    return YOKE_BAD_INPUT;
+  }
+
+  d.n_points = s.n_points;
+  d.n_skipped = s.n_skipped;
+  d.n_not_finite = s.n_not_finite;
+  d.rmse = s.largest * sqrt(s.sum / (double)s.n_points);
+  d.max = s.max;
+  d.t_max = s.t_max;
+  if (s.n_not_finite > 0) {
+    d.rmse = d.max = (double)NAN;
+  }
+  set_scale(find_range(reference, d.t_first, d.t_last), &d);
+  d.nrmse = d.rmse / d.scale;
+  set_end(result, reference, &d);
+  *out = d;
+  return YOKE_OK;
+}
+
+const char* yoke__measure_name(yoke_measure measure) {
+  static const char* const names[YOKE_N_MEASURES] = {"nrmse", "rmse", "max", "end"};
+  return names[measure];
+}
+
+double yoke__measure_value(const yoke_deviation* deviation, yoke_measure measure) {
+  switch (measure) {
+  case YOKE_MEASURE_NRMSE:
+    return deviation->nrmse;
+  case YOKE_MEASURE_RMSE:
+    return deviation->rmse;
+  case YOKE_MEASURE_MAX:
+    return deviation->max;
+  default:
+    return fabs(deviation->end);
+  }
+}

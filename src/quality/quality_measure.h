@@ -1,0 +1,61 @@
+// Error measures between two sampled signals on different time grids. The concept page is
+// docs/compare.md.
+#ifndef YOKE_QUALITY_MEASURE_H
+#define YOKE_QUALITY_MEASURE_H
+
+#include <stddef.h>
+
+#include "yoke/status.h"
+
+// A sampled signal: n values over times that never decrease. Two samples at one time are a jump:
+// the value before and the value after it.
+typedef struct yoke_samples {
+  const double* t;
+  const double* y;
+  size_t n;
+} yoke_samples;
+
+typedef enum yoke_measure {
+  YOKE_MEASURE_NRMSE,  // rmse / scale
+  YOKE_MEASURE_RMSE,   // root of the mean of (result - reference)^2 over all points
+  YOKE_MEASURE_MAX,    // largest |result - reference|
+  YOKE_MEASURE_END,    // |result - reference| at the last common time
+  YOKE_N_MEASURES,
+} yoke_measure;
+
+// By what rmse was divided to get nrmse.
+typedef enum yoke_measure_scale {
+  YOKE_SCALE_RANGE,  // largest minus smallest value of the reference
+  YOKE_SCALE_VALUE,  // the reference is constant: its magnitude
+  YOKE_SCALE_ONE,    // the reference is 0 throughout: nrmse is rmse
+} yoke_measure_scale;
+
+// How far a result is from its reference. Differences are result - reference.
+typedef struct yoke_deviation {
+  double t_first, t_last;  // the common interval [s]
+  size_t n_points;         // samples of the result in it that were compared
+  size_t n_skipped;        // samples in it where the reference is not a number
+  size_t
+      n_not_finite;  // compared samples where the result is NaN or infinite: the sums are NaN then
+  double rmse, nrmse;
+  double scale;  // rmse / nrmse
+  yoke_measure_scale scale_kind;
+  double max;    // NaN as soon as the result is not finite somewhere
+  double t_max;  // time of max, the first of equals [s]
+  double end;    // signed difference at t_last
+  double end_result, end_reference;
+} yoke_deviation;
+
+// Compares result with reference. No heap. Failures (err says which, *out is unchanged):
+//   YOKE_BAD_INPUT  a signal has no samples, a time is not finite or goes back, the time ranges do
+//                   not overlap, no sample of the result lies in the common interval, or the
+//                   reference is NaN all over it
+yoke_status yoke__deviation_compute(const yoke_samples* result, const yoke_samples* reference,
+                                    yoke_deviation* out, char* err, size_t err_size);
+
+// "nrmse", "rmse", "max", "end".
+const char* yoke__measure_name(yoke_measure measure);
+// The number a limit is held against: never negative, NaN if the result is not finite.
+double yoke__measure_value(const yoke_deviation* deviation, yoke_measure measure);
+
+#endif

@@ -1,0 +1,232 @@
+// A system ready to run: units made and wired, signals numbered, grids and orders fixed. Constant while stepping;
+// everything that changes is in yoke_state (master/). The one exception are the units themselves, which own their state.
+//
+// All real outputs of all units are one vector Y, all real inputs one vector U. A tap moves one number from Y to U.
+//
+//   unit a      unit b         law c
+//   [y y y y] [y y]          [y]            Y      taps: Y[from] * gain + offset -> U[to]
+//   [u u]     [u u u]        [u u u u]      U
+#ifndef YOKE_SYSTEM_H
+#define YOKE_SYSTEM_H
+
+#include "base/base_arena.h"
+#include "base/base_clock.h"
+#include "base/base_json.h"
+#include "base/base_map.h"
+#include "base/base_message.h"
+#include "base/base_pool.h"
+#include "record/record.h"
+#include "scenario/scenario.h"
+#include "unit/unit.h"
+#include "unit/unit_models.h"
+#include "yoke/coupling.h"
+
+// A typed value (anything but real input <- real output) that a unit reads or delivers.
+typedef struct yoke_system_typed {
+  size_t variable;
+  size_t at, size;  // bytes in the typed outputs V or the typed inputs W
+} yoke_system_typed;
+
+typedef struct yoke_system_unit {
+  const char* name;
+  const yoke_scenario_unit* source;
+  yoke_unit unit;
+  bool is_law;
+  bool is_fresh;                 // outputs are read again with the new inputs at exchange points
+  int thread;                    // all calls to it come from there
+  int64_t period;                // ticks between calls
+  double step;                   // the same [s]
+  double tolerance;              // iterative schemes
+  int64_t n_steps;               // calls per slot, if it is called at least once in each
+  int64_t n_slots;               // slots per call, if it is slower than the slots
+  size_t u, y;                   // where its inputs and outputs start in U and Y
+  size_t first_tap, n_taps;      // taps into it: all of them, in order of U
+  size_t first_group, n_groups;  // coupling groups that feed it
+  int derivative_order;          // highest order of input derivatives it takes and gets; 0: none
+  yoke_system_typed* typed_outputs;
+  yoke_system_typed* typed_inputs;
+  size_t n_typed_outputs, n_typed_inputs;
+  size_t image, image_size;  // where its saved state lies
+} yoke_system_unit;
+
+// One resolved connection.
+typedef struct yoke_system_link {
+  const yoke_scenario_connection* source;
+  size_t from_unit, from_variable, from_element;
+  size_t to_unit, to_variable, to_element;
+  size_t n;  // elements
+  double gain, offset;
+  int order;
+  int64_t interval;  // exchange interval [ticks]
+  int64_t delay;     // in exchange intervals
+  bool is_dense;     // real output to real input: goes through taps; otherwise through a move
+} yoke_system_link;
+
+typedef struct yoke_tap {
+  size_t from, to;  // indices into Y and U
+  double gain, offset;
+  int order;
+  int64_t every;  // exchange interval [slots]
+  int64_t delay;  // in exchange intervals; 0: none
+  size_t fifo;    // first of `delay` numbers in the delay lines
+  size_t link;
+} yoke_tap;
+
+// A typed connection: bytes from V (or one number from Y) to W (or one number to U).
+typedef enum yoke_move_kind {
+  YOKE_MOVE_BYTES,             // V -> W
+  YOKE_MOVE_REAL_TO_TYPED,     // Y[from] -> double in W (tunable parameter)
+  YOKE_MOVE_INTEGER_TO_REAL,   // int64 in V -> U[to]
+  YOKE_MOVE_INTEGER_TO_TYPED,  // int64 in V -> double in W
+} yoke_move_kind;
+
+typedef struct yoke_move {
+  yoke_move_kind kind;
+  size_t from, to;  // indices into Y/U, or bytes into V/W
+  size_t n;         // bytes, or numbers
+  double gain, offset;
+  size_t unit;  // the receiving one
+} yoke_move;
+
+// What is exchanged together: for one unit, or for all units that need no order among themselves.
+typedef struct yoke_intake {
+  int64_t every;         // [slots]
+  const uint32_t* from;  // plain copies Y[from[i]] -> U[to[i]]
+  const uint32_t* to;
+  size_t n_copies;
+  const yoke_tap* taps;  // with gain, offset or delay
+  size_t n_taps;
+  const yoke_move* moves;
+  size_t n_moves;
+  const size_t* groups;  // groups that take a sample now
+  size_t n_groups;
+} yoke_intake;
+
+// A coupling method at work on some taps of one receiving unit.
+typedef struct yoke_group {
+  const yoke_coupling_ops* ops;
+  yoke_coupling_setup setup;
+  const yoke_tap* taps;  // setup.n_signals
+  size_t unit;
+  int64_t every;           // [slots]
+  size_t self, self_size;  // where its memory lies in the state
+  size_t sample;           // where its samples and inputs lie (n_signals each)
+} yoke_group;
+
+// One direction of a bond, resolved.
+typedef struct yoke_system_pair {
+  size_t from_unit, from_variable;
+  size_t to_unit, to_variable;  // YOKE_NOT_FOUND if nothing is moved
+} yoke_system_pair;
+
+typedef struct yoke_system_bond {
+  const char* name;
+  const yoke_system_pair *action, *rate;
+  size_t n_action, n_rate;
+  double sign;
+} yoke_system_bond;
+
+// A closed chain of direct feedthrough: alternating outputs and inputs.
+typedef struct yoke_system_variable {
+  size_t unit, variable;
+} yoke_system_variable;
+
+typedef struct yoke_system_loop {
+  const yoke_system_variable* variables;
+  size_t n;
+} yoke_system_loop;
+
+// What a recorded column reads.
+typedef enum yoke_column_source {
+  YOKE_COLUMN_Y,      // number at index of Y
+  YOKE_COLUMN_U,      // number at index of U
+  YOKE_COLUMN_TYPED,  // bytes at index of V
+} yoke_column_source;
+
+typedef struct yoke_system_column {
+  yoke_column_source source;
+  size_t index;  // see above
+  size_t unit, variable, element;
+} yoke_system_column;
+
+typedef struct yoke_system {
+  yoke_arena arena;
+  yoke_scenario* scenario;  // owned
+  yoke_messages* messages;  // borrowed while building
+  const yoke_models* models;
+  yoke_pool* pool;
+
+  yoke_system_unit* units;  // units, then laws
+  size_t n_units, n_laws;   // n_units counts both
+  yoke_map unit_index;
+  yoke_system_link* links;
+  size_t n_links;
+  yoke_tap* taps;  // sorted by receiving unit
+  size_t n_taps;
+  size_t n_u, n_y;                 // numbers in U and Y
+  size_t n_typed_out, n_typed_in;  // bytes of V and W
+  size_t n_fifo;                   // numbers in delay lines
+
+  // time
+  yoke_clock clock;
+  int64_t macro;           // time.step [ticks]
+  int64_t slot;            // ticks between two points at which anything is exchanged or recorded
+  int64_t n_slots;         // of the whole run
+  int64_t record_every;    // [slots]
+  double t_start, t_stop;  // t_stop as reached by whole macro steps
+
+  // orders
+  const size_t* init_order;     // all units and laws
+  const size_t* refresh_order;  // laws and fresh units, possibly more than once
+  size_t n_refresh;
+  const size_t* gs_order;  // Gauss-Seidel: all units, laws left out
+  size_t n_gs;
+  bool is_gs_order_given;
+  const yoke_system_loop* loops;
+  size_t n_loops;
+  bool has_slow_units;
+
+  size_t n_moves;
+  yoke_intake* intakes;  // shared ones first, then per unit
+  size_t n_shared_intakes, n_intakes;
+  const size_t* unit_intake;  // per unit: first of its own intakes; n_units + 1 entries
+  yoke_group* groups;
+  size_t n_groups;
+  size_t n_group_bytes, n_group_numbers, n_image_bytes;
+
+  const size_t* thread_units;  // units by thread
+  const size_t* thread_first;  // n_threads + 1 entries
+  int n_threads;
+
+  const yoke_system_bond* bonds;
+  size_t n_bonds;
+
+  const yoke_record_column* columns;
+  const yoke_system_column* column_sources;
+  size_t n_columns;
+  bool is_record_plain;  // the columns are exactly Y
+} yoke_system;
+
+// Builds the system and takes the scenario over (also on failure). All errors go to messages.
+yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* models,
+                               yoke_messages* messages, yoke_system** out);
+void yoke__system_destroy(yoke_system** system);
+
+// What `yoke check` prints.
+void yoke__system_print(const yoke_system* system, FILE* to);
+void yoke__system_json(const yoke_system* system, const char* key, yoke_json* json);
+
+// The stages of building, in order (each in its own file); YOKE_BAD_INPUT once messages hold an error that stops it.
+yoke_status yoke__system_make_units(yoke_system* system);  // system_units.c
+yoke_status yoke__system_wire(yoke_system* system);        // system_wire.c
+yoke_status yoke__system_order(yoke_system* system);       // system_order.c
+yoke_status yoke__system_schedule(yoke_system* system);    // system_schedule.c
+yoke_status yoke__system_lay_record(yoke_system* system);  // system_record.c
+
+// "unit.variable" or "unit.variable[i]" -> unit, variable, element range. what names the use in messages.
+// Returns false after a message.
+bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* endpoint,
+                          const char* what, size_t* unit, size_t* variable, size_t* element,
+                          size_t* n);
+
+#endif

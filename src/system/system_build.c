@@ -1,0 +1,68 @@
+// description -> system: the stages of building, and the end of a system.
+#include "system/system.h"
+
+#include <stdlib.h>
+
+#include "base/base_check.h"
+
+typedef yoke_status (*stage)(yoke_system* system);
+
+static void close_units(void* context, int thread) {
+  yoke_system* system = context;
+  for (size_t i = 0; i < system->n_units; i++) {
+    if (system->units[i].thread == thread) {
+      yoke__unit_close(&system->units[i].unit);
+    }
+  }
+}
+
+void yoke__system_destroy(yoke_system** out) {
+  yoke_system* system = *out;
+  if (system == NULL) {
+    return;
+  }
+  if (system->pool != NULL && system->units != NULL) {
+    yoke__pool_run(system->pool, close_units, system);
+  }
+  yoke__pool_destroy(&system->pool);
+  yoke__scenario_free(&system->scenario);
+  yoke__arena_free(&system->arena);
+  free(system);
+  *out = NULL;
+}
+
+yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* models,
+                               yoke_messages* messages, yoke_system** out) {
+  static const stage stages[] = {
+      yoke__system_make_units, yoke__system_wire,       yoke__system_order,
+      yoke__system_schedule,   yoke__system_lay_record,
+  };
+  *out = NULL;
+  yoke_system* system = calloc(1, sizeof *system);
+  if (system == NULL) {
+    yoke__scenario_free(&scenario);
+    return YOKE_NO_MEMORY;
+  }
+  system->scenario = scenario;
+  system->models = models;
+  system->messages = messages;
+
+  // units and wiring report all they find before anything ends; the later stages need a sound system
+  yoke_status status = YOKE_OK;
+  for (size_t i = 0; i < YOKE_COUNT(stages) && status >= 0; i++) {
+    status = stages[i](system);
+    if (status >= 0 && messages->n_errors > 0 && i >= 1) {
+      status = YOKE_BAD_INPUT;
+    }
+  }
+  if (status < 0) {
+    if (status != YOKE_BAD_INPUT) {
+      yoke__error(messages, (yoke_place){scenario->path, 0, 0}, "%s", yoke_status_text(status));
+    }
+    yoke__system_destroy(&system);
+    return status;
+  }
+  system->messages = NULL;
+  *out = system;
+  return YOKE_OK;
+}

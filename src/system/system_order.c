@@ -1,0 +1,394 @@
+// Stage 3: who must be evaluated before whom.
+//
+// Outputs that depend on inputs at the same instant (direct feedthrough) make a graph over variables. An edge points to
+// what a variable needs: an input to the output that feeds it, an output to the inputs it lets through. Tarjan's
+// algorithm gives the evaluation order (what is needed comes first) and the closed loops at once.
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/system.h"
+
+typedef struct graph {
+  size_t n;       // variables of all units
+  size_t* base;   // per unit: number of its first variable; n_units + 1 entries
+  size_t* first;  // per node: first edge; n + 1 entries
+  size_t* edges;
+  // results
+  size_t* order;      // nodes, needed ones first
+  size_t* component;  // per node
+  size_t n_components;
+  // work
+  size_t *index, *low, *stack, *path, *next_edge;
+  bool* is_on_stack;
+} graph;
+
+static void graph_free(graph* g) {
+  free(g->base);
+  free(g->first);
+  free(g->edges);
+  free(g->order);
+  free(g->component);
+  free(g->index);
+  free(g->low);
+  free(g->stack);
+  free(g->path);
+  free(g->next_edge);
+  free(g->is_on_stack);
+}
+
+static yoke_status graph_allocate(graph* g, const yoke_system* system) {
+  *g = (graph){.base = calloc(system->n_units + 1, sizeof *g->base)};
+  if (g->base == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n_edges = system->n_links;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_unit_info* info = system->units[i].unit.info;
+    g->base[i + 1] = g->base[i] + info->n_variables;
+    n_edges += info->n_feedthrough;
+  }
+  g->n = g->base[system->n_units];
+  const size_t n = g->n + 2;
+  g->first = calloc(n, sizeof *g->first);
+  g->edges = calloc(n_edges + 1, sizeof *g->edges);
+  g->order = calloc(n, sizeof *g->order);
+  g->component = calloc(n, sizeof *g->component);
+  g->index = calloc(n, sizeof *g->index);
+  g->low = calloc(n, sizeof *g->low);
+  g->stack = calloc(n, sizeof *g->stack);
+  g->path = calloc(n, sizeof *g->path);
+  g->next_edge = calloc(n, sizeof *g->next_edge);
+  g->is_on_stack = calloc(n, sizeof *g->is_on_stack);
+  return g->first != NULL && g->edges != NULL && g->order != NULL && g->component != NULL &&
+                 g->index != NULL && g->low != NULL && g->stack != NULL && g->path != NULL &&
+                 g->next_edge != NULL && g->is_on_stack != NULL
+             ? YOKE_OK
+             : YOKE_NO_MEMORY;
+}
+
+// is the feedthrough of this unit active, i.e. are its outputs evaluated again when its inputs change
+typedef bool (*is_active_fn)(const yoke_system_unit* unit);
+
+static bool always(const yoke_system_unit* unit) {
+  (void)unit;
+  return true;
+}
+
+static bool when_refreshed(const yoke_system_unit* unit) {
+  return unit->is_law || unit->is_fresh;
+}
+
+// visit(from, to) for every edge
+static void each_edge(const yoke_system* system, graph* g, is_active_fn is_active,
+                      bool is_counting) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_unit_info* info = system->units[i].unit.info;
+    for (size_t k = 0; is_active(&system->units[i]) && k < info->n_feedthrough; k++) {
+      const size_t from = g->base[i] + info->feedthrough[k].output;
+      if (is_counting) {
+        g->first[from + 1]++;
+      } else {
+        g->edges[g->next_edge[from]++] = g->base[i] + info->feedthrough[k].input;
+      }
+    }
+  }
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->delay > 0) {
+      continue;  // a delayed sample needs nothing of now
+    }
+    const size_t from = g->base[link->to_unit] + link->to_variable;
+    if (is_counting) {
+      g->first[from + 1]++;
+    } else {
+      g->edges[g->next_edge[from]++] = g->base[link->from_unit] + link->from_variable;
+    }
+  }
+}
+
+static void graph_connect(const yoke_system* system, graph* g, is_active_fn is_active) {
+  memset(g->first, 0, (g->n + 2) * sizeof *g->first);
+  each_edge(system, g, is_active, true);
+  for (size_t i = 0; i < g->n; i++) {
+    g->first[i + 1] += g->first[i];
+    g->next_edge[i] = g->first[i];
+  }
+  each_edge(system, g, is_active, false);
+}
+
+// everything on the stack down to v is one component
+static void pop_component(graph* g, size_t v, size_t* n_stack, size_t* n_order) {
+  size_t w = 0;
+  do {
+    w = g->stack[--*n_stack];
+    g->is_on_stack[w] = false;
+    g->component[w] = g->n_components;
+    g->order[(*n_order)++] = w;
+  } while (w != v);
+  g->n_components++;
+}
+
+// Tarjan's strongly connected components without recursion: `path` is the call stack.
+static void graph_sort(graph* g) {
+  memset(g->index, 0, g->n * sizeof *g->index);
+  memset(g->is_on_stack, 0, g->n * sizeof *g->is_on_stack);
+  g->n_components = 0;
+  size_t counter = 0, n_stack = 0, n_order = 0;
+  for (size_t root = 0; root < g->n; root++) {
+    if (g->index[root] != 0) {
+      continue;
+    }
+    size_t depth = 0;
+    g->path[depth] = root;
+    g->next_edge[root] = g->first[root];
+    g->index[root] = g->low[root] = ++counter;
+    g->stack[n_stack++] = root;
+    g->is_on_stack[root] = true;
+    for (;;) {
+      const size_t v = g->path[depth];
+      if (g->next_edge[v] < g->first[v + 1]) {
+        const size_t w = g->edges[g->next_edge[v]++];
+        if (g->index[w] == 0) {
+          g->index[w] = g->low[w] = ++counter;
+          g->next_edge[w] = g->first[w];
+          g->stack[n_stack++] = w;
+          g->is_on_stack[w] = true;
+          g->path[++depth] = w;
+        } else if (g->is_on_stack[w] && g->index[w] < g->low[v]) {
+          g->low[v] = g->index[w];
+        }
+        continue;
+      }
+      if (g->low[v] == g->index[v]) {
+        pop_component(g, v, &n_stack, &n_order);
+      }
+      if (depth == 0) {
+        break;
+      }
+      const size_t parent = g->path[--depth];
+      g->low[parent] = g->low[v] < g->low[parent] ? g->low[v] : g->low[parent];
+    }
+  }
+}
+
+static size_t unit_of(const yoke_system* system, const graph* g, size_t node) {
+  size_t low = 0, high = system->n_units;
+  while (high - low > 1) {
+    const size_t middle = (low + high) / 2;
+    if (g->base[middle] <= node) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
+// components with more than one variable, in the order of evaluation
+static yoke_status find_loops(yoke_system* system, const graph* g, const yoke_system_loop** out,
+                              size_t* n_out) {
+  size_t* sizes = calloc(g->n_components + 1, sizeof *sizes);
+  yoke_system_loop* loops = NULL;
+  size_t n = 0;
+  for (size_t i = 0; sizes != NULL && i < g->n; i++) {
+    n += ++sizes[g->component[i]] == 2;
+  }
+  loops = yoke__arena_array(&system->arena, n + 1, sizeof *loops);
+  if (sizes == NULL || loops == NULL) {
+    free(sizes);
+    return YOKE_NO_MEMORY;
+  }
+  *n_out = 0;
+  for (size_t i = 0; i < g->n; i++) {
+    // the nodes of a component follow each other in the order
+    const size_t size = sizes[g->component[g->order[i]]];
+    if (size < 2) {
+      continue;
+    }
+    yoke_system_variable* variables = yoke__arena_array(&system->arena, size, sizeof *variables);
+    if (variables == NULL) {
+      free(sizes);
+      return YOKE_NO_MEMORY;
+    }
+    for (size_t j = 0; j < size; j++) {
+      // reversed: the direction in which values flow
+      const size_t node = g->order[i + j];
+      const size_t unit = unit_of(system, g, node);
+      variables[j] = (yoke_system_variable){unit, node - g->base[unit]};
+    }
+    loops[(*n_out)++] = (yoke_system_loop){variables, size};
+    i += size - 1;
+  }
+  *out = loops;
+  free(sizes);
+  return YOKE_OK;
+}
+
+static void loop_text(const yoke_system* system, const yoke_system_loop* loop, char* to,
+                      size_t size) {
+  size_t used = 0;
+  to[0] = '\0';
+  for (size_t i = 0; i < loop->n && used < size; i++) {
+    const yoke_system_unit* unit = &system->units[loop->variables[i].unit];
+    const char* name = unit->unit.info->variables[loop->variables[i].variable].name;
+    if (i == 12) {
+      snprintf(to + used, size - used, " ... (%zu variables)", loop->n);
+      return;
+    }
+    const int n = snprintf(to + used, size - used, "%s%s.%s", i == 0 ? "" : ", ", unit->name, name);
+    used += n > 0 ? (size_t)n : 0;
+  }
+}
+
+// units without feedthrough first, in the order of the file; then each of the others behind what it needs
+static yoke_status order_units(yoke_system* system, const graph* g) {
+  size_t* last = calloc(system->n_units + 1, sizeof *last);
+  size_t* order = yoke__arena_array(&system->arena, system->n_units + 1, sizeof *order);
+  if (last == NULL || order == NULL) {
+    free(last);
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < g->n; i++) {
+    const size_t node = g->order[i], unit = unit_of(system, g, node);
+    const yoke_variable* variable = &system->units[unit].unit.info->variables[node - g->base[unit]];
+    const bool has_feedthrough = g->first[node + 1] > g->first[node];
+    if (variable->causality == YOKE_OUTPUT && has_feedthrough) {
+      last[unit] = i + 1;
+    }
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < system->n_units; i++) {
+    if (last[i] == 0) {
+      order[n++] = i;
+    }
+  }
+  for (size_t i = 0; i < g->n; i++) {
+    const size_t unit = unit_of(system, g, g->order[i]);
+    if (last[unit] == i + 1) {
+      order[n++] = unit;
+    }
+  }
+  free(last);
+  system->init_order = order;
+  return YOKE_OK;
+}
+
+// laws and fresh units in the order in which exchange evaluates them
+static yoke_status order_refresh(yoke_system* system, const graph* g) {
+  size_t* order = yoke__arena_array(&system->arena, g->n + 1, sizeof *order);
+  if (order == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < g->n; i++) {
+    const size_t node = g->order[i], index = unit_of(system, g, node);
+    const yoke_system_unit* unit = &system->units[index];
+    const yoke_variable* variable = &unit->unit.info->variables[node - g->base[index]];
+    const bool has_feedthrough = g->first[node + 1] > g->first[node];
+    if (variable->causality == YOKE_OUTPUT &&
+        (unit->is_law || (unit->is_fresh && has_feedthrough)) &&
+        (n == 0 || order[n - 1] != index)) {
+      order[n++] = index;
+    }
+  }
+  system->refresh_order = order;
+  system->n_refresh = n;
+  return YOKE_OK;
+}
+
+static void check_refresh(yoke_system* system) {
+  for (size_t i = 0; i < system->n_refresh; i++) {
+    yoke_system_unit* unit = &system->units[system->refresh_order[i]];
+    if (!yoke__unit_can_refresh(&unit->unit)) {
+      yoke__error(
+          system->messages, unit->source->place,
+          "unit '%s' (%s) cannot give its outputs again without a step: it needs exchange: stale",
+          unit->name, unit->unit.ops->name);
+    }
+  }
+  // a fresh unit without feedthrough has nothing to refresh
+  for (size_t i = 0; i < system->n_units; i++) {
+    system->units[i].is_fresh = false;
+  }
+  for (size_t i = 0; i < system->n_refresh; i++) {
+    system->units[system->refresh_order[i]].is_fresh = true;
+  }
+}
+
+// the user's order of Gauss-Seidel, or the evaluation order
+static yoke_status order_gauss_seidel(yoke_system* system) {
+  const yoke_scenario* s = system->scenario;
+  size_t* order =
+      yoke__arena_array(&system->arena, system->n_units + s->n_order + 1, sizeof *order);
+  bool* is_listed = calloc(system->n_units + 1, sizeof *is_listed);
+  if (order == NULL || is_listed == NULL) {
+    free(is_listed);
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < s->n_order; i++) {
+    const size_t unit = yoke__map_find(&system->unit_index, s->order[i].text);
+    if (unit == YOKE_NOT_FOUND || system->units[unit].is_law) {
+      yoke__error(system->messages, s->order[i].place, "order: '%s' is not a unit of this system",
+                  s->order[i].text);
+    } else if (is_listed[unit]) {
+      yoke__error(system->messages, s->order[i].place, "order: '%s' is listed twice",
+                  s->order[i].text);
+    } else {
+      is_listed[unit] = true;
+      order[system->n_gs++] = unit;
+    }
+  }
+  system->is_gs_order_given = s->n_order > 0;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const size_t unit = system->init_order[i];
+    if (system->units[unit].is_law || is_listed[unit]) {
+      continue;
+    }
+    if (s->n_order > 0) {
+      yoke__error(system->messages, s->order[0].place, "order: unit '%s' is missing",
+                  system->units[unit].name);
+    }
+    order[system->n_gs++] = unit;
+  }
+  free(is_listed);
+  system->gs_order = order;
+  return YOKE_OK;
+}
+
+static yoke_status order_all(yoke_system* system, graph* g) {
+  YOKE_TRY(graph_allocate(g, system));
+  graph_connect(system, g, always);
+  graph_sort(g);
+  YOKE_TRY(find_loops(system, g, &system->loops, &system->n_loops));
+  YOKE_TRY(order_units(system, g));
+  YOKE_TRY(order_gauss_seidel(system));
+
+  // what exchange evaluates again must be free of loops: nothing would break them
+  graph_connect(system, g, when_refreshed);
+  graph_sort(g);
+  const yoke_system_loop* loops = NULL;
+  size_t n_loops = 0;
+  YOKE_TRY(find_loops(system, g, &loops, &n_loops));
+  for (size_t i = 0; i < n_loops; i++) {
+    char text[512];
+    loop_text(system, &loops[i], text, sizeof text);
+    const size_t unit = loops[i].variables[0].unit;
+    yoke__error(
+        system->messages, system->units[unit].source->place,
+        "algebraic loop that fresh exchange and laws cannot break: %s; give one of its units "
+        "exchange: stale, or a connection a delay",
+        text);
+  }
+  YOKE_TRY(order_refresh(system, g));
+  check_refresh(system);
+  return YOKE_OK;
+}
+
+yoke_status yoke__system_order(yoke_system* system) {
+  graph g;
+  const yoke_status status = order_all(system, &g);
+  graph_free(&g);
+  return status;
+}

@@ -1,0 +1,315 @@
+// The resolved system as text for people and as JSON: units, wiring, feedthrough, order, steps, bonds.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_number.h"
+#include "system/system.h"
+
+static const char* const scheme_names[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
+                                           "iterative-gauss-seidel"};
+
+typedef struct text {
+  char chars[YOKE_NUMBER_SIZE];
+} text;
+
+static text number(double x) {
+  text t;
+  yoke__number_format(x, t.chars);
+  return t;
+}
+
+static text ticks(const yoke_system* system, int64_t n) {
+  return number(yoke__clock_seconds(&system->clock, n));
+}
+
+static const yoke_variable* variable_of(const yoke_system* system, size_t unit, size_t variable) {
+  return &system->units[unit].unit.info->variables[variable];
+}
+
+static bool lets_through(const yoke_unit* unit, size_t variable) {
+  for (size_t i = 0; i < unit->info->n_feedthrough; i++) {
+    if (unit->info->feedthrough[i].output == variable) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// text
+
+static void print_variables(const yoke_unit* unit, yoke_causality causality, const char* word,
+                            FILE* to) {
+  bool is_first = true;
+  for (size_t i = 0; i < unit->info->n_variables; i++) {
+    const yoke_variable* v = &unit->info->variables[i];
+    if (v->causality != causality) {
+      continue;
+    }
+    fprintf(to, "%s%s", is_first ? word : ", ", v->name);
+    is_first = false;
+    if (yoke__variable_count(v) > 1) {
+      fprintf(to, "[%zu]", yoke__variable_count(v));
+    }
+    if (v->dim != NULL && v->dim[0] != '\0') {
+      fprintf(to, " [%s]", v->dim);
+    }
+    if (lets_through(unit, i)) {
+      fprintf(to, " *");
+    }
+  }
+  if (!is_first) {
+    fprintf(to, "\n");
+  }
+}
+
+static void print_units(const yoke_system* system, bool are_laws, FILE* to) {
+  bool has_any = false;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    if (unit->is_law != are_laws) {
+      continue;
+    }
+    if (!has_any) {
+      fprintf(to, "\n%s\n",
+              are_laws ? "laws (evaluated at every exchange)"
+                       : "units (* output with direct feedthrough)");
+      has_any = true;
+    }
+    fprintf(to, "  %-12s %s", unit->name, unit->unit.ops->name);
+    if (!are_laws) {
+      fprintf(to, ", step %s s", ticks(system, unit->period).chars);
+      fprintf(to, "%s", unit->is_fresh ? ", fresh" : "");
+      if (system->n_threads > 1) {
+        fprintf(to, ", thread %d", unit->thread);
+      }
+    }
+    fprintf(to, "\n");
+    print_variables(&unit->unit, YOKE_INPUT, "    in   ", to);
+    print_variables(&unit->unit, YOKE_OUTPUT, "    out  ", to);
+  }
+}
+
+static void print_links(const yoke_system* system, FILE* to) {
+  if (system->n_links > 0) {
+    fprintf(to, "\nconnections\n");
+  }
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    fprintf(to, "  %s.%s -> %s.%s, every %s s", link->source->from.unit,
+            link->source->from.variable, link->source->to.unit, link->source->to.variable,
+            ticks(system, link->interval).chars);
+    if (link->order > 0) {
+      fprintf(to, ", order %d", link->order);
+    }
+    if (link->gain != 1) {
+      fprintf(to, ", gain %s", number(link->gain).chars);
+    }
+    if (link->offset != 0) {
+      fprintf(to, ", offset %s", number(link->offset).chars);
+    }
+    if (link->delay > 0) {
+      fprintf(to, ", delay %s s", ticks(system, link->delay * link->interval).chars);
+    }
+    fprintf(to, "\n");
+  }
+}
+
+static void print_pairs(const yoke_system* system, const yoke_system_pair pairs[], size_t n,
+                        const char* word, FILE* to) {
+  for (size_t i = 0; i < n; i++) {
+    const yoke_system_pair* p = &pairs[i];
+    fprintf(to, "%s%s.%s", i == 0 ? word : ", ", system->units[p->from_unit].name,
+            variable_of(system, p->from_unit, p->from_variable)->name);
+    if (p->to_unit != YOKE_NOT_FOUND) {
+      fprintf(to, " -> %s.%s", system->units[p->to_unit].name,
+              variable_of(system, p->to_unit, p->to_variable)->name);
+    }
+  }
+}
+
+static void print_bonds(const yoke_system* system, FILE* to) {
+  if (system->n_bonds > 0) {
+    fprintf(to, "\nbonds\n");
+  }
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    const yoke_system_bond* bond = &system->bonds[i];
+    fprintf(to, "  %-12s", bond->name);
+    print_pairs(system, bond->action, bond->n_action, " action ", to);
+    print_pairs(system, bond->rate, bond->n_rate, "; rate ", to);
+    fprintf(to, "%s\n", bond->sign < 0 ? "; sign -1" : "");
+  }
+}
+
+static void print_orders(const yoke_system* system, FILE* to) {
+  fprintf(to, "\norder\n  start   ");
+  for (size_t i = 0; i < system->n_units; i++) {
+    fprintf(to, " %s", system->units[system->init_order[i]].name);
+  }
+  fprintf(to, "\n");
+  if (system->scenario->scheme == YOKE_GAUSS_SEIDEL ||
+      system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL) {
+    fprintf(to, "  steps   ");
+    for (size_t i = 0; i < system->n_gs; i++) {
+      fprintf(to, " %s", system->units[system->gs_order[i]].name);
+    }
+    fprintf(to, "%s\n", system->is_gs_order_given ? "" : " (proposed from feedthrough)");
+  }
+  for (size_t i = 0; i < system->n_loops; i++) {
+    fprintf(to, "  loop    ");
+    for (size_t j = 0; j < system->loops[i].n; j++) {
+      const yoke_system_variable* v = &system->loops[i].variables[j];
+      fprintf(to, " %s.%s", system->units[v->unit].name,
+              variable_of(system, v->unit, v->variable)->name);
+    }
+    fprintf(to, " (iterated at the start)\n");
+  }
+}
+
+void yoke__system_print(const yoke_system* system, FILE* to) {
+  const yoke_scenario* s = system->scenario;
+  fprintf(to, "%s\n", s->name);
+  if (s->text != NULL && s->text[0] != '\0') {
+    fprintf(to, "%s\n", s->text);
+  }
+  fprintf(to, "\ntime        %s to %s s, macro step %s s (%lld steps)\n",
+          number(system->t_start).chars, number(system->t_stop).chars,
+          ticks(system, system->macro).chars,
+          (long long)(system->n_slots / (system->macro / system->slot)));
+  fprintf(to, "grid        tick %s s, exchange slot %s s\n", ticks(system, 1).chars,
+          ticks(system, system->slot).chars);
+  fprintf(to, "scheme      %s, %s exchange, %d thread%s\n", scheme_names[s->scheme],
+          s->exchange == YOKE_FRESH ? "fresh" : "stale", system->n_threads,
+          system->n_threads == 1 ? "" : "s");
+  print_units(system, false, to);
+  print_units(system, true, to);
+  print_links(system, to);
+  print_bonds(system, to);
+  print_orders(system, to);
+  fprintf(to, "\nrecorded    %zu signals every %s s\n", system->n_columns,
+          ticks(system, system->record_every * system->slot).chars);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// JSON
+
+static void json_unit(const yoke_system* system, const yoke_system_unit* unit, yoke_json* json) {
+  static const char* const causalities[] = {"input", "output", "parameter", "tunable", "state"};
+  static const char* const types[] = {"real",        "integer", "boolean",
+                                      "enumeration", "string",  "binary"};
+  yoke__json_begin_object(json, NULL);
+  yoke__json_string(json, "name", unit->name);
+  yoke__json_string(json, "model", unit->unit.ops->name);
+  yoke__json_boolean(json, "law", unit->is_law);
+  yoke__json_boolean(json, "fresh", unit->is_fresh);
+  yoke__json_number(json, "step", unit->step);
+  yoke__json_integer(json, "thread", unit->thread);
+  yoke__json_begin_array(json, "variables");
+  for (size_t i = 0; i < unit->unit.info->n_variables; i++) {
+    const yoke_variable* v = &unit->unit.info->variables[i];
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", v->name);
+    yoke__json_string(json, "causality", causalities[v->causality]);
+    yoke__json_string(json, "type", types[v->type]);
+    yoke__json_string(json, "dimension", v->dim == NULL ? "" : v->dim);
+    yoke__json_integer(json, "size", (int64_t)yoke__variable_count(v));
+    yoke__json_begin_array(json, "feedthrough");
+    for (size_t k = 0; k < unit->unit.info->n_feedthrough; k++) {
+      if (unit->unit.info->feedthrough[k].output == i) {
+        yoke__json_string(json, NULL,
+                          unit->unit.info->variables[unit->unit.info->feedthrough[k].input].name);
+      }
+    }
+    yoke__json_end_array(json);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+  (void)system;
+}
+
+static void json_link(const yoke_system* system, const yoke_system_link* link, yoke_json* json) {
+  char name[1024];
+  yoke__json_begin_object(json, NULL);
+  snprintf(name, sizeof name, "%s.%s", link->source->from.unit, link->source->from.variable);
+  yoke__json_string(json, "from", name);
+  snprintf(name, sizeof name, "%s.%s", link->source->to.unit, link->source->to.variable);
+  yoke__json_string(json, "to", name);
+  yoke__json_number(json, "exchange", yoke__clock_seconds(&system->clock, link->interval));
+  yoke__json_integer(json, "order", link->order);
+  yoke__json_number(json, "gain", link->gain);
+  yoke__json_number(json, "offset", link->offset);
+  yoke__json_number(json, "delay",
+                    yoke__clock_seconds(&system->clock, link->delay * link->interval));
+  yoke__json_end_object(json);
+}
+
+static void json_pairs(const yoke_system* system, const char* key, const yoke_system_pair pairs[],
+                       size_t n, yoke_json* json) {
+  yoke__json_begin_array(json, key);
+  for (size_t i = 0; i < n; i++) {
+    char name[1024];
+    snprintf(name, sizeof name, "%s.%s", system->units[pairs[i].from_unit].name,
+             variable_of(system, pairs[i].from_unit, pairs[i].from_variable)->name);
+    yoke__json_string(json, NULL, name);
+  }
+  yoke__json_end_array(json);
+}
+
+void yoke__system_json(const yoke_system* system, const char* key, yoke_json* json) {
+  const yoke_scenario* s = system->scenario;
+  yoke__json_begin_object(json, key);
+  yoke__json_string(json, "name", s->name);
+  yoke__json_string(json, "file", s->path);
+  yoke__json_string(json, "scheme", scheme_names[s->scheme]);
+  yoke__json_string(json, "exchange", s->exchange == YOKE_FRESH ? "fresh" : "stale");
+  yoke__json_number(json, "start", system->t_start);
+  yoke__json_number(json, "stop", system->t_stop);
+  yoke__json_number(json, "step", yoke__clock_seconds(&system->clock, system->macro));
+  yoke__json_number(json, "slot", yoke__clock_seconds(&system->clock, system->slot));
+  yoke__json_number(json, "tick", yoke__clock_seconds(&system->clock, 1));
+  yoke__json_integer(json, "threads", system->n_threads);
+  yoke__json_begin_array(json, "units");
+  for (size_t i = 0; i < system->n_units; i++) {
+    json_unit(system, &system->units[i], json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "connections");
+  for (size_t i = 0; i < system->n_links; i++) {
+    json_link(system, &system->links[i], json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "bonds");
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", system->bonds[i].name);
+    json_pairs(system, "action", system->bonds[i].action, system->bonds[i].n_action, json);
+    json_pairs(system, "rate", system->bonds[i].rate, system->bonds[i].n_rate, json);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "start_order");
+  for (size_t i = 0; i < system->n_units; i++) {
+    yoke__json_string(json, NULL, system->units[system->init_order[i]].name);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "step_order");
+  for (size_t i = 0; i < system->n_gs; i++) {
+    yoke__json_string(json, NULL, system->units[system->gs_order[i]].name);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "loops");
+  for (size_t i = 0; i < system->n_loops; i++) {
+    yoke__json_begin_array(json, NULL);
+    for (size_t j = 0; j < system->loops[i].n; j++) {
+      char name[1024];
+      const yoke_system_variable* v = &system->loops[i].variables[j];
+      snprintf(name, sizeof name, "%s.%s", system->units[v->unit].name,
+               variable_of(system, v->unit, v->variable)->name);
+      yoke__json_string(json, NULL, name);
+    }
+    yoke__json_end_array(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+}

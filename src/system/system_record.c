@@ -1,0 +1,143 @@
+// Stage 5: which signals are recorded.
+//
+// A pattern with wildcards matches outputs; "**" matches every variable; a name without wildcards may be any variable
+// (input as applied, state, parameter). The default "*" is all outputs of all units and laws.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/system.h"
+
+static bool has_wildcard(const char* pattern) {
+  return strpbrk(pattern, "*?") != NULL;
+}
+
+static bool is_wanted(yoke_system* system, const char* name, const yoke_variable* variable,
+                      bool* is_hit) {
+  const yoke_scenario* s = system->scenario;
+  for (size_t i = 0; i < s->n_record_signals; i++) {
+    const char* pattern = s->record_signals[i].text;
+    const bool is_any = strcmp(pattern, "**") == 0;
+    const bool is_eligible = is_any || variable->causality == YOKE_OUTPUT || !has_wildcard(pattern);
+    if (is_eligible && (is_any || yoke__glob_match(pattern, name))) {
+      is_hit[i] = true;
+      return true;
+    }
+  }
+  return false;
+}
+
+// a variable that is neither dense nor a typed output yet is fetched with them after each step
+static size_t fetch_at(yoke_system* system, yoke_system_unit* unit, size_t variable) {
+  for (size_t i = 0; i < unit->n_typed_outputs; i++) {
+    if (unit->typed_outputs[i].variable == variable) {
+      return unit->typed_outputs[i].at;
+    }
+  }
+  const size_t size = yoke__variable_size(&unit->unit.info->variables[variable]);
+  const size_t at = system->n_typed_out;
+  unit->typed_outputs[unit->n_typed_outputs++] = (yoke_system_typed){variable, at, size};
+  system->n_typed_out += (size + 7) / 8 * 8;
+  return at;
+}
+
+typedef struct columns {
+  yoke_record_column* columns;
+  yoke_system_column* sources;
+  size_t n;
+} columns;
+
+static yoke_status add_variable(yoke_system* system, size_t unit_index, size_t variable,
+                                columns* out) {
+  yoke_system_unit* unit = &system->units[unit_index];
+  const yoke_variable* v = &unit->unit.info->variables[variable];
+  const size_t n = yoke__variable_count(v), element_size = yoke__variable_element_size(v);
+  const size_t dense = unit->unit.dense[variable];
+  const size_t at = dense == YOKE_NOT_DENSE ? fetch_at(system, unit, variable) : 0;
+  const size_t n_cols = v->n_cols == 0 ? 1 : v->n_cols;
+  for (size_t i = 0; i < n; i++) {
+    char name[1024];
+    if (n == 1) {
+      snprintf(name, sizeof name, "%s.%s", unit->name, v->name);
+    } else if (n_cols > 1 && n > n_cols) {
+      snprintf(name, sizeof name, "%s.%s[%zu,%zu]", unit->name, v->name, i / n_cols, i % n_cols);
+    } else {
+      snprintf(name, sizeof name, "%s.%s[%zu]", unit->name, v->name, i);
+    }
+    const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
+    if (copy == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    out->columns[out->n] = (yoke_record_column){copy, v->dim == NULL ? "" : v->dim, v->type,
+                                                (element_size + 7) / 8 * 8, v->items};
+    yoke_system_column* source = &out->sources[out->n++];
+    *source = (yoke_system_column){.unit = unit_index, .variable = variable, .element = i};
+    if (dense == YOKE_NOT_DENSE) {
+      source->source = YOKE_COLUMN_TYPED;
+      source->index = at + i * element_size;
+    } else if (v->causality == YOKE_OUTPUT) {
+      source->source = YOKE_COLUMN_Y;
+      source->index = unit->y + dense + i;
+    } else {
+      source->source = YOKE_COLUMN_U;
+      source->index = unit->u + dense + i;
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status collect(yoke_system* system, columns* out, bool* is_hit) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_unit_info* info = system->units[i].unit.info;
+    for (size_t v = 0; v < info->n_variables; v++) {
+      char name[1024];
+      snprintf(name, sizeof name, "%s.%s", system->units[i].name, info->variables[v].name);
+      if (is_wanted(system, name, &info->variables[v], is_hit) &&
+          info->variables[v].type != YOKE_BINARY) {
+        YOKE_TRY(add_variable(system, i, v, out));
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+// a pattern without any match was probably mistyped
+static void report_misses(yoke_system* system, const bool* is_hit) {
+  const yoke_scenario* s = system->scenario;
+  for (size_t i = 0; i < s->n_record_signals; i++) {
+    if (!is_hit[i]) {
+      const char* pattern = s->record_signals[i].text;
+      yoke__message_add(system->messages, has_wildcard(pattern) ? YOKE_WARNING : YOKE_ERROR,
+                        s->record_signals[i].place, "record: '%s' matches no variable", pattern);
+    }
+  }
+}
+
+yoke_status yoke__system_lay_record(yoke_system* system) {
+  size_t n = 0;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_unit_info* info = system->units[i].unit.info;
+    for (size_t v = 0; v < info->n_variables; v++) {
+      n += yoke__variable_count(&info->variables[v]);
+    }
+  }
+  columns out = {yoke__arena_array(&system->arena, n + 1, sizeof *out.columns),
+                 yoke__arena_array(&system->arena, n + 1, sizeof *out.sources), 0};
+  bool* is_hit = calloc(system->scenario->n_record_signals + 1, sizeof *is_hit);
+  yoke_status status = YOKE_NO_MEMORY;
+  if (out.columns != NULL && out.sources != NULL && is_hit != NULL) {
+    status = collect(system, &out, is_hit);
+    report_misses(system, is_hit);
+  }
+  free(is_hit);
+  system->columns = out.columns;
+  system->column_sources = out.sources;
+  system->n_columns = out.n;
+
+  // the common case is a plain copy of all outputs
+  system->is_record_plain = out.n == system->n_y;
+  for (size_t i = 0; i < out.n && system->is_record_plain; i++) {
+    system->is_record_plain = out.sources[i].source == YOKE_COLUMN_Y && out.sources[i].index == i;
+  }
+  return status;
+}

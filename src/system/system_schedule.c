@@ -1,0 +1,374 @@
+// Stage 4: the time grid, what is exchanged when, and the coupling groups.
+//
+// A slot is the longest interval at whose ends everything that is exchanged or recorded falls; each unit's step is a
+// whole number of slots (slow unit) or a whole fraction of one (fast unit). Between two slot ends units are
+// independent of each other (Jacobi), whatever their steps are.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_number.h"
+#include "couple/couple_hold.h"
+#include "system/system.h"
+
+// ---------------------------------------------------------------------------------------------------------
+// grid
+
+static bool is_iterative(const yoke_system* system) {
+  return system->scenario->scheme == YOKE_ITERATIVE_JACOBI ||
+         system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
+}
+
+static void choose_slot(yoke_system* system) {
+  int64_t slot = system->macro;
+  for (size_t i = 0; i < system->n_links; i++) {
+    slot = yoke__gcd(slot, system->links[i].interval);
+  }
+  // shrink until every step either divides the slot or is a multiple of it
+  for (bool is_settled = false; !is_settled;) {
+    is_settled = true;
+    for (size_t i = 0; i < system->n_units; i++) {
+      const int64_t period = system->units[i].period;
+      if (slot % period != 0 && period % slot != 0) {
+        slot = yoke__gcd(slot, period);
+        is_settled = false;
+      }
+    }
+  }
+  system->slot = slot;
+  for (size_t i = 0; i < system->n_units; i++) {
+    yoke_system_unit* unit = &system->units[i];
+    unit->n_steps = slot >= unit->period ? slot / unit->period : 1;
+    unit->n_slots = slot >= unit->period ? 1 : unit->period / slot;
+    system->has_slow_units = system->has_slow_units || unit->n_slots > 1;
+  }
+  for (size_t i = 0; i < system->n_taps; i++) {
+    system->taps[i].every = system->links[system->taps[i].link].interval / slot;
+  }
+}
+
+// Whole macro steps up to the stop time. The quotient of two decimals is an integer up to rounding or clearly not.
+static void count_slots(yoke_system* system) {
+  const yoke_scenario* s = system->scenario;
+  const double macro = yoke__clock_seconds(&system->clock, system->macro);
+  const double exact = (s->stop.value - s->start.value) / macro;
+  double n = round(exact);
+  if (fabs(exact - n) > 1e-14 * exact + 1e-9) {
+    n = floor(exact);
+    char reached[YOKE_NUMBER_SIZE];
+    yoke__number_format(yoke__clock_time(&system->clock, (int64_t)n * system->macro), reached);
+    yoke__message_add(system->messages, YOKE_WARNING, s->stop.place,
+                      "stop is not a whole number of macro steps after start: the run ends at %s s",
+                      reached);
+  }
+  if (!(n < 9e15 / (double)(system->macro / system->slot) / (double)system->clock.num)) {
+    yoke__error(system->messages, s->stop.place,
+                "the run has more ticks than can be counted exactly");
+    return;
+  }
+  if (n < 1) {
+    yoke__error(system->messages, s->stop.place, "stop must be at least one step after start");
+    return;
+  }
+  system->n_slots = (int64_t)n * (system->macro / system->slot);
+  system->record_every = s->record_every * (system->macro / system->slot);
+  system->t_start = yoke__clock_time(&system->clock, 0);
+  system->t_stop = yoke__clock_time(&system->clock, system->n_slots * system->slot);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// rollback
+
+static void check_iterative(yoke_system* system) {
+  const char* scheme = system->scenario->scheme == YOKE_ITERATIVE_JACOBI ? "iterative-jacobi"
+                                                                         : "iterative-gauss-seidel";
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    if (unit->is_law) {
+      continue;
+    }
+    if (yoke__unit_image_size(&unit->unit) == 0) {
+      const bool is_physical = (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0;
+      yoke__error(system->messages, unit->source->place,
+                  "%s repeats steps, but unit '%s' (%s) %s; use scheme: jacobi or gauss-seidel",
+                  scheme, unit->name, unit->unit.ops->name,
+                  is_physical ? "is a real machine" : "cannot save and restore its state");
+    }
+    if (unit->unit.info->n_feedthrough > 0 && !yoke__unit_can_refresh(&unit->unit)) {
+      yoke__error(
+          system->messages, unit->source->place,
+          "%s needs the outputs of '%s' (%s) with inputs at the end of the step, which it cannot "
+          "give; use scheme: jacobi or gauss-seidel",
+          scheme, unit->name, unit->unit.ops->name);
+    }
+  }
+}
+
+static void lay_images(yoke_system* system) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    yoke_system_unit* unit = &system->units[i];
+    unit->image_size = unit->is_law ? 0 : yoke__unit_image_size(&unit->unit);
+    unit->image = system->n_image_bytes;
+    system->n_image_bytes += (unit->image_size + 63) / 64 * 64;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// intakes and groups
+
+typedef enum item_kind { ITEM_COPY, ITEM_TAP, ITEM_GROUP, ITEM_MOVE } item_kind;
+
+// One thing to exchange. owner 0: together with all others; 1 + i: by unit i alone, before or after somebody.
+typedef struct item {
+  size_t owner;
+  int64_t every;
+  item_kind kind;
+  size_t at;  // index of tap, group or link
+} item;
+
+static int compare_items(const void* left, const void* right) {
+  const item* a = left;
+  const item* b = right;
+  if (a->owner != b->owner) {
+    return a->owner < b->owner ? -1 : 1;
+  }
+  if (a->every != b->every) {
+    return a->every < b->every ? -1 : 1;
+  }
+  if (a->kind != b->kind) {
+    return a->kind < b->kind ? -1 : 1;
+  }
+  return a->at < b->at ? -1 : a->at > b->at;
+}
+
+static size_t owner_of(const yoke_system* system, size_t unit) {
+  const bool is_alone =
+      system->scenario->scheme == YOKE_GAUSS_SEIDEL || system->units[unit].is_fresh;
+  return is_alone ? unit + 1 : 0;
+}
+
+// A polynomial matters only to units that are called more than once per exchange or that take derivatives.
+static bool needs_group(const yoke_system* system, const yoke_system_unit* unit,
+                        const yoke_tap* tap) {
+  const bool is_called_between = system->links[tap->link].interval > unit->period;
+  const bool takes_derivatives = unit->unit.ops->set_input_derivatives != NULL;
+  return tap->order > 0 && !unit->is_law && !is_iterative(system) &&
+         (is_called_between || takes_derivatives);
+}
+
+static bool is_plain(const yoke_tap* tap) {
+  return tap->gain == 1 && tap->offset == 0 && tap->delay == 0;
+}
+
+static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t every) {
+  yoke_system_unit* unit = &system->units[unit_index];
+  yoke_group* group = &system->groups[system->n_groups];
+  yoke_tap* taps = yoke__arena_array(&system->arena, unit->n_taps, sizeof *taps);
+  int* orders = yoke__arena_array(&system->arena, unit->n_taps, sizeof *orders);
+  yoke_coupling_sink* sink = yoke__arena_take(&system->arena, sizeof *sink);
+  if (taps == NULL || orders == NULL || sink == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n = 0;
+  for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
+    const yoke_tap* tap = &system->taps[i];
+    if (tap->every == every && needs_group(system, unit, tap)) {
+      taps[n] = *tap;
+      orders[n++] = tap->order;
+      if (unit->unit.ops->set_input_derivatives != NULL && tap->order > unit->derivative_order) {
+        unit->derivative_order = tap->order;
+      }
+    }
+  }
+  *sink = (yoke_coupling_sink){0, n, unit->step};
+  *group = (yoke_group){
+      .ops = &yoke__couple_hold,
+      .setup = {n, orders, 1, sink, yoke__clock_seconds(&system->clock, every * system->slot)},
+      .taps = taps,
+      .unit = unit_index,
+      .every = every,
+      .self = system->n_group_bytes,
+      .sample = system->n_group_numbers};
+  group->self_size = group->ops->size(&group->setup);
+  system->n_group_bytes += (group->self_size + 63) / 64 * 64;
+  system->n_group_numbers += 2 * n;
+  if (unit->n_groups == 0) {
+    unit->first_group = system->n_groups;
+  }
+  unit->n_groups++;
+  system->n_groups++;
+  return YOKE_OK;
+}
+
+// the groups of all units, and one item for each
+static yoke_status make_groups(yoke_system* system, item* items, size_t* n_items) {
+  system->groups = yoke__arena_array(&system->arena, system->n_taps + 1, sizeof *system->groups);
+  if (system->groups == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    for (size_t t = unit->first_tap; t < unit->first_tap + unit->n_taps; t++) {
+      const yoke_tap* tap = &system->taps[t];
+      if (!needs_group(system, unit, tap)) {
+        items[(*n_items)++] =
+            (item){owner_of(system, i), tap->every, is_plain(tap) ? ITEM_COPY : ITEM_TAP, t};
+        continue;
+      }
+      bool is_known = false;
+      for (size_t g = unit->first_group; g < unit->first_group + unit->n_groups; g++) {
+        is_known = is_known || system->groups[g].every == tap->every;
+      }
+      if (!is_known) {
+        items[(*n_items)++] = (item){owner_of(system, i), tap->every, ITEM_GROUP, system->n_groups};
+        YOKE_TRY(make_group(system, i, tap->every));
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+static size_t typed_output_at(const yoke_system_unit* unit, size_t variable) {
+  for (size_t i = 0; i < unit->n_typed_outputs; i++) {
+    if (unit->typed_outputs[i].variable == variable) {
+      return unit->typed_outputs[i].at;
+    }
+  }
+  return 0;
+}
+
+static size_t typed_input_at(const yoke_system_unit* unit, size_t variable) {
+  for (size_t i = 0; i < unit->n_typed_inputs; i++) {
+    if (unit->typed_inputs[i].variable == variable) {
+      return unit->typed_inputs[i].at;
+    }
+  }
+  return 0;
+}
+
+static yoke_move make_move(const yoke_system* system, const yoke_system_link* link) {
+  const yoke_system_unit* from = &system->units[link->from_unit];
+  const yoke_system_unit* to = &system->units[link->to_unit];
+  const yoke_variable* source = &from->unit.info->variables[link->from_variable];
+  const yoke_variable* sink = &to->unit.info->variables[link->to_variable];
+  const bool is_dense_sink = sink->type == YOKE_REAL && sink->causality == YOKE_INPUT;
+  yoke_move move = {
+      .n = link->n, .gain = link->gain, .offset = link->offset, .unit = link->to_unit};
+  if (source->type == YOKE_REAL) {
+    move.kind = YOKE_MOVE_REAL_TO_TYPED;
+    move.from = from->y + from->unit.dense[link->from_variable];
+  } else {
+    move.from = typed_output_at(from, link->from_variable);
+    move.kind = sink->type != YOKE_REAL ? YOKE_MOVE_BYTES
+                : is_dense_sink         ? YOKE_MOVE_INTEGER_TO_REAL
+                                        : YOKE_MOVE_INTEGER_TO_TYPED;
+    move.n = sink->type != YOKE_REAL ? yoke__variable_size(source) : link->n;
+  }
+  move.to = is_dense_sink ? to->u + to->unit.dense[link->to_variable]
+                          : typed_input_at(to, link->to_variable);
+  return move;
+}
+
+// one intake from the items [first, last), which share owner and interval
+static yoke_status make_intake(yoke_system* system, const item items[], size_t first, size_t last) {
+  const size_t n = last - first;
+  uint32_t* from = yoke__arena_array(&system->arena, n, sizeof *from);
+  uint32_t* to = yoke__arena_array(&system->arena, n, sizeof *to);
+  size_t n_of[4] = {0};
+  for (size_t i = first; i < last; i++) {
+    n_of[items[i].kind]++;
+  }
+  yoke_tap* taps = yoke__arena_array(&system->arena, n_of[ITEM_TAP] + 1, sizeof *taps);
+  yoke_move* moves = yoke__arena_array(&system->arena, n_of[ITEM_MOVE] + 1, sizeof *moves);
+  size_t* groups = yoke__arena_array(&system->arena, n_of[ITEM_GROUP] + 1, sizeof *groups);
+  if (from == NULL || to == NULL || taps == NULL || moves == NULL || groups == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  yoke_intake* intake = &system->intakes[system->n_intakes++];
+  *intake = (yoke_intake){.every = items[first].every,
+                          .from = from,
+                          .to = to,
+                          .taps = taps,
+                          .moves = moves,
+                          .groups = groups};
+  for (size_t i = first; i < last; i++) {
+    switch (items[i].kind) {
+    case ITEM_COPY:
+      from[intake->n_copies] = (uint32_t)system->taps[items[i].at].from;
+      to[intake->n_copies++] = (uint32_t)system->taps[items[i].at].to;
+      break;
+    case ITEM_TAP:
+      taps[intake->n_taps++] = system->taps[items[i].at];
+      break;
+    case ITEM_GROUP:
+      groups[intake->n_groups++] = items[i].at;
+      break;
+    case ITEM_MOVE:
+      system->n_moves++;
+      moves[intake->n_moves++] = make_move(system, &system->links[items[i].at]);
+      break;
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status make_intakes(yoke_system* system, const item items[], size_t n_items) {
+  size_t* unit_intake = yoke__arena_array(&system->arena, system->n_units + 2, sizeof *unit_intake);
+  system->intakes = yoke__arena_array(&system->arena, n_items + 1, sizeof *system->intakes);
+  if (unit_intake == NULL || system->intakes == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t owner = 0;
+  for (size_t first = 0, last = 0; first < n_items; first = last) {
+    while (last < n_items && items[last].owner == items[first].owner &&
+           items[last].every == items[first].every) {
+      last++;
+    }
+    // owners without items have empty ranges
+    for (; owner < items[first].owner; owner++) {
+      unit_intake[owner] = system->n_intakes;
+    }
+    YOKE_TRY(make_intake(system, items, first, last));
+  }
+  for (; owner <= system->n_units; owner++) {
+    unit_intake[owner] = system->n_intakes;
+  }
+  system->n_shared_intakes = unit_intake[0];
+  system->unit_intake = unit_intake;
+  return YOKE_OK;
+}
+
+static yoke_status lay_exchange(yoke_system* system) {
+  item* items = calloc(system->n_taps + system->n_links + 1, sizeof *items);
+  if (items == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n_items = 0;
+  yoke_status status = make_groups(system, items, &n_items);
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (!link->is_dense) {
+      items[n_items++] =
+          (item){owner_of(system, link->to_unit), link->interval / system->slot, ITEM_MOVE, i};
+    }
+  }
+  qsort(items, n_items, sizeof *items, compare_items);
+  if (status >= 0) {
+    status = make_intakes(system, items, n_items);
+  }
+  free(items);
+  return status;
+}
+
+yoke_status yoke__system_schedule(yoke_system* system) {
+  choose_slot(system);
+  count_slots(system);
+  if (is_iterative(system)) {
+    check_iterative(system);
+  }
+  if (system->n_u > UINT32_MAX || system->n_y > UINT32_MAX) {
+    return YOKE_FULL;
+  }
+  lay_images(system);
+  return lay_exchange(system);
+}

@@ -1,0 +1,340 @@
+// Stage 1: instances of all units and laws, with their parameters and start values.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+#include "system/system.h"
+
+// the heaviest work that still fits one thread's share makes a second thread pay [s]
+#define WORTH_A_THREAD 20e-6
+
+static const char* const causality_words[] = {"an input", "an output", "a parameter",
+                                              "a tunable parameter", "a state"};
+
+// ---------------------------------------------------------------------------------------------------------
+// settings
+
+// A value of the file as storage of the variable's type; NULL after a message.
+static void* convert(yoke_system* system, const yoke_setting* setting,
+                     const yoke_variable* variable, const char* what) {
+  void* values = NULL;
+  size_t n_rows = 0, n_cols = 0;
+  if (yoke__node_values(setting->value, variable->type, variable->items, what, &system->arena,
+                        system->messages, &values, &n_rows, &n_cols) < 0) {
+    return NULL;
+  }
+  const size_t n = yoke__variable_count(variable);
+  const size_t want_rows = variable->n_rows == 0 ? 1 : variable->n_rows;
+  const size_t want_cols = variable->n_cols == 0 ? 1 : variable->n_cols;
+  const bool is_vector = want_rows == 1 || want_cols == 1;
+  if (n_rows * n_cols != n || (!is_vector && n_rows != want_rows)) {
+    if (n == 1) {
+      yoke__error(system->messages, setting->value->place, "%s: expected one value, found %zu",
+                  what, n_rows * n_cols);
+    } else if (is_vector) {
+      yoke__error(system->messages, setting->value->place,
+                  "%s: expected a list of %zu values, found %zu", what, n, n_rows * n_cols);
+    } else {
+      yoke__error(system->messages, setting->value->place,
+                  "%s: expected %zu rows of %zu values, found %zu x %zu", what, want_rows,
+                  want_cols, n_rows, n_cols);
+    }
+    return NULL;
+  }
+  if (variable->type != YOKE_STRING) {
+    return values;
+  }
+
+  // texts go from pointers into fixed room
+  char* room = yoke__arena_array(&system->arena, n, variable->max_size);
+  const char* const* texts = values;
+  for (size_t i = 0; room != NULL && i < n; i++) {
+    if (strlen(texts[i]) >= variable->max_size) {
+      yoke__error(system->messages, setting->value->place, "%s: the text is longer than %zu bytes",
+                  what, variable->max_size - 1);
+      return NULL;
+    }
+    memcpy(room + i * variable->max_size, texts[i], strlen(texts[i]) + 1);
+  }
+  return room;
+}
+
+// can a start value be given
+static bool has_start(const yoke_variable* variable) {
+  return variable->causality == YOKE_STATE || variable->causality == YOKE_INPUT ||
+         (variable->causality == YOKE_OUTPUT && (variable->flags & YOKE_VARIABLE_HAS_START) != 0);
+}
+
+// the names a user may write in this place, for "did you mean"
+static const char* nearest_setting(const yoke_system_unit* unit, bool is_start, const char* name) {
+  const yoke_unit_ops* ops = unit->unit.ops;
+  const yoke_unit_info* info = unit->unit.info;
+  const char** names = malloc((ops->n_structure + info->n_variables + 1) * sizeof *names);
+  if (names == NULL) {
+    return NULL;
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < ops->n_structure && !is_start; i++) {
+    names[n++] = ops->structure[i].name;
+  }
+  for (size_t i = 0; i < info->n_variables; i++) {
+    const yoke_causality c = info->variables[i].causality;
+    const bool is_parameter = c == YOKE_PARAMETER || c == YOKE_TUNABLE;
+    if (is_start ? has_start(&info->variables[i]) : is_parameter) {
+      names[n++] = info->variables[i].name;
+    }
+  }
+  const char* nearest = yoke__nearest_name(name, names, n);
+  free((void*)names);
+  return nearest;
+}
+
+static void report_unknown_setting(yoke_system* system, const yoke_system_unit* unit,
+                                   const yoke_setting* setting, bool is_start) {
+  const char* nearest = nearest_setting(unit, is_start, setting->name);
+  yoke__error(system->messages, setting->place, "'%s' has no %s '%s'%s%s%s", unit->unit.ops->name,
+              is_start ? "state or input" : "parameter", setting->name,
+              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+              nearest == NULL ? "" : "'?");
+}
+
+static void apply_setting(yoke_system* system, yoke_system_unit* unit, const yoke_setting* setting,
+                          bool is_start) {
+  const size_t index = yoke__unit_find(&unit->unit, setting->name);
+  if (index == YOKE_NOT_FOUND) {
+    report_unknown_setting(system, unit, setting, is_start);
+    return;
+  }
+  const yoke_variable* variable = &unit->unit.info->variables[index];
+  const yoke_causality c = variable->causality;
+  const bool is_parameter = c == YOKE_PARAMETER || c == YOKE_TUNABLE;
+  if (is_start ? !has_start(variable) : !is_parameter) {
+    yoke__error(system->messages, setting->place, "'%s' of '%s' is %s%s", setting->name,
+                unit->unit.ops->name, causality_words[c],
+                !has_start(variable) && !is_parameter ? " and cannot be set"
+                : is_start                            ? "; set it under 'with'"
+                                                      : "; set it under 'start'");
+    return;
+  }
+  char what[256];
+  snprintf(what, sizeof what, "%s '%s' of '%s'", is_start ? "start value" : "parameter",
+           setting->name, unit->name);
+  const void* value = convert(system, setting, variable, what);
+  if (value != NULL &&
+      yoke__unit_set(&unit->unit, index, value, yoke__variable_size(variable)) < 0) {
+    yoke__error(system->messages, setting->place, "%s was refused by the unit", what);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// creation
+
+static const yoke_variable* find_structure(const yoke_unit_ops* ops, const char* name) {
+  for (size_t i = 0; i < ops->n_structure; i++) {
+    if (strcmp(ops->structure[i].name, name) == 0) {
+      return &ops->structure[i];
+    }
+  }
+  return NULL;
+}
+
+// the settings that create needs, as arguments; their shape is the unit's business
+static yoke_status collect_arguments(yoke_system* system, const yoke_system_unit* unit,
+                                     yoke_unit_args* args) {
+  const yoke_scenario_unit* source = unit->source;
+  yoke_argument* arguments =
+      yoke__arena_array(&system->arena, source->n_with + 1, sizeof *arguments);
+  if (arguments == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  *args = (yoke_unit_args){unit->name, system->scenario->directory, arguments, 0};
+  bool is_sound = true;
+  for (size_t i = 0; i < source->n_with; i++) {
+    const yoke_setting* setting = &source->with[i];
+    const yoke_variable* variable = find_structure(unit->unit.ops, setting->name);
+    if (variable == NULL) {
+      continue;
+    }
+    char what[256];
+    snprintf(what, sizeof what, "parameter '%s' of '%s'", setting->name, unit->name);
+    void* values = NULL;
+    size_t n_rows = 0, n_cols = 0;
+    if (yoke__node_values(setting->value, variable->type, variable->items, what, &system->arena,
+                          system->messages, &values, &n_rows, &n_cols) < 0) {
+      is_sound = false;
+      continue;
+    }
+    arguments[args->n_arguments++] =
+        (yoke_argument){variable->name, variable->type, n_rows, n_cols, values};
+  }
+  return is_sound ? YOKE_OK : YOKE_BAD_INPUT;
+}
+
+static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
+  const yoke_scenario_unit* source = unit->source;
+  const yoke_unit_ops* ops = yoke__models_find(system->models, source->type);
+  if (ops == NULL) {
+    const char* nearest = yoke__models_nearest(system->models, source->type);
+    yoke__error(system->messages, source->type_place, "unknown model '%s'%s%s%s", source->type,
+                nearest == NULL ? "; `yoke info` lists the known ones" : "; did you mean '",
+                nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+    return YOKE_BAD_INPUT;
+  }
+  unit->unit.ops = ops;
+  return YOKE_OK;
+}
+
+static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
+  YOKE_TRY(find_type(system, unit));
+  yoke_unit_args args;
+  YOKE_TRY(collect_arguments(system, unit, &args));
+  char err[512] = "";
+  const yoke_status status =
+      yoke__unit_create(unit->unit.ops, &args, &system->arena, &unit->unit, err, sizeof err);
+  if (status < 0) {
+    yoke__error(system->messages, unit->source->place, "unit '%s': %s", unit->name,
+                err[0] == '\0' ? yoke_status_text(status) : err);
+    return YOKE_BAD_INPUT;
+  }
+  const bool is_algebraic = (unit->unit.info->flags & YOKE_UNIT_ALGEBRAIC) != 0;
+  if (unit->is_law && !is_algebraic) {
+    yoke__error(system->messages, unit->source->type_place,
+                "'%s' has a state of its own and cannot be a law; list it under 'units'",
+                unit->source->type);
+  } else if (!unit->is_law && unit->unit.ops->step == NULL) {
+    yoke__error(system->messages, unit->source->type_place,
+                "'%s' cannot be stepped; list it under 'laws'", unit->source->type);
+  }
+  for (size_t i = 0; i < unit->source->n_with; i++) {
+    if (find_structure(unit->unit.ops, unit->source->with[i].name) == NULL) {
+      apply_setting(system, unit, &unit->source->with[i], false);
+    }
+  }
+  for (size_t i = 0; i < unit->source->n_start; i++) {
+    apply_setting(system, unit, &unit->source->start[i], true);
+  }
+  return YOKE_OK;
+}
+
+// each unit is made by the thread that will run it; messages need one writer at a time, so threads take turns
+typedef struct making {
+  yoke_system* system;
+  int turn;
+  yoke_status status;
+} making;
+
+static void make_units_of_thread(void* context, int thread) {
+  making* job = context;
+  if (thread != job->turn) {
+    return;
+  }
+  for (size_t i = 0; i < job->system->n_units; i++) {
+    yoke_system_unit* unit = &job->system->units[i];
+    if (unit->thread == thread) {
+      const yoke_status status = make_unit(job->system, unit);
+      if (status < 0 && status != YOKE_BAD_INPUT) {
+        job->status = status;
+      }
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// threads
+
+static int choose_n_threads(const yoke_scenario* scenario) {
+  size_t n_stepped = 0;
+  double total = 0, heaviest = 0;
+  for (size_t i = 0; i < scenario->n_units; i++) {
+    const yoke_scenario_unit* unit = &scenario->units[i];
+    n_stepped += !unit->is_law;
+    total += unit->cost_s;
+    heaviest = unit->cost_s > heaviest ? unit->cost_s : heaviest;
+  }
+  // sequential schemes have nothing to share
+  if (scenario->scheme == YOKE_GAUSS_SEIDEL || scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL) {
+    return 1;
+  }
+  size_t n = (size_t)scenario->threads;
+  if (n == 0) {
+    n = total - heaviest >= WORTH_A_THREAD ? (size_t)yoke__os_n_processors() : 1;
+  }
+  n = n > n_stepped ? n_stepped : n;
+  return n < 1 ? 1 : (int)n;
+}
+
+// heavy units first to the least loaded thread; without costs equal blocks of neighbours
+static void assign_threads(yoke_system* system) {
+  double load[256] = {0};
+  const size_t n_stepped = system->n_units - system->n_laws;
+  for (size_t i = 0; i < n_stepped; i++) {
+    yoke_system_unit* unit = &system->units[i];
+    if (unit->source->cost_s <= 0) {
+      unit->thread = (int)(i * (size_t)system->n_threads / n_stepped);
+      continue;
+    }
+    int best = 0;
+    for (int t = 1; t < system->n_threads; t++) {
+      best = load[t] < load[best] ? t : best;
+    }
+    unit->thread = best;
+    load[best] += unit->source->cost_s;
+  }
+}
+
+static yoke_status list_thread_units(yoke_system* system) {
+  size_t* units = yoke__arena_array(&system->arena, system->n_units + 1, sizeof *units);
+  size_t* first = yoke__arena_array(&system->arena, (size_t)system->n_threads + 1, sizeof *first);
+  if (units == NULL || first == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n = 0;
+  for (int t = 0; t < system->n_threads; t++) {
+    first[t] = n;
+    for (size_t i = 0; i < system->n_units; i++) {
+      if (system->units[i].thread == t && !system->units[i].is_law) {
+        units[n++] = i;
+      }
+    }
+  }
+  first[system->n_threads] = n;
+  system->thread_units = units;
+  system->thread_first = first;
+  return YOKE_OK;
+}
+
+yoke_status yoke__system_make_units(yoke_system* system) {
+  const yoke_scenario* scenario = system->scenario;
+  system->n_units = scenario->n_units;
+  system->units = yoke__arena_array(&system->arena, system->n_units + 1, sizeof *system->units);
+  if (system->units == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  YOKE_TRY(yoke__map_create(system->n_units, &system->arena, &system->unit_index));
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_scenario_unit* source = &scenario->units[i];
+    yoke_system_unit* unit = &system->units[i];
+    unit->name = source->name;
+    unit->source = source;
+    unit->is_law = source->is_law;
+    unit->is_fresh = (source->has_exchange ? source->exchange : scenario->exchange) == YOKE_FRESH;
+    unit->tolerance = source->tolerance > 0 ? source->tolerance : scenario->iteration.tolerance;
+    system->n_laws += source->is_law;
+    const size_t other = yoke__map_add(&system->unit_index, source->name, i);
+    if (other != YOKE_NOT_FOUND) {
+      yoke__error(system->messages, source->place, "the name '%s' is used twice, first in line %d",
+                  source->name, scenario->units[other].place.line);
+    }
+  }
+
+  system->n_threads = choose_n_threads(scenario);
+  YOKE_TRY(yoke__pool_create(system->n_threads, &system->pool));
+  assign_threads(system);
+  YOKE_TRY(list_thread_units(system));
+  making job = {system, 0, YOKE_OK};
+  for (; job.turn < system->n_threads && job.status >= 0; job.turn++) {
+    yoke__pool_run(system->pool, make_units_of_thread, &job);
+  }
+  return job.status;
+}

@@ -1,0 +1,271 @@
+// Instances of units: creation with defaults, access to variables, save and restore.
+#include "unit/unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+size_t yoke__variable_count(const yoke_variable* variable) {
+  const size_t n_rows = variable->n_rows == 0 ? 1 : variable->n_rows;
+  const size_t n_cols = variable->n_cols == 0 ? 1 : variable->n_cols;
+  return n_rows * n_cols;
+}
+
+size_t yoke__variable_element_size(const yoke_variable* variable) {
+  switch (variable->type) {
+  case YOKE_REAL:
+    return sizeof(double);
+  case YOKE_INTEGER:
+  case YOKE_BOOLEAN:
+  case YOKE_ENUMERATION:
+    return sizeof(int64_t);
+  case YOKE_STRING:
+    return variable->max_size;
+  case YOKE_BINARY:
+    return sizeof(uint64_t) + variable->max_size;
+  }
+  return 0;
+}
+
+size_t yoke__variable_size(const yoke_variable* variable) {
+  return yoke__variable_count(variable) * yoke__variable_element_size(variable);
+}
+
+size_t yoke__unit_find(const yoke_unit* unit, const char* name) {
+  for (size_t i = 0; i < unit->info->n_variables; i++) {
+    if (strcmp(unit->info->variables[i].name, name) == 0) {
+      return i;
+    }
+  }
+  return (size_t)-1;
+}
+
+// "v[2]" or "v[1,2]" -> the variable "v" and an element; false if text has no such ending
+static bool split_element(const yoke_unit* unit, const char* text, size_t* variable,
+                          size_t* element) {
+  const char* open = strrchr(text, '[');
+  const size_t length = strlen(text);
+  if (open == NULL || open == text || text[length - 1] != ']') {
+    return false;
+  }
+  char name[256];
+  if ((size_t)(open - text) >= sizeof name) {
+    return false;
+  }
+  memcpy(name, text, (size_t)(open - text));
+  name[open - text] = '\0';
+  *variable = yoke__unit_find(unit, name);
+  if (*variable == (size_t)-1) {
+    return false;
+  }
+  const yoke_variable* v = &unit->info->variables[*variable];
+  char* end = NULL;
+  const unsigned long row = strtoul(open + 1, &end, 10);
+  if (end != open + 1 && *end == ']') {
+    *element = row;
+    return row < yoke__variable_count(v);
+  }
+  if (end == open + 1 || *end != ',') {
+    return false;
+  }
+  char* last = NULL;
+  const unsigned long col = strtoul(end + 1, &last, 10);
+  const size_t n_cols = v->n_cols == 0 ? 1 : v->n_cols, n_rows = v->n_rows == 0 ? 1 : v->n_rows;
+  *element = row * n_cols + col;
+  return last != end + 1 && *last == ']' && row < n_rows && col < n_cols;
+}
+
+bool yoke__unit_find_element(const yoke_unit* unit, const char* text, size_t* variable,
+                             size_t* element) {
+  *element = 0;
+  *variable = yoke__unit_find(unit, text);
+  return *variable != (size_t)-1 || split_element(unit, text, variable, element);
+}
+
+yoke_status yoke__unit_set(const yoke_unit* unit, size_t variable, const void* value, size_t size) {
+  const yoke_variable* v = &unit->info->variables[variable];
+  if (size != yoke__variable_size(v)) {
+    return YOKE_BAD_ARG;
+  }
+  if (unit->ops->set != NULL) {
+    return unit->ops->set(unit->self, variable, value, size);
+  }
+  if (v->offset == YOKE_NO_OFFSET) {
+    return YOKE_NO_SUPPORT;
+  }
+  memcpy((char*)unit->self + v->offset, value, size);
+  return YOKE_OK;
+}
+
+yoke_status yoke__unit_get(const yoke_unit* unit, size_t variable, void* value, size_t size) {
+  const yoke_variable* v = &unit->info->variables[variable];
+  if (size != yoke__variable_size(v)) {
+    return YOKE_BAD_ARG;
+  }
+  if (unit->ops->get != NULL) {
+    return unit->ops->get(unit->self, variable, value, size);
+  }
+  if (v->offset == YOKE_NO_OFFSET) {
+    return YOKE_NO_SUPPORT;
+  }
+  memcpy(value, (const char*)unit->self + v->offset, size);
+  return YOKE_OK;
+}
+
+// start values into a fresh flat struct
+static void write_starts(yoke_unit* unit) {
+  for (size_t i = 0; i < unit->info->n_variables; i++) {
+    const yoke_variable* v = &unit->info->variables[i];
+    if (v->offset == YOKE_NO_OFFSET) {
+      continue;
+    }
+    char* at = (char*)unit->self + v->offset;
+    const size_t n = yoke__variable_count(v), size = yoke__variable_element_size(v);
+    for (size_t j = 0; j < n; j++, at += size) {
+      const int64_t whole = llround(v->start);
+      if (v->type == YOKE_REAL) {
+        memcpy(at, &v->start, sizeof v->start);
+      } else if (v->type == YOKE_STRING && v->max_size > 0) {
+        snprintf(at, v->max_size, "%s", v->start_text == NULL ? "" : v->start_text);
+      } else if (v->type != YOKE_STRING && v->type != YOKE_BINARY) {
+        memcpy(at, &whole, sizeof whole);
+      }
+    }
+  }
+}
+
+// Positions of the real variables of one causality in the dense vector, and the copies by offset that neighbours share.
+static yoke_status lay_dense(yoke_unit* unit, yoke_causality causality, yoke_arena* arena,
+                             size_t* dense, size_t* n_dense, yoke_unit_run** runs, size_t* n_runs) {
+  const yoke_unit_info* info = unit->info;
+  *runs = yoke__arena_array(arena, info->n_variables + 1, sizeof **runs);
+  if (*runs == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  *n_dense = *n_runs = 0;
+  for (size_t i = 0; i < info->n_variables; i++) {
+    const yoke_variable* v = &info->variables[i];
+    if (v->type != YOKE_REAL || v->causality != causality) {
+      continue;
+    }
+    const size_t n = yoke__variable_count(v);
+    dense[i] = *n_dense;
+    yoke_unit_run* last = *n_runs == 0 ? NULL : &(*runs)[*n_runs - 1];
+    if (v->offset == YOKE_NO_OFFSET) {
+      // reached through the unit's own operations only
+    } else if (last != NULL && last->offset + last->n * sizeof(double) == v->offset &&
+               last->at + last->n == *n_dense) {
+      last->n += n;
+    } else {
+      (*runs)[(*n_runs)++] = (yoke_unit_run){v->offset, *n_dense, n};
+    }
+    *n_dense += n;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status lay_vectors(yoke_unit* unit, yoke_arena* arena) {
+  size_t* dense = yoke__arena_array(arena, unit->info->n_variables + 1, sizeof *dense);
+  if (dense == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < unit->info->n_variables; i++) {
+    dense[i] = YOKE_NOT_DENSE;
+  }
+  unit->dense = dense;
+  YOKE_TRY(lay_dense(unit, YOKE_INPUT, arena, dense, &unit->n_u, &unit->inputs, &unit->n_inputs));
+  return lay_dense(unit, YOKE_OUTPUT, arena, dense, &unit->n_y, &unit->outputs, &unit->n_outputs);
+}
+
+yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* args,
+                              yoke_arena* arena, yoke_unit* unit, char* err, size_t err_size) {
+  *unit = (yoke_unit){.ops = ops};
+  if (ops->create != NULL) {
+    YOKE_TRY(ops->create(args, &unit->self, err, err_size));
+  } else {
+    unit->self = calloc(1, ops->info->self_size == 0 ? 1 : ops->info->self_size);
+    unit->is_self_ours = true;
+    if (unit->self == NULL) {
+      snprintf(err, err_size, "out of memory");
+      return YOKE_NO_MEMORY;
+    }
+  }
+  unit->info = ops->describe != NULL ? ops->describe(unit->self) : ops->info;
+  if (unit->is_self_ours) {
+    write_starts(unit);
+  }
+  const yoke_status status = lay_vectors(unit, arena);
+  if (status < 0) {
+    snprintf(err, err_size, "%s", yoke_status_text(status));
+    yoke__unit_close(unit);
+  }
+  return status;
+}
+
+void yoke__unit_close(yoke_unit* unit) {
+  if (unit->self == NULL) {
+    return;
+  }
+  if (unit->ops->close != NULL) {
+    unit->ops->close(unit->self);
+  } else if (unit->is_self_ours) {
+    free(unit->self);
+  }
+  unit->self = NULL;
+}
+
+yoke_status yoke__unit_enter_init(const yoke_unit* unit, double t_start, double t_stop, char* err,
+                                  size_t err_size) {
+  return unit->ops->enter_init == NULL
+             ? YOKE_OK
+             : unit->ops->enter_init(unit->self, t_start, t_stop, err, err_size);
+}
+
+yoke_status yoke__unit_exit_init(const yoke_unit* unit) {
+  return unit->ops->exit_init == NULL ? YOKE_OK : unit->ops->exit_init(unit->self);
+}
+
+void yoke__unit_terminate(const yoke_unit* unit) {
+  if (unit->ops->terminate != NULL) {
+    unit->ops->terminate(unit->self);
+  }
+}
+
+static bool is_flat(const yoke_unit* unit) {
+  return unit->ops->save == NULL && (unit->info->flags & YOKE_UNIT_FLAT) != 0;
+}
+
+size_t yoke__unit_image_size(const yoke_unit* unit) {
+  if ((unit->info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+    return 0;
+  }
+  if (is_flat(unit)) {
+    return unit->info->self_size;
+  }
+  return unit->ops->save != NULL && unit->ops->restore != NULL ? unit->info->image_size : 0;
+}
+
+yoke_status yoke__unit_save(const yoke_unit* unit, void* image, size_t size) {
+  if (is_flat(unit)) {
+    memcpy(image, unit->self, unit->info->self_size);
+    return YOKE_OK;
+  }
+  return unit->ops->save == NULL ? YOKE_NO_SUPPORT : unit->ops->save(unit->self, image, size);
+}
+
+yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t size) {
+  if (is_flat(unit)) {
+    memcpy(unit->self, image, unit->info->self_size);
+    return YOKE_OK;
+  }
+  return unit->ops->restore == NULL ? YOKE_NO_SUPPORT : unit->ops->restore(unit->self, image, size);
+}
+
+bool yoke__unit_has_feedthrough(const yoke_unit* unit, size_t output, size_t input) {
+  for (size_t i = 0; i < unit->info->n_feedthrough; i++) {
+    if (unit->info->feedthrough[i].output == output && unit->info->feedthrough[i].input == input) {
+      return true;
+    }
+  }
+  return false;
+}

@@ -1,0 +1,81 @@
+// Registry of unit types: the caller's own behind the built-in table.
+#include "unit/unit_models.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_message.h"
+#include "models/models.h"
+
+yoke_status yoke_models_create(yoke_models** out) {
+  if (out == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  *out = calloc(1, sizeof **out);
+  return *out == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+// what the engine relies on without asking again
+static bool is_usable(const yoke_unit_ops* ops) {
+  if (ops == NULL || ops->name == NULL || (ops->step == NULL && ops->refresh == NULL)) {
+    return false;
+  }
+  if (ops->create == NULL && (ops->info == NULL || ops->info->self_size == 0)) {
+    return false;
+  }
+  return ops->info != NULL || ops->describe != NULL;
+}
+
+yoke_status yoke_models_add(yoke_models* models, const yoke_unit_ops* ops) {
+  if (models == NULL || !is_usable(ops) || yoke__models_find(models, ops->name) != NULL) {
+    return YOKE_BAD_ARG;
+  }
+  const yoke_unit_ops** larger = realloc(models->ops, (models->n + 1) * sizeof *larger);
+  if (larger == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  models->ops = larger;
+  models->ops[models->n++] = ops;
+  return YOKE_OK;
+}
+
+void yoke_models_destroy(yoke_models** models) {
+  if (models != NULL && *models != NULL) {
+    free((*models)->ops);
+    free(*models);
+    *models = NULL;
+  }
+}
+
+size_t yoke__models_count(const yoke_models* models) {
+  return yoke__n_builtin_models + (models == NULL ? 0 : models->n);
+}
+
+const yoke_unit_ops* yoke__models_at(const yoke_models* models, size_t i) {
+  return i < yoke__n_builtin_models ? yoke__builtin_models[i]
+                                    : models->ops[i - yoke__n_builtin_models];
+}
+
+const yoke_unit_ops* yoke__models_find(const yoke_models* models, const char* name) {
+  for (size_t i = 0; i < yoke__models_count(models); i++) {
+    const yoke_unit_ops* ops = yoke__models_at(models, i);
+    if (strcmp(ops->name, name) == 0) {
+      return ops;
+    }
+  }
+  return NULL;
+}
+
+const char* yoke__models_nearest(const yoke_models* models, const char* name) {
+  const size_t n = yoke__models_count(models);
+  const char** names = malloc((n + 1) * sizeof *names);
+  if (names == NULL) {
+    return NULL;
+  }
+  for (size_t i = 0; i < n; i++) {
+    names[i] = yoke__models_at(models, i)->name;
+  }
+  const char* nearest = yoke__nearest_name(name, names, n);
+  free((void*)names);
+  return nearest;
+}
