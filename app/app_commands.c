@@ -1,0 +1,248 @@
+// The commands: their arguments, options, exit statuses and examples. Parser, help, man page and
+// completion all read these tables.
+#include <string.h>
+
+#include "app/app.h"
+#include "base/base_check.h"
+
+#define LIST(array) array, YOKE_COUNT(array)
+
+#define STATUS_FAILED                                                                              \
+  { YOKE_EXIT_FAILED, "The output could not be written." }
+#define STATUS_USAGE                                                                               \
+  { YOKE_EXIT_USAGE, "The command line is wrong, or an input file is missing or has errors." }
+
+static const char set_help[] =
+    "Change one setting of the system file. For example --set units.left.with.k=20. Paths are "
+    "those "
+    "of the file, the change is made before the file is checked, and the messages are the same.";
+
+// ---- run
+
+static const yoke_operand run_operands[] = {
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE, "The system file (YAML)."},
+};
+// in the order of the YOKE_RECORD_ bits
+static const char* const run_formats[] = {"csv", "hdf5", "mat", NULL};
+static const yoke_option run_options[] = {
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Write the results to DIR, which is made if it is missing. "
+     "The default is results/ and the name of the system file without its extension."},
+    {"format", "LIST", true, YOKE_ARGUMENT_CHOICE, run_formats,
+     "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
+     "The default is what the system file asks for, else csv."},
+    {"threads", "N", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Step the units on N threads. 0 lets the program choose. "
+     "The numbers do not depend on it: they are the same to the last bit."},
+    {"strict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Treat warnings about the system file as errors."},
+    {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print no progress and no summary. Warnings and errors are still printed."},
+};
+static const yoke_exit run_exits[] = {
+    {YOKE_EXIT_OK, "The run is complete."},
+    {YOKE_EXIT_FAILED,
+     "The run failed: a unit failed, a value became NaN or infinite, or the output "
+     "could not be written. Results up to that step are kept."},
+    STATUS_USAGE,
+    {YOKE_EXIT_QUALITY,
+     "The run is complete, but a quality limit of the system file was violated."},
+    {YOKE_EXIT_LATE,
+     "The run is complete, but deadlines were missed or rows were lost beyond the limit."},
+    {YOKE_EXIT_INTERRUPTED,
+     "The run was interrupted (Ctrl-C). Results up to the last step are complete."},
+};
+static const yoke_example run_examples[] = {
+    {"yoke run crane.yaml", "Run the system and write results/crane/results.csv."},
+    {"yoke run crane.yaml --set time.step=5e-4 --out results/fine",
+     "The same with half the step, into a folder of its own."},
+    {"yoke run crane.yaml --format csv,hdf5 --quiet", "Two formats, nothing on the terminal."},
+};
+const yoke_command yoke__command_run = {
+    "run",
+    "run a system and write its results",
+    "Reads the system file, connects its units, runs them together from the start to the stop time "
+    "and writes the signals at every exchange point to results.csv, and what was run, how long it "
+    "took and how good the coupling was to summary.json.\n\n"
+    "The files get their final names at the end, also after a failed run. On a terminal a progress "
+    "line is shown.",
+    LIST(run_operands),
+    LIST(run_options),
+    LIST(run_exits),
+    LIST(run_examples),
+    yoke_cmd_run,
+};
+
+// ---- check
+
+static const yoke_operand check_operands[] = {
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE, "The system file (YAML)."},
+};
+static const yoke_option check_options[] = {
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print the resolved system as JSON."},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+};
+static const yoke_exit check_exits[] = {
+    {YOKE_EXIT_OK, "The system can be run."},
+    STATUS_FAILED,
+    STATUS_USAGE,
+};
+static const yoke_example check_examples[] = {
+    {"yoke check crane.yaml", "Print every unit, connection and bond with all defaults filled in."},
+    {"yoke check crane.yaml --json | jq .units", "The same for a program."},
+};
+const yoke_command yoke__command_check = {
+    "check",
+    "check a system file and print the resolved system",
+    "Reads the system file, makes its units and connects them, and prints the system as it would "
+    "run, with every default filled in. Nothing is stepped.\n\n"
+    "All errors of a file are reported in one go, each with file, line and column.",
+    LIST(check_operands),
+    LIST(check_options),
+    LIST(check_exits),
+    LIST(check_examples),
+    yoke_cmd_check,
+};
+
+// ---- info
+
+static const yoke_operand info_operands[] = {
+    {"FILE|MODEL", true, YOKE_ARGUMENT_FILE,
+     "A system file, or the name of a built-in model such as oscillator.force. "
+     "Without it the built-in models are listed."},
+};
+static const yoke_option info_options[] = {
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
+};
+static const yoke_exit info_exits[] = {
+    {YOKE_EXIT_OK, "Printed."},
+    STATUS_FAILED,
+    STATUS_USAGE,
+};
+static const yoke_example info_examples[] = {
+    {"yoke info", "List the built-in models."},
+    {"yoke info oscillator.force", "Inputs, outputs, parameters and states of a model."},
+    {"yoke info crane.yaml", "What a system file contains."},
+};
+const yoke_command yoke__command_info = {
+    "info",
+    "say what is in a system file or a model",
+    "Prints what a system file contains, or the variables of a built-in model with their "
+    "dimensions and start values.",
+    LIST(info_operands),
+    LIST(info_options),
+    LIST(info_exits),
+    LIST(info_examples),
+    yoke_cmd_info,
+};
+
+// ---- compare
+
+static const yoke_operand compare_operands[] = {
+    {"RESULT", false, YOKE_ARGUMENT_FILE,
+     "A CSV file whose first column is time, an HDF5 file of yoke run, or a folder with "
+     "results.csv or results.h5."},
+    {"REFERENCE", false, YOKE_ARGUMENT_FILE, "What it is compared with, in the same form."},
+};
+// in the order of yoke_measure
+static const char* const compare_measures[] = {"nrmse", "rmse", "max", "end", NULL};
+static const yoke_option compare_options[] = {
+    {"signal", "NAME", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Compare this signal only. The name of a column, or a pattern with * and ?. "
+     "The default is every column that both files have."},
+    {"measure", "LIST", true, YOKE_ARGUMENT_CHOICE, compare_measures,
+     "Print these measures. nrmse is the root mean square error divided by the range of the "
+     "reference, "
+     "rmse the same undivided, max the largest absolute difference and when it occurs, end the "
+     "difference "
+     "at the last common time. The default is all four."},
+    {"limit", "MEASURE=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
+     "End with status 3 if a signal exceeds VALUE in this measure. "
+     "A result that is not a number exceeds every limit."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print the measures as JSON."},
+};
+static const yoke_exit compare_exits[] = {
+    {YOKE_EXIT_OK, "Compared, and no limit is exceeded."},
+    STATUS_FAILED,
+    STATUS_USAGE,
+    {YOKE_EXIT_QUALITY, "Compared, and a limit is exceeded."},
+};
+static const yoke_example compare_examples[] = {
+    {"yoke compare results/crane reference.csv", "All common signals, all measures."},
+    {"yoke compare results/crane results/fine --signal 'boom.*' --measure nrmse,max",
+     "Two runs, the signals of one unit."},
+    {"yoke compare results/crane reference.csv --limit nrmse=0.01 --json",
+     "For a script: status 3 if a signal is off by more than one percent."},
+};
+const yoke_command yoke__command_compare = {
+    "compare",
+    "measure how far a result is from a reference",
+    "Compares signals of two result files that may have different time grids. The reference is "
+    "interpolated linearly to the times of the result inside the interval that both cover.",
+    LIST(compare_operands),
+    LIST(compare_options),
+    LIST(compare_exits),
+    LIST(compare_examples),
+    yoke_cmd_compare,
+};
+
+// ---- help
+
+static const yoke_operand help_operands[] = {
+    {"COMMAND", true, YOKE_ARGUMENT_COMMAND, "The command to explain."},
+};
+static const yoke_exit help_exits[] = {
+    {YOKE_EXIT_OK, "Printed."},
+    STATUS_FAILED,
+    {YOKE_EXIT_USAGE, "There is no such command."},
+};
+static const yoke_example help_examples[] = {
+    {"yoke help compare", "The same as yoke compare --help."},
+};
+const yoke_command yoke__command_help = {
+    "help",
+    "explain a command",
+    "Prints what a command does, its arguments, options and exit statuses. Without a command it "
+    "lists all commands.",
+    LIST(help_operands),
+    NULL,
+    0,
+    LIST(help_exits),
+    LIST(help_examples),
+    yoke_cmd_help,
+};
+
+// ---- all
+
+const yoke_command* const yoke__commands[] = {
+    &yoke__command_run,     &yoke__command_check, &yoke__command_info,
+    &yoke__command_compare, &yoke__command_help,
+};
+const size_t yoke__n_commands = YOKE_COUNT(yoke__commands);
+
+const yoke_option yoke__global_options[] = {
+    {"help", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print help, also behind a command."},
+    {"version", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print version, commit and build."},
+};
+const size_t yoke__n_global_options = YOKE_COUNT(yoke__global_options);
+
+const yoke_command* yoke__command_find(const char* name) {
+  for (size_t i = 0; i < YOKE_COUNT(yoke__commands); i++) {
+    if (strcmp(yoke__commands[i]->name, name) == 0) {
+      return yoke__commands[i];
+    }
+  }
+  return NULL;
+}
+
+void yoke__command_unknown(const char* name) {
+  const char* names[YOKE_COUNT(yoke__commands)];
+  for (size_t i = 0; i < YOKE_COUNT(yoke__commands); i++) {
+    names[i] = yoke__commands[i]->name;
+  }
+  char hint[YOKE_HINT_SIZE];
+  yoke__app_hint(name, names, YOKE_COUNT(names), "", hint);
+  yoke__app_error(NULL, "unknown command '%.80s'%s", name,
+                  hint[0] != '\0' ? hint : "; see 'yoke --help'");
+}

@@ -1,0 +1,267 @@
+// Reads a command line by the table of its command.
+#include "app/app_options.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "base/base_message.h"
+#include "base/base_number.h"
+
+#define MAX_NAMES 64  // options of a command, --help included; choices of an option
+
+void yoke__app_error(const char* command, const char* format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  // one call, so that lines of several processes do not mix
+  fprintf(stderr, "yoke%s%s: %s\n", command == NULL ? "" : " ", command == NULL ? "" : command,
+          text);
+}
+
+const char* yoke__app_hint(const char* name, const char* const names[], size_t n,
+                           const char* dashes, char to[YOKE_HINT_SIZE]) {
+  const char* nearest = yoke__nearest_name(name, names, n);
+  to[0] = '\0';
+  if (nearest != NULL) {
+    snprintf(to, YOKE_HINT_SIZE, "; did you mean '%s%.100s'?", dashes, nearest);
+  }
+  return to;
+}
+
+static const yoke_option* find_option(const yoke_command* command, const char* name, size_t n) {
+  for (size_t i = 0; i < command->n_options; i++) {
+    const char* known = command->options[i].name;
+    if (strlen(known) == n && strncmp(known, name, n) == 0) {
+      return &command->options[i];
+    }
+  }
+  return NULL;
+}
+
+// Says what is wrong with an option that is not in the table.
+static void report_unknown(const yoke_command* command, const char* text, size_t n) {
+  const char* names[MAX_NAMES];
+  size_t n_names = 0;
+  for (size_t i = 0; i < command->n_options && n_names + 1 < MAX_NAMES; i++) {
+    names[n_names++] = command->options[i].name;
+  }
+  names[n_names++] = "help";
+
+  // one dash instead of two is a frequent slip
+  char name[64];
+  const size_t dashes = text[1] == '-' ? 2 : 1;
+  snprintf(name, sizeof name, "%.*s", (int)(n - dashes > 60 ? 60 : n - dashes), text + dashes);
+  char hint[YOKE_HINT_SIZE];
+  if (dashes == 1 && find_option(command, name, strlen(name)) != NULL) {
+    snprintf(hint, sizeof hint, "; did you mean '--%s'?", name);
+  } else {
+    yoke__app_hint(name, names, n_names, "--", hint);
+  }
+  if (hint[0] == '\0') {
+    snprintf(hint, sizeof hint, "; see 'yoke help %.40s'", command->name);
+  }
+  yoke__app_error(command->name, "unknown option '%.*s'%s", (int)(n > 80 ? 80 : n), text, hint);
+}
+
+// One option at argv[*i]; steps over a value that is an argument of its own.
+static bool read_option(yoke_options* to, int argc, char** argv, int* i) {
+  const char* text = argv[*i];
+  const char* equals = strchr(text, '=');
+  const size_t n = equals == NULL ? strlen(text) : (size_t)(equals - text);
+  const char* command = to->command->name;
+  const yoke_option* option =
+      n > 2 && text[1] == '-' ? find_option(to->command, text + 2, n - 2) : NULL;
+  if (option == NULL) {
+    report_unknown(to->command, text, n);
+    return false;
+  }
+  const char* value = equals == NULL ? "" : equals + 1;
+  if (option->argument == NULL && equals != NULL) {
+    yoke__app_error(command, "option --%s takes no value", option->name);
+    return false;
+  }
+  if (option->argument != NULL && equals == NULL) {
+    // what looks like an option is one; `--out=--x` is still possible
+    if (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0) {
+      yoke__app_error(command, "option --%s needs a value: --%s %s", option->name, option->name,
+                      option->argument);
+      return false;
+    }
+    value = argv[++*i];
+  }
+  if (!option->is_repeatable && yoke__options_has(to, option->name)) {
+    yoke__app_error(command, "option --%s is given twice", option->name);
+    return false;
+  }
+  to->given[to->n_given++] = (yoke_given){option, value};
+  return true;
+}
+
+static bool has_right_operands(const yoke_options* options) {
+  const yoke_command* command = options->command;
+  for (size_t i = options->n_operands; i < command->n_operands; i++) {
+    if (!command->operands[i].is_optional) {
+      yoke__app_error(command->name, "%s is missing; see 'yoke help %s'", command->operands[i].name,
+                      command->name);
+      return false;
+    }
+  }
+  if (options->n_operands > command->n_operands) {
+    yoke__app_error(command->name, "unexpected argument '%.200s'",
+                    options->operands[command->n_operands]);
+    return false;
+  }
+  return true;
+}
+
+// Help is wanted wherever it stands, even if the rest is wrong; but not behind "--".
+static bool wants_help(int argc, char** argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+    if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool read_all(yoke_options* options, int argc, char** argv) {
+  bool is_end = false;
+  for (int i = 1; i < argc; i++) {
+    // a lone dash is an operand
+    if (is_end || argv[i][0] != '-' || argv[i][1] == '\0') {
+      options->operands[options->n_operands++] = argv[i];
+    } else if (strcmp(argv[i], "--") == 0) {
+      is_end = true;
+    } else if (!read_option(options, argc, argv, &i)) {
+      return false;
+    }
+  }
+  return has_right_operands(options);
+}
+
+bool yoke__options_parse(const yoke_command* command, int argc, char** argv, yoke_options* options,
+                         int* status) {
+  *options = (yoke_options){.command = command};
+  *status = YOKE_EXIT_OK;
+  if (wants_help(argc, argv)) {
+    yoke__command_help_print(command, stdout);
+    return false;
+  }
+
+  // no list can be longer than the command line
+  const size_t room = (size_t)(argc > 0 ? argc : 0) + 1;
+  options->operands = calloc(room, sizeof *options->operands);
+  options->given = calloc(room, sizeof *options->given);
+  options->values = calloc(room, sizeof *options->values);
+  if (options->operands == NULL || options->given == NULL || options->values == NULL) {
+    yoke__app_error(command->name, "out of memory");
+    *status = YOKE_EXIT_FAILED;
+  } else if (!read_all(options, argc, argv)) {
+    *status = YOKE_EXIT_USAGE;
+  } else {
+    return true;
+  }
+  yoke__options_free(options);
+  return false;
+}
+
+void yoke__options_free(yoke_options* options) {
+  free((void*)options->operands);
+  free(options->given);
+  free((void*)options->values);
+  *options = (yoke_options){0};
+}
+
+const char* yoke__options_value(const yoke_options* options, const char* name) {
+  // a name that is not in the table is a mistake of the programmer
+  assert(find_option(options->command, name, strlen(name)) != NULL);
+  const char* value = NULL;
+  for (size_t i = 0; i < options->n_given; i++) {
+    if (strcmp(options->given[i].option->name, name) == 0) {
+      value = options->given[i].value;
+    }
+  }
+  return value;
+}
+
+bool yoke__options_has(const yoke_options* options, const char* name) {
+  return yoke__options_value(options, name) != NULL;
+}
+
+const char* const* yoke__options_values(const yoke_options* options, const char* name, size_t* n) {
+  assert(find_option(options->command, name, strlen(name)) != NULL);
+  *n = 0;
+  for (size_t i = 0; i < options->n_given; i++) {
+    if (strcmp(options->given[i].option->name, name) == 0) {
+      options->values[(*n)++] = options->given[i].value;
+    }
+  }
+  return options->values;
+}
+
+// One item of a list of choices: its bit.
+static bool read_choice(const yoke_options* options, const yoke_option* option, const char* item,
+                        size_t length, uint32_t* bits) {
+  size_t n = 0;
+  for (; option->choices[n] != NULL; n++) {
+    if (strlen(option->choices[n]) == length && strncmp(option->choices[n], item, length) == 0) {
+      *bits |= (uint32_t)1 << n;
+      return true;
+    }
+  }
+  char known[256] = "", name[64], hint[YOKE_HINT_SIZE];
+  for (size_t i = 0; i < n; i++) {
+    const size_t used = strlen(known);
+    snprintf(known + used, sizeof known - used, "%s%s", i == 0 ? "" : ", ", option->choices[i]);
+  }
+  snprintf(name, sizeof name, "%.*s", (int)(length > 60 ? 60 : length), item);
+  yoke__app_hint(name, option->choices, n, "", hint);
+  if (hint[0] == '\0') {
+    yoke__app_error(options->command->name, "--%s: unknown '%s'; known: %s", option->name, name,
+                    known);
+  } else {
+    yoke__app_error(options->command->name, "--%s: unknown '%s'%s", option->name, name, hint);
+  }
+  return false;
+}
+
+bool yoke__options_choices(const yoke_options* options, const char* name, uint32_t* bits) {
+  *bits = 0;
+  for (size_t i = 0; i < options->n_given; i++) {
+    const yoke_option* option = options->given[i].option;
+    if (strcmp(option->name, name) != 0) {
+      continue;
+    }
+    for (const char* item = options->given[i].value; item != NULL;) {
+      const char* comma = strchr(item, ',');
+      const size_t length = comma == NULL ? strlen(item) : (size_t)(comma - item);
+      if (!read_choice(options, option, item, length, bits)) {
+        return false;
+      }
+      item = comma == NULL ? NULL : comma + 1;
+    }
+  }
+  return true;
+}
+
+bool yoke__options_integer(const yoke_options* options, const char* name, int64_t low, int64_t high,
+                           int64_t* out) {
+  const char* value = yoke__options_value(options, name);
+  int64_t number = 0;
+  if (value == NULL) {
+    return true;
+  }
+  if (!yoke__number_parse_integer(value, &number) || number < low || number > high) {
+    yoke__app_error(options->command->name,
+                    "--%s: expected an integer from %lld to %lld, found '%.80s'", name,
+                    (long long)low, (long long)high, value);
+    return false;
+  }
+  *out = number;
+  return true;
+}

@@ -1,0 +1,43 @@
+// From a command line to a system.
+#include "app/app_system.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
+                            bool is_strict) {
+  size_t n_sets = 0;
+  const char* const* given = yoke__options_values(options, "set", &n_sets);
+  const char** sets = calloc(n_sets + n_extra + 1, sizeof *sets);
+  if (sets == NULL) {
+    yoke__app_error(options->command->name, "out of memory");
+    return NULL;
+  }
+  for (size_t i = 0; i < n_sets; i++) {
+    sets[i] = given[i];
+  }
+  for (size_t i = 0; i < n_extra; i++) {
+    sets[n_sets + i] = extra[i];
+  }
+  yoke_messages messages = {0};
+  yoke_scenario* scenario = NULL;
+  yoke_system* system = NULL;
+  yoke_status status =
+      yoke__scenario_read_file(options->operands[0], sets, n_sets + n_extra, &messages, &scenario);
+  if (status >= 0) {
+    status = yoke__system_build(scenario, NULL, &messages, &system);
+  }
+  yoke__messages_print(&messages, stderr);
+  if (status < 0 && messages.n_errors == 0) {
+    yoke__app_error(options->command->name, "%s: %s", options->operands[0],
+                    yoke_status_text(status));
+  }
+  if (status >= 0 && is_strict && messages.n_warnings > 0) {
+    yoke__app_error(options->command->name, "%zu warning%s, and --strict was given",
+                    messages.n_warnings, messages.n_warnings == 1 ? "" : "s");
+    yoke__system_destroy(&system);
+  }
+  yoke__messages_free(&messages);
+  free((void*)sets);
+  return system;
+}

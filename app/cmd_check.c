@@ -1,0 +1,45 @@
+// yoke check: the resolved system, without stepping it.
+#include "app/app_system.h"
+#include "base/base_json.h"
+#include "master/master.h"
+
+// Initial values are part of what can go wrong before the first step.
+static int check_start(yoke_system* system) {
+  yoke_messages messages = {0};
+  yoke_state* state = NULL;
+  const yoke_status status = yoke__master_create(system, &messages, &state);
+  yoke__messages_print(&messages, stderr);
+  yoke__messages_free(&messages);
+  yoke__master_destroy(system, &state);
+  return status < 0 ? YOKE_EXIT_USAGE : YOKE_EXIT_OK;
+}
+
+int yoke_cmd_check(int argc, char** argv) {
+  yoke_options options;
+  int status = YOKE_EXIT_OK;
+  if (!yoke__options_parse(&yoke__command_check, argc, argv, &options, &status)) {
+    return status;
+  }
+  yoke_system* system = yoke__app_load(&options, NULL, 0, false);
+  if (system == NULL) {
+    status = YOKE_EXIT_USAGE;
+  } else if (yoke__options_has(&options, "json")) {
+    yoke_json json = {0};
+    yoke__system_json(system, NULL, &json);
+    if (yoke__json_finish(&json) >= 0) {
+      fputs(json.text, stdout);
+    } else {
+      yoke__app_error("check", "out of memory");
+      status = YOKE_EXIT_FAILED;
+    }
+    yoke__json_free(&json);
+  } else {
+    yoke__system_print(system, stdout);
+  }
+  if (system != NULL && status == YOKE_EXIT_OK) {
+    status = check_start(system);
+  }
+  yoke__system_destroy(&system);
+  yoke__options_free(&options);
+  return status;
+}

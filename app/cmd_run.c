@@ -1,0 +1,246 @@
+// yoke run: a system from start to stop, with results, summary and a progress line.
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app_system.h"
+#include "base/base_json.h"
+#include "base/base_number.h"
+#include "base/base_os.h"
+#include "base/base_version.h"
+#include "master/master_run.h"
+#include "record/record_summary.h"
+#include "yoke/version.h"
+
+// ---- progress: a thread of its own looks at the step counter, so that the loop prints nothing
+
+typedef struct progress {
+  const yoke_system* system;
+  yoke_state* state;
+  atomic_bool is_ending;
+  yoke_thread* thread;
+} progress;
+
+static void print_progress(const progress* p, double elapsed) {
+  const int64_t done = atomic_load_explicit(&p->state->progress, memory_order_relaxed);
+  const double share = (double)done / (double)p->system->n_slots;
+  const double simulated = share * (p->system->t_stop - p->system->t_start);
+  const double left = share > 0 ? elapsed * (1 - share) / share : 0;
+  fprintf(stderr, "\r%3.0f %%  %.3gx real time  %.0f s left   ", 100 * share,
+          elapsed > 0 ? simulated / elapsed : 0, left);
+  fflush(stderr);
+}
+
+static void watch(void* argument) {
+  progress* p = argument;
+  const int64_t start = yoke__os_now_ns();
+  int64_t shown = start;
+  while (!atomic_load(&p->is_ending)) {
+    yoke__os_sleep_ns(20000000);
+    const int64_t now = yoke__os_now_ns();
+    if (now - shown > 250000000) {
+      shown = now;
+      print_progress(p, (double)(now - start) * 1e-9);
+    }
+  }
+  if (shown != start) {
+    fprintf(stderr, "\r%60s\r", "");
+  }
+}
+
+// ---- formats
+
+static bool choose_formats(const yoke_options* options, const yoke_scenario* scenario,
+                           uint32_t* formats) {
+  static const char* const names[] = {"csv", "hdf5", "mat"};
+  *formats = 0;
+  if (!yoke__options_choices(options, "format", formats)) {
+    return false;
+  }
+  for (size_t i = 0; *formats == 0 && i < scenario->n_record_formats; i++) {
+    for (size_t k = 0; k < YOKE_COUNT(names); k++) {
+      if (strcmp(scenario->record_formats[i].text, names[k]) == 0) {
+        *formats |= 1u << k;
+      }
+    }
+  }
+  *formats = *formats == 0 ? YOKE_RECORD_CSV : *formats;
+  return true;
+}
+
+static void default_directory(const char* path, char* to, size_t size) {
+  const char* name = strrchr(path, '/');
+  name = name == NULL ? path : name + 1;
+  const char* dot = strrchr(name, '.');
+  const int n = dot == NULL || dot == name ? (int)strlen(name) : (int)(dot - name);
+  snprintf(to, size, "results/%.*s", n, name);
+}
+
+// ---- summary
+
+static const char* status_word(const yoke_run_info* info) {
+  switch (info->status) {
+  case YOKE_OK:
+    return "done";
+  case YOKE_ENDED:
+    return "ended by a unit";
+  case YOKE_INTERRUPTED:
+    return "interrupted";
+  default:
+    return "failed";
+  }
+}
+
+static void json_times(const yoke_run_info* info, yoke_json* json) {
+  yoke__json_begin_object(json, "step_time");
+  yoke__json_number(json, "median_us", yoke__histogram_quantile(&info->step_ns, 0.5) * 1e-3);
+  yoke__json_number(json, "p99_us", yoke__histogram_quantile(&info->step_ns, 0.99) * 1e-3);
+  yoke__json_number(json, "max_us", (double)info->step_ns.max * 1e-3);
+  yoke__json_integer(json, "n_timed", (int64_t)info->step_ns.n);
+  yoke__json_end_object(json);
+}
+
+static void json_run(const yoke_system* system, const yoke_run_info* info, yoke_json* json) {
+  const double simulated = info->t_reached - system->t_start;
+  yoke__json_integer(json, "steps", info->n_steps);
+  yoke__json_number(json, "t_reached", info->t_reached);
+  yoke__json_number(json, "wall_s", info->wall_s);
+  yoke__json_number(json, "real_time_factor", info->wall_s > 0 ? simulated / info->wall_s : 0);
+  json_times(info, json);
+  yoke__json_begin_object(json, "recorded");
+  yoke__json_integer(json, "rows", (int64_t)info->record.n_rows);
+  yoke__json_integer(json, "lost", (int64_t)info->record.n_lost);
+  yoke__json_integer(json, "waits", (int64_t)info->record.n_waits);
+  yoke__json_integer(json, "signals", (int64_t)system->n_columns);
+  yoke__json_end_object(json);
+  if (info->iteration.n_steps > 0) {
+    yoke__json_begin_object(json, "iteration");
+    yoke__json_number(json, "mean",
+                      (double)info->iteration.n_iterations / (double)info->iteration.n_steps);
+    yoke__json_integer(json, "max", info->iteration.most);
+    yoke__json_integer(json, "steps_not_converged", info->iteration.n_not_converged);
+    yoke__json_end_object(json);
+  }
+}
+
+static yoke_status write_summary(const yoke_system* system, const yoke_run_info* info,
+                                 const char* directory, char* err, size_t err_size) {
+  yoke_json json = {0};
+  yoke__json_begin_object(&json, NULL);
+  yoke__json_string(&json, "name", system->scenario->name);
+  yoke__json_string(&json, "status", status_word(info));
+  yoke__json_string(&json, "message", info->message);
+  yoke__json_string(&json, "yoke", yoke_version());
+  yoke__json_string(&json, "commit", yoke__commit());
+  yoke__json_string(&json, "build", yoke__build());
+  yoke__json_boolean(&json, "denormals_flushed", true);
+  json_run(system, info, &json);
+  yoke__system_json(system, "system", &json);
+  yoke__json_end_object(&json);
+  const yoke_status status = yoke__record_summary_write(directory, &json, err, err_size);
+  yoke__json_free(&json);
+  return status;
+}
+
+static void print_summary(const yoke_system* system, const yoke_run_info* info,
+                          const char* directory) {
+  const double simulated = info->t_reached - system->t_start;
+  printf("%s: %s, %lld steps to t = %.9g s in %.3g s (%.3gx real time)\n", system->scenario->name,
+         status_word(info), (long long)info->n_steps, info->t_reached, info->wall_s,
+         info->wall_s > 0 ? simulated / info->wall_s : 0);
+  if (info->iteration.n_steps > 0) {
+    printf("iterations: %.3g per step, at most %d%s",
+           (double)info->iteration.n_iterations / (double)info->iteration.n_steps,
+           info->iteration.most, info->iteration.n_not_converged > 0 ? "" : "\n");
+    if (info->iteration.n_not_converged > 0) {
+      printf("; %lld steps did not converge\n", (long long)info->iteration.n_not_converged);
+    }
+  }
+  printf("results in %s: %llu rows of %zu signals\n", directory,
+         (unsigned long long)info->record.n_rows, system->n_columns);
+}
+
+// ---- the run
+
+static int exit_status(const yoke_run_info* info) {
+  if (info->status == YOKE_INTERRUPTED) {
+    return YOKE_EXIT_INTERRUPTED;
+  }
+  return info->status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
+}
+
+static int run_system(yoke_system* system, yoke_state* state, const yoke_options* options,
+                      uint32_t formats) {
+  char directory[4096];
+  default_directory(options->operands[0], directory, sizeof directory);
+  const char* out = yoke__options_value(options, "out");
+  const bool is_quiet = yoke__options_has(options, "quiet");
+  const yoke_run_settings settings = {.record = {.directory = out == NULL ? directory : out,
+                                                 .formats = formats,
+                                                 .title = system->scenario->name},
+                                      .is_interrupted = yoke__os_is_interrupted};
+  progress p = {.system = system, .state = state};
+  if (!is_quiet && yoke__os_is_terminal(stderr)) {
+    yoke__os_thread_start(watch, &p, &p.thread);
+  }
+  static yoke_run_info info;  // large: histogram
+  yoke__os_catch_interrupt();
+  yoke__master_run(system, state, &settings, &info);
+  atomic_store(&p.is_ending, true);
+  yoke__os_thread_join(&p.thread);
+
+  int status = exit_status(&info);
+  if (info.status < 0 && info.status != YOKE_INTERRUPTED) {
+    yoke__app_error("run", "%s", info.message);
+  }
+  char err[512] = "";
+  if (write_summary(system, &info, settings.record.directory, err, sizeof err) < 0) {
+    yoke__app_error("run", "%s", err);
+    status = YOKE_EXIT_FAILED;
+  }
+  if (!is_quiet) {
+    print_summary(system, &info, settings.record.directory);
+  }
+  return status;
+}
+
+static int run_loaded(yoke_system* system, const yoke_options* options) {
+  uint32_t formats = 0;
+  if (!choose_formats(options, system->scenario, &formats)) {
+    return YOKE_EXIT_USAGE;
+  }
+  yoke_messages messages = {0};
+  yoke_state* state = NULL;
+  const yoke_status created = yoke__master_create(system, &messages, &state);
+  yoke__messages_print(&messages, stderr);
+  yoke__messages_free(&messages);
+  if (created < 0) {
+    return created == YOKE_NO_CONVERGENCE || created == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE
+                                                                       : YOKE_EXIT_FAILED;
+  }
+  const int status = run_system(system, state, options, formats);
+  yoke__master_destroy(system, &state);
+  return status;
+}
+
+int yoke_cmd_run(int argc, char** argv) {
+  yoke_options options;
+  int status = YOKE_EXIT_OK;
+  if (!yoke__options_parse(&yoke__command_run, argc, argv, &options, &status)) {
+    return status;
+  }
+  int64_t threads = -1;
+  char set[64];
+  const char* extra[] = {set};
+  if (!yoke__options_integer(&options, "threads", 0, 256, &threads)) {
+    yoke__options_free(&options);
+    return YOKE_EXIT_USAGE;
+  }
+  snprintf(set, sizeof set, "threads=%lld", (long long)threads);
+  yoke_system* system =
+      yoke__app_load(&options, extra, threads >= 0 ? 1 : 0, yoke__options_has(&options, "strict"));
+  status = system == NULL ? YOKE_EXIT_USAGE : run_loaded(system, &options);
+  yoke__system_destroy(&system);
+  yoke__options_free(&options);
+  return status;
+}
