@@ -1,0 +1,43 @@
+// Every native model, one line each.
+#include "models/models.h"
+
+#include "models/blocks/blocks.h"
+#include "models/crane/crane.h"
+#include "models/oscillator/oscillator.h"
+#include "models/pendulum/pendulum.h"
+#include "models/playback/playback.h"
+#include "models/rotor/rotor.h"
+#include "models/spring/spring.h"
+#include "models/state_space/state_space.h"
+
+const yoke_unit_ops* const yoke__builtin_models[] = {
+    &yoke__model_oscillator_force,
+    &yoke__model_oscillator_mass,
+    &yoke__model_oscillator_displacement,
+    &yoke__model_pendulum_force,
+    &yoke__model_pendulum_mass,
+    &yoke__model_crane_arm,
+    &yoke__model_crane_arm_pressure,
+    &yoke__model_crane_hydraulics,
+    &yoke__model_crane_hydraulics_pressure,
+    &yoke__model_rotor_shaft,
+    &yoke__model_rotor_load,
+    &yoke__model_spring_damper,
+    &yoke__model_spring_damper_nonlinear,
+    &yoke__model_state_space,
+    &yoke__model_playback,
+    &yoke__model_constant,
+    &yoke__model_sine,
+    &yoke__model_step,
+    &yoke__model_ramp,
+    &yoke__model_gain,
+    &yoke__model_sum,
+    &yoke__model_integrator,
+    &yoke__model_delay1,
+    &yoke__model_switch,
+    &yoke__model_select,
+    &yoke__model_counter,
+    &yoke__model_label,
+};
+
+const size_t yoke__n_builtin_models = sizeof yoke__builtin_models / sizeof yoke__builtin_models[0];

@@ -1,0 +1,388 @@
+// Signals from a CSV file as outputs.
+//
+//   linear  y(t) = y_i + (y_{i+1} - y_i) (t - t_i) / (t_{i+1} - t_i),  t_i <= t < t_{i+1}
+//   hold    y(t) = y_i
+//
+// Before the first row the first values hold; behind the last one `end` decides. The file is read and
+// checked in create; a step does one binary search and no heap or file access.
+//
+// A time that misses a row only by the rounding of t0 + k h counts as that row, so that held signals
+// change at the same step on every machine. Assumes a table without line breaks inside cells where it
+// names lines (row i stands on line i + 2).
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_csv.h"
+#include "base/base_os.h"
+#include "models/models_support.h"
+#include "models/playback/playback.h"
+
+#define COUNT(array)  (sizeof(array) / sizeof((array)[0]))
+#define MAX_FILE_SIZE ((size_t)1 << 30)  // bytes
+#define MAX_TEXT      4096               // bytes of a path or column name
+
+enum { INTERPOLATION_LINEAR, INTERPOLATION_HOLD };
+enum { END_HOLD, END_STOP, END_REPEAT };
+
+static const char* const interpolation_items[] = {"linear", "hold", NULL};
+static const char* const end_items[] = {"hold", "stop", "repeat", NULL};
+
+typedef struct playback {
+  yoke_model_head head;
+  yoke_csv csv;            // owns the numbers and the names of the outputs
+  const double* times;     // n_rows, strictly increasing
+  const double** columns;  // n_columns, in the description
+  size_t n_rows, n_columns;
+  int64_t interpolation, end;
+  double offset;  // [s] added to the times of the file
+  double y[];     // the image
+} playback;
+
+static const yoke_variable structure[] = {
+    {.name = "file",
+     .text = "CSV file; relative to the folder of the system file",
+     .type = YOKE_STRING,
+     .causality = YOKE_PARAMETER,
+     .max_size = MAX_TEXT},
+    {.name = "time",
+     .text = "name of the time column",
+     .type = YOKE_STRING,
+     .causality = YOKE_PARAMETER,
+     .start_text = "time",
+     .max_size = MAX_TEXT},
+    {.name = "columns",
+     .text = "columns to play; none: all with numbers",
+     .type = YOKE_STRING,
+     .causality = YOKE_PARAMETER,
+     .max_size = MAX_TEXT},
+    {.name = "interpolation",
+     .text = "between two rows",
+     .type = YOKE_ENUMERATION,
+     .causality = YOKE_PARAMETER,
+     .start = INTERPOLATION_LINEAR,
+     .items = interpolation_items},
+    {.name = "end",
+     .text = "behind the last row",
+     .type = YOKE_ENUMERATION,
+     .causality = YOKE_PARAMETER,
+     .start = END_HOLD,
+     .items = end_items},
+    {.name = "offset",
+     .dim = "s",
+     .text = "added to the times of the file",
+     .type = YOKE_REAL,
+     .causality = YOKE_PARAMETER},
+};
+
+// ---- reading and checking
+
+// What create gathers before it knows the size of the unit.
+typedef struct plan {
+  const char* file;
+  const char* time;
+  const yoke_argument* columns;
+  int64_t interpolation, end;
+  double offset;
+  yoke_csv csv;
+  size_t* chosen;  // indices of the columns to play
+  size_t n_chosen, time_index;
+} plan;
+
+// One text, or the fallback if it was not given.
+static yoke_status read_text(const yoke_unit_args* args, const char* name, const char* fallback,
+                             const char** text, char* err, size_t err_size) {
+  const yoke_argument* argument = yoke__model_argument(args, name);
+  *text = fallback;
+  if (argument != NULL) {
+    if (yoke__argument_count(argument) != 1) {
+      return yoke__model_refuse(err, err_size, "%s: expected one text, found %zu", name,
+                                yoke__argument_count(argument));
+    }
+    *text = *(const char* const*)argument->value;
+  }
+  if (*text == NULL || (*text)[0] == '\0') {
+    return yoke__model_refuse(err, err_size, "%s is missing: expected the name of a %s", name,
+                              strcmp(name, "file") == 0 ? "CSV file" : "column");
+  }
+  return YOKE_OK;
+}
+
+static yoke_status read_settings(const yoke_unit_args* args, plan* p, char* err, size_t err_size) {
+  YOKE_TRY(read_text(args, "file", NULL, &p->file, err, err_size));
+  YOKE_TRY(read_text(args, "time", "time", &p->time, err, err_size));
+  YOKE_TRY(yoke__model_integer(args, "interpolation", INTERPOLATION_LINEAR, INTERPOLATION_LINEAR,
+                               INTERPOLATION_HOLD, &p->interpolation, err, err_size));
+  YOKE_TRY(
+      yoke__model_integer(args, "end", END_HOLD, END_HOLD, END_REPEAT, &p->end, err, err_size));
+  p->columns = yoke__model_argument(args, "columns");
+  const yoke_argument* offset = yoke__model_argument(args, "offset");
+  if (offset != NULL) {
+    if (yoke__argument_count(offset) != 1 || !isfinite(*(const double*)offset->value)) {
+      return yoke__model_refuse(err, err_size, "offset: expected one finite number");
+    }
+    p->offset = *(const double*)offset->value;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status read_table(const yoke_unit_args* args, plan* p, char* err, size_t err_size) {
+  char path[2 * MAX_TEXT];
+  const bool is_relative =
+      p->file[0] != '/' && args->directory != NULL && args->directory[0] != '\0';
+  const int n = is_relative ? snprintf(path, sizeof path, "%s/%s", args->directory, p->file)
+                            : snprintf(path, sizeof path, "%s", p->file);
+  if (n < 0 || (size_t)n >= sizeof path) {
+    return yoke__model_refuse(err, err_size, "file: the path is too long");
+  }
+  char* bytes = NULL;
+  size_t n_bytes = 0;
+  char reason[512] = "";
+  YOKE_TRY(yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n_bytes, err, err_size));
+  const yoke_status status = yoke__csv_parse(bytes, n_bytes, &p->csv, reason, sizeof reason);
+  free(bytes);
+  if (status < 0) {
+    (void)yoke__model_refuse(err, err_size, "%s: %s", p->file,
+                             reason[0] != '\0' ? reason : yoke_status_text(status));
+  }
+  return status;
+}
+
+// The first cell that cannot be played is named with its line.
+static yoke_status check_column(const plan* p, size_t index, char* err, size_t err_size) {
+  const yoke_csv_column* column = &p->csv.columns[index];
+  for (size_t i = 0; i < p->csv.n_rows; i++) {
+    if (!isfinite(column->values[i])) {
+      return yoke__model_refuse(
+          err, err_size, "%s, line %zu: the cell of column '%s' %s", p->file, i + 2, column->name,
+          yoke__csv_is_missing(column->values[i]) ? "is empty" : "is not a finite number");
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status check_times(plan* p, char* err, size_t err_size) {
+  p->time_index = yoke__csv_find(&p->csv, p->time);
+  if (p->time_index == p->csv.n_columns) {
+    return yoke__model_refuse(
+        err, err_size, "%s has no column '%s'; name its time column with 'time'", p->file, p->time);
+  }
+  if (p->csv.n_rows == 0) {
+    return yoke__model_refuse(err, err_size, "%s has no rows", p->file);
+  }
+  YOKE_TRY(check_column(p, p->time_index, err, err_size));
+  const double* t = p->csv.columns[p->time_index].values;
+  for (size_t i = 1; i < p->csv.n_rows; i++) {
+    if (t[i] <= t[i - 1]) {
+      return yoke__model_refuse(err, err_size,
+                                "%s, line %zu: time %.17g is not after %.17g of the line before",
+                                p->file, i + 2, t[i], t[i - 1]);
+    }
+  }
+  if (p->end == END_REPEAT && p->csv.n_rows < 2) {
+    return yoke__model_refuse(err, err_size, "%s: 'end: repeat' needs two rows or more", p->file);
+  }
+  return YOKE_OK;
+}
+
+// A column plays by default if its first cell is a number; then a bad cell below is an error, and
+// not a reason to leave the column out silently.
+static bool is_played_by_default(const plan* p, size_t index) {
+  const yoke_csv_column* column = &p->csv.columns[index];
+  return index != p->time_index && column->name[0] != '\0' && column->n_missing < p->csv.n_rows &&
+         (!column->is_text || isfinite(column->values[0]));
+}
+
+static yoke_status choose_columns(plan* p, char* err, size_t err_size) {
+  const size_t room = p->columns != NULL ? yoke__argument_count(p->columns) : p->csv.n_columns;
+  p->chosen = calloc(room + 1, sizeof *p->chosen);
+  if (p->chosen == NULL) {
+    return yoke__model_no_memory(err, err_size);
+  }
+  const char* const* names = p->columns != NULL ? p->columns->value : NULL;
+  for (size_t i = 0; i < room; i++) {
+    const size_t index = names != NULL ? yoke__csv_find(&p->csv, names[i]) : i;
+    if (names != NULL && index == p->csv.n_columns) {
+      return yoke__model_refuse(err, err_size, "%s has no column '%s'", p->file, names[i]);
+    }
+    if (names != NULL || is_played_by_default(p, index)) {
+      YOKE_TRY(check_column(p, index, err, err_size));
+      p->chosen[p->n_chosen++] = index;
+    }
+  }
+  if (p->n_chosen == 0) {
+    return yoke__model_refuse(err, err_size, "%s has no column with numbers besides '%s'", p->file,
+                              p->time);
+  }
+  return YOKE_OK;
+}
+
+static int compare_texts(const void* a, const void* b) {
+  return strcmp(*(const char* const*)a, *(const char* const*)b);
+}
+
+// Outputs need names of their own: sorted, equal ones are neighbours.
+static yoke_status check_unique(const plan* p, char* err, size_t err_size) {
+  const char** names = malloc(p->n_chosen * sizeof *names);
+  if (names == NULL) {
+    return yoke__model_no_memory(err, err_size);
+  }
+  for (size_t i = 0; i < p->n_chosen; i++) {
+    names[i] = p->csv.columns[p->chosen[i]].name;
+  }
+  qsort(names, p->n_chosen, sizeof *names, compare_texts);
+  yoke_status status = YOKE_OK;
+  for (size_t i = 1; i < p->n_chosen && status == YOKE_OK; i++) {
+    if (strcmp(names[i - 1], names[i]) == 0) {
+      status =
+          yoke__model_refuse(err, err_size, "%s: column '%s' is there twice", p->file, names[i]);
+    }
+  }
+  free((void*)names);
+  return status;
+}
+
+// ---- creation
+
+static yoke_status build(plan* p, void** self, char* err, size_t err_size) {
+  const size_t n = p->n_chosen;
+  playback* b = yoke__model_make(sizeof(playback) + n * sizeof(double), offsetof(playback, y), n, 0,
+                                 n * sizeof(double*));
+  if (b == NULL) {
+    return yoke__model_no_memory(err, err_size);
+  }
+  b->columns = (const double**)(void*)b->head.texts;
+  b->n_rows = p->csv.n_rows;
+  b->n_columns = n;
+  b->times = p->csv.columns[p->time_index].values;
+  b->interpolation = p->interpolation;
+  b->end = p->end;
+  b->offset = p->offset;
+  for (size_t i = 0; i < n; i++) {
+    const yoke_csv_column* column = &p->csv.columns[p->chosen[i]];
+    b->columns[i] = column->values;
+    b->y[i] = column->values[0];
+    b->head.variables[i] = (yoke_variable){
+        .name = column->name,
+        .type = YOKE_REAL,
+        .causality = YOKE_OUTPUT,
+        .start = column->values[0],
+        .offset = offsetof(playback, y) + i * sizeof(double),
+    };
+  }
+
+  // the table belongs to the unit from here on
+  b->csv = p->csv;
+  p->csv = (yoke_csv){0};
+  *self = b;
+  return YOKE_OK;
+}
+
+static yoke_status prepare(const yoke_unit_args* args, plan* p, char* err, size_t err_size) {
+  YOKE_TRY(read_settings(args, p, err, err_size));
+  YOKE_TRY(read_table(args, p, err, err_size));
+  YOKE_TRY(check_times(p, err, err_size));
+  YOKE_TRY(choose_columns(p, err, err_size));
+  return check_unique(p, err, err_size);
+}
+
+static yoke_status playback_create(const yoke_unit_args* args, void** self, char* err,
+                                   size_t err_size) {
+  plan p = {0};
+  yoke_status status = prepare(args, &p, err, err_size);
+  if (status == YOKE_OK) {
+    status = build(&p, self, err, err_size);
+  }
+  free(p.chosen);
+  yoke__csv_free(&p.csv);
+  return status;
+}
+
+static void playback_close(void* self) {
+  playback* b = self;
+  if (b != NULL) {
+    yoke__csv_free(&b->csv);
+    yoke__model_close(b);
+  }
+}
+
+// ---- playing
+
+// Time on the axis of the file, wrapped for `repeat`. *slack: how far rounding may have moved it.
+static double file_time(const playback* b, double t, double* slack) {
+  const double first = b->times[0], period = b->times[b->n_rows - 1] - first;
+  double at = t - b->offset;
+  *slack = 4.0 * DBL_EPSILON * (fabs(t) + fabs(b->offset) + fabs(first) + period);
+  if (b->end == END_REPEAT && at - first >= period - *slack) {
+    double into = fmod(at - first, period);
+    if (period - into <= *slack) {
+      into = 0.0;
+    }
+    at = first + into;
+  }
+  return at;
+}
+
+// The last row that is not after `at`; 0 before the first. At most 64 rounds.
+static size_t find_row(const playback* b, double at, double slack) {
+  size_t low = 0, high = b->n_rows;
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    if (at - b->times[middle] >= -slack) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+static yoke_status playback_refresh(void* self, double t) {
+  playback* b = self;
+  double slack = 0.0;
+  const double at = file_time(b, t, &slack);
+  const size_t row = find_row(b, at, slack);
+  const bool is_last = row + 1 == b->n_rows;
+
+  // the share of the next row; rounding and times before the first row are held at 0
+  double share = 0.0;
+  if (b->interpolation == INTERPOLATION_LINEAR && !is_last) {
+    share = (at - b->times[row]) / (b->times[row + 1] - b->times[row]);
+    share = at - b->times[row] > slack ? share : 0.0;
+  }
+  for (size_t i = 0; i < b->n_columns; i++) {
+    const double* column = b->columns[i];
+    b->y[i] = share > 0.0 ? column[row] + share * (column[row + 1] - column[row]) : column[row];
+  }
+  return YOKE_OK;
+}
+
+static yoke_status playback_step(void* self, double t, double h, yoke_step_result* result) {
+  const playback* b = self;
+  (void)t;
+  (void)h;
+  double slack = 0.0;
+  const double at = file_time(b, result->t_reached, &slack);
+  if (b->end == END_STOP && at - b->times[b->n_rows - 1] >= -slack) {
+    result->is_end_wanted = true;
+    result->message = "the recording ends";
+  }
+  return playback_refresh(self, result->t_reached);
+}
+
+const yoke_unit_ops yoke__model_playback = {
+    .name = "playback",
+    .text = "signals from a CSV file",
+    .structure = structure,
+    .n_structure = COUNT(structure),
+    .create = playback_create,
+    .describe = yoke__model_describe,
+    .step = playback_step,
+    .refresh = playback_refresh,
+    .save = yoke__model_save,
+    .restore = yoke__model_restore,
+    .close = playback_close,
+};

@@ -1,0 +1,239 @@
+// Playback of CSV files: interpolation, ends, and what is refused with which line.
+#include "models/playback/playback.h"
+#include "support/trial.h"
+
+static const yoke_unit_ops* const ops = &yoke__model_playback;
+static const char* const path = "test_models_playback.csv";  // in the directory of the test
+
+static void write_file(const char* text) {
+  FILE* file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+static int remove_file(void** state) {
+  (void)state;
+  (void)remove(path);
+  return 0;
+}
+
+// the settings a test changes; everything else has its default
+typedef struct settings {
+  int64_t interpolation, end;
+  double offset;
+} settings;
+
+static void open_file(trial* d, const settings* s) {
+  const yoke_argument arguments[] = {
+      trial_texts("file", 1, &path),
+      {"interpolation", YOKE_ENUMERATION, 1, 1, &s->interpolation},
+      {"end", YOKE_ENUMERATION, 1, 1, &s->end},
+      trial_matrix("offset", 1, 1, &s->offset),
+  };
+  trial_open(d, ops, arguments, 4);
+}
+
+static double value_at(trial* d, double t, const char* name) {
+  trial_refresh(d, t);
+  return trial_get(d, name);
+}
+
+enum { LINEAR, HOLD };
+enum { END_HOLD, END_STOP, END_REPEAT };
+
+static void test_linear(void** state) {
+  (void)state;
+  write_file("time,speed,\"torque, shaft\",note\n1,10,-1,a\n2,20,-3,b\n4,0,5,c\n");
+  const settings s = {LINEAR, END_HOLD, 0.0};
+  trial d;
+  open_file(&d, &s);
+  trial_check_description(&d);
+  assert_int_equal(d.unit.n_y, 2);  // the text column does not play
+  assert_int_equal(d.unit.n_u, 0);
+  trial_start(&d, 1.0);
+  check_near(trial_get(&d, "speed"), 10.0, 0.0);
+  check_near(value_at(&d, 0.0, "speed"), 10.0, 0.0);  // before the first row: its value
+  check_near(value_at(&d, 1.25, "speed"), 12.5, 1e-14);
+  check_near(value_at(&d, 2.0, "speed"), 20.0, 0.0);
+  check_near(value_at(&d, 3.0, "speed"), 10.0, 1e-14);
+  check_near(value_at(&d, 3.0, "torque, shaft"), 1.0, 1e-14);
+  check_near(value_at(&d, 4.0, "torque, shaft"), 5.0, 0.0);
+  check_near(value_at(&d, 1e9, "torque, shaft"), 5.0, 0.0);
+
+  // a step shows the end of the step, and asks for nothing
+  const yoke_step_result result = trial_step(&d, 1.0, 0.5);
+  check_near(trial_get(&d, "speed"), 15.0, 1e-14);
+  assert_false(result.is_end_wanted);
+  trial_check_rollback(&d, 1.0, 0.3);
+  trial_close(&d);
+}
+
+// linear interpolation is exact for straight lines and of second order for curves
+static void test_interpolation_order(void** state) {
+  (void)state;
+  double coarse = 0.0;
+  for (int i = 0; i < 4; i++) {
+    const int n = 16 << i;
+    FILE* file = fopen(path, "wb");
+    assert_non_null(file);
+    (void)fprintf(file, "time,line,curve\n");
+    for (int k = 0; k <= n; k++) {
+      const double t = (double)k / n;
+      (void)fprintf(file, "%.17g,%.17g,%.17g\n", t, 3.0 - 2.0 * t, sin(6.0 * t));
+    }
+    assert_int_equal(fclose(file), 0);
+    const settings s = {LINEAR, END_HOLD, 0.0};
+    trial d;
+    open_file(&d, &s);
+    double worst = 0.0;
+    for (int k = 0; k < 10 * n; k++) {
+      const double t = (k + 0.5) / (10.0 * n);
+      check_near(value_at(&d, t, "line"), 3.0 - 2.0 * t, 1e-14);
+      worst = fmax(worst, fabs(value_at(&d, t, "curve") - sin(6.0 * t)));
+    }
+    trial_close(&d);
+    if (i > 0) {
+      check_near(log2(coarse / worst), 2.0, 0.15);
+    }
+    coarse = worst;
+  }
+}
+
+// held values change with the step that reaches their row, whatever t + h rounds to
+static void test_hold(void** state) {
+  (void)state;
+  FILE* file = fopen(path, "wb");
+  assert_non_null(file);
+  (void)fprintf(file, "time,k\n");
+  for (int k = 0; k <= 3000; k++) {
+    (void)fprintf(file, "%d.%d,%d\n", k / 10, k % 10, k);
+  }
+  assert_int_equal(fclose(file), 0);
+  const settings s = {HOLD, END_HOLD, 0.0};
+  trial d;
+  open_file(&d, &s);
+  trial_start(&d, 0.0);
+  double sum = 0.0;
+  for (int k = 0; k < 3000; k++) {
+    (void)trial_step(&d, k * 0.1, 0.1);
+    check_near(trial_get(&d, "k"), k + 1.0, 0.0);
+    check_near(value_at(&d, (k + 0.5) * 0.1, "k"), k, 0.0);
+    sum += 0.1;
+  }
+  check_between(fabs(sum - 300.0), 1e-13, 1e-9);  // summed times do miss rows: not used here
+  trial_close(&d);
+}
+
+static void test_offset_and_stop(void** state) {
+  (void)state;
+  write_file("time,u\n0,0\n1,10\n");
+  const settings s = {LINEAR, END_STOP, 5.0};
+  trial d;
+  open_file(&d, &s);
+  trial_start(&d, 0.0);
+  check_near(value_at(&d, 4.9, "u"), 0.0, 0.0);
+  check_near(value_at(&d, 5.25, "u"), 2.5, 1e-13);
+  assert_false(trial_step(&d, 5.8, 0.1).is_end_wanted);
+  const yoke_step_result last = trial_step(&d, 5.9, 0.1);
+  assert_true(last.is_end_wanted);
+  check_contains(last.message, "recording ends");
+  check_near(trial_get(&d, "u"), 10.0, 0.0);
+  trial_close(&d);
+}
+
+static void test_repeat(void** state) {
+  (void)state;
+  write_file("time,u\n1,0\n1.5,5\n3,-4\n");
+  const settings s = {LINEAR, END_REPEAT, 0.0};
+  trial d;
+  open_file(&d, &s);
+  trial_start(&d, 0.0);
+  check_near(trial_get(&d, "u"), 0.0, 0.0);
+  for (int lap = 0; lap < 1000; lap++) {
+    const double t = 1.0 + 2.0 * lap;
+    check_near(value_at(&d, t, "u"), 0.0, 0.0);
+    check_near(value_at(&d, t + 0.25, "u"), 2.5, 1e-9);
+    check_near(value_at(&d, t + 0.5, "u"), 5.0, 1e-9);
+    check_near(value_at(&d, t + 1.25, "u"), 0.5, 1e-9);
+  }
+  assert_false(trial_step(&d, 10.0, 1.0).is_end_wanted);
+  trial_close(&d);
+}
+
+static void test_chosen_columns(void** state) {
+  (void)state;
+  write_file("t [s],a,b,c\r\n0,1,2,3\r\n1,4,5,6\r\n");
+  static const char* const time[] = {"t [s]"};
+  static const char* const names[] = {"c", "a"};
+  const yoke_argument arguments[] = {trial_texts("file", 1, &path), trial_texts("time", 1, time),
+                                     trial_texts("columns", 2, names)};
+  trial d;
+  trial_open(&d, ops, arguments, 3);
+  assert_int_equal(d.unit.n_y, 2);
+  trial_start(&d, 0.0);
+  double y[2] = {0.0, 0.0};
+  check_ok(yoke__unit_get_outputs(&d.unit, y));
+  assert_true(y[0] == 3.0 && y[1] == 1.0);  // in the order asked for
+  trial_close(&d);
+
+  // one row is a constant
+  write_file("time,a\n3,7\n");
+  const settings s = {LINEAR, END_HOLD, 0.0};
+  open_file(&d, &s);
+  check_near(value_at(&d, -1.0, "a"), 7.0, 0.0);
+  check_near(value_at(&d, 99.0, "a"), 7.0, 0.0);
+  trial_close(&d);
+}
+
+static void refuse(const char* text, const char* part) {
+  const yoke_argument arguments[] = {trial_texts("file", 1, &path)};
+  write_file(text);
+  trial_refuses(ops, arguments, 1, part);
+}
+
+static void test_refused_files(void** state) {
+  (void)state;
+  refuse("time,u\n0,1\n1,2\n1,3\n", "line 4: time 1 is not after 1 of the line before");
+  refuse("time,u\n0,1\n-1,2\n", "line 3: time -1 is not after 0");
+  refuse("time,u\n0,1\n1,\n2,3\n", "line 3: the cell of column 'u' is empty");
+  refuse("time,u\n0,1\n,2\n", "line 3: the cell of column 'time' is empty");
+  refuse("time,u\n0,1\n1,2\n2,abc\n", "line 4: the cell of column 'u' is not a finite number");
+  refuse("time,u\n0,1\n1,inf\n", "line 3: the cell of column 'u' is not a finite number");
+  refuse("t,u\n0,1\n", "has no column 'time'; name its time column with 'time'");
+  refuse("time,u\n", "has no rows");
+  refuse("time,u\n0,1\n1\n", "line 3");
+  refuse("time,name\n0,a\n1,b\n", "has no column with numbers besides 'time'");
+  refuse("time,u,u\n0,1,2\n", "column 'u' is there twice");
+}
+
+static void test_refused_settings(void** state) {
+  (void)state;
+  static const char* const missing[] = {"no/such/file.csv"};
+  static const char* const wrong[] = {"speed", "spede"};
+  const int64_t repeat = END_REPEAT;
+  trial_refuses(ops, NULL, 0, "file is missing: expected the name of a CSV file");
+  const yoke_argument no_file[] = {trial_texts("file", 1, missing)};
+  trial_refuses(ops, no_file, 1, "no/such/file.csv");
+  write_file("time,speed\n0,1\n");
+  const yoke_argument no_column[] = {trial_texts("file", 1, &path),
+                                     trial_texts("columns", 2, wrong)};
+  trial_refuses(ops, no_column, 2, "has no column 'spede'");
+  const yoke_argument too_short[] = {trial_texts("file", 1, &path),
+                                     {"end", YOKE_ENUMERATION, 1, 1, &repeat}};
+  trial_refuses(ops, too_short, 2, "'end: repeat' needs two rows or more");
+  const double offset = (double)NAN;
+  const yoke_argument bad_offset[] = {trial_texts("file", 1, &path),
+                                      trial_matrix("offset", 1, 1, &offset)};
+  trial_refuses(ops, bad_offset, 2, "offset: expected one finite number");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_linear),        cmocka_unit_test(test_interpolation_order),
+      cmocka_unit_test(test_hold),          cmocka_unit_test(test_offset_and_stop),
+      cmocka_unit_test(test_repeat),        cmocka_unit_test(test_chosen_columns),
+      cmocka_unit_test(test_refused_files), cmocka_unit_test(test_refused_settings),
+  };
+  return cmocka_run_group_tests(tests, NULL, remove_file);
+}
