@@ -1,0 +1,192 @@
+// The system file as a plain description: what the user wrote, checked for form but not yet wired.
+// Names are not resolved here (that needs the units; see system/).
+#ifndef YOKE_SCENARIO_H
+#define YOKE_SCENARIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base_arena.h"
+#include "base/base_clock.h"
+#include "base/base_message.h"
+#include "yoke/unit.h"
+
+// One node of the file with its position.
+typedef enum yoke_node_kind { YOKE_NODE_SCALAR, YOKE_NODE_LIST, YOKE_NODE_MAP } yoke_node_kind;
+
+typedef struct yoke_node {
+  yoke_node_kind kind;
+  yoke_place place;
+  const char* text;  // scalar: its text
+  bool is_quoted;    // scalar: was in quotes, so never a number, boolean or null
+  bool is_refused;   // reported already (an alias): readers skip it without another message
+  int text_column;   // scalar: column of text[0] if the text stands verbatim in one line, else 0
+  struct yoke_node* first;  // list, map: children in file order
+  struct yoke_node* next;   // sibling
+  const char* key;          // child of a map: its key
+  yoke_place key_place;
+  size_t n_children;
+} yoke_node;
+
+// A value given for a variable of a unit (`with`, `start`); its type is known only to the unit.
+typedef struct yoke_setting {
+  const char* name;
+  yoke_place place;  // of the name
+  const yoke_node* value;
+} yoke_setting;
+
+typedef struct yoke_scenario_time {
+  double value;  // [s]
+  yoke_decimal exact;
+  bool is_given;
+  yoke_place place;
+} yoke_scenario_time;
+
+typedef enum yoke_scheme {
+  YOKE_JACOBI,
+  YOKE_GAUSS_SEIDEL,
+  YOKE_ITERATIVE_JACOBI,
+  YOKE_ITERATIVE_GAUSS_SEIDEL,
+} yoke_scheme;
+
+typedef enum yoke_exchange { YOKE_STALE, YOKE_FRESH } yoke_exchange;
+
+typedef enum yoke_iteration_mode {
+  YOKE_ITERATE_INTERPOLATE,
+  YOKE_ITERATE_HOLD_END
+} yoke_iteration_mode;
+typedef enum yoke_iteration_update {
+  YOKE_UPDATE_FIXED_POINT,
+  YOKE_UPDATE_RELAXATION,
+  YOKE_UPDATE_AITKEN,
+  YOKE_UPDATE_QUASI_NEWTON,
+} yoke_iteration_update;
+
+typedef struct yoke_scenario_iteration {
+  yoke_iteration_mode mode;      // default interpolate
+  yoke_iteration_update update;  // default fixed-point
+  double relaxation;  // default 0.5 for `relaxation`, first factor of `aitken`; in (0, 2)
+  double tolerance;   // default 1e-9, relative to max(1, |y|)
+  int max;            // default 50, 1..10000
+  yoke_place place;
+} yoke_scenario_iteration;
+
+// units and laws
+typedef struct yoke_scenario_unit {
+  const char* name;
+  yoke_place place;
+  bool is_law;
+  const char* kind;  // "model", "law" (later "fmu", "circuit", ...): the key used
+  const char* type;  // its value: model name or path
+  yoke_place type_place;
+  const yoke_setting* with;
+  size_t n_with;
+  const yoke_setting* start;
+  size_t n_start;
+  yoke_scenario_time step;  // not given: time.step
+  bool has_exchange;        // exchange: stale | fresh of this unit, else the system's
+  yoke_exchange exchange;
+  double tolerance;  // iterative schemes; 0: that of `iteration`
+  double cost_s;     // expected computing time of a step; 0: what the unit says
+} yoke_scenario_unit;
+
+typedef struct yoke_scenario_endpoint {
+  const char* unit;
+  const char* variable;  // may end in [i] or [i,j], one element of an array; see system/
+  yoke_place place;
+} yoke_scenario_endpoint;
+
+typedef struct yoke_scenario_connection {
+  yoke_scenario_endpoint from, to;
+  double gain, offset;          // defaults 1, 0
+  int order;                    // 0..3; default 0
+  yoke_scenario_time delay;     // default 0
+  yoke_scenario_time exchange;  // not given: max(H, h_source, h_sink)
+  yoke_place place;
+  yoke_place order_place, delay_place, exchange_place;
+} yoke_scenario_connection;
+
+// One direction of a bond: `left.f -> right.f`, or just `left.f` where nothing is moved.
+typedef struct yoke_scenario_pair {
+  yoke_scenario_endpoint from, to;
+  bool has_to;
+} yoke_scenario_pair;
+
+// Several pairs make a vector bond.
+typedef struct yoke_scenario_bond {
+  const char* name;
+  yoke_place place;
+  const yoke_scenario_pair *action, *rate;
+  size_t n_action, n_rate;
+  double sign;                // +1 or -1
+  const yoke_node* coupling;  // NULL or the map {method: ..., parameters}
+} yoke_scenario_bond;
+
+typedef struct yoke_scenario_coupling {
+  const char* name;
+  yoke_place place;
+  const char* method;
+  yoke_place method_place;
+  const yoke_node* node;  // the whole map; the method reads its own parameters
+} yoke_scenario_coupling;
+
+typedef struct yoke_scenario_name {
+  const char* text;
+  yoke_place place;
+} yoke_scenario_name;
+
+typedef struct yoke_scenario {
+  yoke_arena arena;       // owns everything below
+  const char* path;       // as given
+  const char* directory;  // folder of the file
+  const char* name;       // default: file stem
+  const char* text;       // `text:`, a description; "" if none
+  yoke_scenario_time start, stop, step;
+  yoke_scheme scheme;
+  yoke_place scheme_place;
+  yoke_exchange exchange;
+  int threads;  // 0: automatic
+  yoke_scenario_iteration iteration;
+  const yoke_scenario_name* order;  // `order: [a, b]` for Gauss-Seidel
+  size_t n_order;
+  const yoke_scenario_unit* units;  // units first, then laws, each in file order
+  size_t n_units;
+  const yoke_scenario_connection* connections;
+  size_t n_connections;
+  const yoke_scenario_bond* bonds;
+  size_t n_bonds;
+  const yoke_scenario_coupling* couplings;
+  size_t n_couplings;
+  const yoke_node* quality;                  // NULL or the map
+  const yoke_scenario_name* record_signals;  // glob patterns; default one "*"
+  size_t n_record_signals;
+  int64_t record_every;                      // default 1
+  const yoke_scenario_name* record_formats;  // "csv", "hdf5", "mat"; empty: the caller decides
+  size_t n_record_formats;
+} yoke_scenario;
+
+// sets: n texts "path=value" from the command line, applied to the tree before it is checked, so
+// that they give the same messages as the file. All errors go to messages; YOKE_BAD_INPUT if there
+// was one (then *out is NULL).
+yoke_status yoke__scenario_read_file(const char* path, const char* const sets[], size_t n_sets,
+                                     yoke_messages* messages, yoke_scenario** out);
+// The same from memory; path is used for messages and as the base of relative paths.
+yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
+                                const char* const sets[], size_t n_sets, yoke_messages* messages,
+                                yoke_scenario** out);
+void yoke__scenario_free(yoke_scenario** scenario);
+
+// Conversion of a value to the type a variable wants. `what` names it in messages ("parameter 'k'
+// of unit 'left'"). Scalar, list (n x 1) or list of lists (rows x cols); a scalar is a 1x1. Results
+// lie in arena. Storage: double, int64_t (integers, booleans 0/1, enumerations as index into
+// items), const char* (strings).
+yoke_status yoke__node_values(const yoke_node* node, yoke_type type, const char* const items[],
+                              const char* what, yoke_arena* arena, yoke_messages* messages,
+                              void** values, size_t* n_rows, size_t* n_cols);
+// The child of a map with this key, or NULL.
+const yoke_node* yoke__node_child(const yoke_node* map, const char* key);
+// Shell-style match: * any text, ? one character, [abc] not supported (brackets are part of names).
+bool yoke__glob_match(const char* pattern, const char* text);
+
+#endif

@@ -1,0 +1,445 @@
+// Bytes -> yoke_scenario: open this file first.
+//
+//   bytes -> tree (scenario_tree.c) -> --set (scenario_set.c) -> one walk by the tables of keys
+//
+// The walk collects all errors; only a text that is no YAML ends earlier, since nothing behind the
+// error has a meaning. Defaults of every key are set here before the walk.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_os.h"
+#include "scenario/scenario_reader.h"
+
+// What the walk over the top level fills: sections that depend on each other are read behind it.
+typedef struct file_parts {
+  yoke_scenario* scenario;
+  const yoke_node *units, *laws;
+} file_parts;
+
+// A hint for an unknown key: the nearest known one, else all of them.
+void yoke__shape_hint(const yoke_shape* shape, const char* name, char* to, size_t size) {
+  const char* names[32] = {0};
+  size_t n = 0;
+  for (size_t i = 0; i < shape->n_keys && n < YOKE_COUNT(names); i++) {
+    if (shape->keys[i].shape != NULL) {
+      names[n++] = shape->keys[i].name;
+    }
+  }
+  const char* nearest = yoke__nearest_name(name, names, n);
+  if (nearest != NULL) {
+    snprintf(to, size, "; did you mean '%s'?", nearest);
+    return;
+  }
+  size_t used = 0;
+  to[0] = '\0';
+  for (size_t i = 0; i < n && used < size; i++) {
+    const int length =
+        snprintf(to + used, size - used, "%s%s", i == 0 ? "; known keys: " : ", ", names[i]);
+    used += length < 0 ? 0 : (size_t)length;
+  }
+}
+
+static const yoke_key* find_key(const yoke_shape* shape, const char* name) {
+  for (size_t i = 0; i < shape->n_keys; i++) {
+    if (strcmp(shape->keys[i].name, name) == 0) {
+      return &shape->keys[i];
+    }
+  }
+  return NULL;
+}
+
+bool yoke__shape_walk(yoke_reader* reader, const yoke_node* map, const yoke_shape* shape,
+                      const char* where, void* to) {
+  if (!yoke__expect_kind(reader, map, YOKE_NODE_MAP, "a map")) {
+    return false;
+  }
+  for (const yoke_node* child = map->first; child != NULL; child = child->next) {
+    const yoke_key* key = find_key(shape, child->key);
+    if (child->is_refused) {
+      continue;
+    }
+    if (key != NULL) {
+      key->read(reader, child, to);
+      continue;
+    }
+    char cut[YOKE_FOUND_SIZE], hint[256];
+    yoke__shape_hint(shape, child->key, hint, sizeof hint);
+    yoke__error(reader->messages, child->key_place, "unknown key '%s' in %s%s",
+                yoke__text_cut(child->key, cut), where, hint);
+  }
+  return true;
+}
+
+static yoke_scenario* scenario_of(void* parts) {
+  return ((file_parts*)parts)->scenario;
+}
+
+// time
+
+static void read_time_start(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_time(reader, node, &yoke__range_any, &scenario_of(to)->start);
+}
+
+static void read_time_stop(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_time(reader, node, &yoke__range_any, &scenario_of(to)->stop);
+}
+
+static void read_time_step(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_time(reader, node, &yoke__range_positive, &scenario_of(to)->step);
+}
+
+static const yoke_key time_keys[] = {
+    {"start", read_time_start, &yoke__shape_value},
+    {"stop", read_time_stop, &yoke__shape_value},
+    {"step", read_time_step, &yoke__shape_value},
+};
+static const yoke_shape time_shape = {
+    .kind = YOKE_SHAPE_KEYS, .keys = time_keys, .n_keys = YOKE_COUNT(time_keys)};
+
+static void read_time(yoke_reader* reader, const yoke_node* node, void* to) {
+  if (yoke__node_is_null(node)) {
+    return;  // the missing keys are reported
+  }
+  yoke__shape_walk(reader, node, &time_shape, "'time'", to);
+}
+
+// iteration
+
+static void read_mode(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"interpolate", "hold-end"};
+  size_t choice = 0;
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    scenario_of(to)->iteration.mode = (yoke_iteration_mode)choice;
+  }
+}
+
+static void read_update(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"fixed-point", "relaxation", "aitken", "quasi-newton"};
+  size_t choice = 0;
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    scenario_of(to)->iteration.update = (yoke_iteration_update)choice;
+  }
+}
+
+static void read_relaxation(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const yoke_range range = {0, 2, true, true, "a number between 0 and 2, both excluded"};
+  yoke__read_number(reader, node, &range, &scenario_of(to)->iteration.relaxation);
+}
+
+static void read_tolerance(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_positive, &scenario_of(to)->iteration.tolerance);
+}
+
+static void read_max(yoke_reader* reader, const yoke_node* node, void* to) {
+  int64_t value = 0;
+  if (yoke__read_integer(reader, node, 1, 10000, &value)) {
+    scenario_of(to)->iteration.max = (int)value;
+  }
+}
+
+static const yoke_key iteration_keys[] = {
+    {"mode", read_mode, &yoke__shape_value},
+    {"update", read_update, &yoke__shape_value},
+    {"relaxation", read_relaxation, &yoke__shape_value},
+    {"tolerance", read_tolerance, &yoke__shape_value},
+    {"max", read_max, &yoke__shape_value},
+};
+static const yoke_shape iteration_shape = {
+    .kind = YOKE_SHAPE_KEYS, .keys = iteration_keys, .n_keys = YOKE_COUNT(iteration_keys)};
+
+static void read_iteration(yoke_reader* reader, const yoke_node* node, void* to) {
+  scenario_of(to)->iteration.place = node->key_place;
+  if (!yoke__node_is_null(node)) {
+    yoke__shape_walk(reader, node, &iteration_shape, "'iteration'", to);
+  }
+}
+
+// record
+
+static void read_signals(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario* s = scenario_of(to);
+  yoke__read_names(reader, node, &s->record_signals, &s->n_record_signals);
+}
+
+static void read_every(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_integer(reader, node, 1, INT64_MAX, &scenario_of(to)->record_every);
+}
+
+static void read_formats(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const known[] = {"csv", "hdf5", "mat"};
+  yoke_scenario* s = scenario_of(to);
+  if (!yoke__read_names(reader, node, &s->record_formats, &s->n_record_formats)) {
+    return;
+  }
+  size_t choice = 0;
+  const yoke_node* child = node->kind == YOKE_NODE_LIST ? node->first : node;
+  for (size_t i = 0; i < s->n_record_formats; i++, child = child->next) {
+    yoke__read_choice(reader, child, known, YOKE_COUNT(known), &choice);
+  }
+  yoke__names_check_twice(reader, s->record_formats, s->n_record_formats, "format");
+}
+
+static const yoke_key record_keys[] = {
+    {"signals", read_signals, &yoke__shape_value},
+    {"every", read_every, &yoke__shape_value},
+    {"formats", read_formats, &yoke__shape_value},
+};
+static const yoke_shape record_shape = {
+    .kind = YOKE_SHAPE_KEYS, .keys = record_keys, .n_keys = YOKE_COUNT(record_keys)};
+
+static void read_record(yoke_reader* reader, const yoke_node* node, void* to) {
+  if (!yoke__node_is_null(node)) {
+    yoke__shape_walk(reader, node, &record_shape, "'record'", to);
+  }
+}
+
+// the top level
+
+static void read_version(yoke_reader* reader, const yoke_node* node, void* to) {
+  (void)to;
+  int64_t version = 0;
+  if (yoke__read_integer(reader, node, 1, INT64_MAX, &version) && version != 1) {
+    yoke__error(reader->messages, node->place,
+                "'yoke': this version reads system files of version 1, found version %s",
+                node->text);
+  }
+}
+
+static void read_name(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_text(reader, node, &scenario_of(to)->name);
+}
+
+static void read_description(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_text(reader, node, &scenario_of(to)->text);
+}
+
+static void read_scheme(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
+                                      "iterative-gauss-seidel"};
+  size_t choice = 0;
+  scenario_of(to)->scheme_place = node->place;
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    scenario_of(to)->scheme = (yoke_scheme)choice;
+  }
+}
+
+static void read_exchange(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_exchange(reader, node, &scenario_of(to)->exchange);
+}
+
+static void read_threads(yoke_reader* reader, const yoke_node* node, void* to) {
+  int64_t threads = 0;
+  if (yoke__read_integer(reader, node, 0, 256, &threads)) {
+    scenario_of(to)->threads = (int)threads;
+  }
+}
+
+static void read_order(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario* s = scenario_of(to);
+  if (yoke__node_is_null(node) || !yoke__read_names(reader, node, &s->order, &s->n_order)) {
+    return;
+  }
+  char cut[YOKE_FOUND_SIZE];
+  for (size_t i = 0; i < s->n_order; i++) {
+    if (!yoke__name_is_valid(s->order[i].text)) {
+      yoke__error(reader->messages, s->order[i].place, "'order': '%s' is no name of a unit",
+                  yoke__text_cut(s->order[i].text, cut));
+    }
+  }
+  yoke__names_check_twice(reader, s->order, s->n_order, "unit");
+}
+
+static void read_units(yoke_reader* reader, const yoke_node* node, void* to) {
+  (void)reader;
+  ((file_parts*)to)->units = node;
+}
+
+static void read_laws(yoke_reader* reader, const yoke_node* node, void* to) {
+  (void)reader;
+  ((file_parts*)to)->laws = node;
+}
+
+static void read_connections(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_connections(reader, node, scenario_of(to));
+}
+
+static void read_bonds(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_bonds(reader, node, scenario_of(to));
+}
+
+static void read_couplings(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_couplings(reader, node, scenario_of(to));
+}
+
+static void read_quality(yoke_reader* reader, const yoke_node* node, void* to) {
+  if (yoke__node_is_null(node) || !yoke__expect_kind(reader, node, YOKE_NODE_MAP, "a map")) {
+    return;
+  }
+  scenario_of(to)->quality = node;
+  yoke__message_add(reader->messages, YOKE_WARNING, node->key_place,
+                    "'quality': limits are not watched by this version");
+}
+
+const yoke_shape yoke__shape_value = {.kind = YOKE_SHAPE_VALUE};
+const yoke_shape yoke__shape_free = {.kind = YOKE_SHAPE_FREE};
+
+static const yoke_key file_keys[] = {
+    {"yoke", read_version, &yoke__shape_value},
+    {"name", read_name, &yoke__shape_value},
+    {"text", read_description, &yoke__shape_value},
+    {"time", read_time, &time_shape},
+    {"scheme", read_scheme, &yoke__shape_value},
+    {"exchange", read_exchange, &yoke__shape_value},
+    {"threads", read_threads, &yoke__shape_value},
+    {"order", read_order, &yoke__shape_value},
+    {"iteration", read_iteration, &iteration_shape},
+    {"units", read_units, &yoke__shape_units},
+    {"laws", read_laws, &yoke__shape_laws},
+    {"connections", read_connections, &yoke__shape_connections},
+    {"bonds", read_bonds, &yoke__shape_bonds},
+    {"couplings", read_couplings, &yoke__shape_couplings},
+    {"quality", read_quality, &yoke__shape_free},
+    {"record", read_record, &record_shape},
+};
+const yoke_shape yoke__shape_file = {
+    .kind = YOKE_SHAPE_KEYS, .keys = file_keys, .n_keys = YOKE_COUNT(file_keys)};
+
+// One message for a key without which nothing can run.
+static void require(yoke_reader* reader, const yoke_node* map, const yoke_place place,
+                    const char* key, const char* example) {
+  const char* last = strrchr(key, '.');
+  if (yoke__node_child(map, last == NULL ? key : last + 1) == NULL) {
+    yoke__error(reader->messages, place, "the key '%s' is missing; expected for example '%s'", key,
+                example);
+  }
+}
+
+static void check_required(yoke_reader* reader, const yoke_node* root) {
+  require(reader, root, root->place, "yoke", "yoke: 1");
+  require(reader, root, root->place, "units", "units: {left: {model: oscillator.force}}");
+
+  // a `time` of the wrong kind was reported already
+  const yoke_node* time = yoke__node_child(root, "time");
+  if (time == NULL || yoke__node_is_null(time) ||
+      (time->kind == YOKE_NODE_MAP && !time->is_refused)) {
+    const yoke_place place = time == NULL ? root->place : time->key_place;
+    require(reader, time, place, "time.stop", "time: {stop: 10, step: 1e-3}");
+    require(reader, time, place, "time.step", "time: {stop: 10, step: 1e-3}");
+  }
+}
+
+static void check_times(yoke_reader* reader, const yoke_scenario* s) {
+  if (s->stop.is_given && s->stop.value <= s->start.value) {
+    yoke__error(reader->messages, s->stop.place,
+                "'stop': expected a time behind the start %.17g, found %.17g", s->start.value,
+                s->stop.value);
+  }
+}
+
+// name and folder from the path, and every default
+static bool set_defaults(yoke_scenario* s, const char* path) {
+  static const yoke_scenario_name all_signals = {.text = "*"};
+  const char* slash = strrchr(path, '/');
+  const char* file = slash == NULL ? path : slash + 1;
+  const char* dot = strrchr(file, '.');
+  const size_t n_stem = dot == NULL || dot == file ? strlen(file) : (size_t)(dot - file);
+  const size_t n_folder = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
+  s->path = yoke__arena_text(&s->arena, path, strlen(path));
+  s->name = yoke__arena_text(&s->arena, file, n_stem);
+  s->directory = n_folder == 0 ? "." : yoke__arena_text(&s->arena, path, n_folder);
+  s->text = "";
+  s->iteration.relaxation = 0.5;
+  s->iteration.tolerance = 1e-9;
+  s->iteration.max = 50;
+  s->record_signals = &all_signals;
+  s->n_record_signals = 1;
+  s->record_every = 1;
+  return s->path != NULL && s->name != NULL && s->directory != NULL;
+}
+
+static void read_tree(yoke_reader* reader, const yoke_node* root, yoke_scenario* s) {
+  file_parts parts = {.scenario = s};
+  if (!yoke__shape_walk(reader, root, &yoke__shape_file, "the file", &parts)) {
+    return;
+  }
+  yoke__read_units(reader, parts.units, parts.laws, s);
+  check_required(reader, root);
+  check_times(reader, s);
+}
+
+// Everything between an empty scenario and its description.
+static yoke_status fill(yoke_scenario* s, const char* bytes, size_t n, const char* path,
+                        const char* const sets[], size_t n_sets, yoke_messages* messages) {
+  if (!set_defaults(s, path)) {
+    return YOKE_NO_MEMORY;
+  }
+  const yoke_place origin = {s->path, 1, 1};
+  if (n > YOKE_SCENARIO_MAX_SIZE) {
+    yoke__error(messages, (yoke_place){s->path, 0, 0}, "the file is larger than %d MB",
+                YOKE_SCENARIO_MAX_SIZE / (1024 * 1024));
+    return YOKE_BAD_INPUT;
+  }
+  yoke_node* root = NULL;
+  YOKE_TRY(yoke__tree_read(bytes, n, origin, &s->arena, messages, &root));
+  if (root == NULL) {
+    yoke__error(messages, origin,
+                "the file is empty; expected a map with the keys yoke, time and units");
+    return YOKE_BAD_INPUT;
+  }
+
+  yoke_reader reader = {.arena = &s->arena, .messages = messages};
+  for (size_t i = 0; i < n_sets && root->kind == YOKE_NODE_MAP; i++) {
+    yoke__scenario_set(&reader, root, sets[i]);
+  }
+  read_tree(&reader, root, s);
+  return reader.is_out_of_memory ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
+                                const char* const sets[], size_t n_sets, yoke_messages* messages,
+                                yoke_scenario** out) {
+  *out = NULL;
+  yoke_scenario* s = calloc(1, sizeof *s);
+  if (s == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  const size_t n_errors = messages->n_errors;
+  yoke_status status = fill(s, bytes, n, path, sets, n_sets, messages);
+  if (status == YOKE_OK && messages->n_errors > n_errors) {
+    status = YOKE_BAD_INPUT;
+  }
+  if (status < 0) {
+    yoke__scenario_free(&s);
+    return status;
+  }
+  *out = s;
+  return YOKE_OK;
+}
+
+yoke_status yoke__scenario_read_file(const char* path, const char* const sets[], size_t n_sets,
+                                     yoke_messages* messages, yoke_scenario** out) {
+  *out = NULL;
+  char err[512] = "";
+  char* bytes = NULL;
+  size_t n = 0;
+  const yoke_status opened =
+      yoke__os_read_file(path, YOKE_SCENARIO_MAX_SIZE, &bytes, &n, err, sizeof err);
+  if (opened < 0) {
+    yoke__error(messages, (yoke_place){path, 0, 0}, "%s",
+                err[0] == '\0' ? yoke_status_text(opened) : err);
+    return opened == YOKE_NO_MEMORY ? opened : YOKE_BAD_INPUT;
+  }
+  const yoke_status status = yoke__scenario_read(bytes, n, path, sets, n_sets, messages, out);
+  free(bytes);
+  return status;
+}
+
+void yoke__scenario_free(yoke_scenario** scenario) {
+  if (*scenario != NULL) {
+    yoke__arena_free(&(*scenario)->arena);
+    free(*scenario);
+    *scenario = NULL;
+  }
+}

@@ -1,0 +1,146 @@
+// Shared by the files of this folder: the reader, the shape of the file, and readers of single
+// values.
+//
+// The file is described once, by tables of yoke_key: the walk (yoke__shape_walk) takes from them
+// which keys a place knows and who reads them, `--set` takes from them where a path may lead.
+#ifndef YOKE_SCENARIO_READER_H
+#define YOKE_SCENARIO_READER_H
+
+#include "scenario/scenario.h"
+
+enum {
+  YOKE_SCENARIO_MAX_DEPTH = 64,               // nested maps and lists
+  YOKE_SCENARIO_MAX_SIZE = 64 * 1024 * 1024,  // bytes of a file
+  YOKE_SCENARIO_MAX_NODES = 2000000,          // values of a file; bounds memory to some hundred MB
+};
+
+// What every function of the walk needs. Once memory is out nothing else is reported.
+typedef struct yoke_reader {
+  yoke_arena* arena;  // of the scenario
+  yoke_messages* messages;
+  const char* label;  // how messages name a value; NULL: by its key
+  bool is_out_of_memory;
+} yoke_reader;
+
+// yoke__arena_array that notes a failure in the reader.
+void* yoke__reader_array(yoke_reader* reader, size_t count, size_t size);
+
+// What may stand below a node.
+typedef enum yoke_shape_kind {
+  YOKE_SHAPE_VALUE,  // a value; a path ends here or indexes a list
+  YOKE_SHAPE_KEYS,   // a map with the keys of a table
+  YOKE_SHAPE_NAMES,  // a map whose keys are names of the user's choice, all entries of one shape
+  YOKE_SHAPE_LIST,   // a list, all entries of one shape
+  YOKE_SHAPE_VARIABLES,  // a map from names of variables (dots are part of the name) to values
+  YOKE_SHAPE_FREE,       // a map that somebody else reads
+} yoke_shape_kind;
+
+typedef struct yoke_shape {
+  yoke_shape_kind kind;
+  const struct yoke_key* keys;  // KEYS
+  size_t n_keys;
+  const struct yoke_shape* entry;  // NAMES, LIST
+  bool is_connection;              // KEYS: may also be written as the text "a.x -> b.y"
+} yoke_shape;
+
+// One key of a map: its name, who reads its value into `to`, and what is below.
+typedef struct yoke_key {
+  const char* name;
+  void (*read)(yoke_reader* reader, const yoke_node* node, void* to);
+  const yoke_shape* shape;
+} yoke_key;
+
+extern const yoke_shape yoke__shape_value;
+extern const yoke_shape yoke__shape_free;
+extern const yoke_shape yoke__shape_units;
+extern const yoke_shape yoke__shape_laws;
+extern const yoke_shape yoke__shape_connections;
+extern const yoke_shape yoke__shape_bonds;
+extern const yoke_shape yoke__shape_couplings;
+extern const yoke_shape yoke__shape_file;
+
+// Reads all keys of a map by its table; unknown keys are errors that name the nearest known one.
+// where: what the map is, for messages ("the file", "'time'"). Anything but a map is an error;
+// false then.
+bool yoke__shape_walk(yoke_reader* reader, const yoke_node* map, const yoke_shape* shape,
+                      const char* where, void* to);
+// "; did you mean 'stop'?" or "; known keys: start, stop, step" or "".
+void yoke__shape_hint(const yoke_shape* shape, const char* name, char* to, size_t size);
+
+// Bytes: UTF-8, no control characters, flow nesting far from where libyaml gets slow. False:
+// reported.
+bool yoke__bytes_check(const char* bytes, size_t n, yoke_place origin, yoke_messages* messages);
+// Length of the UTF-8 sequence at bytes (n > 0 left) and its code point; 0 if it is not valid.
+size_t yoke__utf8_next(const char* bytes, size_t n, uint32_t* code);
+// Number of bytes of a line break at bytes as YAML counts them (CR, LF, CR LF, NEL, LS, PS), else
+// 0.
+size_t yoke__break_length(const char* bytes, size_t n);
+
+// Builds the tree in arena. origin.line 0: all places are origin (text of --set), else line and
+// column are counted. *root is NULL for an empty text. YOKE_BAD_INPUT: the text cannot be read on,
+// one message says why. Errors that do not stop the reading (aliases, tags, duplicate keys) are
+// only in messages.
+yoke_status yoke__tree_read(const char* bytes, size_t n, yoke_place origin, yoke_arena* arena,
+                            yoke_messages* messages, yoke_node** root);
+// Zero nodes, taken one by one. NULL when memory is out.
+yoke_node* yoke__node_new(yoke_reader* reader, yoke_node_kind kind, yoke_place place);
+void yoke__node_append(yoke_node* parent, yoke_node* last, yoke_node* child);
+
+// Applies one "path=value" to the tree.
+void yoke__scenario_set(yoke_reader* reader, yoke_node* root, const char* text);
+
+// What a node is, for messages: "the text 'abc'", "a list", "1e-3", "nothing". Long texts are cut.
+#define YOKE_FOUND_SIZE 96
+const char* yoke__node_found(const yoke_node* node, char to[YOKE_FOUND_SIZE]);
+// text cut to a length that suits a message, without control characters.
+const char* yoke__text_cut(const char* text, char to[YOKE_FOUND_SIZE]);
+bool yoke__node_is_null(const yoke_node* node);
+
+// An interval of numbers and its description behind "expected".
+typedef struct yoke_range {
+  double low, high;
+  bool excludes_low, excludes_high;
+  const char* text;
+} yoke_range;
+
+extern const yoke_range yoke__range_any, yoke__range_positive, yoke__range_not_negative;
+
+// Single values. False: reported (or memory is out) and *out is as before.
+bool yoke__read_number(yoke_reader* reader, const yoke_node* node, const yoke_range* range,
+                       double* out);
+bool yoke__read_integer(yoke_reader* reader, const yoke_node* node, int64_t low, int64_t high,
+                        int64_t* out);
+bool yoke__read_time(yoke_reader* reader, const yoke_node* node, const yoke_range* range,
+                     yoke_scenario_time* out);
+bool yoke__read_text(yoke_reader* reader, const yoke_node* node, const char** out);
+bool yoke__read_choice(yoke_reader* reader, const yoke_node* node, const char* const names[],
+                       size_t n, size_t* out);
+bool yoke__read_exchange(yoke_reader* reader, const yoke_node* node, yoke_exchange* out);
+// One text or a list of texts.
+bool yoke__read_names(yoke_reader* reader, const yoke_node* node, const yoke_scenario_name** names,
+                      size_t* n);
+bool yoke__expect_kind(yoke_reader* reader, const yoke_node* node, yoke_node_kind kind,
+                       const char* expected);
+
+// Names of units, laws, bonds and couplings: [A-Za-z_][A-Za-z0-9_-]*.
+bool yoke__name_is_valid(const char* name);
+// Checks the key of node as the name of a `what` ("unit").
+void yoke__name_check(yoke_reader* reader, const yoke_node* node, const char* what);
+// Reports names that occur twice in a list; what: "unit".
+void yoke__names_check_twice(yoke_reader* reader, const yoke_scenario_name* names, size_t n,
+                             const char* what);
+
+// "a.x -> b.y", or just "a.x" if to may be missing (has_to not NULL). False: reported.
+bool yoke__read_pair(yoke_reader* reader, const yoke_node* node, yoke_scenario_endpoint* from,
+                     yoke_scenario_endpoint* to, bool* has_to);
+// "a.x" verbatim: everything behind the first dot is the name of the variable (long form).
+bool yoke__read_endpoint(yoke_reader* reader, const yoke_node* node, yoke_scenario_endpoint* out);
+
+// Sections.
+void yoke__read_units(yoke_reader* reader, const yoke_node* units, const yoke_node* laws,
+                      yoke_scenario* to);
+void yoke__read_connections(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
+void yoke__read_bonds(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
+void yoke__read_couplings(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
+
+#endif

@@ -1,0 +1,229 @@
+// The sections `units` and `laws`: what takes part in the system.
+//
+// A unit has exactly one key that says of which kind it is (`model`), a law has `law`. Settings
+// under `with` and `start` are kept as nodes, since only the unit knows their types.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "scenario/scenario_reader.h"
+
+// Keys of kinds that this version does not know how to run.
+typedef struct later_kind {
+  const char* key;
+  const char* plural;
+} later_kind;
+
+static const later_kind later_kinds[] = {
+    {"fmu", "FMUs"},   {"circuit", "circuits"}, {"state_space", "state-space units"},
+    {"twin", "twins"}, {"meter", "meters"},     {"playback", "playback units"},
+    {"port", "ports"},
+};
+
+static void read_kind(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  if (unit->kind != NULL) {
+    yoke__error(reader->messages, node->key_place,
+                "a second kind '%s': the %s '%s' is already given by '%s'", node->key,
+                unit->is_law ? "law" : "unit", unit->name, unit->kind);
+    return;
+  }
+  unit->kind = node->key;
+  unit->type_place = node->place;
+  yoke__read_text(reader, node, &unit->type);
+}
+
+static void read_later_kind(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  for (size_t i = 0; i < YOKE_COUNT(later_kinds); i++) {
+    if (strcmp(later_kinds[i].key, node->key) == 0) {
+      yoke__error(reader->messages, node->key_place, "%s are not supported by this version",
+                  later_kinds[i].plural);
+    }
+  }
+  unit->kind = unit->kind == NULL ? node->key : unit->kind;
+}
+
+static void read_law_in_units(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  yoke__error(reader->messages, node->key_place, "a law stands under 'laws', not under 'units'");
+  unit->kind = unit->kind == NULL ? node->key : unit->kind;
+}
+
+static void read_unit_key_in_laws(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  if (strcmp(node->key, "model") == 0) {
+    yoke__error(reader->messages, node->key_place,
+                "a model stands under 'units'; a law is given by 'law'");
+    unit->kind = unit->kind == NULL ? node->key : unit->kind;
+    return;
+  }
+  yoke__error(reader->messages, node->key_place,
+              "a law has no '%s': it has no state and is evaluated with the exchange", node->key);
+}
+
+// A map from names to values, in file order.
+static void read_settings(yoke_reader* reader, const yoke_node* node, const yoke_setting** out,
+                          size_t* n) {
+  if (yoke__node_is_null(node)) {
+    return;
+  }
+  if (!yoke__expect_kind(reader, node, YOKE_NODE_MAP, "a map of names and values")) {
+    return;
+  }
+  yoke_setting* all = yoke__reader_array(reader, node->n_children, sizeof *all);
+  if (all == NULL) {
+    return;
+  }
+  size_t i = 0;
+  for (const yoke_node* child = node->first; child != NULL; child = child->next) {
+    all[i++] = (yoke_setting){.name = child->key, .place = child->key_place, .value = child};
+  }
+  *out = all;
+  *n = i;
+}
+
+static void read_with(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  read_settings(reader, node, &unit->with, &unit->n_with);
+}
+
+static void read_start(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  read_settings(reader, node, &unit->start, &unit->n_start);
+}
+
+static void read_step(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_time(reader, node, &yoke__range_positive, &((yoke_scenario_unit*)to)->step);
+}
+
+static void read_exchange(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  unit->has_exchange = yoke__read_exchange(reader, node, &unit->exchange);
+}
+
+static void read_tolerance(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_unit*)to)->tolerance);
+}
+
+static void read_cost(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_not_negative, &((yoke_scenario_unit*)to)->cost_s);
+}
+
+static const yoke_shape variables_shape = {.kind = YOKE_SHAPE_VARIABLES};
+
+// Keys without a shape are known only to be refused; hints do not name them.
+static const yoke_key unit_keys[] = {
+    {"model", read_kind, &yoke__shape_value},
+    {"with", read_with, &variables_shape},
+    {"start", read_start, &variables_shape},
+    {"step", read_step, &yoke__shape_value},
+    {"exchange", read_exchange, &yoke__shape_value},
+    {"tolerance", read_tolerance, &yoke__shape_value},
+    {"cost", read_cost, &yoke__shape_value},
+    {"law", read_law_in_units, NULL},
+    {"fmu", read_later_kind, NULL},
+    {"circuit", read_later_kind, NULL},
+    {"state_space", read_later_kind, NULL},
+    {"twin", read_later_kind, NULL},
+    {"meter", read_later_kind, NULL},
+    {"playback", read_later_kind, NULL},
+    {"port", read_later_kind, NULL},
+};
+
+static const yoke_key law_keys[] = {
+    {"law", read_kind, &yoke__shape_value},    {"with", read_with, &variables_shape},
+    {"start", read_start, &variables_shape},   {"cost", read_cost, &yoke__shape_value},
+    {"model", read_unit_key_in_laws, NULL},    {"step", read_unit_key_in_laws, NULL},
+    {"exchange", read_unit_key_in_laws, NULL}, {"tolerance", read_unit_key_in_laws, NULL},
+};
+
+static const yoke_shape unit_shape = {
+    .kind = YOKE_SHAPE_KEYS, .keys = unit_keys, .n_keys = YOKE_COUNT(unit_keys)};
+static const yoke_shape law_shape = {
+    .kind = YOKE_SHAPE_KEYS, .keys = law_keys, .n_keys = YOKE_COUNT(law_keys)};
+const yoke_shape yoke__shape_units = {.kind = YOKE_SHAPE_NAMES, .entry = &unit_shape};
+const yoke_shape yoke__shape_laws = {.kind = YOKE_SHAPE_NAMES, .entry = &law_shape};
+
+static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
+                      yoke_scenario_unit* unit) {
+  *unit = (yoke_scenario_unit){.name = node->key, .place = node->key_place, .is_law = is_law};
+  yoke__name_check(reader, node, is_law ? "law" : "unit");
+
+  // an alias or a duplicate was reported and is not read
+  if (node->is_refused) {
+    return;
+  }
+  if (yoke__node_is_null(node)) {
+    yoke__error(reader->messages, node->key_place,
+                "'%s': expected a map such as {%s}, found nothing", unit->name,
+                is_law ? "law: spring_damper" : "model: oscillator.force");
+    return;
+  }
+  char cut[YOKE_FOUND_SIZE], where[YOKE_FOUND_SIZE + 16];
+  snprintf(where, sizeof where, "%s '%s'", is_law ? "law" : "unit",
+           yoke__text_cut(unit->name, cut));
+  if (yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit) &&
+      unit->kind == NULL) {
+    yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key '%s'", where,
+                is_law ? "law" : "model");
+  }
+}
+
+// All entries of one section behind those already there.
+static void read_section(yoke_reader* reader, const yoke_node* map, bool is_law,
+                         yoke_scenario_unit* units, size_t* n) {
+  for (const yoke_node* child = map == NULL ? NULL : map->first; child != NULL;
+       child = child->next) {
+    if (!child->is_refused) {
+      read_unit(reader, child, is_law, &units[(*n)++]);
+    }
+  }
+}
+
+// NULL if a section is missing, empty or no map (reported).
+static const yoke_node* section_of(yoke_reader* reader, const yoke_node* node,
+                                   const char* expected) {
+  if (node == NULL || yoke__node_is_null(node) ||
+      !yoke__expect_kind(reader, node, YOKE_NODE_MAP, expected)) {
+    return NULL;
+  }
+  return node;
+}
+
+// A law may not have the name of a unit: both are sources of signals.
+static void check_shared_names(yoke_reader* reader, const yoke_scenario_unit* units, size_t n) {
+  yoke_scenario_name* names = yoke__reader_array(reader, n, sizeof *names);
+  if (names == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    names[i] = (yoke_scenario_name){units[i].name, units[i].place};
+  }
+  yoke__names_check_twice(reader, names, n, "unit");
+}
+
+void yoke__read_units(yoke_reader* reader, const yoke_node* units, const yoke_node* laws,
+                      yoke_scenario* to) {
+  if (units != NULL && !units->is_refused &&
+      (yoke__node_is_null(units) || (units->kind == YOKE_NODE_MAP && units->n_children == 0))) {
+    yoke__error(reader->messages, units->key_place,
+                "'units': expected at least one unit, found none");
+  }
+  const yoke_node* unit_map = section_of(reader, units, "a map of units");
+  const yoke_node* law_map = section_of(reader, laws, "a map of laws");
+  const size_t n_most =
+      (unit_map == NULL ? 0 : unit_map->n_children) + (law_map == NULL ? 0 : law_map->n_children);
+  yoke_scenario_unit* all = yoke__reader_array(reader, n_most, sizeof *all);
+  if (all == NULL) {
+    return;
+  }
+  size_t n = 0;
+  read_section(reader, unit_map, false, all, &n);
+  read_section(reader, law_map, true, all, &n);
+  if (law_map != NULL) {
+    check_shared_names(reader, all, n);
+  }
+  to->units = all;
+  to->n_units = n;
+}
