@@ -1,0 +1,281 @@
+// The stepping thread's side of recording: layout of a row, the ring, start and end of the writer.
+#include "record/record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base_arena.h"
+#include "base/base_os.h"
+#include "record/record_ring.h"
+#include "record/record_sink.h"
+#include "record/record_writer.h"
+
+#define RING_SIZE     (8u << 20)  // bytes of the ring by default
+#define MIN_RING_ROWS 1024u
+#define WAIT_NS       20000  // between two looks for room
+
+struct yoke_record {
+  yoke_record_ring ring;  // first: it wants cache lines of its own
+  yoke_record_layout layout;
+  yoke_record_writer writer;
+  yoke_thread* thread;
+  yoke_arena arena;  // owns everything, this struct included
+
+  // the stepping thread's counters
+  uint64_t n_committed, n_lost, n_waits;
+  uint64_t n_lost_since_commit;
+};
+
+static yoke_status fail(char* err, size_t err_size, yoke_status status, const char* what,
+                        const char* name) {
+  snprintf(err, err_size, "%s%s%s", what, name[0] != '\0' ? ": " : "", name);
+  return status;
+}
+
+static yoke_status check_column(const yoke_record_column* column, char* err, size_t err_size) {
+  const char* name = column->name != NULL ? column->name : "";
+  if (column->name == NULL || column->size == 0 || column->size % 8 != 0) {
+    return fail(err, err_size, YOKE_BAD_ARG,
+                "a column to record needs a name and a size in steps of 8", name);
+  }
+  if (column->type == YOKE_BINARY) {
+    return fail(err, err_size, YOKE_NO_SUPPORT, "binary variables cannot be recorded", name);
+  }
+  if (column->type != YOKE_STRING && column->size != 8) {
+    return fail(err, err_size, YOKE_BAD_ARG, "a number to record takes 8 bytes", name);
+  }
+  return YOKE_OK;
+}
+
+static const char* keep_text(yoke_arena* arena, const char* text) {
+  const char* source = text != NULL ? text : "";
+  return yoke__arena_text(arena, source, strlen(source));
+}
+
+// A copy of the names of an enumeration.
+static yoke_status copy_items(yoke_arena* arena, yoke_record_column* column) {
+  if (column->items == NULL) {
+    return YOKE_OK;
+  }
+  size_t n = 0;
+  while (column->items[n] != NULL) {
+    n++;
+  }
+  const char** items = yoke__arena_array(arena, n + 1, sizeof items[0]);
+  if (items == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    items[i] = keep_text(arena, column->items[i]);
+    if (items[i] == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+  }
+  column->items = items;
+  return YOKE_OK;
+}
+
+// Copies the columns, so that the caller's may go, and lays them one behind the other.
+static yoke_status lay_out(yoke_record* record, const yoke_record_settings* settings,
+                           const yoke_record_column columns[], size_t n_columns, char* err,
+                           size_t err_size) {
+  yoke_record_column* copies = yoke__arena_array(&record->arena, n_columns, sizeof copies[0]);
+  size_t* offsets = yoke__arena_array(&record->arena, n_columns, sizeof offsets[0]);
+  const char* title = keep_text(&record->arena, settings->title);
+  if (copies == NULL || offsets == NULL || title == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t stride = YOKE_ROW_TIME + sizeof(double);
+  for (size_t i = 0; i < n_columns; i++) {
+    YOKE_TRY(check_column(&columns[i], err, err_size));
+    copies[i] = columns[i];
+    copies[i].name = keep_text(&record->arena, columns[i].name);
+    copies[i].dim = keep_text(&record->arena, columns[i].dim);
+    if (copies[i].name == NULL || copies[i].dim == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    YOKE_TRY(copy_items(&record->arena, &copies[i]));
+    offsets[i] = stride;
+    stride += columns[i].size;
+  }
+  record->layout = (yoke_record_layout){copies, offsets, n_columns, stride, title};
+  return YOKE_OK;
+}
+
+static yoke_status make_ring(yoke_record* record, size_t n_rows) {
+  const size_t stride = record->layout.stride;
+  if (n_rows == 0) {
+    n_rows = RING_SIZE / stride > MIN_RING_ROWS ? RING_SIZE / stride : MIN_RING_ROWS;
+  }
+  unsigned char* rows = yoke__arena_array(&record->arena, n_rows, stride);
+  if (rows == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  yoke__ring_init(&record->ring, rows, n_rows, stride);
+  return YOKE_OK;
+}
+
+static char* join_path(yoke_arena* arena, const char* directory, const char* file,
+                       const char* end) {
+  const size_t n = strlen(directory);
+  const char* slash = n > 0 && directory[n - 1] == '/' ? "" : "/";
+  const size_t size = n + strlen(file) + strlen(end) + 2;
+  char* path = yoke__arena_take(arena, size);
+  if (path != NULL) {
+    snprintf(path, size, "%s%s%s%s", directory, slash, file, end);
+  }
+  return path;
+}
+
+// The folder and one sink per format asked for; nothing is opened yet.
+static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings* settings,
+                                char* err, size_t err_size) {
+  static const yoke_record_sink_ops* const known[YOKE_RECORD_MAX_SINKS] = {
+      &yoke__record_csv_ops, &yoke__record_hdf5_ops, &yoke__record_mat_ops};
+  yoke_record_writer* writer = &record->writer;
+  writer->ring = &record->ring;
+  writer->flush_ns = settings->flush_ns > 0 ? settings->flush_ns : INT64_C(1000000000);
+  writer->message = yoke__arena_take(&record->arena, YOKE_RECORD_MESSAGE_SIZE);
+  if (writer->message == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  if (settings->formats == 0) {
+    return YOKE_OK;
+  }
+  if (settings->directory == NULL || settings->directory[0] == '\0') {
+    return fail(err, err_size, YOKE_BAD_ARG, "no folder for the results was given", "");
+  }
+  YOKE_TRY(yoke__os_make_directory(settings->directory, err, err_size));
+  for (size_t i = 0; i < YOKE_RECORD_MAX_SINKS; i++) {
+    if ((settings->formats & known[i]->format) == 0) {
+      continue;
+    }
+    yoke_record_sink* sink = &writer->sinks[writer->n_sinks++];
+    sink->ops = known[i];
+    sink->path = join_path(&record->arena, settings->directory, known[i]->file, "");
+    sink->part_path = join_path(&record->arena, settings->directory, known[i]->file, ".part");
+    if (sink->path == NULL || sink->part_path == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+  }
+  return YOKE_OK;
+}
+
+// Everything that can fail; what it takes lies in record->arena, except open files and the thread.
+static yoke_status start(yoke_record* record, const yoke_record_settings* settings,
+                         const yoke_record_column columns[], size_t n_columns, char* err,
+                         size_t err_size) {
+  YOKE_TRY(lay_out(record, settings, columns, n_columns, err, err_size));
+  YOKE_TRY(make_ring(record, settings->n_ring_rows));
+  YOKE_TRY(choose_sinks(record, settings, err, err_size));
+  YOKE_TRY(yoke__writer_open(&record->writer, &record->layout, err, err_size));
+  const yoke_status status =
+      yoke__os_thread_start(yoke__writer_main, &record->writer, &record->thread);
+  if (status < 0) {
+    yoke__writer_discard(&record->writer);
+    fail(err, err_size, status, "the writer thread could not be started", "");
+  }
+  return status;
+}
+
+yoke_status yoke__record_open(const yoke_record_settings* settings,
+                              const yoke_record_column columns[], size_t n_columns,
+                              yoke_record** out, char* err, size_t err_size) {
+  *out = NULL;
+  yoke_arena arena = {0};
+  yoke_record* record = yoke__arena_take(&arena, sizeof *record);
+  if (record == NULL) {
+    return fail(err, err_size, YOKE_NO_MEMORY, "out of memory", "");
+  }
+  record->arena = arena;
+  if (err_size > 0) {
+    err[0] = '\0';
+  }
+  const yoke_status status = start(record, settings, columns, n_columns, err, err_size);
+  if (status < 0) {
+    if (err_size > 0 && err[0] == '\0') {
+      fail(err, err_size, status, yoke_status_text(status), "");
+    }
+    arena = record->arena;  // the struct itself lies in it
+    yoke__arena_free(&arena);
+    return status;
+  }
+  *out = record;
+  return YOKE_OK;
+}
+
+void* yoke__record_row(yoke_record* record) {
+  unsigned char* slot = yoke__ring_slot(&record->ring);
+  return slot != NULL ? slot + YOKE_ROW_TIME : NULL;
+}
+
+void yoke__record_commit(yoke_record* record) {
+  unsigned char* slot = yoke__ring_slot(&record->ring);
+  if (slot == NULL) {
+    return;  // commit without row
+  }
+  memcpy(slot, &record->n_lost_since_commit, sizeof record->n_lost_since_commit);
+  record->n_lost_since_commit = 0;
+  record->n_committed++;
+  yoke__ring_commit(&record->ring);
+}
+
+bool yoke__record_has_failed(const yoke_record* record) {
+  return atomic_load_explicit(&record->writer.has_failed, memory_order_acquire);
+}
+
+yoke_status yoke__record_wait(yoke_record* record) {
+  bool has_waited = false;
+  for (;;) {
+    if (yoke__record_has_failed(record)) {
+      return YOKE_IO;
+    }
+    if (yoke__ring_slot(&record->ring) != NULL) {
+      return YOKE_OK;
+    }
+    record->n_waits += !has_waited;
+    has_waited = true;
+    yoke__os_sleep_ns(WAIT_NS);
+  }
+}
+
+void yoke__record_note_lost(yoke_record* record) {
+  record->n_lost++;
+  record->n_lost_since_commit++;
+}
+
+yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info, char* err,
+                               size_t err_size) {
+  yoke_record* self = *record;
+  if (err_size > 0) {
+    err[0] = '\0';
+  }
+  if (self == NULL) {
+    return YOKE_OK;
+  }
+  *record = NULL;
+
+  // the writer empties the ring, completes the files and ends
+  self->writer.n_lost_at_end = self->n_lost_since_commit;
+  atomic_store_explicit(&self->writer.is_stopping, true, memory_order_release);
+  yoke__os_thread_join(&self->thread);
+
+  if (info != NULL) {
+    uint32_t formats = 0;
+    for (size_t i = 0; i < self->writer.n_sinks; i++) {
+      formats |= self->writer.sinks[i].ops->format;
+    }
+    *info = (yoke_record_info){.n_rows = self->n_committed,
+                               .n_lost = self->n_lost,
+                               .n_waits = self->n_waits,
+                               .n_ring_rows = self->ring.n_rows,
+                               .formats = formats};
+  }
+  const bool has_failed = yoke__record_has_failed(self);
+  if (has_failed) {
+    snprintf(err, err_size, "%s", self->writer.message);
+  }
+  yoke_arena arena = self->arena;  // the struct itself lies in it
+  yoke__arena_free(&arena);
+  return has_failed ? YOKE_IO : YOKE_OK;
+}

@@ -1,0 +1,726 @@
+// results.h5: up to three tables, one per kind of value, each a group with the same members.
+//
+//   /real/values     float64 [rows][1 + reals]   first column is time
+//   /integer/values  int64   [rows][integers, booleans, enumerations]
+//   /text/values     UTF-8 strings of fixed size [rows][strings]
+//   /<group>/names, /<group>/units               one string per column
+//   /integer/types, /integer/items               "boolean"..., "off,on" of an enumeration
+//   /gaps            uint64  [gaps][2]           row index behind the gap, rows lost there
+//   attributes of /: title, format
+//
+// Why: one write per block and table whatever the number of columns (a dataset per column costs a
+// call and a chunk each), one type per array, so that h5py, pandas and MATLAB read a table in one
+// line, and names in datasets, since attributes end at 64 KB. Chunks are about 128 KB of at most 64
+// columns, so one signal of many is still cheap to read. No compression: 27 times the cost per row.
+//
+// A killed run: metadata leaves the cache only in a flush, so the file on disk is the one of the
+// last flush. A full disk: the library does not survive a failed write (the file cannot be closed
+// any more), so the space for a block and its index is reserved first; if that fails the rows
+// before it are complete and the file closes well. The library is not thread-safe: one lock per
+// process around all use of it.
+#include "record/record_hdf5.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/base_os.h"
+#include "record/record_sink.h"
+
+#ifdef YOKE_HAVE_HDF5
+
+#include <hdf5.h>
+#include <stdatomic.h>
+
+#define CHUNK_SIZE        131072u  // bytes, about
+#define MAX_CHUNK_COLUMNS 64u
+#define CHUNK_INDEX_SIZE  512u     // file space of the index per chunk, generously
+#define METADATA_SIZE     131072u  // file space for everything else that a flush may write
+#define N_TABLES          3
+#define LOCK_WAIT_NS      50000
+
+// One of the three groups. n_columns 0: the group does not exist.
+typedef struct table {
+  const char* group;
+  size_t n_columns;
+  size_t* offsets;  // of each column in a stored row
+  size_t* sizes;    // of each column there; an element may be larger (text)
+  size_t element;   // bytes
+  hid_t type;       // of one element, in memory and in the file
+  hid_t values;     // dataset
+  size_t n_chunk_rows, n_chunk_columns;
+  unsigned char* buffer;  // n_block_rows rows
+} table;
+
+typedef struct hdf5_sink {
+  const yoke_record_layout* layout;
+  int reserve;  // a second descriptor of the file
+  hid_t file, gaps;
+  table tables[N_TABLES];
+  size_t n_block_rows, n_buffered;
+  uint64_t n_rows;  // in the file
+  uint64_t n_gaps;
+  uint64_t base_size;  // bytes of the file without rows
+} hdf5_sink;
+
+// the one lock of the process, and the library's habit of printing errors, switched off while we
+// hold it
+static atomic_flag is_library_busy = ATOMIC_FLAG_INIT;
+
+typedef struct library_use {
+  H5E_auto2_t print;
+  void* print_data;
+} library_use;
+
+static library_use library_enter(void) {
+  while (atomic_flag_test_and_set_explicit(&is_library_busy, memory_order_acquire)) {
+    yoke__os_sleep_ns(LOCK_WAIT_NS);
+  }
+  library_use use = {NULL, NULL};
+  H5Eget_auto2(H5E_DEFAULT, &use.print, &use.print_data);
+  H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
+  return use;
+}
+
+static void library_leave(library_use use) {
+  H5Eset_auto2(H5E_DEFAULT, use.print, use.print_data);
+  atomic_flag_clear_explicit(&is_library_busy, memory_order_release);
+}
+
+typedef struct reason {
+  char* text;
+  size_t size;
+} reason;
+
+// The innermost entry of the error stack; the system's own words where it has them.
+static herr_t take_reason(unsigned n, const H5E_error2_t* entry, void* data) {
+  const reason* to = data;
+  if (n > 0 || entry->desc == NULL) {
+    return 0;
+  }
+  static const char mark[] = "error message = '";
+  const char* begin = strstr(entry->desc, mark);
+  const char* end = begin != NULL ? strchr(begin + sizeof mark - 1, '\'') : NULL;
+  if (end != NULL) {
+    begin += sizeof mark - 1;
+    snprintf(to->text, to->size, "%.*s", (int)(end - begin), begin);
+  } else {
+    snprintf(to->text, to->size, "HDF5: %s", entry->desc);
+  }
+  return 0;
+}
+
+static yoke_status hdf5_failure(char* err, size_t err_size) {
+  reason to = {err, err_size};
+  snprintf(err, err_size, "HDF5 reports an error");
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &to);
+  return YOKE_IO;
+}
+
+// strings of variable length, UTF-8; -1 on failure
+static hid_t text_type(void) {
+  const hid_t type = H5Tcopy(H5T_C_S1);
+  if (type >= 0 && (H5Tset_size(type, H5T_VARIABLE) < 0 || H5Tset_cset(type, H5T_CSET_UTF8) < 0)) {
+    H5Tclose(type);
+    return -1;
+  }
+  return type;
+}
+
+// Options of a dataset: no time stamps, so that the same run gives the same bytes.
+static hid_t dataset_options(void) {
+  const hid_t options = H5Pcreate(H5P_DATASET_CREATE);
+  H5Pset_obj_track_times(options, false);
+  return options;
+}
+
+static bool write_texts(hid_t group, const char* name, const char* const texts[], size_t n) {
+  const hsize_t size = n;
+  const hid_t type = text_type();
+  const hid_t space = H5Screate_simple(1, &size, NULL);
+  const hid_t options = dataset_options();
+  const hid_t set = H5Dcreate2(group, name, type, space, H5P_DEFAULT, options, H5P_DEFAULT);
+  const bool is_good = set >= 0 && H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts) >= 0;
+  H5Dclose(set);
+  H5Pclose(options);
+  H5Sclose(space);
+  H5Tclose(type);
+  return is_good;
+}
+
+static bool write_attribute(hid_t file, const char* name, const char* text) {
+  const hid_t type = text_type();
+  const hid_t space = H5Screate(H5S_SCALAR);
+  const hid_t attribute = H5Acreate2(file, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+  const bool is_good = attribute >= 0 && H5Awrite(attribute, type, &text) >= 0;
+  H5Aclose(attribute);
+  H5Sclose(space);
+  H5Tclose(type);
+  return is_good;
+}
+
+// A dataset of two dimensions that grows by rows.
+static hid_t create_growing(hid_t place, const char* name, hid_t type, size_t n_columns,
+                            size_t n_chunk_rows, size_t n_chunk_columns) {
+  const hsize_t now[2] = {0, n_columns}, most[2] = {H5S_UNLIMITED, n_columns};
+  const hsize_t chunk[2] = {n_chunk_rows, n_chunk_columns};
+  const hid_t space = H5Screate_simple(2, now, most);
+  const hid_t options = dataset_options();
+  hid_t set = -1;
+  if (H5Pset_chunk(options, 2, chunk) >= 0) {
+    set = H5Dcreate2(place, name, type, space, H5P_DEFAULT, options, H5P_DEFAULT);
+  }
+  H5Pclose(options);
+  H5Sclose(space);
+  return set;
+}
+
+// n rows behind the n_before that the dataset holds
+static bool append_rows(hid_t set, hid_t type, uint64_t n_before, size_t n, size_t n_columns,
+                        const void* rows) {
+  const hsize_t size[2] = {n_before + n, n_columns};
+  const hsize_t start[2] = {n_before, 0}, count[2] = {n, n_columns};
+  if (H5Dset_extent(set, size) < 0) {
+    return false;
+  }
+  const hid_t memory = H5Screate_simple(2, count, NULL);
+  const hid_t place = H5Dget_space(set);
+  const bool is_good = H5Sselect_hyperslab(place, H5S_SELECT_SET, start, NULL, count, NULL) >= 0 &&
+                       H5Dwrite(set, type, memory, place, H5P_DEFAULT, rows) >= 0;
+  H5Sclose(place);
+  H5Sclose(memory);
+  return is_good;
+}
+
+// Chunks of one table that n_rows rows occupy.
+static uint64_t count_chunks(const table* t, uint64_t n_rows) {
+  if (t->n_columns == 0) {
+    return 0;
+  }
+  const uint64_t down = (n_rows + t->n_chunk_rows - 1) / t->n_chunk_rows;
+  return down * ((t->n_columns + t->n_chunk_columns - 1) / t->n_chunk_columns);
+}
+
+// Bytes the file may have with n_rows rows.
+static uint64_t size_with_rows(const hdf5_sink* sink, uint64_t n_rows) {
+  uint64_t size = sink->base_size + METADATA_SIZE + 1024 * sink->n_gaps;
+  for (size_t i = 0; i < N_TABLES; i++) {
+    const table* t = &sink->tables[i];
+    const uint64_t chunk = t->n_chunk_rows * t->n_chunk_columns * t->element;
+    size += count_chunks(t, n_rows) * (chunk + CHUNK_INDEX_SIZE);
+  }
+  return size;
+}
+
+// Which of the tables a column belongs to.
+static size_t table_of(yoke_type type) {
+  return type == YOKE_REAL ? 0 : type == YOKE_STRING ? 2 : 1;
+}
+
+static const char* type_name(yoke_type type) {
+  return type == YOKE_BOOLEAN ? "boolean" : type == YOKE_ENUMERATION ? "enumeration" : "integer";
+}
+
+// "off,on" of an enumeration, "" of others; malloc'ed
+static char* join_items(const char* const* items) {
+  size_t size = 1;
+  for (size_t i = 0; items != NULL && items[i] != NULL; i++) {
+    size += strlen(items[i]) + 1;
+  }
+  char* text = calloc(1, size);
+  for (size_t i = 0; text != NULL && items != NULL && items[i] != NULL; i++) {
+    strcat(text, i > 0 ? "," : "");
+    strcat(text, items[i]);
+  }
+  return text;
+}
+
+static bool write_items(hid_t group, const yoke_record_column* const columns[], size_t n) {
+  char** items = calloc(n, sizeof items[0]);
+  bool is_good = items != NULL;
+  for (size_t i = 0; is_good && i < n; i++) {
+    items[i] = join_items(columns[i]->items);
+    is_good = items[i] != NULL;
+  }
+  is_good = is_good && write_texts(group, "items", (const char* const*)items, n);
+  for (size_t i = 0; items != NULL && i < n; i++) {
+    free(items[i]);
+  }
+  free(items);
+  return is_good;
+}
+
+// names, units and what else describes the columns of one table
+static bool describe_columns(hid_t group, const table* t, const yoke_record_column* const columns[],
+                             const char** texts) {
+  for (size_t i = 0; i < t->n_columns; i++) {
+    texts[i] = columns[i] != NULL ? columns[i]->name : "time";
+  }
+  bool is_good = write_texts(group, "names", texts, t->n_columns);
+  for (size_t i = 0; i < t->n_columns; i++) {
+    texts[i] = columns[i] != NULL ? columns[i]->dim : "s";
+  }
+  is_good = is_good && write_texts(group, "units", texts, t->n_columns);
+  if (is_good && strcmp(t->group, "integer") == 0) {
+    for (size_t i = 0; i < t->n_columns; i++) {
+      texts[i] = type_name(columns[i]->type);
+    }
+    is_good = write_texts(group, "types", texts, t->n_columns) &&
+              write_items(group, columns, t->n_columns);
+  }
+  return is_good;
+}
+
+// Sizes of chunks from columns and element size.
+static void choose_chunks(table* t) {
+  const size_t across = (t->n_columns + MAX_CHUNK_COLUMNS - 1) / MAX_CHUNK_COLUMNS;
+  t->n_chunk_columns = (t->n_columns + across - 1) / across;
+  const size_t row = t->n_chunk_columns * t->element;
+  const size_t n_rows = CHUNK_SIZE / row;
+  t->n_chunk_rows = n_rows < 16 ? 16 : n_rows > 4096 ? 4096 : n_rows;
+}
+
+static bool make_table(hdf5_sink* sink, table* t, const yoke_record_column* const columns[],
+                       const char** texts) {
+  choose_chunks(t);
+  if (strcmp(t->group, "text") == 0) {
+    t->type = H5Tcopy(H5T_C_S1);
+    if (H5Tset_size(t->type, t->element) < 0 || H5Tset_cset(t->type, H5T_CSET_UTF8) < 0) {
+      return false;
+    }
+  } else {
+    t->type = H5Tcopy(strcmp(t->group, "real") == 0 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64);
+  }
+  const hid_t group = H5Gcreate2(sink->file, t->group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+  if (group < 0) {
+    return false;
+  }
+  const bool is_good = describe_columns(group, t, columns, texts);
+  t->values =
+      create_growing(group, "values", t->type, t->n_columns, t->n_chunk_rows, t->n_chunk_columns);
+  H5Gclose(group);
+  return is_good && t->values >= 0;
+}
+
+// Sorts the columns into the tables and makes those that have some.
+static bool make_tables(hdf5_sink* sink) {
+  const yoke_record_layout* layout = sink->layout;
+  const size_t n_all = layout->n_columns + 1;
+  const yoke_record_column** columns = calloc(n_all, sizeof columns[0]);
+  const char** texts = calloc(n_all, sizeof texts[0]);
+  bool is_good = columns != NULL && texts != NULL;
+  for (size_t k = 0; is_good && k < N_TABLES; k++) {
+    table* t = &sink->tables[k];
+    t->offsets = calloc(n_all, sizeof t->offsets[0]);
+    t->sizes = calloc(n_all, sizeof t->sizes[0]);
+    if (t->offsets == NULL || t->sizes == NULL) {
+      is_good = false;
+      break;
+    }
+    t->element = 8;
+    if (k == 0) {
+      columns[0] = NULL;  // time
+      t->offsets[0] = YOKE_ROW_TIME;
+      t->sizes[0] = 8;
+      t->n_columns = 1;
+    }
+    for (size_t i = 0; i < layout->n_columns; i++) {
+      if (table_of(layout->columns[i].type) == k) {
+        columns[t->n_columns] = &layout->columns[i];
+        t->offsets[t->n_columns] = layout->offsets[i];
+        t->sizes[t->n_columns] = layout->columns[i].size;
+        t->element = layout->columns[i].size > t->element ? layout->columns[i].size : t->element;
+        t->n_columns++;
+      }
+    }
+    is_good = t->n_columns == 0 || make_table(sink, t, columns, texts);
+  }
+  free(columns);
+  free(texts);
+  return is_good;
+}
+
+// One block buffer per table: as many rows as the table with the lowest chunks.
+static bool make_buffers(hdf5_sink* sink) {
+  sink->n_block_rows = 4096;
+  for (size_t k = 0; k < N_TABLES; k++) {
+    const table* t = &sink->tables[k];
+    if (t->n_columns > 0 && t->n_chunk_rows < sink->n_block_rows) {
+      sink->n_block_rows = t->n_chunk_rows;
+    }
+  }
+  for (size_t k = 0; k < N_TABLES; k++) {
+    table* t = &sink->tables[k];
+    if (t->n_columns > 0) {
+      t->buffer = calloc(sink->n_block_rows * t->n_columns, t->element);
+      if (t->buffer == NULL) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// The file with metadata evictions off: dirty metadata is written in flushes only.
+static hid_t create_file(const char* path) {
+  const hid_t options = H5Pcreate(H5P_FILE_ACCESS);
+  H5AC_cache_config_t cache = {.version = H5AC__CURR_CACHE_CONFIG_VERSION};
+  hid_t file = -1;
+  if (H5Pget_mdc_config(options, &cache) >= 0) {
+    cache.evictions_enabled = false;
+    cache.incr_mode = H5C_incr__off;
+    cache.flash_incr_mode = H5C_flash_incr__off;
+    cache.decr_mode = H5C_decr__off;
+    if (H5Pset_mdc_config(options, &cache) >= 0 &&
+        H5Pset_fclose_degree(options, H5F_CLOSE_STRONG) >= 0) {
+      file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, options);
+    }
+  }
+  H5Pclose(options);
+  return file;
+}
+
+static void free_sink(hdf5_sink* sink) {
+  for (size_t k = 0; k < N_TABLES; k++) {
+    free(sink->tables[k].offsets);
+    free(sink->tables[k].sizes);
+    free(sink->tables[k].buffer);
+  }
+  char ignored[8];
+  yoke__os_file_close(&sink->reserve, ignored, sizeof ignored);
+  free(sink);
+}
+
+// Closes what is open in the library. True if all went well.
+static bool close_file(hdf5_sink* sink) {
+  bool is_good = true;
+  for (size_t k = 0; k < N_TABLES; k++) {
+    if (sink->tables[k].values > 0) {
+      is_good &= H5Dclose(sink->tables[k].values) >= 0;
+    }
+    if (sink->tables[k].type > 0) {
+      is_good &= H5Tclose(sink->tables[k].type) >= 0;
+    }
+  }
+  if (sink->gaps > 0) {
+    is_good &= H5Dclose(sink->gaps) >= 0;
+  }
+  if (sink->file > 0) {
+    is_good &= H5Fclose(sink->file) >= 0;
+  }
+  return is_good;
+}
+
+// All that the file holds before the first row.
+static bool fill_file(hdf5_sink* sink, const char* path) {
+  sink->file = create_file(path);
+  if (sink->file < 0 || !write_attribute(sink->file, "title", sink->layout->title) ||
+      !write_attribute(sink->file, "format", "yoke results 1")) {
+    return false;
+  }
+  sink->gaps = create_growing(sink->file, "gaps", H5T_NATIVE_UINT64, 2, 64, 2);
+  hsize_t size = 0;
+  if (sink->gaps < 0 || !make_tables(sink) || H5Fflush(sink->file, H5F_SCOPE_LOCAL) < 0 ||
+      H5Fget_filesize(sink->file, &size) < 0) {
+    return false;
+  }
+  sink->base_size = size;
+  return true;
+}
+
+// Reserves what n_rows rows and everything around them may need, before the library is asked to
+// write them.
+static yoke_status reserve_rows(hdf5_sink* sink, uint64_t n_rows, char* err, size_t err_size) {
+  return yoke__os_file_reserve(sink->reserve, size_with_rows(sink, n_rows), err, err_size);
+}
+
+static void hdf5_discard(void* self) {
+  const library_use use = library_enter();
+  close_file(self);
+  library_leave(use);
+  free_sink(self);
+}
+
+static yoke_status hdf5_open(const yoke_record_layout* layout, const char* path, void** self,
+                             char* err, size_t err_size) {
+  hdf5_sink* sink = calloc(1, sizeof *sink);
+  if (sink == NULL) {
+    snprintf(err, err_size, "out of memory");
+    return YOKE_NO_MEMORY;
+  }
+  sink->layout = layout;
+  sink->reserve = -1;
+  static const char* const groups[N_TABLES] = {"real", "integer", "text"};
+  for (size_t k = 0; k < N_TABLES; k++) {
+    sink->tables[k].group = groups[k];
+  }
+
+  // names and a first block must fit before the library writes its first byte
+  yoke_status status = yoke__os_file_create(path, &sink->reserve, err, err_size);
+  if (status >= 0) {
+    uint64_t n_text = 0;
+    for (size_t i = 0; i < layout->n_columns; i++) {
+      n_text += strlen(layout->columns[i].name) + strlen(layout->columns[i].dim) + 256;
+    }
+    status = yoke__os_file_reserve(sink->reserve, 2 * METADATA_SIZE + n_text, err, err_size);
+  }
+  if (status >= 0) {
+    const library_use use = library_enter();
+    status = fill_file(sink, path) ? YOKE_OK : hdf5_failure(err, err_size);
+    library_leave(use);
+  }
+  if (status >= 0 && !make_buffers(sink)) {
+    snprintf(err, err_size, "out of memory");
+    status = YOKE_NO_MEMORY;
+  }
+  if (status < 0) {
+    hdf5_discard(sink);
+    return status;
+  }
+  *self = sink;
+  return YOKE_OK;
+}
+
+// Rows of the buffers into the file, space first. On failure they are dropped: the file stays as it
+// is.
+static yoke_status write_block(hdf5_sink* sink, char* err, size_t err_size) {
+  const size_t n = sink->n_buffered;
+  sink->n_buffered = 0;
+  if (n == 0) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(reserve_rows(sink, sink->n_rows + n, err, err_size));
+  for (size_t k = 0; k < N_TABLES; k++) {
+    const table* t = &sink->tables[k];
+    if (t->n_columns > 0 &&
+        !append_rows(t->values, t->type, sink->n_rows, n, t->n_columns, t->buffer)) {
+      return hdf5_failure(err, err_size);
+    }
+  }
+  sink->n_rows += n;
+  return YOKE_OK;
+}
+
+// A gap in front of the next row.
+static yoke_status write_gap(hdf5_sink* sink, uint64_t n_lost, char* err, size_t err_size) {
+  const uint64_t gap[2] = {sink->n_rows + sink->n_buffered, n_lost};
+  sink->n_gaps++;
+  YOKE_TRY(reserve_rows(sink, sink->n_rows, err, err_size));
+  return append_rows(sink->gaps, H5T_NATIVE_UINT64, sink->n_gaps - 1, 1, 2, gap)
+             ? YOKE_OK
+             : hdf5_failure(err, err_size);
+}
+
+// One stored row into the buffers of its tables.
+static void buffer_row(hdf5_sink* sink, const unsigned char* row) {
+  for (size_t k = 0; k < N_TABLES; k++) {
+    const table* t = &sink->tables[k];
+    unsigned char* to =
+        t->buffer != NULL ? t->buffer + sink->n_buffered * t->n_columns * t->element : NULL;
+    for (size_t i = 0; i < t->n_columns; i++) {
+      if (t->element == 8) {
+        memcpy(to + i * 8, row + t->offsets[i], 8);
+      } else {
+        // zeros behind the text, also where the column is smaller than the widest one
+        memset(to + i * t->element, 0, t->element);
+        memcpy(to + i * t->element, row + t->offsets[i], t->sizes[i]);
+      }
+    }
+  }
+  sink->n_buffered++;
+}
+
+static yoke_status write_rows(hdf5_sink* sink, const unsigned char* rows, size_t n, char* err,
+                              size_t err_size) {
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char* row = rows + i * sink->layout->stride;
+    if (yoke__row_lost(row) > 0) {
+      YOKE_TRY(write_gap(sink, yoke__row_lost(row), err, err_size));
+    }
+    buffer_row(sink, row);
+    if (sink->n_buffered == sink->n_block_rows) {
+      YOKE_TRY(write_block(sink, err, err_size));
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status hdf5_write(void* self, const unsigned char* rows, size_t n, char* err,
+                              size_t err_size) {
+  const library_use use = library_enter();
+  const yoke_status status = write_rows(self, rows, n, err, err_size);
+  library_leave(use);
+  return status;
+}
+
+static yoke_status flush_file(hdf5_sink* sink, char* err, size_t err_size) {
+  YOKE_TRY(write_block(sink, err, err_size));
+  return H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0 ? YOKE_OK : hdf5_failure(err, err_size);
+}
+
+static yoke_status hdf5_flush(void* self, char* err, size_t err_size) {
+  const library_use use = library_enter();
+  const yoke_status status = flush_file(self, err, err_size);
+  library_leave(use);
+  return status;
+}
+
+static uint64_t hdf5_n_rows(const void* self) {
+  return ((const hdf5_sink*)self)->n_rows;
+}
+
+static yoke_status hdf5_close(void* self, uint64_t n_lost, uint64_t* n_rows, char* err,
+                              size_t err_size) {
+  hdf5_sink* sink = self;
+  const library_use use = library_enter();
+  yoke_status status = write_block(sink, err, err_size);
+  if (status >= 0 && n_lost > 0) {
+    status = write_gap(sink, n_lost, err, err_size);
+  }
+  *n_rows = sink->n_rows;
+  if (!close_file(sink) && status >= 0) {
+    status = hdf5_failure(err, err_size);
+  }
+  library_leave(use);
+  free_sink(sink);
+  return status;
+}
+
+// Reading back.
+
+// All values of one group into columns `first`... of the table, as doubles; NULL names are an
+// error.
+static bool read_group(hid_t file, const char* group, hid_t type, yoke_csv* out, size_t first,
+                       size_t n) {
+  char path[64];
+  snprintf(path, sizeof path, "%s/values", group);
+  const hid_t values = H5Dopen2(file, path, H5P_DEFAULT);
+  snprintf(path, sizeof path, "%s/names", group);
+  const hid_t names = H5Dopen2(file, path, H5P_DEFAULT);
+  const hid_t texts = text_type();
+  const hid_t name_space = H5Dget_space(names);
+  bool is_good =
+      values >= 0 && names >= 0 && H5Sget_simple_extent_npoints(name_space) == (hssize_t)n;
+
+  char** list = calloc(n, sizeof list[0]);
+  double* rows = calloc(out->n_rows * n + 1, sizeof rows[0]);
+  is_good = is_good && list != NULL && rows != NULL &&
+            H5Dread(names, texts, H5S_ALL, H5S_ALL, H5P_DEFAULT, list) >= 0 &&
+            H5Dread(values, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0;
+  for (size_t i = 0; is_good && i < n; i++) {
+    yoke_csv_column* column = &out->columns[first + i];
+    column->name = list[i] != NULL ? yoke__arena_text(&out->arena, list[i], strlen(list[i])) : NULL;
+    column->values = yoke__arena_array(&out->arena, out->n_rows, sizeof(double));
+    is_good = column->name != NULL && column->values != NULL;
+    for (size_t row = 0; is_good && row < out->n_rows; row++) {
+      column->values[row] = rows[row * n + i];
+    }
+  }
+  if (list != NULL && name_space >= 0) {
+    H5Dvlen_reclaim(texts, name_space, H5P_DEFAULT, list);
+  }
+  free(list);
+  free(rows);
+  H5Sclose(name_space);
+  H5Tclose(texts);
+  H5Dclose(names);
+  H5Dclose(values);
+  return is_good;
+}
+
+// Rows and columns of a group's values; false if it has none or is no table.
+static bool measure_group(hid_t file, const char* group, hsize_t size[2]) {
+  char path[64];
+  snprintf(path, sizeof path, "%s/values", group);
+  if (H5Lexists(file, group, H5P_DEFAULT) <= 0 || H5Lexists(file, path, H5P_DEFAULT) <= 0) {
+    return false;
+  }
+  const hid_t values = H5Dopen2(file, path, H5P_DEFAULT);
+  const hid_t space = H5Dget_space(values);
+  const bool is_table =
+      H5Sget_simple_extent_ndims(space) == 2 && H5Sget_simple_extent_dims(space, size, NULL) == 2;
+  H5Sclose(space);
+  H5Dclose(values);
+  return is_table && size[1] > 0 && size[1] <= YOKE_CSV_MAX_COLUMNS &&
+         size[0] <= SIZE_MAX / 16 / size[1];
+}
+
+static yoke_status read_file(hid_t file, yoke_csv* out, char* err, size_t err_size) {
+  hsize_t real[2] = {0, 0}, integer[2] = {0, 0};
+  if (!measure_group(file, "real", real)) {
+    snprintf(err, err_size, "no table /real/values: not a result file");
+    return YOKE_BAD_INPUT;
+  }
+  const bool has_integers = measure_group(file, "integer", integer);
+  if (has_integers && integer[0] != real[0]) {
+    snprintf(err, err_size, "/real and /integer have different numbers of rows");
+    return YOKE_BAD_INPUT;
+  }
+  out->n_rows = (size_t)real[0];
+  out->n_columns = (size_t)(real[1] + (has_integers ? integer[1] : 0));
+  out->columns = yoke__arena_array(&out->arena, out->n_columns, sizeof out->columns[0]);
+  if (out->columns == NULL) {
+    snprintf(err, err_size, "out of memory");
+    return YOKE_NO_MEMORY;
+  }
+  const size_t n_real = (size_t)real[1];
+  if (!read_group(file, "real", H5T_NATIVE_DOUBLE, out, 0, n_real) ||
+      (has_integers &&
+       !read_group(file, "integer", H5T_NATIVE_DOUBLE, out, n_real, (size_t)integer[1]))) {
+    return hdf5_failure(err, err_size);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, char* err, size_t err_size) {
+  memset(out, 0, sizeof *out);
+  const library_use use = library_enter();
+  const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+  const yoke_status status =
+      file >= 0 ? read_file(file, out, err, err_size) : hdf5_failure(err, err_size);
+  if (file >= 0) {
+    H5Fclose(file);
+  }
+  library_leave(use);
+  if (status < 0) {
+    yoke__csv_free(out);
+  }
+  return status;
+}
+
+#else  // no HDF5 in this build
+
+static yoke_status hdf5_open(const yoke_record_layout* layout, const char* path, void** self,
+                             char* err, size_t err_size) {
+  (void)layout;
+  (void)path;
+  *self = NULL;
+  snprintf(err, err_size, "this build lacks the library HDF5");
+  return YOKE_NO_SUPPORT;
+}
+
+yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, char* err, size_t err_size) {
+  (void)path;
+  memset(out, 0, sizeof *out);
+  snprintf(err, err_size, "this build lacks the library HDF5");
+  return YOKE_NO_SUPPORT;
+}
+
+// never called: open fails
+#define hdf5_write   NULL
+#define hdf5_flush   NULL
+#define hdf5_n_rows  NULL
+#define hdf5_close   NULL
+#define hdf5_discard NULL
+
+#endif
+
+const yoke_record_sink_ops yoke__record_hdf5_ops = {
+    .file = "results.h5",
+    .format = YOKE_RECORD_HDF5,
+    .open = hdf5_open,
+    .write = hdf5_write,
+    .flush = hdf5_flush,
+    .n_rows = hdf5_n_rows,
+    .close = hdf5_close,
+    .discard = hdf5_discard,
+};

@@ -1,0 +1,14 @@
+// Reading results.h5 back; see record_hdf5.c for the layout.
+#ifndef YOKE_RECORD_HDF5_H
+#define YOKE_RECORD_HDF5_H
+
+#include <stddef.h>
+
+#include "base/base_csv.h"
+#include "yoke/status.h"
+
+// Real and integer columns of a file that record_hdf5.c wrote, as one table, reals first. Text
+// columns are left out. YOKE_IO with the reason in err; YOKE_NO_SUPPORT if this build has no HDF5.
+yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, char* err, size_t err_size);
+
+#endif

@@ -1,0 +1,116 @@
+// Result files back to columns.
+#include "record/record_read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+#include "record/record_hdf5.h"
+
+#define MAX_FILE_SIZE ((size_t)16 << 30)  // bytes; memory ends earlier on most machines
+
+static bool has_ending(const char* path, const char* ending) {
+  const size_t n = strlen(path), n_ending = strlen(ending);
+  return n >= n_ending && strcmp(path + n - n_ending, ending) == 0;
+}
+
+static bool is_gap(const yoke_csv* table, size_t row) {
+  for (size_t i = 1; i < table->n_columns; i++) {
+    if (!yoke__csv_is_missing(table->columns[i].values[row])) {
+      return false;
+    }
+  }
+  return table->n_columns > 1;
+}
+
+// Takes the marks of lost rows out, in place.
+static void drop_gaps(yoke_csv* table) {
+  size_t n_kept = 0;
+  for (size_t row = 0; row < table->n_rows; row++) {
+    const bool is_dropped = is_gap(table, row);
+    for (size_t i = 0; i < table->n_columns; i++) {
+      yoke_csv_column* column = &table->columns[i];
+      column->values[n_kept] = column->values[row];
+      column->n_missing -= is_dropped && i > 0;
+    }
+    n_kept += !is_dropped;
+  }
+  table->n_rows = n_kept;
+}
+
+static yoke_status check_time(const char* path, yoke_csv* table, char* err, size_t err_size) {
+  const yoke_csv_column* time = &table->columns[0];
+  const char* what = NULL;
+  if (strcmp(time->name, "time") != 0) {
+    what = "the first column is not called time";
+  } else if (time->is_text || time->n_missing > 0) {
+    what = "column time has cells that are no numbers";
+  }
+  if (what != NULL) {
+    snprintf(err, err_size, "%s: %s", path, what);
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status read_csv(const char* path, yoke_csv* out, char* err, size_t err_size) {
+  char* bytes = NULL;
+  size_t n = 0;
+  YOKE_TRY(yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, err, err_size));
+  char reason[256] = "";
+  const yoke_status status = yoke__csv_parse(bytes, n, out, reason, sizeof reason);
+  free(bytes);
+  if (status < 0) {
+    snprintf(err, err_size, "%s: %s", path, reason);
+    return status;
+  }
+  drop_gaps(out);
+  return YOKE_OK;
+}
+
+static yoke_status read_any(const char* path, yoke_csv* out, char* err, size_t err_size) {
+  yoke_status status;
+  if (has_ending(path, ".h5")) {
+    char reason[256] = "";
+    status = yoke__record_hdf5_read(path, out, reason, sizeof reason);
+    if (status < 0) {
+      snprintf(err, err_size, "cannot read %s: %s", path, reason);
+    }
+  } else {
+    status = read_csv(path, out, err, err_size);
+  }
+  if (status >= 0) {
+    status = check_time(path, out, err, err_size);
+    if (status < 0) {
+      yoke__csv_free(out);
+    }
+  }
+  return status;
+}
+
+yoke_status yoke__record_read(const char* path, yoke_csv* out, char* err, size_t err_size) {
+  memset(out, 0, sizeof *out);
+  static const char* const files[] = {"results.csv", "results.h5"};
+  const size_t size = strlen(path) + 16;
+  char* inside = malloc(size);
+  if (inside == NULL) {
+    snprintf(err, err_size, "out of memory");
+    return YOKE_NO_MEMORY;
+  }
+
+  // a folder: the first of its result files that can be opened
+  const char* chosen = path;
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    snprintf(inside, size, "%s/%s", path, files[i]);
+    FILE* probe = fopen(inside, "rb");
+    if (probe != NULL) {
+      fclose(probe);
+      chosen = inside;
+      break;
+    }
+  }
+  const yoke_status status = read_any(chosen, out, err, err_size);
+  free(inside);
+  return status;
+}

@@ -1,0 +1,46 @@
+// The writer thread: takes rows out of the ring and hands them to the files.
+#ifndef YOKE_RECORD_WRITER_H
+#define YOKE_RECORD_WRITER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/record_ring.h"
+#include "record/record_sink.h"
+
+#define YOKE_RECORD_MAX_SINKS 3
+
+typedef struct yoke_record_sink {
+  const yoke_record_sink_ops* ops;
+  void* self;
+  bool is_failed;
+  char* path;       // final name, with folder
+  char* part_path;  // name while it is written
+} yoke_record_sink;
+
+typedef struct yoke_record_writer {
+  yoke_record_ring* ring;
+  yoke_record_sink sinks[YOKE_RECORD_MAX_SINKS];
+  size_t n_sinks;
+  int64_t flush_ns;
+  uint64_t n_lost_at_end;  // set before is_stopping
+  char*
+      message;  // what went wrong, YOKE_RECORD_MESSAGE_SIZE bytes; read after the thread has ended
+  _Atomic bool is_stopping;
+  _Atomic bool has_failed;
+} yoke_record_writer;
+
+#define YOKE_RECORD_MESSAGE_SIZE 2048
+
+// Opens every file; on failure closes and removes those already open.
+yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_record_layout* layout,
+                              char* err, size_t err_size);
+// Undoes open when the thread could not be started.
+void yoke__writer_discard(yoke_record_writer* writer);
+// The thread: runs until is_stopping is set and the ring is empty, then completes and renames the
+// files.
+void yoke__writer_main(void* writer);
+
+#endif
