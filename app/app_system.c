@@ -23,8 +23,8 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
   yoke_scenario* scenario = NULL;
   yoke_system* system = NULL;
   yoke_status status =
-      yoke__scenario_read_file(options->operands[0], sets, n_sets + n_extra, &messages, &scenario);
-  if (status >= 0) {
+      yoke__scenario_read_parts(options->operands[0], sets, n_sets + n_extra, &messages, &scenario);
+  if (scenario != NULL) {
     status = yoke__system_build(scenario, NULL, &messages, &system);
   }
   yoke__messages_print(&messages, stderr);

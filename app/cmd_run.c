@@ -156,6 +156,10 @@ static void print_summary(const yoke_system* system, const yoke_run_info* info,
       printf("; %lld steps did not converge\n", (long long)info->iteration.n_not_converged);
     }
   }
+  if (info->status == YOKE_IO) {
+    printf("results in %s are not complete\n", directory);
+    return;
+  }
   printf("results in %s: %llu rows of %zu signals\n", directory,
          (unsigned long long)info->record.n_rows, system->n_columns);
 }
@@ -194,11 +198,14 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
     yoke__app_error("run", "%s", info.message);
   }
   char err[512] = "";
+  // a folder that cannot be made was reported with the results already
   if (write_summary(system, &info, settings.record.directory, err, sizeof err) < 0) {
-    yoke__app_error("run", "%s", err);
+    if (strcmp(err, info.message) != 0) {
+      yoke__app_error("run", "%s", err);
+    }
     status = YOKE_EXIT_FAILED;
   }
-  if (!is_quiet) {
+  if (!is_quiet && info.record.n_rows > 0) {
     print_summary(system, &info, settings.record.directory);
   }
   return status;
@@ -232,7 +239,12 @@ int yoke_cmd_run(int argc, char** argv) {
   int64_t threads = -1;
   char set[64];
   const char* extra[] = {set};
-  if (!yoke__options_integer(&options, "threads", 0, 256, &threads)) {
+  const char* out = yoke__options_value(&options, "out");
+  const bool has_folder = out == NULL || out[0] != '\0';
+  if (!has_folder) {
+    yoke__app_error("run", "--out: expected the name of a folder, found nothing");
+  }
+  if (!has_folder || !yoke__options_integer(&options, "threads", 0, 256, &threads)) {
     yoke__options_free(&options);
     return YOKE_EXIT_USAGE;
   }

@@ -1,5 +1,5 @@
-// What models share whose variables depend on their settings: reading the settings, and one block of
-// memory for the description that lives as long as the unit.
+// What models share whose variables depend on their settings: reading the settings, and one block
+// of memory for the description that lives as long as the unit.
 //
 // Such a unit starts with a yoke_model_head; everything from `image_offset` to the end of its block
 // is its changing part (inputs, outputs, states, parameters), which save and restore copy:
@@ -20,8 +20,9 @@ typedef struct yoke_model_head {
   size_t image_offset;
 } yoke_model_head;
 
-// A zeroed unit of self_size bytes with room for that many variables, feedthrough pairs and bytes of
-// names (info.n_variables and n_feedthrough are set). NULL when memory is out or a size overflows.
+// A zeroed unit of self_size bytes with room for that many variables, feedthrough pairs and bytes
+// of names; info.n_variables and n_feedthrough are set. NULL when memory is out or a size is too
+// large.
 void* yoke__model_make(size_t self_size, size_t image_offset, size_t n_variables,
                        size_t n_feedthrough, size_t texts_size);
 // A name printed into the room for names; NULL if it is full.
@@ -49,7 +50,8 @@ yoke_status yoke__model_no_memory(char* err, size_t err_size);
 
 // d(unknown)/d(known); false if the pair has no meaning.
 typedef bool (*yoke_model_partial)(const void* self, size_t unknown, size_t known, double* partial);
-// The operation `derivative` from single partial derivatives. YOKE_BAD_ARG for a pair without meaning.
+// The operation `derivative` from single partial derivatives. YOKE_BAD_ARG for a pair without
+// meaning.
 yoke_status yoke__model_derivative(const void* self, yoke_model_partial partial,
                                    const size_t unknowns[], size_t n_unknowns,
                                    const size_t knowns[], size_t n_knowns, const double seed[],

@@ -110,13 +110,17 @@ typedef struct yoke_unit_args {
   size_t n_arguments;
 } yoke_unit_args;
 
+enum {
+  YOKE_STEP_EVENT_NEEDED = 1u << 0,  // event_update is wanted before the next step
+  YOKE_STEP_EARLY_RETURN = 1u << 1,  // stopped before t + h
+  YOKE_STEP_DISCARDED = 1u << 2,     // the step was not done
+  YOKE_STEP_END_WANTED = 1u << 3,    // the unit asks to end the run
+};
+
 typedef struct yoke_step_result {
-  double t_reached;      // the caller presets t + h
-  bool is_event_needed;  // event_update is wanted before the next step
-  bool is_early_return;  // stopped before t + h
-  bool is_discarded;     // the step was not done
-  bool is_end_wanted;    // the unit asks to end the run
-  const char* message;   // why, on failure; static or owned by the unit; the caller presets NULL
+  double t_reached;     // the caller presets t + h
+  uint32_t flags;       // YOKE_STEP_*; the caller presets 0
+  const char* message;  // why, on failure; static or owned by the unit; the caller presets NULL
 } yoke_step_result;
 
 // How good a value from outside is (ports; all others are always valid and of age 0).

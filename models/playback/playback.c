@@ -3,12 +3,12 @@
 //   linear  y(t) = y_i + (y_{i+1} - y_i) (t - t_i) / (t_{i+1} - t_i),  t_i <= t < t_{i+1}
 //   hold    y(t) = y_i
 //
-// Before the first row the first values hold; behind the last one `end` decides. The file is read and
-// checked in create; a step does one binary search and no heap or file access.
+// Before the first row the first values hold; behind the last one `end` decides. The file is read
+// and checked in create; a step does one binary search and no heap or file access.
 //
-// A time that misses a row only by the rounding of t0 + k h counts as that row, so that held signals
-// change at the same step on every machine. Assumes a table without line breaks inside cells where it
-// names lines (row i stands on line i + 2).
+// A time that misses a row only by the rounding of t0 + k h counts as that row, so that held
+// signals change at the same step on every machine. Assumes a table without line breaks inside
+// cells where it names lines (row i stands on line i + 2).
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -367,7 +367,7 @@ static yoke_status playback_step(void* self, double t, double h, yoke_step_resul
   double slack = 0.0;
   const double at = file_time(b, result->t_reached, &slack);
   if (b->end == END_STOP && at - b->times[b->n_rows - 1] >= -slack) {
-    result->is_end_wanted = true;
+    result->flags |= YOKE_STEP_END_WANTED;
     result->message = "the recording ends";
   }
   return playback_refresh(self, result->t_reached);

@@ -4,10 +4,10 @@
 //   f = S(k, e) + D(c, e')
 //   S = k e  or  k sgn(e) sqrt|e|,   D = c e'  or  c sgn(e') e'^2
 //
-// f pulls point 1 back and pushes point 2 on: the mass at point 1 gets -f, the one at point 2 gets f.
-// As a law it is evaluated by the master in force-force coupling; as a unit its step computes f from
-// the inputs it was given, which are those of the start of the step.
-// Source: the linear and nonlinear two-mass oscillators of the co-simulation benchmarks (README.md).
+// f pulls point 1 back and pushes point 2 on: the mass at point 1 gets -f, that at point 2 gets f.
+// As a law it is evaluated by the master in force-force coupling; as a unit its step computes f
+// from the inputs it was given, which are those of the start of the step.
+// Source: the two-mass oscillators of the co-simulation benchmarks (README.md).
 #include <math.h>
 #include <stddef.h>
 

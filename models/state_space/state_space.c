@@ -8,8 +8,8 @@
 //   euler, rk4   of src/ode
 //
 // Source of the block exponential: C. F. Van Loan, Computing integrals involving the matrix
-// exponential, IEEE Trans. Automat. Contr. 23 (1978) 395-404. Ad and Bd are computed when the length
-// of the step changes, in memory taken by create: bounded work, no heap.
+// exponential, IEEE Trans. Automat. Contr. 23 (1978) 395-404. Ad and Bd are computed when the
+// length of the step changes, in memory taken by create: bounded work, no heap.
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -77,8 +77,8 @@ typedef struct plan {
   size_t n, m, p;
 } plan;
 
-// A matrix must have n_rows x n_cols; `as_rows` and `as_cols` name what it has to agree with. A flat
-// list (one column) of the right length also stands for a single row.
+// A matrix must have n_rows x n_cols; `as_rows` and `as_cols` name what it has to agree with. A
+// flat list (one column) of the right length also stands for a single row.
 static yoke_status check_shape(const yoke_argument* matrix, const char* name, size_t n_rows,
                                const char* as_rows, size_t n_cols, const char* as_cols, char* err,
                                size_t err_size) {

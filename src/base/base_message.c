@@ -8,11 +8,16 @@
 #define MAX_MESSAGES 1000  // a broken generator must not fill the memory
 #define MAX_NAME     128   // names longer than this are not compared
 
+bool yoke__messages_is_full(const yoke_messages* list) {
+  return list->n_errors + list->n_warnings >= MAX_MESSAGES;
+}
+
 void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
                         const char* format, va_list args) {
+  const bool is_full = yoke__messages_is_full(list);
   list->n_errors += severity == YOKE_ERROR;
   list->n_warnings += severity == YOKE_WARNING;
-  if (list->n_errors + list->n_warnings > MAX_MESSAGES) {
+  if (is_full) {
     list->n_dropped++;
     return;
   }

@@ -4,6 +4,7 @@
 #define YOKE_BASE_MESSAGE_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -39,6 +40,9 @@ void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place 
                         const char* format, va_list args);
 // Shorthand for errors.
 void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) YOKE_PRINTF(3, 4);
+
+// True once further messages are only counted: no need to search for hints.
+bool yoke__messages_is_full(const yoke_messages* list);
 
 // "file:3:7: error: text" per line, sorted by source and position.
 void yoke__messages_print(const yoke_messages* list, FILE* to);

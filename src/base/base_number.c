@@ -196,7 +196,8 @@ static char* put_scientific(uint64_t digits, int n, int e, char* at) {
 // Plain digits. e is the exponent of the first digit, -5..16.
 static char* put_plain(uint64_t digits, int n, int e, char* at) {
   if (e < 0) {
-    memcpy(at, "0.00000", 7);
+    memset(at, '0', (size_t)(1 - e));
+    at[1] = '.';
     put_digits(digits, n, at + 1 - e);
     return at + 1 - e + n;
   }
@@ -250,7 +251,7 @@ size_t yoke__number_format_integer(int64_t x, char to[YOKE_NUMBER_SIZE]) {
   to[0] = '-';
   put_digits(magnitude, n, to + (x < 0));
   to[n + (x < 0)] = '\0';
-  return (size_t)(n + (x < 0));
+  return (size_t)n + (x < 0);
 }
 
 // A number as written: its digits may contain one point and zeros in front.

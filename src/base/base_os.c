@@ -248,6 +248,11 @@ bool yoke__os_is_terminal(FILE* file) {
   return isatty(fileno(file)) != 0;
 }
 
+bool yoke__os_is_directory(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 // the reason of a failed call, as text
 static yoke_status io_failure(int code, char* err, size_t err_size) {
   snprintf(err, err_size, "%s", strerror(code));

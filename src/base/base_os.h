@@ -47,6 +47,7 @@ yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t 
 yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
                                char* err, size_t err_size);
 bool yoke__os_is_terminal(FILE* file);
+bool yoke__os_is_directory(const char* path);
 
 // Files written piece by piece, by descriptor. err receives the reason alone ("No space left on device").
 yoke_status yoke__os_file_create(const char* path, int* file, char* err, size_t err_size);

@@ -27,6 +27,19 @@ typedef struct yoke_iteration_info {
   int most;                 // iterations of the worst step
 } yoke_iteration_info;
 
+// What the step of a common unit needs, side by side. step NULL: the unit is not a common one.
+typedef struct yoke_hot {
+  yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
+  void* self;
+  double h;
+  const double* u_from;
+  double* u_to;
+  const double* y_from;
+  double* y_to;
+  size_t n_u, n_y;
+  size_t unit;
+} yoke_hot;
+
 typedef struct yoke_state {
   yoke_arena arena;
   int64_t n_slots;  // done
@@ -55,6 +68,7 @@ typedef struct yoke_state {
   struct yoke_iterate* iterate;
   yoke_iteration_info iteration;
 
+  yoke_hot* hot;           // by thread, as system->thread_units
   yoke_failure* failures;  // one per thread
   yoke_failure failure;    // the one that counts
   atomic_bool is_end_wanted;
@@ -112,6 +126,7 @@ yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, 
 // The failure of the lowest unit, so that the message does not depend on threads.
 yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state);
 
+yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_prepare_iteration(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_iterate(const yoke_system* system, yoke_state* state);
 

@@ -15,7 +15,11 @@ struct yoke_simulation {
 static yoke_status load(const char* path, const yoke_load_settings* settings,
                         yoke_simulation* simulation, yoke_messages* messages) {
   yoke_scenario* scenario = NULL;
-  YOKE_TRY(yoke__scenario_read_file(path, settings->sets, settings->n_sets, messages, &scenario));
+  const yoke_status status =
+      yoke__scenario_read_parts(path, settings->sets, settings->n_sets, messages, &scenario);
+  if (scenario == NULL) {
+    return status;
+  }
   YOKE_TRY(yoke__system_build(scenario, settings->models, messages, &simulation->system));
   return yoke__master_create(simulation->system, messages, &simulation->state);
 }

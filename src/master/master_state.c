@@ -37,6 +37,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
     return YOKE_NO_MEMORY;
   }
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;
+  YOKE_TRY(yoke__master_lay_hot(system, state));
   return is_iterative(system) ? yoke__master_prepare_iteration(system, state) : YOKE_OK;
 }
 

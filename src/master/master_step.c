@@ -83,24 +83,47 @@ yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, dou
   return sum == 0 ? YOKE_OK : report_not_finite(system, unit, t, y, failure);
 }
 
+// the unit noticed itself: its words, and the first output that shows it
+static yoke_status report_divergence(const yoke_system* system, size_t unit, double t, const char* message,
+                                     yoke_failure* failure) {
+  const yoke_unit* u = &system->units[unit].unit;
+  const char* words = message != NULL ? message : yoke_status_text(YOKE_DIVERGED);
+  for (size_t i = 0; i < u->info->n_variables; i++) {
+    const yoke_variable* v = &u->info->variables[i];
+    double value = 0;
+    if (v->causality != YOKE_OUTPUT || v->type != YOKE_REAL || yoke__variable_count(v) != 1 ||
+        yoke__unit_get(u, i, &value, sizeof value) < 0 || yoke__is_finite(value)) {
+      continue;
+    }
+    char number[YOKE_NUMBER_SIZE];
+    yoke__number_format(value, number);
+    return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "%s: output '%s' is %s", words, v->name,
+                             number);
+  }
+  return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "%s", words);
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // one unit
 
 static yoke_status judge_step(const yoke_system* system, yoke_state* state, size_t unit, double t,
                               double h, yoke_status status, const yoke_step_result* result,
                               yoke_failure* failure) {
+  if (status == YOKE_DIVERGED) {
+    return report_divergence(system, unit, t + h, result->message, failure);
+  }
   if (status < 0) {
     return yoke__master_fail(failure, system, unit, status, t, "step failed: %s",
                              result->message != NULL ? result->message : yoke_status_text(status));
   }
-  if (result->is_discarded || result->is_early_return) {
+  if ((result->flags & (YOKE_STEP_DISCARDED | YOKE_STEP_EARLY_RETURN)) != 0) {
     return yoke__master_fail(
         failure, system, unit, YOKE_DISCARDED, t, "the step of %g s was %s%s%s", h,
-        result->is_discarded ? "discarded" : "not finished", result->message == NULL ? "" : ": ",
+        (result->flags & YOKE_STEP_DISCARDED) != 0 ? "discarded" : "not finished", result->message == NULL ? "" : ": ",
         result->message == NULL ? "" : result->message);
   }
   const yoke_unit* u = &system->units[unit].unit;
-  if (result->is_event_needed && u->ops->event_update != NULL) {
+  if ((result->flags & YOKE_STEP_EVENT_NEEDED) != 0 && u->ops->event_update != NULL) {
     yoke_step_result event = {.t_reached = t + h};
     if (u->ops->event_update(u->self, t + h, &event) < 0) {
       return yoke__master_fail(failure, system, unit, YOKE_UNIT_FAILED, t + h,
@@ -108,7 +131,7 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
                                event.message == NULL ? "" : event.message);
     }
   }
-  if (result->is_end_wanted) {
+  if ((result->flags & YOKE_STEP_END_WANTED) != 0) {
     state->is_end_wanted = true;
   }
   return YOKE_OK;
@@ -119,8 +142,7 @@ yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state,
   const yoke_unit* u = &system->units[unit].unit;
   yoke_step_result result = {.t_reached = t + h};
   const yoke_status status = u->ops->step(u->self, t, h, &result);
-  if (status >= 0 && !result.is_event_needed && !result.is_early_return && !result.is_discarded &&
-      !result.is_end_wanted) {
+  if (status >= 0 && result.flags == 0) {
     return YOKE_OK;
   }
   return judge_step(system, state, unit, t, h, status, &result, failure);
@@ -207,6 +229,64 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// the common unit: one call per slot, values in its own struct, nothing typed, nothing extrapolated
+
+static bool is_plain(const yoke_system_unit* su) {
+  const yoke_unit* u = &su->unit;
+  return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->n_groups == 0 && su->n_typed_inputs == 0 &&
+         su->n_typed_outputs == 0 && u->ops->set_inputs == NULL && u->ops->get_outputs == NULL &&
+         u->n_inputs <= 1 && u->n_outputs <= 1;
+}
+
+yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
+  const size_t n = system->n_units - system->n_laws;
+  state->hot = yoke__arena_array(&state->arena, n + 1, sizeof *state->hot);
+  if (state->hot == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const size_t unit = system->thread_units[i];
+    const yoke_system_unit* su = &system->units[unit];
+    yoke_hot* hot = &state->hot[i];
+    *hot = (yoke_hot){.unit = unit};
+    if (is_plain(su) && system->scenario->scheme == YOKE_JACOBI) {
+      char* self = su->unit.self;
+      hot->step = su->unit.ops->step;
+      hot->self = self;
+      hot->h = su->step;
+      hot->n_u = su->unit.n_u;
+      hot->n_y = su->unit.n_y;
+      hot->u_from = state->u + su->u;
+      hot->u_to = hot->n_u == 0 ? NULL : (double*)(self + su->unit.inputs[0].offset);
+      hot->y_from = hot->n_y == 0 ? NULL : (const double*)(self + su->unit.outputs[0].offset);
+      hot->y_to = state->y + su->y;
+    }
+  }
+  return YOKE_OK;
+}
+
+static inline yoke_status advance_plain(const yoke_system* system, yoke_state* state, const yoke_hot* hot,
+                                        yoke_failure* failure) {
+  const double t = state->t;
+  for (size_t i = 0; i < hot->n_u; i++) {
+    hot->u_to[i] = hot->u_from[i];
+  }
+  yoke_step_result result = {.t_reached = t + hot->h};
+  const yoke_status status = hot->step(hot->self, t, hot->h, &result);
+  if (status < 0 || result.flags != 0) {
+    YOKE_TRY(judge_step(system, state, hot->unit, t, hot->h, status, &result, failure));
+  }
+  // NaN and infinity times 0 are NaN: one test for all outputs
+  double sum = 0;
+  for (size_t i = 0; i < hot->n_y; i++) {
+    const double y = hot->y_from[i];
+    hot->y_to[i] = y;
+    sum += y * 0;
+  }
+  return sum == 0 ? YOKE_OK : report_not_finite(system, hot->unit, t + hot->h, hot->y_to, failure);
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // schemes
 
 typedef struct slot_job {
@@ -214,15 +294,19 @@ typedef struct slot_job {
   yoke_state* state;
 } slot_job;
 
+static yoke_status advance_units(const yoke_system* system, yoke_state* state, int thread) {
+  yoke_failure* failure = &state->failures[thread];
+  const yoke_hot* end = state->hot + system->thread_first[thread + 1];
+  for (const yoke_hot* hot = state->hot + system->thread_first[thread]; hot < end; hot++) {
+    YOKE_TRY(hot->step != NULL ? advance_plain(system, state, hot, failure)
+                               : advance(system, state, hot->unit, failure));
+  }
+  return YOKE_OK;
+}
+
 static void advance_thread(void* context, int thread) {
   const slot_job* job = context;
-  const yoke_system* system = job->system;
-  yoke_failure* failure = &job->state->failures[thread];
-  for (size_t i = system->thread_first[thread]; i < system->thread_first[thread + 1]; i++) {
-    if (advance(system, job->state, system->thread_units[i], failure) < 0) {
-      return;
-    }
-  }
+  (void)advance_units(job->system, job->state, thread);  // failures are collected after the barrier
 }
 
 // what becomes visible at the end of this slot: outputs of units whose step ends here
@@ -245,13 +329,15 @@ static void move_time(const yoke_system* system, yoke_state* state) {
 }
 
 static yoke_status slot_jacobi(const yoke_system* system, yoke_state* state) {
-  slot_job job = {system, state};
   if (system->n_threads == 1) {
-    advance_thread(&job, 0);
+    if (advance_units(system, state, 0) < 0) {
+      return yoke__master_collect_failures(system, state);
+    }
   } else {
+    slot_job job = {system, state};
     yoke__pool_run(system->pool, advance_thread, &job);
+    YOKE_TRY(yoke__master_collect_failures(system, state));
   }
-  YOKE_TRY(yoke__master_collect_failures(system, state));
   move_time(system, state);
   return yoke__master_exchange(system, state);
 }
@@ -333,7 +419,8 @@ static void fill_row(const yoke_system* system, const yoke_state* state, char* r
 }
 
 yoke_status yoke__master_record(const yoke_system* system, yoke_state* state) {
-  void* row = yoke__record_row(state->record);
+  // nobody wants a run whose results are lost: a full disk ends it
+  void* row = yoke__record_has_failed(state->record) ? NULL : yoke__record_row(state->record);
   while (row == NULL) {
     if (yoke__record_wait(state->record) < 0) {
       return yoke__master_fail(&state->failure, system, YOKE_NOT_FOUND, YOKE_IO, state->t,

@@ -2,7 +2,7 @@
 //
 //   Euler                x+ = x + h f(t, x)
 //   semi-implicit Euler  v+ = v + h a(t, q, v),   q+ = q + h v+
-//   RK4                  k1 .. k4 at t, t + h/2, t + h/2, t + h;  x+ = x + h/6 (k1 + 2 k2 + 2 k3 + k4)
+//   RK4                  x+ = x + h/6 (k1 + 2 k2 + 2 k3 + k4), slopes at t, t + h/2 (two), t + h
 //   trapezoidal          x+ = x + h/2 (f(t, x) + f(t + h, x+))
 //
 // For second-order systems the trapezoidal rule on (q, v) is Newmark's method with beta = 1/4 and

@@ -104,8 +104,7 @@ static yoke_status write_out(csv_sink* sink, char* err, size_t err_size) {
 }
 
 static char* put_header(const yoke_record_layout* layout, char* at) {
-  memcpy(at, "time", 4);
-  at += 4;
+  at = put_text(at, "time", strlen("time"));
   for (size_t i = 0; i < layout->n_columns; i++) {
     *at++ = ',';
     at = put_text(at, layout->columns[i].name, strlen(layout->columns[i].name));

@@ -11,12 +11,13 @@
 // Why: one write per block and table whatever the number of columns (a dataset per column costs a
 // call and a chunk each), one type per array, so that h5py, pandas and MATLAB read a table in one
 // line, and names in datasets, since attributes end at 64 KB. Chunks are about 128 KB of at most 64
-// columns, so one signal of many is still cheap to read. No compression: 27 times the cost per row.
+// columns, so one signal of many is still cheap to read. No compression: deflate costs about 27 times as much per row.
 //
 // A killed run: metadata leaves the cache only in a flush, so the file on disk is the one of the
-// last flush. A full disk: the library does not survive a failed write (the file cannot be closed
-// any more), so the space for a block and its index is reserved first; if that fails the rows
-// before it are complete and the file closes well. The library is not thread-safe: one lock per
+// last flush. A full disk: the library (1.10.8) notices a failed write late, because chunks are
+// cached, and then crashes at the end of the process, so the space for a block and its index is
+// reserved first; if that fails the rows before it are complete and the file closes well. On a file
+// system that cannot reserve this protection is missing. The library is not thread-safe: one lock per
 // process around all use of it.
 #include "record/record_hdf5.h"
 
@@ -37,11 +38,13 @@
 #define METADATA_SIZE     131072u  // file space for everything else that a flush may write
 #define N_TABLES          3
 #define LOCK_WAIT_NS      50000
+#define TIME_COLUMN       SIZE_MAX  // in place of an index into the layout
 
 // One of the three groups. n_columns 0: the group does not exist.
 typedef struct table {
   const char* group;
   size_t n_columns;
+  size_t* columns;  // index of each in the layout, or TIME_COLUMN
   size_t* offsets;  // of each column in a stored row
   size_t* sizes;    // of each column there; an element may be larger (text)
   size_t element;   // bytes
@@ -227,45 +230,44 @@ static char* join_items(const char* const* items) {
     size += strlen(items[i]) + 1;
   }
   char* text = calloc(1, size);
+  size_t n = 0;
   for (size_t i = 0; text != NULL && items != NULL && items[i] != NULL; i++) {
-    strcat(text, i > 0 ? "," : "");
-    strcat(text, items[i]);
+    n += (size_t)snprintf(text + n, size - n, "%s%s", i > 0 ? "," : "", items[i]);
   }
   return text;
 }
 
-static bool write_items(hid_t group, const yoke_record_column* const columns[], size_t n) {
-  char** items = calloc(n, sizeof items[0]);
+static bool write_items(hid_t group, const yoke_record_layout* layout, const table* t) {
+  char** items = calloc(t->n_columns, sizeof items[0]);
   bool is_good = items != NULL;
-  for (size_t i = 0; is_good && i < n; i++) {
-    items[i] = join_items(columns[i]->items);
+  for (size_t i = 0; is_good && i < t->n_columns; i++) {
+    items[i] = join_items(layout->columns[t->columns[i]].items);
     is_good = items[i] != NULL;
   }
-  is_good = is_good && write_texts(group, "items", (const char* const*)items, n);
-  for (size_t i = 0; items != NULL && i < n; i++) {
+  is_good = is_good && write_texts(group, "items", (const char* const*)items, t->n_columns);
+  for (size_t i = 0; items != NULL && i < t->n_columns; i++) {
     free(items[i]);
   }
   free(items);
   return is_good;
 }
 
-// names, units and what else describes the columns of one table
-static bool describe_columns(hid_t group, const table* t, const yoke_record_column* const columns[],
+// names, units and what else describes the columns of one table; texts: room for n_columns
+static bool describe_columns(hid_t group, const yoke_record_layout* layout, const table* t,
                              const char** texts) {
   for (size_t i = 0; i < t->n_columns; i++) {
-    texts[i] = columns[i] != NULL ? columns[i]->name : "time";
+    texts[i] = t->columns[i] == TIME_COLUMN ? "time" : layout->columns[t->columns[i]].name;
   }
   bool is_good = write_texts(group, "names", texts, t->n_columns);
   for (size_t i = 0; i < t->n_columns; i++) {
-    texts[i] = columns[i] != NULL ? columns[i]->dim : "s";
+    texts[i] = t->columns[i] == TIME_COLUMN ? "s" : layout->columns[t->columns[i]].dim;
   }
   is_good = is_good && write_texts(group, "units", texts, t->n_columns);
   if (is_good && strcmp(t->group, "integer") == 0) {
     for (size_t i = 0; i < t->n_columns; i++) {
-      texts[i] = type_name(columns[i]->type);
+      texts[i] = type_name(layout->columns[t->columns[i]].type);
     }
-    is_good = write_texts(group, "types", texts, t->n_columns) &&
-              write_items(group, columns, t->n_columns);
+    is_good = write_texts(group, "types", texts, t->n_columns) && write_items(group, layout, t);
   }
   return is_good;
 }
@@ -279,8 +281,7 @@ static void choose_chunks(table* t) {
   t->n_chunk_rows = n_rows < 16 ? 16 : n_rows > 4096 ? 4096 : n_rows;
 }
 
-static bool make_table(hdf5_sink* sink, table* t, const yoke_record_column* const columns[],
-                       const char** texts) {
+static bool make_table(hdf5_sink* sink, table* t, const char** texts) {
   choose_chunks(t);
   if (strcmp(t->group, "text") == 0) {
     t->type = H5Tcopy(H5T_C_S1);
@@ -294,47 +295,47 @@ static bool make_table(hdf5_sink* sink, table* t, const yoke_record_column* cons
   if (group < 0) {
     return false;
   }
-  const bool is_good = describe_columns(group, t, columns, texts);
+  const bool is_good = describe_columns(group, sink->layout, t, texts);
   t->values =
       create_growing(group, "values", t->type, t->n_columns, t->n_chunk_rows, t->n_chunk_columns);
   H5Gclose(group);
   return is_good && t->values >= 0;
 }
 
+static void add_column(table* t, size_t column, size_t offset, size_t size) {
+  t->columns[t->n_columns] = column;
+  t->offsets[t->n_columns] = offset;
+  t->sizes[t->n_columns] = size;
+  t->element = size > t->element ? size : t->element;
+  t->n_columns++;
+}
+
 // Sorts the columns into the tables and makes those that have some.
 static bool make_tables(hdf5_sink* sink) {
   const yoke_record_layout* layout = sink->layout;
   const size_t n_all = layout->n_columns + 1;
-  const yoke_record_column** columns = calloc(n_all, sizeof columns[0]);
   const char** texts = calloc(n_all, sizeof texts[0]);
-  bool is_good = columns != NULL && texts != NULL;
+  bool is_good = texts != NULL;
   for (size_t k = 0; is_good && k < N_TABLES; k++) {
     table* t = &sink->tables[k];
+    t->columns = calloc(n_all, sizeof t->columns[0]);
     t->offsets = calloc(n_all, sizeof t->offsets[0]);
     t->sizes = calloc(n_all, sizeof t->sizes[0]);
-    if (t->offsets == NULL || t->sizes == NULL) {
-      is_good = false;
+    is_good = t->columns != NULL && t->offsets != NULL && t->sizes != NULL;
+    if (!is_good) {
       break;
     }
     t->element = 8;
     if (k == 0) {
-      columns[0] = NULL;  // time
-      t->offsets[0] = YOKE_ROW_TIME;
-      t->sizes[0] = 8;
-      t->n_columns = 1;
+      add_column(t, TIME_COLUMN, YOKE_ROW_TIME, sizeof(double));
     }
     for (size_t i = 0; i < layout->n_columns; i++) {
       if (table_of(layout->columns[i].type) == k) {
-        columns[t->n_columns] = &layout->columns[i];
-        t->offsets[t->n_columns] = layout->offsets[i];
-        t->sizes[t->n_columns] = layout->columns[i].size;
-        t->element = layout->columns[i].size > t->element ? layout->columns[i].size : t->element;
-        t->n_columns++;
+        add_column(t, i, layout->offsets[i], layout->columns[i].size);
       }
     }
-    is_good = t->n_columns == 0 || make_table(sink, t, columns, texts);
+    is_good = t->n_columns == 0 || make_table(sink, t, texts);
   }
-  free(columns);
   free(texts);
   return is_good;
 }
@@ -381,6 +382,7 @@ static hid_t create_file(const char* path) {
 
 static void free_sink(hdf5_sink* sink) {
   for (size_t k = 0; k < N_TABLES; k++) {
+    free(sink->tables[k].columns);
     free(sink->tables[k].offsets);
     free(sink->tables[k].sizes);
     free(sink->tables[k].buffer);
@@ -461,7 +463,8 @@ static yoke_status hdf5_open(const yoke_record_layout* layout, const char* path,
     for (size_t i = 0; i < layout->n_columns; i++) {
       n_text += strlen(layout->columns[i].name) + strlen(layout->columns[i].dim) + 256;
     }
-    status = yoke__os_file_reserve(sink->reserve, 2 * METADATA_SIZE + n_text, err, err_size);
+    status =
+        yoke__os_file_reserve(sink->reserve, 2 * (uint64_t)METADATA_SIZE + n_text, err, err_size);
   }
   if (status >= 0) {
     const library_use use = library_enter();
@@ -514,8 +517,10 @@ static yoke_status write_gap(hdf5_sink* sink, uint64_t n_lost, char* err, size_t
 static void buffer_row(hdf5_sink* sink, const unsigned char* row) {
   for (size_t k = 0; k < N_TABLES; k++) {
     const table* t = &sink->tables[k];
-    unsigned char* to =
-        t->buffer != NULL ? t->buffer + sink->n_buffered * t->n_columns * t->element : NULL;
+    if (t->buffer == NULL) {
+      continue;
+    }
+    unsigned char* to = t->buffer + sink->n_buffered * t->n_columns * t->element;
     for (size_t i = 0; i < t->n_columns; i++) {
       if (t->element == 8) {
         memcpy(to + i * 8, row + t->offsets[i], 8);

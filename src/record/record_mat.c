@@ -61,7 +61,11 @@ static void make_identifier(const char* name, char to[NAME_SIZE]) {
     const bool is_allowed =
         (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     if (is_allowed || n == 0 || to[n - 1] != '_') {
-      to[n++] = is_allowed ? c : '_';
+      to[n] = c;
+      if (!is_allowed) {
+        to[n] = '_';
+      }
+      n++;
     }
   }
   to[n] = '\0';
@@ -282,7 +286,8 @@ static yoke_status mat_write(void* self, const unsigned char* rows, size_t n, ch
   return YOKE_OK;
 }
 
-// Nothing readable can be had before close.
+// Nothing readable can be had before close. The type of err is the table's.
+// NOLINTNEXTLINE(readability-non-const-parameter)
 static yoke_status mat_flush(void* self, char* err, size_t err_size) {
   (void)self;
   (void)err;
@@ -374,7 +379,7 @@ static yoke_status put_text_column(mat_sink* sink, const char* name, const unsig
       text[i * n_rows + row] = i < n ? units[i] : ' ';
     }
   }
-  const yoke_status status = put_variable(sink, name, MAT_C_CHAR, MAT_T_UINT16, n_rows,
+  const yoke_status status = put_variable(sink, name, MAT_C_CHAR, MAT_T_UTF16, n_rows,
                                           n_rows > 0 ? width : 0, text, 0, err, err_size);
   free(units);
   free(text);
@@ -414,7 +419,7 @@ static matvar_t* make_text(const char* name, const char* text) {
   }
   const size_t n = to_utf16((const unsigned char*)text, n_bytes, units, n_bytes);
   size_t size[2] = {n > 0, n};
-  matvar_t* variable = Mat_VarCreate(name, MAT_C_CHAR, MAT_T_UINT16, 2, size, units, 0);
+  matvar_t* variable = Mat_VarCreate(name, MAT_C_CHAR, MAT_T_UTF16, 2, size, units, 0);
   free(units);
   return variable;
 }

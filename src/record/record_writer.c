@@ -34,8 +34,13 @@ yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_record_layo
   char reason[256] = "";
   for (size_t i = 0; i < writer->n_sinks; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
-    const yoke_status status =
-        sink->ops->open(layout, sink->part_path, &sink->self, reason, sizeof reason);
+    // what cannot be renamed at the end is better known now
+    yoke_status status = YOKE_IO;
+    if (yoke__os_is_directory(sink->path)) {
+      snprintf(reason, sizeof reason, "a folder of that name is in the way");
+    } else {
+      status = sink->ops->open(layout, sink->part_path, &sink->self, reason, sizeof reason);
+    }
     if (status < 0) {
       snprintf(err, err_size, "cannot write %s: %s", sink->path, reason);
       sink->self = NULL;

@@ -39,8 +39,8 @@ yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_record_layo
                               char* err, size_t err_size);
 // Undoes open when the thread could not be started.
 void yoke__writer_discard(yoke_record_writer* writer);
-// The thread: runs until is_stopping is set and the ring is empty, then completes and renames the
-// files.
-void yoke__writer_main(void* writer);
+// The thread (arg is the writer): runs until is_stopping is set and the ring is empty, then
+// completes and renames the files.
+void yoke__writer_main(void* arg);
 
 #endif

@@ -138,6 +138,7 @@ typedef struct yoke_scenario_name {
 
 typedef struct yoke_scenario {
   yoke_arena arena;       // owns everything below
+  bool has_errors;        // parts could not be read: see yoke__scenario_read_parts
   const char* path;       // as given
   const char* directory;  // folder of the file
   const char* name;       // default: file stem
@@ -175,6 +176,11 @@ yoke_status yoke__scenario_read_file(const char* path, const char* const sets[],
 yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
                                 const char* const sets[], size_t n_sets, yoke_messages* messages,
                                 yoke_scenario** out);
+// As yoke__scenario_read_file, but a file that is sound YAML with errors in it gives what could be
+// read (has_errors; ends of connections and types of units may be NULL), together with
+// YOKE_BAD_INPUT: the next stage can look for more errors, so that all are reported in one go.
+yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
+                                      yoke_messages* messages, yoke_scenario** out);
 void yoke__scenario_free(yoke_scenario** scenario);
 
 // Conversion of a value to the type a variable wants. `what` names it in messages ("parameter 'k'

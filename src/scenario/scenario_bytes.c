@@ -179,7 +179,11 @@ bool yoke__bytes_check(const char* bytes, size_t n, yoke_place origin, yoke_mess
     }
 
     // an escaped quote is one ASCII character more
-    const size_t n_more = follow(&scan, code, i + length < n ? bytes[i + length] : '\0');
+    char next = '\0';
+    if (i + length < n) {
+      next = bytes[i + length];
+    }
+    const size_t n_more = follow(&scan, code, next);
     if (scan.n_open > MAX_OPEN_BRACKETS) {
       yoke__error(messages, shown_place(scan.deep, origin),
                   "nested too deeply: at most %d maps and lists inside each other",

@@ -397,29 +397,47 @@ static yoke_status fill(yoke_scenario* s, const char* bytes, size_t n, const cha
   return reader.is_out_of_memory ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
-yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
-                                const char* const sets[], size_t n_sets, yoke_messages* messages,
-                                yoke_scenario** out) {
+// *out is NULL only if nothing could be made of the bytes.
+static yoke_status read_parts(const char* bytes, size_t n, const char* path,
+                              const char* const sets[], size_t n_sets, yoke_messages* messages,
+                              yoke_scenario** out) {
   *out = NULL;
   yoke_scenario* s = calloc(1, sizeof *s);
   if (s == NULL) {
     return YOKE_NO_MEMORY;
   }
   const size_t n_errors = messages->n_errors;
-  yoke_status status = fill(s, bytes, n, path, sets, n_sets, messages);
-  if (status == YOKE_OK && messages->n_errors > n_errors) {
-    status = YOKE_BAD_INPUT;
-  }
+  const yoke_status status = fill(s, bytes, n, path, sets, n_sets, messages);
   if (status < 0) {
     yoke__scenario_free(&s);
     return status;
   }
+  s->has_errors = messages->n_errors > n_errors;
   *out = s;
-  return YOKE_OK;
+  return s->has_errors ? YOKE_BAD_INPUT : YOKE_OK;
+}
+
+yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
+                                const char* const sets[], size_t n_sets, yoke_messages* messages,
+                                yoke_scenario** out) {
+  const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
+  if (status < 0) {
+    yoke__scenario_free(out);
+  }
+  return status;
 }
 
 yoke_status yoke__scenario_read_file(const char* path, const char* const sets[], size_t n_sets,
                                      yoke_messages* messages, yoke_scenario** out) {
+  const yoke_status status = yoke__scenario_read_parts(path, sets, n_sets, messages, out);
+  if (status < 0) {
+    yoke__scenario_free(out);
+  }
+  return status;
+}
+
+yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
+                                      yoke_messages* messages, yoke_scenario** out) {
   *out = NULL;
   char err[512] = "";
   char* bytes = NULL;
@@ -431,7 +449,7 @@ yoke_status yoke__scenario_read_file(const char* path, const char* const sets[],
                 err[0] == '\0' ? yoke_status_text(opened) : err);
     return opened == YOKE_NO_MEMORY ? opened : YOKE_BAD_INPUT;
   }
-  const yoke_status status = yoke__scenario_read(bytes, n, path, sets, n_sets, messages, out);
+  const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
   free(bytes);
   return status;
 }

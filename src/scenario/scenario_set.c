@@ -10,6 +10,7 @@
 
 #include "scenario/scenario_reader.h"
 
+#define WHERE_SIZE     192
 #define MAX_HINT_NAMES 4096  // names compared for "did you mean"
 
 // Where a path has got to.
@@ -28,21 +29,21 @@ static bool out_of_memory(walker* w) {
 }
 
 // The part of the path that led to node, for messages: "'units'", or "the file".
-static const char* where(const walker* w, char to[2 * YOKE_FOUND_SIZE]) {
+static const char* where(const walker* w, char to[WHERE_SIZE]) {
   size_t n = (size_t)(w->rest - w->path);
   n -= n > 0 && w->path[n - 1] == '.';
   char cut[YOKE_FOUND_SIZE], done[YOKE_FOUND_SIZE];
   if (n == 0) {
-    snprintf(to, 2 * YOKE_FOUND_SIZE, "the file");
+    snprintf(to, WHERE_SIZE, "the file");
   } else {
     snprintf(done, sizeof done, "%.*s", (int)(n < sizeof done ? n : sizeof done - 1), w->path);
-    snprintf(to, 2 * YOKE_FOUND_SIZE, "'%s'", yoke__text_cut(done, cut));
+    snprintf(to, WHERE_SIZE, "'%s'", yoke__text_cut(done, cut));
   }
   return to;
 }
 
 static void report_not_found(const walker* w, const char* name, const char* hint) {
-  char cut[YOKE_FOUND_SIZE], place[2 * YOKE_FOUND_SIZE];
+  char cut[YOKE_FOUND_SIZE], place[WHERE_SIZE];
   yoke__error(w->reader->messages, w->place, "'%s' not found in %s%s", yoke__text_cut(name, cut),
               where(w, place), hint);
 }
@@ -114,7 +115,7 @@ static bool enter_map(walker* w) {
   if (w->node->kind == YOKE_NODE_SCALAR && w->shape->is_connection) {
     return expand_connection(w);
   }
-  char hint[2 * YOKE_FOUND_SIZE], found[YOKE_FOUND_SIZE];
+  char hint[WHERE_SIZE], found[YOKE_FOUND_SIZE];
   snprintf(hint, sizeof hint, ", which is %s", yoke__node_found(w->node, found));
   report_not_found(w, w->rest, hint);
   return false;
@@ -218,7 +219,7 @@ static bool step_name(walker* w) {
 
 // Steps into the entry "[i]" of a list.
 static bool step_index(walker* w) {
-  char place[2 * YOKE_FOUND_SIZE], found[YOKE_FOUND_SIZE];
+  char place[WHERE_SIZE], found[YOKE_FOUND_SIZE];
   const size_t n_digits = strspn(w->rest + 1, "0123456789");
   if (n_digits == 0 || w->rest[1 + n_digits] != ']') {
     yoke__error(w->reader->messages, w->place, "expected an index such as [0] behind %s",
@@ -265,7 +266,7 @@ static bool follow_path(walker* w) {
         return step_name(w);  // reports the empty part
       }
     } else if (*w->rest != '\0' && *w->rest != '[') {
-      char place[2 * YOKE_FOUND_SIZE];
+      char place[WHERE_SIZE];
       yoke__error(w->reader->messages, w->place, "expected '.' or the end of the path behind %s",
                   where(w, place));
       return false;

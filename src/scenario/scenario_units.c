@@ -15,9 +15,8 @@ typedef struct later_kind {
 } later_kind;
 
 static const later_kind later_kinds[] = {
-    {"fmu", "FMUs"},   {"circuit", "circuits"}, {"state_space", "state-space units"},
-    {"twin", "twins"}, {"meter", "meters"},     {"playback", "playback units"},
-    {"port", "ports"},
+    {"fmu", "FMUs"},     {"circuit", "circuits"}, {"twin", "twins"},
+    {"meter", "meters"}, {"port", "ports"},
 };
 
 static void read_kind(yoke_reader* reader, const yoke_node* node, void* to) {
@@ -124,10 +123,8 @@ static const yoke_key unit_keys[] = {
     {"law", read_law_in_units, NULL},
     {"fmu", read_later_kind, NULL},
     {"circuit", read_later_kind, NULL},
-    {"state_space", read_later_kind, NULL},
     {"twin", read_later_kind, NULL},
     {"meter", read_later_kind, NULL},
-    {"playback", read_later_kind, NULL},
     {"port", read_later_kind, NULL},
 };
 

@@ -39,7 +39,10 @@ const char* yoke__text_cut(const char* text, char to[YOKE_FOUND_SIZE]) {
     }
   }
   for (size_t i = 0; i < n_shown; i++) {
-    to[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? ' ' : text[i];
+    to[i] = text[i];
+    if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f) {
+      to[i] = ' ';
+    }
   }
   snprintf(to + n_shown, YOKE_FOUND_SIZE - n_shown, "%s", n > n_shown ? "..." : "");
   return to;

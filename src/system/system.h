@@ -188,6 +188,7 @@ typedef struct yoke_system {
 
   size_t n_moves;
   yoke_intake* intakes;  // shared ones first, then per unit
+  bool is_exchange_plain;       // one intake of plain copies in every slot, and nothing else
   size_t n_shared_intakes, n_intakes;
   const size_t* unit_intake;  // per unit: first of its own intakes; n_units + 1 entries
   yoke_group* groups;
@@ -223,10 +224,12 @@ yoke_status yoke__system_order(yoke_system* system);       // system_order.c
 yoke_status yoke__system_schedule(yoke_system* system);    // system_schedule.c
 yoke_status yoke__system_lay_record(yoke_system* system);  // system_record.c
 
-// "unit.variable" or "unit.variable[i]" -> unit, variable, element range. what names the use in messages.
-// Returns false after a message.
+// "unit.variable" or "unit.variable[i]" -> unit, variable, element range. what names the use in messages;
+// NULL: no messages. Returns false after a message.
 bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* endpoint,
                           const char* what, size_t* unit, size_t* variable, size_t* element,
                           size_t* n);
+// The unit the user probably meant, or NULL.
+const char* yoke__system_nearest_unit(const yoke_system* system, const char* name);
 
 #endif

@@ -47,7 +47,8 @@ yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* model
   system->models = models;
   system->messages = messages;
 
-  // units and wiring report all they find before anything ends; the later stages need a sound system
+  // units and wiring report all they find before anything ends, also in a description with errors; the later stages
+  // need a sound system
   yoke_status status = YOKE_OK;
   for (size_t i = 0; i < YOKE_COUNT(stages) && status >= 0; i++) {
     status = stages[i](system);

@@ -330,8 +330,11 @@ static yoke_status order_gauss_seidel(yoke_system* system) {
   for (size_t i = 0; i < s->n_order; i++) {
     const size_t unit = yoke__map_find(&system->unit_index, s->order[i].text);
     if (unit == YOKE_NOT_FOUND || system->units[unit].is_law) {
-      yoke__error(system->messages, s->order[i].place, "order: '%s' is not a unit of this system",
-                  s->order[i].text);
+      const char* nearest = yoke__system_nearest_unit(system, s->order[i].text);
+      yoke__error(system->messages, s->order[i].place,
+                  "order: '%s' is not a unit of this system%s%s%s", s->order[i].text,
+                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                  nearest == NULL ? "" : "'?");
     } else if (is_listed[unit]) {
       yoke__error(system->messages, s->order[i].place, "order: '%s' is listed twice",
                   s->order[i].text);

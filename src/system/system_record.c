@@ -1,7 +1,8 @@
 // Stage 5: which signals are recorded.
 //
 // A pattern with wildcards matches outputs; "**" matches every variable; a name without wildcards may be any variable
-// (input as applied, state, parameter). The default "*" is all outputs of all units and laws.
+// (input as applied, state, parameter). The default "*" is all outputs of all units and laws. The name of an array
+// takes all its elements, "u.v[0]" takes one.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,19 +13,21 @@ static bool has_wildcard(const char* pattern) {
   return strpbrk(pattern, "*?") != NULL;
 }
 
+// asks every pattern, so that one which only repeats others does not look mistyped
 static bool is_wanted(yoke_system* system, const char* name, const yoke_variable* variable,
                       bool* is_hit) {
   const yoke_scenario* s = system->scenario;
+  bool is_any_hit = false;
   for (size_t i = 0; i < s->n_record_signals; i++) {
     const char* pattern = s->record_signals[i].text;
     const bool is_any = strcmp(pattern, "**") == 0;
     const bool is_eligible = is_any || variable->causality == YOKE_OUTPUT || !has_wildcard(pattern);
     if (is_eligible && (is_any || yoke__glob_match(pattern, name))) {
       is_hit[i] = true;
-      return true;
+      is_any_hit = true;
     }
   }
-  return false;
+  return is_any_hit;
 }
 
 // a variable that is neither dense nor a typed output yet is fetched with them after each step
@@ -47,54 +50,62 @@ typedef struct columns {
   size_t n;
 } columns;
 
-static yoke_status add_variable(yoke_system* system, size_t unit_index, size_t variable,
-                                columns* out) {
+// "unit.variable", "unit.variable[i]" or "unit.variable[i,j]"
+static void name_element(const yoke_system_unit* unit, const yoke_variable* v, size_t i, char* to,
+                         size_t size) {
+  const size_t n = yoke__variable_count(v), n_cols = v->n_cols == 0 ? 1 : v->n_cols;
+  if (n == 1) {
+    snprintf(to, size, "%s.%s", unit->name, v->name);
+  } else if (n_cols > 1 && n > n_cols) {
+    snprintf(to, size, "%s.%s[%zu,%zu]", unit->name, v->name, i / n_cols, i % n_cols);
+  } else {
+    snprintf(to, size, "%s.%s[%zu]", unit->name, v->name, i);
+  }
+}
+
+static yoke_status add_element(yoke_system* system, size_t unit_index, size_t variable, size_t i,
+                               const char* name, columns* out) {
   yoke_system_unit* unit = &system->units[unit_index];
   const yoke_variable* v = &unit->unit.info->variables[variable];
-  const size_t n = yoke__variable_count(v), element_size = yoke__variable_element_size(v);
+  const size_t element_size = yoke__variable_element_size(v);
   const size_t dense = unit->unit.dense[variable];
-  const size_t at = dense == YOKE_NOT_DENSE ? fetch_at(system, unit, variable) : 0;
-  const size_t n_cols = v->n_cols == 0 ? 1 : v->n_cols;
-  for (size_t i = 0; i < n; i++) {
-    char name[1024];
-    if (n == 1) {
-      snprintf(name, sizeof name, "%s.%s", unit->name, v->name);
-    } else if (n_cols > 1 && n > n_cols) {
-      snprintf(name, sizeof name, "%s.%s[%zu,%zu]", unit->name, v->name, i / n_cols, i % n_cols);
-    } else {
-      snprintf(name, sizeof name, "%s.%s[%zu]", unit->name, v->name, i);
-    }
-    const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
-    if (copy == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    out->columns[out->n] = (yoke_record_column){copy, v->dim == NULL ? "" : v->dim, v->type,
-                                                (element_size + 7) / 8 * 8, v->items};
-    yoke_system_column* source = &out->sources[out->n++];
-    *source = (yoke_system_column){.unit = unit_index, .variable = variable, .element = i};
-    if (dense == YOKE_NOT_DENSE) {
-      source->source = YOKE_COLUMN_TYPED;
-      source->index = at + i * element_size;
-    } else if (v->causality == YOKE_OUTPUT) {
-      source->source = YOKE_COLUMN_Y;
-      source->index = unit->y + dense + i;
-    } else {
-      source->source = YOKE_COLUMN_U;
-      source->index = unit->u + dense + i;
-    }
+  const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
+  if (copy == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  out->columns[out->n] = (yoke_record_column){copy, v->dim == NULL ? "" : v->dim, v->type,
+                                              (element_size + 7) / 8 * 8, v->items};
+  yoke_system_column* source = &out->sources[out->n++];
+  *source = (yoke_system_column){.unit = unit_index, .variable = variable, .element = i};
+  if (dense == YOKE_NOT_DENSE) {
+    source->source = YOKE_COLUMN_TYPED;
+    source->index = fetch_at(system, unit, variable) + i * element_size;
+  } else if (v->causality == YOKE_OUTPUT) {
+    source->source = YOKE_COLUMN_Y;
+    source->index = unit->y + dense + i;
+  } else {
+    source->source = YOKE_COLUMN_U;
+    source->index = unit->u + dense + i;
   }
   return YOKE_OK;
 }
 
+// a pattern takes a whole variable by its name, or one element of an array
 static yoke_status collect(yoke_system* system, columns* out, bool* is_hit) {
   for (size_t i = 0; i < system->n_units; i++) {
-    const yoke_unit_info* info = system->units[i].unit.info;
-    for (size_t v = 0; v < info->n_variables; v++) {
+    const yoke_system_unit* unit = &system->units[i];
+    for (size_t k = 0; k < unit->unit.info->n_variables; k++) {
+      const yoke_variable* v = &unit->unit.info->variables[k];
+      const size_t n = v->type == YOKE_BINARY ? 0 : yoke__variable_count(v);
       char name[1024];
-      snprintf(name, sizeof name, "%s.%s", system->units[i].name, info->variables[v].name);
-      if (is_wanted(system, name, &info->variables[v], is_hit) &&
-          info->variables[v].type != YOKE_BINARY) {
-        YOKE_TRY(add_variable(system, i, v, out));
+      snprintf(name, sizeof name, "%s.%s", unit->name, v->name);
+      const bool is_whole = is_wanted(system, name, v, is_hit);
+      for (size_t e = 0; e < n; e++) {
+        name_element(unit, v, e, name, sizeof name);
+        const bool is_single = n > 1 && is_wanted(system, name, v, is_hit);
+        if (is_whole || is_single) {
+          YOKE_TRY(add_element(system, i, k, e, name, out));
+        }
       }
     }
   }

@@ -52,16 +52,9 @@ static void count_slots(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
   const double macro = yoke__clock_seconds(&system->clock, system->macro);
   const double exact = (s->stop.value - s->start.value) / macro;
-  double n = round(exact);
-  if (fabs(exact - n) > 1e-14 * exact + 1e-9) {
-    n = floor(exact);
-    char reached[YOKE_NUMBER_SIZE];
-    yoke__number_format(yoke__clock_time(&system->clock, (int64_t)n * system->macro), reached);
-    yoke__message_add(system->messages, YOKE_WARNING, s->stop.place,
-                      "stop is not a whole number of macro steps after start: the run ends at %s s",
-                      reached);
-  }
-  if (!(n < 9e15 / (double)(system->macro / system->slot) / (double)system->clock.num)) {
+  const bool is_whole = fabs(exact - round(exact)) <= 1e-14 * exact + 1e-9;
+  const double n = is_whole ? round(exact) : floor(exact);
+  if (!(n < 9e15 / (double)system->macro / (double)system->clock.num)) {
     yoke__error(system->messages, s->stop.place,
                 "the run has more ticks than can be counted exactly");
     return;
@@ -70,8 +63,17 @@ static void count_slots(yoke_system* system) {
     yoke__error(system->messages, s->stop.place, "stop must be at least one step after start");
     return;
   }
+  if (!is_whole) {
+    char reached[YOKE_NUMBER_SIZE];
+    yoke__number_format(yoke__clock_time(&system->clock, (int64_t)n * system->macro), reached);
+    yoke__message_add(system->messages, YOKE_WARNING, s->stop.place,
+                      "stop is not a whole number of macro steps after start: the run ends at %s s",
+                      reached);
+  }
   system->n_slots = (int64_t)n * (system->macro / system->slot);
-  system->record_every = s->record_every * (system->macro / system->slot);
+  // beyond the end of the run every interval is the same: none
+  const int64_t record_every = s->record_every <= (int64_t)n ? s->record_every : (int64_t)n + 1;
+  system->record_every = record_every * (system->macro / system->slot);
   system->t_start = yoke__clock_time(&system->clock, 0);
   system->t_stop = yoke__clock_time(&system->clock, system->n_slots * system->slot);
 }
@@ -357,6 +359,11 @@ static yoke_status lay_exchange(yoke_system* system) {
     status = make_intakes(system, items, n_items);
   }
   free(items);
+  if (status >= 0 && system->n_intakes == 1) {
+    const yoke_intake* only = &system->intakes[0];
+    system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 && only->n_taps == 0 &&
+                                only->n_moves == 0 && only->n_groups == 0 && system->n_refresh == 0;
+  }
   return status;
 }
 

@@ -173,6 +173,9 @@ static yoke_status collect_arguments(yoke_system* system, const yoke_system_unit
 
 static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
   const yoke_scenario_unit* source = unit->source;
+  if (source->type == NULL) {
+    return YOKE_BAD_INPUT;  // reported when the file was read
+  }
   const yoke_unit_ops* ops = yoke__models_find(system->models, source->type);
   if (ops == NULL) {
     const char* nearest = yoke__models_nearest(system->models, source->type);
@@ -322,7 +325,7 @@ yoke_status yoke__system_make_units(yoke_system* system) {
     unit->tolerance = source->tolerance > 0 ? source->tolerance : scenario->iteration.tolerance;
     system->n_laws += source->is_law;
     const size_t other = yoke__map_add(&system->unit_index, source->name, i);
-    if (other != YOKE_NOT_FOUND) {
+    if (other != YOKE_NOT_FOUND && !scenario->has_errors) {
       yoke__error(system->messages, source->place, "the name '%s' is used twice, first in line %d",
                   source->name, scenario->units[other].place.line);
     }

@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_dim.h"
 #include "base/base_number.h"
 #include "system/system.h"
+
+#define MAX_DELAY 10000000  // samples kept by one delay: 80 MB
 
 static const char* const type_words[] = {"real",        "integer", "boolean",
                                          "enumeration", "string",  "binary"};
@@ -13,7 +16,10 @@ static const char* const type_words[] = {"real",        "integer", "boolean",
 // ---------------------------------------------------------------------------------------------------------
 // names
 
-static const char* nearest_unit(const yoke_system* system, const char* name) {
+const char* yoke__system_nearest_unit(const yoke_system* system, const char* name) {
+  if (yoke__messages_is_full(system->messages)) {
+    return NULL;
+  }
   const char** names = malloc((system->n_units + 1) * sizeof *names);
   if (names == NULL) {
     return NULL;
@@ -26,9 +32,11 @@ static const char* nearest_unit(const yoke_system* system, const char* name) {
   return nearest;
 }
 
-static const char* nearest_variable(const yoke_unit* unit, const char* name) {
+static const char* nearest_variable(const yoke_system* system, const yoke_unit* unit,
+                                    const char* name) {
   const size_t n = unit->info->n_variables;
-  const char** names = malloc((n + 1) * sizeof *names);
+  const char** names =
+      yoke__messages_is_full(system->messages) ? NULL : malloc((n + 1) * sizeof *names);
   if (names == NULL) {
     return NULL;
   }
@@ -40,12 +48,45 @@ static const char* nearest_variable(const yoke_unit* unit, const char* name) {
   return nearest;
 }
 
+// "v[7]" of an array that is shorter; false if the name is not of this kind
+static bool report_element(yoke_system* system, const yoke_scenario_endpoint* endpoint,
+                           const char* what, const yoke_unit* unit) {
+  const char* open = strrchr(endpoint->variable, '[');
+  for (size_t i = 0; open != NULL && i < unit->info->n_variables; i++) {
+    const yoke_variable* v = &unit->info->variables[i];
+    const size_t length = strlen(v->name);
+    if (length != (size_t)(open - endpoint->variable) ||
+        strncmp(v->name, endpoint->variable, length) != 0) {
+      continue;
+    }
+    const size_t n_rows = v->n_rows == 0 ? 1 : v->n_rows, n_cols = v->n_cols == 0 ? 1 : v->n_cols;
+    char size[64];
+    if (n_rows > 1 && n_cols > 1) {
+      snprintf(size, sizeof size, "%zu x %zu elements", n_rows, n_cols);
+    } else {
+      snprintf(size, sizeof size, "%zu element%s", n_rows * n_cols,
+               n_rows * n_cols == 1 ? "" : "s");
+    }
+    yoke__error(system->messages, endpoint->place,
+                "%s: there is no '%s.%s': '%s' has %s, counted from 0", what, endpoint->unit,
+                endpoint->variable, v->name, size);
+    return true;
+  }
+  return false;
+}
+
 bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* endpoint,
                           const char* what, size_t* unit, size_t* variable, size_t* element,
                           size_t* n) {
+  if (endpoint->unit == NULL || endpoint->variable == NULL) {
+    return false;  // reported when the file was read
+  }
   *unit = yoke__map_find(&system->unit_index, endpoint->unit);
+  if (*unit == YOKE_NOT_FOUND && what == NULL) {
+    return false;
+  }
   if (*unit == YOKE_NOT_FOUND) {
-    const char* nearest = nearest_unit(system, endpoint->unit);
+    const char* nearest = yoke__system_nearest_unit(system, endpoint->unit);
     yoke__error(system->messages, endpoint->place, "%s: unknown unit '%s'%s%s%s", what,
                 endpoint->unit, nearest == NULL ? "" : "; did you mean '",
                 nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
@@ -65,7 +106,10 @@ bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* end
     *n = 1;
     return true;
   }
-  const char* nearest = nearest_variable(u, endpoint->variable);
+  if (what == NULL || report_element(system, endpoint, what, u)) {
+    return false;
+  }
+  const char* nearest = nearest_variable(system, u, endpoint->variable);
   yoke__error(system->messages, endpoint->place, "%s: '%s' (%s) has no variable '%s'%s%s%s", what,
               endpoint->unit, u->ops->name, endpoint->variable,
               nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
@@ -106,6 +150,9 @@ static yoke_status collect_durations(yoke_system* system, yoke_decimal** out, in
 // The tick of all durations; then every step in ticks. Follows the order of collect_durations.
 static yoke_status fit_clock(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
+  if (!s->step.is_given) {
+    return YOKE_BAD_INPUT;  // reported when the file was read
+  }
   yoke_decimal* durations = NULL;
   int n = 0;
   YOKE_TRY(collect_durations(system, &durations, &n));
@@ -199,6 +246,11 @@ static void choose_interval(yoke_system* system, yoke_system_link* link, int64_t
                 seconds_text(system, interval, a));
   }
   link->delay /= interval;
+  if (link->delay > MAX_DELAY) {
+    yoke__error(system->messages, source->delay_place,
+                "the delay is %lld exchange intervals of %s s; expected at most %d",
+                (long long)link->delay, seconds_text(system, interval, a), MAX_DELAY);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -228,8 +280,8 @@ static void check_types(yoke_system* system, yoke_system_link* link, const yoke_
   }
   if (n_from != n_to) {
     yoke__error(system->messages, c->place,
-                "sizes do not match: %s.%s has %zu elements, %s.%s has %zu", c->from.unit,
-                c->from.variable, n_from, c->to.unit, c->to.variable, n_to);
+                "sizes do not match: %s.%s has %zu element%s, %s.%s has %zu", c->from.unit,
+                c->from.variable, n_from, n_from == 1 ? "" : "s", c->to.unit, c->to.variable, n_to);
     return;
   }
   const bool is_numeric = from->type == YOKE_REAL || to->type == YOKE_REAL;
@@ -287,25 +339,30 @@ static bool resolve_link(yoke_system* system, const yoke_scenario_connection* so
                                              &link->from_variable, &link->from_element, &n_from);
   const bool has_to = yoke__system_resolve(system, &source->to, "connection", &link->to_unit,
                                            &link->to_variable, &link->to_element, &n_to);
-  if (!has_from || !has_to) {
+  if (!has_to) {
+    return false;
+  }
+  // a sink counts as connected even if the rest is wrong: one mistake, one message
+  const yoke_variable* to = &system->units[link->to_unit].unit.info->variables[link->to_variable];
+  const bool is_sink = to->causality == YOKE_INPUT || to->causality == YOKE_TUNABLE;
+  link->n = is_sink ? n_to : 0;
+  if (!has_from) {
     return false;
   }
   const yoke_variable* from =
       &system->units[link->from_unit].unit.info->variables[link->from_variable];
-  const yoke_variable* to = &system->units[link->to_unit].unit.info->variables[link->to_variable];
   if (from->causality != YOKE_OUTPUT) {
     yoke__error(system->messages, source->from.place,
                 "'%s.%s' is not an output: nothing can come from it", source->from.unit,
                 source->from.variable);
     return false;
   }
-  if (to->causality != YOKE_INPUT && to->causality != YOKE_TUNABLE) {
+  if (!is_sink) {
     yoke__error(system->messages, source->to.place,
                 "'%s.%s' is neither an input nor a tunable parameter: nothing can go into it",
                 source->to.unit, source->to.variable);
     return false;
   }
-  link->n = n_to;
   link->is_dense = from->type == YOKE_REAL && to->type == YOKE_REAL && to->causality == YOKE_INPUT;
   const size_t n_errors = system->messages->n_errors;
   if (!link->is_dense &&
@@ -339,7 +396,7 @@ static void claim_inputs(yoke_system* system, const size_t first_element[],
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
     if (link->n == 0) {
-      continue;  // not resolved
+      continue;  // nothing that takes a value
     }
     const size_t at =
         variable_element[first_element[link->to_unit] + link->to_variable] + link->to_element;
@@ -401,7 +458,8 @@ static yoke_status check_inputs(yoke_system* system) {
     memset(owner, 0xff, (n + 1) * sizeof *owner);  // YOKE_NOT_FOUND
     claim_inputs(system, first, elements, owner);
     for (size_t i = 0; i < system->n_units; i++) {
-      if (system->units[i].unit.self != NULL) {
+      // where connections could not be read, those that are missing cannot be told
+      if (system->units[i].unit.self != NULL && !system->scenario->has_errors) {
         check_unit_inputs(system, &system->units[i], elements + first[i], owner);
       }
     }
@@ -523,14 +581,60 @@ static yoke_system_pair* resolve_pairs(yoke_system* system, const yoke_scenario_
   for (size_t i = 0; out != NULL && i < n; i++) {
     size_t element = 0, count = 0;
     out[i] = (yoke_system_pair){YOKE_NOT_FOUND, 0, YOKE_NOT_FOUND, 0};
-    yoke__system_resolve(system, &pairs[i].from, "bond", &out[i].from_unit, &out[i].from_variable,
+    // an arrow is a connection too, and its ends were reported there
+    const char* what = pairs[i].has_to ? NULL : "bond";
+    yoke__system_resolve(system, &pairs[i].from, what, &out[i].from_unit, &out[i].from_variable,
                          &element, &count);
     if (pairs[i].has_to) {
-      yoke__system_resolve(system, &pairs[i].to, "bond", &out[i].to_unit, &out[i].to_variable,
+      yoke__system_resolve(system, &pairs[i].to, what, &out[i].to_unit, &out[i].to_variable,
                            &element, &count);
     }
   }
   return out;
+}
+
+// One parameter of the method `hold`: it has the order and nothing else.
+static void check_hold_parameter(yoke_system* system, const yoke_node* node) {
+  static const char* const keys[] = {"method", "members", "order"};
+  for (size_t i = 0; i < 2; i++) {
+    if (strcmp(node->key, keys[i]) == 0) {
+      return;
+    }
+  }
+  if (strcmp(node->key, keys[2]) != 0) {
+    const char* nearest = yoke__nearest_name(node->key, keys, YOKE_COUNT(keys));
+    yoke__error(system->messages, node->key_place, "method 'hold' has no parameter '%s'; %s%s%s",
+                node->key, nearest == NULL ? "it has: " : "did you mean '",
+                nearest == NULL ? keys[2] : nearest, nearest == NULL ? "" : "'?");
+    return;
+  }
+  void* order = NULL;
+  size_t n_rows = 0, n_cols = 0;
+  if (yoke__node_values(node, YOKE_INTEGER, NULL, "'order'", &system->arena, system->messages,
+                        &order, &n_rows, &n_cols) < 0) {
+    return;
+  }
+  if (n_rows * n_cols != 1 || *(int64_t*)order < 0 || *(int64_t*)order > 3) {
+    yoke__error(system->messages, node->place,
+                "'order': expected an integer from 0 to 3, found %s",
+                node->kind == YOKE_NODE_SCALAR ? node->text : "a list");
+  }
+}
+
+// The method must be known, and so must its parameters.
+static void check_method(yoke_system* system, const yoke_node* map, const char* method,
+                         yoke_place place) {
+  static const char* const methods[] = {"hold"};
+  if (strcmp(method, methods[0]) != 0) {
+    const char* nearest = yoke__nearest_name(method, methods, YOKE_COUNT(methods));
+    yoke__error(system->messages, place, "unknown coupling method '%s'; %s%s%s", method,
+                nearest == NULL ? "known: " : "did you mean '", methods[0],
+                nearest == NULL ? "" : "'?");
+    return;
+  }
+  for (const yoke_node* child = map->first; child != NULL; child = child->next) {
+    check_hold_parameter(system, child);
+  }
 }
 
 static yoke_status resolve_bonds(yoke_system* system) {
@@ -550,22 +654,16 @@ static yoke_status resolve_bonds(yoke_system* system) {
     if (bonds[i].action == NULL || bonds[i].rate == NULL) {
       return YOKE_NO_MEMORY;
     }
-    if (source->n_action != source->n_rate) {
-      yoke__error(system->messages, source->place,
-                  "bond '%s' has %zu actions and %zu rates; each action needs its rate",
-                  source->name, source->n_action, source->n_rate);
-    }
     const yoke_node* method =
         source->coupling == NULL ? NULL : yoke__node_child(source->coupling, "method");
-    if (method != NULL && method->text != NULL && strcmp(method->text, "hold") != 0) {
-      yoke__error(system->messages, method->place, "unknown coupling method '%s'; known: hold",
-                  method->text);
+    if (method != NULL && method->text != NULL) {
+      check_method(system, source->coupling, method->text, method->place);
     }
   }
   for (size_t i = 0; i < s->n_couplings; i++) {
-    if (strcmp(s->couplings[i].method, "hold") != 0) {
-      yoke__error(system->messages, s->couplings[i].method_place,
-                  "unknown coupling method '%s'; known: hold", s->couplings[i].method);
+    if (s->couplings[i].method != NULL) {
+      check_method(system, s->couplings[i].node, s->couplings[i].method,
+                   s->couplings[i].method_place);
     }
   }
   system->bonds = bonds;
@@ -574,7 +672,8 @@ static yoke_status resolve_bonds(yoke_system* system) {
 }
 
 static bool is_same_end(const yoke_scenario_endpoint* a, const yoke_scenario_endpoint* b) {
-  return strcmp(a->unit, b->unit) == 0 && strcmp(a->variable, b->variable) == 0;
+  return a->unit != NULL && b->unit != NULL && a->variable != NULL && b->variable != NULL &&
+         strcmp(a->unit, b->unit) == 0 && strcmp(a->variable, b->variable) == 0;
 }
 
 // an arrow in a bond is a connection, unless the file lists that connection anyway
@@ -600,6 +699,7 @@ static yoke_status add_bond_link(yoke_system* system, const yoke_scenario_pair* 
   return YOKE_OK;
 }
 
+// checked by check_method
 static int bond_order(const yoke_scenario_bond* bond) {
   const yoke_node* order =
       bond->coupling == NULL ? NULL : yoke__node_child(bond->coupling, "order");

@@ -242,6 +242,32 @@ static void test_feedthrough_is_as_declared(void** state) {
   }
 }
 
+// n internal steps are n calls with the same inputs; the valve moves between them
+static void test_micro_steps(void** state) {
+  (void)state;
+  static const double inputs[4][2] = {{0.51, 0.02}, {0.51, 0.02}, {9000.0, 0.0}, {3.1e6, 4.5e6}};
+  for (int i = 0; i < 4; i++) {
+    const double h = 1.0 / 8192.0;
+    mech_unit one = mech_unit_open(all_units[i]);
+    mech_unit many = mech_unit_open(all_units[i]);
+    double y[2][MECH_MAX];
+    mech_unit_set(&one, "micro_steps", 0, 8.0);
+    mech_unit_init(&one);
+    mech_unit_init(&many);
+    mech_unit_inputs(&one, inputs[i]);
+    mech_unit_inputs(&many, inputs[i]);
+    assert_int_equal(mech_unit_step(&one, 0.375, 8.0 * h, NULL), YOKE_OK);
+    for (int k = 0; k < 8; k++) {
+      assert_int_equal(mech_unit_step(&many, 0.375 + k * h, h, NULL), YOKE_OK);
+    }
+    mech_unit_outputs(&one, y[0]);
+    mech_unit_outputs(&many, y[1]);
+    assert_memory_equal(y[0], y[1], one.n_y * sizeof y[0][0]);
+    mech_unit_close(&one);
+    mech_unit_close(&many);
+  }
+}
+
 static void test_save_and_restore(void** state) {
   (void)state;
   for (int i = 0; i < 4; i++) {
@@ -363,6 +389,7 @@ int main(void) {
       cmocka_unit_test(test_one_step_against_the_whole_system),
       cmocka_unit_test(test_free_arm_keeps_its_energy),
       cmocka_unit_test(test_feedthrough_is_as_declared),
+      cmocka_unit_test(test_micro_steps),
       cmocka_unit_test(test_save_and_restore),
       cmocka_unit_test(test_guards_of_diverging_runs),
       cmocka_unit_test(test_unstable_run_is_stopped_cs24),

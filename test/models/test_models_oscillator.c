@@ -619,18 +619,6 @@ static void test_bad_parameters_are_refused(void** state) {
   }
 }
 
-static void test_divergence_is_reported(void** state) {
-  (void)state;
-  mech_unit unit = mech_unit_open(&yoke__model_oscillator_mass);
-  const double f = HUGE_VAL;
-  const char* message = NULL;
-  mech_unit_init(&unit);
-  mech_unit_inputs(&unit, &f);
-  assert_int_equal(mech_unit_step(&unit, 0.0, 1e-3, &message), YOKE_DIVERGED);
-  assert_non_null(message);
-  mech_unit_close(&unit);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_golden_runs_cs05),
@@ -649,7 +637,6 @@ int main(void) {
       cmocka_unit_test(test_derivative_is_directional),
       cmocka_unit_test(test_linear_model),
       cmocka_unit_test(test_bad_parameters_are_refused),
-      cmocka_unit_test(test_divergence_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

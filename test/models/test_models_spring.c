@@ -76,9 +76,9 @@ static void test_potential(void** state) {
   trial_close(&d);
 }
 
-// The linear oscillator, case 1 (masses of 1 kg, springs of 10, 100, 1000 N/m, 100 m/s and -100 m/s),
-// cut into mass, spring and mass; explicit Jacobi with 1 ms, semi-implicit Euler in the masses.
-// Returns the mechanical energy after 10 s.
+// The linear oscillator, case 1 (masses of 1 kg, springs of 10, 100, 1000 N/m, 100 m/s and
+// -100 m/s), cut into mass, spring and mass; explicit Jacobi with 1 ms, semi-implicit Euler in the
+// masses. Returns the mechanical energy after 10 s.
 static double run_three_units(bool is_refreshed) {
   const double H = 1e-3, k1 = 10.0, kc = 100.0, k2 = 1000.0;
   double x1 = 0.0, v1 = 100.0, x2 = 0.0, v2 = -100.0;

@@ -188,6 +188,20 @@ static void bad_columns_are_refused(void** state) {
   check_contains(err, "/dev/null");
 }
 
+// A folder where the file should go is found before the run, not at its end.
+static void folder_in_the_way_is_refused(void** state) {
+  (void)state;
+  char path[FIXTURE_PATH_SIZE], err[512] = "";
+  assert_int_equal(mkdir(fixture_path(path, folder, "results.csv"), 0777), 0);
+  yoke_record* record = NULL;
+  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
+  assert_int_equal(yoke__record_open(&settings, fixture_columns, 1, &record, err, sizeof err),
+                   YOKE_IO);
+  check_contains(err, "results.csv: a folder of that name is in the way");
+  assert_false(fixture_exists(folder, "results.csv.part"));
+  assert_int_equal(rmdir(path), 0);
+}
+
 static void reader_wants_time(void** state) {
   (void)state;
   static const struct {
@@ -217,9 +231,13 @@ static void reader_wants_time(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(text_is_exact),           IN_FOLDER(everything_comes_back),
-      IN_FOLDER(full_ring_gives_null),    IN_FOLDER(rows_are_flushed_while_running),
-      IN_FOLDER(bad_columns_are_refused), IN_FOLDER(reader_wants_time),
+      IN_FOLDER(text_is_exact),
+      IN_FOLDER(everything_comes_back),
+      IN_FOLDER(full_ring_gives_null),
+      IN_FOLDER(rows_are_flushed_while_running),
+      IN_FOLDER(bad_columns_are_refused),
+      IN_FOLDER(reader_wants_time),
+      IN_FOLDER(folder_in_the_way_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

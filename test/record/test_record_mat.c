@@ -50,8 +50,11 @@ static void check_ascii(const matvar_t* variable, const char* want) {
   const size_t n = variable->dims[0] * variable->dims[1];
   assert_int_equal(n, strlen(want));
   for (size_t i = 0; i < n; i++) {
-    text[i] = variable->data_size == 2 ? (char)((const uint16_t*)variable->data)[i]
-                                       : ((const char*)variable->data)[i];
+    if (variable->data_size == 2) {
+      text[i] = (char)((const uint16_t*)variable->data)[i];
+    } else {
+      text[i] = ((const char*)variable->data)[i];
+    }
   }
   assert_string_equal(text, want);
 }

@@ -161,9 +161,8 @@ static void test_units(void** state) {
       {"  b: m\n", "5:6: error: 'b': expected a map, found the text 'm'"},
       {"  b: {fmu: x.fmu}\n", "5:7: error: FMUs are not supported by this version"},
       {"  b: {circuit: x.cir}\n", "5:7: error: circuits are not supported by this version"},
-      {"  b: {port: x, playback: y}\n",
-       "5:7: error: ports are not supported by this version\n"
-       "5:16: error: playback units are not supported by this version"},
+      {"  b: {port: x, twin: y}\n", "5:7: error: ports are not supported by this version\n"
+                                    "5:16: error: twins are not supported by this version"},
       {"  b: {law: x}\n", "5:7: error: a law stands under 'laws', not under 'units'"},
       {"  b: {modle: x}\n", "5:3: error: unit 'b' has no kind: expected the key 'model'\n"
                             "5:7: error: unknown key 'modle' in unit 'b'; did you mean 'model'?"},

@@ -3,7 +3,7 @@
 #include "scenario_helper.h"
 
 #define HEAD "yoke: 1\ntime: {stop: 1, step: 1}\nunits: {a: {model: m}}\n"
-#define MB   (1024u * 1024u)
+#define MB   ((size_t)1024 * 1024)
 
 // A text that grows; room for the largest file and a little more.
 typedef struct writer {

@@ -48,25 +48,28 @@ static void* counted(void* block) {
   return block;
 }
 
-void* malloc(size_t size) {
+// visible, so that libyaml calls them too
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
+YOKE_API void* malloc(size_t size) {
   return is_refused() ? NULL : counted(__libc_malloc(size));
 }
 
-void* calloc(size_t count, size_t size) {
+YOKE_API void* calloc(size_t count, size_t size) {
   return is_refused() ? NULL : counted(__libc_calloc(count, size));
 }
 
-void* realloc(void* block, size_t size) {
+YOKE_API void* realloc(void* block, size_t size) {
   if (is_refused()) {
     return NULL;
   }
   return block == NULL ? counted(__libc_malloc(size)) : __libc_realloc(block, size);
 }
 
-void free(void* block) {
+YOKE_API void free(void* block) {
   heap.n_blocks -= heap.is_on && block != NULL;
   __libc_free(block);
 }
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)
 
 typedef struct input {
   const char* text;
@@ -123,10 +126,10 @@ static void test_good_file(void** state) {
   for (int i = 0; i < 120; i++) {
     n += (size_t)snprintf(large + n, sizeof large - n, "  u%d: {model: m, with: {k: [1, 2]}}\n", i);
   }
-  n += (size_t)snprintf(large + n, sizeof large - n,
-                        "laws: {l: {law: s}}\norder: [u1, u2]\nconnections: [u1.x -> u2.y, "
-                        "{from: u1.x, to: u3.y}]\nbonds: {b: {action: u1.f, rate: [u1.v]}}\n"
-                        "couplings: {c: {method: m, members: [u1, u2]}}\nrecord: {formats: csv}\n");
+  snprintf(large + n, sizeof large - n,
+           "laws: {l: {law: s}}\norder: [u1, u2]\nconnections: [u1.x -> u2.y, "
+           "{from: u1.x, to: u3.y}]\nbonds: {b: {action: u1.f, rate: [u1.v]}}\n"
+           "couplings: {c: {method: m, members: [u1, u2]}}\nrecord: {formats: csv}\n");
   const input in = {
       large, {"time.stop=2", "connections[0].gain=2", "units.u1.with.k=[3, 4]"}, 3, YOKE_OK};
   try_all(&in);

@@ -1,0 +1,195 @@
+// Cost of the stepping loop: two-unit linear oscillator with all signals recorded to the ring, against the floor program in
+// the same run; and growth with the number of units in a chain. Gates: ratio <= 5, per-unit cost at 2000 units <= 1.5x that
+// at 20. Prints times; `bench_master --gate` exits 1 if a ratio is missed.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+#include "master/master_run.h"
+
+// ---------------------------------------------------------------------------------------------------------
+// floor
+
+typedef struct floor_unit {
+  double u, y, x;
+} floor_unit;
+
+static void floor_set(floor_unit* unit, double u) {
+  unit->u = u;
+}
+
+static void floor_step(floor_unit* unit, double t, double h) {
+  (void)t;
+  unit->x += h * (-unit->x + unit->u);
+  unit->y = unit->x;
+}
+
+static double floor_get(const floor_unit* unit) {
+  return unit->y;
+}
+
+static void (*volatile set_pointer)(floor_unit*, double) = floor_set;
+static void (*volatile step_pointer)(floor_unit*, double, double) = floor_step;
+static double (*volatile get_pointer)(const floor_unit*) = floor_get;
+static volatile double sink;
+
+static double floor_batch_ns(int n) {
+  const double h = 1e-3;
+  floor_unit a = {0, 0, 1}, b = {0, 0, -1};
+  double ua = 0, ub = 0, ya_old = 0, yb_old = 0, power = 0, t = 0;
+  const int64_t start = yoke__os_now_ns();
+  for (int k = 0; k < n; k++) {
+    const double ua_applied = ua, ub_applied = ub;
+    set_pointer(&a, ub);
+    set_pointer(&b, ua);
+    step_pointer(&a, t, h);
+    step_pointer(&b, t, h);
+    const double ya = get_pointer(&a), yb = get_pointer(&b);
+    ua = ya + (ya - ya_old);
+    ub = yb + (yb - yb_old);
+    power += ua_applied * yb - ub_applied * ya;
+    ya_old = ya;
+    yb_old = yb;
+    t = k * h;
+  }
+  const int64_t end = yoke__os_now_ns();
+  sink = power + ua + ub;
+  return (double)(end - start) / n;
+}
+
+static double floor_ns(void) {
+  double best = 1e30;
+  for (int i = 0; i < 60; i++) {
+    const double ns = floor_batch_ns(8000);
+    best = ns < best ? ns : best;
+  }
+  return best;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// systems
+
+static yoke_system* build(const char* text, yoke_state** state) {
+  yoke_messages messages = {0};
+  yoke_scenario* scenario = NULL;
+  yoke_system* system = NULL;
+  yoke_status status = yoke__scenario_read(text, strlen(text), "bench.yaml", NULL, 0, &messages, &scenario);
+  status = status < 0 ? status : yoke__system_build(scenario, NULL, &messages, &system);
+  status = status < 0 ? status : yoke__master_create(system, &messages, state);
+  yoke__messages_print(&messages, stderr);
+  yoke__messages_free(&messages);
+  if (status < 0) {
+    exit(1);
+  }
+  return system;
+}
+
+// Fastest of many short batches: neighbours on the machine disturb some of them, not all.
+static double steps_ns(const yoke_system* system, yoke_state* state, int64_t n, int64_t n_batch) {
+  double best = 1e30;
+  for (int64_t done = 0; done < n; done += n_batch) {
+    const int64_t start = yoke__os_now_ns();
+    for (int64_t i = 0; i < n_batch; i++) {
+      if (yoke__master_step(system, state) < 0) {
+        fprintf(stderr, "%s\n", state->failure.text);
+        exit(1);
+      }
+    }
+    const double ns = (double)(yoke__os_now_ns() - start) / (double)n_batch;
+    best = ns < best ? ns : best;
+  }
+  return best;
+}
+
+static const char oscillator[] =
+    "yoke: 1\n"
+    "time: {stop: 200, step: 1e-3}\n"
+    "units:\n"
+    "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, c: 2, cc: 0.1}, start: {x: 0, v: 100}}\n"
+    "  right: {model: oscillator.mass, with: {m: 1, k: 1000, c: 2}, start: {x: 0, v: -100}}\n"
+    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+
+// 200 000 macro steps; with a ring that holds all rows and writes nothing, so that only the loop's own part is timed
+static double oscillator_ns(bool has_ring) {
+  enum { N = 200000, BATCH = 1000 };
+  yoke_state* state = NULL;
+  yoke_system* system = build(oscillator, &state);
+  char err[256] = "";
+  const yoke_record_settings settings = {.formats = 0, .n_ring_rows = N + 16};
+  if (has_ring && yoke__record_open(&settings, system->columns, system->n_columns, &state->record, err,
+                                    sizeof err) < 0) {
+    fprintf(stderr, "%s\n", err);
+    exit(1);
+  }
+  const double ns = steps_ns(system, state, N, BATCH);
+  if (has_ring) {
+    yoke__record_close(&state->record, NULL, err, sizeof err);
+  }
+  yoke__master_destroy(system, &state);
+  yoke__system_destroy(&system);
+  return ns;
+}
+
+// masses in a line: unit i receives the displacement of its left neighbour and returns its own
+static double chain_ns(int n_units) {
+  const size_t size = 400 + (size_t)n_units * 240;
+  char* text = malloc(size);
+  if (text == NULL) {
+    exit(1);
+  }
+  size_t at = (size_t)snprintf(text, size, "yoke: 1\ntime: {stop: 1000, step: 1e-3}\nunits:\n");
+  for (int i = 0; i < n_units; i++) {
+    at += (size_t)snprintf(text + at, size - at,
+                           "  m%d: {model: oscillator.displacement, with: {k: 100, c: 1}, start: {x: %d, v: 0%s}}\n",
+                           i, i % 3, i == 0 ? ", x_other: 0, v_other: 0" : "");
+  }
+  at += (size_t)snprintf(text + at, size - at, "connections:\n");
+  for (int i = 1; i < n_units; i++) {
+    at += (size_t)snprintf(text + at, size - at, "  - m%d.x -> m%d.x_other\n  - m%d.v -> m%d.v_other\n", i - 1, i,
+                           i - 1, i);
+  }
+  yoke_state* state = NULL;
+  yoke_system* system = build(text, &state);
+  const int64_t n_batch = 20000 / n_units;
+  const double ns = steps_ns(system, state, 60 * n_batch, n_batch) / n_units;
+  yoke__master_destroy(system, &state);
+  yoke__system_destroy(&system);
+  free(text);
+  return ns;
+}
+
+static double smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+int main(int argc, char** argv) {
+  const bool is_gate = argc > 1 && strcmp(argv[1], "--gate") == 0;
+  yoke__os_float_mode_set();
+  // floor and system by turns, so that both meet the machine in the same moods
+  double best_floor = 1e30, bare = 1e30, ring = 1e30;
+  for (int round = 0; round < 5; round++) {
+    best_floor = smaller(best_floor, floor_ns());
+    bare = smaller(bare, oscillator_ns(false));
+    ring = smaller(ring, oscillator_ns(true));
+  }
+  const double ratio = ring / best_floor;
+  printf("floor program                              %6.1f ns per step\n", best_floor);
+  printf("linear oscillator, 2 units, 3 connections  %6.1f ns per step\n", bare);
+  printf("the same, all 7 signals to the ring        %6.1f ns per step, %.2fx the floor (limit 5)\n", ring, ratio);
+
+  static const int sizes[] = {2, 20, 200, 2000};
+  double cost[4];
+  for (int i = 0; i < 4; i++) {
+    cost[i] = chain_ns(sizes[i]);
+    printf("chain of %4d units                        %6.1f ns per unit and step\n", sizes[i], cost[i]);
+  }
+  const double growth = cost[3] / cost[1];
+  printf("growth of the cost per unit, 20 to 2000    %6.2fx (limit 1.5)\n", growth);
+  if (is_gate && (ratio > 5 || growth > 1.5)) {
+    fprintf(stderr, "bench_master: a ratio is above its limit\n");
+    return 1;
+  }
+  return 0;
+}

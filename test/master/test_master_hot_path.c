@@ -1,0 +1,187 @@
+// CS-28: between the first and the last step no heap call and no system call is made; counted by replacing the
+// allocator and by a filter that traps every system call of the stepping thread.
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/check.h"
+#include "support/sim.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
+static atomic_long n_heap_calls;
+
+#if !IS_SANITIZED
+extern void* __libc_malloc(size_t size);
+extern void* __libc_calloc(size_t n, size_t size);
+extern void* __libc_realloc(void* p, size_t size);
+extern void __libc_free(void* p);
+
+void* malloc(size_t size) {
+  atomic_fetch_add(&n_heap_calls, 1);
+  return __libc_malloc(size);
+}
+void* calloc(size_t n, size_t size) {
+  atomic_fetch_add(&n_heap_calls, 1);
+  return __libc_calloc(n, size);
+}
+void* realloc(void* p, size_t size) {
+  atomic_fetch_add(&n_heap_calls, 1);
+  return __libc_realloc(p, size);
+}
+void free(void* p) {
+  atomic_fetch_add(&n_heap_calls, 1);
+  __libc_free(p);
+}
+#endif
+
+// one system for every kind of path: plain, several rates with polynomials, laws, fresh, typed values, Gauss-Seidel, iterative
+static const char plain[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
+    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+static const char rates[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}, step: 2e-4}\n  right: {model: oscillator.mass, step: 2e-3}\n"
+    "connections:\n  - {from: right.x, to: left.x_other, order: 2, delay: 4e-3}\n"
+    "  - {from: right.v, to: left.v_other, order: 3}\n  - left.f -> right.f\n";
+#define MIXED(head)                                                                                           \
+  "yoke: 1\ntime: {stop: 100, step: 1e-3}\n" head "units:\n"                                                  \
+  "  a: {model: oscillator.mass, with: {sign: -1}, start: {v: 1}}\n  b: {model: oscillator.mass}\n"           \
+  "  count: {model: counter}\n  pick: {model: switch, exchange: fresh}\n"                                     \
+  "  ss: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"                                                 \
+  "laws: {spring: {law: spring_damper, with: {k: 10, c: 0}}}\n"                                               \
+  "connections: [a.x -> spring.x1, a.v -> spring.v1, b.x -> spring.x2, b.v -> spring.v2, spring.f -> a.f,"    \
+  " spring.f -> b.f, count.toggle -> pick.on, a.x -> pick.a, b.x -> pick.b, pick.y -> ss.u1]\n"
+static const char mixed[] = MIXED("");
+static const char mixed_gs[] = MIXED("scheme: gauss-seidel\n");
+static const char iterative[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nscheme: iterative-jacobi\niteration: {update: quasi-newton}\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
+    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+static const char* const systems[] = {plain, rates, mixed, mixed_gs, iterative};
+
+static void attach_ring(sim* s) {
+  char err[256] = "";
+  const yoke_record_settings settings = {.formats = 0, .n_ring_rows = 8192};
+  check_ok(yoke__record_open(&settings, s->system->columns, s->system->n_columns, &s->state->record, err,
+                             sizeof err));
+}
+
+static void detach_ring(sim* s) {
+  char err[256] = "";
+  check_ok(yoke__record_close(&s->state->record, NULL, err, sizeof err));
+}
+
+static void test_no_heap_call_CS_28(void** state) {
+  (void)state;
+  if (IS_SANITIZED) {
+    skip();
+  }
+  for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+    sim s = sim_open("%s", systems[i]);
+    attach_ring(&s);
+    const long before = atomic_load(&n_heap_calls);
+    sim_steps(&s, 5000);
+    const long after = atomic_load(&n_heap_calls);
+    print_message("system %zu: %ld heap calls in 5000 steps\n", i, after - before);
+    assert_int_equal(after - before, 0);
+    detach_ring(&s);
+    sim_close(&s);
+  }
+  // the counter counts
+  const long before = atomic_load(&n_heap_calls);
+  void* volatile piece = malloc(16);
+  free(piece);
+  assert_true(atomic_load(&n_heap_calls) >= before + 2);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// system calls
+
+static volatile sig_atomic_t n_system_calls;
+
+static void on_system_call(int number, siginfo_t* info, void* context) {
+  (void)number;
+  (void)info;
+  (void)context;
+  n_system_calls++;
+}
+
+// every system call of this thread but the end of the process and of a handler becomes a signal
+static bool trap_system_calls(void) {
+  struct sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 2, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigreturn, 1, 0),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
+  struct sigaction action = {.sa_sigaction = on_system_call, .sa_flags = SA_SIGINFO};
+  sigaction(SIGSYS, &action, NULL);
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// in a child: the filter cannot be taken off again. Exit status: number of calls, 200 if there is no filter here.
+static int count_in_child(const char* text, bool is_control) {
+  fflush(NULL);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    sim s = sim_open("%s", text);
+    attach_ring(&s);
+    if (!trap_system_calls()) {
+      _exit(200);
+    }
+    for (int i = 0; i < 5000; i++) {
+      (void)yoke__master_step(s.system, s.state);
+    }
+    if (is_control) {
+      (void)getppid();
+    }
+    _exit(n_system_calls > 100 ? 100 : (int)n_system_calls);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void test_no_system_call_CS_28(void** state) {
+  (void)state;
+  if (IS_SANITIZED || count_in_child(plain, false) == 200) {
+    skip();
+  }
+  assert_int_equal(count_in_child(plain, true), 1);  // the trap sees what is there
+  for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+    const int n = count_in_child(systems[i], false);
+    print_message("system %zu: %d system calls in 5000 steps\n", i, n);
+    assert_int_equal(n, 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_no_heap_call_CS_28),
+      cmocka_unit_test(test_no_system_call_CS_28),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
