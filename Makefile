@@ -42,8 +42,8 @@ bench:
 	  [ -x "$$program" ] || continue; echo "== $${program##*/}"; "$$program"; done
 
 soak:
-	@tools/setup run
-	@tools/build release product
+	@tools/setup test
+	@tools/build release all -DYOKE_TESTS=ON
 	@tools/soak $(SOAK_SECONDS)
 
 docs:

@@ -3,6 +3,16 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# ---- man page and completion come from the program's own tables, so that they cannot disagree with it
+if(TARGET yoke_program AND NOT CMAKE_CROSSCOMPILING)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/man ${PROJECT_BINARY_DIR}/completion)
+  add_custom_command(TARGET yoke_program POST_BUILD VERBATIM
+    COMMAND $<TARGET_FILE:yoke_program> --man > ${PROJECT_BINARY_DIR}/man/yoke.1
+    COMMAND $<TARGET_FILE:yoke_program> --completion bash > ${PROJECT_BINARY_DIR}/completion/yoke.bash
+    COMMAND $<TARGET_FILE:yoke_program> --completion zsh > ${PROJECT_BINARY_DIR}/completion/yoke.zsh
+    COMMAND $<TARGET_FILE:yoke_program> --completion fish > ${PROJECT_BINARY_DIR}/completion/yoke.fish)
+endif()
+
 install(TARGETS yoke_shared yoke_static EXPORT yokeTargets
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET yoke_program)
@@ -11,9 +21,12 @@ endif()
 install(DIRECTORY include/yoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL
         FILES_MATCHING PATTERN "*.1")
-install(FILES app/completion/yoke.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
-        RENAME yoke OPTIONAL)
-install(FILES app/completion/_yoke DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
+install(FILES ${PROJECT_BINARY_DIR}/completion/yoke.bash
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME yoke OPTIONAL)
+install(FILES ${PROJECT_BINARY_DIR}/completion/yoke.zsh
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _yoke OPTIONAL)
+install(FILES ${PROJECT_BINARY_DIR}/completion/yoke.fish
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)
 
 # ---- find_package(yoke)
 set(yoke_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/yoke)

@@ -48,6 +48,8 @@ YOKE_API void yoke_simulation_destroy(yoke_simulation** simulation);
 // One macro step (time.step). YOKE_ENDED: a unit asked to end. Negative: yoke_simulation_message says
 // which unit, when and why; the simulation can still be read and destroyed.
 YOKE_API yoke_status yoke_simulation_step(yoke_simulation* simulation);
+// Signals have jumped for a reason the units do not know: extrapolation starts anew at the next exchange.
+YOKE_API void yoke_simulation_declare_discontinuity(yoke_simulation* simulation);
 YOKE_API bool yoke_simulation_is_done(const yoke_simulation* simulation);
 YOKE_API double yoke_simulation_time(const yoke_simulation* simulation);
 YOKE_API const char* yoke_simulation_message(const yoke_simulation* simulation);

@@ -137,10 +137,14 @@ static yoke_status step_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
+// The jump is announced, so that extrapolation does not shoot over it.
 static yoke_status step_step(void* self, double t, double h, yoke_step_result* result) {
   (void)t;
   (void)h;
-  return step_refresh(self, result->t_reached);
+  const double before = ((step*)self)->y;
+  YOKE_TRY(step_refresh(self, result->t_reached));
+  result->flags |= ((step*)self)->y != before ? YOKE_STEP_EVENT_NEEDED : 0;
+  return YOKE_OK;
 }
 
 const yoke_unit_ops yoke__model_step = {

@@ -164,8 +164,8 @@ void yoke__messages_free(yoke_messages* list) {
   *list = (yoke_messages){0};
 }
 
-static char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+static int lower(char c) {
+  return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 // Edit distance with swaps of neighbours (Damerau, restricted), case ignored; gives up above limit.

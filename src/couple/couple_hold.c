@@ -32,6 +32,7 @@ static size_t hold_size(const yoke_coupling_setup* setup) {
   return 64 + setup->n_signals * sizeof(hold_signal);
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the contract of prepare
 static yoke_status hold_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
                                 size_t err_size) {
   (void)err;

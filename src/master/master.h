@@ -72,6 +72,9 @@ typedef struct yoke_state {
   yoke_failure* failures;  // one per thread
   yoke_failure failure;    // the one that counts
   atomic_bool is_end_wanted;
+  atomic_bool has_events;  // some unit's outputs have jumped since the last exchange:
+  bool* is_jumped;         // per unit
+  bool* is_reset_due;      // per coupling group: one of its signals has jumped
 
   yoke_record* record;
   int64_t record_wait;
@@ -126,6 +129,8 @@ yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, 
 // The failure of the lowest unit, so that the message does not depend on threads.
 yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state);
 
+// Every signal may have jumped: coupling methods forget their history at the next exchange.
+void yoke__master_declare_discontinuity(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_prepare_iteration(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_iterate(const yoke_system* system, yoke_state* state);

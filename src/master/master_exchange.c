@@ -123,6 +123,24 @@ static void run_intake(const yoke_system* system, yoke_state* state, size_t inde
   }
 }
 
+// A polynomial through samples on both sides of a jump would shoot over it: groups that carry a signal of a unit whose
+// outputs have jumped start anew with their next sample.
+static void note_jumps(const yoke_system* system, yoke_state* state) {
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    for (size_t i = 0; i < group->setup.n_signals; i++) {
+      state->is_reset_due[g] = state->is_reset_due[g] || state->is_jumped[group->sources[i]];
+    }
+  }
+  memset(state->is_jumped, 0, system->n_units * sizeof *state->is_jumped);
+  state->has_events = false;
+}
+
+void yoke__master_declare_discontinuity(const yoke_system* system, yoke_state* state) {
+  memset(state->is_jumped, true, system->n_units * sizeof *state->is_jumped);
+  state->has_events = true;
+}
+
 // the coupling groups of an intake take their samples; delay lines move on
 static void close_intake(const yoke_system* system, yoke_state* state, size_t index,
                          const double y[]) {
@@ -139,6 +157,10 @@ static void close_intake(const yoke_system* system, yoke_state* state, size_t in
             y[tap->from] * tap->gain + tap->offset;
       }
     }
+    if (state->is_reset_due[intake->groups[g]]) {
+      state->is_reset_due[intake->groups[g]] = false;
+      group->ops->reset(state->group_memory + group->self, YOKE_RESET_DISCONTINUITY);
+    }
     group->ops->observe(state->group_memory + group->self, count, sample,
                         count == 0 ? NULL : sample + group->setup.n_signals);
     state->group_since[intake->groups[g]] = 0;
@@ -154,6 +176,9 @@ static void close_intake(const yoke_system* system, yoke_state* state, size_t in
 }
 
 void yoke__master_mark_due(const yoke_system* system, yoke_state* state) {
+  if (state->has_events) {
+    note_jumps(system, state);
+  }
   for (size_t i = 0; i < system->n_intakes; i++) {
     state->intake_due[i] = --state->intake_wait[i] <= 0;
     if (state->intake_due[i]) {
@@ -211,6 +236,9 @@ yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state) {
 }
 
 void yoke__master_take_in(const yoke_system* system, yoke_state* state, size_t unit) {
+  if (state->has_events) {
+    note_jumps(system, state);
+  }
   for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
     if (state->intake_due[i]) {
       run_intake(system, state, i, state->y_seen);

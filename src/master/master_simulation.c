@@ -78,6 +78,10 @@ yoke_status yoke_simulation_step(yoke_simulation* simulation) {
   return status;
 }
 
+void yoke_simulation_declare_discontinuity(yoke_simulation* simulation) {
+  yoke__master_declare_discontinuity(simulation->system, simulation->state);
+}
+
 bool yoke_simulation_is_done(const yoke_simulation* simulation) {
   return simulation->state->n_slots >= simulation->system->n_slots;
 }

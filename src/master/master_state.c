@@ -28,12 +28,15 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->intake_due = yoke__arena_array(arena, system->n_intakes + 1, sizeof(bool));
   state->unit_wait = yoke__arena_array(arena, system->n_units + 1, sizeof(int64_t));
   state->group_since = yoke__arena_array(arena, system->n_groups + 1, sizeof(int64_t));
+  state->is_jumped = yoke__arena_array(arena, system->n_units + 1, sizeof(bool));
+  state->is_reset_due = yoke__arena_array(arena, system->n_groups + 1, sizeof(bool));
   state->failures = yoke__arena_array(arena, (size_t)system->n_threads, sizeof *state->failures);
   if (state->y == NULL || state->y_work == NULL || state->u == NULL || state->du == NULL ||
       state->fifo == NULL || state->v == NULL || state->w == NULL || state->w_set == NULL ||
       state->group_memory == NULL || state->group_numbers == NULL || state->intake_wait == NULL ||
       state->intake_count == NULL || state->intake_due == NULL || state->unit_wait == NULL ||
-      state->group_since == NULL || state->failures == NULL) {
+      state->group_since == NULL || state->is_jumped == NULL || state->is_reset_due == NULL ||
+      state->failures == NULL) {
     return YOKE_NO_MEMORY;
   }
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;

@@ -19,7 +19,7 @@ yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, 
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
-  yoke__number_format(t, time);
+  snprintf(time, sizeof time, "%.12g", t);  // t + h may be off the grid by its last bit
   if (unit == YOKE_NOT_FOUND) {
     snprintf(failure->text, sizeof failure->text, "%s at t = %s s", what, time);
   } else {
@@ -130,6 +130,10 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
                                "event update failed%s%s", event.message == NULL ? "" : ": ",
                                event.message == NULL ? "" : event.message);
     }
+  }
+  if ((result->flags & YOKE_STEP_EVENT_NEEDED) != 0) {
+    state->is_jumped[unit] = true;
+    state->has_events = true;
   }
   if ((result->flags & YOKE_STEP_END_WANTED) != 0) {
     state->is_end_wanted = true;

@@ -11,14 +11,15 @@
 // Why: one write per block and table whatever the number of columns (a dataset per column costs a
 // call and a chunk each), one type per array, so that h5py, pandas and MATLAB read a table in one
 // line, and names in datasets, since attributes end at 64 KB. Chunks are about 128 KB of at most 64
-// columns, so one signal of many is still cheap to read. No compression: deflate costs about 27 times as much per row.
+// columns, so one signal of many is still cheap to read. No compression: deflate costs about 27
+// times as much per row.
 //
 // A killed run: metadata leaves the cache only in a flush, so the file on disk is the one of the
 // last flush. A full disk: the library (1.10.8) notices a failed write late, because chunks are
 // cached, and then crashes at the end of the process, so the space for a block and its index is
 // reserved first; if that fails the rows before it are complete and the file closes well. On a file
-// system that cannot reserve this protection is missing. The library is not thread-safe: one lock per
-// process around all use of it.
+// system that cannot reserve this protection is missing. The library is not thread-safe: one lock
+// per process around all use of it.
 #include "record/record_hdf5.h"
 
 #include <stdio.h>

@@ -107,6 +107,7 @@ typedef struct yoke_group {
   const yoke_coupling_ops* ops;
   yoke_coupling_setup setup;
   const yoke_tap* taps;  // setup.n_signals
+  const size_t* sources;  // setup.n_signals: the unit each signal comes from
   size_t unit;
   int64_t every;           // [slots]
   size_t self, self_size;  // where its memory lies in the state
@@ -181,14 +182,11 @@ typedef struct yoke_system {
   size_t n_refresh;
   const size_t* gs_order;  // Gauss-Seidel: all units, laws left out
   size_t n_gs;
-  bool is_gs_order_given;
   const yoke_system_loop* loops;
   size_t n_loops;
-  bool has_slow_units;
 
   size_t n_moves;
   yoke_intake* intakes;  // shared ones first, then per unit
-  bool is_exchange_plain;       // one intake of plain copies in every slot, and nothing else
   size_t n_shared_intakes, n_intakes;
   const size_t* unit_intake;  // per unit: first of its own intakes; n_units + 1 entries
   yoke_group* groups;
@@ -197,7 +195,6 @@ typedef struct yoke_system {
 
   const size_t* thread_units;  // units by thread
   const size_t* thread_first;  // n_threads + 1 entries
-  int n_threads;
 
   const yoke_system_bond* bonds;
   size_t n_bonds;
@@ -205,13 +202,18 @@ typedef struct yoke_system {
   const yoke_record_column* columns;
   const yoke_system_column* column_sources;
   size_t n_columns;
+
+  int n_threads;
+  bool is_gs_order_given;
+  bool has_slow_units;
+  bool is_exchange_plain;       // one intake of plain copies in every slot, and nothing else
   bool is_record_plain;  // the columns are exactly Y
 } yoke_system;
 
 // Builds the system and takes the scenario over (also on failure). All errors go to messages.
 yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* models,
                                yoke_messages* messages, yoke_system** out);
-void yoke__system_destroy(yoke_system** system);
+void yoke__system_destroy(yoke_system** handle);
 
 // What `yoke check` prints.
 void yoke__system_print(const yoke_system* system, FILE* to);

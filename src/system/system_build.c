@@ -16,8 +16,8 @@ static void close_units(void* context, int thread) {
   }
 }
 
-void yoke__system_destroy(yoke_system** out) {
-  yoke_system* system = *out;
+void yoke__system_destroy(yoke_system** handle) {
+  yoke_system* system = *handle;
   if (system == NULL) {
     return;
   }
@@ -28,7 +28,7 @@ void yoke__system_destroy(yoke_system** out) {
   yoke__scenario_free(&system->scenario);
   yoke__arena_free(&system->arena);
   free(system);
-  *out = NULL;
+  *handle = NULL;
 }
 
 yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* models,

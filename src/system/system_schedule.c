@@ -167,8 +167,9 @@ static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t ev
   yoke_group* group = &system->groups[system->n_groups];
   yoke_tap* taps = yoke__arena_array(&system->arena, unit->n_taps, sizeof *taps);
   int* orders = yoke__arena_array(&system->arena, unit->n_taps, sizeof *orders);
+  size_t* sources = yoke__arena_array(&system->arena, unit->n_taps, sizeof *sources);
   yoke_coupling_sink* sink = yoke__arena_take(&system->arena, sizeof *sink);
-  if (taps == NULL || orders == NULL || sink == NULL) {
+  if (taps == NULL || orders == NULL || sources == NULL || sink == NULL) {
     return YOKE_NO_MEMORY;
   }
   size_t n = 0;
@@ -176,6 +177,7 @@ static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t ev
     const yoke_tap* tap = &system->taps[i];
     if (tap->every == every && needs_group(system, unit, tap)) {
       taps[n] = *tap;
+      sources[n] = system->links[tap->link].from_unit;
       orders[n++] = tap->order;
       if (unit->unit.ops->set_input_derivatives != NULL && tap->order > unit->derivative_order) {
         unit->derivative_order = tap->order;
@@ -187,6 +189,7 @@ static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t ev
       .ops = &yoke__couple_hold,
       .setup = {n, orders, 1, sink, yoke__clock_seconds(&system->clock, every * system->slot)},
       .taps = taps,
+      .sources = sources,
       .unit = unit_index,
       .every = every,
       .self = system->n_group_bytes,

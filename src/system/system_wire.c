@@ -700,10 +700,16 @@ static yoke_status add_bond_link(yoke_system* system, const yoke_scenario_pair* 
 }
 
 // checked by check_method
-static int bond_order(const yoke_scenario_bond* bond) {
-  const yoke_node* order =
-      bond->coupling == NULL ? NULL : yoke__node_child(bond->coupling, "order");
-  return order == NULL || order->text == NULL ? 0 : atoi(order->text);
+// extrapolation order of a bond's own connections
+static int bond_order(yoke_system* system, const yoke_scenario_bond* bond) {
+  const yoke_node* node = bond->coupling == NULL ? NULL : yoke__node_child(bond->coupling, "order");
+  int64_t order = 0;
+  if (node != NULL && (node->text == NULL || !yoke__number_parse_integer(node->text, &order) || order < 0 ||
+                       order > 3)) {
+    yoke__error(system->messages, node->place, "bond '%s': order must be 0, 1, 2 or 3", bond->name);
+    order = 0;
+  }
+  return (int)order;
 }
 
 static yoke_status list_links(yoke_system* system) {
@@ -721,11 +727,12 @@ static yoke_status list_links(yoke_system* system) {
   }
   for (size_t i = 0; i < s->n_bonds; i++) {
     const yoke_scenario_bond* bond = &s->bonds[i];
+    const int order = bond_order(system, bond);
     for (size_t j = 0; j < bond->n_action + bond->n_rate; j++) {
       const yoke_scenario_pair* pair =
           j < bond->n_action ? &bond->action[j] : &bond->rate[j - bond->n_action];
       if (pair->has_to) {
-        YOKE_TRY(add_bond_link(system, pair, bond_order(bond)));
+        YOKE_TRY(add_bond_link(system, pair, order));
       }
     }
   }

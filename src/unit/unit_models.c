@@ -30,6 +30,7 @@ yoke_status yoke_models_add(yoke_models* models, const yoke_unit_ops* ops) {
   if (models == NULL || !is_usable(ops) || yoke__models_find(models, ops->name) != NULL) {
     return YOKE_BAD_ARG;
   }
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   const yoke_unit_ops** larger = realloc(models->ops, (models->n + 1) * sizeof *larger);
   if (larger == NULL) {
     return YOKE_NO_MEMORY;

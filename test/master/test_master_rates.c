@@ -153,6 +153,38 @@ static void test_delay(void** state) {
   sim_close(&s);
 }
 
+// A jump announced by its unit is not extrapolated: order 1 and 2 see the step as order 0 does, and never overshoot.
+static void test_history_is_reset_at_a_jump(void** state) {
+  (void)state;
+  for (int scheme = 0; scheme < 2; scheme++) {
+    for (int order = 0; order < 4; order++) {
+      sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\nscheme: %s\nunits:\n"
+                       "  source: {model: step, with: {before: 1, after: 2, time: 0.5}}\n"
+                       "  sink: {model: gain, with: {k: 1}, step: 0.01}\n"
+                       "connections: [{from: source.y, to: sink.u, order: %d}]\n",
+                       scheme == 0 ? "jacobi" : "gauss-seidel\norder: [source, sink]", order);
+      for (int k = 1; k <= 10; k++) {
+        sim_steps(&s, 1);
+        const int jump = scheme == 0 ? 6 : 5;  // the earlier unit's new output serves the later one at once
+        check_near(sim_read(&s, "sink.y"), k >= jump ? 2 : 1, 0);
+      }
+      sim_close(&s);
+    }
+  }
+  // declared by the caller: a ramp restarts as a hold
+  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+                   "  source: {model: ramp, with: {slope: 1}}\n  sink: {model: gain, with: {k: 1}, step: 0.05}\n"
+                   "connections: [{from: source.y, to: sink.u, order: 1}]\n");
+  sim_steps(&s, 5);
+  check_near(sim_read(&s, "sink.y"), 0.45, 1e-12);
+  yoke__master_declare_discontinuity(s.system, s.state);
+  sim_steps(&s, 2);
+  check_near(sim_read(&s, "sink.y"), 0.6, 1e-12);
+  sim_steps(&s, 1);
+  check_near(sim_read(&s, "sink.y"), 0.75, 1e-12);
+  sim_close(&s);
+}
+
 // time comes from an integer: bitwise k * step as a correctly rounded decimal
 static void test_time_is_exact(void** state) {
   (void)state;
@@ -171,6 +203,7 @@ int main(void) {
       cmocka_unit_test(test_exchange_below_macro_step),
       cmocka_unit_test(test_slow_unit_is_published_on_time),
       cmocka_unit_test(test_delay),
+      cmocka_unit_test(test_history_is_reset_at_a_jump),
       cmocka_unit_test(test_time_is_exact),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

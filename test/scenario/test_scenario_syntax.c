@@ -244,6 +244,34 @@ static void test_files_that_cannot_be_read(void** state) {
   remove("test_scenario_syntax.yaml");
 }
 
+// With errors the parts that could be read are there for the next stage; without YAML nothing is.
+static void test_parts_of_a_file_with_errors(void** state) {
+  (void)state;
+  static const char* const texts[] = {BASE "order: [a]\nconnections: [x, a.y -> b.z]\n", BASE "]"};
+  for (int i = 0; i < 2; i++) {
+    FILE* file = fopen("test_scenario_parts.yaml", "wb");
+    assert_non_null(file);
+    fputs(texts[i], file);
+    fclose(file);
+    yoke_messages messages = {0};
+    yoke_scenario* s = NULL;
+    assert_int_equal(yoke__scenario_read_parts("test_scenario_parts.yaml", NULL, 0, &messages, &s),
+                     YOKE_BAD_INPUT);
+    assert_int_equal(messages.n_errors, 1);
+    assert_true((s != NULL) == (i == 0));
+    if (s != NULL) {
+      assert_true(s->has_errors);
+      assert_int_equal(s->n_units, 1);
+      assert_int_equal(s->n_connections, 2);
+      assert_null(s->connections[0].from.unit);
+      assert_string_equal(s->connections[1].to.variable, "z");
+    }
+    yoke__scenario_free(&s);
+    yoke__messages_free(&messages);
+  }
+  remove("test_scenario_parts.yaml");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_indentation),
@@ -254,6 +282,7 @@ int main(void) {
       cmocka_unit_test(test_bytes_that_are_no_text),
       cmocka_unit_test(test_damaged_files_never_crash),
       cmocka_unit_test(test_files_that_cannot_be_read),
+      cmocka_unit_test(test_parts_of_a_file_with_errors),
   };
   return cmocka_run_group_tests_name("scenario_syntax", tests, NULL, NULL);
 }
