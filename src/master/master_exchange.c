@@ -84,9 +84,10 @@ yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state,
 
 yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit) {
   const yoke_system_unit* su = &system->units[unit];
+  unsigned char* v = su->n_slots > 1 ? state->v_work : state->v;
   for (size_t i = 0; i < su->n_typed_outputs; i++) {
     const yoke_system_typed* typed = &su->typed_outputs[i];
-    YOKE_TRY(yoke__unit_get(&su->unit, typed->variable, state->v + typed->at, typed->size));
+    YOKE_TRY(yoke__unit_get(&su->unit, typed->variable, v + typed->at, typed->size));
   }
   return YOKE_OK;
 }

@@ -166,12 +166,20 @@ static yoke_status passes_allocate(passes* p, const yoke_system* system) {
   return YOKE_OK;
 }
 
+// inputs from the outputs at the start; before the start every delayed signal had its initial value
+static void gather_start(const yoke_system* system, yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
+  for (const yoke_tap* tap = system->taps + su->first_tap; tap < system->taps + su->first_tap + su->n_taps; tap++) {
+    state->u[tap->to] = state->y[tap->from] * tap->gain + tap->offset;
+  }
+}
+
 // One visit of every unit, in order of feedthrough; later ones see what earlier ones just gave.
 static yoke_status run_pass(init_job* job) {
   const yoke_system* system = job->system;
   for (size_t k = 0; k < system->n_units; k++) {
     const size_t unit = system->init_order[k];
-    yoke__master_gather(system, job->state, unit, job->state->y, job->state->u);
+    gather_start(system, job->state, unit);
     yoke__master_run_moves(system, job->state, unit, job->state->y);
     YOKE_TRY(call_unit(job, unit, evaluate_unit));
   }
@@ -343,6 +351,7 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   YOKE_TRY(run_pass(&job));
   if (state->y_work != state->y) {
     memcpy(state->y_work, state->y, system->n_y * sizeof(double));
+    memcpy(state->v, state->v_work, system->n_typed_out);
   }
   fill_delays(system, state);
   const yoke_status status = start_exchange(system, state);

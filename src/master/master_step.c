@@ -321,6 +321,10 @@ static void publish(const yoke_system* system, yoke_state* state) {
     if (is_ending && !su->is_law) {
       memcpy(state->y + su->y, state->y_work + su->y, su->unit.n_y * sizeof(double));
     }
+    for (size_t k = 0; is_ending && su->n_slots > 1 && k < su->n_typed_outputs; k++) {
+      const yoke_system_typed* typed = &su->typed_outputs[k];
+      memcpy(state->v + typed->at, state->v_work + typed->at, typed->size);
+    }
   }
 }
 

@@ -79,7 +79,7 @@ static bool when_refreshed(const yoke_system_unit* unit) {
 }
 
 // visit(from, to) for every edge
-static void each_edge(const yoke_system* system, graph* g, is_active_fn is_active,
+static void each_edge(const yoke_system* system, graph* g, is_active_fn is_active, bool is_start,
                       bool is_counting) {
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_unit_info* info = system->units[i].unit.info;
@@ -94,8 +94,8 @@ static void each_edge(const yoke_system* system, graph* g, is_active_fn is_activ
   }
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
-    if (link->delay > 0) {
-      continue;  // a delayed sample needs nothing of now
+    if (link->delay > 0 && !is_start) {
+      continue;  // a delayed sample needs nothing of now, except at the start
     }
     const size_t from = g->base[link->to_unit] + link->to_variable;
     if (is_counting) {
@@ -106,14 +106,14 @@ static void each_edge(const yoke_system* system, graph* g, is_active_fn is_activ
   }
 }
 
-static void graph_connect(const yoke_system* system, graph* g, is_active_fn is_active) {
+static void graph_connect(const yoke_system* system, graph* g, is_active_fn is_active, bool is_start) {
   memset(g->first, 0, (g->n + 2) * sizeof *g->first);
-  each_edge(system, g, is_active, true);
+  each_edge(system, g, is_active, is_start, true);
   for (size_t i = 0; i < g->n; i++) {
     g->first[i + 1] += g->first[i];
     g->next_edge[i] = g->first[i];
   }
-  each_edge(system, g, is_active, false);
+  each_edge(system, g, is_active, is_start, false);
 }
 
 // everything on the stack down to v is one component
@@ -362,14 +362,14 @@ static yoke_status order_gauss_seidel(yoke_system* system) {
 
 static yoke_status order_all(yoke_system* system, graph* g) {
   YOKE_TRY(graph_allocate(g, system));
-  graph_connect(system, g, always);
+  graph_connect(system, g, always, true);
   graph_sort(g);
   YOKE_TRY(find_loops(system, g, &system->loops, &system->n_loops));
   YOKE_TRY(order_units(system, g));
   YOKE_TRY(order_gauss_seidel(system));
 
   // what exchange evaluates again must be free of loops: nothing would break them
-  graph_connect(system, g, when_refreshed);
+  graph_connect(system, g, when_refreshed, false);
   graph_sort(g);
   const yoke_system_loop* loops = NULL;
   size_t n_loops = 0;

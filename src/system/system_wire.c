@@ -615,8 +615,7 @@ static void check_hold_parameter(yoke_system* system, const yoke_node* node) {
     return;
   }
   if (n_rows * n_cols != 1 || *(int64_t*)order < 0 || *(int64_t*)order > 3) {
-    yoke__error(system->messages, node->place,
-                "'order': expected an integer from 0 to 3, found %s",
+    yoke__error(system->messages, node->place, "'order': expected an integer from 0 to 3, found %s",
                 node->kind == YOKE_NODE_SCALAR ? node->text : "a list");
   }
 }
@@ -699,17 +698,13 @@ static yoke_status add_bond_link(yoke_system* system, const yoke_scenario_pair* 
   return YOKE_OK;
 }
 
-// checked by check_method
-// extrapolation order of a bond's own connections
-static int bond_order(yoke_system* system, const yoke_scenario_bond* bond) {
+// extrapolation order of a bond's own connections; check_hold_parameter reports a wrong one
+static int bond_order(const yoke_scenario_bond* bond) {
   const yoke_node* node = bond->coupling == NULL ? NULL : yoke__node_child(bond->coupling, "order");
   int64_t order = 0;
-  if (node != NULL && (node->text == NULL || !yoke__number_parse_integer(node->text, &order) || order < 0 ||
-                       order > 3)) {
-    yoke__error(system->messages, node->place, "bond '%s': order must be 0, 1, 2 or 3", bond->name);
-    order = 0;
-  }
-  return (int)order;
+  const bool is_known = node != NULL && node->text != NULL &&
+                        yoke__number_parse_integer(node->text, &order) && order >= 0 && order <= 3;
+  return is_known ? (int)order : 0;
 }
 
 static yoke_status list_links(yoke_system* system) {
@@ -727,7 +722,7 @@ static yoke_status list_links(yoke_system* system) {
   }
   for (size_t i = 0; i < s->n_bonds; i++) {
     const yoke_scenario_bond* bond = &s->bonds[i];
-    const int order = bond_order(system, bond);
+    const int order = bond_order(bond);
     for (size_t j = 0; j < bond->n_action + bond->n_rate; j++) {
       const yoke_scenario_pair* pair =
           j < bond->n_action ? &bond->action[j] : &bond->rate[j - bond->n_action];
