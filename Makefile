@@ -24,8 +24,7 @@ build:
 run:
 	@tools/setup run
 	@tools/build release product
-	@build/release/yoke run $(SYSTEM)
-	@echo 'results are in results/$(basename $(notdir $(SYSTEM)))/'
+	@tools/run_flagship $(SYSTEM)
 
 test:
 	@tools/setup test

@@ -5,7 +5,8 @@
 
 #include "base/base_number.h"
 
-#define MAX_DIGITS 18  // fits int64_t
+#define MAX_DIGITS 18                   // fits int64_t
+#define MAX_COUNT  (INT64_C(1) << 53)  // up to here every integer is a double
 
 static yoke_decimal normalised(int64_t mantissa, int exponent) {
   while (mantissa != 0 && mantissa % 10 == 0) {
@@ -122,7 +123,7 @@ yoke_status yoke__clock_fit(double start, const yoke_decimal durations[], int n,
   // all durations as integers over one power of ten; their greatest common divisor is the tick
   int64_t divisor = 0;
   for (int i = 0; i < n; i++) {
-    if (!scaled(durations[i], exponent, &ticks[i])) {
+    if (!scaled(durations[i], exponent, &ticks[i]) || ticks[i] > MAX_COUNT) {
       return YOKE_FULL;
     }
     divisor = yoke__gcd(divisor, ticks[i]);

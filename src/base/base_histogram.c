@@ -30,8 +30,8 @@ double yoke__histogram_quantile(const yoke_histogram* histogram, double q) {
   for (int i = 0; i < YOKE_HISTOGRAM_SIZE; i++) {
     seen += histogram->counts[i];
     if (histogram->counts[i] > 0 && seen >= target) {
-      // the middle of the class, never outside what was seen
-      const double middle = (lower_bound(i) + lower_bound(i + 1)) / 2;
+      // the middle of the class (of its whole numbers: small ones are exact), never outside what was seen
+      const double middle = (lower_bound(i) + lower_bound(i + 1) - 1) / 2;
       const double low = (double)histogram->min, high = (double)histogram->max;
       return middle < low ? low : middle > high ? high : middle;
     }

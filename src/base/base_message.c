@@ -7,6 +7,8 @@
 
 #define MAX_MESSAGES 1000  // a broken generator must not fill the memory
 #define MAX_NAME     128   // names longer than this are not compared
+#define MAX_SOURCE   512   // of a longer path the end is shown
+#define LINE_SIZE    2048  // takes any message
 
 bool yoke__messages_is_full(const yoke_messages* list) {
   return list->n_errors + list->n_warnings >= MAX_MESSAGES;
@@ -96,9 +98,13 @@ static size_t format_line(const yoke_message* message, char* to, size_t size) {
   } else if (message->place.line > 0) {
     snprintf(where, sizeof where, ":%d", message->place.line);
   }
-  const char* source = message->place.source;
-  const int n = snprintf(to, size, "%s%s%s%s: %s\n", source == NULL ? "" : source, where,
-                         source == NULL ? "" : ": ", words[message->severity], message->text);
+  const char* source = message->place.source == NULL ? "" : message->place.source;
+  const size_t length = strlen(source);
+  const bool is_long = length > MAX_SOURCE;
+  const int n = snprintf(to, size, "%s%s%s%s%s: %s\n", is_long ? "..." : "",
+                         is_long ? source + length - MAX_SOURCE : source, where,
+                         message->place.source == NULL ? "" : ": ", words[message->severity],
+                         message->text);
   return n < 0 ? 0 : (size_t)n;
 }
 
@@ -124,7 +130,7 @@ static ranked* sort_messages(const yoke_messages* list, size_t* n) {
 void yoke__messages_print(const yoke_messages* list, FILE* to) {
   size_t n = 0;
   ranked* all = sort_messages(list, &n);
-  char line[2048];
+  char line[LINE_SIZE];
   for (size_t i = 0; i < n; i++) {
     format_line(all[i].message, line, sizeof line);
     fputs(line, to);
@@ -144,11 +150,17 @@ void yoke__messages_format(const yoke_messages* list, char* to, size_t size) {
   ranked* all = sort_messages(list, &n);
   for (size_t i = 0; i < n; i++) {
     // keep 32 bytes for the closing count
-    char line[2048];
-    const size_t length = format_line(all[i].message, line, sizeof line);
-    if (length >= sizeof line || used + length + 32 > size) {
-      n_left_out++;
-      continue;
+    char line[LINE_SIZE];
+    size_t length = format_line(all[i].message, line, sizeof line);
+    if (used + length + 32 > size) {
+      if (used > 0 || size < 64) {
+        n_left_out++;
+        continue;
+      }
+      // of a long first message the beginning says more than nothing
+      length = size - 32;
+      line[length - 1] = '\n';
+      line[length] = '\0';
     }
     memcpy(to + used, line, length + 1);
     used += length;

@@ -2,6 +2,8 @@
 // cannot be are refused; freeing gives everything back.
 #include "base/base_arena.h"
 
+#include <stdbool.h>
+
 #include "support/check.h"
 
 #if defined(__SANITIZE_ADDRESS__)

@@ -69,7 +69,7 @@ static void test_folders_with_parents(void** state) {
 
 static void test_folders_that_cannot_be(void** state) {
   (void)state;
-  char err[256] = "";
+  char err[512] = "";
   write_file(path_of("file"), 3);
   assert_int_equal(yoke__os_make_directory(path_of("file"), err, sizeof err), YOKE_IO);
   check_contains(err, "file");
@@ -86,7 +86,7 @@ static void test_folders_that_cannot_be(void** state) {
   check_contains(err, "not a usable folder name");
   name[NAME_MAX + 1] = '\0';
   assert_int_equal(yoke__os_make_directory(name, err, sizeof err), YOKE_IO);
-  check_contains(err, "name too long");
+  check_contains(err, "File name too long");
 
   // a link to nowhere is in the way, too
   assert_int_equal(symlink("nowhere/at/all", path_of("link")), 0);
