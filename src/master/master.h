@@ -116,7 +116,8 @@ void yoke__master_gather(const yoke_system* system, const yoke_state* state, siz
 void yoke__master_run_moves(const yoke_system* system, yoke_state* state, size_t unit,
                             const double y[]);
 // Typed inputs that changed go to the unit; typed outputs are fetched.
-yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state, size_t unit);
+yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state, size_t unit,
+                                   yoke_failure* failure);
 yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit);
 // Outputs into y; a number that is not finite is a failure.
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],

@@ -70,13 +70,20 @@ void yoke__master_run_moves(const yoke_system* system, yoke_state* state, size_t
   }
 }
 
-yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state, size_t unit) {
+yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state, size_t unit,
+                                   yoke_failure* failure) {
   const yoke_system_unit* su = &system->units[unit];
   for (size_t i = 0; i < su->n_typed_inputs; i++) {
     const yoke_system_typed* typed = &su->typed_inputs[i];
     if (memcmp(state->w + typed->at, state->w_set + typed->at, typed->size) != 0) {
       memcpy(state->w_set + typed->at, state->w + typed->at, typed->size);
-      YOKE_TRY(yoke__unit_set(&su->unit, typed->variable, state->w + typed->at, typed->size));
+      const yoke_status status =
+          yoke__unit_set(&su->unit, typed->variable, state->w + typed->at, typed->size);
+      if (status < 0) {
+        return yoke__master_fail(failure, system, unit, status, state->t,
+                                 "the value that came for '%s' was refused",
+                                 su->unit.info->variables[typed->variable].name);
+      }
     }
   }
   return YOKE_OK;
@@ -127,6 +134,16 @@ static void run_intake(const yoke_system* system, yoke_state* state, size_t inde
 // A polynomial through samples on both sides of a jump would shoot over it: groups that carry a signal of a unit whose
 // outputs have jumped start anew with their next sample.
 static void note_jumps(const yoke_system* system, yoke_state* state) {
+  // laws pass a jump on
+  for (size_t k = 0; k < system->n_refresh; k++) {
+    const yoke_system_unit* su = &system->units[system->refresh_order[k]];
+    for (const yoke_tap* tap = system->taps + su->first_tap;
+         tap < system->taps + su->first_tap + su->n_taps; tap++) {
+      if (tap->delay == 0 && state->is_jumped[system->links[tap->link].from_unit]) {
+        state->is_jumped[system->refresh_order[k]] = true;
+      }
+    }
+  }
   for (size_t g = 0; g < system->n_groups; g++) {
     const yoke_group* group = &system->groups[g];
     for (size_t i = 0; i < group->setup.n_signals; i++) {
@@ -215,10 +232,8 @@ yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state) {
       }
     }
     const yoke_system_unit* su = &system->units[unit];
-    yoke_status status = yoke__master_set_typed(system, state, unit);
-    if (status >= 0) {
-      status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
-    }
+    YOKE_TRY(yoke__master_set_typed(system, state, unit, &state->failure));
+    yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
     if (status >= 0) {
       status = su->unit.ops->refresh(su->unit.self, state->t);
     }

@@ -84,21 +84,22 @@ static void evaluate_unit(void* context, int thread) {
   init_job* job = context;
   yoke_state* state = job->state;
   const yoke_system_unit* su = &job->system->units[job->unit];
-  yoke_status status = yoke__master_set_typed(job->system, state, job->unit);
-  if (status >= 0) {
+  yoke_status status = yoke__master_set_typed(job->system, state, job->unit, &state->failure);
+  const bool is_refused = status < 0;
+  if (!is_refused) {
     status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
   }
   if (status >= 0 && su->unit.ops->refresh != NULL) {
     status = su->unit.ops->refresh(su->unit.self, job->system->t_start);
   }
-  if (status < 0) {
+  if (status < 0 && !is_refused) {
     report(job, yoke_status_text(status));
-  } else {
+  } else if (!is_refused) {
     status = yoke__master_get_outputs(job->system, job->unit, job->system->t_start,
                                       state->y + su->y, &state->failure);
-    if (status < 0) {
-      yoke__error(job->messages, su->source->place, "%s", state->failure.text);
-    }
+  }
+  if (status < 0 && state->failure.status < 0) {
+    yoke__error(job->messages, su->source->place, "%s", state->failure.text);
   }
   if (status >= 0) {
     status = yoke__master_get_typed(job->system, state, job->unit);
@@ -298,6 +299,7 @@ static yoke_status settle(init_job* job) {
       yoke__messages_free(job->messages);
     }
     job->status = YOKE_OK;
+    job->state->failure = (yoke_failure){0};
     status = iterate_quasi_newton(job, &p, &change);
   }
   if (status >= 0 && change > TOLERANCE) {

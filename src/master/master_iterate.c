@@ -130,10 +130,11 @@ static void save_thread(void* context, int thread) {
     const size_t unit = system->thread_units[i];
     const yoke_system_unit* su = &system->units[unit];
     yoke_failure* failure = &job->state->failures[thread];
-    yoke_status status = yoke__master_set_typed(system, job->state, unit);
-    if (status >= 0) {
-      status = yoke__unit_save(&su->unit, job->state->images + su->image, su->image_size);
+    if (yoke__master_set_typed(system, job->state, unit, failure) < 0) {
+      return;
     }
+    const yoke_status status =
+        yoke__unit_save(&su->unit, job->state->images + su->image, su->image_size);
     if (status < 0) {
       yoke__master_fail(failure, system, unit, status, job->state->t,
                         "the state could not be saved");

@@ -198,10 +198,7 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
     state->unit_wait[unit] = su->n_slots - 1;
   }
   if (su->n_typed_inputs > 0) {
-    const yoke_status status = yoke__master_set_typed(system, state, unit);
-    if (status < 0) {
-      return yoke__master_fail(failure, system, unit, status, state->t, "an input was refused");
-    }
+    YOKE_TRY(yoke__master_set_typed(system, state, unit, failure));
   }
   const int64_t tick = state->n_slots * system->slot;
   double t = state->t;

@@ -118,6 +118,7 @@ typedef struct yoke_group {
 typedef struct yoke_system_pair {
   size_t from_unit, from_variable;
   size_t to_unit, to_variable;  // YOKE_NOT_FOUND if nothing is moved
+  size_t n;                     // elements
 } yoke_system_pair;
 
 typedef struct yoke_system_bond {

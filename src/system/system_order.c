@@ -36,12 +36,27 @@ static void graph_free(graph* g) {
   free(g->is_on_stack);
 }
 
+static const yoke_variable* sink_of(const yoke_system* system, const yoke_system_link* link) {
+  return &system->units[link->to_unit].unit.info->variables[link->to_variable];
+}
+
+// A connected parameter acts on every output of its unit: one edge each.
+static size_t count_tunable_edges(const yoke_system* system) {
+  size_t n = 0;
+  for (size_t i = 0; i < system->n_links; i++) {
+    if (sink_of(system, &system->links[i])->causality == YOKE_TUNABLE) {
+      n += system->units[system->links[i].to_unit].unit.info->n_variables;
+    }
+  }
+  return n;
+}
+
 static yoke_status graph_allocate(graph* g, const yoke_system* system) {
   *g = (graph){.base = calloc(system->n_units + 1, sizeof *g->base)};
   if (g->base == NULL) {
     return YOKE_NO_MEMORY;
   }
-  size_t n_edges = system->n_links;
+  size_t n_edges = system->n_links + count_tunable_edges(system);
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_unit_info* info = system->units[i].unit.info;
     g->base[i + 1] = g->base[i] + info->n_variables;
@@ -78,30 +93,37 @@ static bool when_refreshed(const yoke_system_unit* unit) {
   return unit->is_law || unit->is_fresh;
 }
 
-// visit(from, to) for every edge
+static void add_edge(graph* g, size_t from, size_t to, bool is_counting) {
+  if (is_counting) {
+    g->first[from + 1]++;
+  } else {
+    g->edges[g->next_edge[from]++] = to;
+  }
+}
+
+// Counts all edges, or writes them. At the start delayed connections count too: before it every signal had its initial value.
 static void each_edge(const yoke_system* system, graph* g, is_active_fn is_active, bool is_start,
                       bool is_counting) {
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_unit_info* info = system->units[i].unit.info;
     for (size_t k = 0; is_active(&system->units[i]) && k < info->n_feedthrough; k++) {
-      const size_t from = g->base[i] + info->feedthrough[k].output;
-      if (is_counting) {
-        g->first[from + 1]++;
-      } else {
-        g->edges[g->next_edge[from]++] = g->base[i] + info->feedthrough[k].input;
-      }
+      add_edge(g, g->base[i] + info->feedthrough[k].output, g->base[i] + info->feedthrough[k].input,
+               is_counting);
     }
   }
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
-    if (link->delay > 0 && !is_start) {
-      continue;  // a delayed sample needs nothing of now, except at the start
+    const yoke_system_unit* to = &system->units[link->to_unit];
+    const size_t sink = g->base[link->to_unit] + link->to_variable;
+    if (link->delay == 0 || is_start) {
+      add_edge(g, sink, g->base[link->from_unit] + link->from_variable, is_counting);
     }
-    const size_t from = g->base[link->to_unit] + link->to_variable;
-    if (is_counting) {
-      g->first[from + 1]++;
-    } else {
-      g->edges[g->next_edge[from]++] = g->base[link->from_unit] + link->from_variable;
+    for (size_t v = 0; sink_of(system, link)->causality == YOKE_TUNABLE && is_active(to) &&
+                       v < to->unit.info->n_variables;
+         v++) {
+      if (to->unit.info->variables[v].causality == YOKE_OUTPUT) {
+        add_edge(g, g->base[link->to_unit] + v, sink, is_counting);
+      }
     }
   }
 }

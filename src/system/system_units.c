@@ -8,6 +8,7 @@
 
 // the heaviest work that still fits one thread's share makes a second thread pay [s]
 #define WORTH_A_THREAD 20e-6
+#define MAX_THREADS 256  // as the reader of system files allows
 
 static const char* const causality_words[] = {"an input", "an output", "a parameter",
                                               "a tunable parameter", "a state"};
@@ -267,23 +268,49 @@ static int choose_n_threads(const yoke_scenario* scenario) {
   return n < 1 ? 1 : (int)n;
 }
 
-// heavy units first to the least loaded thread; without costs equal blocks of neighbours
-static void assign_threads(yoke_system* system) {
-  double load[256] = {0};
+typedef struct weight {
+  size_t unit;
+  double cost_s;
+} weight;
+
+static int compare_weights(const void* left, const void* right) {
+  const weight* a = left;
+  const weight* b = right;
+  if (a->cost_s != b->cost_s) {
+    return a->cost_s > b->cost_s ? -1 : 1;
+  }
+  return a->unit < b->unit ? -1 : a->unit > b->unit;
+}
+
+// Heavy units first, each to the least loaded thread; without costs equal blocks of neighbours. Fresh units are
+// evaluated between the steps by the thread that exchanges, so it must be theirs.
+static yoke_status assign_threads(yoke_system* system) {
+  double load[MAX_THREADS] = {0};
   const size_t n_stepped = system->n_units - system->n_laws;
+  weight* weights = calloc(n_stepped + 1, sizeof *weights);
+  if (weights == NULL) {
+    return YOKE_NO_MEMORY;
+  }
   for (size_t i = 0; i < n_stepped; i++) {
-    yoke_system_unit* unit = &system->units[i];
-    if (unit->source->cost_s <= 0) {
-      unit->thread = (int)(i * (size_t)system->n_threads / n_stepped);
-      continue;
-    }
+    weights[i] = (weight){i, system->units[i].source->cost_s};
+  }
+  qsort(weights, n_stepped, sizeof *weights, compare_weights);
+  for (size_t i = 0; i < n_stepped; i++) {
+    yoke_system_unit* unit = &system->units[weights[i].unit];
     int best = 0;
     for (int t = 1; t < system->n_threads; t++) {
       best = load[t] < load[best] ? t : best;
     }
+    if (unit->is_fresh) {
+      best = 0;
+    } else if (weights[i].cost_s <= 0) {
+      best = (int)(weights[i].unit * (size_t)system->n_threads / n_stepped);
+    }
     unit->thread = best;
-    load[best] += unit->source->cost_s;
+    load[best] += weights[i].cost_s;
   }
+  free(weights);
+  return YOKE_OK;
 }
 
 static yoke_status list_thread_units(yoke_system* system) {
@@ -333,7 +360,7 @@ yoke_status yoke__system_make_units(yoke_system* system) {
 
   system->n_threads = choose_n_threads(scenario);
   YOKE_TRY(yoke__pool_create(system->n_threads, &system->pool));
-  assign_threads(system);
+  YOKE_TRY(assign_threads(system));
   YOKE_TRY(list_thread_units(system));
   making job = {system, 0, YOKE_OK};
   for (; job.turn < system->n_threads && job.status >= 0; job.turn++) {

@@ -575,22 +575,51 @@ static yoke_status lay_typed(yoke_system* system) {
 // ---------------------------------------------------------------------------------------------------------
 // bonds
 
+// one side of a bond is a real output
+static void check_pair(yoke_system* system, const yoke_scenario_pair* source,
+                       const yoke_system_pair* pair, const char* side) {
+  const yoke_variable* from =
+      &system->units[pair->from_unit].unit.info->variables[pair->from_variable];
+  if (from->type != YOKE_REAL || from->causality != YOKE_OUTPUT) {
+    yoke__error(system->messages, source->from.place, "bond: the %s '%s.%s' is not a real output",
+                side, source->from.unit, source->from.variable);
+  }
+}
+
 static yoke_system_pair* resolve_pairs(yoke_system* system, const yoke_scenario_pair pairs[],
-                                       size_t n) {
+                                       size_t n, const char* side) {
   yoke_system_pair* out = yoke__arena_array(&system->arena, n + 1, sizeof *out);
   for (size_t i = 0; out != NULL && i < n; i++) {
     size_t element = 0, count = 0;
-    out[i] = (yoke_system_pair){YOKE_NOT_FOUND, 0, YOKE_NOT_FOUND, 0};
+    out[i] = (yoke_system_pair){.from_unit = YOKE_NOT_FOUND, .to_unit = YOKE_NOT_FOUND};
     // an arrow is a connection too, and its ends were reported there
     const char* what = pairs[i].has_to ? NULL : "bond";
-    yoke__system_resolve(system, &pairs[i].from, what, &out[i].from_unit, &out[i].from_variable,
-                         &element, &count);
+    if (yoke__system_resolve(system, &pairs[i].from, what, &out[i].from_unit,
+                             &out[i].from_variable, &element, &out[i].n) &&
+        !pairs[i].has_to) {
+      check_pair(system, &pairs[i], &out[i], side);
+    }
     if (pairs[i].has_to) {
       yoke__system_resolve(system, &pairs[i].to, what, &out[i].to_unit, &out[i].to_variable,
                            &element, &count);
     }
   }
   return out;
+}
+
+// the product of an action and its rate needs as many elements of one as of the other
+static void check_sizes(yoke_system* system, const yoke_scenario_bond* source,
+                        const yoke_system_bond* bond) {
+  for (size_t i = 0; i < source->n_action && i < source->n_rate; i++) {
+    if (bond->action[i].n != bond->rate[i].n && bond->action[i].n > 0 && bond->rate[i].n > 0) {
+      yoke__error(system->messages, source->place,
+                  "bond '%s': '%s.%s' has %zu elements and '%s.%s' has %zu; their product needs as "
+                  "many of one as of the other",
+                  source->name, source->action[i].from.unit, source->action[i].from.variable,
+                  bond->action[i].n, source->rate[i].from.unit, source->rate[i].from.variable,
+                  bond->rate[i].n);
+    }
+  }
 }
 
 // One parameter of the method `hold`: it has the order and nothing else.
@@ -645,14 +674,15 @@ static yoke_status resolve_bonds(yoke_system* system) {
   for (size_t i = 0; i < s->n_bonds; i++) {
     const yoke_scenario_bond* source = &s->bonds[i];
     bonds[i] = (yoke_system_bond){source->name,
-                                  resolve_pairs(system, source->action, source->n_action),
-                                  resolve_pairs(system, source->rate, source->n_rate),
+                                  resolve_pairs(system, source->action, source->n_action, "action"),
+                                  resolve_pairs(system, source->rate, source->n_rate, "rate"),
                                   source->n_action,
                                   source->n_rate,
                                   source->sign};
     if (bonds[i].action == NULL || bonds[i].rate == NULL) {
       return YOKE_NO_MEMORY;
     }
+    check_sizes(system, source, &bonds[i]);
     const yoke_node* method =
         source->coupling == NULL ? NULL : yoke__node_child(source->coupling, "method");
     if (method != NULL && method->text != NULL) {

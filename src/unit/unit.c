@@ -58,6 +58,10 @@ static bool split_element(const yoke_unit* unit, const char* text, size_t* varia
   if (*variable == (size_t)-1) {
     return false;
   }
+  // numbers and a comma; strtoul alone would take signs
+  if (strspn(open + 1, "0123456789, ") != length - (size_t)(open - text) - 2) {
+    return false;
+  }
   const yoke_variable* v = &unit->info->variables[*variable];
   char* end = NULL;
   const unsigned long row = strtoul(open + 1, &end, 10);
@@ -82,9 +86,28 @@ bool yoke__unit_find_element(const yoke_unit* unit, const char* text, size_t* va
   return *variable != (size_t)-1 || split_element(unit, text, variable, element);
 }
 
+// is every element one of the items
+static bool is_in_items(const yoke_variable* v, const void* value) {
+  int64_t n_items = 0;
+  while (v->items != NULL && v->items[n_items] != NULL) {
+    n_items++;
+  }
+  for (size_t i = 0; v->items != NULL && i < yoke__variable_count(v); i++) {
+    int64_t item = 0;
+    memcpy(&item, (const char*)value + i * sizeof item, sizeof item);
+    if (item < 0 || item >= n_items) {
+      return false;
+    }
+  }
+  return true;
+}
+
 yoke_status yoke__unit_set(const yoke_unit* unit, size_t variable, const void* value, size_t size) {
   const yoke_variable* v = &unit->info->variables[variable];
   if (size != yoke__variable_size(v)) {
+    return YOKE_BAD_ARG;
+  }
+  if (v->type == YOKE_ENUMERATION && !is_in_items(v, value)) {
     return YOKE_BAD_ARG;
   }
   if (unit->ops->set != NULL) {
@@ -177,6 +200,55 @@ static yoke_status lay_vectors(yoke_unit* unit, yoke_arena* arena) {
   return lay_dense(unit, YOKE_OUTPUT, arena, dense, &unit->n_y, &unit->outputs, &unit->n_outputs);
 }
 
+// what the rest of the library relies on without asking again; false after a text in err
+static bool is_variable_usable(const yoke_unit* unit, const yoke_variable* v, char* err,
+                               size_t err_size) {
+  const yoke_unit_ops* ops = unit->ops;
+  const bool has_place = v->offset != YOKE_NO_OFFSET;
+  const char* what = NULL;
+  if (v->name == NULL || v->name[0] == '\0') {
+    what = "has no name";
+  } else if ((v->type == YOKE_STRING || v->type == YOKE_BINARY) && v->max_size == 0) {
+    what = "needs a max_size";
+  } else if (unit->is_self_ours && has_place &&
+             (v->offset > unit->info->self_size ||
+              yoke__variable_size(v) > unit->info->self_size - v->offset)) {
+    what = "lies outside of the unit's struct";
+  } else if (!has_place && v->type == YOKE_REAL &&
+             ((v->causality == YOKE_INPUT && ops->set_inputs == NULL) ||
+              (v->causality == YOKE_OUTPUT && ops->get_outputs == NULL))) {
+    what = "has no offset, and the unit has no operation that reaches it";
+  }
+  if (what != NULL) {
+    snprintf(err, err_size, "the description of '%s' is wrong: variable '%s' %s", ops->name,
+             v->name == NULL ? "" : v->name, what);
+  }
+  return what == NULL;
+}
+
+static bool is_description_usable(const yoke_unit* unit, char* err, size_t err_size) {
+  const yoke_unit_info* info = unit->info;
+  if (info == NULL || (info->n_variables > 0 && info->variables == NULL) ||
+      (info->n_feedthrough > 0 && info->feedthrough == NULL)) {
+    snprintf(err, err_size, "'%s' does not describe itself", unit->ops->name);
+    return false;
+  }
+  for (size_t i = 0; i < info->n_variables; i++) {
+    if (!is_variable_usable(unit, &info->variables[i], err, err_size)) {
+      return false;
+    }
+  }
+  for (size_t i = 0; i < info->n_feedthrough; i++) {
+    const yoke_feedthrough* f = &info->feedthrough[i];
+    if (f->output >= info->n_variables || f->input >= info->n_variables) {
+      snprintf(err, err_size, "the description of '%s' is wrong: feedthrough %zu names no variable",
+               unit->ops->name, i);
+      return false;
+    }
+  }
+  return true;
+}
+
 yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* args,
                               yoke_arena* arena, yoke_unit* unit, char* err, size_t err_size) {
   *unit = (yoke_unit){.ops = ops};
@@ -191,6 +263,10 @@ yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* ar
     }
   }
   unit->info = ops->describe != NULL ? ops->describe(unit->self) : ops->info;
+  if (!is_description_usable(unit, err, err_size)) {
+    yoke__unit_close(unit);
+    return YOKE_BAD_ARG;
+  }
   if (unit->is_self_ours) {
     write_starts(unit);
   }
@@ -246,19 +322,33 @@ size_t yoke__unit_image_size(const yoke_unit* unit) {
 }
 
 yoke_status yoke__unit_save(const yoke_unit* unit, void* image, size_t size) {
-  if (is_flat(unit)) {
-    memcpy(image, unit->self, unit->info->self_size);
+  const bool is_copied = is_flat(unit);
+  if (!is_copied && unit->ops->save == NULL) {
+    return YOKE_NO_SUPPORT;
+  }
+  if (size != (is_copied ? unit->info->self_size : unit->info->image_size)) {
+    return YOKE_BAD_ARG;
+  }
+  if (is_copied) {
+    memcpy(image, unit->self, size);
     return YOKE_OK;
   }
-  return unit->ops->save == NULL ? YOKE_NO_SUPPORT : unit->ops->save(unit->self, image, size);
+  return unit->ops->save(unit->self, image, size);
 }
 
 yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t size) {
-  if (is_flat(unit)) {
-    memcpy(unit->self, image, unit->info->self_size);
+  const bool is_copied = is_flat(unit);
+  if (!is_copied && unit->ops->restore == NULL) {
+    return YOKE_NO_SUPPORT;
+  }
+  if (size != (is_copied ? unit->info->self_size : unit->info->image_size)) {
+    return YOKE_BAD_ARG;
+  }
+  if (is_copied) {
+    memcpy(unit->self, image, size);
     return YOKE_OK;
   }
-  return unit->ops->restore == NULL ? YOKE_NO_SUPPORT : unit->ops->restore(unit->self, image, size);
+  return unit->ops->restore(unit->self, image, size);
 }
 
 bool yoke__unit_has_feedthrough(const yoke_unit* unit, size_t output, size_t input) {
