@@ -115,10 +115,11 @@ void yoke__master_gather(const yoke_system* system, const yoke_state* state, siz
 // Typed connections into a unit, whatever their interval.
 void yoke__master_run_moves(const yoke_system* system, yoke_state* state, size_t unit,
                             const double y[]);
-// Typed inputs that changed go to the unit; typed outputs are fetched.
+// Typed inputs that changed go to the unit; typed outputs are fetched to where y (or y_work) has the real ones.
 yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state, size_t unit,
                                    yoke_failure* failure);
-yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit);
+yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit,
+                                   double t, const double y[], yoke_failure* failure);
 // Outputs into y; a number that is not finite is a failure.
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
                                      yoke_failure* failure);

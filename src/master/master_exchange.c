@@ -32,10 +32,16 @@ void yoke__master_gather(const yoke_system* system, const yoke_state* state, siz
 // ---------------------------------------------------------------------------------------------------------
 // typed values
 
+// typed outputs lie beside the real ones: v belongs to y, v_work to y_work
+static unsigned char* typed_beside(const yoke_state* state, const double y[]) {
+  return y == state->y ? state->v : state->v_work;
+}
+
 static void run_move(yoke_state* state, const yoke_move* move, const double y[]) {
+  const unsigned char* v = typed_beside(state, y);
   switch (move->kind) {
   case YOKE_MOVE_BYTES:
-    memcpy(state->w + move->to, state->v + move->from, move->n);
+    memcpy(state->w + move->to, v + move->from, move->n);
     break;
   case YOKE_MOVE_REAL_TO_TYPED:
     for (size_t i = 0; i < move->n; i++) {
@@ -47,7 +53,7 @@ static void run_move(yoke_state* state, const yoke_move* move, const double y[])
   case YOKE_MOVE_INTEGER_TO_TYPED:
     for (size_t i = 0; i < move->n; i++) {
       int64_t whole = 0;
-      memcpy(&whole, state->v + move->from + i * sizeof whole, sizeof whole);
+      memcpy(&whole, v + move->from + i * sizeof whole, sizeof whole);
       const double value = (double)whole * move->gain + move->offset;
       if (move->kind == YOKE_MOVE_INTEGER_TO_REAL) {
         state->u[move->to + i] = value;
@@ -89,12 +95,18 @@ yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state,
   return YOKE_OK;
 }
 
-yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit) {
+yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit,
+                                   double t, const double y[], yoke_failure* failure) {
   const yoke_system_unit* su = &system->units[unit];
-  unsigned char* v = su->n_slots > 1 ? state->v_work : state->v;
+  unsigned char* v = typed_beside(state, y);
   for (size_t i = 0; i < su->n_typed_outputs; i++) {
     const yoke_system_typed* typed = &su->typed_outputs[i];
-    YOKE_TRY(yoke__unit_get(&su->unit, typed->variable, v + typed->at, typed->size));
+    const yoke_status status =
+        yoke__unit_get(&su->unit, typed->variable, v + typed->at, typed->size);
+    if (status < 0) {
+      return yoke__master_fail(failure, system, unit, status, t, "'%s' could not be read",
+                               su->unit.info->variables[typed->variable].name);
+    }
   }
   return YOKE_OK;
 }
@@ -243,10 +255,12 @@ yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state) {
     }
     YOKE_TRY(
         yoke__master_get_outputs(system, unit, state->t, state->y_seen + su->y, &state->failure));
+    YOKE_TRY(
+        yoke__master_get_typed(system, state, unit, state->t, state->y_seen, &state->failure));
     if (state->y_seen != state->y) {
       memcpy(state->y + su->y, state->y_seen + su->y, su->unit.n_y * sizeof(double));
+      YOKE_TRY(yoke__master_get_typed(system, state, unit, state->t, state->y, &state->failure));
     }
-    YOKE_TRY(yoke__master_get_typed(system, state, unit));
   }
   return YOKE_OK;
 }

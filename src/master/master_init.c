@@ -98,11 +98,12 @@ static void evaluate_unit(void* context, int thread) {
     status = yoke__master_get_outputs(job->system, job->unit, job->system->t_start,
                                       state->y + su->y, &state->failure);
   }
+  if (status >= 0) {
+    status = yoke__master_get_typed(job->system, state, job->unit, job->system->t_start, state->y,
+                                    &state->failure);
+  }
   if (status < 0 && state->failure.status < 0) {
     yoke__error(job->messages, su->source->place, "%s", state->failure.text);
-  }
-  if (status >= 0) {
-    status = yoke__master_get_typed(job->system, state, job->unit);
   }
   job->status = status < 0 ? status : job->status;
 }
@@ -353,7 +354,7 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   YOKE_TRY(run_pass(&job));
   if (state->y_work != state->y) {
     memcpy(state->y_work, state->y, system->n_y * sizeof(double));
-    memcpy(state->v, state->v_work, system->n_typed_out);
+    memcpy(state->v_work, state->v, system->n_typed_out);
   }
   fill_delays(system, state);
   const yoke_status status = start_exchange(system, state);

@@ -91,7 +91,7 @@ static yoke_status read_end(const yoke_system* system, yoke_state* state, size_t
     }
   }
   YOKE_TRY(yoke__master_get_outputs(system, unit, t, state->y + su->y, failure));
-  return yoke__master_get_typed(system, state, unit);
+  return yoke__master_get_typed(system, state, unit, t, state->y, failure);
 }
 
 static yoke_status repeat_step(const yoke_system* system, yoke_state* state, size_t unit,

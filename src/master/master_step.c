@@ -221,10 +221,10 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
     YOKE_TRY(yoke__master_call_step(system, state, unit, t, su->step, failure));
   }
   // slow units, and all under Gauss-Seidel with slow units, are ahead of what others may see
-  double* y = (su->n_slots > 1 ? state->y_work : state->y_seen) + su->y;
-  YOKE_TRY(yoke__master_get_outputs(system, unit, t + su->step, y, failure));
+  double* y = su->n_slots > 1 ? state->y_work : state->y_seen;
+  YOKE_TRY(yoke__master_get_outputs(system, unit, t + su->step, y + su->y, failure));
   if (su->n_typed_outputs > 0) {
-    YOKE_TRY(yoke__master_get_typed(system, state, unit));
+    YOKE_TRY(yoke__master_get_typed(system, state, unit, t + su->step, y, failure));
   }
   return YOKE_OK;
 }
@@ -318,7 +318,7 @@ static void publish(const yoke_system* system, yoke_state* state) {
     if (is_ending && !su->is_law) {
       memcpy(state->y + su->y, state->y_work + su->y, su->unit.n_y * sizeof(double));
     }
-    for (size_t k = 0; is_ending && su->n_slots > 1 && k < su->n_typed_outputs; k++) {
+    for (size_t k = 0; is_ending && !su->is_law && k < su->n_typed_outputs; k++) {
       const yoke_system_typed* typed = &su->typed_outputs[k];
       memcpy(state->v + typed->at, state->v_work + typed->at, typed->size);
     }

@@ -106,7 +106,7 @@ typedef struct yoke_intake {
 typedef struct yoke_group {
   const yoke_coupling_ops* ops;
   yoke_coupling_setup setup;
-  const yoke_tap* taps;  // setup.n_signals
+  const yoke_tap* taps;   // setup.n_signals
   const size_t* sources;  // setup.n_signals: the unit each signal comes from
   size_t unit;
   int64_t every;           // [slots]
@@ -207,8 +207,8 @@ typedef struct yoke_system {
   int n_threads;
   bool is_gs_order_given;
   bool has_slow_units;
-  bool is_exchange_plain;       // one intake of plain copies in every slot, and nothing else
-  bool is_record_plain;  // the columns are exactly Y
+  bool is_exchange_plain;  // one intake of plain copies in every slot, and nothing else
+  bool is_record_plain;    // the columns are exactly Y
 } yoke_system;
 
 // Builds the system and takes the scenario over (also on failure). All errors go to messages.
@@ -226,6 +226,17 @@ yoke_status yoke__system_wire(yoke_system* system);        // system_wire.c
 yoke_status yoke__system_order(yoke_system* system);       // system_order.c
 yoke_status yoke__system_schedule(yoke_system* system);    // system_schedule.c
 yoke_status yoke__system_lay_record(yoke_system* system);  // system_record.c
+
+// Parts of wiring.
+yoke_status
+yoke__system_list_links(yoke_system* system);  // system_bonds.c: connections, and arrows of bonds
+yoke_status yoke__system_resolve_bonds(yoke_system* system);  // system_bonds.c
+yoke_status yoke__system_fit_clock(yoke_system* system);      // system_clock.c
+// The common multiple of all steps in ticks, at which iterative schemes exchange; 0 after a message.
+int64_t yoke__system_common_cycle(yoke_system* system);
+// The exchange interval and the delay of a link; cycle > 0: that of an iterative scheme.
+void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, int64_t cycle);
+yoke_status yoke__system_lay_taps(yoke_system* system);  // system_taps.c
 
 // "unit.variable" or "unit.variable[i]" -> unit, variable, element range. what names the use in messages;
 // NULL: no messages. Returns false after a message.

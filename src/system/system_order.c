@@ -128,7 +128,8 @@ static void each_edge(const yoke_system* system, graph* g, is_active_fn is_activ
   }
 }
 
-static void graph_connect(const yoke_system* system, graph* g, is_active_fn is_active, bool is_start) {
+static void graph_connect(const yoke_system* system, graph* g, is_active_fn is_active,
+                          bool is_start) {
   memset(g->first, 0, (g->n + 2) * sizeof *g->first);
   each_edge(system, g, is_active, is_start, true);
   for (size_t i = 0; i < g->n; i++) {

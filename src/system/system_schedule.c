@@ -364,8 +364,9 @@ static yoke_status lay_exchange(yoke_system* system) {
   free(items);
   if (status >= 0 && system->n_intakes == 1) {
     const yoke_intake* only = &system->intakes[0];
-    system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 && only->n_taps == 0 &&
-                                only->n_moves == 0 && only->n_groups == 0 && system->n_refresh == 0;
+    system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 &&
+                                only->n_taps == 0 && only->n_moves == 0 && only->n_groups == 0 &&
+                                system->n_refresh == 0;
   }
   return status;
 }

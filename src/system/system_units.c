@@ -8,7 +8,7 @@
 
 // the heaviest work that still fits one thread's share makes a second thread pay [s]
 #define WORTH_A_THREAD 20e-6
-#define MAX_THREADS 256  // as the reader of system files allows
+#define MAX_THREADS    256  // as the reader of system files allows
 
 static const char* const causality_words[] = {"an input", "an output", "a parameter",
                                               "a tunable parameter", "a state"};

@@ -20,6 +20,9 @@ static bool is_usable(const yoke_unit_ops* ops) {
   if (ops == NULL || ops->name == NULL || (ops->step == NULL && ops->refresh == NULL)) {
     return false;
   }
+  if (ops->n_structure > 0 && ops->structure == NULL) {
+    return false;
+  }
   if (ops->create == NULL && (ops->info == NULL || ops->info->self_size == 0)) {
     return false;
   }

@@ -57,17 +57,4 @@ static inline size_t fixture_unit(const sim* s, const char* name) {
   return unit;
 }
 
-// Where a unit stands in an order; fails if it is not there.
-static inline size_t fixture_position(const sim* s, const size_t order[], size_t n,
-                                      const char* name) {
-  const size_t unit = fixture_unit(s, name);
-  for (size_t i = 0; i < n; i++) {
-    if (order[i] == unit) {
-      return i;
-    }
-  }
-  fail_msg("'%s' is not in the order", name);
-  return n;
-}
-
 #endif

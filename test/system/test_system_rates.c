@@ -61,8 +61,9 @@ static void test_odd_steps(void** state) {
     check_near((double)(unit->n_slots * system->slot) / (double)unit->n_steps, (double)unit->period,
                0);
   }
-  // 2.1 s is a multiple of both: y' = 1 has been added up to 2.1 - one step of rounding each
   sim_close(&s);
+
+  // 2.1 s is a multiple of both steps: 7000 and 3000 additions, each with its rounding, make 2.1
   s = sim_open("yoke: 1\ntime: {stop: 2.1, step: 1e-3}\n"
                "units: {a: {model: integrator, step: 3e-4, start: {u: 1}}, b: {model: integrator, "
                "step: 7e-4, start: {u: 1}}}\n");

@@ -50,7 +50,7 @@ static yoke_status act_nan(void* self, double t, double h, yoke_step_result* res
   actor* a = self;
   act(self, t, h, result);
   if (is_due(a, t, h)) {
-    a->z = NAN;
+    a->z = (double)NAN;
   }
   return YOKE_OK;
 }

@@ -1,0 +1,107 @@
+// Names in the file to units and variables, with the nearest known name where one is mistyped.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "system/system.h"
+
+const char* yoke__system_nearest_unit(const yoke_system* system, const char* name) {
+  if (yoke__messages_is_full(system->messages)) {
+    return NULL;
+  }
+  const char** names = malloc((system->n_units + 1) * sizeof *names);
+  if (names == NULL) {
+    return NULL;
+  }
+  for (size_t i = 0; i < system->n_units; i++) {
+    names[i] = system->units[i].name;
+  }
+  const char* nearest = yoke__nearest_name(name, names, system->n_units);
+  free((void*)names);
+  return nearest;
+}
+
+static const char* nearest_variable(const yoke_system* system, const yoke_unit* unit,
+                                    const char* name) {
+  const size_t n = unit->info->n_variables;
+  const char** names =
+      yoke__messages_is_full(system->messages) ? NULL : malloc((n + 1) * sizeof *names);
+  if (names == NULL) {
+    return NULL;
+  }
+  for (size_t i = 0; i < n; i++) {
+    names[i] = unit->info->variables[i].name;
+  }
+  const char* nearest = yoke__nearest_name(name, names, n);
+  free((void*)names);
+  return nearest;
+}
+
+// "v[7]" of an array that is shorter; false if the name is not of this kind
+static bool report_element(yoke_system* system, const yoke_scenario_endpoint* endpoint,
+                           const char* what, const yoke_unit* unit) {
+  const char* open = strrchr(endpoint->variable, '[');
+  for (size_t i = 0; open != NULL && i < unit->info->n_variables; i++) {
+    const yoke_variable* v = &unit->info->variables[i];
+    const size_t length = strlen(v->name);
+    if (length != (size_t)(open - endpoint->variable) ||
+        strncmp(v->name, endpoint->variable, length) != 0) {
+      continue;
+    }
+    const size_t n_rows = v->n_rows == 0 ? 1 : v->n_rows, n_cols = v->n_cols == 0 ? 1 : v->n_cols;
+    char size[64];
+    if (n_rows > 1 && n_cols > 1) {
+      snprintf(size, sizeof size, "%zu x %zu elements", n_rows, n_cols);
+    } else {
+      snprintf(size, sizeof size, "%zu element%s", n_rows * n_cols,
+               n_rows * n_cols == 1 ? "" : "s");
+    }
+    yoke__error(system->messages, endpoint->place,
+                "%s: there is no '%s.%s': '%s' has %s, counted from 0", what, endpoint->unit,
+                endpoint->variable, v->name, size);
+    return true;
+  }
+  return false;
+}
+
+bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* endpoint,
+                          const char* what, size_t* unit, size_t* variable, size_t* element,
+                          size_t* n) {
+  if (endpoint->unit == NULL || endpoint->variable == NULL) {
+    return false;  // reported when the file was read
+  }
+  *unit = yoke__map_find(&system->unit_index, endpoint->unit);
+  if (*unit == YOKE_NOT_FOUND && what == NULL) {
+    return false;
+  }
+  if (*unit == YOKE_NOT_FOUND) {
+    const char* nearest = yoke__system_nearest_unit(system, endpoint->unit);
+    yoke__error(system->messages, endpoint->place, "%s: unknown unit '%s'%s%s%s", what,
+                endpoint->unit, nearest == NULL ? "" : "; did you mean '",
+                nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+    return false;
+  }
+  const yoke_unit* u = &system->units[*unit].unit;
+  if (u->self == NULL) {
+    return false;  // it was reported when the unit could not be made
+  }
+  *element = 0;
+  *variable = yoke__unit_find(u, endpoint->variable);
+  if (*variable != YOKE_NOT_FOUND) {
+    *n = yoke__variable_count(&u->info->variables[*variable]);
+    return true;
+  }
+  if (yoke__unit_find_element(u, endpoint->variable, variable, element)) {
+    *n = 1;
+    return true;
+  }
+  if (what == NULL || report_element(system, endpoint, what, u)) {
+    return false;
+  }
+  const char* nearest = nearest_variable(system, u, endpoint->variable);
+  yoke__error(system->messages, endpoint->place, "%s: '%s' (%s) has no variable '%s'%s%s%s", what,
+              endpoint->unit, u->ops->name, endpoint->variable,
+              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+              nearest == NULL ? "" : "'?");
+  return false;
+}
