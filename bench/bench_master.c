@@ -75,7 +75,8 @@ static yoke_system* build(const char* text, yoke_state** state) {
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   yoke_system* system = NULL;
-  yoke_status status = yoke__scenario_read(text, strlen(text), "bench.yaml", NULL, 0, &messages, &scenario);
+  yoke_status status =
+      yoke__scenario_read(text, strlen(text), "bench.yaml", NULL, 0, &messages, &scenario);
   status = status < 0 ? status : yoke__system_build(scenario, NULL, &messages, &system);
   status = status < 0 ? status : yoke__master_create(system, &messages, state);
   yoke__messages_print(&messages, stderr);
@@ -107,7 +108,8 @@ static const char oscillator[] =
     "yoke: 1\n"
     "time: {stop: 200, step: 1e-3}\n"
     "units:\n"
-    "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, c: 2, cc: 0.1}, start: {x: 0, v: 100}}\n"
+    "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, c: 2, cc: 0.1}, start: {x: 0, "
+    "v: 100}}\n"
     "  right: {model: oscillator.mass, with: {m: 1, k: 1000, c: 2}, start: {x: 0, v: -100}}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
 
@@ -118,8 +120,8 @@ static double oscillator_ns(bool has_ring) {
   yoke_system* system = build(oscillator, &state);
   char err[256] = "";
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = N + 16};
-  if (has_ring && yoke__record_open(&settings, system->columns, system->n_columns, &state->record, err,
-                                    sizeof err) < 0) {
+  if (has_ring && yoke__record_open(&settings, system->columns, system->n_columns, &state->record,
+                                    err, sizeof err) < 0) {
     fprintf(stderr, "%s\n", err);
     exit(1);
   }
@@ -141,14 +143,16 @@ static double chain_ns(int n_units) {
   }
   size_t at = (size_t)snprintf(text, size, "yoke: 1\ntime: {stop: 1000, step: 1e-3}\nunits:\n");
   for (int i = 0; i < n_units; i++) {
-    at += (size_t)snprintf(text + at, size - at,
-                           "  m%d: {model: oscillator.displacement, with: {k: 100, c: 1}, start: {x: %d, v: 0%s}}\n",
-                           i, i % 3, i == 0 ? ", x_other: 0, v_other: 0" : "");
+    at += (size_t)snprintf(
+        text + at, size - at,
+        "  m%d: {model: oscillator.displacement, with: {k: 100, c: 1}, start: {x: %d, v: 0%s}}\n",
+        i, i % 3, i == 0 ? ", x_other: 0, v_other: 0" : "");
   }
   at += (size_t)snprintf(text + at, size - at, "connections:\n");
   for (int i = 1; i < n_units; i++) {
-    at += (size_t)snprintf(text + at, size - at, "  - m%d.x -> m%d.x_other\n  - m%d.v -> m%d.v_other\n", i - 1, i,
-                           i - 1, i);
+    at += (size_t)snprintf(text + at, size - at,
+                           "  - m%d.x -> m%d.x_other\n  - m%d.v -> m%d.v_other\n", i - 1, i, i - 1,
+                           i);
   }
   yoke_state* state = NULL;
   yoke_system* system = build(text, &state);
@@ -177,13 +181,16 @@ int main(int argc, char** argv) {
   const double ratio = ring / best_floor;
   printf("floor program                              %6.1f ns per step\n", best_floor);
   printf("linear oscillator, 2 units, 3 connections  %6.1f ns per step\n", bare);
-  printf("the same, all 7 signals to the ring        %6.1f ns per step, %.2fx the floor (limit 5)\n", ring, ratio);
+  printf(
+      "the same, all 7 signals to the ring        %6.1f ns per step, %.2fx the floor (limit 5)\n",
+      ring, ratio);
 
   static const int sizes[] = {2, 20, 200, 2000};
   double cost[4];
   for (int i = 0; i < 4; i++) {
     cost[i] = chain_ns(sizes[i]);
-    printf("chain of %4d units                        %6.1f ns per unit and step\n", sizes[i], cost[i]);
+    printf("chain of %4d units                        %6.1f ns per unit and step\n", sizes[i],
+           cost[i]);
   }
   const double growth = cost[3] / cost[1];
   printf("growth of the cost per unit, 20 to 2000    %6.2fx (limit 1.5)\n", growth);

@@ -19,16 +19,24 @@ typedef struct lag {
 
 static const yoke_variable lag_variables[] = {
     {.name = "u", .type = YOKE_REAL, .causality = YOKE_INPUT, .offset = offsetof(lag, u)},
-    {.name = "y", .type = YOKE_REAL, .causality = YOKE_OUTPUT, .offset = offsetof(lag, y),
+    {.name = "y",
+     .type = YOKE_REAL,
+     .causality = YOKE_OUTPUT,
+     .offset = offsetof(lag, y),
      .flags = YOKE_VARIABLE_HAS_START},
-    {.name = "T", .dim = "s", .type = YOKE_REAL, .causality = YOKE_PARAMETER, .start = 1,
+    {.name = "T",
+     .dim = "s",
+     .type = YOKE_REAL,
+     .causality = YOKE_PARAMETER,
+     .start = 1,
      .offset = offsetof(lag, T)},
 };
 
 static const yoke_unit_info lag_info = {
     .variables = lag_variables,
     .n_variables = sizeof lag_variables / sizeof lag_variables[0],
-    .flags = YOKE_UNIT_FLAT,  // no pointers inside: may be saved by copying, so iterative schemes work
+    .flags =
+        YOKE_UNIT_FLAT,  // no pointers inside: may be saved by copying, so iterative schemes work
     .self_size = sizeof(lag),
 };
 

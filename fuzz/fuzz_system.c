@@ -26,7 +26,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   yoke_scenario* scenario = NULL;
   yoke_system* system = NULL;
   yoke_state* state = NULL;
-  if (yoke__scenario_read((const char*)data, size, "fuzz.yaml", NULL, 0, &messages, &scenario) >= 0) {
+  if (yoke__scenario_read((const char*)data, size, "fuzz.yaml", NULL, 0, &messages, &scenario) >=
+      0) {
     // threads would only slow this down
     scenario->threads = 1;
     if (yoke__system_build(scenario, NULL, &messages, &system) >= 0) {

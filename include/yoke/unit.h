@@ -111,7 +111,8 @@ typedef struct yoke_unit_args {
 } yoke_unit_args;
 
 enum {
-  YOKE_STEP_EVENT_NEEDED = 1u << 0,  // outputs may have jumped; event_update is wanted before the next step
+  YOKE_STEP_EVENT_NEEDED =
+      1u << 0,  // outputs may have jumped; event_update is wanted before the next step
   YOKE_STEP_EARLY_RETURN = 1u << 1,  // stopped before t + h
   YOKE_STEP_DISCARDED = 1u << 2,     // the step was not done
   YOKE_STEP_END_WANTED = 1u << 3,    // the unit asks to end the run

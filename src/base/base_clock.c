@@ -5,7 +5,7 @@
 
 #include "base/base_number.h"
 
-#define MAX_DIGITS 18                   // fits int64_t
+#define MAX_DIGITS 18                  // fits int64_t
 #define MAX_COUNT  (INT64_C(1) << 53)  // up to here every integer is a double
 
 static yoke_decimal normalised(int64_t mantissa, int exponent) {

@@ -101,10 +101,10 @@ static size_t format_line(const yoke_message* message, char* to, size_t size) {
   const char* source = message->place.source == NULL ? "" : message->place.source;
   const size_t length = strlen(source);
   const bool is_long = length > MAX_SOURCE;
-  const int n = snprintf(to, size, "%s%s%s%s%s: %s\n", is_long ? "..." : "",
-                         is_long ? source + length - MAX_SOURCE : source, where,
-                         message->place.source == NULL ? "" : ": ", words[message->severity],
-                         message->text);
+  const int n =
+      snprintf(to, size, "%s%s%s%s%s: %s\n", is_long ? "..." : "",
+               is_long ? source + length - MAX_SOURCE : source, where,
+               message->place.source == NULL ? "" : ": ", words[message->severity], message->text);
   return n < 0 ? 0 : (size_t)n;
 }
 

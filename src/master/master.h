@@ -52,8 +52,8 @@ typedef struct yoke_state {
   double* u;
   double* du;  // input derivatives
   double* fifo;
-  unsigned char *v, *v_work;     // typed outputs as everybody sees them, and of units that run ahead
-  unsigned char *w, *w_set;      // typed inputs, now and as the units know them
+  unsigned char *v, *v_work;  // typed outputs as everybody sees them, and of units that run ahead
+  unsigned char *w, *w_set;   // typed inputs, now and as the units know them
   unsigned char* group_memory;
   double* group_numbers;
   unsigned char* images;

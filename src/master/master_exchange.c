@@ -255,8 +255,7 @@ yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state) {
     }
     YOKE_TRY(
         yoke__master_get_outputs(system, unit, state->t, state->y_seen + su->y, &state->failure));
-    YOKE_TRY(
-        yoke__master_get_typed(system, state, unit, state->t, state->y_seen, &state->failure));
+    YOKE_TRY(yoke__master_get_typed(system, state, unit, state->t, state->y_seen, &state->failure));
     if (state->y_seen != state->y) {
       memcpy(state->y + su->y, state->y_seen + su->y, su->unit.n_y * sizeof(double));
       YOKE_TRY(yoke__master_get_typed(system, state, unit, state->t, state->y, &state->failure));

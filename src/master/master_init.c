@@ -171,7 +171,8 @@ static yoke_status passes_allocate(passes* p, const yoke_system* system) {
 // inputs from the outputs at the start; before the start every delayed signal had its initial value
 static void gather_start(const yoke_system* system, yoke_state* state, size_t unit) {
   const yoke_system_unit* su = &system->units[unit];
-  for (const yoke_tap* tap = system->taps + su->first_tap; tap < system->taps + su->first_tap + su->n_taps; tap++) {
+  for (const yoke_tap* tap = system->taps + su->first_tap;
+       tap < system->taps + su->first_tap + su->n_taps; tap++) {
     state->u[tap->to] = state->y[tap->from] * tap->gain + tap->offset;
   }
 }

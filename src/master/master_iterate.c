@@ -282,6 +282,7 @@ yoke_status yoke__master_iterate(const yoke_system* system, yoke_state* state) {
   int n = 0;
   bool is_done = false;
   while (n < most && !is_done) {
+    state->is_end_wanted = false;  // only the attempt that stays counts
     YOKE_TRY(is_jacobi ? pass_jacobi(system, state) : pass_gauss_seidel(system, state));
     n++;
     is_done = has_converged(system, state);

@@ -24,18 +24,30 @@ static yoke_status load(const char* path, const yoke_load_settings* settings,
   return yoke__master_create(simulation->system, messages, &simulation->state);
 }
 
+// a failure without words of its own, or without memory for them
+static void say_status(yoke_status status, const char* path, char* err, size_t err_size) {
+  if (status < 0 && err != NULL && err_size > 0 && err[0] == '\0') {
+    snprintf(err, err_size, "%s%serror: %s\n", path == NULL ? "" : path, path == NULL ? "" : ": ",
+             yoke_status_text(status));
+  }
+}
+
 yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* settings,
                                  yoke_simulation** out, char* err, size_t err_size) {
   static const yoke_load_settings defaults = {0};
   if (err != NULL && err_size > 0) {
     err[0] = '\0';
   }
+  if (out != NULL) {
+    *out = NULL;
+  }
   if (path == NULL || out == NULL) {
+    say_status(YOKE_BAD_ARG, path, err, err_size);
     return YOKE_BAD_ARG;
   }
-  *out = NULL;
   yoke_simulation* simulation = calloc(1, sizeof *simulation);
   if (simulation == NULL) {
+    say_status(YOKE_NO_MEMORY, path, err, err_size);
     return YOKE_NO_MEMORY;
   }
   yoke_messages messages = {0};
@@ -46,6 +58,7 @@ yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* set
   yoke__messages_format(&messages, err, err_size);
   yoke__messages_free(&messages);
   if (status < 0) {
+    say_status(status, path, err, err_size);
     yoke_simulation_destroy(&simulation);
     return status;
   }
@@ -83,7 +96,8 @@ void yoke_simulation_declare_discontinuity(yoke_simulation* simulation) {
 }
 
 bool yoke_simulation_is_done(const yoke_simulation* simulation) {
-  return simulation->state->n_slots >= simulation->system->n_slots;
+  return simulation->state->n_slots >= simulation->system->n_slots ||
+         simulation->state->is_end_wanted;
 }
 
 double yoke_simulation_time(const yoke_simulation* simulation) {

@@ -19,7 +19,8 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->du = yoke__arena_array(arena, system->n_u + 1, sizeof *state->du);
   state->fifo = yoke__arena_array(arena, system->n_fifo + 1, sizeof *state->fifo);
   state->v = yoke__arena_take(arena, system->n_typed_out + 8);
-  state->v_work = system->has_slow_units ? yoke__arena_take(arena, system->n_typed_out + 8) : state->v;
+  state->v_work =
+      system->has_slow_units ? yoke__arena_take(arena, system->n_typed_out + 8) : state->v;
   state->w = yoke__arena_take(arena, system->n_typed_in + 8);
   state->w_set = yoke__arena_take(arena, system->n_typed_in + 8);
   state->group_memory = yoke__arena_take(arena, system->n_group_bytes + 64);
@@ -33,11 +34,11 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->is_reset_due = yoke__arena_array(arena, system->n_groups + 1, sizeof(bool));
   state->failures = yoke__arena_array(arena, (size_t)system->n_threads, sizeof *state->failures);
   if (state->y == NULL || state->y_work == NULL || state->u == NULL || state->du == NULL ||
-      state->fifo == NULL || state->v == NULL || state->v_work == NULL || state->w == NULL || state->w_set == NULL ||
-      state->group_memory == NULL || state->group_numbers == NULL || state->intake_wait == NULL ||
-      state->intake_count == NULL || state->intake_due == NULL || state->unit_wait == NULL ||
-      state->group_since == NULL || state->is_jumped == NULL || state->is_reset_due == NULL ||
-      state->failures == NULL) {
+      state->fifo == NULL || state->v == NULL || state->v_work == NULL || state->w == NULL ||
+      state->w_set == NULL || state->group_memory == NULL || state->group_numbers == NULL ||
+      state->intake_wait == NULL || state->intake_count == NULL || state->intake_due == NULL ||
+      state->unit_wait == NULL || state->group_since == NULL || state->is_jumped == NULL ||
+      state->is_reset_due == NULL || state->failures == NULL) {
     return YOKE_NO_MEMORY;
   }
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;

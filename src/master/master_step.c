@@ -44,15 +44,21 @@ yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state*
   return first->status;
 }
 
-static const char* name_of_output(const yoke_unit* unit, size_t element) {
-  const char* name = "?";
+// "y", or "y[2]" if it is an array
+static void name_output(const yoke_unit* unit, size_t element, char* to, size_t size) {
+  snprintf(to, size, "?");
   for (size_t i = 0; i < unit->info->n_variables; i++) {
-    if (unit->info->variables[i].causality == YOKE_OUTPUT && unit->dense[i] != YOKE_NOT_DENSE &&
-        unit->dense[i] <= element) {
-      name = unit->info->variables[i].name;
+    const yoke_variable* v = &unit->info->variables[i];
+    if (v->causality != YOKE_OUTPUT || unit->dense[i] == YOKE_NOT_DENSE ||
+        unit->dense[i] > element) {
+      continue;
+    }
+    if (yoke__variable_count(v) > 1) {
+      snprintf(to, size, "%s[%zu]", v->name, element - unit->dense[i]);
+    } else {
+      snprintf(to, size, "%s", v->name);
     }
   }
-  return name;
 }
 
 static yoke_status report_not_finite(const yoke_system* system, size_t unit, double t,
@@ -62,10 +68,11 @@ static yoke_status report_not_finite(const yoke_system* system, size_t unit, dou
   while (i < u->n_y && yoke__is_finite(y[i])) {
     i++;
   }
-  char value[YOKE_NUMBER_SIZE];
+  char value[YOKE_NUMBER_SIZE], name[128];
   yoke__number_format(y[i], value);
-  return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "output '%s' became %s",
-                           name_of_output(u, i), value);
+  name_output(u, i, name, sizeof name);
+  return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "output '%s' became %s", name,
+                           value);
 }
 
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
@@ -84,8 +91,8 @@ yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, dou
 }
 
 // the unit noticed itself: its words, and the first output that shows it
-static yoke_status report_divergence(const yoke_system* system, size_t unit, double t, const char* message,
-                                     yoke_failure* failure) {
+static yoke_status report_divergence(const yoke_system* system, size_t unit, double t,
+                                     const char* message, yoke_failure* failure) {
   const yoke_unit* u = &system->units[unit].unit;
   const char* words = message != NULL ? message : yoke_status_text(YOKE_DIVERGED);
   for (size_t i = 0; i < u->info->n_variables; i++) {
@@ -97,8 +104,8 @@ static yoke_status report_divergence(const yoke_system* system, size_t unit, dou
     }
     char number[YOKE_NUMBER_SIZE];
     yoke__number_format(value, number);
-    return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "%s: output '%s' is %s", words, v->name,
-                             number);
+    return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "%s: output '%s' is %s",
+                             words, v->name, number);
   }
   return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "%s", words);
 }
@@ -119,23 +126,25 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
   if ((result->flags & (YOKE_STEP_DISCARDED | YOKE_STEP_EARLY_RETURN)) != 0) {
     return yoke__master_fail(
         failure, system, unit, YOKE_DISCARDED, t, "the step of %g s was %s%s%s", h,
-        (result->flags & YOKE_STEP_DISCARDED) != 0 ? "discarded" : "not finished", result->message == NULL ? "" : ": ",
-        result->message == NULL ? "" : result->message);
+        (result->flags & YOKE_STEP_DISCARDED) != 0 ? "discarded" : "not finished",
+        result->message == NULL ? "" : ": ", result->message == NULL ? "" : result->message);
   }
   const yoke_unit* u = &system->units[unit].unit;
-  if ((result->flags & YOKE_STEP_EVENT_NEEDED) != 0 && u->ops->event_update != NULL) {
+  uint32_t flags = result->flags;
+  if ((flags & YOKE_STEP_EVENT_NEEDED) != 0 && u->ops->event_update != NULL) {
     yoke_step_result event = {.t_reached = t + h};
     if (u->ops->event_update(u->self, t + h, &event) < 0) {
       return yoke__master_fail(failure, system, unit, YOKE_UNIT_FAILED, t + h,
                                "event update failed%s%s", event.message == NULL ? "" : ": ",
                                event.message == NULL ? "" : event.message);
     }
+    flags |= event.flags & YOKE_STEP_END_WANTED;
   }
-  if ((result->flags & YOKE_STEP_EVENT_NEEDED) != 0) {
+  if ((flags & YOKE_STEP_EVENT_NEEDED) != 0) {
     state->is_jumped[unit] = true;
     state->has_events = true;
   }
-  if ((result->flags & YOKE_STEP_END_WANTED) != 0) {
+  if ((flags & YOKE_STEP_END_WANTED) != 0) {
     state->is_end_wanted = true;
   }
   return YOKE_OK;
@@ -234,9 +243,9 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
 
 static bool is_plain(const yoke_system_unit* su) {
   const yoke_unit* u = &su->unit;
-  return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->n_groups == 0 && su->n_typed_inputs == 0 &&
-         su->n_typed_outputs == 0 && u->ops->set_inputs == NULL && u->ops->get_outputs == NULL &&
-         u->n_inputs <= 1 && u->n_outputs <= 1;
+  return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->n_groups == 0 &&
+         su->n_typed_inputs == 0 && su->n_typed_outputs == 0 && u->ops->set_inputs == NULL &&
+         u->ops->get_outputs == NULL && u->n_inputs <= 1 && u->n_outputs <= 1;
 }
 
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
@@ -266,8 +275,8 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
   return YOKE_OK;
 }
 
-static inline yoke_status advance_plain(const yoke_system* system, yoke_state* state, const yoke_hot* hot,
-                                        yoke_failure* failure) {
+static inline yoke_status advance_plain(const yoke_system* system, yoke_state* state,
+                                        const yoke_hot* hot, yoke_failure* failure) {
   const double t = state->t;
   for (size_t i = 0; i < hot->n_u; i++) {
     hot->u_to[i] = hot->u_from[i];

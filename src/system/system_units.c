@@ -16,13 +16,30 @@ static const char* const causality_words[] = {"an input", "an output", "a parame
 // ---------------------------------------------------------------------------------------------------------
 // settings
 
+static void report_no_memory(yoke_system* system, const yoke_setting* setting, const char* what) {
+  yoke__error(system->messages, setting->value->place, "%s: %s", what,
+              yoke_status_text(YOKE_NO_MEMORY));
+}
+
+// The values of a setting. All failures have their message.
+static yoke_status read_values(yoke_system* system, const yoke_setting* setting,
+                               const yoke_variable* variable, const char* what, void** values,
+                               size_t* n_rows, size_t* n_cols) {
+  const yoke_status status =
+      yoke__node_values(setting->value, variable->type, variable->items, what, &system->arena,
+                        system->messages, values, n_rows, n_cols);
+  if (status == YOKE_NO_MEMORY) {
+    report_no_memory(system, setting, what);
+  }
+  return status;
+}
+
 // A value of the file as storage of the variable's type; NULL after a message.
 static void* convert(yoke_system* system, const yoke_setting* setting,
                      const yoke_variable* variable, const char* what) {
   void* values = NULL;
   size_t n_rows = 0, n_cols = 0;
-  if (yoke__node_values(setting->value, variable->type, variable->items, what, &system->arena,
-                        system->messages, &values, &n_rows, &n_cols) < 0) {
+  if (read_values(system, setting, variable, what, &values, &n_rows, &n_cols) < 0) {
     return NULL;
   }
   const size_t n = yoke__variable_count(variable);
@@ -50,6 +67,9 @@ static void* convert(yoke_system* system, const yoke_setting* setting,
   // texts go from pointers into fixed room
   char* room = yoke__arena_array(&system->arena, n, variable->max_size);
   const char* const* texts = values;
+  if (room == NULL) {
+    report_no_memory(system, setting, what);
+  }
   for (size_t i = 0; room != NULL && i < n; i++) {
     if (strlen(texts[i]) >= variable->max_size) {
       yoke__error(system->messages, setting->value->place, "%s: the text is longer than %zu bytes",
@@ -161,8 +181,7 @@ static yoke_status collect_arguments(yoke_system* system, const yoke_system_unit
     snprintf(what, sizeof what, "parameter '%s' of '%s'", setting->name, unit->name);
     void* values = NULL;
     size_t n_rows = 0, n_cols = 0;
-    if (yoke__node_values(setting->value, variable->type, variable->items, what, &system->arena,
-                          system->messages, &values, &n_rows, &n_cols) < 0) {
+    if (read_values(system, setting, variable, what, &values, &n_rows, &n_cols) < 0) {
       is_sound = false;
       continue;
     }

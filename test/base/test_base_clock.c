@@ -92,7 +92,7 @@ static void test_no_decimals_are_refused(void** state) {
       "1e-401",
       "1e99999999999999999999",
       "1e-99999999999999999999",
-      "1234567890123456789",   // 19 digits
+      "1234567890123456789",  // 19 digits
       "0.1234567890123456789",
       "1.0000000000000000001",
       "123456789012345678.000001",
@@ -185,10 +185,11 @@ static void test_common_ticks(void** state) {
   check_fit((const char* const[]){"0.333", "0.5"}, 2, 1, 1e3, (const int64_t[]){333, 500});
   check_fit((const char* const[]){"0.3333333333333333", "0.001"}, 2, 1, 1e16,
             (const int64_t[]){3333333333333333, 10000000000000});
-  check_fit((const char* const[]){"0.3333333333333333", "0.6666666666666666"}, 2,
-            3333333333333333, 1e16, (const int64_t[]){1, 2});
+  check_fit((const char* const[]){"0.3333333333333333", "0.6666666666666666"}, 2, 3333333333333333,
+            1e16, (const int64_t[]){1, 2});
   // 15 decades apart
-  check_fit((const char* const[]){"1", "1e-15"}, 2, 1, 1e15, (const int64_t[]){1000000000000000, 1});
+  check_fit((const char* const[]){"1", "1e-15"}, 2, 1, 1e15,
+            (const int64_t[]){1000000000000000, 1});
 }
 
 static void test_durations_that_cannot_be_counted(void** state) {
@@ -268,9 +269,9 @@ static void test_times_are_correctly_rounded(void** state) {
     const char* step;
     int64_t num;
     int digits;
-  } steps[] = {{"0.1", 1, 1},       {"1e-3", 1, 3},   {"1e-5", 1, 5},     {"2.5e-4", 25, 5},
-               {"0.333", 333, 3},   {"7e-6", 7, 6},   {"1e-9", 1, 9},     {"1.25e-2", 125, 4},
-               {"0.0001", 1, 4},    {"3e-15", 3, 15}, {"0.99999", 99999, 5}};
+  } steps[] = {{"0.1", 1, 1},     {"1e-3", 1, 3},   {"1e-5", 1, 5},       {"2.5e-4", 25, 5},
+               {"0.333", 333, 3}, {"7e-6", 7, 6},   {"1e-9", 1, 9},       {"1.25e-2", 125, 4},
+               {"0.0001", 1, 4},  {"3e-15", 3, 15}, {"0.99999", 99999, 5}};
   uint64_t random = 5;
   for (size_t i = 0; i < YOKE_COUNT(steps); i++) {
     yoke_clock clock;

@@ -174,11 +174,26 @@ static void test_long_texts_are_cut(void** state) {
 // nearest names
 
 static const char* const words[] = {
-    "oscillator.force", "oscillator.mass", "spring_damper", "state_space",
-    "left",             "right",           "x_other",       "v_other",
-    "amplitude",        "gauss-seidel",    "jacobi",        "iterative-jacobi",
-    "stop",             "step",            "connections",   "kc",
-    "y1",               "record",          "der(x)",        "body.wheel[1].speed",
+    "oscillator.force",
+    "oscillator.mass",
+    "spring_damper",
+    "state_space",
+    "left",
+    "right",
+    "x_other",
+    "v_other",
+    "amplitude",
+    "gauss-seidel",
+    "jacobi",
+    "iterative-jacobi",
+    "stop",
+    "step",
+    "connections",
+    "kc",
+    "y1",
+    "record",
+    "der(x)",
+    "body.wheel[1].speed",
 };
 enum { N_WORDS = sizeof words / sizeof words[0] };
 

@@ -101,8 +101,8 @@ static void test_folders_that_cannot_be(void** state) {
 static void test_files_are_read_whole(void** state) {
   (void)state;
   // around the sizes at which the room grows
-  static const size_t sizes[] = {0,     1,     4096,   65535,  65536,
-                                 65537, 70000, 131071, 131072, 131073, 300000};
+  static const size_t sizes[] = {0,     1,      4096,   65535,  65536, 65537,
+                                 70000, 131071, 131072, 131073, 300000};
   char err[256] = "";
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     const size_t n = sizes[i];
@@ -138,8 +138,8 @@ static void test_files_that_cannot_be_read(void** state) {
   char err[256] = "";
   char* bytes = NULL;
   size_t n = 7;
-  assert_int_equal(
-      yoke__os_read_file(path_of("missing.yaml"), 100, &bytes, &n, err, sizeof err), YOKE_IO);
+  assert_int_equal(yoke__os_read_file(path_of("missing.yaml"), 100, &bytes, &n, err, sizeof err),
+                   YOKE_IO);
   check_contains(err, "missing.yaml");
   check_contains(err, "No such file");
   assert_true(bytes == NULL && n == 0);
@@ -148,8 +148,8 @@ static void test_files_that_cannot_be_read(void** state) {
   assert_true(bytes == NULL && n == 0);
   assert_int_equal(yoke__os_read_file("", 100, &bytes, &n, err, sizeof err), YOKE_IO);
   write_file(path_of("plain"), 3);
-  assert_int_equal(
-      yoke__os_read_file(path_of("plain/below"), 100, &bytes, &n, err, sizeof err), YOKE_IO);
+  assert_int_equal(yoke__os_read_file(path_of("plain/below"), 100, &bytes, &n, err, sizeof err),
+                   YOKE_IO);
   assert_true(bytes == NULL && n == 0);
 
   // a device that never ends is cut off by the limit

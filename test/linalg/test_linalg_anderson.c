@@ -11,7 +11,8 @@ static double uniform(uint64_t* seed) {
 }
 
 // g(x) = A x + b, spectral radius well above 1
-static int solve_linear(size_t n, double scale, uint64_t seed, const double weights[], double* error) {
+static int solve_linear(size_t n, double scale, uint64_t seed, const double weights[],
+                        double* error) {
   double A[MAX_N * MAX_N], b[MAX_N], x[MAX_N] = {0}, g[MAX_N], want[MAX_N];
   for (size_t i = 0; i < n * n; i++) {
     A[i] = scale * uniform(&seed);

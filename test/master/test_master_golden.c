@@ -225,11 +225,10 @@ static double crane_error(bool is_pressure, const char* step, int order, const d
                           int n) {
   sim s = open_crane(is_pressure, step, "0.1e-3", order);
   const size_t at = sim_index(&s, "arm.s");
-  const double h = s.system->units[0].step;
   double most = 0;
   while (s.state->n_slots < s.system->n_slots) {
     if (yoke__master_step(s.system, s.state) < 0) {
-      most = INFINITY;
+      most = HUGE_VAL;
       break;
     }
     const double t = s.state->t, u = t / 1e-3;
@@ -239,7 +238,6 @@ static double crane_error(bool is_pressure, const char* step, int order, const d
     const double error = fabs(s.state->y[at] - ref);
     most = error > most ? error : most;
   }
-  (void)h;
   sim_close(&s);
   return most;
 }

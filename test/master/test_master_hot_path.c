@@ -29,6 +29,7 @@
 static atomic_long n_heap_calls;
 
 #if !IS_SANITIZED
+// NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): glibc's own names
 extern void* __libc_malloc(size_t size);
 extern void* __libc_calloc(size_t n, size_t size);
 extern void* __libc_realloc(void* p, size_t size);
@@ -50,6 +51,7 @@ void free(void* p) {
   atomic_fetch_add(&n_heap_calls, 1);
   __libc_free(p);
 }
+// NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name)
 #endif
 
 // one system for every kind of path: plain, several rates with polynomials, laws, fresh, typed values, Gauss-Seidel, iterative
@@ -59,21 +61,25 @@ static const char plain[] =
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
 static const char rates[] =
     "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
-    "  left: {model: oscillator.force, start: {v: 1}, step: 2e-4}\n  right: {model: oscillator.mass, step: 2e-3}\n"
+    "  left: {model: oscillator.force, start: {v: 1}, step: 2e-4}\n  right: {model: "
+    "oscillator.mass, step: 2e-3}\n"
     "connections:\n  - {from: right.x, to: left.x_other, order: 2, delay: 4e-3}\n"
     "  - {from: right.v, to: left.v_other, order: 3}\n  - left.f -> right.f\n";
-#define MIXED(head)                                                                                           \
-  "yoke: 1\ntime: {stop: 100, step: 1e-3}\n" head "units:\n"                                                  \
-  "  a: {model: oscillator.mass, with: {sign: -1}, start: {v: 1}}\n  b: {model: oscillator.mass}\n"           \
-  "  count: {model: counter}\n  pick: {model: switch, exchange: fresh}\n"                                     \
-  "  ss: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"                                                 \
-  "laws: {spring: {law: spring_damper, with: {k: 10, c: 0}}}\n"                                               \
-  "connections: [a.x -> spring.x1, a.v -> spring.v1, b.x -> spring.x2, b.v -> spring.v2, spring.f -> a.f,"    \
+#define MIXED(head)                                                                                \
+  "yoke: 1\ntime: {stop: 100, step: 1e-3}\n" head "units:\n"                                       \
+  "  a: {model: oscillator.mass, with: {sign: -1}, start: {v: 1}}\n  b: {model: "                  \
+  "oscillator.mass}\n"                                                                             \
+  "  count: {model: counter}\n  pick: {model: switch, exchange: fresh}\n"                          \
+  "  ss: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"                                      \
+  "laws: {spring: {law: spring_damper, with: {k: 10, c: 0}}}\n"                                    \
+  "connections: [a.x -> spring.x1, a.v -> spring.v1, b.x -> spring.x2, b.v -> spring.v2, "         \
+  "spring.f -> a.f,"                                                                               \
   " spring.f -> b.f, count.toggle -> pick.on, a.x -> pick.a, b.x -> pick.b, pick.y -> ss.u1]\n"
 static const char mixed[] = MIXED("");
 static const char mixed_gs[] = MIXED("scheme: gauss-seidel\n");
 static const char iterative[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nscheme: iterative-jacobi\niteration: {update: quasi-newton}\nunits:\n"
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nscheme: iterative-jacobi\niteration: {update: "
+    "quasi-newton}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
 static const char* const systems[] = {plain, rates, mixed, mixed_gs, iterative};
@@ -81,8 +87,8 @@ static const char* const systems[] = {plain, rates, mixed, mixed_gs, iterative};
 static void attach_ring(sim* s) {
   char err[256] = "";
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = 8192};
-  check_ok(yoke__record_open(&settings, s->system->columns, s->system->n_columns, &s->state->record, err,
-                             sizeof err));
+  check_ok(yoke__record_open(&settings, s->system->columns, s->system->n_columns, &s->state->record,
+                             err, sizeof err));
 }
 
 static void detach_ring(sim* s) {
@@ -138,7 +144,8 @@ static bool trap_system_calls(void) {
   const struct sock_fprog program = {sizeof filter / sizeof filter[0], filter};
   struct sigaction action = {.sa_sigaction = on_system_call, .sa_flags = SA_SIGINFO};
   sigaction(SIGSYS, &action, NULL);
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 // in a child: the filter cannot be taken off again. Exit status: number of calls, 200 if there is no filter here.

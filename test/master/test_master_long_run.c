@@ -21,7 +21,8 @@ static void test_no_row_lost_or_doubled(void** state) {
   text = text == NULL ? N_STEPS_DEFAULT : text;
   const int64_t n = strtoll(text, NULL, 10), n_rows = 1000;
   assert_true(n >= n_rows && n % n_rows == 0);
-  sim s = sim_open("yoke: 1\ntime: {start: 0, stop: %lld, step: 1e-4}\nunits: {a: {model: ramp, with: {slope: 1}}}\n"
+  sim s = sim_open("yoke: 1\ntime: {start: 0, stop: %lld, step: 1e-4}\nunits: {a: {model: ramp, "
+                   "with: {slope: 1}}}\n"
                    "record: {every: %lld}\n",
                    (long long)(n / 10000), (long long)(n / n_rows));
   char folder[] = "/tmp/yoke_long_XXXXXX";
@@ -29,9 +30,11 @@ static void test_no_row_lost_or_doubled(void** state) {
   static yoke_run_info info;
   const yoke_run_settings settings = {.record = {.directory = folder, .formats = YOKE_RECORD_CSV}};
   check_ok(yoke__master_run(s.system, s.state, &settings, &info));
-  print_message("%lld steps, %.1f ns each\n", (long long)info.n_steps, info.wall_s * 1e9 / (double)n);
+  print_message("%lld steps, %.1f ns each\n", (long long)info.n_steps,
+                info.wall_s * 1e9 / (double)n);
   assert_int_equal(info.n_steps, n);
-  assert_true(info.t_reached == (double)(n / 10000));
+  const int64_t stop = n / 10000, every = n / n_rows;
+  assert_true(info.t_reached == (double)stop);
   assert_int_equal(info.record.n_rows, n_rows + 1);
   sim_close(&s);
 
@@ -44,7 +47,7 @@ static void test_no_row_lost_or_doubled(void** state) {
   for (; *line != '\0'; k++) {
     char* end = NULL;
     const double t = strtod(line, &end);
-    assert_true(t == (double)(k * (n / n_rows)) / 1e4);  // bitwise: one correctly rounded quotient
+    assert_true(t == (double)(k * every) / 1e4);  // bitwise: one correctly rounded quotient
     assert_true(*end == ',');
     line = strchr(line, '\n') + 1;
   }

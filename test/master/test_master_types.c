@@ -75,9 +75,7 @@ static yoke_status source_refresh(void* self, double t) {
 
 // the source's text is shorter than the room of the sink
 #define VARIABLES(struct_, prefix_, causality_, member_, text_size_)                               \
-  {.name = prefix_ "real",                                                                         \
-   .causality = (causality_),                                                                      \
-   .offset = offsetof(struct_, member_.real)},                                                     \
+  {.name = prefix_ "real", .causality = (causality_), .offset = offsetof(struct_, member_.real)},  \
       {.name = prefix_ "reals",                                                                    \
        .causality = (causality_),                                                                  \
        .n_rows = 2,                                                                                \
@@ -145,7 +143,7 @@ typedef struct sink {
   double from_whole, from_flag, from_choice;  // real inputs fed by other types
   double from_wholes[3];
   int64_t whole_from_choice, choice_from_whole;
-  double gain;            // tunable parameters
+  double gain;  // tunable parameters
   double gain_from_whole;
   int64_t limit;
   int64_t mode;
@@ -165,17 +163,31 @@ static const yoke_variable sink_variables[] = {
     {.name = "from_flag", HAS_START, .offset = offsetof(sink, from_flag)},
     {.name = "from_choice", HAS_START, .offset = offsetof(sink, from_choice)},
     {.name = "from_wholes", HAS_START, .n_rows = 3, .offset = offsetof(sink, from_wholes)},
-    {.name = "whole_from_choice", HAS_START, .type = YOKE_INTEGER,
+    {.name = "whole_from_choice",
+     HAS_START,
+     .type = YOKE_INTEGER,
      .offset = offsetof(sink, whole_from_choice)},
-    {.name = "choice_from_whole", HAS_START, .type = YOKE_ENUMERATION, .items = choices,
+    {.name = "choice_from_whole",
+     HAS_START,
+     .type = YOKE_ENUMERATION,
+     .items = choices,
      .offset = offsetof(sink, choice_from_whole)},
     {.name = "gain", .causality = YOKE_TUNABLE, .start = 3, .offset = offsetof(sink, gain)},
-    {.name = "gain_from_whole", .causality = YOKE_TUNABLE, .start = 3,
+    {.name = "gain_from_whole",
+     .causality = YOKE_TUNABLE,
+     .start = 3,
      .offset = offsetof(sink, gain_from_whole)},
-    {.name = "limit", .causality = YOKE_TUNABLE, .type = YOKE_INTEGER, .start = 5,
+    {.name = "limit",
+     .causality = YOKE_TUNABLE,
+     .type = YOKE_INTEGER,
+     .start = 5,
      .offset = offsetof(sink, limit)},
-    {.name = "mode", .causality = YOKE_TUNABLE, .type = YOKE_ENUMERATION, .items = choices,
-     .start = 1, .offset = offsetof(sink, mode)},
+    {.name = "mode",
+     .causality = YOKE_TUNABLE,
+     .type = YOKE_ENUMERATION,
+     .items = choices,
+     .start = 1,
+     .offset = offsetof(sink, mode)},
     {.name = "out", .causality = YOKE_OUTPUT, .offset = offsetof(sink, out)},
 };
 
@@ -515,9 +527,8 @@ static void test_text_rooms(void** state) {
   yoke_variable small[COUNT(sink_variables)];
   memcpy(small, sink_variables, sizeof small);
   for (size_t i = 0; i < COUNT(small); i++) {
-    small[i].max_size = small[i].type == YOKE_STRING && small[i].max_size == LONG
-                            ? SHORT - 1
-                            : small[i].max_size;
+    small[i].max_size =
+        small[i].type == YOKE_STRING && small[i].max_size == LONG ? SHORT - 1 : small[i].max_size;
   }
   yoke_unit_info info = sink_info;
   info.variables = small;
@@ -579,8 +590,9 @@ static void test_recorded_columns(void** state) {
                      all_units, all_links);
   char* csv = run_to_csv(&s, "types_csv");
   char* line = strtok(csv, "\n");
-  assert_string_equal(line, "time," COLUMNS("a.") ",b.wholes[1],b.text," COLUMNS("b.used_") ","
-                                                                                            "b.from_whole,b.gain,b.mode");
+  assert_string_equal(line, "time," COLUMNS("a.") ",b.wholes[1],b.text," COLUMNS(
+                                "b.used_") ","
+                                           "b.from_whole,b.gain,b.mode");
   for (int64_t k = 0; k <= 10; k++) {
     values now, last;
     fill(&now, k);

@@ -43,12 +43,12 @@ static inline void fixture_fill(fixture_row* row, size_t k) {
   row->count = (int64_t)k * 1000003 - 7;
   row->is_on = (int64_t)(k % 2);
   row->mode = (int64_t)(k % 3);
-  strcpy(row->text, texts[k % 7]);
+  snprintf(row->text, sizeof row->text, "%s", texts[k % 7]);
 }
 
 // Makes an empty folder in the working directory.
 static inline void fixture_folder(char path[FIXTURE_PATH_SIZE]) {
-  strcpy(path, "record-XXXXXX");
+  snprintf(path, FIXTURE_PATH_SIZE, "record-XXXXXX");
   assert_non_null(mkdtemp(path));
 }
 

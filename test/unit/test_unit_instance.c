@@ -53,30 +53,55 @@ enum {
 
 #define AT(member) .offset = offsetof(all, member)
 static const yoke_variable all_variables[] = {
-    [Y_MATRIX] = {.name = "Y", .causality = YOKE_OUTPUT, .n_rows = 2, .n_cols = 3, .start = 1.5,
+    [Y_MATRIX] = {.name = "Y",
+                  .causality = YOKE_OUTPUT,
+                  .n_rows = 2,
+                  .n_cols = 3,
+                  .start = 1.5,
                   AT(y_matrix)},
     [U_VECTOR] = {.name = "uv", .causality = YOKE_INPUT, .n_rows = 3, .start = -2, AT(u_vector)},
     [U_NEXT] = {.name = "un", .causality = YOKE_INPUT, .start = 4, AT(u_next)},
-    [WHOLE] = {.name = "whole", .type = YOKE_INTEGER, .causality = YOKE_OUTPUT, .start = -2.6,
-               AT(whole)},
+    [WHOLE] =
+        {.name = "whole", .type = YOKE_INTEGER, .causality = YOKE_OUTPUT, .start = -2.6, AT(whole)},
     [U_SCALAR] = {.name = "us", .causality = YOKE_INPUT, .start = 0.25, AT(u_scalar)},
     [Y_LATE] = {.name = "yl", .causality = YOKE_OUTPUT, .n_cols = 2, .start = 9, AT(y_late)},
     [STATE] = {.name = "x", .causality = YOKE_STATE, .start = 1e-3, AT(state)},
     [PARAMETER] = {.name = "p", .causality = YOKE_PARAMETER, .start = 7, AT(parameter)},
     [TUNABLE] = {.name = "q", .causality = YOKE_TUNABLE, .start = 8, AT(tunable)},
     [FLAG] = {.name = "flag", .type = YOKE_BOOLEAN, .causality = YOKE_INPUT, .start = 1, AT(flag)},
-    [CHOICE] = {.name = "choice", .type = YOKE_ENUMERATION, .causality = YOKE_INPUT, .start = 2,
-                .items = choices, AT(choice)},
-    [WHOLE_ARRAY] = {.name = "wa", .type = YOKE_INTEGER, .causality = YOKE_STATE, .n_rows = 2,
-                     .start = 41.5, AT(whole_array)},
-    [TEXT] = {.name = "text", .type = YOKE_STRING, .causality = YOKE_INPUT, .start_text = "hello",
-              .max_size = 12, AT(text)},
-    [TEXTS] = {.name = "texts", .type = YOKE_STRING, .causality = YOKE_INPUT, .start_text = "ab",
-               .n_rows = 2, .max_size = 5, AT(texts)},
-    [CUT] = {.name = "cut", .type = YOKE_STRING, .causality = YOKE_INPUT,
-             .start_text = "too long for it", .max_size = 4, AT(cut)},
-    [BLOB] = {.name = "blob", .type = YOKE_BINARY, .causality = YOKE_INPUT, .max_size = 8,
-              AT(blob)},
+    [CHOICE] = {.name = "choice",
+                .type = YOKE_ENUMERATION,
+                .causality = YOKE_INPUT,
+                .start = 2,
+                .items = choices,
+                AT(choice)},
+    [WHOLE_ARRAY] = {.name = "wa",
+                     .type = YOKE_INTEGER,
+                     .causality = YOKE_STATE,
+                     .n_rows = 2,
+                     .start = 41.5,
+                     AT(whole_array)},
+    [TEXT] = {.name = "text",
+              .type = YOKE_STRING,
+              .causality = YOKE_INPUT,
+              .start_text = "hello",
+              .max_size = 12,
+              AT(text)},
+    [TEXTS] = {.name = "texts",
+               .type = YOKE_STRING,
+               .causality = YOKE_INPUT,
+               .start_text = "ab",
+               .n_rows = 2,
+               .max_size = 5,
+               AT(texts)},
+    [CUT] = {.name = "cut",
+             .type = YOKE_STRING,
+             .causality = YOKE_INPUT,
+             .start_text = "too long for it",
+             .max_size = 4,
+             AT(cut)},
+    [BLOB] =
+        {.name = "blob", .type = YOKE_BINARY, .causality = YOKE_INPUT, .max_size = 8, AT(blob)},
     [ODD_NAME] = {.name = "uv[1]", .causality = YOKE_STATE, AT(gap3)},
 };
 
@@ -220,9 +245,9 @@ static void test_dense_vectors_by_offset(void** state) {
   assert_int_equal(f.unit.dense[Y_MATRIX], 0);
   assert_int_equal(f.unit.dense[Y_LATE], 6);
   for (size_t i = 0; i < N_VARIABLES; i++) {
-    const bool is_dense = all_variables[i].type == YOKE_REAL &&
-                          (all_variables[i].causality == YOKE_INPUT ||
-                           all_variables[i].causality == YOKE_OUTPUT);
+    const bool is_dense =
+        all_variables[i].type == YOKE_REAL &&
+        (all_variables[i].causality == YOKE_INPUT || all_variables[i].causality == YOKE_OUTPUT);
     assert_true((f.unit.dense[i] != YOKE_NOT_DENSE) == is_dense);
   }
   assert_int_equal(f.unit.n_inputs, 2);  // uv and un lie side by side and share one copy
@@ -287,11 +312,11 @@ static void test_elements_by_name(void** state) {
     const char* text;
     size_t variable, element;
   } found[] = {
-      {"us", U_SCALAR, 0},    {"Y", Y_MATRIX, 0},      {"uv[0]", U_VECTOR, 0},
-      {"uv[2]", U_VECTOR, 2}, {"Y[0]", Y_MATRIX, 0},   {"Y[5]", Y_MATRIX, 5},
-      {"Y[0,0]", Y_MATRIX, 0}, {"Y[1,2]", Y_MATRIX, 5}, {"Y[0,2]", Y_MATRIX, 2},
-      {"Y[1,0]", Y_MATRIX, 3}, {"yl[1]", Y_LATE, 1},    {"yl[0,1]", Y_LATE, 1},
-      {"texts[1]", TEXTS, 1}, {"uv[1]", ODD_NAME, 0},  // a variable of that very name goes first
+      {"us", U_SCALAR, 0},       {"Y", Y_MATRIX, 0},      {"uv[0]", U_VECTOR, 0},
+      {"uv[2]", U_VECTOR, 2},    {"Y[0]", Y_MATRIX, 0},   {"Y[5]", Y_MATRIX, 5},
+      {"Y[0,0]", Y_MATRIX, 0},   {"Y[1,2]", Y_MATRIX, 5}, {"Y[0,2]", Y_MATRIX, 2},
+      {"Y[1,0]", Y_MATRIX, 3},   {"yl[1]", Y_LATE, 1},    {"yl[0,1]", Y_LATE, 1},
+      {"texts[1]", TEXTS, 1},    {"uv[1]", ODD_NAME, 0},  // a variable of that very name goes first
       {"uv[1][0]", ODD_NAME, 0},
   };
   for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
@@ -302,12 +327,35 @@ static void test_elements_by_name(void** state) {
     }
   }
   static const char* const missing[] = {
-      "",        "zz",      "u",       "uv[3]",     "uv[]",      "uv[",
-      "uv]",     "[0]",     "uv[a]",   "uv[1",      "uv[1]x",    "uv[0,1]",
-      "Y[2,0]",  "Y[0,3]",  "Y[6]",    "Y[1,2,3]",  "Y[1,]",     "Y[,1]",
-      "uv[-1]",  "uv[-0]",  "uv[+2]",  "uv[0x1]",   "uv[2.0]",   "uv[1e0]",
-      "zz[0]",   "uv[18446744073709551616]",        "uv[-18446744073709551614]",
-      "Y[18446744073709551615,1]",                  "Y[0,-18446744073709551615]",
+      "",
+      "zz",
+      "u",
+      "uv[3]",
+      "uv[]",
+      "uv[",
+      "uv]",
+      "[0]",
+      "uv[a]",
+      "uv[1",
+      "uv[1]x",
+      "uv[0,1]",
+      "Y[2,0]",
+      "Y[0,3]",
+      "Y[6]",
+      "Y[1,2,3]",
+      "Y[1,]",
+      "Y[,1]",
+      "uv[-1]",
+      "uv[-0]",
+      "uv[+2]",
+      "uv[0x1]",
+      "uv[2.0]",
+      "uv[1e0]",
+      "zz[0]",
+      "uv[18446744073709551616]",
+      "uv[-18446744073709551614]",
+      "Y[18446744073709551615,1]",
+      "Y[0,-18446744073709551615]",
   };
   for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
     size_t variable = 0, element = 0;
@@ -374,14 +422,13 @@ static yoke_status own_create(const yoke_unit_args* args, void** self, char* err
   if (o == NULL) {
     return YOKE_NO_MEMORY;
   }
-  o->variables[0] = (yoke_variable){.name = "u", .causality = YOKE_INPUT, .n_rows = 2, .start = 5,
-                                    .offset = YOKE_NO_OFFSET};
+  o->variables[0] = (yoke_variable){
+      .name = "u", .causality = YOKE_INPUT, .n_rows = 2, .start = 5, .offset = YOKE_NO_OFFSET};
   o->variables[1] =
       (yoke_variable){.name = "y", .causality = YOKE_OUTPUT, .offset = YOKE_NO_OFFSET};
-  o->variables[2] =
-      (yoke_variable){.name = "x", .causality = YOKE_STATE, .offset = YOKE_NO_OFFSET};
-  o->info = (yoke_unit_info){.variables = o->variables, .n_variables = 3,
-                             .image_size = sizeof(double)};
+  o->variables[2] = (yoke_variable){.name = "x", .causality = YOKE_STATE, .offset = YOKE_NO_OFFSET};
+  o->info =
+      (yoke_unit_info){.variables = o->variables, .n_variables = 3, .image_size = sizeof(double)};
   n_open++;
   *self = o;
   return YOKE_OK;

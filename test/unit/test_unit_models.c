@@ -17,8 +17,8 @@ static const yoke_variable lag_variables[] = {
     {.name = "u", .causality = YOKE_INPUT, .offset = offsetof(lag, u)},
     {.name = "y", .causality = YOKE_OUTPUT, .offset = offsetof(lag, y)},
 };
-static const yoke_unit_info lag_info = {.variables = lag_variables, .n_variables = 2,
-                                        .self_size = sizeof(lag)};
+static const yoke_unit_info lag_info = {
+    .variables = lag_variables, .n_variables = 2, .self_size = sizeof(lag)};
 
 static yoke_status lag_step(void* self, double t, double h, yoke_step_result* result) {
   (void)self;
@@ -28,8 +28,7 @@ static yoke_status lag_step(void* self, double t, double h, yoke_step_result* re
   return YOKE_OK;
 }
 
-static yoke_status lag_create(const yoke_unit_args* args, void** self, char* err,
-                              size_t err_size) {
+static yoke_status lag_create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
   (void)args;
   (void)self;
   snprintf(err, err_size, "never");
@@ -215,7 +214,9 @@ static void set_randomly(const yoke_unit* unit, size_t variable, uint64_t* rando
     if (v->type == YOKE_REAL) {
       values[i].real = v->start + 0.02 * (x - 0.5);
     } else {
-      const int64_t most = v->type == YOKE_ENUMERATION ? n_items(v) : v->type == YOKE_BOOLEAN ? 2 : 5;
+      const int64_t most = v->type == YOKE_ENUMERATION ? n_items(v)
+                           : v->type == YOKE_BOOLEAN   ? 2
+                                                       : 5;
       values[i].whole = (int64_t)(x * (double)most);
     }
   }

@@ -1,0 +1,418 @@
+// The public face, yoke/yoke.h: load, find, step, read, destroy; errors with texts; several
+// simulations at once that do not notice each other.
+#include <float.h>
+
+#include "base/base_os.h"
+#include "support/check.h"
+#include "yoke/yoke.h"
+
+// ---------------------------------------------------------------------------------------------------------
+// a unit that ends or breaks the run at a given time
+
+typedef struct fuse {
+  double u, y, v[3], at;
+  int64_t is_end, count;
+} fuse;
+
+static const yoke_variable fuse_variables[] = {
+    {.name = "u",
+     .causality = YOKE_INPUT,
+     .flags = YOKE_VARIABLE_HAS_START,
+     .offset = offsetof(fuse, u)},
+    {.name = "y", .causality = YOKE_OUTPUT, .offset = offsetof(fuse, y)},
+    {.name = "v", .causality = YOKE_OUTPUT, .n_rows = 3, .offset = offsetof(fuse, v)},
+    {.name = "at", .causality = YOKE_PARAMETER, .start = 1e9, .offset = offsetof(fuse, at)},
+    {.name = "is_end",
+     .type = YOKE_BOOLEAN,
+     .causality = YOKE_PARAMETER,
+     .offset = offsetof(fuse, is_end)},
+    {.name = "count",
+     .type = YOKE_INTEGER,
+     .causality = YOKE_OUTPUT,
+     .offset = offsetof(fuse, count)},
+};
+static const yoke_unit_info fuse_info = {.variables = fuse_variables,
+                                         .n_variables = 6,
+                                         .flags = YOKE_UNIT_FLAT,
+                                         .self_size = sizeof(fuse)};
+
+static yoke_status fuse_step(void* self, double t, double h, yoke_step_result* result) {
+  fuse* f = self;
+  f->count++;
+  f->y = t + h;
+  for (int i = 0; i < 3; i++) {
+    f->v[i] = (double)(f->count * 10 + i);
+  }
+  if (t + h < f->at - 1e-9) {
+    return YOKE_OK;
+  }
+  result->flags = f->is_end ? YOKE_STEP_END_WANTED : 0;
+  result->message = "blown";
+  return f->is_end ? YOKE_OK : YOKE_UNIT_FAILED;
+}
+
+static yoke_status fuse_refresh(void* self, double t) {
+  (void)self;
+  (void)t;
+  return YOKE_OK;
+}
+
+static const yoke_unit_ops fuse_ops = {
+    .name = "fuse", .info = &fuse_info, .step = fuse_step, .refresh = fuse_refresh};
+
+// ---------------------------------------------------------------------------------------------------------
+
+static const char oscillator_file[] = "simulation_oscillator.yaml";
+static const char fuse_file[] = "simulation_fuse.yaml";
+static const char bad_file[] = "simulation_bad.yaml";
+
+static yoke_models* models;
+
+static void write_file(const char* path, const char* text) {
+  FILE* file = fopen(path, "w");
+  assert_non_null(file);
+  assert_true(fputs(text, file) >= 0);
+  assert_int_equal(fclose(file), 0);
+}
+
+static int prepare(void** state) {
+  (void)state;
+  write_file(
+      oscillator_file,
+      "yoke: 1\ntime: {stop: 0.1, step: 1e-3}\nunits:\n"
+      "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: 100}}\n"
+      "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}, step: 2e-4}\n"
+      "  count: {model: counter}\n"
+      "connections:\n  - right.x -> left.x_other\n  - right.v -> left.v_other\n"
+      "  - {from: left.f, to: right.f, order: 1}\n");
+  write_file(fuse_file, "yoke: 1\ntime: {start: 2, stop: 3, step: 0.1}\n"
+                        "units: {f: {model: fuse}, other: {model: ramp}}\n"
+                        "connections: [other.y -> f.u]\n");
+  return yoke_models_create(&models) < 0 || yoke_models_add(models, &fuse_ops) < 0;
+}
+
+static int clean_up(void** state) {
+  (void)state;
+  yoke_models_destroy(&models);
+  remove(oscillator_file);
+  remove(fuse_file);
+  return 0;
+}
+
+static yoke_simulation* load(const char* path, const char* const* sets, size_t n_sets) {
+  const yoke_load_settings settings = {models, sets, n_sets};
+  yoke_simulation* simulation = NULL;
+  char err[2048] = "";
+  if (yoke_simulation_load(path, &settings, &simulation, err, sizeof err) < 0) {
+    fail_msg("%s was refused: %s", path, err);
+  }
+  assert_non_null(simulation);
+  assert_string_equal(err, "");
+  return simulation;
+}
+
+static size_t find(const yoke_simulation* simulation, const char* name) {
+  size_t signal = 0;
+  if (yoke_simulation_find(simulation, name, &signal) < 0) {
+    fail_msg("no signal '%s'", name);
+  }
+  return signal;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// errors
+
+static void check_refused(const char* path, const yoke_load_settings* settings, yoke_status status,
+                          const char* text) {
+  char err[2048] = "old text";
+  yoke_simulation* simulation = (yoke_simulation*)&models;  // must be overwritten
+  const yoke_status got = yoke_simulation_load(path, settings, &simulation, err, sizeof err);
+  if (got != status) {
+    fail_msg("%s: status %d, expected %d; %s", path, (int)got, (int)status, err);
+  }
+  assert_null(simulation);
+  check_contains(err, text);
+  assert_int_equal(err[strlen(err) - 1], '\n');  // whole lines
+
+  // callers that want no text, or have little room for it
+  assert_int_equal(yoke_simulation_load(path, settings, &simulation, NULL, 0), status);
+  assert_int_equal(yoke_simulation_load(path, settings, &simulation, NULL, 100), status);
+  char little[5] = {'#', '#', '#', '#', '#'};
+  assert_int_equal(yoke_simulation_load(path, settings, &simulation, little, 4), status);
+  assert_int_equal(little[4], '#');
+  assert_non_null(memchr(little, '\0', 4));
+}
+
+static void test_files_that_cannot_be_loaded(void** state) {
+  (void)state;
+  check_refused("no/such/file.yaml", NULL, YOKE_BAD_INPUT, "no/such/file.yaml");
+  check_refused("no/such/file.yaml", NULL, YOKE_BAD_INPUT, "No such file");
+  check_refused(".", NULL, YOKE_BAD_INPUT, "folder");
+  check_refused(fuse_file, NULL, YOKE_BAD_INPUT, "unknown model 'fuse'");  // not registered
+
+  write_file(bad_file, "");
+  check_refused(bad_file, NULL, YOKE_BAD_INPUT, bad_file);
+  write_file(bad_file, "yoke: 1\nunits: {a: [\n");
+  check_refused(bad_file, NULL, YOKE_BAD_INPUT, "simulation_bad.yaml:3:1: error:");
+
+  // all errors in one go, in the order of the file
+  write_file(bad_file, "yoke: 1\ntime: {stop: 1, step: 0}\nunits:\n  a: {model: oscilator.mass}\n"
+                       "  b: {model: gain, wiht: {}}\nconnections: [a.x -> c.u]\n");
+  check_refused(bad_file, NULL, YOKE_BAD_INPUT, "simulation_bad.yaml:2:");
+  check_refused(bad_file, NULL, YOKE_BAD_INPUT, "did you mean 'oscillator.mass'?");
+  check_refused(bad_file, NULL, YOKE_BAD_INPUT, "did you mean 'with'?");
+  remove(bad_file);
+
+  const char* const sets[] = {"time.stpo=2"};
+  const yoke_load_settings settings = {models, sets, 1};
+  check_refused(fuse_file, &settings, YOKE_BAD_INPUT, "did you mean 'stop'?");
+}
+
+static void test_wrong_arguments(void** state) {
+  (void)state;
+  char err[256] = "old text";
+  yoke_simulation* simulation = NULL;
+  assert_int_equal(yoke_simulation_load(NULL, NULL, &simulation, err, sizeof err), YOKE_BAD_ARG);
+  assert_null(simulation);
+  check_contains(err, "argument");
+  assert_int_equal(yoke_simulation_load(oscillator_file, NULL, NULL, err, sizeof err),
+                   YOKE_BAD_ARG);
+  yoke_simulation_destroy(NULL);
+  yoke_simulation_destroy(&simulation);
+  assert_int_equal(yoke_simulation_step(NULL), YOKE_BAD_ARG);
+  assert_non_null(yoke_version());
+  assert_true(strlen(yoke_version()) >= 5);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// signals
+
+static void test_find_and_read(void** state) {
+  (void)state;
+  yoke_simulation* s = load(fuse_file, NULL, 0);
+  const size_t y = find(s, "f.y"), v0 = find(s, "f.v[0]"), v2 = find(s, "f.v[2]"),
+               v = find(s, "f.v"), ramp = find(s, "other.y");
+  assert_true(v == v0 && v2 == v0 + 2);  // an array by its name is its first element
+  for (int k = 1; k <= 10; k++) {
+    assert_int_equal(yoke_simulation_step(s), YOKE_OK);
+    check_near(yoke_simulation_read(s, y), 2 + 0.1 * k, 1e-15);
+    check_near(yoke_simulation_read(s, v0), 10 * k, 0);
+    check_near(yoke_simulation_read(s, v2), 10 * k + 2, 0);
+    assert_true(yoke_simulation_read(s, ramp) > 0);
+  }
+  static const char* const missing[] = {"",       ".",       "f",        "f.",     ".y",
+                                        "f.x",    "g.y",     "f.u",      "f.at",   "f.count",
+                                        "f.v[3]", "f.v[-1]", "f.v[0,1]", "f.y[1]", "F.y"};
+  for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+    size_t signal = 77;
+    if (yoke_simulation_find(s, missing[i], &signal) != YOKE_BAD_ARG || signal != 77) {
+      fail_msg("'%s' was found as %zu", missing[i], signal);
+    }
+  }
+  static char longest[2000];
+  memset(longest, 'f', sizeof longest - 1);
+  longest[1000] = '.';
+  size_t signal = 0;
+  assert_int_equal(yoke_simulation_find(s, longest, &signal), YOKE_BAD_ARG);
+  assert_int_equal(yoke_simulation_find(s, NULL, &signal), YOKE_BAD_ARG);
+  assert_int_equal(yoke_simulation_find(s, "f.y", NULL), YOKE_BAD_ARG);
+  yoke_simulation_destroy(&s);
+  assert_null(s);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// stepping
+
+static void test_to_the_end(void** state) {
+  (void)state;
+  yoke_simulation* s = load(fuse_file, NULL, 0);
+  assert_true(yoke_simulation_time(s) == 2);
+  assert_string_equal(yoke_simulation_message(s), "");
+  int n = 0;
+  while (!yoke_simulation_is_done(s)) {
+    assert_int_equal(yoke_simulation_step(s), YOKE_OK);
+    n++;
+    check_near(yoke_simulation_time(s), 2 + 0.1 * n, 1e-15);
+  }
+  assert_int_equal(n, 10);
+  assert_true(yoke_simulation_time(s) == 3);
+  const double y = yoke_simulation_read(s, find(s, "f.y"));
+  assert_int_equal(yoke_simulation_step(s), YOKE_BAD_ARG);  // nothing moves behind the end
+  assert_true(yoke_simulation_time(s) == 3 && yoke_simulation_read(s, find(s, "f.y")) == y);
+  yoke_simulation_destroy(&s);
+}
+
+// as the loop in yoke.h is written, it stops where a unit wants it to
+static void test_a_unit_ends_the_run(void** state) {
+  (void)state;
+  const char* const sets[] = {"units.f.with.at=2.5", "units.f.with.is_end=true"};
+  yoke_simulation* s = load(fuse_file, sets, 2);
+  yoke_status status = YOKE_OK;
+  int n = 0;
+  while (!yoke_simulation_is_done(s) && (status = yoke_simulation_step(s)) >= 0) {
+    n++;
+  }
+  assert_int_equal(n, 5);
+  assert_int_equal(status, YOKE_ENDED);
+  check_near(yoke_simulation_time(s), 2.5, 1e-15);
+  check_near(yoke_simulation_read(s, find(s, "f.y")), 2.5, 1e-15);
+  assert_string_equal(yoke_simulation_message(s), "");
+  yoke_simulation_destroy(&s);
+}
+
+static void test_a_unit_fails(void** state) {
+  (void)state;
+  const char* const sets[] = {"units.f.with.at=2.3"};
+  yoke_simulation* s = load(fuse_file, sets, 1);
+  assert_int_equal(yoke_simulation_step(s), YOKE_OK);
+  assert_int_equal(yoke_simulation_step(s), YOKE_OK);
+  for (int i = 0; i < 3; i++) {
+    assert_int_equal(yoke_simulation_step(s), YOKE_UNIT_FAILED);  // it does not come back to life
+    assert_string_equal(yoke_simulation_message(s),
+                        "unit 'f' (fuse) at t = 2.2 s: step failed: blown");
+    check_near(yoke_simulation_time(s), 2.2, 1e-15);
+    assert_false(yoke_simulation_is_done(s));
+    check_near(yoke_simulation_read(s, find(s, "f.y")), 2.2, 1e-15);
+  }
+  yoke_simulation_destroy(&s);
+}
+
+static void test_settings_change_the_file(void** state) {
+  (void)state;
+  const char* const sets[] = {"time.stop=2.2", "time.step=0.05"};
+  yoke_simulation* s = load(fuse_file, sets, 2);
+  int n = 0;
+  while (!yoke_simulation_is_done(s)) {
+    check_ok(yoke_simulation_step(s));
+    n++;
+  }
+  assert_int_equal(n, 4);
+  yoke_simulation_destroy(&s);
+}
+
+// denormal numbers of the caller stay what they are
+static void test_float_mode_of_the_caller(void** state) {
+  (void)state;
+  volatile double small = DBL_MIN;
+  yoke_simulation* s = load(oscillator_file, NULL, 0);
+  assert_true(small / 4 > 0);
+  check_ok(yoke_simulation_step(s));
+  assert_true(small / 4 > 0);
+  yoke_simulation_destroy(&s);
+  assert_true(small / 4 > 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// several simulations
+
+enum { N_STEPS = 100, N_SIGNALS = 5 };
+static const char* const signals[N_SIGNALS] = {"left.x", "left.v", "left.f", "right.x", "right.v"};
+
+typedef struct trace {
+  double values[N_STEPS][N_SIGNALS];
+  const char* set;  // one setting that makes it different, or NULL
+} trace;
+
+static void read_all(const yoke_simulation* s, double to[N_SIGNALS]) {
+  for (int i = 0; i < N_SIGNALS; i++) {
+    to[i] = yoke_simulation_read(s, find(s, signals[i]));
+  }
+}
+
+static void run_alone(void* context) {
+  trace* t = context;
+  yoke_simulation* s = load(oscillator_file, &t->set, t->set != NULL);
+  for (int k = 0; k < N_STEPS; k++) {
+    check_ok(yoke_simulation_step(s));
+    read_all(s, t->values[k]);
+  }
+  yoke_simulation_destroy(&s);
+}
+
+static void check_same(const trace* a, const trace* b) {
+  for (int k = 0; k < N_STEPS; k++) {
+    for (int i = 0; i < N_SIGNALS; i++) {
+      if (a->values[k][i] != b->values[k][i]) {
+        fail_msg("%s after step %d: %.17g and %.17g", signals[i], k + 1, a->values[k][i],
+                 b->values[k][i]);
+      }
+    }
+  }
+}
+
+static void test_interleaved_simulations(void** state) {
+  (void)state;
+  static trace alone[3], together[3];
+  static const char* const sets[3] = {NULL, "units.left.with.k=12", "threads=2"};
+  yoke_simulation* s[3];
+  for (int i = 0; i < 3; i++) {
+    alone[i].set = sets[i];
+    run_alone(&alone[i]);
+    s[i] = load(oscillator_file, &sets[i], sets[i] != NULL);
+  }
+  assert_true(alone[0].values[N_STEPS - 1][0] != alone[1].values[N_STEPS - 1][0]);
+  check_same(&alone[0], &alone[2]);  // threads change nothing
+  for (int k = 0; k < N_STEPS; k++) {
+    for (int i = 0; i < 3; i++) {
+      check_ok(yoke_simulation_step(s[i]));
+      read_all(s[i], together[i].values[k]);
+    }
+  }
+  for (int i = 0; i < 3; i++) {
+    check_same(&alone[i], &together[i]);
+    yoke_simulation_destroy(&s[i]);
+  }
+}
+
+// each in a thread of its own, at the same time
+static void test_simulations_in_threads(void** state) {
+  (void)state;
+  static trace alone[2], beside[4];
+  static const char* const sets[2] = {NULL, "units.left.with.k=12"};
+  for (int i = 0; i < 2; i++) {
+    alone[i].set = sets[i];
+    run_alone(&alone[i]);
+  }
+  yoke_thread* threads[4];
+  for (int i = 0; i < 4; i++) {
+    beside[i].set = sets[i % 2];
+    check_ok(yoke__os_thread_start(run_alone, &beside[i], &threads[i]));
+  }
+  for (int i = 0; i < 4; i++) {
+    yoke__os_thread_join(&threads[i]);
+    check_same(&alone[i % 2], &beside[i]);
+  }
+}
+
+// loading and destroying again and again leaves nothing that the next one would notice
+static void test_again_and_again(void** state) {
+  (void)state;
+  static trace first, last;
+  run_alone(&first);
+  for (int i = 0; i < 20; i++) {
+    yoke_simulation* s = load(oscillator_file, NULL, 0);
+    for (int k = 0; k < i; k++) {
+      check_ok(yoke_simulation_step(s));
+    }
+    yoke_simulation_destroy(&s);
+  }
+  run_alone(&last);
+  check_same(&first, &last);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_files_that_cannot_be_loaded),
+      cmocka_unit_test(test_wrong_arguments),
+      cmocka_unit_test(test_find_and_read),
+      cmocka_unit_test(test_to_the_end),
+      cmocka_unit_test(test_a_unit_ends_the_run),
+      cmocka_unit_test(test_a_unit_fails),
+      cmocka_unit_test(test_settings_change_the_file),
+      cmocka_unit_test(test_float_mode_of_the_caller),
+      cmocka_unit_test(test_interleaved_simulations),
+      cmocka_unit_test(test_simulations_in_threads),
+      cmocka_unit_test(test_again_and_again),
+  };
+  return cmocka_run_group_tests_name("master_simulation", tests, prepare, clean_up);
+}
