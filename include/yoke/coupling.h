@@ -55,8 +55,8 @@ typedef struct yoke_coupling_ops {
   void (*input)(void* self, size_t sink, double tau, double u[]);
   // Their derivatives of the given order (1, 2, ...) at tau, for units that take them (optional).
   void (*input_derivatives)(void* self, size_t sink, double tau, int order, double du[]);
-  // Forgets history that is no longer valid.
-  void (*reset)(void* self, yoke_coupling_reset reason);
+  // Forgets history that is no longer valid. is_affected: one flag per signal; NULL: all of them.
+  void (*reset)(void* self, yoke_coupling_reset reason, const bool is_affected[]);
 } yoke_coupling_ops;
 
 #ifdef __cplusplus

@@ -23,8 +23,9 @@
 #define RED_ZONE                                   0u
 #endif
 
-#define ALIGNMENT  64u     // a cache line, and enough for any vector type
-#define BLOCK_SIZE 65536u  // small systems need one or two blocks
+#define ALIGNMENT  64u                   // a cache line, and enough for any vector type
+#define BLOCK_SIZE 65536u                // small systems need one or two blocks
+#define MAX_SIZE   (PTRDIFF_MAX - 4096)  // no object is larger; the rest is for header and rounding
 
 struct yoke_arena_block {
   struct yoke_arena_block* next;
@@ -34,9 +35,6 @@ struct yoke_arena_block {
 
 static struct yoke_arena_block* new_block(size_t size) {
   const size_t header = sizeof(struct yoke_arena_block) + ALIGNMENT;
-  if (size > SIZE_MAX - header) {
-    return NULL;
-  }
   struct yoke_arena_block* block = calloc(1, header + size);
   if (block == NULL) {
     return NULL;
@@ -52,7 +50,7 @@ static struct yoke_arena_block* new_block(size_t size) {
 }
 
 void* yoke__arena_take(yoke_arena* arena, size_t size) {
-  if (size > SIZE_MAX - ALIGNMENT - RED_ZONE) {
+  if (size > MAX_SIZE) {
     return NULL;
   }
   const size_t rounded = (size + RED_ZONE + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

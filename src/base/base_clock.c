@@ -139,3 +139,43 @@ yoke_status yoke__clock_fit(double start, const yoke_decimal durations[], int n,
   *clock = (yoke_clock){start, divisor, den};
   return YOKE_OK;
 }
+
+__extension__ typedef __int128 wide;  // 38 digits
+
+// d * 10^shift; false if it does not fit
+static bool shifted(wide d, int shift, wide* out) {
+  for (; shift > 0; shift--) {
+    if (__builtin_mul_overflow(d, (wide)10, &d)) {
+      return false;
+    }
+  }
+  *out = d;
+  return true;
+}
+
+yoke_status yoke__clock_count(const yoke_clock* clock, yoke_decimal start, yoke_decimal stop,
+                              int64_t period, int64_t* n, bool* is_whole) {
+  // everything in units of the smallest power of ten at hand
+  int exponent = start.exponent < stop.exponent ? start.exponent : stop.exponent;
+  int den_exponent = 0;
+  for (double d = clock->den; d > 1; d /= 10) {
+    den_exponent--;
+  }
+  exponent = den_exponent < exponent ? den_exponent : exponent;
+  wide from = 0, to = 0, length = 0;
+  if (!shifted(start.mantissa, start.exponent - exponent, &from) ||
+      !shifted(stop.mantissa, stop.exponent - exponent, &to) ||
+      !shifted((wide)period * clock->num, den_exponent - exponent, &length)) {
+    return YOKE_FULL;
+  }
+  if (to < from) {
+    return YOKE_BAD_ARG;
+  }
+  const wide count = (to - from) / length;
+  if (count > INT64_MAX) {
+    return YOKE_FULL;
+  }
+  *n = (int64_t)count;
+  *is_whole = (to - from) % length == 0;
+  return YOKE_OK;
+}

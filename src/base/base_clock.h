@@ -40,6 +40,12 @@ static inline double yoke__clock_time(const yoke_clock* clock, int64_t ticks) {
   return clock->start + yoke__clock_seconds(clock, ticks);
 }
 
+// How many whole periods (in ticks) fit between start and stop, and whether nothing is left over; exact decimals, so
+// 1000 to 1000.3 is 0.3 and not the difference of two doubles. YOKE_BAD_ARG if stop is before start, YOKE_FULL if the
+// count does not fit.
+yoke_status yoke__clock_count(const yoke_clock* clock, yoke_decimal start, yoke_decimal stop,
+                              int64_t period, int64_t* n, bool* is_whole);
+
 int64_t yoke__gcd(int64_t a, int64_t b);
 // 0 if the least common multiple does not fit.
 int64_t yoke__lcm(int64_t a, int64_t b);

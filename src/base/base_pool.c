@@ -108,10 +108,6 @@ void yoke__pool_run(yoke_pool* pool, yoke_pool_job job, void* context) {
   }
 }
 
-int yoke__pool_n_threads(const yoke_pool* pool) {
-  return pool->n_threads;
-}
-
 void yoke__pool_destroy(yoke_pool** pool) {
   if (*pool == NULL) {
     return;

@@ -12,7 +12,6 @@ typedef void (*yoke_pool_job)(void* context, int thread);
 yoke_status yoke__pool_create(int n, yoke_pool** out);
 // job(context, thread) once on every thread; returns when all are done. No heap, no lock.
 void yoke__pool_run(yoke_pool* pool, yoke_pool_job job, void* context);
-int yoke__pool_n_threads(const yoke_pool* pool);
 void yoke__pool_destroy(yoke_pool** pool);
 
 #endif

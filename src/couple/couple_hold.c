@@ -8,19 +8,17 @@
 // (start, reset) order n falls back to what they allow.
 #include "couple/couple_hold.h"
 
-#include <string.h>
-
-// Layout of self: the struct, then per signal u, D1, D2, D3 next to each other (one cache line serves two signals).
+// Layout of self: the struct, then per signal u, D1, D2, D3 and the number of samples next to each other.
 typedef struct hold {
   const yoke_coupling_sink* sinks;
   const int* orders;
   size_t n_signals;
   double interval;
-  int n_samples;  // since the start or the last reset, at most 4
 } hold;
 
 typedef struct hold_signal {
   double u, d1, d2, d3;
+  int64_t n_samples;  // since the start or the last reset, at most 4
 } hold_signal;
 
 static hold_signal* signals_of(hold* self) {
@@ -38,7 +36,7 @@ static yoke_status hold_prepare(void* memory, const yoke_coupling_setup* setup, 
   (void)err;
   (void)err_size;
   hold* self = memory;
-  *self = (hold){setup->sinks, setup->orders, setup->n_signals, setup->interval, 0};
+  *self = (hold){setup->sinks, setup->orders, setup->n_signals, setup->interval};
   return YOKE_OK;
 }
 
@@ -47,17 +45,17 @@ static void hold_observe(void* memory, int64_t k, const double y[], const double
   (void)u_applied;
   hold* self = memory;
   hold_signal* signal = signals_of(self);
-  const int n = self->n_samples;
   for (size_t i = 0; i < self->n_signals; i++, signal++) {
     // a difference counts only once all its samples do
+    const int64_t n = signal->n_samples;
     const double d1 = n >= 1 ? y[i] - signal->u : 0;
     const double d2 = n >= 2 ? d1 - signal->d1 : 0;
     signal->d3 = n >= 3 ? d2 - signal->d2 : 0;
     signal->d2 = d2;
     signal->d1 = d1;
     signal->u = y[i];
+    signal->n_samples = n < 4 ? n + 1 : 4;
   }
-  self->n_samples = n < 4 ? n + 1 : 4;
 }
 
 static void hold_input(void* memory, size_t sink, double tau, double u[]) {
@@ -106,15 +104,16 @@ static void hold_input_derivatives(void* memory, size_t sink, double tau, int or
   }
 }
 
-static void hold_reset(void* memory, yoke_coupling_reset reason) {
+static void hold_reset(void* memory, yoke_coupling_reset reason, const bool is_affected[]) {
   (void)reason;
   hold* self = memory;
   // the sample stays valid as a hold; its history does not
   hold_signal* signal = signals_of(self);
   for (size_t i = 0; i < self->n_signals; i++, signal++) {
-    signal->d1 = signal->d2 = signal->d3 = 0;
+    if (is_affected == NULL || is_affected[i]) {
+      *signal = (hold_signal){.u = signal->u};
+    }
   }
-  self->n_samples = 0;
 }
 
 const yoke_coupling_ops yoke__couple_hold = {

@@ -44,6 +44,7 @@ typedef struct yoke_state {
   yoke_arena arena;
   int64_t n_slots;  // done
   double t;         // [s]
+  double* unit_t;   // Gauss-Seidel: the time of each unit's newest outputs [s]
 
   double* y;  // outputs as everybody sees them
   double*
@@ -75,7 +76,8 @@ typedef struct yoke_state {
   atomic_bool is_end_wanted;
   atomic_bool has_events;  // some unit's outputs have jumped since the last exchange:
   bool* is_jumped;         // per unit
-  bool* is_reset_due;      // per coupling group: one of its signals has jumped
+  bool* is_reset_due;      // per signal of the coupling groups: a jump comes with its next sample
+  bool* is_fifo_jump;      // per number in the delay lines: it comes after a jump
 
   yoke_record* record;
   int64_t record_wait;
@@ -103,9 +105,11 @@ yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state);
 // Gauss-Seidel: marks what is due; then, per unit, its own inputs from the newest outputs.
 void yoke__master_mark_due(const yoke_system* system, yoke_state* state);
 void yoke__master_take_in(const yoke_system* system, yoke_state* state, size_t unit);
-yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state);
-// Laws have no turn of their own under Gauss-Seidel: their delay lines move on here, once per slot.
-void yoke__master_close_laws(const yoke_system* system, yoke_state* state);
+// Laws and fresh units, in order: those listed (n of them), as far as they are due.
+yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state, const size_t units[],
+                                 size_t n);
+// Laws have no turn of their own under Gauss-Seidel: what they get with a delay is taken once per slot, at its start.
+void yoke__master_open_laws(const yoke_system* system, yoke_state* state);
 // The value that a tap delivers now, from the outputs y.
 double yoke__master_tap(const yoke_state* state, const yoke_tap* tap, const double y[],
                         int64_t count);

@@ -17,15 +17,11 @@ double yoke__master_tap(const yoke_state* state, const yoke_tap* tap, const doub
 void yoke__master_gather(const yoke_system* system, const yoke_state* state, size_t unit,
                          const double y[], double u[]) {
   const yoke_system_unit* su = &system->units[unit];
-  const yoke_tap* tap = system->taps + su->first_tap;
-  for (size_t i = 0; i < su->n_taps; i++, tap++) {
-    if (tap->delay > 0) {
-      // all taps of iterative schemes share one count
-      u[tap->to] =
-          yoke__master_tap(state, tap, y, system->n_intakes > 0 ? state->intake_count[0] : 0);
-    } else {
-      u[tap->to] = y[tap->from] * tap->gain + tap->offset;
-    }
+  // all intakes of iterative schemes share one count
+  const int64_t count = system->n_intakes > 0 ? state->intake_count[0] : 0;
+  for (const yoke_tap* tap = system->taps + su->first_tap;
+       tap < system->taps + su->first_tap + su->n_taps; tap++) {
+    u[tap->to] = yoke__master_tap(state, tap, y, count);
   }
 }
 
@@ -122,16 +118,25 @@ static void run_copies(const yoke_intake* intake, const double y[], double u[]) 
   }
 }
 
+// What of an intake is taken.
+typedef enum intake_part {
+  TAKE_ALL,
+  TAKE_ALL_BUT_DELAYED,  // those were taken at the start of the slot
+  TAKE_NUMBERS,          // no typed values
+} intake_part;
+
 // inputs of one intake; samples for coupling groups go straight to the inputs too, as their value at this instant
-static void run_intake(const yoke_system* system, yoke_state* state, size_t index,
-                       const double y[]) {
+static void run_intake(const yoke_system* system, yoke_state* state, size_t index, const double y[],
+                       intake_part part) {
   const yoke_intake* intake = &system->intakes[index];
   run_copies(intake, y, state->u);
   for (size_t i = 0; i < intake->n_taps; i++) {
     const yoke_tap* tap = &intake->taps[i];
-    state->u[tap->to] = yoke__master_tap(state, tap, y, state->intake_count[index]);
+    if (tap->delay == 0 || part != TAKE_ALL_BUT_DELAYED) {
+      state->u[tap->to] = yoke__master_tap(state, tap, y, state->intake_count[index]);
+    }
   }
-  for (size_t i = 0; i < intake->n_moves; i++) {
+  for (size_t i = 0; i < intake->n_moves && part != TAKE_NUMBERS; i++) {
     run_move(state, &intake->moves[i], y);
   }
   for (size_t g = 0; g < intake->n_groups; g++) {
@@ -143,10 +148,9 @@ static void run_intake(const yoke_system* system, yoke_state* state, size_t inde
   }
 }
 
-// A polynomial through samples on both sides of a jump would shoot over it: groups that carry a signal of a unit whose
-// outputs have jumped start anew with their next sample.
+// A polynomial through samples on both sides of a jump would shoot over it: signals of a unit whose outputs have jumped
+// start anew with their next sample. Laws pass a jump on.
 static void note_jumps(const yoke_system* system, yoke_state* state) {
-  // laws pass a jump on
   for (size_t k = 0; k < system->n_refresh; k++) {
     const yoke_system_unit* su = &system->units[system->refresh_order[k]];
     for (const yoke_tap* tap = system->taps + su->first_tap;
@@ -158,8 +162,9 @@ static void note_jumps(const yoke_system* system, yoke_state* state) {
   }
   for (size_t g = 0; g < system->n_groups; g++) {
     const yoke_group* group = &system->groups[g];
+    bool* is_reset_due = state->is_reset_due + group->first_signal;
     for (size_t i = 0; i < group->setup.n_signals; i++) {
-      state->is_reset_due[g] = state->is_reset_due[g] || state->is_jumped[group->sources[i]];
+      is_reset_due[i] = is_reset_due[i] || state->is_jumped[group->sources[i]];
     }
   }
   memset(state->is_jumped, 0, system->n_units * sizeof *state->is_jumped);
@@ -171,35 +176,49 @@ void yoke__master_declare_discontinuity(const yoke_system* system, yoke_state* s
   state->has_events = true;
 }
 
+// the present sample into a delay line, in place of the one that was read
+static void push_delay(yoke_state* state, const yoke_tap* tap, const double y[], int64_t count) {
+  state->fifo[tap->fifo + (size_t)(count % tap->delay)] = y[tap->from] * tap->gain + tap->offset;
+}
+
+// One coupling group takes its sample. A jump arrives with the sample that follows it, also through a delay line.
+static void sample_group(const yoke_group* group, yoke_state* state, const double y[],
+                         int64_t count) {
+  double* sample = state->group_numbers + group->sample;
+  bool* is_reset_due = state->is_reset_due + group->first_signal;
+  bool has_jump = false;
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    const yoke_tap* tap = &group->taps[i];
+    sample[i] = yoke__master_tap(state, tap, y, count);
+    if (tap->delay > 0) {
+      bool* mark = &state->is_fifo_jump[tap->fifo + (size_t)(count % tap->delay)];
+      const bool arrives = *mark;
+      *mark = is_reset_due[i];
+      is_reset_due[i] = arrives;
+      push_delay(state, tap, y, count);
+    }
+    has_jump = has_jump || is_reset_due[i];
+  }
+  void* self = state->group_memory + group->self;
+  if (has_jump) {
+    group->ops->reset(self, YOKE_RESET_DISCONTINUITY, is_reset_due);
+    memset(is_reset_due, 0, group->setup.n_signals * sizeof *is_reset_due);
+  }
+  group->ops->observe(self, count, sample, count == 0 ? NULL : sample + group->setup.n_signals);
+}
+
 // the coupling groups of an intake take their samples; delay lines move on
 static void close_intake(const yoke_system* system, yoke_state* state, size_t index,
                          const double y[]) {
   const yoke_intake* intake = &system->intakes[index];
   const int64_t count = state->intake_count[index];
   for (size_t g = 0; g < intake->n_groups; g++) {
-    const yoke_group* group = &system->groups[intake->groups[g]];
-    double* sample = state->group_numbers + group->sample;
-    for (size_t i = 0; i < group->setup.n_signals; i++) {
-      const yoke_tap* tap = &group->taps[i];
-      sample[i] = yoke__master_tap(state, tap, y, count);
-      if (tap->delay > 0) {
-        state->fifo[tap->fifo + (size_t)(count % tap->delay)] =
-            y[tap->from] * tap->gain + tap->offset;
-      }
-    }
-    if (state->is_reset_due[intake->groups[g]]) {
-      state->is_reset_due[intake->groups[g]] = false;
-      group->ops->reset(state->group_memory + group->self, YOKE_RESET_DISCONTINUITY);
-    }
-    group->ops->observe(state->group_memory + group->self, count, sample,
-                        count == 0 ? NULL : sample + group->setup.n_signals);
+    sample_group(&system->groups[intake->groups[g]], state, y, count);
     state->group_since[intake->groups[g]] = 0;
   }
   for (size_t i = 0; i < intake->n_taps; i++) {
-    const yoke_tap* tap = &intake->taps[i];
-    if (tap->delay > 0) {
-      state->fifo[tap->fifo + (size_t)(count % tap->delay)] =
-          y[tap->from] * tap->gain + tap->offset;
+    if (intake->taps[i].delay > 0) {
+      push_delay(state, &intake->taps[i], y, count);
     }
   }
   state->intake_count[index]++;
@@ -232,33 +251,70 @@ static bool is_refresh_due(const yoke_system* system, const yoke_state* state, s
   return is_due;
 }
 
-yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state) {
-  for (size_t k = 0; k < system->n_refresh; k++) {
-    const size_t unit = system->refresh_order[k];
-    if (!is_refresh_due(system, state, unit)) {
-      continue;
+// The time at which the outputs of a unit are: under Gauss-Seidel units are at different ones inside a slot, and
+// a law is as new as the newest of its sources.
+static double time_of(const yoke_system* system, yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
+  if (system->scenario->scheme != YOKE_GAUSS_SEIDEL) {
+    return state->t;
+  }
+  for (size_t i = su->first_tap; su->is_law && i < su->first_tap + su->n_taps; i++) {
+    const double t = state->unit_t[system->links[system->taps[i].link].from_unit];
+    state->unit_t[unit] = t > state->unit_t[unit] ? t : state->unit_t[unit];
+  }
+  return state->unit_t[unit];
+}
+
+// inputs from the newest outputs, then the outputs that follow from them
+static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t unit, double t) {
+  const yoke_system_unit* su = &system->units[unit];
+  const bool is_gs = system->scenario->scheme == YOKE_GAUSS_SEIDEL;
+  const intake_part part = !is_gs ? TAKE_ALL : su->is_law ? TAKE_ALL_BUT_DELAYED : TAKE_NUMBERS;
+  for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
+    if (state->intake_due[i]) {
+      run_intake(system, state, i, state->y_seen, part);
     }
-    for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
-      if (state->intake_due[i]) {
-        run_intake(system, state, i, state->y_seen);
-      }
-    }
-    const yoke_system_unit* su = &system->units[unit];
-    YOKE_TRY(yoke__master_set_typed(system, state, unit, &state->failure));
-    yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
-    if (status >= 0) {
-      status = su->unit.ops->refresh(su->unit.self, state->t);
-    }
-    if (status < 0) {
-      return yoke__master_fail(&state->failure, system, unit, status, state->t,
-                               "outputs could not be refreshed");
-    }
-    YOKE_TRY(
-        yoke__master_get_outputs(system, unit, state->t, state->y_seen + su->y, &state->failure));
-    YOKE_TRY(yoke__master_get_typed(system, state, unit, state->t, state->y_seen, &state->failure));
-    if (state->y_seen != state->y) {
-      memcpy(state->y + su->y, state->y_seen + su->y, su->unit.n_y * sizeof(double));
-      YOKE_TRY(yoke__master_get_typed(system, state, unit, state->t, state->y, &state->failure));
+  }
+  YOKE_TRY(yoke__master_set_typed(system, state, unit, &state->failure));
+  yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
+  if (status >= 0) {
+    status = su->unit.ops->refresh(su->unit.self, t);
+  }
+  if (status < 0) {
+    return yoke__master_fail(&state->failure, system, unit, status, t,
+                             "outputs could not be refreshed");
+  }
+  YOKE_TRY(yoke__master_get_outputs(system, unit, t, state->y_seen + su->y, &state->failure));
+  return yoke__master_get_typed(system, state, unit, t, state->y_seen, &state->failure);
+}
+
+// Under Gauss-Seidel a fresh unit only shows what its outputs would be: the inputs it steps with are those of its turn.
+static yoke_status refresh_unit(const yoke_system* system, yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
+  const bool is_shown_only = system->scenario->scheme == YOKE_GAUSS_SEIDEL && !su->is_law;
+  const double t = time_of(system, state, unit);
+  double* kept = state->du + su->u;
+  if (is_shown_only) {
+    memcpy(kept, state->u + su->u, su->unit.n_u * sizeof *kept);
+  }
+  YOKE_TRY(evaluate(system, state, unit, t));
+  if (is_shown_only) {
+    memcpy(state->u + su->u, kept, su->unit.n_u * sizeof *kept);
+  }
+  // a slow unit in the middle of its step is ahead of what everybody may see
+  const bool is_ahead = su->n_slots > 1 && state->unit_wait[unit] > 0;
+  if (state->y_seen != state->y && !is_ahead) {
+    memcpy(state->y + su->y, state->y_seen + su->y, su->unit.n_y * sizeof(double));
+    YOKE_TRY(yoke__master_get_typed(system, state, unit, t, state->y, &state->failure));
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state, const size_t units[],
+                                 size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    if (is_refresh_due(system, state, units[k])) {
+      YOKE_TRY(refresh_unit(system, state, units[k]));
     }
   }
   return YOKE_OK;
@@ -270,15 +326,22 @@ void yoke__master_take_in(const yoke_system* system, yoke_state* state, size_t u
   }
   for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
     if (state->intake_due[i]) {
-      run_intake(system, state, i, state->y_seen);
+      run_intake(system, state, i, state->y_seen, TAKE_ALL);
       close_intake(system, state, i, state->y_seen);
     }
   }
 }
 
-void yoke__master_close_laws(const yoke_system* system, yoke_state* state) {
+void yoke__master_open_laws(const yoke_system* system, yoke_state* state) {
   for (size_t unit = system->n_units - system->n_laws; unit < system->n_units; unit++) {
     for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
+      const yoke_intake* intake = &system->intakes[i];
+      for (size_t k = 0; state->intake_due[i] && k < intake->n_taps; k++) {
+        const yoke_tap* tap = &intake->taps[k];
+        if (tap->delay > 0) {
+          state->u[tap->to] = yoke__master_tap(state, tap, state->y_seen, state->intake_count[i]);
+        }
+      }
       if (state->intake_due[i]) {
         close_intake(system, state, i, state->y_seen);
       }
@@ -293,11 +356,11 @@ yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) 
   }
   yoke__master_mark_due(system, state);
   if (system->n_refresh > 0) {
-    YOKE_TRY(yoke__master_refresh(system, state));
+    YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
   }
   for (size_t i = 0; i < system->n_shared_intakes; i++) {
     if (state->intake_due[i]) {
-      run_intake(system, state, i, state->y);
+      run_intake(system, state, i, state->y, TAKE_ALL);
     }
   }
   for (size_t i = 0; i < system->n_intakes; i++) {

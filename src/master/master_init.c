@@ -1,6 +1,7 @@
 // Consistent initial values: outputs at t0 may depend on inputs at t0, so the first exchange is repeated until nothing
 // changes any more. Units are visited in the order of their feedthrough, so a system without closed loops settles in
 // one pass (and a second one that shows it). Closed loops are iterated; where that fails, a quasi-Newton method tries.
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,30 +12,55 @@
 #include "linalg/linalg_anderson.h"
 #include "master/master.h"
 
-#define TOLERANCE  1e-12  // relative to the largest value a signal has had so far
-#define MAX_PASSES 50
+#define TOLERANCE   1e-12  // relative to the largest value a signal has had so far
+#define GOOD_ENOUGH 1e-8   // a loop that amplifies by 1e4 and more amplifies rounding too
+#define MAX_PASSES  50
+#define MAX_CHAIN   1000  // beside loops, chains longer than this are not waited for
 
 typedef struct init_job {
   yoke_system* system;
   yoke_state* state;
   yoke_messages* messages;
-  size_t unit;
+  const size_t* order;  // units to call
+  size_t first, last;   // those of one thread
+  size_t unit;          // the one being called
+  bool is_strict;
   yoke_status status;
   yoke_pool_job run;
 } init_job;
 
-// calls to a unit come from its own thread; nothing else runs meanwhile
+// Calls to a unit come from its own thread; nothing else runs meanwhile. Neighbours in the order that share a thread are
+// served in one go.
 static void on_thread(void* context, int thread) {
   init_job* job = context;
-  if (job->system->units[job->unit].thread == thread) {
+  for (size_t k = job->first; k < job->last && job->system->units[job->order[k]].thread == thread;
+       k++) {
+    job->unit = job->order[k];
     job->run(job, thread);
+    if (job->status < 0 && job->is_strict) {
+      return;
+    }
   }
 }
 
-static yoke_status call_unit(init_job* job, size_t unit, yoke_pool_job run) {
-  job->unit = unit;
+// run() for all units in the given order. is_strict: the first failure ends it.
+static yoke_status call_units(init_job* job, const size_t order[], yoke_pool_job run,
+                              bool is_strict) {
+  const size_t n = job->system->n_units;
+  job->order = order;
   job->run = run;
-  yoke__pool_run(job->system->pool, on_thread, job);
+  job->is_strict = is_strict;
+  for (job->first = 0; job->first < n; job->first = job->last) {
+    const int thread = job->system->units[order[job->first]].thread;
+    job->last = job->first;
+    while (job->last < n && job->system->units[order[job->last]].thread == thread) {
+      job->last++;
+    }
+    yoke__pool_run(job->system->pool, on_thread, job);
+    if (job->status < 0 && is_strict) {
+      return job->status;
+    }
+  }
   return job->status;
 }
 
@@ -78,12 +104,23 @@ static void exit_unit(void* context, int thread) {
   }
 }
 
+// inputs from the outputs at the start; before the start every delayed signal had its initial value
+static void gather_start(const yoke_system* system, yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
+  for (const yoke_tap* tap = system->taps + su->first_tap;
+       tap < system->taps + su->first_tap + su->n_taps; tap++) {
+    state->u[tap->to] = state->y[tap->from] * tap->gain + tap->offset;
+  }
+}
+
 // outputs of one unit with the inputs at hand
 static void evaluate_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
   yoke_state* state = job->state;
   const yoke_system_unit* su = &job->system->units[job->unit];
+  gather_start(job->system, state, job->unit);
+  yoke__master_run_moves(job->system, state, job->unit, state->y);
   yoke_status status = yoke__master_set_typed(job->system, state, job->unit, &state->failure);
   const bool is_refused = status < 0;
   if (!is_refused) {
@@ -118,6 +155,7 @@ typedef struct passes {
   double* weight;
   double* loop_x;  // outputs that take part in closed loops
   double* loop_g;
+  double* best_x;  // the point with the least change
   size_t* loop_index;
   size_t n_loop;
   double* anderson;
@@ -129,6 +167,7 @@ static void passes_free(passes* p) {
   free(p->weight);
   free(p->loop_x);
   free(p->loop_g);
+  free(p->best_x);
   free(p->loop_index);
   free(p->anderson);
 }
@@ -146,10 +185,11 @@ static yoke_status passes_allocate(passes* p, const yoke_system* system) {
                 .weight = calloc(n, sizeof(double)),
                 .loop_x = calloc(n, sizeof(double)),
                 .loop_g = calloc(n, sizeof(double)),
+                .best_x = calloc(n, sizeof(double)),
                 .loop_index = calloc(n, sizeof(size_t)),
                 .anderson = calloc(yoke__anderson_size(n), sizeof(double))};
   if (p->scale == NULL || p->before == NULL || p->weight == NULL || p->loop_x == NULL ||
-      p->loop_g == NULL || p->loop_index == NULL || p->anderson == NULL) {
+      p->loop_g == NULL || p->best_x == NULL || p->loop_index == NULL || p->anderson == NULL) {
     return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < system->n_loops; i++) {
@@ -168,25 +208,9 @@ static yoke_status passes_allocate(passes* p, const yoke_system* system) {
   return YOKE_OK;
 }
 
-// inputs from the outputs at the start; before the start every delayed signal had its initial value
-static void gather_start(const yoke_system* system, yoke_state* state, size_t unit) {
-  const yoke_system_unit* su = &system->units[unit];
-  for (const yoke_tap* tap = system->taps + su->first_tap;
-       tap < system->taps + su->first_tap + su->n_taps; tap++) {
-    state->u[tap->to] = state->y[tap->from] * tap->gain + tap->offset;
-  }
-}
-
 // One visit of every unit, in order of feedthrough; later ones see what earlier ones just gave.
 static yoke_status run_pass(init_job* job) {
-  const yoke_system* system = job->system;
-  for (size_t k = 0; k < system->n_units; k++) {
-    const size_t unit = system->init_order[k];
-    gather_start(system, job->state, unit);
-    yoke__master_run_moves(system, job->state, unit, job->state->y);
-    YOKE_TRY(call_unit(job, unit, evaluate_unit));
-  }
-  return YOKE_OK;
+  return call_units(job, job->system->init_order, evaluate_unit, true);
 }
 
 // the largest change of an output since `before`, relative to its scale
@@ -201,9 +225,14 @@ static double measure_change(const yoke_system* system, const yoke_state* state,
   return most;
 }
 
+// A chain of feedthrough may pass a unit many times, once per output: that many passes carry it through. Loops
+// get their share on top.
 static yoke_status iterate_plainly(init_job* job, passes* p, double* change) {
   const yoke_system* system = job->system;
-  const size_t most = system->n_loops > 0 ? MAX_PASSES : system->n_units + 2;
+  const size_t n_chain = system->n_y + 2;
+  const size_t most = system->n_loops == 0  ? n_chain
+                      : n_chain < MAX_CHAIN ? n_chain + MAX_PASSES
+                                            : MAX_CHAIN + MAX_PASSES;
   for (size_t i = 0; i < most; i++) {
     memcpy(p->before, job->state->y, system->n_y * sizeof(double));
     YOKE_TRY(run_pass(job));
@@ -215,7 +244,40 @@ static yoke_status iterate_plainly(init_job* job, passes* p, double* change) {
   return YOKE_OK;
 }
 
-// Newton-like search for the loop variables: x -> g(x) is one pass.
+// The same for a quasi-Newton point, relative to the values as they are now: searching may lead through very large ones,
+// which say nothing about the solution. Below the rounding of the largest value in a loop nothing can be said.
+static double measure_residual(const yoke_system* system, const yoke_state* state, passes* p) {
+  double largest = 0, most = 0;
+  for (size_t i = 0; i < p->n_loop; i++) {
+    largest = fmax(largest, fabs(state->y[p->loop_index[i]]));
+  }
+  for (size_t i = 0; i < system->n_y; i++) {
+    const double moved = fabs(state->y[i] - p->before[i]);
+    p->scale[i] = fmax(fabs(state->y[i]), fabs(p->before[i]));
+    if (moved > DBL_EPSILON * largest) {
+      most = fmax(most, moved / p->scale[i]);
+    }
+  }
+  return most;
+}
+
+static void put_loop(yoke_state* state, const passes* p, const double x[]) {
+  for (size_t i = 0; i < p->n_loop; i++) {
+    state->y[p->loop_index[i]] = x[i];
+  }
+}
+
+static bool is_finite(const double x[], size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (!yoke__is_finite(x[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Newton-like search for the loop variables: x -> g(x) is one pass. Leaves the best x in the outputs, not g(x): where g
+// amplifies, each further pass from g(x) would lead away again.
 static yoke_status iterate_quasi_newton(init_job* job, passes* p, double* change) {
   const yoke_system* system = job->system;
   yoke_state* state = job->state;
@@ -224,23 +286,22 @@ static yoke_status iterate_quasi_newton(init_job* job, passes* p, double* change
 
   // plain passes may have run away: start afresh
   memset(state->y, 0, system->n_y * sizeof(double));
-  memset(p->scale, 0, system->n_y * sizeof(double));
   YOKE_TRY(run_pass(job));
   for (size_t i = 0; i < p->n_loop; i++) {
     p->loop_x[i] = state->y[p->loop_index[i]];
   }
-  for (size_t k = 0; k < MAX_PASSES + 2 * p->n_loop; k++) {
-    for (size_t i = 0; i < p->n_loop; i++) {
-      if (!yoke__is_finite(p->loop_x[i])) {
-        return YOKE_OK;  // no solution found; the last change says so
-      }
-      state->y[p->loop_index[i]] = p->loop_x[i];
-    }
+  *change = HUGE_VAL;
+  for (size_t k = 0; k < MAX_PASSES + 2 * p->n_loop && is_finite(p->loop_x, p->n_loop); k++) {
+    put_loop(state, p, p->loop_x);
     memcpy(p->before, state->y, system->n_y * sizeof(double));
     YOKE_TRY(run_pass(job));
-    *change = measure_change(system, state, p);
+    const double now = measure_residual(system, state, p);
+    if (now < *change) {
+      *change = now;
+      memcpy(p->best_x, p->loop_x, p->n_loop * sizeof *p->best_x);
+    }
     if (*change <= TOLERANCE) {
-      return YOKE_OK;
+      break;
     }
     for (size_t i = 0; i < p->n_loop; i++) {
       p->loop_g[i] = state->y[p->loop_index[i]];
@@ -248,6 +309,10 @@ static yoke_status iterate_quasi_newton(init_job* job, passes* p, double* change
       p->weight[i] = scale > 0 ? 1 / scale : 1;
     }
     yoke__anderson_next(&anderson, p->loop_x, p->loop_g, p->weight, 0.5);
+  }
+  if (*change <= GOOD_ENOUGH) {
+    *change = 0;
+    put_loop(state, p, p->best_x);
   }
   return YOKE_OK;
 }
@@ -286,20 +351,29 @@ static void report_loops(init_job* job, const passes* p) {
   }
 }
 
+// Plain passes with messages of their own; true if another method is worth a try: then what they said is forgotten.
+static bool try_plainly(init_job* job, passes* p, double* change, yoke_status* status) {
+  yoke_messages attempt = {0};
+  yoke_messages* all = job->messages;
+  job->messages = &attempt;
+  *status = iterate_plainly(job, p, change);
+  job->messages = all;
+
+  // a loop that runs away to infinity is worth another try as well
+  const bool is_worth = job->system->n_loops > 0 &&
+                        (*status == YOKE_DIVERGED || (*status >= 0 && *change > TOLERANCE));
+  for (const yoke_message* m = attempt.first; m != NULL && !is_worth; m = m->next) {
+    yoke__message_add(all, m->severity, m->place, "%s", m->text);
+  }
+  yoke__messages_free(&attempt);
+  return is_worth;
+}
+
 static yoke_status settle(init_job* job) {
   passes p;
   yoke_status status = passes_allocate(&p, job->system);
   double change = 0;
-  if (status >= 0) {
-    status = iterate_plainly(job, &p, &change);
-  }
-  // a loop that runs away to infinity is worth another try as well
-  const bool is_loop = job->system->n_loops > 0;
-  if (is_loop && (status == YOKE_DIVERGED || (status >= 0 && change > TOLERANCE))) {
-    const bool has_run_away = status == YOKE_DIVERGED;
-    if (has_run_away) {
-      yoke__messages_free(job->messages);
-    }
+  if (status >= 0 && try_plainly(job, &p, &change, &status)) {
     job->status = YOKE_OK;
     job->state->failure = (yoke_failure){0};
     status = iterate_quasi_newton(job, &p, &change);
@@ -331,7 +405,8 @@ static void fill_delays(const yoke_system* system, yoke_state* state) {
 static yoke_status start_exchange(const yoke_system* system, yoke_state* state) {
   if (system->scenario->scheme == YOKE_GAUSS_SEIDEL) {
     yoke__master_mark_due(system, state);
-    return yoke__master_refresh(system, state);
+    yoke__master_open_laws(system, state);
+    return yoke__master_refresh(system, state, system->refresh_order, system->n_refresh);
   }
   return yoke__master_exchange(system, state);
 }
@@ -344,14 +419,9 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
 
   // typed inputs are sent once, whatever the unit's own start value is
   memset(state->w_set, 0xa5, system->n_typed_in);
-  for (size_t i = 0; i < system->n_units; i++) {
-    call_unit(&job, i, enter_unit);
-  }
-  YOKE_TRY(job.status);
+  YOKE_TRY(call_units(&job, system->init_order, enter_unit, false));
   YOKE_TRY(settle(&job));
-  for (size_t i = 0; i < system->n_units; i++) {
-    YOKE_TRY(call_unit(&job, i, exit_unit));
-  }
+  YOKE_TRY(call_units(&job, system->init_order, exit_unit, true));
   YOKE_TRY(run_pass(&job));
   if (state->y_work != state->y) {
     memcpy(state->y_work, state->y, system->n_y * sizeof(double));

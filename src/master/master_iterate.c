@@ -20,7 +20,6 @@ struct yoke_iterate {
   double *x, *g, *weight, *r, *r_last;
   double omega;  // Aitken's factor
   yoke_anderson anderson;
-  yoke_status status;
 };
 
 static size_t list_connected(const yoke_system* system, size_t index[], bool is_listed[]) {
@@ -154,11 +153,12 @@ static void repeat_thread(void* context, int thread) {
   }
 }
 
-// laws from the newest outputs; t is the end of the step
-static yoke_status evaluate_laws(const yoke_system* system, yoke_state* state) {
+// those laws of a list of refreshed units from the newest outputs, at the end of the step
+static yoke_status evaluate_laws(const yoke_system* system, yoke_state* state, const size_t units[],
+                                 size_t n) {
   const double t = yoke__clock_time(&system->clock, (state->n_slots + 1) * system->slot);
-  for (size_t k = 0; k < system->n_refresh; k++) {
-    const size_t unit = system->refresh_order[k];
+  for (size_t k = 0; k < n; k++) {
+    const size_t unit = units[k];
     const yoke_system_unit* su = &system->units[unit];
     if (!su->is_law) {
       continue;
@@ -184,18 +184,20 @@ static yoke_status pass_jacobi(const yoke_system* system, yoke_state* state) {
   pass_job job = {system, state};
   yoke__pool_run(system->pool, repeat_thread, &job);
   YOKE_TRY(yoke__master_collect_failures(system, state));
-  return evaluate_laws(system, state);
+  return evaluate_laws(system, state, system->refresh_order, system->n_refresh);
 }
 
 // units see what earlier ones have just given, and the old estimate of the rest
 static yoke_status pass_gauss_seidel(const yoke_system* system, yoke_state* state) {
   memcpy(state->y, state->y_old, system->n_y * sizeof(double));
   for (size_t k = 0; k < system->n_gs; k++) {
-    yoke__master_gather(system, state, system->gs_order[k], state->y, state->u_end);
-    YOKE_TRY(repeat_step(system, state, system->gs_order[k], &state->failure));
-    YOKE_TRY(evaluate_laws(system, state));
+    const size_t unit = system->gs_order[k], first = system->unit_refresh_first[unit];
+    YOKE_TRY(evaluate_laws(system, state, system->unit_refresh + first,
+                           system->unit_refresh_first[unit + 1] - first));
+    yoke__master_gather(system, state, unit, state->y, state->u_end);
+    YOKE_TRY(repeat_step(system, state, unit, &state->failure));
   }
-  return YOKE_OK;
+  return evaluate_laws(system, state, system->refresh_order, system->n_refresh);
 }
 
 static bool has_converged(const yoke_system* system, const yoke_state* state) {
@@ -275,7 +277,7 @@ yoke_status yoke__master_iterate(const yoke_system* system, yoke_state* state) {
   memcpy(state->u_end, state->u, system->n_u * sizeof(double));
   yoke__pool_run(system->pool, repeat_thread, &job);
   YOKE_TRY(yoke__master_collect_failures(system, state));
-  YOKE_TRY(evaluate_laws(system, state));
+  YOKE_TRY(evaluate_laws(system, state, system->refresh_order, system->n_refresh));
   memcpy(state->y_old, state->y, system->n_y * sizeof(double));
 
   const int most = system->scenario->iteration.max;

@@ -85,7 +85,10 @@ yoke_status yoke__master_run(yoke_system* system, yoke_state* state,
   if (info->status < 0 && info->status != YOKE_INTERRUPTED && info->message[0] == '\0') {
     snprintf(info->message, sizeof info->message, "%s", state->failure.text);
   }
-  info->t_reached = state->t;
+  // after a failure: the end of the last whole step
+  info->t_reached = info->status >= 0 || info->status == YOKE_INTERRUPTED
+                        ? state->t
+                        : yoke__clock_time(&system->clock, info->n_steps * system->macro);
   info->iteration = state->iteration;
   close_record(state, info);
   info->wall_s = (double)(yoke__os_now_ns() - start) * 1e-9;

@@ -2,12 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_os.h"
 #include "master/master.h"
-
-static bool is_iterative(const yoke_system* system) {
-  return system->scenario->scheme == YOKE_ITERATIVE_JACOBI ||
-         system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
-}
 
 static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   yoke_arena* arena = &state->arena;
@@ -31,19 +27,23 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->unit_wait = yoke__arena_array(arena, system->n_units + 1, sizeof(int64_t));
   state->group_since = yoke__arena_array(arena, system->n_groups + 1, sizeof(int64_t));
   state->is_jumped = yoke__arena_array(arena, system->n_units + 1, sizeof(bool));
-  state->is_reset_due = yoke__arena_array(arena, system->n_groups + 1, sizeof(bool));
+  state->is_reset_due = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
+  state->is_fifo_jump = yoke__arena_array(arena, system->n_fifo + 1, sizeof(bool));
+  state->unit_t = yoke__arena_array(arena, system->n_units + 1, sizeof(double));
   state->failures = yoke__arena_array(arena, (size_t)system->n_threads, sizeof *state->failures);
   if (state->y == NULL || state->y_work == NULL || state->u == NULL || state->du == NULL ||
       state->fifo == NULL || state->v == NULL || state->v_work == NULL || state->w == NULL ||
       state->w_set == NULL || state->group_memory == NULL || state->group_numbers == NULL ||
       state->intake_wait == NULL || state->intake_count == NULL || state->intake_due == NULL ||
       state->unit_wait == NULL || state->group_since == NULL || state->is_jumped == NULL ||
-      state->is_reset_due == NULL || state->failures == NULL) {
+      state->is_reset_due == NULL || state->is_fifo_jump == NULL || state->unit_t == NULL ||
+      state->failures == NULL) {
     return YOKE_NO_MEMORY;
   }
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;
   YOKE_TRY(yoke__master_lay_hot(system, state));
-  return is_iterative(system) ? yoke__master_prepare_iteration(system, state) : YOKE_OK;
+  return yoke__system_is_iterative(system) ? yoke__master_prepare_iteration(system, state)
+                                           : YOKE_OK;
 }
 
 static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
@@ -69,6 +69,8 @@ yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yo
   if (state == NULL) {
     return YOKE_NO_MEMORY;
   }
+  // worker threads flush denormals too: the first values must not depend on who computes them
+  const uint64_t mode = yoke__os_float_mode_set();
   yoke_status status = lay_memory(system, state);
   if (status >= 0) {
     status = prepare_groups(system, state, messages);
@@ -76,6 +78,7 @@ yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yo
   if (status >= 0) {
     status = yoke__master_initialise(system, state, messages);
   }
+  yoke__os_float_mode_restore(mode);
   if (status < 0) {
     if (messages->n_errors == 0) {
       yoke__error(messages, (yoke_place){system->scenario->path, 0, 0}, "%s",

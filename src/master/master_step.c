@@ -123,7 +123,9 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
     return yoke__master_fail(failure, system, unit, status, t, "step failed: %s",
                              result->message != NULL ? result->message : yoke_status_text(status));
   }
-  if ((result->flags & (YOKE_STEP_DISCARDED | YOKE_STEP_EARLY_RETURN)) != 0) {
+  // rounding in the unit's own clock is no early return
+  const bool is_short = result->t_reached < t + h - 1e-9 * h;
+  if (is_short || (result->flags & (YOKE_STEP_DISCARDED | YOKE_STEP_EARLY_RETURN)) != 0) {
     return yoke__master_fail(
         failure, system, unit, YOKE_DISCARDED, t, "the step of %g s was %s%s%s", h,
         (result->flags & YOKE_STEP_DISCARDED) != 0 ? "discarded" : "not finished",
@@ -155,7 +157,7 @@ yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state,
   const yoke_unit* u = &system->units[unit].unit;
   yoke_step_result result = {.t_reached = t + h};
   const yoke_status status = u->ops->step(u->self, t, h, &result);
-  if (status >= 0 && result.flags == 0) {
+  if (status >= 0 && result.flags == 0 && result.t_reached >= t + h) {
     return YOKE_OK;
   }
   return judge_step(system, state, unit, t, h, status, &result, failure);
@@ -184,7 +186,7 @@ static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
     for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
       const yoke_group* group = &system->groups[g];
       const double tau = yoke__clock_seconds(&system->clock, state->group_since[g] + ticks);
-      double* d = state->group_numbers + group->sample + group->setup.n_signals;
+      double* d = state->group_numbers + group->sample + 2 * group->setup.n_signals;
       group->ops->input_derivatives(state->group_memory + group->self, 0, tau, order, d);
       for (size_t i = 0; i < group->setup.n_signals; i++) {
         state->du[group->taps[i].to] = d[i];
@@ -202,6 +204,10 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
   if (su->n_slots > 1) {
     if (state->unit_wait[unit] > 0) {
       state->unit_wait[unit]--;
+      return YOKE_OK;
+    }
+    // no step beyond the end of the run
+    if (state->n_slots + su->n_slots > system->n_slots) {
       return YOKE_OK;
     }
     state->unit_wait[unit] = su->n_slots - 1;
@@ -235,6 +241,7 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
   if (su->n_typed_outputs > 0) {
     YOKE_TRY(yoke__master_get_typed(system, state, unit, t + su->step, y, failure));
   }
+  state->unit_t[unit] = yoke__clock_time(&system->clock, tick + su->n_steps * su->period);
   return YOKE_OK;
 }
 
@@ -283,7 +290,7 @@ static inline yoke_status advance_plain(const yoke_system* system, yoke_state* s
   }
   yoke_step_result result = {.t_reached = t + hot->h};
   const yoke_status status = hot->step(hot->self, t, hot->h, &result);
-  if (status < 0 || result.flags != 0) {
+  if (status < 0 || result.flags != 0 || result.t_reached < t + hot->h) {
     YOKE_TRY(judge_step(system, state, hot->unit, t, hot->h, status, &result, failure));
   }
   // NaN and infinity times 0 are NaN: one test for all outputs
@@ -358,17 +365,17 @@ static yoke_status slot_jacobi(const yoke_system* system, yoke_state* state) {
 
 static yoke_status slot_gauss_seidel(const yoke_system* system, yoke_state* state) {
   for (size_t k = 0; k < system->n_gs; k++) {
-    const size_t unit = system->gs_order[k];
-    if (system->n_refresh > 0) {
-      YOKE_TRY(yoke__master_refresh(system, state));
-    }
+    // only the laws and fresh units that this one listens to
+    const size_t unit = system->gs_order[k], first = system->unit_refresh_first[unit];
+    YOKE_TRY(yoke__master_refresh(system, state, system->unit_refresh + first,
+                                  system->unit_refresh_first[unit + 1] - first));
     yoke__master_take_in(system, state, unit);
     YOKE_TRY(advance(system, state, unit, &state->failure));
   }
-  yoke__master_close_laws(system, state);
   move_time(system, state);
   yoke__master_mark_due(system, state);
-  return system->n_refresh > 0 ? yoke__master_refresh(system, state) : YOKE_OK;
+  yoke__master_open_laws(system, state);
+  return yoke__master_refresh(system, state, system->refresh_order, system->n_refresh);
 }
 
 yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {

@@ -111,7 +111,8 @@ typedef struct yoke_group {
   size_t unit;
   int64_t every;           // [slots]
   size_t self, self_size;  // where its memory lies in the state
-  size_t sample;           // where its samples and inputs lie (n_signals each)
+  size_t sample;           // where its samples, inputs and derivatives lie (n_signals each)
+  size_t first_signal;     // number of its first signal among those of all groups
 } yoke_group;
 
 // One direction of a bond, resolved.
@@ -181,7 +182,10 @@ typedef struct yoke_system {
   const size_t* init_order;     // all units and laws
   const size_t* refresh_order;  // laws and fresh units, possibly more than once
   size_t n_refresh;
-  const size_t* gs_order;  // Gauss-Seidel: all units, laws left out
+  const size_t*
+      unit_refresh;  // Gauss-Seidel: those of refresh_order that a unit listens to, per unit
+  const size_t* unit_refresh_first;  // n_units + 1 entries
+  const size_t* gs_order;            // Gauss-Seidel: all units, laws left out
   size_t n_gs;
   const yoke_system_loop* loops;
   size_t n_loops;
@@ -191,7 +195,7 @@ typedef struct yoke_system {
   size_t n_shared_intakes, n_intakes;
   const size_t* unit_intake;  // per unit: first of its own intakes; n_units + 1 entries
   yoke_group* groups;
-  size_t n_groups;
+  size_t n_groups, n_signals;  // groups, and signals of all of them
   size_t n_group_bytes, n_group_numbers, n_image_bytes;
 
   const size_t* thread_units;  // units by thread
@@ -210,6 +214,11 @@ typedef struct yoke_system {
   bool is_exchange_plain;  // one intake of plain copies in every slot, and nothing else
   bool is_record_plain;    // the columns are exactly Y
 } yoke_system;
+
+static inline bool yoke__system_is_iterative(const yoke_system* system) {
+  return system->scenario->scheme == YOKE_ITERATIVE_JACOBI ||
+         system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
+}
 
 // Builds the system and takes the scenario over (also on failure). All errors go to messages.
 yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* models,

@@ -73,7 +73,8 @@ static const char* seconds_text(const yoke_system* system, int64_t ticks,
 static bool check_multiple(yoke_system* system, const yoke_system_link* link, int64_t interval,
                            size_t unit) {
   const yoke_system_unit* u = &system->units[unit];
-  if (interval % u->period == 0) {
+  // a law has no step: it is evaluated whenever something comes
+  if (u->is_law || interval % u->period == 0) {
     return true;
   }
   char a[YOKE_NUMBER_SIZE], b[YOKE_NUMBER_SIZE];
@@ -102,11 +103,12 @@ int64_t yoke__system_common_cycle(yoke_system* system) {
 
 void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, int64_t cycle) {
   const yoke_scenario_connection* source = link->source;
-  const int64_t p = system->units[link->from_unit].period, q = system->units[link->to_unit].period;
+  const yoke_system_unit *from = &system->units[link->from_unit],
+                         *to = &system->units[link->to_unit];
   const int64_t given = link->interval;
   int64_t interval = system->macro;
-  interval = p > interval ? p : interval;
-  interval = q > interval ? q : interval;
+  interval = !from->is_law && from->period > interval ? from->period : interval;
+  interval = !to->is_law && to->period > interval ? to->period : interval;
   if (cycle > 0) {
     interval = cycle;
   }

@@ -236,7 +236,6 @@ static yoke_status find_loops(yoke_system* system, const graph* g, const yoke_sy
       return YOKE_NO_MEMORY;
     }
     for (size_t j = 0; j < size; j++) {
-      // reversed: the direction in which values flow
       const size_t node = g->order[i + j];
       const size_t unit = unit_of(system, g, node);
       variables[j] = (yoke_system_variable){unit, node - g->base[unit]};
@@ -321,7 +320,8 @@ static yoke_status order_refresh(yoke_system* system, const graph* g) {
   return YOKE_OK;
 }
 
-static void check_refresh(yoke_system* system) {
+// Who is evaluated at exchange must be able to; from here on is_fresh means just that, laws included.
+static void settle_fresh(yoke_system* system) {
   for (size_t i = 0; i < system->n_refresh; i++) {
     yoke_system_unit* unit = &system->units[system->refresh_order[i]];
     if (!yoke__unit_can_refresh(&unit->unit)) {
@@ -383,6 +383,89 @@ static yoke_status order_gauss_seidel(yoke_system* system) {
   return YOKE_OK;
 }
 
+// Work of finding what a unit listens to.
+typedef struct listening {
+  size_t* first_link;  // links by receiving unit; n_units + 1 entries
+  size_t* links;
+  size_t* mark;  // per unit: the last one that was found to listen to it, plus 1
+  size_t* stack;
+} listening;
+
+static yoke_status sort_links(const yoke_system* system, listening* l) {
+  *l = (listening){
+      calloc(system->n_units + 2, sizeof(size_t)), calloc(system->n_links + 1, sizeof(size_t)),
+      calloc(system->n_units + 1, sizeof(size_t)), calloc(system->n_units + 1, sizeof(size_t))};
+  if (l->first_link == NULL || l->links == NULL || l->mark == NULL || l->stack == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  // counting sort
+  for (size_t i = 0; i < system->n_links; i++) {
+    l->first_link[system->links[i].to_unit + 2]++;
+  }
+  for (size_t i = 2; i < system->n_units + 2; i++) {
+    l->first_link[i] += l->first_link[i - 1];
+  }
+  for (size_t i = 0; i < system->n_links; i++) {
+    l->links[l->first_link[system->links[i].to_unit + 1]++] = i;
+  }
+  return YOKE_OK;
+}
+
+// marks every law and fresh unit that `unit` listens to, directly or through others
+static void mark_sources(const yoke_system* system, listening* l, size_t unit) {
+  size_t n = 0;
+  l->stack[n++] = unit;
+  while (n > 0) {
+    const size_t at = l->stack[--n];
+    for (size_t i = l->first_link[at]; i < l->first_link[at + 1]; i++) {
+      const size_t source = system->links[l->links[i]].from_unit;
+      if (system->units[source].is_fresh && l->mark[source] != unit + 1) {
+        l->mark[source] = unit + 1;
+        l->stack[n++] = source;
+      }
+    }
+  }
+}
+
+// Under Gauss-Seidel only what the next unit listens to is refreshed: the work stays linear in the units.
+static yoke_status list_refresh(yoke_system* system, listening* l) {
+  YOKE_TRY(sort_links(system, l));
+  size_t* first = yoke__arena_array(&system->arena, system->n_units + 1, sizeof *first);
+  size_t* list = NULL;
+  size_t room = 0;
+  // first count, then write
+  for (int round = 0; round < 2 && first != NULL; round++) {
+    size_t n = 0;
+    memset(l->mark, 0, system->n_units * sizeof *l->mark);
+    for (size_t unit = 0; unit < system->n_units; unit++) {
+      first[unit] = n;
+      if (system->n_refresh == 0 || system->units[unit].is_law) {
+        continue;
+      }
+      mark_sources(system, l, unit);
+      for (size_t k = 0; k < system->n_refresh; k++) {
+        if (l->mark[system->refresh_order[k]] == unit + 1) {
+          if (round == 1) {
+            list[n] = system->refresh_order[k];
+          }
+          n++;
+        }
+      }
+    }
+    first[system->n_units] = n;
+    if (round == 0) {
+      room = n;
+      list = yoke__arena_array(&system->arena, room + 1, sizeof *list);
+      if (list == NULL) {
+        return YOKE_NO_MEMORY;
+      }
+    }
+  }
+  system->unit_refresh = list;
+  system->unit_refresh_first = first;
+  return first == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
 static yoke_status order_all(yoke_system* system, graph* g) {
   YOKE_TRY(graph_allocate(g, system));
   graph_connect(system, g, always, true);
@@ -408,8 +491,14 @@ static yoke_status order_all(yoke_system* system, graph* g) {
         text);
   }
   YOKE_TRY(order_refresh(system, g));
-  check_refresh(system);
-  return YOKE_OK;
+  settle_fresh(system);
+  listening l;
+  const yoke_status status = list_refresh(system, &l);
+  free(l.first_link);
+  free(l.links);
+  free(l.mark);
+  free(l.stack);
+  return status;
 }
 
 yoke_status yoke__system_order(yoke_system* system) {

@@ -3,7 +3,6 @@
 // A slot is the longest interval at whose ends everything that is exchanged or recorded falls; each unit's step is a
 // whole number of slots (slow unit) or a whole fraction of one (fast unit). Between two slot ends units are
 // independent of each other (Jacobi), whatever their steps are.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +12,6 @@
 
 // ---------------------------------------------------------------------------------------------------------
 // grid
-
-static bool is_iterative(const yoke_system* system) {
-  return system->scenario->scheme == YOKE_ITERATIVE_JACOBI ||
-         system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
-}
 
 static void choose_slot(yoke_system* system) {
   int64_t slot = system->macro;
@@ -29,7 +23,7 @@ static void choose_slot(yoke_system* system) {
     is_settled = true;
     for (size_t i = 0; i < system->n_units; i++) {
       const int64_t period = system->units[i].period;
-      if (slot % period != 0 && period % slot != 0) {
+      if (!system->units[i].is_law && slot % period != 0 && period % slot != 0) {
         slot = yoke__gcd(slot, period);
         is_settled = false;
       }
@@ -38,8 +32,9 @@ static void choose_slot(yoke_system* system) {
   system->slot = slot;
   for (size_t i = 0; i < system->n_units; i++) {
     yoke_system_unit* unit = &system->units[i];
-    unit->n_steps = slot >= unit->period ? slot / unit->period : 1;
-    unit->n_slots = slot >= unit->period ? 1 : unit->period / slot;
+    const bool is_fast = unit->is_law || slot >= unit->period;
+    unit->n_steps = is_fast && !unit->is_law ? slot / unit->period : 1;
+    unit->n_slots = is_fast ? 1 : unit->period / slot;
     system->has_slow_units = system->has_slow_units || unit->n_slots > 1;
   }
   for (size_t i = 0; i < system->n_taps; i++) {
@@ -47,32 +42,37 @@ static void choose_slot(yoke_system* system) {
   }
 }
 
-// Whole macro steps up to the stop time. The quotient of two decimals is an integer up to rounding or clearly not.
+// Whole macro steps up to the stop time, counted with exact decimals.
 static void count_slots(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
-  const double macro = yoke__clock_seconds(&system->clock, system->macro);
-  const double exact = (s->stop.value - s->start.value) / macro;
-  const bool is_whole = fabs(exact - round(exact)) <= 1e-14 * exact + 1e-9;
-  const double n = is_whole ? round(exact) : floor(exact);
-  if (!(n < 9e15 / (double)system->macro / (double)system->clock.num)) {
+  int64_t n = 0;
+  bool is_whole = false;
+  const yoke_status counted = yoke__clock_count(&system->clock, s->start.exact, s->stop.exact,
+                                                system->macro, &n, &is_whole);
+  // ticks times their numerator must stay exact in a double
+  if (counted < 0 || (double)n >= 9e15 / (double)system->macro / (double)system->clock.num) {
     yoke__error(system->messages, s->stop.place,
                 "the run has more ticks than can be counted exactly");
     return;
   }
   if (n < 1) {
-    yoke__error(system->messages, s->stop.place, "stop must be at least one step after start");
+    char step[YOKE_NUMBER_SIZE];
+    yoke__number_format(yoke__clock_seconds(&system->clock, system->macro), step);
+    yoke__error(system->messages, s->stop.place,
+                "stop must be at least one step after start; a step is %s s%s", step,
+                yoke__system_is_iterative(system) ? ", the common multiple of all steps" : "");
     return;
   }
   if (!is_whole) {
     char reached[YOKE_NUMBER_SIZE];
-    yoke__number_format(yoke__clock_time(&system->clock, (int64_t)n * system->macro), reached);
+    yoke__number_format(yoke__clock_time(&system->clock, n * system->macro), reached);
     yoke__message_add(system->messages, YOKE_WARNING, s->stop.place,
                       "stop is not a whole number of macro steps after start: the run ends at %s s",
                       reached);
   }
-  system->n_slots = (int64_t)n * (system->macro / system->slot);
+  system->n_slots = n * (system->macro / system->slot);
   // beyond the end of the run every interval is the same: none
-  const int64_t record_every = s->record_every <= (int64_t)n ? s->record_every : (int64_t)n + 1;
+  const int64_t record_every = s->record_every <= n ? s->record_every : n + 1;
   system->record_every = record_every * (system->macro / system->slot);
   system->t_start = yoke__clock_time(&system->clock, 0);
   system->t_stop = yoke__clock_time(&system->clock, system->n_slots * system->slot);
@@ -154,7 +154,7 @@ static bool needs_group(const yoke_system* system, const yoke_system_unit* unit,
                         const yoke_tap* tap) {
   const bool is_called_between = system->links[tap->link].interval > unit->period;
   const bool takes_derivatives = unit->unit.ops->set_input_derivatives != NULL;
-  return tap->order > 0 && !unit->is_law && !is_iterative(system) &&
+  return tap->order > 0 && !unit->is_law && !yoke__system_is_iterative(system) &&
          (is_called_between || takes_derivatives);
 }
 
@@ -193,10 +193,12 @@ static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t ev
       .unit = unit_index,
       .every = every,
       .self = system->n_group_bytes,
+      .first_signal = system->n_signals,
       .sample = system->n_group_numbers};
   group->self_size = group->ops->size(&group->setup);
   system->n_group_bytes += (group->self_size + 63) / 64 * 64;
-  system->n_group_numbers += 2 * n;
+  system->n_group_numbers += 3 * n;
+  system->n_signals += n;
   if (unit->n_groups == 0) {
     unit->first_group = system->n_groups;
   }
@@ -374,7 +376,7 @@ static yoke_status lay_exchange(yoke_system* system) {
 yoke_status yoke__system_schedule(yoke_system* system) {
   choose_slot(system);
   count_slots(system);
-  if (is_iterative(system)) {
+  if (yoke__system_is_iterative(system)) {
     check_iterative(system);
   }
   if (system->n_u > UINT32_MAX || system->n_y > UINT32_MAX) {

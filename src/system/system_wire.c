@@ -236,8 +236,7 @@ yoke_status yoke__system_wire(yoke_system* system) {
   if (clock_status < 0 && clock_status != YOKE_BAD_INPUT) {
     return clock_status;
   }
-  const bool is_iterative =
-      s->scheme == YOKE_ITERATIVE_JACOBI || s->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
+  const bool is_iterative = yoke__system_is_iterative(system);
   const int64_t cycle = is_iterative && clock_status >= 0 ? yoke__system_common_cycle(system) : 0;
   for (size_t i = 0; i < system->n_links; i++) {
     if (resolve_link(system, system->links[i].source, &system->links[i]) && clock_status >= 0) {

@@ -105,7 +105,7 @@ static void test_fallback_at_the_start_and_after_reset(void** state) {
         check_near(u[i], want, 1e-12);
       }
     }
-    yoke__couple_hold.reset(f.memory, YOKE_RESET_DISCONTINUITY);
+    yoke__couple_hold.reset(f.memory, YOKE_RESET_DISCONTINUITY, NULL);
     double u[N];
     yoke__couple_hold.input(f.memory, 0, 0.5, u);
     for (int i = 0; i < N; i++) {

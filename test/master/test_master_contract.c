@@ -527,7 +527,7 @@ static void check_threads(int n_threads, const char* settings, const char* unit_
   sim_run(&s);
   sim_close(&s);
   static const char* const names[] = {"u1", "u2", "u3", "u4", "u5", "l"};
-  pthread_t threads[6];
+  pthread_t threads[6] = {0};
   int n_seen = 0;
   for (int u = 0; u < 6; u++) {
     size_t n = 0;

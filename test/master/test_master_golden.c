@@ -113,6 +113,11 @@ static void test_pendula_CS_05(void** state) {
   check_relative(read_state(&s, "one", "omega"), 0.5960153413, 1e-7);
   check_relative(read_state(&s, "two", "theta"), -1.189592735, 1e-7);
   check_relative(read_state(&s, "two", "omega"), 2.156654717, 1e-7);
+  const double dx = sim_read(&s, "one.tip[0]") - sim_read(&s, "two.tip[0]");
+  const double dy = sim_read(&s, "one.tip[1]") - sim_read(&s, "two.tip[1]");
+  const double energy =
+      sim_read(&s, "one.E") + sim_read(&s, "two.E") + 0.5 * 6 * (dx * dx + dy * dy);
+  check_relative(energy, 27.47837012, 1e-7);
   sim_close(&s);
 }
 

@@ -82,7 +82,18 @@ static const char iterative[] =
     "quasi-newton}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
-static const char* const systems[] = {plain, rates, mixed, mixed_gs, iterative};
+static const char iterative_gs[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nscheme: iterative-gauss-seidel\niteration: {update: "
+    "aitken}\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
+    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+static const char threads[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nthreads: 2\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
+    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+// a barrier may wait on a futex, so the last one is counted for heap calls only
+static const char* const systems[] = {plain,     rates,        mixed,  mixed_gs,
+                                      iterative, iterative_gs, threads};
 
 static void attach_ring(sim* s) {
   char err[256] = "";
@@ -178,7 +189,7 @@ static void test_no_system_call_CS_28(void** state) {
     skip();
   }
   assert_int_equal(count_in_child(plain, true), 1);  // the trap sees what is there
-  for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
+  for (size_t i = 0; i + 1 < sizeof systems / sizeof systems[0]; i++) {
     const int n = count_in_child(systems[i], false);
     print_message("system %zu: %d system calls in 5000 steps\n", i, n);
     assert_int_equal(n, 0);

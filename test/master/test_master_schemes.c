@@ -119,7 +119,8 @@ static void test_iterative_interpolating_CS_08(void** state) {
   }
 }
 
-// hold-end dissipates: 12.6 gives E/Er = 0.6640 and 7 (Jacobi) or 4 to 5 (GS) iterations to 1e-9
+// hold-end dissipates: 12.6 gives E/Er = 0.6640. Its 7 (Jacobi) and 4 to 5 (GS) iterations are to an absolute 1e-9; ours is
+// relative to max(1, |y|), and the force is of size 1e3, which saves Jacobi two.
 static void test_iterative_hold_end(void** state) {
   (void)state;
   for (int scheme = 0; scheme < 2; scheme++) {
@@ -132,12 +133,12 @@ static void test_iterative_hold_end(void** state) {
     print_message("hold-end, %s: E/Er = %.4f, %.2f iterations\n", scheme == 0 ? "Jacobi" : "GS",
                   ratio, mean);
     check_near(ratio, 0.6640, 1e-4);
-    check_between(mean, scheme == 0 ? 5 : 3, scheme == 0 ? 7.5 : 5.5);
+    check_between(mean, scheme == 0 ? 4.9 : 3.9, scheme == 0 ? 7 : 5);
     sim_close(&s);
   }
 }
 
-// A loop with gain -4 through feedthrough: fixed-point iteration runs away, relaxation by 0.3 and quasi-Newton do not.
+// A loop with gain -4 through feedthrough: fixed-point iteration runs away, relaxation by 0.2 and quasi-Newton do not.
 static void test_update_where_fixed_point_fails(void** state) {
   (void)state;
   static const char text[] =
@@ -159,7 +160,7 @@ static void test_update_where_fixed_point_fails(void** state) {
                {"relaxation, relaxation: 0.2", 200, true},
                {"quasi-newton", 30, true},
                {"aitken", 30, false}};
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 4; i++) {
     sim s = sim_open(text, cases[i].update, cases[i].max);
     const yoke_status status = sim_run_on(&s);
     const bool is_good = status >= 0 && s.state->iteration.n_not_converged == 0;

@@ -168,6 +168,65 @@ static void test_files_that_cannot_be_loaded(void** state) {
   check_refused(fuse_file, &settings, YOKE_BAD_INPUT, "did you mean 'stop'?");
 }
 
+// a warning is no reason to refuse; it is in the text, also when the start needed a second attempt
+static void test_warnings_of_a_good_file(void** state) {
+  (void)state;
+  write_file(bad_file, "yoke: 1\ntime: {stop: 1.05, step: 0.1}\nunits:\n"
+                       "  one: {model: constant, with: {value: 1}}\n"
+                       "  sum: {model: sum, with: {n: 2}}\n  loop: {model: gain, with: {k: -2e6}}\n"
+                       "connections: [one.y -> sum.u1, loop.y -> sum.u2, sum.y -> loop.u]\n");
+  yoke_simulation* s = NULL;
+  char err[1024] = "";
+  const yoke_status status = yoke_simulation_load(bad_file, NULL, &s, err, sizeof err);
+  if (status < 0) {
+    fail_msg("refused: %s", err);
+  }
+  check_contains(err,
+                 "simulation_bad.yaml:2:14: warning: stop is not a whole number of macro steps");
+  assert_null(strstr(err, "error"));
+  // plain passes run away to infinity: y = 1 - 2e6 y
+  check_relative(yoke_simulation_read(s, find(s, "sum.y")), 1 / (1 + 2e6), 1e-8);
+  yoke_simulation_destroy(&s);
+  remove(bad_file);
+}
+
+// Two loops y = 1 + k y: whatever is accepted is the solution. The change of the last pass is below
+// 1e-12, or what rounding amplified by the larger gain leaves.
+static void test_algebraic_loops_at_the_start(void** state) {
+  (void)state;
+  static const double gains[] = {-0.9, 0.5,  -1,   -2,   3,   -10,  -100,
+                                 500,  -1e3, -1e4, -1e6, 1e7, -1e10};
+  for (size_t i = 0; i < sizeof gains / sizeof gains[0]; i++) {
+    const double k1 = gains[i], k2 = -37.5;
+    char text[1024], err[1024] = "";
+    snprintf(text, sizeof text,
+             "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+             "  one: {model: constant, with: {value: 1}}\n"
+             "  sum1: {model: sum, with: {n: 2}}\n  loop1: {model: gain, with: {k: %.17g}}\n"
+             "  sum2: {model: sum, with: {n: 2}}\n  loop2: {model: gain, with: {k: %.17g}}\n"
+             "connections: [one.y -> sum1.u1, loop1.y -> sum1.u2, sum1.y -> loop1.u,\n"
+             "  one.y -> sum2.u1, loop2.y -> sum2.u2, sum2.y -> loop2.u]\n",
+             k1, k2);
+    write_file(bad_file, text);
+    yoke_simulation* s = NULL;
+    if (yoke_simulation_load(bad_file, NULL, &s, err, sizeof err) < 0) {
+      if (fabs(k1) < 1e9) {
+        fail_msg("gain %g: %s", k1, err);
+      }
+      check_contains(err, "algebraic loop does not converge");
+      continue;
+    }
+    const double tolerance = 1e-11 + 4 * DBL_EPSILON * fabs(k1);
+    check_relative(yoke_simulation_read(s, find(s, "sum1.y")), 1 / (1 - k1), tolerance);
+    check_relative(yoke_simulation_read(s, find(s, "sum2.y")), 1 / (1 - k2), tolerance);
+    print_message("gain %g: off by %.1e and %.1e\n", k1,
+                  yoke_simulation_read(s, find(s, "sum1.y")) * (1 - k1) - 1,
+                  yoke_simulation_read(s, find(s, "sum2.y")) * (1 - k2) - 1);
+    yoke_simulation_destroy(&s);
+  }
+  remove(bad_file);
+}
+
 static void test_wrong_arguments(void** state) {
   (void)state;
   char err[256] = "old text";
@@ -403,6 +462,8 @@ static void test_again_and_again(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_files_that_cannot_be_loaded),
+      cmocka_unit_test(test_warnings_of_a_good_file),
+      cmocka_unit_test(test_algebraic_loops_at_the_start),
       cmocka_unit_test(test_wrong_arguments),
       cmocka_unit_test(test_find_and_read),
       cmocka_unit_test(test_to_the_end),

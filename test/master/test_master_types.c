@@ -74,52 +74,53 @@ static yoke_status source_refresh(void* self, double t) {
 }
 
 // the source's text is shorter than the room of the sink
-#define VARIABLES(struct_, prefix_, causality_, member_, text_size_)                               \
-  {.name = prefix_ "real", .causality = (causality_), .offset = offsetof(struct_, member_.real)},  \
+#define VARIABLES(base_, prefix_, causality_, text_size_)                                          \
+  {.name = prefix_ "real", .causality = (causality_), .offset = (base_) + offsetof(values, real)}, \
       {.name = prefix_ "reals",                                                                    \
        .causality = (causality_),                                                                  \
        .n_rows = 2,                                                                                \
-       .offset = offsetof(struct_, member_.reals)},                                                \
+       .offset = (base_) + offsetof(values, reals)},                                               \
       {.name = prefix_ "whole",                                                                    \
        .type = YOKE_INTEGER,                                                                       \
        .causality = (causality_),                                                                  \
-       .offset = offsetof(struct_, member_.whole)},                                                \
+       .offset = (base_) + offsetof(values, whole)},                                               \
       {.name = prefix_ "flag",                                                                     \
        .type = YOKE_BOOLEAN,                                                                       \
        .causality = (causality_),                                                                  \
-       .offset = offsetof(struct_, member_.flag)},                                                 \
+       .offset = (base_) + offsetof(values, flag)},                                                \
       {.name = prefix_ "choice",                                                                   \
        .type = YOKE_ENUMERATION,                                                                   \
        .causality = (causality_),                                                                  \
        .items = choices,                                                                           \
-       .offset = offsetof(struct_, member_.choice)},                                               \
+       .offset = (base_) + offsetof(values, choice)},                                              \
       {.name = prefix_ "wholes",                                                                   \
        .type = YOKE_INTEGER,                                                                       \
        .causality = (causality_),                                                                  \
        .n_rows = 3,                                                                                \
-       .offset = offsetof(struct_, member_.wholes)},                                               \
+       .offset = (base_) + offsetof(values, wholes)},                                              \
       {.name = prefix_ "flags",                                                                    \
        .type = YOKE_BOOLEAN,                                                                       \
        .causality = (causality_),                                                                  \
        .n_cols = 2,                                                                                \
-       .offset = offsetof(struct_, member_.flags)},                                                \
+       .offset = (base_) + offsetof(values, flags)},                                               \
       {.name = prefix_ "text",                                                                     \
        .type = YOKE_STRING,                                                                        \
        .causality = (causality_),                                                                  \
        .max_size = (text_size_),                                                                   \
-       .offset = offsetof(struct_, member_.text)},                                                 \
+       .offset = (base_) + offsetof(values, text)},                                                \
       {.name = prefix_ "texts",                                                                    \
        .type = YOKE_STRING,                                                                        \
        .causality = (causality_),                                                                  \
        .n_rows = 2,                                                                                \
        .max_size = 5,                                                                              \
-       .offset = offsetof(struct_, member_.texts)},                                                \
+       .offset = (base_) + offsetof(values, texts)},                                               \
   {                                                                                                \
     .name = prefix_ "bytes", .type = YOKE_BINARY, .causality = (causality_), .max_size = 16,       \
-    .offset = offsetof(struct_, member_.bytes)                                                     \
+    .offset = (base_) + offsetof(values, bytes)                                                    \
   }
 
-static const yoke_variable source_variables[] = {VARIABLES(source, "", YOKE_OUTPUT, v, SHORT)};
+static const yoke_variable source_variables[] = {
+    VARIABLES(offsetof(source, v), "", YOKE_OUTPUT, SHORT)};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -157,8 +158,8 @@ typedef struct sink {
 
 #define HAS_START .flags = YOKE_VARIABLE_HAS_START
 static const yoke_variable sink_variables[] = {
-    VARIABLES(sink, "", YOKE_INPUT, in, LONG),
-    VARIABLES(sink, "used_", YOKE_OUTPUT, used, LONG),
+    VARIABLES(offsetof(sink, in), "", YOKE_INPUT, LONG),
+    VARIABLES(offsetof(sink, used), "used_", YOKE_OUTPUT, LONG),
     {.name = "from_whole", HAS_START, .start = -7, .offset = offsetof(sink, from_whole)},
     {.name = "from_flag", HAS_START, .offset = offsetof(sink, from_flag)},
     {.name = "from_choice", HAS_START, .offset = offsetof(sink, from_choice)},
@@ -396,7 +397,8 @@ static void test_parameters_change_at_exchange_points(void** state) {
     check_ok(sim_run_on(&s));
     assert_true(b->n > 4 && b->n <= N_HISTORY);
     for (int64_t i = 0; i < b->n; i++) {
-      const double want = (double)(i / cases[c].calls * cases[c].advance);  // 2 * 0.5 * n
+      const int64_t n = i / cases[c].calls * cases[c].advance;  // steps of the source
+      const double want = 2 * 0.5 * (double)n;
       if (b->gains[i] != want) {
         fail_msg("case %zu, call %" PRId64 ": gain %g, expected %g", c, i, b->gains[i], want);
       }

@@ -211,7 +211,7 @@ static void test_set_and_get_by_offset(void** state) {
   check_round_trip(&f.unit, WHOLE_ARRAY, whole, 16);
   check_round_trip(&f.unit, TEXT, "twelve bytes", 12);
   check_round_trip(&f.unit, TEXTS, "one\0\0two\0\0", 10);
-  check_round_trip(&f.unit, BLOB, "\3\0\0\0\0\0\0\0abc", 16);
+  check_round_trip(&f.unit, BLOB, "\3\0\0\0\0\0\0\0abc\0\0\0\0", 16);
   const all* a = f.unit.self;
   assert_true(a->y_matrix[1][0] == 4);  // row by row
   assert_string_equal(a->texts[1], "two");
@@ -366,8 +366,8 @@ static void test_elements_by_name(void** state) {
 
   // a name longer than any buffer
   static char longest[2000];
-  memset(longest, 'v', sizeof longest - 1);
-  memcpy(longest + sizeof longest - 4, "[0]", 3);
+  memset(longest, 'v', sizeof longest - 4);
+  snprintf(longest + sizeof longest - 4, 4, "[0]");
   size_t variable = 0, element = 0;
   assert_false(yoke__unit_find_element(&f.unit, longest, &variable, &element));
   close_unit(&f);

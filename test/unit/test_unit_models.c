@@ -146,6 +146,14 @@ static const yoke_argument state_space_arguments[] = {{"A", YOKE_REAL, 1, 1, &sl
 static const char* const drive[] = {"models_drive.csv"};
 static const yoke_argument playback_arguments[] = {{"file", YOKE_STRING, 1, 1, drive}};
 
+static unsigned char* take(size_t size) {
+  unsigned char* bytes = malloc(size + 1);
+  if (bytes == NULL) {
+    abort();
+  }
+  return bytes;
+}
+
 static yoke_unit_args arguments_of(const yoke_unit_ops* ops) {
   yoke_unit_args args = {"unit", ".", NULL, 0};
   if (strcmp(ops->name, "label") == 0) {
@@ -324,8 +332,7 @@ static void check_feedthrough(const yoke_unit_ops* ops) {
     }
   }
   start_probe(&p);
-  unsigned char *before = malloc(p.size + 1), *after = malloc(p.size + 1);
-  assert_true(before != NULL && after != NULL);
+  unsigned char *before = take(p.size), *after = take(p.size);
   uint64_t random = 99;
   for (int point = 0; point < N_POINTS; point++) {
     for (size_t i = 0; i < info->n_variables; i++) {
@@ -407,8 +414,7 @@ static void test_rolling_back_repeats_the_same_bytes(void** state) {
     }
     start_probe(&p);
     const size_t size = yoke__unit_image_size(&p.unit);
-    unsigned char *start = malloc(size), *images = malloc(2 * size), *values = malloc(2 * p.size);
-    assert_true(start != NULL && images != NULL && values != NULL);
+    unsigned char *start = take(size), *images = take(2 * size), *values = take(2 * p.size);
     check_ok(yoke__unit_save(&p.unit, start, size));
     run_probe(&p, 5, values, images);
     step_probe(&p, 1, 3e-4);  // further steps leave no trace
@@ -432,8 +438,7 @@ static void test_refreshing_twice_is_refreshing_once(void** state) {
     probe p;
     open_probe(&p, yoke__models_at(NULL, m));
     start_probe(&p);
-    unsigned char *once = malloc(p.size + 1), *twice = malloc(p.size + 1);
-    assert_true(once != NULL && twice != NULL);
+    unsigned char *once = take(p.size), *twice = take(p.size);
     uint64_t random = 3;
     for (int k = 0; k < 10; k++) {
       for (size_t i = 0; i < p.unit.info->n_variables; i++) {
