@@ -114,6 +114,7 @@ static const yoke_operand info_operands[] = {
 };
 static const yoke_option info_options[] = {
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
 };
 static const yoke_exit info_exits[] = {
     {YOKE_EXIT_OK, "Printed."},

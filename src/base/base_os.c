@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -242,6 +243,23 @@ yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, 
   const yoke_status status = read_whole(file, path, max_size, bytes, n, err, err_size);
   fclose(file);
   return status;
+}
+
+yoke_status yoke__os_lock_directory(const char* path, int* lock) {
+  *lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) == 0) {
+    return YOKE_OK;
+  }
+  const bool is_taken = errno == EWOULDBLOCK;
+  yoke__os_unlock(lock);
+  return is_taken ? YOKE_IO : YOKE_OK;
+}
+
+void yoke__os_unlock(int* lock) {
+  if (*lock >= 0) {
+    close(*lock);
+  }
+  *lock = -1;
 }
 
 bool yoke__os_is_terminal(FILE* file) {

@@ -46,6 +46,10 @@ yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t 
 // The whole file, NUL behind it, malloc'ed. Refuses more than max_size bytes and directories.
 yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
                                char* err, size_t err_size);
+// Takes a folder for this process alone until unlock; YOKE_IO if another one has it. *lock is -1 where the file
+// system knows no locks.
+yoke_status yoke__os_lock_directory(const char* path, int* lock);
+void yoke__os_unlock(int* lock);
 bool yoke__os_is_terminal(FILE* file);
 bool yoke__os_is_directory(const char* path);
 

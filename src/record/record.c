@@ -21,6 +21,11 @@ struct yoke_record {
   yoke_thread* thread;
   yoke_arena arena;  // owns everything, this struct included
 
+  int lock;  // the folder is ours while it is open
+  const char*
+      stale[YOKE_RECORD_MAX_SINKS + 1];  // files of an earlier run that this one does not replace
+  size_t n_stale;
+
   // the stepping thread's counters
   uint64_t n_committed, n_lost, n_waits;
   uint64_t n_lost_since_commit;
@@ -146,8 +151,16 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
     return fail(err, err_size, YOKE_BAD_ARG, "no folder for the results was given", "");
   }
   YOKE_TRY(yoke__os_make_directory(settings->directory, err, err_size));
+  if (yoke__os_lock_directory(settings->directory, &record->lock) < 0) {
+    return fail(err, err_size, YOKE_IO, "another run is writing its results to this folder",
+                settings->directory);
+  }
+  record->stale[record->n_stale++] =
+      join_path(&record->arena, settings->directory, "summary.json", "");
   for (size_t i = 0; i < YOKE_RECORD_MAX_SINKS; i++) {
     if ((settings->formats & known[i]->format) == 0) {
+      record->stale[record->n_stale++] =
+          join_path(&record->arena, settings->directory, known[i]->file, "");
       continue;
     }
     yoke_record_sink* sink = &writer->sinks[writer->n_sinks++];
@@ -188,6 +201,7 @@ yoke_status yoke__record_open(const yoke_record_settings* settings,
     return fail(err, err_size, YOKE_NO_MEMORY, "out of memory", "");
   }
   record->arena = arena;
+  record->lock = -1;
   if (err_size > 0) {
     err[0] = '\0';
   }
@@ -196,6 +210,7 @@ yoke_status yoke__record_open(const yoke_record_settings* settings,
     if (err_size > 0 && err[0] == '\0') {
       fail(err, err_size, status, yoke_status_text(status), "");
     }
+    yoke__os_unlock(&record->lock);
     arena = record->arena;  // the struct itself lies in it
     yoke__arena_free(&arena);
     return status;
@@ -259,6 +274,14 @@ yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info, cha
   self->writer.n_lost_at_end = self->n_lost_since_commit;
   atomic_store_explicit(&self->writer.is_stopping, true, memory_order_release);
   yoke__os_thread_join(&self->thread);
+
+  // what an earlier run left would be taken for this one's
+  for (size_t i = 0; i < self->n_stale; i++) {
+    if (self->stale[i] != NULL) {
+      yoke__os_file_remove(self->stale[i]);
+    }
+  }
+  yoke__os_unlock(&self->lock);
 
   if (info != NULL) {
     uint32_t formats = 0;

@@ -330,8 +330,41 @@ static void test_gcd_and_lcm(void** state) {
   assert_int_equal(yoke__lcm(INT64_MAX, 2), 0);
 }
 
+// steps between two decimals: exact where the difference of doubles is not
+static void test_count(void** state) {
+  (void)state;
+  static const struct {
+    const char *start, *stop, *step;
+    int64_t n;
+    bool is_whole;
+  } cases[] = {
+      {"0", "10", "1e-3", 10000, true},          {"1000", "1000.3", "1e-6", 300000, true},
+      {"1e9", "1000000000.3", "0.1", 3, true},   {"3600.9", "3610.3", "0.1", 94, true},
+      {"86400.6", "86401", "0.2", 2, true},      {"-0.3", "0.3", "0.1", 6, true},
+      {"0", "10", "3e-3", 3333, false},          {"0", "0.99999", "1", 0, false},
+      {"0", "100000", "1e-4", 1000000000, true},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    yoke_decimal start, stop, step;
+    assert_true(yoke__decimal_parse(cases[i].start, &start));
+    assert_true(yoke__decimal_parse(cases[i].stop, &stop));
+    assert_true(yoke__decimal_parse(cases[i].step, &step));
+    yoke_clock clock;
+    int64_t period = 0, n = -1;
+    bool is_whole = false;
+    check_ok(yoke__clock_fit(yoke__decimal_value(start), &step, 1, &clock, &period));
+    check_ok(yoke__clock_count(&clock, start, stop, period, &n, &is_whole));
+    assert_int_equal(n, cases[i].n);
+    assert_int_equal(is_whole, cases[i].is_whole);
+    assert_int_equal(n == 0 ? YOKE_OK
+                            : yoke__clock_count(&clock, stop, start, period, &n, &is_whole),
+                     n == 0 ? YOKE_OK : YOKE_BAD_ARG);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_count),
       cmocka_unit_test(test_decimals_are_read),
       cmocka_unit_test(test_no_decimals_are_refused),
       cmocka_unit_test(test_doubles_to_decimals_and_back),

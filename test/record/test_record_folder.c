@@ -1,0 +1,64 @@
+// One run per folder at a time, and nothing of an earlier run left beside the new one's files.
+#define _POSIX_C_SOURCE 200809L
+
+#include "record/record_fixture.h"
+
+static void touch(const char* folder, const char* file) {
+  char path[FIXTURE_PATH_SIZE];
+  FILE* f = fopen(fixture_path(path, folder, file), "w");
+  assert_non_null(f);
+  fclose(f);
+}
+
+static void test_one_run_at_a_time(void** state) {
+  (void)state;
+  char folder[FIXTURE_PATH_SIZE], err[256] = "";
+  fixture_folder(folder);
+  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
+  yoke_record *first = NULL, *second = NULL;
+  check_ok(
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &first, err, sizeof err));
+  assert_int_equal(
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &second, err, sizeof err),
+      YOKE_IO);
+  assert_null(second);
+  check_contains(err, "another run is writing its results to this folder");
+  check_contains(err, folder);
+  check_ok(yoke__record_close(&first, NULL, err, sizeof err));
+
+  // free again
+  check_ok(
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &second, err, sizeof err));
+  check_ok(yoke__record_close(&second, NULL, err, sizeof err));
+  fixture_remove(folder);
+}
+
+static void test_old_files_go(void** state) {
+  (void)state;
+  char folder[FIXTURE_PATH_SIZE], err[256] = "";
+  fixture_folder(folder);
+  touch(folder, "summary.json");
+  touch(folder, "results.h5");
+  touch(folder, "results.mat");
+  touch(folder, "notes.txt");
+  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
+  yoke_record* record = NULL;
+  check_ok(
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err));
+  assert_true(fixture_exists(folder, "results.h5"));  // until the new results are there
+  check_ok(yoke__record_close(&record, NULL, err, sizeof err));
+  assert_true(fixture_exists(folder, "results.csv"));
+  assert_false(fixture_exists(folder, "results.h5"));
+  assert_false(fixture_exists(folder, "results.mat"));
+  assert_false(fixture_exists(folder, "summary.json"));
+  assert_true(fixture_exists(folder, "notes.txt"));
+  fixture_remove(folder);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_one_run_at_a_time),
+      cmocka_unit_test(test_old_files_go),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
