@@ -230,7 +230,6 @@ static yoke_status check_inputs(yoke_system* system) {
 }
 
 yoke_status yoke__system_wire(yoke_system* system) {
-  const yoke_scenario* s = system->scenario;
   YOKE_TRY(yoke__system_list_links(system));
   const yoke_status clock_status = yoke__system_fit_clock(system);
   if (clock_status < 0 && clock_status != YOKE_BAD_INPUT) {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# tools/setup without a network: apt-get, dpkg, id and sudo are played by small scripts that write down how
+# tools/setup without a network: apt-get, dpkg, id, sudo and the clock are played by small scripts that write down how
 # they were called. PATH holds nothing else but what a bare system has, so that all programs are "missing".
 # shellcheck disable=SC2016
 set -eu
@@ -16,15 +16,28 @@ play() {
   printf '#!%s\n%s\n' "$(command -v sh)" "$2" >"$work/apt/$1"
   chmod +x "$work/apt/$1"
 }
-play apt-get 'printf "%s\n" "apt-get $DEBIAN_FRONTEND $*" >>"$CALLS"; exit ${APT_STATUS:-0}'
+# with LOCKED=N the first N calls find a lock that apt-get does not wait for
+play_apt='printf "%s\n" "apt-get $DEBIAN_FRONTEND $*" >>"$CALLS"
+read -r n <"$LOCKS"
+if [ "$n" -gt 0 ]; then
+  echo $((n - 1)) >"$LOCKS"
+  echo "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1 (apt-get)" >&2
+  exit 100
+fi
+exit ${APT_STATUS:-0}'
+play apt-get "$play_apt"
+play date 'cat "$CLOCK"'
+play sleep 'read -r t <"$CLOCK"; echo $((t + $1)) >"$CLOCK"; echo "sleep $1" >>"$CALLS"'
 play dpkg 'echo "dpkg $*" >>"$CALLS"'
 play sudo 'echo "sudo $*" >>"$CALLS"; [ -z "${NO_SUDO:-}" ] || exit 1; shift; exec "$@"'
 play id 'echo "${PLAY_UID:-0}"'
 
 # call PATH LEVEL: exit status must be 0; calls are in $CALLS, output in $work/out
-export CALLS=$work/calls
+export CALLS=$work/calls CLOCK=$work/clock LOCKS=$work/locks
 call() {
   : >"$CALLS"
+  echo 1000 >"$CLOCK"
+  echo "${LOCKED:-0}" >"$LOCKS"
   PATH=$1 "$setup" "$2" >"$work/out" 2>&1 || { echo "setup $2 failed" && cat "$work/out" && exit 1; }
 }
 fail() {
@@ -42,11 +55,13 @@ said 'install -y --no-install-recommends .*gcc' "$CALLS"
 said 'install .*cmake' "$CALLS"
 silent sudo "$CALLS"
 # run never installs what only tests need
-for package in cmocka sundials clang strace arm64 ninja; do
+for package in cmocka sundials clang strace arm64 ninja python3 groff; do
   silent $package "$CALLS"
 done
 call "$work/apt:$work/bare" test
-said 'install .*ninja-build' "$CALLS"
+for package in ninja-build strace python3 groff-base; do
+  said "install .*$package" "$CALLS"
+done
 silent arm64 "$CALLS"
 call "$work/apt:$work/bare" full
 said '^dpkg --add-architecture arm64$' "$CALLS"
@@ -57,9 +72,26 @@ APT_STATUS=100 call "$work/apt:$work/bare" run
 said 'could not install cmake' "$work/out"
 said 'install -y --no-install-recommends cmake$' "$CALLS"
 
+# ---- locks that apt-get does not wait for: asked again until they are free, other failures are not repeated
+n_calls() { [ "$(grep -c -e "$1" "$CALLS")" -eq "$2" ] || fail "expected $2 calls of '$1'"; }
+LOCKED=4 call "$work/apt:$work/bare" run
+n_calls ' update$' 5
+n_calls '^sleep' 4
+n_calls ' install ' 1
+silent failed "$work/out"
+APT_STATUS=100 call "$work/apt:$work/bare" run
+n_calls ' update$' 1
+n_calls '^sleep' 0
+# but not for ever: 300 s for each of the two calls, and the packages one by one would wait as long again
+LOCKED=1000000 call "$work/apt:$work/bare" run
+n_calls ' update$' 101
+n_calls ' install ' 101
+said 'apt-get update failed' "$work/out"
+said 'Could not get lock' "$work/out"
+
 # ---- not root: through sudo, which must not ask; without it the list is printed and the status is 0
 PLAY_UID=1000 call "$work/apt:$work/bare" run
-said '^sudo -n env DEBIAN_FRONTEND=noninteractive apt-get' "$CALLS"
+said '^sudo -n env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get' "$CALLS"
 NO_SUDO=1 PLAY_UID=1000 call "$work/apt:$work/bare" run
 said 'cannot be installed from here.* cmake' "$work/out"
 silent '^apt-get' "$CALLS"
