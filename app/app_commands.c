@@ -4,6 +4,7 @@
 
 #include "app/app.h"
 #include "base/base_check.h"
+#include "base/base_format.h"
 
 #define LIST(array) array, YOKE_COUNT(array)
 
@@ -22,14 +23,12 @@ static const char set_help[] =
 static const yoke_operand run_operands[] = {
     {"SYSTEM", false, YOKE_ARGUMENT_FILE, "The system file (YAML)."},
 };
-// in the order of the YOKE_RECORD_ bits
-static const char* const run_formats[] = {"csv", "hdf5", "mat", NULL};
 static const yoke_option run_options[] = {
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Write the results to DIR, which is made if it is missing. "
      "The default is results/ and the name of the system file without its extension."},
-    {"format", "LIST", true, YOKE_ARGUMENT_CHOICE, run_formats,
+    {"format", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__format_names,
      "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
      "The default is what the system file asks for, else csv."},
     {"threads", "N", false, YOKE_ARGUMENT_TEXT, NULL,
@@ -46,10 +45,6 @@ static const yoke_exit run_exits[] = {
      "The run failed: a unit failed, a value became NaN or infinite, or the output "
      "could not be written. Results up to that step are kept."},
     STATUS_USAGE,
-    {YOKE_EXIT_QUALITY,
-     "The run is complete, but a quality limit of the system file was violated."},
-    {YOKE_EXIT_LATE,
-     "The run is complete, but deadlines were missed or rows were lost beyond the limit."},
     {YOKE_EXIT_INTERRUPTED,
      "The run was interrupted (Ctrl-C). Results up to the last step are complete."},
 };
@@ -63,8 +58,8 @@ const yoke_command yoke__command_run = {
     "run",
     "run a system and write its results",
     "Reads the system file, connects its units, runs them together from the start to the stop time "
-    "and writes the signals at every exchange point to results.csv, and what was run, how long it "
-    "took and how good the coupling was to summary.json.\n\n"
+    "and writes the signals at every exchange point to results.csv, and what was run and how "
+    "long it took to summary.json.\n\n"
     "The files get their final names at the end, also after a failed run. On a terminal a progress "
     "line is shown.",
     LIST(run_operands),
@@ -142,8 +137,8 @@ const yoke_command yoke__command_info = {
 
 static const yoke_operand compare_operands[] = {
     {"RESULT", false, YOKE_ARGUMENT_FILE,
-     "A CSV file whose first column is time, an HDF5 file of yoke run, or a folder with "
-     "results.csv or results.h5."},
+     "A CSV file whose first column is time, an HDF5 file of yoke run (results.h5), or a "
+     "folder with one of them. MAT files are not read."},
     {"REFERENCE", false, YOKE_ARGUMENT_FILE, "What it is compared with, in the same form."},
 };
 // in the order of yoke_measure

@@ -107,8 +107,9 @@ void yoke__man_print(FILE* to) {
   fprintf(to, ".B yoke \\-\\-version\n.br\n.B yoke \\-\\-help\n.SH DESCRIPTION\n");
   print_line(
       to,
-      "Yoke runs simulators that were never made for each other as one system, in one time loop "
-      "without iteration, and says with numbers how far the result can be believed.\n\n"
+      "Yoke runs simulators that were never made for each other as one system, in one time loop, "
+      "and says with numbers how far the result can be believed. No step is repeated unless the "
+      "system file chooses an iterative scheme.\n\n"
       "Results go to standard output or to files, messages to standard error.");
   fprintf(to, ".SH COMMANDS\n");
   for (size_t i = 0; i < yoke__n_commands; i++) {
@@ -121,11 +122,11 @@ void yoke__man_print(FILE* to) {
   fprintf(to, ".SH EXIT STATUS\n");
   print_line(
       to, "The statuses of each command are listed with it. 0 is always success, 2 a wrong command "
-          "line or bad input file; with several reasons 1 goes before 4 and 4 before 3.");
+          "line or bad input file.");
   fprintf(to, ".SH FILES\n");
   print_entry(to, "", "results/NAME/results.csv", NULL,
               "Column time, then one column per signal. Numbers read back to the same value.");
   print_entry(to, "", "results/NAME/summary.json", NULL,
-              "What was run, by which version, how long it took and how good the coupling was.");
+              "What was run, by which version, and how long it took.");
   print_examples(to);
 }

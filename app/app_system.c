@@ -41,3 +41,21 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
   free((void*)sets);
   return system;
 }
+
+yoke_state* yoke__app_start(yoke_system* system, int* status) {
+  yoke_messages messages = {0};
+  yoke_state* state = NULL;
+  const yoke_status created = yoke__master_create(system, &messages, &state);
+  yoke__messages_print(&messages, stderr);
+  if (created < 0 && messages.n_errors == 0) {
+    yoke__app_error(NULL, "%s", yoke_status_text(created));
+  }
+  yoke__messages_free(&messages);
+  if (created < 0) {
+    const bool is_outside = created == YOKE_NO_MEMORY || created == YOKE_IO;
+    *status = is_outside ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+    return NULL;
+  }
+  *status = YOKE_EXIT_OK;
+  return state;
+}

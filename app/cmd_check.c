@@ -1,17 +1,13 @@
 // yoke check: the resolved system, without stepping it.
 #include "app/app_system.h"
 #include "base/base_json.h"
-#include "master/master.h"
 
 // Initial values are part of what can go wrong before the first step.
 static int check_start(yoke_system* system) {
-  yoke_messages messages = {0};
-  yoke_state* state = NULL;
-  const yoke_status status = yoke__master_create(system, &messages, &state);
-  yoke__messages_print(&messages, stderr);
-  yoke__messages_free(&messages);
+  int status = YOKE_EXIT_OK;
+  yoke_state* state = yoke__app_start(system, &status);
   yoke__master_destroy(system, &state);
-  return status < 0 ? YOKE_EXIT_USAGE : YOKE_EXIT_OK;
+  return status;
 }
 
 int yoke_cmd_check(int argc, char** argv) {

@@ -5,6 +5,7 @@
 #include "app/app_system.h"
 #include "base/base_json.h"
 #include "base/base_number.h"
+#include "base/base_os.h"
 #include "unit/unit_models.h"
 
 static const char* const causalities[] = {"input", "output", "parameter", "tunable", "state"};
@@ -174,8 +175,10 @@ static int show_system(const yoke_options* options, bool is_json) {
   return status;
 }
 
+// A name that is no model's: a file that exists, or one that was probably meant as such.
 static bool looks_like_file(const char* text) {
-  return strchr(text, '/') != NULL || strstr(text, ".yaml") != NULL || strstr(text, ".yml") != NULL;
+  return yoke__os_is_file(text) || strchr(text, '/') != NULL || strstr(text, ".yaml") != NULL ||
+         strstr(text, ".yml") != NULL;
 }
 
 int yoke_cmd_info(int argc, char** argv) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/app_system.h"
+#include "base/base_format.h"
 #include "base/base_json.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
@@ -52,14 +53,13 @@ static void watch(void* argument) {
 
 static bool choose_formats(const yoke_options* options, const yoke_scenario* scenario,
                            uint32_t* formats) {
-  static const char* const names[] = {"csv", "hdf5", "mat"};
   *formats = 0;
   if (!yoke__options_choices(options, "format", formats)) {
     return false;
   }
   for (size_t i = 0; *formats == 0 && i < scenario->n_record_formats; i++) {
-    for (size_t k = 0; k < YOKE_COUNT(names); k++) {
-      if (strcmp(scenario->record_formats[i].text, names[k]) == 0) {
+    for (size_t k = 0; k < YOKE_N_FORMATS; k++) {
+      if (strcmp(scenario->record_formats[i].text, yoke__format_names[k]) == 0) {
         *formats |= 1u << k;
       }
     }
@@ -69,11 +69,9 @@ static bool choose_formats(const yoke_options* options, const yoke_scenario* sce
 }
 
 static void default_directory(const char* path, char* to, size_t size) {
-  const char* name = strrchr(path, '/');
-  name = name == NULL ? path : name + 1;
-  const char* dot = strrchr(name, '.');
-  const int n = dot == NULL || dot == name ? (int)strlen(name) : (int)(dot - name);
-  snprintf(to, size, "results/%.*s", n, name);
+  size_t n = 0;
+  const char* stem = yoke__scenario_stem(path, &n);
+  snprintf(to, size, "results/%.*s", (int)n, stem);
 }
 
 // ---- summary
@@ -216,17 +214,12 @@ static int run_loaded(yoke_system* system, const yoke_options* options) {
   if (!choose_formats(options, system->scenario, &formats)) {
     return YOKE_EXIT_USAGE;
   }
-  yoke_messages messages = {0};
-  yoke_state* state = NULL;
-  const yoke_status created = yoke__master_create(system, &messages, &state);
-  yoke__messages_print(&messages, stderr);
-  yoke__messages_free(&messages);
-  if (created < 0) {
-    return created == YOKE_NO_CONVERGENCE || created == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE
-                                                                       : YOKE_EXIT_FAILED;
+  int status = YOKE_EXIT_OK;
+  yoke_state* state = yoke__app_start(system, &status);
+  if (state != NULL) {
+    status = run_system(system, state, options, formats);
+    yoke__master_destroy(system, &state);
   }
-  const int status = run_system(system, state, options, formats);
-  yoke__master_destroy(system, &state);
   return status;
 }
 

@@ -21,6 +21,9 @@ add_library(yoke_warnings INTERFACE)
 target_compile_options(yoke_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Wstrict-prototypes
   -Wmissing-prototypes -Wvla -Wcast-qual -Wwrite-strings -ffp-contract=off)
+# the program names its own files, not the folder it was built in; a debugger wants the real ones
+target_compile_options(yoke_warnings INTERFACE
+  $<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 if(YOKE_WERROR)
   target_compile_options(yoke_warnings INTERFACE -Werror)
 endif()

@@ -217,9 +217,9 @@ static void store(yoke_csv_column* column, size_t row, const cell* c) {
 }
 
 static yoke_status fail_count(const reader* r, size_t n_cells, size_t n_columns) {
-  const char* more = n_cells > n_columns ? "more than " : "";
-  snprintf(r->err, r->err_size, "line %zu: %s%zu cell%s, but the header has %zu", r->line, more,
-           n_cells > n_columns ? n_columns : n_cells, n_cells == 1 ? "" : "s", n_columns);
+  const size_t n = n_cells > n_columns ? n_columns : n_cells;
+  snprintf(r->err, r->err_size, "line %zu: %s%zu cell%s, but the header has %zu", r->line,
+           n_cells > n_columns ? "more than " : "", n, n == 1 ? "" : "s", n_columns);
   return YOKE_BAD_INPUT;
 }
 

@@ -136,14 +136,22 @@ static void note_interrupt(int signal_number) {
   signal(signal_number, SIG_DFL);  // the second one ends the process
 }
 
+// who started the process may have wanted it to live on
+static void catch_unless_ignored(int signal_number, const struct sigaction* action) {
+  struct sigaction old;
+  if (sigaction(signal_number, NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
+    sigaction(signal_number, action, NULL);
+  }
+}
+
 void yoke__os_catch_interrupt(void) {
   interrupt_seen = 0;
   struct sigaction action;
   memset(&action, 0, sizeof action);
   action.sa_handler = note_interrupt;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
+  catch_unless_ignored(SIGINT, &action);
+  catch_unless_ignored(SIGTERM, &action);
 
   // a full disk or a closed pipe is reported by write, not by a signal
   signal(SIGXFSZ, SIG_IGN);
@@ -177,6 +185,13 @@ yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size
     }
   }
   return YOKE_OK;
+}
+
+size_t yoke__os_path_join(const char* directory, const char* name, char* to, size_t size) {
+  const size_t n = strlen(directory);
+  const char* slash = n > 0 && directory[n - 1] == '/' ? "" : "/";
+  snprintf(to, size, "%s%s%s", directory, slash, name);
+  return n + strlen(slash) + strlen(name);
 }
 
 yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t err_size) {
@@ -269,6 +284,11 @@ bool yoke__os_is_terminal(FILE* file) {
 bool yoke__os_is_directory(const char* path) {
   struct stat info;
   return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool yoke__os_is_file(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
 // the reason of a failed call, as text

@@ -36,12 +36,15 @@ static inline void yoke__os_relax(void) {
 uint64_t yoke__os_float_mode_set(void);
 void yoke__os_float_mode_restore(uint64_t mode);
 
-// SIGINT and SIGTERM are noted instead of ending the process; a second one ends it as usual.
+// SIGINT and SIGTERM are noted instead of ending the process; a second one ends it as usual. One that was ignored when
+// the process started (nohup, a job in the background of a script) stays ignored.
 void yoke__os_catch_interrupt(void);
 bool yoke__os_is_interrupted(void);
 
 // Files. Errors are errno-style texts in err.
 yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size);  // with parents
+// "directory/name" with one slash between them, cut to size; returns its whole length (to may be NULL if size is 0).
+size_t yoke__os_path_join(const char* directory, const char* name, char* to, size_t size);
 yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t err_size);
 // The whole file, NUL behind it, malloc'ed. Refuses more than max_size bytes and directories.
 yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
@@ -52,6 +55,7 @@ yoke_status yoke__os_lock_directory(const char* path, int* lock);
 void yoke__os_unlock(int* lock);
 bool yoke__os_is_terminal(FILE* file);
 bool yoke__os_is_directory(const char* path);
+bool yoke__os_is_file(const char* path);  // anything that can be read like one
 
 // Files written piece by piece, by descriptor. err receives the reason alone ("No space left on device").
 yoke_status yoke__os_file_create(const char* path, int* file, char* err, size_t err_size);

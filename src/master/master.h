@@ -76,6 +76,9 @@ typedef struct yoke_state {
   atomic_bool is_end_wanted;
   atomic_bool has_events;  // some unit's outputs have jumped since the last exchange:
   bool* is_jumped;         // per unit
+  bool has_tap_jumps;      // some is_tap_jumped has been set
+  bool* is_output_jumped;  // per output, work of one exchange
+  bool* is_tap_jumped;     // per tap into a law or fresh unit: a jump waits for its next exchange
   bool* is_reset_due;      // per signal of the coupling groups: a jump comes with its next sample
   bool* is_fifo_jump;      // per number in the delay lines: it comes after a jump
 
@@ -108,8 +111,10 @@ void yoke__master_take_in(const yoke_system* system, yoke_state* state, size_t u
 // Laws and fresh units, in order: those listed (n of them), as far as they are due.
 yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state, const size_t units[],
                                  size_t n);
-// Laws have no turn of their own under Gauss-Seidel: what they get with a delay is taken once per slot, at its start.
+// Laws have no turn of their own under Gauss-Seidel: what they get with a delay is taken once per slot, at its start, before
+// they are evaluated (open), and their delay lines move on after that (close).
 void yoke__master_open_laws(const yoke_system* system, yoke_state* state);
+void yoke__master_close_laws(const yoke_system* system, yoke_state* state);
 // The value that a tap delivers now, from the outputs y.
 double yoke__master_tap(const yoke_state* state, const yoke_tap* tap, const double y[],
                         int64_t count);

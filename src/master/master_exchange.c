@@ -148,27 +148,80 @@ static void run_intake(const yoke_system* system, yoke_state* state, size_t inde
   }
 }
 
-// A polynomial through samples on both sides of a jump would shoot over it: signals of a unit whose outputs have jumped
-// start anew with their next sample. Laws pass a jump on.
-static void note_jumps(const yoke_system* system, yoke_state* state) {
-  for (size_t k = 0; k < system->n_refresh; k++) {
-    const yoke_system_unit* su = &system->units[system->refresh_order[k]];
-    for (const yoke_tap* tap = system->taps + su->first_tap;
-         tap < system->taps + su->first_tap + su->n_taps; tap++) {
-      if (tap->delay == 0 && state->is_jumped[system->links[tap->link].from_unit]) {
-        state->is_jumped[system->refresh_order[k]] = true;
-      }
+// Jumps. A polynomial through samples on both sides of a jump would shoot over it: signals of a unit whose outputs have
+// jumped start anew with the sample that follows. Laws and fresh units pass a jump on along their feedthrough.
+
+// Does a jump of a unit's outputs lie behind what others may see? Slow units are ahead, except under Gauss-Seidel.
+static bool is_jump_hidden(const yoke_system* system, const yoke_state* state, size_t unit) {
+  return state->y_seen == state->y && system->units[unit].n_slots > 1 && state->unit_wait[unit] > 0;
+}
+
+// What carries the jumped outputs: coupling groups start anew with their next sample, taps into laws and fresh units
+// remember the jump until the exchange that brings it.
+static void spread_jumps(const yoke_system* system, yoke_state* state) {
+  for (size_t i = 0; i < system->n_taps; i++) {
+    const yoke_tap* tap = &system->taps[i];
+    if (tap->delay == 0 && state->is_output_jumped[tap->from] &&
+        system->units[system->links[tap->link].to_unit].is_fresh) {
+      state->is_tap_jumped[i] = true;
+      state->has_tap_jumps = true;
     }
   }
   for (size_t g = 0; g < system->n_groups; g++) {
     const yoke_group* group = &system->groups[g];
     bool* is_reset_due = state->is_reset_due + group->first_signal;
     for (size_t i = 0; i < group->setup.n_signals; i++) {
-      is_reset_due[i] = is_reset_due[i] || state->is_jumped[group->sources[i]];
+      is_reset_due[i] = is_reset_due[i] || state->is_output_jumped[group->taps[i].from];
     }
   }
-  memset(state->is_jumped, 0, system->n_units * sizeof *state->is_jumped);
-  state->has_events = false;
+  memset(state->is_output_jumped, 0, system->n_y * sizeof(bool));
+}
+
+// the outputs that let this tap through jump with it
+static void pass_jump(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
+                      const yoke_tap* tap) {
+  const yoke_unit* unit = &su->unit;
+  for (size_t v = 0; v < unit->info->n_variables; v++) {
+    const yoke_variable* variable = &unit->info->variables[v];
+    if (variable->causality == YOKE_OUTPUT && unit->dense[v] != YOKE_NOT_DENSE &&
+        yoke__unit_has_feedthrough(unit, v, system->links[tap->link].to_variable)) {
+      memset(state->is_output_jumped + su->y + unit->dense[v], true,
+             yoke__variable_count(variable) * sizeof(bool));
+    }
+  }
+}
+
+// a law or fresh unit has been evaluated: jumps that came with its due inputs go on
+static void pass_jumps(const yoke_system* system, yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
+  bool has_passed = false;
+  for (size_t i = su->first_tap; i < su->first_tap + su->n_taps; i++) {
+    const yoke_tap* tap = &system->taps[i];
+    if (state->is_tap_jumped[i] && state->n_slots % tap->every == 0) {
+      pass_jump(system, state, su, tap);
+      state->is_tap_jumped[i] = false;
+      has_passed = true;
+    }
+  }
+  if (has_passed) {
+    spread_jumps(system, state);
+  }
+}
+
+// Jumps that units have announced, as far as others may see them yet.
+static void note_jumps(const yoke_system* system, yoke_state* state) {
+  bool is_left = false;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const bool is_hidden = state->is_jumped[i] && is_jump_hidden(system, state, i);
+    if (state->is_jumped[i] && !is_hidden) {
+      memset(state->is_output_jumped + system->units[i].y, true,
+             system->units[i].unit.n_y * sizeof(bool));
+      state->is_jumped[i] = false;
+    }
+    is_left = is_left || is_hidden;
+  }
+  spread_jumps(system, state);
+  state->has_events = is_left;
 }
 
 void yoke__master_declare_discontinuity(const yoke_system* system, yoke_state* state) {
@@ -244,7 +297,8 @@ void yoke__master_mark_due(const yoke_system* system, yoke_state* state) {
 
 static bool is_refresh_due(const yoke_system* system, const yoke_state* state, size_t unit) {
   const size_t first = system->unit_intake[unit], last = system->unit_intake[unit + 1];
-  bool is_due = first == last;  // without inputs it may still depend on time
+  // a law without inputs may still depend on time; what a unit's step gave is right for open inputs
+  bool is_due = first == last && system->units[unit].is_law;
   for (size_t i = first; i < last; i++) {
     is_due = is_due || state->intake_due[i];
   }
@@ -298,6 +352,9 @@ static yoke_status refresh_unit(const yoke_system* system, yoke_state* state, si
     memcpy(kept, state->u + su->u, su->unit.n_u * sizeof *kept);
   }
   YOKE_TRY(evaluate(system, state, unit, t));
+  if (state->has_tap_jumps) {
+    pass_jumps(system, state, unit);
+  }
   if (is_shown_only) {
     memcpy(state->u + su->u, kept, su->unit.n_u * sizeof *kept);
   }
@@ -312,6 +369,9 @@ static yoke_status refresh_unit(const yoke_system* system, yoke_state* state, si
 
 yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state, const size_t units[],
                                  size_t n) {
+  if (state->has_events) {
+    note_jumps(system, state);
+  }
   for (size_t k = 0; k < n; k++) {
     if (is_refresh_due(system, state, units[k])) {
       YOKE_TRY(refresh_unit(system, state, units[k]));
@@ -342,6 +402,13 @@ void yoke__master_open_laws(const yoke_system* system, yoke_state* state) {
           state->u[tap->to] = yoke__master_tap(state, tap, state->y_seen, state->intake_count[i]);
         }
       }
+    }
+  }
+}
+
+void yoke__master_close_laws(const yoke_system* system, yoke_state* state) {
+  for (size_t unit = system->n_units - system->n_laws; unit < system->n_units; unit++) {
+    for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
       if (state->intake_due[i]) {
         close_intake(system, state, i, state->y_seen);
       }
@@ -358,7 +425,8 @@ yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) 
   if (system->n_refresh > 0) {
     YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
   }
-  for (size_t i = 0; i < system->n_shared_intakes; i++) {
+  // fresh units' own too: what they feed themselves, also through laws, was not there when they were evaluated
+  for (size_t i = 0; i < system->n_intakes; i++) {
     if (state->intake_due[i]) {
       run_intake(system, state, i, state->y, TAKE_ALL);
     }

@@ -406,7 +406,9 @@ static yoke_status start_exchange(const yoke_system* system, yoke_state* state) 
   if (system->scenario->scheme == YOKE_GAUSS_SEIDEL) {
     yoke__master_mark_due(system, state);
     yoke__master_open_laws(system, state);
-    return yoke__master_refresh(system, state, system->refresh_order, system->n_refresh);
+    YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
+    yoke__master_close_laws(system, state);
+    return YOKE_OK;
   }
   return yoke__master_exchange(system, state);
 }

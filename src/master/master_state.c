@@ -27,6 +27,8 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->unit_wait = yoke__arena_array(arena, system->n_units + 1, sizeof(int64_t));
   state->group_since = yoke__arena_array(arena, system->n_groups + 1, sizeof(int64_t));
   state->is_jumped = yoke__arena_array(arena, system->n_units + 1, sizeof(bool));
+  state->is_output_jumped = yoke__arena_array(arena, system->n_y + 1, sizeof(bool));
+  state->is_tap_jumped = yoke__arena_array(arena, system->n_taps + 1, sizeof(bool));
   state->is_reset_due = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
   state->is_fifo_jump = yoke__arena_array(arena, system->n_fifo + 1, sizeof(bool));
   state->unit_t = yoke__arena_array(arena, system->n_units + 1, sizeof(double));
@@ -36,6 +38,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
       state->w_set == NULL || state->group_memory == NULL || state->group_numbers == NULL ||
       state->intake_wait == NULL || state->intake_count == NULL || state->intake_due == NULL ||
       state->unit_wait == NULL || state->group_since == NULL || state->is_jumped == NULL ||
+      state->is_output_jumped == NULL || state->is_tap_jumped == NULL ||
       state->is_reset_due == NULL || state->is_fifo_jump == NULL || state->unit_t == NULL ||
       state->failures == NULL) {
     return YOKE_NO_MEMORY;

@@ -330,7 +330,8 @@ static void advance_thread(void* context, int thread) {
 static void publish(const yoke_system* system, yoke_state* state) {
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_system_unit* su = &system->units[i];
-    const bool is_ending = su->n_slots == 1 ? state->y_seen != state->y : state->unit_wait[i] == 0;
+    const bool is_ending =
+        su->n_slots == 1 ? state->y_seen != state->y : state->n_slots % su->n_slots == 0;
     if (is_ending && !su->is_law) {
       memcpy(state->y + su->y, state->y_work + su->y, su->unit.n_y * sizeof(double));
     }
@@ -375,7 +376,9 @@ static yoke_status slot_gauss_seidel(const yoke_system* system, yoke_state* stat
   move_time(system, state);
   yoke__master_mark_due(system, state);
   yoke__master_open_laws(system, state);
-  return yoke__master_refresh(system, state, system->refresh_order, system->n_refresh);
+  YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
+  yoke__master_close_laws(system, state);
+  return YOKE_OK;
 }
 
 yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {

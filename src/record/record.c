@@ -122,12 +122,11 @@ static yoke_status make_ring(yoke_record* record, size_t n_rows) {
 
 static char* join_path(yoke_arena* arena, const char* directory, const char* file,
                        const char* end) {
-  const size_t n = strlen(directory);
-  const char* slash = n > 0 && directory[n - 1] == '/' ? "" : "/";
-  const size_t size = n + strlen(file) + strlen(end) + 2;
-  char* path = yoke__arena_take(arena, size);
+  const size_t n = yoke__os_path_join(directory, file, NULL, 0);
+  char* path = yoke__arena_take(arena, n + strlen(end) + 1);
   if (path != NULL) {
-    snprintf(path, size, "%s%s%s%s", directory, slash, file, end);
+    yoke__os_path_join(directory, file, path, n + 1);
+    memcpy(path + n, end, strlen(end) + 1);
   }
   return path;
 }

@@ -22,6 +22,7 @@ typedef struct yoke_record_column {
   const char* const* items;  // enumeration names or NULL
 } yoke_record_column;
 
+// Their names, in this order, are in base/base_format.h.
 enum { YOKE_RECORD_CSV = 1u << 0, YOKE_RECORD_HDF5 = 1u << 1, YOKE_RECORD_MAT = 1u << 2 };
 
 typedef struct yoke_record_settings {

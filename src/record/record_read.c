@@ -69,8 +69,17 @@ static yoke_status read_csv(const char* path, yoke_csv* out, char* err, size_t e
   return YOKE_OK;
 }
 
+static yoke_status refuse_mat(char* err, size_t err_size, const char* path) {
+  snprintf(err, err_size, "%s: MAT files are written, but not read; use --format csv or hdf5",
+           path);
+  return YOKE_NO_SUPPORT;
+}
+
 static yoke_status read_any(const char* path, yoke_csv* out, char* err, size_t err_size) {
   yoke_status status;
+  if (has_ending(path, ".mat")) {
+    return refuse_mat(err, err_size, path);
+  }
   if (has_ending(path, ".h5")) {
     char reason[256] = "";
     status = yoke__record_hdf5_read(path, out, reason, sizeof reason);
@@ -102,7 +111,7 @@ yoke_status yoke__record_read(const char* path, yoke_csv* out, char* err, size_t
   // a folder: the first of its result files that can be opened
   const char* chosen = path;
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-    snprintf(inside, size, "%s/%s", path, files[i]);
+    yoke__os_path_join(path, files[i], inside, size);
     FILE* probe = fopen(inside, "rb");
     if (probe != NULL) {
       fclose(probe);

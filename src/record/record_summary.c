@@ -24,16 +24,14 @@ static yoke_status write_part(const char* part, const char* text, size_t n, char
 yoke_status yoke__record_write_text(const char* directory, const char* name, const char* text,
                                     size_t n, char* err, size_t err_size) {
   YOKE_TRY(yoke__os_make_directory(directory, err, err_size));
-  const size_t size = strlen(directory) + strlen(name) + sizeof "/.part";
+  const size_t size = yoke__os_path_join(directory, name, NULL, 0) + sizeof ".part";
   char* part = malloc(size);
   char* path = malloc(size);
   yoke_status status = YOKE_NO_MEMORY;
   if (part == NULL || path == NULL) {
     snprintf(err, err_size, "out of memory");
   } else {
-    const size_t n_directory = strlen(directory);
-    const char* slash = n_directory > 0 && directory[n_directory - 1] == '/' ? "" : "/";
-    snprintf(path, size, "%s%s%s", directory, slash, name);
+    yoke__os_path_join(directory, name, path, size);
     snprintf(part, size, "%s.part", path);
     char reason[256] = "";
     status = write_part(part, text, n, reason, sizeof reason);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_format.h"
 #include "base/base_os.h"
 #include "scenario/scenario_reader.h"
 
@@ -168,7 +169,6 @@ static void read_every(yoke_reader* reader, const yoke_node* node, void* to) {
 }
 
 static void read_formats(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const known[] = {"csv", "hdf5", "mat"};
   yoke_scenario* s = scenario_of(to);
   if (!yoke__read_names(reader, node, &s->record_formats, &s->n_record_formats)) {
     return;
@@ -176,7 +176,7 @@ static void read_formats(yoke_reader* reader, const yoke_node* node, void* to) {
   size_t choice = 0;
   const yoke_node* child = node->kind == YOKE_NODE_LIST ? node->first : node;
   for (size_t i = 0; i < s->n_record_formats; i++, child = child->next) {
-    yoke__read_choice(reader, child, known, YOKE_COUNT(known), &choice);
+    yoke__read_choice(reader, child, yoke__format_names, YOKE_N_FORMATS, &choice);
   }
   yoke__names_check_twice(reader, s->record_formats, s->n_record_formats, "format");
 }
@@ -338,16 +338,29 @@ static void check_times(yoke_reader* reader, const yoke_scenario* s) {
   }
 }
 
+const char* yoke__scenario_stem(const char* path, size_t* n) {
+  const char* slash = strrchr(path, '/');
+  const char* file = slash == NULL ? path : slash + 1;
+  const char* dot = strrchr(file, '.');
+  *n = dot == NULL || dot == file ? strlen(file) : (size_t)(dot - file);
+
+  // "..." without its ending is the folder above
+  if (strspn(file, ".") >= *n) {
+    *n = strlen("system");
+    return "system";
+  }
+  return file;
+}
+
 // name and folder from the path, and every default
 static bool set_defaults(yoke_scenario* s, const char* path) {
   static const yoke_scenario_name all_signals = {.text = "*"};
   const char* slash = strrchr(path, '/');
-  const char* file = slash == NULL ? path : slash + 1;
-  const char* dot = strrchr(file, '.');
-  const size_t n_stem = dot == NULL || dot == file ? strlen(file) : (size_t)(dot - file);
+  size_t n_stem = 0;
+  const char* stem = yoke__scenario_stem(path, &n_stem);
   const size_t n_folder = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
   s->path = yoke__arena_text(&s->arena, path, strlen(path));
-  s->name = yoke__arena_text(&s->arena, file, n_stem);
+  s->name = yoke__arena_text(&s->arena, stem, n_stem);
   s->directory = n_folder == 0 ? "." : yoke__arena_text(&s->arena, path, n_folder);
   s->text = "";
   s->iteration.relaxation = 0.5;

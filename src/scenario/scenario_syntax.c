@@ -28,6 +28,11 @@ typedef struct wording {
 
 static const char tab_text[] = "a tab cannot be used for indentation here; use spaces";
 
+// libyaml looks for the ':' of a key that far and takes a later one for misplaced
+#define MAX_KEY 1024
+static const char long_key_text[] =
+    "expected 'key: value' with a key of at most 1024 characters; a text with ': ' needs quotes";
+
 static const wording wordings[] = {
     {"found a tab character", "", AT_PROBLEM, tab_text},
     {"found character that cannot start any token", "", WITH_CHARACTER,
@@ -79,6 +84,16 @@ static const wording wordings[] = {
     {"", "directive", AT_CONTEXT, "the line starting with '%%' is no valid directive; remove it"},
     {"found duplicate %YAML directive", "", AT_PROBLEM, "the %%YAML line is given twice"},
 };
+
+static bool is_long_key(const yaml_parser_t* parser) {
+  const char* problem = parser->problem == NULL ? "" : parser->problem;
+  if (parser->problem_mark.column <= MAX_KEY) {
+    return false;
+  }
+  return strncmp(problem, "mapping values are not allowed", 30) == 0 ||
+         (strcmp(problem, "could not find expected ':'") == 0 &&
+          parser->problem_mark.line == parser->context_mark.line);
+}
 
 static const wording* find_wording(const yaml_parser_t* parser) {
   const char* problem = parser->problem == NULL ? "" : parser->problem;
@@ -158,6 +173,7 @@ void yoke__syntax_report(const yaml_parser_t* parser, const char* bytes, size_t 
 
   char text[256];
   const bool is_tab = w->style == WITH_CHARACTER && strcmp(insert, "\t") == 0;
-  fill(is_tab ? tab_text : w->text, insert, text, sizeof text);
+  const char* pattern = is_long_key(parser) ? long_key_text : w->text;
+  fill(is_tab ? tab_text : pattern, insert, text, sizeof text);
   yoke__error(messages, w->style == AT_CONTEXT ? context : problem, "%s", text);
 }

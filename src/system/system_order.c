@@ -304,15 +304,21 @@ static yoke_status order_refresh(yoke_system* system, const graph* g) {
     return YOKE_NO_MEMORY;
   }
   size_t n = 0;
+  bool hears_itself = false;  // since its last entry the unit took in an output of its own
   for (size_t i = 0; i < g->n; i++) {
     const size_t node = g->order[i], index = unit_of(system, g, node);
     const yoke_system_unit* unit = &system->units[index];
     const yoke_variable* variable = &unit->unit.info->variables[node - g->base[index]];
+    for (size_t e = g->first[node]; variable->causality != YOKE_OUTPUT && e < g->first[node + 1];
+         e++) {
+      hears_itself = hears_itself || unit_of(system, g, g->edges[e]) == index;
+    }
     const bool has_feedthrough = g->first[node + 1] > g->first[node];
     if (variable->causality == YOKE_OUTPUT &&
         (unit->is_law || (unit->is_fresh && has_feedthrough)) &&
-        (n == 0 || order[n - 1] != index)) {
+        (n == 0 || order[n - 1] != index || hears_itself)) {
       order[n++] = index;
+      hears_itself = false;
     }
   }
   system->refresh_order = order;

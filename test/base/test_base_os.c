@@ -158,6 +158,27 @@ static void test_files_that_cannot_be_read(void** state) {
   assert_null(bytes);
 }
 
+static void test_path_join(void** state) {
+  (void)state;
+  static const struct {
+    const char *directory, *whole;
+  } cases[] = {{"a", "a/name"}, {"a/b/", "a/b/name"}, {"/", "/name"}, {".", "./name"}};
+  char path[16];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const size_t n = strlen(cases[i].whole);
+    assert_int_equal(yoke__os_path_join(cases[i].directory, "name", NULL, 0), n);
+    assert_int_equal(yoke__os_path_join(cases[i].directory, "name", path, sizeof path), n);
+    assert_string_equal(path, cases[i].whole);
+  }
+  assert_int_equal(yoke__os_path_join("a", "name", path, 4), 6);  // cut
+  assert_string_equal(path, "a/n");
+
+  write_file(path_of("is_file"), 1);
+  assert_true(yoke__os_is_file(path_of("is_file")));
+  assert_false(yoke__os_is_file(root));
+  assert_false(yoke__os_is_file(path_of("missing")));
+}
+
 static void test_rename(void** state) {
   (void)state;
   char err[512] = "";
@@ -240,6 +261,29 @@ static void test_interrupt(void** state) {
   assert_int_equal(WTERMSIG(status), SIGINT);
 }
 
+// what was ignored at the start stays ignored, the other one is noted
+static void test_ignored_interrupt(void** state) {
+  (void)state;
+  fflush(NULL);
+  const pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    signal(SIGINT, SIG_IGN);
+    yoke__os_catch_interrupt();
+    raise(SIGINT);
+    raise(SIGINT);
+    if (yoke__os_is_interrupted()) {
+      _exit(1);
+    }
+    raise(SIGTERM);
+    _exit(yoke__os_is_interrupted() ? 0 : 2);
+  }
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void note_run(void* context) {
   *(int*)context = 42;
 }
@@ -262,10 +306,12 @@ int main(void) {
       cmocka_unit_test(test_folders_that_cannot_be),
       cmocka_unit_test(test_files_are_read_whole),
       cmocka_unit_test(test_files_that_cannot_be_read),
+      cmocka_unit_test(test_path_join),
       cmocka_unit_test(test_rename),
       cmocka_unit_test(test_clocks),
       cmocka_unit_test(test_float_mode),
       cmocka_unit_test(test_interrupt),
+      cmocka_unit_test(test_ignored_interrupt),
       cmocka_unit_test(test_thread),
   };
   return cmocka_run_group_tests_name("base_os", tests, make_root, remove_root);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Every ready-made system runs and shows what its first lines say. Lines of a system file that are read here:
+# Every ready-made system runs and shows what its first lines say. The first line is for people; every further line that
+# starts with # must be one of these (comments elsewhere in the file are indented or stand behind something):
 #   # expect: 0                       exit status of yoke run
 #   # reference: reference.csv        what the compare and energy lines refer to; this is the default
 #   # compare: arm.s max=1e-3..2e-3   a measure of yoke compare and the range it must lie in
@@ -69,12 +70,24 @@ check_energy() {
   fi
 }
 
+# is_promise LINE: one of the lines explained above, without "# "
+is_promise() {
+  local number='[-+]?[0-9][0-9.]*([eE][-+]?[0-9]+)?'
+  [[ $1 =~ ^expect:\ [0-9]+$ || $1 =~ ^reference:\ [^\ ]+$ || $1 =~ ^energy(-root)?:\ $number$ ||
+    $1 =~ ^compare:\ [^\ ]+\ (nrmse|rmse|max|end)=$number\.\.$number$ ||
+    $1 =~ ^value:\ [^\ ]+\ $number\ $number\ $number$ || $1 =~ ^text:\ [^\ ]+\ $number\ [^\ ]+$ ]]
+}
+
 # check_lines SYSTEM RESULT: what the comments of a system file promise
 check_lines() {
   local system=$1 result=$2 line words reference got
   reference=$(sed -n 's/^# reference: //p' "$system")
   reference=$(dirname "$system")/${reference:-reference.csv}
   while read -r line; do
+    if ! is_promise "$line"; then
+      bad "$name: '# $line' is none of the lines that are checked"
+      continue
+    fi
     read -ra words <<<"$line"
     case $line in
     'compare: '*) check_compare "$result" "$reference" "${words[1]}" "${words[2]}" ;;
@@ -96,7 +109,7 @@ check_lines() {
       fi
       ;;
     esac
-  done < <(sed -n 's/^# //p' "$system")
+  done < <(sed -n '2,$s/^# \{0,1\}//p' "$system")
 }
 
 # run SYSTEM OUT [ARGUMENTS]: status of the run; what it said is shown when it is not the one expected
@@ -123,8 +136,8 @@ for system in "$source"/scenarios/*/*.yaml; do
 
   # the first line says what the system shows, the second how it ends
   expected=$(sed -n 's/^# expect: //p' "$system")
-  if [[ $(head -n 1 "$system") != '# '* || -z $expected ]]; then
-    bad "$name: the first line must be a comment that says what it shows, and one must say '# expect: STATUS'"
+  if [[ $(head -n 1 "$system") != '# '* || ! $expected =~ ^[0-9]+$ ]]; then
+    bad "$name: the first line must be a comment that says what it shows, and one, once, must say '# expect: STATUS'"
     continue
   fi
   if "$program" check "$system" >"$work/log" 2>&1; then pass; else
@@ -154,6 +167,10 @@ before=$n_bad
     "$source/scenarios/linear-oscillator/reference.csv"
 } >"$work/log"
 if [ $((n_bad - before)) -eq 3 ]; then n_bad=$before; else bad "$name: wrong numbers passed"; fi
+for line in 'compare arm.s max=0..1' 'compare: arm.s max=0.1' 'compare: arm.s' 'compare: arm.s mxa=0..1' 'energy 2.0' \
+  'energy: two' 'value: a.x 1 2' 'text: a.x 1' 'expect 0' 'expect:0' 'reference:' 'a remark' ''; do
+  if is_promise "$line"; then bad "$name: '# $line' passes for a line that is checked"; else pass; fi
+done
 
 # couplings without feedthrough, fresh exchange and converged iteration are the same numbers (CS-07, CS-08)
 name='equal numbers'

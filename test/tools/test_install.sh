@@ -13,9 +13,11 @@ mv "$work/first" "$work/moved"
 prefix=$work/moved
 version=$(sed -n 's/#define YOKE_VERSION  *"\(.*\)"/\1/p' "$YOKE_SOURCE_DIR/include/yoke/version.h")
 
-# nothing of the build machine in the text files
-if grep -r -F -e "$work/first" -e "$YOKE_BUILD_DIR" -e "$YOKE_SOURCE_DIR/include" "$prefix/include" "$prefix"/lib/pkgconfig \
-  "$prefix"/lib/cmake; then
+# nothing of the build machine in any file, program and libraries included (a debugger wants the real paths)
+places=(-e "$work/first" -e "$YOKE_BUILD_DIR" -e "$YOKE_SOURCE_DIR/")
+binaries='*'
+! grep -q '^CMAKE_BUILD_TYPE:.*=Debug' "$YOKE_BUILD_DIR/CMakeCache.txt" || binaries='*.[hcp]*'
+if grep -r -l -F --include="$binaries" "${places[@]}" "$prefix"; then
   echo 'an installed file names a folder of the build' >&2
   exit 1
 fi
