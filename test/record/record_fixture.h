@@ -52,9 +52,9 @@ static inline void fixture_folder(char path[FIXTURE_PATH_SIZE]) {
   assert_non_null(mkdtemp(path));
 }
 
-static inline const char* fixture_path(char path[FIXTURE_PATH_SIZE], const char* folder,
+static inline const char* fixture_path(char path[FIXTURE_PATH_SIZE], const char* directory,
                                        const char* file) {
-  snprintf(path, FIXTURE_PATH_SIZE, "%.200s/%.255s", folder, file);
+  snprintf(path, FIXTURE_PATH_SIZE, "%.200s/%.255s", directory, file);
   return path;
 }
 
@@ -71,16 +71,31 @@ static inline void fixture_remove(const char* folder) {
   assert_int_equal(rmdir(folder), 0);
 }
 
-static inline bool fixture_exists(const char* folder, const char* file) {
+// The folder of the running test: set-up and tear-down of every test that writes.
+static char folder[FIXTURE_PATH_SIZE];
+
+static inline int make_folder(void** state) {
+  (void)state;
+  fixture_folder(folder);
+  return 0;
+}
+
+static inline int remove_folder(void** state) {
+  (void)state;
+  fixture_remove(folder);
+  return 0;
+}
+
+static inline bool fixture_exists(const char* directory, const char* file) {
   char path[FIXTURE_PATH_SIZE];
   struct stat info;
-  return lstat(fixture_path(path, folder, file), &info) == 0;
+  return lstat(fixture_path(path, directory, file), &info) == 0;
 }
 
 // The bytes of a file, NUL behind them, to be freed.
-static inline char* fixture_read(const char* folder, const char* file, size_t* n) {
+static inline char* fixture_read(const char* directory, const char* file, size_t* n) {
   char path[FIXTURE_PATH_SIZE];
-  FILE* in = fopen(fixture_path(path, folder, file), "rb");
+  FILE* in = fopen(fixture_path(path, directory, file), "rb");
   if (in == NULL) {
     fail_msg("%s is missing", path);
     return NULL;
@@ -96,11 +111,11 @@ static inline char* fixture_read(const char* folder, const char* file, size_t* n
   return bytes;
 }
 
-static inline yoke_record* fixture_open(const char* folder, uint32_t formats) {
+static inline yoke_record* fixture_open(const char* directory, uint32_t formats) {
   char err[512] = "";
   yoke_record* record = NULL;
   const yoke_record_settings settings = {
-      .directory = folder, .formats = formats, .title = "all types", .flush_ns = 20000000};
+      .directory = directory, .formats = formats, .title = "all types", .flush_ns = 20000000};
   const yoke_status status =
       yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err);
   if (status < 0) {

@@ -7,20 +7,6 @@
 #include "record/record_fixture.h"
 #include "record/record_read.h"
 
-static char folder[FIXTURE_PATH_SIZE];
-
-static int make_folder(void** state) {
-  (void)state;
-  fixture_folder(folder);
-  return 0;
-}
-
-static int remove_folder(void** state) {
-  (void)state;
-  fixture_remove(folder);
-  return 0;
-}
-
 static void text_is_exact(void** state) {
   (void)state;
   const yoke_record_column columns[] = {

@@ -14,20 +14,6 @@
 #include "record/record_read.h"
 #include "record/record_writer.h"
 
-static char folder[FIXTURE_PATH_SIZE];
-
-static int make_folder(void** state) {
-  (void)state;
-  fixture_folder(folder);
-  return 0;
-}
-
-static int remove_folder(void** state) {
-  (void)state;
-  fixture_remove(folder);
-  return 0;
-}
-
 // What a child process tells its parent.
 typedef struct outcome {
   int code;  // 0 the run went as described by the rest; 77 not possible here

@@ -3,7 +3,7 @@
 
 #include "record/record_fixture.h"
 
-static void touch(const char* folder, const char* file) {
+static void touch(const char* file) {
   char path[FIXTURE_PATH_SIZE];
   FILE* f = fopen(fixture_path(path, folder, file), "w");
   assert_non_null(f);
@@ -12,8 +12,7 @@ static void touch(const char* folder, const char* file) {
 
 static void test_one_run_at_a_time(void** state) {
   (void)state;
-  char folder[FIXTURE_PATH_SIZE], err[256] = "";
-  fixture_folder(folder);
+  char err[256] = "";
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
   yoke_record *first = NULL, *second = NULL;
   check_ok(
@@ -30,17 +29,15 @@ static void test_one_run_at_a_time(void** state) {
   check_ok(
       yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &second, err, sizeof err));
   check_ok(yoke__record_close(&second, NULL, err, sizeof err));
-  fixture_remove(folder);
 }
 
 static void test_old_files_go(void** state) {
   (void)state;
-  char folder[FIXTURE_PATH_SIZE], err[256] = "";
-  fixture_folder(folder);
-  touch(folder, "summary.json");
-  touch(folder, "results.h5");
-  touch(folder, "results.mat");
-  touch(folder, "notes.txt");
+  char err[256] = "";
+  touch("summary.json");
+  touch("results.h5");
+  touch("results.mat");
+  touch("notes.txt");
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
   yoke_record* record = NULL;
   check_ok(
@@ -52,13 +49,12 @@ static void test_old_files_go(void** state) {
   assert_false(fixture_exists(folder, "results.mat"));
   assert_false(fixture_exists(folder, "summary.json"));
   assert_true(fixture_exists(folder, "notes.txt"));
-  fixture_remove(folder);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_one_run_at_a_time),
-      cmocka_unit_test(test_old_files_go),
+      cmocka_unit_test_setup_teardown(test_one_run_at_a_time, make_folder, remove_folder),
+      cmocka_unit_test_setup_teardown(test_old_files_go, make_folder, remove_folder),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,20 +14,6 @@
 
 #include <hdf5.h>
 
-static char folder[FIXTURE_PATH_SIZE];
-
-static int make_folder(void** state) {
-  (void)state;
-  fixture_folder(folder);
-  return 0;
-}
-
-static int remove_folder(void** state) {
-  (void)state;
-  fixture_remove(folder);
-  return 0;
-}
-
 // rows first..first+n-1 of a table read back
 static void check_rows(const yoke_csv* table, size_t first, size_t n) {
   assert_int_equal(table->n_rows, n);

@@ -58,20 +58,6 @@ void free(void* block) {
 // NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name)
 #endif
 
-static char folder[FIXTURE_PATH_SIZE];
-
-static int make_folder(void** state) {
-  (void)state;
-  fixture_folder(folder);
-  return 0;
-}
-
-static int remove_folder(void** state) {
-  (void)state;
-  fixture_remove(folder);
-  return 0;
-}
-
 #ifndef HAS_SANITIZER
 // What the stepping thread of a paced run does: rows where there is room, else a note.
 static void step_rows(yoke_record* record, size_t n) {

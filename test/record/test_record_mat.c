@@ -9,20 +9,6 @@
 
 #include <matio.h>
 
-static char folder[FIXTURE_PATH_SIZE];
-
-static int make_folder(void** state) {
-  (void)state;
-  fixture_folder(folder);
-  return 0;
-}
-
-static int remove_folder(void** state) {
-  (void)state;
-  fixture_remove(folder);
-  return 0;
-}
-
 static mat_t* open_mat(void) {
   char path[FIXTURE_PATH_SIZE];
   mat_t* mat = Mat_Open(fixture_path(path, folder, "results.mat"), MAT_ACC_RDONLY);

@@ -5,20 +5,6 @@
 
 #include "record/record_fixture.h"
 
-static char folder[FIXTURE_PATH_SIZE];
-
-static int make_folder(void** state) {
-  (void)state;
-  fixture_folder(folder);
-  return 0;
-}
-
-static int remove_folder(void** state) {
-  (void)state;
-  fixture_remove(folder);
-  return 0;
-}
-
 static void write_summary(int64_t steps, yoke_status want) {
   char err[512] = "";
   yoke_json json = {0};
