@@ -136,7 +136,7 @@ yoke_status yoke__clock_fit(double start, const yoke_decimal durations[], int n,
   for (int e = exponent; e < 0; e++) {
     den *= 10;
   }
-  *clock = (yoke_clock){start, divisor, den};
+  *clock = (yoke_clock){start, divisor, den, exponent};
   return YOKE_OK;
 }
 
@@ -157,15 +157,11 @@ yoke_status yoke__clock_count(const yoke_clock* clock, yoke_decimal start, yoke_
                               int64_t period, int64_t* n, bool* is_whole) {
   // everything in units of the smallest power of ten at hand
   int exponent = start.exponent < stop.exponent ? start.exponent : stop.exponent;
-  int den_exponent = 0;
-  for (double d = clock->den; d > 1; d /= 10) {
-    den_exponent--;
-  }
-  exponent = den_exponent < exponent ? den_exponent : exponent;
+  exponent = clock->exponent < exponent ? clock->exponent : exponent;
   wide from = 0, to = 0, length = 0;
   if (!shifted(start.mantissa, start.exponent - exponent, &from) ||
       !shifted(stop.mantissa, stop.exponent - exponent, &to) ||
-      !shifted((wide)period * clock->num, den_exponent - exponent, &length)) {
+      !shifted((wide)period * clock->num, clock->exponent - exponent, &length)) {
     return YOKE_FULL;
   }
   if (to < from) {

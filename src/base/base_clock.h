@@ -23,8 +23,9 @@ double yoke__decimal_value(yoke_decimal d);
 // time of tick k = start + k * num / den. Products stay exact below 2^53, so the quotient is correctly rounded.
 typedef struct yoke_clock {
   double start;
-  int64_t num;  // one tick is num / den seconds
-  double den;   // a power of ten, or 1
+  int64_t num;   // one tick is num / den seconds
+  double den;    // a power of ten, or 1
+  int exponent;  // den is 10^-exponent
 } yoke_clock;
 
 // The largest tick of which all n durations (positive) are integer multiples; ticks[i] is duration i in ticks.
