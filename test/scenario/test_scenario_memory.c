@@ -4,72 +4,9 @@
 // The program brings its own malloc family in front of glibc's. Sanitizers do the same, so there the
 // test is skipped.
 #include "scenario_helper.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_OWN_MALLOC 0
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) ||                         \
-    __has_feature(memory_sanitizer)
-#define HAS_OWN_MALLOC 0
-#endif
-#endif
-#if !defined(HAS_OWN_MALLOC) && defined(__GLIBC__)
-#define HAS_OWN_MALLOC 1
-#endif
+#include "support/failing_heap.h"
 
 #if HAS_OWN_MALLOC
-
-// glibc's own functions under their second names
-// NOLINTBEGIN(bugprone-reserved-identifier)
-void* __libc_malloc(size_t size);
-void* __libc_calloc(size_t count, size_t size);
-void* __libc_realloc(void* block, size_t size);
-void __libc_free(void* block);
-// NOLINTEND(bugprone-reserved-identifier)
-
-// What fails; a test program has one thread.
-static struct {
-  bool is_on;          // calls are counted
-  bool fails_onwards;  // not only the call `fails_at` fails, all behind it too
-  long n_calls, fails_at;
-  long n_blocks;  // taken while on and not given back
-} heap;
-
-static bool is_refused(void) {
-  if (!heap.is_on) {
-    return false;
-  }
-  const long call = heap.n_calls++;
-  return heap.fails_onwards ? call >= heap.fails_at : call == heap.fails_at;
-}
-
-static void* counted(void* block) {
-  heap.n_blocks += heap.is_on && block != NULL;
-  return block;
-}
-
-// visible, so that libyaml calls them too
-// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
-YOKE_API void* malloc(size_t size) {
-  return is_refused() ? NULL : counted(__libc_malloc(size));
-}
-
-YOKE_API void* calloc(size_t count, size_t size) {
-  return is_refused() ? NULL : counted(__libc_calloc(count, size));
-}
-
-YOKE_API void* realloc(void* block, size_t size) {
-  if (is_refused()) {
-    return NULL;
-  }
-  return block == NULL ? counted(__libc_malloc(size)) : __libc_realloc(block, size);
-}
-
-YOKE_API void free(void* block) {
-  heap.n_blocks -= heap.is_on && block != NULL;
-  __libc_free(block);
-}
-// NOLINTEND(readability-inconsistent-declaration-parameter-name)
 
 typedef struct input {
   const char* text;
@@ -82,13 +19,13 @@ typedef struct input {
 static bool read_with_failure(const input* in, long n, bool fails_onwards) {
   yoke_messages messages = {0};
   yoke_scenario* s = NULL;
-  heap.n_calls = heap.n_blocks = 0;
+  heap.n_requests = heap.n_blocks = 0;
   heap.fails_at = n;
   heap.fails_onwards = fails_onwards;
   heap.is_on = true;
   const yoke_status status = yoke__scenario_read(in->text, strlen(in->text), "m.yaml", in->sets,
                                                  in->n_sets, &messages, &s);
-  const bool is_done = heap.n_calls <= n;
+  const bool is_done = heap.n_requests <= n;
   const bool has_result = s != NULL;
   yoke__scenario_free(&s);
   yoke__messages_free(&messages);
