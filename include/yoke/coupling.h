@@ -23,13 +23,44 @@ typedef struct yoke_coupling_sink {
   double step;  // interval at which the unit is called [s]
 } yoke_coupling_sink;
 
+// A setting of a method: `bonds: {spring: {coupling: {method: energy, k_i: 0.25}}}`.
+typedef struct yoke_coupling_parameter {
+  const char* name;
+  const char* text;  // one line for people
+  double start;      // default
+  double min, max;   // allowed range, ends included
+  const char* const*
+      items;  // names instead of numbers (the value is the index); NULL-terminated, or NULL
+} yoke_coupling_parameter;
+
+// The bond that a group serves: its action travels in the signals, its rate the other way. The method sees both ends
+// as probes, in SI units and with the bond's sign: y[n_signals + i] is the action as its unit delivered it,
+// y[n_signals + n + i] the rate, i = 0 .. n - 1.
+typedef struct yoke_coupling_bond {
+  const char* name;
+  size_t n;             // components; signal i carries component i of the action
+  const double* scale;  // n: SI value (sign included) = scale * signal
+  double mu;            // energy of a step = mu * dP * H; NaN if it is not known
+} yoke_coupling_bond;
+
 typedef struct yoke_coupling_setup {
   size_t n_signals;
   const int* orders;  // extrapolation order per signal, 0..3
   size_t n_sinks;
   const yoke_coupling_sink* sinks;
-  double interval;  // exchange interval of the group [s]
+  double interval;           // exchange interval of the group [s]
+  size_t n_probes;           // numbers behind the signals in `y` of observe: looked at, not served
+  const double* parameters;  // values of the method's parameters, in the order of its table
+  const yoke_coupling_bond* bond;  // NULL if the group is not a bond
+  const int64_t* n_sends;          // per signal: steps of its source per exchange
 } yoke_coupling_setup;
+
+// An exchange point.
+typedef struct yoke_coupling_moment {
+  int64_t k;      // counts from 0 at the start time
+  double h_last;  // the interval that ends here [s]; 0 at k = 0
+  double h_next;  // the interval that begins here [s]
+} yoke_coupling_moment;
 
 typedef enum yoke_coupling_reset {
   YOKE_RESET_DISCONTINUITY,
@@ -37,24 +68,44 @@ typedef enum yoke_coupling_reset {
   YOKE_RESET_MODE_SWITCH,
 } yoke_coupling_reset;
 
+enum {
+  YOKE_COUPLING_BOND = 1u << 0,      // serves a bond and needs its probes
+  YOKE_COUPLING_JACOBI = 1u << 1,    // valid under explicit Jacobi only
+  YOKE_COUPLING_EXPLICIT = 1u << 2,  // valid for units with explicit solvers only
+  YOKE_COUPLING_SUBSTEPS =
+      1u << 3,  // needs a receiving unit that is called several times per exchange
+  YOKE_COUPLING_NEEDS_MU = 1u << 4,  // needs to know mu of the bond
+};
+
 typedef struct yoke_coupling_ops {
   const char* name;  // as in `method: hold`
   const char* text;
+  uint32_t flags;  // YOKE_COUPLING_*
+  const yoke_coupling_parameter* parameters;
+  size_t n_parameters;
+  const char* const* health_names;  // what health reports
+  size_t n_health;
 
   // Bytes of `self` for this set-up; prepare lays everything into them (zeroed, aligned to 64).
   size_t (*size)(const yoke_coupling_setup* setup);
   yoke_status (*prepare)(void* self, const yoke_coupling_setup* setup, char* err, size_t err_size);
 
-  // At every exchange point of the group, after the barrier, in fixed order. k counts from 0 at the start time;
-  // y: the signals now; u_applied: what the units were given last (NULL at k = 0).
-  void (*observe)(void* self, int64_t k, const double y[], const double u_applied[]);
-  // After every step of a sending unit (optional).
-  void (*send)(void* self, size_t unit, int64_t j, const double y[]);
+  // At every exchange point of the group, after the barrier, in fixed order.
+  // y: the signals now, then the probes; u_applied: what the units were given last (NULL at k = 0).
+  void (*observe)(void* self, const yoke_coupling_moment* now, const double y[],
+                  const double u_applied[]);
+  // After the j-th step (1, 2, ...) of the unit that a signal comes from, since the last exchange: the signal's value
+  // now (optional). Touches only the slot of that signal.
+  void (*send)(void* self, size_t signal, int64_t j, double y);
   // Before every step of a receiving unit: its signals at time tau after the last exchange point [s].
   // Touches only the slot of that sink. u: the sink's n numbers.
   void (*input)(void* self, size_t sink, double tau, double u[]);
   // Their derivatives of the given order (1, 2, ...) at tau, for units that take them (optional).
   void (*input_derivatives)(void* self, size_t sink, double tau, int order, double du[]);
+  // Counters and figures for the summary: n_health numbers (optional).
+  void (*health)(const void* self, double values[]);
+  // Energy that the coupling of the bond has created and that is still to be removed [J] (methods that correct a bond).
+  double (*remainder)(const void* self);
   // Forgets history that is no longer valid. is_affected: one flag per signal; NULL: all of them.
   void (*reset)(void* self, yoke_coupling_reset reason, const bool is_affected[]);
 } yoke_coupling_ops;

@@ -19,6 +19,7 @@ extern "C" {
   X(OK, 0, "success")                                                                              \
   X(LATE, 1, "step finished after its deadline")                                                   \
   X(ENDED, 2, "a unit asked to end the run")                                                       \
+  X(STOPPED, 3, "a quality limit ended the run")                                                   \
   X(BAD_ARG, -1, "argument is NULL or out of range")                                               \
   X(NO_SUPPORT, -2, "unit lacks this operation")                                                   \
   X(DIVERGED, -3, "a state or output became NaN or infinite")                                      \

@@ -17,7 +17,8 @@ static void open_hold(fixture* f, double interval) {
     f->orders[i] = i;
   }
   f->sink = (yoke_coupling_sink){0, N, interval / 10};
-  f->setup = (yoke_coupling_setup){N, f->orders, 1, &f->sink, interval};
+  f->setup = (yoke_coupling_setup){
+      .n_signals = N, .orders = f->orders, .n_sinks = 1, .sinks = &f->sink, .interval = interval};
   assert_true(yoke__couple_hold.size(&f->setup) <= sizeof f->memory);
   check_ok(yoke__couple_hold.prepare(f->memory, &f->setup, NULL, 0));
 }
@@ -37,7 +38,7 @@ static void observe_at(fixture* f, int64_t k, double t) {
   for (int i = 0; i < N; i++) {
     y[i] = polynomial(i, t);
   }
-  yoke__couple_hold.observe(f->memory, k, y, NULL);
+  yoke__couple_hold.observe(f->memory, &(yoke_coupling_moment){.k = k}, y, NULL);
 }
 
 // CS-03: degree n is reproduced exactly by order n, also far from the origin of time. The interval is a power of two, so that
@@ -91,7 +92,7 @@ static void test_fallback_at_the_start_and_after_reset(void** state) {
   for (int round = 0; round < 2; round++) {
     for (int k = 0; k < 4; k++) {
       const double y[N] = {samples[k], samples[k], samples[k], samples[k]};
-      yoke__couple_hold.observe(f.memory, k, y, NULL);
+      yoke__couple_hold.observe(f.memory, &(yoke_coupling_moment){.k = k}, y, NULL);
       double u[N];
       yoke__couple_hold.input(f.memory, 0, 0.5, u);
       // Lagrange polynomial through the last m + 1 samples at s = 0.5
@@ -151,7 +152,7 @@ static void test_order(void** state) {
     for (int64_t k = -3; k <= 0; k++) {
       const double v = sin(1 + (double)k * interval);
       const double y[N] = {v, v, v, v};
-      yoke__couple_hold.observe(f.memory, k + 3, y, NULL);
+      yoke__couple_hold.observe(f.memory, &(yoke_coupling_moment){.k = k + 3}, y, NULL);
     }
     double u[N];
     yoke__couple_hold.input(f.memory, 0, interval, u);

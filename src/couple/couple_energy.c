@@ -1,0 +1,276 @@
+// Energy-corrected coupling of one bond: what the rate's unit receives is the extrapolated action and a correction that
+// is constant until the next exchange.
+//
+//   u(tau) = polynomial(tau) + corr / scale        corr from the samples of action and rate, energy_correction.h
+//
+// The action inside the energy balance is the one its unit delivered (the probes), never the corrected one: otherwise
+// the correction would hide itself. With corr = 0 the input is that of `hold`, bit by bit.
+// Source: cosimulation specification 10.1, 10.3. Assumes explicit Jacobi, explicit solvers and rho below about 0.2.
+#include "couple/couple_energy.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "couple/couple_polynomial.h"
+#include "energy/energy_correction.h"
+
+// Layout of self: the struct, one polynomial per signal, then numbers: what is added to each signal, and the
+// memory of the correction.
+typedef struct energy {
+  const yoke_coupling_sink* sinks;
+  const int* orders;
+  const double* scale;
+  size_t n_signals;
+  double interval;
+  yoke_polynomial* signals;
+  double* added;
+  double* numbers;
+  yoke_correction_settings settings;
+  yoke_correction correction;
+  bool has_begun;
+} energy;
+
+enum {
+  VARIANT,
+  K_I,
+  MIN_RATE,
+  MIN_RATE_ABS,
+  GAMMA,
+  GATE,
+  N_HOLD,
+  PEAK_TIME,
+  OFFSET_TIME,
+  MAX_ACTION,
+  MAX_ENERGY,
+  ENABLED,
+  MU,
+  N_PARAMETERS
+};
+enum { GUARDED, BARE };
+
+static const char* const variant_items[] = {"guarded", "bare", NULL};
+static const char* const switch_items[] = {"off", "on", NULL};
+
+static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
+    [VARIANT] = {"variant", "guarded, or bare: the published form without its guards", GUARDED, 0,
+                 1, variant_items},
+    [K_I] = {"k_i", "weight of the accumulated error; NaN: 0.25, bare 0", (double)NAN, 0, 1, NULL},
+    [MIN_RATE] = {"min_rate", "no correction while the rate is below this share of its peak", 0.05,
+                  0, 1, NULL},
+    [MIN_RATE_ABS] = {"min_rate_abs", "no correction while the rate is below this [SI]", 0, 0,
+                      HUGE_VAL, NULL},
+    [GAMMA] = {"gamma", "largest correction, in peak changes of the action per step", 1, 0,
+               HUGE_VAL, NULL},
+    [GATE] = {"gate", "suspended while rho is above this", 0.5, 0, HUGE_VAL, NULL},
+    [N_HOLD] = {"n_hold", "exchanges it stays suspended afterwards", 10, 0, 1e6, NULL},
+    [PEAK_TIME] = {"peak_time", "time constant of the peaks [s]", 1, DBL_MIN, HUGE_VAL, NULL},
+    [OFFSET_TIME] = {"offset_time", "time constant of the mean action [s]", 2, DBL_MIN, HUGE_VAL,
+                     NULL},
+    [MAX_ACTION] = {"max_action", "largest correction [SI]", HUGE_VAL, 0, HUGE_VAL, NULL},
+    [MAX_ENERGY] = {"max_energy", "bound of the accumulated error [J]", HUGE_VAL, 0, HUGE_VAL,
+                    NULL},
+    [ENABLED] = {"enabled", "off: extrapolation only", 1, 0, 1, switch_items},
+    [MU] = {"mu", "energy of a step = mu dP H; NaN: from rates, orders and feedthrough",
+            (double)NAN, 0, 1e6, NULL},
+};
+
+static const char* const health_names[] = {
+    "steps", "clips",   "skips", "gated",       "switch_offs",
+    "lost",  "outside", "peak",  "accumulated", "unguarded",
+};
+
+static size_t round_up(size_t size) {
+  return (size + 63) / 64 * 64;
+}
+
+static size_t signals_size(const yoke_coupling_setup* setup) {
+  return round_up(setup->n_signals * sizeof(yoke_polynomial));
+}
+
+static size_t energy_size(const yoke_coupling_setup* setup) {
+  const size_t n = setup->n_signals;
+  return round_up(sizeof(energy)) + signals_size(setup) +
+         (n + yoke__correction_numbers(n)) * sizeof(double);
+}
+
+// mu of the parameters, else the bond's; bare takes what its published form has, and the absolute limits.
+static yoke_correction_settings read_settings(const double* p, double mu) {
+  const bool is_bare = p[VARIANT] > 0.5;
+  yoke_correction_settings s = is_bare ? yoke__correction_bare : yoke__correction_defaults;
+  if (!is_bare) {
+    s.monitor.peak_time = p[PEAK_TIME];
+    s.monitor.offset_time = p[OFFSET_TIME];
+    s.min_rate = p[MIN_RATE];
+    s.gamma = p[GAMMA];
+    s.gate = p[GATE];
+    s.n_hold = (int)lround(p[N_HOLD]);
+  }
+  s.k_i = isnan(p[K_I]) ? s.k_i : p[K_I];
+  s.min_rate_abs = p[MIN_RATE_ABS];
+  s.max_action = p[MAX_ACTION];
+  s.max_energy = p[MAX_ENERGY];
+  s.is_enabled = p[ENABLED] > 0.5;
+  s.mu = isnan(p[MU]) ? mu : p[MU];
+  return s;
+}
+
+// What is wrong with the set-up, or NULL.
+static const char* find_fault(const yoke_coupling_setup* setup) {
+  const yoke_coupling_bond* bond = setup->bond;
+  if (bond == NULL) {
+    return "it serves a bond only";
+  }
+  if (setup->n_signals != bond->n || setup->n_probes < 2 * bond->n) {
+    return "it needs every component of the action and the rate";
+  }
+  for (size_t i = 0; i < bond->n; i++) {
+    if (!isnormal(bond->scale[i])) {
+      return "the action has no scale";
+    }
+  }
+  if (isnan(bond->mu) && isnan(setup->parameters[MU])) {
+    return "the energy factor of this bond is not known: give mu";
+  }
+  return NULL;
+}
+
+static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
+                                  size_t err_size) {
+  const char* fault = find_fault(setup);
+  if (fault != NULL) {
+    (void)snprintf(err, err_size, "%s", fault);
+    return YOKE_BAD_ARG;
+  }
+  energy* self = memory;
+  char* after = (char*)memory + round_up(sizeof(energy));
+  double* numbers = (double*)(after + signals_size(setup));
+  *self = (energy){
+      .sinks = setup->sinks,
+      .orders = setup->orders,
+      .scale = setup->bond->scale,
+      .n_signals = setup->n_signals,
+      .interval = setup->interval,
+      .signals = (yoke_polynomial*)after,
+      .added = numbers,
+      .numbers = numbers + setup->n_signals,
+      .settings = read_settings(setup->parameters, setup->bond->mu),
+  };
+  return YOKE_OK;
+}
+
+// Starts or updates the correction; counters live on when a mode switch starts it anew.
+static void correct(energy* self, const yoke_coupling_moment* now, const double action[],
+                    const double rate[]) {
+  if (now->k == 0 || !self->has_begun) {
+    const yoke_correction_counts counts = self->correction.counts;
+    yoke__correction_start(&self->correction, &self->settings, self->n_signals, self->numbers,
+                           action, rate);
+    self->correction.counts = now->k == 0 ? self->correction.counts : counts;
+    self->has_begun = true;
+    return;
+  }
+  const double h_last = now->h_last > 0 ? now->h_last : self->interval;
+  const double h_next = now->h_next > 0 ? now->h_next : self->interval;
+  yoke__correction_update(&self->correction, h_last, h_next, action, rate);
+}
+
+static void energy_observe(void* memory, const yoke_coupling_moment* now, const double y[],
+                           const double u_applied[]) {
+  (void)u_applied;
+  energy* self = memory;
+  const size_t n = self->n_signals;
+  correct(self, now, y + n, y + 2 * n);
+  for (size_t i = 0; i < n; i++) {
+    yoke__polynomial_observe(&self->signals[i], y[i]);
+    self->added[i] = self->correction.corr[i] / self->scale[i];
+  }
+}
+
+static void energy_input(void* memory, size_t sink, double tau, double u[]) {
+  const energy* self = memory;
+  const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
+  const yoke_polynomial_weights w = yoke__polynomial_at(tau / self->interval);
+  for (size_t i = 0; i < n; i++) {
+    const yoke_polynomial* signal = &self->signals[first + i];
+    u[i] = yoke__polynomial_sum(signal, self->orders[first + i], w, signal->u);
+    // adding 0 would turn -0 into 0: off must be the same bytes as hold
+    if (self->added[first + i] != 0) {
+      u[i] += self->added[first + i];
+    }
+  }
+}
+
+// the correction is constant over the interval
+static void energy_input_derivatives(void* memory, size_t sink, double tau, int order,
+                                     double du[]) {
+  const energy* self = memory;
+  const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
+  const yoke_polynomial_weights w =
+      yoke__polynomial_slope(tau / self->interval, self->interval, order);
+  for (size_t i = 0; i < n; i++) {
+    du[i] = yoke__polynomial_sum(&self->signals[first + i], self->orders[first + i], w, 0);
+  }
+}
+
+static void energy_health(const void* memory, double values[]) {
+  const energy* self = memory;
+  const yoke_correction_counts* c = &self->correction.counts;
+  size_t i = 0;
+  values[i++] = (double)c->n_steps;
+  values[i++] = (double)c->n_clips;
+  values[i++] = (double)c->n_skips;
+  values[i++] = (double)c->n_gates;
+  values[i++] = (double)c->n_offs;
+  values[i++] = (double)c->n_lost;
+  values[i++] = c->n_steps > 0 ? (double)c->n_outside / (double)c->n_steps : 0;
+  values[i++] = c->peak;
+  values[i++] = self->correction.accumulated;
+  values[i++] = self->settings.is_enabled && yoke__correction_is_unguarded(&self->settings);
+}
+
+// booked and not yet removed, the last step included
+static double energy_remainder(const void* memory) {
+  const energy* self = memory;
+  return self->correction.accumulated + self->correction.step_energy;
+}
+
+static void energy_reset(void* memory, yoke_coupling_reset reason, const bool is_affected[]) {
+  energy* self = memory;
+  bool is_any = false;
+  for (size_t i = 0; i < self->n_signals; i++) {
+    if (is_affected == NULL || is_affected[i]) {
+      yoke__polynomial_reset(&self->signals[i]);
+      is_any = true;
+    }
+  }
+  if (!is_any || !self->has_begun) {
+    return;
+  }
+  if (reason == YOKE_RESET_LOST_SAMPLE) {
+    yoke__correction_lose(&self->correction);
+  } else if (reason == YOKE_RESET_DISCONTINUITY) {
+    yoke__correction_jump(&self->correction);
+  } else {
+    self->has_begun = false;  // other equations: their books start at zero
+  }
+}
+
+const yoke_coupling_ops yoke__couple_energy = {
+    .name = "energy",
+    .text = "extrapolation plus an action that takes out the energy which the coupling made",
+    .flags =
+        YOKE_COUPLING_BOND | YOKE_COUPLING_JACOBI | YOKE_COUPLING_EXPLICIT | YOKE_COUPLING_NEEDS_MU,
+    .parameters = parameters,
+    .n_parameters = N_PARAMETERS,
+    .health_names = health_names,
+    .n_health = sizeof health_names / sizeof *health_names,
+    .size = energy_size,
+    .prepare = energy_prepare,
+    .observe = energy_observe,
+    .input = energy_input,
+    .input_derivatives = energy_input_derivatives,
+    .health = energy_health,
+    .remainder = energy_remainder,
+    .reset = energy_reset,
+};

@@ -1,0 +1,170 @@
+// The correction, one update per exchange point:
+//
+//   E_acc += dE*_old + (corr_old . A) H              what the last correction missed, because the rate moved
+//   dE*    = mu dP~ H                                0 while suspended: a step or an artefact is not booked
+//   b      = -(dE* + k_i E_acc) / (|A| H),  |b| <= gamma * peak |B_k+1 - B_k|,  corr = b A / |A|
+//
+// Suspended while rho > gate and n_hold steps afterwards; skipped near |A| = 0, where the energy stays in the books.
+// The accumulated error is closed one step late, because its last part needs the rate at the end of the step.
+// Source: cosimulation specification 10.1 (method as published), 10.3 (with guards); order of operations as there.
+#include "energy/energy_correction.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "energy/energy_vector.h"
+
+// above this rho the method is outside the range it was validated in
+#define RHO_VALID 0.2
+
+const yoke_correction_settings yoke__correction_defaults = {
+    .monitor = {.peak_time = 1, .offset_time = 2, .offset_gain = 1},
+    .mu = (double)NAN,
+    .k_i = 0.25,
+    .min_rate = 0.05,
+    .gamma = 1,
+    .gate = 0.5,
+    .n_hold = 10,
+    .max_action = HUGE_VAL,
+    .max_energy = HUGE_VAL,
+    .is_enabled = true,
+};
+
+const yoke_correction_settings yoke__correction_bare = {
+    .monitor = {.peak_time = HUGE_VAL, .offset_time = HUGE_VAL, .offset_gain = 0},
+    .mu = (double)NAN,
+    .gamma = HUGE_VAL,
+    .gate = HUGE_VAL,
+    .max_action = HUGE_VAL,
+    .max_energy = HUGE_VAL,
+    .is_enabled = true,
+};
+
+bool yoke__correction_is_unguarded(const yoke_correction_settings* settings) {
+  return isinf(settings->gamma) && isinf(settings->max_action) && isinf(settings->gate) &&
+         settings->min_rate <= 0 && settings->min_rate_abs <= 0;
+}
+
+size_t yoke__correction_numbers(size_t n) {
+  return n + yoke__monitor_numbers(n);
+}
+
+void yoke__correction_start(yoke_correction* c, const yoke_correction_settings* settings, size_t n,
+                            double memory[], const double action[], const double rate[]) {
+  *c = (yoke_correction){.settings = *settings, .corr = memory};
+  memset(memory, 0, n * sizeof *memory);
+  yoke__monitor_start(&c->monitor, &settings->monitor, n, memory + n, action, rate);
+}
+
+void yoke__correction_lose(yoke_correction* c) {
+  c->is_lost = true;
+}
+
+void yoke__correction_jump(yoke_correction* c) {
+  c->is_jump = true;
+}
+
+// Books what the last step's correction left over. rate: at the end of that step.
+static void close_step(yoke_correction* c, double h, const double rate[]) {
+  const double missed = c->step_energy + yoke__bond_dot(c->monitor.n, c->corr, rate) * h;
+  const double limit = c->settings.max_energy;
+  const double sum = c->accumulated + missed;
+  if (yoke__is_finite(sum)) {
+    c->accumulated = fabs(sum) > limit ? copysign(limit, sum) : sum;
+  }
+}
+
+// The gate and its hold; true if this step is suspended.
+static bool pass_gate(yoke_correction* c) {
+  const bool is_gated = c->monitor.rho > c->settings.gate;
+  if (is_gated) {
+    c->hold = c->settings.n_hold;
+  }
+  const bool is_held = c->hold > 0;
+  if (is_held && !is_gated) {
+    c->hold--;
+  }
+  return is_gated || is_held || c->is_jump;
+}
+
+static void suspend(yoke_correction* c, bool is_suspended) {
+  c->counts.n_offs += is_suspended && !c->is_suspended && c->settings.is_enabled;
+  c->is_suspended = is_suspended;
+}
+
+// Energy and action change of the step that ended.
+static void book_step(yoke_correction* c, double h) {
+  const double old_peak = c->change_peak * c->monitor.peak_decay;
+  if (c->is_suspended) {
+    c->step_energy = 0;
+    c->change_peak = old_peak;
+    return;
+  }
+  const double energy = c->settings.mu * c->monitor.power_smooth * h;
+  c->step_energy = yoke__is_finite(energy) ? energy : 0;
+  c->change_peak = c->monitor.change > old_peak ? c->monitor.change : old_peak;
+}
+
+// corr along the rate for a step of length h; 0 where the rate is too small to act with.
+static void set_correction(yoke_correction* c, double h, const double rate[]) {
+  const yoke_correction_settings* s = &c->settings;
+  const size_t n = c->monitor.n;
+  const double size = yoke__bond_distance(n, rate, NULL);
+  const bool is_small = size <= s->min_rate * c->monitor.rate_peak || size < s->min_rate_abs;
+  double b = -(c->step_energy + s->k_i * c->accumulated) / (size * h);
+  if (is_small || !yoke__is_finite(b)) {
+    c->counts.n_skips++;
+    return;
+  }
+  // no clip is not the same as infinity times a peak of 0
+  const double clip =
+      isinf(s->gamma) ? s->max_action : fmin(s->gamma * c->change_peak, s->max_action);
+  if (fabs(b) > clip) {
+    b = copysign(clip, b);
+    c->counts.n_clips++;
+  }
+  for (size_t i = 0; i < n; i++) {
+    c->corr[i] = b * (rate[i] / size);  // this way round one component is b or -b, to the bit
+  }
+  c->counts.peak = fmax(c->counts.peak, fabs(b));
+}
+
+// A step without samples: the last correction is closed, no other begins.
+static void pass_lost_step(yoke_correction* c, double h) {
+  close_step(c, h, c->monitor.rate);
+  c->step_energy = 0;
+  c->change_peak *= c->monitor.peak_decay;
+  memset(c->corr, 0, c->monitor.n * sizeof *c->corr);
+  c->counts.n_lost++;
+  suspend(c, true);
+}
+
+void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
+                             const double action[], const double rate[]) {
+  c->counts.n_steps++;
+  if (c->is_jump) {
+    yoke__monitor_jump(&c->monitor);
+  }
+  if (c->is_lost) {
+    yoke__monitor_miss(&c->monitor, h_last);
+  } else {
+    yoke__monitor_update(&c->monitor, h_last, action, rate);
+  }
+  c->is_lost = false;
+  if (c->monitor.is_lost) {
+    pass_lost_step(c, h_last);
+    return;
+  }
+  c->residual += c->monitor.power_smooth * h_last;
+  c->counts.n_outside += c->monitor.rho > RHO_VALID;
+
+  suspend(c, pass_gate(c));
+  c->is_jump = false;
+  close_step(c, h_last, rate);
+  book_step(c, h_last);
+  c->counts.n_gates += c->is_suspended;
+  memset(c->corr, 0, c->monitor.n * sizeof *c->corr);
+  if (!c->is_suspended && c->settings.is_enabled) {
+    set_correction(c, h_next, rate);
+  }
+}

@@ -1,0 +1,160 @@
+// Residual power and the normalised indicator of one bond, step by step:
+//
+//   dP   = B_k . A_k+1 - B_k+1 . A_k                 dP~ the same with B - B_off
+//   A_pk = max(|A|, A_pk exp(-h/T_pk))               F_pk = max(|B - B_off|, F_pk exp(-h/T_pk))
+//   rho  = |dP~| / (F_pk A_pk)                       then B_off += (h/T_off) (B - B_off)
+//
+// The old offset is used for everything in a step; it moves at its end. The order of operations is that of the
+// specification, because counters of the correction depend on it. Source: cosimulation specification 9.2, 9.6, 10.3.
+// Assumes samples at exchange points, before any correction.
+#include "energy/energy_monitor.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "energy/energy_vector.h"
+
+const yoke_monitor_settings yoke__monitor_defaults = {
+    .peak_time = 1, .offset_time = 2, .offset_gain = 1};
+
+// What one pair of samples gives.
+typedef struct outcome {
+  double power, power_smooth, change;
+  double rate_size, action_size;
+} outcome;
+
+size_t yoke__monitor_numbers(size_t n) {
+  return 3 * n;
+}
+
+static void keep_samples(yoke_monitor* m, const double action[], const double rate[]) {
+  memcpy(m->action, action, m->n * sizeof *action);
+  memcpy(m->rate, rate, m->n * sizeof *rate);
+}
+
+// Takes the first samples, unless they are not finite.
+static void begin(yoke_monitor* m, const double action[], const double rate[]) {
+  m->has_samples = yoke__bond_is_finite(m->n, action) && yoke__bond_is_finite(m->n, rate);
+  m->is_lost = !m->has_samples;
+  if (!m->has_samples) {
+    return;
+  }
+  keep_samples(m, action, rate);
+  for (size_t i = 0; i < m->n; i++) {
+    m->offset[i] = m->settings.offset_gain * action[i];
+  }
+}
+
+void yoke__monitor_start(yoke_monitor* monitor, const yoke_monitor_settings* settings, size_t n,
+                         double memory[], const double action[], const double rate[]) {
+  *monitor = (yoke_monitor){
+      .settings = *settings,
+      .n = n,
+      .action = memory,
+      .rate = memory + n,
+      .offset = memory + 2 * n,
+      .peak_decay = 1,
+  };
+  memset(memory, 0, yoke__monitor_numbers(n) * sizeof *memory);
+  begin(monitor, action, rate);
+}
+
+// exp() only when the step changes; an infinite time constant gives 1 and 0
+static void set_step(yoke_monitor* m, double h) {
+  if (h != m->h && h >= 0) {
+    m->h = h;
+    m->peak_decay = exp(-h / m->settings.peak_time);
+    m->offset_share = fmin(h / m->settings.offset_time, 1);
+  }
+}
+
+static void set_peaks(yoke_monitor* m, double rate_size, double action_size) {
+  const double rate_old = m->rate_peak * m->peak_decay;
+  const double action_old = m->action_peak * m->peak_decay;
+  m->rate_peak = rate_size > rate_old ? rate_size : rate_old;
+  m->action_peak = action_size > action_old ? action_size : action_old;
+}
+
+// dP and dP~ of two pairs of samples; held: see yoke__monitor_update_held, or NULL
+static outcome compare(const yoke_monitor* m, const double held[], const double action[],
+                       const double rate[]) {
+  outcome o = {0};
+  for (size_t i = 0; i < m->n; i++) {
+    const double offset = m->offset[i];
+    if (held != NULL) {
+      o.power += (held[i] - action[i]) * rate[i];
+    } else {
+      o.power += m->action[i] * rate[i] - action[i] * m->rate[i];
+      o.power_smooth += (m->action[i] - offset) * rate[i] - (action[i] - offset) * m->rate[i];
+    }
+  }
+  // with the partner held both actions have the same offset: it drops out
+  o.power_smooth = held != NULL ? o.power : o.power_smooth;
+  o.change = yoke__bond_distance(m->n, action, m->action);
+  o.rate_size = yoke__bond_distance(m->n, rate, NULL);
+  o.action_size = yoke__bond_distance(m->n, action, m->offset);
+  return o;
+}
+
+void yoke__monitor_miss(yoke_monitor* monitor, double h) {
+  set_step(monitor, h);
+  set_peaks(monitor, 0, 0);
+  monitor->power = monitor->power_smooth = monitor->rho = monitor->change = 0;
+  monitor->is_lost = true;
+  monitor->n_missed++;
+}
+
+void yoke__monitor_jump(yoke_monitor* monitor) {
+  // as after a long gap: the next samples stand for themselves
+  monitor->n_missed += 2;
+}
+
+// anything not finite in the samples or their products shows in one of the five numbers
+static bool is_usable(const outcome* o) {
+  return yoke__is_finite(o->power) && yoke__is_finite(o->power_smooth) &&
+         yoke__is_finite(o->change) && yoke__is_finite(o->rate_size) &&
+         yoke__is_finite(o->action_size);
+}
+
+static void update(yoke_monitor* m, double h, const double held[], const double action[],
+                   const double rate[]) {
+  if (!m->has_samples) {
+    yoke__monitor_miss(m, h);
+    begin(m, action, rate);
+    m->n_missed = m->has_samples ? 0 : m->n_missed;
+    return;
+  }
+  outcome o = compare(m, held, action, rate);
+  if (!is_usable(&o)) {
+    yoke__monitor_miss(m, h);
+    return;
+  }
+  if (m->n_missed > 1) {
+    // too far from the last good samples to be one step
+    o.power = o.power_smooth = o.change = 0;
+  }
+  set_step(m, h);
+  set_peaks(m, o.rate_size, o.action_size);
+  const double scale = m->action_peak * m->rate_peak;
+  const double rho = scale > 0 ? fabs(o.power_smooth) / scale : 0;
+  m->rho = yoke__is_finite(rho) ? rho : 0;
+  m->power = o.power;
+  m->power_smooth = o.power_smooth;
+  m->change = o.change;
+  for (size_t i = 0; i < m->n; i++) {
+    m->offset[i] += m->offset_share * (action[i] - m->offset[i]);
+  }
+  keep_samples(m, action, rate);
+  m->is_lost = false;
+  m->n_missed = 0;
+}
+
+void yoke__monitor_update(yoke_monitor* monitor, double h, const double action[],
+                          const double rate[]) {
+  update(monitor, h, NULL, action, rate);
+}
+
+void yoke__monitor_update_held(yoke_monitor* monitor, double h, const double held[],
+                               const double action[], const double rate[]) {
+  update(monitor, h, held, action, rate);
+}

@@ -1,0 +1,58 @@
+// Residual power of one bond from the samples of its action B and rate A at exchange points (SI units):
+//
+//   dP_k+1 = B_k . A_k+1 - B_k+1 . A_k          > 0: the coupling creates energy
+//   rho    = |dP~| / (peak |B~| peak |A|),      B~ = B - B_off, dP~ from B~
+//
+// B_off is a slow mean of the action (a static load carries no energy error), the peaks decay with a time constant.
+// Source: cosimulation specification 9.2, 9.6, 10.3.
+#ifndef YOKE_ENERGY_MONITOR_H
+#define YOKE_ENERGY_MONITOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct yoke_monitor_settings {
+  double peak_time;  // time constant of the peaks [s], default 1; INFINITY: they never decay
+  double
+      offset_time;  // time constant of the offset [s], default 2; INFINITY: stays where it starts
+  double offset_gain;  // 1: the offset starts at the first action; 0: at zero
+} yoke_monitor_settings;
+
+extern const yoke_monitor_settings yoke__monitor_defaults;
+
+typedef struct yoke_monitor {
+  yoke_monitor_settings settings;
+  size_t n;                            // components
+  double *action, *rate, *offset;      // last samples and offset, n each
+  double h, peak_decay, offset_share;  // for steps of length h [s]
+  double rate_peak, action_peak;
+  double power;         // dP of the last step [W]
+  double power_smooth;  // the same from the action without its offset [W]
+  double rho;           // 0 while a peak is 0
+  double change;        // |B_k+1 - B_k|
+  bool has_samples;     // false until the first samples that are finite
+  bool is_lost;         // the last samples were left out
+  int64_t n_missed;     // samples left out since the last good ones
+} yoke_monitor;
+
+// Numbers of memory for n components.
+size_t yoke__monitor_numbers(size_t n);
+// First samples. memory: yoke__monitor_numbers(n) numbers that live as long as the monitor.
+void yoke__monitor_start(yoke_monitor* monitor, const yoke_monitor_settings* settings, size_t n,
+                         double memory[], const double action[], const double rate[]);
+// The samples after a step of length h [s]. Samples that are not finite, or whose products are not, are left out
+// (yoke__monitor_miss). The samples after one lost step are compared with the last good ones, which covers both
+// steps; after more than one they start anew and give dP = 0.
+void yoke__monitor_update(yoke_monitor* monitor, double h, const double action[],
+                          const double rate[]);
+// The same where dP is computed by the caller (partner held): held is the action with the partner's old samples,
+// dP = (held - action) . rate.
+void yoke__monitor_update_held(yoke_monitor* monitor, double h, const double held[],
+                               const double action[], const double rate[]);
+// A step of length h [s] without samples: dP, rho and change are 0, the peaks decay.
+void yoke__monitor_miss(yoke_monitor* monitor, double h);
+// The next samples follow a jump: they are taken, but not compared with the last ones.
+void yoke__monitor_jump(yoke_monitor* monitor);
+
+#endif

@@ -1,0 +1,267 @@
+// Total energy residual: |dP| added up over intervals, for signals that are held, merged or straight lines.
+//
+//   dP = e_in . f_out - f_in . e_out = d_e . f_out - e_out . d_f       so TER <= effort part + flow part
+//
+// Compensated sums; an interval with a value that is not finite is counted and left out as a whole, so that all sums
+// cover the same time. Source: TER specification 2.4 (T4, T5), 2.5, 3.1 to 3.4. The integral of the magnitude of a
+// parabola is split at its roots, taken from the form without cancellation (textbook).
+#include "energy/energy_ter.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "energy/energy_vector.h"
+
+// Mean values over an interval.
+typedef struct means {
+  double power, power_size;
+  double passed, passed_size;
+  double flow, effort;
+  double flow_defect, effort_defect;
+} means;
+
+double yoke__ter_power(size_t n, const yoke_ter_sample* sample) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    sum += sample->e_in[i] * sample->f_out[i] - sample->f_in[i] * sample->e_out[i];
+  }
+  return sum;
+}
+
+double yoke__ter_power_by_defects(size_t n, const yoke_ter_sample* sample) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    const double d_e = sample->e_in[i] - sample->e_out[i];
+    const double d_f = sample->f_in[i] - sample->f_out[i];
+    sum += d_e * sample->f_in[i] - sample->e_in[i] * d_f;
+  }
+  return sum;
+}
+
+static void add_means(yoke_ter* ter, double dt, const means* m) {
+  // whatever is not finite in any value makes this sum not finite
+  const double probe =
+      m->power_size + m->passed_size + m->flow + m->effort + m->flow_defect + m->effort_defect;
+  if (!yoke__is_finite(probe * dt) || !(dt >= 0)) {
+    ter->n_bad++;
+    ter->power = ter->passed = 0;
+    return;
+  }
+  ter->power = m->power;
+  ter->passed = m->passed;
+  yoke__sum_add(&ter->total, m->power_size * dt);
+  yoke__sum_add(&ter->net, m->power * dt);
+  yoke__sum_add(&ter->throughput, m->passed_size * dt);
+  yoke__sum_add(&ter->flow, m->flow * dt);
+  yoke__sum_add(&ter->effort, m->effort * dt);
+  yoke__sum_add(&ter->flow_defect, m->flow_defect * dt);
+  yoke__sum_add(&ter->effort_defect, m->effort_defect * dt);
+}
+
+void yoke__ter_add(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* sample) {
+  means m = {.power = yoke__ter_power(n, sample)};
+  for (size_t i = 0; i < n; i++) {
+    const double d_e = sample->e_in[i] - sample->e_out[i];
+    const double d_f = sample->f_in[i] - sample->f_out[i];
+    m.passed += sample->e_in[i] * sample->f_in[i];
+    m.flow += sample->e_out[i] * d_f;
+    m.effort += d_e * sample->f_out[i];
+    m.flow_defect = i == 0 ? fabs(d_f) : hypot(m.flow_defect, d_f);
+    m.effort_defect = i == 0 ? fabs(d_e) : hypot(m.effort_defect, d_e);
+  }
+  m.power_size = fabs(m.power);
+  m.passed_size = fabs(m.passed);
+  m.flow = fabs(m.flow);
+  m.effort = fabs(m.effort);
+  add_means(ter, dt, &m);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// signals that change at their own times
+
+void yoke__ter_merge_start(yoke_ter_merge* merge, size_t n, double memory[], double t) {
+  *merge = (yoke_ter_merge){.n = n, .values = memory, .t = t};
+  memset(memory, 0, 4 * n * sizeof *memory);
+}
+
+void yoke__ter_merge_advance(yoke_ter_merge* merge, double t) {
+  const size_t n = merge->n;
+  const double* v = merge->values;
+  if (t > merge->t) {
+    const yoke_ter_sample sample = {
+        .e_in = v + YOKE_E_IN * n,
+        .f_out = v + YOKE_F_OUT * n,
+        .f_in = v + YOKE_F_IN * n,
+        .e_out = v + YOKE_E_OUT * n,
+    };
+    yoke__ter_add(&merge->ter, t - merge->t, n, &sample);
+    merge->t = t;
+  } else if (!(t >= merge->t)) {
+    merge->ter.n_bad++;
+  }
+}
+
+void yoke__ter_merge_change(yoke_ter_merge* merge, double t, yoke_ter_signal signal,
+                            const double value[]) {
+  yoke__ter_merge_advance(merge, t);
+  memcpy(merge->values + (size_t)signal * merge->n, value, merge->n * sizeof *value);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// straight lines
+
+// Integral of the polynomial from a to b, degree at most 2.
+static double integrate(const double c[3], double a, double b) {
+  // (b - a) times the mean, not a difference of antiderivatives: no cancellation for short pieces
+  const double sum = a + b;
+  return (b - a) * (c[0] + c[1] * sum / 2 + c[2] * (sum * sum - a * b) / 3);
+}
+
+// Roots of the parabola inside (0, 1), in order; their number.
+static size_t find_roots(const double c[3], double roots[2]) {
+  const double disc = c[1] * c[1] - 4 * c[2] * c[0];
+  if (!(disc > 0)) {
+    return 0;  // none, or one that only touches
+  }
+  // the sum without cancellation gives one root, the product the other
+  const double q = -(c[1] + copysign(sqrt(disc), c[1])) / 2;
+  const double candidates[2] = {q / c[2], c[0] / q};
+  size_t n = 0;
+  for (size_t i = 0; i < 2; i++) {
+    if (candidates[i] > 0 && candidates[i] < 1) {
+      roots[n++] = candidates[i];
+    }
+  }
+  if (n == 2 && roots[1] < roots[0]) {
+    const double swap = roots[0];
+    roots[0] = roots[1];
+    roots[1] = swap;
+  }
+  return n;
+}
+
+static double integrate_parabola(const double c[3]) {
+  double largest = fmax(fmax(fabs(c[0]), fabs(c[1])), fabs(c[2]));
+  if (!(largest > 0) || !yoke__is_finite(c[0] + c[1] + c[2])) {
+    return largest == 0 ? 0 : (double)NAN;
+  }
+  // scaled, so that the discriminant neither overflows nor vanishes
+  const double scaled[3] = {c[0] / largest, c[1] / largest, c[2] / largest};
+  double ends[2], sum = 0, a = 0;
+  const size_t n = find_roots(scaled, ends);
+  for (size_t i = 0; i <= n; i++) {
+    const double b = i < n ? ends[i] : 1;
+    sum += fabs(integrate(scaled, a, b));
+    a = b;
+  }
+  return largest * sum;
+}
+
+static double midpoint_sum(const double c[], size_t degree, size_t n_parts) {
+  double sum = 0;
+  for (size_t p = 0; p < n_parts; p++) {
+    const double s = ((double)p + 0.5) / (double)n_parts;
+    double value = c[degree];
+    for (size_t i = degree; i > 0; i--) {
+      value = value * s + c[i - 1];
+    }
+    sum += fabs(value);
+  }
+  return sum / (double)n_parts;
+}
+
+double yoke__ter_integrate_magnitude(const double c[], size_t degree) {
+  if (degree <= 2) {
+    const double full[3] = {c[0], degree >= 1 ? c[1] : 0, degree >= 2 ? c[2] : 0};
+    return integrate_parabola(full);
+  }
+  double coarse = midpoint_sum(c, degree, 16);
+  // bounded: 2^14 parts are far beyond what any polynomial of a step needs
+  for (size_t n_parts = 32; n_parts <= 16384; n_parts *= 2) {
+    const double fine = midpoint_sum(c, degree, n_parts);
+    if (fabs(fine - coarse) <= 1e-3 * fabs(fine)) {
+      return fine;
+    }
+    coarse = fine;
+  }
+  return coarse;
+}
+
+// a(s) . b(s) of two straight lines, added to c.
+static void multiply_lines(double a_left, double a_right, double b_left, double b_right,
+                           double sign, double c[3]) {
+  const double da = a_right - a_left, db = b_right - b_left;
+  c[0] += sign * (a_left * b_left);
+  c[1] += sign * (a_left * db + da * b_left);
+  c[2] += sign * (da * db);
+}
+
+// Mean length of a vector that goes straight from a to a + g: x from the foot of the perpendicular of length p.
+static double mean_length(double a_a, double a_g, double g_g) {
+  const double g = sqrt(g_g), a = sqrt(a_a);
+  if (g <= 1e-3 * a) {
+    // almost constant, where the closed form cancels: Simpson's rule, error below 1e-12
+    const double middle = sqrt(fmax(a_a + a_g + g_g / 4, 0));
+    return (a + 4 * middle + sqrt(fmax(a_a + 2 * a_g + g_g, 0))) / 6;
+  }
+  if (!(g > 0)) {
+    return a;
+  }
+  const double x0 = a_g / g, x1 = x0 + g;
+  const double p = sqrt(fmax(a_a - x0 * x0, 0));
+  const double area = x1 * hypot(x1, p) - x0 * hypot(x0, p);
+  return (area + (p > 0 ? p * p * (asinh(x1 / p) - asinh(x0 / p)) : 0)) / (2 * g);
+}
+
+// The sums of products that the lengths of one defect need.
+typedef struct defect {
+  double a_a, a_g, g_g;
+} defect;
+
+static void add_defect(defect* d, double left, double right) {
+  const double g = right - left;
+  d->a_a += left * left;
+  d->a_g += left * g;
+  d->g_g += g * g;
+}
+
+static double mean_defect(const defect* d, size_t n, double left, double right) {
+  // one component is a line through 0: exact by its root
+  return n == 1 ? yoke__ter_integrate_magnitude((const double[]){left, right - left}, 1)
+                : mean_length(d->a_a, d->a_g, d->g_g);
+}
+
+void yoke__ter_add_linear(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* left,
+                          const yoke_ter_sample* right) {
+  double power[3] = {0}, passed[3] = {0}, flow[3] = {0}, effort[3] = {0};
+  defect e = {0}, f = {0};
+  double e_left = 0, e_right = 0, f_left = 0, f_right = 0;
+  for (size_t i = 0; i < n; i++) {
+    const double e_in0 = left->e_in[i], e_in1 = right->e_in[i];
+    const double f_in0 = left->f_in[i], f_in1 = right->f_in[i];
+    const double e_out0 = left->e_out[i], e_out1 = right->e_out[i];
+    const double f_out0 = left->f_out[i], f_out1 = right->f_out[i];
+    e_left = e_in0 - e_out0;
+    e_right = e_in1 - e_out1;
+    f_left = f_in0 - f_out0;
+    f_right = f_in1 - f_out1;
+    multiply_lines(e_in0, e_in1, f_out0, f_out1, 1, power);
+    multiply_lines(f_in0, f_in1, e_out0, e_out1, -1, power);
+    multiply_lines(e_in0, e_in1, f_in0, f_in1, 1, passed);
+    multiply_lines(e_out0, e_out1, f_left, f_right, 1, flow);
+    multiply_lines(e_left, e_right, f_out0, f_out1, 1, effort);
+    add_defect(&e, e_left, e_right);
+    add_defect(&f, f_left, f_right);
+  }
+  const means m = {
+      .power = integrate(power, 0, 1),
+      .power_size = integrate_parabola(power),
+      .passed = integrate(passed, 0, 1),
+      .passed_size = integrate_parabola(passed),
+      .flow = integrate_parabola(flow),
+      .effort = integrate_parabola(effort),
+      .flow_defect = mean_defect(&f, n, f_left, f_right),
+      .effort_defect = mean_defect(&e, n, e_left, e_right),
+  };
+  add_means(ter, dt, &m);
+}

@@ -1,0 +1,68 @@
+// Total energy residual of one bond, from the four signals at its ends (SI units, vectors of n):
+//
+//   e_in  action as its receiver got it      e_out  action as its sender gave it
+//   f_in  rate as its receiver got it        f_out  rate as its sender gave it
+//
+//   dP = e_in . f_out - f_in . e_out  =  d_e . f_in - e_in . d_f,   d_e = e_in - e_out,  d_f = f_in - f_out
+//   TER = sum of |dP| dt,  throughput = sum of |e_in . f_in| dt,
+//   flow part = sum of |e_out . d_f| dt,  effort part = sum of |d_e . f_out| dt,  TER <= flow + effort part
+//
+// Convention (it decides rankings): inputs as held during the step that just ended, outputs as read at its end, both
+// valid over that whole step. Source: TER specification 2 to 4.
+#ifndef YOKE_ENERGY_TER_H
+#define YOKE_ENERGY_TER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "energy/energy_sum.h"
+
+typedef struct yoke_ter {
+  yoke_sum total;          // TER [J]
+  yoke_sum net;            // sum of dP dt, signed [J]
+  yoke_sum throughput;     // [J]
+  yoke_sum flow, effort;   // the two parts [J]
+  yoke_sum flow_defect;    // sum of |d_f| dt
+  yoke_sum effort_defect;  // sum of |d_e| dt
+  double power;            // dP of the last interval, its mean [W]; 0 if that was left out
+  double passed;           // e_in . f_in of the last interval, its mean [W]; 0 if that was left out
+  uint64_t n_bad;          // intervals left out because a value was not finite
+} yoke_ter;
+
+// The four signals of a bond at one instant.
+typedef struct yoke_ter_sample {
+  const double *e_in, *f_out, *f_in, *e_out;
+} yoke_ter_sample;
+
+// An interval of dt [s] in which all four are constant. Values that are not finite are counted, not added.
+void yoke__ter_add(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* sample);
+// dP by the definition and by the defects: two forms of the same number.
+double yoke__ter_power(size_t n, const yoke_ter_sample* sample);
+double yoke__ter_power_by_defects(size_t n, const yoke_ter_sample* sample);
+
+// Signals that change at their own times: piecewise constant, n numbers each, 0 at the start. Any signal may change at
+// any time; the interval since the last change is added first. A time that lies back is counted in n_bad and taken as
+// now.
+typedef enum yoke_ter_signal { YOKE_E_IN, YOKE_F_OUT, YOKE_F_IN, YOKE_E_OUT } yoke_ter_signal;
+typedef struct yoke_ter_merge {
+  yoke_ter ter;
+  size_t n;
+  double* values;  // 4 n, in the order of yoke_ter_signal
+  double t;        // [s]
+} yoke_ter_merge;
+// memory: 4 n numbers that live as long as the merge.
+void yoke__ter_merge_start(yoke_ter_merge* merge, size_t n, double memory[], double t);
+void yoke__ter_merge_change(yoke_ter_merge* merge, double t, yoke_ter_signal signal,
+                            const double value[]);
+void yoke__ter_merge_advance(yoke_ter_merge* merge, double t);
+
+// An interval of dt [s] in which the four are straight lines between the samples at its ends: |dP| is integrated
+// exactly, split at the roots of the parabola dP (vector bonds: of the sum).
+void yoke__ter_add_linear(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* left,
+                          const yoke_ter_sample* right);
+// Integral over [0, 1] of |c0 + c1 s + ... + c_degree s^degree|: exact by roots up to degree 2, above by halving
+// (midpoint rule, from 16 sub-intervals until the relative change is below 1e-3).
+double yoke__ter_integrate_magnitude(const double c[], size_t degree);
+
+#endif

@@ -1,0 +1,26 @@
+// Sums over the last W seconds without a ring of single values: the window is cut into 64 parts, and the oldest part
+// leaves as a whole, so that the sum covers between W and W (1 + 1/64). Memory and work do not grow with the rate.
+#ifndef YOKE_ENERGY_WINDOW_H
+#define YOKE_ENERGY_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define YOKE_WINDOW_PARTS   64
+#define YOKE_WINDOW_NUMBERS 4  // sums that a window keeps side by side
+
+typedef struct yoke_window {
+  double part;    // length of a part [s]
+  double filled;  // of the part in hand [s]
+  size_t at;      // the part in hand
+  double parts[YOKE_WINDOW_PARTS + 1][YOKE_WINDOW_NUMBERS];
+  double sums[YOKE_WINDOW_NUMBERS];  // over all parts
+} yoke_window;
+
+// length: W [s]; INFINITY: all since the start; 0 or less: the last interval only.
+void yoke__window_start(yoke_window* window, double length);
+// values: YOKE_WINDOW_NUMBERS numbers that belong to an interval of dt [s]; one that reaches over the end of a part is
+// shared out by time. dt = 0: all of it belongs to now. Values that are not finite count as 0.
+void yoke__window_add(yoke_window* window, double dt, const double values[]);
+
+#endif

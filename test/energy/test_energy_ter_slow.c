@@ -1,0 +1,30 @@
+// TE-13: the sum of 1e8 terms, almost three hours of a sampler at 0.1 ms, against long double.
+#include "energy/energy_ter.h"
+#include "support/check.h"
+
+static void test_drift_TE_13(void** state) {
+  (void)state;
+  yoke_ter ter = {0};
+  long double exact = 0;
+  double naive = 0, e_in = 0, f_out = 1;
+  uint64_t seed = 99;
+  const double f_in = 0.3, e_out = 0.7;
+  const yoke_ter_sample s = {&e_in, &f_out, &f_in, &e_out};
+  for (int64_t k = 0; k < 100000000; k++) {
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    e_in = (double)(seed >> 11) / 9007199254740992.0;
+    yoke__ter_add(&ter, 1e-4, 1, &s);
+    const double term = fabs(ter.power) * 1e-4;
+    exact += (long double)term;
+    naive += term;
+  }
+  const double got = yoke__sum_value(&ter.total);
+  print_message("1e8 terms: off by %.2g, plain sum by %.2g (relative)\n",
+                (double)((long double)got / exact - 1), (double)((long double)naive / exact - 1));
+  assert_true(fabsl((long double)got - exact) < 1e-12L * exact);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_drift_TE_13)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
