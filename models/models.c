@@ -2,7 +2,9 @@
 #include "models/models.h"
 
 #include "models/blocks/blocks.h"
+#include "models/channel/channel.h"
 #include "models/crane/crane.h"
+#include "models/engine_rig/engine_rig.h"
 #include "models/oscillator/oscillator.h"
 #include "models/pendulum/pendulum.h"
 #include "models/playback/playback.h"
@@ -22,10 +24,14 @@ const yoke_unit_ops* const yoke__builtin_models[] = {
     &yoke__model_crane_hydraulics_pressure,
     &yoke__model_rotor_shaft,
     &yoke__model_rotor_load,
+    &yoke__model_engine_rig_bench,
+    &yoke__model_engine_rig_inertia,
+    &yoke__model_engine_rig_vehicle,
     &yoke__model_spring_damper,
     &yoke__model_spring_damper_nonlinear,
     &yoke__model_state_space,
     &yoke__model_playback,
+    &yoke__model_channel,
     &yoke__model_constant,
     &yoke__model_sine,
     &yoke__model_step,

@@ -1,4 +1,4 @@
-// Registry of unit types: the caller's own behind the built-in table.
+// Registry of unit types: native models, then the kinds of src/unit that need no file, then the caller's own.
 #include "unit/unit_models.h"
 
 #include <stdlib.h>
@@ -6,6 +6,11 @@
 
 #include "base/base_message.h"
 #include "models/models.h"
+#include "unit/meter/unit_meter.h"
+
+// they stand on folders that models do not see
+static const yoke_unit_ops* const own_kinds[] = {&yoke__unit_meter};
+#define N_OWN_KINDS (sizeof own_kinds / sizeof own_kinds[0])
 
 yoke_status yoke_models_create(yoke_models** out) {
   if (out == NULL) {
@@ -52,12 +57,15 @@ void yoke_models_destroy(yoke_models** models) {
 }
 
 size_t yoke__models_count(const yoke_models* models) {
-  return yoke__n_builtin_models + (models == NULL ? 0 : models->n);
+  return yoke__n_builtin_models + N_OWN_KINDS + (models == NULL ? 0 : models->n);
 }
 
 const yoke_unit_ops* yoke__models_at(const yoke_models* models, size_t i) {
-  return i < yoke__n_builtin_models ? yoke__builtin_models[i]
-                                    : models->ops[i - yoke__n_builtin_models];
+  if (i < yoke__n_builtin_models) {
+    return yoke__builtin_models[i];
+  }
+  const size_t behind = i - yoke__n_builtin_models;
+  return behind < N_OWN_KINDS ? own_kinds[behind] : models->ops[behind - N_OWN_KINDS];
 }
 
 const yoke_unit_ops* yoke__models_find(const yoke_models* models, const char* name) {
