@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app_report.h"
 #include "app/app_system.h"
 #include "base/base_format.h"
 #include "base/base_json.h"
@@ -82,6 +83,8 @@ static const char* status_word(const yoke_run_info* info) {
     return "done";
   case YOKE_ENDED:
     return "ended by a unit";
+  case YOKE_STOPPED:
+    return "stopped by a quality limit";
   case YOKE_INTERRUPTED:
     return "interrupted";
   default:
@@ -121,8 +124,124 @@ static void json_run(const yoke_system* system, const yoke_run_info* info, yoke_
   }
 }
 
-static yoke_status write_summary(const yoke_system* system, const yoke_run_info* info,
-                                 const char* directory, char* err, size_t err_size) {
+// ---- the ledger
+
+static const char* const indicator_keys[] = {"rho", "eps", "rter"};
+static const char* const level_words[] = {"none", "warn", "stop"};
+static const char* const mu_origins[] = {"automatic", "given",        "feedthrough on both sides",
+                                         "implicit",  "gauss-seidel", "iterative",
+                                         "no power"};
+
+static void json_method(const yoke_system* system, const yoke_state* state, size_t bond,
+                        yoke_json* json) {
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (system->methods[group->method].bond != bond || group->ops->health == NULL) {
+      continue;
+    }
+    double values[32] = {0};
+    group->ops->health(state->group_memory + group->self, values);
+    yoke__json_begin_object(json, "method");
+    yoke__json_string(json, "name", group->ops->name);
+    for (size_t i = 0; i < group->ops->n_health && i < 32; i++) {
+      yoke__json_number(json, group->ops->health_names[i], values[i]);
+    }
+    yoke__json_end_object(json);
+    return;
+  }
+}
+
+static void json_result(const yoke_ledger_result* r, yoke_json* json) {
+  yoke__json_string(json, "verdict", yoke__verdict_names[r->verdict]);
+  yoke__json_string(json, "reason", r->reason);
+  yoke__json_string(json, "advice", r->advice);
+  yoke__json_integer(json, "samples", r->n_samples);
+  yoke__json_number(json, "dE", r->residual);
+  yoke__json_number(json, "created", r->created);
+  yoke__json_number(json, "energy", r->energy);
+  yoke__json_number(json, "eps", r->eps);
+  yoke__json_number(json, "eps_worst", r->eps_worst);
+  yoke__json_number(json, "rho_mean", r->rho_mean);
+  yoke__json_number(json, "rho_worst", r->rho_worst);
+  yoke__json_number(json, "rho_share", r->rho_share);
+  yoke__json_number(json, "passed", r->passed);
+  if (r->has_ter) {
+    yoke__json_number(json, "ter", r->ter);
+    yoke__json_number(json, "net", r->net);
+    yoke__json_number(json, "throughput", r->throughput);
+    yoke__json_number(json, "rter", r->rter);
+    yoke__json_number(json, "rter_worst", r->rter_worst);
+    yoke__json_number(json, "flow_part", r->flow);
+    yoke__json_number(json, "effort_part", r->effort);
+    yoke__json_number(json, "flow_defect", r->flow_defect);
+    yoke__json_number(json, "effort_defect", r->effort_defect);
+  }
+  yoke__json_integer(json, "bad_samples", (int64_t)r->n_bad);
+  yoke__json_integer(json, "warnings", (int64_t)r->n_warnings);
+}
+
+static void json_alarms(const yoke_ledger* ledger, const yoke_system* system, yoke_json* json) {
+  size_t n = 0, n_more = 0;
+  const yoke_alarm* alarms = yoke__ledger_alarms(ledger, &n, &n_more);
+  yoke__json_begin_array(json, "alarms");
+  for (size_t i = 0; i < n; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "bond", system->bonds[alarms[i].bond].name);
+    yoke__json_string(json, "indicator", indicator_keys[alarms[i].indicator]);
+    yoke__json_string(json, "level", level_words[alarms[i].level]);
+    yoke__json_number(json, "from", alarms[i].t);
+    yoke__json_number(json, "to", alarms[i].t_end);
+    yoke__json_number(json, "value", alarms[i].value);
+    yoke__json_number(json, "worst", alarms[i].worst);
+    yoke__json_number(json, "limit", alarms[i].limit);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_integer(json, "alarms_not_listed", (int64_t)n_more);
+}
+
+static void json_ledger(const yoke_system* system, const yoke_state* state, yoke_json* json) {
+  yoke_ledger_result result;
+  yoke__json_begin_object(json, "ledger");
+  yoke__json_string(json, "residual", "B_k A_k+1 - B_k+1 A_k of outputs at exchange points");
+  yoke__json_string(json, "ter", "inputs held during a step, outputs at its end");
+  yoke__json_string(json, "exchange", system->scenario->exchange == YOKE_FRESH ? "fresh" : "stale");
+  yoke__json_begin_array(json, "bonds");
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    yoke__ledger_result(state->ledger, i, &result);
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", system->bonds[i].name);
+    yoke__json_number(json, "mu", result.bond->mu);
+    yoke__json_string(json, "mu_from", mu_origins[result.bond->mu_origin]);
+    json_result(&result, json);
+    json_method(system, state, i, json);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__ledger_result(state->ledger, system->n_bonds, &result);
+  yoke__json_begin_object(json, "total");
+  json_result(&result, json);
+  yoke__json_end_object(json);
+  json_alarms(state->ledger, system, json);
+  yoke__json_end_object(json);
+}
+
+// one line per bond, the advice below
+static void print_ledger(const yoke_system* system, const yoke_state* state) {
+  for (size_t i = 0; state->ledger != NULL && i < system->n_bonds; i++) {
+    yoke_ledger_result result;
+    yoke__ledger_result(state->ledger, i, &result);
+    printf("bond %s: %s: %s\n", system->bonds[i].name, yoke__verdict_names[result.verdict],
+           result.reason);
+    if (result.advice[0] != '\0') {
+      printf("  try: %s\n", result.advice);
+    }
+  }
+}
+
+static yoke_status write_summary(const yoke_system* system, const yoke_state* state,
+                                 const yoke_run_info* info, const char* directory, char* err,
+                                 size_t err_size) {
   yoke_json json = {0};
   yoke__json_begin_object(&json, NULL);
   yoke__json_string(&json, "name", system->scenario->name);
@@ -133,6 +252,15 @@ static yoke_status write_summary(const yoke_system* system, const yoke_run_info*
   yoke__json_string(&json, "build", yoke__build());
   yoke__json_boolean(&json, "denormals_flushed", true);
   json_run(system, info, &json);
+  if (system->is_adaptive) {
+    yoke__json_begin_object(&json, "steps_chosen");
+    yoke__json_number(&json, "least", state->h_least);
+    yoke__json_number(&json, "most", state->h_most);
+    yoke__json_end_object(&json);
+  }
+  if (state->ledger != NULL) {
+    json_ledger(system, state, &json);
+  }
   yoke__system_json(system, "system", &json);
   yoke__json_end_object(&json);
   const yoke_status status = yoke__record_summary_write(directory, &json, err, err_size);
@@ -164,11 +292,36 @@ static void print_summary(const yoke_system* system, const yoke_run_info* info,
 
 // ---- the run
 
-static int exit_status(const yoke_run_info* info) {
+static int exit_status(const yoke_run_info* info, const yoke_state* state) {
   if (info->status == YOKE_INTERRUPTED) {
     return YOKE_EXIT_INTERRUPTED;
   }
-  return info->status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
+  if (info->status < 0) {
+    return YOKE_EXIT_FAILED;
+  }
+  const bool is_violated = state->ledger != NULL && yoke__ledger_is_violated(state->ledger);
+  return is_violated ? YOKE_EXIT_QUALITY : YOKE_EXIT_OK;
+}
+
+// warnings that the user asked for; a limit that ended the run has spoken already
+static void report_limits(const yoke_state* state, const yoke_run_info* info) {
+  if (state->ledger == NULL || !yoke__ledger_is_violated(state->ledger)) {
+    return;
+  }
+  if (info->status == YOKE_STOPPED) {
+    yoke__app_error("run", "%s", info->message);
+    return;
+  }
+  size_t n = 0, n_more = 0;
+  const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
+  for (size_t i = 0; i < n && i < 5; i++) {
+    char text[480];
+    yoke__ledger_alarm_text(state->ledger, &alarms[i], text, sizeof text);
+    yoke__app_error("run", "quality limit: %s", text);
+  }
+  if (n + n_more > 5) {
+    yoke__app_error("run", "and %zu more: summary.json lists them", n + n_more - 5);
+  }
 }
 
 static int run_system(yoke_system* system, yoke_state* state, const yoke_options* options,
@@ -191,27 +344,34 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
   atomic_store(&p.is_ending, true);
   yoke__os_thread_join(&p.thread);
 
-  int status = exit_status(&info);
+  int status = exit_status(&info, state);
+  report_limits(state, &info);
   if (info.status < 0 && info.status != YOKE_INTERRUPTED) {
     yoke__app_error("run", "%s", info.message);
   }
   char err[512] = "";
   // a folder that cannot be made was reported with the results already
-  if (write_summary(system, &info, settings.record.directory, err, sizeof err) < 0) {
+  if (write_summary(system, state, &info, settings.record.directory, err, sizeof err) < 0) {
     if (strcmp(err, info.message) != 0) {
       yoke__app_error("run", "%s", err);
     }
     status = YOKE_EXIT_FAILED;
   }
+  if (info.status != YOKE_IO &&
+      !yoke__app_report(options, system, state, &info, settings.record.directory)) {
+    status = YOKE_EXIT_FAILED;
+  }
   if (!is_quiet && info.record.n_rows > 0) {
     print_summary(system, &info, settings.record.directory);
+    print_ledger(system, state);
   }
   return status;
 }
 
 static int run_loaded(yoke_system* system, const yoke_options* options) {
   uint32_t formats = 0;
-  if (!choose_formats(options, system->scenario, &formats)) {
+  if (!choose_formats(options, system->scenario, &formats) ||
+      !yoke__app_can_report(options, formats)) {
     return YOKE_EXIT_USAGE;
   }
   int status = YOKE_EXIT_OK;

@@ -4,8 +4,10 @@
 //   1  every unit that is due advances: inputs (extrapolated), step, outputs       parallel
 //   2  time moves on: tick = slot counter * slot length
 //   3  outputs of slow units that end here become visible
-//   4  exchange: laws and fresh units, then copies, then samples for the coupling groups
-//   5  a row for the recorder, if one is due
+//   4  the ledger takes what was given and received (TER), before anything changes
+//   5  exchange: laws and fresh units, then copies, then samples for the coupling groups
+//   6  the ledger takes the samples (residual power), alarms; the residual may choose the next step
+//   7  a row for the recorder, if one is due
 #ifndef YOKE_MASTER_H
 #define YOKE_MASTER_H
 
@@ -69,6 +71,22 @@ typedef struct yoke_state {
   double *u_start, *u_end, *y_old;
   struct yoke_iterate* iterate;
   yoke_iteration_info iteration;
+
+  // energy ledger; NULL without bonds
+  yoke_ledger* ledger;
+  const double* ledger_values;
+  double* strips;          // what units received and gave in each call of the slot
+  struct yoke_held* held;  // bonds whose action a law rebuilds
+  size_t n_held;
+  double* held_actions;
+  bool is_stopped;  // a quality limit ends the run
+
+  // the step: fixed, or chosen by the residual as so many slots
+  int64_t stretch, stretch_next;
+  double slot_h, slot_h_next;  // [s]
+  double rho_seen;
+  double h_least, h_most;
+  int64_t n_adaptive;
 
   yoke_hot* hot;           // by thread, as system->thread_units
   yoke_failure* failures;  // one per thread
@@ -140,6 +158,15 @@ yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, 
     YOKE_PRINTF(6, 7);
 // The failure of the lowest unit, so that the message does not depend on threads.
 yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state);
+
+// The ledger: memory; the consistent start; TER of the slot before the exchange; residuals and alarms after it.
+yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state);
+void yoke__master_start_ledger(const yoke_system* system, yoke_state* state);
+void yoke__master_account(const yoke_system* system, yoke_state* state);
+yoke_status yoke__master_observe(const yoke_system* system, yoke_state* state);
+// Adaptive step: the first one, and the next ones after each exchange.
+void yoke__master_start_step(const yoke_system* system, yoke_state* state);
+void yoke__master_choose_step(const yoke_system* system, yoke_state* state);
 
 // Every signal may have jumped: coupling methods forget their history at the next exchange.
 void yoke__master_declare_discontinuity(const yoke_system* system, yoke_state* state);

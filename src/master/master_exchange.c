@@ -236,7 +236,7 @@ static void push_delay(yoke_state* state, const yoke_tap* tap, const double y[],
 
 // One coupling group takes its sample. A jump arrives with the sample that follows it, also through a delay line.
 static void sample_group(const yoke_group* group, yoke_state* state, const double y[],
-                         int64_t count) {
+                         int64_t count, bool is_adaptive) {
   double* sample = state->group_numbers + group->sample;
   bool* is_reset_due = state->is_reset_due + group->first_signal;
   bool has_jump = false;
@@ -257,7 +257,15 @@ static void sample_group(const yoke_group* group, yoke_state* state, const doubl
     group->ops->reset(self, YOKE_RESET_DISCONTINUITY, is_reset_due);
     memset(is_reset_due, 0, group->setup.n_signals * sizeof *is_reset_due);
   }
-  group->ops->observe(self, count, sample, count == 0 ? NULL : sample + group->setup.n_signals);
+  for (size_t i = 0; i < group->setup.n_probes; i++) {
+    sample[group->setup.n_signals + i] = y[group->probes[i]] * group->probe_scale[i];
+  }
+  // a chosen step holds for the whole system
+  const double h = is_adaptive ? state->slot_h : group->setup.interval;
+  const yoke_coupling_moment now = {count, count == 0 ? 0 : h,
+                                    is_adaptive && count > 0 ? state->slot_h_next : h};
+  const double* input = state->group_numbers + group->input;
+  group->ops->observe(self, &now, sample, count == 0 ? NULL : input);
 }
 
 // the coupling groups of an intake take their samples; delay lines move on
@@ -266,7 +274,7 @@ static void close_intake(const yoke_system* system, yoke_state* state, size_t in
   const yoke_intake* intake = &system->intakes[index];
   const int64_t count = state->intake_count[index];
   for (size_t g = 0; g < intake->n_groups; g++) {
-    sample_group(&system->groups[intake->groups[g]], state, y, count);
+    sample_group(&system->groups[intake->groups[g]], state, y, count, system->is_adaptive);
     state->group_since[intake->groups[g]] = 0;
   }
   for (size_t i = 0; i < intake->n_taps; i++) {
@@ -288,7 +296,7 @@ void yoke__master_mark_due(const yoke_system* system, yoke_state* state) {
     }
   }
   for (size_t i = 0; i < system->n_groups; i++) {
-    state->group_since[i] += system->slot;
+    state->group_since[i] += system->slot * state->stretch;
   }
 }
 

@@ -433,6 +433,8 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   const yoke_status status = start_exchange(system, state);
   if (status < 0) {
     yoke__error(messages, (yoke_place){system->scenario->path, 0, 0}, "%s", state->failure.text);
+    return status;
   }
+  yoke__master_start_ledger(system, state);
   return status;
 }

@@ -20,10 +20,8 @@ static int64_t choose_mask(const yoke_run_info* info, int64_t k) {
 // macro steps until the end, a failure or an interrupt
 static yoke_status run_steps(const yoke_system* system, yoke_state* state,
                              const yoke_run_settings* settings, yoke_run_info* info) {
-  const int64_t slots_per_step = system->macro / system->slot;
-  const int64_t n = system->n_slots / slots_per_step;
   int64_t mask = 0;
-  for (int64_t k = state->n_slots / slots_per_step; k < n; k++) {
+  while (state->n_slots < system->n_slots) {
     if (settings->is_interrupted != NULL && settings->is_interrupted()) {
       return YOKE_INTERRUPTED;
     }
@@ -40,8 +38,9 @@ static yoke_status run_steps(const yoke_system* system, yoke_state* state,
       return status;
     }
     info->n_steps++;
+    info->t_reached = state->t;  // after a failure: the end of the last whole step
     atomic_store_explicit(&state->progress, state->n_slots, memory_order_relaxed);
-    if (status == YOKE_ENDED) {
+    if (status == YOKE_ENDED || status == YOKE_STOPPED) {
       return status;
     }
   }
@@ -72,9 +71,26 @@ static void close_record(yoke_state* state, yoke_run_info* info) {
   }
 }
 
+// which bond, when, how much, and what to try
+static void say_stop(const yoke_state* state, yoke_run_info* info) {
+  size_t n = 0, n_more = 0;
+  const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
+  for (size_t i = n; i-- > 0;) {
+    if (alarms[i].level == YOKE_ALARM_STOP) {
+      char text[480];
+      yoke_ledger_result result;
+      yoke__ledger_result(state->ledger, alarms[i].bond, &result);
+      yoke__ledger_alarm_text(state->ledger, &alarms[i], text, sizeof text);
+      snprintf(info->message, sizeof info->message, "quality limit: %s%s%s", text,
+               result.advice[0] == '\0' ? "" : "; try: ", result.advice);
+      return;
+    }
+  }
+}
+
 yoke_status yoke__master_run(yoke_system* system, yoke_state* state,
                              const yoke_run_settings* settings, yoke_run_info* info) {
-  *info = (yoke_run_info){0};
+  *info = (yoke_run_info){.t_reached = state->t};
   const uint64_t mode = yoke__os_float_mode_set();
   const int64_t start = yoke__os_now_ns();
   info->status =
@@ -85,10 +101,9 @@ yoke_status yoke__master_run(yoke_system* system, yoke_state* state,
   if (info->status < 0 && info->status != YOKE_INTERRUPTED && info->message[0] == '\0') {
     snprintf(info->message, sizeof info->message, "%s", state->failure.text);
   }
-  // after a failure: the end of the last whole step
-  info->t_reached = info->status >= 0 || info->status == YOKE_INTERRUPTED
-                        ? state->t
-                        : yoke__clock_time(&system->clock, info->n_steps * system->macro);
+  if (info->status == YOKE_STOPPED) {
+    say_stop(state, info);
+  }
   info->iteration = state->iteration;
   close_record(state, info);
   info->wall_s = (double)(yoke__os_now_ns() - start) * 1e-9;

@@ -11,8 +11,8 @@ typedef struct yoke_run_settings {
 } yoke_run_settings;
 
 typedef struct yoke_run_info {
-  yoke_status status;  // YOKE_OK, YOKE_ENDED, YOKE_INTERRUPTED or a failure
-  char message[640];   // what went wrong; "" if nothing did
+  yoke_status status;  // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
+  char message[1024];  // what went wrong; "" if nothing did
   int64_t n_steps;     // macro steps done
   double t_reached;    // [s]
   double wall_s;

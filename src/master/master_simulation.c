@@ -97,7 +97,7 @@ void yoke_simulation_declare_discontinuity(yoke_simulation* simulation) {
 
 bool yoke_simulation_is_done(const yoke_simulation* simulation) {
   return simulation->state->n_slots >= simulation->system->n_slots ||
-         simulation->state->is_end_wanted;
+         simulation->state->is_end_wanted || simulation->state->is_stopped;
 }
 
 double yoke_simulation_time(const yoke_simulation* simulation) {

@@ -169,7 +169,7 @@ static void extrapolate(const yoke_system* system, yoke_state* state, const yoke
   for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
     const yoke_group* group = &system->groups[g];
     const double tau = yoke__clock_seconds(&system->clock, state->group_since[g] + ticks);
-    double* u = state->group_numbers + group->sample + group->setup.n_signals;
+    double* u = state->group_numbers + group->input;
     group->ops->input(state->group_memory + group->self, 0, tau, u);
     for (size_t i = 0; i < group->setup.n_signals; i++) {
       state->u[group->taps[i].to] = u[i];
@@ -186,7 +186,10 @@ static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
     for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
       const yoke_group* group = &system->groups[g];
       const double tau = yoke__clock_seconds(&system->clock, state->group_since[g] + ticks);
-      double* d = state->group_numbers + group->sample + 2 * group->setup.n_signals;
+      double* d = state->group_numbers + group->input + group->setup.n_signals;
+      if (group->ops->input_derivatives == NULL) {
+        continue;
+      }
       group->ops->input_derivatives(state->group_memory + group->self, 0, tau, order, d);
       for (size_t i = 0; i < group->setup.n_signals; i++) {
         state->du[group->taps[i].to] = d[i];
@@ -195,6 +198,26 @@ static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
     YOKE_TRY(su->unit.ops->set_input_derivatives(su->unit.self, order, du, su->unit.n_u));
   }
   return YOKE_OK;
+}
+
+// what others want to know of each call: strips for the ledger, values for coupling methods
+static void keep_call(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
+                      int64_t j, const double y[]) {
+  for (const yoke_strip* strip = system->strips + su->first_strip;
+       strip < system->strips + su->first_strip + su->n_strips; strip++) {
+    double* to = state->strips + strip->at + (size_t)j * 2 * strip->n;
+    for (size_t i = 0; i < strip->n; i++) {
+      to[i] = state->u[strip->in[i]];
+      to[strip->n + i] = y[strip->out[i]];
+    }
+  }
+  for (const yoke_send* send = system->sends + su->first_send;
+       send < system->sends + su->first_send + su->n_sends; send++) {
+    const yoke_group* group = &system->groups[send->group];
+    const int64_t count = (state->group_since[send->group] + (j + 1) * su->period) / su->period;
+    group->ops->send(state->group_memory + group->self, send->signal, count,
+                     y[send->tap->from] * send->tap->gain + send->tap->offset);
+  }
 }
 
 // All calls of one unit that start in this slot.
@@ -216,6 +239,10 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
     YOKE_TRY(yoke__master_set_typed(system, state, unit, failure));
   }
   const int64_t tick = state->n_slots * system->slot;
+  const double h = system->is_adaptive ? state->slot_h : su->step;
+  const bool is_kept = su->n_strips + su->n_sends > 0;
+  // slow units, and all under Gauss-Seidel with slow units, are ahead of what others may see
+  double* y = su->n_slots > 1 ? state->y_work : state->y_seen;
   double t = state->t;
   for (int64_t j = 0; j < su->n_steps; j++) {
     if (j > 0) {
@@ -233,15 +260,20 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
         return yoke__master_fail(failure, system, unit, status, t, "inputs were refused");
       }
     }
-    YOKE_TRY(yoke__master_call_step(system, state, unit, t, su->step, failure));
+    YOKE_TRY(yoke__master_call_step(system, state, unit, t, h, failure));
+    if (is_kept) {
+      YOKE_TRY(yoke__master_get_outputs(system, unit, t + h, y + su->y, failure));
+      keep_call(system, state, su, j, y);
+    }
   }
-  // slow units, and all under Gauss-Seidel with slow units, are ahead of what others may see
-  double* y = su->n_slots > 1 ? state->y_work : state->y_seen;
-  YOKE_TRY(yoke__master_get_outputs(system, unit, t + su->step, y + su->y, failure));
+  if (!is_kept) {
+    YOKE_TRY(yoke__master_get_outputs(system, unit, t + h, y + su->y, failure));
+  }
   if (su->n_typed_outputs > 0) {
-    YOKE_TRY(yoke__master_get_typed(system, state, unit, t + su->step, y, failure));
+    YOKE_TRY(yoke__master_get_typed(system, state, unit, t + h, y, failure));
   }
-  state->unit_t[unit] = yoke__clock_time(&system->clock, tick + su->n_steps * su->period);
+  state->unit_t[unit] =
+      yoke__clock_time(&system->clock, tick + su->n_steps * su->period * state->stretch);
   return YOKE_OK;
 }
 
@@ -251,8 +283,9 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
 static bool is_plain(const yoke_system_unit* su) {
   const yoke_unit* u = &su->unit;
   return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->n_groups == 0 &&
-         su->n_typed_inputs == 0 && su->n_typed_outputs == 0 && u->ops->set_inputs == NULL &&
-         u->ops->get_outputs == NULL && u->n_inputs <= 1 && u->n_outputs <= 1;
+         su->n_sends == 0 && su->n_typed_inputs == 0 && su->n_typed_outputs == 0 &&
+         u->ops->set_inputs == NULL && u->ops->get_outputs == NULL && u->n_inputs <= 1 &&
+         u->n_outputs <= 1;
 }
 
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
@@ -343,10 +376,16 @@ static void publish(const yoke_system* system, yoke_state* state) {
 }
 
 static void move_time(const yoke_system* system, yoke_state* state) {
-  state->n_slots++;
+  state->n_slots += state->stretch;
   state->t = yoke__clock_time(&system->clock, state->n_slots * system->slot);
   if (state->y_work != state->y) {
     publish(system, state);
+  }
+}
+
+static void account(const yoke_system* system, yoke_state* state) {
+  if (state->ledger != NULL) {
+    yoke__master_account(system, state);
   }
 }
 
@@ -360,6 +399,7 @@ static yoke_status slot_jacobi(const yoke_system* system, yoke_state* state) {
     yoke__pool_run(system->pool, advance_thread, &job);
     YOKE_TRY(yoke__master_collect_failures(system, state));
   }
+  account(system, state);
   move_time(system, state);
   return yoke__master_exchange(system, state);
 }
@@ -373,6 +413,7 @@ static yoke_status slot_gauss_seidel(const yoke_system* system, yoke_state* stat
     yoke__master_take_in(system, state, unit);
     YOKE_TRY(advance(system, state, unit, &state->failure));
   }
+  account(system, state);
   move_time(system, state);
   yoke__master_mark_due(system, state);
   yoke__master_open_laws(system, state);
@@ -392,13 +433,23 @@ yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
   case YOKE_ITERATIVE_JACOBI:
   case YOKE_ITERATIVE_GAUSS_SEIDEL:
     YOKE_TRY(yoke__master_iterate(system, state));
+    account(system, state);
     move_time(system, state);
     YOKE_TRY(yoke__master_exchange(system, state));
     break;
   }
+  if (state->ledger != NULL) {
+    YOKE_TRY(yoke__master_observe(system, state));
+    if (system->is_adaptive) {
+      yoke__master_choose_step(system, state);
+    }
+  }
   if (state->record != NULL && --state->record_wait == 0) {
     state->record_wait = system->record_every;
     YOKE_TRY(yoke__master_record(system, state));
+  }
+  if (state->is_stopped) {
+    return YOKE_STOPPED;
   }
   return state->is_end_wanted ? YOKE_ENDED : YOKE_OK;
 }
@@ -420,11 +471,9 @@ yoke_status yoke__master_step(const yoke_system* system, yoke_state* state) {
 static void fill_row(const yoke_system* system, const yoke_state* state, char* row) {
   memcpy(row, &state->t, sizeof state->t);
   row += sizeof(double);
-  if (system->is_record_plain) {
-    memcpy(row, state->y, system->n_y * sizeof(double));
-    return;
-  }
-  for (size_t i = 0; i < system->n_columns; i++) {
+  memcpy(row, state->y, system->n_record_plain * sizeof(double));
+  row += system->n_record_plain * sizeof(double);
+  for (size_t i = system->n_record_plain; i < system->n_columns; i++) {
     const yoke_system_column* source = &system->column_sources[i];
     const size_t size = system->columns[i].size;
     switch (source->source) {
@@ -436,6 +485,9 @@ static void fill_row(const yoke_system* system, const yoke_state* state, char* r
       break;
     case YOKE_COLUMN_TYPED:
       memcpy(row, state->v + source->index, size);
+      break;
+    case YOKE_COLUMN_BOND:
+      memcpy(row, &state->ledger_values[source->index], sizeof(double));
       break;
     }
     row += size;

@@ -63,6 +63,14 @@ typedef enum yoke_iteration_update {
   YOKE_UPDATE_QUASI_NEWTON,
 } yoke_iteration_update;
 
+// `time.step: {min, max, rho}`: the residual power chooses the communication step (off line only).
+typedef struct yoke_scenario_adaptive {
+  bool is_given;
+  yoke_scenario_time min, max;
+  double rho;  // what the step aims at; default 0.05
+  yoke_place place;
+} yoke_scenario_adaptive;
+
 typedef struct yoke_scenario_iteration {
   yoke_iteration_mode mode;      // default interpolate
   yoke_iteration_update update;  // default fixed-point
@@ -113,6 +121,18 @@ typedef struct yoke_scenario_pair {
   bool has_to;
 } yoke_scenario_pair;
 
+// How bonds are watched: in `quality` for all of them, in a bond for itself. NaN: not given.
+typedef struct yoke_scenario_limits {
+  double rho, eps, rter;
+} yoke_scenario_limits;
+
+typedef struct yoke_scenario_watch {
+  yoke_scenario_limits warn, stop;
+  double window, settle, persist, hysteresis;
+} yoke_scenario_watch;
+
+typedef enum yoke_bond_residual { YOKE_BOND_SAMPLES, YOKE_BOND_PARTNER_HELD } yoke_bond_residual;
+
 // Several pairs make a vector bond.
 typedef struct yoke_scenario_bond {
   const char* name;
@@ -121,6 +141,12 @@ typedef struct yoke_scenario_bond {
   size_t n_action, n_rate;
   double sign;                // +1 or -1
   const yoke_node* coupling;  // NULL or the map {method: ..., parameters}
+  bool is_refused;            // `name: false`: a bond that would be found is not wanted
+  yoke_bond_residual residual;
+  double mu;             // NaN: automatic
+  double energy, power;  // reference energy [J], nominal power [W]; NaN: not given
+  yoke_place mu_place;
+  yoke_scenario_watch watch;
 } yoke_scenario_bond;
 
 typedef struct yoke_scenario_coupling {
@@ -137,13 +163,14 @@ typedef struct yoke_scenario_name {
 } yoke_scenario_name;
 
 typedef struct yoke_scenario {
-  yoke_arena arena;       // owns everything below
-  bool has_errors;        // parts could not be read: see yoke__scenario_read_parts
-  const char* path;       // as given
-  const char* directory;  // folder of the file
-  const char* name;       // default: file stem
-  const char* text;       // `text:`, a description; "" if none
-  yoke_scenario_time start, stop, step;
+  yoke_arena arena;                      // owns everything below
+  bool has_errors;                       // parts could not be read: see yoke__scenario_read_parts
+  const char* path;                      // as given
+  const char* directory;                 // folder of the file
+  const char* name;                      // default: file stem
+  const char* text;                      // `text:`, a description; "" if none
+  yoke_scenario_time start, stop, step;  // step: the shortest one if it is adaptive
+  yoke_scenario_adaptive adaptive;
   yoke_scheme scheme;
   yoke_place scheme_place;
   yoke_exchange exchange;
@@ -159,7 +186,8 @@ typedef struct yoke_scenario {
   size_t n_bonds;
   const yoke_scenario_coupling* couplings;
   size_t n_couplings;
-  const yoke_node* quality;                  // NULL or the map
+  bool is_finding;  // bonds are found from dimensions (`quality: {find: false}` turns it off)
+  yoke_scenario_watch watch;                 // `quality`
   const yoke_scenario_name* record_signals;  // glob patterns; default one "*"
   size_t n_record_signals;
   int64_t record_every;                      // default 1

@@ -5,6 +5,9 @@
 // temperature), each as one text or, for a vector bond, as a list of equal length. A coupling
 // method reads its own parameters; only `method` and `members` are checked here.
 
+#include <math.h>
+#include <string.h>
+
 #include "base/base_check.h"
 #include "scenario/scenario_reader.h"
 
@@ -82,11 +85,48 @@ static void read_bond_coupling(yoke_reader* reader, const yoke_node* node, void*
   }
 }
 
+static void read_residual(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"samples", "partner-held"};
+  size_t choice = 0;
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    ((yoke_scenario_bond*)to)->residual = (yoke_bond_residual)choice;
+  }
+}
+
+static void read_mu(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const yoke_range range = {-10, 10, false, false, "a number from -10 to 10"};
+  yoke_scenario_bond* bond = to;
+  bond->mu_place = node->place;
+  yoke__read_number(reader, node, &range, &bond->mu);
+}
+
+static void read_energy(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_bond*)to)->energy);
+}
+
+static void read_power(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_bond*)to)->power);
+}
+
+static void read_bond_watch(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_watch(reader, node, &((yoke_scenario_bond*)to)->watch);
+}
+
 static const yoke_key bond_keys[] = {
     {"action", read_action, &yoke__shape_value},
     {"rate", read_rate, &yoke__shape_value},
     {"sign", read_sign, &yoke__shape_value},
     {"coupling", read_bond_coupling, &yoke__shape_free},
+    {"residual", read_residual, &yoke__shape_value},
+    {"mu", read_mu, &yoke__shape_value},
+    {"energy", read_energy, &yoke__shape_value},
+    {"power", read_power, &yoke__shape_value},
+    {"warn", read_bond_watch, &yoke__shape_limits},
+    {"stop", read_bond_watch, &yoke__shape_limits},
+    {"window", read_bond_watch, &yoke__shape_value},
+    {"settle", read_bond_watch, &yoke__shape_value},
+    {"persist", read_bond_watch, &yoke__shape_value},
+    {"hysteresis", read_bond_watch, &yoke__shape_value},
 };
 
 static const yoke_shape bond_shape = {
@@ -101,8 +141,24 @@ static void require_key(yoke_reader* reader, const yoke_node* bond, const char* 
 }
 
 static void read_bond(yoke_reader* reader, const yoke_node* node, yoke_scenario_bond* bond) {
-  *bond = (yoke_scenario_bond){.name = node->key, .place = node->key_place, .sign = 1};
+  *bond = (yoke_scenario_bond){.name = node->key,
+                               .place = node->key_place,
+                               .sign = 1,
+                               .mu = NAN,
+                               .energy = NAN,
+                               .power = NAN,
+                               .watch = yoke__no_watch};
   yoke__name_check(reader, node, "bond");
+  if (strcmp(node->key, "total") == 0) {
+    yoke__error(reader->messages, node->key_place,
+                "a bond cannot be called 'total': that is the sum of all");
+  }
+  // `left-right: false` refuses a bond that would be found
+  if (node->kind == YOKE_NODE_SCALAR && !node->is_quoted && node->text != NULL &&
+      strcmp(node->text, "false") == 0) {
+    bond->is_refused = true;
+    return;
+  }
   if (!yoke__shape_walk(reader, node, &bond_shape, "the bond", bond)) {
     return;
   }

@@ -87,14 +87,63 @@ static void read_time_stop(yoke_reader* reader, const yoke_node* node, void* to)
   yoke__read_time(reader, node, &yoke__range_any, &scenario_of(to)->stop);
 }
 
+// step: one number, or {min, max, rho}
+
+static void read_step_min(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_time(reader, node, &yoke__range_positive, &scenario_of(to)->adaptive.min);
+}
+
+static void read_step_max(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_time(reader, node, &yoke__range_positive, &scenario_of(to)->adaptive.max);
+}
+
+static void read_step_rho(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const yoke_range range = {0, 0.25, true, false, "a number above 0 and up to 0.25"};
+  yoke__read_number(reader, node, &range, &scenario_of(to)->adaptive.rho);
+}
+
+static const yoke_key step_keys[] = {
+    {"min", read_step_min, &yoke__shape_value},
+    {"max", read_step_max, &yoke__shape_value},
+    {"rho", read_step_rho, &yoke__shape_value},
+};
+static const yoke_shape step_shape = {
+    .kind = YOKE_SHAPE_KEYS, .keys = step_keys, .n_keys = YOKE_COUNT(step_keys)};
+
+static void read_adaptive(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario* s = scenario_of(to);
+  s->adaptive.place = node->place;
+  if (!yoke__shape_walk(reader, node, &step_shape, "'time.step'", to)) {
+    return;
+  }
+  if (yoke__node_child(node, "min") == NULL || yoke__node_child(node, "max") == NULL) {
+    yoke__error(reader->messages, node->place,
+                "'time.step': expected both min and max, for example {min: 1e-4, max: 1e-2}");
+    return;
+  }
+  if (s->adaptive.min.is_given && s->adaptive.max.is_given) {
+    if (s->adaptive.max.value < s->adaptive.min.value) {
+      yoke__error(reader->messages, s->adaptive.max.place,
+                  "'max': expected at least min = %.17g, found %.17g", s->adaptive.min.value,
+                  s->adaptive.max.value);
+    }
+    s->adaptive.is_given = true;
+    s->step = s->adaptive.min;
+  }
+}
+
 static void read_time_step(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_time(reader, node, &yoke__range_positive, &scenario_of(to)->step);
+  if (node->kind == YOKE_NODE_MAP) {
+    read_adaptive(reader, node, to);
+  } else {
+    yoke__read_time(reader, node, &yoke__range_positive, &scenario_of(to)->step);
+  }
 }
 
 static const yoke_key time_keys[] = {
     {"start", read_time_start, &yoke__shape_value},
     {"stop", read_time_stop, &yoke__shape_value},
-    {"step", read_time_step, &yoke__shape_value},
+    {"step", read_time_step, &step_shape},
 };
 static const yoke_shape time_shape = {
     .kind = YOKE_SHAPE_KEYS, .keys = time_keys, .n_keys = YOKE_COUNT(time_keys)};
@@ -274,12 +323,7 @@ static void read_couplings(yoke_reader* reader, const yoke_node* node, void* to)
 }
 
 static void read_quality(yoke_reader* reader, const yoke_node* node, void* to) {
-  if (yoke__node_is_null(node) || !yoke__expect_kind(reader, node, YOKE_NODE_MAP, "a map")) {
-    return;
-  }
-  scenario_of(to)->quality = node;
-  yoke__message_add(reader->messages, YOKE_WARNING, node->key_place,
-                    "'quality': limits are not watched by this version");
+  yoke__read_quality(reader, node, scenario_of(to));
 }
 
 const yoke_shape yoke__shape_value = {.kind = YOKE_SHAPE_VALUE};
@@ -300,7 +344,7 @@ static const yoke_key file_keys[] = {
     {"connections", read_connections, &yoke__shape_connections},
     {"bonds", read_bonds, &yoke__shape_bonds},
     {"couplings", read_couplings, &yoke__shape_couplings},
-    {"quality", read_quality, &yoke__shape_free},
+    {"quality", read_quality, &yoke__shape_quality},
     {"record", read_record, &record_shape},
 };
 const yoke_shape yoke__shape_file = {
@@ -363,6 +407,9 @@ static bool set_defaults(yoke_scenario* s, const char* path) {
   s->name = yoke__arena_text(&s->arena, stem, n_stem);
   s->directory = n_folder == 0 ? "." : yoke__arena_text(&s->arena, path, n_folder);
   s->text = "";
+  s->is_finding = true;
+  s->watch = yoke__no_watch;
+  s->adaptive.rho = 0.05;
   s->iteration.relaxation = 0.5;
   s->iteration.tolerance = 1e-9;
   s->iteration.max = 50;

@@ -57,6 +57,8 @@ extern const yoke_shape yoke__shape_laws;
 extern const yoke_shape yoke__shape_connections;
 extern const yoke_shape yoke__shape_bonds;
 extern const yoke_shape yoke__shape_couplings;
+extern const yoke_shape yoke__shape_limits;
+extern const yoke_shape yoke__shape_quality;
 extern const yoke_shape yoke__shape_file;
 
 // Reads all keys of a map by its table; unknown keys are errors that name the nearest known one.
@@ -141,6 +143,10 @@ void yoke__read_units(yoke_reader* reader, const yoke_node* units, const yoke_no
                       yoke_scenario* to);
 void yoke__read_connections(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
 void yoke__read_bonds(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
+void yoke__read_quality(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
+// One key of how a bond is watched: warn, stop, window, settle, persist, hysteresis.
+void yoke__read_watch(yoke_reader* reader, const yoke_node* node, yoke_scenario_watch* to);
+extern const yoke_scenario_watch yoke__no_watch;  // nothing given
 void yoke__read_couplings(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
 
 #endif

@@ -15,6 +15,7 @@
 #include "base/base_map.h"
 #include "base/base_message.h"
 #include "base/base_pool.h"
+#include "quality/quality_ledger.h"
 #include "record/record.h"
 #include "scenario/scenario.h"
 #include "unit/unit.h"
@@ -43,11 +44,22 @@ typedef struct yoke_system_unit {
   size_t first_tap, n_taps;      // taps into it: all of them, in order of U
   size_t first_group, n_groups;  // coupling groups that feed it
   int derivative_order;          // highest order of input derivatives it takes and gets; 0: none
+  size_t first_strip, n_strips;  // where its values between exchanges go
+  size_t first_send, n_sends;
   yoke_system_typed* typed_outputs;
   yoke_system_typed* typed_inputs;
   size_t n_typed_outputs, n_typed_inputs;
   size_t image, image_size;  // where its saved state lies
 } yoke_system_unit;
+
+// A coupling method with its settings, and whom it serves.
+typedef struct yoke_system_method {
+  const yoke_coupling_ops* ops;
+  const double* parameters;  // ops->n_parameters
+  size_t bond;               // YOKE_NOT_FOUND: it serves connections, not a bond
+  const char* owner;         // "bond 'spring'", for messages
+  yoke_place place;
+} yoke_system_method;
 
 // One resolved connection.
 typedef struct yoke_system_link {
@@ -59,6 +71,7 @@ typedef struct yoke_system_link {
   int order;
   int64_t interval;  // exchange interval [ticks]
   int64_t delay;     // in exchange intervals
+  size_t method;     // index into methods; 0: hold
   bool is_dense;     // real output to real input: goes through taps; otherwise through a move
 } yoke_system_link;
 
@@ -106,27 +119,50 @@ typedef struct yoke_intake {
 typedef struct yoke_group {
   const yoke_coupling_ops* ops;
   yoke_coupling_setup setup;
-  const yoke_tap* taps;   // setup.n_signals
-  const size_t* sources;  // setup.n_signals: the unit each signal comes from
+  const yoke_tap* taps;       // setup.n_signals
+  const size_t* sources;      // setup.n_signals: the unit each signal comes from
+  const size_t* probes;       // setup.n_probes: indices into Y,
+  const double* probe_scale;  // times this
+  size_t method;
   size_t unit;
   int64_t every;           // [slots]
   size_t self, self_size;  // where its memory lies in the state
-  size_t sample;           // where its samples, inputs and derivatives lie (n_signals each)
+  size_t sample;           // where its samples and probes lie,
+  size_t input;            // then its inputs and their derivatives (n_signals each)
   size_t first_signal;     // number of its first signal among those of all groups
 } yoke_group;
 
+// Something kept after every call of a unit between two exchanges: for the ledger, or for a coupling method.
+typedef struct yoke_strip {
+  size_t n;                // numbers each way
+  const size_t *in, *out;  // indices into U and Y
+  size_t at;               // where its first call goes in the strips: n received, then n given
+} yoke_strip;
+
+typedef struct yoke_send {
+  size_t group, signal;
+  const yoke_tap* tap;
+} yoke_send;
+
 // One direction of a bond, resolved.
 typedef struct yoke_system_pair {
-  size_t from_unit, from_variable;
-  size_t to_unit, to_variable;  // YOKE_NOT_FOUND if nothing is moved
-  size_t n;                     // elements
+  size_t from_unit, from_variable, from_element;
+  size_t to_unit, to_variable, to_element;  // YOKE_NOT_FOUND if nothing is moved
+  size_t n;                                 // elements
+  size_t link;                              // what carries it, or YOKE_NOT_FOUND
 } yoke_system_pair;
 
 typedef struct yoke_system_bond {
   const char* name;
-  const yoke_system_pair *action, *rate;
-  size_t n_action, n_rate;
+  const yoke_scenario_bond* source;  // NULL: found from dimensions
+  yoke_place place;
+  yoke_system_pair *action, *rate;  // n_pairs each
+  size_t n_pairs;
+  size_t n;  // components
   double sign;
+  size_t action_unit, rate_unit;  // who gives the action, who gives the rate
+  int64_t interval;               // exchange interval [ticks]
+  yoke_ledger_bond ledger;
 } yoke_system_bond;
 
 // A closed chain of direct feedthrough: alternating outputs and inputs.
@@ -144,6 +180,7 @@ typedef enum yoke_column_source {
   YOKE_COLUMN_Y,      // number at index of Y
   YOKE_COLUMN_U,      // number at index of U
   YOKE_COLUMN_TYPED,  // bytes at index of V
+  YOKE_COLUMN_BOND,   // number at index of the ledger's values
 } yoke_column_source;
 
 typedef struct yoke_system_column {
@@ -177,6 +214,9 @@ typedef struct yoke_system {
   int64_t n_slots;         // of the whole run
   int64_t record_every;    // [slots]
   double t_start, t_stop;  // t_stop as reached by whole macro steps
+  bool is_adaptive;        // the residual chooses the step: so many slots, up to
+  int64_t adaptive_max;
+  double adaptive_rho;
 
   // orders
   const size_t* init_order;     // all units and laws
@@ -201,8 +241,17 @@ typedef struct yoke_system {
   const size_t* thread_units;  // units by thread
   const size_t* thread_first;  // n_threads + 1 entries
 
-  const yoke_system_bond* bonds;
+  yoke_system_method* methods;
+  size_t n_methods;
+  yoke_system_bond* bonds;  // of the file, then found ones
   size_t n_bonds;
+  yoke_ledger_bond* ledger_bonds;  // n_bonds, as the ledger wants them
+  const yoke_strip* strips;        // by unit
+  size_t n_strip_numbers;
+  const yoke_send* sends;    // by unit
+  size_t n_held;             // numbers of actions rebuilt with the partner held
+  const char* const* hints;  // pairs that may be bonds but are ambiguous, for people
+  size_t n_hints;
 
   const yoke_record_column* columns;
   const yoke_system_column* column_sources;
@@ -212,7 +261,7 @@ typedef struct yoke_system {
   bool is_gs_order_given;
   bool has_slow_units;
   bool is_exchange_plain;  // one intake of plain copies in every slot, and nothing else
-  bool is_record_plain;    // the columns are exactly Y
+  size_t n_record_plain;   // that many columns at the front are the front of Y
 } yoke_system;
 
 static inline bool yoke__system_is_iterative(const yoke_system* system) {
@@ -236,11 +285,18 @@ yoke_status yoke__system_order(yoke_system* system);       // system_order.c
 yoke_status yoke__system_schedule(yoke_system* system);    // system_schedule.c
 yoke_status yoke__system_lay_record(yoke_system* system);  // system_record.c
 
+yoke_status yoke__system_weigh_bonds(yoke_system* system);  // system_ledger.c: mu, scales
+yoke_status yoke__system_lay_ledger(yoke_system* system);   // system_ledger.c: indices, strips
+
 // Parts of wiring.
 yoke_status
 yoke__system_list_links(yoke_system* system);  // system_bonds.c: connections, and arrows of bonds
-yoke_status yoke__system_resolve_bonds(yoke_system* system);  // system_bonds.c
-yoke_status yoke__system_fit_clock(yoke_system* system);      // system_clock.c
+yoke_status yoke__system_resolve_bonds(yoke_system* system);   // system_bonds.c
+yoke_status yoke__system_find_bonds(yoke_system* system);      // system_find.c
+yoke_status yoke__system_choose_methods(yoke_system* system);  // system_methods.c
+// The extrapolation order that a map {method: ..., order: n} asks for; -1: none given.
+int yoke__system_method_order(const yoke_node* map);
+yoke_status yoke__system_fit_clock(yoke_system* system);  // system_clock.c
 // The common multiple of all steps in ticks, at which iterative schemes exchange; 0 after a message.
 int64_t yoke__system_common_cycle(yoke_system* system);
 // The exchange interval and the delay of a link; cycle > 0: that of an iterative scheme.

@@ -1,180 +1,276 @@
-// Bonds and couplings: which variables make a power, which connections a bond brings along, and what method serves whom.
+// Bonds of the file: which variables make a power, and which connections a bond brings along.
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_check.h"
+#include "base/base_dim.h"
 #include "base/base_number.h"
 #include "system/system.h"
 
+static const yoke_variable* from_variable(const yoke_system* system, const yoke_system_pair* pair) {
+  return &system->units[pair->from_unit].unit.info->variables[pair->from_variable];
+}
+
 // one side of a bond is a real output
-static void check_pair(yoke_system* system, const yoke_scenario_pair* source,
-                       const yoke_system_pair* pair, const char* side) {
-  const yoke_variable* from =
-      &system->units[pair->from_unit].unit.info->variables[pair->from_variable];
-  if (from->type != YOKE_REAL || from->causality != YOKE_OUTPUT) {
+static bool check_output(yoke_system* system, const yoke_scenario_pair* source,
+                         const yoke_system_pair* pair, const char* side) {
+  const yoke_variable* from = from_variable(system, pair);
+  if (from->type == YOKE_REAL && from->causality == YOKE_OUTPUT) {
+    return true;
+  }
+  // an arrow is a connection too, and was reported there
+  if (!source->has_to) {
     yoke__error(system->messages, source->from.place, "bond: the %s '%s.%s' is not a real output",
                 side, source->from.unit, source->from.variable);
   }
+  return false;
 }
 
-static yoke_system_pair* resolve_pairs(yoke_system* system, const yoke_scenario_pair pairs[],
-                                       size_t n, const char* side) {
-  yoke_system_pair* out = yoke__arena_array(&system->arena, n + 1, sizeof *out);
-  for (size_t i = 0; out != NULL && i < n; i++) {
-    size_t element = 0, count = 0;
-    out[i] = (yoke_system_pair){.from_unit = YOKE_NOT_FOUND, .to_unit = YOKE_NOT_FOUND};
-    // an arrow is a connection too, and its ends were reported there
-    const char* what = pairs[i].has_to ? NULL : "bond";
-    if (yoke__system_resolve(system, &pairs[i].from, what, &out[i].from_unit, &out[i].from_variable,
-                             &element, &out[i].n) &&
-        !pairs[i].has_to) {
-      check_pair(system, &pairs[i], &out[i], side);
-    }
-    if (pairs[i].has_to) {
-      yoke__system_resolve(system, &pairs[i].to, what, &out[i].to_unit, &out[i].to_variable,
-                           &element, &count);
-    }
+// false after a message
+static bool resolve_pair(yoke_system* system, const yoke_scenario_pair* source, const char* side,
+                         yoke_system_pair* out) {
+  size_t count = 0;
+  *out = (yoke_system_pair){
+      .from_unit = YOKE_NOT_FOUND, .to_unit = YOKE_NOT_FOUND, .link = YOKE_NOT_FOUND};
+  const char* what = source->has_to ? NULL : "bond";
+  if (!yoke__system_resolve(system, &source->from, what, &out->from_unit, &out->from_variable,
+                            &out->from_element, &out->n)) {
+    return false;
   }
-  return out;
+  bool is_good = check_output(system, source, out, side);
+  if (source->has_to) {
+    is_good = yoke__system_resolve(system, &source->to, NULL, &out->to_unit, &out->to_variable,
+                                   &out->to_element, &count) &&
+              is_good;
+  }
+  return is_good;
+}
+
+static bool resolve_pairs(yoke_system* system, const yoke_scenario_pair sources[], size_t n,
+                          const char* side, yoke_system_pair** out) {
+  *out = yoke__arena_array(&system->arena, n + 1, sizeof **out);
+  bool is_good = *out != NULL;
+  for (size_t i = 0; *out != NULL && i < n; i++) {
+    is_good = resolve_pair(system, &sources[i], side, &(*out)[i]) && is_good;
+  }
+  return is_good;
 }
 
 // the product of an action and its rate needs as many elements of one as of the other
-static void check_sizes(yoke_system* system, const yoke_scenario_bond* source,
-                        const yoke_system_bond* bond) {
-  for (size_t i = 0; i < source->n_action && i < source->n_rate; i++) {
-    if (bond->action[i].n != bond->rate[i].n && bond->action[i].n > 0 && bond->rate[i].n > 0) {
+static bool check_sizes(yoke_system* system, const yoke_scenario_bond* source,
+                        yoke_system_bond* bond) {
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    if (bond->action[i].n != bond->rate[i].n) {
       yoke__error(system->messages, source->place,
                   "bond '%s': '%s.%s' has %zu elements and '%s.%s' has %zu; their product needs as "
                   "many of one as of the other",
                   source->name, source->action[i].from.unit, source->action[i].from.variable,
                   bond->action[i].n, source->rate[i].from.unit, source->rate[i].from.variable,
                   bond->rate[i].n);
+      return false;
+    }
+    bond->n += bond->action[i].n;
+  }
+  return true;
+}
+
+// a bond joins two units
+static bool check_units(yoke_system* system, const yoke_scenario_bond* source,
+                        yoke_system_bond* bond) {
+  bond->action_unit = bond->action[0].from_unit;
+  bond->rate_unit = bond->rate[0].from_unit;
+  const yoke_system_unit* units = system->units;
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    if (bond->action[i].from_unit != bond->action_unit ||
+        bond->rate[i].from_unit != bond->rate_unit) {
+      yoke__error(system->messages, source->place,
+                  "bond '%s': its components come from more than two units; write one bond for "
+                  "each pair of units",
+                  source->name);
+      return false;
+    }
+  }
+  if (bond->action_unit == bond->rate_unit) {
+    yoke__error(system->messages, source->place,
+                "bond '%s': action and rate both come from '%s'; a bond joins two units: one gives "
+                "the action, the other the rate",
+                source->name, units[bond->action_unit].name);
+    return false;
+  }
+  // arrows lead from one to the other
+  for (size_t i = 0; i < 2 * bond->n_pairs; i++) {
+    const bool is_action = i < bond->n_pairs;
+    const yoke_system_pair* pair = is_action ? &bond->action[i] : &bond->rate[i - bond->n_pairs];
+    const size_t partner = is_action ? bond->rate_unit : bond->action_unit;
+    if (pair->to_unit != YOKE_NOT_FOUND && pair->to_unit != partner) {
+      yoke__error(
+          system->messages, source->place,
+          "bond '%s': the %s of '%s' goes to '%s', but the %s comes from '%s'; a bond joins "
+          "two units",
+          source->name, is_action ? "action" : "rate", units[pair->from_unit].name,
+          units[pair->to_unit].name, is_action ? "rate" : "action", units[partner].name);
+      return false;
+    }
+  }
+  return true;
+}
+
+// the connection that carries a pair to the other unit of the bond, also where the bond has no arrow
+static void find_link(const yoke_system* system, yoke_system_pair* pair, size_t partner) {
+  for (size_t i = 0; i < system->n_links && pair->link == YOKE_NOT_FOUND; i++) {
+    const yoke_system_link* link = &system->links[i];
+    const bool is_from = link->is_dense && link->from_unit == pair->from_unit &&
+                         link->from_variable == pair->from_variable &&
+                         link->from_element == pair->from_element && link->n == pair->n;
+    const bool is_to =
+        link->to_unit == partner &&
+        (pair->to_unit == YOKE_NOT_FOUND ||
+         (link->to_variable == pair->to_variable && link->to_element == pair->to_element));
+    if (is_from && is_to) {
+      pair->link = i;
     }
   }
 }
 
-// One parameter of the method `hold`: it has the order and nothing else.
-static void check_hold_parameter(yoke_system* system, const yoke_node* node) {
-  static const char* const keys[] = {"method", "members", "order"};
-  for (size_t i = 0; i < 2; i++) {
-    if (strcmp(node->key, keys[i]) == 0) {
-      return;
+// ---------------------------------------------------------------------------------------------------------
+// dimensions: the product must be a power, on both ends the same
+
+// exponents of the product; false if one is not known
+static bool product_of(const char* a, const char* b, int8_t exponents[YOKE_DIM_N_BASES]) {
+  yoke_dim x, y;
+  if (!yoke__dim_parse(a, &x) || !yoke__dim_parse(b, &y)) {
+    return false;
+  }
+  for (size_t i = 0; i < YOKE_DIM_N_BASES; i++) {
+    exponents[i] = (int8_t)(x.exponents[i] + y.exponents[i]);
+  }
+  return true;
+}
+
+static bool is_dim(const int8_t exponents[], const char* text) {
+  yoke_dim dim;
+  if (!yoke__dim_parse(text, &dim)) {
+    return false;
+  }
+  for (size_t i = 0; i < YOKE_DIM_N_BASES; i++) {
+    if (i != YOKE_DIM_RAD && exponents[i] != dim.exponents[i]) {
+      return false;
     }
   }
-  if (strcmp(node->key, keys[2]) != 0) {
-    const char* nearest = yoke__nearest_name(node->key, keys, YOKE_COUNT(keys));
-    yoke__error(system->messages, node->key_place, "method 'hold' has no parameter '%s'; %s%s%s",
-                node->key, nearest == NULL ? "it has: " : "did you mean '",
-                nearest == NULL ? keys[2] : nearest, nearest == NULL ? "" : "'?");
+  return true;
+}
+
+static void check_product(yoke_system* system, yoke_system_bond* bond, size_t i) {
+  const yoke_variable* action = from_variable(system, &bond->action[i]);
+  const yoke_variable* rate = from_variable(system, &bond->rate[i]);
+  int8_t exponents[YOKE_DIM_N_BASES];
+  if (!product_of(action->dim, rate->dim, exponents) || is_dim(exponents, "W")) {
     return;
   }
-  void* order = NULL;
-  size_t n_rows = 0, n_cols = 0;
-  if (yoke__node_values(node, YOKE_INTEGER, NULL, "'order'", &system->arena, system->messages,
-                        &order, &n_rows, &n_cols) < 0) {
+  const char *a = system->units[bond->action_unit].name, *r = system->units[bond->rate_unit].name;
+  const bool is_heat = is_dim(exponents, "W.K");
+  yoke_dim dim;
+  if (is_heat && yoke__dim_parse(action->dim, &dim) && is_dim(dim.exponents, "W")) {
+    bond->ledger.kind = YOKE_BOND_HEAT;
     return;
   }
-  if (n_rows * n_cols != 1 || *(int64_t*)order < 0 || *(int64_t*)order > 3) {
-    yoke__error(system->messages, node->place, "'order': expected an integer from 0 to 3, found %s",
-                node->kind == YOKE_NODE_SCALAR ? node->text : "a list");
-  }
+  yoke__error(system->messages, bond->place,
+              "bond '%s': '%s.%s' [%s] times '%s.%s' [%s] is not a power%s", bond->name, a,
+              action->name, action->dim, r, rate->name, rate->dim,
+              is_dim(exponents, "J") ? "; name the rate of change, not the displacement or charge"
+              : is_heat ? "; name the heat flow as the action, the temperature as the rate"
+                        : "");
 }
 
-// The method must be known, and so must its parameters.
-static void check_method(yoke_system* system, const yoke_node* map, const char* method,
-                         yoke_place place) {
-  static const char* const methods[] = {"hold"};
-  if (strcmp(method, methods[0]) != 0) {
-    const char* nearest = yoke__nearest_name(method, methods, YOKE_COUNT(methods));
-    yoke__error(system->messages, place, "unknown coupling method '%s'; %s%s%s", method,
-                nearest == NULL ? "known: " : "did you mean '", methods[0],
-                nearest == NULL ? "" : "'?");
+// SI gain of the connection of a pair: 1 where units only convert
+static double si_gain(const yoke_system* system, const yoke_system_pair* pair) {
+  const yoke_system_link* link = &system->links[pair->link];
+  const yoke_variable* to = &system->units[link->to_unit].unit.info->variables[link->to_variable];
+  yoke_dim from_dim, to_dim;
+  if (!yoke__dim_parse(from_variable(system, pair)->dim, &from_dim) ||
+      !yoke__dim_parse(to->dim, &to_dim)) {
+    return link->gain;
+  }
+  return link->gain * to_dim.factor / from_dim.factor;
+}
+
+// what one unit receives times what it gives must be the other's product: both gains are the same
+static void check_gains(yoke_system* system, const yoke_system_bond* bond, size_t i) {
+  const yoke_system_pair *action = &bond->action[i], *rate = &bond->rate[i];
+  if (action->link == YOKE_NOT_FOUND || rate->link == YOKE_NOT_FOUND ||
+      bond->ledger.kind == YOKE_BOND_HEAT) {
     return;
   }
-  for (const yoke_node* child = map->first; child != NULL; child = child->next) {
-    check_hold_parameter(system, child);
+  if (system->links[action->link].offset != 0 || system->links[rate->link].offset != 0) {
+    yoke__error(system->messages, bond->place,
+                "bond '%s': a connection with an offset carries no power that both ends agree on",
+                bond->name);
+  }
+  const double a = si_gain(system, action), r = si_gain(system, rate);
+  const double difference = a > r ? a - r : r - a;
+  const double size = (a < 0 ? -a : a) + (r < 0 ? -r : r);
+  if (difference > 1e-9 * size) {
+    char left[YOKE_NUMBER_SIZE], right[YOKE_NUMBER_SIZE];
+    yoke__number_format(a, left);
+    yoke__number_format(r, right);
+    yoke__error(
+        system->messages, bond->place,
+        "bond '%s': the action is passed on with gain %s and the rate with gain %s: the two "
+        "units would exchange different powers; expected the same gain both ways",
+        bond->name, left, right);
   }
 }
 
-// the order that a map of method `hold` asks for; check_hold_parameter reports a wrong one
-static int hold_order(const yoke_node* map) {
-  const yoke_node* node = map == NULL ? NULL : yoke__node_child(map, "order");
-  int64_t order = 0;
-  const bool is_good = node != NULL && node->text != NULL &&
-                       yoke__number_parse_integer(node->text, &order) && order >= 0 && order <= 3;
-  return is_good ? (int)order : 0;
-}
+// ---------------------------------------------------------------------------------------------------------
 
-// A member is a unit or a law. is_member: one flag per unit.
-static void mark_members(yoke_system* system, const yoke_node* members, bool is_member[]) {
-  for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
-       name = name->next) {
-    const size_t unit = yoke__map_find(&system->unit_index, name->text == NULL ? "" : name->text);
-    if (unit == YOKE_NOT_FOUND) {
-      const char* nearest = yoke__system_nearest_unit(system, name->text == NULL ? "" : name->text);
-      yoke__error(system->messages, name->place, "coupling: unknown unit '%s'%s%s%s",
-                  name->text == NULL ? "" : name->text, nearest == NULL ? "" : "; did you mean '",
-                  nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
-    } else {
-      is_member[unit] = true;
-    }
-  }
-}
-
-// `hold` over a set: its order serves the connections among the members that name none themselves
-static yoke_status apply_coupling(yoke_system* system, const yoke_scenario_coupling* coupling) {
-  bool* is_member = calloc(system->n_units + 1, sizeof *is_member);
-  if (is_member == NULL) {
+static yoke_status resolve_bond(yoke_system* system, const yoke_scenario_bond* source,
+                                yoke_system_bond* bond) {
+  *bond = (yoke_system_bond){.name = source->name,
+                             .source = source,
+                             .place = source->place,
+                             .n_pairs = source->n_action,
+                             .sign = source->sign};
+  const bool has_action =
+      resolve_pairs(system, source->action, source->n_action, "action", &bond->action);
+  const bool has_rate = resolve_pairs(system, source->rate, source->n_rate, "rate", &bond->rate);
+  if (bond->action == NULL || bond->rate == NULL) {
     return YOKE_NO_MEMORY;
   }
-  mark_members(system, yoke__node_child(coupling->node, "members"), is_member);
-  const int order = hold_order(coupling->node);
-  for (size_t i = 0; i < system->n_links; i++) {
-    yoke_system_link* link = &system->links[i];
-    const bool is_inside = link->is_dense && is_member[link->from_unit] && is_member[link->to_unit];
-    if (is_inside && link->source->order_place.line == 0) {
-      link->order = order;
-    }
+  if (!has_action || !has_rate || source->n_action != source->n_rate || source->n_action == 0 ||
+      !check_sizes(system, source, bond) || !check_units(system, source, bond)) {
+    return YOKE_BAD_INPUT;
   }
-  free(is_member);
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    find_link(system, &bond->action[i], bond->rate_unit);
+    find_link(system, &bond->rate[i], bond->action_unit);
+    check_product(system, bond, i);
+    check_gains(system, bond, i);
+  }
   return YOKE_OK;
 }
 
 yoke_status yoke__system_resolve_bonds(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
-  yoke_system_bond* bonds = yoke__arena_array(&system->arena, s->n_bonds + 1, sizeof *bonds);
-  if (bonds == NULL) {
+  // every found bond takes two connections of its own
+  system->bonds =
+      yoke__arena_array(&system->arena, s->n_bonds + system->n_links + 1, sizeof *system->bonds);
+  if (system->bonds == NULL) {
     return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < s->n_bonds; i++) {
-    const yoke_scenario_bond* source = &s->bonds[i];
-    bonds[i] = (yoke_system_bond){source->name,
-                                  resolve_pairs(system, source->action, source->n_action, "action"),
-                                  resolve_pairs(system, source->rate, source->n_rate, "rate"),
-                                  source->n_action,
-                                  source->n_rate,
-                                  source->sign};
-    if (bonds[i].action == NULL || bonds[i].rate == NULL) {
-      return YOKE_NO_MEMORY;
+    if (s->bonds[i].is_refused) {
+      continue;
     }
-    check_sizes(system, source, &bonds[i]);
-    const yoke_node* method =
-        source->coupling == NULL ? NULL : yoke__node_child(source->coupling, "method");
-    if (method != NULL && method->text != NULL) {
-      check_method(system, source->coupling, method->text, method->place);
+    const yoke_status status = resolve_bond(system, &s->bonds[i], &system->bonds[system->n_bonds]);
+    if (status == YOKE_NO_MEMORY) {
+      return status;
     }
+    system->n_bonds += status >= 0;
   }
-  for (size_t i = 0; i < s->n_couplings; i++) {
-    if (s->couplings[i].method != NULL) {
-      check_method(system, s->couplings[i].node, s->couplings[i].method,
-                   s->couplings[i].method_place);
-      YOKE_TRY(apply_coupling(system, &s->couplings[i]));
-    }
-  }
-  system->bonds = bonds;
-  system->n_bonds = s->n_bonds;
   return YOKE_OK;
 }
+
+// ---------------------------------------------------------------------------------------------------------
+// arrows
 
 static bool is_same_end(const yoke_scenario_endpoint* a, const yoke_scenario_endpoint* b) {
   return a->unit != NULL && b->unit != NULL && a->variable != NULL && b->variable != NULL &&
@@ -219,12 +315,12 @@ yoke_status yoke__system_list_links(yoke_system* system) {
   }
   for (size_t i = 0; i < s->n_bonds; i++) {
     const yoke_scenario_bond* bond = &s->bonds[i];
-    const int order = hold_order(bond->coupling);
+    const int order = yoke__system_method_order(bond->coupling);
     for (size_t j = 0; j < bond->n_action + bond->n_rate; j++) {
       const yoke_scenario_pair* pair =
           j < bond->n_action ? &bond->action[j] : &bond->rate[j - bond->n_action];
       if (pair->has_to) {
-        YOKE_TRY(add_bond_link(system, pair, order));
+        YOKE_TRY(add_bond_link(system, pair, order < 0 ? 0 : order));
       }
     }
   }

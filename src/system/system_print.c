@@ -128,16 +128,60 @@ static void print_pairs(const yoke_system* system, const yoke_system_pair pairs[
   }
 }
 
+static const char* method_of(const yoke_system* system, const yoke_system_bond* bond) {
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    if (bond->action[i].link != YOKE_NOT_FOUND) {
+      return system->methods[system->links[bond->action[i].link].method].ops->name;
+    }
+  }
+  return NULL;
+}
+
+// "mu 0.5" or why there is none
+static void print_mu(const yoke_system_bond* bond, FILE* to) {
+  static const char* const origins[] = {
+      [YOKE_MU_AUTOMATIC] = "",
+      [YOKE_MU_GIVEN] = " (given)",
+      [YOKE_MU_BOTH_FEEDTHROUGH] = "unknown: direct feedthrough on both sides",
+      [YOKE_MU_IMPLICIT] = "unknown: implicit solver",
+      [YOKE_MU_GAUSS_SEIDEL] = "unknown under Gauss-Seidel",
+      [YOKE_MU_ITERATIVE] = "unknown under iteration",
+      [YOKE_MU_NO_POWER] = "heat balance only, the product is no power",
+  };
+  const yoke_mu_origin origin = bond->ledger.mu_origin;
+  if (origin == YOKE_MU_AUTOMATIC || origin == YOKE_MU_GIVEN) {
+    fprintf(to, "mu %s%s", number(bond->ledger.mu).chars, origins[origin]);
+  } else {
+    fprintf(to, "%s%s", origin == YOKE_MU_NO_POWER ? "" : "mu ", origins[origin]);
+  }
+}
+
 static void print_bonds(const yoke_system* system, FILE* to) {
   if (system->n_bonds > 0) {
-    fprintf(to, "\nbonds\n");
+    fprintf(to, "\nbonds (energy ledger)\n");
   }
+  bool has_found = false;
   for (size_t i = 0; i < system->n_bonds; i++) {
     const yoke_system_bond* bond = &system->bonds[i];
+    const char* method = method_of(system, bond);
     fprintf(to, "  %-12s", bond->name);
-    print_pairs(system, bond->action, bond->n_action, " action ", to);
-    print_pairs(system, bond->rate, bond->n_rate, "; rate ", to);
-    fprintf(to, "%s\n", bond->sign < 0 ? "; sign -1" : "");
+    print_pairs(system, bond->action, bond->n_pairs, " action ", to);
+    print_pairs(system, bond->rate, bond->n_pairs, "; rate ", to);
+    fprintf(to, "%s%s\n    every %s s, ", bond->sign < 0 ? "; sign -1" : "",
+            bond->source == NULL ? "; found from dimensions" : "",
+            ticks(system, bond->interval).chars);
+    print_mu(bond, to);
+    fprintf(to, "%s", bond->ledger.has_ter ? "" : ", no TER (nothing is moved)");
+    fprintf(to, "%s%s\n", method == NULL ? "" : ", method ", method == NULL ? "" : method);
+    has_found = has_found || bond->source == NULL;
+  }
+  for (size_t i = 0; i < system->n_hints; i++) {
+    fprintf(to, "  ?            %s\n", system->hints[i]);
+  }
+  if (has_found) {
+    fprintf(to,
+            "  to name a found bond or fix its sign, write it under `bonds`; `NAME: false` refuses "
+            "it\n");
   }
 }
 
@@ -176,6 +220,12 @@ void yoke__system_print(const yoke_system* system, FILE* to) {
           number(system->t_start).chars, number(system->t_stop).chars,
           ticks(system, system->macro).chars,
           (long long)(system->n_slots / (system->macro / system->slot)));
+  if (system->is_adaptive) {
+    fprintf(to, "step        chosen by the residual: %s to %s s, rho about %s\n",
+            ticks(system, system->slot).chars,
+            ticks(system, system->slot * system->adaptive_max).chars,
+            number(system->adaptive_rho).chars);
+  }
   fprintf(to, "grid        tick %s s, exchange slot %s s\n", ticks(system, 1).chars,
           ticks(system, system->slot).chars);
   fprintf(to, "scheme      %s, %s exchange, %d thread%s\n", scheme_names[s->scheme],
@@ -283,8 +333,17 @@ void yoke__system_json(const yoke_system* system, const char* key, yoke_json* js
   for (size_t i = 0; i < system->n_bonds; i++) {
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", system->bonds[i].name);
-    json_pairs(system, "action", system->bonds[i].action, system->bonds[i].n_action, json);
-    json_pairs(system, "rate", system->bonds[i].rate, system->bonds[i].n_rate, json);
+    const yoke_system_bond* bond = &system->bonds[i];
+    json_pairs(system, "action", bond->action, bond->n_pairs, json);
+    json_pairs(system, "rate", bond->rate, bond->n_pairs, json);
+    yoke__json_boolean(json, "found", bond->source == NULL);
+    yoke__json_boolean(json, "heat", bond->ledger.kind == YOKE_BOND_HEAT);
+    yoke__json_number(json, "sign", bond->sign);
+    yoke__json_number(json, "exchange", yoke__clock_seconds(&system->clock, bond->interval));
+    yoke__json_number(json, "mu", bond->ledger.mu);
+    yoke__json_boolean(json, "ter", bond->ledger.has_ter);
+    const char* method = method_of(system, bond);
+    yoke__json_string(json, "method", method == NULL ? "" : method);
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);

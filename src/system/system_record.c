@@ -112,6 +112,32 @@ static yoke_status collect(yoke_system* system, columns* out, bool* is_hit) {
   return YOKE_OK;
 }
 
+// "bond.spring.dP" and so on; the total only where there is something to sum up
+static yoke_status collect_bonds(yoke_system* system, columns* out, bool* is_hit) {
+  static const yoke_variable shown = {.causality = YOKE_OUTPUT};
+  const size_t n = system->n_bonds > 1 ? system->n_bonds + 1 : system->n_bonds;
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < YOKE_LEDGER_N_VALUES; k++) {
+      char name[1024];
+      snprintf(name, sizeof name, "bond.%s.%s",
+               i < system->n_bonds ? system->bonds[i].name : "total", yoke__ledger_value_names[k]);
+      if (!is_wanted(system, name, &shown, is_hit)) {
+        continue;
+      }
+      const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
+      if (copy == NULL) {
+        return YOKE_NO_MEMORY;
+      }
+      out->columns[out->n] =
+          (yoke_record_column){copy, yoke__ledger_value_dims[k], YOKE_REAL, sizeof(double), NULL};
+      out->sources[out->n++] = (yoke_system_column){.source = YOKE_COLUMN_BOND,
+                                                    .index = i * YOKE_LEDGER_N_VALUES + k,
+                                                    .unit = YOKE_NOT_FOUND};
+    }
+  }
+  return YOKE_OK;
+}
+
 // a pattern without any match was probably mistyped
 static void report_misses(yoke_system* system, const bool* is_hit) {
   const yoke_scenario* s = system->scenario;
@@ -132,12 +158,16 @@ yoke_status yoke__system_lay_record(yoke_system* system) {
       n += yoke__variable_count(&info->variables[v]);
     }
   }
+  n += (system->n_bonds + 1) * YOKE_LEDGER_N_VALUES;
   columns out = {yoke__arena_array(&system->arena, n + 1, sizeof *out.columns),
                  yoke__arena_array(&system->arena, n + 1, sizeof *out.sources), 0};
   bool* is_hit = calloc(system->scenario->n_record_signals + 1, sizeof *is_hit);
   yoke_status status = YOKE_NO_MEMORY;
   if (out.columns != NULL && out.sources != NULL && is_hit != NULL) {
     status = collect(system, &out, is_hit);
+    if (status >= 0) {
+      status = collect_bonds(system, &out, is_hit);
+    }
     report_misses(system, is_hit);
   }
   free(is_hit);
@@ -145,10 +175,12 @@ yoke_status yoke__system_lay_record(yoke_system* system) {
   system->column_sources = out.sources;
   system->n_columns = out.n;
 
-  // the common case is a plain copy of all outputs
-  system->is_record_plain = out.n == system->n_y;
-  for (size_t i = 0; i < out.n && system->is_record_plain; i++) {
-    system->is_record_plain = out.sources[i].source == YOKE_COLUMN_Y && out.sources[i].index == i;
+  // the common case begins with a plain copy of all outputs
+  size_t n_plain = 0;
+  while (n_plain < out.n && out.sources[n_plain].source == YOKE_COLUMN_Y &&
+         out.sources[n_plain].index == n_plain && out.columns[n_plain].size == sizeof(double)) {
+    n_plain++;
   }
+  system->n_record_plain = n_plain;
   return status;
 }

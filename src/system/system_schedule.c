@@ -79,6 +79,67 @@ static void count_slots(yoke_system* system) {
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// a step that the residual chooses
+
+// who cannot live with steps of different lengths
+static void check_adaptive_units(yoke_system* system) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    const uint32_t flags = unit->unit.info->flags;
+    const char* why = (flags & YOKE_UNIT_PHYSICAL) != 0     ? "is a real machine"
+                      : (flags & YOKE_UNIT_FIXED_STEP) != 0 ? "needs a fixed step"
+                      : unit->source->step.is_given         ? "has a step of its own"
+                                                            : NULL;
+    if (!unit->is_law && why != NULL) {
+      yoke__error(system->messages, unit->source->place,
+                  "time.step: {min, max} changes the step while running, but unit '%s' (%s) %s",
+                  unit->name, unit->unit.ops->name, why);
+    }
+  }
+}
+
+static void check_adaptive_links(yoke_system* system) {
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    const char* what = link->delay > 0                     ? "delay"
+                       : link->source->exchange.is_given   ? "exchange"
+                       : link->is_dense && link->order > 0 ? "order"
+                                                           : NULL;
+    if (what != NULL) {
+      yoke__error(system->messages, link->source->place,
+                  "time.step: {min, max} changes the step while running: '%s' has no meaning then",
+                  what);
+    }
+  }
+}
+
+static void choose_adaptive(yoke_system* system) {
+  const yoke_scenario_adaptive* adaptive = &system->scenario->adaptive;
+  if (!adaptive->is_given) {
+    return;
+  }
+  system->is_adaptive = true;
+  system->adaptive_rho = adaptive->rho;
+  const double ratio = adaptive->max.value / adaptive->min.value;
+  system->adaptive_max = ratio < 1e15 ? (int64_t)(ratio * (1 + 1e-12)) : 1000000000000000;
+  if (yoke__system_is_iterative(system)) {
+    yoke__error(system->messages, adaptive->place,
+                "time.step: {min, max} needs a residual, which iterative schemes do not leave");
+  }
+  bool has_bond = false;
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    has_bond = has_bond || system->bonds[i].ledger.kind == YOKE_BOND_POWER;
+  }
+  if (!has_bond) {
+    yoke__error(system->messages, adaptive->place,
+                "time.step: {min, max} needs a bond whose residual chooses the step, and there is "
+                "none");
+  }
+  check_adaptive_units(system);
+  check_adaptive_links(system);
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // rollback
 
 static void check_iterative(yoke_system* system) {
@@ -154,50 +215,136 @@ static bool needs_group(const yoke_system* system, const yoke_system_unit* unit,
                         const yoke_tap* tap) {
   const bool is_called_between = system->links[tap->link].interval > unit->period;
   const bool takes_derivatives = unit->unit.ops->set_input_derivatives != NULL;
-  return tap->order > 0 && !unit->is_law && !yoke__system_is_iterative(system) &&
-         (is_called_between || takes_derivatives);
+  if (unit->is_law || yoke__system_is_iterative(system)) {
+    return false;
+  }
+  return system->links[tap->link].method > 0 ||
+         (tap->order > 0 && (is_called_between || takes_derivatives));
 }
 
 static bool is_plain(const yoke_tap* tap) {
   return tap->gain == 1 && tap->offset == 0 && tap->delay == 0;
 }
 
-static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t every) {
+// the taps that one group serves, in the order of their inputs, or of the components of the bond
+static size_t list_group_taps(const yoke_system* system, const yoke_system_unit* unit,
+                              int64_t every, size_t method, yoke_tap taps[]) {
+  size_t n = 0;
+  for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
+    const yoke_tap* tap = &system->taps[i];
+    if (tap->every == every && system->links[tap->link].method == method &&
+        needs_group(system, unit, tap)) {
+      taps[n++] = *tap;
+    }
+  }
+  if (system->methods[method].bond == YOKE_NOT_FOUND) {
+    return n;
+  }
+  const yoke_system_bond* bond = &system->bonds[system->methods[method].bond];
+  size_t at = 0;
+  for (size_t p = 0; p < bond->n_pairs; p++) {
+    for (size_t j = 0; j < bond->action[p].n; j++, at++) {
+      size_t k = at;
+      while (k < n &&
+             (taps[k].link != bond->action[p].link ||
+              taps[k].from !=
+                  system->units[bond->action_unit].y +
+                      system->units[bond->action_unit].unit.dense[bond->action[p].from_variable] +
+                      bond->action[p].from_element + j)) {
+        k++;
+      }
+      if (k < n) {
+        const yoke_tap swapped = taps[at];
+        taps[at] = taps[k];
+        taps[k] = swapped;
+      }
+    }
+  }
+  return n;
+}
+
+// action and rate of the bond as its units deliver them, and what the method needs to know of it
+static yoke_status add_probes(yoke_system* system, yoke_group* group) {
+  const yoke_system_bond* bond = &system->bonds[system->methods[group->method].bond];
+  const size_t n = bond->n;
+  size_t* probes = yoke__arena_array(&system->arena, 2 * n, sizeof *probes);
+  double* scale = yoke__arena_array(&system->arena, 2 * n, sizeof *scale);
+  double* signal_scale = yoke__arena_array(&system->arena, n, sizeof *signal_scale);
+  yoke_coupling_bond* about = yoke__arena_take(&system->arena, sizeof *about);
+  if (probes == NULL || scale == NULL || signal_scale == NULL || about == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t at = 0;
+  for (size_t side = 0; side < 2; side++) {
+    const yoke_system_pair* pairs = side == 0 ? bond->action : bond->rate;
+    const yoke_system_unit* unit = &system->units[side == 0 ? bond->action_unit : bond->rate_unit];
+    for (size_t p = 0; p < bond->n_pairs; p++) {
+      for (size_t j = 0; j < pairs[p].n; j++, at++) {
+        probes[at] = unit->y + unit->unit.dense[pairs[p].from_variable] + pairs[p].from_element + j;
+        scale[at] = side == 0 ? bond->ledger.action_scale[at] : bond->ledger.rate_scale[at - n];
+      }
+    }
+  }
+  for (size_t i = 0; i < n; i++) {
+    signal_scale[i] = bond->ledger.action_scale[i] / group->taps[i].gain;
+  }
+  *about = (yoke_coupling_bond){bond->name, n, signal_scale, bond->ledger.mu};
+  group->probes = probes;
+  group->probe_scale = scale;
+  group->setup.n_probes = 2 * n;
+  group->setup.bond = about;
+  return YOKE_OK;
+}
+
+static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t every,
+                              size_t method) {
   yoke_system_unit* unit = &system->units[unit_index];
   yoke_group* group = &system->groups[system->n_groups];
   yoke_tap* taps = yoke__arena_array(&system->arena, unit->n_taps, sizeof *taps);
   int* orders = yoke__arena_array(&system->arena, unit->n_taps, sizeof *orders);
   size_t* sources = yoke__arena_array(&system->arena, unit->n_taps, sizeof *sources);
+  int64_t* n_sends = yoke__arena_array(&system->arena, unit->n_taps, sizeof *n_sends);
   yoke_coupling_sink* sink = yoke__arena_take(&system->arena, sizeof *sink);
-  if (taps == NULL || orders == NULL || sources == NULL || sink == NULL) {
+  if (taps == NULL || orders == NULL || sources == NULL || n_sends == NULL || sink == NULL) {
     return YOKE_NO_MEMORY;
   }
-  size_t n = 0;
-  for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
-    const yoke_tap* tap = &system->taps[i];
-    if (tap->every == every && needs_group(system, unit, tap)) {
-      taps[n] = *tap;
-      sources[n] = system->links[tap->link].from_unit;
-      orders[n++] = tap->order;
-      if (unit->unit.ops->set_input_derivatives != NULL && tap->order > unit->derivative_order) {
-        unit->derivative_order = tap->order;
-      }
+  const size_t n = list_group_taps(system, unit, every, method, taps);
+  const yoke_coupling_ops* ops = system->methods[method].ops;
+  for (size_t i = 0; i < n; i++) {
+    sources[i] = system->links[taps[i].link].from_unit;
+    orders[i] = taps[i].order;
+    const yoke_system_unit* source = &system->units[sources[i]];
+    n_sends[i] = source->is_law ? 1 : every * system->slot / source->period;
+    if (unit->unit.ops->set_input_derivatives != NULL && ops->input_derivatives != NULL &&
+        taps[i].order > unit->derivative_order) {
+      unit->derivative_order = taps[i].order;
     }
   }
   *sink = (yoke_coupling_sink){0, n, unit->step};
-  *group = (yoke_group){
-      .ops = &yoke__couple_hold,
-      .setup = {n, orders, 1, sink, yoke__clock_seconds(&system->clock, every * system->slot)},
-      .taps = taps,
-      .sources = sources,
-      .unit = unit_index,
-      .every = every,
-      .self = system->n_group_bytes,
-      .first_signal = system->n_signals,
-      .sample = system->n_group_numbers};
+  *group =
+      (yoke_group){.ops = ops,
+                   .setup = {.n_signals = n,
+                             .orders = orders,
+                             .n_sinks = 1,
+                             .sinks = sink,
+                             .interval = yoke__clock_seconds(&system->clock, every * system->slot),
+                             .parameters = system->methods[method].parameters,
+                             .n_sends = n_sends},
+                   .taps = taps,
+                   .sources = sources,
+                   .method = method,
+                   .unit = unit_index,
+                   .every = every,
+                   .self = system->n_group_bytes,
+                   .first_signal = system->n_signals,
+                   .sample = system->n_group_numbers};
+  if (system->methods[method].bond != YOKE_NOT_FOUND) {
+    YOKE_TRY(add_probes(system, group));
+  }
   group->self_size = group->ops->size(&group->setup);
+  group->input = group->sample + n + group->setup.n_probes;
   system->n_group_bytes += (group->self_size + 63) / 64 * 64;
-  system->n_group_numbers += 3 * n;
+  system->n_group_numbers += 3 * n + group->setup.n_probes;
   system->n_signals += n;
   if (unit->n_groups == 0) {
     unit->first_group = system->n_groups;
@@ -217,6 +364,7 @@ static yoke_status make_groups(yoke_system* system, item* items, size_t* n_items
     const yoke_system_unit* unit = &system->units[i];
     for (size_t t = unit->first_tap; t < unit->first_tap + unit->n_taps; t++) {
       const yoke_tap* tap = &system->taps[t];
+      const size_t method = system->links[tap->link].method;
       if (!needs_group(system, unit, tap)) {
         items[(*n_items)++] =
             (item){owner_of(system, i), tap->every, is_plain(tap) ? ITEM_COPY : ITEM_TAP, t};
@@ -224,14 +372,39 @@ static yoke_status make_groups(yoke_system* system, item* items, size_t* n_items
       }
       bool is_known = false;
       for (size_t g = unit->first_group; g < unit->first_group + unit->n_groups; g++) {
-        is_known = is_known || system->groups[g].every == tap->every;
+        is_known = is_known ||
+                   (system->groups[g].every == tap->every && system->groups[g].method == method);
       }
       if (!is_known) {
         items[(*n_items)++] = (item){owner_of(system, i), tap->every, ITEM_GROUP, system->n_groups};
-        YOKE_TRY(make_group(system, i, tap->every));
+        YOKE_TRY(make_group(system, i, tap->every, method));
       }
     }
   }
+  return YOKE_OK;
+}
+
+// units whose values a method wants after every step
+static yoke_status list_sends(yoke_system* system) {
+  yoke_send* sends = yoke__arena_array(&system->arena, system->n_signals + 1, sizeof *sends);
+  if (sends == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n = 0;
+  for (size_t u = 0; u < system->n_units; u++) {
+    yoke_system_unit* unit = &system->units[u];
+    unit->first_send = n;
+    for (size_t g = 0; g < system->n_groups && !unit->is_law; g++) {
+      const yoke_group* group = &system->groups[g];
+      for (size_t i = 0; group->ops->send != NULL && i < group->setup.n_signals; i++) {
+        if (group->sources[i] == u) {
+          sends[n++] = (yoke_send){g, i, &group->taps[i]};
+        }
+      }
+    }
+    unit->n_sends = n - unit->first_send;
+  }
+  system->sends = sends;
   return YOKE_OK;
 }
 
@@ -352,6 +525,9 @@ static yoke_status lay_exchange(yoke_system* system) {
   }
   size_t n_items = 0;
   yoke_status status = make_groups(system, items, &n_items);
+  if (status >= 0) {
+    status = list_sends(system);
+  }
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
     if (!link->is_dense) {
@@ -376,6 +552,7 @@ static yoke_status lay_exchange(yoke_system* system) {
 yoke_status yoke__system_schedule(yoke_system* system) {
   choose_slot(system);
   count_slots(system);
+  choose_adaptive(system);
   if (yoke__system_is_iterative(system)) {
     check_iterative(system);
   }

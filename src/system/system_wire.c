@@ -244,6 +244,8 @@ yoke_status yoke__system_wire(yoke_system* system) {
   }
   YOKE_TRY(check_inputs(system));
   YOKE_TRY(yoke__system_resolve_bonds(system));
+  YOKE_TRY(yoke__system_find_bonds(system));
+  YOKE_TRY(yoke__system_choose_methods(system));
   if (system->messages->n_errors > 0) {
     return YOKE_BAD_INPUT;
   }

@@ -304,7 +304,7 @@ for kind, data in elements(open(folder + "/results.mat", "rb").read()[128:]):
 rows = list(csv.reader(open(folder + "/results.csv")))
 for i, column in enumerate(rows[0]):
     want = tuple(float(row[i]) for row in rows[1:])
-    got = variables[column.replace(".", "_")]
+    got = variables[column.replace(".", "_").replace("-", "_")]
     assert got == want, column
 print(len(rows[0]), "columns of", len(rows) - 1, "rows agree")
 PYTHON

@@ -81,7 +81,7 @@ cp two.yaml two
 cp two.yaml two.txt
 for file in two.yaml ./two two two.txt; do
   info 0 $file
-  out_has '^two masses: 2 units, 1 laws?, 4 connections, 0 bonds$'
+  out_has '^two masses: 2 units, 1 laws?, 4 connections, 1 bonds$'
   out_has '^  left +oscillator\.force$'
   out_has '^  spring +spring_damper$'
   info 0 $file --json

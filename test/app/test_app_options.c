@@ -22,6 +22,8 @@ NO_COMMAND(yoke_cmd_run)
 NO_COMMAND(yoke_cmd_check)
 NO_COMMAND(yoke_cmd_info)
 NO_COMMAND(yoke_cmd_compare)
+NO_COMMAND(yoke_cmd_sweep)
+NO_COMMAND(yoke_cmd_tune)
 NO_COMMAND(yoke_cmd_help)
 
 static const char* const colours[] = {"red", "green", "blue", NULL};

@@ -66,7 +66,7 @@ static void test_minimal_file_gets_the_defaults(void** state) {
   assert_int_equal(s->iteration.max, 50);
   assert_int_equal(s->n_units, 1);
   assert_int_equal(s->n_order + s->n_connections + s->n_bonds + s->n_couplings, 0);
-  assert_null(s->quality);
+  assert_true(s->is_finding);
   assert_int_equal(s->n_record_signals, 1);
   assert_string_equal(s->record_signals[0].text, "*");
   assert_int_equal(s->record_every, 1);
@@ -267,17 +267,45 @@ static void test_positions_count_characters(void** state) {
                  "1:7: error: 'yoke': expected an integer of at least 1, found the text 'x'");
 }
 
-static void test_quality_is_kept_with_a_warning(void** state) {
+static void test_quality_and_limits_of_a_bond(void** state) {
   (void)state;
-  char text[512];
-  snprintf(text, sizeof text, "%squality: {warn: {rho: 0.25}, stop: {rho: 0.5}}\n", minimal);
+  char text[1024];
+  snprintf(text, sizeof text,
+           "%squality: {find: false, warn: {rho: 0.2, eps: 0.02}, stop: {rter: 0.5}, window: 2}\n"
+           "bonds: {b: {action: a.f, rate: a.v, mu: 0.725, energy: 1e4, power: 5, residual: "
+           "partner-held, stop: {rho: 0.7}, persist: 3, hysteresis: 0.5, settle: 0}, c: false}\n",
+           minimal);
   reading* r = reading_of(text);
   check_ok(r->status);
-  assert_int_equal(r->n_warnings, 1);
-  assert_string_equal(r->text, "dir/t.yaml:4:1: warning: 'quality': limits are not watched by "
-                               "this version\n");
-  const yoke_node* warn = yoke__node_child(r->scenario->quality, "warn");
-  assert_string_equal(yoke__node_child(warn, "rho")->text, "0.25");
+  const yoke_scenario* s = r->scenario;
+  assert_false(s->is_finding);
+  check_near(s->watch.warn.rho, 0.2, 0);
+  check_near(s->watch.warn.eps, 0.02, 0);
+  assert_true(isnan(s->watch.warn.rter) && isnan(s->watch.stop.rho));
+  check_near(s->watch.stop.rter, 0.5, 0);
+  check_near(s->watch.window, 2, 0);
+  const yoke_scenario_bond* b = &s->bonds[0];
+  check_near(b->mu, 0.725, 0);
+  check_near(b->energy, 1e4, 0);
+  check_near(b->power, 5, 0);
+  assert_int_equal(b->residual, YOKE_BOND_PARTNER_HELD);
+  check_near(b->watch.stop.rho, 0.7, 0);
+  check_near(b->watch.persist, 3, 0);
+  check_near(b->watch.hysteresis, 0.5, 0);
+  check_near(b->watch.settle, 0, 0);
+  assert_true(isnan(b->watch.window));
+  assert_true(s->bonds[1].is_refused);
+  reading_free(r);
+}
+
+static void test_adaptive_step(void** state) {
+  (void)state;
+  reading* r = reading_good("yoke: 1\nunits: {a: {model: m}}\n"
+                            "time: {stop: 3, step: {min: 1e-4, max: 1e-2, rho: 0.1}}\n");
+  assert_true(r->scenario->adaptive.is_given);
+  check_near(r->scenario->step.value, 1e-4, 0);
+  check_near(r->scenario->adaptive.max.value, 1e-2, 0);
+  check_near(r->scenario->adaptive.rho, 0.1, 0);
   reading_free(r);
 }
 
@@ -325,7 +353,8 @@ int main(void) {
       cmocka_unit_test(test_single_texts_where_lists_are_expected),
       cmocka_unit_test(test_other_spellings_of_the_file),
       cmocka_unit_test(test_positions_count_characters),
-      cmocka_unit_test(test_quality_is_kept_with_a_warning),
+      cmocka_unit_test(test_quality_and_limits_of_a_bond),
+      cmocka_unit_test(test_adaptive_step),
       cmocka_unit_test(test_long_decimals),
       cmocka_unit_test(test_name_and_folder_come_from_the_path),
   };

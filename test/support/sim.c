@@ -63,7 +63,9 @@ void sim_steps(sim* s, int64_t n) {
 }
 
 void sim_run(sim* s) {
-  sim_steps(s, (s->system->n_slots - s->state->n_slots) / (s->system->macro / s->system->slot));
+  while (s->state->n_slots < s->system->n_slots) {
+    sim_steps(s, 1);
+  }
 }
 
 yoke_status sim_run_on(sim* s) {

@@ -1,0 +1,190 @@
+// The ledger in the loop: what it is shown before and after each exchange, and what its alarms do.
+#include <math.h>
+#include <string.h>
+
+#include "base/base_number.h"
+#include "master/master.h"
+
+// A bond whose action a law rebuilds twice: with the partner's old samples and with the new ones.
+struct yoke_held {
+  size_t bond, law;
+  double* inputs;   // of the law at the last exchange
+  double* mixed;    // those of the rate's own unit new, all others old
+  double* outputs;  // work
+  bool* is_own;     // per input: it comes from the unit that gives the rate
+  int64_t wait;     // slots until the bond's next exchange
+};
+
+static yoke_status lay_held(const yoke_system* system, yoke_state* state) {
+  yoke_arena* arena = &state->arena;
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    state->n_held += system->bonds[i].ledger.residual == YOKE_RESIDUAL_HELD;
+  }
+  state->held = yoke__arena_array(arena, state->n_held + 1, sizeof *state->held);
+  state->held_actions = yoke__arena_array(arena, system->n_held + 1, sizeof(double));
+  if (state->held == NULL || state->held_actions == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t at = 0;
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    const yoke_system_bond* bond = &system->bonds[i];
+    if (bond->ledger.residual != YOKE_RESIDUAL_HELD) {
+      continue;
+    }
+    const yoke_system_unit* law = &system->units[bond->action_unit];
+    struct yoke_held* held = &state->held[at++];
+    *held =
+        (struct yoke_held){.bond = i,
+                           .law = bond->action_unit,
+                           .inputs = yoke__arena_array(arena, law->unit.n_u + 1, sizeof(double)),
+                           .mixed = yoke__arena_array(arena, law->unit.n_u + 1, sizeof(double)),
+                           .outputs = yoke__arena_array(arena, law->unit.n_y + 1, sizeof(double)),
+                           .is_own = yoke__arena_array(arena, law->unit.n_u + 1, sizeof(bool)),
+                           .wait = bond->ledger.every};
+    if (held->inputs == NULL || held->mixed == NULL || held->outputs == NULL ||
+        held->is_own == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    for (size_t t = law->first_tap; t < law->first_tap + law->n_taps; t++) {
+      const yoke_tap* tap = &system->taps[t];
+      held->is_own[tap->to - law->u] = system->links[tap->link].from_unit == bond->rate_unit;
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state) {
+  if (system->n_bonds == 0) {
+    return YOKE_OK;
+  }
+  state->strips = yoke__arena_array(&state->arena, system->n_strip_numbers + 1, sizeof(double));
+  if (state->strips == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  YOKE_TRY(lay_held(system, state));
+  YOKE_TRY(yoke__ledger_create(&state->arena, system->ledger_bonds, system->n_bonds,
+                               yoke__clock_seconds(&system->clock, system->slot), &state->ledger));
+  state->ledger_values = yoke__ledger_values(state->ledger);
+  return YOKE_OK;
+}
+
+static yoke_ledger_view view_of(const yoke_system* system, const yoke_state* state) {
+  const double* u = yoke__system_is_iterative(system) ? state->u_end : state->u;
+  return (yoke_ledger_view){state->y_seen, state->y_work, u, state->strips};
+}
+
+void yoke__master_start_ledger(const yoke_system* system, yoke_state* state) {
+  if (state->ledger == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < state->n_held; i++) {
+    const yoke_system_unit* law = &system->units[state->held[i].law];
+    memcpy(state->held[i].inputs, state->u + law->u, law->unit.n_u * sizeof(double));
+  }
+  yoke__ledger_start(state->ledger, state->t, state->y);
+}
+
+void yoke__master_account(const yoke_system* system, yoke_state* state) {
+  const yoke_ledger_view view = view_of(system, state);
+  yoke__ledger_account(state->ledger, state->slot_h, &view);
+}
+
+// the action that the law gives with mixed inputs, into out; the law's own values stay as they were
+static yoke_status rebuild(const yoke_system* system, yoke_state* state, struct yoke_held* held,
+                           double out[]) {
+  const yoke_system_unit* law = &system->units[held->law];
+  const yoke_ledger_bond* bond = &system->bonds[held->bond].ledger;
+  const double* u = state->u + law->u;
+  if (--held->wait > 0) {
+    return YOKE_OK;
+  }
+  held->wait = bond->every;
+  for (size_t i = 0; i < law->unit.n_u; i++) {
+    held->mixed[i] = held->is_own[i] ? u[i] : held->inputs[i];
+    held->inputs[i] = u[i];
+  }
+  yoke_status status = yoke__unit_set_inputs(&law->unit, held->mixed);
+  status = status < 0 ? status : law->unit.ops->refresh(law->unit.self, state->t);
+  status = status < 0 ? status : yoke__unit_get_outputs(&law->unit, held->outputs);
+  for (size_t i = 0; i < bond->n; i++) {
+    out[i] = held->outputs[bond->action[i] - law->y];
+  }
+  status = status < 0 ? status : yoke__unit_set_inputs(&law->unit, u);
+  status = status < 0 ? status : law->unit.ops->refresh(law->unit.self, state->t);
+  if (status < 0) {
+    return yoke__master_fail(&state->failure, system, held->law, status, state->t,
+                             "the action of bond '%s' could not be rebuilt", bond->name);
+  }
+  return YOKE_OK;
+}
+
+static void tell_remainders(const yoke_system* system, yoke_state* state) {
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    const size_t bond = system->methods[group->method].bond;
+    if (bond != YOKE_NOT_FOUND && group->ops->remainder != NULL) {
+      yoke__ledger_set_remainder(state->ledger, bond,
+                                 group->ops->remainder(state->group_memory + group->self));
+    }
+  }
+}
+
+yoke_status yoke__master_observe(const yoke_system* system, yoke_state* state) {
+  double* out = state->held_actions;
+  for (size_t i = 0; i < state->n_held; i++) {
+    YOKE_TRY(rebuild(system, state, &state->held[i], out));
+    out += system->bonds[state->held[i].bond].n;
+  }
+  if (system->n_methods > 1) {
+    tell_remainders(system, state);
+  }
+  yoke_ledger_view view = view_of(system, state);
+  view.y = state->y;
+  const yoke_alarm_level level =
+      yoke__ledger_observe(state->ledger, state->t, state->slot_h, &view, state->held_actions);
+  state->is_stopped = state->is_stopped || level == YOKE_ALARM_STOP;
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the residual chooses the step
+
+#define GROWTH 1.1  // per step: what looks harmless for a moment is not yet
+#define SHRINK 0.5
+#define MEMORY 0.9  // per step, of the largest rho seen
+
+void yoke__master_start_step(const yoke_system* system, yoke_state* state) {
+  state->stretch = state->stretch_next = 1;
+  state->slot_h = state->slot_h_next = yoke__clock_seconds(&system->clock, system->slot);
+}
+
+// rho is about omega H: the step after the next one that would bring it to its aim. The next one is already known to the
+// coupling methods.
+void yoke__master_choose_step(const yoke_system* system, yoke_state* state) {
+  const double rho = yoke__ledger_rho(state->ledger);
+  state->rho_seen = fmax(rho, MEMORY * state->rho_seen);
+  double factor = state->rho_seen > 0 ? system->adaptive_rho / state->rho_seen : GROWTH;
+  factor = fmin(fmax(factor, SHRINK), GROWTH);
+  const double wanted = (double)state->stretch_next * factor;
+  // at least one slot more when growing: short steps would never grow by a tenth
+  int64_t next = (int64_t)wanted;
+  next = factor > 1 && next == state->stretch_next && factor >= GROWTH ? next + 1 : next;
+  next = next < 1 ? 1 : next > system->adaptive_max ? system->adaptive_max : next;
+
+  state->stretch = state->stretch_next;
+  const int64_t left = system->n_slots - state->n_slots;
+  state->stretch = state->stretch < left || left == 0 ? state->stretch : left;
+  const int64_t after = left - state->stretch;
+  state->stretch_next = next < after || after <= 0 ? next : after;
+  const double h = yoke__clock_seconds(&system->clock, state->stretch * system->slot);
+  state->slot_h_next = yoke__clock_seconds(&system->clock, state->stretch_next * system->slot);
+  if (h != state->slot_h) {
+    state->slot_h = h;
+    for (size_t i = 0; i < system->n_units - system->n_laws; i++) {
+      state->hot[i].h = h;
+    }
+  }
+  state->n_adaptive++;
+  state->h_least = state->n_adaptive == 1 || h < state->h_least ? h : state->h_least;
+  state->h_most = h > state->h_most ? h : state->h_most;
+}

@@ -1,0 +1,42 @@
+// Inside the ledger: the book of one bond. Shared by the files that keep it and that read it.
+#ifndef YOKE_QUALITY_BOOKS_H
+#define YOKE_QUALITY_BOOKS_H
+
+#include "quality/quality_ledger.h"
+
+#define YOKE_NO_ALARM ((size_t)-1)
+
+typedef struct yoke_book {
+  const yoke_ledger_bond* bond;
+  yoke_monitor monitor;
+  yoke_ter ter;
+  yoke_window window;  // created [J], TER [J], throughput [J], number of steep samples
+  int64_t wait;        // slots until the next exchange
+  double since;        // time since the last one [s]
+  double *action, *rate, *held, *four[4], *monitor_memory;
+
+  int64_t n_samples, n_judged, n_bad_rho;
+  yoke_sum residual, created, passed, passed_magnitude;
+  double energy_passed, energy_low, energy_high;
+  double remainder, remainder_last;
+  double ter_last, throughput_last;
+  double rho_sum, rho_worst, t_rho_worst;
+  double eps_worst, t_eps_worst, rter_worst;
+  bool is_persistent;
+
+  size_t open[YOKE_N_INDICATORS];  // alarm in progress, or YOKE_NO_ALARM
+  double t_above[YOKE_N_INDICATORS];
+  size_t n_alarms[3];  // by level
+} yoke_book;
+
+struct yoke_ledger {
+  yoke_book* books;
+  size_t n_bonds;
+  double slot, t_start;
+  double* values;
+  yoke_alarm* alarms;
+  size_t n_alarms, n_more;
+  bool is_violated;
+};
+
+#endif

@@ -1,0 +1,306 @@
+// What the books say: figures, a verdict in one sentence, and what to try.
+//
+//   wrong        the coupling created or removed more than 10 % of the energy of the exchange, or TER is above 25 % of the
+//                throughput, or rho stayed above 0.5
+//   doubtful     more than 1 %, 5 %, or more than 5 % of the samples have rho above 0.25
+//   trustworthy  otherwise
+//
+// The bounds are those of the specifications (cosimulation 9.6, TER 2.8): calibrated on a few mechanical problems, so a
+// verdict is strong evidence and no proof (docs/ledger.md shows how often it was right on systems it has not seen).
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "quality/quality_books.h"
+
+#define EPS_DOUBTFUL  0.01
+#define EPS_WRONG     0.1
+#define RTER_DOUBTFUL 0.05
+#define RTER_WRONG    0.25
+#define RHO_SHARE     0.05
+#define RHO_VALID     0.2  // up to here the energy correction is meant to work
+#define FLOOR         1e-9
+
+const char* const yoke__verdict_names[] = {"not judged", "trustworthy", "doubtful", "wrong"};
+
+static const char* const indicator_names[YOKE_N_INDICATORS] = {"rho", "eps", "rter"};
+static const char* const indicator_texts[YOKE_N_INDICATORS] = {
+    "residual power relative to the peaks of action and rate",
+    "energy created by the coupling within the window, relative to the energy of the exchange",
+    "total energy residual within the window, relative to the energy that passed"};
+
+// "12.3 kJ"
+static const char* energy_text(double joule, char* to, size_t size) {
+  static const char* const prefixes[] = {"n", "u", "m", "", "k", "M", "G"};
+  double x = fabs(joule);
+  int i = 3;
+  for (; x >= 1000 && i < 6; i++) {
+    x *= 1e-3;
+  }
+  for (; x > 0 && x < 1 && i > 0; i--) {
+    x *= 1e3;
+  }
+  snprintf(to, size, "%.3g %sJ", x, prefixes[i]);
+  return to;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the sentence
+
+static void judge_numbers(yoke_ledger_result* r) {
+  const bool has_eps = !isnan(r->eps);
+  const bool has_rter = r->has_ter && r->throughput > FLOOR;
+  r->verdict = YOKE_TRUSTWORTHY;
+  if ((has_eps && r->eps > EPS_DOUBTFUL) || (has_rter && r->rter > RTER_DOUBTFUL) ||
+      r->rho_share > RHO_SHARE) {
+    r->verdict = YOKE_DOUBTFUL;
+  }
+  if ((has_eps && !(r->eps <= EPS_WRONG)) || (has_rter && r->rter > RTER_WRONG) ||
+      r->is_persistent) {
+    r->verdict = YOKE_WRONG;
+  }
+  // without a factor between residual and energy, and without inputs to compare, rho alone proves little
+  if (r->verdict == YOKE_TRUSTWORTHY && !has_eps && !has_rter) {
+    r->verdict = YOKE_VERDICT_NONE;
+  }
+}
+
+// how far each measure is beyond its doubtful bound: the largest is the reason
+static void explain(yoke_ledger_result* r) {
+  char created[32], energy[32], ter[32], throughput[32];
+  const double by_eps = isnan(r->eps) ? 0 : r->eps / EPS_DOUBTFUL;
+  const double by_ter = r->has_ter && r->throughput > FLOOR ? r->rter / RTER_DOUBTFUL : 0;
+  const char* verb = r->created < 0 ? "removed" : "created";
+  energy_text(r->created, created, sizeof created);
+  energy_text(r->energy, energy, sizeof energy);
+  energy_text(r->ter, ter, sizeof ter);
+  energy_text(r->throughput, throughput, sizeof throughput);
+  if (r->is_persistent) {
+    snprintf(r->reason, sizeof r->reason,
+             "the residual power is as large as the power itself for more than a moment (rho up to "
+             "%.2g at t = %.4g s): an oscillation that only the coupling makes, or an instability",
+             r->rho_worst, r->t_rho_worst);
+  } else if (by_eps >= by_ter && by_eps > 1) {
+    snprintf(r->reason, sizeof r->reason,
+             "the coupling %s %s, %.3g %% of the energy of the exchange (%s)", verb, created,
+             100 * r->eps, energy);
+  } else if (by_ter > 1) {
+    snprintf(r->reason, sizeof r->reason,
+             "the two ends disagree about %s of the %s that passed (%.3g %%), mostly in the %s",
+             ter, throughput, 100 * r->rter, r->flow > r->effort ? "rate" : "action");
+  } else if (r->rho_share > RHO_SHARE) {
+    snprintf(r->reason, sizeof r->reason,
+             "the exchange is too slow for these signals: rho is above 0.25 in %.3g %% of the "
+             "samples (up to %.2g at t = %.4g s)",
+             100 * r->rho_share, r->rho_worst, r->t_rho_worst);
+  } else if (!isnan(r->eps)) {
+    snprintf(r->reason, sizeof r->reason,
+             "the coupling %s %.2g %% of the energy of the exchange (%s), rho at most %.2g", verb,
+             100 * r->eps, energy, r->rho_worst);
+  } else if (r->has_ter && r->throughput > FLOOR) {
+    snprintf(r->reason, sizeof r->reason,
+             "the two ends disagree about %.2g %% of the %s that passed, rho at most %.2g",
+             100 * r->rter, throughput, r->rho_worst);
+  }
+}
+
+static void why_no_mu(yoke_ledger_result* r) {
+  static const char* const texts[] = {
+      [YOKE_MU_BOTH_FEEDTHROUGH] = "both units let the other's signal through, so the energy of "
+                                   "a step cannot be told from the residual",
+      [YOKE_MU_IMPLICIT] = "a unit has an implicit solver, for which the energy of a step cannot "
+                           "be told from the residual",
+      [YOKE_MU_GAUSS_SEIDEL] = "under Gauss-Seidel the residual of samples mixes two times",
+      [YOKE_MU_ITERATIVE] = "an iterated exchange leaves no residual of samples",
+      [YOKE_MU_NO_POWER] = "",
+  };
+  const yoke_mu_origin origin = r->bond->mu_origin;
+  if (r->verdict == YOKE_VERDICT_NONE && isnan(r->eps) && origin > YOKE_MU_GIVEN) {
+    snprintf(r->reason, sizeof r->reason, "no energy is judged: %s", texts[origin]);
+  }
+}
+
+static void append(char* to, size_t size, const char* text) {
+  const size_t used = strlen(to);
+  snprintf(to + used, size - used, "%s%s", used == 0 ? "" : "; ", text);
+}
+
+// ideas in the order of their cost
+static void advise(yoke_ledger_result* r) {
+  char text[160];
+  const yoke_ledger_bond* bond = r->bond;
+  const bool is_by_energy = !isnan(r->eps) && r->eps > EPS_DOUBTFUL;
+  if (r->verdict != YOKE_DOUBTFUL && r->verdict != YOKE_WRONG) {
+    return;
+  }
+  if (is_by_energy && bond->mu_origin == YOKE_MU_AUTOMATIC && !bond->is_corrected &&
+      r->rho_worst < RHO_VALID) {
+    append(r->advice, sizeof r->advice, "correct it with coupling: {method: energy}");
+  }
+  if (bond->is_corrected && r->rho_worst > RHO_VALID) {
+    append(r->advice, sizeof r->advice,
+           "the energy correction is beyond its range here: turn it off");
+  }
+  // all these errors are of first order in the step
+  double factor = is_by_energy ? r->eps / EPS_DOUBTFUL : 0;
+  factor = fmax(factor, r->has_ter && r->throughput > FLOOR ? r->rter / RTER_DOUBTFUL : 0);
+  factor = fmax(factor, r->rho_worst / RHO_VALID);
+  if (factor > 1 && factor <= 20) {
+    snprintf(text, sizeof text, "exchange every %.2g s instead of %.2g s", bond->interval / factor,
+             bond->interval);
+    append(r->advice, sizeof r->advice, text);
+  } else if (factor > 20) {
+    append(r->advice, sizeof r->advice,
+           "a smaller step alone would have to be over 20 times smaller");
+  }
+  if (bond->mu_origin == YOKE_MU_AUTOMATIC && bond->mu >= 0.25) {
+    append(r->advice, sizeof r->advice,
+           "use exchange: fresh, scheme: gauss-seidel, or another causality (force-force, "
+           "displacement-displacement)");
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
+static void result_of_heat(const yoke_book* book, yoke_ledger_result* out) {
+  char lost[32], passed[32];
+  out->passed = yoke__sum_value(&book->passed);
+  out->throughput = yoke__sum_value(&book->passed_magnitude);
+  out->created = out->eps = NAN;
+  energy_text(out->residual, lost, sizeof lost);
+  energy_text(out->throughput, passed, sizeof passed);
+  snprintf(out->reason, sizeof out->reason,
+           "heat balance: %s more arrived than was sent, of %s%s (the product of heat flow and "
+           "temperature is no power: no verdict)",
+           lost, passed, out->residual < 0 ? ", with a minus sign" : "");
+}
+
+static void copy_ter(const yoke_ter* ter, yoke_ledger_result* out) {
+  out->ter = yoke__sum_value(&ter->total);
+  out->net = yoke__sum_value(&ter->net);
+  out->throughput = yoke__sum_value(&ter->throughput);
+  out->rter = out->ter / fmax(out->throughput, FLOOR);
+  out->flow = yoke__sum_value(&ter->flow);
+  out->effort = yoke__sum_value(&ter->effort);
+  out->flow_defect = yoke__sum_value(&ter->flow_defect);
+  out->effort_defect = yoke__sum_value(&ter->effort_defect);
+  out->n_bad = ter->n_bad;
+}
+
+static void result_of_bond(const yoke_book* book, yoke_ledger_result* out) {
+  const yoke_ledger_bond* bond = book->bond;
+  *out = (yoke_ledger_result){.bond = bond,
+                              .n_samples = book->n_samples,
+                              .duration = (double)book->n_samples * bond->interval,
+                              .residual = yoke__sum_value(&book->residual),
+                              .has_ter = bond->has_ter,
+                              .t_eps_worst = book->t_eps_worst,
+                              .t_rho_worst = book->t_rho_worst,
+                              .rho_worst = book->rho_worst,
+                              .eps_worst = book->eps_worst,
+                              .rter_worst = book->rter_worst,
+                              .is_persistent = book->is_persistent,
+                              .n_warnings = book->n_alarms[YOKE_ALARM_WARN],
+                              .n_stops = book->n_alarms[YOKE_ALARM_STOP]};
+  if (bond->kind == YOKE_BOND_HEAT) {
+    result_of_heat(book, out);
+    return;
+  }
+  out->passed = yoke__sum_value(&book->passed);
+  out->energy = bond->energy > 0 ? bond->energy : book->energy_high - book->energy_low;
+  out->created =
+      isnan(bond->mu) && !bond->is_corrected ? (double)NAN : yoke__sum_value(&book->created);
+  out->eps = out->energy > 0 ? fabs(out->created) / out->energy : (double)NAN;
+  if (book->n_judged > 0) {
+    out->rho_mean = book->rho_sum / (double)book->n_judged;
+    out->rho_share = (double)book->n_bad_rho / (double)book->n_judged;
+  }
+  copy_ter(&book->ter, out);
+  if (out->energy <= 0 && out->throughput <= FLOOR) {
+    snprintf(out->reason, sizeof out->reason, "no power has passed");
+    return;
+  }
+  judge_numbers(out);
+  explain(out);
+  why_no_mu(out);
+  advise(out);
+}
+
+static void result_of_all(const yoke_ledger* ledger, yoke_ledger_result* out) {
+  *out = (yoke_ledger_result){.eps = NAN, .created = NAN};
+  size_t worst = ledger->n_bonds;
+  for (size_t i = 0; i < ledger->n_bonds; i++) {
+    yoke_ledger_result one;
+    result_of_bond(&ledger->books[i], &one);
+    if (one.bond->kind == YOKE_BOND_HEAT) {
+      continue;
+    }
+    out->n_samples += one.n_samples;
+    out->duration = fmax(out->duration, one.duration);
+    out->residual += one.residual;
+    out->passed += one.passed;
+    if (!isnan(one.created)) {
+      out->created = isnan(out->created) ? one.created : out->created + one.created;
+    }
+    out->energy = fmax(out->energy, one.energy);
+    out->eps = fmax(out->eps, one.eps);
+    out->eps_worst = fmax(out->eps_worst, one.eps_worst);
+    out->rho_worst = fmax(out->rho_worst, one.rho_worst);
+    out->rho_share = fmax(out->rho_share, one.rho_share);
+    out->has_ter = out->has_ter || one.has_ter;
+    out->ter += one.ter;
+    out->net += one.net;
+    out->throughput += one.throughput;
+    out->flow += one.flow;
+    out->effort += one.effort;
+    out->n_bad += one.n_bad;
+    out->rter_worst = fmax(out->rter_worst, one.rter_worst);
+    out->is_persistent = out->is_persistent || one.is_persistent;
+    out->n_warnings += one.n_warnings;
+    out->n_stops += one.n_stops;
+    if (one.verdict > out->verdict) {
+      out->verdict = one.verdict;
+      worst = i;
+      snprintf(out->reason, sizeof out->reason, "%s", one.reason);
+      snprintf(out->advice, sizeof out->advice, "%s", one.advice);
+    }
+  }
+  out->rter = out->ter / fmax(out->throughput, FLOOR);
+  if (worst < ledger->n_bonds && ledger->n_bonds > 1) {
+    char reason[sizeof out->reason];
+    snprintf(reason, sizeof reason, "%s: %.250s", ledger->books[worst].bond->name, out->reason);
+    memcpy(out->reason, reason, sizeof reason);
+  }
+}
+
+void yoke__ledger_result(const yoke_ledger* ledger, size_t i, yoke_ledger_result* out) {
+  if (i < ledger->n_bonds) {
+    result_of_bond(&ledger->books[i], out);
+  } else {
+    result_of_all(ledger, out);
+  }
+}
+
+size_t yoke__ledger_count(const yoke_ledger* ledger) {
+  return ledger->n_bonds;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// alarms
+
+const yoke_alarm* yoke__ledger_alarms(const yoke_ledger* ledger, size_t* n, size_t* n_more) {
+  *n = ledger->n_alarms;
+  *n_more = ledger->n_more;
+  return ledger->alarms;
+}
+
+bool yoke__ledger_is_violated(const yoke_ledger* ledger) {
+  return ledger->is_violated;
+}
+
+void yoke__ledger_alarm_text(const yoke_ledger* ledger, const yoke_alarm* alarm, char* to,
+                             size_t size) {
+  snprintf(to, size, "bond '%s' at t = %.9g s: %s = %.3g, limit %.3g (%s)",
+           ledger->books[alarm->bond].bond->name, alarm->t, indicator_names[alarm->indicator],
+           alarm->value, alarm->limit, indicator_texts[alarm->indicator]);
+}

@@ -1,0 +1,430 @@
+// Bonds as the ledger wants them: mu from feedthrough, rates, orders and exchange; SI scales; where values lie.
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/base_dim.h"
+#include "energy/energy_mu.h"
+#include "system/system.h"
+
+// ---------------------------------------------------------------------------------------------------------
+// mu
+
+static bool has_feedthrough_from(const yoke_system* system, const yoke_system_pair outputs[],
+                                 size_t n, size_t unit, size_t partner) {
+  for (size_t i = 0; i < n; i++) {
+    for (size_t l = 0; l < system->n_links; l++) {
+      const yoke_system_link* link = &system->links[l];
+      if (link->from_unit == partner && link->to_unit == unit && link->is_dense &&
+          yoke__unit_has_feedthrough(&system->units[unit].unit, outputs[i].from_variable,
+                                     link->to_variable)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// the lowest order of the connections from one unit to another; -1 if there is none
+static int lowest_order(const yoke_system* system, size_t from, size_t to) {
+  int lowest = -1;
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->is_dense && link->from_unit == from && link->to_unit == to) {
+      lowest = lowest < 0 || link->order < lowest ? link->order : lowest;
+    }
+  }
+  return lowest;
+}
+
+// partner held: the units that feed the law beside the rate's own
+static int partner_order(const yoke_system* system, const yoke_system_bond* bond) {
+  int lowest = -1;
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->to_unit == bond->action_unit && link->from_unit != bond->rate_unit) {
+      const int order = lowest_order(system, link->from_unit, bond->rate_unit);
+      lowest = order >= 0 && (lowest < 0 || order < lowest) ? order : lowest;
+    }
+  }
+  return lowest < 0 ? 0 : lowest;
+}
+
+static double delay_of(const yoke_system* system, const yoke_system_pair pairs[], size_t n) {
+  int64_t most = 0;
+  for (size_t i = 0; i < n; i++) {
+    if (pairs[i].link != YOKE_NOT_FOUND) {
+      const yoke_system_link* link = &system->links[pairs[i].link];
+      most = link->delay * link->interval > most ? link->delay * link->interval : most;
+    }
+  }
+  return yoke__clock_seconds(&system->clock, most);
+}
+
+static double automatic_mu(const yoke_system* system, const yoke_system_bond* bond) {
+  const yoke_system_unit *action = &system->units[bond->action_unit],
+                         *rate = &system->units[bond->rate_unit];
+  const double interval = yoke__clock_seconds(&system->clock, bond->interval);
+  const bool is_held = bond->ledger.residual == YOKE_RESIDUAL_HELD;
+  const int order_action = is_held ? partner_order(system, bond)
+                                   : lowest_order(system, bond->action_unit, bond->rate_unit);
+  const int order_rate = lowest_order(system, bond->rate_unit, bond->action_unit);
+  const yoke_mu_case c = {.interval = interval,
+                          .step_action = action->is_law ? interval : action->step,
+                          .step_rate = rate->is_law ? interval : rate->step,
+                          .order_action = order_action < 0 ? 0 : order_action,
+                          .order_rate = order_rate < 0 ? 0 : order_rate,
+                          .delay_action = delay_of(system, bond->action, bond->n_pairs),
+                          .delay_rate = delay_of(system, bond->rate, bond->n_pairs),
+                          .has_feedthrough =
+                              has_feedthrough_from(system, bond->action, bond->n_pairs,
+                                                   bond->action_unit, bond->rate_unit),
+                          .is_fresh = action->is_law || action->is_fresh,
+                          .is_partner_held = is_held};
+  return yoke__energy_mu(&c);
+}
+
+static bool is_implicit(const yoke_system* system, const yoke_system_bond* bond) {
+  return ((system->units[bond->action_unit].unit.info->flags |
+           system->units[bond->rate_unit].unit.info->flags) &
+          YOKE_UNIT_IMPLICIT) != 0;
+}
+
+static yoke_mu_origin origin_of(const yoke_system* system, const yoke_system_bond* bond) {
+  if (bond->ledger.kind == YOKE_BOND_HEAT) {
+    return YOKE_MU_NO_POWER;
+  }
+  if (bond->source != NULL && !isnan(bond->source->mu)) {
+    return YOKE_MU_GIVEN;
+  }
+  if (system->scenario->scheme == YOKE_GAUSS_SEIDEL) {
+    return YOKE_MU_GAUSS_SEIDEL;
+  }
+  if (yoke__system_is_iterative(system)) {
+    return YOKE_MU_ITERATIVE;
+  }
+  if (is_implicit(system, bond)) {
+    return YOKE_MU_IMPLICIT;
+  }
+  const bool is_both =
+      !system->units[bond->action_unit].is_law && !system->units[bond->rate_unit].is_law &&
+      has_feedthrough_from(system, bond->action, bond->n_pairs, bond->action_unit,
+                           bond->rate_unit) &&
+      has_feedthrough_from(system, bond->rate, bond->n_pairs, bond->rate_unit, bond->action_unit);
+  return is_both ? YOKE_MU_BOTH_FEEDTHROUGH : YOKE_MU_AUTOMATIC;
+}
+
+// What a correction needs and does not have is an error; the ledger itself only says that it does not know.
+static void check_method(yoke_system* system, const yoke_system_bond* bond) {
+  for (size_t i = 1; i < system->n_methods; i++) {
+    const yoke_system_method* method = &system->methods[i];
+    if (method->bond == YOKE_NOT_FOUND || &system->bonds[method->bond] != bond) {
+      continue;
+    }
+    if ((method->ops->flags & YOKE_COUPLING_EXPLICIT) != 0 && is_implicit(system, bond)) {
+      yoke__error(system->messages, method->place,
+                  "%s: method '%s' is valid for units with explicit solvers only", method->owner,
+                  method->ops->name);
+    } else if ((method->ops->flags & YOKE_COUPLING_NEEDS_MU) != 0 && isnan(bond->ledger.mu) &&
+               bond->ledger.mu_origin != YOKE_MU_GAUSS_SEIDEL &&
+               bond->ledger.mu_origin != YOKE_MU_ITERATIVE &&
+               bond->ledger.mu_origin != YOKE_MU_BOTH_FEEDTHROUGH) {
+      yoke__error(
+          system->messages, method->place,
+          "%s: method '%s' needs to know mu, which cannot be told here; give mu: in the bond",
+          method->owner, method->ops->name);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// scales to SI
+
+static double factor_of(const yoke_variable* v) {
+  yoke_dim dim;
+  return yoke__dim_parse(v->dim, &dim) ? dim.factor : 1;
+}
+
+static double* fill(yoke_system* system, size_t n, double value) {
+  double* numbers = yoke__arena_array(&system->arena, n, sizeof *numbers);
+  for (size_t i = 0; numbers != NULL && i < n; i++) {
+    numbers[i] = value;
+  }
+  return numbers;
+}
+
+static const yoke_variable* sender(const yoke_system* system, const yoke_system_pair* pair) {
+  return &system->units[pair->from_unit].unit.info->variables[pair->from_variable];
+}
+
+// the factor by which a connection changes a quantity, beyond a change of its physical unit
+static double si_gain(const yoke_system* system, const yoke_system_pair* pair) {
+  if (pair->link == YOKE_NOT_FOUND) {
+    return 1;
+  }
+  const yoke_system_link* link = &system->links[pair->link];
+  const yoke_variable* to = &system->units[link->to_unit].unit.info->variables[link->to_variable];
+  yoke_dim from_dim, to_dim;
+  if (!yoke__dim_parse(sender(system, pair)->dim, &from_dim) ||
+      !yoke__dim_parse(to->dim, &to_dim)) {
+    return link->gain;
+  }
+  return link->gain * to_dim.factor / from_dim.factor;
+}
+
+// How numbers of a pair become SI: as sent (`out`) or as they arrive (`in`). The action counts as its receiver gets it, the
+// rate as its sender gives it, so that both ends speak of the same power.
+static yoke_status scale_pairs(yoke_system* system, const yoke_system_bond* bond, bool is_action,
+                               bool is_input, const double** out) {
+  const yoke_system_pair* pairs = is_action ? bond->action : bond->rate;
+  double* scale = fill(system, bond->n, is_action ? bond->sign : 1);
+  if (scale == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t at = 0;
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    const double gain = si_gain(system, &pairs[i]);
+    double factor = factor_of(sender(system, &pairs[i]));
+    if (is_input) {
+      const double raw = system->links[pairs[i].link].gain;
+      factor *= raw != 0 ? 1 / raw : 0;
+    }
+    factor *= is_action ? gain : 1;
+    for (size_t j = 0; j < pairs[i].n; j++) {
+      scale[at++] *= factor;
+    }
+  }
+  *out = scale;
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// limits
+
+static double choose(double of_bond, double of_all, double otherwise) {
+  return !isnan(of_bond) ? of_bond : !isnan(of_all) ? of_all : otherwise;
+}
+
+static void set_watch(yoke_ledger_watch* to, const yoke_scenario_watch* bond,
+                      const yoke_scenario_watch* all) {
+  *to = (yoke_ledger_watch){.warn = {{choose(bond->warn.rho, all->warn.rho, 0.25),
+                                      choose(bond->warn.eps, all->warn.eps, 0.01),
+                                      choose(bond->warn.rter, all->warn.rter, 0.05)}},
+                            .stop = {{choose(bond->stop.rho, all->stop.rho, INFINITY),
+                                      choose(bond->stop.eps, all->stop.eps, INFINITY),
+                                      choose(bond->stop.rter, all->stop.rter, INFINITY)}},
+                            .window = choose(bond->window, all->window, 1),
+                            .settle = choose(bond->settle, all->settle, 0.5),
+                            .persist = (int64_t)choose(bond->persist, all->persist, 10),
+                            .hysteresis = choose(bond->hysteresis, all->hysteresis, 0.8)};
+  const double given[] = {bond->warn.rho, bond->warn.eps,  bond->warn.rter, bond->stop.rho,
+                          bond->stop.eps, bond->stop.rter, all->warn.rho,   all->warn.eps,
+                          all->warn.rter, all->stop.rho,   all->stop.eps,   all->stop.rter};
+  for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+    to->is_limited = to->is_limited || !isnan(given[i]);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
+static int64_t interval_of(const yoke_system* system, const yoke_system_bond* bond) {
+  int64_t interval = 0;
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    const size_t links[] = {bond->action[i].link, bond->rate[i].link};
+    for (size_t k = 0; k < 2; k++) {
+      if (links[k] != YOKE_NOT_FOUND) {
+        const int64_t one = system->links[links[k]].interval;
+        interval = interval == 0 ? one : yoke__lcm(interval, one);
+      }
+    }
+  }
+  if (interval > 0) {
+    return interval;
+  }
+  // nothing is moved: when both have new samples
+  interval = system->macro;
+  const size_t units[] = {bond->action_unit, bond->rate_unit};
+  for (size_t k = 0; k < 2; k++) {
+    const yoke_system_unit* unit = &system->units[units[k]];
+    interval = unit->is_law ? interval : yoke__lcm(interval, unit->period);
+  }
+  return interval;
+}
+
+static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
+  static const yoke_scenario_watch none = {
+      .warn = {NAN, NAN, NAN},
+      .stop = {NAN, NAN, NAN},
+      .window = NAN,
+      .settle = NAN,
+      .persist = NAN,
+      .hysteresis = NAN,
+  };
+  yoke_ledger_bond* ledger = &bond->ledger;
+  ledger->name = bond->name;
+  ledger->n = bond->n;
+  bond->interval = interval_of(system, bond);
+  if (bond->interval == 0) {
+    yoke__error(system->messages, bond->place,
+                "bond '%s': its exchange intervals have no common multiple that can be counted",
+                bond->name);
+    return YOKE_OK;
+  }
+  ledger->interval = yoke__clock_seconds(&system->clock, bond->interval);
+  if (bond->source != NULL) {
+    ledger->residual = bond->source->residual == YOKE_BOND_PARTNER_HELD ? YOKE_RESIDUAL_HELD
+                                                                        : YOKE_RESIDUAL_SAMPLES;
+    ledger->energy = isnan(bond->source->energy) ? 0 : bond->source->energy;
+    ledger->power = isnan(bond->source->power) ? 0 : bond->source->power;
+  }
+  if (ledger->residual == YOKE_RESIDUAL_HELD && !system->units[bond->action_unit].is_law) {
+    yoke__error(system->messages, bond->place,
+                "bond '%s': residual: partner-held needs an action that a law rebuilds; '%s' is a "
+                "unit",
+                bond->name, system->units[bond->action_unit].name);
+  }
+  ledger->mu_origin = origin_of(system, bond);
+  ledger->mu = ledger->mu_origin == YOKE_MU_GIVEN       ? bond->source->mu
+               : ledger->mu_origin == YOKE_MU_AUTOMATIC ? automatic_mu(system, bond)
+                                                        : (double)NAN;
+  if (ledger->mu_origin == YOKE_MU_BOTH_FEEDTHROUGH && bond->source != NULL) {
+    yoke__error(system->messages, bond->place,
+                "bond '%s': both '%s' and '%s' pass the other's signal on at once (direct "
+                "feedthrough on both sides), so nobody knows how much energy a step creates; give "
+                "mu: in the bond, or another causality",
+                bond->name, system->units[bond->action_unit].name,
+                system->units[bond->rate_unit].name);
+  }
+  check_method(system, bond);
+  set_watch(&ledger->watch, bond->source == NULL ? &none : &bond->source->watch,
+            &system->scenario->watch);
+  YOKE_TRY(scale_pairs(system, bond, true, false, &ledger->action_scale));
+  return scale_pairs(system, bond, false, false, &ledger->rate_scale);
+}
+
+yoke_status yoke__system_weigh_bonds(yoke_system* system) {
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    YOKE_TRY(weigh(system, &system->bonds[i]));
+  }
+  for (size_t i = 1; i < system->n_methods; i++) {
+    if (system->methods[i].bond != YOKE_NOT_FOUND) {
+      system->bonds[system->methods[i].bond].ledger.is_corrected = true;
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// where values lie
+
+static size_t* list_outputs(yoke_system* system, const yoke_system_pair pairs[], size_t n_pairs,
+                            size_t n) {
+  size_t* list = yoke__arena_array(&system->arena, n, sizeof *list);
+  size_t at = 0;
+  for (size_t i = 0; list != NULL && i < n_pairs; i++) {
+    const yoke_system_unit* unit = &system->units[pairs[i].from_unit];
+    for (size_t j = 0; j < pairs[i].n; j++) {
+      list[at++] = unit->y + unit->unit.dense[pairs[i].from_variable] + pairs[i].from_element + j;
+    }
+  }
+  return list;
+}
+
+static size_t* list_inputs(yoke_system* system, const yoke_system_pair pairs[], size_t n_pairs,
+                           size_t n) {
+  size_t* list = yoke__arena_array(&system->arena, n, sizeof *list);
+  size_t at = 0;
+  for (size_t i = 0; list != NULL && i < n_pairs; i++) {
+    const yoke_system_link* link = &system->links[pairs[i].link];
+    const yoke_system_unit* unit = &system->units[link->to_unit];
+    for (size_t j = 0; j < pairs[i].n; j++) {
+      list[at++] = unit->u + unit->unit.dense[link->to_variable] + link->to_element + j;
+    }
+  }
+  return list;
+}
+
+static bool is_moved(const yoke_system_bond* bond) {
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    if (bond->action[i].link == YOKE_NOT_FOUND || bond->rate[i].link == YOKE_NOT_FOUND) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static yoke_status lay_end(yoke_system* system, yoke_system_bond* bond, int end) {
+  const yoke_system_pair* in = end == 0 ? bond->action : bond->rate;
+  const yoke_system_pair* out = end == 0 ? bond->rate : bond->action;
+  const yoke_system_unit* unit = &system->units[end == 0 ? bond->rate_unit : bond->action_unit];
+  yoke_ledger_end* e = &bond->ledger.ends[end];
+  *e = (yoke_ledger_end){.in = list_inputs(system, in, bond->n_pairs, bond->n),
+                         .out = list_outputs(system, out, bond->n_pairs, bond->n),
+                         .n_steps = unit->is_law ? 1 : unit->n_steps,
+                         .is_law = unit->is_law,
+                         .is_ahead = !unit->is_law && unit->n_slots > 1};
+  YOKE_TRY(scale_pairs(system, bond, end == 0, true, &e->in_scale));
+  YOKE_TRY(scale_pairs(system, bond, end != 0, false, &e->out_scale));
+  return e->in == NULL || e->out == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+static yoke_status lay_bond(yoke_system* system, yoke_system_bond* bond) {
+  yoke_ledger_bond* ledger = &bond->ledger;
+  ledger->every = bond->interval / system->slot;
+  ledger->action = list_outputs(system, bond->action, bond->n_pairs, bond->n);
+  ledger->rate = list_outputs(system, bond->rate, bond->n_pairs, bond->n);
+  if (ledger->action == NULL || ledger->rate == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  ledger->has_ter = is_moved(bond);
+  if (ledger->has_ter) {
+    YOKE_TRY(lay_end(system, bond, 0));
+    YOKE_TRY(lay_end(system, bond, 1));
+  }
+  if (ledger->residual == YOKE_RESIDUAL_HELD) {
+    system->n_held += bond->n;
+  }
+  return YOKE_OK;
+}
+
+// units that are called several times per slot keep what they received and gave in each call
+static yoke_status lay_strips(yoke_system* system) {
+  yoke_strip* strips = yoke__arena_array(&system->arena, 2 * system->n_bonds + 1, sizeof *strips);
+  if (strips == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n = 0;
+  for (size_t u = 0; u < system->n_units; u++) {
+    yoke_system_unit* unit = &system->units[u];
+    unit->first_strip = n;
+    for (size_t b = 0; b < system->n_bonds && unit->n_steps > 1; b++) {
+      yoke_system_bond* bond = &system->bonds[b];
+      for (int end = 0; end < 2 && bond->ledger.has_ter; end++) {
+        yoke_ledger_end* e = &bond->ledger.ends[end];
+        if ((end == 0 ? bond->rate_unit : bond->action_unit) == u) {
+          e->strip = system->n_strip_numbers;
+          strips[n++] = (yoke_strip){bond->n, e->in, e->out, e->strip};
+          system->n_strip_numbers += 2 * bond->n * (size_t)unit->n_steps;
+        }
+      }
+    }
+    unit->n_strips = n - unit->first_strip;
+  }
+  system->strips = strips;
+  return YOKE_OK;
+}
+
+yoke_status yoke__system_lay_ledger(yoke_system* system) {
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    YOKE_TRY(lay_bond(system, &system->bonds[i]));
+  }
+  YOKE_TRY(lay_strips(system));
+  system->ledger_bonds =
+      yoke__arena_array(&system->arena, system->n_bonds + 1, sizeof *system->ledger_bonds);
+  if (system->ledger_bonds == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    system->ledger_bonds[i] = system->bonds[i].ledger;
+  }
+  return YOKE_OK;
+}

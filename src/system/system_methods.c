@@ -1,0 +1,325 @@
+// Coupling methods: which one serves which connection or bond, with which settings, and where it is refused.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_number.h"
+#include "couple/couple.h"
+#include "couple/couple_hold.h"
+#include "system/system.h"
+
+int yoke__system_method_order(const yoke_node* map) {
+  const yoke_node* node = map == NULL ? NULL : yoke__node_child(map, "order");
+  int64_t order = 0;
+  const bool is_good = node != NULL && node->text != NULL &&
+                       yoke__number_parse_integer(node->text, &order) && order >= 0 && order <= 3;
+  return is_good ? (int)order : -1;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// settings
+
+static bool is_general_key(const char* key) {
+  return strcmp(key, "method") == 0 || strcmp(key, "members") == 0 || strcmp(key, "order") == 0;
+}
+
+static void report_unknown(yoke_system* system, const yoke_coupling_ops* ops,
+                           const yoke_node* node) {
+  const char* names[64] = {"order"};
+  size_t n = 1;
+  char all[512] = "order";
+  for (size_t i = 0; i < ops->n_parameters && n < 64; i++) {
+    names[n++] = ops->parameters[i].name;
+    const size_t used = strlen(all);
+    snprintf(all + used, sizeof all - used, ", %s", ops->parameters[i].name);
+  }
+  const char* nearest = yoke__nearest_name(node->key, names, n);
+  yoke__error(system->messages, node->key_place, "method '%s' has no parameter '%s'; %s%s%s",
+              ops->name, node->key, nearest == NULL ? "it has: " : "did you mean '",
+              nearest == NULL ? all : nearest, nearest == NULL ? "" : "'?");
+}
+
+static void check_order(yoke_system* system, const yoke_node* node) {
+  void* order = NULL;
+  size_t n_rows = 0, n_cols = 0;
+  if (yoke__node_values(node, YOKE_INTEGER, NULL, "'order'", &system->arena, system->messages,
+                        &order, &n_rows, &n_cols) < 0) {
+    return;
+  }
+  if (n_rows * n_cols != 1 || *(int64_t*)order < 0 || *(int64_t*)order > 3) {
+    yoke__error(system->messages, node->place, "'order': expected an integer from 0 to 3, found %s",
+                node->kind == YOKE_NODE_SCALAR ? node->text : "a list");
+  }
+}
+
+static void read_parameter(yoke_system* system, const yoke_coupling_parameter* parameter,
+                           const yoke_node* node, double* to) {
+  char what[128];
+  snprintf(what, sizeof what, "'%s'", parameter->name);
+  void* value = NULL;
+  size_t n_rows = 0, n_cols = 0;
+  const yoke_type type = parameter->items == NULL ? YOKE_REAL : YOKE_ENUMERATION;
+  if (yoke__node_values(node, type, parameter->items, what, &system->arena, system->messages,
+                        &value, &n_rows, &n_cols) < 0) {
+    return;
+  }
+  const double x = type == YOKE_REAL ? *(double*)value : (double)*(int64_t*)value;
+  if (n_rows * n_cols != 1 ||
+      (type == YOKE_REAL && !(x >= parameter->min && x <= parameter->max))) {
+    char low[YOKE_NUMBER_SIZE], high[YOKE_NUMBER_SIZE];
+    yoke__number_format(parameter->min, low);
+    yoke__number_format(parameter->max, high);
+    yoke__error(system->messages, node->place, "'%s': expected a number from %s to %s, found %s",
+                parameter->name, low, high, node->kind == YOKE_NODE_SCALAR ? node->text : "a list");
+    return;
+  }
+  *to = x;
+}
+
+static const double* read_parameters(yoke_system* system, const yoke_coupling_ops* ops,
+                                     const yoke_node* map) {
+  double* values = yoke__arena_array(&system->arena, ops->n_parameters + 1, sizeof *values);
+  for (size_t i = 0; values != NULL && i < ops->n_parameters; i++) {
+    values[i] = ops->parameters[i].start;
+  }
+  for (const yoke_node* node = map->first; values != NULL && node != NULL; node = node->next) {
+    size_t i = 0;
+    while (i < ops->n_parameters && strcmp(ops->parameters[i].name, node->key) != 0) {
+      i++;
+    }
+    if (i < ops->n_parameters) {
+      read_parameter(system, &ops->parameters[i], node, &values[i]);
+    } else if (strcmp(node->key, "order") == 0) {
+      check_order(system, node);
+    } else if (!is_general_key(node->key)) {
+      report_unknown(system, ops, node);
+    }
+  }
+  return values;
+}
+
+// the method of a map, or NULL after a message
+static const yoke_coupling_ops* find_method(yoke_system* system, const char* name,
+                                            yoke_place place) {
+  const yoke_coupling_ops* ops = yoke__coupling_find(name);
+  if (ops != NULL) {
+    return ops;
+  }
+  const char* names[16];
+  char all[256] = "";
+  size_t n = 0;
+  for (; n < yoke__n_coupling_methods && n < 16; n++) {
+    names[n] = yoke__coupling_methods[n]->name;
+    const size_t used = strlen(all);
+    snprintf(all + used, sizeof all - used, "%s%s", n == 0 ? "" : ", ", names[n]);
+  }
+  const char* nearest = yoke__nearest_name(name, names, n);
+  yoke__error(system->messages, place, "unknown coupling method '%s'; %s%s%s", name,
+              nearest == NULL ? "known: " : "did you mean '", nearest == NULL ? all : nearest,
+              nearest == NULL ? "" : "'?");
+  return NULL;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// where a method is valid
+
+static void check_scheme(yoke_system* system, const yoke_system_method* method) {
+  static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
+                                        "iterative-gauss-seidel"};
+  if ((method->ops->flags & YOKE_COUPLING_JACOBI) != 0 && system->scenario->scheme != YOKE_JACOBI) {
+    yoke__error(system->messages, method->place,
+                "%s: method '%s' is valid for scheme: jacobi only; nobody has shown that it works "
+                "under %s",
+                method->owner, method->ops->name, schemes[system->scenario->scheme]);
+  }
+}
+
+static void check_link(yoke_system* system, const yoke_system_method* method,
+                       const yoke_system_link* link) {
+  const yoke_system_unit* to = &system->units[link->to_unit];
+  const yoke_scenario_connection* c = link->source;
+  const bool is_bond = (method->ops->flags & YOKE_COUPLING_BOND) != 0;
+  if ((method->ops->flags & YOKE_COUPLING_SUBSTEPS) != 0 && link->interval <= to->period) {
+    yoke__error(
+        system->messages, method->place,
+        "%s: method '%s' shapes the input between exchanges, but '%s' is called only once per "
+        "exchange of %s.%s; give it a smaller step",
+        method->owner, method->ops->name, to->name, c->from.unit, c->from.variable);
+  }
+  if (!is_bond && method->ops != &yoke__couple_hold && link->delay > 0) {
+    yoke__error(system->messages, method->place,
+                "%s: method '%s' does not work on the delayed connection %s.%s -> %s.%s",
+                method->owner, method->ops->name, c->from.unit, c->from.variable, c->to.unit,
+                c->to.variable);
+  }
+}
+
+static size_t add_method(yoke_system* system, const yoke_system_method* method) {
+  system->methods[system->n_methods] = *method;
+  return system->n_methods++;
+}
+
+// the connections of a bond that a method takes: the action for those that need a bond, else both ways
+static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index,
+                       yoke_system_method method, bool is_forced) {
+  const bool is_action_only = (method.ops->flags & YOKE_COUPLING_BOND) != 0;
+  method.bond = is_action_only ? index : YOKE_NOT_FOUND;
+  const size_t id = add_method(system, &method);
+  for (size_t i = 0; i < 2 * bond->n_pairs; i++) {
+    const bool is_action = i < bond->n_pairs;
+    const yoke_system_pair* pair = is_action ? &bond->action[i] : &bond->rate[i - bond->n_pairs];
+    if (!is_action && is_action_only) {
+      continue;
+    }
+    const bool is_law =
+        pair->link != YOKE_NOT_FOUND && system->units[system->links[pair->link].to_unit].is_law;
+    if (pair->link == YOKE_NOT_FOUND || is_law) {
+      if (is_forced && is_action) {
+        yoke__error(system->messages, method.place,
+                    "%s: method '%s' needs the action to travel to the unit that returns the rate; "
+                    "write it as an arrow",
+                    method.owner, method.ops->name);
+      }
+      continue;
+    }
+    yoke_system_link* link = &system->links[pair->link];
+    if (link->method == 0 || is_forced) {
+      link->method = id;
+      check_link(system, &method, link);
+    }
+  }
+}
+
+static yoke_status serve_bonds_of_file(yoke_system* system) {
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    yoke_system_bond* bond = &system->bonds[i];
+    const yoke_node* map = bond->source == NULL ? NULL : bond->source->coupling;
+    const yoke_node* name = map == NULL ? NULL : yoke__node_child(map, "method");
+    if (name == NULL || name->text == NULL) {
+      continue;
+    }
+    char owner[160];
+    snprintf(owner, sizeof owner, "bond '%s'", bond->name);
+    yoke_system_method method = {.ops = find_method(system, name->text, name->place),
+                                 .owner = yoke__arena_text(&system->arena, owner, strlen(owner)),
+                                 .place = name->place,
+                                 .bond = YOKE_NOT_FOUND};
+    if (method.ops == NULL) {
+      continue;
+    }
+    method.parameters = read_parameters(system, method.ops, map);
+    if (method.parameters == NULL || method.owner == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    check_scheme(system, &method);
+    if (bond->ledger.kind == YOKE_BOND_HEAT && (method.ops->flags & YOKE_COUPLING_BOND) != 0) {
+      yoke__error(system->messages, name->place,
+                  "bond '%s': heat flow times temperature is not a power; method '%s' cannot "
+                  "correct it",
+                  bond->name, method.ops->name);
+      continue;
+    }
+    if (method.ops != &yoke__couple_hold) {
+      serve_bond(system, bond, i, method, true);
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// couplings: a method over a set of units
+
+// A member is a unit or a law. is_member: one flag per unit.
+static void mark_members(yoke_system* system, const yoke_node* members, bool is_member[]) {
+  for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
+       name = name->next) {
+    const size_t unit = yoke__map_find(&system->unit_index, name->text == NULL ? "" : name->text);
+    if (unit == YOKE_NOT_FOUND) {
+      const char* nearest = yoke__system_nearest_unit(system, name->text == NULL ? "" : name->text);
+      yoke__error(system->messages, name->place, "coupling: unknown unit '%s'%s%s%s",
+                  name->text == NULL ? "" : name->text, nearest == NULL ? "" : "; did you mean '",
+                  nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+    } else {
+      is_member[unit] = true;
+    }
+  }
+}
+
+static void serve_links(yoke_system* system, const yoke_system_method* method,
+                        const bool is_member[], int order) {
+  const size_t id = method->ops == &yoke__couple_hold ? 0 : add_method(system, method);
+  for (size_t i = 0; i < system->n_links; i++) {
+    yoke_system_link* link = &system->links[i];
+    if (!link->is_dense || !is_member[link->from_unit] || !is_member[link->to_unit]) {
+      continue;
+    }
+    // what a connection says itself counts more
+    if (link->source->order_place.line == 0 && order >= 0) {
+      link->order = order;
+    }
+    if (id > 0 && link->method == 0 && !system->units[link->to_unit].is_law) {
+      link->method = id;
+      check_link(system, method, link);
+    }
+  }
+}
+
+static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupling* coupling) {
+  bool* is_member = calloc(system->n_units + 1, sizeof *is_member);
+  if (is_member == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  mark_members(system, yoke__node_child(coupling->node, "members"), is_member);
+  char owner[160];
+  snprintf(owner, sizeof owner, "coupling '%s'", coupling->name);
+  yoke_system_method method = {.ops = find_method(system, coupling->method, coupling->method_place),
+                               .owner = yoke__arena_text(&system->arena, owner, strlen(owner)),
+                               .place = coupling->method_place,
+                               .bond = YOKE_NOT_FOUND};
+  yoke_status status = method.owner == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  if (method.ops != NULL && status >= 0) {
+    const int order = yoke__system_method_order(coupling->node);
+    method.parameters = read_parameters(system, method.ops, coupling->node);
+    status = method.parameters == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+    check_scheme(system, &method);
+    const bool is_for_bonds = (method.ops->flags & YOKE_COUPLING_BOND) != 0;
+    size_t n_served = 0;
+    for (size_t i = 0; i < system->n_bonds && is_for_bonds && status >= 0; i++) {
+      yoke_system_bond* bond = &system->bonds[i];
+      if (is_member[bond->action_unit] && is_member[bond->rate_unit] &&
+          bond->ledger.kind == YOKE_BOND_POWER) {
+        serve_bond(system, bond, i, method, false);
+        n_served++;
+      }
+    }
+    if (is_for_bonds && n_served == 0) {
+      yoke__error(system->messages, method.place,
+                  "%s: method '%s' serves bonds, and there is none between its members",
+                  method.owner, method.ops->name);
+    }
+    if (status >= 0 && !is_for_bonds) {
+      serve_links(system, &method, is_member, order);
+    }
+  }
+  free(is_member);
+  return status;
+}
+
+yoke_status yoke__system_choose_methods(yoke_system* system) {
+  const yoke_scenario* s = system->scenario;
+  const size_t n = 1 + system->n_bonds + s->n_couplings * (system->n_bonds + 1);
+  system->methods = yoke__arena_array(&system->arena, n, sizeof *system->methods);
+  if (system->methods == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  add_method(system,
+             &(yoke_system_method){.ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = ""});
+  YOKE_TRY(serve_bonds_of_file(system));
+  for (size_t i = 0; i < s->n_couplings; i++) {
+    if (s->couplings[i].method != NULL) {
+      YOKE_TRY(serve_coupling(system, &s->couplings[i]));
+    }
+  }
+  return YOKE_OK;
+}
