@@ -33,6 +33,8 @@ int yoke_cmd_run(int argc, char** argv);
 int yoke_cmd_check(int argc, char** argv);
 int yoke_cmd_info(int argc, char** argv);
 int yoke_cmd_compare(int argc, char** argv);
+int yoke_cmd_sweep(int argc, char** argv);
+int yoke_cmd_tune(int argc, char** argv);
 int yoke_cmd_help(int argc, char** argv);
 
 // Descriptions of the commands (app_commands.c).
@@ -40,6 +42,8 @@ extern const yoke_command yoke__command_run;
 extern const yoke_command yoke__command_check;
 extern const yoke_command yoke__command_info;
 extern const yoke_command yoke__command_compare;
+extern const yoke_command yoke__command_sweep;
+extern const yoke_command yoke__command_tune;
 extern const yoke_command yoke__command_help;
 
 // All of them, in the order in which help lists them.

@@ -31,6 +31,10 @@ static const yoke_option run_options[] = {
     {"format", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__format_names,
      "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
      "The default is what the system file asks for, else csv."},
+    {"report", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Also write report.html: the system as a graph, a verdict for every bond, plots, step times "
+     "and "
+     "settings on one page that needs nothing else."},
     {"threads", "N", false, YOKE_ARGUMENT_TEXT, NULL,
      "Step the units on N threads. 0 lets the program choose. "
      "The numbers do not depend on it: they are the same to the last bit."},
@@ -52,6 +56,7 @@ static const yoke_example run_examples[] = {
     {"yoke run crane.yaml", "Run the system and write results/crane/results.csv."},
     {"yoke run crane.yaml --set time.step=5e-4 --out results/fine",
      "The same with half the step, into a folder of its own."},
+    {"yoke run crane.yaml --report", "The same, with results/crane/report.html to look at."},
     {"yoke run crane.yaml --format csv,hdf5 --quiet", "Two formats, nothing on the terminal."},
 };
 const yoke_command yoke__command_run = {
@@ -183,6 +188,136 @@ const yoke_command yoke__command_compare = {
     yoke_cmd_compare,
 };
 
+// ---- sweep and tune
+
+static const char vary_help[] =
+    "What changes from run to run. PATH=FROM:TO:N gives N evenly spaced numbers, "
+    "PATH=FROM:TO:N:log as many evenly spaced in the logarithm, PATH=A,B,C these values (numbers, "
+    "names, booleans). Paths are those of the system file. Several of them make a grid.";
+static const char limit_help[] =
+    "Abort a run that violates this, for example 'max:rig.speed<=500', and mark the point as "
+    "failed. A measure, one of <=, >=, < and >, and a number. Looked at after every macro step "
+    "where the measure only moves towards the limit (max, maxabs, ter, rho, steps with <=, min "
+    "with "
+    ">=), else at the end.";
+static const char reference_help[] =
+    "The reference of the measure nrmse: a CSV file, an HDF5 file of yoke run, or a folder with "
+    "one of them.";
+static const char jobs_help[] =
+    "Run N systems at once, each on one thread. The numbers do not depend on it. "
+    "The default is the number of processors.";
+static const char restart_help[] =
+    "Forget the runs of the journal in the folder of results and begin anew. Without it finished "
+    "runs are not repeated, and a journal of another study is refused.";
+
+static const yoke_operand study_operands[] = {
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE, "The system file (YAML)."},
+};
+static const yoke_option sweep_options[] = {
+    {"vary", "PATH=VALUES", true, YOKE_ARGUMENT_TEXT, NULL, vary_help},
+    {"measure", "LIST", true, YOKE_ARGUMENT_TEXT, NULL,
+     "What a run is judged by. One or several with commas between them. ter, rter, dE, created, "
+     "eps "
+     "and rho are of the energy of all bonds, or of one with its name behind a colon (ter:spring); "
+     "end, max, min, maxabs and rms are of a signal (end:left.x); nrmse is of a signal against "
+     "--reference; steps is the number of macro steps; status asks for no number at all."},
+    {"limit", "LIMIT", true, YOKE_ARGUMENT_TEXT, NULL, limit_help},
+    {"reference", "FILE", false, YOKE_ARGUMENT_FILE, NULL, reference_help},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Write sweep.csv and the journal to DIR, which is made if it is missing. "
+     "The default is results/, the name of the system file without its extension, and -sweep."},
+    {"jobs", "N", false, YOKE_ARGUMENT_TEXT, NULL, jobs_help},
+    {"restart", NULL, false, YOKE_ARGUMENT_TEXT, NULL, restart_help},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print all points as JSON."},
+    {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print no progress and no summary. Warnings and errors are still printed."},
+};
+static const yoke_exit sweep_exits[] = {
+    {YOKE_EXIT_OK, "Every point has been run. Points that failed are marked in the table."},
+    {YOKE_EXIT_FAILED, "No point could be run to its end, or the output could not be written."},
+    STATUS_USAGE,
+    {YOKE_EXIT_INTERRUPTED,
+     "Interrupted (Ctrl-C). The same command goes on with the points that are missing."},
+};
+static const yoke_example sweep_examples[] = {
+    {"yoke sweep crane.yaml --vary time.step=1e-4:1e-2:9:log --measure end:arm.s",
+     "Nine step sizes, one position."},
+    {"yoke sweep osc.yaml --vary scheme=jacobi,gauss-seidel --vary time.step=1e-3,2e-3 --measure "
+     "ter,rter",
+     "A grid of four points, judged by its energy."},
+};
+const yoke_command yoke__command_sweep = {
+    "sweep",
+    "run a system at every point of a grid",
+    "Runs the system with every combination of the given values and writes one row per point to "
+    "sweep.csv, in the order of the grid: the values, how the run ended, how far it got, the "
+    "measures, and what went wrong. Measures of a failed point are empty.\n\n"
+    "Every finished run is written to journal.csv at once. After a kill or an interrupt the same "
+    "command does only what is missing.",
+    LIST(study_operands),
+    LIST(sweep_options),
+    LIST(sweep_exits),
+    LIST(sweep_examples),
+    yoke_cmd_sweep,
+};
+
+static const yoke_option tune_options[] = {
+    {"vary", "PATH=VALUES", true, YOKE_ARGUMENT_TEXT, NULL, vary_help},
+    {"minimise", "MEASURE", false, YOKE_ARGUMENT_TEXT, NULL,
+     "What is to become small: a measure as for yoke sweep, for example ter or end:meter.ter."},
+    {"limit", "LIMIT", true, YOKE_ARGUMENT_TEXT, NULL, limit_help},
+    {"current", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
+     "The setting in use now, with which the best one is compared. "
+     "The default is what the system file says."},
+    {"seed", "PATH", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Repeat the best points and the current setting with this path set to 1, 2, ..., "
+     "so that chance does not decide."},
+    {"repeat", "N", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Number of repetitions with --seed. The default is 5."},
+    {"reference", "FILE", false, YOKE_ARGUMENT_FILE, NULL, reference_help},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Write tune.json, map.csv, map.svg and the journal to DIR, which is made if it is missing. "
+     "The default is results/, the name of the system file without its extension, and -tune."},
+    {"jobs", "N", false, YOKE_ARGUMENT_TEXT, NULL, jobs_help},
+    {"restart", NULL, false, YOKE_ARGUMENT_TEXT, NULL, restart_help},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print the contents of tune.json."},
+    {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print no progress and no report. Warnings and errors are still printed."},
+};
+static const yoke_exit tune_exits[] = {
+    {YOKE_EXIT_OK, "The grid is complete, and the advice is to change or to keep the setting."},
+    {YOKE_EXIT_FAILED, "No point could be run to its end, or the output could not be written."},
+    STATUS_USAGE,
+    {YOKE_EXIT_INTERRUPTED,
+     "Interrupted (Ctrl-C). The same command goes on with the runs that are missing."},
+};
+static const yoke_example tune_examples[] = {
+    {"yoke tune bench.yaml --vary units.rig.with.K_P=10:25:16 --vary "
+     "units.rig.with.T_I=0.15:0.25:11 --minimise end:meter.ter",
+     "The gains of a controller on a grid of 176 points."},
+    {"yoke tune bench.yaml --vary units.rig.with.K_P=10:25:4 --minimise end:meter.ter --seed "
+     "units.noise.with.seed --limit 'max:rig.speed<=500'",
+     "With noise, repetitions, and a limit that ends a run."},
+};
+const yoke_command yoke__command_tune = {
+    "tune",
+    "find the setting that makes a measure small",
+    "Runs the system at every point of a grid, aborts runs that violate a limit, and ranks the "
+    "rest "
+    "by one measure. With --seed the best five points and the current setting are repeated, and a "
+    "change is advised only if their means differ by more than two standard deviations.\n\n"
+    "Writes tune.json, the map of all points as map.csv, and for one or two axes a drawing of it, "
+    "map.svg. Every finished run is written to journal.csv at once; after a kill or an interrupt "
+    "the same command does only what is missing.",
+    LIST(study_operands),
+    LIST(tune_options),
+    LIST(tune_exits),
+    LIST(tune_examples),
+    yoke_cmd_tune,
+};
+
 // ---- help
 
 static const yoke_operand help_operands[] = {
@@ -212,8 +347,8 @@ const yoke_command yoke__command_help = {
 // ---- all
 
 const yoke_command* const yoke__commands[] = {
-    &yoke__command_run,     &yoke__command_check, &yoke__command_info,
-    &yoke__command_compare, &yoke__command_help,
+    &yoke__command_run,   &yoke__command_check, &yoke__command_info, &yoke__command_compare,
+    &yoke__command_sweep, &yoke__command_tune,  &yoke__command_help,
 };
 const size_t yoke__n_commands = YOKE_COUNT(yoke__commands);
 

@@ -98,6 +98,7 @@ typedef struct yoke_state {
   bool* is_output_jumped;  // per output, work of one exchange
   bool* is_tap_jumped;     // per tap into a law or fresh unit: a jump waits for its next exchange
   bool* is_reset_due;      // per signal of the coupling groups: a jump comes with its next sample
+  bool* is_lost;           // per signal: work of one exchange
   bool* is_fifo_jump;      // per number in the delay lines: it comes after a jump
 
   yoke_record* record;

@@ -234,9 +234,31 @@ static void push_delay(yoke_state* state, const yoke_tap* tap, const double y[],
   state->fifo[tap->fifo + (size_t)(count % tap->delay)] = y[tap->from] * tap->gain + tap->offset;
 }
 
+// A sample that stands in for a lost one is no sample: history that would use it starts anew.
+static void note_losses(const yoke_system* system, const yoke_group* group, yoke_state* state) {
+  bool* is_lost = state->is_lost + group->first_signal;
+  bool has_loss = false, is_all = false;
+  for (size_t i = 0; i < group->n_validities; i++) {
+    const yoke_validity* v = &group->validities[i];
+    const yoke_unit* unit = &system->units[v->unit].unit;
+    yoke_sample_info info = {.is_valid = true};
+    const bool is_bad =
+        unit->ops->sample_info(unit->self, v->variable, &info) >= 0 && !info.is_valid;
+    has_loss = has_loss || is_bad;
+    is_all = is_all || (is_bad && v->signal == YOKE_NOT_FOUND);
+    if (v->signal != YOKE_NOT_FOUND) {
+      is_lost[v->signal] = is_bad;
+    }
+  }
+  if (has_loss) {
+    group->ops->reset(state->group_memory + group->self, YOKE_RESET_LOST_SAMPLE,
+                      is_all ? NULL : is_lost);
+  }
+}
+
 // One coupling group takes its sample. A jump arrives with the sample that follows it, also through a delay line.
-static void sample_group(const yoke_group* group, yoke_state* state, const double y[],
-                         int64_t count, bool is_adaptive) {
+static void sample_group(const yoke_system* system, const yoke_group* group, yoke_state* state,
+                         const double y[], int64_t count) {
   double* sample = state->group_numbers + group->sample;
   bool* is_reset_due = state->is_reset_due + group->first_signal;
   bool has_jump = false;
@@ -257,10 +279,14 @@ static void sample_group(const yoke_group* group, yoke_state* state, const doubl
     group->ops->reset(self, YOKE_RESET_DISCONTINUITY, is_reset_due);
     memset(is_reset_due, 0, group->setup.n_signals * sizeof *is_reset_due);
   }
+  if (group->n_validities > 0) {
+    note_losses(system, group, state);
+  }
   for (size_t i = 0; i < group->setup.n_probes; i++) {
     sample[group->setup.n_signals + i] = y[group->probes[i]] * group->probe_scale[i];
   }
   // a chosen step holds for the whole system
+  const bool is_adaptive = system->is_adaptive;
   const double h = is_adaptive ? state->slot_h : group->setup.interval;
   const yoke_coupling_moment now = {count, count == 0 ? 0 : h,
                                     is_adaptive && count > 0 ? state->slot_h_next : h};
@@ -274,7 +300,7 @@ static void close_intake(const yoke_system* system, yoke_state* state, size_t in
   const yoke_intake* intake = &system->intakes[index];
   const int64_t count = state->intake_count[index];
   for (size_t g = 0; g < intake->n_groups; g++) {
-    sample_group(&system->groups[intake->groups[g]], state, y, count, system->is_adaptive);
+    sample_group(system, &system->groups[intake->groups[g]], state, y, count);
     state->group_since[intake->groups[g]] = 0;
   }
   for (size_t i = 0; i < intake->n_taps; i++) {

@@ -30,6 +30,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->is_output_jumped = yoke__arena_array(arena, system->n_y + 1, sizeof(bool));
   state->is_tap_jumped = yoke__arena_array(arena, system->n_taps + 1, sizeof(bool));
   state->is_reset_due = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
+  state->is_lost = yoke__arena_array(arena, system->n_signals + 1, sizeof(bool));
   state->is_fifo_jump = yoke__arena_array(arena, system->n_fifo + 1, sizeof(bool));
   state->unit_t = yoke__arena_array(arena, system->n_units + 1, sizeof(double));
   state->failures = yoke__arena_array(arena, (size_t)system->n_threads, sizeof *state->failures);
@@ -39,8 +40,8 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
       state->intake_wait == NULL || state->intake_count == NULL || state->intake_due == NULL ||
       state->unit_wait == NULL || state->group_since == NULL || state->is_jumped == NULL ||
       state->is_output_jumped == NULL || state->is_tap_jumped == NULL ||
-      state->is_reset_due == NULL || state->is_fifo_jump == NULL || state->unit_t == NULL ||
-      state->failures == NULL) {
+      state->is_reset_due == NULL || state->is_lost == NULL || state->is_fifo_jump == NULL ||
+      state->unit_t == NULL || state->failures == NULL) {
     return YOKE_NO_MEMORY;
   }
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;

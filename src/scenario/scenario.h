@@ -67,7 +67,7 @@ typedef enum yoke_iteration_update {
 typedef struct yoke_scenario_adaptive {
   bool is_given;
   yoke_scenario_time min, max;
-  double rho;  // what the step aims at; default 0.05
+  double rho;  // what the step aims at; default 0.02
   yoke_place place;
 } yoke_scenario_adaptive;
 

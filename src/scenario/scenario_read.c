@@ -409,7 +409,7 @@ static bool set_defaults(yoke_scenario* s, const char* path) {
   s->text = "";
   s->is_finding = true;
   s->watch = yoke__no_watch;
-  s->adaptive.rho = 0.05;
+  s->adaptive.rho = 0.02;
   s->iteration.relaxation = 0.5;
   s->iteration.tolerance = 1e-9;
   s->iteration.max = 50;

@@ -115,6 +115,12 @@ typedef struct yoke_intake {
   size_t n_groups;
 } yoke_intake;
 
+// A variable from outside that a group relies on: whether its sample is a real one must be asked.
+typedef struct yoke_validity {
+  size_t unit, variable;
+  size_t signal;  // that it concerns; YOKE_NOT_FOUND: a probe, so all of them
+} yoke_validity;
+
 // A coupling method at work on some taps of one receiving unit.
 typedef struct yoke_group {
   const yoke_coupling_ops* ops;
@@ -123,6 +129,8 @@ typedef struct yoke_group {
   const size_t* sources;      // setup.n_signals: the unit each signal comes from
   const size_t* probes;       // setup.n_probes: indices into Y,
   const double* probe_scale;  // times this
+  const yoke_validity* validities;
+  size_t n_validities;
   size_t method;
   size_t unit;
   int64_t every;           // [slots]

@@ -296,6 +296,32 @@ static yoke_status add_probes(yoke_system* system, yoke_group* group) {
   return YOKE_OK;
 }
 
+// samples from ports and emulated links may be missing
+static yoke_status list_validities(yoke_system* system, yoke_group* group) {
+  const size_t bond_index = system->methods[group->method].bond;
+  const yoke_system_bond* bond = bond_index == YOKE_NOT_FOUND ? NULL : &system->bonds[bond_index];
+  const size_t n_rates = bond == NULL ? 0 : bond->n_pairs;
+  yoke_validity* list =
+      yoke__arena_array(&system->arena, group->setup.n_signals + n_rates + 1, sizeof *list);
+  if (list == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    const yoke_system_link* link = &system->links[group->taps[i].link];
+    if (system->units[link->from_unit].unit.ops->sample_info != NULL) {
+      list[group->n_validities++] = (yoke_validity){link->from_unit, link->from_variable, i};
+    }
+  }
+  for (size_t i = 0; i < n_rates; i++) {
+    if (system->units[bond->rate_unit].unit.ops->sample_info != NULL) {
+      list[group->n_validities++] =
+          (yoke_validity){bond->rate_unit, bond->rate[i].from_variable, YOKE_NOT_FOUND};
+    }
+  }
+  group->validities = list;
+  return YOKE_OK;
+}
+
 static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t every,
                               size_t method) {
   yoke_system_unit* unit = &system->units[unit_index];
@@ -341,6 +367,7 @@ static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t ev
   if (system->methods[method].bond != YOKE_NOT_FOUND) {
     YOKE_TRY(add_probes(system, group));
   }
+  YOKE_TRY(list_validities(system, group));
   group->self_size = group->ops->size(&group->setup);
   group->input = group->sample + n + group->setup.n_probes;
   system->n_group_bytes += (group->self_size + 63) / 64 * 64;

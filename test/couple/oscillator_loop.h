@@ -88,4 +88,13 @@ static inline double loop_energy(loop_method force, loop_method motion, double H
   return 0.5e-4 * (v1 * v1 + v2 * v2 + 10 * x1 * x1 + 1000 * x2 * x2 + 100 * stretch * stretch);
 }
 
+// The same by first-order theory. Forces that are late or early by parts of H feed the power
+// kc H (age v2^2 + cross v1 v2) into the modes (10, 1) and (-1, 10), which start with 4010 and 5990 J. The ripple of the
+// integrator, +- 1.2 % at 1 ms, is not in it.
+static inline double loop_energy_predicted(double H, double age, double cross) {
+  const double exponent = 100 * H * 10;  // kc H t / m
+  return 0.4010 * exp(exponent * (age * 1 + cross * 10) / 101) +
+         0.5990 * exp(exponent * (age * 100 - cross * 10) / 101);
+}
+
 #endif
