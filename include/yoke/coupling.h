@@ -85,6 +85,9 @@ typedef struct yoke_coupling_ops {
   size_t n_parameters;
   const char* const* health_names;  // what health reports
   size_t n_health;
+  // By how much an input runs ahead of a held one, for the factor mu: a share of the exchange interval (order 0 only),
+  // and a share of one call of the receiving unit.
+  double lead_interval, lead_call;
 
   // Bytes of `self` for this set-up; prepare lays everything into them (zeroed, aligned to 64).
   size_t (*size)(const yoke_coupling_setup* setup);
@@ -108,6 +111,8 @@ typedef struct yoke_coupling_ops {
   double (*remainder)(const void* self);
   // Forgets history that is no longer valid. is_affected: one flag per signal; NULL: all of them.
   void (*reset)(void* self, yoke_coupling_reset reason, const bool is_affected[]);
+  // What is dangerous about these settings, half a sentence for the user, or NULL (optional).
+  const char* (*warn)(const double parameters[]);
 } yoke_coupling_ops;
 
 #ifdef __cplusplus

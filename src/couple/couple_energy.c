@@ -45,12 +45,14 @@ enum {
   MAX_ENERGY,
   ENABLED,
   MU,
+  CLIP,
   N_PARAMETERS
 };
 enum { GUARDED, BARE };
 
 static const char* const variant_items[] = {"guarded", "bare", NULL};
 static const char* const switch_items[] = {"off", "on", NULL};
+static const char* const clip_items[] = {"change", "needed", NULL};
 
 static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
     [VARIANT] = {"variant", "guarded, or bare: the published form without its guards", GUARDED, 0,
@@ -73,6 +75,8 @@ static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
     [ENABLED] = {"enabled", "off: extrapolation only", 1, 0, 1, switch_items},
     [MU] = {"mu", "energy of a step = mu dP H; NaN: from rates, orders and feedthrough",
             (double)NAN, 0, 1e6, NULL},
+    [CLIP] = {"clip", "gamma counts in changes of the action, or in the part of them that mu needs",
+              0, 0, 1, clip_items},
 };
 
 static const char* const health_names[] = {
@@ -103,6 +107,7 @@ static yoke_correction_settings read_settings(const double* p, double mu) {
     s.monitor.offset_time = p[OFFSET_TIME];
     s.min_rate = p[MIN_RATE];
     s.gamma = p[GAMMA];
+    s.is_clip_needed = p[CLIP] > 0.5;
     s.gate = p[GATE];
     s.n_hold = (int)lround(p[N_HOLD]);
   }
@@ -235,6 +240,15 @@ static double energy_remainder(const void* memory) {
   return self->correction.accumulated + self->correction.step_energy;
 }
 
+static const char* energy_warn(const double parameters[]) {
+  const yoke_correction_settings settings = read_settings(parameters, 0);
+  return settings.is_enabled && yoke__correction_is_unguarded(&settings)
+             ? "nothing limits the correction, which is infinite where the rate passes 0 and can "
+               "create more energy than it removes; give min_rate_abs or max_action, or leave "
+               "out 'variant: bare'"
+             : NULL;
+}
+
 static void energy_reset(void* memory, yoke_coupling_reset reason, const bool is_affected[]) {
   energy* self = memory;
   bool is_any = false;
@@ -256,6 +270,19 @@ static void energy_reset(void* memory, yoke_coupling_reset reason, const bool is
   }
 }
 
+yoke_monitor* yoke__couple_energy_monitor(const yoke_coupling_ops* ops, void* self) {
+  if (ops != &yoke__couple_energy) {
+    return NULL;
+  }
+  energy* e = self;
+  const yoke_monitor_settings* s = &e->settings.monitor;
+  const yoke_monitor_settings* common = &yoke__monitor_defaults;
+  const bool is_common = s->peak_time == common->peak_time &&
+                         s->offset_time == common->offset_time &&
+                         s->offset_gain == common->offset_gain;
+  return is_common ? &e->correction.monitor : NULL;
+}
+
 const yoke_coupling_ops yoke__couple_energy = {
     .name = "energy",
     .text = "extrapolation plus an action that takes out the energy which the coupling made",
@@ -273,4 +300,5 @@ const yoke_coupling_ops yoke__couple_energy = {
     .health = energy_health,
     .remainder = energy_remainder,
     .reset = energy_reset,
+    .warn = energy_warn,
 };

@@ -2,8 +2,12 @@
 #ifndef YOKE_COUPLE_ENERGY_H
 #define YOKE_COUPLE_ENERGY_H
 
+#include "energy/energy_monitor.h"
 #include "yoke/coupling.h"
 
 extern const yoke_coupling_ops yoke__couple_energy;
+
+// The monitor of a prepared group whose method is this one, if it watches with the common settings; else NULL.
+yoke_monitor* yoke__couple_energy_monitor(const yoke_coupling_ops* ops, void* self);
 
 #endif

@@ -203,6 +203,7 @@ const yoke_coupling_ops yoke__couple_interpolate = {
     .n_parameters = N_PARAMETERS,
     .health_names = health_names,
     .n_health = sizeof health_names / sizeof *health_names,
+    .lead_call = 0.5,
     .size = ramp_size,
     .prepare = ramp_prepare,
     .observe = ramp_observe,

@@ -176,6 +176,7 @@ const yoke_coupling_ops yoke__couple_nepce = {
     .n_parameters = N_PARAMETERS,
     .health_names = health_names,
     .n_health = sizeof health_names / sizeof *health_names,
+    .lead_interval = 0.5,
     .size = nepce_size,
     .prepare = nepce_prepare,
     .observe = nepce_observe,

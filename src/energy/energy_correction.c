@@ -117,8 +117,9 @@ static void set_correction(yoke_correction* c, double h, const double rate[]) {
     return;
   }
   // no clip is not the same as infinity times a peak of 0
-  const double clip =
-      isinf(s->gamma) ? s->max_action : fmin(s->gamma * c->change_peak, s->max_action);
+  const double gamma = s->is_clip_needed ? 2 * s->mu * s->gamma : s->gamma;
+  const double relative = isinf(s->gamma) ? s->max_action : gamma * c->change_peak;
+  const double clip = relative < s->max_action ? relative : s->max_action;
   if (fabs(b) > clip) {
     b = copysign(clip, b);
     c->counts.n_clips++;
@@ -126,7 +127,7 @@ static void set_correction(yoke_correction* c, double h, const double rate[]) {
   for (size_t i = 0; i < n; i++) {
     c->corr[i] = b * (rate[i] / size);  // this way round one component is b or -b, to the bit
   }
-  c->counts.peak = fmax(c->counts.peak, fabs(b));
+  c->counts.peak = fabs(b) > c->counts.peak ? fabs(b) : c->counts.peak;
 }
 
 // A step without samples: the last correction is closed, no other begins.
@@ -163,7 +164,9 @@ void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
   close_step(c, h_last, rate);
   book_step(c, h_last);
   c->counts.n_gates += c->is_suspended;
-  memset(c->corr, 0, c->monitor.n * sizeof *c->corr);
+  for (size_t i = 0; i < c->monitor.n; i++) {
+    c->corr[i] = 0;
+  }
   if (!c->is_suspended && c->settings.is_enabled) {
     set_correction(c, h_next, rate);
   }

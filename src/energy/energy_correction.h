@@ -19,6 +19,7 @@ typedef struct yoke_correction_settings {
   double min_rate;      // skipped while |A| <= min_rate * peak |A|; default 0.05
   double min_rate_abs;  // skipped while |A| < min_rate_abs (bare form); default 0
   double gamma;         // |corr| <= gamma * peak change of the action; default 1; INFINITY: no clip
+  bool is_clip_needed;  // that limit times 2 mu: what k tau v needs; default false
   double gate;          // suspended above this rho; default 0.5; INFINITY: never
   int n_hold;           // steps it stays suspended afterwards; default 10
   double max_action;    // |corr| never above this; default INFINITY

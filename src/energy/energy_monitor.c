@@ -28,8 +28,10 @@ size_t yoke__monitor_numbers(size_t n) {
 }
 
 static void keep_samples(yoke_monitor* m, const double action[], const double rate[]) {
-  memcpy(m->action, action, m->n * sizeof *action);
-  memcpy(m->rate, rate, m->n * sizeof *rate);
+  for (size_t i = 0; i < m->n; i++) {
+    m->action[i] = action[i];
+    m->rate[i] = rate[i];
+  }
 }
 
 // Takes the first samples, unless they are not finite.
@@ -151,7 +153,9 @@ static void update(yoke_monitor* m, double h, const double held[], const double 
 
 void yoke__monitor_update(yoke_monitor* monitor, double h, const double action[],
                           const double rate[]) {
-  update(monitor, h, NULL, action, rate);
+  if (monitor->n != 1 || !yoke__monitor_update_one(monitor, h, action[0], rate[0])) {
+    update(monitor, h, NULL, action, rate);
+  }
 }
 
 void yoke__monitor_update_held(yoke_monitor* monitor, double h, const double held[],

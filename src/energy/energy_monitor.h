@@ -8,6 +8,7 @@
 #ifndef YOKE_ENERGY_MONITOR_H
 #define YOKE_ENERGY_MONITOR_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,34 @@ void yoke__monitor_update(yoke_monitor* monitor, double h, const double action[]
 // dP = (held - action) . rate.
 void yoke__monitor_update_held(yoke_monitor* monitor, double h, const double held[],
                                const double action[], const double rate[]);
+// One component, all as usual (good samples before and now, the same step as before): false if it is not, then nothing
+// has happened and yoke__monitor_update must be called. Same bits.
+static inline bool yoke__monitor_update_one(yoke_monitor* m, double h, double action, double rate) {
+  const double b = m->action[0], a = m->rate[0], offset = m->offset[0];
+  const double power = b * rate - action * a;
+  const double smooth = (b - offset) * rate - (action - offset) * a;
+  const double rate_old = m->rate_peak * m->peak_decay, rate_size = fabs(rate);
+  const double action_old = m->action_peak * m->peak_decay, action_size = fabs(action - offset);
+  const double rate_peak = rate_size > rate_old ? rate_size : rate_old;
+  const double action_peak = action_size > action_old ? action_size : action_old;
+  const double scale = action_peak * rate_peak;
+  const double rho = scale > 0 ? fabs(smooth) / scale : 0;
+  // a value that is not finite spoils one of these
+  if (!((power + rho) * 0 == 0) || h != m->h || m->n_missed > 0 || !m->has_samples) {
+    return false;
+  }
+  m->rate_peak = rate_peak;
+  m->action_peak = action_peak;
+  m->rho = rho;
+  m->power = power;
+  m->power_smooth = smooth;
+  m->change = fabs(action - b);
+  m->offset[0] = offset + m->offset_share * (action - offset);
+  m->action[0] = action;
+  m->rate[0] = rate;
+  m->is_lost = false;
+  return true;
+}
 // A step of length h [s] without samples: dP, rho and change are 0, the peaks decay.
 void yoke__monitor_miss(yoke_monitor* monitor, double h);
 // The next samples follow a jump: they are taken, but not compared with the last ones.

@@ -15,7 +15,8 @@ typedef struct yoke_mu_case {
   double step_action, step_rate;    // intervals at which the two units are called [s]
   int order_action;                 // extrapolation of the action on its way to the rate's unit
   int order_rate;                   // extrapolation of the motion on its way to the action's unit
-  double delay_action, delay_rate;  // of the two connections [s]
+  double delay_action, delay_rate;  // of the two connections [s]; negative: the method on it leads,
+                                    // nepce of order 0 by H/2, interpolate by half a call
   bool has_feedthrough;             // the action follows the rate without delay inside its unit,
   bool is_fresh;                    // and is evaluated again at every exchange (law, fresh unit)
   bool is_partner_held;  // residual with the partner held (displacement-displacement); then

@@ -39,26 +39,16 @@ double yoke__ter_power_by_defects(size_t n, const yoke_ter_sample* sample) {
 }
 
 static void add_means(yoke_ter* ter, double dt, const means* m) {
-  // whatever is not finite in any value makes this sum not finite
-  const double probe =
-      m->power_size + m->passed_size + m->flow + m->effort + m->flow_defect + m->effort_defect;
-  if (!yoke__is_finite(probe * dt) || !(dt >= 0)) {
-    ter->n_bad++;
-    ter->power = ter->passed = 0;
-    return;
-  }
-  ter->power = m->power;
-  ter->passed = m->passed;
-  yoke__sum_add(&ter->total, m->power_size * dt);
-  yoke__sum_add(&ter->net, m->power * dt);
-  yoke__sum_add(&ter->throughput, m->passed_size * dt);
-  yoke__sum_add(&ter->flow, m->flow * dt);
-  yoke__sum_add(&ter->effort, m->effort * dt);
-  yoke__sum_add(&ter->flow_defect, m->flow_defect * dt);
-  yoke__sum_add(&ter->effort_defect, m->effort_defect * dt);
+  yoke__ter_add_means(ter, dt, m->power, m->power_size, m->passed, m->passed_size, m->flow,
+                      m->effort, m->flow_defect, m->effort_defect);
 }
 
 void yoke__ter_add(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* sample) {
+  if (n == 1) {
+    yoke__ter_add_one(ter, dt, sample->e_in[0], sample->f_out[0], sample->f_in[0],
+                      sample->e_out[0]);
+    return;
+  }
   means m = {.power = yoke__ter_power(n, sample)};
   for (size_t i = 0; i < n; i++) {
     const double d_e = sample->e_in[i] - sample->e_out[i];

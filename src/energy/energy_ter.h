@@ -12,6 +12,7 @@
 #ifndef YOKE_ENERGY_TER_H
 #define YOKE_ENERGY_TER_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -34,6 +35,38 @@ typedef struct yoke_ter {
 typedef struct yoke_ter_sample {
   const double *e_in, *f_out, *f_in, *e_out;
 } yoke_ter_sample;
+
+// Means over an interval, added up. The split into parts is for the eye and needs no compensation.
+static inline void yoke__ter_add_means(yoke_ter* ter, double dt, double power, double power_size,
+                                       double passed, double passed_size, double flow,
+                                       double effort, double flow_defect, double effort_defect) {
+  // whatever is not finite in any value makes this sum not finite
+  const double probe =
+      (power_size + passed_size + flow + effort + flow_defect + effort_defect) * dt;
+  if (!(probe * 0 == 0 && dt >= 0)) {
+    ter->n_bad++;
+    ter->power = ter->passed = 0;
+    return;
+  }
+  ter->power = power;
+  ter->passed = passed;
+  yoke__sum_add(&ter->total, power_size * dt);
+  yoke__sum_add(&ter->net, power * dt);
+  yoke__sum_add(&ter->throughput, passed_size * dt);
+  ter->flow.high += flow * dt;
+  ter->effort.high += effort * dt;
+  ter->flow_defect.high += flow_defect * dt;
+  ter->effort_defect.high += effort_defect * dt;
+}
+
+// An interval of dt [s] in which all four are constant, for one component.
+static inline void yoke__ter_add_one(yoke_ter* ter, double dt, double e_in, double f_out,
+                                     double f_in, double e_out) {
+  const double d_e = e_in - e_out, d_f = f_in - f_out;
+  const double power = e_in * f_out - f_in * e_out, passed = e_in * f_in;
+  yoke__ter_add_means(ter, dt, power, fabs(power), passed, fabs(passed), fabs(e_out * d_f),
+                      fabs(d_e * f_out), fabs(d_f), fabs(d_e));
+}
 
 // An interval of dt [s] in which all four are constant. Values that are not finite are counted, not added.
 void yoke__ter_add(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* sample);

@@ -2,8 +2,9 @@
 //
 //   | part | part |  ...  | part | in hand ->        sums = all of them, W <= time covered < W (1 + 1/64)
 //
-// When the part in hand is full, the oldest is emptied and becomes the one in hand; then the sums are made anew from
-// the parts, so that adding and taking away leaves no rounding behind. At most 66 pieces per call.
+// Nothing is ever subtracted, so no rounding stays behind: the parts of a round of 64 are added up from its end once it
+// is over (`rest`), and while the next round grows, what is left of the old one is read off there. At most 66 pieces per
+// call.
 #include "energy/energy_window.h"
 
 #include <math.h>
@@ -11,40 +12,52 @@
 
 #include "base/base_check.h"
 
-enum { N_PARTS = YOKE_WINDOW_PARTS + 1, N = YOKE_WINDOW_NUMBERS };
+enum { N_PARTS = YOKE_WINDOW_PARTS, N = YOKE_WINDOW_NUMBERS };
 
 void yoke__window_start(yoke_window* window, double length) {
   memset(window, 0, sizeof *window);
-  window->part = length / YOKE_WINDOW_PARTS;
+  window->part = length / N_PARTS;
 }
 
 static void add_share(yoke_window* w, double share, const double values[]) {
-  double* part = w->parts[w->at];
   for (size_t i = 0; i < N; i++) {
     const double x = values[i] * share;
-    const double value = yoke__is_finite(x) ? x : 0;
-    part[i] += value;
-    w->sums[i] += value;
+    w->hand[i] += yoke__is_finite(x) ? x : 0;
+    w->sums[i] = w->full[i] + w->hand[i];
   }
 }
 
-// The oldest part leaves; the sums are made anew from the others.
-static void next_part(yoke_window* w) {
-  w->at = (w->at + 1) % N_PARTS;
-  w->filled = 0;
-  memset(w->parts[w->at], 0, sizeof w->parts[w->at]);
-  memset(w->sums, 0, sizeof w->sums);
-  for (size_t p = 0; p < N_PARTS; p++) {
+// a round is over: sums from each of its parts to its end
+static void next_round(yoke_window* w) {
+  for (size_t p = N_PARTS; p-- > 0;) {
     for (size_t i = 0; i < N; i++) {
-      w->sums[i] += w->parts[p][i];
+      w->rest[p][i] = w->rest[p + 1][i] + w->parts[p][i];
     }
+  }
+  memset(w->round, 0, sizeof w->round);
+  w->at = 0;
+}
+
+// The part in hand is full; the oldest one leaves.
+static void next_part(yoke_window* w) {
+  for (size_t i = 0; i < N; i++) {
+    w->parts[w->at][i] = w->hand[i];
+    w->round[i] += w->hand[i];
+    w->hand[i] = 0;
+  }
+  w->filled = 0;
+  if (++w->at == N_PARTS) {
+    next_round(w);
+  }
+  for (size_t i = 0; i < N; i++) {
+    w->full[i] = w->rest[w->at][i] + w->round[i];
+    w->sums[i] = w->full[i];
   }
 }
 
 void yoke__window_add(yoke_window* window, double dt, const double values[]) {
   if (!(window->part > 0)) {
-    memset(window->sums, 0, sizeof window->sums);
-    memset(window->parts, 0, sizeof window->parts);
+    memset(window->hand, 0, sizeof window->hand);
     add_share(window, 1, values);
     return;
   }
@@ -55,7 +68,7 @@ void yoke__window_add(yoke_window* window, double dt, const double values[]) {
     return;
   }
   // of a very long interval only the last window counts
-  double left = fmin(dt, window->part * (N_PARTS + 1));
+  double left = fmin(dt, window->part * (N_PARTS + 2));
   while (window->filled + left >= window->part) {
     const double piece = window->part - window->filled;
     add_share(window, piece / dt, values);

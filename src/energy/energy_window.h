@@ -10,11 +10,15 @@
 #define YOKE_WINDOW_NUMBERS 4  // sums that a window keeps side by side
 
 typedef struct yoke_window {
-  double part;    // length of a part [s]
-  double filled;  // of the part in hand [s]
-  size_t at;      // the part in hand
-  double parts[YOKE_WINDOW_PARTS + 1][YOKE_WINDOW_NUMBERS];
-  double sums[YOKE_WINDOW_NUMBERS];  // over all parts
+  double sums[YOKE_WINDOW_NUMBERS];                         // over the window
+  double full[YOKE_WINDOW_NUMBERS];                         // over its full parts
+  double hand[YOKE_WINDOW_NUMBERS];                         // of the part in hand
+  double part;                                              // length of a part [s]
+  double filled;                                            // of the part in hand [s]
+  size_t at;                                                // full parts of this round
+  double round[YOKE_WINDOW_NUMBERS];                        // their sum
+  double parts[YOKE_WINDOW_PARTS][YOKE_WINDOW_NUMBERS];     // they themselves
+  double rest[YOKE_WINDOW_PARTS + 1][YOKE_WINDOW_NUMBERS];  // of the last round: parts i and later
 } yoke_window;
 
 // length: W [s]; INFINITY: all since the start; 0 or less: the last interval only.
@@ -22,5 +26,18 @@ void yoke__window_start(yoke_window* window, double length);
 // values: YOKE_WINDOW_NUMBERS numbers that belong to an interval of dt [s]; one that reaches over the end of a part is
 // shared out by time. dt = 0: all of it belongs to now. Values that are not finite count as 0.
 void yoke__window_add(yoke_window* window, double dt, const double values[]);
+// The same for finite values; the usual case, where the part in hand has room, costs little.
+static inline void yoke__window_add_finite(yoke_window* window, double dt,
+                                           const double values[YOKE_WINDOW_NUMBERS]) {
+  if (!(dt >= 0 && window->filled + dt < window->part)) {
+    yoke__window_add(window, dt, values);
+    return;
+  }
+  for (size_t i = 0; i < YOKE_WINDOW_NUMBERS; i++) {
+    window->hand[i] += values[i];
+    window->sums[i] = window->full[i] + window->hand[i];
+  }
+  window->filled += dt;
+}
 
 #endif

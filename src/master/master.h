@@ -39,6 +39,7 @@ typedef struct yoke_hot {
   const double* y_from;
   double* y_to;
   size_t n_u, n_y;
+  size_t first_group, n_groups;  // coupling groups that feed it
   size_t unit;
 } yoke_hot;
 

@@ -294,6 +294,29 @@ static void sample_group(const yoke_system* system, const yoke_group* group, yok
   group->ops->observe(self, &now, sample, count == 0 ? NULL : input);
 }
 
+// the same where nothing is delayed and nothing has jumped
+static void sample_group_plain(const yoke_system* system, const yoke_group* group,
+                               yoke_state* state, int64_t count) {
+  const size_t n = group->setup.n_signals;
+  double* sample = state->group_numbers + group->sample;
+  for (size_t i = 0; i < n; i++) {
+    const yoke_tap* tap = &group->taps[i];
+    sample[i] = state->y[tap->from] * tap->gain + tap->offset;
+    state->u[tap->to] = sample[i];
+  }
+  for (size_t i = 0; i < group->setup.n_probes; i++) {
+    sample[n + i] = state->y[group->probes[i]] * group->probe_scale[i];
+  }
+  if (group->n_validities > 0) {
+    note_losses(system, group, state);
+  }
+  const bool is_adaptive = system->is_adaptive;
+  const double h = is_adaptive ? state->slot_h : group->setup.interval;
+  const yoke_coupling_moment now = {count, h, is_adaptive ? state->slot_h_next : h};
+  group->ops->observe(state->group_memory + group->self, &now, sample,
+                      state->group_numbers + group->input);
+}
+
 // the coupling groups of an intake take their samples; delay lines move on
 static void close_intake(const yoke_system* system, yoke_state* state, size_t index,
                          const double y[]) {
@@ -451,8 +474,13 @@ void yoke__master_close_laws(const yoke_system* system, yoke_state* state) {
 }
 
 yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) {
-  if (system->is_exchange_plain) {
+  const int64_t count = state->intake_count[0];
+  if (system->is_exchange_plain && (system->n_groups == 0 || (count > 0 && !state->has_events))) {
     run_copies(&system->intakes[0], state->y, state->u);
+    for (size_t g = 0; g < system->n_groups; g++) {
+      sample_group_plain(system, &system->groups[g], state, count);
+    }
+    state->intake_count[0]++;
     return YOKE_OK;
   }
   yoke__master_mark_due(system, state);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base_number.h"
+#include "couple/couple_energy.h"
 #include "master/master.h"
 
 // A bond whose action a law rebuilds twice: with the partner's old samples and with the new ones.
@@ -82,6 +83,17 @@ void yoke__master_start_ledger(const yoke_system* system, yoke_state* state) {
     memcpy(state->held[i].inputs, state->u + law->u, law->unit.n_u * sizeof(double));
   }
   yoke__ledger_start(state->ledger, state->t, state->y);
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    const size_t bond = system->methods[group->method].bond;
+    yoke_monitor* monitor =
+        bond == YOKE_NOT_FOUND
+            ? NULL
+            : yoke__couple_energy_monitor(group->ops, state->group_memory + group->self);
+    if (monitor != NULL) {
+      yoke__ledger_share_monitor(state->ledger, bond, monitor);
+    }
+  }
 }
 
 void yoke__master_account(const yoke_system* system, yoke_state* state) {

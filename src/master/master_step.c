@@ -164,11 +164,12 @@ yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state,
 }
 
 // inputs that follow a polynomial, at the start of the call that begins `ticks` after the slot
-static void extrapolate(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
-                        int64_t ticks) {
-  for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
+static void extrapolate(const yoke_system* system, yoke_state* state, size_t first_group,
+                        size_t n_groups, int64_t ticks) {
+  for (size_t g = first_group; g < first_group + n_groups; g++) {
     const yoke_group* group = &system->groups[g];
-    const double tau = yoke__clock_seconds(&system->clock, state->group_since[g] + ticks);
+    const int64_t since = state->group_since[g] + ticks;
+    const double tau = since == 0 ? 0 : yoke__clock_seconds(&system->clock, since);
     double* u = state->group_numbers + group->input;
     group->ops->input(state->group_memory + group->self, 0, tau, u);
     for (size_t i = 0; i < group->setup.n_signals; i++) {
@@ -249,7 +250,7 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
       t = yoke__clock_time(&system->clock, tick + j * su->period);
     }
     if (su->n_groups > 0) {
-      extrapolate(system, state, su, j * su->period);
+      extrapolate(system, state, su->first_group, su->n_groups, j * su->period);
     }
     if (j == 0 || su->n_groups > 0) {
       yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
@@ -278,11 +279,11 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// the common unit: one call per slot, values in its own struct, nothing typed, nothing extrapolated
+// the common unit: one call per slot, values in its own struct, nothing typed, no derivatives
 
 static bool is_plain(const yoke_system_unit* su) {
   const yoke_unit* u = &su->unit;
-  return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->n_groups == 0 &&
+  return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->derivative_order == 0 &&
          su->n_sends == 0 && su->n_typed_inputs == 0 && su->n_typed_outputs == 0 &&
          u->ops->set_inputs == NULL && u->ops->get_outputs == NULL && u->n_inputs <= 1 &&
          u->n_outputs <= 1;
@@ -304,6 +305,8 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
       hot->step = su->unit.ops->step;
       hot->self = self;
       hot->h = su->step;
+      hot->first_group = su->first_group;
+      hot->n_groups = su->n_groups;
       hot->n_u = su->unit.n_u;
       hot->n_y = su->unit.n_y;
       hot->u_from = state->u + su->u;
@@ -318,6 +321,9 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
 static inline yoke_status advance_plain(const yoke_system* system, yoke_state* state,
                                         const yoke_hot* hot, yoke_failure* failure) {
   const double t = state->t;
+  if (hot->n_groups > 0) {
+    extrapolate(system, state, hot->first_group, hot->n_groups, 0);
+  }
   for (size_t i = 0; i < hot->n_u; i++) {
     hot->u_to[i] = hot->u_from[i];
   }

@@ -8,16 +8,18 @@
 
 typedef struct yoke_book {
   const yoke_ledger_bond* bond;
-  yoke_monitor monitor;
+  yoke_monitor own_monitor;
+  yoke_monitor* monitor;  // its own, or that of the method which corrects the bond
+  bool has_mu;
+  bool is_simple;  // one component between two units with one call per slot
   yoke_ter ter;
-  yoke_window window;  // created [J], TER [J], throughput [J], number of steep samples
-  int64_t wait;        // slots until the next exchange
-  double since;        // time since the last one [s]
+  int64_t wait;  // slots until the next exchange
+  double since;  // time since the last one [s]
   double *action, *rate, *held, *four[4], *monitor_memory;
 
   int64_t n_samples, n_judged, n_bad_rho;
   yoke_sum residual, created, passed, passed_magnitude;
-  double energy_passed, energy_low, energy_high;
+  double energy_low, energy_high;  // range of `passed`
   double remainder, remainder_last;
   double ter_last, throughput_last;
   double rho_sum, rho_worst, t_rho_worst;
@@ -27,6 +29,8 @@ typedef struct yoke_book {
   size_t open[YOKE_N_INDICATORS];  // alarm in progress, or YOKE_NO_ALARM
   double t_above[YOKE_N_INDICATORS];
   size_t n_alarms[3];  // by level
+
+  yoke_window window;  // created [J], TER [J], throughput [J], number of steep samples
 } yoke_book;
 
 struct yoke_ledger {

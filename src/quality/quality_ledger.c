@@ -14,7 +14,11 @@ const char* const yoke__ledger_value_dims[YOKE_LEDGER_N_VALUES] = {"W", "W", "J"
 
 static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yoke_book* book) {
   const size_t n = bond->n;
-  *book = (yoke_book){.bond = bond, .t_eps_worst = NAN, .t_rho_worst = NAN};
+  *book = (yoke_book){.bond = bond,
+                      .monitor = &book->own_monitor,
+                      .has_mu = !isnan(bond->mu),
+                      .t_eps_worst = NAN,
+                      .t_rho_worst = NAN};
   book->action = yoke__arena_array(arena, n, sizeof(double));
   book->rate = yoke__arena_array(arena, n, sizeof(double));
   book->held = yoke__arena_array(arena, n, sizeof(double));
@@ -25,6 +29,10 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
       return YOKE_NO_MEMORY;
     }
   }
+  const yoke_ledger_end* ends = bond->ends;
+  book->is_simple = n == 1 && bond->kind == YOKE_BOND_POWER && bond->has_ter && !ends[0].is_law &&
+                    !ends[1].is_law && ends[0].n_steps == 1 && ends[1].n_steps == 1 &&
+                    bond->residual == YOKE_RESIDUAL_SAMPLES;
   for (size_t i = 0; i < YOKE_N_INDICATORS; i++) {
     book->open[i] = YOKE_NO_ALARM;
   }
@@ -79,7 +87,7 @@ void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
     const yoke_ledger_bond* bond = book->bond;
     take(book->action, bond->n, y, bond->action, bond->action_scale);
     take(book->rate, bond->n, y, bond->rate, bond->rate_scale);
-    yoke__monitor_start(&book->monitor, &yoke__monitor_defaults, bond->n, book->monitor_memory,
+    yoke__monitor_start(&book->own_monitor, &yoke__monitor_defaults, bond->n, book->monitor_memory,
                         book->action, book->rate);
     yoke__window_start(&book->window, bond->watch.window);
     book->wait = bond->every;
@@ -142,11 +150,25 @@ static void merge_steps(yoke_book* book, double h, const yoke_ledger_view* view)
   }
 }
 
+// one component between two units with one call per slot, the usual case
+static inline void account_one(yoke_book* book, double h, const yoke_ledger_view* view) {
+  const yoke_ledger_end *a = &book->bond->ends[0], *b = &book->bond->ends[1];
+  const double* y0 = a->is_ahead ? view->y_ahead : view->y;
+  const double* y1 = b->is_ahead ? view->y_ahead : view->y;
+  yoke__ter_add_one(&book->ter, h, view->u[a->in[0]] * a->in_scale[0],
+                    y0[a->out[0]] * a->out_scale[0], view->u[b->in[0]] * b->in_scale[0],
+                    y1[b->out[0]] * b->out_scale[0]);
+}
+
 void yoke__ledger_account(yoke_ledger* ledger, double h, const yoke_ledger_view* view) {
   for (size_t i = 0; i < ledger->n_bonds; i++) {
     yoke_book* book = &ledger->books[i];
     const yoke_ledger_end* ends = book->bond->ends;
     if (!book->bond->has_ter) {
+      continue;
+    }
+    if (book->is_simple) {
+      account_one(book, h, view);
       continue;
     }
     if (ends[0].is_law || ends[1].is_law) {
@@ -227,6 +249,17 @@ static yoke_alarm_level check(yoke_ledger* ledger, yoke_book* book, yoke_indicat
   return YOKE_ALARM_WARN;
 }
 
+// the usual case costs one comparison
+static inline yoke_alarm_level check_quickly(yoke_ledger* ledger, yoke_book* book,
+                                             yoke_indicator indicator, double t, double part,
+                                             double whole, bool is_stop) {
+  if (!is_stop && book->open[indicator] == YOKE_NO_ALARM &&
+      part <= book->bond->watch.warn.value[indicator] * whole) {
+    return YOKE_ALARM_NONE;
+  }
+  return check(ledger, book, indicator, t, part / whole, is_stop);
+}
+
 static yoke_alarm_level worse(yoke_alarm_level a, yoke_alarm_level b) {
   return a > b ? a : b;
 }
@@ -245,8 +278,8 @@ static double energy_of(const yoke_book* book) {
 
 static yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
   const yoke_ledger_watch* watch = &book->bond->watch;
-  const double rho = book->monitor.rho;
-  const double scale = book->monitor.action_peak * book->monitor.rate_peak;
+  const double rho = book->monitor->rho;
+  const double scale = book->monitor->action_peak * book->monitor->rate_peak;
   if (t - ledger->t_start < watch->settle * (1 - 1e-9) || scale < 1e-6 * book->bond->power) {
     return YOKE_ALARM_NONE;
   }
@@ -260,23 +293,25 @@ static yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
   book->is_persistent = book->is_persistent || book->window.sums[3] > N_PERSIST;
   const bool is_rho_stop =
       rho > watch->stop.value[YOKE_INDICATOR_RHO] && book->window.sums[3] > (double)watch->persist;
-  yoke_alarm_level level = check(ledger, book, YOKE_INDICATOR_RHO, t, rho, is_rho_stop);
+  yoke_alarm_level level = check_quickly(ledger, book, YOKE_INDICATOR_RHO, t, rho, 1, is_rho_stop);
 
-  const double energy = energy_of(book);
-  if (!isnan(book->bond->mu) && energy > 0) {
-    const double eps = fabs(book->window.sums[0]) / energy;
-    if (eps > book->eps_worst) {
-      book->eps_worst = eps;
+  // products instead of quotients: this runs in every step
+  const double energy = energy_of(book), created = fabs(book->window.sums[0]);
+  if (book->has_mu && energy > 0) {
+    if (created > book->eps_worst * energy) {
+      book->eps_worst = created / energy;
       book->t_eps_worst = t;
     }
-    level = worse(level, check(ledger, book, YOKE_INDICATOR_EPS, t, eps,
-                               eps > watch->stop.value[YOKE_INDICATOR_EPS]));
+    level = worse(level, check_quickly(ledger, book, YOKE_INDICATOR_EPS, t, created, energy,
+                                       created > watch->stop.value[YOKE_INDICATOR_EPS] * energy));
   }
-  if (book->bond->has_ter && book->window.sums[2] > FLOOR) {
-    const double rter = book->window.sums[1] / book->window.sums[2];
-    book->rter_worst = rter > book->rter_worst ? rter : book->rter_worst;
-    level = worse(level, check(ledger, book, YOKE_INDICATOR_RTER, t, rter,
-                               rter > watch->stop.value[YOKE_INDICATOR_RTER]));
+  const double ter = book->window.sums[1], throughput = book->window.sums[2];
+  if (book->bond->has_ter && throughput > FLOOR) {
+    if (ter > book->rter_worst * throughput) {
+      book->rter_worst = ter / throughput;
+    }
+    level = worse(level, check_quickly(ledger, book, YOKE_INDICATOR_RTER, t, ter, throughput,
+                                       ter > watch->stop.value[YOKE_INDICATOR_RTER] * throughput));
   }
   return level;
 }
@@ -288,53 +323,70 @@ static double created_by_step(yoke_book* book, double h) {
     book->remainder_last = book->remainder;
     return change;
   }
-  return isnan(book->bond->mu) ? 0 : book->bond->mu * book->monitor.power_smooth * h;
+  return book->has_mu ? book->bond->mu * book->monitor->power_smooth * h : 0;
 }
 
-static yoke_alarm_level observe_bond(yoke_ledger* ledger, yoke_book* book, double t,
-                                     const double y[], const double held[], double values[]) {
-  const yoke_ledger_bond* bond = book->bond;
-  const double h = book->since;
-  yoke_monitor* monitor = &book->monitor;
-  book->since = 0;
-  take(book->action, bond->n, y, bond->action, bond->action_scale);
-  take(book->rate, bond->n, y, bond->rate, bond->rate_scale);
-  const double power = dot(bond->n, book->action, book->rate);
-  values[YOKE_LEDGER_P] = power;
-  if (bond->kind == YOKE_BOND_HEAT) {
-    values[YOKE_LEDGER_DE] = yoke__sum_value(&book->residual);
-    return YOKE_ALARM_NONE;
-  }
+// what follows from the samples, whatever the bond is made of; power: action . rate
+static inline yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double t, double h,
+                                          double power, double values[]) {
+  const yoke_monitor* monitor = book->monitor;
+  const double energy = power * h, created = created_by_step(book, h);
   // the range of what has passed is the energy of the exchange, unless the user knows better
-  book->energy_passed += power * h;
-  book->energy_high = fmax(book->energy_high, book->energy_passed);
-  book->energy_low = fmin(book->energy_low, book->energy_passed);
-  if (bond->residual == YOKE_RESIDUAL_HELD) {
-    for (size_t i = 0; i < bond->n; i++) {
-      book->held[i] = held[i] * bond->action_scale[i];
-    }
-    yoke__monitor_update_held(monitor, h, book->held, book->action, book->rate);
-  } else {
-    yoke__monitor_update(monitor, h, book->action, book->rate);
-  }
+  const double passed = book->passed.high + energy;
+  book->passed.high = passed;
+  book->energy_high = passed > book->energy_high ? passed : book->energy_high;
+  book->energy_low = passed < book->energy_low ? passed : book->energy_low;
+  book->created.high += created;
   book->n_samples++;
   yoke__sum_add(&book->residual, monitor->power * h);
-  yoke__sum_add(&book->passed, power * h);
-  const double created = created_by_step(book, h);
-  yoke__sum_add(&book->created, created);
-
   const double ter = yoke__sum_value(&book->ter.total);
   const double throughput = yoke__sum_value(&book->ter.throughput);
   const double numbers[YOKE_WINDOW_NUMBERS] = {
       created, ter - book->ter_last, throughput - book->throughput_last, monitor->rho > STEP_RHO};
-  yoke__window_add(&book->window, h, numbers);
+  yoke__window_add_finite(&book->window, h, numbers);
   book->ter_last = ter;
   book->throughput_last = throughput;
+  values[YOKE_LEDGER_P] = power;
   values[YOKE_LEDGER_DP] = monitor->power;
   values[YOKE_LEDGER_DE] = yoke__sum_value(&book->residual);
   values[YOKE_LEDGER_RHO] = monitor->rho;
   values[YOKE_LEDGER_TER] = ter;
   return judge(ledger, book, t);
+}
+
+static yoke_alarm_level observe_bond(yoke_ledger* ledger, yoke_book* book, double t, double h,
+                                     const double y[], const double held[], double values[]) {
+  const yoke_ledger_bond* bond = book->bond;
+  take(book->action, bond->n, y, bond->action, bond->action_scale);
+  take(book->rate, bond->n, y, bond->rate, bond->rate_scale);
+  const double power = dot(bond->n, book->action, book->rate);
+  if (bond->kind == YOKE_BOND_HEAT) {
+    values[YOKE_LEDGER_P] = power;
+    values[YOKE_LEDGER_DE] = yoke__sum_value(&book->residual);
+    return YOKE_ALARM_NONE;
+  }
+  if (bond->residual == YOKE_RESIDUAL_HELD) {
+    for (size_t i = 0; i < bond->n; i++) {
+      book->held[i] = held[i] * bond->action_scale[i];
+    }
+    yoke__monitor_update_held(book->monitor, h, book->held, book->action, book->rate);
+  } else if (book->monitor == &book->own_monitor) {
+    yoke__monitor_update(book->monitor, h, book->action, book->rate);
+  }
+  return close_step(ledger, book, t, h, power, values);
+}
+
+// one component between two units, the usual case: the same numbers without arrays
+static yoke_alarm_level observe_one(yoke_ledger* ledger, yoke_book* book, double t, double h,
+                                    const double y[], double values[]) {
+  const yoke_ledger_bond* bond = book->bond;
+  const double action = y[bond->action[0]] * bond->action_scale[0];
+  const double rate = y[bond->rate[0]] * bond->rate_scale[0];
+  if (book->monitor == &book->own_monitor &&
+      !yoke__monitor_update_one(book->monitor, h, action, rate)) {
+    yoke__monitor_update(book->monitor, h, &action, &rate);
+  }
+  return close_step(ledger, book, t, h, action * rate, values);
 }
 
 static void add_total(yoke_ledger* ledger) {
@@ -346,7 +398,8 @@ static void add_total(yoke_ledger* ledger) {
       continue;
     }
     for (size_t k = 0; k < YOKE_LEDGER_N_VALUES; k++) {
-      total[k] = k == YOKE_LEDGER_RHO ? fmax(total[k], values[k]) : total[k] + values[k];
+      const bool is_worst = k == YOKE_LEDGER_RHO;
+      total[k] = !is_worst ? total[k] + values[k] : values[k] > total[k] ? values[k] : total[k];
     }
   }
 }
@@ -362,14 +415,27 @@ yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
     }
     book->since += h;
     if (--book->wait == 0) {
+      double* values = ledger->values + i * YOKE_LEDGER_N_VALUES;
+      const double since = book->since;
       book->wait = bond->every;
-      level = worse(level, observe_bond(ledger, book, t, view->y, held,
-                                        ledger->values + i * YOKE_LEDGER_N_VALUES));
+      book->since = 0;
+      level = worse(level, book->is_simple
+                               ? observe_one(ledger, book, t, since, view->y, values)
+                               : observe_bond(ledger, book, t, since, view->y, held, values));
     }
     held += bond->residual == YOKE_RESIDUAL_HELD ? bond->n : 0;
   }
-  add_total(ledger);
+  if (ledger->n_bonds == 1 && ledger->books[0].bond->kind == YOKE_BOND_POWER) {
+    memcpy(ledger->values + YOKE_LEDGER_N_VALUES, ledger->values,
+           YOKE_LEDGER_N_VALUES * sizeof *ledger->values);
+  } else {
+    add_total(ledger);
+  }
   return level;
+}
+
+void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* monitor) {
+  ledger->books[bond].monitor = monitor;
 }
 
 void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder) {
@@ -383,7 +449,7 @@ const double* yoke__ledger_values(const yoke_ledger* ledger) {
 double yoke__ledger_rho(const yoke_ledger* ledger) {
   double most = 0;
   for (size_t i = 0; i < ledger->n_bonds; i++) {
-    most = fmax(most, ledger->books[i].monitor.rho);
+    most = fmax(most, ledger->books[i].monitor->rho);
   }
   return most;
 }

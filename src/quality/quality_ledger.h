@@ -141,6 +141,8 @@ void yoke__ledger_account(yoke_ledger* ledger, double h, const yoke_ledger_view*
 // partner's old samples (raw), in bond order. Returns the worst level now.
 yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
                                       const yoke_ledger_view* view, const double held[]);
+// A method that watches the same samples of a bond lends its monitor, updated before each observe.
+void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* monitor);
 // A method that corrects a bond says before observe how much of the created energy is still there [J].
 void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder);
 // YOKE_LEDGER_N_VALUES numbers per bond, then the same of the total.

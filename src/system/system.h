@@ -268,7 +268,7 @@ typedef struct yoke_system {
   int n_threads;
   bool is_gs_order_given;
   bool has_slow_units;
-  bool is_exchange_plain;  // one intake of plain copies in every slot, and nothing else
+  bool is_exchange_plain;  // one intake of plain copies and samples in every slot, and nothing else
   size_t n_record_plain;   // that many columns at the front are the front of Y
 } yoke_system;
 

@@ -60,6 +60,25 @@ static double delay_of(const yoke_system* system, const yoke_system_pair pairs[]
   return yoke__clock_seconds(&system->clock, most);
 }
 
+// by how much the method on a connection runs ahead of a hold [s]
+static double lead_of(const yoke_system* system, const yoke_system_pair* pair) {
+  if (pair->link == YOKE_NOT_FOUND) {
+    return 0;
+  }
+  const yoke_system_link* link = &system->links[pair->link];
+  const yoke_coupling_ops* ops = system->methods[link->method].ops;
+  const double interval = yoke__clock_seconds(&system->clock, link->interval);
+  return (link->order == 0 ? ops->lead_interval * interval : 0) +
+         ops->lead_call * system->units[link->to_unit].step;
+}
+
+// a method that ramps its input leaves nothing held
+static int order_of(const yoke_system* system, const yoke_system_pair* pair, int order) {
+  const bool is_ramp = pair->link != YOKE_NOT_FOUND &&
+                       system->methods[system->links[pair->link].method].ops->lead_call > 0;
+  return is_ramp && order < 1 ? 1 : order < 0 ? 0 : order;
+}
+
 static double automatic_mu(const yoke_system* system, const yoke_system_bond* bond) {
   const yoke_system_unit *action = &system->units[bond->action_unit],
                          *rate = &system->units[bond->rate_unit];
@@ -68,18 +87,19 @@ static double automatic_mu(const yoke_system* system, const yoke_system_bond* bo
   const int order_action = is_held ? partner_order(system, bond)
                                    : lowest_order(system, bond->action_unit, bond->rate_unit);
   const int order_rate = lowest_order(system, bond->rate_unit, bond->action_unit);
-  const yoke_mu_case c = {.interval = interval,
-                          .step_action = action->is_law ? interval : action->step,
-                          .step_rate = rate->is_law ? interval : rate->step,
-                          .order_action = order_action < 0 ? 0 : order_action,
-                          .order_rate = order_rate < 0 ? 0 : order_rate,
-                          .delay_action = delay_of(system, bond->action, bond->n_pairs),
-                          .delay_rate = delay_of(system, bond->rate, bond->n_pairs),
-                          .has_feedthrough =
-                              has_feedthrough_from(system, bond->action, bond->n_pairs,
-                                                   bond->action_unit, bond->rate_unit),
-                          .is_fresh = action->is_law || action->is_fresh,
-                          .is_partner_held = is_held};
+  const yoke_mu_case c = {
+      .interval = interval,
+      .step_action = action->is_law ? interval : action->step,
+      .step_rate = rate->is_law ? interval : rate->step,
+      .order_action = order_of(system, &bond->action[0], order_action),
+      .order_rate = order_of(system, &bond->rate[0], order_rate),
+      .delay_action =
+          delay_of(system, bond->action, bond->n_pairs) - lead_of(system, &bond->action[0]),
+      .delay_rate = delay_of(system, bond->rate, bond->n_pairs) - lead_of(system, &bond->rate[0]),
+      .has_feedthrough = has_feedthrough_from(system, bond->action, bond->n_pairs,
+                                              bond->action_unit, bond->rate_unit),
+      .is_fresh = action->is_law || action->is_fresh,
+      .is_partner_held = is_held};
   return yoke__energy_mu(&c);
 }
 
@@ -357,9 +377,11 @@ static yoke_status lay_end(yoke_system* system, yoke_system_bond* bond, int end)
   const yoke_system_pair* out = end == 0 ? bond->rate : bond->action;
   const yoke_system_unit* unit = &system->units[end == 0 ? bond->rate_unit : bond->action_unit];
   yoke_ledger_end* e = &bond->ledger.ends[end];
+  // an iterated step is judged by what it ends with: its calls are repeated and nothing is kept of them
+  const bool is_one = unit->is_law || yoke__system_is_iterative(system);
   *e = (yoke_ledger_end){.in = list_inputs(system, in, bond->n_pairs, bond->n),
                          .out = list_outputs(system, out, bond->n_pairs, bond->n),
-                         .n_steps = unit->is_law ? 1 : unit->n_steps,
+                         .n_steps = is_one ? 1 : unit->n_steps,
                          .is_law = unit->is_law,
                          .is_ahead = !unit->is_law && unit->n_slots > 1};
   YOKE_TRY(scale_pairs(system, bond, end == 0, true, &e->in_scale));
@@ -400,7 +422,7 @@ static yoke_status lay_strips(yoke_system* system) {
       yoke_system_bond* bond = &system->bonds[b];
       for (int end = 0; end < 2 && bond->ledger.has_ter; end++) {
         yoke_ledger_end* e = &bond->ledger.ends[end];
-        if ((end == 0 ? bond->rate_unit : bond->action_unit) == u) {
+        if (e->n_steps > 1 && (end == 0 ? bond->rate_unit : bond->action_unit) == u) {
           e->strip = system->n_strip_numbers;
           strips[n++] = (yoke_strip){bond->n, e->in, e->out, e->strip};
           system->n_strip_numbers += 2 * bond->n * (size_t)unit->n_steps;

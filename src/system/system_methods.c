@@ -155,6 +155,14 @@ static void check_link(yoke_system* system, const yoke_system_method* method,
   }
 }
 
+static void warn_of_settings(yoke_system* system, const yoke_system_method* method) {
+  const char* danger = method->ops->warn == NULL ? NULL : method->ops->warn(method->parameters);
+  if (danger != NULL) {
+    yoke__message_add(system->messages, YOKE_WARNING, method->place, "%s: method '%s': %s",
+                      method->owner, method->ops->name, danger);
+  }
+}
+
 static size_t add_method(yoke_system* system, const yoke_system_method* method) {
   system->methods[system->n_methods] = *method;
   return system->n_methods++;
@@ -213,6 +221,7 @@ static yoke_status serve_bonds_of_file(yoke_system* system) {
       return YOKE_NO_MEMORY;
     }
     check_scheme(system, &method);
+    warn_of_settings(system, &method);
     if (bond->ledger.kind == YOKE_BOND_HEAT && (method.ops->flags & YOKE_COUPLING_BOND) != 0) {
       yoke__error(system->messages, name->place,
                   "bond '%s': heat flow times temperature is not a power; method '%s' cannot "
@@ -283,6 +292,9 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
     method.parameters = read_parameters(system, method.ops, coupling->node);
     status = method.parameters == NULL ? YOKE_NO_MEMORY : YOKE_OK;
     check_scheme(system, &method);
+    if (status >= 0) {
+      warn_of_settings(system, &method);
+    }
     const bool is_for_bonds = (method.ops->flags & YOKE_COUPLING_BOND) != 0;
     size_t n_served = 0;
     for (size_t i = 0; i < system->n_bonds && is_for_bonds && status >= 0; i++) {

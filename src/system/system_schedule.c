@@ -545,6 +545,17 @@ static yoke_status make_intakes(yoke_system* system, const item items[], size_t 
   return YOKE_OK;
 }
 
+static bool has_delayed_group(const yoke_system* system) {
+  for (size_t g = 0; g < system->n_groups; g++) {
+    for (size_t i = 0; i < system->groups[g].setup.n_signals; i++) {
+      if (system->groups[g].taps[i].delay > 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 static yoke_status lay_exchange(yoke_system* system) {
   item* items = calloc(system->n_taps + system->n_links + 1, sizeof *items);
   if (items == NULL) {
@@ -570,8 +581,8 @@ static yoke_status lay_exchange(yoke_system* system) {
   if (status >= 0 && system->n_intakes == 1) {
     const yoke_intake* only = &system->intakes[0];
     system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 &&
-                                only->n_taps == 0 && only->n_moves == 0 && only->n_groups == 0 &&
-                                system->n_refresh == 0;
+                                only->n_taps == 0 && only->n_moves == 0 && system->n_refresh == 0 &&
+                                !has_delayed_group(system);
   }
   return status;
 }

@@ -292,6 +292,10 @@ static void test_ranking_on_the_oscillator(void** state) {
   check_relative(all, loop_energy_predicted(step, 0, 2 * early), ripple);
   check_relative(force, loop_energy_predicted(step, 1 - early, early), ripple);
   assert_true(fabs(all - 1) < fabs(extrapolated - 1) && extrapolated < held);
+  // the limit that the page states: at large steps the ramp takes energy out
+  const double coarse = loop_energy(ramp, ramp, 5 * step, 10, 10);
+  print_message("at 5 ms %.4f\n", coarse);
+  assert_true(coarse < 0.9);
 }
 
 int main(void) {

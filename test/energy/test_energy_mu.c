@@ -102,6 +102,11 @@ static void test_other_ages(void** state) {
   c.delay_rate = 1e-3;
   check_near(yoke__energy_mu(&c), 2, 4 * EXACT);
 
+  // methods that lead: nepce on both ways leaves no age (measured in test_couple_nepce.c)
+  c = table_case(1, 0);
+  c.delay_action = c.delay_rate = -0.5e-3;
+  check_near(yoke__energy_mu(&c), 0, EXACT);
+
   // an order without several calls has no effect; a step beyond the interval counts as one call
   c = table_case(1, 2);
   assert_true(yoke__energy_mu(&c) == 0.5);

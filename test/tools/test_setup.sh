@@ -55,11 +55,11 @@ said 'install -y --no-install-recommends .*gcc' "$CALLS"
 said 'install .*cmake' "$CALLS"
 silent sudo "$CALLS"
 # run never installs what only tests need
-for package in cmocka sundials clang strace arm64 ninja python3 groff; do
+for package in cmocka sundials clang strace arm64 ninja python3 groff chromium nodejs; do
   silent $package "$CALLS"
 done
 call "$work/apt:$work/bare" test
-for package in ninja-build strace python3 groff-base; do
+for package in ninja-build strace python3 groff-base chromium nodejs; do
   said "install .*$package" "$CALLS"
 done
 silent arm64 "$CALLS"
