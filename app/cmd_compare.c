@@ -1,34 +1,29 @@
 // yoke compare RESULT REFERENCE: error measures of all signals that two result files share.
 // The measures are those of quality/quality_measure.c; this file finds the signals, prints, and
-// holds limits.
+// holds limits. The measure ter is about bonds instead: app_ter.c.
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/app.h"
+#include "app/app_result.h"
+#include "app/app_ter.h"
 #include "base/base_csv.h"
 #include "base/base_json.h"
 #include "base/base_map.h"
 #include "base/base_message.h"
 #include "base/base_number.h"
 #include "quality/quality_measure.h"
-#include "record/record_read.h"
 #include "scenario/scenario.h"
 
 #define COMMAND      "compare"
 #define FIRST_SIGNAL 1   // column 0 is the time
 #define MAX_LIST     20  // names in a line of the table
 #define MAX_CELL     64
-#define N_CELLS      8  // most columns of the table
-#define ALL_MEASURES ((1u << YOKE_N_MEASURES) - 1)
-#define ERROR_DIGITS 6  // of an error; more say nothing
+#define N_CELLS      8                              // most columns of the table
+#define ALL_MEASURES ((1u << YOKE_N_MEASURES) - 1)  // of signals
+#define MEASURE_TER  (1u << YOKE_N_MEASURES)        // of bonds
+#define ERROR_DIGITS 6                              // of an error; more say nothing
 #define VALUE_DIGITS 9  // of times and values, which are read next to each other
-
-// One of the two files.
-typedef struct table {
-  const char* path;  // as given
-  yoke_csv csv;
-  yoke_map names;  // of the columns, without time
-} table;
 
 // One compared signal.
 typedef struct signal {
@@ -40,7 +35,7 @@ typedef struct signal {
 
 typedef struct comparison {
   yoke_arena arena;
-  table tables[2];  // result, reference
+  yoke_app_result tables[2];  // result, reference
   signal* signals;
   size_t n_signals;
   uint32_t measures;  // bits, to print
@@ -49,44 +44,17 @@ typedef struct comparison {
   bool is_json;
   bool wants_all;  // no --signal
   size_t n_exceeded;
+  yoke_app_ter ter;
 } comparison;
-
-// ---- reading
 
 static int report_memory(void) {
   yoke__app_error(COMMAND, "out of memory");
   return YOKE_EXIT_FAILED;
 }
 
-static int read_table(table* t, const char* path, yoke_arena* arena) {
-  char err[512] = "";
-  t->path = path;
-  const yoke_status status = yoke__record_read(path, &t->csv, err, sizeof err);
-  if (status == YOKE_NO_MEMORY) {
-    return report_memory();
-  }
-  if (status < 0) {
-    yoke__app_error(COMMAND, "%s", err);
-    return YOKE_EXIT_USAGE;
-  }
-
-  // index the signals: everything behind the time column
-  if (yoke__map_create(t->csv.n_columns, arena, &t->names) < 0) {
-    return report_memory();
-  }
-  for (size_t i = FIRST_SIGNAL; i < t->csv.n_columns; i++) {
-    const char* name = t->csv.columns[i].name;
-    if (yoke__map_add(&t->names, name, i) != YOKE_NOT_FOUND) {
-      yoke__app_error(COMMAND, "%s: two columns are named '%.200s'", path, name);
-      return YOKE_EXIT_USAGE;
-    }
-  }
-  return YOKE_EXIT_OK;
-}
-
 // ---- which signals
 
-static const char* column_name(const table* t, size_t column) {
+static const char* column_name(const yoke_app_result* t, size_t column) {
   return t->csv.columns[column].name;
 }
 
@@ -111,32 +79,16 @@ static bool add_signal(comparison* c, size_t column) {
 // Says which file lacks a signal and which name was probably meant.
 static void report_missing(const comparison* c, const char* name) {
   for (int i = 0; i < 2; i++) {
-    const table* t = &c->tables[i];
-    const size_t column = yoke__map_find(&t->names, name);
-    if (column != YOKE_NOT_FOUND && t->csv.columns[column].is_text) {
-      yoke__app_error(COMMAND, "signal '%.200s' of %s is text", name, t->path);
+    if (yoke__app_result_column(&c->tables[i], name) == NULL) {
+      yoke__app_result_report(COMMAND, &c->tables[i], name);
       return;
     }
-    if (column != YOKE_NOT_FOUND) {
-      continue;
-    }
-    char hint[YOKE_HINT_SIZE] = "";
-    const char** names = calloc(t->csv.n_columns + 1, sizeof *names);
-    for (size_t j = FIRST_SIGNAL; names != NULL && j < t->csv.n_columns; j++) {
-      names[j] = column_name(t, j);
-    }
-    if (names != NULL) {
-      yoke__app_hint(name, names, t->csv.n_columns, "", hint);
-    }
-    free((void*)names);
-    yoke__app_error(COMMAND, "no signal '%.200s' in %s%s", name, t->path, hint);
-    return;
   }
 }
 
 // One --signal: a name first, then a pattern.
 static bool add_wanted(comparison* c, const char* wanted) {
-  const table* result = &c->tables[0];
+  const yoke_app_result* result = &c->tables[0];
   const size_t column = yoke__map_find(&result->names, wanted);
   if (column != YOKE_NOT_FOUND && add_signal(c, column)) {
     return true;
@@ -158,7 +110,7 @@ static bool add_wanted(comparison* c, const char* wanted) {
 static int choose_signals(comparison* c, const yoke_options* options) {
   size_t n_wanted = 0;
   const char* const* wanted = yoke__options_values(options, "signal", &n_wanted);
-  const table* result = &c->tables[0];
+  const yoke_app_result* result = &c->tables[0];
   c->wants_all = n_wanted == 0;
   c->signals = yoke__arena_array(&c->arena, result->csv.n_columns, sizeof *c->signals);
   if (c->signals == NULL) {
@@ -184,7 +136,8 @@ static int choose_signals(comparison* c, const yoke_options* options) {
 
 // The samples of a column; an empty cell is no sample. t and y: n_rows each, used only if cells are
 // empty.
-static yoke_samples take_samples(const table* t, size_t column, double* times, double* values) {
+static yoke_samples take_samples(const yoke_app_result* t, size_t column, double* times,
+                                 double* values) {
   const yoke_csv_column* c = &t->csv.columns[column];
   const double* all_times = t->csv.columns[0].values;
   if (c->n_missing == 0) {
@@ -393,14 +346,14 @@ static bool is_not_finite(const yoke_deviation* d) {
 
 // Whether column i of a table is a signal that the other table lacks.
 static bool is_alone(const comparison* c, int side, size_t i) {
-  const table* t = &c->tables[side];
+  const yoke_app_result* t = &c->tables[side];
   return yoke__map_find(&c->tables[1 - side].names, column_name(t, i)) == YOKE_NOT_FOUND;
 }
 
 // Columns of text, once each: those of the result, and those of the reference that are numbers in
 // the result.
 static bool is_text_signal(const comparison* c, size_t i) {
-  const table *result = &c->tables[0], *reference = &c->tables[1];
+  const yoke_app_result *result = &c->tables[0], *reference = &c->tables[1];
   const size_t other = yoke__map_find(&reference->names, column_name(result, i));
   return other != YOKE_NOT_FOUND &&
          (result->csv.columns[i].is_text || reference->csv.columns[other].is_text);
@@ -519,6 +472,9 @@ static void json_comparison(const comparison* c, yoke_json* json) {
     }
     yoke__json_end_array(json);
   }
+  if ((c->measures & MEASURE_TER) != 0) {
+    yoke__app_ter_json(&c->ter, "ter", json);
+  }
   yoke__json_integer(json, "n_exceeded", (int64_t)c->n_exceeded);
   yoke__json_end_object(json);
 }
@@ -576,15 +532,47 @@ static int read_settings(comparison* c, const yoke_options* options) {
   }
   // a limit without its number would be hard to understand
   c->measures = c->measures == 0 ? ALL_MEASURES : c->measures | c->limited;
+  if ((c->measures & ALL_MEASURES) == 0 && yoke__options_has(options, "signal")) {
+    yoke__app_error(COMMAND, "--signal: ter is a measure of bonds; add nrmse, rmse, max or end");
+    return YOKE_EXIT_USAGE;
+  }
+  return YOKE_EXIT_OK;
+}
+
+static int read_tables(comparison* c, const yoke_options* options) {
+  int status = YOKE_EXIT_OK;
+  for (int i = 0; i < 2 && status == YOKE_EXIT_OK; i++) {
+    status = yoke__app_result_read(COMMAND, options->operands[i], &c->arena, &c->tables[i]);
+    if (status == YOKE_EXIT_OK && (c->measures & MEASURE_TER) != 0) {
+      status = yoke__app_result_read_summary(COMMAND, &c->arena, &c->tables[i]);
+    }
+  }
+  return status;
+}
+
+static int print_comparison(const comparison* c) {
+  if (c->is_json) {
+    return print_json(c);
+  }
+  if ((c->measures & ALL_MEASURES) != 0) {
+    print_table(c);
+  }
+  if ((c->measures & MEASURE_TER) != 0) {
+    yoke__app_ter_print(&c->ter);
+  }
   return YOKE_EXIT_OK;
 }
 
 static int compare(comparison* c, const yoke_options* options) {
   int status = read_settings(c, options);
-  for (int i = 0; i < 2 && status == YOKE_EXIT_OK; i++) {
-    status = read_table(&c->tables[i], options->operands[i], &c->arena);
-  }
+  const bool has_signals = (c->measures & ALL_MEASURES) != 0;
   if (status == YOKE_EXIT_OK) {
+    status = read_tables(c, options);
+  }
+  if (status == YOKE_EXIT_OK && (c->measures & MEASURE_TER) != 0) {
+    status = yoke__app_ter_compare(COMMAND, c->tables, &c->arena, &c->ter);
+  }
+  if (status == YOKE_EXIT_OK && has_signals) {
     status = choose_signals(c, options);
   }
   if (status != YOKE_EXIT_OK) {
@@ -592,14 +580,11 @@ static int compare(comparison* c, const yoke_options* options) {
   }
 
   // signals that cannot be compared do not keep the others from being printed
-  status = measure_signals(c);
-  check_limits(c);
-  int printed = YOKE_EXIT_OK;
-  if (c->is_json) {
-    printed = print_json(c);
-  } else {
-    print_table(c);
+  if (has_signals) {
+    status = measure_signals(c);
+    check_limits(c);
   }
+  const int printed = print_comparison(c);
   if (status == YOKE_EXIT_OK) {
     status = printed;
   }

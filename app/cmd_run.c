@@ -28,8 +28,10 @@ static void print_progress(const progress* p, double elapsed) {
   const double share = (double)done / (double)p->system->n_slots;
   const double simulated = share * (p->system->t_stop - p->system->t_start);
   const double left = share > 0 ? elapsed * (1 - share) / share : 0;
-  fprintf(stderr, "\r%3.0f %%  %.3gx real time  %.0f s left   ", 100 * share,
-          elapsed > 0 ? simulated / elapsed : 0, left);
+  const size_t bond = atomic_load_explicit(&p->state->watched, memory_order_relaxed);
+  fprintf(stderr, "\r%3.0f %%  %.3gx real time  %.0f s left%s%.24s   ", 100 * share,
+          elapsed > 0 ? simulated / elapsed : 0, left, bond == 0 ? "" : "  watch bond ",
+          bond == 0 ? "" : p->system->bonds[bond - 1].name);
   fflush(stderr);
 }
 
@@ -46,7 +48,7 @@ static void watch(void* argument) {
     }
   }
   if (shown != start) {
-    fprintf(stderr, "\r%60s\r", "");
+    fprintf(stderr, "\r%90s\r", "");
   }
 }
 

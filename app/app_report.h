@@ -1,0 +1,15 @@
+// The page about a run, for commands that have --report.
+#ifndef YOKE_APP_REPORT_H
+#define YOKE_APP_REPORT_H
+
+#include "app/app.h"
+#include "master/master_run.h"
+
+// True unless --report was given together with formats that cannot be read back; then a message was printed.
+bool yoke__app_can_report(const yoke_options* options, uint32_t formats);
+
+// Writes DIRECTORY/report.html if --report was given. False after a message on stderr.
+bool yoke__app_report(const yoke_options* options, const yoke_system* system,
+                      const yoke_state* state, const yoke_run_info* info, const char* directory);
+
+#endif

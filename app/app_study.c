@@ -1,0 +1,317 @@
+// The frame of the commands that run a system many times.
+#include "app/app_study.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+#include "record/record_read.h"
+
+#define MAX_SYSTEM_SIZE (64u << 20)
+
+static bool fail(int* status, int code) {
+  *status = code;
+  return false;
+}
+
+static bool report_memory(const char* command, int* status) {
+  yoke__app_error(command, "out of memory");
+  return fail(status, YOKE_EXIT_FAILED);
+}
+
+// ---- from options to a plan
+
+// Copies of all values of an option: the parser's list lives only until the next question.
+static const char** keep_values(const yoke_options* options, const char* name, yoke_arena* arena,
+                                size_t* n) {
+  const char* const* given = yoke__options_values(options, name, n);
+  const char** values = yoke__arena_array(arena, *n + 1, sizeof *values);
+  for (size_t i = 0; values != NULL && i < *n; i++) {
+    values[i] = given[i];
+  }
+  return values;
+}
+
+static bool read_grid(const yoke_options* options, yoke_app_study* app, int* status) {
+  const char* command = options->command->name;
+  size_t n = 0;
+  char err[512] = "";
+  const char** texts = keep_values(options, "vary", &app->arena, &n);
+  if (texts == NULL) {
+    return report_memory(command, status);
+  }
+  if (n == 0) {
+    yoke__app_error(command, "--vary is missing: what changes from run to run, for example "
+                             "--vary time.step=1e-4:1e-2:5:log");
+    return fail(status, YOKE_EXIT_USAGE);
+  }
+  const yoke_status created = yoke__grid_create(texts, n, &app->grid, err, sizeof err);
+  if (created < 0) {
+    yoke__app_error(command, "--vary %s", err);
+    return fail(status, created == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE);
+  }
+  app->plan.grid = &app->grid;
+  return true;
+}
+
+// Items of all values of an option, with commas between them, outside brackets and quotes.
+static const char** split_values(const yoke_options* options, const char* name, yoke_arena* arena,
+                                 size_t* n) {
+  size_t n_values = 0;
+  const char** values = keep_values(options, name, arena, &n_values);
+  size_t n_most = 0;
+  for (size_t i = 0; values != NULL && i < n_values; i++) {
+    n_most += strlen(values[i]) + 1;
+  }
+  const char** items = yoke__arena_array(arena, n_most + 1, sizeof *items);
+  *n = 0;
+  for (size_t i = 0; values != NULL && items != NULL && i < n_values; i++) {
+    for (const char* at = values[i]; at != NULL; (*n)++) {
+      const size_t length = yoke__study_span(at, ",");
+      items[*n] = yoke__arena_text(arena, at, length);
+      if (items[*n] == NULL) {
+        return NULL;
+      }
+      at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+  }
+  return values == NULL ? NULL : items;
+}
+
+static bool read_measures(const yoke_options* options, const char* option, yoke_app_study* app,
+                          int* status) {
+  const char* command = options->command->name;
+  size_t n = 0;
+  const char** texts = split_values(options, option, &app->arena, &n);
+  yoke_study_measure* measures = yoke__arena_array(&app->arena, n + 1, sizeof *measures);
+  char err[512] = "";
+  if (texts == NULL || measures == NULL) {
+    return report_memory(command, status);
+  }
+  if (n == 0) {
+    yoke__app_error(command, "--%s is missing: what a run is judged by, for example --%s ter",
+                    option, option);
+    return fail(status, YOKE_EXIT_USAGE);
+  }
+  for (size_t i = 0; i < n; i++) {
+    yoke_study_measure measure;
+    if (yoke__study_measure_parse(texts[i], &measure, err, sizeof err) < 0) {
+      yoke__app_error(command, "--%s %s", option, err);
+      return fail(status, YOKE_EXIT_USAGE);
+    }
+    // every table has the status; nothing more to measure
+    if (measure.kind != YOKE_STUDY_STATUS) {
+      measures[app->plan.n_measures++] = measure;
+    }
+  }
+  app->plan.measures = measures;
+  return true;
+}
+
+static bool read_limits(const yoke_options* options, yoke_app_study* app, int* status) {
+  const char* command = options->command->name;
+  size_t n = 0;
+  char err[512] = "";
+  const char** texts = keep_values(options, "limit", &app->arena, &n);
+  yoke_study_limit* limits = yoke__arena_array(&app->arena, n + 1, sizeof *limits);
+  if (texts == NULL || limits == NULL) {
+    return report_memory(command, status);
+  }
+  for (size_t i = 0; i < n; i++) {
+    const yoke_status parsed =
+        yoke__study_limit_parse(texts[i], &app->arena, &limits[i], err, sizeof err);
+    if (parsed < 0) {
+      yoke__app_error(command, "--limit %s", err);
+      return fail(status, parsed == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE);
+    }
+  }
+  app->plan.limits = limits;
+  app->plan.n_limits = n;
+  return true;
+}
+
+static bool read_files(const yoke_options* options, yoke_app_study* app, int* status) {
+  const char* command = options->command->name;
+  const char* reference = yoke__options_value(options, "reference");
+  char err[512] = "";
+  app->plan.path = options->operands[0];
+  yoke_status done = yoke__os_read_file(app->plan.path, MAX_SYSTEM_SIZE, &app->bytes,
+                                        &app->plan.n_bytes, err, sizeof err);
+  if (done >= 0 && reference != NULL) {
+    done = yoke__record_read(reference, &app->reference, err, sizeof err);
+    app->plan.reference = &app->reference;
+  }
+  app->plan.bytes = app->bytes;
+  if (done < 0) {
+    yoke__app_error(command, "%s", err);
+    return fail(status, done == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE);
+  }
+  return true;
+}
+
+static bool read_folder(const yoke_options* options, const char* kind, yoke_app_study* app,
+                        int* status) {
+  const char* out = yoke__options_value(options, "out");
+  size_t n = 0;
+  const char* stem = yoke__scenario_stem(options->operands[0], &n);
+  if (out != NULL && (out[0] == '\0' || strlen(out) >= sizeof app->directory)) {
+    yoke__app_error(options->command->name, "--out: expected the name of a folder, found %s",
+                    out[0] == '\0' ? "nothing" : "too long a text");
+    return fail(status, YOKE_EXIT_USAGE);
+  }
+  if (out != NULL) {
+    snprintf(app->directory, sizeof app->directory, "%s", out);
+  } else {
+    snprintf(app->directory, sizeof app->directory, "results/%.*s-%s", (int)n, stem, kind);
+  }
+  app->n_jobs = yoke__os_n_processors();
+  app->is_quiet = yoke__options_has(options, "quiet");
+  app->is_restart = yoke__options_has(options, "restart");
+  return yoke__options_integer(options, "jobs", 1, 256, &app->n_jobs) ||
+         fail(status, YOKE_EXIT_USAGE);
+}
+
+bool yoke__app_study_read(const yoke_options* options, const char* measure, const char* kind,
+                          yoke_app_study* app, int* status) {
+  app->plan.sets = keep_values(options, "set", &app->arena, &app->plan.n_sets);
+  if (app->plan.sets == NULL) {
+    return report_memory(options->command->name, status);
+  }
+  return read_folder(options, kind, app, status) && read_grid(options, app, status) &&
+         read_measures(options, measure, app, status) && read_limits(options, app, status) &&
+         read_files(options, app, status);
+}
+
+// ---- opening
+
+// A mistake in the command line shows at every point; a corner of the grid that cannot be built is a result.
+static bool try_points(const yoke_app_study* app, const char* command, int* status) {
+  yoke_messages first = {0}, last = {0};
+  const size_t n_points = app->grid.n_points;
+  yoke_status done = yoke__study_check(&app->plan, 0, 0, &first);
+  if (done == YOKE_BAD_INPUT && n_points > 1) {
+    done = yoke__study_check(&app->plan, n_points - 1, 0, &last);
+  }
+  if (done < 0 && done != YOKE_NO_MEMORY) {
+    char where[256];
+    yoke__grid_describe(&app->grid, 0, where, sizeof where);
+    yoke__messages_print(&first, stderr);
+    yoke__app_error(command, "the first point of the grid cannot be run: %s", where);
+    fail(status, YOKE_EXIT_USAGE);
+  } else if (done < 0) {
+    report_memory(command, status);
+  } else {
+    // warnings once, not for every run
+    yoke__messages_print(first.n_errors == 0 ? &first : &last, stderr);
+  }
+  yoke__messages_free(&first);
+  yoke__messages_free(&last);
+  return done >= 0;
+}
+
+static void remove_files(const char* directory, const char* const names[]) {
+  for (size_t i = 0; names[i] != NULL; i++) {
+    char path[YOKE_MAX_PATH + 32];
+    yoke__os_path_join(directory, names[i], path, sizeof path);
+    yoke__os_file_remove(path);
+  }
+}
+
+bool yoke__app_study_open(yoke_app_study* app, const char* command, const char* const names[],
+                          int* status) {
+  char err[YOKE_MAX_PATH + 1024] = "";
+  if (!try_points(app, command, status)) {
+    return false;
+  }
+  const yoke_status opened =
+      yoke__study_open(&app->plan, app->directory, app->is_restart, &app->study, err, sizeof err);
+  if (opened < 0) {
+    yoke__app_error(command, "%s", err);
+    return fail(status, opened == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED);
+  }
+  size_t n_known = 0, n_damaged = 0;
+  yoke__study_resumed(app->study, &n_known, &n_damaged);
+  if (n_known == 0) {
+    remove_files(app->directory, names);
+  }
+  return true;
+}
+
+// ---- running
+
+typedef struct progress_line {
+  int64_t shown_ns;
+  bool is_shown;
+} progress_line;
+
+static void show_progress(void* context, const yoke_study_progress* p) {
+  progress_line* line = context;
+  const int64_t now = yoke__os_now_ns();
+  if (now - line->shown_ns < 250000000) {
+    return;
+  }
+  line->shown_ns = now;
+  line->is_shown = true;
+  const size_t n_left = p->n_cases - p->n_known - p->n_done;
+  fprintf(stderr, "\r%zu of %zu runs", p->n_known + p->n_done, p->n_cases);
+  if (p->n_done > 0) {
+    fprintf(stderr, ", %.0f s left", p->elapsed / (double)p->n_done * (double)n_left);
+  }
+  fprintf(stderr, "      ");
+  fflush(stderr);
+}
+
+bool yoke__app_study_run(yoke_app_study* app, const char* command, const size_t points[],
+                         const size_t repeats[], size_t n, int* status) {
+  char err[YOKE_MAX_PATH + 256] = "";
+  progress_line line = {.shown_ns = yoke__os_now_ns()};
+  const bool is_shown = !app->is_quiet && yoke__os_is_terminal(stderr);
+  const yoke_study_calls calls = {is_shown ? show_progress : NULL, &line, yoke__os_is_interrupted};
+  const yoke_status done = yoke__study_complete(app->study, points, repeats, n, (int)app->n_jobs,
+                                                &calls, err, sizeof err);
+  if (line.is_shown) {
+    fprintf(stderr, "\r%60s\r", "");
+  }
+  if (done >= 0) {
+    return true;
+  }
+  if (done != YOKE_INTERRUPTED) {
+    yoke__app_error(command, "%s", err);
+    return fail(status, YOKE_EXIT_FAILED);
+  }
+  size_t n_known = 0;
+  for (size_t i = 0; i < n; i++) {
+    n_known += yoke__study_find(app->study, points[i], repeats[i]) != NULL;
+  }
+  if (!app->is_quiet) {
+    printf("interrupted: %zu of %zu runs are done; the same command goes on from there\n", n_known,
+           n);
+  }
+  return fail(status, YOKE_EXIT_INTERRUPTED);
+}
+
+void yoke__app_study_count(const yoke_app_study* app) {
+  size_t counts[YOKE_RUN_N_STATUSES], n_known = 0, n_damaged = 0;
+  yoke__study_count(app->study, counts);
+  yoke__study_resumed(app->study, &n_known, &n_damaged);
+  printf("%zu point%s:", app->grid.n_points, app->grid.n_points == 1 ? "" : "s");
+  const char* separator = " ";
+  for (size_t i = YOKE_RUN_DONE; i < YOKE_RUN_N_STATUSES; i++) {
+    if (counts[i] > 0) {
+      printf("%s%zu %s", separator, counts[i], yoke__run_status_names[i]);
+      separator = ", ";
+    }
+  }
+  if (n_known > 0) {
+    printf("; %zu run%s in the journal already", n_known, n_known == 1 ? " was" : "s were");
+  }
+  putchar('\n');
+}
+
+void yoke__app_study_free(yoke_app_study* app) {
+  yoke__study_close(&app->study);
+  yoke__csv_free(&app->reference);
+  yoke__grid_free(&app->grid);
+  free(app->bytes);
+  yoke__arena_free(&app->arena);
+}

@@ -1,0 +1,292 @@
+// yoke tune: the setting that makes a measure small, found on a grid, checked by repetitions, with a map.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app_study.h"
+#include "base/base_json.h"
+#include "base/base_message.h"
+#include "base/base_os.h"
+#include "record/record_summary.h"
+#include "study/study_tune.h"
+
+#define COMMAND         "tune"
+#define DEFAULT_REPEATS 5
+
+typedef struct tuning {
+  yoke_app_study* app;
+  yoke_tune tune;
+  const char*
+      current[YOKE_GRID_MAX_AXES];  // value of the current setting per axis; NULL: not known
+  const char* title;                // name of the system
+  int64_t n_repeats;                // 0: none
+  bool is_json;
+} tuning;
+
+// ---- options
+
+static bool usage(int* status) {
+  *status = YOKE_EXIT_USAGE;
+  return false;
+}
+
+static const yoke_axis* find_axis(const yoke_grid* grid, const char* path, size_t n) {
+  for (size_t i = 0; i < grid->n_axes; i++) {
+    if (strlen(grid->axes[i].path) == n && strncmp(grid->axes[i].path, path, n) == 0) {
+      return &grid->axes[i];
+    }
+  }
+  return NULL;
+}
+
+// --current path=value: of paths that are varied.
+static bool read_current(tuning* t, const yoke_options* options, int* status) {
+  yoke_app_study* app = t->app;
+  const char* const* given = yoke__options_values(options, "current", &app->plan.n_current);
+  const char** texts = yoke__arena_array(&app->arena, app->plan.n_current + 1, sizeof *texts);
+  if (texts == NULL) {
+    yoke__app_error(COMMAND, "out of memory");
+    *status = YOKE_EXIT_FAILED;
+    return false;
+  }
+  for (size_t i = 0; i < app->plan.n_current; i++) {
+    const char* equals = strchr(given[i], '=');
+    const size_t n = equals == NULL ? 0 : (size_t)(equals - given[i]);
+    const yoke_axis* axis = find_axis(&app->grid, given[i], n);
+    if (equals == NULL || equals[1] == '\0') {
+      yoke__app_error(COMMAND, "--current '%.120s': expected path=value", given[i]);
+      return usage(status);
+    }
+    if (axis == NULL) {
+      yoke__app_error(COMMAND, "--current '%.120s': this path is not varied; use --set for it",
+                      given[i]);
+      return usage(status);
+    }
+    texts[i] = given[i];
+    t->current[axis - app->grid.axes] = equals + 1;
+  }
+  app->plan.current = texts;
+  return true;
+}
+
+static bool read_repeats(tuning* t, const yoke_options* options, int* status) {
+  yoke_app_study* app = t->app;
+  app->plan.seed = yoke__options_value(options, "seed");
+  t->n_repeats = DEFAULT_REPEATS;
+  if (!yoke__options_integer(options, "repeat", 2, 10000, &t->n_repeats)) {
+    return usage(status);
+  }
+  if (app->plan.seed == NULL) {
+    t->n_repeats = 0;
+  } else if (find_axis(&app->grid, app->plan.seed, strlen(app->plan.seed)) != NULL) {
+    yoke__app_error(COMMAND, "--seed %.120s: this path is varied already", app->plan.seed);
+    return usage(status);
+  }
+  return true;
+}
+
+static bool read_all(tuning* t, const yoke_options* options, int* status) {
+  size_t n = 0;
+  if (!yoke__app_study_read(options, "minimise", COMMAND, t->app, status)) {
+    return false;
+  }
+  yoke__options_values(options, "minimise", &n);
+  if (t->app->plan.n_measures != 1) {
+    yoke__app_error(COMMAND, "--minimise: expected one measure that is a number");
+    return usage(status);
+  }
+  t->is_json = yoke__options_has(options, "json");
+  return read_current(t, options, status) && read_repeats(t, options, status);
+}
+
+// ---- the current setting
+
+// What the file says for the axes that --current leaves out, and whether the seed can be set.
+static bool look_at_current(tuning* t, int* status) {
+  yoke_app_study* app = t->app;
+  yoke_messages messages = {0};
+  yoke_system* system = NULL;
+  yoke_state* state = NULL;
+  const size_t repeat = app->plan.seed == NULL ? 0 : 1;
+  const yoke_status built =
+      yoke__study_build(&app->plan, app->grid.n_points, repeat, &messages, &system, &state);
+  t->title = built < 0 ? NULL
+                       : yoke__arena_text(&app->arena, system->scenario->name,
+                                          strlen(system->scenario->name));
+  for (size_t i = 0; built >= 0 && i < app->grid.n_axes; i++) {
+    char value[256];
+    if (t->current[i] == NULL &&
+        yoke__tune_setting(system, app->grid.axes[i].path, value, sizeof value)) {
+      t->current[i] = yoke__arena_text(&app->arena, value, strlen(value));
+    }
+  }
+  if (built < 0) {
+    yoke__messages_print(&messages, stderr);
+    yoke__app_error(COMMAND, "the current setting cannot be run%s",
+                    app->plan.n_current == 0 ? ": the file as it is, without the varied paths"
+                                             : "");
+    *status = built == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+  } else {
+    yoke__master_destroy(system, &state);
+  }
+  yoke__system_destroy(&system);
+  yoke__messages_free(&messages);
+  return built >= 0;
+}
+
+// ---- what is printed
+
+static void print_candidate(const tuning* t, const yoke_candidate* c, const char* name) {
+  char where[512];
+  yoke__tune_describe(t->app->study, c->point, t->current, where, sizeof where);
+  printf("%-8s ", name);
+  if (isnan(c->value)) {
+    printf("%12s", yoke__run_status_names[c->status]);
+  } else {
+    printf("%12.6g", c->value);
+  }
+  if (t->n_repeats > 0) {
+    printf("  %12.6g  %10.3g", c->mean, c->deviation);
+  }
+  printf("  %s", where);
+  if (c->n_failed > 0) {
+    printf("  (%zu of %zu repetitions failed)", c->n_failed, c->n_failed + c->n_repeats);
+  }
+  putchar('\n');
+}
+
+static bool is_seed_without_effect(const tuning* t) {
+  for (size_t i = 0; i < t->tune.n_best; i++) {
+    if (!(t->tune.best[i].deviation == 0)) {
+      return false;
+    }
+  }
+  return t->tune.n_best > 0;
+}
+
+static void print_report(const tuning* t) {
+  const yoke_tune* tune = &t->tune;
+  yoke__app_study_count(t->app);
+  printf("%-8s %12s", "", "value");
+  if (t->n_repeats > 0) {
+    printf("  %12s  %10s", "mean", "deviation");
+  }
+  printf("  setting (%s)\n", t->app->plan.measures[0].text);
+  for (size_t i = 0; i < tune->n_best; i++) {
+    char name[32];
+    snprintf(name, sizeof name, "best %zu", i + 1);
+    print_candidate(t, &tune->best[i], name);
+  }
+  print_candidate(t, &tune->current, "current");
+  printf("%s\n", tune->text);
+  if (t->n_repeats == 0) {
+    printf("no repetitions: without --seed every run of a setting gives the same numbers\n");
+  } else if (is_seed_without_effect(t)) {
+    printf("all repetitions are equal: %s changes nothing here\n", t->app->plan.seed);
+  }
+  printf("results in %s: tune.json, map.csv%s\n", t->app->directory,
+         t->app->grid.n_axes <= 2 ? ", map.svg" : " (a drawing needs one or two axes)");
+}
+
+// ---- tuning
+
+static bool run_grid(tuning* t, int* status) {
+  const size_t n = t->app->grid.n_points + 1;  // and the current setting
+  size_t* points = calloc(n, sizeof *points);
+  size_t* repeats = calloc(n, sizeof *repeats);
+  bool is_done = false;
+  for (size_t i = 0; points != NULL && i < n; i++) {
+    points[i] = i;
+  }
+  if (points == NULL || repeats == NULL) {
+    yoke__app_error(COMMAND, "out of memory");
+    *status = YOKE_EXIT_FAILED;
+  } else {
+    is_done = yoke__app_study_run(t->app, COMMAND, points, repeats, n, status);
+  }
+  free(points);
+  free(repeats);
+  return is_done;
+}
+
+static bool run_repetitions(tuning* t, int* status) {
+  const size_t n = (size_t)t->n_repeats, room = (YOKE_TUNE_N_BEST + 1) * n;
+  size_t* points = calloc(room + 1, sizeof *points);
+  size_t* repeats = calloc(room + 1, sizeof *repeats);
+  bool is_done = false;
+  if (points == NULL || repeats == NULL) {
+    yoke__app_error(COMMAND, "out of memory");
+    *status = YOKE_EXIT_FAILED;
+  } else {
+    const size_t n_runs = yoke__tune_repetitions(t->app->study, &t->tune, n, points, repeats);
+    is_done = yoke__app_study_run(t->app, COMMAND, points, repeats, n_runs, status);
+  }
+  free(points);
+  free(repeats);
+  return is_done;
+}
+
+static int write_results(const tuning* t) {
+  char err[YOKE_MAX_PATH + 256] = "";
+  yoke_json json = {0};
+  yoke__tune_json(t->app->study, &t->tune, t->current, &json);
+  yoke_status status = yoke__json_finish(&json);
+  if (status < 0) {
+    snprintf(err, sizeof err, "%s", yoke_status_text(status));
+  } else {
+    status =
+        yoke__record_write_text(t->app->directory, "tune.json", json.text, json.n, err, sizeof err);
+  }
+  if (status >= 0) {
+    status = yoke__tune_write_map(t->app->study, &t->tune, t->current,
+                                  t->title == NULL ? t->app->plan.path : t->title, err, sizeof err);
+  }
+  if (status < 0) {
+    yoke__app_error(COMMAND, "%s", err);
+  } else if (t->is_json) {
+    fwrite(json.text, 1, json.n, stdout);
+  } else if (!t->app->is_quiet) {
+    print_report(t);
+  }
+  yoke__json_free(&json);
+  if (status >= 0 && t->tune.chosen == t->tune.n_best) {
+    yoke__app_error(COMMAND, "%s", t->tune.text);
+    status = YOKE_UNIT_FAILED;
+  }
+  return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
+}
+
+static int tune_system(tuning* t, const yoke_options* options) {
+  static const char* const names[] = {"tune.json", "map.csv", "map.svg", NULL};
+  int status = YOKE_EXIT_OK;
+  yoke__os_catch_interrupt();
+  if (!read_all(t, options, &status) || !look_at_current(t, &status) ||
+      !yoke__app_study_open(t->app, COMMAND, names, &status) || !run_grid(t, &status)) {
+    return status;
+  }
+  yoke__tune_rank(t->app->study, &t->tune);
+  if (t->n_repeats > 0 && !run_repetitions(t, &status)) {
+    return status;
+  }
+  yoke__tune_decide(t->app->study, (size_t)t->n_repeats, &t->tune);
+  return write_results(t);
+}
+
+int yoke_cmd_tune(int argc, char** argv) {
+  yoke_options options;
+  int status = YOKE_EXIT_OK;
+  if (!yoke__options_parse(&yoke__command_tune, argc, argv, &options, &status)) {
+    return status;
+  }
+  tuning t = {.app = calloc(1, sizeof *t.app)};
+  if (t.app == NULL) {
+    yoke__app_error(COMMAND, "out of memory");
+    status = YOKE_EXIT_FAILED;
+  } else {
+    status = tune_system(&t, &options);
+    yoke__app_study_free(t.app);
+  }
+  free(t.app);
+  yoke__options_free(&options);
+  return status;
+}

@@ -1,0 +1,430 @@
+// Measures of a run while it is stepped; see study_measure.h.
+//
+//   rms    sqrt(sum y_k^2 / n) over the samples k = 0 .. n-1 at macro steps, the start included
+//   nrmse  as `yoke compare` (quality/quality_measure.c), on the samples it would find in results.csv
+#include "study/study_measure.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_number.h"
+#include "quality/quality_ledger.h"
+
+// ---- reading
+
+typedef enum argument_need { NONE, BOND, SIGNAL } argument_need;
+
+static const char* const kind_names[YOKE_STUDY_N_KINDS] = {
+    "ter", "rter", "dE",     "created", "eps",   "rho",   "end",
+    "max", "min",  "maxabs", "rms",     "nrmse", "steps", "status"};
+
+static argument_need need_of(yoke_study_kind kind) {
+  if (kind <= YOKE_STUDY_RHO) {
+    return BOND;
+  }
+  return kind <= YOKE_STUDY_NRMSE ? SIGNAL : NONE;
+}
+
+static yoke_status refuse_kind(const char* text, size_t n, char* err, size_t err_size) {
+  char name[64];
+  snprintf(name, sizeof name, "%.*s", (int)(n < 60 ? n : 60), text);
+  const char* nearest = yoke__nearest_name(name, kind_names, YOKE_STUDY_N_KINDS);
+  if (nearest != NULL) {
+    snprintf(err, err_size, "'%.120s': unknown measure '%s'; did you mean '%s'?", text, name,
+             nearest);
+  } else {
+    snprintf(err, err_size,
+             "'%.120s': unknown measure '%s'; known: ter, rter, dE, created, eps, rho (of a bond), "
+             "end, max, min, maxabs, rms, nrmse (of a signal), steps, status",
+             text, name);
+  }
+  return YOKE_BAD_INPUT;
+}
+
+yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out, char* err,
+                                      size_t err_size) {
+  const size_t n = strcspn(text, ":");
+  size_t kind = 0;
+  while (kind < YOKE_STUDY_N_KINDS &&
+         (strlen(kind_names[kind]) != n || strncmp(kind_names[kind], text, n) != 0)) {
+    kind++;
+  }
+  if (kind == YOKE_STUDY_N_KINDS) {
+    return refuse_kind(text, n, err, err_size);
+  }
+  *out = (yoke_study_measure){(yoke_study_kind)kind, text, text[n] == ':' ? text + n + 1 : NULL};
+  const argument_need need = need_of(out->kind);
+  const bool is_empty = out->argument == NULL || out->argument[0] == '\0';
+  if (need == SIGNAL && (is_empty || strchr(out->argument, '.') == NULL)) {
+    snprintf(err, err_size, "'%.120s': expected the name of a signal, %s:unit.variable", text,
+             kind_names[kind]);
+    return YOKE_BAD_INPUT;
+  }
+  if (need == BOND && out->argument != NULL && is_empty) {
+    snprintf(err, err_size, "'%.120s': expected the name of a bond behind the colon", text);
+    return YOKE_BAD_INPUT;
+  }
+  if (need == NONE && out->argument != NULL) {
+    snprintf(err, err_size, "'%.120s': '%s' takes no name behind it", text, kind_names[kind]);
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
+// ---- limits
+
+static const char* skip_blanks(const char* text) {
+  return text + strspn(text, " ");
+}
+
+yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_study_limit* out,
+                                    char* err, size_t err_size) {
+  // the last comparison: names may contain one too
+  size_t at = strlen(text);
+  while (at > 0 && text[at] != '<' && text[at] != '>') {
+    at--;
+  }
+  *out = (yoke_study_limit){.text = text, .is_upper = text[at] == '<'};
+  out->is_strict = at > 0 && text[at + 1] != '=';
+  if (at == 0 ||
+      !yoke__number_parse(skip_blanks(text + at + (out->is_strict ? 1 : 2)), &out->value) ||
+      !yoke__is_finite(out->value)) {
+    snprintf(err, err_size,
+             "'%.120s': expected a measure, <= or >=, and a number, such as max:unit.variable<=10",
+             text);
+    return YOKE_BAD_INPUT;
+  }
+  for (; at > 0 && text[at - 1] == ' '; at--) {
+  }
+  const char* measure = yoke__arena_text(arena, text, at);
+  if (measure == NULL) {
+    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
+    return YOKE_NO_MEMORY;
+  }
+  YOKE_TRY(yoke__study_measure_parse(measure, &out->measure, err, err_size));
+  if (out->measure.kind == YOKE_STUDY_STATUS) {
+    snprintf(err, err_size, "'%.120s': the status is no number and cannot be limited", text);
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
+bool yoke__study_limit_is_early(const yoke_study_limit* limit) {
+  switch (limit->measure.kind) {
+  case YOKE_STUDY_TER:
+  case YOKE_STUDY_RHO:
+  case YOKE_STUDY_MAX:
+  case YOKE_STUDY_MAXABS:
+  case YOKE_STUDY_STEPS:
+    return limit->is_upper;
+  case YOKE_STUDY_MIN:
+    return !limit->is_upper;
+  default:
+    return false;
+  }
+}
+
+bool yoke__study_limit_is_violated(const yoke_study_limit* limit, double value) {
+  if (limit->is_upper) {
+    return limit->is_strict ? !(value < limit->value) : !(value <= limit->value);
+  }
+  return limit->is_strict ? !(value > limit->value) : !(value >= limit->value);
+}
+
+// ---- finding what a measure names
+
+// What binding needs, side by side.
+typedef struct binder {
+  yoke_system* system;
+  const yoke_state* state;
+  yoke_arena* arena;
+  yoke_messages* messages;
+  yoke_place place;  // "--measure max:left.x"
+  const yoke_csv* reference;
+} binder;
+
+static yoke_status bind_bond(const binder* b, yoke_probe* probe) {
+  const char* name = probe->measure->argument;
+  const yoke_ledger* ledger = b->state->ledger;
+  const size_t n = ledger == NULL ? 0 : yoke__ledger_count(ledger);
+  if (n == 0) {
+    yoke__error(b->messages, b->place, "the system has no bonds, so there is no energy to judge");
+    return YOKE_BAD_INPUT;
+  }
+  probe->source = YOKE_PROBE_LEDGER;
+  const char** names = yoke__arena_array(b->arena, n, sizeof *names);
+  if (names == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (probe->index = 0; probe->index < n; probe->index++) {
+    yoke_ledger_result result;
+    yoke__ledger_result(ledger, probe->index, &result);
+    names[probe->index] = result.bond->name;
+    if (name != NULL && strcmp(result.bond->name, name) == 0) {
+      return YOKE_OK;
+    }
+  }
+  if (name == NULL) {
+    return YOKE_OK;  // number n is the total
+  }
+  const char* nearest = yoke__nearest_name(name, names, n);
+  yoke__error(b->messages, b->place, "unknown bond '%.80s'%s%.80s%s", name,
+              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+              nearest == NULL ? "" : "'?");
+  return YOKE_BAD_INPUT;
+}
+
+// Integers, booleans and enumerations lie among the typed outputs.
+static bool bind_typed(const yoke_system_unit* unit, size_t variable, size_t element,
+                       yoke_probe* probe) {
+  const yoke_type type = unit->unit.info->variables[variable].type;
+  if (type != YOKE_INTEGER && type != YOKE_BOOLEAN && type != YOKE_ENUMERATION) {
+    return false;
+  }
+  for (size_t i = 0; i < unit->n_typed_outputs; i++) {
+    if (unit->typed_outputs[i].variable == variable) {
+      probe->source = YOKE_PROBE_INTEGER;
+      probe->index = unit->typed_outputs[i].at + element * sizeof(int64_t);
+      return true;
+    }
+  }
+  return false;
+}
+
+static yoke_status bind_variable(const binder* b, size_t unit_index, size_t variable,
+                                 size_t element, yoke_probe* probe) {
+  const yoke_system_unit* unit = &b->system->units[unit_index];
+  const yoke_variable* v = &unit->unit.info->variables[variable];
+  const size_t dense = unit->unit.dense[variable];
+  if (dense != YOKE_NOT_DENSE && v->causality == YOKE_OUTPUT) {
+    probe->source = YOKE_PROBE_Y;
+    probe->index = unit->y + dense + element;
+  } else if (dense != YOKE_NOT_DENSE && v->causality == YOKE_INPUT) {
+    probe->source = YOKE_PROBE_U;
+    probe->index = unit->u + dense + element;
+  } else if (!bind_typed(unit, variable, element, probe)) {
+    yoke__error(b->messages, b->place,
+                "'%s' of unit '%s' cannot be measured; expected an output that is a number, or a "
+                "real input",
+                v->name, unit->name);
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status bind_signal(const binder* b, yoke_probe* probe) {
+  const char* signal = probe->measure->argument;
+  const char* dot = strchr(signal, '.');
+  const yoke_scenario_endpoint endpoint = {
+      yoke__arena_text(b->arena, signal, (size_t)(dot - signal)), dot + 1, b->place};
+  size_t unit = 0, variable = 0, element = 0, n = 0;
+  if (endpoint.unit == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  // the system writes its messages where it was told to when it was built
+  yoke_messages* before = b->system->messages;
+  b->system->messages = b->messages;
+  const bool is_found =
+      yoke__system_resolve(b->system, &endpoint, "signal", &unit, &variable, &element, &n);
+  b->system->messages = before;
+  if (!is_found) {
+    return YOKE_BAD_INPUT;
+  }
+  if (n != 1) {
+    yoke__error(b->messages, b->place, "'%.80s' has %zu elements; expected one of them, %.80s[0]",
+                signal, n, signal);
+    return YOKE_BAD_INPUT;
+  }
+  return bind_variable(b, unit, variable, element, probe);
+}
+
+static int64_t steps_per_row(const yoke_system* system) {
+  return system->record_every / (system->macro / system->slot);
+}
+
+// The samples of a column; an empty cell is none.
+static yoke_status take_reference(const yoke_csv* csv, size_t column, yoke_arena* arena,
+                                  yoke_samples* out) {
+  const double *t = csv->columns[0].values, *y = csv->columns[column].values;
+  *out = (yoke_samples){t, y, csv->n_rows};
+  if (csv->columns[column].n_missing == 0) {
+    return YOKE_OK;
+  }
+  double* kept_t = yoke__arena_array(arena, csv->n_rows, sizeof *kept_t);
+  double* kept_y = yoke__arena_array(arena, csv->n_rows, sizeof *kept_y);
+  if (kept_t == NULL || kept_y == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  *out = (yoke_samples){kept_t, kept_y, 0};
+  for (size_t i = 0; i < csv->n_rows; i++) {
+    if (!yoke__csv_is_missing(y[i])) {
+      kept_t[out->n] = t[i];
+      kept_y[out->n++] = y[i];
+    }
+  }
+  return YOKE_OK;
+}
+
+// Room for all samples, and the column to compare with.
+static yoke_status bind_reference(const binder* b, yoke_probe* probe) {
+  const char* signal = probe->measure->argument;
+  const yoke_csv* csv = b->reference;
+  if (csv == NULL) {
+    yoke__error(b->messages, b->place, "nrmse needs a reference: --reference FILE");
+    return YOKE_BAD_INPUT;
+  }
+  const size_t column = yoke__csv_find(csv, signal);
+  if (column == csv->n_columns || csv->columns[column].is_text) {
+    yoke__error(b->messages, b->place, "the reference has no column of numbers '%.120s'", signal);
+    return YOKE_BAD_INPUT;
+  }
+  const int64_t n_steps = b->system->n_slots / (b->system->macro / b->system->slot);
+  probe->room = (size_t)(n_steps / steps_per_row(b->system)) + 2;
+  probe->t = yoke__arena_array(b->arena, probe->room, sizeof *probe->t);
+  probe->y = yoke__arena_array(b->arena, probe->room, sizeof *probe->y);
+  if (probe->t == NULL || probe->y == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  return take_reference(csv, column, b->arena, &probe->reference);
+}
+
+yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* option,
+                             const yoke_csv* reference, yoke_system* system,
+                             const yoke_state* state, yoke_arena* arena, yoke_messages* messages,
+                             yoke_probe* probe) {
+  char source[192];
+  snprintf(source, sizeof source, "%s %.160s", option, measure->text);
+  const char* place = yoke__arena_text(arena, source, strlen(source));
+  if (place == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  const binder b = {system, state, arena, messages, {.source = place}, reference};
+  *probe = (yoke_probe){.measure = measure, .value = (double)NAN};
+  if (measure->kind == YOKE_STUDY_STATUS) {
+    return YOKE_OK;
+  }
+  if (measure->kind == YOKE_STUDY_STEPS) {
+    probe->source = YOKE_PROBE_STEPS;
+    probe->n_steps = -1;  // the first sample is the start
+  } else if (need_of(measure->kind) == BOND) {
+    YOKE_TRY(bind_bond(&b, probe));
+  } else {
+    YOKE_TRY(bind_signal(&b, probe));
+  }
+  if (measure->kind == YOKE_STUDY_NRMSE) {
+    YOKE_TRY(bind_reference(&b, probe));
+  }
+  yoke__probe_sample(probe, system, state);
+  return YOKE_OK;
+}
+
+// ---- sampling
+
+static double read_signal(const yoke_probe* probe, const yoke_state* state) {
+  if (probe->source == YOKE_PROBE_INTEGER) {
+    int64_t whole = 0;
+    memcpy(&whole, state->v + probe->index, sizeof whole);
+    return (double)whole;
+  }
+  return probe->source == YOKE_PROBE_U ? state->u[probe->index] : state->y[probe->index];
+}
+
+static void keep_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state,
+                        double y) {
+  // the rows of results.csv: the start, then every so many macro steps
+  if (probe->n_steps++ % steps_per_row(system) == 0 && probe->n < probe->room) {
+    probe->t[probe->n] = state->t;
+    probe->y[probe->n++] = y;
+  }
+}
+
+void yoke__probe_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state) {
+  probe->n_steps += probe->source == YOKE_PROBE_STEPS;
+  if (probe->source != YOKE_PROBE_Y && probe->source != YOKE_PROBE_U &&
+      probe->source != YOKE_PROBE_INTEGER) {
+    return;
+  }
+  const double y = read_signal(probe, state);
+  switch (probe->measure->kind) {
+  case YOKE_STUDY_MAX:
+    probe->value = fmax(probe->value, y);
+    break;
+  case YOKE_STUDY_MIN:
+    probe->value = fmin(probe->value, y);
+    break;
+  case YOKE_STUDY_MAXABS:
+    probe->value = fmax(probe->value, fabs(y));
+    break;
+  case YOKE_STUDY_RMS:
+    yoke__sum_add(&probe->squares, y * y);
+    probe->n++;
+    break;
+  case YOKE_STUDY_NRMSE:
+    keep_sample(probe, system, state, y);
+    break;
+  default:
+    probe->value = y;
+  }
+}
+
+// ---- the number
+
+// The largest rho of a bond; NaN as long as it is not judged yet (quality: settle).
+static double rho_value(const yoke_ledger* ledger, size_t bond) {
+  yoke_ledger_result r;
+  const size_t n = yoke__ledger_count(ledger);
+  double most = (double)NAN;
+  for (size_t i = bond < n ? bond : 0; i < (bond < n ? bond + 1 : n); i++) {
+    yoke__ledger_result(ledger, i, &r);
+    if (r.bond->kind == YOKE_BOND_POWER && r.duration >= r.bond->watch.settle) {
+      most = fmax(most, r.rho_worst);
+    }
+  }
+  return most;
+}
+
+// A number that the ledger does not have is NaN, never 0.
+static double ledger_value(const yoke_probe* probe, const yoke_state* state) {
+  yoke_ledger_result r;
+  if (probe->measure->kind == YOKE_STUDY_RHO) {
+    return rho_value(state->ledger, probe->index);
+  }
+  yoke__ledger_result(state->ledger, probe->index, &r);
+  switch (probe->measure->kind) {
+  case YOKE_STUDY_TER:
+    return r.has_ter ? r.ter : (double)NAN;
+  case YOKE_STUDY_RTER:
+    return r.has_ter ? r.rter : (double)NAN;
+  case YOKE_STUDY_DE:
+    return r.residual;
+  case YOKE_STUDY_CREATED:
+    return r.created;
+  default:
+    return r.eps;
+  }
+}
+
+// NaN if the two have no time in common.
+static double nrmse_value(const yoke_probe* probe) {
+  const yoke_samples result = {probe->t, probe->y, probe->n};
+  yoke_deviation deviation = {.nrmse = (double)NAN};
+  char err[256];
+  yoke__deviation_compute(&result, &probe->reference, &deviation, err, sizeof err);
+  return deviation.nrmse;
+}
+
+double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
+  double value = probe->value;
+  if (probe->source == YOKE_PROBE_LEDGER) {
+    value = ledger_value(probe, state);
+  } else if (probe->source == YOKE_PROBE_STEPS) {
+    value = (double)probe->n_steps;
+  } else if (probe->measure->kind == YOKE_STUDY_RMS) {
+    value = sqrt(yoke__sum_value(&probe->squares) / (double)probe->n);
+  } else if (probe->measure->kind == YOKE_STUDY_NRMSE) {
+    value = nrmse_value(probe);
+  }
+  return yoke__is_finite(value) ? value : (double)NAN;
+}

@@ -1,0 +1,99 @@
+// What a run is judged by, and what ends it: measures computed while it is stepped, without a result file.
+//
+//   ter rter dE created eps rho [:BOND]     of the energy ledger; without a bond of all of them together
+//   end max min maxabs rms :UNIT.VARIABLE   of a signal at the start and after every macro step
+//   nrmse:UNIT.VARIABLE                     against a reference, at the times at which `yoke run` would write a row
+//   steps                                   macro steps
+//   status                                  no number: how the run ended, which every table has
+//
+// A limit is a measure, <= >= < or >, and a number.
+#ifndef YOKE_STUDY_MEASURE_H
+#define YOKE_STUDY_MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base_csv.h"
+#include "energy/energy_sum.h"
+#include "master/master.h"
+#include "quality/quality_measure.h"
+
+typedef enum yoke_study_kind {
+  YOKE_STUDY_TER,      // total energy residual [J]
+  YOKE_STUDY_RTER,     // the same over what passed
+  YOKE_STUDY_DE,       // residual energy of samples [J]
+  YOKE_STUDY_CREATED,  // energy the coupling created [J]
+  YOKE_STUDY_EPS,      // its magnitude over the energy of the exchange
+  YOKE_STUDY_RHO,      // the largest
+  YOKE_STUDY_END,
+  YOKE_STUDY_MAX,
+  YOKE_STUDY_MIN,
+  YOKE_STUDY_MAXABS,
+  YOKE_STUDY_RMS,
+  YOKE_STUDY_NRMSE,
+  YOKE_STUDY_STEPS,
+  YOKE_STUDY_STATUS,
+  YOKE_STUDY_N_KINDS,
+} yoke_study_kind;
+
+typedef struct yoke_study_measure {
+  yoke_study_kind kind;
+  const char* text;      // as given: "max:left.x"
+  const char* argument;  // bond or signal, part of text; NULL: none
+} yoke_study_measure;
+
+typedef struct yoke_study_limit {
+  const char* text;  // "max:left.x<=3"
+  yoke_study_measure measure;
+  double value;
+  bool is_upper;   // the measure must not be above value; else not below
+  bool is_strict;  // and not equal to it
+} yoke_study_limit;
+
+// text must live as long as the result. YOKE_BAD_INPUT with "'text': what was expected" in err.
+yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out, char* err,
+                                      size_t err_size);
+// The measure's text is taken from arena.
+yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_study_limit* out,
+                                    char* err, size_t err_size);
+// True if the limit can be judged before the end of a run: the measure only moves towards it.
+bool yoke__study_limit_is_early(const yoke_study_limit* limit);
+// NaN violates every limit.
+bool yoke__study_limit_is_violated(const yoke_study_limit* limit, double value);
+
+// Where a probe reads.
+typedef enum yoke_probe_source {
+  YOKE_PROBE_NOTHING,  // status
+  YOKE_PROBE_Y,
+  YOKE_PROBE_U,
+  YOKE_PROBE_INTEGER,  // int64 in the typed outputs
+  YOKE_PROBE_LEDGER,
+  YOKE_PROBE_STEPS,
+} yoke_probe_source;
+
+// A measure at work on one run.
+typedef struct yoke_probe {
+  const yoke_study_measure* measure;
+  yoke_probe_source source;
+  size_t index;  // into Y or U; bytes into V; number of the bond
+  double value;
+  yoke_sum squares;
+  size_t n;
+  int64_t n_steps;         // steps, nrmse: samples seen
+  yoke_samples reference;  // nrmse
+  double *t, *y;           // nrmse: samples, taken from the arena of bind
+  size_t room;
+} yoke_probe;
+
+// Finds what the measure names in a system and its state and takes the first sample. option: "--measure", for messages.
+// Messages go to `messages`; YOKE_BAD_INPUT then. reference may be NULL if no measure needs it.
+yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* option,
+                             const yoke_csv* reference, yoke_system* system,
+                             const yoke_state* state, yoke_arena* arena, yoke_messages* messages,
+                             yoke_probe* probe);
+// After a macro step. No heap.
+void yoke__probe_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state);
+// The measure so far; NaN if there is none (a bond without TER, say). Not for nrmse before the end.
+double yoke__probe_value(const yoke_probe* probe, const yoke_state* state);
+
+#endif

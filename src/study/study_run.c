@@ -1,0 +1,278 @@
+// One run in memory: read, build, step, judge. Several at once: study_batch.c.
+#include "study/study_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+#include "quality/quality_ledger.h"
+
+const char* const yoke__run_status_names[YOKE_RUN_N_STATUSES] = {
+#define YOKE_RUN_NAME(name, text) [YOKE_RUN_##name] = (text),
+    YOKE_RUN_LIST(YOKE_RUN_NAME)
+#undef YOKE_RUN_NAME
+};
+
+// A run on its way.
+typedef struct run {
+  const yoke_study_plan* plan;
+  yoke_arena arena;
+  yoke_messages* messages;
+  yoke_system* system;
+  yoke_state* state;
+  yoke_probe* probes;  // of the measures, then of the limits
+  size_t n_alarms;     // looked at
+  yoke_study_result* result;
+} run;
+
+// ---- outcome
+
+static yoke_status note(run* r, yoke_run_status status, const char* reason) {
+  r->result->status = status;
+  const size_t n = strlen(reason);
+  if (n > 0) {
+    r->result->reason = malloc(n + 1);
+    if (r->result->reason == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    memcpy(r->result->reason, reason, n + 1);
+  }
+  return YOKE_OK;
+}
+
+// The first error, as the user would see it; a table has room for one line.
+static yoke_status note_refusal(run* r, yoke_status status) {
+  char text[1024] = "";
+  yoke__messages_format(r->messages, text, sizeof text);
+  const char* first = strstr(text, "error: ");
+  char* start = text;
+  if (first != NULL) {
+    while (first > text && first[-1] != '\n') {
+      first--;
+    }
+    start = text + (first - text);
+  }
+  start[strcspn(start, "\n")] = '\0';
+  return note(r, YOKE_RUN_REFUSED, start[0] == '\0' ? yoke_status_text(status) : start);
+}
+
+// ---- start
+
+// The settings of the plan, then of the point; the last word has the number of threads.
+static const char** collect_sets(const yoke_study_plan* plan, size_t point, size_t repeat,
+                                 yoke_arena* arena, size_t* n) {
+  const yoke_grid* grid = plan->grid;
+  const char** sets =
+      yoke__arena_array(arena, plan->n_sets + grid->n_axes + plan->n_current + 2, sizeof *sets);
+  const size_t seed_size = plan->seed == NULL ? 0 : strlen(plan->seed) + 32;
+  char* seed = yoke__arena_take(arena, seed_size);
+  if (sets == NULL || seed == NULL) {
+    return NULL;
+  }
+  *n = 0;
+  for (size_t i = 0; i < plan->n_sets; i++) {
+    sets[(*n)++] = plan->sets[i];
+  }
+  for (size_t i = 0; point < grid->n_points && i < grid->n_axes; i++) {
+    sets[(*n)++] = grid->axes[i].sets[yoke__grid_index(grid, point, i)];
+  }
+  for (size_t i = 0; point >= grid->n_points && i < plan->n_current; i++) {
+    sets[(*n)++] = plan->current[i];
+  }
+  if (repeat > 0 && plan->seed != NULL) {
+    snprintf(seed, seed_size, "%s=%zu", plan->seed, repeat);
+    sets[(*n)++] = seed;
+  }
+  sets[(*n)++] = "threads=1";
+  return sets;
+}
+
+static yoke_status build(const yoke_study_plan* plan, const char* const sets[], size_t n_sets,
+                         yoke_messages* messages, yoke_system** system, yoke_state** state) {
+  yoke_scenario* scenario = NULL;
+  YOKE_TRY(yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n_sets, messages,
+                               &scenario));
+  YOKE_TRY(yoke__system_build(scenario, NULL, messages, system));
+  return yoke__master_create(*system, messages, state);
+}
+
+static void destroy(yoke_system** system, yoke_state** state) {
+  if (*system != NULL) {
+    yoke__master_destroy(*system, state);
+  }
+  yoke__system_destroy(system);
+}
+
+yoke_status yoke__study_build(const yoke_study_plan* plan, size_t point, size_t repeat,
+                              yoke_messages* messages, yoke_system** system, yoke_state** state) {
+  *system = NULL;
+  *state = NULL;
+  yoke_arena arena = {0};
+  size_t n_sets = 0;
+  const char** sets = collect_sets(plan, point, repeat, &arena, &n_sets);
+  const yoke_status status =
+      sets == NULL ? YOKE_NO_MEMORY : build(plan, sets, n_sets, messages, system, state);
+  yoke__arena_free(&arena);
+  if (status < 0) {
+    destroy(system, state);
+  }
+  return status;
+}
+
+// All probes, so that all mistakes are reported in one go.
+static yoke_status bind_probes(run* r) {
+  const yoke_study_plan* plan = r->plan;
+  yoke_status worst = YOKE_OK;
+  r->probes = yoke__arena_array(&r->arena, plan->n_measures + plan->n_limits, sizeof *r->probes);
+  if (r->probes == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < plan->n_measures + plan->n_limits; i++) {
+    const bool is_limit = i >= plan->n_measures;
+    const yoke_study_measure* measure =
+        is_limit ? &plan->limits[i - plan->n_measures].measure : &plan->measures[i];
+    const yoke_status status =
+        yoke__probe_bind(measure, is_limit ? "--limit" : "--measure", plan->reference, r->system,
+                         r->state, &r->arena, r->messages, &r->probes[i]);
+    if (status == YOKE_NO_MEMORY) {
+      return status;
+    }
+    worst = status < 0 ? status : worst;
+  }
+  return worst;
+}
+
+static yoke_status prepare(run* r, size_t point, size_t repeat) {
+  YOKE_TRY(yoke__study_build(r->plan, point, repeat, r->messages, &r->system, &r->state));
+  return bind_probes(r);
+}
+
+static void clean_up(run* r) {
+  destroy(&r->system, &r->state);
+  yoke__arena_free(&r->arena);
+}
+
+yoke_status yoke__study_check(const yoke_study_plan* plan, size_t point, size_t repeat,
+                              yoke_messages* messages) {
+  run r = {.plan = plan, .messages = messages};
+  const yoke_status status = prepare(&r, point, repeat);
+  clean_up(&r);
+  return status;
+}
+
+// ---- limits
+
+// The first violated limit ends the run; at the end all of them are looked at.
+static yoke_status check_limits(run* r, bool is_end) {
+  const yoke_study_plan* plan = r->plan;
+  for (size_t i = 0; i < plan->n_limits; i++) {
+    const yoke_study_limit* limit = &plan->limits[i];
+    if (!is_end && !yoke__study_limit_is_early(limit)) {
+      continue;
+    }
+    const double value = yoke__probe_value(&r->probes[plan->n_measures + i], r->state);
+    const bool is_missing = isnan(value);
+    if ((is_missing && !is_end) || !yoke__study_limit_is_violated(limit, value)) {
+      continue;
+    }
+    char reason[320];
+    if (is_missing) {
+      snprintf(reason, sizeof reason, "%.120s has no value to hold against the limit %.120s",
+               limit->measure.text, limit->text);
+    } else {
+      snprintf(reason, sizeof reason, "%.120s is %.6g at t = %.9g s; limit %.120s",
+               limit->measure.text, value, r->state->t, limit->text);
+    }
+    return note(r, YOKE_RUN_LIMIT, reason);
+  }
+  return YOKE_OK;
+}
+
+// The system's own stop limits, as the ledger has noted them.
+static yoke_status check_quality(run* r) {
+  size_t n = 0, n_more = 0;
+  const yoke_alarm* alarms =
+      r->state->ledger == NULL ? NULL : yoke__ledger_alarms(r->state->ledger, &n, &n_more);
+  for (; r->n_alarms < n; r->n_alarms++) {
+    if (alarms[r->n_alarms].level == YOKE_ALARM_STOP) {
+      char reason[320];
+      yoke__ledger_alarm_text(r->state->ledger, &alarms[r->n_alarms], reason, sizeof reason);
+      return note(r, YOKE_RUN_QUALITY, reason);
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---- steps
+
+// After a step, or at the start: samples and everything that ends a run. The result has a status then.
+static yoke_status judge(run* r, bool is_end) {
+  YOKE_TRY(check_quality(r));
+  return r->result->status == YOKE_RUN_PENDING ? check_limits(r, is_end) : YOKE_OK;
+}
+
+static yoke_status step(run* r) {
+  const yoke_status status = yoke__master_step(r->system, r->state);
+  if (status < 0 && status != YOKE_NO_MEMORY) {
+    YOKE_TRY(check_quality(r));
+    return r->result->status != YOKE_RUN_PENDING
+               ? YOKE_OK
+               : note(r, status == YOKE_DIVERGED ? YOKE_RUN_DIVERGED : YOKE_RUN_FAILED,
+                      r->state->failure.text);
+  }
+  YOKE_TRY(status);
+  r->result->t = r->state->t;
+  for (size_t i = 0; i < r->plan->n_measures + r->plan->n_limits; i++) {
+    yoke__probe_sample(&r->probes[i], r->system, r->state);
+  }
+  const bool is_end = r->state->n_slots >= r->system->n_slots;
+  const bool is_last = is_end || status == YOKE_ENDED || status == YOKE_STOPPED;
+  YOKE_TRY(judge(r, is_last));
+  if (r->result->status == YOKE_RUN_PENDING && status == YOKE_STOPPED) {
+    return note(r, YOKE_RUN_QUALITY, yoke_status_text(status));  // the alarm itself was not kept
+  }
+  if (r->result->status == YOKE_RUN_PENDING && is_last) {
+    r->result->status = is_end ? YOKE_RUN_DONE : YOKE_RUN_ENDED;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status step_to_end(run* r, const atomic_bool* is_cancelled) {
+  r->result->t = r->state->t;
+  YOKE_TRY(judge(r, r->state->n_slots >= r->system->n_slots));
+  while (r->result->status == YOKE_RUN_PENDING) {
+    if (atomic_load_explicit(is_cancelled, memory_order_relaxed)) {
+      return YOKE_INTERRUPTED;
+    }
+    YOKE_TRY(step(r));
+  }
+  for (size_t i = 0; yoke__run_is_good(r->result->status) && i < r->plan->n_measures; i++) {
+    r->result->values[i] = yoke__probe_value(&r->probes[i], r->state);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t repeat,
+                            const atomic_bool* is_cancelled, yoke_study_result* result) {
+  yoke_messages messages = {0};
+  run r = {.plan = plan, .result = result, .messages = &messages};
+  result->status = YOKE_RUN_PENDING;
+  result->reason = NULL;
+  result->t = (double)NAN;
+  for (size_t i = 0; i < plan->n_measures; i++) {
+    result->values[i] = (double)NAN;
+  }
+  const uint64_t mode = yoke__os_float_mode_set();
+  yoke_status status = prepare(&r, point, repeat);
+  if (status >= 0) {
+    status = step_to_end(&r, is_cancelled);
+  } else if (status != YOKE_NO_MEMORY) {
+    status = note_refusal(&r, status);
+  }
+  clean_up(&r);
+  yoke__messages_free(&messages);
+  yoke__os_float_mode_restore(mode);
+  return status;
+}

@@ -1,0 +1,97 @@
+// Runs of one system with many settings, in memory, several at once. A plan says what is run and how it is judged; it is
+// constant. A run is a point of the grid and the number of its repetition, and its result does not depend on how many
+// others run beside it.
+#ifndef YOKE_STUDY_RUN_H
+#define YOKE_STUDY_RUN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base_csv.h"
+#include "study/study_measure.h"
+#include "study/study_vary.h"
+
+typedef struct yoke_study_plan {
+  const char* path;  // of the system file: for messages, and relative paths start there
+  const char* bytes;
+  size_t n_bytes;
+  const char* const* sets;  // "path=value" of every run
+  size_t n_sets;
+  const yoke_grid* grid;
+  const char* const* current;  // "path=value" of the point behind the last one of the grid
+  size_t n_current;
+  const char* seed;  // path that is set to 1, 2, ... in repetitions; NULL: there are none
+  const yoke_study_measure* measures;
+  size_t n_measures;
+  const yoke_study_limit* limits;
+  size_t n_limits;
+  const yoke_csv* reference;  // NULL: none
+} yoke_study_plan;
+
+// How a run ended.
+#define YOKE_RUN_LIST(X)                                                                           \
+  X(PENDING, "pending")   /* not run yet */                                                        \
+  X(DONE, "done")         /* reached the stop time */                                              \
+  X(ENDED, "ended")       /* a unit asked to end earlier */                                        \
+  X(REFUSED, "refused")   /* the system cannot be built or started with these settings */          \
+  X(FAILED, "failed")     /* a unit failed */                                                      \
+  X(DIVERGED, "diverged") /* a value became NaN or infinite */                                     \
+  X(LIMIT, "limit")       /* aborted: a limit of the study was violated */                         \
+  X(QUALITY, "quality")   /* stopped: a limit of the system's `quality` was violated */
+
+typedef enum yoke_run_status {
+#define YOKE_RUN_ENUM(name, text) YOKE_RUN_##name,
+  YOKE_RUN_LIST(YOKE_RUN_ENUM)
+#undef YOKE_RUN_ENUM
+      YOKE_RUN_N_STATUSES,
+} yoke_run_status;
+extern const char* const yoke__run_status_names[YOKE_RUN_N_STATUSES];
+
+typedef struct yoke_study_result {
+  yoke_run_status status;
+  double t;  // time reached [s]
+  double*
+      values;  // n_measures, the caller's; NaN where there is none, and all of them unless the run is good
+  char* reason;  // why it is not good, to be freed; NULL: nothing to say
+} yoke_study_result;
+
+// Its measures count.
+static inline bool yoke__run_is_good(yoke_run_status status) {
+  return status == YOKE_RUN_DONE || status == YOKE_RUN_ENDED;
+}
+
+// One run: point n_points is the current setting; repeat 0 leaves the seed alone. Failures of the run are part of the
+// result. YOKE_INTERRUPTED once is_cancelled is true, YOKE_NO_MEMORY: nothing is known about the run.
+yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t repeat,
+                            const atomic_bool* is_cancelled, yoke_study_result* result);
+
+// Reads, builds and starts the system of a run without stepping it. Messages go to `messages`. On failure both are NULL;
+// else destroy the state, then the system.
+yoke_status yoke__study_build(const yoke_study_plan* plan, size_t point, size_t repeat,
+                              yoke_messages* messages, yoke_system** system, yoke_state** state);
+// Whether a run can be started and has what the measures and limits name. All messages go to `messages`.
+yoke_status yoke__study_check(const yoke_study_plan* plan, size_t point, size_t repeat,
+                              yoke_messages* messages);
+
+typedef struct yoke_study_case {
+  size_t point, repeat;
+  yoke_study_result* result;
+} yoke_study_case;
+
+// Called in the thread that runs the batch.
+typedef struct yoke_batch_calls {
+  // a run has ended; negative ends the batch
+  yoke_status (*finished)(void* context, const yoke_study_case* run);
+  // several times per second; n_done of the batch
+  void (*progress)(void* context, size_t n_done);
+  bool (*is_interrupted)(void);
+  void* context;
+} yoke_batch_calls;
+
+// All cases on n_jobs threads. `finished` sees them in the order in which they end. YOKE_INTERRUPTED, what `finished`
+// returned, or YOKE_NO_MEMORY: the cases that were not reported are not run.
+yoke_status yoke__study_batch(const yoke_study_plan* plan, const yoke_study_case cases[],
+                              size_t n_cases, int n_jobs, const yoke_batch_calls* calls);
+
+#endif

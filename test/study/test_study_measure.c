@@ -1,0 +1,246 @@
+// What a run is judged by, on signals whose measures are known, and the limits that end it.
+#include "quality/quality_ledger.h"
+#include "study/study_fixture.h"
+#include "study/study_measure.h"
+#include "support/sim.h"
+
+// y = 2 t - 1 from 0 to 1 s in steps of 0.1: 11 samples from -1 to 1
+static const char ramp[] = "yoke: 1\n"
+                           "time: {stop: 1, step: 0.1}\n"
+                           "units:\n"
+                           "  r: {model: ramp, with: {offset: -1, slope: 2, t0: 0}}\n"
+                           "  i: {model: integrator}\n"
+                           "connections: [r.y -> i.u]\n";
+
+static const char oscillator[] =
+    "yoke: 1\n"
+    "time: {stop: 10, step: 1e-3}\n"
+    "units:\n"
+    "  left:  {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: 0, v: 100}}\n"
+    "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {x: 0, v: -100}}\n"
+    "connections:\n"
+    "  - right.x -> left.x_other\n"
+    "bonds:\n"
+    "  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}\n"
+    "record: {every: 10}\n";
+
+static const char* const no_axis[] = {"time.start=0", NULL};
+
+// ---- texts
+
+static void test_measures(void** state) {
+  (void)state;
+  yoke_study_measure m;
+  char err[512] = "";
+  check_ok(yoke__study_measure_parse("ter", &m, err, sizeof err));
+  assert_int_equal(m.kind, YOKE_STUDY_TER);
+  assert_null(m.argument);
+  check_ok(yoke__study_measure_parse("rter:a bond", &m, err, sizeof err));
+  assert_string_equal(m.argument, "a bond");
+  check_ok(yoke__study_measure_parse("maxabs:u.der(x:y)", &m, err, sizeof err));
+  assert_int_equal(m.kind, YOKE_STUDY_MAXABS);
+  assert_string_equal(m.argument, "u.der(x:y)");
+}
+
+static void check_no_measure(const char* text, const char* why) {
+  yoke_study_measure m;
+  char err[512] = "";
+  assert_int_equal(yoke__study_measure_parse(text, &m, err, sizeof err), YOKE_BAD_INPUT);
+  check_contains(err, why);
+}
+
+static void test_wrong_measures(void** state) {
+  (void)state;
+  check_no_measure("retr", "did you mean 'rter'?");
+  check_no_measure("average:u.x", "known: ter, rter");
+  check_no_measure("", "known: ter, rter");
+  check_no_measure("end", "end:unit.variable");
+  check_no_measure("end:", "end:unit.variable");
+  check_no_measure("max:x", "max:unit.variable");
+  check_no_measure("ter:", "name of a bond");
+  check_no_measure("steps:x", "takes no name");
+}
+
+static void test_limits(void** state) {
+  (void)state;
+  yoke_arena arena = {0};
+  yoke_study_limit l;
+  char err[512] = "";
+  check_ok(yoke__study_limit_parse("max:u.x <= 3.5", &arena, &l, err, sizeof err));
+  assert_string_equal(l.measure.text, "max:u.x");
+  assert_true(l.is_upper && !l.is_strict && yoke__study_limit_is_early(&l));
+  assert_false(yoke__study_limit_is_violated(&l, 3.5));
+  assert_true(yoke__study_limit_is_violated(&l, 3.6));
+  assert_true(yoke__study_limit_is_violated(&l, (double)NAN));
+  check_ok(yoke__study_limit_parse("min:u.x>-1", &arena, &l, err, sizeof err));
+  assert_true(!l.is_upper && l.is_strict && yoke__study_limit_is_early(&l));
+  assert_true(yoke__study_limit_is_violated(&l, -1));
+  assert_false(yoke__study_limit_is_violated(&l, 0));
+  // these can still come true until the end
+  check_ok(yoke__study_limit_parse("max:u.x>=3", &arena, &l, err, sizeof err));
+  assert_false(yoke__study_limit_is_early(&l));
+  check_ok(yoke__study_limit_parse("end:u.x<3", &arena, &l, err, sizeof err));
+  assert_true(l.is_strict && !yoke__study_limit_is_early(&l));
+  static const char* const wrong[] = {"max:u.x",      "max:u.x<=", "max:u.x<=a",
+                                      "max:u.x<=nan", "<=3",       "max:u.x=3"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    assert_int_equal(yoke__study_limit_parse(wrong[i], &arena, &l, err, sizeof err),
+                     YOKE_BAD_INPUT);
+    check_contains(err, "such as max:unit.variable<=10");
+  }
+  assert_int_equal(yoke__study_limit_parse("status<=1", &arena, &l, err, sizeof err),
+                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__study_limit_parse("mxa:u.x<=1", &arena, &l, err, sizeof err),
+                   YOKE_BAD_INPUT);
+  check_contains(err, "unknown measure");
+  yoke__arena_free(&arena);
+}
+
+// ---- numbers
+
+static void test_signals(void** state) {
+  (void)state;
+  static const char* const measures[] = {"end:r.y", "max:r.y", "min:r.y", "maxabs:r.y",
+                                         "rms:r.y", "steps",   "end:i.u", NULL};
+  fixture f;
+  double v[FIXTURE_MAX];
+  fixture_open(&f, ramp, no_axis, measures, NULL);
+  const yoke_study_result result = fixture_run(&f, 0, 0, v);
+  assert_int_equal(result.status, YOKE_RUN_DONE);
+  check_near(result.t, 1, 1e-15);
+  check_near(v[0], 1, 1e-15);
+  check_near(v[1], 1, 1e-15);
+  check_near(v[2], -1, 0);
+  check_near(v[3], 1, 1e-15);
+  // sum of (2 k/10 - 1)^2 over k = 0 .. 10 is 4.4
+  check_near(v[4], sqrt(4.4 / 11), 1e-15);
+  check_near(v[5], 10, 0);
+  check_near(v[6], 1, 1e-15);  // an input: the newest output of its source
+  fixture_close(&f);
+}
+
+// the energy measures are the numbers of the ledger, for one bond and for all
+static void test_energy(void** state) {
+  (void)state;
+  static const char* const measures[] = {"ter", "ter:spring",     "rter", "dE",
+                                         "eps", "created:spring", "rho",  NULL};
+  fixture f;
+  double v[FIXTURE_MAX];
+  fixture_open(&f, oscillator, no_axis, measures, NULL);
+  assert_int_equal(fixture_run(&f, 0, 0, v).status, YOKE_RUN_DONE);
+  sim s = sim_open("%s", oscillator);
+  sim_run(&s);
+  yoke_ledger_result r;
+  yoke__ledger_result(s.state->ledger, 0, &r);
+  const double want[] = {r.ter, r.ter, r.rter, r.residual, r.eps, r.created, r.rho_worst};
+  for (size_t i = 0; i < 7; i++) {
+    if (!(v[i] == want[i]) || v[i] == 0) {
+      fail_msg("%s is %.17g, the ledger has %.17g", measures[i], v[i], want[i]);
+    }
+  }
+  sim_close(&s);
+  fixture_close(&f);
+}
+
+// Gauss-Seidel has no factor between residual and energy: the cell stays empty, it is not 0
+static void test_missing_numbers(void** state) {
+  (void)state;
+  static const char* const vary[] = {"scheme=gauss-seidel", NULL};
+  static const char* const measures[] = {"created", "eps", "ter", NULL};
+  fixture f;
+  double v[FIXTURE_MAX];
+  fixture_open(&f, oscillator, vary, measures, NULL);
+  assert_int_equal(fixture_run(&f, 0, 0, v).status, YOKE_RUN_DONE);
+  assert_true(isnan(v[0]) && isnan(v[1]));
+  check_between(v[2], 1, 1e6);
+  fixture_close(&f);
+}
+
+// TE-02: TER of the rotational oscillator at 0.1 s, fresh exchange and Gauss-Seidel, as the specification has it (TER 5.3)
+static void test_published_ter(void** state) {
+  (void)state;
+  static char text[1 << 14];
+  static const char* const files[] = {"fresh", "gauss-seidel"};
+  static const double want[] = {2.159476e-03, 1.305587e-03};
+  static const char* const vary[] = {"time.step=0.1", NULL};
+  static const char* const measures[] = {"ter", NULL};
+  const char* source = getenv("YOKE_SOURCE_DIR");
+  if (source == NULL) {
+    skip();
+    return;
+  }
+  for (size_t i = 0; i < 2; i++) {
+    char path[512], err[256] = "", *bytes = NULL;
+    size_t n = 0;
+    snprintf(path, sizeof path, "%s/scenarios/rotational-oscillator/%s.yaml", source, files[i]);
+    check_ok(yoke__os_read_file(path, sizeof text - 1, &bytes, &n, err, sizeof err));
+    memcpy(text, bytes, n + 1);
+    free(bytes);
+    fixture f;
+    double v[FIXTURE_MAX];
+    fixture_open(&f, text, vary, measures, NULL);
+    const yoke_study_result result = fixture_run(&f, 0, 0, v);
+    if (result.status != YOKE_RUN_DONE) {
+      fail_msg("%s: %s", files[i], result.reason);
+    }
+    check_relative(v[0], want[i], 5e-7);  // the digits that are printed
+    fixture_close(&f);
+  }
+}
+
+// nrmse of a signal against itself is 0, against one that is off by c it is c over the range
+static void test_nrmse(void** state) {
+  (void)state;
+  static const char* const measures[] = {"nrmse:r.y", NULL};
+  static const char* const tables[] = {"time,r.y\n0,-1\n1,1\n", "time,r.y\n0,-0.5\n0.5,\n1,1.5\n"};
+  static const double want[] = {0, 0.25};
+  for (size_t i = 0; i < 2; i++) {
+    fixture f;
+    yoke_csv reference;
+    double v[FIXTURE_MAX];
+    char err[256] = "";
+    fixture_open(&f, ramp, no_axis, measures, NULL);
+    check_ok(yoke__csv_parse(tables[i], strlen(tables[i]), &reference, err, sizeof err));
+    f.plan.reference = &reference;
+    assert_int_equal(fixture_run(&f, 0, 0, v).status, YOKE_RUN_DONE);
+    check_near(v[0], want[i], 1e-15);
+    yoke__csv_free(&reference);
+    fixture_close(&f);
+  }
+}
+
+// ---- names that are not there
+
+static void check_unbound(const char* system, const char* measure, const char* why) {
+  const char* const measures[] = {measure, NULL};
+  fixture f;
+  double v[FIXTURE_MAX];
+  fixture_open(&f, system, no_axis, measures, NULL);
+  const yoke_study_result result = fixture_run(&f, 0, 0, v);
+  assert_int_equal(result.status, YOKE_RUN_REFUSED);
+  check_contains(result.reason, why);
+  check_contains(result.reason, measure);
+  assert_true(isnan(v[0]));
+  fixture_close(&f);
+}
+
+static void test_unknown_names(void** state) {
+  (void)state;
+  check_unbound(ramp, "end:q.y", "unknown unit 'q'");
+  check_unbound(ramp, "end:r.yy", "did you mean 'y'?");
+  check_unbound(ramp, "ter", "no bonds");
+  check_unbound(ramp, "end:r.slope", "cannot be measured");
+  check_unbound(ramp, "nrmse:r.y", "--reference");
+  check_unbound(oscillator, "ter:spirng", "did you mean 'spring'?");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_measures),      cmocka_unit_test(test_wrong_measures),
+      cmocka_unit_test(test_limits),        cmocka_unit_test(test_signals),
+      cmocka_unit_test(test_energy),        cmocka_unit_test(test_missing_numbers),
+      cmocka_unit_test(test_published_ter), cmocka_unit_test(test_nrmse),
+      cmocka_unit_test(test_unknown_names),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
