@@ -23,6 +23,7 @@ typedef struct energy {
   const double* scale;
   size_t n_signals;
   double interval;
+  bool is_held;  // one signal of order 0, the usual case
   yoke_polynomial* signals;
   double* added;
   double* numbers;
@@ -156,6 +157,7 @@ static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup
       .scale = setup->bond->scale,
       .n_signals = setup->n_signals,
       .interval = setup->interval,
+      .is_held = setup->n_signals == 1 && setup->orders[0] == 0,
       .signals = (yoke_polynomial*)after,
       .added = numbers,
       .numbers = numbers + setup->n_signals,
@@ -186,23 +188,35 @@ static void energy_observe(void* memory, const yoke_coupling_moment* now, const 
   energy* self = memory;
   const size_t n = self->n_signals;
   correct(self, now, y + n, y + 2 * n);
+  if (self->is_held) {
+    // a hold has no history
+    self->signals->u = y[0];
+    self->added[0] = self->correction.corr[0] / self->scale[0];
+    return;
+  }
   for (size_t i = 0; i < n; i++) {
     yoke__polynomial_observe(&self->signals[i], y[i]);
     self->added[i] = self->correction.corr[i] / self->scale[i];
   }
 }
 
+// adding 0 would turn -0 into 0: off must be the same bytes as hold
+static inline double add(double u, double added) {
+  return added != 0 ? u + added : u;
+}
+
 static void energy_input(void* memory, size_t sink, double tau, double u[]) {
   const energy* self = memory;
+  if (self->is_held) {
+    u[0] = add(self->signals->u, self->added[0]);
+    return;
+  }
   const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
   const yoke_polynomial_weights w = yoke__polynomial_at(tau / self->interval);
   for (size_t i = 0; i < n; i++) {
     const yoke_polynomial* signal = &self->signals[first + i];
-    u[i] = yoke__polynomial_sum(signal, self->orders[first + i], w, signal->u);
-    // adding 0 would turn -0 into 0: off must be the same bytes as hold
-    if (self->added[first + i] != 0) {
-      u[i] += self->added[first + i];
-    }
+    u[i] = add(yoke__polynomial_sum(signal, self->orders[first + i], w, signal->u),
+               self->added[first + i]);
   }
 }
 
@@ -240,8 +254,8 @@ static double energy_remainder(const void* memory) {
   return self->correction.accumulated + self->correction.step_energy;
 }
 
-static const char* energy_warn(const double parameters[]) {
-  const yoke_correction_settings settings = read_settings(parameters, 0);
+static const char* energy_warn(const double values[]) {
+  const yoke_correction_settings settings = read_settings(values, 0);
   return settings.is_enabled && yoke__correction_is_unguarded(&settings)
              ? "nothing limits the correction, which is infinite where the rate passes 0 and can "
                "create more energy than it removes; give min_rate_abs or max_action, or leave "

@@ -51,7 +51,12 @@ size_t yoke__correction_numbers(size_t n) {
 
 void yoke__correction_start(yoke_correction* c, const yoke_correction_settings* settings, size_t n,
                             double memory[], const double action[], const double rate[]) {
-  *c = (yoke_correction){.settings = *settings, .corr = memory};
+  *c = (yoke_correction){
+      .settings = *settings,
+      .corr = memory,
+      .clip_gain = (settings->is_clip_needed ? 2 * settings->mu : 1) * settings->gamma,
+      .is_single = n == 1 && settings->is_enabled,
+  };
   memset(memory, 0, n * sizeof *memory);
   yoke__monitor_start(&c->monitor, &settings->monitor, n, memory + n, action, rate);
 }
@@ -105,6 +110,12 @@ static void book_step(yoke_correction* c, double h) {
   c->change_peak = c->monitor.change > old_peak ? c->monitor.change : old_peak;
 }
 
+// The largest correction. No limit is not the same as infinity times a peak of 0, which is not a number: max_action then.
+static inline double clip_of(const yoke_correction* c) {
+  const double relative = c->clip_gain * c->change_peak;
+  return relative < c->settings.max_action ? relative : c->settings.max_action;
+}
+
 // corr along the rate for a step of length h; 0 where the rate is too small to act with.
 static void set_correction(yoke_correction* c, double h, const double rate[]) {
   const yoke_correction_settings* s = &c->settings;
@@ -116,10 +127,7 @@ static void set_correction(yoke_correction* c, double h, const double rate[]) {
     c->counts.n_skips++;
     return;
   }
-  // no clip is not the same as infinity times a peak of 0
-  const double gamma = s->is_clip_needed ? 2 * s->mu * s->gamma : s->gamma;
-  const double relative = isinf(s->gamma) ? s->max_action : gamma * c->change_peak;
-  const double clip = relative < s->max_action ? relative : s->max_action;
+  const double clip = clip_of(c);
   if (fabs(b) > clip) {
     b = copysign(clip, b);
     c->counts.n_clips++;
@@ -140,25 +148,67 @@ static void pass_lost_step(yoke_correction* c, double h) {
   suspend(c, true);
 }
 
-void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
-                             const double action[], const double rate[]) {
-  c->counts.n_steps++;
+// The whole step for one component while nothing is unusual: not suspended, no limit of energy, a rate to act with, all
+// finite. Same bits as the general path; false: nothing has happened.
+static inline bool correct_one(yoke_correction* c, double h_last, double h_next, double rate) {
+  const yoke_correction_settings* s = &c->settings;
+  const yoke_monitor* m = &c->monitor;
+  if (!c->is_single || c->is_suspended || c->is_jump || m->rho > s->gate) {
+    return false;
+  }
+  const double sum = c->accumulated + (c->step_energy + c->corr[0] * rate * h_last);
+  const double energy = s->mu * m->power_smooth * h_last;
+  const double size = fabs(rate);
+  double b = -(energy + s->k_i * sum) / (size * h_next);
+  // a value that is not finite spoils the first of these
+  if (!((sum + energy + b) * 0 == 0) || fabs(sum) > s->max_energy ||
+      size <= s->min_rate * m->rate_peak || size < s->min_rate_abs) {
+    return false;
+  }
+  const double old_peak = c->change_peak * m->peak_decay;
+  c->change_peak = m->change > old_peak ? m->change : old_peak;
+  c->accumulated = sum;
+  c->step_energy = energy;
+  const double clip = clip_of(c);
+  if (fabs(b) > clip) {
+    b = copysign(clip, b);
+    c->counts.n_clips++;
+  }
+  c->corr[0] = rate < 0 ? -b : b;
+  c->counts.peak = fabs(b) > c->counts.peak ? fabs(b) : c->counts.peak;
+  return true;
+}
+
+// The samples go to the monitor.
+static inline void watch(yoke_correction* c, double h, const double action[], const double rate[]) {
+  const bool is_usual = c->is_single && !c->is_jump && !c->is_lost;
+  if (is_usual && yoke__monitor_update_one(&c->monitor, h, action[0], rate[0])) {
+    return;
+  }
   if (c->is_jump) {
     yoke__monitor_jump(&c->monitor);
   }
   if (c->is_lost) {
-    yoke__monitor_miss(&c->monitor, h_last);
+    yoke__monitor_miss(&c->monitor, h);
   } else {
-    yoke__monitor_update(&c->monitor, h_last, action, rate);
+    yoke__monitor_update(&c->monitor, h, action, rate);
   }
   c->is_lost = false;
+}
+
+void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
+                             const double action[], const double rate[]) {
+  c->counts.n_steps++;
+  watch(c, h_last, action, rate);
   if (c->monitor.is_lost) {
     pass_lost_step(c, h_last);
     return;
   }
   c->residual += c->monitor.power_smooth * h_last;
   c->counts.n_outside += c->monitor.rho > RHO_VALID;
-
+  if (correct_one(c, h_last, h_next, rate[0])) {
+    return;
+  }
   suspend(c, pass_gate(c));
   c->is_jump = false;
   close_step(c, h_last, rate);

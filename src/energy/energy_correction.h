@@ -52,6 +52,8 @@ typedef struct yoke_correction {
   double accumulated;  // E_acc [J]
   double change_peak;  // decaying peak of |B_k+1 - B_k|: the size of the error of extrapolation
   double residual;     // sum of dP~ H [J]
+  double clip_gain;    // gamma as it counts
+  bool is_single;      // one component, switched on: the usual case
   int hold;
   bool is_suspended, is_lost, is_jump;
   yoke_correction_counts counts;

@@ -106,6 +106,7 @@ typedef struct yoke_state {
   int64_t record_wait;
   int64_t n_rows;
   _Atomic int64_t progress;  // slots done, for whoever watches
+  atomic_size_t watched;     // 1 + the bond whose alarm began last; 0: none
 } yoke_state;
 
 // Memory and consistent initial values: the system stands at its start time. Errors go to messages.

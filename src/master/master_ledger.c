@@ -154,7 +154,13 @@ yoke_status yoke__master_observe(const yoke_system* system, yoke_state* state) {
   view.y = state->y;
   const yoke_alarm_level level =
       yoke__ledger_observe(state->ledger, state->t, state->slot_h, &view, state->held_actions);
-  state->is_stopped = state->is_stopped || level == YOKE_ALARM_STOP;
+  if (level != YOKE_ALARM_NONE) {
+    size_t n = 0, n_more = 0;
+    const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
+    atomic_store_explicit(&state->watched, n == 0 ? 0 : 1 + alarms[n - 1].bond,
+                          memory_order_relaxed);
+    state->is_stopped = state->is_stopped || level == YOKE_ALARM_STOP;
+  }
   return YOKE_OK;
 }
 

@@ -13,8 +13,9 @@ typedef struct yoke_book {
   bool has_mu;
   bool is_simple;  // one component between two units with one call per slot
   yoke_ter ter;
-  int64_t wait;  // slots until the next exchange
-  double since;  // time since the last one [s]
+  int64_t wait;   // slots until the next exchange
+  double since;   // time since the last one [s]
+  double t_last;  // when that was [s]
   double *action, *rate, *held, *four[4], *monitor_memory;
 
   int64_t n_samples, n_judged, n_bad_rho;
@@ -30,6 +31,7 @@ typedef struct yoke_book {
   double t_above[YOKE_N_INDICATORS];
   size_t n_alarms[3];  // by level
 
+  yoke_window* over;   // number of samples above stop.rho; NULL without that limit
   yoke_window window;  // created [J], TER [J], throughput [J], number of steep samples
 } yoke_book;
 
@@ -38,7 +40,7 @@ struct yoke_ledger {
   size_t n_bonds;
   double slot, t_start;
   double* values;
-  yoke_alarm* alarms;
+  yoke_alarm* alarms;  // the last one, behind the list, takes all that are only counted
   size_t n_alarms, n_more;
   bool is_violated;
 };

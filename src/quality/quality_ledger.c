@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "quality/quality_books.h"
 
 const char* const yoke__ledger_value_names[YOKE_LEDGER_N_VALUES] = {"P", "dP", "dE", "rho", "ter"};
@@ -36,6 +37,12 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
   for (size_t i = 0; i < YOKE_N_INDICATORS; i++) {
     book->open[i] = YOKE_NO_ALARM;
   }
+  if (bond->watch.stop.value[YOKE_INDICATOR_RHO] < INFINITY) {
+    book->over = yoke__arena_take(arena, sizeof *book->over);
+    if (book->over == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+  }
   const bool is_laid = book->action != NULL && book->rate != NULL && book->held != NULL &&
                        book->monitor_memory != NULL;
   return is_laid ? YOKE_OK : YOKE_NO_MEMORY;
@@ -51,7 +58,7 @@ yoke_status yoke__ledger_create(yoke_arena* arena, const yoke_ledger_bond bonds[
   ledger->books = yoke__arena_array(arena, n_bonds + 1, sizeof *ledger->books);
   ledger->values =
       yoke__arena_array(arena, (n_bonds + 1) * YOKE_LEDGER_N_VALUES, sizeof *ledger->values);
-  ledger->alarms = yoke__arena_array(arena, YOKE_LEDGER_MAX_ALARMS, sizeof *ledger->alarms);
+  ledger->alarms = yoke__arena_array(arena, YOKE_LEDGER_MAX_ALARMS + 1, sizeof *ledger->alarms);
   if (ledger->books == NULL || ledger->values == NULL || ledger->alarms == NULL) {
     return YOKE_NO_MEMORY;
   }
@@ -80,6 +87,21 @@ static double dot(size_t n, const double a[], const double b[]) {
   return sum;
 }
 
+static void add_total(yoke_ledger* ledger) {
+  double* total = ledger->values + ledger->n_bonds * YOKE_LEDGER_N_VALUES;
+  memset(total, 0, YOKE_LEDGER_N_VALUES * sizeof *total);
+  for (size_t i = 0; i < ledger->n_bonds; i++) {
+    const double* values = ledger->values + i * YOKE_LEDGER_N_VALUES;
+    if (ledger->books[i].bond->kind == YOKE_BOND_HEAT) {
+      continue;
+    }
+    for (size_t k = 0; k < YOKE_LEDGER_N_VALUES; k++) {
+      const bool is_worst = k == YOKE_LEDGER_RHO;
+      total[k] = !is_worst ? total[k] + values[k] : values[k] > total[k] ? values[k] : total[k];
+    }
+  }
+}
+
 void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
   ledger->t_start = t;
   for (size_t i = 0; i < ledger->n_bonds; i++) {
@@ -90,9 +112,16 @@ void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
     yoke__monitor_start(&book->own_monitor, &yoke__monitor_defaults, bond->n, book->monitor_memory,
                         book->action, book->rate);
     yoke__window_start(&book->window, bond->watch.window);
+    if (book->over != NULL) {
+      yoke__window_start(book->over, bond->watch.window);
+    }
     book->wait = bond->every;
+    book->t_last = t;
     ledger->values[i * YOKE_LEDGER_N_VALUES + YOKE_LEDGER_P] =
         dot(bond->n, book->action, book->rate);
+  }
+  if (ledger->n_bonds > 1) {
+    add_total(ledger);
   }
 }
 
@@ -212,12 +241,11 @@ static void open_alarm(yoke_ledger* ledger, yoke_book* book, yoke_indicator indi
                        yoke_alarm_level level, double t, double value, double limit) {
   book->n_alarms[level]++;
   ledger->is_violated = ledger->is_violated || book->bond->watch.is_limited;
-  if (ledger->n_alarms == YOKE_LEDGER_MAX_ALARMS) {
-    ledger->n_more++;
-    return;
-  }
-  book->open[indicator] = ledger->n_alarms;
-  ledger->alarms[ledger->n_alarms++] =
+  const bool is_listed = ledger->n_alarms < YOKE_LEDGER_MAX_ALARMS;
+  const size_t index = is_listed ? ledger->n_alarms++ : YOKE_LEDGER_MAX_ALARMS;
+  ledger->n_more += !is_listed;
+  book->open[indicator] = index;
+  ledger->alarms[index] =
       (yoke_alarm){(size_t)(book - ledger->books), indicator, level, t, NAN, value, limit, value};
 }
 
@@ -276,13 +304,16 @@ static double energy_of(const yoke_book* book) {
   return book->bond->energy > 0 ? book->bond->energy : book->energy_high - book->energy_low;
 }
 
+// not while the system settles, nor while next to nothing is exchanged
+static inline bool is_judged(const yoke_ledger* ledger, const yoke_book* book, double t) {
+  const double scale = book->monitor->action_peak * book->monitor->rate_peak;
+  return t - ledger->t_start >= book->bond->watch.settle * (1 - 1e-9) &&
+         scale >= 1e-6 * book->bond->power;
+}
+
 static yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
   const yoke_ledger_watch* watch = &book->bond->watch;
   const double rho = book->monitor->rho;
-  const double scale = book->monitor->action_peak * book->monitor->rate_peak;
-  if (t - ledger->t_start < watch->settle * (1 - 1e-9) || scale < 1e-6 * book->bond->power) {
-    return YOKE_ALARM_NONE;
-  }
   book->n_judged++;
   book->rho_sum += rho;
   book->n_bad_rho += rho > BAD_RHO;
@@ -291,8 +322,8 @@ static yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
     book->t_rho_worst = t;
   }
   book->is_persistent = book->is_persistent || book->window.sums[3] > N_PERSIST;
-  const bool is_rho_stop =
-      rho > watch->stop.value[YOKE_INDICATOR_RHO] && book->window.sums[3] > (double)watch->persist;
+  const bool is_rho_stop = book->over != NULL && rho > watch->stop.value[YOKE_INDICATOR_RHO] &&
+                           book->over->sums[0] > (double)watch->persist;
   yoke_alarm_level level = check_quickly(ledger, book, YOKE_INDICATOR_RHO, t, rho, 1, is_rho_stop);
 
   // products instead of quotients: this runs in every step
@@ -330,7 +361,9 @@ static double created_by_step(yoke_book* book, double h) {
 static inline yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double t, double h,
                                           double power, double values[]) {
   const yoke_monitor* monitor = book->monitor;
-  const double energy = power * h, created = created_by_step(book, h);
+  const double created = created_by_step(book, h);
+  const double energy = yoke__is_finite(power * h) ? power * h : 0;
+  const bool is_counted = is_judged(ledger, book, t);
   // the range of what has passed is the energy of the exchange, unless the user knows better
   const double passed = book->passed.high + energy;
   book->passed.high = passed;
@@ -341,9 +374,15 @@ static inline yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, 
   yoke__sum_add(&book->residual, monitor->power * h);
   const double ter = yoke__sum_value(&book->ter.total);
   const double throughput = yoke__sum_value(&book->ter.throughput);
-  const double numbers[YOKE_WINDOW_NUMBERS] = {
-      created, ter - book->ter_last, throughput - book->throughput_last, monitor->rho > STEP_RHO};
+  const double numbers[YOKE_WINDOW_NUMBERS] = {created, ter - book->ter_last,
+                                               throughput - book->throughput_last,
+                                               is_counted && monitor->rho > STEP_RHO};
   yoke__window_add_finite(&book->window, h, numbers);
+  if (book->over != NULL) {
+    const double limit = book->bond->watch.stop.value[YOKE_INDICATOR_RHO];
+    const double over[YOKE_WINDOW_NUMBERS] = {is_counted && monitor->rho > limit};
+    yoke__window_add_finite(book->over, h, over);
+  }
   book->ter_last = ter;
   book->throughput_last = throughput;
   values[YOKE_LEDGER_P] = power;
@@ -351,7 +390,8 @@ static inline yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, 
   values[YOKE_LEDGER_DE] = yoke__sum_value(&book->residual);
   values[YOKE_LEDGER_RHO] = monitor->rho;
   values[YOKE_LEDGER_TER] = ter;
-  return judge(ledger, book, t);
+  book->t_last = t;
+  return is_counted ? judge(ledger, book, t) : YOKE_ALARM_NONE;
 }
 
 static yoke_alarm_level observe_bond(yoke_ledger* ledger, yoke_book* book, double t, double h,
@@ -387,21 +427,6 @@ static yoke_alarm_level observe_one(yoke_ledger* ledger, yoke_book* book, double
     yoke__monitor_update(book->monitor, h, &action, &rate);
   }
   return close_step(ledger, book, t, h, action * rate, values);
-}
-
-static void add_total(yoke_ledger* ledger) {
-  double* total = ledger->values + ledger->n_bonds * YOKE_LEDGER_N_VALUES;
-  memset(total, 0, YOKE_LEDGER_N_VALUES * sizeof *total);
-  for (size_t i = 0; i < ledger->n_bonds; i++) {
-    const double* values = ledger->values + i * YOKE_LEDGER_N_VALUES;
-    if (ledger->books[i].bond->kind == YOKE_BOND_HEAT) {
-      continue;
-    }
-    for (size_t k = 0; k < YOKE_LEDGER_N_VALUES; k++) {
-      const bool is_worst = k == YOKE_LEDGER_RHO;
-      total[k] = !is_worst ? total[k] + values[k] : values[k] > total[k] ? values[k] : total[k];
-    }
-  }
 }
 
 yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,

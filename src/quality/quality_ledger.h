@@ -145,7 +145,7 @@ yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
 void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* monitor);
 // A method that corrects a bond says before observe how much of the created energy is still there [J].
 void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder);
-// YOKE_LEDGER_N_VALUES numbers per bond, then the same of the total.
+// YOKE_LEDGER_N_VALUES numbers per bond; with more than one bond, then the same of the total.
 const double* yoke__ledger_values(const yoke_ledger* ledger);
 // Largest rho of all bonds at the last exchange, for step control.
 double yoke__ledger_rho(const yoke_ledger* ledger);

@@ -187,11 +187,12 @@ static void copy_ter(const yoke_ter* ter, yoke_ledger_result* out) {
   out->n_bad = ter->n_bad;
 }
 
-static void result_of_bond(const yoke_book* book, yoke_ledger_result* out) {
+static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
+                           yoke_ledger_result* out) {
   const yoke_ledger_bond* bond = book->bond;
   *out = (yoke_ledger_result){.bond = bond,
                               .n_samples = book->n_samples,
-                              .duration = (double)book->n_samples * bond->interval,
+                              .duration = book->t_last - ledger->t_start,
                               .residual = yoke__sum_value(&book->residual),
                               .has_ter = bond->has_ter,
                               .t_eps_worst = book->t_eps_worst,
@@ -231,7 +232,7 @@ static void result_of_all(const yoke_ledger* ledger, yoke_ledger_result* out) {
   size_t worst = ledger->n_bonds;
   for (size_t i = 0; i < ledger->n_bonds; i++) {
     yoke_ledger_result one;
-    result_of_bond(&ledger->books[i], &one);
+    result_of_bond(ledger, &ledger->books[i], &one);
     if (one.bond->kind == YOKE_BOND_HEAT) {
       continue;
     }
@@ -275,7 +276,7 @@ static void result_of_all(const yoke_ledger* ledger, yoke_ledger_result* out) {
 
 void yoke__ledger_result(const yoke_ledger* ledger, size_t i, yoke_ledger_result* out) {
   if (i < ledger->n_bonds) {
-    result_of_bond(&ledger->books[i], out);
+    result_of_bond(ledger, &ledger->books[i], out);
   } else {
     result_of_all(ledger, out);
   }

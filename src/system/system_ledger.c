@@ -133,12 +133,30 @@ static yoke_mu_origin origin_of(const yoke_system* system, const yoke_system_bon
   return is_both ? YOKE_MU_BOTH_FEEDTHROUGH : YOKE_MU_AUTOMATIC;
 }
 
+static bool has_one_interval(const yoke_system* system, const yoke_system_bond* bond) {
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    const size_t links[] = {bond->action[i].link, bond->rate[i].link};
+    for (size_t k = 0; k < 2; k++) {
+      if (links[k] != YOKE_NOT_FOUND && system->links[links[k]].interval != bond->interval) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 // What a correction needs and does not have is an error; the ledger itself only says that it does not know.
 static void check_method(yoke_system* system, const yoke_system_bond* bond) {
   for (size_t i = 1; i < system->n_methods; i++) {
     const yoke_system_method* method = &system->methods[i];
     if (method->bond == YOKE_NOT_FOUND || &system->bonds[method->bond] != bond) {
       continue;
+    }
+    if (!has_one_interval(system, bond)) {
+      yoke__error(system->messages, method->place,
+                  "%s: method '%s' needs action and rate to be exchanged together; their "
+                  "connections have different intervals",
+                  method->owner, method->ops->name);
     }
     if ((method->ops->flags & YOKE_COUPLING_EXPLICIT) != 0 && is_implicit(system, bond)) {
       yoke__error(system->messages, method->place,

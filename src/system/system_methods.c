@@ -135,6 +135,16 @@ static void check_scheme(yoke_system* system, const yoke_system_method* method) 
   }
 }
 
+// A fresh unit passes its input on at the exchange, before the method has changed it.
+static bool is_passed_on(const yoke_system_unit* unit, size_t input) {
+  for (size_t i = 0; i < unit->unit.info->n_feedthrough; i++) {
+    if (unit->is_fresh && unit->unit.info->feedthrough[i].input == input) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void check_link(yoke_system* system, const yoke_system_method* method,
                        const yoke_system_link* link) {
   const yoke_system_unit* to = &system->units[link->to_unit];
@@ -146,6 +156,13 @@ static void check_link(yoke_system* system, const yoke_system_method* method,
         "%s: method '%s' shapes the input between exchanges, but '%s' is called only once per "
         "exchange of %s.%s; give it a smaller step",
         method->owner, method->ops->name, to->name, c->from.unit, c->from.variable);
+  }
+  if (is_bond && is_passed_on(to, link->to_variable)) {
+    yoke__error(
+        system->messages, method->place,
+        "%s: method '%s' changes what '%s' gets for its next step, but with exchange: fresh "
+        "'%s' passes %s on before that; make it stale, or correct behind it",
+        method->owner, method->ops->name, to->name, to->name, c->to.variable);
   }
   if (!is_bond && method->ops != &yoke__couple_hold && link->delay > 0) {
     yoke__error(system->messages, method->place,

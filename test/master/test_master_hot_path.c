@@ -91,9 +91,34 @@ static const char threads[] =
     "yoke: 1\ntime: {stop: 100, step: 1e-3}\nthreads: 2\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+// the ledger with all it has: correction, a law that rebuilds the action, several rates, alarms, a meter, a lossy link
+static const char corrected[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass, step: "
+    "1e-4}\n"
+    "  meter: {model: meter}\n"
+    "connections: [right.x -> left.x_other, left.f -> meter.effort_in, left.f -> meter.effort_out, "
+    "right.v -> meter.flow_in, right.v -> meter.flow_out]\n"
+    "bonds: {s: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: {method: "
+    "energy, order: 1}}}\nquality: {warn: {rho: 1e-3, eps: 1e-6, rter: 1e-6}}\n";
+static const char rebuilt[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  a: {model: oscillator.displacement, start: {v: 1}}\n"
+    "  b: {model: oscillator.displacement, step: 2.5e-4}\n"
+    "laws: {spring: {law: spring_damper, with: {k: 100}}}\n"
+    "connections: [a.x -> b.x_other, a.v -> b.v_other, b.x -> a.x_other, b.v -> a.v_other, "
+    "a.x -> spring.x1, a.v -> spring.v1, b.x -> spring.x2, b.v -> spring.v2]\n"
+    "bonds: {b: {action: spring.f, rate: b.v, residual: partner-held}}\n"
+    "couplings: {c: {method: nepce, members: [a, b]}}\n";
+static const char adaptive[] =
+    "yoke: 1\ntime: {stop: 100, step: {min: 1e-4, max: 1e-2}}\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
+    "connections: [right.x -> left.x_other]\n"
+    "bonds: {s: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: {method: "
+    "energy}}}\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
-static const char* const systems[] = {plain,     rates,        mixed,  mixed_gs,
-                                      iterative, iterative_gs, threads};
+static const char* const systems[] = {plain,        rates,     mixed,   mixed_gs, iterative,
+                                      iterative_gs, corrected, rebuilt, adaptive, threads};
 
 static void attach_ring(sim* s) {
   char err[256] = "";

@@ -1,0 +1,1297 @@
+// The report page: draws what the two pieces of JSON in the page say. Nothing is fetched and no library is used; every
+// text goes into the page as text, never as markup.
+//
+//   1 helpers: elements, numbers      4 graph of the system      7 timing
+//   2 signals: decoding               5 bonds                    8 alarms, settings, theme, print
+//   3 plots: time axis, panes         6 signals to choose        9 start
+(function () {
+  "use strict";
+
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const series = JSON.parse(document.getElementById("series").textContent);
+  const main = document.getElementById("main");
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 1 helpers
+
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function fill(node, attributes, children) {
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (value === undefined || value === null || value === false) continue;
+      if (key === "text") node.textContent = value;
+      else if (key.startsWith("on")) node.addEventListener(key.slice(2), value);
+      else node.setAttribute(key, value === true ? "" : value);
+    }
+    for (const child of children) {
+      if (child !== null && child !== undefined && child !== false) node.append(child);
+    }
+    return node;
+  }
+  const el = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
+  const svg = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
+
+  const isNumber = (x) => typeof x === "number" && isFinite(x);
+
+  // significant digits, without the zeros that say nothing
+  function digits(x, n) {
+    if (!isNumber(x)) return "\u2013";
+    if (x === 0) return "0";
+    const size = Math.abs(x);
+    if (size >= 1e6 || size < 1e-4) return x.toExponential(n - 1).replace(/\.?0+e/, "e").replace("e+", "e").replace("-", "\u2212");
+    return String(Number(x.toPrecision(n))).replace("-", "\u2212");
+  }
+  function percent(x) { return isNumber(x) ? digits(100 * x, 3) + " %" : "\u2013"; }
+
+  // 12300 J -> 12.3 kJ
+  function scaled(x, dim) {
+    if (!isNumber(x)) return "\u2013";
+    const prefixes = ["n", "\u00b5", "m", "", "k", "M", "G", "T"];
+    if (x === 0) return "0 " + dim;
+    let i = Math.floor(Math.log10(Math.abs(x) * (1 + 1e-9)) / 3);
+    if (i < -3 || i > 4) return digits(x, 3) + " " + dim;
+    return digits(x / Math.pow(10, 3 * i), 3) + " " + prefixes[i + 3] + dim;
+  }
+  const seconds = (x) => scaled(x, "s");
+  const grouped = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+
+  function dimension(dim) {
+    return dim === "" || dim === "1" ? "" : dim.replace(/\*/g, "\u00b7");
+  }
+
+  const KINDS = { "trustworthy": "ok", "doubtful": "doubt", "wrong": "wrong", "not judged": "none" };
+  const kindOf = (verdict) => KINDS[verdict] || "none";
+
+  // shape as well as colour: disc with a tick, triangle, octagon with a cross, dashed ring
+  function icon(kind, size) {
+    const shape = {
+      ok: [["circle", { cx: 12, cy: 12, r: 10, fill: "currentColor" }], ["path", { d: "M7 12.5l3.4 3.4L17 9", class: "cut" }]],
+      doubt: [["path", { d: "M12 2.5L22.5 21H1.5z", fill: "currentColor", stroke: "currentColor", "stroke-width": 1.5, "stroke-linejoin": "round" }],
+        ["path", { d: "M12 9v6M12 17.6v.9", class: "cut" }]],
+      wrong: [["path", { d: "M8 2h8l6 6v8l-6 6H8l-6-6V8z", fill: "currentColor" }], ["path", { d: "M8.3 8.3l7.4 7.4M15.7 8.3l-7.4 7.4", class: "cut" }]],
+      none: [["circle", { cx: 12, cy: 12, r: 9, fill: "none", stroke: "currentColor", "stroke-width": 2.2, "stroke-dasharray": "4 3" }],
+        ["path", { d: "M8 12h8", fill: "none", stroke: "currentColor", "stroke-width": 2.2 }]],
+    }[kind];
+    const node = svg("svg", { viewBox: "0 0 24 24", width: size, height: size, class: "icon", "aria-hidden": "true" });
+    for (const [name, attributes] of shape) {
+      if (attributes.class === "cut") Object.assign(attributes, { fill: "none", stroke: "var(--panel)", "stroke-width": 2.4, "stroke-linecap": "round" });
+      node.append(svg(name, attributes));
+    }
+    return node;
+  }
+  function chip(verdict) {
+    const kind = kindOf(verdict);
+    return el("span", { class: "chip v-" + kind }, icon(kind, 16), verdict);
+  }
+
+  function section(id, title, ...children) {
+    const node = el("section", { id, "aria-label": title }, el("h2", { text: title }), ...children);
+    main.append(node);
+    document.getElementById("nav").append(el("a", { href: "#" + id, text: title }));
+    return node;
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 2 signals: base 64 of little-endian numbers, see report_series.c
+
+  function bytesOf(text) {
+    const raw = atob(text || "");
+    const bytes = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
+    return bytes.buffer;
+  }
+  const edges = new Float64Array(bytesOf(series.edges));
+  const signals = series.columns;
+  const signalOf = new Map(signals.map((signal) => [signal.name, signal]));
+
+  // times with gaps (lost rows) between them: a break is a NaN
+  function withGaps(t, v) {
+    const gaps = series.gaps;
+    if (gaps.length === 0) return { t, v };
+    const times = [], values = [];
+    let g = 0;
+    for (let i = 0; i < t.length; i++) {
+      if (g < gaps.length && t[i] >= gaps[g + 1]) {
+        times.push(gaps[g + 1]);
+        values.push(NaN);
+        while (g < gaps.length && t[i] >= gaps[g + 1]) g += 2;
+      }
+      times.push(t[i]);
+      values.push(v[i]);
+    }
+    return { t: Float64Array.from(times), v: Float64Array.from(values) };
+  }
+
+  function decodeClasses(signal, v) {
+    const p = new Uint16Array(bytesOf(signal.p));
+    const t = [], values = [];
+    for (let k = 0; k < series.n_classes; k++) {
+      const start = edges[k], width = edges[k + 1] - start;
+      for (let j = 0; j < 2; j++) {
+        t.push(start + width * (p[2 * k + j] & 32767) / 32767);
+        values.push(v[2 * k + j]);
+      }
+      if (p[2 * k + 1] & 32768) { // a value is missing somewhere in this class
+        t.push(t[t.length - 1]);
+        values.push(NaN);
+      }
+    }
+    return withGaps(t, values);
+  }
+
+  // {t, v} of a signal, decoded when it is first drawn
+  function points(signal) {
+    if (signal.points) return signal.points;
+    const v = new Float64Array(bytesOf(signal.v));
+    const n = edges.length;
+    if (v.length === 1 && n > 1) signal.points = withGaps([edges[0], edges[n - 1]], [v[0], v[0]]);
+    else if (signal.p !== undefined) signal.points = decodeClasses(signal, v);
+    else signal.points = withGaps(edges, v);
+    return signal.points;
+  }
+
+  // index of the last time not behind x, -1 if there is none
+  function lastBefore(t, x) {
+    let a = -1, b = t.length;
+    while (b - a > 1) {
+      const m = (a + b) >> 1;
+      if (t[m] <= x) a = m; else b = m;
+    }
+    return a;
+  }
+
+  // the recorded value at or before x; between the two when decimated they are as near as a class is wide
+  function valueAt(signal, x) {
+    const { t, v } = points(signal);
+    let i = lastBefore(t, x);
+    if (!signal.is_step && i + 1 < t.length && (i < 0 || t[i + 1] - x < x - t[i])) i++;
+    return i < 0 ? NaN : v[i];
+  }
+  function valueText(signal, x) {
+    const value = valueAt(signal, x);
+    if (signal.items && signal.items[value] !== undefined) return signal.items[value];
+    return isNumber(value) ? digits(value, 6) : "no value";
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 3 plots
+
+  const LEFT = 62, RIGHT = 10, AXIS = 22;
+
+  // One time range and one cursor for all plots of the page.
+  const view = {
+    full: [edges.length ? edges[0] : 0, edges.length ? edges[edges.length - 1] : 1],
+    lo: 0, hi: 1, cursor: NaN, charts: [], timer: 0,
+    set(lo, hi) {
+      const [a, b] = this.full;
+      const span = Math.min(b - a, Math.max(hi - lo, (b - a) * 1e-7));
+      lo = Math.min(Math.max(lo, a), b - span);
+      this.lo = lo;
+      this.hi = lo + span;
+      this.refresh();
+    },
+    zoom(at, factor) { this.set(at - (at - this.lo) * factor, at + (this.hi - at) * factor); },
+    reset() { this.set(this.full[0], this.full[1]); },
+    isZoomed() { return this.hi - this.lo < (this.full[1] - this.full[0]) * 0.999999; },
+    setCursor(t) {
+      this.cursor = t;
+      for (const chart of this.charts) chart.showCursor();
+    },
+    refresh() {
+      if (this.timer) return;
+      this.timer = requestAnimationFrame(() => {
+        this.timer = 0;
+        for (const chart of this.charts) chart.draw();
+      });
+    },
+  };
+  if (!(view.full[1] > view.full[0])) view.full[1] = view.full[0] + 1;
+  view.lo = view.full[0];
+  view.hi = view.full[1];
+
+  let colours = {};
+  function readColours() {
+    const style = getComputedStyle(document.documentElement);
+    colours = {};
+    for (const name of ["ink", "muted", "grid", "axis", "panel", "doubt", "wrong", "doubt-bg", "wrong-bg"]) colours[name] = style.getPropertyValue("--" + name).trim();
+    colours.series = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => style.getPropertyValue("--s" + i).trim());
+  }
+
+  // about n round values that cover lo..hi
+  function niceTicks(lo, hi, n) {
+    const raw = (hi - lo) / Math.max(1, n);
+    const power = Math.pow(10, Math.floor(Math.log10(raw)));
+    const step = power * [1, 2, 5, 10].find((m) => m * power >= raw * 0.9999);
+    const ticks = [];
+    for (let i = Math.ceil(lo / step - 1e-9); i * step <= hi + 1e-9 * step && ticks.length < 100; i++) ticks.push(i * step);
+    return { step, ticks };
+  }
+
+  // labels with as many decimals as the step needs, and a common power of ten where they would be long
+  function tickLabels(scale) {
+    const most = Math.max(...scale.ticks.map(Math.abs), 0);
+    let power = most > 0 ? Math.floor(Math.log10(most * (1 + 1e-12))) : 0;
+    power = power >= 5 || power <= -4 ? 3 * Math.floor(power / 3) : 0;
+    const unit = Math.pow(10, power);
+    const decimals = Math.min(12, Math.max(0, -Math.floor(Math.log10(scale.step / unit * (1 + 1e-9)))));
+    return { power, texts: scale.ticks.map((x) => (x / unit).toFixed(decimals).replace(/^-(0\.?0*)$/, "$1").replace("-", "\u2212")) };
+  }
+  const SUPER = { "-": "\u207b", 0: "\u2070", 1: "\u00b9", 2: "\u00b2", 3: "\u00b3", 4: "\u2074", 5: "\u2075", 6: "\u2076", 7: "\u2077", 8: "\u2078", 9: "\u2079" };
+  const powerText = (n) => (n === 0 ? "" : "\u00d710" + String(n).replace(/./g, (c) => SUPER[c]));
+
+  // panes: [{title, dim, height, lines: [{signal, dash}], limits: [{y, text, level}], alarms: [...]}]
+  class Chart {
+    constructor(host, label) {
+      this.panes = [];
+      this.width = 0;
+      this.time = el("span", { class: "num", "aria-live": "polite" });
+      this.resetButton = el("button", { type: "button", class: "quiet", text: "Whole run", onclick: () => view.reset() });
+      this.cursor = el("div", { class: "cursor", hidden: true });
+      this.select = el("div", { class: "select", hidden: true });
+      this.body = el("div");
+      this.node = el("div", {
+        class: "chart", tabindex: 0, role: "group",
+        "aria-label": label + ". Arrow keys move the cursor, with Shift the range; plus and minus zoom; 0 shows the whole run.",
+      }, el("div", { class: "chart-head" }, this.time, el("span", { class: "spring" }),
+        el("span", { class: "small hint-keys", text: "drag to zoom \u00b7 double click for all" }), this.resetButton),
+      this.body, this.cursor, this.select);
+      host.append(this.node);
+      this.listen();
+      view.charts.push(this);
+    }
+
+    setPanes(panes) {
+      this.panes = panes;
+      this.body.textContent = "";
+      panes.forEach((pane, k) => {
+        pane.canvas = el("canvas", { role: "img", "aria-label": pane.title + " over time" });
+        pane.keys = pane.lines.map((line) => {
+          const i = el("i", { class: line.dash ? "dash" : null });
+          i.style.setProperty("--c", "var(--s" + (line.colour % 8) + ")");
+          line.value = el("span", { class: "num" });
+          return el("span", { class: "key" }, i, line.name, line.value);
+        });
+        pane.isLast = k === panes.length - 1;
+        pane.note = el("span", { class: "muted" });
+        this.body.append(el("div", { class: "pane" }, el("div", { class: "pane-head" }, el("b", { text: pane.title }), ...pane.keys, pane.note), pane.canvas));
+      });
+      this.draw();
+    }
+
+    remove() {
+      view.charts.splice(view.charts.indexOf(this), 1);
+      this.node.remove();
+    }
+
+    x(t) { return LEFT + (t - view.lo) / (view.hi - view.lo) * (this.width - LEFT - RIGHT); }
+    t(x) { return view.lo + (x - LEFT) / (this.width - LEFT - RIGHT) * (view.hi - view.lo); }
+
+    draw() {
+      if (this.panes.length === 0 || (this.node.offsetParent === null && !printing)) return;
+      this.width = printing ? 640 : this.body.clientWidth;
+      if (this.width < 40) return;
+      this.node.dataset.lo = view.lo;
+      this.node.dataset.hi = view.hi;
+      this.resetButton.hidden = !view.isZoomed();
+      for (const pane of this.panes) drawPane(this, pane);
+      this.showCursor();
+    }
+
+    showCursor() {
+      const t = view.cursor;
+      const isVisible = t >= view.lo && t <= view.hi;
+      this.cursor.hidden = !isVisible;
+      this.time.textContent = isVisible ? "t = " + digits(t, 7) + " s" : "t from " + digits(view.lo, 5) + " to " + digits(view.hi, 5) + " s";
+      if (isVisible) this.cursor.style.left = this.x(t) + "px";
+      for (const pane of this.panes) {
+        for (const line of pane.lines) line.value.textContent = isVisible ? valueText(line.signal, t) : "";
+      }
+    }
+
+    listen() {
+      const node = this.body;
+      const pointers = new Map();
+      let start = null, pinch = null;
+      const at = (event) => event.clientX - this.body.getBoundingClientRect().left;
+
+      const down = (event) => {
+        if (event.target.tagName !== "CANVAS" || (event.pointerType === "mouse" && event.button !== 0)) return;
+        pointers.set(event.pointerId, at(event));
+        node.setPointerCapture(event.pointerId);
+        start = { x: at(event), lo: view.lo, hi: view.hi, isPan: event.shiftKey || event.pointerType === "touch" };
+        pinch = pointers.size === 2 ? { xs: [...pointers.values()], lo: view.lo, hi: view.hi } : null;
+      };
+      const move = (event) => {
+        const x = at(event);
+        if (pointers.has(event.pointerId)) pointers.set(event.pointerId, x);
+        if (pinch && pointers.size === 2) this.pinch(pinch, [...pointers.values()]);
+        else if (start && start.isPan && view.isZoomed()) {
+          const shift = (start.x - x) / (this.width - LEFT - RIGHT) * (start.hi - start.lo);
+          view.set(start.lo + shift, start.hi + shift);
+        } else if (start && !start.isPan) this.showSelection(start.x, x);
+        if (event.target.tagName === "CANVAS" || start) view.setCursor(Math.min(Math.max(this.t(x), view.lo), view.hi));
+      };
+      const up = (event) => {
+        const x = at(event);
+        pointers.delete(event.pointerId);
+        this.select.hidden = true;
+        if (start && !start.isPan && Math.abs(x - start.x) > 5) view.set(this.t(Math.min(x, start.x)), this.t(Math.max(x, start.x)));
+        start = null;
+        if (pointers.size < 2) pinch = null;
+      };
+      node.addEventListener("pointerdown", down);
+      node.addEventListener("pointermove", move);
+      node.addEventListener("pointerup", up);
+      node.addEventListener("pointercancel", up);
+      node.addEventListener("pointerleave", () => { if (!start) view.setCursor(NaN); });
+      node.addEventListener("dblclick", () => view.reset());
+      // the wheel scrolls the page until the plot has been clicked or reached with Tab
+      node.addEventListener("wheel", (event) => {
+        if (event.target.tagName !== "CANVAS" || !(event.ctrlKey || this.node.contains(document.activeElement))) return;
+        event.preventDefault();
+        view.zoom(this.t(at(event)), Math.exp(Math.sign(event.deltaY) * 0.2));
+      }, { passive: false });
+      this.node.addEventListener("keydown", (event) => this.key(event));
+    }
+
+    // the two times under the fingers stay under them
+    pinch(from, xs) {
+      const plot = this.width - LEFT - RIGHT;
+      const time = (x) => from.lo + (x - LEFT) / plot * (from.hi - from.lo);
+      const [a, b] = from.xs[0] < from.xs[1] ? [0, 1] : [1, 0];
+      const ta = time(from.xs[a]), tb = time(from.xs[b]);
+      const width = Math.max(20, xs[b] - xs[a]);
+      const rate = (tb - ta) / width;
+      if (!(rate > 0)) return;
+      const lo = ta - (xs[a] - LEFT) * rate;
+      view.set(lo, lo + plot * rate);
+    }
+
+    showSelection(a, b) {
+      this.select.hidden = false;
+      this.select.style.left = Math.max(LEFT, Math.min(a, b)) + "px";
+      this.select.style.width = Math.max(0, Math.min(Math.max(a, b), this.width - RIGHT) - Math.max(LEFT, Math.min(a, b))) + "px";
+    }
+
+    key(event) {
+      if (event.target !== this.node || event.altKey || event.metaKey || event.ctrlKey) return;
+      const span = view.hi - view.lo;
+      const middle = isFinite(view.cursor) ? view.cursor : (view.lo + view.hi) / 2;
+      const sign = event.key === "ArrowLeft" ? -1 : 1;
+      if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+        if (event.shiftKey) view.set(view.lo + sign * span / 8, view.hi + sign * span / 8);
+        else view.setCursor(Math.min(Math.max(middle + sign * span / 100, view.lo), view.hi));
+      } else if (event.key === "+" || event.key === "=") view.zoom(middle, 0.7);
+      else if (event.key === "-") view.zoom(middle, 1 / 0.7);
+      else if (event.key === "0" || event.key === "Escape") view.reset();
+      else return;
+      event.preventDefault();
+    }
+  }
+
+  // smallest and largest value in sight
+  function yRange(pane) {
+    let lo = Infinity, hi = -Infinity;
+    for (const line of pane.lines) {
+      const { t, v } = points(line.signal);
+      const from = Math.max(0, lastBefore(t, view.lo)), to = Math.min(t.length - 1, lastBefore(t, view.hi) + 1);
+      for (let i = from; i <= to; i++) {
+        if (v[i] < lo) lo = v[i];
+        if (v[i] > hi) hi = v[i];
+      }
+    }
+    if (!(lo <= hi)) return [0, 1];
+    // a limit that is near belongs into the picture; one that is far would flatten it
+    for (const limit of pane.limits || []) if (hi > 0.25 * limit.y) hi = Math.max(hi, limit.y);
+    if (pane.isFromZero) lo = Math.min(lo, 0);
+    const flat = Math.max(Math.abs(lo), Math.abs(hi)) * 1e-9;
+    if (hi - lo <= flat) {
+      const room = Math.abs(hi) > 0 ? Math.abs(hi) * 0.1 : 1;
+      return [lo - room, hi + room];
+    }
+    const room = (hi - lo) * 0.06;
+    return [pane.isFromZero && lo === 0 ? 0 : lo - room, hi + room];
+  }
+
+  function drawPane(chart, pane) {
+    const ratio = printing ? 3 : window.devicePixelRatio || 1;
+    const width = chart.width, height = pane.height + (pane.isLast ? AXIS : 6);
+    const canvas = pane.canvas;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    canvas.style.height = printing ? "auto" : height + "px";
+    const c = canvas.getContext("2d");
+    c.setTransform(ratio, 0, 0, ratio, 0, 0);
+    c.clearRect(0, 0, width, height);
+    c.font = "11.5px system-ui, 'DejaVu Sans', sans-serif";
+    const [lo, hi] = yRange(pane);
+    const y = (value) => 4 + (hi - value) / (hi - lo) * (pane.height - 8);
+    const box = { x0: LEFT, x1: width - RIGHT, y0: 2, y1: pane.height - 2 };
+    pane.y = [lo, hi];
+    drawAxes(c, chart, pane, box, y);
+    c.save();
+    c.beginPath();
+    c.rect(box.x0, box.y0, box.x1 - box.x0, box.y1 - box.y0);
+    c.clip();
+    drawAlarms(c, chart, pane, box);
+    for (const limit of pane.limits || []) drawLimit(c, limit, box, y);
+    for (const line of pane.lines) drawLine(c, chart, line, y);
+    c.restore();
+    drawFarLimits(c, pane, box, hi);
+  }
+
+  function drawAxes(c, chart, pane, box, y) {
+    const vertical = niceTicks(pane.y[0], pane.y[1], Math.max(2, pane.height / 30));
+    const labels = tickLabels(vertical);
+    c.lineWidth = 1;
+    c.strokeStyle = colours.grid;
+    c.fillStyle = colours.muted;
+    c.textAlign = "right";
+    c.textBaseline = "middle";
+    vertical.ticks.forEach((value, i) => {
+      const at = Math.round(y(value)) + 0.5;
+      if (at < box.y0 || at > box.y1) return;
+      c.beginPath();
+      c.moveTo(box.x0, at);
+      c.lineTo(box.x1, at);
+      c.stroke();
+      c.fillText(labels.texts[i], box.x0 - 6, Math.max(at, 7));
+    });
+    pane.note.textContent = labels.power === 0 ? "" : "axis " + powerText(labels.power);
+    const horizontal = niceTicks(view.lo, view.hi, Math.max(2, (box.x1 - box.x0) / 95));
+    const times = horizontal.ticks.map((t) => {
+      const decimals = Math.min(12, Math.max(0, -Math.floor(Math.log10(horizontal.step * (1 + 1e-9)))));
+      return t.toFixed(decimals).replace("-", "\u2212");
+    });
+    c.textAlign = "center";
+    c.textBaseline = "top";
+    horizontal.ticks.forEach((t, i) => {
+      const at = Math.round(chart.x(t)) + 0.5;
+      c.beginPath();
+      c.moveTo(at, box.y0);
+      c.lineTo(at, box.y1);
+      c.stroke();
+      const text = times[i] + (i === horizontal.ticks.length - 1 ? " s" : "");
+      if (pane.isLast) c.fillText(text, Math.min(at, chart.width - c.measureText(text).width / 2 - 1), pane.height + 4);
+    });
+    c.strokeStyle = colours.axis;
+    c.strokeRect(box.x0 + 0.5, box.y0 + 0.5, box.x1 - box.x0 - 1, box.y1 - box.y0 - 1);
+  }
+
+  // a line where an alarm begins, and where it belongs a bar for as long as it lasts
+  function drawAlarms(c, chart, pane, box) {
+    for (const alarm of pane.alarms || []) {
+      const a = chart.x(alarm.t), b = chart.x(isNumber(alarm.t_end) ? alarm.t_end : view.full[1]);
+      if (b < box.x0 || a > box.x1) continue;
+      const colour = alarm.level === "stop" ? "wrong" : "doubt";
+      c.strokeStyle = c.fillStyle = colours[colour];
+      c.lineWidth = 1;
+      c.setLineDash([2, 3]);
+      c.beginPath();
+      c.moveTo(a, box.y0);
+      c.lineTo(a, box.y1);
+      c.stroke();
+      c.setLineDash([]);
+      if (!(pane.indicators || []).includes(alarm.indicator)) continue;
+      c.fillRect(a, box.y0, Math.max(1.5, b - a), 3.5);
+      c.beginPath(); // a flag at its start
+      c.moveTo(a - 5, box.y0);
+      c.lineTo(a + 5, box.y0);
+      c.lineTo(a, box.y0 + 9);
+      c.fill();
+    }
+  }
+
+  function drawLimit(c, limit, box, y) {
+    const at = y(limit.y);
+    if (at < box.y0) return;
+    c.strokeStyle = colours[limit.level === "stop" ? "wrong" : "doubt"];
+    c.fillStyle = c.strokeStyle;
+    c.lineWidth = 1.3;
+    c.setLineDash([6, 4]);
+    c.beginPath();
+    c.moveTo(box.x0, at);
+    c.lineTo(box.x1, at);
+    c.stroke();
+    c.setLineDash([]);
+    c.textAlign = "left";
+    c.textBaseline = at - box.y0 > 16 ? "bottom" : "top";
+    c.fillText(limit.text, box.x0 + 6, at + (c.textBaseline === "top" ? 2 : -2));
+  }
+
+  function drawFarLimits(c, pane, box, hi) {
+    const far = (pane.limits || []).filter((limit) => limit.y > hi);
+    if (far.length === 0) return;
+    c.fillStyle = colours.muted;
+    c.textAlign = "right";
+    c.textBaseline = "top";
+    c.fillText("\u2191 " + far.map((limit) => limit.text).join(", "), box.x1 - 6, box.y0 + 3);
+  }
+
+  // Many points per pixel: of each column the first, smallest, largest and last value make the same picture.
+  function drawLine(c, chart, line, y) {
+    const { t, v } = points(line.signal);
+    const from = Math.max(0, lastBefore(t, view.lo)), to = Math.min(t.length - 1, lastBefore(t, view.hi) + 1);
+    const isDense = (to - from) > 4 * chart.width;
+    c.strokeStyle = colours.series[line.colour % 8];
+    c.lineWidth = line.dash ? 1.3 : 1.5;
+    c.setLineDash(line.dash ? [5, 4] : []);
+    c.lineJoin = "round";
+    c.beginPath();
+    let isDown = false, lastY = 0, column = NaN, low = 0, high = 0;
+    for (let i = from; i <= to; i++) {
+      if (!isFinite(v[i])) { isDown = false; column = NaN; continue; }
+      const px = chart.x(t[i]), py = y(v[i]);
+      if (isDense && isDown && Math.floor(px) === column) {
+        if (py < low || py > high) c.lineTo(px, py);
+        low = Math.min(low, py);
+        high = Math.max(high, py);
+      } else if (!isDown) c.moveTo(px, py);
+      else {
+        if (line.signal.is_step) c.lineTo(px, lastY);
+        c.lineTo(px, py);
+      }
+      if (Math.floor(px) !== column) { column = Math.floor(px); low = high = py; }
+      isDown = true;
+      lastY = py;
+    }
+    c.stroke();
+    c.setLineDash([]);
+    if (to - from < 40 && t.length > 2 && !line.dash) drawDots(c, chart, t, v, from, to, y, c.strokeStyle);
+  }
+
+  function drawDots(c, chart, t, v, from, to, y, colour) {
+    c.fillStyle = colour;
+    for (let i = from; i <= to; i++) {
+      if (!isFinite(v[i])) continue;
+      c.beginPath();
+      c.arc(chart.x(t[i]), y(v[i]), 2.4, 0, 7);
+      c.fill();
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 4 graph: layers by distance from one end, so that every line joins neighbours; boxes first, then lines between sides
+
+  const PITCH = 27; // between two lines at a box
+  const ruler = document.createElement("canvas").getContext("2d");
+  function textWidth(text, size, weight) {
+    ruler.font = (weight || 400) + " " + size + "px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', 'DejaVu Sans', sans-serif";
+    return ruler.measureText(text).width;
+  }
+  const cut = (text, n) => (text.length > n ? text.slice(0, n - 1) + "\u2026" : text);
+
+  // what is drawn between two units: each bond, and per direction all connections outside bonds as one arrow
+  function graphEdges() {
+    const list = [];
+    data.graph_bonds.forEach((bond) => {
+      const [a, b] = bond.ends;
+      if (a >= 0 && b >= 0 && a !== b) list.push({ a, b, bond, label: cut(bond.name, 16) });
+    });
+    const arrows = new Map();
+    for (const link of data.links) {
+      if (link.bond >= 0 && list.some((edge) => edge.bond === data.graph_bonds[link.bond])) continue;
+      if (link.from === link.to) continue;
+      const key = link.from + ">" + link.to;
+      if (!arrows.has(key)) arrows.set(key, { a: link.from, b: link.to, links: [] });
+      arrows.get(key).links.push(link);
+    }
+    for (const edge of arrows.values()) {
+      edge.label = edge.links.length === 1 ? cut(edge.links[0].output, 18) : edge.links.length + " signals";
+      list.push(edge);
+    }
+    return list;
+  }
+
+  function distances(start, near) {
+    const distance = new Map([[start, 0]]);
+    const queue = [start];
+    for (const node of queue) {
+      for (const next of near[node]) {
+        if (!distance.has(next)) {
+          distance.set(next, distance.get(node) + 1);
+          queue.push(next);
+        }
+      }
+    }
+    return { distance, queue };
+  }
+  function farthest({ distance, queue }) {
+    let best = queue[0];
+    for (const node of queue) {
+      const d = distance.get(node) - distance.get(best);
+      if (d > 0 || (d === 0 && node < best)) best = node;
+    }
+    return best;
+  }
+
+  // connected parts, each as layers in which neighbours stand near each other
+  function graphLayers(n, edges_) {
+    const near = Array.from({ length: n }, () => new Set());
+    for (const { a, b } of edges_) { near[a].add(b); near[b].add(a); }
+    const seen = new Set();
+    const parts = [];
+    for (let i = 0; i < n; i++) {
+      if (seen.has(i)) continue;
+      const one = farthest(distances(i, near)), other = farthest(distances(one, near));
+      const { distance, queue } = distances(Math.min(one, other), near);
+      const layers = [];
+      for (const node of queue.slice().sort((x, y) => x - y)) {
+        seen.add(node);
+        (layers[distance.get(node)] = layers[distance.get(node)] || []).push(node);
+      }
+      for (let sweep = 0; sweep < 8; sweep++) order(layers, near, sweep % 2 === 1);
+      parts.push(layers);
+    }
+    return parts;
+  }
+  function order(layers, near, isBack) {
+    const place = new Map();
+    const note = (layer) => layer.forEach((node, i) => place.set(node, i - (layer.length - 1) / 2));
+    layers.forEach(note);
+    for (let k = 0; k < layers.length; k++) {
+      const layer = layers[isBack ? layers.length - 1 - k : k];
+      const mean = (node) => {
+        const others = [...near[node]].filter((x) => !layer.includes(x)).map((x) => place.get(x));
+        return others.length ? others.reduce((x, y) => x + y, 0) / others.length : place.get(node);
+      };
+      const means = new Map(layer.map((node) => [node, mean(node)]));
+      layer.sort((x, y) => means.get(x) - means.get(y) || x - y);
+      note(layer);
+    }
+  }
+
+  // boxes high enough for the lines on their busier side
+  function graphBoxes(edges_, parts) {
+    const layerOf = new Map();
+    for (const layers of parts) layers.forEach((layer, k) => layer.forEach((i) => layerOf.set(i, k)));
+    return data.units.map((unit, i) => {
+      const sides = [0, 0, 0];
+      for (const { a, b } of edges_) {
+        if (a === i || b === i) sides[1 + layerOf.get(a === i ? b : a) - layerOf.get(i)]++;
+      }
+      const sub = cut(unit.is_law ? unit.model + " (law)" : unit.model, 26), name = cut(unit.name, 22);
+      return {
+        unit, name, sub, step: unit.is_law ? "at every exchange" : "step " + seconds(unit.step),
+        w: Math.max(118, textWidth(name, 14, 600) + 30, textWidth(sub, 11.5) + 28),
+        h: Math.max(66, Math.max(sides[0], sides[2]) * PITCH + 12), x: 0, y: 0,
+      };
+    });
+  }
+
+  // Layers side by side, from left to right and back in the next row, as many as the page is wide; or one below the other
+  // where there is room for one only.
+  function placeLayers(layers, boxes, edges_, gutter, room) {
+    const joined = new Set(edges_.flatMap(({ a, b }) => [a + "," + b, b + "," + a]));
+    const gap = (layer, k) => (k + 1 >= layer.length ? 0 : joined.has(layer[k] + "," + layer[k + 1]) ? 66 : 30);
+    const wide = Math.max(...layers.flat().map((i) => boxes[i].w));
+    let per = Math.max(1, Math.floor((room / 0.8 + gutter) / (wide + gutter)));
+    if (per < 2 && layers.length > 1) return placeDown(layers, boxes);
+    // a row ends only where few lines go on to the next one; otherwise it is better small or to be scrolled
+    const across = (k) => edges_.filter(({ a, b }) => (layers[k - 1].includes(a) && layers[k].includes(b)) || (layers[k - 1].includes(b) && layers[k].includes(a))).length;
+    for (let k = per; k < layers.length; k += per) {
+      if (across(k) > 2) { per = layers.length; break; }
+    }
+    const n = Math.min(per, layers.length);
+    gutter = n > 1 ? Math.max(gutter, Math.min(230, (room - n * wide) / (n - 1) - 8)) : gutter;
+    let top = 0, width = 0;
+    for (let first = 0, row = 0; first < layers.length; first += per, row++) {
+      const slice = layers.slice(first, first + per);
+      const height = (layer) => layer.reduce((sum, i, k) => sum + boxes[i].h + gap(layer, k), 0);
+      const tall = Math.max(...slice.map(height));
+      slice.forEach((layer, k) => {
+        const column = row % 2 ? per - 1 - k : k;
+        let y = top + (tall - height(layer)) / 2;
+        layer.forEach((i, m) => {
+          Object.assign(boxes[i], { x: column * (wide + gutter) + (wide - boxes[i].w) / 2, y, column, row });
+          y += boxes[i].h + gap(layer, m);
+        });
+        width = Math.max(width, column * (wide + gutter) + wide);
+      });
+      top += tall + 66;
+    }
+    return { width, height: top - 66 };
+  }
+  function placeDown(layers, boxes) {
+    const length = (layer) => layer.reduce((sum, i) => sum + boxes[i].w + 24, -24);
+    const width = Math.max(...layers.map(length));
+    let y = 0;
+    layers.forEach((layer, row) => {
+      let x = (width - length(layer)) / 2;
+      const tall = Math.max(...layer.map((i) => boxes[i].h));
+      for (const i of layer) {
+        Object.assign(boxes[i], { x, y, h: tall, column: 0, row, isDown: true });
+        x += boxes[i].w + 24;
+      }
+      y += tall + 84;
+    });
+    return { width, height: y - 84 };
+  }
+
+  // the sides at which a line leaves and arrives
+  function chooseSides(edge, boxes) {
+    const a = boxes[edge.a], b = boxes[edge.b];
+    if (a.isDown ? a.row === b.row : a.column !== b.column) return a.x < b.x ? ["right", "left"] : ["left", "right"];
+    const [upper, lower] = a.y < b.y ? [a, b] : [b, a];
+    const isFree = !boxes.some((c) => c !== a && c !== b && c.y > upper.y && c.y < lower.y && c.x < upper.x + upper.w && c.x + c.w > upper.x);
+    if (!isFree && !a.isDown) return ["right", "right"];
+    return a.y < b.y ? ["bottom", "top"] : ["top", "bottom"];
+  }
+
+  const NORMAL = { left: [-1, 0], right: [1, 0], top: [0, -1], bottom: [0, 1] };
+
+  // spreads the lines over the sides of the boxes, in the order of where they go
+  function assignPorts(edges_, boxes) {
+    const sides = new Map();
+    edges_.forEach((edge, k) => {
+      const [sa, sb] = chooseSides(edge, boxes);
+      [[edge.a, sa, edge.b, "from"], [edge.b, sb, edge.a, "to"]].forEach(([i, side, other, end]) => {
+        const key = i + side;
+        if (!sides.has(key)) sides.set(key, []);
+        const o = boxes[other];
+        const along = side === "left" || side === "right" ? o.y + o.h / 2 : o.x + o.w / 2;
+        sides.get(key).push({ edge, end, i, side, along, k });
+      });
+    });
+    for (const list of sides.values()) {
+      list.sort((p, q) => p.along - q.along || p.k - q.k);
+      list.forEach((port, n) => {
+        const box = boxes[port.i];
+        const isUpright = port.side === "left" || port.side === "right";
+        const pitch = Math.min(isUpright ? PITCH : 84, ((isUpright ? box.h : box.w) - 10) / list.length);
+        const shift = (n - (list.length - 1) / 2) * pitch;
+        const [nx, ny] = NORMAL[port.side];
+        port.edge[port.end] = {
+          x: box.x + box.w / 2 + nx * box.w / 2 + (isUpright ? 0 : shift),
+          y: box.y + box.h / 2 + ny * box.h / 2 + (isUpright ? shift : 0), nx, ny,
+        };
+      });
+    }
+  }
+
+  function edgePath({ from, to }) {
+    const isAround = from.nx * to.nx + from.ny * to.ny > 0;
+    const reach = isAround ? 84 : Math.max(26, Math.hypot(to.x - from.x, to.y - from.y) * 0.36);
+    const p = [from.x, from.y, from.x + from.nx * reach, from.y + from.ny * reach, to.x + to.nx * reach, to.y + to.ny * reach, to.x, to.y];
+    const at = (i) => (p[i] + 3 * p[i + 2] + 3 * p[i + 4] + p[i + 6]) / 8;
+    const n = p.map((x) => Math.round(10 * x) / 10);
+    return { d: `M${n[0]} ${n[1]}C${n[2]} ${n[3]} ${n[4]} ${n[5]} ${n[6]} ${n[7]}`, x: at(0), y: at(1) };
+  }
+
+  function shapeOf(name) { return data.graph_bonds.find((bond) => bond.name === name); }
+  function bondOf(name) { return data.bonds.find((bond) => bond.name === name); }
+
+  // the line and, to be drawn over all lines, the label
+  function drawBond(edge) {
+    const judged = bondOf(edge.bond.name);
+    const verdict = judged ? judged.verdict : "not judged";
+    const kind = kindOf(verdict);
+    const path = edgePath(edge);
+    const w = textWidth(edge.label, 13, 600) + 40;
+    const show = () => { if (judged) openBond(judged.name, true); };
+    const mark = icon(kind, 15);
+    mark.setAttribute("x", path.x - w / 2 + 9);
+    mark.setAttribute("y", path.y - 7.5);
+    const title = () => svg("title", { text: `${edge.bond.name}: ${verdict}\naction ${edge.bond.action.names.join(", ")}\nrate ${edge.bond.rate.names.join(", ")}${edge.bond.is_found ? "\nfound from the dimensions" : ""}` });
+    const line = svg("g", { class: "bond v-" + kind, onclick: show }, title(),
+      svg("path", { d: path.d, class: "outer" }), svg("path", { d: path.d, class: "inner" }), svg("path", { d: path.d, class: "hit" }));
+    const label = svg("g", {
+      class: "bond v-" + kind, tabindex: 0, role: "button", "data-bond": edge.bond.name,
+      "aria-label": `bond ${edge.bond.name}, ${verdict}: show its plots`, onclick: show,
+      onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); show(); } },
+    }, title(), svg("rect", { x: path.x - w / 2, y: path.y - 12, width: w, height: 24, rx: 12 }), mark,
+    svg("text", { x: path.x - w / 2 + 29, y: path.y + 4.5, text: edge.label }));
+    return { line, label };
+  }
+
+  function drawLink(edge) {
+    const path = edgePath(edge);
+    const names = edge.links.map((link) => `${link.output} \u2192 ${link.input}, every ${seconds(link.every)}${link.order ? ", order " + link.order : ""}`);
+    return svg("g", { class: "link" }, svg("title", { text: names.slice(0, 30).join("\n") }),
+      svg("path", { d: path.d, "marker-end": "url(#arrow)" }),
+      data.units.length <= 16 && svg("text", { x: path.x, y: path.y + 14, "text-anchor": "middle", text: edge.label }));
+  }
+
+  function drawBox(box) {
+    const x = box.x + box.w / 2, y = box.y + box.h / 2;
+    return svg("g", { class: box.unit.is_law ? "law" : "unit" },
+      svg("title", { text: `${box.unit.name}: ${box.unit.model}${box.unit.text ? "\n" + box.unit.text : ""}\n${box.unit.n_inputs} inputs, ${box.unit.n_outputs} outputs${box.unit.is_fresh ? "\nfresh: outputs read again at exchange points" : ""}` }),
+      svg("rect", { class: "box", x: box.x, y: box.y, width: box.w, height: box.h, rx: box.unit.is_law ? Math.min(box.h / 2, 33) : 6 }),
+      svg("text", { class: "unit-name", x, y: y - 11, "text-anchor": "middle", text: box.name }),
+      svg("text", { class: "sub", x, y: y + 6, "text-anchor": "middle", text: box.sub }),
+      svg("text", { class: "sub", x, y: y + 22, "text-anchor": "middle", text: box.step }));
+  }
+
+  // the parts in rows, single units beside each other
+  function layGraph(room) {
+    const list = graphEdges();
+    const parts = graphLayers(data.units.length, list);
+    const boxes = graphBoxes(list, parts);
+    const gutter = Math.max(70, ...list.map((edge) => (edge.bond ? textWidth(edge.label, 13, 600) + 96 : textWidth(edge.label, 11.5) + 46)));
+    let x = 0, y = 0, tall = 0, width = 0;
+    for (const layers of parts) {
+      const size = placeLayers(layers, boxes, list, gutter, room);
+      if (x > 0 && x + size.width > room) { y += tall + 40; x = 0; tall = 0; }
+      for (const i of layers.flat()) { boxes[i].x += x; boxes[i].y += y; }
+      x += size.width + 40;
+      width = Math.max(width, x - 40);
+      tall = Math.max(tall, size.height);
+    }
+    assignPorts(list, boxes);
+    return { list, boxes, width, height: y + tall };
+  }
+
+  function drawGraph(host) {
+    const room = Math.max(300, host.clientWidth - 8);
+    const { list, boxes, width, height } = layGraph(room);
+    const margin = 8, bulge = list.some((edge) => edge.from.nx * edge.to.nx > 0) ? 90 : 0;
+    const w = width + 2 * margin + bulge, h = height + 2 * margin;
+    const small = Math.min(1, room / w) < 0.55 ? w * 0.55 : null; // scrolls rather than being too small to read
+    const picture = svg("svg", { viewBox: `${-margin} ${-margin} ${w} ${h}`, width: small || w, role: "group", "aria-label": "Graph of the system" },
+      svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 8, markerHeight: 8, orient: "auto" },
+        svg("path", { d: "M0 1L10 5L0 9z", class: "arrow" }))));
+    if (small) picture.style.maxWidth = "none";
+    list.filter((edge) => !edge.bond).forEach((edge) => picture.append(drawLink(edge)));
+    const bonds = list.filter((edge) => edge.bond).map(drawBond);
+    bonds.forEach(({ line }) => picture.append(line));
+    boxes.forEach((box) => picture.append(drawBox(box)));
+    bonds.forEach(({ label }) => picture.append(label));
+    host.textContent = "";
+    host.append(picture);
+  }
+
+  // beyond what can be drawn legibly
+  function unitTable() {
+    const counts = data.units.map(() => [0, 0]);
+    for (const link of data.links) { counts[link.from][1]++; counts[link.to][0]++; }
+    return el("div", { class: "scroll" }, el("table", {},
+      el("thead", {}, el("tr", {}, ...["unit", "model", "step", "connections in", "out"].map((text) => el("th", { text })))),
+      el("tbody", {}, ...data.units.slice(0, 2000).map((unit, i) => el("tr", {}, el("td", { text: unit.name }), el("td", { text: unit.model }),
+        el("td", { text: unit.is_law ? "law" : seconds(unit.step) }), el("td", { text: counts[i][0] }), el("td", { text: counts[i][1] }))))));
+  }
+
+  function addSystem() {
+    const host = el("div", { class: "graph" });
+    const keys = el("div", { class: "legend" }, ...Object.entries(KINDS).map(([word, kind]) => el("span", { class: "v-" + kind }, icon(kind, 14), "bond, " + word)),
+      el("span", { text: "\u2192 connection" }), data.units.some((unit) => unit.is_law) && el("span", { text: "rounded, dashed: law" }));
+    if (data.units.length > 60) {
+      const list = unitTable();
+      section("system", "System", el("div", { class: "panel" }, el("p", { text: `${data.units.length} units, ${data.links.length} connections, ${data.graph_bonds.length} bonds: too many for a drawing.` }),
+        el("details", {}, el("summary", { text: "List of units" }), list)));
+      return null;
+    }
+    section("system", "System", el("div", { class: "panel" }, data.text && el("p", { class: "muted", text: data.text }), host, data.graph_bonds.length > 0 && keys));
+    return host;
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 5 bonds
+
+  const cards = new Map();
+  const RANK = { "wrong": 3, "doubtful": 2, "trustworthy": 1, "not judged": 0 };
+
+  function paneTitle(text, dim) { return text + (dimension(dim) ? " [" + dimension(dim) + "]" : ""); }
+
+  // what was sent as full lines, what was received dashed in the same colours
+  function pairLines(pair) {
+    const lines = (names, dash) => names.slice(0, 8).map((name, colour) => ({ signal: signalOf.get(name), name, colour, dash }));
+    return [...lines(pair.sent, false), ...lines(pair.received, true)].filter((line) => line.signal);
+  }
+
+  function bondPanes(bond) {
+    const shape = shapeOf(bond.name);
+    const alarms = (data.alarms || []).filter((alarm) => alarm.bond === bond.name);
+    const panes = [];
+    const add = (title, lines, extra) => {
+      if (lines.length) panes.push(Object.assign({ title: paneTitle(title, lines[0].signal.dim), lines, height: 104, alarms }, extra));
+    };
+    const column = (...values) => values.map((value, colour) => ({ signal: signalOf.get("bond." + bond.name + "." + value), name: value === "ter" ? "TER" : value, colour, dash: false })).filter((line) => line.signal);
+    if (shape) {
+      add("action", pairLines(shape.action), { height: 136 });
+      add("rate", pairLines(shape.rate), { height: 136 });
+    }
+    add("residual power", column("dP"), {});
+    add("accumulated energy", column("dE", ...(bond.ter ? ["ter"] : [])), { height: 118, indicators: ["eps", "rter"] });
+    const limits = [];
+    for (const level of ["warn", "stop"]) {
+      if (isNumber(bond[level].rho)) limits.push({ y: bond[level].rho, text: level + " " + digits(bond[level].rho, 3), level });
+    }
+    add("residual relative to the peaks", column("rho"), { limits, isFromZero: true, indicators: ["rho"] });
+    return panes;
+  }
+
+  function row(name, value, note) {
+    return el("tr", {}, el("th", { text: name }), el("td", {}, el("span", { class: "num", text: value }), note && el("span", { class: "muted note", text: note })));
+  }
+  function part(title, ...rows) {
+    return el("div", { class: "part" }, el("h4", { text: title }), el("table", { class: "figures" }, el("tbody", {}, ...rows.filter((one) => one))));
+  }
+
+  function methodParts(bond) {
+    if (bond.methods.length === 0) return [part("Method", row("inputs", "held", "between exchanges"))];
+    return bond.methods.map((method) => {
+      const rows = Object.entries(method.health).map(([name, value]) => row(name.replace(/_/g, " "), digits(value, 4)));
+      return part("Method", row(method.method, "", "into " + method.unit), ...rows);
+    });
+  }
+
+  function terPart(bond) {
+    const ter = bond.ter;
+    if (!ter) return part("Total energy residual", row("TER", "\u2013", "not both directions are moved: no inputs to compare"));
+    const sum = ter.flow + ter.effort;
+    const share = sum > 0 ? ter.flow / sum : 0.5;
+    const bar = el("div", { class: "split", role: "img", "aria-label": `rate ${percent(share)}, action ${percent(1 - share)}` }, el("i"), el("i"));
+    bar.firstChild.style.width = 100 * share + "%";
+    bar.lastChild.style.width = 100 * (1 - share) + "%";
+    return part("Total energy residual", row("TER", scaled(ter.total, "J"), "of " + scaled(ter.throughput, "J") + " that passed"),
+      row("relative", percent(ter.relative), "worst window " + percent(ter.relative_worst)), row("net", scaled(ter.net, "J")),
+      el("tr", {}, el("th", { text: "defect in" }), el("td", {}, bar, el("span", { class: "muted note", text: `rate ${percent(share)}, action ${percent(1 - share)}` }))),
+      ter.n_bad > 0 && row("left out", grouped(ter.n_bad), "samples"));
+  }
+
+  function energyPart(bond) {
+    if (bond.is_heat) return part("Heat", row("passed", scaled(bond.passed, "J")), row("gained on the way", scaled(bond.residual, "J"), "arrived minus sent"));
+    return part("Energy", row("exchanged", scaled(bond.energy, "J"), "what errors are compared with"),
+      row("residual dE", scaled(bond.residual, "J"), "by " + bond.convention), row("\u03bc", digits(bond.mu, 4), bond.mu_origin),
+      row("created", scaled(bond.created, "J"), isNumber(bond.created) && bond.created < 0 ? "negative: removed" : null),
+      row("\u03b5", percent(bond.eps), !isNumber(bond.eps) ? "needs \u03bc" : isNumber(bond.t_eps_worst) ? `worst window ${percent(bond.eps_worst)} at ${digits(bond.t_eps_worst, 4)} s` : null));
+  }
+
+  function figures(bond) {
+    const parts = [energyPart(bond)];
+    if (!bond.is_heat) {
+      parts.push(part("Exchange", row("every", seconds(bond.interval), grouped(bond.n_samples) + " samples"), row("\u03c1 mean", digits(bond.rho_mean, 3)),
+        row("\u03c1 worst", digits(bond.rho_worst, 3), isNumber(bond.t_rho_worst) ? `at ${digits(bond.t_rho_worst, 4)} s` : null), row("\u03c1 > 0.25", percent(bond.rho_share), "of the samples")), terPart(bond));
+    }
+    parts.push(...methodParts(bond), part("Alarms", row("warnings", bond.n_warnings), row("stops", bond.n_stops)));
+    return el("div", { class: "parts" }, ...parts);
+  }
+
+  function sentence(text) { return text ? text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".") : ""; }
+
+  function bondCard(bond) {
+    const kind = kindOf(bond.verdict);
+    const shape = shapeOf(bond.name);
+    const ends = shape && shape.ends.every((i) => i >= 0) ? shape.ends.map((i) => data.units[i].name).join(" \u2194 ") : "";
+    const turn = el("span", { class: "turn", text: "plots and figures" });
+    const body = el("div", { class: "bond-body", hidden: true, id: "bond-" + cards.size });
+    const head = el("button", { type: "button", class: "bond-head", "aria-expanded": "false", "aria-controls": body.id, onclick: () => toggleBond(bond.name) },
+      chip(bond.verdict), el("h3", {}, bond.name, el("span", { class: "ends", text: ends })), turn, el("span", { class: "reason", text: sentence(bond.reason) }));
+    const card = el("article", { class: "panel bond-card v-" + kind, "data-bond": bond.name }, head,
+      bond.advice && el("p", { class: "advice" }, el("b", { text: "Try: " }), bond.advice), body);
+    cards.set(bond.name, { bond, card, head, body, chart: null });
+    return card;
+  }
+
+  function fillBond(entry) {
+    if (entry.chart) return;
+    const host = el("div");
+    entry.body.append(host, figures(entry.bond));
+    entry.chart = new Chart(host, "Plots of bond " + entry.bond.name);
+    entry.chart.node.dataset.bond = entry.bond.name;
+    const panes = bondPanes(entry.bond);
+    if (panes.length === 0) host.append(el("p", { class: "muted", text: "None of the signals of this bond was recorded; see record.signals of the system file." }));
+    entry.chart.setPanes(panes);
+  }
+  function markChosen() {
+    for (const node of document.querySelectorAll(".graph .bond[data-bond]")) {
+      const entry = cards.get(node.getAttribute("data-bond"));
+      node.classList.toggle("chosen", Boolean(entry && !entry.body.hidden));
+    }
+  }
+  function openBond(name, isScrolled) {
+    const entry = cards.get(name);
+    if (!entry) return;
+    entry.body.hidden = false;
+    entry.head.setAttribute("aria-expanded", "true");
+    fillBond(entry);
+    entry.chart.draw();
+    markChosen();
+    if (isScrolled) {
+      entry.card.scrollIntoView({ block: "start" });
+      entry.head.focus({ preventScroll: true });
+    }
+  }
+  function toggleBond(name) {
+    const entry = cards.get(name);
+    if (entry.body.hidden) { openBond(name, false); return; }
+    entry.body.hidden = true;
+    entry.head.setAttribute("aria-expanded", "false");
+    markChosen();
+  }
+
+  function addBonds() {
+    if (data.bonds.length === 0) {
+      section("bonds", "Bonds", el("div", { class: "panel" }, el("p", { text: "The system has no bonds, so nothing can be said about the energy of its coupling. A bond names a pair of variables whose product is a power:" }),
+        el("pre", { text: "bonds:\n  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}" })));
+      return;
+    }
+    const sorted = data.bonds.slice().sort((a, b) => RANK[b.verdict] - RANK[a.verdict]);
+    section("bonds", data.bonds.length === 1 ? "Bond" : "Bonds", ...sorted.map(bondCard));
+    openBond(sorted[0].name, false);
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 6 signals
+
+  const MAX_LINES = 24, MAX_LISTED = 600;
+  const chosen = new Set();
+
+  function groupOf(signal) {
+    const parts = signal.name.split(".");
+    return parts[0] === "bond" && parts.length > 2 ? "bond " + parts.slice(1, -1).join(".") : parts[0];
+  }
+
+  // one pane per dimension; whole numbers and states apart
+  function signalPanes() {
+    const panes = new Map();
+    for (const signal of signals) {
+      if (!chosen.has(signal)) continue;
+      const key = (signal.is_step ? "step " : "") + signal.dim + (signal.items ? signal.name : "");
+      if (!panes.has(key)) panes.set(key, { title: dimension(signal.dim) ? "[" + dimension(signal.dim) + "]" : signal.is_step ? "state" : "no unit", lines: [], height: 170 });
+      const pane = panes.get(key);
+      pane.lines.push({ signal, name: signal.name, colour: pane.lines.length, dash: pane.lines.length >= 8 });
+    }
+    return [...panes.values()];
+  }
+
+  function firstChoice() {
+    const seen = new Set();
+    for (const signal of signals) {
+      const isPlain = !signal.name.startsWith("bond.") && signal.max > signal.min;
+      if (isPlain && !seen.has(groupOf(signal)) && chosen.size < 4) {
+        seen.add(groupOf(signal));
+        chosen.add(signal);
+      }
+    }
+    if (chosen.size === 0 && signals.length > 0) chosen.add(signals[0]);
+  }
+
+  function addSignals() {
+    if (signals.length === 0 || series.n_rows === 0) {
+      section("signals", "Signals", el("div", { class: "panel" }, el("p", { text: series.n_rows === 0 ? "The result file has no rows: nothing was recorded." : "No signal was recorded that can be drawn." })));
+      return;
+    }
+    firstChoice();
+    const search = el("input", { type: "search", placeholder: "Search signals", "aria-label": "Search signals", oninput: () => showList() });
+    const list = el("div", { class: "list" });
+    const plots = el("div");
+    const chart = new Chart(plots, "Signals");
+    chart.node.id = "signal-chart";
+    const note = el("p", { class: "hint" });
+    const redraw = () => chart.setPanes(signalPanes());
+
+    function item(signal) {
+      const box = el("input", { type: "checkbox", onchange: () => {
+        if (box.checked && chosen.size >= MAX_LINES) { box.checked = false; return; }
+        if (box.checked) chosen.add(signal); else chosen.delete(signal);
+        redraw();
+      } });
+      box.checked = chosen.has(signal);
+      const name = signal.name.slice(signal.name.indexOf(".") + 1);
+      const range = signal.min === undefined ? "no value" : signal.min === signal.max ? "= " + digits(signal.min, 4) : dimension(signal.dim);
+      return el("label", { "data-signal": signal.name, title: `${signal.name}: ${digits(signal.min, 6)} to ${digits(signal.max, 6)} ${dimension(signal.dim)}${signal.n_bad ? ", " + signal.n_bad + " values missing" : ""}` },
+        box, el("span", { text: groupOf(signal).startsWith("bond ") ? signal.name.split(".").pop() : name }), el("small", { text: range }));
+    }
+    function showList() {
+      const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
+      const matching = signals.filter((signal) => words.every((word) => signal.name.toLowerCase().includes(word)));
+      list.textContent = "";
+      let group = null;
+      for (const signal of matching.slice(0, MAX_LISTED)) {
+        if (groupOf(signal) !== group) {
+          group = groupOf(signal);
+          list.append(el("h4", { text: group }));
+        }
+        list.append(item(signal));
+      }
+      if (matching.length > MAX_LISTED) list.append(el("p", { class: "hint", text: `and ${matching.length - MAX_LISTED} more: narrow the search` }));
+      if (matching.length === 0) list.append(el("p", { class: "hint", text: "No signal has this name." }));
+    }
+    const clear = el("button", { type: "button", class: "quiet", text: "Clear", onclick: () => { chosen.clear(); showList(); redraw(); } });
+    showList();
+    note.textContent = (series.n_classes > 0
+      ? `Decimated for this page: ${grouped(series.n_rows)} rows to ${grouped(2 * series.n_classes)} points per signal, the smallest and the largest value of every ${digits(series.n_rows / series.n_classes, 2)} rows; no peak is lost.`
+      : `All ${grouped(series.n_rows)} rows are shown.`)
+      + (series.gaps.length > 0 ? ` Rows were lost in ${series.gaps.length / 2} places; the lines break there.` : "")
+      + (series.skipped.length > 0 ? ` Not drawn, because they are texts: ${series.skipped.slice(0, 20).join(", ")}.` : "")
+      + " The wheel zooms once a plot has been clicked; two fingers zoom on a touch screen.";
+    section("signals", "Signals", el("div", { class: "panel" }, el("div", { class: "signals" },
+      el("div", { class: "picker" }, search, list, el("p", { class: "hint" }, clear)), el("div", {}, plots, note))));
+    redraw();
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 7 timing: both axes logarithmic, so that one late step in a million is seen
+
+  function histogram() {
+    const h = data.step_ns, W = 720, H = 210, left = 46, bottom = 26, top = 22;
+    const lo = Math.log10(Math.max(1, h.classes[0])) - 0.02, hi = Math.log10(Math.max(h.max, h.classes[h.classes.length - 2])) + 0.04;
+    let most = 1;
+    for (let i = 2; i < h.classes.length; i += 3) most = Math.max(most, h.classes[i]);
+    const decades = Math.max(1, Math.ceil(Math.log10(most + 1) - 1e-9));
+    const x = (ns) => left + (Math.log10(Math.max(1, ns)) - lo) / (hi - lo) * (W - left - 12);
+    const y = (count) => count <= 0 ? H - bottom : H - bottom - (Math.log10(count) + 0.3) / (decades + 0.3) * (H - bottom - top);
+    const picture = svg("svg", { viewBox: `0 0 ${W} ${H}`, class: "histogram", width: "100%", role: "img", "aria-label": "Histogram of step times" });
+    for (let d = 0; d <= decades; d++) {
+      picture.append(svg("line", { class: "line", x1: left, x2: W - 12, y1: y(Math.pow(10, d)), y2: y(Math.pow(10, d)) }),
+        svg("text", { x: left - 6, y: y(Math.pow(10, d)) + 4, "text-anchor": "end", text: d < 4 ? Math.pow(10, d) : "10" + powerText(d).slice(3) }));
+    }
+    const span = hi - lo;
+    for (let e = Math.floor(lo); e <= Math.ceil(hi); e++) {
+      for (const m of span < 1.2 ? [1, 1.5, 2, 3, 5, 7] : span < 3.5 ? [1, 2, 5] : [1]) {
+        const ns = m * Math.pow(10, e);
+        if (Math.log10(ns) < lo || Math.log10(ns) > hi) continue;
+        picture.append(svg("line", { class: "line", x1: x(ns), x2: x(ns), y1: top, y2: H - bottom }),
+          svg("text", { x: x(ns), y: H - 8, "text-anchor": "middle", text: seconds(ns * 1e-9) }));
+      }
+    }
+    for (let i = 0; i < h.classes.length; i += 3) {
+      const a = x(h.classes[i]), b = x(h.classes[i + 1]);
+      picture.append(svg("rect", { x: a, y: y(h.classes[i + 2]), width: Math.max(1, b - a - 0.6), height: H - bottom - y(h.classes[i + 2]) },
+        svg("title", { text: `${seconds(h.classes[i] * 1e-9)} to ${seconds(h.classes[i + 1] * 1e-9)}: ${grouped(h.classes[i + 2])}` })));
+    }
+    let end = -Infinity;
+    for (const [name, text] of [["median", "median"], ["p99", "99 %"], ["max", "max"]]) {
+      const at = x(h[name]), isLeft = at > W - 60;
+      picture.append(svg("line", { class: "mark", x1: at, x2: at, y1: top - 4, y2: H - bottom }));
+      if (at > end) picture.append(svg("text", { class: "mark-text", x: at + (isLeft ? -3 : 3), y: top - 8, "text-anchor": isLeft ? "end" : "start", text }));
+      end = at + text.length * 7 + 6;
+    }
+    return picture;
+  }
+
+  function addTiming() {
+    const h = data.step_ns, run = data.run;
+    const line = (name, value) => el("tr", {}, el("th", { text: name }), el("td", { class: "num", text: value }));
+    const ns = (x) => seconds(x * 1e-9);
+    const rows = [line("steps", grouped(run.n_steps)), line("timed", grouped(h.n))];
+    if (h.n > 0) rows.push(line("shortest", ns(h.min)), line("median", ns(h.median)), line("90 %", ns(h.p90)), line("99 %", ns(h.p99)), line("99.9 %", ns(h.p999)), line("longest", ns(h.max)));
+    rows.push(line("rows recorded", grouped(run.n_rows)), line("rows lost", grouped(run.n_lost)), line("waits for the writer", grouped(run.n_waits)));
+    if (run.iterations !== undefined) rows.push(line("iterations per step", digits(run.iterations, 3)), line("most iterations", run.iterations_most), line("not converged", grouped(run.n_not_converged)));
+    section("timing", "Step times", el("div", { class: "panel two" },
+      h.classes.length > 0 ? el("div", {}, histogram(), el("p", { class: "hint", text: "Wall-clock time of a macro step of " + seconds(data.step) + "; both axes are logarithmic." })) : el("p", { class: "muted", text: "No step was timed." }),
+      el("table", {}, el("tbody", {}, ...rows))));
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 8 alarms, settings, theme, print
+
+  function addAlarms() {
+    const alarms = data.alarms || [];
+    if (data.bonds.length === 0) return;
+    const head = ["from", "to", "level", "bond", "indicator", "value", "limit", "worst"];
+    const go = (alarm) => {
+      const end = isNumber(alarm.t_end) ? alarm.t_end : view.full[1];
+      openBond(alarm.bond, true);
+      const room = Math.max((end - alarm.t) * 0.5, (view.full[1] - view.full[0]) * 0.01);
+      view.set(alarm.t - room, end + room);
+    };
+    const table = () => el("div", { class: "scroll" }, el("table", {},
+      el("thead", {}, el("tr", {}, ...head.map((text) => el("th", { text, class: ["from", "to", "value", "limit", "worst"].includes(text) ? "num" : null })))),
+      el("tbody", {}, ...alarms.map((alarm) => el("tr", { class: "go", tabindex: 0, title: alarm.text, onclick: () => go(alarm), onkeydown: (event) => { if (event.key === "Enter") go(alarm); } },
+        el("td", { class: "num", text: digits(alarm.t, 6) + " s" }), el("td", { class: "num", text: isNumber(alarm.t_end) ? digits(alarm.t_end, 6) + " s" : "end" }),
+        el("td", {}, el("span", { class: "chip v-" + (alarm.level === "stop" ? "wrong" : "doubt") }, icon(alarm.level === "stop" ? "wrong" : "doubt", 14), alarm.level)),
+        el("td", { text: alarm.bond }), el("td", { text: alarm.indicator }), el("td", { class: "num", text: digits(alarm.value, 3) }), el("td", { class: "num", text: digits(alarm.limit, 3) }), el("td", { class: "num", text: digits(alarm.worst, 3) }))))));
+    section("alarms", "Alarms", el("div", { class: "panel" }, alarms.length === 0 ? el("p", { text: "No limit was exceeded." }) : table(),
+      data.n_more_alarms > 0 && el("p", { class: "hint", text: `${data.n_more_alarms} more were counted but not kept.` })));
+  }
+
+  function addSettings() {
+    const line = (name, value) => value !== "" && el("tr", {}, el("th", { text: name }), el("td", { text: value }));
+    const conventions = [...new Set(data.bonds.map((bond) => bond.convention))];
+    const residual = { "samples": "samples: dP = B\u2096\u00b7A\u2096\u208a\u2081 \u2212 B\u2096\u208a\u2081\u00b7A\u2096 of action B and rate A at exchange points", "partner held": "partner held: action rebuilt by a law with the partner's old and new samples" };
+    const table = el("table", { class: "settings" }, el("tbody", {}, ...[
+      line("system file", data.file), line("command", data.command), line("scheme", data.scheme),
+      line("exchange", data.exchange === "fresh" ? "fresh: feedthrough outputs are read again with the new inputs" : "stale: outputs as returned by the last step"),
+      line("step", seconds(data.step) + ", tick " + seconds(data.tick)), line("threads", String(data.threads)),
+      line("residuals", conventions.map((name) => residual[name] || name).join("; ")), line("Yoke", data.versions.yoke + ", commit " + data.versions.commit), line("build", data.versions.build)].filter((one) => one)));
+    section("settings", "Settings", el("div", { class: "panel" }, table,
+      data.settings !== "" ? el("details", { id: "file" }, el("summary", { text: "System file" }), el("pre", { text: data.settings }))
+        : data.settings_size > 0 && el("p", { class: "hint", text: `The system file has ${grouped(data.settings_size)} characters and is not repeated here.` })));
+  }
+
+  function addOverview() {
+    const run = data.run;
+    const kind = run.is_failed ? "wrong" : kindOf(data.verdict);
+    const title = run.is_failed ? "failed" : data.verdict;
+    const fact = (name, value, small) => el("div", {}, el("dt", { text: name }), el("dd", {}, value, small && el("small", { text: " " + small })));
+    document.title = data.name + ": " + title;
+    main.append(el("h1", { text: data.name }),
+      el("div", { class: "banner v-" + kind, id: "verdict" }, icon(kind, 34), el("div", {}, el("b", { text: title }), el("span", { text: sentence(data.sentence) }))),
+      el("dl", { class: "facts" }, fact("status", run.status), fact("time reached", digits(run.t_reached, 6) + " s", "of " + digits(run.t_stop, 6) + " s"),
+        fact("steps", grouped(run.n_steps), "of " + seconds(data.step)), fact("took", seconds(run.wall_s)),
+        fact("real-time factor", digits(run.real_time_factor, 3) + "\u00d7"), fact("recorded", grouped(run.n_rows), "rows of " + grouped(signals.length + series.skipped.length)),
+        fact("Yoke", data.versions.yoke, data.versions.commit)),
+      !run.is_failed && run.message ? el("p", { class: "muted", text: run.message }) : "");
+  }
+
+  let printing = false;
+  let theme = "auto";
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+  function applyTheme() {
+    const isDark = !printing && (theme === "dark" || (theme === "auto" && dark.matches));
+    document.documentElement.dataset.theme = isDark ? "dark" : "light";
+    document.getElementById("theme").textContent = "Theme: " + theme;
+    readColours();
+    for (const chart of view.charts) chart.draw();
+  }
+  function addTheme() {
+    try { theme = localStorage.getItem("yoke-theme") || "auto"; } catch (error) { theme = "auto"; }
+    document.getElementById("theme").addEventListener("click", () => {
+      theme = { auto: dark.matches ? "light" : "dark", light: dark.matches ? "dark" : "auto", dark: dark.matches ? "auto" : "light" }[theme] || "auto";
+      try { localStorage.setItem("yoke-theme", theme); } catch (error) { /* not remembered */ }
+      applyTheme();
+    });
+    dark.addEventListener("change", applyTheme);
+  }
+
+  // on paper: light, every bond open (up to a dozen), lines drawn fine enough
+  function addPrint() {
+    let opened = [];
+    window.addEventListener("beforeprint", () => {
+      printing = true;
+      opened = [...cards.values()].filter((entry) => entry.body.hidden).slice(0, 12);
+      for (const entry of opened) openBond(entry.bond.name, false);
+      const file = document.getElementById("file");
+      if (file) { file.dataset.was = file.open ? "1" : ""; file.open = true; }
+      applyTheme();
+    });
+    window.addEventListener("afterprint", () => {
+      printing = false;
+      for (const entry of opened) toggleBond(entry.bond.name);
+      const file = document.getElementById("file");
+      if (file) file.open = file.dataset.was === "1";
+      applyTheme();
+    });
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 9 start
+
+  addTheme();
+  applyTheme();
+  addOverview();
+  const graph = addSystem();
+  addBonds();
+  addSignals();
+  addAlarms();
+  addTiming();
+  addSettings();
+  main.append(el("footer", { text: `Made by yoke ${data.versions.yoke} (${data.versions.commit}). This page is complete in itself: it loads nothing from anywhere.` }));
+  addPrint();
+
+  function layout() {
+    if (graph) drawGraph(graph);
+    markChosen();
+    for (const chart of view.charts) chart.draw();
+  }
+  layout();
+  let lastWidth = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (printing || window.innerWidth === lastWidth) return;
+    lastWidth = window.innerWidth;
+    layout();
+  });
+})();

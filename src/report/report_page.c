@@ -1,0 +1,203 @@
+// The page: three embedded files and two pieces of JSON put together. page/report.html has a mark {{name}} for each
+// piece. No text of the user can end a script element or start a tag: in the JSON every '<' is written \u003c, and what
+// stands in the HTML itself is escaped.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_os.h"
+#include "record/record_read.h"
+#include "record/record_summary.h"
+#include "report/report_parts.h"
+
+#define PAGE_SIZE       1900000u  // characters aimed at; the limit is 2 MB
+#define MIN_SERIES_SIZE 300000u   // for the signals, however long the rest is
+
+typedef struct page {
+  char* text;
+  size_t n, room;
+  yoke_status status;
+} page;
+
+static void put(page* p, const char* bytes, size_t n) {
+  if (p->status < 0 || n == 0) {
+    return;
+  }
+  if (n > p->room - p->n) {
+    // doubling keeps the copying linear in the final size
+    const size_t room = 2 * (p->n + n) + 4096;
+    char* text = realloc(p->text, room);
+    if (text == NULL) {
+      p->status = YOKE_NO_MEMORY;
+      return;
+    }
+    p->text = text;
+    p->room = room;
+  }
+  memcpy(p->text + p->n, bytes, n);
+  p->n += n;
+}
+
+// special is replaced, everything else copied
+static void put_replaced(page* p, const char* text, const char* special,
+                         const char* const replacements[]) {
+  while (*text != '\0') {
+    const size_t n = strcspn(text, special);
+    put(p, text, n);
+    text += n;
+    if (*text != '\0') {
+      const char* with = replacements[strchr(special, *text) - special];
+      put(p, with, strlen(with));
+      text++;
+    }
+  }
+}
+
+static void put_html(page* p, const char* text) {
+  static const char* const replacements[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+  put_replaced(p, text, "&<>\"'", replacements);
+}
+
+static void put_json(page* p, const yoke_json* json) {
+  static const char* const replacements[] = {"\\u003c"};
+  put_replaced(p, json->text, "<", replacements);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
+typedef struct pieces {
+  const char* title;
+  const char* sentence;
+  const yoke_json *data, *series;
+} pieces;
+
+// name: the text of a mark, n characters
+static void put_piece(page* p, const pieces* all, const char* name, size_t n) {
+  static const char* const names[] = {"title", "sentence", "style", "script", "data", "series"};
+  size_t i = 0;
+  while (i < YOKE_COUNT(names) && (strlen(names[i]) != n || memcmp(names[i], name, n) != 0)) {
+    i++;
+  }
+  switch (i) {
+  case 0:
+    put_html(p, all->title);
+    break;
+  case 1:
+    put_html(p, all->sentence);
+    break;
+  case 2:
+    put(p, (const char*)yoke__report_css, yoke__report_css_size);
+    break;
+  case 3:
+    put(p, (const char*)yoke__report_js, yoke__report_js_size);
+    break;
+  case 4:
+    put_json(p, all->data);
+    break;
+  case 5:
+    put_json(p, all->series);
+    break;
+  default:
+    break;
+  }
+}
+
+// the frame ends with a NUL behind its last byte
+static void fill_frame(page* p, const pieces* all) {
+  const char* at = (const char*)yoke__report_html;
+  for (const char* mark = strstr(at, "{{"); mark != NULL; mark = strstr(at, "{{")) {
+    const char* end = strstr(mark, "}}");
+    if (end == NULL) {
+      break;
+    }
+    put(p, at, (size_t)(mark - at));
+    put_piece(p, all, mark + 2, (size_t)(end - mark) - 2);
+    at = end + 2;
+  }
+  put(p, at, strlen(at));
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
+static yoke_status read_results(const char* directory, yoke_csv* table, char* err,
+                                size_t err_size) {
+  static const char* const files[] = {"results.csv", "results.h5"};
+  char path[4096];
+  bool is_there = false;
+  for (size_t i = 0; i < YOKE_COUNT(files); i++) {
+    is_there =
+        is_there || (yoke__os_path_join(directory, files[i], path, sizeof path) < sizeof path &&
+                     yoke__os_is_file(path));
+  }
+  if (!is_there) {
+    snprintf(err, err_size,
+             "report: there is no results.csv or results.h5 in %s; a report needs --format csv or "
+             "hdf5",
+             directory);
+    return YOKE_BAD_INPUT;
+  }
+  char reason[512] = "";
+  const yoke_status status = yoke__record_read(directory, table, reason, sizeof reason);
+  if (status < 0) {
+    snprintf(err, err_size, "report: %s", reason[0] == '\0' ? yoke_status_text(status) : reason);
+  }
+  return status;
+}
+
+static yoke_status describe(const yoke_report_input* input, yoke_json* json) {
+  yoke__json_begin_object(json, NULL);
+  yoke__report_put_system(input, json);
+  yoke__report_put_run(input, json);
+  yoke__report_put_bonds(input, json);
+  yoke__json_end_object(json);
+  return yoke__json_finish(json);
+}
+
+static yoke_status describe_series(const yoke_report_input* input, const yoke_csv* table,
+                                   size_t used, yoke_json* json) {
+  const size_t left = used < PAGE_SIZE ? PAGE_SIZE - used : 0;
+  yoke__json_begin_object(json, NULL);
+  YOKE_TRY(yoke__report_put_series(table, input->system,
+                                   left > MIN_SERIES_SIZE ? left : MIN_SERIES_SIZE,
+                                   input->info->record.n_lost, json));
+  yoke__json_end_object(json);
+  return yoke__json_finish(json);
+}
+
+static yoke_status write_page(const yoke_report_input* input, const yoke_json* data,
+                              const yoke_json* series, char* err, size_t err_size) {
+  yoke_report_verdict verdict;
+  yoke__report_judge(input, &verdict);
+  const pieces all = {input->system->scenario->name, verdict.sentence, data, series};
+  page p = {0};
+  fill_frame(&p, &all);
+  yoke_status status = p.status;
+  if (status < 0) {
+    snprintf(err, err_size, "report: %s", yoke_status_text(status));
+  } else {
+    status = yoke__record_write_text(input->directory, "report.html", p.text, p.n, err, err_size);
+  }
+  free(p.text);
+  return status;
+}
+
+yoke_status yoke__report_write(const yoke_report_input* input, char* err, size_t err_size) {
+  yoke_csv table;
+  YOKE_TRY(read_results(input->directory, &table, err, err_size));
+  yoke_json data = {0}, series = {0};
+  yoke_status status = describe(input, &data);
+  if (status >= 0) {
+    const size_t frame = yoke__report_html_size + yoke__report_css_size + yoke__report_js_size;
+    status = describe_series(input, &table, frame + data.n, &series);
+  }
+  yoke__csv_free(&table);
+  if (status < 0) {
+    snprintf(err, err_size, "report: %s", yoke_status_text(status));
+  } else {
+    status = write_page(input, &data, &series, err, err_size);
+  }
+  yoke__json_free(&data);
+  yoke__json_free(&series);
+  return status;
+}
