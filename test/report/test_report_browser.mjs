@@ -1,0 +1,305 @@
+// What a reader of the page does: looks, clicks a bond, zooms, reads values, searches, switches to dark, prints.
+// Usage: node test_report_browser.mjs BROWSER FOLDER PICTURES; FOLDER/NAME/report.html as test_report_browser.sh makes them.
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { openBrowser, sleep } from "./browser.mjs";
+
+const [, , program, folder, pictures] = process.argv;
+mkdirSync(pictures, { recursive: true });
+let nPassed = 0, nFailed = 0;
+
+function check(isGood, text, measured) {
+  if (isGood) nPassed++;
+  else {
+    nFailed++;
+    console.log(`FAILED: ${text}${measured === undefined ? "" : ": " + JSON.stringify(measured)}`);
+  }
+}
+const page = (name) => join(folder, name, "report.html");
+
+// the columns of a result file
+function results(name) {
+  const [head, ...lines] = readFileSync(join(folder, name, "results.csv"), "utf8").trim().split("\n").map((line) => line.split(","));
+  const column = (title) => lines.map((cells) => Number(cells[head.indexOf(title)]));
+  return { time: column("time"), column };
+}
+
+// share of the pixels of a canvas that are neither transparent nor grey: lines that were drawn
+const INK = (selector) => `(() => {
+  const canvas = document.querySelector(${JSON.stringify(selector)});
+  const copy = Object.assign(document.createElement("canvas"), { width: canvas.width, height: canvas.height }).getContext("2d", { willReadFrequently: true });
+  copy.drawImage(canvas, 0, 0);
+  const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+  let n = 0;
+  for (let i = 0; i < data.length; i += 4) {
+    const [r, g, b, a] = data.slice(i, i + 4);
+    if (a > 100 && Math.max(r, g, b) - Math.min(r, g, b) > 60) n++;
+  }
+  return n / (canvas.width * canvas.height);
+})()`;
+const RANGE = `(() => { const d = document.querySelector("#signal-chart").dataset; return [Number(d.lo), Number(d.hi)]; })()`;
+const SIGNAL_CANVAS = "#signal-chart canvas";
+
+// nothing went wrong, nothing was loaded but the page
+function checkClean(p, name) {
+  check(p.problems.length === 0, `${name}: no error in the console`, p.problems);
+  check(p.requests.length === 1 && p.requests[0].startsWith("file://"), `${name}: nothing is loaded but the page`, p.requests);
+}
+
+async function looksRight(browser) {
+  const p = await browser.openPage(page("chain"));
+  const name = "three masses, three rates";
+  check(await p.evaluate(`document.querySelector("h1").textContent`) === name, "the name stands on top");
+  check((await p.evaluate("document.title")).startsWith(name), "the title is the name");
+  const verdict = await p.evaluate(`document.querySelector("#verdict b").textContent`);
+  check(["trustworthy", "doubtful", "wrong", "not judged"].includes(verdict), "one verdict for the run", verdict);
+  check(await p.evaluate(`document.querySelector("#verdict span").textContent.length`) > 20, "the verdict is explained");
+  check(await p.evaluate(`document.querySelectorAll(".graph .unit").length`) === 3, "three boxes in the graph");
+  check(await p.evaluate(`document.querySelectorAll(".graph .bond[data-bond]").length`) === 2, "two bonds in the graph");
+  check(await p.evaluate(`document.querySelectorAll(".graph .link").length`) === 2, "two arrows in the graph");
+  check(await p.evaluate(`document.querySelectorAll(".histogram rect").length`) > 3, "a histogram of step times");
+  check((await p.evaluate(`document.querySelector("#file pre").textContent`)).includes("oscillator.force"), "the system file is on the page");
+  check(await p.evaluate(INK(SIGNAL_CANVAS)) > 0.001, "signals are drawn", await p.evaluate(INK(SIGNAL_CANVAS)));
+  await p.picture(join(pictures, "chain-light.png"), true);
+  checkClean(p, "chain");
+}
+
+// a bond is opened by a click or with the keyboard; its plots are stacked and not empty
+async function bondsOpen(browser) {
+  const p = await browser.openPage(page("chain"));
+  const open = (bond) => p.evaluate(`document.querySelector('.bond-card[data-bond="${bond}"] .bond-head').getAttribute("aria-expanded")`);
+  const shut = await open("second") === "false" ? "second" : "first";
+  check(await open(shut) === "false", "only the worst bond is open at first");
+  await p.click(`.graph .bond[data-bond="${shut}"] rect`);
+  check(await open(shut) === "true", "a click on a bond in the graph opens its card");
+  const titles = await p.evaluate(`[...document.querySelectorAll('.chart[data-bond="${shut}"] .pane-head b')].map((node) => node.textContent)`);
+  const wanted = ["action", "rate", "residual power", "accumulated energy", "residual relative"];
+  check(titles.length === 5 && wanted.every((text, i) => titles[i].startsWith(text)), "action, rate, residual power, energy, rho", titles);
+  for (let i = 0; i < 5; i++) {
+    const ink = await p.evaluate(INK(`.chart[data-bond="${shut}"] .pane:nth-child(${i + 1}) canvas`));
+    check(ink > 0.0005, `plot ${titles[i]} is not blank`, ink);
+  }
+  const box = await p.evaluate(`(() => { const r = document.querySelector('.bond-card[data-bond="${shut}"]').getBoundingClientRect(); return [r.top, innerHeight]; })()`);
+  await sleep(600);
+  check(box[0] < box[1], "the card is scrolled into sight", box);
+
+  await p.click(`.bond-card[data-bond="${shut}"] .bond-head`);
+  check(await open(shut) === "false", "a click on the card closes it");
+  await p.evaluate(`document.querySelector('.graph .bond[data-bond="${shut}"]').focus()`);
+  await p.press("Enter", "Enter", "\r");
+  check(await open(shut) === "true", "Enter on a bond in the graph opens its card");
+  checkClean(p, "bonds");
+}
+
+const near = (a, b, tolerance) => Math.abs(a - b) <= tolerance;
+
+async function zooms(browser) {
+  const p = await browser.openPage(page("crane"));
+  const full = await p.evaluate(RANGE);
+  check(full[0] === 0 && full[1] === 10, "the whole run at first", full);
+
+  // the plot begins 62 px from the left and ends 10 px from the right
+  const width = await p.evaluate(`document.querySelector("${SIGNAL_CANVAS}").clientWidth`);
+  const share = (t) => (62 + t / 10 * (width - 72)) / width;
+  await p.drag(SIGNAL_CANVAS, share(2), share(4));
+  const dragged = await p.evaluate(RANGE);
+  check(near(dragged[0], 2, 0.03) && near(dragged[1], 4, 0.03), "dragging zooms to what was marked", dragged);
+  const bond = await p.evaluate(`Number(document.querySelector(".chart[data-bond]").dataset.hi)`);
+  check(bond === dragged[1], "all plots share the time axis", bond);
+
+  await p.wheel(SIGNAL_CANVAS, 0.5, -120);
+  const wheeled = await p.evaluate(RANGE);
+  check(wheeled[1] - wheeled[0] < (dragged[1] - dragged[0]) * 0.9, "the wheel zooms once the plot was clicked", wheeled);
+  await p.click(SIGNAL_CANVAS, 2);
+  check(JSON.stringify(await p.evaluate(RANGE)) === JSON.stringify(full), "a double click shows all again", await p.evaluate(RANGE));
+
+  await p.evaluate(`document.querySelector("#signal-chart").focus()`);
+  await p.press("+", "Equal", "+");
+  const keyed = await p.evaluate(RANGE);
+  check(keyed[1] - keyed[0] < 8, "plus zooms", keyed);
+  await p.press("ArrowRight");
+  check((await p.evaluate(`document.querySelector("#signal-chart .chart-head .num").textContent`)).startsWith("t = "), "an arrow key moves the cursor");
+  await p.press("0", "Digit0", "0");
+  check(JSON.stringify(await p.evaluate(RANGE)) === JSON.stringify(full), "0 shows all again");
+
+  // without focus the wheel is left to the page
+  await p.evaluate("document.activeElement.blur()");
+  await p.wheel(SIGNAL_CANVAS, 0.5, -120);
+  check(JSON.stringify(await p.evaluate(RANGE)) === JSON.stringify(full), "the wheel scrolls the page otherwise");
+  checkClean(p, "zoom");
+}
+
+const READING = `({
+  t: Number(document.querySelector("#signal-chart .chart-head .num").textContent.replace("t = ", "").replace(" s", "").replace("\\u2212", "-")),
+  values: [...document.querySelectorAll("#signal-chart .key")].map((key) => [key.childNodes[1].textContent, Number(key.querySelector(".num").textContent.replace("\\u2212", "-"))]),
+})`;
+
+// the cursor shows what the result file says
+async function cursorReads(browser) {
+  const p = await browser.openPage(page("crane"));
+  const { time, column } = results("crane");
+  for (const x of [0.2, 0.5, 0.83]) {
+    await p.hover(SIGNAL_CANVAS, x);
+    const { t, values } = await p.evaluate(READING);
+    check(values.length >= 2, "the cursor reads every line", values);
+    const nearest = time.reduce((best, one, i) => (Math.abs(one - t) < Math.abs(time[best] - t) ? i : best), 0);
+    for (const [name, value] of values) {
+      const [a, b, c] = [-1, 0, 1].map((d) => column(name)[Math.min(time.length - 1, Math.max(0, nearest + d))]);
+      const isOne = [a, b, c].some((one) => near(value, one, 1e-5 * Math.abs(one)));
+      check(isOne, `${name} at ${t} s is a value of the file`, [value, b]);
+    }
+  }
+  checkClean(p, "cursor");
+}
+
+// decimated: every reading lies between the smallest and the largest recorded value nearby, and the peak is still there
+async function decimates(browser) {
+  const p = await browser.openPage(page("long"));
+  const { time, column } = results("long");
+  const note = await p.evaluate(`[...document.querySelectorAll(".hint")].map((node) => node.textContent).find((text) => text.startsWith("Decimated")) || ""`);
+  check(note.includes("100\u202f001 rows"), "the page says that it is decimated, and how", note);
+  const size = readFileSync(page("long")).length;
+  check(size < 2e6, "below 2 MB for 1e5 rows", size);
+  for (const x of [0.3, 0.61, 0.9]) {
+    await p.hover(SIGNAL_CANVAS, x);
+    const { t, values } = await p.evaluate(READING);
+    for (const [name, value] of values) {
+      const around = column(name).filter((_, i) => Math.abs(time[i] - t) < 0.1);
+      const low = Math.min(...around), high = Math.max(...around), room = 1e-5 * Math.max(Math.abs(low), Math.abs(high));
+      check(value >= low - room && value <= high + room, `${name} at ${t} s lies within what was recorded there`, [low, value, high]);
+    }
+  }
+  checkClean(p, "long");
+}
+
+async function searches(browser) {
+  const p = await browser.openPage(page("crane"));
+  const listed = () => p.evaluate(`[...document.querySelectorAll(".picker label")].map((label) => label.dataset.signal)`);
+  const all = await listed();
+  await p.click(`.picker input[type="search"]`);
+  await p.type("ARM theta");
+  const found = await listed();
+  check(all.length > 10 && found.length === 2 && found.every((name) => name.startsWith("arm.theta")), "the search narrows the list", found);
+  const before = await p.evaluate(`document.querySelectorAll("#signal-chart .key").length`);
+  await p.click(`.picker label[data-signal="arm.theta1"] input`);
+  check(await p.evaluate(`document.querySelectorAll("#signal-chart .key").length`) === before + 1, "a tick adds a line");
+  const dims = await p.evaluate(`[...document.querySelectorAll("#signal-chart .pane-head b")].map((node) => node.textContent)`);
+  check(dims.includes("[rad]"), "a new dimension gets a plot of its own", dims);
+  await p.type("nothing like this");
+  check((await listed()).length === 0, "no match empties the list");
+  checkClean(p, "search");
+}
+
+const BRIGHTNESS = `(() => { const [r, g, b] = getComputedStyle(document.body).backgroundColor.match(/[0-9]+/g).map(Number); return (r + g + b) / 3; })()`;
+
+async function themes(browser) {
+  const p = await browser.openPage(page("crane"), { scheme: "dark" });
+  check(await p.evaluate(BRIGHTNESS) < 60, "dark where the reader's system is", await p.evaluate(BRIGHTNESS));
+  check(await p.evaluate(INK(SIGNAL_CANVAS)) > 0.001, "lines are drawn in the dark");
+  await p.picture(join(pictures, "crane-dark.png"), true);
+  await p.click("#theme");
+  check(await p.evaluate(BRIGHTNESS) > 200, "the button turns the light on", await p.evaluate(BRIGHTNESS));
+  await p.click("#theme");
+  await p.click("#theme");
+  check(await p.evaluate(`document.querySelector("#theme").textContent`) === "Theme: auto", "and comes back to the start after three clicks");
+  checkClean(p, "themes");
+}
+
+// a phone: nothing wider than the screen, two fingers zoom
+async function fitsPhones(browser) {
+  for (const name of ["crane", "chain", "net30"]) {
+    const p = await browser.openPage(page(name), { width: 390, height: 844, scale: 2, isTouch: true });
+    const [page_, screen] = await p.evaluate("[document.documentElement.scrollWidth, innerWidth]");
+    check(page_ <= screen, `${name}: no wider than the phone`, [page_, screen]);
+    await p.picture(join(pictures, name + "-phone.png"), true);
+    if (name === "crane") {
+      const at = await p.place(SIGNAL_CANVAS);
+      await p.touch("touchStart", [{ x: at.x - 30, y: at.y }, { x: at.x + 30, y: at.y }]);
+      await p.touch("touchMove", [{ x: at.x - 60, y: at.y }, { x: at.x + 60, y: at.y }]);
+      await p.touch("touchMove", [{ x: at.x - 90, y: at.y }, { x: at.x + 90, y: at.y }]);
+      await p.touch("touchEnd", []);
+      await p.settle();
+      const range = await p.evaluate(RANGE);
+      check(near(range[1] - range[0], 10 / 3, 0.5), "fingers three times as far apart show a third", range);
+    }
+    checkClean(p, name + " on a phone");
+  }
+}
+
+// every box inside the picture, no two on top of each other; very large systems as a list
+async function laysOutGraphs(browser) {
+  for (const [name, width] of [["chain", 1280], ["net30", 1280], ["net30", 800], ["net30", 390]]) {
+    const p = await browser.openPage(page(name), { width });
+    const { boxes, view } = await p.evaluate(`(() => {
+      const view = document.querySelector(".graph svg").viewBox.baseVal;
+      return { boxes: [...document.querySelectorAll(".graph .box")].map((r) => ["x", "y", "width", "height"].map((a) => Number(r.getAttribute(a)))), view: [view.x, view.y, view.width, view.height] };
+    })()`);
+    check(boxes.length === (name === "chain" ? 3 : 30), `${name}: a box per unit`, boxes.length);
+    const outside = boxes.filter(([x, y, w, h]) => x < view[0] || y < view[1] || x + w > view[0] + view[2] || y + h > view[1] + view[3]);
+    check(outside.length === 0, `${name} at ${width} px: all boxes inside the picture`, outside);
+    let n = 0;
+    boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => { n += a[0] < b[0] + b[2] && b[0] < a[0] + a[2] && a[1] < b[1] + b[3] && b[1] < a[1] + a[3]; }));
+    check(n === 0, `${name} at ${width} px: no boxes overlap`, n);
+    if (width === 1280) await p.picture(join(pictures, name + "-graph.png"));
+    checkClean(p, name);
+  }
+  const p = await browser.openPage(page("net70"));
+  check(await p.evaluate(`document.querySelectorAll("#system tbody tr").length`) === 70, "seventy units are a list");
+  checkClean(p, "net70");
+}
+
+async function survivesTexts(browser) {
+  const p = await browser.openPage(page("evil"));
+  check((await p.evaluate(`document.querySelector("h1").textContent`)).startsWith("</script><script>alert(1)"), "a name is only a text");
+  check(await p.evaluate("document.images.length") === 0, "markup in a name makes no element");
+  check(await p.evaluate(`document.querySelectorAll("footer").length`) === 1, "the page is complete");
+  checkClean(p, "evil");
+}
+
+async function showsFailures(browser) {
+  const p = await browser.openPage(page("failed"));
+  check(await p.evaluate(`document.querySelector("#verdict b").textContent`) === "failed", "a failed run says so first");
+  check((await p.evaluate(`document.querySelector("#verdict span").textContent`)).length > 30, "and why");
+  await p.picture(join(pictures, "failed.png"), true);
+  checkClean(p, "failed");
+}
+
+async function drawsStates(browser) {
+  const p = await browser.openPage(page("typed"));
+  check(await p.evaluate(INK(SIGNAL_CANVAS)) > 0.0005, "integers and states are drawn");
+  check((await p.evaluate(`document.querySelector("#signals").textContent`)).includes("because they are texts"), "texts are named as left out");
+  checkClean(p, "typed");
+}
+
+// paper: all bonds open, light, and the screen as before afterwards
+async function prints(browser) {
+  const p = await browser.openPage(page("chain"), { scheme: "dark" });
+  await p.evaluate(`window.addEventListener("beforeprint", () => {
+    window.seen = [document.querySelectorAll(".bond-body:not([hidden])").length, document.documentElement.dataset.theme];
+    window.widths = [...document.querySelectorAll("canvas")].map((canvas) => canvas.width);
+    window.ink = ${INK('.bond-card:last-child canvas')};
+  })`);
+  const file = join(pictures, "chain.pdf");
+  await p.pdf(file);
+  const [seen, widths, ink] = await p.evaluate("[window.seen, window.widths, window.ink]");
+  check(JSON.stringify(seen) === JSON.stringify([2, "light"]), "every bond is open and the page is light on paper", seen);
+  check(widths.length === 12 && widths.every((width) => width === 1920), "plots are drawn three times as fine for paper", widths);
+  check(ink > 0.001, "and are not blank", ink);
+  const bytes = readFileSync(file);
+  check(bytes.subarray(0, 5).toString() === "%PDF-" && bytes.length > 50000, "it can be printed", bytes.length);
+  await p.settle();
+  check(await p.evaluate(`document.documentElement.dataset.theme`) === "dark", "the screen is dark again afterwards");
+  check(await p.evaluate(`document.querySelectorAll(".bond-body:not([hidden])").length`) === 1, "and the bonds are as before");
+  checkClean(p, "print");
+}
+
+const browser = await openBrowser(program);
+try {
+  for (const test of [looksRight, bondsOpen, zooms, cursorReads, decimates, searches, themes, fitsPhones, laysOutGraphs, survivesTexts, showsFailures, drawsStates, prints]) {
+    await test(browser).catch((error) => check(false, test.name, error.message));
+  }
+} finally {
+  await browser.close();
+}
+console.log(`${nPassed} passed, ${nFailed} failed`);
+process.exit(nFailed === 0 ? 0 : 1);

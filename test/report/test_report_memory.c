@@ -1,0 +1,79 @@
+// Out of memory at every single allocation of the page: a message, no half page, nothing left behind.
+#define _POSIX_C_SOURCE 200809L
+
+#include "record/record_fixture.h"
+#include "report/report.h"
+#include "support/failing_heap.h"
+#include "support/sim.h"
+
+#if HAS_OWN_MALLOC
+
+// Writes with a heap that fails at call n; true if it was never asked that often.
+static bool write_with_failure(const yoke_report_input* input, long n, bool fails_onwards) {
+  char err[512] = "";
+  heap = (failing_heap){.is_on = true, .fails_at = n, .fails_onwards = fails_onwards};
+  const yoke_status status = yoke__report_write(input, err, sizeof err);
+  heap.is_on = false;
+  const bool is_done = heap.n_requests <= n;
+  if (heap.n_blocks != 0) {
+    fail_msg("call %ld failed: %ld blocks are left over", n, heap.n_blocks);
+  }
+  if (is_done || status >= 0) {
+    check_ok(status);
+    assert_true(fixture_exists(folder, "report.html"));
+    char path[FIXTURE_PATH_SIZE];
+    unlink(fixture_path(path, folder, "report.html"));
+  } else {
+    assert_true(err[0] != '\0');
+    assert_false(fixture_exists(folder, "report.html"));
+  }
+  assert_false(fixture_exists(folder, "report.html.part"));
+  return is_done;
+}
+
+static void every_allocation_may_fail(void** state) {
+  (void)state;
+  sim s = sim_open(
+      "yoke: 1\nname: two masses\ntime: {stop: 0.2, step: 1e-3}\nunits:\n"
+      "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: 0, v: 100}}\n"
+      "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {x: 0, v: -100}}\n"
+      "connections: [right.x -> left.x_other]\n"
+      "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other}}\n");
+  static yoke_run_info info;
+  const yoke_run_settings settings = {.record = {.directory = folder, .formats = YOKE_RECORD_CSV}};
+  check_ok(yoke__master_run(s.system, s.state, &settings, &info));
+  const yoke_report_input input = {.system = s.system,
+                                   .info = &info,
+                                   .ledger = s.state->ledger,
+                                   .state = s.state,
+                                   .directory = folder};
+  for (int mode = 0; mode < 2; mode++) {
+    long n = 0;
+    while (!write_with_failure(&input, n, mode == 1)) {
+      n++;
+    }
+    print_message("%ld allocations refused in turn\n", n);
+    assert_true(n > 20);
+  }
+  sim_close(&s);
+}
+
+#else
+
+static void test_skipped(void** state) {
+  (void)state;
+  skip();
+}
+
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+#if HAS_OWN_MALLOC
+    cmocka_unit_test_setup_teardown(every_allocation_may_fail, make_folder, remove_folder),
+#else
+    cmocka_unit_test(test_skipped),
+#endif
+  };
+  return cmocka_run_group_tests_name("report_memory", tests, NULL, NULL);
+}
