@@ -61,9 +61,18 @@ static char* read_text(const char* path) {
   return text;
 }
 
+// The page of an earlier run would stand beside the results of this one.
+static void remove_page(const char* directory) {
+  char path[4096];
+  if (yoke__os_path_join(directory, "report.html", path, sizeof path) < sizeof path) {
+    yoke__os_file_remove(path);
+  }
+}
+
 bool yoke__app_report(const yoke_options* options, const yoke_system* system,
                       const yoke_state* state, const yoke_run_info* info, const char* directory) {
   if (!yoke__options_has(options, "report")) {
+    remove_page(directory);
     return true;
   }
   char command[4096], err[1024] = "";

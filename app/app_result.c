@@ -43,8 +43,8 @@ int yoke__app_result_read(const char* command, const char* path, yoke_arena* are
   return YOKE_EXIT_OK;
 }
 
-// The folder that the summary of this result would be in; n 0: the current one. False: a file of another
-// name, whose neighbours need not belong to it.
+// The folder that the summary of this result would be in; n 0: the current one. False: a file of
+// another name, whose neighbours need not belong to it.
 static bool find_folder(const char* path, size_t* n) {
   *n = strlen(path);
   if (yoke__os_is_directory(path)) {

@@ -1,5 +1,5 @@
-// A recorded result as the commands read it: the table, its columns by name, and the summary of the run
-// where there is one.
+// A recorded result as the commands read it: the table, its columns by name, and the summary of the
+// run where there is one.
 #ifndef YOKE_APP_RESULT_H
 #define YOKE_APP_RESULT_H
 
@@ -16,8 +16,9 @@ typedef struct yoke_app_result {
   yoke_summary summary;  // empty without one
 } yoke_app_result;
 
-// Reads a file or folder (record_read.h). Returns an exit status; the message of a failure is out, with
-// the command's name in front. The csv is freed by yoke__csv_free, everything else by the arena.
+// Reads a file or folder (record_read.h). Returns an exit status; the message of a failure is out,
+// with the command's name in front. The csv is freed by yoke__csv_free, everything else by the
+// arena.
 int yoke__app_result_read(const char* command, const char* path, yoke_arena* arena,
                           yoke_app_result* out);
 // The summary.json beside the table: of a folder, or of a file that is called results.csv or

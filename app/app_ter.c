@@ -1,7 +1,8 @@
-// TER as a judge: bonds found in both results, conventions compared, error energy, warnings, a table.
+// TER as a judge: bonds found in both results, conventions compared, error energy, warnings, a
+// table.
 //
-//   ratio = TER of the result / TER of the reference      relative TER = TER / throughput
-//   error energy = sum |p~ - p| dt                        p~ of the result's inputs, p of the reference
+//   ratio = TER of the result / TER of the reference,  relative TER = TER / throughput
+//   error energy = sum |p~ - p| dt       p~ of the result's inputs, p of the reference
 //
 // TER ranks runs only where the same kind of defect is made: different feedthrough or defects in
 // different connections are said in a warning, different conventions are refused.
@@ -280,8 +281,8 @@ static const yoke_summary_bond* signals_of(const yoke_ter_row* row, int side) {
   return is_own ? own : other != NULL && other->n > 0 ? other : NULL;
 }
 
-// sum of the products of two signals of a bond; shifts: rows behind k that each is taken from. False: a
-// column is missing, and *missing is its name or NULL if nobody receives that signal.
+// sum of the products of two signals of a bond; shifts: rows behind k that each is taken from.
+// False: a column is missing, and *missing is its name or NULL if nobody receives that signal.
 static bool multiply(const yoke_app_result* result, const yoke_summary_bond* bond,
                      const int signals[2], const size_t shifts[2], size_t n, double to[],
                      const char** missing) {

@@ -35,8 +35,8 @@ typedef struct yoke_app_ter {
   bool is_out_of_memory;
 } yoke_app_ter;
 
-// Judges results[0] against results[1], whose summaries have been read. Returns an exit status: 2 with
-// the reasons on stderr if there are no bonds or if the conventions of the two differ.
+// Judges results[0] against results[1], whose summaries have been read. Returns an exit status: 2
+// with the reasons on stderr if there are no bonds or if the conventions of the two differ.
 int yoke__app_ter_compare(const char* command, const yoke_app_result results[2], yoke_arena* arena,
                           yoke_app_ter* out);
 void yoke__app_ter_print(const yoke_app_ter* ter);

@@ -1,6 +1,6 @@
-// yoke meter RESULT: the total energy residual of four recorded signals, as the meter unit would have
-// measured it on line. The arithmetic is quality/quality_replay.c's; this file finds the signals,
-// prints, and writes the running values.
+// yoke meter RESULT: the total energy residual of four recorded signals, as the meter unit would
+// have measured it on line. The arithmetic is quality/quality_replay.c's; this file finds the
+// signals, prints, and writes the running values.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -571,8 +571,9 @@ static int measure(measurement* m, const yoke_options* options) {
     status = write_running(m, out);
   }
   if (m->replay.values.n_bad > 0) {
-    yoke__app_error(COMMAND, "warning: %llu intervals left out because a value is not finite",
-                    (unsigned long long)m->replay.values.n_bad);
+    yoke__app_error(COMMAND, "warning: %llu interval%s left out because a value is not finite",
+                    (unsigned long long)m->replay.values.n_bad,
+                    m->replay.values.n_bad == 1 ? "" : "s");
   }
   if (yoke__options_has(options, "json")) {
     const int printed = print_json(m);

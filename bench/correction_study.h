@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_os.h"
 #include "linalg/linalg_dense.h"
 #include "master/master.h"
 #include "models/models_random.h"
@@ -289,7 +290,7 @@ static inline void study_first_state(const study_problem* p, double x[6]) {
 // The undivided system at all exchange points; free it.
 static inline study_reference study_solve(const study_problem* p) {
   study_reference r = {.n = (int64_t)floor(p->stop * 1e9 / (double)p->macro_ns * (1 + 1e-12))};
-  r.position = malloc((size_t)(r.n + 1) * 2 * sizeof *r.position);
+  r.position = calloc((size_t)(r.n + 1) * 2, sizeof *r.position);
   if (r.position == NULL) {
     exit(1);
   }

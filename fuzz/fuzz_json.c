@@ -1,11 +1,13 @@
-// Any bytes through the JSON reader: no crash, no read beyond the input; what it accepts is a consistent
-// tree, and written and read again it is the same tree.
+// Any bytes through the JSON reader: no crash, no read beyond the input; what it accepts is a
+// consistent tree, and written and read again it is the same tree. What is taken for a summary.json
+// names columns for every component of its bonds.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_json.h"
 #include "base/base_json_read.h"
+#include "quality/quality_summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);
 
@@ -57,12 +59,17 @@ static bool is_same_text(const char* a, const char* b) {
   return strcmp(a, b) == 0;
 }
 
+static uint64_t bits_of(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+
 // NOLINTNEXTLINE(misc-no-recursion)
 static void check_same(const yoke_json_value* a, const yoke_json_value* b) {
-  size_t n = 0;
-  for (; a != NULL && b != NULL; a = a->next, b = b->next, n++) {
+  for (; a != NULL && b != NULL; a = a->next, b = b->next) {
     if (a->kind != b->kind || a->n != b->n || a->is_true != b->is_true ||
-        memcmp(&a->number, &b->number, sizeof a->number) != 0 || !is_same_text(a->text, b->text) ||
+        bits_of(a->number) != bits_of(b->number) || !is_same_text(a->text, b->text) ||
         !is_same_text(a->key, b->key)) {
       abort();
     }
@@ -71,6 +78,26 @@ static void check_same(const yoke_json_value* a, const yoke_json_value* b) {
   if (a != NULL || b != NULL) {
     abort();
   }
+}
+
+static void check_summary(const char* bytes, size_t n) {
+  char err[128] = "";
+  yoke_arena arena = {0};
+  yoke_summary summary;
+  const yoke_status status = yoke__summary_parse(bytes, n, &arena, &summary, err, sizeof err);
+  if (status < 0 && err[0] == '\0') {
+    abort();
+  }
+  for (size_t i = 0; status >= 0 && i < summary.n_bonds; i++) {
+    const yoke_summary_bond* bond = &summary.bonds[i];
+    for (size_t k = 0; k < bond->n; k++) {
+      if (strlen(bond->components[k].columns[YOKE_E_OUT]) == 0 ||
+          strlen(bond->components[k].columns[YOKE_F_OUT]) == 0) {
+        abort();
+      }
+    }
+  }
+  yoke__arena_free(&arena);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
@@ -93,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     abort();
   }
   check_same(root, again);
+  check_summary((const char*)bytes, n);
   yoke__json_free(&json);
   yoke__arena_free(&arena);
   return 0;

@@ -1,8 +1,8 @@
 // JSON (RFC 8259) to a tree, in one pass without recursion.
 //
-// Values are taken from the arena in blocks; all strings share one piece of memory as long as the text, which they
-// cannot outgrow: an escape is longer than what it stands for, and the two quotes leave room for the NUL. So memory is
-// bounded by the text: at most one value per two bytes.
+// Values are taken from the arena in blocks; all strings share one piece of memory as long as the
+// text, which they cannot outgrow: an escape is longer than what it stands for, and the two quotes
+// leave room for the NUL. So memory is bounded by the text: at most one value per two bytes.
 #include "base/base_json_read.h"
 
 #include <stdio.h>
@@ -286,7 +286,8 @@ static bool close_containers(reader* r) {
   return true;
 }
 
-// One value and, if it is a container without members, its end; then all containers that end behind it.
+// One value and, if it is a container without members, its end; then all containers that end behind
+// it.
 static bool read_value(reader* r, yoke_json_value** out) {
   skip_blanks(r);
   *out = add_value(r);

@@ -1,4 +1,5 @@
-// JSON text (RFC 8259) read into a tree: summary.json and whatever else was written with base_json.h.
+// JSON text (RFC 8259) read into a tree: summary.json and whatever else was written with
+// base_json.h.
 //
 //   yoke_arena arena = {0};
 //   const yoke_json_value* root = NULL;

@@ -15,17 +15,17 @@
 #include "couple/couple_polynomial.h"
 #include "energy/energy_correction.h"
 
-// Layout of self: the struct, one polynomial per signal, then numbers: what is added to each signal, and the
-// memory of the correction.
+// Layout of self: the struct, one polynomial per signal, then numbers: what is added to each signal, from SI to the units of
+// each signal, and the memory of the correction.
 typedef struct energy {
   const yoke_coupling_sink* sinks;
   const int* orders;
-  const double* scale;
   size_t n_signals;
   double interval;
   bool is_held;  // one signal of order 0, the usual case
   yoke_polynomial* signals;
   double* added;
+  double* inverse;  // a product is there sooner than a quotient, and the next step waits for it
   double* numbers;
   yoke_correction_settings settings;
   yoke_correction correction;
@@ -96,7 +96,7 @@ static size_t signals_size(const yoke_coupling_setup* setup) {
 static size_t energy_size(const yoke_coupling_setup* setup) {
   const size_t n = setup->n_signals;
   return round_up(sizeof(energy)) + signals_size(setup) +
-         (n + yoke__correction_numbers(n)) * sizeof(double);
+         (2 * n + yoke__correction_numbers(n)) * sizeof(double);
 }
 
 // mu of the parameters, else the bond's; bare takes what its published form has, and the absolute limits.
@@ -131,7 +131,7 @@ static const char* find_fault(const yoke_coupling_setup* setup) {
     return "it needs every component of the action and the rate";
   }
   for (size_t i = 0; i < bond->n; i++) {
-    if (!isnormal(bond->scale[i])) {
+    if (!isnormal(bond->scale[i]) || !isnormal(1 / bond->scale[i])) {
       return "the action has no scale";
     }
   }
@@ -154,15 +154,18 @@ static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup
   *self = (energy){
       .sinks = setup->sinks,
       .orders = setup->orders,
-      .scale = setup->bond->scale,
       .n_signals = setup->n_signals,
       .interval = setup->interval,
       .is_held = setup->n_signals == 1 && setup->orders[0] == 0,
       .signals = (yoke_polynomial*)after,
       .added = numbers,
-      .numbers = numbers + setup->n_signals,
+      .inverse = numbers + setup->n_signals,
+      .numbers = numbers + 2 * setup->n_signals,
       .settings = read_settings(setup->parameters, setup->bond->mu),
   };
+  for (size_t i = 0; i < setup->n_signals; i++) {
+    self->inverse[i] = 1 / setup->bond->scale[i];
+  }
   return YOKE_OK;
 }
 
@@ -170,10 +173,11 @@ static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup
 static void correct(energy* self, const yoke_coupling_moment* now, const double action[],
                     const double rate[]) {
   if (now->k == 0 || !self->has_begun) {
-    const yoke_correction_counts counts = self->correction.counts;
-    yoke__correction_start(&self->correction, &self->settings, self->n_signals, self->numbers,
-                           action, rate);
-    self->correction.counts = now->k == 0 ? self->correction.counts : counts;
+    if (now->k == 0) {
+      self->correction.counts = (yoke_correction_counts){0};
+    }
+    yoke__correction_restart(&self->correction, &self->settings, self->n_signals, self->numbers,
+                             action, rate);
     self->has_begun = true;
     return;
   }
@@ -182,21 +186,26 @@ static void correct(energy* self, const yoke_coupling_moment* now, const double 
   yoke__correction_update(&self->correction, h_last, h_next, action, rate);
 }
 
+// a hold needs no history
+static inline void observe_held(energy* self, const yoke_coupling_moment* now, const double y[]) {
+  yoke__correction_update(&self->correction, now->h_last, now->h_next, y + 1, y + 2);
+  self->signals->u = y[0];
+  self->added[0] = self->correction.corr[0] * self->inverse[0];
+}
+
 static void energy_observe(void* memory, const yoke_coupling_moment* now, const double y[],
                            const double u_applied[]) {
   (void)u_applied;
   energy* self = memory;
   const size_t n = self->n_signals;
-  correct(self, now, y + n, y + 2 * n);
-  if (self->is_held) {
-    // a hold has no history
-    self->signals->u = y[0];
-    self->added[0] = self->correction.corr[0] / self->scale[0];
+  if (self->is_held && self->has_begun && now->k > 0 && now->h_last > 0 && now->h_next > 0) {
+    observe_held(self, now, y);
     return;
   }
+  correct(self, now, y + n, y + 2 * n);
   for (size_t i = 0; i < n; i++) {
     yoke__polynomial_observe(&self->signals[i], y[i]);
-    self->added[i] = self->correction.corr[i] / self->scale[i];
+    self->added[i] = self->correction.corr[i] * self->inverse[i];
   }
 }
 

@@ -61,6 +61,14 @@ void yoke__correction_start(yoke_correction* c, const yoke_correction_settings* 
   yoke__monitor_start(&c->monitor, &settings->monitor, n, memory + n, action, rate);
 }
 
+void yoke__correction_restart(yoke_correction* c, const yoke_correction_settings* settings,
+                              size_t n, double memory[], const double action[],
+                              const double rate[]) {
+  const yoke_correction_counts counts = c->counts;
+  yoke__correction_start(c, settings, n, memory, action, rate);
+  c->counts = counts;
+}
+
 void yoke__correction_lose(yoke_correction* c) {
   c->is_lost = true;
 }
@@ -148,67 +156,47 @@ static void pass_lost_step(yoke_correction* c, double h) {
   suspend(c, true);
 }
 
-// The whole step for one component while nothing is unusual: not suspended, no limit of energy, a rate to act with, all
-// finite. Same bits as the general path; false: nothing has happened.
+// The same as `act` for one component while nothing is unusual: not suspended, no limit of energy, a rate to act with, all
+// finite. Same bits; false: nothing has happened.
 static inline bool correct_one(yoke_correction* c, double h_last, double h_next, double rate) {
   const yoke_correction_settings* s = &c->settings;
   const yoke_monitor* m = &c->monitor;
-  if (!c->is_single || c->is_suspended || c->is_jump || m->rho > s->gate) {
-    return false;
-  }
   const double sum = c->accumulated + (c->step_energy + c->corr[0] * rate * h_last);
-  const double energy = s->mu * m->power_smooth * h_last;
+  const double smooth = m->power_smooth, energy = s->mu * smooth * h_last;
   const double size = fabs(rate);
-  double b = -(energy + s->k_i * sum) / (size * h_next);
+  double corr = -(energy + s->k_i * sum) / (rate * h_next);  // b times the sign of the rate
   // a value that is not finite spoils the first of these
-  if (!((sum + energy + b) * 0 == 0) || fabs(sum) > s->max_energy ||
-      size <= s->min_rate * m->rate_peak || size < s->min_rate_abs) {
+  if (!((sum + energy + corr) * 0 == 0) || c->is_suspended || m->rho > s->gate ||
+      fabs(sum) > s->max_energy || size <= s->min_rate * m->rate_peak || size < s->min_rate_abs) {
     return false;
   }
-  const double old_peak = c->change_peak * m->peak_decay;
-  c->change_peak = m->change > old_peak ? m->change : old_peak;
+  c->residual += smooth * h_last;
+  if (m->rho > RHO_VALID) {
+    c->counts.n_outside++;
+  }
   c->accumulated = sum;
   c->step_energy = energy;
+  const double old_peak = c->change_peak * m->peak_decay;
+  c->change_peak = m->change > old_peak ? m->change : old_peak;
   const double clip = clip_of(c);
-  if (fabs(b) > clip) {
-    b = copysign(clip, b);
+  if (fabs(corr) > clip) {
+    corr = copysign(clip, corr);
     c->counts.n_clips++;
   }
-  c->corr[0] = rate < 0 ? -b : b;
-  c->counts.peak = fabs(b) > c->counts.peak ? fabs(b) : c->counts.peak;
+  c->counts.peak = fabs(corr) > c->counts.peak ? fabs(corr) : c->counts.peak;
+  c->corr[0] = corr;
   return true;
 }
 
-// The samples go to the monitor.
-static inline void watch(yoke_correction* c, double h, const double action[], const double rate[]) {
-  const bool is_usual = c->is_single && !c->is_jump && !c->is_lost;
-  if (is_usual && yoke__monitor_update_one(&c->monitor, h, action[0], rate[0])) {
-    return;
-  }
-  if (c->is_jump) {
-    yoke__monitor_jump(&c->monitor);
-  }
-  if (c->is_lost) {
-    yoke__monitor_miss(&c->monitor, h);
-  } else {
-    yoke__monitor_update(&c->monitor, h, action, rate);
-  }
-  c->is_lost = false;
-}
-
-void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
-                             const double action[], const double rate[]) {
-  c->counts.n_steps++;
-  watch(c, h_last, action, rate);
+// What follows from the samples that the monitor has taken, for any number of components.
+static void act(yoke_correction* c, double h_last, double h_next, const double rate[]) {
   if (c->monitor.is_lost) {
     pass_lost_step(c, h_last);
     return;
   }
   c->residual += c->monitor.power_smooth * h_last;
   c->counts.n_outside += c->monitor.rho > RHO_VALID;
-  if (correct_one(c, h_last, h_next, rate[0])) {
-    return;
-  }
+
   suspend(c, pass_gate(c));
   c->is_jump = false;
   close_step(c, h_last, rate);
@@ -219,5 +207,31 @@ void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
   }
   if (!c->is_suspended && c->settings.is_enabled) {
     set_correction(c, h_next, rate);
+  }
+}
+
+static void update_any(yoke_correction* c, double h_last, double h_next, const double action[],
+                       const double rate[]) {
+  if (c->is_jump) {
+    yoke__monitor_jump(&c->monitor);
+  }
+  if (c->is_lost) {
+    yoke__monitor_miss(&c->monitor, h_last);
+  } else {
+    yoke__monitor_update(&c->monitor, h_last, action, rate);
+  }
+  c->is_lost = false;
+  act(c, h_last, h_next, rate);
+}
+
+void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
+                             const double action[], const double rate[]) {
+  c->counts.n_steps++;
+  if (!c->is_single || c->is_jump || c->is_lost) {
+    update_any(c, h_last, h_next, action, rate);
+  } else if (!yoke__monitor_update_one(&c->monitor, h_last, action[0], rate[0])) {
+    update_any(c, h_last, h_next, action, rate);
+  } else if (!correct_one(c, h_last, h_next, rate[0])) {
+    act(c, h_last, h_next, rate);
   }
 }

@@ -63,6 +63,10 @@ size_t yoke__correction_numbers(size_t n);
 // First samples. memory: yoke__correction_numbers(n) numbers that live as long as the correction.
 void yoke__correction_start(yoke_correction* c, const yoke_correction_settings* settings, size_t n,
                             double memory[], const double action[], const double rate[]);
+// The same with counters that live on.
+void yoke__correction_restart(yoke_correction* c, const yoke_correction_settings* settings,
+                              size_t n, double memory[], const double action[],
+                              const double rate[]);
 // The samples after a step of length h_last, before any correction; the correction for the next one, of length
 // h_next, is in c->corr. Samples that are not finite count as lost.
 void yoke__correction_update(yoke_correction* c, double h_last, double h_next,

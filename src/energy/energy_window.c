@@ -23,6 +23,11 @@ static void add_share(yoke_window* w, double share, const double values[]) {
   for (size_t i = 0; i < N; i++) {
     const double x = values[i] * share;
     w->hand[i] += yoke__is_finite(x) ? x : 0;
+  }
+}
+
+static void add_up(yoke_window* w) {
+  for (size_t i = 0; i < N; i++) {
     w->sums[i] = w->full[i] + w->hand[i];
   }
 }
@@ -51,7 +56,6 @@ static void next_part(yoke_window* w) {
   }
   for (size_t i = 0; i < N; i++) {
     w->full[i] = w->rest[w->at][i] + w->round[i];
-    w->sums[i] = w->full[i];
   }
 }
 
@@ -59,11 +63,13 @@ void yoke__window_add(yoke_window* window, double dt, const double values[]) {
   if (!(window->part > 0)) {
     memset(window->hand, 0, sizeof window->hand);
     add_share(window, 1, values);
+    add_up(window);
     return;
   }
   if (!(dt > 0 && window->filled + dt >= window->part)) {
     // the usual case: room in the part in hand
     add_share(window, 1, values);
+    add_up(window);
     window->filled += dt > 0 ? dt : 0;
     return;
   }
@@ -76,5 +82,6 @@ void yoke__window_add(yoke_window* window, double dt, const double values[]) {
     left = piece < left ? left - piece : 0;
   }
   add_share(window, left / dt, values);
+  add_up(window);
   window->filled = left;
 }

@@ -27,17 +27,26 @@ void yoke__window_start(yoke_window* window, double length);
 // shared out by time. dt = 0: all of it belongs to now. Values that are not finite count as 0.
 void yoke__window_add(yoke_window* window, double dt, const double values[]);
 // The same for finite values; the usual case, where the part in hand has room, costs little.
-static inline void yoke__window_add_finite(yoke_window* window, double dt,
-                                           const double values[YOKE_WINDOW_NUMBERS]) {
-  if (!(dt >= 0 && window->filled + dt < window->part)) {
-    yoke__window_add(window, dt, values);
+typedef struct yoke_window_numbers {
+  double a, b, c, d;
+} yoke_window_numbers;
+static inline void yoke__window_add_finite(yoke_window* w, double dt, yoke_window_numbers v) {
+  if (!(dt >= 0 && w->filled + dt < w->part)) {
+    yoke__window_add(w, dt, (const double[YOKE_WINDOW_NUMBERS]){v.a, v.b, v.c, v.d});
     return;
   }
-  for (size_t i = 0; i < YOKE_WINDOW_NUMBERS; i++) {
-    window->hand[i] += values[i];
-    window->sums[i] = window->full[i] + window->hand[i];
-  }
-  window->filled += dt;
+  // side by side, so that compilers can take two at a time
+  const double a = w->hand[0] + v.a, b = w->hand[1] + v.b;
+  const double c = w->hand[2] + v.c, d = w->hand[3] + v.d;
+  w->hand[0] = a;
+  w->hand[1] = b;
+  w->hand[2] = c;
+  w->hand[3] = d;
+  w->sums[0] = w->full[0] + a;
+  w->sums[1] = w->full[1] + b;
+  w->sums[2] = w->full[2] + c;
+  w->sums[3] = w->full[3] + d;
+  w->filled += dt;
 }
 
 #endif

@@ -29,6 +29,20 @@ typedef struct yoke_iteration_info {
   int most;                 // iterations of the worst step
 } yoke_iteration_info;
 
+// What a coupling group needs that takes a sample in every slot, side by side.
+typedef struct yoke_hot_group {
+  const yoke_coupling_ops* ops;
+  void* self;
+  double* sample;  // n_signals, then n_probes numbers
+  double* input;   // n_signals
+  const yoke_tap* taps;
+  size_t n_signals;
+  const size_t* probes;
+  const double* probe_scale;
+  size_t n_probes;
+  const yoke_group* group;
+} yoke_hot_group;
+
 // What the step of a common unit needs, side by side. step NULL: the unit is not a common one.
 typedef struct yoke_hot {
   yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
@@ -40,8 +54,16 @@ typedef struct yoke_hot {
   double* y_to;
   size_t n_u, n_y;
   size_t first_group, n_groups;  // coupling groups that feed it
+  const yoke_hot_group* groups;  // the same if all take a sample in every slot; else NULL
   size_t unit;
 } yoke_hot;
+
+// A bond with a method that knows how much of the created energy is still there.
+typedef struct yoke_corrected {
+  size_t bond;
+  double (*remainder)(const void* self);
+  const void* self;
+} yoke_corrected;
 
 typedef struct yoke_state {
   yoke_arena arena;
@@ -76,6 +98,9 @@ typedef struct yoke_state {
   // energy ledger; NULL without bonds
   yoke_ledger* ledger;
   const double* ledger_values;
+  yoke_ledger_view view_before, view_after;  // what it is shown, before and after the exchange
+  yoke_corrected* corrected;                 // bonds whose method removes energy
+  size_t n_corrected;
   double* strips;          // what units received and gave in each call of the slot
   struct yoke_held* held;  // bonds whose action a law rebuilds
   size_t n_held;
@@ -85,13 +110,14 @@ typedef struct yoke_state {
   // the step: fixed, or chosen by the residual as so many slots
   int64_t stretch, stretch_next;
   double slot_h, slot_h_next;  // [s]
-  double rho_seen;
+  double omega_seen;           // how fast the bonds were lately, rho per second [1/s]
   double h_least, h_most;
   int64_t n_adaptive;
 
-  yoke_hot* hot;           // by thread, as system->thread_units
-  yoke_failure* failures;  // one per thread
-  yoke_failure failure;    // the one that counts
+  yoke_hot* hot;               // by thread, as system->thread_units
+  yoke_hot_group* hot_groups;  // as system->groups
+  yoke_failure* failures;      // one per thread
+  yoke_failure failure;        // the one that counts
   atomic_bool is_end_wanted;
   atomic_bool has_events;  // some unit's outputs have jumped since the last exchange:
   bool* is_jumped;         // per unit
@@ -165,8 +191,8 @@ yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state*
 // The ledger: memory; the consistent start; TER of the slot before the exchange; residuals and alarms after it.
 yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state);
 void yoke__master_start_ledger(const yoke_system* system, yoke_state* state);
-void yoke__master_account(const yoke_system* system, yoke_state* state);
-yoke_status yoke__master_observe(const yoke_system* system, yoke_state* state);
+yoke_status yoke__master_rebuild(const yoke_system* system, yoke_state* state);
+void yoke__master_take_alarm(yoke_state* state, yoke_alarm_level level);
 // Adaptive step: the first one, and the next ones after each exchange.
 void yoke__master_start_step(const yoke_system* system, yoke_state* state);
 void yoke__master_choose_step(const yoke_system* system, yoke_state* state);

@@ -294,27 +294,33 @@ static void sample_group(const yoke_system* system, const yoke_group* group, yok
   group->ops->observe(self, &now, sample, count == 0 ? NULL : input);
 }
 
-// the same where nothing is delayed and nothing has jumped
-static void sample_group_plain(const yoke_system* system, const yoke_group* group,
-                               yoke_state* state, int64_t count) {
-  const size_t n = group->setup.n_signals;
-  double* sample = state->group_numbers + group->sample;
-  for (size_t i = 0; i < n; i++) {
-    const yoke_tap* tap = &group->taps[i];
-    sample[i] = state->y[tap->from] * tap->gain + tap->offset;
-    state->u[tap->to] = sample[i];
+// The same where nothing is delayed and nothing has jumped. Every such group takes a sample in every slot.
+static inline void sample_group_plain(const yoke_system* system, const yoke_hot_group* hot,
+                                      yoke_state* state, const yoke_coupling_moment* now) {
+  const double* y = state->y;
+  double* sample = hot->sample;
+  for (size_t i = 0; i < hot->n_signals; i++) {
+    const yoke_tap* tap = &hot->taps[i];
+    const double value = y[tap->from] * tap->gain + tap->offset;
+    *sample++ = value;
+    state->u[tap->to] = value;
   }
-  for (size_t i = 0; i < group->setup.n_probes; i++) {
-    sample[n + i] = state->y[group->probes[i]] * group->probe_scale[i];
+  for (size_t i = 0; i < hot->n_probes; i++) {
+    *sample++ = y[hot->probes[i]] * hot->probe_scale[i];
   }
-  if (group->n_validities > 0) {
-    note_losses(system, group, state);
+  if (hot->group->n_validities > 0) {
+    note_losses(system, hot->group, state);
   }
-  const bool is_adaptive = system->is_adaptive;
-  const double h = is_adaptive ? state->slot_h : group->setup.interval;
-  const yoke_coupling_moment now = {count, h, is_adaptive ? state->slot_h_next : h};
-  group->ops->observe(state->group_memory + group->self, &now, sample,
-                      state->group_numbers + group->input);
+  hot->ops->observe(hot->self, now, hot->sample, hot->input);
+}
+
+static inline void sample_groups_plain(const yoke_system* system, yoke_state* state,
+                                       int64_t count) {
+  const yoke_coupling_moment now = {count, state->slot_h, state->slot_h_next};
+  const yoke_hot_group* end = state->hot_groups + system->n_groups;
+  for (const yoke_hot_group* hot = state->hot_groups; hot < end; hot++) {
+    sample_group_plain(system, hot, state, &now);
+  }
 }
 
 // the coupling groups of an intake take their samples; delay lines move on
@@ -477,8 +483,8 @@ yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) 
   const int64_t count = state->intake_count[0];
   if (system->is_exchange_plain && (system->n_groups == 0 || (count > 0 && !state->has_events))) {
     run_copies(&system->intakes[0], state->y, state->u);
-    for (size_t g = 0; g < system->n_groups; g++) {
-      sample_group_plain(system, &system->groups[g], state, count);
+    if (system->n_groups > 0) {
+      sample_groups_plain(system, state, count);
     }
     state->intake_count[0]++;
     return YOKE_OK;

@@ -59,7 +59,9 @@ yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state
     return YOKE_OK;
   }
   state->strips = yoke__arena_array(&state->arena, system->n_strip_numbers + 1, sizeof(double));
-  if (state->strips == NULL) {
+  state->corrected =
+      yoke__arena_array(&state->arena, system->n_groups + 1, sizeof *state->corrected);
+  if (state->strips == NULL || state->corrected == NULL) {
     return YOKE_NO_MEMORY;
   }
   YOKE_TRY(lay_held(system, state));
@@ -69,9 +71,24 @@ yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state
   return YOKE_OK;
 }
 
-static yoke_ledger_view view_of(const yoke_system* system, const yoke_state* state) {
-  const double* u = yoke__system_is_iterative(system) ? state->u_end : state->u;
-  return (yoke_ledger_view){state->y_seen, state->y_work, u, state->strips};
+// groups that watch a bond lend their monitor, those that correct it are asked after each exchange
+static void join_methods(const yoke_system* system, yoke_state* state) {
+  state->n_corrected = 0;
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    const size_t bond = system->methods[group->method].bond;
+    void* self = state->group_memory + group->self;
+    if (bond == YOKE_NOT_FOUND) {
+      continue;
+    }
+    yoke_monitor* monitor = yoke__couple_energy_monitor(group->ops, self);
+    if (monitor != NULL) {
+      yoke__ledger_share_monitor(state->ledger, bond, monitor);
+    }
+    if (group->ops->remainder != NULL) {
+      state->corrected[state->n_corrected++] = (yoke_corrected){bond, group->ops->remainder, self};
+    }
+  }
 }
 
 void yoke__master_start_ledger(const yoke_system* system, yoke_state* state) {
@@ -83,22 +100,11 @@ void yoke__master_start_ledger(const yoke_system* system, yoke_state* state) {
     memcpy(state->held[i].inputs, state->u + law->u, law->unit.n_u * sizeof(double));
   }
   yoke__ledger_start(state->ledger, state->t, state->y);
-  for (size_t g = 0; g < system->n_groups; g++) {
-    const yoke_group* group = &system->groups[g];
-    const size_t bond = system->methods[group->method].bond;
-    yoke_monitor* monitor =
-        bond == YOKE_NOT_FOUND
-            ? NULL
-            : yoke__couple_energy_monitor(group->ops, state->group_memory + group->self);
-    if (monitor != NULL) {
-      yoke__ledger_share_monitor(state->ledger, bond, monitor);
-    }
-  }
-}
-
-void yoke__master_account(const yoke_system* system, yoke_state* state) {
-  const yoke_ledger_view view = view_of(system, state);
-  yoke__ledger_account(state->ledger, state->slot_h, &view);
+  join_methods(system, state);
+  const double* u = yoke__system_is_iterative(system) ? state->u_end : state->u;
+  state->view_before = (yoke_ledger_view){state->y_seen, state->y_work, u, state->strips};
+  state->view_after = state->view_before;
+  state->view_after.y = state->y;
 }
 
 // the action that the law gives with mixed inputs, into out; the law's own values stay as they were
@@ -130,46 +136,29 @@ static yoke_status rebuild(const yoke_system* system, yoke_state* state, struct 
   return YOKE_OK;
 }
 
-static void tell_remainders(const yoke_system* system, yoke_state* state) {
-  for (size_t g = 0; g < system->n_groups; g++) {
-    const yoke_group* group = &system->groups[g];
-    const size_t bond = system->methods[group->method].bond;
-    if (bond != YOKE_NOT_FOUND && group->ops->remainder != NULL) {
-      yoke__ledger_set_remainder(state->ledger, bond,
-                                 group->ops->remainder(state->group_memory + group->self));
-    }
-  }
-}
-
-yoke_status yoke__master_observe(const yoke_system* system, yoke_state* state) {
+yoke_status yoke__master_rebuild(const yoke_system* system, yoke_state* state) {
   double* out = state->held_actions;
   for (size_t i = 0; i < state->n_held; i++) {
     YOKE_TRY(rebuild(system, state, &state->held[i], out));
     out += system->bonds[state->held[i].bond].n;
   }
-  if (system->n_methods > 1) {
-    tell_remainders(system, state);
-  }
-  yoke_ledger_view view = view_of(system, state);
-  view.y = state->y;
-  const yoke_alarm_level level =
-      yoke__ledger_observe(state->ledger, state->t, state->slot_h, &view, state->held_actions);
-  if (level != YOKE_ALARM_NONE) {
-    size_t n = 0, n_more = 0;
-    const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
-    atomic_store_explicit(&state->watched, n == 0 ? 0 : 1 + alarms[n - 1].bond,
-                          memory_order_relaxed);
-    state->is_stopped = state->is_stopped || level == YOKE_ALARM_STOP;
-  }
   return YOKE_OK;
+}
+
+void yoke__master_take_alarm(yoke_state* state, yoke_alarm_level level) {
+  size_t n = 0, n_more = 0;
+  const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
+  atomic_store_explicit(&state->watched, n == 0 ? 0 : 1 + alarms[n - 1].bond, memory_order_relaxed);
+  state->is_stopped = state->is_stopped || level == YOKE_ALARM_STOP;
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // the residual chooses the step
 
-#define GROWTH 1.1  // per step: what looks harmless for a moment is not yet
-#define SHRINK 0.5
-#define MEMORY 0.9  // per step, of the largest rho seen
+#define GROWTH    1.1  // per step: what looks harmless for a moment is not yet
+#define SHRINK    0.5
+#define HALF_TURN 3.14  // [rad]
+#define MEMORY    32.0  // [rad] of the fastest motion seen: dP swings with it, down to 0
 
 void yoke__master_start_step(const yoke_system* system, yoke_state* state) {
   state->stretch = state->stretch_next = 1;
@@ -179,10 +168,14 @@ void yoke__master_start_step(const yoke_system* system, yoke_state* state) {
 // rho is about omega H: the step after the next one that would bring it to its aim. The next one is already known to the
 // coupling methods.
 void yoke__master_choose_step(const yoke_system* system, yoke_state* state) {
-  const double rho = yoke__ledger_rho(state->ledger);
-  state->rho_seen = fmax(rho, MEMORY * state->rho_seen);
-  double factor = state->rho_seen > 0 ? system->adaptive_rho / state->rho_seen : GROWTH;
-  factor = fmin(fmax(factor, SHRINK), GROWTH);
+  const double h_last = state->slot_h, omega = yoke__ledger_rho(state->ledger) / h_last;
+  // at first the peaks that rho refers to are still growing: what has not made half a turn yet is not remembered, and
+  // nothing slower than the run is old is known
+  const double age = state->t - system->t_start;
+  const double known = omega * age > HALF_TURN ? omega : 0;
+  state->omega_seen = fmax(known, state->omega_seen * exp(-state->omega_seen * h_last / MEMORY));
+  const double aim = system->adaptive_rho / fmax(fmax(omega, state->omega_seen), 1 / age);  // [s]
+  const double factor = fmin(fmax(aim / state->slot_h_next, SHRINK), GROWTH);
   const double wanted = (double)state->stretch_next * factor;
   // at least one slot more when growing: short steps would never grow by a tenth
   int64_t next = (int64_t)wanted;

@@ -289,11 +289,31 @@ static bool is_plain(const yoke_system_unit* su) {
          u->n_outputs <= 1;
 }
 
+static void lay_hot_group(const yoke_group* group, const yoke_state* state, yoke_hot_group* hot) {
+  *hot = (yoke_hot_group){
+      .ops = group->ops,
+      .self = state->group_memory + group->self,
+      .sample = state->group_numbers + group->sample,
+      .input = state->group_numbers + group->input,
+      .taps = group->taps,
+      .n_signals = group->setup.n_signals,
+      .probes = group->probes,
+      .probe_scale = group->probe_scale,
+      .n_probes = group->setup.n_probes,
+      .group = group,
+  };
+}
+
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
   const size_t n = system->n_units - system->n_laws;
   state->hot = yoke__arena_array(&state->arena, n + 1, sizeof *state->hot);
-  if (state->hot == NULL) {
+  state->hot_groups =
+      yoke__arena_array(&state->arena, system->n_groups + 1, sizeof *state->hot_groups);
+  if (state->hot == NULL || state->hot_groups == NULL) {
     return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < system->n_groups; i++) {
+    lay_hot_group(&system->groups[i], state, &state->hot_groups[i]);
   }
   for (size_t i = 0; i < n; i++) {
     const size_t unit = system->thread_units[i];
@@ -307,6 +327,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
       hot->h = su->step;
       hot->first_group = su->first_group;
       hot->n_groups = su->n_groups;
+      hot->groups = system->is_exchange_plain ? state->hot_groups + su->first_group : NULL;
       hot->n_u = su->unit.n_u;
       hot->n_y = su->unit.n_y;
       hot->u_from = state->u + su->u;
@@ -318,11 +339,25 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
   return YOKE_OK;
 }
 
+// inputs at the very time of the last sample
+static inline void take_inputs(const yoke_hot_group groups[], size_t n_groups, double u[]) {
+  for (const yoke_hot_group* g = groups; g < groups + n_groups; g++) {
+    g->ops->input(g->self, 0, 0, g->input);
+    for (size_t i = 0; i < g->n_signals; i++) {
+      u[g->taps[i].to] = g->input[i];
+    }
+  }
+}
+
 static inline yoke_status advance_plain(const yoke_system* system, yoke_state* state,
                                         const yoke_hot* hot, yoke_failure* failure) {
   const double t = state->t;
   if (hot->n_groups > 0) {
-    extrapolate(system, state, hot->first_group, hot->n_groups, 0);
+    if (hot->groups != NULL) {
+      take_inputs(hot->groups, hot->n_groups, state->u);
+    } else {
+      extrapolate(system, state, hot->first_group, hot->n_groups, 0);
+    }
   }
   for (size_t i = 0; i < hot->n_u; i++) {
     hot->u_to[i] = hot->u_from[i];
@@ -389,9 +424,9 @@ static void move_time(const yoke_system* system, yoke_state* state) {
   }
 }
 
-static void account(const yoke_system* system, yoke_state* state) {
+static void account(yoke_state* state) {
   if (state->ledger != NULL) {
-    yoke__master_account(system, state);
+    yoke__ledger_account(state->ledger, state->slot_h, &state->view_before);
   }
 }
 
@@ -405,7 +440,7 @@ static yoke_status slot_jacobi(const yoke_system* system, yoke_state* state) {
     yoke__pool_run(system->pool, advance_thread, &job);
     YOKE_TRY(yoke__master_collect_failures(system, state));
   }
-  account(system, state);
+  account(state);
   move_time(system, state);
   return yoke__master_exchange(system, state);
 }
@@ -419,12 +454,29 @@ static yoke_status slot_gauss_seidel(const yoke_system* system, yoke_state* stat
     yoke__master_take_in(system, state, unit);
     YOKE_TRY(advance(system, state, unit, &state->failure));
   }
-  account(system, state);
+  account(state);
   move_time(system, state);
   yoke__master_mark_due(system, state);
   yoke__master_open_laws(system, state);
   YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
   yoke__master_close_laws(system, state);
+  return YOKE_OK;
+}
+
+// the ledger after the exchange
+static inline yoke_status observe(const yoke_system* system, yoke_state* state) {
+  if (state->n_held > 0) {
+    YOKE_TRY(yoke__master_rebuild(system, state));
+  }
+  const yoke_corrected* end = state->corrected + state->n_corrected;
+  for (const yoke_corrected* c = state->corrected; c < end; c++) {
+    yoke__ledger_set_remainder(state->ledger, c->bond, c->remainder(c->self));
+  }
+  const yoke_alarm_level level = yoke__ledger_observe(state->ledger, state->t, state->slot_h,
+                                                      &state->view_after, state->held_actions);
+  if (level != YOKE_ALARM_NONE) {
+    yoke__master_take_alarm(state, level);
+  }
   return YOKE_OK;
 }
 
@@ -439,13 +491,13 @@ yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
   case YOKE_ITERATIVE_JACOBI:
   case YOKE_ITERATIVE_GAUSS_SEIDEL:
     YOKE_TRY(yoke__master_iterate(system, state));
-    account(system, state);
+    account(state);
     move_time(system, state);
     YOKE_TRY(yoke__master_exchange(system, state));
     break;
   }
   if (state->ledger != NULL) {
-    YOKE_TRY(yoke__master_observe(system, state));
+    YOKE_TRY(observe(system, state));
     if (system->is_adaptive) {
       yoke__master_choose_step(system, state);
     }

@@ -6,16 +6,26 @@
 
 #define YOKE_NO_ALARM ((size_t)-1)
 
+#define YOKE_BOOK_PERSIST 10  // more steep samples than this within a window are an artefact
+
+// Where a number lies among the outputs or inputs, and its factor to SI.
+typedef struct yoke_book_port {
+  size_t at;
+  double scale;
+} yoke_book_port;
+
 typedef struct yoke_book {
   const yoke_ledger_bond* bond;
   yoke_monitor own_monitor;
   yoke_monitor* monitor;  // its own, or that of the method which corrects the bond
   bool has_mu;
-  bool is_simple;  // one component between two units with one call per slot
+  bool is_simple;  // see lay_ports; then:
+  yoke_book_port action_port, rate_port, e_in, f_out, f_in, e_out;
   yoke_ter ter;
-  int64_t wait;   // slots until the next exchange
-  double since;   // time since the last one [s]
-  double t_last;  // when that was [s]
+  int64_t wait;       // slots until the next exchange
+  double since;       // time since the last one [s]
+  double t_last;      // when that was [s]
+  size_t first_held;  // where its rebuilt actions lie among those of all bonds
   double *action, *rate, *held, *four[4], *monitor_memory;
 
   int64_t n_samples, n_judged, n_bad_rho;
@@ -26,6 +36,8 @@ typedef struct yoke_book {
   double rho_sum, rho_worst, t_rho_worst;
   double eps_worst, t_eps_worst, rter_worst;
   bool is_persistent;
+  double settle, least_scale;  // judged from this time on, and from this product of the peaks on
+  double quiet[YOKE_N_INDICATORS];  // values up to these change nothing
 
   size_t open[YOKE_N_INDICATORS];  // alarm in progress, or YOKE_NO_ALARM
   double t_above[YOKE_N_INDICATORS];
@@ -40,9 +52,33 @@ struct yoke_ledger {
   size_t n_bonds;
   double slot, t_start;
   double* values;
-  yoke_alarm* alarms;  // the last one, behind the list, takes all that are only counted
+  yoke_alarm*
+      alarms;  // the list, one place for a stop, and one that takes all that are only counted
   size_t n_alarms, n_more;
   bool is_violated;
 };
+
+// the energy of the exchange: what the user gave, else the range of what has passed
+static inline double yoke__book_energy(const yoke_book* book) {
+  return book->bond->energy > 0 ? book->bond->energy : book->energy_high - book->energy_low;
+}
+
+// Any bond, before the exchange: TER of a slot of length h.
+void yoke__book_account(yoke_book* book, double h, const yoke_ledger_view* view);
+// Samples from y into action and rate; their product.
+double yoke__book_take(yoke_book* book, const double y[]);
+// What a bond exchanged.
+typedef struct yoke_book_sample {
+  double power;  // action . rate [W]
+  double h;      // time since the last exchange [s]; negative: nothing more to be done
+} yoke_book_sample;
+// Any bond, after the exchange: its monitor sees the new samples. held: see yoke__ledger_observe. values: those of a heat
+// bond, which is done with that.
+yoke_book_sample yoke__book_observe(yoke_book* book, double h, const yoke_ledger_view* view,
+                                    const double held[], double values[]);
+// A sample that is not quiet: worst values, alarms. Returns the worst level now.
+yoke_alarm_level yoke__book_judge(yoke_ledger* ledger, yoke_book* book, double t);
+// Sets `quiet` from limits, worst values and open alarms.
+void yoke__book_quieten(yoke_book* book);
 
 #endif

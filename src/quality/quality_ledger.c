@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base_check.h"
 #include "quality/quality_books.h"
 
 const char* const yoke__ledger_value_names[YOKE_LEDGER_N_VALUES] = {"P", "dP", "dE", "rho", "ter"};
@@ -13,13 +12,33 @@ const char* const yoke__ledger_value_dims[YOKE_LEDGER_N_VALUES] = {"W", "W", "J"
 // ---------------------------------------------------------------------------------------------------------
 // memory
 
+// One component that exchanges in every slot between two units with one call per slot needs no arrays, strips or counters.
+static void lay_ports(yoke_book* book) {
+  const yoke_ledger_bond* bond = book->bond;
+  const yoke_ledger_end *a = &bond->ends[0], *b = &bond->ends[1];
+  book->is_simple = bond->n == 1 && bond->every == 1 && bond->kind == YOKE_BOND_POWER &&
+                    bond->has_ter && bond->residual == YOKE_RESIDUAL_SAMPLES && !a->is_law &&
+                    !b->is_law && !a->is_ahead && !b->is_ahead && a->n_steps == 1 &&
+                    b->n_steps == 1;
+  if (book->is_simple) {
+    book->action_port = (yoke_book_port){bond->action[0], bond->action_scale[0]};
+    book->rate_port = (yoke_book_port){bond->rate[0], bond->rate_scale[0]};
+    book->e_in = (yoke_book_port){a->in[0], a->in_scale[0]};
+    book->f_out = (yoke_book_port){a->out[0], a->out_scale[0]};
+    book->f_in = (yoke_book_port){b->in[0], b->in_scale[0]};
+    book->e_out = (yoke_book_port){b->out[0], b->out_scale[0]};
+  }
+}
+
 static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yoke_book* book) {
   const size_t n = bond->n;
   *book = (yoke_book){.bond = bond,
                       .monitor = &book->own_monitor,
                       .has_mu = !isnan(bond->mu),
-                      .t_eps_worst = NAN,
-                      .t_rho_worst = NAN};
+                      .settle = bond->watch.settle * (1 - 1e-9),
+                      .least_scale = 1e-6 * bond->power,
+                      .t_eps_worst = (double)NAN,
+                      .t_rho_worst = (double)NAN};
   book->action = yoke__arena_array(arena, n, sizeof(double));
   book->rate = yoke__arena_array(arena, n, sizeof(double));
   book->held = yoke__arena_array(arena, n, sizeof(double));
@@ -30,14 +49,12 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
       return YOKE_NO_MEMORY;
     }
   }
-  const yoke_ledger_end* ends = bond->ends;
-  book->is_simple = n == 1 && bond->kind == YOKE_BOND_POWER && bond->has_ter && !ends[0].is_law &&
-                    !ends[1].is_law && ends[0].n_steps == 1 && ends[1].n_steps == 1 &&
-                    bond->residual == YOKE_RESIDUAL_SAMPLES;
+  lay_ports(book);
   for (size_t i = 0; i < YOKE_N_INDICATORS; i++) {
     book->open[i] = YOKE_NO_ALARM;
   }
-  if (bond->watch.stop.value[YOKE_INDICATOR_RHO] < INFINITY) {
+  yoke__book_quieten(book);
+  if (bond->watch.stop.value[YOKE_INDICATOR_RHO] < HUGE_VAL) {
     book->over = yoke__arena_take(arena, sizeof *book->over);
     if (book->over == NULL) {
       return YOKE_NO_MEMORY;
@@ -58,12 +75,15 @@ yoke_status yoke__ledger_create(yoke_arena* arena, const yoke_ledger_bond bonds[
   ledger->books = yoke__arena_array(arena, n_bonds + 1, sizeof *ledger->books);
   ledger->values =
       yoke__arena_array(arena, (n_bonds + 1) * YOKE_LEDGER_N_VALUES, sizeof *ledger->values);
-  ledger->alarms = yoke__arena_array(arena, YOKE_LEDGER_MAX_ALARMS + 1, sizeof *ledger->alarms);
+  ledger->alarms = yoke__arena_array(arena, YOKE_LEDGER_MAX_ALARMS + 2, sizeof *ledger->alarms);
   if (ledger->books == NULL || ledger->values == NULL || ledger->alarms == NULL) {
     return YOKE_NO_MEMORY;
   }
+  size_t first_held = 0;
   for (size_t i = 0; i < n_bonds; i++) {
     YOKE_TRY(lay_book(arena, &bonds[i], &ledger->books[i]));
+    ledger->books[i].first_held = first_held;
+    first_held += bonds[i].residual == YOKE_RESIDUAL_HELD ? bonds[i].n : 0;
   }
   *out = ledger;
   return YOKE_OK;
@@ -71,21 +91,6 @@ yoke_status yoke__ledger_create(yoke_arena* arena, const yoke_ledger_bond bonds[
 
 // ---------------------------------------------------------------------------------------------------------
 // samples
-
-static void take(double to[], size_t n, const double from[], const size_t at[],
-                 const double scale[]) {
-  for (size_t i = 0; i < n; i++) {
-    to[i] = from[at[i]] * scale[i];
-  }
-}
-
-static double dot(size_t n, const double a[], const double b[]) {
-  double sum = 0;
-  for (size_t i = 0; i < n; i++) {
-    sum += a[i] * b[i];
-  }
-  return sum;
-}
 
 static void add_total(yoke_ledger* ledger) {
   double* total = ledger->values + ledger->n_bonds * YOKE_LEDGER_N_VALUES;
@@ -107,8 +112,7 @@ void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
   for (size_t i = 0; i < ledger->n_bonds; i++) {
     yoke_book* book = &ledger->books[i];
     const yoke_ledger_bond* bond = book->bond;
-    take(book->action, bond->n, y, bond->action, bond->action_scale);
-    take(book->rate, bond->n, y, bond->rate, bond->rate_scale);
+    const double power = yoke__book_take(book, y);
     yoke__monitor_start(&book->own_monitor, &yoke__monitor_defaults, bond->n, book->monitor_memory,
                         book->action, book->rate);
     yoke__window_start(&book->window, bond->watch.window);
@@ -117,8 +121,7 @@ void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
     }
     book->wait = bond->every;
     book->t_last = t;
-    ledger->values[i * YOKE_LEDGER_N_VALUES + YOKE_LEDGER_P] =
-        dot(bond->n, book->action, book->rate);
+    ledger->values[i * YOKE_LEDGER_N_VALUES + YOKE_LEDGER_P] = power;
   }
   if (ledger->n_bonds > 1) {
     add_total(ledger);
@@ -128,223 +131,50 @@ void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
 // ---------------------------------------------------------------------------------------------------------
 // total energy residual
 
-enum { E_IN, F_OUT, F_IN, E_OUT };  // of yoke_book.four
-
-// what one end received and gave in its call number j of the slot
-static void take_end(yoke_book* book, int end, int64_t j, const yoke_ledger_view* view) {
-  const yoke_ledger_end* e = &book->bond->ends[end];
-  const size_t n = book->bond->n;
-  double* in = book->four[end == 0 ? E_IN : F_IN];
-  double* out = book->four[end == 0 ? F_OUT : E_OUT];
-  if (e->n_steps > 1) {
-    const double* at = view->strips + e->strip + (size_t)j * 2 * n;
-    for (size_t i = 0; i < n; i++) {
-      in[i] = at[i] * e->in_scale[i];
-      out[i] = at[n + i] * e->out_scale[i];
-    }
-    return;
-  }
-  take(in, n, view->u, e->in, e->in_scale);
-  take(out, n, e->is_ahead ? view->y_ahead : view->y, e->out, e->out_scale);
-}
-
-static void add_interval(yoke_book* book, double dt) {
-  const yoke_ter_sample sample = {book->four[E_IN], book->four[F_OUT], book->four[F_IN],
-                                  book->four[E_OUT]};
-  if (book->bond->kind == YOKE_BOND_POWER) {
-    yoke__ter_add(&book->ter, dt, book->bond->n, &sample);
-    return;
-  }
-  // heat: what arrives minus what was sent
-  for (size_t i = 0; i < book->bond->n; i++) {
-    yoke__sum_add(&book->residual, (sample.e_in[i] - sample.e_out[i]) * dt);
-    yoke__sum_add(&book->passed, sample.e_out[i] * dt);
-    yoke__sum_add(&book->passed_magnitude, fabs(sample.e_out[i]) * dt);
-  }
-}
-
-// the steps of the two ends on their common grid: end i changes at multiples of h / n_steps[i]
-static void merge_steps(yoke_book* book, double h, const yoke_ledger_view* view) {
-  const int64_t n0 = book->bond->ends[0].n_steps, n1 = book->bond->ends[1].n_steps;
-  int64_t j0 = 0, j1 = 0, done = 0;  // done: in units of h / (n0 n1)
-  while (j0 < n0 && j1 < n1) {
-    take_end(book, 0, j0, view);
-    take_end(book, 1, j1, view);
-    const int64_t end0 = (j0 + 1) * n1, end1 = (j1 + 1) * n0;
-    const int64_t end = end0 < end1 ? end0 : end1;
-    add_interval(book, h * (double)(end - done) / (double)(n0 * n1));
-    j0 += end0 == end;
-    j1 += end1 == end;
-    done = end;
-  }
+static inline double read_port(const yoke_book_port* port, const double numbers[]) {
+  return numbers[port->at] * port->scale;
 }
 
 // one component between two units with one call per slot, the usual case
-static inline void account_one(yoke_book* book, double h, const yoke_ledger_view* view) {
-  const yoke_ledger_end *a = &book->bond->ends[0], *b = &book->bond->ends[1];
-  const double* y0 = a->is_ahead ? view->y_ahead : view->y;
-  const double* y1 = b->is_ahead ? view->y_ahead : view->y;
-  yoke__ter_add_one(&book->ter, h, view->u[a->in[0]] * a->in_scale[0],
-                    y0[a->out[0]] * a->out_scale[0], view->u[b->in[0]] * b->in_scale[0],
-                    y1[b->out[0]] * b->out_scale[0]);
+static inline void account_one(yoke_book* book, double h, const double y[], const double u[]) {
+  yoke__ter_add_one(&book->ter, h, read_port(&book->e_in, u), read_port(&book->f_out, y),
+                    read_port(&book->f_in, u), read_port(&book->e_out, y));
 }
 
 void yoke__ledger_account(yoke_ledger* ledger, double h, const yoke_ledger_view* view) {
-  for (size_t i = 0; i < ledger->n_bonds; i++) {
-    yoke_book* book = &ledger->books[i];
-    const yoke_ledger_end* ends = book->bond->ends;
-    if (!book->bond->has_ter) {
-      continue;
-    }
+  yoke_book* last = ledger->books + ledger->n_bonds;
+  for (yoke_book* book = ledger->books; book < last; book++) {
     if (book->is_simple) {
-      account_one(book, h, view);
-      continue;
-    }
-    if (ends[0].is_law || ends[1].is_law) {
-      // laws are evaluated with the exchange: the other end's values are kept until then
-      const int other = ends[0].is_law ? 1 : 0;
-      if (ends[other].n_steps == 1 && !ends[other].is_law) {
-        take_end(book, other, 0, view);
-      }
-    } else if (ends[0].n_steps == 1 && ends[1].n_steps == 1) {
-      take_end(book, 0, 0, view);
-      take_end(book, 1, 0, view);
-      add_interval(book, h);
+      account_one(book, h, view->y, view->u);
     } else {
-      merge_steps(book, h, view);
+      yoke__book_account(book, h, view);
     }
   }
-}
-
-// a bond with a law at one end, after the exchange
-static void account_law(yoke_book* book, double h, const yoke_ledger_view* view) {
-  const yoke_ledger_end* ends = book->bond->ends;
-  for (int end = 0; end < 2; end++) {
-    if (ends[end].is_law) {
-      take_end(book, end, 0, view);
-    }
-  }
-  const int other = ends[0].is_law ? 1 : 0;
-  const int64_t n = ends[other].n_steps;
-  for (int64_t j = 0; j < n; j++) {
-    if (n > 1) {
-      take_end(book, other, j, view);
-    }
-    add_interval(book, h / (double)n);
-  }
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// alarms
-
-static void open_alarm(yoke_ledger* ledger, yoke_book* book, yoke_indicator indicator,
-                       yoke_alarm_level level, double t, double value, double limit) {
-  book->n_alarms[level]++;
-  ledger->is_violated = ledger->is_violated || book->bond->watch.is_limited;
-  const bool is_listed = ledger->n_alarms < YOKE_LEDGER_MAX_ALARMS;
-  const size_t index = is_listed ? ledger->n_alarms++ : YOKE_LEDGER_MAX_ALARMS;
-  ledger->n_more += !is_listed;
-  book->open[indicator] = index;
-  ledger->alarms[index] =
-      (yoke_alarm){(size_t)(book - ledger->books), indicator, level, t, NAN, value, limit, value};
-}
-
-// One indicator against its limits. A warning lasts until the value has stayed below a share of its limit for a window.
-static yoke_alarm_level check(yoke_ledger* ledger, yoke_book* book, yoke_indicator indicator,
-                              double t, double value, bool is_stop) {
-  const yoke_ledger_watch* watch = &book->bond->watch;
-  const double limit = watch->warn.value[indicator];
-  const size_t open = book->open[indicator];
-  if (is_stop) {
-    open_alarm(ledger, book, indicator, YOKE_ALARM_STOP, t, value, watch->stop.value[indicator]);
-    return YOKE_ALARM_STOP;
-  }
-  if (open == YOKE_NO_ALARM) {
-    if (value > limit) {
-      open_alarm(ledger, book, indicator, YOKE_ALARM_WARN, t, value, limit);
-      book->t_above[indicator] = t;
-    }
-    return value > limit ? YOKE_ALARM_WARN : YOKE_ALARM_NONE;
-  }
-  yoke_alarm* alarm = &ledger->alarms[open];
-  alarm->worst = value > alarm->worst ? value : alarm->worst;
-  if (value > limit * watch->hysteresis) {
-    book->t_above[indicator] = t;
-  } else if (t - book->t_above[indicator] >= watch->window) {
-    alarm->t_end = book->t_above[indicator];
-    book->open[indicator] = YOKE_NO_ALARM;
-  }
-  return YOKE_ALARM_WARN;
-}
-
-// the usual case costs one comparison
-static inline yoke_alarm_level check_quickly(yoke_ledger* ledger, yoke_book* book,
-                                             yoke_indicator indicator, double t, double part,
-                                             double whole, bool is_stop) {
-  if (!is_stop && book->open[indicator] == YOKE_NO_ALARM &&
-      part <= book->bond->watch.warn.value[indicator] * whole) {
-    return YOKE_ALARM_NONE;
-  }
-  return check(ledger, book, indicator, t, part / whole, is_stop);
-}
-
-static yoke_alarm_level worse(yoke_alarm_level a, yoke_alarm_level b) {
-  return a > b ? a : b;
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // residuals
 
-#define STEP_RHO  0.5   // a single sample above it is a step or the onset of an artefact
-#define BAD_RHO   0.25  // above it the exchange is too slow for the signals
-#define N_PERSIST 10    // that many steps within a window are an artefact
-#define FLOOR     1e-9  // [J] less throughput than this is none
-
-static double energy_of(const yoke_book* book) {
-  return book->bond->energy > 0 ? book->bond->energy : book->energy_high - book->energy_low;
-}
+#define STEP_RHO 0.5  // a single sample above it is a step or the onset of an artefact
 
 // not while the system settles, nor while next to nothing is exchanged
 static inline bool is_judged(const yoke_ledger* ledger, const yoke_book* book, double t) {
   const double scale = book->monitor->action_peak * book->monitor->rate_peak;
-  return t - ledger->t_start >= book->bond->watch.settle * (1 - 1e-9) &&
-         scale >= 1e-6 * book->bond->power;
+  return t - ledger->t_start >= book->settle && scale >= book->least_scale;
 }
 
-static yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
-  const yoke_ledger_watch* watch = &book->bond->watch;
+// Most samples change nothing: no new worst value, no alarm open or to be opened.
+static inline yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
+  const double* sums = book->window.sums;
   const double rho = book->monitor->rho;
   book->n_judged++;
   book->rho_sum += rho;
-  book->n_bad_rho += rho > BAD_RHO;
-  if (!(rho <= book->rho_worst)) {
-    book->rho_worst = rho;
-    book->t_rho_worst = t;
-  }
-  book->is_persistent = book->is_persistent || book->window.sums[3] > N_PERSIST;
-  const bool is_rho_stop = book->over != NULL && rho > watch->stop.value[YOKE_INDICATOR_RHO] &&
-                           book->over->sums[0] > (double)watch->persist;
-  yoke_alarm_level level = check_quickly(ledger, book, YOKE_INDICATOR_RHO, t, rho, 1, is_rho_stop);
-
   // products instead of quotients: this runs in every step
-  const double energy = energy_of(book), created = fabs(book->window.sums[0]);
-  if (book->has_mu && energy > 0) {
-    if (created > book->eps_worst * energy) {
-      book->eps_worst = created / energy;
-      book->t_eps_worst = t;
-    }
-    level = worse(level, check_quickly(ledger, book, YOKE_INDICATOR_EPS, t, created, energy,
-                                       created > watch->stop.value[YOKE_INDICATOR_EPS] * energy));
-  }
-  const double ter = book->window.sums[1], throughput = book->window.sums[2];
-  if (book->bond->has_ter && throughput > FLOOR) {
-    if (ter > book->rter_worst * throughput) {
-      book->rter_worst = ter / throughput;
-    }
-    level = worse(level, check_quickly(ledger, book, YOKE_INDICATOR_RTER, t, ter, throughput,
-                                       ter > watch->stop.value[YOKE_INDICATOR_RTER] * throughput));
-  }
-  return level;
+  const bool is_quiet =
+      rho <= book->quiet[YOKE_INDICATOR_RHO] &&
+      fabs(sums[0]) <= book->quiet[YOKE_INDICATOR_EPS] * yoke__book_energy(book) &&
+      sums[1] <= book->quiet[YOKE_INDICATOR_RTER] * sums[2];
+  return is_quiet ? YOKE_ALARM_NONE : yoke__book_judge(ledger, book, t);
 }
 
 // energy that the last step created, as far as it is still there
@@ -358,12 +188,11 @@ static double created_by_step(yoke_book* book, double h) {
 }
 
 // what follows from the samples, whatever the bond is made of; power: action . rate
-static inline yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double t, double h,
-                                          double power, double values[]) {
+static yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double t, double h,
+                                   double power, double values[]) {
   const yoke_monitor* monitor = book->monitor;
   const double created = created_by_step(book, h);
-  const double energy = yoke__is_finite(power * h) ? power * h : 0;
-  const bool is_counted = is_judged(ledger, book, t);
+  const double energy = power * h * 0 == 0 ? power * h : 0;  // one that is not finite is left out
   // the range of what has passed is the energy of the exchange, unless the user knows better
   const double passed = book->passed.high + energy;
   book->passed.high = passed;
@@ -374,14 +203,18 @@ static inline yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, 
   yoke__sum_add(&book->residual, monitor->power * h);
   const double ter = yoke__sum_value(&book->ter.total);
   const double throughput = yoke__sum_value(&book->ter.throughput);
-  const double numbers[YOKE_WINDOW_NUMBERS] = {created, ter - book->ter_last,
-                                               throughput - book->throughput_last,
-                                               is_counted && monitor->rho > STEP_RHO};
-  yoke__window_add_finite(&book->window, h, numbers);
+  double steep = 0;
+  if (monitor->rho > STEP_RHO) {
+    steep = is_judged(ledger, book, t);
+  }
+  yoke__window_add_finite(&book->window, h,
+                          (yoke_window_numbers){created, ter - book->ter_last,
+                                                throughput - book->throughput_last, steep});
   if (book->over != NULL) {
     const double limit = book->bond->watch.stop.value[YOKE_INDICATOR_RHO];
-    const double over[YOKE_WINDOW_NUMBERS] = {is_counted && monitor->rho > limit};
-    yoke__window_add_finite(book->over, h, over);
+    yoke__window_add_finite(
+        book->over, h,
+        (yoke_window_numbers){.a = monitor->rho > limit && is_judged(ledger, book, t)});
   }
   book->ter_last = ter;
   book->throughput_last = throughput;
@@ -391,69 +224,40 @@ static inline yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, 
   values[YOKE_LEDGER_RHO] = monitor->rho;
   values[YOKE_LEDGER_TER] = ter;
   book->t_last = t;
-  return is_counted ? judge(ledger, book, t) : YOKE_ALARM_NONE;
+  return is_judged(ledger, book, t) ? judge(ledger, book, t) : YOKE_ALARM_NONE;
 }
 
-static yoke_alarm_level observe_bond(yoke_ledger* ledger, yoke_book* book, double t, double h,
-                                     const double y[], const double held[], double values[]) {
-  const yoke_ledger_bond* bond = book->bond;
-  take(book->action, bond->n, y, bond->action, bond->action_scale);
-  take(book->rate, bond->n, y, bond->rate, bond->rate_scale);
-  const double power = dot(bond->n, book->action, book->rate);
-  if (bond->kind == YOKE_BOND_HEAT) {
-    values[YOKE_LEDGER_P] = power;
-    values[YOKE_LEDGER_DE] = yoke__sum_value(&book->residual);
-    return YOKE_ALARM_NONE;
-  }
-  if (bond->residual == YOKE_RESIDUAL_HELD) {
-    for (size_t i = 0; i < bond->n; i++) {
-      book->held[i] = held[i] * bond->action_scale[i];
-    }
-    yoke__monitor_update_held(book->monitor, h, book->held, book->action, book->rate);
-  } else if (book->monitor == &book->own_monitor) {
-    yoke__monitor_update(book->monitor, h, book->action, book->rate);
-  }
-  return close_step(ledger, book, t, h, power, values);
-}
-
-// one component between two units, the usual case: the same numbers without arrays
-static yoke_alarm_level observe_one(yoke_ledger* ledger, yoke_book* book, double t, double h,
-                                    const double y[], double values[]) {
-  const yoke_ledger_bond* bond = book->bond;
-  const double action = y[bond->action[0]] * bond->action_scale[0];
-  const double rate = y[bond->rate[0]] * bond->rate_scale[0];
+// The new samples of a simple bond, which its monitor sees; action . rate. The same numbers as yoke__book_sample.
+static inline double sample_one(yoke_book* book, double h, const double y[]) {
+  const double action = read_port(&book->action_port, y), rate = read_port(&book->rate_port, y);
   if (book->monitor == &book->own_monitor &&
       !yoke__monitor_update_one(book->monitor, h, action, rate)) {
-    yoke__monitor_update(book->monitor, h, &action, &rate);
+    book->action[0] = action;
+    book->rate[0] = rate;
+    yoke__monitor_update(book->monitor, h, book->action, book->rate);
   }
-  return close_step(ledger, book, t, h, action * rate, values);
+  return action * rate;
 }
 
 yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
                                       const yoke_ledger_view* view, const double held[]) {
   yoke_alarm_level level = YOKE_ALARM_NONE;
-  for (size_t i = 0; i < ledger->n_bonds; i++) {
-    yoke_book* book = &ledger->books[i];
-    const yoke_ledger_bond* bond = book->bond;
-    if (bond->has_ter && (bond->ends[0].is_law || bond->ends[1].is_law)) {
-      account_law(book, h, view);
+  double* values = ledger->values;
+  yoke_book* end = ledger->books + ledger->n_bonds;
+  for (yoke_book* book = ledger->books; book < end; book++, values += YOKE_LEDGER_N_VALUES) {
+    yoke_book_sample sample = {0, h};
+    if (book->is_simple) {
+      sample.power = sample_one(book, h, view->y);
+    } else {
+      sample = yoke__book_observe(book, h, view, held, values);
+      if (sample.h < 0) {
+        continue;
+      }
     }
-    book->since += h;
-    if (--book->wait == 0) {
-      double* values = ledger->values + i * YOKE_LEDGER_N_VALUES;
-      const double since = book->since;
-      book->wait = bond->every;
-      book->since = 0;
-      level = worse(level, book->is_simple
-                               ? observe_one(ledger, book, t, since, view->y, values)
-                               : observe_bond(ledger, book, t, since, view->y, held, values));
-    }
-    held += bond->residual == YOKE_RESIDUAL_HELD ? bond->n : 0;
+    const yoke_alarm_level now = close_step(ledger, book, t, sample.h, sample.power, values);
+    level = now > level ? now : level;
   }
-  if (ledger->n_bonds == 1 && ledger->books[0].bond->kind == YOKE_BOND_POWER) {
-    memcpy(ledger->values + YOKE_LEDGER_N_VALUES, ledger->values,
-           YOKE_LEDGER_N_VALUES * sizeof *ledger->values);
-  } else {
+  if (ledger->n_bonds > 1) {
     add_total(ledger);
   }
   return level;

@@ -1,12 +1,12 @@
 // The meter over recorded rows, and the error energy of a bond.
 //
-//   TER = sum |e_in . f_out - f_in . e_out| dt          the sums are those of energy_ter.c, in the order of the rows, so
-//                                                       that a recording gives the bits of the meter that ran (TE-09)
-//   dE_ref = sum |p~ - p(t_k)| dt,  p~ = e_in . f_in    p of the reference at the end of each interval
+//   TER = sum |e_in . f_out - f_in . e_out| dt
+//   dE_ref = sum |p~ - p(t_k)| dt,  p~ = e_in . f_in,  p of the reference at the interval's end
 //
-// Times are read from a file, where each is rounded: t_k+1 - t_k is not the step h that the master used. When all rows
-// lie on t_0 + k h for one short decimal h, every interval gets exactly h.
-// Source: TER specification 2.6, 2.7 (T9), 2.8, 3.1 and 3.3.
+// The sums are those of energy_ter.c, in the order of the rows, so that a recording gives the bits
+// of the meter that ran (TE-09). Times are read from a file, where each is rounded: t_k+1 - t_k is
+// not the step h that the master used. When all rows lie on t_0 + k h for one short decimal h,
+// every interval gets exactly h. Source: TER specification 2.6, 2.7 (T9), 2.8, 3.1 and 3.3.
 #include "quality/quality_replay.h"
 
 #include <float.h>
@@ -25,7 +25,7 @@ enum {
 
 const yoke_replay_settings yoke__replay_defaults = {1, 1e-9, -HUGE_VAL, HUGE_VAL, false};
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // times
 
 static yoke_status check_times(const double t[], size_t n, char* err, size_t err_size) {
@@ -46,7 +46,8 @@ static yoke_status check_times(const double t[], size_t n, char* err, size_t err
   return YOKE_OK;
 }
 
-// How far two times that should be equal may lie apart: their own roundings and that of the product k h.
+// How far two times that should be equal may lie apart: their own roundings and that of the product
+// k h.
 static double slack(double a, double b) {
   return 4 * DBL_EPSILON * fmax(fabs(a), fabs(b));
 }
@@ -79,10 +80,11 @@ double yoke__replay_step(const double t[], size_t n) {
   return 0;
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // values
 
-// Empty cells: the sample before them, or a straight line to the next one. Before the first sample there is nothing.
+// Empty cells: the sample before them, or a straight line to the next one. Before the first sample
+// there is nothing.
 static void fill_gaps(const double t[], double v[], size_t n, bool is_linear) {
   size_t last = n;  // newest row with a sample; n: none yet
   for (size_t i = 0; i < n; i++) {
@@ -144,7 +146,7 @@ static yoke_ter_sample sample_of(const double values[], size_t n) {
                            .e_out = values + YOKE_E_OUT * n};
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // the meter
 
 static yoke_status check_settings(const yoke_replay_settings* settings, const double t[], size_t n,
@@ -229,7 +231,8 @@ static void add_interval(yoke_replay* replay, size_t row, double a, double b, do
     take_held(replay, row, replay->left);
     const yoke_ter_sample sample = sample_of(replay->left, n);
     yoke__ter_add(&replay->sums, dt, n, &sample);
-    // as the meter unit does, bit by bit; an interval that was left out still passes through the window
+    // as the meter unit does, bit by bit; an interval that was left out still passes through the
+    // window
     const bool is_good = replay->sums.n_bad == n_bad;
     energy[WINDOW_TER] = is_good ? dt * fabs(replay->sums.power) : 0;
     energy[WINDOW_THROUGHPUT] = is_good ? dt * fabs(replay->sums.passed) : 0;
@@ -257,11 +260,11 @@ bool yoke__replay_next(yoke_replay* replay) {
   return false;
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // error energy
 
-// The polygon at t, which lies inside it; *at: a row not behind t, moved on. At a jump the value before it counts: the
-// interval ends there.
+// The polygon at t, which lies inside it; *at: a row not behind t, moved on. At a jump the value
+// before it counts: the interval ends there.
 static double interpolate(const yoke_power_reference* reference, size_t* at, double t) {
   const double *times = reference->t, *p = reference->p;
   while (*at + 1 < reference->n && times[*at + 1] < t) {

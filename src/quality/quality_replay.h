@@ -1,8 +1,10 @@
-// Total energy residual of recorded signals: what a meter between two units would have said, and how far the power of a
-// bond was from that of a reference. The concept pages are docs/meter.md and docs/compare.md.
+// Total energy residual of recorded signals: what a meter between two units would have said, and
+// how far the power of a bond was from that of a reference. The concept pages are docs/meter.md and
+// docs/compare.md.
 //
-// Between two rows k and k+1 of a recording each of the four signals of a bond has one value: that of row k (as a meter
-// takes it at the start of its step) or that of row k+1 (as a step returns it at its end), or it is a straight line.
+// Between two rows k and k+1 of a recording each of the four signals of a bond has one value: that
+// of row k (as a meter takes it at the start of its step) or that of row k+1 (as a step returns it
+// at its end), or it is a straight line.
 #ifndef YOKE_QUALITY_REPLAY_H
 #define YOKE_QUALITY_REPLAY_H
 
@@ -65,20 +67,21 @@ typedef struct yoke_replay {
   double rter_window_worst, t_rter_window_worst;
 } yoke_replay;
 
-// The step of equally spaced times: the decimal number with the fewest digits that explains all of them to a few
-// roundings, 0 if there is none. Times in a file are rounded, so that their differences are not: with it the sums have
-// the bits of a unit that was stepped by that number.
+// The step of equally spaced times: the decimal number with the fewest digits that explains all of
+// them to a few roundings, 0 if there is none. Times in a file are rounded, so that their
+// differences are not: with it the sums have the bits of a unit that was stepped by that number.
 double yoke__replay_step(const double t[], size_t n);
 
-// Prepares; everything is laid into the arena, the bond must live on. YOKE_BAD_INPUT with the reason in err: less than
-// two rows, a time that is not finite or goes back, nothing between from and to, a window or floor that is not positive.
+// Prepares; everything is laid into the arena, the bond must live on. YOKE_BAD_INPUT with the
+// reason in err: less than two rows, a time that is not finite or goes back, nothing between from
+// and to, a window or floor that is not positive.
 yoke_status yoke__replay_start(yoke_replay* replay, const yoke_replay_bond* bond,
                                const yoke_replay_settings* settings, yoke_arena* arena, char* err,
                                size_t err_size);
 // Accounts the next interval; false: there is none.
 bool yoke__replay_next(yoke_replay* replay);
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // error energy
 
 // Power of the reference at its own times, never decreasing; NaN: unknown there.
@@ -94,9 +97,10 @@ typedef struct yoke_error_energy {
   size_t n_bad;  // intervals left out because a power was not finite
 } yoke_error_energy;
 
-// p~ [W]: n_rows - 1 numbers, the power over each interval of t; p is the polygon through the reference, taken at the end
-// of each interval, where the outputs belong. Intervals that the reference does not reach are left out. YOKE_BAD_INPUT
-// with the reason in err: no interval in common, times that are not finite or go back.
+// p~ [W]: n_rows - 1 numbers, the power over each interval of t; p is the polygon through the
+// reference, taken at the end of each interval, where the outputs belong. Intervals that the
+// reference does not reach are left out. YOKE_BAD_INPUT with the reason in err: no interval in
+// common, times that are not finite or go back.
 yoke_status yoke__replay_error_energy(const double t[], size_t n_rows, const double power[],
                                       const yoke_power_reference* reference, yoke_error_energy* out,
                                       char* err, size_t err_size);

@@ -1,9 +1,9 @@
 // summary.json to conventions, bonds and the columns of their signals.
 //
-// A row of a recording is written after the exchange. Under Jacobi it therefore holds the inputs of the next step, under
-// Gauss-Seidel, where a unit takes its inputs when its turn comes, those of the step that just ended; a law's inputs and
-// outputs belong together. Scales to SI are those of the ledger: the action counts as its receiver gets it, the rate as
-// its sender gives it.
+// A row of a recording is written after the exchange. Under Jacobi it therefore holds the inputs of
+// the next step, under Gauss-Seidel, where a unit takes its inputs when its turn comes, those of
+// the step that just ended; a law's inputs and outputs belong together. Scales to SI are those of
+// the ledger: the action counts as its receiver gets it, the rate as its sender gives it.
 #include "quality/quality_summary.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ typedef struct source {
   const char* scheme;
 } source;
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // units and variables
 
 // Whether name is "unit.something".
@@ -69,7 +69,7 @@ static double factor_of(const yoke_json_value* variable) {
   return yoke__dim_parse(yoke__json_find_text(variable, "dimension", ""), &dim) ? dim.factor : 1;
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // signals of a bond
 
 // The number-th connection from a variable, or an element of it, to a unit; NULL if there is none.
@@ -183,7 +183,7 @@ static yoke_status lay_components(const source* from, const yoke_json_value* jso
   return YOKE_OK;
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 // the two units of a bond
 
 // Whether a component of the bond brings this input ("unit" and "variable").
@@ -270,7 +270,7 @@ static void describe_ends(const source* from, const yoke_json_value* json,
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------
+// -------------------------------------------------------------------------------------------------
 
 static const yoke_json_value* find_named(const yoke_json_value* list, const char* name) {
   for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {

@@ -1,5 +1,6 @@
-// What summary.json says about the bonds of a recorded run: their energies, the conventions these were computed by, and
-// which columns of the results hold their signals. Numbers computed by different conventions must not be compared.
+// What summary.json says about the bonds of a recorded run: their energies, the conventions these
+// were computed by, and which columns of the results hold their signals. Numbers computed by
+// different conventions must not be compared.
 #ifndef YOKE_QUALITY_SUMMARY_H
 #define YOKE_QUALITY_SUMMARY_H
 
@@ -15,22 +16,24 @@
 // What an output that depends on an input at the same instant was computed with when it was sent.
 typedef enum yoke_feedthrough_use {
   YOKE_FEEDTHROUGH_NONE,  // the output does not depend on the partner's
-  YOKE_FEEDTHROUGH_OLD,  // the partner's value of the last exchange (stale Jacobi; Gauss-Seidel, first of the two)
-  YOKE_FEEDTHROUGH_NEW,  // the partner's newest (fresh Jacobi, laws; Gauss-Seidel, second of the two; iteration)
+  // the partner's value of the last exchange: stale Jacobi; Gauss-Seidel, first of the two
+  YOKE_FEEDTHROUGH_OLD,
+  // the partner's newest: fresh Jacobi, laws; Gauss-Seidel, second of the two; iteration
+  YOKE_FEEDTHROUGH_NEW,
 } yoke_feedthrough_use;
 
 // One of the two units of a bond.
 typedef struct yoke_summary_end {
   const char* unit;
   bool is_law;
-  bool is_fresh;  // its outputs were read again after the exchange
-  bool
-      is_input_at_end;  // a recorded row holds the inputs of the step that ended there, not of the next one
-  double step;          // [s]
+  bool is_fresh;         // its outputs were read again after the exchange
+  bool is_input_at_end;  // a row holds the inputs of the step that ended there, not of the next
+  double step;           // [s]
   yoke_feedthrough_use use;
 } yoke_summary_end;
 
-// Components of a bond: names of the columns in the order of yoke_ter_signal, and factors to SI with the bond's sign.
+// Components of a bond: names of the columns in the order of yoke_ter_signal, and factors to SI
+// with the bond's sign.
 typedef struct yoke_summary_component {
   const char* columns[4];  // NULL: nothing is moved, so nobody receives it
   double scale[4];
@@ -56,8 +59,8 @@ typedef struct yoke_summary {
   size_t n_bonds;
 } yoke_summary;
 
-// Reads the n bytes of a summary.json; all texts go to the arena. What is missing stays NaN, "" or 0. YOKE_BAD_INPUT
-// with the reason in err if it is no JSON or no object, or YOKE_NO_MEMORY.
+// Reads the n bytes of a summary.json; all texts go to the arena. What is missing stays NaN, "" or
+// 0. YOKE_BAD_INPUT with the reason in err if it is no JSON or no object, or YOKE_NO_MEMORY.
 yoke_status yoke__summary_parse(const char* bytes, size_t n, yoke_arena* arena, yoke_summary* out,
                                 char* err, size_t err_size);
 // The bond of that name, or NULL.

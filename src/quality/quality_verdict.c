@@ -5,6 +5,8 @@
 //   doubtful     more than 1 %, 5 %, or more than 5 % of the samples have rho above 0.25
 //   trustworthy  otherwise
 //
+// What a correction took out counts with a tenth: its books balance by its own estimate (docs/ledger_calibration.md).
+//
 // The bounds are those of the specifications (cosimulation 9.6, TER 2.8): calibrated on a few mechanical problems, so a
 // verdict is strong evidence and no proof (docs/ledger.md shows how often it was right on systems it has not seen).
 #include <math.h>
@@ -20,6 +22,9 @@
 #define RHO_SHARE     0.05
 #define RHO_VALID     0.2  // up to here the energy correction is meant to work
 #define FLOOR         1e-9
+
+#define CORRECTION_DOUBT 0.1  // share of what a correction took out that may be wrong
+#define RTER_BROKEN      1    // more disagreement within a window than power: something broke
 
 const char* const yoke__verdict_names[] = {"not judged", "trustworthy", "doubtful", "wrong"};
 
@@ -47,6 +52,11 @@ static const char* energy_text(double joule, char* to, size_t size) {
 // ---------------------------------------------------------------------------------------------------------
 // the sentence
 
+// A run that grows beyond all bounds outgrows its own reference: what counts then is the worst window.
+static bool is_broken(const yoke_ledger_result* r) {
+  return r->has_ter && r->rter_worst > RTER_BROKEN && r->rho_worst >= 0.5;
+}
+
 static void judge_numbers(yoke_ledger_result* r) {
   const bool has_eps = !isnan(r->eps);
   const bool has_rter = r->has_ter && r->throughput > FLOOR;
@@ -56,7 +66,7 @@ static void judge_numbers(yoke_ledger_result* r) {
     r->verdict = YOKE_DOUBTFUL;
   }
   if ((has_eps && !(r->eps <= EPS_WRONG)) || (has_rter && r->rter > RTER_WRONG) ||
-      r->is_persistent) {
+      r->is_persistent || is_broken(r)) {
     r->verdict = YOKE_WRONG;
   }
   // without a factor between residual and energy, and without inputs to compare, rho alone proves little
@@ -80,6 +90,18 @@ static void explain(yoke_ledger_result* r) {
              "the residual power is as large as the power itself for more than a moment (rho up to "
              "%.2g at t = %.4g s): an oscillation that only the coupling makes, or an instability",
              r->rho_worst, r->t_rho_worst);
+  } else if (is_broken(r)) {
+    snprintf(r->reason, sizeof r->reason,
+             "within a window the two ends disagreed about %.3g times what passed (rho up to %.2g): "
+             "an instability of the coupling",
+             r->rter_worst, r->rho_worst);
+  } else if (by_eps >= by_ter && by_eps > 1 && r->bond->is_corrected) {
+    char gross[32];
+    energy_text(r->bond->mu * r->residual, gross, sizeof gross);
+    snprintf(r->reason, sizeof r->reason,
+             "of %s that the coupling created the correction left %s; with a tenth of doubt about "
+             "its own estimate that is %.3g %% of the energy of the exchange (%s)",
+             gross, created, 100 * r->eps, energy);
   } else if (by_eps >= by_ter && by_eps > 1) {
     snprintf(r->reason, sizeof r->reason,
              "the coupling %s %s, %.3g %% of the energy of the exchange (%s)", verb, created,
@@ -166,7 +188,7 @@ static void result_of_heat(const yoke_book* book, yoke_ledger_result* out) {
   char lost[32], passed[32];
   out->passed = yoke__sum_value(&book->passed);
   out->throughput = yoke__sum_value(&book->passed_magnitude);
-  out->created = out->eps = NAN;
+  out->created = out->eps = (double)NAN;
   energy_text(out->residual, lost, sizeof lost);
   energy_text(out->throughput, passed, sizeof passed);
   snprintf(out->reason, sizeof out->reason,
@@ -212,6 +234,10 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
   out->created =
       isnan(bond->mu) && !bond->is_corrected ? (double)NAN : yoke__sum_value(&book->created);
   out->eps = out->energy > 0 ? fabs(out->created) / out->energy : (double)NAN;
+  if (bond->is_corrected && !isnan(bond->mu)) {
+    // the correction balances its books by its own estimate; where that is wrong, both are
+    out->eps += CORRECTION_DOUBT * fabs(bond->mu * out->residual) / out->energy;
+  }
   if (book->n_judged > 0) {
     out->rho_mean = book->rho_sum / (double)book->n_judged;
     out->rho_share = (double)book->n_bad_rho / (double)book->n_judged;
@@ -228,7 +254,7 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
 }
 
 static void result_of_all(const yoke_ledger* ledger, yoke_ledger_result* out) {
-  *out = (yoke_ledger_result){.eps = NAN, .created = NAN};
+  *out = (yoke_ledger_result){.eps = (double)NAN, .created = (double)NAN};
   size_t worst = ledger->n_bonds;
   for (size_t i = 0; i < ledger->n_bonds; i++) {
     yoke_ledger_result one;

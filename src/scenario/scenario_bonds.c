@@ -144,9 +144,9 @@ static void read_bond(yoke_reader* reader, const yoke_node* node, yoke_scenario_
   *bond = (yoke_scenario_bond){.name = node->key,
                                .place = node->key_place,
                                .sign = 1,
-                               .mu = NAN,
-                               .energy = NAN,
-                               .power = NAN,
+                               .mu = (double)NAN,
+                               .energy = (double)NAN,
+                               .power = (double)NAN,
                                .watch = yoke__no_watch};
   yoke__name_check(reader, node, "bond");
   if (strcmp(node->key, "total") == 0) {

@@ -300,6 +300,8 @@ yoke_status yoke__system_lay_ledger(yoke_system* system);   // system_ledger.c: 
 yoke_status
 yoke__system_list_links(yoke_system* system);  // system_bonds.c: connections, and arrows of bonds
 yoke_status yoke__system_resolve_bonds(yoke_system* system);   // system_bonds.c
+// The factor by which a connection changes a quantity, beyond a change of its physical unit.
+double yoke__system_si_gain(const yoke_system* system, const yoke_system_link* link);
 yoke_status yoke__system_find_bonds(yoke_system* system);      // system_find.c
 yoke_status yoke__system_choose_methods(yoke_system* system);  // system_methods.c
 // The extrapolation order that a map {method: ..., order: n} asks for; -1: none given.

@@ -181,13 +181,12 @@ static void check_product(yoke_system* system, yoke_system_bond* bond, size_t i)
                         : "");
 }
 
-// SI gain of the connection of a pair: 1 where units only convert
-static double si_gain(const yoke_system* system, const yoke_system_pair* pair) {
-  const yoke_system_link* link = &system->links[pair->link];
+double yoke__system_si_gain(const yoke_system* system, const yoke_system_link* link) {
+  const yoke_variable* from =
+      &system->units[link->from_unit].unit.info->variables[link->from_variable];
   const yoke_variable* to = &system->units[link->to_unit].unit.info->variables[link->to_variable];
   yoke_dim from_dim, to_dim;
-  if (!yoke__dim_parse(from_variable(system, pair)->dim, &from_dim) ||
-      !yoke__dim_parse(to->dim, &to_dim)) {
+  if (!yoke__dim_parse(from->dim, &from_dim) || !yoke__dim_parse(to->dim, &to_dim)) {
     return link->gain;
   }
   return link->gain * to_dim.factor / from_dim.factor;
@@ -205,7 +204,8 @@ static void check_gains(yoke_system* system, const yoke_system_bond* bond, size_
                 "bond '%s': a connection with an offset carries no power that both ends agree on",
                 bond->name);
   }
-  const double a = si_gain(system, action), r = si_gain(system, rate);
+  const double a = yoke__system_si_gain(system, &system->links[action->link]);
+  const double r = yoke__system_si_gain(system, &system->links[rate->link]);
   const double difference = a > r ? a - r : r - a;
   const double size = (a < 0 ? -a : a) + (r < 0 ? -r : r);
   if (difference > 1e-9 * size) {

@@ -5,6 +5,7 @@
 //
 // Where several connections fit, they are paired in the order of the file if there are equally many each way (a vector
 // bond); otherwise nothing is guessed and `yoke check` says so. Names are UNIT-UNIT, the action's unit first.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -165,12 +166,17 @@ static yoke_status add_hint(yoke_system* system, const domain* d, size_t a, size
   return YOKE_OK;
 }
 
-static bool has_same_shape(const yoke_system* system, const size_t a[], const size_t b[],
-                           size_t n) {
+static bool has_same_shape(const yoke_system* system, const domain* d, const size_t actions[],
+                           const size_t rates[], size_t n) {
   for (size_t i = 0; i < n; i++) {
-    const yoke_system_link *x = &system->links[a[i]], *y = &system->links[b[i]];
-    // gains that do not agree are no bond; the file may say more
-    if (x->n != y->n || x->gain != y->gain || x->offset != 0 || y->offset != 0) {
+    const yoke_system_link *a = &system->links[actions[i]], *r = &system->links[rates[i]];
+    if (a->n != r->n || a->offset != 0) {
+      return false;
+    }
+    // gains that do not agree, beyond a change of units, are no power that both ends know; the file may say more
+    const double gain = yoke__system_si_gain(system, a);
+    const double difference = yoke__system_si_gain(system, r) - gain;
+    if (d->kind == YOKE_BOND_POWER && (r->offset != 0 || fabs(difference) > 1e-9 * fabs(gain))) {
       return false;
     }
   }
@@ -191,7 +197,7 @@ static yoke_status find_between(yoke_system* system, const domain* d, size_t a, 
   if (n_actions == 0 || n_rates == 0) {
     return YOKE_OK;
   }
-  if (n_actions != n_rates || !has_same_shape(system, actions, rates, n_actions)) {
+  if (n_actions != n_rates || !has_same_shape(system, d, actions, rates, n_actions)) {
     return add_hint(system, d, a, b, n_actions, n_rates);
   }
   if (is_swapped(system, d, actions[0], rates[0])) {

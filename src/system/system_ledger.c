@@ -194,21 +194,6 @@ static const yoke_variable* sender(const yoke_system* system, const yoke_system_
   return &system->units[pair->from_unit].unit.info->variables[pair->from_variable];
 }
 
-// the factor by which a connection changes a quantity, beyond a change of its physical unit
-static double si_gain(const yoke_system* system, const yoke_system_pair* pair) {
-  if (pair->link == YOKE_NOT_FOUND) {
-    return 1;
-  }
-  const yoke_system_link* link = &system->links[pair->link];
-  const yoke_variable* to = &system->units[link->to_unit].unit.info->variables[link->to_variable];
-  yoke_dim from_dim, to_dim;
-  if (!yoke__dim_parse(sender(system, pair)->dim, &from_dim) ||
-      !yoke__dim_parse(to->dim, &to_dim)) {
-    return link->gain;
-  }
-  return link->gain * to_dim.factor / from_dim.factor;
-}
-
 // How numbers of a pair become SI: as sent (`out`) or as they arrive (`in`). The action counts as its receiver gets it, the
 // rate as its sender gives it, so that both ends speak of the same power.
 static yoke_status scale_pairs(yoke_system* system, const yoke_system_bond* bond, bool is_action,
@@ -220,7 +205,8 @@ static yoke_status scale_pairs(yoke_system* system, const yoke_system_bond* bond
   }
   size_t at = 0;
   for (size_t i = 0; i < bond->n_pairs; i++) {
-    const double gain = si_gain(system, &pairs[i]);
+    const bool has_link = pairs[i].link != YOKE_NOT_FOUND;
+    const double gain = has_link ? yoke__system_si_gain(system, &system->links[pairs[i].link]) : 1;
     double factor = factor_of(sender(system, &pairs[i]));
     if (is_input) {
       const double raw = system->links[pairs[i].link].gain;
@@ -247,9 +233,9 @@ static void set_watch(yoke_ledger_watch* to, const yoke_scenario_watch* bond,
   *to = (yoke_ledger_watch){.warn = {{choose(bond->warn.rho, all->warn.rho, 0.25),
                                       choose(bond->warn.eps, all->warn.eps, 0.01),
                                       choose(bond->warn.rter, all->warn.rter, 0.05)}},
-                            .stop = {{choose(bond->stop.rho, all->stop.rho, INFINITY),
-                                      choose(bond->stop.eps, all->stop.eps, INFINITY),
-                                      choose(bond->stop.rter, all->stop.rter, INFINITY)}},
+                            .stop = {{choose(bond->stop.rho, all->stop.rho, HUGE_VAL),
+                                      choose(bond->stop.eps, all->stop.eps, HUGE_VAL),
+                                      choose(bond->stop.rter, all->stop.rter, HUGE_VAL)}},
                             .window = choose(bond->window, all->window, 1),
                             .settle = choose(bond->settle, all->settle, 0.5),
                             .persist = (int64_t)choose(bond->persist, all->persist, 10),
@@ -290,12 +276,12 @@ static int64_t interval_of(const yoke_system* system, const yoke_system_bond* bo
 
 static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
   static const yoke_scenario_watch none = {
-      .warn = {NAN, NAN, NAN},
-      .stop = {NAN, NAN, NAN},
-      .window = NAN,
-      .settle = NAN,
-      .persist = NAN,
-      .hysteresis = NAN,
+      .warn = {(double)NAN, (double)NAN, (double)NAN},
+      .stop = {(double)NAN, (double)NAN, (double)NAN},
+      .window = (double)NAN,
+      .settle = (double)NAN,
+      .persist = (double)NAN,
+      .hysteresis = (double)NAN,
   };
   yoke_ledger_bond* ledger = &bond->ledger;
   ledger->name = bond->name;
@@ -321,7 +307,8 @@ static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
                 bond->name, system->units[bond->action_unit].name);
   }
   ledger->mu_origin = origin_of(system, bond);
-  ledger->mu = ledger->mu_origin == YOKE_MU_GIVEN       ? bond->source->mu
+  const double given = bond->source == NULL ? (double)NAN : bond->source->mu;
+  ledger->mu = ledger->mu_origin == YOKE_MU_GIVEN       ? given
                : ledger->mu_origin == YOKE_MU_AUTOMATIC ? automatic_mu(system, bond)
                                                         : (double)NAN;
   if (ledger->mu_origin == YOKE_MU_BOTH_FEEDTHROUGH && bond->source != NULL) {
@@ -415,7 +402,10 @@ static yoke_status lay_bond(yoke_system* system, yoke_system_bond* bond) {
   if (ledger->action == NULL || ledger->rate == NULL) {
     return YOKE_NO_MEMORY;
   }
-  ledger->has_ter = is_moved(bond);
+  // an iteration that holds the end value makes both ends agree, whatever it does to the energy
+  const bool is_hold_end = yoke__system_is_iterative(system) &&
+                           system->scenario->iteration.mode == YOKE_ITERATE_HOLD_END;
+  ledger->has_ter = is_moved(bond) && !is_hold_end;
   if (ledger->has_ter) {
     YOKE_TRY(lay_end(system, bond, 0));
     YOKE_TRY(lay_end(system, bond, 1));

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# yoke compare: outputs and exit statuses on small files whose measures are known.
+# yoke compare: outputs and exit statuses on small files whose measures are known; bonds of the torque-speed benchmark
+# judged by TER (TE-02, TE-06).
 set -u
 yoke=${YOKE_PROGRAM:?set YOKE_PROGRAM to the program}
 work=$(mktemp -d)
@@ -188,9 +189,137 @@ printf 'time,"der(x), ""x"""\n0,0\n1,2\n' >coarse.csv
 run 0 compare fine.csv coarse.csv --limit max=0
 out_has '^2 points from 0\.25 to 0\.75 s$'
 
+# ---- bonds: the torque-speed benchmark at 0.1 and 1 s, TER and error energy of the specification (5.3, 5.4)
+rotor=${YOKE_SOURCE_DIR:?set YOKE_SOURCE_DIR to the source tree}/scenarios/rotational-oscillator
+for step in 1 0.1; do
+  for name in jacobi fresh gauss-seidel gauss-seidel-2; do
+    run 0 run "$rotor/$name.yaml" --quiet --set time.step=$step --out "$name-$step"
+  done
+done
+run 0 run "$rotor/gauss-seidel.yaml" --quiet --set time.step=0.1 --set exchange=fresh --out gs-fresh
+run 0 run "$rotor/gauss-seidel-2.yaml" --quiet --set time.step=0.1 --set exchange=fresh --out gs2-fresh
+run 0 run "$rotor/jacobi.yaml" --quiet --set time.step=0.1 --set 'record.signals=["*"]' --out outputs
+
+# TE-02: six digits of TER and error energy against the undivided system
+judge() { # RESULT TER ERROR
+  run 0 compare "$1" "$rotor/reference.csv" --measure ter
+  err_empty
+  out_has "^joint +$2 +- +- +0\\.[0-9]+ +- +$3 +-\$"
+  out_has "^the reference .*: no summary.json and no columns bond.NAME.ter, so it has no TER"
+  out_has "^error energy of bond 'joint' with the inputs as applied\$"
+  out_lacks 'warning'
+}
+judge fresh-0.1 0.00215948 0.00260345
+judge jacobi-0.1 0.00116741 0.00305218
+judge gauss-seidel-0.1 0.00130559 0.00222258
+judge gauss-seidel-2-0.1 0.000804929 0.00270405
+judge fresh-1 0.0259563 0.0278906
+judge jacobi-1 0.0218833 0.0298552
+judge gauss-seidel-1 0.0108742 0.018615
+judge gauss-seidel-2-1 0.0133641 0.0287972
+run 0 compare jacobi-0.1 "$rotor/reference.csv" --measure ter
+out_has '^total energy residual from 0 to 50 s, stale exchange$'
+
+# without recorded inputs the power of the outputs serves: under Jacobi the same number
+run 0 compare outputs "$rotor/reference.csv" --measure ter
+out_has '^joint +0\.00116741 .* 0\.00305218 +-$'
+out_has "^error energy of bond 'joint' with bond\.joint\.P, the power of outputs: its inputs are not recorded"
+
+# two runs that treat feedthrough alike are ranked without a warning, and rightly
+run 0 compare fresh-0.1 gs-fresh --measure ter
+out_has '^joint +0\.00215948 +0\.00130559 +1\.65403 +0\.103156 +0\.0661177 +0\.00396328 +reference$'
+out_has "^error energy of bond 'joint' is the distance to another co-simulation, not to the truth$"
+out_lacks 'warning'
+run 0 compare gs-fresh fresh-0.1 --measure ter
+out_has 'result$'
+run 0 compare fresh-0.1 fresh-0.1 --measure ter
+out_has '^joint +0\.00215948 +0\.00215948 +1 .* equal$'
+
+# TE-06: stale Jacobi has the smaller TER and the larger error; the warning says why
+run 0 compare jacobi-0.1 gauss-seidel-0.1 --measure ter
+out_has '^joint .* result$'
+out_has "^warning: bond 'joint': feedthrough is handled differently: what unit 'shaft' sends depends on the partner's old value in the result and on the partner's new value in the reference; TER does not rank such runs"
+out_has "^warning: bond 'joint': in the result the defects of flow .* cancel in part"
+run 0 compare gauss-seidel-0.1 gauss-seidel-2-0.1 --measure ter
+out_has '^warning: .* feedthrough is handled differently'
+out_has '^warning: .* the defects lie in different connections, in the action \(effort\) of the result and in the rate \(flow\) of the reference'
+run 0 compare fresh-0.1 gs2-fresh --measure ter
+out_has '^warning: .* feedthrough is handled differently'
+
+# conventions that differ are refused
+run 2 compare fresh-0.1 gauss-seidel-0.1 --measure ter
+err_has "yoke compare: exchange differs, and TER with it: 'fresh' in fresh-0.1, 'stale' in gauss-seidel-0.1"
+[ ! -s out ] || fail "a refused comparison prints a table"
+run 0 run "$rotor/jacobi.yaml" --quiet --set time.step=0.1 --set units.shaft.exchange=fresh --out unit-fresh
+run 2 compare jacobi-0.1 unit-fresh --measure ter
+err_has "unit 'shaft' of bond 'joint' is stale in jacobi-0.1 and fresh in unit-fresh"
+run 0 run "$rotor/jacobi.yaml" --quiet --set time.step=0.1 --set time.stop=49.9 --out one-less
+run 0 compare jacobi-0.1 one-less --measure ter
+run 0 run "$rotor/jacobi.yaml" --quiet --set time.step=0.1 --set time.stop=49.8 --out two-less
+run 2 compare jacobi-0.1 two-less --measure ter
+err_has 'TER grows with time: jacobi-0.1 covers 0 to 50 s, two-less covers 0 to 49.8 s; they may differ by one step'
+cp -r jacobi-0.1 other
+sed -i 's/"ter": "inputs held/"ter": "outputs held/' other/summary.json
+run 2 compare jacobi-0.1 other --measure ter
+err_has "TER's convention differs, and TER with it: 'inputs held during a step, outputs at its end' in jacobi-0.1"
+cp jacobi-0.1/summary.json other/summary.json
+sed -i 's/"residual": "B_k/"residual": "C_k/' other/summary.json
+run 2 compare jacobi-0.1 other --measure ter
+err_has "the residual's convention differs"
+
+# plain CSV: what can be told is told, and what is missing is named
+cp jacobi-0.1/results.csv plain.csv
+run 0 compare plain.csv gauss-seidel-0.1 --measure ter
+out_has '^joint +0\.00116741 +0\.00130559 +0\.894162 +0\.05[0-9]+ +0\.0661177 .* result$'
+out_has '^the result \(plain\.csv\): no summary\.json; TER is the last value of bond\.NAME\.ter'
+run 0 compare plain.csv "$rotor/reference.csv" --measure ter
+out_has "^no error energy of bond 'joint': nothing says which columns of the reference are its action and rate$"
+run 2 compare "$rotor/reference.csv" jacobi-0.1 --measure ter
+err_has 'reference.csv has no bond with a TER: neither a ledger in summary.json nor columns bond.NAME.ter'
+run 2 compare jacobi-0.1 plain.csv --measure ter --signal load.omega
+err_has '--signal: ter is a measure of bonds; add nrmse, rmse, max or end'
+printf '{"ledger": ' >other/summary.json
+run 2 compare other jacobi-0.1 --measure ter
+err_has 'other/summary.json: line 1, column 12: expected a value'
+run 0 compare other jacobi-0.1 --measure max --limit max=0
+rm -r other
+
+# a reference that ends earlier
+awk -F, 'NR == 1 || $1 <= 10' "$rotor/reference.csv" >early.csv
+run 0 compare jacobi-0.1 early.csv --measure ter
+out_has "^error energy of bond 'joint' covers 0 to 10 s only: the reference has no more$"
+
+# together with measures of signals, and two bonds with their total
+run 0 compare jacobi-0.1 gauss-seidel-0.1 --measure max,ter --signal load.omega
+out_has '^load\.omega '
+out_has '^joint '
+run 0 run "$YOKE_SOURCE_DIR/scenarios/linear-oscillator/force.yaml" --quiet --set time.stop=1 --out two-bonds
+run 0 compare two-bonds two-bonds --measure ter
+n_checks=$((n_checks + 1))
+awk '/^(left|right) / { sum += $2 } /^total / { found = $2 } END { d = sum - found; exit !(found > 0 && d * d < 1e-8 * found * found) }' out ||
+  fail 'the total is not the sum of the bonds'
+
+run 0 compare jacobi-0.1 gauss-seidel-0.1 --measure ter --json
+if command -v python3 >/dev/null; then
+  n_checks=$((n_checks + 1))
+  python3 - out <<'PYTHON' || fail "JSON of ter has other content"
+import json, sys
+d = json.load(open(sys.argv[1]))["ter"]
+b = d["bonds"][0]
+assert d["exchange"] == "stale" and "outputs at its end" in d["convention"], d
+assert b["name"] == "joint" and b["better"] == "result" and b["power_of"] == "inputs", b
+assert abs(b["ratio"] - 1.167407 / 1.305587) < 1e-6, b
+assert b["result"]["rter"] == b["result"]["ter"] / b["result"]["throughput"], b
+assert b["reference"]["flow_part"] == 0 and b["error_from"] == 0 and b["error_to"] == 50, b
+assert len(d["warnings"]) == 2 and "feedthrough" in d["warnings"][0], d
+PYTHON
+else
+  skip 'content of the JSON of ter: python3 is missing'
+fi
+
 # ---- a full disk
 if [ -w /dev/full ]; then
-  for arguments in 'compare run reference.csv' 'compare run run --json' '--help' '--man'; do
+  for arguments in 'compare run reference.csv' 'compare run run --json' 'compare fresh-1 fresh-1 --measure ter' '--help' '--man'; do
     # shellcheck disable=SC2086
     "$yoke" $arguments >/dev/full 2>err
     status=$?

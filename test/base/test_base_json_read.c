@@ -1,5 +1,5 @@
-// JSON reader: every kind of value, escapes, what the writer wrote comes back, and bad text with its
-// position; depth and memory are bounded.
+// JSON reader: every kind of value, escapes, what the writer wrote comes back, and bad text with
+// its position; depth and memory are bounded.
 #include "base/base_json_read.h"
 
 #include "base/base_json.h"
@@ -47,8 +47,7 @@ static void every_kind_is_read(void** state) {
   assert_string_equal(yoke__json_find_text(root, "s", ""), "x");
   assert_int_equal(yoke__json_find(root, "e")->n, 0);
   assert_int_equal(yoke__json_find(root, "l")->kind, YOKE_JSON_ARRAY);
-  const yoke_json_value* b =
-      yoke__json_find(yoke__json_find(yoke__json_find(root, "o"), "a"), "b");
+  const yoke_json_value* b = yoke__json_find(yoke__json_find(yoke__json_find(root, "o"), "a"), "b");
   check_near(b->first->first->number, 3, 0);
 
   // what is not there, or of another kind
@@ -155,8 +154,8 @@ static void bad_text_is_refused_with_its_place(void** state) {
     char err[256] = "";
     yoke_arena arena = {0};
     const yoke_json_value* root = NULL;
-    const yoke_status status = yoke__json_parse(cases[i].text, strlen(cases[i].text), &arena, &root,
-                                                err, sizeof err);
+    const yoke_status status =
+        yoke__json_parse(cases[i].text, strlen(cases[i].text), &arena, &root, err, sizeof err);
     if (status != YOKE_BAD_INPUT || root != NULL || strstr(err, cases[i].want) == NULL) {
       fail_msg("'%s': status %d, '%s', expected '%s'", cases[i].text, (int)status, err,
                cases[i].want);

@@ -176,6 +176,7 @@ static void test_moduli_TE_05(void** state) {
     sim s = rotors_open(&rotors_of_B1, m, 1);
     const yoke_unit* shaft = &s.system->units[0].unit;
     const size_t phi_other = yoke__unit_find(shaft, "phi_other");
+    const size_t last = N - 1;
     double M[N * N], re[N], im[N];
     for (size_t column = 0; column < N; column++) {
       double value = column == N - 1 ? 1 : 0;
@@ -198,7 +199,7 @@ static void test_moduli_TE_05(void** state) {
         M[i * N + column] = sim_read(&s, probes[i].name);
       }
       check_ok(yoke__unit_get(shaft, phi_other, &value, sizeof value));
-      M[(N - 1) * N + column] = value;
+      M[last * N + column] = value;
     }
     check_ok(yoke__eigenvalues(N, M, re, im));
     double first = 0, second = 0;

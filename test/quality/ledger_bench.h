@@ -23,7 +23,7 @@ typedef struct bench {
 } bench;
 
 static const yoke_ledger_watch bench_watch = {.warn = {{0.25, 0.01, 0.05}},
-                                              .stop = {{INFINITY, INFINITY, INFINITY}},
+                                              .stop = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}},
                                               .window = 1,
                                               .settle = 0.5,
                                               .persist = 10,

@@ -134,7 +134,8 @@ static void test_sign(void** state) {
 static void test_different_grids(void** state) {
   (void)state;
   static const int64_t every[] = {1, 3, 10};
-  bench all = {0}, alone[3] = {{0}};
+  bench all = {0};
+  static bench alone[3];
   uint64_t seed = 4;
   for (size_t i = 0; i < 3; i++) {
     bench_add(&all, "together", 1, every[i], 1e-3);
@@ -193,7 +194,7 @@ static void test_total_at_start(void** state) {
 
 static void test_bad_samples(void** state) {
   (void)state;
-  static const double bad[] = {NAN, INFINITY, -INFINITY, 1e200};
+  static const double bad[] = {(double)NAN, HUGE_VAL, -HUGE_VAL, 1e200};
   for (size_t n = 1; n <= 2; n++) {  // one component has a path of its own
     for (size_t i = 0; i < COUNT(bad); i++) {
       bench good = {0}, b = {0};
@@ -239,8 +240,8 @@ static void test_bad_samples(void** state) {
         }
       }
       assert_true(r.n_bad >= 1);
-      check_near(r.energy, n * 5.0,
-                 n * 0.3);  // integral of sin cos over a half wave is 1/2 / (0.1 / 0.01)
+      // the integral of sin(10 t) cos(10 t) between its turning points is 0.05 J; two samples of at most 0.005 J
+      check_near(r.energy, 0.05 * (double)n, 0.01 * (double)n);
       bench_end(&good);
       bench_end(&b);
     }
@@ -255,7 +256,7 @@ static void test_heat(void** state) {
   bench_add(&b, "power", 1, 1, 0.1);
   yoke_ledger_bond* heat = bench_add(&b, "heat", 1, 1, 0.1);
   heat->kind = YOKE_BOND_HEAT;
-  heat->mu = NAN;
+  heat->mu = (double)NAN;
   heat->mu_origin = YOKE_MU_NO_POWER;
   heat->watch.warn = (yoke_ledger_limits){{0, 0, 0}};
   heat->watch.stop = (yoke_ledger_limits){{0, 0, 0}};
@@ -293,26 +294,27 @@ static void test_heat(void** state) {
 
 // ---- alarms
 
-// Action and rate a quarter of a wave apart: dP = -sin(phase per sample), so rho is about that sine.
+// Action and rate change their sign with every sample, so that the slow mean of the action stays at 0; the action has the
+// size 1 and the rate the size a: dP = a_k - a_k+1, and with a near 1 rho is |a_k - a_k+1| (within 7 %: peaks decay).
 typedef struct wave {
   bench b;
-  double phase;
+  double size, sign;
 } wave;
 
 static void wave_open(wave* w, const yoke_ledger_watch* watch, double slot) {
-  *w = (wave){0};
+  *w = (wave){.size = 1, .sign = 1};
   yoke_ledger_bond* bond = bench_add(&w->b, "wave", 1, 1, slot);
   bond->watch = *watch;
   bond->mu = 0;
-  w->b.y[1] = 1;
   bench_start(&w->b);
 }
 
-// one sample with this rho (but for what the slow offset leaves, below 1 %); both ends agree
+// one sample with this rho; both ends agree
 static yoke_alarm_level wave_step(wave* w, double rho) {
-  w->phase += asin(rho);
-  w->b.y[0] = w->b.u[0] = sin(w->phase);
-  w->b.y[1] = w->b.u[1] = cos(w->phase);
+  w->size += w->size + rho <= 1 + 1e-9 ? rho : -rho;
+  w->sign = -w->sign;
+  w->b.y[0] = w->b.u[0] = w->sign;
+  w->b.y[1] = w->b.u[1] = w->sign * w->size;
   return bench_step(&w->b);
 }
 
@@ -345,7 +347,7 @@ static void test_warning(void** state) {
   assert_int_equal(wave_until(&w, 2.2, 0.3), YOKE_ALARM_WARN);
   const yoke_alarm* a = alarm_of(&w, 0, 1);
   check_near(a->t, 2.01, 1e-12);
-  check_between(a->value, 0.29, 0.31);
+  check_between(a->value, 0.29, 0.32);
   check_near(a->limit, 0.25, 0);
   assert_int_equal(a->level, YOKE_ALARM_WARN);
   assert_int_equal(a->indicator, YOKE_INDICATOR_RHO);
@@ -355,7 +357,7 @@ static void test_warning(void** state) {
   // a dip of 0.9 s, then again: the same alarm, with a new worst value
   assert_int_equal(wave_until(&w, 3.1, 0.1), YOKE_ALARM_WARN);
   wave_until(&w, 3.2, 0.4);
-  check_between(alarm_of(&w, 0, 1)->worst, 0.39, 0.41);
+  check_between(alarm_of(&w, 0, 1)->worst, 0.39, 0.43);
   // two seconds at 0.22, which is below the limit but not below its 0.8
   wave_until(&w, 5.2, 0.22);
   assert_true(isnan(alarm_of(&w, 0, 1)->t_end));
@@ -401,7 +403,7 @@ static void test_settling(void** state) {
   assert_int_equal(n + n_more, 0);
   // what is not judged is not counted against the run either
   const yoke_ledger_result r = bench_result(&w.b, 0);
-  check_between(r.rho_worst, 0.09, 0.11);
+  check_between(r.rho_worst, 0.1, 0.15);  // peaks of the steep part have to decay first
   check_between(r.rho_mean, 0.09, 0.11);
   check_near(r.rho_share, 0, 0);
   assert_false(r.is_persistent);
@@ -476,7 +478,7 @@ static void test_stop_and_persistence(void** state) {
 // the samples that count for stop.rho are those above stop.rho, whatever it is
 static void test_stop_limit_counts_its_own_samples(void** state) {
   (void)state;
-  static const double limits[] = {0.3, 0.8};
+  static const double limits[] = {0.3, 0.7};
   for (size_t i = 0; i < COUNT(limits); i++) {
     yoke_ledger_watch watch = bench_watch;
     watch.stop.value[YOKE_INDICATOR_RHO] = limits[i];
@@ -493,48 +495,48 @@ static void test_stop_limit_counts_its_own_samples(void** state) {
   }
 }
 
-// eps: energy created within the window relative to what the user gave as the bond's energy
+// eps: energy created within the window relative to what the user gave as the bond's energy. With the partner held, and its
+// action rebuilt as 0, dP = -action rate.
 static void test_energy_limits(void** state) {
   (void)state;
   bench b = {0};
   yoke_ledger_bond* bond = bench_add(&b, "drift", 1, 1, 0.01);
+  bond->residual = YOKE_RESIDUAL_HELD;
   bond->energy = 10;
   bond->mu = 0.5;
+  bond->watch.warn.value[YOKE_INDICATOR_RHO] = HUGE_VAL;
   bond->watch.warn.value[YOKE_INDICATOR_EPS] = 0.05;
   bond->watch.stop.value[YOKE_INDICATOR_EPS] = 0.1;
   bond->watch.settle = 0;
   b.y[1] = 1;
   bench_start(&b);
-  // dP = -sin(0.02) W: 0.5 dP per second of window, so that eps is 0.001 after a second; then ten times the action
+  // 0.4 W: 0.2 J in a window, eps 0.02. Then 2.4 W: 0.012 J per sample
   yoke_alarm_level level = YOKE_ALARM_NONE;
-  double phase = 0, size = 1;
   int k = 0;
   for (; k < 1000 && level != YOKE_ALARM_STOP; k++) {
-    phase += 0.02;
-    size =
-        k < 300 ? 1 : 11;  // dP of the two samples around the change is smaller than those after it
-    b.y[0] = b.u[0] = size * sin(phase);
-    b.y[1] = b.u[1] = size * cos(phase);
+    b.y[0] = b.u[0] = k < 300 ? -0.4 : -2.4;
+    b.y[1] = b.u[1] = 1;
     level = bench_step(&b);
     if (k == 299) {
       const yoke_ledger_result r = bench_result(&b, 0);
-      // the window covers 1 to 65/64 s
-      check_between(r.eps_worst, 0.000999 * 0.98, 0.001 * 65 / 64 * 1.02);
+      check_between(r.eps_worst, 0.02 * (1 - 1e-9), 0.02 * 65 / 64 * (1 + 1e-9));
+      check_near(r.created, 0.6, 1e-9);
+      check_near(r.eps, 0.06, 1e-9);
       assert_int_equal(r.n_warnings, 0);
     }
   }
-  // per sample 0.5 * 121 * 0.02 * 0.01 J = 0.0121 J of 10 J: 0.05 after 42, 0.1 after 83 samples
-  print_message("warned and stopped after %d samples\n", k - 300);
+  // each sample replaces 0.002 J by 0.012 J: 0.5 J after 30 samples, 1 J after 80, or up to 1.6 fewer
+  print_message("stopped after %d samples\n", k - 300);
   assert_int_equal(level, YOKE_ALARM_STOP);
-  check_near(k - 300, 83, 2);
+  check_between(k - 300, 78, 81);
   size_t n = 0, n_more = 0;
   const yoke_alarm* alarms = yoke__ledger_alarms(b.ledger, &n, &n_more);
-  assert_true(n >= 2);
+  assert_int_equal(n, 2);
   assert_int_equal(alarms[0].indicator, YOKE_INDICATOR_EPS);
   assert_int_equal(alarms[0].level, YOKE_ALARM_WARN);
-  check_near(alarms[0].t, 3 + 0.42, 0.025);
-  assert_int_equal(alarms[n - 1].level, YOKE_ALARM_STOP);
-  check_near(alarms[n - 1].limit, 0.1, 0);
+  check_between(alarms[0].t, 3.28, 3.315);
+  assert_int_equal(alarms[1].level, YOKE_ALARM_STOP);
+  check_near(alarms[1].limit, 0.1, 0);
   bench_end(&b);
 }
 
@@ -543,7 +545,7 @@ static void test_ter_limits(void** state) {
   bench b = {0};
   yoke_ledger_bond* bond = bench_add(&b, "late", 1, 1, 0.01);
   bond->watch.stop.value[YOKE_INDICATOR_RTER] = 0.2;
-  bond->mu = NAN;
+  bond->mu = (double)NAN;
   b.y[0] = b.y[1] = 1;
   bench_start(&b);
   // 1 W passes; the action arrives 6 % too large from 1 s on: rTER of the window rises to 0.06, the limit is 0.05
@@ -558,11 +560,12 @@ static void test_ter_limits(void** state) {
   const yoke_alarm* a = yoke__ledger_alarms(b.ledger, &n, &n_more);
   assert_int_equal(n, 1);
   assert_int_equal(a->indicator, YOKE_INDICATOR_RTER);
-  check_near(a->t, 1 + 0.05 / 0.06, 0.03);  // 5/6 of the window, give or take its parts
+  // 0.06 s > 0.05 (W + 0.06 s), where the window W covers 1 to 65/64 s
+  check_between(a->t, 1 + 0.05 / 0.057, 1 + 0.05 / 0.057 * 65 / 64 + 0.0101);
   check_near(a->worst, 0.06 / 1.06, 1e-3);
   char text[480];
   yoke__ledger_alarm_text(b.ledger, a, text, sizeof text);
-  check_contains(text, "bond 'late' at t = 1.8");
+  check_contains(text, "bond 'late' at t = 1.");
   check_contains(text, "rter = 0.05");
   check_contains(text, ", limit 0.05 (total energy residual within the window");
 
@@ -581,7 +584,8 @@ static void test_more_alarms_than_kept(void** state) {
   enum { N = 300 };
   yoke_ledger_watch watch = bench_watch;
   watch.window = 0.05;
-  watch.is_limited = true;
+  watch.stop.value[YOKE_INDICATOR_RHO] = 0.5;
+  watch.persist = 0;
   wave w;
   wave_open(&w, &watch, 0.01);
   wave_until(&w, 1, 0.1);
@@ -598,6 +602,12 @@ static void test_more_alarms_than_kept(void** state) {
     check_near(alarms[i].t, 1.01 + 0.2 * (double)i, 1e-9);
     check_near(alarms[i].t_end, 1.10 + 0.2 * (double)i, 1e-9);
   }
+  // the one that ends the run is listed all the same
+  assert_int_equal(wave_step(&w, 0.6), YOKE_ALARM_STOP);
+  alarms = yoke__ledger_alarms(w.b.ledger, &n, &n_more);
+  assert_int_equal(alarms[n - 1].level, YOKE_ALARM_STOP);
+  assert_int_equal(n_more, N - YOKE_LEDGER_MAX_ALARMS);
+  assert_int_equal(bench_result(&w.b, 0).n_stops, 1);
   bench_end(&w.b);
 }
 

@@ -1,0 +1,254 @@
+// What the books say in the end: the bounds of each verdict, the sentence, the advice, the total, and the known runs: the
+// oscillator as it is (wrong), with fresh exchange and with the correction (trustworthy).
+#include "quality/ledger_bench.h"
+#include "support/sim.h"
+
+// ---- bounds, with signals made for them
+
+// What a bond of 100 W and 100 J shows. eps: share of the energy that is created within 10 s; defect: relative error of
+// the action as it arrives; n_steep: samples with a rho of 0.35 out of 1000; n_wild: samples with 0.6 in a row.
+typedef struct made {
+  double eps, defect;
+  int n_steep, n_wild;
+  yoke_verdict want;
+  const char *reason, *advice;  // parts of them, or NULL
+} made;
+
+// One bond whose residual is given by its rebuilt action (partner held), so that everything can be set by itself:
+// dP = (held - action) rate.
+static yoke_ledger_result make(const made* m, bool has_mu) {
+  const double h = 0.01;
+  bench b = {0};
+  yoke_ledger_bond* bond = bench_add(&b, "made", 1, 1, h);
+  bond->residual = YOKE_RESIDUAL_HELD;
+  bond->energy = 100;
+  bond->mu = has_mu ? 0.5 : (double)NAN;
+  bond->mu_origin = has_mu ? YOKE_MU_AUTOMATIC : YOKE_MU_GAUSS_SEIDEL;
+  bond->watch.settle = 0;
+  bench_start(&b);
+  double excess = 0;
+  for (int k = 0; k < 1000; k++) {
+    // the action goes up and down, so that its slow mean stays near 0 and its peak is 10
+    const double action = k % 2 == 0 ? 10 : -10, rate = k % 2 == 0 ? 10 : -10;
+    double power = m->eps * 100 / 0.5 / 10;  // [W]
+    if (k >= 500 && k < 500 + m->n_steep) {
+      power = (k % 4 < 2 ? 1 : -1) * 0.35 * 100;
+    } else if (k >= 500 && k < 500 + m->n_wild) {
+      power = (k % 4 < 2 ? 1 : -1) * 0.6 * 100;
+    }
+    b.y[0] = action;
+    b.y[1] = rate;
+    b.u[0] = action * (1 + m->defect);
+    b.u[1] = rate;
+    excess = action + power / rate;
+    const yoke_ledger_view view = {b.y, b.y, b.u, NULL};
+    yoke__ledger_account(b.ledger, h, &view);
+    b.t = (k + 1) * h;
+    yoke__ledger_observe(b.ledger, b.t, h, &view, &excess);
+  }
+  const yoke_ledger_result r = bench_result(&b, 0);
+  bench_end(&b);
+  return r;
+}
+
+static const char by_energy[] = "the coupling created ";
+static const char by_ter[] = "the two ends disagree about ";
+static const char by_rho[] = "the exchange is too slow for these signals: rho is above 0.25 in ";
+static const char by_wild[] = "the residual power is as large as the power itself";
+
+static const made cases[] = {
+    {0.009, 0, 0, 0, YOKE_TRUSTWORTHY, "the coupling created 0.9 % of the energy of the exchange",
+     ""},
+    {0.011, 0, 0, 0, YOKE_DOUBTFUL, by_energy, "exchange every 0.0091 s instead of 0.01 s"},
+    {0.099, 0, 0, 0, YOKE_DOUBTFUL, by_energy, "correct it with coupling: {method: energy}"},
+    {0.101, 0, 0, 0, YOKE_WRONG, by_energy, "exchange every 0.00099 s instead of 0.01 s"},
+    {0.3, 0, 0, 0, YOKE_WRONG, by_energy, "over 20 times smaller"},
+    {-0.2, 0, 0, 0, YOKE_WRONG, "the coupling removed 20 J, 20 % of", "coupling: {method: energy}"},
+    // rTER = d / (1 + d)
+    {0, 0.05, 0, 0, YOKE_TRUSTWORTHY, NULL, ""},
+    {0, 0.055, 0, 0, YOKE_DOUBTFUL, by_ter, "exchange every"},
+    {0, 0.33, 0, 0, YOKE_DOUBTFUL, by_ter, "exchange every"},
+    {0, 0.34, 0, 0, YOKE_WRONG, by_ter, "exchange every"},
+    {0, 0, 48, 0, YOKE_TRUSTWORTHY, NULL, ""},
+    {0, 0, 52, 0, YOKE_DOUBTFUL, by_rho, "exchange every 0.0057 s instead of 0.01 s"},
+    {0, 0, 0, 10, YOKE_TRUSTWORTHY, NULL, ""},
+    {0, 0, 0, 11, YOKE_WRONG, by_wild, "exchange every 0.0033 s"},
+    // the worst of several is the reason
+    {0.02, 0.34, 0, 0, YOKE_WRONG, by_ter, "method: energy"},
+    {0.11, 0.06, 0, 0, YOKE_WRONG, by_energy, "method: energy"},
+};
+
+static void test_bounds(void** state) {
+  (void)state;
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    const made* m = &cases[i];
+    const yoke_ledger_result r = make(m, true);
+    if (r.verdict != m->want || (m->reason != NULL && strstr(r.reason, m->reason) == NULL) ||
+        (m->advice[0] == '\0' ? r.advice[0] != '\0' : strstr(r.advice, m->advice) == NULL)) {
+      fail_msg("case %zu: %s, expected %s\n  reason %s\n  advice %s\n  eps %g, rTER %g, share %g",
+               i, yoke__verdict_names[r.verdict], yoke__verdict_names[m->want], r.reason, r.advice,
+               r.eps, r.rter, r.rho_share);
+    }
+    if (m->n_steep + m->n_wild == 0) {
+      check_near(r.eps, fabs(m->eps), 1e-9);
+    }
+  }
+}
+
+// the words stand in results and in scripts
+static void test_words(void** state) {
+  (void)state;
+  assert_string_equal(yoke__verdict_names[YOKE_VERDICT_NONE], "not judged");
+  assert_string_equal(yoke__verdict_names[YOKE_TRUSTWORTHY], "trustworthy");
+  assert_string_equal(yoke__verdict_names[YOKE_DOUBTFUL], "doubtful");
+  assert_string_equal(yoke__verdict_names[YOKE_WRONG], "wrong");
+}
+
+// without mu there is no energy to judge: TER decides, and without TER nobody
+static void test_without_mu(void** state) {
+  (void)state;
+  const yoke_ledger_result blind = make(&(made){.eps = 0.5}, false);
+  assert_true(isnan(blind.created) && isnan(blind.eps));
+  assert_int_equal(blind.verdict, YOKE_TRUSTWORTHY);  // the inputs agree
+  check_contains(blind.reason, "the two ends disagree about 0 % of the 1 kJ that passed");
+  assert_int_equal(make(&(made){.defect = 0.5}, false).verdict, YOKE_WRONG);
+
+  static const struct {
+    yoke_mu_origin origin;
+    const char* reason;
+  } origins[] = {
+      {YOKE_MU_BOTH_FEEDTHROUGH, "both units let the other's signal through"},
+      {YOKE_MU_IMPLICIT, "a unit has an implicit solver"},
+      {YOKE_MU_GAUSS_SEIDEL, "under Gauss-Seidel the residual of samples mixes two times"},
+      {YOKE_MU_ITERATIVE, "an iterated exchange leaves no residual"}};
+  for (size_t i = 0; i < COUNT(origins); i++) {
+    bench b = {0};
+    yoke_ledger_bond* bond = bench_add(&b, "silent", 1, 1, 0.01);
+    bond->mu = (double)NAN;
+    bond->mu_origin = origins[i].origin;
+    bond->has_ter = false;
+    bench_start(&b);
+    for (int k = 1; k < 300; k++) {
+      b.y[0] = sin(0.05 * k);
+      b.y[1] = cos(0.05 * k);
+      bench_step(&b);
+    }
+    const yoke_ledger_result r = bench_result(&b, 0);
+    assert_int_equal(r.verdict, YOKE_VERDICT_NONE);
+    check_contains(r.reason, "no energy is judged: ");
+    check_contains(r.reason, origins[i].reason);
+    bench_end(&b);
+  }
+}
+
+static void test_nothing_passed(void** state) {
+  (void)state;
+  bench b = {0};
+  bench_add(&b, "still", 1, 1, 0.01);
+  bench_start(&b);
+  for (int k = 0; k < 100; k++) {
+    b.y[0] = 7;  // a static load
+    bench_step(&b);
+  }
+  const yoke_ledger_result r = bench_result(&b, 0);
+  assert_int_equal(r.verdict, YOKE_VERDICT_NONE);
+  assert_string_equal(r.reason, "no power has passed");
+  assert_string_equal(r.advice, "");
+  bench_end(&b);
+}
+
+// the total takes the worst verdict and says whose it is
+static void test_total(void** state) {
+  (void)state;
+  bench b = {0};
+  static const char* const names[] = {"good", "bad", "fair"};
+  static const double defects[] = {0, 0.5, 0.1};
+  for (size_t i = 0; i < 3; i++) {
+    bench_add(&b, names[i], 1, 1, 0.01)->mu = 0;
+  }
+  for (size_t i = 0; i < 6; i++) {
+    b.y[i] = 1;
+  }
+  bench_start(&b);
+  for (int k = 0; k < 200; k++) {
+    for (size_t i = 0; i < 3; i++) {
+      b.u[2 * i] = 1 + defects[i];
+      b.u[2 * i + 1] = 1;
+    }
+    bench_step(&b);
+  }
+  assert_int_equal(bench_result(&b, 0).verdict, YOKE_TRUSTWORTHY);
+  assert_int_equal(bench_result(&b, 1).verdict, YOKE_WRONG);
+  assert_int_equal(bench_result(&b, 2).verdict, YOKE_DOUBTFUL);
+  const yoke_ledger_result total = bench_result(&b, 3);
+  assert_int_equal(yoke__ledger_count(b.ledger), 3);
+  assert_int_equal(total.verdict, YOKE_WRONG);
+  check_contains(total.reason, "bad: the two ends disagree");
+  assert_null(total.bond);
+  check_near(total.ter, (0.5 + 0.1) * 2, 1e-9);
+  check_near(total.throughput, (1 + 1.5 + 1.1) * 2, 1e-9);
+  check_near(total.rter, 1.2 / 7.2, 1e-9);
+  check_near(total.duration, 2, 1e-9);
+  bench_end(&b);
+}
+
+// ---- known runs
+
+static yoke_ledger_result run_oscillator(const char* lines, const char* coupling, double* energy) {
+  sim s = sim_open("yoke: 1\n"
+                   "time: {stop: 10, step: 1e-3}\n"
+                   "%s"
+                   "units:\n"
+                   "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: "
+                   "100}}\n"
+                   "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}}\n"
+                   "connections: [right.x -> left.x_other]\n"
+                   "bonds:\n"
+                   "  spring: {action: left.f -> right.f, rate: right.v -> left.v_other%s}\n",
+                   lines, coupling);
+  sim_run(&s);
+  yoke_ledger_result r;
+  yoke__ledger_result(s.state->ledger, 0, &r);
+  *energy = sim_oscillator_energy(&s, &LO1) / 10000;
+  print_message("%s%s: E/Er = %.4f, %s: %s\n", lines, coupling, *energy,
+                yoke__verdict_names[r.verdict], r.reason);
+  r.bond = NULL;  // goes with the system
+  sim_close(&s);
+  return r;
+}
+
+static void test_oscillator(void** state) {
+  (void)state;
+  double energy = 0;
+  yoke_ledger_result r = run_oscillator("", "", &energy);
+  assert_int_equal(r.verdict, YOKE_WRONG);
+  check_contains(r.reason, "the coupling created 10.8 kJ");
+  check_contains(r.advice, "correct it with coupling: {method: energy}");
+  // what is said to be created is there: 0.5 dE for 0.473 dE
+  check_near(r.created / (1e4 * (energy - 1)), 0.5 / 0.473, 0.02);
+
+  r = run_oscillator("exchange: fresh\n", "", &energy);
+  assert_int_equal(r.verdict, YOKE_TRUSTWORTHY);
+  check_near(r.created, 0, 0);
+  assert_string_equal(r.advice, "");
+
+  r = run_oscillator("", ", coupling: {method: energy}", &energy);
+  assert_int_equal(r.verdict, YOKE_TRUSTWORTHY);
+  assert_true(r.eps < 0.01);
+  check_near(energy, 0.986, 0.001);
+
+  // no factor mu under Gauss-Seidel: TER speaks alone, and is right
+  r = run_oscillator("scheme: gauss-seidel\n", "", &energy);
+  assert_int_equal(r.verdict, YOKE_TRUSTWORTHY);
+  assert_true(isnan(r.eps));
+  check_near(energy, 0.985, 0.002);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_bounds),     cmocka_unit_test(test_words),
+      cmocka_unit_test(test_without_mu), cmocka_unit_test(test_nothing_passed),
+      cmocka_unit_test(test_total),      cmocka_unit_test(test_oscillator),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
