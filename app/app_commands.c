@@ -49,6 +49,9 @@ static const yoke_exit run_exits[] = {
      "The run failed: a unit failed, a value became NaN or infinite, or the output "
      "could not be written. Results up to that step are kept."},
     STATUS_USAGE,
+    {YOKE_EXIT_QUALITY,
+     "A quality limit that the system file gives was violated. A stop limit ends the run; results "
+     "are complete up to that step."},
     {YOKE_EXIT_INTERRUPTED,
      "The run was interrupted (Ctrl-C). Results up to the last step are complete."},
 };

@@ -524,7 +524,7 @@ int yoke__app_ter_compare(const char* command, const yoke_app_result results[2],
   *out = (yoke_app_ter){.results = results, .arena = arena};
   for (int side = 0; side < 2; side++) {
     if (results[side].csv.n_rows < 2) {
-      yoke__app_error(command, "%s has less than two rows", results[side].path);
+      yoke__app_error(command, "%s has fewer than two rows", results[side].path);
       return YOKE_EXIT_USAGE;
     }
   }

@@ -542,6 +542,7 @@ static int find_signals(measurement* m, const yoke_options* options) {
 static int write_running(measurement* m, const char* directory) {
   static output to;  // large: the block
   if (!open_output(&to, directory, &m->arena)) {
+    run_meter(&m->replay, NULL);  // what is printed holds all the same
     return YOKE_EXIT_FAILED;
   }
   run_meter(&m->replay, &to);

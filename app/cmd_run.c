@@ -14,6 +14,8 @@
 #include "record/record_summary.h"
 #include "yoke/version.h"
 
+#define MAX_SHOWN 5  // violated limits on the terminal; summary.json has all of them
+
 // ---- progress: a thread of its own looks at the step counter, so that the loop prints nothing
 
 typedef struct progress {
@@ -305,6 +307,15 @@ static int exit_status(const yoke_run_info* info, const yoke_state* state) {
   return is_violated ? YOKE_EXIT_QUALITY : YOKE_EXIT_OK;
 }
 
+static bool is_first_of_bond(const yoke_alarm alarms[], size_t i) {
+  for (size_t k = 0; k < i; k++) {
+    if (alarms[k].is_given && alarms[k].bond == alarms[i].bond) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // warnings that the user asked for; a limit that ended the run has spoken already
 static void report_limits(const yoke_state* state, const yoke_run_info* info) {
   if (state->ledger == NULL || !yoke__ledger_is_violated(state->ledger)) {
@@ -314,15 +325,22 @@ static void report_limits(const yoke_state* state, const yoke_run_info* info) {
     yoke__app_error("run", "%s", info->message);
     return;
   }
-  size_t n = 0, n_more = 0;
+  size_t n = 0, n_more = 0, n_given = 0;
   const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
-  for (size_t i = 0; i < n && i < 5; i++) {
+  for (size_t i = 0; i < n; i++) {
+    if (!alarms[i].is_given || ++n_given > MAX_SHOWN) {
+      continue;
+    }
     char text[480];
+    yoke_ledger_result result;
     yoke__ledger_alarm_text(state->ledger, &alarms[i], text, sizeof text);
-    yoke__app_error("run", "quality limit: %s", text);
+    yoke__ledger_result(state->ledger, alarms[i].bond, &result);
+    const bool has_advice = result.advice[0] != '\0' && is_first_of_bond(alarms, i);
+    yoke__app_error("run", "quality limit: %s%s%s", text, has_advice ? "; try: " : "",
+                    has_advice ? result.advice : "");
   }
-  if (n + n_more > 5) {
-    yoke__app_error("run", "and %zu more: summary.json lists them", n + n_more - 5);
+  if (n_given > MAX_SHOWN) {
+    yoke__app_error("run", "and %zu more: summary.json lists them", n_given - MAX_SHOWN);
   }
 }
 

@@ -115,7 +115,8 @@ static const char oscillator[] =
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n%s";
 
 // Damped masses come to rest, so that nothing is wrong with the uncorrected bond for long. The corrected one must go on
-// swinging: a correction rests where the rate is far below its peaks, and a motion that dies out faster than those stays there.
+// swinging: a correction rests while the rate is far below its peaks, and a motion that dies out faster than they do
+// stays there.
 static const char damped[] = "2", swinging[] = "0.05";
 static const char no_ledger[] = "quality: {find: false}\n";
 static const char with_ledger[] = "bonds: {spring: {action: left.f -> right.f, rate: right.v -> "

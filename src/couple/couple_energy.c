@@ -52,7 +52,7 @@ enum {
 enum { GUARDED, BARE };
 
 static const char* const variant_items[] = {"guarded", "bare", NULL};
-static const char* const switch_items[] = {"off", "on", NULL};
+static const char* const switch_items[] = {"false", "true", NULL};
 static const char* const clip_items[] = {"change", "needed", NULL};
 
 static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
@@ -73,7 +73,7 @@ static const yoke_coupling_parameter parameters[N_PARAMETERS] = {
     [MAX_ACTION] = {"max_action", "largest correction [SI]", HUGE_VAL, 0, HUGE_VAL, NULL},
     [MAX_ENERGY] = {"max_energy", "bound of the accumulated error [J]", HUGE_VAL, 0, HUGE_VAL,
                     NULL},
-    [ENABLED] = {"enabled", "off: extrapolation only", 1, 0, 1, switch_items},
+    [ENABLED] = {"enabled", "false: extrapolation only", 1, 0, 1, switch_items},
     [MU] = {"mu", "energy of a step = mu dP H; NaN: from rates, orders and feedthrough",
             (double)NAN, 0, 1e6, NULL},
     [CLIP] = {"clip", "gamma counts in changes of the action, or in the part of them that mu needs",
@@ -257,14 +257,29 @@ static void energy_health(const void* memory, double values[]) {
   values[i++] = self->settings.is_enabled && yoke__correction_is_unguarded(&self->settings);
 }
 
-// booked and not yet removed, the last step included
+// made and not removed: booked, the last step included, and what was never booked
 static double energy_remainder(const void* memory) {
   const energy* self = memory;
-  return self->correction.accumulated + self->correction.step_energy;
+  const yoke_correction* c = &self->correction;
+  return c->accumulated + c->step_energy + c->unbooked;
+}
+
+// settings that only the guarded variant looks at
+static bool has_ignored(const double values[]) {
+  static const int guards[] = {MIN_RATE, GAMMA, GATE, N_HOLD, PEAK_TIME, OFFSET_TIME, CLIP};
+  for (size_t i = 0; i < sizeof guards / sizeof *guards; i++) {
+    if (values[VARIANT] > 0.5 && values[guards[i]] != parameters[guards[i]].start) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static const char* energy_warn(const double values[]) {
   const yoke_correction_settings settings = read_settings(values, 0);
+  if (has_ignored(values) && !yoke__correction_is_unguarded(&settings)) {
+    return "'variant: bare' ignores min_rate, gamma, clip, gate, n_hold, peak_time and offset_time";
+  }
   return settings.is_enabled && yoke__correction_is_unguarded(&settings)
              ? "nothing limits the correction, which is infinite where the rate passes 0 and can "
                "create more energy than it removes; give min_rate_abs or max_action, or leave "

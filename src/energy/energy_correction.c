@@ -84,6 +84,7 @@ static void close_step(yoke_correction* c, double h, const double rate[]) {
   const double sum = c->accumulated + missed;
   if (yoke__is_finite(sum)) {
     c->accumulated = fabs(sum) > limit ? copysign(limit, sum) : sum;
+    c->unbooked += sum - c->accumulated;
   }
 }
 
@@ -108,12 +109,13 @@ static void suspend(yoke_correction* c, bool is_suspended) {
 // Energy and action change of the step that ended.
 static void book_step(yoke_correction* c, double h) {
   const double old_peak = c->change_peak * c->monitor.peak_decay;
+  const double energy = c->settings.mu * c->monitor.power_smooth * h;
   if (c->is_suspended) {
     c->step_energy = 0;
+    c->unbooked += yoke__is_finite(energy) ? energy : 0;
     c->change_peak = old_peak;
     return;
   }
-  const double energy = c->settings.mu * c->monitor.power_smooth * h;
   c->step_energy = yoke__is_finite(energy) ? energy : 0;
   c->change_peak = c->monitor.change > old_peak ? c->monitor.change : old_peak;
 }
@@ -210,6 +212,7 @@ static void act(yoke_correction* c, double h_last, double h_next, const double r
   }
 }
 
+// Whatever has happened, and for any number of components.
 static void update_any(yoke_correction* c, double h_last, double h_next, const double action[],
                        const double rate[]) {
   if (c->is_jump) {
@@ -227,9 +230,13 @@ static void update_any(yoke_correction* c, double h_last, double h_next, const d
 void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
                              const double action[], const double rate[]) {
   c->counts.n_steps++;
-  if (!c->is_single || c->is_jump || c->is_lost) {
+  if (!c->is_single) {
     update_any(c, h_last, h_next, action, rate);
-  } else if (!yoke__monitor_update_one(&c->monitor, h_last, action[0], rate[0])) {
+    return;
+  }
+  const bool is_watched = !c->is_jump && !c->is_lost &&
+                          yoke__monitor_update_one(&c->monitor, h_last, action[0], rate[0]);
+  if (!is_watched) {
     update_any(c, h_last, h_next, action, rate);
   } else if (!correct_one(c, h_last, h_next, rate[0])) {
     act(c, h_last, h_next, rate);

@@ -52,6 +52,7 @@ typedef struct yoke_correction {
   double accumulated;  // E_acc [J]
   double change_peak;  // decaying peak of |B_k+1 - B_k|: the size of the error of extrapolation
   double residual;     // sum of dP~ H [J]
+  double unbooked;     // made while suspended, or beyond max_energy: nobody takes it out [J]
   double clip_gain;    // gamma as it counts
   bool is_single;      // one component, switched on: the usual case
   int hold;

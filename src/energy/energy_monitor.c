@@ -83,12 +83,16 @@ static outcome compare(const yoke_monitor* m, const double held[], const double 
   outcome o = {0};
   for (size_t i = 0; i < m->n; i++) {
     const double offset = m->offset[i];
+    double power = 0, smooth = 0;
     if (held != NULL) {
-      o.power += (held[i] - action[i]) * rate[i];
+      power = (held[i] - action[i]) * rate[i];
     } else {
-      o.power += m->action[i] * rate[i] - action[i] * m->rate[i];
-      o.power_smooth += (m->action[i] - offset) * rate[i] - (action[i] - offset) * m->rate[i];
+      power = m->action[i] * rate[i] - action[i] * m->rate[i];
+      smooth = (m->action[i] - offset) * rate[i] - (action[i] - offset) * m->rate[i];
     }
+    // one component keeps its -0, as in yoke__monitor_update_one
+    o.power = i == 0 ? power : o.power + power;
+    o.power_smooth = i == 0 ? smooth : o.power_smooth + smooth;
   }
   // with the partner held both actions have the same offset: it drops out
   o.power_smooth = held != NULL ? o.power : o.power_smooth;
@@ -137,7 +141,8 @@ static void update(yoke_monitor* m, double h, const double held[], const double 
   }
   set_step(m, h);
   set_peaks(m, o.rate_size, o.action_size);
-  const double scale = m->action_peak * m->rate_peak;
+  const double rest = YOKE_MONITOR_REST * yoke__bond_distance(m->n, m->offset, NULL);
+  const double scale = m->action_peak > rest ? m->action_peak * m->rate_peak : 0;
   const double rho = scale > 0 ? fabs(o.power_smooth) / scale : 0;
   m->rho = yoke__is_finite(rho) ? rho : 0;
   m->power = o.power;

@@ -13,6 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define YOKE_MONITOR_REST                                                                          \
+  1e-12  // a change of the action below this share of its offset is rounding
+
 typedef struct yoke_monitor_settings {
   double peak_time;  // time constant of the peaks [s], default 1; INFINITY: they never decay
   double
@@ -61,7 +64,9 @@ static inline bool yoke__monitor_update_one(yoke_monitor* m, double h, double ac
   const double action_old = m->action_peak * m->peak_decay, action_size = fabs(action - offset);
   const double rate_peak = rate_size > rate_old ? rate_size : rate_old;
   const double action_peak = action_size > action_old ? action_size : action_old;
-  const double scale = action_peak * rate_peak;
+  // at rest under a static load rho would compare rounding errors
+  const bool is_moving = action_peak > YOKE_MONITOR_REST * fabs(offset);
+  const double scale = is_moving ? action_peak * rate_peak : 0;
   const double rho = scale > 0 ? fabs(smooth) / scale : 0;
   // a value that is not finite spoils one of these
   if (!((power + rho) * 0 == 0) || h != m->h || m->n_missed > 0 || !m->has_samples) {

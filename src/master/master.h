@@ -188,7 +188,7 @@ yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, 
 // The failure of the lowest unit, so that the message does not depend on threads.
 yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state);
 
-// The ledger: memory; the consistent start; TER of the slot before the exchange; residuals and alarms after it.
+// The ledger: memory; the consistent start; after an exchange, the actions that laws rebuild, and what an alarm does.
 yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state);
 void yoke__master_start_ledger(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_rebuild(const yoke_system* system, yoke_state* state);

@@ -526,6 +526,16 @@ yoke_status yoke__master_step(const yoke_system* system, yoke_state* state) {
 // ---------------------------------------------------------------------------------------------------------
 // recording
 
+// A row shows the inputs that the next step begins with, and methods that correct make them from the samples only then.
+// Between two samples nothing is touched: slow units may be in the middle of a step.
+static void show_inputs(const yoke_system* system, yoke_state* state) {
+  for (size_t g = 0; g < system->n_groups; g++) {
+    if (state->group_since[g] == 0) {
+      extrapolate(system, state, g, 1, 0);
+    }
+  }
+}
+
 static void fill_row(const yoke_system* system, const yoke_state* state, char* row) {
   memcpy(row, &state->t, sizeof state->t);
   row += sizeof(double);
@@ -561,6 +571,9 @@ yoke_status yoke__master_record(const yoke_system* system, yoke_state* state) {
                                "results could not be written");
     }
     row = yoke__record_row(state->record);
+  }
+  if (system->is_input_recorded && system->scenario->scheme == YOKE_JACOBI) {
+    show_inputs(system, state);
   }
   fill_row(system, state, row);
   yoke__record_commit(state->record);

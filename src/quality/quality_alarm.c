@@ -7,21 +7,32 @@
 
 #include "quality/quality_books.h"
 
-#define BAD_RHO 0.25  // above it the exchange is too slow for the signals
-#define FLOOR   1e-9  // [J] less throughput than this is none
+#define BAD_RHO   0.25  // above it the exchange is too slow for the signals
+#define N_PERSIST 10    // more steep samples than this within a window are an artefact
+#define FLOOR     1e-9  // [J] less throughput than this is none
+
+#define LEAST_SHARE 1e-3  // of the mean throughput: a window with less is at rest
 
 static void open_alarm(yoke_ledger* ledger, yoke_book* book, yoke_indicator indicator,
                        yoke_alarm_level level, double t, double value, double limit) {
   book->n_alarms[level]++;
-  ledger->is_violated = ledger->is_violated || book->bond->watch.is_limited;
+  const bool is_given = level == YOKE_ALARM_STOP || book->bond->watch.is_given[indicator];
+  ledger->is_violated = ledger->is_violated || is_given;
   // what ends the run always has a place
   const size_t room = YOKE_LEDGER_MAX_ALARMS + (level == YOKE_ALARM_STOP ? 1 : 0);
   const bool is_listed = ledger->n_alarms < room;
   const size_t index = is_listed ? ledger->n_alarms++ : YOKE_LEDGER_MAX_ALARMS + 1;
   ledger->n_more += !is_listed;
   book->open[indicator] = index;
-  ledger->alarms[index] = (yoke_alarm){
-      (size_t)(book - ledger->books), indicator, level, t, (double)NAN, value, limit, value};
+  ledger->alarms[index] = (yoke_alarm){(size_t)(book - ledger->books),
+                                       indicator,
+                                       level,
+                                       t,
+                                       (double)NAN,
+                                       value,
+                                       limit,
+                                       value,
+                                       is_given};
 }
 
 // One indicator against its limits. A warning lasts until the value has stayed below a share of its limit for a window.
@@ -84,6 +95,12 @@ void yoke__book_quieten(yoke_book* book) {
       book->bond->has_ter ? quiet_below(book, YOKE_INDICATOR_RTER, book->rter_worst) : DBL_MAX;
 }
 
+// a window in which next to nothing passes, compared with the mean, says nothing about what passes otherwise
+static bool is_busy(const yoke_ledger* ledger, const yoke_book* book, double t, double throughput) {
+  const double mean = yoke__sum_value(&book->ter.throughput) / (t - ledger->t_start);
+  return throughput > FLOOR && throughput >= LEAST_SHARE * mean * book->bond->watch.window;
+}
+
 yoke_alarm_level yoke__book_judge(yoke_ledger* ledger, yoke_book* book, double t) {
   const yoke_ledger_watch* watch = &book->bond->watch;
   const double rho = book->monitor->rho;
@@ -92,7 +109,7 @@ yoke_alarm_level yoke__book_judge(yoke_ledger* ledger, yoke_book* book, double t
     book->rho_worst = rho;
     book->t_rho_worst = t;
   }
-  book->is_persistent = book->is_persistent || book->window.sums[3] > YOKE_BOOK_PERSIST;
+  book->is_persistent = book->is_persistent || book->window.sums[3] > N_PERSIST;
   const bool is_rho_stop = book->over != NULL && rho > watch->stop.value[YOKE_INDICATOR_RHO] &&
                            book->over->sums[0] > (double)watch->persist;
   yoke_alarm_level level = check_quickly(ledger, book, YOKE_INDICATOR_RHO, t, rho, 1, is_rho_stop);
@@ -107,7 +124,7 @@ yoke_alarm_level yoke__book_judge(yoke_ledger* ledger, yoke_book* book, double t
                                        created > watch->stop.value[YOKE_INDICATOR_EPS] * energy));
   }
   const double ter = book->window.sums[1], throughput = book->window.sums[2];
-  if (book->bond->has_ter && throughput > FLOOR) {
+  if (book->bond->has_ter && is_busy(ledger, book, t, throughput)) {
     if (ter > book->rter_worst * throughput) {
       book->rter_worst = ter / throughput;
     }

@@ -100,6 +100,13 @@ void yoke__book_account(yoke_book* book, double h, const yoke_ledger_view* view)
   }
 }
 
+// A slow unit that is called once between two exchanges with a law: both have one value for all of that time. The law is
+// evaluated in between too, for others.
+static bool is_one_call(const yoke_ledger_bond* bond) {
+  const yoke_ledger_end* unit = &bond->ends[bond->ends[0].is_law ? 1 : 0];
+  return unit->n_slots > 1 && unit->n_slots == bond->every;
+}
+
 // a bond with a law at one end, after the exchange
 static void account_law(yoke_book* book, double h, const yoke_ledger_view* view) {
   const yoke_ledger_end* ends = book->bond->ends;
@@ -155,12 +162,17 @@ yoke_book_sample yoke__book_observe(yoke_book* book, double h, const yoke_ledger
                                     const double held[], double values[]) {
   const yoke_ledger_bond* bond = book->bond;
   const yoke_book_sample none = {0, -1};
-  if (bond->has_ter && (bond->ends[0].is_law || bond->ends[1].is_law)) {
+  const bool has_law = bond->has_ter && (bond->ends[0].is_law || bond->ends[1].is_law);
+  const bool is_whole = has_law && is_one_call(bond);
+  if (has_law && !is_whole) {
     account_law(book, h, view);
   }
   double since = 0;
   if (!is_exchanged(book, h, &since)) {
     return none;
+  }
+  if (is_whole) {
+    account_law(book, since, view);
   }
   const double power = sample_bond(book, since, view->y, held + book->first_held);
   if (bond->kind == YOKE_BOND_HEAT) {

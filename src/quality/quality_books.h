@@ -6,8 +6,6 @@
 
 #define YOKE_NO_ALARM ((size_t)-1)
 
-#define YOKE_BOOK_PERSIST 10  // more steep samples than this within a window are an artefact
-
 // Where a number lies among the outputs or inputs, and its factor to SI.
 typedef struct yoke_book_port {
   size_t at;
@@ -19,7 +17,8 @@ typedef struct yoke_book {
   yoke_monitor own_monitor;
   yoke_monitor* monitor;  // its own, or that of the method which corrects the bond
   bool has_mu;
-  bool is_simple;  // see lay_ports; then:
+  // one component that is exchanged in every slot between two units with one call per slot; then the ports count
+  bool is_simple;
   yoke_book_port action_port, rate_port, e_in, f_out, f_in, e_out;
   yoke_ter ter;
   int64_t wait;       // slots until the next exchange

@@ -1,4 +1,5 @@
-// The books of all bonds while the system runs. What they say in the end is in quality_verdict.c.
+// The books of all bonds while the system runs, and the short way of the usual bond. The others are in quality_bond.c,
+// alarms in quality_alarm.c; what the books say in the end is in quality_verdict.c.
 #include "quality/quality_ledger.h"
 
 #include <math.h>
@@ -163,7 +164,7 @@ static inline bool is_judged(const yoke_ledger* ledger, const yoke_book* book, d
   return t - ledger->t_start >= book->settle && scale >= book->least_scale;
 }
 
-// Most samples change nothing: no new worst value, no alarm open or to be opened.
+// Most samples change nothing: no new worst value, no alarm open or to be opened. A steep one is never quiet.
 static inline yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
   const double* sums = book->window.sums;
   const double rho = book->monitor->rho;
@@ -236,7 +237,7 @@ static inline double sample_one(yoke_book* book, double h, const double y[]) {
     book->rate[0] = rate;
     yoke__monitor_update(book->monitor, h, book->action, book->rate);
   }
-  return action * rate;
+  return 0 + action * rate;  // as any other sum: never -0
 }
 
 yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,

@@ -57,11 +57,12 @@ typedef struct yoke_ledger_limits {
 typedef struct yoke_ledger_watch {
   yoke_ledger_limits warn;  // [rho 0.25, eps 0.01, rter 0.05]
   yoke_ledger_limits stop;  // [none]
-  bool is_limited;          // the user gave limits: a violation changes the exit status
-  double window;            // [1 s]
-  double settle;            // not judged before [0.5 s]
-  int64_t persist;          // stop.rho: more samples than this within the window [10]
-  double hysteresis;        // a warning ends below this share of its limit [0.8]
+  bool is_given
+      [YOKE_N_INDICATORS];  // warn limits of the user: a violation changes the exit status, as those of stop do
+  double window;      // [1 s]
+  double settle;      // not judged before [0.5 s]
+  int64_t persist;    // stop.rho: more samples than this within the window [10]
+  double hysteresis;  // a warning ends below this share of its limit [0.8]
 } yoke_ledger_watch;
 
 // One of the two units of a bond: n received and n given numbers.
@@ -70,6 +71,7 @@ typedef struct yoke_ledger_end {
   const double *in_scale, *out_scale;  // to SI, the bond's sign in those of the action
   int64_t n_steps;  // calls of the unit per slot; above 1 its values come from a strip
   size_t strip;     // first number of the strip: per call n received, then n given (raw)
+  int64_t n_slots;  // slots per call, above 1 for slow units
   bool is_law;      // evaluated at the exchange: its values are read after it
   bool is_ahead;    // slow unit: what it gives lies in y_ahead until its step ends
 } yoke_ledger_end;
@@ -119,6 +121,7 @@ typedef struct yoke_alarm {
   double t_end;         // when it ended; NaN: not yet
   double value, limit;  // value when it began
   double worst;
+  bool is_given;  // the user gave this limit
 } yoke_alarm;
 
 #define YOKE_LEDGER_MAX_ALARMS 256  // kept one by one; beyond that they are only counted

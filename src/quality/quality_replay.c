@@ -30,7 +30,7 @@ const yoke_replay_settings yoke__replay_defaults = {1, 1e-9, -HUGE_VAL, HUGE_VAL
 
 static yoke_status check_times(const double t[], size_t n, char* err, size_t err_size) {
   if (n < 2) {
-    snprintf(err, err_size, "less than two rows");
+    snprintf(err, err_size, "fewer than two rows");
     return YOKE_BAD_INPUT;
   }
   for (size_t i = 0; i < n; i++) {

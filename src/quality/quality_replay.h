@@ -73,7 +73,7 @@ typedef struct yoke_replay {
 double yoke__replay_step(const double t[], size_t n);
 
 // Prepares; everything is laid into the arena, the bond must live on. YOKE_BAD_INPUT with the
-// reason in err: less than two rows, a time that is not finite or goes back, nothing between from
+// reason in err: fewer than two rows, a time that is not finite or goes back, nothing between from
 // and to, a window or floor that is not positive.
 yoke_status yoke__replay_start(yoke_replay* replay, const yoke_replay_bond* bond,
                                const yoke_replay_settings* settings, yoke_arena* arena, char* err,

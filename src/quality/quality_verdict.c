@@ -23,8 +23,10 @@
 #define RHO_VALID     0.2  // up to here the energy correction is meant to work
 #define FLOOR         1e-9
 
+#define MU_WITHOUT_DELAY 0.75  // the largest factor that steps and rates make (energy_mu.h)
+
 #define CORRECTION_DOUBT 0.1  // share of what a correction took out that may be wrong
-#define RTER_BROKEN      1    // more disagreement within a window than power: something broke
+#define PARTS_BROKEN     1    // defects as large as what passes
 
 const char* const yoke__verdict_names[] = {"not judged", "trustworthy", "doubtful", "wrong"};
 
@@ -39,10 +41,11 @@ static const char* energy_text(double joule, char* to, size_t size) {
   static const char* const prefixes[] = {"n", "u", "m", "", "k", "M", "G"};
   double x = fabs(joule);
   int i = 3;
-  for (; x >= 1000 && i < 6; i++) {
+  // three digits are printed: 999.6 would round to 1e+03
+  for (; x >= 999.5 && i < 6; i++) {
     x *= 1e-3;
   }
-  for (; x > 0 && x < 1 && i > 0; i--) {
+  for (; x > 0 && x < 0.9995 && i > 0; i--) {
     x *= 1e3;
   }
   snprintf(to, size, "%.3g %sJ", x, prefixes[i]);
@@ -52,9 +55,10 @@ static const char* energy_text(double joule, char* to, size_t size) {
 // ---------------------------------------------------------------------------------------------------------
 // the sentence
 
-// A run that grows beyond all bounds outgrows its own reference: what counts then is the worst window.
+// In a run that grows beyond all bounds the defects of action and rate are as large as the signals and hide each other in
+// their sum; the parts still show them.
 static bool is_broken(const yoke_ledger_result* r) {
-  return r->has_ter && r->rter_worst > RTER_BROKEN && r->rho_worst >= 0.5;
+  return r->has_ter && r->throughput > FLOOR && r->flow + r->effort > PARTS_BROKEN * r->throughput;
 }
 
 static void judge_numbers(yoke_ledger_result* r) {
@@ -91,17 +95,19 @@ static void explain(yoke_ledger_result* r) {
              "%.2g at t = %.4g s): an oscillation that only the coupling makes, or an instability",
              r->rho_worst, r->t_rho_worst);
   } else if (is_broken(r)) {
-    snprintf(r->reason, sizeof r->reason,
-             "within a window the two ends disagreed about %.3g times what passed (rho up to %.2g): "
-             "an instability of the coupling",
-             r->rter_worst, r->rho_worst);
+    snprintf(
+        r->reason, sizeof r->reason,
+        "what the two ends disagree about, action and rate taken apart, is %.3g times all that "
+        "passed: an instability of the coupling",
+        (r->flow + r->effort) / r->throughput);
   } else if (by_eps >= by_ter && by_eps > 1 && r->bond->is_corrected) {
     char gross[32];
     energy_text(r->bond->mu * r->residual, gross, sizeof gross);
     snprintf(r->reason, sizeof r->reason,
-             "of %s that the coupling created the correction left %s; with a tenth of doubt about "
+             "of %s that the coupling %s the correction left %s; with a tenth of doubt about "
              "its own estimate that is %.3g %% of the energy of the exchange (%s)",
-             gross, created, 100 * r->eps, energy);
+             gross, r->bond->mu * r->residual < 0 ? "removed" : "created", created, 100 * r->eps,
+             energy);
   } else if (by_eps >= by_ter && by_eps > 1) {
     snprintf(r->reason, sizeof r->reason,
              "the coupling %s %s, %.3g %% of the energy of the exchange (%s)", verb, created,
@@ -152,6 +158,7 @@ static void advise(yoke_ledger_result* r) {
   char text[160];
   const yoke_ledger_bond* bond = r->bond;
   const bool is_by_energy = !isnan(r->eps) && r->eps > EPS_DOUBTFUL;
+  const bool is_delayed = bond->mu_origin == YOKE_MU_AUTOMATIC && bond->mu > MU_WITHOUT_DELAY;
   if (r->verdict != YOKE_DOUBTFUL && r->verdict != YOKE_WRONG) {
     return;
   }
@@ -163,13 +170,25 @@ static void advise(yoke_ledger_result* r) {
     append(r->advice, sizeof r->advice,
            "the energy correction is beyond its range here: turn it off");
   }
+  if (is_delayed) {
+    append(r->advice, sizeof r->advice,
+           "shorten the delays of its connections; a smaller step alone does little");
+    return;
+  }
   // all these errors are of first order in the step
   double factor = is_by_energy ? r->eps / EPS_DOUBTFUL : 0;
   factor = fmax(factor, r->has_ter && r->throughput > FLOOR ? r->rter / RTER_DOUBTFUL : 0);
   factor = fmax(factor, r->rho_worst / RHO_VALID);
   if (factor > 1 && factor <= 20) {
-    snprintf(text, sizeof text, "exchange every %.2g s instead of %.2g s", bond->interval / factor,
+    snprintf(text, sizeof text, "exchange every %.2g s instead of %.3g s", bond->interval / factor,
              bond->interval);
+    append(r->advice, sizeof r->advice, text);
+  } else if (factor > 20 && (r->is_persistent || is_broken(r))) {
+    // beyond the stability limit no order holds
+    snprintf(
+        text, sizeof text,
+        "exchange every %.2g s instead of %.3g s, and again half of it until the run is stable",
+        bond->interval / 2, bond->interval);
     append(r->advice, sizeof r->advice, text);
   } else if (factor > 20) {
     append(r->advice, sizeof r->advice,
@@ -192,9 +211,9 @@ static void result_of_heat(const yoke_book* book, yoke_ledger_result* out) {
   energy_text(out->residual, lost, sizeof lost);
   energy_text(out->throughput, passed, sizeof passed);
   snprintf(out->reason, sizeof out->reason,
-           "heat balance: %s more arrived than was sent, of %s%s (the product of heat flow and "
+           "heat balance: %s %s arrived than was sent, of %s (the product of heat flow and "
            "temperature is no power: no verdict)",
-           lost, passed, out->residual < 0 ? ", with a minus sign" : "");
+           lost, out->residual < 0 ? "less" : "more", passed);
 }
 
 static void copy_ter(const yoke_ter* ter, yoke_ledger_result* out) {

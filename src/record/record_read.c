@@ -119,7 +119,12 @@ yoke_status yoke__record_read(const char* path, yoke_csv* out, char* err, size_t
       break;
     }
   }
-  const yoke_status status = read_any(chosen, out, err, err_size);
+  yoke_status status = YOKE_BAD_INPUT;
+  if (chosen == path && yoke__os_is_directory(path)) {
+    snprintf(err, err_size, "folder %s holds no results.csv or results.h5", path);
+  } else {
+    status = read_any(chosen, out, err, err_size);
+  }
   free(inside);
   return status;
 }

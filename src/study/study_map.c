@@ -1,8 +1,8 @@
 // Heat maps and lines as SVG; see study_map.h.
 //
 // Colours: OKLCh with lightness L = 0.27 + 0.66 s, hue 290 - 190 s degrees (violet, blue, green, yellow) and chroma
-// 0.092 + 0.14 (s - 0.38)^2, a smooth curve just inside what sRGB can show. Transform from OKLab to linear sRGB: B. Ottosson, A perceptual color space for image
-// processing (2020).
+// 0.092 + 0.14 (s - 0.38)^2, a smooth curve just inside what sRGB can show. Transform from OKLab to linear sRGB:
+// B. Ottosson, A perceptual color space for image processing (2020).
 #include "study/study_map.h"
 
 #include <math.h>

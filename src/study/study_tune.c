@@ -101,6 +101,12 @@ static void advise(const yoke_study* study, size_t n, yoke_tune* tune) {
   const double to = score(best, n), from = score(current, n);
   char where[256];
   yoke__grid_describe(yoke__study_plan_of(study)->grid, best->point, where, sizeof where);
+  // it runs, but the measure does not exist for it: nothing to compare with
+  if (current->status == YOKE_RUN_DONE && isnan(current->value)) {
+    snprintf(tune->text, sizeof tune->text,
+             "no change is advised: %.80s has no value at the current setting", measure);
+    return;
+  }
   if (isnan(from)) {
     tune->is_change = true;
     snprintf(tune->text, sizeof tune->text,
@@ -127,6 +133,12 @@ static void advise(const yoke_study* study, size_t n, yoke_tune* tune) {
   }
 }
 
+static bool is_any_done(const yoke_study* study) {
+  size_t counts[YOKE_RUN_N_STATUSES];
+  yoke__study_count(study, counts);
+  return counts[YOKE_RUN_DONE] > 0;
+}
+
 void yoke__tune_decide(const yoke_study* study, size_t n, yoke_tune* tune) {
   tune->chosen = tune->n_best;
   tune->is_change = false;
@@ -144,8 +156,9 @@ void yoke__tune_decide(const yoke_study* study, size_t n, yoke_tune* tune) {
   }
   if (tune->chosen == tune->n_best) {
     snprintf(tune->text, sizeof tune->text, "no setting is advised: %s",
-             tune->n_best == 0 ? "no point of the grid could be run to its end"
-                               : "each of the best points failed in a repetition");
+             tune->n_best > 0     ? "each of the best points failed in a repetition"
+             : is_any_done(study) ? "no point of the grid has a value of the measure"
+                                  : "no point of the grid could be run to its end");
     return;
   }
   advise(study, n, tune);

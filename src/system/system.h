@@ -260,6 +260,7 @@ typedef struct yoke_system {
   size_t n_held;             // numbers of actions rebuilt with the partner held
   const char* const* hints;  // pairs that may be bonds but are ambiguous, for people
   size_t n_hints;
+  bool* is_refusal_met;  // per bond of the file: its name came up while bonds were looked for
 
   const yoke_record_column* columns;
   const yoke_system_column* column_sources;
@@ -270,6 +271,7 @@ typedef struct yoke_system {
   bool has_slow_units;
   bool is_exchange_plain;  // one intake of plain copies and samples in every slot, and nothing else
   size_t n_record_plain;   // that many columns at the front are the front of Y
+  bool is_input_recorded;  // some column is an input
 } yoke_system;
 
 static inline bool yoke__system_is_iterative(const yoke_system* system) {
@@ -299,7 +301,7 @@ yoke_status yoke__system_lay_ledger(yoke_system* system);   // system_ledger.c: 
 // Parts of wiring.
 yoke_status
 yoke__system_list_links(yoke_system* system);  // system_bonds.c: connections, and arrows of bonds
-yoke_status yoke__system_resolve_bonds(yoke_system* system);   // system_bonds.c
+yoke_status yoke__system_resolve_bonds(yoke_system* system);  // system_bonds.c
 // The factor by which a connection changes a quantity, beyond a change of its physical unit.
 double yoke__system_si_gain(const yoke_system* system, const yoke_system_link* link);
 yoke_status yoke__system_find_bonds(yoke_system* system);      // system_find.c

@@ -78,10 +78,11 @@ static bool lets_through(const yoke_system* system, const yoke_system_link* out,
 }
 
 // taken by a bond of the file, or refused there
-static bool is_name_taken(const yoke_system* system, const char* name, bool* is_refused) {
+static bool is_name_taken(yoke_system* system, const char* name, bool* is_refused) {
   for (size_t i = 0; i < system->scenario->n_bonds; i++) {
     if (strcmp(system->scenario->bonds[i].name, name) == 0) {
       *is_refused = system->scenario->bonds[i].is_refused;
+      system->is_refusal_met[i] = true;
       return true;
     }
   }
@@ -206,9 +207,36 @@ static yoke_status find_between(yoke_system* system, const domain* d, size_t a, 
   return add_bond(system, d, actions, rates, n_actions);
 }
 
+// a name that would not have been found: `left-rigth: false`, or the action's unit second
+static void check_refusals(yoke_system* system) {
+  for (size_t i = 0; i < system->scenario->n_bonds; i++) {
+    const yoke_scenario_bond* bond = &system->scenario->bonds[i];
+    if (!bond->is_refused || system->is_refusal_met[i]) {
+      continue;
+    }
+    const char* names[MAX_PAIRS];
+    size_t n = 0;
+    for (size_t b = 0; b < system->n_bonds && n < MAX_PAIRS; b++) {
+      if (system->bonds[b].source == NULL) {
+        names[n++] = system->bonds[b].name;
+      }
+    }
+    const char* nearest = yoke__nearest_name(bond->name, names, n);
+    yoke__message_add(system->messages, YOKE_WARNING, bond->place,
+                      "bond '%s' is refused, but none of that name is found%s%s%s", bond->name,
+                      nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                      nearest == NULL ? "" : "'?");
+  }
+}
+
 yoke_status yoke__system_find_bonds(yoke_system* system) {
   if (!system->scenario->is_finding || system->messages->n_errors > 0) {
     return YOKE_OK;
+  }
+  system->is_refusal_met =
+      yoke__arena_array(&system->arena, system->scenario->n_bonds + 1, sizeof(bool));
+  if (system->is_refusal_met == NULL) {
+    return YOKE_NO_MEMORY;
   }
   // the first connection between two units stands for all of them
   for (size_t i = 0; i < system->n_links; i++) {
@@ -229,5 +257,6 @@ yoke_status yoke__system_find_bonds(yoke_system* system) {
       }
     }
   }
+  check_refusals(system);
   return YOKE_OK;
 }

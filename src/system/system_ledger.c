@@ -240,15 +240,31 @@ static void set_watch(yoke_ledger_watch* to, const yoke_scenario_watch* bond,
                             .settle = choose(bond->settle, all->settle, 0.5),
                             .persist = (int64_t)choose(bond->persist, all->persist, 10),
                             .hysteresis = choose(bond->hysteresis, all->hysteresis, 0.8)};
-  const double given[] = {bond->warn.rho, bond->warn.eps,  bond->warn.rter, bond->stop.rho,
-                          bond->stop.eps, bond->stop.rter, all->warn.rho,   all->warn.eps,
-                          all->warn.rter, all->stop.rho,   all->stop.eps,   all->stop.rter};
-  for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
-    to->is_limited = to->is_limited || !isnan(given[i]);
-  }
+  to->is_given[YOKE_INDICATOR_RHO] = !isnan(bond->warn.rho) || !isnan(all->warn.rho);
+  to->is_given[YOKE_INDICATOR_EPS] = !isnan(bond->warn.eps) || !isnan(all->warn.eps);
+  to->is_given[YOKE_INDICATOR_RTER] = !isnan(bond->warn.rter) || !isnan(all->warn.rter);
 }
 
 // ---------------------------------------------------------------------------------------------------------
+
+// partner held: the bond sees the partner's motion as often as the rate's unit does
+static int64_t with_partners(const yoke_system* system, const yoke_system_bond* bond,
+                             int64_t interval) {
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* to_law = &system->links[i];
+    if (to_law->to_unit != bond->action_unit || to_law->from_unit == bond->rate_unit) {
+      continue;
+    }
+    for (size_t l = 0; l < system->n_links; l++) {
+      const yoke_system_link* link = &system->links[l];
+      if (link->is_dense && link->from_unit == to_law->from_unit &&
+          link->to_unit == bond->rate_unit) {
+        interval = yoke__lcm(interval, link->interval);
+      }
+    }
+  }
+  return interval;
+}
 
 static int64_t interval_of(const yoke_system* system, const yoke_system_bond* bond) {
   int64_t interval = 0;
@@ -287,6 +303,9 @@ static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
   ledger->name = bond->name;
   ledger->n = bond->n;
   bond->interval = interval_of(system, bond);
+  if (bond->source != NULL && bond->source->residual == YOKE_BOND_PARTNER_HELD) {
+    bond->interval = with_partners(system, bond, bond->interval);
+  }
   if (bond->interval == 0) {
     yoke__error(system->messages, bond->place,
                 "bond '%s': its exchange intervals have no common multiple that can be counted",
@@ -330,10 +349,12 @@ yoke_status yoke__system_weigh_bonds(yoke_system* system) {
   for (size_t i = 0; i < system->n_bonds; i++) {
     YOKE_TRY(weigh(system, &system->bonds[i]));
   }
-  for (size_t i = 1; i < system->n_methods; i++) {
-    if (system->methods[i].bond != YOKE_NOT_FOUND) {
-      system->bonds[system->methods[i].bond].ledger.is_corrected = true;
-    }
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    // another bond over the same connection may have its method
+    yoke_system_bond* bond = &system->bonds[i];
+    const size_t link = bond->action[0].link;
+    bond->ledger.is_corrected =
+        link != YOKE_NOT_FOUND && system->methods[system->links[link].method].bond == i;
   }
   return YOKE_OK;
 }
@@ -388,6 +409,7 @@ static yoke_status lay_end(yoke_system* system, yoke_system_bond* bond, int end)
                          .out = list_outputs(system, out, bond->n_pairs, bond->n),
                          .n_steps = is_one ? 1 : unit->n_steps,
                          .is_law = unit->is_law,
+                         .n_slots = unit->n_slots,
                          .is_ahead = !unit->is_law && unit->n_slots > 1};
   YOKE_TRY(scale_pairs(system, bond, end == 0, true, &e->in_scale));
   YOKE_TRY(scale_pairs(system, bond, end != 0, false, &e->out_scale));

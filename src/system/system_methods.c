@@ -1,4 +1,5 @@
 // Coupling methods: which one serves which connection or bond, with which settings, and where it is refused.
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,20 @@ static void check_order(yoke_system* system, const yoke_node* node) {
   }
 }
 
+// "a number from 0 to 1", "a number that is 0 or greater"
+static void range_text(const yoke_coupling_parameter* parameter, char* to, size_t size) {
+  char low[YOKE_NUMBER_SIZE], high[YOKE_NUMBER_SIZE];
+  yoke__number_format(parameter->min, low);
+  yoke__number_format(parameter->max, high);
+  if (isfinite(parameter->max)) {
+    snprintf(to, size, "a number from %s to %s", low, high);
+  } else if (parameter->min == DBL_MIN) {
+    snprintf(to, size, "a number greater than 0");
+  } else {
+    snprintf(to, size, "a number that is %s or greater", low);
+  }
+}
+
 static void read_parameter(yoke_system* system, const yoke_coupling_parameter* parameter,
                            const yoke_node* node, double* to) {
   char what[128];
@@ -67,11 +82,10 @@ static void read_parameter(yoke_system* system, const yoke_coupling_parameter* p
   const double x = type == YOKE_REAL ? *(double*)value : (double)*(int64_t*)value;
   if (n_rows * n_cols != 1 ||
       (type == YOKE_REAL && !(x >= parameter->min && x <= parameter->max))) {
-    char low[YOKE_NUMBER_SIZE], high[YOKE_NUMBER_SIZE];
-    yoke__number_format(parameter->min, low);
-    yoke__number_format(parameter->max, high);
-    yoke__error(system->messages, node->place, "'%s': expected a number from %s to %s, found %s",
-                parameter->name, low, high, node->kind == YOKE_NODE_SCALAR ? node->text : "a list");
+    char range[3 * YOKE_NUMBER_SIZE];
+    range_text(parameter, range, sizeof range);
+    yoke__error(system->messages, node->place, "'%s': expected %s, found %s", parameter->name,
+                range, node->kind == YOKE_NODE_SCALAR ? node->text : "a list");
     return;
   }
   *to = x;
@@ -185,6 +199,17 @@ static size_t add_method(yoke_system* system, const yoke_system_method* method) 
   return system->n_methods++;
 }
 
+// another method already has a part of the action
+static bool is_action_taken(const yoke_system* system, const yoke_system_bond* bond) {
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    const size_t link = bond->action[i].link;
+    if (link != YOKE_NOT_FOUND && system->links[link].method != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // the connections of a bond that a method takes: the action for those that need a bond, else both ways
 static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index,
                        yoke_system_method method, bool is_forced) {
@@ -257,15 +282,18 @@ static yoke_status serve_bonds_of_file(yoke_system* system) {
 // couplings: a method over a set of units
 
 // A member is a unit or a law. is_member: one flag per unit.
-static void mark_members(yoke_system* system, const yoke_node* members, bool is_member[]) {
+static void mark_members(yoke_system* system, const yoke_scenario_coupling* coupling,
+                         bool is_member[]) {
+  const yoke_node* members = yoke__node_child(coupling->node, "members");
   for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
        name = name->next) {
     const size_t unit = yoke__map_find(&system->unit_index, name->text == NULL ? "" : name->text);
     if (unit == YOKE_NOT_FOUND) {
       const char* nearest = yoke__system_nearest_unit(system, name->text == NULL ? "" : name->text);
-      yoke__error(system->messages, name->place, "coupling: unknown unit '%s'%s%s%s",
-                  name->text == NULL ? "" : name->text, nearest == NULL ? "" : "; did you mean '",
-                  nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+      yoke__error(system->messages, name->place, "coupling '%s': unknown unit '%s'%s%s%s",
+                  coupling->name, name->text == NULL ? "" : name->text,
+                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                  nearest == NULL ? "" : "'?");
     } else {
       is_member[unit] = true;
     }
@@ -275,11 +303,13 @@ static void mark_members(yoke_system* system, const yoke_node* members, bool is_
 static void serve_links(yoke_system* system, const yoke_system_method* method,
                         const bool is_member[], int order) {
   const size_t id = method->ops == &yoke__couple_hold ? 0 : add_method(system, method);
+  bool is_any = false;
   for (size_t i = 0; i < system->n_links; i++) {
     yoke_system_link* link = &system->links[i];
     if (!link->is_dense || !is_member[link->from_unit] || !is_member[link->to_unit]) {
       continue;
     }
+    is_any = is_any || id == 0;
     // what a connection says itself counts more
     if (link->source->order_place.line == 0 && order >= 0) {
       link->order = order;
@@ -287,7 +317,13 @@ static void serve_links(yoke_system* system, const yoke_system_method* method,
     if (id > 0 && link->method == 0 && !system->units[link->to_unit].is_law) {
       link->method = id;
       check_link(system, method, link);
+      is_any = true;
     }
+  }
+  if (!is_any && system->messages->n_errors == 0) {
+    yoke__message_add(system->messages, YOKE_WARNING, method->place,
+                      "%s serves nothing: no connection between its members is left for it",
+                      method->owner);
   }
 }
 
@@ -296,7 +332,7 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
   if (is_member == NULL) {
     return YOKE_NO_MEMORY;
   }
-  mark_members(system, yoke__node_child(coupling->node, "members"), is_member);
+  mark_members(system, coupling, is_member);
   char owner[160];
   snprintf(owner, sizeof owner, "coupling '%s'", coupling->name);
   yoke_system_method method = {.ops = find_method(system, coupling->method, coupling->method_place),
@@ -313,16 +349,25 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
       warn_of_settings(system, &method);
     }
     const bool is_for_bonds = (method.ops->flags & YOKE_COUPLING_BOND) != 0;
-    size_t n_served = 0;
+    size_t n_served = 0, n_taken = 0;
     for (size_t i = 0; i < system->n_bonds && is_for_bonds && status >= 0; i++) {
       yoke_system_bond* bond = &system->bonds[i];
       if (is_member[bond->action_unit] && is_member[bond->rate_unit] &&
           bond->ledger.kind == YOKE_BOND_POWER) {
-        serve_bond(system, bond, i, method, false);
-        n_served++;
+        const bool is_taken = is_action_taken(system, bond);
+        n_taken += is_taken;
+        n_served += !is_taken;
+        if (!is_taken) {
+          serve_bond(system, bond, i, method, false);
+        }
       }
     }
-    if (is_for_bonds && n_served == 0) {
+    if (is_for_bonds && n_served == 0 && n_taken > 0) {
+      yoke__message_add(system->messages, YOKE_WARNING, method.place,
+                        "%s serves nothing: the actions of all bonds between its members have a "
+                        "method already",
+                        method.owner);
+    } else if (is_for_bonds && n_served == 0) {
       yoke__error(system->messages, method.place,
                   "%s: method '%s' serves bonds, and there is none between its members",
                   method.owner, method.ops->name);

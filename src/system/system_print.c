@@ -156,9 +156,20 @@ static void print_mu(const yoke_system_bond* bond, FILE* to) {
   }
 }
 
+// An iteration that holds the end value makes both ends agree; else an arrow is missing.
+static const char* why_no_ter(const yoke_system* system) {
+  const bool is_hold_end = yoke__system_is_iterative(system) &&
+                           system->scenario->iteration.mode == YOKE_ITERATE_HOLD_END;
+  return is_hold_end ? ", no TER (mode: hold-end)" : ", no TER (not both are moved)";
+}
+
 static void print_bonds(const yoke_system* system, FILE* to) {
-  if (system->n_bonds > 0) {
-    fprintf(to, "\nbonds (energy ledger)\n");
+  if (system->n_links == 0) {
+    return;
+  }
+  fprintf(to, "\nbonds (energy ledger; a step creates mu * residual power * interval)\n");
+  if (system->n_bonds + system->n_hints == 0) {
+    fprintf(to, "  none: nothing will say how far the result can be believed\n");
   }
   bool has_found = false;
   for (size_t i = 0; i < system->n_bonds; i++) {
@@ -171,7 +182,7 @@ static void print_bonds(const yoke_system* system, FILE* to) {
             bond->source == NULL ? "; found from dimensions" : "",
             ticks(system, bond->interval).chars);
     print_mu(bond, to);
-    fprintf(to, "%s", bond->ledger.has_ter ? "" : ", no TER (nothing is moved)");
+    fprintf(to, "%s", bond->ledger.has_ter ? "" : why_no_ter(system));
     fprintf(to, "%s%s\n", method == NULL ? "" : ", method ", method == NULL ? "" : method);
     has_found = has_found || bond->source == NULL;
   }

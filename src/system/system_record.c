@@ -182,5 +182,8 @@ yoke_status yoke__system_lay_record(yoke_system* system) {
     n_plain++;
   }
   system->n_record_plain = n_plain;
+  for (size_t i = n_plain; i < out.n; i++) {
+    system->is_input_recorded = system->is_input_recorded || out.sources[i].source == YOKE_COLUMN_U;
+  }
   return status;
 }

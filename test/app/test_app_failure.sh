@@ -333,6 +333,41 @@ yoke_ends 0 run ending.yaml --set units.p.with.end=hold --out holding
 complete holding 0.1 'done'
 [ "$(of_summary holding steps)" = 100 ] || bad "$(of_summary holding steps) steps, expected 100"
 
+# ---- quality limits: status 3 only for limits that the file gives, with what to try
+
+cat >osc.yaml <<'EOF'
+yoke: 1
+time: {stop: 2, step: 1e-3}
+units:
+  left:  {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: 100}}
+  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}}
+connections: [right.x -> left.x_other]
+bonds:
+  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}
+EOF
+
+# the default limit of eps is exceeded in each of these runs
+begin quality_limit_that_holds
+yoke_ends 0 run osc.yaml --out limit --quiet
+yoke_ends 0 run osc.yaml --out limit --quiet --set quality.stop.rho=0.9
+[ ! -s err ] || bad "stderr is not empty"
+yoke_ends 0 run osc.yaml --out limit --quiet --set bonds.spring.warn.rter=0.9
+complete limit 1e-3 'done'
+
+begin quality_warn_limit
+yoke_ends 3 run osc.yaml --out limit --quiet --set quality.warn.eps=0.02
+complete limit 1e-3 'done'
+[ "$(of_summary limit steps)" = 2000 ] || bad "a warning ended the run"
+grep -q "^yoke run: quality limit: bond 'spring' at t = 0.5 s: eps = .*limit 0.02 .*; try: correct it" err ||
+  bad "the message does not say which bond, when, how much and what to try"
+[ "$(wc -l <err)" -eq 1 ] || bad "limits that the file does not give are reported"
+
+begin quality_stop_limit
+yoke_ends 3 run osc.yaml --out limit --quiet --set quality.stop.eps=0.02
+complete limit 1e-3 'stopped by a quality limit'
+[ "$(of_summary limit steps)" = 500 ] || bad "stopped after $(of_summary limit steps) steps, expected 500"
+grep -q "bond 'spring' at t = 0.5 s: eps = .*limit 0.02 .*; try: " err || bad "the message"
+
 # ---- a run over old results
 
 begin old_results_are_replaced

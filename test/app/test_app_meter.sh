@@ -153,6 +153,12 @@ run 0 run "$scenarios/linear-oscillator/force.yaml" --quiet --set time.stop=1 --
 run 0 meter law --bond left
 n_checks=$((n_checks + 1))
 awk '/^TER/ { a = $2 } /^ledger/ { b = $2 } END { exit !(a != "" && a == b) }' out || fail 'law: meter and ledger differ'
+# a correction: the row shows the input as the unit gets it, not the sample it is made of
+run 0 run "$scenarios/linear-oscillator/corrected.yaml" --quiet --set time.stop=1 --set record.every=1 --set 'record.signals=["**"]' --out corrected
+run 0 meter corrected --bond spring --json
+n_checks=$((n_checks + 1))
+awk -F': ' '/"ter":/ { a = $2 } /"ledger_ter":/ { b = $2 } END { sub(",", "", a); exit !(a != "" && a == b) }' out ||
+  fail 'corrected: the meter and the ledger differ'
 run 0 run "$scenarios/hydraulic-crane/crane.yaml" --quiet --set time.stop=1 --set 'record.signals=["**"]' --out fast
 run 0 meter fast --bond piston
 out_has '^ledger .* J \(it saw calls of the units that fall between the rows\)$'
@@ -217,6 +223,17 @@ PYTHON
 else
   skip 'content of the JSON: python3 is missing'
 fi
+
+# ---- no folder to write to: the numbers are right all the same; a folder without results
+: >file
+# shellcheck disable=SC2086
+run 1 meter hand.csv $four --out file
+out_has '^TER +1\.5 J'
+err_has 'cannot make folder file'
+mkdir hollow
+# shellcheck disable=SC2086
+run 2 meter hollow $four
+err_has 'folder hollow holds no results.csv or results.h5'
 
 # ---- a full disk
 if [ -w /dev/full ]; then

@@ -150,5 +150,12 @@ wrong '--repeat: expected an integer from 2' noise.yaml --vary units.c.with.valu
 ends 1 noise.yaml --vary units.c.with.value=9,11 --minimise end:c.y --limit 'max:c.y<=1' --out none
 has err 'no setting is advised: no point of the grid could be run to its end'
 
+# a measure that does not exist under Gauss-Seidel: the runs are done all the same
+osc=$source/scenarios/linear-oscillator/jacobi.yaml
+ends 1 "$osc" --vary time.step=1e-3,2e-3 --minimise eps --set scheme=gauss-seidel --out valueless
+has err 'no setting is advised: no point of the grid has a value of the measure'
+ends 0 "$osc" --vary scheme=jacobi,gauss-seidel --current scheme=gauss-seidel --minimise eps --out half
+has out 'no change is advised: eps has no value at the current setting'
+
 echo "$n_checks checks, $n_failed failed"
 [ "$n_failed" -eq 0 ]

@@ -262,7 +262,7 @@ static void test_no_guards_CS_18(void** state) {
       "method: energy",
       "method: energy, variant: bare, min_rate_abs: 5",
       "method: energy, variant: bare, max_action: 100",
-      "method: energy, variant: bare, enabled: off",
+      "method: energy, variant: bare, enabled: false",
   };
   for (size_t i = 0; i < sizeof quiet / sizeof quiet[0]; i++) {
     write_oscillator(text, sizeof text, &LO1, "1e-3", "", 0, quiet[i]);
@@ -270,6 +270,13 @@ static void test_no_guards_CS_18(void** state) {
     assert_string_equal(messages, "");
     sim_close(&s);
   }
+
+  // guards that the bare form does not have
+  write_oscillator(text, sizeof text, &LO1, "1e-3", "", 0,
+                   "method: energy, variant: bare, max_action: 100, gamma: 0.5");
+  check_ok(sim_try(NULL, text, &s, messages, sizeof messages));
+  check_contains(messages, "warning: bond 'spring': method 'energy': 'variant: bare' ignores");
+  sim_close(&s);
 
   // the same through `couplings:`
   char* bonds = strstr(text, "bonds:");
@@ -296,15 +303,15 @@ static void check_same_bits(sim a, sim b) {
 static void test_off_is_hold_CS_25(void** state) {
   (void)state;
   for (int order = 0; order <= 3; order++) {
-    check_same_bits(open_oscillator(&LO1, "1e-3", "1e-4", order, "method: energy, enabled: off"),
+    check_same_bits(open_oscillator(&LO1, "1e-3", "1e-4", order, "method: energy, enabled: false"),
                     open_oscillator(&LO1, "1e-3", "1e-4", order, "method: hold"));
   }
-  check_same_bits(open_oscillator(&NLO2, "5e-3", "", 0, "method: energy, enabled: off"),
+  check_same_bits(open_oscillator(&NLO2, "5e-3", "", 0, "method: energy, enabled: false"),
                   open_oscillator(&NLO2, "5e-3", "", 0, "method: hold"));
   for (int order = 0; order <= 1; order++) {
     const study_problem p = study_crane("m1", 0, 0, 0.01, 5e-3, 0.2e-3, order);
     char off[4096], hold[4096];
-    study_write(&p, "method: energy, enabled: off", off, sizeof off);
+    study_write(&p, "method: energy, enabled: false", off, sizeof off);
     study_write(&p, "method: hold", hold, sizeof hold);
     sim a = sim_open("%s", off);
     check_same_bits(a, sim_open("%s", hold));

@@ -447,6 +447,92 @@ static void test_spectral_radius_CS_14(void** state) {
 
 // ---- a limit of the user's ends the run, at the sample that violates it
 
+// ---- each bond on its own grid: units of 4 ms are the same system, whatever the macro step
+
+static sim open_slow(const char* step, bool is_dd) {
+  return is_dd ? sim_open("yoke: 1\n"
+                          "time: {stop: 4, step: %s}\n"
+                          "units:\n"
+                          "  left: {model: oscillator.displacement, with: {k: 10, kc: 100},"
+                          " start: {v: 100}, step: 4e-3}\n"
+                          "  right: {model: oscillator.displacement, with: {k: 1000, kc: 100},"
+                          " start: {v: -100}, step: 1e-3}\n"
+                          "laws: {spring: {law: spring_damper, with: {k: 100}}}\n"
+                          "connections: [left.x -> right.x_other, left.v -> right.v_other,"
+                          " right.x -> left.x_other, right.v -> left.v_other, left.x -> spring.x1,"
+                          " left.v -> spring.v1, right.x -> spring.x2, right.v -> spring.v2]\n"
+                          "bonds:\n"
+                          "  left: {action: spring.f, rate: left.v, sign: -1,"
+                          " residual: partner-held}\n"
+                          "  right: {action: spring.f, rate: right.v, residual: partner-held}\n",
+                          step)
+               : sim_open("yoke: 1\n"
+                          "time: {stop: 4, step: %s}\n"
+                          "units:\n"
+                          "  left: {model: oscillator.mass, with: {k: 10, sign: -1},"
+                          " start: {v: 100}, step: 4e-3}\n"
+                          "  right: {model: oscillator.mass, with: {k: 1000}, start: {v: -100},"
+                          " step: 4e-3}\n"
+                          "laws: {spring: {law: spring_damper, with: {k: 100, c: 1}}}\n"
+                          "connections: [left.x -> spring.x1, right.x -> spring.x2]\n"
+                          "bonds:\n"
+                          "  left: {action: spring.f -> left.f, rate: left.v -> spring.v1,"
+                          " sign: -1}\n"
+                          "  right: {action: spring.f -> right.f, rate: right.v -> spring.v2}\n",
+                          step);
+}
+
+static void check_same_books(bool is_dd, const char* bond) {
+  sim coarse = open_slow("4e-3", is_dd), fine = open_slow("1e-3", is_dd);
+  sim_run(&coarse);
+  sim_run(&fine);
+  const yoke_ledger_result want = ledger_result(&coarse, bond), got = ledger_result(&fine, bond);
+  print_message("%s %s: dE %.6g J, created %.6g J, TER %.6g J\n", is_dd ? "DD" : "FF", bond,
+                got.residual, got.created, got.ter);
+  assert_true(want.residual > 0);
+  check_near(got.bond->mu, want.bond->mu, 0);
+  check_relative(got.residual, want.residual, 1e-12);
+  check_near(got.created, want.created, 1e-9);
+  check_near(got.ter, want.ter, 1e-9 * want.throughput);
+  check_near(got.flow, want.flow, 1e-9 * want.throughput);
+  check_near(got.effort, want.effort, 1e-9 * want.throughput);
+  sim_close(&coarse);
+  sim_close(&fine);
+}
+
+static void test_slow_units_own_grid(void** state) {
+  (void)state;
+  check_same_books(false, "left");
+  check_same_books(false, "right");
+  check_same_books(true, "left");
+  check_same_books(true, "right");
+}
+
+// A correction that suspends itself, or may remember no energy, leaves in what it does not take out, and says so.
+static void test_suspended_correction_hides_nothing(void** state) {
+  (void)state;
+  static const char* const settings[] = {"gate: 0", "enabled: false", "max_energy: 1e-9, gamma: 0"};
+  for (size_t i = 0; i < COUNT(settings); i++) {
+    sim s = sim_open("yoke: 1\n"
+                     "time: {stop: 3, step: 1e-3}\n"
+                     "units:\n"
+                     "  left: {model: oscillator.force, with: {k: 10, kc: 100}, start: {v: 100}}\n"
+                     "  right: {model: oscillator.mass, with: {k: 1000}, start: {v: -100}}\n"
+                     "connections: [right.x -> left.x_other]\n"
+                     "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other,"
+                     " coupling: {method: energy, %s}}}\n",
+                     settings[i]);
+    sim_run(&s);
+    const yoke_ledger_result r = ledger_result(&s, "spring");
+    print_message("%s: created %.5g J of %.5g J\n", settings[i], r.created,
+                  r.bond->mu * r.residual);
+    // the slow mean of the action is all that distinguishes the two
+    check_near(r.created / (r.bond->mu * r.residual), 1, 0.01);
+    assert_int_equal(r.verdict, YOKE_WRONG);
+    sim_close(&s);
+  }
+}
+
 static void test_limit_ends_the_run(void** state) {
   (void)state;
   const oscillator o = oscillator_of(&LO1);
@@ -489,6 +575,8 @@ int main(void) {
       cmocka_unit_test(test_measured_mu_other_couplings),
       cmocka_unit_test(test_random_oscillators_CS_13),
       cmocka_unit_test(test_spectral_radius_CS_14),
+      cmocka_unit_test(test_slow_units_own_grid),
+      cmocka_unit_test(test_suspended_correction_hides_nothing),
       cmocka_unit_test(test_limit_ends_the_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -357,8 +357,8 @@ static void test_refusals(void** state) {
     double window, from, to;
     const char* want;
   } cases[] = {
-      {{0, 1, 2}, 1, 1, -9, 9, "less than two rows"},
-      {{0, 1, 2}, 0, 1, -9, 9, "less than two rows"},
+      {{0, 1, 2}, 1, 1, -9, 9, "fewer than two rows"},
+      {{0, 1, 2}, 0, 1, -9, 9, "fewer than two rows"},
       {{0, 2, 1}, 3, 1, -9, 9, "time goes back from 2 to 1 s"},
       {{0, 1, HUGE_VAL}, 3, 1, -9, 9, "not finite"},
       {{0, 1, 2}, 3, 0, -9, 9, "above 0"},

@@ -178,17 +178,55 @@ static void test_refused_by_the_file(void** state) {
   s = open_pair(*state, "my.force", "my.speed", text);
   assert_int_equal(s.system->n_bonds, 0);
   sim_close(&s);
-  // another name refuses nothing; the file's own bonds stay without finding
-  snprintf(text, sizeof text, "%sbonds: {b-a: false}\n", links);
-  s = open_pair(*state, "my.force", "my.speed", text);
+  // another name refuses nothing, and a warning says so
+  char messages[1024] = "";
+  snprintf(text, sizeof text,
+           HEAD "units: {a: {model: my.force}, b: {model: my.speed}}\n%sbonds: {b-a: false}\n",
+           links);
+  check_ok(sim_try(*state, text, &s, messages, sizeof messages));
   assert_int_equal(s.system->n_bonds, 1);
+  check_contains(messages, "warning: bond 'b-a' is refused, but none of that name is found");
   sim_close(&s);
+  // the file's own bonds stay without finding
   snprintf(text, sizeof text, "%squality: {find: false}\nbonds: {x: {action: a.y1, rate: b.y1}}\n",
            links);
   s = open_pair(*state, "my.force", "my.speed", text);
   assert_int_equal(s.system->n_bonds, 1);
   assert_string_equal(s.system->bonds[0].name, "x");
   sim_close(&s);
+}
+
+// a method without connections is a slip of the user's, and a range is said in words
+static void test_coupling_without_work(void** state) {
+  static const char head[] = HEAD "units: {a: {model: my.force}, b: {model: my.speed}}\n"
+                                  "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\ncouplings: ";
+  static const struct {
+    const char *couplings, *message;
+    bool is_good;
+  } cases[] = {
+      {"{x: {method: nepce, members: [a, b]}}\n", "", true},
+      {"{x: {method: nepce, members: [a]}}\n", "warning: coupling 'x' serves nothing", true},
+      {"{x: {method: hold, members: [b]}}\n", "warning: coupling 'x' serves nothing", true},
+      {"{x: {method: nepce, members: [a, b]}, z: {method: nepce, members: [a, b]}}\n",
+       "warning: coupling 'z' serves nothing", true},
+      {"{x: {method: nepce, members: [a, c]}}\n", "error: coupling 'x': unknown unit 'c'", false},
+      {"{x: {method: energy, members: [a, b], gamma: -1}}\n",
+       "error: 'gamma': expected a number that is 0 or greater, found -1", false},
+      {"{x: {method: energy, members: [a, b], peak_time: 0}}\n",
+       "error: 'peak_time': expected a number greater than 0, found 0", false},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char text[1024], messages[1024] = "";
+    sim s;
+    snprintf(text, sizeof text, "%s%s", head, cases[i].couplings);
+    const yoke_status status = sim_try(*state, text, &s, messages, sizeof messages);
+    assert_true((status >= 0) == cases[i].is_good);
+    check_contains(messages, cases[i].message);
+    assert_true((messages[0] == '\0') == (cases[i].message[0] == '\0'));
+    if (cases[i].is_good) {
+      sim_close(&s);
+    }
+  }
 }
 
 // the action of an electric bond is what follows the other at once; the voltage if neither does, or both do
@@ -382,6 +420,24 @@ static void test_methods_where_they_do_not_fit(void** state) {
                     "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n"
                     "couplings: {loop: {method: energy, members: [a, b]}}\n");
   assert_true(s.system->bonds[0].ledger.is_corrected);
+  sim_close(&s);
+}
+
+// a bond counts as corrected only where the method has its action: what another took first is not corrected twice
+static void test_corrected_once(void** state) {
+#define LINKS "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n"
+  sim s =
+      open_pair(*state, "my.force_df", "my.speed",
+                LINKS "bonds: {x: {action: a.y1, rate: b.y1}, again: {action: a.y1, rate: b.y1}}\n"
+                      "couplings: {loop: {method: energy, members: [a, b]}}\n");
+  assert_true(s.system->bonds[0].ledger.is_corrected);
+  assert_false(s.system->bonds[1].ledger.is_corrected);
+  sim_close(&s);
+
+  s = open_pair(*state, "my.force_df", "my.speed",
+                LINKS "couplings: {first: {method: nepce, members: [a, b]}, second: {method: "
+                      "energy, members: [a, b]}}\n");
+  assert_false(s.system->bonds[0].ledger.is_corrected);
   sim_close(&s);
 }
 
@@ -689,7 +745,10 @@ static void test_watch(void** state) {
                want_two[i]);
     }
   }
-  assert_true(one->is_limited && two->is_limited);
+  for (int i = 0; i < YOKE_N_INDICATORS; i++) {
+    assert_true(one->is_given[i] == (i != YOKE_INDICATOR_EPS));
+    assert_true(two->is_given[i] == (i != YOKE_INDICATOR_EPS));
+  }
   check_near(s.system->bonds[0].ledger.energy, 7, 0);
   check_near(s.system->bonds[0].ledger.power, 9, 0);
   sim_close(&s);
@@ -697,7 +756,7 @@ static void test_watch(void** state) {
   // the defaults are no limits of the user's
   s = open_pair(*state, "my.force", "my.speed", "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n");
   const yoke_ledger_watch* watch = &s.system->bonds[0].ledger.watch;
-  assert_false(watch->is_limited);
+  assert_false(watch->is_given[0] || watch->is_given[1] || watch->is_given[2]);
   check_near(watch->warn.value[YOKE_INDICATOR_RHO], 0.25, 0);
   check_near(watch->settle, 0.5, 0);
   assert_int_equal(watch->persist, 10);
@@ -711,12 +770,14 @@ int main(void) {
       cmocka_unit_test(test_vector_by_order),
       cmocka_unit_test(test_ambiguous),
       cmocka_unit_test(test_refused_by_the_file),
+      cmocka_unit_test(test_coupling_without_work),
       cmocka_unit_test(test_voltage_or_current),
       cmocka_unit_test(test_laws),
       cmocka_unit_test(test_names),
       cmocka_unit_test(test_arrows_are_connections),
       cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_methods_where_they_do_not_fit),
+      cmocka_unit_test(test_corrected_once),
       cmocka_unit_test(test_other_units_same_watts),
       cmocka_unit_test(test_rpm),
       cmocka_unit_test(test_gear),
