@@ -262,6 +262,11 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
     out->rho_share = (double)book->n_bad_rho / (double)book->n_judged;
   }
   copy_ter(&book->ter, out);
+  if (!isfinite(out->energy) || !isfinite(out->throughput)) {
+    out->verdict = YOKE_WRONG;
+    snprintf(out->reason, sizeof out->reason, "what passed has grown beyond all numbers");
+    return;
+  }
   if (out->energy <= 0 && out->throughput <= FLOOR) {
     snprintf(out->reason, sizeof out->reason, "no power has passed");
     return;
