@@ -91,6 +91,7 @@ typedef struct yoke_ledger_bond {
   yoke_ledger_end ends[2];  // [0] gets the action and returns the rate, [1] the other way round
   double energy;            // reference energy [J]; 0: the range of what has passed so far
   double power;             // nominal power [W]; 0: none
+  bool is_adaptive;         // the interval is the shortest one: the residual chooses it
   bool is_corrected;        // a coupling method removes energy: see yoke__ledger_set_remainder
   yoke_ledger_watch watch;
 } yoke_ledger_bond;

@@ -207,7 +207,9 @@ static void show(yoke_replay* replay) {
     replay->ter_window_worst = v->ter_window;
     replay->t_ter_window_worst = replay->t;
   }
-  if (v->rter_window > replay->rter_window_worst) {
+  // before any power has passed the ratio only shows the floor
+  if (v->rter_window > replay->rter_window_worst &&
+      replay->recent.sums[WINDOW_THROUGHPUT] > floor) {
     replay->rter_window_worst = v->rter_window;
     replay->t_rter_window_worst = replay->t;
   }

@@ -153,9 +153,31 @@ static void append(char* to, size_t size, const char* text) {
   snprintf(to + used, size - used, "%s%s", used == 0 ? "" : "; ", text);
 }
 
+// how much smaller the step should be; factor: how far the worst measure is beyond its bound
+static void advise_step(yoke_ledger_result* r, double factor) {
+  char text[160];
+  const yoke_ledger_bond* bond = r->bond;
+  if (factor > 1 && bond->is_adaptive) {
+    append(r->advice, sizeof r->advice, "give a smaller rho, or a smaller min, in time.step");
+  } else if (factor > 1 && factor <= 20) {
+    snprintf(text, sizeof text, "exchange every %.2g s instead of %.3g s", bond->interval / factor,
+             bond->interval);
+    append(r->advice, sizeof r->advice, text);
+  } else if (factor > 20 && (r->is_persistent || is_broken(r))) {
+    // beyond the stability limit no order holds
+    snprintf(
+        text, sizeof text,
+        "exchange every %.2g s instead of %.3g s, and again half of it until the run is stable",
+        bond->interval / 2, bond->interval);
+    append(r->advice, sizeof r->advice, text);
+  } else if (factor > 20) {
+    append(r->advice, sizeof r->advice,
+           "a smaller step alone would have to be over 20 times smaller");
+  }
+}
+
 // ideas in the order of their cost
 static void advise(yoke_ledger_result* r) {
-  char text[160];
   const yoke_ledger_bond* bond = r->bond;
   const bool is_by_energy = !isnan(r->eps) && r->eps > EPS_DOUBTFUL;
   const bool is_delayed = bond->mu_origin == YOKE_MU_AUTOMATIC && bond->mu > MU_WITHOUT_DELAY;
@@ -179,21 +201,7 @@ static void advise(yoke_ledger_result* r) {
   double factor = is_by_energy ? r->eps / EPS_DOUBTFUL : 0;
   factor = fmax(factor, r->has_ter && r->throughput > FLOOR ? r->rter / RTER_DOUBTFUL : 0);
   factor = fmax(factor, r->rho_worst / RHO_VALID);
-  if (factor > 1 && factor <= 20) {
-    snprintf(text, sizeof text, "exchange every %.2g s instead of %.3g s", bond->interval / factor,
-             bond->interval);
-    append(r->advice, sizeof r->advice, text);
-  } else if (factor > 20 && (r->is_persistent || is_broken(r))) {
-    // beyond the stability limit no order holds
-    snprintf(
-        text, sizeof text,
-        "exchange every %.2g s instead of %.3g s, and again half of it until the run is stable",
-        bond->interval / 2, bond->interval);
-    append(r->advice, sizeof r->advice, text);
-  } else if (factor > 20) {
-    append(r->advice, sizeof r->advice,
-           "a smaller step alone would have to be over 20 times smaller");
-  }
+  advise_step(r, factor);
   if (bond->mu_origin == YOKE_MU_AUTOMATIC && bond->mu >= 0.25) {
     append(r->advice, sizeof r->advice,
            "use exchange: fresh, scheme: gauss-seidel, or another causality (force-force, "

@@ -313,6 +313,7 @@ static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
     return YOKE_OK;
   }
   ledger->interval = yoke__clock_seconds(&system->clock, bond->interval);
+  ledger->is_adaptive = system->scenario->adaptive.is_given;
   if (bond->source != NULL) {
     ledger->residual = bond->source->residual == YOKE_BOND_PARTNER_HELD ? YOKE_RESIDUAL_HELD
                                                                         : YOKE_RESIDUAL_SAMPLES;

@@ -1048,7 +1048,7 @@
     for (const signal of signals) {
       if (!chosen.has(signal)) continue;
       const key = (signal.is_step ? "step " : "") + signal.dim + (signal.items ? signal.name : "");
-      if (!panes.has(key)) panes.set(key, { title: dimension(signal.dim) ? "[" + dimension(signal.dim) + "]" : signal.is_step ? "state" : "no unit", lines: [], height: 170 });
+      if (!panes.has(key)) panes.set(key, { title: dimension(signal.dim) ? "[" + dimension(signal.dim) + "]" : signal.is_step ? "state" : "no dimension", lines: [], height: 170 });
       const pane = panes.get(key);
       pane.lines.push({ signal, name: signal.name, colour: pane.lines.length, dash: pane.lines.length >= 8 });
     }
