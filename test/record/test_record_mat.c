@@ -195,18 +195,18 @@ int main(void) {
 
 static void missing_library_is_named(void** state) {
   (void)state;
-  char folder[FIXTURE_PATH_SIZE], err[512] = "";
-  fixture_folder(folder);
+  char place[FIXTURE_PATH_SIZE], err[512] = "";
+  fixture_folder(place);
   yoke_record* record = NULL;
-  const yoke_record_settings settings = {.directory = folder,
+  const yoke_record_settings settings = {.directory = place,
                                          .formats = YOKE_RECORD_CSV | YOKE_RECORD_MAT};
   assert_int_equal(
       yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err),
       YOKE_NO_SUPPORT);
   check_contains(err, "matio");
   assert_null(record);
-  assert_false(fixture_exists(folder, "results.csv.part"));
-  fixture_remove(folder);
+  assert_false(fixture_exists(place, "results.csv.part"));
+  fixture_remove(place);
 }
 
 int main(void) {
