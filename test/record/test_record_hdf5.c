@@ -260,8 +260,7 @@ static void missing_library_is_named(void** state) {
       YOKE_NO_SUPPORT);
   check_contains(err, "HDF5");
   assert_null(record);
-  assert_false(
-      fixture_exists(place, "results.csv.part"));  // what was open before it is gone again
+  assert_false(fixture_exists(place, "results.csv.part"));  // what was open before it is gone again
   fixture_remove(place);
 }
 
