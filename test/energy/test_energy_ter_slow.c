@@ -14,7 +14,7 @@ static void test_drift_TE_13(void** state) {
   const double f_in = 0.3, e_out = 0.7;
   const yoke_ter_sample s = {&e_in, &f_out, &f_in, &e_out};
   const char* wanted = getenv("YOKE_TER_SAMPLES");
-  const long long n = wanted == NULL ? 100000000 : atoll(wanted);
+  const long long n = wanted == NULL ? 100000000 : strtoll(wanted, NULL, 10);
   assert_true(n > 0);
   for (long long k = 0; k < n; k++) {
     seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

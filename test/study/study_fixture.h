@@ -53,8 +53,9 @@ static inline void fixture_close(fixture* f) {
 }
 
 // One run. values: FIXTURE_MAX numbers; the reason stays valid until the next call.
-static inline yoke_study_result fixture_run(const fixture* f, size_t point, size_t repeat,
-                                            double values[]) {
+static inline yoke_study_result
+fixture_run(const fixture* f, size_t point, size_t repeat,
+            double values[]) {  // NOLINT(readability-non-const-parameter)
   static char reason[1024];
   atomic_bool is_cancelled = false;
   yoke_study_result result = {.values = values};
