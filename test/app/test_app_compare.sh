@@ -6,31 +6,7 @@ yoke=${YOKE_PROGRAM:?set YOKE_PROGRAM to the program}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-n_failed=0
-n_checks=0
-n_skipped=0
-
-skip() { echo "skipped: $*"; n_skipped=$((n_skipped + 1)); }
-fail() {
-  echo "FAILED: $*"
-  echo "--- status $status, stdout:"; cat out
-  echo "--- stderr:"; cat err
-  n_failed=$((n_failed + 1))
-}
-
-# run STATUS ARGUMENTS...: the program must end with STATUS
-run() {
-  local want=$1
-  shift
-  "$yoke" "$@" >out 2>err
-  status=$?
-  n_checks=$((n_checks + 1))
-  [ "$status" -eq "$want" ] || fail "yoke $*: status $status, expected $want"
-}
-out_has() { n_checks=$((n_checks + 1)); grep -qE -- "$1" out || fail "stdout lacks: $1"; }
-out_lacks() { n_checks=$((n_checks + 1)); ! grep -qE -- "$1" out || fail "stdout has: $1"; }
-err_has() { n_checks=$((n_checks + 1)); grep -qF -- "$1" err || fail "stderr lacks: $1"; }
-err_empty() { n_checks=$((n_checks + 1)); [ ! -s err ] || fail "stderr is not empty"; }
+. "${YOKE_SOURCE_DIR:?set YOKE_SOURCE_DIR to the source tree}/test/support/output_cases.sh"
 
 # differences of a.x: 3 and -4 on a range of 10: rmse sqrt(12.5) = 3.53553, nrmse 0.353553
 mkdir run

@@ -7,28 +7,7 @@ scenarios=${YOKE_SOURCE_DIR:?set YOKE_SOURCE_DIR to the source tree}/scenarios
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-n_failed=0
-n_checks=0
-n_skipped=0
-
-skip() { echo "skipped: $*"; n_skipped=$((n_skipped + 1)); }
-fail() {
-  echo "FAILED: $*"
-  echo "--- status $status, stdout:"; cat out
-  echo "--- stderr:"; cat err
-  n_failed=$((n_failed + 1))
-}
-run() {
-  local want=$1
-  shift
-  "$yoke" "$@" >out 2>err
-  status=$?
-  n_checks=$((n_checks + 1))
-  [ "$status" -eq "$want" ] || fail "yoke $*: status $status, expected $want"
-}
-out_has() { n_checks=$((n_checks + 1)); grep -qE -- "$1" out || fail "stdout lacks: $1"; }
-err_has() { n_checks=$((n_checks + 1)); grep -qF -- "$1" err || fail "stderr lacks: $1"; }
-err_empty() { n_checks=$((n_checks + 1)); [ ! -s err ] || fail "stderr is not empty"; }
+. "$scenarios/../test/support/output_cases.sh"
 
 # ---- hand values: dP = 2 7 - 5 3 = -1 W, then 1 3 - 1 1 = 2 W, half a second each; the last row opens no interval
 printf 'time,ei,eo,fi,fo\n0,2,3,5,7\n0.5,1,1,1,3\n1,9,9,9,9\n' >hand.csv

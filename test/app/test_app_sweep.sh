@@ -11,32 +11,8 @@ cd "$work" || exit 1
 cp "$source/scenarios/linear-oscillator/jacobi.yaml" osc.yaml
 cp "$source/scenarios/linear-oscillator/reference.csv" .
 
-n_checks=0
-n_failed=0
-pass() { n_checks=$((n_checks + 1)); }
-bad() {
-  n_checks=$((n_checks + 1))
-  n_failed=$((n_failed + 1))
-  echo "FAILED: $*"
-  echo "--- stdout:"; head -c 1500 out
-  echo "--- stderr:"; head -c 1500 err
-}
-# is WHAT CONDITION...
-is() {
-  local what=$1
-  shift
-  if "$@"; then pass; else bad "$what: $*"; fi
-}
-# ends STATUS ARGUMENTS...: yoke sweep within 120 s
-ends() {
-  local want=$1 status
-  shift
-  timeout 120 "$yoke" sweep "$@" >out 2>err
-  status=$?
-  is "yoke sweep $*: status $status" test "$status" -eq "$want"
-}
-has() { if grep -qF -- "$2" "$1"; then pass; else bad "$1 lacks: $2"; fi; }
-lines() { wc -l <"$1"; }
+command=sweep limit=120
+. "$source/test/support/study_cases.sh"
 
 # ---- a grid, with any number of jobs
 

@@ -9,30 +9,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 
-n_checks=0
-n_failed=0
-pass() { n_checks=$((n_checks + 1)); }
-bad() {
-  n_checks=$((n_checks + 1))
-  n_failed=$((n_failed + 1))
-  echo "FAILED: $*"
-  echo "--- stdout:"; head -c 1500 out
-  echo "--- stderr:"; head -c 1500 err
-}
-is() {
-  local what=$1
-  shift
-  if "$@"; then pass; else bad "$what: $*"; fi
-}
-ends() {
-  local want=$1 status
-  shift
-  timeout 280 "$yoke" tune "$@" >out 2>err
-  status=$?
-  is "yoke tune $*: status $status" test "$status" -eq "$want"
-}
-has() { if grep -qF -- "$2" "$1"; then pass; else bad "$1 lacks: $2"; fi; }
-lines() { wc -l <"$1"; }
+command=tune limit=280
+. "$source/test/support/study_cases.sh"
 
 # ---- TE-12: the engine test bench
 
@@ -84,7 +62,7 @@ if [ -f "$bench" ]; then
     END { exit !(n > 0 && n_done > 0) }' limited/map.csv
   has limited/map.svg 'fill="url(#failed)"'
 else
-  echo 'skipped: TE-12: scenarios/engine-test-bench is missing'
+  bad 'TE-12: scenarios/engine-test-bench is missing'
 fi
 
 # ---- repetitions
