@@ -17,7 +17,7 @@ set(yoke_library_includes "")
 set(yoke_library_defines "")
 set(yoke_pc_private "")
 
-# ---- required: libyaml, BLAS and LAPACK, threads, libm
+# ---- required: libyaml, libzip, expat, BLAS and LAPACK, threads, libm
 find_path(YAML_INCLUDE_DIR yaml.h)
 find_library(YAML_LIBRARY yaml)
 if(YAML_INCLUDE_DIR AND YAML_LIBRARY)
@@ -27,6 +27,24 @@ if(YAML_INCLUDE_DIR AND YAML_LIBRARY)
 else()
   yoke_miss("libyaml (yaml.h)" libyaml-dev)
 endif()
+
+# archives and XML of FMUs and SSP files
+foreach(part "zip;zip.h;libzip-dev" "expat;expat.h;libexpat1-dev")
+  list(GET part 0 name)
+  list(GET part 1 header)
+  list(GET part 2 package)
+  string(TOUPPER ${name} upper)
+  find_path(${upper}_INCLUDE_DIR ${header})
+  find_library(${upper}_LIBRARY ${name})
+  if(${upper}_INCLUDE_DIR AND ${upper}_LIBRARY)
+    list(APPEND yoke_libraries ${${upper}_LIBRARY})
+    list(APPEND yoke_library_includes ${${upper}_INCLUDE_DIR})
+    string(APPEND yoke_pc_private " -l${name}")
+  else()
+    yoke_miss("lib${name} (${header})" ${package})
+  endif()
+endforeach()
+list(APPEND yoke_libraries ${CMAKE_DL_LIBS})
 
 # OpenBLAS with its own LAPACK, else any LAPACK and BLAS; the Fortran names are called
 find_library(OPENBLAS_LIBRARY openblas)

@@ -35,6 +35,18 @@ static inline void yoke__os_relax(void) {
 // Flushes denormals to zero in this thread and returns the old mode; restore gives it back.
 uint64_t yoke__os_float_mode_set(void);
 void yoke__os_float_mode_restore(uint64_t mode);
+// The mode as it is now, without the flags of past exceptions: for foreign code that may change it.
+static inline uint64_t yoke__os_float_mode(void) {
+#if defined(__x86_64__)
+  return __builtin_ia32_stmxcsr() & ~0x3fu;
+#elif defined(__aarch64__)
+  uint64_t mode;
+  __asm__ __volatile__("mrs %0, fpcr" : "=r"(mode));
+  return mode;
+#else
+  return 0;
+#endif
+}
 
 // SIGINT and SIGTERM are noted instead of ending the process; a second one ends it as usual. One that was ignored when
 // the process started (nohup, a job in the background of a script) stays ignored.

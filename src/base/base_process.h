@@ -1,0 +1,73 @@
+// Processes that this one starts, and memory shared with them (Linux).
+#ifndef YOKE_BASE_PROCESS_H
+#define YOKE_BASE_PROCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "yoke/status.h"
+
+// --- shared memory: a file without a name, so that nothing is left when all its users have ended. It can grow, never
+// shrink: what is mapped stays readable whatever the other side does.
+typedef struct yoke_shared {
+  int file;  // -1: none
+  unsigned char* bytes;
+  size_t size;
+} yoke_shared;
+
+yoke_status yoke__shared_create(size_t size, yoke_shared* out);
+// Maps the whole of a file that was handed to this process; the descriptor belongs to `out` then.
+yoke_status yoke__shared_open(int file, yoke_shared* out);
+// At least that size from now on, the mapping may move: the file grows, or the mapping follows what the other side did.
+yoke_status yoke__shared_grow(yoke_shared* shared, size_t size);
+// The same, but YOKE_BAD_ARG if the file is not that large.
+yoke_status yoke__shared_follow(yoke_shared* shared, size_t size);
+void yoke__shared_close(yoke_shared* shared);
+
+// word points to 32 bits of shared memory. Waits while *word == expected (may wake early); wake wakes all waiters.
+void yoke__shared_wait(void* word, uint32_t expected, int64_t timeout_ns);
+void yoke__shared_wake(void* word);
+
+// --- a process that was started here
+typedef struct yoke_process {
+  int pid;  // 0: none
+  bool is_ended;
+  bool is_known;      // signal_number and exit_status are; not if somebody else waited for it
+  int signal_number;  // 0: ended by itself
+  int exit_status;
+  uint64_t peak_memory;  // bytes that were really used at most
+} yoke_process;
+
+// Descriptor under which the new process finds `file`.
+enum { YOKE_PROCESS_FILE = 3 };
+
+// Starts a program in a process group of its own: no input, output goes to standard error, signals as usual, of all files
+// only `file` is handed over. argv ends with NULL. err says why not.
+yoke_status yoke__process_start(const char* program, char* const argv[], int file,
+                                yoke_process* out, char* err, size_t err_size);
+// True once it has ended; then the rest of the struct is filled in and nothing of it is left.
+bool yoke__process_has_ended(yoke_process* process);
+// Waits at most that long for its end.
+bool yoke__process_wait(yoke_process* process, int64_t timeout_ns);
+// Ends it and all that it started in its group, at once.
+void yoke__process_kill(yoke_process* process);
+// "segmentation fault" and the like; never NULL.
+const char* yoke__signal_text(int signal_number);
+
+// --- in the process that was started
+// Closes all files above `file`. Ends this process group as soon as `parent` has ended, at once if it has already.
+// tick, if not NULL, is called every 50 ms from a thread of its own.
+yoke_status yoke__process_attach(int parent, int file, void (*tick)(void*), void* context);
+// No core files; from now on at most max_memory bytes of address space beyond what is taken (0: no limit).
+void yoke__process_limit(uint64_t max_memory);
+// Bytes of address space that this process has taken.
+uint64_t yoke__process_memory(void);
+
+int yoke__process_id(void);
+// Folder of the running program, and of the file this function was loaded from; "" if unknown.
+void yoke__process_directory(char* to, size_t size);
+void yoke__process_library_directory(char* to, size_t size);
+bool yoke__process_is_program(const char* path);  // a file that may be executed
+
+#endif

@@ -1,0 +1,453 @@
+// Zip archives from strangers: opened, judged, read. libzip unpacks; the rules of base_zip.h are applied to what
+// base_zip_layout.c read from the bytes and to what libzip makes of them, and both must agree, so that no second
+// directory hides behind the first.
+//
+// Bombs: the declared sizes are judged when the archive is opened (sum, and sum against the bytes of the archive), and
+// unpacking stops where an entry gives more than it declared. Only the methods store and deflate are accepted, as FMI
+// asks for; others can also be made to take gigabytes for their tables.
+#define _POSIX_C_SOURCE 200809L
+#include "base/base_zip.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base_zip_part.h"
+
+#define MODE_KIND    0170000u
+#define MODE_LINK    0120000u
+#define MODE_FILE    0100000u
+#define MODE_FOLDER  0040000u
+#define MODE_EXECUTE 0100u
+
+// ---------------------------------------------------------------------------------------------------------
+// names and messages
+
+const char* yoke__zip_shown(const char* name, size_t n, char to[YOKE_ZIP_SHOWN_SIZE]) {
+  const size_t room = YOKE_ZIP_SHOWN_SIZE - 4;
+  const size_t used = n < room ? n : room;
+  for (size_t i = 0; i < used; i++) {
+    to[i] = '?';
+    if (name[i] >= ' ' && name[i] <= '~') {
+      to[i] = name[i];
+    }
+  }
+  snprintf(to + used, YOKE_ZIP_SHOWN_SIZE - used, "%s", n > room ? "..." : "");
+  return to;
+}
+
+yoke_status yoke__zip_refuse(char* err, size_t err_size, const char* name, size_t n,
+                             const char* format, ...) {
+  char shown[YOKE_ZIP_SHOWN_SIZE], what[512];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(what, sizeof what, format, args);
+  va_end(args);
+  snprintf(err, err_size, "entry '%s': %s", yoke__zip_shown(name, n, shown), what);
+  return YOKE_BAD_INPUT;
+}
+
+// what is wrong with a part of a name between slashes, or NULL
+static const char* fault_of_part(const char* part, size_t n) {
+  if (n == 2 && part[0] == '.' && part[1] == '.') {
+    return "leads out of the archive ('..')";
+  }
+  if (n == 0 || (n == 1 && part[0] == '.')) {
+    return "has an empty or '.' part, a plain name was expected";
+  }
+  return NULL;
+}
+
+static const char* fault_of_bytes(const char* name, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char c = (unsigned char)name[i];
+    if (c < 0x20 || c == 0x7f) {
+      return "has a control character in its name";
+    }
+    if (c == '\\') {
+      return "has a backslash in its name, '/' was expected";
+    }
+  }
+  return NULL;
+}
+
+static const char* fault_of_name(const char* name, size_t n) {
+  if (n == 0) {
+    return "has no name";
+  }
+  if (n > YOKE_ZIP_MAX_NAME) {
+    return "has a name of more than 1024 bytes";
+  }
+  if (name[0] == '/') {
+    return "is absolute, a name relative to the archive was expected";
+  }
+  const char letter = (char)(name[0] | 0x20);
+  if (n >= 2 && name[1] == ':' && letter >= 'a' && letter <= 'z') {
+    return "begins with a drive letter, a name relative to the archive was expected";
+  }
+  const char* fault = fault_of_bytes(name, n);
+  // a folder ends in one slash
+  const size_t length = name[n - 1] == '/' ? n - 1 : n;
+  for (size_t begin = 0; begin <= length && fault == NULL;) {
+    size_t end = begin;
+    while (end < length && name[end] != '/') {
+      end++;
+    }
+    fault = fault_of_part(name + begin, end - begin);
+    begin = end + 1;
+  }
+  return fault;
+}
+
+yoke_status yoke__zip_check_name(const char* name, size_t n, char* err, size_t err_size) {
+  const char* fault = fault_of_name(name, n);
+  return fault == NULL ? YOKE_OK : yoke__zip_refuse(err, err_size, name, n, "%s", fault);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// opening
+
+static yoke_status no_memory(char* err, size_t err_size) {
+  snprintf(err, err_size, "out of memory");
+  return YOKE_NO_MEMORY;
+}
+
+// Links, devices and the like come from archives made on Unix; a link mark is refused whoever made it.
+static yoke_status check_kind(yoke_zip* zip, size_t i, char* err, size_t err_size) {
+  const yoke_zip_entry* entry = &zip->entries[i];
+  const size_t n = strlen(entry->name);
+  zip_uint8_t system = 0;
+  zip_uint32_t attributes = 0;
+  if (zip_file_get_external_attributes(zip->archive, i, 0, &system, &attributes) != 0) {
+    return yoke__zip_refuse(err, err_size, entry->name, n, "its attributes cannot be read");
+  }
+  const unsigned mode = attributes >> 16, kind = mode & MODE_KIND;
+  const bool is_unix = system == ZIP_OPSYS_UNIX || system == ZIP_OPSYS_OS_X;
+  if (kind == MODE_LINK) {
+    return yoke__zip_refuse(err, err_size, entry->name, n, "is a link, a file was expected");
+  }
+  if (is_unix && kind != 0 && kind != MODE_FILE && kind != MODE_FOLDER) {
+    return yoke__zip_refuse(err, err_size, entry->name, n, "is a device, a file was expected");
+  }
+  if (is_unix && kind != 0 && (kind == MODE_FOLDER) != entry->is_directory) {
+    return yoke__zip_refuse(err, err_size, entry->name, n,
+                            "is marked as a %s but its name says otherwise",
+                            kind == MODE_FOLDER ? "folder" : "file");
+  }
+  zip->is_executable[i] = is_unix && (mode & MODE_EXECUTE) != 0;
+  return YOKE_OK;
+}
+
+static yoke_status check_packing(const yoke_zip_entry* entry, const zip_stat_t* info, char* err,
+                                 size_t err_size) {
+  const size_t n = strlen(entry->name);
+  if (info->encryption_method != ZIP_EM_NONE) {
+    return yoke__zip_refuse(err, err_size, entry->name, n, "is encrypted");
+  }
+  if (info->comp_method != ZIP_CM_STORE && info->comp_method != ZIP_CM_DEFLATE) {
+    return yoke__zip_refuse(err, err_size, entry->name, n,
+                            "is packed with method %d, 'store' (0) or 'deflate' (8) was expected",
+                            (int)info->comp_method);
+  }
+  if (entry->is_directory && info->size != 0) {
+    return yoke__zip_refuse(err, err_size, entry->name, n, "is a folder but has content");
+  }
+  if (info->comp_method == ZIP_CM_STORE && info->size != info->comp_size) {
+    return yoke__zip_refuse(err, err_size, entry->name, n,
+                            "is stored unpacked but declares two sizes");
+  }
+  return YOKE_OK;
+}
+
+// What libzip says about entry i, compared with what the bytes say.
+static yoke_status take_entry(yoke_zip* zip, size_t i, const yoke_zip_record* record, char* err,
+                              size_t err_size) {
+  const zip_uint64_t wanted =
+      ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_CRC | ZIP_STAT_COMP_METHOD;
+  zip_stat_t info;
+  const char* name = zip_get_name(zip->archive, i, ZIP_FL_ENC_GUESS);
+  if (name == NULL || zip_stat_index(zip->archive, i, 0, &info) != 0 ||
+      (info.valid & wanted) != wanted || info.size != record->size ||
+      info.comp_size != record->packed || info.crc != record->crc) {
+    snprintf(err, err_size, "entry %zu of the archive is described in two ways", i + 1);
+    return YOKE_BAD_INPUT;
+  }
+
+  // an extra field may have given it another name than the one checked already
+  const size_t n = strlen(name);
+  YOKE_TRY(yoke__zip_check_name(name, n, err, err_size));
+  yoke_zip_entry* entry = &zip->entries[i];
+  *entry = (yoke_zip_entry){name, info.size, name[n - 1] == '/'};
+  YOKE_TRY(check_packing(entry, &info, err, err_size));
+  YOKE_TRY(check_kind(zip, i, err, err_size));
+
+  // a folder and a file of one name are duplicates too
+  const char* key = entry->is_directory ? yoke__arena_text(&zip->arena, name, n - 1) : name;
+  if (key == NULL) {
+    return no_memory(err, err_size);
+  }
+  if (yoke__map_add(&zip->map, key, i) != YOKE_NOT_FOUND) {
+    return yoke__zip_refuse(err, err_size, name, n, "is in the archive twice");
+  }
+  return YOKE_OK;
+}
+
+// the sum of declared sizes, by itself and against the bytes that are there
+static yoke_status check_sizes(const yoke_zip_layout* layout, char* err, size_t err_size) {
+  uint64_t size = 0;
+  for (size_t i = 0; i < layout->n; i++) {
+    const uint64_t one = layout->records[i].size;
+    if (one > YOKE_ZIP_MAX_SIZE || size + one > YOKE_ZIP_MAX_SIZE) {
+      snprintf(err, err_size, "the archive unpacks to more than %llu bytes, the most accepted",
+               (unsigned long long)YOKE_ZIP_MAX_SIZE);
+      return YOKE_BAD_INPUT;
+    }
+    size += one;
+  }
+  uint64_t packed = 0;
+  for (size_t i = 0; i < layout->n; i++) {
+    packed += layout->records[i].packed;
+  }
+  if (size > YOKE_ZIP_FREE_SIZE && size / YOKE_ZIP_MAX_RATIO >= packed) {
+    snprintf(err, err_size,
+             "the archive unpacks from %llu to %llu bytes; more than %d times is not accepted",
+             (unsigned long long)packed, (unsigned long long)size, YOKE_ZIP_MAX_RATIO);
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status take_entries(yoke_zip* zip, const yoke_zip_layout* layout, char* err,
+                                size_t err_size) {
+  const zip_int64_t n = zip_get_num_entries(zip->archive, 0);
+  if (n < 0 || (uint64_t)n != layout->n) {
+    snprintf(err, err_size, "the archive has two directories");
+    return YOKE_BAD_INPUT;
+  }
+  zip->n = layout->n;
+  zip->entries = yoke__arena_array(&zip->arena, zip->n, sizeof *zip->entries);
+  zip->is_executable = yoke__arena_array(&zip->arena, zip->n, sizeof *zip->is_executable);
+  if (zip->entries == NULL || zip->is_executable == NULL ||
+      yoke__map_create(zip->n, &zip->arena, &zip->map) < 0) {
+    return no_memory(err, err_size);
+  }
+  YOKE_TRY(check_sizes(layout, err, err_size));
+  for (size_t i = 0; i < zip->n; i++) {
+    YOKE_TRY(take_entry(zip, i, &layout->records[i], err, err_size));
+  }
+  return YOKE_OK;
+}
+
+// Takes over the source. On failure *out is NULL and nothing is left.
+static yoke_status open_source(zip_source_t* source, yoke_zip** out, char* err, size_t err_size) {
+  yoke_zip_layout layout;
+  const yoke_status status = yoke__zip_layout_read(source, &layout, err, err_size);
+  if (status < 0) {
+    zip_source_free(source);
+    return status;
+  }
+  yoke_zip* zip = calloc(1, sizeof *zip);
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_t* archive = zip == NULL ? NULL : zip_open_from_source(source, ZIP_RDONLY, &error);
+  yoke_status taken = YOKE_BAD_INPUT;
+  if (zip == NULL) {
+    taken = no_memory(err, err_size);
+  } else if (archive == NULL) {
+    snprintf(err, err_size, "the archive cannot be read: %s", zip_error_strerror(&error));
+  } else {
+    zip->archive = archive;
+    taken = take_entries(zip, &layout, err, err_size);
+  }
+  zip_error_fini(&error);
+  if (archive == NULL) {
+    zip_source_free(source);
+  }
+  free(layout.records);
+  *out = zip;
+  if (taken < 0) {
+    yoke__zip_close(out);
+  }
+  return taken;
+}
+
+yoke_status yoke__zip_open(const char* path, yoke_zip** out, char* err, size_t err_size) {
+  *out = NULL;
+  struct stat info;
+  if (stat(path, &info) != 0) {
+    snprintf(err, err_size, "cannot open %s: %s", path, strerror(errno));
+    return YOKE_IO;
+  }
+  if (!S_ISREG(info.st_mode)) {
+    snprintf(err, err_size, "%s is %s, a zip archive was expected", path,
+             S_ISDIR(info.st_mode) ? "a folder" : "not a file");
+    return YOKE_IO;
+  }
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_source_t* source = zip_source_file_create(path, 0, -1, &error);
+  if (source == NULL) {
+    snprintf(err, err_size, "cannot open %s: %s", path, zip_error_strerror(&error));
+    zip_error_fini(&error);
+    return YOKE_IO;
+  }
+  return open_source(source, out, err, err_size);
+}
+
+yoke_status yoke__zip_open_memory(const void* bytes, size_t n, yoke_zip** out, char* err,
+                                  size_t err_size) {
+  *out = NULL;
+  zip_source_t* source = zip_source_buffer_create(bytes, n, 0, NULL);
+  return source == NULL ? no_memory(err, err_size) : open_source(source, out, err, err_size);
+}
+
+void yoke__zip_close(yoke_zip** zip) {
+  if (*zip != NULL) {
+    if ((*zip)->archive != NULL) {
+      zip_discard((*zip)->archive);
+    }
+    yoke__arena_free(&(*zip)->arena);
+    free(*zip);
+    *zip = NULL;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// entries
+
+size_t yoke__zip_count(const yoke_zip* zip) {
+  return zip->n;
+}
+
+const yoke_zip_entry* yoke__zip_entry(const yoke_zip* zip, size_t i) {
+  return i < zip->n ? &zip->entries[i] : NULL;
+}
+
+size_t yoke__zip_find(const yoke_zip* zip, const char* name) {
+  char key[YOKE_ZIP_MAX_NAME + 1];
+  const size_t n = strlen(name);
+  if (n == 0 || n > YOKE_ZIP_MAX_NAME) {
+    return YOKE_NOT_FOUND;
+  }
+  memcpy(key, name, n + 1);
+  if (key[n - 1] == '/') {
+    key[n - 1] = '\0';
+  }
+  const size_t i = yoke__map_find(&zip->map, key);
+  return i != YOKE_NOT_FOUND && strcmp(zip->entries[i].name, name) == 0 ? i : YOKE_NOT_FOUND;
+}
+
+// libzip's error in our words
+static yoke_status read_failure(const yoke_zip_entry* entry, const zip_error_t* error,
+                                const char* text, char* err, size_t err_size) {
+  const size_t n = strlen(entry->name);
+  switch (error->zip_err) {
+  case ZIP_ER_CRC:
+    return yoke__zip_refuse(err, err_size, entry->name, n, "has a wrong CRC: it is damaged");
+  case ZIP_ER_MEMORY:
+    yoke__zip_refuse(err, err_size, entry->name, n, "out of memory");
+    return YOKE_NO_MEMORY;
+  default:
+    return yoke__zip_refuse(err, err_size, entry->name, n, "cannot be unpacked: %s", text);
+  }
+}
+
+static yoke_status refuse_length(const yoke_zip_entry* entry, const char* word, char* err,
+                                 size_t err_size) {
+  return yoke__zip_refuse(err, err_size, entry->name, strlen(entry->name),
+                          "unpacks to %s bytes than the %llu it declares", word,
+                          (unsigned long long)entry->size);
+}
+
+static yoke_status stream_file(yoke_zip* zip, const yoke_zip_entry* entry, zip_file_t* file,
+                               yoke_zip_sink sink, void* context, char* err, size_t err_size) {
+  uint64_t total = 0;
+  for (;;) {
+    const zip_int64_t got = zip_fread(file, zip->chunk, sizeof zip->chunk);
+    const zip_error_t* error = zip_file_get_error(file);
+    // at the end of the data libzip compares length and CRC; longer data ends here before
+    if ((got == 0 && total < entry->size) || (got < 0 && error->zip_err == ZIP_ER_INCONS)) {
+      return refuse_length(entry, "fewer", err, err_size);
+    }
+    if (got < 0) {
+      return read_failure(entry, error, zip_file_strerror(file), err, err_size);
+    }
+    if (got == 0) {
+      return YOKE_OK;
+    }
+    total += (uint64_t)got;
+    if (total > entry->size) {
+      return refuse_length(entry, "more", err, err_size);
+    }
+    YOKE_TRY(sink(context, zip->chunk, (size_t)got, err, err_size));
+  }
+}
+
+yoke_status yoke__zip_stream(yoke_zip* zip, size_t i, yoke_zip_sink sink, void* context, char* err,
+                             size_t err_size) {
+  const yoke_zip_entry* entry = &zip->entries[i];
+  zip_file_t* file = zip_fopen_index(zip->archive, i, 0);
+  if (file == NULL) {
+    return read_failure(entry, zip_get_error(zip->archive), zip_strerror(zip->archive), err,
+                        err_size);
+  }
+  const yoke_status status = stream_file(zip, entry, file, sink, context, err, err_size);
+  zip_fclose(file);
+  return status;
+}
+
+// a block that grows as bytes come, so that a large claim alone takes no memory
+typedef struct growing {
+  char* bytes;
+  size_t n, room, size;
+} growing;
+
+static yoke_status append(void* context, const char* bytes, size_t n, char* err, size_t err_size) {
+  growing* to = context;
+  while (to->room - to->n < n) {
+    const size_t room = to->room > to->size / 2 ? to->size : 2 * to->room;
+    char* larger = realloc(to->bytes, room + 1);
+    if (larger == NULL) {
+      return no_memory(err, err_size);
+    }
+    to->bytes = larger;
+    to->room = room;
+  }
+  memcpy(to->bytes + to->n, bytes, n);
+  to->n += n;
+  return YOKE_OK;
+}
+
+yoke_status yoke__zip_read(yoke_zip* zip, size_t i, size_t max_size, char** bytes, size_t* n,
+                           char* err, size_t err_size) {
+  *bytes = NULL;
+  *n = 0;
+  if (i >= zip->n) {
+    snprintf(err, err_size, "the archive has no entry %zu", i + 1);
+    return YOKE_BAD_ARG;
+  }
+  const yoke_zip_entry* entry = &zip->entries[i];
+  if (entry->size > max_size) {
+    return yoke__zip_refuse(err, err_size, entry->name, strlen(entry->name),
+                            "has %llu bytes, at most %zu are accepted",
+                            (unsigned long long)entry->size, max_size);
+  }
+  const size_t size = (size_t)entry->size;
+  growing to = {NULL, 0, size < YOKE_ZIP_CHUNK ? size : YOKE_ZIP_CHUNK, size};
+  to.bytes = malloc(to.room + 1);
+  if (to.bytes == NULL) {
+    return no_memory(err, err_size);
+  }
+  const yoke_status status = yoke__zip_stream(zip, i, append, &to, err, err_size);
+  if (status < 0) {
+    free(to.bytes);
+    return status;
+  }
+  to.bytes[to.n] = '\0';
+  *bytes = to.bytes;
+  *n = to.n;
+  return YOKE_OK;
+}
