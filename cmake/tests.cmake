@@ -8,18 +8,22 @@
 #   examples/<x>.c              ctest examples.<x>; sees the public headers and the shared library only
 #   fuzz/fuzz_<x>.c             ctest fuzz.<x>, label parsers: replays fuzz/corpus/<x>/
 #   bench/<x>.c                 built, never a test
-# Every test finds YOKE_SOURCE_DIR, YOKE_BUILD_DIR, YOKE_PROGRAM, YOKE_SANITIZE, YOKE_CC in its environment.
+# Every test finds YOKE_SOURCE_DIR, YOKE_BUILD_DIR, YOKE_PROGRAM, YOKE_HOST, YOKE_FMUS, YOKE_SANITIZE, YOKE_CC in its
+# environment.
 enable_testing()
 
 set(yoke_program_path ${PROJECT_BINARY_DIR}/yoke)
+set(yoke_host_path ${PROJECT_BINARY_DIR}/yoke-host)
 if(CMAKE_CROSSCOMPILING AND CMAKE_CROSSCOMPILING_EMULATOR)
-  # tests that start the program get a script that starts it in the emulator
-  set(yoke_program_path ${PROJECT_BINARY_DIR}/yoke-emulated)
+  # tests that start a program get a script that starts it in the emulator
   list(JOIN CMAKE_CROSSCOMPILING_EMULATOR " " emulator)
-  file(WRITE ${yoke_program_path}
-       "#!/bin/sh\nexec ${emulator} '${PROJECT_BINARY_DIR}/yoke' \"$@\"\n")
-  file(CHMOD ${yoke_program_path} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
-       GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  foreach(name program host)
+    set(path ${yoke_${name}_path})
+    set(yoke_${name}_path ${path}-emulated)
+    file(WRITE ${path}-emulated "#!/bin/sh\nexec ${emulator} '${path}' \"$@\"\n")
+    file(CHMOD ${path}-emulated PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
+         GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  endforeach()
 endif()
 # what the objects were instrumented with, if anything: programs of a user cannot link those
 set(yoke_instruments "${YOKE_SANITIZE}")
@@ -29,7 +33,13 @@ if(YOKE_COVERAGE)
 endif()
 set(yoke_test_environment
     "YOKE_SOURCE_DIR=${PROJECT_SOURCE_DIR}" "YOKE_BUILD_DIR=${PROJECT_BINARY_DIR}"
-    "YOKE_PROGRAM=${yoke_program_path}" "YOKE_SANITIZE=${yoke_instruments}" "YOKE_CC=${CMAKE_C_COMPILER}")
+    "YOKE_PROGRAM=${yoke_program_path}" "YOKE_HOST=${yoke_host_path}" "YOKE_SANITIZE=${yoke_instruments}" "YOKE_CC=${CMAKE_C_COMPILER}")
+if(TARGET yoke_cvode)
+  list(APPEND yoke_test_environment "YOKE_CVODE=${PROJECT_BINARY_DIR}/yoke-cvode.so")
+endif()
+
+# the folder of the test FMUs, built by cmake/fmus.cmake
+list(APPEND yoke_test_environment "YOKE_FMUS=${PROJECT_BINARY_DIR}/test/fmus")
 
 # Common properties of a registered test. label: unit, shell, parsers, examples or tools.
 function(yoke_test_properties test label)
@@ -140,7 +150,7 @@ endforeach()
 
 # ---- benchmarks
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/*.c)
-add_custom_target(benchmarks)
+add_custom_target(benchmarks DEPENDS yoke_host)
 foreach(source IN LISTS bench_sources)
   cmake_path(GET source STEM name)
   add_executable(bench.${name} ${source})
@@ -172,3 +182,8 @@ foreach(source IN LISTS fuzz_sources)
     endif()
   endif()
 endforeach()
+
+# ---- test FMUs
+if(yoke_build_tests)
+  include(cmake/fmus.cmake)
+endif()
