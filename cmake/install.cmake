@@ -1,5 +1,5 @@
-# Installation: program, both libraries, public headers, CMake package and pkg-config file; man page and
-# shell completion where they exist. The tree can be moved: nothing in it names the prefix.
+# Installation: program and its helper yoke-host, both libraries, public headers, CMake package and pkg-config
+# file; man page and shell completion where they exist. The tree can be moved: nothing in it names the prefix.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -18,6 +18,10 @@ install(TARGETS yoke_shared yoke_static EXPORT yokeTargets
 if(TARGET yoke_program)
   install(TARGETS yoke_program RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+install(TARGETS yoke_host RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/yoke)
+# what yoke export puts into FMUs
+install(TARGETS yoke_fmu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/yoke)
+install(FILES ${PROJECT_BINARY_DIR}/yoke-fmu-sources.zip DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/yoke)
 install(DIRECTORY include/yoke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY ${PROJECT_BINARY_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL
         FILES_MATCHING PATTERN "*.1")

@@ -43,6 +43,8 @@ typedef enum yoke_causality {
 enum {
   YOKE_VARIABLE_HAS_START = 1u << 0,  // input: may stay unconnected, `start` is a sensible default;
                                       // output: is also a state, so a start value may be given
+  YOKE_VARIABLE_READ_ONLY =
+      1u << 1,  // state: may be read and recorded, but has no start value to give
 };
 
 // `offset` of a variable that does not lie in the unit's struct.
@@ -108,6 +110,7 @@ typedef struct yoke_unit_args {
   const char* directory;  // folder of the system file: relative paths start here
   const yoke_argument* arguments;
   size_t n_arguments;
+  const void* context;  // of the table of operations
 } yoke_unit_args;
 
 enum {
@@ -138,6 +141,9 @@ typedef struct yoke_linear {
   size_t n_states, n_inputs, n_outputs;
   double *A, *B, *C, *D;
 } yoke_linear;
+
+// level 0: a note, 1: a warning, 2: an error. The text is one line and lives until the call returns.
+typedef void (*yoke_unit_say)(void* to, int level, const char* text);
 
 typedef struct yoke_unit_ops {
   const char* name;  // as the system file writes it, e.g. "oscillator.force"
@@ -174,6 +180,11 @@ typedef struct yoke_unit_ops {
   // Advances from t to t + h and leaves the outputs as they follow from the inputs it was given.
   yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
 
+  // set_inputs, step and get_outputs in one call, for foreign code and for units to which each call is dear. NULL: the three
+  // of them. The caller restores the floating-point mode if it was changed. On failure result->message says what failed.
+  yoke_status (*advance)(void* self, double t, double h, const double u[], double y[],
+                         yoke_step_result* result);
+
   // Outputs again at the same time t, with the inputs as they are now. Moves no state.
   yoke_status (*refresh)(void* self, double t);
 
@@ -193,8 +204,17 @@ typedef struct yoke_unit_ops {
                             double out[]);
   yoke_status (*linearise)(void* self, yoke_linear* model);
 
+  // Why the last operation failed, beyond its status; NULL or "" if there is nothing to say. Lives until the next call.
+  const char* (*reason)(const void* self);
+
+  // What a person should know of the run so far (messages of a foreign binary, a clock that drifts): one call of `say`
+  // per message, oldest first, each message once. Never called during a step.
+  void (*report)(void* self, yoke_unit_say say, void* to);
+
   void (*terminate)(void* self);
   void (*close)(void* self);  // NULL: the caller frees what it took in place of create
+
+  const void* context;  // handed to create in its args: for tables that are made at run time
 } yoke_unit_ops;
 
 #ifdef __cplusplus

@@ -20,7 +20,7 @@ typedef struct yoke_failure {
   yoke_status status;
   size_t unit;  // YOKE_NOT_FOUND if no unit is to blame
   double t;     // [s]
-  char text[384];
+  char text[768];
 } yoke_failure;
 
 typedef struct yoke_iteration_info {
@@ -43,19 +43,28 @@ typedef struct yoke_hot_group {
   const yoke_group* group;
 } yoke_hot_group;
 
-// What the step of a common unit needs, side by side. step NULL: the unit is not a common one.
+// What the step of a common unit needs, side by side, the most common first. advance and step NULL: the unit is not a
+// common one.
 typedef struct yoke_hot {
-  yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
+  // everything in one call (FMUs), or NULL
+  yoke_status (*advance)(void* self, double t, double h, const double u[], double y[],
+                         yoke_step_result* result);
   void* self;
   double h;
   const double* u_from;
+  double* y_to;
+  size_t n_y;
+  size_t n_groups;  // coupling groups that feed it
+  size_t unit;
+  yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
+  // values go through operations of the unit, or NULL: by copying
+  yoke_status (*set_inputs)(void* self, const double u[], size_t n_u);
+  yoke_status (*get_outputs)(const void* self, double y[], size_t n_y);
   double* u_to;
   const double* y_from;
-  double* y_to;
-  size_t n_u, n_y;
-  size_t first_group, n_groups;  // coupling groups that feed it
-  const yoke_hot_group* groups;  // the same if all take a sample in every slot; else NULL
-  size_t unit;
+  size_t n_u;
+  size_t first_group;
+  const yoke_hot_group* groups;  // its groups if all take a sample in every slot; else NULL
 } yoke_hot;
 
 // A bond with a method that knows how much of the created energy is still there.
@@ -115,6 +124,7 @@ typedef struct yoke_state {
   int64_t n_adaptive;
 
   yoke_hot* hot;               // by thread, as system->thread_units
+  bool has_foreign;            // some of them run code that is not ours
   yoke_hot_group* hot_groups;  // as system->groups
   yoke_failure* failures;      // one per thread
   yoke_failure failure;        // the one that counts
@@ -182,6 +192,10 @@ yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, dou
 // One call of step with all its outcomes checked.
 yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, double h, yoke_failure* failure);
+// A failure of an operation of a unit: what it means here, with the unit's own words behind it.
+yoke_status yoke__master_fail_unit(yoke_failure* failure, const yoke_system* system, size_t unit,
+                                   yoke_status status, double t, const char* format, ...)
+    YOKE_PRINTF(6, 7);
 yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, size_t unit,
                               yoke_status status, double t, const char* format, ...)
     YOKE_PRINTF(6, 7);

@@ -82,9 +82,9 @@ yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state,
       const yoke_status status =
           yoke__unit_set(&su->unit, typed->variable, state->w + typed->at, typed->size);
       if (status < 0) {
-        return yoke__master_fail(failure, system, unit, status, state->t,
-                                 "the value that came for '%s' was refused",
-                                 su->unit.info->variables[typed->variable].name);
+        return yoke__master_fail_unit(failure, system, unit, status, state->t,
+                                      "the value that came for '%s' was refused",
+                                      su->unit.info->variables[typed->variable].name);
       }
     }
   }
@@ -100,8 +100,8 @@ yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state,
     const yoke_status status =
         yoke__unit_get(&su->unit, typed->variable, v + typed->at, typed->size);
     if (status < 0) {
-      return yoke__master_fail(failure, system, unit, status, t, "'%s' could not be read",
-                               su->unit.info->variables[typed->variable].name);
+      return yoke__master_fail_unit(failure, system, unit, status, t, "'%s' could not be read",
+                                    su->unit.info->variables[typed->variable].name);
     }
   }
   return YOKE_OK;
@@ -398,8 +398,8 @@ static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t
     status = su->unit.ops->refresh(su->unit.self, t);
   }
   if (status < 0) {
-    return yoke__master_fail(&state->failure, system, unit, status, t,
-                             "outputs could not be refreshed");
+    return yoke__master_fail_unit(&state->failure, system, unit, status, t,
+                                  "outputs could not be refreshed");
   }
   YOKE_TRY(yoke__master_get_outputs(system, unit, t, state->y_seen + su->y, &state->failure));
   return yoke__master_get_typed(system, state, unit, t, state->y_seen, &state->failure);

@@ -25,6 +25,8 @@ typedef struct init_job {
   size_t first, last;   // those of one thread
   size_t unit;          // the one being called
   bool is_strict;
+  bool
+      is_running;  // after exit_init: a unit that cannot refresh takes its inputs with the first step
   yoke_status status;
   yoke_pool_job run;
 } init_job;
@@ -66,8 +68,11 @@ static yoke_status call_units(init_job* job, const size_t order[], yoke_pool_job
 
 // ---------------------------------------------------------------------------------------------------------
 
-static void report(init_job* job, const char* what) {
+// what: why, or NULL: the unit's own words, or those of the status
+static void report(init_job* job, yoke_status status, const char* what) {
   const yoke_system_unit* su = &job->system->units[job->unit];
+  what = what == NULL || what[0] == '\0' ? yoke__unit_reason(&su->unit) : what;
+  what = what[0] == '\0' ? yoke_status_text(status) : what;
   yoke__error(job->messages, su->source->place, "unit '%s' (%s) cannot be initialised: %s",
               su->name, su->unit.ops->name, what);
 }
@@ -76,11 +81,11 @@ static void enter_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
   const yoke_system_unit* su = &job->system->units[job->unit];
-  char err[256] = "";
+  char err[640] = "";
   const yoke_status status =
       yoke__unit_enter_init(&su->unit, job->system->t_start, job->system->t_stop, err, sizeof err);
   if (status < 0) {
-    report(job, err[0] == '\0' ? yoke_status_text(status) : err);
+    report(job, status, err);
     job->status = status;
     return;
   }
@@ -97,9 +102,10 @@ static void enter_unit(void* context, int thread) {
 static void exit_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
-  const yoke_status status = yoke__unit_exit_init(&job->system->units[job->unit].unit);
+  const yoke_unit* unit = &job->system->units[job->unit].unit;
+  const yoke_status status = yoke__unit_exit_init(unit);
   if (status < 0) {
-    report(job, yoke_status_text(status));
+    report(job, status, NULL);
     job->status = status;
   }
 }
@@ -121,16 +127,20 @@ static void evaluate_unit(void* context, int thread) {
   const yoke_system_unit* su = &job->system->units[job->unit];
   gather_start(job->system, state, job->unit);
   yoke__master_run_moves(job->system, state, job->unit, state->y);
-  yoke_status status = yoke__master_set_typed(job->system, state, job->unit, &state->failure);
+  const bool takes_inputs = !job->is_running || su->unit.ops->refresh != NULL;
+  yoke_status status = YOKE_OK;
+  if (takes_inputs) {
+    status = yoke__master_set_typed(job->system, state, job->unit, &state->failure);
+  }
   const bool is_refused = status < 0;
-  if (!is_refused) {
+  if (!is_refused && takes_inputs) {
     status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
   }
   if (status >= 0 && su->unit.ops->refresh != NULL) {
     status = su->unit.ops->refresh(su->unit.self, job->system->t_start);
   }
   if (status < 0 && !is_refused) {
-    report(job, yoke_status_text(status));
+    report(job, status, NULL);
   } else if (!is_refused) {
     status = yoke__master_get_outputs(job->system, job->unit, job->system->t_start,
                                       state->y + su->y, &state->failure);
@@ -424,6 +434,7 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   YOKE_TRY(call_units(&job, system->init_order, enter_unit, false));
   YOKE_TRY(settle(&job));
   YOKE_TRY(call_units(&job, system->init_order, exit_unit, true));
+  job.is_running = true;
   YOKE_TRY(run_pass(&job));
   if (state->y_work != state->y) {
     memcpy(state->y_work, state->y, system->n_y * sizeof(double));

@@ -14,7 +14,7 @@
 yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, size_t unit,
                               yoke_status status, double t, const char* format, ...) {
   *failure = (yoke_failure){.status = status, .unit = unit, .t = t};
-  char what[256], time[YOKE_NUMBER_SIZE];
+  char what[sizeof failure->text - 96], time[YOKE_NUMBER_SIZE];
   va_list args;
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
@@ -27,6 +27,18 @@ yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, 
              system->units[unit].name, system->units[unit].unit.ops->name, time, what);
   }
   return status;
+}
+
+yoke_status yoke__master_fail_unit(yoke_failure* failure, const yoke_system* system, size_t unit,
+                                   yoke_status status, double t, const char* format, ...) {
+  char what[256];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(what, sizeof what, format, args);
+  va_end(args);
+  const char* reason = yoke__unit_reason(&system->units[unit].unit);
+  return yoke__master_fail(failure, system, unit, status, t, "%s%s%s", what,
+                           reason[0] == '\0' ? "" : ": ", reason);
 }
 
 yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state) {
@@ -80,7 +92,7 @@ yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, dou
   const yoke_unit* u = &system->units[unit].unit;
   const yoke_status status = yoke__unit_get_outputs(u, y);
   if (status < 0) {
-    return yoke__master_fail(failure, system, unit, status, t, "outputs could not be read");
+    return yoke__master_fail_unit(failure, system, unit, status, t, "outputs could not be read");
   }
   // NaN and infinity times 0 are NaN: one test for all outputs
   double sum = 0;
@@ -258,7 +270,7 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
         status = set_derivatives(system, state, su, j * su->period);
       }
       if (status < 0) {
-        return yoke__master_fail(failure, system, unit, status, t, "inputs were refused");
+        return yoke__master_fail_unit(failure, system, unit, status, t, "inputs were refused");
       }
     }
     YOKE_TRY(yoke__master_call_step(system, state, unit, t, h, failure));
@@ -279,14 +291,14 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// the common unit: one call per slot, values in its own struct, nothing typed, no derivatives
+// the common unit: one call per slot, values in its own struct or moved by two operations, nothing typed, no derivatives
 
 static bool is_plain(const yoke_system_unit* su) {
   const yoke_unit* u = &su->unit;
   return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->derivative_order == 0 &&
          su->n_sends == 0 && su->n_typed_inputs == 0 && su->n_typed_outputs == 0 &&
-         u->ops->set_inputs == NULL && u->ops->get_outputs == NULL && u->n_inputs <= 1 &&
-         u->n_outputs <= 1;
+         (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
+         (u->ops->get_outputs != NULL || u->n_outputs <= 1);
 }
 
 static void lay_hot_group(const yoke_group* group, const yoke_state* state, yoke_hot_group* hot) {
@@ -331,8 +343,16 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
       hot->n_u = su->unit.n_u;
       hot->n_y = su->unit.n_y;
       hot->u_from = state->u + su->u;
-      hot->u_to = hot->n_u == 0 ? NULL : (double*)(self + su->unit.inputs[0].offset);
-      hot->y_from = hot->n_y == 0 ? NULL : (const double*)(self + su->unit.outputs[0].offset);
+      hot->advance = su->unit.ops->advance;
+      state->has_foreign = state->has_foreign || hot->advance != NULL;
+      hot->set_inputs = hot->n_u == 0 ? NULL : su->unit.ops->set_inputs;
+      hot->get_outputs = hot->n_y == 0 ? NULL : su->unit.ops->get_outputs;
+      if (hot->n_u > 0 && hot->set_inputs == NULL) {
+        hot->u_to = (double*)(self + su->unit.inputs[0].offset);
+      }
+      if (hot->n_y > 0 && hot->get_outputs == NULL) {
+        hot->y_from = (const double*)(self + su->unit.outputs[0].offset);
+      }
       hot->y_to = state->y + su->y;
     }
   }
@@ -349,23 +369,59 @@ static inline void take_inputs(const yoke_hot_group groups[], size_t n_groups, d
   }
 }
 
+static inline void renew_inputs(const yoke_system* system, yoke_state* state, const yoke_hot* hot) {
+  if (hot->groups != NULL) {
+    take_inputs(hot->groups, hot->n_groups, state->u);
+  } else {
+    extrapolate(system, state, hot->first_group, hot->n_groups, 0);
+  }
+}
+
+// inputs, step and outputs by one call of the unit
+static inline yoke_status advance_whole(const yoke_system* system, yoke_state* state,
+                                        const yoke_hot* hot, uint64_t mode, yoke_failure* failure) {
+  const double t = state->t, h = hot->h;
+  if (hot->n_groups > 0) {
+    renew_inputs(system, state, hot);
+  }
+  yoke_step_result result = {.t_reached = t + h};
+  const yoke_status status = hot->advance(hot->self, t, h, hot->u_from, hot->y_to, &result);
+  if (yoke__os_float_mode() != mode) {
+    yoke__os_float_mode_restore(mode);
+  }
+  if (status < 0 || result.flags != 0 || result.t_reached < t + h) {
+    YOKE_TRY(judge_step(system, state, hot->unit, t, h, status, &result, failure));
+  }
+  double sum = 0;
+  for (size_t i = 0; i < hot->n_y; i++) {
+    sum += hot->y_to[i] * 0;
+  }
+  return sum == 0 ? YOKE_OK : report_not_finite(system, hot->unit, t + h, hot->y_to, failure);
+}
+
 static inline yoke_status advance_plain(const yoke_system* system, yoke_state* state,
                                         const yoke_hot* hot, yoke_failure* failure) {
   const double t = state->t;
   if (hot->n_groups > 0) {
-    if (hot->groups != NULL) {
-      take_inputs(hot->groups, hot->n_groups, state->u);
-    } else {
-      extrapolate(system, state, hot->first_group, hot->n_groups, 0);
-    }
+    renew_inputs(system, state, hot);
   }
-  for (size_t i = 0; i < hot->n_u; i++) {
-    hot->u_to[i] = hot->u_from[i];
+  if (hot->set_inputs != NULL) {
+    const yoke_status taken = hot->set_inputs(hot->self, hot->u_from, hot->n_u);
+    if (taken < 0) {
+      return yoke__master_fail_unit(failure, system, hot->unit, taken, t, "inputs were refused");
+    }
+  } else {
+    for (size_t i = 0; i < hot->n_u; i++) {
+      hot->u_to[i] = hot->u_from[i];
+    }
   }
   yoke_step_result result = {.t_reached = t + hot->h};
   const yoke_status status = hot->step(hot->self, t, hot->h, &result);
   if (status < 0 || result.flags != 0 || result.t_reached < t + hot->h) {
     YOKE_TRY(judge_step(system, state, hot->unit, t, hot->h, status, &result, failure));
+  }
+  if (hot->get_outputs != NULL) {
+    return yoke__master_get_outputs(system, hot->unit, t + hot->h, hot->y_to, failure);
   }
   // NaN and infinity times 0 are NaN: one test for all outputs
   double sum = 0;
@@ -387,10 +443,13 @@ typedef struct slot_job {
 
 static yoke_status advance_units(const yoke_system* system, yoke_state* state, int thread) {
   yoke_failure* failure = &state->failures[thread];
+  const yoke_hot* hot = state->hot + system->thread_first[thread];
   const yoke_hot* end = state->hot + system->thread_first[thread + 1];
-  for (const yoke_hot* hot = state->hot + system->thread_first[thread]; hot < end; hot++) {
-    YOKE_TRY(hot->step != NULL ? advance_plain(system, state, hot, failure)
-                               : advance(system, state, hot->unit, failure));
+  const uint64_t mode = state->has_foreign ? yoke__os_float_mode() : 0;
+  for (; hot < end; hot++) {
+    YOKE_TRY(hot->advance != NULL ? advance_whole(system, state, hot, mode, failure)
+             : hot->step != NULL  ? advance_plain(system, state, hot, failure)
+                                  : advance(system, state, hot->unit, failure));
   }
   return YOKE_OK;
 }
@@ -468,8 +527,8 @@ static inline yoke_status observe(const yoke_system* system, yoke_state* state) 
   if (state->n_held > 0) {
     YOKE_TRY(yoke__master_rebuild(system, state));
   }
-  const yoke_corrected* end = state->corrected + state->n_corrected;
-  for (const yoke_corrected* c = state->corrected; c < end; c++) {
+  for (size_t i = 0; i < state->n_corrected; i++) {
+    const yoke_corrected* c = &state->corrected[i];
     yoke__ledger_set_remainder(state->ledger, c->bond, c->remainder(c->self));
   }
   const yoke_alarm_level level = yoke__ledger_observe(state->ledger, state->t, state->slot_h,
@@ -513,8 +572,7 @@ yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
 }
 
 yoke_status yoke__master_step(const yoke_system* system, yoke_state* state) {
-  const int64_t n = system->macro / system->slot;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < system->macro_slots; i++) {
     const yoke_status status = yoke__master_slot(system, state);
     if (status != YOKE_OK) {
       return status;

@@ -80,18 +80,55 @@ typedef struct yoke_scenario_iteration {
   yoke_place place;
 } yoke_scenario_iteration;
 
+// Units that come out of a file, and units in a process of their own.
+typedef enum yoke_scenario_interface {
+  YOKE_SCENARIO_INTERFACE_AUTO,
+  YOKE_SCENARIO_CO_SIMULATION,
+  YOKE_SCENARIO_MODEL_EXCHANGE,
+} yoke_scenario_interface;
+
+typedef enum yoke_scenario_wait {
+  YOKE_SCENARIO_WAIT_AUTO,
+  YOKE_SCENARIO_WAIT_SPIN,
+  YOKE_SCENARIO_WAIT_SLEEP,
+} yoke_scenario_wait;
+
+typedef struct yoke_scenario_isolation {
+  bool is_given;  // `isolate: process`
+  yoke_scenario_wait wait;
+  double timeout_s;  // longest call; 0: the default
+  double memory;     // bytes; 0: no limit
+  yoke_place place;
+} yoke_scenario_isolation;
+
+typedef struct yoke_scenario_solver {
+  const char* method;  // NULL: not given
+  double step;         // [s]; 0: not given
+  double tolerance;    // 0: not given
+  yoke_place place;
+} yoke_scenario_solver;
+
 // units and laws
 typedef struct yoke_scenario_unit {
   const char* name;
   yoke_place place;
   bool is_law;
-  const char* kind;  // "model", "law" (later "fmu", "circuit", ...): the key used
+  const char* kind;  // "model", "law", "fmu" (later "circuit", ...): the key used
   const char* type;  // its value: model name or path
   yoke_place type_place;
   const yoke_setting* with;
   size_t n_with;
   const yoke_setting* start;
   size_t n_start;
+  const yoke_setting* values;  // parameters or start values: the unit knows which
+  size_t n_values;
+  yoke_scenario_interface interface_type;
+  yoke_scenario_isolation isolation;
+  yoke_scenario_solver solver;
+  bool is_logging;          // `log: true`
+  bool is_event_mode_off;   // `events: false`
+  yoke_place option_place;  // of the first key that only files know
+  const char* option;       // its name; NULL: none
   yoke_scenario_time step;  // not given: time.step
   bool has_exchange;        // exchange: stale | fresh of this unit, else the system's
   yoke_exchange exchange;
@@ -165,8 +202,10 @@ typedef struct yoke_scenario_name {
 typedef struct yoke_scenario {
   yoke_arena arena;                      // owns everything below
   bool has_errors;                       // parts could not be read: see yoke__scenario_read_parts
+  const yoke_node* tree;                 // the file with --set applied
   const char* path;                      // as given
-  const char* directory;                 // folder of the file
+  const char* directory;                 // folder of the file; of an archive: where it is unpacked
+  struct yoke_temp* temp;                // of an archive: removed with the scenario; else NULL
   const char* name;                      // default: file stem
   const char* text;                      // `text:`, a description; "" if none
   yoke_scenario_time start, stop, step;  // step: the shortest one if it is adaptive

@@ -1,6 +1,6 @@
 // The sections `units` and `laws`: what takes part in the system.
 //
-// A unit has exactly one key that says of which kind it is (`model`), a law has `law`. Settings
+// A unit has exactly one key that says of which kind it is (`model`, `fmu`), a law has `law`. Settings
 // under `with` and `start` are kept as nodes, since only the unit knows their types.
 #include <stdio.h>
 #include <string.h>
@@ -15,8 +15,10 @@ typedef struct later_kind {
 } later_kind;
 
 static const later_kind later_kinds[] = {
-    {"fmu", "FMUs"},     {"circuit", "circuits"}, {"twin", "twins"},
-    {"meter", "meters"}, {"port", "ports"},
+    {"circuit", "circuits"},
+    {"twin", "twins"},
+    {"meter", "meters"},
+    {"port", "ports"},
 };
 
 static void read_kind(yoke_reader* reader, const yoke_node* node, void* to) {
@@ -109,19 +111,156 @@ static void read_cost(yoke_reader* reader, const yoke_node* node, void* to) {
   yoke__read_number(reader, node, &yoke__range_not_negative, &((yoke_scenario_unit*)to)->cost_s);
 }
 
+static void read_values(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  read_settings(reader, node, &unit->values, &unit->n_values);
+}
+
+// ---- FMUs, and processes of their own
+
+static void note_option(yoke_scenario_unit* unit, const yoke_node* node) {
+  if (unit->option == NULL) {
+    unit->option = node->key;
+    unit->option_place = node->key_place;
+  }
+}
+
+static void read_interface(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"auto", "co-simulation", "model-exchange"};
+  yoke_scenario_unit* unit = to;
+  size_t choice = 0;
+  note_option(unit, node);
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    unit->interface_type = (yoke_scenario_interface)choice;
+  }
+}
+
+static bool read_flag(yoke_reader* reader, const yoke_node* node, bool* out) {
+  static const char* const names[] = {"false", "true", "no", "yes", "off", "on"};
+  size_t choice = 0;
+  if (!yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    return false;
+  }
+  *out = choice % 2 == 1;
+  return true;
+}
+
+static void read_log(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  note_option(unit, node);
+  read_flag(reader, node, &unit->is_logging);
+}
+
+static void read_events(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  bool is_on = true;
+  note_option(unit, node);
+  if (read_flag(reader, node, &is_on)) {
+    unit->is_event_mode_off = !is_on;
+  }
+}
+
+static void read_method(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"euler", "rk4", "trapezoidal", "cvode"};
+  size_t choice = 0;
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    ((yoke_scenario_solver*)to)->method = names[choice];
+  }
+}
+
+static void read_solver_step(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_solver*)to)->step);
+}
+
+static void read_solver_tolerance(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_solver*)to)->tolerance);
+}
+
+static const yoke_key solver_keys[] = {
+    {"method", read_method, &yoke__shape_value},
+    {"step", read_solver_step, &yoke__shape_value},
+    {"tolerance", read_solver_tolerance, &yoke__shape_value},
+};
+static const yoke_shape solver_shape = {
+    .kind = YOKE_SHAPE_KEYS, .keys = solver_keys, .n_keys = YOKE_COUNT(solver_keys)};
+
+// `solver: rk4` or `solver: {method: rk4, step: 1e-4}`
+static void read_solver(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  note_option(unit, node);
+  unit->solver.place = node->place;
+  if (node->kind == YOKE_NODE_SCALAR) {
+    read_method(reader, node, &unit->solver);
+    return;
+  }
+  yoke__shape_walk(reader, node, &solver_shape, "'solver'", &unit->solver);
+}
+
+static void read_isolation(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"no", "process", "false"};
+  size_t choice = 0;
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    ((yoke_scenario_isolation*)to)->is_given = choice == 1;
+  }
+}
+
+static void read_wait(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"auto", "spin", "sleep"};
+  size_t choice = 0;
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    ((yoke_scenario_isolation*)to)->wait = (yoke_scenario_wait)choice;
+  }
+}
+
+static void read_timeout(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_positive,
+                    &((yoke_scenario_isolation*)to)->timeout_s);
+}
+
+static void read_memory(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_isolation*)to)->memory);
+}
+
+static const yoke_key isolation_keys[] = {
+    {"by", read_isolation, &yoke__shape_value},
+    {"timeout", read_timeout, &yoke__shape_value},
+    {"memory", read_memory, &yoke__shape_value},
+    {"wait", read_wait, &yoke__shape_value},
+};
+static const yoke_shape isolation_shape = {
+    .kind = YOKE_SHAPE_KEYS, .keys = isolation_keys, .n_keys = YOKE_COUNT(isolation_keys)};
+
+// `isolate: process` or `isolate: {timeout: 10, memory: 2e9, wait: sleep}`
+static void read_isolate(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  unit->isolation.place = node->place;
+  if (node->kind == YOKE_NODE_SCALAR) {
+    read_isolation(reader, node, &unit->isolation);
+    return;
+  }
+  unit->isolation.is_given = true;
+  yoke__shape_walk(reader, node, &isolation_shape, "'isolate'", &unit->isolation);
+}
+
 static const yoke_shape variables_shape = {.kind = YOKE_SHAPE_VARIABLES};
 
 // Keys without a shape are known only to be refused; hints do not name them.
 static const yoke_key unit_keys[] = {
     {"model", read_kind, &yoke__shape_value},
+    {"fmu", read_kind, &yoke__shape_value},
     {"with", read_with, &variables_shape},
     {"start", read_start, &variables_shape},
+    {"values", read_values, &variables_shape},
     {"step", read_step, &yoke__shape_value},
+    {"isolate", read_isolate, &isolation_shape},
+    {"interface", read_interface, &yoke__shape_value},
+    {"solver", read_solver, &solver_shape},
+    {"events", read_events, &yoke__shape_value},
+    {"log", read_log, &yoke__shape_value},
     {"exchange", read_exchange, &yoke__shape_value},
     {"tolerance", read_tolerance, &yoke__shape_value},
     {"cost", read_cost, &yoke__shape_value},
     {"law", read_law_in_units, NULL},
-    {"fmu", read_later_kind, NULL},
     {"circuit", read_later_kind, NULL},
     {"twin", read_later_kind, NULL},
     {"meter", read_later_kind, NULL},
@@ -162,8 +301,11 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
            yoke__text_cut(unit->name, cut));
   if (yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit) &&
       unit->kind == NULL) {
-    yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key '%s'", where,
-                is_law ? "law" : "model");
+    yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key %s", where,
+                is_law ? "'law'" : "'model' or 'fmu'");
+  }
+  if (unit->option != NULL && unit->kind != NULL && strcmp(unit->kind, "fmu") != 0) {
+    yoke__error(reader->messages, unit->option_place, "%s: '%s' is for FMUs", where, unit->option);
   }
 }
 

@@ -19,6 +19,7 @@
 #include "record/record.h"
 #include "scenario/scenario.h"
 #include "unit/unit.h"
+#include "unit/unit_file.h"
 #include "unit/unit_models.h"
 #include "yoke/coupling.h"
 
@@ -202,6 +203,7 @@ typedef struct yoke_system {
   yoke_scenario* scenario;  // owned
   yoke_messages* messages;  // borrowed while building
   const yoke_models* models;
+  yoke_unit_store* store;  // files that units come out of
   yoke_pool* pool;
 
   yoke_system_unit* units;  // units, then laws
@@ -219,6 +221,7 @@ typedef struct yoke_system {
   yoke_clock clock;
   int64_t macro;           // time.step [ticks]
   int64_t slot;            // ticks between two points at which anything is exchanged or recorded
+  int64_t macro_slots;     // slots of one macro step
   int64_t n_slots;         // of the whole run
   int64_t record_every;    // [slots]
   double t_start, t_stop;  // t_stop as reached by whole macro steps
@@ -283,6 +286,11 @@ static inline bool yoke__system_is_iterative(const yoke_system* system) {
 yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* models,
                                yoke_messages* messages, yoke_system** out);
 void yoke__system_destroy(yoke_system** handle);
+
+// What the units have to say since they were asked last (yoke_unit_ops.report), each from its own thread, unit by unit. Not
+// while anything is stepped.
+typedef void (*yoke_system_say)(void* to, const char* unit, int level, const char* text);
+void yoke__system_report(yoke_system* system, yoke_system_say say, void* to);
 
 // What `yoke check` prints.
 void yoke__system_print(const yoke_system* system, FILE* to);

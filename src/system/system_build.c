@@ -16,6 +16,36 @@ static void close_units(void* context, int thread) {
   }
 }
 
+typedef struct reporting {
+  yoke_system* system;
+  size_t unit;
+  yoke_system_say say;
+  void* to;
+} reporting;
+
+static void pass_on(void* context, int level, const char* text) {
+  const reporting* job = context;
+  job->say(job->to, job->system->units[job->unit].name, level, text);
+}
+
+static void report_unit(void* context, int thread) {
+  reporting* job = context;
+  const yoke_system_unit* unit = &job->system->units[job->unit];
+  if (unit->thread == thread && unit->unit.self != NULL) {
+    unit->unit.ops->report(unit->unit.self, pass_on, job);
+  }
+}
+
+void yoke__system_report(yoke_system* system, yoke_system_say say, void* to) {
+  reporting job = {.system = system, .say = say, .to = to};
+  for (job.unit = 0; job.unit < system->n_units; job.unit++) {
+    const yoke_unit_ops* ops = system->units[job.unit].unit.ops;
+    if (ops != NULL && ops->report != NULL) {
+      yoke__pool_run(system->pool, report_unit, &job);
+    }
+  }
+}
+
 void yoke__system_destroy(yoke_system** handle) {
   yoke_system* system = *handle;
   if (system == NULL) {
@@ -25,6 +55,7 @@ void yoke__system_destroy(yoke_system** handle) {
     yoke__pool_run(system->pool, close_units, system);
   }
   yoke__pool_destroy(&system->pool);
+  yoke__unit_store_destroy(&system->store);
   yoke__scenario_free(&system->scenario);
   yoke__arena_free(&system->arena);
   free(system);

@@ -79,7 +79,8 @@ static void print_units(const yoke_system* system, bool are_laws, FILE* to) {
     fprintf(to, "  %-12s %s", unit->name, unit->unit.ops->name);
     if (!are_laws) {
       fprintf(to, ", step %s s", ticks(system, unit->period).chars);
-      fprintf(to, "%s", unit->is_fresh ? ", fresh" : "");
+      fprintf(to, "%s%s", unit->is_fresh ? ", fresh" : "",
+              unit->source->isolation.is_given ? ", isolated" : "");
       if (system->n_threads > 1) {
         fprintf(to, ", thread %d", unit->thread);
       }
@@ -229,8 +230,7 @@ void yoke__system_print(const yoke_system* system, FILE* to) {
   }
   fprintf(to, "\ntime        %s to %s s, macro step %s s (%lld steps)\n",
           number(system->t_start).chars, number(system->t_stop).chars,
-          ticks(system, system->macro).chars,
-          (long long)(system->n_slots / (system->macro / system->slot)));
+          ticks(system, system->macro).chars, (long long)(system->n_slots / system->macro_slots));
   if (system->is_adaptive) {
     fprintf(to, "step        chosen by the residual: %s to %s s, rho about %s\n",
             ticks(system, system->slot).chars,

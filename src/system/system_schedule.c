@@ -70,10 +70,11 @@ static void count_slots(yoke_system* system) {
                       "stop is not a whole number of macro steps after start: the run ends at %s s",
                       reached);
   }
-  system->n_slots = n * (system->macro / system->slot);
+  system->macro_slots = system->macro / system->slot;
+  system->n_slots = n * system->macro_slots;
   // beyond the end of the run every interval is the same: none
   const int64_t record_every = s->record_every <= n ? s->record_every : n + 1;
-  system->record_every = record_every * (system->macro / system->slot);
+  system->record_every = record_every * system->macro_slots;
   system->t_start = yoke__clock_time(&system->clock, 0);
   system->t_stop = yoke__clock_time(&system->clock, system->n_slots * system->slot);
 }

@@ -83,7 +83,8 @@ static void* convert(yoke_system* system, const yoke_setting* setting,
 
 // can a start value be given
 static bool has_start(const yoke_variable* variable) {
-  return variable->causality == YOKE_STATE || variable->causality == YOKE_INPUT ||
+  return (variable->causality == YOKE_STATE && (variable->flags & YOKE_VARIABLE_READ_ONLY) == 0) ||
+         variable->causality == YOKE_INPUT ||
          (variable->causality == YOKE_OUTPUT && (variable->flags & YOKE_VARIABLE_HAS_START) != 0);
 }
 
@@ -120,9 +121,13 @@ static void report_unknown_setting(yoke_system* system, const yoke_system_unit* 
               nearest == NULL ? "" : "'?");
 }
 
+// the place in which a setting stands
+typedef enum setting_kind { SETTING_WITH, SETTING_START, SETTING_VALUE } setting_kind;
+
 static void apply_setting(yoke_system* system, yoke_system_unit* unit, const yoke_setting* setting,
-                          bool is_start) {
+                          setting_kind kind) {
   const size_t index = yoke__unit_find(&unit->unit, setting->name);
+  bool is_start = kind == SETTING_START;
   if (index == YOKE_NOT_FOUND) {
     report_unknown_setting(system, unit, setting, is_start);
     return;
@@ -130,6 +135,7 @@ static void apply_setting(yoke_system* system, yoke_system_unit* unit, const yok
   const yoke_variable* variable = &unit->unit.info->variables[index];
   const yoke_causality c = variable->causality;
   const bool is_parameter = c == YOKE_PARAMETER || c == YOKE_TUNABLE;
+  is_start = kind == SETTING_VALUE ? !is_parameter : is_start;
   if (is_start ? !has_start(variable) : !is_parameter) {
     yoke__error(system->messages, setting->place, "'%s' of '%s' is %s%s", setting->name,
                 unit->unit.ops->name, causality_words[c],
@@ -142,9 +148,15 @@ static void apply_setting(yoke_system* system, yoke_system_unit* unit, const yok
   snprintf(what, sizeof what, "%s '%s' of '%s'", is_start ? "start value" : "parameter",
            setting->name, unit->name);
   const void* value = convert(system, setting, variable, what);
-  if (value != NULL &&
-      yoke__unit_set(&unit->unit, index, value, yoke__variable_size(variable)) < 0) {
-    yoke__error(system->messages, setting->place, "%s was refused by the unit", what);
+  if (value == NULL) {
+    return;
+  }
+  const yoke_status status =
+      yoke__unit_set(&unit->unit, index, value, yoke__variable_size(variable));
+  if (status < 0) {
+    const char* reason = yoke__unit_reason(&unit->unit);
+    yoke__error(system->messages, setting->place, "%s was refused by the unit%s%s", what,
+                reason[0] == '\0' ? "" : ": ", reason);
   }
 }
 
@@ -165,14 +177,16 @@ static yoke_status collect_arguments(yoke_system* system, const yoke_system_unit
                                      yoke_unit_args* args) {
   const yoke_scenario_unit* source = unit->source;
   yoke_argument* arguments =
-      yoke__arena_array(&system->arena, source->n_with + 1, sizeof *arguments);
+      yoke__arena_array(&system->arena, source->n_with + source->n_values + 1, sizeof *arguments);
   if (arguments == NULL) {
     return YOKE_NO_MEMORY;
   }
-  *args = (yoke_unit_args){unit->name, system->scenario->directory, arguments, 0};
+  *args = (yoke_unit_args){unit->name, system->scenario->directory, arguments, 0,
+                           unit->unit.ops->context};
   bool is_sound = true;
-  for (size_t i = 0; i < source->n_with; i++) {
-    const yoke_setting* setting = &source->with[i];
+  for (size_t i = 0; i < source->n_with + source->n_values; i++) {
+    const yoke_setting* setting =
+        i < source->n_with ? &source->with[i] : &source->values[i - source->n_with];
     const yoke_variable* variable = find_structure(unit->unit.ops, setting->name);
     if (variable == NULL) {
       continue;
@@ -191,10 +205,68 @@ static yoke_status collect_arguments(yoke_system* system, const yoke_system_unit
   return is_sound ? YOKE_OK : YOKE_BAD_INPUT;
 }
 
+// Spinning pays only while every thread and every isolated unit has a processor of its own.
+static yoke_unit_wait choose_wait(const yoke_system* system, const yoke_scenario_unit* source) {
+  if (source->isolation.wait != YOKE_SCENARIO_WAIT_AUTO) {
+    return (yoke_unit_wait)source->isolation.wait;
+  }
+  int n = system->n_threads;
+  for (size_t i = 0; i < system->scenario->n_units; i++) {
+    n += system->scenario->units[i].isolation.is_given;
+  }
+  return n <= yoke__os_n_processors() ? YOKE_WAIT_SPIN : YOKE_WAIT_SLEEP;
+}
+
+// an FMU, or a native model that is to run in a process of its own
+static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
+  const yoke_scenario_unit* source = unit->source;
+  const bool is_model = strcmp(source->kind, "model") == 0;
+  if (system->store == NULL) {
+    YOKE_TRY(yoke__unit_store_create(&system->store));
+  }
+  const char* path = source->type;
+  if (!is_model && path[0] != '/') {
+    const size_t n = yoke__os_path_join(system->scenario->directory, source->type, NULL, 0) + 1;
+    char* joined = yoke__arena_take(&system->arena, n);
+    if (joined == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    yoke__os_path_join(system->scenario->directory, source->type, joined, n);
+    path = joined;
+  }
+  const yoke_unit_file_settings settings = {
+      .kind = source->kind,
+      .path = path,
+      .name = unit->name,
+      .place = source->type_place,
+      .interface_type = (yoke_unit_interface)source->interface_type,
+      .solver = source->solver.method,
+      .solver_step = source->solver.step,
+      .solver_tolerance = source->solver.tolerance,
+      .is_logging = source->is_logging,
+      .is_event_mode_off = source->is_event_mode_off,
+      .is_isolated = source->isolation.is_given,
+      .wait = choose_wait(system, source),
+      .timeout_s = source->isolation.timeout_s,
+      .max_memory = (uint64_t)source->isolation.memory,
+  };
+  const size_t n_errors = system->messages->n_errors;
+  const yoke_status status =
+      yoke__unit_store_open(system->store, &settings, system->messages, &unit->unit.ops);
+  if (status < 0 && system->messages->n_errors == n_errors) {
+    yoke__error(system->messages, source->type_place, "unit '%s': %s", unit->name,
+                yoke_status_text(status));
+  }
+  return status == YOKE_NO_MEMORY ? status : status < 0 ? YOKE_BAD_INPUT : YOKE_OK;
+}
+
 static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
   const yoke_scenario_unit* source = unit->source;
   if (source->type == NULL) {
     return YOKE_BAD_INPUT;  // reported when the file was read
+  }
+  if (strcmp(source->kind, "fmu") == 0) {
+    return open_file(system, unit);
   }
   const yoke_unit_ops* ops = yoke__models_find(system->models, source->type);
   if (ops == NULL) {
@@ -205,14 +277,14 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
     return YOKE_BAD_INPUT;
   }
   unit->unit.ops = ops;
-  return YOKE_OK;
+  return source->isolation.is_given ? open_file(system, unit) : YOKE_OK;
 }
 
 static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
   YOKE_TRY(find_type(system, unit));
   yoke_unit_args args;
   YOKE_TRY(collect_arguments(system, unit, &args));
-  char err[512] = "";
+  char err[1024] = "";
   const yoke_status status =
       yoke__unit_create(unit->unit.ops, &args, &system->arena, &unit->unit, err, sizeof err);
   if (status < 0) {
@@ -231,11 +303,16 @@ static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
   }
   for (size_t i = 0; i < unit->source->n_with; i++) {
     if (find_structure(unit->unit.ops, unit->source->with[i].name) == NULL) {
-      apply_setting(system, unit, &unit->source->with[i], false);
+      apply_setting(system, unit, &unit->source->with[i], SETTING_WITH);
     }
   }
   for (size_t i = 0; i < unit->source->n_start; i++) {
-    apply_setting(system, unit, &unit->source->start[i], true);
+    apply_setting(system, unit, &unit->source->start[i], SETTING_START);
+  }
+  for (size_t i = 0; i < unit->source->n_values; i++) {
+    if (find_structure(unit->unit.ops, unit->source->values[i].name) == NULL) {
+      apply_setting(system, unit, &unit->source->values[i], SETTING_VALUE);
+    }
   }
   return YOKE_OK;
 }

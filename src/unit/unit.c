@@ -307,6 +307,11 @@ void yoke__unit_terminate(const yoke_unit* unit) {
   }
 }
 
+const char* yoke__unit_reason(const yoke_unit* unit) {
+  const char* own = unit->ops->reason == NULL ? NULL : unit->ops->reason(unit->self);
+  return own == NULL ? "" : own;
+}
+
 static bool is_flat(const yoke_unit* unit) {
   return unit->ops->save == NULL && (unit->info->flags & YOKE_UNIT_FLAT) != 0;
 }

@@ -54,6 +54,9 @@ yoke_status yoke__unit_enter_init(const yoke_unit* unit, double t_start, double 
 yoke_status yoke__unit_exit_init(const yoke_unit* unit);
 void yoke__unit_terminate(const yoke_unit* unit);
 
+// The unit's own words for its last failure, or "".
+const char* yoke__unit_reason(const yoke_unit* unit);
+
 static inline bool yoke__unit_can_refresh(const yoke_unit* unit) {
   return unit->ops->refresh != NULL;
 }

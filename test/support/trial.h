@@ -28,7 +28,7 @@ static inline yoke_argument trial_whole(const char* name, const int64_t* value) 
 
 static inline void trial_open(trial* d, const yoke_unit_ops* ops, const yoke_argument* arguments,
                               size_t n) {
-  const yoke_unit_args args = {"unit", ".", arguments, n};
+  const yoke_unit_args args = {"unit", ".", arguments, n, ops->context};
   char err[512] = "";
   *d = (trial){0};
   if (yoke__unit_create(ops, &args, &d->arena, &d->unit, err, sizeof err) < 0) {
@@ -39,7 +39,7 @@ static inline void trial_open(trial* d, const yoke_unit_ops* ops, const yoke_arg
 // create must fail with a text that holds `part`
 static inline void trial_refuses(const yoke_unit_ops* ops, const yoke_argument* arguments, size_t n,
                                  const char* part) {
-  const yoke_unit_args args = {"unit", ".", arguments, n};
+  const yoke_unit_args args = {"unit", ".", arguments, n, ops->context};
   char err[512] = "";
   trial d = {0};
   const yoke_status status = yoke__unit_create(ops, &args, &d.arena, &d.unit, err, sizeof err);

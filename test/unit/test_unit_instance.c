@@ -132,7 +132,7 @@ typedef struct fixture {
 } fixture;
 
 static void open_unit(fixture* f, const yoke_unit_ops* ops) {
-  const yoke_unit_args args = {"unit", ".", NULL, 0};
+  const yoke_unit_args args = {"unit", ".", NULL, 0, ops->context};
   char err[256] = "";
   *f = (fixture){0};
   if (yoke__unit_create(ops, &args, &f->arena, &f->unit, err, sizeof err) < 0) {
@@ -594,7 +594,7 @@ static void test_what_is_not_supported(void** state) {
 
 static void check_refused(const yoke_unit_ops* ops, const yoke_argument* argument,
                           yoke_status status, const char* text) {
-  const yoke_unit_args args = {"unit", "folder", argument, argument != NULL};
+  const yoke_unit_args args = {"unit", "folder", argument, argument != NULL, ops->context};
   fixture f = {0};
   char err[256] = "";
   assert_int_equal(yoke__unit_create(ops, &args, &f.arena, &f.unit, err, sizeof err), status);

@@ -155,7 +155,7 @@ static unsigned char* take(size_t size) {
 }
 
 static yoke_unit_args arguments_of(const yoke_unit_ops* ops) {
-  yoke_unit_args args = {"unit", ".", NULL, 0};
+  yoke_unit_args args = {"unit", ".", NULL, 0, ops->context};
   if (strcmp(ops->name, "label") == 0) {
     args.arguments = label_arguments;
     args.n_arguments = 1;

@@ -1,0 +1,277 @@
+// Cost of the master around FMUs: two trivial ones in a ring, against a bare loop that only calls get, set and doStep on the
+// same binaries in the same run; growth with units and variables; what recording adds. `bench_fmu --gate` exits 1 if a
+// ratio is above its limit. The FMUs are those of the tests: YOKE_FMUS names their folder.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+#include "fmi/fmi_binary.h"
+#include "fmi/fmi_package.h"
+#include "master/master_run.h"
+
+#define LIMIT        2.0    // whole step : bare loop
+#define GROWTH_LIMIT 1.5    // cost per unit and per variable, large : small
+#define RECORD_LIMIT 200.0  // ns per value, printed and compared with the bare loop's own time
+enum { N_STEPS = 100000, BATCH = 2000 };
+
+static const char* folder;
+
+static double smaller(double a, double b) {
+  return a < b ? a : b;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the bare loop
+
+static void say_nothing(fmi2ComponentEnvironment e, fmi2String n, fmi2Status s, fmi2String c,
+                        fmi2String m, ...) {
+  (void)e, (void)n, (void)s, (void)c, (void)m;
+}
+
+static const fmi2CallbackFunctions callbacks = {say_nothing, calloc, free, NULL, NULL};
+
+static void say_nothing3(fmi3InstanceEnvironment e, fmi3Status s, fmi3String c, fmi3String m) {
+  (void)e, (void)s, (void)c, (void)m;
+}
+
+static yoke_fmi_package* open_package(const char* name, yoke_fmi_binary** binary) {
+  char path[4096], library[4200], err[512] = "";
+  snprintf(path, sizeof path, "%s/%s.fmu", folder, name);
+  yoke_messages messages = {0};
+  yoke_fmi_package* package = NULL;
+  if (yoke__fmi_open(path, &messages, &package) < 0 || yoke__fmi_unpack(package, &messages) < 0) {
+    yoke__messages_print(&messages, stderr);
+    exit(1);
+  }
+  yoke__messages_free(&messages);
+  yoke__fmi_binary_path(package, &package->description->co_simulation, library, sizeof library);
+  if (yoke__fmi_binary_open(library, package->description->co_simulation.model_identifier,
+                            package->description->version, YOKE_FMI_CS, binary, err,
+                            sizeof err) < 0) {
+    fprintf(stderr, "%s\n", err);
+    exit(1);
+  }
+  return package;
+}
+
+static void references(const yoke_fmi_description* d, uint32_t* u, uint32_t* y) {
+  for (size_t i = 0; i < d->n_variables; i++) {
+    if (d->variables[i].causality == YOKE_FMI_INPUT) {
+      *u = d->variables[i].reference;
+    } else if (d->variables[i].causality == YOKE_FMI_OUTPUT) {
+      *y = d->variables[i].reference;
+    }
+  }
+}
+
+static double bare2_ns(void) {
+  yoke_fmi_binary* binary = NULL;
+  yoke_fmi_package* package = open_package("trivial2", &binary);
+  const yoke_fmi2* f = &binary->f2;
+  uint32_t u = 0, y = 0;
+  references(package->description, &u, &y);
+  fmi2Component c[2];
+  for (int i = 0; i < 2; i++) {
+    c[i] = f->Instantiate("a", fmi2CoSimulation, package->description->token, "file:///tmp",
+                          &callbacks, fmi2False, fmi2False);
+    f->SetupExperiment(c[i], fmi2False, 0, 0, fmi2False, 0);
+    f->EnterInitializationMode(c[i]);
+    f->ExitInitializationMode(c[i]);
+  }
+  double best = 1e30, value[2] = {1, 0.5};
+  const double h = 1e-3;
+  for (int k = 0; k < N_STEPS; k += BATCH) {
+    const int64_t start = yoke__os_now_ns();
+    for (int i = k; i < k + BATCH; i++) {
+      f->SetReal(c[0], &u, 1, &value[1]);
+      f->SetReal(c[1], &u, 1, &value[0]);
+      f->DoStep(c[0], i * h, h, fmi2True);
+      f->DoStep(c[1], i * h, h, fmi2True);
+      f->GetReal(c[0], &y, 1, &value[0]);
+      f->GetReal(c[1], &y, 1, &value[1]);
+    }
+    best = smaller(best, (double)(yoke__os_now_ns() - start) / BATCH);
+  }
+  f->FreeInstance(c[0]);
+  f->FreeInstance(c[1]);
+  yoke__fmi_binary_close(&binary);
+  yoke__fmi_close(&package);
+  return best;
+}
+
+static double bare3_ns(void) {
+  yoke_fmi_binary* binary = NULL;
+  yoke_fmi_package* package = open_package("trivial3", &binary);
+  const yoke_fmi3* f = &binary->f3;
+  uint32_t u = 0, y = 0;
+  references(package->description, &u, &y);
+  fmi3Instance c[2];
+  for (int i = 0; i < 2; i++) {
+    c[i] = f->InstantiateCoSimulation("a", package->description->token, "/tmp/", false, false,
+                                      false, false, NULL, 0, NULL, say_nothing3, NULL);
+    f->EnterInitializationMode(c[i], false, 0, 0, false, 0);
+    f->ExitInitializationMode(c[i]);
+  }
+  double best = 1e30, value[2] = {1, 0.5}, last = 0;
+  bool event = false, end = false, early = false;
+  const double h = 1e-3;
+  for (int k = 0; k < N_STEPS; k += BATCH) {
+    const int64_t start = yoke__os_now_ns();
+    for (int i = k; i < k + BATCH; i++) {
+      f->SetFloat64(c[0], &u, 1, &value[1], 1);
+      f->SetFloat64(c[1], &u, 1, &value[0], 1);
+      f->DoStep(c[0], i * h, h, true, &event, &end, &early, &last);
+      f->DoStep(c[1], i * h, h, true, &event, &end, &early, &last);
+      f->GetFloat64(c[0], &y, 1, &value[0], 1);
+      f->GetFloat64(c[1], &y, 1, &value[1], 1);
+    }
+    best = smaller(best, (double)(yoke__os_now_ns() - start) / BATCH);
+  }
+  f->FreeInstance(c[0]);
+  f->FreeInstance(c[1]);
+  yoke__fmi_binary_close(&binary);
+  yoke__fmi_close(&package);
+  return best;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the master
+
+static yoke_system* build(const char* text, yoke_state** state) {
+  yoke_messages messages = {0};
+  yoke_scenario* scenario = NULL;
+  yoke_system* system = NULL;
+  yoke_status status =
+      yoke__scenario_read(text, strlen(text), "bench.yaml", NULL, 0, &messages, &scenario);
+  status = status < 0 ? status : yoke__system_build(scenario, NULL, &messages, &system);
+  status = status < 0 ? status : yoke__master_create(system, &messages, state);
+  if (status < 0) {
+    yoke__messages_print(&messages, stderr);
+    exit(1);
+  }
+  yoke__messages_free(&messages);
+  return system;
+}
+
+// time per macro step of a system file; record: every row goes to a ring that holds them all
+static double system_ns(const char* text, bool has_ring, int n_steps, size_t* n_columns) {
+  yoke_state* state = NULL;
+  yoke_system* system = build(text, &state);
+  char err[256] = "";
+  const int batch = n_steps < BATCH ? n_steps : BATCH;
+  const yoke_record_settings settings = {.formats = 0, .n_ring_rows = (size_t)n_steps + 16};
+  if (has_ring && yoke__record_open(&settings, system->columns, system->n_columns, &state->record,
+                                    err, sizeof err) < 0) {
+    fprintf(stderr, "%s\n", err);
+    exit(1);
+  }
+  double best = 1e30;
+  for (int k = 0; k < n_steps; k += batch) {
+    const int64_t start = yoke__os_now_ns();
+    for (int i = 0; i < batch; i++) {
+      if (yoke__master_step(system, state) < 0) {
+        fprintf(stderr, "%s\n", state->failure.text);
+        exit(1);
+      }
+    }
+    best = smaller(best, (double)(yoke__os_now_ns() - start) / batch);
+  }
+  if (n_columns != NULL) {
+    *n_columns = system->n_columns;
+  }
+  if (state->record != NULL) {
+    yoke_record_info info;
+    yoke__record_close(&state->record, &info, err, sizeof err);
+  }
+  yoke__master_destroy(system, &state);
+  yoke__system_destroy(&system);
+  return best;
+}
+
+// n units of one FMU in a ring, all of their n_vars inputs connected
+static char* ring_text(const char* fmu, const char* u, const char* y, int n, int n_vars) {
+  const size_t room = 4096 + (size_t)n * (strlen(folder) + 128 + (size_t)n_vars * 64);
+  char* text = malloc(room);
+  size_t at = (size_t)snprintf(text, room,
+                               "yoke: 1\ntime: {stop: 1e6, step: 1e-3}\nquality: {find: false}\n"
+                               "units:\n");
+  for (int i = 0; i < n; i++) {
+    at += (size_t)snprintf(text + at, room - at, "  u%d: {fmu: '%s/%s.fmu'}\n", i, folder, fmu);
+  }
+  at += (size_t)snprintf(text + at, room - at, "connections:\n");
+  for (int i = 0; i < n; i++) {
+    for (int k = 0; k < n_vars; k++) {
+      char number[16] = "";
+      if (n_vars > 1) {
+        snprintf(number, sizeof number, "%d", k);
+      }
+      at += (size_t)snprintf(text + at, room - at, "  - u%d.%s%s -> u%d.%s%s\n", i, y, number,
+                             (i + 1) % n, u, number);
+    }
+  }
+  return text;
+}
+
+static double ring_ns(const char* fmu, int n, int n_vars, bool has_ring, int n_steps,
+                      size_t* n_columns) {
+  char* text = ring_text(fmu, "u", "y", n, n_vars);
+  const double ns = system_ns(text, has_ring, n_steps, n_columns);
+  free(text);
+  return ns;
+}
+
+static void find_folder(void) {
+  folder = getenv("YOKE_FMUS");
+  folder = folder == NULL ? "build/release/test/fmus" : folder;
+}
+
+int main(int argc, char** argv) {
+  const bool is_gate = argc > 1 && strcmp(argv[1], "--gate") == 0;
+  find_folder();
+  yoke__os_float_mode_set();
+  double bare2 = 1e30, bare3 = 1e30, two2 = 1e30, two3 = 1e30;
+  for (int round = 0;
+       round < 5 || (is_gate && round < 40 && (two2 > LIMIT * bare2 || two3 > LIMIT * bare3));
+       round++) {
+    bare2 = smaller(bare2, bare2_ns());
+    two2 = smaller(two2, ring_ns("trivial2", 2, 1, false, N_STEPS, NULL));
+    bare3 = smaller(bare3, bare3_ns());
+    two3 = smaller(two3, ring_ns("trivial3", 2, 1, false, N_STEPS, NULL));
+    if (round >= 5) {
+      yoke__os_sleep_ns(300000000);
+    }
+  }
+  printf("two trivial FMUs of FMI 2.0   bare loop %6.1f ns, Yoke %6.1f ns per step: %.2fx (limit "
+         "%g)\n",
+         bare2, two2, two2 / bare2, LIMIT);
+  printf("two trivial FMUs of FMI 3.0   bare loop %6.1f ns, Yoke %6.1f ns per step: %.2fx (limit "
+         "%g)\n",
+         bare3, two3, two3 / bare3, LIMIT);
+
+  double few = 1e30, many = 1e30, narrow = 1e30, wide = 1e30, recorded = 1e30;
+  size_t n_columns = 0;
+  for (int round = 0; round < 3; round++) {
+    few = smaller(few, ring_ns("trivial2", 10, 1, false, 4000, NULL) / 10);
+    many = smaller(many, ring_ns("trivial2", 200, 1, false, 4000, NULL) / 200);
+    narrow = smaller(narrow, ring_ns("wide2", 2, 8, false, 4000, NULL));
+    wide = smaller(wide, ring_ns("wide2", 2, 64, false, 4000, NULL));
+    recorded = smaller(recorded, ring_ns("wide2", 2, 64, true, 4000, &n_columns));
+  }
+  const double growth = many / few;
+  printf(
+      "units                         %6.1f ns per unit with 10, %.1f with 200: %.2fx (limit %g)\n",
+      few, many, growth, GROWTH_LIMIT);
+  printf("variables                     %6.1f ns per step with 2 x 8 connected, %.1f with 2 x 64\n",
+         narrow, wide);
+  const double per_value = (recorded - wide) / (double)(n_columns + 1);
+  printf("recording to the ring adds    %6.2f ns per value (%zu columns; limit %g)\n", per_value,
+         n_columns, RECORD_LIMIT);
+  const bool is_over = two2 > LIMIT * bare2 || two3 > LIMIT * bare3 || growth > GROWTH_LIMIT;
+  if (is_gate && is_over) {
+    fprintf(stderr, "bench_fmu: a ratio is above its limit\n");
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,109 @@
+// `yoke run x.fmu`: the system file that would be written for one FMU on its own.
+//
+// Times come from the default experiment; without one the run takes 1 s. A missing step is a thousandth of the time,
+// rounded down to 1, 2 or 5 times a power of ten.
+#include "scenario/scenario_fmu.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_number.h"
+#include "fmi/fmi_package.h"
+#include "scenario/scenario.h"
+
+bool yoke__scenario_is_fmu(const char* path) {
+  const size_t n = strlen(path);
+  if (n < 4 || path[n - 4] != '.') {
+    return false;
+  }
+  return tolower((unsigned char)path[n - 3]) == 'f' && tolower((unsigned char)path[n - 2]) == 'm' &&
+         tolower((unsigned char)path[n - 1]) == 'u';
+}
+
+static void round_step(double length, char* to, size_t size) {
+  const int exponent = (int)floor(log10(length / 1000));
+  const double digits = length / 1000 / pow(10, exponent);
+  snprintf(to, size, "%de%d", digits >= 4.999999 ? 5 : digits >= 1.999999 ? 2 : 1, exponent);
+}
+
+// the file's name as the name of a unit: letters, digits, '_' and '-'
+static void name_unit(const char* path, char* to, size_t size) {
+  size_t n = 0;
+  const char* stem = yoke__scenario_stem(path, &n);
+  size_t k = 0;
+  for (size_t i = 0; i < n && k + 2 < size; i++) {
+    const bool is_plain = isalnum((unsigned char)stem[i]) || stem[i] == '_' || stem[i] == '-';
+    if (k == 0 && !isalpha((unsigned char)stem[i]) && stem[i] != '_') {
+      to[k++] = '_';
+    }
+    to[k++] = is_plain ? stem[i] : '_';
+  }
+  to[k] = '\0';
+  if (k == 0 || strcmp(to, "bond") == 0) {
+    snprintf(to, size, "fmu");
+  }
+}
+
+// in quotes of YAML: each quote twice
+static void quote(const char* text, char* to, size_t size) {
+  size_t k = 0;
+  for (const char* c = text; *c != '\0' && k + 2 < size; c++) {
+    if (*c == '\'') {
+      to[k++] = '\'';
+    }
+    to[k++] = *c;
+  }
+  to[k] = '\0';
+}
+
+static void choose_times(const yoke_fmi_experiment* e, const char* path, yoke_messages* messages,
+                         double* start, double* stop, char* step, size_t size) {
+  *start = e->has_start ? e->start : 0;
+  *stop = e->has_stop && e->stop > *start ? e->stop : *start + 1;
+  if (e->has_step && e->step > 0 && e->step <= *stop - *start) {
+    yoke__number_format(e->step, step);
+    return;
+  }
+  round_step(*stop - *start, step, size);
+  yoke__message_add(messages, YOKE_NOTE, (yoke_place){path, 0, 0},
+                    "the FMU proposes no step: %s s is taken; set another with --set time.step=...",
+                    step);
+}
+
+yoke_status yoke__scenario_fmu_text(const char* path, yoke_messages* messages, char** text,
+                                    size_t* n) {
+  // its warnings are told when the unit is made
+  yoke_messages told = {0};
+  yoke_fmi_package* package = NULL;
+  const yoke_status status = yoke__fmi_open(path, &told, &package);
+  for (const yoke_message* m = told.first; m != NULL && status < 0; m = m->next) {
+    yoke__message_add(messages, m->severity, m->place, "%s", m->text);
+  }
+  yoke__messages_free(&told);
+  YOKE_TRY(status);
+  double start = 0, stop = 1;
+  char step[YOKE_NUMBER_SIZE], name[128], file[4096];
+  choose_times(&package->description->experiment, path, messages, &start, &stop, step, sizeof step);
+  yoke__fmi_close(&package);
+  name_unit(path, name, sizeof name);
+  const char* slash = strrchr(path, '/');
+  quote(slash == NULL ? path : slash + 1, file, sizeof file);
+
+  // whole steps only
+  char from[YOKE_NUMBER_SIZE], to[YOKE_NUMBER_SIZE];
+  yoke__number_format(start, from);
+  yoke__number_format(stop, to);
+  const size_t room = strlen(file) + 512;
+  *text = malloc(room);
+  if (*text == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  *n = (size_t)snprintf(*text, room,
+                        "yoke: 1\nname: '%s'\ntime: {start: %s, stop: %s, step: %s}\n"
+                        "units: {%s: {fmu: '%s'}}\n",
+                        file, from, to, step, name, file);
+  return YOKE_OK;
+}

@@ -1,0 +1,243 @@
+// The inside of an FMU unit, shared by the files of this folder.
+//
+//   unit_fmu.c      opens the file, fills the table of operations, creates and closes instances, state images
+//   fmu_layout.c    description -> variables as the rest of the library sees them
+//   fmu_log.c       messages of the binary, kept until somebody asks
+//   fmu_version2.c  calls of FMI 2.0             fmu_version3.c  calls of FMI 3.0
+//   fmu_version1.c  FMI 1.0 in the words of 2.0
+//   fmu_cs2.c       co-simulation, FMI 2.0       fmu_cs3.c       co-simulation, FMI 3.0 with events
+//   fmu_me.c        model exchange: a solver around either version
+#ifndef YOKE_UNIT_FMU_FMU_H
+#define YOKE_UNIT_FMU_FMU_H
+
+#include "base/base_arena.h"
+#include "base/base_message.h"
+#include "base/base_os.h"
+#include "fmi/fmi2.h"
+#include "fmi/fmi3.h"
+#include "fmi/fmi_binary.h"
+#include "fmi/fmi_description.h"
+#include "fmi/fmi_package.h"
+#include "unit/unit_file.h"
+#include "yoke/unit.h"
+
+#define FMU_TEXT_SIZE      256   // bytes of a string variable, NUL included
+#define FMU_PARAMETER_SIZE 4096  // of a string parameter
+#define FMU_BINARY_SIZE    4096  // of a binary variable that does not say how long it gets
+
+// A file with the settings of one unit.
+typedef struct fmu_file {
+  yoke_unit_file base;
+  yoke_arena arena;
+  yoke_unit_file_settings settings;
+  yoke_fmi_package* package;  // the store's
+  const yoke_fmi_description* description;
+  const yoke_fmi_interface* interface_type;
+  bool is_model_exchange;
+  yoke_unit_ops ops;         // this unit's table
+  yoke_unit_ops isolated;    // the same through another process, if that is wanted
+  yoke_variable* structure;  // structural parameters
+  size_t n_structure;
+} fmu_file;
+
+// The FMI side of a yoke variable (same index as in info.variables).
+typedef struct fmu_slot {
+  uint32_t variable;  // index in the description
+  uint32_t n;         // elements
+  uint32_t reference;
+  uint8_t type;           // yoke_fmi_type
+  const int64_t* values;  // enumeration: values of the items, in the order of yoke_variable.items
+  size_t n_values;
+} fmu_slot;
+
+// Real inputs or outputs as the dense vector sees them.
+typedef struct fmu_dense {
+  const uint32_t* refs;    // Float64: one per variable
+  size_t n_refs, n;        // variables, numbers
+  const size_t* index;     // per number its place in the dense vector; NULL: 0, 1, 2, ...
+  double* numbers;         // n, if there is an index
+  const uint32_t* refs32;  // Float32, the same
+  size_t n_refs32, n32;
+  const size_t* index32;
+  float* numbers32;
+} fmu_dense;
+
+typedef struct fmu_layout {
+  yoke_unit_info info;
+  const fmu_slot* slots;  // info.n_variables
+  fmu_dense inputs, outputs;
+  size_t clock;  // index of the independent variable, or YOKE_FMI_NONE
+  size_t n_u, n_y;
+  bool is_feedthrough_cut;  // more pairs than anybody can keep
+} fmu_layout;
+
+enum { FMU_LOG_SIZE = 32768 };
+
+// Messages of the binary, oldest first: level, text, NUL; level, text, NUL; ... Full: further ones are counted.
+typedef struct fmu_log {
+  size_t used, n_dropped;
+  bool is_verbose;
+  char last[512];  // the newest warning or error, for failures
+  char text[FMU_LOG_SIZE];
+} fmu_log;
+
+typedef enum fmu_phase {
+  FMU_INSTANTIATED,
+  FMU_INITIALISING,
+  FMU_RUNNING,
+  FMU_FAILED,  // returned error: only free is allowed
+  FMU_DEAD,    // returned fatal: nothing is allowed
+  FMU_TERMINATED,
+} fmu_phase;
+
+// What an event update of model exchange or event mode brings.
+typedef struct fmu_event {
+  bool is_again_needed;  // another update at the same time
+  bool is_end_wanted;
+  bool are_nominals_changed, are_states_changed;
+  bool has_next;  // a time event is known
+  double t_next;
+} fmu_event;
+
+typedef struct fmu fmu;
+
+// The calls that differ between the versions. Every one returns YOKE_OK or a failure with fmu->message set (through
+// yoke__fmu_check). storage: as in yoke/unit.h.
+typedef struct fmu_version {
+  yoke_status (*instantiate)(fmu* f, char* err, size_t err_size);  // after bind
+  void (*free_instance)(fmu* f);
+  yoke_status (*set)(fmu* f, const fmu_slot* slot, const yoke_variable* v, const void* storage);
+  yoke_status (*get)(fmu* f, const fmu_slot* slot, const yoke_variable* v, void* storage);
+  yoke_status (*set_reals)(fmu* f, const fmu_dense* dense, const double numbers[]);
+  yoke_status (*get_reals)(fmu* f, const fmu_dense* dense, double numbers[]);
+  yoke_status (*enter_init)(fmu* f, double t_start, double t_stop);
+  yoke_status (*exit_init)(fmu* f);
+  yoke_status (*terminate)(fmu* f);
+  yoke_status (*get_state)(fmu* f, void** state);  // *state NULL: a new one
+  yoke_status (*set_state)(fmu* f, void* state);
+  void (*free_state)(fmu* f, void** state);
+  yoke_status (*state_size)(fmu* f, void* state, size_t* size);
+  yoke_status (*write_state)(fmu* f, void* state, void* bytes, size_t size);
+  yoke_status (*read_state)(fmu* f, const void* bytes, size_t size, void** state);
+  yoke_status (*directional)(fmu* f, const uint32_t unknowns[], size_t n_unknowns,
+                             const uint32_t knowns[], size_t n_knowns, const double seed[],
+                             double out[]);
+  // model exchange
+  yoke_status (*enter_event_mode)(fmu* f);
+  yoke_status (*update_discrete_states)(fmu* f, fmu_event* event);
+  yoke_status (*enter_continuous_mode)(fmu* f);
+  yoke_status (*completed_step)(fmu* f, bool* is_event_needed, bool* is_end_wanted);
+  yoke_status (*set_time)(fmu* f, double t);
+  yoke_status (*set_states)(fmu* f, const double x[], size_t n);
+  yoke_status (*get_states)(fmu* f, double x[], size_t n);
+  yoke_status (*get_nominals)(fmu* f, double x[], size_t n);
+  yoke_status (*get_derivatives)(fmu* f, double dx[], size_t n);
+  yoke_status (*get_indicators)(fmu* f, double z[], size_t n);
+} fmu_version;
+
+extern const fmu_version yoke__fmu_version1, yoke__fmu_version2, yoke__fmu_version3;
+
+enum { FMU_NEAR_REFS = 8 };
+
+// What a step of FMI 2.0 touches, in as few cache lines as it takes.
+typedef struct fmu_near {
+  fmi2SetRealTYPE* set_real;
+  fmi2DoStepTYPE* do_step;
+  fmi2GetRealTYPE* get_real;
+  const uint32_t *inputs, *outputs;  // in `refs` if they fit
+  size_t n_inputs, n_outputs;
+  uint32_t refs[2 * FMU_NEAR_REFS];
+} fmu_near;
+
+// One instance: `self` of the unit.
+struct fmu {
+  // what every step touches
+  fmu_near near;
+  void* instance;       // fmi2Component, fmi3Instance
+  const yoke_fmi2* f2;  // of the binary, according to the version
+  const yoke_fmi3* f3;
+  fmu_layout layout;
+  double t_end;  // where the last step was asked to end
+  fmu_phase phase;
+  int no_set_prior;  // noSetFMUStatePriorToCurrentPoint: nobody rolls back
+  // the rest
+  const fmu_version* version;
+  const yoke_unit_args* args;  // during create only: structural parameters are in there
+  const fmu_file* file;
+  const yoke_fmi_description* description;
+  yoke_fmi_binary* binary;
+  const char* name;
+  yoke_arena arena;
+  double t_start, t_stop;
+  char message[512];  // why the last call failed
+  fmu_log log;
+  int64_t n_cut;  // texts longer than their room
+  double drift;   // largest |own time - ours| seen [s]
+  double drift_at;
+  bool is_drift_told;
+  void** states;  // FMU states handed out through images
+  size_t n_states, n_states_room;
+  char* serial;  // for serialise: handled by unit_fmu.c
+  fmi2CallbackFunctions callbacks2;
+  char resources[4200];       // path or URI
+  struct fmu_events* events;  // FMI 3.0: room for values, event mode, clocks
+  struct fmu_solver* solver;  // fmu_me.c
+};
+
+// --- fmu_layout.c: variables of the description with the sizes that `args` gives to the structural parameters.
+// Everything lies in arena. err says why not.
+yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_args* args,
+                              yoke_arena* arena, fmu_layout* out, char* err, size_t err_size);
+// The structural parameters as `structure` of a table of operations.
+yoke_status yoke__fmu_structure(const yoke_fmi_description* d, yoke_arena* arena,
+                                yoke_variable** structure, size_t* n);
+// Numbers of a dense vector in the order in which the binary gets them, and back (only if there is an index).
+void yoke__fmu_gather(const fmu_dense* dense, const double numbers[]);
+void yoke__fmu_scatter(const fmu_dense* dense, double numbers[]);
+
+// --- fmu_log.c
+// level 0 note, 1 warning, 2 error. Notes are kept only if the log is verbose.
+void yoke__fmu_log_add(fmu_log* log, int level, const char* category, const char* text);
+void yoke__fmu_log_report(fmu_log* log, yoke_unit_say say, void* to);
+
+// --- unit_fmu.c
+// The outcome of a call: code 0 ok, 1 warning, 2 discard, 3 error, 4 fatal (5 pending: FMI 2.0). Sets message and phase
+// on failure; `call` is the function's name.
+yoke_status yoke__fmu_check(fmu* f, int code, const char* call);
+// The instance behind the contract's `const void* self`: const means "moves no state", the binary may still fail.
+static inline fmu* yoke__fmu_of(const void* self) {
+  const union {
+    const void* constant;
+    fmu* own;
+  } to = {self};
+  return to.own;
+}
+// Restores the floating-point mode if the binary changed it: before = yoke__os_float_mode() ahead of the call.
+static inline void yoke__fmu_guard(uint64_t before) {
+  if (yoke__os_float_mode() != before) {
+    yoke__os_float_mode_restore(before);
+  }
+}
+
+// Fill the operations that differ (set_inputs, get_outputs, step, event_update, refresh, set_input_derivatives,
+// exit_init, enter_init where needed); the common ones are there already.
+void yoke__fmu_fill_cs1(const fmu_file* file, yoke_unit_ops* ops);
+void yoke__fmu_fill_cs2(const fmu_file* file, yoke_unit_ops* ops);
+void yoke__fmu_fill_cs3(const fmu_file* file, yoke_unit_ops* ops);
+void yoke__fmu_fill_me(const fmu_file* file, yoke_unit_ops* ops);
+// Called at the end of create and at close, if the unit needs more of its own.
+void yoke__fmu_open_cs2(fmu* f);
+yoke_status yoke__fmu_open_cs3(fmu* f, char* err, size_t err_size);
+void yoke__fmu_close_cs3(fmu* f);
+yoke_status yoke__fmu_open_me(fmu* f, char* err, size_t err_size);
+void yoke__fmu_close_me(fmu* f);
+
+// What a step that did not return ok means (FMI 1.0 and 2.0).
+yoke_status yoke__fmu_judge_cs2(fmu* f, double t, fmi2Status status, yoke_step_result* result);
+
+// Common operations that others wrap.
+yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, char* err,
+                                 size_t err_size);
+yoke_status yoke__fmu_exit_init(void* self);
+
+#endif

@@ -1,0 +1,427 @@
+// The variables of an FMU as the rest of the library sees them.
+//
+//   Float64, Float32              real                     input, output        the same
+//   all integer types             integer (64 bit)         parameter, fixed     parameter
+//   Boolean, Clock                boolean                  parameter, tunable   tunable
+//   Enumeration                   enumeration (by name)    all others           state, read only unless it has a start value
+//   String, Binary                the same
+//
+// UInt64 values above 2^63-1 keep their bits. Structural parameters shape the arrays and are settings of create.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "unit/fmu/fmu.h"
+
+#define MAX_ELEMENTS 10000000  // of one array
+
+// ---------------------------------------------------------------------------------------------------------
+// structural parameters
+
+yoke_status yoke__fmu_structure(const yoke_fmi_description* d, yoke_arena* arena,
+                                yoke_variable** structure, size_t* n) {
+  *n = 0;
+  for (size_t i = 0; i < d->n_variables; i++) {
+    *n += d->variables[i].causality == YOKE_FMI_STRUCTURAL_PARAMETER;
+  }
+  *structure = yoke__arena_array(arena, *n + 1, sizeof **structure);
+  if (*structure == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t k = 0;
+  for (size_t i = 0; i < d->n_variables; i++) {
+    const yoke_fmi_variable* v = &d->variables[i];
+    if (v->causality != YOKE_FMI_STRUCTURAL_PARAMETER) {
+      continue;
+    }
+    int64_t start = 0;
+    yoke__fmi_start_integer(v, &start, 1);
+    (*structure)[k++] = (yoke_variable){.name = v->name,
+                                        .dim = v->unit,
+                                        .text = v->description,
+                                        .type = YOKE_INTEGER,
+                                        .causality = YOKE_PARAMETER,
+                                        .start = (double)start,
+                                        .offset = YOKE_NO_OFFSET};
+  }
+  return YOKE_OK;
+}
+
+static const yoke_argument* find_argument(const yoke_unit_args* args, const char* name) {
+  for (size_t i = 0; args != NULL && i < args->n_arguments; i++) {
+    if (strcmp(args->arguments[i].name, name) == 0) {
+      return &args->arguments[i];
+    }
+  }
+  return NULL;
+}
+
+// the size of one dimension: a number, or a structural parameter as given or as it starts
+static yoke_status read_dimension(const yoke_fmi_description* d,
+                                  const yoke_fmi_dimension* dimension, const yoke_unit_args* args,
+                                  const char* name, size_t* size, char* err, size_t err_size) {
+  *size = (size_t)dimension->start;
+  if (dimension->variable == YOKE_FMI_NONE) {
+    return YOKE_OK;
+  }
+  const yoke_fmi_variable* parameter = &d->variables[dimension->variable];
+  const yoke_argument* given = find_argument(args, parameter->name);
+  if (given == NULL) {
+    return YOKE_OK;
+  }
+  const int64_t value = *(const int64_t*)given->value;
+  if (given->type != YOKE_INTEGER || value < 0 || value > MAX_ELEMENTS) {
+    snprintf(err, err_size, "'%s' = %lld is no size for '%s': expected 0 to %d", parameter->name,
+             (long long)value, name, MAX_ELEMENTS);
+    return YOKE_BAD_INPUT;
+  }
+  *size = (size_t)value;
+  return YOKE_OK;
+}
+
+// one dimension is a column, two a matrix; more are folded into the columns
+static yoke_status read_shape(const yoke_fmi_description* d, const yoke_fmi_variable* v,
+                              const yoke_unit_args* args, size_t* n_rows, size_t* n_cols, char* err,
+                              size_t err_size) {
+  *n_rows = *n_cols = 1;
+  for (size_t i = 0; i < v->n_dimensions; i++) {
+    size_t size = 0;
+    YOKE_TRY(read_dimension(d, &d->dimensions[v->first_dimension + i], args, v->name, &size, err,
+                            err_size));
+    size_t* to = i == 0 ? n_rows : n_cols;
+    if (size != 0 && *to > MAX_ELEMENTS / size) {
+      snprintf(err, err_size, "array '%s' has more than %d elements", v->name, MAX_ELEMENTS);
+      return YOKE_BAD_INPUT;
+    }
+    *to *= size;
+  }
+  if (*n_rows != 0 && *n_cols > MAX_ELEMENTS / *n_rows) {
+    snprintf(err, err_size, "array '%s' has more than %d elements", v->name, MAX_ELEMENTS);
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// one variable
+
+static yoke_type type_of(const yoke_fmi_description* d, const yoke_fmi_variable* v) {
+  size_t n_items = 0;
+  switch ((yoke_fmi_type)v->type) {
+  case YOKE_FMI_FLOAT64:
+  case YOKE_FMI_FLOAT32:
+    return YOKE_REAL;
+  case YOKE_FMI_BOOLEAN:
+  case YOKE_FMI_CLOCK:
+    return YOKE_BOOLEAN;
+  case YOKE_FMI_STRING:
+    return YOKE_STRING;
+  case YOKE_FMI_BINARY:
+    return YOKE_BINARY;
+  case YOKE_FMI_ENUMERATION:
+    // without names it is a number
+    yoke__fmi_items(d, v, &n_items);
+    return n_items > 0 ? YOKE_ENUMERATION : YOKE_INTEGER;
+  default:
+    return YOKE_INTEGER;
+  }
+}
+
+static yoke_causality causality_of(const yoke_fmi_variable* v) {
+  switch ((yoke_fmi_causality)v->causality) {
+  case YOKE_FMI_INPUT:
+    return YOKE_INPUT;
+  case YOKE_FMI_OUTPUT:
+    return YOKE_OUTPUT;
+  case YOKE_FMI_PARAMETER:
+    return v->variability == YOKE_FMI_TUNABLE ? YOKE_TUNABLE : YOKE_PARAMETER;
+  default:
+    return YOKE_STATE;
+  }
+}
+
+static uint32_t flags_of(const yoke_fmi_variable* v) {
+  const bool has_start = v->initial == YOKE_FMI_EXACT || v->initial == YOKE_FMI_APPROX;
+  const bool is_constant = v->variability == YOKE_FMI_CONSTANT;
+  switch (causality_of(v)) {
+  case YOKE_INPUT:
+    return YOKE_VARIABLE_HAS_START;
+  case YOKE_OUTPUT:
+    return has_start && !is_constant ? YOKE_VARIABLE_HAS_START : 0;
+  case YOKE_STATE:
+    return has_start && !is_constant && v->causality == YOKE_FMI_LOCAL ? 0
+                                                                       : YOKE_VARIABLE_READ_ONLY;
+  default:
+    return 0;
+  }
+}
+
+// names and values of an enumeration; start becomes the index of its item
+static yoke_status lay_items(const yoke_fmi_description* d, const yoke_fmi_variable* from,
+                             yoke_arena* arena, yoke_variable* to, fmu_slot* slot) {
+  size_t n = 0;
+  const yoke_fmi_item* items = yoke__fmi_items(d, from, &n);
+  const char** names = yoke__arena_array(arena, n + 1, sizeof *names);
+  int64_t* values = yoke__arena_array(arena, n + 1, sizeof *values);
+  if (names == NULL || values == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  int64_t start = 0;
+  yoke__fmi_start_integer(from, &start, 1);
+  to->start = 0;
+  for (size_t i = 0; i < n; i++) {
+    names[i] = items[i].name;
+    values[i] = items[i].value;
+    to->start = items[i].value == start ? (double)i : to->start;
+  }
+  to->items = names;
+  slot->values = values;
+  slot->n_values = n;
+  return YOKE_OK;
+}
+
+static void lay_start(const yoke_fmi_variable* from, yoke_variable* to) {
+  double real = 0;
+  int64_t whole = 0;
+  if (from->start == NULL) {
+    return;
+  }
+  if (to->type == YOKE_REAL) {
+    yoke__fmi_start_real(from, &real, 1);
+    to->start = isfinite(real) ? real : 0;
+  } else if (to->type == YOKE_STRING) {
+    to->start_text = from->start;
+  } else if (to->type != YOKE_BINARY) {
+    yoke__fmi_start_integer(from, &whole, 1);
+    to->start = (double)whole;
+  }
+}
+
+static yoke_status lay_variable(const yoke_fmi_description* d, size_t index,
+                                const yoke_unit_args* args, yoke_arena* arena, yoke_variable* to,
+                                fmu_slot* slot, char* err, size_t err_size) {
+  const yoke_fmi_variable* from = &d->variables[index];
+  size_t n_rows = 1, n_cols = 1;
+  YOKE_TRY(read_shape(d, from, args, &n_rows, &n_cols, err, err_size));
+  *slot = (fmu_slot){.variable = (uint32_t)index,
+                     .n = (uint32_t)(n_rows * n_cols),
+                     .reference = from->reference,
+                     .type = from->type};
+  *to = (yoke_variable){.name = from->name,
+                        .dim = from->unit,
+                        .text = from->description,
+                        .type = type_of(d, from),
+                        .causality = causality_of(from),
+                        .flags = flags_of(from),
+                        .n_rows = n_rows,
+                        .n_cols = n_cols,
+                        .offset = YOKE_NO_OFFSET};
+  if (to->type == YOKE_STRING) {
+    const bool is_parameter = to->causality == YOKE_PARAMETER || to->causality == YOKE_TUNABLE;
+    const size_t length = from->start == NULL ? 0 : strlen(from->start) + 1;
+    to->max_size = is_parameter ? FMU_PARAMETER_SIZE : FMU_TEXT_SIZE;
+    to->max_size = length > to->max_size ? (length + 7) / 8 * 8 : to->max_size;
+  } else if (to->type == YOKE_BINARY) {
+    to->max_size = from->max_size > 0 ? ((size_t)from->max_size + 7) / 8 * 8 : FMU_BINARY_SIZE;
+  }
+  if (to->type == YOKE_ENUMERATION) {
+    return lay_items(d, from, arena, to, slot);
+  }
+  lay_start(from, to);
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// dense vectors
+
+static size_t* add_index(yoke_arena* arena, size_t n, size_t* n_taken) {
+  *n_taken = n;
+  return yoke__arena_array(arena, n + 1, sizeof(size_t));
+}
+
+// References of all real variables of one causality; an index only where both widths occur.
+static yoke_status lay_dense(const fmu_layout* layout, yoke_causality causality, yoke_arena* arena,
+                             fmu_dense* out, size_t* n_all) {
+  size_t n_vars[2] = {0, 0}, n_numbers[2] = {0, 0};
+  for (size_t i = 0; i < layout->info.n_variables; i++) {
+    const yoke_variable* v = &layout->info.variables[i];
+    const int is_single = layout->slots[i].type == YOKE_FMI_FLOAT32;
+    if (v->type == YOKE_REAL && v->causality == causality && layout->slots[i].n > 0) {
+      n_vars[is_single]++;
+      n_numbers[is_single] += layout->slots[i].n;
+    }
+  }
+  *n_all = n_numbers[0] + n_numbers[1];
+  uint32_t* refs = yoke__arena_array(arena, n_vars[0] + 1, sizeof *refs);
+  uint32_t* refs32 = yoke__arena_array(arena, n_vars[1] + 1, sizeof *refs32);
+  *out = (fmu_dense){.refs = refs, .refs32 = refs32, .n_refs = n_vars[0], .n_refs32 = n_vars[1]};
+  size_t* index = add_index(arena, n_numbers[0], &out->n);
+  size_t* index32 = add_index(arena, n_numbers[1], &out->n32);
+  out->numbers = yoke__arena_array(arena, out->n + 1, sizeof *out->numbers);
+  out->numbers32 = yoke__arena_array(arena, out->n32 + 1, sizeof *out->numbers32);
+  if (refs == NULL || refs32 == NULL || index == NULL || index32 == NULL || out->numbers == NULL ||
+      out->numbers32 == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t at = 0, k = 0, k32 = 0, r = 0, r32 = 0;
+  for (size_t i = 0; i < layout->info.n_variables; i++) {
+    const yoke_variable* v = &layout->info.variables[i];
+    const fmu_slot* slot = &layout->slots[i];
+    if (v->type != YOKE_REAL || v->causality != causality || slot->n == 0) {
+      continue;
+    }
+    const bool is_single = slot->type == YOKE_FMI_FLOAT32;
+    if (is_single) {
+      refs32[r32++] = slot->reference;
+    } else {
+      refs[r++] = slot->reference;
+    }
+    for (size_t e = 0; e < slot->n; e++, at++) {
+      if (is_single) {
+        index32[k32++] = at;
+      } else {
+        index[k++] = at;
+      }
+    }
+  }
+  out->index = out->n32 > 0 ? index : NULL;
+  out->index32 = index32;
+  return YOKE_OK;
+}
+
+void yoke__fmu_gather(const fmu_dense* dense, const double numbers[]) {
+  for (size_t i = 0; dense->index != NULL && i < dense->n; i++) {
+    dense->numbers[i] = numbers[dense->index[i]];
+  }
+  for (size_t i = 0; i < dense->n32; i++) {
+    dense->numbers32[i] = (float)numbers[dense->index32[i]];
+  }
+}
+
+void yoke__fmu_scatter(const fmu_dense* dense, double numbers[]) {
+  for (size_t i = 0; dense->index != NULL && i < dense->n; i++) {
+    numbers[dense->index[i]] = dense->numbers[i];
+  }
+  for (size_t i = 0; i < dense->n32; i++) {
+    numbers[dense->index32[i]] = (double)dense->numbers32[i];
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// feedthrough
+
+// Which pairs of output and input: the dependencies of ModelStructure, or all inputs where nothing is said. 1000 outputs
+// with 1000 inputs are a million pairs; those beyond the limit are left out, and the unit says so.
+#define MAX_PAIRS 4000000
+
+typedef struct pairs {
+  yoke_feedthrough* items;
+  size_t n, room;
+} pairs;
+
+static yoke_status add_pair(pairs* p, yoke_arena* arena, size_t output, size_t input) {
+  if (p->n >= MAX_PAIRS) {
+    return YOKE_OK;
+  }
+  if (p->n == p->room) {
+    const size_t room = p->room == 0 ? 64 : 2 * p->room;
+    yoke_feedthrough* larger = yoke__arena_array(arena, room, sizeof *larger);
+    if (larger == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    if (p->n > 0) {
+      memcpy(larger, p->items, p->n * sizeof *larger);
+    }
+    p->items = larger;
+    p->room = room;
+  }
+  p->items[p->n++] = (yoke_feedthrough){output, input};
+  return YOKE_OK;
+}
+
+// place: per variable of the description its place among those of the layout
+static yoke_status lay_feedthrough(const yoke_fmi_description* d, yoke_arena* arena,
+                                   const size_t place[], fmu_layout* layout) {
+  pairs p = {0};
+  for (size_t i = 0; i < d->outputs.n; i++) {
+    const yoke_fmi_unknown* unknown = &d->outputs.items[i];
+    const size_t output = place[unknown->variable];
+    if (output == YOKE_FMI_NONE || layout->info.variables[output].causality != YOKE_OUTPUT) {
+      continue;
+    }
+    for (size_t k = 0; unknown->has_dependencies && k < unknown->n; k++) {
+      const size_t input = place[d->dependencies[unknown->first + k]];
+      if (input != YOKE_FMI_NONE && layout->info.variables[input].causality == YOKE_INPUT) {
+        YOKE_TRY(add_pair(&p, arena, output, input));
+      }
+    }
+    for (size_t k = 0; !unknown->has_dependencies && k < layout->info.n_variables; k++) {
+      if (layout->info.variables[k].causality == YOKE_INPUT) {
+        YOKE_TRY(add_pair(&p, arena, output, k));
+      }
+    }
+  }
+  layout->info.feedthrough = p.items;
+  layout->info.n_feedthrough = p.n;
+  layout->is_feedthrough_cut = p.n >= MAX_PAIRS;
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
+static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_args* args,
+                                 yoke_arena* arena, size_t place[], fmu_layout* out, char* err,
+                                 size_t err_size) {
+  yoke_variable* variables = yoke__arena_array(arena, d->n_variables + 1, sizeof *variables);
+  fmu_slot* slots = yoke__arena_array(arena, d->n_variables + 1, sizeof *slots);
+  if (variables == NULL || slots == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n = 0;
+  for (size_t i = 0; i < d->n_variables; i++) {
+    place[i] = YOKE_FMI_NONE;
+    // structural parameters are settings of create; an alias of FMI 1.0 with the opposite sign has its twin
+    if (d->variables[i].causality == YOKE_FMI_STRUCTURAL_PARAMETER || d->variables[i].is_negated) {
+      continue;
+    }
+    YOKE_TRY(lay_variable(d, i, args, arena, &variables[n], &slots[n], err, err_size));
+    // an array of size 0 has nothing to show
+    if (slots[n].n == 0) {
+      continue;
+    }
+    if (d->variables[i].causality == YOKE_FMI_INDEPENDENT && out->clock == YOKE_FMI_NONE) {
+      out->clock = n;
+    }
+    place[i] = n++;
+  }
+  out->info.variables = variables;
+  out->info.n_variables = n;
+  out->slots = slots;
+  return YOKE_OK;
+}
+
+yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_args* args,
+                              yoke_arena* arena, fmu_layout* out, char* err, size_t err_size) {
+  *out = (fmu_layout){.clock = YOKE_FMI_NONE};
+  size_t* place = calloc(d->n_variables + 1, sizeof *place);
+  yoke_status status = YOKE_NO_MEMORY;
+  if (place != NULL) {
+    status = lay_variables(d, args, arena, place, out, err, err_size);
+  }
+  if (status >= 0) {
+    status = lay_feedthrough(d, arena, place, out);
+  }
+  free(place);
+  if (status >= 0) {
+    status = lay_dense(out, YOKE_INPUT, arena, &out->inputs, &out->n_u);
+  }
+  if (status >= 0) {
+    status = lay_dense(out, YOKE_OUTPUT, arena, &out->outputs, &out->n_y);
+  }
+  if (status == YOKE_NO_MEMORY) {
+    snprintf(err, err_size, "%s", yoke_status_text(status));
+  }
+  return status;
+}

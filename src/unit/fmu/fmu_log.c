@@ -1,0 +1,55 @@
+// Messages of a foreign binary: kept in fixed room, since they may come in the middle of a step, and told when asked.
+#include <stdio.h>
+#include <string.h>
+
+#include "unit/fmu/fmu.h"
+
+// one line: control characters become spaces, ends are trimmed
+static size_t tidy(const char* category, const char* text, char* to, size_t size) {
+  char line[2048];
+  const bool has_category = category != NULL && category[0] != '\0';
+  snprintf(line, sizeof line, "%s%s%s", has_category ? category : "", has_category ? ": " : "",
+           text == NULL ? "" : text);
+  size_t n = 0;
+  for (const char* c = line; *c != '\0' && n + 1 < size; c++) {
+    const bool is_control = (unsigned char)*c < 0x20 || *c == 0x7f;
+    if (!is_control || (n > 0 && to[n - 1] != ' ')) {
+      to[n++] = is_control ? ' ' : *c;
+    }
+  }
+  while (n > 0 && to[n - 1] == ' ') {
+    n--;
+  }
+  to[n] = '\0';
+  return n;
+}
+
+void yoke__fmu_log_add(fmu_log* log, int level, const char* category, const char* text) {
+  if (level == 0 && !log->is_verbose) {
+    return;
+  }
+  char line[sizeof log->last];
+  const size_t n = tidy(category, text, line, sizeof line);
+  if (level > 0) {
+    memcpy(log->last, line, n + 1);
+  }
+  if (log->used + n + 2 > sizeof log->text) {
+    log->n_dropped++;
+    return;
+  }
+  log->text[log->used] = (char)('0' + level);
+  memcpy(log->text + log->used + 1, line, n + 1);
+  log->used += n + 2;
+}
+
+void yoke__fmu_log_report(fmu_log* log, yoke_unit_say say, void* to) {
+  for (size_t at = 0; at < log->used; at += strlen(log->text + at) + 1) {
+    say(to, log->text[at] - '0', log->text + at + 1);
+  }
+  if (log->n_dropped > 0) {
+    char line[96];
+    snprintf(line, sizeof line, "%zu more messages did not fit and are lost", log->n_dropped);
+    say(to, 1, line);
+  }
+  log->used = log->n_dropped = 0;
+}

@@ -1,0 +1,463 @@
+// Model exchange: an FMU that gives derivatives, as a unit that can be stepped. See docs/fmu_model_exchange.md.
+//
+// Here: the operations of the table, and what reaches the FMU when. fmu_me_layout.c lays the memory, fmu_me_step.c integrates
+// and finds events, fmu_me_events.c handles them, fmu_cvode.c is the other solver.
+//
+// Between two steps the FMU is in continuous-time mode at the end of the last one. There it takes new values of continuous
+// inputs at any time and computes outputs from them, so outputs may be read again with new inputs (`refresh`). Discrete
+// inputs and tunable parameters may change in event mode only: they wait for the start of the next step.
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/fmu/fmu_solver.h"
+
+// ---------------------------------------------------------------------------------------------------------
+// inputs
+
+yoke_status yoke__fmu_me_put_inputs(fmu* f, const double u[]) {
+  fmu_solver* s = f->solver;
+  if (s->n_packed == 0) {
+    return YOKE_OK;
+  }
+  if (s->packed_from == NULL) {
+    return f->version->set_reals(f, &s->continuous, u);
+  }
+  for (size_t i = 0; i < s->n_packed; i++) {
+    s->packed[i] = u[s->packed_from[i]];
+  }
+  return f->version->set_reals(f, &s->continuous, s->packed);
+}
+
+// a value that waits for the next event, unless the FMU has it already
+static void latch_value(fmu_solver* s, size_t i, const void* value) {
+  const fmu_latch* latch = &s->latches[i];
+  unsigned char* kept = s->latched + latch->at;
+  if (s->latch_marks[i] != FMU_UNKNOWN && memcmp(kept, value, latch->size) == 0) {
+    return;
+  }
+  memcpy(kept, value, latch->size);
+  s->latch_marks[i] = FMU_PENDING;
+  s->now->is_pending = true;
+}
+
+static void forget_slopes(fmu* f) {
+  fmu_solver* s = f->solver;
+  if (s->now->has_slopes) {
+    memset(s->slopes, 0, FMU_N_SLOPES * f->layout.n_u * sizeof *s->slopes);
+    s->now->has_slopes = false;
+    yoke__fmu_cvode_forget(f);
+  }
+}
+
+static yoke_status set_inputs(void* self, const double u[], size_t n_u) {
+  fmu* f = self;
+  fmu_solver* s = f->solver;
+  if (n_u == 0) {
+    return YOKE_OK;
+  }
+  if (f->phase != FMU_RUNNING) {
+    memcpy(s->u, u, n_u * sizeof *u);
+    return f->version->set_reals(f, &f->layout.inputs, u);
+  }
+  forget_slopes(f);
+  if (memcmp(s->u, u, n_u * sizeof *u) == 0) {
+    return YOKE_OK;
+  }
+  yoke__fmu_cvode_forget(f);
+  memcpy(s->u, u, n_u * sizeof *u);
+  for (size_t i = 0; i < s->n_latches; i++) {
+    if (s->latches[i].dense != YOKE_FMI_NONE) {
+      latch_value(s, i, u + s->latches[i].dense);
+    }
+  }
+  return yoke__fmu_me_put_inputs(f, u);
+}
+
+static yoke_status set_input_derivatives(void* self, int order, const double du[], size_t n_u) {
+  fmu* f = self;
+  fmu_solver* s = f->solver;
+  if (order < 1 || order > FMU_N_SLOPES) {
+    return YOKE_NO_SUPPORT;
+  }
+  memcpy(s->slopes + (size_t)(order - 1) * n_u, du, n_u * sizeof *du);
+  for (size_t i = 0; i < n_u && !s->now->has_slopes; i++) {
+    s->now->has_slopes = du[i] != 0;
+  }
+  if (s->now->has_slopes) {
+    yoke__fmu_cvode_forget(f);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
+  fmu* f = yoke__fmu_of(self);
+  return n_y == 0 ? YOKE_OK : f->version->get_reals(f, &f->layout.outputs, y);
+}
+
+// one variable while the FMU runs
+static yoke_status set_running(fmu* f, size_t variable, const void* value) {
+  fmu_solver* s = f->solver;
+  const size_t latch = s->latch_of[variable];
+  if (latch == 0 && s->dense_of[variable] == YOKE_FMI_NONE) {
+    return YOKE_NO_SUPPORT;
+  }
+  if (s->dense_of[variable] != YOKE_FMI_NONE) {
+    memcpy(s->u + s->dense_of[variable], value, f->layout.slots[variable].n * sizeof(double));
+    yoke__fmu_cvode_forget(f);
+  }
+  if (latch > 0) {
+    latch_value(s, latch - 1, value);
+    return YOKE_OK;
+  }
+  return yoke__fmu_me_put_inputs(f, s->u);
+}
+
+static yoke_status set(void* self, size_t variable, const void* value, size_t size) {
+  (void)size;
+  fmu* f = self;
+  fmu_solver* s = f->solver;
+  const yoke_variable* v = &f->layout.info.variables[variable];
+  if (f->phase == FMU_FAILED || f->phase == FMU_DEAD) {
+    return YOKE_UNIT_FAILED;
+  }
+  if (f->phase == FMU_RUNNING) {
+    return set_running(f, variable, value);
+  }
+  if ((v->flags & YOKE_VARIABLE_READ_ONLY) != 0) {
+    return YOKE_NO_SUPPORT;
+  }
+  const size_t latch = s->latch_of[variable];
+  if (latch > 0) {
+    memcpy(s->latched + s->latches[latch - 1].at, value, s->latches[latch - 1].size);
+    s->latch_marks[latch - 1] = FMU_KNOWN;
+  }
+  if (s->dense_of[variable] != YOKE_FMI_NONE) {
+    memcpy(s->u + s->dense_of[variable], value, f->layout.slots[variable].n * sizeof(double));
+  }
+  return f->version->set(f, &f->layout.slots[variable], v, value);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// life
+
+static yoke_status exit_init(void* self) {
+  fmu* f = self;
+  fmu_solver* s = f->solver;
+  YOKE_TRY(yoke__fmu_exit_init(f));
+  s->now->t_now = f->t_start;
+  // real inputs that wait for events have now the value the initialisation gave them
+  for (size_t i = 0; i < s->n_latches; i++) {
+    if (s->latches[i].dense != YOKE_FMI_NONE) {
+      memcpy(s->latched + s->latches[i].at, s->u + s->latches[i].dense, s->latches[i].size);
+      s->latch_marks[i] = FMU_KNOWN;
+    }
+  }
+  const uint64_t mode = yoke__os_float_mode();
+  const yoke_status status = yoke__fmu_me_first_event(f);
+  yoke__fmu_guard(mode);
+  return status;
+}
+
+// With continuous time the FMU computes outputs when they are asked for; new inputs are there already.
+static yoke_status refresh(void* self, double t) {
+  (void)t;
+  const fmu* f = self;
+  return f->phase == FMU_FAILED || f->phase == FMU_DEAD ? YOKE_UNIT_FAILED : YOKE_OK;
+}
+
+// do parameters alone wait? They are no jump of the inputs.
+static bool are_parameters_pending(const fmu* f) {
+  const fmu_solver* s = f->solver;
+  for (size_t i = 0; i < s->n_latches; i++) {
+    const yoke_variable* v = &f->layout.info.variables[s->latches[i].variable];
+    if (s->latch_marks[i] == FMU_PENDING && v->causality == YOKE_INPUT) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// values that waited become known at the start of the step
+static yoke_status take_pending(fmu* f) {
+  fmu_solver* s = f->solver;
+  const bool is_quiet = are_parameters_pending(f);
+  if (s->n_x > 0) {
+    memcpy(s->x_start, s->x, s->n_x * sizeof *s->x);
+  }
+  YOKE_TRY(yoke__fmu_me_event(f, s->now->t_now));
+  // a parameter that moves a little at each exchange must not make others forget their history
+  if (is_quiet && (s->n_x == 0 || memcmp(s->x_start, s->x, s->n_x * sizeof *s->x) == 0)) {
+    s->flags &= ~(uint32_t)YOKE_STEP_EVENT_NEEDED;
+  }
+  return YOKE_OK;
+}
+
+// The FMU at the start of the step with its new inputs.
+static yoke_status begin(fmu* f, double t, double h) {
+  fmu_solver* s = f->solver;
+  s->t_step = t;
+  s->h = h;
+  s->n_events = 0;
+  s->flags = 0;
+  s->failure = YOKE_OK;
+  YOKE_TRY(yoke__fmu_me_plan(f, h));
+  const double internal = h / (double)s->n_internal;
+  s->tolerance_s = 4 * DBL_EPSILON * fabs(t) + fmin(1e-12, 1e-9 * internal);
+  // the FMU may stand a rounding further than the caller's t, and no time may be told that lies before an event
+  const double ahead = s->now->t_now - t;
+  s->t_floor = ahead > 0 && ahead <= s->tolerance_s ? s->now->t_now : t;
+  YOKE_TRY(yoke__fmu_me_put(f, 0, s->x));
+  if (s->now->is_pending) {
+    return take_pending(f);
+  }
+  // an input that jumped may have carried an indicator across
+  YOKE_TRY(yoke__fmu_me_indicators(f, s->z));
+  return yoke__fmu_me_is_crossed(s, s->z) ? yoke__fmu_me_event(f, s->now->t_now) : YOKE_OK;
+}
+
+// the inputs at the end are those that the outputs belong to
+static void end(fmu* f) {
+  fmu_solver* s = f->solver;
+  if (s->now->has_slopes) {
+    memcpy(s->u, s->u_now, f->layout.n_u * sizeof *s->u);
+    memset(s->slopes, 0, FMU_N_SLOPES * f->layout.n_u * sizeof *s->slopes);
+    s->now->has_slopes = false;
+    yoke__fmu_cvode_forget(f);
+  }
+}
+
+static yoke_status advance(fmu* f, double t, double h) {
+  fmu_solver* s = f->solver;
+  if (f->phase != FMU_RUNNING || s->now->is_over) {
+    return yoke__fmu_me_fail(f, YOKE_UNIT_FAILED,
+                             f->phase == FMU_RUNNING ? "the FMU asked to end the simulation before"
+                                                     : "the FMU failed before");
+  }
+  YOKE_TRY(begin(f, t, h));
+  YOKE_TRY(s->cvode != NULL ? yoke__fmu_me_run_cvode(f) : yoke__fmu_me_run_fixed(f));
+  end(f);
+  return YOKE_OK;
+}
+
+static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
+  fmu* f = self;
+  const uint64_t mode = yoke__os_float_mode();
+  const yoke_status status = advance(f, t, h);
+  yoke__fmu_guard(mode);
+  f->t_end = t + h;
+  result->flags |= f->solver->flags;
+  result->message = status < 0 ? f->message : NULL;
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// state images: a state of the FMU beside a copy of what the solver keeps
+
+typedef struct me_state {
+  struct me_state* next;
+  void* state;
+  unsigned char kept[];
+} me_state;
+
+typedef struct me_image {
+  const fmu* owner;
+  me_state* state;
+} me_image;
+
+static yoke_status save(const void* self, void* image, size_t size) {
+  fmu* f = yoke__fmu_of(self);
+  fmu_solver* s = f->solver;
+  me_image kept = {0};
+  if (size < sizeof kept || f->phase == FMU_FAILED || f->phase == FMU_DEAD) {
+    return YOKE_UNIT_FAILED;
+  }
+  memcpy(&kept, image, sizeof kept);
+  // the first save into an image makes a state, later ones write it again
+  if (kept.owner != f) {
+    me_state* fresh = calloc(1, sizeof *fresh + s->kept_size);
+    if (fresh == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    fresh->next = s->states;
+    s->states = fresh;
+    kept = (me_image){f, fresh};
+  }
+  YOKE_TRY(f->version->get_state(f, &kept.state->state));
+  memcpy(kept.state->kept, s->kept, s->kept_size);
+  f->no_set_prior = 0;
+  memcpy(image, &kept, sizeof kept);
+  return YOKE_OK;
+}
+
+static yoke_status restore(void* self, const void* image, size_t size) {
+  fmu* f = self;
+  fmu_solver* s = f->solver;
+  me_image kept = {0};
+  if (size < sizeof kept || f->phase == FMU_DEAD) {
+    return YOKE_UNIT_FAILED;
+  }
+  memcpy(&kept, image, sizeof kept);
+  if (kept.owner != f) {
+    return YOKE_BAD_ARG;
+  }
+  YOKE_TRY(f->version->set_state(f, kept.state->state));
+  memcpy(s->kept, kept.state->kept, s->kept_size);
+  yoke__fmu_cvode_forget(f);
+  return YOKE_OK;
+}
+
+// what the solver keeps, then the state of the FMU
+static yoke_status serialise(const void* self, void* bytes, size_t* size) {
+  fmu* f = yoke__fmu_of(self);
+  fmu_solver* s = f->solver;
+  void* state = NULL;
+  YOKE_TRY(f->version->get_state(f, &state));
+  size_t n = 0;
+  yoke_status status = f->version->state_size(f, state, &n);
+  if (status >= 0 && n + s->kept_size > *size) {
+    status = YOKE_FULL;
+  }
+  if (status >= 0) {
+    memcpy(bytes, s->kept, s->kept_size);
+    status = f->version->write_state(f, state, (char*)bytes + s->kept_size, n);
+  }
+  f->version->free_state(f, &state);
+  *size = n + s->kept_size;
+  return status;
+}
+
+static yoke_status deserialise(void* self, const void* bytes, size_t size) {
+  fmu* f = self;
+  fmu_solver* s = f->solver;
+  if (size < s->kept_size) {
+    return YOKE_BAD_ARG;
+  }
+  void* state = NULL;
+  yoke_status status =
+      f->version->read_state(f, (const char*)bytes + s->kept_size, size - s->kept_size, &state);
+  if (status >= 0) {
+    status = f->version->set_state(f, state);
+  }
+  if (state != NULL) {
+    f->version->free_state(f, &state);
+  }
+  if (status >= 0) {
+    memcpy(s->kept, bytes, s->kept_size);
+    yoke__fmu_cvode_forget(f);
+  }
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the linear model, column by column
+
+// derivatives of all states and outputs by one known
+static yoke_status take_column(fmu* f, uint32_t known, double dx[], double dy[]) {
+  const fmu_solver* s = f->solver;
+  const double seed = 1;
+  if (s->n_x > 0 && dx != NULL) {
+    YOKE_TRY(f->version->directional(f, s->derivative_refs, s->n_x, &known, 1, &seed, dx));
+  }
+  if (f->layout.n_y > 0 && dy != NULL) {
+    YOKE_TRY(
+        f->version->directional(f, f->layout.outputs.refs, f->layout.n_y, &known, 1, &seed, dy));
+  }
+  return YOKE_OK;
+}
+
+static void put_column(double* matrix, size_t n_rows, size_t n_cols, size_t col,
+                       const double values[]) {
+  for (size_t i = 0; matrix != NULL && i < n_rows; i++) {
+    matrix[i * n_cols + col] = values[i];
+  }
+}
+
+static yoke_status linearise(void* self, yoke_linear* model) {
+  fmu* f = self;
+  const fmu_solver* s = f->solver;
+  const size_t n_x = s->n_x, n_u = f->layout.n_u, n_y = f->layout.n_y;
+  // one reference is one number here
+  if (s->derivative_refs == NULL || f->layout.inputs.n_refs != n_u ||
+      f->layout.outputs.n_refs != n_y || f->phase != FMU_RUNNING) {
+    return YOKE_NO_SUPPORT;
+  }
+  model->n_states = n_x;
+  model->n_inputs = n_u;
+  model->n_outputs = n_y;
+  if (model->A == NULL && model->B == NULL && model->C == NULL && model->D == NULL) {
+    return YOKE_OK;
+  }
+  double *dx = s->column, *dy = s->column + n_x;
+  for (size_t j = 0; j < n_x && (model->A != NULL || model->C != NULL); j++) {
+    YOKE_TRY(take_column(f, s->state_refs[j], dx, dy));
+    put_column(model->A, n_x, n_x, j, dx);
+    put_column(model->C, n_y, n_x, j, dy);
+  }
+  for (size_t j = 0; j < n_u && (model->B != NULL || model->D != NULL); j++) {
+    // nothing depends on a discrete input in between events
+    memset(s->column, 0, (n_x + n_y) * sizeof *s->column);
+    if (s->is_continuous[j]) {
+      YOKE_TRY(take_column(f, f->layout.inputs.refs[j], dx, dy));
+    }
+    put_column(model->B, n_x, n_u, j, dx);
+    put_column(model->D, n_y, n_u, j, dy);
+  }
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the table
+
+yoke_status yoke__fmu_open_me(fmu* f, char* err, size_t err_size) {
+  f->solver = yoke__arena_take(&f->arena, sizeof *f->solver);
+  yoke_status status = f->solver == NULL ? YOKE_NO_MEMORY : yoke__fmu_me_lay_out(f, err, err_size);
+  if (status == YOKE_NO_MEMORY) {
+    snprintf(err, err_size, "%s", yoke_status_text(status));
+  }
+  // without states there is nothing to integrate, and events are found by time steps
+  if (status >= 0 && f->solver->cvode_wanted && f->solver->n_x > 0) {
+    status = yoke__fmu_cvode_open(f, err, err_size);
+  }
+  return status;
+}
+
+void yoke__fmu_close_me(fmu* f) {
+  fmu_solver* s = f->solver;
+  if (s == NULL) {
+    return;
+  }
+  while (s->states != NULL) {
+    me_state* first = s->states;
+    s->states = first->next;
+    if (first->state != NULL && f->phase != FMU_DEAD) {
+      f->version->free_state(f, &first->state);
+    }
+    free(first);
+  }
+  yoke__fmu_cvode_close(f);
+  f->solver = NULL;
+}
+
+void yoke__fmu_fill_me(const fmu_file* file, yoke_unit_ops* ops) {
+  ops->set = set;
+  ops->exit_init = exit_init;
+  ops->set_inputs = set_inputs;
+  ops->get_outputs = get_outputs;
+  ops->set_input_derivatives = set_input_derivatives;
+  ops->step = step;
+  ops->refresh = refresh;
+  if (ops->save != NULL) {
+    ops->save = save;
+    ops->restore = restore;
+  }
+  if (ops->serialise != NULL) {
+    ops->serialise = serialise;
+    ops->deserialise = deserialise;
+  }
+  if (file->interface_type->has_directional_derivatives) {
+    ops->linearise = linearise;
+  }
+}

@@ -1,0 +1,242 @@
+// Model exchange: how many states, which inputs may change when, and the memory for all of it.
+//
+// Block of a state image:  fmu_solver_state | x | z | u | slopes | latched values | sides of the indicators | marks of the latches
+#include <stdio.h>
+#include <string.h>
+
+#include "unit/fmu/fmu_solver.h"
+
+static bool is_continuous(const fmu* f, size_t variable) {
+  const yoke_variable* v = &f->layout.info.variables[variable];
+  const yoke_fmi_variable* from = &f->description->variables[f->layout.slots[variable].variable];
+  return v->type == YOKE_REAL && from->variability == YOKE_FMI_CONTINUOUS && !from->has_clocks;
+}
+
+static size_t value_size(const fmu* f, size_t variable) {
+  const yoke_variable* v = &f->layout.info.variables[variable];
+  const size_t n = f->layout.slots[variable].n;
+  switch (v->type) {
+  case YOKE_STRING:
+    return n * v->max_size;
+  case YOKE_BINARY:
+    return n * (sizeof(uint64_t) + v->max_size);
+  default:
+    return n * sizeof(double);
+  }
+}
+
+// which inputs go in at any time, and which wait for events
+static yoke_status sort_inputs(fmu* f, size_t* latched_size) {
+  fmu_solver* s = f->solver;
+  const size_t n = f->layout.info.n_variables, n_u = f->layout.n_u;
+  s->latches = yoke__arena_array(&f->arena, n + 1, sizeof *s->latches);
+  s->latch_of = yoke__arena_array(&f->arena, n + 1, sizeof *s->latch_of);
+  s->dense_of = yoke__arena_array(&f->arena, n + 1, sizeof *s->dense_of);
+  s->is_continuous = yoke__arena_array(&f->arena, n_u + 1, 1);
+  if (s->latches == NULL || s->latch_of == NULL || s->dense_of == NULL ||
+      s->is_continuous == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t dense = 0;
+  *latched_size = 0;
+  for (size_t i = 0; i < n; i++) {
+    const yoke_variable* v = &f->layout.info.variables[i];
+    const bool is_real_input = v->type == YOKE_REAL && v->causality == YOKE_INPUT;
+    s->dense_of[i] = is_real_input ? dense : YOKE_FMI_NONE;
+    if (is_real_input) {
+      memset(s->is_continuous + dense, is_continuous(f, i), f->layout.slots[i].n);
+      dense += f->layout.slots[i].n;
+    }
+    if ((v->causality == YOKE_INPUT && !is_continuous(f, i)) || v->causality == YOKE_TUNABLE) {
+      s->latches[s->n_latches] = (fmu_latch){i, *latched_size, value_size(f, i), s->dense_of[i]};
+      s->latch_of[i] = ++s->n_latches;
+      *latched_size += (value_size(f, i) + 7) / 8 * 8;
+    }
+  }
+  return YOKE_OK;
+}
+
+// The continuous inputs as one vector: all of them as they are, or a part that is packed first.
+static yoke_status lay_continuous(fmu* f) {
+  fmu_solver* s = f->solver;
+  const fmu_layout* l = &f->layout;
+  const size_t n_u = l->n_u;
+  s->n_packed = 0;
+  for (size_t i = 0; i < n_u; i++) {
+    s->n_packed += s->is_continuous[i];
+  }
+  if (s->n_packed == n_u) {
+    s->continuous = l->inputs;
+    return YOKE_OK;
+  }
+  uint32_t* refs = yoke__arena_array(&f->arena, n_u + 1, sizeof *refs);
+  uint32_t* refs32 = yoke__arena_array(&f->arena, n_u + 1, sizeof *refs32);
+  size_t* index = yoke__arena_array(&f->arena, n_u + 1, sizeof *index);
+  size_t* index32 = yoke__arena_array(&f->arena, n_u + 1, sizeof *index32);
+  size_t* from = yoke__arena_array(&f->arena, n_u + 1, sizeof *from);
+  fmu_dense* c = &s->continuous;
+  c->numbers = yoke__arena_array(&f->arena, n_u + 1, sizeof *c->numbers);
+  c->numbers32 = yoke__arena_array(&f->arena, n_u + 1, sizeof *c->numbers32);
+  s->packed = yoke__arena_array(&f->arena, n_u + 1, sizeof *s->packed);
+  if (refs == NULL || refs32 == NULL || index == NULL || index32 == NULL || from == NULL ||
+      c->numbers == NULL || c->numbers32 == NULL || s->packed == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t at = 0;
+  for (size_t i = 0; i < l->info.n_variables; i++) {
+    if (s->dense_of[i] == YOKE_FMI_NONE || !is_continuous(f, i)) {
+      continue;
+    }
+    const bool is_single = l->slots[i].type == YOKE_FMI_FLOAT32;
+    if (is_single) {
+      refs32[c->n_refs32++] = l->slots[i].reference;
+    } else {
+      refs[c->n_refs++] = l->slots[i].reference;
+    }
+    for (size_t e = 0; e < l->slots[i].n; e++, at++) {
+      from[at] = s->dense_of[i] + e;
+      if (is_single) {
+        index32[c->n32++] = at;
+      } else {
+        index[c->n++] = at;
+      }
+    }
+  }
+  c->refs = refs;
+  c->refs32 = refs32;
+  c->index = c->n32 > 0 ? index : NULL;
+  c->index32 = index32;
+  s->packed_from = from;
+  return YOKE_OK;
+}
+
+// Number of states and indicators. With structural parameters only the instance knows them.
+static void count_states(fmu* f) {
+  fmu_solver* s = f->solver;
+  const yoke_fmi_description* d = f->description;
+  s->n_x = 0;
+  for (size_t i = 0; i < d->states_derivatives.n; i++) {
+    s->n_x += yoke__fmi_size(d, &d->variables[d->states_derivatives.items[i].variable]);
+  }
+  s->n_z = d->n_event_indicators;
+  size_t n = 0;
+  if (d->version == 3 && f->f3->GetNumberOfContinuousStates != NULL &&
+      f->f3->GetNumberOfContinuousStates(f->instance, &n) == fmi3OK) {
+    s->n_x = n;
+  }
+  if (d->version == 3 && f->f3->GetNumberOfEventIndicators != NULL &&
+      f->f3->GetNumberOfEventIndicators(f->instance, &n) == fmi3OK) {
+    s->n_z = n;
+  }
+}
+
+// References of states and derivatives for the linear model; none with arrays.
+static yoke_status lay_references(fmu* f) {
+  fmu_solver* s = f->solver;
+  const yoke_fmi_description* d = f->description;
+  uint32_t* states = yoke__arena_array(&f->arena, s->n_x + 1, sizeof *states);
+  uint32_t* derivatives = yoke__arena_array(&f->arena, s->n_x + 1, sizeof *derivatives);
+  if (states == NULL || derivatives == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  if (d->states_derivatives.n != s->n_x) {
+    return YOKE_OK;
+  }
+  for (size_t i = 0; i < s->n_x; i++) {
+    const yoke_fmi_variable* v = &d->variables[d->states_derivatives.items[i].variable];
+    if (v->derivative_of == 0 || v->type != YOKE_FMI_FLOAT64) {
+      return YOKE_OK;
+    }
+    derivatives[i] = v->reference;
+    states[i] = d->variables[v->derivative_of - 1].reference;
+  }
+  s->state_refs = states;
+  s->derivative_refs = derivatives;
+  return YOKE_OK;
+}
+
+// Everything that a state image must hold, in one block: structure, numbers, bytes.
+static yoke_status lay_kept(fmu* f, size_t latched_size) {
+  fmu_solver* s = f->solver;
+  const size_t n_u = f->layout.n_u;
+  const size_t n_head = (sizeof(fmu_solver_state) + 7) / 8;
+  const size_t n_numbers = n_head + s->n_x + s->n_z + (1 + FMU_N_SLOPES) * n_u;
+  s->kept_size = (n_numbers * sizeof(double) + latched_size + s->n_z + s->n_latches + 7) / 8 * 8;
+  s->kept = yoke__arena_take(&f->arena, s->kept_size);
+  if (s->kept == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  s->now = (fmu_solver_state*)(void*)s->kept;
+  s->x = (double*)(void*)s->kept + n_head;
+  s->z = s->x + s->n_x;
+  s->u = s->z + s->n_z;
+  s->slopes = s->u + n_u;
+  s->latched = (unsigned char*)(s->slopes + FMU_N_SLOPES * n_u);
+  s->is_above = s->latched + latched_size;
+  s->latch_marks = s->is_above + s->n_z;
+  // inputs start as the description says
+  for (size_t i = 0; i < f->layout.info.n_variables; i++) {
+    if (s->dense_of[i] != YOKE_FMI_NONE) {
+      yoke__fmi_start_real(&f->description->variables[f->layout.slots[i].variable],
+                           s->u + s->dense_of[i], f->layout.slots[i].n);
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status lay_scratch(fmu* f) {
+  fmu_solver* s = f->solver;
+  const size_t n_x = s->n_x, n_z = s->n_z, n_u = f->layout.n_u;
+  const size_t n_work = s->cvode_wanted ? 0 : yoke__ode_work_size(s->method, n_x);
+  s->x_start = yoke__arena_array(&f->arena, n_x + 1, sizeof(double));
+  s->work = yoke__arena_array(&f->arena, n_work + 1, sizeof(double));
+  s->u_now = yoke__arena_array(&f->arena, n_u + 1, sizeof(double));
+  s->z_low = yoke__arena_array(&f->arena, n_z + 1, sizeof(double));
+  s->z_high = yoke__arena_array(&f->arena, n_z + 1, sizeof(double));
+  s->nominals = yoke__arena_array(&f->arena, n_x + 1, sizeof(double));
+  s->column = yoke__arena_array(&f->arena, n_x + f->layout.n_y + 1, sizeof(double));
+  return s->x_start == NULL || s->work == NULL || s->u_now == NULL || s->z_low == NULL ||
+                 s->z_high == NULL || s->nominals == NULL || s->column == NULL
+             ? YOKE_NO_MEMORY
+             : YOKE_OK;
+}
+
+static yoke_status choose_method(fmu* f, char* err, size_t err_size) {
+  static const yoke_ode_method offered[] = {YOKE_ODE_EULER, YOKE_ODE_RK4, YOKE_ODE_TRAPEZOIDAL};
+  fmu_solver* s = f->solver;
+  const char* name = f->file->settings.solver;
+  s->method = YOKE_ODE_RK4;
+  s->step = f->file->settings.solver_step;
+  if (name == NULL) {
+    return YOKE_OK;
+  }
+  if (strcmp(name, "cvode") == 0) {
+    s->cvode_wanted = true;
+    return YOKE_OK;
+  }
+  for (size_t i = 0; i < sizeof offered / sizeof offered[0]; i++) {
+    if (strcmp(name, yoke__ode_method_names[offered[i]]) == 0) {
+      s->method = offered[i];
+      return YOKE_OK;
+    }
+  }
+  snprintf(err, err_size, "no solver '%.60s': expected rk4, euler, trapezoidal or cvode", name);
+  return YOKE_BAD_INPUT;
+}
+
+yoke_status yoke__fmu_me_lay_out(fmu* f, char* err, size_t err_size) {
+  fmu_solver* s = f->solver;
+  const yoke_fmi_interface* i = f->file->interface_type;
+  size_t latched_size = 0;
+  YOKE_TRY(choose_method(f, err, err_size));
+  s->is_counting_steps =
+      f->description->version == 3 ? i->needs_completed_step : !i->completed_step_not_needed;
+  s->corrector.max_iterations = 25;  // stiff models start Newton late
+  s->h_counted = -1;                 // no step was counted yet
+  count_states(f);
+  YOKE_TRY(sort_inputs(f, &latched_size));
+  YOKE_TRY(lay_continuous(f));
+  YOKE_TRY(lay_references(f));
+  YOKE_TRY(lay_kept(f, latched_size));
+  return lay_scratch(f);
+}

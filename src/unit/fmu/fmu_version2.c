@@ -1,0 +1,317 @@
+// Calls of FMI 2.0, co-simulation and model exchange.
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/fmu/fmu.h"
+
+// ---------------------------------------------------------------------------------------------------------
+// callbacks
+
+static void take_message(fmi2ComponentEnvironment environment, fmi2String instance_name,
+                         fmi2Status status, fmi2String category, fmi2String message, ...) {
+  (void)instance_name;
+  fmu* f = environment;
+  if (f == NULL || message == NULL) {
+    return;
+  }
+  char text[1024];
+  va_list args;
+  va_start(args, message);
+  vsnprintf(text, sizeof text, message, args);
+  va_end(args);
+  const int level = status == fmi2OK || status == fmi2Pending ? 0 : status == fmi2Warning ? 1 : 2;
+  yoke__fmu_log_add(&f->log, level, category, text);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// life
+
+static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
+  char uri[sizeof f->resources + 8];
+  snprintf(uri, sizeof uri, "file://%s", f->resources);
+  // without a '/' at the end, as most tools write it
+  const size_t n = strlen(uri);
+  if (n > 8 && uri[n - 1] == '/') {
+    uri[n - 1] = '\0';
+  }
+  f->callbacks2 = (fmi2CallbackFunctions){take_message, calloc, free, NULL, f};
+  f->instance =
+      f->f2->Instantiate(f->name, f->file->is_model_exchange ? fmi2ModelExchange : fmi2CoSimulation,
+                         f->description->token, uri, &f->callbacks2, fmi2False, f->log.is_verbose);
+  if (f->instance == NULL) {
+    snprintf(err, err_size, "fmi2Instantiate failed%s%s", f->log.last[0] == '\0' ? "" : ": ",
+             f->log.last);
+    return YOKE_UNIT_FAILED;
+  }
+  return YOKE_OK;
+}
+
+static void free_instance(fmu* f) {
+  f->f2->FreeInstance(f->instance);
+}
+
+static yoke_status enter_init(fmu* f, double t_start, double t_stop) {
+  const yoke_fmi_experiment* e = &f->description->experiment;
+  // a binary that adds up its steps may arrive a rounding behind the end
+  const double stop = t_stop + 8 * DBL_EPSILON * fabs(t_stop);
+  YOKE_TRY(yoke__fmu_check(
+      f,
+      (int)f->f2->SetupExperiment(f->instance, e->has_tolerance ? fmi2True : fmi2False,
+                                  e->has_tolerance ? e->tolerance : 0, t_start, fmi2True, stop),
+      "fmi2SetupExperiment"));
+  return yoke__fmu_check(f, (int)f->f2->EnterInitializationMode(f->instance),
+                         "fmi2EnterInitializationMode");
+}
+
+static yoke_status exit_init(fmu* f) {
+  return yoke__fmu_check(f, (int)f->f2->ExitInitializationMode(f->instance),
+                         "fmi2ExitInitializationMode");
+}
+
+static yoke_status terminate(fmu* f) {
+  return yoke__fmu_check(f, (int)f->f2->Terminate(f->instance), "fmi2Terminate");
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// values; FMI 2.0 has no arrays
+
+static yoke_status set_integer(fmu* f, const fmu_slot* slot, const yoke_variable* v,
+                               const void* storage) {
+  int64_t whole = 0;
+  memcpy(&whole, storage, sizeof whole);
+  if (v->type == YOKE_ENUMERATION) {
+    whole = slot->values[whole];
+  }
+  if (whole < INT32_MIN || whole > INT32_MAX) {
+    snprintf(f->message, sizeof f->message, "%lld does not fit the 32 bits of '%s'",
+             (long long)whole, v->name);
+    return YOKE_BAD_ARG;
+  }
+  const fmi2Integer value = (fmi2Integer)whole;
+  if (slot->type == YOKE_FMI_BOOLEAN) {
+    const fmi2Boolean flag = value != 0 ? fmi2True : fmi2False;
+    return yoke__fmu_check(f, (int)f->f2->SetBoolean(f->instance, &slot->reference, 1, &flag),
+                           "fmi2SetBoolean");
+  }
+  return yoke__fmu_check(f, (int)f->f2->SetInteger(f->instance, &slot->reference, 1, &value),
+                         "fmi2SetInteger");
+}
+
+static yoke_status set(fmu* f, const fmu_slot* slot, const yoke_variable* v, const void* storage) {
+  switch ((yoke_fmi_type)slot->type) {
+  case YOKE_FMI_FLOAT64:
+    return yoke__fmu_check(f, (int)f->f2->SetReal(f->instance, &slot->reference, 1, storage),
+                           "fmi2SetReal");
+  case YOKE_FMI_STRING: {
+    const fmi2String text = storage;
+    return yoke__fmu_check(f, (int)f->f2->SetString(f->instance, &slot->reference, 1, &text),
+                           "fmi2SetString");
+  }
+  default:
+    return set_integer(f, slot, v, storage);
+  }
+}
+
+// the item of an enumeration with this value; one that is unknown is shown as the first
+static int64_t find_item(const fmu_slot* slot, int64_t value) {
+  for (size_t i = 0; i < slot->n_values; i++) {
+    if (slot->values[i] == value) {
+      return (int64_t)i;
+    }
+  }
+  return 0;
+}
+
+static yoke_status get_text(fmu* f, const fmu_slot* slot, const yoke_variable* v, char* to) {
+  fmi2String text = NULL;
+  YOKE_TRY(yoke__fmu_check(f, (int)f->f2->GetString(f->instance, &slot->reference, 1, &text),
+                           "fmi2GetString"));
+  const size_t n = text == NULL ? 0 : strlen(text);
+  const size_t n_kept = n < v->max_size ? n : v->max_size - 1;
+  f->n_cut += n_kept < n;
+  memset(to, 0, v->max_size);
+  if (n_kept > 0) {
+    memcpy(to, text, n_kept);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status get(fmu* f, const fmu_slot* slot, const yoke_variable* v, void* storage) {
+  if (slot->type == YOKE_FMI_FLOAT64) {
+    return yoke__fmu_check(f, (int)f->f2->GetReal(f->instance, &slot->reference, 1, storage),
+                           "fmi2GetReal");
+  }
+  if (slot->type == YOKE_FMI_STRING) {
+    return get_text(f, slot, v, storage);
+  }
+  int value = 0;
+  if (slot->type == YOKE_FMI_BOOLEAN) {
+    YOKE_TRY(yoke__fmu_check(f, (int)f->f2->GetBoolean(f->instance, &slot->reference, 1, &value),
+                             "fmi2GetBoolean"));
+    value = value != 0;
+  } else {
+    YOKE_TRY(yoke__fmu_check(f, (int)f->f2->GetInteger(f->instance, &slot->reference, 1, &value),
+                             "fmi2GetInteger"));
+  }
+  const int64_t whole = v->type == YOKE_ENUMERATION ? find_item(slot, value) : value;
+  memcpy(storage, &whole, sizeof whole);
+  return YOKE_OK;
+}
+
+static yoke_status set_reals(fmu* f, const fmu_dense* dense, const double numbers[]) {
+  if (dense->n_refs == 0) {
+    return YOKE_OK;
+  }
+  return yoke__fmu_check(f, (int)f->f2->SetReal(f->instance, dense->refs, dense->n_refs, numbers),
+                         "fmi2SetReal");
+}
+
+static yoke_status get_reals(fmu* f, const fmu_dense* dense, double numbers[]) {
+  if (dense->n_refs == 0) {
+    return YOKE_OK;
+  }
+  return yoke__fmu_check(f, (int)f->f2->GetReal(f->instance, dense->refs, dense->n_refs, numbers),
+                         "fmi2GetReal");
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// states and derivatives; the functions are there if the description says so (see unit_fmu.c)
+
+static yoke_status get_state(fmu* f, void** state) {
+  return yoke__fmu_check(f, (int)f->f2->GetFMUstate(f->instance, state), "fmi2GetFMUstate");
+}
+
+static yoke_status set_state(fmu* f, void* state) {
+  return yoke__fmu_check(f, (int)f->f2->SetFMUstate(f->instance, state), "fmi2SetFMUstate");
+}
+
+static void free_state(fmu* f, void** state) {
+  if (f->f2->FreeFMUstate != NULL) {
+    f->f2->FreeFMUstate(f->instance, state);
+  }
+}
+
+static yoke_status state_size(fmu* f, void* state, size_t* size) {
+  return yoke__fmu_check(f, (int)f->f2->SerializedFMUstateSize(f->instance, state, size),
+                         "fmi2SerializedFMUstateSize");
+}
+
+static yoke_status write_state(fmu* f, void* state, void* bytes, size_t size) {
+  return yoke__fmu_check(f, (int)f->f2->SerializeFMUstate(f->instance, state, bytes, size),
+                         "fmi2SerializeFMUstate");
+}
+
+static yoke_status read_state(fmu* f, const void* bytes, size_t size, void** state) {
+  return yoke__fmu_check(f, (int)f->f2->DeSerializeFMUstate(f->instance, bytes, size, state),
+                         "fmi2DeSerializeFMUstate");
+}
+
+static yoke_status directional(fmu* f, const uint32_t unknowns[], size_t n_unknowns,
+                               const uint32_t knowns[], size_t n_knowns, const double seed[],
+                               double out[]) {
+  return yoke__fmu_check(f,
+                         (int)f->f2->GetDirectionalDerivative(f->instance, unknowns, n_unknowns,
+                                                              knowns, n_knowns, seed, out),
+                         "fmi2GetDirectionalDerivative");
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// model exchange
+
+static yoke_status enter_event_mode(fmu* f) {
+  return yoke__fmu_check(f, (int)f->f2->EnterEventMode(f->instance), "fmi2EnterEventMode");
+}
+
+static yoke_status update_discrete_states(fmu* f, fmu_event* event) {
+  fmi2EventInfo info = {0};
+  YOKE_TRY(yoke__fmu_check(f, (int)f->f2->NewDiscreteStates(f->instance, &info),
+                           "fmi2NewDiscreteStates"));
+  *event = (fmu_event){.is_again_needed = info.newDiscreteStatesNeeded != 0,
+                       .is_end_wanted = info.terminateSimulation != 0,
+                       .are_nominals_changed = info.nominalsOfContinuousStatesChanged != 0,
+                       .are_states_changed = info.valuesOfContinuousStatesChanged != 0,
+                       .has_next = info.nextEventTimeDefined != 0,
+                       .t_next = info.nextEventTime};
+  return YOKE_OK;
+}
+
+static yoke_status enter_continuous_mode(fmu* f) {
+  return yoke__fmu_check(f, (int)f->f2->EnterContinuousTimeMode(f->instance),
+                         "fmi2EnterContinuousTimeMode");
+}
+
+static yoke_status completed_step(fmu* f, bool* is_event_needed, bool* is_end_wanted) {
+  fmi2Boolean event = fmi2False, end = fmi2False;
+  const fmi2Status status =
+      f->f2->CompletedIntegratorStep(f->instance, f->no_set_prior, &event, &end);
+  *is_event_needed = event != 0;
+  *is_end_wanted = end != 0;
+  return yoke__fmu_check(f, (int)status, "fmi2CompletedIntegratorStep");
+}
+
+static yoke_status set_time(fmu* f, double t) {
+  return yoke__fmu_check(f, (int)f->f2->SetTime(f->instance, t), "fmi2SetTime");
+}
+
+static yoke_status set_states(fmu* f, const double x[], size_t n) {
+  return yoke__fmu_check(f, (int)f->f2->SetContinuousStates(f->instance, x, n),
+                         "fmi2SetContinuousStates");
+}
+
+static yoke_status get_states(fmu* f, double x[], size_t n) {
+  return yoke__fmu_check(f, (int)f->f2->GetContinuousStates(f->instance, x, n),
+                         "fmi2GetContinuousStates");
+}
+
+static yoke_status get_nominals(fmu* f, double x[], size_t n) {
+  if (f->f2->GetNominalsOfContinuousStates == NULL) {
+    for (size_t i = 0; i < n; i++) {
+      x[i] = 1;
+    }
+    return YOKE_OK;
+  }
+  return yoke__fmu_check(f, (int)f->f2->GetNominalsOfContinuousStates(f->instance, x, n),
+                         "fmi2GetNominalsOfContinuousStates");
+}
+
+static yoke_status get_derivatives(fmu* f, double dx[], size_t n) {
+  return yoke__fmu_check(f, (int)f->f2->GetDerivatives(f->instance, dx, n), "fmi2GetDerivatives");
+}
+
+static yoke_status get_indicators(fmu* f, double z[], size_t n) {
+  return yoke__fmu_check(f, (int)f->f2->GetEventIndicators(f->instance, z, n),
+                         "fmi2GetEventIndicators");
+}
+
+const fmu_version yoke__fmu_version2 = {
+    .instantiate = instantiate,
+    .free_instance = free_instance,
+    .set = set,
+    .get = get,
+    .set_reals = set_reals,
+    .get_reals = get_reals,
+    .enter_init = enter_init,
+    .exit_init = exit_init,
+    .terminate = terminate,
+    .get_state = get_state,
+    .set_state = set_state,
+    .free_state = free_state,
+    .state_size = state_size,
+    .write_state = write_state,
+    .read_state = read_state,
+    .directional = directional,
+    .enter_event_mode = enter_event_mode,
+    .update_discrete_states = update_discrete_states,
+    .enter_continuous_mode = enter_continuous_mode,
+    .completed_step = completed_step,
+    .set_time = set_time,
+    .set_states = set_states,
+    .get_states = get_states,
+    .get_nominals = get_nominals,
+    .get_derivatives = get_derivatives,
+    .get_indicators = get_indicators,
+};

@@ -1,0 +1,524 @@
+// FMUs as units: what co-simulation and model exchange, FMI 2.0 and 3.0 have in common.
+#include "unit/fmu/unit_fmu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/fmu/fmu.h"
+#include "unit/host/unit_host.h"
+
+// What `save` writes: a state that the binary keeps. It belongs to the instance and is used again by the next save.
+typedef struct fmu_image {
+  const fmu* owner;
+  void* state;
+} fmu_image;
+
+// ---------------------------------------------------------------------------------------------------------
+// outcomes of calls
+
+yoke_status yoke__fmu_check(fmu* f, int code, const char* call) {
+  static const char* const words[] = {"ok", "warning", "discard", "error", "fatal", "pending"};
+  if (code == 0 || code == 1) {
+    return YOKE_OK;
+  }
+  const bool is_known = code >= 0 && code < (int)(sizeof words / sizeof words[0]);
+  char other[32];
+  snprintf(other, sizeof other, "the unknown status %d", code);
+  const char* why = f->log.last;
+  snprintf(f->message, sizeof f->message, "%s returned %s%s%.380s", call,
+           is_known ? words[code] : other, why[0] == '\0' ? "" : ": ", why);
+  if (code == 4) {
+    f->phase = FMU_DEAD;
+  } else if (code != 2) {
+    f->phase = FMU_FAILED;
+  }
+  return YOKE_UNIT_FAILED;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// life
+
+static void close_fmu(void* self);
+
+static yoke_status bind(fmu* f, char* err, size_t err_size) {
+  const fmu_file* file = f->file;
+  char path[4200];
+  YOKE_TRY(yoke__fmi_binary_path(file->package, file->interface_type, path, sizeof path));
+  yoke__fmi_resources_path(file->package, f->resources, sizeof f->resources);
+  const unsigned part = file->is_model_exchange ? YOKE_FMI_ME : YOKE_FMI_CS;
+  YOKE_TRY(yoke__fmi_binary_open(path, file->interface_type->model_identifier,
+                                 f->description->version, part, &f->binary, err, err_size));
+  f->f2 = &f->binary->f2;
+  f->f3 = &f->binary->f3;
+  return YOKE_OK;
+}
+
+// instantiating may be refused for want of the tool
+static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
+  const uint64_t mode = yoke__os_float_mode();
+  const yoke_status status = f->version->instantiate(f, err, err_size);
+  yoke__fmu_guard(mode);
+  const size_t n = strlen(err);
+  if (status < 0 && f->file->interface_type->needs_execution_tool && n < err_size) {
+    snprintf(err + n, err_size - n, "; it says that it needs the tool that made it%s%s%s",
+             f->description->generation_tool[0] == '\0' ? "" : " (",
+             f->description->generation_tool,
+             f->description->generation_tool[0] == '\0' ? "" : ")");
+  }
+  return status;
+}
+
+static yoke_status open_parts(fmu* f, char* err, size_t err_size) {
+  if (f->file->is_model_exchange) {
+    return yoke__fmu_open_me(f, err, err_size);
+  }
+  if (f->description->version == 3) {
+    return yoke__fmu_open_cs3(f, err, err_size);
+  }
+  yoke__fmu_open_cs2(f);
+  return YOKE_OK;
+}
+
+static void describe_abilities(const fmu_file* file, yoke_unit_info* info) {
+  const bool is_free = file->is_model_exchange || file->interface_type->can_handle_variable_step;
+  info->flags = is_free ? 0 : YOKE_UNIT_FIXED_STEP;
+  info->image_size = file->ops.save == NULL ? 0 : sizeof(fmu_image);
+}
+
+static yoke_status create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+  fmu* f = calloc(1, sizeof *f);
+  if (f == NULL) {
+    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
+    return YOKE_NO_MEMORY;
+  }
+  f->file = args->context;
+  f->args = args;
+  f->description = f->file->description;
+  f->version = f->description->version == 3   ? &yoke__fmu_version3
+               : f->description->version == 1 ? &yoke__fmu_version1
+                                              : &yoke__fmu_version2;
+  f->log.is_verbose = f->file->settings.is_logging;
+  f->no_set_prior = 1;
+  f->t_end = 0;
+  f->name = yoke__arena_text(&f->arena, args->name, strlen(args->name));
+  yoke_status status = f->name == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  if (status >= 0) {
+    status = yoke__fmu_lay_out(f->description, args, &f->arena, &f->layout, err, err_size);
+  }
+  if (status >= 0) {
+    status = bind(f, err, err_size);
+  }
+  if (status >= 0) {
+    status = instantiate(f, err, err_size);
+  }
+  if (status >= 0) {
+    status = open_parts(f, err, err_size);
+  }
+  if (status < 0) {
+    close_fmu(f);
+    return status;
+  }
+  if (f->layout.is_feedthrough_cut) {
+    yoke__fmu_log_add(&f->log, 1, NULL,
+                      "too many possible dependencies: only the first 4 million are looked at");
+  }
+  describe_abilities(f->file, &f->layout.info);
+  f->args = NULL;
+  *self = f;
+  return YOKE_OK;
+}
+
+static const yoke_unit_info* describe(const void* self) {
+  return &((const fmu*)self)->layout.info;
+}
+
+static void terminate(void* self) {
+  fmu* f = self;
+  if (f->phase == FMU_RUNNING) {
+    f->version->terminate(f);
+    f->phase = f->phase == FMU_RUNNING ? FMU_TERMINATED : f->phase;
+  }
+}
+
+static void close_fmu(void* self) {
+  fmu* f = self;
+  for (size_t i = 0; i < f->n_states && (f->phase != FMU_DEAD || f->description->version == 3);
+       i++) {
+    f->version->free_state(f, &f->states[i]);
+  }
+  terminate(f);
+  yoke__fmu_close_me(f);
+  yoke__fmu_close_cs3(f);
+  if (f->instance != NULL && f->phase != FMU_DEAD) {
+    f->version->free_instance(f);
+  }
+  yoke__fmi_binary_close(&f->binary);
+  free((void*)f->states);
+  yoke__arena_free(&f->arena);
+  free(f);
+}
+
+yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, char* err,
+                                 size_t err_size) {
+  fmu* f = self;
+  f->t_start = t_start;
+  f->t_stop = t_stop;
+  f->t_end = t_start;
+  const uint64_t mode = yoke__os_float_mode();
+  const yoke_status status = f->version->enter_init(f, t_start, t_stop);
+  yoke__fmu_guard(mode);
+  if (status < 0) {
+    snprintf(err, err_size, "%s", f->message);
+    return status;
+  }
+  f->phase = FMU_INITIALISING;
+  return YOKE_OK;
+}
+
+yoke_status yoke__fmu_exit_init(void* self) {
+  fmu* f = self;
+  const uint64_t mode = yoke__os_float_mode();
+  const yoke_status status = f->version->exit_init(f);
+  yoke__fmu_guard(mode);
+  if (status >= 0) {
+    f->phase = FMU_RUNNING;
+  }
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// variables
+
+static yoke_status set(void* self, size_t variable, const void* value, size_t size) {
+  (void)size;
+  fmu* f = self;
+  const yoke_variable* v = &f->layout.info.variables[variable];
+  if (f->phase == FMU_FAILED || f->phase == FMU_DEAD) {
+    return YOKE_UNIT_FAILED;
+  }
+  f->message[0] = '\0';
+  if ((v->flags & YOKE_VARIABLE_READ_ONLY) != 0) {
+    return YOKE_NO_SUPPORT;
+  }
+  return f->version->set(f, &f->layout.slots[variable], v, value);
+}
+
+// an input that the binary does not give back has the value it starts with
+static yoke_status get_start(fmu* f, size_t variable, double* value) {
+  const yoke_fmi_variable* v = &f->description->variables[f->layout.slots[variable].variable];
+  yoke__fmi_start_real(v, value, f->layout.slots[variable].n);
+  return YOKE_OK;
+}
+
+static yoke_status get(const void* self, size_t variable, void* value, size_t size) {
+  (void)size;
+  fmu* f = yoke__fmu_of(self);
+  const yoke_variable* v = &f->layout.info.variables[variable];
+  if (f->phase == FMU_FAILED || f->phase == FMU_DEAD) {
+    return YOKE_UNIT_FAILED;
+  }
+  const fmu_phase phase = f->phase;
+  const yoke_status status = f->version->get(f, &f->layout.slots[variable], v, value);
+  if (status < 0 && f->phase != FMU_DEAD && v->causality == YOKE_INPUT && v->type == YOKE_REAL) {
+    f->phase = phase;
+    return get_start(f, variable, value);
+  }
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// states of the binary
+
+static yoke_status keep_state(fmu* f, void* state) {
+  if (f->n_states == f->n_states_room) {
+    const size_t room = f->n_states_room == 0 ? 4 : 2 * f->n_states_room;
+    void** larger = realloc((void*)f->states, room * sizeof *larger);
+    if (larger == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    f->states = larger;
+    f->n_states_room = room;
+  }
+  f->states[f->n_states++] = state;
+  return YOKE_OK;
+}
+
+// The first save into an image makes a state, later ones write it again. The binary may allocate: it is its state.
+static yoke_status save(const void* self, void* image, size_t size) {
+  fmu* f = yoke__fmu_of(self);
+  fmu_image own = {0};
+  if (size != sizeof own || f->phase == FMU_FAILED || f->phase == FMU_DEAD) {
+    return YOKE_UNIT_FAILED;
+  }
+  memcpy(&own, image, sizeof own);
+  const bool is_new = own.owner != f;
+  void* state = is_new ? NULL : own.state;
+  YOKE_TRY(f->version->get_state(f, &state));
+  if (is_new) {
+    YOKE_TRY(keep_state(f, state));
+  } else if (state != own.state) {
+    for (size_t i = 0; i < f->n_states; i++) {
+      f->states[i] = f->states[i] == own.state ? state : f->states[i];
+    }
+  }
+  f->no_set_prior = 0;
+  own = (fmu_image){f, state};
+  memcpy(image, &own, sizeof own);
+  return YOKE_OK;
+}
+
+static yoke_status restore(void* self, const void* image, size_t size) {
+  fmu* f = self;
+  fmu_image own = {0};
+  if (size != sizeof own || f->phase == FMU_DEAD) {
+    return YOKE_UNIT_FAILED;
+  }
+  memcpy(&own, image, sizeof own);
+  return own.owner == f ? f->version->set_state(f, own.state) : YOKE_BAD_ARG;
+}
+
+static yoke_status serialise(const void* self, void* bytes, size_t* size) {
+  fmu* f = yoke__fmu_of(self);
+  void* state = NULL;
+  YOKE_TRY(f->version->get_state(f, &state));
+  size_t n = 0;
+  yoke_status status = f->version->state_size(f, state, &n);
+  if (status >= 0 && n > *size) {
+    status = YOKE_FULL;
+  }
+  if (status >= 0) {
+    status = f->version->write_state(f, state, bytes, n);
+  }
+  f->version->free_state(f, &state);
+  *size = n;
+  return status;
+}
+
+static yoke_status deserialise(void* self, const void* bytes, size_t size) {
+  fmu* f = self;
+  void* state = NULL;
+  yoke_status status = f->version->read_state(f, bytes, size, &state);
+  if (status >= 0) {
+    status = f->version->set_state(f, state);
+  }
+  if (state != NULL) {
+    f->version->free_state(f, &state);
+  }
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// derivatives
+
+enum { MAX_SENSITIVITY = 256 };
+
+static yoke_status derivative(void* self, const size_t unknowns[], size_t n_unknowns,
+                              const size_t knowns[], size_t n_knowns, const double seed[],
+                              double out[]) {
+  fmu* f = self;
+  uint32_t unknown_refs[MAX_SENSITIVITY], known_refs[MAX_SENSITIVITY];
+  if (n_unknowns > MAX_SENSITIVITY || n_knowns > MAX_SENSITIVITY) {
+    return YOKE_FULL;
+  }
+  for (size_t i = 0; i < n_unknowns; i++) {
+    unknown_refs[i] = f->layout.slots[unknowns[i]].reference;
+  }
+  for (size_t i = 0; i < n_knowns; i++) {
+    known_refs[i] = f->layout.slots[knowns[i]].reference;
+  }
+  return f->version->directional(f, unknown_refs, n_unknowns, known_refs, n_knowns, seed, out);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// what a person should know
+
+static const char* reason(const void* self) {
+  return ((const fmu*)self)->message;
+}
+
+// the binary's own clock against ours; a thousandth of a step is worth a word
+static void look_at_clock(fmu* f) {
+  const size_t clock = f->layout.clock;
+  double own = 0;
+  if (clock == YOKE_FMI_NONE || f->phase != FMU_RUNNING ||
+      f->layout.info.variables[clock].type != YOKE_REAL) {
+    return;
+  }
+  if (get(f, clock, &own, sizeof own) >= 0 && fabs(own - f->t_end) > fabs(f->drift)) {
+    f->drift = own - f->t_end;
+    f->drift_at = f->t_end;
+  }
+}
+
+static void report(void* self, yoke_unit_say say, void* to) {
+  fmu* f = self;
+  char line[256];
+  yoke__fmu_log_report(&f->log, say, to);
+  look_at_clock(f);
+  if (!f->is_drift_told && fabs(f->drift) > 1e-9 * fmax(1, fabs(f->drift_at))) {
+    f->is_drift_told = true;
+    snprintf(line, sizeof line,
+             "its own clock is off by %.3g s at t = %.12g s: it adds up the steps by itself",
+             f->drift, f->drift_at);
+    say(to, 1, line);
+  }
+  if (f->n_cut > 0) {
+    snprintf(line, sizeof line, "%lld text values were longer than %d bytes and are cut",
+             (long long)f->n_cut, FMU_TEXT_SIZE - 1);
+    say(to, 1, line);
+    f->n_cut = 0;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the file
+
+static const char* base_name(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash == NULL ? path : slash + 1;
+}
+
+// the interface that is wanted and there
+static const yoke_fmi_interface* choose_interface(const yoke_fmi_description* d,
+                                                  const yoke_unit_file_settings* settings,
+                                                  yoke_messages* messages) {
+  const bool has_cs = d->co_simulation.is_given, has_me = d->model_exchange.is_given;
+  const yoke_unit_interface wanted = settings->interface_type;
+  if (wanted != YOKE_INTERFACE_MODEL_EXCHANGE && has_cs) {
+    return &d->co_simulation;
+  }
+  if (wanted != YOKE_INTERFACE_CO_SIMULATION && has_me) {
+    return &d->model_exchange;
+  }
+  yoke__error(messages, settings->place, "'%s' has no %s%s", base_name(settings->path),
+              wanted == YOKE_INTERFACE_AUTO            ? "interface that Yoke can run"
+              : wanted == YOKE_INTERFACE_CO_SIMULATION ? "co-simulation interface"
+                                                       : "model-exchange interface",
+              has_cs   ? "; it has co-simulation"
+              : has_me ? "; it has model exchange"
+                       : (d->scheduled_execution.is_given ? " (scheduled execution only)" : ""));
+  return NULL;
+}
+
+static void fill_ops(fmu_file* file) {
+  const yoke_fmi_interface* i = file->interface_type;
+  const yoke_fmi_description* d = file->description;
+  file->ops = (yoke_unit_ops){
+      .name = base_name(file->settings.path),
+      .text = d->description[0] == '\0' ? d->model_name : d->description,
+      .structure = file->structure,
+      .n_structure = file->n_structure,
+      .create = create,
+      .describe = describe,
+      .set = set,
+      .get = get,
+      .enter_init = yoke__fmu_enter_init,
+      .exit_init = yoke__fmu_exit_init,
+      .reason = reason,
+      .report = report,
+      .terminate = terminate,
+      .close = close_fmu,
+      .context = file,
+  };
+  if (i->can_get_and_set_state) {
+    file->ops.save = save;
+    file->ops.restore = restore;
+  }
+  if (i->can_get_and_set_state && i->can_serialise_state) {
+    file->ops.serialise = serialise;
+    file->ops.deserialise = deserialise;
+  }
+  if (i->has_directional_derivatives || (d->version == 3 && i->has_adjoint_derivatives)) {
+    file->ops.derivative = derivative;
+  }
+  if (file->is_model_exchange) {
+    yoke__fmu_fill_me(file, &file->ops);
+  } else if (d->version == 3) {
+    yoke__fmu_fill_cs3(file, &file->ops);
+  } else if (d->version == 1) {
+    yoke__fmu_fill_cs1(file, &file->ops);
+  } else {
+    yoke__fmu_fill_cs2(file, &file->ops);
+  }
+}
+
+// in a process of its own the parent still knows all variables
+static yoke_status create_isolated(const yoke_unit_args* args, void** self, char* err,
+                                   size_t err_size) {
+  const union {
+    const void* constant;
+    fmu_file* own;
+  } context = {args->context};
+  fmu_file* file = context.own;
+  fmu_layout* layout = yoke__arena_take(&file->arena, sizeof *layout);
+  if (layout == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  YOKE_TRY(yoke__fmu_lay_out(file->description, args, &file->arena, layout, err, err_size));
+  describe_abilities(file, &layout->info);
+  const yoke_host_plan plan = {.settings = &file->settings, .info = &layout->info};
+  return yoke__host_create(&plan, args, self, err, err_size);
+}
+
+static void close_file(yoke_unit_file* base) {
+  fmu_file* file = (fmu_file*)base;
+  yoke__arena_free(&file->arena);
+  free(file);
+}
+
+static void warn_of_tool(const fmu_file* file, yoke_messages* messages) {
+  if (file->interface_type->needs_execution_tool) {
+    yoke__message_add(messages, YOKE_WARNING,
+                      (yoke_place){file->description->source, file->interface_type->line, 0},
+                      "says that it needs an execution tool%s%s; Yoke runs it without [fmi-tool]",
+                      file->description->generation_tool[0] == '\0' ? "" : ": ",
+                      file->description->generation_tool);
+  }
+}
+
+yoke_status yoke__fmu_file_open(yoke_fmi_package* package, const yoke_unit_file_settings* settings,
+                                yoke_messages* messages, yoke_unit_file** out) {
+  const yoke_fmi_description* d = package->description;
+  const yoke_fmi_interface* chosen = choose_interface(d, settings, messages);
+  if (chosen == NULL) {
+    return YOKE_BAD_INPUT;
+  }
+  if (d->version == 1 && chosen == &d->model_exchange) {
+    yoke__error(messages, settings->place,
+                "'%s' is a model-exchange FMU of FMI 1.0, which Yoke does not run; FMI 1.0 "
+                "co-simulation, FMI 2.0 and 3.0 are",
+                base_name(settings->path));
+    return YOKE_BAD_INPUT;
+  }
+  fmu_file* file = calloc(1, sizeof *file);
+  if (file == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  file->settings = *settings;
+  file->package = package;
+  file->description = d;
+  file->interface_type = chosen;
+  file->is_model_exchange = chosen == &d->model_exchange;
+  file->base.close = close_file;
+  yoke_status status = yoke__fmu_structure(d, &file->arena, &file->structure, &file->n_structure);
+  if (status >= 0 && !settings->is_isolated) {
+    status = yoke__fmi_unpack(package, messages);
+  }
+  if (status < 0) {
+    close_file(&file->base);
+    return status;
+  }
+  warn_of_tool(file, messages);
+  fill_ops(file);
+  file->base.ops = &file->ops;
+  if (settings->is_isolated) {
+    yoke__host_fill_ops(&file->ops, &file->isolated);
+    file->isolated.create = create_isolated;
+    file->isolated.context = file;
+    file->base.ops = &file->isolated;
+  }
+  *out = &file->base;
+  return YOKE_OK;
+}

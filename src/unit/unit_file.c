@@ -1,0 +1,163 @@
+// The files that units come out of, each opened once.
+#include "unit/unit_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+#include "unit/fmu/unit_fmu.h"
+#include "unit/host/unit_host.h"
+#include "unit/unit_models.h"
+
+typedef struct package_entry {
+  char* path;
+  yoke_fmi_package* package;
+  size_t n_here;  // units of it in this process
+} package_entry;
+
+// A native model that is to run in a process of its own.
+typedef struct model_file {
+  yoke_unit_file base;
+  yoke_unit_file_settings settings;
+  const yoke_unit_ops* inner;
+  yoke_unit_ops isolated;
+} model_file;
+
+struct yoke_unit_store {
+  package_entry* packages;
+  size_t n_packages;
+  yoke_unit_file** files;
+  size_t n_files;
+};
+
+yoke_status yoke__unit_store_create(yoke_unit_store** out) {
+  *out = calloc(1, sizeof **out);
+  return *out == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+void yoke__unit_store_destroy(yoke_unit_store** store) {
+  if (*store == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < (*store)->n_files; i++) {
+    (*store)->files[i]->close((*store)->files[i]);
+  }
+  for (size_t i = 0; i < (*store)->n_packages; i++) {
+    yoke__fmi_close(&(*store)->packages[i].package);
+    free((*store)->packages[i].path);
+  }
+  free((void*)(*store)->files);
+  free((*store)->packages);
+  free(*store);
+  *store = NULL;
+}
+
+static yoke_status keep_file(yoke_unit_store* store, yoke_unit_file* file) {
+  yoke_unit_file** larger =
+      realloc((void*)store->files, (store->n_files + 1) * sizeof *larger);  // NOLINT
+  if (larger == NULL) {
+    file->close(file);
+    return YOKE_NO_MEMORY;
+  }
+  store->files = larger;
+  store->files[store->n_files++] = file;
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// FMUs
+
+static package_entry* find_package(yoke_unit_store* store, const char* path) {
+  for (size_t i = 0; i < store->n_packages; i++) {
+    if (strcmp(store->packages[i].path, path) == 0) {
+      return &store->packages[i];
+    }
+  }
+  return NULL;
+}
+
+static yoke_status add_package(yoke_unit_store* store, const char* path, yoke_messages* messages,
+                               package_entry** out) {
+  yoke_fmi_package* package = NULL;
+  YOKE_TRY(yoke__fmi_open(path, messages, &package));
+  package_entry* larger = realloc(store->packages, (store->n_packages + 1) * sizeof *larger);
+  const size_t n = strlen(path) + 1;
+  char* copy = malloc(n);
+  store->packages = larger != NULL ? larger : store->packages;
+  if (larger == NULL || copy == NULL) {
+    free(copy);
+    yoke__fmi_close(&package);
+    return YOKE_NO_MEMORY;
+  }
+  memcpy(copy, path, n);
+  *out = &store->packages[store->n_packages++];
+  **out = (package_entry){.path = copy, .package = package};
+  return YOKE_OK;
+}
+
+static yoke_status open_fmu(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                            yoke_messages* messages, yoke_unit_file** out) {
+  package_entry* entry = find_package(store, settings->path);
+  if (entry == NULL) {
+    YOKE_TRY(add_package(store, settings->path, messages, &entry));
+  }
+  yoke_unit_file_settings own = *settings;
+  const yoke_fmi_description* d = entry->package->description;
+  const bool is_only_one = d->co_simulation.can_be_instantiated_only_once ||
+                           d->model_exchange.can_be_instantiated_only_once;
+  if (!own.is_isolated && is_only_one && entry->n_here > 0) {
+    yoke__message_add(messages, YOKE_NOTE, settings->place,
+                      "the FMU allows one instance per process: '%s' gets a process of its own",
+                      settings->name);
+    own.is_isolated = true;
+  }
+  entry->n_here += !own.is_isolated;
+  return yoke__fmu_file_open(entry->package, &own, messages, out);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// isolated native models
+
+static yoke_status create_isolated(const yoke_unit_args* args, void** self, char* err,
+                                   size_t err_size) {
+  const model_file* file = args->context;
+  const yoke_host_plan plan = {.settings = &file->settings, .info = file->inner->info};
+  return yoke__host_create(&plan, args, self, err, err_size);
+}
+
+static void close_model(yoke_unit_file* file) {
+  free(file);
+}
+
+static yoke_status open_model(const yoke_unit_file_settings* settings, yoke_unit_file** out) {
+  model_file* file = calloc(1, sizeof *file);
+  if (file == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  file->settings = *settings;
+  file->inner = yoke__models_find(NULL, settings->path);
+  if (file->inner == NULL) {
+    free(file);
+    return YOKE_BAD_ARG;
+  }
+  yoke__host_fill_ops(file->inner, &file->isolated);
+  file->isolated.create = create_isolated;
+  file->isolated.context = file;
+  file->base = (yoke_unit_file){.ops = &file->isolated, .close = close_model};
+  *out = &file->base;
+  return YOKE_OK;
+}
+
+yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                                  yoke_messages* messages, const yoke_unit_ops** ops) {
+  yoke_unit_file* file = NULL;
+  if (strcmp(settings->kind, "fmu") == 0) {
+    YOKE_TRY(open_fmu(store, settings, messages, &file));
+  } else {
+    YOKE_TRY(open_model(settings, &file));
+  }
+  YOKE_TRY(keep_file(store, file));
+  *ops = file->ops;
+  return YOKE_OK;
+}

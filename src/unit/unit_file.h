@@ -1,0 +1,51 @@
+// Units that come out of a file: FMUs (later circuits). Opening a file gives a table of operations like that of a native
+// model, with the settings that shape the unit (`structure`) read from the file.
+#ifndef YOKE_UNIT_FILE_H
+#define YOKE_UNIT_FILE_H
+
+#include "base/base_message.h"
+#include "yoke/unit.h"
+
+typedef enum yoke_unit_interface {
+  YOKE_INTERFACE_AUTO,  // co-simulation where there is one
+  YOKE_INTERFACE_CO_SIMULATION,
+  YOKE_INTERFACE_MODEL_EXCHANGE,
+} yoke_unit_interface;
+
+typedef enum yoke_unit_wait { YOKE_WAIT_AUTO, YOKE_WAIT_SPIN, YOKE_WAIT_SLEEP } yoke_unit_wait;
+
+// What the system file says about a unit beside `with` and `start`. Texts live as long as the unit.
+typedef struct yoke_unit_file_settings {
+  const char* kind;  // "fmu"; "model" for a native model that is to be isolated
+  const char* path;  // absolute, or relative to the working directory; of "model" its name
+  const char* name;  // of the unit, for messages
+  yoke_place place;  // of the path in the system file
+  yoke_unit_interface interface_type;
+  const char* solver;       // model exchange: "rk4" (default), "euler", "trapezoidal", "cvode"
+  double solver_step;       // [s]; 0: the experiment's step, else the unit's step / 10
+  double solver_tolerance;  // cvode; 0: the experiment's, else 1e-6
+  bool is_logging;          // FMU log messages of all categories
+  bool is_strict;           // faults that are lived with otherwise are refused
+  bool is_event_mode_off;   // FMI 3.0: never use event mode
+  // a process of its own
+  bool is_isolated;
+  yoke_unit_wait wait;
+  double timeout_s;     // longest call; 0: 60 s
+  uint64_t max_memory;  // bytes of address space; 0: no limit
+} yoke_unit_file_settings;
+
+// An open file. Several units may use one file: the heavy parts are shared by whoever opened it through one store.
+typedef struct yoke_unit_file {
+  const yoke_unit_ops* ops;  // ops->context leads back to the file
+  void (*close)(struct yoke_unit_file* file);
+} yoke_unit_file;
+
+typedef struct yoke_unit_store yoke_unit_store;
+yoke_status yoke__unit_store_create(yoke_unit_store** out);
+// Closes all files opened through it; no unit of theirs may be left.
+void yoke__unit_store_destroy(yoke_unit_store** store);
+// Opens a file. Errors and warnings go to messages. The ops live as long as the store.
+yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                                  yoke_messages* messages, const yoke_unit_ops** ops);
+
+#endif
