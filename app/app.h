@@ -36,6 +36,7 @@ int yoke_cmd_compare(int argc, char** argv);
 int yoke_cmd_meter(int argc, char** argv);
 int yoke_cmd_sweep(int argc, char** argv);
 int yoke_cmd_tune(int argc, char** argv);
+int yoke_cmd_export(int argc, char** argv);
 int yoke_cmd_help(int argc, char** argv);
 
 // Descriptions of the commands (app_commands.c).
@@ -46,6 +47,7 @@ extern const yoke_command yoke__command_compare;
 extern const yoke_command yoke__command_meter;
 extern const yoke_command yoke__command_sweep;
 extern const yoke_command yoke__command_tune;
+extern const yoke_command yoke__command_export;
 extern const yoke_command yoke__command_help;
 
 // All of them, in the order in which help lists them.

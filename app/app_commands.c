@@ -112,11 +112,14 @@ const yoke_command yoke__command_check = {
 
 static const yoke_operand info_operands[] = {
     {"FILE|MODEL", true, YOKE_ARGUMENT_FILE,
-     "A system file, or the name of a built-in model such as oscillator.force. "
-     "Without it the built-in models are listed."},
+     "A system file, an FMU (a .fmu file, or the folder of an unpacked one), or the name of a "
+     "built-in model such as oscillator.force. Without it the built-in models are listed."},
 };
 static const yoke_option info_options[] = {
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
+    {"all", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Of an FMU, print all variables, internal ones too, with their whole descriptions. "
+     "Otherwise a terminal shows 40 of each kind."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
 };
 static const yoke_exit info_exits[] = {
@@ -128,12 +131,16 @@ static const yoke_example info_examples[] = {
     {"yoke info", "List the built-in models."},
     {"yoke info oscillator.force", "Inputs, outputs, parameters and states of a model."},
     {"yoke info crane.yaml", "What a system file contains."},
+    {"yoke info engine.fmu", "Platforms, capabilities, variables and feedthrough of an FMU."},
 };
 const yoke_command yoke__command_info = {
     "info",
-    "say what is in a system file or a model",
+    "say what is in a system file, an FMU or a model",
     "Prints what a system file contains, or the variables of a built-in model with their "
-    "dimensions and start values.",
+    "dimensions and start values.\n\n"
+    "Of an FMU it prints who made it, what it offers, what a run would use, its variables, "
+    "which outputs depend directly on which inputs, and what is wrong with the file. The binary "
+    "is looked at, not loaded.",
     LIST(info_operands),
     LIST(info_options),
     LIST(info_exits),
@@ -380,6 +387,62 @@ const yoke_command yoke__command_tune = {
     yoke_cmd_tune,
 };
 
+// ---- export
+
+static const char* const fmi_choices[] = {"2", "3", NULL};
+
+static const yoke_operand export_operands[] = {
+    {"MODEL|SYSTEM", false, YOKE_ARGUMENT_FILE,
+     "The name of a native model (yoke info lists them), or a system file (YAML)."},
+};
+static const yoke_option export_options[] = {
+    {"fmi", "VERSION", false, YOKE_ARGUMENT_CHOICE, fmi_choices,
+     "Write an FMU for co-simulation by FMI 2.0 or 3.0. With --ssp: the version of the FMUs in it; "
+     "2 is the default there."},
+    {"ssp", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Write the whole system as an SSP archive, every unit an FMU."},
+    {"unit", "NAME", false, YOKE_ARGUMENT_TEXT, NULL,
+     "The unit or law of the system file to export, with its settings. Not needed if it has one."},
+    {"with", "NAME=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Set a parameter or, of a model, also a start value. For example --with k=20 or "
+     "--with \"A=[[0,1],[-1,0]]\". Values are those of system files."},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"out", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
+     "Write to FILE; -o is the same. The default is the name of the model or unit and .fmu, or "
+     "that "
+     "of the system and .ssp, in the working directory."},
+};
+static const yoke_exit export_exits[] = {
+    {YOKE_EXIT_OK, "The file is written."},
+    {YOKE_EXIT_FAILED, "The file could not be written, or a part of the installation is missing."},
+    {YOKE_EXIT_USAGE,
+     "The command line is wrong, the system file has errors, or the unit cannot be exported."},
+};
+static const yoke_example export_examples[] = {
+    {"yoke export oscillator.force --fmi 2 --with kc=50 -o left.fmu",
+     "A native model with one parameter changed."},
+    {"yoke export crane.yaml --fmi 3 --unit arm", "A unit as the system file sets it up: arm.fmu."},
+    {"yoke export crane.yaml --ssp -o crane.ssp", "The whole system."},
+    {"yoke export state_space --fmi 3 --with \"A=[[0,1],[-4,0]]\" --with \"B=[0,1]\" -o mass.fmu",
+     "A linear system from its matrices."},
+};
+const yoke_command yoke__command_export = {
+    "export",
+    "write a model or a unit as an FMU, a system as SSP",
+    "Writes a native model, or one unit or law of a system file, as a Functional Mock-up Unit that "
+    "other tools can run; or a whole system as an SSP archive of such units. No compiler is "
+    "needed: the FMU contains a prebuilt binary for this kind "
+    "of machine, and the C sources of the model for all others.\n\n"
+    "The same unit always gives the same file, byte by byte. Set SOURCE_DATE_EPOCH to have a date "
+    "in it. The prebuilt binary is looked for beside the program, in ../libexec/yoke and "
+    "../lib/yoke from there, or where YOKE_FMU_RUNTIME says.",
+    LIST(export_operands),
+    LIST(export_options),
+    LIST(export_exits),
+    LIST(export_examples),
+    yoke_cmd_export,
+};
+
 // ---- help
 
 static const yoke_operand help_operands[] = {
@@ -409,8 +472,9 @@ const yoke_command yoke__command_help = {
 // ---- all
 
 const yoke_command* const yoke__commands[] = {
-    &yoke__command_run,   &yoke__command_check, &yoke__command_info, &yoke__command_compare,
-    &yoke__command_meter, &yoke__command_sweep, &yoke__command_tune, &yoke__command_help,
+    &yoke__command_run,     &yoke__command_check,  &yoke__command_info,
+    &yoke__command_compare, &yoke__command_meter,  &yoke__command_sweep,
+    &yoke__command_tune,    &yoke__command_export, &yoke__command_help,
 };
 const size_t yoke__n_commands = YOKE_COUNT(yoke__commands);
 

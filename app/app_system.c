@@ -42,10 +42,33 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
   return system;
 }
 
+typedef struct telling {
+  bool is_quiet;
+  yoke_messages* kept;
+} telling;
+
+static void tell(void* to, const char* unit, int level, const char* text) {
+  static const char* const words[] = {"note", "warning", "error"};
+  const telling* job = to;
+  if (level > 0 || !job->is_quiet) {
+    fprintf(stderr, "unit '%s': %s: %s\n", unit, words[level], text);
+  }
+  if (job->kept != NULL) {
+    yoke__message_add(job->kept, (yoke_severity)level, (yoke_place){0}, "unit '%s': %s", unit,
+                      text);
+  }
+}
+
+void yoke__app_tell_units(yoke_system* system, bool is_quiet, yoke_messages* kept) {
+  telling job = {is_quiet, kept};
+  yoke__system_report(system, tell, &job);
+}
+
 yoke_state* yoke__app_start(yoke_system* system, int* status) {
   yoke_messages messages = {0};
   yoke_state* state = NULL;
   const yoke_status created = yoke__master_create(system, &messages, &state);
+  yoke__app_tell_units(system, true, NULL);
   yoke__messages_print(&messages, stderr);
   if (created < 0 && messages.n_errors == 0) {
     yoke__app_error(NULL, "%s", yoke_status_text(created));

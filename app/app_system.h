@@ -15,4 +15,8 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
 // cannot start as it is described, YOKE_EXIT_FAILED if memory or a file was missing.
 yoke_state* yoke__app_start(yoke_system* system, int* status);
 
+// What the units have to say: warnings and errors to stderr, notes as well unless is_quiet. Each message once; the messages
+// are also added to `kept` (NULL: not).
+void yoke__app_tell_units(yoke_system* system, bool is_quiet, yoke_messages* kept);
+
 #endif

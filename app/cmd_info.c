@@ -1,7 +1,8 @@
-// yoke info: the built-in models, one model, or what a system file contains.
+// yoke info: the built-in models, one model, an FMU, or what a system file contains.
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app_fmu.h"
 #include "app/app_system.h"
 #include "base/base_json.h"
 #include "base/base_number.h"
@@ -194,11 +195,13 @@ int yoke_cmd_info(int argc, char** argv) {
     status = list_models(is_json);
   } else if (ops != NULL) {
     status = show_model(ops, is_json);
+  } else if (yoke__app_is_fmu(what)) {
+    status = yoke__app_show_fmu(what, is_json, yoke__options_has(&options, "all"));
   } else if (looks_like_file(what)) {
     status = show_system(&options, is_json);
   } else {
     const char* nearest = yoke__models_nearest(NULL, what);
-    yoke__app_error("info", "'%s' is neither a model nor a system file%s%s%s", what,
+    yoke__app_error("info", "'%s' is neither a model nor a system file nor an FMU%s%s%s", what,
                     nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
                     nearest == NULL ? "" : "'?");
     status = YOKE_EXIT_USAGE;

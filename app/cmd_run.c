@@ -243,9 +243,21 @@ static void print_ledger(const yoke_system* system, const yoke_state* state) {
   }
 }
 
+static void json_messages(const yoke_messages* messages, yoke_json* json) {
+  static const char* const words[] = {"note", "warning", "error"};
+  yoke__json_begin_array(json, "messages");
+  for (const yoke_message* m = messages->first; m != NULL; m = m->next) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "level", words[m->severity]);
+    yoke__json_string(json, "text", m->text);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
 static yoke_status write_summary(const yoke_system* system, const yoke_state* state,
-                                 const yoke_run_info* info, const char* directory, char* err,
-                                 size_t err_size) {
+                                 const yoke_run_info* info, const yoke_messages* told,
+                                 const char* directory, char* err, size_t err_size) {
   yoke_json json = {0};
   yoke__json_begin_object(&json, NULL);
   yoke__json_string(&json, "name", system->scenario->name);
@@ -265,6 +277,7 @@ static yoke_status write_summary(const yoke_system* system, const yoke_state* st
   if (state->ledger != NULL) {
     json_ledger(system, state, &json);
   }
+  json_messages(told, &json);
   yoke__system_json(system, "system", &json);
   yoke__json_end_object(&json);
   const yoke_status status = yoke__record_summary_write(directory, &json, err, err_size);
@@ -365,13 +378,15 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
   yoke__os_thread_join(&p.thread);
 
   int status = exit_status(&info, state);
+  yoke_messages told = {0};
+  yoke__app_tell_units(system, is_quiet, &told);
   report_limits(state, &info);
   if (info.status < 0 && info.status != YOKE_INTERRUPTED) {
     yoke__app_error("run", "%s", info.message);
   }
   char err[512] = "";
   // a folder that cannot be made was reported with the results already
-  if (write_summary(system, state, &info, settings.record.directory, err, sizeof err) < 0) {
+  if (write_summary(system, state, &info, &told, settings.record.directory, err, sizeof err) < 0) {
     if (strcmp(err, info.message) != 0) {
       yoke__app_error("run", "%s", err);
     }
@@ -385,6 +400,7 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
     print_summary(system, &info, settings.record.directory);
     print_ledger(system, state);
   }
+  yoke__messages_free(&told);
   return status;
 }
 

@@ -2,6 +2,8 @@
 //
 //   bytes -> tree (scenario_tree.c) -> --set (scenario_set.c) -> one walk by the tables of keys
 //
+// An archive or XML is an SSP, which gives such a tree too (scenario_ssp.c).
+//
 // The walk collects all errors; only a text that is no YAML ends earlier, since nothing behind the
 // error has a meaning. Defaults of every key are set here before the walk.
 #include <stdio.h>
@@ -11,7 +13,10 @@
 #include "base/base_check.h"
 #include "base/base_format.h"
 #include "base/base_os.h"
+#include "base/base_temp.h"
+#include "scenario/scenario_fmu.h"
 #include "scenario/scenario_reader.h"
+#include "scenario/scenario_ssp.h"
 
 // What the walk over the top level fills: sections that depend on each other are read behind it.
 typedef struct file_parts {
@@ -429,30 +434,41 @@ static void read_tree(yoke_reader* reader, const yoke_node* root, yoke_scenario*
   check_times(reader, s);
 }
 
-// Everything between an empty scenario and its description.
-static yoke_status fill(yoke_scenario* s, const char* bytes, size_t n, const char* path,
-                        const char* const sets[], size_t n_sets, yoke_messages* messages) {
-  if (!set_defaults(s, path)) {
-    return YOKE_NO_MEMORY;
-  }
+// The tree of a YAML file.
+static yoke_status read_yaml(yoke_scenario* s, const char* bytes, size_t n, yoke_messages* messages,
+                             yoke_node** root) {
   const yoke_place origin = {s->path, 1, 1};
   if (n > YOKE_SCENARIO_MAX_SIZE) {
     yoke__error(messages, (yoke_place){s->path, 0, 0}, "the file is larger than %d MB",
                 YOKE_SCENARIO_MAX_SIZE / (1024 * 1024));
     return YOKE_BAD_INPUT;
   }
-  yoke_node* root = NULL;
-  YOKE_TRY(yoke__tree_read(bytes, n, origin, &s->arena, messages, &root));
-  if (root == NULL) {
+  YOKE_TRY(yoke__tree_read(bytes, n, origin, &s->arena, messages, root));
+  if (*root == NULL) {
     yoke__error(messages, origin,
                 "the file is empty; expected a map with the keys yoke, time and units");
     return YOKE_BAD_INPUT;
   }
+  return YOKE_OK;
+}
 
+// Everything between an empty scenario and its description. bytes NULL: an archive that is read from its file.
+static yoke_status fill(yoke_scenario* s, const char* bytes, size_t n, const char* path,
+                        const char* const sets[], size_t n_sets, yoke_messages* messages) {
+  if (!set_defaults(s, path)) {
+    return YOKE_NO_MEMORY;
+  }
   yoke_reader reader = {.arena = &s->arena, .messages = messages};
+  yoke_node* root = NULL;
+  if (bytes == NULL || yoke__ssp_is_archive(bytes, n) || yoke__ssp_is_xml(bytes, n)) {
+    YOKE_TRY(yoke__ssp_read(s, bytes, n, sets, n_sets, &reader, &root));
+  } else {
+    YOKE_TRY(read_yaml(s, bytes, n, messages, &root));
+  }
   for (size_t i = 0; i < n_sets && root->kind == YOKE_NODE_MAP; i++) {
     yoke__scenario_set(&reader, root, sets[i]);
   }
+  s->tree = root;
   read_tree(&reader, root, s);
   return reader.is_out_of_memory ? YOKE_NO_MEMORY : YOKE_OK;
 }
@@ -502,6 +518,15 @@ yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[]
   char err[512] = "";
   char* bytes = NULL;
   size_t n = 0;
+  if (yoke__scenario_is_fmu(path)) {
+    YOKE_TRY(yoke__scenario_fmu_text(path, messages, &bytes, &n));
+    const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
+    free(bytes);
+    return status;
+  }
+  if (yoke__ssp_is_archive_file(path)) {
+    return read_parts(NULL, 0, path, sets, n_sets, messages, out);
+  }
   const yoke_status opened =
       yoke__os_read_file(path, YOKE_SCENARIO_MAX_SIZE, &bytes, &n, err, sizeof err);
   if (opened < 0) {
@@ -516,6 +541,7 @@ yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[]
 
 void yoke__scenario_free(yoke_scenario** scenario) {
   if (*scenario != NULL) {
+    yoke__temp_remove(&(*scenario)->temp);
     yoke__arena_free(&(*scenario)->arena);
     free(*scenario);
     *scenario = NULL;

@@ -224,7 +224,8 @@ static void test_mistakes(void** state) {
                                 "or the long form"},
       {"laws.left={law: l}", "--set laws.left: error: 'left' not found in 'laws'"},
       {"order=[left, left]", "--set order: error: the unit 'left' is named twice"},
-      {"units.left.fmu=x", "--set units.left.fmu: error: FMUs are not supported by this version"},
+      {"units.left.circuit=x",
+       "--set units.left.circuit: error: circuits are not supported by this version"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     reading* r = set_one(cases[i].set);

@@ -1,0 +1,292 @@
+// yoke export: a native model, or a unit of a system, as an FMU (here); a whole system as SSP (app_export_ssp.c).
+//
+//   MODEL    -> a system of one unit, with the values of --with
+//   SYSTEM   -> the unit that --unit names, alone
+//   then     -> the unit is made as a run would make it, with the same messages, and handed to src/export
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app_export_ssp.h"
+#include "app/app_system.h"
+#include "base/base_check.h"
+#include "base/base_os.h"
+#include "export/export_fmu.h"
+
+#define COMMAND  "export"
+#define MAX_NAME 200
+
+// What the command line asks for, and what has been made of it.
+typedef struct exporting {
+  const yoke_options* options;
+  yoke_arena arena;
+  yoke_messages messages;
+  const yoke_unit_ops* model;  // NULL: the operand is a system file
+  const char* what;            // the operand
+  char unit_name[MAX_NAME];    // in the system
+  yoke_system* system;         // one unit
+  yoke_export_job job;
+} exporting;
+
+static int report_memory(void) {
+  yoke__app_error(COMMAND, "out of memory");
+  return YOKE_EXIT_FAILED;
+}
+
+// ---- the unit alone
+
+// --set, then --with k=v as changes of the system file; *n of them. section NULL: without --with. NULL: out of memory.
+static const char** make_sets(exporting* e, const char* section, const char* part, size_t* n) {
+  size_t n_set = 0, n_with = 0;
+  const char* const* set = yoke__options_values(e->options, "set", &n_set);
+  const char** sets = yoke__arena_array(&e->arena, n_set + e->options->n_given + 1, sizeof *sets);
+  if (sets == NULL) {
+    return NULL;
+  }
+  for (size_t i = 0; i < n_set; i++) {
+    sets[i] = set[i];
+  }
+  const char* const* with = yoke__options_values(e->options, "with", &n_with);
+  n_with = section == NULL ? 0 : n_with;
+  for (size_t i = 0; i < n_with; i++) {
+    const size_t size = strlen(section) + strlen(e->unit_name) + strlen(part) + strlen(with[i]) + 4;
+    char* text = yoke__arena_take(&e->arena, size);
+    if (text == NULL) {
+      return NULL;
+    }
+    snprintf(text, size, "%s.%s.%s.%s", section, e->unit_name, part, with[i]);
+    sets[n_set + i] = text;
+  }
+  *n = n_set + n_with;
+  return sets;
+}
+
+static yoke_status read_model(exporting* e, yoke_scenario** scenario) {
+  char text[2 * MAX_NAME + 100];
+  yoke__export_identifier(e->model->name, e->unit_name, sizeof e->unit_name);
+  const int n = snprintf(text, sizeof text,
+                         "yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits:\n  %s: {model: %s}\n",
+                         e->unit_name, e->model->name);
+  size_t n_sets = 0;
+  const char** sets = make_sets(e, "units", "values", &n_sets);
+  return sets == NULL ? YOKE_NO_MEMORY
+                      : yoke__scenario_read(text, (size_t)n, e->model->name, sets, n_sets,
+                                            &e->messages, scenario);
+}
+
+static const yoke_scenario_unit* find_unit(const exporting* e, const yoke_scenario* scenario) {
+  const char* name = yoke__options_value(e->options, "unit");
+  if (name == NULL && scenario->n_units == 1) {
+    return &scenario->units[0];
+  }
+  const char** names = calloc(scenario->n_units + 1, sizeof *names);
+  for (size_t i = 0; names != NULL && i < scenario->n_units; i++) {
+    names[i] = scenario->units[i].name;
+    if (name != NULL && strcmp(name, names[i]) == 0) {
+      free((void*)names);
+      return &scenario->units[i];
+    }
+  }
+  if (name == NULL) {
+    yoke__app_error(COMMAND, "%s has %zu units; name one with --unit", e->what, scenario->n_units);
+  } else if (names != NULL) {
+    char hint[YOKE_HINT_SIZE];
+    yoke__app_error(COMMAND, "%s has no unit '%s'%s", e->what, name,
+                    yoke__app_hint(name, names, scenario->n_units, "", hint));
+  }
+  free((void*)names);
+  return NULL;
+}
+
+static yoke_status read_file(exporting* e, const char* section, yoke_scenario** scenario) {
+  size_t n_sets = 0;
+  const char** sets = make_sets(e, section, "with", &n_sets);
+  return sets == NULL ? YOKE_NO_MEMORY
+                      : yoke__scenario_read_file(e->what, sets, n_sets, &e->messages, scenario);
+}
+
+// The file once to find the unit, and again if --with changes it.
+static yoke_status read_system(exporting* e, yoke_scenario** scenario) {
+  YOKE_TRY(read_file(e, NULL, scenario));
+  const yoke_scenario_unit* unit = find_unit(e, *scenario);
+  if (unit == NULL || strlen(unit->name) >= MAX_NAME) {
+    yoke__scenario_free(scenario);
+    return YOKE_BAD_ARG;
+  }
+  snprintf(e->unit_name, sizeof e->unit_name, "%s", unit->name);
+  if (!yoke__options_has(e->options, "with")) {
+    return YOKE_OK;
+  }
+  const char* section = unit->is_law ? "laws" : "units";
+  yoke__scenario_free(scenario);
+  yoke__messages_free(&e->messages);
+  return read_file(e, section, scenario);
+}
+
+// A system of nothing but this unit, in this process, made but not wired. Takes the scenario over.
+static yoke_status make_system(exporting* e, yoke_scenario* scenario) {
+  yoke_scenario_unit* alone = yoke__arena_take(&scenario->arena, sizeof *alone);
+  e->system = alone == NULL ? NULL : calloc(1, sizeof *e->system);
+  if (e->system == NULL) {
+    yoke__scenario_free(&scenario);
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < scenario->n_units; i++) {
+    if (strcmp(scenario->units[i].name, e->unit_name) == 0) {
+      *alone = scenario->units[i];
+    }
+  }
+  alone->isolation.is_given = false;
+  scenario->units = alone;
+  scenario->n_units = 1;
+  e->system->scenario = scenario;
+  e->system->messages = &e->messages;
+  if (alone->kind != NULL && strcmp(alone->kind, "fmu") == 0) {
+    yoke__error(&e->messages, alone->type_place, "unit '%s' is an FMU already", alone->name);
+    return YOKE_BAD_INPUT;
+  }
+  const yoke_status status = yoke__system_make_units(e->system);
+  return status >= 0 && e->messages.n_errors > 0 ? YOKE_BAD_INPUT : status;
+}
+
+// ---- the file
+
+static yoke_status fill_job(exporting* e) {
+  const yoke_system_unit* unit = &e->system->units[0];
+  const yoke_scenario* scenario = e->system->scenario;
+  yoke_export_job* job = &e->job;
+  job->name = e->model != NULL ? e->model->name : unit->name;
+  job->ops = unit->unit.ops;
+  job->unit = &unit->unit;
+  job->directory = scenario->directory;
+  if (e->model == NULL) {
+    job->has_experiment = true;
+    job->start = scenario->start.value;
+    job->stop = scenario->stop.value;
+    job->step = unit->source->step.is_given ? unit->source->step.value : scenario->step.value;
+  }
+  return yoke__export_arguments(unit->source, job->ops, &e->arena, &e->messages, &job->arguments,
+                                &job->n_arguments);
+}
+
+static void print_done(const exporting* e, const char* path) {
+  static const char* const words[] = {"input", "output", "parameter", "tunable parameter", "state"};
+  size_t counts[YOKE_COUNT(words)] = {0};
+  const yoke_unit_info* info = e->job.unit->info;
+  for (size_t i = 0; i < info->n_variables; i++) {
+    counts[info->variables[i].causality]++;
+  }
+  printf("%s: FMI %d.0 co-simulation", path, e->job.fmi);
+  for (size_t i = 0; i < YOKE_COUNT(words); i++) {
+    if (counts[i] > 0) {
+      printf(", %zu %s%s", counts[i], words[i], counts[i] == 1 ? "" : "s");
+    }
+  }
+  printf("%s\n", e->job.sources == NULL ? ", no sources" : "");
+}
+
+static int write_fmu(exporting* e) {
+  char err[1024] = "";
+  const char* path = yoke__options_value(e->options, "out");
+  char own[MAX_NAME + 8];
+  if (path == NULL) {
+    snprintf(own, sizeof own, "%.*s.fmu", MAX_NAME, e->job.name);
+    path = own;
+  }
+  if (yoke__export_find_runtime(getenv("YOKE_FMU_RUNTIME"), &e->arena, &e->job.runtime,
+                                &e->job.sources, err, sizeof err) < 0) {
+    yoke__app_error(COMMAND, "%s", err);
+    return YOKE_EXIT_FAILED;
+  }
+  const yoke_status status = yoke__export_fmu(&e->job, path, err, sizeof err);
+  if (status < 0) {
+    yoke__app_error(COMMAND, "%s: %s", e->job.name, err);
+    const bool is_input =
+        status == YOKE_BAD_INPUT || status == YOKE_NO_SUPPORT || status == YOKE_BAD_ARG;
+    return is_input ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED;
+  }
+  print_done(e, path);
+  return YOKE_EXIT_OK;
+}
+
+// ---- the command
+
+static int export_fmu(const yoke_options* options, const char* fmi) {
+  exporting e = {.options = options, .what = options->operands[0]};
+  e.job.fmi = strcmp(fmi, "2") == 0 ? 2 : 3;
+  e.model = yoke__models_find(NULL, e.what);
+  const char* alien = yoke__options_has(options, "unit")  ? "--unit"
+                      : yoke__options_has(options, "set") ? "--set"
+                                                          : NULL;
+  if (e.model != NULL && alien != NULL) {
+    yoke__app_error(COMMAND, "%s goes with a system file; '%s' is a model", alien, e.what);
+    return YOKE_EXIT_USAGE;
+  }
+  yoke_scenario* scenario = NULL;
+  yoke_status status = e.model != NULL ? read_model(&e, &scenario) : read_system(&e, &scenario);
+  if (status >= 0) {
+    status = make_system(&e, scenario);
+  }
+  if (status >= 0) {
+    status = fill_job(&e);
+  }
+  yoke__messages_print(&e.messages, stderr);
+  int result = YOKE_EXIT_USAGE;
+  if (status >= 0) {
+    result = write_fmu(&e);
+  } else if (status == YOKE_NO_MEMORY) {
+    result = report_memory();
+  }
+  yoke__system_destroy(&e.system);
+  yoke__messages_free(&e.messages);
+  yoke__arena_free(&e.arena);
+  return result;
+}
+
+// Is the operand something that exists? Else a message that says what is near.
+static bool is_known(const char* what) {
+  if (yoke__models_find(NULL, what) != NULL || yoke__os_is_file(what)) {
+    return true;
+  }
+  const char* nearest = yoke__models_nearest(NULL, what);
+  yoke__app_error(COMMAND, "'%s' is neither a model nor a system file%s%s%s", what,
+                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+                  nearest == NULL ? "" : "'?");
+  return false;
+}
+
+static int export_ssp(const yoke_options* options, const char* fmi) {
+  if (yoke__options_has(options, "unit") || yoke__options_has(options, "with")) {
+    yoke__app_error(COMMAND, "--unit and --with go with --fmi alone; change the system with --set");
+    return YOKE_EXIT_USAGE;
+  }
+  if (yoke__models_find(NULL, options->operands[0]) != NULL) {
+    yoke__app_error(COMMAND, "--ssp goes with a system file; '%s' is a model",
+                    options->operands[0]);
+    return YOKE_EXIT_USAGE;
+  }
+  return yoke__app_export_ssp(options, fmi != NULL && strcmp(fmi, "3") == 0 ? 3 : 2);
+}
+
+static int run(const yoke_options* options) {
+  const char* fmi = yoke__options_value(options, "fmi");
+  const bool is_ssp = yoke__options_has(options, "ssp");
+  const bool is_version = fmi != NULL && (strcmp(fmi, "2") == 0 || strcmp(fmi, "3") == 0);
+  if (!is_version && (fmi != NULL || !is_ssp)) {
+    yoke__app_error(COMMAND, "expected --fmi 2, --fmi 3 or --ssp");
+    return YOKE_EXIT_USAGE;
+  }
+  if (!is_known(options->operands[0])) {
+    return YOKE_EXIT_USAGE;
+  }
+  return is_ssp ? export_ssp(options, fmi) : export_fmu(options, fmi);
+}
+
+int yoke_cmd_export(int argc, char** argv) {
+  yoke_options options;
+  int status = YOKE_EXIT_OK;
+  if (yoke__options_parse(&yoke__command_export, argc, argv, &options, &status)) {
+    status = run(&options);
+    yoke__options_free(&options);
+  }
+  return status;
+}

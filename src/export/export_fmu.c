@@ -1,0 +1,429 @@
+// The archive: description, binary, settings, files, sources. The same unit gives the same bytes: nothing depends on
+// time, place or the order of a folder, and the token is a hash of the content.
+#include "export/export_fmu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_json.h"
+#include "base/base_number.h"
+#include "base/base_os.h"
+#include "base/base_process.h"
+#include "base/base_zip.h"
+#include "export/export_part.h"
+#include "fmi/fmi_package.h"
+
+#define MAX_PATH          4096
+#define MAX_RESOURCE_SIZE ((size_t)1 << 30)
+#define MAX_SOURCE_SIZE   ((size_t)16 << 20)
+#define TOKEN_SIZE        40
+#define TABLE_NAME        "table.csv"
+
+static const char* const type_names[] = {"real",        "integer", "boolean",
+                                         "enumeration", "string",  "binary"};
+
+// What goes into the archive.
+typedef struct parts {
+  yoke_export_model model;
+  yoke_zip* sources;  // NULL: none
+  char* table;        // a file that the settings name; NULL: none
+  size_t table_size;
+  char token[TOKEN_SIZE];
+  yoke_json json;
+  yoke_xml_writer xml, build;
+} parts;
+
+// ---- arguments
+
+static const yoke_variable* find_structure(const yoke_unit_ops* ops, const char* name) {
+  for (size_t i = 0; i < ops->n_structure; i++) {
+    if (strcmp(ops->structure[i].name, name) == 0) {
+      return &ops->structure[i];
+    }
+  }
+  return NULL;
+}
+
+yoke_status yoke__export_arguments(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
+                                   yoke_arena* arena, yoke_messages* messages,
+                                   const yoke_argument** arguments, size_t* n) {
+  const size_t n_all = source->n_with + source->n_values;
+  yoke_argument* all = yoke__arena_array(arena, n_all + 1, sizeof *all);
+  *n = 0;
+  *arguments = all;
+  if (all == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n_all; i++) {
+    const yoke_setting* setting =
+        i < source->n_with ? &source->with[i] : &source->values[i - source->n_with];
+    const yoke_variable* v = find_structure(ops, setting->name);
+    if (v == NULL) {
+      continue;
+    }
+    char what[256];
+    snprintf(what, sizeof what, "parameter '%s' of '%s'", setting->name, source->name);
+    void* values = NULL;
+    yoke_argument* to = &all[(*n)++];
+    *to = (yoke_argument){.name = v->name, .type = v->type};
+    YOKE_TRY(yoke__node_values(setting->value, v->type, v->items, what, arena, messages, &values,
+                               &to->n_rows, &to->n_cols));
+    to->value = values;
+  }
+  return YOKE_OK;
+}
+
+// ---- yoke.json
+
+static void json_real(yoke_json* json, double number) {
+  if (yoke__is_finite(number)) {
+    yoke__json_number(json, NULL, number);
+  } else {
+    char text[YOKE_NUMBER_SIZE];
+    yoke__number_format(number, text);
+    yoke__json_string(json, NULL, text);
+  }
+}
+
+// Two hexadecimal digits per byte; at: the number of bytes, then they.
+static void json_bytes(yoke_json* json, const char* at) {
+  uint64_t n = 0;
+  memcpy(&n, at, sizeof n);
+  char* hex = malloc(2 * (size_t)n + 1);
+  if (hex == NULL) {
+    json->status = YOKE_NO_MEMORY;
+    return;
+  }
+  hex[0] = '\0';
+  for (size_t i = 0; i < n; i++) {
+    snprintf(hex + 2 * i, 3, "%02x", (unsigned char)at[sizeof n + i]);
+  }
+  yoke__json_string(json, NULL, hex);
+  free(hex);
+}
+
+// One element; whole numbers as text, since a JSON number is a double to most readers.
+static void json_element(yoke_json* json, yoke_type type, const char* at) {
+  double number = 0.0;
+  int64_t whole = 0;
+  char text[YOKE_NUMBER_SIZE];
+  switch (type) {
+  case YOKE_REAL:
+    memcpy(&number, at, sizeof number);
+    json_real(json, number);
+    break;
+  case YOKE_INTEGER:
+  case YOKE_BOOLEAN:
+  case YOKE_ENUMERATION:
+    memcpy(&whole, at, sizeof whole);
+    yoke__number_format_integer(whole, text);
+    yoke__json_string(json, NULL, text);
+    break;
+  case YOKE_STRING:
+    yoke__json_string(json, NULL, at);
+    break;
+  case YOKE_BINARY:
+    json_bytes(json, at);
+    break;
+  }
+}
+
+// Files that the settings name travel in the resources, under a name of their own.
+static bool is_file(const yoke_export_job* job, const yoke_argument* argument) {
+  return strcmp(job->ops->name, "playback") == 0 && strcmp(argument->name, "file") == 0;
+}
+
+static void json_argument(const yoke_export_job* job, const yoke_argument* argument,
+                          yoke_json* json) {
+  const size_t n = argument->n_rows * argument->n_cols;
+  yoke__json_begin_object(json, NULL);
+  yoke__json_string(json, "name", argument->name);
+  yoke__json_string(json, "type", type_names[argument->type]);
+  yoke__json_integer(json, "rows", (int64_t)argument->n_rows);
+  yoke__json_integer(json, "columns", (int64_t)argument->n_cols);
+  yoke__json_begin_array(json, "values");
+  for (size_t i = 0; i < n; i++) {
+    if (argument->type == YOKE_STRING) {
+      const char* text = ((const char* const*)argument->value)[i];
+      yoke__json_string(json, NULL, is_file(job, argument) ? TABLE_NAME : text);
+    } else {
+      json_element(json, argument->type, (const char*)argument->value + i * sizeof(double));
+    }
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+}
+
+static void json_setting(const yoke_export_variable* v, yoke_json* json) {
+  yoke__json_begin_object(json, NULL);
+  yoke__json_string(json, "name", v->variable->name);
+  yoke__json_begin_array(json, "values");
+  for (size_t i = 0; i < v->n; i++) {
+    json_element(json, v->variable->type,
+                 (const char*)v->value + i * yoke__variable_element_size(v->variable));
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+}
+
+static yoke_status write_json(parts* p) {
+  const yoke_export_model* m = &p->model;
+  yoke_json* json = &p->json;
+  yoke__json_free(json);
+  *json = (yoke_json){0};
+  yoke__json_begin_object(json, NULL);
+  yoke__json_integer(json, "yoke", 1);
+  yoke__json_string(json, "model", m->job->ops->name);
+  yoke__json_string(json, "token", p->token);
+  yoke__json_begin_array(json, "arguments");
+  for (size_t i = 0; i < m->job->n_arguments; i++) {
+    json_argument(m->job, &m->job->arguments[i], json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "settings");
+  for (size_t i = 0; i < m->n_variables; i++) {
+    if (m->variables[i].is_set) {
+      json_setting(&m->variables[i], json);
+    }
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+  return yoke__json_finish(json);
+}
+
+static yoke_status write_description(parts* p) {
+  yoke__xml_free(&p->xml);
+  yoke__export_describe(&p->model, p->token, &p->xml);
+  return p->xml.has_failed != 0 ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+// ---- the token
+
+// FNV-1a with a seed, and a last mixing (the finaliser of MurmurHash3) so that all bits count.
+static uint64_t hash(uint64_t from, const char* bytes, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    from = (from ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
+  }
+  return from;
+}
+
+static uint64_t mix(uint64_t x) {
+  x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+  x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+  return x ^ x >> 33;
+}
+
+// Settings, description (both written with an empty token) and files, in the form of a GUID.
+static void make_token(parts* p) {
+  uint64_t halves[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x9e3779b97f4a7c15)};
+  for (size_t i = 0; i < 2; i++) {
+    halves[i] = hash(halves[i], p->json.text, p->json.n);
+    halves[i] = hash(halves[i], p->xml.text, p->xml.n);
+    halves[i] = mix(hash(halves[i], p->table == NULL ? "" : p->table, p->table_size));
+  }
+  snprintf(p->token, sizeof p->token, "{%08x-%04x-%04x-%04x-%04x%08x}", (unsigned)(halves[0] >> 32),
+           (unsigned)(halves[0] >> 16 & 0xffff), (unsigned)(halves[0] & 0xffff),
+           (unsigned)(halves[1] >> 48), (unsigned)(halves[1] >> 32 & 0xffff),
+           (unsigned)(halves[1] & 0xffffffffu));
+}
+
+// ---- files
+
+static yoke_status read_table(parts* p, char* err, size_t err_size) {
+  const yoke_export_job* job = p->model.job;
+  for (size_t i = 0; i < job->n_arguments; i++) {
+    if (!is_file(job, &job->arguments[i])) {
+      continue;
+    }
+    const char* name = ((const char* const*)job->arguments[i].value)[0];
+    char path[MAX_PATH];
+    const bool is_relative = name[0] != '/' && job->directory != NULL;
+    const size_t n = is_relative ? yoke__os_path_join(job->directory, name, path, sizeof path)
+                                 : (size_t)snprintf(path, sizeof path, "%s", name);
+    if (n >= sizeof path) {
+      snprintf(err, err_size, "the path of '%.80s' is too long", name);
+      return YOKE_BAD_INPUT;
+    }
+    return yoke__os_read_file(path, MAX_RESOURCE_SIZE, &p->table, &p->table_size, err, err_size);
+  }
+  return YOKE_OK;
+}
+
+static bool ends_with(const char* text, const char* end) {
+  const size_t n = strlen(text), n_end = strlen(end);
+  return n > n_end && strcmp(text + n - n_end, end) == 0;
+}
+
+// The C files of the archive of sources, for the description.
+static yoke_status list_sources(parts* p, char* err, size_t err_size) {
+  const yoke_export_job* job = p->model.job;
+  if (job->sources == NULL) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(yoke__zip_open(job->sources, &p->sources, err, err_size));
+  const size_t n = yoke__zip_count(p->sources);
+  const char** names = yoke__arena_array(&p->model.arena, n + 1, sizeof *names);
+  if (names == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const yoke_zip_entry* entry = yoke__zip_entry(p->sources, i);
+    if (!entry->is_directory && ends_with(entry->name, ".c")) {
+      names[p->model.n_source_files++] = entry->name;
+    }
+  }
+  p->model.source_files = names;
+  return YOKE_OK;
+}
+
+// ---- writing
+
+static yoke_status add_sources(parts* p, yoke_zip_writer* zip, char* err, size_t err_size) {
+  const size_t n = p->sources == NULL ? 0 : yoke__zip_count(p->sources);
+  for (size_t i = 0; i < n; i++) {
+    const yoke_zip_entry* entry = yoke__zip_entry(p->sources, i);
+    if (entry->is_directory) {
+      continue;
+    }
+    char name[512];
+    const bool is_licence = strcmp(entry->name, "LICENSE") == 0;
+    snprintf(name, sizeof name, "%s%s", is_licence ? "documentation/licenses/" : "sources/",
+             is_licence ? "license.txt" : entry->name);
+    char* bytes = NULL;
+    size_t size = 0;
+    YOKE_TRY(yoke__zip_read(p->sources, i, MAX_SOURCE_SIZE, &bytes, &size, err, err_size));
+    const yoke_status status = yoke__zip_add(zip, name, bytes, size, err, err_size);
+    free(bytes);
+    YOKE_TRY(status);
+  }
+  if (n > 0 && p->model.job->fmi == 3) {
+    yoke__export_describe_build(&p->model, &p->build);
+    if (p->build.has_failed != 0) {
+      return YOKE_NO_MEMORY;
+    }
+    return yoke__zip_add(zip, "sources/buildDescription.xml", p->build.text, p->build.n, err,
+                         err_size);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status add_parts(parts* p, yoke_zip_writer* zip, char* err, size_t err_size) {
+  const yoke_export_job* job = p->model.job;
+  char binary[2 * YOKE_EXPORT_MAX_IDENTIFIER];
+  snprintf(binary, sizeof binary, "binaries/%s/%s.so", yoke__fmi_platform(job->fmi),
+           p->model.identifier);
+  YOKE_TRY(yoke__zip_add(zip, "modelDescription.xml", p->xml.text, p->xml.n, err, err_size));
+  YOKE_TRY(yoke__zip_add_file(zip, binary, job->runtime, err, err_size));
+  YOKE_TRY(yoke__zip_add(zip, "resources/yoke.json", p->json.text, p->json.n, err, err_size));
+  if (p->table != NULL) {
+    YOKE_TRY(yoke__zip_add(zip, "resources/" TABLE_NAME, p->table, p->table_size, err, err_size));
+  }
+  return add_sources(p, zip, err, err_size);
+}
+
+static yoke_status write_archive(parts* p, const char* path, char* err, size_t err_size) {
+  yoke_zip_writer* zip = NULL;
+  YOKE_TRY(yoke__zip_create(path, &zip, err, err_size));
+  const yoke_status status = add_parts(p, zip, err, err_size);
+  if (status < 0) {
+    yoke__zip_abandon(&zip);
+    return status;
+  }
+  return yoke__zip_finish(&zip, err, err_size);
+}
+
+static yoke_status write_parts(parts* p, const char* path, char* err, size_t err_size) {
+  YOKE_TRY(read_table(p, err, err_size));
+  YOKE_TRY(list_sources(p, err, err_size));
+
+  // once without the token, for the token
+  YOKE_TRY(write_json(p));
+  YOKE_TRY(write_description(p));
+  make_token(p);
+  YOKE_TRY(write_json(p));
+  YOKE_TRY(write_description(p));
+  return write_archive(p, path, err, err_size);
+}
+
+yoke_status yoke__export_fmu(const yoke_export_job* job, const char* path, char* err,
+                             size_t err_size) {
+  parts p = {0};
+  YOKE_TRY(yoke__export_model_open(job, &p.model, err, err_size));
+  const yoke_status status = write_parts(&p, path, err, err_size);
+  if (status < 0 && err[0] == '\0') {
+    snprintf(err, err_size, "%s", yoke_status_text(status));
+  }
+  yoke__json_free(&p.json);
+  yoke__xml_free(&p.xml);
+  yoke__xml_free(&p.build);
+  yoke__zip_close(&p.sources);
+  free(p.table);
+  yoke__export_model_close(&p.model);
+  return status;
+}
+
+// ---- the runtime
+
+static const char* join(const char* directory, const char* name, yoke_arena* arena) {
+  char path[MAX_PATH];
+  const size_t n = yoke__os_path_join(directory, name, path, sizeof path);
+  return n < sizeof path ? yoke__arena_text(arena, path, n) : NULL;
+}
+
+// Both files in one folder; the sources may be missing.
+static bool find_in(const char* directory, yoke_arena* arena, const char** runtime,
+                    const char** sources) {
+  *runtime = join(directory, YOKE_EXPORT_RUNTIME, arena);
+  *sources = join(directory, YOKE_EXPORT_SOURCES, arena);
+  if (*runtime == NULL || !yoke__os_is_file(*runtime)) {
+    return false;
+  }
+  *sources = *sources != NULL && yoke__os_is_file(*sources) ? *sources : NULL;
+  return true;
+}
+
+// The runtime by its own name, the sources in the same folder.
+static bool find_beside(const char* file, yoke_arena* arena, const char** runtime,
+                        const char** sources) {
+  const char* slash = strrchr(file, '/');
+  const char* directory =
+      slash == NULL ? "." : yoke__arena_text(arena, file, (size_t)(slash - file));
+  if (directory == NULL || !yoke__os_is_file(file)) {
+    return false;
+  }
+  (void)find_in(directory[0] == '\0' ? "/" : directory, arena, runtime, sources);
+  *sources = *sources != NULL && yoke__os_is_file(*sources) ? *sources : NULL;
+  *runtime = file;
+  return true;
+}
+
+yoke_status yoke__export_find_runtime(const char* given, yoke_arena* arena, const char** runtime,
+                                      const char** sources, char* err, size_t err_size) {
+  static const char* const places[] = {"", "../libexec/yoke", "../lib/yoke"};
+  *runtime = *sources = NULL;
+  if (given != NULL && given[0] != '\0') {
+    if (yoke__os_is_directory(given) ? find_in(given, arena, runtime, sources)
+                                     : find_beside(given, arena, runtime, sources)) {
+      return YOKE_OK;
+    }
+    snprintf(err, err_size, "YOKE_FMU_RUNTIME is '%s', where there is no %s", given,
+             YOKE_EXPORT_RUNTIME);
+    return YOKE_IO;
+  }
+  char program[MAX_PATH] = "";
+  yoke__process_directory(program, sizeof program);
+  for (size_t i = 0; program[0] != '\0' && i < YOKE_COUNT(places); i++) {
+    const char* directory = places[i][0] == '\0' ? program : join(program, places[i], arena);
+    if (directory != NULL && find_in(directory, arena, runtime, sources)) {
+      return YOKE_OK;
+    }
+  }
+  snprintf(
+      err, err_size,
+      "%s is missing: expected in '%s', in ../libexec/yoke or ../lib/yoke from there, or where "
+      "the environment variable YOKE_FMU_RUNTIME says",
+      YOKE_EXPORT_RUNTIME, program);
+  return YOKE_IO;
+}

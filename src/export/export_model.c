@@ -1,0 +1,365 @@
+// A unit as FMI will show it: values, how they begin, references, dependencies.
+//
+// Whether a start value is exact is not asked but tried: the unit is initialised once, and what changed meanwhile
+// is only a guess (`approx`), for instance the pressures of a crane that is told to start at rest.
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export_part.h"
+#include "unit/unit_models.h"
+
+#define MAX_NAME 1024  // bytes of a variable's name
+
+void yoke__export_identifier(const char* name, char* to, size_t size) {
+  size_t n = 0;
+  const bool has_bad_start = (name[0] >= '0' && name[0] <= '9') || name[0] == '\0';
+  if (has_bad_start && size > 2) {
+    to[n++] = 'm';
+    to[n++] = '_';
+  }
+  for (; *name != '\0' && n + 1 < size; name++) {
+    const char c = *name;
+    to[n] = '_';
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')) {
+      to[n] = c;
+    }
+    n++;
+  }
+  to[n] = '\0';
+}
+
+void yoke__export_element_name(const yoke_export_variable* v, size_t element, char* to,
+                               size_t size) {
+  const size_t n_cols = v->variable->n_cols == 0 ? 1 : v->variable->n_cols;
+  const size_t n_rows = v->variable->n_rows == 0 ? 1 : v->variable->n_rows;
+  if (v->n == 1) {
+    snprintf(to, size, "%s", v->variable->name);
+  } else if (n_cols == 1 || n_rows == 1) {
+    snprintf(to, size, "%s[%zu]", v->variable->name, element);
+  } else {
+    snprintf(to, size, "%s[%zu,%zu]", v->variable->name, element / n_cols, element % n_cols);
+  }
+}
+
+static yoke_status refuse(char* err, size_t err_size, const char* format, ...) YOKE_PRINTF(3, 4);
+static yoke_status refuse(char* err, size_t err_size, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  (void)vsnprintf(err, err_size, format, args);
+  va_end(args);
+  return YOKE_NO_SUPPORT;
+}
+
+// ---- the instance
+
+static yoke_status make_unit(yoke_export_model* m, char* err, size_t err_size) {
+  const yoke_export_job* job = m->job;
+  const yoke_unit_args args = {.name = job->name,
+                               .directory = job->directory,
+                               .arguments = job->arguments,
+                               .n_arguments = job->n_arguments,
+                               .context = job->ops->context};
+  return yoke__unit_create(job->ops, &args, &m->unit_arena, &m->unit, err, err_size);
+}
+
+// The value of every variable, from the caller's instance where there is one; what differs there was set.
+static yoke_status take_values(yoke_export_model* m) {
+  const yoke_unit* from = m->job->unit != NULL ? m->job->unit : &m->unit;
+  for (size_t i = 0; i < m->n_variables; i++) {
+    const size_t size = yoke__variable_size(m->variables[i].variable);
+    void* value = yoke__arena_take(&m->arena, size);
+    void* own = yoke__arena_take(&m->arena, size);
+    if (value == NULL || own == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    YOKE_TRY(yoke__unit_get(from, i, value, size));
+    YOKE_TRY(yoke__unit_get(&m->unit, i, own, size));
+    m->variables[i].value = value;
+    m->variables[i].is_set = memcmp(value, own, size) != 0;
+  }
+  return YOKE_OK;
+}
+
+// can a start value be given
+static bool has_start(const yoke_variable* v) {
+  switch (v->causality) {
+  case YOKE_INPUT:
+  case YOKE_PARAMETER:
+  case YOKE_TUNABLE:
+    return true;
+  case YOKE_OUTPUT:
+    return (v->flags & YOKE_VARIABLE_HAS_START) != 0;
+  case YOKE_STATE:
+    return (v->flags & YOKE_VARIABLE_READ_ONLY) == 0;
+  }
+  return false;
+}
+
+static yoke_status put_values(yoke_export_model* m, char* err, size_t err_size) {
+  for (size_t i = 0; i < m->n_variables; i++) {
+    yoke_export_variable* v = &m->variables[i];
+    v->is_set = v->is_set && has_start(v->variable);
+    if (v->is_set && yoke__unit_set(&m->unit, i, v->value, yoke__variable_size(v->variable)) < 0) {
+      snprintf(err, err_size, "the value of '%s' is refused by the model", v->variable->name);
+      return YOKE_BAD_INPUT;
+    }
+  }
+  return YOKE_OK;
+}
+
+// How each variable begins: the initialisation is done once to see.
+static yoke_status try_start(yoke_export_model* m, char* err, size_t err_size) {
+  const double start = m->job->has_experiment ? m->job->start : 0.0;
+  const double stop = m->job->has_experiment ? m->job->stop : (double)INFINITY;
+  char reason[512] = "";
+  const yoke_status status = yoke__unit_enter_init(&m->unit, start, stop, reason, sizeof reason);
+  if (status < 0) {
+    snprintf(err, err_size, "the settings are refused: %s",
+             reason[0] == '\0' ? yoke_status_text(status) : reason);
+    return YOKE_BAD_INPUT;
+  }
+  for (size_t i = 0; i < m->n_variables; i++) {
+    yoke_export_variable* v = &m->variables[i];
+    const size_t size = yoke__variable_size(v->variable);
+    void* now = yoke__arena_take(&m->arena, size);
+    if (now == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    YOKE_TRY(yoke__unit_get(&m->unit, i, now, size));
+    const yoke_causality c = v->variable->causality;
+    const bool is_kept =
+        c == YOKE_PARAMETER || c == YOKE_TUNABLE || memcmp(now, v->value, size) == 0;
+    v->initial = !has_start(v->variable) ? YOKE_EXPORT_CALCULATED
+                 : c == YOKE_INPUT       ? YOKE_EXPORT_NO_INITIAL
+                 : is_kept               ? YOKE_EXPORT_EXACT
+                                         : YOKE_EXPORT_APPROX;
+  }
+  return YOKE_OK;
+}
+
+// ---- what FMI asks of names and values
+
+// Is it UTF-8 without control characters? (Line ends in values are fine, in names they are not.)
+static bool is_text(const char* text, bool is_name) {
+  const unsigned char* s = (const unsigned char*)text;
+  while (*s != 0) {
+    const size_t n = *s < 0x80                 ? 1
+                     : *s >= 0xc2 && *s < 0xe0 ? 2
+                     : *s >= 0xe0 && *s < 0xf0 ? 3
+                     : *s >= 0xf0 && *s < 0xf5 ? 4
+                                               : 0;
+    const bool is_control = *s < 0x20 || *s == 0x7f;
+    if (n == 0 || (is_control && (is_name || (*s != '\t' && *s != '\n' && *s != '\r')))) {
+      return false;
+    }
+    for (size_t i = 1; i < n; i++) {
+      if ((s[i] & 0xc0) != 0x80) {
+        return false;
+      }
+    }
+    s += n;
+  }
+  return true;
+}
+
+static yoke_status check_value(const yoke_export_variable* v, int fmi, char* err, size_t err_size) {
+  const yoke_variable* variable = v->variable;
+  const char* at = v->value;
+  for (size_t i = 0; i < v->n; i++, at += yoke__variable_element_size(variable)) {
+    if (variable->type == YOKE_STRING && !is_text(at, false)) {
+      return refuse(err, err_size, "the text of '%s' has characters that XML does not know",
+                    variable->name);
+    }
+    if (variable->type == YOKE_INTEGER && fmi == 2 && v->initial != YOKE_EXPORT_CALCULATED) {
+      int64_t whole = 0;
+      memcpy(&whole, at, sizeof whole);
+      if (whole < INT32_MIN || whole > INT32_MAX) {
+        return refuse(err, err_size, "'%s' is beyond the integers of FMI 2.0 (32 bits)",
+                      variable->name);
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status check_variable(const yoke_export_variable* v, int fmi, char* err,
+                                  size_t err_size) {
+  const yoke_variable* variable = v->variable;
+  if (strlen(variable->name) > MAX_NAME || !is_text(variable->name, true)) {
+    return refuse(err, err_size, "the name '%.80s' is too long or has control characters",
+                  variable->name);
+  }
+  if (variable->type == YOKE_BINARY && fmi == 2) {
+    return refuse(err, err_size, "'%s' is binary, which FMI 2.0 does not know", variable->name);
+  }
+  for (size_t i = 0; variable->items != NULL && variable->items[i] != NULL; i++) {
+    if (!is_text(variable->items[i], true)) {
+      return refuse(err, err_size, "an item of '%s' has control characters", variable->name);
+    }
+  }
+  return check_value(v, fmi, err, err_size);
+}
+
+static int compare_names(const void* a, const void* b) {
+  return strcmp(*(const char* const*)a, *(const char* const*)b);
+}
+
+// Sorted, equal names are neighbours. Elements of arrays have names of their own in FMI 2.0.
+static yoke_status check_unique(yoke_export_model* m, char* err, size_t err_size) {
+  const bool is_flat = m->job->fmi == 2;
+  size_t n = 0;
+  for (size_t i = 0; i < m->n_variables; i++) {
+    n += is_flat ? m->variables[i].n : 1;
+  }
+  const char** names = yoke__arena_array(&m->arena, n + 1, sizeof *names);
+  if (names == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t at = 0;
+  for (size_t i = 0; i < m->n_variables; i++) {
+    const yoke_export_variable* v = &m->variables[i];
+    for (size_t j = 0; j < (is_flat ? v->n : 1); j++) {
+      char name[MAX_NAME + 64];
+      yoke__export_element_name(v, j, name, sizeof name);
+      names[at] =
+          is_flat && v->n > 1 ? yoke__arena_text(&m->arena, name, strlen(name)) : v->variable->name;
+      if (names[at++] == NULL) {
+        return YOKE_NO_MEMORY;
+      }
+    }
+  }
+  qsort(names, n, sizeof *names, compare_names);
+  for (size_t i = 1; i < n; i++) {
+    if (strcmp(names[i - 1], names[i]) == 0) {
+      return refuse(err, err_size, "two variables are called '%s'", names[i]);
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---- numbers
+
+static yoke_status number_variables(yoke_export_model* m, char* err, size_t err_size) {
+  uint64_t reference = 0;
+  size_t n_types = 0;
+  for (size_t i = 0; i < m->n_variables; i++) {
+    yoke_export_variable* v = &m->variables[i];
+    v->reference = (uint32_t)reference;
+    v->row = (uint32_t)reference + 1;
+    reference += v->n;
+    const bool has_type = v->variable->type == YOKE_ENUMERATION && v->variable->items != NULL;
+    v->type = has_type ? ++n_types : 0;
+    if (reference >= UINT32_MAX) {
+      return refuse(err, err_size, "more elements than FMI can count, from '%s' on",
+                    v->variable->name);
+    }
+  }
+  return YOKE_OK;
+}
+
+static int compare_pairs(const void* a, const void* b) {
+  const yoke_feedthrough *p = a, *q = b;
+  if (p->output != q->output) {
+    return p->output < q->output ? -1 : 1;
+  }
+  return p->input < q->input ? -1 : p->input > q->input;
+}
+
+static yoke_status sort_feedthrough(yoke_export_model* m) {
+  const yoke_unit_info* info = m->unit.info;
+  yoke_feedthrough* pairs = yoke__arena_array(&m->arena, info->n_feedthrough + 1, sizeof *pairs);
+  if (pairs == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  if (info->n_feedthrough > 0) {
+    memcpy(pairs, info->feedthrough, info->n_feedthrough * sizeof *pairs);
+  }
+  qsort(pairs, info->n_feedthrough, sizeof *pairs, compare_pairs);
+  for (size_t i = 0; i < info->n_feedthrough; i++) {
+    if (i == 0 || compare_pairs(&pairs[i], &pairs[i - 1]) != 0) {
+      pairs[m->n_feedthrough++] = pairs[i];
+    }
+  }
+  m->feedthrough = pairs;
+  return YOKE_OK;
+}
+
+// Derivatives are of real scalars only; a unit that has others offers none to FMI.
+static bool has_derivative(const yoke_export_model* m) {
+  for (size_t i = 0; i < m->n_variables; i++) {
+    const yoke_export_variable* v = &m->variables[i];
+    const bool is_port =
+        v->variable->causality == YOKE_INPUT || v->variable->causality == YOKE_OUTPUT;
+    if (is_port && v->variable->type == YOKE_REAL && v->n != 1) {
+      return false;
+    }
+  }
+  return m->job->ops->derivative != NULL;
+}
+
+// ---- all of it
+
+static yoke_status check_job(const yoke_export_job* job, char* err, size_t err_size) {
+  if (job->fmi != 2 && job->fmi != 3) {
+    return refuse(err, err_size, "%s", "FMI 2 or 3 is expected");
+  }
+  if (job->ops == NULL || yoke__models_find(NULL, job->ops->name) != job->ops) {
+    return refuse(err, err_size, "'%s' is no native model", job->ops == NULL ? "" : job->ops->name);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status fill(yoke_export_model* m, char* err, size_t err_size) {
+  const yoke_unit_info* info = m->unit.info;
+  if ((info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+    return refuse(err, err_size, "'%s' is a real machine", m->job->ops->name);
+  }
+  m->n_variables = info->n_variables;
+  m->variables = yoke__arena_array(&m->arena, m->n_variables + 1, sizeof *m->variables);
+  if (m->variables == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < m->n_variables; i++) {
+    m->variables[i].variable = &info->variables[i];
+    m->variables[i].n = yoke__variable_count(&info->variables[i]);
+  }
+  YOKE_TRY(take_values(m));
+  YOKE_TRY(put_values(m, err, err_size));
+  YOKE_TRY(try_start(m, err, err_size));
+  YOKE_TRY(number_variables(m, err, err_size));
+  for (size_t i = 0; i < m->n_variables; i++) {
+    YOKE_TRY(check_variable(&m->variables[i], m->job->fmi, err, err_size));
+  }
+  YOKE_TRY(check_unique(m, err, err_size));
+  m->has_state = yoke__unit_image_size(&m->unit) > 0;
+  m->has_derivative = has_derivative(m);
+  return sort_feedthrough(m);
+}
+
+yoke_status yoke__export_model_open(const yoke_export_job* job, yoke_export_model* model, char* err,
+                                    size_t err_size) {
+  *model = (yoke_export_model){.job = job};
+  err[0] = '\0';
+  YOKE_TRY(check_job(job, err, err_size));
+  yoke__export_identifier(job->name, model->identifier, sizeof model->identifier);
+  yoke_status status = make_unit(model, err, err_size);
+  if (status >= 0) {
+    status = fill(model, err, err_size);
+  }
+  if (status < 0) {
+    if (err[0] == '\0') {
+      snprintf(err, err_size, "%s", yoke_status_text(status));
+    }
+    yoke__export_model_close(model);
+  }
+  return status;
+}
+
+void yoke__export_model_close(yoke_export_model* model) {
+  yoke__unit_close(&model->unit);
+  yoke__arena_free(&model->unit_arena);
+  yoke__arena_free(&model->arena);
+}

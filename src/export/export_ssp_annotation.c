@@ -1,0 +1,448 @@
+// Our annotation: everything of the system file that SSP has no place for, as YAML.
+//
+// The tree of the file is written back, without what the SSD says (units' kinds and values, plain connections, start and
+// stop). Laws are there in full: the SSD has them as components for other tools, Yoke takes the laws. Flow style
+// throughout, one line per section, and one per unit.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_number.h"
+#include "export/export_ssp_part.h"
+
+enum { MAX_DEPTH = 80 };  // a system file has 64
+
+// A growing text.
+typedef struct text {
+  char* bytes;
+  size_t n, room;
+  bool has_failed;
+} text;
+
+static void add_bytes(text* t, const char* bytes, size_t n) {
+  if (t->n + n + 1 > t->room && !t->has_failed) {
+    const size_t room = 2 * (t->n + n + 1) + 256;
+    char* grown = realloc(t->bytes, room);
+    t->has_failed = grown == NULL;
+    t->bytes = grown == NULL ? t->bytes : grown;
+    t->room = grown == NULL ? t->room : room;
+  }
+  if (!t->has_failed) {
+    memcpy(t->bytes + t->n, bytes, n);
+    t->n += n;
+    t->bytes[t->n] = '\0';
+  }
+}
+
+static void add(text* t, const char* bytes) {
+  add_bytes(t, bytes, strlen(bytes));
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// nodes as YAML
+
+// Letters, digits and a few others need no quotes anywhere in flow style.
+static bool is_plain(const char* word) {
+  for (const char* at = word; *at != '\0'; at++) {
+    const bool is_word = (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') ||
+                         (*at >= '0' && *at <= '9') || *at == '_' || *at == '.' || *at == '+' ||
+                         (*at == '-' && at[1] != '\0');
+    if (!is_word) {
+      return false;
+    }
+  }
+  return word[0] != '\0';
+}
+
+static void add_quoted(text* t, const char* word) {
+  static const char digits[] = "0123456789abcdef";
+  add(t, "\"");
+  for (const char* at = word; *at != '\0'; at++) {
+    const unsigned char c = (unsigned char)*at;
+    if (c == '"' || c == '\\') {
+      const char escaped[] = {'\\', *at};
+      add_bytes(t, escaped, sizeof escaped);
+    } else if (c < 0x20 || c == 0x7f) {
+      const char escaped[] = {'\\', 'x', digits[c >> 4], digits[c & 15]};
+      add_bytes(t, escaped, sizeof escaped);
+    } else {
+      add_bytes(t, at, 1);
+    }
+  }
+  add(t, "\"");
+}
+
+static void add_key(text* t, const char* key) {
+  // a key that could be taken for something else goes into quotes
+  if (is_plain(key) && ((key[0] >= 'a' && key[0] <= 'z') || (key[0] >= 'A' && key[0] <= 'Z'))) {
+    add(t, key);
+  } else {
+    add_quoted(t, key);
+  }
+  add(t, ": ");
+}
+
+static void add_scalar(text* t, const yoke_node* node) {
+  if (!node->is_quoted && node->text[0] == '\0') {
+    add(t, "~");
+  } else if (!node->is_quoted && (is_plain(node->text) || strcmp(node->text, "~") == 0)) {
+    add(t, node->text);
+  } else {
+    add_quoted(t, node->text);
+  }
+}
+
+// A node with all below it in flow style.
+static void add_node(text* t, const yoke_node* node) {
+  const yoke_node* open[MAX_DEPTH];  // maps and lists whose next child is to come
+  bool is_map[MAX_DEPTH];
+  size_t depth = 0;
+  const yoke_node* at = node;
+  bool is_child = false;
+  while (at != NULL || depth > 0) {
+    if (at == NULL) {
+      // this map or list is complete
+      depth--;
+      add(t, is_map[depth] ? "}" : "]");
+      at = depth == 0 ? NULL : open[depth]->next;
+      if (at != NULL) {
+        add(t, ", ");
+      }
+      continue;
+    }
+    if (is_child && is_map[depth - 1]) {
+      add_key(t, at->key);
+    }
+    if (at->kind != YOKE_NODE_SCALAR && depth < MAX_DEPTH) {
+      add(t, at->kind == YOKE_NODE_MAP ? "{" : "[");
+      open[depth] = at;
+      is_map[depth++] = at->kind == YOKE_NODE_MAP;
+      at = at->first;
+      is_child = true;
+      continue;
+    }
+    add_scalar(t, at);
+    at = depth == 0 ? NULL : at->next;
+    if (at != NULL) {
+      add(t, ", ");
+    }
+  }
+}
+
+static bool is_among(const char* word, const char* const words[]) {
+  for (size_t i = 0; words[i] != NULL; i++) {
+    if (strcmp(words[i], word) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The keys of a map that are not in `without`; false: there are none, and nothing was written.
+static bool add_map_without(text* t, const yoke_node* map, const char* const without[]) {
+  size_t n = 0;
+  for (const yoke_node* at = map->first; at != NULL; at = at->next) {
+    if (!is_among(at->key, without)) {
+      add(t, n++ == 0 ? "{" : ", ");
+      add_key(t, at->key);
+      add_node(t, at);
+    }
+  }
+  if (n > 0) {
+    add(t, "}");
+  }
+  return n > 0;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// sections
+
+static void add_time(text* t, const yoke_node* node) {
+  static const char* const without[] = {"start", "stop", NULL};
+  const size_t n_before = t->n;
+  add(t, "time: ");
+  if (node->kind != YOKE_NODE_MAP || !add_map_without(t, node, without)) {
+    t->n = n_before;
+    return;
+  }
+  add(t, "\n");
+}
+
+// FMUs of co-simulation cannot give outputs again without a step. Where that makes a difference Yoke takes the native unit
+// back; where no output follows an input at once, stale is the same.
+static bool is_fresh(const ssp_export* e, const yoke_scenario_unit* unit) {
+  const yoke_exchange exchange = unit->has_exchange ? unit->exchange : e->job->scenario->exchange;
+  return exchange == YOKE_FRESH && strcmp(unit->kind, "fmu") != 0;
+}
+
+// The iterative schemes need the same of units that pass an input on at once.
+static bool needs_native(const ssp_export* e, const ssp_export_unit* unit) {
+  const yoke_scheme scheme = e->job->scenario->scheme;
+  const bool is_iterative =
+      scheme == YOKE_ITERATIVE_JACOBI || scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
+  return strcmp(unit->source->kind, "fmu") != 0 && unit->unit->info->n_feedthrough > 0 &&
+         (is_iterative || is_fresh(e, unit->source));
+}
+
+// The keys of one unit; false: there are none, and nothing was written.
+static bool add_unit(text* t, const ssp_export* e, const yoke_node* node) {
+  static const char* const of_ssp[] = {"model",  "fmu",       "with", "start",
+                                       "values", "interface", NULL};
+  static const char* const of_stale[] = {"model",  "fmu",       "with",     "start",
+                                         "values", "interface", "exchange", NULL};
+  const ssp_export_unit* unit = yoke__ssp_export_find(e, node->key);
+  if (unit != NULL && needs_native(e, unit)) {
+    add_node(t, node);
+    return true;
+  }
+  if (unit == NULL || !is_fresh(e, unit->source)) {
+    return add_map_without(t, node, of_ssp);
+  }
+  if (add_map_without(t, node, of_stale)) {
+    t->n -= !t->has_failed;  // its closing bracket
+    add(t, ", exchange: stale}");
+  } else {
+    add(t, "{exchange: stale}");
+  }
+  return true;
+}
+
+static void add_units(text* t, const ssp_export* e, const yoke_node* units) {
+  bool is_open = false;
+  for (const yoke_node* node = units->first; node != NULL; node = node->next) {
+    const size_t n_before = t->n;
+    add(t, is_open ? "" : "units:\n");
+    add(t, "  ");
+    add_key(t, node->key);
+    if (node->kind != YOKE_NODE_MAP || !add_unit(t, e, node)) {
+      t->n = n_before;
+      continue;
+    }
+    is_open = true;
+    add(t, "\n");
+  }
+}
+
+static void add_number(text* t, const char* key, double value) {
+  char number[YOKE_NUMBER_SIZE];
+  yoke__number_format(value, number);
+  add(t, ", ");
+  add(t, key);
+  add(t, ": ");
+  add(t, number);
+}
+
+// Connections of which there is more to say, and those that SSP cannot have.
+static void add_connections(text* t, const ssp_export_extra* extras) {
+  add(t, extras == NULL ? "" : "connections:\n");
+  for (const ssp_export_extra* at = extras; at != NULL; at = at->next) {
+    const yoke_scenario_connection* c = at->source;
+    add(t, "  - {from: ");
+    add_quoted(t, at->from);
+    add(t, ", to: ");
+    add_quoted(t, at->to);
+    if (c->gain != 1) {
+      add_number(t, "gain", c->gain);
+    }
+    if (c->offset != 0) {
+      add_number(t, "offset", c->offset);
+    }
+    if (c->order != 0) {
+      add_number(t, "order", c->order);
+    }
+    if (c->delay.is_given) {
+      add_number(t, "delay", c->delay.value);
+    }
+    if (c->exchange.is_given) {
+      add_number(t, "exchange", c->exchange.value);
+    }
+    add(t, "}\n");
+  }
+}
+
+// The array that a pattern names, if it is single variables in its FMU; else NULL.
+static const yoke_variable* find_flat_array(const ssp_export* e, const char* pattern) {
+  for (size_t i = 0; i < e->n_units; i++) {
+    const size_t n = strlen(e->units[i].source->name);
+    if (!e->units[i].is_flat || strncmp(pattern, e->units[i].source->name, n) != 0 ||
+        pattern[n] != '.') {
+      continue;
+    }
+    const size_t index = yoke__unit_find(e->units[i].unit, pattern + n + 1);
+    const yoke_variable* v = index == (size_t)-1 ? NULL : &e->units[i].unit->info->variables[index];
+    return v != NULL && yoke__variable_count(v) > 1 ? v : NULL;
+  }
+  return NULL;
+}
+
+// One pattern, or the names of all elements of the array that it is.
+static void add_pattern(text* t, ssp_export* e, const char* pattern) {
+  const yoke_variable* v = find_flat_array(e, pattern);
+  if (v == NULL) {
+    add_quoted(t, pattern);
+    return;
+  }
+  const int n_unit = (int)(strchr(pattern, '.') - pattern);
+  for (size_t i = 0; i < yoke__variable_count(v); i++) {
+    add(t, i == 0 ? "" : ", ");
+    add_quoted(
+        t, yoke__ssp_export_text(e, "%.*s.%s", n_unit, pattern, yoke__ssp_export_element(e, v, i)));
+  }
+}
+
+static void add_record(text* t, ssp_export* e, const yoke_node* record) {
+  static const char* const without[] = {"signals", NULL};
+  const yoke_node* signals = yoke__node_child(record, "signals");
+  if (record->kind != YOKE_NODE_MAP) {
+    return;
+  }
+  add(t, "record: {");
+  if (signals != NULL) {
+    const yoke_scenario* s = e->job->scenario;
+    add(t, "signals: [");
+    for (size_t i = 0; i < s->n_record_signals; i++) {
+      add(t, i == 0 ? "" : ", ");
+      add_pattern(t, e, s->record_signals[i].text);
+    }
+    add(t, "]");
+  }
+  bool is_first = signals == NULL;
+  for (const yoke_node* at = record->first; at != NULL; at = at->next) {
+    if (!is_among(at->key, without)) {
+      add(t, is_first ? "" : ", ");
+      add_key(t, at->key);
+      add_node(t, at);
+      is_first = false;
+    }
+  }
+  add(t, "}\n");
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// bonds
+
+// a."x[0]"
+static void add_endpoint(text* t, ssp_export* e, const yoke_scenario_endpoint* endpoint,
+                         const char* variable) {
+  text quoted = {0};
+  add_quoted(&quoted, variable);
+  add(t, endpoint->unit);
+  add(t, ".");
+  add(t, quoted.has_failed ? "" : quoted.bytes);
+  e->is_out_of_memory |= quoted.has_failed;
+  free(quoted.bytes);
+}
+
+// One pair, of arrays in single variables as many as there are elements.
+static void add_pair(text* t, ssp_export* e, const yoke_scenario_pair* pair) {
+  ssp_export_end from = {0}, to = {0};
+  const bool has_to = pair->has_to && yoke__ssp_export_end(e, &pair->to, &to);
+  if (!yoke__ssp_export_end(e, &pair->from, &from)) {
+    return;
+  }
+  const bool is_split = yoke__ssp_export_is_split(&from, has_to ? &to : NULL);
+  for (size_t i = 0; i < (is_split ? from.n : 1); i++) {
+    text word = {0};
+    add_endpoint(&word, e, &pair->from,
+                 is_split ? yoke__ssp_export_element(e, from.variable, i) : pair->from.variable);
+    if (has_to) {
+      add(&word, " -> ");
+      add_endpoint(&word, e, &pair->to,
+                   is_split ? yoke__ssp_export_element(e, to.variable, i) : pair->to.variable);
+    }
+    add(t, i == 0 ? "" : ", ");
+    add_quoted(t, word.has_failed ? "" : word.bytes);
+    e->is_out_of_memory |= word.has_failed;
+    free(word.bytes);
+  }
+}
+
+static void add_pairs(text* t, ssp_export* e, const char* key, const yoke_scenario_pair pairs[],
+                      size_t n) {
+  add(t, key);
+  add(t, ": [");
+  for (size_t i = 0; i < n; i++) {
+    add(t, i == 0 ? "" : ", ");
+    add_pair(t, e, &pairs[i]);
+  }
+  add(t, "]");
+}
+
+static void add_bonds(text* t, ssp_export* e, const yoke_node* section) {
+  static const char* const sides[] = {"action", "rate", NULL};
+  const yoke_scenario* s = e->job->scenario;
+  add(t, "bonds:\n");
+  for (const yoke_node* node = section->first; node != NULL; node = node->next) {
+    const yoke_scenario_bond* bond = NULL;
+    for (size_t i = 0; i < s->n_bonds && bond == NULL; i++) {
+      bond = strcmp(s->bonds[i].name, node->key) == 0 ? &s->bonds[i] : NULL;
+    }
+    add(t, "  ");
+    add_key(t, node->key);
+    if (bond == NULL || bond->is_refused || node->kind != YOKE_NODE_MAP) {
+      add_node(t, node);
+      add(t, "\n");
+      continue;
+    }
+    add(t, "{");
+    add_pairs(t, e, "action", bond->action, bond->n_action);
+    add_pairs(t, e, ", rate", bond->rate, bond->n_rate);
+    for (const yoke_node* at = node->first; at != NULL; at = at->next) {
+      if (!is_among(at->key, sides)) {
+        add(t, ", ");
+        add_key(t, at->key);
+        add_node(t, at);
+      }
+    }
+    add(t, "}\n");
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// all of it
+
+// Names of laws and couplings on lines of their own.
+static void add_named(text* t, const yoke_node* section) {
+  add_key(t, section->key);
+  t->n -= t->has_failed ? 0 : 1;  // no space at the end of the line
+  add(t, "\n");
+  for (const yoke_node* at = section->first; at != NULL; at = at->next) {
+    add(t, "  ");
+    add_key(t, at->key);
+    add_node(t, at);
+    add(t, "\n");
+  }
+}
+
+char* yoke__ssp_export_annotation(ssp_export* e) {
+  static const char* const without[] = {"yoke", "name", "text", "connections", NULL};
+  const yoke_node* tree = e->job->scenario->tree;
+  text t = {0};
+  add(&t, "\n");
+  for (const yoke_node* at = tree->first; at != NULL; at = at->next) {
+    if (is_among(at->key, without) || at->is_refused) {
+      continue;
+    }
+    if (strcmp(at->key, "time") == 0) {
+      add_time(&t, at);
+    } else if (strcmp(at->key, "units") == 0) {
+      add_units(&t, e, at);
+    } else if (strcmp(at->key, "record") == 0) {
+      add_record(&t, e, at);
+    } else if (strcmp(at->key, "bonds") == 0 && at->kind == YOKE_NODE_MAP) {
+      add_bonds(&t, e, at);
+    } else if (at->kind == YOKE_NODE_MAP && at->n_children > 0) {
+      add_named(&t, at);
+    } else {
+      add_key(&t, at->key);
+      add_node(&t, at);
+      add(&t, "\n");
+    }
+  }
+  add_connections(&t, e->extras);
+  if (t.has_failed) {
+    free(t.bytes);
+    return NULL;
+  }
+  return t.bytes;
+}

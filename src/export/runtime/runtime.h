@@ -1,0 +1,216 @@
+// The inside of an exported FMU: one instance of a unit with the life cycle of FMI, for both versions of the standard.
+//
+//   runtime_config.c    resources/yoke.json -> model, arguments, settings
+//   runtime_instance.c  life cycle: instantiated -> initialising -> stepping -> terminated, or failed
+//   runtime_access.c    variables by value reference
+//   runtime_state.c     saved states as blocks and as bytes; derivatives
+//   runtime_fmi2.c, runtime_fmi3.c   the functions of the standards; they translate and do nothing else
+//   runtime_files.c     reading a file with the C library alone
+//
+// Value references count elements: variable 0 has 0, ..., n_0 - 1, variable 1 has n_0, ... In FMI 2.0 each element is a
+// variable of its own; in FMI 3.0 an array has the reference of its first element. The one behind the last element is
+// the time (FMI 3.0 only).
+//
+// Nothing is global: instances do not know each other. Needs libc and libm.
+#ifndef YOKE_EXPORT_RUNTIME_H
+#define YOKE_EXPORT_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base_arena.h"
+#include "unit/unit.h"
+#include "yoke/status.h"
+#include "yoke/unit.h"
+
+// The status values that both versions of FMI share, by number.
+typedef enum yoke_runtime_status {
+  YOKE_RUNTIME_OK,
+  YOKE_RUNTIME_WARNING,
+  YOKE_RUNTIME_DISCARD,
+  YOKE_RUNTIME_ERROR,
+  YOKE_RUNTIME_FATAL,
+} yoke_runtime_status;
+
+// Where in its life an instance stands; bits, so that functions can name several.
+typedef enum yoke_runtime_phase {
+  YOKE_RUNTIME_INSTANTIATED = 1 << 0,
+  YOKE_RUNTIME_INITIALISING = 1 << 1,
+  YOKE_RUNTIME_STEPPING = 1 << 2,
+  YOKE_RUNTIME_TERMINATED = 1 << 3,
+  YOKE_RUNTIME_FAILED = 1 << 4,  // a call returned an error: read, reset, set a state, or free
+} yoke_runtime_phase;
+
+// What yoke.json says.
+typedef struct yoke_runtime_setting {
+  const char* name;
+  const struct yoke_json_value* values;
+} yoke_runtime_setting;
+
+typedef struct yoke_runtime_config {
+  const yoke_unit_ops* ops;
+  const char* token;
+  const yoke_argument* arguments;
+  size_t n_arguments;
+  const yoke_runtime_setting* settings;
+  size_t n_settings;
+} yoke_runtime_config;
+
+// One element of a variable.
+typedef struct yoke_runtime_slot {
+  uint32_t variable, element;
+} yoke_runtime_slot;
+
+// What the importer gave to be called back with; each version of FMI uses what it needs.
+typedef struct yoke_runtime_host {
+  void* environment;
+  const void* callbacks;   // FMI 2.0: a structure
+  void (*function)(void);  // FMI 3.0: a function
+} yoke_runtime_host;
+
+typedef struct yoke_runtime yoke_runtime;
+
+// Hands a message to the importer; text is one line.
+typedef void (*yoke_runtime_logger)(const yoke_runtime* rt, yoke_runtime_status status,
+                                    const char* category, const char* text);
+
+enum {
+  YOKE_RUNTIME_LOG_WARNING = 1u << YOKE_RUNTIME_WARNING,
+  YOKE_RUNTIME_LOG_DISCARD = 1u << YOKE_RUNTIME_DISCARD,
+  YOKE_RUNTIME_LOG_ERROR = 1u << YOKE_RUNTIME_ERROR,
+  YOKE_RUNTIME_LOG_FATAL = 1u << YOKE_RUNTIME_FATAL,
+  YOKE_RUNTIME_LOG_ALL = YOKE_RUNTIME_LOG_WARNING | YOKE_RUNTIME_LOG_DISCARD |
+                         YOKE_RUNTIME_LOG_ERROR | YOKE_RUNTIME_LOG_FATAL,
+};
+
+struct yoke_runtime {
+  yoke_arena arena;  // configuration; lives as long as the instance
+  yoke_runtime_config config;
+  const char* name;
+  const char* directory;  // resources
+
+  yoke_arena unit_arena;  // tables of the unit
+  yoke_unit unit;
+  yoke_runtime_slot* slots;
+  size_t n_slots;
+  size_t* indices;  // room for two lists of n_slots
+  char* value;      // room for the largest value, for variables without an offset
+  char* room;       // the same for one that is being put together
+
+  yoke_runtime_phase phase;
+  bool is_experiment_set;  // FMI 2.0
+  bool is_dirty;           // something was set since the outputs were computed
+  double t_start, t_stop;
+  double time;
+
+  // The unit as it was before its initialisation: a start value that is set during initialisation goes back to it, and the
+  // unit is initialised anew before anything is read. Inputs survive that.
+  char* start_image;
+  size_t image_size;
+  char* inputs;     // values of all inputs, one after another
+  bool is_started;  // initialising: the unit's own initialisation was done with what is set
+
+  // the last step
+  double t_reached;
+  bool is_end_wanted;
+  double first_step;  // of a unit that wants all steps alike; 0: none yet
+
+  // messages
+  yoke_runtime_logger logger;
+  yoke_runtime_host host;
+  uint32_t log_mask;
+};
+
+// ---- life cycle
+// An instance with its unit made and set. NULL after a message. logger may be NULL. directory: of the resources.
+yoke_runtime* yoke__runtime_create(const char* name, const char* token, const char* directory,
+                                   yoke_runtime_logger logger, const yoke_runtime_host* host,
+                                   bool is_logging);
+void yoke__runtime_free(yoke_runtime* rt);
+yoke_runtime_status yoke__runtime_setup(yoke_runtime* rt, double t_start, bool has_stop,
+                                        double t_stop);
+yoke_runtime_status yoke__runtime_enter_init(yoke_runtime* rt);
+yoke_runtime_status yoke__runtime_exit_init(yoke_runtime* rt);
+yoke_runtime_status yoke__runtime_step(yoke_runtime* rt, double t, double h);
+yoke_runtime_status yoke__runtime_terminate(yoke_runtime* rt);
+yoke_runtime_status yoke__runtime_reset(yoke_runtime* rt);
+
+// False after a message if the instance is NULL (then there is nobody to tell) or in none of these phases.
+bool yoke__runtime_expect(const yoke_runtime* rt, unsigned phases, const char* function);
+// Says why and returns the status.
+yoke_runtime_status yoke__runtime_say(const yoke_runtime* rt, yoke_runtime_status status,
+                                      const char* format, ...) YOKE_PRINTF(3, 4);
+// names: n categories; none with is_on: all.
+yoke_runtime_status yoke__runtime_log_choose(yoke_runtime* rt, bool is_on, size_t n,
+                                             const char* const names[]);
+const char* yoke__runtime_category(yoke_runtime_status status);
+
+// ---- variables
+// Makes sure that reading is allowed and that outputs belong to the inputs at hand; an error after a message.
+yoke_runtime_status yoke__runtime_begin_get(yoke_runtime* rt, const char* function);
+yoke_runtime_status yoke__runtime_begin_set(const yoke_runtime* rt, const char* function);
+// Back to before the unit's own initialisation, for a start value that is set while initialising.
+yoke_runtime_status yoke__runtime_rewind(yoke_runtime* rt);
+
+// How a variable shows itself in FMI.
+typedef enum yoke_runtime_kind {
+  YOKE_RUNTIME_REAL,
+  YOKE_RUNTIME_WHOLE,  // integer or enumeration
+  YOKE_RUNTIME_BOOLEAN,
+  YOKE_RUNTIME_STRING,
+  YOKE_RUNTIME_BINARY,
+} yoke_runtime_kind;
+
+// The element behind a reference, of this kind. NULL after a message.
+const yoke_runtime_slot* yoke__runtime_find(const yoke_runtime* rt, uint32_t reference,
+                                            yoke_runtime_kind kind, const char* function);
+// Elements of the array that starts at this slot (FMI 3.0); 0 after a message if it is not the first element.
+size_t yoke__runtime_span(const yoke_runtime* rt, const yoke_runtime_slot* slot,
+                          const char* function);
+static inline const yoke_variable* yoke__runtime_variable(const yoke_runtime* rt,
+                                                          const yoke_runtime_slot* slot) {
+  return &rt->unit.info->variables[slot->variable];
+}
+
+// Where an element lies, in the storage form of yoke/unit.h; NULL after a message.
+const void* yoke__runtime_read(yoke_runtime* rt, const yoke_runtime_slot* slot);
+// Copies one element in; checks that it may be set now.
+yoke_runtime_status yoke__runtime_write(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                        const void* element, const char* function);
+
+// The same in terms of FMI: enumerations count from 1, texts and bytes must fit.
+yoke_runtime_status yoke__runtime_read_whole(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                             int64_t* value);
+yoke_runtime_status yoke__runtime_write_whole(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                              int64_t value, const char* function);
+yoke_runtime_status yoke__runtime_write_text(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                             const char* text, const char* function);
+yoke_runtime_status yoke__runtime_write_binary(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                               const void* bytes, size_t n, const char* function);
+
+// ---- configuration
+// Reads yoke.json of the folder. YOKE_OK, or a failure with its reason in err.
+yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
+                                      yoke_runtime_config* config, char* err, size_t err_size);
+// The settings into a fresh unit.
+yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
+                                       yoke_arena* arena, char* err, size_t err_size);
+
+// ---- states and derivatives
+// *state NULL: a new one.
+yoke_runtime_status yoke__runtime_state_get(yoke_runtime* rt, void** state);
+yoke_runtime_status yoke__runtime_state_set(yoke_runtime* rt, const void* state);
+yoke_runtime_status yoke__runtime_state_free(yoke_runtime* rt, void** state);
+yoke_runtime_status yoke__runtime_state_size(const yoke_runtime* rt, const void* state,
+                                             size_t* size);
+yoke_runtime_status yoke__runtime_state_write(const yoke_runtime* rt, const void* state,
+                                              void* bytes, size_t size);
+yoke_runtime_status yoke__runtime_state_read(yoke_runtime* rt, const void* bytes, size_t size,
+                                             void** state);
+// One number per reference.
+yoke_runtime_status yoke__runtime_derivative(yoke_runtime* rt, const uint32_t unknowns[],
+                                             size_t n_unknowns, const uint32_t knowns[],
+                                             size_t n_knowns, const double seed[], double out[]);
+
+#endif

@@ -1,0 +1,55 @@
+// The one function of the operating system that models and the runtime need, with the C library alone: it stands in for
+// base_os.c in an FMU, so that its sources build everywhere.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+
+static yoke_status refuse(FILE* file, char* bytes, const char* path, const char* why, char* err,
+                          size_t err_size) {
+  snprintf(err, err_size, "%s: %s", path, why);
+  free(bytes);
+  if (file != NULL) {
+    (void)fclose(file);
+  }
+  return YOKE_IO;
+}
+
+yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
+                               char* err, size_t err_size) {
+  *bytes = NULL;
+  *n = 0;
+  FILE* file = fopen(path, "rb");
+  if (file == NULL) {
+    return refuse(NULL, NULL, path, strerror(errno), err, err_size);
+  }
+
+  // doubled room: the length of what is no plain file is not known before it is read
+  char* buffer = NULL;
+  size_t used = 0, room = 0;
+  do {
+    if (used + 1 >= room) {
+      room = room == 0 ? 65536 : 2 * room;
+      char* larger = realloc(buffer, room);
+      if (larger == NULL) {
+        (void)refuse(file, buffer, path, "out of memory", err, err_size);
+        return YOKE_NO_MEMORY;
+      }
+      buffer = larger;
+    }
+    used += fread(buffer + used, 1, room - used - 1, file);
+    if (ferror(file) != 0) {
+      return refuse(file, buffer, path, "cannot be read", err, err_size);
+    }
+    if (used > max_size) {
+      return refuse(file, buffer, path, "the file is too large", err, err_size);
+    }
+  } while (feof(file) == 0);
+  (void)fclose(file);
+  buffer[used] = '\0';
+  *bytes = buffer;
+  *n = used;
+  return YOKE_OK;
+}

@@ -1,0 +1,436 @@
+// The functions of FMI 2.0 co-simulation in front of an instance. Each checks that it may be called now, translates its
+// arguments and returns. Source of all facts: FMI 2.0.4, sections 2.1 and 4.2.
+//
+// Where several FMUs are linked into one program from their sources, FMI2_FUNCTION_PREFIX is put in front of every name,
+// as the standard asks for.
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/runtime/runtime.h"
+#include "fmi/fmi2.h"
+
+#define JOIN_2(a, b) a##b
+#define JOIN(a, b)   JOIN_2(a, b)
+#ifdef FMI2_FUNCTION_PREFIX
+#define NAME(name) JOIN(FMI2_FUNCTION_PREFIX, fmi2##name)
+#else
+#define NAME(name) fmi2##name
+#endif
+#define TEXT(name) "fmi2" #name
+
+// every definition below is checked against the type of the standard
+#define DECLARE(name, needed_for) YOKE_API fmi2##name##TYPE NAME(name);
+YOKE_FMI2_FUNCTIONS(DECLARE)
+
+#define BORN  (unsigned)YOKE_RUNTIME_INSTANTIATED
+#define INIT  (unsigned)YOKE_RUNTIME_INITIALISING
+#define STEP  (unsigned)YOKE_RUNTIME_STEPPING
+#define ENDED ((unsigned)YOKE_RUNTIME_TERMINATED | (unsigned)YOKE_RUNTIME_FAILED)
+
+// the parameters are the standard's, whatever a function does with them
+// NOLINTBEGIN(readability-non-const-parameter)
+
+// returns an error at once if the call has no place in this phase
+#define EXPECT(rt, phases, name)                                                                   \
+  do {                                                                                             \
+    if (!yoke__runtime_expect((rt), (phases), TEXT(name))) {                                       \
+      return fmi2Error;                                                                            \
+    }                                                                                              \
+  } while (0)
+
+// ---- messages and creation
+
+static void log_message(const yoke_runtime* rt, yoke_runtime_status status, const char* category,
+                        const char* text) {
+  const fmi2CallbackFunctions* functions = rt->host.callbacks;
+  functions->logger(rt->host.environment, rt->name, (fmi2Status)status, category, "%s", text);
+}
+
+static int hex_digit(char c) {
+  if (c >= '0' && c <= '9') {
+    return c - '0';
+  }
+  if (c >= 'a' && c <= 'f') {
+    return c - 'a' + 10;
+  }
+  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+// "file:///tmp/a%20b/resources" -> "/tmp/a b/resources", malloc'ed; a plain path stays as it is. NULL: out of memory.
+static char* path_of_uri(const char* uri) {
+  const char* from = uri;
+  const bool is_uri = strncmp(uri, "file:", 5) == 0;
+  if (is_uri) {
+    from += 5;
+    if (strncmp(from, "//", 2) == 0) {
+      // the host is this one, named or not
+      from += 2;
+      from += strcspn(from, "/");
+    }
+  }
+  char* path = malloc(strlen(from) + 1);
+  char* to = path;
+  while (path != NULL && *from != '\0') {
+    const int high = is_uri && *from == '%' ? hex_digit(from[1]) : -1;
+    const int low = high >= 0 ? hex_digit(from[2]) : -1;
+    if (low >= 0) {
+      *to++ = (char)(16 * high + low);
+      from += 3;
+    } else {
+      *to++ = *from++;
+    }
+  }
+  if (path != NULL) {
+    *to = '\0';
+  }
+  return path;
+}
+
+const char* NAME(GetTypesPlatform)(void) {
+  return fmi2TypesPlatform;
+}
+
+const char* NAME(GetVersion)(void) {
+  return fmi2Version;
+}
+
+fmi2Component NAME(Instantiate)(fmi2String name, fmi2Type type, fmi2String guid,
+                                fmi2String resource_location,
+                                const fmi2CallbackFunctions* functions, fmi2Boolean is_visible,
+                                fmi2Boolean is_logging) {
+  (void)is_visible;
+  if (functions == NULL || functions->logger == NULL) {
+    return NULL;
+  }
+  const char* shown = name == NULL ? "" : name;
+  if (type != fmi2CoSimulation) {
+    functions->logger(functions->componentEnvironment, shown, fmi2Error, "logStatusError", "%s",
+                      "this FMU is for co-simulation only");
+    return NULL;
+  }
+  char* directory = resource_location == NULL ? NULL : path_of_uri(resource_location);
+  const yoke_runtime_host host = {.environment = functions->componentEnvironment,
+                                  .callbacks = functions};
+  yoke_runtime* rt =
+      yoke__runtime_create(shown, guid, directory, log_message, &host, is_logging != fmi2False);
+  free(directory);
+  return rt;
+}
+
+void NAME(FreeInstance)(fmi2Component c) {
+  yoke__runtime_free(c);
+}
+
+fmi2Status NAME(SetDebugLogging)(fmi2Component c, fmi2Boolean is_on, size_t n_categories,
+                                 const fmi2String categories[]) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN | INIT | STEP | ENDED, SetDebugLogging);
+  return (fmi2Status)yoke__runtime_log_choose(rt, is_on != fmi2False, n_categories, categories);
+}
+
+// ---- life cycle
+
+fmi2Status NAME(SetupExperiment)(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance,
+                                 fmi2Real start_time, fmi2Boolean has_stop_time,
+                                 fmi2Real stop_time) {
+  yoke_runtime* rt = c;
+  (void)has_tolerance;
+  (void)tolerance;
+  EXPECT(rt, BORN, SetupExperiment);
+  return (fmi2Status)yoke__runtime_setup(rt, start_time, has_stop_time != fmi2False, stop_time);
+}
+
+fmi2Status NAME(EnterInitializationMode)(fmi2Component c) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN, EnterInitializationMode);
+  if (!rt->is_experiment_set) {
+    return (fmi2Status)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
+                                         "fmi2SetupExperiment comes before "
+                                         "fmi2EnterInitializationMode");
+  }
+  return (fmi2Status)yoke__runtime_enter_init(rt);
+}
+
+fmi2Status NAME(ExitInitializationMode)(fmi2Component c) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, INIT, ExitInitializationMode);
+  return (fmi2Status)yoke__runtime_exit_init(rt);
+}
+
+fmi2Status NAME(Terminate)(fmi2Component c) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, STEP, Terminate);
+  return (fmi2Status)yoke__runtime_terminate(rt);
+}
+
+fmi2Status NAME(Reset)(fmi2Component c) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN | INIT | STEP | ENDED, Reset);
+  return (fmi2Status)yoke__runtime_reset(rt);
+}
+
+// ---- variables
+
+fmi2Status NAME(GetReal)(fmi2Component c, const fmi2ValueReference references[], size_t n,
+                         fmi2Real values[]) {
+  yoke_runtime* rt = c;
+  yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetReal));
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    const yoke_runtime_slot* slot =
+        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_REAL, TEXT(GetReal));
+    const void* at = slot == NULL ? NULL : yoke__runtime_read(rt, slot);
+    if (at == NULL) {
+      return fmi2Error;
+    }
+    memcpy(&values[i], at, sizeof values[i]);
+  }
+  return (fmi2Status)status;
+}
+
+fmi2Status NAME(GetInteger)(fmi2Component c, const fmi2ValueReference references[], size_t n,
+                            fmi2Integer values[]) {
+  yoke_runtime* rt = c;
+  yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetInteger));
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    int64_t value = 0;
+    const yoke_runtime_slot* slot =
+        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_WHOLE, TEXT(GetInteger));
+    status = slot == NULL ? YOKE_RUNTIME_ERROR : yoke__runtime_read_whole(rt, slot, &value);
+    if (status == YOKE_RUNTIME_OK && (value < INT_MIN || value > INT_MAX)) {
+      status =
+          yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "'%s' is %lld, beyond the integers of FMI 2.0",
+                            yoke__runtime_variable(rt, slot)->name, (long long)value);
+    }
+    values[i] = (fmi2Integer)value;
+  }
+  return (fmi2Status)status;
+}
+
+fmi2Status NAME(GetBoolean)(fmi2Component c, const fmi2ValueReference references[], size_t n,
+                            fmi2Boolean values[]) {
+  yoke_runtime* rt = c;
+  yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetBoolean));
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    int64_t value = 0;
+    const yoke_runtime_slot* slot =
+        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_BOOLEAN, TEXT(GetBoolean));
+    status = slot == NULL ? YOKE_RUNTIME_ERROR : yoke__runtime_read_whole(rt, slot, &value);
+    values[i] = value != 0 ? fmi2True : fmi2False;
+  }
+  return (fmi2Status)status;
+}
+
+fmi2Status NAME(GetString)(fmi2Component c, const fmi2ValueReference references[], size_t n,
+                           fmi2String values[]) {
+  yoke_runtime* rt = c;
+  yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetString));
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    const yoke_runtime_slot* slot =
+        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_STRING, TEXT(GetString));
+    values[i] = slot == NULL ? NULL : yoke__runtime_read(rt, slot);
+    status = values[i] == NULL ? YOKE_RUNTIME_ERROR : YOKE_RUNTIME_OK;
+  }
+  return (fmi2Status)status;
+}
+
+fmi2Status NAME(SetReal)(fmi2Component c, const fmi2ValueReference references[], size_t n,
+                         const fmi2Real values[]) {
+  yoke_runtime* rt = c;
+  yoke_runtime_status status = yoke__runtime_begin_set(rt, TEXT(SetReal));
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    const yoke_runtime_slot* slot =
+        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_REAL, TEXT(SetReal));
+    status = slot == NULL ? YOKE_RUNTIME_ERROR
+                          : yoke__runtime_write(rt, slot, &values[i], TEXT(SetReal));
+  }
+  return (fmi2Status)status;
+}
+
+fmi2Status NAME(SetInteger)(fmi2Component c, const fmi2ValueReference references[], size_t n,
+                            const fmi2Integer values[]) {
+  yoke_runtime* rt = c;
+  yoke_runtime_status status = yoke__runtime_begin_set(rt, TEXT(SetInteger));
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    const yoke_runtime_slot* slot =
+        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_WHOLE, TEXT(SetInteger));
+    status = slot == NULL ? YOKE_RUNTIME_ERROR
+                          : yoke__runtime_write_whole(rt, slot, values[i], TEXT(SetInteger));
+  }
+  return (fmi2Status)status;
+}
+
+fmi2Status NAME(SetBoolean)(fmi2Component c, const fmi2ValueReference references[], size_t n,
+                            const fmi2Boolean values[]) {
+  yoke_runtime* rt = c;
+  yoke_runtime_status status = yoke__runtime_begin_set(rt, TEXT(SetBoolean));
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    const yoke_runtime_slot* slot =
+        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_BOOLEAN, TEXT(SetBoolean));
+    status = slot == NULL
+                 ? YOKE_RUNTIME_ERROR
+                 : yoke__runtime_write_whole(rt, slot, values[i] != fmi2False, TEXT(SetBoolean));
+  }
+  return (fmi2Status)status;
+}
+
+fmi2Status NAME(SetString)(fmi2Component c, const fmi2ValueReference references[], size_t n,
+                           const fmi2String values[]) {
+  yoke_runtime* rt = c;
+  yoke_runtime_status status = yoke__runtime_begin_set(rt, TEXT(SetString));
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    const yoke_runtime_slot* slot =
+        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_STRING, TEXT(SetString));
+    status = slot == NULL ? YOKE_RUNTIME_ERROR
+                          : yoke__runtime_write_text(rt, slot, values[i], TEXT(SetString));
+  }
+  return (fmi2Status)status;
+}
+
+// ---- states and derivatives
+
+fmi2Status NAME(GetFMUstate)(fmi2Component c, fmi2FMUstate* state) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN | INIT | STEP | ENDED, GetFMUstate);
+  return (fmi2Status)yoke__runtime_state_get(rt, state);
+}
+
+fmi2Status NAME(SetFMUstate)(fmi2Component c, fmi2FMUstate state) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN | INIT | STEP | ENDED, SetFMUstate);
+  return (fmi2Status)yoke__runtime_state_set(rt, state);
+}
+
+fmi2Status NAME(FreeFMUstate)(fmi2Component c, fmi2FMUstate* state) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN | INIT | STEP | ENDED, FreeFMUstate);
+  return (fmi2Status)yoke__runtime_state_free(rt, state);
+}
+
+fmi2Status NAME(SerializedFMUstateSize)(fmi2Component c, fmi2FMUstate state, size_t* size) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN | INIT | STEP | ENDED, SerializedFMUstateSize);
+  return (fmi2Status)yoke__runtime_state_size(rt, state, size);
+}
+
+fmi2Status NAME(SerializeFMUstate)(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[],
+                                   size_t size) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN | INIT | STEP | ENDED, SerializeFMUstate);
+  return (fmi2Status)yoke__runtime_state_write(rt, state, bytes, size);
+}
+
+fmi2Status NAME(DeSerializeFMUstate)(fmi2Component c, const fmi2Byte bytes[], size_t size,
+                                     fmi2FMUstate* state) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, BORN | INIT | STEP | ENDED, DeSerializeFMUstate);
+  return (fmi2Status)yoke__runtime_state_read(rt, bytes, size, state);
+}
+
+fmi2Status NAME(GetDirectionalDerivative)(fmi2Component c, const fmi2ValueReference unknowns[],
+                                          size_t n_unknowns, const fmi2ValueReference knowns[],
+                                          size_t n_knowns, const fmi2Real seed[],
+                                          fmi2Real sensitivity[]) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, INIT | STEP | ENDED, GetDirectionalDerivative);
+  const yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetDirectionalDerivative));
+  return (fmi2Status)(status != YOKE_RUNTIME_OK
+                          ? status
+                          : yoke__runtime_derivative(rt, unknowns, n_unknowns, knowns, n_knowns,
+                                                     seed, sensitivity));
+}
+
+// ---- co-simulation
+
+fmi2Status NAME(SetRealInputDerivatives)(fmi2Component c, const fmi2ValueReference references[],
+                                         size_t n, const fmi2Integer orders[],
+                                         const fmi2Real values[]) {
+  yoke_runtime* rt = c;
+  (void)references;
+  (void)n;
+  (void)orders;
+  (void)values;
+  EXPECT(rt, INIT | STEP, SetRealInputDerivatives);
+  return (fmi2Status)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
+                                       "inputs are held: canInterpolateInputs is false");
+}
+
+fmi2Status NAME(GetRealOutputDerivatives)(fmi2Component c, const fmi2ValueReference references[],
+                                          size_t n, const fmi2Integer orders[], fmi2Real values[]) {
+  yoke_runtime* rt = c;
+  (void)references;
+  (void)orders;
+  EXPECT(rt, STEP | ENDED, GetRealOutputDerivatives);
+  for (size_t i = 0; i < n; i++) {
+    values[i] = 0.0;
+  }
+  return (fmi2Status)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
+                                       "no derivatives of outputs: maxOutputDerivativeOrder is 0");
+}
+
+// A unit that wants the run to end says so by Discard, as the standard has it; its step is done then.
+fmi2Status NAME(DoStep)(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean is_final) {
+  yoke_runtime* rt = c;
+  (void)is_final;
+  EXPECT(rt, STEP, DoStep);
+  const yoke_runtime_status status = yoke__runtime_step(rt, time, step);
+  return status == YOKE_RUNTIME_OK && rt->is_end_wanted ? fmi2Discard : (fmi2Status)status;
+}
+
+fmi2Status NAME(CancelStep)(fmi2Component c) {
+  yoke_runtime* rt = c;
+  EXPECT(rt, STEP, CancelStep);
+  return (fmi2Status)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "no step is pending");
+}
+
+static fmi2Status refuse_status(const yoke_runtime* rt, const char* function) {
+  return (fmi2Status)yoke__runtime_say(rt, YOKE_RUNTIME_DISCARD, "%s: nothing is known of that",
+                                       function);
+}
+
+fmi2Status NAME(GetStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Status* value) {
+  const yoke_runtime* rt = c;
+  (void)kind;
+  (void)value;
+  EXPECT(rt, STEP | ENDED, GetStatus);
+  return refuse_status(rt, TEXT(GetStatus));
+}
+
+fmi2Status NAME(GetRealStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Real* value) {
+  const yoke_runtime* rt = c;
+  EXPECT(rt, STEP | ENDED, GetRealStatus);
+  if (kind != fmi2LastSuccessfulTime) {
+    return refuse_status(rt, TEXT(GetRealStatus));
+  }
+  *value = rt->t_reached;
+  return fmi2OK;
+}
+
+fmi2Status NAME(GetIntegerStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Integer* value) {
+  const yoke_runtime* rt = c;
+  (void)kind;
+  (void)value;
+  EXPECT(rt, STEP | ENDED, GetIntegerStatus);
+  return refuse_status(rt, TEXT(GetIntegerStatus));
+}
+
+fmi2Status NAME(GetBooleanStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Boolean* value) {
+  const yoke_runtime* rt = c;
+  EXPECT(rt, STEP | ENDED, GetBooleanStatus);
+  if (kind != fmi2Terminated) {
+    return refuse_status(rt, TEXT(GetBooleanStatus));
+  }
+  *value = rt->is_end_wanted ? fmi2True : fmi2False;
+  return fmi2OK;
+}
+
+fmi2Status NAME(GetStringStatus)(fmi2Component c, fmi2StatusKind kind, fmi2String* value) {
+  const yoke_runtime* rt = c;
+  (void)kind;
+  (void)value;
+  EXPECT(rt, STEP | ENDED, GetStringStatus);
+  return refuse_status(rt, TEXT(GetStringStatus));
+}
+
+// NOLINTEND(readability-non-const-parameter)
