@@ -96,12 +96,12 @@ done
 
 # ---- what is refused
 info 2 oscillator.forse
-err_has "'oscillator.forse' is neither a model nor a system file; did you mean 'oscillator.force'?"
+err_has "'oscillator.forse' is neither a model nor a system file nor an FMU; did you mean 'oscillator.force'?"
 info 2 nowhere.yaml
 err_has 'nowhere.yaml: error: cannot open nowhere.yaml: No such file or directory'
 mkdir folder
 info 2 folder
-err_has "'folder' is neither a model nor a system file"
+err_has "'folder' is neither a model nor a system file nor an FMU"
 sed 's/oscillator.mass/oscillator.mas/' two.yaml >wrong.yaml
 info 2 wrong.yaml
 err_has "did you mean 'oscillator.mass'?"

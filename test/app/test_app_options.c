@@ -24,6 +24,7 @@ NO_COMMAND(yoke_cmd_info)
 NO_COMMAND(yoke_cmd_compare)
 NO_COMMAND(yoke_cmd_meter)
 NO_COMMAND(yoke_cmd_sweep)
+NO_COMMAND(yoke_cmd_export)
 NO_COMMAND(yoke_cmd_tune)
 NO_COMMAND(yoke_cmd_help)
 
