@@ -38,7 +38,7 @@ static int write_archive(const yoke_export_ssp_job* job, const char* path) {
 
 static int export_system(const yoke_system* system, const char* path, int fmi, yoke_arena* arena) {
   char err[1024] = "";
-  const yoke_unit** units = yoke__arena_array(arena, system->n_units, sizeof *units);
+  const yoke_unit** units = yoke__arena_array(arena, system->n_units, sizeof(void*));
   if (units == NULL) {
     yoke__app_error(COMMAND, "out of memory");
     return YOKE_EXIT_FAILED;

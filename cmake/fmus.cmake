@@ -59,8 +59,8 @@ function(yoke_fmu name version folder description)
 endfunction()
 
 # ---- one folder each: <name>.c, fmi2.xml and fmi3.xml as far as the versions go
-set(fmu_names arrays ball clocks dahlquist derivatives faulty feedthrough imperfect intermediate needs_library needs_tool
-    only_once oscillator_force oscillator_mass resources ships_library sine_me stairs stairs_me trivial vanderpol)
+set(fmu_names arrays ball clocks dahlquist derivatives faulty feedthrough heavy imperfect intermediate needs_library
+    needs_tool only_once oscillator_force oscillator_mass resources ships_library sine_me stairs stairs_me trivial vanderpol)
 foreach(name IN LISTS fmu_names)
   foreach(version 2 3)
     set(folder ${fmu_source}/${name})
@@ -120,7 +120,7 @@ target_link_libraries(fmu.needs_library2 PRIVATE fmu_missing)
 
 # ---- tests that use them can be built alone
 get_property(fmu_tests DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY BUILDSYSTEM_TARGETS)
-list(FILTER fmu_tests INCLUDE REGEX "^(fmi|fmus|unit|export|master|scenario)\\.test_")
+list(FILTER fmu_tests INCLUDE REGEX "^(fmi|fmus|unit|export|master|scenario|system)\\.test_")
 foreach(test IN LISTS fmu_tests)
-  add_dependencies(${test} fmus)
+  add_dependencies(${test} fmus yoke_host)
 endforeach()

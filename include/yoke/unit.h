@@ -191,7 +191,8 @@ typedef struct yoke_unit_ops {
   yoke_status (*event_update)(void* self, double t, yoke_step_result* result);
   yoke_status (*sample_info)(const void* self, size_t output, yoke_sample_info* info);
 
-  // Complete state, inputs and outputs included, to and from info->image_size bytes. Never allocate.
+  // Complete state, inputs and outputs included, to and from info->image_size bytes, which are zero before the first save.
+  // Never allocate.
   yoke_status (*save)(const void* self, void* image, size_t size);
   yoke_status (*restore)(void* self, const void* image, size_t size);
   // The same in a form that another process may read; size in: room, out: bytes used.

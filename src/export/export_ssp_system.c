@@ -125,8 +125,10 @@ static void put_connection(const yoke_scenario_connection* c, const char* from, 
   yoke__xml_put(xml, "startConnector", from);
   yoke__xml_put(xml, "endElement", c->to.unit);
   yoke__xml_put(xml, "endConnector", to);
-  if (is_changed) {
+  if (is_changed || c->has_gain) {
     yoke__xml_put(xml, "suppressUnitConversion", "true");
+  }
+  if (is_changed) {
     yoke__xml_open(xml, "ssc:LinearTransformation");
     yoke__xml_put_number(xml, "factor", c->gain);
     yoke__xml_put_number(xml, "offset", c->offset);

@@ -268,8 +268,10 @@ static void resolve_dimensions(yoke_fmi_reader* reader, yoke_fmi_dimension* dime
     const yoke_fmi_variable* v = &d->variables[i];
 
     // an alias shares the dimensions of its variable
-    if (d->version != 3 ||
-        (v->alias_of != 0 && d->variables[v->alias_of - 1].first_dimension == v->first_dimension)) {
+    const yoke_fmi_variable* owner = v->alias_of == 0 ? NULL : &d->variables[v->alias_of - 1];
+    const bool is_shared = owner != NULL && owner->first_dimension == v->first_dimension &&
+                           owner->n_dimensions == v->n_dimensions;
+    if (d->version != 3 || is_shared) {
       continue;
     }
     for (size_t j = 0; j < v->n_dimensions; j++) {

@@ -145,6 +145,7 @@ typedef struct yoke_scenario_endpoint {
 typedef struct yoke_scenario_connection {
   yoke_scenario_endpoint from, to;
   double gain, offset;          // defaults 1, 0
+  bool has_gain;                // one of them is given, so units are not compared
   int order;                    // 0..3; default 0
   yoke_scenario_time delay;     // default 0
   yoke_scenario_time exchange;  // not given: max(H, h_source, h_sink)

@@ -12,10 +12,12 @@ static void read_to(yoke_reader* reader, const yoke_node* node, void* to) {
 }
 
 static void read_gain(yoke_reader* reader, const yoke_node* node, void* to) {
+  ((yoke_scenario_connection*)to)->has_gain = true;
   yoke__read_number(reader, node, &yoke__range_any, &((yoke_scenario_connection*)to)->gain);
 }
 
 static void read_offset(yoke_reader* reader, const yoke_node* node, void* to) {
+  ((yoke_scenario_connection*)to)->has_gain = true;
   yoke__read_number(reader, node, &yoke__range_any, &((yoke_scenario_connection*)to)->offset);
 }
 

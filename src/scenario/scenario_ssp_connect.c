@@ -285,6 +285,7 @@ static ssp_flow pass(ssp* s, ssp_edge* edge, const ssp_flow* flow) {
     after.gain *= factor;
     after.offset = after.offset * factor + offset;
   }
+  after.is_unconverted |= edge->is_unconverted;
   after.gain *= edge->factor;
   after.offset = after.offset * edge->factor + edge->offset;
   if (end_unit.unit != NULL || edge->is_unconverted) {
@@ -351,6 +352,7 @@ typedef struct found {
   const ssp_port *from, *to;
   const ssp_edge* edge;  // the last one
   double gain, offset;
+  bool is_unconverted;
 } found;
 
 typedef struct finds {
@@ -365,7 +367,8 @@ static void keep(ssp* s, void* context, ssp_port* sink, const ssp_edge* edge,
 
   // a sink has one edge, so there are never more connections than edges
   if (all->n < s->n_edges) {
-    all->items[all->n++] = (found){all->from, sink, edge, flow->gain, flow->offset};
+    all->items[all->n++] =
+        (found){all->from, sink, edge, flow->gain, flow->offset, flow->is_unconverted};
   }
 }
 
@@ -405,7 +408,8 @@ static yoke_node* connection_node(ssp* s, const found* f) {
   const char* to = yoke__ssp_text(s, "%s.%s", f->to->component->name, f->to->name);
   yoke__ssp_put(s, map, &last, "from", place, yoke__ssp_scalar(s, from, true, place));
   yoke__ssp_put(s, map, &last, "to", place, yoke__ssp_scalar(s, to, true, place));
-  if (f->gain != 1) {
+  // a gain that is written stands for all that happens to the value: units are not compared again
+  if (f->gain != 1 || f->is_unconverted) {
     yoke__ssp_put(s, map, &last, "gain", place, number_node(s, f->gain, place));
   }
   if (f->offset != 0) {

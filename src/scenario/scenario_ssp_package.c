@@ -44,10 +44,18 @@ static size_t file_length(const char* path) {
   return hash == NULL || yoke__os_is_file(path) ? strlen(path) : (size_t)(hash - path);
 }
 
+// ".ssp", in any case of letters
+static bool is_ending(const char* text) {
+  return text[0] == '.' && (text[1] | 0x20) == 's' && (text[2] | 0x20) == 's' &&
+         (text[3] | 0x20) == 'p';
+}
+
 bool yoke__ssp_is_archive_file(const char* path) {
   char file[PATH_SIZE], start[4];
-  const size_t n = file_length(path);
-  if (n >= sizeof file) {
+  const size_t n = file_length(path), n_ending = sizeof ".ssp" - 1;
+
+  // other names are read whole first: what comes out of a pipe can be read only once
+  if (n >= sizeof file || n < n_ending || !is_ending(path + n - n_ending)) {
     return false;
   }
   memcpy(file, path, n);
@@ -176,6 +184,28 @@ static yoke_status read_tree(disk* d, const char* bytes, size_t n, const yoke_ss
   return yoke__ssp_tree(bytes, n, names, &files, sets, n_sets, reader, root);
 }
 
+// Says what is there instead.
+static void report_no_variant(const yoke_zip* zip, const char* variant, char* err,
+                              size_t err_size) {
+  if (yoke__zip_find(zip, "modelDescription.xml") != (size_t)-1) {
+    snprintf(err, err_size,
+             "the archive has no '%.200s'; it is an FMU, which a system file names in 'fmu'",
+             variant);
+    return;
+  }
+  int n = snprintf(err, err_size, "the archive has no '%.200s'", variant);
+  const char* before = "; there is ";
+  for (size_t i = 0; i < yoke__zip_count(zip); i++) {
+    const char* name = yoke__zip_entry(zip, i)->name;
+    const size_t n_name = strlen(name);
+    const bool is_ssd = n_name > 4 && strcmp(name + n_name - 4, ".ssd") == 0;
+    if (is_ssd && strchr(name, '/') == NULL && n > 0 && (size_t)n + n_name + 16 < err_size) {
+      n += snprintf(err + n, err_size - (size_t)n, "%s'%s'", before, name);
+      before = ", ";
+    }
+  }
+}
+
 // Unpacks the archive and reads its SSD, malloc'ed.
 static yoke_status load_archive(yoke_scenario* s, const char* file, const char* variant,
                                 const char* bytes, size_t n, char** text, size_t* n_text, char* err,
@@ -186,9 +216,7 @@ static yoke_status load_archive(yoke_scenario* s, const char* file, const char* 
   const size_t i = yoke__zip_find(zip, variant);
   yoke_status status = YOKE_BAD_INPUT;
   if (i == (size_t)-1) {
-    const bool is_fmu = yoke__zip_find(zip, "modelDescription.xml") != (size_t)-1;
-    snprintf(err, err_size, "the archive has no '%.200s'%s", variant,
-             is_fmu ? "; it is an FMU, which a system file names in 'fmu'" : "");
+    report_no_variant(zip, variant, err, err_size);
   } else {
     status = yoke__zip_read(zip, i, YOKE_SCENARIO_MAX_SIZE, text, n_text, err, err_size);
   }

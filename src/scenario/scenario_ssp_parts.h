@@ -256,7 +256,8 @@ const ssp_element* yoke__ssp_find_element(const ssp_system* system, const char* 
 // A transformation on the way from one port to others.
 typedef struct ssp_flow {
   double gain, offset;
-  const char* unit;  // of the value as it is now; NULL: not known
+  bool is_unconverted;  // some edge suppresses conversion
+  const char* unit;     // of the value as it is now; NULL: not known
   const ssp_scope* scope;
   const yoke_fmi_description* description;  // of whom the unit comes, if not of a scope
 } ssp_flow;

@@ -39,6 +39,7 @@ typedef struct yoke_system_unit {
   int64_t period;                // ticks between calls
   double step;                   // the same [s]
   double tolerance;              // iterative schemes
+  double cost_s;                 // computing time of a step, as given or tried; 0: small or unknown
   int64_t n_steps;               // calls per slot, if it is called at least once in each
   int64_t n_slots;               // slots per call, if it is slower than the slots
   size_t u, y;                   // where its inputs and outputs start in U and Y
@@ -298,6 +299,11 @@ void yoke__system_json(const yoke_system* system, const char* key, yoke_json* js
 
 // The stages of building, in order (each in its own file); YOKE_BAD_INPUT once messages hold an error that stops it.
 yoke_status yoke__system_make_units(yoke_system* system);  // system_units.c
+// What the file says about a unit that comes out of a file or gets a process of its own; NO_MEMORY.
+yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
+                                       yoke_unit_file_settings* settings);
+// Tries what a step of each FMU costs, where that decides about threads.
+void yoke__system_try_costs(yoke_system* system);          // system_cost.c
 yoke_status yoke__system_wire(yoke_system* system);        // system_wire.c
 yoke_status yoke__system_order(yoke_system* system);       // system_order.c
 yoke_status yoke__system_schedule(yoke_system* system);    // system_schedule.c

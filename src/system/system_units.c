@@ -214,16 +214,14 @@ static yoke_unit_wait choose_wait(const yoke_system* system, const yoke_scenario
   for (size_t i = 0; i < system->scenario->n_units; i++) {
     n += system->scenario->units[i].isolation.is_given;
   }
-  return n <= yoke__os_n_processors() ? YOKE_WAIT_SPIN : YOKE_WAIT_SLEEP;
+  return n <= yoke__os_n_processors() ? YOKE_WAIT_AUTO : YOKE_WAIT_SLEEP;
 }
 
 // an FMU, or a native model that is to run in a process of its own
-static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
+yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
+                                       yoke_unit_file_settings* settings) {
   const yoke_scenario_unit* source = unit->source;
   const bool is_model = strcmp(source->kind, "model") == 0;
-  if (system->store == NULL) {
-    YOKE_TRY(yoke__unit_store_create(&system->store));
-  }
   const char* path = source->type;
   if (!is_model && path[0] != '/') {
     const size_t n = yoke__os_path_join(system->scenario->directory, source->type, NULL, 0) + 1;
@@ -234,7 +232,7 @@ static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
     yoke__os_path_join(system->scenario->directory, source->type, joined, n);
     path = joined;
   }
-  const yoke_unit_file_settings settings = {
+  *settings = (yoke_unit_file_settings){
       .kind = source->kind,
       .path = path,
       .name = unit->name,
@@ -250,6 +248,16 @@ static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
       .timeout_s = source->isolation.timeout_s,
       .max_memory = (uint64_t)source->isolation.memory,
   };
+  return YOKE_OK;
+}
+
+static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
+  const yoke_scenario_unit* source = unit->source;
+  if (system->store == NULL) {
+    YOKE_TRY(yoke__unit_store_create(&system->store));
+  }
+  yoke_unit_file_settings settings;
+  YOKE_TRY(yoke__system_file_settings(system, unit, &settings));
   const size_t n_errors = system->messages->n_errors;
   const yoke_status status =
       yoke__unit_store_open(system->store, &settings, system->messages, &unit->unit.ops);
@@ -343,11 +351,12 @@ static void make_units_of_thread(void* context, int thread) {
 // ---------------------------------------------------------------------------------------------------------
 // threads
 
-static int choose_n_threads(const yoke_scenario* scenario) {
+static int choose_n_threads(const yoke_system* system) {
+  const yoke_scenario* scenario = system->scenario;
   size_t n_stepped = 0;
   double total = 0, heaviest = 0;
-  for (size_t i = 0; i < scenario->n_units; i++) {
-    const yoke_scenario_unit* unit = &scenario->units[i];
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
     n_stepped += !unit->is_law;
     total += unit->cost_s;
     heaviest = unit->cost_s > heaviest ? unit->cost_s : heaviest;
@@ -388,7 +397,7 @@ static yoke_status assign_threads(yoke_system* system) {
     return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < n_stepped; i++) {
-    weights[i] = (weight){i, system->units[i].source->cost_s};
+    weights[i] = (weight){i, system->units[i].cost_s};
   }
   qsort(weights, n_stepped, sizeof *weights, compare_weights);
   for (size_t i = 0; i < n_stepped; i++) {
@@ -446,6 +455,7 @@ yoke_status yoke__system_make_units(yoke_system* system) {
     unit->is_law = source->is_law;
     unit->is_fresh = (source->has_exchange ? source->exchange : scenario->exchange) == YOKE_FRESH;
     unit->tolerance = source->tolerance > 0 ? source->tolerance : scenario->iteration.tolerance;
+    unit->cost_s = source->cost_s;
     system->n_laws += source->is_law;
     const size_t other = yoke__map_add(&system->unit_index, source->name, i);
     if (other != YOKE_NOT_FOUND && !scenario->has_errors) {
@@ -454,7 +464,8 @@ yoke_status yoke__system_make_units(yoke_system* system) {
     }
   }
 
-  system->n_threads = choose_n_threads(scenario);
+  yoke__system_try_costs(system);
+  system->n_threads = choose_n_threads(system);
   YOKE_TRY(yoke__pool_create(system->n_threads, &system->pool));
   YOKE_TRY(assign_threads(system));
   YOKE_TRY(list_thread_units(system));

@@ -179,7 +179,13 @@ sed 's/name="oscillator"/name="variant"/' pack/SystemStructure.ssd >pack/Variant
 run 0 check car.ssp#Variant.ssd
 out_has 'variant'
 run 2 check car.ssp#None.ssd
-err_has "the archive has no 'None.ssd'"
+err_has "the archive has no 'None.ssd'; there is '"
+
+# any name does, since the content says what it is; also through a pipe
+cp car.ssp car.dat
+run 0 check car.dat
+"$yoke" check <(cat native.yaml) >out 2>err
+check $? 'a system file out of a pipe is not read'
 
 # ---- isolated, by the annotation
 sed 's|</ssd:SystemStructureDescription>|<ssd:Annotations><ssc:Annotation type="org.yoke.system">\

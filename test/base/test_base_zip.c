@@ -941,6 +941,7 @@ static void zip64_is_read(void** state) {
 // ---------------------------------------------------------------------------------------------------------
 // out of memory
 
+#if HAS_OWN_MALLOC
 // Reads an archive from end to end.
 static yoke_status read_once(const archive* a, const char* folder) {
   char err[256] = "";
@@ -972,7 +973,6 @@ static yoke_status write_once(const char* path) {
   return yoke__zip_finish(&writer, err, sizeof err);
 }
 
-#if HAS_OWN_MALLOC
 // Nothing stays, except one block where libzip (1.7.3) forgets its own: in zip_fopen_index, when the second part of a
 // source cannot be had, the first is lost.
 static void check_blocks(long n_failures) {

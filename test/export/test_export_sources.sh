@@ -44,7 +44,7 @@ for fmi in 2 3; do
 done
 check "$([ -s left-3/sources/buildDescription.xml ]; echo $?)" "buildDescription.xml is missing"
 check "$([ ! -e left-2/sources/buildDescription.xml ]; echo $?)" "buildDescription.xml belongs to FMI 3.0"
-check "$(grep -rn "$source_dir" left-2 left-3 >out; [ $? -eq 1 ]; echo $?)" "a path of this machine"
+check "$(grep -rn --exclude='*.so' "$source_dir" left-2 left-3 >out; [ $? -eq 1 ]; echo $?)" "a path of this machine"
 SOURCE_DATE_EPOCH=86400 "$yoke" export gain --fmi 2 >out 2>err
 unzip -p gain.fmu modelDescription.xml | grep -q 'generationDateAndTime="1970-01-02T00:00:00Z"'
 check $? "SOURCE_DATE_EPOCH gives no date"

@@ -57,7 +57,7 @@ static void test_odd_system(void** state) {
     // single elements of an array of FMI 3.0 are for Yoke alone
     assert_int_equal(strstr(text, "SSP cannot connect single elements") != NULL, fmi == 3);
     check_round_trip("./odd.yaml", fmi);
-    sim s = open_file("odd.ssp", false, NULL);
+    sim s = open_file("odd.ssp", false);
     assert_string_equal(s.system->scenario->name, "odd & <names>");
     assert_string_equal(s.system->scenario->text, "a 'text'");
     check_near(s.system->scenario->start.value, 0.5, 0);
@@ -88,7 +88,7 @@ static void test_same_bytes(void** state) {
   assert_string_equal(bytes[0], bytes[1]);
 
   // the second time all units are FMUs: connectors and connections are those of before
-  sim a = open_file("same0.ssp", true, NULL), b = open_file("same2.ssp", true, NULL);
+  sim a = open_file("same0.ssp", true), b = open_file("same2.ssp", true);
   size_t n_values = 0;
   check_near(run_both(&a, &b, &n_values), 0, 0);
   assert_true(n_values > 100);

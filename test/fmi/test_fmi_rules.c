@@ -326,6 +326,24 @@ static void test_remedies(void** state) {
   yoke__messages_free(&messages);
 }
 
+// Two variables of FMI 3.0 with one number, the second with a size by reference, which must be resolved all the same.
+static void test_shared_reference_with_dimensions(void** state) {
+  (void)state;
+  yoke_messages messages = {0};
+  yoke_fmi_description* d = read_text(
+      VARS3 "<UInt64 name=\"n\" valueReference=\"9\" causality=\"structuralParameter\" "
+            "start=\"4\"/><Float64 name=\"a\" valueReference=\"1\"/>"
+            "<Float64 name=\"b\" valueReference=\"1\"><Dimension valueReference=\"9\"/></Float64>"
+            "<Clock name=\"c\" valueReference=\"2\" intervalVariability=\"triggered\"><Start "
+            "value=\"1\"/></Clock>" END2,
+      &messages);
+  assert_int_equal(yoke__fmi_size(d, variable(d, "b")), 4);
+  assert_int_equal(d->dimensions[0].variable, yoke__fmi_find(d, "n"));
+  assert_null(variable(d, "c")->start);
+  yoke__fmi_free(&d);
+  yoke__messages_free(&messages);
+}
+
 // ---- what cannot be used
 
 static void check_refused(const char* xml, const char* text) {
@@ -377,6 +395,7 @@ int main(void) {
       cmocka_unit_test(test_repeated_names_stay_apart),
       cmocka_unit_test(test_positions_after_a_dropped_variable),
       cmocka_unit_test(test_remedies),
+      cmocka_unit_test(test_shared_reference_with_dimensions),
       cmocka_unit_test(test_refusals),
       cmocka_unit_test(test_empty_is_fine),
   };

@@ -1,5 +1,5 @@
-// Time is exact over long runs: 1e8 steps with decimated recording end at the right step, with every row and no other.
-// YOKE_LONG_STEPS changes the number (make soak: 1e9); sanitizer builds take 1e6.
+// Time is exact over long runs: 1e8 steps (FMUs: 1e7) with decimated recording end at the right step, with every row and no
+// other. YOKE_LONG_STEPS changes the number (make soak: 1e9); sanitizer builds take 1e6.
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <unistd.h>
@@ -8,23 +8,24 @@
 #include "master/master_run.h"
 #include "support/check.h"
 #include "support/sim.h"
+#include "unit/fmu/fmu.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define N_STEPS_DEFAULT "1000000"
+#define N_STEPS     "1000000"
+#define N_STEPS_FMU "1000000"
 #else
-#define N_STEPS_DEFAULT "100000000"
+#define N_STEPS     "100000000"
+#define N_STEPS_FMU "10000000"
 #endif
 
-static void test_no_row_lost_or_doubled(void** state) {
-  (void)state;
+// all steps of a run with these units, then the rows of its file
+static void check_rows(const char* units, const char* n_default) {
   const char* text = getenv("YOKE_LONG_STEPS");
-  text = text == NULL ? N_STEPS_DEFAULT : text;
+  text = text == NULL ? n_default : text;
   const int64_t n = strtoll(text, NULL, 10), n_rows = 1000;
   assert_true(n >= n_rows && n % n_rows == 0);
-  sim s = sim_open("yoke: 1\ntime: {start: 0, stop: %lld, step: 1e-4}\nunits: {a: {model: ramp, "
-                   "with: {slope: 1}}}\n"
-                   "record: {every: %lld}\n",
-                   (long long)(n / 10000), (long long)(n / n_rows));
+  sim s = sim_open("yoke: 1\ntime: {start: 0, stop: %lld, step: 1e-4}\n%s\nrecord: {every: %lld}\n",
+                   (long long)(n / 10000), units, (long long)(n / n_rows));
   char folder[] = "/tmp/yoke_long_XXXXXX";
   assert_non_null(mkdtemp(folder));
   static yoke_run_info info;
@@ -36,6 +37,13 @@ static void test_no_row_lost_or_doubled(void** state) {
   const int64_t stop = n / 10000, every = n / n_rows;
   assert_true(info.t_reached == (double)stop);
   assert_int_equal(info.record.n_rows, n_rows + 1);
+  // what the FMUs were told last
+  for (size_t i = 0; i < s.system->n_units; i++) {
+    if (strcmp(s.system->units[i].source->kind, "fmu") == 0) {
+      const fmu* f = s.system->units[i].unit.self;
+      assert_true(f->t_end == (double)(n - 1) / 1e4 + 1e-4);
+    }
+  }
   sim_close(&s);
 
   char path[128], err[256] = "", *bytes = NULL;
@@ -57,7 +65,25 @@ static void test_no_row_lost_or_doubled(void** state) {
   rmdir(folder);
 }
 
+static void test_no_row_lost_or_doubled(void** state) {
+  (void)state;
+  check_rows("units: {a: {model: ramp, with: {slope: 1}}}", N_STEPS);
+}
+
+static void test_fmus_too(void** state) {
+  (void)state;
+  char units[1024];
+  const char* folder = getenv("YOKE_FMUS");
+  assert_non_null(folder);
+  snprintf(units, sizeof units,
+           "threads: 1\nunits: {a: {fmu: '%s/trivial2.fmu'}, b: {fmu: '%s/trivial3.fmu'}}\n"
+           "connections: [a.y -> b.u, b.y -> a.u]",
+           folder, folder);
+  check_rows(units, N_STEPS_FMU);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_row_lost_or_doubled)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_row_lost_or_doubled),
+                                     cmocka_unit_test(test_fmus_too)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

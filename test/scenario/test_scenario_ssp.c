@@ -67,6 +67,10 @@ static void test_units(void** state) {
                     "a.w -> b.w gain 8\n"
                     "a.w -> b.any\n");
   assert_string_equal(r->messages, "");
+
+  // what is not to be converted has a gain of its own, so that nobody complains about m/s into km/h
+  assert_true(r->scenario->connections[1].has_gain);
+  assert_false(r->scenario->connections[5].has_gain);
   ssp_free(r);
 }
 

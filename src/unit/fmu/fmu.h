@@ -137,7 +137,7 @@ typedef struct fmu_version {
 
 extern const fmu_version yoke__fmu_version1, yoke__fmu_version2, yoke__fmu_version3;
 
-enum { FMU_NEAR_REFS = 8 };
+enum { FMU_NEAR_REFS = 4 };
 
 // What a step of FMI 2.0 touches, in as few cache lines as it takes.
 typedef struct fmu_near {
@@ -152,14 +152,14 @@ typedef struct fmu_near {
 // One instance: `self` of the unit.
 struct fmu {
   // what every step touches
+  void* instance;    // fmi2Component, fmi3Instance
+  double t_end;      // where the last step was asked to end
+  int no_set_prior;  // noSetFMUStatePriorToCurrentPoint: nobody rolls back
+  fmu_phase phase;
   fmu_near near;
-  void* instance;       // fmi2Component, fmi3Instance
   const yoke_fmi2* f2;  // of the binary, according to the version
   const yoke_fmi3* f3;
   fmu_layout layout;
-  double t_end;  // where the last step was asked to end
-  fmu_phase phase;
-  int no_set_prior;  // noSetFMUStatePriorToCurrentPoint: nobody rolls back
   // the rest
   const fmu_version* version;
   const yoke_unit_args* args;  // during create only: structural parameters are in there
@@ -177,7 +177,6 @@ struct fmu {
   bool is_drift_told;
   void** states;  // FMU states handed out through images
   size_t n_states, n_states_room;
-  char* serial;  // for serialise: handled by unit_fmu.c
   fmi2CallbackFunctions callbacks2;
   char resources[4200];       // path or URI
   struct fmu_events* events;  // FMI 3.0: room for values, event mode, clocks
