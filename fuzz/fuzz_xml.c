@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   counts c = {0};
   yoke_messages messages = {0};
   const yoke_status status = yoke__xml_parse((const char*)bytes, n, "x", &counter, &c, &messages);
-  demand(messages.n_errors == (status < 0 ? 1 : 0));
+  demand(messages.n_errors == (status < 0 ? 1u : 0u));
   demand(status < 0 || (c.n_open == c.n_close && c.n_open > 0));
   yoke__messages_free(&messages);
   check_tree((const char*)bytes, n, status, &c);

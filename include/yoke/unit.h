@@ -142,6 +142,12 @@ typedef struct yoke_linear {
   double *A, *B, *C, *D;
 } yoke_linear;
 
+// A variable, and where its value lies: `at` bytes behind some base.
+typedef struct yoke_value_place {
+  size_t variable;
+  size_t at, size;
+} yoke_value_place;
+
 // level 0: a note, 1: a warning, 2: an error. The text is one line and lives until the call returns.
 typedef void (*yoke_unit_say)(void* to, int level, const char* text);
 
@@ -163,6 +169,10 @@ typedef struct yoke_unit_ops {
   // Any variable by its index. NULL: the caller copies to and from `offset`.
   yoke_status (*set)(void* self, size_t variable, const void* value, size_t size);
   yoke_status (*get)(const void* self, size_t variable, void* value, size_t size);
+
+  // Several variables in one go, each to base + at. The list is the same in every call. NULL: one by one.
+  yoke_status (*get_values)(const void* self, const yoke_value_place places[], size_t n,
+                            void* base);
 
   // Initialisation. All start values and parameters are set before; states may be derived in exit_init,
   // and outputs must be right for the inputs at hand after each refresh. NULL: nothing to do.

@@ -321,13 +321,17 @@ static void add_record(text* t, ssp_export* e, const yoke_node* record) {
 // ---------------------------------------------------------------------------------------------------------
 // bonds
 
-// a."x[0]"
+// a.x[0], or a."odd name"
 static void add_endpoint(text* t, ssp_export* e, const yoke_scenario_endpoint* endpoint,
                          const char* variable) {
   text quoted = {0};
-  add_quoted(&quoted, variable);
   add(t, endpoint->unit);
   add(t, ".");
+  if (strpbrk(variable, " \t\n\"\\") == NULL && strstr(variable, "->") == NULL) {
+    add(t, variable);
+    return;
+  }
+  add_quoted(&quoted, variable);
   add(t, quoted.has_failed ? "" : quoted.bytes);
   e->is_out_of_memory |= quoted.has_failed;
   free(quoted.bytes);

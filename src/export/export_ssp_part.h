@@ -33,6 +33,7 @@ typedef struct ssp_export {
   const char** dims;  // names of physical units in use
   size_t n_dims, room_dims;
   ssp_export_extra *extras, *last_extra;
+  bool has_list;  // the list of connectors or connections is open: an empty one is no valid SSP
 } ssp_export;
 
 // A text put together, in the arena; "" when memory is out.

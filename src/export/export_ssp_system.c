@@ -15,6 +15,21 @@
 // ---------------------------------------------------------------------------------------------------------
 // connectors
 
+// Opens a list with its first entry.
+static void open_list(ssp_export* e, const char* name, yoke_xml_writer* xml) {
+  if (!e->has_list) {
+    yoke__xml_open(xml, name);
+    e->has_list = true;
+  }
+}
+
+static void close_list(ssp_export* e, const char* name, yoke_xml_writer* xml) {
+  if (e->has_list) {
+    yoke__xml_close(xml, name);
+    e->has_list = false;
+  }
+}
+
 static const char* enumeration_name(ssp_export* e, const ssp_export_unit* unit,
                                     const yoke_variable* v) {
   return yoke__ssp_export_text(e, "%s.%s", unit->source->name, v->name);
@@ -46,6 +61,7 @@ static void put_type(ssp_export* e, const ssp_export_unit* unit, const yoke_vari
 static void put_connector(ssp_export* e, const ssp_export_unit* unit, const yoke_variable* v,
                           const char* name, bool is_array, yoke_xml_writer* xml) {
   static const char* const kinds[] = {"input", "output", "parameter", "parameter"};
+  open_list(e, "ssd:Connectors", xml);
   yoke__xml_open(xml, "ssd:Connector");
   yoke__xml_put(xml, "name", name);
   yoke__xml_put(xml, "kind", kinds[v->causality]);
@@ -64,7 +80,6 @@ static void put_connector(ssp_export* e, const ssp_export_unit* unit, const yoke
 
 static void put_connectors(ssp_export* e, const ssp_export_unit* unit, yoke_xml_writer* xml) {
   const yoke_unit_info* info = unit->unit->info;
-  yoke__xml_open(xml, "ssd:Connectors");
   for (size_t i = 0; i < info->n_variables; i++) {
     const yoke_variable* v = &info->variables[i];
     const bool is_shown =
@@ -78,7 +93,7 @@ static void put_connectors(ssp_export* e, const ssp_export_unit* unit, yoke_xml_
       put_connector(e, unit, v, v->name, n > 1, xml);
     }
   }
-  yoke__xml_close(xml, "ssd:Connectors");
+  close_list(e, "ssd:Connectors", xml);
 }
 
 static void put_component(ssp_export* e, const ssp_export_unit* unit, yoke_xml_writer* xml) {
@@ -117,9 +132,10 @@ static const char* connector_of(ssp_export* e, const ssp_export_end* end, size_t
   return end->unit->is_flat ? yoke__ssp_export_element(e, v, end->element + i) : NULL;
 }
 
-static void put_connection(const yoke_scenario_connection* c, const char* from, const char* to,
-                           yoke_xml_writer* xml) {
+static void put_connection(ssp_export* e, const yoke_scenario_connection* c, const char* from,
+                           const char* to, yoke_xml_writer* xml) {
   const bool is_changed = c->gain != 1 || c->offset != 0;
+  open_list(e, "ssd:Connections", xml);
   yoke__xml_open(xml, "ssd:Connection");
   yoke__xml_put(xml, "startElement", c->from.unit);
   yoke__xml_put(xml, "startConnector", from);
@@ -175,7 +191,7 @@ static void export_connection(ssp_export* e, const yoke_scenario_connection* c, 
     const char* stop = connector_of(e, &to, i, n_at_once);
     const bool is_possible = start != NULL && stop != NULL;
     if (is_possible) {
-      put_connection(c, start, stop, xml);
+      put_connection(e, c, start, stop, xml);
     } else {
       yoke__message_add(e->messages, YOKE_WARNING, c->place,
                         "SSP cannot connect single elements of an array of FMI 3.0: %s.%s -> "
@@ -269,12 +285,11 @@ static void put_system(ssp_export* e, yoke_xml_writer* xml) {
     put_component(e, &e->units[i], xml);
   }
   yoke__xml_close(xml, "ssd:Elements");
-  yoke__xml_open(xml, "ssd:Connections");
   for (size_t i = 0; i < s->n_connections; i++) {
     export_connection(e, &s->connections[i], false, xml);
   }
   export_bonds(e, xml);
-  yoke__xml_close(xml, "ssd:Connections");
+  close_list(e, "ssd:Connections", xml);
   yoke__xml_close(xml, "ssd:System");
 }
 

@@ -30,7 +30,7 @@ static int kind_of(const char* word, size_t n) {
 
 // The kinds of the last n dependencies; anything wrong with the list makes all of them general.
 static void read_kinds(yoke_fmi_reader* reader, size_t n, int line) {
-  uint8_t* kinds = (uint8_t*)reader->raw_kinds.items + (reader->raw_kinds.n - n);
+  uint8_t* kinds = n == 0 ? NULL : (uint8_t*)reader->raw_kinds.items + (reader->raw_kinds.n - n);
   const char* at = YOKE_FMI_VALUE(reader, dependenciesKind);
   size_t n_words = 0, length = 0;
   bool is_good = YOKE_FMI_VALUE(reader, dependencies) != NULL;

@@ -95,6 +95,13 @@ yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state,
                                    double t, const double y[], yoke_failure* failure) {
   const yoke_system_unit* su = &system->units[unit];
   unsigned char* v = typed_beside(state, y);
+  if (su->unit.ops->get_values != NULL) {
+    const yoke_status status =
+        su->unit.ops->get_values(su->unit.self, su->typed_outputs, su->n_typed_outputs, v);
+    return status >= 0 ? YOKE_OK
+                       : yoke__master_fail_unit(failure, system, unit, status, t,
+                                                "values could not be read");
+  }
   for (size_t i = 0; i < su->n_typed_outputs; i++) {
     const yoke_system_typed* typed = &su->typed_outputs[i];
     const yoke_status status =

@@ -23,11 +23,9 @@
 #include "unit/unit_models.h"
 #include "yoke/coupling.h"
 
-// A typed value (anything but real input <- real output) that a unit reads or delivers.
-typedef struct yoke_system_typed {
-  size_t variable;
-  size_t at, size;  // bytes in the typed outputs V or the typed inputs W
-} yoke_system_typed;
+// A typed value (anything but real input <- real output) that a unit reads or delivers: where it lies in the typed
+// outputs V or the typed inputs W.
+typedef yoke_value_place yoke_system_typed;
 
 typedef struct yoke_system_unit {
   const char* name;

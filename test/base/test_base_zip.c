@@ -544,8 +544,8 @@ static void names_keep_the_rules(void** state) {
   free(a.bytes);
 
   // strange, but no harm
-  static const char* const fine[] = {"...", "..x/y..", "a b", ".hidden", "c:", "x:y/z"};
-  for (size_t i = 0; i < 4; i++) {
+  static const char* const fine[] = {"...", "..x/y..", "a b", ".hidden"};
+  for (size_t i = 0; i < YOKE_COUNT(fine); i++) {
     const item items[] = {{.name = fine[i], .text = "x"}};
     a = build(items, 1);
     check_ok(open_bytes(&a, &zip, err, sizeof err));

@@ -46,7 +46,7 @@ static size_t count_files(const char* path) {
 }
 
 static const char* path_of(const char* name) {
-  static char path[600];
+  static char path[1024];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   return path;
 }
@@ -174,7 +174,7 @@ static void test_resources_folder_exists_always(void** state) {
 
 static void test_unpacked_folder(void** state) {
   (void)state;
-  char err[256] = "", path[700], inner[700];
+  char err[256] = "", path[1024], inner[1024];
   snprintf(path, sizeof path, "%s", path_of("unpacked"));
   snprintf(inner, sizeof inner, "unpacked/binaries/%s", yoke__fmi_platform(2));
   check_ok(yoke__os_make_directory(path_of(inner), err, sizeof err));

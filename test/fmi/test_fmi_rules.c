@@ -195,6 +195,8 @@ static const rule_case cases[] = {
     {YOKE_FMI_RULE_DEPENDENCY_KINDS, 9, "2 words for 1",
      VARS2 U Y STRUCTURE(
          "<Unknown index=\"2\" dependencies=\"1\" dependenciesKind=\"fixed fixed\"/>")},
+    {YOKE_FMI_RULE_DEPENDENCY_KINDS, 9, "1 words for 0",
+     VARS2 U Y STRUCTURE("<Unknown index=\"2\" dependenciesKind=\"fixed\"/>")},
     {YOKE_FMI_RULE_DEPENDENCY_KINDS, 9, "unknown",
      VARS2 U Y STRUCTURE("<Unknown index=\"2\" dependencies=\"1\" dependenciesKind=\"odd\"/>")},
 };

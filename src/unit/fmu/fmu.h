@@ -2,6 +2,7 @@
 //
 //   unit_fmu.c      opens the file, fills the table of operations, creates and closes instances, state images
 //   fmu_layout.c    description -> variables as the rest of the library sees them
+//   fmu_batch.c     variables beside the real inputs and outputs, fetched together by type
 //   fmu_log.c       messages of the binary, kept until somebody asks
 //   fmu_version2.c  calls of FMI 2.0             fmu_version3.c  calls of FMI 3.0
 //   fmu_version1.c  FMI 1.0 in the words of 2.0
@@ -108,6 +109,9 @@ typedef struct fmu_version {
   void (*free_instance)(fmu* f);
   yoke_status (*set)(fmu* f, const fmu_slot* slot, const yoke_variable* v, const void* storage);
   yoke_status (*get)(fmu* f, const fmu_slot* slot, const yoke_variable* v, void* storage);
+  // n_refs variables of one type into raw, as the binary has them; NULL: one by one
+  yoke_status (*get_raw)(fmu* f, yoke_fmi_type type, const uint32_t refs[], size_t n_refs,
+                         void* raw, size_t n);
   yoke_status (*set_reals)(fmu* f, const fmu_dense* dense, const double numbers[]);
   yoke_status (*get_reals)(fmu* f, const fmu_dense* dense, double numbers[]);
   yoke_status (*enter_init)(fmu* f, double t_start, double t_stop);
@@ -178,9 +182,10 @@ struct fmu {
   void** states;  // FMU states handed out through images
   size_t n_states, n_states_room;
   fmi2CallbackFunctions callbacks2;
-  char resources[4200];       // path or URI
-  struct fmu_events* events;  // FMI 3.0: room for values, event mode, clocks
-  struct fmu_solver* solver;  // fmu_me.c
+  char resources[4200];         // path or URI
+  struct fmu_events* events;    // FMI 3.0: room for values, event mode, clocks
+  struct fmu_solver* solver;    // fmu_me.c
+  struct fmu_batches* batches;  // fmu_batch.c
 };
 
 // --- fmu_layout.c: variables of the description with the sizes that `args` gives to the structural parameters.
@@ -190,9 +195,15 @@ yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_arg
 // The structural parameters as `structure` of a table of operations.
 yoke_status yoke__fmu_structure(const yoke_fmi_description* d, yoke_arena* arena,
                                 yoke_variable** structure, size_t* n);
+// The item of an enumeration with this value; a value that is none of them is shown as the first.
+int64_t yoke__fmu_find_item(const fmu_slot* slot, int64_t value);
 // Numbers of a dense vector in the order in which the binary gets them, and back (only if there is an index).
 void yoke__fmu_gather(const fmu_dense* dense, const double numbers[]);
 void yoke__fmu_scatter(const fmu_dense* dense, double numbers[]);
+
+// --- fmu_batch.c
+yoke_status yoke__fmu_get_values(const void* self, const yoke_value_place places[], size_t n,
+                                 void* base);
 
 // --- fmu_log.c
 // level 0 note, 1 warning, 2 error. Notes are kept only if the log is verbose.

@@ -291,6 +291,15 @@ static yoke_status lay_dense(const fmu_layout* layout, yoke_causality causality,
   return YOKE_OK;
 }
 
+int64_t yoke__fmu_find_item(const fmu_slot* slot, int64_t value) {
+  for (size_t i = 0; i < slot->n_values; i++) {
+    if (slot->values[i] == value) {
+      return (int64_t)i;
+    }
+  }
+  return 0;
+}
+
 void yoke__fmu_gather(const fmu_dense* dense, const double numbers[]) {
   for (size_t i = 0; dense->index != NULL && i < dense->n; i++) {
     dense->numbers[i] = numbers[dense->index[i]];

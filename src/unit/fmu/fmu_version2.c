@@ -116,16 +116,6 @@ static yoke_status set(fmu* f, const fmu_slot* slot, const yoke_variable* v, con
   }
 }
 
-// the item of an enumeration with this value; one that is unknown is shown as the first
-static int64_t find_item(const fmu_slot* slot, int64_t value) {
-  for (size_t i = 0; i < slot->n_values; i++) {
-    if (slot->values[i] == value) {
-      return (int64_t)i;
-    }
-  }
-  return 0;
-}
-
 static yoke_status get_text(fmu* f, const fmu_slot* slot, const yoke_variable* v, char* to) {
   fmi2String text = NULL;
   YOKE_TRY(yoke__fmu_check(f, (int)f->f2->GetString(f->instance, &slot->reference, 1, &text),
@@ -157,9 +147,24 @@ static yoke_status get(fmu* f, const fmu_slot* slot, const yoke_variable* v, voi
     YOKE_TRY(yoke__fmu_check(f, (int)f->f2->GetInteger(f->instance, &slot->reference, 1, &value),
                              "fmi2GetInteger"));
   }
-  const int64_t whole = v->type == YOKE_ENUMERATION ? find_item(slot, value) : value;
+  const int64_t whole = v->type == YOKE_ENUMERATION ? yoke__fmu_find_item(slot, value) : value;
   memcpy(storage, &whole, sizeof whole);
   return YOKE_OK;
+}
+
+static yoke_status get_raw(fmu* f, yoke_fmi_type type, const uint32_t refs[], size_t n_refs,
+                           void* raw, size_t n) {
+  (void)n;
+  switch (type) {
+  case YOKE_FMI_FLOAT64:
+    return yoke__fmu_check(f, (int)f->f2->GetReal(f->instance, refs, n_refs, raw), "fmi2GetReal");
+  case YOKE_FMI_BOOLEAN:
+    return yoke__fmu_check(f, (int)f->f2->GetBoolean(f->instance, refs, n_refs, raw),
+                           "fmi2GetBoolean");
+  default:
+    return yoke__fmu_check(f, (int)f->f2->GetInteger(f->instance, refs, n_refs, raw),
+                           "fmi2GetInteger");
+  }
 }
 
 static yoke_status set_reals(fmu* f, const fmu_dense* dense, const double numbers[]) {
@@ -292,6 +297,7 @@ const fmu_version yoke__fmu_version2 = {
     .free_instance = free_instance,
     .set = set,
     .get = get,
+    .get_raw = get_raw,
     .set_reals = set_reals,
     .get_reals = get_reals,
     .enter_init = enter_init,

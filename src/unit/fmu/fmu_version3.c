@@ -146,23 +146,13 @@ static yoke_status read_integers(fmu* f, const fmu_slot* slot, const yoke_variab
   return YOKE_OK;
 }
 
-// the item of an enumeration with this value; one that is unknown is shown as the first
-static int64_t find_item(const fmu_slot* slot, int64_t value) {
-  for (size_t i = 0; i < slot->n_values; i++) {
-    if (slot->values[i] == value) {
-      return (int64_t)i;
-    }
-  }
-  return 0;
-}
-
 static yoke_status fetch_whole(fmu* f, const fmu_slot* slot, const yoke_variable* v,
                                void* storage) {
   const integer_type* type = &integer_types[slot->type];
   int64_t* numbers = second_half(f, slot);
   YOKE_TRY(yoke__fmu_check(f, (int)type->fetch(f, slot, numbers), type->get_name));
   for (size_t i = 0; v->type == YOKE_ENUMERATION && i < slot->n; i++) {
-    numbers[i] = find_item(slot, numbers[i]);
+    numbers[i] = yoke__fmu_find_item(slot, numbers[i]);
   }
   memcpy(storage, numbers, slot->n * sizeof *numbers);
   return YOKE_OK;
@@ -367,6 +357,35 @@ static yoke_status get(fmu* f, const fmu_slot* slot, const yoke_variable* v, voi
     return YOKE_OK;
   }
   return yoke__fmu3_fetch(f, slot, v, storage);
+}
+
+// variables of one type
+static yoke_status get_raw(fmu* f, yoke_fmi_type type, const uint32_t refs[], size_t n_refs,
+                           void* raw, size_t n) {
+  const yoke_fmi3* calls = f->f3;
+  fmi3Status status = fmi3Error;
+  switch (type) {
+#define GET(TYPE, Name)                                                                            \
+  case YOKE_FMI_##TYPE:                                                                            \
+    status = calls->Get##Name(f->instance, refs, n_refs, raw, n);                                  \
+    break
+    GET(FLOAT64, Float64);
+    GET(FLOAT32, Float32);
+    GET(INT8, Int8);
+    GET(UINT8, UInt8);
+    GET(INT16, Int16);
+    GET(UINT16, UInt16);
+    GET(INT32, Int32);
+    GET(UINT32, UInt32);
+    GET(INT64, Int64);
+    GET(UINT64, UInt64);
+    GET(BOOLEAN, Boolean);
+    GET(ENUMERATION, Int64);
+#undef GET
+  default:
+    break;
+  }
+  return status <= fmi3Warning ? YOKE_OK : yoke__fmu_check(f, (int)status, "fmi3Get of several");
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -754,6 +773,7 @@ const fmu_version yoke__fmu_version3 = {
     .free_instance = free_instance,
     .set = set,
     .get = get,
+    .get_raw = get_raw,
     .set_reals = set_reals,
     .get_reals = get_reals,
     .enter_init = enter_init,

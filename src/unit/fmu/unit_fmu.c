@@ -414,6 +414,7 @@ static void fill_ops(fmu_file* file) {
       .describe = describe,
       .set = set,
       .get = get,
+      .get_values = yoke__fmu_get_values,
       .enter_init = yoke__fmu_enter_init,
       .exit_init = yoke__fmu_exit_init,
       .reason = reason,
