@@ -244,7 +244,8 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
 
 // Is the operand something that exists? Else a message that says what is near.
 static bool is_known(const char* what) {
-  if (yoke__models_find(NULL, what) != NULL || yoke__os_is_file(what)) {
+  if (yoke__models_find(NULL, what) != NULL || yoke__os_is_file(what) ||
+      strstr(what, ".ssp#") != NULL) {
     return true;
   }
   const char* nearest = yoke__models_nearest(NULL, what);

@@ -179,7 +179,8 @@ static int show_system(const yoke_options* options, bool is_json) {
 // A name that is no model's: a file that exists, or one that was probably meant as such.
 static bool looks_like_file(const char* text) {
   return yoke__os_is_file(text) || strchr(text, '/') != NULL || strstr(text, ".yaml") != NULL ||
-         strstr(text, ".yml") != NULL;
+         strstr(text, ".yml") != NULL || strstr(text, ".ssp") != NULL ||
+         strstr(text, ".ssd") != NULL;
 }
 
 int yoke_cmd_info(int argc, char** argv) {

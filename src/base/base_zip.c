@@ -67,11 +67,18 @@ static const char* fault_of_bytes(const char* name, size_t n) {
     if (c < 0x20 || c == 0x7f) {
       return "has a control character in its name";
     }
-    if (c == '\\') {
-      return "has a backslash in its name, '/' was expected";
-    }
   }
   return NULL;
+}
+
+// some Windows tools write backslashes
+static bool is_slash(char c) {
+  return c == '/' || c == '\\';
+}
+
+// "./x" means "x"
+static size_t dot_length(const char* name, size_t n) {
+  return n > 2 && name[0] == '.' && is_slash(name[1]) ? 2 : 0;
 }
 
 static const char* fault_of_name(const char* name, size_t n) {
@@ -81,7 +88,7 @@ static const char* fault_of_name(const char* name, size_t n) {
   if (n > YOKE_ZIP_MAX_NAME) {
     return "has a name of more than 1024 bytes";
   }
-  if (name[0] == '/') {
+  if (is_slash(name[0])) {
     return "is absolute, a name relative to the archive was expected";
   }
   const char letter = (char)(name[0] | 0x20);
@@ -90,10 +97,10 @@ static const char* fault_of_name(const char* name, size_t n) {
   }
   const char* fault = fault_of_bytes(name, n);
   // a folder ends in one slash
-  const size_t length = name[n - 1] == '/' ? n - 1 : n;
-  for (size_t begin = 0; begin <= length && fault == NULL;) {
+  const size_t length = is_slash(name[n - 1]) ? n - 1 : n;
+  for (size_t begin = dot_length(name, n); begin <= length && fault == NULL;) {
     size_t end = begin;
-    while (end < length && name[end] != '/') {
+    while (end < length && !is_slash(name[end])) {
       end++;
     }
     fault = fault_of_part(name + begin, end - begin);
@@ -162,6 +169,20 @@ static yoke_status check_packing(const yoke_zip_entry* entry, const zip_stat_t* 
   return YOKE_OK;
 }
 
+// the name as the rest of the world writes it; NULL: no memory
+static const char* plain_name(const char* name, size_t* n, yoke_arena* arena) {
+  const size_t dot = dot_length(name, *n);
+  if (dot == 0 && strchr(name, '\\') == NULL) {
+    return name;
+  }
+  *n -= dot;
+  char* copy = yoke__arena_text(arena, name + dot, *n);
+  for (char* c = copy; c != NULL && *c != '\0'; c++) {
+    *c = is_slash(*c) ? '/' : *c;
+  }
+  return copy;
+}
+
 // What libzip says about entry i, compared with what the bytes say.
 static yoke_status take_entry(yoke_zip* zip, size_t i, const yoke_zip_record* record, char* err,
                               size_t err_size) {
@@ -177,8 +198,12 @@ static yoke_status take_entry(yoke_zip* zip, size_t i, const yoke_zip_record* re
   }
 
   // an extra field may have given it another name than the one checked already
-  const size_t n = strlen(name);
+  size_t n = strlen(name);
   YOKE_TRY(yoke__zip_check_name(name, n, err, err_size));
+  name = plain_name(name, &n, &zip->arena);
+  if (name == NULL) {
+    return no_memory(err, err_size);
+  }
   yoke_zip_entry* entry = &zip->entries[i];
   *entry = (yoke_zip_entry){name, info.size, name[n - 1] == '/'};
   YOKE_TRY(check_packing(entry, &info, err, err_size));

@@ -1,7 +1,7 @@
 // Zip archives: read with distrust, written whole. libzip does the work; this file adds the rules.
 //
 // Opening checks the whole directory of the archive: the number of entries, every name (no absolute names, no "..", no
-// backslashes, no drive letters, no control characters, no two entries with one name), no links or devices, sizes and
+// drive letters, no control characters, no two entries with one name), no links or devices, sizes and
 // packing ratios within the limits below. Reading checks lengths and CRC.
 #ifndef YOKE_BASE_ZIP_H
 #define YOKE_BASE_ZIP_H

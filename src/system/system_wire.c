@@ -66,7 +66,7 @@ static void check_dimensions(yoke_system* system, const yoke_system_link* link,
   double factor = 1, offset = 0;
   const yoke_dim_kinship relation = yoke__dim_relation(from->dim, to->dim, &factor, &offset);
   // a gain that the user wrote carries a dimension of its own
-  if (c->gain != 1 || c->offset != 0) {
+  if (c->has_gain || c->gain != 1 || c->offset != 0) {
     return;
   }
   if (relation == YOKE_DIM_DIFFERENT) {
@@ -143,6 +143,11 @@ static const yoke_setting* find_start(const yoke_system_unit* unit, const char* 
   for (size_t i = 0; i < unit->source->n_start; i++) {
     if (strcmp(unit->source->start[i].name, name) == 0) {
       return &unit->source->start[i];
+    }
+  }
+  for (size_t i = 0; i < unit->source->n_values; i++) {
+    if (strcmp(unit->source->values[i].name, name) == 0) {
+      return &unit->source->values[i];
     }
   }
   return NULL;

@@ -24,8 +24,8 @@
   "<Float64 name=\"u\" valueReference=\"1\" causality=\"input\" start=\"0\"/></ModelVariables>"    \
   "<ModelStructure/></fmiModelDescription>\n"
 
-static char folder[256];  // of this test
-static char temp[300];    // $TMPDIR
+static char folder[4096];  // of this test; as large as realpath wants it
+static char temp[300];     // $TMPDIR
 
 typedef struct part {
   const char *name, *text;
@@ -47,7 +47,7 @@ static size_t count_files(const char* path) {
 
 static const char* path_of(const char* name) {
   static char path[1024];
-  snprintf(path, sizeof path, "%s/%s", folder, name);
+  snprintf(path, sizeof path, "%.255s/%.700s", folder, name);
   return path;
 }
 
@@ -434,7 +434,7 @@ static int make_folders(void** state) {
   if (mkdtemp(made) == NULL || realpath(made, folder) == NULL) {
     return 1;
   }
-  snprintf(temp, sizeof temp, "%s/tmp", folder);
+  snprintf(temp, sizeof temp, "%.255s/tmp", folder);
   snprintf(binary_name, sizeof binary_name, "binaries/%s/m.so", yoke__fmi_platform(2));
   snprintf(other_name, sizeof other_name, "binaries/%s/m.so", yoke__fmi_platform(3));
   return yoke__os_make_directory(temp, err, sizeof err) < 0 || setenv("TMPDIR", temp, 1) != 0;
@@ -443,7 +443,7 @@ static int make_folders(void** state) {
 static int remove_folders(void** state) {
   (void)state;
   char command[400];
-  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  snprintf(command, sizeof command, "rm -rf '%.255s'", folder);
   // NOLINTNEXTLINE(cert-env33-c): a path made here
   return system(command);
 }
