@@ -13,6 +13,10 @@
 #define STATUS_USAGE                                                                               \
   { YOKE_EXIT_USAGE, "The command line is wrong, or an input file is missing or has errors." }
 
+static const char system_help[] =
+    "A system file (YAML), an SSP archive (car.ssp; another variant in it with car.ssp#Name.ssd), "
+    "an "
+    "SSD file, or an FMU, which is run on its own with its default experiment.";
 static const char set_help[] =
     "Change one setting of the system file. For example --set units.left.with.k=20. Paths are "
     "those "
@@ -21,7 +25,7 @@ static const char set_help[] =
 // ---- run
 
 static const yoke_operand run_operands[] = {
-    {"SYSTEM", false, YOKE_ARGUMENT_FILE, "The system file (YAML)."},
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE, system_help},
 };
 static const yoke_option run_options[] = {
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
@@ -39,7 +43,7 @@ static const yoke_option run_options[] = {
      "Step the units on N threads. 0 lets the program choose. "
      "The numbers do not depend on it: they are the same to the last bit."},
     {"strict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "Treat warnings about the system file as errors."},
+     "Treat warnings about the system file and its FMUs as errors."},
     {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print no progress and no summary. Warnings and errors are still printed."},
 };
@@ -61,6 +65,9 @@ static const yoke_example run_examples[] = {
      "The same with half the step, into a folder of its own."},
     {"yoke run crane.yaml --report", "The same, with results/crane/report.html to look at."},
     {"yoke run crane.yaml --format csv,hdf5 --quiet", "Two formats, nothing on the terminal."},
+    {"yoke run engine.fmu --set time.stop=5 --set units.engine.with.mass=120",
+     "An FMU on its own; the unit has the name of the file."},
+    {"yoke run car.ssp --set time.step=1e-3", "A system of another tool."},
 };
 const yoke_command yoke__command_run = {
     "run",
@@ -80,7 +87,7 @@ const yoke_command yoke__command_run = {
 // ---- check
 
 static const yoke_operand check_operands[] = {
-    {"SYSTEM", false, YOKE_ARGUMENT_FILE, "The system file (YAML)."},
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE, system_help},
 };
 static const yoke_option check_options[] = {
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print the resolved system as JSON."},
@@ -94,6 +101,7 @@ static const yoke_exit check_exits[] = {
 static const yoke_example check_examples[] = {
     {"yoke check crane.yaml", "Print every unit, connection and bond with all defaults filled in."},
     {"yoke check crane.yaml --json | jq .units", "The same for a program."},
+    {"yoke check car.ssp", "What Yoke makes of a system of another tool."},
 };
 const yoke_command yoke__command_check = {
     "check",
@@ -112,7 +120,8 @@ const yoke_command yoke__command_check = {
 
 static const yoke_operand info_operands[] = {
     {"FILE|MODEL", true, YOKE_ARGUMENT_FILE,
-     "A system file, an FMU (a .fmu file, or the folder of an unpacked one), or the name of a "
+     "A system file or SSP, an FMU (a .fmu file, or the folder of an unpacked one), or the name of "
+     "a "
      "built-in model such as oscillator.force. Without it the built-in models are listed."},
 };
 static const yoke_option info_options[] = {
@@ -280,7 +289,7 @@ static const char restart_help[] =
     "runs are not repeated, and a journal of another study is refused.";
 
 static const yoke_operand study_operands[] = {
-    {"SYSTEM", false, YOKE_ARGUMENT_FILE, "The system file (YAML)."},
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE, system_help},
 };
 static const yoke_option sweep_options[] = {
     {"vary", "PATH=VALUES", true, YOKE_ARGUMENT_TEXT, NULL, vary_help},
@@ -393,7 +402,7 @@ static const char* const fmi_choices[] = {"2", "3", NULL};
 
 static const yoke_operand export_operands[] = {
     {"MODEL|SYSTEM", false, YOKE_ARGUMENT_FILE,
-     "The name of a native model (yoke info lists them), or a system file (YAML)."},
+     "The name of a native model (yoke info lists them), or a system file (YAML or SSP)."},
 };
 static const yoke_option export_options[] = {
     {"fmi", "VERSION", false, YOKE_ARGUMENT_CHOICE, fmi_choices,

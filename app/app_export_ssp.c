@@ -31,8 +31,12 @@ static int write_archive(const yoke_export_ssp_job* job, const char* path) {
   for (size_t i = 0; i < job->scenario->n_units; i++) {
     n_fmus += strcmp(job->scenario->units[i].kind, "fmu") == 0;
   }
-  printf("%s: SSP, %zu components, of which %zu were FMUs before\n", path, job->scenario->n_units,
-         n_fmus);
+  char fmus[64] = "";
+  if (n_fmus > 0) {
+    snprintf(fmus, sizeof fmus, ", %zu of them FMUs as they were", n_fmus);
+  }
+  printf("%s: SSP, %zu component%s%s\n", path, job->scenario->n_units,
+         job->scenario->n_units == 1 ? "" : "s", fmus);
   return YOKE_EXIT_OK;
 }
 

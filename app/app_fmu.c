@@ -11,17 +11,6 @@
 #define MAX_BINARY ((size_t)64 << 20)  // of a binary that is looked at whole
 #define MAX_PATH   4200
 
-bool yoke__app_is_fmu(const char* path) {
-  const size_t n = strlen(path);
-  if (n > 4 && (strcmp(path + n - 4, ".fmu") == 0 || strcmp(path + n - 4, ".FMU") == 0)) {
-    return true;
-  }
-  char inner[MAX_PATH];
-  return yoke__os_is_directory(path) &&
-         yoke__os_path_join(path, "modelDescription.xml", inner, sizeof inner) < sizeof inner &&
-         yoke__os_is_file(inner);
-}
-
 const char* yoke__app_fmu_interface_name(const yoke_fmu_view* view,
                                          const yoke_fmi_interface* interface_type) {
   return interface_type == &view->d->co_simulation    ? "co-simulation"

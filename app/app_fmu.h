@@ -7,9 +7,6 @@
 #include "base/base_json.h"
 #include "fmi/fmi_package.h"
 
-// True if the path is meant as an FMU: it ends in .fmu, or it is a folder with a modelDescription.xml.
-bool yoke__app_is_fmu(const char* path);
-
 // Prints it: sections for people or JSON; is_all: all variables with their whole descriptions. Returns the exit status.
 int yoke__app_show_fmu(const char* path, bool is_json, bool is_all);
 

@@ -104,6 +104,26 @@ static yoke_status read_file(exporting* e, const char* section, yoke_scenario** 
                       : yoke__scenario_read_file(e->what, sets, n_sets, &e->messages, scenario);
 }
 
+// Messages name the places of a system file. Of a model there is none, and what was written is --with NAME.
+static void tell_places(exporting* e) {
+  static const char marks[2][9] = {".values.", ".with."};
+  for (yoke_message* m = e->messages.first; m != NULL; m = m->next) {
+    const char* source = m->place.source;
+    const char* part = source == NULL ? NULL : strstr(source, marks[e->model == NULL]);
+    const bool is_set = part != NULL && strncmp(source, "--set ", 6) == 0;
+    if (is_set && !yoke__options_has(e->options, "set")) {
+      const size_t size = strlen(part) + sizeof "--with ";
+      char* text = yoke__arena_take(&e->messages.arena, size);
+      if (text != NULL) {
+        snprintf(text, size, "--with %s", part + strlen(marks[e->model == NULL]));
+        m->place.source = text;
+      }
+    } else if (e->model != NULL && !is_set) {
+      m->place.line = 0;
+    }
+  }
+}
+
 // The file once to find the unit, and again if --with changes it.
 static yoke_status read_system(exporting* e, yoke_scenario** scenario) {
   YOKE_TRY(read_file(e, NULL, scenario));
@@ -229,6 +249,7 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
   if (status >= 0) {
     status = fill_job(&e);
   }
+  tell_places(&e);
   yoke__messages_print(&e.messages, stderr);
   int result = YOKE_EXIT_USAGE;
   if (status >= 0) {
@@ -268,6 +289,20 @@ static int export_ssp(const yoke_options* options, const char* fmi) {
   return yoke__app_export_ssp(options, fmi != NULL && strcmp(fmi, "3") == 0 ? 3 : 2);
 }
 
+// --with is a name and a value?
+static bool is_assigned(const yoke_options* options) {
+  size_t n = 0;
+  const char* const* with = yoke__options_values(options, "with", &n);
+  for (size_t i = 0; i < n; i++) {
+    const char* equals = strchr(with[i], '=');
+    if (equals == NULL || equals == with[i] || equals[1] == '\0') {
+      yoke__app_error(COMMAND, "--with %s: expected NAME=VALUE, for example k=20", with[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
 static int run(const yoke_options* options) {
   const char* fmi = yoke__options_value(options, "fmi");
   const bool is_ssp = yoke__options_has(options, "ssp");
@@ -276,7 +311,7 @@ static int run(const yoke_options* options) {
     yoke__app_error(COMMAND, "expected --fmi 2, --fmi 3 or --ssp");
     return YOKE_EXIT_USAGE;
   }
-  if (!is_known(options->operands[0])) {
+  if (!is_known(options->operands[0]) || !is_assigned(options)) {
     return YOKE_EXIT_USAGE;
   }
   return is_ssp ? export_ssp(options, fmi) : export_fmu(options, fmi);

@@ -7,6 +7,7 @@
 #include "base/base_json.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "scenario/scenario_fmu.h"
 #include "unit/unit_models.h"
 
 static const char* const causalities[] = {"input", "output", "parameter", "tunable", "state"};
@@ -196,7 +197,7 @@ int yoke_cmd_info(int argc, char** argv) {
     status = list_models(is_json);
   } else if (ops != NULL) {
     status = show_model(ops, is_json);
-  } else if (yoke__app_is_fmu(what)) {
+  } else if (yoke__scenario_is_fmu(what)) {
     status = yoke__app_show_fmu(what, is_json, yoke__options_has(&options, "all"));
   } else if (looks_like_file(what)) {
     status = show_system(&options, is_json);

@@ -83,7 +83,7 @@ endif()
 file(GLOB fmu_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
      src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c)
 list(APPEND fmu_sources src/unit/unit.c src/ode/ode_step.c
-     src/base/base_arena.c src/base/base_csv.c src/base/base_json_read.c src/base/base_number.c src/base/base_status.c
+     src/base/base_arena.c src/base/base_csv.c src/base/base_json_read.c src/base/base_map.c src/base/base_number.c src/base/base_status.c
      src/linalg/linalg_dense.c src/linalg/linalg_expm.c src/energy/energy_ter.c src/energy/energy_window.c)
 list(SORT fmu_sources)
 

@@ -174,12 +174,10 @@ typedef struct yoke_fmi_interface {
   bool can_interpolate_inputs;  // FMI 1.0/2.0
   int max_output_derivative_order;
   bool can_run_asynchronously;
-  double fixed_internal_step;   // [s]; 0: not given
-  double recommended_max_step;  // [s]; 0: not given
+  double fixed_internal_step;  // [s]; 0: not given
   bool has_event_mode;
   bool might_return_early, can_return_early;
-  bool has_intermediate_update;          // providesIntermediateUpdate
-  bool must_set_inputs_in_intermediate;  // hasIntermediate... not needed by Yoke, shown only
+  bool has_intermediate_update;  // providesIntermediateUpdate
   bool has_evaluate_discrete_states;
   // model exchange
   bool completed_step_not_needed;

@@ -212,7 +212,9 @@ static bool has_feedthrough(const source* from, const yoke_summary_bond* bond, i
     const yoke_json_value* list = yoke__json_find(v, "feedthrough");
     for (const yoke_json_value* f = yoke__json_members(list); f != NULL; f = f->next) {
       const int signal = end == 0 ? YOKE_E_IN : YOKE_F_IN;
-      if (f->text != NULL && is_received(bond, signal, bond->ends[end].unit, f->text)) {
+      // "*": all inputs
+      if (f->text != NULL &&
+          (strcmp(f->text, "*") == 0 || is_received(bond, signal, bond->ends[end].unit, f->text))) {
         return true;
       }
     }

@@ -11,16 +11,22 @@
 #include <string.h>
 
 #include "base/base_number.h"
+#include "base/base_os.h"
 #include "fmi/fmi_package.h"
 #include "scenario/scenario.h"
 
+#define MAX_PATH 4096
+
 bool yoke__scenario_is_fmu(const char* path) {
   const size_t n = strlen(path);
-  if (n < 4 || path[n - 4] != '.') {
-    return false;
+  if (n >= 4 && path[n - 4] == '.' && tolower((unsigned char)path[n - 3]) == 'f' &&
+      tolower((unsigned char)path[n - 2]) == 'm' && tolower((unsigned char)path[n - 1]) == 'u') {
+    return true;
   }
-  return tolower((unsigned char)path[n - 3]) == 'f' && tolower((unsigned char)path[n - 2]) == 'm' &&
-         tolower((unsigned char)path[n - 1]) == 'u';
+  char inner[MAX_PATH];
+  return yoke__os_is_directory(path) &&
+         yoke__os_path_join(path, "modelDescription.xml", inner, sizeof inner) < sizeof inner &&
+         yoke__os_is_file(inner);
 }
 
 static void round_step(double length, char* to, size_t size) {
@@ -85,12 +91,14 @@ yoke_status yoke__scenario_fmu_text(const char* path, yoke_messages* messages, c
   yoke__messages_free(&told);
   YOKE_TRY(status);
   double start = 0, stop = 1;
-  char step[YOKE_NUMBER_SIZE], name[128], file[4096];
+  char step[YOKE_NUMBER_SIZE], name[128], file[MAX_PATH];
   choose_times(&package->description->experiment, path, messages, &start, &stop, step, sizeof step);
   yoke__fmi_close(&package);
   name_unit(path, name, sizeof name);
   const char* slash = strrchr(path, '/');
-  quote(slash == NULL ? path : slash + 1, file, sizeof file);
+
+  // behind "folder/" there is nothing: the folder itself
+  quote(slash == NULL ? path : slash[1] == '\0' ? "." : slash + 1, file, sizeof file);
 
   // whole steps only
   char from[YOKE_NUMBER_SIZE], to[YOKE_NUMBER_SIZE];
@@ -104,6 +112,6 @@ yoke_status yoke__scenario_fmu_text(const char* path, yoke_messages* messages, c
   *n = (size_t)snprintf(*text, room,
                         "yoke: 1\nname: '%s'\ntime: {start: %s, stop: %s, step: %s}\n"
                         "units: {%s: {fmu: '%s'}}\n",
-                        file, from, to, step, name, file);
+                        strcmp(file, ".") == 0 ? name : file, from, to, step, name, file);
   return YOKE_OK;
 }

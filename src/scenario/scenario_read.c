@@ -437,7 +437,9 @@ static void read_tree(yoke_reader* reader, const yoke_node* root, yoke_scenario*
 // The tree of a YAML file.
 static yoke_status read_yaml(yoke_scenario* s, const char* bytes, size_t n, yoke_messages* messages,
                              yoke_node** root) {
-  const yoke_place origin = {s->path, 1, 1};
+  // the text of a lone FMU was made here: its lines would mislead
+  const int first = yoke__scenario_is_fmu(s->path) ? 0 : 1;
+  const yoke_place origin = {s->path, first, first};
   if (n > YOKE_SCENARIO_MAX_SIZE) {
     yoke__error(messages, (yoke_place){s->path, 0, 0}, "the file is larger than %d MB",
                 YOKE_SCENARIO_MAX_SIZE / (1024 * 1024));

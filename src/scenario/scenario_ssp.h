@@ -48,7 +48,7 @@ void yoke__ssp_merge(yoke_reader* reader, yoke_node* root, const yoke_node* anno
 // True if bytes start like an archive or like XML.
 bool yoke__ssp_is_archive(const char* bytes, size_t n);
 bool yoke__ssp_is_xml(const char* bytes, size_t n);
-// True if the file is called .ssp and starts like an archive; also for "car.ssp#Variant.ssd".
+// True if the file is called .ssp and does not start like XML; also for "car.ssp#Variant.ssd".
 bool yoke__ssp_is_archive_file(const char* path);
 // An archive (bytes NULL: the file s->path) or the bytes of an SSD -> tree. Sets s->directory, and s->temp for an archive.
 yoke_status yoke__ssp_read(yoke_scenario* s, const char* bytes, size_t n, const char* const sets[],

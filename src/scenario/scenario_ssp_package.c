@@ -31,6 +31,10 @@ bool yoke__ssp_is_archive(const char* bytes, size_t n) {
 }
 
 bool yoke__ssp_is_xml(const char* bytes, size_t n) {
+  // UTF-16 says so in its first two bytes
+  if (n >= 4 && (memcmp(bytes, "\xff\xfe<\0", 4) == 0 || memcmp(bytes, "\xfe\xff\0<", 4) == 0)) {
+    return true;
+  }
   size_t i = n >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
   while (i < n && (bytes[i] == ' ' || bytes[i] == '\t' || bytes[i] == '\n' || bytes[i] == '\r')) {
     i++;
@@ -66,7 +70,9 @@ bool yoke__ssp_is_archive_file(const char* path) {
   }
   const size_t n_read = fread(start, 1, sizeof start, opened);
   fclose(opened);
-  return yoke__ssp_is_archive(start, n_read);
+
+  // a name that promises an archive is held to it, unless an XML file is behind it
+  return !yoke__ssp_is_xml(start, n_read);
 }
 
 // ---------------------------------------------------------------------------------------------------------

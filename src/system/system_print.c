@@ -1,5 +1,6 @@
 // The resolved system as text for people and as JSON: units, wiring, feedthrough, order, steps, bonds.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base_number.h"
@@ -26,13 +27,14 @@ static const yoke_variable* variable_of(const yoke_system* system, size_t unit, 
   return &system->units[unit].unit.info->variables[variable];
 }
 
-static bool lets_through(const yoke_unit* unit, size_t variable) {
-  for (size_t i = 0; i < unit->info->n_feedthrough; i++) {
-    if (unit->info->feedthrough[i].output == variable) {
-      return true;
-    }
+// Per variable the number of inputs it lets through; NULL: no memory. Large FMUs have a million variables, so nothing
+// here may look at all pairs for each of them.
+static size_t* count_feedthrough(const yoke_unit* unit) {
+  size_t* n = calloc(unit->info->n_variables + 1, sizeof *n);
+  for (size_t i = 0; n != NULL && i < unit->info->n_feedthrough; i++) {
+    n[unit->info->feedthrough[i].output]++;
   }
-  return false;
+  return n;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -41,6 +43,7 @@ static bool lets_through(const yoke_unit* unit, size_t variable) {
 static void print_variables(const yoke_unit* unit, yoke_causality causality, const char* word,
                             FILE* to) {
   bool is_first = true;
+  size_t* n_through = count_feedthrough(unit);
   for (size_t i = 0; i < unit->info->n_variables; i++) {
     const yoke_variable* v = &unit->info->variables[i];
     if (v->causality != causality) {
@@ -54,13 +57,14 @@ static void print_variables(const yoke_unit* unit, yoke_causality causality, con
     if (v->dim != NULL && v->dim[0] != '\0') {
       fprintf(to, " [%s]", v->dim);
     }
-    if (lets_through(unit, i)) {
+    if (n_through != NULL && n_through[i] > 0) {
       fprintf(to, " *");
     }
   }
   if (!is_first) {
     fprintf(to, "\n");
   }
+  free(n_through);
 }
 
 static void print_units(const yoke_system* system, bool are_laws, FILE* to) {
@@ -254,6 +258,58 @@ void yoke__system_print(const yoke_system* system, FILE* to) {
 // ---------------------------------------------------------------------------------------------------------
 // JSON
 
+#define MAX_LISTED 1000  // parameters and states of one unit
+#define MAX_INPUTS 100   // that an output lists by name if it lets all of them through
+
+typedef struct listing {
+  const yoke_unit_info* info;
+  size_t* n_through;  // per variable
+  size_t* first;      // where its inputs begin in inputs
+  size_t* inputs;
+  size_t n_inputs;  // of the unit
+} listing;
+
+static bool open_listing(const yoke_unit* unit, listing* l) {
+  const yoke_unit_info* info = unit->info;
+  *l = (listing){.info = info,
+                 .n_through = count_feedthrough(unit),
+                 .first = calloc(info->n_variables + 1, sizeof(size_t)),
+                 .inputs = calloc(info->n_feedthrough + 1, sizeof(size_t))};
+  if (l->n_through == NULL || l->first == NULL || l->inputs == NULL) {
+    return false;
+  }
+  for (size_t i = 0; i < info->n_variables; i++) {
+    l->first[i + 1] = l->first[i] + l->n_through[i];
+    l->n_inputs += info->variables[i].causality == YOKE_INPUT;
+    l->n_through[i] = 0;
+  }
+  for (size_t i = 0; i < info->n_feedthrough; i++) {
+    const yoke_feedthrough* f = &info->feedthrough[i];
+    l->inputs[l->first[f->output] + l->n_through[f->output]++] = f->input;
+  }
+  return true;
+}
+
+static void close_listing(listing* l) {
+  free(l->n_through);
+  free(l->first);
+  free(l->inputs);
+}
+
+// the inputs that reach an output at once; "*": all of many
+static void json_feedthrough(const listing* l, size_t variable, yoke_json* json) {
+  yoke__json_begin_array(json, "feedthrough");
+  const size_t n = l->n_through[variable];
+  if (n > MAX_INPUTS && n == l->n_inputs) {
+    yoke__json_string(json, NULL, "*");
+  } else {
+    for (size_t i = 0; i < n; i++) {
+      yoke__json_string(json, NULL, l->info->variables[l->inputs[l->first[variable] + i]].name);
+    }
+  }
+  yoke__json_end_array(json);
+}
+
 static void json_unit(const yoke_system* system, const yoke_system_unit* unit, yoke_json* json) {
   static const char* const causalities[] = {"input", "output", "parameter", "tunable", "state"};
   static const char* const types[] = {"real",        "integer", "boolean",
@@ -265,26 +321,31 @@ static void json_unit(const yoke_system* system, const yoke_system_unit* unit, y
   yoke__json_boolean(json, "fresh", unit->is_fresh);
   yoke__json_number(json, "step", unit->step);
   yoke__json_integer(json, "thread", unit->thread);
+  listing l;
+  const bool is_open = open_listing(&unit->unit, &l);
+  size_t n_listed = 0, n_left_out = 0;
   yoke__json_begin_array(json, "variables");
-  for (size_t i = 0; i < unit->unit.info->n_variables; i++) {
+  for (size_t i = 0; is_open && i < unit->unit.info->n_variables; i++) {
     const yoke_variable* v = &unit->unit.info->variables[i];
+    const bool is_port = v->causality == YOKE_INPUT || v->causality == YOKE_OUTPUT;
+    if (!is_port && ++n_listed > MAX_LISTED) {
+      n_left_out++;
+      continue;
+    }
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", v->name);
     yoke__json_string(json, "causality", causalities[v->causality]);
     yoke__json_string(json, "type", types[v->type]);
     yoke__json_string(json, "dimension", v->dim == NULL ? "" : v->dim);
     yoke__json_integer(json, "size", (int64_t)yoke__variable_count(v));
-    yoke__json_begin_array(json, "feedthrough");
-    for (size_t k = 0; k < unit->unit.info->n_feedthrough; k++) {
-      if (unit->unit.info->feedthrough[k].output == i) {
-        yoke__json_string(json, NULL,
-                          unit->unit.info->variables[unit->unit.info->feedthrough[k].input].name);
-      }
-    }
-    yoke__json_end_array(json);
+    json_feedthrough(&l, i, json);
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);
+  if (n_left_out > 0) {
+    yoke__json_integer(json, "variables_not_listed", (int64_t)n_left_out);
+  }
+  close_listing(&l);
   yoke__json_end_object(json);
   (void)system;
 }

@@ -31,7 +31,12 @@ size_t yoke__variable_size(const yoke_variable* variable) {
   return yoke__variable_count(variable) * yoke__variable_element_size(variable);
 }
 
+#define MANY 64  // variables, from which on their names are hashed
+
 size_t yoke__unit_find(const yoke_unit* unit, const char* name) {
+  if (unit->names.slots != NULL) {
+    return yoke__map_find(&unit->names, name);
+  }
   for (size_t i = 0; i < unit->info->n_variables; i++) {
     if (strcmp(unit->info->variables[i].name, name) == 0) {
       return i;
@@ -200,6 +205,17 @@ static yoke_status lay_vectors(yoke_unit* unit, yoke_arena* arena) {
   return lay_dense(unit, YOKE_OUTPUT, arena, dense, &unit->n_y, &unit->outputs, &unit->n_outputs);
 }
 
+static yoke_status lay_names(yoke_unit* unit, yoke_arena* arena) {
+  if (unit->info->n_variables < MANY) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(yoke__map_create(unit->info->n_variables, arena, &unit->names));
+  for (size_t i = 0; i < unit->info->n_variables; i++) {
+    yoke__map_add(&unit->names, unit->info->variables[i].name, i);
+  }
+  return YOKE_OK;
+}
+
 // what the rest of the library relies on without asking again; false after a text in err
 static bool is_variable_usable(const yoke_unit* unit, const yoke_variable* v, char* err,
                                size_t err_size) {
@@ -270,7 +286,10 @@ yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* ar
   if (unit->is_self_ours) {
     write_starts(unit);
   }
-  const yoke_status status = lay_vectors(unit, arena);
+  yoke_status status = lay_vectors(unit, arena);
+  if (status >= 0) {
+    status = lay_names(unit, arena);
+  }
   if (status < 0) {
     snprintf(err, err_size, "%s", yoke_status_text(status));
     yoke__unit_close(unit);

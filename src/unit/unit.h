@@ -7,6 +7,7 @@
 
 #include "base/base_arena.h"
 #include "base/base_check.h"
+#include "base/base_map.h"
 #include "yoke/unit.h"
 
 // Doubles that lie next to each other in the unit's struct and in the dense vector.
@@ -26,6 +27,7 @@ typedef struct yoke_unit {
   yoke_unit_run* inputs;  // copies that replace a missing set_inputs / get_outputs
   yoke_unit_run* outputs;
   size_t n_inputs, n_outputs;
+  yoke_map names;  // of the variables, where they are many
 } yoke_unit;
 
 #define YOKE_NOT_DENSE ((size_t)-1)

@@ -1,4 +1,5 @@
-// Values beside the real inputs and outputs are fetched together: the same bytes as one by one, one call per type.
+// Values beside the real inputs and outputs are fetched together: the same bytes as one by one, one call per type. And
+// derivatives of outputs.
 #include "support/check.h"
 #include "unit/fmu/fmu.h"
 #include "unit/unit.h"
@@ -127,7 +128,34 @@ static void test_fmi3(void** state) {
   check_all_values("feedthrough3.fmu", 1);
 }
 
+// y' and y'' at the end of a step: u(s) = 2 + 3 s + 4 s^2 / 2, y' = u
+static void test_output_derivatives(void** state) {
+  (void)state;
+  opened o;
+  open_fmu("derivatives2.fmu", &o);
+  char err[256] = "";
+  check_ok(yoke__unit_enter_init(&o.unit, 0, 1, err, sizeof err));
+  check_ok(yoke__unit_exit_init(&o.unit));
+  const double u[] = {2}, u1[] = {3}, u2[] = {4};
+  check_ok(yoke__unit_set_inputs(&o.unit, u));
+  check_ok(o.unit.ops->set_input_derivatives(o.unit.self, 1, u1, 1));
+  check_ok(o.unit.ops->set_input_derivatives(o.unit.self, 2, u2, 1));
+  yoke_step_result result = {.t_reached = 0.5};
+  check_ok(o.unit.ops->step(o.unit.self, 0, 0.5, &result));
+  double dy = 0;
+  check_ok(o.unit.ops->get_output_derivatives(o.unit.self, 1, &dy, 1));
+  check_near(dy, 2 + 3 * 0.5 + 4 * 0.125, 1e-15);
+  check_ok(o.unit.ops->get_output_derivatives(o.unit.self, 2, &dy, 1));
+  check_near(dy, 3 + 4 * 0.5, 1e-15);
+  assert_int_equal(o.unit.ops->get_output_derivatives(o.unit.self, 3, &dy, 1), YOKE_NO_SUPPORT);
+  close_fmu(&o);
+  open_fmu("trivial2.fmu", &o);
+  assert_null(o.unit.ops->get_output_derivatives);
+  close_fmu(&o);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_fmi2), cmocka_unit_test(test_fmi3)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_fmi2), cmocka_unit_test(test_fmi3),
+                                     cmocka_unit_test(test_output_derivatives)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

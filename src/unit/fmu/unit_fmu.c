@@ -70,6 +70,62 @@ static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
   return status;
 }
 
+// A file belongs to one unit: what its table offers may still be taken back while the unit is made.
+static fmu_file* file_of(const void* context) {
+  const union {
+    const void* constant;
+    fmu_file* own;
+  } to = {context};
+  return to.own;
+}
+
+static void take_back(fmu* f, bool is_promised, bool is_there, const char* what) {
+  if (is_promised && !is_there) {
+    char line[160];
+    snprintf(line, sizeof line,
+             "its description promises %s, but the binary lacks the functions; run without", what);
+    yoke__fmu_log_add(&f->log, 1, NULL, line);
+  }
+}
+
+// A description may promise what the binary lacks.
+static void check_promises(fmu* f, fmu_file* file) {
+  const bool is_new = f->description->version == 3;
+  const yoke_fmi2* f2 = f->f2;
+  const yoke_fmi3* f3 = f->f3;
+  yoke_unit_ops* ops = &file->ops;
+  const bool can_save =
+      is_new ? f3->GetFMUState != NULL && f3->SetFMUState != NULL && f3->FreeFMUState != NULL
+             : f2->GetFMUstate != NULL && f2->SetFMUstate != NULL && f2->FreeFMUstate != NULL;
+  const bool can_write = is_new
+                             ? f3->SerializeFMUState != NULL && f3->DeserializeFMUState != NULL &&
+                                   f3->SerializedFMUStateSize != NULL
+                             : f2->SerializeFMUstate != NULL && f2->DeSerializeFMUstate != NULL &&
+                                   f2->SerializedFMUstateSize != NULL;
+  const bool can_derive =
+      is_new ? f3->GetDirectionalDerivative != NULL || f3->GetAdjointDerivative != NULL
+             : f2->GetDirectionalDerivative != NULL;
+  const bool can_tell =
+      is_new ? f3->GetOutputDerivatives != NULL : f2->GetRealOutputDerivatives != NULL;
+  const bool can_follow =
+      is_new || file->is_model_exchange ||
+      (f->description->version == 1 ? f->binary->f1.SetRealInputDerivatives != NULL
+                                    : f2->SetRealInputDerivatives != NULL);
+  take_back(f, ops->save != NULL, can_save, "states that can be saved");
+  take_back(f, ops->serialise != NULL && can_save, can_write, "states as bytes");
+  take_back(f, ops->derivative != NULL, can_derive, "directional derivatives");
+  take_back(f, ops->get_output_derivatives != NULL, can_tell, "output derivatives");
+  take_back(f, ops->set_input_derivatives != NULL, can_follow, "input derivatives");
+  ops->save = can_save ? ops->save : NULL;
+  ops->restore = can_save ? ops->restore : NULL;
+  ops->serialise = can_save && can_write ? ops->serialise : NULL;
+  ops->deserialise = can_save && can_write ? ops->deserialise : NULL;
+  ops->derivative = can_derive ? ops->derivative : NULL;
+  ops->linearise = can_derive ? ops->linearise : NULL;
+  ops->get_output_derivatives = can_tell ? ops->get_output_derivatives : NULL;
+  ops->set_input_derivatives = can_follow ? ops->set_input_derivatives : NULL;
+}
+
 static yoke_status open_parts(fmu* f, char* err, size_t err_size) {
   if (f->file->is_model_exchange) {
     return yoke__fmu_open_me(f, err, err_size);
@@ -111,6 +167,7 @@ static yoke_status create(const yoke_unit_args* args, void** self, char* err, si
     status = bind(f, err, err_size);
   }
   if (status >= 0) {
+    check_promises(f, file_of(args->context));
     status = instantiate(f, err, err_size);
   }
   if (status >= 0) {
@@ -331,6 +388,32 @@ static yoke_status derivative(void* self, const size_t unknowns[], size_t n_unkn
   return f->version->directional(f, unknown_refs, n_unknowns, known_refs, n_knowns, seed, out);
 }
 
+// Derivatives of all real outputs, some at a time; the orders are the same for all of them. One that the binary does not
+// know in this order is an error of the call: the description says how far it goes.
+static yoke_status get_output_derivatives(const void* self, int order, double dy[], size_t n_y) {
+  fmu* f = yoke__fmu_of(self);
+  const fmu_dense* y = &f->layout.outputs;
+  enum { AT_ONCE = 64 };
+  int32_t orders[AT_ONCE];
+  if (order < 1 || order > f->file->interface_type->max_output_derivative_order ||
+      y->n_refs != n_y) {
+    return YOKE_NO_SUPPORT;  // arrays and single precision are left out
+  }
+  for (size_t i = 0; i < AT_ONCE; i++) {
+    orders[i] = order;
+  }
+  for (size_t first = 0; first < n_y; first += AT_ONCE) {
+    const size_t n = n_y - first < AT_ONCE ? n_y - first : AT_ONCE;
+    const int status = f->description->version == 3
+                           ? (int)f->f3->GetOutputDerivatives(f->instance, y->refs + first, n,
+                                                              orders, dy + first, n)
+                           : (int)f->f2->GetRealOutputDerivatives(f->instance, y->refs + first, n,
+                                                                  orders, dy + first);
+    YOKE_TRY(yoke__fmu_check(f, status, "the call for output derivatives"));
+  }
+  return YOKE_OK;
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // what a person should know
 
@@ -434,6 +517,9 @@ static void fill_ops(fmu_file* file) {
   if (i->has_directional_derivatives || (d->version == 3 && i->has_adjoint_derivatives)) {
     file->ops.derivative = derivative;
   }
+  if (i->max_output_derivative_order > 0 && !file->is_model_exchange) {
+    file->ops.get_output_derivatives = get_output_derivatives;
+  }
   if (file->is_model_exchange) {
     yoke__fmu_fill_me(file, &file->ops);
   } else if (d->version == 3) {
@@ -448,11 +534,7 @@ static void fill_ops(fmu_file* file) {
 // in a process of its own the parent still knows all variables
 static yoke_status create_isolated(const yoke_unit_args* args, void** self, char* err,
                                    size_t err_size) {
-  const union {
-    const void* constant;
-    fmu_file* own;
-  } context = {args->context};
-  fmu_file* file = context.own;
+  fmu_file* file = file_of(args->context);
   fmu_layout* layout = yoke__arena_take(&file->arena, sizeof *layout);
   if (layout == NULL) {
     return YOKE_NO_MEMORY;
