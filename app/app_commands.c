@@ -92,6 +92,8 @@ static const yoke_operand check_operands[] = {
 static const yoke_option check_options[] = {
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print the resolved system as JSON."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"strict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Treat warnings about the system file and its FMUs as errors."},
 };
 static const yoke_exit check_exits[] = {
     {YOKE_EXIT_OK, "The system can be run."},

@@ -4,6 +4,30 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Not every command has the option.
+static bool is_quiet(const yoke_options* options) {
+  for (size_t i = 0; i < options->n_given; i++) {
+    if (strcmp(options->given[i].option->name, "quiet") == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// --quiet leaves warnings and errors
+static void drop_notes(yoke_messages* messages) {
+  yoke_message** link = &messages->first;
+  messages->last = NULL;
+  while (*link != NULL) {
+    if ((*link)->severity == YOKE_NOTE) {
+      *link = (*link)->next;
+    } else {
+      messages->last = *link;
+      link = &(*link)->next;
+    }
+  }
+}
+
 yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
                             bool is_strict) {
   size_t n_sets = 0;
@@ -26,6 +50,9 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
       yoke__scenario_read_parts(options->operands[0], sets, n_sets + n_extra, &messages, &scenario);
   if (scenario != NULL) {
     status = yoke__system_build(scenario, NULL, &messages, &system);
+  }
+  if (is_quiet(options)) {
+    drop_notes(&messages);
   }
   yoke__messages_print(&messages, stderr);
   if (status < 0 && messages.n_errors == 0) {

@@ -16,7 +16,7 @@ int yoke_cmd_check(int argc, char** argv) {
   if (!yoke__options_parse(&yoke__command_check, argc, argv, &options, &status)) {
     return status;
   }
-  yoke_system* system = yoke__app_load(&options, NULL, 0, false);
+  yoke_system* system = yoke__app_load(&options, NULL, 0, yoke__options_has(&options, "strict"));
   if (system == NULL) {
     status = YOKE_EXIT_USAGE;
   } else if (yoke__options_has(&options, "json")) {

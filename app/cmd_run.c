@@ -357,16 +357,16 @@ static void report_limits(const yoke_state* state, const yoke_run_info* info) {
   }
 }
 
+// place: of the folder of the results, when the program started
 static int run_system(yoke_system* system, yoke_state* state, const yoke_options* options,
-                      uint32_t formats) {
+                      uint32_t formats, const char* place) {
   char directory[4096];
   default_directory(options->operands[0], directory, sizeof directory);
   const char* out = yoke__options_value(options, "out");
   const bool is_quiet = yoke__options_has(options, "quiet");
-  const yoke_run_settings settings = {.record = {.directory = out == NULL ? directory : out,
-                                                 .formats = formats,
-                                                 .title = system->scenario->name},
-                                      .is_interrupted = yoke__os_is_interrupted};
+  const yoke_run_settings settings = {
+      .record = {.directory = place, .formats = formats, .title = system->scenario->name},
+      .is_interrupted = yoke__os_is_interrupted};
   progress p = {.system = system, .state = state};
   if (!is_quiet && yoke__os_is_terminal(stderr)) {
     yoke__os_thread_start(watch, &p, &p.thread);
@@ -397,14 +397,14 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
     status = YOKE_EXIT_FAILED;
   }
   if (!is_quiet && info.record.n_rows > 0) {
-    print_summary(system, &info, settings.record.directory);
+    print_summary(system, &info, out == NULL ? directory : out);
     print_ledger(system, state);
   }
   yoke__messages_free(&told);
   return status;
 }
 
-static int run_loaded(yoke_system* system, const yoke_options* options) {
+static int run_loaded(yoke_system* system, const yoke_options* options, const char* place) {
   uint32_t formats = 0;
   if (!choose_formats(options, system->scenario, &formats) ||
       !yoke__app_can_report(options, formats)) {
@@ -413,8 +413,10 @@ static int run_loaded(yoke_system* system, const yoke_options* options) {
   int status = YOKE_EXIT_OK;
   yoke_state* state = yoke__app_start(system, &status);
   if (state != NULL) {
-    status = run_system(system, state, options, formats);
+    status = run_system(system, state, options, formats, place);
     yoke__master_destroy(system, &state);
+    // what units say of their end
+    yoke__app_tell_units(system, true, NULL);
   }
   return status;
 }
@@ -438,9 +440,15 @@ int yoke_cmd_run(int argc, char** argv) {
     return YOKE_EXIT_USAGE;
   }
   snprintf(set, sizeof set, "threads=%lld", (long long)threads);
+  // a foreign binary may leave the folder in which the program was started, in any of its calls
+  char place[4096];
+  if (out == NULL) {
+    default_directory(options.operands[0], place, sizeof place);
+  }
+  yoke__os_path_absolute(out == NULL ? place : out, place, sizeof place);
   yoke_system* system =
       yoke__app_load(&options, extra, threads >= 0 ? 1 : 0, yoke__options_has(&options, "strict"));
-  status = system == NULL ? YOKE_EXIT_USAGE : run_loaded(system, &options);
+  status = system == NULL ? YOKE_EXIT_USAGE : run_loaded(system, &options, place);
   yoke__system_destroy(&system);
   yoke__options_free(&options);
   return status;

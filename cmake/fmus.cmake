@@ -59,7 +59,7 @@ function(yoke_fmu name version folder description)
 endfunction()
 
 # ---- one folder each: <name>.c, fmi2.xml and fmi3.xml as far as the versions go
-set(fmu_names arrays ball clocks dahlquist derivatives faulty feedthrough heavy imperfect intermediate needs_library
+set(fmu_names arrays ball clocks dahlquist derivatives faulty feedthrough heavy imperfect intermediate medley needs_library
     needs_tool only_once oscillator_force oscillator_mass resources rude ships_library sine_me stairs stairs_me trivial vanderpol)
 foreach(name IN LISTS fmu_names)
   foreach(version 2 3)
@@ -105,6 +105,15 @@ endforeach()
 target_compile_definitions(fmu.prefixed2 PRIVATE NAME=prefixed_fmi2)
 target_compile_definitions(fmu.lacking2 PRIVATE NAME=fmi2 IS_LACKING)
 target_compile_definitions(fmu.undefined2 PRIVATE NAME=fmi2 IS_UNDEFINED)
+
+# ---- what stands in front of another FMU and writes down every call; tests put the two together
+foreach(version 2 3)
+  add_library(fmu.recorder${version} MODULE ${fmu_source}/recorder/recorder${version}.c)
+  set_target_properties(fmu.recorder${version} PROPERTIES PREFIX "" OUTPUT_NAME recorder${version} SKIP_BUILD_RPATH ON
+    LIBRARY_OUTPUT_DIRECTORY ${fmu_root}/recorder)
+  target_link_libraries(fmu.recorder${version} PRIVATE fmu_flags ${CMAKE_DL_LIBS})
+  add_dependencies(fmus fmu.recorder${version})
+endforeach()
 
 # ---- a library that is shipped beside a binary, and one that is not shipped at all
 add_library(fmu_part SHARED ${fmu_source}/ships_library/part.c)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/base_os.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -162,6 +163,26 @@ bool yoke__os_is_interrupted(void) {
   return interrupt_seen != 0;
 }
 
+static bool is_handler_lost(const struct sigaction* action) {
+  void* address = NULL;
+  Dl_info info;
+  if ((action->sa_flags & SA_SIGINFO) != 0) {
+    memcpy(&address, &action->sa_sigaction, sizeof address);
+  } else if (action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN) {
+    memcpy(&address, &action->sa_handler, sizeof address);
+  }
+  return address != NULL && dladdr(address, &info) == 0;
+}
+
+void yoke__os_drop_lost_handlers(void) {
+  for (int number = 1; number < NSIG; number++) {
+    struct sigaction action;
+    if (sigaction(number, NULL, &action) == 0 && is_handler_lost(&action)) {
+      signal(number, SIG_DFL);
+    }
+  }
+}
+
 yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size) {
   char part[PATH_MAX];
   const size_t n = strlen(path);
@@ -185,6 +206,16 @@ yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size
     }
   }
   return YOKE_OK;
+}
+
+void yoke__os_path_absolute(const char* path, char* to, size_t size) {
+  char folder[PATH_MAX], whole[2 * PATH_MAX];
+  const bool is_relative = path[0] != '/' && path[0] != '\0';
+  if (!is_relative || getcwd(folder, sizeof folder) == NULL ||
+      yoke__os_path_join(folder, path, whole, sizeof whole) >= size) {
+    snprintf(whole, sizeof whole, "%s", path);
+  }
+  snprintf(to, size, "%s", whole);
 }
 
 size_t yoke__os_path_join(const char* directory, const char* name, char* to, size_t size) {

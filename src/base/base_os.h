@@ -57,6 +57,11 @@ bool yoke__os_is_interrupted(void);
 yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size);  // with parents
 // "directory/name" with one slash between them, cut to size; returns its whole length (to may be NULL if size is 0).
 size_t yoke__os_path_join(const char* directory, const char* name, char* to, size_t size);
+// The path from the root, so that it means the same after a change of the working folder; as it is if that would be too long.
+// `to` may be `path`.
+void yoke__os_path_absolute(const char* path, char* to, size_t size);
+// Signals whose handler is no longer there, since the library it belonged to was unloaded, are handled by default again.
+void yoke__os_drop_lost_handlers(void);
 yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t err_size);
 // The whole file, NUL behind it, malloc'ed. Refuses more than max_size bytes and directories.
 yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,

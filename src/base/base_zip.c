@@ -178,7 +178,9 @@ static const char* plain_name(const char* name, size_t* n, yoke_arena* arena) {
   *n -= dot;
   char* copy = yoke__arena_text(arena, name + dot, *n);
   for (char* c = copy; c != NULL && *c != '\0'; c++) {
-    *c = is_slash(*c) ? '/' : *c;
+    if (is_slash(*c)) {
+      *c = '/';
+    }
   }
   return copy;
 }

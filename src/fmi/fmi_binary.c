@@ -152,7 +152,7 @@ static const char* base_name(const char* path) {
 
 // ---- loading
 static void* load(const char* path) {
-  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  return yoke__fmi_elf_is_cut(path) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
 // Why dlopen refused the file: the machine, missing libraries, a missing symbol, else its own words (reason).
@@ -319,6 +319,11 @@ yoke_status yoke__fmi_binary_open(const char* path, const char* identifier, int 
   return YOKE_OK;
 }
 
+void yoke__fmi_binary_leave(yoke_fmi_binary* binary) {
+  binary->library = NULL;
+  binary->n_parts = 0;
+}
+
 void yoke__fmi_binary_close(yoke_fmi_binary** binary) {
   yoke_fmi_binary* b = *binary;
   if (b == NULL) {
@@ -330,6 +335,8 @@ void yoke__fmi_binary_close(yoke_fmi_binary** binary) {
   while (b->n_parts > 0) {
     (void)dlclose(b->parts[--b->n_parts]);
   }
+  // a library that takes its code along may leave signals behind that lead into it
+  yoke__os_drop_lost_handlers();
   free(b);
   *binary = NULL;
 }

@@ -30,6 +30,8 @@ typedef struct yoke_fmi_binary {
 yoke_status yoke__fmi_binary_open(const char* path, const char* identifier, int version,
                                   unsigned parts, yoke_fmi_binary** out, char* err,
                                   size_t err_size);
+// The libraries stay in memory for good when it is closed: of an instance that must not be touched any more, threads may live.
+void yoke__fmi_binary_leave(yoke_fmi_binary* binary);
 // Unloads it; NULL is accepted. No instance of it may be left.
 void yoke__fmi_binary_close(yoke_fmi_binary** binary);
 

@@ -82,6 +82,31 @@ static bool begins(bytes_view v, const char* magic, size_t n) {
   return v.n >= n && memcmp(v.at, magic, n) == 0;
 }
 
+// The program headers; false if the bytes are no 64-bit little-endian ELF file.
+static bool find_segments(bytes_view v, uint64_t* first, uint64_t* n_segments) {
+  if (v.n < HEADER_SIZE || memcmp(v.at, "\177ELF\2\1", 6) != 0) {
+    return false;
+  }
+  *first = number(v, 32, 8);
+  *n_segments = number(v, 56, 2);
+  return number(v, 54, 2) == SEGMENT_SIZE && *n_segments <= MAX_SEGMENTS &&
+         has(v, *first, *n_segments * SEGMENT_SIZE);
+}
+
+// Do all segments end inside of a file with n bytes? The loader maps them unseen, and touching a page behind the end of
+// the file kills the process.
+static bool is_whole(bytes_view segments, uint64_t n_segments, uint64_t n) {
+  for (uint64_t i = 0; i < n_segments; i++) {
+    const uint64_t offset = number(segments, i * SEGMENT_SIZE + 8, 8);
+    const uint64_t size = number(segments, i * SEGMENT_SIZE + 32, 8);
+    if (number(segments, i * SEGMENT_SIZE, 4) == PT_LOAD_TYPE &&
+        (offset > n || size > n - offset)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool yoke__fmi_elf_is_native(const void* bytes, size_t n, char* kind, size_t kind_size) {
   const bytes_view v = {bytes, n};
   if (!begins(v, "\177ELF", 4) || n < HEADER_SIZE) {
@@ -107,18 +132,51 @@ bool yoke__fmi_elf_is_native(const void* bytes, size_t n, char* kind, size_t kin
     (void)snprintf(kind, kind_size, "a program or an object file, not a shared library");
     return false;
   }
-  return is_little && v.at[4] == 2 && machine == THIS_MACHINE;
-}
-
-// The program headers; false if the bytes are no 64-bit little-endian ELF file.
-static bool find_segments(bytes_view v, uint64_t* first, uint64_t* n_segments) {
-  if (v.n < HEADER_SIZE || memcmp(v.at, "\177ELF\2\1", 6) != 0) {
+  if (!is_little || v.at[4] != 2 || machine != THIS_MACHINE) {
     return false;
   }
-  *first = number(v, 32, 8);
+  uint64_t first = 0, n_segments = 0;
+  if (!find_segments(v, &first, &n_segments) ||
+      !is_whole((bytes_view){v.at + first, n_segments * SEGMENT_SIZE}, n_segments, v.n)) {
+    (void)snprintf(kind, kind_size, "cut short or damaged");
+    return false;
+  }
+  return true;
+}
+
+// The headers of a file, as far as they are needed; false if it is no 64-bit little-endian ELF file.
+static bool read_segments(FILE* file, unsigned char header[HEADER_SIZE], unsigned char** segments,
+                          uint64_t* n_segments) {
+  if (fread(header, 1, HEADER_SIZE, file) != HEADER_SIZE || memcmp(header, "\177ELF\2\1", 6) != 0) {
+    return false;
+  }
+  const bytes_view v = {header, HEADER_SIZE};
+  const uint64_t first = number(v, 32, 8);
   *n_segments = number(v, 56, 2);
-  return number(v, 54, 2) == SEGMENT_SIZE && *n_segments <= MAX_SEGMENTS &&
-         has(v, *first, *n_segments * SEGMENT_SIZE);
+  if (number(v, 54, 2) != SEGMENT_SIZE || *n_segments > MAX_SEGMENTS || first > MAX_FILE) {
+    return false;
+  }
+  *segments = calloc(*n_segments + 1, SEGMENT_SIZE);
+  return *segments != NULL && fseek(file, (long)first, SEEK_SET) == 0 &&
+         fread(*segments, SEGMENT_SIZE, *n_segments, file) == *n_segments;
+}
+
+bool yoke__fmi_elf_is_cut(const char* path) {
+  FILE* file = fopen(path, "rb");
+  unsigned char header[HEADER_SIZE], *segments = NULL;
+  uint64_t n_segments = 0;
+  bool is_cut = false;
+  if (file != NULL && read_segments(file, header, &segments, &n_segments) &&
+      fseek(file, 0, SEEK_END) == 0) {
+    const long size = ftell(file);
+    const bytes_view v = {segments, n_segments * SEGMENT_SIZE};
+    is_cut = size >= 0 && !is_whole(v, n_segments, (uint64_t)size);
+  }
+  free(segments);
+  if (file != NULL) {
+    fclose(file);
+  }
+  return is_cut;
 }
 
 // Where the bytes of a virtual address lie in the file; n on failure.

@@ -11,6 +11,9 @@ typedef void (*yoke_fmi_library_name)(void* to, const char* name);
 // that follow "it is": "for AArch64", "a Windows library", "no shared library".
 bool yoke__fmi_elf_is_native(const void* bytes, size_t n, char* kind, size_t kind_size);
 
+// True if the file is a shared library whose end is missing: loading it would kill the process. Reads its headers only.
+bool yoke__fmi_elf_is_cut(const char* path);
+
 typedef enum yoke_fmi_elf_tag {
   YOKE_FMI_ELF_NEEDED = 1,    // libraries it asks for
   YOKE_FMI_ELF_RPATH = 15,    // where it looks for them, names separated by ':'

@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_number.h"
+#include "base/base_clock.h"
 #include "base/base_os.h"
 #include "fmi/fmi_package.h"
 #include "scenario/scenario.h"
 
-#define MAX_PATH 4096
+#define MAX_PATH  4096
+#define MAX_TICKS 1e15  // that a run can count, with some room
 
 bool yoke__scenario_is_fmu(const char* path) {
   const size_t n = strlen(path);
@@ -45,7 +46,11 @@ static void name_unit(const char* path, char* to, size_t size) {
     if (k == 0 && !isalpha((unsigned char)stem[i]) && stem[i] != '_') {
       to[k++] = '_';
     }
-    to[k++] = is_plain ? stem[i] : '_';
+    to[k] = stem[i];
+    if (!is_plain) {
+      to[k] = '_';
+    }
+    k++;
   }
   to[k] = '\0';
   if (k == 0 || strcmp(to, "bond") == 0) {
@@ -65,12 +70,37 @@ static void quote(const char* text, char* to, size_t size) {
   to[k] = '\0';
 }
 
+bool yoke__scenario_fit_step(double step, double length, char to[YOKE_NUMBER_SIZE]) {
+  enum { MOST_DIGITS = 17 };
+  double fitted = step;
+  for (int n_digits = MOST_DIGITS; n_digits > 0; n_digits--) {
+    yoke_decimal decimal;
+    if (yoke__decimal_from(fitted, &decimal) && length * pow(10, -decimal.exponent) <= MAX_TICKS) {
+      break;
+    }
+    char text[64];
+    snprintf(text, sizeof text, "%.*e", n_digits - 1, step);
+    yoke__number_parse(text, &fitted);
+  }
+  yoke__number_format(fitted, to);
+  return fitted == step;
+}
+
 static void choose_times(const yoke_fmi_experiment* e, const char* path, yoke_messages* messages,
                          double* start, double* stop, char* step, size_t size) {
   *start = e->has_start ? e->start : 0;
   *stop = e->has_stop && e->stop > *start ? e->stop : *start + 1;
+  if (!(*stop > *start)) {
+    // a second is nothing against this start
+    *start = 0;
+    *stop = 1;
+  }
   if (e->has_step && e->step > 0 && e->step <= *stop - *start) {
-    yoke__number_format(e->step, step);
+    if (!yoke__scenario_fit_step(e->step, *stop - *start, step)) {
+      yoke__message_add(messages, YOKE_NOTE, (yoke_place){path, 0, 0},
+                        "the FMU proposes a step with more digits than can be counted: %s s is taken",
+                        step);
+    }
     return;
   }
   round_step(*stop - *start, step, size);

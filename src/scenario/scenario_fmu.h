@@ -5,11 +5,16 @@
 #include <stdbool.h>
 
 #include "base/base_message.h"
+#include "base/base_number.h"
 
 // True if the name ends in ".fmu", in any case, or is that of a folder with a modelDescription.xml.
 bool yoke__scenario_is_fmu(const char* path);
 // The system file that somebody would write for it, malloc'ed. Errors go to messages.
 yoke_status yoke__scenario_fmu_text(const char* path, yoke_messages* messages, char** text,
                                     size_t* n);
+
+// The step as text, with as many digits as a run over `length` seconds can count in whole ticks: a third of something is
+// often written with sixteen. True: unchanged.
+bool yoke__scenario_fit_step(double step, double length, char to[YOKE_NUMBER_SIZE]);
 
 #endif

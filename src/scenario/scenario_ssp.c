@@ -104,6 +104,19 @@ static bool is_given(const char* key, const char* const sets[], size_t n_sets,
   return yoke__node_child(yoke__node_child(annotation, "time"), key) != NULL;
 }
 
+// A time as the run will have it: from --set, the annotation or the file. False: none of them says it as a number.
+static bool find_time(const char* key, const char* const sets[], size_t n_sets,
+                      const yoke_node* annotation, const char* text, double* to) {
+  char path[32];
+  const size_t n = (size_t)snprintf(path, sizeof path, "time.%s=", key);
+  const yoke_node* node = yoke__node_child(yoke__node_child(annotation, "time"), key);
+  text = node != NULL && node->kind == YOKE_NODE_SCALAR ? node->text : text;
+  for (size_t i = 0; i < n_sets; i++) {
+    text = strncmp(sets[i], path, n) == 0 ? sets[i] + n : text;
+  }
+  return text != NULL && yoke__number_parse(text, to);
+}
+
 // The shortest step and the latest stop that the FMUs propose; 0: none does.
 static void ask_fmus(ssp* s, double* step, double* stop) {
   *step = *stop = 0;
@@ -143,7 +156,9 @@ static const char* number_text(ssp* s, double x) {
 // A step that nobody gave: of the FMUs, else a thousandth of the time. NULL: none can be told.
 static const char* guess_step(ssp* s, const top* t, double start, double stop, double of_fmus) {
   if (of_fmus > 0) {
-    const char* text = number_text(s, of_fmus);
+    char fitted[YOKE_NUMBER_SIZE];
+    yoke__scenario_fit_step(of_fmus, stop > start ? stop - start : 1, fitted);
+    const char* text = yoke__ssp_text(s, "%s", fitted);
     yoke__message_add(s->messages, YOKE_NOTE, t->place,
                       "the step %s is the shortest that the FMUs propose; --set time.step=... or "
                       "an annotation changes it",
@@ -178,6 +193,11 @@ static void put_time(ssp* s, top* t, const ssp_document* document, const char* c
                       "the stop time %s is the latest that the FMUs propose; --set time.stop=... "
                       "changes it",
                       stop);
+  } else if (needs_stop) {
+    yoke__message_add(
+        s->messages, YOKE_NOTE, t->place,
+        "neither a DefaultExperiment nor an FMU says when to stop; --set time.stop=... "
+        "does");
   }
   const yoke_place place = experiment == NULL ? t->place : yoke__ssp_place(document, experiment);
   yoke_node *time = yoke__node_new(s->reader, YOKE_NODE_MAP, place), *last = NULL;
@@ -187,8 +207,10 @@ static void put_time(ssp* s, top* t, const ssp_document* document, const char* c
   if (stop != NULL) {
     yoke__ssp_put(s, time, &last, "stop", place, yoke__ssp_scalar(s, stop, false, place));
   }
-  const bool has_times = (start == NULL || yoke__number_parse(start, &t_start)) && stop != NULL &&
-                         yoke__number_parse(stop, &t_stop) && yoke__is_finite(t_stop - t_start);
+  const bool has_times =
+      find_time("start", sets, n_sets, annotation, start == NULL ? "0" : start, &t_start) &&
+      find_time("stop", sets, n_sets, annotation, stop, &t_stop) &&
+      yoke__is_finite(t_stop - t_start);
   const char* step =
       needs_step ? guess_step(s, t, t_start, has_times ? t_stop : t_start, fmu_step) : NULL;
   if (step != NULL) {

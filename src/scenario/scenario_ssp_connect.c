@@ -157,7 +157,12 @@ static bool find_end(ssp* s, const ssp_system* system, const yoke_xml_node* node
     report_no_port(s, system, node, ports, yoke__ssp_text(s, "'%s'", element_name), name);
     return false;
   }
-  out->role = role_of(out->port->kind, false);
+  ssp_kind kind = out->port->kind;
+  if (kind == SSP_INOUT && element->component != NULL) {
+    // a variable of an FMU goes one way only
+    kind = described_kind(s, element->component, name);
+  }
+  out->role = role_of(kind, false);
   if (element->dictionary != NULL) {
     out->port = out->port->alias;
   }

@@ -173,6 +173,27 @@ static const char* scale(ssp* s, const char* text, const ssp_flow* flow) {
   return yoke__ssp_text(s, "%s", to);
 }
 
+// Some write enumerations as their numbers: the item of the FMU's variable with this number, else the text as it is.
+static const char* name_item(ssp* s, ssp_component* component, const char* name, const char* text,
+                             bool* is_item) {
+  const yoke_fmi_description* d = yoke__ssp_describe(s, component);
+  const size_t i = d == NULL ? YOKE_FMI_NONE : yoke__fmi_find(d, name);
+  int64_t number = 0;
+  if (i == YOKE_FMI_NONE || d->variables[i].type != YOKE_FMI_ENUMERATION ||
+      !yoke__number_parse_integer(text, &number)) {
+    return text;
+  }
+  size_t n = 0;
+  const yoke_fmi_item* items = yoke__fmi_items(d, &d->variables[i], &n);
+  for (size_t k = 0; k < n; k++) {
+    if (items[k].value == number) {
+      *is_item = true;
+      return items[k].name;
+    }
+  }
+  return text;
+}
+
 // Notes the value; flow: what happens to its numbers.
 static void add_setting(ssp* s, ssp_component* component, const char* name, const ssp_value* value,
                         const ssp_flow* flow) {
@@ -183,7 +204,12 @@ static void add_setting(ssp* s, ssp_component* component, const char* name, cons
   }
   *setting = (ssp_setting){.name = name, .value = *value};
   for (size_t i = 0; i < value->n; i++) {
-    texts[i] = value->type == SSP_REAL ? scale(s, value->texts[i], flow) : value->texts[i];
+    bool is_item = false;
+    texts[i] = value->type == SSP_REAL ? scale(s, value->texts[i], flow)
+               : value->type == SSP_INTEGER
+                   ? name_item(s, component, name, value->texts[i], &is_item)
+                   : value->texts[i];
+    setting->value.type = is_item ? SSP_ENUMERATION : setting->value.type;
   }
   setting->value.texts = texts;
   if (component->last == NULL) {

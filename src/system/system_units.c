@@ -258,6 +258,14 @@ static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
   }
   yoke_unit_file_settings settings;
   YOKE_TRY(yoke__system_file_settings(system, unit, &settings));
+
+  // said with the line that names it, not with the place of an unpacked archive
+  if (strcmp(source->kind, "fmu") == 0 && !yoke__os_is_file(settings.path) &&
+      !yoke__os_is_directory(settings.path)) {
+    yoke__error(system->messages, source->type_place, "unit '%s': there is no file '%s'",
+                unit->name, source->type);
+    return YOKE_BAD_INPUT;
+  }
   const size_t n_errors = system->messages->n_errors;
   const yoke_status status =
       yoke__unit_store_open(system->store, &settings, system->messages, &unit->unit.ops);

@@ -107,7 +107,8 @@ static void test_within_twelve_times_expat(void** state) {
   check_between(reader / expat, 0, 12);
 }
 
-// Eight times the variables may take eight times the time, and half as much again for caches that overflow.
+// Eight times the variables: the time may grow as that of expat on the same files does. Quadratic work would show as 8, so
+// the gate stands at 2; a neighbour that fills the caches just then is given another chance.
 static void test_linear_growth(void** state) {
   (void)state;
   static const struct {
@@ -119,12 +120,18 @@ static void test_linear_growth(void** state) {
                 {SAME_REFERENCE, 0, "one reference"},
                 {ALL_FAULTY, 3, "all faulty"}};
   for (size_t i = 0; i < 4; i++) {
-    double ignored = 0;
-    const double small = least_time(5000, shapes[i].how, shapes[i].n_warnings, &ignored);
-    const double large = least_time(40000, shapes[i].how, shapes[i].n_warnings, &ignored);
-    print_message("%s: 5000 variables %.1f ms, 40000 variables %.1f ms, growth %.1f\n",
-                  shapes[i].name, small, large, large / small);
-    check_between(large / small, 1, 12);
+    double small = 1e300, large = 1e300, expat_small = 1e300, expat_large = 1e300, growth = 1e300;
+    for (int round = 0; round < 10 && growth > 2; round++) {
+      double expat = 0;
+      small = fmin(small, least_time(5000, shapes[i].how, shapes[i].n_warnings, &expat));
+      expat_small = fmin(expat_small, expat);
+      large = fmin(large, least_time(40000, shapes[i].how, shapes[i].n_warnings, &expat));
+      expat_large = fmin(expat_large, expat);
+      growth = large / small / (expat_large / expat_small);
+    }
+    print_message("%s: 5000 variables %.1f ms, 40000 variables %.1f ms: %.1fx, expat %.1fx\n",
+                  shapes[i].name, small, large, large / small, expat_large / expat_small);
+    check_between(growth, 0, 2);
   }
 }
 

@@ -188,8 +188,10 @@ static void test_failures(void** state) {
   for (int version = 2; version <= 3; version++) {
     check_failure(version, "error", YOKE_UNIT_FAILED,
                   (const char*[]){"DoStep returned error", NULL});
+#if !defined(__SANITIZE_ADDRESS__)  // the standard forbids to free it, so it leaks
     check_failure(version, "fatal", YOKE_UNIT_FAILED,
                   (const char*[]){"DoStep returned fatal", NULL});
+#endif
     check_failure(version, "discard", YOKE_DISCARDED, (const char*[]){"discarded", NULL});
     check_failure(version, "nan", YOKE_DIVERGED, (const char*[]){"became nan", NULL});
     check_failure(version, "warning", YOKE_OK, (const char*[]){NULL});

@@ -4,6 +4,7 @@
 //   fmu_layout.c    description -> variables as the rest of the library sees them
 //   fmu_batch.c     variables beside the real inputs and outputs, fetched together by type
 //   fmu_log.c       messages of the binary, kept until somebody asks
+//   fmu_guard.c     the floating-point mode is the caller's
 //   fmu_version2.c  calls of FMI 2.0             fmu_version3.c  calls of FMI 3.0
 //   fmu_version1.c  FMI 1.0 in the words of 2.0
 //   fmu_cs2.c       co-simulation, FMI 2.0       fmu_cs3.c       co-simulation, FMI 3.0 with events
@@ -36,6 +37,7 @@ typedef struct fmu_file {
   const yoke_fmi_interface* interface_type;
   bool is_model_exchange;
   yoke_unit_ops ops;         // this unit's table
+  yoke_unit_ops bare;        // the same without a look at the floating-point mode
   yoke_unit_ops isolated;    // the same through another process, if that is wanted
   yoke_variable* structure;  // structural parameters
   size_t n_structure;
@@ -209,6 +211,10 @@ yoke_status yoke__fmu_get_values(const void* self, const yoke_value_place places
 // level 0 note, 1 warning, 2 error. Notes are kept only if the log is verbose.
 void yoke__fmu_log_add(fmu_log* log, int level, const char* category, const char* text);
 void yoke__fmu_log_report(fmu_log* log, yoke_unit_say say, void* to);
+// Those of the standard's categories for warnings and errors that the FMU lists; how many.
+enum { FMU_N_STATUS_CATEGORIES = 4 };
+size_t yoke__fmu_log_categories(const yoke_fmi_description* d,
+                                const char* names[FMU_N_STATUS_CATEGORIES]);
 
 // --- unit_fmu.c
 // The outcome of a call: code 0 ok, 1 warning, 2 discard, 3 error, 4 fatal (5 pending: FMI 2.0). Sets message and phase
@@ -228,6 +234,9 @@ static inline void yoke__fmu_guard(uint64_t before) {
     yoke__os_float_mode_restore(before);
   }
 }
+
+// Wraps the operations of the table, when it is complete, so that none leaves another floating-point mode behind.
+void yoke__fmu_guard_ops(fmu_file* file);
 
 // Fill the operations that differ (set_inputs, get_outputs, step, event_update, refresh, set_input_derivatives,
 // exit_init, enter_init where needed); the common ones are there already.

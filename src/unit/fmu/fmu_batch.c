@@ -91,7 +91,8 @@ static int64_t read_whole(const fmu* f, yoke_fmi_type type, const void* raw, siz
   case YOKE_FMI_UINT32:
     return ((const uint32_t*)raw)[i];
   case YOKE_FMI_BOOLEAN:
-    return is_old ? ((const int32_t*)raw)[i] != 0 : ((const bool*)raw)[i];
+    // a byte that is neither 0 nor 1 must not be read as a bool
+    return is_old ? ((const int32_t*)raw)[i] != 0 : ((const unsigned char*)raw)[i] != 0;
   case YOKE_FMI_ENUMERATION:
     return is_old ? ((const int32_t*)raw)[i] : ((const int64_t*)raw)[i];
   default:

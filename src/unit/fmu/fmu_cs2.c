@@ -68,6 +68,7 @@ static yoke_status judge_discard(fmu* f, double t, yoke_step_result* result) {
   if (f->f2->GetRealStatus != NULL) {
     f->f2->GetRealStatus(f->instance, fmi2LastSuccessfulTime, &reached);
   }
+  f->t_end = reached;  // not where it was asked to go: no drift
   if (f->f2->GetBooleanStatus != NULL) {
     f->f2->GetBooleanStatus(f->instance, fmi2Terminated, &is_terminated);
   }
@@ -77,7 +78,10 @@ static yoke_status judge_discard(fmu* f, double t, yoke_step_result* result) {
   }
   result->flags |= YOKE_STEP_DISCARDED;
   result->t_reached = reached;
-  result->message = f->log.last[0] == '\0' ? NULL : f->log.last;
+  const char* why = f->log.last;
+  snprintf(f->message, sizeof f->message, "fmi2DoStep got as far as t = %.12g s%s%.380s", reached,
+           why[0] == '\0' ? "" : ": ", why);
+  result->message = f->message;
   return YOKE_OK;
 }
 
@@ -92,7 +96,10 @@ yoke_status yoke__fmu_judge_cs2(fmu* f, double t, fmi2Status status, yoke_step_r
     snprintf(f->message, sizeof f->message, "the step is still 'pending'%s",
              f->f2->GetStatus == NULL ? ", and the FMU cannot say when it ends" : "");
     result->message = f->message;
-    f->phase = FMU_FAILED;
+    // while it computes it may only be asked to stop; one that does not is left alone
+    f->phase = f->f2->CancelStep != NULL && f->f2->CancelStep(f->instance) <= fmi2Warning
+                   ? FMU_FAILED
+                   : FMU_DEAD;
     return YOKE_UNIT_FAILED;
   }
   const yoke_status outcome = yoke__fmu_check(f, (int)status, "fmi2DoStep");

@@ -53,12 +53,16 @@ static yoke_status fail(fmu* f, yoke_step_result* result, yoke_status status) {
   return status;
 }
 
-static yoke_status discard(const fmu* f, double t, const outcome* o, double end,
+static yoke_status discard(fmu* f, double t, const outcome* o, double end,
                            yoke_step_result* result) {
   const bool is_partly = o->t_last > t && o->t_last < end;
   result->flags |= YOKE_STEP_DISCARDED;
   result->t_reached = is_partly ? o->t_last : t;
-  result->message = f->log.last[0] == '\0' ? NULL : f->log.last;
+  f->t_end = result->t_reached;  // not where it was asked to go: no drift
+  const char* why = f->log.last;
+  snprintf(f->message, sizeof f->message, "fmi3DoStep got as far as t = %.12g s%s%.380s", f->t_end,
+           why[0] == '\0' ? "" : ": ", why);
+  result->message = f->message;
   return YOKE_OK;
 }
 
@@ -79,6 +83,7 @@ static yoke_status judge(fmu* f, const outcome* o, double* t, double stop, doubl
   if (o->is_end_wanted) {
     result->flags |= YOKE_STEP_END_WANTED;
     *is_done = true;
+    f->t_end = o->t_last;
     return YOKE_OK;
   }
   if (!o->is_early) {
@@ -301,6 +306,7 @@ static yoke_status handle(fmu* f, journey* j, bool is_at_start) {
     if (is_end_wanted) {
       j->result->flags |= YOKE_STEP_END_WANTED;
       j->is_done = true;
+      f->t_end = j->now;
     }
     is_at_start = false;
   } while (!j->is_done && yoke__fmu_events_is_due(f, j->now, j->tolerance));
@@ -316,6 +322,7 @@ static yoke_status start_step(fmu* f, journey* j) {
   if (e->live->is_end_wanted) {
     j->result->flags |= YOKE_STEP_END_WANTED;
     j->is_done = true;
+    f->t_end = j->now;
     return YOKE_OK;
   }
   if (has_reason) {
@@ -349,9 +356,9 @@ static yoke_status walk(fmu* f, double t, double h, yoke_step_result* result) {
 static yoke_status step_events(void* self, double t, double h, yoke_step_result* result) {
   fmu* f = self;
   const uint64_t mode = yoke__os_float_mode();
+  f->t_end = t + h;
   const yoke_status status = walk(f, t, h, result);
   yoke__fmu_guard(mode);
-  f->t_end = t + h;
   return status;
 }
 

@@ -13,8 +13,10 @@ static size_t tidy(const char* category, const char* text, char* to, size_t size
   size_t n = 0;
   for (const char* c = line; *c != '\0' && n + 1 < size; c++) {
     const bool is_control = (unsigned char)*c < 0x20 || *c == 0x7f;
-    if (!is_control || (n > 0 && to[n - 1] != ' ')) {
-      to[n++] = is_control ? ' ' : *c;
+    if (!is_control) {
+      to[n++] = *c;
+    } else if (n > 0 && to[n - 1] != ' ') {
+      to[n++] = ' ';
     }
   }
   while (n > 0 && to[n - 1] == ' ') {
@@ -52,4 +54,20 @@ void yoke__fmu_log_report(fmu_log* log, yoke_unit_say say, void* to) {
     say(to, 1, line);
   }
   log->used = log->n_dropped = 0;
+}
+
+size_t yoke__fmu_log_categories(const yoke_fmi_description* d,
+                                const char* names[FMU_N_STATUS_CATEGORIES]) {
+  static const char* const known[FMU_N_STATUS_CATEGORIES] = {"logStatusWarning", "logStatusDiscard",
+                                                             "logStatusError", "logStatusFatal"};
+  size_t n = 0;
+  for (size_t i = 0; i < FMU_N_STATUS_CATEGORIES; i++) {
+    for (size_t k = 0; k < d->n_log_categories; k++) {
+      if (strcmp(d->log_categories[k], known[i]) == 0) {
+        names[n++] = known[i];
+        break;
+      }
+    }
+  }
+  return n;
 }

@@ -201,7 +201,6 @@ static yoke_status begin(fmu* f, double t, double h) {
   s->t_step = t;
   s->h = h;
   s->n_events = 0;
-  s->flags = 0;
   s->failure = YOKE_OK;
   YOKE_TRY(yoke__fmu_me_plan(f, h));
   const double internal = h / (double)s->n_internal;
@@ -231,10 +230,14 @@ static void end(fmu* f) {
 
 static yoke_status advance(fmu* f, double t, double h) {
   fmu_solver* s = f->solver;
-  if (f->phase != FMU_RUNNING || s->now->is_over) {
-    return yoke__fmu_me_fail(f, YOKE_UNIT_FAILED,
-                             f->phase == FMU_RUNNING ? "the FMU asked to end the simulation before"
-                                                     : "the FMU failed before");
+  s->flags = 0;
+  if (f->phase != FMU_RUNNING) {
+    return yoke__fmu_me_fail(f, YOKE_UNIT_FAILED, "the FMU failed before");
+  }
+  // asked for before, at the latest in the event at the start of the run
+  if (s->now->is_over) {
+    s->flags = YOKE_STEP_END_WANTED;
+    return YOKE_OK;
   }
   YOKE_TRY(begin(f, t, h));
   YOKE_TRY(s->cvode != NULL ? yoke__fmu_me_run_cvode(f) : yoke__fmu_me_run_fixed(f));
@@ -247,7 +250,8 @@ static yoke_status step(void* self, double t, double h, yoke_step_result* result
   const uint64_t mode = yoke__os_float_mode();
   const yoke_status status = advance(f, t, h);
   yoke__fmu_guard(mode);
-  f->t_end = t + h;
+  const bool is_whole = status >= 0 && !f->solver->now->is_over;
+  f->t_end = is_whole ? t + h : f->solver->now->t_now;
   result->flags |= f->solver->flags;
   result->message = status < 0 ? f->message : NULL;
   return status;

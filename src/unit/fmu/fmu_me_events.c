@@ -3,6 +3,7 @@
 //   continuous time --enter--> event mode: values that wait, then update, update, ... until nothing changes --> continuous time
 //
 // An event may change states, nominal values, the time of the next event, and the side on which indicators lie.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -95,6 +96,8 @@ yoke_status yoke__fmu_me_event(fmu* f, double t) {
     s->now->t_now = t;
     YOKE_TRY(f->version->set_time(f, t));
   }
+  // from here on no earlier time is told, not by a rounding either
+  s->t_floor = fmax(s->t_floor, t);
   YOKE_TRY(f->version->enter_event_mode(f));
   if (s->now->is_pending) {
     YOKE_TRY(set_latched(f));

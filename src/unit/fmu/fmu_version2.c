@@ -30,23 +30,58 @@ static void take_message(fmi2ComponentEnvironment environment, fmi2String instan
 // ---------------------------------------------------------------------------------------------------------
 // life
 
-static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
-  char uri[sizeof f->resources + 8];
-  snprintf(uri, sizeof uri, "file://%s", f->resources);
-  // without a '/' at the end, as most tools write it
-  const size_t n = strlen(uri);
-  if (n > 8 && uri[n - 1] == '/') {
-    uri[n - 1] = '\0';
+// The path as a URI (RFC 3986), without a '/' at the end, as most tools write it. to: 3 bytes for each of the path, and 8.
+static void write_uri(const char* path, char* to) {
+  static const char hex[] = "0123456789ABCDEF";
+  size_t n = strlen(path);
+  n -= n > 1 && path[n - 1] == '/' ? 1 : 0;
+  memcpy(to, "file://", 7);
+  to += 7;
+  for (size_t i = 0; i < n; i++) {
+    const unsigned char c = (unsigned char)path[i];
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                          (c >= '0' && c <= '9') || strchr("-._~/", c) != NULL;
+    if (is_plain) {
+      *to++ = (char)c;
+    } else {
+      *to++ = '%';
+      *to++ = hex[c >> 4];
+      *to++ = hex[c & 15u];
+    }
   }
+  *to = '\0';
+}
+
+static fmi2Component make(fmu* f, const char* uri, bool is_logging) {
+  return f->f2->Instantiate(f->name,
+                            f->file->is_model_exchange ? fmi2ModelExchange : fmi2CoSimulation,
+                            f->description->token, uri, &f->callbacks2, fmi2False, is_logging);
+}
+
+// An FMU with logging off says nothing at all: what it calls warnings and errors is switched on by name, if it has names.
+static void listen(fmu* f) {
+  const char* names[FMU_N_STATUS_CATEGORIES];
+  const size_t n = yoke__fmu_log_categories(f->description, names);
+  if (!f->log.is_verbose && n > 0 && f->f2->SetDebugLogging != NULL) {
+    f->f2->SetDebugLogging(f->instance, fmi2True, n, names);
+  }
+}
+
+static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
+  char uri[3 * sizeof f->resources + 8];
+  write_uri(f->resources, uri);
   f->callbacks2 = (fmi2CallbackFunctions){take_message, calloc, free, NULL, f};
-  f->instance =
-      f->f2->Instantiate(f->name, f->file->is_model_exchange ? fmi2ModelExchange : fmi2CoSimulation,
-                         f->description->token, uri, &f->callbacks2, fmi2False, f->log.is_verbose);
+  f->instance = make(f, uri, f->log.is_verbose);
+  // why not? Once more, with words
+  if (f->instance == NULL && f->log.last[0] == '\0' && !f->log.is_verbose) {
+    f->instance = make(f, uri, true);
+  }
   if (f->instance == NULL) {
     snprintf(err, err_size, "fmi2Instantiate failed%s%s", f->log.last[0] == '\0' ? "" : ": ",
              f->log.last);
     return YOKE_UNIT_FAILED;
   }
+  listen(f);
   return YOKE_OK;
 }
 
@@ -57,12 +92,14 @@ static void free_instance(fmu* f) {
 static yoke_status enter_init(fmu* f, double t_start, double t_stop) {
   const yoke_fmi_experiment* e = &f->description->experiment;
   // a binary that adds up its steps may arrive a rounding behind the end
-  const double stop = t_stop + 8 * DBL_EPSILON * fabs(t_stop);
-  YOKE_TRY(yoke__fmu_check(
-      f,
-      (int)f->f2->SetupExperiment(f->instance, e->has_tolerance ? fmi2True : fmi2False,
-                                  e->has_tolerance ? e->tolerance : 0, t_start, fmi2True, stop),
-      "fmi2SetupExperiment"));
+  const bool has_stop = isfinite(t_stop);
+  const double stop = has_stop ? t_stop + 8 * DBL_EPSILON * fabs(t_stop) : 0;
+  YOKE_TRY(yoke__fmu_check(f,
+                           (int)f->f2->SetupExperiment(f->instance,
+                                                       e->has_tolerance ? fmi2True : fmi2False,
+                                                       e->has_tolerance ? e->tolerance : 0, t_start,
+                                                       has_stop ? fmi2True : fmi2False, stop),
+                           "fmi2SetupExperiment"));
   return yoke__fmu_check(f, (int)f->f2->EnterInitializationMode(f->instance),
                          "fmi2EnterInitializationMode");
 }
@@ -124,7 +161,7 @@ static yoke_status get_text(fmu* f, const fmu_slot* slot, const yoke_variable* v
   const size_t n_kept = n < v->max_size ? n : v->max_size - 1;
   f->n_cut += n_kept < n;
   memset(to, 0, v->max_size);
-  if (n_kept > 0) {
+  if (text != NULL) {
     memcpy(to, text, n_kept);
   }
   return YOKE_OK;

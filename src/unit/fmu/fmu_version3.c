@@ -507,23 +507,38 @@ static yoke_status configure(fmu* f) {
                     : YOKE_OK;
 }
 
+static fmi3Instance make(fmu* f, bool is_logging) {
+  const char* resources = f->resources[0] == '\0' ? NULL : f->resources;
+  const bool has_events = f->events->is_used;
+  if (f->file->is_model_exchange) {
+    return f->f3->InstantiateModelExchange(f->name, f->description->token, resources, fmi3False,
+                                           is_logging, f, take_message);
+  }
+  // an early return is of use only where the event that caused it can be handled
+  return f->f3->InstantiateCoSimulation(
+      f->name, f->description->token, resources, fmi3False, is_logging, has_events, has_events,
+      NULL, 0, f, take_message,
+      f->file->interface_type->has_intermediate_update ? intermediate_update : NULL);
+}
+
+// An FMU with logging off says nothing at all: what it calls warnings and errors is switched on by name, if it has names.
+static void listen(fmu* f) {
+  const char* names[FMU_N_STATUS_CATEGORIES];
+  const size_t n = yoke__fmu_log_categories(f->description, names);
+  if (!f->log.is_verbose && n > 0 && f->f3->SetDebugLogging != NULL) {
+    f->f3->SetDebugLogging(f->instance, fmi3True, n, names);
+  }
+}
+
 static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
-  const yoke_fmi_interface* i = f->file->interface_type;
   if (take_room(f) < 0) {
     snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
     return YOKE_NO_MEMORY;
   }
-  const char* resources = f->resources[0] == '\0' ? NULL : f->resources;
-  const bool has_events = f->events->is_used;
-  if (f->file->is_model_exchange) {
-    f->instance = f->f3->InstantiateModelExchange(f->name, f->description->token, resources,
-                                                  fmi3False, f->log.is_verbose, f, take_message);
-  } else {
-    // an early return is of use only where the event that caused it can be handled
-    f->instance = f->f3->InstantiateCoSimulation(
-        f->name, f->description->token, resources, fmi3False, f->log.is_verbose, has_events,
-        has_events, NULL, 0, f, take_message,
-        i->has_intermediate_update ? intermediate_update : NULL);
+  f->instance = make(f, f->log.is_verbose);
+  // why not? Once more, with words
+  if (f->instance == NULL && f->log.last[0] == '\0' && !f->log.is_verbose) {
+    f->instance = make(f, true);
   }
   if (f->instance == NULL) {
     snprintf(err, err_size, "fmi3Instantiate%s failed%s%s",
@@ -531,6 +546,7 @@ static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
              f->log.last[0] == '\0' ? "" : ": ", f->log.last);
     return YOKE_UNIT_FAILED;
   }
+  listen(f);
   const yoke_status status = configure(f);
   if (status < 0) {
     snprintf(err, err_size, "%s", f->message);

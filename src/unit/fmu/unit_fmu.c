@@ -85,6 +85,7 @@ static void take_back(fmu* f, bool is_promised, bool is_there, const char* what)
     snprintf(line, sizeof line,
              "its description promises %s, but the binary lacks the functions; run without", what);
     yoke__fmu_log_add(&f->log, 1, NULL, line);
+    f->log.last[0] = '\0';  // not the binary's words
   }
 }
 
@@ -180,6 +181,7 @@ static yoke_status create(const yoke_unit_args* args, void** self, char* err, si
   if (f->layout.is_feedthrough_cut) {
     yoke__fmu_log_add(&f->log, 1, NULL,
                       "too many possible dependencies: only the first 4 million are looked at");
+    f->log.last[0] = '\0';
   }
   describe_abilities(f->file, &f->layout.info);
   f->args = NULL;
@@ -210,6 +212,9 @@ static void close_fmu(void* self) {
   yoke__fmu_close_cs3(f);
   if (f->instance != NULL && f->phase != FMU_DEAD) {
     f->version->free_instance(f);
+  }
+  if (f->phase == FMU_DEAD && f->binary != NULL) {
+    yoke__fmi_binary_leave(f->binary);
   }
   yoke__fmi_binary_close(&f->binary);
   free((void*)f->states);
@@ -529,6 +534,7 @@ static void fill_ops(fmu_file* file) {
   } else {
     yoke__fmu_fill_cs2(file, &file->ops);
   }
+  yoke__fmu_guard_ops(file);
 }
 
 // in a process of its own the parent still knows all variables
