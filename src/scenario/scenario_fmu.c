@@ -97,9 +97,9 @@ static void choose_times(const yoke_fmi_experiment* e, const char* path, yoke_me
   }
   if (e->has_step && e->step > 0 && e->step <= *stop - *start) {
     if (!yoke__scenario_fit_step(e->step, *stop - *start, step)) {
-      yoke__message_add(messages, YOKE_NOTE, (yoke_place){path, 0, 0},
-                        "the FMU proposes a step with more digits than can be counted: %s s is taken",
-                        step);
+      yoke__message_add(
+          messages, YOKE_NOTE, (yoke_place){path, 0, 0},
+          "the FMU proposes a step with more digits than can be counted: %s s is taken", step);
     }
     return;
   }

@@ -13,6 +13,7 @@
 
 #include "base/base_check.h"
 #include "base/base_number.h"
+#include "scenario/scenario_fmu.h"
 #include "scenario/scenario_ssp_parts.h"
 
 // The map at the top while it grows.
