@@ -215,6 +215,26 @@ static void print_step_use(const yoke_fmu_printer* p) {
   }
 }
 
+static bool has_feedthrough(const yoke_fmi_description* d, const yoke_fmi_unknown* output) {
+  for (size_t i = output->first; i < output->first + output->n; i++) {
+    if (d->variables[d->dependencies[i]].causality == YOKE_FMI_INPUT) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Can its outputs be read again with other inputs, where they depend on them? Co-simulation without event mode cannot.
+static bool is_iterable(const yoke_fmu_view* view) {
+  const yoke_fmi_description* d = view->d;
+  bool is_free = true;
+  for (size_t i = 0; i < d->outputs.n && view->n_inputs > 0; i++) {
+    const yoke_fmi_unknown* output = &d->outputs.items[i];
+    is_free = is_free && output->has_dependencies && !has_feedthrough(d, output);
+  }
+  return is_free || view->is_model_exchange || view->chosen->has_event_mode;
+}
+
 static void print_use(const yoke_fmu_printer* p) {
   const yoke_fmu_view* view = p->view;
   printf("\nWhat Yoke uses\n");
@@ -228,9 +248,12 @@ static void print_use(const yoke_fmu_printer* p) {
            view->binary == NULL ? "" : ", ", view->binary == NULL ? "" : view->binary);
   yoke__app_fmu_put_line("interface", text);
   print_step_use(p);
-  yoke__app_fmu_put_line("rollback", i->can_get_and_set_state
-                                         ? "yes: iterative schemes can repeat its steps"
-                                         : "no: it runs in schemes that never repeat a step");
+  yoke__app_fmu_put_line(
+      "rollback", !i->can_get_and_set_state ? "no: it runs in schemes that never repeat a step"
+                  : is_iterable(view)
+                      ? "yes: iterative schemes can repeat its steps"
+                      : "yes, but iterative schemes need more: outputs that depend directly "
+                        "on inputs (below) cannot be read again without a step");
   yoke__app_fmu_put_line("derivatives", i->has_directional_derivatives ? "its own" : "none");
   yoke__app_fmu_put_line("events", view->is_model_exchange ? "state and time events are located"
                                    : i->has_event_mode     ? "event mode"
@@ -244,15 +267,6 @@ static void print_use(const yoke_fmu_printer* p) {
 }
 
 // ---- structure
-
-static bool has_feedthrough(const yoke_fmi_description* d, const yoke_fmi_unknown* output) {
-  for (size_t i = output->first; i < output->first + output->n; i++) {
-    if (d->variables[d->dependencies[i]].causality == YOKE_FMI_INPUT) {
-      return true;
-    }
-  }
-  return false;
-}
 
 static void print_dependencies(const yoke_fmi_description* d, const yoke_fmi_unknown* output) {
   printf("  ");

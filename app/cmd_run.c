@@ -421,6 +421,16 @@ static int run_loaded(yoke_system* system, const yoke_options* options, const ch
   return status;
 }
 
+static bool has_foreign_units(const yoke_system* system) {
+  for (size_t i = 0; i < system->scenario->n_units; i++) {
+    const char* kind = system->scenario->units[i].kind;
+    if (kind != NULL && strcmp(kind, "fmu") == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 int yoke_cmd_run(int argc, char** argv) {
   yoke_options options;
   int status = YOKE_EXIT_OK;
@@ -441,14 +451,17 @@ int yoke_cmd_run(int argc, char** argv) {
   }
   snprintf(set, sizeof set, "threads=%lld", (long long)threads);
   // a foreign binary may leave the folder in which the program was started, in any of its calls
-  char place[4096];
+  char place[4096], whole[4096];
   if (out == NULL) {
     default_directory(options.operands[0], place, sizeof place);
   }
-  yoke__os_path_absolute(out == NULL ? place : out, place, sizeof place);
+  yoke__os_path_absolute(out == NULL ? place : out, whole, sizeof whole);
   yoke_system* system =
       yoke__app_load(&options, extra, threads >= 0 ? 1 : 0, yoke__options_has(&options, "strict"));
-  status = system == NULL ? YOKE_EXIT_USAGE : run_loaded(system, &options, place);
+  const char* short_name = out == NULL ? place : out;
+  status = system == NULL
+               ? YOKE_EXIT_USAGE
+               : run_loaded(system, &options, has_foreign_units(system) ? whole : short_name);
   yoke__system_destroy(&system);
   yoke__options_free(&options);
   return status;

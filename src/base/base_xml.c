@@ -165,6 +165,33 @@ static yoke_status feed(parsing* p, const char* bytes, size_t n) {
   return report_syntax(p);
 }
 
+// Tools on Windows like to write its own alphabet, which expat does not know: ISO-8859-1 with signs of 0x80 to 0x9f.
+static int on_unknown_encoding(void* data, const XML_Char* name, XML_Encoding* info) {
+  // clang-format off
+  static const int signs[] = {
+      0x20ac, -1, 0x201a, 0x0192, 0x201e, 0x2026, 0x2020, 0x2021,
+      0x02c6, 0x2030, 0x0160, 0x2039, 0x0152, -1, 0x017d, -1,
+      -1, 0x2018, 0x2019, 0x201c, 0x201d, 0x2022, 0x2013, 0x2014,
+      0x02dc, 0x2122, 0x0161, 0x203a, 0x0153, -1, 0x017e, 0x0178,
+  };
+  // clang-format on
+  static const char known[] = "windows-1252";
+  (void)data;
+  for (size_t i = 0; i < sizeof known; i++) {
+    const bool is_capital = name[i] >= 'A' && name[i] <= 'Z';
+    if ((is_capital ? name[i] - 'A' + 'a' : name[i]) != known[i]) {
+      return XML_STATUS_ERROR;
+    }
+  }
+  for (int i = 0; i < 256; i++) {
+    info->map[i] = i < 0x80 || i > 0x9f ? i : signs[i - 0x80];
+  }
+  info->data = NULL;
+  info->convert = NULL;
+  info->release = NULL;
+  return XML_STATUS_OK;
+}
+
 yoke_status yoke__xml_parse(const char* bytes, size_t n, const char* source,
                             const yoke_xml_handler* handler, void* context,
                             yoke_messages* messages) {
@@ -177,6 +204,7 @@ yoke_status yoke__xml_parse(const char* bytes, size_t n, const char* source,
   XML_SetUserData(p.parser, &p);
   XML_SetElementHandler(p.parser, on_open, on_close);
   XML_SetStartDoctypeDeclHandler(p.parser, on_doctype);
+  XML_SetUnknownEncodingHandler(p.parser, on_unknown_encoding, NULL);
   if (handler->text != NULL) {
     XML_SetCharacterDataHandler(p.parser, on_text);
   }

@@ -17,6 +17,8 @@
 
 #define MAX_PATH  4096
 #define MAX_TICKS 1e15  // that a run can count, with some room
+#define FEW_TICKS                                                                                  \
+  1e12  // where digits are lost anyway: a longer run (--set time.stop) shall be possible too
 
 bool yoke__scenario_is_fmu(const char* path) {
   const size_t n = strlen(path);
@@ -74,8 +76,9 @@ bool yoke__scenario_fit_step(double step, double length, char to[YOKE_NUMBER_SIZ
   enum { MOST_DIGITS = 17 };
   double fitted = step;
   for (int n_digits = MOST_DIGITS; n_digits > 0; n_digits--) {
+    const double most = n_digits == MOST_DIGITS ? MAX_TICKS : FEW_TICKS;
     yoke_decimal decimal;
-    if (yoke__decimal_from(fitted, &decimal) && length * pow(10, -decimal.exponent) <= MAX_TICKS) {
+    if (yoke__decimal_from(fitted, &decimal) && length * pow(10, -decimal.exponent) <= most) {
       break;
     }
     char text[64];
@@ -89,7 +92,8 @@ bool yoke__scenario_fit_step(double step, double length, char to[YOKE_NUMBER_SIZ
 static void choose_times(const yoke_fmi_experiment* e, const char* path, yoke_messages* messages,
                          double* start, double* stop, char* step, size_t size) {
   *start = e->has_start ? e->start : 0;
-  *stop = e->has_stop && e->stop > *start ? e->stop : *start + 1;
+  const bool has_stop = e->has_stop && e->stop > *start;
+  *stop = has_stop ? e->stop : *start + 1;
   if (!(*stop > *start)) {
     // a second is nothing against this start
     *start = 0;
@@ -105,7 +109,11 @@ static void choose_times(const yoke_fmi_experiment* e, const char* path, yoke_me
   }
   round_step(*stop - *start, step, size);
   yoke__message_add(messages, YOKE_NOTE, (yoke_place){path, 0, 0},
-                    "the FMU proposes no step: %s s is taken; set another with --set time.step=...",
+                    has_stop
+                        ? "the FMU proposes no step: %s s is taken; set another with --set "
+                          "time.step=..."
+                        : "the FMU proposes neither a stop time nor a step: one second in steps "
+                          "of %s s is run; --set time.stop=... and --set time.step=... change it",
                     step);
 }
 

@@ -3,11 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_number.h"
 #include "system/system.h"
 
 static const char* const scheme_names[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
                                            "iterative-gauss-seidel"};
+
+enum {
+  MAX_SETTINGS = 30,  // of one unit that are shown
+  MAX_ELEMENTS = 6,   // of one list
+};
 
 typedef struct text {
   char chars[YOKE_NUMBER_SIZE];
@@ -67,6 +73,62 @@ static void print_variables(const yoke_unit* unit, yoke_causality causality, con
   free(n_through);
 }
 
+static void print_scalar(const yoke_node* node, FILE* to) {
+  if (node->kind == YOKE_NODE_SCALAR) {
+    fprintf(to, node->is_quoted ? "'%.60s'" : "%.60s", node->text);
+  } else {
+    fputs("[...]", to);
+  }
+}
+
+static void print_row(const yoke_node* row, FILE* to) {
+  fputc('[', to);
+  size_t n = 0;
+  for (const yoke_node* at = row->first; at != NULL && n < MAX_ELEMENTS; at = at->next, n++) {
+    fputs(n == 0 ? "" : ", ", to);
+    print_scalar(at, to);
+  }
+  fputs(n < row->n_children ? ", ...]" : "]", to);
+}
+
+// What a file sets, as it would be written: numbers, 'texts', lists, lists of lists.
+static void print_value(const yoke_node* node, FILE* to) {
+  if (node->kind == YOKE_NODE_SCALAR) {
+    print_scalar(node, to);
+    return;
+  }
+  if (node->first == NULL || node->first->kind == YOKE_NODE_SCALAR) {
+    print_row(node, to);
+    return;
+  }
+  fputc('[', to);
+  size_t n = 0;
+  for (const yoke_node* at = node->first; at != NULL && n < MAX_ELEMENTS; at = at->next, n++) {
+    fputs(n == 0 ? "" : ", ", to);
+    print_row(at, to);
+  }
+  fputs(n < node->n_children ? ", ...]" : "]", to);
+}
+
+// The settings of a unit, wherever they come from: --set, the system file, parameter sets of SSP.
+static void print_settings(const yoke_scenario_unit* source, FILE* to) {
+  const yoke_setting* const lists[] = {source->with, source->start, source->values};
+  const size_t counts[] = {source->n_with, source->n_start, source->n_values};
+  size_t n = 0;
+  for (size_t k = 0; k < YOKE_COUNT(lists); k++) {
+    for (size_t i = 0; i < counts[k]; i++) {
+      if (lists[k][i].value != NULL && n++ < MAX_SETTINGS) {
+        fprintf(to, "%s%s = ", n == 1 ? "    set  " : ", ", lists[k][i].name);
+        print_value(lists[k][i].value, to);
+      }
+    }
+  }
+  if (n > MAX_SETTINGS) {
+    fprintf(to, ", and %zu more", n - MAX_SETTINGS);
+  }
+  fputs(n == 0 ? "" : "\n", to);
+}
+
 static void print_units(const yoke_system* system, bool are_laws, FILE* to) {
   bool has_any = false;
   for (size_t i = 0; i < system->n_units; i++) {
@@ -92,6 +154,7 @@ static void print_units(const yoke_system* system, bool are_laws, FILE* to) {
     fprintf(to, "\n");
     print_variables(&unit->unit, YOKE_INPUT, "    in   ", to);
     print_variables(&unit->unit, YOKE_OUTPUT, "    out  ", to);
+    print_settings(unit->source, to);
   }
 }
 

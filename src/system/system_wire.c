@@ -27,6 +27,16 @@ static bool is_assignable(yoke_type from, yoke_type to) {
                             (to == YOKE_ENUMERATION && from == YOKE_INTEGER));
 }
 
+// Values travel as the numbers of their items: the same number must mean the same on both sides.
+static bool are_items_equal(const yoke_variable* a, const yoke_variable* b) {
+  const char *const *i = a->items, *const *k = b->items;
+  while (i != NULL && k != NULL && *i != NULL && *k != NULL && strcmp(*i, *k) == 0) {
+    i++;
+    k++;
+  }
+  return i != NULL && k != NULL && *i == NULL && *k == NULL;
+}
+
 static void check_types(yoke_system* system, yoke_system_link* link, const yoke_variable* from,
                         const yoke_variable* to, size_t n_from, size_t n_to) {
   const yoke_scenario_connection* c = link->source;
@@ -34,6 +44,12 @@ static void check_types(yoke_system* system, yoke_system_link* link, const yoke_
     yoke__error(system->messages, c->place, "types do not match: %s.%s is %s, %s.%s is %s",
                 c->from.unit, c->from.variable, type_words[from->type], c->to.unit, c->to.variable,
                 type_words[to->type]);
+    return;
+  }
+  if (from->type == YOKE_ENUMERATION && to->type == YOKE_ENUMERATION &&
+      !are_items_equal(from, to)) {
+    yoke__error(system->messages, c->place, "enumerations %s.%s and %s.%s have different items",
+                c->from.unit, c->from.variable, c->to.unit, c->to.variable);
     return;
   }
   if (n_from != n_to) {

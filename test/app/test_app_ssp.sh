@@ -153,7 +153,7 @@ END
 (cd pack && zip -q -r ../car.ssp .)
 
 # the archive and the unpacked folder give the numbers of the native system; the step is that of the FMUs
-run 0 run car.ssp --out ssp --quiet
+run 0 run car.ssp --out ssp
 err_has 'the step 0.001 is the shortest that the FMUs propose'
 err_has "1 parameter of this binding matches nothing and is left out: 'right.meant for another'"
 same native/results.csv ssp/results.csv 1e-12

@@ -103,6 +103,9 @@ static void encodings_are_converted(void** state) {
   (void)state;
   static const char latin[] = "<?xml version='1.0' encoding='ISO-8859-1'?><a n='\xe4'/>";
   check_trace(latin, strlen(latin), "<a@1 n=\xc3\xa4></a@1>");
+  static const char windows[] =
+      "<?xml version='1.0' encoding='Windows-1252'?><a n='\xe4\x80\x9f'/>";
+  check_trace(windows, strlen(windows), "<a@1 n=\xc3\xa4\xe2\x82\xac\xc5\xb8></a@1>");
   static const char wide[] = "\xff\xfe<\0a\0 \0n\0=\0'\0\xe4\0'\0/\0>\0";
   check_trace(wide, sizeof wide - 1, "<a@1 n=\xc3\xa4></a@1>");
   static const char marked[] = "\xef\xbb\xbf<a/>";
@@ -164,6 +167,8 @@ static void broken_files_are_refused(void** state) {
       {"<a>\x01</a>", "invalid token"},
       {"<a>&#0;</a>", "invalid character"},
       {"<?xml version='1.0' encoding='klingon'?><a/>", "unknown encoding"},
+      {"<?xml version='1.0' encoding='windows-12520'?><a/>", "unknown encoding"},
+      {"<?xml version='1.0' encoding='windows-1252'?><a n='\x81'/>", "not well-formed"},
       {"<?xml version='1.0' encoding='UTF-16'?><a/>", "encoding"},
   };
   for (size_t i = 0; i < YOKE_COUNT(cases); i++) {

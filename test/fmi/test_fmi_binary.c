@@ -1,6 +1,8 @@
 // The loader of FMU binaries: every test FMU has its functions, and what is in the way of loading one is said in words.
 #include "fmi/fmi_binary.h"
 
+#include <dlfcn.h>
+
 #include "fmi/fmi_elf.h"
 #include "fmus/drive.h"
 
@@ -350,6 +352,37 @@ static void damaged_libraries_are_harmless(void** state) {
   free(bytes);
 }
 
+// The loader maps segments unseen: a library whose end is missing must be refused before it is loaded, or a signal
+// ends the run. Only what lies behind the last segment (symbols, section headers) may be missing.
+static void cut_libraries_are_refused(void** state) {
+  char path[4096], err[256], kind[64];
+  char* bytes = NULL;
+  size_t n = 0, n_refused = 0;
+  (void)state;
+  drive_path("trivial", 2, path, sizeof path);
+  assert_false(yoke__fmi_elf_is_cut(path));
+  assert_false(yoke__fmi_elf_is_cut("/nowhere/x.so"));
+  assert_int_equal(yoke__os_read_file(path, 1u << 24, &bytes, &n, err, sizeof err), YOKE_OK);
+  assert_true(yoke__fmi_elf_is_native(bytes, n, kind, sizeof kind));
+  for (size_t cut = 1024; cut < n; cut += 997) {
+    write_file("cut.so", bytes, cut);
+    const bool is_cut = yoke__fmi_elf_is_cut("cut.so");
+    assert_int_equal(is_cut, !yoke__fmi_elf_is_native(bytes, cut, kind, sizeof kind));
+    if (is_cut) {
+      n_refused++;
+      assert_string_equal(kind, "cut short or damaged");
+    } else {
+      void* library = dlopen("./cut.so", RTLD_NOW | RTLD_LOCAL);
+      if (library != NULL) {
+        dlclose(library);
+      }
+    }
+  }
+  assert_true(n_refused > 3);
+  remove("cut.so");
+  free(bytes);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_fmu_loads_with_all_functions),
@@ -363,6 +396,7 @@ int main(void) {
       cmocka_unit_test(foreign_files_are_told_apart),
       cmocka_unit_test(needed_libraries_are_read),
       cmocka_unit_test(damaged_libraries_are_harmless),
+      cmocka_unit_test(cut_libraries_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,10 +41,18 @@ static int right_side(void* self, double t, const double x[], double dx[]) {
   return judge(f, yoke__fmu_me_derivatives(f, tau_of(f->solver, t), x, dx));
 }
 
+// To FMI zero lies on the side of the negative numbers; to CVODE it lies on neither: an indicator that is zero where CVODE starts
+// would be looked at only once it is something else, and its way up from zero would be missed.
+#define BELOW (-1e-100)
+
 static int roots(void* self, double t, const double x[], double z[]) {
   fmu* f = self;
-  const yoke_status status = yoke__fmu_me_put(f, tau_of(f->solver, t), x);
-  return judge(f, status < 0 ? status : yoke__fmu_me_indicators(f, z));
+  yoke_status status = yoke__fmu_me_put(f, tau_of(f->solver, t), x);
+  status = status < 0 ? status : yoke__fmu_me_indicators(f, z);
+  for (size_t i = 0; i < f->solver->n_z; i++) {
+    z[i] = z[i] <= 0 && z[i] > BELOW ? BELOW : z[i];
+  }
+  return judge(f, status);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -185,8 +193,8 @@ static yoke_status run_to(fmu* f, double* tau, double stop, int64_t* n_steps, bo
     YOKE_TRY(yoke__fmu_me_put(f, *tau, s->x));
     YOKE_TRY(yoke__fmu_me_complete(f, is_event));
     YOKE_TRY(yoke__fmu_me_indicators(f, s->z));
+    *is_event = *is_event || outcome == YOKE_CVODE_ROOT || yoke__fmu_me_is_crossed(s, s->z);
   }
-  *is_event = *is_event || outcome == YOKE_CVODE_ROOT || yoke__fmu_me_is_crossed(s, s->z);
   return YOKE_OK;
 }
 

@@ -234,10 +234,13 @@ static yoke_status advance(fmu* f, double t, double h) {
   if (f->phase != FMU_RUNNING) {
     return yoke__fmu_me_fail(f, YOKE_UNIT_FAILED, "the FMU failed before");
   }
-  // asked for before, at the latest in the event at the start of the run
-  if (s->now->is_over) {
+  // the event at the start of the run may have asked for its end: the first step says so
+  if (s->now->is_over && s->h == 0) {
     s->flags = YOKE_STEP_END_WANTED;
     return YOKE_OK;
+  }
+  if (s->now->is_over) {
+    return yoke__fmu_me_fail(f, YOKE_UNIT_FAILED, "the FMU asked to end the simulation before");
   }
   YOKE_TRY(begin(f, t, h));
   YOKE_TRY(s->cvode != NULL ? yoke__fmu_me_run_cvode(f) : yoke__fmu_me_run_fixed(f));

@@ -115,5 +115,13 @@ yoke_status yoke__fmu_me_first_event(fmu* f) {
   // all is new after initialisation
   event.are_states_changed = event.are_nominals_changed = true;
   yoke__fmu_cvode_forget(f);
-  return leave(f, &event);
+  YOKE_TRY(leave(f, &event));
+  // what is due at the start belongs to the start: the first outputs are those after it
+  fmu_solver* s = f->solver;
+  s->n_events = 0;
+  s->t_floor = s->now->t_now;
+  while (!s->now->is_over && s->now->has_next && s->now->t_next <= s->now->t_now) {
+    YOKE_TRY(yoke__fmu_me_event(f, s->now->t_now));
+  }
+  return YOKE_OK;
 }

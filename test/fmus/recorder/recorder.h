@@ -21,7 +21,7 @@ static struct {
   const void* instance;
   char name[64];
 } names[MAX_NAMES];
-static int n_calls_to_fail;
+static long n_calls_to_fail;
 
 // the function of the other binary, as its bytes: C has no cast from an object to a function
 static void find_inner(const char* function, void* to) {
@@ -88,13 +88,14 @@ static void write_call(const char* unit, const char* function, int status, doubl
 // the status that this call is to return, or -1
 static int told_status(const char* function) {
   const char* told = getenv("YOKE_FMU_FAIL");
-  char name[64];
-  int which = 0, status = -1;
-  if (told == NULL || sscanf(told, "%63s %d %d", name, &which, &status) != 3 ||
-      strcmp(name, function) != 0) {
+  const size_t n = strlen(function);
+  if (told == NULL || strncmp(told, function, n) != 0 || told[n] != ' ') {
     return -1;
   }
-  return which == 0 || ++n_calls_to_fail == which ? status : -1;
+  char* end = NULL;
+  const long which = strtol(told + n, &end, 10);
+  const long status = strtol(end, NULL, 10);
+  return which == 0 || ++n_calls_to_fail == which ? (int)status : -1;
 }
 
 #endif

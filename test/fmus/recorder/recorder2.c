@@ -36,7 +36,7 @@ const char* fmi2GetVersion(void) {
 fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2String guid, fmi2String resources,
                               const fmi2CallbackFunctions* functions, fmi2Boolean is_visible,
                               fmi2Boolean is_logging) {
-  const fmi2Component c =
+  fmi2Component c =
       told_status("fmi2Instantiate") >= 0
           ? NULL
           : inner.Instantiate(name, type, guid, resources, functions, is_visible, is_logging);

@@ -34,10 +34,10 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String name, fmi3String token, fmi
                                           fmi3Boolean is_visible, fmi3Boolean is_logging,
                                           fmi3InstanceEnvironment environment,
                                           fmi3LogMessageCallback log_message) {
-  const fmi3Instance c = told_status("fmi3InstantiateModelExchange") >= 0
-                             ? NULL
-                             : inner.InstantiateModelExchange(name, token, resources, is_visible,
-                                                              is_logging, environment, log_message);
+  fmi3Instance c = told_status("fmi3InstantiateModelExchange") >= 0
+                       ? NULL
+                       : inner.InstantiateModelExchange(name, token, resources, is_visible,
+                                                        is_logging, environment, log_message);
   keep_name(c, name);
   write_call(name, "fmi3InstantiateModelExchange", c == NULL ? 3 : 0, 0, is_logging, NULL, 0);
   return c;
@@ -51,7 +51,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String name, fmi3String token, fmi3
                                          fmi3InstanceEnvironment environment,
                                          fmi3LogMessageCallback log_message,
                                          fmi3IntermediateUpdateCallback update) {
-  const fmi3Instance c =
+  fmi3Instance c =
       told_status("fmi3InstantiateCoSimulation") >= 0
           ? NULL
           : inner.InstantiateCoSimulation(name, token, resources, is_visible, is_logging,
