@@ -64,8 +64,11 @@ typedef struct yoke_variable {
   double start;            // start value of each element; integers, booleans, enumerations: rounded
   const char* start_text;  // start value of a string
   const char* const* items;  // enumeration: NULL-terminated list of names
-  size_t max_size;           // string, binary: bytes one value may take, NUL included
-  size_t offset;             // where the value lies in `self`, or YOKE_NO_OFFSET
+  const int64_t*
+      item_values;  // what the items are as numbers, in files and where one meets an integer or a real;
+                    // NULL: 0, 1, 2, ...
+  size_t max_size;  // string, binary: bytes one value may take, NUL included
+  size_t offset;    // where the value lies in `self`, or YOKE_NO_OFFSET
 } yoke_variable;
 
 // The variable with index `output` depends on `input` at the same instant (direct feedthrough).

@@ -33,11 +33,34 @@ static unsigned char* typed_beside(const yoke_state* state, const double y[]) {
   return y == state->y ? state->v : state->v_work;
 }
 
+// one whole number from V; the item of an enumeration becomes its number
+static int64_t read_whole(const unsigned char* v, const yoke_move* move, size_t i) {
+  int64_t whole = 0;
+  memcpy(&whole, v + move->from + i * sizeof whole, sizeof whole);
+  return move->values_from == NULL ? whole : move->values_from[whole];
+}
+
+// the item with that number; -1, which the unit refuses, if there is none
+static int64_t find_item(const yoke_move* move, int64_t value) {
+  for (size_t i = 0; i < move->n_values_to; i++) {
+    if (move->values_to[i] == value) {
+      return (int64_t)i;
+    }
+  }
+  return move->values_to == NULL ? value : -1;
+}
+
 static void run_move(yoke_state* state, const yoke_move* move, const double y[]) {
   const unsigned char* v = typed_beside(state, y);
   switch (move->kind) {
   case YOKE_MOVE_BYTES:
     memcpy(state->w + move->to, v + move->from, move->n);
+    break;
+  case YOKE_MOVE_ITEMS:
+    for (size_t i = 0; i < move->n; i++) {
+      const int64_t whole = find_item(move, read_whole(v, move, i));
+      memcpy(state->w + move->to + i * sizeof whole, &whole, sizeof whole);
+    }
     break;
   case YOKE_MOVE_REAL_TO_TYPED:
     for (size_t i = 0; i < move->n; i++) {
@@ -48,9 +71,7 @@ static void run_move(yoke_state* state, const yoke_move* move, const double y[])
   case YOKE_MOVE_INTEGER_TO_REAL:
   case YOKE_MOVE_INTEGER_TO_TYPED:
     for (size_t i = 0; i < move->n; i++) {
-      int64_t whole = 0;
-      memcpy(&whole, v + move->from + i * sizeof whole, sizeof whole);
-      const double value = (double)whole * move->gain + move->offset;
+      const double value = (double)read_whole(v, move, i) * move->gain + move->offset;
       if (move->kind == YOKE_MOVE_INTEGER_TO_REAL) {
         state->u[move->to + i] = value;
       } else {

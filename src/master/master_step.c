@@ -594,6 +594,15 @@ static void show_inputs(const yoke_system* system, yoke_state* state) {
   }
 }
 
+// the item of an enumeration as its number
+static void write_item(const yoke_system_column* source, char* row) {
+  int64_t item = 0;
+  memcpy(&item, row, sizeof item);
+  if (item >= 0 && (size_t)item < source->n_values) {
+    memcpy(row, &source->values[item], sizeof item);
+  }
+}
+
 static void fill_row(const yoke_system* system, const yoke_state* state, char* row) {
   memcpy(row, &state->t, sizeof state->t);
   row += sizeof(double);
@@ -611,6 +620,9 @@ static void fill_row(const yoke_system* system, const yoke_state* state, char* r
       break;
     case YOKE_COLUMN_TYPED:
       memcpy(row, state->v + source->index, size);
+      if (source->values != NULL) {
+        write_item(source, row);
+      }
       break;
     case YOKE_COLUMN_BOND:
       memcpy(row, &state->ledger_values[source->index], sizeof(double));

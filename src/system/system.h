@@ -88,6 +88,7 @@ typedef struct yoke_tap {
 // A typed connection: bytes from V (or one number from Y) to W (or one number to U).
 typedef enum yoke_move_kind {
   YOKE_MOVE_BYTES,             // V -> W
+  YOKE_MOVE_ITEMS,             // the same, between an enumeration and an integer
   YOKE_MOVE_REAL_TO_TYPED,     // Y[from] -> double in W (tunable parameter)
   YOKE_MOVE_INTEGER_TO_REAL,   // int64 in V -> U[to]
   YOKE_MOVE_INTEGER_TO_TYPED,  // int64 in V -> double in W
@@ -98,7 +99,10 @@ typedef struct yoke_move {
   size_t from, to;  // indices into Y/U, or bytes into V/W
   size_t n;         // bytes, or numbers
   double gain, offset;
-  size_t unit;  // the receiving one
+  size_t unit;                 // the receiving one
+  const int64_t* values_from;  // of the items of an enumeration that gives: NULL: their index
+  const int64_t* values_to;    // of one that receives
+  size_t n_values_to;
 } yoke_move;
 
 // What is exchanged together: for one unit, or for all units that need no order among themselves.
@@ -195,6 +199,8 @@ typedef struct yoke_system_column {
   yoke_column_source source;
   size_t index;  // see above
   size_t unit, variable, element;
+  const int64_t* values;  // of the items of an enumeration; NULL: their index
+  size_t n_values;
 } yoke_system_column;
 
 typedef struct yoke_system {

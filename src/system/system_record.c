@@ -63,6 +63,28 @@ static void name_element(const yoke_system_unit* unit, const yoke_variable* v, s
   }
 }
 
+// an enumeration whose items have numbers of their own is written with these; "low=1" tells which
+static yoke_status number_items(yoke_system* system, const yoke_variable* v,
+                                yoke_system_column* source, yoke_record_column* column) {
+  size_t n = 0;
+  while (v->items[n] != NULL) {
+    n++;
+  }
+  const char** names = yoke__arena_array(&system->arena, n + 1, sizeof *names);
+  for (size_t i = 0; names != NULL && i < n; i++) {
+    char name[512];
+    snprintf(name, sizeof name, "%s=%lld", v->items[i], (long long)v->item_values[i]);
+    names[i] = yoke__arena_text(&system->arena, name, strlen(name));
+  }
+  if (names == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  column->items = names;
+  source->values = v->item_values;
+  source->n_values = n;
+  return YOKE_OK;
+}
+
 static yoke_status add_element(yoke_system* system, size_t unit_index, size_t variable, size_t i,
                                const char* name, columns* out) {
   yoke_system_unit* unit = &system->units[unit_index];
@@ -77,6 +99,9 @@ static yoke_status add_element(yoke_system* system, size_t unit_index, size_t va
                                               (element_size + 7) / 8 * 8, v->items};
   yoke_system_column* source = &out->sources[out->n++];
   *source = (yoke_system_column){.unit = unit_index, .variable = variable, .element = i};
+  if (v->type == YOKE_ENUMERATION && v->item_values != NULL) {
+    YOKE_TRY(number_items(system, v, source, &out->columns[out->n - 1]));
+  }
   if (dense == YOKE_NOT_DENSE) {
     source->source = YOKE_COLUMN_TYPED;
     source->index = fetch_at(system, unit, variable) + i * element_size;

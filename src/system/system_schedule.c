@@ -454,6 +454,27 @@ static size_t typed_input_at(const yoke_system_unit* unit, size_t variable) {
   return 0;
 }
 
+// an enumeration meets an integer or a real as the number of its item
+static void read_items(const yoke_variable* source, const yoke_variable* sink, size_t n,
+                       yoke_move* move) {
+  if (source->type == sink->type) {
+    return;
+  }
+  if (source->type == YOKE_ENUMERATION) {
+    move->values_from = source->item_values;
+  }
+  if (sink->type == YOKE_ENUMERATION && sink->item_values != NULL) {
+    move->values_to = sink->item_values;
+    while (sink->items[move->n_values_to] != NULL) {
+      move->n_values_to++;
+    }
+  }
+  if (move->kind == YOKE_MOVE_BYTES && (move->values_from != NULL || move->values_to != NULL)) {
+    move->kind = YOKE_MOVE_ITEMS;
+    move->n = n;
+  }
+}
+
 static yoke_move make_move(const yoke_system* system, const yoke_system_link* link) {
   const yoke_system_unit* from = &system->units[link->from_unit];
   const yoke_system_unit* to = &system->units[link->to_unit];
@@ -471,6 +492,7 @@ static yoke_move make_move(const yoke_system* system, const yoke_system_link* li
                 : is_dense_sink         ? YOKE_MOVE_INTEGER_TO_REAL
                                         : YOKE_MOVE_INTEGER_TO_TYPED;
     move.n = sink->type != YOKE_REAL ? yoke__variable_size(source) : link->n;
+    read_items(source, sink, link->n, &move);
   }
   move.to = is_dense_sink ? to->u + to->unit.dense[link->to_variable]
                           : typed_input_at(to, link->to_variable);

@@ -68,7 +68,7 @@ EOF
   is all b.Int64_out -9223372036854775808
   is all b.UInt64_out 9223372036854775807
   is all b.Boolean_out 1
-  is all b.Enumeration_out 2
+  is all b.Enumeration_out 10
   is all 'b.Float64_array_out[0,0]' 5
   is all 'b.Float64_array_out[0,1]' 6
   is all 'b.Float64_array_out[0,2]' 0
@@ -76,7 +76,7 @@ EOF
   is all 'b.Boolean_array_out[0]' 1
   is all 'b.Boolean_array_out[1]' 0
   is all 'b.String_array_out[1]' y
-  is all 'b.Enumeration_array_out[1]' 2
+  is all 'b.Enumeration_array_out[1]' 10
   is all b.bias 1.25
   is all b.Int16_in -32768
   is all b.time 0.03
@@ -103,6 +103,30 @@ is mixed b.Float64_out 7
 is mixed c.Float64_out 4
 is mixed b.Int32_out 1
 is mixed c.Int8_out 7
+
+# ---- an enumeration is the value of its item (low 1, middle 4, high 10) in files, integers and reals
+cat >values.yaml <<EOF
+yoke: 1
+time: {start: 0, stop: 0.03, step: 0.01}
+units:
+  a: {fmu: $fmus/feedthrough2.fmu, start: {Enumeration_in: high, Int32_in: 4}}
+  b: {fmu: $fmus/feedthrough3.fmu}
+  c: {fmu: $fmus/feedthrough3.fmu}
+connections:
+  - a.Enumeration_out -> b.Int32_in
+  - a.Int32_out -> b.Enumeration_in
+  - a.Enumeration_out -> c.Enumeration_in
+  - a.Enumeration_out -> c.Float64_in
+record: {signals: [a.Enumeration_out, b.Int32_out, b.Enumeration_out, c.Enumeration_out, c.Float64_out]}
+EOF
+run 0 run values.yaml --out values
+is values a.Enumeration_out 10
+is values b.Int32_out 10
+is values b.Enumeration_out 4
+is values c.Enumeration_out 10
+is values c.Float64_out 10
+run 2 run values.yaml --set units.a.start.Int32_in=5 --out values
+err_has "the value that came for .Enumeration_in. was refused"
 
 # ---- what does not fit
 run 2 run mixed.yaml --set units.a.start.Int32_in=300 --out bad

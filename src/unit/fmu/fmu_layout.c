@@ -177,6 +177,7 @@ static yoke_status lay_items(const yoke_fmi_description* d, const yoke_fmi_varia
     to->start = items[i].value == start ? (double)i : to->start;
   }
   to->items = names;
+  to->item_values = values;
   slot->values = values;
   slot->n_values = n;
   return YOKE_OK;
