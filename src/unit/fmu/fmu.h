@@ -187,6 +187,7 @@ struct fmu {
   char resources[4200];         // path or URI
   struct fmu_events* events;    // FMI 3.0: room for values, event mode, clocks
   struct fmu_solver* solver;    // fmu_me.c
+  struct fmu_given* given;      // start values of real inputs that somebody gave
   struct fmu_batches* batches;  // fmu_batch.c
 };
 
@@ -253,6 +254,9 @@ void yoke__fmu_close_me(fmu* f);
 
 // What a step that did not return ok means (FMI 1.0 and 2.0).
 yoke_status yoke__fmu_judge_cs2(fmu* f, double t, fmi2Status status, yoke_step_result* result);
+
+// A start value of a real input: FMI 2.0 lets nobody ask for it during initialisation, so it is remembered.
+yoke_status yoke__fmu_remember(fmu* f, size_t variable, const void* value);
 
 // Common operations that others wrap.
 yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, char* err,

@@ -125,6 +125,17 @@ static yoke_status fetch_batch(fmu* f, const batch* b, char* base) {
   return YOKE_OK;
 }
 
+static yoke_status get_outputs_alone(fmu* f, const yoke_value_place places[], size_t n,
+                                     char* base) {
+  for (size_t i = 0; i < n; i++) {
+    const yoke_variable* v = &f->layout.info.variables[places[i].variable];
+    if (v->causality == YOKE_OUTPUT) {
+      YOKE_TRY(f->version->get(f, &f->layout.slots[places[i].variable], v, base + places[i].at));
+    }
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__fmu_get_values(const void* self, const yoke_value_place places[], size_t n,
                                  void* base) {
   fmu* f = yoke__fmu_of(self);
@@ -136,6 +147,10 @@ yoke_status yoke__fmu_get_values(const void* self, const yoke_value_place places
   }
   if (f->batches == NULL || f->batches->places != places || f->batches->n_places != n) {
     YOKE_TRY(make_batches(f, places, n));
+  }
+  // before the run FMI 2.0 shows outputs only; nobody needs more of it then
+  if (f->phase == FMU_INITIALISING && f->description->version < 3) {
+    return get_outputs_alone(f, places, n, base);
   }
   for (size_t type = 0; type < YOKE_FMI_N_TYPES; type++) {
     if (f->batches->items[type].n_members > 0) {

@@ -137,6 +137,7 @@ static yoke_status set(void* self, size_t variable, const void* value, size_t si
   if (s->dense_of[variable] != YOKE_FMI_NONE) {
     memcpy(s->u + s->dense_of[variable], value, f->layout.slots[variable].n * sizeof(double));
   }
+  YOKE_TRY(yoke__fmu_remember(f, variable, value));
   return f->version->set(f, &f->layout.slots[variable], v, value);
 }
 

@@ -253,6 +253,29 @@ yoke_status yoke__fmu_exit_init(void* self) {
 // ---------------------------------------------------------------------------------------------------------
 // variables
 
+typedef struct fmu_given {
+  struct fmu_given* next;  // older
+  size_t variable;
+  double* values;
+} fmu_given;
+
+yoke_status yoke__fmu_remember(fmu* f, size_t variable, const void* value) {
+  const yoke_variable* v = &f->layout.info.variables[variable];
+  if (v->causality != YOKE_INPUT || v->type != YOKE_REAL || f->phase == FMU_RUNNING) {
+    return YOKE_OK;
+  }
+  const size_t size = f->layout.slots[variable].n * sizeof(double);
+  fmu_given* given = yoke__arena_take(&f->arena, sizeof *given);
+  double* values = yoke__arena_take(&f->arena, size);
+  if (given == NULL || values == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  memcpy(values, value, size);
+  *given = (fmu_given){f->given, variable, values};
+  f->given = given;
+  return YOKE_OK;
+}
+
 static yoke_status set(void* self, size_t variable, const void* value, size_t size) {
   (void)size;
   fmu* f = self;
@@ -264,14 +287,22 @@ static yoke_status set(void* self, size_t variable, const void* value, size_t si
   if ((v->flags & YOKE_VARIABLE_READ_ONLY) != 0) {
     return YOKE_NO_SUPPORT;
   }
+  YOKE_TRY(yoke__fmu_remember(f, variable, value));
   return f->version->set(f, &f->layout.slots[variable], v, value);
 }
 
-// an input that the binary does not give back has the value it starts with
-static yoke_status get_start(fmu* f, size_t variable, double* value) {
+// an input that the binary does not give back has the value it starts with; false if nobody has said which that is
+static bool find_start(const fmu* f, size_t variable, double* value) {
   const yoke_fmi_variable* v = &f->description->variables[f->layout.slots[variable].variable];
-  yoke__fmi_start_real(v, value, f->layout.slots[variable].n);
-  return YOKE_OK;
+  const size_t n = f->layout.slots[variable].n;
+  for (const fmu_given* g = f->given; g != NULL; g = g->next) {
+    if (g->variable == variable) {
+      memcpy(value, g->values, n * sizeof *value);
+      return true;
+    }
+  }
+  yoke__fmi_start_real(v, value, n);
+  return v->start != NULL;
 }
 
 static yoke_status get(const void* self, size_t variable, void* value, size_t size) {
@@ -281,11 +312,17 @@ static yoke_status get(const void* self, size_t variable, void* value, size_t si
   if (f->phase == FMU_FAILED || f->phase == FMU_DEAD) {
     return YOKE_UNIT_FAILED;
   }
+  const bool is_real_input = v->causality == YOKE_INPUT && v->type == YOKE_REAL;
+  if (is_real_input && f->phase == FMU_INITIALISING && f->description->version < 3 &&
+      find_start(f, variable, value)) {
+    return YOKE_OK;
+  }
   const fmu_phase phase = f->phase;
   const yoke_status status = f->version->get(f, &f->layout.slots[variable], v, value);
-  if (status < 0 && f->phase != FMU_DEAD && v->causality == YOKE_INPUT && v->type == YOKE_REAL) {
+  if (status < 0 && f->phase != FMU_DEAD && is_real_input) {
     f->phase = phase;
-    return get_start(f, variable, value);
+    find_start(f, variable, value);
+    return YOKE_OK;
   }
   return status;
 }
