@@ -174,7 +174,7 @@ else
 fi
 
 # ---- a terminal shows forty of each kind
-if command -v script >/dev/null; then
+if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
   script -qec "'$yoke' info '$fmus/wide2.fmu'" /dev/null </dev/null >out 2>err
   status=$?
   out_has '\.\.\. and [0-9]+ more \(--all shows them\)'
