@@ -26,7 +26,7 @@ typedef struct host_child {
   bool has_unit;
   // watched by a thread of its own, which needs a mapping that never moves
   yoke_shared page;
-  uint64_t base_memory;
+  _Atomic uint64_t base_memory;  // 0: not known yet
 } host_child;
 
 static void say_text(host_child* c, const char* text) {
@@ -65,7 +65,7 @@ static yoke_status open_file(host_child* c, const yoke_unit_file_settings* setti
 
 static yoke_status find_ops(host_child* c, const yoke_unit_file_settings* settings,
                             const yoke_unit_ops** ops) {
-  if (strcmp(settings->kind, "fmu") == 0) {
+  if (strcmp(settings->kind, "fmu") == 0 || strcmp(settings->kind, "circuit") == 0) {
     return open_file(c, settings, ops);
   }
   *ops = yoke__models_find(NULL, settings->path);
@@ -360,7 +360,8 @@ static void note_memory(void* child) {
   const host_child* c = child;
   const uint64_t taken = yoke__process_memory();
   host_control* control = (host_control*)(void*)c->page.bytes;
-  atomic_store(&control->memory, taken > c->base_memory ? taken - c->base_memory : 0);
+  const uint64_t base = atomic_load(&c->base_memory);
+  atomic_store(&control->memory, base > 0 && taken > base ? taken - base : 0);
 }
 
 static void serve_one(host_child* c) {
@@ -434,7 +435,7 @@ static int start(host_child* c, int file) {
     return HOST_EXIT_ORPHAN;
   }
   c->wait = (host_wait){.spin_ns = control->spin_ns, .is_adaptive = control->is_adaptive != 0};
-  c->base_memory = yoke__process_memory();
+  atomic_store(&c->base_memory, yoke__process_memory());
   yoke__process_limit(control->max_memory);
   return 0;
 }
