@@ -76,7 +76,8 @@ endif()
 list(APPEND yoke_libraries m)
 string(APPEND yoke_pc_private " -lpthread -lm")
 
-# ---- optional: HDF5 (serial) and matio; AUTO takes what is there, ON insists
+# ---- optional: HDF5 (serial), matio and KLU; AUTO takes what is there, ON insists
+set(YOKE_KLU AUTO CACHE STRING "Pivots of sparse matrices by KLU: ON, OFF, or AUTO (if the library is there)")
 find_path(HDF5_SERIAL_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial)
 find_library(HDF5_SERIAL_LIBRARY hdf5_serial)
 set(has_hdf5 NO)
@@ -88,6 +89,21 @@ find_library(MATIO_LIBRARY matio)
 set(has_matio NO)
 if(MATIO_INCLUDE_DIR AND MATIO_LIBRARY)
   set(has_matio YES)
+endif()
+
+# KLU with what it stands on; never UMFPACK of the same package, which is GPL
+find_path(KLU_INCLUDE_DIR klu.h PATH_SUFFIXES suitesparse)
+set(klu_libraries "")
+foreach(part klu btf amd colamd suitesparseconfig)
+  find_library(KLU_${part}_LIBRARY ${part})
+  if(KLU_INCLUDE_DIR AND KLU_${part}_LIBRARY)
+    list(APPEND klu_libraries ${KLU_${part}_LIBRARY})
+  endif()
+endforeach()
+list(LENGTH klu_libraries n_klu)
+set(has_klu NO)
+if(n_klu EQUAL 5)
+  set(has_klu YES)
 endif()
 
 macro(yoke_optional option found include library pc define what lost package)
@@ -108,8 +124,11 @@ yoke_optional(YOKE_HDF5 has_hdf5 "${HDF5_SERIAL_INCLUDE_DIR}" "${HDF5_SERIAL_LIB
               YOKE_HAVE_HDF5 "HDF5 (serial)" "no --format hdf5" libhdf5-dev)
 yoke_optional(YOKE_MATIO has_matio "${MATIO_INCLUDE_DIR}" "${MATIO_LIBRARY}" -lmatio
               YOKE_HAVE_MATIO "matio" "no --format mat" libmatio-dev)
+yoke_optional(YOKE_KLU has_klu "${KLU_INCLUDE_DIR}" "${klu_libraries}"
+              "-lklu -lbtf -lamd -lcolamd -lsuitesparseconfig" YOKE_HAVE_KLU "KLU (SuiteSparse)"
+              "sparse matrices are pivoted by our own code alone" libsuitesparse-dev)
 
-# ---- tests: cmocka decides; SUNDIALS only for the reference integrators
+# ---- tests: cmocka decides; SUNDIALS only for the reference integrators, ngspice only for the races
 find_path(CMOCKA_INCLUDE_DIR cmocka.h)
 find_library(CMOCKA_LIBRARY cmocka)
 set(yoke_build_tests NO)
@@ -127,7 +146,7 @@ endif()
 # by name: the package file of SUNDIALS insists on OpenMP, which serial vectors do not need and clang may lack
 set(yoke_sundials "")
 find_path(SUNDIALS_INCLUDE_DIR cvode/cvode.h)
-foreach(part cvode arkode nvecserial sunmatrixdense sunlinsoldense)
+foreach(part cvode arkode ida nvecserial sunmatrixdense sunlinsoldense sunmatrixsparse sunlinsolklu)
   find_library(SUNDIALS_${part}_LIBRARY sundials_${part})
   if(SUNDIALS_INCLUDE_DIR AND SUNDIALS_${part}_LIBRARY)
     list(APPEND yoke_sundials ${SUNDIALS_${part}_LIBRARY})
@@ -135,8 +154,18 @@ foreach(part cvode arkode nvecserial sunmatrixdense sunlinsoldense)
 endforeach()
 list(LENGTH yoke_sundials n_sundials)
 set(yoke_has_sundials NO)
-if(n_sundials EQUAL 5)
+if(n_sundials EQUAL 8 AND KLU_INCLUDE_DIR)
   set(yoke_has_sundials YES)
+  # sunlinsol_klu.h includes klu.h without a folder
+  set(yoke_sundials_includes ${SUNDIALS_INCLUDE_DIR} ${KLU_INCLUDE_DIR})
+endif()
+
+# ngspice as a library: the races of bench/bench_circuits.c
+find_path(NGSPICE_INCLUDE_DIR ngspice/sharedspice.h)
+find_library(NGSPICE_LIBRARY ngspice)
+set(yoke_has_ngspice NO)
+if(NGSPICE_INCLUDE_DIR AND NGSPICE_LIBRARY)
+  set(yoke_has_ngspice YES)
 endif()
 
 if(yoke_missing)

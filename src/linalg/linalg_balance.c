@@ -1,0 +1,572 @@
+// Balanced truncation by the square-root method.
+//
+//   A P + P A^T + B B^T = 0,   A^T Q + Q A + C^T C = 0,   P = Lc Lc^T,  Q = Lo Lo^T
+//   Lo^T Lc = U S V^T,   T_left = S^-1/2 U^T Lo^T,   T_right = Lc V S^-1/2
+//
+// The factors Lc, Lo come directly from the triangular form of A, without P and Q, so that small
+// singular values are right to rounding of the largest instead of to its root. States whose
+// eigenvalues are not clearly in the left half-plane (integrators) have no such P and Q: they are
+// split off first by a block-diagonal form and kept.
+//
+// Sources: B. Moore, IEEE Trans. Autom. Control 26 (1981) 17; K. Glover, Int. J. Control 39 (1984)
+// 1115 (bound); S. Hammarling, IMA J. Numer. Anal. 2 (1982) 303 (factors); M. Tombs, I.
+// Postlethwaite, Int. J. Control 46 (1987) 1319 (square root). Matrices in here are column by
+// column.
+#include "linalg/linalg_balance.h"
+
+#include <complex.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/base_check.h"
+
+#define MAX_STATES 2000
+// real parts above this times the largest eigenvalue: not stable, as far as can be told
+#define APART 1e-11
+// singular values below this times the largest are rounding
+#define FLOOR 1e-14
+
+typedef double _Complex number;
+
+extern void dgebal_(const char* job, const int* n, double a[], const int* lda, int* ilo, int* ihi,
+                    double scale[], int* info, size_t job_length);
+extern void dgees_(const char* jobvs, const char* sort, int (*select)(const double*, const double*),
+                   const int* n, double a[], const int* lda, int* sdim, double wr[], double wi[],
+                   double vs[], const int* ldvs, double work[], const int* lwork, int bwork[],
+                   int* info, size_t jobvs_length, size_t sort_length);
+extern void dtrsen_(const char* job, const char* compq, const int select[], const int* n,
+                    double t[], const int* ldt, double q[], const int* ldq, double wr[],
+                    double wi[], int* m, double* s, double* sep, double work[], const int* lwork,
+                    int iwork[], const int* liwork, int* info, size_t job_length,
+                    size_t compq_length);
+extern void dtrsyl_(const char* trana, const char* tranb, const int* isgn, const int* m,
+                    const int* n, const double a[], const int* lda, const double b[],
+                    const int* ldb, double c[], const int* ldc, double* scale, int* info,
+                    size_t trana_length, size_t tranb_length);
+extern void zgees_(const char* jobvs, const char* sort, int (*select)(const number*), const int* n,
+                   number a[], const int* lda, int* sdim, number w[], number vs[], const int* ldvs,
+                   number work[], const int* lwork, double rwork[], int bwork[], int* info,
+                   size_t jobvs_length, size_t sort_length);
+extern void dgesvd_(const char* jobu, const char* jobvt, const int* m, const int* n, double a[],
+                    const int* lda, double s[], double u[], const int* ldu, double vt[],
+                    const int* ldvt, double work[], const int* lwork, int* info, size_t jobu_length,
+                    size_t jobvt_length);
+
+#if defined(__GNUC__)
+extern void openblas_set_num_threads(int n) __attribute__((weak));
+
+// Threads would change the order of sums. The symbol is weak: another BLAS does not have it.
+static void use_one_thread(void) {
+  if (openblas_set_num_threads != NULL) {
+    openblas_set_num_threads(1);
+  }
+}
+#else
+static void use_one_thread(void) {}
+#endif
+
+typedef struct balance {
+  yoke_balance_model model;
+  yoke_arena scratch;
+  size_t n1, n2;          // stable, apart
+  double *A, *Q, *scale;  // triangular form of the scaled A; x = scale Q ...
+  double* X;              // n1 x n2
+  double *W, *V;          // W^T: n x n, V: n x n: x = scale V z, z = W^T x / scale
+  double *B, *C;          // n x n_u, n_y x n in z
+  double *Lc, *Lo;        // n1 x 2 n1
+  double *U, *S, *Vt;     // of Lo^T Lc
+} balance;
+
+static void* take(balance* b, size_t count, size_t size, yoke_status* status) {
+  void* at = yoke__arena_array(&b->scratch, count + 1, size);
+  *status = at == NULL ? YOKE_NO_MEMORY : *status;
+  return at;
+}
+
+// C (m x n) := A (m x k) B (k x n), leading dimensions given
+static void mul(size_t m, size_t k, size_t n, const double A[], size_t lda, const double B[],
+                size_t ldb, double C[], size_t ldc) {
+  for (size_t j = 0; j < n; j++) {
+    memset(C + j * ldc, 0, m * sizeof *C);
+    for (size_t s = 0; s < k; s++) {
+      const double factor = B[s + j * ldb];
+      for (size_t i = 0; i < m; i++) {
+        C[i + j * ldc] += factor * A[i + s * lda];
+      }
+    }
+  }
+}
+
+// C (m x n) := A^T B, A k x m, B k x n
+static void mul_transposed(size_t m, size_t k, size_t n, const double A[], size_t lda,
+                           const double B[], size_t ldb, double C[], size_t ldc) {
+  for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < m; i++) {
+      double sum = 0.0;
+      for (size_t s = 0; s < k; s++) {
+        sum += A[s + i * lda] * B[s + j * ldb];
+      }
+      C[i + j * ldc] = sum;
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// triangular form, the stable part first
+
+static yoke_status schur(balance* b, double wr[], double wi[]) {
+  const int n = (int)b->model.n;
+  int low = 0, high = 0, info = 0, n_selected = 0, n_work = -1;
+  double wanted = 0.0;
+  yoke_status status = YOKE_OK;
+  dgebal_("S", &n, b->A, &n, &low, &high, b->scale, &info, 1);
+  dgees_("V", "N", NULL, &n, b->A, &n, &n_selected, wr, wi, b->Q, &n, &wanted, &n_work, NULL, &info,
+         1, 1);
+  n_work = (int)wanted;
+  double* work = take(b, (size_t)n_work, sizeof *work, &status);
+  YOKE_TRY(status);
+  dgees_("V", "N", NULL, &n, b->A, &n, &n_selected, wr, wi, b->Q, &n, work, &n_work, NULL, &info, 1,
+         1);
+  return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
+}
+
+static yoke_status stable_first(balance* b, double wr[], double wi[]) {
+  const int n = (int)b->model.n;
+  const int n_work = n * n > 1 ? n * n : 1;
+  int info = 0, n_stable = 0;
+  double largest = 0.0, s = 0.0, sep = 0.0;
+  yoke_status status = YOKE_OK;
+  int* select = take(b, b->model.n, sizeof *select, &status);
+  int* whole = take(b, (size_t)n_work, sizeof *whole, &status);
+  double* work = take(b, (size_t)n_work, sizeof *work, &status);
+  YOKE_TRY(status);
+  for (int i = 0; i < n; i++) {
+    largest = fmax(largest, hypot(wr[i], wi[i]));
+  }
+  for (int i = 0; i < n; i++) {
+    select[i] = wr[i] < -APART * largest;
+  }
+  dtrsen_("N", "V", select, &n, b->A, &n, b->Q, &n, wr, wi, &n_stable, &s, &sep, work, &n_work,
+          whole, &n_work, &info, 1, 1);
+  b->n1 = (size_t)n_stable;
+  b->n2 = b->model.n - b->n1;
+  return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
+}
+
+// T11 X - X T22 = -T12, then V = Q [1 X; 0 1], W^T = [1 -X; 0 1] Q^T
+static yoke_status split(balance* b) {
+  const size_t n = b->model.n;
+  const int n_all = (int)n, n1 = (int)b->n1, n2 = (int)b->n2, minus = -1;
+  const int ld = n1 > 0 ? n1 : 1;
+  double scale = 1.0;
+  int info = 0;
+  for (size_t j = 0; j < b->n2; j++) {
+    for (size_t i = 0; i < b->n1; i++) {
+      b->X[i + j * b->n1] = -b->A[i + (b->n1 + j) * n];
+    }
+  }
+  if (n1 > 0 && n2 > 0) {
+    dtrsyl_("N", "N", &minus, &n1, &n2, b->A, &n_all, b->A + b->n1 * n + b->n1, &n_all, b->X, &ld,
+            &scale, &info, 1, 1);
+  }
+  if (info < 0) {
+    return YOKE_NO_CONVERGENCE;
+  }
+  for (size_t j = 0; j < b->n1 * b->n2; j++) {
+    b->X[j] /= scale;
+  }
+  memcpy(b->V, b->Q, n * n * sizeof *b->V);
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n; j++) {
+      b->W[j + i * n] = b->Q[i + j * n];
+    }
+  }
+  for (size_t j = 0; j < b->n2; j++) {
+    for (size_t k = 0; k < b->n1; k++) {
+      const double x = b->X[k + j * b->n1];
+      for (size_t i = 0; i < n; i++) {
+        b->V[i + (b->n1 + j) * n] += x * b->Q[i + k * n];
+        b->W[k + i * n] -= x * b->Q[i + (b->n1 + j) * n];
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+// B and C in the new coordinates
+static void transform(balance* b) {
+  const yoke_balance_model* m = &b->model;
+  for (size_t i = 0; i < m->n; i++) {
+    for (size_t j = 0; j < m->n; j++) {
+      b->V[i + j * m->n] *= b->scale[i];
+      b->W[j + i * m->n] /= b->scale[i];
+    }
+  }
+  for (size_t i = 0; i < m->n; i++) {
+    for (size_t j = 0; j < m->n_u; j++) {
+      double sum = 0.0;
+      for (size_t s = 0; s < m->n; s++) {
+        sum += b->W[i + s * m->n] * m->B[s * m->n_u + j];
+      }
+      b->B[i + j * m->n] = sum;
+    }
+  }
+  for (size_t i = 0; i < m->n_y; i++) {
+    for (size_t j = 0; j < m->n; j++) {
+      double sum = 0.0;
+      for (size_t s = 0; s < m->n; s++) {
+        sum += m->C[i * m->n + s] * b->V[s + j * m->n];
+      }
+      b->C[i + j * m->n_y] = sum;
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// factors of the Gramians
+
+// (T + shift) u = r for the leading n rows of the upper triangular T (leading dimension ld), in
+// place
+static void solve_upper(size_t n, const number T[], size_t ld, number shift, number r[]) {
+  for (size_t j = n; j-- > 0;) {
+    r[j] /= T[j + j * ld] + shift;
+    for (size_t i = 0; i < j; i++) {
+      r[i] -= T[i + j * ld] * r[j];
+    }
+  }
+}
+
+// U upper triangular with T U U^H + U U^H T^H + B B^H = 0, T n x n upper triangular and stable, B n
+// x m. Column by column from the last: with b the last row of B and l the last eigenvalue
+//   tau = |b| / sqrt(-2 Re l),  (T1 + conj(l)) u = -(t tau + B1 b^H / tau),  B1 := B1 - u b / tau
+// B is overwritten.
+static void factor(size_t n, size_t m, const number T[], number B[], number U[]) {
+  for (size_t k = n; k-- > 0;) {
+    const number lambda = T[k + k * n];
+    double size = 0.0;
+    for (size_t j = 0; j < m; j++) {
+      size = hypot(size, cabs(B[k + j * n]));
+    }
+    const double tau = size / sqrt(-2.0 * creal(lambda));
+    number* u = U + k * n;
+    u[k] = tau;
+    if (!(tau > 0.0)) {
+      continue;
+    }
+    for (size_t i = 0; i < k; i++) {
+      number sum = T[i + k * n] * tau;
+      for (size_t j = 0; j < m; j++) {
+        sum += B[i + j * n] * conj(B[k + j * n]) / tau;
+      }
+      u[i] = -sum;
+    }
+    solve_upper(k, T, n, conj(lambda), u);
+    for (size_t j = 0; j < m; j++) {
+      const number b = B[k + j * n] / tau;
+      for (size_t i = 0; i < k; i++) {
+        B[i + j * n] -= u[i] * b;
+      }
+    }
+  }
+}
+
+// L := [Re F, Im F], F = Z U, columns of Z possibly in reverse order: F F^H is real.
+static void spread(size_t n, const number Z[], bool is_reversed, const number U[], double L[]) {
+  for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < n; i++) {
+      number sum = 0.0;
+      for (size_t s = 0; s <= j; s++) {
+        sum += Z[i + (is_reversed ? n - 1 - s : s) * n] * U[s + j * n];
+      }
+      L[i + j * n] = creal(sum);
+      L[i + (n + j) * n] = cimag(sum);
+    }
+  }
+}
+
+static yoke_status complex_schur(balance* b, number T[], number Z[]) {
+  const int n = (int)b->n1;
+  int info = 0, n_selected = 0, n_work = -1;
+  number wanted = 0.0;
+  yoke_status status = YOKE_OK;
+  number* w = take(b, b->n1, sizeof *w, &status);
+  double* rwork = take(b, b->n1, sizeof *rwork, &status);
+  YOKE_TRY(status);
+  for (size_t j = 0; j < b->n1; j++) {
+    for (size_t i = 0; i < b->n1; i++) {
+      T[i + j * b->n1] = b->A[i + j * b->model.n];
+    }
+  }
+  zgees_("V", "N", NULL, &n, T, &n, &n_selected, w, Z, &n, &wanted, &n_work, rwork, NULL, &info, 1,
+         1);
+  n_work = (int)creal(wanted);
+  number* work = take(b, (size_t)n_work, sizeof *work, &status);
+  YOKE_TRY(status);
+  zgees_("V", "N", NULL, &n, T, &n, &n_selected, w, Z, &n, work, &n_work, rwork, NULL, &info, 1, 1);
+  return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
+}
+
+// the controllability factor with T and Z^H B
+static void factor_controllability(const balance* b, const number T[], const number Z[], number R[],
+                                   number U[]) {
+  const size_t n = b->n1;
+  for (size_t j = 0; j < b->model.n_u; j++) {
+    for (size_t i = 0; i < n; i++) {
+      number sum = 0.0;
+      for (size_t s = 0; s < n; s++) {
+        sum += conj(Z[s + i * n]) * b->B[s + j * b->model.n];
+      }
+      R[i + j * n] = sum;
+    }
+  }
+  factor(n, b->model.n_u, T, R, U);
+  spread(n, Z, false, U, b->Lc);
+}
+
+// the observability factor: the same with T^H, which is upper triangular with its order reversed
+static void factor_observability(const balance* b, const number T[], const number Z[], number R[],
+                                 number reversed[], number U[]) {
+  const size_t n = b->n1, m = b->model.n_y;
+  for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < n; i++) {
+      reversed[i + j * n] = conj(T[(n - 1 - j) + (n - 1 - i) * n]);
+    }
+  }
+  for (size_t j = 0; j < m; j++) {
+    for (size_t i = 0; i < n; i++) {
+      number sum = 0.0;
+      for (size_t s = 0; s < n; s++) {
+        sum += conj(Z[s + (n - 1 - i) * n]) * b->C[j + s * m];
+      }
+      R[i + j * n] = sum;
+    }
+  }
+  memset(U, 0, n * n * sizeof *U);
+  factor(n, m, reversed, R, U);
+  spread(n, Z, true, U, b->Lo);
+}
+
+static yoke_status find_factors(balance* b) {
+  const size_t n = b->n1;
+  const size_t m = b->model.n_u > b->model.n_y ? b->model.n_u : b->model.n_y;
+  yoke_status status = YOKE_OK;
+  number* T = take(b, n * n, sizeof *T, &status);
+  number* Z = take(b, n * n, sizeof *Z, &status);
+  number* U = take(b, n * n, sizeof *U, &status);
+  number* reversed = take(b, n * n, sizeof *reversed, &status);
+  number* R = take(b, n * m, sizeof *R, &status);
+  YOKE_TRY(status);
+  YOKE_TRY(complex_schur(b, T, Z));
+  factor_controllability(b, T, Z, R, U);
+  factor_observability(b, T, Z, R, reversed, U);
+  return YOKE_OK;
+}
+
+// Lo^T Lc = U S Vt
+static yoke_status find_values(balance* b) {
+  const size_t n = b->n1, wide = 2 * n;
+  const int size = (int)wide;
+  int info = 0, n_work = -1;
+  double wanted = 0.0;
+  yoke_status status = YOKE_OK;
+  double* product = take(b, wide * wide, sizeof *product, &status);
+  YOKE_TRY(status);
+  mul_transposed(wide, n, wide, b->Lo, n, b->Lc, n, product, wide);
+  dgesvd_("A", "A", &size, &size, product, &size, b->S, b->U, &size, b->Vt, &size, &wanted, &n_work,
+          &info, 1, 1);
+  n_work = (int)wanted;
+  double* work = take(b, (size_t)n_work, sizeof *work, &status);
+  YOKE_TRY(status);
+  dgesvd_("A", "A", &size, &size, product, &size, b->S, b->U, &size, b->Vt, &size, work, &n_work,
+          &info, 1, 1);
+  return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
+}
+
+// -------------------------------------------------------------------------------------------------
+// the reduced model
+
+// How many of the stable states stay.
+static size_t choose(const balance* b, size_t order, double tolerance) {
+  size_t n_real = 0;
+  while (n_real < b->n1 && b->S[n_real] > FLOOR * b->S[0]) {
+    n_real++;
+  }
+  if (order > 0) {
+    const size_t left = order > b->n2 ? order - b->n2 : 0;
+    return left < n_real ? left : n_real;
+  }
+  double dropped = 0.0;
+  for (size_t i = b->n1; i-- > n_real;) {
+    dropped += 2.0 * b->S[i];
+  }
+  while (n_real > 0 && dropped + 2.0 * b->S[n_real - 1] <= tolerance) {
+    dropped += 2.0 * b->S[--n_real];
+  }
+  return n_real;
+}
+
+// T_left (r x n1) and T_right (n1 x r)
+static void projections(const balance* b, size_t r, double left[], double right[]) {
+  const size_t n = b->n1, wide = 2 * n;
+  for (size_t k = 0; k < r; k++) {
+    const double weight = 1.0 / sqrt(b->S[k]);
+    for (size_t i = 0; i < n; i++) {
+      double sum_left = 0.0, sum_right = 0.0;
+      for (size_t s = 0; s < wide; s++) {
+        sum_left += b->U[s + k * wide] * b->Lo[i + s * n];
+        sum_right += b->Vt[k + s * wide] * b->Lc[i + s * n];
+      }
+      left[k + i * r] = weight * sum_left;
+      right[i + k * n] = weight * sum_right;
+    }
+  }
+}
+
+// The stable part, projected, into the leading rows and columns of the result.
+static yoke_status put_stable(balance* b, size_t r, yoke_reduction* out) {
+  const yoke_balance_model* m = &b->model;
+  const size_t n = b->n1;
+  yoke_status status = YOKE_OK;
+  double* left = take(b, r * n, sizeof *left, &status);
+  double* right = take(b, n * r, sizeof *right, &status);
+  double* AR = take(b, n * r, sizeof *AR, &status);
+  double* small = take(b, r * (r + m->n + m->n_u) + m->n_y * r, sizeof *small, &status);
+  YOKE_TRY(status);
+  projections(b, r, left, right);
+  mul(n, n, r, b->A, m->n, right, n, AR, n);
+  mul(r, n, r, left, r, AR, n, small, r);
+  for (size_t i = 0; i < r; i++) {
+    for (size_t j = 0; j < r; j++) {
+      out->A[i * out->n + j] = small[i + j * r];
+    }
+  }
+  mul(r, n, m->n_u, left, r, b->B, m->n, small, r);
+  for (size_t i = 0; i < r; i++) {
+    for (size_t j = 0; j < m->n_u; j++) {
+      out->B[i * m->n_u + j] = small[i + j * r];
+    }
+  }
+  mul(r, n, m->n, left, r, b->W, m->n, small, r);
+  for (size_t i = 0; i < r; i++) {
+    for (size_t j = 0; j < m->n; j++) {
+      out->T[i * m->n + j] = small[i + j * r];
+    }
+  }
+  mul(m->n_y, n, r, b->C, m->n_y, right, n, small, m->n_y);
+  for (size_t i = 0; i < m->n_y; i++) {
+    for (size_t j = 0; j < r; j++) {
+      out->C[i * out->n + j] = small[i + j * m->n_y];
+    }
+  }
+  return YOKE_OK;
+}
+
+// What is not stable, as it is, behind it.
+static void put_apart(const balance* b, size_t r, yoke_reduction* out) {
+  const yoke_balance_model* m = &b->model;
+  for (size_t i = 0; i < b->n2; i++) {
+    for (size_t j = 0; j < b->n2; j++) {
+      out->A[(r + i) * out->n + r + j] = b->A[b->n1 + i + (b->n1 + j) * m->n];
+    }
+    for (size_t j = 0; j < m->n_u; j++) {
+      out->B[(r + i) * m->n_u + j] = b->B[b->n1 + i + j * m->n];
+    }
+    for (size_t j = 0; j < m->n; j++) {
+      out->T[(r + i) * m->n + j] = b->W[b->n1 + i + j * m->n];
+    }
+    for (size_t j = 0; j < m->n_y; j++) {
+      out->C[j * out->n + r + i] = b->C[j + (b->n1 + i) * m->n_y];
+    }
+  }
+}
+
+static yoke_status put(balance* b, size_t r, yoke_arena* arena, yoke_reduction* out) {
+  const yoke_balance_model* m = &b->model;
+  const size_t n = r + b->n2;
+  *out = (yoke_reduction){.n = n, .n_apart = b->n2, .n_hankel = b->n1};
+  out->A = yoke__arena_array(arena, n * n + 1, sizeof(double));
+  out->B = yoke__arena_array(arena, n * m->n_u + 1, sizeof(double));
+  out->C = yoke__arena_array(arena, m->n_y * n + 1, sizeof(double));
+  out->T = yoke__arena_array(arena, n * m->n + 1, sizeof(double));
+  out->hankel = yoke__arena_array(arena, b->n1 + 1, sizeof(double));
+  if (out->A == NULL || out->B == NULL || out->C == NULL || out->T == NULL || out->hankel == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  memcpy(out->hankel, b->S, b->n1 * sizeof(double));
+  for (size_t i = b->n1; i-- > r;) {
+    out->bound += 2.0 * b->S[i];
+  }
+  put_apart(b, r, out);
+  return put_stable(b, r, out);
+}
+
+static yoke_status take_memory(balance* b) {
+  const yoke_balance_model* m = &b->model;
+  const size_t n = m->n;
+  yoke_status status = YOKE_OK;
+  b->A = take(b, n * n, sizeof(double), &status);
+  b->Q = take(b, n * n, sizeof(double), &status);
+  b->scale = take(b, n, sizeof(double), &status);
+  b->X = take(b, n * n, sizeof(double), &status);
+  b->W = take(b, n * n, sizeof(double), &status);
+  b->V = take(b, n * n, sizeof(double), &status);
+  b->B = take(b, n * m->n_u, sizeof(double), &status);
+  b->C = take(b, m->n_y * n, sizeof(double), &status);
+  b->Lc = take(b, 2 * n * n, sizeof(double), &status);
+  b->Lo = take(b, 2 * n * n, sizeof(double), &status);
+  b->U = take(b, 4 * n * n, sizeof(double), &status);
+  b->S = take(b, 2 * n, sizeof(double), &status);
+  b->Vt = take(b, 4 * n * n, sizeof(double), &status);
+  return status;
+}
+
+static yoke_status run(balance* b, size_t n_wanted, double tolerance, yoke_arena* arena,
+                       yoke_reduction* out) {
+  const yoke_balance_model* m = &b->model;
+  yoke_status status = YOKE_OK;
+  YOKE_TRY(take_memory(b));
+  double* wr = take(b, m->n, sizeof *wr, &status);
+  double* wi = take(b, m->n, sizeof *wi, &status);
+  YOKE_TRY(status);
+  for (size_t i = 0; i < m->n; i++) {
+    for (size_t j = 0; j < m->n; j++) {
+      b->A[i + j * m->n] = m->A[i * m->n + j];
+    }
+  }
+  if (m->n > 0) {
+    YOKE_TRY(schur(b, wr, wi));
+    YOKE_TRY(stable_first(b, wr, wi));
+    YOKE_TRY(split(b));
+    transform(b);
+  }
+  if (b->n1 > 0) {
+    YOKE_TRY(find_factors(b));
+    YOKE_TRY(find_values(b));
+  }
+  return put(b, choose(b, n_wanted, tolerance), arena, out);
+}
+
+static bool are_finite(const double numbers[], size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (!yoke__is_finite(numbers[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+yoke_status yoke__balance_reduce(const yoke_balance_model* model, size_t order, double tolerance,
+                                 yoke_arena* arena, yoke_reduction* out) {
+  const size_t n = model->n;
+  // LAPACK does not promise to return when it meets a NaN
+  if (n > MAX_STATES || !are_finite(model->A, n * n) || !are_finite(model->B, n * model->n_u) ||
+      !are_finite(model->C, model->n_y * n)) {
+    return YOKE_BAD_ARG;
+  }
+  balance b = {.model = *model};
+  use_one_thread();
+  const yoke_status status = run(&b, order, tolerance, arena, out);
+  yoke__arena_free(&b.scratch);
+  return status;
+}

@@ -1,0 +1,178 @@
+// Small systems without zeros to skip: P A = L U with partial pivoting, row by row, pivots as
+// reciprocals (Golub and Van Loan, Matrix Computations, 4th ed., algorithm 3.4.1). Pivots are
+// chosen anew each time, so nothing can grow and nothing needs to be repaired.
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg_sparse_part.h"
+
+// The row at or below k with the largest element in column k, a NaN at once.
+static inline int32_t find_pivot(int32_t n, const double A[], int32_t k) {
+  int32_t best = k;
+  double largest = fabs(A[k * n + k]);
+  for (int32_t i = k + 1; i < n; i++) {
+    const double a = fabs(A[i * n + k]);
+    if (!(a <= largest)) {
+      best = i;
+      largest = a;
+    }
+  }
+  return best;
+}
+
+static inline void swap_rows(int32_t n, double A[], int32_t rows[], int32_t i, int32_t j) {
+  for (int32_t c = 0; c < n; c++) {
+    const double a = A[i * n + c];
+    A[i * n + c] = A[j * n + c];
+    A[j * n + c] = a;
+  }
+  const int32_t row = rows[i];
+  rows[i] = rows[j];
+  rows[j] = row;
+}
+
+// Elimination in place; returns the first column without a pivot above its limit, n: none.
+// limits NULL: any pivot but 0 will do.
+static inline int32_t eliminate(int32_t n, double A[], int32_t rows[], const double limits[]) {
+  for (int32_t k = 0; k < n; k++) {
+    const int32_t p = find_pivot(n, A, k);
+    const double pivot = A[p * n + k], limit = limits == NULL ? 0.0 : limits[k];
+    if (!(fabs(pivot) > limit && fabs(pivot) <= DBL_MAX)) {
+      return k;
+    }
+    if (p != k) {
+      swap_rows(n, A, rows, p, k);
+    }
+    const double inverse = 1.0 / pivot;
+    A[k * n + k] = inverse;
+    const double* restrict u = A + (ptrdiff_t)k * n;
+    for (int32_t i = k + 1; i < n; i++) {
+      double* restrict a = A + (ptrdiff_t)i * n;
+      if (a[k] == 0.0) {
+        continue;  // often, in a circuit
+      }
+      const double l = a[k] * inverse;
+      a[k] = l;
+      for (int32_t c = k + 1; c < n; c++) {
+        a[c] -= l * u[c];
+      }
+    }
+  }
+  return n;
+}
+
+// The matrix with all its zeros; false if a value is NaN or infinite, which zero factors would hide.
+static bool scatter(int32_t n, int32_t n_nonzeros, const int32_t place[], const double values[],
+                    double lu[], int32_t rows[]) {
+  memset(lu, 0, (size_t)n * (size_t)n * sizeof *lu);
+  double check = 0.0;
+  for (int32_t e = 0; e < n_nonzeros; e++) {
+    lu[place[e]] = values[e];
+    check += 0.0 * values[e];
+  }
+  for (int32_t i = 0; i < n; i++) {
+    rows[i] = i;
+  }
+  return check == 0.0;
+}
+
+yoke_status yoke__sparse_dense_refactor(int32_t n, int32_t n_nonzeros, const int32_t place[],
+                                        const double values[], double lu[], int32_t rows[],
+                                        int32_t* column) {
+  if (!scatter(n, n_nonzeros, place, values, lu, rows)) {
+    return YOKE_SINGULAR;
+  }
+  int32_t done = 0;
+  switch (n) {
+  case 1:
+    done = eliminate(1, lu, rows, NULL);
+    break;
+  case 2:
+    done = eliminate(2, lu, rows, NULL);
+    break;
+  case 3:
+    done = eliminate(3, lu, rows, NULL);
+    break;
+  case 4:
+    done = eliminate(4, lu, rows, NULL);
+    break;
+  default:
+    done = eliminate(n, lu, rows, NULL);
+    break;
+  }
+  if (done < n && column != NULL) {
+    *column = done;
+  }
+  return done == n ? YOKE_OK : YOKE_SINGULAR;
+}
+
+yoke_status yoke__sparse_dense_rank(int32_t n, int32_t n_nonzeros, const int32_t place[],
+                                    const double values[], double lu[], int32_t rows[],
+                                    double limits[], int32_t* column) {
+  if (!scatter(n, n_nonzeros, place, values, lu, rows)) {
+    return YOKE_SINGULAR;
+  }
+  for (int32_t i = 0; i < n; i++) {
+    double largest = 0.0;
+    for (int32_t c = 0; c < n; c++) {
+      largest = fmax(largest, fabs(lu[i * n + c]));
+    }
+    for (int32_t c = 0; c < n && largest > 0.0; c++) {
+      lu[i * n + c] /= largest;
+    }
+  }
+
+  // what rounding leaves of a cancellation is no pivot
+  for (int32_t c = 0; c < n; c++) {
+    double largest = 0.0;
+    for (int32_t i = 0; i < n; i++) {
+      largest = fmax(largest, fabs(lu[i * n + c]));
+    }
+    limits[c] = 2.0 * DBL_EPSILON * largest;
+  }
+  const int32_t done = eliminate(n, lu, rows, limits);
+  if (done < n && column != NULL) {
+    *column = done;
+  }
+  return done == n ? YOKE_OK : YOKE_SINGULAR;
+}
+
+static inline void substitute(int32_t n, const double lu[], const int32_t rows[], double b[],
+                              double w[]) {
+  for (int32_t i = 0; i < n; i++) {
+    double s = b[rows[i]];
+    for (int32_t c = 0; c < i; c++) {
+      s -= lu[i * n + c] * w[c];
+    }
+    w[i] = s;
+  }
+  for (int32_t i = n; i-- > 0;) {
+    double s = w[i];
+    for (int32_t c = n - 1; c > i; c--) {
+      s -= lu[i * n + c] * b[c];
+    }
+    b[i] = s * lu[i * n + i];
+  }
+}
+
+void yoke__sparse_dense_solve(int32_t n, const double lu[], const int32_t rows[], double b[],
+                              double w[]) {
+  switch (n) {
+  case 1:
+    substitute(1, lu, rows, b, w);
+    break;
+  case 2:
+    substitute(2, lu, rows, b, w);
+    break;
+  case 3:
+    substitute(3, lu, rows, b, w);
+    break;
+  case 4:
+    substitute(4, lu, rows, b, w);
+    break;
+  default:
+    substitute(n, lu, rows, b, w);
+    break;
+  }
+}

@@ -1,0 +1,259 @@
+// KLU of SuiteSparse (T. A. Davis, E. Palamadai Natarajan, Algorithm 907, ACM Transactions on
+// Mathematical Software 37, 2010): its choice of pivots for our own factors, and its refactor and
+// solve as a kernel to compare with. Without the library (YOKE_HAVE_KLU not defined) everything
+// here answers YOKE_NO_SUPPORT.
+#include <math.h>
+#include <string.h>
+
+#include "linalg/linalg_sparse_part.h"
+
+#ifdef YOKE_HAVE_KLU
+
+#include <klu.h>
+
+struct yoke_sparse_klu {
+  const yoke_sparse_matrix* matrix;
+  klu_common common;
+  klu_symbolic* symbolic;
+  klu_numeric** numeric;  // per slot
+  size_t n_slots;
+  int32_t *starts, *rows;  // KLU wants them without const
+  double* values;
+};
+
+bool yoke__sparse_has_klu(void) {
+  return true;
+}
+
+static void set_up(klu_common* common, double tolerance, bool use_colamd) {
+  (void)klu_defaults(common);
+  common->tol = tolerance;
+  common->ordering = use_colamd ? 1 : 0;
+  common->btf = 1;
+  common->scale = 2;  // by the largest of the row
+}
+
+static yoke_status status_of(const klu_common* common) {
+  switch (common->status) {
+  case KLU_OK:
+    return YOKE_OK;
+  case KLU_OUT_OF_MEMORY:
+    return YOKE_NO_MEMORY;
+  case KLU_SINGULAR:
+    return YOKE_SINGULAR;
+  default:
+    return YOKE_BAD_ARG;
+  }
+}
+
+static yoke_status copy_matrix(yoke_sparse_klu* self, yoke_arena* arena) {
+  const yoke_sparse_matrix* m = self->matrix;
+  const size_t n = (size_t)m->n, n_nonzeros = (size_t)m->n_nonzeros;
+  self->starts = yoke__arena_array(arena, n + 1, sizeof *self->starts);
+  self->rows = yoke__arena_array(arena, n_nonzeros, sizeof *self->rows);
+  self->values = yoke__arena_array(arena, n_nonzeros, sizeof *self->values);
+  if (self->starts == NULL || self->rows == NULL || self->values == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  memcpy(self->starts, m->starts, (n + 1) * sizeof *self->starts);
+  memcpy(self->rows, m->rows, n_nonzeros * sizeof *self->rows);
+  return YOKE_OK;
+}
+
+static yoke_status create(const yoke_sparse_matrix* matrix, size_t n_slots, double tolerance,
+                          bool use_colamd, yoke_arena* arena, yoke_sparse_klu** out) {
+  yoke_sparse_klu* self = yoke__arena_take(arena, sizeof *self);
+  if (self == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  self->matrix = matrix;
+  self->n_slots = n_slots;
+  self->numeric = yoke__arena_array(arena, n_slots, sizeof(void*));
+  if (self->numeric == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  YOKE_TRY(copy_matrix(self, arena));
+  set_up(&self->common, tolerance, use_colamd);
+  self->symbolic = klu_analyze(matrix->n, self->starts, self->rows, &self->common);
+
+  // a structurally singular pattern is no error before there are values
+  if (self->symbolic == NULL) {
+    return status_of(&self->common);
+  }
+  *out = self;
+  return YOKE_OK;
+}
+
+yoke_status yoke__sparse_klu_create(const yoke_sparse_matrix* matrix, size_t n_slots,
+                                    double tolerance, yoke_arena* arena, yoke_sparse_klu** out) {
+  return create(matrix, n_slots, tolerance, false, arena, out);
+}
+
+void yoke__sparse_klu_destroy(yoke_sparse_klu* self) {
+  if (self == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < self->n_slots; i++) {
+    (void)klu_free_numeric(&self->numeric[i], &self->common);
+  }
+  (void)klu_free_symbolic(&self->symbolic, &self->common);
+}
+
+// NaN and infinities are nothing that KLU refuses: false if there are any.
+static bool copy_values(yoke_sparse_klu* self, const double values[]) {
+  double check = 0.0;
+  for (int32_t e = 0; e < self->matrix->n_nonzeros; e++) {
+    self->values[e] = values[e];
+    check += 0.0 * values[e];
+  }
+  return check == 0.0;
+}
+
+yoke_status yoke__sparse_klu_factor(yoke_sparse_klu* self, size_t slot, const double values[],
+                                    int32_t* singular_column) {
+  klu_numeric** numeric = &self->numeric[slot];
+  (void)klu_free_numeric(numeric, &self->common);
+  if (!copy_values(self, values)) {
+    return YOKE_SINGULAR;
+  }
+  self->common.singular_col = -1;
+  *numeric = klu_factor(self->starts, self->rows, self->values, self->symbolic, &self->common);
+  yoke_status status = status_of(&self->common);
+
+  if (status == YOKE_OK && *numeric != NULL) {
+    (void)klu_rcond(self->symbolic, *numeric, &self->common);
+    status = self->common.rcond > 0.0 ? YOKE_OK : YOKE_SINGULAR;
+  }
+  if (status == YOKE_SINGULAR) {
+    if (singular_column != NULL && self->common.singular_col >= 0 &&
+        self->common.singular_col < self->matrix->n) {
+      *singular_column = self->common.singular_col;
+    }
+    (void)klu_free_numeric(numeric, &self->common);
+  }
+  return status;
+}
+
+yoke_status yoke__sparse_klu_refactor(yoke_sparse_klu* self, size_t slot, const double values[],
+                                      double growth_limit, double* growth) {
+  klu_numeric* numeric = self->numeric[slot];
+  if (numeric == NULL || !copy_values(self, values)) {
+    return YOKE_SINGULAR;
+  }
+  if (!klu_refactor(self->starts, self->rows, self->values, self->symbolic, numeric,
+                    &self->common)) {
+    return YOKE_SINGULAR;
+  }
+  (void)klu_rgrowth(self->starts, self->rows, self->values, self->symbolic, numeric, &self->common);
+  *growth = 1.0 / self->common.rgrowth;
+  (void)klu_rcond(self->symbolic, numeric, &self->common);
+  return *growth <= growth_limit && self->common.rcond > 0.0 ? YOKE_OK : YOKE_SINGULAR;
+}
+
+void yoke__sparse_klu_solve(yoke_sparse_klu* self, size_t slot, double b[]) {
+  (void)klu_solve(self->symbolic, self->numeric[slot], self->matrix->n, 1, b, &self->common);
+}
+
+size_t yoke__sparse_klu_n_factors(const yoke_sparse_klu* self) {
+  const klu_numeric* numeric = self->numeric[0];
+  return numeric == NULL ? 0 : (size_t)numeric->lnz + (size_t)numeric->unz;
+}
+
+double yoke__sparse_klu_rcond(yoke_sparse_klu* self, size_t slot) {
+  (void)klu_rcond(self->symbolic, self->numeric[slot], &self->common);
+  return self->common.rcond;
+}
+
+yoke_status yoke__sparse_klu_order(const yoke_sparse_matrix* matrix, const double values[],
+                                   double tolerance, bool use_colamd, yoke_sparse_order* order) {
+  yoke_arena arena = {0};
+  yoke_sparse_klu* self = NULL;
+  yoke_status status = create(matrix, 1, tolerance, use_colamd, &arena, &self);
+  if (self != NULL) {
+    status = yoke__sparse_klu_factor(self, 0, values, NULL);
+  }
+  if (self != NULL && status == YOKE_OK) {
+    const size_t bytes = (size_t)matrix->n * sizeof *order->row;
+    memcpy(order->row, self->numeric[0]->Pnum, bytes);
+    memcpy(order->col, self->symbolic->Q, bytes);
+  }
+  yoke__sparse_klu_destroy(self);
+  yoke__arena_free(&arena);
+  return status;
+}
+
+#else
+
+// NOLINTBEGIN(readability-non-const-parameter): the functions above write through them
+
+struct yoke_sparse_klu {
+  int nothing;
+};
+
+bool yoke__sparse_has_klu(void) {
+  return false;
+}
+
+yoke_status yoke__sparse_klu_order(const yoke_sparse_matrix* matrix, const double values[],
+                                   double tolerance, bool use_colamd, yoke_sparse_order* order) {
+  (void)matrix;
+  (void)values;
+  (void)tolerance;
+  (void)use_colamd;
+  (void)order;
+  return YOKE_NO_SUPPORT;
+}
+
+yoke_status yoke__sparse_klu_create(const yoke_sparse_matrix* matrix, size_t n_slots,
+                                    double tolerance, yoke_arena* arena, yoke_sparse_klu** out) {
+  (void)matrix;
+  (void)n_slots;
+  (void)tolerance;
+  (void)arena;
+  (void)out;
+  return YOKE_NO_SUPPORT;
+}
+
+void yoke__sparse_klu_destroy(yoke_sparse_klu* self) {
+  (void)self;
+}
+
+yoke_status yoke__sparse_klu_factor(yoke_sparse_klu* self, size_t slot, const double values[],
+                                    int32_t* singular_column) {
+  (void)self;
+  (void)slot;
+  (void)values;
+  (void)singular_column;
+  return YOKE_NO_SUPPORT;
+}
+
+yoke_status yoke__sparse_klu_refactor(yoke_sparse_klu* self, size_t slot, const double values[],
+                                      double growth_limit, double* growth) {
+  (void)self;
+  (void)slot;
+  (void)values;
+  (void)growth_limit;
+  (void)growth;
+  return YOKE_NO_SUPPORT;
+}
+
+void yoke__sparse_klu_solve(yoke_sparse_klu* self, size_t slot, double b[]) {
+  (void)self;
+  (void)slot;
+  (void)b;
+}
+
+size_t yoke__sparse_klu_n_factors(const yoke_sparse_klu* self) {
+  (void)self;
+  return 0;
+}
+
+double yoke__sparse_klu_rcond(yoke_sparse_klu* self, size_t slot) {
+  (void)self;
+  (void)slot;
+  return 0.0;
+}
+
+// NOLINTEND(readability-non-const-parameter)
+
+#endif
