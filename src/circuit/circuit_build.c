@@ -1,0 +1,501 @@
+// Networks made by a program. Arrays grow by doubling on the heap; names and what elements point to
+// lie in the network's arena, short texts packed together.
+#include "circuit/circuit_build.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "circuit/circuit_index.h"
+
+#define TEXT_BLOCK 65536u  // texts are packed into pieces of this size; longer ones stand alone
+#define LONG_TEXT  1024u
+
+static const yoke_place nowhere = {NULL, 0, 0};
+
+yoke_status yoke__network_create(const char* title, yoke_network** out) {
+  *out = NULL;
+  yoke_network* network = calloc(1, sizeof *network);
+  yoke_network_index* index = calloc(1, sizeof *index);
+  if (network == NULL || index == NULL) {
+    free(network);
+    free(index);
+    return YOKE_NO_MEMORY;
+  }
+  network->index = index;
+  network->run = (yoke_circuit_run){.temperature = 300.15, .gmin = 1e-12};
+  if (title == NULL) {
+    title = "";
+  }
+  network->title = yoke__arena_text(&network->arena, title, strlen(title));
+  if (network->title == NULL ||
+      yoke__network_node(network, "0", YOKE_ELECTRIC, nowhere) == YOKE_NO_INDEX) {
+    yoke__network_destroy(&network);
+    return YOKE_NO_MEMORY;
+  }
+  network->nodes[0].is_fixed = true;
+  *out = network;
+  return YOKE_OK;
+}
+
+void yoke__network_destroy(yoke_network** network) {
+  if (network == NULL || *network == NULL) {
+    return;
+  }
+  yoke_network* self = *network;
+  for (size_t i = 0; i < YOKE_NAME_N_KINDS; i++) {
+    free(self->index->names[i].slots);
+  }
+  free(self->index->refixes);
+  free(self->index);
+  free(self->nodes);
+  free(self->elements);
+  free(self->mutuals);
+  free(self->inputs);
+  free(self->outputs);
+  free(self->saves);
+  yoke__arena_free(&self->arena);
+  free(self);
+  *network = NULL;
+}
+
+// array with room for one more than n; NULL (and the array as it was) when memory or numbers are
+// out
+static void* make_room(void* array, size_t size, uint32_t n, size_t* room) {
+  if (n < *room) {
+    return array;
+  }
+  const size_t more = *room == 0 ? 16 : 2 * *room;
+  if (n == YOKE_NO_INDEX - 1 || more > SIZE_MAX / size) {
+    return NULL;
+  }
+  void* larger = realloc(array, more * size);
+  if (larger != NULL) {
+    *room = more;
+  }
+  return larger;
+}
+
+// ---- copies
+
+// n characters with NUL, packed; NULL when memory is out
+static const char* keep_text(yoke_network* network, const char* text, size_t n) {
+  yoke_network_index* index = network->index;
+  if (n >= LONG_TEXT) {
+    return yoke__arena_text(&network->arena, text, n);
+  }
+  if (index->text_room < n + 1) {
+    char* block = yoke__arena_take(&network->arena, TEXT_BLOCK);
+    if (block == NULL) {
+      return NULL;
+    }
+    index->text = block;
+    index->text_room = TEXT_BLOCK;
+  }
+  char* copy = index->text;
+  memcpy(copy, text, n);
+  copy[n] = '\0';
+  index->text += n + 1;
+  index->text_room -= n + 1;
+  return copy;
+}
+
+// NULL stays NULL; false when memory is out
+static bool keep_name(yoke_network* network, const char** name) {
+  if (*name != NULL) {
+    *name = keep_text(network, *name, strlen(*name));
+    return *name != NULL;
+  }
+  return true;
+}
+
+// files are few: the name of the last one serves again
+static bool keep_place(yoke_network* network, yoke_place* place) {
+  yoke_network_index* index = network->index;
+  if (place->source == NULL) {
+    return true;
+  }
+  if (index->source == NULL ||
+      (index->source != place->source && strcmp(index->source, place->source) != 0)) {
+    const char* source = keep_text(network, place->source, strlen(place->source));
+    if (source == NULL) {
+      return false;
+    }
+    index->source = source;
+  }
+  place->source = index->source;
+  return true;
+}
+
+static bool is_kept(const yoke_network* network, const void* thing) {
+  for (size_t i = 0; i < YOKE_INDEX_N_KEPT; i++) {
+    if (network->index->kept[i] == thing) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static void note_kept(yoke_network* network, const void* thing) {
+  yoke_network_index* index = network->index;
+  index->kept[index->n_kept++ % YOKE_INDEX_N_KEPT] = thing;
+}
+
+// a copy of count elements; NULL when memory is out
+static void* copy_array(yoke_network* network, const void* from, size_t count, size_t size) {
+  void* copy = yoke__arena_array(&network->arena, count, size);
+  if (copy != NULL && count > 0) {
+    memcpy(copy, from, count * size);
+  }
+  return copy;
+}
+
+const yoke_wave* yoke__network_keep_wave(yoke_network* network, const yoke_wave* wave) {
+  if (is_kept(network, wave)) {
+    return wave;
+  }
+  yoke_wave* copy = copy_array(network, wave, 1, sizeof *wave);
+  if (copy == NULL) {
+    return NULL;
+  }
+  if (wave->table != NULL) {
+    copy->table = copy_array(network, wave->table, wave->n_points, 2 * sizeof *wave->table);
+    if (copy->table == NULL) {
+      return NULL;
+    }
+  }
+  note_kept(network, copy);
+  return copy;
+}
+
+const yoke_expression* yoke__network_keep_law(yoke_network* network, const yoke_expression* law) {
+  if (is_kept(network, law)) {
+    return law;
+  }
+  yoke_expression* copy = copy_array(network, law, 1, sizeof *law);
+  if (copy == NULL) {
+    return NULL;
+  }
+  copy->operations =
+      copy_array(network, law->operations, law->n_operations, sizeof *law->operations);
+  copy->live = copy_array(network, law->live, law->n_live, sizeof *law->live);
+  if (copy->operations == NULL || copy->live == NULL || !keep_name(network, &copy->text)) {
+    return NULL;
+  }
+  note_kept(network, copy);
+  return copy;
+}
+
+// A copy of a model; elements that follow each other with equal ones share it. Models are numbers
+// without gaps between them, so that bytes can be compared.
+static const void* keep_model(yoke_network* network, const void* model, size_t size,
+                              const void** last) {
+  if (*last != NULL && (*last == model || memcmp(*last, model, size) == 0)) {
+    return *last;
+  }
+  const void* copy = copy_array(network, model, 1, size);
+  if (copy != NULL) {
+    *last = copy;
+  }
+  return copy;
+}
+
+static bool keep_value(yoke_network* network, yoke_circuit_value* value) {
+  if (value->wave != NULL) {
+    value->wave = yoke__network_keep_wave(network, value->wave);
+    if (value->wave == NULL) {
+      return false;
+    }
+  }
+  if (value->law != NULL) {
+    value->law = yoke__network_keep_law(network, value->law);
+    return value->law != NULL;
+  }
+  return true;
+}
+
+static bool keep_parts(yoke_network* network, yoke_element* element) {
+  if (element->junction != NULL) {
+    element->junction = keep_model(network, element->junction, sizeof *element->junction,
+                                   &network->index->last_junction);
+    if (element->junction == NULL) {
+      return false;
+    }
+  }
+  if (element->switching != NULL) {
+    element->switching = keep_model(network, element->switching, sizeof *element->switching,
+                                    &network->index->last_switch);
+    if (element->switching == NULL) {
+      return false;
+    }
+  }
+  if (element->condition != NULL) {
+    element->condition = yoke__network_keep_law(network, element->condition);
+    if (element->condition == NULL) {
+      return false;
+    }
+  }
+  return keep_value(network, &element->value) && keep_name(network, &element->name) &&
+         keep_place(network, &element->place);
+}
+
+// ---- nodes
+
+uint32_t yoke__network_node(yoke_network* network, const char* name, yoke_domain domain,
+                            yoke_place place) {
+  const uint32_t known = yoke__network_find_node(network, name);
+  if (known < network->n_nodes) {
+    return known;
+  }
+  yoke_network_node* nodes =
+      make_room(network->nodes, sizeof *nodes, network->n_nodes, &network->index->node_room);
+  if (nodes == NULL) {
+    return YOKE_NO_INDEX;
+  }
+  network->nodes = nodes;
+  const uint32_t index = network->n_nodes;
+  yoke_network_node* node = &nodes[index];
+  *node = (yoke_network_node){.name = name, .domain = domain, .place = place};
+  if (!keep_name(network, &node->name) || !keep_place(network, &node->place) ||
+      yoke__index_add(network, YOKE_NAME_NODE, index) < 0) {
+    return YOKE_NO_INDEX;
+  }
+  network->n_nodes++;
+  return index;
+}
+
+// what else claims a node that is fixed; reported by yoke__network_check
+static uint32_t note_refix(yoke_network* network, const char* name, uint32_t node,
+                           yoke_place place) {
+  yoke_network_index* index = network->index;
+  yoke_refix* refixes =
+      make_room(index->refixes, sizeof *refixes, index->n_refixes, &index->refix_room);
+  if (refixes == NULL) {
+    return YOKE_NO_INDEX;
+  }
+  index->refixes = refixes;
+  yoke_refix* refix = &refixes[index->n_refixes];
+  *refix = (yoke_refix){node, name, place};
+  if (!keep_name(network, &refix->name) || !keep_place(network, &refix->place)) {
+    return YOKE_NO_INDEX;
+  }
+  index->n_refixes++;
+  return node;
+}
+
+uint32_t yoke__network_fix_node(yoke_network* network, const char* name, uint32_t node,
+                                const yoke_circuit_value* value, yoke_place place) {
+  if (network->nodes[node].is_fixed) {
+    return note_refix(network, name, node, place);
+  }
+  yoke_circuit_value copy = *value;
+  if (!keep_value(network, &copy) || !keep_name(network, &name) || !keep_place(network, &place)) {
+    return YOKE_NO_INDEX;
+  }
+  yoke_network_node* self = &network->nodes[node];
+  self->fixed_name = name;
+  if (name != NULL && yoke__index_add(network, YOKE_NAME_FIXED, node) < 0) {
+    self->fixed_name = NULL;
+    return YOKE_NO_INDEX;
+  }
+  self->is_fixed = true;
+  self->fixed = copy;
+  self->place = place;
+  return node;
+}
+
+// ---- elements and the rest
+
+uint32_t yoke__network_add(yoke_network* network, const yoke_element* element) {
+  yoke_element* elements = make_room(network->elements, sizeof *elements, network->n_elements,
+                                     &network->index->element_room);
+  if (elements == NULL) {
+    return YOKE_NO_INDEX;
+  }
+  network->elements = elements;
+  const uint32_t index = network->n_elements;
+  elements[index] = *element;
+  if (!keep_parts(network, &elements[index]) ||
+      yoke__index_add(network, YOKE_NAME_ELEMENT, index) < 0) {
+    return YOKE_NO_INDEX;
+  }
+  network->n_elements++;
+  return index;
+}
+
+uint32_t yoke__network_add_mutual(yoke_network* network, const yoke_mutual* mutual) {
+  yoke_mutual* mutuals = make_room(network->mutuals, sizeof *mutuals, network->n_mutuals,
+                                   &network->index->mutual_room);
+  if (mutuals == NULL) {
+    return YOKE_NO_INDEX;
+  }
+  network->mutuals = mutuals;
+  yoke_mutual* self = &mutuals[network->n_mutuals];
+  *self = *mutual;
+  if (!keep_name(network, &self->name) || !keep_place(network, &self->place)) {
+    return YOKE_NO_INDEX;
+  }
+  return network->n_mutuals++;
+}
+
+uint32_t yoke__network_add_input(yoke_network* network, const yoke_circuit_input* input) {
+  yoke_circuit_input* inputs =
+      make_room(network->inputs, sizeof *inputs, network->n_inputs, &network->index->input_room);
+  if (inputs == NULL) {
+    return YOKE_NO_INDEX;
+  }
+  network->inputs = inputs;
+  yoke_circuit_input* self = &inputs[network->n_inputs];
+  *self = *input;
+  if (!keep_name(network, &self->name) || !keep_name(network, &self->dim) ||
+      !keep_place(network, &self->place)) {
+    return YOKE_NO_INDEX;
+  }
+  return network->n_inputs++;
+}
+
+static uint32_t add_probe(yoke_network* network, const yoke_probe* probe, yoke_probe** probes,
+                          uint32_t* n, size_t* room) {
+  yoke_probe* larger = make_room(*probes, sizeof *larger, *n, room);
+  if (larger == NULL) {
+    return YOKE_NO_INDEX;
+  }
+  *probes = larger;
+  yoke_probe* self = &larger[*n];
+  *self = *probe;
+  if (self->law != NULL) {
+    self->law = yoke__network_keep_law(network, self->law);
+    if (self->law == NULL) {
+      return YOKE_NO_INDEX;
+    }
+  }
+  if (!keep_name(network, &self->name) || !keep_name(network, &self->dim) ||
+      !keep_place(network, &self->place)) {
+    return YOKE_NO_INDEX;
+  }
+  return (*n)++;
+}
+
+uint32_t yoke__network_add_output(yoke_network* network, const yoke_probe* probe) {
+  return add_probe(network, probe, &network->outputs, &network->n_outputs,
+                   &network->index->output_room);
+}
+
+uint32_t yoke__network_add_save(yoke_network* network, const yoke_probe* probe) {
+  return add_probe(network, probe, &network->saves, &network->n_saves, &network->index->save_room);
+}
+
+// name and suffix joined, in the arena
+static const char* join(yoke_network* network, const char* name, const char* suffix) {
+  const size_t size = strlen(name) + strlen(suffix) + 1;
+  char* text = yoke__arena_take(&network->arena, size);
+  if (text != NULL) {
+    snprintf(text, size, "%s%s", name, suffix);
+  }
+  return text;
+}
+
+// the node between junction and series resistance; "#" is added while a user has a node of this
+// name
+static uint32_t add_inner_node(yoke_network* network, const char* name, yoke_domain domain,
+                               yoke_place place) {
+  const char* inner = join(network, name, "#1");
+  while (inner != NULL && yoke__network_find_node(network, inner) != YOKE_NO_INDEX) {
+    inner = join(network, inner, "#");
+  }
+  if (inner == NULL) {
+    return YOKE_NO_INDEX;
+  }
+  const uint32_t node = yoke__network_node(network, inner, domain, place);
+  if (node != YOKE_NO_INDEX) {
+    network->nodes[node].is_internal = true;
+  }
+  return node;
+}
+
+uint32_t yoke__network_add_diode(yoke_network* network, const char* name, uint32_t a, uint32_t b,
+                                 const yoke_junction_model* model, double rs, yoke_place place) {
+  yoke_element junction = {.kind = YOKE_JUNCTION,
+                           .name = name,
+                           .a = a,
+                           .b = b,
+                           .control = YOKE_NO_INDEX,
+                           .junction = model,
+                           .place = place};
+  if (!(rs > 0)) {
+    return yoke__network_add(network, &junction);
+  }
+  const char* series_name = join(network, name, "#rs");
+  junction.b = add_inner_node(network, name, YOKE_ELECTRIC, place);
+  if (series_name == NULL || junction.b == YOKE_NO_INDEX) {
+    return YOKE_NO_INDEX;
+  }
+  const uint32_t index = yoke__network_add(network, &junction);
+  const yoke_element series = {.kind = YOKE_RESISTOR,
+                               .name = series_name,
+                               .a = junction.b,
+                               .b = b,
+                               .control = YOKE_NO_INDEX,
+                               .value = {.constant = rs},
+                               .is_internal = true,
+                               .place = place};
+  if (index == YOKE_NO_INDEX || yoke__network_add(network, &series) == YOKE_NO_INDEX) {
+    return YOKE_NO_INDEX;
+  }
+  return index;
+}
+
+// ---- shorthands
+
+// thermal if one of the nodes is known and thermal
+static yoke_domain domain_of(const yoke_network* network, const char* a, const char* b) {
+  const uint32_t ends[2] = {yoke__network_find_node(network, a),
+                            yoke__network_find_node(network, b)};
+  for (int i = 0; i < 2; i++) {
+    if (ends[i] != YOKE_NO_INDEX && network->nodes[ends[i]].domain == YOKE_THERMAL) {
+      return YOKE_THERMAL;
+    }
+  }
+  return YOKE_ELECTRIC;
+}
+
+static uint32_t add_simple(yoke_network* network, yoke_element_kind kind, const char* name,
+                           const char* a, const char* b, const yoke_circuit_value* value) {
+  const yoke_domain domain = domain_of(network, a, b);
+  const yoke_element element = {.kind = kind,
+                                .domain = domain,
+                                .name = name,
+                                .a = yoke__network_node(network, a, domain, nowhere),
+                                .b = yoke__network_node(network, b, domain, nowhere),
+                                .control = YOKE_NO_INDEX,
+                                .value = *value,
+                                .place = nowhere};
+  if (element.a == YOKE_NO_INDEX || element.b == YOKE_NO_INDEX) {
+    return YOKE_NO_INDEX;
+  }
+  return yoke__network_add(network, &element);
+}
+
+uint32_t yoke__network_add_constant(yoke_network* network, yoke_element_kind kind, const char* name,
+                                    const char* a, const char* b, double value) {
+  return add_simple(network, kind, name, a, b, &(yoke_circuit_value){.constant = value});
+}
+
+uint32_t yoke__network_add_sine(yoke_network* network, yoke_element_kind kind, const char* name,
+                                const char* a, const char* b, double offset, double amplitude,
+                                double frequency) {
+  const yoke_wave wave = {
+      .kind = YOKE_WAVE_SIN, .p = {offset, amplitude, frequency}, .repeat_from = -1};
+  return add_simple(network, kind, name, a, b, &(yoke_circuit_value){.wave = &wave});
+}
+
+uint32_t yoke__network_fix(yoke_network* network, const char* name, const char* node,
+                           double value) {
+  const uint32_t index = yoke__network_node(network, node, YOKE_ELECTRIC, nowhere);
+  if (index == YOKE_NO_INDEX) {
+    return YOKE_NO_INDEX;
+  }
+  return yoke__network_fix_node(network, name, index, &(yoke_circuit_value){.constant = value},
+                                nowhere);
+}

@@ -1,0 +1,162 @@
+// Reads a netlist: the stages of circuit_netlist_reader.h one after the other, and what they leave
+// behind.
+#include "circuit/circuit_netlist.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+#include "circuit/circuit_netlist_reader.h"
+
+static void free_definition(yoke_definition* self) {
+  free(self->ports);
+  free(self->parameters);
+  free(self->functions);
+  free(self->models);
+  free(self->body);
+  yoke__names_free(&self->port_names);
+  yoke__names_free(&self->parameter_names);
+  yoke__names_free(&self->function_names);
+  yoke__names_free(&self->model_names);
+  yoke__names_free(&self->definition_names);
+}
+
+// Everything but the network.
+static void free_reader(yoke_netlist_reader* self) {
+  for (size_t i = 0; i < self->n_files; i++) {
+    free(self->files[i].statements);
+  }
+  for (size_t i = 0; i < self->n_definitions; i++) {
+    free_definition(&self->definitions[i]);
+  }
+  free(self->files);
+  free(self->statements);
+  free(self->definitions);
+  free(self->directives);
+  free(self->waiting);
+  free(self->pending);
+  free(self->requests);
+  free(self->name);
+  yoke__names_free(&self->globals);
+  yoke__names_free(&self->warned);
+  yoke__names_free(&self->inputs);
+  yoke__names_free(&self->temperatures);
+  yoke__names_free(&self->saved);
+  yoke__compiler_free(&self->compiler);
+  yoke__arena_free(&self->arena);
+}
+
+static bool can_go_on(const yoke_netlist_reader* self) {
+  return !self->is_out_of_memory && !self->is_stopped;
+}
+
+static void read_stages(yoke_netlist_reader* self, char* bytes, size_t n, const char* path) {
+  yoke__netlist_read_lines(self, bytes, n, path);
+  if (can_go_on(self)) {
+    yoke__netlist_define(self);
+  }
+  if (!can_go_on(self)) {
+    return;
+  }
+  self->top = yoke__frame_create(self, &self->definitions[0], NULL, (yoke_span){"", 0});
+  if (self->top == NULL) {
+    return;
+  }
+  yoke__netlist_override(self);
+  yoke__netlist_directives(self);
+  yoke__netlist_inputs(self);
+  if (can_go_on(self)) {
+    yoke__netlist_expand(self);
+  }
+  if (can_go_on(self)) {
+    yoke__netlist_resolve(self);
+  }
+  if (can_go_on(self)) {
+    yoke__netlist_element_inputs(self);
+    yoke__netlist_probes(self);
+  }
+}
+
+// A network that is right so far is checked as a whole; after errors that would only repeat them.
+static yoke_status finish(yoke_netlist_reader* self, size_t n_errors) {
+  yoke_messages* messages = self->messages;
+  if (self->is_out_of_memory) {
+    return YOKE_NO_MEMORY;
+  }
+  if (messages->n_errors == n_errors && self->network->n_elements == 0) {
+    yoke__error(messages, (yoke_place){self->files[0].path, 0, 0},
+                "the netlist has no elements; note that its first line is the title");
+  }
+  if (messages->n_errors > n_errors) {
+    return YOKE_BAD_INPUT;
+  }
+  const yoke_status status = yoke__network_check(self->network, messages);
+  return status < 0 && status != YOKE_NO_MEMORY ? YOKE_BAD_INPUT : status;
+}
+
+// bytes: n, and a NUL behind them.
+static yoke_status read_bytes(char* bytes, size_t n, const yoke_netlist_settings* settings,
+                              yoke_messages* messages, yoke_network** out) {
+  const char* path = settings->path != NULL ? settings->path : "netlist";
+  const size_t n_errors = messages->n_errors;
+  yoke_netlist_reader* self = calloc(1, sizeof *self);
+  if (self == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  self->settings = settings;
+  self->messages = messages;
+  yoke_status status = yoke__network_create("", &self->network);
+  if (status >= 0) {
+    self->tnom = self->network->run.temperature;
+    read_stages(self, bytes, n, path);
+    self->network->path = self->n_files > 0 ? self->files[0].path : NULL;
+    status = finish(self, n_errors);
+  }
+  if (status >= 0) {
+    *out = self->network;
+  } else {
+    yoke__network_destroy(&self->network);
+  }
+  free_reader(self);
+  free(self);
+  return status;
+}
+
+yoke_status yoke__netlist_read_text(const char* text, size_t n,
+                                    const yoke_netlist_settings* settings, yoke_messages* messages,
+                                    yoke_network** out) {
+  *out = NULL;
+  if (n > YOKE_NETLIST_MAX_FILE) {
+    yoke__error(messages, (yoke_place){settings->path, 0, 0}, "the netlist is larger than %u MB",
+                YOKE_NETLIST_MAX_FILE >> 20);
+    return YOKE_BAD_INPUT;
+  }
+  char* bytes = malloc(n + 1);
+  if (bytes == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  if (n > 0) {
+    memcpy(bytes, text, n);
+  }
+  bytes[n] = '\0';
+  const yoke_status status = read_bytes(bytes, n, settings, messages, out);
+  free(bytes);
+  return status;
+}
+
+yoke_status yoke__netlist_read_file(const yoke_netlist_settings* settings, yoke_messages* messages,
+                                    yoke_network** out) {
+  *out = NULL;
+  char err[256];
+  char* bytes = NULL;
+  size_t n = 0;
+  const yoke_status status =
+      yoke__os_read_file(settings->path, YOKE_NETLIST_MAX_FILE, &bytes, &n, err, sizeof err);
+  if (status < 0) {
+    yoke__error(messages, (yoke_place){settings->path, 0, 0}, "%s", err);
+    return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
+  }
+  const yoke_status result = read_bytes(bytes, n, settings, messages, out);
+  free(bytes);
+  return result;
+}

@@ -1,0 +1,30 @@
+// Reads a netlist: SPICE syntax plus thermal words, inputs and outputs. Grammar:
+// docs/circuit_netlist.md.
+#ifndef YOKE_CIRCUIT_NETLIST_H
+#define YOKE_CIRCUIT_NETLIST_H
+
+#include "circuit/circuit_network.h"
+
+typedef struct yoke_netlist_parameter {
+  const char* name;
+  double value;
+} yoke_netlist_parameter;
+
+typedef struct yoke_netlist_settings {
+  const char* path;  // for messages; `.include` starts in its folder
+  const yoke_netlist_parameter*
+      parameters;  // replace the values of top-level .param of these names
+  size_t n_parameters;
+  bool is_include_forbidden;  // no files are opened (fuzzing, text from the network)
+  size_t max_elements;        // after expansion of subcircuits; 0: 4e6
+} yoke_netlist_settings;
+
+// Errors and warnings go to messages; all errors of a file in one go. Checks the network too. On
+// failure *out is NULL.
+yoke_status yoke__netlist_read_file(const yoke_netlist_settings* settings, yoke_messages* messages,
+                                    yoke_network** out);
+yoke_status yoke__netlist_read_text(const char* text, size_t n,
+                                    const yoke_netlist_settings* settings, yoke_messages* messages,
+                                    yoke_network** out);
+
+#endif

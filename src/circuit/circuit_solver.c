@@ -1,0 +1,605 @@
+// The front of the solver: options, time, inputs, switches and readings; the equations are solved by an engine.
+#include "circuit/circuit_solver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "circuit/circuit_engine.h"
+
+#define N_ENGINES 3
+// times that the initial configuration is solved again because a switch saw another control than assumed
+#define MAX_SWITCH_ROUNDS 8
+
+struct yoke_circuit {
+  yoke_circuit_core core;
+  const yoke_circuit_engine* engine;
+  void* self;
+  uint32_t n;             // full coordinates
+  double *x, *xdot;       // work: initial configuration, sensitivities
+  double *start, *state;  // prescribed states, NaN where free; index: element
+  uint32_t *switches, n_switches;
+  uint32_t *flow_starts,
+      *flow_elements;  // elements at each fixed node, compressed rows over all nodes
+};
+
+static const yoke_circuit_engine* const engines[N_ENGINES] = {&yoke__engine_nodal,
+                                                              &yoke__engine_dae, &yoke__engine_ode};
+
+// ---------------------------------------------------------------------------------------------------------
+// options
+
+static yoke_status refuse(yoke_messages* messages, const yoke_network* network, const char* text) {
+  yoke__error(messages, (yoke_place){.source = network->path}, "%s", text);
+  return YOKE_BAD_INPUT;
+}
+
+static yoke_status check_options(const yoke_network* network, const yoke_circuit_options* options,
+                                 yoke_messages* messages) {
+  const bool is_explicit =
+      options->method == YOKE_CIRCUIT_EULER || options->method == YOKE_CIRCUIT_RK4;
+  if (!(options->step > 0.0) || !isfinite(options->step)) {
+    return refuse(messages, network,
+                  "the solver needs a step above 0: '.tran STEP STOP' or '.yoke step=...'");
+  }
+  if (is_explicit != (options->formulation == YOKE_FORMULATION_ODE)) {
+    return refuse(
+        messages, network,
+        "methods 'euler' and 'rk4' and formulation 'ode' belong together: give both or neither");
+  }
+  if (options->iterations < 0 || options->max_iterations < 0 || options->n_passes < 0) {
+    return refuse(messages, network, "numbers of iterations and passes cannot be negative");
+  }
+  return YOKE_OK;
+}
+
+static void resolve_options(const yoke_network* network, yoke_circuit_options* options) {
+  options->max_iterations = options->max_iterations > 0 ? options->max_iterations : 50;
+  options->tolerance = options->tolerance > 0.0 ? options->tolerance : 1e-9;
+  options->alpha = options->alpha > 0.0 ? options->alpha : 1e10;
+  options->n_passes = options->n_passes > 0 ? options->n_passes : 1;
+  options->max_factor_bytes = options->max_factor_bytes > 0 ? options->max_factor_bytes : 16u << 20;
+  options->gmin = options->gmin < 0.0   ? 0.0
+                  : options->gmin > 0.0 ? options->gmin
+                                        : network->run.gmin;
+  if (options->method == YOKE_CIRCUIT_TRNP) {
+    options->projection = YOKE_PROJECTION_OFF;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// creation
+
+static void list_switches(yoke_circuit* circuit) {
+  const yoke_network* network = circuit->core.network;
+  for (uint32_t e = 0; e < network->n_elements; e++) {
+    if (network->elements[e].kind == YOKE_SWITCH) {
+      circuit->switches[circuit->n_switches++] = e;
+    }
+  }
+}
+
+// which elements touch which fixed node, for the flow out of it
+static void list_flows(yoke_circuit* circuit) {
+  const yoke_network* network = circuit->core.network;
+  uint32_t* starts = circuit->flow_starts;
+  for (uint32_t e = 0; e < network->n_elements; e++) {
+    const uint32_t ends[2] = {network->elements[e].a, network->elements[e].b};
+    for (int i = 0; i < 2; i++) {
+      starts[ends[i] + 1] += network->nodes[ends[i]].is_fixed;
+    }
+  }
+  for (uint32_t n = 0; n < network->n_nodes; n++) {
+    starts[n + 1] += starts[n];
+  }
+  for (uint32_t e = 0; e < network->n_elements; e++) {
+    const uint32_t ends[2] = {network->elements[e].a, network->elements[e].b};
+    for (int i = 0; i < 2; i++) {
+      if (network->nodes[ends[i]].is_fixed) {
+        circuit->flow_elements[starts[ends[i]]++] = e;
+      }
+    }
+  }
+  memmove(starts + 1, starts, network->n_nodes * sizeof *starts);
+  starts[0] = 0;
+}
+
+// The voltage that `.ic` gives across an element, if it names one of its nodes.
+static bool start_from_nodes(const yoke_network* network, const yoke_element* element, double* v) {
+  const yoke_network_node* a = &network->nodes[element->a];
+  const yoke_network_node* b = &network->nodes[element->b];
+  *v = (a->has_start ? a->start : 0.0) - (b->has_start ? b->start : 0.0);
+  return a->has_start || b->has_start;
+}
+
+// What is prescribed for a capacitor or an inductor: IC=, else .ic, else 0 (heat: the ambient temperature), or free.
+static double start_of(const yoke_circuit* circuit, const yoke_element* element) {
+  const yoke_network* network = circuit->core.network;
+  double v = 0.0;
+  if (element->has_start) {
+    return element->start;
+  }
+  if (element->kind == YOKE_CAPACITOR && start_from_nodes(network, element, &v)) {
+    return v;
+  }
+  if (circuit->core.options.is_operating_point) {
+    return (double)NAN;
+  }
+  return element->domain == YOKE_THERMAL ? network->run.temperature : 0.0;
+}
+
+static yoke_status take_memory(yoke_circuit* circuit) {
+  yoke_circuit_core* core = &circuit->core;
+  const yoke_network* network = core->network;
+  yoke_arena* arena = &core->arena;
+  circuit->n = network->n_nodes + network->n_elements;
+  circuit->x = yoke__arena_array(arena, circuit->n, sizeof(double));
+  circuit->xdot = yoke__arena_array(arena, circuit->n, sizeof(double));
+  circuit->start = yoke__arena_array(arena, network->n_elements, sizeof(double));
+  circuit->state = yoke__arena_array(arena, network->n_elements, sizeof(double));
+  circuit->switches = yoke__arena_array(arena, network->n_elements, sizeof(uint32_t));
+  circuit->flow_starts = yoke__arena_array(arena, (size_t)network->n_nodes + 2, sizeof(uint32_t));
+  circuit->flow_elements =
+      yoke__arena_array(arena, 2 * (size_t)network->n_elements, sizeof(uint32_t));
+  core->is_closed = yoke__arena_array(arena, network->n_elements, sizeof(bool));
+  if (circuit->x == NULL || circuit->xdot == NULL || circuit->start == NULL ||
+      circuit->state == NULL || circuit->switches == NULL || circuit->flow_starts == NULL ||
+      circuit->flow_elements == NULL || core->is_closed == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status build(yoke_circuit* circuit, yoke_messages* messages) {
+  yoke_circuit_core* core = &circuit->core;
+  const yoke_network* network = core->network;
+  YOKE_TRY(take_memory(circuit));
+  list_switches(circuit);
+  list_flows(circuit);
+  for (uint32_t e = 0; e < network->n_elements; e++) {
+    circuit->start[e] = start_of(circuit, &network->elements[e]);
+  }
+  for (uint32_t i = 0; i < circuit->n_switches; i++) {
+    const yoke_element* element = &network->elements[circuit->switches[i]];
+    core->is_closed[circuit->switches[i]] = element->has_start && element->start > 0.5;
+  }
+  if (core->options.formulation != YOKE_FORMULATION_ODE) {
+    YOKE_TRY(
+        yoke__method_plan_make(core->options.method, core->options.startup, core->h, &core->plan));
+  }
+  YOKE_TRY(yoke__signals_create(network, &core->arena, &core->signals));
+  YOKE_TRY(yoke__equations_create(network, core->signals, core->is_closed, core->options.gmin,
+                                  &core->arena, &core->equations));
+  circuit->engine = engines[core->options.formulation];
+  return circuit->engine->create(core, messages, &circuit->self);
+}
+
+yoke_status yoke__circuit_create(const yoke_network* network, const yoke_circuit_options* options,
+                                 yoke_messages* messages, yoke_circuit** out) {
+  *out = NULL;
+  YOKE_TRY(check_options(network, options, messages));
+  yoke_circuit* circuit = calloc(1, sizeof *circuit);
+  if (circuit == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  circuit->core.network = network;
+  circuit->core.options = *options;
+  circuit->core.h = options->step;
+  resolve_options(network, &circuit->core.options);
+  const yoke_status status = build(circuit, messages);
+  if (status < 0) {
+    yoke__circuit_destroy(&circuit);
+    return status;
+  }
+  *out = circuit;
+  return YOKE_OK;
+}
+
+void yoke__circuit_destroy(yoke_circuit** circuit) {
+  if (*circuit == NULL) {
+    return;
+  }
+  if ((*circuit)->self != NULL && (*circuit)->engine->destroy != NULL) {
+    (*circuit)->engine->destroy((*circuit)->self);
+  }
+  yoke__arena_free(&(*circuit)->core.arena);
+  free(*circuit);
+  *circuit = NULL;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// switches
+
+// What closes a switch when it is above its threshold.
+static double control_of(const yoke_circuit* circuit, const yoke_element* element) {
+  if (element->control != YOKE_NO_INDEX) {
+    return yoke__circuit_current(circuit, element->control);
+  }
+  return yoke__circuit_voltage(circuit, element->c) - yoke__circuit_voltage(circuit, element->d);
+}
+
+// The value of an expression at the present point.
+static double law_value(const yoke_circuit* circuit, const yoke_expression* law,
+                        double gradient[]) {
+  double live[YOKE_EXPRESSION_MAX_LIVE];
+  const yoke_signals* signals = circuit->core.signals;
+  for (uint32_t i = 0; i < law->n_live; i++) {
+    const yoke_live* from = &law->live[i];
+    switch (from->kind) {
+    case YOKE_LIVE_TIME:
+      live[i] = yoke__core_time(&circuit->core);
+      break;
+    case YOKE_LIVE_INPUT:
+      live[i] = signals->input[from->index];
+      break;
+    case YOKE_LIVE_VOLTAGE:
+      live[i] = yoke__circuit_voltage(circuit, from->index);
+      break;
+    case YOKE_LIVE_CURRENT:
+      live[i] = yoke__circuit_current(circuit, from->index);
+      break;
+    }
+  }
+  return yoke__expression_evaluate(law, live, gradient);
+}
+
+static bool decide_switch(const yoke_circuit* circuit, uint32_t e) {
+  const yoke_element* element = &circuit->core.network->elements[e];
+  if (element->condition != NULL) {
+    return law_value(circuit, element->condition, NULL) > 0.0;
+  }
+  const yoke_switch_model* model = element->switching;
+  const double u = control_of(circuit, element);
+  if (u > model->threshold + model->hysteresis) {
+    return true;
+  }
+  if (u < model->threshold - model->hysteresis) {
+    return false;
+  }
+  return circuit->core.is_closed[e];
+}
+
+// True if at least one switch changed its state.
+static bool decide_switches(yoke_circuit* circuit) {
+  bool is_changed = false;
+  for (uint32_t i = 0; i < circuit->n_switches; i++) {
+    const uint32_t e = circuit->switches[i];
+    const bool is_closed = decide_switch(circuit, e);
+    is_changed |= is_closed != circuit->core.is_closed[e];
+    circuit->core.is_closed[e] = is_closed;
+  }
+  return is_changed;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// the run
+
+static yoke_status configure(yoke_circuit* circuit, double t, yoke_messages* messages) {
+  yoke_circuit_core* core = &circuit->core;
+  yoke_start_report report = {0};
+  memcpy(circuit->state, circuit->start, core->network->n_elements * sizeof(double));
+  YOKE_TRY(yoke__circuit_initial(core->equations, core->signals, core->network, circuit->state, t,
+                                 circuit->x, circuit->xdot, &report, messages));
+  return circuit->engine->start(circuit->self, circuit->x, circuit->xdot);
+}
+
+yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* messages) {
+  yoke_circuit_core* core = &circuit->core;
+  yoke_messages own = {0};
+  yoke_messages* to = messages != NULL ? messages : &own;
+  core->t0 = t;
+  core->k = 0;
+  core->counts = (yoke_circuit_counts){0};
+  core->signals->t_input = t;
+  yoke_status status = YOKE_OK;
+  for (int round = 0; status >= 0 && round < MAX_SWITCH_ROUNDS; round++) {
+    status = configure(circuit, t, to);
+    if (status < 0 || !decide_switches(circuit)) {
+      break;
+    }
+    status = circuit->engine->switched(circuit->self);
+  }
+  if (status < 0 && to->n_errors > 0) {
+    yoke__messages_format(to, core->reason, sizeof core->reason);
+  }
+  yoke__messages_free(&own);
+  return status;
+}
+
+void yoke__circuit_set_input(yoke_circuit* circuit, uint32_t i, double u, double du, double ddu) {
+  yoke_signals* signals = circuit->core.signals;
+  const double t = yoke__core_time(&circuit->core);
+  // all inputs share the time their polynomials start at: move the others there
+  const double s = t - signals->t_input;
+  if (s != 0.0) {
+    for (uint32_t j = 0; j < circuit->core.network->n_inputs; j++) {
+      signals->u[j] += s * (signals->du[j] + 0.5 * s * signals->ddu[j]);
+      signals->du[j] += s * signals->ddu[j];
+    }
+    signals->t_input = t;
+  }
+  signals->u[i] = u;
+  signals->du[i] = du;
+  signals->ddu[i] = ddu;
+  signals->input[i] = u;
+}
+
+double yoke__circuit_input(const yoke_circuit* circuit, uint32_t i) {
+  return circuit->core.signals->input[i];
+}
+
+yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_t index,
+                                    double value) {
+  const yoke_network* network = circuit->core.network;
+  if (!is_node) {
+    if (index >= network->n_elements) {
+      return YOKE_BAD_ARG;
+    }
+    circuit->start[index] = value;
+    return YOKE_OK;
+  }
+  // a node's start value: of all capacitors from it to a fixed node
+  for (uint32_t e = 0; e < network->n_elements; e++) {
+    const yoke_element* element = &network->elements[e];
+    if (element->kind == YOKE_CAPACITOR && element->a == index &&
+        network->nodes[element->b].is_fixed) {
+      circuit->start[e] = value - network->nodes[element->b].fixed.constant;
+    } else if (element->kind == YOKE_CAPACITOR && element->b == index &&
+               network->nodes[element->a].is_fixed) {
+      circuit->start[e] = network->nodes[element->a].fixed.constant - value;
+    }
+  }
+  return index < network->n_nodes ? YOKE_OK : YOKE_BAD_ARG;
+}
+
+yoke_status yoke__circuit_step(yoke_circuit* circuit) {
+  yoke_circuit_core* core = &circuit->core;
+  YOKE_TRY(circuit->engine->step(circuit->self));
+  core->k++;
+  core->counts.n_steps++;
+  if (circuit->n_switches > 0 && decide_switches(circuit)) {
+    core->counts.n_switchings++;
+    return circuit->engine->switched(circuit->self);
+  }
+  return YOKE_OK;
+}
+
+double yoke__circuit_time(const yoke_circuit* circuit) {
+  return yoke__core_time(&circuit->core);
+}
+
+uint64_t yoke__circuit_step_number(const yoke_circuit* circuit) {
+  return circuit->core.k;
+}
+
+const char* yoke__circuit_reason(const yoke_circuit* circuit) {
+  return circuit->core.reason;
+}
+
+yoke_status yoke__circuit_refresh(yoke_circuit* circuit) {
+  return circuit->engine->refresh(circuit->self);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// readings
+
+double yoke__circuit_voltage(const yoke_circuit* circuit, uint32_t node) {
+  return circuit->engine->voltage(circuit->self, node);
+}
+
+double yoke__circuit_current(const yoke_circuit* circuit, uint32_t element) {
+  return circuit->engine->current(circuit->self, element);
+}
+
+double yoke__circuit_voltage_rate(const yoke_circuit* circuit, uint32_t node) {
+  return circuit->engine->voltage_rate(circuit->self, node);
+}
+
+double yoke__circuit_current_rate(const yoke_circuit* circuit, uint32_t element) {
+  return circuit->engine->current_rate(circuit->self, element);
+}
+
+// Out of a fixed node into the network.
+static double flow_of(const yoke_circuit* circuit, uint32_t node) {
+  const yoke_element* elements = circuit->core.network->elements;
+  double sum = 0.0;
+  for (uint32_t i = circuit->flow_starts[node]; i < circuit->flow_starts[node + 1]; i++) {
+    const uint32_t e = circuit->flow_elements[i];
+    if (elements[e].a != elements[e].b) {
+      const double current = yoke__circuit_current(circuit, e);
+      sum += elements[e].a == node ? current : -current;
+    }
+  }
+  return sum;
+}
+
+static double voltage_of(const yoke_circuit* circuit, uint32_t e) {
+  const yoke_element* element = &circuit->core.network->elements[e];
+  return yoke__circuit_voltage(circuit, element->a) - yoke__circuit_voltage(circuit, element->b);
+}
+
+double yoke__circuit_probe(const yoke_circuit* circuit, const yoke_probe* probe) {
+  switch (probe->kind) {
+  case YOKE_PROBE_VOLTAGE:
+    return yoke__circuit_voltage(circuit, probe->index);
+  case YOKE_PROBE_DIFFERENCE:
+    return yoke__circuit_voltage(circuit, probe->index) -
+           yoke__circuit_voltage(circuit, probe->other);
+  case YOKE_PROBE_CURRENT:
+    return yoke__circuit_current(circuit, probe->index);
+  case YOKE_PROBE_FLOW:
+    return flow_of(circuit, probe->index);
+  case YOKE_PROBE_POWER:
+    return voltage_of(circuit, probe->index) * yoke__circuit_current(circuit, probe->index);
+  case YOKE_PROBE_LAW:
+    return law_value(circuit, probe->law, NULL);
+  }
+  return (double)NAN;
+}
+
+// d(probe) for a change dx of the full coordinates and du of one input
+static double probe_change(const yoke_circuit* circuit, const yoke_probe* probe, const double dx[],
+                           uint32_t input) {
+  const yoke_network* network = circuit->core.network;
+  const double* di = dx + network->n_nodes;
+  double gradient[YOKE_EXPRESSION_MAX_LIVE];
+  double sum = 0.0;
+  switch (probe->kind) {
+  case YOKE_PROBE_VOLTAGE:
+    return dx[probe->index];
+  case YOKE_PROBE_DIFFERENCE:
+    return dx[probe->index] - dx[probe->other];
+  case YOKE_PROBE_CURRENT:
+    return di[probe->index];
+  case YOKE_PROBE_FLOW:
+    for (uint32_t i = circuit->flow_starts[probe->index];
+         i < circuit->flow_starts[probe->index + 1]; i++) {
+      const uint32_t e = circuit->flow_elements[i];
+      sum += network->elements[e].a == network->elements[e].b ? 0.0
+             : network->elements[e].a == probe->index         ? di[e]
+                                                              : -di[e];
+    }
+    return sum;
+  case YOKE_PROBE_POWER: {
+    const yoke_element* element = &network->elements[probe->index];
+    return voltage_of(circuit, probe->index) * di[probe->index] +
+           (dx[element->a] - dx[element->b]) * yoke__circuit_current(circuit, probe->index);
+  }
+  case YOKE_PROBE_LAW:
+    law_value(circuit, probe->law, gradient);
+    for (uint32_t i = 0; i < probe->law->n_live; i++) {
+      const yoke_live* live = &probe->law->live[i];
+      sum += live->kind == YOKE_LIVE_VOLTAGE                         ? gradient[i] * dx[live->index]
+             : live->kind == YOKE_LIVE_CURRENT                       ? gradient[i] * di[live->index]
+             : live->kind == YOKE_LIVE_INPUT && live->index == input ? gradient[i]
+                                                                     : 0.0;
+    }
+    return sum;
+  }
+  return (double)NAN;
+}
+
+yoke_status yoke__circuit_sensitivity(yoke_circuit* circuit, uint32_t input,
+                                      const yoke_probe* const probes[], size_t n, double out[]) {
+  if (input >= circuit->core.network->n_inputs) {
+    return YOKE_BAD_ARG;
+  }
+  YOKE_TRY(circuit->engine->sensitivity(circuit->self, input, circuit->x));
+  for (size_t i = 0; i < n; i++) {
+    out[i] = probe_change(circuit, probes[i], circuit->x, input);
+  }
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// images: the front's own part, inputs and switches, then the engine's
+
+typedef struct front_image {
+  double t0, t_input, t;
+  uint64_t k;
+  yoke_circuit_counts counts;
+} front_image;
+
+static size_t round_up(size_t size) {
+  return (size + 15u) & ~(size_t)15u;
+}
+
+static size_t inputs_size(const yoke_circuit* circuit) {
+  return round_up(4 * (size_t)circuit->core.network->n_inputs * sizeof(double));
+}
+
+// values of waves and laws at the last update: readings after a restore must be the same
+static size_t values_size(const yoke_circuit* circuit) {
+  const yoke_network* network = circuit->core.network;
+  return round_up(((size_t)network->n_elements + network->n_nodes) * sizeof(double));
+}
+
+static size_t switches_size(const yoke_circuit* circuit) {
+  return round_up(circuit->n_switches > 0 ? circuit->core.network->n_elements * sizeof(bool) : 0);
+}
+
+size_t yoke__circuit_image_size(const yoke_circuit* circuit) {
+  return round_up(sizeof(front_image)) + inputs_size(circuit) + values_size(circuit) +
+         switches_size(circuit) + round_up(circuit->engine->image_size(circuit->self));
+}
+
+void yoke__circuit_save(const yoke_circuit* circuit, void* image) {
+  const yoke_circuit_core* core = &circuit->core;
+  const yoke_network* network = core->network;
+  const yoke_signals* signals = core->signals;
+  const front_image front = {.t0 = core->t0,
+                             .t_input = signals->t_input,
+                             .t = signals->t,
+                             .k = core->k,
+                             .counts = core->counts};
+  char* at = image;
+  memcpy(at, &front, sizeof front);
+  at += round_up(sizeof front);
+  memcpy(at, signals->input, 4 * (size_t)network->n_inputs * sizeof(double));
+  at += inputs_size(circuit);
+  memcpy(at, signals->element, network->n_elements * sizeof(double));
+  memcpy(at + network->n_elements * sizeof(double), signals->node,
+         network->n_nodes * sizeof(double));
+  at += values_size(circuit);
+  if (circuit->n_switches > 0) {
+    memcpy(at, core->is_closed, network->n_elements * sizeof(bool));
+  }
+  circuit->engine->save(circuit->self, at + switches_size(circuit));
+}
+
+void yoke__circuit_restore(yoke_circuit* circuit, const void* image) {
+  yoke_circuit_core* core = &circuit->core;
+  const yoke_network* network = core->network;
+  yoke_signals* signals = core->signals;
+  const char* at = image;
+  front_image front;
+  memcpy(&front, at, sizeof front);
+  core->t0 = front.t0;
+  core->k = front.k;
+  core->counts = front.counts;
+  signals->t_input = front.t_input;
+  signals->t = front.t;
+  at += round_up(sizeof front);
+  memcpy(signals->input, at, 4 * (size_t)network->n_inputs * sizeof(double));
+  at += inputs_size(circuit);
+  memcpy(signals->element, at, network->n_elements * sizeof(double));
+  memcpy(signals->node, at + network->n_elements * sizeof(double),
+         network->n_nodes * sizeof(double));
+  at += values_size(circuit);
+  if (circuit->n_switches > 0) {
+    memcpy(core->is_closed, at, network->n_elements * sizeof(bool));
+  }
+  circuit->engine->restore(circuit->self, at + switches_size(circuit));
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// figures
+
+void yoke__circuit_get_sizes(const yoke_circuit* circuit, yoke_circuit_sizes* sizes) {
+  const yoke_circuit_core* core = &circuit->core;
+  const yoke_sparse_pattern* pattern = yoke__equations_pattern(core->equations);
+  *sizes = (yoke_circuit_sizes){.n_bytes = core->arena.used + sizeof *circuit,
+                                .n_nonzeros = (uint32_t)pattern->starts[pattern->n],
+                                .is_linear = yoke__equations_is_linear(core->equations),
+                                .is_constant = yoke__equations_is_constant(core->equations)};
+  yoke__equations_sizes(core->equations, &sizes->n, &sizes->m, &sizes->p);
+  int32_t rank = 0;
+  if (yoke__sparse_structural_rank(pattern, &rank, NULL) >= 0) {
+    sizes->structural_rank = (uint32_t)rank;
+  }
+  circuit->engine->get_sizes(circuit->self, sizes);
+}
+
+void yoke__circuit_get_counts(const yoke_circuit* circuit, yoke_circuit_counts* counts) {
+  *counts = circuit->core.counts;
+}
+
+void yoke__circuit_measure(yoke_circuit* circuit, bool is_on) {
+  circuit->core.is_measured = is_on;
+}
+
+void yoke__circuit_get_costs(yoke_circuit* circuit, double ns[YOKE_COST_N]) {
+  memcpy(ns, circuit->core.cost_ns, sizeof circuit->core.cost_ns);
+  memset(circuit->core.cost_ns, 0, sizeof circuit->core.cost_ns);
+}

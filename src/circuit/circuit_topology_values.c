@@ -1,0 +1,186 @@
+// Checks of single elements: values without meaning, terminals on one node, wrong domain, loose
+// ends.
+//
+// Zero resistances, capacitances and inductances are errors: they mean a short or a break that is
+// better written so. Negative capacitances and inductances store negative energy and are errors; a
+// negative resistance is legal in SPICE and occurs in star equivalents, so it is a warning. Values
+// that are laws are known only while the simulation runs.
+#include <math.h>
+
+#include "base/base_check.h"
+#include "base/base_number.h"
+#include "circuit/circuit_topology.h"
+
+#define MAX_SHOWN 60
+
+static void complain(yoke_topology* self, yoke_severity severity, const yoke_element* element,
+                     const char* what, double value, const char* hint) {
+  char number[YOKE_NUMBER_SIZE];
+  yoke__number_format(value, number);
+  yoke__message_add(self->messages, severity, element->place, "'%.*s': %s %s%s", MAX_SHOWN,
+                    element->name, what, number, hint);
+}
+
+// ---- waves
+
+static const char* fault_of_table(const yoke_wave* wave) {
+  if (wave->n_points == 0 || wave->table == NULL) {
+    return "no points";
+  }
+  for (size_t i = 0; i < 2 * (size_t)wave->n_points; i++) {
+    if (!yoke__is_finite(wave->table[i])) {
+      return "a number that is not finite";
+    }
+    if (i >= 2 && i % 2 == 0 && wave->table[i] < wave->table[i - 2]) {
+      return "times that go back";
+    }
+  }
+  return NULL;
+}
+
+// what is wrong with a wave, or NULL
+static const char* fault_of_wave(const yoke_wave* wave) {
+  for (size_t i = 0; i < YOKE_COUNT(wave->p); i++) {
+    // a top or a period without end are fine
+    const bool may_be_infinite = wave->kind == YOKE_WAVE_PULSE && (i == 5 || i == 6);
+    if (!yoke__is_finite(wave->p[i]) && !(may_be_infinite && wave->p[i] > 0)) {
+      return "a number that is not finite";
+    }
+  }
+  if (wave->kind == YOKE_WAVE_PULSE &&
+      (wave->p[3] < 0 || wave->p[4] < 0 || wave->p[5] < 0 || wave->p[6] < 0)) {
+    return "a negative duration";
+  }
+  if (wave->kind == YOKE_WAVE_EXP && (wave->p[3] < 0 || wave->p[5] < 0)) {
+    return "a negative time constant";
+  }
+  return wave->kind == YOKE_WAVE_PWL ? fault_of_table(wave) : NULL;
+}
+
+// ---- values
+
+static void check_storage(yoke_topology* self, const yoke_element* element) {
+  const bool is_inductor = element->kind == YOKE_INDUCTOR;
+  const bool is_thermal = element->domain == YOKE_THERMAL;
+  const double value = element->value.constant;
+  const char* what = is_inductor ? "inductance" : is_thermal ? "heat capacity" : "capacitance";
+  if (value == 0) {
+    complain(self, YOKE_ERROR, element, what, value,
+             is_inductor ? ": use a voltage source of 0 V for a short" : ": leave it out");
+  } else if (value < 0) {
+    complain(self, YOKE_ERROR, element, what, value,
+             is_inductor ? " is negative; for the star of a transformer use coupled inductors (K)"
+                         : " is negative");
+  }
+}
+
+static void check_resistor(yoke_topology* self, const yoke_element* element) {
+  const bool is_thermal = element->domain == YOKE_THERMAL;
+  const char* what = is_thermal ? "thermal resistance" : "resistance";
+  if (element->value.constant == 0) {
+    complain(self, YOKE_ERROR, element, what, 0,
+             is_thermal ? ": make the two nodes one, or give it a small value"
+                        : ": use a voltage source of 0 V for a short, or a small value (1m)");
+  } else if (element->value.constant < 0) {
+    complain(self, YOKE_WARNING, element, what, element->value.constant,
+             " is negative: it feeds energy into the network");
+  }
+}
+
+static void check_value(yoke_topology* self, const yoke_element* element) {
+  const yoke_circuit_value* value = &element->value;
+  if (value->law != NULL || element->kind == YOKE_JUNCTION || element->kind == YOKE_SWITCH) {
+    return;
+  }
+  if (value->wave != NULL) {
+    const char* fault = fault_of_wave(value->wave);
+    if (fault != NULL) {
+      yoke__error(self->messages, element->place, "'%.*s': its wave has %s", MAX_SHOWN,
+                  element->name, fault);
+    }
+    return;
+  }
+  if (!yoke__is_finite(value->constant)) {
+    complain(self, YOKE_ERROR, element, "value", value->constant, " is not finite");
+  } else if (element->kind == YOKE_RESISTOR) {
+    check_resistor(self, element);
+  } else if (element->kind == YOKE_CAPACITOR || element->kind == YOKE_INDUCTOR) {
+    check_storage(self, element);
+  }
+}
+
+static void check_models(yoke_topology* self, const yoke_element* element) {
+  const yoke_junction_model* junction = element->junction;
+  if (element->kind == YOKE_JUNCTION) {
+    if (!(junction->is > 0 && yoke__is_finite(junction->is))) {
+      complain(self, YOKE_ERROR, element, "saturation current", junction->is,
+               "; it must be positive");
+    }
+    if (!(junction->n * junction->vt > 0 && yoke__is_finite(junction->n * junction->vt))) {
+      complain(self, YOKE_ERROR, element, "emission coefficient times thermal voltage",
+               junction->n * junction->vt, "; it must be positive");
+    }
+  }
+  if (element->kind == YOKE_SWITCH) {
+    const yoke_switch_model* model = element->switching;
+    if (!(model->r_on >= 0 && yoke__is_finite(model->r_on))) {
+      complain(self, YOKE_ERROR, element, "closed resistance", model->r_on,
+               "; it must be 0 or positive");
+    }
+    if (!(model->r_off > 0)) {
+      complain(self, YOKE_ERROR, element, "open resistance", model->r_off, "; it must be positive");
+    }
+  }
+}
+
+// ---- places in the network
+
+// ground serves both domains
+static void check_domain(yoke_topology* self, const yoke_element* element) {
+  const uint32_t ends[2] = {element->a, element->b};
+  for (int i = 0; i < 2; i++) {
+    const yoke_network_node* node = &self->network->nodes[ends[i]];
+    if (ends[i] != 0 && node->domain != element->domain) {
+      yoke__error(self->messages, element->place,
+                  "'%.*s' is %s, but node '%.*s' belongs to the %s network", MAX_SHOWN,
+                  element->name, element->domain == YOKE_THERMAL ? "thermal" : "electric",
+                  MAX_SHOWN, node->name, node->domain == YOKE_THERMAL ? "thermal" : "electric");
+      return;
+    }
+  }
+}
+
+// of voltage sources the loops speak
+static void check_ends(yoke_topology* self, uint32_t index) {
+  const yoke_element* element = &self->network->elements[index];
+  const uint16_t kind = self->edges[index].kind;
+  if (element->a == element->b && (kind & (YOKE_EDGE_SOURCE_V | YOKE_EDGE_DRIVEN_V)) == 0) {
+    yoke__message_add(self->messages, YOKE_WARNING, element->place,
+                      "'%.*s' has both ends on node '%.*s': it has no effect", MAX_SHOWN,
+                      element->name, MAX_SHOWN, self->network->nodes[element->a].name);
+  }
+}
+
+void yoke__topology_check_values(yoke_topology* self) {
+  const yoke_network* network = self->network;
+  for (uint32_t i = 0; i < network->n_elements; i++) {
+    const yoke_element* element = &network->elements[i];
+    check_value(self, element);
+    check_models(self, element);
+    check_domain(self, element);
+    check_ends(self, i);
+  }
+  for (uint32_t i = 0; i < network->n_nodes; i++) {
+    const yoke_network_node* node = &network->nodes[i];
+    const yoke_wave* wave = node->is_fixed ? node->fixed.wave : NULL;
+    const char* fault = wave == NULL ? NULL : fault_of_wave(wave);
+    if (fault != NULL) {
+      yoke__error(self->messages, node->place, "'%.*s': its wave has %s", MAX_SHOWN,
+                  node->fixed_name == NULL ? node->name : node->fixed_name, fault);
+    }
+    if (node->is_fixed && !yoke__is_finite(node->fixed.constant)) {
+      yoke__error(self->messages, node->place, "the value of node '%.*s' is not finite", MAX_SHOWN,
+                  node->name);
+    }
+  }
+}
