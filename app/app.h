@@ -32,10 +32,12 @@ enum {
 int yoke_cmd_run(int argc, char** argv);
 int yoke_cmd_check(int argc, char** argv);
 int yoke_cmd_info(int argc, char** argv);
+int yoke_cmd_circuit(int argc, char** argv);
 int yoke_cmd_compare(int argc, char** argv);
 int yoke_cmd_meter(int argc, char** argv);
 int yoke_cmd_sweep(int argc, char** argv);
 int yoke_cmd_tune(int argc, char** argv);
+int yoke_cmd_bench(int argc, char** argv);
 int yoke_cmd_export(int argc, char** argv);
 int yoke_cmd_help(int argc, char** argv);
 
@@ -43,10 +45,12 @@ int yoke_cmd_help(int argc, char** argv);
 extern const yoke_command yoke__command_run;
 extern const yoke_command yoke__command_check;
 extern const yoke_command yoke__command_info;
+extern const yoke_command yoke__command_circuit;
 extern const yoke_command yoke__command_compare;
 extern const yoke_command yoke__command_meter;
 extern const yoke_command yoke__command_sweep;
 extern const yoke_command yoke__command_tune;
+extern const yoke_command yoke__command_bench;
 extern const yoke_command yoke__command_export;
 extern const yoke_command yoke__command_help;
 

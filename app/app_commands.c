@@ -5,6 +5,7 @@
 #include "app/app.h"
 #include "base/base_check.h"
 #include "base/base_format.h"
+#include "circuit/circuit_solver.h"
 
 #define LIST(array) array, YOKE_COUNT(array)
 
@@ -16,7 +17,8 @@
 static const char system_help[] =
     "A system file (YAML), an SSP archive (car.ssp; another variant in it with car.ssp#Name.ssd), "
     "an "
-    "SSD file, or an FMU, which is run on its own with its default experiment.";
+    "SSD file, an FMU, which is run on its own with its default experiment, or a netlist (x.cir), "
+    "run on its own with its .tran.";
 static const char set_help[] =
     "Change one setting of the system file. For example --set units.left.with.k=20. Paths are "
     "those "
@@ -122,8 +124,8 @@ const yoke_command yoke__command_check = {
 
 static const yoke_operand info_operands[] = {
     {"FILE|MODEL", true, YOKE_ARGUMENT_FILE,
-     "A system file or SSP, an FMU (a .fmu file, or the folder of an unpacked one), or the name of "
-     "a "
+     "A system file or SSP, an FMU (a .fmu file, or the folder of an unpacked one), a netlist, or "
+     "the name of a "
      "built-in model such as oscillator.force. Without it the built-in models are listed."},
 };
 static const yoke_option info_options[] = {
@@ -143,10 +145,11 @@ static const yoke_example info_examples[] = {
     {"yoke info oscillator.force", "Inputs, outputs, parameters and states of a model."},
     {"yoke info crane.yaml", "What a system file contains."},
     {"yoke info engine.fmu", "Platforms, capabilities, variables and feedthrough of an FMU."},
+    {"yoke info filter.cir", "Elements, sizes, inputs, outputs and faults of a netlist."},
 };
 const yoke_command yoke__command_info = {
     "info",
-    "say what is in a system file, an FMU or a model",
+    "say what is in a system file, an FMU, a netlist or a model",
     "Prints what a system file contains, or the variables of a built-in model with their "
     "dimensions and start values.\n\n"
     "Of an FMU it prints who made it, what it offers, what a run would use, its variables, "
@@ -157,6 +160,74 @@ const yoke_command yoke__command_info = {
     LIST(info_exits),
     LIST(info_examples),
     yoke_cmd_info,
+};
+
+// ---- circuit
+
+static const yoke_operand circuit_operands[] = {
+    {"NETLIST", false, YOKE_ARGUMENT_FILE,
+     "A netlist in SPICE's language, with thermal elements, inputs and outputs beside it."},
+};
+static const yoke_option circuit_options[] = {
+    {"method", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_method_names,
+     "Integration formula. The default is what the netlist says, else trbdf2."},
+    {"formulation", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_formulation_names,
+     "Equations that are solved: nodal (the default), dae or ode."},
+    {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Step of the solver, 1e-5 or 10u. The default is that of .yoke, else of .tran. Rows are "
+     "written at the step of .tran, or at this one if it is larger."},
+    {"stop", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL, "Stop time instead of that of .tran."},
+    {"iterations", "N", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Do exactly N iterations in every stage, so that all steps cost the same. "
+     "Without it a circuit that is not linear is iterated until it converges."},
+    {"set", "NAME=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Change a parameter (.param) of the netlist. For example --set rload=4.7k."},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Write the results to DIR, which is made if it is missing. "
+     "The default is results/ and the name of the netlist without its extension."},
+    {"format", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__format_names,
+     "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
+     "The default is csv."},
+    {"report", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Also write report.html with plots, step times and settings."},
+    {"strict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Treat warnings about the netlist as errors."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print the contents of summary.json instead of the summary."},
+    {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print no progress and no summary. Warnings and errors are still printed."},
+};
+static const yoke_exit circuit_exits[] = {
+    {YOKE_EXIT_OK, "The run is complete."},
+    {YOKE_EXIT_FAILED,
+     "The run failed: no convergence, a value became NaN or infinite, or the output could not be "
+     "written. Results up to that step are kept."},
+    {YOKE_EXIT_USAGE,
+     "The command line is wrong, or the netlist is missing, has errors or cannot be solved."},
+    {YOKE_EXIT_INTERRUPTED,
+     "The run was interrupted (Ctrl-C). Results up to the last step are complete."},
+};
+static const yoke_example circuit_examples[] = {
+    {"yoke circuit rectifier.cir", "Run its .tran and write results/rectifier/results.csv."},
+    {"yoke circuit rectifier.cir --method bdf2 --step 10u --iterations 5",
+     "With a method, a step and a fixed number of iterations."},
+    {"yoke circuit buck.cir --set duty=0.4 --report --out results/duty40",
+     "With another parameter, and a page with plots."},
+};
+const yoke_command yoke__command_circuit = {
+    "circuit",
+    "run a netlist: circuits and thermal networks",
+    "Reads a netlist, solves it with fixed steps from 0 to the stop time of its .tran, and writes "
+    "what .print, .save, .probe and .output name to results.csv; every node voltage and element "
+    "current if nothing is named. With uic it starts from the start values, otherwise from the "
+    "operating point.\n\n"
+    "Columns are v(out) and i(l1), rows stand at multiples of .tran's step from its start time "
+    "on. Files, summary and messages are those of yoke run.",
+    LIST(circuit_operands),
+    LIST(circuit_options),
+    LIST(circuit_exits),
+    LIST(circuit_examples),
+    yoke_cmd_circuit,
 };
 
 // ---- compare
@@ -398,13 +469,95 @@ const yoke_command yoke__command_tune = {
     yoke_cmd_tune,
 };
 
+// ---- bench
+
+static const yoke_operand bench_operands[] = {
+    {"GROUP", true, YOKE_ARGUMENT_TEXT, "What is assessed. The one group there is: circuits."},
+};
+static const yoke_option bench_options[] = {
+    {"problem", "NAME", true, YOKE_ARGUMENT_TEXT, NULL,
+     "A problem that comes with the program. rlc, ladder-N with any N (ladder-100), rectifier or "
+     "pmsm. The default is rlc, ladder-2, rectifier and pmsm."},
+    {"method", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__circuit_method_names,
+     "Integration methods. The default is trbdf2, tr, bdf2, bdf3, esdirk3 and esdirk4, and for "
+     "problems of the program also the published configurations."},
+    {"formulation", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_formulation_names,
+     "How the equations are written. nodal (the default), dae or ode."},
+    {"startup", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_startup_names,
+     "How BDF begins. tr_xi, const or tr_xi_minus_1."},
+    {"step", "SECONDS", true, YOKE_ARGUMENT_TEXT, NULL,
+     "A step to try. It must divide the distance of the reference's samples. "
+     "The default is a series of them. Of a system it is the exchange interval."},
+    {"iterations", "N", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Iterations in every stage of a step, as in real time. 0 iterates until converged. The "
+     "default is 1 for linear circuits and 0 for others."},
+    {"refactor", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Factor the matrix in every iteration, also where it is constant."},
+    {"level", "LEVEL", false, YOKE_ARGUMENT_TEXT, NULL,
+     "The precision wanted. low (1 mV, 1 mA, 0.1 K, 1 W), high (10 uV, 10 uA, 0.01 K, 0.1 W), or "
+     "one error for all judged signals."},
+    {"find", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Look for the cheapest step and number of iterations that reaches the level, per method, and "
+     "with a ladder for the largest one that runs in real time."},
+    {"netlist", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
+     "Assess this netlist instead. Needs --reference."},
+    {"system", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
+     "Assess this system, run with several exchange intervals. Needs --reference."},
+    {"fmu", "FILE", false, YOKE_ARGUMENT_FILE, NULL, "The same for an FMU on its own."},
+    {"reference", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
+     "What is right. A CSV file with the column time and one column per signal, named v(out), "
+     "i(l1), t(case) for netlists and UNIT.VARIABLE for systems; or a result of yoke run."},
+    {"limit", "SIGNAL=ERROR", true, YOKE_ARGUMENT_TEXT, NULL,
+     "The root mean square error that this signal may have. Status 3 if no configuration keeps "
+     "all limits."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print everything as JSON."},
+    {"figure", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
+     "Draw time over error to FILE, an SVG file or an HTML page."},
+    {"quick", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Fewer repetitions, and no run of more than 40000 steps."},
+};
+static const yoke_exit bench_exits[] = {
+    {YOKE_EXIT_OK, "Assessed."},
+    {YOKE_EXIT_FAILED, "The system, FMU or netlist failed with every step, or the output could not "
+                       "be written."},
+    STATUS_USAGE,
+    {YOKE_EXIT_QUALITY, "No configuration keeps the errors below the level or the limits."},
+    {YOKE_EXIT_INTERRUPTED, "Interrupted (Ctrl-C). What was found so far is printed."},
+};
+static const yoke_example bench_examples[] = {
+    {"yoke bench circuits", "All problems, published configurations and own methods."},
+    {"yoke bench circuits --problem rectifier --method bdf3,trbdf2 --step 1e-4 --iterations 9",
+     "Two methods at one step."},
+    {"yoke bench circuits --problem ladder-2 --find",
+     "What is cheapest, and how far real time goes."},
+    {"yoke bench circuits --netlist filter.cir --reference filter.csv --limit 'v(out)=1e-3' --find",
+     "A netlist of one's own."},
+    {"yoke bench circuits --fmu engine.fmu --reference engine.csv --step 1e-3 --step 1e-2",
+     "An FMU at two exchange intervals."},
+};
+const yoke_command yoke__command_bench = {
+    "bench",
+    "assess solvers and units in real time: error, cost, reach",
+    "Runs methods and steps on problems whose solution is known, and prints for each the root mean "
+    "square error of every signal, the precision level that it reaches, the processor time per "
+    "step, how many times faster than real time that is, the memory, and the iterations; then how "
+    "the cost of a step is made up. Published figures stand beside ours where there are any.",
+    LIST(bench_operands),
+    LIST(bench_options),
+    LIST(bench_exits),
+    LIST(bench_examples),
+    yoke_cmd_bench,
+};
+
 // ---- export
 
 static const char* const fmi_choices[] = {"2", "3", NULL};
+static const char* const hold_choices[] = {"zero", "first", NULL};
 
 static const yoke_operand export_operands[] = {
-    {"MODEL|SYSTEM", false, YOKE_ARGUMENT_FILE,
-     "The name of a native model (yoke info lists them), or a system file (YAML or SSP)."},
+    {"MODEL|NETLIST|SYSTEM", false, YOKE_ARGUMENT_FILE,
+     "The name of a native model (yoke info lists them), a netlist, or a system file (YAML or "
+     "SSP)."},
 };
 static const yoke_option export_options[] = {
     {"fmi", "VERSION", false, YOKE_ARGUMENT_CHOICE, fmi_choices,
@@ -412,16 +565,29 @@ static const yoke_option export_options[] = {
      "2 is the default there."},
     {"ssp", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Write the whole system as an SSP archive, every unit an FMU."},
+    {"c", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Write a linear circuit or thermal network as two C files for a microcontroller: no heap, no "
+     "library."},
+    {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "With --c: the length of a step. The default is that of .tran in the netlist."},
+    {"reduce", "TOLERANCE", false, YOKE_ARGUMENT_TEXT, NULL,
+     "With --c: drop states as long as the error bound of every output stays below TOLERANCE times "
+     "its own gain. For example 1e-3."},
+    {"order", "N", false, YOKE_ARGUMENT_TEXT, NULL, "With --c: drop all states but N."},
+    {"hold", "ORDER", false, YOKE_ARGUMENT_CHOICE, hold_choices,
+     "With --c: what inputs do during a step: they keep their value (zero, the default) or go "
+     "straight to the next one (first)."},
+    {"float", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "With --c: single precision."},
     {"unit", "NAME", false, YOKE_ARGUMENT_TEXT, NULL,
      "The unit or law of the system file to export, with its settings. Not needed if it has one."},
     {"with", "NAME=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
-     "Set a parameter or, of a model, also a start value. For example --with k=20 or "
-     "--with \"A=[[0,1],[-1,0]]\". Values are those of system files."},
+     "Set a parameter (of a netlist: one of its .param lines) or, of a model, also a start value. "
+     "For example --with k=20 or --with \"A=[[0,1],[-1,0]]\". Values are those of system files."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
     {"out", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
      "Write to FILE; -o is the same. The default is the name of the model or unit and .fmu, or "
-     "that "
-     "of the system and .ssp, in the working directory."},
+     "that of the system and .ssp, in the working directory. With --c it is a folder, and the "
+     "working directory is the default."},
 };
 static const yoke_exit export_exits[] = {
     {YOKE_EXIT_OK, "The file is written."},
@@ -436,12 +602,17 @@ static const yoke_example export_examples[] = {
     {"yoke export crane.yaml --ssp -o crane.ssp", "The whole system."},
     {"yoke export state_space --fmi 3 --with \"A=[[0,1],[-4,0]]\" --with \"B=[0,1]\" -o mass.fmu",
      "A linear system from its matrices."},
+    {"yoke export filter.cir --fmi 3 -o filter.fmu", "A circuit."},
+    {"yoke export motor.cir --c --step 0.1 --reduce 1e-3 --float -o src",
+     "A thermal network for a microcontroller: src/motor.c and src/motor.h."},
 };
 const yoke_command yoke__command_export = {
     "export",
-    "write a model or a unit as an FMU, a system as SSP",
-    "Writes a native model, or one unit or law of a system file, as a Functional Mock-up Unit that "
-    "other tools can run; or a whole system as an SSP archive of such units. No compiler is "
+    "write a model, unit or circuit as an FMU or as C, a system as SSP",
+    "Writes a native model, a netlist, or one unit or law of a system file, as a Functional "
+    "Mock-up "
+    "Unit that other tools can run; or a whole system as an SSP archive of such units; or a linear "
+    "circuit as C for a microcontroller. No compiler is "
     "needed: the FMU contains a prebuilt binary for this kind "
     "of machine, and the C sources of the model for all others.\n\n"
     "The same unit always gives the same file, byte by byte. Set SOURCE_DATE_EPOCH to have a date "
@@ -483,9 +654,9 @@ const yoke_command yoke__command_help = {
 // ---- all
 
 const yoke_command* const yoke__commands[] = {
-    &yoke__command_run,     &yoke__command_check,  &yoke__command_info,
-    &yoke__command_compare, &yoke__command_meter,  &yoke__command_sweep,
-    &yoke__command_tune,    &yoke__command_export, &yoke__command_help,
+    &yoke__command_run,     &yoke__command_check,  &yoke__command_info,  &yoke__command_circuit,
+    &yoke__command_compare, &yoke__command_meter,  &yoke__command_sweep, &yoke__command_tune,
+    &yoke__command_bench,   &yoke__command_export, &yoke__command_help,
 };
 const size_t yoke__n_commands = YOKE_COUNT(yoke__commands);
 

@@ -28,6 +28,30 @@ static void drop_notes(yoke_messages* messages) {
   }
 }
 
+yoke_system* yoke__app_build(const yoke_options* options, yoke_status read, yoke_scenario* scenario,
+                             yoke_messages* messages, bool is_strict) {
+  yoke_system* system = NULL;
+  yoke_status status = read;
+  if (scenario != NULL) {
+    status = yoke__system_build(scenario, NULL, messages, &system);
+  }
+  if (is_quiet(options)) {
+    drop_notes(messages);
+  }
+  yoke__messages_print(messages, stderr);
+  if (status < 0 && messages->n_errors == 0) {
+    yoke__app_error(options->command->name, "%s: %s", options->operands[0],
+                    yoke_status_text(status));
+  }
+  if (status >= 0 && is_strict && messages->n_warnings > 0) {
+    yoke__app_error(options->command->name, "%zu warning%s, and --strict was given",
+                    messages->n_warnings, messages->n_warnings == 1 ? "" : "s");
+    yoke__system_destroy(&system);
+  }
+  yoke__messages_free(messages);
+  return system;
+}
+
 yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
                             bool is_strict) {
   size_t n_sets = 0;
@@ -45,26 +69,9 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
   }
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
-  yoke_system* system = NULL;
-  yoke_status status =
+  const yoke_status status =
       yoke__scenario_read_parts(options->operands[0], sets, n_sets + n_extra, &messages, &scenario);
-  if (scenario != NULL) {
-    status = yoke__system_build(scenario, NULL, &messages, &system);
-  }
-  if (is_quiet(options)) {
-    drop_notes(&messages);
-  }
-  yoke__messages_print(&messages, stderr);
-  if (status < 0 && messages.n_errors == 0) {
-    yoke__app_error(options->command->name, "%s: %s", options->operands[0],
-                    yoke_status_text(status));
-  }
-  if (status >= 0 && is_strict && messages.n_warnings > 0) {
-    yoke__app_error(options->command->name, "%zu warning%s, and --strict was given",
-                    messages.n_warnings, messages.n_warnings == 1 ? "" : "s");
-    yoke__system_destroy(&system);
-  }
-  yoke__messages_free(&messages);
+  yoke_system* system = yoke__app_build(options, status, scenario, &messages, is_strict);
   free((void*)sets);
   return system;
 }

@@ -11,6 +11,11 @@
 yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
                             bool is_strict);
 
+// A system from a scenario that was read with `read` as its outcome (taken over; NULL if nothing could be read). Prints and
+// frees the messages. NULL after messages on stderr.
+yoke_system* yoke__app_build(const yoke_options* options, yoke_status read, yoke_scenario* scenario,
+                             yoke_messages* messages, bool is_strict);
+
 // A loaded system with its start values. NULL after messages on stderr; *status is then YOKE_EXIT_USAGE if the system
 // cannot start as it is described, YOKE_EXIT_FAILED if memory or a file was missing.
 yoke_state* yoke__app_start(yoke_system* system, int* status);

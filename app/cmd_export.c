@@ -1,16 +1,20 @@
-// yoke export: a native model, or a unit of a system, as an FMU (here); a whole system as SSP (app_export_ssp.c).
+// yoke export: a native model, a netlist, or a unit of a system, as an FMU (here); a whole system as SSP
+// (app_export_ssp.c); a linear circuit as C (app_export_c.c).
 //
 //   MODEL    -> a system of one unit, with the values of --with
 //   SYSTEM   -> the unit that --unit names, alone
 //   then     -> the unit is made as a run would make it, with the same messages, and handed to src/export
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app_export_c.h"
 #include "app/app_export_ssp.h"
 #include "app/app_system.h"
 #include "base/base_check.h"
 #include "base/base_os.h"
 #include "export/export_fmu.h"
+#include "scenario/scenario_circuit.h"
 
 #define COMMAND  "export"
 #define MAX_NAME 200
@@ -184,6 +188,10 @@ static yoke_status fill_job(exporting* e) {
     job->stop = scenario->stop.value;
     job->step = unit->source->step.is_given ? unit->source->step.value : scenario->step.value;
   }
+  if (strcmp(unit->source->kind, "circuit") == 0) {
+    YOKE_TRY(yoke__export_starts(unit->source, job->ops, &e->arena, &e->messages, &job->starts,
+                                 &job->n_starts));
+  }
   return yoke__export_arguments(unit->source, job->ops, &e->arena, &e->messages, &job->arguments,
                                 &job->n_arguments);
 }
@@ -192,8 +200,13 @@ static void print_done(const exporting* e, const char* path) {
   static const char* const words[] = {"input", "output", "parameter", "tunable parameter", "state"};
   size_t counts[YOKE_COUNT(words)] = {0};
   const yoke_unit_info* info = e->job.unit->info;
+  const bool is_netlist = strcmp(e->system->units[0].source->kind, "circuit") == 0;
   for (size_t i = 0; i < info->n_variables; i++) {
     counts[info->variables[i].causality]++;
+  }
+  // those of a netlist shape it here and are parameters there, if they are plain numbers
+  for (size_t i = 0; is_netlist && i < e->job.ops->n_structure; i++) {
+    counts[YOKE_PARAMETER] += isnan(e->job.ops->structure[i].start) ? 0 : 1;
   }
   printf("%s: FMI %d.0 co-simulation", path, e->job.fmi);
   for (size_t i = 0; i < YOKE_COUNT(words); i++) {
@@ -270,7 +283,7 @@ static bool is_known(const char* what) {
     return true;
   }
   const char* nearest = yoke__models_nearest(NULL, what);
-  yoke__app_error(COMMAND, "'%s' is neither a model nor a system file%s%s%s", what,
+  yoke__app_error(COMMAND, "'%s' is neither a model nor a netlist nor a system file%s%s%s", what,
                   nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
                   nearest == NULL ? "" : "'?");
   return false;
@@ -303,16 +316,48 @@ static bool is_assigned(const yoke_options* options) {
   return true;
 }
 
+static int export_c(const yoke_options* options) {
+  static const char* const alien[] = {"fmi", "ssp", "unit", "set"};
+  for (size_t i = 0; i < YOKE_COUNT(alien); i++) {
+    if (yoke__options_has(options, alien[i])) {
+      yoke__app_error(COMMAND, "--c and --%s do not go together", alien[i]);
+      return YOKE_EXIT_USAGE;
+    }
+  }
+  if (!yoke__scenario_is_circuit(options->operands[0])) {
+    yoke__app_error(COMMAND, "--c goes with a netlist (.cir, .ckt, .net, .sp); '%s' is none",
+                    options->operands[0]);
+    return YOKE_EXIT_USAGE;
+  }
+  return yoke__app_export_c(options);
+}
+
+// Options of --c without it?
+static bool is_alone(const yoke_options* options) {
+  static const char* const names[] = {"step", "reduce", "order", "hold", "float"};
+  for (size_t i = 0; i < YOKE_COUNT(names); i++) {
+    if (yoke__options_has(options, names[i])) {
+      yoke__app_error(COMMAND, "--%s goes with --c", names[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
 static int run(const yoke_options* options) {
+  const bool is_c = yoke__options_has(options, "c");
   const char* fmi = yoke__options_value(options, "fmi");
   const bool is_ssp = yoke__options_has(options, "ssp");
   const bool is_version = fmi != NULL && (strcmp(fmi, "2") == 0 || strcmp(fmi, "3") == 0);
-  if (!is_version && (fmi != NULL || !is_ssp)) {
-    yoke__app_error(COMMAND, "expected --fmi 2, --fmi 3 or --ssp");
+  if (!is_version && (fmi != NULL || !(is_ssp || is_c))) {
+    yoke__app_error(COMMAND, "expected --fmi 2, --fmi 3, --ssp or --c");
     return YOKE_EXIT_USAGE;
   }
-  if (!is_known(options->operands[0]) || !is_assigned(options)) {
+  if (!is_known(options->operands[0]) || !is_assigned(options) || !(is_c || is_alone(options))) {
     return YOKE_EXIT_USAGE;
+  }
+  if (is_c) {
+    return export_c(options);
   }
   return is_ssp ? export_ssp(options, fmi) : export_fmu(options, fmi);
 }

@@ -1,12 +1,14 @@
-// yoke info: the built-in models, one model, an FMU, or what a system file contains.
+// yoke info: the built-in models, one model, an FMU, a netlist, or what a system file contains.
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app_circuit.h"
 #include "app/app_fmu.h"
 #include "app/app_system.h"
 #include "base/base_json.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "scenario/scenario_circuit.h"
 #include "scenario/scenario_fmu.h"
 #include "unit/unit_models.h"
 
@@ -199,6 +201,8 @@ int yoke_cmd_info(int argc, char** argv) {
     status = show_model(ops, is_json);
   } else if (yoke__scenario_is_fmu(what)) {
     status = yoke__app_show_fmu(what, is_json, yoke__options_has(&options, "all"));
+  } else if (yoke__scenario_is_circuit(what)) {
+    status = yoke__app_show_circuit(what, is_json);
   } else if (looks_like_file(what)) {
     status = show_system(&options, is_json);
   } else {

@@ -81,10 +81,13 @@ endif()
 
 # what a unit needs, and nothing else: libc and libm
 file(GLOB fmu_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-     src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c)
-list(APPEND fmu_sources src/unit/unit.c src/ode/ode_step.c
-     src/base/base_arena.c src/base/base_csv.c src/base/base_json_read.c src/base/base_map.c src/base/base_number.c src/base/base_status.c
-     src/linalg/linalg_dense.c src/linalg/linalg_expm.c src/energy/energy_ter.c src/energy/energy_window.c)
+     src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c src/circuit/*.c src/unit/circuit/*.c
+     src/linalg/linalg_sparse*.c)
+list(APPEND fmu_sources src/unit/unit.c src/ode/ode_step.c src/export/export_circuit.c
+     src/base/base_arena.c src/base/base_csv.c src/base/base_dim.c src/base/base_json_read.c src/base/base_map.c
+     src/base/base_message.c src/base/base_number.c src/base/base_status.c
+     src/linalg/linalg_dense.c src/linalg/linalg_expm.c src/linalg/linalg_least_squares.c
+     src/energy/energy_ter.c src/energy/energy_window.c)
 list(SORT fmu_sources)
 
 # clang-tidy looks at the runtime here; all else it sees among the objects of the library, and twice is once too often
@@ -110,7 +113,8 @@ if(NOT YOKE_SANITIZE AND NOT YOKE_FUZZ)
 endif()
 
 file(GLOB fmu_headers CONFIGURE_DEPENDS include/yoke/*.h src/base/*.h src/linalg/*.h src/ode/*.h src/energy/*.h
-     src/fmi/*.h src/unit/*.h src/unit/meter/*.h src/export/runtime/*.h models/*.h models/*/*.h)
+     src/fmi/*.h src/unit/*.h src/unit/meter/*.h src/unit/circuit/*.h src/unit/host/*.h src/circuit/*.h
+     src/export/*.h src/export/runtime/*.h models/*.h models/*/*.h)
 list(TRANSFORM fmu_sources PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE fmu_source_paths)
 set(fmu_archive ${PROJECT_BINARY_DIR}/yoke-fmu-sources.zip)
 add_custom_command(OUTPUT ${fmu_archive} VERBATIM

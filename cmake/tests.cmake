@@ -4,10 +4,11 @@
 #   test/<folder>/test_<x>.sh   the same with bash, label shell (or slow); exit status 77 is a skip, and a line
 #                               "skipped: ..." of the output says that a part was left out
 #   ..._reference...            also linked with SUNDIALS; skipped, with a message, where it is missing
+#   ..._oracle..._reference...  also linked with test/<folder>/oracle/*.c
 #   ..._realtime..., ..._paced...   run with nothing beside them
 #   examples/<x>.c              ctest examples.<x>; sees the public headers and the shared library only
 #   fuzz/fuzz_<x>.c             ctest fuzz.<x>, label parsers: replays fuzz/corpus/<x>/
-#   bench/<x>.c                 built, never a test
+#   bench/<x>.c                 built, never a test; bench_circuits with ngspice and SUNDIALS where they are there
 # Every test finds YOKE_SOURCE_DIR, YOKE_BUILD_DIR, YOKE_PROGRAM, YOKE_HOST, YOKE_FMUS, YOKE_SANITIZE, YOKE_CC in its
 # environment.
 enable_testing()
@@ -78,7 +79,7 @@ if(yoke_build_tests)
   set(reference_objects "")
   if(support_reference AND yoke_has_sundials)
     add_library(test_support_reference OBJECT ${support_reference})
-    target_include_directories(test_support_reference SYSTEM PRIVATE ${SUNDIALS_INCLUDE_DIR})
+    target_include_directories(test_support_reference SYSTEM PRIVATE ${yoke_sundials_includes})
     target_link_libraries(test_support_reference PRIVATE test_flags)
     set(reference_objects $<TARGET_OBJECTS:test_support_reference>)
   endif()
@@ -104,8 +105,12 @@ foreach(source IN LISTS test_sources)
                         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/test/${folder})
   if(name MATCHES "reference")
     target_sources(${target} PRIVATE ${reference_objects})
-    target_include_directories(${target} SYSTEM PRIVATE ${SUNDIALS_INCLUDE_DIR})
+    target_include_directories(${target} SYSTEM PRIVATE ${yoke_sundials_includes})
     target_link_libraries(${target} PRIVATE ${yoke_sundials})
+  endif()
+  if(name MATCHES "oracle")
+    file(GLOB oracle_sources CONFIGURE_DEPENDS test/${folder}/oracle/*.c)
+    target_sources(${target} PRIVATE ${oracle_sources})
   endif()
   target_link_libraries(${target} PRIVATE yoke_static test_flags)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/test/${folder})
@@ -159,6 +164,17 @@ foreach(source IN LISTS bench_sources)
   target_link_libraries(bench.${name} PRIVATE yoke_static yoke_internal)
   add_dependencies(benchmarks bench.${name})
 endforeach()
+# the rivals that bench_circuits races
+if(TARGET bench.bench_circuits AND yoke_has_sundials)
+  target_include_directories(bench.bench_circuits SYSTEM PRIVATE ${yoke_sundials_includes})
+  target_link_libraries(bench.bench_circuits PRIVATE ${yoke_sundials})
+  target_compile_definitions(bench.bench_circuits PRIVATE YOKE_HAVE_SUNDIALS=1)
+endif()
+if(TARGET bench.bench_circuits AND yoke_has_ngspice)
+  target_include_directories(bench.bench_circuits SYSTEM PRIVATE ${NGSPICE_INCLUDE_DIR})
+  target_link_libraries(bench.bench_circuits PRIVATE ${NGSPICE_LIBRARY})
+  target_compile_definitions(bench.bench_circuits PRIVATE YOKE_HAVE_NGSPICE=1)
+endif()
 
 # ---- fuzz targets: with libFuzzer in the preset fuzz, otherwise a replay of the stored inputs
 file(GLOB fuzz_sources CONFIGURE_DEPENDS fuzz/fuzz_*.c)

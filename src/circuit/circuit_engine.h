@@ -30,6 +30,9 @@ static inline double yoke__core_time(const yoke_circuit_core* core) {
   return core->t0 + (double)core->k * core->h;
 }
 
+// For what looks at the equations from beside the front (circuit_linear.c).
+yoke_circuit_core* yoke__circuit_core(yoke_circuit* circuit);
+
 typedef struct yoke_circuit_engine {
   const char* name;
   yoke_status (*create)(yoke_circuit_core* core, yoke_messages* messages, void** self);

@@ -62,11 +62,6 @@ typedef struct maker {
   size_t err_size;
 } maker;
 
-// The front's struct begins with what it shares with the engines.
-static yoke_circuit_core* core_of(yoke_circuit* circuit) {
-  return (yoke_circuit_core*)(void*)circuit;
-}
-
 // -------------------------------------------------------------------------------------------------
 // memory
 
@@ -675,7 +670,7 @@ static yoke_status run(maker* k, yoke_circuit_linear* out) {
 yoke_status yoke__circuit_linear_make(yoke_circuit* circuit, const yoke_linear_settings* settings,
                                       yoke_arena* arena, yoke_circuit_linear* out, char* err,
                                       size_t err_size) {
-  yoke_circuit_core* core = core_of(circuit);
+  yoke_circuit_core* core = yoke__circuit_core(circuit);
   maker k = {.settings = settings,
              .network = core->network,
              .equations = core->equations,
@@ -714,7 +709,7 @@ static void copy(double to[], const double from[], size_t n) {
 yoke_status yoke__circuit_linearise(yoke_circuit* circuit, const yoke_probe* const probes[],
                                     size_t n_probes, uint32_t* n_states, double A[], double B[],
                                     double C[], double D[]) {
-  yoke_circuit_core* core = core_of(circuit);
+  yoke_circuit_core* core = yoke__circuit_core(circuit);
   const yoke_linear_settings settings = {.outputs = probes, .n_outputs = n_probes};
   yoke_arena arena = {0};
   yoke_circuit_linear linear;

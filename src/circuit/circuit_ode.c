@@ -37,7 +37,7 @@ static void say_singular(engine_ode* self, int32_t column) {
   }
   snprintf(
       self->core->reason, sizeof self->core->reason,
-      "the differentiated equations are singular at %s, so formulation 'ode' cannot be used: "
+      "the differentiated equations are singular at %.60s: formulation 'ode' cannot be used with "
       "capacitors "
       "in parallel, inductors in series or junctions that do not conduct; use 'dae' or 'nodal'",
       name);

@@ -196,6 +196,10 @@ yoke_status yoke__circuit_create(const yoke_network* network, const yoke_circuit
   return YOKE_OK;
 }
 
+yoke_circuit_core* yoke__circuit_core(yoke_circuit* circuit) {
+  return &circuit->core;
+}
+
 void yoke__circuit_destroy(yoke_circuit** circuit) {
   if (*circuit == NULL) {
     return;

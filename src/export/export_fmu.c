@@ -28,8 +28,9 @@ static const char* const type_names[] = {"real",        "integer", "boolean",
 typedef struct parts {
   yoke_export_model model;
   yoke_zip* sources;  // NULL: none
-  char* table;        // a file that the settings name; NULL: none
+  char* table;        // a file that the settings name, or the netlist; NULL: none
   size_t table_size;
+  const char* resource;  // its name there
   char token[TOKEN_SIZE];
   yoke_json json;
   yoke_xml_writer xml, build;
@@ -69,6 +70,34 @@ yoke_status yoke__export_arguments(const yoke_scenario_unit* source, const yoke_
     yoke_argument* to = &all[(*n)++];
     *to = (yoke_argument){.name = v->name, .type = v->type};
     YOKE_TRY(yoke__node_values(setting->value, v->type, v->items, what, arena, messages, &values,
+                               &to->n_rows, &to->n_cols));
+    to->value = values;
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__export_starts(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
+                                yoke_arena* arena, yoke_messages* messages,
+                                const yoke_argument** starts, size_t* n) {
+  const size_t n_all = source->n_start + source->n_values;
+  yoke_argument* all = yoke__arena_array(arena, n_all + 1, sizeof *all);
+  *n = 0;
+  *starts = all;
+  if (all == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n_all; i++) {
+    const yoke_setting* setting =
+        i < source->n_start ? &source->start[i] : &source->values[i - source->n_start];
+    if (find_structure(ops, setting->name) != NULL) {
+      continue;
+    }
+    char what[256];
+    snprintf(what, sizeof what, "start value '%s' of '%s'", setting->name, source->name);
+    void* values = NULL;
+    yoke_argument* to = &all[(*n)++];
+    *to = (yoke_argument){.name = setting->name, .type = YOKE_REAL};
+    YOKE_TRY(yoke__node_values(setting->value, YOKE_REAL, NULL, what, arena, messages, &values,
                                &to->n_rows, &to->n_cols));
     to->value = values;
   }
@@ -168,6 +197,23 @@ static void json_setting(const yoke_export_variable* v, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
+// How the solver of a netlist is set, as far as the netlist does not say it.
+static void json_circuit(const yoke_unit_file_settings* settings, yoke_json* json) {
+  yoke__json_begin_object(json, "circuit");
+  yoke__json_string(json, "file", YOKE_EXPORT_NETLIST);
+  if (settings->solver != NULL) {
+    yoke__json_string(json, "method", settings->solver);
+  }
+  if (settings->solver_formulation != NULL) {
+    yoke__json_string(json, "formulation", settings->solver_formulation);
+  }
+  yoke__json_number(json, "step", settings->solver_step);
+  yoke__json_number(json, "tolerance", settings->solver_tolerance);
+  yoke__json_integer(json, "iterations", settings->solver_iterations);
+  yoke__json_number(json, "call_step", settings->call_step);
+  yoke__json_end_object(json);
+}
+
 static yoke_status write_json(parts* p) {
   const yoke_export_model* m = &p->model;
   yoke_json* json = &p->json;
@@ -175,8 +221,11 @@ static yoke_status write_json(parts* p) {
   *json = (yoke_json){0};
   yoke__json_begin_object(json, NULL);
   yoke__json_integer(json, "yoke", 1);
-  yoke__json_string(json, "model", m->job->ops->name);
+  yoke__json_string(json, "model", m->ops->name);
   yoke__json_string(json, "token", p->token);
+  if (m->netlist.is_there) {
+    json_circuit(&m->netlist.settings, json);
+  }
   yoke__json_begin_array(json, "arguments");
   for (size_t i = 0; i < m->job->n_arguments; i++) {
     json_argument(m->job, &m->job->arguments[i], json);
@@ -233,6 +282,14 @@ static void make_token(parts* p) {
 
 static yoke_status read_table(parts* p, char* err, size_t err_size) {
   const yoke_export_job* job = p->model.job;
+  if (p->model.netlist.is_there) {
+    p->resource = YOKE_EXPORT_NETLIST;
+    p->table = p->model.netlist.text;
+    p->table_size = p->model.netlist.size;
+    p->model.netlist.text = NULL;
+    return YOKE_OK;
+  }
+  p->resource = TABLE_NAME;
   for (size_t i = 0; i < job->n_arguments; i++) {
     if (!is_file(job, &job->arguments[i])) {
       continue;
@@ -318,7 +375,9 @@ static yoke_status add_parts(parts* p, yoke_zip_writer* zip, char* err, size_t e
   YOKE_TRY(yoke__zip_add_file(zip, binary, job->runtime, err, err_size));
   YOKE_TRY(yoke__zip_add(zip, "resources/yoke.json", p->json.text, p->json.n, err, err_size));
   if (p->table != NULL) {
-    YOKE_TRY(yoke__zip_add(zip, "resources/" TABLE_NAME, p->table, p->table_size, err, err_size));
+    char name[64];
+    snprintf(name, sizeof name, "resources/%s", p->resource);
+    YOKE_TRY(yoke__zip_add(zip, name, p->table, p->table_size, err, err_size));
   }
   return add_sources(p, zip, err, err_size);
 }

@@ -3,7 +3,7 @@
 //   modelDescription.xml                what importers read              export_describe.c
 //   binaries/<platform>/<name>.so       yoke-fmu.so, the same for all    cmake/export.cmake
 //   resources/yoke.json                 which model, with what settings  export_fmu.c
-//   resources/<file>                    files that the settings name
+//   resources/<file>                    files that the settings name: a table, a netlist
 //   sources/*.c, *.h                    the runtime again, as text       yoke-fmu-sources.zip
 #ifndef YOKE_EXPORT_FMU_H
 #define YOKE_EXPORT_FMU_H
@@ -23,16 +23,19 @@
 
 // What is exported. Everything belongs to the caller and is not changed.
 typedef struct yoke_export_job {
-  int fmi;                         // 2 or 3
-  const char* name;                // modelName; its C identifier names the binary
-  const char* text;                // one line for people; NULL: that of the model
-  const yoke_unit_ops* ops;        // the native model (yoke__models_find)
-  const yoke_unit* unit;           // an instance with its settings, not yet initialised: parameters
-                                   // and start values are read from it; NULL: those of the model
+  int fmi;                   // 2 or 3
+  const char* name;          // modelName; its C identifier names the binary
+  const char* text;          // one line for people; NULL: that of the model
+  const yoke_unit_ops* ops;  // the native model (yoke__models_find), or that of a netlist's unit
+  const yoke_unit* unit;     // an instance with its settings, not yet initialised: parameters
+                             // and start values are read from it; NULL: those of the model.
+                             // Of a netlist it must be there
   const yoke_argument* arguments;  // what it was made with (yoke__export_arguments)
   size_t n_arguments;
-  const char* directory;  // where relative paths in the arguments start
-  bool has_experiment;    // of the system it comes from
+  const yoke_argument* starts;  // start values of a netlist's unit, which cannot be read from it
+  size_t n_starts;              // (yoke__export_starts)
+  const char* directory;        // where relative paths in the arguments start
+  bool has_experiment;          // of the system it comes from
   double start, stop, step;
   const char* runtime;  // path of yoke-fmu.so
   const char* sources;  // path of yoke-fmu-sources.zip; NULL: an FMU without sources
@@ -42,6 +45,11 @@ typedef struct yoke_export_job {
 yoke_status yoke__export_arguments(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
                                    yoke_arena* arena, yoke_messages* messages,
                                    const yoke_argument** arguments, size_t* n);
+
+// The start values that it gives under `start` and `values`: real scalars, in arena.
+yoke_status yoke__export_starts(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
+                                yoke_arena* arena, yoke_messages* messages,
+                                const yoke_argument** starts, size_t* n);
 
 // Writes the FMU; path gets its content at the end or not at all. The same job gives the same bytes. YOKE_NO_SUPPORT: this
 // unit cannot be such an FMU, err says why; YOKE_BAD_INPUT: its settings are refused by the model; YOKE_IO.

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_os.h"
 #include "export/export_part.h"
 #include "unit/unit_models.h"
 
@@ -61,14 +62,48 @@ static yoke_status make_unit(yoke_export_model* m, char* err, size_t err_size) {
                                .directory = job->directory,
                                .arguments = job->arguments,
                                .n_arguments = job->n_arguments,
-                               .context = job->ops->context};
-  return yoke__unit_create(job->ops, &args, &m->unit_arena, &m->unit, err, err_size);
+                               .context = m->ops->context};
+  return yoke__unit_create(m->ops, &args, &m->unit_arena, &m->unit, err, err_size);
+}
+
+// The unit of a netlist as the FMU will have it: one text without other files, opened anew.
+static yoke_status open_netlist(yoke_export_model* m, char* err, size_t err_size) {
+  yoke_export_netlist* netlist = &m->netlist;
+  YOKE_TRY(yoke__export_circuit_text(netlist->settings.path, &netlist->text, &netlist->size, err,
+                                     err_size));
+  YOKE_TRY(yoke__temp_create(&netlist->folder, err, err_size));
+  yoke__os_path_join(yoke__temp_path(netlist->folder), YOKE_EXPORT_NETLIST, netlist->path,
+                     sizeof netlist->path);
+  int file = -1;
+  size_t n_done = 0;
+  YOKE_TRY(yoke__os_file_create(netlist->path, &file, err, err_size));
+  yoke_status status =
+      yoke__os_file_write(file, netlist->text, netlist->size, &n_done, err, err_size);
+  const yoke_status closed = yoke__os_file_close(&file, err, err_size);
+  YOKE_TRY(status < 0 ? status : closed);
+  yoke_messages messages = {0};
+  netlist->settings.path = netlist->path;
+  status = yoke__export_circuit_open(&netlist->settings, &messages, &netlist->file);
+  if (status < 0) {
+    yoke__messages_format(&messages, err, err_size);
+  } else {
+    m->ops = yoke__export_circuit_ops(netlist->file);
+  }
+  yoke__messages_free(&messages);
+  return status;
+}
+
+static bool is_input(const yoke_variable* v) {
+  return v->causality == YOKE_INPUT;
 }
 
 // The value of every variable, from the caller's instance where there is one; what differs there was set.
 static yoke_status take_values(yoke_export_model* m) {
-  const yoke_unit* from = m->job->unit != NULL ? m->job->unit : &m->unit;
   for (size_t i = 0; i < m->n_variables; i++) {
+    // of a netlist: values before its initialisation are those of the text alone
+    const bool is_given = m->job->unit != NULL && i < m->job->unit->info->n_variables &&
+                          (!m->netlist.is_there || is_input(m->variables[i].variable));
+    const yoke_unit* from = is_given ? m->job->unit : &m->unit;
     const size_t size = yoke__variable_size(m->variables[i].variable);
     void* value = yoke__arena_take(&m->arena, size);
     void* own = yoke__arena_take(&m->arena, size);
@@ -79,6 +114,22 @@ static yoke_status take_values(yoke_export_model* m) {
     YOKE_TRY(yoke__unit_get(&m->unit, i, own, size));
     m->variables[i].value = value;
     m->variables[i].is_set = memcmp(value, own, size) != 0;
+  }
+  return YOKE_OK;
+}
+
+// What a system file gives to the unit of a netlist.
+static yoke_status take_starts(yoke_export_model* m, char* err, size_t err_size) {
+  const yoke_export_job* job = m->job;
+  for (size_t i = 0; m->netlist.is_there && i < job->n_starts; i++) {
+    const yoke_argument* start = &job->starts[i];
+    const size_t index = yoke__unit_find(&m->unit, start->name);
+    if (index == (size_t)-1 || start->n_rows * start->n_cols != 1) {
+      snprintf(err, err_size, "the start value '%.80s' is not one of the netlist", start->name);
+      return YOKE_BAD_INPUT;
+    }
+    m->variables[index].value = start->value;
+    m->variables[index].is_set = true;
   }
   return YOKE_OK;
 }
@@ -136,6 +187,10 @@ static yoke_status try_start(yoke_export_model* m, char* err, size_t err_size) {
                  : c == YOKE_INPUT       ? YOKE_EXPORT_NO_INITIAL
                  : is_kept               ? YOKE_EXPORT_EXACT
                                          : YOKE_EXPORT_APPROX;
+    // the operating point and rates of a netlist are found, and what is found is the best guess
+    if (m->netlist.is_there && !v->is_set && v->initial == YOKE_EXPORT_APPROX) {
+      v->value = now;
+    }
   }
   return YOKE_OK;
 }
@@ -297,14 +352,18 @@ static bool has_derivative(const yoke_export_model* m) {
       return false;
     }
   }
-  return m->job->ops->derivative != NULL;
+  return m->ops->derivative != NULL;
 }
 
 // ---- all of it
 
-static yoke_status check_job(const yoke_export_job* job, char* err, size_t err_size) {
+static yoke_status check_job(const yoke_export_job* job, bool is_netlist, char* err,
+                             size_t err_size) {
   if (job->fmi != 2 && job->fmi != 3) {
     return refuse(err, err_size, "%s", "FMI 2 or 3 is expected");
+  }
+  if (is_netlist) {
+    return YOKE_OK;
   }
   if (job->ops == NULL || yoke__models_find(NULL, job->ops->name) != job->ops) {
     return refuse(err, err_size, "'%s' is no native model", job->ops == NULL ? "" : job->ops->name);
@@ -327,6 +386,7 @@ static yoke_status fill(yoke_export_model* m, char* err, size_t err_size) {
     m->variables[i].n = yoke__variable_count(&info->variables[i]);
   }
   YOKE_TRY(take_values(m));
+  YOKE_TRY(take_starts(m, err, err_size));
   YOKE_TRY(put_values(m, err, err_size));
   YOKE_TRY(try_start(m, err, err_size));
   YOKE_TRY(number_variables(m, err, err_size));
@@ -341,11 +401,15 @@ static yoke_status fill(yoke_export_model* m, char* err, size_t err_size) {
 
 yoke_status yoke__export_model_open(const yoke_export_job* job, yoke_export_model* model, char* err,
                                     size_t err_size) {
-  *model = (yoke_export_model){.job = job};
+  *model = (yoke_export_model){.job = job, .ops = job->ops};
   err[0] = '\0';
-  YOKE_TRY(check_job(job, err, err_size));
+  model->netlist.is_there = yoke__export_circuit_settings(job->unit, &model->netlist.settings);
+  YOKE_TRY(check_job(job, model->netlist.is_there, err, err_size));
   yoke__export_identifier(job->name, model->identifier, sizeof model->identifier);
-  yoke_status status = make_unit(model, err, err_size);
+  yoke_status status = model->netlist.is_there ? open_netlist(model, err, err_size) : YOKE_OK;
+  if (status >= 0) {
+    status = make_unit(model, err, err_size);
+  }
   if (status >= 0) {
     status = fill(model, err, err_size);
   }
@@ -362,4 +426,8 @@ void yoke__export_model_close(yoke_export_model* model) {
   yoke__unit_close(&model->unit);
   yoke__arena_free(&model->unit_arena);
   yoke__arena_free(&model->arena);
+  yoke__export_circuit_close(&model->netlist.file);
+  yoke__temp_remove(&model->netlist.folder);
+  free(model->netlist.text);
+  model->netlist.text = NULL;
 }

@@ -4,7 +4,9 @@
 
 #include <stdint.h>
 
+#include "base/base_temp.h"
 #include "base/base_xml.h"
+#include "export/export_circuit.h"
 #include "export/export_fmu.h"
 
 #define YOKE_EXPORT_MAX_IDENTIFIER 200
@@ -28,9 +30,22 @@ typedef struct yoke_export_variable {
   size_t type;         // enumeration: 1 + index of its type definition; 0: none
 } yoke_export_variable;
 
+// A netlist on its way into an FMU.
+typedef struct yoke_export_netlist {
+  bool is_there;
+  yoke_unit_file_settings settings;  // as the unit was opened with, the path in a folder of its own
+  char* text;
+  size_t size;
+  yoke_temp* folder;
+  char path[4096];
+  yoke_export_circuit* file;
+} yoke_export_netlist;
+
 // Everything the description says.
 typedef struct yoke_export_model {
   const yoke_export_job* job;
+  const yoke_unit_ops* ops;  // what the FMU runs: job->ops, of a netlist that of export_circuit.h
+  yoke_export_netlist netlist;
   yoke_arena arena;
   yoke_arena unit_arena;
   yoke_unit unit;  // an instance of its own

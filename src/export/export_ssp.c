@@ -204,6 +204,10 @@ static yoke_status make_fmu(ssp_export* e, ssp_export_unit* unit, const char* fo
   };
   YOKE_TRY(yoke__export_arguments(unit->source, job.ops, &e->arena, e->messages, &job.arguments,
                                   &job.n_arguments));
+  if (strcmp(unit->source->kind, "circuit") == 0) {
+    YOKE_TRY(yoke__export_starts(unit->source, job.ops, &e->arena, e->messages, &job.starts,
+                                 &job.n_starts));
+  }
   yoke_status status = yoke__export_fmu(&job, path, err, sizeof err);
   unit->fmu = yoke__ssp_export_text(e, "resources/%s", file);
   if (status >= 0) {

@@ -180,8 +180,9 @@ static bool needs_native(const ssp_export* e, const ssp_export_unit* unit) {
   const yoke_scheme scheme = e->job->scenario->scheme;
   const bool is_iterative =
       scheme == YOKE_ITERATIVE_JACOBI || scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
-  return strcmp(unit->source->kind, "fmu") != 0 && unit->unit->info->n_feedthrough > 0 &&
-         (is_iterative || is_fresh(e, unit->source));
+  // a netlist is inside its FMU and nowhere else
+  return strcmp(unit->source->kind, "fmu") != 0 && strcmp(unit->source->kind, "circuit") != 0 &&
+         unit->unit->info->n_feedthrough > 0 && (is_iterative || is_fresh(e, unit->source));
 }
 
 // The keys of one unit; false: there are none, and nothing was written.
@@ -190,7 +191,13 @@ static bool add_unit(text* t, const ssp_export* e, const yoke_node* node) {
                                        "values", "interface", NULL};
   static const char* const of_stale[] = {"model",  "fmu",       "with",     "start",
                                          "values", "interface", "exchange", NULL};
+  // the solver of a netlist is set inside its FMU
+  static const char* const of_circuit[] = {"with",    "start",  "values",   "interface",
+                                           "circuit", "solver", "exchange", NULL};
   const ssp_export_unit* unit = yoke__ssp_export_find(e, node->key);
+  if (unit != NULL && strcmp(unit->source->kind, "circuit") == 0) {
+    return add_map_without(t, node, of_circuit);
+  }
   if (unit != NULL && needs_native(e, unit)) {
     add_node(t, node);
     return true;

@@ -427,7 +427,7 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
                                     yoke_messages* messages) {
   init_job job = {.system = system, .state = state, .messages = messages};
   state->t = system->t_start;
-  state->record_wait = system->record_every;
+  state->record_wait = system->record_from > 0 ? system->record_from : system->record_every;
 
   // typed inputs are sent once, whatever the unit's own start value is
   memset(state->w_set, 0xa5, system->n_typed_in);

@@ -52,7 +52,7 @@ static yoke_status open_record(const yoke_system* system, yoke_state* state,
   const yoke_status status =
       yoke__record_open(&settings->record, system->columns, system->n_columns, &state->record,
                         info->message, sizeof info->message);
-  if (status >= 0) {
+  if (status >= 0 && system->record_from == 0) {
     return yoke__master_record(system, state);  // the initial values
   }
   return status;

@@ -105,7 +105,13 @@ typedef struct yoke_scenario_solver {
   const char* method;  // NULL: not given
   double step;         // [s]; 0: not given
   double tolerance;    // 0: not given
-  yoke_place place;
+  // circuits
+  const char* formulation;  // NULL: not given
+  int64_t iterations;       // fixed number; 0: not given
+  yoke_place place, key_place;
+  bool is_given;
+  const yoke_node* method_node;        // read when the kind of the unit is known
+  const yoke_node* circuit_only_node;  // the first key that only circuits know; NULL: none
 } yoke_scenario_solver;
 
 // units and laws
@@ -113,7 +119,7 @@ typedef struct yoke_scenario_unit {
   const char* name;
   yoke_place place;
   bool is_law;
-  const char* kind;  // "model", "law", "fmu" (later "circuit", ...): the key used
+  const char* kind;  // "model", "law", "fmu", "circuit": the key used
   const char* type;  // its value: model name or path
   yoke_place type_place;
   const yoke_setting* with;
@@ -230,7 +236,8 @@ typedef struct yoke_scenario {
   yoke_scenario_watch watch;                 // `quality`
   const yoke_scenario_name* record_signals;  // glob patterns; default one "*"
   size_t n_record_signals;
-  int64_t record_every;                      // default 1
+  int64_t record_every;            // default 1
+  yoke_scenario_time record_from;  // nothing is recorded before; not given: from the start
   const yoke_scenario_name* record_formats;  // "csv", "hdf5", "mat"; empty: the caller decides
   size_t n_record_formats;
 } yoke_scenario;

@@ -32,14 +32,14 @@ bool yoke__scenario_is_fmu(const char* path) {
          yoke__os_is_file(inner);
 }
 
-static void round_step(double length, char* to, size_t size) {
+void yoke__scenario_round_step(double length, char* to, size_t size) {
   const int exponent = (int)floor(log10(length / 1000));
   const double digits = length / 1000 / pow(10, exponent);
   snprintf(to, size, "%de%d", digits >= 4.999999 ? 5 : digits >= 1.999999 ? 2 : 1, exponent);
 }
 
 // the file's name as the name of a unit: letters, digits, '_' and '-'
-static void name_unit(const char* path, char* to, size_t size) {
+void yoke__scenario_unit_name(const char* path, const char* other, char* to, size_t size) {
   size_t n = 0;
   const char* stem = yoke__scenario_stem(path, &n);
   size_t k = 0;
@@ -56,12 +56,12 @@ static void name_unit(const char* path, char* to, size_t size) {
   }
   to[k] = '\0';
   if (k == 0 || strcmp(to, "bond") == 0) {
-    snprintf(to, size, "fmu");
+    snprintf(to, size, "%s", other);
   }
 }
 
 // in quotes of YAML: each quote twice
-static void quote(const char* text, char* to, size_t size) {
+void yoke__scenario_quote(const char* text, char* to, size_t size) {
   size_t k = 0;
   for (const char* c = text; *c != '\0' && k + 2 < size; c++) {
     if (*c == '\'') {
@@ -107,7 +107,7 @@ static void choose_times(const yoke_fmi_experiment* e, const char* path, yoke_me
     }
     return;
   }
-  round_step(*stop - *start, step, size);
+  yoke__scenario_round_step(*stop - *start, step, size);
   yoke__message_add(messages, YOKE_NOTE, (yoke_place){path, 0, 0},
                     has_stop
                         ? "the FMU proposes no step: %s s is taken; set another with --set "
@@ -132,11 +132,14 @@ yoke_status yoke__scenario_fmu_text(const char* path, yoke_messages* messages, c
   char step[YOKE_NUMBER_SIZE], name[128], file[MAX_PATH];
   choose_times(&package->description->experiment, path, messages, &start, &stop, step, sizeof step);
   yoke__fmi_close(&package);
-  name_unit(path, name, sizeof name);
+  yoke__scenario_unit_name(path, "fmu", name, sizeof name);
   const char* slash = strrchr(path, '/');
 
   // behind "folder/" there is nothing: the folder itself
-  quote(slash == NULL ? path : slash[1] == '\0' ? "." : slash + 1, file, sizeof file);
+  yoke__scenario_quote(slash == NULL      ? path
+                       : slash[1] == '\0' ? "."
+                                          : slash + 1,
+                       file, sizeof file);
 
   // whole steps only
   char from[YOKE_NUMBER_SIZE], to[YOKE_NUMBER_SIZE];

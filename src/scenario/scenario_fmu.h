@@ -17,4 +17,12 @@ yoke_status yoke__scenario_fmu_text(const char* path, yoke_messages* messages, c
 // often written with sixteen. True: unchanged.
 bool yoke__scenario_fit_step(double step, double length, char to[YOKE_NUMBER_SIZE]);
 
+// The name of the unit in a system that is made of one file: its stem with letters, digits, '_' and '-' only;
+// `other` where that is nothing or reserved.
+void yoke__scenario_unit_name(const char* path, const char* other, char* to, size_t size);
+// A text as it stands between single quotes of YAML; cut where there is no room.
+void yoke__scenario_quote(const char* text, char* to, size_t size);
+// A step for a run of this length, about a thousandth: 1, 2 or 5 times a power of ten.
+void yoke__scenario_round_step(double length, char* to, size_t size);
+
 #endif

@@ -14,6 +14,7 @@
 #include "base/base_format.h"
 #include "base/base_os.h"
 #include "base/base_temp.h"
+#include "scenario/scenario_circuit.h"
 #include "scenario/scenario_fmu.h"
 #include "scenario/scenario_reader.h"
 #include "scenario/scenario_ssp.h"
@@ -235,9 +236,14 @@ static void read_formats(yoke_reader* reader, const yoke_node* node, void* to) {
   yoke__names_check_twice(reader, s->record_formats, s->n_record_formats, "format");
 }
 
+static void read_from(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke__read_time(reader, node, &yoke__range_any, &scenario_of(to)->record_from);
+}
+
 static const yoke_key record_keys[] = {
     {"signals", read_signals, &yoke__shape_value},
     {"every", read_every, &yoke__shape_value},
+    {"from", read_from, &yoke__shape_value},
     {"formats", read_formats, &yoke__shape_value},
 };
 static const yoke_shape record_shape = {
@@ -385,6 +391,11 @@ static void check_times(yoke_reader* reader, const yoke_scenario* s) {
                 "'stop': expected a time behind the start %.17g, found %.17g", s->start.value,
                 s->stop.value);
   }
+  if (s->record_from.is_given && s->stop.is_given && s->record_from.value > s->stop.value) {
+    yoke__error(reader->messages, s->record_from.place,
+                "'from': expected a time up to the stop %.17g, found %.17g", s->stop.value,
+                s->record_from.value);
+  }
 }
 
 const char* yoke__scenario_stem(const char* path, size_t* n) {
@@ -437,8 +448,8 @@ static void read_tree(yoke_reader* reader, const yoke_node* root, yoke_scenario*
 // The tree of a YAML file.
 static yoke_status read_yaml(yoke_scenario* s, const char* bytes, size_t n, yoke_messages* messages,
                              yoke_node** root) {
-  // the text of a lone FMU was made here: its lines would mislead
-  const int first = yoke__scenario_is_fmu(s->path) ? 0 : 1;
+  // the text of a lone FMU or netlist was made here: its lines would mislead
+  const int first = yoke__scenario_is_fmu(s->path) || yoke__scenario_is_circuit(s->path) ? 0 : 1;
   const yoke_place origin = {s->path, first, first};
   if (n > YOKE_SCENARIO_MAX_SIZE) {
     yoke__error(messages, (yoke_place){s->path, 0, 0}, "the file is larger than %d MB",
@@ -522,6 +533,12 @@ yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[]
   size_t n = 0;
   if (yoke__scenario_is_fmu(path)) {
     YOKE_TRY(yoke__scenario_fmu_text(path, messages, &bytes, &n));
+    const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
+    free(bytes);
+    return status;
+  }
+  if (yoke__scenario_is_circuit(path)) {
+    YOKE_TRY(yoke__scenario_circuit_text(path, sets, n_sets, messages, &bytes, &n));
     const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
     free(bytes);
     return status;

@@ -1,6 +1,6 @@
 // The sections `units` and `laws`: what takes part in the system.
 //
-// A unit has exactly one key that says of which kind it is (`model`, `fmu`), a law has `law`. Settings
+// A unit has exactly one key that says of which kind it is (`model`, `fmu`, `circuit`), a law has `law`. Settings
 // under `with` and `start` are kept as nodes, since only the unit knows their types.
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,6 @@ typedef struct later_kind {
 } later_kind;
 
 static const later_kind later_kinds[] = {
-    {"circuit", "circuits"},
     {"twin", "twins"},
     {"meter", "meters"},
     {"port", "ports"},
@@ -160,12 +159,44 @@ static void read_events(yoke_reader* reader, const yoke_node* node, void* to) {
   }
 }
 
-static void read_method(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"euler", "rk4", "trapezoidal", "cvode"};
+// the kind of the unit may stand behind it in the file
+static void keep_method(yoke_reader* reader, const yoke_node* node, void* to) {
+  (void)reader;
+  ((yoke_scenario_solver*)to)->method_node = node;
+}
+
+// the second list is that of circuit/circuit_solver.h
+static void read_method(yoke_reader* reader, const yoke_node* node, bool is_circuit,
+                        yoke_scenario_solver* to) {
+  static const char* const of_fmus[] = {"euler", "rk4", "trapezoidal", "cvode"};
+  static const char* const of_circuits[] = {"trbdf2", "tr",      "trnp",    "bdf1",  "bdf2",
+                                            "bdf3",   "esdirk3", "esdirk4", "euler", "rk4"};
+  const char* const* names = is_circuit ? of_circuits : of_fmus;
+  const size_t n = is_circuit ? YOKE_COUNT(of_circuits) : YOKE_COUNT(of_fmus);
   size_t choice = 0;
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    ((yoke_scenario_solver*)to)->method = names[choice];
+  if (yoke__read_choice(reader, node, names, n, &choice)) {
+    to->method = names[choice];
   }
+}
+
+static void note_circuit_key(yoke_scenario_solver* solver, const yoke_node* node) {
+  solver->circuit_only_node = solver->circuit_only_node == NULL ? node : solver->circuit_only_node;
+}
+
+static void read_formulation(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"nodal", "dae", "ode"};
+  yoke_scenario_solver* solver = to;
+  size_t choice = 0;
+  note_circuit_key(solver, node);
+  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
+    solver->formulation = names[choice];
+  }
+}
+
+static void read_iterations(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_solver* solver = to;
+  note_circuit_key(solver, node);
+  yoke__read_integer(reader, node, 1, 1000, &solver->iterations);
 }
 
 static void read_solver_step(yoke_reader* reader, const yoke_node* node, void* to) {
@@ -177,9 +208,11 @@ static void read_solver_tolerance(yoke_reader* reader, const yoke_node* node, vo
 }
 
 static const yoke_key solver_keys[] = {
-    {"method", read_method, &yoke__shape_value},
+    {"method", keep_method, &yoke__shape_value},
     {"step", read_solver_step, &yoke__shape_value},
     {"tolerance", read_solver_tolerance, &yoke__shape_value},
+    {"formulation", read_formulation, &yoke__shape_value},
+    {"iterations", read_iterations, &yoke__shape_value},
 };
 static const yoke_shape solver_shape = {
     .kind = YOKE_SHAPE_KEYS, .keys = solver_keys, .n_keys = YOKE_COUNT(solver_keys)};
@@ -187,10 +220,11 @@ static const yoke_shape solver_shape = {
 // `solver: rk4` or `solver: {method: rk4, step: 1e-4}`
 static void read_solver(yoke_reader* reader, const yoke_node* node, void* to) {
   yoke_scenario_unit* unit = to;
-  note_option(unit, node);
+  unit->solver.is_given = true;
   unit->solver.place = node->place;
+  unit->solver.key_place = node->key_place;
   if (node->kind == YOKE_NODE_SCALAR) {
-    read_method(reader, node, &unit->solver);
+    keep_method(reader, node, &unit->solver);
     return;
   }
   yoke__shape_walk(reader, node, &solver_shape, "'solver'", &unit->solver);
@@ -248,6 +282,7 @@ static const yoke_shape variables_shape = {.kind = YOKE_SHAPE_VARIABLES};
 static const yoke_key unit_keys[] = {
     {"model", read_kind, &yoke__shape_value},
     {"fmu", read_kind, &yoke__shape_value},
+    {"circuit", read_kind, &yoke__shape_value},
     {"with", read_with, &variables_shape},
     {"start", read_start, &variables_shape},
     {"values", read_values, &variables_shape},
@@ -261,7 +296,6 @@ static const yoke_key unit_keys[] = {
     {"tolerance", read_tolerance, &yoke__shape_value},
     {"cost", read_cost, &yoke__shape_value},
     {"law", read_law_in_units, NULL},
-    {"circuit", read_later_kind, NULL},
     {"twin", read_later_kind, NULL},
     {"meter", read_later_kind, NULL},
     {"port", read_later_kind, NULL},
@@ -280,6 +314,27 @@ static const yoke_shape law_shape = {
     .kind = YOKE_SHAPE_KEYS, .keys = law_keys, .n_keys = YOKE_COUNT(law_keys)};
 const yoke_shape yoke__shape_units = {.kind = YOKE_SHAPE_NAMES, .entry = &unit_shape};
 const yoke_shape yoke__shape_laws = {.kind = YOKE_SHAPE_NAMES, .entry = &law_shape};
+
+// what depends on the kind
+static void check_solver(yoke_reader* reader, yoke_scenario_unit* unit, const char* where) {
+  yoke_scenario_solver* solver = &unit->solver;
+  if (!solver->is_given || unit->kind == NULL) {
+    return;
+  }
+  const bool is_circuit = strcmp(unit->kind, "circuit") == 0;
+  if (!is_circuit && strcmp(unit->kind, "fmu") != 0) {
+    yoke__error(reader->messages, solver->key_place, "%s: 'solver' is for FMUs and circuits",
+                where);
+    return;
+  }
+  if (!is_circuit && solver->circuit_only_node != NULL) {
+    yoke__error(reader->messages, solver->circuit_only_node->key_place, "%s: '%s' is for circuits",
+                where, solver->circuit_only_node->key);
+  }
+  if (solver->method_node != NULL) {
+    read_method(reader, solver->method_node, is_circuit, solver);
+  }
+}
 
 static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
                       yoke_scenario_unit* unit) {
@@ -302,11 +357,12 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
   if (yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit) &&
       unit->kind == NULL) {
     yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key %s", where,
-                is_law ? "'law'" : "'model' or 'fmu'");
+                is_law ? "'law'" : "'model', 'fmu' or 'circuit'");
   }
   if (unit->option != NULL && unit->kind != NULL && strcmp(unit->kind, "fmu") != 0) {
     yoke__error(reader->messages, unit->option_place, "%s: '%s' is for FMUs", where, unit->option);
   }
+  check_solver(reader, unit, where);
 }
 
 // All entries of one section behind those already there.

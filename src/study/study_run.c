@@ -8,6 +8,7 @@
 
 #include "base/base_os.h"
 #include "quality/quality_ledger.h"
+#include "scenario/scenario_circuit.h"
 
 const char* const yoke__run_status_names[YOKE_RUN_N_STATUSES] = {
 #define YOKE_RUN_NAME(name, text) [YOKE_RUN_##name] = (text),
@@ -92,8 +93,11 @@ static const char** collect_sets(const yoke_study_plan* plan, size_t point, size
 static yoke_status build(const yoke_study_plan* plan, const char* const sets[], size_t n_sets,
                          yoke_messages* messages, yoke_system** system, yoke_state** state) {
   yoke_scenario* scenario = NULL;
-  YOKE_TRY(yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n_sets, messages,
-                               &scenario));
+  // the text around a lone netlist depends on the settings
+  YOKE_TRY(yoke__scenario_is_circuit(plan->path)
+               ? yoke__scenario_read_file(plan->path, sets, n_sets, messages, &scenario)
+               : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n_sets, messages,
+                                     &scenario));
   YOKE_TRY(yoke__system_build(scenario, NULL, messages, system));
   return yoke__master_create(*system, messages, state);
 }

@@ -229,6 +229,7 @@ typedef struct yoke_system {
   int64_t macro_slots;     // slots of one macro step
   int64_t n_slots;         // of the whole run
   int64_t record_every;    // [slots]
+  int64_t record_from;     // [slots] before the first row
   double t_start, t_stop;  // t_stop as reached by whole macro steps
   bool is_adaptive;        // the residual chooses the step: so many slots, up to
   int64_t adaptive_max;

@@ -42,6 +42,20 @@ static void choose_slot(yoke_system* system) {
   }
 }
 
+// Macro steps before the first row: rows stay where they would be without `from`.
+static int64_t count_unrecorded(const yoke_system* system, int64_t every) {
+  const yoke_scenario* s = system->scenario;
+  int64_t n = 0;
+  bool is_whole = false;
+  if (!s->record_from.is_given || s->record_from.value <= s->start.value ||
+      yoke__clock_count(&system->clock, s->start.exact, s->record_from.exact, system->macro, &n,
+                        &is_whole) < 0) {
+    return 0;
+  }
+  n += !is_whole;
+  return (n + every - 1) / every * every;
+}
+
 // Whole macro steps up to the stop time, counted with exact decimals.
 static void count_slots(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
@@ -75,6 +89,7 @@ static void count_slots(yoke_system* system) {
   // beyond the end of the run every interval is the same: none
   const int64_t record_every = s->record_every <= n ? s->record_every : n + 1;
   system->record_every = record_every * system->macro_slots;
+  system->record_from = count_unrecorded(system, record_every) * system->macro_slots;
   system->t_start = yoke__clock_time(&system->clock, 0);
   system->t_stop = yoke__clock_time(&system->clock, system->n_slots * system->slot);
 }

@@ -217,7 +217,11 @@ static yoke_unit_wait choose_wait(const yoke_system* system, const yoke_scenario
   return n <= yoke__os_n_processors() ? YOKE_WAIT_AUTO : YOKE_WAIT_SLEEP;
 }
 
-// an FMU, or a native model that is to run in a process of its own
+static bool is_file(const yoke_scenario_unit* source) {
+  return strcmp(source->kind, "fmu") == 0 || strcmp(source->kind, "circuit") == 0;
+}
+
+// an FMU, a netlist, or a native model that is to run in a process of its own
 yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
                                        yoke_unit_file_settings* settings) {
   const yoke_scenario_unit* source = unit->source;
@@ -241,6 +245,9 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
       .solver = source->solver.method,
       .solver_step = source->solver.step,
       .solver_tolerance = source->solver.tolerance,
+      .solver_formulation = source->solver.formulation,
+      .solver_iterations = (int)source->solver.iterations,
+      .call_step = source->step.is_given ? source->step.value : system->scenario->step.value,
       .is_logging = source->is_logging,
       .is_event_mode_off = source->is_event_mode_off,
       .is_isolated = source->isolation.is_given,
@@ -260,7 +267,7 @@ static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
   YOKE_TRY(yoke__system_file_settings(system, unit, &settings));
 
   // said with the line that names it, not with the place of an unpacked archive
-  if (strcmp(source->kind, "fmu") == 0 && !yoke__os_is_file(settings.path) &&
+  if (is_file(source) && !yoke__os_is_file(settings.path) &&
       !yoke__os_is_directory(settings.path)) {
     yoke__error(system->messages, source->type_place, "unit '%s': there is no file '%s'",
                 unit->name, source->type);
@@ -281,7 +288,7 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
   if (source->type == NULL) {
     return YOKE_BAD_INPUT;  // reported when the file was read
   }
-  if (strcmp(source->kind, "fmu") == 0) {
+  if (is_file(source)) {
     return open_file(system, unit);
   }
   const yoke_unit_ops* ops = yoke__models_find(system->models, source->type);

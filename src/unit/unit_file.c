@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "unit/circuit/unit_circuit.h"
 #include "unit/fmu/unit_fmu.h"
 #include "unit/host/unit_host.h"
 #include "unit/unit_models.h"
@@ -154,6 +155,8 @@ yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_s
   yoke_unit_file* file = NULL;
   if (strcmp(settings->kind, "fmu") == 0) {
     YOKE_TRY(open_fmu(store, settings, messages, &file));
+  } else if (strcmp(settings->kind, "circuit") == 0) {
+    YOKE_TRY(yoke__circuit_file_open(settings, messages, &file));
   } else {
     YOKE_TRY(open_model(settings, &file));
   }

@@ -1,4 +1,4 @@
-// Units that come out of a file: FMUs (later circuits). Opening a file gives a table of operations like that of a native
+// Units that come out of a file: FMUs and netlists. Opening a file gives a table of operations like that of a native
 // model, with the settings that shape the unit (`structure`) read from the file.
 #ifndef YOKE_UNIT_FILE_H
 #define YOKE_UNIT_FILE_H
@@ -16,7 +16,7 @@ typedef enum yoke_unit_wait { YOKE_WAIT_AUTO, YOKE_WAIT_SPIN, YOKE_WAIT_SLEEP } 
 
 // What the system file says about a unit beside `with` and `start`. Texts live as long as the unit.
 typedef struct yoke_unit_file_settings {
-  const char* kind;  // "fmu"; "model" for a native model that is to be isolated
+  const char* kind;  // "fmu", "circuit"; "model" for a native model that is to be isolated
   const char* path;  // absolute, or relative to the working directory; of "model" its name
   const char* name;  // of the unit, for messages
   yoke_place place;  // of the path in the system file
@@ -24,9 +24,13 @@ typedef struct yoke_unit_file_settings {
   const char* solver;       // model exchange: "rk4" (default), "euler", "trapezoidal", "cvode"
   double solver_step;       // [s]; 0: the experiment's step, else the unit's step / 10
   double solver_tolerance;  // cvode; 0: the experiment's, else 1e-6
-  bool is_logging;          // FMU log messages of all categories
-  bool is_strict;           // faults that are lived with otherwise are refused
-  bool is_event_mode_off;   // FMI 3.0: never use event mode
+  // circuits: `solver` is one of their methods, `solver_step` 0 means that of the netlist
+  const char* solver_formulation;  // NULL: that of the netlist, else "nodal"
+  int solver_iterations;           // fixed number in each stage; 0: that of the netlist
+  double call_step;                // [s] at which the unit will be called; 0: not known
+  bool is_logging;                 // FMU log messages of all categories
+  bool is_strict;                  // faults that are lived with otherwise are refused
+  bool is_event_mode_off;          // FMI 3.0: never use event mode
   // a process of its own
   bool is_isolated;
   yoke_unit_wait wait;

@@ -184,7 +184,7 @@ units: {a: {model: constant}}
 record: {colour: red}
 END
 refused 1
-at 4:10 "unknown key 'colour' in 'record'; known keys: signals, every, formats"
+at 4:10 "unknown key 'colour' in 'record'; known keys: signals, every, from, formats"
 
 begin unknown_unit
 body <<'END'

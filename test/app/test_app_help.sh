@@ -103,7 +103,7 @@ expect() {  # expected replies, then the words
   got=$(complete_line "$@")
   check "$([ "$got" = "$want" ]; echo $?)" "completion of '$*': '$got', expected '$want'"
 }
-expect 'check compare ' yoke c
+expect 'check circuit compare ' yoke c
 expect '--help --version ' yoke --
 expect '--set --strict ' yoke run --s
 expect '--signal ' yoke compare a b --s

@@ -21,11 +21,13 @@
 NO_COMMAND(yoke_cmd_run)
 NO_COMMAND(yoke_cmd_check)
 NO_COMMAND(yoke_cmd_info)
+NO_COMMAND(yoke_cmd_circuit)
 NO_COMMAND(yoke_cmd_compare)
 NO_COMMAND(yoke_cmd_meter)
 NO_COMMAND(yoke_cmd_sweep)
 NO_COMMAND(yoke_cmd_export)
 NO_COMMAND(yoke_cmd_tune)
+NO_COMMAND(yoke_cmd_bench)
 NO_COMMAND(yoke_cmd_help)
 
 static const char* const colours[] = {"red", "green", "blue", NULL};

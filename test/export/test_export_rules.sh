@@ -35,6 +35,14 @@ for model in $("$yoke" info --json | python3 -c 'import json, sys; print(*[m["na
 done
 [ $n_models -ge 30 ] || { echo "FAILED: only $n_models models"; exit 1; }
 
+# netlists, with inputs and parameters
+for fmi in 2 3; do
+  for name in electric-drive/motor electric-drive/buck circuits/pmsm; do
+    "$yoke" export "$source_dir/scenarios/$name.cir" --fmi $fmi -o "$(basename $name)-$fmi.fmu" >out 2>&1 ||
+      { echo "FAILED: yoke export $name.cir --fmi $fmi:"; cat out; exit 1; }
+  done
+done
+
 # with an experiment, from a system
 "$yoke" export "$source_dir/scenarios/hydraulic-crane/crane.yaml" --unit arm --fmi 2 -o arm-2.fmu >out 2>&1 &&
   "$yoke" export "$source_dir/scenarios/hydraulic-crane/crane.yaml" --unit arm --fmi 3 -o arm-3.fmu >out 2>&1 ||

@@ -110,6 +110,22 @@ for fmi in 2 3; do
   check $? "the system with a binary from the sources, FMI $fmi"
   cmp native/results.csv built-$fmi/results.csv >out 2>err
   check $? "FMI $fmi: the binary from the sources gives other numbers"
+
+  # the same binary with a netlist: two diodes, parameters, a file that is included
+  printf 'Clipper\n.param r=1k\n.include load.inc\nV1 a 0 SIN(0 5 50)\nR1 a b {r}\nD1 b 0 d\nD2 0 b d\n.model d D(IS=1n RS=1)\n.print tran v(b) i(d1) v(c)\n.tran 0.1m 40m uic\n.end\n' >clipper.cir
+  printf 'R2 b c 2k\nC1 c 0 1u IC=0\n' >load.inc
+  "$yoke" run clipper.cir --out clip --quiet >out 2>err
+  check $? "the netlist alone"
+  export_fmu 0 clipper.cir --fmi $fmi -o clipper.fmu
+  rm -rf clipper && mkdir clipper && (cd clipper && unzip -q ../clipper.fmu)
+  check "$(grep -q 'include' clipper/resources/circuit.cir; [ $? -eq 1 ]; echo $?)" "an included file is not in the netlist"
+  for from in prebuilt built; do
+    [ $from = built ] && cp "$(echo build-$fmi/binaries/*/left.so)" "$(echo clipper/binaries/*/clipper.so)"
+    "$yoke" run clipper --out clip-$from --quiet >out 2>err
+    check $? "a netlist as FMI $fmi, $from"
+    cmp clip/results.csv clip-$from/results.csv >out 2>err
+    check $? "FMI $fmi, $from: other numbers than the netlist"
+  done
 done
 
 # ---- a law, with values of the command line on top of the file's
@@ -121,7 +137,7 @@ check $? "the law has lost its settings"
 
 # ---- refusals
 export_fmu 2 oscilator.force --fmi 2; err_has "did you mean 'oscillator.force'?"
-export_fmu 2 gain; err_has "expected --fmi 2, --fmi 3 or --ssp"
+export_fmu 2 gain; err_has "expected --fmi 2, --fmi 3, --ssp or --c"
 export_fmu 2 gain --fmi 1
 export_fmu 2 gain --fmi 2 --unit x; err_has "--unit goes with a system file"
 export_fmu 2 gain --ssp; err_has "--ssp goes with a system file"

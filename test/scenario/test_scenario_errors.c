@@ -155,17 +155,29 @@ static void test_missing_keys(void** state) {
 static void test_units(void** state) {
   (void)state;
   static const mistake cases[] = {
-      {"  b: {}\n", "5:3: error: unit 'b' has no kind: expected the key 'model' or 'fmu'"},
+      {"  b: {}\n",
+       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu' or 'circuit'"},
       {"  b:\n",
        "5:3: error: 'b': expected a map such as {model: oscillator.force}, found nothing"},
       {"  b: m\n", "5:6: error: 'b': expected a map, found the text 'm'"},
-      {"  b: {model: m, solver: rk4}\n", "5:17: error: unit 'b': 'solver' is for FMUs"},
-      {"  b: {circuit: x.cir}\n", "5:7: error: circuits are not supported by this version"},
+      {"  b: {model: m, solver: rk4}\n",
+       "5:17: error: unit 'b': 'solver' is for FMUs and circuits"},
+      {"  b: {circuit: x.cir, solver: cvode}\n", "5:31: error: 'solver': expected trbdf2, tr, "
+                                                 "trnp, bdf1, bdf2, bdf3, esdirk3, esdirk4, euler "
+                                                 "or rk4, found the text 'cvode'"},
+      {"  b: {solver: {method: bdf2}, fmu: x.fmu}\n",
+       "5:24: error: 'method': expected euler, rk4, trapezoidal or cvode, found the text 'bdf2'"},
+      {"  b: {fmu: x.fmu, solver: {iterations: 3}}\n",
+       "5:28: error: unit 'b': 'iterations' is for circuits"},
+      {"  b: {circuit: x.cir, solver: {iterations: 0}}\n",
+       "5:44: error: 'iterations': expected an integer from 1 to 1000, found 0"},
+      {"  b: {circuit: x.cir, log: true}\n", "5:23: error: unit 'b': 'log' is for FMUs"},
       {"  b: {port: x, twin: y}\n", "5:7: error: ports are not supported by this version\n"
                                     "5:16: error: twins are not supported by this version"},
       {"  b: {law: x}\n", "5:7: error: a law stands under 'laws', not under 'units'"},
-      {"  b: {modle: x}\n", "5:3: error: unit 'b' has no kind: expected the key 'model' or 'fmu'\n"
-                            "5:7: error: unknown key 'modle' in unit 'b'; did you mean 'model'?"},
+      {"  b: {modle: x}\n",
+       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu' or 'circuit'\n"
+       "5:7: error: unknown key 'modle' in unit 'b'; did you mean 'model'?"},
       {"  b: {model: [x]}\n", "5:14: error: 'model': expected a text, found a list"},
       {"  b: {model: }\n", "5:14: error: 'model': expected a text, found nothing"},
       {"  b: {model: m, with: [k]}\n",
@@ -310,7 +322,7 @@ static void test_all_errors_come_at_once(void** state) {
       "scheme: jacobian\n"
       "units:\n"
       "  left: {model: &m osc, stepp: 1}\n"
-      "  right: {circuit: right.cir}\n"
+      "  right: {twin: right.cir}\n"
       "  left: {model: m}\n"
       "connections:\n"
       "  - left.x -> right\n"
@@ -324,7 +336,7 @@ static void test_all_errors_come_at_once(void** state) {
       "iterative-gauss-seidel, found the text 'jacobian'; did you mean 'jacobi'?\n"
       "5:17: error: anchors are not supported: remove '&m'\n"
       "5:25: error: unknown key 'stepp' in unit 'left'; did you mean 'step'?\n"
-      "6:11: error: circuits are not supported by this version\n"
+      "6:11: error: twins are not supported by this version\n"
       "7:3: error: the key 'left' was given before at line 5, column 3\n"
       "9:15: error: expected 'unit.variable', found 'right'\n"
       "10:40: error: 'order': expected an integer from 0 to 3, found 9\n"

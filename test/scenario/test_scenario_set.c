@@ -224,8 +224,10 @@ static void test_mistakes(void** state) {
                                 "or the long form"},
       {"laws.left={law: l}", "--set laws.left: error: 'left' not found in 'laws'"},
       {"order=[left, left]", "--set order: error: the unit 'left' is named twice"},
-      {"units.left.circuit=x",
-       "--set units.left.circuit: error: circuits are not supported by this version"},
+      {"units.left.twin=x",
+       "--set units.left.twin: error: twins are not supported by this version"},
+      {"record.from=11",
+       "--set record.from: error: 'from': expected a time up to the stop 10, found 11"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     reading* r = set_one(cases[i].set);

@@ -197,6 +197,7 @@ if is_between "$ratio" 1.8 2.2; then pass; else bad "$name: errors have the rati
 for folder in "$source"/scenarios/*/; do
   if [ -s "$folder/README.md" ]; then pass; else bad "$folder has no README.md"; fi
   for system in "$folder"*.yaml; do
+    [ -f "$system" ] || continue
     if grep -q -F "$(basename "$system")" "$folder/README.md" 2>/dev/null; then pass; else
       bad "$folder/README.md does not mention $(basename "$system")"
     fi

@@ -6,6 +6,7 @@
 //   runtime_state.c     saved states as blocks and as bytes; derivatives
 //   runtime_fmi2.c, runtime_fmi3.c   the functions of the standards; they translate and do nothing else
 //   runtime_files.c     reading a file with the C library alone
+//   runtime_host.c      no processes
 //
 // Value references count elements: variable 0 has 0, ..., n_0 - 1, variable 1 has n_0, ... In FMI 2.0 each element is a
 // variable of its own; in FMI 3.0 an array has the reference of its first element. The one behind the last element is
@@ -20,6 +21,7 @@
 #include <stdint.h>
 
 #include "base/base_arena.h"
+#include "export/export_circuit.h"
 #include "unit/unit.h"
 #include "yoke/status.h"
 #include "yoke/unit.h"
@@ -50,6 +52,7 @@ typedef struct yoke_runtime_setting {
 
 typedef struct yoke_runtime_config {
   const yoke_unit_ops* ops;
+  yoke_export_circuit* circuit;  // where the ops come from, of a netlist; else NULL
   const char* token;
   const yoke_argument* arguments;
   size_t n_arguments;
@@ -190,7 +193,7 @@ yoke_runtime_status yoke__runtime_write_binary(yoke_runtime* rt, const yoke_runt
                                                const void* bytes, size_t n, const char* function);
 
 // ---- configuration
-// Reads yoke.json of the folder. YOKE_OK, or a failure with its reason in err.
+// Reads yoke.json of the folder. YOKE_OK, or a failure with its reason in err. config->circuit is the caller's to close.
 yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
                                       yoke_runtime_config* config, char* err, size_t err_size);
 // The settings into a fresh unit.

@@ -4,6 +4,10 @@
 //    "arguments": [{"name": "A", "type": "real", "rows": 2, "columns": 2, "values": [0, 1, -1, 0]}],
 //    "settings": [{"name": "micro_steps", "values": ["4"]}]}
 //
+// The model "circuit" has one more member, how its solver is set; zeros and missing names are the netlist's business:
+//
+//    "circuit": {"file": "circuit.cir", "method": "bdf2", "step": 1e-6, "tolerance": 0, "iterations": 0, "call_step": 1e-3}
+//
 // Whole numbers are texts, because a JSON number is a double here; so are the reals that JSON does not have ("nan",
 // "inf"). The reader is bounded (base_json_read.h); what is found is checked against the description of the model.
 #include <math.h>
@@ -231,7 +235,47 @@ yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const 
 
 // ---- the file
 
-static yoke_status read_root(const yoke_json_value* root, yoke_arena* arena,
+// The netlist beside yoke.json.
+static yoke_status open_circuit(const yoke_json_value* from, const char* directory,
+                                yoke_arena* arena, yoke_runtime_config* config, char* err,
+                                size_t err_size) {
+  const char* file = yoke__json_find_text(from, "file", NULL);
+  const double iterations = yoke__json_find_number(from, "iterations", 0.0);
+  if (file == NULL || strchr(file, '/') != NULL || !(iterations >= 0.0 && iterations <= 1e6)) {
+    snprintf(err, err_size, "yoke.json: the circuit cannot be read");
+    return YOKE_BAD_INPUT;
+  }
+  const size_t size = strlen(directory) + strlen(file) + 2;
+  char* path = yoke__arena_take(arena, size);
+  if (path == NULL) {
+    snprintf(err, err_size, "out of memory");
+    return YOKE_NO_MEMORY;
+  }
+  snprintf(path, size, "%s/%s", directory, file);
+  const yoke_unit_file_settings settings = {
+      .kind = YOKE_EXPORT_CIRCUIT,
+      .path = path,
+      .name = YOKE_EXPORT_CIRCUIT,
+      .place = {.source = path},
+      .solver = yoke__json_find_text(from, "method", NULL),
+      .solver_formulation = yoke__json_find_text(from, "formulation", NULL),
+      .solver_step = yoke__json_find_number(from, "step", 0.0),
+      .solver_tolerance = yoke__json_find_number(from, "tolerance", 0.0),
+      .solver_iterations = (int)iterations,
+      .call_step = yoke__json_find_number(from, "call_step", 0.0),
+  };
+  yoke_messages messages = {0};
+  const yoke_status status = yoke__export_circuit_open(&settings, &messages, &config->circuit);
+  if (status < 0) {
+    yoke__messages_format(&messages, err, err_size);
+  } else {
+    config->ops = yoke__export_circuit_ops(config->circuit);
+  }
+  yoke__messages_free(&messages);
+  return status;
+}
+
+static yoke_status read_root(const yoke_json_value* root, const char* directory, yoke_arena* arena,
                              yoke_runtime_config* config, char* err, size_t err_size) {
   const char* model = yoke__json_find_text(root, "model", NULL);
   config->token = yoke__json_find_text(root, "token", NULL);
@@ -240,6 +284,10 @@ static yoke_status read_root(const yoke_json_value* root, yoke_arena* arena,
     return YOKE_BAD_INPUT;
   }
   config->ops = find_model(model);
+  if (strcmp(model, YOKE_EXPORT_CIRCUIT) == 0) {
+    YOKE_TRY(
+        open_circuit(yoke__json_find(root, "circuit"), directory, arena, config, err, err_size));
+  }
   if (config->ops == NULL) {
     snprintf(err, err_size, "yoke.json: this binary has no model '%s'", model);
     return YOKE_BAD_INPUT;
@@ -268,5 +316,5 @@ yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
     snprintf(err, err_size, "yoke.json: %s", reason);
     return status;
   }
-  return read_root(root, arena, config, err, err_size);
+  return read_root(root, directory, arena, config, err, err_size);
 }

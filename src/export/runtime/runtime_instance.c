@@ -206,6 +206,7 @@ yoke_runtime* yoke__runtime_create(const char* name, const char* token, const ch
 void yoke__runtime_free(yoke_runtime* rt) {
   if (rt != NULL) {
     close_unit(rt);
+    yoke__export_circuit_close(&rt->config.circuit);
     yoke__arena_free(&rt->arena);
     free(rt);
   }

@@ -48,7 +48,7 @@ static uint64_t checksum(const saved* s) {
   head copy = s->head;
   copy.checksum = 0;
   const uint64_t of_head = hash(&copy, sizeof copy, HASH_START);
-  return hash(s->images, 2 * s->head.image_size, of_head);
+  return hash(s->images, 2 * (size_t)s->head.image_size, of_head);
 }
 
 static yoke_runtime_status refuse(const yoke_runtime* rt, const char* why) {

@@ -20,6 +20,9 @@ static void put_settings(host_writer* to, const yoke_unit_file_settings* s) {
   yoke__host_put_text(to, s->solver);
   yoke__host_put_double(to, s->solver_step);
   yoke__host_put_double(to, s->solver_tolerance);
+  yoke__host_put_text(to, s->solver_formulation);
+  yoke__host_put_number(to, (uint64_t)(int64_t)s->solver_iterations);
+  yoke__host_put_double(to, s->call_step);
   yoke__host_put_number(to, s->is_logging);
   yoke__host_put_number(to, s->is_strict);
   yoke__host_put_number(to, s->is_event_mode_off);
@@ -38,6 +41,9 @@ static void take_settings(host_reader* from, yoke_arena* arena, yoke_unit_file_s
   s->solver = yoke__host_take_text(from, arena);
   s->solver_step = yoke__host_take_double(from);
   s->solver_tolerance = yoke__host_take_double(from);
+  s->solver_formulation = yoke__host_take_text(from, arena);
+  s->solver_iterations = (int)yoke__host_take_number(from);
+  s->call_step = yoke__host_take_double(from);
   s->is_logging = yoke__host_take_number(from) != 0;
   s->is_strict = yoke__host_take_number(from) != 0;
   s->is_event_mode_off = yoke__host_take_number(from) != 0;

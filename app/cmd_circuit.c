@@ -1,0 +1,212 @@
+// yoke circuit: a netlist on its own, from its `.tran` or from --step and --stop.
+//
+// The netlist becomes a system of one unit (scenario_circuit.h) that runs as every system does;
+// options become settings of that system, and columns lose the unit's name: v(out), i(l1).
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app_run.h"
+#include "app/app_system.h"
+#include "base/base_number.h"
+#include "scenario/scenario_circuit.h"
+#include "scenario/scenario_fmu.h"
+#include "unit/circuit/unit_circuit.h"
+
+#define MAX_SETS  256
+#define SET_SIZE  512
+#define UNIT_SIZE 128
+
+typedef struct sets {
+  char unit[UNIT_SIZE];
+  char (*texts)[SET_SIZE];
+  const char* all[MAX_SETS];
+  size_t n;
+} sets;
+
+// ---- options to settings
+
+static bool add(sets* s, const char* format, ...) YOKE_PRINTF(2, 3);
+static bool add(sets* s, const char* format, ...) {
+  va_list args;
+  if (s->n == MAX_SETS) {
+    yoke__app_error("circuit", "more than %d settings", MAX_SETS);
+    return false;
+  }
+  va_start(args, format);
+  const int n = vsnprintf(s->texts[s->n], SET_SIZE, format, args);
+  va_end(args);
+  if (n < 0 || n >= SET_SIZE) {
+    yoke__app_error("circuit", "a setting is longer than %d characters", SET_SIZE - 1);
+    return false;
+  }
+  s->all[s->n] = s->texts[s->n];
+  s->n++;
+  return true;
+}
+
+// A time above 0, as in a netlist (10u) or as elsewhere (1e-5). False after a message; to is "" if
+// it was not given.
+static bool read_time(const yoke_options* options, const char* name, char to[YOKE_NUMBER_SIZE]) {
+  const char* value = yoke__options_value(options, name);
+  double number = 0;
+  to[0] = '\0';
+  if (value == NULL) {
+    return true;
+  }
+  if (!yoke__unit_circuit_number(value, &number) || !(number > 0) || number > 1e300) {
+    yoke__app_error("circuit", "--%s: expected a time above 0 in seconds, found '%.80s'", name,
+                    value);
+    return false;
+  }
+  yoke__number_format(number, to);
+  return true;
+}
+
+static bool add_times(const yoke_options* options, sets* s) {
+  char step[YOKE_NUMBER_SIZE], stop[YOKE_NUMBER_SIZE];
+  int64_t iterations = 0;
+  if (!read_time(options, "step", step) || !read_time(options, "stop", stop) ||
+      !yoke__options_integer(options, "iterations", 1, 1000, &iterations)) {
+    return false;
+  }
+  return (step[0] == '\0' || add(s, "units.%s.solver.step=%s", s->unit, step)) &&
+         (stop[0] == '\0' || add(s, "time.stop=%s", stop)) &&
+         (iterations == 0 ||
+          add(s, "units.%s.solver.iterations=%lld", s->unit, (long long)iterations));
+}
+
+// method and formulation: one of them, not several
+static bool add_choice(const yoke_options* options, const char* name, sets* s) {
+  const char* value = yoke__options_value(options, name);
+  uint32_t bits = 0;
+  if (value == NULL) {
+    return true;
+  }
+  if (!yoke__options_choices(options, name, &bits)) {
+    return false;
+  }
+  if ((bits & (bits - 1)) != 0) {
+    yoke__app_error("circuit", "--%s: expected one, found '%.80s'", name, value);
+    return false;
+  }
+  return add(s, "units.%s.solver.%s=%s", s->unit, name, value);
+}
+
+// name=value of a parameter of the netlist
+static bool add_parameter(const char* text, sets* s) {
+  const char* equals = strchr(text, '=');
+  double number = 0;
+  char value[YOKE_NUMBER_SIZE];
+  if (equals == NULL || equals == text) {
+    yoke__app_error("circuit", "--set: expected NAME=VALUE, found '%.80s'", text);
+    return false;
+  }
+  if (!yoke__unit_circuit_number(equals + 1, &number)) {
+    yoke__app_error("circuit", "--set %.*s: expected a number, found '%.80s'", (int)(equals - text),
+                    text, equals + 1);
+    return false;
+  }
+  yoke__number_format(number, value);
+  return add(s, "units.%s.with.%.*s=%s", s->unit, (int)(equals - text), text, value);
+}
+
+static bool collect(const yoke_options* options, sets* s) {
+  size_t n = 0;
+  yoke__scenario_unit_name(options->operands[0], "circuit", s->unit, sizeof s->unit);
+  if (!add_choice(options, "method", s) || !add_choice(options, "formulation", s) ||
+      !add_times(options, s)) {
+    return false;
+  }
+  const char* const* given = yoke__options_values(options, "set", &n);
+  for (size_t i = 0; i < n; i++) {
+    if (!add_parameter(given[i], s)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- the system
+
+static yoke_system* load(const yoke_options* options, const sets* s) {
+  const char* path = options->operands[0];
+  yoke_messages messages = {0};
+  yoke_scenario* scenario = NULL;
+  char* text = NULL;
+  size_t n = 0;
+  yoke_status status = yoke__scenario_circuit_text(path, s->all, s->n, &messages, &text, &n);
+  if (status >= 0) {
+    status = yoke__scenario_read(text, n, path, s->all, s->n, &messages, &scenario);
+  }
+  free(text);
+  return yoke__app_build(options, status, scenario, &messages,
+                         yoke__options_has(options, "strict"));
+}
+
+// Columns without the unit's name; where nothing is named, without what is no node voltage or
+// current.
+static bool name_columns(yoke_system* system) {
+  const yoke_unit* unit = &system->units[0].unit;
+  const size_t skip = strlen(system->units[0].name) + 1;
+  yoke_record_column* columns =
+      yoke__arena_array(&system->arena, system->n_columns, sizeof *columns);
+  yoke_system_column* sources =
+      yoke__arena_array(&system->arena, system->n_columns, sizeof *sources);
+  size_t n = 0;
+  if (columns == NULL || sources == NULL) {
+    yoke__app_error("circuit", "out of memory");
+    return false;
+  }
+  for (size_t i = 0; i < system->n_columns; i++) {
+    if (!yoke__unit_circuit_is_quantity(unit->ops, unit->self,
+                                        system->column_sources[i].variable)) {
+      system->n_record_plain = i < system->n_record_plain ? i : system->n_record_plain;
+      continue;
+    }
+    columns[n] = system->columns[i];
+    columns[n].name += skip;
+    sources[n++] = system->column_sources[i];
+  }
+  system->columns = columns;
+  system->column_sources = sources;
+  system->n_columns = n;
+  return true;
+}
+
+static int run(const yoke_options* options, const sets* s) {
+  char place[4096];
+  const char* out = yoke__options_value(options, "out");
+  if (out != NULL && out[0] == '\0') {
+    yoke__app_error("circuit", "--out: expected the name of a folder, found nothing");
+    return YOKE_EXIT_USAGE;
+  }
+  yoke__app_results_directory(options->operands[0], place, sizeof place);
+  yoke_system* system = load(options, s);
+  int status = YOKE_EXIT_USAGE;
+  if (system != NULL) {
+    status = name_columns(system) ? yoke__app_run(system, options, out == NULL ? place : out)
+                                  : YOKE_EXIT_FAILED;
+  }
+  yoke__system_destroy(&system);
+  return status;
+}
+
+int yoke_cmd_circuit(int argc, char** argv) {
+  yoke_options options;
+  int status = YOKE_EXIT_OK;
+  if (!yoke__options_parse(&yoke__command_circuit, argc, argv, &options, &status)) {
+    return status;
+  }
+  sets s = {.n = 0};
+  s.texts = calloc(MAX_SETS, sizeof *s.texts);
+  if (s.texts == NULL) {
+    yoke__app_error("circuit", "out of memory");
+    status = YOKE_EXIT_FAILED;
+  } else {
+    status = collect(&options, &s) ? run(&options, &s) : YOKE_EXIT_USAGE;
+  }
+  free(s.texts);
+  yoke__options_free(&options);
+  return status;
+}

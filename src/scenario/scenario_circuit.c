@@ -1,0 +1,230 @@
+// `yoke run x.cir` and `yoke circuit x.cir`: the system file that would be written for one netlist
+// on its own.
+//
+// `.tran STEP STOP START` gives the interval of the rows, the stop time and the time of the first
+// row. The unit takes its own step below that from `.yoke step=`, from `.tran`'s largest step, or
+// from --set. What the netlist names with .print, .save, .probe and .output is recorded; if it
+// names nothing, every node voltage and element current.
+#include "scenario/scenario_circuit.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_number.h"
+#include "circuit/circuit_netlist.h"
+#include "scenario/scenario_fmu.h"
+
+#define MAX_PATH 4096
+#define MAX_NAME 128
+
+bool yoke__scenario_is_circuit(const char* path) {
+  static const char* const endings[] = {".cir", ".ckt", ".net", ".sp", ".spice"};
+  const char* dot = strrchr(path, '.');
+  for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof endings[0]; i++) {
+    size_t k = 0;
+    while (dot[k] != '\0' && tolower((unsigned char)dot[k]) == endings[i][k]) {
+      k++;
+    }
+    if (dot[k] == '\0' && endings[i][k] == '\0') {
+      return true;
+    }
+  }
+  return false;
+}
+
+// -------------------------------------------------------------------------------------------------
+// what --set changes
+
+typedef struct changes {
+  char names[64][MAX_NAME];
+  yoke_netlist_parameter parameters[64];
+  size_t n_parameters;
+  double solver_step;  // 0: not given
+  bool has_step, has_stop;
+} changes;
+
+static bool is_prefix(const char* text, const char* prefix, const char** behind) {
+  const size_t n = strlen(prefix);
+  *behind = text + n;
+  return strncmp(text, prefix, n) == 0;
+}
+
+static void look_at_set(const char* set, const char* unit, changes* to) {
+  char with[MAX_NAME + 16], step[MAX_NAME + 24];
+  const char *behind = NULL, *equals = strchr(set, '=');
+  double value = 0;
+  if (equals == NULL || !yoke__number_parse(equals + 1, &value)) {
+    return;
+  }
+  snprintf(with, sizeof with, "units.%s.with.", unit);
+  snprintf(step, sizeof step, "units.%s.solver.step=", unit);
+  if (is_prefix(set, with, &behind)) {
+    const size_t n = (size_t)(equals - behind);
+    if (n < MAX_NAME && to->n_parameters < 64) {
+      snprintf(to->names[to->n_parameters], MAX_NAME, "%.*s", (int)n, behind);
+      to->parameters[to->n_parameters] =
+          (yoke_netlist_parameter){to->names[to->n_parameters], value};
+      to->n_parameters++;
+    }
+  } else if (is_prefix(set, step, &behind)) {
+    to->solver_step = value > 0 ? value : 0;
+  }
+  to->has_step = to->has_step || is_prefix(set, "time.step=", &behind);
+  to->has_stop = to->has_stop || is_prefix(set, "time.stop=", &behind);
+}
+
+// -------------------------------------------------------------------------------------------------
+// times
+
+typedef struct times {
+  char step[YOKE_NUMBER_SIZE], stop[YOKE_NUMBER_SIZE], from[YOKE_NUMBER_SIZE];
+} times;
+
+static void choose_times(const yoke_circuit_run* run, const char* path, const changes* changed,
+                         yoke_messages* messages, times* to) {
+  const yoke_place place = {path, 0, 0};
+  const double stop = run->has_tran && run->stop > 0 ? run->stop : 1;
+  double step = run->has_tran ? run->step : 0;
+  step = fmax(step, changed->solver_step > 0 ? changed->solver_step : run->step_exact);
+  yoke__number_format(stop, to->stop);
+  yoke__number_format(run->has_tran ? run->start : 0, to->from);
+  if (step > 0) {
+    if (!yoke__scenario_fit_step(step, stop, to->step)) {
+      yoke__message_add(messages, YOKE_NOTE, place,
+                        "the step has more digits than can be counted: %s s is taken", to->step);
+    }
+  } else {
+    yoke__scenario_round_step(stop, to->step, sizeof to->step);
+  }
+  if (!run->has_tran && !changed->has_stop) {
+    yoke__message_add(messages, YOKE_NOTE, place, "no .tran: one second in steps of %s s is run",
+                      to->step);
+  } else if (step <= 0 && !changed->has_step) {
+    yoke__message_add(messages, YOKE_NOTE, place, "no step is given: %s s is taken", to->step);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// the text
+
+typedef struct writer {
+  char* text;
+  size_t n, room;
+  bool is_failed;
+} writer;
+
+static void put(writer* w, const char* text) {
+  const size_t n = strlen(text);
+  if (w->n + n + 1 > w->room) {
+    const size_t room = 2 * (w->n + n + 1);
+    char* larger = realloc(w->text, room);
+    if (larger == NULL) {
+      w->is_failed = true;
+      return;
+    }
+    w->text = larger;
+    w->room = room;
+  }
+  memcpy(w->text + w->n, text, n + 1);
+  w->n += n;
+}
+
+static void put_quoted(writer* w, const char* before, const char* text) {
+  char quoted[MAX_PATH];
+  yoke__scenario_quote(text, quoted, sizeof quoted);
+  put(w, "'");
+  put(w, before);
+  put(w, quoted);
+  put(w, "'");
+}
+
+// the unit writes v(...) and i(...) in small letters
+static void put_signal(writer* w, const char* before, const char* name) {
+  char lower[MAX_PATH];
+  size_t n = 0;
+  for (; name[n] != '\0' && n + 1 < sizeof lower; n++) {
+    lower[n] = (char)tolower((unsigned char)name[n]);
+  }
+  lower[n] = '\0';
+  put_quoted(w, before, strchr(name, '(') == NULL ? name : lower);
+}
+
+static void put_signals(writer* w, const char* unit, const yoke_probe* probes, uint32_t n,
+                        bool* is_first) {
+  char before[MAX_NAME + 2];
+  snprintf(before, sizeof before, "%s.", unit);
+  for (uint32_t i = 0; i < n; i++) {
+    put(w, *is_first ? "" : ", ");
+    put_signal(w, before, probes[i].name);
+    *is_first = false;
+  }
+}
+
+static void write_text(writer* w, const yoke_network* network, const char* path, const char* unit,
+                       const times* t) {
+  const char* slash = strrchr(path, '/');
+  const char* file = slash == NULL ? path : slash + 1;
+  bool is_first = true;
+  put(w, "yoke: 1\nname: ");
+  put_quoted(w, "", file);
+  put(w, "\ntime: {start: 0, stop: ");
+  put(w, t->stop);
+  put(w, ", step: ");
+  put(w, t->step);
+  put(w, "}\nunits: {");
+  put(w, unit);
+  put(w, ": {circuit: ");
+  put_quoted(w, "", file);
+  put(w, "}}\nrecord: {from: ");
+  put(w, t->from);
+  put(w, ", signals: [");
+  if (network->n_outputs + network->n_saves == 0) {
+    put(w, "'**'");
+  }
+  put_signals(w, unit, network->outputs, network->n_outputs, &is_first);
+  put_signals(w, unit, network->saves, network->n_saves, &is_first);
+  put(w, "]}\n");
+}
+
+yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets[], size_t n_sets,
+                                        yoke_messages* messages, char** text, size_t* n) {
+  char unit[MAX_NAME];
+  changes changed = {.n_parameters = 0};
+  yoke__scenario_unit_name(path, "circuit", unit, sizeof unit);
+  for (size_t i = 0; i < n_sets; i++) {
+    look_at_set(sets[i], unit, &changed);
+  }
+
+  // its warnings are told when the unit is made, and so is what is wrong with a parameter
+  yoke_messages told = {0}, ignored = {0};
+  yoke_network* network = NULL;
+  yoke_netlist_settings settings = {
+      .path = path, .parameters = changed.parameters, .n_parameters = changed.n_parameters};
+  yoke_status status =
+      yoke__netlist_read_file(&settings, changed.n_parameters > 0 ? &ignored : &told, &network);
+  if (status < 0 && changed.n_parameters > 0) {
+    settings.n_parameters = 0;
+    status = yoke__netlist_read_file(&settings, &told, &network);
+  }
+  yoke__messages_free(&ignored);
+  for (const yoke_message* m = told.first; m != NULL && status < 0; m = m->next) {
+    yoke__message_add(messages, m->severity, m->place, "%s", m->text);
+  }
+  yoke__messages_free(&told);
+  YOKE_TRY(status);
+  times t;
+  writer w = {0};
+  choose_times(&network->run, path, &changed, messages, &t);
+  write_text(&w, network, path, unit, &t);
+  yoke__network_destroy(&network);
+  if (w.is_failed) {
+    free(w.text);
+    return YOKE_NO_MEMORY;
+  }
+  *text = w.text;
+  *n = w.n;
+  return YOKE_OK;
+}

@@ -1,0 +1,18 @@
+// A netlist in the place of a system file: one unit, with the times of its `.tran`.
+#ifndef YOKE_SCENARIO_CIRCUIT_H
+#define YOKE_SCENARIO_CIRCUIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/base_message.h"
+
+// True if the name ends as netlists do: .cir, .ckt, .net, .sp, .spice, in any case.
+bool yoke__scenario_is_circuit(const char* path);
+// The system file that somebody would write for it, malloc'ed. The texts of --set are looked at
+// where they change what the times follow from: parameters of the netlist, the solver's step.
+// Errors go to messages.
+yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets[], size_t n_sets,
+                                        yoke_messages* messages, char** text, size_t* n);
+
+#endif

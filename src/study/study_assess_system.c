@@ -1,0 +1,215 @@
+// A system against a reference; see study_assess_system.h.
+//
+// Units need not be able to go back, so every repetition builds the system anew; only the stepping
+// is timed. A sample between two macro steps is interpolated linearly: give a step that divides the
+// distance of the samples where that is not good enough.
+#include "study/study_assess_system.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_number.h"
+#include "base/base_os.h"
+#include "master/master.h"
+#include "system/system.h"
+
+#define SAME_TIME 1e-9  // of a step: a sample at the time of a step
+
+typedef struct run {
+  const yoke_assess_task* task;
+  yoke_messages* messages;
+  yoke_arena arena;
+  yoke_system* system;
+  yoke_state* state;
+  const double** values;  // n: where the signals are read
+  double *before, *now;   // n: at the last two steps
+  double* squares;        // n
+} run;
+
+// ---- set-up
+
+static yoke_status build(run* r) {
+  const yoke_assess_task* task = r->task;
+  char digits[YOKE_NUMBER_SIZE], step[64], stop[64];
+  const char* sets[3] = {"threads=1", stop, step};
+  yoke_scenario* scenario = NULL;
+  yoke__number_format(task->t[task->n_samples - 1], digits);
+  snprintf(stop, sizeof stop, "time.stop=%s", digits);
+  yoke__number_format(task->step, digits);
+  snprintf(step, sizeof step, "time.step=%s", digits);
+  yoke_status status =
+      yoke__scenario_read_parts(task->path, sets, task->step > 0 ? 3 : 2, r->messages, &scenario);
+  if (scenario != NULL) {
+    const yoke_status built = yoke__system_build(scenario, NULL, r->messages, &r->system);
+    status = status < 0 ? status : built;
+  }
+  YOKE_TRY(status);
+  return yoke__master_create(r->system, r->messages, &r->state);
+}
+
+// The unit a column names, and what is left of its name.
+static yoke_status find_endpoint(run* r, const char* name, yoke_scenario_endpoint* endpoint) {
+  const char* dot = strchr(name, '.');
+  const size_t n = dot == NULL ? 0 : (size_t)(dot - name);
+  for (size_t i = 0; i < r->system->n_units; i++) {
+    const char* unit = r->system->units[i].name;
+    if (dot != NULL && strlen(unit) == n && strncmp(unit, name, n) == 0) {
+      *endpoint = (yoke_scenario_endpoint){unit, dot + 1, {.source = "reference"}};
+      return YOKE_OK;
+    }
+  }
+  // one unit alone: its variables need no unit in front
+  if (r->system->n_units == 1) {
+    *endpoint = (yoke_scenario_endpoint){r->system->units[0].name, name, {.source = "reference"}};
+    return YOKE_OK;
+  }
+  yoke__error(r->messages, (yoke_place){.source = "reference"},
+              "column '%.120s' names no unit of the system; expected UNIT.VARIABLE", name);
+  return YOKE_BAD_INPUT;
+}
+
+static yoke_status bind(run* r, size_t i) {
+  const char* name = r->task->names[i];
+  yoke_scenario_endpoint endpoint;
+  size_t unit_index = 0, variable = 0, element = 0, n = 0;
+  YOKE_TRY(find_endpoint(r, name, &endpoint));
+  yoke_messages* before = r->system->messages;
+  r->system->messages = r->messages;
+  const bool is_found =
+      yoke__system_resolve(r->system, &endpoint, "signal", &unit_index, &variable, &element, &n);
+  r->system->messages = before;
+  if (!is_found) {
+    return YOKE_BAD_INPUT;
+  }
+  const yoke_system_unit* unit = &r->system->units[unit_index];
+  const yoke_variable* v = &unit->unit.info->variables[variable];
+  const size_t dense = unit->unit.dense[variable];
+  if (n != 1 || dense == YOKE_NOT_DENSE ||
+      (v->causality != YOKE_OUTPUT && v->causality != YOKE_INPUT)) {
+    yoke__error(r->messages, endpoint.place,
+                "'%.120s' cannot be compared; expected one real output or input", name);
+    return YOKE_BAD_INPUT;
+  }
+  r->values[i] = v->causality == YOKE_OUTPUT ? r->state->y + unit->y + dense + element
+                                             : r->state->u + unit->u + dense + element;
+  return YOKE_OK;
+}
+
+static yoke_status bind_all(run* r) {
+  const size_t n = r->task->n;
+  yoke_status worst = YOKE_OK;
+  r->values = yoke__arena_array(&r->arena, n, sizeof *r->values);
+  r->before = yoke__arena_array(&r->arena, n, sizeof *r->before);
+  r->now = yoke__arena_array(&r->arena, n, sizeof *r->now);
+  r->squares = yoke__arena_array(&r->arena, n, sizeof *r->squares);
+  if (r->values == NULL || r->before == NULL || r->now == NULL || r->squares == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const yoke_status status = bind(r, i);
+    worst = status < 0 ? status : worst;
+  }
+  return worst;
+}
+
+// ---- stepping
+
+static void read_values(run* r) {
+  for (size_t i = 0; i < r->task->n; i++) {
+    r->before[i] = r->now[i];
+    r->now[i] = *r->values[i];
+  }
+}
+
+// Samples in (t_before, t_now].
+static size_t compare(run* r, size_t sample, double t_before, double t_now) {
+  const yoke_assess_task* task = r->task;
+  const double h = t_now - t_before;
+  for (; sample < task->n_samples && task->t[sample] <= t_now + SAME_TIME * h; sample++) {
+    const double s = fmin(1, (task->t[sample] - t_before) / h);
+    for (size_t i = 0; i < task->n; i++) {
+      const double y = r->before[i] + s * (r->now[i] - r->before[i]);
+      const double d = (s > 1 - SAME_TIME ? r->now[i] : y) - task->reference[i][sample];
+      r->squares[i] += d * d;
+    }
+  }
+  return sample;
+}
+
+static yoke_status step_all(run* r, yoke_assess_outcome* outcome) {
+  const yoke_assess_task* task = r->task;
+  size_t sample = 0;
+  int64_t ns = 0;
+  outcome->n_steps = 0;
+  outcome->step = yoke__clock_seconds(&r->system->clock, r->system->macro);
+  read_values(r);
+  while (sample < task->n_samples && r->state->n_slots < r->system->n_slots) {
+    const double t_before = r->state->t;
+    const int64_t start = yoke__os_now_ns();
+    const yoke_status status = yoke__master_step(r->system, r->state);
+    ns += yoke__os_now_ns() - start;
+    outcome->t_reached = r->state->t;
+    if (status < 0) {
+      yoke__error(r->messages, (yoke_place){.source = task->path}, "at %.9g s: %s", r->state->t,
+                  r->state->failure.text);
+      return status;
+    }
+    outcome->n_steps++;
+    read_values(r);
+    sample = compare(r, sample, t_before, r->state->t);
+    if (status == YOKE_ENDED || status == YOKE_STOPPED) {
+      break;
+    }
+  }
+  if (sample < task->n_samples) {
+    yoke__error(r->messages, (yoke_place){.source = task->path},
+                "the run ended at %.9g s, before the last sample at %.9g s", r->state->t,
+                task->t[task->n_samples - 1]);
+    return YOKE_UNIT_FAILED;
+  }
+  outcome->ns_per_step = fmin(outcome->ns_per_step, (double)ns / (double)outcome->n_steps);
+  return YOKE_OK;
+}
+
+static void finish(run* r) {
+  if (r->system != NULL) {
+    yoke__master_destroy(r->system, &r->state);
+  }
+  yoke__system_destroy(&r->system);
+  yoke__arena_free(&r->arena);
+}
+
+static yoke_status run_once(const yoke_assess_task* task, yoke_messages* messages, double error[],
+                            yoke_assess_outcome* outcome) {
+  run r = {.task = task, .messages = messages};
+  yoke_status status = build(&r);
+  if (status >= 0) {
+    status = bind_all(&r);
+  }
+  if (status >= 0) {
+    status = step_all(&r, outcome);
+  }
+  for (size_t i = 0; i < task->n; i++) {
+    error[i] = status < 0 ? (double)NAN : sqrt(r.squares[i] / (double)task->n_samples);
+    if (status >= 0 && !yoke__is_finite(error[i])) {
+      status = YOKE_DIVERGED;
+    }
+  }
+  finish(&r);
+  return status;
+}
+
+yoke_status yoke__assess_system(const yoke_assess_task* task, yoke_messages* messages,
+                                double error[], yoke_assess_outcome* outcome) {
+  const int64_t start = yoke__os_now_ns();
+  *outcome = (yoke_assess_outcome){.ns_per_step = (double)INFINITY};
+  for (int i = 0; i == 0 || i < task->n_repetitions; i++) {
+    YOKE_TRY(run_once(task, messages, error, outcome));
+    if ((double)(yoke__os_now_ns() - start) * 1e-9 > task->seconds) {
+      break;
+    }
+  }
+  return YOKE_OK;
+}
