@@ -15,6 +15,8 @@
 #include "circuit/circuit_dae.h"
 
 #define HOPELESS 1e-3  // an update above it after all iterations is a failure
+// of the equations, in V and A: the round-off floor of small steps (specification 4.4)
+#define SMALL_RESIDUAL 1e-9
 
 static void begin_cost(yoke_dae* self) {
   if (self->core->is_measured) {
@@ -135,10 +137,19 @@ static yoke_status report_divergence(yoke_dae* self) {
   return YOKE_DIVERGED;
 }
 
+// Do the equations hold at the last point all the same? Where only gmin holds a part, rounding moves
+// it from one iteration to the next, and every place it moves to is a solution.
+static bool is_solution(yoke_dae* self, const yoke_method_stage* stage) {
+  yoke__equations_evaluate(self->core->equations, self->next, stage->a0, self->c, NULL, self->f,
+                           NULL);
+  return norm_of(self->f, self->n) < SMALL_RESIDUAL;
+}
+
 // Convergence mode ran out of iterations.
-static yoke_status report_iterations(yoke_dae* self, double update) {
+static yoke_status report_iterations(yoke_dae* self, const yoke_method_stage* stage,
+                                     double update) {
   self->core->counts.n_unconverged++;
-  if (update <= HOPELESS) {
+  if (update <= HOPELESS || is_solution(self, stage)) {
     return YOKE_OK;
   }
   snprintf(self->core->reason, sizeof self->core->reason,
@@ -177,7 +188,7 @@ static yoke_status solve_stage(yoke_dae* self, const yoke_method_stage* stage) {
   core->counts.n_stages++;
   core->counts.max_iterations =
       (uint32_t)n > core->counts.max_iterations ? (uint32_t)n : core->counts.max_iterations;
-  return is_done || is_fixed ? YOKE_OK : report_iterations(self, update);
+  return is_done || is_fixed ? YOKE_OK : report_iterations(self, stage, update);
 }
 
 // Newer values take the oldest one's place.

@@ -65,6 +65,7 @@ typedef struct yoke_nodal_set {
   double *from_v, *from_j;  // condensed: next j = from_v (v - E) + from_j j
   double* emf_g;            // of each emf: what it is multiplied with
   double *base, *full;      // values without switches and laws; with switches
+  double largest;           // of full
   bool is_base_stale, is_full_stale;
   bool* is_ready;    // factors of each switch state
   bool is_factored;  // not linear: the factors are those of its last solution
@@ -206,6 +207,7 @@ typedef struct yoke_nodal {
   bool is_shown;           // the block shows what refresh found
   bool is_given;           // condensed: c of the next step has been worked out
 
+  double v_largest;               // |V| of the last iteration
   double *rhs, *solution, *work;  // work: n + 1 each
   double* work_states;            // n_states
   double *dV, *d_element,
@@ -250,9 +252,10 @@ void yoke__nodal_linearise(yoke_nodal* self, const double V[], double a0, const 
 // Adds what was linearised last to values and right-hand side (n + 1 entries).
 void yoke__nodal_stamp_laws(const yoke_nodal* self, const double V[], double values[],
                             double rhs[]);
-// Moves junctions on to V. False if one was limited or its linearisation was too far off.
+// Moves junctions on to V. False if one was limited or its linearisation was
+// too far off, measured against tolerance and the current that is noise.
 bool yoke__nodal_follow_junctions(yoke_nodal* self, const double V[], double a0, const double c[],
-                                  double tolerance);
+                                  double tolerance, double noise);
 // Junctions at their points, for stages to begin with.
 void yoke__nodal_evaluate_junctions(yoke_nodal* self, double a0, const double c[]);
 // phi at the last linearisation, carried on to V.

@@ -307,7 +307,7 @@ double yoke__nodal_law_value(const yoke_nodal_law* law, const double V[]) {
 }
 
 bool yoke__nodal_follow_junctions(yoke_nodal* self, const double V[], double a0, const double c[],
-                                  double tolerance) {
+                                  double tolerance, double noise) {
   yoke_nodal_junctions* d = &self->junctions;
   const bool is_unlimited = self->core->options.is_unlimited;
   bool is_limited = false;
@@ -321,7 +321,7 @@ bool yoke__nodal_follow_junctions(yoke_nodal* self, const double V[], double a0,
     evaluate_junction(d, k, a0, c);
     const double off = fabs(d->i[k] - i);
     is_small &= off <= tolerance * (1.0 + fabs(i)) &&
-                off <= tolerance * (1.0 + fabs(v_new)) * fabs(d->slope[k]);
+                off <= tolerance * (1.0 + fabs(v_new)) * fabs(d->slope[k]) + noise;
   }
   return is_small && !is_limited;
 }

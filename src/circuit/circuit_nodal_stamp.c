@@ -281,6 +281,10 @@ void yoke__nodal_assemble(yoke_nodal* self, uint32_t a) {
     for (uint32_t i = 0; i < self->n_switches; i++) {
       add_switch(self, i, set->full);
     }
+    set->largest = 0.0;
+    for (uint32_t i = 0; i < self->n_values; i++) {
+      set->largest = fmax(set->largest, fabs(set->full[i]));
+    }
     set->is_full_stale = false;
   }
 }

@@ -18,6 +18,8 @@
 
 // an update beyond this is not a solution at all
 #define HOPELESS 1e-3
+// of a sum of a few terms
+#define ROUNDING 1e-15
 
 // Adds the time since *since to a kind of cost.
 static void charge(yoke_circuit_core* core, int kind, int64_t* since) {
@@ -356,14 +358,17 @@ static yoke_status solve_linear(yoke_nodal* self, uint32_t a) {
 // max |dx| / (1 + |x|), and V := x. Infinite if a number is not finite.
 static double take_solution(yoke_nodal* self) {
   double largest = 0.0;
+  double v_largest = 0.0;
   bool is_finite_all = true;
   for (uint32_t i = 0; i < self->n; i++) {
     const double x = self->solution[i];
     const double change = fabs(x - self->V[i]) / (1.0 + fabs(x));
     is_finite_all &= change < (double)INFINITY;
     largest = change > largest ? change : largest;
+    v_largest = fabs(x) > v_largest ? fabs(x) : v_largest;
     self->V[i] = x;
   }
+  self->v_largest = v_largest;
   return is_finite_all ? largest : (double)INFINITY;
 }
 
@@ -385,7 +390,11 @@ static yoke_status iterate(yoke_nodal* self, uint32_t a, double* change, bool* i
   charge(core, YOKE_COST_SOLVE, &since);
   *change = take_solution(self);
   const double tolerance = core->options.tolerance;
-  const bool is_small = yoke__nodal_follow_junctions(self, self->V, set->a0, self->c, tolerance);
+  // Where only gmin holds a part, rounding of the currents around it moves it from one iteration to
+  // the next; what the sums of currents cannot resolve is not worth an iteration.
+  const double noise = ROUNDING * set->largest * self->v_largest;
+  const bool is_small =
+      yoke__nodal_follow_junctions(self, self->V, set->a0, self->c, tolerance, noise);
   // laws have no test of their own: the update decides
   *is_done = is_small && (self->n_laws == 0 || *change < tolerance);
   charge(core, YOKE_COST_REST, &since);

@@ -105,6 +105,7 @@ yoke_status yoke__start_create(yoke_equations* equations, yoke_signals* signals,
   const yoke_sparse_settings settings = {.kernel = kernel, .n_slots = 1};
   YOKE_TRY(yoke__sparse_create(&pattern, &settings, arena, &self->matrix));
   const yoke_projection_settings projection = {.kind = YOKE_PROJECTION_AUTO,
+                                               .is_scaled = true,
                                                .alpha = PENALTY,
                                                .n_passes = PASSES,
                                                .well_conditioned = REGULAR,
