@@ -39,6 +39,8 @@ struct yoke_projection {
   yoke_sparse_pattern wide;                    // of the augmented matrix, 2n
   uint32_t *slot_of_ahat, *slot_of_transpose;  // places of each entry of Ahat in it
   uint32_t *slot_of_one, *slot_of_alpha;       // of the diagonal
+  uint32_t *varying, n_varying;                // entries of Ahat
+  uint32_t *varying_rows, n_varying_rows;      // and their rows, each once
   double *ahat, *bhat;
   double *wide_values, *rhs, *sigma;
   double* scale;          // r_i^2 / alpha of each row
@@ -103,6 +105,21 @@ static yoke_status make_wide_pattern(yoke_projection* self) {
   return YOKE_OK;
 }
 
+static void list_varying(yoke_projection* self) {
+  const yoke_sparse_pattern* ahat = yoke__equations_ahat_pattern(self->equations);
+  for (uint32_t k = 0; k < count_entries(ahat); k++) {
+    const uint32_t row = (uint32_t)ahat->rows[k];
+    if (ahat->varying != NULL && !ahat->varying[k]) {
+      continue;
+    }
+    self->varying[self->n_varying++] = k;
+    if (self->scale[row] == 0.0) {
+      self->scale[row] = 1.0;  // seen; the first filling sets it
+      self->varying_rows[self->n_varying_rows++] = row;
+    }
+  }
+}
+
 // everything of the penalty form; only when it is needed
 static yoke_status make_penalty(yoke_projection* self) {
   const uint32_t nnz = count_entries(yoke__equations_ahat_pattern(self->equations));
@@ -115,14 +132,18 @@ static yoke_status make_penalty(yoke_projection* self) {
   self->rhs = yoke__arena_array(self->arena, 6 * n, sizeof(double));
   self->sigma = yoke__arena_array(self->arena, n, sizeof(double));
   self->scale = yoke__arena_array(self->arena, n, sizeof(double));
+  self->varying = yoke__arena_array(self->arena, nnz, sizeof(uint32_t));
+  self->varying_rows = yoke__arena_array(self->arena, n, sizeof(uint32_t));
   if (self->slot_of_ahat == NULL || self->slot_of_transpose == NULL || self->slot_of_one == NULL ||
       self->slot_of_alpha == NULL || self->wide_values == NULL || self->rhs == NULL ||
-      self->sigma == NULL || self->scale == NULL) {
+      self->sigma == NULL || self->scale == NULL || self->varying == NULL ||
+      self->varying_rows == NULL) {
     return YOKE_NO_MEMORY;
   }
   self->wanted = self->rhs + 2 * n;
   self->rest = self->rhs + 4 * n;
   YOKE_TRY(make_wide_pattern(self));
+  list_varying(self);
   const yoke_sparse_settings settings = {
       .kernel = self->settings.kernel, .n_slots = 1, .growth_limit = GROWTH_LIMIT};
   return yoke__sparse_create(&self->wide, &settings, self->arena, &self->penalty);
@@ -172,25 +193,43 @@ void yoke__projection_destroy(yoke_projection** self) {
   }
 }
 
+// Row i of Ahat in its own measure: its column of the augmented matrix holds it.
+static void scale_row(yoke_projection* self, uint32_t i) {
+  const int32_t end = self->wide.starts[self->n + i + 1] - 1;
+  double largest = 0.0;
+  for (int32_t k = self->wide.starts[self->n + i]; k < end; k++) {
+    largest = fmax(largest, fabs(self->wide_values[k]));
+  }
+  const double firm = i >= self->m ? FIRMER : 1.0;
+  self->scale[i] = self->settings.is_scaled && largest > 0.0
+                       ? largest * largest / (firm * self->settings.alpha)
+                       : 1.0 / self->settings.alpha;
+  self->wide_values[self->slot_of_alpha[i]] = -self->scale[i];
+}
+
+static void copy_entry(yoke_projection* self, uint32_t k) {
+  self->wide_values[self->slot_of_ahat[k]] = self->ahat[k];
+  self->wide_values[self->slot_of_transpose[k]] = self->ahat[k];
+}
+
 static void fill_wide(yoke_projection* self) {
   const uint32_t nnz = count_entries(yoke__equations_ahat_pattern(self->equations));
   for (uint32_t k = 0; k < nnz; k++) {
-    self->wide_values[self->slot_of_ahat[k]] = self->ahat[k];
-    self->wide_values[self->slot_of_transpose[k]] = self->ahat[k];
+    copy_entry(self, k);
   }
-  const bool is_scaled = self->settings.is_scaled;
   for (uint32_t i = 0; i < self->n; i++) {
-    // column n + i holds row i of Ahat
-    double largest = 0.0;
-    for (int32_t k = self->wide.starts[self->n + i]; k + 1 < self->wide.starts[self->n + i + 1];
-         k++) {
-      largest = fmax(largest, fabs(self->wide_values[k]));
-    }
-    const double firm = i >= self->m ? FIRMER : 1.0;
-    self->scale[i] = is_scaled && largest > 0.0 ? largest * largest / (firm * self->settings.alpha)
-                                                : 1.0 / self->settings.alpha;
     self->wide_values[self->slot_of_one[i]] = 1.0;
-    self->wide_values[self->slot_of_alpha[i]] = -self->scale[i];
+    scale_row(self, i);
+  }
+}
+
+// The same where only entries that vary have changed.
+static void follow_wide(yoke_projection* self) {
+  for (uint32_t i = 0; i < self->n_varying; i++) {
+    copy_entry(self, self->varying[i]);
+  }
+  for (uint32_t i = 0; i < self->n_varying_rows; i++) {
+    scale_row(self, self->varying_rows[i]);
   }
 }
 
@@ -280,7 +319,11 @@ yoke_status yoke__projection_apply(yoke_projection* self, const double x[], doub
     yoke__sparse_solve(self->direct, 0, xdot);
     return YOKE_OK;
   }
-  fill_wide(self);
+  if (self->is_stale) {
+    fill_wide(self);
+  } else {
+    follow_wide(self);
+  }
   YOKE_TRY(renew(self, self->penalty, self->wide_values));
   memset(self->sigma, 0, n * sizeof(double));
   for (int pass = 0; pass < self->settings.n_passes; pass++) {
