@@ -99,12 +99,19 @@ for fmi in 2 3; do
 
   # the sources alone, in a folder of their own, with nothing but the compiler
   mkdir -p build-$fmi
-  (cd build-$fmi && unzip -q ../fmus-$fmi/left.fmu && cd sources &&
-    $cc -shared -fPIC -O2 -ffp-contract=off -o "$(echo ../binaries/*/left.so)" ./*.c -lm) >out 2>err
+  (cd build-$fmi && unzip -q ../fmus-$fmi/left.fmu) >out 2>err
+  check $? "FMI $fmi: not an archive"
+  if ls sources-*/*.c >/dev/null 2>&1 && cmp -s <(cat sources-2/*.c sources-2/*.h) <(cat build-$fmi/sources/*.c build-$fmi/sources/*.h); then
+    # the same sources as before: once is enough
+    cp "$(echo build-2/binaries/*/left.so)" "$(echo build-$fmi/binaries/*/left.so)" >out 2>err
+  else
+    (cd build-$fmi/sources &&
+      $cc -shared -fPIC -O2 -ffp-contract=off -o "$(echo ../binaries/*/left.so)" ./*.c -lm) >out 2>err
+  fi
   check $? "FMI $fmi: the sources do not build"
   check "$([ ! -s err ]; echo $?)" "FMI $fmi: the sources build with warnings"
   check "$(cmp -s "$(echo build-$fmi/binaries/*/left.so)" "$binary"; [ $? -eq 1 ]; echo $?)" "nothing was built"
-  rm -rf build-$fmi/sources
+  rm -rf sources-$fmi && mv build-$fmi/sources sources-$fmi
   sed "s|fmus-$fmi/left.fmu|build-$fmi|" fmu-$fmi.yaml >built-$fmi.yaml
   "$yoke" run built-$fmi.yaml --out built-$fmi --quiet >out 2>err
   check $? "the system with a binary from the sources, FMI $fmi"
