@@ -130,7 +130,8 @@ static yoke_junction_model junction_at(const diode* d) {
   yoke_junction_model out = {.is = d->is * scale,
                              .n = d->n,
                              .bv = d->bv,
-                             .ibv = d->ibv * scale,
+                             .ibv = d->ibv *
+                                    d->multiplicity,  // as in ngspice: area leaves BV where it is
                              .vt = vt,
                              .cjo = d->cjo * scale,
                              .vj = d->vj,

@@ -26,7 +26,9 @@
 // `auto`: how much more a differential row counts than one that was differentiated. Where both
 // cannot hold, as in a loop of capacitors and sources behind a corner, i = C v' must: TR goes on
 // from it.
-#define FIRMER 1e3
+#define FIRMER 1e9
+// where differential rows depend on each other (capacitors in parallel) and so much is singular
+#define FIRMER_OF_DEPENDENT 1e3
 
 struct yoke_projection {
   yoke_projection_settings settings;
@@ -44,6 +46,7 @@ struct yoke_projection {
   double *ahat, *bhat;
   double *wide_values, *rhs, *sigma;
   double* scale;          // r_i^2 / alpha of each row
+  double firm;            // how much more differential rows count
   double *wanted, *rest;  // right-hand side and its remainder, 2n
   double* v_typical;      // where pivots are chosen; NULL: no junctions
   double rcond;
@@ -200,7 +203,7 @@ static void scale_row(yoke_projection* self, uint32_t i) {
   for (int32_t k = self->wide.starts[self->n + i]; k < end; k++) {
     largest = fmax(largest, fabs(self->wide_values[k]));
   }
-  const double firm = i >= self->m ? FIRMER : 1.0;
+  const double firm = i >= self->m ? self->firm : 1.0;
   self->scale[i] = self->settings.is_scaled && largest > 0.0
                        ? largest * largest / (firm * self->settings.alpha)
                        : 1.0 / self->settings.alpha;
@@ -268,8 +271,15 @@ yoke_status yoke__projection_start(yoke_projection* self, const double x[],
     const yoke_status status = yoke__sparse_factor(self->direct, self->ahat, NULL);
     return status == YOKE_SINGULAR && self->v_typical != NULL ? YOKE_OK : status;
   }
+  self->firm = FIRMER;
   fill_wide(self);
-  return yoke__sparse_factor(self->penalty, self->wide_values, NULL);
+  yoke_status status = yoke__sparse_factor(self->penalty, self->wide_values, NULL);
+  if (status == YOKE_SINGULAR) {
+    self->firm = FIRMER_OF_DEPENDENT;
+    fill_wide(self);
+    status = yoke__sparse_factor(self->penalty, self->wide_values, NULL);
+  }
+  return status;
 }
 
 void yoke__projection_invalidate(yoke_projection* self) {

@@ -557,7 +557,8 @@ static yoke_status refactor_dense(yoke_sparse* self, size_t slot, const double v
   const size_t n = (size_t)self->matrix.n;
   self->stats.growth = 1.0;
   return yoke__sparse_dense_refactor(self->matrix.n, self->matrix.n_nonzeros, self->place, values,
-                                     self->lu + slot * n * n, self->rows + slot * n, column);
+                                     self->lu + slot * n * n, self->rows + slot * n, self->work,
+                                     column);
 }
 
 static yoke_status factor_dense(yoke_sparse* self, const double values[], int32_t* column) {

@@ -148,7 +148,7 @@ double yoke__sparse_growth(const yoke_sparse_factors* factors, const yoke_sparse
 // matrix that came k-th. *column (may be NULL): the first without a pivot.
 yoke_status yoke__sparse_dense_refactor(int32_t n, int32_t n_nonzeros, const int32_t place[],
                                         const double values[], double lu[], int32_t rows[],
-                                        int32_t* column);
+                                        double measure[], int32_t* column);
 void yoke__sparse_dense_solve(int32_t n, const double lu[], const int32_t rows[], double b[],
                               double w[]);
 // Rows scaled to 1, pivots against their column: *column is the first without a usable pivot.
