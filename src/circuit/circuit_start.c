@@ -32,13 +32,15 @@
 #define HELD_ITERATIONS 25     // in the loop
 #define TOLERANCE       1e-12  // of the update, scaled
 #define ACCEPTED        1e-8   // round-off may keep ill-conditioned circuits from the tolerance
-#define KEPT            1e-9   // a prescribed state counts as kept
-#define SMALL           1e-9   // series resistance and parallel conductance [Ohm], [S]
-#define PENALTY         1e10
-#define PASSES          5
-#define REGULAR         1e-15  // pivots of a graded, regular matrix: cut-off junctions have 1e-14 S
-#define GMIN_FIRST      1e-2   // continuation [S]
-#define GMIN_STEPS      12     // decades
+// sources and states in a row that the first guess follows
+#define GUESS_PASSES 8
+#define KEPT         1e-9  // a prescribed state counts as kept
+#define SMALL        1e-9  // series resistance and parallel conductance [Ohm], [S]
+#define PENALTY      1e10
+#define PASSES       5
+#define REGULAR      1e-15  // pivots of a graded, regular matrix: cut-off junctions have 1e-14 S
+#define GMIN_FIRST   1e-2   // continuation [S]
+#define GMIN_STEPS   12     // decades
 
 typedef enum row_kind { ROW_NONE, ROW_VOLTAGE, ROW_CURRENT, ROW_DEPENDENT } row_kind;
 
@@ -515,6 +517,41 @@ static yoke_status iterate(yoke_start* self, newton* run) {
 // ------------------------------------------------------------------------------------------
 // the whole
 
+// Electric nodes that prescribed states and sources lead to from known ones; the others at `rest`.
+// Laws such as 1000/v(dc) are meant for values near these. xdot marks what is known meanwhile.
+static void guess_voltages(yoke_start* self, double rest) {
+  const yoke_network* network = self->network;
+  double* is_known = self->xdot;
+  for (uint32_t v = 0; v < network->n_nodes; v++) {
+    is_known[v] = network->nodes[v].is_fixed ? 1.0 : 0.0;
+  }
+  bool is_changed = true;
+  for (int pass = 0; is_changed && pass < GUESS_PASSES; pass++) {
+    is_changed = false;
+    for (uint32_t e = 0; e < network->n_elements; e++) {
+      const yoke_element* element = &network->elements[e];
+      const bool is_source = element->kind == YOKE_VOLTAGE;
+      const bool is_state = element->kind == YOKE_CAPACITOR && self->rows[e] == ROW_VOLTAGE;
+      const uint32_t a = element->a;
+      const uint32_t b = element->b;
+      if (element->domain != YOKE_ELECTRIC || !(is_source || is_state) ||
+          is_known[a] == is_known[b]) {
+        continue;
+      }
+      const double u = is_source ? self->signals->element[e] : self->target[e];
+      self->x[is_known[a] > 0.0 ? b : a] = is_known[a] > 0.0 ? self->x[a] - u : self->x[b] + u;
+      is_known[a] = is_known[b] = 1.0;
+      is_changed = true;
+    }
+  }
+  for (uint32_t v = 0; v < network->n_nodes; v++) {
+    if (is_known[v] == 0.0 && network->nodes[v].domain == YOKE_ELECTRIC) {
+      self->x[v] = rest * (1.0 + 0.01 * (double)(v % 100));  // no two alike
+    }
+    is_known[v] = 0.0;
+  }
+}
+
 // Laws of temperature are meant for temperatures: heat starts from what is known around it, not
 // from 0 K.
 static void guess(yoke_start* self) {
@@ -565,6 +602,12 @@ static yoke_status continue_gmin(yoke_start* self, newton* run) {
 static yoke_status solve_rows(yoke_start* self, newton* run) {
   guess(self);
   yoke_status status = iterate(self, run);
+  // a law may not be defined where all voltages are 0
+  for (int i = 0; i < 2 && status == YOKE_SINGULAR && self->signals->n_state_elements > 0; i++) {
+    guess(self);
+    guess_voltages(self, (double)i);
+    status = iterate(self, run);
+  }
   if (status == YOKE_NO_CONVERGENCE && self->equations->n_junctions > 0) {
     status = continue_gmin(self, run);
   }
@@ -585,8 +628,9 @@ static void explain(const yoke_start* self, yoke_status status, const newton* ru
     yoke__error(
         messages, place,
         "the circuit has no unique solution at the start: %s cannot be determined (a part "
-        "without path to ground, a loop of voltage sources or a cut set of current sources)",
-        known);
+        "without path to ground, a loop of voltage sources, a cut set of current sources%s)",
+        known,
+        self->signals->n_state_elements > 0 ? ", an expression that is not defined there" : "");
   } else if (status == YOKE_NO_CONVERGENCE) {
     yoke__equations_name(self->equations, run->worst, name, sizeof name);
     yoke__error(messages, place,
