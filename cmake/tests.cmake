@@ -47,6 +47,8 @@ function(yoke_test_properties test label)
   if(test MATCHES "_slow")
     set(label slow)
     set(timeout 7200)
+  elseif(YOKE_SANITIZE OR CMAKE_CROSSCOMPILING)
+    set(timeout 1200)  # checked or emulated
   else()
     set(timeout 300)
   endif()
