@@ -159,7 +159,12 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
   pid_t pid = 0;
-  int code = posix_spawn_file_actions_init(&files);
+  // asked for first: posix_spawn tells a failed start through memory that it shares with the new process, which an
+  // emulator or a checker may give it a copy of
+  int code = access(program, X_OK) == 0 ? 0 : errno;
+  if (code == 0) {
+    code = posix_spawn_file_actions_init(&files);
+  }
   if (code == 0) {
     code = posix_spawnattr_init(&attributes);
     if (code == 0) {
