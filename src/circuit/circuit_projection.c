@@ -42,7 +42,6 @@ struct yoke_projection {
   uint32_t *slot_of_ahat, *slot_of_transpose;  // places of each entry of Ahat in it
   uint32_t *slot_of_one, *slot_of_alpha;       // of the diagonal
   uint32_t *varying, n_varying;                // entries of Ahat
-  uint32_t *varying_rows, n_varying_rows;      // and their rows, each once
   double *ahat, *bhat;
   double *wide_values, *rhs, *sigma;
   double* scale;          // r_i^2 / alpha of each row
@@ -111,14 +110,8 @@ static yoke_status make_wide_pattern(yoke_projection* self) {
 static void list_varying(yoke_projection* self) {
   const yoke_sparse_pattern* ahat = yoke__equations_ahat_pattern(self->equations);
   for (uint32_t k = 0; k < count_entries(ahat); k++) {
-    const uint32_t row = (uint32_t)ahat->rows[k];
-    if (ahat->varying != NULL && !ahat->varying[k]) {
-      continue;
-    }
-    self->varying[self->n_varying++] = k;
-    if (self->scale[row] == 0.0) {
-      self->scale[row] = 1.0;  // seen; the first filling sets it
-      self->varying_rows[self->n_varying_rows++] = row;
+    if (ahat->varying == NULL || ahat->varying[k]) {
+      self->varying[self->n_varying++] = k;
     }
   }
 }
@@ -136,11 +129,9 @@ static yoke_status make_penalty(yoke_projection* self) {
   self->sigma = yoke__arena_array(self->arena, n, sizeof(double));
   self->scale = yoke__arena_array(self->arena, n, sizeof(double));
   self->varying = yoke__arena_array(self->arena, nnz, sizeof(uint32_t));
-  self->varying_rows = yoke__arena_array(self->arena, n, sizeof(uint32_t));
   if (self->slot_of_ahat == NULL || self->slot_of_transpose == NULL || self->slot_of_one == NULL ||
       self->slot_of_alpha == NULL || self->wide_values == NULL || self->rhs == NULL ||
-      self->sigma == NULL || self->scale == NULL || self->varying == NULL ||
-      self->varying_rows == NULL) {
+      self->sigma == NULL || self->scale == NULL || self->varying == NULL) {
     return YOKE_NO_MEMORY;
   }
   self->wanted = self->rhs + 2 * n;
@@ -196,7 +187,8 @@ void yoke__projection_destroy(yoke_projection** self) {
   }
 }
 
-// Row i of Ahat in its own measure: its column of the augmented matrix holds it.
+// Row i of Ahat in its own measure as the run begins (its column of the augmented matrix holds it):
+// one that changed with the values would have to be eliminated anew in every step.
 static void scale_row(yoke_projection* self, uint32_t i) {
   const int32_t end = self->wide.starts[self->n + i + 1] - 1;
   double largest = 0.0;
@@ -223,16 +215,6 @@ static void fill_wide(yoke_projection* self) {
   for (uint32_t i = 0; i < self->n; i++) {
     self->wide_values[self->slot_of_one[i]] = 1.0;
     scale_row(self, i);
-  }
-}
-
-// The same where only entries that vary have changed.
-static void follow_wide(yoke_projection* self) {
-  for (uint32_t i = 0; i < self->n_varying; i++) {
-    copy_entry(self, self->varying[i]);
-  }
-  for (uint32_t i = 0; i < self->n_varying_rows; i++) {
-    scale_row(self, self->varying_rows[i]);
   }
 }
 
@@ -329,10 +311,8 @@ yoke_status yoke__projection_apply(yoke_projection* self, const double x[], doub
     yoke__sparse_solve(self->direct, 0, xdot);
     return YOKE_OK;
   }
-  if (self->is_stale) {
-    fill_wide(self);
-  } else {
-    follow_wide(self);
+  for (uint32_t k = 0; k < self->n_varying; k++) {
+    copy_entry(self, self->varying[k]);
   }
   YOKE_TRY(renew(self, self->penalty, self->wide_values));
   memset(self->sigma, 0, n * sizeof(double));
