@@ -18,6 +18,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "circuit/circuit_border.h"
+
 // The penalty form has 1 beside -1/alpha and factors that grow accordingly when a bridge
 // commutates; what round-off does then is undone by one step of refinement, where new pivots would
 // be needed otherwise.
@@ -38,7 +40,8 @@ struct yoke_projection {
   uint32_t n, m;  // rows; the first m are differentiated constraints
   bool is_direct, is_constant, is_stale;
   yoke_sparse *direct, *penalty;
-  yoke_sparse_pattern wide;                    // of the augmented matrix, 2n
+  yoke_border* border;       // rows that change are kept out of `penalty`; NULL: they are in it
+  yoke_sparse_pattern wide;  // of the augmented matrix, 2n
   uint32_t *slot_of_ahat, *slot_of_transpose;  // places of each entry of Ahat in it
   uint32_t *slot_of_one, *slot_of_alpha;       // of the diagonal
   uint32_t *varying, n_varying;                // entries of Ahat
@@ -138,6 +141,10 @@ static yoke_status make_penalty(yoke_projection* self) {
   self->rest = self->rhs + 4 * n;
   YOKE_TRY(make_wide_pattern(self));
   list_varying(self);
+  if (self->settings.is_scaled && self->settings.n_passes == 1 && !self->settings.is_refactored) {
+    YOKE_TRY(yoke__border_create(yoke__equations_ahat_pattern(self->equations), self->arena,
+                                 &self->border));
+  }
   const yoke_sparse_settings settings = {
       .kernel = self->settings.kernel, .n_slots = 1, .growth_limit = GROWTH_LIMIT};
   return yoke__sparse_create(&self->wide, &settings, self->arena, &self->penalty);
@@ -218,6 +225,32 @@ static void fill_wide(yoke_projection* self) {
   }
 }
 
+// Rows of the border: mu = 0 in place of them.
+static void take_border_out(yoke_projection* self) {
+  const yoke_sparse_pattern* ahat = yoke__equations_ahat_pattern(self->equations);
+  for (uint32_t k = 0; k < count_entries(ahat); k++) {
+    const uint32_t row = (uint32_t)ahat->rows[k];
+    if (yoke__border_has_row(self->border, row)) {
+      self->wide_values[self->slot_of_ahat[k]] = 0.0;
+      self->wide_values[self->slot_of_transpose[k]] = 0.0;
+      self->wide_values[self->slot_of_alpha[row]] = -1.0;
+    }
+  }
+}
+
+static yoke_status factor_wide(yoke_projection* self, double firm) {
+  self->firm = firm;
+  fill_wide(self);
+  if (self->border != NULL) {
+    take_border_out(self);
+  }
+  YOKE_TRY(yoke__sparse_factor(self->penalty, self->wide_values, NULL));
+  if (self->border != NULL) {
+    yoke__border_learn(self->border, self->penalty, self->scale, self->rhs);
+  }
+  return YOKE_OK;
+}
+
 // Is the direct solution to be taken? Judged at x as it is.
 static yoke_status choose_kind(yoke_projection* self, int32_t* singular_column) {
   self->is_direct = false;
@@ -253,15 +286,8 @@ yoke_status yoke__projection_start(yoke_projection* self, const double x[],
     const yoke_status status = yoke__sparse_factor(self->direct, self->ahat, NULL);
     return status == YOKE_SINGULAR && self->v_typical != NULL ? YOKE_OK : status;
   }
-  self->firm = FIRMER;
-  fill_wide(self);
-  yoke_status status = yoke__sparse_factor(self->penalty, self->wide_values, NULL);
-  if (status == YOKE_SINGULAR) {
-    self->firm = FIRMER_OF_DEPENDENT;
-    fill_wide(self);
-    status = yoke__sparse_factor(self->penalty, self->wide_values, NULL);
-  }
-  return status;
+  const yoke_status status = factor_wide(self, FIRMER);
+  return status == YOKE_SINGULAR ? factor_wide(self, FIRMER_OF_DEPENDENT) : status;
 }
 
 void yoke__projection_invalidate(yoke_projection* self) {
@@ -300,6 +326,20 @@ static void solve_refined(yoke_projection* self) {
   }
 }
 
+// What changes is in the border, all else as it was factored.
+static yoke_status apply_bordered(yoke_projection* self, double xdot[]) {
+  const uint32_t n = self->n;
+  memcpy(self->rhs, xdot, n * sizeof(double));
+  for (uint32_t i = 0; i < n; i++) {
+    self->rhs[n + i] = -self->bhat[i];
+  }
+  yoke__border_clear(self->border, self->rhs + n);
+  yoke__sparse_solve(self->penalty, 0, self->rhs);
+  YOKE_TRY(yoke__border_apply(self->border, self->ahat, self->bhat, self->rhs));
+  memcpy(xdot, self->rhs, n * sizeof(double));
+  return YOKE_OK;
+}
+
 yoke_status yoke__projection_apply(yoke_projection* self, const double x[], double xdot[]) {
   const uint32_t n = self->n;
   yoke__equations_derivatives(self->equations, x, NULL, self->ahat, self->bhat);
@@ -310,6 +350,9 @@ yoke_status yoke__projection_apply(yoke_projection* self, const double x[], doub
     }
     yoke__sparse_solve(self->direct, 0, xdot);
     return YOKE_OK;
+  }
+  if (self->border != NULL) {
+    return apply_bordered(self, xdot);
   }
   for (uint32_t k = 0; k < self->n_varying; k++) {
     copy_entry(self, self->varying[k]);
