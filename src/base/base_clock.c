@@ -140,17 +140,83 @@ yoke_status yoke__clock_fit(double start, const yoke_decimal durations[], int n,
   return YOKE_OK;
 }
 
-__extension__ typedef __int128 wide;  // 38 digits
+// 128 bits without sign, 38 digits; compilers for 32-bit machines have no such type
+typedef struct wide {
+  uint64_t high, low;
+} wide;
+
+static int compare(wide a, wide b) {
+  if (a.high != b.high) {
+    return a.high < b.high ? -1 : 1;
+  }
+  return a.low < b.low ? -1 : a.low > b.low;
+}
+
+// a - b for a >= b
+static wide difference(wide a, wide b) {
+  return (wide){a.high - b.high - (a.low < b.low), a.low - b.low};
+}
+
+// a * b, in halves of 32 bits
+static wide product(uint64_t a, uint64_t b) {
+  const uint64_t a0 = a & UINT32_MAX, a1 = a >> 32, b0 = b & UINT32_MAX, b1 = b >> 32;
+  const uint64_t low = a0 * b0;
+  const uint64_t middle = a1 * b0 + (low >> 32);
+  const uint64_t other = a0 * b1 + (middle & UINT32_MAX);
+  return (wide){a1 * b1 + (middle >> 32) + (other >> 32), other << 32 | (low & UINT32_MAX)};
+}
 
 // d * 10^shift; false if it does not fit
 static bool shifted(wide d, int shift, wide* out) {
-  for (; shift > 0; shift--) {
-    if (__builtin_mul_overflow(d, (wide)10, &d)) {
+  for (; shift > 0 && (d.high | d.low) != 0; shift--) {
+    const wide low = product(10, d.low);
+    const wide high = product(10, d.high);
+    if (high.high != 0 || high.low > UINT64_MAX - low.high) {
       return false;
     }
+    d = (wide){high.low + low.high, low.low};
   }
   *out = d;
   return true;
+}
+
+// floor(a / b) bit by bit, b > 0; the rest stays in *rest
+static wide quotient(wide a, wide b, wide* rest) {
+  wide q = {0, 0}, r = {0, 0};
+  for (int i = 0; i < 128; i++) {
+    // the next bit of a comes into r, which may grow by one bit beyond its type
+    const bool is_beyond = r.high >> 63 != 0;
+    r = (wide){r.high << 1 | r.low >> 63, r.low << 1 | a.high >> 63};
+    a = (wide){a.high << 1 | a.low >> 63, a.low << 1};
+    const bool fits = is_beyond || compare(r, b) >= 0;
+    r = fits ? difference(r, b) : r;
+    q = (wide){q.high << 1 | q.low >> 63, q.low << 1 | fits};
+  }
+  *rest = r;
+  return q;
+}
+
+static wide magnitude(int64_t x) {
+  return (wide){0, x < 0 ? 0 - (uint64_t)x : (uint64_t)x};
+}
+
+// to - from, given by magnitude and sign; YOKE_BAD_ARG if it is negative, YOKE_FULL if it does not fit
+static yoke_status span(wide from, bool is_from_negative, wide to, bool is_to_negative, wide* out) {
+  if (is_from_negative && !is_to_negative) {
+    const uint64_t low = from.low + to.low;
+    const uint64_t carry = low < from.low;
+    const uint64_t high = from.high + to.high;
+    *out = (wide){high + carry, low};
+    return high < from.high || high > UINT64_MAX - carry ? YOKE_FULL : YOKE_OK;
+  }
+  // of two negative numbers the later one is nearer to zero
+  const wide more = is_to_negative ? from : to;
+  const wide less = is_to_negative ? to : from;
+  if ((is_to_negative && !is_from_negative) || compare(more, less) < 0) {
+    return YOKE_BAD_ARG;
+  }
+  *out = difference(more, less);
+  return YOKE_OK;
 }
 
 yoke_status yoke__clock_count(const yoke_clock* clock, yoke_decimal start, yoke_decimal stop,
@@ -158,20 +224,19 @@ yoke_status yoke__clock_count(const yoke_clock* clock, yoke_decimal start, yoke_
   // everything in units of the smallest power of ten at hand
   int exponent = start.exponent < stop.exponent ? start.exponent : stop.exponent;
   exponent = clock->exponent < exponent ? clock->exponent : exponent;
-  wide from = 0, to = 0, length = 0;
-  if (!shifted(start.mantissa, start.exponent - exponent, &from) ||
-      !shifted(stop.mantissa, stop.exponent - exponent, &to) ||
-      !shifted((wide)period * clock->num, clock->exponent - exponent, &length)) {
+  wide from = {0, 0}, to = {0, 0}, length = {0, 0}, distance = {0, 0}, rest = {0, 0};
+  if (!shifted(magnitude(start.mantissa), start.exponent - exponent, &from) ||
+      !shifted(magnitude(stop.mantissa), stop.exponent - exponent, &to) ||
+      !shifted(product((uint64_t)period, (uint64_t)clock->num), clock->exponent - exponent,
+               &length)) {
     return YOKE_FULL;
   }
-  if (to < from) {
-    return YOKE_BAD_ARG;
-  }
-  const wide count = (to - from) / length;
-  if (count > INT64_MAX) {
+  YOKE_TRY(span(from, start.mantissa < 0, to, stop.mantissa < 0, &distance));
+  const wide count = quotient(distance, length, &rest);
+  if (count.high != 0 || count.low > INT64_MAX) {
     return YOKE_FULL;
   }
-  *n = (int64_t)count;
-  *is_whole = (to - from) % length == 0;
+  *n = (int64_t)count.low;
+  *is_whole = (rest.high | rest.low) == 0;
   return YOKE_OK;
 }

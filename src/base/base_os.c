@@ -21,6 +21,13 @@
 
 #define NS_PER_S INT64_C(1000000000)
 
+// the call whose times are as wide as ours; 32-bit machines have two
+#if defined(SYS_futex_time64) && defined(_TIME_BITS) && _TIME_BITS == 64
+#define FUTEX_CALL SYS_futex_time64
+#else
+#define FUTEX_CALL SYS_futex
+#endif
+
 static int64_t clock_ns(clockid_t id) {
   struct timespec now;
   clock_gettime(id, &now);
@@ -98,12 +105,22 @@ void yoke__os_thread_join(yoke_thread** thread) {
 
 void yoke__os_futex_wait(void* word, uint32_t expected, int64_t timeout_ns) {
   const struct timespec timeout = {(time_t)(timeout_ns / NS_PER_S), (long)(timeout_ns % NS_PER_S)};
-  syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, timeout_ns > 0 ? &timeout : NULL, NULL, 0);
+  syscall(FUTEX_CALL, word, FUTEX_WAIT_PRIVATE, expected, timeout_ns > 0 ? &timeout : NULL, NULL,
+          0);
 }
 
 void yoke__os_futex_wake(void* word) {
-  syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+  syscall(FUTEX_CALL, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
+
+#if defined(__ARM_FP) && !defined(__aarch64__)
+static void arm_float_mode(uint32_t mode) {
+  uint32_t all;
+  __asm__ __volatile__("vmrs %0, fpscr" : "=r"(all));
+  all = (all & ~YOKE_ARM_FLOAT_MODE) | (mode & YOKE_ARM_FLOAT_MODE);
+  __asm__ __volatile__("vmsr fpscr, %0" ::"r"(all));
+}
+#endif
 
 uint64_t yoke__os_float_mode_set(void) {
 #if defined(__x86_64__)
@@ -115,6 +132,10 @@ uint64_t yoke__os_float_mode_set(void) {
   __asm__ __volatile__("mrs %0, fpcr" : "=r"(old));
   __asm__ __volatile__("msr fpcr, %0" ::"r"(old | (UINT64_C(1) << 24)));
   return old;
+#elif defined(__ARM_FP)
+  const uint32_t old = (uint32_t)yoke__os_float_mode();
+  arm_float_mode(old | (1u << 24));
+  return old;
 #else
   return 0;
 #endif
@@ -125,6 +146,8 @@ void yoke__os_float_mode_restore(uint64_t mode) {
   __builtin_ia32_ldmxcsr((unsigned)mode);
 #elif defined(__aarch64__)
   __asm__ __volatile__("msr fpcr, %0" ::"r"(mode));
+#elif defined(__ARM_FP)
+  arm_float_mode((uint32_t)mode);
 #else
   (void)mode;
 #endif

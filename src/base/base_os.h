@@ -27,10 +27,13 @@ void yoke__os_futex_wake(void* word);
 static inline void yoke__os_relax(void) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || (defined(__arm__) && __ARM_ARCH >= 7)
   __asm__ __volatile__("yield");
 #endif
 }
+
+// 32-bit ARM keeps mode, comparison and exceptions in one register; these are the bits of the mode
+#define YOKE_ARM_FLOAT_MODE 0x07f79f00u
 
 // Flushes denormals to zero in this thread and returns the old mode; restore gives it back.
 uint64_t yoke__os_float_mode_set(void);
@@ -43,6 +46,10 @@ static inline uint64_t yoke__os_float_mode(void) {
   uint64_t mode;
   __asm__ __volatile__("mrs %0, fpcr" : "=r"(mode));
   return mode;
+#elif defined(__ARM_FP)
+  uint32_t mode;
+  __asm__ __volatile__("vmrs %0, fpscr" : "=r"(mode));
+  return mode & YOKE_ARM_FLOAT_MODE;
 #else
   return 0;
 #endif

@@ -24,6 +24,8 @@
 #define PROCESSOR "x86-64"
 #elif defined(__aarch64__)
 #define PROCESSOR "aarch64"
+#elif defined(__arm__)
+#define PROCESSOR "32-bit ARM"
 #else
 #define PROCESSOR "other processor"
 #endif

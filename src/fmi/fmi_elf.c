@@ -19,9 +19,6 @@ enum {
   TAG_END = 0,
   TAG_STRING_TABLE = 5,
   TAG_STRING_SIZE = 10,
-  HEADER_SIZE = 64,
-  SEGMENT_SIZE = 56,
-  ENTRY_SIZE = 16,
   MAX_SEGMENTS = 1024,
   MAX_ENTRIES = 65536,
   MAX_NAME = 512,
@@ -33,9 +30,43 @@ enum {
 enum { THIS_MACHINE = 62 };
 #elif defined(__aarch64__)
 enum { THIS_MACHINE = 183 };
+#elif defined(__arm__)
+enum { THIS_MACHINE = 40 };
 #else
 enum { THIS_MACHINE = 0 };
 #endif
+
+// what is laid out differently for addresses of 32 and of 64 bits: sizes, and the places of fields inside
+#if UINTPTR_MAX > UINT32_MAX
+#define MAGIC "\177ELF\2\1"
+enum {
+  THIS_CLASS = 2,
+  WORD = 8,
+  HEADER_SIZE = 64,
+  HEADER_FIRST = 32,
+  HEADER_SEGMENT_SIZE = 54,
+  HEADER_N_SEGMENTS = 56,
+  SEGMENT_SIZE = 56,
+  SEGMENT_OFFSET = 8,
+  SEGMENT_ADDRESS = 16,
+  SEGMENT_LENGTH = 32,
+};
+#else
+#define MAGIC "\177ELF\1\1"
+enum {
+  THIS_CLASS = 1,
+  WORD = 4,
+  HEADER_SIZE = 52,
+  HEADER_FIRST = 28,
+  HEADER_SEGMENT_SIZE = 42,
+  HEADER_N_SEGMENTS = 44,
+  SEGMENT_SIZE = 32,
+  SEGMENT_OFFSET = 4,
+  SEGMENT_ADDRESS = 8,
+  SEGMENT_LENGTH = 16,
+};
+#endif
+enum { ENTRY_SIZE = 2 * WORD };  // a tag and its value
 
 typedef struct bytes_view {
   const unsigned char* at;
@@ -82,14 +113,14 @@ static bool begins(bytes_view v, const char* magic, size_t n) {
   return v.n >= n && memcmp(v.at, magic, n) == 0;
 }
 
-// The program headers; false if the bytes are no 64-bit little-endian ELF file.
+// The program headers; false if the bytes are no little-endian ELF file with addresses of our size.
 static bool find_segments(bytes_view v, uint64_t* first, uint64_t* n_segments) {
-  if (v.n < HEADER_SIZE || memcmp(v.at, "\177ELF\2\1", 6) != 0) {
+  if (v.n < HEADER_SIZE || memcmp(v.at, MAGIC, 6) != 0) {
     return false;
   }
-  *first = number(v, 32, 8);
-  *n_segments = number(v, 56, 2);
-  return number(v, 54, 2) == SEGMENT_SIZE && *n_segments <= MAX_SEGMENTS &&
+  *first = number(v, HEADER_FIRST, WORD);
+  *n_segments = number(v, HEADER_N_SEGMENTS, 2);
+  return number(v, HEADER_SEGMENT_SIZE, 2) == SEGMENT_SIZE && *n_segments <= MAX_SEGMENTS &&
          has(v, *first, *n_segments * SEGMENT_SIZE);
 }
 
@@ -97,8 +128,8 @@ static bool find_segments(bytes_view v, uint64_t* first, uint64_t* n_segments) {
 // the file kills the process.
 static bool is_whole(bytes_view segments, uint64_t n_segments, uint64_t n) {
   for (uint64_t i = 0; i < n_segments; i++) {
-    const uint64_t offset = number(segments, i * SEGMENT_SIZE + 8, 8);
-    const uint64_t size = number(segments, i * SEGMENT_SIZE + 32, 8);
+    const uint64_t offset = number(segments, i * SEGMENT_SIZE + SEGMENT_OFFSET, WORD);
+    const uint64_t size = number(segments, i * SEGMENT_SIZE + SEGMENT_LENGTH, WORD);
     if (number(segments, i * SEGMENT_SIZE, 4) == PT_LOAD_TYPE &&
         (offset > n || size > n - offset)) {
       return false;
@@ -128,11 +159,12 @@ bool yoke__fmi_elf_is_native(const void* bytes, size_t n, char* kind, size_t kin
   } else {
     (void)snprintf(kind, kind_size, "for a machine with ELF number %u", machine);
   }
-  if (is_little && machine == THIS_MACHINE && v.at[4] == 2 && number(v, 16, 2) != ET_DYN_TYPE) {
+  if (is_little && machine == THIS_MACHINE && v.at[4] == THIS_CLASS &&
+      number(v, 16, 2) != ET_DYN_TYPE) {
     (void)snprintf(kind, kind_size, "a program or an object file, not a shared library");
     return false;
   }
-  if (!is_little || v.at[4] != 2 || machine != THIS_MACHINE) {
+  if (!is_little || v.at[4] != THIS_CLASS || machine != THIS_MACHINE) {
     return false;
   }
   uint64_t first = 0, n_segments = 0;
@@ -144,21 +176,22 @@ bool yoke__fmi_elf_is_native(const void* bytes, size_t n, char* kind, size_t kin
   return true;
 }
 
-// The headers of a file, as far as they are needed; false if it is no 64-bit little-endian ELF file.
+// The headers of a file, as far as they are needed; false if it is no ELF file as above.
 static bool read_segments(FILE* file, unsigned char header[HEADER_SIZE], unsigned char** segments,
                           uint64_t* n_segments) {
-  if (fread(header, 1, HEADER_SIZE, file) != HEADER_SIZE || memcmp(header, "\177ELF\2\1", 6) != 0) {
+  if (fread(header, 1, HEADER_SIZE, file) != HEADER_SIZE || memcmp(header, MAGIC, 6) != 0) {
     return false;
   }
   const bytes_view v = {header, HEADER_SIZE};
-  const uint64_t first = number(v, 32, 8);
-  *n_segments = number(v, 56, 2);
-  if (number(v, 54, 2) != SEGMENT_SIZE || *n_segments > MAX_SEGMENTS || first > MAX_FILE) {
+  const uint64_t first = number(v, HEADER_FIRST, WORD);
+  const size_t n = (size_t)number(v, HEADER_N_SEGMENTS, 2);
+  if (number(v, HEADER_SEGMENT_SIZE, 2) != SEGMENT_SIZE || n > MAX_SEGMENTS || first >= MAX_FILE) {
     return false;
   }
-  *segments = calloc(*n_segments + 1, SEGMENT_SIZE);
+  *n_segments = n;
+  *segments = calloc(n + 1, SEGMENT_SIZE);
   return *segments != NULL && fseek(file, (long)first, SEEK_SET) == 0 &&
-         fread(*segments, SEGMENT_SIZE, *n_segments, file) == *n_segments;
+         fread(*segments, SEGMENT_SIZE, n, file) == n;
 }
 
 bool yoke__fmi_elf_is_cut(const char* path) {
@@ -183,10 +216,10 @@ bool yoke__fmi_elf_is_cut(const char* path) {
 static uint64_t file_offset(bytes_view v, uint64_t first, uint64_t n_segments, uint64_t address) {
   for (uint64_t i = 0; i < n_segments; i++) {
     const uint64_t at = first + i * SEGMENT_SIZE;
-    const uint64_t start = number(v, at + 16, 8);
+    const uint64_t start = number(v, at + SEGMENT_ADDRESS, WORD);
     if (number(v, at, 4) == PT_LOAD_TYPE && address >= start &&
-        address - start < number(v, at + 32, 8)) {
-      const uint64_t offset = number(v, at + 8, 8);
+        address - start < number(v, at + SEGMENT_LENGTH, WORD)) {
+      const uint64_t offset = number(v, at + SEGMENT_OFFSET, WORD);
       return offset <= v.n && address - start <= v.n - offset ? offset + (address - start) : v.n;
     }
   }
@@ -199,8 +232,8 @@ static bool find_dynamic(bytes_view v, uint64_t first, uint64_t n_segments, uint
   for (uint64_t i = 0; i < n_segments; i++) {
     const uint64_t at = first + i * SEGMENT_SIZE;
     if (number(v, at, 4) == PT_DYNAMIC_TYPE) {
-      *offset = number(v, at + 8, 8);
-      *n_entries = number(v, at + 32, 8) / ENTRY_SIZE;
+      *offset = number(v, at + SEGMENT_OFFSET, WORD);
+      *n_entries = number(v, at + SEGMENT_LENGTH, WORD) / ENTRY_SIZE;
       return *n_entries <= MAX_ENTRIES && has(v, *offset, *n_entries * ENTRY_SIZE);
     }
   }
@@ -209,9 +242,9 @@ static bool find_dynamic(bytes_view v, uint64_t first, uint64_t n_segments, uint
 
 // First value with the tag, else 0.
 static uint64_t value_of(bytes_view v, uint64_t offset, uint64_t n_entries, uint64_t tag) {
-  for (uint64_t i = 0; i < n_entries && number(v, offset + i * ENTRY_SIZE, 8) != TAG_END; i++) {
-    if (number(v, offset + i * ENTRY_SIZE, 8) == tag) {
-      return number(v, offset + i * ENTRY_SIZE + 8, 8);
+  for (uint64_t i = 0; i < n_entries && number(v, offset + i * ENTRY_SIZE, WORD) != TAG_END; i++) {
+    if (number(v, offset + i * ENTRY_SIZE, WORD) == tag) {
+      return number(v, offset + i * ENTRY_SIZE + WORD, WORD);
     }
   }
   return 0;
@@ -239,11 +272,11 @@ size_t yoke__fmi_elf_texts(const void* bytes, size_t n, yoke_fmi_elf_tag tag,
   size_t count = 0;
   for (uint64_t i = 0; i < n_entries; i++) {
     const uint64_t at = dynamic + i * ENTRY_SIZE;
-    const uint64_t text = number(v, at + 8, 8);
-    if (number(v, at, 8) == TAG_END) {
+    const uint64_t text = number(v, at + WORD, WORD);
+    if (number(v, at, WORD) == TAG_END) {
       break;
     }
-    if (number(v, at, 8) != (uint64_t)tag || text >= table_size ||
+    if (number(v, at, WORD) != (uint64_t)tag || text >= table_size ||
         memchr(v.at + table + text, 0, (size_t)(table_size - text)) == NULL) {
       continue;
     }

@@ -21,8 +21,8 @@ typedef enum yoke_fmi_elf_tag {
   YOKE_FMI_ELF_SONAME = 14,   // its own name
 } yoke_fmi_elf_tag;
 
-// Calls `each` for every text of that tag and returns how many there were; 0 if the bytes are no 64-bit little-endian
-// ELF file or are broken. Any bytes are allowed. each NULL: only counts.
+// Calls `each` for every text of that tag and returns how many there were; 0 if the bytes are no little-endian
+// ELF file with addresses of this machine's size, or are broken. Any bytes are allowed. each NULL: only counts.
 size_t yoke__fmi_elf_texts(const void* bytes, size_t n, yoke_fmi_elf_tag tag,
                            yoke_fmi_library_name each, void* to);
 

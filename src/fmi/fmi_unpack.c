@@ -21,6 +21,9 @@ const char* yoke__fmi_platform(int version) {
 #elif defined(__aarch64__)
   (void)version;
   return "aarch64-linux";
+#elif defined(__arm__)
+  (void)version;
+  return "aarch32-linux";
 #else
   (void)version;
   return "unknown-linux";

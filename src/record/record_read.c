@@ -1,6 +1,7 @@
 // Result files back to columns.
 #include "record/record_read.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,12 @@
 #include "base/base_os.h"
 #include "record/record_hdf5.h"
 
-#define MAX_FILE_SIZE ((size_t)16 << 30)  // bytes; memory ends earlier on most machines
+// bytes; memory ends earlier on most machines
+#if SIZE_MAX > UINT32_MAX
+#define MAX_FILE_SIZE ((size_t)16 << 30)
+#else
+#define MAX_FILE_SIZE (SIZE_MAX / 2)
+#endif
 
 static bool has_ending(const char* path, const char* ending) {
   const size_t n = strlen(path), n_ending = strlen(ending);
@@ -70,7 +76,7 @@ static yoke_status read_csv(const char* path, yoke_csv* out, char* err, size_t e
 }
 
 static yoke_status refuse_mat(char* err, size_t err_size, const char* path) {
-  snprintf(err, err_size, "%s: MAT files are written, but not read; use --format csv or hdf5",
+  snprintf(err, err_size, "%.1000s: MAT files are written, but not read; use --format csv or hdf5",
            path);
   return YOKE_NO_SUPPORT;
 }

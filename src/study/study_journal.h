@@ -15,8 +15,12 @@
 #include "study/study_run.h"
 #include "study/study_text.h"
 
-#define YOKE_JOURNAL_NAME     "journal.csv"
+#define YOKE_JOURNAL_NAME "journal.csv"
+#if SIZE_MAX > UINT32_MAX
 #define YOKE_JOURNAL_MAX_SIZE ((size_t)4 << 30)
+#else
+#define YOKE_JOURNAL_MAX_SIZE (SIZE_MAX / 2)
+#endif
 
 // The first line for a plan, without its end.
 void yoke__journal_identity(const yoke_study_plan* plan, yoke_text* line);

@@ -338,11 +338,19 @@ static void test_count(void** state) {
     int64_t n;
     bool is_whole;
   } cases[] = {
-      {"0", "10", "1e-3", 10000, true},          {"1000", "1000.3", "1e-6", 300000, true},
-      {"1e9", "1000000000.3", "0.1", 3, true},   {"3600.9", "3610.3", "0.1", 94, true},
-      {"86400.6", "86401", "0.2", 2, true},      {"-0.3", "0.3", "0.1", 6, true},
-      {"0", "10", "3e-3", 3333, false},          {"0", "0.99999", "1", 0, false},
+      {"0", "10", "1e-3", 10000, true},
+      {"1000", "1000.3", "1e-6", 300000, true},
+      {"1e9", "1000000000.3", "0.1", 3, true},
+      {"3600.9", "3610.3", "0.1", 94, true},
+      {"86400.6", "86401", "0.2", 2, true},
+      {"-0.3", "0.3", "0.1", 6, true},
+      {"0", "10", "3e-3", 3333, false},
+      {"0", "0.99999", "1", 0, false},
       {"0", "100000", "1e-4", 1000000000, true},
+      {"-2", "-1.25", "0.25", 3, true},
+      // products beyond 64 bits
+      {"0", "123456789012.345678", "7e-7", INT64_C(176366841446208111), false},
+      {"-1e12", "1e12", "4e-7", INT64_C(5000000000000000000), true},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     yoke_decimal start, stop, step;
@@ -362,9 +370,32 @@ static void test_count(void** state) {
   }
 }
 
+// more steps than can be counted, and numbers too far apart for 38 digits
+static void test_counts_that_do_not_fit(void** state) {
+  (void)state;
+  static const struct {
+    const char *start, *stop, *step;
+  } cases[] = {
+      {"0", "1e10", "1e-9"},  {"-5e9", "5e9", "1e-9"},   {"0", "1e30", "1e-9"},
+      {"-3e29", "1", "1e-9"}, {"-2e29", "2e29", "1e-9"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    yoke_decimal start, stop, step;
+    assert_true(yoke__decimal_parse(cases[i].start, &start));
+    assert_true(yoke__decimal_parse(cases[i].stop, &stop));
+    assert_true(yoke__decimal_parse(cases[i].step, &step));
+    yoke_clock clock;
+    int64_t period = 0, n = -1;
+    bool is_whole = false;
+    check_ok(yoke__clock_fit(yoke__decimal_value(start), &step, 1, &clock, &period));
+    assert_int_equal(yoke__clock_count(&clock, start, stop, period, &n, &is_whole), YOKE_FULL);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_count),
+      cmocka_unit_test(test_counts_that_do_not_fit),
       cmocka_unit_test(test_decimals_are_read),
       cmocka_unit_test(test_no_decimals_are_refused),
       cmocka_unit_test(test_doubles_to_decimals_and_back),

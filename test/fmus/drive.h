@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 #define DRIVE_PLATFORM(version) ((version) == 3 ? "x86_64-linux" : "linux64")
+#elif defined(__arm__)
+#define DRIVE_PLATFORM(version) "aarch32-linux"
 #else
 #define DRIVE_PLATFORM(version) "aarch64-linux"
 #endif

@@ -277,10 +277,11 @@ static yoke_status fetch_binaries(fmu* f, const fmu_slot* slot, const yoke_varia
   for (size_t i = 0; i < slot->n; i++) {
     char* to = (char*)storage + i * (sizeof(uint64_t) + v->max_size);
     const size_t n = blocks[i] == NULL ? 0 : sizes[i];
-    const uint64_t n_kept = n < v->max_size ? n : v->max_size;
+    const size_t n_kept = n < v->max_size ? n : v->max_size;
+    const uint64_t stored = n_kept;  // as wide on every machine
     f->n_cut += n_kept < n;
-    memcpy(to, &n_kept, sizeof n_kept);
-    to += sizeof n_kept;
+    memcpy(to, &stored, sizeof stored);
+    to += sizeof stored;
     if (n_kept > 0) {
       memcpy(to, blocks[i], n_kept);
     }

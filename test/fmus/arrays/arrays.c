@@ -59,10 +59,10 @@ static void settle(values* v) {
 static size_t elements(const fmu* m, const fmu_variable* variable) {
   values* v = m->values;
   settle(v);
-  const size_t counts[] = {
+  const uint64_t counts[] = {
       [U] = v->m,        [Y] = v->r,        [X0] = v->n,      [A] = v->n * v->n,
       [B] = v->n * v->m, [C] = v->r * v->n, [D] = v->r * v->m};
-  return is_sized(v) ? counts[variable->reference] : 0;
+  return is_sized(v) ? (size_t)counts[variable->reference] : 0;
 }
 
 static void start(fmu* m) {
