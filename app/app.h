@@ -41,6 +41,11 @@ int yoke_cmd_bench(int argc, char** argv);
 int yoke_cmd_export(int argc, char** argv);
 int yoke_cmd_help(int argc, char** argv);
 
+// "1 step", "2 steps": what stands behind the word.
+static inline const char* yoke__plural(uint64_t n) {
+  return n == 1 ? "" : "s";
+}
+
 // Descriptions of the commands (app_commands.c).
 extern const yoke_command yoke__command_run;
 extern const yoke_command yoke__command_check;

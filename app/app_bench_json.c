@@ -68,7 +68,11 @@ static void put_measured(const yoke_assess_problem* problem, const yoke_assess_r
     yoke__json_number(json, problem->monitors[i].name, r->error[i]);
   }
   yoke__json_end_object(json);
-  yoke__json_string(json, "level", yoke__assess_level_names[r->level]);
+  if (yoke__assess_is_judged(problem)) {
+    yoke__json_string(json, "level", yoke__assess_level_names[r->level]);
+  } else {
+    yoke__json_null(json, "level");
+  }
   yoke__json_integer(json, "steps", (int64_t)r->n_steps);
   yoke__json_number(json, "time_per_step", r->ns_per_step * 1e-9);
   yoke__json_number(json, "real_time_factor", r->real_time_factor);

@@ -22,18 +22,49 @@ static void print_iterations(int iterations) {
   }
 }
 
-void yoke__bench_print_problem(const yoke_assess_problem* problem) {
-  printf("\n%s: %s\n%.6g s, %zu samples; error allowed at level low / high:", problem->name,
-         problem->title, problem->stop, problem->n_samples);
+// One limit for both levels: the user's own.
+static bool has_one_limit(const yoke_assess_problem* problem) {
+  for (size_t i = 0; i < problem->n_monitors; i++) {
+    const double* limit = problem->monitors[i].limit;
+    if (isfinite(limit[YOKE_LEVEL_LOW]) && limit[YOKE_LEVEL_LOW] != limit[YOKE_LEVEL_HIGH]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void print_limits(const yoke_assess_problem* problem) {
+  const bool is_one = has_one_limit(problem);
+  if (!yoke__assess_is_judged(problem)) {
+    printf(" no error limit, so no level\n");
+    return;
+  }
+  printf(" error allowed%s:", is_one ? "" : " at level low / high");
   for (size_t i = 0; i < problem->n_monitors; i++) {
     const yoke_assess_monitor* m = &problem->monitors[i];
-    if (isfinite(m->limit[YOKE_LEVEL_LOW])) {
-      printf(" %s %.3g / %.3g;", m->name, m->limit[YOKE_LEVEL_LOW], m->limit[YOKE_LEVEL_HIGH]);
-    } else {
+    if (!isfinite(m->limit[YOKE_LEVEL_LOW])) {
       printf(" %s not judged;", m->name);
+    } else if (is_one) {
+      printf(" %s %.3g;", m->name, m->limit[YOKE_LEVEL_LOW]);
+    } else {
+      printf(" %s %.3g / %.3g;", m->name, m->limit[YOKE_LEVEL_LOW], m->limit[YOKE_LEVEL_HIGH]);
     }
   }
   putchar('\n');
+}
+
+static const char* level_name(const yoke_assess_problem* problem, yoke_assess_level level) {
+  if (!yoke__assess_is_judged(problem)) {
+    return "-";
+  }
+  return has_one_limit(problem) && level != YOKE_LEVEL_NONE ? "kept"
+                                                            : yoke__assess_level_names[level];
+}
+
+void yoke__bench_print_problem(const yoke_assess_problem* problem) {
+  printf("\n%s: %s\n%.6g s, %zu sample%s;", problem->name, problem->title, problem->stop,
+         problem->n_samples, yoke__plural(problem->n_samples));
+  print_limits(problem);
   if (problem->network != NULL) {
     printf("%-5s %-7s %-7s %9s %5s", "form", "method", "start", "step [s]", "iter");
   } else {
@@ -73,12 +104,13 @@ void yoke__bench_print_result(const yoke_assess_problem* problem, const yoke_ass
   print_configuration(problem, r);
   if (r->status < 0) {
     printf(" %s\n", r->reason);
+    fflush(stdout);
     return;
   }
   for (size_t i = 0; i < problem->n_monitors; i++) {
     printf(" %11.4g", r->error[i]);
   }
-  printf(" %-5s", yoke__assess_level_names[r->level]);
+  printf(" %-5s", level_name(problem, r->level));
   if (isnan(r->ns_per_step)) {
     printf(" %9s %10s", "-", "-");
   } else {
@@ -130,11 +162,12 @@ void yoke__bench_print_stages(const yoke_assess_result results[], size_t n) {
 
 void yoke__bench_print_found(const yoke_assess_problem* problem, const yoke_bench_found* found) {
   const yoke_circuit_options* options = &found->result.options;
-  printf("cheapest, level %-4s: %s %-7s ", yoke__assess_level_names[found->level],
+  printf("cheapest, level %-4s: %s %-7s ", level_name(problem, found->level),
          yoke__circuit_formulation_names[options->formulation],
          yoke__circuit_method_names[options->method]);
   if (!found->is_found) {
-    printf("none of the steps tried\n");
+    printf("none of the steps tried%s%s\n", found->result.status < 0 ? ": " : "",
+           found->result.status < 0 ? found->result.reason : "");
     return;
   }
   printf("step %.3g s, ", options->step);

@@ -48,27 +48,30 @@ static void print_elements(const yoke_circuit_view* v) {
     }
   }
   if (v->network->n_mutuals > 0) {
-    printf("%s%u coupling%s", between, v->network->n_mutuals,
-           v->network->n_mutuals == 1 ? "" : "s");
+    printf("%s%u coupling%s", between, v->network->n_mutuals, yoke__plural(v->network->n_mutuals));
   }
   printf("\n");
 }
 
 static void print_solver(const yoke_circuit_view* v) {
   const yoke_unit_circuit_figures* f = &v->figures;
-  printf("  sizes        n = %u, m = %u, p = %u, %u nonzeros, structural rank %u\n", f->n, f->m,
-         f->p, f->n_nonzeros, f->structural_rank);
-  printf("  solved       %u unknowns, %zu nonzeros, %zu in the factors; %s\n", f->n_solved,
-         f->n_solved_nonzeros, f->n_factors,
-         f->is_constant ? "linear, one matrix"
-         : f->is_linear ? "linear, the matrix changes"
-                        : "not linear");
+  printf("  sizes        n = %u, m = %u, p = %u, %u nonzero%s, structural rank %u\n", f->n, f->m,
+         f->p, f->n_nonzeros, yoke__plural(f->n_nonzeros), f->structural_rank);
+  printf("  solved       %u unknown%s, %zu nonzero%s", f->n_solved, yoke__plural(f->n_solved),
+         f->n_solved_nonzeros, yoke__plural(f->n_solved_nonzeros));
+  if (f->n_factors > 0 || f->n_solved == 0) {
+    printf(", %zu in the factors", f->n_factors);
+  }
+  printf("; %s\n", f->is_constant ? "linear, one matrix"
+                   : f->is_linear ? "linear, the matrix changes"
+                                  : "not linear");
   printf("  solver       %s, %s", f->formulation, f->method);
   if (v->has_step) {
     printf(", step %s s", number(f->step).chars);
   }
   if (f->iterations > 0) {
-    printf(", %d iterations in every stage\n", f->iterations);
+    printf(", %d iteration%s in every stage\n", f->iterations,
+           yoke__plural((uint64_t)f->iterations));
   } else {
     printf("%s\n", f->is_linear ? "" : ", iterated until converged");
   }
@@ -163,7 +166,11 @@ void yoke__app_circuit_sizes_json(const yoke_unit_circuit_figures* f, yoke_json*
   yoke__json_integer(json, "structural_rank", f->structural_rank);
   yoke__json_integer(json, "solved", f->n_solved);
   yoke__json_integer(json, "solved_nonzeros", (int64_t)f->n_solved_nonzeros);
-  yoke__json_integer(json, "factors", (int64_t)f->n_factors);
+  if (f->n_factors > 0 || f->n_solved == 0) {
+    yoke__json_integer(json, "factors", (int64_t)f->n_factors);
+  } else {
+    yoke__json_null(json, "factors");
+  }
   yoke__json_integer(json, "bytes", (int64_t)f->n_bytes);
   yoke__json_boolean(json, "linear", f->is_linear);
   yoke__json_boolean(json, "constant", f->is_constant);

@@ -58,6 +58,28 @@ static yoke_status make_unit(yoke_circuit_view* v, yoke_messages* messages, yoke
   return status;
 }
 
+// Where the matrix has values only at an operating point, its factors do not exist before the start.
+// What keeps it from starting is worth a warning, no more: the netlist can be read.
+static void look(yoke_circuit_view* v, yoke_messages* messages) {
+  char err[1024] = "";
+  yoke_step_result result = {0};
+  yoke__unit_circuit_figures(v->unit.ops, v->unit.self, &v->figures);
+  if (v->figures.n_factors > 0 || v->figures.n_solved == 0) {
+    return;
+  }
+  if (yoke__unit_enter_init(&v->unit, 0, 1, err, sizeof err) < 0) {
+    const char* mark = strstr(err, ": error: ");
+    yoke__message_add(messages, YOKE_WARNING, (yoke_place){v->path, 0, 0}, "%s",
+                      mark == NULL ? err : mark + strlen(": error: "));
+    return;
+  }
+  // a first step, whose outcome is of no interest here
+  if (yoke__unit_exit_init(&v->unit) >= 0) {
+    (void)v->unit.ops->step(v->unit.self, 0, v->figures.step, &result);
+  }
+  yoke__unit_circuit_figures(v->unit.ops, v->unit.self, &v->figures);
+}
+
 int yoke__app_show_circuit(const char* path, bool is_json) {
   yoke_messages messages = {0}, again = {0};
   yoke_network* network = NULL;
@@ -78,7 +100,7 @@ int yoke__app_show_circuit(const char* path, bool is_json) {
       yoke__app_error("info", "%s: %s", path, yoke_status_text(status));
     }
   } else {
-    yoke__unit_circuit_figures(view.unit.ops, view.unit.self, &view.figures);
+    look(&view, &messages);
     exit_status = print(&view, is_json);
   }
   yoke__unit_close(&view.unit);

@@ -172,11 +172,14 @@ static const yoke_option circuit_options[] = {
     {"method", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_method_names,
      "Integration formula. The default is what the netlist says, else trbdf2."},
     {"formulation", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_formulation_names,
-     "Equations that are solved: nodal (the default), dae or ode."},
+     "Equations that are solved: nodal (the default), dae or ode. With ode, method rk4 is the "
+     "default."},
     {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Step of the solver, 1e-5 or 10u. The default is that of .yoke, else of .tran. Rows are "
      "written at the step of .tran, or at this one if it is larger."},
-    {"stop", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL, "Stop time instead of that of .tran."},
+    {"stop", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Stop time instead of that of .tran, 5e-3 or 5m. Where it falls between two rows, the run "
+     "goes on to the next one."},
     {"iterations", "N", false, YOKE_ARGUMENT_TEXT, NULL,
      "Do exactly N iterations in every stage, so that all steps cost the same. "
      "Without it a circuit that is not linear is iterated until it converges."},
@@ -194,6 +197,9 @@ static const yoke_option circuit_options[] = {
      "Treat warnings about the netlist as errors."},
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print the contents of summary.json instead of the summary."},
+    {"verbose", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Also print notes on lines of the netlist, as yoke info does; -v is the same. For example on "
+     "parts whose level only gmin decides."},
     {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print no progress and no summary. Warnings and errors are still printed."},
 };
@@ -222,7 +228,7 @@ const yoke_command yoke__command_circuit = {
     "current if nothing is named. With uic it starts from the start values, otherwise from the "
     "operating point.\n\n"
     "Columns are v(out) and i(l1), rows stand at multiples of .tran's step from its start time "
-    "on. Files, summary and messages are those of yoke run.",
+    "on. Files and summary are those of yoke run.",
     LIST(circuit_operands),
     LIST(circuit_options),
     LIST(circuit_exits),
@@ -486,7 +492,7 @@ static const yoke_option bench_options[] = {
     {"startup", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_startup_names,
      "How BDF begins. tr_xi, const or tr_xi_minus_1."},
     {"step", "SECONDS", true, YOKE_ARGUMENT_TEXT, NULL,
-     "A step to try. It must divide the distance of the reference's samples. "
+     "A step to try, 1e-5 or 10u. It must divide the distance of the reference's samples. "
      "The default is a series of them. Of a system it is the exchange interval."},
     {"iterations", "N", true, YOKE_ARGUMENT_TEXT, NULL,
      "Iterations in every stage of a step, as in real time. 0 iterates until converged. The "
@@ -495,10 +501,11 @@ static const yoke_option bench_options[] = {
      "Factor the matrix in every iteration, also where it is constant."},
     {"level", "LEVEL", false, YOKE_ARGUMENT_TEXT, NULL,
      "The precision wanted. low (1 mV, 1 mA, 0.1 K, 1 W), high (10 uV, 10 uA, 0.01 K, 0.1 W), or "
-     "one error for all judged signals."},
+     "one error for all judged signals (all signals of a file of one's own)."},
     {"find", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Look for the cheapest step and number of iterations that reaches the level, per method, and "
-     "with a ladder for the largest one that runs in real time."},
+     "with a ladder for the largest one that runs in real time. With --netlist it needs --limit or "
+     "--level ERROR."},
     {"netlist", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
      "Assess this netlist instead. Needs --reference."},
     {"system", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
@@ -518,8 +525,7 @@ static const yoke_option bench_options[] = {
 };
 static const yoke_exit bench_exits[] = {
     {YOKE_EXIT_OK, "Assessed."},
-    {YOKE_EXIT_FAILED, "The system, FMU or netlist failed with every step, or the output could not "
-                       "be written."},
+    {YOKE_EXIT_FAILED, "No configuration could be run, or the output could not be written."},
     STATUS_USAGE,
     {YOKE_EXIT_QUALITY, "No configuration keeps the errors below the level or the limits."},
     {YOKE_EXIT_INTERRUPTED, "Interrupted (Ctrl-C). What was found so far is printed."},
@@ -569,7 +575,7 @@ static const yoke_option export_options[] = {
      "Write a linear circuit or thermal network as two C files for a microcontroller: no heap, no "
      "library."},
     {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
-     "With --c: the length of a step. The default is that of .tran in the netlist."},
+     "With --c: the length of a step, 1e-5 or 10u. The default is that of .tran in the netlist."},
     {"reduce", "TOLERANCE", false, YOKE_ARGUMENT_TEXT, NULL,
      "With --c: drop states as long as the error bound of every output stays below TOLERANCE times "
      "its own gain. For example 1e-3."},
@@ -582,7 +588,8 @@ static const yoke_option export_options[] = {
      "The unit or law of the system file to export, with its settings. Not needed if it has one."},
     {"with", "NAME=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
      "Set a parameter (of a netlist: one of its .param lines) or, of a model, also a start value. "
-     "For example --with k=20 or --with \"A=[[0,1],[-1,0]]\". Values are those of system files."},
+     "For example --with k=20 or --with \"A=[[0,1],[-1,0]]\". Values are those of system files; "
+     "for a netlist also with suffixes, 4.7k."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
     {"out", "FILE", false, YOKE_ARGUMENT_FILE, NULL,
      "Write to FILE; -o is the same. The default is the name of the model or unit and .fmu, or "

@@ -8,7 +8,6 @@
 #include "base/base_number.h"
 #include "circuit/circuit_netlist.h"
 #include "export/export_c.h"
-#include "unit/circuit/unit_circuit.h"
 
 #define COMMAND   "export"
 #define MAX_NAME  100
@@ -35,7 +34,7 @@ static bool read_positive(const yoke_options* options, const char* option, doubl
   if (text == NULL) {
     return true;
   }
-  if (!yoke__number_parse(text, &value) || !(value > 0.0) || value > 1e300) {
+  if (!yoke__number_parse_suffix(text, &value) || !(value > 0.0) || value > 1e300) {
     yoke__app_error(COMMAND, "--%s %s: expected a number above 0", option, text);
     return false;
   }
@@ -104,7 +103,7 @@ static bool read_parameters(exporting* e, yoke_netlist_settings* settings) {
   for (size_t i = 0; parameters != NULL && i < n; i++) {
     const char* equals = strchr(with[i], '=');
     parameters[i].name = yoke__arena_text(&e->arena, with[i], (size_t)(equals - with[i]));
-    if (!yoke__unit_circuit_number(equals + 1, &parameters[i].value)) {
+    if (!yoke__number_parse_suffix(equals + 1, &parameters[i].value)) {
       yoke__app_error(COMMAND, "--with %s: expected a number", with[i]);
       return false;
     }
@@ -133,15 +132,16 @@ static void make_name(exporting* e) {
 static void print_done(const exporting* e, const char* directory) {
   const yoke_export_c_model* m = &e->model;
   const yoke_export_c_quality* q = &m->quality;
-  printf("%s/%s.c, %s.h: %zu states, %zu inputs, %zu outputs, step %g s, %zu bytes of constants, "
-         "%zu bytes per instance\n",
-         directory, e->name, e->name, m->n, m->n_u, m->n_y, m->h, yoke__export_c_flash(&e->job, m),
-         yoke__export_c_ram(&e->job, m));
+  const size_t flash = yoke__export_c_flash(&e->job, m), ram = yoke__export_c_ram(&e->job, m);
+  printf("%s/%s.c, %s.h: %zu state%s, %zu input%s, %zu output%s, step %g s, %zu byte%s of "
+         "constants, %zu byte%s per instance\n",
+         directory, e->name, e->name, m->n, yoke__plural(m->n), m->n_u, yoke__plural(m->n_u),
+         m->n_y, yoke__plural(m->n_y), m->h, flash, yoke__plural(flash), ram, yoke__plural(ram));
   if (!e->job.is_reduced || m->n_whole == 0) {
     return;
   }
-  printf("reduced from %zu states: Hankel singular values %.4g (largest), %.4g (largest dropped)",
-         m->n_whole, q->largest, q->largest_dropped);
+  printf("reduced from %zu state%s: Hankel singular values %.4g (largest), %.4g (largest dropped)",
+         m->n_whole, yoke__plural(m->n_whole), q->largest, q->largest_dropped);
   if (q->n_apart > 0) {
     printf("; %zu not stable, kept apart", q->n_apart);
   }

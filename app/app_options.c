@@ -76,9 +76,10 @@ static bool read_option(yoke_options* to, int argc, char** argv, int* i) {
   const char* command = to->command->name;
   const yoke_option* option =
       n > 2 && text[1] == '-' ? find_option(to->command, text + 2, n - 2) : NULL;
-  // -o is what everybody writes
-  if (n == 2 && text[1] == 'o') {
-    option = find_option(to->command, "out", strlen("out"));
+  // -o is what everybody writes, and -v
+  if (n == 2 && (text[1] == 'o' || text[1] == 'v')) {
+    const char* name = text[1] == 'o' ? "out" : "verbose";
+    option = find_option(to->command, name, strlen(name));
   }
   if (option == NULL) {
     report_unknown(to->command, text, n);

@@ -84,7 +84,8 @@ bool yoke__app_report(const yoke_options* options, const yoke_system* system,
                                    .state = state,
                                    .directory = directory,
                                    .settings_text = text,
-                                   .command = command};
+                                   .command = command,
+                                   .is_circuit = options->command == &yoke__command_circuit};
   const yoke_status status = yoke__report_write(&input, err, sizeof err);
   free(text);
   if (status < 0) {

@@ -96,23 +96,26 @@ static void print_ledger(const yoke_system* system, const yoke_state* state) {
 static void print_summary(const yoke_system* system, const yoke_run_info* info,
                           const char* directory) {
   const double simulated = info->t_reached - system->t_start;
-  printf("%s: %s, %lld steps to t = %.9g s in %.3g s (%.3gx real time)\n", system->scenario->name,
-         yoke__app_status_word(info), (long long)info->n_steps, info->t_reached, info->wall_s,
+  printf("%s: %s, %lld step%s to t = %.9g s in %.3g s (%.3gx real time)\n", system->scenario->name,
+         yoke__app_status_word(info), (long long)info->n_steps,
+         yoke__plural((uint64_t)info->n_steps), info->t_reached, info->wall_s,
          info->wall_s > 0 ? simulated / info->wall_s : 0);
   if (info->iteration.n_steps > 0) {
     printf("iterations: %.3g per step, at most %d%s",
            (double)info->iteration.n_iterations / (double)info->iteration.n_steps,
            info->iteration.most, info->iteration.n_not_converged > 0 ? "" : "\n");
     if (info->iteration.n_not_converged > 0) {
-      printf("; %lld steps did not converge\n", (long long)info->iteration.n_not_converged);
+      printf("; %lld step%s did not converge\n", (long long)info->iteration.n_not_converged,
+             yoke__plural((uint64_t)info->iteration.n_not_converged));
     }
   }
   if (info->status == YOKE_IO) {
     printf("results in %s are not complete\n", directory);
     return;
   }
-  printf("results in %s: %llu rows of %zu signals\n", directory,
-         (unsigned long long)info->record.n_rows, system->n_columns);
+  printf("results in %s: %llu row%s of %zu signal%s\n", directory,
+         (unsigned long long)info->record.n_rows, yoke__plural(info->record.n_rows),
+         system->n_columns, yoke__plural(system->n_columns));
 }
 
 static void print_circuits(const yoke_system* system) {
@@ -122,12 +125,18 @@ static void print_circuits(const yoke_system* system) {
     if (!yoke__unit_circuit_figures(unit->ops, unit->self, &f) || f.n_stages == 0) {
       continue;
     }
-    printf(
-        "circuit %s: %s, %s, %llu steps of %.6g s, %u unknowns of %u, iterations %.3g per stage, "
-        "at most %u; %llu refactorisations, %llu switchings\n",
-        system->units[i].name, f.formulation, f.method, (unsigned long long)f.n_steps, f.step,
-        f.n_solved, f.n, (double)f.n_iterations / (double)f.n_stages, f.max_iterations,
-        (unsigned long long)f.n_refactors, (unsigned long long)f.n_switchings);
+    printf("circuit %s: %s, %s, %llu step%s of %.6g s, %u unknown%s of %u", system->units[i].name,
+           f.formulation, f.method, (unsigned long long)f.n_steps, yoke__plural(f.n_steps), f.step,
+           f.n_solved, yoke__plural(f.n_solved), f.n);
+    // explicit methods have none
+    if (f.max_iterations > 0) {
+      printf(", %.3g iteration%s per stage, at most %u",
+             (double)f.n_iterations / (double)f.n_stages, f.n_iterations == f.n_stages ? "" : "s",
+             f.max_iterations);
+    }
+    printf("; %llu refactorisation%s, %llu switching%s\n", (unsigned long long)f.n_refactors,
+           yoke__plural(f.n_refactors), (unsigned long long)f.n_switchings,
+           yoke__plural(f.n_switchings));
   }
 }
 
@@ -181,9 +190,19 @@ static void report_limits(const yoke_state* state, const yoke_run_info* info, co
   }
 }
 
+// "unit 'rc' (rc.cir) at t = ..." in the words of a command that has no units
+static void retell_failure(const yoke_app_voice* voice, char* message, size_t size) {
+  const char* at = strstr(message, ") at t = ");
+  if (voice != NULL && strncmp(message, "unit '", 6) == 0 && at != NULL) {
+    char text[1024];
+    snprintf(text, sizeof text, "%s: %s", voice->name, at + 2);
+    snprintf(message, size, "%s", text);
+  }
+}
+
 // place: of the folder of the results, when the program started
 static int run_system(yoke_system* system, yoke_state* state, const yoke_options* options,
-                      uint32_t formats, const char* place) {
+                      uint32_t formats, const char* place, const yoke_app_voice* voice) {
   char directory[4096];
   yoke__app_results_directory(options->operands[0], directory, sizeof directory);
   const char* out = yoke__options_value(options, "out");
@@ -206,7 +225,8 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
 
   int status = exit_status(&info, state);
   yoke_messages told = {0};
-  yoke__app_tell_units(system, is_quiet, &told);
+  yoke__app_tell_units(system, voice, is_quiet, &told);
+  retell_failure(voice, info.message, sizeof info.message);
   report_limits(state, &info, command);
   if (info.status < 0 && info.status != YOKE_INTERRUPTED) {
     yoke__app_error(command, "%s", info.message);
@@ -233,19 +253,20 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
   return status;
 }
 
-int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place) {
+int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
+                  const yoke_app_voice* voice) {
   uint32_t formats = 0;
   if (!choose_formats(options, system->scenario, &formats) ||
       !yoke__app_can_report(options, formats)) {
     return YOKE_EXIT_USAGE;
   }
   int status = YOKE_EXIT_OK;
-  yoke_state* state = yoke__app_start(system, &status);
+  yoke_state* state = yoke__app_start(system, voice, &status);
   if (state != NULL) {
-    status = run_system(system, state, options, formats, place);
+    status = run_system(system, state, options, formats, place, voice);
     yoke__master_destroy(system, &state);
     // what units say of their end
-    yoke__app_tell_units(system, true, NULL);
+    yoke__app_tell_units(system, voice, true, NULL);
   }
   return status;
 }

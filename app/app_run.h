@@ -2,13 +2,14 @@
 #ifndef YOKE_APP_RUN_H
 #define YOKE_APP_RUN_H
 
-#include "app/app.h"
-#include "system/system.h"
+#include "app/app_system.h"
 
 // "results/" and the name of the file without its ending: where results go without --out.
 void yoke__app_results_directory(const char* path, char* to, size_t size);
 // Runs with results, summary, report, progress line and messages as --format, --report, --quiet and
 // --out say. place: the folder of the results, when the program started. Returns the exit status.
-int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place);
+// voice: how the units are spoken of; NULL: by their names.
+int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
+                  const yoke_app_voice* voice);
 
 #endif

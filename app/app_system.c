@@ -4,22 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scenario/scenario_circuit.h"
+
 // Not every command has the option.
-static bool is_quiet(const yoke_options* options) {
+static bool is_given(const yoke_options* options, const char* name) {
   for (size_t i = 0; i < options->n_given; i++) {
-    if (strcmp(options->given[i].option->name, "quiet") == 0) {
+    if (strcmp(options->given[i].option->name, name) == 0) {
       return true;
     }
   }
   return false;
 }
 
-// --quiet leaves warnings and errors
-static void drop_notes(yoke_messages* messages) {
+// A remark on a line of a netlist (what gmin decides, what is of index 2): true of every run, and
+// of nothing that was done in this one.
+static bool is_remark(const yoke_message* m) {
+  return m->severity == YOKE_NOTE && m->place.line > 0 && m->place.source != NULL &&
+         yoke__scenario_is_circuit(m->place.source);
+}
+
+// Remarks are for `yoke check`, `yoke info` and --verbose; --quiet leaves warnings and errors only.
+static void drop_notes(const yoke_options* options, yoke_messages* messages) {
+  const bool is_quiet = is_given(options, "quiet");
+  const bool is_verbose = options->command == &yoke__command_check ||
+                          options->command == &yoke__command_info || is_given(options, "verbose");
   yoke_message** link = &messages->first;
   messages->last = NULL;
   while (*link != NULL) {
-    if ((*link)->severity == YOKE_NOTE) {
+    const bool is_note = (*link)->severity == YOKE_NOTE;
+    if ((is_note && is_quiet) || (is_remark(*link) && !is_verbose)) {
       *link = (*link)->next;
     } else {
       messages->last = *link;
@@ -29,15 +42,16 @@ static void drop_notes(yoke_messages* messages) {
 }
 
 yoke_system* yoke__app_build(const yoke_options* options, yoke_status read, yoke_scenario* scenario,
-                             yoke_messages* messages, bool is_strict) {
+                             yoke_messages* messages, bool is_strict, const yoke_app_voice* voice) {
   yoke_system* system = NULL;
   yoke_status status = read;
   if (scenario != NULL) {
     status = yoke__system_build(scenario, NULL, messages, &system);
   }
-  if (is_quiet(options)) {
-    drop_notes(messages);
+  if (voice != NULL) {
+    voice->retell(voice, messages);
   }
+  drop_notes(options, messages);
   yoke__messages_print(messages, stderr);
   if (status < 0 && messages->n_errors == 0) {
     yoke__app_error(options->command->name, "%s: %s", options->operands[0],
@@ -71,12 +85,13 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
   yoke_scenario* scenario = NULL;
   const yoke_status status =
       yoke__scenario_read_parts(options->operands[0], sets, n_sets + n_extra, &messages, &scenario);
-  yoke_system* system = yoke__app_build(options, status, scenario, &messages, is_strict);
+  yoke_system* system = yoke__app_build(options, status, scenario, &messages, is_strict, NULL);
   free((void*)sets);
   return system;
 }
 
 typedef struct telling {
+  const yoke_app_voice* voice;
   bool is_quiet;
   yoke_messages* kept;
 } telling;
@@ -84,25 +99,32 @@ typedef struct telling {
 static void tell(void* to, const char* unit, int level, const char* text) {
   static const char* const words[] = {"note", "warning", "error"};
   const telling* job = to;
+  const bool is_own = job->voice != NULL;
+  const char *before = is_own ? "" : "unit '", *behind = is_own ? "" : "'";
+  const char* name = is_own ? job->voice->name : unit;
   if (level > 0 || !job->is_quiet) {
-    fprintf(stderr, "unit '%s': %s: %s\n", unit, words[level], text);
+    fprintf(stderr, "%s%s%s: %s: %s\n", before, name, behind, words[level], text);
   }
   if (job->kept != NULL) {
-    yoke__message_add(job->kept, (yoke_severity)level, (yoke_place){0}, "unit '%s': %s", unit,
-                      text);
+    yoke__message_add(job->kept, (yoke_severity)level, (yoke_place){0}, "%s%s%s: %s", before, name,
+                      behind, text);
   }
 }
 
-void yoke__app_tell_units(yoke_system* system, bool is_quiet, yoke_messages* kept) {
-  telling job = {is_quiet, kept};
+void yoke__app_tell_units(yoke_system* system, const yoke_app_voice* voice, bool is_quiet,
+                          yoke_messages* kept) {
+  telling job = {voice, is_quiet, kept};
   yoke__system_report(system, tell, &job);
 }
 
-yoke_state* yoke__app_start(yoke_system* system, int* status) {
+yoke_state* yoke__app_start(yoke_system* system, const yoke_app_voice* voice, int* status) {
   yoke_messages messages = {0};
   yoke_state* state = NULL;
   const yoke_status created = yoke__master_create(system, &messages, &state);
-  yoke__app_tell_units(system, true, NULL);
+  yoke__app_tell_units(system, voice, true, NULL);
+  if (voice != NULL) {
+    voice->retell(voice, &messages);
+  }
   yoke__messages_print(&messages, stderr);
   if (created < 0 && messages.n_errors == 0) {
     yoke__app_error(NULL, "%s", yoke_status_text(created));

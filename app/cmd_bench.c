@@ -53,8 +53,8 @@ static bool read_numbers(plan* p) {
   size_t n = 0;
   const char* const* texts = yoke__options_values(p->options, "step", &n);
   for (size_t i = 0; i < n; i++) {
-    if (i >= MAX_VALUES || !yoke__number_parse(texts[i], &p->steps[i]) || !(p->steps[i] > 0) ||
-        !yoke__is_finite(p->steps[i])) {
+    if (i >= MAX_VALUES || !yoke__number_parse_suffix(texts[i], &p->steps[i]) ||
+        !(p->steps[i] > 0) || !yoke__is_finite(p->steps[i])) {
       yoke__app_error(COMMAND, "--step '%.80s': expected a number of seconds above 0", texts[i]);
       return false;
     }
@@ -84,7 +84,7 @@ static bool read_level(plan* p) {
   if (strcmp(text, "low") == 0) {
     p->bench->level = YOKE_LEVEL_LOW;
   } else if (strcmp(text, "high") != 0 &&
-             (!yoke__number_parse(text, &p->limit) || !(p->limit > 0))) {
+             (!yoke__number_parse_suffix(text, &p->limit) || !(p->limit > 0))) {
     yoke__app_error(COMMAND, "--level '%.80s': expected low, high or an error above 0", text);
     return false;
   }
@@ -137,6 +137,18 @@ static bool check_own(const plan* p) {
   }
   if (n_own == 1 && yoke__options_has(p->options, "problem")) {
     yoke__app_error(COMMAND, "--problem names what comes with the program; leave it out here");
+    return false;
+  }
+  if (p->is_find && n_own == 1 && !yoke__options_has(p->options, "netlist")) {
+    yoke__app_error(COMMAND,
+                    "--find looks for steps and iterations of circuits; of a system or FMU "
+                    "give the steps to try with --step");
+    return false;
+  }
+  const bool has_limit = p->limit > 0 || yoke__options_has(p->options, "limit");
+  if (n_own == 1 && !has_limit && (p->is_find || yoke__options_has(p->options, "level"))) {
+    yoke__app_error(COMMAND, "expected --limit SIGNAL=ERROR or --level ERROR: levels low and high "
+                             "belong to the problems of the program");
     return false;
   }
   if (n_own == 0 &&
@@ -601,21 +613,42 @@ static int judge(const yoke_bench* b) {
   return status;
 }
 
-// A user's own file that cannot be run at all is bad input, not a result.
-static int judge_own(const plan* p) {
-  const yoke_bench* b = p->bench;
-  if (!is_own(p) || b->n_results == 0) {
-    return YOKE_EXIT_OK;
-  }
-  for (size_t i = 0; i < b->n_results; i++) {
-    if (b->results[i].status >= 0) {
-      return YOKE_EXIT_OK;
+// The first run or search of a problem that failed, if no other got to its end; else NULL.
+static const yoke_assess_result* only_failures(const yoke_bench* b, size_t number) {
+  const yoke_assess_result* first = NULL;
+  for (size_t i = 0; i < b->n_results + b->n_found; i++) {
+    const bool is_run = i < b->n_results;
+    const yoke_bench_found* found = is_run ? NULL : &b->found[i - b->n_results];
+    const yoke_assess_result* r = is_run ? &b->results[i] : &found->result;
+    if (is_run ? r->problem != b->problems[number]->name : found->problem != number) {
+      continue;
     }
+    if (r->status >= 0) {
+      return NULL;
+    }
+    first = first == NULL ? r : first;
   }
-  const yoke_status status = b->results[0].status;
-  yoke__app_error(COMMAND, "%s: %s", b->problems[0]->name, b->results[0].reason);
-  return status == YOKE_BAD_INPUT || status == YOKE_BAD_ARG || status == YOKE_IO ? YOKE_EXIT_USAGE
-                                                                                 : YOKE_EXIT_FAILED;
+  return first;
+}
+
+// Why a problem could not be run at all, and whether any could. A user's own file that cannot even
+// be read or built is bad input.
+static int judge_runs(const plan* p) {
+  const yoke_bench* b = p->bench;
+  int status = YOKE_EXIT_OK;
+  bool is_any_run = b->n_problems == 0;
+  for (size_t i = 0; i < b->n_problems; i++) {
+    const yoke_assess_result* r = only_failures(b, i);
+    if (r == NULL) {
+      is_any_run = true;
+      continue;
+    }
+    yoke__app_error(COMMAND, "%s: no configuration could be run: %s", b->problems[i]->name,
+                    r->reason);
+    const bool is_input = is_own(p) && (r->status == YOKE_BAD_INPUT || r->status == YOKE_IO);
+    status = is_input ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED;
+  }
+  return is_any_run ? YOKE_EXIT_OK : status;
 }
 
 // ---- the command
@@ -647,7 +680,7 @@ static int assess(plan* p) {
   if (written != YOKE_EXIT_OK || status != YOKE_EXIT_OK) {
     return written != YOKE_EXIT_OK ? written : status;
   }
-  status = judge_own(p);
+  status = judge_runs(p);
   return status != YOKE_EXIT_OK ? status : judge(p->bench);
 }
 

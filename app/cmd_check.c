@@ -5,7 +5,7 @@
 // Initial values are part of what can go wrong before the first step.
 static int check_start(yoke_system* system) {
   int status = YOKE_EXIT_OK;
-  yoke_state* state = yoke__app_start(system, &status);
+  yoke_state* state = yoke__app_start(system, NULL, &status);
   yoke__master_destroy(system, &state);
   return status;
 }

@@ -1,13 +1,14 @@
 // yoke circuit: a netlist on its own, from its `.tran` or from --step and --stop.
 //
 // The netlist becomes a system of one unit (scenario_circuit.h) that runs as every system does;
-// options become settings of that system, and columns lose the unit's name: v(out), i(l1).
+// options become settings of that system, and columns lose the unit's name: v(out), i(l1). Messages
+// are put back into the words of the netlist and of the options (app_circuit_tell.h).
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app_circuit_tell.h"
 #include "app/app_run.h"
-#include "app/app_system.h"
 #include "base/base_number.h"
 #include "scenario/scenario_circuit.h"
 #include "scenario/scenario_fmu.h"
@@ -22,6 +23,10 @@ typedef struct sets {
   char (*texts)[SET_SIZE];
   const char* all[MAX_SETS];
   size_t n;
+  double stop;  // 0: that of .tran
+  char (*names)[SET_SIZE];
+  yoke_netlist_parameter parameters[MAX_SETS];
+  size_t n_parameters;
 } sets;
 
 // ---- options to settings
@@ -45,33 +50,31 @@ static bool add(sets* s, const char* format, ...) {
   return true;
 }
 
-// A time above 0, as in a netlist (10u) or as elsewhere (1e-5). False after a message; to is "" if
-// it was not given.
-static bool read_time(const yoke_options* options, const char* name, char to[YOKE_NUMBER_SIZE]) {
+// A time above 0, as in a netlist (10u) or as elsewhere (1e-5); 0: not given. False after a message.
+static bool read_time(const yoke_options* options, const char* name, double* to) {
   const char* value = yoke__options_value(options, name);
-  double number = 0;
-  to[0] = '\0';
+  *to = 0;
   if (value == NULL) {
     return true;
   }
-  if (!yoke__unit_circuit_number(value, &number) || !(number > 0) || number > 1e300) {
+  if (!yoke__number_parse_suffix(value, to) || !(*to > 0) || *to > 1e300) {
     yoke__app_error("circuit", "--%s: expected a time above 0 in seconds, found '%.80s'", name,
                     value);
     return false;
   }
-  yoke__number_format(number, to);
   return true;
 }
 
 static bool add_times(const yoke_options* options, sets* s) {
-  char step[YOKE_NUMBER_SIZE], stop[YOKE_NUMBER_SIZE];
+  double step = 0;
+  char text[YOKE_NUMBER_SIZE];
   int64_t iterations = 0;
-  if (!read_time(options, "step", step) || !read_time(options, "stop", stop) ||
+  if (!read_time(options, "step", &step) || !read_time(options, "stop", &s->stop) ||
       !yoke__options_integer(options, "iterations", 1, 1000, &iterations)) {
     return false;
   }
-  return (step[0] == '\0' || add(s, "units.%s.solver.step=%s", s->unit, step)) &&
-         (stop[0] == '\0' || add(s, "time.stop=%s", stop)) &&
+  yoke__number_format(step, text);
+  return (step <= 0 || add(s, "units.%s.solver.step=%s", s->unit, text)) &&
          (iterations == 0 ||
           add(s, "units.%s.solver.iterations=%lld", s->unit, (long long)iterations));
 }
@@ -102,13 +105,19 @@ static bool add_parameter(const char* text, sets* s) {
     yoke__app_error("circuit", "--set: expected NAME=VALUE, found '%.80s'", text);
     return false;
   }
-  if (!yoke__unit_circuit_number(equals + 1, &number)) {
+  if (!yoke__number_parse_suffix(equals + 1, &number)) {
     yoke__app_error("circuit", "--set %.*s: expected a number, found '%.80s'", (int)(equals - text),
                     text, equals + 1);
     return false;
   }
   yoke__number_format(number, value);
-  return add(s, "units.%s.with.%.*s=%s", s->unit, (int)(equals - text), text, value);
+  if (!add(s, "units.%s.with.%.*s=%s", s->unit, (int)(equals - text), text, value)) {
+    return false;
+  }
+  char* name = s->names[s->n_parameters];
+  snprintf(name, SET_SIZE, "%.*s", (int)(equals - text), text);
+  s->parameters[s->n_parameters++] = (yoke_netlist_parameter){name, number};
+  return true;
 }
 
 static bool collect(const yoke_options* options, sets* s) {
@@ -129,19 +138,20 @@ static bool collect(const yoke_options* options, sets* s) {
 
 // ---- the system
 
-static yoke_system* load(const yoke_options* options, const sets* s) {
+static yoke_system* load(const yoke_options* options, const sets* s, const yoke_app_voice* voice) {
   const char* path = options->operands[0];
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   char* text = NULL;
   size_t n = 0;
-  yoke_status status = yoke__scenario_circuit_text(path, s->all, s->n, &messages, &text, &n);
+  yoke_status status =
+      yoke__scenario_circuit_text(path, s->all, s->n, s->stop, &messages, &text, &n);
   if (status >= 0) {
     status = yoke__scenario_read(text, n, path, s->all, s->n, &messages, &scenario);
   }
   free(text);
-  return yoke__app_build(options, status, scenario, &messages,
-                         yoke__options_has(options, "strict"));
+  return yoke__app_build(options, status, scenario, &messages, yoke__options_has(options, "strict"),
+                         voice);
 }
 
 // Columns without the unit's name; where nothing is named, without what is no node voltage or
@@ -182,11 +192,17 @@ static int run(const yoke_options* options, const sets* s) {
     return YOKE_EXIT_USAGE;
   }
   yoke__app_results_directory(options->operands[0], place, sizeof place);
-  yoke_system* system = load(options, s);
+  const yoke_circuit_words words = {.path = options->operands[0],
+                                    .unit = s->unit,
+                                    .parameters = s->parameters,
+                                    .n_parameters = s->n_parameters};
+  const yoke_app_voice voice = {yoke__app_circuit_retell, options->operands[0], &words};
+  yoke_system* system = load(options, s, &voice);
   int status = YOKE_EXIT_USAGE;
   if (system != NULL) {
-    status = name_columns(system) ? yoke__app_run(system, options, out == NULL ? place : out)
-                                  : YOKE_EXIT_FAILED;
+    status = name_columns(system)
+                 ? yoke__app_run(system, options, out == NULL ? place : out, &voice)
+                 : YOKE_EXIT_FAILED;
   }
   yoke__system_destroy(&system);
   return status;
@@ -200,13 +216,15 @@ int yoke_cmd_circuit(int argc, char** argv) {
   }
   sets s = {.n = 0};
   s.texts = calloc(MAX_SETS, sizeof *s.texts);
-  if (s.texts == NULL) {
+  s.names = calloc(MAX_SETS, sizeof *s.names);
+  if (s.texts == NULL || s.names == NULL) {
     yoke__app_error("circuit", "out of memory");
     status = YOKE_EXIT_FAILED;
   } else {
     status = collect(&options, &s) ? run(&options, &s) : YOKE_EXIT_USAGE;
   }
   free(s.texts);
+  free(s.names);
   yoke__options_free(&options);
   return status;
 }

@@ -15,6 +15,7 @@
 #include "base/base_os.h"
 #include "export/export_fmu.h"
 #include "scenario/scenario_circuit.h"
+#include "unit/circuit/unit_circuit.h"
 
 #define COMMAND  "export"
 #define MAX_NAME 200
@@ -91,7 +92,8 @@ static const yoke_scenario_unit* find_unit(const exporting* e, const yoke_scenar
     }
   }
   if (name == NULL) {
-    yoke__app_error(COMMAND, "%s has %zu units; name one with --unit", e->what, scenario->n_units);
+    yoke__app_error(COMMAND, "%s has %zu unit%s; name one with --unit", e->what, scenario->n_units,
+                    yoke__plural(scenario->n_units));
   } else if (names != NULL) {
     char hint[YOKE_HINT_SIZE];
     yoke__app_error(COMMAND, "%s has no unit '%s'%s", e->what, name,
@@ -199,10 +201,17 @@ static yoke_status fill_job(exporting* e) {
 static void print_done(const exporting* e, const char* path) {
   static const char* const words[] = {"input", "output", "parameter", "tunable parameter", "state"};
   size_t counts[YOKE_COUNT(words)] = {0};
-  const yoke_unit_info* info = e->job.unit->info;
+  const yoke_unit* unit = e->job.unit;
+  const yoke_unit_info* info = unit->info;
   const bool is_netlist = strcmp(e->system->units[0].source->kind, "circuit") == 0;
   for (size_t i = 0; i < info->n_variables; i++) {
     counts[info->variables[i].causality]++;
+  }
+  // of a netlist every voltage and current can be read, but only what stores energy is a state
+  const size_t n_readable = is_netlist ? counts[YOKE_STATE] : 0;
+  yoke_unit_circuit_figures figures;
+  if (is_netlist && yoke__unit_circuit_figures(unit->ops, unit->self, &figures)) {
+    counts[YOKE_STATE] = figures.p;
   }
   // those of a netlist shape it here and are parameters there, if they are plain numbers
   for (size_t i = 0; is_netlist && i < e->job.ops->n_structure; i++) {
@@ -211,8 +220,11 @@ static void print_done(const exporting* e, const char* path) {
   printf("%s: FMI %d.0 co-simulation", path, e->job.fmi);
   for (size_t i = 0; i < YOKE_COUNT(words); i++) {
     if (counts[i] > 0) {
-      printf(", %zu %s%s", counts[i], words[i], counts[i] == 1 ? "" : "s");
+      printf(", %zu %s%s", counts[i], words[i], yoke__plural(counts[i]));
     }
+  }
+  if (n_readable > 0) {
+    printf(", %zu more variable%s to read", n_readable, yoke__plural(n_readable));
   }
   printf("%s\n", e->job.sources == NULL ? ", no sources" : "");
 }

@@ -43,9 +43,9 @@ int yoke_cmd_run(int argc, char** argv) {
   yoke_system* system =
       yoke__app_load(&options, extra, threads >= 0 ? 1 : 0, yoke__options_has(&options, "strict"));
   const char* short_name = out == NULL ? place : out;
-  status = system == NULL
-               ? YOKE_EXIT_USAGE
-               : yoke__app_run(system, &options, has_foreign_units(system) ? whole : short_name);
+  status = system == NULL ? YOKE_EXIT_USAGE
+                          : yoke__app_run(system, &options,
+                                          has_foreign_units(system) ? whole : short_name, NULL);
   yoke__system_destroy(&system);
   yoke__options_free(&options);
   return status;

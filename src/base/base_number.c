@@ -16,6 +16,7 @@
 // the text with the midpoint exactly.
 #include "base/base_number.h"
 
+#include <float.h>
 #include <string.h>
 
 #include "base/base_number_table.h"
@@ -536,6 +537,96 @@ bool yoke__number_parse(const char* text, double* out) {
   const char* end = text + strlen(text);
   double value = 0;
   if (text == end || yoke__number_scan(text, end, &value) != end) {
+    return false;
+  }
+  *out = value;
+  return true;
+}
+
+// ---- suffixes
+
+typedef struct suffix {
+  const char* text;
+  const char* exponent;  // as it is written behind the digits
+  double factor;         // of a number that has an exponent of its own
+} suffix;
+
+// "meg" and "mil" before "m"; the sign of micro has two places in Unicode
+static const suffix suffixes[] = {
+    {"meg", "e6", 1e6},   {"mil", NULL, 25.4e-6},    {"t", "e12", 1e12},
+    {"g", "e9", 1e9},     {"k", "e3", 1e3},          {"m", "e-3", 1e-3},
+    {"u", "e-6", 1e-6},   {"n", "e-9", 1e-9},        {"p", "e-12", 1e-12},
+    {"f", "e-15", 1e-15}, {"\xc2\xb5", "e-6", 1e-6}, {"\xce\xbc", "e-6", 1e-6},
+};
+
+static char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+// "" if none of them stands here
+static suffix find_suffix(const char* at, const char* end) {
+  for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+    const char* word = suffixes[i].text;
+    size_t k = 0;
+    while (word[k] != '\0' && at + k < end && lower(at[k]) == word[k]) {
+      k++;
+    }
+    if (word[k] == '\0') {
+      return suffixes[i];
+    }
+  }
+  return (suffix){"", NULL, 1.0};
+}
+
+// 10u is 1e-5 to the last bit, which 10 * 1e-6 is not: the suffix becomes an exponent where there
+// is none.
+static double scale(const char* text, size_t n, double value, const suffix* s) {
+  char whole[64];
+  const bool has_exponent = memchr(text, 'e', n) != NULL || memchr(text, 'E', n) != NULL;
+  if (s->exponent == NULL || has_exponent || n + 8 > sizeof whole) {
+    return value * s->factor;
+  }
+  memcpy(whole, text, n);
+  memcpy(whole + n, s->exponent, strlen(s->exponent) + 1);
+  return yoke__number_parse(whole, &value) ? value : DBL_MAX * 2;
+}
+
+double yoke__number_scale(const char* at, const char* end, const char** next) {
+  const suffix s = find_suffix(at, end);
+  *next = at + strlen(s.text);
+  return s.factor;
+}
+
+const char* yoke__number_scan_suffix(const char* at, const char* end, double* out) {
+  const char* first = at < end && (*at == '+' || *at == '-') ? at + 1 : at;
+  if (first >= end || !(is_digit(*first) || (*first == '.' && end - first > 1))) {
+    return NULL;
+  }
+  at += *at == '+';
+  double value = 0;
+  const char* next = yoke__number_scan(at, end, &value);
+  if (next == NULL) {
+    return NULL;
+  }
+  const suffix s = find_suffix(next, end);
+  value = scale(at, (size_t)(next - at), value, &s);
+  next += strlen(s.text);
+  // what names a unit: letters, those beyond ASCII too
+  while (next < end &&
+         ((lower(*next) >= 'a' && lower(*next) <= 'z') || (unsigned char)*next >= 0x80)) {
+    next++;
+  }
+  if (!(value <= DBL_MAX && value >= -DBL_MAX)) {
+    return NULL;
+  }
+  *out = value;
+  return next;
+}
+
+bool yoke__number_parse_suffix(const char* text, double* out) {
+  const char* end = text + strlen(text);
+  double value = 0;
+  if (yoke__number_scan_suffix(text, end, &value) != end) {
     return false;
   }
   *out = value;

@@ -23,6 +23,15 @@ void yoke__number_shortest(double x, uint64_t* digits, int* exponent);
 // in any case. False also for numbers beyond the largest double; numbers too small for a double are
 // 0.
 bool yoke__number_parse(const char* text, double* out);
+// The same with a suffix as SPICE has them, in any case: t g meg k m u n p f, mil; letters behind it
+// name a unit and are passed over. "10k", "4.7uF", "1meg", "5V", "2A". Finite numbers only; 10u is
+// 1e-5 to the last bit.
+bool yoke__number_parse_suffix(const char* text, double* out);
+// The first character behind such a number and its letters, or NULL if there is none or it is too
+// large. The text need not end with NUL.
+const char* yoke__number_scan_suffix(const char* at, const char* end, double* out);
+// The factor of the suffix at the start of [at, end), 1 if there is none. *next is behind it.
+double yoke__number_scale(const char* at, const char* end, const char** next);
 // Decimal digits with an optional sign; false if the value does not fit.
 bool yoke__number_parse_integer(const char* text, int64_t* out);
 

@@ -15,6 +15,7 @@ typedef struct yoke_report_input {
   const char* directory;      // with results.csv or results.h5, closed; report.html goes there
   const char* settings_text;  // the system file as it was read; NULL or "": left out
   const char* command;        // how it was run; NULL or "": left out
+  bool is_circuit;  // a netlist on its own: the page shows its solver instead of units and bonds
 } yoke_report_input;
 
 // Writes directory/report.html, whole or not at all. Failures: what and where in err (YOKE_BAD_INPUT: no result file that

@@ -35,6 +35,9 @@ void yoke__report_judge(const yoke_report_input* input, yoke_report_verdict* out
   out->verdict = worst.verdict;
   if (input->info->status < 0 && input->info->status != YOKE_INTERRUPTED) {
     judge_failed(input->info, out);
+  } else if (n == 0 && input->is_circuit) {
+    snprintf(out->sentence, sizeof out->sentence, "A circuit, run to %.6g s.",
+             input->info->t_reached);
   } else if (n == 0) {
     snprintf(out->sentence, sizeof out->sentence,
              "The system has no bonds: nobody watched the energy of its coupling.");

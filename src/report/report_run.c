@@ -3,6 +3,7 @@
 
 #include "base/base_version.h"
 #include "report/report_parts.h"
+#include "unit/circuit/unit_circuit.h"
 #include "yoke/version.h"
 
 #define MAX_SETTINGS_SIZE 200000u  // characters of the system file on the page
@@ -89,8 +90,40 @@ static void put_settings(const char* text, yoke_json* json) {
   yoke__json_integer(json, "settings_size", (int64_t)n);
 }
 
+// The solver of a netlist on its own, and how it fared.
+static void put_circuit(const yoke_report_input* input, yoke_json* json) {
+  const yoke_unit* unit = &input->system->units[0].unit;
+  yoke_unit_circuit_figures f;
+  if (!input->is_circuit || !yoke__unit_circuit_figures(unit->ops, unit->self, &f)) {
+    return;
+  }
+  yoke__json_begin_object(json, "circuit");
+  yoke__json_string(json, "title", f.title == NULL ? "" : f.title);
+  yoke__json_string(json, "formulation", f.formulation);
+  yoke__json_string(json, "method", f.method);
+  yoke__json_number(json, "step", f.step);
+  yoke__json_integer(json, "fixed_iterations", f.iterations);
+  yoke__json_integer(json, "n", f.n);
+  yoke__json_integer(json, "n_states", f.p);
+  yoke__json_integer(json, "n_solved", f.n_solved);
+  yoke__json_integer(json, "n_factors", (int64_t)f.n_factors);
+  yoke__json_integer(json, "n_bytes", (int64_t)f.n_bytes);
+  yoke__json_boolean(json, "is_linear", f.is_linear);
+  yoke__json_boolean(json, "is_constant", f.is_constant);
+  yoke__json_integer(json, "n_steps", (int64_t)f.n_steps);
+  yoke__json_integer(json, "n_stages", (int64_t)f.n_stages);
+  yoke__json_integer(json, "n_iterations", (int64_t)f.n_iterations);
+  yoke__json_integer(json, "max_iterations", f.max_iterations);
+  yoke__json_integer(json, "n_unconverged", (int64_t)f.n_unconverged);
+  yoke__json_integer(json, "n_refactors", (int64_t)f.n_refactors);
+  yoke__json_integer(json, "n_repivots", (int64_t)f.n_repivots);
+  yoke__json_integer(json, "n_switchings", (int64_t)f.n_switchings);
+  yoke__json_end_object(json);
+}
+
 void yoke__report_put_run(const yoke_report_input* input, yoke_json* json) {
   put_times(input, json);
+  put_circuit(input, json);
   put_histogram(&input->info->step_ns, json);
   yoke__json_begin_object(json, "versions");
   yoke__json_string(json, "yoke", yoke_version());

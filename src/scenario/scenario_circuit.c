@@ -2,7 +2,8 @@
 // on its own.
 //
 // `.tran STEP STOP START` gives the interval of the rows, the stop time and the time of the first
-// row. The unit takes its own step below that from `.yoke step=`, from `.tran`'s largest step, or
+// row. Steps have one length, so a stop that is no multiple of the interval is reached by one whole
+// interval more. The unit takes its own step below that from `.yoke step=`, from `.tran`'s largest step, or
 // from --set. What the netlist names with .print, .save, .probe and .output is recorded; if it
 // names nothing, every node voltage and element current.
 #include "scenario/scenario_circuit.h"
@@ -13,12 +14,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_clock.h"
 #include "base/base_number.h"
 #include "circuit/circuit_netlist.h"
 #include "scenario/scenario_fmu.h"
 
 #define MAX_PATH 4096
 #define MAX_NAME 128
+// of a run that counts in the last digit of its step
+#define MAX_TICKS 9e15
+#define NEAR      1e-9  // of a number of steps to a whole one, relative
 
 bool yoke__scenario_is_circuit(const char* path) {
   static const char* const endings[] = {".cir", ".ckt", ".net", ".sp", ".spice"};
@@ -42,8 +47,9 @@ typedef struct changes {
   char names[64][MAX_NAME];
   yoke_netlist_parameter parameters[64];
   size_t n_parameters;
-  double solver_step;  // 0: not given
-  bool has_step, has_stop;
+  double solver_step;       // 0: not given
+  double stop;              // the caller's; 0: not given
+  bool has_step, has_stop;  // by --set
 } changes;
 
 static bool is_prefix(const char* text, const char* prefix, const char** behind) {
@@ -56,7 +62,7 @@ static void look_at_set(const char* set, const char* unit, changes* to) {
   char with[MAX_NAME + 16], step[MAX_NAME + 24];
   const char *behind = NULL, *equals = strchr(set, '=');
   double value = 0;
-  if (equals == NULL || !yoke__number_parse(equals + 1, &value)) {
+  if (equals == NULL || !yoke__number_parse_suffix(equals + 1, &value)) {
     return;
   }
   snprintf(with, sizeof with, "units.%s.with.", unit);
@@ -80,31 +86,89 @@ static void look_at_set(const char* set, const char* unit, changes* to) {
 // times
 
 typedef struct times {
+  double length;  // of the run, as it was asked for [s]
   char step[YOKE_NUMBER_SIZE], stop[YOKE_NUMBER_SIZE], from[YOKE_NUMBER_SIZE];
 } times;
 
-static void choose_times(const yoke_circuit_run* run, const char* path, const changes* changed,
-                         yoke_messages* messages, times* to) {
-  const yoke_place place = {path, 0, 0};
-  const double stop = run->has_tran && run->stop > 0 ? run->stop : 1;
+// The interval of the rows.
+static void choose_step(const yoke_circuit_run* run, yoke_place place, const changes* changed,
+                        yoke_messages* messages, times* to) {
   double step = run->has_tran ? run->step : 0;
   step = fmax(step, changed->solver_step > 0 ? changed->solver_step : run->step_exact);
-  yoke__number_format(stop, to->stop);
-  yoke__number_format(run->has_tran ? run->start : 0, to->from);
   if (step > 0) {
-    if (!yoke__scenario_fit_step(step, stop, to->step)) {
+    if (!yoke__scenario_fit_step(step, to->length, to->step)) {
       yoke__message_add(messages, YOKE_NOTE, place,
                         "the step has more digits than can be counted: %s s is taken", to->step);
     }
-  } else {
-    yoke__scenario_round_step(stop, to->step, sizeof to->step);
+    return;
   }
-  if (!run->has_tran && !changed->has_stop) {
+  yoke__scenario_round_step(to->length, to->step, sizeof to->step);
+  if (changed->has_step) {
+    return;
+  }
+  if (!run->has_tran && !changed->has_stop && changed->stop <= 0) {
     yoke__message_add(messages, YOKE_NOTE, place, "no .tran: one second in steps of %s s is run",
                       to->step);
-  } else if (step <= 0 && !changed->has_step) {
+  } else {
     yoke__message_add(messages, YOKE_NOTE, place, "no step is given: %s s is taken", to->step);
   }
+}
+
+// The multiple of the step that reaches the stop time, digit by digit: products of doubles are
+// seldom exact.
+static yoke_status round_up(yoke_place place, yoke_messages* messages, times* to) {
+  yoke_decimal step = {0};
+  const bool is_decimal = yoke__decimal_parse(to->step, &step);
+  const double n = is_decimal ? to->length / yoke__decimal_value(step) : 0;
+  if (n < 1 - NEAR) {
+    yoke__error(messages, place, "the step of %s s is longer than the whole run, %s s", to->step,
+                to->stop);
+    return YOKE_BAD_INPUT;
+  }
+  if (n * (double)step.mantissa > MAX_TICKS) {
+    yoke__error(messages, place,
+                "a run to %s s in steps of %s s has more steps than can be counted", to->stop,
+                to->step);
+    return YOKE_BAD_INPUT;
+  }
+  const bool is_whole = fabs(n - round(n)) <= NEAR * n;
+  const double asked = to->length;
+  step.mantissa *= (int64_t)(is_whole ? round(n) : ceil(n));
+  to->length = yoke__decimal_value(step);
+  snprintf(to->stop, sizeof to->stop, "%llde%d", (long long)step.mantissa, step.exponent);
+  if (!is_whole) {
+    yoke__message_add(messages, YOKE_NOTE, place,
+                      "the stop time %.9g s is no multiple of the step %s s: the run goes on to "
+                      "%.9g s",
+                      asked, to->step, to->length);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status choose_times(const yoke_circuit_run* run, const char* path,
+                                const changes* changed, yoke_messages* messages, times* to) {
+  const yoke_place place = {path, 0, 0};
+  const double from = run->has_tran ? run->start : 0;
+  const double own = run->has_tran && run->stop > 0 ? run->stop : 1;
+  to->length = changed->stop > 0 ? changed->stop : own;
+  yoke__number_format(to->length, to->stop);
+  yoke__number_format(from, to->from);
+  choose_step(run, place, changed, messages, to);
+
+  // what the user sets in the system goes before all of this
+  if (changed->has_step || changed->has_stop) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(round_up(place, messages, to));
+  if (from > to->length * (1 + NEAR)) {
+    yoke__error(messages, place, "the run ends at %.9g s, before the start %s s of .tran's rows",
+                to->length, to->from);
+    return YOKE_BAD_INPUT;
+  }
+  if (from > to->length) {
+    memcpy(to->from, to->stop, sizeof to->from);
+  }
+  return YOKE_OK;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -190,9 +254,10 @@ static void write_text(writer* w, const yoke_network* network, const char* path,
 }
 
 yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets[], size_t n_sets,
-                                        yoke_messages* messages, char** text, size_t* n) {
+                                        double stop, yoke_messages* messages, char** text,
+                                        size_t* n) {
   char unit[MAX_NAME];
-  changes changed = {.n_parameters = 0};
+  changes changed = {.stop = stop};
   yoke__scenario_unit_name(path, "circuit", unit, sizeof unit);
   for (size_t i = 0; i < n_sets; i++) {
     look_at_set(sets[i], unit, &changed);
@@ -217,9 +282,12 @@ yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets
   YOKE_TRY(status);
   times t;
   writer w = {0};
-  choose_times(&network->run, path, &changed, messages, &t);
-  write_text(&w, network, path, unit, &t);
+  status = choose_times(&network->run, path, &changed, messages, &t);
+  if (status >= 0) {
+    write_text(&w, network, path, unit, &t);
+  }
   yoke__network_destroy(&network);
+  YOKE_TRY(status);
   if (w.is_failed) {
     free(w.text);
     return YOKE_NO_MEMORY;

@@ -11,8 +11,10 @@
 bool yoke__scenario_is_circuit(const char* path);
 // The system file that somebody would write for it, malloc'ed. The texts of --set are looked at
 // where they change what the times follow from: parameters of the netlist, the solver's step.
-// Errors go to messages.
+// stop: the end of the run [s]; 0: as `.tran` says. Either is reached: where it is no multiple of
+// the rows' interval, the run goes on to the next one, and a note says so. Errors go to messages.
 yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets[], size_t n_sets,
-                                        yoke_messages* messages, char** text, size_t* n);
+                                        double stop, yoke_messages* messages, char** text,
+                                        size_t* n);
 
 #endif

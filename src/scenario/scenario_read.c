@@ -538,7 +538,7 @@ yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[]
     return status;
   }
   if (yoke__scenario_is_circuit(path)) {
-    YOKE_TRY(yoke__scenario_circuit_text(path, sets, n_sets, messages, &bytes, &n));
+    YOKE_TRY(yoke__scenario_circuit_text(path, sets, n_sets, 0, messages, &bytes, &n));
     const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
     free(bytes);
     return status;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_number.h"
 #include "scenario/scenario_reader.h"
 
 // Keys of kinds that this version does not know how to run.
@@ -336,6 +337,40 @@ static void check_solver(yoke_reader* reader, yoke_scenario_unit* unit, const ch
   }
 }
 
+// A plain scalar that is a number to a netlist only ("10k"): the number in its place.
+static const yoke_node* without_suffix(yoke_reader* reader, const yoke_node* node) {
+  double number = 0, plain = 0;
+  char text[YOKE_NUMBER_SIZE];
+  if (node->kind != YOKE_NODE_SCALAR || node->is_quoted || node->is_refused ||
+      yoke__number_parse(node->text, &plain) || !yoke__number_parse_suffix(node->text, &number)) {
+    return node;
+  }
+  yoke_node* changed = yoke__reader_array(reader, 1, sizeof *changed);
+  char* kept = yoke__reader_array(reader, YOKE_NUMBER_SIZE, 1);
+  if (changed == NULL || kept == NULL) {
+    return node;
+  }
+  yoke__number_format(number, text);
+  memcpy(kept, text, sizeof text);
+  *changed = *node;
+  changed->text = kept;
+  changed->text_column = 0;
+  return changed;
+}
+
+// What is given to a netlist may be written as in a netlist.
+static void take_suffixes(yoke_reader* reader, const yoke_setting** settings, size_t n) {
+  yoke_setting* all = n == 0 ? NULL : yoke__reader_array(reader, n, sizeof *all);
+  if (all == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < n; i++) {
+    all[i] = (*settings)[i];
+    all[i].value = without_suffix(reader, all[i].value);
+  }
+  *settings = all;
+}
+
 static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
                       yoke_scenario_unit* unit) {
   *unit = (yoke_scenario_unit){.name = node->key, .place = node->key_place, .is_law = is_law};
@@ -363,6 +398,11 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
     yoke__error(reader->messages, unit->option_place, "%s: '%s' is for FMUs", where, unit->option);
   }
   check_solver(reader, unit, where);
+  if (unit->kind != NULL && strcmp(unit->kind, "circuit") == 0) {
+    take_suffixes(reader, &unit->with, unit->n_with);
+    take_suffixes(reader, &unit->start, unit->n_start);
+    take_suffixes(reader, &unit->values, unit->n_values);
+  }
 }
 
 // All entries of one section behind those already there.

@@ -81,7 +81,9 @@ yoke_status yoke__assess_read_system(const char* path, const char* reference,
 void yoke__assess_destroy(yoke_assess_problem** problem);  // NULL is fine
 // The ladder of n loops as a netlist.
 void yoke__assess_ladder(size_t n, yoke_text* netlist);
-// Every judged signal gets this limit at both levels.
+// Does a signal have a limit? Without one nothing is said of levels.
+bool yoke__assess_is_judged(const yoke_assess_problem* problem);
+// Every judged signal gets this limit at both levels; every signal if none is judged yet.
 void yoke__assess_set_limit(yoke_assess_problem* problem, double limit);
 // Steps that divide the sample spacing: spacing / 1, 2, 4, 5, 10, 20, 40, 50, ...; 0 beyond the
 // table.
@@ -132,7 +134,7 @@ yoke_status yoke__assess_run_system(const yoke_assess_problem* problem, double s
                                     const yoke_assess_effort* effort, yoke_assess_result* result);
 // A step fits a problem if every sample lies on its grid.
 bool yoke__assess_fits(const yoke_assess_problem* problem, double step);
-// The best level that all errors of a result are below.
+// The best level that all errors of a result are below; none where nothing is judged.
 yoke_assess_level yoke__assess_judge(const yoke_assess_problem* problem, const double error[]);
 
 // ---- study_assess_find.c

@@ -62,15 +62,6 @@ double yoke__assess_relative(const yoke_assess_problem* problem, const double er
   return worst;
 }
 
-static bool has_levels(const yoke_assess_problem* problem) {
-  for (size_t i = 0; i < problem->n_monitors; i++) {
-    if (isfinite(problem->monitors[i].limit[YOKE_LEVEL_LOW])) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static double work_of(const yoke_assess_result* r) {
   return 1 / r->real_time_factor;
 }
@@ -137,8 +128,8 @@ static void draw_words(const panel* p, yoke_text* svg) {
   yoke__text_xml(svg, p->problem->title);
   yoke__text_add(svg, "</text>\n<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
                  (p->x.from + p->x.to) / 2, p->y.from + 42,
-                 has_levels(p->problem) ? "largest error / its low level"
-                                        : "largest error / size of the signal");
+                 yoke__assess_is_judged(p->problem) ? "largest error / its low level"
+                                                    : "largest error / size of the signal");
   yoke__text_add(svg,
                  "<text transform=\"translate(20 %.1f) rotate(-90)\" text-anchor=\"middle\">"
                  "processor time per simulated second [s]</text>\n",

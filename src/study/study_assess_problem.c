@@ -350,7 +350,7 @@ static yoke_status take_limit(yoke_assess_problem* p, const char* text, yoke_mes
   const yoke_place place = {.source = "--limit"};
   const char* equals = strrchr(text, '=');
   double limit = 0;
-  if (equals == NULL || !yoke__number_parse(equals + 1, &limit) || !(limit > 0)) {
+  if (equals == NULL || !yoke__number_parse_suffix(equals + 1, &limit) || !(limit > 0)) {
     yoke__error(messages, place, "'%.80s': expected SIGNAL=ERROR with an error above 0", text);
     return YOKE_BAD_INPUT;
   }
@@ -414,11 +414,17 @@ yoke_status yoke__assess_read_system(const char* path, const char* reference,
   return finish(read_reference(*out, reference, limits, n_limits, messages), out);
 }
 
-void yoke__assess_set_limit(yoke_assess_problem* problem, double limit) {
-  bool is_any = false;
+bool yoke__assess_is_judged(const yoke_assess_problem* problem) {
   for (size_t i = 0; i < problem->n_monitors; i++) {
-    is_any = is_any || isfinite(problem->monitors[i].limit[YOKE_LEVEL_LOW]);
+    if (isfinite(problem->monitors[i].limit[YOKE_LEVEL_LOW])) {
+      return true;
+    }
   }
+  return false;
+}
+
+void yoke__assess_set_limit(yoke_assess_problem* problem, double limit) {
+  const bool is_any = yoke__assess_is_judged(problem);
   for (size_t i = 0; i < problem->n_monitors; i++) {
     double* allowed = problem->monitors[i].limit;
     if (isfinite(allowed[YOKE_LEVEL_LOW]) || !is_any) {

@@ -85,7 +85,7 @@ bool yoke__assess_fits(const yoke_assess_problem* problem, double step) {
 }
 
 yoke_assess_level yoke__assess_judge(const yoke_assess_problem* problem, const double error[]) {
-  yoke_assess_level level = YOKE_LEVEL_HIGH;
+  yoke_assess_level level = yoke__assess_is_judged(problem) ? YOKE_LEVEL_HIGH : YOKE_LEVEL_NONE;
   for (size_t i = 0; i < problem->n_monitors; i++) {
     // NaN is below nothing
     while (level > YOKE_LEVEL_NONE && !(error[i] < problem->monitors[i].limit[level])) {

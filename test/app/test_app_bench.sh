@@ -63,6 +63,18 @@ has err 'no configuration keeps the errors below the limit'
 ends 3 circuits --problem rlc --method tr --step 2.5e-3 --level 1e-9 --quick
 ends 0 circuits --problem rlc --method tr --step 2.5e-3 --level 5e-4 --quick
 
+# ---- nothing could be run: why, and the status of a failed run; a problem among others does not decide
+
+ends 1 circuits --problem rlc --method tr --step 3m --quick
+has err 'rlc: no configuration could be run: a step of 0.003 s does not divide'
+ends 1 circuits --problem rlc --formulation ode --quick
+has err 'rlc: no configuration could be run: the differentiated equations are singular'
+ends 1 circuits --problem rlc --formulation ode --find --quick
+has err 'rlc: no configuration could be run: the differentiated equations are singular'
+ends 0 circuits --problem rlc --problem ladder-2 --formulation ode --method rk4 --step 1m --quick
+has err 'rlc: no configuration could be run'
+lacks err 'ladder-2:'
+
 # ---- searches
 
 ends 0 circuits --problem rlc --method tr,esdirk3 --find --level low --json --quick
@@ -95,6 +107,22 @@ END
 awk 'BEGIN { print "time,v(out)"; for (i = 0; i <= 100; i++) printf "%.17g,%.17g\n", i * 1e-4, 1 - exp(-i * 0.1) }' >rc.csv
 ends 0 circuits --netlist rc.cir --reference rc.csv --limit 'v(out)=1e-4' --quick
 has out 'trbdf2'
+has out 'error allowed: v(out) 0.0001;'
+has out ' kept '
+# without a limit there is no level, and nothing to search for
+ends 0 circuits --netlist rc.cir --reference rc.csv --method tr --step 100u --quick
+has out 'no error limit, so no level'
+lacks out ' high '
+awk '$2 == "tr" && $7 == "-" { found = 1 } END { exit !found }' out || { fail 'a level without a limit'; cat out; }
+ends 0 circuits --netlist rc.cir --reference rc.csv --method tr --step 100u --quick --json
+json 'd["problems"][0]["runs"][0]["level"] is None and d["problems"][0]["runs"][0]["step"] == 1e-4'
+ends 2 circuits --netlist rc.cir --reference rc.csv --find
+has err 'expected --limit SIGNAL=ERROR or --level ERROR'
+ends 2 circuits --netlist rc.cir --reference rc.csv --level high
+ends 0 circuits --netlist rc.cir --reference rc.csv --method tr --step 100u --level 1m --quick
+ends 3 circuits --netlist rc.cir --reference rc.csv --method tr --step 100u --limit 'v(out)=1u' --quick
+ends 1 circuits --netlist rc.cir --reference rc.csv --method tr --step 30u --quick
+has err 'does not divide'
 ends 3 circuits --netlist rc.cir --reference rc.csv --limit 'v(out)=1e-4' --method bdf1 --step 1e-4 --quick
 ends 0 circuits --netlist rc.cir --reference rc.csv --limit 'v(out)=1e-4' --find --quick
 has out 'cheapest'
@@ -127,6 +155,8 @@ if "$yoke" export oscillator.mass --fmi 2 -o mass.fmu >/dev/null 2>&1; then
   has out 'x realtime'
 fi
 ends 2 circuits --system none.yaml --reference rc.csv --step 1e-3
+ends 2 circuits --system "$oscillator/jacobi.yaml" --reference "$oscillator/reference.csv" --find --limit left.x=1
+has err '--find looks for steps and iterations of circuits'
 ends 2 circuits --system a.yaml --fmu b.fmu --reference rc.csv
 
 # ---- wrong command lines

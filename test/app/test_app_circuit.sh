@@ -165,6 +165,136 @@ err_has '--method: expected one'
 run 2 circuit rc.cir --method rk4 --formulation dae
 err_has "belong together"
 
+# ---- messages are in the words of the netlist and of the options, not of the system inside
+err_lacks() { n_checks=$((n_checks + 1)); if grep -qE -- "$1" err; then fail "stderr has: $1"; fi; }
+run 2 circuit rc.cir --set rr=500
+err_is "^--set rr: error: 'rc\.cir' has no parameter 'rr'; did you mean 'r'"
+run 2 circuit rc.cir --set r=0
+err_is "^rc\.cir:4: error: 'R1'"
+run 2 circuit rc.cir --step 1e-30
+err_is 'for rows every 0\.0001 s'
+run 2 circuit rc.cir --step 1
+err_is '^rc\.cir: error: the step of 1 s is longer than the whole run'
+run 2 circuit rc.cir --stop 1e30
+err_is '^rc\.cir: error: a run to 1e30 s in steps of 0\.0001 s has more steps'
+run 2 circuit rc.cir --stop 0.5m
+err_is '^rc\.cir: error: the run ends at 0\.0005 s, before the start 0\.001 s'
+printf 't\nI1 0 a 1\nR1 a 0 1\nR2 b 0 1\nC3 b 0 1u\nRx a b {1/v(b)}\n.tran 1m 10m\n' >start.cir
+run 2 circuit start.cir
+err_is '^start\.cir:[0-9]+: error: '
+err_lacks "unit '|units\.|macro"
+# while it runs
+printf 't\nV1 a 0 SIN(0 1 50)\nR1 a b 1\nC1 b 0 1u IC=1\nB2 d 0 I=exp(v(d)+1000*v(a))\nR4 d 0 1\n.tran 1m 20m uic\n' >blows.cir
+run 1 circuit blows.cir --quiet
+err_is '^yoke circuit: blows\.cir: at t = '
+err_lacks "unit '"
+
+# ---- a stop time between two rows is reached, with a note; from .tran, from --stop, below the rows' interval
+sed 's/^\.tran.*/.tran 0.1m 0.95m uic/' rc.cir >odd.cir
+run 0 circuit odd.cir
+err_is '^odd\.cir: note: the stop time 0\.00095 s is no multiple of the step 0\.0001 s: the run goes on to 0\.001 s'
+out_has 'done, 10 steps to t = 0\.001 s'
+near results/odd/results.csv 'v(out)' 0.001 1.2642411 2e-3
+run 0 run odd.cir --out odd --quiet
+rows_are odd/results.csv 11
+run 0 circuit rc.cir --stop 1.05m --out odd --quiet
+err_empty
+rows_are odd/results.csv 2
+# a third of a millisecond has more digits than are written; three of them are still one
+run 0 circuit rc.cir --step 0.333333333333333m --stop 1m --out thirds
+err_lacks 'no multiple'
+
+# ---- the explicit formulation has a method of its own
+run 0 circuit rc.cir --formulation ode --step 10u --out ode
+out_has '^circuit rc: ode, rk4, '
+near ode/results.csv 'v(out)' 0.001 1.2642411 1e-6
+run 0 circuit rc.cir --formulation ode --method euler --out ode --quiet
+file_has ode/summary.json '"method": "euler"'
+
+# ---- remarks on the netlist: at every look at it, in a run only when asked for
+cat >bridge.cir <<'END'
+Bridge
+V1 p n SIN(0 10 50)
+RG n 0 1
+D1 p a dm
+D2 n a dm
+D3 b p dm
+D4 b n dm
+R1 a b 100
+.model dm D(IS=1e-12)
+.tran 0.1m 20m uic
+END
+run 0 circuit bridge.cir
+err_empty
+run 0 circuit bridge.cir -v
+err_is '^bridge\.cir:4: note: only junctions'
+run 0 circuit bridge.cir --verbose --quiet
+err_empty
+run 0 run bridge.cir --out bridge
+err_empty
+run 0 info bridge.cir
+out_has 'note: only junctions'
+run 0 check bridge.cir
+err_is 'note: only junctions'
+
+# ---- one of a thing is not several
+printf 'one\nV1 a 0 1\nR1 a 0 1\n.yoke iterations=1\n.tran 1m 1m uic\n.print tran v(a)\n' >one.cir
+run 0 circuit one.cir
+out_has 'done, 1 step to'
+out_has ' of 1 signal$'
+out_has ', 1 step of 0\.001 s, .* 1 iteration per stage'
+run 0 info one.cir
+out_has ', 1 iteration in every stage'
+
+# ---- factors that exist only at an operating point; a circuit that has none is still described
+printf 't\nV1 a 0 SIN(0 1 50)\nR1 a b {1+v(b)*v(b)}\nC1 b 0 1u\nR2 b 0 {2+v(b)}\n.tran 1m 20m uic\n' >law.cir
+run 0 info law.cir
+out_has '^  solved +[1-9][0-9]* unknowns?, [0-9]+ nonzeros?, [1-9][0-9]* in the factors; not linear'
+run 0 info start.cir
+out_has '^  solved +2 unknowns, 4 nonzeros; not linear'
+out_has '^start\.cir: warning: '
+run 0 info start.cir --json
+out_has '"factors": null'
+
+# ---- numbers with suffixes wherever something is given to a netlist
+cat >filter.cir <<'END'
+Filter
+.param r=1k
+.input u=1 V
+V1 in 0 {u}
+R1 in out {r}
+C1 out 0 1u IC=0
+.output v(out) name=y
+.tran 10u 2m uic
+END
+cat >filter.yaml <<'END'
+yoke: 1
+time: {stop: 2e-3, step: 1e-4}
+units:
+  f: {circuit: filter.cir, with: {r: 2kOhm}, start: {u: 500m}}
+END
+run 0 run filter.yaml --out filter --quiet
+near filter/results.csv f.y 0.002 0.31606028 1e-4
+run 0 run filter.yaml --set units.f.with.r=0.5k --out filter --quiet
+near filter/results.csv f.y 0.001 0.43233236 1e-4
+run 2 run filter.yaml --set units.f.with.r=1k1 --out filter
+err_is '^--set units\.f\.with\.r: error: .*expected a number'
+run 0 export filter.cir --fmi 2 --with r=2.2k -o filter.fmu
+out_has ', 1 input, 1 output, 1 parameter, 1 state, [0-9]+ more variables to read$'
+if command -v unzip >/dev/null; then
+  n_checks=$((n_checks + 1))
+  unzip -p filter.fmu modelDescription.xml | grep -A1 'name="r"' | grep -q 'start="2200"' || fail 'export --with r=2.2k'
+fi
+run 0 export filter.cir --c --step 10u --with r=2k -o c
+out_has '1 state, 1 input, 1 output, step 1e-05 s'
+run 2 export filter.cir --c --step u -o c
+
+# ---- the page of a circuit: its title, its solver, nothing of units and bonds
+run 0 circuit bridge.cir --report --out page --quiet
+file_has page/report.html '"circuit": ?\{'
+file_has page/report.html '"title": ?"Bridge"'
+file_has page/report.html 'content="A circuit, run to 0\.02 s\."'
+
 # ---- bad netlists: bad LINE PATTERN, the netlist on stdin; every command says the same
 bad() {
   cat >bad.cir

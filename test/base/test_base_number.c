@@ -246,6 +246,52 @@ static void integers_format_and_parse(void** state) {
   assert_true(yoke__number_parse_integer("+0012", &value) && value == 12);
 }
 
+// 10u is the double nearest to 1e-5, as if it had been written so
+static void suffixes_are_exponents(void** state) {
+  (void)state;
+  static const struct {
+    const char* text;
+    double x;
+  } good[] = {{"10u", 10e-6},
+              {"47n", 47e-9},
+              {"4.7uF", 4.7e-6},
+              {"1meg", 1e6},
+              {"1MEGOhm", 1e6},
+              {"3M", 3e-3},
+              {"2T", 2e12},
+              {"-0.3G", -0.3e9},
+              {"5V", 5},
+              {"1e-3", 1e-3},
+              {"7p", 7e-12},
+              {"1f", 1e-15},
+              {"2A", 2},
+              {"3\xc2\xb5"
+               "F",
+               3e-6},
+              {"+4.7k", 4700},
+              {"2.5kOhm", 2500},
+              {"0m", 0},
+              {"12", 12}};
+  static const char* const bad[] = {"",    "u",   "k1",  "1k1",    "1 k", " 1k",
+                                    "1k ", "inf", "nan", "1e308t", "ten"};
+  for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+    double value = 42;
+    if (!yoke__number_parse_suffix(good[i].text, &value) || to_bits(value) != to_bits(good[i].x)) {
+      fail_msg("'%s' was read as %.17g, not %.17g", good[i].text, value, good[i].x);
+    }
+  }
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    double value = 42;
+    if (yoke__number_parse_suffix(bad[i], &value) || value != 42) {
+      fail_msg("'%s' was read as %.17g", bad[i], value);
+    }
+  }
+  // with an exponent of its own the factor is multiplied: one rounding more
+  double value = 0;
+  assert_true(yoke__number_parse_suffix("1e-3n", &value) && fabs(value / 1e-12 - 1) < 1e-15);
+  assert_true(yoke__number_parse_suffix("2mil", &value) && fabs(value / 50.8e-6 - 1) < 1e-15);
+}
+
 static void parser_is_strict(void** state) {
   (void)state;
   static const char* const bad[] = {"",
@@ -464,6 +510,7 @@ int main(void) {
       cmocka_unit_test(edges_round_trip_and_are_shortest),
       cmocka_unit_test(text_has_the_promised_form),
       cmocka_unit_test(integers_format_and_parse),
+      cmocka_unit_test(suffixes_are_exponents),
       cmocka_unit_test(parser_is_strict),
       cmocka_unit_test(random_texts_are_correctly_rounded),
       cmocka_unit_test(halfway_texts_are_correctly_rounded),

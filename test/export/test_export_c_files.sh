@@ -123,7 +123,7 @@ check "$([ $? -eq 1 ]; echo $?)" "another parameter gives the same model"
 run 2 export param.cir --c --with c_cor=3; err_has "no parameter 'c_cor'"
 run 2 export param.cir --c --with c_core=much; err_has "expected a number"
 run 0 export "$source_dir/scenarios/circuits/rlc.cir" --c -o scen
-out_has "2 states, 1 inputs, 2 outputs"
+out_has "2 states, 1 input, 2 outputs"
 
 # ---- refused
 printf 'd\nV1 a 0 1\nR1 a b 1\nD1 b 0 x\n.model x D\n.tran 1m 1\n.end\n' >diode.cir

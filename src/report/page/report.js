@@ -10,6 +10,7 @@
   const data = JSON.parse(document.getElementById("data").textContent);
   const series = JSON.parse(document.getElementById("series").textContent);
   const main = document.getElementById("main");
+  const circuit = data.circuit || null; // a netlist on its own: no units, no bonds
 
   // ------------------------------------------------------------------------------------------------------------
   // 1 helpers
@@ -884,6 +885,24 @@
     return host;
   }
 
+  // a netlist on its own: its solver in the place of units and bonds
+  function addCircuit() {
+    const line = (name, value) => el("tr", {}, el("th", { text: name }), el("td", { text: value }));
+    const many = (n, word) => grouped(n) + " " + word + (n === 1 ? "" : "s");
+    const matrix = circuit.is_constant ? "linear, one matrix for the whole run" : circuit.is_linear ? "linear, the matrix changes" : "not linear";
+    const perStage = circuit.n_stages > 0 ? circuit.n_iterations / circuit.n_stages : 0;
+    const rows = [
+      line("solver", `formulation ${circuit.formulation}, method ${circuit.method}`),
+      line("steps", `${grouped(circuit.n_steps)} of ${seconds(circuit.step)}`),
+      line("equations", `${many(circuit.n, "unknown")}, ${many(circuit.n_states, "state")}; ${matrix}`),
+      line("solved", `${many(circuit.n_solved, "unknown")}, ${many(circuit.n_factors, "number")} in the factors, ${grouped(circuit.n_bytes / 1024)} kB`),
+      circuit.max_iterations > 0 && line("iterations", `${digits(perStage, 3)} per stage, at most ${grouped(circuit.max_iterations)}` + (circuit.fixed_iterations > 0 ? "; a fixed number" : "")),
+      circuit.n_unconverged > 0 && line("not converged", `${many(circuit.n_unconverged, "stage")} of ${grouped(circuit.n_stages)}`),
+      line("matrix", many(circuit.n_refactors, "refactorisation") + (circuit.n_repivots > 0 ? `, pivots chosen anew ${grouped(circuit.n_repivots)} times` : "")),
+      circuit.n_switchings > 0 && line("switches", many(circuit.n_switchings, "switching"))];
+    section("circuit", "Circuit", el("div", { class: "panel" }, el("table", { class: "settings" }, el("tbody", {}, ...rows.filter((one) => one)))));
+  }
+
   // ------------------------------------------------------------------------------------------------------------
   // 5 bonds
 
@@ -1037,7 +1056,10 @@
   const MAX_LINES = 24, MAX_LISTED = 600;
   const chosen = new Set();
 
+  // of a circuit by dimension: names of subcircuits have dots, too
+  const QUANTITIES = { V: "voltages", A: "currents", K: "temperatures", W: "powers and heat flows" };
   function groupOf(signal) {
+    if (circuit) return QUANTITIES[signal.dim] || "others";
     const parts = signal.name.split(".");
     return parts[0] === "bond" && parts.length > 2 ? "bond " + parts.slice(1, -1).join(".") : parts[0];
   }
@@ -1048,19 +1070,21 @@
     for (const signal of signals) {
       if (!chosen.has(signal)) continue;
       const key = (signal.is_step ? "step " : "") + signal.dim + (signal.items ? signal.name : "");
-      if (!panes.has(key)) panes.set(key, { title: dimension(signal.dim) ? "[" + dimension(signal.dim) + "]" : signal.is_step ? "state" : "no dimension", lines: [], height: 170 });
+      if (!panes.has(key)) panes.set(key, { title: dimension(signal.dim) ? (circuit ? groupOf(signal) + " " : "") + "[" + dimension(signal.dim) + "]" : signal.is_step ? "state" : "no dimension", lines: [], height: 170 });
       const pane = panes.get(key);
       pane.lines.push({ signal, name: signal.name, colour: pane.lines.length, dash: pane.lines.length >= 8 });
     }
     return [...panes.values()];
   }
 
+  // one of each unit; of a circuit four of each dimension
   function firstChoice() {
-    const seen = new Set();
+    const most = circuit ? 4 : 1, seen = new Map();
     for (const signal of signals) {
       const isPlain = !signal.name.startsWith("bond.") && signal.max > signal.min;
-      if (isPlain && !seen.has(groupOf(signal)) && chosen.size < 4) {
-        seen.add(groupOf(signal));
+      const n = seen.get(groupOf(signal)) || 0;
+      if (isPlain && n < most && chosen.size < 4 * most) {
+        seen.set(groupOf(signal), n + 1);
         chosen.add(signal);
       }
     }
@@ -1088,7 +1112,7 @@
         redraw();
       } });
       box.checked = chosen.has(signal);
-      const name = signal.name.slice(signal.name.indexOf(".") + 1);
+      const name = circuit ? signal.name : signal.name.slice(signal.name.indexOf(".") + 1);
       const range = signal.min === undefined ? "no value" : signal.min === signal.max ? "= " + digits(signal.min, 4) : dimension(signal.dim);
       return el("label", { "data-signal": signal.name, title: `${signal.name}: ${digits(signal.min, 6)} to ${digits(signal.max, 6)} ${dimension(signal.dim)}${signal.n_bad ? ", " + signal.n_bad + " values missing" : ""}` },
         box, el("span", { text: groupOf(signal).startsWith("bond ") ? signal.name.split(".").pop() : name }), el("small", { text: range }));
@@ -1096,6 +1120,10 @@
     function showList() {
       const words = search.value.toLowerCase().split(/\s+/).filter((word) => word !== "");
       const matching = signals.filter((signal) => words.every((word) => signal.name.toLowerCase().includes(word)));
+      if (circuit) {
+        const rank = [...new Set(signals.map(groupOf))];
+        matching.sort((a, b) => rank.indexOf(groupOf(a)) - rank.indexOf(groupOf(b)));
+      }
       list.textContent = "";
       let group = null;
       for (const signal of matching.slice(0, MAX_LISTED)) {
@@ -1170,7 +1198,7 @@
     rows.push(line("rows recorded", grouped(run.n_rows)), line("rows lost", grouped(run.n_lost)), line("waits for the writer", grouped(run.n_waits)));
     if (run.iterations !== undefined) rows.push(line("iterations per step", digits(run.iterations, 3)), line("most iterations", run.iterations_most), line("not converged", grouped(run.n_not_converged)));
     section("timing", "Step times", el("div", { class: "panel two" },
-      h.classes.length > 0 ? el("div", {}, histogram(), el("p", { class: "hint", text: "Wall-clock time of a macro step of " + seconds(data.step) + "; both axes are logarithmic." })) : el("p", { class: "muted", text: "No step was timed." }),
+      h.classes.length > 0 ? el("div", {}, histogram(), el("p", { class: "hint", text: (circuit ? "Wall-clock time from row to row, " : "Wall-clock time of a macro step of ") + seconds(data.step) + "; both axes are logarithmic." })) : el("p", { class: "muted", text: "No step was timed." }),
       el("table", {}, el("tbody", {}, ...rows))));
   }
 
@@ -1202,13 +1230,13 @@
     const conventions = [...new Set(data.bonds.map((bond) => bond.convention))];
     const residual = { "samples": "samples: dP = B\u2096\u00b7A\u2096\u208a\u2081 \u2212 B\u2096\u208a\u2081\u00b7A\u2096 of action B and rate A at exchange points", "partner held": "partner held: action rebuilt by a law with the partner's old and new samples" };
     const table = el("table", { class: "settings" }, el("tbody", {}, ...[
-      line("system file", data.file), line("command", data.command), line("scheme", data.scheme),
-      line("exchange", data.exchange === "fresh" ? "fresh: feedthrough outputs are read again with the new inputs" : "stale: outputs as returned by the last step"),
-      line("step", seconds(data.step) + ", tick " + seconds(data.tick)), line("threads", String(data.threads)),
+      line(circuit ? "netlist" : "system file", data.file), line("command", data.command), !circuit && line("scheme", data.scheme),
+      !circuit && line("exchange", data.exchange === "fresh" ? "fresh: feedthrough outputs are read again with the new inputs" : "stale: outputs as returned by the last step"),
+      circuit ? line("rows every", seconds(data.step)) : line("step", seconds(data.step) + ", tick " + seconds(data.tick)), !circuit && line("threads", String(data.threads)),
       line("residuals", conventions.map((name) => residual[name] || name).join("; ")), line("Yoke", data.versions.yoke + ", commit " + data.versions.commit), line("build", data.versions.build)].filter((one) => one)));
     section("settings", "Settings", el("div", { class: "panel" }, table,
-      data.settings !== "" ? el("details", { id: "file" }, el("summary", { text: "System file" }), el("pre", { text: data.settings }))
-        : data.settings_size > 0 && el("p", { class: "hint", text: `The system file has ${grouped(data.settings_size)} characters and is not repeated here.` })));
+      data.settings !== "" ? el("details", { id: "file" }, el("summary", { text: circuit ? "Netlist" : "System file" }), el("pre", { text: data.settings }))
+        : data.settings_size > 0 && el("p", { class: "hint", text: `The ${circuit ? "netlist" : "system file"} has ${grouped(data.settings_size)} characters and is not repeated here.` })));
   }
 
   function addOverview() {
@@ -1216,12 +1244,14 @@
     const kind = run.is_failed ? "wrong" : kindOf(data.verdict);
     const title = run.is_failed ? "failed" : data.verdict;
     const fact = (name, value, small) => el("div", {}, el("dt", { text: name }), el("dd", {}, value, small && el("small", { text: " " + small })));
-    document.title = data.name + ": " + title;
-    main.append(el("h1", { text: data.name }),
-      el("div", { class: "banner v-" + kind, id: "verdict" }, icon(kind, 34), el("div", {}, el("b", { text: title }), el("span", { text: sentence(data.sentence) }))),
+    const columns = signals.length + series.skipped.length;
+    const banner = () => el("div", { class: "banner v-" + kind, id: "verdict" }, icon(kind, 34), el("div", {}, el("b", { text: title }), el("span", { text: sentence(data.sentence) })));
+    document.title = data.name + ": " + (circuit && !run.is_failed ? run.status : title);
+    main.append(el("h1", { text: (circuit && circuit.title) || data.name }), circuit && circuit.title ? el("p", { class: "muted", text: data.name }) : "",
+      circuit && !run.is_failed ? "" : banner(),
       el("dl", { class: "facts" }, fact("status", run.status), fact("time reached", digits(run.t_reached, 6) + " s", "of " + digits(run.t_stop, 6) + " s"),
-        fact("steps", grouped(run.n_steps), "of " + seconds(data.step)), fact("took", seconds(run.wall_s)),
-        fact("real-time factor", digits(run.real_time_factor, 3) + "\u00d7"), fact("recorded", grouped(run.n_rows), "rows of " + grouped(signals.length + series.skipped.length)),
+        fact("steps", grouped(circuit ? circuit.n_steps : run.n_steps), "of " + seconds(circuit ? circuit.step : data.step)), fact("took", seconds(run.wall_s)),
+        fact("real-time factor", digits(run.real_time_factor, 3) + "\u00d7"), fact("recorded", grouped(run.n_rows), "rows of " + grouped(columns) + (columns === 1 ? " signal" : " signals")),
         fact("Yoke", data.versions.yoke, data.versions.commit)),
       !run.is_failed && run.message ? el("p", { class: "muted", text: run.message }) : "");
   }
@@ -1273,9 +1303,10 @@
   addTheme();
   applyTheme();
   addOverview();
-  const graph = addSystem();
-  addBonds();
+  const graph = circuit ? null : addSystem();
+  if (!circuit) addBonds();
   addSignals();
+  if (circuit) addCircuit();
   addAlarms();
   addTiming();
   addSettings();
