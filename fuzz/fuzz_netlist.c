@@ -78,6 +78,9 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     use_elements(network);
     use_probes(network, network->saves, network->n_saves);
     use_probes(network, network->outputs, network->n_outputs);
+    for (uint32_t i = 0; i < network->n_parameters; i++) {
+      require(network->parameters[i].name[0] != '\0' && network->parameters[i].text[0] != '\0');
+    }
     for (uint32_t i = 0; i < network->n_nodes; i++) {
       use_law(network, network->nodes[i].fixed.law);
     }

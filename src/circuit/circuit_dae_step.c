@@ -13,6 +13,7 @@
 #include "base/base_check.h"
 #include "base/base_os.h"
 #include "circuit/circuit_dae.h"
+#include "circuit/circuit_guard.h"
 
 #define HOPELESS 1e-3  // an update above it after all iterations is a failure
 // of the equations, in V and A: the round-off floor of small steps (specification 4.4)
@@ -219,14 +220,17 @@ static void finish_rates(yoke_dae* self, const yoke_method_stage* last) {
   }
 }
 
-yoke_status yoke__dae_step(void* memory) {
-  yoke_dae* self = memory;
+static void gather_charges(yoke_dae* self, const yoke_method_stage* stage) {
+  const double* past[YOKE_METHOD_MAX_HISTORY];
+  for (uint32_t j = 0; j < YOKE_METHOD_MAX_HISTORY; j++) {
+    past[j] = self->x[j];
+  }
+  yoke__equations_gather_charges(self->core->equations, stage, past);
+}
+
+static yoke_status do_stages(yoke_dae* self, const yoke_method_step* step) {
   yoke_circuit_core* core = self->core;
-  const yoke_method_step* step =
-      core->k < core->plan.n_first ? &core->plan.first : &core->plan.regular;
   const double t = yoke__core_time(core);
-  begin_cost(self);
-  memcpy(self->next, self->x[0], self->n * sizeof(double));
   for (uint32_t s = 0; s < step->n_stages; s++) {
     const yoke_method_stage* stage = &step->stages[s];
     const bool is_last = s + 1 == step->n_stages;
@@ -234,12 +238,42 @@ yoke_status yoke__dae_step(void* memory) {
     yoke__signals_update(core->signals, is_last ? core->t0 + (double)(core->k + 1) * core->h
                                                 : t + stage->theta * core->h);
     gather_history(self, stage);
+    gather_charges(self, stage);
     add_cost(self, YOKE_COST_UPDATE);
     YOKE_TRY(solve_stage(self, stage));
     for (uint32_t i = 0; !is_last && i < self->n; i++) {
       self->rate[s + 1][i] = stage->a0 * self->next[i] + self->c[i];
     }
+    yoke__equations_note_charges(core->equations, s + 1, self->next);
   }
+  return YOKE_OK;
+}
+
+// A step that failed where a law has no value says so.
+static void blame_law(yoke_dae* self) {
+  yoke_circuit_core* core = self->core;
+  double value = 0.0;
+  const uint32_t e = yoke__equations_find_undefined(core->equations, self->next, &value);
+  if (e != YOKE_NO_INDEX) {
+    yoke__guard_explain(&core->network->elements[e], false, value, core->signals->t, core->reason,
+                        sizeof core->reason);
+  }
+}
+
+yoke_status yoke__dae_step(void* memory) {
+  yoke_dae* self = memory;
+  yoke_circuit_core* core = self->core;
+  const yoke_method_step* step =
+      core->k < core->plan.n_first ? &core->plan.first : &core->plan.regular;
+  begin_cost(self);
+  memcpy(self->next, self->x[0], self->n * sizeof(double));
+  yoke__equations_begin_charges(core->equations, self->x[0]);
+  const yoke_status status = do_stages(self, step);
+  yoke__equations_end_charges(core->equations);
+  if (status == YOKE_SINGULAR) {
+    blame_law(self);
+  }
+  YOKE_TRY(status);
   const yoke_method_stage* last = &step->stages[step->n_stages - 1];
   finish_rates(self, last);
   self->last_a0 = last->a0;

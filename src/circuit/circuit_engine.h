@@ -44,6 +44,9 @@ typedef struct yoke_circuit_engine {
   // Switch states have changed or a switch model's value has; called between steps only.
   yoke_status (*switched)(void* self);
   yoke_status (*refresh)(void* self);
+  // The value of an element whose law depends on voltages or currents, as the last iteration had it; NULL: the front
+  // evaluates the law at the solution.
+  double (*law_value)(const void* self, uint32_t element);
   double (*voltage)(const void* self, uint32_t node);
   double (*current)(const void* self, uint32_t element);
   double (*voltage_rate)(const void* self, uint32_t node);

@@ -195,9 +195,35 @@ static void evaluate_linear(const yoke_equations* self, uint32_t e, const point*
   }
 }
 
+// I - i(v) - q' with i and q continued as their tangents from the limited voltage.
+static void evaluate_charge_stage(const yoke_equations* self, uint32_t e, const point* at) {
+  const yoke_stamp* stamp = &self->stamps[e];
+  const double v = at->x[stamp->a] - at->x[stamp->b];
+  const double v_at = at->v_limited != NULL ? at->v_limited[e] : v;
+  double i = 0.0;
+  double g = 0.0;
+  double C = 0.0;
+  yoke__junction_evaluate(&stamp->junction, v_at, &i, &g);
+  const double q = yoke__junction_charge(stamp->charge, v_at, &C);
+  const double conductance = g + at->a0 * C;
+  if (at->f != NULL) {
+    at->f[stamp->row] =
+        at->x[stamp->i] - i - at->a0 * q - self->charge_c[stamp->index] - conductance * (v - v_at);
+  }
+  if (at->J != NULL) {
+    at->J[stamp->slot_a] -= conductance;
+    at->J[stamp->slot_b] += conductance;
+    at->J[stamp->slot_i] += 1.0;
+  }
+}
+
 // I - i(v) - C(v) v' with i and C continued as their tangents from the limited voltage.
 static void evaluate_junction(const yoke_equations* self, uint32_t e, const point* at) {
   const yoke_stamp* stamp = &self->stamps[e];
+  if (self->is_charge_stage && stamp->charge != NULL) {
+    evaluate_charge_stage(self, e, at);
+    return;
+  }
   const double v = at->x[stamp->a] - at->x[stamp->b];
   const double v_at = at->v_limited != NULL ? at->v_limited[e] : v;
   double i = 0.0;
@@ -307,6 +333,19 @@ void yoke__equations_evaluate(yoke_equations* self, const double x[], double a0,
     at.J = self->stamps[e].is_varying ? J : NULL;
     evaluate_stamp(self, e, &at);
   }
+}
+
+uint32_t yoke__equations_find_undefined(const yoke_equations* self, const double x[],
+                                        double* value) {
+  for (uint32_t e = 0; e < self->network->n_elements; e++) {
+    if (self->stamps[e].law != NULL) {
+      *value = yoke__stamp_value(self, &self->stamps[e], e, x, NULL);
+      if (!isfinite(*value)) {
+        return e;
+      }
+    }
+  }
+  return YOKE_NO_INDEX;
 }
 
 bool yoke__equations_limit(const yoke_equations* self, const double x[], double v_limited[]) {

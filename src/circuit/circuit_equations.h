@@ -8,7 +8,7 @@
 // A]. Every element keeps slots into the values; evaluation writes through them. Rows: fixed nodes,
 // elements that are not C or L in their order, Kirchhoff's current law of nodes that are not fixed,
 // then capacitors and inductors in their order (and junctions that hold a charge, I - i(v) - C(v)
-// v' = 0).
+// v' = 0, or I - i(v) - q' = 0 within a step).
 #ifndef YOKE_CIRCUIT_EQUATIONS_H
 #define YOKE_CIRCUIT_EQUATIONS_H
 
@@ -37,6 +37,24 @@ bool yoke__equations_has_junctions(const yoke_equations* self);
 // evaluate at x.
 void yoke__equations_evaluate(yoke_equations* self, const double x[], double a0, const double c[],
                               const double v_limited[], double f[], double J[]);
+// ---- circuit_equations_charge.c: the charge of junctions as state, for the stages of a step.
+// Between begin and end the rows of junctions are I - i(v) - q' with q' = a0 q(v) + c, where c comes
+// from the charges at the past values x[0] (newest), x[1], ... and from the rates of the step's
+// stages. Without it, and for everything that knows v' rather than a formula, they have C(v) v'.
+struct yoke_method_stage;
+// A step from x_k: its rate is that of stage 0.
+void yoke__equations_begin_charges(yoke_equations* self, const double x[]);
+void yoke__equations_gather_charges(yoke_equations* self, const struct yoke_method_stage* stage,
+                                    const double* const x[]);
+// Keeps the rates at the solution x of stage s = 1, 2, ... for later stages.
+void yoke__equations_note_charges(yoke_equations* self, uint32_t s, const double x[]);
+void yoke__equations_end_charges(yoke_equations* self);
+
+// An element whose law of voltages or currents is not finite at x, and its value; YOKE_NO_INDEX if
+// there is none.
+uint32_t yoke__equations_find_undefined(const yoke_equations* self, const double x[],
+                                        double* value);
+
 // Moves v_limited towards the voltages at x as far as Newton's method may go; true if one was held
 // back.
 bool yoke__equations_limit(const yoke_equations* self, const double x[], double v_limited[]);

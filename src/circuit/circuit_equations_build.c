@@ -113,7 +113,9 @@ static yoke_status describe_element(yoke_equations* self, uint32_t e, double gmi
   if (stamp->kind == YOKE_STAMP_JUNCTION) {
     const yoke_junction_model* model = element->junction;
     yoke__junction_init(&stamp->junction, model, gmin);
-    stamp->charge = model->cjo > 0.0 || model->tt > 0.0 ? model : NULL;
+    stamp->charge = yoke__junction_holds_charge(model) ? model : NULL;
+    self->has_charges |= stamp->charge != NULL;
+    stamp->index = self->n_junctions;
     self->junctions[self->n_junctions++] = e;
   }
   stamp->switching = element->switching;
@@ -501,6 +503,7 @@ yoke_status yoke__equations_build(yoke_equations* self, double gmin, yoke_arena*
     YOKE_TRY(describe_element(self, e, gmin, arena));
   }
   YOKE_TRY(list_couplings(self, arena));
+  YOKE_TRY(yoke__equations_take_charges(self, arena));
   number_rows(self);
   return make_patterns(self, arena);
 }

@@ -38,6 +38,7 @@ typedef struct yoke_stamp {
   uint32_t n_couplings;
   yoke_junction junction;
   const yoke_junction_model* charge;  // NULL: the junction holds none
+  uint32_t index;                     // of a junction: among all of them
   const yoke_switch_model* switching;
 } yoke_stamp;
 
@@ -61,10 +62,18 @@ struct yoke_equations {
   bool has_base;
   double *xdot, *work_J;  // work: n, nnz
   bool is_linear, is_constant;
+  // charges of junctions in the stages of a step (circuit_equations_charge.c); index: junction
+  bool has_charges;      // there are junctions that hold one
+  bool is_charge_stage;  // q' = a0 q + charge_c instead of C(v) v'
+  double* charge_c;
+  double* charge_rate;  // YOKE_METHOD_MAX_STAGES + 1 rows
 };
 
 // ---- circuit_equations_build.c: rows, columns, patterns and slots
 yoke_status yoke__equations_build(yoke_equations* self, double gmin, yoke_arena* arena);
+
+// ---- circuit_equations_charge.c
+yoke_status yoke__equations_take_charges(yoke_equations* self, yoke_arena* arena);
 
 // The value of an element and, for a law of voltages or currents, its gradient by law->live.
 double yoke__stamp_value(const yoke_equations* self, const yoke_stamp* stamp, uint32_t element,

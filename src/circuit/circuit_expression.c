@@ -105,6 +105,8 @@ static double apply_unary(yoke_operation_code code, double a) {
     return floor(a);
   case YOKE_OP_CEIL:
     return ceil(a);
+  case YOKE_OP_ROUND:
+    return rint(a);
   default:
     return (double)NAN;
   }
@@ -185,7 +187,7 @@ static double unary_slope(yoke_operation_code code, double a, double y) {
   case YOKE_OP_TANH:
     return 1.0 - y * y;
   default:
-    return 0.0;  // not, sign, floor, ceil
+    return 0.0;  // not, sign, floor, ceil, round
   }
 }
 

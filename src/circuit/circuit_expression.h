@@ -64,6 +64,7 @@ typedef enum yoke_operation_code {
   YOKE_OP_TANH,
   YOKE_OP_FLOOR,
   YOKE_OP_CEIL,
+  YOKE_OP_ROUND,  // to the nearest whole number, halves to the even one
   YOKE_OP_KEEP,   // copy the top of the stack to place `index`
   YOKE_OP_AGAIN,  // push what was kept in place `index`
 } yoke_operation_code;

@@ -2,8 +2,8 @@
 // so that the language knows nothing of netlists. Constants are folded on the way; what is equal is
 // computed once.
 //
-//   parse (circuit_expression_parse.c) -> graph (circuit_expression_graph.c) -> operations
-//   (circuit_expression_emit.c)
+//   parse (circuit_expression_parse.c, names and numbers: _text.c, built-in functions: _function.c)
+//   -> graph (circuit_expression_graph.c) -> operations (circuit_expression_emit.c)
 #ifndef YOKE_CIRCUIT_EXPRESSION_COMPILE_H
 #define YOKE_CIRCUIT_EXPRESSION_COMPILE_H
 
@@ -99,13 +99,6 @@ yoke_status yoke__expression_compile(yoke_compiler* compiler, yoke_span text,
                                      const yoke_expression_scope* scope,
                                      const yoke_expression_wrap* wrap, yoke_compiled* out);
 
-// A number as SPICE writes it ("10uF", "2.2MEG", "1e3"): returns the first character behind it, its
-// letters included, or NULL if there is none or it is too large. The text need not end with NUL.
-const char* yoke__spice_number(const char* at, const char* end, double* out);
-// The scale at the start of [at, end): "meg", "k", "u", ...; 1 if there is none. *next is behind
-// it.
-double yoke__spice_scale(const char* at, const char* end, const char** next);
-
 bool yoke__span_is(yoke_span span, const char* lower_case_text);
 bool yoke__span_equals(yoke_span a, yoke_span b);  // case ignored
 static inline char yoke__lower(char c) {
@@ -116,6 +109,19 @@ bool yoke__is_name_start(char c);
 bool yoke__is_name_part(char c);
 
 // ---- between the parts of the compiler
+
+#define YOKE_BUILTIN_MAX_ARGS 64
+
+// A function that needs no `.func` (circuit_expression_function.c).
+typedef struct yoke_builtin yoke_builtin;
+const yoke_builtin* yoke__builtin_find(yoke_span name);  // NULL: there is none of this name
+// True, with a text, for functions of SPICE that are known and not supported.
+bool yoke__builtin_is_refused(const yoke_builtin* function, char* text, size_t size);
+bool yoke__builtin_constant(yoke_span name, double* out);
+// The node of a call; false, with a text, if the number of arguments is wrong: then args, which has
+// at most YOKE_BUILTIN_MAX_ARGS, is not read.
+bool yoke__builtin_make(yoke_compiler* compiler, const yoke_builtin* function,
+                        const uint32_t args[], size_t n, uint32_t* out, char* text, size_t size);
 
 #define YOKE_GRAPH_MAX_NODES 20000u
 

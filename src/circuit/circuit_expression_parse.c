@@ -12,7 +12,6 @@
 // An operator-precedence parser with its own stacks instead of recursion. A call of a user's
 // function pushes its body as a further input whose names are the arguments, so that text is never
 // copied; nesting and work are bounded.
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,40 +22,6 @@
 #define MAX_ENTRIES 4000   // open brackets and operators
 #define MAX_INPUTS  32     // user functions within each other
 #define MAX_TOKENS  50000  // of one expression, function bodies included
-#define MAX_ARGS    64
-#define MIL         25.4e-6  // a thousandth of an inch [m]
-
-// ---- texts
-
-bool yoke__span_is(yoke_span span, const char* text) {
-  for (size_t i = 0; i < span.n; i++) {
-    if (text[i] == '\0' || yoke__lower(span.text[i]) != text[i]) {
-      return false;
-    }
-  }
-  return text[span.n] == '\0';
-}
-
-bool yoke__span_equals(yoke_span a, yoke_span b) {
-  if (a.n != b.n) {
-    return false;
-  }
-  for (size_t i = 0; i < a.n; i++) {
-    if (yoke__lower(a.text[i]) != yoke__lower(b.text[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-bool yoke__is_name_start(char c) {
-  const char l = yoke__lower(c);
-  return (l >= 'a' && l <= 'z') || c == '_' || (unsigned char)c >= 0x80;
-}
-
-bool yoke__is_name_part(char c) {
-  return yoke__is_name_start(c) || (c >= '0' && c <= '9') || c == '.' || c == '#' || c == '$';
-}
 
 static bool is_digit(char c) {
   return c >= '0' && c <= '9';
@@ -65,140 +30,6 @@ static bool is_digit(char c) {
 static bool is_blank(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
-
-double yoke__spice_scale(const char* at, const char* end, const char** next) {
-  const yoke_span three = {at, end - at >= 3 ? 3 : 0}, two = {at, end - at >= 2 ? 2 : 0};
-  *next = at + 3;
-  if (yoke__span_is(three, "meg")) {
-    return 1e6;
-  }
-  if (yoke__span_is(three, "mil")) {
-    return MIL;
-  }
-
-  // the sign of micro, in UTF-8: U+00B5 and U+03BC
-  *next = at + 2;
-  if (two.n == 2 && (memcmp(at, "\xc2\xb5", 2) == 0 || memcmp(at, "\xce\xbc", 2) == 0)) {
-    return 1e-6;
-  }
-  static const char letters[] = "tgkmunpf";
-  static const double scales[] = {1e12, 1e9, 1e3, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15};
-  const char* found = at < end && *at != '\0' ? strchr(letters, yoke__lower(*at)) : NULL;
-  *next = found != NULL ? at + 1 : at;
-  return found != NULL ? scales[found - letters] : 1.0;
-}
-
-const char* yoke__spice_number(const char* at, const char* end, double* out) {
-  const char* first = at < end && (*at == '+' || *at == '-') ? at + 1 : at;
-  if (first >= end || !(is_digit(*first) || (*first == '.' && end - first > 1))) {
-    return NULL;
-  }
-  if (*at == '+') {
-    at++;
-  }
-  const char* next = yoke__number_scan(at, end, out);
-  if (next == NULL) {
-    return NULL;
-  }
-
-  // powers of ten are exact, their reciprocals are not: 10u is the double next to 1e-5
-  const double scale = yoke__spice_scale(next, end, &next);
-  *out = scale >= 1.0 || scale == MIL ? *out * scale : *out / round(1.0 / scale);
-  while (next < end && (yoke__is_name_start(*next) && *next != '_')) {
-    next++;
-  }
-  return yoke__is_finite(*out) ? next : NULL;
-}
-
-// ---- built-in functions and constants
-
-typedef enum special {
-  PLAIN,  // the operation itself
-  FUNCTION_PWR,
-  FUNCTION_INT,
-  FUNCTION_ROUND,
-  FUNCTION_STEP,
-  FUNCTION_RAMP,
-  FUNCTION_UNIT,
-  FUNCTION_LIMIT,
-  FUNCTION_SELECT,
-  FUNCTION_ASINH,
-  FUNCTION_ACOSH,
-  FUNCTION_ATANH,
-  FUNCTION_TABLE,
-  REFUSED,
-} special;
-
-typedef struct builtin {
-  const char* name;
-  size_t min_args, max_args;
-  special special;
-  yoke_operation_code code;
-} builtin;
-
-static const builtin builtins[] = {
-    {"sqrt", 1, 1, PLAIN, YOKE_OP_SQRT},
-    {"exp", 1, 1, PLAIN, YOKE_OP_EXP},
-    {"ln", 1, 1, PLAIN, YOKE_OP_LOG},
-    {"log", 1, 1, PLAIN, YOKE_OP_LOG},
-    {"log10", 1, 1, PLAIN, YOKE_OP_LOG10},
-    {"abs", 1, 1, PLAIN, YOKE_OP_ABS},
-    {"sgn", 1, 1, PLAIN, YOKE_OP_SIGN},
-    {"min", 2, MAX_ARGS, PLAIN, YOKE_OP_MIN},
-    {"max", 2, MAX_ARGS, PLAIN, YOKE_OP_MAX},
-    {"pow", 2, 2, PLAIN, YOKE_OP_POW},
-    {"sin", 1, 1, PLAIN, YOKE_OP_SIN},
-    {"cos", 1, 1, PLAIN, YOKE_OP_COS},
-    {"tan", 1, 1, PLAIN, YOKE_OP_TAN},
-    {"asin", 1, 1, PLAIN, YOKE_OP_ASIN},
-    {"acos", 1, 1, PLAIN, YOKE_OP_ACOS},
-    {"atan", 1, 1, PLAIN, YOKE_OP_ATAN},
-    {"arcsin", 1, 1, PLAIN, YOKE_OP_ASIN},
-    {"arccos", 1, 1, PLAIN, YOKE_OP_ACOS},
-    {"arctan", 1, 1, PLAIN, YOKE_OP_ATAN},
-    {"atan2", 2, 2, PLAIN, YOKE_OP_ATAN2},
-    {"sinh", 1, 1, PLAIN, YOKE_OP_SINH},
-    {"cosh", 1, 1, PLAIN, YOKE_OP_COSH},
-    {"tanh", 1, 1, PLAIN, YOKE_OP_TANH},
-    {"floor", 1, 1, PLAIN, YOKE_OP_FLOOR},
-    {"ceil", 1, 1, PLAIN, YOKE_OP_CEIL},
-    {"pwr", 2, 2, FUNCTION_PWR, YOKE_OP_POW},
-    {"int", 1, 1, FUNCTION_INT, YOKE_OP_FLOOR},
-    {"nint", 1, 1, FUNCTION_ROUND, YOKE_OP_FLOOR},
-    {"u", 1, 1, FUNCTION_STEP, YOKE_OP_SELECT},
-    {"uramp", 1, 1, FUNCTION_RAMP, YOKE_OP_MAX},
-    {"u2", 1, 1, FUNCTION_UNIT, YOKE_OP_MIN},
-    {"limit", 3, 3, FUNCTION_LIMIT, YOKE_OP_MIN},
-    {"if", 3, 3, FUNCTION_SELECT, YOKE_OP_SELECT},
-    {"ternary_fcn", 3, 3, FUNCTION_SELECT, YOKE_OP_SELECT},
-    {"asinh", 1, 1, FUNCTION_ASINH, YOKE_OP_LOG},
-    {"acosh", 1, 1, FUNCTION_ACOSH, YOKE_OP_LOG},
-    {"atanh", 1, 1, FUNCTION_ATANH, YOKE_OP_LOG},
-    {"pwl", 3, MAX_ARGS, FUNCTION_TABLE, YOKE_OP_SELECT},
-    {"table", 3, MAX_ARGS, FUNCTION_TABLE, YOKE_OP_SELECT},
-    {"ddt", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-    {"idt", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-    {"sdt", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-    {"delay", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-    {"gauss", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-    {"agauss", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-    {"unif", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-    {"aunif", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-    {"limits", 1, MAX_ARGS, REFUSED, YOKE_OP_NUMBER},
-};
-
-static const struct {
-  const char* name;
-  double value;
-} constants[] = {
-    {"pi", 3.14159265358979323846},
-    {"e", 2.71828182845904523536},
-    {"boltz", 1.380649e-23},
-    {"echarge", 1.602176634e-19},
-    {"kelvin", -273.15},
-    {"yes", 1.0},
-    {"no", 0.0},
-};
 
 // ---- the machine
 
@@ -217,7 +48,7 @@ typedef struct yoke_parse_entry {
   entry_kind kind;
   yoke_operation_code code;
   int precedence;
-  const builtin* function;
+  const yoke_builtin* function;
   const yoke_user_function* user;
   size_t n_args;
 } yoke_parse_entry;
@@ -351,104 +182,19 @@ static uint32_t number(parser* p, double value) {
   return yoke__graph_number(p->compiler, value);
 }
 
-// Linear between points (x, y) given as arguments, constant outside.
-static uint32_t make_table(parser* p, const uint32_t* args, size_t n) {
-  if (n % 2 == 0) {
-    fail(p, "a table needs x and then pairs of numbers: pwl(x, x1, y1, x2, y2, ...)");
-    return 0;
-  }
-  const size_t n_points = (n - 1) / 2;
-  uint32_t result = args[2 * n_points];
-  for (size_t i = n_points - 1; i-- > 0;) {
-    // y_i + (x - x_i) (y_i+1 - y_i) / (x_i+1 - x_i) below x_i+1
-    const uint32_t x = args[1 + 2 * i], y = args[2 + 2 * i];
-    const uint32_t dx = make(p, YOKE_OP_SUB, args[3 + 2 * i], x);
-    const uint32_t dy = make(p, YOKE_OP_SUB, args[4 + 2 * i], y);
-    const uint32_t slope = make(p, YOKE_OP_DIV, dy, dx);
-    const uint32_t line =
-        make(p, YOKE_OP_ADD, y, make(p, YOKE_OP_MUL, make(p, YOKE_OP_SUB, args[0], x), slope));
-    result = yoke__graph_make(p->compiler, YOKE_OP_SELECT,
-                              make(p, YOKE_OP_LESS, args[0], args[3 + 2 * i]), line, result);
-  }
-  return yoke__graph_make(p->compiler, YOKE_OP_SELECT, make(p, YOKE_OP_LESS, args[0], args[1]),
-                          args[2], result);
-}
-
-// ln(x + sqrt(x^2 + sign))
-static uint32_t make_area(parser* p, uint32_t x, double sign) {
-  const uint32_t square = make(p, YOKE_OP_MUL, x, x);
-  const uint32_t root = make(p, YOKE_OP_SQRT, make(p, YOKE_OP_ADD, square, number(p, sign)), 0);
-  return make(p, YOKE_OP_LOG, make(p, YOKE_OP_ADD, x, root), 0);
-}
-
-static uint32_t make_step(parser* p, uint32_t x) {
-  const uint32_t half =
-      yoke__graph_make(p->compiler, YOKE_OP_SELECT, make(p, YOKE_OP_LESS, x, number(p, 0.0)),
-                       number(p, 0.0), number(p, 0.5));
-  return yoke__graph_make(p->compiler, YOKE_OP_SELECT, make(p, YOKE_OP_GREATER, x, number(p, 0.0)),
-                          number(p, 1.0), half);
-}
-
-static uint32_t make_special(parser* p, const builtin* f, const uint32_t* x, size_t n) {
-  switch (f->special) {
-  case FUNCTION_PWR:
-    return make(p, YOKE_OP_MUL, make(p, YOKE_OP_SIGN, x[0], 0), make(p, YOKE_OP_POW, x[0], x[1]));
-  case FUNCTION_INT:
-    return yoke__graph_make(p->compiler, YOKE_OP_SELECT,
-                            make(p, YOKE_OP_LESS, x[0], number(p, 0.0)),
-                            make(p, YOKE_OP_CEIL, x[0], 0), make(p, YOKE_OP_FLOOR, x[0], 0));
-  case FUNCTION_ROUND:
-    return make(p, YOKE_OP_FLOOR, make(p, YOKE_OP_ADD, x[0], number(p, 0.5)), 0);
-  case FUNCTION_STEP:
-    return make_step(p, x[0]);
-  case FUNCTION_RAMP:
-    return make(p, YOKE_OP_MAX, x[0], number(p, 0.0));
-  case FUNCTION_UNIT:
-    return make(p, YOKE_OP_MIN, make(p, YOKE_OP_MAX, x[0], number(p, 0.0)), number(p, 1.0));
-  case FUNCTION_LIMIT:
-    return make(p, YOKE_OP_MIN, make(p, YOKE_OP_MAX, x[0], x[1]), x[2]);
-  case FUNCTION_SELECT:
-    return yoke__graph_make(p->compiler, YOKE_OP_SELECT, x[0], x[1], x[2]);
-  case FUNCTION_ASINH:
-    return make_area(p, x[0], 1.0);
-  case FUNCTION_ACOSH:
-    return make_area(p, x[0], -1.0);
-  case FUNCTION_ATANH: {
-    // ln((1 + x)/(1 - x))/2
-    const uint32_t up = make(p, YOKE_OP_ADD, number(p, 1.0), x[0]);
-    const uint32_t down = make(p, YOKE_OP_SUB, number(p, 1.0), x[0]);
-    return make(p, YOKE_OP_MUL, number(p, 0.5),
-                make(p, YOKE_OP_LOG, make(p, YOKE_OP_DIV, up, down), 0));
-  }
-  case FUNCTION_TABLE:
-    return make_table(p, x, n);
-  default:
-    return 0;
-  }
-}
-
 static void call_builtin(parser* p, const yoke_parse_entry* entry) {
-  const builtin* f = entry->function;
   const size_t n = entry->n_args;
+  uint32_t args[YOKE_BUILTIN_MAX_ARGS], result = 0;
   char text[128];
-  if (n < f->min_args || n > f->max_args) {
-    snprintf(text, sizeof text, "%s() takes %zu%s argument%s, found %zu", f->name, f->min_args,
-             f->max_args > f->min_args ? " or more" : "", f->max_args > 1 ? "s" : "", n);
+  // of too many only the count matters
+  for (size_t i = 0; i < n && i < YOKE_BUILTIN_MAX_ARGS; i++) {
+    args[i] = p->compiler->values[p->compiler->n_values - n + i];
+  }
+  if (!yoke__builtin_make(p->compiler, entry->function, args, n, &result, text, sizeof text)) {
     fail(p, text);
     return;
   }
   p->compiler->n_values -= n;
-  uint32_t args[MAX_ARGS];
-  memcpy(args, &p->compiler->values[p->compiler->n_values], n * sizeof *args);
-  uint32_t result = 0;
-  if (f->special != PLAIN) {
-    result = make_special(p, f, args, n);
-  } else {
-    result = n == 1 ? make(p, f->code, args[0], 0) : args[0];
-    for (size_t i = 1; i < n; i++) {
-      result = make(p, f->code, result, args[i]);
-    }
-  }
   push_value(p, result);
 }
 
@@ -576,17 +322,13 @@ static void open_call(parser* p, yoke_span name) {
       read_live(p, *letter);
       return;
     }
-    for (size_t i = 0; i < YOKE_COUNT(builtins) && entry.function == NULL; i++) {
-      entry.function = yoke__span_is(name, builtins[i].name) ? &builtins[i] : NULL;
-    }
+    entry.function = yoke__builtin_find(name);
     if (entry.function == NULL) {
       fail_name(p, "function", name, "");
       return;
     }
-    if (entry.function->special == REFUSED) {
-      char text[128];
-      snprintf(text, sizeof text, "%s() is not supported: values depend on the present only",
-               entry.function->name);
+    char text[128];
+    if (yoke__builtin_is_refused(entry.function, text, sizeof text)) {
       fail(p, text);
       return;
     }
@@ -628,11 +370,10 @@ static void push_named(parser* p, yoke_span name) {
     push_value(p, yoke__graph_live(p->compiler, (yoke_live){YOKE_LIVE_TIME, 0}));
     return;
   }
-  for (size_t i = 0; i < YOKE_COUNT(constants); i++) {
-    if (yoke__span_is(name, constants[i].name)) {
-      push_value(p, number(p, constants[i].value));
-      return;
-    }
+  double constant = 0.0;
+  if (yoke__builtin_constant(name, &constant)) {
+    push_value(p, number(p, constant));
+    return;
   }
   fail_name(p, "parameter", name,
             p->scope->hint != NULL ? p->scope->hint(p->scope->self, name) : "");
@@ -656,7 +397,7 @@ static void read_operand(parser* p) {
     }
   } else if (is_digit(c) || c == '.') {
     double value = 0.0;
-    const char* next = yoke__spice_number(in->at, in->end, &value);
+    const char* next = yoke__number_scan_suffix(in->at, in->end, &value);
     if (next == NULL) {
       fail(p, "this is no number, or it is too large");
       return;

@@ -5,6 +5,9 @@
 // where bv lies as far above -BV as it takes for the current to be IBV at -BV, as in SPICE.
 // The exponential goes on as its tangent above v_linear. Newton's method recedes from forward bias by nVt per iteration;
 // the logarithmic step of L. Nagel (SPICE2, 1975) avoids that.
+//
+// The charge q(v) is the integral of the depletion capacitance CJO (1 - v/VJ)^-M, continued beyond FC VJ as its tangent,
+// plus TT times the current of the exponential.
 #include "circuit/circuit_junction.h"
 
 #include <math.h>
@@ -105,4 +108,43 @@ double yoke__junction_capacitance(const yoke_junction_model* model, double v, do
   }
   *slope = dc;
   return c;
+}
+
+bool yoke__junction_holds_charge(const yoke_junction_model* model) {
+  return model->cjo > 0.0 || model->tt > 0.0;
+}
+
+// CJO VJ (1 - x^(1-M)) / (1 - M) with x = 1 - v/VJ; power: x^-M
+static double depletion_charge(const yoke_junction_model* model, double x, double power) {
+  const double rest = 1.0 - model->m;
+  return rest == 0.0 ? -model->cjo * model->vj * log(x)
+                     : model->cjo * model->vj / rest * (1.0 - x * power);
+}
+
+static double add_depletion(const yoke_junction_model* model, double v, double* capacitance) {
+  const double v_fc = model->fc * model->vj;
+  const double w = v < v_fc ? v : v_fc;
+  const double x = 1.0 - w / model->vj;
+  const double power = pow(x, -model->m);
+  const double c = model->cjo * power;
+  // tangent of C beyond FC VJ, as in SPICE: a parabola of q
+  const double slope = c * model->m / (model->vj * x);
+  *capacitance += c + slope * (v - w);
+  return depletion_charge(model, x, power) + (v - w) * (c + 0.5 * slope * (v - w));
+}
+
+double yoke__junction_charge(const yoke_junction_model* model, double v, double* capacitance) {
+  double q = 0.0;
+  *capacitance = 0.0;
+  if (model->cjo > 0.0) {
+    q += add_depletion(model, v, capacitance);
+  }
+  if (model->tt > 0.0) {
+    const double nvt = model->n * model->vt;
+    const double w = v > LINEAR_FROM * nvt ? LINEAR_FROM * nvt : v;
+    const double c = model->tt * model->is * exp(w / nvt) / nvt;
+    *capacitance += c;
+    q += model->tt * model->is * expm1(w / nvt) + c * (v - w);
+  }
+  return q;
 }

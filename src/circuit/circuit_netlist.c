@@ -46,6 +46,61 @@ static void free_reader(yoke_netlist_reader* self) {
   yoke__arena_free(&self->arena);
 }
 
+// Names and texts of the top level's parameters, as they were found.
+static void keep_parameters(yoke_netlist_reader* self) {
+  const yoke_definition* top = &self->definitions[0];
+  yoke_arena* arena = &self->network->arena;
+  yoke_circuit_parameter* kept = yoke__arena_array(arena, top->n_parameters, sizeof *kept);
+  for (size_t i = 0; kept != NULL && i < top->n_parameters; i++) {
+    const yoke_parameter* from = &top->parameters[i];
+    char* name = yoke__arena_text(arena, from->name.text, from->name.n);
+    char* text = yoke__arena_text(arena, from->text.text, from->text.n);
+    if (name == NULL || text == NULL) {
+      kept = NULL;
+      break;
+    }
+    for (char* c = name; *c != '\0'; c++) {
+      *c = yoke__lower(*c);
+    }
+    for (char* c = text; *c != '\0'; c++) {
+      *c = (char)(*c == '\n' || *c == '\t' || *c == '\r' ? ' ' : *c);
+    }
+    kept[i] = (yoke_circuit_parameter){
+        name, text, yoke__statement_place(self, &self->statements[from->statement], NULL)};
+  }
+  self->is_out_of_memory = self->is_out_of_memory || kept == NULL;
+  self->network->parameters = kept;
+  self->network->n_parameters = kept != NULL ? (uint32_t)top->n_parameters : 0;
+}
+
+// A run that starts from the operating point (.tran without uic) knows no IC= of capacitors and
+// inductors, as in SPICE; .ic holds, and so do start temperatures, which SPICE has not.
+static void drop_starts(yoke_netlist_reader* self) {
+  yoke_network* network = self->network;
+  const yoke_element* first = NULL;
+  size_t n = 0;
+  if (!network->run.has_tran || network->run.is_uic) {
+    return;
+  }
+  for (uint32_t e = 0; e < network->n_elements; e++) {
+    yoke_element* element = &network->elements[e];
+    const bool is_storage = element->kind == YOKE_CAPACITOR || element->kind == YOKE_INDUCTOR;
+    if (is_storage && element->domain == YOKE_ELECTRIC && element->has_start) {
+      element->has_start = false;
+      element->start = 0.0;
+      first = first != NULL ? first : element;
+      n++;
+    }
+  }
+  if (n == 1) {
+    yoke__message_add(self->messages, YOKE_WARNING, first->place,
+                      "IC= of %.60s is ignored without uic", first->name);
+  } else if (n > 1) {
+    yoke__message_add(self->messages, YOKE_WARNING, first->place,
+                      "IC= of %.60s (and %zu more) is ignored without uic", first->name, n - 1);
+  }
+}
+
 static bool can_go_on(const yoke_netlist_reader* self) {
   return !self->is_out_of_memory && !self->is_stopped;
 }
@@ -62,6 +117,7 @@ static void read_stages(yoke_netlist_reader* self, char* bytes, size_t n, const 
   if (self->top == NULL) {
     return;
   }
+  keep_parameters(self);
   yoke__netlist_override(self);
   yoke__netlist_directives(self);
   yoke__netlist_inputs(self);
@@ -74,6 +130,7 @@ static void read_stages(yoke_netlist_reader* self, char* bytes, size_t n, const 
   if (can_go_on(self)) {
     yoke__netlist_element_inputs(self);
     yoke__netlist_probes(self);
+    drop_starts(self);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_number.h"
 #include "circuit/circuit_netlist_reader.h"
 
 #define ZERO_CELSIUS 273.15  // [K]
@@ -311,7 +312,7 @@ bool yoke__netlist_value(yoke_cursor* cursor, yoke_token token, const char* what
   }
   const char* end = token.span.text + token.span.n;
   const bool is_number = token.kind == YOKE_TOKEN_WORD &&
-                         yoke__spice_number(token.span.text, end, &out->number) == end;
+                         yoke__number_scan_suffix(token.span.text, end, &out->number) == end;
 
   // most values are plain numbers; 1/0 goes the long way to its message
   if (is_number && (wrap == NULL || !wrap->is_reciprocal || out->number != 0.0)) {

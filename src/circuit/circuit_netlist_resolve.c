@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_number.h"
 #include "circuit/circuit_netlist_reader.h"
 
 static yoke_span node_name(const void* owner, size_t i) {
@@ -164,7 +165,8 @@ static void resolve_mutual(yoke_netlist_reader* reader, const yoke_waiting* wait
   const yoke_token token = yoke__cursor_peek(&cursor);
   double unused;
   const char* end = token.span.text + token.span.n;
-  if (token.kind == YOKE_TOKEN_WORD && yoke__spice_number(token.span.text, end, &unused) == NULL) {
+  if (token.kind == YOKE_TOKEN_WORD &&
+      yoke__number_scan_suffix(token.span.text, end, &unused) == NULL) {
     yoke__netlist_error(reader, statement, token.span.text, "%s: '%s' is no inductor", what,
                         yoke__shown(token.span, cut));
     return;

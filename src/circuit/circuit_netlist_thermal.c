@@ -47,7 +47,7 @@ static bool read_attached(yoke_cursor* cursor, yoke_token* token, const char* wh
   if (find_scale(rest, dim, factor, offset)) {
     return true;
   }
-  *factor = yoke__spice_scale(next, end, &behind);
+  *factor = yoke__number_scale(next, end, &behind);
   if (behind == end) {
     return true;
   }

@@ -118,6 +118,14 @@ typedef struct yoke_circuit_input {
   yoke_place place;
 } yoke_circuit_input;
 
+// A `.param` of the top level, be it in the file itself or in an included one: what may be given
+// another value before the netlist is read (circuit_netlist.h).
+typedef struct yoke_circuit_parameter {
+  const char* name;  // small letters
+  const char* text;  // its value as written
+  yoke_place place;
+} yoke_circuit_parameter;
+
 typedef enum yoke_probe_kind {
   YOKE_PROBE_VOLTAGE,     // of node `index`
   YOKE_PROBE_DIFFERENCE,  // of nodes `index` and `other`
@@ -165,6 +173,8 @@ typedef struct yoke_network {
   uint32_t n_mutuals;
   yoke_circuit_input* inputs;
   uint32_t n_inputs;
+  const yoke_circuit_parameter* parameters;  // in the arena
+  uint32_t n_parameters;
   yoke_probe* outputs;  // of the unit: `.output`
   uint32_t n_outputs;
   yoke_probe* saves;  // named by .print, .save, .probe

@@ -525,7 +525,7 @@ static double start_branch(const yoke_nodal* self, const yoke_nodal_branch* bran
   return v - sums.r * i;
 }
 
-// Of a capacitor or inductor with a law, a coupled inductor or a junction with charge.
+// Of a capacitor or inductor with a law, a coupled inductor, or the charge of a junction.
 static double start_other(const yoke_nodal* self, const yoke_nodal_branch* branch, const double x[],
                           const double xdot[], double* rate) {
   const yoke_network* network = self->core->network;
@@ -545,6 +545,12 @@ static double start_other(const yoke_nodal* self, const yoke_nodal_branch* branc
     return i;
   }
   *rate = is_law ? i / value : xdot[element->a] - xdot[element->b];
+  if (element->kind == YOKE_JUNCTION) {
+    double capacitance = 0.0;
+    const double q = yoke__junction_charge(element->junction, v, &capacitance);
+    *rate *= capacitance;
+    return q;
+  }
   return v;
 }
 
@@ -726,6 +732,7 @@ const yoke_circuit_engine yoke__engine_nodal = {
     .step = yoke__nodal_step,
     .switched = nodal_switched,
     .refresh = yoke__nodal_refresh,
+    .law_value = yoke__nodal_law_value,
     .voltage = yoke__nodal_voltage,
     .current = yoke__nodal_current,
     .voltage_rate = yoke__nodal_voltage_rate,

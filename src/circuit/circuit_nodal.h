@@ -98,6 +98,7 @@ typedef struct yoke_nodal_law {
   uint32_t row[2];  // n of the network for a known node
   double sign[2];
   uint32_t live[YOKE_EXPRESSION_MAX_LIVE];  // index into y; YOKE_NO_INDEX for time and inputs
+  double value;                             // of the last linearisation
   // in the block: y and derivatives of the last linearisation (n each); phi and its derivative by
   // the value
   double *y, *slope, *phi;
@@ -259,7 +260,7 @@ bool yoke__nodal_follow_junctions(yoke_nodal* self, const double V[], double a0,
 // Junctions at their points, for stages to begin with.
 void yoke__nodal_evaluate_junctions(yoke_nodal* self, double a0, const double c[]);
 // phi at the last linearisation, carried on to V.
-double yoke__nodal_law_value(const yoke_nodal_law* law, const double V[]);
+double yoke__nodal_law_current(const yoke_nodal_law* law, const double V[]);
 
 // ---- circuit_nodal_step.c
 yoke_status yoke__nodal_step(void* memory);
@@ -277,6 +278,8 @@ double yoke__nodal_voltage(const void* memory, uint32_t node);
 double yoke__nodal_current(const void* memory, uint32_t element);
 double yoke__nodal_voltage_rate(const void* memory, uint32_t node);
 double yoke__nodal_current_rate(const void* memory, uint32_t element);
+// Of an element whose law depends on voltages or currents.
+double yoke__nodal_law_value(const void* memory, uint32_t element);
 // From p to q.
 double yoke__nodal_branch_current(const yoke_nodal* self, uint32_t branch);
 // The value of a state after the last stage and, if rate is not NULL, its derivative.

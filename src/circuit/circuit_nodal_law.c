@@ -11,16 +11,16 @@
 // linearises it: what the last linearisation was off by is then known without further cost, and the
 // iteration ends as soon as that is small, one iteration before the change of the voltages is. An
 // iteration that was limited never ends it.
+//
+// The state of a junction with charge is q(v_j) itself, i = f(v_j) + q', q' = a0 q(v_j) + c: what
+// flows in over a step is what q has changed by, whatever the step. With C(v) v' in its place a step
+// that goes from conducting to blocking (C falls by orders of magnitude) makes or loses charge.
 #include <math.h>
 
 #include "circuit/circuit_nodal.h"
 
 // -------------------------------------------------------------------------------------------------
 // layout
-
-static bool holds_charge(const yoke_junction_model* model) {
-  return model->cjo > 0.0 || model->tt > 0.0;
-}
 
 static yoke_status take_junctions(yoke_nodal* self, size_t n) {
   yoke_arena* arena = &self->core->arena;
@@ -65,7 +65,7 @@ static void lay_junction(yoke_nodal* self, yoke_nodal_branch* branch) {
   d->known_p[k] = branch->p < self->n ? 0.0 : 1.0;
   d->known_q[k] = branch->q < self->n ? 0.0 : 1.0;
   d->emf[k] = branch->emf;
-  if (holds_charge(d->model[k])) {
+  if (yoke__junction_holds_charge(d->model[k])) {
     branch->state = self->n_states++;
   }
   d->state[k] = branch->state;
@@ -155,11 +155,10 @@ static void evaluate_junction(yoke_nodal_junctions* d, uint32_t k, double a0, co
   const double v = d->v[k];
   yoke__junction_evaluate(&d->law[k], v, &d->i[k], &d->slope[k]);
   if (d->state[k] != YOKE_NO_INDEX) {
-    double slope = 0.0;
-    const double capacitance = yoke__junction_capacitance(d->model[k], v, &slope);
-    const double rate = a0 * v + c[d->state[k]];
-    d->i[k] += capacitance * rate;
-    d->slope[k] += a0 * capacitance + slope * rate;
+    double capacitance = 0.0;
+    const double q = yoke__junction_charge(d->model[k], v, &capacitance);
+    d->i[k] += a0 * q + c[d->state[k]];
+    d->slope[k] += a0 * capacitance;
   }
 }
 
@@ -225,7 +224,7 @@ static void differentiate(const yoke_nodal_law* law, yoke_element_kind kind, dou
   slope[1] = -by_v;
 }
 
-static void linearise_law(yoke_nodal* self, const yoke_nodal_law* law, const double V[], double a0,
+static void linearise_law(yoke_nodal* self, yoke_nodal_law* law, const double V[], double a0,
                           const double c[]) {
   const yoke_element* element = &self->core->network->elements[law->element];
   const yoke_expression* from = element->value.law;
@@ -242,6 +241,7 @@ static void linearise_law(yoke_nodal* self, const yoke_nodal_law* law, const dou
                                                      : signals->input[from->live[i].index];
   }
   const double value = yoke__expression_evaluate(from, live, gradient);
+  law->value = value;
   differentiate(law, element->kind, value, a0, law->state != YOKE_NO_INDEX ? c[law->state] : 0.0);
   for (uint32_t i = 0; i < from->n_live; i++) {
     if (law->live[i] != YOKE_NO_INDEX) {
@@ -298,7 +298,7 @@ void yoke__nodal_stamp_laws(const yoke_nodal* self, const double V[], double val
   }
 }
 
-double yoke__nodal_law_value(const yoke_nodal_law* law, const double V[]) {
+double yoke__nodal_law_current(const yoke_nodal_law* law, const double V[]) {
   double phi = law->phi[0];
   for (uint32_t k = 0; k < law->n; k++) {
     phi += law->slope[k] * (V[law->place[k]] - law->y[k]);

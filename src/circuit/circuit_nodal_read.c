@@ -35,10 +35,18 @@ double yoke__nodal_branch_current(const yoke_nodal* self, uint32_t b) {
     return self->coefficient[b] *
            (V[branch->c] - (branch->d != YOKE_NO_INDEX ? V[branch->d] : 0.0));
   case YOKE_NODAL_LAW:
-    return yoke__nodal_law_value(&self->laws[branch->law], V);
+    return yoke__nodal_law_current(&self->laws[branch->law], V);
   default:
     return (double)NAN;
   }
+}
+
+double yoke__nodal_law_value(const void* memory, uint32_t element) {
+  const yoke_nodal* self = memory;
+  const uint32_t b = self->element_branch[element];
+  const uint32_t law = b != YOKE_NO_INDEX ? self->branches[b].law : YOKE_NO_INDEX;
+  // without a branch of its own (both ends on one node) it has no effect: any value will do
+  return law != YOKE_NO_INDEX ? self->laws[law].value : 1.0;
 }
 
 // Across the junction of a branch.
@@ -46,6 +54,12 @@ static double junction_voltage(const yoke_nodal* self, uint32_t b) {
   const yoke_nodal_branch* branch = &self->branches[b];
   return self->V[branch->p] - self->V[branch->q] - branch_emf(self, branch) -
          self->junctions.rs[branch->item] * yoke__nodal_branch_current(self, b);
+}
+
+// Where the junction was evaluated last, which is where it is unless it was limited.
+static double junction_charge(const yoke_nodal* self, uint32_t k) {
+  double capacitance = 0.0;
+  return yoke__junction_charge(self->junctions.model[k], self->junctions.v[k], &capacitance);
 }
 
 static double state_value(const yoke_nodal* self, uint32_t b) {
@@ -57,7 +71,7 @@ static double state_value(const yoke_nodal* self, uint32_t b) {
     return self->state_i[branch->state] * yoke__nodal_branch_current(self, b) +
            self->state_v[branch->state] * v;
   case YOKE_NODAL_JUNCTION:
-    return junction_voltage(self, b);
+    return junction_charge(self, branch->item);
   case YOKE_NODAL_LAW:
     return self->core->network->elements[e].kind == YOKE_CAPACITOR
                ? v

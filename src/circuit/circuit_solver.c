@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "circuit/circuit_engine.h"
+#include "circuit/circuit_guard.h"
 
 #define N_ENGINES 3
 // times that the initial configuration is solved again because a switch saw another control than assumed
@@ -20,6 +21,8 @@ struct yoke_circuit {
   double *x, *xdot;       // work: initial configuration, sensitivities
   double *start, *state;  // prescribed states, NaN where free; index: element
   uint32_t *switches, n_switches;
+  bool* is_held;  // of each node: by a capacitor to a fixed node
+  yoke_guard guard;
   uint32_t *flow_starts,
       *flow_elements;  // elements at each fixed node, compressed rows over all nodes
 };
@@ -105,10 +108,29 @@ static void list_flows(yoke_circuit* circuit) {
   starts[0] = 0;
 }
 
-// The voltage that `.ic` gives across an element, if it names one of its nodes.
-static bool start_from_nodes(const yoke_network* network, const yoke_element* element, double* v) {
+// Nodes that a capacitor to a fixed node brings to what `.ic` says.
+static void list_held(yoke_circuit* circuit) {
+  const yoke_network* network = circuit->core.network;
+  for (uint32_t e = 0; e < network->n_elements; e++) {
+    const yoke_element* element = &network->elements[e];
+    if (element->kind == YOKE_CAPACITOR && !element->has_start) {
+      circuit->is_held[element->a] |= network->nodes[element->b].is_fixed;
+      circuit->is_held[element->b] |= network->nodes[element->a].is_fixed;
+    }
+  }
+}
+
+// The voltage that `.ic` gives across an element, if it names one of its nodes. What it does not name is 0, but follows
+// from the operating point where there is one.
+static bool start_from_nodes(const yoke_circuit* circuit, const yoke_element* element, double* v) {
+  const yoke_network* network = circuit->core.network;
   const yoke_network_node* a = &network->nodes[element->a];
   const yoke_network_node* b = &network->nodes[element->b];
+  if (circuit->core.options.is_operating_point && a->has_start != b->has_start &&
+      !(a->has_start ? b : a)->is_fixed &&
+      circuit->is_held[a->has_start ? element->a : element->b]) {
+    return false;
+  }
   *v = (a->has_start ? a->start : 0.0) - (b->has_start ? b->start : 0.0);
   return a->has_start || b->has_start;
 }
@@ -120,7 +142,7 @@ static double start_of(const yoke_circuit* circuit, const yoke_element* element)
   if (element->has_start) {
     return element->start;
   }
-  if (element->kind == YOKE_CAPACITOR && start_from_nodes(network, element, &v)) {
+  if (element->kind == YOKE_CAPACITOR && start_from_nodes(circuit, element, &v)) {
     return v;
   }
   if (circuit->core.options.is_operating_point) {
@@ -143,9 +165,10 @@ static yoke_status take_memory(yoke_circuit* circuit) {
   circuit->flow_elements =
       yoke__arena_array(arena, 2 * (size_t)network->n_elements, sizeof(uint32_t));
   core->is_closed = yoke__arena_array(arena, network->n_elements, sizeof(bool));
+  circuit->is_held = yoke__arena_array(arena, network->n_nodes, sizeof(bool));
   if (circuit->x == NULL || circuit->xdot == NULL || circuit->start == NULL ||
       circuit->state == NULL || circuit->switches == NULL || circuit->flow_starts == NULL ||
-      circuit->flow_elements == NULL || core->is_closed == NULL) {
+      circuit->flow_elements == NULL || core->is_closed == NULL || circuit->is_held == NULL) {
     return YOKE_NO_MEMORY;
   }
   return YOKE_OK;
@@ -155,8 +178,10 @@ static yoke_status build(yoke_circuit* circuit, yoke_messages* messages) {
   yoke_circuit_core* core = &circuit->core;
   const yoke_network* network = core->network;
   YOKE_TRY(take_memory(circuit));
+  YOKE_TRY(yoke__guard_create(network, &core->arena, &circuit->guard));
   list_switches(circuit);
   list_flows(circuit);
+  list_held(circuit);
   for (uint32_t e = 0; e < network->n_elements; e++) {
     circuit->start[e] = start_of(circuit, &network->elements[e]);
   }
@@ -223,8 +248,8 @@ static double control_of(const yoke_circuit* circuit, const yoke_element* elemen
   return yoke__circuit_voltage(circuit, element->c) - yoke__circuit_voltage(circuit, element->d);
 }
 
-// The value of an expression at the present point.
-static double law_value(const yoke_circuit* circuit, const yoke_expression* law,
+// The value of an expression at the present voltages and currents.
+static double law_value(const yoke_circuit* circuit, const yoke_expression* law, double t,
                         double gradient[]) {
   double live[YOKE_EXPRESSION_MAX_LIVE];
   const yoke_signals* signals = circuit->core.signals;
@@ -232,7 +257,7 @@ static double law_value(const yoke_circuit* circuit, const yoke_expression* law,
     const yoke_live* from = &law->live[i];
     switch (from->kind) {
     case YOKE_LIVE_TIME:
-      live[i] = yoke__core_time(&circuit->core);
+      live[i] = t;
       break;
     case YOKE_LIVE_INPUT:
       live[i] = signals->input[from->index];
@@ -251,7 +276,7 @@ static double law_value(const yoke_circuit* circuit, const yoke_expression* law,
 static bool decide_switch(const yoke_circuit* circuit, uint32_t e) {
   const yoke_element* element = &circuit->core.network->elements[e];
   if (element->condition != NULL) {
-    return law_value(circuit, element->condition, NULL) > 0.0;
+    return law_value(circuit, element->condition, yoke__core_time(&circuit->core), NULL) > 0.0;
   }
   const yoke_switch_model* model = element->switching;
   const double u = control_of(circuit, element);
@@ -277,6 +302,59 @@ static bool decide_switches(yoke_circuit* circuit) {
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// what must hold (circuit_guard.h)
+
+// The value of an element with a law at the end of a step.
+static double value_of(const yoke_circuit* circuit, uint32_t e) {
+  const yoke_circuit_core* core = &circuit->core;
+  const yoke_expression* law = core->network->elements[e].value.law;
+  if (!yoke__expression_has_state(law)) {
+    return core->signals->element[e];
+  }
+  return circuit->engine->law_value != NULL ? circuit->engine->law_value(circuit->self, e)
+                                            : law_value(circuit, law, core->signals->t, NULL);
+}
+
+static yoke_status check_laws(yoke_circuit* circuit) {
+  yoke_circuit_core* core = &circuit->core;
+  for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
+    const double value = value_of(circuit, circuit->guard.elements[i]);
+    if (!yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
+                             core->reason, sizeof core->reason)) {
+      return YOKE_DIVERGED;
+    }
+  }
+  return YOKE_OK;
+}
+
+// A step that failed because a value became 0 or no number says which one.
+static void blame_laws(yoke_circuit* circuit) {
+  yoke_circuit_core* core = &circuit->core;
+  for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
+    const double value = value_of(circuit, circuit->guard.elements[i]);
+    if (value == 0.0 || !isfinite(value)) {
+      (void)yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
+                                core->reason, sizeof core->reason);
+      return;
+    }
+  }
+}
+
+static void count_cold(yoke_circuit* circuit) {
+  yoke_circuit_counts* counts = &circuit->core.counts;
+  for (uint32_t i = 0; i < circuit->guard.n_nodes; i++) {
+    const uint32_t node = circuit->guard.nodes[i];
+    if (yoke__circuit_voltage(circuit, node) < 0.0) {
+      if (counts->n_cold++ == 0) {
+        counts->cold_node = node;
+        counts->cold_time = circuit->core.signals->t;
+      }
+      return;
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // the run
 
 static yoke_status configure(yoke_circuit* circuit, double t, yoke_messages* messages) {
@@ -296,6 +374,7 @@ yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* 
   core->k = 0;
   core->counts = (yoke_circuit_counts){0};
   core->signals->t_input = t;
+  yoke__guard_start(&circuit->guard);
   yoke_status status = YOKE_OK;
   for (int round = 0; status >= 0 && round < MAX_SWITCH_ROUNDS; round++) {
     status = configure(circuit, t, to);
@@ -303,6 +382,10 @@ yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* 
       break;
     }
     status = circuit->engine->switched(circuit->self);
+  }
+  if (status >= 0 && check_laws(circuit) < 0) {
+    yoke__error(to, (yoke_place){.source = core->network->path}, "%s", core->reason);
+    status = YOKE_DIVERGED;
   }
   if (status < 0 && to->n_errors > 0) {
     yoke__messages_format(to, core->reason, sizeof core->reason);
@@ -359,7 +442,17 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
 
 yoke_status yoke__circuit_step(yoke_circuit* circuit) {
   yoke_circuit_core* core = &circuit->core;
-  YOKE_TRY(circuit->engine->step(circuit->self));
+  const yoke_status status = circuit->engine->step(circuit->self);
+  if (status < 0) {
+    blame_laws(circuit);
+    return status;
+  }
+  if (circuit->guard.n_elements > 0) {
+    YOKE_TRY(check_laws(circuit));
+  }
+  if (circuit->guard.n_nodes > 0) {
+    count_cold(circuit);
+  }
   core->k++;
   core->counts.n_steps++;
   if (circuit->n_switches > 0 && decide_switches(circuit)) {
@@ -437,7 +530,7 @@ double yoke__circuit_probe(const yoke_circuit* circuit, const yoke_probe* probe)
   case YOKE_PROBE_POWER:
     return voltage_of(circuit, probe->index) * yoke__circuit_current(circuit, probe->index);
   case YOKE_PROBE_LAW:
-    return law_value(circuit, probe->law, NULL);
+    return law_value(circuit, probe->law, yoke__core_time(&circuit->core), NULL);
   }
   return (double)NAN;
 }
@@ -471,7 +564,7 @@ static double probe_change(const yoke_circuit* circuit, const yoke_probe* probe,
            (dx[element->a] - dx[element->b]) * yoke__circuit_current(circuit, probe->index);
   }
   case YOKE_PROBE_LAW:
-    law_value(circuit, probe->law, gradient);
+    law_value(circuit, probe->law, yoke__core_time(&circuit->core), gradient);
     for (uint32_t i = 0; i < probe->law->n_live; i++) {
       const yoke_live* live = &probe->law->live[i];
       sum += live->kind == YOKE_LIVE_VOLTAGE                         ? gradient[i] * dx[live->index]

@@ -86,6 +86,10 @@ typedef struct yoke_circuit_counts {
   uint64_t n_unconverged;   // stages that used all iterations of convergence mode
   uint64_t n_refactors, n_repivots, n_switchings;
   uint64_t n_cached;  // switchings answered by factors kept
+  // steps that ended with a temperature below 0 K; node and time of the first
+  uint64_t n_cold;
+  uint32_t cold_node;
+  double cold_time;
 } yoke_circuit_counts;
 
 // Stages of a step whose cost is measured on request: signals and history; residual and tangent; factor; solve;
@@ -119,7 +123,8 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
                                     double value);
 
 // One step of the fixed length; time is t0 + k h, never a sum. YOKE_NO_CONVERGENCE is returned only by convergence mode
-// when the last update is not even small (1e-3); YOKE_SINGULAR with a reason; YOKE_DIVERGED.
+// when the last update is not even small (1e-3); YOKE_SINGULAR with a reason; YOKE_DIVERGED, also where the law of a
+// resistance, capacitance or inductance passes through 0 or infinity or is no number: the reason names the element.
 yoke_status yoke__circuit_step(yoke_circuit* circuit);
 double yoke__circuit_time(const yoke_circuit* circuit);
 uint64_t yoke__circuit_step_number(const yoke_circuit* circuit);

@@ -161,6 +161,55 @@ static void check_ends(yoke_topology* self, uint32_t index) {
   }
 }
 
+// ---- temperatures are in K: none is below 0
+
+static void check_temperature(yoke_topology* self, yoke_place place, const char* name,
+                              const char* what, double kelvin) {
+  if (kelvin < 0) {
+    char number[YOKE_NUMBER_SIZE];
+    yoke__number_format(kelvin, number);
+    yoke__error(self->messages, place,
+                "'%.*s': %s %s K is below absolute zero; write degC behind "
+                "a temperature in degrees Celsius",
+                MAX_SHOWN, name, what, number);
+  }
+}
+
+// the lowest number that a wave certainly stands for
+static double lowest_of_wave(const yoke_wave* wave) {
+  if (wave->kind == YOKE_WAVE_PULSE || wave->kind == YOKE_WAVE_EXP) {
+    return fmin(wave->p[0], wave->p[1]);
+  }
+  double lowest = wave->kind == YOKE_WAVE_PWL ? (double)INFINITY : wave->p[0];
+  for (size_t i = 0; wave->kind == YOKE_WAVE_PWL && i < wave->n_points; i++) {
+    lowest = fmin(lowest, wave->table[2 * i + 1]);
+  }
+  return lowest;
+}
+
+static void check_node_temperature(yoke_topology* self, const yoke_network_node* node) {
+  if (node->domain != YOKE_THERMAL) {
+    return;
+  }
+  if (node->has_start) {
+    check_temperature(self, node->place, node->name, "a start temperature of", node->start);
+  }
+  if (node->is_fixed && node->fixed.law == NULL) {
+    const yoke_wave* wave = node->fixed.wave;
+    check_temperature(self, node->place, node->fixed_name == NULL ? node->name : node->fixed_name,
+                      "a temperature of",
+                      wave == NULL ? node->fixed.constant : lowest_of_wave(wave));
+  }
+}
+
+static void check_start_temperature(yoke_topology* self, const yoke_element* element) {
+  if (element->domain == YOKE_THERMAL && element->kind == YOKE_CAPACITOR && element->has_start &&
+      element->b == 0) {
+    check_temperature(self, element->place, element->name, "a start temperature of",
+                      element->start);
+  }
+}
+
 void yoke__topology_check_values(yoke_topology* self) {
   const yoke_network* network = self->network;
   for (uint32_t i = 0; i < network->n_elements; i++) {
@@ -169,6 +218,7 @@ void yoke__topology_check_values(yoke_topology* self) {
     check_models(self, element);
     check_domain(self, element);
     check_ends(self, i);
+    check_start_temperature(self, element);
   }
   for (uint32_t i = 0; i < network->n_nodes; i++) {
     const yoke_network_node* node = &network->nodes[i];
@@ -182,5 +232,6 @@ void yoke__topology_check_values(yoke_topology* self) {
       yoke__error(self->messages, node->place, "the value of node '%.*s' is not finite", MAX_SHOWN,
                   node->name);
     }
+    check_node_temperature(self, node);
   }
 }

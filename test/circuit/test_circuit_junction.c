@@ -38,7 +38,8 @@ static void test_derivative(void** state) {
   model.ibv = 1e-3;
   yoke_junction junction;
   yoke__junction_init(&junction, &model, 1e-12);
-  for (double v = -25.0; v < 10.0; v += 0.0373) {
+  for (int k = 0; k < 938; k++) {
+    const double v = -25.0 + 0.0373 * k;
     double i_up = 0.0, i_down = 0.0, g = 0.0, i = 0.0;
     const double d = 1e-6;
     yoke__junction_evaluate(&junction, v + d, &i_up, &g);
@@ -125,7 +126,8 @@ static void test_capacitance(void** state) {
   model.tt = 1e-9;
   double slope = 0.0;
   double unused = 0.0;
-  for (double v = -5.0; v < 0.9; v += 0.0531) {
+  for (int k = 0; k < 112; k++) {
+    const double v = -5.0 + 0.0531 * k;
     const double d = 1e-6;
     const double numeric = (yoke__junction_capacitance(&model, v + d, &unused) -
                             yoke__junction_capacitance(&model, v - d, &unused)) /
@@ -137,11 +139,45 @@ static void test_capacitance(void** state) {
                  yoke__junction_capacitance(&model, 0.4 + 1e-12, &slope), 1e-9);
 }
 
+// q is the integral of C from 0 V: its slope by differences, no jump at FC VJ, and M = 1 is a limit like any other.
+static void test_charge(void** state) {
+  (void)state;
+  yoke_junction_model model = silicon();
+  model.cjo = 1e-12;
+  model.vj = 0.8;
+  model.fc = 0.5;
+  model.tt = 1e-9;
+  const double grades[] = {0.33, 0.5, 1.0, 1.3};
+  for (size_t k = 0; k < sizeof grades / sizeof *grades; k++) {
+    model.m = grades[k];
+    double unused = 0.0;
+    double slope = 0.0;
+    check_near(yoke__junction_charge(&model, 0.0, &unused), 0.0, 1e-28);
+    for (int i = 0; i < 170; i++) {
+      const double v = -5.0 + 0.0531 * i;
+      const double d = 1e-6;
+      double c = 0.0;
+      const double q = yoke__junction_charge(&model, v, &c);
+      const double numeric = (yoke__junction_charge(&model, v + d, &unused) -
+                              yoke__junction_charge(&model, v - d, &unused)) /
+                             (2.0 * d);
+      check_near(c, numeric, 1e-6 * c + 1e-9 * fabs(q));
+      check_relative(c, yoke__junction_capacitance(&model, v, &slope), 1e-13);
+    }
+  }
+  // just below M = 1 and at it
+  double c = 0.0;
+  model.m = 1.0 - 1e-6;
+  const double below = yoke__junction_charge(&model, -3.0, &c);
+  model.m = 1.0;
+  check_relative(yoke__junction_charge(&model, -3.0, &c), below, 1e-5);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_values),      cmocka_unit_test(test_derivative),
       cmocka_unit_test(test_no_overflow), cmocka_unit_test(test_limiting),
-      cmocka_unit_test(test_capacitance),
+      cmocka_unit_test(test_capacitance), cmocka_unit_test(test_charge),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -374,6 +374,72 @@ static void test_parameters(void** state) {
   close_subject(&s);
 }
 
+// parameters of an included file are those of the netlist; the ones of a subcircuit are its own
+static void test_included_parameters(void** state) {
+  (void)state;
+  const char* folder = getenv("TMPDIR");
+  char path[300], netlist[600], text[1024] = "";
+  snprintf(path, sizeof path, "%.200s/yoke_unit_circuit_values.inc",
+           folder == NULL ? "/tmp" : folder);
+  write_file(path, "* values\n.param r=2 scale=3\n+ twice={2*r}\n.subckt part a b q=1\n"
+                   ".param inner=5\nR1 a b {inner*q}\n.ends\n");
+  snprintf(netlist, sizeof netlist,
+           "included\n.include '%s'\n.param own=1\nV1 a 0 {own}\nR1 a b {r*scale}\n"
+           "R2 b 0 {twice}\nX1 b 0 part\n.tran 0.01 1\n.output v(b)\n",
+           path);
+  const double r = 4;
+  const yoke_argument argument = {"r", YOKE_REAL, 1, 1, &r};
+  const yoke_unit_file_settings settings = {.call_step = 0.01};
+  subject s;
+  for (int i = 0; i < 2; i++) {
+    if (try_open(&s, netlist, settings, &argument, (size_t)i, text, sizeof text) < 0) {
+      fail_msg("%s", text);
+    }
+    static const char* const names[] = {"r", "scale", "twice", "own"};
+    assert_int_equal(s.unit.ops->n_structure, 4);
+    for (size_t k = 0; k < 4; k++) {
+      assert_string_equal(s.unit.ops->structure[k].name, names[k]);
+    }
+    check_near(s.unit.ops->structure[1].start, 3, 0);
+    assert_true(isnan(s.unit.ops->structure[2].start));
+    begin(&s, 0);
+    // 1 V over 3 r, with 2 r and 5 Ohm side by side
+    const double used = i == 0 ? 2 : 4, low = 1 / (1 / (2 * used) + 0.2);
+    check_near(get(&s, "v(b)"), low / (low + 3 * used), 1e-12);
+    close_subject(&s);
+  }
+  remove(path);
+}
+
+static void keep_line(void* to, int severity, const char* line) {
+  (void)severity;
+  char* text = to;
+  snprintf(text + strlen(text), 500 - strlen(text), "%s\n", line);
+}
+
+// what happened during a run is said at its end, once
+static void test_cold_report(void** state) {
+  (void)state;
+  subject s;
+  char text[500] = "";
+  open_with(&s,
+            "t\nheat_capacity C1 cold 10 T0=300\nheat_source Q1 cold -100\n"
+            "thermal_resistance R1 cold other 1\nheat_capacity C2 other 1n T0=300\n"
+            ".tran 1 40 uic\n.output t(cold)\n",
+            (yoke_unit_file_settings){.call_step = 1});
+  begin(&s, 0);
+  for (int k = 0; k < 40; k++) {
+    step(&s, k, 1);
+  }
+  s.unit.ops->report(s.unit.self, keep_line, text);
+  check_contains(text, "10 of 40 steps ended with a temperature below 0 K; the first was that of "
+                       "node 'cold' at t = 31 s");
+  text[0] = '\0';
+  s.unit.ops->report(s.unit.self, keep_line, text);
+  assert_string_equal(text, "");
+  close_subject(&s);
+}
+
 // five steps, back, five steps: the same bytes
 static void test_rollback(void** state) {
   (void)state;
@@ -573,22 +639,37 @@ static void test_refusals(void** state) {
   }
 }
 
-static void test_numbers(void** state) {
+// what is named decides about what is not
+static void test_default_methods(void** state) {
   (void)state;
+#define RC "* rc\nv1 in 0 dc 1\nr1 in out 1k\nc1 out 0 1u\n"
   static const struct {
-    const char* text;
-    double want;
-  } cases[] = {{"10", 10},     {"4.7k", 4700},  {"1meg", 1e6}, {"2mil", 2 * 25.4e-6},
-               {"3m", 3e-3},   {"10uF", 10e-6}, {"5V", 5},     {"-1e-3n", -1e-12},
-               {"1kOhm", 1e3}, {"2T", 2e12}};
-  double x = 0;
+    const char *netlist, *method, *formulation;  // of the netlist; of the system file
+    const char *want_method, *want_formulation;
+  } cases[] = {
+      {RC, NULL, NULL, "trbdf2", "nodal"},
+      {RC, NULL, "ode", "rk4", "ode"},
+      {RC, "euler", NULL, "euler", "ode"},
+      {RC, NULL, "dae", "trbdf2", "dae"},
+      {RC ".yoke formulation=ode\n", NULL, NULL, "rk4", "ode"},
+      {RC ".yoke formulation=ode\n", NULL, "nodal", "trbdf2", "nodal"},
+      {RC ".yoke method=bdf2\n", NULL, "ode", "rk4", "ode"},
+      {RC ".yoke method=bdf2\n", NULL, "dae", "bdf2", "dae"},
+  };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    assert_true(yoke__unit_circuit_number(cases[i].text, &x));
-    check_relative(x, cases[i].want, 1e-15);
+    subject s;
+    char text[2048] = "";
+    const yoke_unit_file_settings settings = {
+        .solver = cases[i].method, .solver_formulation = cases[i].formulation, .solver_step = 1e-5};
+    if (try_open(&s, cases[i].netlist, settings, NULL, 0, text, sizeof text) < 0) {
+      fail_msg("case %zu: %s", i, text);
+    }
+    yoke_unit_circuit_figures figures;
+    assert_true(yoke__unit_circuit_figures(s.unit.ops, s.unit.self, &figures));
+    assert_string_equal(figures.method, cases[i].want_method);
+    assert_string_equal(figures.formulation, cases[i].want_formulation);
+    close_subject(&s);
   }
-  assert_false(yoke__unit_circuit_number("ten", &x));
-  assert_false(yoke__unit_circuit_number("1 2", &x));
-  assert_false(yoke__unit_circuit_number("", &x));
 }
 
 int main(void) {
@@ -604,6 +685,8 @@ int main(void) {
     cmocka_unit_test(test_start_values),
     cmocka_unit_test(test_operating_point),
     cmocka_unit_test(test_parameters),
+    cmocka_unit_test(test_included_parameters),
+    cmocka_unit_test(test_cold_report),
     cmocka_unit_test(test_rollback),
     cmocka_unit_test(test_derivative),
     cmocka_unit_test(test_linearise),
@@ -613,7 +696,7 @@ int main(void) {
 #endif
     cmocka_unit_test(test_thermal),
     cmocka_unit_test(test_refusals),
-    cmocka_unit_test(test_numbers),
+    cmocka_unit_test(test_default_methods),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

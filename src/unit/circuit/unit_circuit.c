@@ -477,6 +477,15 @@ static void report(void* self, yoke_unit_say say, void* to) {
     say(to, 0, line);
     c->n_repivots_told = counts.n_repivots;
   }
+  if (counts.n_cold > c->n_cold_told) {
+    snprintf(line, sizeof line,
+             "%llu of %llu steps ended with a temperature below 0 K; the first was that of node "
+             "'%.60s' at t = %.9g s",
+             (unsigned long long)counts.n_cold, (unsigned long long)counts.n_steps,
+             c->network->nodes[counts.cold_node].name, counts.cold_time);
+    say(to, 1, line);
+    c->n_cold_told = counts.n_cold;
+  }
 }
 
 static bool is_ours(const yoke_unit_ops* ops) {
@@ -585,8 +594,8 @@ static void close_file(yoke_unit_file* base) {
 static yoke_status read_netlist(circuit_file* file, yoke_messages* messages) {
   const yoke_netlist_settings settings = {.path = file->settings.path};
   YOKE_TRY(yoke__netlist_read_file(&settings, messages, &file->network));
-  YOKE_TRY(yoke__circuit_parameters(file->settings.path, &file->arena, &file->structure,
-                                    &file->n_structure));
+  YOKE_TRY(
+      yoke__circuit_parameters(file->network, &file->arena, &file->structure, &file->n_structure));
   yoke_circuit_options options;
   YOKE_TRY(yoke__circuit_choose_options(file->network, &file->settings, messages, &options));
   return yoke__circuit_create(file->network, &options, messages, &file->circuit);

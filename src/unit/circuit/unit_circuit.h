@@ -32,7 +32,4 @@ bool yoke__unit_circuit_figures(const yoke_unit_ops* ops, const void* self,
 // recorded when nothing else is said. False also for units that are no circuits.
 bool yoke__unit_circuit_is_quantity(const yoke_unit_ops* ops, const void* self, size_t variable);
 
-// A number as netlists write it: "10k", "4.7uF", "1meg". False if it does not begin with a number.
-bool yoke__unit_circuit_number(const char* text, double* out);
-
 #endif

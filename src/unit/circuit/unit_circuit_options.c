@@ -84,12 +84,30 @@ static yoke_status choose_step(const yoke_network* network, const yoke_unit_file
   return YOKE_OK;
 }
 
+static bool is_explicit(int method) {
+  return method == YOKE_CIRCUIT_EULER || method == YOKE_CIRCUIT_RK4;
+}
+
+// The explicit methods exist for one formulation, and that has no others: what is named decides about what is not. A
+// formulation of the system file goes before a method of the netlist that does not fit it.
+static void complete(const yoke_unit_file_settings* settings, int* method, int* formulation) {
+  const bool is_ode = *formulation == YOKE_FORMULATION_ODE;
+  const bool is_replaced = settings->solver == NULL && settings->solver_formulation != NULL &&
+                           is_explicit(*method) != is_ode;
+  if (*method < 0 || is_replaced) {
+    *method = is_ode ? YOKE_CIRCUIT_RK4 : YOKE_CIRCUIT_TRBDF2;
+  }
+  if (*formulation < 0) {
+    *formulation = is_explicit(*method) ? YOKE_FORMULATION_ODE : YOKE_FORMULATION_NODAL;
+  }
+}
+
 yoke_status yoke__circuit_choose_options(const yoke_network* network,
                                          const yoke_unit_file_settings* settings,
                                          yoke_messages* messages, yoke_circuit_options* out) {
   const yoke_circuit_run* run = &network->run;
   const yoke_place place = {network->path, 0, 0};
-  int method = YOKE_CIRCUIT_TRBDF2, formulation = -1, startup = YOKE_STARTUP_TR_XI;
+  int method = -1, formulation = -1, startup = YOKE_STARTUP_TR_XI;
   const bool is_known =
       choose(yoke__circuit_method_names, run->method, "method", place, messages, &method) &&
       choose(yoke__circuit_method_names, settings->solver, "method", settings->place, messages,
@@ -102,11 +120,7 @@ yoke_status yoke__circuit_choose_options(const yoke_network* network,
   if (!is_known) {
     return YOKE_BAD_INPUT;
   }
-  // the explicit methods exist for one formulation only
-  if (formulation < 0) {
-    const bool is_explicit = method == YOKE_CIRCUIT_EULER || method == YOKE_CIRCUIT_RK4;
-    formulation = is_explicit ? YOKE_FORMULATION_ODE : YOKE_FORMULATION_NODAL;
-  }
+  complete(settings, &method, &formulation);
   *out = (yoke_circuit_options){
       .formulation = (yoke_circuit_formulation)formulation,
       .method = (yoke_circuit_method)method,

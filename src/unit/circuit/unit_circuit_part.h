@@ -54,7 +54,7 @@ typedef struct circuit_unit {
   bool uses_rates;  // the method starts from the rates at the end of the last step
   double h;         // length of the last step, and the solver's steps in it
   int64_t n_inner;
-  uint64_t n_unconverged_told, n_repivots_told;
+  uint64_t n_unconverged_told, n_repivots_told, n_cold_told;
   char message[512];
 } circuit_unit;
 
@@ -68,9 +68,9 @@ yoke_status yoke__circuit_feedthrough(const yoke_network* network,
                                       const yoke_probe* const outputs[], size_t n_outputs,
                                       yoke_arena* arena, yoke_feedthrough** out, size_t* n);
 
-// ---- unit_circuit_parameters.c: names and values of the `.param` lines outside of subcircuits, as variables.
-yoke_status yoke__circuit_parameters(const char* path, yoke_arena* arena, yoke_variable** out,
-                                     size_t* n);
+// ---- unit_circuit_parameters.c: the `.param` of the top level as variables, whose texts are the network's.
+yoke_status yoke__circuit_parameters(const yoke_network* network, yoke_arena* arena,
+                                     yoke_variable** out, size_t* n);
 
 // ---- unit_circuit_options.c: the solver's options from the netlist and the system file.
 yoke_status yoke__circuit_choose_options(const yoke_network* network,
