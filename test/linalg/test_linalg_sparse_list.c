@@ -2,52 +2,10 @@
 // that go bad are noticed and replaced in the space reserved, without heap; the fallback for lists
 // that would be too long; a ladder of 25 001 unknowns.
 #include <float.h>
-#include <stdatomic.h>
 
 #include "linalg/linalg_sparse_part.h"
 #include "linalg/sparse_cases.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
-
-static atomic_long n_heap_calls;
-
-#if !IS_SANITIZED && defined(__GLIBC__)
-#define IS_COUNTED 1
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): glibc's own names
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t n, size_t size);
-extern void* __libc_realloc(void* p, size_t size);
-extern void __libc_free(void* p);
-
-void* malloc(size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_malloc(size);
-}
-void* calloc(size_t n, size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_calloc(n, size);
-}
-void* realloc(void* p, size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_realloc(p, size);
-}
-void free(void* p) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  __libc_free(p);
-}
-// NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name)
-#else
-#define IS_COUNTED 0
-#endif
+#include "support/counting_heap.h"
 
 static sparse_case one;
 
@@ -529,9 +487,7 @@ static void test_hot_path_without_heap(void** state) {
     yoke__sparse_destroy(&lu);
     yoke__arena_free(&arena);
   }
-  void* volatile piece = malloc(16);
-  free(piece);
-  assert_true(!IS_COUNTED || atomic_load(&n_heap_calls) > 0);
+  check_heap_is_counted();
 }
 
 int main(void) {

@@ -5,7 +5,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -13,46 +12,8 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/counting_heap.h"
 #include "support/sim.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
-
-static atomic_long n_heap_calls;
-
-#if !IS_SANITIZED
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name): glibc's own names
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t n, size_t size);
-extern void* __libc_realloc(void* p, size_t size);
-extern void __libc_free(void* p);
-
-void* malloc(size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_malloc(size);
-}
-void* calloc(size_t n, size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_calloc(n, size);
-}
-void* realloc(void* p, size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_realloc(p, size);
-}
-void free(void* p) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  __libc_free(p);
-}
-// NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name)
-#endif
 
 // one system for every kind of path: plain, several rates with polynomials, laws, fresh, typed values, Gauss-Seidel, iterative
 static const char plain[] =
@@ -134,7 +95,7 @@ static void detach_ring(sim* s) {
 
 static void test_no_heap_call_CS_28(void** state) {
   (void)state;
-  if (IS_SANITIZED) {
+  if (!IS_HEAP_COUNTED) {
     skip();
   }
   for (size_t i = 0; i < sizeof systems / sizeof systems[0]; i++) {
@@ -148,11 +109,7 @@ static void test_no_heap_call_CS_28(void** state) {
     detach_ring(&s);
     sim_close(&s);
   }
-  // the counter counts
-  const long before = atomic_load(&n_heap_calls);
-  void* volatile piece = malloc(16);
-  free(piece);
-  assert_true(atomic_load(&n_heap_calls) >= before + 2);
+  check_heap_is_counted();
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -210,7 +167,7 @@ static int count_in_child(const char* text, bool is_control) {
 
 static void test_no_system_call_CS_28(void** state) {
   (void)state;
-  if (IS_SANITIZED || count_in_child(plain, false) == 200) {
+  if (!IS_HEAP_COUNTED || count_in_child(plain, false) == 200) {
     skip();
   }
   assert_int_equal(count_in_child(plain, true), 1);  // the trap sees what is there

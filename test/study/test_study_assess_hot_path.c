@@ -1,50 +1,10 @@
 // CI-26: no heap call in the step loop of the assessment problems, and the same bytes every time.
 #define _GNU_SOURCE
-#include <stdatomic.h>
 
 #include "study/assess_fixture.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
+#include "support/counting_heap.h"
 
 #define N_STEPS 2000
-
-static atomic_long n_heap_calls;
-
-#if !IS_SANITIZED
-// NOLINTBEGIN(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name):
-// glibc's own names
-extern void* __libc_malloc(size_t size);
-extern void* __libc_calloc(size_t n, size_t size);
-extern void* __libc_realloc(void* p, size_t size);
-extern void __libc_free(void* p);
-
-void* malloc(size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_malloc(size);
-}
-void* calloc(size_t n, size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_calloc(n, size);
-}
-void* realloc(void* p, size_t size) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  return __libc_realloc(p, size);
-}
-void free(void* p) {
-  atomic_fetch_add(&n_heap_calls, 1);
-  __libc_free(p);
-}
-// NOLINTEND(bugprone-reserved-identifier,readability-inconsistent-declaration-parameter-name)
-#endif
 
 static const char* const names[] = {"rlc", "ladder-2", "ladder-100", "rectifier", "pmsm"};
 static const double steps[] = {2.5e-3, 2.5e-3, 2.5e-3, 1e-4, 0.5};
@@ -101,15 +61,11 @@ static void count_calls(const yoke_assess_problem* problem, const yoke_circuit_o
 
 static void test_no_heap_call_CI_26(void** state) {
   (void)state;
-  if (IS_SANITIZED) {
+  if (!IS_HEAP_COUNTED) {
     skip();
   }
   for_each(count_calls);
-  // the counter counts
-  const long before = atomic_load(&n_heap_calls);
-  void* volatile piece = malloc(16);
-  free(piece);
-  assert_true(atomic_load(&n_heap_calls) >= before + 2);
+  check_heap_is_counted();
 }
 
 // All monitors of a run of n steps, from the first step on.
