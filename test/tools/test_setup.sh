@@ -3,9 +3,12 @@
 # they were called. PATH holds nothing else but what a bare system has, so that all programs are "missing".
 # shellcheck disable=SC2016
 set -eu
-setup=$YOKE_SOURCE_DIR/tools/setup
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# apart from the tree, whose build folder may already hold what is unpacked there
+mkdir "$work/tools"
+cp "$YOKE_SOURCE_DIR/tools/setup" "$YOKE_SOURCE_DIR/tools/armhf_root" "$work/tools"
+setup=$work/tools/setup
 mkdir "$work/bare" "$work/apt"
 for program in sh env cat sed grep rm mktemp tail true; do
   ln -s "$(type -P $program)" "$work/bare/$program"
