@@ -153,7 +153,7 @@ static void refuses_what_is_no_number(void** state) {
   yoke__border_learn(border, constant, r.scale, work);
   solve(constant, &r, border, y);
   memcpy(before, y, sizeof y);
-  r.b[1] = NAN;
+  r.b[1] = (double)NAN;
   assert_int_equal(yoke__border_apply(border, r.values, r.b, y), YOKE_SINGULAR);
   assert_memory_equal(before, y, sizeof y);
   yoke__sparse_destroy(&constant);
