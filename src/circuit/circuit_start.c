@@ -19,13 +19,19 @@
 // which is free, set to 0. If that is singular too (states bound by controlled sources), capacitors
 // get a series resistance and inductors a parallel conductance so small that states move by less
 // than round-off in the values shown.
+//
+// Levels of nodes (`.ic` without uic) are no states. They hold their nodes while the operating point
+// is sought (circuit_levels.c), all states are taken from it, and the above follows with these.
 #include "circuit/circuit_start.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base_check.h"
 #include "circuit/circuit_equations_part.h"
+#include "circuit/circuit_guard.h"
+#include "circuit/circuit_levels.h"
 #include "circuit/circuit_projection.h"
 
 #define MAX_ITERATIONS  100    // 50 suffice without junctions; limiting takes steps of its own
@@ -41,6 +47,7 @@
 #define REGULAR      1e-15  // pivots of a graded, regular matrix: cut-off junctions have 1e-14 S
 #define GMIN_FIRST   1e-2   // continuation [S]
 #define GMIN_STEPS   12     // decades
+#define MAX_ASKED    256    // levels that are asked for their effect, one solution each
 
 typedef enum row_kind { ROW_NONE, ROW_VOLTAGE, ROW_CURRENT, ROW_DEPENDENT } row_kind;
 
@@ -65,6 +72,9 @@ struct yoke_start {
   yoke_projection* projection;
   double *f, *J, *ahat, *bhat, *values, *rhs;
   double *x, *xdot, *v_limited;
+  // of each node, NaN: none; NULL: nodes have none. Those that closed a loop are not in `levels`.
+  const double* level;
+  yoke_levels levels;
 };
 
 // ------------------------------------------------------------------------------------------
@@ -120,6 +130,7 @@ void yoke__start_destroy(yoke_start** self) {
     yoke__sparse_destroy(&(*self)->matrix);
     yoke__sparse_destroy(&(*self)->joint);
     yoke__projection_destroy(&(*self)->projection);
+    yoke__levels_destroy(&(*self)->levels);
     *self = NULL;
   }
 }
@@ -261,7 +272,23 @@ static void choose_rows(yoke_start* self, const double state[]) {
   }
 }
 
-// Loops of rows on voltages: prescribed capacitors come first, then free inductors.
+static bool has_level(const yoke_start* self, uint32_t node) {
+  return self->level != NULL && !isnan(self->level[node]);
+}
+
+// Levels that close no loop with sources and prescribed capacitors: those that hold their nodes.
+static void join_levels(yoke_start* self) {
+  yoke_levels* levels = &self->levels;
+  levels->n = 0;
+  for (uint32_t v = 0; v < self->network->n_nodes; v++) {
+    if (has_level(self, v) && join(self->parents, v, 0)) {
+      levels->nodes[levels->n] = v;
+      levels->values[levels->n++] = self->level[v];
+    }
+  }
+}
+
+// Loops of rows on voltages: prescribed capacitors come first, then levels, then free inductors.
 static void break_loops(yoke_start* self, const double state[]) {
   const yoke_network* network = self->network;
   reset_graph(self);
@@ -278,6 +305,9 @@ static void break_loops(yoke_start* self, const double state[]) {
         self->rows[e] = is_free ? ROW_CURRENT : ROW_DEPENDENT;
       }
     }
+    if (round == 0 && self->level != NULL) {
+      join_levels(self);
+    }
   }
 }
 
@@ -290,6 +320,9 @@ static void break_cuts(yoke_start* self, const double state[]) {
     if (!is_current_like(self, e)) {
       join(self->parents, network->elements[e].a, network->elements[e].b);
     }
+  }
+  for (uint32_t i = 0; self->level != NULL && i < self->levels.n; i++) {
+    join(self->parents, self->levels.nodes[i], 0);
   }
   for (int round = 0; round < 2; round++) {
     for (uint32_t e = network->n_elements; e-- > 0;) {
@@ -426,6 +459,9 @@ static void assemble_joint(yoke_start* self) {
 static void assemble_plain(yoke_start* self) {
   yoke__equations_evaluate(self->equations, self->x, 0.0, NULL, self->v_limited, self->f, self->J);
   write_state_rows(self);
+  if (self->level != NULL) {
+    yoke__levels_write(&self->levels, self->equations, self->x, self->f, self->J);
+  }
   memcpy(self->rhs, self->f, self->n * sizeof(double));
 }
 
@@ -442,11 +478,20 @@ typedef struct newton {
   int32_t singular_column;
 } newton;
 
+static yoke_sparse* matrix_of(const yoke_start* self, const newton* run) {
+  return run->is_joint ? self->joint : self->level != NULL ? self->levels.matrix : self->matrix;
+}
+
 // With the pivots at hand; where they fail, or there are none, with new ones.
 static yoke_status factor(yoke_start* self, newton* run) {
-  yoke_sparse* matrix = run->is_joint ? self->joint : self->matrix;
-  bool* has_factors = run->is_joint ? &self->has_joint : &self->has_matrix;
-  const double* values = run->is_joint ? self->values : self->J;
+  yoke_sparse* matrix = matrix_of(self, run);
+  const bool is_levelled = self->level != NULL;
+  bool* has_factors = run->is_joint ? &self->has_joint
+                      : is_levelled ? &self->levels.has_factors
+                                    : &self->has_matrix;
+  const double* values = run->is_joint ? self->values
+                         : is_levelled ? self->levels.entries
+                                       : self->J;
   if (*has_factors && yoke__sparse_refactor(matrix, 0, values) >= 0) {
     return YOKE_OK;
   }
@@ -458,7 +503,7 @@ static yoke_status factor(yoke_start* self, newton* run) {
   yoke_sparse_stats stats;
   yoke__sparse_get_stats(matrix, &stats);
   // a pivot of pure round-off is a zero that was not seen
-  if (!(stats.rcond > 1e-19)) {
+  if (!(stats.rcond > 1e-19 || stats.weakest_pivot > 1e-15)) {
     return YOKE_SINGULAR;
   }
   *has_factors = true;
@@ -497,7 +542,7 @@ static yoke_status iterate(yoke_start* self, newton* run) {
       assemble_plain(self);
     }
     YOKE_TRY(factor(self, run));
-    yoke__sparse_solve(run->is_joint ? self->joint : self->matrix, 0, self->rhs);
+    yoke__sparse_solve(matrix_of(self, run), 0, self->rhs);
     const double last = run->update;
     move(self, run);
     if (!yoke__is_finite(run->update)) {
@@ -568,6 +613,12 @@ static void guess(yoke_start* self) {
       n++;
     }
   }
+  for (uint32_t v = 0; v < network->n_nodes; v++) {
+    if (has_level(self, v) && network->nodes[v].domain == YOKE_THERMAL) {
+      sum += self->level[v];
+      n++;
+    }
+  }
   for (uint32_t v = 1; n == 0 && v < network->n_nodes; v++) {
     if (network->nodes[v].is_fixed && network->nodes[v].domain == YOKE_THERMAL) {
       sum = self->signals->node[v];
@@ -580,6 +631,9 @@ static void guess(yoke_start* self) {
     } else if (network->nodes[v].domain == YOKE_THERMAL) {
       self->x[v] = n > 0 ? sum / n : network->run.temperature;
     }
+  }
+  for (uint32_t i = 0; self->level != NULL && i < self->levels.n; i++) {
+    self->x[self->levels.nodes[i]] = self->levels.values[i];
   }
 }
 
@@ -614,11 +668,30 @@ static yoke_status solve_rows(yoke_start* self, newton* run) {
   return status;
 }
 
-static void explain(const yoke_start* self, yoke_status status, const newton* run,
+// A law that has no value, whatever the nodes start from that nothing leads to: said of the element.
+static bool blame_law(yoke_start* self, yoke_messages* messages) {
+  char reason[256];
+  double value = 0.0;
+  uint32_t e = YOKE_NO_INDEX;
+  for (int rest = 1; rest >= 0; rest--) {
+    guess(self);
+    guess_voltages(self, (double)rest);
+    e = yoke__equations_find_undefined(self->equations, self->x, &value);
+    if (e == YOKE_NO_INDEX) {
+      return false;
+    }
+  }
+  const yoke_element* element = &self->network->elements[e];
+  yoke__guard_explain(element, false, value, self->signals->t, reason, sizeof reason);
+  yoke__error(messages, element->place, "%s", reason);
+  return true;
+}
+
+static void explain(yoke_start* self, yoke_status status, const newton* run,
                     yoke_messages* messages) {
   const yoke_place place = {.source = self->network->path};
   char name[96];
-  if (messages == NULL) {
+  if (messages == NULL || blame_law(self, messages)) {
     return;
   }
   if (status == YOKE_SINGULAR) {
@@ -678,13 +751,151 @@ static void fill_report(yoke_start* self, const double state[], const newton* ru
   }
 }
 
-yoke_status yoke__start_solve(yoke_start* self, const double state[], double t, double x[],
-                              double xdot[], yoke_start_report* report, yoke_messages* messages) {
-  yoke__signals_update_rates(self->signals, t);
-  classify(self, state);
+// The states of x as what is prescribed.
+static void read_states(const yoke_start* self, const double x[], double state[]) {
+  for (uint32_t e = 0; e < self->network->n_elements; e++) {
+    const yoke_stamp* stamp = &self->equations->stamps[e];
+    state[e] =
+        self->network->elements[e].kind == YOKE_INDUCTOR ? x[stamp->i] : x[stamp->a] - x[stamp->b];
+  }
+}
+
+static void forget_factors(yoke_start* self) {
   self->is_soft = false;
   self->has_matrix = false;
   self->has_joint = false;
+}
+
+// ------------------------------------------------------------------------------------------
+// levels
+
+static void warn_level(const yoke_start* self, uint32_t node, const char* why, double value,
+                       yoke_messages* messages) {
+  const yoke_network_node* at = &self->network->nodes[node];
+  char number[40] = "";
+  if (!isnan(value)) {
+    (void)snprintf(number, sizeof number, "%.9g", value);
+  }
+  yoke__message_add(
+      messages, YOKE_WARNING, at->start_place, ".ic %s(%.60s)=%.9g has no effect: %s%s",
+      at->domain == YOKE_THERMAL ? "t" : "v", at->name, self->level[node], why, number);
+}
+
+// Levels that the rest of the circuit overrules, and those that no state depends on.
+static void check_levels(yoke_start* self, yoke_messages* messages) {
+  const yoke_levels* levels = &self->levels;
+  uint32_t i = 0;
+  for (uint32_t v = 0; v < self->network->n_nodes && messages != NULL; v++) {
+    if (!has_level(self, v)) {
+      continue;
+    }
+    const bool is_held = i < levels->n && levels->nodes[i] == v;
+    if (!is_held && fabs(self->x[v] - self->level[v]) > KEPT * (1.0 + fabs(self->level[v]))) {
+      warn_level(self, v, "sources and other start values make it ", self->x[v], messages);
+    } else if (is_held && i < MAX_ASKED &&
+               !yoke__levels_has_effect(levels, self->equations, i, self->rhs)) {
+      warn_level(self, v, "no capacitor, inductor or charge of a diode depends on it", (double)NAN,
+                 messages);
+    }
+    i += is_held;
+  }
+}
+
+// What follows from others needs no rates here: only voltages of capacitors and currents of inductors
+// are taken from the operating point.
+static void release_dependent(yoke_start* self) {
+  for (uint32_t e = 0; e < self->network->n_elements; e++) {
+    if (self->rows[e] == ROW_DEPENDENT) {
+      const bool is_inductor = self->network->elements[e].kind == YOKE_INDUCTOR;
+      self->rows[e] = is_inductor ? ROW_VOLTAGE : ROW_CURRENT;
+      self->target[e] = 0.0;
+    }
+  }
+  self->n_dependent = 0;
+}
+
+// The operating point with nodes at their levels, into x; its states into held, where nothing else is
+// prescribed.
+static yoke_status solve_levels(yoke_start* self, const double state[], const double level[],
+                                double held[], yoke_messages* messages) {
+  const uint32_t n_nodes = self->network->n_nodes;
+  uint32_t* nodes = yoke__arena_array(self->arena, n_nodes, sizeof *nodes);
+  double* values = yoke__arena_array(self->arena, n_nodes, sizeof *values);
+  if (nodes == NULL || values == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  self->level = level;
+  self->levels = (yoke_levels){.nodes = nodes, .values = values};
+  classify(self, state);
+  release_dependent(self);
+  YOKE_TRY(yoke__levels_create(self->equations, self->levels.n, nodes, values, self->kernel,
+                               self->arena, &self->levels));
+  newton run = {.may_take_heap = true, .max_iterations = MAX_ITERATIONS, .singular_column = -1};
+  yoke_status status = solve_rows(self, &run);
+  if (status == YOKE_SINGULAR || status == YOKE_NO_CONVERGENCE) {
+    self->is_soft = true;
+    self->levels.has_factors = false;
+    status = solve_rows(self, &run);
+  }
+  if (status < 0) {
+    explain(self, status, &run, messages);
+    return status;
+  }
+  check_levels(self, messages);
+  read_states(self, self->x, held);
+  for (uint32_t e = 0; e < self->network->n_elements; e++) {
+    held[e] = isnan(state[e]) ? held[e] : state[e];
+  }
+  return YOKE_OK;
+}
+
+// The states of the operating point with levels; the matrices are as before afterwards.
+static yoke_status find_levels(yoke_start* self, const double state[], const double level[],
+                               const double** out, yoke_messages* messages) {
+  bool has_levels = false;
+  for (uint32_t v = 0; level != NULL && v < self->network->n_nodes; v++) {
+    has_levels |= !isnan(level[v]);
+  }
+  *out = state;
+  if (!has_levels) {
+    return YOKE_OK;
+  }
+  double* held = yoke__arena_array(self->arena, self->network->n_elements, sizeof *held);
+  if (held == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  forget_factors(self);
+  const yoke_status status = solve_levels(self, state, level, held, messages);
+  yoke__levels_destroy(&self->levels);
+  self->level = NULL;
+  *out = held;
+  return status;
+}
+
+// ------------------------------------------------------------------------------------------
+// the initial configuration
+
+// From the last point if there is one, else from a guess.
+static yoke_status solve_from(yoke_start* self, newton* run, bool is_warm) {
+  if (is_warm) {
+    memset(self->xdot, 0, self->n * sizeof(double));
+    const yoke_status status = iterate(self, run);
+    if (status != YOKE_SINGULAR && status != YOKE_NO_CONVERGENCE) {
+      return status;
+    }
+  }
+  return solve_rows(self, run);
+}
+
+yoke_status yoke__start_solve(yoke_start* self, const double wanted[], const double level[],
+                              double t, double x[], double xdot[], yoke_start_report* report,
+                              yoke_messages* messages) {
+  const double* state = wanted;
+  yoke__signals_update_rates(self->signals, t);
+  YOKE_TRY(find_levels(self, wanted, level, &state, messages));
+  const bool is_warm = state != wanted;
+  classify(self, state);
+  forget_factors(self);
   newton run = {.is_joint = self->n_dependent > 0,
                 .may_take_heap = true,
                 .max_iterations = MAX_ITERATIONS,
@@ -692,7 +903,7 @@ yoke_status yoke__start_solve(yoke_start* self, const double state[], double t, 
   if (run.is_joint) {
     YOKE_TRY(make_joint(self));
   }
-  yoke_status status = solve_rows(self, &run);
+  yoke_status status = solve_from(self, &run, is_warm);
   if (status == YOKE_SINGULAR || status == YOKE_NO_CONVERGENCE) {
     // bound by more than loops and cut sets
     self->is_soft = true;
@@ -712,23 +923,12 @@ yoke_status yoke__start_solve(yoke_start* self, const double state[], double t, 
   return YOKE_OK;
 }
 
-// The states of x as what is prescribed, into v_limited as work.
-static void read_states(const yoke_start* self, const double x[], double state[]) {
-  for (uint32_t e = 0; e < self->network->n_elements; e++) {
-    const yoke_stamp* stamp = &self->equations->stamps[e];
-    state[e] =
-        self->network->elements[e].kind == YOKE_INDUCTOR ? x[stamp->i] : x[stamp->a] - x[stamp->b];
-  }
-}
-
 yoke_status yoke__start_prepare(yoke_start* self, double t, const double x[]) {
   self->is_ready = false;
   yoke__signals_update_rates(self->signals, t);
   read_states(self, x, self->v_limited);
   classify(self, self->v_limited);
-  self->is_soft = false;
-  self->has_matrix = false;
-  self->has_joint = false;
+  forget_factors(self);
   newton run = {.is_joint = self->n_dependent > 0, .may_take_heap = true, .max_iterations = 1};
   if (run.is_joint) {
     YOKE_TRY(make_joint(self));
@@ -775,15 +975,15 @@ yoke_status yoke__start_hold(yoke_start* self, double t, double x[], double xdot
 }
 
 yoke_status yoke__circuit_initial(yoke_equations* equations, yoke_signals* signals,
-                                  const yoke_network* network, const double state[], double t,
-                                  double x[], double xdot[], yoke_start_report* report,
-                                  yoke_messages* messages) {
+                                  const yoke_network* network, const double state[],
+                                  const double level[], double t, double x[], double xdot[],
+                                  yoke_start_report* report, yoke_messages* messages) {
   yoke_arena arena = {0};
   yoke_start* self = NULL;
   yoke_status status =
       yoke__start_create(equations, signals, network, YOKE_SPARSE_AUTO, &arena, &self);
   if (status >= 0) {
-    status = yoke__start_solve(self, state, t, x, xdot, report, messages);
+    status = yoke__start_solve(self, state, level, t, x, xdot, report, messages);
   }
   yoke__start_destroy(&self);
   yoke__arena_free(&arena);

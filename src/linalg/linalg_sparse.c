@@ -477,6 +477,16 @@ static double pivot_ratio(const double inverse[], int32_t n) {
   return n == 0 ? 1.0 : low / high;
 }
 
+// The smallest pivot in rows whose largest element is 1: a resistor of 1e12 Ohm is none of weight.
+static double weakest_pivot(const yoke_sparse* self, const double lu[]) {
+  double weakest = HUGE_VAL;
+  for (int32_t k = 0; k < self->matrix.n; k++) {
+    const double inverse = fabs(lu[self->sweeps.place[k]]);
+    weakest = fmin(weakest, self->scale[self->factors.order.row[k]] / inverse);
+  }
+  return weakest;
+}
+
 // The column of the first pivot that came out as zero or not finite.
 static void name_pivot(const yoke_sparse* self, const double lu[], int32_t* column) {
   for (int32_t k = 0; k < self->matrix.n && column != NULL; k++) {
@@ -513,6 +523,7 @@ static yoke_status compile(yoke_sparse* self, const yoke_sparse_order* order, si
   self->stats.growth = yoke__sparse_growth(&self->factors, &self->matrix, self->sweeps.place,
                                            values, lu, self->work);
   self->stats.rcond = pivot_ratio(lu, n);
+  self->stats.weakest_pivot = weakest_pivot(self, lu);
   return YOKE_OK;
 }
 
@@ -575,6 +586,7 @@ static yoke_status factor_dense(yoke_sparse* self, const double values[], int32_
     self->work[i] = self->lu[i * n + i];
   }
   self->stats.rcond = pivot_ratio(self->work, n);
+  self->stats.weakest_pivot = self->stats.rcond;
   self->stats.n_factors = size;
   self->stats.n_operations = (size_t)n * ((size_t)n * (size_t)n - 1) / 3;
   return YOKE_OK;
@@ -586,6 +598,7 @@ static yoke_status factor_klu(yoke_sparse* self, const double values[], int32_t*
     self->is_valid[s] = 1;
   }
   self->stats.rcond = yoke__sparse_klu_rcond(self->klu, 0);
+  self->stats.weakest_pivot = self->stats.rcond;
   self->stats.n_factors = yoke__sparse_klu_n_factors(self->klu);
   return YOKE_OK;
 }

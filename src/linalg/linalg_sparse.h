@@ -57,6 +57,7 @@ typedef struct yoke_sparse_stats {
   size_t n_bytes;
   double growth;  // of the last factor, repivot or refactor, there an upper bound while small
   double rcond;   // of the last factor, cheap estimate: smallest over largest pivot
+  double weakest_pivot;  // of the last factor, with rows scaled to 1; dense and KLU: rcond
 } yoke_sparse_stats;
 
 typedef struct yoke_sparse yoke_sparse;
