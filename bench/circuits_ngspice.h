@@ -33,6 +33,7 @@ static int ngspice_says(char* text, int id, void* data) {
   return 0;
 }
 
+// NOLINTNEXTLINE(readability-non-const-parameter): the type is that of the library
 static int ngspice_status(char* text, int id, void* data) {
   (void)text, (void)id, (void)data;
   return 0;
@@ -109,7 +110,7 @@ static void ngspice_save(const race_problem* problem) {
 static const double* ngspice_vector(const char* name, int* n) {
   char text[32];
   snprintf(text, sizeof text, "%s", name);
-  const pvector_info info = ngGet_Vec_Info(text);
+  const struct vector_info* info = ngGet_Vec_Info(text);
   *n = info != NULL ? info->v_length : 0;
   return info != NULL ? info->v_realdata : NULL;
 }

@@ -145,7 +145,7 @@ static void ladder_reference(const race_problem* problem, double step, race_refe
   ladder_work w = {.n = n};
   w.x = bench_take(12 * (size_t)n, sizeof(double));
   for (int s = 0; s < 4; s++) {
-    w.k[s] = w.x + 2 * n * (s + 1);
+    w.k[s] = w.x + 2 * (size_t)n * ((size_t)s + 1);
   }
   w.stage = w.x + 10 * (size_t)n;
   reference_create(reference, problem->stop, step, problem->n_signals);

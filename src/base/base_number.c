@@ -560,7 +560,7 @@ static const suffix suffixes[] = {
 };
 
 static char lower(char c) {
-  return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+  return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
 }
 
 // "" if none of them stands here

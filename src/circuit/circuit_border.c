@@ -165,7 +165,7 @@ static void make_small(const yoke_border* self, const double ahat[],
     memset(row, 0, n_padded * sizeof(double));
     for (uint32_t k = self->starts[v]; k < self->starts[v + 1]; k++) {
       add_scaled(n_padded, ahat[self->places[k].entry],
-                 self->among + self->places[k].touched * MAX_TOUCHED, row);
+                 self->among + (size_t)self->places[k].touched * MAX_TOUCHED, row);
     }
     for (uint32_t u = 0; u <= v; u++) {
       double sum = u == v ? self->scale[v] : 0.0;

@@ -1,6 +1,7 @@
 // The values of sources and elements at a time.
 #include "circuit/circuit_signals.h"
 
+#include <math.h>
 #include <string.h>
 
 
@@ -155,10 +156,10 @@ double yoke__signals_law(const yoke_signals* self, const yoke_expression* law, c
       live[i] = self->input[from->index];
       break;
     case YOKE_LIVE_VOLTAGE:
-      live[i] = x[from->index];
+      live[i] = x == NULL ? (double)NAN : x[from->index];
       break;
     case YOKE_LIVE_CURRENT:
-      live[i] = x[self->network->n_nodes + from->index];
+      live[i] = x == NULL ? (double)NAN : x[self->network->n_nodes + from->index];
       break;
     }
   }

@@ -59,11 +59,11 @@ static yoke_sparse* factor_whole(const rows* r, const yoke_border* without, yoke
   for (int j = 0; j < 2 * N; j++) {
     starts[j] = 2 * N * j;
     for (int i = 0; i < 2 * N; i++) {
-      row[2 * N * j + i] = i;
-      values[2 * N * j + i] = dense[j][i];
+      row[starts[j] + i] = i;
+      values[starts[j] + i] = dense[j][i];
     }
   }
-  starts[2 * N] = 4 * N * N;
+  starts[(size_t)2 * N] = 4 * N * N;
   const yoke_sparse_pattern pattern = {.n = 2 * N, .starts = starts, .rows = row};
   const yoke_sparse_settings settings = {.kernel = YOKE_SPARSE_DENSE};
   yoke_sparse* whole = NULL;

@@ -110,14 +110,22 @@ static double complex growth(yoke_circuit_method method, double complex z) {
   return x;
 }
 
+// not every compiler has CMPLX
+static double complex imaginary(double y) {
+  const double parts[] = {0.0, y};
+  double complex z = 0.0;
+  memcpy(&z, parts, sizeof z);
+  return z;
+}
+
 static void test_l_stability(void** state) {
   (void)state;
   const yoke_circuit_method methods[] = {YOKE_CIRCUIT_TRBDF2, YOKE_CIRCUIT_ESDIRK3,
                                          YOKE_CIRCUIT_ESDIRK4};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     // on the imaginary axis nothing grows: A-stable, since the poles lie on the right
-    for (double y = 1e-3; y < 1e6; y *= 1.07) {
-      check_between(cabs(growth(methods[i], CMPLX(0.0, y))), 0.0, 1.0 + 1e-9);
+    for (int k = 0; k < 307; k++) {
+      check_between(cabs(growth(methods[i], imaginary(1e-3 * pow(1.07, k)))), 0.0, 1.0 + 1e-9);
     }
     // infinitely fast modes are gone in one step; the rest is rounding of coefficients, times z
     const double far = cabs(growth(methods[i], -1e8));

@@ -29,9 +29,9 @@ typedef struct writer {
 
 static void put(writer* w, const char* format, ...) YOKE_PRINTF(2, 3);
 static void put(writer* w, const char* format, ...) {
+  const size_t room = w->n < w->size ? w->size - w->n : 0;
   va_list args;
   va_start(args, format);
-  const size_t room = w->n < w->size ? w->size - w->n : 0;
   const int n = vsnprintf(room > 0 ? w->text + w->n : NULL, room, format, args);
   va_end(args);
   w->n += n > 0 ? (size_t)n : 0;
