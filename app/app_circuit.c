@@ -92,14 +92,16 @@ static void print_run(const yoke_circuit_run* run) {
   printf(", %s\n", run->is_uic ? "from start values (uic)" : "from the operating point");
 }
 
-static void print_parameters(const yoke_unit_ops* ops) {
+static void print_parameters(const yoke_circuit_view* v) {
+  const yoke_unit_ops* ops = v->unit.ops;
+  char value[YOKE_NUMBER_SIZE];
   for (size_t i = 0; i < ops->n_structure; i++) {
     if (i == MAX_LISTED) {
       printf(" and %zu more", ops->n_structure - i);
       break;
     }
     printf("%s%s = %s", i == 0 ? "  parameters   " : ", ", ops->structure[i].name,
-           ops->structure[i].text);
+           yoke__app_circuit_parameter(v, &ops->structure[i], value));
   }
   printf("%s", ops->n_structure == 0 ? "" : "\n");
 }
@@ -145,7 +147,7 @@ void yoke__app_circuit_text(const yoke_circuit_view* v) {
   print_elements(v);
   print_solver(v);
   print_run(&v->network->run);
-  print_parameters(v->unit.ops);
+  print_parameters(v);
   print_variables(v, YOKE_INPUT, "  inputs       ");
   print_variables(v, YOKE_OUTPUT, "  outputs      ");
   print_feedthrough(v->unit.info);
@@ -240,12 +242,14 @@ static void json_variables(const yoke_circuit_view* v, yoke_causality causality,
   yoke__json_end_array(json);
 }
 
-static void json_parameters(const yoke_unit_ops* ops, yoke_json* json) {
+static void json_parameters(const yoke_circuit_view* v, yoke_json* json) {
+  const yoke_unit_ops* ops = v->unit.ops;
+  char value[YOKE_NUMBER_SIZE];
   yoke__json_begin_array(json, "parameters");
   for (size_t i = 0; i < ops->n_structure; i++) {
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", ops->structure[i].name);
-    yoke__json_string(json, "value", ops->structure[i].text);
+    yoke__json_string(json, "value", yoke__app_circuit_parameter(v, &ops->structure[i], value));
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);
@@ -284,7 +288,7 @@ void yoke__app_circuit_json(const yoke_circuit_view* v, yoke_json* json) {
   yoke__app_circuit_sizes_json(&v->figures, json);
   json_solver(v, json);
   json_run(&v->network->run, json);
-  json_parameters(v->unit.ops, json);
+  json_parameters(v, json);
   json_variables(v, YOKE_INPUT, "inputs", json);
   json_variables(v, YOKE_OUTPUT, "outputs", json);
   json_feedthrough(v->unit.info, json);

@@ -98,8 +98,39 @@ static const char* behind_unit(const yoke_circuit_words* w, const char* text) {
 
 // ---- lines of elements and nodes
 
-// The place of the first v(...), i(...), t(...) or p(...) that the text names and the netlist has.
-static bool find_place(const yoke_network* network, const char* text, yoke_place* place) {
+static bool take_place(const yoke_network* network, bool is_node, const char* name,
+                       yoke_place* place) {
+  const uint32_t i =
+      is_node ? yoke__network_find_node(network, name) : yoke__network_find_element(network, name);
+  if (i == YOKE_NO_INDEX) {
+    return false;
+  }
+  *place = is_node ? network->nodes[i].place : network->elements[i].place;
+  return place->line > 0;
+}
+
+// The first 'name' that is one of the netlist: "the resistance of 'R1'", "node 'a'".
+static bool find_quoted(const yoke_network* network, const char* text, yoke_place* place) {
+  static const char node[] = "node ";
+  const size_t n_node = strlen(node);
+  for (const char* at = strchr(text, '\''); at != NULL; at = strchr(at + 1, '\'')) {
+    const char* end = strchr(at + 1, '\'');
+    char name[MAX_TEXT];
+    if (end == NULL) {
+      return false;
+    }
+    const bool is_node = (size_t)(at - text) >= n_node && strncmp(at - n_node, node, n_node) == 0;
+    snprintf(name, sizeof name, "%.*s", (int)(end - at - 1), at + 1);
+    if (take_place(network, is_node, name, place) || take_place(network, !is_node, name, place)) {
+      return true;
+    }
+    at = end;
+  }
+  return false;
+}
+
+// The first v(...), i(...), t(...) or p(...) that is one of the netlist.
+static bool find_quantity(const yoke_network* network, const char* text, yoke_place* place) {
   for (const char* at = strchr(text, '('); at != NULL; at = strchr(at + 1, '(')) {
     const char* end = strpbrk(at, "),");
     char name[MAX_TEXT];
@@ -108,36 +139,62 @@ static bool find_place(const yoke_network* network, const char* text, yoke_place
     }
     snprintf(name, sizeof name, "%.*s", (int)(end - at - 1), at + 1);
     const char letter = (char)tolower((unsigned char)at[-1]);
-    const bool is_node = letter == 'v' || letter == 't';
-    const uint32_t i = is_node                          ? yoke__network_find_node(network, name)
-                       : letter == 'i' || letter == 'p' ? yoke__network_find_element(network, name)
-                                                        : YOKE_NO_INDEX;
-    if (i != YOKE_NO_INDEX) {
-      *place = is_node ? network->nodes[i].place : network->elements[i].place;
-      return place->line > 0;
+    if (strchr("vtip", letter) != NULL &&
+        take_place(network, letter == 'v' || letter == 't', name, place)) {
+      return true;
     }
   }
   return false;
 }
 
-// The netlist is read again for it: a run that does not start has the time.
-static void give_lines(const yoke_circuit_words* w, yoke_messages* messages) {
+// The place of what a message is about. A law that it quotes names others.
+static bool find_place(const yoke_network* network, const char* text, yoke_place* place) {
+  char told[MAX_TEXT];
+  snprintf(told, sizeof told, "%s", text);
+  char* law = strstr(told, "its law is {");
+  if (law != NULL) {
+    *law = '\0';
+  }
+  return find_quoted(network, told, place) || find_quantity(network, told, place);
+}
+
+// The netlist again: a run that failed has the time. NULL: it cannot be read.
+static yoke_network* read_again(const yoke_circuit_words* w) {
   yoke_messages ignored = {0};
   yoke_network* network = NULL;
   const yoke_netlist_settings settings = {
       .path = w->path, .parameters = w->parameters, .n_parameters = w->n_parameters};
-  if (yoke__netlist_read_file(&settings, &ignored, &network) >= 0) {
-    for (yoke_message* m = messages->first; m != NULL; m = m->next) {
-      yoke_place place;
-      if (m->place.line == 0 && m->severity == YOKE_ERROR && find_place(network, m->text, &place)) {
-        const char* source = place.source == NULL ? w->path : place.source;
-        m->place.line = place.line;
-        m->place.source = yoke__arena_text(&messages->arena, source, strlen(source));
-      }
+  const yoke_status status = yoke__netlist_read_file(&settings, &ignored, &network);
+  yoke__messages_free(&ignored);
+  if (status < 0) {
+    yoke__network_destroy(&network);
+  }
+  return network;
+}
+
+static void give_lines(const yoke_circuit_words* w, yoke_messages* messages) {
+  yoke_network* network = read_again(w);
+  for (yoke_message* m = network == NULL ? NULL : messages->first; m != NULL; m = m->next) {
+    yoke_place place;
+    if (m->place.line == 0 && m->severity == YOKE_ERROR && find_place(network, m->text, &place)) {
+      const char* source = place.source == NULL ? w->path : place.source;
+      m->place.line = place.line;
+      m->place.source = yoke__arena_text(&messages->arena, source, strlen(source));
     }
   }
   yoke__network_destroy(&network);
-  yoke__messages_free(&ignored);
+}
+
+void yoke__app_circuit_locate(const yoke_app_voice* voice, const char* text, char* to,
+                              size_t size) {
+  const yoke_circuit_words* w = voice->context;
+  yoke_network* network = read_again(w);
+  yoke_place place;
+  snprintf(to, size, "%s", w->path);
+  if (network != NULL && find_place(network, text, &place)) {
+    snprintf(to, size, "%s:%d", place.source == NULL ? w->path : place.source, place.line);
+  }
+  yoke__network_destroy(&network);
 }
 
 // ---- all messages

@@ -133,7 +133,9 @@ static const yoke_option info_options[] = {
     {"all", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Of an FMU, print all variables, internal ones too, with their whole descriptions. "
      "Otherwise a terminal shows 40 of each kind."},
-    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Change one setting of the system file, as yoke run does; of a netlist a parameter, --set "
+     "rload=4.7k."},
 };
 static const yoke_exit info_exits[] = {
     {YOKE_EXIT_OK, "Printed."},
@@ -176,7 +178,9 @@ static const yoke_option circuit_options[] = {
      "default."},
     {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Step of the solver, 1e-5 or 10u. The default is that of .yoke, else of .tran. Rows are "
-     "written at the step of .tran, or at this one if it is larger."},
+     "written at the step of .tran, or at this one if it is larger. A step that does not divide "
+     "the distance of the rows is shortened until it does: of 3u with rows every 10u, 2.5u is "
+     "taken, and a note says so."},
     {"stop", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Stop time instead of that of .tran, 5e-3 or 5m. Where it falls between two rows, the run "
      "goes on to the next one."},
@@ -184,7 +188,8 @@ static const yoke_option circuit_options[] = {
      "Do exactly N iterations in every stage, so that all steps cost the same. "
      "Without it a circuit that is not linear is iterated until it converges."},
     {"set", "NAME=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
-     "Change a parameter (.param) of the netlist. For example --set rload=4.7k."},
+     "Change a parameter (.param) of the netlist. For example --set rload=4.7k. Names ignore "
+     "case."},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Write the results to DIR, which is made if it is missing. "
      "The default is results/ and the name of the netlist without its extension."},
@@ -350,7 +355,8 @@ const yoke_command yoke__command_meter = {
 static const char vary_help[] =
     "What changes from run to run. PATH=FROM:TO:N gives N evenly spaced numbers, "
     "PATH=FROM:TO:N:log as many evenly spaced in the logarithm, PATH=A,B,C these values (numbers, "
-    "names, booleans). Paths are those of the system file. Several of them make a grid.";
+    "names, booleans). Paths are those of the system file. Several of them make a grid. Numbers "
+    "for netlists may have suffixes, units.rc.with.r=1k:10k:4.";
 static const char limit_help[] =
     "Abort a run that violates this, for example 'max:rig.speed<=500', and mark the point as "
     "failed. A measure, one of <=, >=, < and >, and a number. Looked at after every macro step "
@@ -488,7 +494,8 @@ static const yoke_option bench_options[] = {
      "Integration methods. The default is trbdf2, tr, bdf2, bdf3, esdirk3 and esdirk4, and for "
      "problems of the program also the published configurations."},
     {"formulation", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_formulation_names,
-     "How the equations are written. nodal (the default), dae or ode."},
+     "How the equations are written: nodal, dae or ode. The default is what the netlist of one's "
+     "own says with .yoke, else nodal."},
     {"startup", "NAME", false, YOKE_ARGUMENT_CHOICE, yoke__circuit_startup_names,
      "How BDF begins. tr_xi, const or tr_xi_minus_1."},
     {"step", "SECONDS", true, YOKE_ARGUMENT_TEXT, NULL,
@@ -575,7 +582,9 @@ static const yoke_option export_options[] = {
      "Write a linear circuit or thermal network as two C files for a microcontroller: no heap, no "
      "library."},
     {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
-     "With --c: the length of a step, 1e-5 or 10u. The default is that of .tran in the netlist."},
+     "With --c: the length of a step, 1e-5 or 10u. With --fmi: the step of the solver inside the "
+     "FMU of a circuit, of which every call must be a whole number. The default is that of the "
+     "netlist."},
     {"reduce", "TOLERANCE", false, YOKE_ARGUMENT_TEXT, NULL,
      "With --c: drop states as long as the error bound of every output stays below TOLERANCE times "
      "its own gain. For example 1e-3."},

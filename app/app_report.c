@@ -70,7 +70,8 @@ static void remove_page(const char* directory) {
 }
 
 bool yoke__app_report(const yoke_options* options, const yoke_system* system,
-                      const yoke_state* state, const yoke_run_info* info, const char* directory) {
+                      const yoke_state* state, const yoke_run_info* info, const yoke_messages* told,
+                      const char* directory) {
   if (!yoke__options_has(options, "report")) {
     remove_page(directory);
     return true;
@@ -82,6 +83,7 @@ bool yoke__app_report(const yoke_options* options, const yoke_system* system,
                                    .info = info,
                                    .ledger = state->ledger,
                                    .state = state,
+                                   .messages = told,
                                    .directory = directory,
                                    .settings_text = text,
                                    .command = command,

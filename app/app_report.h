@@ -8,8 +8,10 @@
 // True unless --report was given together with formats that cannot be read back; then a message was printed.
 bool yoke__app_can_report(const yoke_options* options, uint32_t formats);
 
-// Writes DIRECTORY/report.html if --report was given, else removes that of an earlier run. False after a message on stderr.
+// Writes DIRECTORY/report.html if --report was given, else removes that of an earlier run. told: what the units said. False
+// after a message on stderr.
 bool yoke__app_report(const yoke_options* options, const yoke_system* system,
-                      const yoke_state* state, const yoke_run_info* info, const char* directory);
+                      const yoke_state* state, const yoke_run_info* info, const yoke_messages* told,
+                      const char* directory);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app_circuit_tell.h"
 #include "app/app_report.h"
 #include "app/app_summary.h"
 #include "app/app_system.h"
@@ -194,9 +195,34 @@ static void report_limits(const yoke_state* state, const yoke_run_info* info, co
 static void retell_failure(const yoke_app_voice* voice, char* message, size_t size) {
   const char* at = strstr(message, ") at t = ");
   if (voice != NULL && strncmp(message, "unit '", 6) == 0 && at != NULL) {
-    char text[1024];
-    snprintf(text, sizeof text, "%s: %s", voice->name, at + 2);
+    char place[512], text[1024];
+    voice->locate(voice, at + 2, place, sizeof place);
+    snprintf(text, sizeof text, "%s: %s", place, at + 2);
     snprintf(message, size, "%s", text);
+  }
+}
+
+// "unit 'rc' (rc.cir) at t = ..." with the line of the netlist that it is about: (rc.cir:4)
+static void locate_failure(const yoke_system* system, char* message, size_t size) {
+  const char* at = strstr(message, ") at t = ");
+  for (size_t i = 0; at != NULL && i < system->n_units; i++) {
+    const yoke_scenario_unit* source = system->units[i].source;
+    char head[128], path[1024], place[512], text[1024];
+    const int n = snprintf(head, sizeof head, "unit '%.100s' (", system->units[i].name);
+    if (strcmp(source->kind, "circuit") != 0 || strncmp(message, head, (size_t)n) != 0 ||
+        yoke__os_path_join(system->scenario->directory, source->type, path, sizeof path) >=
+            sizeof path) {
+      continue;
+    }
+    const yoke_circuit_words words = {.path = source->type[0] == '/' ? source->type : path};
+    const yoke_app_voice voice = {.context = &words};
+    yoke__app_circuit_locate(&voice, at, place, sizeof place);
+    if (strcmp(place, words.path) != 0) {
+      const char* shown = strncmp(place, "./", 2) == 0 ? place + 2 : place;
+      snprintf(text, sizeof text, "%s%s%s", head, shown, at);
+      snprintf(message, size, "%s", text);
+    }
+    return;
   }
 }
 
@@ -226,6 +252,9 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
   int status = exit_status(&info, state);
   yoke_messages told = {0};
   yoke__app_tell_units(system, voice, is_quiet, &told);
+  if (info.status < 0 && voice == NULL) {
+    locate_failure(system, info.message, sizeof info.message);
+  }
   retell_failure(voice, info.message, sizeof info.message);
   report_limits(state, &info, command);
   if (info.status < 0 && info.status != YOKE_INTERRUPTED) {
@@ -241,7 +270,7 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
     status = YOKE_EXIT_FAILED;
   }
   if (info.status != YOKE_IO &&
-      !yoke__app_report(options, system, state, &info, settings.record.directory)) {
+      !yoke__app_report(options, system, state, &info, &told, settings.record.directory)) {
     status = YOKE_EXIT_FAILED;
   }
   if (!is_quiet && !is_json && info.record.n_rows > 0) {

@@ -96,12 +96,32 @@ typedef struct telling {
   yoke_messages* kept;
 } telling;
 
+// "line 4: text" of a unit that is a file of its own: the file with the line, and the text behind it
+static const char* take_line(const char* text, char* name, size_t size) {
+  static const char line[] = "line ";
+  const size_t n_line = strlen(line);
+  if (strncmp(text, line, n_line) != 0) {
+    return text;
+  }
+  const size_t n_digits = strspn(text + n_line, "0123456789");
+  if (n_digits == 0 || strncmp(text + n_line + n_digits, ": ", 2) != 0) {
+    return text;
+  }
+  const size_t n = strlen(name);
+  snprintf(name + n, size - n, ":%.*s", (int)n_digits, text + n_line);
+  return text + n_line + n_digits + 2;
+}
+
 static void tell(void* to, const char* unit, int level, const char* text) {
   static const char* const words[] = {"note", "warning", "error"};
   const telling* job = to;
   const bool is_own = job->voice != NULL;
   const char *before = is_own ? "" : "unit '", *behind = is_own ? "" : "'";
-  const char* name = is_own ? job->voice->name : unit;
+  char name[1024];
+  snprintf(name, sizeof name, "%s", is_own ? job->voice->name : unit);
+  if (is_own) {
+    text = take_line(text, name, sizeof name);
+  }
   if (level > 0 || !job->is_quiet) {
     fprintf(stderr, "%s%s%s: %s: %s\n", before, name, behind, words[level], text);
   }

@@ -16,6 +16,8 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
 typedef struct yoke_app_voice {
   // puts messages into the user's words before they are printed
   void (*retell)(const struct yoke_app_voice* voice, yoke_messages* messages);
+  // the place in the user's file that a failure while running is about: "rc.cir:4", or the file alone
+  void (*locate)(const struct yoke_app_voice* voice, const char* text, char* to, size_t size);
   const char* name;  // of the one unit, where others say "unit 'rc'"
   const void* context;
 } yoke_app_voice;

@@ -192,6 +192,16 @@ static bool read_plan(plan* p) {
 
 // ---- problems
 
+// Index of text among names, NULL at their end; -1: none, or no text.
+static int find_name(const char* const names[], const char* text) {
+  for (int i = 0; text != NULL && names[i] != NULL; i++) {
+    if (strcmp(names[i], text) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
 static yoke_status load_own(plan* p, yoke_messages* messages) {
   size_t n_limits = 0;
   const char* const* limits = yoke__options_values(p->options, "limit", &n_limits);
@@ -245,6 +255,30 @@ static int load_problems(plan* p) {
     yoke__assess_set_limit(p->bench->problems[i], p->limit);
   }
   return status >= 0 ? YOKE_EXIT_OK : status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+}
+
+// What the command line leaves open and the netlist's `.yoke` says. Methods that are named decide about the
+// formulation, as everywhere.
+static void obey_netlist(plan* p) {
+  const yoke_network* network = is_own(p) ? p->bench->problems[0]->network : NULL;
+  if (network == NULL) {
+    return;
+  }
+  const bool is_explicit = p->methods != 0 && (p->methods & ~EXPLICIT_METHODS) == 0;
+  const int formulation = find_name(yoke__circuit_formulation_names, network->run.formulation);
+  const int startup = find_name(yoke__circuit_startup_names, network->run.startup);
+  if (startup >= 0 && !p->has_startup) {
+    p->has_startup = true;
+    p->startup = (yoke_circuit_startup)startup;
+  }
+  if (formulation < 0 || p->has_formulation ||
+      (p->methods != 0 && is_explicit != (formulation == YOKE_FORMULATION_ODE))) {
+    return;
+  }
+  p->formulation = (yoke_circuit_formulation)formulation;
+  if (p->methods == 0 && p->formulation == YOKE_FORMULATION_ODE) {
+    p->methods = EXPLICIT_METHODS;
+  }
 }
 
 // ---- runs
@@ -662,6 +696,7 @@ static int assess(plan* p) {
   if (status != YOKE_EXIT_OK) {
     return status;
   }
+  obey_netlist(p);
   yoke__os_catch_interrupt();
   for (size_t i = 0; !p->is_find && status == YOKE_EXIT_OK && i < p->bench->n_problems; i++) {
     status = run_problem(p, p->bench->problems[i]);

@@ -196,7 +196,8 @@ static int run(const yoke_options* options, const sets* s) {
                                     .unit = s->unit,
                                     .parameters = s->parameters,
                                     .n_parameters = s->n_parameters};
-  const yoke_app_voice voice = {yoke__app_circuit_retell, options->operands[0], &words};
+  const yoke_app_voice voice = {yoke__app_circuit_retell, yoke__app_circuit_locate,
+                                options->operands[0], &words};
   yoke_system* system = load(options, s, &voice);
   int status = YOKE_EXIT_USAGE;
   if (system != NULL) {

@@ -12,6 +12,7 @@
 #include "app/app_export_ssp.h"
 #include "app/app_system.h"
 #include "base/base_check.h"
+#include "base/base_number.h"
 #include "base/base_os.h"
 #include "export/export_fmu.h"
 #include "scenario/scenario_circuit.h"
@@ -19,6 +20,8 @@
 
 #define COMMAND  "export"
 #define MAX_NAME 200
+
+#define STEP_SIZE (MAX_NAME + YOKE_NUMBER_SIZE + 64)
 
 // What the command line asks for, and what has been made of it.
 typedef struct exporting {
@@ -28,6 +31,7 @@ typedef struct exporting {
   const yoke_unit_ops* model;  // NULL: the operand is a system file
   const char* what;            // the operand
   char unit_name[MAX_NAME];    // in the system
+  double step;                 // --step [s]; 0: not given
   yoke_system* system;         // one unit
   yoke_export_job job;
 } exporting;
@@ -39,11 +43,12 @@ static int report_memory(void) {
 
 // ---- the unit alone
 
-// --set, then --with k=v as changes of the system file; *n of them. section NULL: without --with. NULL: out of memory.
+// --set, then --with k=v and --step as changes of the system file; *n of them. section NULL: --set alone. NULL: out of
+// memory.
 static const char** make_sets(exporting* e, const char* section, const char* part, size_t* n) {
   size_t n_set = 0, n_with = 0;
   const char* const* set = yoke__options_values(e->options, "set", &n_set);
-  const char** sets = yoke__arena_array(&e->arena, n_set + e->options->n_given + 1, sizeof *sets);
+  const char** sets = yoke__arena_array(&e->arena, n_set + e->options->n_given + 2, sizeof *sets);
   if (sets == NULL) {
     return NULL;
   }
@@ -62,6 +67,17 @@ static const char** make_sets(exporting* e, const char* section, const char* par
     sets[n_set + i] = text;
   }
   *n = n_set + n_with;
+  if (section == NULL || !(e->step > 0)) {
+    return sets;
+  }
+  char* text = yoke__arena_take(&e->arena, STEP_SIZE);
+  if (text == NULL) {
+    return NULL;
+  }
+  char digits[YOKE_NUMBER_SIZE];
+  yoke__number_format(e->step, digits);
+  snprintf(text, STEP_SIZE, "%s.%s.solver.step=%s", section, e->unit_name, digits);
+  sets[(*n)++] = text;
   return sets;
 }
 
@@ -115,6 +131,10 @@ static void tell_places(exporting* e) {
   static const char marks[2][9] = {".values.", ".with."};
   for (yoke_message* m = e->messages.first; m != NULL; m = m->next) {
     const char* source = m->place.source;
+    if (e->step > 0 && source != NULL && strstr(source, ".solver.step") != NULL) {
+      m->place.source = "--step";
+      continue;
+    }
     const char* part = source == NULL ? NULL : strstr(source, marks[e->model == NULL]);
     const bool is_set = part != NULL && strncmp(source, "--set ", 6) == 0;
     if (is_set && !yoke__options_has(e->options, "set")) {
@@ -130,7 +150,7 @@ static void tell_places(exporting* e) {
   }
 }
 
-// The file once to find the unit, and again if --with changes it.
+// The file once to find the unit, and again if --with or --step changes it.
 static yoke_status read_system(exporting* e, yoke_scenario** scenario) {
   YOKE_TRY(read_file(e, NULL, scenario));
   const yoke_scenario_unit* unit = find_unit(e, *scenario);
@@ -139,7 +159,13 @@ static yoke_status read_system(exporting* e, yoke_scenario** scenario) {
     return YOKE_BAD_ARG;
   }
   snprintf(e->unit_name, sizeof e->unit_name, "%s", unit->name);
-  if (!yoke__options_has(e->options, "with")) {
+  if (e->step > 0 && (unit->kind == NULL || strcmp(unit->kind, "circuit") != 0)) {
+    yoke__app_error(COMMAND, "--step with --fmi is that of a circuit's solver; '%s' is none",
+                    unit->name);
+    yoke__scenario_free(scenario);
+    return YOKE_BAD_ARG;
+  }
+  if (!yoke__options_has(e->options, "with") && !(e->step > 0)) {
     return YOKE_OK;
   }
   const char* section = unit->is_law ? "laws" : "units";
@@ -172,6 +198,43 @@ static yoke_status make_system(exporting* e, yoke_scenario* scenario) {
   }
   const yoke_status status = yoke__system_make_units(e->system);
   return status >= 0 && e->messages.n_errors > 0 ? YOKE_BAD_INPUT : status;
+}
+
+// Notes on what a run of the netlist would do are of no use here; what the FMU will do is said instead.
+static void tell_times(exporting* e, bool is_made) {
+  yoke_unit_circuit_figures f;
+  yoke_message** link = &e->messages.first;
+  bool is_untimed = false;
+  if (!yoke__scenario_is_circuit(e->what)) {
+    return;
+  }
+  e->messages.last = NULL;
+  while (*link != NULL) {
+    yoke_message* m = *link;
+    if (m->severity == YOKE_NOTE && m->place.line == 0) {
+      is_untimed = is_untimed || strncmp(m->text, "no .tran", 8) == 0;
+      *link = m->next;
+    } else {
+      e->messages.last = m;
+      link = &m->next;
+    }
+  }
+  const yoke_unit* unit = is_made ? &e->system->units[0].unit : NULL;
+  if (unit == NULL || !yoke__unit_circuit_figures(unit->ops, unit->self, &f)) {
+    return;
+  }
+  const yoke_place place = {e->what, 0, 0};
+  if (is_untimed) {
+    yoke__message_add(&e->messages, YOKE_NOTE, place,
+                      "no .tran: the FMU proposes to be run to %.9g s in steps of %.9g s; its "
+                      "solver's step is %.9g s, and --step gives another",
+                      e->job.stop, e->job.step, f.step);
+  } else if (e->step > 0 && f.step < e->step * (1 - 1e-9)) {
+    yoke__message_add(&e->messages, YOKE_NOTE, place,
+                      "the step %.9g s does not divide the step of %.9g s that the FMU proposes: "
+                      "%.9g s is taken",
+                      e->step, e->job.step, f.step);
+  }
 }
 
 // ---- the file
@@ -255,6 +318,15 @@ static int write_fmu(exporting* e) {
 
 // ---- the command
 
+static bool read_step(const yoke_options* options, double* step) {
+  const char* text = yoke__options_value(options, "step");
+  if (text != NULL && (!yoke__number_parse_suffix(text, step) || !(*step > 0) || *step > 1e300)) {
+    yoke__app_error(COMMAND, "--step %.80s: expected a number of seconds above 0", text);
+    return false;
+  }
+  return true;
+}
+
 static int export_fmu(const yoke_options* options, const char* fmi) {
   exporting e = {.options = options, .what = options->operands[0]};
   e.job.fmi = strcmp(fmi, "2") == 0 ? 2 : 3;
@@ -262,6 +334,13 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
   const char* alien = yoke__options_has(options, "unit")  ? "--unit"
                       : yoke__options_has(options, "set") ? "--set"
                                                           : NULL;
+  if (!read_step(options, &e.step)) {
+    return YOKE_EXIT_USAGE;
+  }
+  if (e.model != NULL && e.step > 0) {
+    yoke__app_error(COMMAND, "--step goes with a netlist; '%s' is a model", e.what);
+    return YOKE_EXIT_USAGE;
+  }
   if (e.model != NULL && alien != NULL) {
     yoke__app_error(COMMAND, "%s goes with a system file; '%s' is a model", alien, e.what);
     return YOKE_EXIT_USAGE;
@@ -275,6 +354,7 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
     status = fill_job(&e);
   }
   tell_places(&e);
+  tell_times(&e, status >= 0);
   yoke__messages_print(&e.messages, stderr);
   int result = YOKE_EXIT_USAGE;
   if (status >= 0) {
@@ -344,9 +424,13 @@ static int export_c(const yoke_options* options) {
   return yoke__app_export_c(options);
 }
 
-// Options of --c without it?
+// Options of --c without it? A step may go with --fmi.
 static bool is_alone(const yoke_options* options) {
-  static const char* const names[] = {"step", "reduce", "order", "hold", "float"};
+  static const char* const names[] = {"reduce", "order", "hold", "float"};
+  if (yoke__options_has(options, "step") && yoke__options_has(options, "ssp")) {
+    yoke__app_error(COMMAND, "--step goes with --c, or with --fmi of one circuit");
+    return false;
+  }
   for (size_t i = 0; i < YOKE_COUNT(names); i++) {
     if (yoke__options_has(options, names[i])) {
       yoke__app_error(COMMAND, "--%s goes with --c", names[i]);

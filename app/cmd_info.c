@@ -202,7 +202,7 @@ int yoke_cmd_info(int argc, char** argv) {
   } else if (yoke__scenario_is_fmu(what)) {
     status = yoke__app_show_fmu(what, is_json, yoke__options_has(&options, "all"));
   } else if (yoke__scenario_is_circuit(what)) {
-    status = yoke__app_show_circuit(what, is_json);
+    status = yoke__app_show_circuit(&options, is_json);
   } else if (looks_like_file(what)) {
     status = show_system(&options, is_json);
   } else {

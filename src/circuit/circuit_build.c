@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "circuit/circuit_index.h"
+#include "circuit/circuit_junction.h"
 
 #define TEXT_BLOCK 65536u  // texts are packed into pieces of this size; longer ones stand alone
 #define LONG_TEXT  1024u
@@ -217,8 +218,9 @@ static bool keep_value(yoke_network* network, yoke_circuit_value* value) {
 
 static bool keep_parts(yoke_network* network, yoke_element* element) {
   if (element->junction != NULL) {
-    element->junction = keep_model(network, element->junction, sizeof *element->junction,
-                                   &network->index->last_junction);
+    yoke_junction_model model = *element->junction;
+    model.bv_knee = yoke__junction_knee(&model);
+    element->junction = keep_model(network, &model, sizeof model, &network->index->last_junction);
     if (element->junction == NULL) {
       return false;
     }

@@ -16,7 +16,7 @@ static yoke_status take_memory(yoke_dae* self, yoke_arena* arena) {
   const size_t n = self->n;
   const yoke_method_plan* plan = &self->core->plan;
   const size_t n_rates = plan->n_stage_rates > 0 ? plan->n_stage_rates : 1;
-  double* block = yoke__arena_array(arena, (plan->n_history + n_rates + 3) * n, sizeof(double));
+  double* block = yoke__arena_array(arena, (plan->n_history + n_rates + 4) * n, sizeof(double));
   self->J = yoke__arena_array(arena, self->nnz, sizeof(double));
   self->v_limited = yoke__arena_array(arena, self->core->network->n_elements, sizeof(double));
   if (block == NULL || self->J == NULL || self->v_limited == NULL) {
@@ -25,7 +25,8 @@ static yoke_status take_memory(yoke_dae* self, yoke_arena* arena) {
   self->next = block;
   self->c = block + n;
   self->f = block + 2 * n;
-  block += 3 * n;
+  self->floor = block + 3 * n;
+  block += 4 * n;
   for (size_t j = 0; j < plan->n_history; j++, block += n) {
     self->x[j] = block;
   }
@@ -220,6 +221,14 @@ static yoke_status dae_refresh(void* memory) {
 // ------------------------------------------------------------------------------------------
 // readings
 
+// At the last solution; of a step that failed, where it stood then.
+static double dae_law_value(const void* memory, uint32_t element) {
+  const yoke_dae* self = memory;
+  const yoke_circuit_core* core = self->core;
+  return yoke__signals_law(core->signals, core->network->elements[element].value.law,
+                           self->has_failed ? self->next : self->x[0], NULL);
+}
+
 static double dae_voltage(const void* memory, uint32_t node) {
   const yoke_dae* self = memory;
   return self->x[0][node];
@@ -310,6 +319,7 @@ const yoke_circuit_engine yoke__engine_dae = {
     .step = yoke__dae_step,
     .switched = dae_switched,
     .refresh = dae_refresh,
+    .law_value = dae_law_value,
     .voltage = dae_voltage,
     .current = dae_current,
     .voltage_rate = dae_voltage_rate,

@@ -23,9 +23,11 @@ typedef struct yoke_dae {
   double* x[YOKE_METHOD_MAX_HISTORY];        // x_k, x_{k-1}, ...
   double* rate[YOKE_METHOD_MAX_STAGES + 1];  // xdot_0 (of x_k), then those of the stages
   double *next, *c, *f, *J, *v_limited;
+  double* floor;   // of each row of f: what rounding leaves
   double last_a0;  // of the last stage, with c and the slot: sensitivities
   uint32_t last_slot;
   bool is_stale[2];  // factors of a slot do not belong to the matrix as it is
+  bool has_failed;   // the last step did; `next` is where
   bool has_stage;    // c, last_a0 and last_slot hold a stage
   int64_t mark_ns;
 } yoke_dae;

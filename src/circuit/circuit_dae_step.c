@@ -18,6 +18,8 @@
 #define HOPELESS 1e-3  // an update above it after all iterations is a failure
 // of the equations, in V and A: the round-off floor of small steps (specification 4.4)
 #define SMALL_RESIDUAL 1e-9
+// an iteration that shrinks the update by less has stopped converging
+#define STALLED 0.25
 
 static void begin_cost(yoke_dae* self) {
   if (self->core->is_measured) {
@@ -146,6 +148,21 @@ static bool is_solution(yoke_dae* self, const yoke_method_stage* stage) {
   return norm_of(self->f, self->n) < SMALL_RESIDUAL;
 }
 
+// Is every row as small as rounding lets it be? Where gmin alone holds a part, 1e-12 S against 1 S
+// elsewhere, a residual of pure rounding moves it by more than the tolerance, in every iteration
+// anew. f is still what the last iteration has changed x by.
+static bool is_at_floor(yoke_dae* self, const yoke_method_stage* stage) {
+  yoke__equations_floor(self->core->equations, self->next, self->f, self->J, self->floor);
+  yoke__equations_evaluate(self->core->equations, self->next, stage->a0, self->c, NULL, self->f,
+                           NULL);
+  for (uint32_t i = 0; i < self->n; i++) {
+    if (!(fabs(self->f[i]) <= self->floor[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Convergence mode ran out of iterations.
 static yoke_status report_iterations(yoke_dae* self, const yoke_method_stage* stage,
                                      double update) {
@@ -172,6 +189,7 @@ static yoke_status solve_stage(yoke_dae* self, const yoke_method_stage* stage) {
   yoke__equations_unlimit(core->equations, self->next, self->v_limited);
   while (n < n_max && !is_done) {
     const bool is_residual_test = !is_fixed && options->residual > 0.0 && !was_limited && n > 0;
+    const double last = update;
     YOKE_TRY(iterate(self, stage, n, is_residual_test, &update, &is_done));
     if (is_done) {
       break;
@@ -184,6 +202,10 @@ static yoke_status solve_stage(yoke_dae* self, const yoke_method_stage* stage) {
                             yoke__equations_limit(core->equations, self->next, self->v_limited);
     is_done = !is_fixed && (is_linear || (!was_limited && !is_limited && options->residual <= 0.0 &&
                                           update < options->tolerance));
+    if (!is_done && !is_fixed && !was_limited && !is_limited && options->residual <= 0.0 && n > 2 &&
+        update > STALLED * last) {
+      is_done = is_at_floor(self, stage);
+    }
     was_limited = is_limited;
   }
   core->counts.n_stages++;
@@ -270,6 +292,7 @@ yoke_status yoke__dae_step(void* memory) {
   yoke__equations_begin_charges(core->equations, self->x[0]);
   const yoke_status status = do_stages(self, step);
   yoke__equations_end_charges(core->equations);
+  self->has_failed = status < 0;
   if (status == YOKE_SINGULAR) {
     blame_law(self);
   }

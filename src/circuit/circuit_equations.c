@@ -19,6 +19,11 @@
 
 // [S]: far below the 1 beside it in a junction's row, far above gmin
 #define TYPICAL_CONDUCTANCE 1e-10
+// roundings in a row, in units of 2^-53 times the sum of its terms
+#define FLOOR (16.0 * 1.1102230246251565e-16)
+// of a junction's voltage, in N Vt: Newton's method shrinks it to its square if anything but
+// rounding drives it
+#define SMALL_CHANGE 1e-2
 
 // Where and what to evaluate.
 typedef struct point {
@@ -335,14 +340,41 @@ void yoke__equations_evaluate(yoke_equations* self, const double x[], double a0,
   }
 }
 
+void yoke__equations_floor(const yoke_equations* self, const double x[], const double dx[],
+                           const double J[], double floor[]) {
+  const yoke_sparse_pattern* pattern = &self->J;
+  memset(floor, 0, self->n * sizeof *floor);
+  for (uint32_t j = 0; j < self->n; j++) {
+    const double size = FLOOR * fabs(x[j]);
+    for (int32_t k = pattern->starts[j]; k < pattern->starts[j + 1]; k++) {
+      floor[pattern->rows[k]] += size * fabs(J[k]);
+    }
+  }
+  // a change that rounding alone has made leaves the curvature of a junction behind it
+  for (uint32_t i = 0; i < self->n_junctions; i++) {
+    const yoke_stamp* stamp = &self->stamps[self->junctions[i]];
+    const double v = (dx[stamp->a] - dx[stamp->b]) / stamp->junction.nvt;
+    if (fabs(v) < SMALL_CHANGE) {
+      floor[stamp->row] += fabs(J[stamp->slot_a]) * stamp->junction.nvt * v * v;
+    }
+  }
+}
+
 uint32_t yoke__equations_find_undefined(const yoke_equations* self, const double x[],
                                         double* value) {
+  double gradient[YOKE_EXPRESSION_MAX_LIVE];
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
-    if (self->stamps[e].law != NULL) {
-      *value = yoke__stamp_value(self, &self->stamps[e], e, x, NULL);
-      if (!isfinite(*value)) {
-        return e;
-      }
+    const yoke_stamp* stamp = &self->stamps[e];
+    if (self->network->elements[e].value.law == NULL) {
+      continue;
+    }
+    *value = yoke__stamp_value(self, stamp, e, x, gradient);
+    double sum = *value;
+    for (uint32_t i = 0; stamp->law != NULL && i < stamp->law->n_live; i++) {
+      sum += gradient[i] - gradient[i];  // 0, or not a number
+    }
+    if (!isfinite(sum)) {
+      return e;
     }
   }
   return YOKE_NO_INDEX;

@@ -37,6 +37,10 @@ bool yoke__equations_has_junctions(const yoke_equations* self);
 // evaluate at x.
 void yoke__equations_evaluate(yoke_equations* self, const double x[], double a0, const double c[],
                               const double v_limited[], double f[], double J[]);
+// What rounding leaves of each row of f at x, from its terms in J, when the last iteration has
+// changed x by dx and no longer converges.
+void yoke__equations_floor(const yoke_equations* self, const double x[], const double dx[],
+                           const double J[], double floor[]);
 // ---- circuit_equations_charge.c: the charge of junctions as state, for the stages of a step.
 // Between begin and end the rows of junctions are I - i(v) - q' with q' = a0 q(v) + c, where c comes
 // from the charges at the past values x[0] (newest), x[1], ... and from the rates of the step's
@@ -50,8 +54,8 @@ void yoke__equations_gather_charges(yoke_equations* self, const struct yoke_meth
 void yoke__equations_note_charges(yoke_equations* self, uint32_t s, const double x[]);
 void yoke__equations_end_charges(yoke_equations* self);
 
-// An element whose law of voltages or currents is not finite at x, and its value; YOKE_NO_INDEX if
-// there is none.
+// An element whose law is not finite at x or has a slope that is not, and its value; YOKE_NO_INDEX
+// if there is none.
 uint32_t yoke__equations_find_undefined(const yoke_equations* self, const double x[],
                                         double* value);
 
@@ -77,7 +81,9 @@ void yoke__equations_row_name(const yoke_equations* self, uint32_t row, char* to
 
 // ---- circuit_start.c: the initial configuration with prescribed states (specification 3).
 // state: one per capacitor and inductor (index: element), NaN where it is free: then from the
-// operating point; of a junction with a charge its voltage. x, xdot: n. Takes heap.
+// operating point; of a junction with a charge its voltage. level: one per node, NaN where it has
+// none, or NULL; nodes that have one are held there while the operating point is sought, whose
+// states are taken then. A level without effect is a warning. x, xdot: n. Takes heap.
 typedef struct yoke_start_report {
   double residual;  // ||Phi||
   int n_iterations;
@@ -85,8 +91,8 @@ typedef struct yoke_start_report {
   bool is_least_squares;  // the equations with prescribed states were singular
 } yoke_start_report;
 yoke_status yoke__circuit_initial(yoke_equations* equations, yoke_signals* signals,
-                                  const yoke_network* network, const double state[], double t,
-                                  double x[], double xdot[], yoke_start_report* report,
-                                  yoke_messages* messages);
+                                  const yoke_network* network, const double state[],
+                                  const double level[], double t, double x[], double xdot[],
+                                  yoke_start_report* report, yoke_messages* messages);
 
 #endif

@@ -13,8 +13,10 @@
 
 #include "base/base_check.h"
 
+#define SUSPICIOUS 1.5  // a value that changes by this factor in a step that fails
+
 static bool is_guarded(const yoke_element* element) {
-  return element->value.law != NULL &&
+  return element->value.law != NULL && element->a != element->b &&
          (element->kind == YOKE_RESISTOR || element->kind == YOKE_CAPACITOR ||
           element->kind == YOKE_INDUCTOR);
 }
@@ -62,8 +64,9 @@ yoke_status yoke__guard_create(const yoke_network* network, yoke_arena* arena, y
   }
   *out = (yoke_guard){.elements = yoke__arena_array(arena, n_elements, sizeof(uint32_t)),
                       .signs = yoke__arena_array(arena, n_elements, sizeof(int8_t)),
+                      .values = yoke__arena_array(arena, n_elements, sizeof(double)),
                       .nodes = yoke__arena_array(arena, n_nodes, sizeof(uint32_t))};
-  if (out->elements == NULL || out->signs == NULL || out->nodes == NULL) {
+  if (out->elements == NULL || out->signs == NULL || out->values == NULL || out->nodes == NULL) {
     return YOKE_NO_MEMORY;
   }
   for (uint32_t e = 0; e < network->n_elements; e++) {
@@ -91,16 +94,33 @@ static const char* word_of(const yoke_element* element) {
                                            : "value";
 }
 
+// "{1k*v(a)}"; texts of B sources have braces of their own.
+static const char* show_law(const yoke_element* element, char to[64]) {
+  const char* text = element->value.law->text != NULL ? element->value.law->text : "";
+  const bool is_braced = text[0] == '{';
+  (void)snprintf(to, 64, "%s%.59s%s", is_braced ? "" : "{", text, is_braced ? "" : "}");
+  return to;
+}
+
 void yoke__guard_explain(const yoke_element* element, bool is_turned, double value, double t,
                          char* reason, size_t size) {
+  char law[64];
+  show_law(element, law);
+  const bool is_possible =
+      !is_guarded(element) || value > 0.0 || (value < 0.0 && element->kind == YOKE_RESISTOR);
+  if (is_possible && !is_turned && isfinite(value)) {
+    (void)snprintf(reason, size,
+                   "the %s of '%.60s' has no finite slope at t = %.9g s: its law is %s",
+                   word_of(element), element->name, t, law);
+    return;
+  }
   char number[40] = "not a number";
   if (!isnan(value)) {
     (void)snprintf(number, sizeof number, "%.6g", value);
   }
-  (void)snprintf(reason, size, "the %s of '%.60s' %s %s at t = %.9g s: its law is {%.60s}",
+  (void)snprintf(reason, size, "the %s of '%.60s' %s %s at t = %.9g s: its law is %s",
                  word_of(element), element->name,
-                 is_turned ? "has passed 0 or infinity and is" : "is", number, t,
-                 element->value.law->text != NULL ? element->value.law->text : "");
+                 is_turned ? "has passed 0 or infinity and is" : "is", number, t, law);
 }
 
 bool yoke__guard_accepts(yoke_guard* self, const yoke_network* network, uint32_t index,
@@ -113,8 +133,26 @@ bool yoke__guard_accepts(yoke_guard* self, const yoke_network* network, uint32_t
   }
   const bool is_turned = is_number && sign != self->signs[index];
   if (is_number && !is_turned && (sign > 0 || element->kind == YOKE_RESISTOR)) {
+    self->values[index] = value;
     return true;
   }
   yoke__guard_explain(element, is_turned, value, t, reason, size);
   return false;
+}
+
+bool yoke__guard_suspects(const yoke_guard* self, const yoke_network* network, uint32_t index,
+                          double value, double t, char* reason, size_t size) {
+  const yoke_element* element = &network->elements[self->elements[index]];
+  char law[64];
+  const double last = self->values[index];
+  const double ratio = value / last;
+  if (last == 0.0 || (ratio > 1.0 / SUSPICIOUS && ratio < SUSPICIOUS)) {
+    return false;
+  }
+  (void)snprintf(
+      reason, size,
+      "no convergence at t = %.9g s, where the %s of '%.60s' goes from %.6g to %.6g: its "
+      "law is %s",
+      t, word_of(element), element->name, last, value, show_law(element, law));
+  return true;
 }

@@ -8,6 +8,7 @@
 typedef struct yoke_guard {
   uint32_t *elements, n_elements;  // R, C and L with a law
   int8_t* signs;                   // of their values at the start; 0: not known yet
+  double* values;                  // as last accepted
   uint32_t *nodes, n_nodes;        // thermal nodes that may be the coldest
 } yoke_guard;
 
@@ -17,7 +18,12 @@ void yoke__guard_start(yoke_guard* self);
 // Is `value` possible for the element of the list at `index`? If not, why is written to reason.
 bool yoke__guard_accepts(yoke_guard* self, const yoke_network* network, uint32_t index,
                          double value, double t, char* reason, size_t size);
-// What is wrong with the value of an element that has a law. is_turned: its sign has changed.
+// A step did not converge: does the value of this element fall or rise steeply in it? Then the
+// reason says so.
+bool yoke__guard_suspects(const yoke_guard* self, const yoke_network* network, uint32_t index,
+                          double value, double t, char* reason, size_t size);
+// What is wrong with the value of an element that has a law, or with its slope if the value is
+// possible. is_turned: its sign has changed.
 void yoke__guard_explain(const yoke_element* element, bool is_turned, double value, double t,
                          char* reason, size_t size);
 

@@ -7,7 +7,8 @@
 // the logarithmic step of L. Nagel (SPICE2, 1975) avoids that.
 //
 // The charge q(v) is the integral of the depletion capacitance CJO (1 - v/VJ)^-M, continued beyond FC VJ as its tangent,
-// plus TT times the current of the exponential.
+// plus TT times the current of both exponentials, gmin left out: breakdown stores charge as
+// conduction does (ngspice 39).
 #include "circuit/circuit_junction.h"
 
 #include <math.h>
@@ -28,6 +29,10 @@ static double breakdown_voltage(const yoke_junction_model* model, double nvt) {
     bv = model->bv - nvt * log(fmax(model->ibv / model->is + 1.0 - bv / nvt, 1.0));
   }
   return bv;
+}
+
+double yoke__junction_knee(const yoke_junction_model* model) {
+  return breakdown_voltage(model, model->n * model->vt);
 }
 
 void yoke__junction_init(yoke_junction* self, const yoke_junction_model* model, double gmin) {
@@ -82,6 +87,20 @@ double yoke__junction_limit(const yoke_junction* self, double v_new, double v_ol
   return v;
 }
 
+// TT (i, di/dv, d2i/dv2) of the exponentials, forward or in breakdown.
+static double add_transit(const yoke_junction_model* model, double v, double* c, double* dc) {
+  const double nvt = model->n * model->vt;
+  const double bv = model->bv_knee > 0.0 ? model->bv_knee : breakdown_voltage(model, nvt);
+  const bool is_broken = v < -bv;
+  const double depth = is_broken ? -(v + bv) : v;
+  const double w = depth > LINEAR_FROM * nvt ? LINEAR_FROM * nvt : depth;
+  const double slope = model->tt * model->is * exp(w / nvt) / nvt;
+  *c += slope;
+  *dc += w < depth ? 0.0 : (is_broken ? -slope : slope) / nvt;
+  return is_broken ? -model->tt * model->is * exp(w / nvt) - slope * (depth - w)
+                   : model->tt * model->is * expm1(w / nvt) + slope * (depth - w);
+}
+
 double yoke__junction_capacitance(const yoke_junction_model* model, double v, double* slope) {
   double c = 0.0;
   double dc = 0.0;
@@ -100,11 +119,7 @@ double yoke__junction_capacitance(const yoke_junction_model* model, double v, do
     }
   }
   if (model->tt > 0.0) {
-    const double nvt = model->n * model->vt;
-    const double w = v > LINEAR_FROM * nvt ? LINEAR_FROM * nvt : v;
-    const double g = model->is * exp(w / nvt) / nvt;
-    c += model->tt * g;
-    dc += w < v ? 0.0 : model->tt * g / nvt;
+    (void)add_transit(model, v, &c, &dc);
   }
   *slope = dc;
   return c;
@@ -140,11 +155,8 @@ double yoke__junction_charge(const yoke_junction_model* model, double v, double*
     q += add_depletion(model, v, capacitance);
   }
   if (model->tt > 0.0) {
-    const double nvt = model->n * model->vt;
-    const double w = v > LINEAR_FROM * nvt ? LINEAR_FROM * nvt : v;
-    const double c = model->tt * model->is * exp(w / nvt) / nvt;
-    *capacitance += c;
-    q += model->tt * model->is * expm1(w / nvt) + c * (v - w);
+    double slope = 0.0;
+    q += add_transit(model, v, capacitance, &slope);
   }
   return q;
 }

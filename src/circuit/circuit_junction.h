@@ -18,6 +18,8 @@ void yoke__junction_evaluate(const yoke_junction* self, double v, double* i, dou
 // The voltage to evaluate at when the iteration wants to go from v_old to v_new; *is_limited is set true when they differ.
 double yoke__junction_limit(const yoke_junction* self, double v_new, double v_old,
                             bool* is_limited);
+// Where breakdown begins, above -BV by what it takes for IBV to flow at -BV; infinite: nowhere.
+double yoke__junction_knee(const yoke_junction_model* model);
 bool yoke__junction_holds_charge(const yoke_junction_model* model);
 // Depletion and diffusion capacitance C(v) and dC/dv; 0 where the model has none.
 double yoke__junction_capacitance(const yoke_junction_model* model, double v, double* slope);

@@ -54,8 +54,9 @@ static void keep_parameters(yoke_netlist_reader* self) {
   for (size_t i = 0; kept != NULL && i < top->n_parameters; i++) {
     const yoke_parameter* from = &top->parameters[i];
     char* name = yoke__arena_text(arena, from->name.text, from->name.n);
+    const char* spelling = yoke__arena_text(arena, from->name.text, from->name.n);
     char* text = yoke__arena_text(arena, from->text.text, from->text.n);
-    if (name == NULL || text == NULL) {
+    if (name == NULL || spelling == NULL || text == NULL) {
       kept = NULL;
       break;
     }
@@ -66,7 +67,8 @@ static void keep_parameters(yoke_netlist_reader* self) {
       *c = (char)(*c == '\n' || *c == '\t' || *c == '\r' ? ' ' : *c);
     }
     kept[i] = (yoke_circuit_parameter){
-        name, text, yoke__statement_place(self, &self->statements[from->statement], NULL)};
+        name, spelling, text,
+        yoke__statement_place(self, &self->statements[from->statement], NULL)};
   }
   self->is_out_of_memory = self->is_out_of_memory || kept == NULL;
   self->network->parameters = kept;
@@ -101,6 +103,18 @@ static void drop_starts(yoke_netlist_reader* self) {
   }
 }
 
+// A resistor or capacitor with both ends on one node carries no current whatever its value is, so
+// its law is none that a run could fail at.
+static void drop_short_laws(yoke_netlist_reader* self) {
+  for (uint32_t e = 0; e < self->network->n_elements; e++) {
+    yoke_element* element = &self->network->elements[e];
+    const bool is_plain = element->kind == YOKE_RESISTOR || element->kind == YOKE_CAPACITOR;
+    if (is_plain && element->a == element->b && element->value.law != NULL) {
+      element->value = (yoke_circuit_value){.constant = 1.0};
+    }
+  }
+}
+
 static bool can_go_on(const yoke_netlist_reader* self) {
   return !self->is_out_of_memory && !self->is_stopped;
 }
@@ -131,6 +145,7 @@ static void read_stages(yoke_netlist_reader* self, char* bytes, size_t n, const 
     yoke__netlist_element_inputs(self);
     yoke__netlist_probes(self);
     drop_starts(self);
+    drop_short_laws(self);
   }
 }
 

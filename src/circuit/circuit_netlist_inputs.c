@@ -232,7 +232,7 @@ static const char* dim_of_element(const yoke_element* element) {
   case YOKE_CCCS:
     return "1";
   case YOKE_VCCS:
-    return "S";
+    return is_thermal ? "W/K" : "S";
   case YOKE_CCVS:
     return "Ohm";
   default:

@@ -155,7 +155,7 @@ static yoke_junction_model junction_at(const diode* d) {
 // [area] and name=value of the line
 static bool read_diode_line(yoke_cursor* cursor, const char* what, diode* d) {
   double temperature = cursor->reader->network->run.temperature - ZERO_CELSIUS, offset = 0.0;
-  double unused[2];
+  double unused[2] = {(double)NAN, 0.0};
   const entry entries[] = {{"area", &d->area}, {"m", &d->multiplicity}, {"temp", &temperature},
                            {"dtemp", &offset}, {"ic", &unused[0]},      {"pj", &unused[1]}};
   yoke_span key;
@@ -179,8 +179,32 @@ static bool read_diode_line(yoke_cursor* cursor, const char* what, diode* d) {
       has_area = true;
     }
   }
+  if (!isnan(unused[0])) {
+    yoke__netlist_warn(cursor->reader, cursor->statement, NULL,
+                       "%s: IC= of a diode is ignored; '.ic' gives its nodes start values", what);
+  }
   d->temperature = temperature + offset + ZERO_CELSIUS;
   return !cursor->is_failed;
+}
+
+// A parameter of a model that SPICE cuts: said once per model.
+static void cut(yoke_cursor* cursor, const yoke_netlist_model* model, const char* name,
+                double highest, double* value) {
+  yoke_netlist_reader* reader = cursor->reader;
+  char key[2 * YOKE_SHOWN_SIZE], shown[YOKE_SHOWN_SIZE];
+  if (!(*value > highest)) {
+    return;
+  }
+  const int n = snprintf(key, sizeof key, "%s of model %s", name, yoke__shown(model->name, shown));
+  const char* kept = yoke__arena_text(&reader->arena, key, (size_t)n);
+  if (kept == NULL) {
+    reader->is_out_of_memory = true;
+  } else if (yoke__netlist_is_first(reader, (yoke_span){kept, (size_t)n})) {
+    yoke__netlist_warn(reader, &reader->statements[model->statement], NULL,
+                       "model %s: %s is %g, but %g is used, as in SPICE", shown, name, *value,
+                       highest);
+  }
+  *value = highest;
 }
 
 static bool check_diode(yoke_cursor* cursor, const char* what, const diode* d) {
@@ -195,8 +219,8 @@ static bool check_diode(yoke_cursor* cursor, const char* what, const diode* d) {
       {"ibv must be positive", d->ibv > 0.0},
       {"cjo must not be negative", d->cjo >= 0.0},
       {"vj must be positive", d->vj > 0.0},
-      {"m must lie between 0 and 1", d->m >= 0.0 && d->m < 1.0},
-      {"fc must lie between 0 and 1", d->fc >= 0.0 && d->fc < 1.0},
+      {"m must not be negative", d->m >= 0.0},
+      {"fc must not be negative", d->fc >= 0.0},
       {"tt must not be negative", d->tt >= 0.0},
       {"tnom must be above absolute zero", d->tnom > -ZERO_CELSIUS},
       {"area and m must be positive", d->area > 0.0 && d->multiplicity > 0.0},
@@ -236,6 +260,8 @@ void yoke__netlist_diode(yoke_cursor* cursor, yoke_span name) {
       !check_diode(cursor, what, &d)) {
     return;
   }
+  cut(cursor, model, "m", 0.9, &d.m);
+  cut(cursor, model, "fc", 0.95, &d.fc);
   const yoke_junction_model junction = junction_at(&d);
   const char* full = yoke__netlist_full_name(reader, cursor->frame, name);
   if (full == NULL || yoke__netlist_is_taken(cursor, full)) {

@@ -222,6 +222,7 @@ static void set_start(yoke_netlist_reader* reader, const yoke_statement* stateme
   } else {
     reader->network->nodes[node].start = value;
     reader->network->nodes[node].has_start = true;
+    reader->network->nodes[node].start_place = yoke__statement_place(reader, statement, name.text);
   }
 }
 

@@ -102,16 +102,41 @@ static uint32_t add_quantity(yoke_cursor* cursor, yoke_span name, yoke_element* 
   return yoke__netlist_add_value(cursor, name, element, value, &wrap);
 }
 
-static void read_resistance(yoke_cursor* cursor, yoke_span name, const char* what,
-                            bool is_conductance) {
+static void read_resistance(yoke_cursor* cursor, yoke_span name, const char* what) {
   yoke_element element = {.kind = YOKE_RESISTOR, .domain = YOKE_THERMAL};
   yoke_netlist_value value;
   if (yoke__netlist_nodes(cursor, name, YOKE_THERMAL, "node node value", &element.a, &element.b) &&
-      yoke__netlist_quantity(cursor, what, is_conductance ? "W/K" : "K/W", is_conductance,
-                             &value) &&
+      yoke__netlist_quantity(cursor, what, "K/W", false, &value) &&
       yoke__netlist_expect_end(cursor)) {
-    add_quantity(cursor, name, &element, &value, is_conductance);
+    add_quantity(cursor, name, &element, &value, false);
   }
+}
+
+// A constant conductance is a resistance, one of 0 a heat flow of 0. A law may become 0 on its way,
+// so it stays what it is: a heat flow that its own temperatures control.
+static void read_conductance(yoke_cursor* cursor, yoke_span name, const char* what) {
+  yoke_element element = {.kind = YOKE_RESISTOR, .domain = YOKE_THERMAL};
+  yoke_netlist_value value;
+  if (!yoke__netlist_nodes(cursor, name, YOKE_THERMAL, "node node value", &element.a, &element.b)) {
+    return;
+  }
+  yoke_cursor again = *cursor;
+  if (!yoke__netlist_quantity(cursor, what, "W/K", false, &value) ||
+      !yoke__netlist_expect_end(cursor)) {
+    return;
+  }
+  const bool is_resistance = value.is_constant && value.number != 0.0;
+  if (is_resistance && !yoke__netlist_quantity(&again, what, "W/K", true, &value)) {
+    return;
+  }
+  if (value.is_constant && !is_resistance) {
+    element.kind = YOKE_CURRENT;
+  } else if (!is_resistance) {
+    element.kind = YOKE_VCCS;
+    element.c = element.a;
+    element.d = element.b;
+  }
+  add_quantity(cursor, name, &element, &value, is_resistance);
 }
 
 // The one node of a capacity or source.
@@ -258,7 +283,7 @@ bool yoke__netlist_thermal(yoke_cursor* cursor, yoke_span word) {
     return true;
   }
   if (i < 2) {
-    read_resistance(cursor, name.span, what, i == 1);
+    (i == 0 ? read_resistance : read_conductance)(cursor, name.span, what);
   } else if (i == 2) {
     read_capacity(cursor, name.span, what);
   } else if (i == 3) {

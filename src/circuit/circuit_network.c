@@ -137,6 +137,14 @@ uint32_t yoke__network_find_node(const yoke_network* network, const char* name) 
   return find_node(network, name, strlen(name));
 }
 
+uint32_t yoke__network_outer_end(const yoke_network* network, uint32_t element) {
+  const yoke_element* at = &network->elements[element];
+  const yoke_element* next = at + 1;
+  const bool is_series = at->kind == YOKE_JUNCTION && network->nodes[at->b].is_internal &&
+                         element + 1 < network->n_elements && next->is_internal && next->a == at->b;
+  return is_series ? next->b : at->b;
+}
+
 uint32_t yoke__network_find_element(const yoke_network* network, const char* name) {
   return yoke__index_find(network, YOKE_NAME_ELEMENT, name, strlen(name));
 }

@@ -65,6 +65,7 @@ typedef struct yoke_junction_model {
   double is, n, bv, ibv;      // [A], 1, [V] (infinite: none), [A]
   double vt;                  // n k T / q is n * vt  [V], of this model's temperature
   double cjo, vj, m, fc, tt;  // charge: depletion and transit time; all zero: none
+  double bv_knee;             // yoke__junction_knee of the above; 0: found when it is needed
 } yoke_junction_model;
 
 typedef struct yoke_switch_model {
@@ -91,6 +92,11 @@ typedef struct yoke_element {
   yoke_place place;
 } yoke_element;
 
+// Is it a current that the element's own voltage controls? A conductance, which may be 0.
+static inline bool yoke__element_is_conductance(const yoke_element* element) {
+  return element->kind == YOKE_VCCS && element->a == element->c && element->b == element->d;
+}
+
 typedef struct yoke_network_node {
   const char* name;
   yoke_domain domain;
@@ -100,7 +106,7 @@ typedef struct yoke_network_node {
   yoke_circuit_value fixed;  // constant 0 for ground
   double start;              // .ic v(node)=
   bool has_start;
-  yoke_place place;
+  yoke_place place, start_place;  // of its first use; of `.ic`
 } yoke_network_node;
 
 typedef struct yoke_mutual {
@@ -121,8 +127,9 @@ typedef struct yoke_circuit_input {
 // A `.param` of the top level, be it in the file itself or in an included one: what may be given
 // another value before the netlist is read (circuit_netlist.h).
 typedef struct yoke_circuit_parameter {
-  const char* name;  // small letters
-  const char* text;  // its value as written
+  const char* name;      // small letters
+  const char* spelling;  // the same as first written
+  const char* text;      // its value as written
   yoke_place place;
 } yoke_circuit_parameter;
 
@@ -200,6 +207,8 @@ double yoke__wave_next_corner(const yoke_wave* wave, double t);
 // ---- circuit_network.c: names ignore case. YOKE_NO_INDEX if there is none.
 uint32_t yoke__network_find_node(const yoke_network* network, const char* name);
 uint32_t yoke__network_find_element(const yoke_network* network, const char* name);
+// The node at the second end of an element; of a junction the one behind its series resistance.
+uint32_t yoke__network_outer_end(const yoke_network* network, uint32_t element);
 // "v(a)", "v(a,b)", "t(a)", "i(l1)", "p(r1)" -> probe; on failure a message at place.
 yoke_status yoke__network_find_probe(const yoke_network* network, const char* text,
                                      yoke_place place, yoke_messages* messages, yoke_arena* arena,

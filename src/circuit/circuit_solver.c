@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "circuit/circuit_engine.h"
 #include "circuit/circuit_guard.h"
 
@@ -21,7 +22,8 @@ struct yoke_circuit {
   double *x, *xdot;       // work: initial configuration, sensitivities
   double *start, *state;  // prescribed states, NaN where free; index: element
   uint32_t *switches, n_switches;
-  bool* is_held;  // of each node: by a capacitor to a fixed node
+  double*
+      level;  // of each node: what `.ic` holds it at while the operating point is sought, or NaN
   yoke_guard guard;
   uint32_t *flow_starts,
       *flow_elements;  // elements at each fixed node, compressed rows over all nodes
@@ -108,45 +110,37 @@ static void list_flows(yoke_circuit* circuit) {
   starts[0] = 0;
 }
 
-// Nodes that a capacitor to a fixed node brings to what `.ic` says.
-static void list_held(yoke_circuit* circuit) {
+// What `.ic` says holds nodes at the operating point; without one it goes to the elements instead.
+static void list_levels(yoke_circuit* circuit) {
   const yoke_network* network = circuit->core.network;
-  for (uint32_t e = 0; e < network->n_elements; e++) {
-    const yoke_element* element = &network->elements[e];
-    if (element->kind == YOKE_CAPACITOR && !element->has_start) {
-      circuit->is_held[element->a] |= network->nodes[element->b].is_fixed;
-      circuit->is_held[element->b] |= network->nodes[element->a].is_fixed;
-    }
+  for (uint32_t n = 0; n < network->n_nodes; n++) {
+    const bool is_level = network->nodes[n].has_start && circuit->core.options.is_operating_point;
+    circuit->level[n] = is_level ? network->nodes[n].start : (double)NAN;
   }
 }
 
-// The voltage that `.ic` gives across an element, if it names one of its nodes. What it does not name is 0, but follows
-// from the operating point where there is one.
-static bool start_from_nodes(const yoke_circuit* circuit, const yoke_element* element, double* v) {
-  const yoke_network* network = circuit->core.network;
-  const yoke_network_node* a = &network->nodes[element->a];
-  const yoke_network_node* b = &network->nodes[element->b];
-  if (circuit->core.options.is_operating_point && a->has_start != b->has_start &&
-      !(a->has_start ? b : a)->is_fixed &&
-      circuit->is_held[a->has_start ? element->a : element->b]) {
-    return false;
-  }
-  *v = (a->has_start ? a->start : 0.0) - (b->has_start ? b->start : 0.0);
-  return a->has_start || b->has_start;
+// The voltage that `.ic` gives across an element; what it does not name is 0.
+static double voltage_from_nodes(const yoke_network* network, uint32_t e) {
+  const yoke_network_node* a = &network->nodes[network->elements[e].a];
+  const yoke_network_node* b = &network->nodes[yoke__network_outer_end(network, e)];
+  return (a->has_start ? a->start : 0.0) - (b->has_start ? b->start : 0.0);
 }
 
-// What is prescribed for a capacitor or an inductor: IC=, else .ic, else 0 (heat: the ambient temperature), or free.
-static double start_of(const yoke_circuit* circuit, const yoke_element* element) {
+// What is prescribed for a capacitor, an inductor or the charge of a junction: IC=, or free;
+// without an operating point .ic, else 0 (heat: the ambient temperature).
+static double start_of(const yoke_circuit* circuit, uint32_t e) {
   const yoke_network* network = circuit->core.network;
-  double v = 0.0;
+  const yoke_element* element = &network->elements[e];
   if (element->has_start) {
     return element->start;
   }
-  if (element->kind == YOKE_CAPACITOR && start_from_nodes(circuit, element, &v)) {
-    return v;
-  }
   if (circuit->core.options.is_operating_point) {
     return (double)NAN;
+  }
+  const uint32_t b = yoke__network_outer_end(network, e);
+  const bool is_named = network->nodes[element->a].has_start || network->nodes[b].has_start;
+  if (is_named && (element->kind == YOKE_CAPACITOR || element->kind == YOKE_JUNCTION)) {
+    return voltage_from_nodes(network, e);
   }
   return element->domain == YOKE_THERMAL ? network->run.temperature : 0.0;
 }
@@ -165,10 +159,10 @@ static yoke_status take_memory(yoke_circuit* circuit) {
   circuit->flow_elements =
       yoke__arena_array(arena, 2 * (size_t)network->n_elements, sizeof(uint32_t));
   core->is_closed = yoke__arena_array(arena, network->n_elements, sizeof(bool));
-  circuit->is_held = yoke__arena_array(arena, network->n_nodes, sizeof(bool));
+  circuit->level = yoke__arena_array(arena, network->n_nodes, sizeof(double));
   if (circuit->x == NULL || circuit->xdot == NULL || circuit->start == NULL ||
       circuit->state == NULL || circuit->switches == NULL || circuit->flow_starts == NULL ||
-      circuit->flow_elements == NULL || core->is_closed == NULL || circuit->is_held == NULL) {
+      circuit->flow_elements == NULL || core->is_closed == NULL || circuit->level == NULL) {
     return YOKE_NO_MEMORY;
   }
   return YOKE_OK;
@@ -181,9 +175,9 @@ static yoke_status build(yoke_circuit* circuit, yoke_messages* messages) {
   YOKE_TRY(yoke__guard_create(network, &core->arena, &circuit->guard));
   list_switches(circuit);
   list_flows(circuit);
-  list_held(circuit);
+  list_levels(circuit);
   for (uint32_t e = 0; e < network->n_elements; e++) {
-    circuit->start[e] = start_of(circuit, &network->elements[e]);
+    circuit->start[e] = start_of(circuit, e);
   }
   for (uint32_t i = 0; i < circuit->n_switches; i++) {
     const yoke_element* element = &network->elements[circuit->switches[i]];
@@ -327,9 +321,17 @@ static yoke_status check_laws(yoke_circuit* circuit) {
   return YOKE_OK;
 }
 
-// A step that failed because a value became 0 or no number says which one.
-static void blame_laws(yoke_circuit* circuit) {
+// A step that failed because a value became 0 or no number, or went there too fast, says which one.
+static void blame_laws(yoke_circuit* circuit, yoke_status status) {
   yoke_circuit_core* core = &circuit->core;
+  for (uint32_t i = 0; status == YOKE_NO_CONVERGENCE && i < circuit->guard.n_elements; i++) {
+    const double value = value_of(circuit, circuit->guard.elements[i]);
+    if (yoke__is_finite(value) &&
+        yoke__guard_suspects(&circuit->guard, core->network, i, value, core->signals->t,
+                             core->reason, sizeof core->reason)) {
+      return;
+    }
+  }
   for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
     const double value = value_of(circuit, circuit->guard.elements[i]);
     if (value == 0.0 || !isfinite(value)) {
@@ -357,39 +359,63 @@ static void count_cold(yoke_circuit* circuit) {
 // ---------------------------------------------------------------------------------------------------------
 // the run
 
+// Laws at the initial configuration; in its equations R may be 0, but not in those of every engine.
+static yoke_status check_first_laws(yoke_circuit* circuit, yoke_messages* messages) {
+  yoke_circuit_core* core = &circuit->core;
+  yoke__guard_start(&circuit->guard);
+  for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
+    const uint32_t e = circuit->guard.elements[i];
+    const yoke_expression* law = core->network->elements[e].value.law;
+    const double value = yoke__expression_has_state(law)
+                             ? yoke__signals_law(core->signals, law, circuit->x, NULL)
+                             : core->signals->element[e];
+    if (!yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
+                             core->reason, sizeof core->reason)) {
+      yoke__error(messages, core->network->elements[e].place, "%s", core->reason);
+      return YOKE_DIVERGED;
+    }
+  }
+  return YOKE_OK;
+}
+
 static yoke_status configure(yoke_circuit* circuit, double t, yoke_messages* messages) {
   yoke_circuit_core* core = &circuit->core;
   yoke_start_report report = {0};
   memcpy(circuit->state, circuit->start, core->network->n_elements * sizeof(double));
-  YOKE_TRY(yoke__circuit_initial(core->equations, core->signals, core->network, circuit->state, t,
-                                 circuit->x, circuit->xdot, &report, messages));
+  YOKE_TRY(yoke__circuit_initial(core->equations, core->signals, core->network, circuit->state,
+                                 circuit->level, t, circuit->x, circuit->xdot, &report, messages));
+  YOKE_TRY(check_first_laws(circuit, messages));
   return circuit->engine->start(circuit->self, circuit->x, circuit->xdot);
+}
+
+// What was said of the last round, for switches as they are.
+static void pass_on(const yoke_messages* from, yoke_messages* to) {
+  for (const yoke_message* m = from->first; m != NULL && to != NULL; m = m->next) {
+    yoke__message_add(to, m->severity, m->place, "%s", m->text);
+  }
 }
 
 yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* messages) {
   yoke_circuit_core* core = &circuit->core;
   yoke_messages own = {0};
-  yoke_messages* to = messages != NULL ? messages : &own;
   core->t0 = t;
   core->k = 0;
   core->counts = (yoke_circuit_counts){0};
   core->signals->t_input = t;
-  yoke__guard_start(&circuit->guard);
   yoke_status status = YOKE_OK;
   for (int round = 0; status >= 0 && round < MAX_SWITCH_ROUNDS; round++) {
-    status = configure(circuit, t, to);
+    yoke__messages_free(&own);
+    own = (yoke_messages){0};
+    status = configure(circuit, t, &own);
     if (status < 0 || !decide_switches(circuit)) {
       break;
     }
     status = circuit->engine->switched(circuit->self);
   }
-  if (status >= 0 && check_laws(circuit) < 0) {
-    yoke__error(to, (yoke_place){.source = core->network->path}, "%s", core->reason);
-    status = YOKE_DIVERGED;
+  if (status < 0 && own.n_errors > 0) {
+    yoke__messages_format(&own, core->reason, sizeof core->reason);
   }
-  if (status < 0 && to->n_errors > 0) {
-    yoke__messages_format(to, core->reason, sizeof core->reason);
-  }
+  pass_on(&own, messages);
   yoke__messages_free(&own);
   return status;
 }
@@ -426,7 +452,10 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
     circuit->start[index] = value;
     return YOKE_OK;
   }
-  // a node's start value: of all capacitors from it to a fixed node
+  // a node's start value: of all capacitors from it to a fixed node, whatever `.ic` says
+  if (index < network->n_nodes) {
+    circuit->level[index] = (double)NAN;
+  }
   for (uint32_t e = 0; e < network->n_elements; e++) {
     const yoke_element* element = &network->elements[e];
     if (element->kind == YOKE_CAPACITOR && element->a == index &&
@@ -444,7 +473,7 @@ yoke_status yoke__circuit_step(yoke_circuit* circuit) {
   yoke_circuit_core* core = &circuit->core;
   const yoke_status status = circuit->engine->step(circuit->self);
   if (status < 0) {
-    blame_laws(circuit);
+    blame_laws(circuit, status);
     return status;
   }
   if (circuit->guard.n_elements > 0) {

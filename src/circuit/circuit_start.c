@@ -20,8 +20,9 @@
 // get a series resistance and inductors a parallel conductance so small that states move by less
 // than round-off in the values shown.
 //
-// Levels of nodes (`.ic` without uic) are no states. They hold their nodes while the operating point
-// is sought (circuit_levels.c), all states are taken from it, and the above follows with these.
+// Levels of nodes (`.ic` without uic) are no states. They hold their nodes while the operating
+// point is sought (circuit_levels.c), all states are taken from it, and the above follows with
+// these.
 #include "circuit/circuit_start.h"
 
 #include <math.h>
@@ -252,9 +253,12 @@ static bool is_voltage_like(const yoke_start* self, uint32_t e) {
 
 // Gives its current whatever stands across it.
 static bool is_current_like(const yoke_start* self, uint32_t e) {
-  const yoke_element_kind kind = self->network->elements[e].kind;
-  return kind == YOKE_CURRENT || kind == YOKE_VCCS || kind == YOKE_CCCS || is_open(self, e) ||
-         self->rows[e] == ROW_CURRENT;
+  const yoke_element* element = &self->network->elements[e];
+  if (yoke__element_is_conductance(element)) {
+    return self->equations->stamps[e].law == NULL && self->signals->element[e] == 0.0;
+  }
+  return element->kind == YOKE_CURRENT || element->kind == YOKE_VCCS ||
+         element->kind == YOKE_CCCS || is_open(self, e) || self->rows[e] == ROW_CURRENT;
 }
 
 // The row a state would like to have; its value.
@@ -668,7 +672,8 @@ static yoke_status solve_rows(yoke_start* self, newton* run) {
   return status;
 }
 
-// A law that has no value, whatever the nodes start from that nothing leads to: said of the element.
+// A law that has no value, whatever the nodes start from that nothing leads to: said of the
+// element.
 static bool blame_law(yoke_start* self, yoke_messages* messages) {
   char reason[256];
   double value = 0.0;
@@ -801,8 +806,8 @@ static void check_levels(yoke_start* self, yoke_messages* messages) {
   }
 }
 
-// What follows from others needs no rates here: only voltages of capacitors and currents of inductors
-// are taken from the operating point.
+// What follows from others needs no rates here: only voltages of capacitors and currents of
+// inductors are taken from the operating point.
 static void release_dependent(yoke_start* self) {
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     if (self->rows[e] == ROW_DEPENDENT) {
@@ -814,8 +819,8 @@ static void release_dependent(yoke_start* self) {
   self->n_dependent = 0;
 }
 
-// The operating point with nodes at their levels, into x; its states into held, where nothing else is
-// prescribed.
+// The operating point with nodes at their levels, into x; its states into held, where nothing else
+// is prescribed.
 static yoke_status solve_levels(yoke_start* self, const double state[], const double level[],
                                 double held[], yoke_messages* messages) {
   const uint32_t n_nodes = self->network->n_nodes;
@@ -828,8 +833,7 @@ static yoke_status solve_levels(yoke_start* self, const double state[], const do
   self->levels = (yoke_levels){.nodes = nodes, .values = values};
   classify(self, state);
   release_dependent(self);
-  YOKE_TRY(yoke__levels_create(self->equations, self->levels.n, nodes, values, self->kernel,
-                               self->arena, &self->levels));
+  YOKE_TRY(yoke__levels_create(&self->levels, self->equations, self->kernel, self->arena));
   newton run = {.may_take_heap = true, .max_iterations = MAX_ITERATIONS, .singular_column = -1};
   yoke_status status = solve_rows(self, &run);
   if (status == YOKE_SINGULAR || status == YOKE_NO_CONVERGENCE) {

@@ -14,8 +14,9 @@ yoke_status yoke__start_create(yoke_equations* equations, yoke_signals* signals,
 void yoke__start_destroy(yoke_start** self);  // NULL is fine
 
 // As yoke__circuit_initial. Takes heap.
-yoke_status yoke__start_solve(yoke_start* self, const double state[], double t, double x[],
-                              double xdot[], yoke_start_report* report, yoke_messages* messages);
+yoke_status yoke__start_solve(yoke_start* self, const double wanted[], const double level[],
+                              double t, double x[], double xdot[], yoke_start_report* report,
+                              yoke_messages* messages);
 // Readies the matrices for yoke__start_hold at x, the values of time t. Takes heap.
 yoke_status yoke__start_prepare(yoke_start* self, double t, const double x[]);
 // All states (capacitor voltages, inductor currents) as they are in x, everything else in x from

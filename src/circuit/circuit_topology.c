@@ -102,6 +102,7 @@ static uint16_t kind_of(const yoke_element* element) {
   case YOKE_CCVS:
     return YOKE_EDGE_DRIVEN_V;
   case YOKE_VCCS:
+    return yoke__element_is_conductance(element) ? YOKE_EDGE_CONDUCT : YOKE_EDGE_DRIVEN_I;
   case YOKE_CCCS:
     return YOKE_EDGE_DRIVEN_I;
   case YOKE_SWITCH: {
@@ -299,7 +300,7 @@ static void report_refixes(const yoke_network* network, yoke_messages* messages)
 
 static yoke_status run_checks(yoke_topology* self) {
   YOKE_TRY(make_graph(self, self->network));
-  yoke__topology_check_values(self);
+  YOKE_TRY(yoke__topology_check_values(self));
   YOKE_TRY(yoke__topology_check_mutuals(self));
   YOKE_TRY(yoke__topology_check_parts(self));
   return yoke__topology_check_loops(self);

@@ -67,7 +67,7 @@ bool yoke__sets_join(yoke_topology* self, uint32_t a, uint32_t b);  // false: th
 double yoke__topology_start_value(const yoke_circuit_value* value);
 
 // The checks; messages only. YOKE_NO_MEMORY, else YOKE_OK.
-void yoke__topology_check_values(yoke_topology* self);          // circuit_topology_values.c
+yoke_status yoke__topology_check_values(yoke_topology* self);   // circuit_topology_values.c
 yoke_status yoke__topology_check_mutuals(yoke_topology* self);  // circuit_topology_mutual.c
 yoke_status yoke__topology_check_parts(yoke_topology* self);    // circuit_topology_parts.c
 yoke_status yoke__topology_check_loops(yoke_topology* self);    // circuit_topology_loops.c

@@ -9,6 +9,7 @@
 
 #include "base/base_check.h"
 #include "base/base_number.h"
+#include "circuit/circuit_junction.h"
 #include "circuit/circuit_topology.h"
 
 #define MAX_SHOWN 60
@@ -192,7 +193,7 @@ static void check_node_temperature(yoke_topology* self, const yoke_network_node*
     return;
   }
   if (node->has_start) {
-    check_temperature(self, node->place, node->name, "a start temperature of", node->start);
+    check_temperature(self, node->start_place, node->name, "a start temperature of", node->start);
   }
   if (node->is_fixed && node->fixed.law == NULL) {
     const yoke_wave* wave = node->fixed.wave;
@@ -210,7 +211,74 @@ static void check_start_temperature(yoke_topology* self, const yoke_element* ele
   }
 }
 
-void yoke__topology_check_values(yoke_topology* self) {
+// ---- what touches nodes
+
+// With uic `.ic` goes to capacitors without IC= and to junctions that hold charge, at either end.
+static void check_node_starts(yoke_topology* self, const bool is_used[]) {
+  for (uint32_t n = 0; n < self->n_nodes; n++) {
+    const yoke_network_node* node = &self->network->nodes[n];
+    if (node->has_start && !is_used[n]) {
+      char number[YOKE_NUMBER_SIZE];
+      yoke__number_format(node->start, number);
+      yoke__message_add(
+          self->messages, YOKE_WARNING, node->start_place,
+          ".ic %s(%.*s)=%s has no effect: with uic it acts through capacitors without "
+          "IC= and charges of diodes, and none is at this node",
+          node->domain == YOKE_THERMAL ? "t" : "v", MAX_SHOWN, node->name, number);
+    }
+  }
+}
+
+// Where only inductors meet a diode that stores charge but has no capacitance, their current must
+// stop at once when the charge is gone.
+static void check_snap(yoke_topology* self, const uint32_t n_others[], const uint32_t snaps[],
+                       const bool has_coil[]) {
+  for (uint32_t n = 0; n < self->n_nodes; n++) {
+    if (snaps[n] != 0 && n_others[n] == 0 && has_coil[n] && !self->network->nodes[n].is_fixed) {
+      const yoke_element* element = &self->network->elements[snaps[n] - 1];
+      yoke__message_add(
+          self->messages, YOKE_NOTE, element->place,
+          "'%.*s' has TT but no CJO, and only inductors meet it at node '%.*s': when "
+          "its charge is gone their current stops within one step; give the model CJO",
+          MAX_SHOWN, element->name, MAX_SHOWN, self->network->nodes[n].name);
+    }
+  }
+}
+
+static yoke_status check_nodes(yoke_topology* self) {
+  const yoke_network* network = self->network;
+  bool* is_used = yoke__arena_array(&self->arena, 2 * (size_t)self->n_nodes, sizeof *is_used);
+  uint32_t* n_others = yoke__arena_array(&self->arena, 2 * (size_t)self->n_nodes, sizeof *n_others);
+  if (is_used == NULL || n_others == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  bool* has_coil = is_used + self->n_nodes;
+  uint32_t* snaps = n_others + self->n_nodes;  // 1 + index of such a diode
+  for (uint32_t e = 0; e < network->n_elements; e++) {
+    const yoke_element* element = &network->elements[e];
+    const yoke_junction_model* junction = element->junction;
+    const uint32_t ends[2] = {element->a, yoke__network_outer_end(network, e)};
+    const bool is_diode = element->kind == YOKE_JUNCTION;
+    const bool is_charge = (element->kind == YOKE_CAPACITOR && !element->has_start) ||
+                           (is_diode && yoke__junction_holds_charge(junction));
+    const bool is_snap = is_diode && junction->tt > 0.0 && !(junction->cjo > 0.0);
+    // the series resistance of a diode is part of it
+    const bool is_part = element->is_internal && network->nodes[element->a].is_internal;
+    for (int i = 0; i < 2; i++) {
+      is_used[ends[i]] |= is_charge;
+      has_coil[ends[i]] |= element->kind == YOKE_INDUCTOR;
+      snaps[ends[i]] = is_snap ? e + 1 : snaps[ends[i]];
+      n_others[ends[i]] += !is_snap && !is_part && element->kind != YOKE_INDUCTOR;
+    }
+  }
+  if (network->run.is_uic) {
+    check_node_starts(self, is_used);
+  }
+  check_snap(self, n_others, snaps, has_coil);
+  return YOKE_OK;
+}
+
+yoke_status yoke__topology_check_values(yoke_topology* self) {
   const yoke_network* network = self->network;
   for (uint32_t i = 0; i < network->n_elements; i++) {
     const yoke_element* element = &network->elements[i];
@@ -234,4 +302,5 @@ void yoke__topology_check_values(yoke_topology* self) {
     }
     check_node_temperature(self, node);
   }
+  return check_nodes(self);
 }

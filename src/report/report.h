@@ -12,9 +12,10 @@ typedef struct yoke_report_input {
   const yoke_run_info* info;  // status, steps, times, histogram of step times
   const yoke_ledger* ledger;  // NULL: nothing was judged
   const yoke_state* state;    // after the run, for the health of coupling methods; NULL: left out
-  const char* directory;      // with results.csv or results.h5, closed; report.html goes there
-  const char* settings_text;  // the system file as it was read; NULL or "": left out
-  const char* command;        // how it was run; NULL or "": left out
+  const yoke_messages* messages;  // what the units said; NULL: nothing
+  const char* directory;          // with results.csv or results.h5, closed; report.html goes there
+  const char* settings_text;      // the system file as it was read; NULL or "": left out
+  const char* command;            // how it was run; NULL or "": left out
   bool is_circuit;  // a netlist on its own: the page shows its solver instead of units and bonds
 } yoke_report_input;
 

@@ -121,9 +121,23 @@ static void put_circuit(const yoke_report_input* input, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
+// What the units said of the run, as in summary.json.
+static void put_messages(const yoke_messages* messages, yoke_json* json) {
+  static const char* const words[] = {"note", "warning", "error"};
+  yoke__json_begin_array(json, "messages");
+  for (const yoke_message* m = messages == NULL ? NULL : messages->first; m != NULL; m = m->next) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "level", words[m->severity]);
+    yoke__json_string(json, "text", m->text);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
 void yoke__report_put_run(const yoke_report_input* input, yoke_json* json) {
   put_times(input, json);
   put_circuit(input, json);
+  put_messages(input->messages, json);
   put_histogram(&input->info->step_ns, json);
   yoke__json_begin_object(json, "versions");
   yoke__json_string(json, "yoke", yoke_version());

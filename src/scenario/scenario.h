@@ -110,8 +110,8 @@ typedef struct yoke_scenario_solver {
   int64_t iterations;       // fixed number; 0: not given
   yoke_place place, key_place;
   bool is_given;
-  const yoke_node* method_node;        // read when the kind of the unit is known
-  const yoke_node* circuit_only_node;  // the first key that only circuits know; NULL: none
+  const yoke_node *method_node, *step_node;  // read when the kind of the unit is known
+  const yoke_node* circuit_only_node;        // the first key that only circuits know; NULL: none
 } yoke_scenario_solver;
 
 // units and laws

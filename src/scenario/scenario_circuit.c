@@ -24,6 +24,7 @@
 // of a run that counts in the last digit of its step
 #define MAX_TICKS 9e15
 #define NEAR      1e-9  // of a number of steps to a whole one, relative
+#define MAX_INNER 1e9   // steps of the solver between two rows; more are refused by the unit
 
 bool yoke__scenario_is_circuit(const char* path) {
   static const char* const endings[] = {".cir", ".ckt", ".net", ".sp", ".spice"};
@@ -114,6 +115,24 @@ static void choose_step(const yoke_circuit_run* run, yoke_place place, const cha
   }
 }
 
+// The solver's step divides the distance of the rows: a unit takes the longest that does and is no
+// longer than what was asked for.
+static void tell_shortened(const yoke_circuit_run* run, yoke_place place, const changes* changed,
+                           yoke_messages* messages, const times* to) {
+  const double wanted = changed->solver_step > 0 ? changed->solver_step : run->step_exact;
+  double rows = 0;
+  if (wanted <= 0 || changed->has_step || !yoke__number_parse(to->step, &rows)) {
+    return;
+  }
+  const double n = fmax(1, ceil(rows / wanted * (1 - 1e-12)));
+  if (n <= MAX_INNER && rows / n < wanted * (1 - NEAR)) {
+    yoke__message_add(messages, YOKE_NOTE, place,
+                      "the step %.9g s does not divide the distance of the rows, %s s: %.9g s is "
+                      "taken",
+                      wanted, to->step, rows / n);
+  }
+}
+
 // The multiple of the step that reaches the stop time, digit by digit: products of doubles are
 // seldom exact.
 static yoke_status round_up(yoke_place place, yoke_messages* messages, times* to) {
@@ -154,6 +173,7 @@ static yoke_status choose_times(const yoke_circuit_run* run, const char* path,
   yoke__number_format(to->length, to->stop);
   yoke__number_format(from, to->from);
   choose_step(run, place, changed, messages, to);
+  tell_shortened(run, place, changed, messages, to);
 
   // what the user sets in the system goes before all of this
   if (changed->has_step || changed->has_stop) {
@@ -253,6 +273,53 @@ static void write_text(writer* w, const yoke_network* network, const char* path,
   put(w, "]}\n");
 }
 
+// -------------------------------------------------------------------------------------------------
+// the netlist
+
+static bool has_message(const yoke_messages* messages, const yoke_message* m) {
+  for (const yoke_message* known = messages->first; known != NULL; known = known->next) {
+    if (known->severity == m->severity && known->place.line == m->place.line &&
+        strcmp(known->text, m->text) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What `from` has and `known` has not.
+static void pass_on(const yoke_messages* from, const yoke_messages* known, yoke_messages* to) {
+  for (const yoke_message* m = from->first; m != NULL; m = m->next) {
+    if (!has_message(known, m)) {
+      yoke__message_add(to, m->severity, m->place, "%s", m->text);
+    }
+  }
+}
+
+// Warnings of the file as it stands are told when the unit is made, and so is what is wrong with a
+// changed parameter. Told here: why it cannot be read at all, and warnings that only the new values
+// cause.
+static yoke_status read_netlist(const char* path, const changes* changed, yoke_messages* messages,
+                                yoke_network** network) {
+  const yoke_messages none = {0};
+  yoke_messages plain = {0}, own = {0};
+  yoke_network* other = NULL;
+  yoke_netlist_settings settings = {.path = path};
+  yoke_status status = yoke__netlist_read_file(&settings, &plain, network);
+  settings.parameters = changed->parameters;
+  settings.n_parameters = changed->n_parameters;
+  if (changed->n_parameters > 0 && yoke__netlist_read_file(&settings, &own, &other) >= 0) {
+    pass_on(&own, &plain, messages);
+    yoke__network_destroy(network);
+    *network = other;
+    status = YOKE_OK;
+  } else if (status < 0) {
+    pass_on(&plain, &none, messages);
+  }
+  yoke__messages_free(&plain);
+  yoke__messages_free(&own);
+  return status;
+}
+
 yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets[], size_t n_sets,
                                         double stop, yoke_messages* messages, char** text,
                                         size_t* n) {
@@ -263,26 +330,11 @@ yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets
     look_at_set(sets[i], unit, &changed);
   }
 
-  // its warnings are told when the unit is made, and so is what is wrong with a parameter
-  yoke_messages told = {0}, ignored = {0};
   yoke_network* network = NULL;
-  yoke_netlist_settings settings = {
-      .path = path, .parameters = changed.parameters, .n_parameters = changed.n_parameters};
-  yoke_status status =
-      yoke__netlist_read_file(&settings, changed.n_parameters > 0 ? &ignored : &told, &network);
-  if (status < 0 && changed.n_parameters > 0) {
-    settings.n_parameters = 0;
-    status = yoke__netlist_read_file(&settings, &told, &network);
-  }
-  yoke__messages_free(&ignored);
-  for (const yoke_message* m = told.first; m != NULL && status < 0; m = m->next) {
-    yoke__message_add(messages, m->severity, m->place, "%s", m->text);
-  }
-  yoke__messages_free(&told);
-  YOKE_TRY(status);
+  YOKE_TRY(read_netlist(path, &changed, messages, &network));
   times t;
   writer w = {0};
-  status = choose_times(&network->run, path, &changed, messages, &t);
+  yoke_status status = choose_times(&network->run, path, &changed, messages, &t);
   if (status >= 0) {
     write_text(&w, network, path, unit, &t);
   }

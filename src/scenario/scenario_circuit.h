@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/base_message.h"
+#include "scenario/scenario.h"
 
 // True if the name ends as netlists do: .cir, .ckt, .net, .sp, .spice, in any case.
 bool yoke__scenario_is_circuit(const char* path);
@@ -16,5 +17,10 @@ bool yoke__scenario_is_circuit(const char* path);
 yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets[], size_t n_sets,
                                         double stop, yoke_messages* messages, char** text,
                                         size_t* n);
+
+// The name that a circuit has for v(Out), I(L1): in small letters, in arena. All others, and those of
+// other units, as they are.
+const char* yoke__scenario_quantity(const yoke_scenario* s, const char* unit, const char* variable,
+                                    yoke_arena* arena);
 
 #endif

@@ -441,6 +441,7 @@ static void read_tree(yoke_reader* reader, const yoke_node* root, yoke_scenario*
     return;
   }
   yoke__read_units(reader, parts.units, parts.laws, s);
+  yoke__netlist_signals_read(reader, s);
   check_required(reader, root);
   check_times(reader, s);
 }

@@ -149,4 +149,14 @@ void yoke__read_watch(yoke_reader* reader, const yoke_node* node, yoke_scenario_
 extern const yoke_scenario_watch yoke__no_watch;  // nothing given
 void yoke__read_couplings(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
 
+// ---- what is said to netlists (scenario_netlist.c)
+
+// A plain scalar with a suffix of netlists ("10k") as the number; every other node as it is.
+const yoke_node* yoke__node_without_suffix(yoke_reader* reader, const yoke_node* node);
+// Settings of a circuit: names without regard to case, numbers with suffixes.
+void yoke__netlist_settings_read(yoke_reader* reader, yoke_scenario_unit* unit);
+// v(...), i(...) of circuits in connections, bonds and `record`: without regard to case. Needs the
+// units.
+void yoke__netlist_signals_read(yoke_reader* reader, yoke_scenario* s);
+
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/base_check.h"
-#include "base/base_number.h"
 #include "scenario/scenario_reader.h"
 
 // Keys of kinds that this version does not know how to run.
@@ -200,8 +199,10 @@ static void read_iterations(yoke_reader* reader, const yoke_node* node, void* to
   yoke__read_integer(reader, node, 1, 1000, &solver->iterations);
 }
 
-static void read_solver_step(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_solver*)to)->step);
+// a netlist's may have a suffix
+static void keep_step(yoke_reader* reader, const yoke_node* node, void* to) {
+  (void)reader;
+  ((yoke_scenario_solver*)to)->step_node = node;
 }
 
 static void read_solver_tolerance(yoke_reader* reader, const yoke_node* node, void* to) {
@@ -210,7 +211,7 @@ static void read_solver_tolerance(yoke_reader* reader, const yoke_node* node, vo
 
 static const yoke_key solver_keys[] = {
     {"method", keep_method, &yoke__shape_value},
-    {"step", read_solver_step, &yoke__shape_value},
+    {"step", keep_step, &yoke__shape_value},
     {"tolerance", read_solver_tolerance, &yoke__shape_value},
     {"formulation", read_formulation, &yoke__shape_value},
     {"iterations", read_iterations, &yoke__shape_value},
@@ -335,40 +336,12 @@ static void check_solver(yoke_reader* reader, yoke_scenario_unit* unit, const ch
   if (solver->method_node != NULL) {
     read_method(reader, solver->method_node, is_circuit, solver);
   }
-}
-
-// A plain scalar that is a number to a netlist only ("10k"): the number in its place.
-static const yoke_node* without_suffix(yoke_reader* reader, const yoke_node* node) {
-  double number = 0, plain = 0;
-  char text[YOKE_NUMBER_SIZE];
-  if (node->kind != YOKE_NODE_SCALAR || node->is_quoted || node->is_refused ||
-      yoke__number_parse(node->text, &plain) || !yoke__number_parse_suffix(node->text, &number)) {
-    return node;
+  if (solver->step_node != NULL) {
+    yoke__read_number(reader,
+                      is_circuit ? yoke__node_without_suffix(reader, solver->step_node)
+                                 : solver->step_node,
+                      &yoke__range_positive, &solver->step);
   }
-  yoke_node* changed = yoke__reader_array(reader, 1, sizeof *changed);
-  char* kept = yoke__reader_array(reader, YOKE_NUMBER_SIZE, 1);
-  if (changed == NULL || kept == NULL) {
-    return node;
-  }
-  yoke__number_format(number, text);
-  memcpy(kept, text, sizeof text);
-  *changed = *node;
-  changed->text = kept;
-  changed->text_column = 0;
-  return changed;
-}
-
-// What is given to a netlist may be written as in a netlist.
-static void take_suffixes(yoke_reader* reader, const yoke_setting** settings, size_t n) {
-  yoke_setting* all = n == 0 ? NULL : yoke__reader_array(reader, n, sizeof *all);
-  if (all == NULL) {
-    return;
-  }
-  for (size_t i = 0; i < n; i++) {
-    all[i] = (*settings)[i];
-    all[i].value = without_suffix(reader, all[i].value);
-  }
-  *settings = all;
 }
 
 static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
@@ -399,9 +372,7 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
   }
   check_solver(reader, unit, where);
   if (unit->kind != NULL && strcmp(unit->kind, "circuit") == 0) {
-    take_suffixes(reader, &unit->with, unit->n_with);
-    take_suffixes(reader, &unit->start, unit->n_start);
-    take_suffixes(reader, &unit->values, unit->n_values);
+    yoke__netlist_settings_read(reader, unit);
   }
 }
 

@@ -10,6 +10,7 @@
 // larger ladders are compared with one of LADDER_MAX loops and with zero.
 #include "study/study_assess.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,10 +130,14 @@ static yoke_status set_samples(yoke_assess_problem* p, const double t[], size_t 
                 "the reference has no row with a time above 0");
     return YOKE_BAD_INPUT;
   }
-  // differences of rounded times are less exact than a part of the whole
-  const double k = round(p->stop / p->spacing);
-  if (fabs(p->stop / p->spacing - k) < 1e-6) {
-    p->spacing = p->stop / k;
+  // differences of rounded times are less exact than a part of the whole: even rows, then the
+  // closest two
+  const double parts[] = {p->stop / (double)n, p->stop / round(p->stop / p->spacing)};
+  for (size_t i = 0; i < YOKE_COUNT(parts); i++) {
+    if (yoke__assess_fits(p, parts[i])) {
+      p->spacing = parts[i];
+      break;
+    }
   }
   return YOKE_OK;
 }
@@ -345,6 +350,20 @@ yoke_status yoke__assess_load(const char* name, yoke_messages* messages,
 
 // ---- a user's own
 
+// Is `text`, n characters, this name? Names of netlists ignore case.
+static bool is_name(const char* name, const char* text, size_t n, bool ignores_case) {
+  if (strlen(name) != n) {
+    return false;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const int a = (unsigned char)name[i], b = (unsigned char)text[i];
+    if (ignores_case ? tolower(a) != tolower(b) : a != b) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // "v(out)=1e-3"; the name may hold '=' as little as a number does.
 static yoke_status take_limit(yoke_assess_problem* p, const char* text, yoke_messages* messages) {
   const yoke_place place = {.source = "--limit"};
@@ -357,8 +376,7 @@ static yoke_status take_limit(yoke_assess_problem* p, const char* text, yoke_mes
   const char* names[YOKE_ASSESS_MAX_MONITORS];
   for (size_t i = 0; i < p->n_monitors; i++) {
     names[i] = p->monitors[i].name;
-    if (strlen(names[i]) == (size_t)(equals - text) &&
-        strncmp(names[i], text, strlen(names[i])) == 0) {
+    if (is_name(names[i], text, (size_t)(equals - text), p->network != NULL)) {
       p->monitors[i].limit[YOKE_LEVEL_LOW] = limit;
       p->monitors[i].limit[YOKE_LEVEL_HIGH] = limit;
       return YOKE_OK;
@@ -379,7 +397,7 @@ static yoke_status read_reference(yoke_assess_problem* p, const char* reference,
   char err[512] = "";
   yoke_status worst = yoke__record_read(reference, &p->reference, err, sizeof err);
   if (worst < 0) {
-    yoke__error(messages, (yoke_place){0}, "%s", err);
+    yoke__error(messages, (yoke_place){.source = "--reference"}, "%s", err);
     return worst;
   }
   YOKE_TRY(take_reference(p, reference, messages));

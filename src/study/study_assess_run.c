@@ -13,7 +13,11 @@
 #include "study/study_assess.h"
 #include "study/study_assess_system.h"
 
-#define GRID_TOLERANCE 1e-6  // of a step: a sample lies on the grid
+// A sample lies on the grid if it is off by this part of a step, or by this part of its time (written
+// with ten digits, it is), but never by more than a thousandth of a step.
+#define GRID_TOLERANCE 1e-6
+#define TIME_TOLERANCE 1e-9
+#define GRID_MOST      1e-3
 #define STAGE_STEPS    2000  // steps measured for the stages
 #define STAGE_RUNS     7
 #define WORST_STEPS    4000  // among which the slowest is looked for
@@ -77,7 +81,8 @@ bool yoke__assess_fits(const yoke_assess_problem* problem, double step) {
   }
   for (size_t i = 0; i < problem->n_samples; i++) {
     const double k = problem->t[i] / step;
-    if (fabs(k - round(k)) > GRID_TOLERANCE || round(k) < 1) {
+    const double allowed = fmin(GRID_MOST, fmax(GRID_TOLERANCE, TIME_TOLERANCE * k));
+    if (fabs(k - round(k)) > allowed || round(k) < 1) {
       return false;
     }
   }

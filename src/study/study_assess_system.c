@@ -13,6 +13,7 @@
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "master/master.h"
+#include "scenario/scenario_circuit.h"
 #include "system/system.h"
 
 #define SAME_TIME 1e-9  // of a step: a sample at the time of a step
@@ -51,21 +52,25 @@ static yoke_status build(run* r) {
 
 // The unit a column names, and what is left of its name.
 static yoke_status find_endpoint(run* r, const char* name, yoke_scenario_endpoint* endpoint) {
+  const yoke_scenario* scenario = r->system->scenario;
   const char* dot = strchr(name, '.');
   const size_t n = dot == NULL ? 0 : (size_t)(dot - name);
+  *endpoint = (yoke_scenario_endpoint){.place = {.source = "--reference"}};
   for (size_t i = 0; i < r->system->n_units; i++) {
     const char* unit = r->system->units[i].name;
     if (dot != NULL && strlen(unit) == n && strncmp(unit, name, n) == 0) {
-      *endpoint = (yoke_scenario_endpoint){unit, dot + 1, {.source = "reference"}};
+      endpoint->unit = unit;
+      endpoint->variable = yoke__scenario_quantity(scenario, unit, dot + 1, &r->arena);
       return YOKE_OK;
     }
   }
   // one unit alone: its variables need no unit in front
   if (r->system->n_units == 1) {
-    *endpoint = (yoke_scenario_endpoint){r->system->units[0].name, name, {.source = "reference"}};
+    endpoint->unit = r->system->units[0].name;
+    endpoint->variable = yoke__scenario_quantity(scenario, endpoint->unit, name, &r->arena);
     return YOKE_OK;
   }
-  yoke__error(r->messages, (yoke_place){.source = "reference"},
+  yoke__error(r->messages, endpoint->place,
               "column '%.120s' names no unit of the system; expected UNIT.VARIABLE", name);
   return YOKE_BAD_INPUT;
 }

@@ -11,6 +11,7 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "quality/quality_ledger.h"
+#include "scenario/scenario_circuit.h"
 
 // ---- reading
 
@@ -217,12 +218,14 @@ static yoke_status bind_variable(const binder* b, size_t unit_index, size_t vari
 static yoke_status bind_signal(const binder* b, yoke_probe* probe) {
   const char* signal = probe->measure->argument;
   const char* dot = strchr(signal, '.');
-  const yoke_scenario_endpoint endpoint = {
-      yoke__arena_text(b->arena, signal, (size_t)(dot - signal)), dot + 1, b->place};
+  yoke_scenario_endpoint endpoint = {yoke__arena_text(b->arena, signal, (size_t)(dot - signal)),
+                                     dot + 1, b->place};
   size_t unit = 0, variable = 0, element = 0, n = 0;
   if (endpoint.unit == NULL) {
     return YOKE_NO_MEMORY;
   }
+  endpoint.variable =
+      yoke__scenario_quantity(b->system->scenario, endpoint.unit, endpoint.variable, b->arena);
   // the system writes its messages where it was told to when it was built
   yoke_messages* before = b->system->messages;
   b->system->messages = b->messages;

@@ -117,14 +117,31 @@ static double range_value(double from, double to, size_t i, size_t n, bool is_lo
   return snap(x, choose_digits(to / from, n, is_log), fmax(fabs(from), fabs(to)));
 }
 
+// Is the path one of a value that a netlist may have with a suffix, 4.7k?
+static bool has_suffixes(const char* path) {
+  static const char* const parts[] = {".with.", ".start.", ".values.", ".solver.step"};
+  for (size_t i = 0; strncmp(path, "units.", 6) == 0 && i < YOKE_COUNT(parts); i++) {
+    if (strstr(path, parts[i]) != NULL) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool read_end(const yoke_axis* axis, const char* text, double* out) {
+  const bool is_number = yoke__number_parse(text, out) ||
+                         (has_suffixes(axis->path) && yoke__number_parse_suffix(text, out));
+  return is_number && yoke__is_finite(*out);
+}
+
 static yoke_status read_range(const builder* b, char* parts[4], size_t n_parts, yoke_axis* axis) {
   double from = 0, to = 0;
   int64_t n = 0;
   if (n_parts < 3) {
     return refuse(b, EXPECTED);
   }
-  if (!yoke__number_parse(parts[0], &from) || !yoke__number_parse(parts[1], &to) ||
-      !yoke__is_finite(from) || !yoke__is_finite(to) || !yoke__is_finite(to - from)) {
+  if (!read_end(axis, parts[0], &from) || !read_end(axis, parts[1], &to) ||
+      !yoke__is_finite(to - from)) {
     return refuse(b, "the ends of a range must be numbers; " EXPECTED);
   }
   if (!yoke__number_parse_integer(parts[2], &n) || n < 1 || n > (int64_t)YOKE_GRID_MAX_POINTS) {

@@ -11,12 +11,13 @@
 
 // corners of the sources are on the grid of 0.2 ms; 50 Ohm and 1 uF make 50 us, and steps are 25 us
 // and below
-static void write_netlist(char* text, size_t size) {
+static void write_netlist(const char* breakdown, char* text, size_t size) {
   size_t n = (size_t)snprintf(text, size,
                               "charge\nV1 in 0 PWL(0 0 0.2m 5 2m 5 2.2m -5 6m -5 6.2m 5)\n"
                               "R1 in out 50\nD1 out 0 dd\nC1 out 0 10n\n"
-                              ".model dd D(IS=1e-14 TT=3m CJO=1u VJ=0.8 M=0.4)\n"
-                              "vtick tick 0 pwl(0 0");
+                              ".model dd D(IS=1e-14 TT=3m CJO=1u VJ=0.8 M=0.4%s)\n"
+                              "vtick tick 0 pwl(0 0",
+                              breakdown);
   for (int i = 1; i <= ORACLE_N_GRID; i++) {
     n += (size_t)snprintf(text + n, size - n, " %.9g %d", ORACLE_GRID * i, i % 2);
   }
@@ -36,8 +37,7 @@ static void run_own(const yoke_network* network, yoke_circuit_options options, i
   yoke__circuit_destroy(&circuit);
 }
 
-static void test_snap_off(void** state) {
-  (void)state;
+static void compare(const char* breakdown) {
   static oracle_trace coarse, fine, theirs[2];
   static oracle_signals signals;
   static const struct {
@@ -52,7 +52,7 @@ static void test_snap_off(void** state) {
     skip();
   }
   check_ok(yoke__os_make_directory(folder, err, sizeof err));
-  write_netlist(text, sizeof text);
+  write_netlist(breakdown, text, sizeof text);
   const yoke_netlist_settings settings = {.path = "charge.cir"};
   yoke_messages messages = {0};
   yoke_network* network = NULL;
@@ -88,9 +88,21 @@ static void test_snap_off(void** state) {
   yoke__messages_free(&messages);
 }
 
+static void test_snap_off(void** state) {
+  (void)state;
+  compare("");
+}
+
+// The charge of the breakdown current (20 mA at -4 V) is taken out again before the diode conducts.
+static void test_breakdown(void** state) {
+  (void)state;
+  compare(" BV=4 IBV=1m");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_snap_off),
+      cmocka_unit_test(test_breakdown),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,38 @@ static void test_derivative(void** state) {
   check_relative(i, -1e-3, 1e-6);
 }
 
+// TT stores charge of the breakdown current too: q(-BV) = -TT IBV, and C = dq/dv on both sides of
+// the knee
+static void test_charge_in_breakdown(void** state) {
+  (void)state;
+  yoke_junction_model model = silicon();
+  model.bv = 20.0;
+  model.ibv = 1e-3;
+  model.tt = 1e-6;
+  double C = 0.0;
+  double slope = 0.0;
+  check_relative(yoke__junction_charge(&model, -20.0, &C), -1e-9, 1e-6);
+  check_relative(yoke__junction_charge(&model, -5.0, &C), -1e-21, 1e-9);
+  yoke_junction junction;
+  yoke__junction_init(&junction, &model, 0.0);
+  const double d = 1e-5;
+  for (int k = 0; k < 700; k++) {
+    const double v = -25.0 + 0.0373 * k;
+    double i = 0.0, g = 0.0, C_up = 0.0, C_down = 0.0;
+    yoke__junction_evaluate(&junction, v, &i, &g);
+    check_relative(yoke__junction_charge(&model, v, &C), model.tt * i, 1e-9);
+    check_relative(C, model.tt * g, 1e-12);
+    check_relative(yoke__junction_capacitance(&model, v, &slope), C, 1e-12);
+    (void)yoke__junction_charge(&model, v + d, &C_up);
+    (void)yoke__junction_charge(&model, v - d, &C_down);
+    check_near(slope, (C_up - C_down) / (2.0 * d), 1e-6 * fabs(slope) + 1e-10 * C / d);
+  }
+  // the knee that the network keeps is the same
+  model.bv_knee = yoke__junction_knee(&model);
+  check_relative(yoke__junction_charge(&model, -20.0, &C), -1e-9, 1e-6);
+  check_between(model.bv_knee, 18.0, 20.0);
+}
+
 static void test_no_overflow(void** state) {
   (void)state;
   yoke_junction_model model = silicon();
@@ -175,9 +207,13 @@ static void test_charge(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_values),      cmocka_unit_test(test_derivative),
-      cmocka_unit_test(test_no_overflow), cmocka_unit_test(test_limiting),
-      cmocka_unit_test(test_capacitance), cmocka_unit_test(test_charge),
+      cmocka_unit_test(test_values),
+      cmocka_unit_test(test_derivative),
+      cmocka_unit_test(test_charge_in_breakdown),
+      cmocka_unit_test(test_no_overflow),
+      cmocka_unit_test(test_limiting),
+      cmocka_unit_test(test_capacitance),
+      cmocka_unit_test(test_charge),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -374,8 +374,8 @@ static void test_directives(void** state) {
   assert_true(run->is_uic && run->has_tran);
   check_near(node_of(&r, "2")->start, 3.0, 0.0);
   check_near(node_of(&r, "1")->start, 2.0, 0.0);
-  // once each: strange, .nodeset, .ac, .op, .control
-  assert_int_equal(r.messages.n_warnings, 5);
+  // once each: strange, .nodeset, .ac, .op, .control; .ic of the source's node
+  assert_int_equal(r.messages.n_warnings, 6);
   check_contains(r.text, "x.cir:5: warning: .options: 'strange' is ignored");
   check_contains(r.text, "x.cir:11: warning: '.ac' is ignored");
   check_contains(r.text, "x.cir:14: warning: .control ... .endc is skipped");
@@ -484,6 +484,60 @@ static void test_includes(void** state) {
   free_reading(&r);
 }
 
+// What SPICE cuts in a diode's model, and what is not obeyed, is told once.
+static void test_diode_warnings(void** state) {
+  (void)state;
+  reading r;
+  read_good(&r, "t\nV1 a 0 1\nR1 a b 1\nD1 b 0 dd IC=0.3\nD2 b 0 dd\n"
+                ".model dd D(CJO=1n M=0.95 FC=0.97)\n");
+  check_contains(r.text, "x.cir:4: warning: D1: IC= of a diode is ignored");
+  check_contains(r.text, "x.cir:6: warning: model dd: m is 0.95, but 0.9 is used");
+  check_contains(r.text, "x.cir:6: warning: model dd: fc is 0.97, but 0.95 is used");
+  assert_int_equal(r.messages.n_warnings, 3);
+  check_near(element_of(&r, "d2")->junction->m, 0.9, 0.0);
+  check_near(element_of(&r, "d2")->junction->fc, 0.95, 0.0);
+  free_reading(&r);
+}
+
+// A diode with TT alone that nothing but a coil meets, and one that something else does.
+static void test_diode_behind_coil(void** state) {
+  (void)state;
+  static const char* const models[] = {"TT=10n", "TT=10n RS=1", "TT=10n CJO=1p"};
+  for (size_t i = 0; i < 6; i++) {
+    reading r;
+    char text[200];
+    snprintf(text, sizeof text, "t\nV1 a 0 1\nL1 a b 1u\nD1 0 b dd\n.model dd D(%s)\n%s",
+             models[i % 3], i < 3 ? "" : "R1 b 0 1k\n");
+    read_good(&r, text);
+    if (i < 2) {
+      check_contains(r.text, "x.cir:4: note: 'D1' has TT but no CJO, and only inductors meet it at "
+                             "node 'b'");
+    } else {
+      assert_null(strstr(r.text, "TT"));
+    }
+    free_reading(&r);
+  }
+}
+
+// Parameters are found without their case; people see the first spelling.
+static void test_parameter_spelling(void** state) {
+  (void)state;
+  reading r;
+  const char text[] = "t\n.param Rload=1k\nV1 a 0 1\nR1 a 0 {RLOAD}\n";
+  static const char* const names[] = {"Rload", "rload", "RLOAD"};
+  for (size_t i = 0; i < 3; i++) {
+    const yoke_netlist_parameter given = {names[i], 2e3};
+    const yoke_netlist_settings settings = {
+        .path = "x.cir", .parameters = &given, .n_parameters = 1};
+    read_bytes_with(&r, text, strlen(text), &settings);
+    check_ok(r.status);
+    check_near(value_of(&r, "r1"), 2e3, 0.0);
+    assert_string_equal(r.network->parameters[0].name, "rload");
+    assert_string_equal(r.network->parameters[0].spelling, "Rload");
+    free_reading(&r);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_lines),
@@ -498,6 +552,9 @@ int main(void) {
       cmocka_unit_test(test_directives),
       cmocka_unit_test(test_probes),
       cmocka_unit_test(test_includes),
+      cmocka_unit_test(test_diode_warnings),
+      cmocka_unit_test(test_diode_behind_coil),
+      cmocka_unit_test(test_parameter_spelling),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,6 +51,29 @@ static void test_words(void** state) {
   free_reading(&r);
 }
 
+// A constant is a resistance; 0 and laws, which may become 0, are heat flows.
+static void test_conductances(void** state) {
+  (void)state;
+  reading r;
+  read_good(&r, "t\n.input g=2\nheat_capacity C1 a 1 T0=300\ntemperature_source T1 b 400\n"
+                "thermal_conductance G1 a b 4 mW/K\nthermal_conductance G2 a b 0\n"
+                "thermal_conductance G3 a b {g} kW/K\nthermal_conductance G4 a b {2*t(a)} mW/K\n");
+  assert_string_equal(r.text, "");
+  assert_int_equal(element_of(&r, "g1")->kind, YOKE_RESISTOR);
+  check_relative(value_of(&r, "g1"), 250.0, 1e-15);
+  assert_int_equal(element_of(&r, "g2")->kind, YOKE_CURRENT);
+  check_near(value_of(&r, "g2"), 0.0, 0.0);
+  const double live[] = {2.0};
+  static const char* const laws[] = {"g3", "g4"};
+  static const double values[] = {2000.0, 4e-3};
+  for (size_t i = 0; i < 2; i++) {
+    const yoke_element* element = element_of(&r, laws[i]);
+    assert_true(yoke__element_is_conductance(element));
+    check_relative(yoke__expression_evaluate(element->value.law, live, NULL), values[i], 1e-15);
+  }
+  free_reading(&r);
+}
+
 static void test_wrong_dimensions(void** state) {
   (void)state;
   const struct {
@@ -59,7 +82,7 @@ static void test_wrong_dimensions(void** state) {
       {"thermal_resistance R1 a b 1 W/K", "R1: 'W/K' does not fit, expected K/W"},
       {"thermal_resistance R1 a b 1Ohm", "R1: 'Ohm' does not fit, expected K/W"},
       {"thermal_conductance R1 a b 1 K/W", "expected W/K"},
-      {"thermal_conductance R1 a b 0", "division by zero"},
+      {"thermal_conductance R1 a b 0", "only current sources ('R1') join node"},
       {"heat_capacity C1 a 5 J", "expected J/K"},
       {"heat_capacity C1 a 5 T0=20V", "'V' does not fit, expected K"},
       {"heat_capacity C1 a 5 T1=20", "unknown parameter 'T1', expected T0"},
@@ -255,11 +278,9 @@ static void test_pmsm(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_words),
-      cmocka_unit_test(test_wrong_dimensions),
-      cmocka_unit_test(test_losses_heat),
-      cmocka_unit_test(test_inputs),
-      cmocka_unit_test(test_wrong_inputs_and_outputs),
+      cmocka_unit_test(test_words),        cmocka_unit_test(test_wrong_dimensions),
+      cmocka_unit_test(test_conductances), cmocka_unit_test(test_losses_heat),
+      cmocka_unit_test(test_inputs),       cmocka_unit_test(test_wrong_inputs_and_outputs),
       cmocka_unit_test(test_pmsm),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,6 +162,85 @@ static void test_laws_that_leave(void** state) {
   }
 }
 
+// Laws without a value where the run starts: element, law and line, whatever the formulation.
+static void test_laws_undefined_at_start(void** state) {
+  (void)state;
+  static const struct {
+    const char *line, *part;
+  } cases[] = {
+      {"R1 b 0 {100*abs(v(a))}",
+       "x.cir:4: error: the resistance of 'R1' is 0 at t = 0 s: its law is {100*abs(v(a))}"},
+      {"R1 b 0 {sqrt(v(a))}", "x.cir:4: error: the resistance of 'R1' is 0 at t = 0 s"},
+      {"B1 b 0 I={sqrt(v(a))}", "x.cir:4: error: the value of 'B1' has no finite slope at t = 0 s"},
+      {"B1 b 0 I={ln(v(a))}",
+       "x.cir:4: error: the value of 'B1' is -inf at t = 0 s: its law is {ln(v(a))}"},
+      {"B1 b 0 V={1/(v(a)-v(a))}", "x.cir:4: error: the value of 'B1' is inf at t = 0 s"},
+      {"R1 b 0 {0*time}",
+       "x.cir:4: error: the resistance of 'R1' is 0 at t = 0 s: its law is {0*time}"},
+  };
+  for (size_t f = 0; f < 2; f++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+      char text[300];
+      running run;
+      snprintf(text, sizeof text, "t\nV1 a 0 SIN(0 1 1k)\nR0 a b 100\n%s\n.tran 10u 2m uic\n",
+               cases[i].line);
+      assert_true(try_start(&run, text, both[f], 1e-5) < 0);
+      check_contains(yoke__circuit_reason(run.circuit), cases[i].part);
+      stop(&run);
+    }
+  }
+}
+
+// A capacitance that goes to 0 with its own voltage: the step that fails names it.
+static void test_law_towards_zero(void** state) {
+  (void)state;
+  for (size_t f = 0; f < 2; f++) {
+    running run;
+    check_ok(try_start(
+        &run, "t\nV1 a 0 SIN(0 1 1k)\nR0 a b 100\nC1 b 0 {1u*(0.5+v(b))}\n.tran 10u 2m uic\n",
+        both[f], 1e-5));
+    assert_int_equal(first_failure(&run, 200), 61);
+    check_contains(yoke__circuit_reason(run.circuit), "the capacitance of 'C1'");
+    check_contains(yoke__circuit_reason(run.circuit), "its law is {1u*(0.5+v(b))}");
+    stop(&run);
+  }
+}
+
+// Both ends on one node: no current, whatever the law.
+static void test_law_of_short(void** state) {
+  (void)state;
+  for (size_t f = 0; f < 2; f++) {
+    running run;
+    check_ok(try_start(&run,
+                       "t\nV1 a 0 SIN(0 1 1k)\nR0 a b 100\nR1 b b {v(a)}\nC1 b b {1u*v(a)}\n"
+                       "R2 b 0 300\n.tran 10u 2m uic\n",
+                       both[f], 1e-5));
+    assert_int_equal(first_failure(&run, 100), 0);
+    check_near(voltage(&run, "b"), 0.75 * voltage(&run, "a"), 1e-12);
+    check_near(current(&run, "r1"), 0.0, 1e-12);
+    stop(&run);
+  }
+}
+
+// A conductance that is 0 until 5 s: 300 K until then, 400 - 100 exp(-(t - 5)/10) K afterwards.
+static void test_conductance_of_zero(void** state) {
+  (void)state;
+  for (size_t f = 0; f < 2; f++) {
+    running run;
+    check_ok(try_start(&run,
+                       "t\nheat_capacity C1 a 10 T0=300\n"
+                       "thermal_conductance G1 a b {time>4.995 ? 1 : 0}\n"
+                       "temperature_source T1 b 400\n.tran 0.01 10\n",
+                       both[f], 0.01));
+    assert_int_equal(first_failure(&run, 499), 0);
+    check_near(voltage(&run, "a"), 300.0, 1e-9);
+    assert_int_equal(first_failure(&run, 501), 0);
+    // the jump lies within one step: 0.005 s of 10 W/K at most
+    check_near(voltage(&run, "a"), 400.0 - 100.0 * exp(-0.5), 0.05);
+    stop(&run);
+  }
+}
+
 static void test_law_that_starts_wrong(void** state) {
   (void)state;
   running run;
@@ -182,7 +261,7 @@ static void test_cold_constants(void** state) {
       {"heat_capacity C1 b 1 T0=-5",
        "x.cir:4: error: 'C1': a start temperature of -5 K is below absolute zero"},
       {"heat_capacity C1 b 1 T0=-300degC", "is below absolute zero"},
-      {"heat_capacity C1 b 1\n.ic t(b)=-1", "'b': a start temperature of -1 K"},
+      {"heat_capacity C1 b 1\n.ic t(b)=-1", "x.cir:5: error: 'b': a start temperature of -1 K"},
       {"temperature_source T1 b -10", "x.cir:4: error: 'T1': a temperature of -10 K is below"},
       {"temperature_source T1 b PULSE(300 -1 0 1 1 1 5)", "'T1': a temperature of -1 K"},
       {"temperature_source T1 b PWL(0 300 1 -2)", "'T1': a temperature of -2 K"},
@@ -228,10 +307,18 @@ static void test_cold_run(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_ic_without_uic),  cmocka_unit_test(test_ic_with_uic),
-      cmocka_unit_test(test_ic_of_one),       cmocka_unit_test(test_ic_of_one_end),
-      cmocka_unit_test(test_laws_that_leave), cmocka_unit_test(test_law_that_starts_wrong),
-      cmocka_unit_test(test_cold_constants),  cmocka_unit_test(test_cold_run),
+      cmocka_unit_test(test_ic_without_uic),
+      cmocka_unit_test(test_ic_with_uic),
+      cmocka_unit_test(test_ic_of_one),
+      cmocka_unit_test(test_ic_of_one_end),
+      cmocka_unit_test(test_laws_that_leave),
+      cmocka_unit_test(test_law_that_starts_wrong),
+      cmocka_unit_test(test_laws_undefined_at_start),
+      cmocka_unit_test(test_law_towards_zero),
+      cmocka_unit_test(test_law_of_short),
+      cmocka_unit_test(test_conductance_of_zero),
+      cmocka_unit_test(test_cold_constants),
+      cmocka_unit_test(test_cold_run),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

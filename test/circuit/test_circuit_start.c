@@ -34,8 +34,8 @@ static fixture open_start(yoke_network* network, double gmin) {
 }
 
 static yoke_status solve(fixture* f) {
-  return yoke__circuit_initial(f->equations, f->signals, f->network, f->state, 0, f->x, f->xdot,
-                               &f->report, &f->messages);
+  return yoke__circuit_initial(f->equations, f->signals, f->network, f->state, NULL, 0, f->x,
+                               f->xdot, &f->report, &f->messages);
 }
 
 static void solve_well(fixture* f) {

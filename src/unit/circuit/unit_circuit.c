@@ -159,6 +159,7 @@ static const yoke_unit_info* describe(const void* self) {
 static void close_unit(void* self) {
   circuit_unit* c = self;
   yoke__circuit_destroy(&c->circuit);
+  yoke__messages_free(&c->warnings);
   yoke__network_destroy(&c->own);
   yoke__arena_free(&c->arena);
   free(c);
@@ -268,11 +269,17 @@ static yoke_status start(circuit_unit* c, double t, char* err, size_t err_size) 
   const yoke_status status = yoke__circuit_start(c->circuit, t, &messages);
   if (status < 0) {
     say_messages(&messages, status, err, err_size);
-  } else if (c->layout.n_inputs > 0) {
+    yoke__messages_free(&messages);
+    return status;
+  }
+  if (c->layout.n_inputs > 0) {
     memcpy(c->u_started, c->u, c->layout.n_inputs * sizeof *c->u);
     note_inputs(c);
   }
-  yoke__messages_free(&messages);
+  // the last configuration is the one that the run starts from
+  yoke__messages_free(&c->warnings);
+  c->warnings = messages;
+  c->is_start_told = false;
   return status;
 }
 
@@ -458,10 +465,30 @@ static const char* reason(const void* self) {
   return ((const circuit_unit*)self)->message;
 }
 
+// Start values that could not be kept or have no effect, with their lines.
+static void report_start(circuit_unit* c, yoke_unit_say say, void* to) {
+  char line[512];
+  for (const yoke_message* m = c->warnings.first; m != NULL && !c->is_start_told; m = m->next) {
+    const bool is_main = m->place.source == NULL || c->network->path == NULL ||
+                         strcmp(m->place.source, c->network->path) == 0;
+    if (m->place.line > 0) {
+      snprintf(line, sizeof line, "%s%s%d: %s", is_main ? "line " : m->place.source,
+               is_main ? "" : ":", m->place.line, m->text);
+    } else {
+      snprintf(line, sizeof line, "%s", m->text);
+    }
+    say(to, m->severity == YOKE_NOTE ? 0 : 1, line);
+  }
+  c->is_start_told = true;
+}
+
 static void report(void* self, yoke_unit_say say, void* to) {
   circuit_unit* c = self;
   yoke_circuit_counts counts;
   char line[256];
+  if (c->phase == CIRCUIT_RUNNING) {
+    report_start(c, say, to);
+  }
   yoke__circuit_get_counts(c->circuit, &counts);
   if (counts.n_unconverged > c->n_unconverged_told) {
     snprintf(line, sizeof line,

@@ -89,8 +89,13 @@ static bool is_explicit(int method) {
 }
 
 // The explicit methods exist for one formulation, and that has no others: what is named decides about what is not. A
-// formulation of the system file goes before a method of the netlist that does not fit it.
+// formulation of the system file goes before a method of the netlist that does not fit it, and a
+// method of the system file before such a formulation of the netlist.
 static void complete(const yoke_unit_file_settings* settings, int* method, int* formulation) {
+  if (settings->solver != NULL && settings->solver_formulation == NULL &&
+      is_explicit(*method) != (*formulation == YOKE_FORMULATION_ODE)) {
+    *formulation = -1;
+  }
   const bool is_ode = *formulation == YOKE_FORMULATION_ODE;
   const bool is_replaced = settings->solver == NULL && settings->solver_formulation != NULL &&
                            is_explicit(*method) != is_ode;

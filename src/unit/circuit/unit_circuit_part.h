@@ -55,6 +55,8 @@ typedef struct circuit_unit {
   double h;         // length of the last step, and the solver's steps in it
   int64_t n_inner;
   uint64_t n_unconverged_told, n_repivots_told, n_cold_told;
+  yoke_messages warnings;  // of the last initial configuration
+  bool is_start_told;
   char message[512];
 } circuit_unit;
 

@@ -84,7 +84,7 @@ static bool configure(ida_run* run) {
     state[e] = network->elements[e].has_start ? network->elements[e].start : 0.0;
   }
   const yoke_status status = yoke__circuit_initial(
-      run->equations, run->sources, network, state, 0.0, N_VGetArrayPointer(run->x),
+      run->equations, run->sources, network, state, NULL, 0.0, N_VGetArrayPointer(run->x),
       N_VGetArrayPointer(run->xdot), &report, &messages);
   yoke__messages_free(&messages);
   return status >= 0;
