@@ -43,6 +43,26 @@ typedef struct yoke_coupling_bond {
   double mu;            // energy of a step = mu * dP * H; NaN if it is not known
 } yoke_coupling_bond;
 
+// A unit of a cluster: what the method sees of it and what it gets.
+typedef struct yoke_coupling_unit {
+  const char* name;
+  size_t first_output, n_outputs;  // among the outputs of the cluster
+  size_t first_signal,
+      n_signals;  // its inputs that the method serves; its sink is the one with this first signal
+  size_t first_exogenous, n_exogenous;  // its inputs that come from outside of the cluster
+} yoke_coupling_unit;
+
+// A closed set of units that one method serves as a whole (YOKE_COUPLING_CLUSTER). The outputs that travel inside are
+// probes, y[n_signals + i], unit by unit; behind them the exogenous inputs, y[n_signals + n_outputs + i]. Signal i is
+// gain[i] * output[from[i]] + offset[i].
+typedef struct yoke_coupling_cluster {
+  size_t n_units;
+  const yoke_coupling_unit* units;
+  size_t n_outputs, n_exogenous;
+  const size_t* from;
+  const double *gain, *offset;
+} yoke_coupling_cluster;
+
 typedef struct yoke_coupling_setup {
   size_t n_signals;
   const int* orders;  // extrapolation order per signal, 0..3
@@ -51,8 +71,9 @@ typedef struct yoke_coupling_setup {
   double interval;           // exchange interval of the group [s]
   size_t n_probes;           // numbers behind the signals in `y` of observe: looked at, not served
   const double* parameters;  // values of the method's parameters, in the order of its table
-  const yoke_coupling_bond* bond;  // NULL if the group is not a bond
-  const int64_t* n_sends;          // per signal: steps of its source per exchange
+  const yoke_coupling_bond* bond;        // NULL if the group is not a bond
+  const yoke_coupling_cluster* cluster;  // NULL if the method serves units one by one
+  const int64_t* n_sends;                // per signal: steps of its source per exchange
 } yoke_coupling_setup;
 
 // An exchange point.
@@ -75,6 +96,7 @@ enum {
   YOKE_COUPLING_SUBSTEPS =
       1u << 3,  // needs a receiving unit that is called several times per exchange
   YOKE_COUPLING_NEEDS_MU = 1u << 4,  // needs to know mu of the bond
+  YOKE_COUPLING_CLUSTER = 1u << 5,   // serves all connections between its members as one group
 };
 
 typedef struct yoke_coupling_ops {

@@ -6,13 +6,12 @@
 #include "couple/couple_energy.h"
 #include "couple/couple_hold.h"
 #include "couple/couple_interpolate.h"
+#include "couple/couple_mpsm.h"
 #include "couple/couple_nepce.h"
 
 const yoke_coupling_ops* const yoke__coupling_methods[] = {
-    &yoke__couple_hold,
-    &yoke__couple_energy,
-    &yoke__couple_nepce,
-    &yoke__couple_interpolate,
+    &yoke__couple_hold,        &yoke__couple_energy, &yoke__couple_nepce,
+    &yoke__couple_interpolate, &yoke__couple_mpsm,
 };
 
 const size_t yoke__n_coupling_methods =

@@ -42,4 +42,30 @@ yoke_status yoke__spectral_radius(size_t n, const double A[], double* radius);
 size_t yoke__least_squares(size_t m, size_t n, double A[], double b[], double x[], double drop,
                            double work[]);
 
+// Thin singular value decomposition A = U diag(s) V^T by one-sided Jacobi, without heap. A: m x n;
+// k = min(m, n): U is m x k, s has k values in descending order, V is n x k; U and V have
+// orthonormal columns, also where s is 0. The first element of a column of V that has at least half
+// the size of its largest one is positive. work: yoke__svd_work_size doubles. YOKE_BAD_ARG if an
+// element is NaN or infinite; YOKE_NO_CONVERGENCE after 60 sweeps (none known).
+yoke_status yoke__svd(size_t m, size_t n, const double A[], double U[], double s[], double V[],
+                      double work[]);
+size_t yoke__svd_work_size(size_t m, size_t n);
+// X (n x m) := Moore-Penrose inverse of A (m x n); singular values below drop * (the largest) count
+// as 0, and *rank (may be NULL) is the number of the others. work: yoke__pseudo_inverse_work_size
+// doubles. Fails as yoke__svd; then X is 0.
+yoke_status yoke__pseudo_inverse(size_t m, size_t n, const double A[], double drop, double X[],
+                                 size_t* rank, double work[]);
+size_t yoke__pseudo_inverse_work_size(size_t m, size_t n);
+// *condition := largest / smallest singular value; INFINITY if that is 0, 1 for an empty A. work:
+// yoke__pseudo_inverse_work_size doubles.
+yoke_status yoke__condition(size_t m, size_t n, const double A[], double* condition, double work[]);
+
+// Largest column sum of |A|, n x n; NaN if A holds one.
+double yoke__norm_1(size_t n, const double A[]);
+// An estimate from below of norm * |A^-1|_1 from the LU factors of A, norm = |A|_1 taken before the
+// factorisation; rarely off by more than a factor of 3. At most 11 solves. work: 3 n. INFINITY if it
+// overflows, NaN if norm is.
+double yoke__lu_condition(size_t n, const double lu[], const size_t pivots[], double norm,
+                          double work[]);
+
 #endif

@@ -38,9 +38,11 @@ typedef struct yoke_hot_group {
   const yoke_tap* taps;
   size_t n_signals;
   const size_t* probes;
-  const double* probe_scale;
+  const double *probe_scale, *probe_offset;
   size_t n_probes;
   const yoke_group* group;
+  size_t sink;
+  bool is_sampled;
 } yoke_hot_group;
 
 // What the step of a common unit needs, side by side, the most common first. advance and step NULL: the unit is not a

@@ -311,7 +311,8 @@ static void sample_group(const yoke_system* system, const yoke_group* group, yok
     note_losses(system, group, state);
   }
   for (size_t i = 0; i < group->setup.n_probes; i++) {
-    sample[group->setup.n_signals + i] = y[group->probes[i]] * group->probe_scale[i];
+    sample[group->setup.n_signals + i] =
+        y[group->probes[i]] * group->probe_scale[i] + group->probe_offset[i];
   }
   // a chosen step holds for the whole system
   const bool is_adaptive = system->is_adaptive;
@@ -334,7 +335,7 @@ static inline void sample_group_plain(const yoke_system* system, const yoke_hot_
     state->u[tap->to] = value;
   }
   for (size_t i = 0; i < hot->n_probes; i++) {
-    *sample++ = y[hot->probes[i]] * hot->probe_scale[i];
+    *sample++ = y[hot->probes[i]] * hot->probe_scale[i] + hot->probe_offset[i];
   }
   if (hot->group->n_validities > 0) {
     note_losses(system, hot->group, state);
@@ -347,7 +348,9 @@ static inline void sample_groups_plain(const yoke_system* system, yoke_state* st
   const yoke_coupling_moment now = {count, state->slot_h, state->slot_h_next};
   const yoke_hot_group* end = state->hot_groups + system->n_groups;
   for (const yoke_hot_group* hot = state->hot_groups; hot < end; hot++) {
-    sample_group_plain(system, hot, state, &now);
+    if (hot->is_sampled) {
+      sample_group_plain(system, hot, state, &now);
+    }
   }
 }
 

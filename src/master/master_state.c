@@ -56,6 +56,9 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
                                   yoke_messages* messages) {
   for (size_t i = 0; i < system->n_groups; i++) {
     const yoke_group* group = &system->groups[i];
+    if (group->role == YOKE_GROUP_MEMBER) {
+      continue;
+    }
     char err[256] = "";
     const yoke_status status =
         group->ops->prepare(state->group_memory + group->self, &group->setup, err, sizeof err);

@@ -180,10 +180,10 @@ static void extrapolate(const yoke_system* system, yoke_state* state, size_t fir
                         size_t n_groups, int64_t ticks) {
   for (size_t g = first_group; g < first_group + n_groups; g++) {
     const yoke_group* group = &system->groups[g];
-    const int64_t since = state->group_since[g] + ticks;
+    const int64_t since = state->group_since[group->sampler] + ticks;
     const double tau = since == 0 ? 0 : yoke__clock_seconds(&system->clock, since);
     double* u = state->group_numbers + group->input;
-    group->ops->input(state->group_memory + group->self, 0, tau, u);
+    group->ops->input(state->group_memory + group->self, group->sink, tau, u);
     for (size_t i = 0; i < group->setup.n_signals; i++) {
       state->u[group->taps[i].to] = u[i];
     }
@@ -198,12 +198,13 @@ static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
     memset(du, 0, su->unit.n_u * sizeof *du);
     for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
       const yoke_group* group = &system->groups[g];
-      const double tau = yoke__clock_seconds(&system->clock, state->group_since[g] + ticks);
-      double* d = state->group_numbers + group->input + group->setup.n_signals;
+      const double tau =
+          yoke__clock_seconds(&system->clock, state->group_since[group->sampler] + ticks);
+      double* d = state->group_numbers + group->derivatives;
       if (group->ops->input_derivatives == NULL) {
         continue;
       }
-      group->ops->input_derivatives(state->group_memory + group->self, 0, tau, order, d);
+      group->ops->input_derivatives(state->group_memory + group->self, group->sink, tau, order, d);
       for (size_t i = 0; i < group->setup.n_signals; i++) {
         state->du[group->taps[i].to] = d[i];
       }
@@ -311,8 +312,11 @@ static void lay_hot_group(const yoke_group* group, const yoke_state* state, yoke
       .n_signals = group->setup.n_signals,
       .probes = group->probes,
       .probe_scale = group->probe_scale,
+      .probe_offset = group->probe_offset,
       .n_probes = group->setup.n_probes,
       .group = group,
+      .sink = group->sink,
+      .is_sampled = group->role != YOKE_GROUP_MEMBER,
   };
 }
 
@@ -362,7 +366,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
 // inputs at the very time of the last sample
 static inline void take_inputs(const yoke_hot_group groups[], size_t n_groups, double u[]) {
   for (const yoke_hot_group* g = groups; g < groups + n_groups; g++) {
-    g->ops->input(g->self, 0, 0, g->input);
+    g->ops->input(g->self, g->sink, 0, g->input);
     for (size_t i = 0; i < g->n_signals; i++) {
       u[g->taps[i].to] = g->input[i];
     }
@@ -588,7 +592,8 @@ yoke_status yoke__master_step(const yoke_system* system, yoke_state* state) {
 // Between two samples nothing is touched: slow units may be in the middle of a step.
 static void show_inputs(const yoke_system* system, yoke_state* state) {
   for (size_t g = 0; g < system->n_groups; g++) {
-    if (state->group_since[g] == 0) {
+    const yoke_group* group = &system->groups[g];
+    if (group->role != YOKE_GROUP_CLUSTER && state->group_since[group->sampler] == 0) {
       extrapolate(system, state, g, 1, 0);
     }
   }

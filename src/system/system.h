@@ -125,14 +125,24 @@ typedef struct yoke_validity {
   size_t signal;  // that it concerns; YOKE_NOT_FOUND: a probe, so all of them
 } yoke_validity;
 
-// A coupling method at work on some taps of one receiving unit.
+// A coupling method at work on some taps of one receiving unit. A method over a cluster has one group that takes the
+// samples of all units, and for each of them one that is fed from it.
+typedef enum yoke_group_role {
+  YOKE_GROUP_WHOLE,    // takes samples and feeds its unit
+  YOKE_GROUP_CLUSTER,  // takes samples for all its members
+  YOKE_GROUP_MEMBER,   // feeds its unit
+} yoke_group_role;
+
 typedef struct yoke_group {
+  yoke_group_role role;
+  size_t sampler;  // the group that takes its samples: itself, or the cluster's
+  size_t sink;     // of that group's sinks the one that feeds the unit
   const yoke_coupling_ops* ops;
   yoke_coupling_setup setup;
-  const yoke_tap* taps;       // setup.n_signals
-  const size_t* sources;      // setup.n_signals: the unit each signal comes from
-  const size_t* probes;       // setup.n_probes: indices into Y,
-  const double* probe_scale;  // times this
+  const yoke_tap* taps;                      // setup.n_signals
+  const size_t* sources;                     // setup.n_signals: the unit each signal comes from
+  const size_t* probes;                      // setup.n_probes: indices into Y,
+  const double *probe_scale, *probe_offset;  // times this plus that
   const yoke_validity* validities;
   size_t n_validities;
   size_t method;
@@ -140,7 +150,8 @@ typedef struct yoke_group {
   int64_t every;           // [slots]
   size_t self, self_size;  // where its memory lies in the state
   size_t sample;           // where its samples and probes lie,
-  size_t input;            // then its inputs and their derivatives (n_signals each)
+  size_t input;            // then its inputs
+  size_t derivatives;      // and their derivatives
   size_t first_signal;     // number of its first signal among those of all groups
 } yoke_group;
 
@@ -308,10 +319,20 @@ yoke_status yoke__system_make_units(yoke_system* system);  // system_units.c
 yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
                                        yoke_unit_file_settings* settings);
 // Tries what a step of each FMU costs, where that decides about threads.
-void yoke__system_try_costs(yoke_system* system);          // system_cost.c
-yoke_status yoke__system_wire(yoke_system* system);        // system_wire.c
-yoke_status yoke__system_order(yoke_system* system);       // system_order.c
-yoke_status yoke__system_schedule(yoke_system* system);    // system_schedule.c
+void yoke__system_try_costs(yoke_system* system);        // system_cost.c
+yoke_status yoke__system_wire(yoke_system* system);      // system_wire.c
+yoke_status yoke__system_order(yoke_system* system);     // system_order.c
+yoke_status yoke__system_schedule(yoke_system* system);  // system_schedule.c
+// Is the connection the business of a coupling method, or is its sample the input? Once the grid is there.
+bool yoke__system_needs_group(const yoke_system* system, const yoke_system_unit* unit,
+                              const yoke_tap* tap);         // system_groups.c
+yoke_status yoke__system_make_groups(yoke_system* system);  // system_groups.c
+// Parts of that: what belongs to the signals of group->taps; its place among the groups and in memory.
+yoke_status yoke__system_fill_signals(yoke_system* system, yoke_group* group);
+yoke_status yoke__system_add_group(yoke_system* system, yoke_group* group);
+// The group of a method over a cluster, and the part of it that feeds one unit (system_cluster.c).
+yoke_status yoke__system_make_cluster(yoke_system* system, size_t method);
+yoke_status yoke__system_make_member(yoke_system* system, size_t cluster, size_t sink);
 yoke_status yoke__system_lay_record(yoke_system* system);  // system_record.c
 
 yoke_status yoke__system_weigh_bonds(yoke_system* system);  // system_ledger.c: mu, scales

@@ -178,6 +178,12 @@ static void check_link(yoke_system* system, const yoke_system_method* method,
         "'%s' passes %s on before that; make it stale, or correct behind it",
         method->owner, method->ops->name, to->name, to->name, c->to.variable);
   }
+  if ((method->ops->flags & YOKE_COUPLING_CLUSTER) != 0 && to->is_fresh) {
+    yoke__error(system->messages, method->place,
+                "%s: method '%s' takes the outputs of all members at the same instant, but with "
+                "exchange: fresh '%s' gives its own later; make it stale",
+                method->owner, method->ops->name, to->name);
+  }
   if (!is_bond && method->ops != &yoke__couple_hold && link->delay > 0) {
     yoke__error(system->messages, method->place,
                 "%s: method '%s' does not work on the delayed connection %s.%s -> %s.%s",

@@ -1,4 +1,4 @@
-// Stage 4: the time grid, what is exchanged when, and the coupling groups.
+// Stage 4: the time grid and what is exchanged when.
 //
 // A slot is the longest interval at whose ends everything that is exchanged or recorded falls; each unit's step is a
 // whole number of slots (slow unit) or a whole fraction of one (fast unit). Between two slot ends units are
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/base_number.h"
-#include "couple/couple_hold.h"
 #include "system/system.h"
 
 // ---------------------------------------------------------------------------------------------------------
@@ -193,7 +192,7 @@ static void lay_images(yoke_system* system) {
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// intakes and groups
+// intakes
 
 typedef enum item_kind { ITEM_COPY, ITEM_TAP, ITEM_GROUP, ITEM_MOVE } item_kind;
 
@@ -226,229 +225,28 @@ static size_t owner_of(const yoke_system* system, size_t unit) {
   return is_alone ? unit + 1 : 0;
 }
 
-// A polynomial matters only to units that are called more than once per exchange or that take derivatives.
-static bool needs_group(const yoke_system* system, const yoke_system_unit* unit,
-                        const yoke_tap* tap) {
-  const bool is_called_between = system->links[tap->link].interval > unit->period;
-  const bool takes_derivatives = unit->unit.ops->set_input_derivatives != NULL;
-  if (unit->is_law || yoke__system_is_iterative(system)) {
-    return false;
-  }
-  return system->links[tap->link].method > 0 ||
-         (tap->order > 0 && (is_called_between || takes_derivatives));
-}
-
 static bool is_plain(const yoke_tap* tap) {
   return tap->gain == 1 && tap->offset == 0 && tap->delay == 0;
 }
 
-// the taps that one group serves, in the order of their inputs, or of the components of the bond
-static size_t list_group_taps(const yoke_system* system, const yoke_system_unit* unit,
-                              int64_t every, size_t method, yoke_tap taps[]) {
-  size_t n = 0;
-  for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
-    const yoke_tap* tap = &system->taps[i];
-    if (tap->every == every && system->links[tap->link].method == method &&
-        needs_group(system, unit, tap)) {
-      taps[n++] = *tap;
-    }
-  }
-  if (system->methods[method].bond == YOKE_NOT_FOUND) {
-    return n;
-  }
-  const yoke_system_bond* bond = &system->bonds[system->methods[method].bond];
-  size_t at = 0;
-  for (size_t p = 0; p < bond->n_pairs; p++) {
-    for (size_t j = 0; j < bond->action[p].n; j++, at++) {
-      size_t k = at;
-      while (k < n &&
-             (taps[k].link != bond->action[p].link ||
-              taps[k].from !=
-                  system->units[bond->action_unit].y +
-                      system->units[bond->action_unit].unit.dense[bond->action[p].from_variable] +
-                      bond->action[p].from_element + j)) {
-        k++;
-      }
-      if (k < n) {
-        const yoke_tap swapped = taps[at];
-        taps[at] = taps[k];
-        taps[k] = swapped;
-      }
-    }
-  }
-  return n;
-}
-
-// action and rate of the bond as its units deliver them, and what the method needs to know of it
-static yoke_status add_probes(yoke_system* system, yoke_group* group) {
-  const yoke_system_bond* bond = &system->bonds[system->methods[group->method].bond];
-  const size_t n = bond->n;
-  size_t* probes = yoke__arena_array(&system->arena, 2 * n, sizeof *probes);
-  double* scale = yoke__arena_array(&system->arena, 2 * n, sizeof *scale);
-  double* signal_scale = yoke__arena_array(&system->arena, n, sizeof *signal_scale);
-  yoke_coupling_bond* about = yoke__arena_take(&system->arena, sizeof *about);
-  if (probes == NULL || scale == NULL || signal_scale == NULL || about == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  size_t at = 0;
-  for (size_t side = 0; side < 2; side++) {
-    const yoke_system_pair* pairs = side == 0 ? bond->action : bond->rate;
-    const yoke_system_unit* unit = &system->units[side == 0 ? bond->action_unit : bond->rate_unit];
-    for (size_t p = 0; p < bond->n_pairs; p++) {
-      for (size_t j = 0; j < pairs[p].n; j++, at++) {
-        probes[at] = unit->y + unit->unit.dense[pairs[p].from_variable] + pairs[p].from_element + j;
-        scale[at] = side == 0 ? bond->ledger.action_scale[at] : bond->ledger.rate_scale[at - n];
-      }
-    }
-  }
-  for (size_t i = 0; i < n; i++) {
-    signal_scale[i] = bond->ledger.action_scale[i] / group->taps[i].gain;
-  }
-  *about = (yoke_coupling_bond){bond->name, n, signal_scale, bond->ledger.mu};
-  group->probes = probes;
-  group->probe_scale = scale;
-  group->setup.n_probes = 2 * n;
-  group->setup.bond = about;
-  return YOKE_OK;
-}
-
-// samples from ports and emulated links may be missing
-static yoke_status list_validities(yoke_system* system, yoke_group* group) {
-  const size_t bond_index = system->methods[group->method].bond;
-  const yoke_system_bond* bond = bond_index == YOKE_NOT_FOUND ? NULL : &system->bonds[bond_index];
-  const size_t n_rates = bond == NULL ? 0 : bond->n_pairs;
-  yoke_validity* list =
-      yoke__arena_array(&system->arena, group->setup.n_signals + n_rates + 1, sizeof *list);
-  if (list == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  for (size_t i = 0; i < group->setup.n_signals; i++) {
-    const yoke_system_link* link = &system->links[group->taps[i].link];
-    if (system->units[link->from_unit].unit.ops->sample_info != NULL) {
-      list[group->n_validities++] = (yoke_validity){link->from_unit, link->from_variable, i};
-    }
-  }
-  for (size_t i = 0; i < n_rates; i++) {
-    if (system->units[bond->rate_unit].unit.ops->sample_info != NULL) {
-      list[group->n_validities++] =
-          (yoke_validity){bond->rate_unit, bond->rate[i].from_variable, YOKE_NOT_FOUND};
-    }
-  }
-  group->validities = list;
-  return YOKE_OK;
-}
-
-static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t every,
-                              size_t method) {
-  yoke_system_unit* unit = &system->units[unit_index];
-  yoke_group* group = &system->groups[system->n_groups];
-  yoke_tap* taps = yoke__arena_array(&system->arena, unit->n_taps, sizeof *taps);
-  int* orders = yoke__arena_array(&system->arena, unit->n_taps, sizeof *orders);
-  size_t* sources = yoke__arena_array(&system->arena, unit->n_taps, sizeof *sources);
-  int64_t* n_sends = yoke__arena_array(&system->arena, unit->n_taps, sizeof *n_sends);
-  yoke_coupling_sink* sink = yoke__arena_take(&system->arena, sizeof *sink);
-  if (taps == NULL || orders == NULL || sources == NULL || n_sends == NULL || sink == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  const size_t n = list_group_taps(system, unit, every, method, taps);
-  const yoke_coupling_ops* ops = system->methods[method].ops;
-  for (size_t i = 0; i < n; i++) {
-    sources[i] = system->links[taps[i].link].from_unit;
-    orders[i] = taps[i].order;
-    const yoke_system_unit* source = &system->units[sources[i]];
-    n_sends[i] = source->is_law ? 1 : every * system->slot / source->period;
-    if (unit->unit.ops->set_input_derivatives != NULL && ops->input_derivatives != NULL &&
-        taps[i].order > unit->derivative_order) {
-      unit->derivative_order = taps[i].order;
-    }
-  }
-  *sink = (yoke_coupling_sink){0, n, unit->step};
-  *group =
-      (yoke_group){.ops = ops,
-                   .setup = {.n_signals = n,
-                             .orders = orders,
-                             .n_sinks = 1,
-                             .sinks = sink,
-                             .interval = yoke__clock_seconds(&system->clock, every * system->slot),
-                             .parameters = system->methods[method].parameters,
-                             .n_sends = n_sends},
-                   .taps = taps,
-                   .sources = sources,
-                   .method = method,
-                   .unit = unit_index,
-                   .every = every,
-                   .self = system->n_group_bytes,
-                   .first_signal = system->n_signals,
-                   .sample = system->n_group_numbers};
-  if (system->methods[method].bond != YOKE_NOT_FOUND) {
-    YOKE_TRY(add_probes(system, group));
-  }
-  YOKE_TRY(list_validities(system, group));
-  group->self_size = group->ops->size(&group->setup);
-  group->input = group->sample + n + group->setup.n_probes;
-  system->n_group_bytes += (group->self_size + 63) / 64 * 64;
-  system->n_group_numbers += 3 * n + group->setup.n_probes;
-  system->n_signals += n;
-  if (unit->n_groups == 0) {
-    unit->first_group = system->n_groups;
-  }
-  unit->n_groups++;
-  system->n_groups++;
-  return YOKE_OK;
-}
-
-// the groups of all units, and one item for each
-static yoke_status make_groups(yoke_system* system, item* items, size_t* n_items) {
-  system->groups = yoke__arena_array(&system->arena, system->n_taps + 1, sizeof *system->groups);
-  if (system->groups == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+// one item for each tap that stands alone and for each group that takes samples
+static void list_items(yoke_system* system, item* items, size_t* n_items) {
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_system_unit* unit = &system->units[i];
     for (size_t t = unit->first_tap; t < unit->first_tap + unit->n_taps; t++) {
       const yoke_tap* tap = &system->taps[t];
-      const size_t method = system->links[tap->link].method;
-      if (!needs_group(system, unit, tap)) {
+      if (!yoke__system_needs_group(system, unit, tap)) {
         items[(*n_items)++] =
             (item){owner_of(system, i), tap->every, is_plain(tap) ? ITEM_COPY : ITEM_TAP, t};
-        continue;
-      }
-      bool is_known = false;
-      for (size_t g = unit->first_group; g < unit->first_group + unit->n_groups; g++) {
-        is_known = is_known ||
-                   (system->groups[g].every == tap->every && system->groups[g].method == method);
-      }
-      if (!is_known) {
-        items[(*n_items)++] = (item){owner_of(system, i), tap->every, ITEM_GROUP, system->n_groups};
-        YOKE_TRY(make_group(system, i, tap->every, method));
       }
     }
   }
-  return YOKE_OK;
-}
-
-// units whose values a method wants after every step
-static yoke_status list_sends(yoke_system* system) {
-  yoke_send* sends = yoke__arena_array(&system->arena, system->n_signals + 1, sizeof *sends);
-  if (sends == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  size_t n = 0;
-  for (size_t u = 0; u < system->n_units; u++) {
-    yoke_system_unit* unit = &system->units[u];
-    unit->first_send = n;
-    for (size_t g = 0; g < system->n_groups && !unit->is_law; g++) {
-      const yoke_group* group = &system->groups[g];
-      for (size_t i = 0; group->ops->send != NULL && i < group->setup.n_signals; i++) {
-        if (group->sources[i] == u) {
-          sends[n++] = (yoke_send){g, i, &group->taps[i]};
-        }
-      }
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (group->role != YOKE_GROUP_MEMBER) {
+      items[(*n_items)++] = (item){owner_of(system, group->unit), group->every, ITEM_GROUP, g};
     }
-    unit->n_sends = n - unit->first_send;
   }
-  system->sends = sends;
-  return YOKE_OK;
 }
 
 static size_t typed_output_at(const yoke_system_unit* unit, size_t variable) {
@@ -600,10 +398,7 @@ static yoke_status lay_exchange(yoke_system* system) {
     return YOKE_NO_MEMORY;
   }
   size_t n_items = 0;
-  yoke_status status = make_groups(system, items, &n_items);
-  if (status >= 0) {
-    status = list_sends(system);
-  }
+  list_items(system, items, &n_items);
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
     if (!link->is_dense) {
@@ -612,9 +407,7 @@ static yoke_status lay_exchange(yoke_system* system) {
     }
   }
   qsort(items, n_items, sizeof *items, compare_items);
-  if (status >= 0) {
-    status = make_intakes(system, items, n_items);
-  }
+  const yoke_status status = make_intakes(system, items, n_items);
   free(items);
   if (status >= 0 && system->n_intakes == 1) {
     const yoke_intake* only = &system->intakes[0];
@@ -636,5 +429,6 @@ yoke_status yoke__system_schedule(yoke_system* system) {
     return YOKE_FULL;
   }
   lay_images(system);
+  YOKE_TRY(yoke__system_make_groups(system));
   return lay_exchange(system);
 }

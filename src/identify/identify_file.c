@@ -1,0 +1,441 @@
+// Identified models to JSON and back; the form of the file is drawn in identify_file.h.
+//
+// Invariants of what the reader accepts: names are not empty and not repeated within a unit, counts
+// agree with each other, steps are positive, all numbers are finite.
+#include "identify/identify_file.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_json_read.h"
+#include "base/base_os.h"
+#include "identify/identify_rls.h"
+
+static size_t count_parameters(const yoke_identified_unit* u) {
+  return u->n_y_lags + u->n_u_lags * u->m;
+}
+
+// ---- writing
+
+static void write_names(yoke_json* json, const char* key, size_t n, const char* const names[]) {
+  yoke__json_begin_array(json, key);
+  for (size_t i = 0; i < n; i++) {
+    yoke__json_string(json, NULL, names[i]);
+  }
+  yoke__json_end_array(json);
+}
+
+// False if it is not finite, which JSON cannot say.
+static bool write_number(yoke_json* json, const char* key, double value) {
+  yoke__json_number(json, key, value);
+  return yoke__is_finite(value) != 0;
+}
+
+static bool write_models(yoke_json* json, const yoke_identified_unit* u) {
+  const size_t q = count_parameters(u);
+  bool is_finite = true;
+  yoke__json_begin_array(json, "models");
+  for (size_t i = 0; i < u->n; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_begin_array(json, "parameters");
+    for (size_t j = 0; j < q; j++) {
+      is_finite = write_number(json, NULL, u->parameters[i * q + j]) && is_finite;
+    }
+    yoke__json_end_array(json);
+    is_finite = write_number(json, "variance", u->variances[i]) && is_finite;
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  return is_finite;
+}
+
+static bool write_unit(yoke_json* json, const yoke_identified_unit* u) {
+  yoke__json_begin_object(json, NULL);
+  yoke__json_string(json, "name", u->name);
+  const bool has_step = write_number(json, "step", u->step);
+  const bool has_time = write_number(json, "time", u->time);
+  write_names(json, "outputs", u->n, u->outputs);
+  write_names(json, "inputs", u->m, u->inputs);
+  yoke__json_integer(json, "output_lags", (int64_t)u->n_y_lags);
+  yoke__json_integer(json, "input_lags", (int64_t)u->n_u_lags);
+  const bool has_models = write_models(json, u);
+  yoke__json_end_object(json);
+  return has_step && has_time && has_models;
+}
+
+yoke_status yoke__identified_format(const yoke_identified* models, yoke_json* json) {
+  bool is_finite = true;
+  yoke__json_begin_object(json, NULL);
+  yoke__json_string(json, "format", "yoke-identified");
+  yoke__json_integer(json, "version", YOKE_IDENTIFIED_VERSION);
+  yoke__json_begin_array(json, "units");
+  for (size_t i = 0; i < models->n_units; i++) {
+    is_finite = write_unit(json, &models->units[i]) && is_finite;
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+  const yoke_status status = yoke__json_finish(json);
+  return status < 0 || is_finite ? status : YOKE_BAD_ARG;
+}
+
+static yoke_status write_part(const char* part, const yoke_json* json, char* why, size_t why_size) {
+  int file = -1;
+  size_t n_done = 0;
+  char ignored[8];
+  YOKE_TRY(yoke__os_file_create(part, &file, why, why_size));
+  const yoke_status status = yoke__os_file_write(file, json->text, json->n, &n_done, why, why_size);
+  if (status < 0) {
+    (void)yoke__os_file_close(&file, ignored, sizeof ignored);
+    return status;
+  }
+  return yoke__os_file_close(&file, why, why_size);
+}
+
+static yoke_status write_text(const char* path, const yoke_json* json, char* err, size_t err_size) {
+  const size_t size = strlen(path) + sizeof ".part";
+  char why[256] = "";
+  char* part = malloc(size);
+  if (part == NULL) {
+    snprintf(err, err_size, "cannot write %s: %s", path, yoke_status_text(YOKE_NO_MEMORY));
+    return YOKE_NO_MEMORY;
+  }
+  snprintf(part, size, "%s.part", path);
+  yoke_status status = write_part(part, json, why, sizeof why);
+  if (status < 0) {
+    snprintf(err, err_size, "cannot write %s: %s", path, why);
+    yoke__os_file_remove(part);
+  } else {
+    status = yoke__os_rename(part, path, err, err_size);
+  }
+  free(part);
+  return status;
+}
+
+yoke_status yoke__identified_write(const char* path, const yoke_identified* models, char* err,
+                                   size_t err_size) {
+  yoke_json json = {0};
+  yoke_status status = yoke__identified_format(models, &json);
+  if (status < 0) {
+    snprintf(err, err_size, "cannot write %s: %s", path,
+             status == YOKE_BAD_ARG ? "a model holds numbers that are not finite"
+                                    : yoke_status_text(status));
+  } else {
+    status = write_text(path, &json, err, err_size);
+  }
+  yoke__json_free(&json);
+  return status;
+}
+
+// ---- reading
+
+typedef struct reader {
+  const char* path;
+  const char* unit;  // name of the unit in hand, or NULL
+  yoke_arena* arena;
+  char* err;
+  size_t err_size;
+} reader;
+
+// "PATH: unit 'x': text"
+YOKE_PRINTF(2, 3) static yoke_status refuse(const reader* r, const char* format, ...) {
+  char text[256];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  if (r->unit == NULL) {
+    snprintf(r->err, r->err_size, "%s: %s", r->path, text);
+  } else {
+    snprintf(r->err, r->err_size, "%s: unit '%.80s': %s", r->path, r->unit, text);
+  }
+  return YOKE_BAD_INPUT;
+}
+
+static yoke_status no_memory(const reader* r) {
+  (void)refuse(r, "%s", yoke_status_text(YOKE_NO_MEMORY));
+  return YOKE_NO_MEMORY;
+}
+
+static bool is_kind(const yoke_json_value* v, yoke_json_kind kind) {
+  return v != NULL && v->kind == kind;
+}
+
+// An array of different, non-empty names.
+static yoke_status read_names(const reader* r, const yoke_json_value* unit, const char* key,
+                              size_t least, size_t* n, const char*** names) {
+  const yoke_json_value* list = yoke__json_find(unit, key);
+  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n < least || list->n > YOKE_IDENTIFIED_MAX) {
+    return refuse(r, "expected '%s': a list of %zu to %d names", key, least, YOKE_IDENTIFIED_MAX);
+  }
+  *names = yoke__arena_array(r->arena, list->n, sizeof **names);
+  if (*names == NULL) {
+    return no_memory(r);
+  }
+  *n = 0;
+  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
+    if (v->kind != YOKE_JSON_STRING || v->text[0] == '\0') {
+      return refuse(r, "expected names that are not empty in '%s'", key);
+    }
+    for (size_t i = 0; i < *n; i++) {
+      if (strcmp((*names)[i], v->text) == 0) {
+        return refuse(r, "name '%.80s' stands twice in '%s'", v->text, key);
+      }
+    }
+    (*names)[(*n)++] = v->text;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status read_number(const reader* r, const yoke_json_value* from, const char* key,
+                               double* to) {
+  const yoke_json_value* v = yoke__json_find(from, key);
+  if (!is_kind(v, YOKE_JSON_NUMBER)) {
+    return refuse(r, "expected '%s': a number", key);
+  }
+  *to = v->number;
+  return YOKE_OK;
+}
+
+static yoke_status read_lags(const reader* r, const yoke_json_value* from, const char* key,
+                             size_t* to) {
+  double number = 0.0;
+  YOKE_TRY(read_number(r, from, key, &number));
+  if (!(number >= 1.0 && number <= YOKE_RLS_MAX_LAGS && floor(number) == number)) {
+    return refuse(r, "expected '%s': a whole number from 1 to %d, found %g", key, YOKE_RLS_MAX_LAGS,
+                  number);
+  }
+  *to = (size_t)number;
+  return YOKE_OK;
+}
+
+static yoke_status read_model(const reader* r, const yoke_json_value* from, size_t q,
+                              const char* output, double parameters[], double* variance) {
+  const yoke_json_value* list = yoke__json_find(from, "parameters");
+  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n != q) {
+    return refuse(
+        r, "model of output '%.80s': expected 'parameters': a list of %zu numbers, found %zu",
+        output, q, list == NULL ? (size_t)0 : list->n);
+  }
+  size_t i = 0;
+  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
+    if (v->kind != YOKE_JSON_NUMBER) {
+      return refuse(r, "model of output '%.80s': expected numbers in 'parameters'", output);
+    }
+    parameters[i++] = v->number;
+  }
+  YOKE_TRY(read_number(r, from, "variance", variance));
+  if (!(*variance >= 0.0)) {
+    return refuse(r, "model of output '%.80s': expected 'variance' of 0 or more, found %g", output,
+                  *variance);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status read_models(const reader* r, const yoke_json_value* from,
+                               yoke_identified_unit* to) {
+  const yoke_json_value* list = yoke__json_find(from, "models");
+  const size_t q = count_parameters(to);
+  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n != to->n) {
+    return refuse(r, "expected 'models': a list of %zu, one per output, found %zu", to->n,
+                  list == NULL ? (size_t)0 : list->n);
+  }
+  // before memory is taken for them: as many numbers must stand in the file
+  size_t n_numbers = 0;
+  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
+    const yoke_json_value* parameters = yoke__json_find(v, "parameters");
+    n_numbers += parameters == NULL ? 0 : parameters->n;
+  }
+  if (to->n == 0 || n_numbers / to->n != q || n_numbers % to->n != 0) {
+    return refuse(r, "expected %zu parameters for each of the %zu outputs, found %zu in all", q,
+                  to->n, n_numbers);
+  }
+  to->parameters = yoke__arena_array(r->arena, n_numbers, sizeof(double));
+  to->variances = yoke__arena_array(r->arena, to->n, sizeof(double));
+  if (to->parameters == NULL || to->variances == NULL) {
+    return no_memory(r);
+  }
+  size_t i = 0;
+  for (const yoke_json_value* v = list->first; v != NULL; v = v->next, i++) {
+    YOKE_TRY(read_model(r, v, q, to->outputs[i], to->parameters + i * q, &to->variances[i]));
+  }
+  return YOKE_OK;
+}
+
+static yoke_status read_unit(reader* r, const yoke_json_value* from, yoke_identified_unit* to) {
+  to->name = yoke__json_find_text(from, "name", "");
+  if (to->name[0] == '\0') {
+    return refuse(r, "expected a 'name' in every one of the 'units'");
+  }
+  r->unit = to->name;
+  YOKE_TRY(read_number(r, from, "step", &to->step));
+  YOKE_TRY(read_number(r, from, "time", &to->time));
+  if (!(to->step > 0.0)) {
+    return refuse(r, "expected 'step' above 0 [s], found %g", to->step);
+  }
+  YOKE_TRY(read_names(r, from, "outputs", 1, &to->n, &to->outputs));
+  YOKE_TRY(read_names(r, from, "inputs", 0, &to->m, &to->inputs));
+  YOKE_TRY(read_lags(r, from, "output_lags", &to->n_y_lags));
+  YOKE_TRY(read_lags(r, from, "input_lags", &to->n_u_lags));
+  YOKE_TRY(read_models(r, from, to));
+  r->unit = NULL;
+  return YOKE_OK;
+}
+
+static yoke_status read_units(reader* r, const yoke_json_value* root, yoke_identified* models) {
+  const char* format = yoke__json_find_text(root, "format", "");
+  const double version = yoke__json_find_number(root, "version", 0.0);
+  const yoke_json_value* list = yoke__json_find(root, "units");
+  if (strcmp(format, "yoke-identified") != 0) {
+    return refuse(r, "not a file of identified models: expected 'format': \"yoke-identified\"");
+  }
+  if (version != YOKE_IDENTIFIED_VERSION) {
+    return refuse(r, "version %g of identified models, this program reads version %d", version,
+                  YOKE_IDENTIFIED_VERSION);
+  }
+  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n > YOKE_IDENTIFIED_MAX) {
+    return refuse(r, "expected 'units': a list of up to %d", YOKE_IDENTIFIED_MAX);
+  }
+  yoke_identified_unit* units = yoke__arena_array(r->arena, list->n, sizeof *units);
+  if (units == NULL) {
+    return no_memory(r);
+  }
+  size_t n = 0;
+  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
+    YOKE_TRY(read_unit(r, v, &units[n]));
+    for (size_t i = 0; i < n; i++) {
+      if (strcmp(units[i].name, units[n].name) == 0) {
+        return refuse(r, "unit '%.80s' stands twice", units[n].name);
+      }
+    }
+    n++;
+  }
+  *models = (yoke_identified){n, units};
+  return YOKE_OK;
+}
+
+yoke_status yoke__identified_parse(const char* bytes, size_t n, const char* path, yoke_arena* arena,
+                                   yoke_identified* models, char* err, size_t err_size) {
+  *models = (yoke_identified){0};
+  reader r = {.path = path, .arena = arena, .err_size = err_size};
+  r.err = err;
+  const yoke_json_value* root = NULL;
+  char why[192] = "";
+  const yoke_status status = yoke__json_parse(bytes, n, arena, &root, why, sizeof why);
+  if (status < 0) {
+    (void)refuse(&r, "%s", why);
+    return status;
+  }
+  return read_units(&r, root, models);
+}
+
+yoke_status yoke__identified_read(const char* path, yoke_arena* arena, yoke_identified* models,
+                                  char* err, size_t err_size) {
+  char* bytes = NULL;
+  size_t n = 0;
+  *models = (yoke_identified){0};
+  YOKE_TRY(yoke__os_read_file(path, YOKE_IDENTIFIED_SIZE, &bytes, &n, err, err_size));
+  const yoke_status status = yoke__identified_parse(bytes, n, path, arena, models, err, err_size);
+  free(bytes);
+  return status;
+}
+
+// ---- for a unit of another run
+
+static const yoke_identified_unit* find_unit(const yoke_identified* models, const char* name) {
+  for (size_t i = 0; i < models->n_units; i++) {
+    if (strcmp(models->units[i].name, name) == 0) {
+      return &models->units[i];
+    }
+  }
+  return NULL;
+}
+
+// n if it is not there
+static size_t find_name(size_t n, const char* const names[], const char* name) {
+  size_t i = 0;
+  while (i < n && strcmp(names[i], name) != 0) {
+    i++;
+  }
+  return i;
+}
+
+// That every wanted name is in the file, and nothing else is.
+static yoke_status check_names(const reader* r, const char* what, size_t n_file,
+                               const char* const file[], size_t n, const char* const names[]) {
+  for (size_t i = 0; i < n; i++) {
+    if (find_name(n_file, file, names[i]) == n_file) {
+      return refuse(r, "the file has no %s '%.80s'", what, names[i]);
+    }
+  }
+  if (n_file != n) {
+    return refuse(r, "the file has %zu %ss, the unit %zu", n_file, what, n);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status check_fit(const reader* r, const yoke_identified_unit* from,
+                             const yoke_identified_want* want) {
+  YOKE_TRY(check_names(r, "output", from->n, from->outputs, want->n, want->outputs));
+  YOKE_TRY(check_names(r, "input", from->m, from->inputs, want->m, want->inputs));
+  if (from->n_y_lags != want->n_y_lags || from->n_u_lags != want->n_u_lags) {
+    return refuse(r, "the file has %zu and %zu lags of outputs and inputs, wanted are %zu and %zu",
+                  from->n_y_lags, from->n_u_lags, want->n_y_lags, want->n_u_lags);
+  }
+  // times of a system file differ in their last bits
+  if (fabs(from->step - want->step) <= 1e-9 * want->step) {
+    return YOKE_OK;
+  }
+  if (from->step > want->step) {
+    return refuse(r,
+                  "taken at a step of %g s, wanted is the shorter step %g s: models go to longer "
+                  "steps only",
+                  from->step, want->step);
+  }
+  if (from->n_y_lags != 1 || from->n_u_lags != 1) {
+    return refuse(r,
+                  "taken at a step of %g s, wanted is %g s: only models with one lag go to "
+                  "another step",
+                  from->step, want->step);
+  }
+  return YOKE_OK;
+}
+
+// One output: its parameters with the inputs in the wanted order.
+static void fit_output(const yoke_identified_unit* from, const yoke_identified_want* want,
+                       size_t output, double to[]) {
+  const size_t q = count_parameters(from), N = from->n_y_lags, M = from->n_u_lags;
+  const size_t at = find_name(from->n, from->outputs, want->outputs[output]);
+  const double* p = from->parameters + at * q;
+  memcpy(to, p, N * sizeof *to);
+  for (size_t j = 0; j < want->m; j++) {
+    const size_t input = find_name(from->m, from->inputs, want->inputs[j]);
+    memcpy(to + N + j * M, p + N + input * M, M * sizeof *to);
+  }
+}
+
+yoke_status yoke__identified_fit(const yoke_identified* models, const char* path,
+                                 const yoke_identified_want* want, double to[], char* err,
+                                 size_t err_size) {
+  reader r = {.path = path, .unit = want->name, .err_size = err_size};
+  r.err = err;
+  const yoke_identified_unit* from = find_unit(models, want->name);
+  if (from == NULL) {
+    return refuse(&r, "no model of it in the file");
+  }
+  YOKE_TRY(check_fit(&r, from, want));
+  const size_t q = count_parameters(from);
+  const bool is_same = fabs(from->step - want->step) <= 1e-9 * want->step;
+  for (size_t i = 0; i < want->n; i++) {
+    double* p = to + i * q;
+    fit_output(from, want, i, p);
+    if (!is_same &&
+        yoke__rls_resample(p[0], want->m, p + 1, want->step / from->step, p, p + 1) < 0) {
+      return refuse(&r, "cannot go from a step of %g s to %g s", from->step, want->step);
+    }
+  }
+  return YOKE_OK;
+}

@@ -1,0 +1,434 @@
+// Interface Jacobians from state spaces, their discretisation, and the rule that refuses them.
+//
+//   continuous states   Jy = C A C+,  Ju = C B - Jy D,  Jd = D
+//   discrete states     Sy = C A C+,  S0 = -Sy D,       S1 = C B + D
+//   input held          Sy = exp(Jy T),  S0 = -Sy Jd,  S1 = Sy Jd + T phi1(Jy T) Ju
+//
+// with phi1(Z) = (e^Z - 1) Z^-1, phi2(Z) = (e^Z - 1 - Z) Z^-2, all three from one exponential:
+//
+//   exp [ Z I 0 ]   [ e^Z phi1 phi2 ]
+//       [ 0 0 I ] = [  0    I    I  ]
+//       [ 0 0 0 ]   [  0    0    I  ]
+//
+// The input matrices stay outside of the exponential: in it a large one would be scaled and squared
+// more often than Z needs, at the cost of digits. For the same reason Z is balanced first.
+// Source: doctoral thesis on model-based pre-step stabilisation (Graz 2020), (2.12) to (2.20) and
+// (2.44) to (2.47), phi_C in time since the start of the step; the functions phi: C. Van Loan,
+// Computing integrals involving the matrix exponential, IEEE Trans. Autom. Control 23 (1978)
+// 395-404.
+//
+// Assumes that C and D change slowly against the step: their derivatives are left out.
+#include "identify/identify_jacobian.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "linalg/linalg_dense.h"
+
+// ---- from states
+
+size_t yoke__jacobian_states_work_size(const yoke_identify_states* unit) {
+  const size_t n = unit->n, n_states = unit->n_states;
+  return 2 * n * n_states + n * unit->m + yoke__pseudo_inverse_work_size(n, n_states);
+}
+
+// Y := C A C_before+
+static yoke_status transition_of_outputs(const yoke_identify_states* unit, const double C_before[],
+                                         double Y[], size_t* rank, double work[]) {
+  const size_t n = unit->n, n_states = unit->n_states;
+  double *inverse = work, *CA = inverse + n * n_states, *rest = CA + n * n_states;
+  YOKE_TRY(yoke__pseudo_inverse(n, n_states, C_before, YOKE_JACOBIAN_DROP, inverse, rank, rest));
+  yoke__mat_mul(n, n_states, n_states, unit->C, unit->A, CA);
+  yoke__mat_mul(n, n_states, n, CA, inverse, Y);
+  return YOKE_OK;
+}
+
+yoke_status yoke__jacobian_of_states(const yoke_identify_states* unit, yoke_jacobian_continuous* to,
+                                     size_t* rank, double work[]) {
+  const size_t n = unit->n, m = unit->m;
+  YOKE_TRY(transition_of_outputs(unit, unit->C, to->Jy, rank, work));
+  double* JyD = work;
+  yoke__mat_mul(n, n, m, to->Jy, unit->D, JyD);
+  yoke__mat_mul(n, unit->n_states, m, unit->C, unit->B, to->Ju);
+  for (size_t i = 0; i < n * m; i++) {
+    to->Ju[i] -= JyD[i];
+    to->Jd[i] = unit->D[i];
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__jacobian_of_discrete_states(const yoke_identify_states* unit,
+                                              const double C_before[], const double D_before[],
+                                              yoke_jacobian_discrete* to, size_t* rank,
+                                              double work[]) {
+  const size_t n = unit->n, m = unit->m;
+  const double* Cb = C_before == NULL ? unit->C : C_before;
+  const double* Db = D_before == NULL ? unit->D : D_before;
+  YOKE_TRY(transition_of_outputs(unit, Cb, to->Sy, rank, work));
+  yoke__mat_mul(n, n, m, to->Sy, Db, to->S0);
+  yoke__mat_mul(n, unit->n_states, m, unit->C, unit->B, to->S1);
+  for (size_t i = 0; i < n * m; i++) {
+    to->S0[i] = 0.0 - to->S0[i];  // no -0
+    to->S1[i] += unit->D[i];
+  }
+  return YOKE_OK;
+}
+
+// ---- over one step
+
+// n x n matrices in the work space, and n powers of two
+typedef struct step_space {
+  double *Z, *exponential, *phi1, *phi2, *product;
+  double* scale;
+  double* rest;
+} step_space;
+
+static step_space space_of(size_t n, double work[]) {
+  const size_t nn = n * n;
+  return (step_space){work,          work + nn,     work + 2 * nn,    work + 3 * nn,
+                      work + 4 * nn, work + 5 * nn, work + 5 * nn + n};
+}
+
+size_t yoke__jacobian_hold_work_size(size_t n) {
+  return 5 * n * n + n + 9 * n * n + yoke__expm_work_size(3 * n);
+}
+
+// Off-diagonal sums of |Z| over row and column i.
+static void sums_at(size_t n, const double Z[], size_t i, double* row, double* column) {
+  *row = *column = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    if (j != i) {
+      *row += fabs(Z[i * n + j]);
+      *column += fabs(Z[j * n + i]);
+    }
+  }
+}
+
+// Z := D^-1 (Jy T) D with powers of two in D that make rows and columns equally large. Without it
+// metres beside newtons make the exponential scale and square until digits are gone. A matrix that
+// falls apart into blocks has no best D: the sweeps end anyway.
+static void balance(size_t n, const double Jy[], double step, const step_space* to) {
+  for (size_t i = 0; i < n * n; i++) {
+    to->Z[i] = Jy[i] * step;
+  }
+  for (size_t i = 0; i < n; i++) {
+    to->scale[i] = 1.0;
+  }
+  int n_changed = 1;
+  for (int sweep = 0; sweep < 20 && n_changed > 0; sweep++) {
+    n_changed = 0;
+    for (size_t i = 0; i < n; i++) {
+      double row = 0.0, column = 0.0;
+      int exponent = 0;
+      sums_at(n, to->Z, i, &row, &column);
+      if (!(row > 0.0 && column > 0.0) || !yoke__is_finite(row / column)) {
+        continue;
+      }
+      (void)frexp(sqrt(row / column), &exponent);
+      const double f = ldexp(1.0, exponent - 1);
+      if (column * f + row / f >= 0.95 * (column + row)) {
+        continue;
+      }
+      to->scale[i] *= f;
+      n_changed++;
+      for (size_t j = 0; j < n; j++) {
+        if (j != i) {
+          to->Z[i * n + j] /= f;
+          to->Z[j * n + i] *= f;
+        }
+      }
+    }
+  }
+}
+
+// X := D X D^-1
+static void unbalance(size_t n, const double scale[], double X[]) {
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n; j++) {
+      X[i * n + j] *= scale[i] / scale[j];
+    }
+  }
+}
+
+static void unbalance_all(size_t n, const step_space* f) {
+  unbalance(n, f->scale, f->exponential);
+  unbalance(n, f->scale, f->phi1);
+  unbalance(n, f->scale, f->phi2);
+}
+
+// exp(Z), phi1(Z) and phi2(Z) of Z = Jy T.
+static yoke_status functions_of(size_t n, const double Jy[], double step, const step_space* to,
+                                size_t pivots[]) {
+  const size_t size = 3 * n;
+  double *E = to->rest, *rest = E + size * size;
+  balance(n, Jy, step, to);
+  memset(E, 0, size * size * sizeof *E);
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n; j++) {
+      E[i * size + j] = to->Z[i * n + j];
+    }
+    E[i * size + n + i] = 1.0;
+    E[(n + i) * size + 2 * n + i] = 1.0;
+  }
+  YOKE_TRY(yoke__expm_in(size, E, E, rest, pivots));
+  for (size_t i = 0; i < n; i++) {
+    memcpy(to->exponential + i * n, E + i * size, n * sizeof *E);
+    memcpy(to->phi1 + i * n, E + i * size + n, n * sizeof *E);
+    memcpy(to->phi2 + i * n, E + i * size + 2 * n, n * sizeof *E);
+  }
+  unbalance_all(n, to);
+  return YOKE_OK;
+}
+
+// The same with phi1 and phi2 as left Riemann sums of the integrals over the step,
+//   T phi1 ~ d sum G^(s - j),   T^2 phi2 ~ d sum G^(s - j) j d,   j = 0 .. s - 1,
+// d = T / s, G = exp(Jy d).
+static yoke_status sums_of(size_t n, const double Jy[], double step, size_t n_sums,
+                           const step_space* to, size_t pivots[]) {
+  double *G = to->rest, *rest = G + n * n;
+  balance(n, Jy, step, to);
+  YOKE_TRY(yoke__expm_in(n, to->Z, to->exponential, rest, pivots));
+  for (size_t i = 0; i < n * n; i++) {
+    G[i] = to->Z[i] / (double)n_sums;
+  }
+  YOKE_TRY(yoke__expm_in(n, G, G, rest, pivots));
+  memset(to->phi1, 0, n * n * sizeof *to->phi1);
+  memset(to->phi2, 0, n * n * sizeof *to->phi2);
+
+  // Horner: each turn adds the term of j and carries all terms one interval further
+  const double share = 1.0 / (double)n_sums;
+  for (size_t j = 0; j < n_sums; j++) {
+    for (size_t i = 0; i < n; i++) {
+      to->phi1[i * n + i] += share;
+      to->phi2[i * n + i] += share * share * (double)j;
+    }
+    yoke__mat_mul(n, n, n, G, to->phi1, to->product);
+    memcpy(to->phi1, to->product, n * n * sizeof *to->phi1);
+    yoke__mat_mul(n, n, n, G, to->phi2, to->product);
+    memcpy(to->phi2, to->product, n * n * sizeof *to->phi2);
+  }
+  unbalance_all(n, to);
+  return YOKE_OK;
+}
+
+static void assemble_hold(const yoke_jacobian_continuous* from, double step, const step_space* f,
+                          yoke_jacobian_discrete* to) {
+  const size_t n = from->n, m = from->m;
+  memcpy(to->Sy, f->exponential, n * n * sizeof *to->Sy);
+  yoke__mat_mul(n, n, m, f->exponential, from->Jd, to->S0);
+  yoke__mat_mul(n, n, m, f->phi1, from->Ju, to->S1);
+  for (size_t i = 0; i < n * m; i++) {
+    to->S1[i] = to->S0[i] + step * to->S1[i];
+    to->S0[i] = 0.0 - to->S0[i];  // no -0
+  }
+}
+
+static void assemble_phi(const yoke_jacobian_continuous* from, double step, const step_space* f,
+                         yoke_jacobian_phi* to) {
+  const size_t n = from->n, m = from->m;
+  memcpy(to->A, f->exponential, n * n * sizeof *to->A);
+  yoke__mat_mul(n, n, m, f->phi1, from->Ju, to->B);
+  yoke__mat_mul(n, n, m, f->phi2, from->Ju, to->C);
+  yoke__mat_mul(n, n, m, f->phi1, from->Jd, to->D);
+  for (size_t i = 0; i < n * m; i++) {
+    to->B[i] *= step;
+    to->C[i] *= step * step;
+    to->D[i] *= step;
+  }
+}
+
+yoke_status yoke__jacobian_hold(const yoke_jacobian_continuous* from, double step,
+                                yoke_jacobian_discrete* to, double work[], size_t pivots[]) {
+  const step_space f = space_of(from->n, work);
+  YOKE_TRY(functions_of(from->n, from->Jy, step, &f, pivots));
+  assemble_hold(from, step, &f, to);
+  return YOKE_OK;
+}
+
+yoke_status yoke__jacobian_hold_sum(const yoke_jacobian_continuous* from, double step,
+                                    size_t n_sums, yoke_jacobian_discrete* to, double work[],
+                                    size_t pivots[]) {
+  if (n_sums == 0) {
+    return YOKE_BAD_ARG;
+  }
+  const step_space f = space_of(from->n, work);
+  YOKE_TRY(sums_of(from->n, from->Jy, step, n_sums, &f, pivots));
+  assemble_hold(from, step, &f, to);
+  return YOKE_OK;
+}
+
+yoke_status yoke__jacobian_phi_of(const yoke_jacobian_continuous* from, double step,
+                                  yoke_jacobian_phi* to, double work[], size_t pivots[]) {
+  const step_space f = space_of(from->n, work);
+  YOKE_TRY(functions_of(from->n, from->Jy, step, &f, pivots));
+  assemble_phi(from, step, &f, to);
+  return YOKE_OK;
+}
+
+yoke_status yoke__jacobian_phi_sum(const yoke_jacobian_continuous* from, double step, size_t n_sums,
+                                   yoke_jacobian_phi* to, double work[], size_t pivots[]) {
+  if (n_sums == 0) {
+    return YOKE_BAD_ARG;
+  }
+  const step_space f = space_of(from->n, work);
+  YOKE_TRY(sums_of(from->n, from->Jy, step, n_sums, &f, pivots));
+  assemble_phi(from, step, &f, to);
+  return YOKE_OK;
+}
+
+void yoke__jacobian_predict(const yoke_jacobian_discrete* model, const double y_before[],
+                            const double u_before[], const double u_now[], double y_bar[]) {
+  yoke__mat_vec(model->n, model->n, model->Sy, y_before, y_bar);
+  yoke__mat_vec_add(model->n, model->m, model->S0, u_before, y_bar);
+  yoke__mat_vec_add(model->n, model->m, model->S1, u_now, y_bar);
+}
+
+// ---- the rule for provided Jacobians
+
+yoke_status yoke__jacobian_check_rank(const yoke_identify_states* unit, const char* name,
+                                      bool* is_exact, char* note, size_t note_size) {
+  const size_t n = unit->n, n_states = unit->n_states;
+  size_t rank = 0;
+  *is_exact = false;
+  double* memory =
+      calloc(n * n_states + yoke__pseudo_inverse_work_size(n, n_states) + 1, sizeof *memory);
+  if (memory == NULL) {
+    snprintf(note, note_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
+    return YOKE_NO_MEMORY;
+  }
+  const yoke_status status = yoke__pseudo_inverse(n, n_states, unit->C, YOKE_JACOBIAN_DROP, memory,
+                                                  &rank, memory + n * n_states);
+  free(memory);
+  if (status < 0) {
+    snprintf(note, note_size, "unit '%s': its output matrix is not finite", name);
+    return status;
+  }
+  *is_exact = rank == n && n == n_states;
+  if (!*is_exact) {
+    snprintf(note, note_size,
+             "unit '%s' has %zu states, %zu outputs and an output matrix of rank %zu: its own "
+             "derivatives leave dynamics out (all three would have to be equal)",
+             name, n_states, n, rank);
+  }
+  return YOKE_OK;
+}
+
+// The matrices of the whole cluster: p outputs, s inputs.
+typedef struct cluster {
+  size_t p, s;
+  double *K, *loop, *column, *re, *im;
+  size_t* pivots;
+} cluster;
+
+static yoke_status open_cluster(size_t n_units, const yoke_jacobian_continuous units[],
+                                cluster* c) {
+  *c = (cluster){0};
+  for (size_t i = 0; i < n_units; i++) {
+    c->p += units[i].n;
+    c->s += units[i].m;
+  }
+  c->K = calloc(2 * c->p * c->p + 3 * c->p + 1, sizeof *c->K);
+  c->pivots = calloc(c->p + 1, sizeof *c->pivots);
+  if (c->K == NULL || c->pivots == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  c->loop = c->K + c->p * c->p;
+  c->column = c->loop + c->p * c->p;
+  c->re = c->column + c->p;
+  c->im = c->re + c->p;
+  return YOKE_OK;
+}
+
+// row := row + sum over the inputs of this unit of J[j] L[j]
+static void add_row(const cluster* c, const double J[], size_t m, const double L[], double sign,
+                    double row[]) {
+  for (size_t j = 0; j < m; j++) {
+    for (size_t e = 0; e < c->p; e++) {
+      row[e] += sign * J[j] * L[j * c->p + e];
+    }
+  }
+}
+
+// K := Jy + Ju L and loop := I - Jd L, then K := loop^-1 K.
+static yoke_status couple_ideally(size_t n_units, const yoke_jacobian_continuous units[],
+                                  const double L[], cluster* c) {
+  size_t row = 0, input = 0;
+  for (size_t i = 0; i < n_units; i++) {
+    const yoke_jacobian_continuous* unit = &units[i];
+    for (size_t l = 0; l < unit->n; l++) {
+      double *k = c->K + (row + l) * c->p, *loop = c->loop + (row + l) * c->p;
+      memcpy(k + row, unit->Jy + l * unit->n, unit->n * sizeof *k);
+      loop[row + l] = 1.0;
+      add_row(c, unit->Ju + l * unit->m, unit->m, L + input * c->p, 1.0, k);
+      add_row(c, unit->Jd + l * unit->m, unit->m, L + input * c->p, -1.0, loop);
+    }
+    row += unit->n;
+    input += unit->m;
+  }
+  YOKE_TRY(yoke__lu_factor(c->p, c->loop, c->pivots));
+  for (size_t j = 0; j < c->p; j++) {
+    for (size_t i = 0; i < c->p; i++) {
+      c->column[i] = c->K[i * c->p + j];
+    }
+    yoke__lu_solve(c->p, c->loop, c->pivots, c->column);
+    for (size_t i = 0; i < c->p; i++) {
+      c->K[i * c->p + j] = c->column[i];
+    }
+  }
+  return YOKE_OK;
+}
+
+// The largest real part; *size is the largest |eigenvalue|.
+static double growth_of(const cluster* c, double* size) {
+  double growth = -(double)INFINITY;
+  *size = 0.0;
+  for (size_t i = 0; i < c->p; i++) {
+    growth = fmax(growth, c->re[i]);
+    *size = fmax(*size, hypot(c->re[i], c->im[i]));
+  }
+  return growth;
+}
+
+static yoke_status judge_growth(const cluster* c, double* growth, char* err, size_t err_size) {
+  double size = 0.0;
+  const double most = growth_of(c, &size);
+  if (growth != NULL) {
+    *growth = most;
+  }
+  // eigenvalues at 0 (a free body) come out at round-off of the largest one
+  if (most > 1e-10 * size) {
+    snprintf(err, err_size,
+             "the coupled surrogate of the units' own derivatives grows with %.3g 1/s: they would "
+             "destabilise the coupling; use identified ones",
+             most);
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__jacobian_check_growth(size_t n_units, const yoke_jacobian_continuous units[],
+                                        const double L[], double* growth, char* err,
+                                        size_t err_size) {
+  cluster c;
+  yoke_status status = open_cluster(n_units, units, &c);
+  if (status >= 0) {
+    status = couple_ideally(n_units, units, L, &c);
+  }
+  if (status >= 0) {
+    status = yoke__eigenvalues(c.p, c.K, c.re, c.im);
+  }
+  if (status < 0) {
+    snprintf(err, err_size, "%s",
+             status == YOKE_SINGULAR
+                 ? "the direct feedthroughs of the units close an algebraic loop"
+                 : yoke_status_text(status));
+  } else {
+    status = judge_growth(&c, growth, err, err_size);
+  }
+  free(c.K);
+  free(c.pivots);
+  return status;
+}

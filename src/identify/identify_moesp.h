@@ -1,0 +1,106 @@
+// MOESP: a state-space model of a unit from a window of its inputs and outputs.
+//
+// Fragile: order, block rows, window and excitation must suit each other, and most settings give
+// models worse than none. Recursive least squares (identify_rls.h) is the safer choice.
+//
+// Two parts. The window belongs to the step path: it only keeps samples. The solver belongs beside
+// it: all its memory is taken when it is made, but LAPACK may take some of its own.
+//
+//   at every exchange      yoke__moesp_window_add(&window, y, u)
+//   when the window closes yoke__moesp_window_copy(&window, samples), then elsewhere
+//                          yoke__moesp_solve(moesp, n_samples, samples, &model, ...)
+#ifndef YOKE_IDENTIFY_MOESP_H
+#define YOKE_IDENTIFY_MOESP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "identify/identify_jacobian.h"
+#include "yoke/status.h"
+
+#define YOKE_MOESP_TOLERANCE 1e-3  // of singular values that count, order from the data
+
+// Which input belongs to which output in x_{k+1} = A x_k + B u_k, y_k = C x_k + D u_k.
+typedef enum yoke_moesp_pairing {
+  YOKE_MOESP_SHIFTED,  // u_k := u^{k+1}, which acts from T^k on; D = 0
+  YOKE_MOESP_ALIGNED,  // u_k := u^k, which acted until T^k; D estimated
+} yoke_moesp_pairing;
+
+typedef enum yoke_moesp_rule {
+  YOKE_MOESP_FIXED,      // order as given
+  YOKE_MOESP_TOLERATED,  // singular values above tolerance * the first; `order` is the most
+  YOKE_MOESP_GAP,        // the largest quotient of neighbours; `order` is the most
+} yoke_moesp_rule;
+
+typedef struct yoke_moesp_setup {
+  size_t n, m;       // outputs, inputs: at least 1 each
+  size_t n_rows;     // r, block rows; 0: max(order + 2, 4)
+  size_t order;      // states, at most n (r - 1)
+  size_t window;     // samples
+  double tolerance;  // YOKE_MOESP_TOLERATED; 0: YOKE_MOESP_TOLERANCE
+  yoke_moesp_rule rule;
+  yoke_moesp_pairing pairing;
+} yoke_moesp_setup;
+
+// A model; the matrices (row by row) belong to who made it: A order x order, B order x m, C n x
+// order, D n x m, values n r.
+typedef struct yoke_moesp_model {
+  size_t order;
+  double *A, *B, *C, *D;
+  double* values;  // singular values of scaled data
+  size_t n_values;
+} yoke_moesp_model;
+
+// ---- the window: the last samples, in the caller's memory
+
+typedef struct yoke_moesp_window {
+  size_t n, m, size;  // outputs, inputs, samples
+  int64_t n_added;
+  double* samples;  // size x (n + m), y before u
+} yoke_moesp_window;
+
+// `samples`: size * (n + m) doubles of the caller.
+void yoke__moesp_window_prepare(yoke_moesp_window* window, size_t n, size_t m, size_t size,
+                                double samples[]);
+// y^k and u^k. A sample with a number that is not finite empties the window.
+void yoke__moesp_window_add(yoke_moesp_window* window, const double y[], const double u[]);
+// Samples it holds, at most its size.
+size_t yoke__moesp_window_count(const yoke_moesp_window* window);
+// The oldest first, to: count x (n + m).
+void yoke__moesp_window_copy(const yoke_moesp_window* window, double to[]);
+
+// ---- the solver
+
+typedef struct yoke_moesp yoke_moesp;
+
+// Takes all memory. YOKE_BAD_ARG with a message if the set-up is out of range or the window too
+// short for it: at least (r + 1)(n + m) + r samples; YOKE_NO_MEMORY.
+yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out, char* err,
+                               size_t err_size);
+void yoke__moesp_destroy(yoke_moesp** moesp);
+
+// The model of n_samples samples (n + m numbers each, y^k before u^k, oldest first; at most `window`
+// of them). *model points into the solver and holds until the next call. YOKE_BAD_ARG: too few
+// samples or not finite; YOKE_SINGULAR: no singular value above 0 (a signal that never moved);
+// YOKE_NO_CONVERGENCE from LAPACK. No heap of its own, not for the step path.
+yoke_status yoke__moesp_solve(yoke_moesp* moesp, size_t n_samples, const double samples[],
+                              yoke_moesp_model* model);
+
+// Recursive form: the triangular factor of the data is kept and takes in one sample after the other
+// with forgetting, so that `window` is 1 / (1 - forgetting). add belongs to the step path: bounded
+// work (about 3 (r (n + m))^2 operations), no heap.
+void yoke__moesp_recursive_add(yoke_moesp* moesp, const double y[], const double u[]);
+void yoke__moesp_recursive_reset(yoke_moesp* moesp);
+// The model of what was added. YOKE_BAD_ARG while there are too few samples.
+yoke_status yoke__moesp_recursive_solve(yoke_moesp* moesp, yoke_moesp_model* model);
+
+// Jacobians of a model. The basis of the states differs from model to model, so that C of the same
+// model stands on both sides of A. work: yoke__moesp_jacobian_work_size doubles. No heap.
+//   shifted  Sy = C A C+, S0 = 0,            S1 = C B
+//   aligned  Sy = C A C+, S0 = C B - Sy D,   S1 = D
+yoke_status yoke__moesp_jacobian(const yoke_moesp_model* model, yoke_moesp_pairing pairing,
+                                 yoke_jacobian_discrete* to, double work[]);
+size_t yoke__moesp_jacobian_work_size(size_t n, size_t m, size_t order);
+
+#endif

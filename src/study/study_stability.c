@@ -1,0 +1,622 @@
+// Stability of a linear coupled system under a coupling method.
+//
+//   z^{k+1} = M z^k,   z = (states of the units, memory of the coupling);   stable: radius(M) < 1
+//
+// M is built by stepping unit vectors, with the same functions that couple a run, so that what is
+// judged is what runs. One communication step: the coupling gives inputs u + u' t + u'' t^2 / 2,
+// each unit goes through the parts of the step,
+//
+//   x := T x + T0 u + T1 u' + T2 u''
+//                            explicit Euler: T = I + hA, T0 = hB, T1 = T2 = 0
+//                            exact: blocks of exp of [[A, B, 0, 0], [0, 0, I, 0], ...] h
+//
+// and the coupling looks at the outputs. Source: MPSM specification 8, 9.2, 9.3.
+// Assumes linear units, one rate, no exogenous inputs.
+#include "study/study_stability.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_arena.h"
+#include "base/base_check.h"
+#include "couple/couple_mpsm_mbcorr.h"
+#include "linalg/linalg_dense.h"
+
+typedef struct part {  // of a unit: transition over one part of the step
+  double *T, *T0, *T1, *T2;
+  size_t first_x, first_y, first_u;
+} part;
+
+struct yoke_stability {
+  yoke_arena arena;
+  yoke_stability_case c;
+  yoke_stability_unit* units;
+  part* parts;
+  size_t n_x, p, s, size, n_parts;
+  double* L;
+  yoke_mpsm* cluster;
+  double *y, *u, *slope, *curve, *u_now, *u_last, *w, *mean, *inner, *next, *work;
+  double* history;  // in z, behind the states: see step_signal and step_model
+};
+
+yoke_stability_case yoke__stability_case_default(void) {
+  return (yoke_stability_case){
+      .method = YOKE_STABILITY_MPSM,
+      .options = yoke__mpsm_options_default(),
+  };
+}
+
+static bool uses_model(const yoke_stability* self) {
+  return self->c.method == YOKE_STABILITY_MPSM || self->c.method == YOKE_STABILITY_MBCORR;
+}
+
+// ---- opening
+
+static double* numbers(yoke_stability* self, size_t n) {
+  return yoke__arena_array(&self->arena, n, sizeof(double));
+}
+
+static double* copy_of(yoke_stability* self, const double from[], size_t n) {
+  double* to = numbers(self, n);
+  if (to != NULL && n > 0) {
+    memcpy(to, from, n * sizeof *to);
+  }
+  return to;
+}
+
+static yoke_status copy_units(yoke_stability* self, const yoke_stability_case* c) {
+  self->units = yoke__arena_array(&self->arena, c->n_units, sizeof *self->units);
+  self->parts = yoke__arena_array(&self->arena, c->n_units, sizeof *self->parts);
+  if (self->units == NULL || self->parts == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < c->n_units; i++) {
+    const yoke_stability_unit* from = &c->units[i];
+    const size_t n = from->n_states, m = from->n_inputs, o = from->n_outputs;
+    self->units[i] = (yoke_stability_unit){n,
+                                           m,
+                                           o,
+                                           copy_of(self, from->A, n * n),
+                                           copy_of(self, from->B, n * m),
+                                           copy_of(self, from->C, o * n),
+                                           copy_of(self, from->D, o * m)};
+    self->parts[i] = (part){
+        .T = numbers(self, n * n),
+        .T0 = numbers(self, n * m),
+        .T1 = numbers(self, n * m),
+        .T2 = numbers(self, n * m),
+        .first_x = self->n_x,
+        .first_y = self->p,
+        .first_u = self->s,
+    };
+    if (self->units[i].D == NULL || self->parts[i].T2 == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    self->n_x += n;
+    self->p += o;
+    self->s += m;
+  }
+  self->L = copy_of(self, c->L, self->s * self->p);
+  return self->L != NULL ? YOKE_OK : YOKE_NO_MEMORY;
+}
+
+static void euler_part(const yoke_stability_unit* unit, double h, part* to) {
+  const size_t n = unit->n_states;
+  for (size_t i = 0; i < n * n; i++) {
+    to->T[i] = h * unit->A[i] + (i % (n + 1) == 0 ? 1 : 0);
+  }
+  for (size_t i = 0; i < n * unit->n_inputs; i++) {
+    to->T0[i] = h * unit->B[i];
+  }
+}
+
+static yoke_status exact_part(const yoke_stability_unit* unit, double h, part* to) {
+  const size_t n = unit->n_states, m = unit->n_inputs, N = n + 3 * m;
+  double* big = calloc(N * N, sizeof *big);
+  if (big == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < n; j++) {
+      big[i * N + j] = h * unit->A[i * n + j];
+    }
+    for (size_t j = 0; j < m; j++) {
+      big[i * N + n + j] = h * unit->B[i * m + j];
+    }
+  }
+  for (size_t i = 0; i < 2 * m; i++) {
+    big[(n + i) * N + n + m + i] = h;
+  }
+  const yoke_status status = yoke__expm(N, big, big);
+  for (size_t i = 0; i < n && status >= 0; i++) {
+    memcpy(to->T + i * n, big + i * N, n * sizeof *big);
+    memcpy(to->T0 + i * m, big + i * N + n, m * sizeof *big);
+    memcpy(to->T1 + i * m, big + i * N + n + m, m * sizeof *big);
+    memcpy(to->T2 + i * m, big + i * N + n + 2 * m, m * sizeof *big);
+  }
+  free(big);
+  return status;
+}
+
+static yoke_status make_parts(yoke_stability* self) {
+  const double h = self->c.step / (double)self->n_parts;
+  for (size_t i = 0; i < self->c.n_units; i++) {
+    if (self->c.micro_step > 0) {
+      euler_part(&self->units[i], h, &self->parts[i]);
+    } else {
+      YOKE_TRY(exact_part(&self->units[i], h, &self->parts[i]));
+    }
+  }
+  return YOKE_OK;
+}
+
+// Exact Jacobians of one unit into the cluster.
+static yoke_status set_exact(yoke_stability* self, size_t i) {
+  const yoke_stability_unit* unit = &self->units[i];
+  const size_t n = unit->n_outputs, m = unit->n_inputs;
+  const yoke_identify_states states = {unit->n_states, n, m, unit->A, unit->B, unit->C, unit->D};
+  yoke_jacobian_continuous J = {n, m, numbers(self, n * n), numbers(self, n * m),
+                                numbers(self, n * m)};
+  double* work = numbers(self, yoke__jacobian_states_work_size(&states));
+  if (J.Jy == NULL || J.Ju == NULL || J.Jd == NULL || work == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  YOKE_TRY(yoke__jacobian_of_states(&states, &J, NULL, work));
+  return yoke__mpsm_set_continuous(self->cluster, i, &J);
+}
+
+static yoke_status make_cluster(yoke_stability* self) {
+  const yoke_stability_case* c = &self->c;
+  size_t* sizes = yoke__arena_array(&self->arena, 2 * c->n_units, sizeof *sizes);
+  if (sizes == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < c->n_units; i++) {
+    sizes[i] = self->units[i].n_outputs;
+    sizes[c->n_units + i] = self->units[i].n_inputs;
+  }
+  const yoke_mpsm_setup setup = {
+      .n_units = c->n_units,
+      .n_outputs = sizes,
+      .n_inputs = sizes + c->n_units,
+      .L = self->L,
+      .step = c->step,
+      .n_samples = c->sees_inside ? self->n_parts : 1,
+      .options = c->options,
+  };
+  const size_t size = yoke__mpsm_size(&setup);
+  if (size == 0) {
+    return YOKE_BAD_ARG;
+  }
+  void* memory = yoke__arena_take(&self->arena, size);
+  if (memory == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  YOKE_TRY(yoke__mpsm_prepare(memory, &setup, &self->cluster));
+  for (size_t i = 0; i < c->n_units; i++) {
+    if (c->discrete != NULL) {
+      YOKE_TRY(yoke__mpsm_set_discrete(self->cluster, i, &c->discrete[i]));
+    } else if (c->continuous != NULL) {
+      YOKE_TRY(yoke__mpsm_set_continuous(self->cluster, i, &c->continuous[i]));
+    } else {
+      YOKE_TRY(set_exact(self, i));
+    }
+  }
+  return yoke__mpsm_assemble(self->cluster);
+}
+
+static yoke_status make_vectors(yoke_stability* self) {
+  const size_t p = self->p, s = self->s;
+  self->size = self->n_x + (uses_model(self) ? self->cluster->n_state : p + 3 * s);
+  self->size += self->c.method == YOKE_STABILITY_MBCORR ? 2 * s : 0;
+  double** vectors[] = {&self->y,     &self->mean,  &self->u,      &self->slope,
+                        &self->curve, &self->u_now, &self->u_last, &self->w};
+  for (size_t i = 0; i < YOKE_COUNT(vectors); i++) {
+    *vectors[i] = numbers(self, i < 2 ? p : s);
+    if (*vectors[i] == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+  }
+  self->inner = numbers(self, self->n_parts * p);
+  self->next = numbers(self, self->n_x);
+  self->work = numbers(self, s);
+  return self->inner != NULL && self->next != NULL && self->work != NULL ? YOKE_OK : YOKE_NO_MEMORY;
+}
+
+static yoke_status build(yoke_stability* self, const yoke_stability_case* c) {
+  if (c->n_units == 0 || !(c->step > 0) || !(c->micro_step >= 0) ||
+      (c->micro_step > 0 && c->step > 1e6 * c->micro_step)) {
+    return YOKE_BAD_ARG;
+  }
+  self->c = *c;
+  self->n_parts = c->n_inner > 1 ? c->n_inner : 1;
+  if (c->micro_step > 0) {
+    self->n_parts = (size_t)fmax(1, floor(c->step / c->micro_step + 0.5));
+  }
+  YOKE_TRY(copy_units(self, c));
+  YOKE_TRY(make_parts(self));
+  if (uses_model(self)) {
+    YOKE_TRY(make_cluster(self));
+  }
+  return make_vectors(self);
+}
+
+yoke_status yoke__stability_open(const yoke_stability_case* c, yoke_stability** out) {
+  *out = calloc(1, sizeof **out);
+  if (*out == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  const yoke_status status = build(*out, c);
+  if (status < 0) {
+    yoke__stability_close(out);
+  }
+  return status;
+}
+
+void yoke__stability_close(yoke_stability** self) {
+  if (*self != NULL) {
+    yoke__arena_free(&(*self)->arena);
+    free(*self);
+    *self = NULL;
+  }
+}
+
+size_t yoke__stability_size(const yoke_stability* self) {
+  return self->size;
+}
+
+size_t yoke__stability_outputs(const yoke_stability* self) {
+  return self->p;
+}
+
+// ---- the units
+
+// y := C x + D u of all units.
+static void outputs(const yoke_stability* self, const double x[], const double u[], double y[]) {
+  for (size_t i = 0; i < self->c.n_units; i++) {
+    const yoke_stability_unit* unit = &self->units[i];
+    const part* at = &self->parts[i];
+    yoke__mat_vec(unit->n_outputs, unit->n_states, unit->C, x + at->first_x, y + at->first_y);
+    yoke__mat_vec_add(unit->n_outputs, unit->n_inputs, unit->D, u + at->first_u, y + at->first_y);
+  }
+}
+
+// Inputs at the end of the first j parts.
+static void inputs_after(const yoke_stability* self, size_t j, double u[]) {
+  const double t = self->c.step * (double)j / (double)self->n_parts;
+  for (size_t i = 0; i < self->s; i++) {
+    u[i] = self->u[i] + t * (self->slope[i] + 0.5 * t * self->curve[i]);
+  }
+}
+
+// All units over one part, from inputs u_now.
+static void advance_part(yoke_stability* self, size_t j, double x[]) {
+  const double t = self->c.step * (double)j / (double)self->n_parts;
+  for (size_t i = 0; i < self->s; i++) {
+    self->w[i] = self->slope[i] + t * self->curve[i];
+  }
+  for (size_t i = 0; i < self->c.n_units; i++) {
+    const part* at = &self->parts[i];
+    const size_t n = self->units[i].n_states, m = self->units[i].n_inputs;
+    double* next = self->next + at->first_x;
+    yoke__mat_vec(n, n, at->T, x + at->first_x, next);
+    yoke__mat_vec_add(n, m, at->T0, self->u_now + at->first_u, next);
+    if (self->c.micro_step == 0) {
+      yoke__mat_vec_add(n, m, at->T1, self->w + at->first_u, next);
+      yoke__mat_vec_add(n, m, at->T2, self->curve + at->first_u, next);
+    }
+  }
+  memcpy(x, self->next, self->n_x * sizeof *x);
+}
+
+// All units over the step: y and inner get their outputs, mean its trapezoidal mean over the step.
+static void advance(yoke_stability* self, double x[]) {
+  const size_t p = self->p, N = self->n_parts;
+  const bool looks = self->c.sees_inside;
+  if (looks) {
+    outputs(self, x, self->u, self->y);
+    for (size_t i = 0; i < p; i++) {
+      self->mean[i] = 0.5 * self->y[i];
+    }
+  }
+  for (size_t j = 0; j < N; j++) {
+    inputs_after(self, j, self->u_now);
+    advance_part(self, j, x);
+    if (looks || j + 1 == N) {
+      inputs_after(self, j + 1, self->u_now);
+      outputs(self, x, self->u_now, self->y);
+      memcpy(self->inner + j * p, self->y, p * sizeof *self->y);
+    }
+    for (size_t i = 0; i < p && looks; i++) {
+      self->mean[i] += (j + 1 < N ? 1 : 0.5) * self->y[i];
+    }
+  }
+  for (size_t i = 0; i < p && looks; i++) {
+    self->mean[i] /= (double)N;
+  }
+}
+
+// ---- coupling by signals: history = (y^k, w^{k-1}, w^{k-2}, c^k), w = L y
+
+static void step_signal(yoke_stability* self, double z[]) {
+  const size_t p = self->p, s = self->s;
+  const double H = self->c.step;
+  double *y = z + self->n_x, *w_1 = y + p, *w_2 = w_1 + s, *c = w_2 + s;
+  memset(self->slope, 0, s * sizeof *self->slope);
+  memset(self->curve, 0, s * sizeof *self->curve);
+  yoke__mat_vec(s, p, self->L, y, self->u);
+  for (size_t i = 0; i < s; i++) {
+    const double w = self->u[i], rise = w - w_1[i], bend = rise - (w_1[i] - w_2[i]);
+    if (self->c.method == YOKE_STABILITY_FOH) {
+      self->slope[i] = rise / H;
+    } else if (self->c.method == YOKE_STABILITY_SOH) {
+      self->slope[i] = (rise + 0.5 * bend) / H;
+      self->curve[i] = bend / (H * H);
+    } else if (self->c.method == YOKE_STABILITY_NEPCE) {
+      self->u[i] = w + c[i];
+    }
+    w_2[i] = w_1[i];
+    w_1[i] = w;
+  }
+  advance(self, z);
+
+  // what the uncorrected value missed in the mean
+  memcpy(y, self->y, p * sizeof *y);
+  const bool looks = self->c.sees_inside;
+  yoke__mat_vec(s, p, self->L, looks ? self->mean : self->y, self->work);
+  for (size_t i = 0; i < s; i++) {
+    c[i] = (looks ? 1 : 0.5) * (self->work[i] - w_1[i]);
+  }
+}
+
+// ---- coupling by models: history = (state of the cluster, w~^{k-1}, next inputs of the corrector)
+
+static void step_model(yoke_stability* self, double z[]) {
+  const size_t p = self->p, s = self->s, n = self->cluster->n_state;
+  yoke_mpsm* cluster = self->cluster;
+  double *history = z + self->n_x, *w_last = history + n, *u_next = w_last + s;
+  const bool is_corrector = self->c.method == YOKE_STABILITY_MBCORR;
+  memcpy(cluster->state, history, n * sizeof *history);
+  memset(self->slope, 0, s * sizeof *self->slope);
+  memset(self->curve, 0, s * sizeof *self->curve);
+
+  // steps 2 and 3 from the history, which ends with step 1
+  yoke_mpsm_sample now = {.y = cluster->y_last, .u = cluster->u_last};
+  if (is_corrector) {
+    memcpy(self->u, u_next, s * sizeof *u_next);
+  } else {
+    for (size_t i = 0; i < p; i++) {
+      cluster->y_tilde[i] = cluster->y_last[i];
+      cluster->y_tilde[i] += self->c.options.uses_ede ? cluster->delta[i] : 0;
+    }
+    yoke__mpsm_extrapolate(cluster, &now);
+    yoke__mpsm_pass_on(cluster, &now, self->u, self->slope);
+    for (size_t i = 0; i < self->c.n_units && !self->c.is_modified; i++) {
+      const size_t first = self->parts[i].first_u;
+      yoke__mpsm_optimise(cluster, i, &now, self->u + first, self->slope + first);
+    }
+    // a ramp is given by its end
+    for (size_t i = 0; i < s; i++) {
+      self->u[i] -= self->slope[i] * self->c.step;
+    }
+  }
+  advance(self, z);
+
+  // step 1 over the step that ended
+  inputs_after(self, self->n_parts, self->u_last);
+  now = (yoke_mpsm_sample){.y = self->y,
+                           .u = self->u_last,
+                           .u_start = self->u,
+                           .inner = self->c.sees_inside ? self->inner : NULL};
+  if (is_corrector) {
+    (void)yoke__mbcorr_step(cluster, &now, w_last, u_next, self->work);
+  } else {
+    yoke__mpsm_correct(cluster, &now);
+    yoke__mpsm_accept(cluster, &now);
+  }
+  memcpy(history, cluster->state, n * sizeof *history);
+}
+
+// ---- the step as a map
+
+void yoke__stability_step(yoke_stability* self, double z[], double y[], double u[]) {
+  if (uses_model(self)) {
+    step_model(self, z);
+  } else {
+    step_signal(self, z);
+  }
+  if (y != NULL) {
+    memcpy(y, self->y, self->p * sizeof *y);
+  }
+  if (u != NULL) {
+    inputs_after(self, self->n_parts, u);
+  }
+}
+
+// u = L (C x + D u): solved, because feedthrough of one unit may feed that of another.
+static yoke_status consistent_inputs(yoke_stability* self, const double x[], double u[]) {
+  const size_t p = self->p, s = self->s;
+  double* A = calloc(s * s + p, sizeof *A);
+  size_t* pivots = calloc(s, sizeof *pivots);
+  yoke_status status = YOKE_NO_MEMORY;
+  if (A != NULL && pivots != NULL) {
+    double* y = A + s * s;
+    for (size_t j = 0; j < s; j++) {
+      // column j: what input j adds to L y
+      memset(u, 0, s * sizeof *u);
+      memset(self->next, 0, self->n_x * sizeof *self->next);
+      u[j] = 1;
+      outputs(self, self->next, u, y);
+      for (size_t i = 0; i < s; i++) {
+        double sum = i == j ? 1 : 0;
+        for (size_t k = 0; k < p; k++) {
+          sum -= self->L[i * p + k] * y[k];
+        }
+        A[i * s + j] = sum;
+      }
+    }
+    memset(u, 0, s * sizeof *u);
+    outputs(self, x, u, y);
+    yoke__mat_vec(s, p, self->L, y, u);
+    status = yoke__solve(s, A, u, pivots);
+  }
+  free(A);
+  free(pivots);
+  return status;
+}
+
+yoke_status yoke__stability_start(yoke_stability* self, const double x[], double z[]) {
+  const size_t p = self->p, s = self->s;
+  YOKE_TRY(consistent_inputs(self, x, self->u_last));
+  outputs(self, x, self->u_last, self->y);
+  memset(z, 0, self->size * sizeof *z);
+  memcpy(z, x, self->n_x * sizeof *x);
+  double* history = z + self->n_x;
+  if (uses_model(self)) {
+    const size_t n = self->cluster->n_state;
+    yoke__mpsm_start(self->cluster, self->y, self->u_last, NULL);
+    memcpy(history, self->cluster->state, n * sizeof *history);
+    if (self->c.method == YOKE_STABILITY_MBCORR) {
+      memcpy(history + n, self->u_last, s * sizeof *history);
+      memcpy(history + n + s, self->u_last, s * sizeof *history);
+    }
+  } else {
+    memcpy(history, self->y, p * sizeof *history);
+    memcpy(history + p, self->u_last, s * sizeof *history);
+    memcpy(history + p + s, self->u_last, s * sizeof *history);
+  }
+  return YOKE_OK;
+}
+
+void yoke__stability_matrix(yoke_stability* self, double M[]) {
+  const size_t n = self->size;
+  double* z = M;  // row 0 of the transposed matrix first, put in place at the end
+  for (size_t j = 0; j < n; j++, z += n) {
+    memset(z, 0, n * sizeof *z);
+    z[j] = 1;
+    yoke__stability_step(self, z, NULL, NULL);
+  }
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < i; j++) {
+      const double swap = M[i * n + j];
+      M[i * n + j] = M[j * n + i];
+      M[j * n + i] = swap;
+    }
+  }
+}
+
+// ---- what follows from it
+
+yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius) {
+  yoke_stability* self;
+  *radius = (double)INFINITY;
+  const yoke_status opened = yoke__stability_open(c, &self);
+  if (opened == YOKE_DIVERGED) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(opened);
+  const size_t n = self->size;
+  double* M = calloc(n * n, sizeof *M);
+  yoke_status status = YOKE_NO_MEMORY;
+  if (M != NULL) {
+    yoke__stability_matrix(self, M);
+    status = yoke__spectral_radius(n, M, radius);
+    if (status == YOKE_BAD_ARG) {
+      *radius = (double)INFINITY;  // overflow within one step
+      status = YOKE_OK;
+    }
+  }
+  free(M);
+  yoke__stability_close(&self);
+  return status;
+}
+
+yoke_status yoke__stability_limit(const yoke_stability_case* c, double resolution, double largest,
+                                  double within, double* first) {
+  yoke_stability_case at = *c;
+  *first = (double)INFINITY;
+  if (!(resolution > 0) || !(largest / resolution < 1e6)) {
+    return YOKE_BAD_ARG;
+  }
+  const size_t n = (size_t)floor(largest / resolution + 1e-9);
+  double stable = 0, unstable = 0, radius = 0;
+  for (size_t i = 1; i <= n && unstable == 0; i++) {
+    at.step = (double)i * resolution;
+    YOKE_TRY(yoke__stability_radius(&at, &radius));
+    if (radius < 1) {
+      stable = at.step;
+    } else {
+      unstable = at.step;
+    }
+  }
+  if (unstable == 0) {
+    return YOKE_OK;
+  }
+  for (int i = 0; i < 60 && within > 0 && unstable - stable > within; i++) {
+    at.step = 0.5 * (stable + unstable);
+    if (c->micro_step > 0) {
+      at.step = c->micro_step * floor(at.step / c->micro_step + 0.5);
+      if (!(at.step > stable && at.step < unstable)) {
+        break;
+      }
+    }
+    YOKE_TRY(yoke__stability_radius(&at, &radius));
+    *(radius < 1 ? &stable : &unstable) = at.step;
+  }
+  *first = unstable;
+  return YOKE_OK;
+}
+
+static bool decays(yoke_stability* self, double z[], double peaks[], size_t n_steps) {
+  const size_t p = self->p;
+  double *first = peaks, *last = peaks + p;
+  for (size_t i = 0; i < p; i++) {
+    first[i] = fabs(self->y[i]);
+    last[i] = 0;
+  }
+  for (size_t k = 1; k <= n_steps; k++) {
+    yoke__stability_step(self, z, NULL, NULL);
+    for (size_t i = 0; i < p; i++) {
+      const double size = fabs(self->y[i]);
+      if (!yoke__is_finite(size)) {
+        return false;
+      }
+      if (5 * k <= n_steps && size > first[i]) {
+        first[i] = size;
+      }
+      if (5 * k >= 4 * n_steps && size > last[i]) {
+        last[i] = size;
+      }
+    }
+  }
+  for (size_t i = 0; i < p; i++) {
+    if (last[i] > first[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+yoke_status yoke__stability_amplitude(const yoke_stability_case* c, const double x[],
+                                      double duration, bool* is_stable) {
+  yoke_stability* self;
+  *is_stable = false;
+  const yoke_status opened = yoke__stability_open(c, &self);
+  if (opened == YOKE_DIVERGED) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(opened);
+  double* z = calloc(self->size + 2 * self->p, sizeof *z);
+  yoke_status status = YOKE_NO_MEMORY;
+  if (z != NULL) {
+    status = yoke__stability_start(self, x, z);
+    if (status >= 0) {
+      const size_t n_steps = (size_t)floor(duration / c->step + 1e-9);
+      *is_stable = decays(self, z, z + self->size, n_steps);
+    }
+  }
+  free(z);
+  yoke__stability_close(&self);
+  return status;
+}

@@ -1,0 +1,129 @@
+// Stability of linear coupled systems: one communication step as a matrix, its spectral radius, the
+// largest stable step, maps over step, stiffness and damping, and Bohl exponents of step sequences.
+//
+// Units x' = A x + B u, y = C x + D u, solved by explicit Euler in equal parts or exactly, coupled
+// by u = L y under Jacobi. All memory of units and coupling is one vector z; a communication step
+// maps z to M z, and the coupling is stable if the spectral radius of M is below 1.
+#ifndef YOKE_STUDY_STABILITY_H
+#define YOKE_STUDY_STABILITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "couple/couple_mpsm_predict.h"
+#include "yoke/status.h"
+
+typedef enum yoke_stability_method {
+  YOKE_STABILITY_ZOH,     // held
+  YOKE_STABILITY_FOH,     // linear
+  YOKE_STABILITY_SOH,     // parabola
+  YOKE_STABILITY_NEPCE,   // held, plus what the last one missed in the mean
+  YOKE_STABILITY_MBCORR,  // model-based corrector (reconstruction); step 1 as in the options
+  YOKE_STABILITY_MPSM,    // model-based pre-step stabilisation as in the options
+} yoke_stability_method;
+
+// Row by row: A n_states x n_states, B n_states x n_inputs, C n_outputs x n_states, D n_outputs x
+// n_inputs.
+typedef struct yoke_stability_unit {
+  size_t n_states, n_inputs, n_outputs;
+  const double *A, *B, *C, *D;
+} yoke_stability_unit;
+
+typedef struct yoke_stability_case {
+  const yoke_stability_unit* units;
+  size_t n_units;
+  const double* L;    // inputs x outputs
+  double step;        // exchange interval [s]
+  double micro_step;  // of the units' solvers [s]; 0: exact
+  size_t n_inner;     // exact units: parts of a step at whose ends outputs are known; 0: 1
+  bool sees_inside;   // the coupling is given the outputs of every part (NEPCE, step 1, corrector)
+  yoke_stability_method method;
+  bool is_modified;           // mpsm without its step 3
+  yoke_mpsm_options options;  // of mpsm and corrector
+  // Models of the units, n_units each; both NULL: from the state spaces by (4)
+  const yoke_jacobian_continuous* continuous;
+  const yoke_jacobian_discrete* discrete;
+} yoke_stability_case;
+
+// Hybrid mpsm with the defaults of its options, solvers exact.
+yoke_stability_case yoke__stability_case_default(void);
+
+typedef struct yoke_stability yoke_stability;
+
+// Takes memory. YOKE_BAD_ARG: sizes, steps, or options that do not go together; YOKE_SINGULAR: the
+// coupled models have an algebraic loop; YOKE_NO_MEMORY. *out is NULL on failure.
+yoke_status yoke__stability_open(const yoke_stability_case* c, yoke_stability** out);
+void yoke__stability_close(yoke_stability** self);
+
+// Length of z, and number of outputs of all units.
+size_t yoke__stability_size(const yoke_stability* self);
+size_t yoke__stability_outputs(const yoke_stability* self);
+// z at t = 0 from the states of all units (x), with consistent inputs u = L y.
+yoke_status yoke__stability_start(yoke_stability* self, const double x[], double z[]);
+// One communication step, z in place; y: the outputs at its end, u: the inputs that led there (each
+// may be NULL).
+void yoke__stability_step(yoke_stability* self, double z[], double y[], double u[]);
+// M, size x size, by stepping unit vectors.
+void yoke__stability_matrix(yoke_stability* self, double M[]);
+
+// Spectral radius of one step. Infinite if the models overflow at this step.
+yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius);
+// The first step on the grid resolution, 2 resolution, ... <= largest whose radius is 1 or more;
+// then halved between it and the last stable one until they are no more than `within` apart (0:
+// not). With a micro step all are its multiples. Infinite if none is unstable. The step of c is not
+// used.
+yoke_status yoke__stability_limit(const yoke_stability_case* c, double resolution, double largest,
+                                  double within, double* first);
+// Amplitude criterion: from the states x over `duration` [s]; *is_stable if no output is larger in
+// the last fifth of the time than in the first.
+yoke_status yoke__stability_amplitude(const yoke_stability_case* c, const double x[],
+                                      double duration, bool* is_stable);
+
+// ---- maps
+
+// A point of a map; the caller fills a case (matrices live in its context until the next call).
+typedef yoke_status (*yoke_stability_fill)(void* context, double stiffness, double damping,
+                                           yoke_stability_case* c);
+
+typedef struct yoke_stability_axes {
+  const double *steps, *stiffness, *damping;  // steps ascending, equally spaced
+  size_t n_steps, n_stiffness, n_damping;
+} yoke_stability_axes;
+
+typedef struct yoke_stability_plan {
+  yoke_stability_axes axes;
+  yoke_stability_fill fill;
+  void* context;
+  const double* x;  // start states for the amplitude criterion; NULL: spectral radius
+  double duration;  // [s]
+} yoke_stability_plan;
+
+// is_stable[(i_stiffness * n_damping + i_damping) * n_steps + i_step], 0 or 1.
+yoke_status yoke__stability_map(const yoke_stability_plan* plan, uint8_t is_stable[]);
+
+// Size of the stable region in the plane of log10(stiffness / damping) and step.
+typedef struct yoke_stability_area {
+  double area;          // of the region that touches the smallest step [step unit * decades]
+  double islands;       // of all other stable cells
+  double total;         // of all cells that hold a point
+  double largest_step;  // of the region
+} yoke_stability_area;
+
+// Cells are a quarter decade (edges at 10^(-2.125 + 0.25 i)) by one step. A cell counts if at least
+// `share` of its points are stable, and one at least. is_used: n_stiffness * n_damping flags, pairs
+// that take part; NULL: all. Takes memory.
+yoke_status yoke__stability_area_of(const yoke_stability_axes* axes, const uint8_t is_stable[],
+                                    const uint8_t is_used[], double share,
+                                    yoke_stability_area* out);
+
+// ---- sequences
+
+// max over l of ||M_{l+K-1} ... M_l||_2^(1/K), the finite form of the upper Bohl exponent; below 1
+// for all long K: exponentially stable. matrices: count of size n x n, one after another. scale: n
+// signal ranges (NULL: 1) in which the norm is taken. YOKE_BAD_ARG if count < K or K = 0. Takes
+// memory.
+yoke_status yoke__stability_bohl(size_t n, const double matrices[], size_t count, size_t K,
+                                 const double scale[], double* value);
+
+#endif

@@ -1,0 +1,254 @@
+// Coupling groups: the taps that one method serves together, with what the method needs to know of them.
+#include "system/system.h"
+
+// A polynomial matters only to units that are called more than once per exchange or that take derivatives.
+bool yoke__system_needs_group(const yoke_system* system, const yoke_system_unit* unit,
+                              const yoke_tap* tap) {
+  const bool is_called_between = system->links[tap->link].interval > unit->period;
+  const bool takes_derivatives = unit->unit.ops->set_input_derivatives != NULL;
+  if (unit->is_law || yoke__system_is_iterative(system)) {
+    return false;
+  }
+  return system->links[tap->link].method > 0 ||
+         (tap->order > 0 && (is_called_between || takes_derivatives));
+}
+
+// the taps that one group serves, in the order of their inputs, or of the components of the bond
+static size_t list_group_taps(const yoke_system* system, const yoke_system_unit* unit,
+                              int64_t every, size_t method, yoke_tap taps[]) {
+  size_t n = 0;
+  for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
+    const yoke_tap* tap = &system->taps[i];
+    if (tap->every == every && system->links[tap->link].method == method &&
+        yoke__system_needs_group(system, unit, tap)) {
+      taps[n++] = *tap;
+    }
+  }
+  if (system->methods[method].bond == YOKE_NOT_FOUND) {
+    return n;
+  }
+  const yoke_system_bond* bond = &system->bonds[system->methods[method].bond];
+  size_t at = 0;
+  for (size_t p = 0; p < bond->n_pairs; p++) {
+    for (size_t j = 0; j < bond->action[p].n; j++, at++) {
+      size_t k = at;
+      while (k < n &&
+             (taps[k].link != bond->action[p].link ||
+              taps[k].from !=
+                  system->units[bond->action_unit].y +
+                      system->units[bond->action_unit].unit.dense[bond->action[p].from_variable] +
+                      bond->action[p].from_element + j)) {
+        k++;
+      }
+      if (k < n) {
+        const yoke_tap swapped = taps[at];
+        taps[at] = taps[k];
+        taps[k] = swapped;
+      }
+    }
+  }
+  return n;
+}
+
+// action and rate of the bond as its units deliver them, and what the method needs to know of it
+static yoke_status add_probes(yoke_system* system, yoke_group* group) {
+  const yoke_system_bond* bond = &system->bonds[system->methods[group->method].bond];
+  const size_t n = bond->n;
+  size_t* probes = yoke__arena_array(&system->arena, 2 * n, sizeof *probes);
+  double* scale = yoke__arena_array(&system->arena, 2 * n, sizeof *scale);
+  double* offset = yoke__arena_array(&system->arena, 2 * n, sizeof *offset);
+  double* signal_scale = yoke__arena_array(&system->arena, n, sizeof *signal_scale);
+  yoke_coupling_bond* about = yoke__arena_take(&system->arena, sizeof *about);
+  if (probes == NULL || scale == NULL || offset == NULL || signal_scale == NULL || about == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t at = 0;
+  for (size_t side = 0; side < 2; side++) {
+    const yoke_system_pair* pairs = side == 0 ? bond->action : bond->rate;
+    const yoke_system_unit* unit = &system->units[side == 0 ? bond->action_unit : bond->rate_unit];
+    for (size_t p = 0; p < bond->n_pairs; p++) {
+      for (size_t j = 0; j < pairs[p].n; j++, at++) {
+        probes[at] = unit->y + unit->unit.dense[pairs[p].from_variable] + pairs[p].from_element + j;
+        scale[at] = side == 0 ? bond->ledger.action_scale[at] : bond->ledger.rate_scale[at - n];
+      }
+    }
+  }
+  for (size_t i = 0; i < n; i++) {
+    signal_scale[i] = bond->ledger.action_scale[i] / group->taps[i].gain;
+  }
+  *about = (yoke_coupling_bond){bond->name, n, signal_scale, bond->ledger.mu};
+  group->probes = probes;
+  group->probe_scale = scale;
+  group->probe_offset = offset;
+  group->setup.n_probes = 2 * n;
+  group->setup.bond = about;
+  return YOKE_OK;
+}
+
+// samples from ports and emulated links may be missing
+static yoke_status list_validities(yoke_system* system, yoke_group* group) {
+  const size_t bond_index = system->methods[group->method].bond;
+  const yoke_system_bond* bond = bond_index == YOKE_NOT_FOUND ? NULL : &system->bonds[bond_index];
+  const size_t n_rates = bond == NULL ? 0 : bond->n_pairs;
+  yoke_validity* list =
+      yoke__arena_array(&system->arena, group->setup.n_signals + n_rates + 1, sizeof *list);
+  if (list == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    const yoke_system_link* link = &system->links[group->taps[i].link];
+    if (system->units[link->from_unit].unit.ops->sample_info != NULL) {
+      list[group->n_validities++] = (yoke_validity){link->from_unit, link->from_variable, i};
+    }
+  }
+  for (size_t i = 0; i < n_rates; i++) {
+    if (system->units[bond->rate_unit].unit.ops->sample_info != NULL) {
+      list[group->n_validities++] =
+          (yoke_validity){bond->rate_unit, bond->rate[i].from_variable, YOKE_NOT_FOUND};
+    }
+  }
+  group->validities = list;
+  return YOKE_OK;
+}
+
+yoke_status yoke__system_fill_signals(yoke_system* system, yoke_group* group) {
+  const size_t n = group->setup.n_signals;
+  const yoke_system_method* method = &system->methods[group->method];
+  int* orders = yoke__arena_array(&system->arena, n, sizeof *orders);
+  size_t* sources = yoke__arena_array(&system->arena, n, sizeof *sources);
+  int64_t* n_sends = yoke__arena_array(&system->arena, n, sizeof *n_sends);
+  if (orders == NULL || sources == NULL || n_sends == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    const yoke_tap* tap = &group->taps[i];
+    const yoke_system_link* link = &system->links[tap->link];
+    const yoke_system_unit* source = &system->units[link->from_unit];
+    yoke_system_unit* sink = &system->units[link->to_unit];
+    sources[i] = link->from_unit;
+    orders[i] = tap->order;
+    n_sends[i] = source->is_law ? 1 : group->every * system->slot / source->period;
+    if (sink->unit.ops->set_input_derivatives != NULL && method->ops->input_derivatives != NULL &&
+        tap->order > sink->derivative_order) {
+      sink->derivative_order = tap->order;
+    }
+  }
+  group->ops = method->ops;
+  group->sources = sources;
+  group->setup.orders = orders;
+  group->setup.n_sends = n_sends;
+  group->setup.parameters = method->parameters;
+  group->setup.interval = yoke__clock_seconds(&system->clock, group->every * system->slot);
+  return YOKE_OK;
+}
+
+yoke_status yoke__system_add_group(yoke_system* system, yoke_group* group) {
+  const size_t n = group->setup.n_signals;
+  YOKE_TRY(list_validities(system, group));
+  group->sampler = system->n_groups++;
+  group->first_signal = system->n_signals;
+  system->n_signals += n;
+  group->self = system->n_group_bytes;
+  group->self_size = group->ops->size(&group->setup);
+  system->n_group_bytes += (group->self_size + 63) / 64 * 64;
+  group->sample = system->n_group_numbers;
+  group->input = group->sample + n + group->setup.n_probes;
+  group->derivatives = group->input + n;
+  system->n_group_numbers = group->derivatives + n;
+  return YOKE_OK;
+}
+
+static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t every,
+                              size_t method) {
+  yoke_system_unit* unit = &system->units[unit_index];
+  yoke_tap* taps = yoke__arena_array(&system->arena, unit->n_taps, sizeof *taps);
+  yoke_coupling_sink* sink = yoke__arena_take(&system->arena, sizeof *sink);
+  if (taps == NULL || sink == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  const size_t n = list_group_taps(system, unit, every, method, taps);
+  *sink = (yoke_coupling_sink){0, n, unit->step};
+  yoke_group* group = &system->groups[system->n_groups];
+  *group = (yoke_group){.setup = {.n_signals = n, .n_sinks = 1, .sinks = sink},
+                        .taps = taps,
+                        .method = method,
+                        .unit = unit_index,
+                        .every = every};
+  YOKE_TRY(yoke__system_fill_signals(system, group));
+  if (system->methods[method].bond != YOKE_NOT_FOUND) {
+    YOKE_TRY(add_probes(system, group));
+  }
+  if (unit->n_groups++ == 0) {
+    unit->first_group = system->n_groups;
+  }
+  return yoke__system_add_group(system, group);
+}
+
+// units whose values a method wants after every step
+static yoke_status list_sends(yoke_system* system) {
+  yoke_send* sends = yoke__arena_array(&system->arena, system->n_signals + 1, sizeof *sends);
+  if (sends == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  size_t n = 0;
+  for (size_t u = 0; u < system->n_units; u++) {
+    yoke_system_unit* unit = &system->units[u];
+    unit->first_send = n;
+    for (size_t g = 0; g < system->n_groups && !unit->is_law; g++) {
+      const yoke_group* group = &system->groups[g];
+      const bool is_told = group->ops->send != NULL && group->role != YOKE_GROUP_MEMBER;
+      for (size_t i = 0; is_told && i < group->setup.n_signals; i++) {
+        if (group->sources[i] == u) {
+          sends[n++] = (yoke_send){g, i, &group->taps[i]};
+        }
+      }
+    }
+    unit->n_sends = n - unit->first_send;
+  }
+  system->sends = sends;
+  return YOKE_OK;
+}
+
+// The group of a unit's tap: one that is there, a part of a cluster, or a new one.
+static yoke_status place_tap(yoke_system* system, size_t unit_index, const yoke_tap* tap) {
+  const yoke_system_unit* unit = &system->units[unit_index];
+  const size_t method = system->links[tap->link].method;
+  for (size_t g = unit->first_group; g < unit->first_group + unit->n_groups; g++) {
+    if (system->groups[g].every == tap->every && system->groups[g].method == method) {
+      return YOKE_OK;
+    }
+  }
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* cluster = &system->groups[g];
+    for (size_t k = 0; cluster->role == YOKE_GROUP_CLUSTER && cluster->method == method &&
+                       k < cluster->setup.n_sinks;
+         k++) {
+      if (system->links[cluster->taps[cluster->setup.sinks[k].first].link].to_unit == unit_index) {
+        return yoke__system_make_member(system, g, k);
+      }
+    }
+  }
+  return make_group(system, unit_index, tap->every, method);
+}
+
+yoke_status yoke__system_make_groups(yoke_system* system) {
+  const size_t n_most = system->n_taps + system->n_methods + 1;
+  system->groups = yoke__arena_array(&system->arena, n_most, sizeof *system->groups);
+  if (system->groups == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t m = 0; m < system->n_methods && !yoke__system_is_iterative(system); m++) {
+    if ((system->methods[m].ops->flags & YOKE_COUPLING_CLUSTER) != 0) {
+      YOKE_TRY(yoke__system_make_cluster(system, m));
+    }
+  }
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    for (size_t t = unit->first_tap; t < unit->first_tap + unit->n_taps; t++) {
+      if (yoke__system_needs_group(system, unit, &system->taps[t])) {
+        YOKE_TRY(place_tap(system, i, &system->taps[t]));
+      }
+    }
+  }
+  return list_sends(system);
+}
