@@ -63,6 +63,14 @@ static const char* const mu_origins[] = {"automatic", "given",        "feedthrou
                                          "implicit",  "gauss-seidel", "iterative",
                                          "no power"};
 
+static void json_health(const yoke_group* group, const yoke_state* state, yoke_json* json) {
+  double values[32] = {0};
+  group->ops->health(state->group_memory + group->self, values);
+  for (size_t i = 0; i < group->ops->n_health && i < 32; i++) {
+    yoke__json_number(json, group->ops->health_names[i], values[i]);
+  }
+}
+
 static void json_method(const yoke_system* system, const yoke_state* state, size_t bond,
                         yoke_json* json) {
   for (size_t g = 0; g < system->n_groups; g++) {
@@ -70,13 +78,9 @@ static void json_method(const yoke_system* system, const yoke_state* state, size
     if (system->methods[group->method].bond != bond || group->ops->health == NULL) {
       continue;
     }
-    double values[32] = {0};
-    group->ops->health(state->group_memory + group->self, values);
     yoke__json_begin_object(json, "method");
     yoke__json_string(json, "name", group->ops->name);
-    for (size_t i = 0; i < group->ops->n_health && i < 32; i++) {
-      yoke__json_number(json, group->ops->health_names[i], values[i]);
-    }
+    json_health(group, state, json);
     yoke__json_end_object(json);
     return;
   }
@@ -155,6 +159,35 @@ static void json_ledger(const yoke_system* system, const yoke_state* state, yoke
   yoke__json_end_object(json);
   json_alarms(state->ledger, system, json);
   yoke__json_end_object(json);
+}
+
+// ---- methods over a cluster
+
+static void json_clusters(const yoke_system* system, const yoke_state* state, yoke_json* json) {
+  bool has_any = false;
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (group->role != YOKE_GROUP_CLUSTER || group->ops->health == NULL) {
+      continue;
+    }
+    if (!has_any) {
+      yoke__json_begin_array(json, "clusters");
+    }
+    has_any = true;
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", system->methods[group->method].owner);
+    yoke__json_string(json, "method", group->ops->name);
+    yoke__json_begin_array(json, "members");
+    for (size_t i = 0; i < group->setup.cluster->n_units; i++) {
+      yoke__json_string(json, NULL, group->setup.cluster->units[i].name);
+    }
+    yoke__json_end_array(json);
+    json_health(group, state, json);
+    yoke__json_end_object(json);
+  }
+  if (has_any) {
+    yoke__json_end_array(json);
+  }
 }
 
 // ---- circuits
@@ -239,6 +272,7 @@ yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* direc
   if (state->ledger != NULL) {
     json_ledger(system, state, &json);
   }
+  json_clusters(system, state, &json);
   json_circuits(s, &json);
   json_messages(s->told, &json);
   yoke__system_json(system, "system", &json);

@@ -7,7 +7,7 @@
 //             signals are extrapolated again
 //
 // Inputs of a unit are the signals that the method serves, then what comes from outside the cluster: that is not ours to
-// choose, but the models must know it. Source: mpsm specification 3, 6, 7.1, after S. Haid, thesis, Graz 2020.
+// choose, but the models must know it. Source: mpsm specification 3, 6, 7.1, after S. Genser, thesis, Graz 2020.
 // Assumes explicit Jacobi, one exchange interval, units without memory of the exchange grid.
 #include "couple/couple_mpsm.h"
 
