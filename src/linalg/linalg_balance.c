@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "linalg/linalg_lapack.h"
 
 #define MAX_STATES 2000
 // real parts above this times the largest eigenvalue: not stable, as far as can be told
@@ -48,23 +49,6 @@ extern void zgees_(const char* jobvs, const char* sort, int (*select)(const numb
                    number a[], const int* lda, int* sdim, number w[], number vs[], const int* ldvs,
                    number work[], const int* lwork, double rwork[], int bwork[], int* info,
                    size_t jobvs_length, size_t sort_length);
-extern void dgesvd_(const char* jobu, const char* jobvt, const int* m, const int* n, double a[],
-                    const int* lda, double s[], double u[], const int* ldu, double vt[],
-                    const int* ldvt, double work[], const int* lwork, int* info, size_t jobu_length,
-                    size_t jobvt_length);
-
-#if defined(__GNUC__)
-extern void openblas_set_num_threads(int n) __attribute__((weak));
-
-// Threads would change the order of sums. The symbol is weak: another BLAS does not have it.
-static void use_one_thread(void) {
-  if (openblas_set_num_threads != NULL) {
-    openblas_set_num_threads(1);
-  }
-}
-#else
-static void use_one_thread(void) {}
-#endif
 
 typedef struct balance {
   yoke_balance_model model;
@@ -565,7 +549,7 @@ yoke_status yoke__balance_reduce(const yoke_balance_model* model, size_t order, 
     return YOKE_BAD_ARG;
   }
   balance b = {.model = *model};
-  use_one_thread();
+  yoke__lapack_use_one_thread();
   const yoke_status status = run(&b, order, tolerance, arena, out);
   yoke__arena_free(&b.scratch);
   return status;

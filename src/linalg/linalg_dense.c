@@ -124,3 +124,18 @@ yoke_status yoke__solve(size_t n, double A[], double b[], size_t pivots[]) {
   yoke__lu_solve(n, A, pivots, b);
   return YOKE_OK;
 }
+
+double yoke__norm_1(size_t n, const double A[]) {
+  double largest = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+      sum += fabs(A[i * n + j]);
+    }
+    if (isnan(sum)) {
+      return sum;
+    }
+    largest = fmax(largest, sum);
+  }
+  return largest;
+}

@@ -11,25 +11,12 @@
 
 #include "base/base_check.h"
 #include "linalg/linalg_dense.h"
+#include "linalg/linalg_lapack.h"
 
 extern void dgeev_(const char* jobvl, const char* jobvr, const int* n, double a[], const int* lda,
                    double wr[], double wi[], double vl[], const int* ldvl, double vr[],
                    const int* ldvr, double work[], const int* lwork, int* info, size_t jobvl_length,
                    size_t jobvr_length);
-
-#if defined(__GNUC__)
-extern void openblas_set_num_threads(int n) __attribute__((weak));
-
-// Threads would change the order of sums and cost more than they bring at our sizes. The symbol is
-// weak: another BLAS does not have it.
-static void use_one_thread(void) {
-  if (openblas_set_num_threads != NULL) {
-    openblas_set_num_threads(1);
-  }
-}
-#else
-static void use_one_thread(void) {}
-#endif
 
 // dgeev without vectors. Called with n_work = -1 it writes the best size of work into work[0].
 static int eigenvalues_of(int n, double A[], double re[], double im[], double work[], int n_work) {
@@ -73,7 +60,7 @@ yoke_status yoke__eigenvalues(size_t n, const double A[], double re[], double im
     return YOKE_NO_MEMORY;
   }
   memcpy(copy, A, n * n * sizeof *copy);
-  use_one_thread();
+  yoke__lapack_use_one_thread();
   const yoke_status status = run_lapack((int)n, copy, re, im);
   free(copy);
   return status;

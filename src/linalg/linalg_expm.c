@@ -38,24 +38,6 @@ static const double pade[14] = {
     1.0,
 };
 
-// Largest column sum. NaN or infinity if A holds one.
-static double norm_1(size_t n, const double A[]) {
-  double largest = 0.0;
-  for (size_t j = 0; j < n; j++) {
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) {
-      sum += fabs(A[i * n + j]);
-    }
-    if (!(sum <= largest)) {
-      largest = sum;
-    }
-    if (isnan(sum)) {
-      break;
-    }
-  }
-  return largest;
-}
-
 // P := b[6] X6 + b[4] X4 + b[2] X2 + b[0] I
 static void even_polynomial(size_t n, const double b[], const double X2[], const double X4[],
                             const double X6[], double P[]) {
@@ -119,7 +101,7 @@ size_t yoke__expm_work_size(size_t n) {
 
 yoke_status yoke__expm_in(size_t n, const double A[], double E[], double work[], size_t pivots[]) {
   // the norm of finite numbers may still overflow: then exp(A) has no finite value worth having
-  const double norm = norm_1(n, A);
+  const double norm = yoke__norm_1(n, A);
   if (isnan(norm)) {
     return YOKE_BAD_ARG;
   }

@@ -271,21 +271,6 @@ yoke_status yoke__condition(size_t m, size_t n, const double A[], double* condit
 
 // ---- condition of LU factors
 
-double yoke__norm_1(size_t n, const double A[]) {
-  double largest = 0.0;
-  for (size_t j = 0; j < n; j++) {
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) {
-      sum += fabs(A[i * n + j]);
-    }
-    if (isnan(sum)) {
-      return sum;
-    }
-    largest = fmax(largest, sum);
-  }
-  return largest;
-}
-
 // b := A^-T b: the transposes of U and L, then the row exchanges backwards.
 static void solve_transposed(size_t n, const double lu[], const size_t pivots[], double b[]) {
   for (size_t i = 0; i < n; i++) {
