@@ -60,16 +60,23 @@ static void count_nodes(const yoke_xml_node* node, size_t* n_nodes, size_t* n_at
   }
 }
 
+// In UTF-16 expat takes three letters for parts of names (ordinal signs, micro) that it refuses in UTF-8.
+static int is_name_in_utf16_only(const char* name) {
+  return strstr(name, "\xc2\xaa") != NULL || strstr(name, "\xc2\xb5") != NULL ||
+         strstr(name, "\xc2\xba") != NULL;
+}
+
 // a prefix may be followed by something that is no name any more ("a:1"): such a tree cannot be written
 // NOLINTNEXTLINE(misc-no-recursion)
 static int can_be_written(const yoke_xml_node* node) {
   static const char bad[] = "0123456789.-:";
   for (; node != NULL; node = node->next) {
     int is_good = node->name[0] != '\0' && strchr(bad, node->name[0]) == NULL &&
-                  strchr(node->name, ':') == NULL;
+                  strchr(node->name, ':') == NULL && !is_name_in_utf16_only(node->name);
     for (const char* const* at = node->attributes; *at != NULL; at += 2) {
       is_good = is_good && at[0][0] != '\0' && strchr(bad, at[0][0]) == NULL &&
-                strchr(at[0], ':') == NULL && strcmp(at[0], "xmlns") != 0;
+                strchr(at[0], ':') == NULL && strcmp(at[0], "xmlns") != 0 &&
+                !is_name_in_utf16_only(at[0]);
       for (const char* const* other = at + 2; *other != NULL; other += 2) {
         is_good = is_good && strcmp(at[0], other[0]) != 0;
       }
