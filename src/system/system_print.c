@@ -179,6 +179,9 @@ static void print_links(const yoke_system* system, FILE* to) {
     if (link->delay > 0) {
       fprintf(to, ", delay %s s", ticks(system, link->delay * link->interval).chars);
     }
+    if (link->method > 0) {
+      fprintf(to, ", method %s", system->methods[link->method].ops->name);
+    }
     fprintf(to, "\n");
   }
 }
