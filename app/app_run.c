@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/app_circuit_tell.h"
+#include "app/app_cluster.h"
 #include "app/app_report.h"
 #include "app/app_summary.h"
 #include "app/app_system.h"
@@ -270,12 +271,17 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
     status = YOKE_EXIT_FAILED;
   }
   if (info.status != YOKE_IO &&
+      !yoke__app_write_models(system, state, settings.record.directory, command)) {
+    status = YOKE_EXIT_FAILED;
+  }
+  if (info.status != YOKE_IO &&
       !yoke__app_report(options, system, state, &info, &told, settings.record.directory)) {
     status = YOKE_EXIT_FAILED;
   }
   if (!is_quiet && !is_json && info.record.n_rows > 0) {
     print_summary(system, &info, out == NULL ? directory : out);
     print_circuits(system);
+    yoke__app_print_clusters(system, state);
     print_ledger(system, state);
   }
   yoke__messages_free(&told);

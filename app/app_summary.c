@@ -177,6 +177,11 @@ static void json_clusters(const yoke_system* system, const yoke_state* state, yo
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", system->methods[group->method].owner);
     yoke__json_string(json, "method", group->ops->name);
+    if (group->ops->tell != NULL) {
+      char text[512] = "";
+      group->ops->tell(state->group_memory + group->self, text, sizeof text);
+      yoke__json_string(json, "text", text);
+    }
     yoke__json_begin_array(json, "members");
     for (size_t i = 0; i < group->setup.cluster->n_units; i++) {
       yoke__json_string(json, NULL, group->setup.cluster->units[i].name);

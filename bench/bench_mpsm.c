@@ -121,7 +121,7 @@ typedef struct model {
   yoke_coupling_sink sinks[MAX_UNITS];
   yoke_coupling_cluster cluster;
   yoke_coupling_setup setup;
-  size_t from[MAX_UNITS];
+  double L[MAX_UNITS * MAX_UNITS];
   double offset[MAX_UNITS], parameters[MAX_HEALTH];
   int orders[MAX_UNITS];
   int64_t n_sends[MAX_UNITS];
@@ -132,15 +132,17 @@ static bool open_model(model* m, const loop* s) {
   const yoke_coupling_ops* ops = &yoke__couple_mpsm;
   *m = (model){0};
   for (size_t i = 0; i < s->q; i++) {
-    m->units[i] = (yoke_coupling_unit){"unit", i, 1, i, 1, 0, 0};
+    m->units[i] = (yoke_coupling_unit){
+        .name = "unit", .first_output = i, .n_outputs = 1, .first_signal = i, .n_signals = 1};
     m->sinks[i] = (yoke_coupling_sink){i, 1, s->H};
-    m->from[i] = (i + s->q - 1) % s->q;
+    m->L[i * s->q + (i + s->q - 1) % s->q] = s->L[i];
     m->n_sends[i] = 1;
   }
   for (size_t i = 0; i < ops->n_parameters; i++) {
     m->parameters[i] = ops->parameters[i].start;
   }
-  m->cluster = (yoke_coupling_cluster){s->q, m->units, s->q, 0, m->from, s->L, m->offset};
+  m->cluster = (yoke_coupling_cluster){
+      .n_units = s->q, .units = m->units, .n_outputs = s->q, .L = m->L, .offset = m->offset};
   m->setup = (yoke_coupling_setup){.n_signals = s->q,
                                    .orders = m->orders,
                                    .n_sinks = s->q,

@@ -43,6 +43,12 @@ typedef struct yoke_coupling_bond {
   double mu;            // energy of a step = mu * dP * H; NaN if it is not known
 } yoke_coupling_bond;
 
+// A setting of a method that names a file: `models: loop.json`.
+typedef struct yoke_coupling_file {
+  const char* name;
+  const char* text;  // one line for people
+} yoke_coupling_file;
+
 // A unit of a cluster: what the method sees of it and what it gets.
 typedef struct yoke_coupling_unit {
   const char* name;
@@ -50,18 +56,36 @@ typedef struct yoke_coupling_unit {
   size_t first_signal,
       n_signals;  // its inputs that the method serves; its sink is the one with this first signal
   size_t first_exogenous, n_exogenous;  // its inputs that come from outside of the cluster
+  const char* const* output_names;      // n_outputs; NULL: not known
+  const char* const* input_names;       // n_signals, then n_exogenous; NULL: not known
+  bool has_linear;                      // its linear model is told (YOKE_WANTS_LINEAR)
+  size_t n_states, first_linear;        // where it stands, see below
 } yoke_coupling_unit;
 
-// A closed set of units that one method serves as a whole (YOKE_COUPLING_CLUSTER). The outputs that travel inside are
-// probes, y[n_signals + i], unit by unit; behind them the exogenous inputs, y[n_signals + n_outputs + i]. Signal i is
-// gain[i] * output[from[i]] + offset[i].
+// A closed set of units that one method serves as a whole (YOKE_COUPLING_CLUSTER). Behind the signals in `y` of observe
+// stand as probes
+//   the outputs that travel inside, unit by unit                       n_outputs
+//   the exogenous inputs, unit by unit                                 n_exogenous
+//   linear models at the present point: A, B, C, D row by row, with
+//   the unit's outputs and inputs (signals, then exogenous) as here    n_linear, a unit's from first_linear on
+// Signals follow the outputs as L outputs + offset; where the offset is NaN, something else is added on the way, and it
+// is what the signal is beyond L outputs.
 typedef struct yoke_coupling_cluster {
   size_t n_units;
   const yoke_coupling_unit* units;
-  size_t n_outputs, n_exogenous;
-  const size_t* from;
-  const double *gain, *offset;
+  size_t n_outputs, n_exogenous, n_linear;
+  const double* L;       // n_signals x n_outputs, row by row
+  const double* offset;  // n_signals
 } yoke_coupling_cluster;
+
+// What is to be computed beside the steps, where an exchange has no time for it. One piece of work at a time.
+typedef struct yoke_coupling_worker {
+  void* context;
+  // Begins and returns at once; the argument belongs to the work until finish says true. No heap.
+  void (*start)(void* context, void (*work)(void* argument), void* argument);
+  // True: the work is done. Waits for it unless the run is paced by the clock.
+  bool (*finish)(void* context);
+} yoke_coupling_worker;
 
 typedef struct yoke_coupling_setup {
   size_t n_signals;
@@ -71,6 +95,7 @@ typedef struct yoke_coupling_setup {
   double interval;           // exchange interval of the group [s]
   size_t n_probes;           // numbers behind the signals in `y` of observe: looked at, not served
   const double* parameters;  // values of the method's parameters, in the order of its table
+  const char* const* files;  // its files, in the order of its table; NULL: not given
   const yoke_coupling_bond* bond;        // NULL if the group is not a bond
   const yoke_coupling_cluster* cluster;  // NULL if the method serves units one by one
   const int64_t* n_sends;                // per signal: steps of its source per exchange
@@ -78,9 +103,10 @@ typedef struct yoke_coupling_setup {
 
 // An exchange point.
 typedef struct yoke_coupling_moment {
-  int64_t k;      // counts from 0 at the start time
-  double h_last;  // the interval that ends here [s]; 0 at k = 0
-  double h_next;  // the interval that begins here [s]
+  int64_t k;                           // counts from 0 at the start time
+  double h_last;                       // the interval that ends here [s]; 0 at k = 0
+  double h_next;                       // the interval that begins here [s]
+  const yoke_coupling_worker* worker;  // NULL unless the method wants one (YOKE_WANTS_WORKER)
 } yoke_coupling_moment;
 
 typedef enum yoke_coupling_reset {
@@ -99,12 +125,21 @@ enum {
   YOKE_COUPLING_CLUSTER = 1u << 5,   // serves all connections between its members as one group
 };
 
+// What a method wants beside samples.
+enum {
+  YOKE_WANTS_LINEAR = 1u << 0,  // linear models of the members of its cluster
+  YOKE_WANTS_WORKER = 1u << 1,  // a thread beside the steps
+  YOKE_WANTS_SENDS = 1u << 2,   // calls of `send`; a method without `wants` always gets them
+};
+
 typedef struct yoke_coupling_ops {
   const char* name;  // as in `method: hold`
   const char* text;
   uint32_t flags;  // YOKE_COUPLING_*
   const yoke_coupling_parameter* parameters;
   size_t n_parameters;
+  const yoke_coupling_file* files;
+  size_t n_files;
   const char* const* health_names;  // what health reports
   size_t n_health;
   // By how much an input runs ahead of a held one, for the factor mu: a share of the exchange interval (order 0 only),
@@ -113,9 +148,13 @@ typedef struct yoke_coupling_ops {
 
   // Bytes of `self` for this set-up; prepare lays everything into them (zeroed, aligned to 64).
   size_t (*size)(const yoke_coupling_setup* setup);
+  // May take memory that does not lie in `self`; then there is close, called once if prepare succeeded.
   yoke_status (*prepare)(void* self, const yoke_coupling_setup* setup, char* err, size_t err_size);
+  void (*close)(void* self);
+  // YOKE_WANTS_* with these parameters (optional).
+  uint32_t (*wants)(const double parameters[]);
 
-  // At every exchange point of the group, after the barrier, in fixed order.
+  // At every exchange point of the group, after the barrier, in fixed order. Memory may be taken at k = 0 only.
   // y: the signals now, then the probes; u_applied: what the units were given last (NULL at k = 0).
   void (*observe)(void* self, const yoke_coupling_moment* now, const double y[],
                   const double u_applied[]);
@@ -135,6 +174,10 @@ typedef struct yoke_coupling_ops {
   void (*reset)(void* self, yoke_coupling_reset reason, const bool is_affected[]);
   // What is dangerous about these settings, half a sentence for the user, or NULL (optional).
   const char* (*warn)(const double parameters[]);
+  // How it went so far, a sentence for the user; "" if there is nothing to say (optional).
+  void (*tell)(const void* self, char* to, size_t size);
+  // Writes what the method has learnt to a file that a run can start from (optional). YOKE_NO_SUPPORT: nothing to write.
+  yoke_status (*write)(const void* self, const char* path, char* err, size_t err_size);
 } yoke_coupling_ops;
 
 #ifdef __cplusplus

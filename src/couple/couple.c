@@ -11,7 +11,7 @@
 
 const yoke_coupling_ops* const yoke__coupling_methods[] = {
     &yoke__couple_hold,        &yoke__couple_energy, &yoke__couple_nepce,
-    &yoke__couple_interpolate, &yoke__couple_mpsm,
+    &yoke__couple_interpolate, &yoke__couple_mpsm,   &yoke__couple_mbcorr,
 };
 
 const size_t yoke__n_coupling_methods =

@@ -242,9 +242,16 @@ static void correct_discrete(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   } else {
     yoke__mat_vec(p, p, self->A, self->delta, sum);
   }
+  // between the ends nothing is known: the mean is that of them
+  for (size_t i = 0; i < p && self->options.wants_mean; i++) {
+    self->start_tilde[i] = self->y_last[i] + (self->options.resets_ede ? 0 : self->delta[i]);
+  }
   add_blocks(self, false, eps_0, sum);
   add_blocks(self, true, eps_1, sum);
   yoke__mat_vec(p, p, self->R, sum, self->delta);
+  for (size_t i = 0; i < p && self->options.wants_mean; i++) {
+    self->mean_tilde[i] = 0.5 * (self->start_tilde[i] + now->y[i] + self->delta[i]);
+  }
 }
 
 void yoke__mpsm_correct(yoke_mpsm* self, const yoke_mpsm_sample* now) {

@@ -42,6 +42,7 @@ typedef struct yoke_hot_group {
   size_t n_probes;
   const yoke_group* group;
   size_t sink;
+  const yoke_coupling_worker* worker;  // NULL: it wants none
   bool is_sampled;
 } yoke_hot_group;
 
@@ -93,6 +94,8 @@ typedef struct yoke_state {
   unsigned char *w, *w_set;   // typed inputs, now and as the units know them
   unsigned char* group_memory;
   double* group_numbers;
+  const yoke_coupling_worker** workers;  // per group; NULL: it wants none
+  size_t n_prepared;                     // groups whose method is ready
   unsigned char* images;
 
   int64_t* intake_wait;   // slots until due
@@ -188,6 +191,11 @@ yoke_status yoke__master_set_typed(const yoke_system* system, yoke_state* state,
                                    yoke_failure* failure);
 yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, const double y[], yoke_failure* failure);
+// The unit's linear model to where coupling methods look for it.
+void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit);
+// A thread for work beside the steps, asleep until there is some. NULL: none could be made.
+const yoke_coupling_worker* yoke__master_worker_create(void);
+void yoke__master_worker_destroy(const yoke_coupling_worker* worker);
 // Outputs into y; a number that is not finite is a failure.
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
                                      yoke_failure* failure);

@@ -318,7 +318,8 @@ static void sample_group(const yoke_system* system, const yoke_group* group, yok
   const bool is_adaptive = system->is_adaptive;
   const double h = is_adaptive ? state->slot_h : group->setup.interval;
   const yoke_coupling_moment now = {count, count == 0 ? 0 : h,
-                                    is_adaptive && count > 0 ? state->slot_h_next : h};
+                                    is_adaptive && count > 0 ? state->slot_h_next : h,
+                                    state->workers[group - system->groups]};
   const double* input = state->group_numbers + group->input;
   group->ops->observe(self, &now, sample, count == 0 ? NULL : input);
 }
@@ -340,12 +341,17 @@ static inline void sample_group_plain(const yoke_system* system, const yoke_hot_
   if (hot->group->n_validities > 0) {
     note_losses(system, hot->group, state);
   }
-  hot->ops->observe(hot->self, now, hot->sample, hot->input);
+  if (hot->worker == NULL) {
+    hot->ops->observe(hot->self, now, hot->sample, hot->input);
+  } else {
+    const yoke_coupling_moment with = {now->k, now->h_last, now->h_next, hot->worker};
+    hot->ops->observe(hot->self, &with, hot->sample, hot->input);
+  }
 }
 
 static inline void sample_groups_plain(const yoke_system* system, yoke_state* state,
                                        int64_t count) {
-  const yoke_coupling_moment now = {count, state->slot_h, state->slot_h_next};
+  const yoke_coupling_moment now = {count, state->slot_h, state->slot_h_next, NULL};
   const yoke_hot_group* end = state->hot_groups + system->n_groups;
   for (const yoke_hot_group* hot = state->hot_groups; hot < end; hot++) {
     if (hot->is_sampled) {

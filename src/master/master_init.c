@@ -110,6 +110,14 @@ static void exit_unit(void* context, int thread) {
   }
 }
 
+static void linearise_unit(void* context, int thread) {
+  (void)thread;
+  init_job* job = context;
+  if (job->system->units[job->unit].has_linear) {
+    yoke__master_linearise(job->system, job->state, job->unit);
+  }
+}
+
 // inputs from the outputs at the start; before the start every delayed signal had its initial value
 static void gather_start(const yoke_system* system, yoke_state* state, size_t unit) {
   const yoke_system_unit* su = &system->units[unit];
@@ -436,6 +444,9 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   YOKE_TRY(call_units(&job, system->init_order, exit_unit, true));
   job.is_running = true;
   YOKE_TRY(run_pass(&job));
+  if (system->n_linear > 0) {
+    YOKE_TRY(call_units(&job, system->init_order, linearise_unit, true));
+  }
   if (state->y_work != state->y) {
     memcpy(state->y_work, state->y, system->n_y * sizeof(double));
     memcpy(state->v_work, state->v, system->n_typed_out);

@@ -5,9 +5,38 @@
 #include "base/base_os.h"
 #include "master/master.h"
 
+static yoke_status create_workers(const yoke_system* system, yoke_state* state) {
+  for (size_t i = 0; i < system->n_groups; i++) {
+    const yoke_group* group = &system->groups[i];
+    const uint32_t wants = group->role == YOKE_GROUP_MEMBER || group->ops->wants == NULL
+                               ? 0
+                               : group->ops->wants(group->setup.parameters);
+    if ((wants & YOKE_WANTS_WORKER) != 0) {
+      state->workers[i] = yoke__master_worker_create();
+      if (state->workers[i] == NULL) {
+        return YOKE_NO_MEMORY;
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+// Threads end before the memory that they work on.
+static void close_groups(const yoke_system* system, yoke_state* state) {
+  for (size_t i = 0; state->workers != NULL && i < system->n_groups; i++) {
+    yoke__master_worker_destroy(state->workers[i]);
+  }
+  for (size_t i = 0; i < state->n_prepared; i++) {
+    const yoke_group* group = &system->groups[i];
+    if (group->role != YOKE_GROUP_MEMBER && group->ops->close != NULL) {
+      group->ops->close(state->group_memory + group->self);
+    }
+  }
+}
+
 static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   yoke_arena* arena = &state->arena;
-  state->y = yoke__arena_array(arena, system->n_y + 1, sizeof *state->y);
+  state->y = yoke__arena_array(arena, system->n_y + system->n_linear + 1, sizeof *state->y);
   state->y_work = system->has_slow_units
                       ? yoke__arena_array(arena, system->n_y + 1, sizeof *state->y)
                       : state->y;
@@ -21,6 +50,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->w_set = yoke__arena_take(arena, system->n_typed_in + 8);
   state->group_memory = yoke__arena_take(arena, system->n_group_bytes + 64);
   state->group_numbers = yoke__arena_array(arena, system->n_group_numbers + 1, sizeof(double));
+  state->workers = yoke__arena_array(arena, system->n_groups + 1, sizeof *state->workers);
   state->intake_wait = yoke__arena_array(arena, system->n_intakes + 1, sizeof(int64_t));
   state->intake_count = yoke__arena_array(arena, system->n_intakes + 1, sizeof(int64_t));
   state->intake_due = yoke__arena_array(arena, system->n_intakes + 1, sizeof(bool));
@@ -37,15 +67,16 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   if (state->y == NULL || state->y_work == NULL || state->u == NULL || state->du == NULL ||
       state->fifo == NULL || state->v == NULL || state->v_work == NULL || state->w == NULL ||
       state->w_set == NULL || state->group_memory == NULL || state->group_numbers == NULL ||
-      state->intake_wait == NULL || state->intake_count == NULL || state->intake_due == NULL ||
-      state->unit_wait == NULL || state->group_since == NULL || state->is_jumped == NULL ||
-      state->is_output_jumped == NULL || state->is_tap_jumped == NULL ||
+      state->workers == NULL || state->intake_wait == NULL || state->intake_count == NULL ||
+      state->intake_due == NULL || state->unit_wait == NULL || state->group_since == NULL ||
+      state->is_jumped == NULL || state->is_output_jumped == NULL || state->is_tap_jumped == NULL ||
       state->is_reset_due == NULL || state->is_lost == NULL || state->is_fifo_jump == NULL ||
       state->unit_t == NULL || state->failures == NULL) {
     return YOKE_NO_MEMORY;
   }
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;
   yoke__master_start_step(system, state);
+  YOKE_TRY(create_workers(system, state));
   YOKE_TRY(yoke__master_lay_hot(system, state));
   YOKE_TRY(yoke__master_lay_ledger(system, state));
   return yoke__system_is_iterative(system) ? yoke__master_prepare_iteration(system, state)
@@ -57,9 +88,10 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
   for (size_t i = 0; i < system->n_groups; i++) {
     const yoke_group* group = &system->groups[i];
     if (group->role == YOKE_GROUP_MEMBER) {
+      state->n_prepared++;
       continue;
     }
-    char err[256] = "";
+    char err[1024] = "";
     const yoke_status status =
         group->ops->prepare(state->group_memory + group->self, &group->setup, err, sizeof err);
     if (status < 0) {
@@ -68,6 +100,7 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
                   system->units[group->unit].name, err[0] == '\0' ? yoke_status_text(status) : err);
       return status;
     }
+    state->n_prepared++;
   }
   return YOKE_OK;
 }
@@ -93,6 +126,7 @@ yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yo
       yoke__error(messages, (yoke_place){system->scenario->path, 0, 0}, "%s",
                   yoke_status_text(status));
     }
+    close_groups(system, state);
     yoke__arena_free(&state->arena);
     free(state);
     return status;
@@ -115,6 +149,7 @@ void yoke__master_destroy(yoke_system* system, yoke_state** state) {
     return;
   }
   yoke__pool_run(system->pool, terminate_units, system);
+  close_groups(system, *state);
   yoke__arena_free(&(*state)->arena);
   free(*state);
   *state = NULL;

@@ -234,6 +234,20 @@ static void keep_call(const yoke_system* system, yoke_state* state, const yoke_s
   }
 }
 
+// The unit's linear model for who wants it; without one its first number says so.
+void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
+  const size_t n_x = su->n_states, n_u = su->unit.n_u, n_y = su->unit.n_y;
+  double* A = state->y + system->n_y + su->linear;
+  yoke_linear model = {
+      n_x, n_u, n_y, A, A + n_x * n_x, A + n_x * (n_x + n_u), A + n_x * (n_x + n_u) + n_y * n_x};
+  if (su->unit.ops->linearise(su->unit.self, &model) < 0 || model.n_states != n_x) {
+    for (size_t i = 0; i < (n_x + n_y) * (n_x + n_u); i++) {
+      A[i] = (double)NAN;
+    }
+  }
+}
+
 // All calls of one unit that start in this slot.
 static yoke_status advance(const yoke_system* system, yoke_state* state, size_t unit,
                            yoke_failure* failure) {
@@ -286,6 +300,9 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
   if (su->n_typed_outputs > 0) {
     YOKE_TRY(yoke__master_get_typed(system, state, unit, t + h, y, failure));
   }
+  if (su->has_linear) {
+    yoke__master_linearise(system, state, unit);
+  }
   state->unit_t[unit] =
       yoke__clock_time(&system->clock, tick + su->n_steps * su->period * state->stretch);
   return YOKE_OK;
@@ -297,8 +314,8 @@ static yoke_status advance(const yoke_system* system, yoke_state* state, size_t 
 static bool is_plain(const yoke_system_unit* su) {
   const yoke_unit* u = &su->unit;
   return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->derivative_order == 0 &&
-         su->n_sends == 0 && su->n_typed_inputs == 0 && su->n_typed_outputs == 0 &&
-         (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
+         su->n_sends == 0 && !su->has_linear && su->n_typed_inputs == 0 &&
+         su->n_typed_outputs == 0 && (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
          (u->ops->get_outputs != NULL || u->n_outputs <= 1);
 }
 
@@ -316,6 +333,7 @@ static void lay_hot_group(const yoke_group* group, const yoke_state* state, yoke
       .n_probes = group->setup.n_probes,
       .group = group,
       .sink = group->sink,
+      .worker = state->workers[group->sampler],
       .is_sampled = group->role != YOKE_GROUP_MEMBER,
   };
 }

@@ -50,14 +50,18 @@ typedef struct yoke_system_unit {
   yoke_system_typed* typed_inputs;
   size_t n_typed_outputs, n_typed_inputs;
   size_t image, image_size;  // where its saved state lies
+  bool has_linear;           // a coupling method wants its linear model at every exchange:
+  size_t linear, n_states;   // A, B, C, D from here on behind the outputs of all units in Y
 } yoke_system_unit;
 
 // A coupling method with its settings, and whom it serves.
 typedef struct yoke_system_method {
   const yoke_coupling_ops* ops;
   const double* parameters;  // ops->n_parameters
+  const char* const* files;  // ops->n_files
   size_t bond;               // YOKE_NOT_FOUND: it serves connections, not a bond
   const char* owner;         // "bond 'spring'", for messages
+  const char* name;          // of the bond or coupling
   yoke_place place;
 } yoke_system_method;
 
@@ -230,6 +234,7 @@ typedef struct yoke_system {
   yoke_tap* taps;  // sorted by receiving unit
   size_t n_taps;
   size_t n_u, n_y;                 // numbers in U and Y
+  size_t n_linear;                 // numbers of linear models behind those of Y
   size_t n_typed_out, n_typed_in;  // bytes of V and W
   size_t n_fifo;                   // numbers in delay lines
 

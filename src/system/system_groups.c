@@ -138,6 +138,7 @@ yoke_status yoke__system_fill_signals(yoke_system* system, yoke_group* group) {
   group->setup.orders = orders;
   group->setup.n_sends = n_sends;
   group->setup.parameters = method->parameters;
+  group->setup.files = method->files;
   group->setup.interval = yoke__clock_seconds(&system->clock, group->every * system->slot);
   return YOKE_OK;
 }
@@ -184,6 +185,12 @@ static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t ev
   return yoke__system_add_group(system, group);
 }
 
+static bool wants_sends(const yoke_group* group) {
+  return group->ops->send != NULL &&
+         (group->ops->wants == NULL ||
+          (group->ops->wants(group->setup.parameters) & YOKE_WANTS_SENDS) != 0);
+}
+
 // units whose values a method wants after every step
 static yoke_status list_sends(yoke_system* system) {
   yoke_send* sends = yoke__arena_array(&system->arena, system->n_signals + 1, sizeof *sends);
@@ -196,7 +203,7 @@ static yoke_status list_sends(yoke_system* system) {
     unit->first_send = n;
     for (size_t g = 0; g < system->n_groups && !unit->is_law; g++) {
       const yoke_group* group = &system->groups[g];
-      const bool is_told = group->ops->send != NULL && group->role != YOKE_GROUP_MEMBER;
+      const bool is_told = wants_sends(group) && group->role != YOKE_GROUP_MEMBER;
       for (size_t i = 0; is_told && i < group->setup.n_signals; i++) {
         if (group->sources[i] == u) {
           sends[n++] = (yoke_send){g, i, &group->taps[i]};

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base_number.h"
+#include "base/base_os.h"
 #include "couple/couple.h"
 #include "couple/couple_hold.h"
 #include "system/system.h"
@@ -29,11 +30,12 @@ static void report_unknown(yoke_system* system, const yoke_coupling_ops* ops,
                            const yoke_node* node) {
   const char* names[64] = {"order"};
   size_t n = 1;
-  char all[512] = "order";
-  for (size_t i = 0; i < ops->n_parameters && n < 64; i++) {
-    names[n++] = ops->parameters[i].name;
+  char all[640] = "order";
+  for (size_t i = 0; i < ops->n_parameters + ops->n_files && n < 64; i++) {
+    names[n] =
+        i < ops->n_parameters ? ops->parameters[i].name : ops->files[i - ops->n_parameters].name;
     const size_t used = strlen(all);
-    snprintf(all + used, sizeof all - used, ", %s", ops->parameters[i].name);
+    snprintf(all + used, sizeof all - used, ", %s", names[n++]);
   }
   const char* nearest = yoke__nearest_name(node->key, names, n);
   yoke__error(system->messages, node->key_place, "method '%s' has no parameter '%s'; %s%s%s",
@@ -91,26 +93,72 @@ static void read_parameter(yoke_system* system, const yoke_coupling_parameter* p
   *to = x;
 }
 
-static const double* read_parameters(yoke_system* system, const yoke_coupling_ops* ops,
-                                     const yoke_node* map) {
+// The path of a file; relative ones start at the system file.
+static yoke_status read_file(yoke_system* system, const yoke_node* node, const char** to) {
+  if (node->kind != YOKE_NODE_SCALAR || node->text == NULL || node->text[0] == '\0') {
+    yoke__error(system->messages, node->place, "'%s': expected the name of a file", node->key);
+    return YOKE_OK;
+  }
+  const char* directory = system->scenario->directory;
+  const char* from = node->text[0] == '/' || directory == NULL ? "" : directory;
+  const size_t n =
+      from[0] == '\0' ? strlen(node->text) + 1 : yoke__os_path_join(from, node->text, NULL, 0) + 1;
+  char* path = yoke__arena_take(&system->arena, n);
+  if (path == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  if (from[0] == '\0') {
+    memcpy(path, node->text, n);
+  } else {
+    yoke__os_path_join(from, node->text, path, n);
+  }
+  *to = path;
+  return YOKE_OK;
+}
+
+static size_t find_parameter(const yoke_coupling_ops* ops, const char* name) {
+  size_t i = 0;
+  while (i < ops->n_parameters && strcmp(ops->parameters[i].name, name) != 0) {
+    i++;
+  }
+  return i;
+}
+
+static size_t find_file(const yoke_coupling_ops* ops, const char* name) {
+  size_t i = 0;
+  while (i < ops->n_files && strcmp(ops->files[i].name, name) != 0) {
+    i++;
+  }
+  return i;
+}
+
+// The settings of a method from its map.
+static yoke_status read_settings(yoke_system* system, yoke_system_method* method,
+                                 const yoke_node* map) {
+  const yoke_coupling_ops* ops = method->ops;
   double* values = yoke__arena_array(&system->arena, ops->n_parameters + 1, sizeof *values);
-  for (size_t i = 0; values != NULL && i < ops->n_parameters; i++) {
+  const char** files = yoke__arena_array(&system->arena, ops->n_files + 1, sizeof *files);
+  if (values == NULL || files == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < ops->n_parameters; i++) {
     values[i] = ops->parameters[i].start;
   }
-  for (const yoke_node* node = map->first; values != NULL && node != NULL; node = node->next) {
-    size_t i = 0;
-    while (i < ops->n_parameters && strcmp(ops->parameters[i].name, node->key) != 0) {
-      i++;
-    }
+  for (const yoke_node* node = map->first; node != NULL; node = node->next) {
+    const size_t i = find_parameter(ops, node->key), f = find_file(ops, node->key);
     if (i < ops->n_parameters) {
       read_parameter(system, &ops->parameters[i], node, &values[i]);
+    } else if (f < ops->n_files) {
+      YOKE_TRY(read_file(system, node, &files[f]));
     } else if (strcmp(node->key, "order") == 0) {
       check_order(system, node);
     } else if (!is_general_key(node->key)) {
       report_unknown(system, ops, node);
     }
   }
-  return values;
+  method->parameters = values;
+  method->files = files;
+  return YOKE_OK;
 }
 
 // the method of a map, or NULL after a message
@@ -259,15 +307,16 @@ static yoke_status serve_bonds_of_file(yoke_system* system) {
     snprintf(owner, sizeof owner, "bond '%s'", bond->name);
     yoke_system_method method = {.ops = find_method(system, name->text, name->place),
                                  .owner = yoke__arena_text(&system->arena, owner, strlen(owner)),
+                                 .name = bond->name,
                                  .place = name->place,
                                  .bond = YOKE_NOT_FOUND};
     if (method.ops == NULL) {
       continue;
     }
-    method.parameters = read_parameters(system, method.ops, map);
-    if (method.parameters == NULL || method.owner == NULL) {
+    if (method.owner == NULL) {
       return YOKE_NO_MEMORY;
     }
+    YOKE_TRY(read_settings(system, &method, map));
     check_scheme(system, &method);
     warn_of_settings(system, &method);
     if (bond->ledger.kind == YOKE_BOND_HEAT && (method.ops->flags & YOKE_COUPLING_BOND) != 0) {
@@ -343,13 +392,13 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
   snprintf(owner, sizeof owner, "coupling '%s'", coupling->name);
   yoke_system_method method = {.ops = find_method(system, coupling->method, coupling->method_place),
                                .owner = yoke__arena_text(&system->arena, owner, strlen(owner)),
+                               .name = coupling->name,
                                .place = coupling->method_place,
                                .bond = YOKE_NOT_FOUND};
   yoke_status status = method.owner == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   if (method.ops != NULL && status >= 0) {
     const int order = yoke__system_method_order(coupling->node);
-    method.parameters = read_parameters(system, method.ops, coupling->node);
-    status = method.parameters == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+    status = read_settings(system, &method, coupling->node);
     check_scheme(system, &method);
     if (status >= 0) {
       warn_of_settings(system, &method);
@@ -394,7 +443,7 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
     return YOKE_NO_MEMORY;
   }
   add_method(system,
-             &(yoke_system_method){.ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = ""});
+             &(yoke_system_method){.ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = "", .name = ""});
   YOKE_TRY(serve_bonds_of_file(system));
   for (size_t i = 0; i < s->n_couplings; i++) {
     if (s->couplings[i].method != NULL) {

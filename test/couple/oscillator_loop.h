@@ -62,7 +62,7 @@ static inline double loop_energy(loop_method force, loop_method motion, double H
   double x1 = 0, v1 = 100, x2 = 0, v2 = -100, f = 0;
   const int64_t n_steps = llround(10 / H);
   for (int64_t k = 0; k < n_steps; k++) {
-    const yoke_coupling_moment now = {k, k == 0 ? 0 : H, H};
+    const yoke_coupling_moment now = {.k = k, .h_last = k == 0 ? 0 : H, .h_next = H};
     to_right.ops->observe(to_right.memory, &now, &f, NULL);
     to_left.ops->observe(to_left.memory, &now, (const double[]){x2, v2}, NULL);
     for (int j = 0; j < calls_left; j++) {

@@ -66,7 +66,7 @@ static void prepare(fixture* f) {
 
 static void observe(fixture* f, int64_t k, double action, double rate) {
   const double y[3] = {action / f->scale[0], action, rate};
-  const yoke_coupling_moment now = {k, k == 0 ? 0 : f->H, f->H};
+  const yoke_coupling_moment now = {.k = k, .h_last = k == 0 ? 0 : f->H, .h_next = f->H};
   f->ops->observe(f->memory, &now, y, NULL);
 }
 

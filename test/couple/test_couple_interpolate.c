@@ -43,7 +43,7 @@ static void open_method(fixture* f, const yoke_coupling_ops* ops, int order, dou
 }
 
 static void observe(fixture* f, double y) {
-  const yoke_coupling_moment now = {f->k, f->k == 0 ? 0 : H, H};
+  const yoke_coupling_moment now = {.k = f->k, .h_last = f->k == 0 ? 0 : H, .h_next = H};
   f->ops->observe(f->memory, &now, &y, NULL);
   f->k++;
 }

@@ -41,7 +41,8 @@ static void open_nepce(fixture* f, double H, int n_calls, int64_t n_sends, doubl
 // the same value on all signals
 static void observe(fixture* f, double y) {
   const double all[N] = {y, y, y, y};
-  const yoke_coupling_moment now = {f->k, f->k == 0 ? 0 : f->setup.interval, f->setup.interval};
+  const yoke_coupling_moment now = {
+      .k = f->k, .h_last = f->k == 0 ? 0 : f->setup.interval, .h_next = f->setup.interval};
   yoke__couple_nepce.observe(f->memory, &now, all, NULL);
   f->k++;
 }

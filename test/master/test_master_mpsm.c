@@ -1,5 +1,9 @@
 // Method `mpsm` in the loop: a cluster of two units that is served as a whole. The kernel is tested in test/couple; here
 // it must get the right samples and give the right inputs.
+#define _DEFAULT_SOURCE  // mkstemp, usleep
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "support/check.h"
 #include "support/counting_heap.h"
 #include "support/sim.h"
@@ -71,14 +75,191 @@ static void takes_no_heap(void** state) {
   if (!IS_HEAP_COUNTED) {
     skip();
   }
-  sim s = open_cluster(
-      1, 10, "couplings: {loop: {method: mpsm, members: [left, right], learning: 20, ede: on}}\n");
-  sim_steps(&s, 10);
-  const long before = atomic_load(&n_heap_calls);
-  sim_steps(&s, 2000);
-  assert_int_equal(atomic_load(&n_heap_calls) - before, 0);
+  static const char* const couplings[] = {
+      "couplings: {loop: {method: mpsm, members: [left, right], learning: 20, ede: on}}\n",
+      "couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided}}\n",
+      "couplings: {loop: {method: mbcorr, members: [left, right], jacobians: provided}}\n",
+      "couplings: {loop: {method: mbcorr, members: [left, right], learning: 20}}\n",
+  };
+  for (size_t i = 0; i < sizeof couplings / sizeof couplings[0]; i++) {
+    sim s = open_cluster(1, 10, couplings[i]);
+    sim_steps(&s, 10);
+    const long before = atomic_load(&n_heap_calls);
+    sim_steps(&s, 2000);
+    assert_int_equal(atomic_load(&n_heap_calls) - before, 0);
+    sim_close(&s);
+  }
   check_heap_is_counted();
+}
+
+typedef struct row {
+  int k;
+  double x, v, f;
+} row;
+
+// Rows of the published table (11.3) to 1e-8.
+static void check_rows(const char* coupling, const row rows[], size_t n) {
+  sim s = open_cluster(1, 0.1, coupling);
+  int k = 0;
+  for (size_t i = 0; i < n; i++) {
+    sim_steps(&s, rows[i].k - k);
+    k = rows[i].k;
+    check_relative(sim_read(&s, "left.x"), rows[i].x, 1e-8);
+    check_relative(sim_read(&s, "left.v"), rows[i].v, 1e-8);
+    check_relative(sim_read(&s, "right.f"), rows[i].f, 1e-8);
+  }
   sim_close(&s);
+}
+
+// MP-03 in the loop: the units tell their linear models, the first step already uses them
+static void test_MP_03_provided(void** state) {
+  (void)state;
+  static const row full[] = {
+      {1, 9.4870148285e-2, -10.277536044, 741.19511588},
+      {2, 8.0382970832e-2, -18.538147112, 9611.3609499},
+      {10, -6.2239087685e-2, 2.8150283759, 3313.1982165},
+      {100, 2.7169012941e-4, -0.25589004027, 234.85428999},
+  };
+  static const row modified[] = {
+      {1, 9.5128629426e-2, -9.7596752191, 731.66519954},
+      {2, 8.1342049862e-2, -17.662909375, 9151.2186618},
+      {10, -6.2168978200e-2, 0.99161715525, 4785.6265621},
+      {100, 7.7234516376e-4, -0.12472042937, 54.302110292},
+  };
+  check_rows("couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided}}\n",
+             full, 4);
+  check_rows("couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided, "
+             "th_modified: 0}}\n",
+             modified, 4);
+}
+
+// the same with what the units gave between exchanges: units of 0.01 ms, exchange every 1 ms
+static void test_MP_03_inner(void** state) {
+  (void)state;
+  static const row rows[] = {
+      {2, 8.0384370034e-2, -18.535343844, 9617.6297929},
+      {10, -6.1683040652e-2, 3.1488771815, 2951.1832563},
+      {100, 2.1030526047e-4, -0.24594041252, 236.41005756},
+  };
+  sim s = sim_open(
+      "yoke: 1\ntime: {stop: 0.1, step: 1e-3}\n"
+      "units:\n"
+      "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0], [0.1]],\n"
+      "         inputs: [f], outputs: [x, v], x0: [0.1, 0], solver: euler}, step: 1e-5}\n"
+      "  right: {model: state_space, with: {A: [[0, 1], [-1.01e6, -100.2]],\n"
+      "          B: [[0, 0], [1e4, 100]], C: [[1e5, 1e3]], D: [[-1e5, -1e3]],\n"
+      "          inputs: [x, v], outputs: [f], x0: [0, 0], solver: euler}, step: "
+      "1e-5}\n" CONNECTIONS
+      "couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided, ede: on,\n"
+      "  inner: on, between: held}}\n");
+  int k = 0;
+  for (size_t i = 0; i < 3; i++) {
+    sim_steps(&s, rows[i].k - k);
+    k = rows[i].k;
+    check_relative(sim_read(&s, "left.x"), rows[i].x, 1e-8);
+    check_relative(sim_read(&s, "left.v"), rows[i].v, 1e-8);
+    check_relative(sim_read(&s, "right.f"), rows[i].f, 1e-8);
+  }
+  sim_close(&s);
+}
+
+// A law on the way is a wire: f through a gain of -1 and a sum that turns it back, beside a source that adds a constant.
+static void looks_through_laws(void** state) {
+  (void)state;
+  const char* method =
+      "couplings: {loop: {method: mpsm, members: [left, right, turn, add], learning: 20}}\n";
+  sim plain = open_cluster(
+      1, 0.2, "couplings: {loop: {method: mpsm, members: [left, right], learning: 20}}\n");
+  sim wired =
+      sim_open("yoke: 1\ntime: {stop: 0.2, step: 1e-3}\n" UNITS "  rest: {model: constant}\n"
+               "laws: {turn: {law: gain, with: {k: -1}}, add: {law: sum, with: {signs: [-1, 1]}}}\n"
+               "connections: [left.x -> right.x, left.v -> right.v, right.f -> turn.u,\n"
+               "  turn.y -> add.u1, rest.y -> add.u2, add.y -> left.f]\n"
+               "%s",
+               100, 100, method);
+  double worst = 0;
+  for (int k = 0; k < 200; k++) {
+    sim_steps(&plain, 1);
+    sim_steps(&wired, 1);
+    worst = fmax(worst, fabs(sim_read(&plain, "left.x") - sim_read(&wired, "left.x")));
+  }
+  print_message("through two laws: %.2g m apart\n", worst);
+  assert_true(worst < 1e-12);  // of 0.1 m: round-off, which the loop does not amplify
+  sim_close(&plain);
+  sim_close(&wired);
+}
+
+// Models in a thread of their own give the same bits as without: when they are taken over is a matter of counting.
+static void subspace_models_do_not_depend_on_time(void** state) {
+  (void)state;
+  const char* method =
+      "couplings: {loop: {method: mpsm, members: [left, right], jacobians: moesp, learning: 60,\n"
+      "  window: 60, renew: 5}}\n";
+  sim one = open_cluster(1, 0.4, method), other = open_cluster(1, 0.4, method);
+  for (int k = 0; k < 400; k++) {
+    sim_steps(&one, 1);
+    sim_steps(&other, 1);
+    if (k % 7 == 0) {
+      usleep(300);
+    }
+    assert_true(one.state->y[0] == other.state->y[0]);
+  }
+  assert_true(fabs(one.state->y[0]) < 1e-6);
+  sim_close(&one);
+  sim_close(&other);
+}
+
+// Provided models whose surrogate grows are refused, and the cluster is learnt instead: an unstable plant with a
+// controller that sees one of its two states.
+static void refuses_a_surrogate_that_grows(void** state) {
+  (void)state;
+  sim s = sim_open(
+      "yoke: 1\ntime: {stop: 4, step: 0.01}\n"
+      "units:\n"
+      "  plant: {model: state_space, with: {A: [[0.5, 4], [-4, -3]], B: [[0], [1]], C: [[1, 0]],\n"
+      "          inputs: [u], outputs: [y], x0: [1, 0]}}\n"
+      "  control: {model: state_space, with: {A: [[-1]], B: [[0.1]], C: [[-0.1]], inputs: [e],\n"
+      "            outputs: [u]}}\n"
+      "connections: [plant.y -> control.e, control.u -> plant.u]\n"
+      "couplings: {loop: {method: mpsm, members: [plant, control], jacobians: provided, "
+      "learning: 20}}\n");
+  sim_steps(&s, 400);
+  const yoke_group* group = &s.system->groups[0];
+  double health[64];
+  char text[512];
+  group->ops->health(s.state->group_memory + group->self, health);
+  group->ops->tell(s.state->group_memory + group->self, text, sizeof text);
+  print_message("%s\n", text);
+  assert_true(health[19] == 1 && health[20] > 0);
+  check_contains(text, "would grow");
+  assert_true(fabs(sim_read(&s, "plant.y")) < 0.1);
+  sim_close(&s);
+}
+
+// What one run has learnt another one starts from, at twice the step.
+static void starts_from_saved_models(void** state) {
+  (void)state;
+  char path[] = "/tmp/yoke-models-XXXXXX", err[512] = "", text[1024];
+  const int file = mkstemp(path);
+  assert_true(file >= 0);
+  close(file);
+  sim first = open_cluster(
+      1, 0.3, "couplings: {loop: {method: mpsm, members: [left, right], learning: 20}}\n");
+  sim_steps(&first, 100);
+  const yoke_group* group = &first.system->groups[0];
+  check_ok(group->ops->write(first.state->group_memory + group->self, path, err, sizeof err));
+  sim_close(&first);
+  snprintf(text, sizeof text,
+           "couplings: {loop: {method: mpsm, members: [left, right], models: %s, learning: 0,\n"
+           "  switching: 0, start_variance: 1e-6}}\n",
+           path);
+  sim second = open_cluster(4, 0.4, text);
+  const double peak = largest(&second, 100);
+  print_message("4 ms with the models of a run at 1 ms: up to %.3g m, %.3g m at the end\n", peak,
+                fabs(sim_read(&second, "left.x")));
+  assert_true(peak < 0.11 && fabs(sim_read(&second, "left.x")) < 0.01);
+  sim_close(&second);
+  remove(path);
 }
 
 static void refuses_what_it_cannot_serve(void** state) {
@@ -91,6 +272,18 @@ static void refuses_what_it_cannot_serve(void** state) {
       {"couplings: {loop: {method: mpsm, members: [left, right], th_modified: 5}}\n",
        "must not be above th_signal"},
       {"couplings: {loop: {method: mpsm, members: [left, right], lambda: 5}}\n", "no parameter"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], models: /nowhere.json}}\n",
+       "/nowhere.json"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], models: [1]}}\n",
+       "expected the name of a file"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], time: continuous}}\n",
+       "needs jacobians: provided"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided, "
+       "shape: ramp}}\n",
+       "called several times"},
+      {"couplings: {loop: {method: mbcorr, members: [left, right], ede: off}}\n", "ede must be"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], jacobians: moesp, window: 10}}\n",
+       "window"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[2048], messages[4096] = "";
@@ -106,6 +299,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(learning_is_holding),
       cmocka_unit_test(stabilises_what_holding_does_not),
+      cmocka_unit_test(test_MP_03_provided),
+      cmocka_unit_test(test_MP_03_inner),
+      cmocka_unit_test(looks_through_laws),
+      cmocka_unit_test(subspace_models_do_not_depend_on_time),
+      cmocka_unit_test(refuses_a_surrogate_that_grows),
+      cmocka_unit_test(starts_from_saved_models),
       cmocka_unit_test(takes_no_heap),
       cmocka_unit_test(refuses_what_it_cannot_serve),
   };

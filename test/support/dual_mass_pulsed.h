@@ -45,12 +45,12 @@ static inline void advance(oscillator* o, bool is_whole, double f, double x, dou
 
 // signals: f to the first unit, x and v to the second; outputs x, v, f
 static const yoke_coupling_unit units[] = {
-    {"first", 0, 2, 0, 1, 0, 0},
-    {"second", 2, 1, 1, 2, 0, 0},
+    {.name = "first", .n_outputs = 2, .n_signals = 1},
+    {.name = "second", .first_output = 2, .n_outputs = 1, .first_signal = 1, .n_signals = 2},
 };
-static const size_t from[] = {2, 0, 1};
-static const double gain[] = {1, 1, 1}, offset[] = {0, 0, 0};
-static const yoke_coupling_cluster cluster = {2, units, 3, 0, from, gain, offset};
+static const double L[] = {0, 0, 1, 1, 0, 0, 0, 1, 0}, offset[] = {0, 0, 0};
+static const yoke_coupling_cluster cluster = {
+    .n_units = 2, .units = units, .n_outputs = 3, .L = L, .offset = offset};
 static const yoke_coupling_sink sinks[] = {{0, 1, STEP}, {1, 2, STEP}};
 static const int orders[] = {0, 0, 0};
 static const int64_t n_sends[] = {1, 1, 1};
@@ -65,13 +65,13 @@ typedef struct setting {
 typedef struct pulsed_run {
   double y[N_STEPS + 1][3], u[N_STEPS + 1][3];
   oscillator o[N_STEPS + 1];
-  double health[32];
+  double health[64];
 } pulsed_run;
 
 // k_bad: at this exchange an output is no number; -1: never.
 static inline void run_pulsed(const setting settings[], size_t n, int k_bad, pulsed_run* to) {
   const yoke_coupling_ops* ops = &yoke__couple_mpsm;
-  double parameters[32];
+  double parameters[64];
   char err[256] = "";
   for (size_t i = 0; i < ops->n_parameters; i++) {
     parameters[i] = ops->parameters[i].start;
@@ -98,7 +98,7 @@ static inline void run_pulsed(const setting settings[], size_t n, int k_bad, pul
   double u[3] = {f, o.x1, o.v1};
   for (int k = 0; k <= N_STEPS; k++) {
     const double sample[] = {f, o.x1, o.v1, k == k_bad ? (double)NAN : o.x1, o.v1, f};
-    const yoke_coupling_moment now = {k, k == 0 ? 0 : STEP, STEP};
+    const yoke_coupling_moment now = {.k = k, .h_last = k == 0 ? 0 : STEP, .h_next = STEP};
     to->o[k] = o;
     memcpy(to->y[k], (double[]){o.x1, o.v1, f}, sizeof to->y[k]);
     memcpy(to->u[k], u, sizeof u);
@@ -112,6 +112,7 @@ static inline void run_pulsed(const setting settings[], size_t n, int k_bad, pul
     f = coupling_force(&o, u[1], u[2]);
   }
   ops->health(self, to->health);
+  ops->close(self);
   free(self);
 }
 

@@ -389,7 +389,7 @@ static yoke_status linearise(void* self, yoke_linear* model) {
   const size_t n_x = s->n_x, n_u = f->layout.n_u, n_y = f->layout.n_y;
   // one reference is one number here
   if (s->derivative_refs == NULL || f->layout.inputs.n_refs != n_u ||
-      f->layout.outputs.n_refs != n_y || f->phase != FMU_RUNNING) {
+      f->layout.outputs.n_refs != n_y) {
     return YOKE_NO_SUPPORT;
   }
   model->n_states = n_x;
@@ -397,6 +397,9 @@ static yoke_status linearise(void* self, yoke_linear* model) {
   model->n_outputs = n_y;
   if (model->A == NULL && model->B == NULL && model->C == NULL && model->D == NULL) {
     return YOKE_OK;
+  }
+  if (f->phase != FMU_RUNNING) {
+    return YOKE_NO_SUPPORT;
   }
   double *dx = s->column, *dy = s->column + n_x;
   for (size_t j = 0; j < n_x && (model->A != NULL || model->C != NULL); j++) {

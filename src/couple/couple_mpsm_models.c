@@ -1,0 +1,495 @@
+// Models of the units of a cluster: identified by least squares or by subspaces, or provided by the units.
+//
+// Provided ones come as x' = A x + B u, y = C x + D u and become Jy = C A C+ and so on; with more states than outputs
+// that is a surrogate, and it is refused if it grows when it is coupled. Source: mpsm specification 5, 6.2, 7.
+#include "couple/couple_mpsm_models.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_arena.h"
+#include "base/base_check.h"
+#include "couple/couple_pieces.h"
+#include "identify/identify_file.h"
+
+// ---------------------------------------------------------------------------------------------------------
+// memory
+
+static size_t inputs_of(const yoke_coupling_unit* unit) {
+  return unit->n_signals + unit->n_exogenous;
+}
+
+static yoke_rls_setup rls_of(const yoke_mpsm_models_setup* setup, const yoke_coupling_unit* unit) {
+  yoke_rls_setup rls = setup->rls;
+  rls.n = unit->n_outputs;
+  rls.m = inputs_of(unit);
+  return rls;
+}
+
+static yoke_moesp_setup moesp_of(const yoke_moesp_setup* all, const yoke_coupling_unit* unit) {
+  yoke_moesp_setup moesp = *all;
+  moesp.n = unit->n_outputs;
+  moesp.m = inputs_of(unit);
+  moesp.order = all->order == 0 ? unit->n_outputs : all->order;
+  return moesp;
+}
+
+static yoke_identify_states states_of(const yoke_mpsm_member* member, const double linear[]) {
+  const size_t n_x = member->about->n_states, n = member->n, m = member->m;
+  return (yoke_identify_states){.n_states = n_x,
+                                .n = n,
+                                .m = m,
+                                .A = linear,
+                                .B = linear + n_x * n_x,
+                                .C = linear + n_x * (n_x + m),
+                                .D = linear + n_x * (n_x + m) + n * n_x};
+}
+
+static yoke_jacobian_discrete take_discrete(yoke_pieces* from, size_t n, size_t m) {
+  return (yoke_jacobian_discrete){.n = n,
+                                  .m = m,
+                                  .Sy = yoke__take(from, n * n, sizeof(double)),
+                                  .S0 = yoke__take(from, n * m, sizeof(double)),
+                                  .S1 = yoke__take(from, n * m, sizeof(double))};
+}
+
+static void lay_provided(yoke_pieces* from, yoke_mpsm_member* to) {
+  const size_t n = to->n, m = to->m, n_x = to->about->n_states;
+  to->n_linear = (n_x + n) * (n_x + m);
+  to->provided = (yoke_jacobian_continuous){.n = n,
+                                            .m = m,
+                                            .Jy = yoke__take(from, n * n, sizeof(double)),
+                                            .Ju = yoke__take(from, n * m, sizeof(double)),
+                                            .Jd = yoke__take(from, n * m, sizeof(double))};
+  to->linear_used = yoke__take(from, to->n_linear, sizeof(double));
+  const yoke_identify_states states = {.n_states = n_x, .n = n, .m = m};
+  to->states_work = yoke__take(from, yoke__jacobian_states_work_size(&states), sizeof(double));
+}
+
+static void lay_subspace(yoke_pieces* from, const yoke_moesp_setup* setup, yoke_mpsm_member* to) {
+  const size_t width = to->n + to->m;
+  double* samples = yoke__take(from, setup->window * width, sizeof(double));
+  to->samples = yoke__take(from, setup->window * width, sizeof(double));
+  to->found = take_discrete(from, to->n, to->m);
+  to->found_work =
+      yoke__take(from, yoke__moesp_jacobian_work_size(to->n, to->m, setup->order), sizeof(double));
+  if (from->base != NULL) {
+    yoke__moesp_window_prepare(&to->window, to->n, to->m, setup->window, samples);
+  }
+}
+
+// With a base of NULL it only counts.
+static void lay_member(yoke_pieces* from, const yoke_mpsm_models_setup* setup, size_t k,
+                       yoke_mpsm_member* to, void** rls_block) {
+  const yoke_coupling_unit* about = &setup->cluster->units[k];
+  const yoke_rls_setup rls = rls_of(setup, about);
+  const size_t n = rls.n, m = rls.m;
+  *to = (yoke_mpsm_member){.about = about, .n = n, .m = m, .range = {.n = n}};
+  *rls_block = yoke__take(from, yoke__rls_size(&rls), 1);
+  to->jacobian = take_discrete(from, n, m);
+  to->range.low = yoke__take(from, n, sizeof(double));
+  to->range.high = yoke__take(from, n, sizeof(double));
+  to->kept = yoke__take(from, n * (rls.n_y_lags + rls.n_u_lags * m), sizeof(double));
+  if (setup->source == YOKE_MPSM_PROVIDED && about->has_linear) {
+    lay_provided(from, to);
+  }
+  if (setup->source == YOKE_MPSM_BY_MOESP) {
+    const yoke_moesp_setup moesp = moesp_of(&setup->moesp, about);
+    lay_subspace(from, &moesp, to);
+  }
+}
+
+static void lay_rest(yoke_pieces* from, const yoke_coupling_cluster* c, yoke_mpsm_models* to) {
+  to->y_bar = yoke__take(from, c->n_outputs, sizeof(double));
+  to->errors = yoke__take(from, c->n_units, sizeof(double));
+}
+
+size_t yoke__mpsm_models_size(const yoke_mpsm_models_setup* setup) {
+  yoke_pieces count = {NULL, 0};
+  yoke_mpsm_models models;
+  (void)yoke__take(&count, 1, sizeof models);
+  (void)yoke__take(&count, setup->cluster->n_units, sizeof(yoke_mpsm_member));
+  for (size_t k = 0; k < setup->cluster->n_units; k++) {
+    yoke_mpsm_member one;
+    void* block = NULL;
+    lay_member(&count, setup, k, &one, &block);
+  }
+  lay_rest(&count, setup->cluster, &models);
+  return count.used;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// saved models
+
+static yoke_status load_unit(yoke_mpsm_member* member, const yoke_mpsm_models_setup* setup,
+                             const yoke_identified* models, char* err, size_t err_size) {
+  const yoke_rls_setup* rls = &member->rls.setup;
+  const yoke_identified_want want = {.name = member->about->name,
+                                     .step = setup->step,
+                                     .n = member->n,
+                                     .m = member->m,
+                                     .outputs = member->about->output_names,
+                                     .inputs = member->about->input_names,
+                                     .n_y_lags = rls->n_y_lags,
+                                     .n_u_lags = rls->n_u_lags};
+  YOKE_TRY(yoke__identified_fit(models, setup->path, &want, member->kept, err, err_size));
+  return yoke__rls_load(&member->rls, member->kept, rls->start_variance);
+}
+
+static yoke_status load(yoke_mpsm_models* models, const yoke_mpsm_models_setup* setup, char* err,
+                        size_t err_size) {
+  if (setup->path == NULL) {
+    return YOKE_OK;
+  }
+  yoke_arena arena = {0};
+  yoke_identified saved = {0};
+  yoke_status status = yoke__identified_read(setup->path, &arena, &saved, err, err_size);
+  for (size_t k = 0; k < models->n_units && status >= 0; k++) {
+    status = load_unit(&models->members[k], setup, &saved, err, err_size);
+  }
+  yoke__arena_free(&arena);
+  models->is_loaded = status >= 0;
+  return status;
+}
+
+static const char** names_or_numbers(yoke_arena* arena, const char* const names[], size_t n,
+                                     char letter) {
+  const char** to = yoke__arena_array(arena, n + 1, sizeof *to);
+  for (size_t i = 0; to != NULL && i < n; i++) {
+    char text[32];
+    snprintf(text, sizeof text, "%c%zu", letter, i + 1);
+    to[i] = names != NULL ? names[i] : yoke__arena_text(arena, text, strlen(text));
+  }
+  return to;
+}
+
+static yoke_status describe_unit(const yoke_mpsm_models* models, size_t k, yoke_arena* arena,
+                                 yoke_identified_unit* to) {
+  const yoke_mpsm_member* member = &models->members[k];
+  const yoke_rls_setup* rls = &member->rls.setup;
+  const size_t n = member->n, count = n * member->rls.n_parameters;
+  *to = (yoke_identified_unit){
+      .name = member->about->name,
+      .step = models->step,
+      .time = (double)(models->is_kept ? models->keep_at : models->k) * models->step,
+      .n = n,
+      .m = member->m,
+      .outputs = names_or_numbers(arena, member->about->output_names, n, 'y'),
+      .inputs = names_or_numbers(arena, member->about->input_names, member->m, 'u'),
+      .n_y_lags = rls->n_y_lags,
+      .n_u_lags = rls->n_u_lags,
+      .parameters = yoke__arena_array(arena, count, sizeof(double)),
+      .variances = yoke__arena_array(arena, n, sizeof(double))};
+  if (to->outputs == NULL || to->inputs == NULL || to->parameters == NULL ||
+      to->variances == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  const double* from = models->is_kept ? member->kept : member->rls.parameters;
+  memcpy(to->parameters, from, count * sizeof *from);
+  for (size_t i = 0; i < n; i++) {
+    to->variances[i] = yoke__rls_mean_variance(&member->rls, i);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__mpsm_models_write(const yoke_mpsm_models* models, const char* path, char* err,
+                                    size_t err_size) {
+  if (models->source != YOKE_MPSM_BY_RLS || models->k == 0) {
+    return YOKE_NO_SUPPORT;
+  }
+  yoke_arena arena = {0};
+  yoke_identified all = {models->n_units,
+                         yoke__arena_array(&arena, models->n_units, sizeof *all.units)};
+  yoke_status status = all.units == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  for (size_t k = 0; k < models->n_units && status >= 0; k++) {
+    status = describe_unit(models, k, &arena, &all.units[k]);
+  }
+  if (status >= 0) {
+    status = yoke__identified_write(path, &all, err, err_size);
+  }
+  yoke__arena_free(&arena);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// start and end
+
+static yoke_status prepare_member(yoke_mpsm_models* models, const yoke_mpsm_models_setup* setup,
+                                  size_t k, void* rls_block, char* err, size_t err_size) {
+  yoke_mpsm_member* member = &models->members[k];
+  const yoke_rls_setup rls = rls_of(setup, member->about);
+  YOKE_TRY(yoke__rls_prepare(&member->rls, &rls, rls_block, err, err_size));
+  yoke__identify_range_start(&member->range);
+  if (setup->source != YOKE_MPSM_BY_MOESP) {
+    return YOKE_OK;
+  }
+  const yoke_moesp_setup moesp = moesp_of(&setup->moesp, member->about);
+  return yoke__moesp_create(&moesp, &member->solver, err, err_size);
+}
+
+yoke_status yoke__mpsm_models_prepare(void* memory, const yoke_mpsm_models_setup* setup,
+                                      yoke_mpsm_models** out, char* err, size_t err_size) {
+  const yoke_coupling_cluster* c = setup->cluster;
+  yoke_pieces from = {memory, 0};
+  yoke_mpsm_models* self = yoke__take(&from, 1, sizeof *self);
+  *self = (yoke_mpsm_models){.source = setup->source,
+                             .n_units = c->n_units,
+                             .moesp = setup->moesp,
+                             .step = setup->step,
+                             .keep_at = setup->keep_at,
+                             .delay = setup->delay,
+                             .first_use = setup->first_use};
+  self->members = yoke__take(&from, c->n_units, sizeof *self->members);
+  size_t first_u = 0;
+  yoke_status status = YOKE_OK;
+  for (size_t k = 0; k < c->n_units; k++) {
+    void* block = NULL;
+    lay_member(&from, setup, k, &self->members[k], &block);
+    self->members[k].first_y = c->units[k].first_output;
+    self->members[k].first_u = first_u;
+    first_u += inputs_of(&c->units[k]);
+    self->lacking =
+        c->units[k].has_linear || self->lacking != NULL ? self->lacking : c->units[k].name;
+    status = status < 0 ? status : prepare_member(self, setup, k, block, err, err_size);
+  }
+  lay_rest(&from, c, self);
+  status = status < 0 ? status : load(self, setup, err, err_size);
+  if (status < 0) {
+    yoke__mpsm_models_close(self);
+    return status;
+  }
+  *out = self;
+  return YOKE_OK;
+}
+
+void yoke__mpsm_models_close(yoke_mpsm_models* models) {
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke__moesp_destroy(&models->members[k].solver);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// provided
+
+// Jacobians of the linear models in the last sample. True: they differ from those in use.
+static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
+  bool has_changed = false;
+  for (size_t k = 0; k < models->n_units && *status >= 0; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    if (memcmp(m->linear, m->linear_used, m->n_linear * sizeof(double)) == 0) {
+      continue;
+    }
+    const yoke_identify_states states = states_of(m, m->linear);
+    *status = yoke__jacobian_of_states(&states, &m->provided, NULL, m->states_work);
+    memcpy(m->linear_used, m->linear, m->n_linear * sizeof(double));
+    has_changed = true;
+  }
+  return has_changed;
+}
+
+// The rule for provided models: the surrogate, ideally coupled, must not grow.
+static bool is_acceptable(yoke_mpsm_models* models, const double L[]) {
+  yoke_status status = YOKE_OK;
+  (void)take_provided(models, &status);
+  yoke_jacobian_continuous* units = calloc(models->n_units, sizeof *units);
+  if (units == NULL) {
+    return false;
+  }
+  for (size_t k = 0; k < models->n_units; k++) {
+    units[k] = models->members[k].provided;
+  }
+  char note[256];
+  status = status < 0 ? status
+                      : yoke__jacobian_check_growth(models->n_units, units, L, &models->growth,
+                                                    note, sizeof note);
+  free(units);
+  return status >= 0;
+}
+
+static void point_to_linear(yoke_mpsm_models* models, const double linear[]) {
+  for (size_t k = 0; k < models->n_units; k++) {
+    models->members[k].linear = linear + models->members[k].about->first_linear;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// subspace
+
+// Beside the steps: touches what belongs to the work only.
+static void find_models(void* argument) {
+  yoke_mpsm_models* models = argument;
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    yoke_moesp_model model;
+    m->found_status = yoke__moesp_solve(m->solver, m->n_samples, m->samples, &model);
+    if (m->found_status >= 0) {
+      m->found_status =
+          yoke__moesp_jacobian(&model, models->moesp.pairing, &m->found, m->found_work);
+    }
+  }
+}
+
+static void copy_jacobian(const yoke_jacobian_discrete* from, yoke_jacobian_discrete* to) {
+  memcpy(to->Sy, from->Sy, from->n * from->n * sizeof(double));
+  memcpy(to->S0, from->S0, from->n * from->m * sizeof(double));
+  memcpy(to->S1, from->S1, from->n * from->m * sizeof(double));
+}
+
+// A model that could not be made leaves the old ones in place.
+static void take_over(yoke_mpsm_models* models) {
+  bool is_good = !models->is_stale;
+  for (size_t k = 0; k < models->n_units; k++) {
+    is_good = is_good && models->members[k].found_status >= 0;
+  }
+  for (size_t k = 0; k < models->n_units && is_good; k++) {
+    copy_jacobian(&models->members[k].found, &models->members[k].jacobian);
+  }
+  models->has_model = models->has_model || is_good;
+  models->n_models += is_good;
+  models->n_failed += !is_good && !models->is_stale;
+  models->is_working = false;
+  models->is_stale = false;
+}
+
+static bool is_window_long_enough(const yoke_mpsm_models* models) {
+  for (size_t k = 0; k < models->n_units; k++) {
+    const yoke_mpsm_member* m = &models->members[k];
+    const yoke_moesp_setup moesp = moesp_of(&models->moesp, m->about);
+    const size_t least_rows = moesp.order + 2 > 4 ? moesp.order + 2 : 4;
+    const size_t r = moesp.n_rows == 0 ? least_rows : moesp.n_rows;
+    if (yoke__moesp_window_count(&m->window) < (r + 1) * (m->n + m->m) + r) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_worker* worker,
+                              const double u[], const double y[]) {
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    yoke__moesp_window_add(&m->window, y + m->first_y, u + m->first_u);
+  }
+  if (models->is_working && models->k >= models->due) {
+    if (worker == NULL || worker->finish(worker->context)) {
+      take_over(models);
+    } else {
+      models->n_late++;
+    }
+  }
+  if (models->is_working || models->k + (int64_t)models->delay < (int64_t)models->first_use ||
+      !is_window_long_enough(models)) {
+    return;
+  }
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    m->n_samples = yoke__moesp_window_count(&m->window);
+    yoke__moesp_window_copy(&m->window, m->samples);
+  }
+  models->is_working = true;
+  models->due = models->k + (int64_t)models->delay;
+  if (worker != NULL && models->delay > 0) {
+    worker->start(worker->context, find_models, models);
+    return;
+  }
+  find_models(models);
+  if (models->delay == 0) {
+    take_over(models);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// at an exchange
+
+void yoke__mpsm_models_start(yoke_mpsm_models* models, const double L[], const double y[],
+                             const double u[], const double linear[]) {
+  if (models->source == YOKE_MPSM_PROVIDED) {
+    point_to_linear(models, linear);
+    models->is_refused = models->lacking != NULL || !is_acceptable(models, L);
+    models->source = models->is_refused ? YOKE_MPSM_BY_RLS : YOKE_MPSM_PROVIDED;
+  }
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    yoke__identify_range_observe(&m->range, y + m->first_y);
+    yoke__rls_update(&m->rls, y + m->first_y, u + m->first_u);
+  }
+}
+
+static bool is_sound(const yoke_mpsm_models* models) {
+  bool is_every = true;
+  for (size_t k = 0; k < models->n_units && models->source == YOKE_MPSM_BY_RLS; k++) {
+    is_every = is_every && yoke__rls_is_sound(&models->members[k].rls);
+  }
+  return models->source == YOKE_MPSM_BY_MOESP ? models->has_model : is_every;
+}
+
+static void learn(yoke_mpsm_models* models, const yoke_coupling_worker* worker, const double u[],
+                  const double y[]) {
+  if (models->source == YOKE_MPSM_BY_MOESP) {
+    identify_subspace(models, worker, u, y);
+  }
+  for (size_t k = 0; k < models->n_units && models->source == YOKE_MPSM_BY_RLS; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    yoke__rls_update(&m->rls, y + m->first_y, u + m->first_u);
+    yoke__rls_jacobian(&m->rls, &m->jacobian);
+    if (models->k == models->keep_at) {
+      yoke__rls_read(&m->rls, m->kept);
+      models->is_kept = true;
+    }
+  }
+}
+
+bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluster,
+                               const yoke_coupling_worker* worker, const double y_last[],
+                               const double u_last[], const double u[], const double y[]) {
+  models->k++;
+  learn(models, worker, u, y);
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    const yoke_mpsm_unit* unit = &cluster->units[k];
+    const yoke_jacobian_discrete provided = {m->n, m->m, unit->sy, unit->s0, unit->s1};
+    const yoke_jacobian_discrete* jacobian =
+        models->source == YOKE_MPSM_PROVIDED ? &provided : &m->jacobian;
+    yoke__identify_range_observe(&m->range, y + m->first_y);
+    yoke__jacobian_predict(jacobian, y_last + m->first_y, u_last + m->first_u, u + m->first_u,
+                           models->y_bar + m->first_y);
+    models->errors[k] = yoke__identify_error(&m->range, y + m->first_y, models->y_bar + m->first_y);
+  }
+  models->error = yoke__identify_error_of_all(models->n_units, models->errors);
+  return is_sound(models);
+}
+
+yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster) {
+  if (models->source == YOKE_MPSM_PROVIDED) {
+    yoke_status status = YOKE_OK;
+    if (!take_provided(models, &status) && cluster->is_ready) {
+      return YOKE_OK;
+    }
+    YOKE_TRY(status);
+  }
+  for (size_t k = 0; k < models->n_units; k++) {
+    const yoke_mpsm_member* m = &models->members[k];
+    YOKE_TRY(models->source == YOKE_MPSM_PROVIDED
+                 ? yoke__mpsm_set_continuous(cluster, k, &m->provided)
+                 : yoke__mpsm_set_discrete(cluster, k, &m->jacobian));
+  }
+  return yoke__mpsm_assemble(cluster);
+}
+
+void yoke__mpsm_models_relearn(yoke_mpsm_models* models) {
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    yoke__rls_restart(&m->rls, m->rls.setup.start_variance);
+  }
+  models->is_stale = models->is_working;
+}
+
+void yoke__mpsm_models_forget(yoke_mpsm_models* models) {
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke__rls_forget_history(&models->members[k].rls);
+    models->members[k].window.n_added = 0;
+  }
+  models->is_stale = models->is_working;
+}

@@ -1,0 +1,19 @@
+// Pieces of one block of memory, each aligned to 64 bytes: the same walk counts them and lays them.
+#ifndef YOKE_COUPLE_PIECES_H
+#define YOKE_COUPLE_PIECES_H
+
+#include <stddef.h>
+
+// base NULL: it only counts.
+typedef struct yoke_pieces {
+  char* base;
+  size_t used;
+} yoke_pieces;
+
+static inline void* yoke__take(yoke_pieces* from, size_t count, size_t size) {
+  void* piece = from->base == NULL ? NULL : from->base + from->used;
+  from->used += (count * size + 63) / 64 * 64;
+  return piece;
+}
+
+#endif
