@@ -41,6 +41,7 @@ enum {
   EXTRAPOLATION_STEPS,
   QUADRATURE_STEPS,
   INNER,
+  RATES,
   FORGETTING,
   START_VARIANCE,
   Y_LAGS,
@@ -65,6 +66,7 @@ static const char* const shape_items[] = {"constant", "ramp", "ramp-mean", NULL}
 static const char* const goal_items[] = {"end", "trapezoid", NULL};
 static const char* const solver_items[] = {"exact", "euler", NULL};
 static const char* const between_items[] = {"linear", "held", "model", NULL};
+static const char* const rate_items[] = {"exchange", "own", NULL};
 static const char* const form_items[] = {"gilbert", "direct", NULL};
 static const char* const pairing_items[] = {"shifted", "aligned", NULL};
 static const char* const switch_items[] = {"off", "on", NULL};
@@ -117,6 +119,13 @@ static const char* const switch_items[] = {"off", "on", NULL};
                           NULL},                                                                   \
     [INNER] =                                                                                      \
         {"inner", "step 1 uses what the units gave between exchanges", 0, 0, 1, switch_items},     \
+    [RATES] = {"rates",                                                                            \
+               "samples that a model is learnt from: one per exchange, or one per call of "        \
+               "its unit (experimental)",                                                          \
+               0,                                                                                  \
+               0,                                                                                  \
+               1,                                                                                  \
+               rate_items},                                                                        \
     [FORGETTING] = {"forgetting",                                                                  \
                     "of the least squares: weight of a sample one exchange older",                 \
                     0.996,                                                                         \
@@ -205,7 +214,8 @@ typedef struct mpsm {
   double *given, *given_start;  // n_signals: inputs at the end of the step and at its start
   double* u_start;              // s
   double *eps, *corrector, *work;   // n_signals; s, s: w~ of the last exchange
-  double* inner;                    // n_samples x p: outputs between exchanges
+  double* inner;                    // n_rows x p: outputs between exchanges
+  size_t n_rows;                    // of them
   size_t *inner_output, n_samples;  // n_signals: the output that a signal tells; p: none
   bool has_slopes;
   double error_sum, error_max;
@@ -224,6 +234,16 @@ static yoke_mpsm_source source_of(const double v[]) {
 // Samples that the prediction gets per step: one, or as many as the units are called.
 static size_t samples_of(const yoke_coupling_setup* setup) {
   return setup->parameters[INNER] > 0 && setup->n_signals > 0 ? (size_t)setup->n_sends[0] : 1;
+}
+
+// Rows of outputs that are kept between exchanges.
+static size_t rows_of(const yoke_coupling_setup* setup) {
+  size_t most = 1;
+  const bool is_kept = setup->parameters[INNER] > 0 || setup->parameters[RATES] > 0;
+  for (size_t i = 0; i < setup->n_signals && is_kept; i++) {
+    most = (size_t)setup->n_sends[i] > most ? (size_t)setup->n_sends[i] : most;
+  }
+  return most;
 }
 
 static yoke_mpsm_options options_of(const double v[], bool is_corrector, bool is_provided) {
@@ -283,6 +303,8 @@ static yoke_mpsm_models_setup models_of(const yoke_coupling_setup* setup) {
       .first_use = (size_t)ceil(v[LEARNING]),
       .path = path,
       .step = setup->interval,
+      .sinks = v[RATES] > 0 ? setup->sinks : NULL,
+      .n_sinks = setup->n_sinks,
       .keep_at = (int64_t)v[KEEP_AT]};
 }
 
@@ -313,6 +335,7 @@ static mpsm outline(const yoke_coupling_setup* setup, bool is_corrector) {
                .is_corrector = is_corrector,
                .rules = rules_of(setup),
                .n_samples = samples_of(setup),
+               .n_rows = rows_of(setup),
                .guard_rules = yoke__mpsm_guard_rules_default(),
                .has_slopes = setup->parameters[SHAPE] == 1};
   for (size_t i = 0; i < setup->n_signals; i++) {
@@ -337,7 +360,7 @@ static void lay_vectors(yoke_pieces* from, mpsm* self) {
   self->given = yoke__take(from, n, sizeof(double));
   self->given_start = yoke__take(from, n, sizeof(double));
   self->eps = yoke__take(from, n, sizeof(double));
-  self->inner = yoke__take(from, self->n_samples * p, sizeof(double));
+  self->inner = yoke__take(from, self->n_rows * p, sizeof(double));
 }
 
 static size_t size_of(const yoke_coupling_setup* setup, bool is_corrector) {
@@ -399,7 +422,7 @@ static size_t told_output(const yoke_coupling_cluster* c, size_t signal) {
   return n == 1 && !isnan(c->offset[signal]) ? which : c->n_outputs;
 }
 
-static yoke_status check_inner(const yoke_coupling_setup* setup, char* err, size_t err_size) {
+static yoke_status check_told(const yoke_coupling_setup* setup, char* err, size_t err_size) {
   const yoke_coupling_cluster* c = setup->cluster;
   for (size_t j = 0; j < c->n_outputs; j++) {
     bool is_told = false;
@@ -407,10 +430,14 @@ static yoke_status check_inner(const yoke_coupling_setup* setup, char* err, size
       is_told = is_told || told_output(c, i) == j;
     }
     if (!is_told) {
-      snprintf(err, err_size, "inner: on needs connections without a law in between");
+      snprintf(err, err_size, "inner: on and rates: own need connections without a law in between");
       return YOKE_BAD_ARG;
     }
   }
+  return YOKE_OK;
+}
+
+static yoke_status check_inner(const yoke_coupling_setup* setup, char* err, size_t err_size) {
   for (size_t i = 1; i < setup->n_signals; i++) {
     if (setup->n_sends[i] != setup->n_sends[0]) {
       snprintf(err, err_size,
@@ -451,6 +478,8 @@ static yoke_status check(const yoke_coupling_setup* setup, bool is_corrector, ch
     wrong = "time: continuous needs jacobians: provided; identified models are discrete";
   } else if (v[SHAPE] > 0 && (!is_provided || v[TIME] == 1)) {
     wrong = "shape: ramp and ramp-mean need jacobians: provided and continuous time";
+  } else if (v[RATES] > 0 && (source_of(v) != YOKE_MPSM_BY_RLS || v[Y_LAGS] > 1 || v[U_LAGS] > 1)) {
+    wrong = "rates: own needs jacobians: rls with one lag";
   } else if (is_corrector && v[SHAPE] > 0) {
     wrong = "mbcorr holds its inputs: shape must be constant";
   } else if (is_corrector && v[EDE] == 0) {
@@ -467,6 +496,9 @@ static yoke_status check(const yoke_coupling_setup* setup, bool is_corrector, ch
   if (wrong != NULL) {
     snprintf(err, err_size, "%s", wrong);
     return YOKE_BAD_ARG;
+  }
+  if (v[INNER] > 0 || v[RATES] > 0) {
+    YOKE_TRY(check_told(setup, err, err_size));
   }
   return v[INNER] > 0 ? check_inner(setup, err, err_size) : YOKE_OK;
 }
@@ -521,7 +553,7 @@ static uint32_t mpsm_wants(const double v[]) {
   const yoke_mpsm_source source = source_of(v);
   return (source == YOKE_MPSM_PROVIDED ? YOKE_WANTS_LINEAR : 0) |
          (source == YOKE_MPSM_BY_MOESP && v[RENEW] > 0 ? YOKE_WANTS_WORKER : 0) |
-         (v[INNER] > 0 ? YOKE_WANTS_SENDS : 0);
+         (v[INNER] > 0 || v[RATES] > 0 ? YOKE_WANTS_SENDS : 0);
 }
 
 static const char* mpsm_warn(const double v[]) {
@@ -644,8 +676,14 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   const yoke_mpsm_sample sample = sample_of(self, outputs);
   yoke_mpsm_evidence seen = {.t = (double)now->k * self->interval, .step = self->interval};
   seen.is_guarded = ask_guard(self, y);
-  const bool is_sound = yoke__mpsm_models_observe(self->models, self->cluster, now->worker,
-                                                  self->y_last, self->u_last, self->u, outputs);
+  const yoke_mpsm_passed passed = {.y_last = self->y_last,
+                                   .u_last = self->u_last,
+                                   .u = self->u,
+                                   .y = outputs,
+                                   .u_start = self->u_start,
+                                   .between = self->inner};
+  const bool is_sound =
+      yoke__mpsm_models_observe(self->models, self->cluster, now->worker, &passed);
   const double error = self->models->error;
   const bool is_learning = self->rules.is_identified && seen.t < self->rules.t_learning;
   yoke_status status = YOKE_OK;
@@ -700,7 +738,9 @@ static void mpsm_observe(void* memory, const yoke_coupling_moment* now, const do
       member->linear = outputs + self->p + self->n_exogenous + member->about->first_linear;
     }
     take_sample(self, y, outputs + self->p);
-    memcpy(self->inner + (self->n_samples - 1) * self->p, outputs, self->p * sizeof(double));
+    if (self->n_samples > 1) {
+      memcpy(self->inner + (self->n_samples - 1) * self->p, outputs, self->p * sizeof(double));
+    }
     decide(self, now, y);
   }
   memcpy(self->u_last, self->u, self->s * sizeof(double));
@@ -717,7 +757,7 @@ static void mpsm_observe(void* memory, const yoke_coupling_moment* now, const do
 static void mpsm_send(void* memory, size_t signal, int64_t j, double y) {
   mpsm* self = memory;
   const size_t at = self->slot[signal], output = self->inner_output[signal];
-  if (j >= 1 && (size_t)j < self->n_samples && output < self->p) {
+  if (j >= 1 && (size_t)j < self->n_rows && output < self->p) {
     self->inner[((size_t)j - 1) * self->p + output] =
         (y - self->offset[signal]) / self->L[at * self->p + output];
   }

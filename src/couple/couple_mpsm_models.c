@@ -28,6 +28,17 @@ static yoke_rls_setup rls_of(const yoke_mpsm_models_setup* setup, const yoke_cou
   return rls;
 }
 
+// How often a unit is called between exchanges; 1 if the method does not look.
+static size_t calls_of(const yoke_mpsm_models_setup* setup, const yoke_coupling_unit* unit) {
+  for (size_t i = 0; i < setup->n_sinks && setup->sinks != NULL; i++) {
+    if (setup->sinks[i].first == unit->first_signal && setup->sinks[i].n > 0) {
+      const double n = floor(setup->step / setup->sinks[i].step + 0.5);
+      return n > 1 ? (size_t)n : 1;
+    }
+  }
+  return 1;
+}
+
 static yoke_moesp_setup moesp_of(const yoke_moesp_setup* all, const yoke_coupling_unit* unit) {
   yoke_moesp_setup moesp = *all;
   moesp.n = unit->n_outputs;
@@ -92,6 +103,8 @@ static void lay_member(yoke_pieces* from, const yoke_mpsm_models_setup* setup, s
   to->range.low = yoke__take(from, n, sizeof(double));
   to->range.high = yoke__take(from, n, sizeof(double));
   to->kept = yoke__take(from, n * (rls.n_y_lags + rls.n_u_lags * m), sizeof(double));
+  to->u_between = yoke__take(from, m, sizeof(double));
+  to->n_calls = calls_of(setup, about);
   if (setup->source == YOKE_MPSM_PROVIDED && about->has_linear) {
     lay_provided(from, to);
   }
@@ -127,7 +140,7 @@ static yoke_status load_unit(yoke_mpsm_member* member, const yoke_mpsm_models_se
                              const yoke_identified* models, char* err, size_t err_size) {
   const yoke_rls_setup* rls = &member->rls.setup;
   const yoke_identified_want want = {.name = member->about->name,
-                                     .step = setup->step,
+                                     .step = setup->step / (double)member->n_calls,
                                      .n = member->n,
                                      .m = member->m,
                                      .outputs = member->about->output_names,
@@ -172,7 +185,7 @@ static yoke_status describe_unit(const yoke_mpsm_models* models, size_t k, yoke_
   const size_t n = member->n, count = n * member->rls.n_parameters;
   *to = (yoke_identified_unit){
       .name = member->about->name,
-      .step = models->step,
+      .step = models->step / (double)member->n_calls,
       .time = (double)(models->is_kept ? models->keep_at : models->k) * models->step,
       .n = n,
       .m = member->m,
@@ -425,15 +438,38 @@ static bool is_sound(const yoke_mpsm_models* models) {
   return models->source == YOKE_MPSM_BY_MOESP ? models->has_model : is_every;
 }
 
-static void learn(yoke_mpsm_models* models, const yoke_coupling_worker* worker, const double u[],
-                  const double y[]) {
+// A unit that is called several times per exchange: its model is that of one call, carried to the whole step as (24) does.
+static void learn_between(yoke_mpsm_member* m, size_t p, const yoke_mpsm_passed* step) {
+  const double *u_0 = step->u_start + m->first_u, *u_1 = step->u + m->first_u;
+  for (size_t j = 1; j <= m->n_calls; j++) {
+    // a call gets its input at its start
+    const double share = (double)(j - 1) / (double)m->n_calls;
+    for (size_t i = 0; i < m->m; i++) {
+      m->u_between[i] = u_0[i] + share * (u_1[i] - u_0[i]);
+    }
+    const double* y = j < m->n_calls ? step->between + (j - 1) * p : step->y;
+    yoke__rls_update(&m->rls, y + m->first_y, m->u_between);
+  }
+  yoke__rls_jacobian(&m->rls, &m->jacobian);
+  for (size_t i = 0; i < m->n; i++) {
+    double *a = &m->jacobian.Sy[i * m->n + i], *b = m->jacobian.S1 + i * m->m;
+    (void)yoke__rls_resample(*a, m->m, b, (double)m->n_calls, a, b);
+  }
+}
+
+static void learn(yoke_mpsm_models* models, const yoke_coupling_worker* worker, size_t p,
+                  const yoke_mpsm_passed* step) {
   if (models->source == YOKE_MPSM_BY_MOESP) {
-    identify_subspace(models, worker, u, y);
+    identify_subspace(models, worker, step->u, step->y);
   }
   for (size_t k = 0; k < models->n_units && models->source == YOKE_MPSM_BY_RLS; k++) {
     yoke_mpsm_member* m = &models->members[k];
-    yoke__rls_update(&m->rls, y + m->first_y, u + m->first_u);
-    yoke__rls_jacobian(&m->rls, &m->jacobian);
+    if (m->n_calls > 1) {
+      learn_between(m, p, step);
+    } else {
+      yoke__rls_update(&m->rls, step->y + m->first_y, step->u + m->first_u);
+      yoke__rls_jacobian(&m->rls, &m->jacobian);
+    }
     if (models->k == models->keep_at) {
       yoke__rls_read(&m->rls, m->kept);
       models->is_kept = true;
@@ -442,10 +478,10 @@ static void learn(yoke_mpsm_models* models, const yoke_coupling_worker* worker, 
 }
 
 bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluster,
-                               const yoke_coupling_worker* worker, const double y_last[],
-                               const double u_last[], const double u[], const double y[]) {
+                               const yoke_coupling_worker* worker, const yoke_mpsm_passed* step) {
+  const double *u = step->u, *y = step->y;
   models->k++;
-  learn(models, worker, u, y);
+  learn(models, worker, cluster->p, step);
   for (size_t k = 0; k < models->n_units; k++) {
     yoke_mpsm_member* m = &models->members[k];
     const yoke_mpsm_unit* unit = &cluster->units[k];
@@ -453,8 +489,8 @@ bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluste
     const yoke_jacobian_discrete* jacobian =
         models->source == YOKE_MPSM_PROVIDED ? &provided : &m->jacobian;
     yoke__identify_range_observe(&m->range, y + m->first_y);
-    yoke__jacobian_predict(jacobian, y_last + m->first_y, u_last + m->first_u, u + m->first_u,
-                           models->y_bar + m->first_y);
+    yoke__jacobian_predict(jacobian, step->y_last + m->first_y, step->u_last + m->first_u,
+                           u + m->first_u, models->y_bar + m->first_y);
     models->errors[k] = yoke__identify_error(&m->range, y + m->first_y, models->y_bar + m->first_y);
   }
   models->error = yoke__identify_error_of_all(models->n_units, models->errors);

@@ -30,10 +30,12 @@ typedef struct yoke_mpsm_models_setup {
   yoke_moesp_setup moesp;  // the same; order 0: the number of outputs
   size_t
       delay;  // exchanges from the end of a window to the use of its model; 0: at once, in the step
-  size_t first_use;  // exchange from which on models are needed
-  const char* path;  // models to start from; NULL: none
-  double step;       // exchange interval [s]
-  int64_t keep_at;   // exchange whose models are written; 0: the last one
+  size_t first_use;                 // exchange from which on models are needed
+  const char* path;                 // models to start from; NULL: none
+  double step;                      // exchange interval [s]
+  const yoke_coupling_sink* sinks;  // of all units; NULL: each is called once per exchange
+  size_t n_sinks;
+  int64_t keep_at;  // exchange whose models are written; 0: the last one
 } yoke_mpsm_models_setup;
 
 typedef struct yoke_mpsm_member {
@@ -43,7 +45,9 @@ typedef struct yoke_mpsm_member {
   yoke_rls rls;
   yoke_jacobian_discrete jacobian;  // of rls or moesp
   yoke_identify_range range;
-  double* kept;  // n x parameters: as they were at keep_at
+  double* kept;       // n x parameters: as they were at keep_at
+  size_t n_calls;     // per exchange, and so many samples to learn from
+  double* u_between;  // m
   // provided
   yoke_jacobian_continuous provided;
   const double* linear;  // in the last sample
@@ -94,9 +98,14 @@ void yoke__mpsm_models_start(yoke_mpsm_models* models, const double L[], const d
                              const double u[], const double linear[]);
 // k > 0: the step that ended now led from y_last with u to y; u_last is the input before. Learns from it and says how far
 // the models miss it: e_glob into models->error. False: there is no sound model.
+typedef struct yoke_mpsm_passed {
+  const double *y_last, *u_last, *u, *y;
+  const double* u_start;  // input at the start of the step; u: at its end
+  const double*
+      between;  // outputs after each call, a row of all outputs per call, the last one aside
+} yoke_mpsm_passed;
 bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluster,
-                               const yoke_coupling_worker* worker, const double y_last[],
-                               const double u_last[], const double u[], const double y[]);
+                               const yoke_coupling_worker* worker, const yoke_mpsm_passed* step);
 // The models into the prediction, if they have changed. Fails as assembling does.
 yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster);
 

@@ -435,6 +435,40 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
   return status;
 }
 
+// A cluster exchanges everything at once: where its connections have several intervals, at their common multiple.
+static void join_rates(yoke_system* system, size_t method) {
+  int64_t common = 0;
+  bool is_mixed = false;
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->method == method && link->interval > 0) {
+      is_mixed = is_mixed || (common > 0 && common != link->interval);
+      common = common == 0 ? link->interval : yoke__lcm(common, link->interval);
+    }
+  }
+  if (!is_mixed || common == 0) {
+    return;
+  }
+  for (size_t i = 0; i < system->n_links; i++) {
+    if (system->links[i].method == method) {
+      system->links[i].interval = common;
+    }
+  }
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    const size_t link =
+        system->bonds[i].n_pairs == 0 ? YOKE_NOT_FOUND : system->bonds[i].action[0].link;
+    if (link != YOKE_NOT_FOUND && system->links[link].method == method) {
+      system->bonds[i].interval = common;
+    }
+  }
+  char text[YOKE_NUMBER_SIZE];
+  yoke__number_format(yoke__clock_seconds(&system->clock, common), text);
+  yoke__message_add(system->messages, YOKE_WARNING, system->methods[method].place,
+                    "%s: its units have several rates and exchange every %s s, where all of them "
+                    "meet; this is experimental",
+                    system->methods[method].owner, text);
+}
+
 yoke_status yoke__system_choose_methods(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
   const size_t n = 1 + system->n_bonds + s->n_couplings * (system->n_bonds + 1);
@@ -443,11 +477,17 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
     return YOKE_NO_MEMORY;
   }
   add_method(system,
-             &(yoke_system_method){.ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = "", .name = ""});
+             &(yoke_system_method){
+                 .ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = "", .name = ""});
   YOKE_TRY(serve_bonds_of_file(system));
   for (size_t i = 0; i < s->n_couplings; i++) {
     if (s->couplings[i].method != NULL) {
       YOKE_TRY(serve_coupling(system, &s->couplings[i]));
+    }
+  }
+  for (size_t m = 0; m < system->n_methods && system->messages->n_errors == 0; m++) {
+    if ((system->methods[m].ops->flags & YOKE_COUPLING_CLUSTER) != 0) {
+      join_rates(system, m);
     }
   }
   return YOKE_OK;

@@ -262,6 +262,48 @@ static void starts_from_saved_models(void** state) {
   remove(path);
 }
 
+// Several rates, experimental: a unit that is called three times per exchange learns from all its calls. Called once it
+// must be what it is without that setting, to the last bit.
+static void learns_at_several_rates(void** state) {
+  (void)state;
+  sim single = open_cluster(
+      1, 0.2, "couplings: {loop: {method: mpsm, members: [left, right], learning: 20}}\n");
+  sim own = open_cluster(
+      1, 0.2,
+      "couplings: {loop: {method: mpsm, members: [left, right], learning: 20, rates: own}}\n");
+  for (int k = 0; k < 200; k++) {
+    sim_steps(&single, 1);
+    sim_steps(&own, 1);
+    for (size_t i = 0; i < single.system->n_y; i++) {
+      assert_true(single.state->y[i] == own.state->y[i]);
+    }
+  }
+  sim_close(&single);
+  sim_close(&own);
+
+  // held signals at 3 ms explode
+  static const char* const settings[] = {"rates: own", "rates: exchange"};
+  for (size_t i = 0; i < 2; i++) {
+    sim mixed = sim_open(
+        "yoke: 1\ntime: {stop: 0.6, step: 1e-3}\n"
+        "units:\n"
+        "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0], [0.1]],\n"
+        "         inputs: [f], outputs: [x, v], x0: [0.1, 0], solver: euler, micro_steps: 100}}\n"
+        "  right: {model: state_space, with: {A: [[0, 1], [-1.01e6, -100.2]],\n"
+        "          B: [[0, 0], [1e4, 100]], C: [[1e5, 1e3]], D: [[-1e5, -1e3]],\n"
+        "          inputs: [x, v], outputs: [f], x0: [0, 0], solver: euler, micro_steps: 300},\n"
+        "          step: 3e-3}\n" CONNECTIONS
+        "couplings: {loop: {method: mpsm, members: [left, right], learning: 20, switching: 1, "
+        "%s}}\n",
+        settings[i]);
+    (void)largest(&mixed, 500);
+    const double peak = largest(&mixed, 100);
+    print_message("left at 1 ms, right at 3 ms, %s: %.2g m in the last 0.1 s\n", settings[i], peak);
+    assert_true(peak < 1e-4);
+    sim_close(&mixed);
+  }
+}
+
 static void refuses_what_it_cannot_serve(void** state) {
   (void)state;
   static const struct {
@@ -305,6 +347,7 @@ int main(void) {
       cmocka_unit_test(subspace_models_do_not_depend_on_time),
       cmocka_unit_test(refuses_a_surrogate_that_grows),
       cmocka_unit_test(starts_from_saved_models),
+      cmocka_unit_test(learns_at_several_rates),
       cmocka_unit_test(takes_no_heap),
       cmocka_unit_test(refuses_what_it_cannot_serve),
   };
