@@ -140,6 +140,8 @@ typedef struct yoke_coupling_ops {
   size_t n_parameters;
   const yoke_coupling_file* files;
   size_t n_files;
+  const char* const* trace_names;  // what trace shows
+  size_t n_trace;
   const char* const* health_names;  // what health reports
   size_t n_health;
   // By how much an input runs ahead of a held one, for the factor mu: a share of the exchange interval (order 0 only),
@@ -166,6 +168,8 @@ typedef struct yoke_coupling_ops {
   void (*input)(void* self, size_t sink, double tau, double u[]);
   // Their derivatives of the given order (1, 2, ...) at tau, for units that take them (optional).
   void (*input_derivatives)(void* self, size_t sink, double tau, int order, double du[]);
+  // What is recorded of it at every exchange as coupling.NAME.*: n_trace numbers that stay where they are (optional).
+  const double* (*trace)(const void* self);
   // Counters and figures for the summary: n_health numbers (optional).
   void (*health)(const void* self, double values[]);
   // Energy that the coupling of the bond has created and that is still to be removed [J] (methods that correct a bond).

@@ -182,6 +182,9 @@ static const yoke_coupling_file files[] = {
 };
 enum { MODELS, N_FILES };
 
+static const char* const trace_names[] = {"phase", "weight", "error", "condition"};
+enum { PHASE, WEIGHT, ERROR, CONDITION, N_TRACE };
+
 static const char* const health_names[] = {
     "n_learn",     "n_signal",   "n_modified", "n_full",     "n_no_model", "n_not_finite",
     "n_condition", "n_quality",  "n_guard",    "error_mean", "error_max",  "condition",
@@ -220,6 +223,7 @@ typedef struct mpsm {
   bool has_slopes;
   double error_sum, error_max;
   int64_t n_errors;
+  double trace[N_TRACE];
 } mpsm;
 
 // ---------------------------------------------------------------------------------------------------------
@@ -701,6 +705,10 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   seen.condition = is_sound && !is_learning ? self->cluster->condition : 1;
   seen.e_glob = error;
   self->decision = yoke__mpsm_decide(&self->rules, &self->course, &seen);
+  self->trace[PHASE] = (double)self->decision.phase;
+  self->trace[WEIGHT] = self->decision.weight;
+  self->trace[ERROR] = yoke__is_finite(error) ? error : (double)NAN;
+  self->trace[CONDITION] = yoke__is_finite(seen.condition) ? seen.condition : (double)NAN;
   if (self->decision.weight <= 0) {
     yoke__mpsm_forget(self->cluster);
   }
@@ -815,6 +823,11 @@ static void mpsm_health(const void* memory, double values[]) {
   values[n] = self->models->growth;
 }
 
+static const double* mpsm_trace(const void* memory) {
+  const mpsm* self = memory;
+  return self->trace;
+}
+
 static void mpsm_tell(const void* memory, char* to, size_t size) {
   const mpsm* self = memory;
   const yoke_mpsm_course* c = &self->course;
@@ -872,9 +885,10 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
 #define TABLE                                                                                      \
   .flags = YOKE_COUPLING_CLUSTER | YOKE_COUPLING_JACOBI, .n_parameters = N_PARAMETERS,             \
   .files = files, .n_files = N_FILES, .health_names = health_names, .n_health = N_HEALTH,          \
-  .close = mpsm_close, .wants = mpsm_wants, .observe = mpsm_observe, .send = mpsm_send,            \
-  .input = mpsm_input, .input_derivatives = mpsm_input_derivatives, .health = mpsm_health,         \
-  .reset = mpsm_reset, .warn = mpsm_warn, .tell = mpsm_tell, .write = mpsm_write
+  .trace_names = trace_names, .n_trace = N_TRACE, .trace = mpsm_trace, .close = mpsm_close,        \
+  .wants = mpsm_wants, .observe = mpsm_observe, .send = mpsm_send, .input = mpsm_input,            \
+  .input_derivatives = mpsm_input_derivatives, .health = mpsm_health, .reset = mpsm_reset,         \
+  .warn = mpsm_warn, .tell = mpsm_tell, .write = mpsm_write
 
 const yoke_coupling_ops yoke__couple_mpsm = {
     .name = "mpsm",

@@ -96,6 +96,7 @@ typedef struct yoke_state {
   double* group_numbers;
   const yoke_coupling_worker** workers;  // per group; NULL: it wants none
   size_t n_prepared;                     // groups whose method is ready
+  const double** traces;                 // per group: what its method shows; NULL: nothing
   unsigned char* images;
 
   int64_t* intake_wait;   // slots until due

@@ -51,6 +51,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->group_memory = yoke__arena_take(arena, system->n_group_bytes + 64);
   state->group_numbers = yoke__arena_array(arena, system->n_group_numbers + 1, sizeof(double));
   state->workers = yoke__arena_array(arena, system->n_groups + 1, sizeof *state->workers);
+  state->traces = yoke__arena_array(arena, system->n_groups + 1, sizeof *state->traces);
   state->intake_wait = yoke__arena_array(arena, system->n_intakes + 1, sizeof(int64_t));
   state->intake_count = yoke__arena_array(arena, system->n_intakes + 1, sizeof(int64_t));
   state->intake_due = yoke__arena_array(arena, system->n_intakes + 1, sizeof(bool));
@@ -67,11 +68,11 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   if (state->y == NULL || state->y_work == NULL || state->u == NULL || state->du == NULL ||
       state->fifo == NULL || state->v == NULL || state->v_work == NULL || state->w == NULL ||
       state->w_set == NULL || state->group_memory == NULL || state->group_numbers == NULL ||
-      state->workers == NULL || state->intake_wait == NULL || state->intake_count == NULL ||
-      state->intake_due == NULL || state->unit_wait == NULL || state->group_since == NULL ||
-      state->is_jumped == NULL || state->is_output_jumped == NULL || state->is_tap_jumped == NULL ||
-      state->is_reset_due == NULL || state->is_lost == NULL || state->is_fifo_jump == NULL ||
-      state->unit_t == NULL || state->failures == NULL) {
+      state->workers == NULL || state->traces == NULL || state->intake_wait == NULL ||
+      state->intake_count == NULL || state->intake_due == NULL || state->unit_wait == NULL ||
+      state->group_since == NULL || state->is_jumped == NULL || state->is_output_jumped == NULL ||
+      state->is_tap_jumped == NULL || state->is_reset_due == NULL || state->is_lost == NULL ||
+      state->is_fifo_jump == NULL || state->unit_t == NULL || state->failures == NULL) {
     return YOKE_NO_MEMORY;
   }
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;
@@ -101,6 +102,9 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
       return status;
     }
     state->n_prepared++;
+    if (group->ops->trace != NULL) {
+      state->traces[i] = group->ops->trace(state->group_memory + group->self);
+    }
   }
   return YOKE_OK;
 }

@@ -650,6 +650,9 @@ static void fill_row(const yoke_system* system, const yoke_state* state, char* r
     case YOKE_COLUMN_BOND:
       memcpy(row, &state->ledger_values[source->index], sizeof(double));
       break;
+    case YOKE_COLUMN_TRACE:
+      memcpy(row, &state->traces[source->element][source->index], sizeof(double));
+      break;
     }
     row += size;
   }

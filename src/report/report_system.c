@@ -60,8 +60,8 @@ static void put_columns(const yoke_system* system, size_t unit, size_t variable,
                         size_t n, yoke_json* json) {
   for (size_t i = 0; i < system->n_columns; i++) {
     const yoke_system_column* c = &system->column_sources[i];
-    if (c->source != YOKE_COLUMN_BOND && c->unit == unit && c->variable == variable &&
-        c->element >= first && c->element - first < n) {
+    if (c->unit == unit && c->variable == variable && c->element >= first &&
+        c->element - first < n) {
       yoke__json_string(json, NULL, system->columns[i].name);
     }
   }

@@ -208,6 +208,7 @@ typedef enum yoke_column_source {
   YOKE_COLUMN_U,      // number at index of U
   YOKE_COLUMN_TYPED,  // bytes at index of V
   YOKE_COLUMN_BOND,   // number at index of the ledger's values
+  YOKE_COLUMN_TRACE,  // number at index of what the method of group `element` shows
 } yoke_column_source;
 
 typedef struct yoke_system_column {

@@ -163,6 +163,30 @@ static yoke_status collect_bonds(yoke_system* system, columns* out, bool* is_hit
   return YOKE_OK;
 }
 
+// "coupling.loop.error" and so on, of methods over a cluster
+static yoke_status collect_traces(yoke_system* system, columns* out, bool* is_hit) {
+  static const yoke_variable shown = {.causality = YOKE_OUTPUT};
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    for (size_t k = 0; k < group->ops->n_trace && group->role == YOKE_GROUP_CLUSTER; k++) {
+      char name[1024];
+      snprintf(name, sizeof name, "coupling.%s.%s", system->methods[group->method].name,
+               group->ops->trace_names[k]);
+      if (!is_wanted(system, name, &shown, is_hit)) {
+        continue;
+      }
+      const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
+      if (copy == NULL) {
+        return YOKE_NO_MEMORY;
+      }
+      out->columns[out->n] = (yoke_record_column){copy, "1", YOKE_REAL, sizeof(double), NULL};
+      out->sources[out->n++] = (yoke_system_column){
+          .source = YOKE_COLUMN_TRACE, .index = k, .element = g, .unit = YOKE_NOT_FOUND};
+    }
+  }
+  return YOKE_OK;
+}
+
 // a pattern without any match was probably mistyped
 static void report_misses(yoke_system* system, const bool* is_hit) {
   const yoke_scenario* s = system->scenario;
@@ -184,6 +208,9 @@ yoke_status yoke__system_lay_record(yoke_system* system) {
     }
   }
   n += (system->n_bonds + 1) * YOKE_LEDGER_N_VALUES;
+  for (size_t g = 0; g < system->n_groups; g++) {
+    n += system->groups[g].ops->n_trace;
+  }
   columns out = {yoke__arena_array(&system->arena, n + 1, sizeof *out.columns),
                  yoke__arena_array(&system->arena, n + 1, sizeof *out.sources), 0};
   bool* is_hit = calloc(system->scenario->n_record_signals + 1, sizeof *is_hit);
@@ -192,6 +219,9 @@ yoke_status yoke__system_lay_record(yoke_system* system) {
     status = collect(system, &out, is_hit);
     if (status >= 0) {
       status = collect_bonds(system, &out, is_hit);
+    }
+    if (status >= 0) {
+      status = collect_traces(system, &out, is_hit);
     }
     report_misses(system, is_hit);
   }
