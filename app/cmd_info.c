@@ -1,13 +1,15 @@
-// yoke info: the built-in models, one model, an FMU, a netlist, or what a system file contains.
+// yoke info: the built-in models and coupling methods, one of them, an FMU, a netlist, or what a system file contains.
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/app_circuit.h"
 #include "app/app_fmu.h"
+#include "app/app_method.h"
 #include "app/app_system.h"
 #include "base/base_json.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "couple/couple.h"
 #include "scenario/scenario_circuit.h"
 #include "scenario/scenario_fmu.h"
 #include "unit/unit_models.h"
@@ -48,7 +50,9 @@ static int list_models(bool is_json) {
     return finish_json(&json);
   }
   yoke__json_free(&json);
-  printf("\n`yoke info NAME` shows the variables of one.\n");
+  printf("\nCoupling methods:\n");
+  yoke__app_print_methods();
+  printf("\n`yoke info NAME` shows the variables of a model, the settings of a method.\n");
   return YOKE_EXIT_OK;
 }
 
@@ -155,6 +159,18 @@ static int show_model(const yoke_unit_ops* ops, bool is_json) {
   return YOKE_EXIT_OK;
 }
 
+// ---- one method
+
+static int show_method(const yoke_coupling_ops* ops, bool is_json) {
+  if (!is_json) {
+    yoke__app_print_method(ops);
+    return YOKE_EXIT_OK;
+  }
+  yoke_json json = {0};
+  yoke__app_method_json(ops, &json);
+  return finish_json(&json);
+}
+
 // ---- a system file
 
 static int show_system(const yoke_options* options, bool is_json) {
@@ -199,6 +215,8 @@ int yoke_cmd_info(int argc, char** argv) {
     status = list_models(is_json);
   } else if (ops != NULL) {
     status = show_model(ops, is_json);
+  } else if (yoke__coupling_find(what) != NULL) {
+    status = show_method(yoke__coupling_find(what), is_json);
   } else if (yoke__scenario_is_fmu(what)) {
     status = yoke__app_show_fmu(what, is_json, yoke__options_has(&options, "all"));
   } else if (yoke__scenario_is_circuit(what)) {
@@ -207,9 +225,10 @@ int yoke_cmd_info(int argc, char** argv) {
     status = show_system(&options, is_json);
   } else {
     const char* nearest = yoke__models_nearest(NULL, what);
-    yoke__app_error("info", "'%s' is neither a model nor a system file nor an FMU%s%s%s", what,
-                    nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                    nearest == NULL ? "" : "'?");
+    yoke__app_error(
+        "info", "'%s' is neither a model nor a coupling method nor a system file nor an FMU%s%s%s",
+        what, nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+        nearest == NULL ? "" : "'?");
     status = YOKE_EXIT_USAGE;
   }
   yoke__options_free(&options);

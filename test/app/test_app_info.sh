@@ -94,14 +94,28 @@ for file in "$source_dir"/scenarios/*/*.yaml; do
   info 0 --json "$file"
 done
 
+# ---- coupling methods
+info 0
+out_has '^mpsm +model-based'
+for method in hold energy nepce interpolate mpsm mbcorr; do
+  info 0 $method
+  out_has "^$method: "
+  out_has '^  order +0 '
+  info 0 $method --json
+  json "d['name'] == '$method' and isinstance(d['settings'], list)"
+done
+info 0 mpsm
+out_has '^  jacobians +rls +rls, moesp, provided '
+out_has '^  models +- +a file '
+
 # ---- what is refused
 info 2 oscillator.forse
-err_has "'oscillator.forse' is neither a model nor a system file nor an FMU; did you mean 'oscillator.force'?"
+err_has "'oscillator.forse' is neither a model nor a coupling method nor a system file nor an FMU; did you mean 'oscillator.force'?"
 info 2 nowhere.yaml
 err_has 'nowhere.yaml: error: cannot open nowhere.yaml: No such file or directory'
 mkdir folder
 info 2 folder
-err_has "'folder' is neither a model nor a system file nor an FMU"
+err_has "'folder' is neither a model nor a coupling method nor a system file nor an FMU"
 sed 's/oscillator.mass/oscillator.mas/' two.yaml >wrong.yaml
 info 2 wrong.yaml
 err_has "did you mean 'oscillator.mass'?"
