@@ -376,6 +376,7 @@ static const char restart_help[] =
 static const yoke_operand study_operands[] = {
     {"SYSTEM", false, YOKE_ARGUMENT_FILE, system_help},
 };
+static const char* const analyse_names[] = {"anova", "best", NULL};  // bits of app_study_analyse.c
 static const yoke_option sweep_options[] = {
     {"vary", "PATH=VALUES", true, YOKE_ARGUMENT_TEXT, NULL, vary_help},
     {"measure", "LIST", true, YOKE_ARGUMENT_TEXT, NULL,
@@ -387,19 +388,39 @@ static const yoke_option sweep_options[] = {
     {"limit", "LIMIT", true, YOKE_ARGUMENT_TEXT, NULL, limit_help},
     {"reference", "FILE", false, YOKE_ARGUMENT_FILE, NULL, reference_help},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"analyse", "LIST", true, YOKE_ARGUMENT_CHOICE, analyse_names,
+     "What to make of the values of every measure. anova is an analysis of variance: which axes, "
+     "and which pairs of axes, the measure depends on (anova.csv). best sorts the runs, smallest "
+     "value first, keeps those near the best, and says what settings they have (best.csv). The "
+     "runs need not be repeated for it."},
+    {"missing", "VALUE", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Runs without a value (refused, diverged, over a limit) count as VALUE in --analyse. Without "
+     "it anova is refused when there are such runs, and best leaves them out."},
+    {"clip", "VALUE", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Values above VALUE count as VALUE in --analyse: errors of runs that went wrong say no more "
+     "than that."},
+    {"best-within", "FRACTION", false, YOKE_ARGUMENT_TEXT, NULL,
+     "--analyse best keeps runs up to this part above the best one. The default is 0.1."},
+    {"best-least", "N", false, YOKE_ARGUMENT_TEXT, NULL,
+     "--analyse best keeps at least N runs, and all that equal the last of them. The default is "
+     "1."},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Write sweep.csv and the journal to DIR, which is made if it is missing. "
      "The default is results/, the name of the system file without its extension, and -sweep."},
-    {"jobs", "N", false, YOKE_ARGUMENT_TEXT, NULL, jobs_help},
+    {"jobs", "N", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Run N systems at once, each on one thread. The numbers do not depend on it. The default is "
+     "the number of processors; under mpirun, where every rank has N, it is 1."},
     {"restart", NULL, false, YOKE_ARGUMENT_TEXT, NULL, restart_help},
-    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print all points as JSON."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print all points, and what --analyse made of them, as JSON."},
     {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print no progress and no summary. Warnings and errors are still printed."},
 };
 static const yoke_exit sweep_exits[] = {
     {YOKE_EXIT_OK, "Every point has been run. Points that failed are marked in the table."},
     {YOKE_EXIT_FAILED, "No point could be run to its end, or the output could not be written."},
-    STATUS_USAGE,
+    {YOKE_EXIT_USAGE, "The command line is wrong, an input file is missing or has errors, values "
+                      "are missing for --analyse anova, or ranks cannot work together."},
     {YOKE_EXIT_INTERRUPTED,
      "Interrupted (Ctrl-C). The same command goes on with the points that are missing."},
 };
@@ -409,6 +430,13 @@ static const yoke_example sweep_examples[] = {
     {"yoke sweep osc.yaml --vary scheme=jacobi,gauss-seidel --vary time.step=1e-3,2e-3 --measure "
      "ter,rter",
      "A grid of four points, judged by its energy."},
+    {"yoke sweep loop.yaml --vary couplings.loop.ede=off,on --vary "
+     "couplings.loop.learning=100,200,500 --measure nrmse:left.x --reference whole.csv --analyse "
+     "anova,best --missing 1 --clip 1",
+     "Which settings of a coupling method matter, and which are good."},
+    {"mpirun -n 64 yoke sweep crane.yaml --vary time.step=1e-4:1e-2:9:log --vary "
+     "units.arm.with.d=1:9:9 --measure end:arm.s",
+     "The same on many machines."},
 };
 const yoke_command yoke__command_sweep = {
     "sweep",
@@ -417,7 +445,9 @@ const yoke_command yoke__command_sweep = {
     "sweep.csv, in the order of the grid: the values, how the run ended, how far it got, the "
     "measures, and what went wrong. Measures of a failed point are empty.\n\n"
     "Every finished run is written to journal.csv at once. After a kill or an interrupt the same "
-    "command does only what is missing.",
+    "command does only what is missing.\n\n"
+    "Started by mpirun the ranks share the points. Each of them reads the system file, and what it "
+    "refers to, under the same path; the first one writes.",
     LIST(study_operands),
     LIST(sweep_options),
     LIST(sweep_exits),

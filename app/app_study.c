@@ -8,6 +8,7 @@
 #include "record/record_read.h"
 
 #define MAX_SYSTEM_SIZE (64u << 20)
+#define OTHERS_NS       INT64_C(2000000000)  // after which a rank speaks for itself
 
 static bool fail(int* status, int code) {
   *status = code;
@@ -149,6 +150,19 @@ static bool read_files(const yoke_options* options, yoke_app_study* app, int* st
   return true;
 }
 
+// mpirun starts as many processes as it is told; a command that cannot share would do everything that often.
+static bool is_alone(const yoke_app_study* app, const char* command, int* status) {
+  if (app->share != NULL || yoke__share_mpi_size() <= 1) {
+    return true;
+  }
+  // the first rank speaks for all; the first failure makes mpirun end the others
+  if (yoke__share_mpi_rank() > 0) {
+    return fail(status, YOKE_EXIT_OK);
+  }
+  yoke__app_error(command, "this command cannot share its runs: start it without mpirun");
+  return fail(status, YOKE_EXIT_USAGE);
+}
+
 static bool read_folder(const yoke_options* options, const char* kind, yoke_app_study* app,
                         int* status) {
   const char* out = yoke__options_value(options, "out");
@@ -164,7 +178,8 @@ static bool read_folder(const yoke_options* options, const char* kind, yoke_app_
   } else {
     snprintf(app->directory, sizeof app->directory, "results/%.*s-%s", (int)n, stem, kind);
   }
-  app->n_jobs = yoke__os_n_processors();
+  // mpirun says how many processes a machine gets
+  app->n_jobs = yoke__share_mpi_size() == 0 ? yoke__os_n_processors() : 1;
   app->is_quiet = yoke__options_has(options, "quiet");
   app->is_restart = yoke__options_has(options, "restart");
   return yoke__options_integer(options, "jobs", 1, 256, &app->n_jobs) ||
@@ -177,9 +192,9 @@ bool yoke__app_study_read(const yoke_options* options, const char* measure, cons
   if (app->plan.sets == NULL) {
     return report_memory(options->command->name, status);
   }
-  return read_folder(options, kind, app, status) && read_grid(options, app, status) &&
-         read_measures(options, measure, app, status) && read_limits(options, app, status) &&
-         read_files(options, app, status);
+  return is_alone(app, options->command->name, status) && read_folder(options, kind, app, status) &&
+         read_grid(options, app, status) && read_measures(options, measure, app, status) &&
+         read_limits(options, app, status) && read_files(options, app, status);
 }
 
 // ---- opening
@@ -217,9 +232,48 @@ static void remove_files(const char* directory, const char* const names[]) {
   }
 }
 
+// ---- ranks
+
+bool yoke__app_share_open(yoke_app_share* app, const char* command, yoke_share** share,
+                          int* status) {
+  char err[1024] = "";
+  *share = NULL;
+  if (yoke__share_mpi_size() <= 1) {
+    return true;
+  }
+  if (yoke__share_mpi_open(&app->link, &app->api, err, sizeof err) < 0) {
+    app->api = NULL;
+    // where all fail, one message is enough: mpirun ends the others after the first failure
+    yoke__os_sleep_ns(yoke__share_mpi_rank() == 0 ? 0 : OTHERS_NS);
+    yoke__app_error(command, "%s", err);
+    return fail(status, YOKE_EXIT_USAGE);
+  }
+  app->share.link = &app->link;
+  *share = &app->share;
+  return app->link.rank == 0 || yoke__share_wait(&app->share) || fail(status, YOKE_EXIT_OK);
+}
+
+void yoke__app_share_close(yoke_app_share* app) {
+  if (app->api == NULL) {
+    return;
+  }
+  if (app->link.rank == 0) {
+    yoke__share_end(&app->share);
+  } else if (!app->share.is_stopped) {
+    // something is wrong here alone, and said so; the first rank must hear of it
+    yoke__share_leave(&app->share);
+  }
+  yoke__share_free(&app->share);
+  app->api->close();
+}
+
 bool yoke__app_study_open(yoke_app_study* app, const char* command, const char* const names[],
                           int* status) {
   char err[YOKE_MAX_PATH + 1024] = "";
+  if (app->share != NULL && app->share->link->rank > 0) {
+    yoke__share_follow(app->share, &app->plan, (int)app->n_jobs, yoke__os_is_interrupted);
+    return fail(status, YOKE_EXIT_OK);
+  }
   if (!try_points(app, command, status)) {
     return false;
   }
@@ -234,39 +288,65 @@ bool yoke__app_study_open(yoke_app_study* app, const char* command, const char* 
   if (n_known == 0) {
     remove_files(app->directory, names);
   }
-  return true;
+  return app->share == NULL || yoke__share_begin(app->share, &app->plan) >= 0 ||
+         report_memory(command, status);
 }
 
 // ---- running
 
+#define LINE_NS  250000000             // between two states of a line on a terminal
+#define PLAIN_NS INT64_C(30000000000)  // between two lines elsewhere
+
 typedef struct progress_line {
   int64_t shown_ns;
   bool is_shown;
+  bool is_plain;  // whole lines
 } progress_line;
+
+// "1 h 05 min", "3 min 20 s", "12 s"
+static void format_time(double seconds, char* to, size_t size) {
+  const double s = seconds < 0 ? 0 : seconds < 1e9 ? seconds : 1e9;
+  const long whole = (long)(s + 0.5);
+  if (whole >= 3600) {
+    snprintf(to, size, "%ld h %02ld min", whole / 3600, whole / 60 % 60);
+  } else if (whole >= 60) {
+    snprintf(to, size, "%ld min %02ld s", whole / 60, whole % 60);
+  } else {
+    snprintf(to, size, "%ld s", whole);
+  }
+}
 
 static void show_progress(void* context, const yoke_study_progress* p) {
   progress_line* line = context;
   const int64_t now = yoke__os_now_ns();
-  if (now - line->shown_ns < 250000000) {
+  if (now - line->shown_ns < (line->is_plain ? PLAIN_NS : LINE_NS)) {
     return;
   }
   line->shown_ns = now;
-  line->is_shown = true;
+  line->is_shown = !line->is_plain;
   const size_t n_left = p->n_cases - p->n_known - p->n_done;
-  fprintf(stderr, "\r%zu of %zu runs", p->n_known + p->n_done, p->n_cases);
+  char left[64] = "", time[48];
   if (p->n_done > 0) {
-    fprintf(stderr, ", %.0f s left", p->elapsed / (double)p->n_done * (double)n_left);
+    format_time(p->elapsed / (double)p->n_done * (double)n_left, time, sizeof time);
+    snprintf(left, sizeof left, ", %s left", time);
   }
-  fprintf(stderr, "      ");
+  const size_t n_ended = p->n_known + p->n_done;
+  if (line->is_plain) {
+    fprintf(stderr, "%zu of %zu runs%s\n", n_ended, p->n_cases, left);
+  } else {
+    fprintf(stderr, "\r%zu of %zu runs%s      ", n_ended, p->n_cases, left);
+  }
   fflush(stderr);
 }
 
 bool yoke__app_study_run(yoke_app_study* app, const char* command, const size_t points[],
                          const size_t repeats[], size_t n, int* status) {
   char err[YOKE_MAX_PATH + 256] = "";
-  progress_line line = {.shown_ns = yoke__os_now_ns()};
-  const bool is_shown = !app->is_quiet && yoke__os_is_terminal(stderr);
-  const yoke_study_calls calls = {is_shown ? show_progress : NULL, &line, yoke__os_is_interrupted};
+  // mpirun stands between a rank and the terminal: a line from time to time is right for both
+  progress_line line = {.shown_ns = yoke__os_now_ns(), .is_plain = app->share != NULL};
+  const bool is_shown = !app->is_quiet && (line.is_plain || yoke__os_is_terminal(stderr));
+  const yoke_study_calls calls = {is_shown ? show_progress : NULL, &line, yoke__os_is_interrupted,
+                                  app->share};
   const yoke_status done = yoke__study_complete(app->study, points, repeats, n, (int)app->n_jobs,
                                                 &calls, err, sizeof err);
   if (line.is_shown) {
@@ -277,7 +357,7 @@ bool yoke__app_study_run(yoke_app_study* app, const char* command, const size_t 
   }
   if (done != YOKE_INTERRUPTED) {
     yoke__app_error(command, "%s", err);
-    return fail(status, YOKE_EXIT_FAILED);
+    return fail(status, done == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED);
   }
   size_t n_known = 0;
   for (size_t i = 0; i < n; i++) {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/app_study.h"
+#include "app/app_study_analyse.h"
 #include "base/base_json.h"
 #include "base/base_map.h"
 #include "base/base_number.h"
@@ -78,7 +79,8 @@ static void json_point(const yoke_app_study* app, size_t point, yoke_json* json)
   yoke__json_end_object(json);
 }
 
-static bool print_json(const yoke_app_study* app) {
+static bool print_json(const yoke_app_study* app, const yoke_study_analyse* analyse,
+                       int* exit_status) {
   yoke_json json = {0};
   yoke__json_begin_object(&json, NULL);
   yoke__json_string(&json, "system", app->plan.path);
@@ -87,48 +89,66 @@ static bool print_json(const yoke_app_study* app) {
     json_point(app, i, &json);
   }
   yoke__json_end_array(&json);
+  const bool is_analysed = yoke__study_analyse_run(analyse, app, &json, exit_status);
   yoke__json_end_object(&json);
   const yoke_status status = yoke__json_finish(&json);
   if (status >= 0) {
     fwrite(json.text, 1, json.n, stdout);
-  } else {
+  } else if (is_analysed) {
     yoke__app_error(COMMAND, "%s", yoke_status_text(status));
+    *exit_status = YOKE_EXIT_FAILED;
   }
   yoke__json_free(&json);
-  return status >= 0;
+  return *exit_status == YOKE_EXIT_OK;
 }
 
 // ---- the sweep
 
-static int finish(const yoke_app_study* app, bool is_json) {
-  char err[YOKE_MAX_PATH + 256] = "";
+// Runs to the end that there are; a message if there are none.
+static bool has_good_runs(const yoke_app_study* app) {
   size_t counts[YOKE_RUN_N_STATUSES];
+  yoke__study_count(app->study, counts);
+  if (counts[YOKE_RUN_DONE] + counts[YOKE_RUN_ENDED] > 0) {
+    return true;
+  }
+  const yoke_study_result* first = yoke__study_find(app->study, 0, 0);
+  yoke__app_error(COMMAND, "no point could be run to its end; the first one: %.300s",
+                  first->reason == NULL ? yoke__run_status_names[first->status] : first->reason);
+  return false;
+}
+
+static int finish(const yoke_app_study* app, const yoke_study_analyse* analyse, bool is_json) {
+  static const yoke_study_analyse nothing = {0};
+  char err[YOKE_MAX_PATH + 256] = "";
+  int status = YOKE_EXIT_OK;
   if (yoke__study_write_table(app->study, TABLE, err, sizeof err) < 0) {
     yoke__app_error(COMMAND, "%s", err);
-    return YOKE_EXIT_FAILED;
-  }
-  if (is_json && !print_json(app)) {
     return YOKE_EXIT_FAILED;
   }
   if (!is_json && !app->is_quiet) {
     print_summary(app);
   }
-  yoke__study_count(app->study, counts);
-  if (counts[YOKE_RUN_DONE] + counts[YOKE_RUN_ENDED] == 0) {
-    const yoke_study_result* first = yoke__study_find(app->study, 0, 0);
-    yoke__app_error(COMMAND, "no point could be run to its end; the first one: %.300s",
-                    first->reason == NULL ? yoke__run_status_names[first->status] : first->reason);
-    return YOKE_EXIT_FAILED;
-  }
-  return YOKE_EXIT_OK;
+  const bool is_good = has_good_runs(app);
+  const yoke_study_analyse* wanted = is_good ? analyse : &nothing;
+  const bool is_done = is_json ? print_json(app, wanted, &status)
+                               : yoke__study_analyse_run(wanted, app, NULL, &status);
+  return !is_good ? YOKE_EXIT_FAILED : is_done ? YOKE_EXIT_OK : status;
 }
 
 static int sweep(yoke_app_study* app, const yoke_options* options) {
-  static const char* const names[] = {TABLE, NULL};
+  static const char* const names[] = {TABLE, YOKE_ANOVA_TABLE, YOKE_BEST_TABLE, NULL};
   int status = YOKE_EXIT_OK;
+  yoke_study_analyse analyse;
   yoke__os_catch_interrupt();
-  if (!yoke__app_study_read(options, "measure", COMMAND, app, &status) ||
-      !yoke__app_study_open(app, COMMAND, names, &status)) {
+  if (!yoke__study_analyse_read(options, &analyse, &status) ||
+      !yoke__app_study_read(options, "measure", COMMAND, app, &status)) {
+    return status;
+  }
+  if (app->plan.n_measures == 0 && yoke__options_has(options, "analyse")) {
+    yoke__app_error(COMMAND, "--analyse needs a measure that is a number, for example rms:left.x");
+    return YOKE_EXIT_USAGE;
+  }
+  if (!yoke__app_study_open(app, COMMAND, names, &status)) {
     return status;
   }
   const size_t n = app->grid.n_points;
@@ -141,14 +161,14 @@ static int sweep(yoke_app_study* app, const yoke_options* options) {
     yoke__app_error(COMMAND, "out of memory");
     status = YOKE_EXIT_FAILED;
   } else if (yoke__app_study_run(app, COMMAND, points, repeats, n, &status)) {
-    status = finish(app, yoke__options_has(options, "json"));
+    status = finish(app, &analyse, yoke__options_has(options, "json"));
   }
   free(points);
   free(repeats);
   return status;
 }
 
-int yoke_cmd_sweep(int argc, char** argv) {
+static int run_command(yoke_share* share, int argc, char** argv) {
   yoke_options options;
   int status = YOKE_EXIT_OK;
   if (!yoke__options_parse(&yoke__command_sweep, argc, argv, &options, &status)) {
@@ -159,10 +179,22 @@ int yoke_cmd_sweep(int argc, char** argv) {
     yoke__app_error(COMMAND, "out of memory");
     status = YOKE_EXIT_FAILED;
   } else {
+    app->share = share;
     status = sweep(app, &options);
     yoke__app_study_free(app);
   }
   free(app);
   yoke__options_free(&options);
+  return status;
+}
+
+int yoke_cmd_sweep(int argc, char** argv) {
+  yoke_app_share ranks = {0};
+  yoke_share* share = NULL;
+  int status = YOKE_EXIT_OK;
+  if (yoke__app_share_open(&ranks, COMMAND, &share, &status)) {
+    status = run_command(share, argc, argv);
+  }
+  yoke__app_share_close(&ranks);
   return status;
 }

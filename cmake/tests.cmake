@@ -39,6 +39,10 @@ if(TARGET yoke_cvode)
   list(APPEND yoke_test_environment "YOKE_CVODE=${PROJECT_BINARY_DIR}/yoke-cvode.so")
 endif()
 
+if(TARGET yoke_mpi)
+  list(APPEND yoke_test_environment "YOKE_MPI=${PROJECT_BINARY_DIR}/yoke-mpi.so")
+endif()
+
 # the folder of the test FMUs, built by cmake/fmus.cmake
 list(APPEND yoke_test_environment "YOKE_FMUS=${PROJECT_BINARY_DIR}/test/fmus")
 

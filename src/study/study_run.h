@@ -87,10 +87,15 @@ typedef struct yoke_batch_calls {
   void (*progress)(void* context, size_t n_done);
   bool (*is_interrupted)(void);
   void* context;
+  // other ranks that take part, after yoke__share_begin (study_share.h); NULL: none
+  struct yoke_share* share;
+  // a rank cannot take part, and why; the batch ends with YOKE_BAD_INPUT
+  void (*refused)(void* context, const char* why);
 } yoke_batch_calls;
 
-// All cases on n_jobs threads. `finished` sees them in the order in which they end. YOKE_INTERRUPTED, what `finished`
-// returned, or YOKE_NO_MEMORY: the cases that were not reported are not run.
+// All cases on n_jobs threads, and on as many of every other rank. `finished` sees them in the order in which they end.
+// YOKE_INTERRUPTED, what `finished` returned, or YOKE_NO_MEMORY: the cases that were not reported are not run, and the
+// other ranks have stopped.
 yoke_status yoke__study_batch(const yoke_study_plan* plan, const yoke_study_case cases[],
                               size_t n_cases, int n_jobs, const yoke_batch_calls* calls);
 

@@ -333,6 +333,11 @@ static yoke_status append_line(void* context, const yoke_study_case* run) {
   return YOKE_OK;
 }
 
+static void note_refusal(void* context, const char* why) {
+  const yoke_study* study = ((completion*)context)->study;
+  snprintf(study->err, study->err_size, "%s", why);
+}
+
 static void pass_progress(void* context, size_t n_done) {
   completion* c = context;
   c->progress.n_done = n_done;
@@ -346,7 +351,12 @@ static yoke_status run_missing(yoke_study* study, const yoke_study_case cases[],
                                size_t n_wanted, int n_jobs, const yoke_study_calls* calls) {
   completion c = {study, calls, {.n_known = n_wanted - n_cases, .n_cases = n_wanted}, 0};
   c.start_ns = yoke__os_now_ns();
-  const yoke_batch_calls batch = {append_line, pass_progress, calls->is_interrupted, &c};
+  const yoke_batch_calls batch = {.finished = append_line,
+                                  .progress = pass_progress,
+                                  .is_interrupted = calls->is_interrupted,
+                                  .context = &c,
+                                  .share = calls->share,
+                                  .refused = note_refusal};
   return yoke__study_batch(study->plan, cases, n_cases, n_jobs, &batch);
 }
 

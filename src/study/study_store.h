@@ -18,6 +18,7 @@ typedef struct yoke_study_calls {
   void (*progress)(void* context, const yoke_study_progress* progress);  // NULL: nobody looks
   void* context;
   bool (*is_interrupted)(void);  // NULL: never
+  struct yoke_share* share;      // ranks that take part, begun (study_share.h); NULL: none
 } yoke_study_calls;
 
 // Opens or makes the folder and its journal for a plan, which must outlive the study. A journal of the same plan is read,
@@ -30,7 +31,8 @@ void yoke__study_close(yoke_study** study);
 // A run that the study knows, or NULL. Point n_points is the current setting.
 const yoke_study_result* yoke__study_find(const yoke_study* study, size_t point, size_t repeat);
 // Runs of these points and repetitions that are not known yet, on n_jobs threads. They are in the journal as soon as they
-// end. YOKE_INTERRUPTED: call again to go on. YOKE_IO: the journal could not be written.
+// end. YOKE_INTERRUPTED: call again to go on. YOKE_IO: the journal could not be written. YOKE_BAD_INPUT: a rank has another
+// study.
 yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const size_t repeats[],
                                  size_t n, int n_jobs, const yoke_study_calls* calls, char* err,
                                  size_t err_size);

@@ -150,6 +150,78 @@ wrong 'nrmse needs a reference' osc.yaml --vary time.step=1e-3 --measure nrmse:l
 wrong 'cannot open nothing.yaml' nothing.yaml --vary time.step=1e-3 --measure ter
 wrong '--jobs: expected an integer from 1 to 256' osc.yaml --vary time.step=1e-3 --measure ter --jobs 0
 
+# ---- analyses
+
+axes=(osc.yaml --vary time.step=1e-3,2e-3,4e-3 --vary scheme=jacobi,gauss-seidel --vary units.left.with.kc=80,100,120
+  --set time.stop=1)
+ends 0 "${axes[@]}" --measure maxabs:left.x,rms:right.v --analyse anova,best --best-least 4 --out analysed
+has out 'analysis of variance of maxabs:left.x, 18 runs (mean '
+has out 'best by rms:right.v: '
+is 'header' test "$(head -n 1 analysed/anova.csv)" = 'measure,a,b,ss,dof,ms,share'
+# three axes: 3 main effects, 3 pairs, rest and total, for both measures
+is 'effects' test "$(lines analysed/anova.csv)" -eq 17
+# the sums of squares again, from the table of points, by the formulas of the books
+is 'sums of squares' awk -F, '
+  FNR == 1 { n_file++; next }
+  n_file == 1 { n++; y = $6; T += y; Q += y * y; for (i = 1; i <= 3; i++) { M[i, $i] += y; for (j = i + 1; j <= 3; j++) P[i, j, $i, $j] += y } next }
+  $1 == "maxabs:left.x" { got[$2, $3] = $4; dof[$2, $3] = $5 }
+  function near(a, b) { d = a - b; return d < 1e-9 * total && d > -1e-9 * total }
+  END {
+    total = Q - T * T / n
+    name[1] = "time.step"; name[2] = "scheme"; name[3] = "units.left.with.kc"; size[1] = 3; size[2] = 2; size[3] = 3
+    for (k in M) { split(k, part, SUBSEP); SS[part[1]] += M[k] * M[k] / (n / size[part[1]]) }
+    for (k in P) { split(k, part, SUBSEP); i = part[1]; j = part[2]; SP[i, j] += P[k] * P[k] / (n / (size[i] * size[j])) }
+    rest = total
+    for (i = 1; i <= 3; i++) { SS[i] -= T * T / n; rest -= SS[i]; if (!near(SS[i], got[name[i], ""]) || dof[name[i], ""] != size[i] - 1) bad = 1 }
+    for (i = 1; i <= 3; i++) for (j = i + 1; j <= 3; j++) { x = SP[i, j] - T * T / n - SS[i] - SS[j]; rest -= x; if (!near(x, got[name[i], name[j]])) bad = 1 }
+    if (!near(total, got["(total)", ""]) || !near(rest, got["(rest)", ""])) bad = 1
+    exit bad
+  }' analysed/sweep.csv analysed/anova.csv
+is 'by mean square' awk -F, '$1 == last && $2 !~ /^\(/ && $6 > ms { bad = 1 } { last = $1; ms = $6 } END { exit bad }' analysed/anova.csv
+is 'all runs are ranked' test "$(lines analysed/best.csv)" -eq 37
+is 'ascending' awk -F, 'NR > 1 { if ($1 == last && $4 < value) bad = 1; last = $1; value = $4 } END { exit bad }' analysed/best.csv
+is 'at least four' awk -F, '$1 == "rms:right.v" && $3 == "yes" { n++ } END { exit !(n >= 4) }' analysed/best.csv
+cp analysed/anova.csv first.csv
+ends 0 "${axes[@]}" --measure maxabs:left.x,rms:right.v --analyse anova --analyse best --best-least 4 --out analysed --json --jobs 1
+has out '"anova": ['
+has out '"best": ['
+is 'json for a program' python3 -c 'import json
+d = json.load(open("out"))
+e = d["anova"][0]["effects"]
+assert len(d["points"]) == 18 and len(e) == 6 and abs(sum(x["share"] for x in e) - 1) < 1e-12
+assert d["best"][1]["kept"] == len(d["best"][1]["order"]) >= 4'
+is 'the same numbers again' cmp first.csv analysed/anova.csv
+ends 0 "${axes[@]}" --measure maxabs:left.x,rms:right.v --analyse anova --out analysed --quiet
+is '--quiet is quiet' test ! -s out -a ! -s err
+
+# runs without a value
+holes=(osc.yaml --vary time.step=1e-3,-1,2e-3 --vary scheme=jacobi,gauss-seidel --set time.stop=1 --measure maxabs:left.x --out holes)
+ends 2 "${holes[@]}" --analyse anova,best
+has err '--analyse anova needs a value at every point: maxabs:left.x is missing at 2 of 6'
+has err '--missing VALUE'
+has out 'best by maxabs:left.x: '
+has out '2 without a value left out'
+is 'no table of an incomplete array' test ! -e holes/anova.csv
+is 'without a rank' test "$(grep -c '^maxabs:left.x,,no,,-1,' holes/best.csv)" -eq 2
+ends 0 "${holes[@]}" --analyse anova --missing 1000 --clip 100
+has out '2 without a value count as 1000'
+is 'a share of everything' awk -F, '$2 == "time.step" && $3 == "" { ok = $7 > 0.99 } END { exit !ok }' holes/anova.csv
+
+# settings of a coupling method as axes: names, booleans, numbers
+cp "$source/scenarios/dual-mass/mpsm.yaml" .
+ends 0 mpsm.yaml --vary couplings.loop.ede=off,on --vary couplings.loop.learning=20,30 --vary couplings.loop.forgetting=0.95:1:2 \
+  --measure rms:left.x --analyse anova,best --clip 1 --out loop
+has out '8 points: 8 done'
+is 'names and numbers' test "$(sed -n 2p loop/sweep.csv | cut -d, -f1-3)" = off,20,0.95
+has loop/anova.csv 'rms:left.x,couplings.loop.ede,couplings.loop.learning,'
+
+wrong '--analyse needs a measure that is a number' osc.yaml --vary time.step=1e-3 --measure status --analyse anova
+wrong '--missing says nothing without --analyse' osc.yaml --vary time.step=1e-3 --measure ter --missing 1
+wrong '--best-least says nothing without --analyse best' osc.yaml --vary time.step=1e-3 --measure ter --analyse anova --best-least 5
+wrong "--analyse: unknown 'anvoa'; did you mean 'anova'?" osc.yaml --vary time.step=1e-3 --measure ter --analyse anvoa
+wrong "--clip: expected a number, found 'x'" osc.yaml --vary time.step=1e-3 --measure ter --analyse best --clip x
+wrong "--best-within: expected a number from 0 on, found '-1'" osc.yaml --vary time.step=1e-3 --measure ter --analyse best --best-within=-1
+
 # ---- a progress line on a terminal only
 if script -qec true /dev/null >/dev/null 2>&1; then
   script -qec "'$yoke' sweep osc.yaml --set time.stop=200 --vary units.left.with.kc=20:200:24 --measure end:left.x --limit 'maxabs:right.v<=1e300' --out terminal --jobs 1" typescript >out 2>err

@@ -2,6 +2,8 @@
 // behind. The n-th call fails, and in a second round all calls from the n-th on.
 #include <unistd.h>
 
+#include "study/study_anova.h"
+#include "study/study_best.h"
 #include "study/study_fixture.h"
 #include "study/study_store.h"
 #include "support/failing_heap.h"
@@ -52,6 +54,19 @@ static yoke_status try_journal(void) {
   return status;
 }
 
+static yoke_status try_analyses(void) {
+  static const double values[] = {1, 3, 2};
+  yoke_anova anova;
+  yoke_best best;
+  yoke_status status = yoke__anova_compute(&shared.grid, values, &anova);
+  yoke__anova_free(&anova);
+  if (status >= 0) {
+    status = yoke__best_compute(&shared.grid, values, 0.1, 2, &best);
+    yoke__best_free(&best);
+  }
+  return status;
+}
+
 static void try_all(yoke_status (*try)(void)) {
   for (int mode = 0; mode < 2; mode++) {
     bool is_done = false;
@@ -81,6 +96,11 @@ static void test_runs(void** state) {
   try_all(try_runs);
 }
 
+static void test_analyses(void** state) {
+  (void)state;
+  try_all(try_analyses);
+}
+
 static void test_journal(void** state) {
   (void)state;
   const size_t points[] = {0, 1, 2}, repeats[] = {0, 0, 0};
@@ -105,6 +125,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_grid),
       cmocka_unit_test(test_runs),
+      cmocka_unit_test(test_analyses),
       cmocka_unit_test(test_journal),
   };
   fixture_open(&shared, system_text, vary, measures, limits);

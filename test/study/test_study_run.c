@@ -163,7 +163,8 @@ static yoke_status run_batch(const fixture* f, int n_jobs, batch_log* log,
     results[i] = (yoke_study_result){.values = values + i * f->plan.n_measures};
     cases[i] = (yoke_study_case){i, 0, &results[i]};
   }
-  const yoke_batch_calls calls = {note_end, NULL, is_interrupted, log};
+  const yoke_batch_calls calls = {
+      .finished = note_end, .is_interrupted = is_interrupted, .context = log};
   return yoke__study_batch(&f->plan, cases, N_POINTS, n_jobs, &calls);
 }
 
