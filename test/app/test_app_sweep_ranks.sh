@@ -87,21 +87,31 @@ rank_of() {
     tr '\0' '\n' <"/proc/$child/environ" 2>/dev/null | grep -qx "OMPI_COMM_WORLD_RANK=$1" && echo "$child" && return
   done
 }
-for victim in rank0 rank2 mpirun; do
-  start "$victim"
-  case $victim in
-  rank*) kill -KILL "$(rank_of "${victim#rank}")" ;;
-  *) kill -TERM "$pid" ;;
+# strike VICTIM: starts, kills, waits for the end; n: points that were done
+strike() {
+  start "$1"
+  case $1 in
+  rank*) kill -KILL "$(rank_of "${1#rank}")" 2>/dev/null ;;
+  *) kill -TERM "$pid" 2>/dev/null ;;
   esac
   for ((i = 0; i < 600; i++)); do
     kill -0 "$pid" 2>/dev/null || break
     sleep 0.1
   done
-  is "$victim killed: the others end too" test "$i" -lt 600
   { wait "$pid"; } 2>/dev/null
-  is "$victim killed: no success" test $? -ne 0
-  n=$(($(lines $victim/journal.csv) - 2))
-  is "$victim killed in the middle, after $n points" test "$n" -lt 24
+  status=$?
+  n=$(($(lines "$1/journal.csv") - 2))
+}
+for victim in rank0 rank2 mpirun; do
+  # on a busy machine the sweep may be done before the signal comes: then once more
+  for attempt in 1 2 3 4 5; do
+    rm -rf $victim
+    strike $victim
+    [ "$n" -ge 24 ] || break
+  done
+  is "$victim killed: the others end too" test "$i" -lt 600
+  is "$victim killed: no success" test $status -ne 0
+  is "$victim killed in the middle, after $n points ($attempt tries)" test "$n" -lt 24
   shared 0 2 "${long[@]}" --out $victim
   has out 'in the journal already'
   is "$victim killed: the same table" cmp whole/sweep.csv $victim/sweep.csv
