@@ -4,7 +4,9 @@
 #include "models/blocks/blocks.h"
 #include "models/channel/channel.h"
 #include "models/crane/crane.h"
+#include "models/dual_mass/dual_mass.h"
 #include "models/engine_rig/engine_rig.h"
+#include "models/helicopter/helicopter.h"
 #include "models/oscillator/oscillator.h"
 #include "models/pendulum/pendulum.h"
 #include "models/playback/playback.h"
@@ -27,6 +29,11 @@ const yoke_unit_ops* const yoke__builtin_models[] = {
     &yoke__model_engine_rig_bench,
     &yoke__model_engine_rig_inertia,
     &yoke__model_engine_rig_vehicle,
+    &yoke__model_dual_mass_left,
+    &yoke__model_dual_mass_right,
+    &yoke__model_helicopter_airframe,
+    &yoke__model_helicopter_controller,
+    &yoke__model_helicopter_pilot,
     &yoke__model_spring_damper,
     &yoke__model_spring_damper_nonlinear,
     &yoke__model_state_space,
