@@ -6,6 +6,7 @@
 #include "base/base_check.h"
 #include "base/base_format.h"
 #include "circuit/circuit_solver.h"
+#include "study/study_linear.h"
 
 #define LIST(array) array, YOKE_COUNT(array)
 
@@ -511,6 +512,81 @@ const yoke_command yoke__command_tune = {
     yoke_cmd_tune,
 };
 
+// ---- analyse
+
+static const char* const expect_names[] = {"stable", NULL};
+
+static const yoke_operand analyse_operands[] = {
+    {"SYSTEM", true, YOKE_ARGUMENT_FILE,
+     "A system file, or anything else that yoke run takes. With --run it may be left out: then it "
+     "is the file that summary.json of the result names."},
+};
+static const yoke_option analyse_options[] = {
+    {"step", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Look at this exchange step instead of the file's. Internal steps of the units' solvers stay "
+     "as they are."},
+    {"methods", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__linear_method_names,
+     "Coupling methods to look at, with commas between them: hold (held signals), hold-1 and "
+     "hold-2 (straight lines, parabolas), nepce, mpsm (with exact models), mpsm-modified, "
+     "mpsm-ede, mpsm-ramp, mbcorr, and file, which is what the file uses as its units are called. "
+     "The default is all of them."},
+    {"largest", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Search the first unstable step up to this one. The default is four times the present step."},
+    {"resolution", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Distance of the steps that are looked at. The default is a 240th of the largest."},
+    {"map", "PATH=VALUES", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Look at every value of a setting, once or twice: PATH=FROM:TO:N, PATH=FROM:TO:N:log or "
+     "PATH=A,B,C. Paths are those of the system file. Needs --steps."},
+    {"steps", "FROM:TO:N[:log]", false, YOKE_ARGUMENT_TEXT, NULL, "Exchange steps of the map [s]."},
+    {"run", "RESULT", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Judge a recorded run with method mpsm: identify its models again and compute the Bohl "
+     "exponents of its steps. Give the same --set as for the run."},
+    {"cluster", "NAME", false, YOKE_ARGUMENT_TEXT, NULL,
+     "With --run: the coupling to look at, if the file has several with mpsm."},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Write data and a figure to DIR, which is made if it is missing: radius.csv and radius.svg, "
+     "with --map map.csv, limits.csv and map.svg, with --run bohl.csv and steps.csv. Without it "
+     "nothing is written."},
+    {"expect", "WORD", false, YOKE_ARGUMENT_CHOICE, expect_names,
+     "stable: end with status 3 if the file's coupling (or one that --methods names) is not."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
+    {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print no progress and no table. Warnings and errors are still printed."},
+};
+static const yoke_exit analyse_exits[] = {
+    {YOKE_EXIT_OK, "Done, whether stable or not."},
+    STATUS_FAILED,
+    {YOKE_EXIT_USAGE, "The command line is wrong, an input file is missing or has errors, or a "
+                      "unit in a loop has no linear model."},
+    {YOKE_EXIT_QUALITY, "--expect stable was given, and something is not."},
+    {YOKE_EXIT_INTERRUPTED, "A map was interrupted (Ctrl-C). Nothing is written."},
+};
+static const yoke_example analyse_examples[] = {
+    {"yoke analyse car.yaml", "Units, eigenvalues, and every method at the step of the file."},
+    {"yoke analyse car.yaml --step 2e-3 --methods file,mpsm --expect stable",
+     "For a script: status 3 if one of the two is unstable at 2 ms."},
+    {"yoke analyse car.yaml --map units.axle.with.k=1e3:1e6:31:log --steps 1e-4:1e-2:40 --out map",
+     "Stable or not over stiffness and step, with a figure."},
+    {"yoke analyse --run results/car", "Was the run with identified models stable?"},
+};
+const yoke_command yoke__command_analyse = {
+    "analyse",
+    "how large the step may be, and whether a run is stable",
+    "Linearises the units at the start of the run, joins them by the connections, and computes by "
+    "which factor one exchange step multiplies a deviation (its spectral radius) under each "
+    "coupling method: below 1 the coupling is stable. Prints the units, the eigenvalues of the "
+    "coupled system, radius and first unstable step of every method, and advice.\n\n"
+    "With --map it does so over one or two settings of the file and the step. With --run it takes "
+    "a recorded run with method mpsm, identifies the models again that it used, and says whether "
+    "the sequence of its steps is exponentially stable.",
+    LIST(analyse_operands),
+    LIST(analyse_options),
+    LIST(analyse_exits),
+    LIST(analyse_examples),
+    yoke_cmd_analyse,
+};
+
 // ---- bench
 
 static const yoke_operand bench_operands[] = {
@@ -700,9 +776,9 @@ const yoke_command yoke__command_help = {
 // ---- all
 
 const yoke_command* const yoke__commands[] = {
-    &yoke__command_run,     &yoke__command_check,  &yoke__command_info,  &yoke__command_circuit,
-    &yoke__command_compare, &yoke__command_meter,  &yoke__command_sweep, &yoke__command_tune,
-    &yoke__command_bench,   &yoke__command_export, &yoke__command_help,
+    &yoke__command_run,     &yoke__command_check, &yoke__command_info,   &yoke__command_circuit,
+    &yoke__command_compare, &yoke__command_meter, &yoke__command_sweep,  &yoke__command_tune,
+    &yoke__command_analyse, &yoke__command_bench, &yoke__command_export, &yoke__command_help,
 };
 const size_t yoke__n_commands = YOKE_COUNT(yoke__commands);
 

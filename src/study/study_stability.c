@@ -9,6 +9,8 @@
 //   x := T x + T0 u + T1 u' + T2 u''
 //                            explicit Euler: T = I + hA, T0 = hB, T1 = T2 = 0
 //                            exact: blocks of exp of [[A, B, 0, 0], [0, 0, I, 0], ...] h
+//                            calls: blocks of [[F, G, 0, 0], [0, I, hI, h^2/2 I], ...]^n, F and G
+//                            over one call with held input
 //
 // and the coupling looks at the outputs. Source: MPSM specification 8, 9.2, 9.3.
 // Assumes linear units, one rate, no exogenous inputs.
@@ -25,6 +27,7 @@
 
 typedef struct part {  // of a unit: transition over one part of the step
   double *T, *T0, *T1, *T2;
+  double lag;  // between the last call and the end of the part [s]: its inputs are that old
   size_t first_x, first_y, first_u;
 } part;
 
@@ -139,10 +142,121 @@ static yoke_status exact_part(const yoke_stability_unit* unit, double h, part* t
   return status;
 }
 
+// Z := Z^k, N x N, by repeated squaring. work: 2 N N.
+static void matrix_power(size_t N, double Z[], size_t k, double work[]) {
+  double *result = work, *product = work + N * N;
+  memset(result, 0, N * N * sizeof *result);
+  for (size_t i = 0; i < N; i++) {
+    result[i * N + i] = 1;
+  }
+  for (; k > 0; k /= 2) {
+    if (k % 2 == 1) {
+      yoke__mat_mul(N, N, N, Z, result, product);
+      memcpy(result, product, N * N * sizeof *result);
+    }
+    if (k > 1) {
+      yoke__mat_mul(N, N, N, Z, Z, product);
+      memcpy(Z, product, N * N * sizeof *Z);
+    }
+  }
+  memcpy(Z, result, N * N * sizeof *Z);
+}
+
+static size_t count_of(double whole, double length) {
+  return (size_t)fmin(fmax(1, floor(whole / length + 0.5)), 1e9);
+}
+
+// The transition over one call of length h with held input, in blocks T and T0 of `to`.
+static yoke_status one_call(const yoke_stability_unit* unit, double h, double micro_step,
+                            part* to) {
+  if (micro_step == 0) {
+    return exact_part(unit, h, to);
+  }
+  const size_t n = unit->n_states, m = unit->n_inputs, N = n + m;
+  const size_t k = count_of(h, micro_step);
+  double* Z = calloc(3 * N * N, sizeof *Z);
+  if (Z == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  euler_part(unit, h / (double)k, to);
+  for (size_t i = 0; i < N; i++) {
+    Z[i * N + i] = 1;
+  }
+  for (size_t i = 0; i < n; i++) {
+    memcpy(Z + i * N, to->T + i * n, n * sizeof *Z);
+    memcpy(Z + i * N + n, to->T0 + i * m, m * sizeof *Z);
+  }
+  matrix_power(N, Z, k, Z + N * N);
+  for (size_t i = 0; i < n; i++) {
+    memcpy(to->T + i * n, Z + i * N, n * sizeof *Z);
+    memcpy(to->T0 + i * m, Z + i * N + n, m * sizeof *Z);
+  }
+  free(Z);
+  return YOKE_OK;
+}
+
+// Several calls in a part of length h; each takes the input as it is when it begins.
+static yoke_status call_part(const yoke_stability_unit* unit, double h, size_t n_calls,
+                             double micro_step, part* to) {
+  const size_t n = unit->n_states, m = unit->n_inputs, N = n + 3 * m;
+  const double call = h / (double)n_calls;
+  YOKE_TRY(one_call(unit, call, micro_step, to));
+  memset(to->T1, 0, n * m * sizeof *to->T1);
+  memset(to->T2, 0, n * m * sizeof *to->T2);
+  if (n_calls == 1) {
+    return YOKE_OK;
+  }
+  double* Z = calloc(3 * N * N, sizeof *Z);
+  if (Z == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < N; i++) {
+    Z[i * N + i] = 1;
+  }
+  for (size_t i = 0; i < n; i++) {
+    memcpy(Z + i * N, to->T + i * n, n * sizeof *Z);
+    memcpy(Z + i * N + n, to->T0 + i * m, m * sizeof *Z);
+  }
+  for (size_t i = 0; i < m; i++) {
+    Z[(n + i) * N + n + m + i] = call;
+    Z[(n + i) * N + n + 2 * m + i] = 0.5 * call * call;
+    Z[(n + m + i) * N + n + 2 * m + i] = call;
+  }
+  matrix_power(N, Z, n_calls, Z + N * N);
+  for (size_t i = 0; i < n; i++) {
+    memcpy(to->T + i * n, Z + i * N, n * sizeof *Z);
+    memcpy(to->T0 + i * m, Z + i * N + n, m * sizeof *Z);
+    memcpy(to->T1 + i * m, Z + i * N + n + m, m * sizeof *Z);
+    memcpy(to->T2 + i * m, Z + i * N + n + 2 * m, m * sizeof *Z);
+  }
+  free(Z);
+  return YOKE_OK;
+}
+
+static yoke_status solver_part(const yoke_stability_unit* unit, const yoke_stability_solver* solver,
+                               double h, part* to) {
+  if (solver->is_discrete) {
+    memcpy(to->T, unit->A, unit->n_states * unit->n_states * sizeof *to->T);
+    memcpy(to->T0, unit->B, unit->n_states * unit->n_inputs * sizeof *to->T0);
+    return YOKE_OK;
+  }
+  if (solver->call_step > 0) {
+    const size_t n_calls = count_of(h, solver->call_step);
+    to->lag = h / (double)n_calls;
+    return call_part(unit, h, n_calls, solver->micro_step, to);
+  }
+  // a solver that follows its inputs: Euler looks at them at the start of each of its steps
+  return solver->micro_step > 0
+             ? call_part(unit, h, count_of(h, solver->micro_step), solver->micro_step, to)
+             : exact_part(unit, h, to);
+}
+
 static yoke_status make_parts(yoke_stability* self) {
   const double h = self->c.step / (double)self->n_parts;
   for (size_t i = 0; i < self->c.n_units; i++) {
-    if (self->c.micro_step > 0) {
+    if (self->c.solvers != NULL) {
+      YOKE_TRY(solver_part(&self->units[i], &self->c.solvers[i], h, &self->parts[i]));
+    } else if (self->c.micro_step > 0) {
       euler_part(&self->units[i], h, &self->parts[i]);
     } else {
       YOKE_TRY(exact_part(&self->units[i], h, &self->parts[i]));
@@ -162,7 +276,11 @@ static yoke_status set_exact(yoke_stability* self, size_t i) {
   if (J.Jy == NULL || J.Ju == NULL || J.Jd == NULL || work == NULL) {
     return YOKE_NO_MEMORY;
   }
-  YOKE_TRY(yoke__jacobian_of_states(&states, &J, NULL, work));
+  if (unit->n_states > 0) {
+    YOKE_TRY(yoke__jacobian_of_states(&states, &J, NULL, work));
+  } else {
+    memcpy(J.Jd, unit->D, n * m * sizeof *J.Jd);  // no memory: dy/dt = D du/dt
+  }
   return yoke__mpsm_set_continuous(self->cluster, i, &J);
 }
 
@@ -231,7 +349,7 @@ static yoke_status build(yoke_stability* self, const yoke_stability_case* c) {
   }
   self->c = *c;
   self->n_parts = c->n_inner > 1 ? c->n_inner : 1;
-  if (c->micro_step > 0) {
+  if (c->micro_step > 0 && c->solvers == NULL) {
     self->n_parts = (size_t)fmax(1, floor(c->step / c->micro_step + 0.5));
   }
   YOKE_TRY(copy_units(self, c));
@@ -290,6 +408,18 @@ static void inputs_after(const yoke_stability* self, size_t j, double u[]) {
   }
 }
 
+// Inputs that the outputs at the end of the first j parts depend on.
+static void inputs_before(const yoke_stability* self, size_t j, double u[]) {
+  const double end = self->c.step * (double)j / (double)self->n_parts;
+  for (size_t k = 0; k < self->c.n_units; k++) {
+    const part* at = &self->parts[k];
+    const double t = end - at->lag;
+    for (size_t i = at->first_u; i < at->first_u + self->units[k].n_inputs; i++) {
+      u[i] = self->u[i] + t * (self->slope[i] + 0.5 * t * self->curve[i]);
+    }
+  }
+}
+
 // All units over one part, from inputs u_now.
 static void advance_part(yoke_stability* self, size_t j, double x[]) {
   const double t = self->c.step * (double)j / (double)self->n_parts;
@@ -302,7 +432,7 @@ static void advance_part(yoke_stability* self, size_t j, double x[]) {
     double* next = self->next + at->first_x;
     yoke__mat_vec(n, n, at->T, x + at->first_x, next);
     yoke__mat_vec_add(n, m, at->T0, self->u_now + at->first_u, next);
-    if (self->c.micro_step == 0) {
+    if (self->c.micro_step == 0 || self->c.solvers != NULL) {
       yoke__mat_vec_add(n, m, at->T1, self->w + at->first_u, next);
       yoke__mat_vec_add(n, m, at->T2, self->curve + at->first_u, next);
     }
@@ -315,7 +445,11 @@ static void advance(yoke_stability* self, double x[]) {
   const size_t p = self->p, N = self->n_parts;
   const bool looks = self->c.sees_inside;
   if (looks) {
-    outputs(self, x, self->u, self->y);
+    if (self->c.sees_stale) {
+      memcpy(self->y, x + self->n_x, p * sizeof *x);  // the history begins with y^k
+    } else {
+      outputs(self, x, self->u, self->y);
+    }
     for (size_t i = 0; i < p; i++) {
       self->mean[i] = 0.5 * self->y[i];
     }
@@ -324,7 +458,7 @@ static void advance(yoke_stability* self, double x[]) {
     inputs_after(self, j, self->u_now);
     advance_part(self, j, x);
     if (looks || j + 1 == N) {
-      inputs_after(self, j + 1, self->u_now);
+      inputs_before(self, j + 1, self->u_now);
       outputs(self, x, self->u_now, self->y);
       memcpy(self->inner + j * p, self->y, p * sizeof *self->y);
     }
@@ -372,12 +506,28 @@ static void step_signal(yoke_stability* self, double z[]) {
 
 // ---- coupling by models: history = (state of the cluster, w~^{k-1}, next inputs of the corrector)
 
+// The share of held signals into the inputs of the model.
+static void blend_held(yoke_stability* self) {
+  const double held = fmin(self->c.held_share, 1);
+  if (held <= 0) {
+    return;
+  }
+  yoke__mat_vec(self->s, self->p, self->L, self->cluster->y_last, self->work);
+  for (size_t i = 0; i < self->s; i++) {
+    self->u[i] = (1 - held) * self->u[i] + held * self->work[i];
+    self->slope[i] *= 1 - held;
+  }
+}
+
 static void step_model(yoke_stability* self, double z[]) {
   const size_t p = self->p, s = self->s, n = self->cluster->n_state;
   yoke_mpsm* cluster = self->cluster;
   double *history = z + self->n_x, *w_last = history + n, *u_next = w_last + s;
   const bool is_corrector = self->c.method == YOKE_STABILITY_MBCORR;
   memcpy(cluster->state, history, n * sizeof *history);
+  if (self->c.held_share >= 1) {
+    yoke__mpsm_forget(cluster);  // as the method does while signals are held
+  }
   memset(self->slope, 0, s * sizeof *self->slope);
   memset(self->curve, 0, s * sizeof *self->curve);
 
@@ -400,6 +550,7 @@ static void step_model(yoke_stability* self, double z[]) {
     for (size_t i = 0; i < s; i++) {
       self->u[i] -= self->slope[i] * self->c.step;
     }
+    blend_held(self);
   }
   advance(self, z);
 
@@ -544,7 +695,7 @@ yoke_status yoke__stability_limit(const yoke_stability_case* c, double resolutio
   for (size_t i = 1; i <= n && unstable == 0; i++) {
     at.step = (double)i * resolution;
     YOKE_TRY(yoke__stability_radius(&at, &radius));
-    if (radius < 1) {
+    if (radius < 1 + c->margin) {
       stable = at.step;
     } else {
       unstable = at.step;
@@ -562,7 +713,7 @@ yoke_status yoke__stability_limit(const yoke_stability_case* c, double resolutio
       }
     }
     YOKE_TRY(yoke__stability_radius(&at, &radius));
-    *(radius < 1 ? &stable : &unstable) = at.step;
+    *(radius < 1 + c->margin ? &stable : &unstable) = at.step;
   }
   *first = unstable;
   return YOKE_OK;

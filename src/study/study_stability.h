@@ -2,7 +2,7 @@
 // largest stable step, maps over step, stiffness and damping, and Bohl exponents of step sequences.
 //
 // Units x' = A x + B u, y = C x + D u, solved by explicit Euler in equal parts or exactly, coupled
-// by u = L y under Jacobi. All memory of units and coupling is one vector z; a communication step
+// by u = L y under Jacobi (where L and the units come from in a system: study_linear.h). All memory of units and coupling is one vector z; a communication step
 // maps z to M z, and the coupling is stable if the spectral radius of M is below 1.
 #ifndef YOKE_STUDY_STABILITY_H
 #define YOKE_STUDY_STABILITY_H
@@ -30,16 +30,28 @@ typedef struct yoke_stability_unit {
   const double *A, *B, *C, *D;
 } yoke_stability_unit;
 
+// How one unit is solved and called.
+typedef struct yoke_stability_solver {
+  double micro_step;  // explicit Euler in equal parts of about this length [s]; 0: exact
+  double call_step;   // inputs are held from call to call, about this far apart [s]; infinite: over
+                      // a whole part of the step; 0: the solver follows them
+  bool is_discrete;   // A and B are those of one step, whatever its length: x := A x + B u
+} yoke_stability_solver;
+
 typedef struct yoke_stability_case {
   const yoke_stability_unit* units;
   size_t n_units;
-  const double* L;    // inputs x outputs
-  double step;        // exchange interval [s]
-  double micro_step;  // of the units' solvers [s]; 0: exact
-  size_t n_inner;     // exact units: parts of a step at whose ends outputs are known; 0: 1
-  bool sees_inside;   // the coupling is given the outputs of every part (NEPCE, step 1, corrector)
+  const double* L;                       // inputs x outputs
+  double step;                           // exchange interval [s]
+  double micro_step;                     // of the units' solvers [s]; 0: exact
+  const yoke_stability_solver* solvers;  // n_units; NULL: micro_step for all
+  size_t n_inner;    // exact units: parts of a step at whose ends outputs are known; 0: 1
+  bool sees_inside;  // the coupling is given the outputs of every part (NEPCE, step 1, corrector)
+  bool sees_stale;  // the first of them is what was exchanged, without the jump of the inputs since
   yoke_stability_method method;
   bool is_modified;           // mpsm without its step 3
+  double held_share;          // mpsm: share of held signals in the inputs, 0 to 1 (switch phase)
+  double margin;              // a radius below 1 + margin counts as stable
   yoke_mpsm_options options;  // of mpsm and corrector
   // Models of the units, n_units each; both NULL: from the state spaces by (4)
   const yoke_jacobian_continuous* continuous;
@@ -69,7 +81,7 @@ void yoke__stability_matrix(yoke_stability* self, double M[]);
 
 // Spectral radius of one step. Infinite if the models overflow at this step.
 yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius);
-// The first step on the grid resolution, 2 resolution, ... <= largest whose radius is 1 or more;
+// The first step on the grid resolution, 2 resolution, ... <= largest whose radius is 1 + margin or more;
 // then halved between it and the last stable one until they are no more than `within` apart (0:
 // not). With a micro step all are its multiples. Infinite if none is unstable. The step of c is not
 // used.

@@ -40,11 +40,18 @@ static void multiply_block(bohl* b, size_t first) {
   }
 }
 
-// Largest singular value of D^-1 A D, D = diag(scale); A is overwritten.
-static yoke_status norm_2(const bohl* b, double A[], double* norm) {
+// Largest singular value of D^-1 A D, D = diag(scale); A is overwritten. Not computed where the
+// Frobenius norm, which is never smaller, does not exceed `beyond`: then that is returned.
+static yoke_status norm_2(const bohl* b, double A[], double beyond, double* norm) {
   const size_t n = b->n;
-  for (size_t i = 0; i < n * n && b->scale != NULL; i++) {
-    A[i] *= b->scale[i % n] / b->scale[i / n];
+  double sum = 0;
+  for (size_t i = 0; i < n * n; i++) {
+    A[i] *= b->scale != NULL ? b->scale[i % n] / b->scale[i / n] : 1;
+    sum += A[i] * A[i];
+  }
+  if (sqrt(sum) <= beyond) {
+    *norm = beyond;
+    return YOKE_OK;
   }
   double *U = b->svd, *s = U + n * n, *V = s + n, *work = V + n * n;
   YOKE_TRY(yoke__svd(n, n, A, U, s, V, work));
@@ -66,7 +73,7 @@ static yoke_status sweep(bohl* b, size_t count, double* value) {
     }
     double norm;
     yoke__mat_mul(n, n, n, b->head, b->rest + r * nn, b->T);
-    YOKE_TRY(norm_2(b, b->T, &norm));
+    YOKE_TRY(norm_2(b, b->T, largest, &norm));
     largest = norm > largest ? norm : largest;
   }
   *value = pow(largest, 1 / (double)K);

@@ -1,0 +1,288 @@
+// One system: its units, the coupled system, and every coupling method at the present step.
+#include "app/app_analyse.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base_number.h"
+#include "base/base_os.h"
+#include "record/record_summary.h"
+#include "study/study_figure.h"
+
+#define N_STEPS      240  // of the search, by default
+#define MAX_STEPS    100000
+#define TIMES_LARGER 4  // how far beyond the present step, by default
+
+// ---- options
+
+bool yoke__app_analyse_seconds(const yoke_options* options, const char* name, double* out) {
+  const char* text = yoke__options_value(options, name);
+  if (text == NULL) {
+    return true;
+  }
+  if (!yoke__number_parse(text, out) || !(*out > 0) || !isfinite(*out)) {
+    yoke__app_error(YOKE_ANALYSE, "--%s: expected a number of seconds above 0, found '%.100s'",
+                    name, text);
+    return false;
+  }
+  return true;
+}
+
+static bool read_methods(const yoke_options* options, yoke_app_analyse* to) {
+  uint32_t bits = 0;
+  if (!yoke__options_choices(options, "methods", &bits)) {
+    return false;
+  }
+  to->has_methods = bits != 0;
+  for (size_t i = 0; i < YOKE_LINEAR_N_METHODS; i++) {
+    to->is_wanted[i] = bits == 0 || (bits >> i & 1) != 0;
+  }
+  return true;
+}
+
+bool yoke__app_analyse_read(const yoke_options* options, yoke_app_analyse* to) {
+  *to = (yoke_app_analyse){
+      .options = options, .step = (double)NAN, .largest = (double)NAN, .resolution = (double)NAN};
+  const char* expect = yoke__options_value(options, "expect");
+  uint32_t expected = 0;
+  to->out = yoke__options_value(options, "out");
+  to->is_json = yoke__options_has(options, "json");
+  to->is_quiet = yoke__options_has(options, "quiet");
+  to->expects_stable = expect != NULL;
+  if (to->out != NULL && to->out[0] == '\0') {
+    yoke__app_error(YOKE_ANALYSE, "--out: expected the name of a folder, found nothing");
+    return false;
+  }
+  return yoke__options_choices(options, "expect", &expected) && read_methods(options, to) &&
+         yoke__app_analyse_seconds(options, "step", &to->step) &&
+         yoke__app_analyse_seconds(options, "largest", &to->largest) &&
+         yoke__app_analyse_seconds(options, "resolution", &to->resolution);
+}
+
+int yoke__app_analyse_fail(yoke_status status) {
+  yoke__app_error(YOKE_ANALYSE, "%s", yoke_status_text(status));
+  return YOKE_EXIT_FAILED;
+}
+
+bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, const char* text,
+                             size_t n) {
+  char err[4352] = "";
+  if (yoke__record_write_text(app->out, name, text, n, err, sizeof err) < 0) {
+    yoke__app_error(YOKE_ANALYSE, "%s", err);
+    return false;
+  }
+  return true;
+}
+
+// ---- figures
+
+// The steps that are looked at. False after a message.
+static bool choose_steps(const yoke_app_analyse* app, yoke_app_analysis* a) {
+  a->step = isnan(app->step) ? a->loops->step : app->step;
+  a->largest = isnan(app->largest) ? TIMES_LARGER * a->step : app->largest;
+  a->resolution = isnan(app->resolution) ? a->largest / N_STEPS : app->resolution;
+  if (a->largest < a->resolution || a->largest / a->resolution > MAX_STEPS) {
+    yoke__app_error(YOKE_ANALYSE,
+                    "--resolution %.6g s: expected a part of the largest step, %.6g s, not below a "
+                    "%d-th of it",
+                    a->resolution, a->largest, MAX_STEPS);
+    return false;
+  }
+  return true;
+}
+
+static yoke_status fill_row(const yoke_app_analysis* a, yoke_linear_method method,
+                            yoke_app_analyse_row* row) {
+  yoke_stability_case c;
+  *row = (yoke_app_analyse_row){.method = method, .radius = (double)NAN, .first = (double)NAN};
+  row->is_known = yoke__linear_case(a->loops, method, a->step, &c);
+  if (!row->is_known) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(yoke__stability_radius(&c, &row->radius));
+  row->is_stable = row->radius < 1 + c.margin;
+  return yoke__linear_limit(a->loops, method, a->resolution, a->largest, &row->first);
+}
+
+static yoke_status fill_rows(const yoke_app_analyse* app, yoke_app_analysis* a) {
+  for (size_t i = 0; i < YOKE_LINEAR_N_METHODS; i++) {
+    if (app->is_wanted[i]) {
+      const yoke_status status = fill_row(a, (yoke_linear_method)i, &a->rows[a->n_rows]);
+      if (status == YOKE_SINGULAR) {
+        // the models of the units form an algebraic loop: a method that uses them cannot work
+        a->rows[a->n_rows] = (yoke_app_analyse_row){
+            .method = (yoke_linear_method)i, .radius = (double)NAN, .first = (double)NAN};
+      } else {
+        YOKE_TRY(status);
+      }
+      a->n_rows++;
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---- files: the radius over the step
+
+static yoke_status scan(const yoke_app_analysis* a, const double steps[], size_t n,
+                        double radius[]) {
+  for (size_t r = 0; r < a->n_rows; r++) {
+    for (size_t i = 0; i < n; i++) {
+      yoke_stability_case c;
+      double* to = &radius[r * n + i];
+      *to = (double)NAN;
+      if (a->rows[r].is_known && yoke__linear_case(a->loops, a->rows[r].method, steps[i], &c)) {
+        YOKE_TRY(yoke__stability_radius(&c, to));
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+static bool write_scan(const yoke_app_analyse* app, const yoke_app_analysis* a,
+                       const double steps[], size_t n, const double radius[]) {
+  yoke_text csv = {0}, svg = {0};
+  yoke_figure_lines figure = {.title = a->system->scenario->name,
+                              .steps = steps,
+                              .n_steps = n,
+                              .radius = radius,
+                              .step = a->step};
+  yoke__text_add(&csv, "step");
+  for (size_t r = 0; r < a->n_rows; r++) {
+    yoke__text_add(&csv, ",%s", yoke__linear_method_names[a->rows[r].method]);
+    figure.names[figure.n_lines++] = yoke__linear_method_names[a->rows[r].method];
+  }
+  for (size_t i = 0; i < n; i++) {
+    yoke__text_add(&csv, "\n");
+    yoke__text_number(&csv, steps[i]);
+    for (size_t r = 0; r < a->n_rows; r++) {
+      yoke__text_add(&csv, ",");
+      yoke__text_number(&csv, radius[r * n + i]);
+    }
+  }
+  yoke__text_add(&csv, "\n");
+  yoke__figure_lines(&figure, &svg);
+  bool is_done = csv.status >= 0 && svg.status >= 0;
+  if (!is_done) {
+    yoke__app_error(YOKE_ANALYSE, "out of memory");
+  }
+  is_done = is_done && yoke__app_analyse_write(app, "radius.csv", csv.bytes, csv.n) &&
+            yoke__app_analyse_write(app, "radius.svg", svg.bytes, svg.n);
+  yoke__text_free(&csv);
+  yoke__text_free(&svg);
+  return is_done;
+}
+
+static int write_files(const yoke_app_analyse* app, const yoke_app_analysis* a) {
+  const size_t n = (size_t)floor(a->largest / a->resolution + 1e-9);
+  yoke_arena arena = {0};
+  double* steps = yoke__arena_array(&arena, n, sizeof *steps);
+  double* radius = yoke__arena_array(&arena, n * a->n_rows, sizeof *radius);
+  int status = YOKE_EXIT_FAILED;
+  if (steps == NULL || radius == NULL) {
+    yoke__app_error(YOKE_ANALYSE, "out of memory");
+  } else {
+    for (size_t i = 0; i < n; i++) {
+      steps[i] = (double)(i + 1) * a->resolution;
+    }
+    const yoke_status done = scan(a, steps, n, radius);
+    if (done < 0) {
+      status = yoke__app_analyse_fail(done);
+    } else if (write_scan(app, a, steps, n, radius)) {
+      status = YOKE_EXIT_OK;
+    }
+  }
+  yoke__arena_free(&arena);
+  return status;
+}
+
+// ---- the whole
+
+// --expect stable: the methods that were named, else that of the file.
+static int judge(const yoke_app_analyse* app, const yoke_app_analysis* a) {
+  if (!app->expects_stable || a->loops->n_members == 0) {
+    return YOKE_EXIT_OK;
+  }
+  for (size_t i = 0; i < a->n_rows; i++) {
+    const yoke_app_analyse_row* row = &a->rows[i];
+    if (!app->has_methods && row->method != YOKE_LINEAR_FILE) {
+      continue;
+    }
+    if (!row->is_known) {
+      yoke__app_error(YOKE_ANALYSE, "--expect stable: nothing is known about %s of the file",
+                      a->loops->file.text);
+      return YOKE_EXIT_QUALITY;
+    }
+    if (!row->is_stable) {
+      yoke__app_error(YOKE_ANALYSE, "%s is not stable at %.6g s",
+                      yoke__linear_method_names[row->method], a->step);
+      return YOKE_EXIT_QUALITY;
+    }
+  }
+  return YOKE_EXIT_OK;
+}
+
+static int report(const yoke_app_analyse* app, yoke_app_analysis* a) {
+  if (a->loops->n_members > 0) {
+    if (!choose_steps(app, a)) {
+      return YOKE_EXIT_USAGE;
+    }
+    const yoke_status status = fill_rows(app, a);
+    if (status < 0) {
+      return yoke__app_analyse_fail(status);
+    }
+  }
+  yoke__app_analyse_advise(a);
+  if (app->is_json && !yoke__app_analyse_json(a)) {
+    return YOKE_EXIT_FAILED;
+  }
+  if (!app->is_json && !app->is_quiet) {
+    yoke__app_analyse_print(a);
+  }
+  if (app->out != NULL && a->loops->n_members > 0) {
+    const int status = write_files(app, a);
+    if (status != YOKE_EXIT_OK) {
+      return status;
+    }
+    if (!app->is_json && !app->is_quiet) {
+      printf("radius over the step in %s: radius.csv, radius.svg\n", app->out);
+    }
+  }
+  return judge(app, a);
+}
+
+static int analyse(const yoke_app_analyse* app, yoke_system* system) {
+  yoke_messages messages = {0};
+  yoke_linear_loops loops;
+  yoke_app_analysis a = {.system = system,
+                         .loops = &loops,
+                         .messages = &messages,
+                         .is_file_wanted = app->is_wanted[YOKE_LINEAR_FILE]};
+  int status = YOKE_EXIT_USAGE;
+  const yoke_status opened = yoke__linear_open(system, !isnan(app->step), &messages, &loops);
+  if (opened >= 0) {
+    status = report(app, &a);
+  } else if (messages.n_errors > 0) {
+    yoke__messages_print(&messages, stderr);
+  } else {
+    status = yoke__app_analyse_fail(opened);
+  }
+  yoke__linear_free(&loops);
+  yoke__messages_free(&messages);
+  return status;
+}
+
+int yoke__app_analyse_system(const yoke_app_analyse* app) {
+  static const char* const extra[] = {"threads=1"};
+  int status = YOKE_EXIT_USAGE;
+  yoke_system* system = yoke__app_load(app->options, extra, 1, false);
+  if (system == NULL) {
+    return status;
+  }
+  yoke_state* state = yoke__app_start(system, NULL, &status);
+  if (state != NULL) {
+    status = analyse(app, system);
+    yoke__master_destroy(system, &state);
+  }
+  yoke__system_destroy(&system);
+  return status;
+}

@@ -1,0 +1,65 @@
+// What `yoke analyse` computes and prints: stability of the coupling of a system, as a table, over parameters, and of a
+// run that was recorded.
+#ifndef YOKE_APP_ANALYSE_H
+#define YOKE_APP_ANALYSE_H
+
+#include "app/app.h"
+#include "app/app_system.h"
+#include "study/study_linear.h"
+#include "study/study_vary.h"
+
+#define YOKE_ANALYSE "analyse"
+
+// What the command line asks for.
+typedef struct yoke_app_analyse {
+  const yoke_options* options;
+  yoke_arena arena;
+  bool has_methods;  // some were named
+  bool is_wanted[YOKE_LINEAR_N_METHODS];
+  double step;                 // NaN: that of the file
+  double largest, resolution;  // NaN: four steps, 240 parts of that
+  const char* out;             // NULL: no files
+  bool is_json, is_quiet, expects_stable;
+} yoke_app_analyse;
+
+// One method at the present step.
+typedef struct yoke_app_analyse_row {
+  yoke_linear_method method;
+  bool is_known;  // false: the file's method is not treated
+  double radius;
+  bool is_stable;
+  double first;  // first unstable step [s]; infinite: none up to the largest; 0: all are
+} yoke_app_analyse_row;
+
+typedef struct yoke_app_analysis {
+  const yoke_system* system;
+  const yoke_linear_loops* loops;
+  const yoke_messages* messages;  // notes on the figures
+  double step, largest, resolution;
+  yoke_app_analyse_row rows[YOKE_LINEAR_N_METHODS];
+  size_t n_rows;
+  bool is_file_wanted;
+  char advice[512];
+} yoke_app_analysis;
+
+// Reads the options that all forms of the command share. False after a message.
+bool yoke__app_analyse_read(const yoke_options* options, yoke_app_analyse* to);
+// A positive number of seconds; *out stays as it is if the option was not given. False: the message is out.
+bool yoke__app_analyse_seconds(const yoke_options* options, const char* name, double* out);
+// Exit status after NO_MEMORY, and after anything else; with a message.
+int yoke__app_analyse_fail(yoke_status status);
+// Writes a file into --out, which is given. False after a message.
+bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, const char* text,
+                             size_t n);
+
+// The three forms; each returns an exit status.
+int yoke__app_analyse_system(const yoke_app_analyse* app);  // app_analyse.c
+int yoke__app_analyse_map(const yoke_app_analyse* app);     // app_analyse_map.c
+int yoke__app_analyse_run(const yoke_app_analyse* app);     // app_analyse_run.c
+
+// app_analyse_print.c
+void yoke__app_analyse_advise(yoke_app_analysis* a);
+void yoke__app_analyse_print(const yoke_app_analysis* a);
+bool yoke__app_analyse_json(const yoke_app_analysis* a);
+
+#endif

@@ -1,0 +1,299 @@
+// What an analysis says, for people and for programs.
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app/app_analyse.h"
+#include "base/base_json.h"
+
+#define ROOM 1.5  // how far a limit should be beyond the present step
+
+// ---- advice
+
+static const yoke_app_analyse_row* find_row(const yoke_app_analysis* a, yoke_linear_method method) {
+  for (size_t i = 0; i < a->n_rows; i++) {
+    if (a->rows[i].method == method && a->rows[i].is_known) {
+      return &a->rows[i];
+    }
+  }
+  return NULL;
+}
+
+// A method that is stable here with room to spare, the simplest first; else the one with the largest limit.
+static const yoke_app_analyse_row* find_best(const yoke_app_analysis* a) {
+  const yoke_app_analyse_row* best = NULL;
+  for (size_t i = 0; i < a->n_rows; i++) {
+    const yoke_app_analyse_row* row = &a->rows[i];
+    if (!row->is_known || !row->is_stable || row->method == YOKE_LINEAR_FILE) {
+      continue;
+    }
+    if (row->first > ROOM * a->step) {
+      return row;
+    }
+    best = best == NULL || row->first > best->first ? row : best;
+  }
+  return best;
+}
+
+static void step_text(double first, char* to, size_t size) {
+  if (isnan(first)) {
+    snprintf(to, size, "-");
+  } else if (isinf(first)) {
+    snprintf(to, size, "none");
+  } else if (first == 0) {
+    snprintf(to, size, "every step");
+  } else {
+    snprintf(to, size, "%.6g s", first);
+  }
+}
+
+// "first unstable step 0.002 s"
+static void limit_text(const yoke_app_analysis* a, double first, char* to, size_t size) {
+  if (isinf(first)) {
+    snprintf(to, size, "stable at every step up to %.6g s", a->largest);
+  } else if (first == 0) {
+    snprintf(to, size, "unstable at every step");
+  } else {
+    snprintf(to, size, "first unstable step %.6g s", first);
+  }
+}
+
+static void advise_of_system(yoke_app_analysis* a) {
+  const yoke_linear_loops* loops = a->loops;
+  if (loops->n_members == 0) {
+    snprintf(a->advice, sizeof a->advice,
+             "There is no closed loop of connections: the coupling cannot become unstable.");
+  } else if (loops->is_singular) {
+    snprintf(a->advice, sizeof a->advice,
+             "The loops hold an algebraic loop without solution (I - D L is singular): change what "
+             "is an input and what an output.");
+  } else if (loops->direct >= 1) {
+    snprintf(a->advice, sizeof a->advice,
+             "Feedthrough closes a loop with gain %.3g: held signals are unstable at every step. "
+             "Change what is an input and what an output, or iterate.",
+             loops->direct);
+  } else {
+    snprintf(a->advice, sizeof a->advice,
+             "The coupled system itself grows (%.3g 1/s): no coupling makes it stable.",
+             loops->growth);
+  }
+}
+
+void yoke__app_analyse_advise(yoke_app_analysis* a) {
+  const yoke_linear_loops* loops = a->loops;
+  const bool grows = loops->growth > 1e-9 * loops->fastest;
+  if (loops->n_members == 0 || loops->is_singular || loops->direct >= 1 || grows) {
+    advise_of_system(a);
+    return;
+  }
+  const yoke_app_analyse_row *file = find_row(a, YOKE_LINEAR_FILE), *best = find_best(a);
+  const char* text = loops->file.text;
+  char limit[96], other[96] = "";
+  limit_text(a, file == NULL ? 0 : file->first, limit, sizeof limit);
+  if (best != NULL) {
+    char better[64];
+    limit_text(a, best->first, better, sizeof better);
+    snprintf(other, sizeof other, "%s is stable at this step (%s)",
+             yoke__linear_method_names[best->method], better);
+  }
+  if (file != NULL && file->is_stable && file->first <= a->step) {
+    snprintf(a->advice, sizeof a->advice,
+             "The file's coupling (%s) is stable at %.6g s again, but not at smaller steps: a "
+             "motion between the exchanges may hide. Take a step below %.6g s.",
+             text, a->step, file->first);
+  } else if (file != NULL && file->is_stable) {
+    snprintf(a->advice, sizeof a->advice, "The file's coupling (%s) is stable at %.6g s; %s.", text,
+             a->step, limit);
+  } else if (file != NULL) {
+    snprintf(a->advice, sizeof a->advice,
+             "The file's coupling (%s) is unstable at %.6g s (%s). %s%s a smaller step.", text,
+             a->step, limit, other,
+             best == NULL ? "Nothing else is stable at this step: take" : "; or take");
+  } else {
+    snprintf(a->advice, sizeof a->advice, "%s%s%s%s.",
+             a->is_file_wanted ? "The file's coupling (" : "", a->is_file_wanted ? text : "",
+             a->is_file_wanted ? ") is not one of those that are treated here. " : "",
+             best == NULL ? "Nothing that was looked at is stable at this step" : other);
+  }
+}
+
+// ---- for people
+
+static void print_units(const yoke_app_analysis* a) {
+  const yoke_linear_loops* loops = a->loops;
+  printf("%-14s %-16s %6s %6s %7s  %-19s %-11s %-5s %s\n", "unit", "model", "states", "inputs",
+         "outputs", "poles [1/s]", "feedthrough", "loop", "solver");
+  for (size_t i = 0; i < loops->n_units; i++) {
+    const yoke_linear_unit* unit = &loops->units[i];
+    const yoke_system_unit* of = &a->system->units[unit->unit];
+    char poles[40] = "-";
+    if (!isnan(unit->fastest)) {
+      snprintf(poles, sizeof poles, "%.4g to %.4g", unit->slowest, unit->fastest);
+    }
+    printf("%-14.40s %-16.40s ", of->name, of->unit.ops->name);
+    if (unit->has_model) {
+      printf("%6zu %6zu %7zu  %-19s %-11s %-5s %s\n", unit->n_states, unit->n_inputs,
+             unit->n_outputs, poles, unit->n_feedthrough > 0 ? "yes" : "no",
+             unit->is_in_loop ? "yes" : "no", unit->solver_text);
+    } else {
+      printf("%6s %6zu %7zu  no linear model: %s\n", "?", unit->n_inputs, unit->n_outputs,
+             unit->why);
+    }
+  }
+}
+
+static void print_coupled(const yoke_app_analysis* a) {
+  const yoke_linear_loops* loops = a->loops;
+  if (loops->is_singular) {
+    printf("coupled without error: no solution, an algebraic loop\n");
+    return;
+  }
+  const bool is_marginal = fabs(loops->growth) <= 1e-9 * loops->fastest;
+  printf("coupled without error: %zu states, %s; eigenvalues %.4g to %.4g 1/s, largest real part "
+         "%.4g 1/s\n",
+         loops->n_x,
+         is_marginal         ? "neither growing nor decaying"
+         : loops->growth < 0 ? "stable"
+                             : "unstable",
+         loops->slowest, loops->fastest, loops->growth);
+  if (loops->direct > 0) {
+    printf("feedthrough around the loops: gain %.4g\n", loops->direct);
+  } else {
+    printf("feedthrough around the loops: none\n");
+  }
+}
+
+static void print_rows(const yoke_app_analysis* a) {
+  printf("exchange step %.6g s, coupling in the file: %s%s\n\n", a->step, a->loops->file.text,
+         a->loops->file.is_known && a->loops->file.is_identified
+             ? " (with exact models here; with identified ones: --run)"
+             : "");
+  printf("%-14s %12s  %-9s %-18s %s\n", "method", "radius", "", "first unstable", "");
+  for (size_t i = 0; i < a->n_rows; i++) {
+    const yoke_app_analyse_row* row = &a->rows[i];
+    char first[64];
+    step_text(row->first, first, sizeof first);
+    if (row->is_known) {
+      printf("%-14s %12.9g  %-9s %-18s %s\n", yoke__linear_method_names[row->method], row->radius,
+             row->is_stable ? "stable" : "unstable", first, yoke__linear_method_texts[row->method]);
+    } else {
+      printf("%-14s %12s  %-9s %-18s %s\n", yoke__linear_method_names[row->method], "-", "unknown",
+             "-",
+             row->method == YOKE_LINEAR_FILE ? "not one of the methods above"
+                                             : "the models form an algebraic loop");
+    }
+  }
+  printf("\nsteps of %.6g to %.6g s were looked at, %.6g s apart\n", a->resolution, a->largest,
+         a->resolution);
+}
+
+void yoke__app_analyse_print(const yoke_app_analysis* a) {
+  printf("%s, linearised at its start, %.6g s\n\n", a->system->scenario->name, a->system->t_start);
+  print_units(a);
+  putchar('\n');
+  if (a->loops->n_members > 0) {
+    print_coupled(a);
+    print_rows(a);
+  }
+  if (fabs(a->loops->growth) <= 1e-9 * a->loops->fastest) {
+    printf("note: the coupled system keeps its energy; only a radius beyond the round-off of 1 "
+           "counts as unstable\n");
+  }
+  for (const yoke_message* m = a->messages->first; m != NULL; m = m->next) {
+    printf("note: %s\n", m->text);
+  }
+  printf("%s\n", a->advice);
+}
+
+// ---- for programs
+
+static void json_units(const yoke_app_analysis* a, yoke_json* json) {
+  yoke__json_begin_array(json, "units");
+  for (size_t i = 0; i < a->loops->n_units; i++) {
+    const yoke_linear_unit* unit = &a->loops->units[i];
+    const yoke_system_unit* of = &a->system->units[unit->unit];
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", of->name);
+    yoke__json_string(json, "model", of->unit.ops->name);
+    yoke__json_boolean(json, "has_linear_model", unit->has_model);
+    yoke__json_string(json, "why_not", unit->why);
+    yoke__json_boolean(json, "is_in_loop", unit->is_in_loop);
+    yoke__json_integer(json, "states", (int64_t)unit->n_states);
+    yoke__json_integer(json, "inputs", (int64_t)unit->n_inputs);
+    yoke__json_integer(json, "outputs", (int64_t)unit->n_outputs);
+    yoke__json_number(json, "slowest", unit->slowest);
+    yoke__json_number(json, "fastest", unit->fastest);
+    yoke__json_number(json, "growth", unit->growth);
+    yoke__json_integer(json, "feedthrough", (int64_t)unit->n_feedthrough);
+    yoke__json_string(json, "solver", unit->solver_text);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
+static void json_coupled(const yoke_linear_loops* loops, yoke_json* json) {
+  yoke__json_begin_object(json, "coupled");
+  yoke__json_integer(json, "states", (int64_t)loops->n_x);
+  yoke__json_boolean(json, "has_solution", !loops->is_singular);
+  yoke__json_number(json, "growth", loops->growth);
+  yoke__json_number(json, "slowest", loops->slowest);
+  yoke__json_number(json, "fastest", loops->fastest);
+  yoke__json_number(json, "feedthrough_gain", loops->direct);
+  yoke__json_begin_array(json, "eigenvalues");
+  for (size_t i = 0; i < loops->n_x && !loops->is_singular; i++) {
+    yoke__json_begin_array(json, NULL);
+    yoke__json_number(json, NULL, loops->re[i]);
+    yoke__json_number(json, NULL, loops->im[i]);
+    yoke__json_end_array(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+}
+
+static void json_rows(const yoke_app_analysis* a, yoke_json* json) {
+  yoke__json_begin_array(json, "methods");
+  for (size_t i = 0; i < a->n_rows; i++) {
+    const yoke_app_analyse_row* row = &a->rows[i];
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", yoke__linear_method_names[row->method]);
+    yoke__json_boolean(json, "is_known", row->is_known);
+    yoke__json_number(json, "radius", row->radius);
+    yoke__json_boolean(json, "is_stable", row->is_known && row->is_stable);
+    // no limit: stable up to the largest step; 0: unstable at every one
+    yoke__json_boolean(json, "has_limit", isfinite(row->first));
+    yoke__json_number(json, "first_unstable_step", row->first);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
+bool yoke__app_analyse_json(const yoke_app_analysis* a) {
+  yoke_json json = {0};
+  yoke__json_begin_object(&json, NULL);
+  yoke__json_string(&json, "name", a->system->scenario->name);
+  yoke__json_string(&json, "file", a->system->scenario->path);
+  json_units(a, &json);
+  if (a->loops->n_members > 0) {
+    json_coupled(a->loops, &json);
+    yoke__json_number(&json, "step", a->step);
+    yoke__json_number(&json, "largest", a->largest);
+    yoke__json_number(&json, "resolution", a->resolution);
+    yoke__json_string(&json, "coupling", a->loops->file.text);
+    json_rows(a, &json);
+  }
+  yoke__json_begin_array(&json, "notes");
+  for (const yoke_message* m = a->messages->first; m != NULL; m = m->next) {
+    yoke__json_string(&json, NULL, m->text);
+  }
+  yoke__json_end_array(&json);
+  yoke__json_string(&json, "advice", a->advice);
+  yoke__json_end_object(&json);
+  const yoke_status status = yoke__json_finish(&json);
+  if (status >= 0) {
+    fwrite(json.text, 1, json.n, stdout);
+  } else {
+    yoke__app_error(YOKE_ANALYSE, "%s", yoke_status_text(status));
+  }
+  yoke__json_free(&json);
+  return status >= 0;
+}

@@ -1,0 +1,343 @@
+// A recorded run: which cluster, from which file, and what its steps say.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app/app_analyse.h"
+#include "app/app_result.h"
+#include "base/base_json.h"
+#include "base/base_json_read.h"
+#include "base/base_os.h"
+#include "study/study_stability_run.h"
+#include "study/study_text.h"
+
+#define MAX_PATH_SIZE 4096
+
+// A run that is looked at.
+typedef struct judging {
+  const yoke_app_analyse* app;
+  yoke_arena arena;
+  yoke_app_result result;
+  const yoke_json_value* summary;  // NULL: there is none
+  yoke_system* system;
+  yoke_state* state;
+  size_t group;
+  yoke_stability_run run;
+} judging;
+
+// ---- what was run
+
+// summary.json beside the results; a missing one is fine if the system is named.
+static int read_summary(judging* j) {
+  char file[MAX_PATH_SIZE + 16], err[512] = "", *bytes = NULL;
+  size_t n = 0;
+  yoke__os_path_join(j->result.path, YOKE_SUMMARY_FILE, file, sizeof file);
+  if (!yoke__os_is_directory(j->result.path) || !yoke__os_is_file(file)) {
+    return YOKE_EXIT_OK;
+  }
+  yoke_status status = yoke__os_read_file(file, YOKE_JSON_MAX_SIZE, &bytes, &n, err, sizeof err);
+  if (status < 0) {
+    yoke__app_error(YOKE_ANALYSE, "%s", err);
+    return YOKE_EXIT_USAGE;
+  }
+  status = yoke__json_parse(bytes, n, &j->arena, &j->summary, err, sizeof err);
+  free(bytes);
+  if (status < 0) {
+    yoke__app_error(YOKE_ANALYSE, "%s: %s", file, err);
+    return YOKE_EXIT_USAGE;
+  }
+  return YOKE_EXIT_OK;
+}
+
+// The system of the run, from SYSTEM or from what the summary says.
+static int build(judging* j) {
+  static const char* const extra[] = {"threads=1"};
+  const yoke_options* given = j->app->options;
+  const char* file =
+      given->n_operands > 0
+          ? given->operands[0]
+          : yoke__json_find_text(yoke__json_find(j->summary, "system"), "file", NULL);
+  if (file == NULL || file[0] == '\0') {
+    yoke__app_error(YOKE_ANALYSE,
+                    "%s has no summary.json that says which system was run; name it: yoke analyse "
+                    "SYSTEM --run RESULT",
+                    j->result.path);
+    return YOKE_EXIT_USAGE;
+  }
+  const char* operands[] = {file, NULL};
+  yoke_options options = *given;
+  options.operands = operands;
+  options.n_operands = 1;
+  int status = YOKE_EXIT_USAGE;
+  j->system = yoke__app_load(&options, extra, 1, false);
+  if (j->system == NULL) {
+    return status;
+  }
+  j->state = yoke__app_start(j->system, NULL, &status);
+  return status;
+}
+
+static int find_cluster(judging* j) {
+  const char* name = yoke__options_value(j->app->options, "cluster");
+  const yoke_system* system = j->system;
+  size_t n = 0;
+  char all[256] = "";
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (group->role != YOKE_GROUP_CLUSTER) {
+      continue;
+    }
+    const char* called = system->methods[group->method].name;
+    const size_t used = strlen(all);
+    snprintf(all + used, sizeof all - used, "%s%.60s", used == 0 ? "" : ", ", called);
+    if (name == NULL || strcmp(called, name) == 0) {
+      j->group = g;
+      n++;
+    }
+  }
+  if (n == 1) {
+    return YOKE_EXIT_OK;
+  }
+  if (all[0] == '\0') {
+    yoke__app_error(YOKE_ANALYSE,
+                    "the system has no coupling over a cluster; expected one with method mpsm");
+  } else if (n == 0) {
+    yoke__app_error(YOKE_ANALYSE, "--cluster: no coupling '%.60s'; there is: %s", name, all);
+  } else {
+    yoke__app_error(YOKE_ANALYSE, "%zu couplings over clusters (%s); choose one with --cluster", n,
+                    all);
+  }
+  return YOKE_EXIT_USAGE;
+}
+
+// ---- is it that run?
+
+static const yoke_json_value* find_health(const judging* j) {
+  const yoke_json_value* list = yoke__json_find(j->summary, "clusters");
+  for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {
+    if (strcmp(yoke__json_find_text(v, "name", ""), j->run.cluster) == 0) {
+      return v;
+    }
+  }
+  return NULL;
+}
+
+// Round-off: the file has the shortest digits of the same numbers.
+static bool is_same(double a, double b) {
+  return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+// The method's figures of the run and of the run again; then those of the models found again. False after a message.
+static bool check_health(const judging* j) {
+  const yoke_coupling_ops* ops = j->system->groups[j->group].ops;
+  const yoke_json_value* health = find_health(j);
+  for (size_t i = 0; i < ops->n_health && i < YOKE_RUN_N_HEALTH && health != NULL; i++) {
+    const double want = yoke__json_find_number(health, ops->health_names[i], (double)NAN);
+    if (!isnan(want) && !is_same(want, j->run.health[i])) {
+      yoke__app_error(YOKE_ANALYSE,
+                      "%s: with these settings %s of %s would be %.9g, but the run had %.9g; give "
+                      "the same --set as for the run",
+                      j->result.path, ops->health_names[i], j->run.cluster, j->run.health[i], want);
+      return false;
+    }
+  }
+  for (size_t i = 0; i < ops->n_health && i < YOKE_RUN_N_HEALTH; i++) {
+    const bool is_mean = strcmp(ops->health_names[i], "error_mean") == 0;
+    if (is_mean && !is_same(j->run.health[i], j->run.error_mean)) {
+      yoke__app_error(YOKE_ANALYSE,
+                      "the models of %s cannot be found again from the recording (mean error %.9g "
+                      "instead of %.9g): they were loaded or provided, or a jump was announced",
+                      j->run.cluster, j->run.error_mean, j->run.health[i]);
+      return false;
+    }
+  }
+  return true;
+}
+
+// ---- what is printed
+
+static void print_units(const yoke_stability_run* run) {
+  for (size_t i = 0; i < run->n_units; i++) {
+    printf("  %-16s %s\n", run->names[i],
+           run->is_own[i] ? "its own linear model"
+                          : "the identified model stands for it: its coupling is judged, not what "
+                            "the model leaves out");
+  }
+}
+
+static void verdict(const yoke_stability_run* run, char* to, size_t size) {
+  if (run->is_below) {
+    snprintf(to, size, "exponentially stable: all exponents are below 1");
+  } else if (run->is_stable) {
+    snprintf(to, size,
+             "exponentially stable: any %zu steps in a row shrink every deviation; fewer may let "
+             "one grow for a while",
+             run->contracts_after);
+  } else {
+    snprintf(to, size,
+             "not shown to be stable: no exponent is below 1. A longer recording may show it");
+  }
+}
+
+static void print_run(const judging* j) {
+  const yoke_stability_run* run = &j->run;
+  printf("%s, %s, step correction (ede) %s\n", j->system->scenario->name, run->cluster,
+         !run->uses_ede    ? "off"
+         : run->resets_ede ? "reset"
+                           : "on");
+  print_units(run);
+  printf("%zu exchanges every %.6g s; judged: %zu steps from %.6g s on, matrices of %zu x %zu\n",
+         run->n_rows, run->interval, run->n_steps,
+         j->system->t_start + (double)run->first * run->interval, run->size, run->size);
+  if (run->n_left_out > 0) {
+    printf("note: %zu earlier steps are left out, memory has no room for them\n", run->n_left_out);
+  }
+  printf("phases: %lld full, %lld modified, %lld by signals; errors of the models: mean %.4g, "
+         "largest %.4g\n\n",
+         (long long)run->n_phases[YOKE_MPSM_FULL], (long long)run->n_phases[YOKE_MPSM_MODIFIED],
+         (long long)run->n_phases[YOKE_MPSM_SIGNAL], run->error_mean, run->error_max);
+  printf("%6s %9s  %s\n", "K", "windows", "largest |M_(l+K-1) ... M_l|^(1/K)");
+  for (size_t i = 0; i < run->n_lengths; i++) {
+    printf("%6zu %9zu  %.6f\n", run->lengths[i], run->n_windows[i], run->values[i]);
+  }
+  char text[200];
+  verdict(run, text, sizeof text);
+  printf("\nnorm of a single step: at most %.4g (bounded)\n%s\n", run->largest, text);
+}
+
+static void json_run(const judging* j, yoke_json* json) {
+  const yoke_stability_run* run = &j->run;
+  yoke__json_string(json, "result", j->result.path);
+  yoke__json_string(json, "cluster", run->cluster);
+  yoke__json_begin_array(json, "units");
+  for (size_t i = 0; i < run->n_units; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", run->names[i]);
+    yoke__json_string(json, "model", run->is_own[i] ? "own" : "identified");
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_number(json, "interval", run->interval);
+  yoke__json_integer(json, "rows", (int64_t)run->n_rows);
+  yoke__json_integer(json, "first", (int64_t)run->first);
+  yoke__json_integer(json, "steps", (int64_t)run->n_steps);
+  yoke__json_integer(json, "steps_left_out", (int64_t)run->n_left_out);
+  yoke__json_begin_object(json, "phases");
+  for (int i = 0; i < YOKE_MPSM_N_PHASES; i++) {
+    yoke__json_integer(json, yoke__mpsm_phase_names[i], run->n_phases[i]);
+  }
+  yoke__json_end_object(json);
+  yoke__json_boolean(json, "ede", run->uses_ede);
+  yoke__json_begin_array(json, "exponents");
+  for (size_t i = 0; i < run->n_lengths; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_integer(json, "K", (int64_t)run->lengths[i]);
+    yoke__json_integer(json, "windows", (int64_t)run->n_windows[i]);
+    yoke__json_number(json, "value", run->values[i]);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_number(json, "largest_norm", run->largest);
+  yoke__json_boolean(json, "is_stable", run->is_stable);
+  yoke__json_boolean(json, "is_below_1", run->is_below);
+  char text[200];
+  verdict(run, text, sizeof text);
+  yoke__json_string(json, "verdict", text);
+}
+
+static int print_json(const judging* j) {
+  yoke_json json = {0};
+  yoke__json_begin_object(&json, NULL);
+  json_run(j, &json);
+  yoke__json_end_object(&json);
+  const yoke_status status = yoke__json_finish(&json);
+  if (status >= 0) {
+    fwrite(json.text, 1, json.n, stdout);
+  }
+  yoke__json_free(&json);
+  return status < 0 ? yoke__app_analyse_fail(status) : YOKE_EXIT_OK;
+}
+
+// bohl.csv: the steps; exponents.csv: K and the exponents.
+static int write_files(const judging* j) {
+  const yoke_stability_run* run = &j->run;
+  yoke_text steps = {0}, exponents = {0};
+  yoke__text_add(&steps, "time,phase,radius\n");
+  for (size_t i = 0; i < run->n_steps; i++) {
+    yoke__text_number(&steps, j->system->t_start + (double)(run->first + i) * run->interval);
+    yoke__text_add(&steps, ",%s,", yoke__mpsm_phase_names[run->phases[i]]);
+    yoke__text_number(&steps, run->radii[i]);
+    yoke__text_add(&steps, "\n");
+  }
+  yoke__text_add(&exponents, "K,windows,exponent\n");
+  for (size_t i = 0; i < run->n_lengths; i++) {
+    yoke__text_add(&exponents, "%zu,%zu,", run->lengths[i], run->n_windows[i]);
+    yoke__text_number(&exponents, run->values[i]);
+    yoke__text_add(&exponents, "\n");
+  }
+  int status = YOKE_EXIT_OK;
+  if (steps.status < 0 || exponents.status < 0) {
+    status = yoke__app_analyse_fail(YOKE_NO_MEMORY);
+  } else if (!yoke__app_analyse_write(j->app, "steps.csv", steps.bytes, steps.n) ||
+             !yoke__app_analyse_write(j->app, "bohl.csv", exponents.bytes, exponents.n)) {
+    status = YOKE_EXIT_FAILED;
+  }
+  yoke__text_free(&steps);
+  yoke__text_free(&exponents);
+  return status;
+}
+
+// ---- the whole
+
+static int report(judging* j) {
+  int status = j->app->out == NULL ? YOKE_EXIT_OK : write_files(j);
+  if (status == YOKE_EXIT_OK && j->app->is_json) {
+    status = print_json(j);
+  } else if (status == YOKE_EXIT_OK && !j->app->is_quiet) {
+    print_run(j);
+  }
+  if (status == YOKE_EXIT_OK && j->app->expects_stable && !j->run.is_stable) {
+    yoke__app_error(YOKE_ANALYSE, "the run is not shown to be stable");
+    status = YOKE_EXIT_QUALITY;
+  }
+  return status;
+}
+
+static int judge(judging* j) {
+  yoke_messages messages = {0};
+  const yoke_status opened =
+      yoke__stability_run_open(j->system, j->group, &j->result.csv, &messages, &j->run);
+  int status = YOKE_EXIT_USAGE;
+  if (opened >= 0) {
+    status = check_health(j) ? report(j) : YOKE_EXIT_USAGE;
+  } else if (messages.n_errors > 0) {
+    yoke__messages_print(&messages, stderr);
+  } else {
+    status = yoke__app_analyse_fail(opened);
+  }
+  yoke__messages_free(&messages);
+  yoke__stability_run_free(&j->run);
+  return status;
+}
+
+int yoke__app_analyse_run(const yoke_app_analyse* app) {
+  judging j = {.app = app};
+  const char* path = yoke__options_value(app->options, "run");
+  int status = YOKE_EXIT_USAGE;
+  if (strlen(path) >= MAX_PATH_SIZE) {
+    yoke__app_error(YOKE_ANALYSE, "--run: too long a path");
+    return status;
+  }
+  status = yoke__app_result_read(YOKE_ANALYSE, path, &j.arena, &j.result);
+  status = status == YOKE_EXIT_OK ? read_summary(&j) : status;
+  status = status == YOKE_EXIT_OK ? build(&j) : status;
+  status = status == YOKE_EXIT_OK ? find_cluster(&j) : status;
+  status = status == YOKE_EXIT_OK ? judge(&j) : status;
+  if (j.system != NULL) {
+    yoke__master_destroy(j.system, &j.state);
+  }
+  yoke__system_destroy(&j.system);
+  yoke__csv_free(&j.result.csv);
+  yoke__arena_free(&j.arena);
+  return status;
+}

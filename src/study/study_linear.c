@@ -1,0 +1,762 @@
+// From a built system to the linear model of its loops; see study_linear.h.
+//
+// Laws are evaluated by the master at the exchange, with the outputs of this instant: their inputs v = P y + Q z, their
+// outputs z = D (P y + Q z), so z = (I - D Q)^-1 D P y, and the units get u = L1 y + L2 z.
+#include "study/study_linear.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "couple/couple_mpsm_mbcorr.h"
+#include "linalg/linalg_dense.h"
+
+static const yoke_place nowhere = {0};
+
+static const char* texted(yoke_arena* arena, const char* text) {
+  return yoke__arena_text(arena, text, strlen(text));
+}
+
+// ---- one unit
+
+static double* numbers(yoke_arena* arena, size_t n) {
+  return yoke__arena_array(arena, n, sizeof(double));
+}
+
+// Its sizes and matrices, or why there are none.
+static yoke_status take_model(const yoke_unit* unit, yoke_arena* arena, yoke_linear_unit* to) {
+  yoke_linear model = {0};
+  if (unit->ops->linearise == NULL) {
+    to->why = "its model says nothing about its slopes";
+    return YOKE_OK;
+  }
+  yoke_status status = unit->ops->linearise(unit->self, &model);
+  const bool fits = model.n_inputs == unit->n_u && model.n_outputs == unit->n_y;
+  if (status >= 0 && fits) {
+    const size_t n = model.n_states, m = model.n_inputs, p = model.n_outputs;
+    model.A = numbers(arena, n * n);
+    model.B = numbers(arena, n * m);
+    model.C = numbers(arena, p * n);
+    model.D = numbers(arena, p * m);
+    if (model.A == NULL || model.B == NULL || model.C == NULL || model.D == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    status = unit->ops->linearise(unit->self, &model);
+  }
+  if (status < 0 || !fits) {
+    const char* reason = yoke__unit_reason(unit);
+    char why[256];
+    snprintf(why, sizeof why, "%.200s",
+             !fits && status >= 0 ? "its linear model has other inputs or outputs than the unit"
+             : reason[0] != '\0'  ? reason
+                                  : "it has no linear model at this point");
+    to->why = texted(arena, why);
+    return to->why == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  }
+  to->has_model = true;
+  to->n_states = model.n_states;
+  to->n_inputs = model.n_inputs;
+  to->n_outputs = model.n_outputs;
+  to->A = model.A;
+  to->B = model.B;
+  to->C = model.C;
+  to->D = model.D;
+  return YOKE_OK;
+}
+
+static bool all_finite(const double x[], size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (!isfinite(x[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Poles and feedthrough. A model with NaN in it is none.
+static yoke_status look_at_model(yoke_arena* arena, yoke_linear_unit* to) {
+  const size_t n = to->n_states, m = to->n_inputs, p = to->n_outputs;
+  if (!all_finite(to->A, n * n) || !all_finite(to->B, n * m) || !all_finite(to->C, p * n) ||
+      !all_finite(to->D, p * m)) {
+    to->has_model = false;
+    to->why = "its linear model holds NaN or infinity at this point";
+    return YOKE_OK;
+  }
+  for (size_t i = 0; i < p * m; i++) {
+    to->n_feedthrough += to->D[i] != 0;
+  }
+  double *re = numbers(arena, n), *im = numbers(arena, n);
+  if (re == NULL || im == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  if (n > 0) {
+    YOKE_TRY(yoke__eigenvalues(n, to->A, re, im));
+  }
+  for (size_t i = 0; i < n; i++) {
+    const double size = hypot(re[i], im[i]);
+    to->slowest = i == 0 ? size : fmin(to->slowest, size);
+    to->fastest = i == 0 ? size : fmax(to->fastest, size);
+    to->growth = i == 0 ? re[i] : fmax(to->growth, re[i]);
+  }
+  return YOKE_OK;
+}
+
+static bool get_integer(const yoke_unit* unit, const char* name, int64_t* value,
+                        const char** item) {
+  const size_t v = yoke__unit_find(unit, name);
+  if (v == (size_t)-1 || yoke__variable_size(&unit->info->variables[v]) != sizeof *value ||
+      yoke__unit_get(unit, v, value, sizeof *value) < 0) {
+    return false;
+  }
+  const char* const* items = unit->info->variables[v].items;
+  if (item != NULL) {
+    *item = items == NULL ? "" : items[*value];
+  }
+  return true;
+}
+
+// How a unit is solved, if its model is known to tell: by explicit Euler in micro_steps per call, or otherwise, which is
+// taken as exact.
+static yoke_status find_solver(const yoke_system_unit* unit, yoke_arena* arena,
+                               yoke_linear_unit* to) {
+  const char *name = unit->unit.ops->name, *item = "";
+  int64_t solver = 0, n_micro = 1;
+  char text[96];
+  const bool is_dual_mass = strncmp(name, "dual_mass.", 10) == 0;
+  const bool has_solver = get_integer(&unit->unit, "solver", &solver, &item);
+  const bool is_told = (is_dual_mass || strcmp(name, "state_space") == 0) &&
+                       get_integer(&unit->unit, "micro_steps", &n_micro, NULL) && n_micro >= 1;
+  to->solver_text = unit->is_law ? "none" : "taken as exact";
+  if (is_told && (is_dual_mass || strcmp(item, "euler") == 0)) {
+    to->solver.micro_step = unit->step / (double)n_micro;
+    snprintf(text, sizeof text, "explicit Euler, %.6g s", to->solver.micro_step);
+    to->solver_text = texted(arena, text);
+  } else if (is_told && has_solver) {
+    snprintf(text, sizeof text, "%s%.30s",
+             strcmp(item, "exact") == 0 ? "" : "taken as exact: ", item);
+    to->solver_text = texted(arena, text);
+  }
+  return to->solver_text == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+yoke_status yoke__linear_unit_of(const yoke_system* system, size_t unit, yoke_arena* arena,
+                                 yoke_linear_unit* to) {
+  const yoke_system_unit* from = &system->units[unit];
+  *to = (yoke_linear_unit){.unit = unit,
+                           .n_inputs = from->unit.n_u,
+                           .n_outputs = from->unit.n_y,
+                           .slowest = (double)NAN,
+                           .fastest = (double)NAN,
+                           .growth = (double)NAN};
+  YOKE_TRY(take_model(&from->unit, arena, to));
+  if (to->has_model) {
+    YOKE_TRY(look_at_model(arena, to));
+  }
+  return find_solver(from, arena, to);
+}
+
+yoke_status yoke__linear_select(const yoke_linear_unit* unit, const size_t outputs[],
+                                size_t n_outputs, const size_t inputs[], size_t n_inputs,
+                                yoke_arena* arena, yoke_stability_unit* to) {
+  const size_t n = unit->n_states, m = n_inputs, p = n_outputs;
+  double *B = numbers(arena, n * m), *C = numbers(arena, p * n), *D = numbers(arena, p * m);
+  if (B == NULL || C == NULL || D == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    for (size_t j = 0; j < m; j++) {
+      B[i * m + j] = unit->B[i * unit->n_inputs + inputs[j]];
+    }
+  }
+  for (size_t i = 0; i < p; i++) {
+    memcpy(C + i * n, unit->C + outputs[i] * n, n * sizeof *C);
+    for (size_t j = 0; j < m; j++) {
+      D[i * m + j] = unit->D[outputs[i] * unit->n_inputs + inputs[j]];
+    }
+  }
+  *to = (yoke_stability_unit){n, m, p, unit->A, B, C, D};
+  return YOKE_OK;
+}
+
+// ---- loops
+
+typedef struct builder {
+  yoke_system* system;
+  yoke_linear_loops* to;
+  yoke_messages* messages;
+  bool is_one_rate;
+  size_t *y_place, *u_place;  // per Y and U: position among those of the loops; YOKE_NOT_FOUND
+  size_t *z_place, *v_place;  // the same for outputs and inputs of laws
+  size_t n_z, n_v;
+} builder;
+
+static size_t giver_of(const yoke_system* system, const yoke_tap* tap) {
+  return system->links[tap->link].from_unit;
+}
+
+static size_t taker_of(const yoke_system* system, const yoke_tap* tap) {
+  return system->links[tap->link].to_unit;
+}
+
+// Whether something that unit gives comes back to it.
+static bool comes_back(const yoke_system* system, size_t unit, bool seen[], size_t stack[]) {
+  size_t n = 0;
+  memset(seen, 0, system->n_units * sizeof *seen);
+  stack[n++] = unit;
+  while (n > 0) {
+    const size_t at = stack[--n];
+    for (size_t i = 0; i < system->n_links; i++) {
+      const yoke_system_link* link = &system->links[i];
+      if (!link->is_dense || link->from_unit != at) {
+        continue;
+      }
+      if (link->to_unit == unit) {
+        return true;
+      }
+      if (!seen[link->to_unit]) {
+        seen[link->to_unit] = true;
+        stack[n++] = link->to_unit;
+      }
+    }
+  }
+  return false;
+}
+
+static yoke_status mark_loops(builder* b) {
+  const size_t n = b->system->n_units;
+  bool* seen = yoke__arena_array(&b->to->arena, n, sizeof *seen);
+  size_t* stack = yoke__arena_array(&b->to->arena, n + 1, sizeof *stack);
+  if (seen == NULL || stack == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    b->to->units[i].is_in_loop = comes_back(b->system, i, seen, stack);
+  }
+  return YOKE_OK;
+}
+
+static bool is_loop_tap(const builder* b, const yoke_tap* tap) {
+  return b->to->units[giver_of(b->system, tap)].is_in_loop &&
+         b->to->units[taker_of(b->system, tap)].is_in_loop;
+}
+
+// Everything in the loops that the analysis cannot follow.
+static void check_taps(builder* b) {
+  const yoke_system* system = b->system;
+  const yoke_tap* first = NULL;
+  double step = 0;
+  for (size_t t = 0; t < system->n_taps; t++) {
+    const yoke_tap* tap = &system->taps[t];
+    if (!is_loop_tap(b, tap)) {
+      continue;
+    }
+    const yoke_scenario_connection* c = system->links[tap->link].source;
+    const double every = yoke__clock_seconds(&system->clock, tap->every * system->slot);
+    if (tap->delay > 0) {
+      yoke__error(b->messages, nowhere,
+                  "the connection %s.%s -> %s.%s in a loop has a delay, which is not treated here",
+                  c->from.unit, c->from.variable, c->to.unit, c->to.variable);
+    }
+    if (first == NULL) {
+      first = tap;
+      step = every;
+    } else if (tap->every != first->every && !b->is_one_rate) {
+      const yoke_scenario_connection* f = system->links[first->link].source;
+      yoke__error(b->messages, nowhere,
+                  "the loops have several exchange intervals, expected one: %s.%s -> %s.%s every "
+                  "%.6g s, %s.%s -> %s.%s every %.6g s; --step H looks at them as if all "
+                  "exchanged every H",
+                  f->from.unit, f->from.variable, f->to.unit, f->to.variable, step, c->from.unit,
+                  c->from.variable, c->to.unit, c->to.variable, every);
+      break;
+    }
+  }
+  b->to->step = step;
+}
+
+static void check_units(builder* b) {
+  for (size_t i = 0; i < b->to->n_units; i++) {
+    const yoke_linear_unit* unit = &b->to->units[i];
+    if (unit->is_in_loop && !unit->has_model) {
+      yoke__error(b->messages, nowhere,
+                  "%s '%s' (%s) is in a loop, but has no linear model: %s. Run the system with "
+                  "method mpsm on the loop, and look at the run with yoke analyse --run",
+                  b->system->units[i].is_law ? "law" : "unit", b->system->units[i].name,
+                  b->system->units[i].unit.ops->name, unit->why);
+    }
+  }
+}
+
+// What is said about the numbers that follow.
+static void note_limits(builder* b) {
+  static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
+                                        "iterative-gauss-seidel"};
+  const yoke_system* system = b->system;
+  size_t n_other = 0;
+  if (system->scenario->scheme != YOKE_JACOBI) {
+    yoke__message_add(b->messages, YOKE_NOTE, nowhere,
+                      "the file has scheme %s; all figures are those of jacobi",
+                      schemes[system->scenario->scheme]);
+  }
+  if (system->is_adaptive) {
+    yoke__message_add(b->messages, YOKE_NOTE, nowhere,
+                      "the file chooses its step while running; all figures are for fixed steps");
+  }
+  for (size_t i = 0; i < b->to->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    if (b->to->units[i].is_in_loop && unit->is_fresh && !unit->is_law &&
+        b->to->units[i].n_feedthrough > 0) {
+      yoke__message_add(b->messages, YOKE_NOTE, nowhere,
+                        "unit '%s' has feedthrough and exchanges fresh; it is taken as stale",
+                        unit->name);
+    }
+  }
+  for (size_t i = 0; i < system->n_links; i++) {
+    n_other += !system->links[i].is_dense;
+  }
+  if (n_other > 0) {
+    yoke__message_add(b->messages, YOKE_NOTE, nowhere,
+                      "%zu connection%s of other types than real %s left out", n_other,
+                      n_other == 1 ? "" : "s", n_other == 1 ? "is" : "are");
+  }
+}
+
+// Numbers the outputs and inputs that travel in loops; those of laws apart.
+static yoke_status place_signals(builder* b) {
+  yoke_linear_loops* to = b->to;
+  const yoke_system* system = b->system;
+  bool* is_used = yoke__arena_array(&to->arena, system->n_y, sizeof *is_used);
+  size_t* outputs = yoke__arena_array(&to->arena, system->n_y, sizeof *outputs);
+  size_t* inputs = yoke__arena_array(&to->arena, system->n_u, sizeof *inputs);
+  size_t** places[] = {&b->y_place, &b->z_place, &b->u_place, &b->v_place};
+  for (size_t i = 0; i < 4; i++) {
+    const size_t n = i < 2 ? system->n_y : system->n_u;
+    *places[i] = yoke__arena_array(&to->arena, n, sizeof(size_t));
+    if (*places[i] == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    for (size_t k = 0; k < n; k++) {
+      (*places[i])[k] = YOKE_NOT_FOUND;
+    }
+  }
+  if (is_used == NULL || outputs == NULL || inputs == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  // taps are sorted by receiving unit and input
+  for (size_t t = 0; t < system->n_taps; t++) {
+    const yoke_tap* tap = &system->taps[t];
+    if (is_loop_tap(b, tap)) {
+      is_used[tap->from] = true;
+      if (system->units[taker_of(system, tap)].is_law) {
+        b->v_place[tap->to] = b->n_v++;
+      } else {
+        inputs[to->s] = tap->to;
+        b->u_place[tap->to] = to->s++;
+      }
+    }
+  }
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    for (size_t y = unit->y; y < unit->y + unit->unit.n_y; y++) {
+      if (is_used[y] && unit->is_law) {
+        b->z_place[y] = b->n_z++;
+      } else if (is_used[y]) {
+        outputs[to->p] = y;
+        b->y_place[y] = to->p++;
+      }
+    }
+  }
+  to->outputs = outputs;
+  to->inputs = inputs;
+  return YOKE_OK;
+}
+
+// z (n_z x p) := (I - D Q)^-1 D P. work: see fold_laws.
+static yoke_status solve_laws(const builder* b, const double P[], const double Q[], double D[],
+                              double Z[]) {
+  const size_t p = b->to->p, n_z = b->n_z, n_v = b->n_v;
+  double* A = calloc(n_z * n_z + n_z + 1, sizeof *A);
+  size_t* pivots = calloc(n_z + 1, sizeof *pivots);
+  yoke_status status = YOKE_NO_MEMORY;
+  if (A != NULL && pivots != NULL) {
+    yoke__mat_mul(n_z, n_v, n_z, D, Q, A);
+    for (size_t i = 0; i < n_z * n_z; i++) {
+      A[i] = (i % (n_z + 1) == 0 ? 1 : 0) - A[i];
+    }
+    yoke__mat_mul(n_z, n_v, p, D, P, Z);
+    status = yoke__lu_factor(n_z, A, pivots);
+    double* column = A + n_z * n_z;
+    for (size_t j = 0; j < p && status >= 0; j++) {
+      for (size_t i = 0; i < n_z; i++) {
+        column[i] = Z[i * p + j];
+      }
+      yoke__lu_solve(n_z, A, pivots, column);
+      for (size_t i = 0; i < n_z; i++) {
+        Z[i * p + j] = column[i];
+      }
+    }
+  }
+  free(A);
+  free(pivots);
+  return status;
+}
+
+// Feedthrough of all laws in loops: n_z x n_v.
+static void fill_laws(const builder* b, double D[]) {
+  const yoke_system* system = b->system;
+  for (size_t k = 0; k < system->n_units; k++) {
+    const yoke_system_unit* unit = &system->units[k];
+    const yoke_linear_unit* model = &b->to->units[k];
+    if (!unit->is_law || !model->is_in_loop) {
+      continue;
+    }
+    for (size_t i = 0; i < model->n_outputs; i++) {
+      for (size_t j = 0; j < model->n_inputs; j++) {
+        const size_t z = b->z_place[unit->y + i], v = b->v_place[unit->u + j];
+        if (z != YOKE_NOT_FOUND && v != YOKE_NOT_FOUND) {
+          D[z * b->n_v + v] = model->D[i * model->n_inputs + j];
+        }
+      }
+    }
+  }
+}
+
+// L of the units, with the laws in it.
+static yoke_status fold_laws(builder* b) {
+  yoke_linear_loops* to = b->to;
+  const yoke_system* system = b->system;
+  const size_t p = to->p, s = to->s, n_z = b->n_z, n_v = b->n_v;
+  yoke_arena* arena = &to->arena;
+  double *P = numbers(arena, n_v * p), *Q = numbers(arena, n_v * n_z),
+         *L2 = numbers(arena, s * n_z), *D = numbers(arena, n_z * n_v),
+         *Z = numbers(arena, n_z * p);
+  to->L = numbers(arena, s * p);
+  if (P == NULL || Q == NULL || L2 == NULL || D == NULL || Z == NULL || to->L == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t t = 0; t < system->n_taps; t++) {
+    const yoke_tap* tap = &system->taps[t];
+    if (!is_loop_tap(b, tap)) {
+      continue;
+    }
+    const size_t y = b->y_place[tap->from], z = b->z_place[tap->from];
+    const size_t u = b->u_place[tap->to], v = b->v_place[tap->to];
+    double* row = u != YOKE_NOT_FOUND ? (z != YOKE_NOT_FOUND ? L2 + u * n_z + z : to->L + u * p + y)
+                  : z != YOKE_NOT_FOUND ? Q + v * n_z + z
+                                        : P + v * p + y;
+    *row = tap->gain;
+  }
+  if (n_z == 0) {
+    return YOKE_OK;
+  }
+  fill_laws(b, D);
+  const yoke_status status = solve_laws(b, P, Q, D, Z);
+  if (status == YOKE_SINGULAR) {
+    yoke__error(b->messages, nowhere, "the laws form an algebraic loop without solution");
+    return YOKE_BAD_INPUT;
+  }
+  YOKE_TRY(status);
+  for (size_t i = 0; i < s; i++) {
+    for (size_t k = 0; k < n_z; k++) {
+      for (size_t j = 0; j < p; j++) {
+        to->L[i * p + j] += L2[i * n_z + k] * Z[k * p + j];
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+// One member: what travels of it.
+static yoke_status add_member(builder* b, size_t k, size_t list[]) {
+  yoke_linear_loops* to = b->to;
+  const yoke_system_unit* unit = &b->system->units[k];
+  const yoke_linear_unit* model = &to->units[k];
+  size_t n = 0, m = 0;
+  for (size_t i = 0; i < unit->unit.n_y; i++) {
+    if (b->y_place[unit->y + i] != YOKE_NOT_FOUND) {
+      list[n++] = i;
+    }
+  }
+  for (size_t i = 0; i < unit->unit.n_u; i++) {
+    if (b->u_place[unit->u + i] != YOKE_NOT_FOUND) {
+      list[n + m++] = i;
+    }
+  }
+  const size_t at = to->n_members++;
+  to->members[at] = k;
+  to->n_x += model->n_states;
+  to->solvers[at] = to->called[at] = model->solver;
+  if (unit->derivative_order == 0) {
+    to->called[at].call_step = unit->step < to->step * (1 - 1e-9) ? unit->step : (double)INFINITY;
+  }
+  return yoke__linear_select(model, list, n, list + n, m, &to->arena, &to->parts[at]);
+}
+
+static yoke_status add_members(builder* b) {
+  yoke_linear_loops* to = b->to;
+  const size_t n = b->system->n_units;
+  to->members = yoke__arena_array(&to->arena, n, sizeof *to->members);
+  to->parts = yoke__arena_array(&to->arena, n, sizeof *to->parts);
+  to->solvers = yoke__arena_array(&to->arena, n, sizeof *to->solvers);
+  to->called = yoke__arena_array(&to->arena, n, sizeof *to->called);
+  size_t* list = yoke__arena_array(&to->arena, b->system->n_y + b->system->n_u + 1, sizeof *list);
+  if (to->members == NULL || to->parts == NULL || to->solvers == NULL || to->called == NULL ||
+      list == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t k = 0; k < n; k++) {
+    if (to->units[k].is_in_loop && !b->system->units[k].is_law) {
+      YOKE_TRY(add_member(b, k, list));
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---- the coupled system
+
+// Block diagonals of B, C, D and A into full matrices: A (n x n), B (n x s), C (p x n), D (p x s).
+static void fill_blocks(const yoke_linear_loops* self, double A[], double B[], double C[],
+                        double D[]) {
+  const size_t n = self->n_x, p = self->p, s = self->s;
+  size_t x = 0, y = 0, u = 0;
+  for (size_t k = 0; k < self->n_members; k++) {
+    const yoke_stability_unit* unit = &self->parts[k];
+    for (size_t i = 0; i < unit->n_states; i++) {
+      memcpy(A + (x + i) * n + x, unit->A + i * unit->n_states, unit->n_states * sizeof *A);
+      memcpy(B + (x + i) * s + u, unit->B + i * unit->n_inputs, unit->n_inputs * sizeof *B);
+    }
+    for (size_t i = 0; i < unit->n_outputs; i++) {
+      memcpy(C + (y + i) * n + x, unit->C + i * unit->n_states, unit->n_states * sizeof *C);
+      memcpy(D + (y + i) * s + u, unit->D + i * unit->n_inputs, unit->n_inputs * sizeof *D);
+    }
+    x += unit->n_states;
+    y += unit->n_outputs;
+    u += unit->n_inputs;
+  }
+  (void)p;
+}
+
+// A + B L (I - D L)^-1 C, its eigenvalues, and the radius of D L.
+static yoke_status solve_whole(yoke_linear_loops* self, double* work, size_t* pivots) {
+  const size_t n = self->n_x, p = self->p, s = self->s;
+  double *A = work, *B = A + n * n, *C = B + n * s, *D = C + p * n, *DL = D + p * s,
+         *BL = DL + p * p, *column = BL + n * p;
+  fill_blocks(self, A, B, C, D);
+  yoke__mat_mul(p, s, p, D, self->L, DL);
+  YOKE_TRY(yoke__spectral_radius(p, DL, &self->direct));
+  if (self->direct < 1e-12 * yoke__norm_1(p, DL)) {
+    self->direct = 0;  // round-off of a nilpotent matrix
+  }
+  for (size_t i = 0; i < p * p; i++) {
+    DL[i] = (i % (p + 1) == 0 ? 1 : 0) - DL[i];
+  }
+  if (yoke__lu_factor(p, DL, pivots) < 0) {
+    self->is_singular = true;
+    return YOKE_OK;
+  }
+  yoke__mat_mul(n, s, p, B, self->L, BL);
+  for (size_t j = 0; j < n; j++) {
+    for (size_t i = 0; i < p; i++) {
+      column[i] = C[i * n + j];
+    }
+    yoke__lu_solve(p, DL, pivots, column);
+    for (size_t i = 0; i < n; i++) {
+      for (size_t k = 0; k < p; k++) {
+        A[i * n + j] += BL[i * p + k] * column[k];
+      }
+    }
+  }
+  return n > 0 ? yoke__eigenvalues(n, A, self->re, self->im) : YOKE_OK;
+}
+
+static yoke_status couple(yoke_linear_loops* self) {
+  const size_t n = self->n_x, p = self->p, s = self->s;
+  self->re = numbers(&self->arena, n);
+  self->im = numbers(&self->arena, n);
+  double* work =
+      calloc(n * n + 2 * n * s + 2 * p * n + p * s + p * p + n * p + p + 1, sizeof *work);
+  size_t* pivots = calloc(p + 1, sizeof *pivots);
+  yoke_status status = YOKE_NO_MEMORY;
+  if (work != NULL && pivots != NULL && self->re != NULL && self->im != NULL) {
+    status = solve_whole(self, work, pivots);
+  }
+  free(work);
+  free(pivots);
+  for (size_t i = 0; i < n && status >= 0 && !self->is_singular; i++) {
+    const double size = hypot(self->re[i], self->im[i]);
+    self->slowest = i == 0 ? size : fmin(self->slowest, size);
+    self->fastest = i == 0 ? size : fmax(self->fastest, size);
+    self->growth = i == 0 ? self->re[i] : fmax(self->growth, self->re[i]);
+  }
+  return status;
+}
+
+// A coupled system that decays may still grow in the steps of explicit Euler, |1 + h lambda| > 1: then no coupling helps.
+static void note_euler(builder* b) {
+  const yoke_linear_loops* to = b->to;
+  const double h = to->n_members > 0 ? to->solvers[0].micro_step : 0;
+  double worst = 0;
+  for (size_t i = 1; i < to->n_members; i++) {
+    if (to->solvers[i].micro_step != h) {
+      return;
+    }
+  }
+  for (size_t i = 0; i < to->n_x && !to->is_singular; i++) {
+    worst = fmax(worst, hypot(1 + h * to->re[i], h * to->im[i]));
+  }
+  if (h > 0 && to->growth < 0 && worst > 1) {
+    yoke__message_add(b->messages, YOKE_NOTE, nowhere,
+                      "explicit Euler in steps of %.6g s lets the coupled system grow by itself, "
+                      "with any coupling; the units need smaller internal steps",
+                      h);
+  }
+}
+
+// ---- the file's method
+
+static double parameter(const yoke_system_method* method, const char* name, double otherwise) {
+  for (size_t i = 0; i < method->ops->n_parameters; i++) {
+    if (strcmp(method->ops->parameters[i].name, name) == 0) {
+      return method->parameters[i];
+    }
+  }
+  return otherwise;
+}
+
+static void name_method(const yoke_system* system, const yoke_system_link* link, char* to,
+                        size_t size) {
+  const char* name = system->methods[link->method].ops->name;
+  if (link->order > 0 || strcmp(name, "hold") == 0) {
+    snprintf(to, size, "%s, order %d", name, link->order);
+  } else {
+    snprintf(to, size, "%s", name);
+  }
+}
+
+// Settings of mpsm and mbcorr as far as a step matrix can show them. False: not all of them.
+static bool take_options(const yoke_system_method* method, bool is_corrector,
+                         yoke_linear_file* to) {
+  const bool is_provided = parameter(method, "jacobians", 0) == 2;
+  yoke_mpsm_options o = is_corrector ? yoke__mbcorr_options(parameter(method, "ede", 2) == 1)
+                                     : yoke__mpsm_options_default();
+  o.time =
+      is_provided && parameter(method, "time", 0) != 1 ? YOKE_MPSM_CONTINUOUS : YOKE_MPSM_DISCRETE;
+  o.shape = o.time == YOKE_MPSM_CONTINUOUS ? (yoke_mpsm_shape)(int)parameter(method, "shape", 0)
+                                           : YOKE_MPSM_CONSTANT;
+  o.uses_ede = parameter(method, "ede", 0) > 0;
+  o.resets_ede = parameter(method, "ede", 0) > 1;
+  o.between = (yoke_mpsm_between)(int)parameter(method, "between", 0);
+  o.n_ede_steps =
+      parameter(method, "ede_solver", 0) > 0 ? (size_t)parameter(method, "ede_steps", 1) : 0;
+  o.n_extrapolation_steps = parameter(method, "extrapolation", 0) > 0
+                                ? (size_t)parameter(method, "extrapolation_steps", 1)
+                                : 0;
+  o.n_quadrature_steps = (size_t)parameter(method, "quadrature_steps", 0);
+  o.is_trapezoid = parameter(method, "goal", 0) > 0;
+  to->options = o;
+  to->is_modified = parameter(method, "th_modified", 1) <= 0;
+  to->is_identified = !is_provided;
+  return parameter(method, "inner", 0) == 0;
+}
+
+// The row of the table that a connection belongs to; false: none.
+static bool classify(const yoke_system* system, const yoke_system_link* link,
+                     yoke_linear_file* to) {
+  const yoke_system_method* method = &system->methods[link->method];
+  const char* name = method->ops->name;
+  if (strcmp(name, "hold") == 0 && link->order <= 2) {
+    to->method = (yoke_linear_method)((int)YOKE_LINEAR_HOLD + link->order);
+    return true;
+  }
+  if (strcmp(name, "nepce") == 0) {
+    to->method = YOKE_LINEAR_NEPCE;
+    return link->order == 0 && parameter(method, "weight", 1) == 1;
+  }
+  if (strcmp(name, "mpsm") == 0) {
+    to->method = parameter(method, "ede", 0) > 0 ? YOKE_LINEAR_EDE : YOKE_LINEAR_MPSM;
+    return take_options(method, false, to);
+  }
+  if (strcmp(name, "mbcorr") == 0) {
+    to->method = YOKE_LINEAR_MBCORR;
+    return take_options(method, true, to);
+  }
+  return false;
+}
+
+static yoke_status find_file_method(builder* b) {
+  const yoke_system* system = b->system;
+  yoke_linear_file* file = &b->to->file;
+  char all[256] = "", one[64];
+  file->is_known = true;
+  bool is_first = true;
+  size_t served_by = 0;
+  for (size_t t = 0; t < system->n_taps; t++) {
+    const yoke_tap* tap = &system->taps[t];
+    const yoke_system_link* link = &system->links[tap->link];
+    // what goes into a law has no method of its own
+    if (!is_loop_tap(b, tap) || system->units[link->to_unit].is_law) {
+      continue;
+    }
+    yoke_linear_file found = *file;
+    const bool is_treated = classify(system, link, &found);
+    // two clusters with models of their own are not one
+    const bool has_models = found.method >= YOKE_LINEAR_MPSM;
+    const bool is_same =
+        is_first || (found.method == file->method && (!has_models || link->method == served_by));
+    found.is_known = is_treated && file->is_known && is_same;
+    *file = found;
+    served_by = link->method;
+    name_method(system, link, one, sizeof one);
+    if (strstr(all, one) == NULL) {
+      const size_t used = strlen(all);
+      snprintf(all + used, sizeof all - used, "%s%s", is_first ? "" : " and ", one);
+    }
+    is_first = false;
+  }
+  file->text = texted(&b->to->arena, all);
+  return file->text == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+// ---- all of it
+
+static yoke_status build(builder* b) {
+  yoke_linear_loops* to = b->to;
+  to->n_units = b->system->n_units;
+  to->units = yoke__arena_array(&to->arena, to->n_units, sizeof *to->units);
+  if (to->units == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < to->n_units; i++) {
+    YOKE_TRY(yoke__linear_unit_of(b->system, i, &to->arena, &to->units[i]));
+  }
+  YOKE_TRY(mark_loops(b));
+  const size_t n_errors = b->messages->n_errors;
+  check_taps(b);
+  check_units(b);
+  if (b->messages->n_errors > n_errors) {
+    return YOKE_BAD_INPUT;
+  }
+  note_limits(b);
+  YOKE_TRY(place_signals(b));
+  YOKE_TRY(fold_laws(b));
+  YOKE_TRY(add_members(b));
+  YOKE_TRY(find_file_method(b));
+  if (to->n_members > 0) {
+    YOKE_TRY(couple(to));
+    note_euler(b);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__linear_open(yoke_system* system, bool is_one_rate, yoke_messages* messages,
+                              yoke_linear_loops* out) {
+  *out = (yoke_linear_loops){.growth = (double)NAN, .slowest = (double)NAN, .fastest = (double)NAN};
+  builder b = {.system = system, .to = out, .messages = messages, .is_one_rate = is_one_rate};
+  return build(&b);
+}
+
+void yoke__linear_free(yoke_linear_loops* self) {
+  yoke__arena_free(&self->arena);
+  *self = (yoke_linear_loops){0};
+}

@@ -1,0 +1,102 @@
+// The linear model of a system's loops: its units linearised at the start, joined by the connections.
+//
+//   unit i   x' = A x + B u,  y = C x + D u      at the point at which the system stands
+//   loops    u = L y                             gains of the connections, laws folded in
+//
+// Only what lies on a closed chain of connections takes part: a coupling cannot make anything else
+// unstable. Of these units the outputs and inputs that travel in loops are kept, as a method over a
+// cluster sees them. Assumes one exchange interval and Jacobi.
+#ifndef YOKE_STUDY_LINEAR_H
+#define YOKE_STUDY_LINEAR_H
+
+#include "study/study_stability.h"
+#include "system/system.h"
+
+// What is known of one unit or law.
+typedef struct yoke_linear_unit {
+  size_t unit;  // in the system
+  bool has_model;
+  bool is_in_loop;
+  const char* why;  // there is no model; NULL if there is one
+  size_t n_states, n_inputs, n_outputs;
+  double *A, *B, *C, *D;
+  double slowest, fastest;       // smallest and largest |pole| [1/s]; NaN without states
+  double growth;                 // largest real part of a pole [1/s]; NaN without states
+  size_t n_feedthrough;          // elements of D that are not 0
+  yoke_stability_solver solver;  // as it is called in the file
+  const char* solver_text;       // "explicit Euler, 1e-05 s"
+} yoke_linear_unit;
+
+// The methods that an analysis knows.
+typedef enum yoke_linear_method {
+  YOKE_LINEAR_HOLD,    // held
+  YOKE_LINEAR_HOLD_1,  // straight line
+  YOKE_LINEAR_HOLD_2,  // parabola
+  YOKE_LINEAR_NEPCE,
+  YOKE_LINEAR_MPSM,      // exact Jacobians; step 2 exact, held value, no step 1
+  YOKE_LINEAR_MODIFIED,  // without step 3
+  YOKE_LINEAR_EDE,       // with step 1
+  YOKE_LINEAR_RAMP,      // a ramp in place of the held value
+  YOKE_LINEAR_MBCORR,    // model-based corrector
+  YOKE_LINEAR_FILE,      // what the file uses, as its units are called
+  YOKE_LINEAR_N_METHODS,
+} yoke_linear_method;
+extern const char* const yoke__linear_method_names[YOKE_LINEAR_N_METHODS + 1];  // NULL at the end
+extern const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS];
+
+// The coupling of the loops in the file.
+typedef struct yoke_linear_file {
+  bool is_known;              // one method that is treated here serves all of them
+  yoke_linear_method method;  // then: which
+  yoke_mpsm_options options;  // of mpsm and mbcorr, and
+  bool is_modified;
+  bool is_identified;  // its models come from the run; here they are exact
+  const char* text;    // "hold, order 0", "mpsm", "mpsm and hold, order 1"
+} yoke_linear_file;
+
+typedef struct yoke_linear_loops {
+  yoke_arena arena;         // owns everything below
+  yoke_linear_unit* units;  // all units and laws of the system
+  size_t n_units;
+  size_t* members;                 // units in loops, laws left out: indices into units
+  yoke_stability_unit* parts;      // n_members: their models, what travels in loops only
+  yoke_stability_solver* solvers;  // n_members: solvers that follow their inputs
+  yoke_stability_solver* called;   // n_members: as they are called in the file
+  size_t n_members;
+  size_t n_x, p, s;                // states, outputs, inputs of all members
+  double* L;                       // s x p
+  const size_t *outputs, *inputs;  // p, s: indices into the Y and U of the system
+  double step;                     // exchange interval [s]
+  yoke_linear_file file;
+  // the coupled system without any coupling error
+  double *re, *im;          // n_x eigenvalues [1/s]
+  bool is_singular;         // an algebraic loop without solution: no eigenvalues
+  double growth;            // largest real part; NaN without states
+  double slowest, fastest;  // smallest and largest size; NaN without states
+  double direct;            // radius of D L: gain around the loops at one instant; 0: none
+} yoke_linear_loops;
+
+// A system that was started. is_one_rate: different exchange intervals are taken as one. Notes and errors go to messages.
+// YOKE_BAD_INPUT after an error: the units keep what was found (*out is then to be freed, too).
+yoke_status yoke__linear_open(yoke_system* system, bool is_one_rate, yoke_messages* messages,
+                              yoke_linear_loops* out);
+void yoke__linear_free(yoke_linear_loops* self);
+
+// One unit in a form that `units` has; also of units outside of loops. NO_MEMORY.
+yoke_status yoke__linear_unit_of(const yoke_system* system, size_t unit, yoke_arena* arena,
+                                 yoke_linear_unit* to);
+// The model of a unit with the inputs and outputs that are listed (indices into its own). NO_MEMORY.
+yoke_status yoke__linear_select(const yoke_linear_unit* unit, const size_t outputs[],
+                                size_t n_outputs, const size_t inputs[], size_t n_inputs,
+                                yoke_arena* arena, yoke_stability_unit* to);
+
+// The case of a method at an exchange interval [s]. Points into self. False: the method of the file is not one of those
+// treated here.
+bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method, double step,
+                       yoke_stability_case* out);
+// The first unstable step as yoke__stability_limit finds it; if that is the first of the grid, smaller ones are looked at:
+// halved until one is stable, then between the two to a twentieth. 0: no step down to resolution / 2^20 is stable.
+yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method method,
+                               double resolution, double largest, double* first);
+
+#endif

@@ -1,0 +1,201 @@
+// The coupling methods of an analysis as cases of stability; see study_linear.h.
+//
+// Except for the file's own coupling a method gets all that it can use: solvers follow inputs that are no constants, and
+// outputs are known at about 20 places inside a step (more of them move no limit of the dual mass oscillator by its
+// resolution of 0.05 ms; the model-based corrector, which has limits that they do move, gets every internal step of an
+// Euler solver). As the file runs it, inputs are held from call to call, and outputs are known where the units are called.
+#include <math.h>
+
+#include "couple/couple_mpsm_mbcorr.h"
+#include "study/study_linear.h"
+
+#define N_INSIDE  20    // places inside a step where outputs are known, about
+#define MAX_PARTS 2000  // of a step
+// A coupled system that keeps its energy has a radius of 1 with an exact method, and round-off decides which side of it;
+// the more so where it also has a motion without force, whose eigenvalues are defective.
+#define MARGIN           1e-9
+#define MARGIN_DEFECTIVE 1e-6
+
+const char* const yoke__linear_method_names[YOKE_LINEAR_N_METHODS + 1] = {
+    [YOKE_LINEAR_HOLD] = "hold",     [YOKE_LINEAR_HOLD_1] = "hold-1",
+    [YOKE_LINEAR_HOLD_2] = "hold-2", [YOKE_LINEAR_NEPCE] = "nepce",
+    [YOKE_LINEAR_MPSM] = "mpsm",     [YOKE_LINEAR_MODIFIED] = "mpsm-modified",
+    [YOKE_LINEAR_EDE] = "mpsm-ede",  [YOKE_LINEAR_RAMP] = "mpsm-ramp",
+    [YOKE_LINEAR_MBCORR] = "mbcorr", [YOKE_LINEAR_FILE] = "file",
+    [YOKE_LINEAR_N_METHODS] = NULL,
+};
+
+const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS] = {
+    [YOKE_LINEAR_HOLD] = "held signals",
+    [YOKE_LINEAR_HOLD_1] = "straight lines",
+    [YOKE_LINEAR_HOLD_2] = "parabolas",
+    [YOKE_LINEAR_NEPCE] = "held, with what the last step missed",
+    [YOKE_LINEAR_MPSM] = "pre-step stabilisation, exact models",
+    [YOKE_LINEAR_MODIFIED] = "the same without its step 3",
+    [YOKE_LINEAR_EDE] = "the same with step 1 (ede)",
+    [YOKE_LINEAR_RAMP] = "the same with ramps as inputs",
+    [YOKE_LINEAR_MBCORR] = "model-based corrector",
+    [YOKE_LINEAR_FILE] = "as the file runs it",
+};
+
+static void set_method(yoke_linear_method method, yoke_stability_case* c) {
+  switch (method) {
+  case YOKE_LINEAR_HOLD:
+    c->method = YOKE_STABILITY_ZOH;
+    break;
+  case YOKE_LINEAR_HOLD_1:
+    c->method = YOKE_STABILITY_FOH;
+    break;
+  case YOKE_LINEAR_HOLD_2:
+    c->method = YOKE_STABILITY_SOH;
+    break;
+  case YOKE_LINEAR_NEPCE:
+    c->method = YOKE_STABILITY_NEPCE;
+    break;
+  case YOKE_LINEAR_MODIFIED:
+    c->is_modified = true;
+    break;
+  case YOKE_LINEAR_EDE:
+    c->options.uses_ede = true;
+    break;
+  case YOKE_LINEAR_RAMP:
+    c->options.shape = YOKE_MPSM_RAMP;
+    c->options.keeps_ramp_jump = false;
+    break;
+  case YOKE_LINEAR_MBCORR:
+    c->method = YOKE_STABILITY_MBCORR;
+    c->options = yoke__mbcorr_options(false);
+    break;
+  default:
+    break;
+  }
+}
+
+static bool looks_inside(yoke_linear_method method) {
+  return method == YOKE_LINEAR_NEPCE || method == YOKE_LINEAR_EDE || method == YOKE_LINEAR_MBCORR;
+}
+
+// Places inside a step where outputs are known, so that the parts between them hold whole internal steps of the solvers:
+// else a solver would take other steps under one method than under the next.
+static size_t places_inside(const yoke_linear_loops* self, bool is_every, double step) {
+  double micro = 0;
+  for (size_t i = 0; i < self->n_members; i++) {
+    const double own = self->solvers[i].micro_step;
+    micro = own > 0 && (micro == 0 || own < micro) ? own : micro;
+  }
+  const double n = micro > 0 ? floor(step / micro + 0.5) : 0;
+  if (n < 1 || n > MAX_PARTS) {
+    return N_INSIDE;
+  }
+  const size_t n_micro = (size_t)n;
+  if (is_every) {
+    return n_micro;
+  }
+  for (size_t i = 0; i <= N_INSIDE; i++) {
+    if (n_micro % (N_INSIDE + i) == 0) {
+      return N_INSIDE + i;
+    }
+    if (i <= N_INSIDE / 2 && n_micro % (N_INSIDE - i) == 0) {
+      return N_INSIDE - i;
+    }
+  }
+  return n_micro;
+}
+
+// Outputs between the exchanges of a method that uses them.
+static void look_inside(const yoke_linear_loops* self, yoke_linear_method method,
+                        yoke_stability_case* c) {
+  if (looks_inside(method)) {
+    // the corrector sums up a mean of what a stiff model answers to each of them, held in between
+    const bool is_corrector = method == YOKE_LINEAR_MBCORR;
+    c->n_inner = places_inside(self, is_corrector, c->step);
+    c->sees_inside = true;
+    c->options.between = is_corrector ? YOKE_MPSM_HELD : YOKE_MPSM_MODEL;
+  }
+}
+
+// The calls of the units, if all have the same number.
+static void count_calls(const yoke_linear_loops* self, yoke_stability_case* c) {
+  const double call = self->called[0].call_step;
+  bool are_same = call > 0 && isfinite(call);
+  for (size_t i = 1; i < self->n_members; i++) {
+    are_same = are_same && self->called[i].call_step == call;
+  }
+  if (are_same) {
+    c->n_inner = (size_t)fmin(fmax(floor(c->step / call + 0.5), 1), MAX_PARTS);
+    c->sees_inside = c->sees_stale = c->method == YOKE_STABILITY_NEPCE;
+  }
+}
+
+static double margin_of(const yoke_linear_loops* self) {
+  size_t n_still = 0;
+  for (size_t i = 0; i < self->n_x && !self->is_singular; i++) {
+    n_still += hypot(self->re[i], self->im[i]) < 1e-6 * self->fastest ? 1 : 0;
+  }
+  const double kept = n_still > 1 ? 1e-6 : 1e-9;
+  return !(fabs(self->growth) <= kept * self->fastest) ? 0
+         : n_still > 1                                 ? MARGIN_DEFECTIVE
+                                                       : MARGIN;
+}
+
+bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method, double step,
+                       yoke_stability_case* out) {
+  const bool is_file = method == YOKE_LINEAR_FILE;
+  if (self->n_members == 0 || (is_file && !self->file.is_known)) {
+    return false;
+  }
+  *out = yoke__stability_case_default();
+  out->units = self->parts;
+  out->n_units = self->n_members;
+  out->L = self->L;
+  out->step = step;
+  out->solvers = is_file ? self->called : self->solvers;
+  out->margin = margin_of(self);
+  set_method(is_file ? self->file.method : method, out);
+  if (!is_file) {
+    look_inside(self, method, out);
+    return true;
+  }
+  count_calls(self, out);
+  if (out->method == YOKE_STABILITY_MPSM || out->method == YOKE_STABILITY_MBCORR) {
+    out->options = self->file.options;
+    out->is_modified = self->file.is_modified;
+  }
+  return true;
+}
+
+// Halves the first step of the grid until one is stable; then looks between the two.
+static yoke_status look_below(yoke_stability_case* c, double* first) {
+  double unstable = *first, stable = 0, radius = 0;
+  for (int i = 0; i < 20 && stable == 0; i++) {
+    c->step = 0.5 * unstable;
+    YOKE_TRY(yoke__stability_radius(c, &radius));
+    *(radius < 1 + c->margin ? &stable : &unstable) = c->step;
+  }
+  for (int i = 0; i < 60 && stable > 0 && unstable - stable > 0.05 * unstable; i++) {
+    c->step = 0.5 * (stable + unstable);
+    YOKE_TRY(yoke__stability_radius(c, &radius));
+    *(radius < 1 + c->margin ? &stable : &unstable) = c->step;
+  }
+  *first = stable > 0 ? unstable : 0;
+  return YOKE_OK;
+}
+
+yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method method,
+                               double resolution, double largest, double* first) {
+  const size_t n = (size_t)floor(largest / resolution + 1e-9);
+  yoke_stability_case c;
+  *first = (double)INFINITY;
+  for (size_t i = 1; i <= n && !isfinite(*first); i++) {
+    double radius = 0;
+    // the places where outputs are known depend on the step
+    if (!yoke__linear_case(self, method, (double)i * resolution, &c)) {
+      return YOKE_NO_SUPPORT;
+    }
+    YOKE_TRY(yoke__stability_radius(&c, &radius));
+    if (!(radius < 1 + c.margin)) {
+      *first = c.step;
+    }
+  }
+  return *first == resolution ? look_below(&c, first) : YOKE_OK;
+}

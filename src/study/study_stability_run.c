@@ -1,0 +1,794 @@
+// Bohl exponents of a recorded run; see study_stability_run.h.
+//
+//   beta(K) = max over windows of ||M_{l+K-1} ... M_l||^(1/K),  norm in units of the signals' ranges
+//
+// If one beta(K) is below 1, every product of many steps is one of contracting pieces and a bounded rest: the run is
+// exponentially stable, whatever the others say; beta(K) of a stable run comes below 1 once K is long enough.
+// A unit that is linear by its nature enters with its own model, solved as in the run. Of any other one only its behaviour
+// at the exchanges is known, y^{k+1} = Sy y^k + S0 u^k + S1 u^{k+1} as identified, and that stands for it.
+// Source: MPSM specification 9.4. Assumes that nothing was lost or announced as a jump during the run.
+#include "study/study_stability_run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "couple/couple_mpsm_models.h"
+#include "linalg/linalg_dense.h"
+
+#define MAX_BYTES ((size_t)512 << 20)  // of all step matrices
+
+static const yoke_place nowhere = {0};
+
+// One unit with its model.
+typedef struct member {
+  const yoke_coupling_unit* about;
+  yoke_jacobian_discrete served;  // of its signals only; the last ones that could be assembled
+  size_t first_u;                 // in the inputs of all units, those from outside included
+  double *A, *B;                  // of an identified unit
+  bool is_own;
+} member;
+
+typedef struct replay {
+  yoke_system* system;
+  const yoke_group* group;
+  const yoke_coupling_setup* setup;
+  const yoke_coupling_cluster* cluster;
+  const yoke_csv* csv;
+  yoke_messages* messages;
+  yoke_stability_run* out;
+  yoke_arena* arena;
+  const double** columns;  // per Y of the system; NULL: not needed
+  void* method;            // its memory
+  double *sample, *inputs, *g;
+  yoke_mpsm_models* models;
+  yoke_mpsm bare;  // for the models, which look for the units in it
+  yoke_coupling_worker worker;
+  bool wants_worker;
+  double *u, *u_last, *y_last;  // s, s, p
+  size_t s;                     // inputs of all units, those from outside included
+  double *low, *high;           // p + n_signals: outputs, then inputs
+  double health[YOKE_RUN_N_HEALTH], health_last[YOKE_RUN_N_HEALTH];
+  size_t n_health;
+  size_t at_phase, at_alarms;  // first of the counters of phases, the alarms, in health
+  double t_learning, t_switch, t_back;
+  bool has_guard, is_fallen, is_prepared;
+  size_t n_errors;
+  member* members;
+  yoke_stability_unit* parts;
+  yoke_stability_solver* solvers;
+  yoke_jacobian_discrete* served;
+  const double* L;  // signals x outputs
+  double *matrices, *scale;
+  size_t room;  // steps
+} replay;
+
+static void* take(replay* r, size_t n, size_t size) {
+  return yoke__arena_array(r->arena, n, size);
+}
+
+// ---- what the run was
+
+static size_t find_name(const char* const names[], size_t n, const char* name) {
+  size_t i = 0;
+  while (i < n && strcmp(names[i], name) != 0) {
+    i++;
+  }
+  return i;
+}
+
+static double parameter(const replay* r, const char* name, double otherwise) {
+  const yoke_coupling_ops* ops = r->group->ops;
+  for (size_t i = 0; i < ops->n_parameters; i++) {
+    if (strcmp(ops->parameters[i].name, name) == 0) {
+      return r->setup->parameters[i];
+    }
+  }
+  return otherwise;
+}
+
+static size_t find_file(const replay* r, const char* name) {
+  for (size_t i = 0; i < r->group->ops->n_files; i++) {
+    if (strcmp(r->group->ops->files[i].name, name) == 0) {
+      return i;
+    }
+  }
+  return YOKE_NOT_FOUND;
+}
+
+// Names of the counters that must be there: phases in their order, alarms of the guard.
+static yoke_status check_method(replay* r) {
+  const yoke_coupling_ops* ops = r->group->ops;
+  r->n_health = ops->n_health < YOKE_RUN_N_HEALTH ? ops->n_health : YOKE_RUN_N_HEALTH;
+  r->at_phase = find_name(ops->health_names, r->n_health, "n_learn");
+  r->at_alarms = find_name(ops->health_names, r->n_health, "n_alarms");
+  if (strcmp(ops->name, "mpsm") != 0 || r->at_phase + YOKE_MPSM_N_PHASES > r->n_health ||
+      r->at_alarms == r->n_health) {
+    yoke__error(r->messages, nowhere, "%s: method '%s' cannot be judged; expected mpsm",
+                r->system->methods[r->group->method].owner, ops->name);
+    return YOKE_BAD_INPUT;
+  }
+  if (parameter(r, "jacobians", 0) == YOKE_MPSM_PROVIDED) {
+    yoke__error(
+        r->messages, nowhere,
+        "%s: the units provided the models, none was identified; yoke analyse SYSTEM judges "
+        "that",
+        r->system->methods[r->group->method].owner);
+    return YOKE_BAD_INPUT;
+  }
+  if (parameter(r, "inner", 0) > 0 || parameter(r, "rates", 0) > 0) {
+    yoke__error(
+        r->messages, nowhere,
+        "%s: with inner: on or rates: own the method saw outputs between exchanges, which are not "
+        "recorded",
+        r->system->methods[r->group->method].owner);
+    return YOKE_BAD_INPUT;
+  }
+  r->t_learning = parameter(r, "learning", 0) * r->setup->interval;
+  r->t_switch = parameter(r, "switching", 0) * r->setup->interval;
+  r->has_guard = parameter(r, "guard", 0) > 0;
+  r->out->uses_ede = parameter(r, "ede", 0) > 0;
+  r->out->resets_ede = parameter(r, "ede", 0) > 1;
+  return YOKE_OK;
+}
+
+// "unit.variable" of an output, as a recording names it.
+static void name_output(const yoke_system* system, size_t y, char* to, size_t size) {
+  for (size_t k = 0; k < system->n_units; k++) {
+    const yoke_system_unit* unit = &system->units[k];
+    if (y < unit->y || y >= unit->y + unit->unit.n_y) {
+      continue;
+    }
+    for (size_t v = 0; v < unit->unit.info->n_variables; v++) {
+      const yoke_variable* variable = &unit->unit.info->variables[v];
+      const size_t n = yoke__variable_count(variable), first = unit->unit.dense[v];
+      if (variable->causality == YOKE_OUTPUT && first != YOKE_NOT_DENSE && y >= unit->y + first &&
+          y < unit->y + first + n) {
+        const size_t i = y - unit->y - first, n_cols = variable->n_cols;
+        if (n == 1) {
+          snprintf(to, size, "%s.%s", unit->name, variable->name);
+        } else if (n_cols > 1 && n > n_cols) {
+          snprintf(to, size, "%s.%s[%zu,%zu]", unit->name, variable->name, i / n_cols, i % n_cols);
+        } else {
+          snprintf(to, size, "%s.%s[%zu]", unit->name, variable->name, i);
+        }
+        return;
+      }
+    }
+  }
+  snprintf(to, size, "output %zu", y);
+}
+
+static void find_column(replay* r, size_t y) {
+  char name[1024];
+  if (r->columns[y] != NULL) {
+    return;
+  }
+  name_output(r->system, y, name, sizeof name);
+  const size_t i = yoke__csv_find(r->csv, name);
+  if (i == r->csv->n_columns || r->csv->columns[i].is_text) {
+    yoke__error(
+        r->messages, nowhere,
+        "the recording lacks '%s', which the coupling saw at every exchange; record it, for "
+        "example with --set 'record.signals=[\"**\"]', and run again",
+        name);
+    r->columns[y] = r->csv->columns[0].values;
+    return;
+  }
+  r->columns[y] = r->csv->columns[i].values;
+  for (size_t k = 0; k < r->csv->n_rows; k++) {
+    if (!isfinite(r->columns[y][k])) {
+      yoke__error(r->messages, nowhere, "'%s' is not a number at %.9g s", name,
+                  r->csv->columns[0].values[k]);
+      return;
+    }
+  }
+}
+
+static yoke_status find_columns(replay* r) {
+  const double* time = r->csv->columns[0].values;
+  r->columns = take(r, r->system->n_y, sizeof *r->columns);
+  if (r->columns == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < r->setup->n_signals; i++) {
+    find_column(r, r->group->taps[i].from);
+  }
+  for (size_t i = 0; i < r->setup->n_probes; i++) {
+    find_column(r, r->group->probes[i]);
+  }
+  const double H = r->setup->interval;
+  for (size_t k = 0; k < r->csv->n_rows; k++) {
+    const double want = r->system->t_start + (double)k * H;
+    if (fabs(time[k] - want) > 1e-6 * H) {
+      yoke__error(r->messages, nowhere,
+                  "row %zu of the recording is at %.9g s, expected %.9g s: a row at every exchange "
+                  "(%.6g s) from the start; record with every: 1 and from the start on",
+                  k + 1, time[k], want, H);
+      break;
+    }
+  }
+  return r->messages->n_errors > 0 ? YOKE_BAD_INPUT : YOKE_OK;
+}
+
+// The unit that an output belongs to.
+static size_t unit_of(const yoke_system* system, size_t y) {
+  size_t k = 0;
+  while (k + 1 < system->n_units &&
+         !(y >= system->units[k].y && y < system->units[k].y + system->units[k].unit.n_y)) {
+    k++;
+  }
+  return k;
+}
+
+// Marks every unit that hears, directly or not, of a marked one.
+static void spread(const yoke_system* system, bool is_marked[]) {
+  bool has_changed = true;
+  while (has_changed) {
+    has_changed = false;
+    for (size_t i = 0; i < system->n_links; i++) {
+      const yoke_system_link* link = &system->links[i];
+      if (is_marked[link->from_unit] && !is_marked[link->to_unit]) {
+        is_marked[link->to_unit] = has_changed = true;
+      }
+    }
+  }
+}
+
+// What comes from outside must not come back from the members: the method does not serve that way, so the steps of the
+// cluster alone say nothing about it.
+static yoke_status check_outside(replay* r) {
+  const yoke_system* system = r->system;
+  bool* is_marked = take(r, system->n_units, sizeof *is_marked);
+  if (is_marked == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t k = 0; k < r->cluster->n_units; k++) {
+    is_marked[yoke__map_find(&system->unit_index, r->cluster->units[k].name)] = true;
+  }
+  spread(system, is_marked);
+  for (size_t i = 0; i < r->cluster->n_exogenous; i++) {
+    const size_t from = unit_of(system, r->group->probes[r->cluster->n_outputs + i]);
+    if (is_marked[from]) {
+      yoke__error(r->messages, nowhere,
+                  "%s: '%s' gives a signal to a member from outside of the cluster that depends on "
+                  "the members itself; the loop through it is not served by the method. Make it a "
+                  "member",
+                  system->methods[r->group->method].owner, system->units[from].name);
+    }
+  }
+  return r->messages->n_errors > 0 ? YOKE_BAD_INPUT : YOKE_OK;
+}
+
+// ---- memory
+
+static double real_of(const yoke_unit* unit, const char* name) {
+  double value = 0;
+  const size_t v = yoke__unit_find(unit, name);
+  if (v != (size_t)-1 && unit->info->variables[v].type == YOKE_REAL &&
+      yoke__variable_size(&unit->info->variables[v]) == sizeof value) {
+    (void)yoke__unit_get(unit, v, &value, sizeof value);
+  }
+  return value;
+}
+
+// Models whose slopes are the same everywhere.
+static bool is_linear(const yoke_unit* unit) {
+  static const char* const names[] = {"state_space", "integrator", "gain",          "sum",
+                                      "rotor.shaft", "rotor.load", "dual_mass.left"};
+  const char* name = unit->ops->name;
+  if (strcmp(name, "dual_mass.right") == 0) {
+    return real_of(unit, "kc_exponent") == 0 && real_of(unit, "cc_exponent") == 0;
+  }
+  return strncmp(name, "helicopter.", 11) == 0 ||
+         find_name(names, YOKE_COUNT(names), name) < YOKE_COUNT(names);
+}
+
+static bool lay_jacobian(replay* r, size_t n, size_t m, yoke_jacobian_discrete* to) {
+  *to = (yoke_jacobian_discrete){n, m, take(r, n * n, sizeof(double)),
+                                 take(r, n * m, sizeof(double)), take(r, n * m, sizeof(double))};
+  return to->Sy != NULL && to->S0 != NULL && to->S1 != NULL;
+}
+
+// Work beside the steps, done at once: when its result counts does not depend on it.
+static void do_at_once(void* context, void (*work)(void* argument), void* argument) {
+  (void)context;
+  work(argument);
+}
+
+static bool is_done(void* context) {
+  (void)context;
+  return true;
+}
+
+// The models with the settings of the method, beside its own ones.
+static yoke_status lay_models(replay* r) {
+  const size_t at = find_file(r, "models");
+  const char* path = r->setup->files == NULL || at == YOKE_NOT_FOUND ? NULL : r->setup->files[at];
+  const double variance = parameter(r, "start_variance", 0);
+  const yoke_mpsm_models_setup setup = {
+      .cluster = r->cluster,
+      .L = r->L,
+      .source = (yoke_mpsm_source)(int)parameter(r, "jacobians", 0),
+      .rls = {.n_y_lags = (size_t)parameter(r, "y_lags", 1),
+              .n_u_lags = (size_t)parameter(r, "u_lags", 1),
+              .forgetting = parameter(r, "forgetting", 1),
+              .start_variance = variance > 0   ? variance
+                                : path == NULL ? YOKE_RLS_P0
+                                               : YOKE_RLS_P0_LOAD,
+              .form = (yoke_rls_form)(int)parameter(r, "form", 0)},
+      .moesp = {.n_rows = (size_t)parameter(r, "block_rows", 0),
+                .order = (size_t)parameter(r, "model_order", 0),
+                .window = (size_t)parameter(r, "window", 778),
+                .rule = YOKE_MOESP_FIXED,
+                .pairing = (yoke_moesp_pairing)(int)parameter(r, "pairing", 0)},
+      .delay = (size_t)parameter(r, "renew", 10),
+      .first_use = (size_t)ceil(parameter(r, "learning", 0)),
+      .path = path,
+      .step = r->setup->interval};
+  char err[512] = "";
+  void* block = yoke__arena_take(r->arena, yoke__mpsm_models_size(&setup) + 64);
+  r->bare.p = r->cluster->n_outputs;
+  r->bare.units = take(r, r->cluster->n_units, sizeof *r->bare.units);
+  if (block == NULL || r->bare.units == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  const yoke_status status = yoke__mpsm_models_prepare(block, &setup, &r->models, err, sizeof err);
+  if (status < 0 && err[0] != '\0') {
+    yoke__error(r->messages, nowhere, "%s", err);
+  }
+  return status;
+}
+
+// The unit's own model with what travels in the cluster.
+static yoke_status take_own(replay* r, size_t k, size_t unit, const yoke_linear_unit* model) {
+  const yoke_coupling_unit* about = r->members[k].about;
+  const yoke_system_unit* of = &r->system->units[unit];
+  size_t* list = take(r, about->n_outputs + about->n_signals + 1, sizeof *list);
+  if (list == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < about->n_outputs; i++) {
+    list[i] = r->group->probes[about->first_output + i] - of->y;
+  }
+  for (size_t i = 0; i < about->n_signals; i++) {
+    list[about->n_outputs + i] = r->group->taps[about->first_signal + i].to - of->u;
+  }
+  r->solvers[k] = model->solver;
+  if (of->derivative_order == 0) {
+    const double H = r->setup->interval;
+    r->solvers[k].call_step = of->step < H * (1 - 1e-9) ? of->step : (double)INFINITY;
+  }
+  return yoke__linear_select(model, list, about->n_outputs, list + about->n_outputs,
+                             about->n_signals, r->arena, &r->parts[k]);
+}
+
+// States (y, u) of an identified unit; filled anew at every step.
+static yoke_status take_identified(replay* r, size_t k) {
+  member* to = &r->members[k];
+  const size_t n = to->about->n_outputs, m = to->about->n_signals, N = n + m;
+  double *C = take(r, n * N, sizeof *C), *D = take(r, n * m, sizeof *D);
+  to->A = take(r, N * N, sizeof *to->A);
+  to->B = take(r, N * m, sizeof *to->B);
+  if (C == NULL || D == NULL || to->A == NULL || to->B == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < n; i++) {
+    C[i * N + i] = 1;
+  }
+  for (size_t i = 0; i < m; i++) {
+    to->B[(n + i) * m + i] = 1;
+  }
+  r->parts[k] = (yoke_stability_unit){N, m, n, to->A, to->B, C, D};
+  r->solvers[k] = (yoke_stability_solver){.is_discrete = true};
+  return YOKE_OK;
+}
+
+static yoke_status lay_members(replay* r) {
+  const size_t n = r->cluster->n_units;
+  r->members = take(r, n, sizeof *r->members);
+  r->parts = take(r, n, sizeof *r->parts);
+  r->solvers = take(r, n, sizeof *r->solvers);
+  r->served = take(r, n, sizeof *r->served);
+  r->out->names = take(r, n, sizeof *r->out->names);
+  r->out->is_own = take(r, n, sizeof *r->out->is_own);
+  if (r->members == NULL || r->parts == NULL || r->solvers == NULL || r->served == NULL ||
+      r->out->names == NULL || r->out->is_own == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t k = 0; k < n; k++) {
+    yoke_linear_unit model;
+    r->members[k].about = &r->cluster->units[k];
+    const char* name = r->cluster->units[k].name;
+    const size_t unit = yoke__map_find(&r->system->unit_index, name);
+    if (!lay_jacobian(r, r->cluster->units[k].n_outputs, r->cluster->units[k].n_signals,
+                      &r->members[k].served)) {
+      return YOKE_NO_MEMORY;
+    }
+    r->members[k].first_u = r->s;
+    r->s += r->cluster->units[k].n_signals + r->cluster->units[k].n_exogenous;
+    YOKE_TRY(yoke__linear_unit_of(r->system, unit, r->arena, &model));
+    const bool is_own = model.has_model && is_linear(&r->system->units[unit].unit);
+    YOKE_TRY(is_own ? take_own(r, k, unit, &model) : take_identified(r, k));
+    r->members[k].is_own = r->out->is_own[k] = is_own;
+    r->out->names[k] = yoke__arena_text(r->arena, name, strlen(name));
+    r->served[k] = r->members[k].served;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status lay_all(replay* r) {
+  const size_t n = r->setup->n_signals, p = r->cluster->n_outputs;
+  const size_t bytes = r->group->ops->size(r->setup);
+  char err[512] = "";
+  YOKE_TRY(lay_members(r));
+  r->method = yoke__arena_take(r->arena, bytes + 64);
+  r->sample = take(r, n + r->setup->n_probes, sizeof(double));
+  r->inputs = take(r, n, sizeof(double));
+  r->g = take(r, r->cluster->n_exogenous, sizeof(double));
+  r->u = take(r, r->s, sizeof(double));
+  r->u_last = take(r, r->s, sizeof(double));
+  r->y_last = take(r, p, sizeof(double));
+  r->low = take(r, p + n, sizeof(double));
+  r->high = take(r, p + n, sizeof(double));
+  if (r->method == NULL || r->sample == NULL || r->inputs == NULL || r->g == NULL || r->u == NULL ||
+      r->u_last == NULL || r->y_last == NULL || r->low == NULL || r->high == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  r->L = r->cluster->L;
+  r->worker = (yoke_coupling_worker){NULL, do_at_once, is_done};
+  r->wants_worker = r->group->ops->wants != NULL &&
+                    (r->group->ops->wants(r->setup->parameters) & YOKE_WANTS_WORKER) != 0;
+  YOKE_TRY(lay_models(r));
+  for (size_t i = 0; i < p + n; i++) {
+    r->low[i] = (double)INFINITY;
+    r->high[i] = -(double)INFINITY;
+  }
+  const yoke_status status = r->group->ops->prepare(r->method, r->setup, err, sizeof err);
+  if (status < 0) {
+    yoke__error(r->messages, nowhere, "%s", err);
+    return YOKE_BAD_INPUT;
+  }
+  r->is_prepared = true;
+  return YOKE_OK;
+}
+
+// ---- the run again
+
+static void widen(replay* r, size_t i, double x) {
+  r->low[i] = fmin(r->low[i], x);
+  r->high[i] = fmax(r->high[i], x);
+}
+
+static void observe(replay* r, size_t k) {
+  const yoke_group* group = r->group;
+  const size_t n = r->setup->n_signals, p = r->cluster->n_outputs;
+  const double H = r->setup->interval;
+  const yoke_coupling_moment now = {(int64_t)k, k == 0 ? 0 : H, H,
+                                    r->wants_worker ? &r->worker : NULL};
+  for (size_t i = 0; i < n; i++) {
+    const yoke_tap* tap = &group->taps[i];
+    r->sample[i] = r->columns[tap->from][k] * tap->gain + tap->offset;
+  }
+  for (size_t i = 0; i < r->setup->n_probes; i++) {
+    r->sample[n + i] =
+        r->columns[group->probes[i]][k] * group->probe_scale[i] + group->probe_offset[i];
+  }
+  for (size_t i = 0; i < p; i++) {
+    widen(r, i, r->sample[n + i]);
+  }
+  memcpy(r->health_last, r->health, sizeof r->health);
+  group->ops->observe(r->method, &now, r->sample, k == 0 ? NULL : r->inputs);
+  group->ops->health(r->method, r->health);
+}
+
+// Inputs of the step that ended: signals as they were given for it, the others as they were at its start.
+static void collect_inputs(replay* r, size_t k) {
+  const double* exogenous = r->sample + r->setup->n_signals + r->cluster->n_outputs;
+  for (size_t j = 0; j < r->cluster->n_units; j++) {
+    const yoke_coupling_unit* about = r->members[j].about;
+    double* u = r->u + r->members[j].first_u;
+    for (size_t i = 0; i < about->n_signals; i++) {
+      const size_t s = about->first_signal + i;
+      u[i] = k == 0 ? r->sample[s] : r->inputs[s];
+    }
+    for (size_t i = 0; i < about->n_exogenous; i++) {
+      const size_t e = about->first_exogenous + i;
+      u[about->n_signals + i] = k == 0 ? exogenous[e] : r->g[e];
+    }
+  }
+  memcpy(r->g, exogenous, r->cluster->n_exogenous * sizeof *r->g);
+}
+
+static void learn(replay* r, size_t k) {
+  const size_t p = r->cluster->n_outputs;
+  const double* y = r->sample + r->setup->n_signals;
+  collect_inputs(r, k);
+  if (k == 0) {
+    yoke__mpsm_models_start(r->models, r->L, y, r->u, NULL);
+  } else {
+    if (r->has_guard && r->health[r->at_alarms] > r->health_last[r->at_alarms]) {
+      yoke__mpsm_models_relearn(r->models);
+    }
+    const yoke_mpsm_passed passed = {
+        .y_last = r->y_last, .u_last = r->u_last, .u = r->u, .y = y, .u_start = r->u};
+    (void)yoke__mpsm_models_observe(r->models, &r->bare, &r->worker, &passed);
+  }
+  memcpy(r->u_last, r->u, r->s * sizeof *r->u);
+  memcpy(r->y_last, y, p * sizeof *y);
+  const double error = r->models->error;
+  if (k > 0 && (double)k * r->setup->interval >= r->t_learning && yoke__is_finite(error)) {
+    r->out->error_mean += error;
+    r->out->error_max = fmax(r->out->error_max, error);
+    r->n_errors++;
+  }
+}
+
+// The inputs that the method gives for the next step.
+static void give(replay* r) {
+  const size_t p = r->cluster->n_outputs;
+  for (size_t i = 0; i < r->setup->n_sinks; i++) {
+    r->group->ops->input(r->method, i, r->setup->interval, r->inputs + r->setup->sinks[i].first);
+  }
+  for (size_t i = 0; i < r->setup->n_signals; i++) {
+    widen(r, p + i, r->inputs[i]);
+  }
+}
+
+static yoke_mpsm_phase phase_of(const replay* r) {
+  for (int i = 0; i < YOKE_MPSM_N_PHASES; i++) {
+    if (r->health[r->at_phase + (size_t)i] > r->health_last[r->at_phase + (size_t)i]) {
+      return (yoke_mpsm_phase)i;
+    }
+  }
+  return YOKE_MPSM_LEARN;
+}
+
+// Share of held signals in the inputs of the step: 1 in a fallback, falling after it.
+static double held_share(replay* r, double t, yoke_mpsm_phase phase) {
+  if (phase == YOKE_MPSM_SIGNAL || phase == YOKE_MPSM_LEARN) {
+    r->is_fallen = phase == YOKE_MPSM_SIGNAL;
+    return 1;
+  }
+  if (r->is_fallen) {
+    r->is_fallen = false;
+    r->t_back = t;
+  }
+  const double since = t - r->t_back;
+  return since < r->t_switch - 1e-6 * r->setup->interval
+             ? 1 - yoke__mpsm_switch(since / r->t_switch)
+             : 0;
+}
+
+// ---- matrices
+
+// Of the present models what concerns the signals, into the Jacobians of the case.
+static void take_models(replay* r) {
+  for (size_t k = 0; k < r->cluster->n_units; k++) {
+    const member* m = &r->members[k];
+    const yoke_jacobian_discrete* from = &r->models->members[k].jacobian;
+    const size_t n = m->served.n, s = m->served.m;
+    memcpy(m->served.Sy, from->Sy, n * n * sizeof(double));
+    for (size_t i = 0; i < n; i++) {
+      memcpy(m->served.S0 + i * s, from->S0 + i * from->m, s * sizeof(double));
+      memcpy(m->served.S1 + i * s, from->S1 + i * from->m, s * sizeof(double));
+    }
+    const size_t N = n + s;
+    for (size_t i = 0; i < n && !m->is_own; i++) {
+      memcpy(m->A + i * N, m->served.Sy + i * n, n * sizeof(double));
+      memcpy(m->A + i * N + n, m->served.S0 + i * s, s * sizeof(double));
+      memcpy(m->B + i * s, m->served.S1 + i * s, s * sizeof(double));
+    }
+  }
+}
+
+static yoke_stability_case case_of(const replay* r, yoke_mpsm_phase phase, double held) {
+  yoke_stability_case c = yoke__stability_case_default();
+  c.units = r->parts;
+  c.n_units = r->cluster->n_units;
+  c.L = r->L;
+  c.step = r->setup->interval;
+  c.solvers = r->solvers;
+  c.discrete = r->served;
+  c.is_modified = phase == YOKE_MPSM_MODIFIED;
+  c.held_share = held;
+  c.options.time = YOKE_MPSM_DISCRETE;
+  c.options.uses_ede = r->out->uses_ede;
+  c.options.resets_ede = r->out->resets_ede;
+  c.options.is_trapezoid = parameter(r, "goal", 0) > 0;
+  c.options.cond_max = (double)INFINITY;  // the method decided that already
+  return c;
+}
+
+// Memory for the matrices of the steps from `first` on; as many as there is room for.
+static yoke_status lay_matrices(replay* r, size_t n) {
+  yoke_stability_run* out = r->out;
+  const size_t wanted = out->n_rows - 1 - out->first;
+  r->room = MAX_BYTES / (n * n * sizeof(double));
+  r->room = r->room < wanted ? r->room : wanted;
+  out->size = n;
+  out->n_left_out = wanted - r->room;
+  out->first += out->n_left_out;
+  r->matrices = malloc((r->room * n * n + 1) * sizeof *r->matrices);
+  out->radii = take(r, r->room, sizeof *out->radii);
+  out->phases = take(r, r->room, sizeof *out->phases);
+  r->scale = take(r, n, sizeof *r->scale);
+  return r->matrices == NULL || out->radii == NULL || out->phases == NULL || r->scale == NULL
+             ? YOKE_NO_MEMORY
+             : YOKE_OK;
+}
+
+static yoke_status add_step(replay* r, size_t k, yoke_mpsm_phase phase, double held) {
+  yoke_stability_run* out = r->out;
+  yoke_stability* s = NULL;
+  if (phase != YOKE_MPSM_SIGNAL || out->n_steps == 0) {
+    take_models(r);
+  }
+  const yoke_stability_case c = case_of(r, phase, held);
+  const yoke_status status = yoke__stability_open(&c, &s);
+  if (status < 0) {
+    yoke__error(r->messages, nowhere, "the models of the step at %.9g s cannot be joined: %s",
+                (double)k * c.step, yoke_status_text(status));
+    return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
+  }
+  const size_t n = yoke__stability_size(s);
+  const yoke_status laid = r->matrices == NULL ? lay_matrices(r, n) : YOKE_OK;
+  if (laid >= 0 && k >= out->first) {
+    yoke__stability_matrix(s, r->matrices + out->n_steps * n * n);
+    out->phases[out->n_steps++] = (uint8_t)phase;
+    out->n_phases[phase]++;
+  }
+  yoke__stability_close(&s);
+  return laid;
+}
+
+// All rows in their order. A step begins at each but the last.
+static yoke_status replay_rows(replay* r) {
+  yoke_stability_run* out = r->out;
+  const double H = r->setup->interval;
+  out->first = (size_t)fmax(ceil((r->t_learning + r->t_switch) / H - 1e-6), 1);
+  r->t_back = r->t_learning;
+  if (out->n_rows < out->first + 2) {
+    yoke__error(r->messages, nowhere,
+                "the recording has %zu rows; expected more than %zu, which learning and switching "
+                "take",
+                out->n_rows, out->first + 1);
+    return YOKE_BAD_INPUT;
+  }
+  const size_t first = out->first;
+  for (size_t k = 0; k < out->n_rows; k++) {
+    observe(r, k);
+    learn(r, k);
+    give(r);
+    const yoke_mpsm_phase phase = k == 0 ? YOKE_MPSM_LEARN : phase_of(r);
+    const double held = held_share(r, (double)k * H, phase);
+    if (k >= first && k + 1 < out->n_rows) {
+      YOKE_TRY(add_step(r, k, phase, held));
+    }
+  }
+  out->error_mean = r->n_errors > 0 ? out->error_mean / (double)r->n_errors : 0;
+  memcpy(out->health, r->health, sizeof out->health);
+  return YOKE_OK;
+}
+
+// ---- norms
+
+static double range(const replay* r, size_t i) {
+  const double d = r->high[i] - r->low[i];
+  return d > 0 ? d : 1;
+}
+
+// A state in units of the outputs that show it; 1 if none does.
+static void scale_states(const replay* r, size_t k, double scale[]) {
+  const yoke_stability_unit* unit = &r->parts[k];
+  const size_t first = r->members[k].about->first_output;
+  const size_t first_u = r->cluster->n_outputs + r->members[k].about->first_signal;
+  for (size_t j = 0; j < unit->n_states; j++) {
+    double size = (double)INFINITY;
+    for (size_t i = 0; i < unit->n_outputs; i++) {
+      const double c = fabs(unit->C[i * unit->n_states + j]);
+      size = c > 0 ? fmin(size, range(r, first + i) / c) : size;
+    }
+    if (!r->members[k].is_own && j >= unit->n_outputs) {
+      size = range(r, first_u + j - unit->n_outputs);  // a past input
+    }
+    scale[j] = isfinite(size) ? size : 1;
+  }
+}
+
+// Ranges of what a step carries along: states, then outputs, inputs, inputs from outside, coupling errors (as inputs),
+// corrections (as outputs).
+static void fill_scale(replay* r) {
+  const size_t p = r->cluster->n_outputs, s = r->setup->n_signals;
+  size_t at = 0;
+  for (size_t k = 0; k < r->cluster->n_units; k++) {
+    scale_states(r, k, r->scale + at);
+    at += r->parts[k].n_states;
+  }
+  for (size_t block = 0; block < 6; block++) {
+    const bool is_output = block == 0 || block > 3;
+    for (size_t i = 0; i < (is_output ? p : s) && at < r->out->size; i++) {
+      r->scale[at++] = range(r, is_output ? i : p + i);
+    }
+  }
+  for (; at < r->out->size; at++) {
+    r->scale[at] = 1;
+  }
+}
+
+static yoke_status judge(replay* r) {
+  static const size_t lengths[YOKE_RUN_N_LENGTHS] = {25, 50, 100, 200, 400};
+  yoke_stability_run* out = r->out;
+  const size_t n = out->size;
+  fill_scale(r);
+  for (size_t i = 0; i < out->n_steps; i++) {
+    YOKE_TRY(yoke__spectral_radius(n, r->matrices + i * n * n, &out->radii[i]));
+  }
+  YOKE_TRY(yoke__stability_bohl(n, r->matrices, out->n_steps, 1, r->scale, &out->largest));
+  out->is_below = true;
+  for (size_t i = 0; i < YOKE_RUN_N_LENGTHS && lengths[i] <= out->n_steps; i++) {
+    out->lengths[i] = lengths[i];
+    out->n_windows[i] = out->n_steps - lengths[i] + 1;
+    out->n_lengths++;
+    YOKE_TRY(
+        yoke__stability_bohl(n, r->matrices, out->n_steps, lengths[i], r->scale, &out->values[i]));
+    const bool is_below = out->values[i] < 1;
+    out->contracts_after = is_below && !out->is_stable ? lengths[i] : out->contracts_after;
+    out->is_stable = out->is_stable || is_below;
+    out->is_below = out->is_below && is_below;
+  }
+  if (out->n_lengths == 0) {
+    yoke__error(r->messages, nowhere,
+                "%zu steps after learning and switching; expected at least %zu", out->n_steps,
+                lengths[0]);
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
+static yoke_status open(replay* r) {
+  YOKE_TRY(check_method(r));
+  YOKE_TRY(check_outside(r));
+  YOKE_TRY(find_columns(r));
+  YOKE_TRY(lay_all(r));
+  YOKE_TRY(replay_rows(r));
+  return judge(r);
+}
+
+yoke_status yoke__stability_run_open(yoke_system* system, size_t group, const yoke_csv* csv,
+                                     yoke_messages* messages, yoke_stability_run* out) {
+  const yoke_group* of = &system->groups[group];
+  *out = (yoke_stability_run){.cluster = system->methods[of->method].owner,
+                              .n_units = of->setup.cluster->n_units,
+                              .interval = of->setup.interval,
+                              .n_rows = csv->n_rows};
+  replay* r = calloc(1, sizeof *r);
+  if (r == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  r->system = system;
+  r->group = of;
+  r->setup = &of->setup;
+  r->cluster = of->setup.cluster;
+  r->csv = csv;
+  r->messages = messages;
+  r->out = out;
+  r->arena = &out->arena;
+  const yoke_status status = open(r);
+  if (r->models != NULL) {
+    yoke__mpsm_models_close(r->models);
+  }
+  if (r->is_prepared && of->ops->close != NULL) {
+    of->ops->close(r->method);
+  }
+  free(r->matrices);
+  free(r);
+  return status;
+}
+
+void yoke__stability_run_free(yoke_stability_run* run) {
+  yoke__arena_free(&run->arena);
+  *run = (yoke_stability_run){0};
+}

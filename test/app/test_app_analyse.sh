@@ -1,0 +1,220 @@
+#!/usr/bin/env bash
+# yoke analyse: limits of the step against the published ones (MP-06), areas of stability, agreement with runs, Bohl
+# exponents of a recorded run (MP-13), and messages of bad input.
+set -u
+export LC_ALL=C
+yoke=${YOKE_PROGRAM:?set YOKE_PROGRAM to the program}
+source=${YOKE_SOURCE_DIR:?path of the source tree}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+mass=$source/scenarios/dual-mass
+
+command=analyse limit=120
+. "$source/test/support/study_cases.sh"
+
+# value FILE NAME KEY: of the method NAME in JSON
+value() { awk -v name="\"$2\"," -v key="\"$3\":" '$1 == "\"name\":" { here = $2 == name } here && $1 == key { sub(/,$/, "", $2); print $2; exit }' "$1"; }
+# near VALUE WANTED TOLERANCE
+near() { awk -v x="$1" -v y="$2" -v d="$3" 'BEGIN { exit !(x != "" && x - y <= d + 1e-12 && y - x <= d + 1e-12) }'; }
+
+# ---- MP-06: first unstable steps of the dual mass oscillator, 1e5 N/m and 1e3 N s/m, resolution 0.05 ms
+
+for file in held mpsm; do
+  ends 0 "$mass/$file.yaml" --largest 12e-3 --resolution 5e-5 --json
+  is 'nothing on stderr' test ! -s err
+  while read -r name want; do
+    is "$file: limit of $name is $(value out "$name" first_unstable_step)" near "$(value out "$name" first_unstable_step)" "$want" 5e-5
+  done <<'TABLE'
+hold 2.30e-3
+hold-1 2.75e-3
+nepce 2.75e-3
+mpsm 9.65e-3
+mpsm-modified 9.95e-3
+mpsm-ramp 9.95e-3
+mbcorr 4.35e-3
+TABLE
+  is "$file: no limit of mpsm-ede" test "$(value out mpsm-ede first_unstable_step)" = null
+done
+# the table for people has the same, and says what to do
+ends 0 "$mass/held.yaml"
+has out 'explicit Euler, 1e-05 s'
+has out "The file's coupling (hold, order 0) is unstable at 0.003 s (first unstable step 0.0023 s). mpsm is stable at this step"
+# radii of the specification at 1 ms; the internal steps stay as they are
+ends 0 "$mass/held.yaml" --step 1e-3 --methods hold,mpsm --json
+is 'radius of held signals' near "$(value out hold radius)" 0.96165562 1e-6
+is 'radius of mpsm' near "$(value out mpsm radius)" 0.95589697 1e-6
+is 'no other method' test -z "$(value out nepce radius)"
+
+# little damping: the internal steps themselves grow (below about 98 N s/m, specification 10.1)
+ends 0 "$mass/pulsed-mpsm.yaml" --set units.right.with.cc=90
+has out 'explicit Euler in steps of 1e-05 s lets the coupled system grow by itself'
+ends 0 "$mass/pulsed-mpsm.yaml" --set units.right.with.cc=105
+is 'no such note' test "$(grep -c 'explicit Euler in steps' out)" -eq 0
+
+# ---- what runs is what was said: the energy of a run grows above the limit and falls below it
+
+for pair in '0.0022 less' '0.0024 more'; do
+  read -r step want <<<"$pair"
+  # whole internal steps of 0.01 ms, 300 exchanges
+  n=$(awk -v h="$step" 'BEGIN { print int(h / 1e-5 + 0.5) }')
+  stop=$(awk -v h="$step" 'BEGIN { print 300 * h }')
+  "$yoke" run "$mass/held.yaml" --set time.step="$step" --set time.stop="$stop" --set units.left.with.micro_steps="$n" \
+    --set units.right.with.micro_steps="$n" --quiet --out "run-$step" >out 2>err
+  is "run at $step" awk -F, -v want="$want" '
+    NR > 1 { x = $2 < 0 ? -$2 : $2; if (NR < 61 && x > early) early = x; if (NR > 241 && x > late) late = x }
+    END { exit !(want == "more" ? late > early : late < early) }' "run-$step/results.csv"
+done
+
+# ---- --expect stable
+
+ends 0 "$mass/mpsm.yaml" --expect stable --quiet
+is 'quiet' test ! -s out
+ends 3 "$mass/held.yaml" --expect stable --quiet
+has err 'file is not stable at 0.003 s'
+ends 0 "$mass/held.yaml" --expect stable --methods mpsm --quiet
+ends 3 "$source/scenarios/linear-oscillator/corrected.yaml" --expect stable --quiet
+has err 'nothing is known about'
+
+# ---- files of one system
+
+ends 0 "$mass/held.yaml" --methods hold,mpsm --out one
+is 'rows of the scan' test "$(lines one/radius.csv)" -eq 241
+is 'columns of the scan' test "$(head -n 1 one/radius.csv)" = 'step,hold,mpsm'
+is 'a drawing' grep -q '</svg>' one/radius.svg
+
+# ---- maps: areas by spectral radius on the grid of the specification (9.3): cells of a quarter decade by 0.5 ms that
+# hang together with the smallest step. Printed: hold 8.2, hold-1 and nepce 11.9, mpsm 52.5, modified 52.0, ramp 49.8
+
+ends 0 "$mass/pulsed-mpsm.yaml" --map units.right.with.kc=1e3,2e3,5e3,1e4,2e4,5e4,1e5,2e5 \
+  --map units.right.with.cc=10,20,50,100,200,500,1e3,2e3,5e3,1e4,2e4,5e4,1e5 --steps 5e-4:1e-2:20 \
+  --methods hold,hold-1,nepce,mpsm,mpsm-modified,mpsm-ramp --out plane
+is 'a row per point and step' test "$(lines plane/map.csv)" -eq 2081
+is 'a row per point' test "$(lines plane/limits.csv)" -eq 105
+is 'a drawing' grep -q '</svg>' plane/map.svg
+area() { # COLUMN
+  awk -F, -v column="$1" '
+    NR > 1 { c = int((log($1 / $2) / log(10) + 2.125) / 0.25 + 100) - 100; k = int($3 / 5e-4 + 0.5); if ($column < 1) good[c "," k] = 1 }
+    END {
+      for (c = 0; c < 40; c++) if (good[c ",1"]) { part[c ",1"] = 1; n++ }
+      do {
+        has_grown = 0
+        for (x in good) if (good[x] && !part[x]) {
+          split(x, at, ","); c = at[1]; k = at[2]
+          if (part[(c - 1) "," k] || part[(c + 1) "," k] || part[c "," (k - 1)] || part[c "," (k + 1)]) { part[x] = 1; n++; has_grown = 1 }
+        }
+      } while (has_grown)
+      print n * 0.25 * 0.5
+    }' plane/map.csv
+}
+for pair in '4 8.2' '5 11.9' '6 11.9' '7 52.5' '8 52.0' '9 49.8'; do
+  read -r column want <<<"$pair"
+  # one cell is 0.125, and the figures are rounded to 0.1
+  is "area of column $column: $(area "$column") instead of $want" near "$(area "$column")" "$want" 0.175
+done
+# one axis, with the step up
+ends 0 "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=100:1e4:5:log --steps 1e-3:9e-3:5 --methods hold,mpsm --out line --json
+is 'points and steps' test "$(grep -c first_unstable_steps out)" -eq 2
+is 'a drawing' grep -q '</svg>' line/map.svg
+ends 3 "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=100:1e4:5:log --steps 1e-3:9e-3:5 --methods hold --expect stable
+# a point that cannot be built is left out, all of them are a mistake
+ends 0 "$mass/pulsed-mpsm.yaml" --map units.right.with.m=0,10 --steps 1e-3:2e-3:2 --methods hold --out gap
+has out '1 point could not be looked at'
+is 'an empty cell' test "$(sed -n 2p gap/limits.csv)" = '0,'
+ends 2 "$mass/pulsed-mpsm.yaml" --map units.right.with.mm=1,10 --steps 1e-3:2e-3:2
+has err "mm"
+
+# ---- --run: the models of a run found again; MP-13: exponents below 1 for K = 25 and more
+
+for ede in '' -ede; do
+  "$yoke" run "$mass/nonlinear-mpsm$ede.yaml" --quiet --out "bohl$ede" >out 2>err
+  ends 0 --run "bohl$ede" --out "bohl$ede/analysis" --expect stable
+  has out 'exponentially stable: all exponents are below 1'
+  has out 'right            the identified model stands for it'
+  has out 'judged: 775 steps from 0.225 s on'
+  has out '768 full, 7 modified, 0 by signals'
+  is 'K, windows, exponents' awk -F, 'NR > 1 { n++; if ($2 != 776 - $1 || !($3 < 1) || !($3 > 0.5)) exit 1 } END { exit n != 5 }' "bohl$ede/analysis/bohl.csv"
+  is 'a row per step' test "$(lines "bohl$ede/analysis/steps.csv")" -eq 776
+done
+# linear units enter with their own models; their exponents cannot be below those of the monolithic motion, e^(-49.6 s^-1 1 ms)
+"$yoke" run "$mass/pulsed-mpsm.yaml" --quiet --out linear >out 2>err
+ends 0 --run linear --cluster loop --json
+is 'own models' test "$(grep -c '"model": "own"' out)" -eq 2
+is 'stable' grep -q '"is_stable": true' out
+is 'exponent of the longest window' near "$(grep '"value"' out | tail -n 1 | tr -dc '0-9.')" 0.96 0.03
+# other settings than those of the run are noticed
+ends 2 --run linear --set couplings.loop.learning=40
+has err 'n_learn of coupling'
+ends 2 --run linear --set couplings.loop.forgetting=0.9
+has err 'give the same --set as for the run'
+# subspace models are found again too
+"$yoke" run "$mass/pulsed-mpsm.yaml" --set couplings.loop.jacobians=moesp --set couplings.loop.window=200 \
+  --set couplings.loop.learning=300 --quiet --out moesp >out 2>err
+ends 0 --run moesp --set couplings.loop.jacobians=moesp --set couplings.loop.window=200 --set couplings.loop.learning=300
+has out 'exchanges every 0.001 s'
+
+# ---- bad input: what, where, what was expected
+
+ends 2
+has err 'expected a SYSTEM, or --run RESULT'
+ends 2 missing.yaml
+has err 'missing.yaml'
+ends 2 "$mass/held.yaml" --methods hold,zoh
+has err 'zoh'
+ends 2 "$mass/held.yaml" --step 0
+has err '--step: expected a number of seconds above 0'
+ends 2 "$mass/held.yaml" --largest x
+has err '--largest'
+ends 2 "$mass/held.yaml" --resolution 1
+has err '--resolution'
+ends 2 "$mass/held.yaml" --expect wonders
+has err 'wonders'
+ends 2 "$mass/held.yaml" --map units.left.with.k=1:2:3
+has err '--map needs --steps'
+ends 2 "$mass/held.yaml" --steps 1:2:3
+has err '--map, which is missing'
+ends 2 "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=1:2:3 --steps 2:1:3
+has err '--steps: expected numbers above 0 that rise'
+ends 2 "$mass/pulsed-mpsm.yaml" --map a=1,2 --map b=1,2 --map c=1,2 --steps 1:2:3
+has err 'at most 2'
+ends 2 "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=1:2:100000 --steps 1:2:1000
+has err 'radii; expected at most'
+ends 2 "$mass/held.yaml" --cluster loop
+has err '--cluster is for --run only'
+ends 2 --run nowhere
+has err 'nowhere'
+ends 2 --run linear --step 1
+has err '--step does not go with --run'
+ends 2 --run linear --cluster pool
+has err "no coupling 'pool'; there is: loop"
+"$yoke" run "$mass/held.yaml" --quiet --out held >out 2>err
+ends 2 --run held
+has err 'no coupling over a cluster'
+rm held/summary.json
+ends 2 --run held
+has err 'name it: yoke analyse SYSTEM --run RESULT'
+"$yoke" run "$mass/pulsed-mpsm.yaml" --set 'record.signals=[left.x]' --quiet --out few >out 2>err
+ends 2 --run few --set 'record.signals=[left.x]'
+has err "lacks 'left.v'"
+has err "lacks 'right.f'"
+"$yoke" run "$mass/pulsed-mpsm.yaml" --set record.every=2 --quiet --out rare >out 2>err
+ends 2 --run rare --set record.every=2
+has err 'a row at every exchange'
+"$yoke" run "$mass/pulsed-mpsm.yaml" --set time.stop=0.03 --quiet --out short >out 2>err
+ends 2 --run short --set time.stop=0.03
+has err 'expected at least 25'
+"$yoke" run "$mass/pulsed-mpsm.yaml" --set couplings.loop.jacobians=provided --quiet --out provided >out 2>err
+ends 2 --run provided --set couplings.loop.jacobians=provided
+has err 'the units provided the models'
+ends 2 "$source/scenarios/hydraulic-crane/crane.yaml"
+has err "unit 'arm' (crane.arm) is in a loop, but has no linear model"
+ends 2 "$source/scenarios/three-rate-chain/chain.yaml"
+has err 'several exchange intervals, expected one'
+ends 0 "$source/scenarios/three-rate-chain/chain.yaml" --step 1e-3
+ends 0 "$source/scenarios/blocks/blocks.yaml"
+has out 'There is no closed loop of connections'
+ends 0 --help
+has out 'spectral radius'
+
+echo "$n_checks checks, $n_failed failed"
+[ "$n_failed" -eq 0 ]

@@ -1,0 +1,306 @@
+// From a system file to the linear model of its loops: wiring, laws, calls; what is judged is what runs.
+#include "linalg/linalg_dense.h"
+#include "study/study_linear.h"
+#include "support/check.h"
+#include "support/dual_mass.h"
+#include "support/sim.h"
+
+typedef struct opened {
+  sim s;
+  yoke_messages messages;
+  yoke_linear_loops loops;
+} opened;
+
+static void open_text(opened* o, const char* text) {
+  *o = (opened){.s = sim_open("%s", text)};
+  check_ok(yoke__linear_open(o->s.system, false, &o->messages, &o->loops));
+  assert_int_equal(o->messages.n_errors, 0);
+}
+
+static void close_text(opened* o) {
+  yoke__linear_free(&o->loops);
+  yoke__messages_free(&o->messages);
+  sim_close(&o->s);
+}
+
+// The dual mass oscillator. unit: keys of both units, e.g. ", step: 1e-4"; last: lines behind the connections.
+static void dual_mass_text(double ck, double dk, double step, const char* solver, const char* unit,
+                           const char* order, const char* last, char* to, size_t size) {
+  snprintf(
+      to, size,
+      "yoke: 1\ntime: {stop: 1, step: %.17g}\nunits:\n"
+      "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0], [0.1]], inputs: "
+      "[f], outputs: [x, v], x0: [0.1, 0]%s}%s}\n"
+      "  right: {model: state_space, with: {A: [[0, 1], [%.17g, %.17g]], B: [[0, 0], [%.17g, "
+      "%.17g]], C: [[%.17g, %.17g]], D: [[%.17g, %.17g]], inputs: [x, v], outputs: [f], x0: "
+      "[0, 0]%s}%s}\n"
+      "connections:\n"
+      "  - {from: left.x, to: right.x%s}\n  - {from: left.v, to: right.v%s}\n"
+      "  - {from: right.f, to: left.f%s}\n%s",
+      step, solver, unit, -(1e7 + ck) / 10, -(2 + dk) / 10, ck / 10, dk / 10, ck, dk, -ck, -dk,
+      solver, unit, order, order, order, last);
+}
+
+// ---- wiring
+
+static void test_dual_mass_is_found(void** state) {
+  (void)state;
+  char text[2048];
+  opened o;
+  dual_mass mass;
+  dual_mass_open(&mass, 1e5, 1e3);
+  dual_mass_text(1e5, 1e3, 1e-3, ", solver: euler, micro_steps: 100", "", "", "", text,
+                 sizeof text);
+  open_text(&o, text);
+  assert_int_equal(o.loops.n_members, 2);
+  assert_int_equal(o.loops.p, 3);
+  assert_int_equal(o.loops.s, 3);
+  for (size_t i = 0; i < 9; i++) {
+    check_near(o.loops.L[i], dual_mass_L[i], 0);
+  }
+  check_near(o.loops.units[0].solver.micro_step, 1e-5, 1e-18);
+  assert_string_equal(o.loops.file.text, "hold, order 0");
+  check_near(o.loops.direct, 0, 0);
+
+  // the coupled system: eigenvalues of the two masses joined, from the matrix of the whole
+  const double A[16] = {0, 1, 0, 0, -1.1e5, -100.1, 1e4,     100,
+                        0, 0, 0, 1, 1e4,    100,    -1.01e6, -100.2};
+  double re[4], im[4], growth = -1e9;
+  check_ok(yoke__eigenvalues(4, A, re, im));
+  for (size_t i = 0; i < 4; i++) {
+    growth = fmax(growth, re[i]);
+  }
+  check_relative(o.loops.growth, growth, 1e-9);
+
+  // the same radii as from the matrices by hand, printed in the specification (11.3) at 1 ms
+  static const struct {
+    yoke_linear_method method;
+    double radius;
+  } want[] = {{YOKE_LINEAR_HOLD, 0.96165562}, {YOKE_LINEAR_HOLD_1, 0.95227676},
+              {YOKE_LINEAR_MPSM, 0.95589697}, {YOKE_LINEAR_MODIFIED, 0.95634965},
+              {YOKE_LINEAR_RAMP, 0.95558395}, {YOKE_LINEAR_FILE, 0.96165562}};
+  for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+    yoke_stability_case c;
+    double radius = 0;
+    assert_true(yoke__linear_case(&o.loops, want[i].method, 1e-3, &c));
+    check_ok(yoke__stability_radius(&c, &radius));
+    check_near(radius, want[i].radius, 1e-6);
+  }
+  close_text(&o);
+}
+
+// MP-06 through the system: first unstable step [ms] on a grid of 0.05; 99: stable beyond 12 ms.
+static void test_MP_06_limits(void** state) {
+  (void)state;
+  static const double pairs[3][2] = {{1e5, 1e3}, {1e4, 1e4}, {1e3, 1e5}};
+  static const yoke_linear_method methods[8] = {
+      YOKE_LINEAR_HOLD, YOKE_LINEAR_HOLD_1,   YOKE_LINEAR_NEPCE, YOKE_LINEAR_MPSM,
+      YOKE_LINEAR_EDE,  YOKE_LINEAR_MODIFIED, YOKE_LINEAR_RAMP,  YOKE_LINEAR_MBCORR};
+  static const double want[3][8] = {{2.30, 2.75, 2.75, 9.65, 99, 9.95, 9.95, 4.35},
+                                    {0.50, 0.50, 0.50, 9.05, 99, 9.90, 8.75, 2.50},
+                                    {0.10, 0.10, 0.10, 9.65, 99, 9.85, 1.25, 0.10}};
+  for (size_t i = 0; i < 3; i++) {
+    char text[2048];
+    opened o;
+    dual_mass_text(pairs[i][0], pairs[i][1], 1e-3, ", solver: euler, micro_steps: 100", "", "", "",
+                   text, sizeof text);
+    open_text(&o, text);
+    for (size_t j = 0; j < 8; j++) {
+      double first = 0;
+      check_ok(yoke__linear_limit(&o.loops, methods[j], 5e-5, 12e-3, &first));
+      if (want[i][j] > 90) {
+        check_between(first, 12e-3, (double)INFINITY);
+      } else {
+        // below the grid the search goes on to smaller steps, which the table does not
+        check_near(fmax(first, 5e-5) * 1e3, want[i][j], 0.05 + 1e-9);
+      }
+    }
+    close_text(&o);
+  }
+}
+
+// Two first-order lags a and b with a law between them: b gets 3 (2 y_a - y_b), a gets 0.5 y_b, gains of the connections
+// included. By hand x_a' = -x_a + 0.5 x_b, x_b' = -2 x_b + 3 (2 x_a - x_b).
+static void test_laws_are_folded_in(void** state) {
+  (void)state;
+  opened o;
+  open_text(&o, "yoke: 1\ntime: {stop: 1, step: 0.1}\n"
+                "units:\n"
+                "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
+                "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}}\n"
+                "  idle: {model: state_space, with: {A: [[-7]], B: [[1]]}}\n"
+                "laws:\n"
+                "  sum: {law: sum, with: {signs: [1, -1]}}\n"
+                "  gain: {law: gain, with: {k: 3}}\n"
+                "connections:\n"
+                "  - {from: a.y1, to: sum.u1, gain: 2}\n  - b.y1 -> sum.u2\n  - sum.y -> gain.u\n"
+                "  - gain.y -> b.u1\n  - {from: b.y1, to: a.u1, gain: 0.5}\n  - a.y1 -> idle.u1\n");
+  static const double L[4] = {0, 0.5, 6, -3};
+  assert_int_equal(o.loops.n_members, 2);
+  assert_false(o.loops.units[2].is_in_loop);
+  for (size_t i = 0; i < 4; i++) {
+    check_near(o.loops.L[i], L[i], 1e-15);
+  }
+  // eigenvalues of [[-1, 0.5], [6, -5]]
+  check_near(o.loops.growth, -3 + sqrt(9 - 2), 1e-12);
+  close_text(&o);
+}
+
+// Feedthrough both ways: gain around the loop is 0.6 * 2, and held signals cannot be stable at any step.
+static void test_feedthrough_around_a_loop(void** state) {
+  (void)state;
+  opened o;
+  open_text(&o, "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+                "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.6]]}}\n"
+                "  b: {model: state_space, with: {A: [[-2]], B: [[1]], D: [[-2]]}}\n"
+                "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n");
+  check_near(o.loops.direct, sqrt(1.2), 1e-12);
+  double first = 1;
+  check_ok(yoke__linear_limit(&o.loops, YOKE_LINEAR_HOLD, 0.01, 1, &first));
+  check_near(first, 0, 0);
+  close_text(&o);
+}
+
+// An undamped loop: exact units and exact models keep the energy, so mpsm is not called unstable for its round-off; held
+// signals feed energy in at every step.
+static void test_conservative_loop(void** state) {
+  (void)state;
+  opened o;
+  open_text(&o, "yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits:\n"
+                "  a: {model: state_space, with: {A: [[0, 1], [-10, 0]], B: [[0], [1]]}}\n"
+                "  b: {model: state_space, with: {A: [[0, 1], [-110, 0]], B: [[0], [100]], C: "
+                "[[100, 0]], D: [[-100]]}}\n"
+                "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n");
+  yoke_stability_case c;
+  double radius = 0;
+  assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_MPSM, 1e-3, &c));
+  check_between(c.margin, 1e-12, 1e-5);
+  assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_HOLD, 1e-3, &c));
+  check_ok(yoke__stability_radius(&c, &radius));
+  check_between(radius, 1 + 1e-6, 1.1);
+  close_text(&o);
+}
+
+// ---- what is judged is what runs
+
+// The outputs of n_steps exchanges, by the step of the analysis and by the master.
+static void check_same_run(const char* text, int n_steps, double tolerance) {
+  static const double start[4] = {0.1, 0, 0, 0};
+  opened o;
+  open_text(&o, text);
+  yoke_stability_case c;
+  yoke_stability* self = NULL;
+  assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_FILE, o.loops.step, &c));
+  check_ok(yoke__stability_open(&c, &self));
+  double z[128], y[3], size[3] = {0};
+  assert_true(yoke__stability_size(self) <= 128);
+  check_ok(yoke__stability_start(self, start, z));
+  for (int k = 0; k < n_steps; k++) {
+    sim_steps(&o.s, 1);
+    yoke__stability_step(self, z, y, NULL);
+    for (size_t i = 0; i < 3; i++) {
+      const double run = o.s.state->y[o.loops.outputs[i]];
+      size[i] = fmax(size[i], fabs(run));
+      if (!(fabs(y[i] - run) <= tolerance * size[i])) {
+        fail_msg("step %d, output %zu: %.15g instead of %.15g\n%s", k + 1, i, y[i], run, text);
+      }
+    }
+  }
+  yoke__stability_close(&self);
+  close_text(&o);
+}
+
+// Not with parabolas: a run has no third sample at its start and begins with a line.
+static void test_matrix_is_the_run(void** state) {
+  (void)state;
+  static const char euler[] = ", solver: euler, micro_steps: 10";
+  static const char nepce[] = "couplings: {loop: {method: nepce, members: [left, right]}}\n";
+  static const char provided[] =
+      "couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided, guard: off, "
+      "th_modified: 1e9, th_signal: 1e9%s}}\n";
+  static const struct {
+    const char *solver, *unit, *order, *last;
+  } cases[] = {
+      {"", "", "", ""},                           // held, exact
+      {euler, "", "", ""},                        // held, Euler
+      {"", "", ", order: 1", ""},                 // a line that nobody sees: one call
+      {"", ", step: 1e-4", ", order: 1", ""},     // a line, held from call to call
+      {euler, ", step: 1e-4", ", order: 1", ""},  // the same with Euler in each call
+      {"", "", "", nepce},                        // means of the ends
+      {"", ", step: 1e-4", "", nepce},            // means of ten calls
+  };
+  char text[4096], last[512];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    dual_mass_text(1e5, 1e3, 1e-3, cases[i].solver, cases[i].unit, cases[i].order, cases[i].last,
+                   text, sizeof text);
+    check_same_run(text, 60, 1e-9);
+  }
+
+  // models that the units provide: continuous and discrete time, without and with step 1
+  static const char* const settings[] = {"", ", time: discrete", ", ede: on, between: model",
+                                         ", time: discrete, ede: on",
+                                         ", time: discrete, ede: reset"};
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+    snprintf(last, sizeof last, provided, settings[i]);
+    dual_mass_text(1e5, 1e3, 1e-3, "", "", "", last, text, sizeof text);
+    check_same_run(text, 60, 1e-7);
+  }
+}
+
+// ---- what cannot be treated
+
+static void refuse(const char* text, bool is_one_rate, yoke_status want, const char* message) {
+  sim s = sim_open("%s", text);
+  yoke_messages messages = {0};
+  yoke_linear_loops loops;
+  char all[2048] = "";
+  const yoke_status status = yoke__linear_open(s.system, is_one_rate, &messages, &loops);
+  yoke__messages_format(&messages, all, sizeof all);
+  if (status != want || (message != NULL && strstr(all, message) == NULL)) {
+    fail_msg("status %d, messages: %s", (int)status, all);
+  }
+  yoke__linear_free(&loops);
+  yoke__messages_free(&messages);
+  sim_close(&s);
+}
+
+static void test_refusals(void** state) {
+  (void)state;
+  static const char lags[] = "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
+                             "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}}\n";
+  char text[1024];
+  snprintf(
+      text, sizeof text,
+      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%sconnections:\n  - {from: a.y1, to: b.u1, "
+      "exchange: 0.2}\n  - b.y1 -> a.u1\n",
+      lags);
+  refuse(text, false, YOKE_BAD_INPUT, "several exchange intervals");
+  refuse(text, true, YOKE_OK, NULL);
+  snprintf(
+      text, sizeof text,
+      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%sconnections:\n  - {from: a.y1, to: b.u1, "
+      "delay: 0.1}\n  - b.y1 -> a.u1\n",
+      lags);
+  refuse(text, false, YOKE_BAD_INPUT, "a.y1 -> b.u1 in a loop has a delay");
+  // a unit without a linear model matters only in a loop
+  snprintf(text, sizeof text,
+           "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: delay1}\nconnections: "
+           "[a.y1 -> d.u, d.y -> a.u1, a.y1 -> b.u1]\n",
+           lags);
+  refuse(text, false, YOKE_BAD_INPUT, "unit 'd' (delay1) is in a loop, but has no linear model");
+  snprintf(text, sizeof text,
+           "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: delay1}\nconnections: "
+           "[a.y1 -> d.u, a.y1 -> b.u1, b.y1 -> a.u1]\n",
+           lags);
+  refuse(text, false, YOKE_OK, NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_dual_mass_is_found), cmocka_unit_test(test_MP_06_limits),
+      cmocka_unit_test(test_laws_are_folded_in), cmocka_unit_test(test_feedthrough_around_a_loop),
+      cmocka_unit_test(test_conservative_loop),  cmocka_unit_test(test_matrix_is_the_run),
+      cmocka_unit_test(test_refusals),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
