@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "couple/couple_mpsm_change.h"
 #include "couple/couple_mpsm_mbcorr.h"
 #include "couple/couple_mpsm_models.h"
 #include "couple/couple_mpsm_phase.h"
@@ -383,6 +384,7 @@ static size_t size_of(const yoke_coupling_setup* setup, bool is_corrector) {
         predict_of(setup, is_corrector, is_provided && i == 0, n_outputs, n_inputs);
     (void)yoke__take(&count, yoke__mpsm_size(&predict), 1);
   }
+  (void)yoke__take(&count, yoke__mpsm_change_size(self.n_units, n_outputs, n_inputs), 1);
   return count.used;
 }
 
@@ -534,6 +536,9 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
     void* part = yoke__take(&from, yoke__mpsm_size(&predict), 1);
     YOKE_TRY(yoke__mpsm_prepare(part, &predict, i == 0 ? &self->cluster : &self->spare));
   }
+  void* watched = yoke__take(&from, yoke__mpsm_change_size(self->n_units, n_outputs, n_inputs), 1);
+  YOKE_TRY(yoke__mpsm_change_prepare(&self->change, self->n_units, n_outputs, n_inputs, watched,
+                                     err, err_size));
   // last, since it takes memory of its own
   return yoke__mpsm_models_prepare(block, &models, &self->models, err, err_size);
 }
@@ -690,6 +695,10 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
       yoke__mpsm_models_observe(self->models, self->cluster, now->worker, &passed);
   const double error = self->models->error;
   const bool is_learning = self->rules.is_identified && seen.t < self->rules.t_learning;
+  // provided models know changes by themselves
+  if (self->models->source != YOKE_MPSM_PROVIDED) {
+    yoke__mpsm_change_observe(&self->change, outputs, self->u, is_learning);
+  }
   yoke_status status = YOKE_OK;
   if (is_sound && !is_learning) {
     status = yoke__mpsm_models_renew(self->models, self->cluster);
@@ -716,7 +725,6 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
     self->error_sum += error;
     self->error_max = fmax(self->error_max, error);
     self->n_errors++;
-    yoke__mpsm_change_observe(&self->change, error);
   }
 }
 
@@ -879,6 +887,7 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
     }
   }
   yoke__mpsm_models_forget(self->models);
+  yoke__mpsm_change_forget(&self->change);
   yoke__mpsm_forget(self->cluster);
 }
 

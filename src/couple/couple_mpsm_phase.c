@@ -124,30 +124,3 @@ void yoke__mpsm_blend(size_t s, double weight, const double u_model[], const dou
     u[i] = value;
   }
 }
-
-// ---- changes of a unit
-
-#define USUAL_SAMPLES 50   // over which the usual error is a mean
-#define CHANGE_FACTOR 5.0  // above the usual error,
-#define CHANGE_COUNT  5    // so many times in a row: something has changed
-#define FIT_FACTOR    2.0
-#define FIT_COUNT     20
-
-void yoke__mpsm_change_observe(yoke_mpsm_change* change, double error) {
-  const bool is_known = change->n_seen >= USUAL_SAMPLES;
-  change->n_high = is_known && error > CHANGE_FACTOR * change->level ? change->n_high + 1 : 0;
-  change->n_low = error < FIT_FACTOR * change->level ? change->n_low + 1 : 0;
-  if (!change->is_changed && change->n_high >= CHANGE_COUNT) {
-    change->is_changed = true;
-    change->n_changes++;
-  }
-  if (change->is_changed && change->n_low >= FIT_COUNT) {
-    change->is_changed = false;
-    change->n_relearnt++;
-  }
-  if (!change->is_changed && change->n_high == 0) {
-    change->n_seen++;
-    const double n = change->n_seen < USUAL_SAMPLES ? (double)change->n_seen : USUAL_SAMPLES;
-    change->level += (error - change->level) / n;
-  }
-}

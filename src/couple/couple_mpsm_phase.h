@@ -84,21 +84,6 @@ yoke_mpsm_decision yoke__mpsm_decide(const yoke_mpsm_rules* rules, yoke_mpsm_cou
 void yoke__mpsm_blend(size_t s, double weight, const double u_model[], const double u_signal[],
                       const double low[], const double high[], double u[]);
 
-// ---- changes of a unit
-
-// Counts when the models begin to miss and when they fit again: a unit's parameters have changed and were learnt anew.
-// Zeroed at the start.
-typedef struct yoke_mpsm_change {
-  double level;  // usual error
-  int64_t n_seen;
-  int n_high, n_low;
-  bool is_changed;
-  int64_t n_changes, n_relearnt;
-} yoke_mpsm_change;
-
-// The error of the models at an exchange.
-void yoke__mpsm_change_observe(yoke_mpsm_change* change, double error);
-
 // ---- guard
 
 typedef struct yoke_mpsm_guard_rules {
