@@ -12,6 +12,7 @@
 #include "base/base_os.h"
 #include "base/base_temp.h"
 #include "base/base_zip.h"
+#include "couple/couple.h"
 #include "export/export_fmu.h"
 #include "export/export_ssp_part.h"
 
@@ -251,6 +252,47 @@ static yoke_status add_units(ssp_export* e, const char* folder, yoke_zip_writer*
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// files that couplings start from
+
+const char* yoke__ssp_export_coupling_file(ssp_export* e, const yoke_node* coupling,
+                                           const yoke_node* setting) {
+  const yoke_node* method = yoke__node_child(coupling, "method");
+  const yoke_coupling_ops* ops =
+      method == NULL || method->text == NULL ? NULL : yoke__coupling_find(method->text);
+  for (size_t i = 0; ops != NULL && i < ops->n_files; i++) {
+    if (strcmp(ops->files[i].name, setting->key) == 0 && setting->text != NULL) {
+      return yoke__ssp_export_text(e, "resources/%s.%s.json", coupling->key, setting->key);
+    }
+  }
+  return NULL;
+}
+
+static yoke_status add_coupling_file(ssp_export* e, const char* entry, const yoke_node* setting,
+                                     yoke_zip_writer* zip) {
+  char path[PATH_SIZE], err[ERR_SIZE] = "";
+  const char* name = setting->text;
+  const size_t n = name[0] == '/'
+                       ? (size_t)snprintf(path, sizeof path, "%s", name)
+                       : yoke__os_path_join(e->job->scenario->directory, name, path, sizeof path);
+  const yoke_status status =
+      n < sizeof path ? yoke__zip_add_file(zip, entry, path, err, sizeof err) : YOKE_IO;
+  return report(e, setting->place, status, err);
+}
+
+static yoke_status add_coupling_files(ssp_export* e, yoke_zip_writer* zip) {
+  const yoke_node* couplings = yoke__node_child(e->job->scenario->tree, "couplings");
+  for (const yoke_node* c = couplings == NULL ? NULL : couplings->first; c != NULL; c = c->next) {
+    for (const yoke_node* at = c->first; at != NULL; at = at->next) {
+      const char* entry = yoke__ssp_export_coupling_file(e, c, at);
+      if (entry != NULL) {
+        YOKE_TRY(add_coupling_file(e, entry, at, zip));
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
 // the archive
 
 static yoke_status add_system(ssp_export* e, const char* path, yoke_zip_writer* zip) {
@@ -300,6 +342,9 @@ yoke_status yoke__export_ssp(const yoke_export_ssp_job* job, const char* path,
   report(&e, place, status, err);
   if (status >= 0) {
     status = add_units(&e, yoke__temp_path(temp), zip);
+  }
+  if (status >= 0) {
+    status = add_coupling_files(&e, zip);
   }
   if (status >= 0) {
     status = add_system(&e, path, zip);

@@ -425,6 +425,33 @@ static void add_named(text* t, const yoke_node* section) {
   }
 }
 
+// The same for couplings, whose files lie in the archive.
+static void add_couplings(text* t, ssp_export* e, const yoke_node* section) {
+  add(t, "couplings:\n");
+  for (const yoke_node* c = section->first; c != NULL; c = c->next) {
+    add(t, "  ");
+    add_key(t, c->key);
+    if (c->kind != YOKE_NODE_MAP) {
+      add_node(t, c);
+    } else {
+      add(t, "{");
+    }
+    for (const yoke_node* at = c->first; at != NULL && c->kind == YOKE_NODE_MAP; at = at->next) {
+      const char* entry = yoke__ssp_export_coupling_file(e, c, at);
+      add(t, at == c->first ? "" : ", ");
+      add_key(t, at->key);
+      if (entry == NULL) {
+        add_node(t, at);
+      } else {
+        yoke_node renamed = *at;
+        renamed.text = entry;
+        add_node(t, &renamed);
+      }
+    }
+    add(t, c->kind == YOKE_NODE_MAP ? "}\n" : "\n");
+  }
+}
+
 char* yoke__ssp_export_annotation(ssp_export* e) {
   static const char* const without[] = {"yoke", "name", "text", "connections", NULL};
   const yoke_node* tree = e->job->scenario->tree;
@@ -442,6 +469,8 @@ char* yoke__ssp_export_annotation(ssp_export* e) {
       add_record(&t, e, at);
     } else if (strcmp(at->key, "bonds") == 0 && at->kind == YOKE_NODE_MAP) {
       add_bonds(&t, e, at);
+    } else if (strcmp(at->key, "couplings") == 0 && at->kind == YOKE_NODE_MAP) {
+      add_couplings(&t, e, at);
     } else if (at->kind == YOKE_NODE_MAP && at->n_children > 0) {
       add_named(&t, at);
     } else {
