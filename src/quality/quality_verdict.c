@@ -140,6 +140,8 @@ static void why_no_mu(yoke_ledger_result* r) {
                            "be told from the residual",
       [YOKE_MU_GAUSS_SEIDEL] = "under Gauss-Seidel the residual of samples mixes two times",
       [YOKE_MU_ITERATIVE] = "an iterated exchange leaves no residual of samples",
+      [YOKE_MU_MODEL] = "the inputs come from models of the units, so the energy of a step cannot "
+                        "be told from the residual of samples",
       [YOKE_MU_NO_POWER] = "",
   };
   const yoke_mu_origin origin = r->bond->mu_origin;

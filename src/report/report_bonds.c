@@ -61,6 +61,7 @@ static const char* mu_text(yoke_mu_origin origin) {
       [YOKE_MU_IMPLICIT] = "unknown: a unit has an implicit solver",
       [YOKE_MU_GAUSS_SEIDEL] = "unknown under Gauss-Seidel",
       [YOKE_MU_ITERATIVE] = "unknown: the exchange is iterated",
+      [YOKE_MU_MODEL] = "unknown: the inputs come from models of the units",
       [YOKE_MU_NO_POWER] = "none: the product is no power",
   };
   return (size_t)origin < YOKE_COUNT(texts) ? texts[origin] : "";

@@ -109,6 +109,20 @@ static bool is_implicit(const yoke_system* system, const yoke_system_bond* bond)
           YOKE_UNIT_IMPLICIT) != 0;
 }
 
+// A method over a cluster chooses the inputs; they are no old samples whose age mu could tell.
+static bool is_modelled(const yoke_system* system, const yoke_system_bond* bond) {
+  for (size_t i = 0; i < 2 * bond->n_pairs; i++) {
+    const yoke_system_pair* pair =
+        i < bond->n_pairs ? &bond->action[i] : &bond->rate[i - bond->n_pairs];
+    const yoke_coupling_ops* ops =
+        pair->link == YOKE_NOT_FOUND ? NULL : system->methods[system->links[pair->link].method].ops;
+    if (ops != NULL && (ops->flags & YOKE_COUPLING_CLUSTER) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static yoke_mu_origin origin_of(const yoke_system* system, const yoke_system_bond* bond) {
   if (bond->ledger.kind == YOKE_BOND_HEAT) {
     return YOKE_MU_NO_POWER;
@@ -124,6 +138,9 @@ static yoke_mu_origin origin_of(const yoke_system* system, const yoke_system_bon
   }
   if (is_implicit(system, bond)) {
     return YOKE_MU_IMPLICIT;
+  }
+  if (is_modelled(system, bond)) {
+    return YOKE_MU_MODEL;
   }
   const bool is_both =
       !system->units[bond->action_unit].is_law && !system->units[bond->rate_unit].is_law &&

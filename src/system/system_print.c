@@ -217,6 +217,7 @@ static void print_mu(const yoke_system_bond* bond, FILE* to) {
       [YOKE_MU_IMPLICIT] = "unknown: implicit solver",
       [YOKE_MU_GAUSS_SEIDEL] = "unknown under Gauss-Seidel",
       [YOKE_MU_ITERATIVE] = "unknown under iteration",
+      [YOKE_MU_MODEL] = "unknown: inputs by models of the units",
       [YOKE_MU_NO_POWER] = "heat balance only, the product is no power",
   };
   const yoke_mu_origin origin = bond->ledger.mu_origin;
