@@ -27,6 +27,7 @@ NO_COMMAND(yoke_cmd_meter)
 NO_COMMAND(yoke_cmd_sweep)
 NO_COMMAND(yoke_cmd_export)
 NO_COMMAND(yoke_cmd_tune)
+NO_COMMAND(yoke_cmd_analyse)
 NO_COMMAND(yoke_cmd_bench)
 NO_COMMAND(yoke_cmd_help)
 
