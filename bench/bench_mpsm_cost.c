@@ -292,7 +292,7 @@ static void better(figures* to, const figures* from) {
 int main(int argc, char** argv) {
   const bool is_gate = argc > 1 && strcmp(argv[1], "--gate") == 0;
   static plant p;
-  patient worker = {.real = yoke__master_worker_create()};
+  patient worker = {.real = yoke__master_worker_create(true)};
   worker.face = (yoke_coupling_worker){&worker, start_work, finish_work};
   if (worker.real == NULL) {
     plant_fail("no thread");

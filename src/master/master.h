@@ -194,8 +194,9 @@ yoke_status yoke__master_get_typed(const yoke_system* system, yoke_state* state,
                                    double t, const double y[], yoke_failure* failure);
 // The unit's linear model to where coupling methods look for it.
 void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit);
-// A thread for work beside the steps, asleep until there is some. NULL: none could be made.
-const yoke_coupling_worker* yoke__master_worker_create(void);
+// A thread for work beside the steps, asleep until there is some. may_wait: whoever asks for the end of the work gets it,
+// so that results do not depend on time; a run that is paced by the clock must not wait. NULL: none could be made.
+const yoke_coupling_worker* yoke__master_worker_create(bool may_wait);
 void yoke__master_worker_destroy(const yoke_coupling_worker* worker);
 // Outputs into y; a number that is not finite is a failure.
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],

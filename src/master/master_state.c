@@ -12,7 +12,7 @@ static yoke_status create_workers(const yoke_system* system, yoke_state* state) 
                                ? 0
                                : group->ops->wants(group->setup.parameters);
     if ((wants & YOKE_WANTS_WORKER) != 0) {
-      state->workers[i] = yoke__master_worker_create();
+      state->workers[i] = yoke__master_worker_create(true);
       if (state->workers[i] == NULL) {
         return YOKE_NO_MEMORY;
       }

@@ -13,7 +13,7 @@ typedef struct worker {
   sem_t is_wanted, is_done;
   void (*work)(void* argument);  // NULL: the end
   void* argument;
-  bool is_running;
+  bool is_running, may_wait;
 } worker;
 
 static void wait_for(sem_t* semaphore) {
@@ -34,30 +34,39 @@ static void serve(void* context) {
   }
 }
 
-static bool finish(void* context) {
-  worker* w = context;
+static void end_work(worker* w) {
   if (w->is_running) {
     wait_for(&w->is_done);
     w->is_running = false;
   }
-  return true;
+}
+
+static bool finish(void* context) {
+  worker* w = context;
+  if (w->may_wait) {
+    end_work(w);
+  } else if (w->is_running && sem_trywait(&w->is_done) == 0) {
+    w->is_running = false;
+  }
+  return !w->is_running;
 }
 
 static void start(void* context, void (*work)(void* argument), void* argument) {
   worker* w = context;
-  finish(w);
+  end_work(w);
   w->work = work;
   w->argument = argument;
   w->is_running = true;
   sem_post(&w->is_wanted);
 }
 
-const yoke_coupling_worker* yoke__master_worker_create(void) {
+const yoke_coupling_worker* yoke__master_worker_create(bool may_wait) {
   worker* w = calloc(1, sizeof *w);
   if (w == NULL) {
     return NULL;
   }
   w->face = (yoke_coupling_worker){w, start, finish};
+  w->may_wait = may_wait;
   sem_init(&w->is_wanted, 0, 0);
   sem_init(&w->is_done, 0, 0);
   if (yoke__os_thread_start(serve, w, &w->thread) < 0) {
@@ -74,7 +83,7 @@ void yoke__master_worker_destroy(const yoke_coupling_worker* face) {
     return;
   }
   worker* w = face->context;
-  finish(w);
+  end_work(w);
   w->work = NULL;
   sem_post(&w->is_wanted);
   yoke__os_thread_join(&w->thread);

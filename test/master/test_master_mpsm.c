@@ -209,6 +209,34 @@ static void subspace_models_do_not_depend_on_time(void** state) {
   sim_close(&other);
 }
 
+static void work_slowly(void* argument) {
+  usleep(50000);
+  atomic_store((atomic_bool*)argument, true);
+}
+
+// Who may not wait is told that the work is not done, at once, and later that it is.
+static void work_beside_the_step_is_not_waited_for(void** state) {
+  (void)state;
+  atomic_bool is_done = false;
+  const yoke_coupling_worker* w = yoke__master_worker_create(false);
+  assert_non_null(w);
+  assert_true(w->finish(w->context));
+  w->start(w->context, work_slowly, &is_done);
+  int n_late = 0;
+  while (!w->finish(w->context)) {
+    n_late++;
+    usleep(1000);
+  }
+  assert_true(n_late > 0 && atomic_load(&is_done));
+  yoke__master_worker_destroy(w);
+
+  w = yoke__master_worker_create(true);
+  atomic_store(&is_done, false);
+  w->start(w->context, work_slowly, &is_done);
+  assert_true(w->finish(w->context) && atomic_load(&is_done));
+  yoke__master_worker_destroy(w);
+}
+
 // Provided models whose surrogate grows are refused, and the cluster is learnt instead: an unstable plant with a
 // controller that sees one of its two states.
 static void refuses_a_surrogate_that_grows(void** state) {
@@ -345,6 +373,7 @@ int main(void) {
       cmocka_unit_test(test_MP_03_inner),
       cmocka_unit_test(looks_through_laws),
       cmocka_unit_test(subspace_models_do_not_depend_on_time),
+      cmocka_unit_test(work_beside_the_step_is_not_waited_for),
       cmocka_unit_test(refuses_a_surrogate_that_grows),
       cmocka_unit_test(starts_from_saved_models),
       cmocka_unit_test(learns_at_several_rates),
