@@ -124,10 +124,10 @@ const yoke_command yoke__command_check = {
 // ---- info
 
 static const yoke_operand info_operands[] = {
-    {"FILE|MODEL", true, YOKE_ARGUMENT_FILE,
+    {"FILE|MODEL|METHOD", true, YOKE_ARGUMENT_FILE,
      "A system file or SSP, an FMU (a .fmu file, or the folder of an unpacked one), a netlist, or "
-     "the name of a "
-     "built-in model such as oscillator.force. Without it the built-in models are listed."},
+     "the name of a built-in model such as oscillator.force or of a coupling method such as mpsm. "
+     "Without it the built-in models and the methods are listed."},
 };
 static const yoke_option info_options[] = {
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print it as JSON."},
@@ -144,17 +144,18 @@ static const yoke_exit info_exits[] = {
     STATUS_USAGE,
 };
 static const yoke_example info_examples[] = {
-    {"yoke info", "List the built-in models."},
+    {"yoke info", "List the built-in models and the coupling methods."},
     {"yoke info oscillator.force", "Inputs, outputs, parameters and states of a model."},
+    {"yoke info mpsm", "Settings of a coupling method, with defaults and ranges."},
     {"yoke info crane.yaml", "What a system file contains."},
     {"yoke info engine.fmu", "Platforms, capabilities, variables and feedthrough of an FMU."},
     {"yoke info filter.cir", "Elements, sizes, inputs, outputs and faults of a netlist."},
 };
 const yoke_command yoke__command_info = {
     "info",
-    "say what is in a system file, an FMU, a netlist or a model",
-    "Prints what a system file contains, or the variables of a built-in model with their "
-    "dimensions and start values.\n\n"
+    "say what is in a system file, an FMU, a netlist, a model or a method",
+    "Prints what a system file contains, the variables of a built-in model with their "
+    "dimensions and start values, or the settings of a coupling method.\n\n"
     "Of an FMU it prints who made it, what it offers, what a run would use, its variables, "
     "which outputs depend directly on which inputs, and what is wrong with the file. The binary "
     "is looked at, not loaded.",
