@@ -251,7 +251,7 @@ static size_t rows_of(const yoke_coupling_setup* setup) {
   return most;
 }
 
-static yoke_mpsm_options options_of(const double v[], bool is_corrector, bool is_provided) {
+yoke_mpsm_options yoke__couple_mpsm_options(const double v[], bool is_corrector, bool is_provided) {
   yoke_mpsm_options o = yoke__mpsm_options_default();
   o.time = !is_provided || v[TIME] == 1 ? YOKE_MPSM_DISCRETE : YOKE_MPSM_CONTINUOUS;
   o.shape = o.time == YOKE_MPSM_DISCRETE ? YOKE_MPSM_CONSTANT : (yoke_mpsm_shape)(int)v[SHAPE];
@@ -276,18 +276,19 @@ static yoke_mpsm_setup predict_of(const yoke_coupling_setup* setup, bool is_corr
     n_inputs[k] = c->units[k].n_signals + c->units[k].n_exogenous;
   }
   static const double one = 1;
-  return (yoke_mpsm_setup){.n_units = c->n_units < MAX_UNITS ? c->n_units : MAX_UNITS,
-                           .n_outputs = n_outputs,
-                           .n_inputs = n_inputs,
-                           .L = &one,
-                           .step = setup->interval,
-                           .n_samples = samples_of(setup),
-                           .has_exogenous = true,
-                           .input_scale = &one,
-                           .options = options_of(setup->parameters, is_corrector, is_provided)};
+  return (yoke_mpsm_setup){
+      .n_units = c->n_units < MAX_UNITS ? c->n_units : MAX_UNITS,
+      .n_outputs = n_outputs,
+      .n_inputs = n_inputs,
+      .L = &one,
+      .step = setup->interval,
+      .n_samples = samples_of(setup),
+      .has_exogenous = true,
+      .input_scale = &one,
+      .options = yoke__couple_mpsm_options(setup->parameters, is_corrector, is_provided)};
 }
 
-static yoke_mpsm_models_setup models_of(const yoke_coupling_setup* setup) {
+yoke_mpsm_models_setup yoke__couple_mpsm_models(const yoke_coupling_setup* setup) {
   const double* v = setup->parameters;
   const char* path = setup->files == NULL ? NULL : setup->files[MODELS];
   const double variance = path == NULL ? YOKE_RLS_P0 : YOKE_RLS_P0_LOAD;
@@ -377,7 +378,7 @@ static size_t size_of(const yoke_coupling_setup* setup, bool is_corrector) {
   lay_vectors(&count, &self);
   (void)yoke__take(&count, self.s, sizeof(double));  // scale
   (void)yoke__take(&count, yoke__mpsm_guard_size(self.n_signals), sizeof(double));
-  const yoke_mpsm_models_setup models = models_of(setup);
+  const yoke_mpsm_models_setup models = yoke__couple_mpsm_models(setup);
   (void)yoke__take(&count, yoke__mpsm_models_size(&models), 1);
   for (int i = 0; i < (is_provided ? 2 : 1); i++) {
     const yoke_mpsm_setup predict =
@@ -524,7 +525,7 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
     self->inner_output[i] = told_output(setup->cluster, i);
   }
   yoke__mpsm_guard_prepare(&self->guard, self->n_signals, guard);
-  yoke_mpsm_models_setup models = models_of(setup);
+  yoke_mpsm_models_setup models = yoke__couple_mpsm_models(setup);
   models.L = self->L;
   void* block = yoke__take(&from, yoke__mpsm_models_size(&models), 1);
   const bool is_provided = models.source == YOKE_MPSM_PROVIDED;

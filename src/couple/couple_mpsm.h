@@ -2,9 +2,16 @@
 #ifndef YOKE_COUPLE_MPSM_H
 #define YOKE_COUPLE_MPSM_H
 
+#include "couple/couple_mpsm_models.h"
 #include "yoke/coupling.h"
 
 extern const yoke_coupling_ops yoke__couple_mpsm;
 extern const yoke_coupling_ops yoke__couple_mbcorr;
+
+// What the settings of either method mean, for those who look at it from outside. parameters: as in its table.
+yoke_mpsm_options yoke__couple_mpsm_options(const double parameters[], bool is_corrector,
+                                            bool is_provided);
+// Models of a cluster; L is left to the caller.
+yoke_mpsm_models_setup yoke__couple_mpsm_models(const yoke_coupling_setup* setup);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "couple/couple_mpsm_mbcorr.h"
+#include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
 
 static const yoke_place nowhere = {0};
@@ -638,23 +638,7 @@ static void name_method(const yoke_system* system, const yoke_system_link* link,
 static bool take_options(const yoke_system_method* method, bool is_corrector,
                          yoke_linear_file* to) {
   const bool is_provided = parameter(method, "jacobians", 0) == 2;
-  yoke_mpsm_options o = is_corrector ? yoke__mbcorr_options(parameter(method, "ede", 2) == 1)
-                                     : yoke__mpsm_options_default();
-  o.time =
-      is_provided && parameter(method, "time", 0) != 1 ? YOKE_MPSM_CONTINUOUS : YOKE_MPSM_DISCRETE;
-  o.shape = o.time == YOKE_MPSM_CONTINUOUS ? (yoke_mpsm_shape)(int)parameter(method, "shape", 0)
-                                           : YOKE_MPSM_CONSTANT;
-  o.uses_ede = parameter(method, "ede", 0) > 0;
-  o.resets_ede = parameter(method, "ede", 0) > 1;
-  o.between = (yoke_mpsm_between)(int)parameter(method, "between", 0);
-  o.n_ede_steps =
-      parameter(method, "ede_solver", 0) > 0 ? (size_t)parameter(method, "ede_steps", 1) : 0;
-  o.n_extrapolation_steps = parameter(method, "extrapolation", 0) > 0
-                                ? (size_t)parameter(method, "extrapolation_steps", 1)
-                                : 0;
-  o.n_quadrature_steps = (size_t)parameter(method, "quadrature_steps", 0);
-  o.is_trapezoid = parameter(method, "goal", 0) > 0;
-  to->options = o;
+  to->options = yoke__couple_mpsm_options(method->parameters, is_corrector, is_provided);
   to->is_modified = parameter(method, "th_modified", 1) <= 0;
   to->is_identified = !is_provided;
   return parameter(method, "inner", 0) == 0;

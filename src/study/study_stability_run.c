@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
-#include "couple/couple_mpsm_models.h"
+#include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
 
 #define MAX_BYTES ((size_t)512 << 20)  // of all step matrices
@@ -87,15 +87,6 @@ static double parameter(const replay* r, const char* name, double otherwise) {
     }
   }
   return otherwise;
-}
-
-static size_t find_file(const replay* r, const char* name) {
-  for (size_t i = 0; i < r->group->ops->n_files; i++) {
-    if (strcmp(r->group->ops->files[i].name, name) == 0) {
-      return i;
-    }
-  }
-  return YOKE_NOT_FOUND;
 }
 
 // Names of the counters that must be there: phases in their order, alarms of the guard.
@@ -305,29 +296,8 @@ static bool is_done(void* context) {
 
 // The models with the settings of the method, beside its own ones.
 static yoke_status lay_models(replay* r) {
-  const size_t at = find_file(r, "models");
-  const char* path = r->setup->files == NULL || at == YOKE_NOT_FOUND ? NULL : r->setup->files[at];
-  const double variance = parameter(r, "start_variance", 0);
-  const yoke_mpsm_models_setup setup = {
-      .cluster = r->cluster,
-      .L = r->L,
-      .source = (yoke_mpsm_source)(int)parameter(r, "jacobians", 0),
-      .rls = {.n_y_lags = (size_t)parameter(r, "y_lags", 1),
-              .n_u_lags = (size_t)parameter(r, "u_lags", 1),
-              .forgetting = parameter(r, "forgetting", 1),
-              .start_variance = variance > 0   ? variance
-                                : path == NULL ? YOKE_RLS_P0
-                                               : YOKE_RLS_P0_LOAD,
-              .form = (yoke_rls_form)(int)parameter(r, "form", 0)},
-      .moesp = {.n_rows = (size_t)parameter(r, "block_rows", 0),
-                .order = (size_t)parameter(r, "model_order", 0),
-                .window = (size_t)parameter(r, "window", 778),
-                .rule = YOKE_MOESP_FIXED,
-                .pairing = (yoke_moesp_pairing)(int)parameter(r, "pairing", 0)},
-      .delay = (size_t)parameter(r, "renew", 10),
-      .first_use = (size_t)ceil(parameter(r, "learning", 0)),
-      .path = path,
-      .step = r->setup->interval};
+  yoke_mpsm_models_setup setup = yoke__couple_mpsm_models(r->setup);
+  setup.L = r->L;
   char err[512] = "";
   void* block = yoke__arena_take(r->arena, yoke__mpsm_models_size(&setup) + 64);
   r->bare.p = r->cluster->n_outputs;
