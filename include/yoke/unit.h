@@ -220,6 +220,9 @@ typedef struct yoke_unit_ops {
                             const size_t knowns[], size_t n_knowns, const double seed[],
                             double out[]);
   yoke_status (*linearise)(void* self, yoke_linear* model);
+  // The states of `linearise`, in its order: which variable (a real scalar) each one is, and x' at the present point. Either
+  // list may be NULL. YOKE_BAD_ARG if n_states is not their number.
+  yoke_status (*rates)(const void* self, size_t states[], double dx[], size_t n_states);
 
   // Why the last operation failed, beyond its status; NULL or "" if there is nothing to say. Lives until the next call.
   const char* (*reason)(const void* self);

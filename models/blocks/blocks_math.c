@@ -298,6 +298,21 @@ static yoke_status integrator_linearise(void* self, yoke_linear* model) {
   return YOKE_OK;
 }
 
+static yoke_status integrator_rates(const void* self, size_t states[], double dx[],
+                                    size_t n_states) {
+  const integrator* i = self;
+  if (n_states != 1) {
+    return YOKE_BAD_ARG;
+  }
+  if (states != NULL) {
+    states[0] = INTEGRATOR_X;
+  }
+  if (dx != NULL) {
+    dx[0] = i->k * i->u;
+  }
+  return YOKE_OK;
+}
+
 const yoke_unit_ops yoke__model_integrator = {
     .name = "integrator",
     .text = "y' = k u",
@@ -306,6 +321,7 @@ const yoke_unit_ops yoke__model_integrator = {
     .refresh = integrator_refresh,
     .derivative = integrator_derivative,
     .linearise = integrator_linearise,
+    .rates = integrator_rates,
 };
 
 // ---- delay1

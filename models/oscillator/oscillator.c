@@ -426,6 +426,25 @@ static yoke_status linearise(const oscillator* o, const yoke_unit_info* info, bo
   return YOKE_OK;
 }
 
+// The states x, v as variables, and x', v' at the present point; acceleration: of the unit at hand.
+static yoke_status rates(const oscillator* o, const yoke_unit_info* info, double acceleration,
+                         size_t states[], double dx[], size_t n_states) {
+  if (n_states != 2) {
+    return YOKE_BAD_ARG;
+  }
+  for (size_t i = 0; states != NULL && i < info->n_variables; i++) {
+    const size_t offset = info->variables[i].offset;
+    if (is_motion(offset)) {
+      states[offset == offsetof(oscillator, x) ? 0 : 1] = i;
+    }
+  }
+  if (dx != NULL) {
+    dx[0] = o->v;
+    dx[1] = acceleration;
+  }
+  return YOKE_OK;
+}
+
 static yoke_status force_derivative(void* self, const size_t unknowns[], size_t n_unknowns,
                                     const size_t knowns[], size_t n_knowns, const double seed[],
                                     double out[]) {
@@ -456,6 +475,22 @@ static yoke_status displacement_linearise(void* self, yoke_linear* model) {
   return linearise(self, &displacement_info, true, model);
 }
 
+static yoke_status force_rates(const void* self, size_t states[], double dx[], size_t n_states) {
+  const oscillator* o = self;
+  return rates(o, &force_info, accelerate_coupled(o, o->x, o->v), states, dx, n_states);
+}
+
+static yoke_status mass_rates(const void* self, size_t states[], double dx[], size_t n_states) {
+  const oscillator* o = self;
+  return rates(o, &mass_info, accelerate_free(o, o->x, o->v), states, dx, n_states);
+}
+
+static yoke_status displacement_rates(const void* self, size_t states[], double dx[],
+                                      size_t n_states) {
+  const oscillator* o = self;
+  return rates(o, &displacement_info, accelerate_coupled(o, o->x, o->v), states, dx, n_states);
+}
+
 const yoke_unit_ops yoke__model_oscillator_force = {
     .name = "oscillator.force",
     .text = "mass with the coupling element; receives motion, returns force",
@@ -465,6 +500,7 @@ const yoke_unit_ops yoke__model_oscillator_force = {
     .refresh = force_refresh,
     .derivative = force_derivative,
     .linearise = force_linearise,
+    .rates = force_rates,
 };
 
 const yoke_unit_ops yoke__model_oscillator_mass = {
@@ -476,6 +512,7 @@ const yoke_unit_ops yoke__model_oscillator_mass = {
     .refresh = plain_refresh,
     .derivative = mass_derivative,
     .linearise = mass_linearise,
+    .rates = mass_rates,
 };
 
 const yoke_unit_ops yoke__model_oscillator_displacement = {
@@ -487,4 +524,5 @@ const yoke_unit_ops yoke__model_oscillator_displacement = {
     .refresh = plain_refresh,
     .derivative = displacement_derivative,
     .linearise = displacement_linearise,
+    .rates = displacement_rates,
 };

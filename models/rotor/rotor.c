@@ -338,6 +338,24 @@ static yoke_status linearise(const rotor* r, const yoke_unit_info* info, size_t 
   return YOKE_OK;
 }
 
+// The first n_x of phi, omega, phi_other as variables, and their rows of z' = A z.
+static yoke_status rates(const rotor* r, const yoke_unit_info* info, size_t n_x, size_t states[],
+                         double dx[], size_t n_states) {
+  if (n_states != n_x) {
+    return YOKE_BAD_ARG;
+  }
+  for (size_t i = 0; states != NULL && i < info->n_variables; i++) {
+    const size_t row = info->variables[i].offset / sizeof(double);  // z opens the struct
+    if (row < n_x) {
+      states[row] = i;
+    }
+  }
+  if (dx != NULL) {
+    yoke__mat_vec(n_x, N_Z, r->A, r->z, dx);
+  }
+  return YOKE_OK;
+}
+
 static yoke_status shaft_derivative(void* self, const size_t unknowns[], size_t n_unknowns,
                                     const size_t knowns[], size_t n_knowns, const double seed[],
                                     double out[]) {
@@ -358,6 +376,14 @@ static yoke_status load_linearise(void* self, yoke_linear* model) {
   return linearise(self, &load_info, 2, model);
 }
 
+static yoke_status shaft_rates(const void* self, size_t states[], double dx[], size_t n_states) {
+  return rates(self, &shaft_info, N_STATES, states, dx, n_states);
+}
+
+static yoke_status load_rates(const void* self, size_t states[], double dx[], size_t n_states) {
+  return rates(self, &load_info, 2, states, dx, n_states);
+}
+
 const yoke_unit_ops yoke__model_rotor_shaft = {
     .name = "rotor.shaft",
     .text = "inertia with the coupling shaft; receives speed, returns torque",
@@ -367,6 +393,7 @@ const yoke_unit_ops yoke__model_rotor_shaft = {
     .refresh = shaft_refresh,
     .derivative = shaft_derivative,
     .linearise = shaft_linearise,
+    .rates = shaft_rates,
 };
 
 const yoke_unit_ops yoke__model_rotor_load = {
@@ -378,4 +405,5 @@ const yoke_unit_ops yoke__model_rotor_load = {
     .refresh = load_refresh,
     .derivative = load_derivative,
     .linearise = load_linearise,
+    .rates = load_rates,
 };

@@ -585,6 +585,23 @@ static yoke_status state_space_linearise(void* self, yoke_linear* model) {
   return YOKE_OK;
 }
 
+// x' = A x + B u; the states stand behind inputs and outputs
+static yoke_status state_space_rates(const void* self, size_t states[], double dx[],
+                                     size_t n_states) {
+  const state_space* s = self;
+  if (n_states != s->n) {
+    return YOKE_BAD_ARG;
+  }
+  for (size_t i = 0; states != NULL && i < s->n; i++) {
+    states[i] = s->m + s->p + i;
+  }
+  if (dx != NULL) {
+    yoke__mat_vec(s->n, s->n, s->A, s->x, dx);
+    yoke__mat_vec_add(s->n, s->m, s->B, s->u, dx);
+  }
+  return YOKE_OK;
+}
+
 const yoke_unit_ops yoke__model_state_space = {
     .name = "state_space",
     .text = "linear system from matrices A, B, C, D",
@@ -599,5 +616,6 @@ const yoke_unit_ops yoke__model_state_space = {
     .restore = yoke__model_restore,
     .derivative = state_space_derivative,
     .linearise = state_space_linearise,
+    .rates = state_space_rates,
     .close = state_space_close,
 };

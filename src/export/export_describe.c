@@ -9,9 +9,12 @@
 //   parameter    parameter   fixed                   exact        yes
 //   tunable      parameter   tunable                 exact        yes
 //   state        local       continuous, discrete    exact        yes      read only: calculated
+//   -            local       continuous              calculated   -        "der(x)", of a unit with a linear model
 //
 // Continuous are reals, discrete all others. Outputs depend on the inputs that the unit declares as feedthrough; at the
-// start they may depend on everything, so InitialUnknowns say nothing about it.
+// start they may depend on everything, so InitialUnknowns say nothing about it. A unit that tells its linear model and its
+// rates (yoke/unit.h) lists its states with their derivatives: importers find A, B, C, D by directional derivatives. States
+// are then among what outputs may depend on, and each output names all of them, since nobody knows better.
 // Source of the rules: FMI 2.0.4, section 2.2; FMI 3.0, section 2.4.
 #include <stdio.h>
 #include <stdlib.h>
@@ -397,6 +400,32 @@ static void put_time(const yoke_export_model* m, yoke_xml_writer* xml) {
   yoke__xml_close(xml, "Float64");
 }
 
+// The derivative of a state; FMI 2.0 names the state by its place in the list, FMI 3.0 by its reference.
+static void put_rate(const yoke_export_model* m, size_t state, yoke_xml_writer* xml) {
+  const bool is_2 = m->job->fmi == 2;
+  const yoke_export_variable* of = &m->variables[m->states.variables[state]];
+  char name[MAX_TEXT];
+  snprintf(name, sizeof name, "der(%s)", of->variable->name);
+  make_free(m, name);
+  yoke__xml_open(xml, is_2 ? "ScalarVariable" : "Float64");
+  yoke__xml_put(xml, "name", name);
+  yoke__xml_put_integer(xml, "valueReference", yoke__export_states_reference(m->n_elements, state));
+  yoke__xml_put(xml, "causality", "local");
+  yoke__xml_put(xml, "variability", "continuous");
+  yoke__xml_put(xml, "initial", "calculated");
+  if (is_2) {
+    yoke__xml_open(xml, "Real");
+  }
+  if (m->rate_dims[state] != NULL) {
+    yoke__xml_put(xml, "unit", m->rate_dims[state]);
+  }
+  yoke__xml_put_integer(xml, "derivative", is_2 ? of->row : of->reference);
+  if (is_2) {
+    yoke__xml_close(xml, "Real");
+  }
+  yoke__xml_close(xml, is_2 ? "ScalarVariable" : "Float64");
+}
+
 static void put_variables(const yoke_export_model* m, yoke_xml_writer* xml) {
   yoke__xml_open(xml, "ModelVariables");
   for (size_t i = 0; i < m->n_variables; i++) {
@@ -412,19 +441,32 @@ static void put_variables(const yoke_export_model* m, yoke_xml_writer* xml) {
   if (m->job->fmi == 3) {
     put_time(m, xml);
   }
+  for (size_t i = 0; i < m->states.n; i++) {
+    put_rate(m, i, xml);
+  }
   yoke__xml_close(xml, "ModelVariables");
 }
 
 // ---- structure
 
-// The inputs that an output depends on, as the version counts them; malloc'ed, NULL when memory is out. *at runs through
-// the sorted pairs.
-static char* dependencies_of(const yoke_export_model* m, size_t output, size_t* at) {
+// One variable at the end of a list of dependencies, as the version counts them.
+static char* put_dependency(const yoke_export_model* m, const yoke_export_variable* v,
+                            const char* text, char* to) {
   const bool is_2 = m->job->fmi == 2;
+  for (size_t j = 0; j < (is_2 ? v->n : 1); j++) {
+    const uint32_t number = is_2 ? v->row + (uint32_t)j : v->reference;
+    to += snprintf(to, 12, "%s%lu", to == text ? "" : " ", (unsigned long)number);
+  }
+  return to;
+}
+
+// The inputs and states that an output depends on, in the order of the variables; malloc'ed, NULL when memory is out. *at
+// runs through the sorted pairs.
+static char* dependencies_of(const yoke_export_model* m, size_t output, size_t* at) {
   const size_t first = *at;
-  size_t n = 0;
+  size_t n = m->states.n;
   while (*at < m->n_feedthrough && m->feedthrough[*at].output == output) {
-    n += is_2 ? m->variables[m->feedthrough[*at].input].n : 1;
+    n += m->variables[m->feedthrough[*at].input].n;
     (*at)++;
   }
   char* text = malloc(11 * n + 1);
@@ -433,11 +475,16 @@ static char* dependencies_of(const yoke_export_model* m, size_t output, size_t* 
   }
   char* to = text;
   *to = '\0';
-  for (size_t i = first; i < *at; i++) {
-    const yoke_export_variable* input = &m->variables[m->feedthrough[i].input];
-    for (size_t j = 0; j < (is_2 ? input->n : 1); j++) {
-      const uint32_t number = is_2 ? input->row + (uint32_t)j : input->reference;
-      to += snprintf(to, 12, "%s%lu", to == text ? "" : " ", (unsigned long)number);
+  size_t next = 0;  // variable from which on states are still to come
+  for (size_t i = first; i <= *at; i++) {
+    const size_t input = i < *at ? m->feedthrough[i].input : m->n_variables;
+    for (; m->states.n > 0 && next < input; next++) {
+      if (m->variables[next].is_state) {
+        to = put_dependency(m, &m->variables[next], text, to);
+      }
+    }
+    if (i < *at) {
+      to = put_dependency(m, &m->variables[input], text, to);
     }
   }
   return text;
@@ -474,8 +521,20 @@ static void put_outputs(const yoke_export_model* m, const char* element, yoke_xm
 }
 
 static bool is_initial_unknown(const yoke_export_variable* v) {
-  return v->variable->causality == YOKE_OUTPUT &&
+  return (v->variable->causality == YOKE_OUTPUT || v->is_state) &&
          (v->initial == YOKE_EXPORT_CALCULATED || v->initial == YOKE_EXPORT_APPROX);
+}
+
+// Derivatives of the states; they stand behind all variables, and may depend on every input and state.
+static void put_rates(const yoke_export_model* m, const char* element, yoke_xml_writer* xml) {
+  const bool is_2 = m->job->fmi == 2;
+  for (size_t i = 0; i < m->states.n; i++) {
+    yoke__xml_open(xml, element);
+    yoke__xml_put_integer(xml, is_2 ? "index" : "valueReference",
+                          is_2 ? (long long)(m->n_elements + 1 + i)
+                               : (long long)yoke__export_states_reference(m->n_elements, i));
+    yoke__xml_close(xml, element);
+  }
 }
 
 static void put_initial(const yoke_export_model* m, const char* element, yoke_xml_writer* xml) {
@@ -484,35 +543,35 @@ static void put_initial(const yoke_export_model* m, const char* element, yoke_xm
       put_unknown(m, &m->variables[i], element, NULL, xml);
     }
   }
+  put_rates(m, element, xml);
 }
 
+typedef void (*put_entries)(const yoke_export_model* m, const char* element, yoke_xml_writer* xml);
+
 // FMI 2.0 wants lists that are not empty.
-static void put_list(const yoke_export_model* m, const char* name, bool is_initial,
+static void put_list(const yoke_export_model* m, const char* name, bool has_any, put_entries put,
                      yoke_xml_writer* xml) {
-  bool has_any = false;
-  for (size_t i = 0; i < m->n_variables; i++) {
-    const yoke_export_variable* v = &m->variables[i];
-    has_any |= is_initial ? is_initial_unknown(v) : v->variable->causality == YOKE_OUTPUT;
+  if (has_any) {
+    yoke__xml_open(xml, name);
+    put(m, "Unknown", xml);
+    yoke__xml_close(xml, name);
   }
-  if (!has_any) {
-    return;
-  }
-  yoke__xml_open(xml, name);
-  if (is_initial) {
-    put_initial(m, "Unknown", xml);
-  } else {
-    put_outputs(m, "Unknown", xml);
-  }
-  yoke__xml_close(xml, name);
 }
 
 static void put_structure(const yoke_export_model* m, yoke_xml_writer* xml) {
+  bool has_outputs = false, has_initial = m->states.n > 0;
+  for (size_t i = 0; i < m->n_variables; i++) {
+    has_outputs |= m->variables[i].variable->causality == YOKE_OUTPUT;
+    has_initial |= is_initial_unknown(&m->variables[i]);
+  }
   yoke__xml_open(xml, "ModelStructure");
   if (m->job->fmi == 2) {
-    put_list(m, "Outputs", false, xml);
-    put_list(m, "InitialUnknowns", true, xml);
+    put_list(m, "Outputs", has_outputs, put_outputs, xml);
+    put_list(m, "Derivatives", m->states.n > 0, put_rates, xml);
+    put_list(m, "InitialUnknowns", has_initial, put_initial, xml);
   } else {
     put_outputs(m, "Output", xml);
+    put_rates(m, "ContinuousStateDerivative", xml);
     put_initial(m, "InitialUnknown", xml);
   }
   yoke__xml_close(xml, "ModelStructure");

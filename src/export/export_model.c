@@ -8,11 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_dim.h"
 #include "base/base_os.h"
 #include "export/export_part.h"
 #include "unit/unit_models.h"
 
 #define MAX_NAME 1024  // bytes of a variable's name
+#define MAX_DIM  128   // of a derivative's dimension
 
 void yoke__export_identifier(const char* name, char* to, size_t size) {
   size_t n = 0;
@@ -312,7 +314,39 @@ static yoke_status number_variables(yoke_export_model* m, char* err, size_t err_
                     v->variable->name);
     }
   }
+  m->n_elements = (size_t)reference;
   return YOKE_OK;
+}
+
+// "m" -> "m/s", "m/s" -> "m/s2"; NULL where that is not understood. A temperature scale has an offset, its derivative has none.
+static const char* rate_dim(yoke_export_model* m, const char* dim) {
+  char text[MAX_DIM];
+  yoke_dim parsed;
+  if (dim == NULL || strlen(dim) + sizeof "/s" > sizeof text || !yoke__dim_parse(dim, &parsed) ||
+      parsed.offset != 0.0) {
+    return NULL;
+  }
+  const size_t length = strlen(dim);
+  const bool is_rate = length > 2 && strcmp(dim + length - 2, "/s") == 0;
+  const int n = snprintf(text, sizeof text, "%s%s", dim, is_rate ? "2" : "/s");
+  return yoke__dim_parse(text, &parsed) ? yoke__arena_text(&m->arena, text, (size_t)n) : NULL;
+}
+
+// States that go out with their derivatives.
+static yoke_status take_states(yoke_export_model* m, char* err, size_t err_size) {
+  YOKE_TRY(yoke__export_states_find(&m->unit, &m->arena, &m->states));
+  m->rate_dims = yoke__arena_array(&m->arena, m->states.n + 1, sizeof *m->rate_dims);
+  if (m->rate_dims == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < m->states.n; i++) {
+    yoke_export_variable* v = &m->variables[m->states.variables[i]];
+    v->is_state = true;
+    m->rate_dims[i] = rate_dim(m, v->variable->dim);
+  }
+  return m->n_elements + m->states.n + 1 >= UINT32_MAX
+             ? refuse(err, err_size, "more elements than FMI can count, with derivatives of states")
+             : YOKE_OK;
 }
 
 static int compare_pairs(const void* a, const void* b) {
@@ -390,6 +424,7 @@ static yoke_status fill(yoke_export_model* m, char* err, size_t err_size) {
   YOKE_TRY(put_values(m, err, err_size));
   YOKE_TRY(try_start(m, err, err_size));
   YOKE_TRY(number_variables(m, err, err_size));
+  YOKE_TRY(take_states(m, err, err_size));
   for (size_t i = 0; i < m->n_variables; i++) {
     YOKE_TRY(check_variable(&m->variables[i], m->job->fmi, err, err_size));
   }

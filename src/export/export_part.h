@@ -8,6 +8,7 @@
 #include "base/base_xml.h"
 #include "export/export_circuit.h"
 #include "export/export_fmu.h"
+#include "export/export_states.h"
 
 #define YOKE_EXPORT_MAX_IDENTIFIER 200
 
@@ -28,6 +29,7 @@ typedef struct yoke_export_variable {
   uint32_t reference;  // of its first element
   uint32_t row;        // its first entry in the list of variables, from 1 (FMI 2.0)
   size_t type;         // enumeration: 1 + index of its type definition; 0: none
+  bool is_state;       // its derivative is a variable, too
 } yoke_export_variable;
 
 // A netlist on its way into an FMU.
@@ -56,8 +58,11 @@ typedef struct yoke_export_model {
   size_t n_feedthrough;
   const char* const* source_files;  // names of C files below sources/
   size_t n_source_files;
-  bool has_state;       // can be saved
-  bool has_derivative;  // of all outputs by all inputs
+  size_t n_elements;          // of all variables
+  yoke_export_states states;  // listed with their derivatives
+  const char** rate_dims;     // dimension of each derivative, or NULL
+  bool has_state;             // can be saved
+  bool has_derivative;        // of all outputs by all inputs
 } yoke_export_model;
 
 // Makes the instance, takes the values over, tries the initialisation.

@@ -50,7 +50,7 @@ static bool is_new(const char* const seen[], size_t n, const char* dim) {
 }
 
 void yoke__export_units(const yoke_export_model* model, yoke_xml_writer* xml) {
-  const char** seen = malloc((model->n_variables + 1) * sizeof *seen);
+  const char** seen = malloc((model->n_variables + model->states.n + 1) * sizeof *seen);
   size_t n = 0;
   if (seen == NULL) {
     xml->has_failed = 1;
@@ -65,6 +65,11 @@ void yoke__export_units(const yoke_export_model* model, yoke_xml_writer* xml) {
     const char* dim = dim_of(&model->variables[i]);
     if (dim != NULL && is_new(seen, n, dim)) {
       seen[n++] = dim;
+    }
+  }
+  for (size_t i = 0; i < model->states.n; i++) {
+    if (model->rate_dims[i] != NULL && is_new(seen, n, model->rate_dims[i])) {
+      seen[n++] = model->rate_dims[i];
     }
   }
   if (n > 0) {

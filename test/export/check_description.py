@@ -288,7 +288,7 @@ class Checker:
         self.check_type(types[0], kind, starts, what)
         return {"name": name, "reference": node.get("valueReference", ""), "is_real": kind == "Real",
                 "causality": node.get("causality", "local"), "variability": node.get("variability", "continuous"),
-                "initial": node.get("initial"), "starts": starts}
+                "initial": node.get("initial"), "starts": starts, "derivative": types[0].get("derivative")}
 
     def variable_3(self, node):
         name = node.get("name", "")
@@ -314,7 +314,7 @@ class Checker:
         return {"name": name, "reference": node.get("valueReference", ""), "is_real": is_real,
                 "causality": node.get("causality", "local"),
                 "variability": node.get("variability", "continuous" if is_real else "discrete"),
-                "initial": node.get("initial"), "starts": starts}
+                "initial": node.get("initial"), "starts": starts, "derivative": node.get("derivative")}
 
     # ---- structure
     def structure(self):
@@ -329,10 +329,8 @@ class Checker:
                       f"ModelStructure: {order}")
             for node in parent:
                 self.need(len(node) > 0, f"ModelStructure: {node.tag} is empty")
-            outputs = parent.find("Outputs")
-            initial = parent.find("InitialUnknowns")
-            outputs = list(outputs) if outputs is not None else []
-            initial = list(initial) if initial is not None else []
+            outputs, derivatives, initial = (list(parent.find(t) if parent.find(t) is not None else [])
+                                             for t in ("Outputs", "Derivatives", "InitialUnknowns"))
         else:
             keys = {row["reference"]: row for row in self.rows}
             order = [c.tag for c in parent]
@@ -340,14 +338,39 @@ class Checker:
             if self.need(all(t in allowed for t in order), f"ModelStructure: {order}"):
                 self.need(order == sorted(order, key=allowed.index), "ModelStructure: elements in the wrong order")
             outputs = parent.findall("Output")
+            derivatives = parent.findall("ContinuousStateDerivative")
             initial = parent.findall("InitialUnknown")
+        rates = [k for k, row in keys.items() if row["derivative"] is not None]
+        states = self.states(rates, keys)
         wanted = [k for k, row in keys.items() if row["causality"] == "output"]
-        unknown = [k for k, row in keys.items() if (row["causality"] == "output" and
-                   row["initial"] in ("approx", "calculated")) or row["causality"] == "calculatedParameter"]
-        self.entries(outputs, "Outputs", wanted, keys, ("input", "independent"))
+        unknown = [k for k, row in keys.items() if row["causality"] == "calculatedParameter" or
+                   (row["causality"] == "output" or k in states or k in rates) and
+                   row["initial"] in ("approx", "calculated")]
+        knowns = [k for k, row in keys.items() if row["causality"] in ("input", "independent")] + states
+        self.entries(outputs, "Outputs", wanted, keys, knowns)
+        self.entries(derivatives, "Derivatives", rates, keys, knowns)
         self.entries(initial, "InitialUnknowns", unknown, keys, None)
 
-    def entries(self, nodes, what, wanted, keys, causes):
+    # what the derivatives are derivatives of: continuous scalars or arrays of reals, no two of one state
+    def states(self, rates, keys):
+        states = []
+        for k in rates:
+            row, of = keys[k], keys.get(keys[k]["derivative"])
+            what = f"variable '{row['name']}'"
+            if not self.need(of is not None and of is not row, f"{what}: the derivative of no variable"):
+                continue
+            self.need(row["is_real"] and row["variability"] == "continuous", f"{what}: not continuous")
+            self.need(row["causality"] in ("local", "output"), f"{what}: a derivative that is {row['causality']}")
+            self.need(of["is_real"] and of["variability"] == "continuous" and of["causality"] in ("local", "output"),
+                      f"{what}: '{of['name']}' is no state")
+            self.need(row["derivative"] not in states, f"{what}: '{of['name']}' has two derivatives")
+            states.append(row["derivative"])
+        flag = "providesDirectionalDerivative" + ("s" if self.fmi == 3 else "")
+        self.need(not rates or self.root.find("CoSimulation").get(flag) == "true",
+                  f"derivatives of states without {flag}: nobody can use them")
+        return states
+
+    def entries(self, nodes, what, wanted, keys, knowns):
         key = "index" if self.fmi == 2 else "valueReference"
         given = []
         for node in nodes:
@@ -359,9 +382,9 @@ class Checker:
             self.need(len(set(dependencies)) == len(dependencies), f"{what} {given[-1]}: a dependency twice")
             if self.fmi == 2:
                 self.need(dependencies == sorted(dependencies, key=int), f"{what} {given[-1]}: not in order")
-            if causes is not None:
-                self.need(all(keys[d]["causality"] in causes for d in dependencies if d in keys),
-                          f"{what} {given[-1]}: depends on what is no input")
+            if knowns is not None:
+                self.need(all(d in knowns for d in dependencies if d in keys),
+                          f"{what} {given[-1]}: depends on what is neither input nor state")
             kinds = node.get("dependenciesKind", "").split()
             self.need(not kinds or len(kinds) == len(dependencies), f"{what} {given[-1]}: dependenciesKind")
         self.need(given == wanted, f"{what}: {given}, expected {wanted}")
@@ -425,19 +448,27 @@ SPOILS = [
     ("continuous integer", swap(r'(name="micro_steps"[^>]*)causality="parameter" variability="fixed"',
                                 r'\1causality="local" variability="continuous"')),
     ("start is no number", swap(r'(name="kc".*?) start="[^"]*"', r'\1 start="fifty"')),
-    ("output not listed", swap(r'<(Unknown|Output) (index|valueReference)="[0-9]+" dependencies=""/>', "")),
-    ("depends on itself", swap(r'dependencies=""', 'dependencies="3"')),
-    ("depends on nothing known", swap(r'dependencies=""', 'dependencies="4711"')),
-    ("initial unknown missing", swap(r'<(Unknown index|InitialUnknown valueReference)="[0-9]+"/>', "")),
+    ("output not listed", swap(r'<(Unknown|Output) (index|valueReference)="[0-9]+" dependencies="[0-9 ]*"/>', "")),
+    ("depends on nothing known", swap(r'dependencies="[0-9 ]*"', 'dependencies="4711"')),
+    ("initial unknown missing", swap(r'(.*)<(Unknown index|InitialUnknown valueReference)="[0-9]+"/>', r"\1")),
+    ("derivative not listed", swap(r'<(Unknown index|ContinuousStateDerivative valueReference)="[0-9]+"/>', "")),
+    ("derivative of nothing", swap(r'derivative="[0-9]+"', 'derivative="4711"')),
+    ("two derivatives of one state", swap(r'(derivative="[0-9]+")(.*)derivative="[0-9]+"', r"\1\2\1")),
+    ("derivatives that cannot be used", swap(r'(providesDirectionalDerivatives?)="true"', r'\1="false"')),
     ("order of elements", lambda text: re.sub(r"(?s)(<LogCategories>.*</LogCategories>)(.*)(</fmiModelDescription>)",
                                               r"\2\1\3", text)),
 ]
 SPOILS_3 = [
+    ("depends on itself", swap(r'(<Output valueReference="2" dependencies=)"[0-9 ]*"', r'\1"2"')),
+    ("derivative of a parameter", swap(r'derivative="[0-9]+"', 'derivative="6"')),
+    ("derivative of itself", swap(r'(valueReference=)("[0-9]+")([^>]*derivative=)"[0-9]+"', r'\1\2\3\2')),
     ("no independent variable", swap(r"<Float64 [^>]*independent[^>]*/>", "")),
     ("order of structure", lambda text: re.sub(r"(?s)(<Output [^>]*/>)(.*)(</ModelStructure>)", r"\2\1\3", text)),
 ]
 SPOILS_2 = [
-    ("order of dependencies", swap(r'dependencies="1 2"', 'dependencies="2 1"')),
+    ("depends on itself", swap(r'(<Unknown index="3" dependencies=)"[0-9 ]*"', r'\1"3"')),
+    ("derivative of a parameter", swap(r'derivative="[0-9]+"', 'derivative="7"')),
+    ("order of dependencies", swap(r'dependencies="1 2 ', 'dependencies="2 1 ')),
     ("type named like a variable", lambda text: text.replace("spring_type", "kc")),
     ("type missing", swap(r"<Integer [^>]*/>", "")),
 ]

@@ -3,14 +3,15 @@
 //   runtime_config.c    resources/yoke.json -> model, arguments, settings
 //   runtime_instance.c  life cycle: instantiated -> initialising -> stepping -> terminated, or failed
 //   runtime_access.c    variables by value reference
-//   runtime_state.c     saved states as blocks and as bytes; derivatives
+//   runtime_state.c     saved states as blocks and as bytes
+//   runtime_derivative.c  directional derivatives, derivatives of states
 //   runtime_fmi2.c, runtime_fmi3.c   the functions of the standards; they translate and do nothing else
 //   runtime_files.c     reading a file with the C library alone
 //   runtime_host.c      no processes
 //
 // Value references count elements: variable 0 has 0, ..., n_0 - 1, variable 1 has n_0, ... In FMI 2.0 each element is a
 // variable of its own; in FMI 3.0 an array has the reference of its first element. The one behind the last element is
-// the time (FMI 3.0 only).
+// the time (FMI 3.0 only), those behind it are the derivatives of the states (export_states.h).
 //
 // Nothing is global: instances do not know each other. Needs libc and libm.
 #ifndef YOKE_EXPORT_RUNTIME_H
@@ -22,6 +23,7 @@
 
 #include "base/base_arena.h"
 #include "export/export_circuit.h"
+#include "export/export_states.h"
 #include "unit/unit.h"
 #include "yoke/status.h"
 #include "yoke/unit.h"
@@ -60,7 +62,7 @@ typedef struct yoke_runtime_config {
   size_t n_settings;
 } yoke_runtime_config;
 
-// One element of a variable.
+// One element of a variable; from n_variables on the derivative of a state.
 typedef struct yoke_runtime_slot {
   uint32_t variable, element;
 } yoke_runtime_slot;
@@ -97,9 +99,17 @@ struct yoke_runtime {
   yoke_unit unit;
   yoke_runtime_slot* slots;
   size_t n_slots;
-  size_t* indices;  // room for two lists of n_slots
+  size_t* indices;  // room for three lists of n_slots + states.n
   char* value;      // room for the largest value, for variables without an offset
   char* room;       // the same for one that is being put together
+
+  // derivatives of the states as variables, and what directional derivatives are made of
+  yoke_export_states states;
+  yoke_variable* rates;  // states.n
+  double* rate_values;   // states.n
+  double *A, *B;         // of the linear model
+  double* slopes;        // n_slots + states.n: derivatives of outputs
+  size_t* columns;       // per variable: column of [A B] for states and real inputs; else -1
 
   yoke_runtime_phase phase;
   bool is_experiment_set;  // FMI 2.0
@@ -173,7 +183,9 @@ size_t yoke__runtime_span(const yoke_runtime* rt, const yoke_runtime_slot* slot,
                           const char* function);
 static inline const yoke_variable* yoke__runtime_variable(const yoke_runtime* rt,
                                                           const yoke_runtime_slot* slot) {
-  return &rt->unit.info->variables[slot->variable];
+  const size_t n = rt->unit.info->n_variables;
+  return slot->variable < n ? &rt->unit.info->variables[slot->variable]
+                            : &rt->rates[slot->variable - n];
 }
 
 // Where an element lies, in the storage form of yoke/unit.h; NULL after a message.
@@ -200,7 +212,7 @@ yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
 yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
                                        yoke_arena* arena, char* err, size_t err_size);
 
-// ---- states and derivatives
+// ---- saved states
 // *state NULL: a new one.
 yoke_runtime_status yoke__runtime_state_get(yoke_runtime* rt, void** state);
 yoke_runtime_status yoke__runtime_state_set(yoke_runtime* rt, const void* state);
@@ -211,7 +223,13 @@ yoke_runtime_status yoke__runtime_state_write(const yoke_runtime* rt, const void
                                               void* bytes, size_t size);
 yoke_runtime_status yoke__runtime_state_read(yoke_runtime* rt, const void* bytes, size_t size,
                                              void** state);
-// One number per reference.
+
+// ---- derivatives
+// Tables of a unit that was just made.
+yoke_status yoke__runtime_derivative_open(yoke_runtime* rt);
+// The derivative of a state now; NULL after a message.
+const double* yoke__runtime_rate(yoke_runtime* rt, size_t state);
+// Of outputs and of the derivatives of states, by inputs and states. One number per reference.
 yoke_runtime_status yoke__runtime_derivative(yoke_runtime* rt, const uint32_t unknowns[],
                                              size_t n_unknowns, const uint32_t knowns[],
                                              size_t n_knowns, const double seed[], double out[]);

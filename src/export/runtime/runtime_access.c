@@ -24,7 +24,8 @@ static yoke_runtime_kind kind_of(yoke_type type) {
 
 const yoke_runtime_slot* yoke__runtime_find(const yoke_runtime* rt, uint32_t reference,
                                             yoke_runtime_kind kind, const char* function) {
-  if (reference >= rt->n_slots) {
+  const size_t n_all = rt->n_slots + (rt->states.n > 0 ? 1 + rt->states.n : 0);
+  if (reference == rt->n_slots || reference >= n_all) {
     (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: there is no value reference %lu", function,
                             (unsigned long)reference);
     return NULL;
@@ -83,6 +84,9 @@ const void* yoke__runtime_read(yoke_runtime* rt, const yoke_runtime_slot* slot) 
     (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "'%s' has no value before the initialisation",
                             v->name);
     return NULL;
+  }
+  if (slot->variable >= rt->unit.info->n_variables) {
+    return yoke__runtime_rate(rt, slot->variable - rt->unit.info->n_variables);
   }
   const size_t at = slot->element * yoke__variable_element_size(v);
   if (rt->unit.ops->get == NULL && v->offset != YOKE_NO_OFFSET) {

@@ -99,6 +99,7 @@ static void close_unit(yoke_runtime* rt) {
   yoke__arena_free(&rt->unit_arena);
   rt->slots = NULL;
   rt->n_slots = 0;
+  rt->states = (yoke_export_states){0};
 }
 
 // One slot per element, and room for values and images.
@@ -113,9 +114,12 @@ static yoke_status lay_tables(yoke_runtime* rt) {
     inputs += v->causality == YOKE_INPUT ? size : 0;
   }
   rt->image_size = yoke__unit_image_size(&rt->unit);
-  rt->slots = yoke__arena_array(&rt->unit_arena, n + 1, sizeof *rt->slots);
+  rt->n_slots = n;
+  YOKE_TRY(yoke__runtime_derivative_open(rt));
+  const size_t n_all = n + rt->states.n;
+  rt->slots = yoke__arena_array(&rt->unit_arena, n_all + 1, sizeof *rt->slots);
   rt->value = yoke__arena_take(&rt->unit_arena, largest);
-  rt->indices = yoke__arena_array(&rt->unit_arena, 2 * n + 1, sizeof *rt->indices);
+  rt->indices = yoke__arena_array(&rt->unit_arena, 3 * n_all + 1, sizeof *rt->indices);
   rt->room = yoke__arena_take(&rt->unit_arena, largest);
   rt->inputs = yoke__arena_take(&rt->unit_arena, inputs);
   rt->start_image = yoke__arena_take(&rt->unit_arena, rt->image_size + 1);
@@ -123,11 +127,16 @@ static yoke_status lay_tables(yoke_runtime* rt) {
       rt->inputs == NULL || rt->start_image == NULL) {
     return YOKE_NO_MEMORY;
   }
+  size_t at = 0;
   for (size_t i = 0; i < info->n_variables; i++) {
     const size_t count = yoke__variable_count(&info->variables[i]);
     for (size_t j = 0; j < count; j++) {
-      rt->slots[rt->n_slots++] = (yoke_runtime_slot){(uint32_t)i, (uint32_t)j};
+      rt->slots[at++] = (yoke_runtime_slot){(uint32_t)i, (uint32_t)j};
     }
+  }
+  for (size_t i = 0; i < rt->states.n; i++) {
+    rt->slots[yoke__export_states_reference(n, i)] =
+        (yoke_runtime_slot){(uint32_t)(info->n_variables + i), 0};
   }
   return YOKE_OK;
 }

@@ -1,4 +1,4 @@
-// Saved states and derivatives.
+// Saved states.
 //
 // A state is one block: head, image of the unit, image of its start (used while initialising only). As bytes it is the
 // same block with a checksum; it is understood by the same FMU on a machine with the same data layout.
@@ -182,50 +182,4 @@ yoke_runtime_status yoke__runtime_state_read(yoke_runtime* rt, const void* bytes
   free(*state);
   *state = s;
   return YOKE_RUNTIME_OK;
-}
-
-// ---- derivatives
-
-// References to indices of real scalars; false after a message.
-static bool find_scalars(yoke_runtime* rt, const uint32_t references[], size_t n, size_t to[]) {
-  for (size_t i = 0; i < n; i++) {
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_REAL, "a directional derivative");
-    if (slot == NULL) {
-      return false;
-    }
-    if (yoke__variable_count(yoke__runtime_variable(rt, slot)) != 1) {
-      (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "arrays have no directional derivatives");
-      return false;
-    }
-    to[i] = slot->variable;
-  }
-  return true;
-}
-
-yoke_runtime_status yoke__runtime_derivative(yoke_runtime* rt, const uint32_t unknowns[],
-                                             size_t n_unknowns, const uint32_t knowns[],
-                                             size_t n_knowns, const double seed[], double out[]) {
-  if (rt->unit.ops->derivative == NULL) {
-    return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "this unit has no directional derivatives");
-  }
-  if (n_unknowns > rt->n_slots || n_knowns > rt->n_slots) {
-    return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
-                             "a directional derivative of more variables than there are");
-  }
-  size_t* indices = rt->indices;
-  yoke_runtime_status result = YOKE_RUNTIME_ERROR;
-  if (find_scalars(rt, unknowns, n_unknowns, indices) &&
-      find_scalars(rt, knowns, n_knowns, indices + n_unknowns)) {
-    const yoke_status status = rt->unit.ops->derivative(rt->unit.self, indices, n_unknowns,
-                                                        indices + n_unknowns, n_knowns, seed, out);
-    result = status >= 0
-                 ? YOKE_RUNTIME_OK
-                 : yoke__runtime_say(
-                       rt, status == YOKE_NO_SUPPORT ? YOKE_RUNTIME_DISCARD : YOKE_RUNTIME_ERROR,
-                       "a directional derivative: %s",
-                       status == YOKE_NO_SUPPORT ? "there is none at this point"
-                                                 : "not of these variables");
-  }
-  return result;
 }

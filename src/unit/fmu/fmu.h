@@ -9,6 +9,7 @@
 //   fmu_version1.c  FMI 1.0 in the words of 2.0
 //   fmu_cs2.c       co-simulation, FMI 2.0       fmu_cs3.c       co-simulation, FMI 3.0 with events
 //   fmu_me.c        model exchange: a solver around either version
+//   fmu_linear.c    the linear model, of co-simulation and model exchange
 #ifndef YOKE_UNIT_FMU_FMU_H
 #define YOKE_UNIT_FMU_FMU_H
 
@@ -143,6 +144,16 @@ typedef struct fmu_version {
 
 extern const fmu_version yoke__fmu_version1, yoke__fmu_version2, yoke__fmu_version3;
 
+// What the linear model is made of (fmu_linear.c); n_y is that of the layout.
+typedef struct fmu_linear {
+  size_t n_x;
+  uint32_t* states;              // n_x
+  uint32_t* unknowns;            // n_x derivatives of the states, n_y outputs
+  double* column;                // n_x + n_y: of [A; C] or [B; D]
+  unsigned char* is_continuous;  // n_u
+  bool is_refused;               // the FMU answered with an error: it is not asked again
+} fmu_linear;
+
 enum { FMU_NEAR_REFS = 4 };
 
 // What a step of FMI 2.0 touches, in as few cache lines as it takes.
@@ -189,6 +200,7 @@ struct fmu {
   struct fmu_solver* solver;    // fmu_me.c
   struct fmu_given* given;      // start values of real inputs that somebody gave
   struct fmu_batches* batches;  // fmu_batch.c
+  fmu_linear* linear;           // fmu_linear.c; NULL: there is no linear model
 };
 
 // --- fmu_layout.c: variables of the description with the sizes that `args` gives to the structural parameters.
@@ -200,6 +212,8 @@ yoke_status yoke__fmu_structure(const yoke_fmi_description* d, yoke_arena* arena
                                 yoke_variable** structure, size_t* n);
 // The item of an enumeration with this value; a value that is none of them is shown as the first.
 int64_t yoke__fmu_find_item(const fmu_slot* slot, int64_t value);
+// A real variable that may change at any time, not at events only.
+bool yoke__fmu_is_continuous(const fmu* f, size_t variable);
 // Numbers of a dense vector in the order in which the binary gets them, and back (only if there is an index).
 void yoke__fmu_gather(const fmu_dense* dense, const double numbers[]);
 void yoke__fmu_scatter(const fmu_dense* dense, double numbers[]);
@@ -207,6 +221,15 @@ void yoke__fmu_scatter(const fmu_dense* dense, double numbers[]);
 // --- fmu_batch.c
 yoke_status yoke__fmu_get_values(const void* self, const yoke_value_place places[], size_t n,
                                  void* base);
+
+// --- fmu_linear.c
+// Does the description of a co-simulation FMU list states with their derivatives, all of it continuous scalars?
+bool yoke__fmu_has_linear(const yoke_fmi_description* d);
+// Room and references for n_x states; f->linear stays NULL where arrays are in the way.
+yoke_status yoke__fmu_linear_open(fmu* f, size_t n_x);
+// The operation. YOKE_NO_SUPPORT outside of the running phase and once the FMU has answered with an error. A failure does not
+// end the run: the FMU can still be stepped, unless it called itself dead.
+yoke_status yoke__fmu_linearise(void* self, yoke_linear* model);
 
 // --- fmu_log.c
 // level 0 note, 1 warning, 2 error. Notes are kept only if the log is verbose.
@@ -228,6 +251,13 @@ static inline fmu* yoke__fmu_of(const void* self) {
     fmu* own;
   } to = {self};
   return to.own;
+}
+// Nothing may be called any more after "fatal", which a call in between two steps (linearise) may have returned.
+static inline bool yoke__fmu_is_dead(const fmu* f, yoke_step_result* result) {
+  if (f->phase == FMU_DEAD && result != NULL) {
+    result->message = f->message;
+  }
+  return f->phase == FMU_DEAD;
 }
 // Restores the floating-point mode if the binary changed it: before = yoke__os_float_mode() ahead of the call.
 static inline void yoke__fmu_guard(uint64_t before) {

@@ -11,6 +11,9 @@
 
 static yoke_status set_inputs(void* self, const double u[], size_t n_u) {
   fmu* f = self;
+  if (yoke__fmu_is_dead(f, NULL)) {
+    return YOKE_UNIT_FAILED;
+  }
   if (n_u == 0) {
     return YOKE_OK;
   }
@@ -109,6 +112,9 @@ yoke_status yoke__fmu_judge_cs2(fmu* f, double t, fmi2Status status, yoke_step_r
 
 static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
   fmu* f = self;
+  if (yoke__fmu_is_dead(f, result)) {
+    return YOKE_UNIT_FAILED;
+  }
   const uint64_t mode = yoke__os_float_mode();
   const fmi2Status status = f->f2->DoStep(f->instance, t, h, f->no_set_prior);
   yoke__fmu_guard(mode);
@@ -123,6 +129,9 @@ static yoke_status advance(void* self, double t, double h, const double u[], dou
   const fmu_near* near = &f->near;
   fmi2Status status = fmi2OK;
   const char* call = "fmi2SetReal";
+  if (yoke__fmu_is_dead(f, result)) {
+    return YOKE_UNIT_FAILED;
+  }
   if (near->n_inputs > 0) {
     status = near->set_real(f->instance, near->inputs, near->n_inputs, u);
   }

@@ -120,6 +120,9 @@ static yoke_status fail_endless(fmu* f, double t, yoke_step_result* result) {
 
 static yoke_status set_inputs(void* self, const double u[], size_t n_u) {
   fmu* f = self;
+  if (yoke__fmu_is_dead(f, NULL)) {
+    return YOKE_UNIT_FAILED;
+  }
   return n_u == 0 ? YOKE_OK : f->version->set_reals(f, &f->layout.inputs, u);
 }
 
@@ -144,6 +147,9 @@ static yoke_status finish(fmu* f, double t, double h, outcome o, yoke_step_resul
 
 static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
   fmu* f = self;
+  if (yoke__fmu_is_dead(f, result)) {
+    return YOKE_UNIT_FAILED;
+  }
   const uint64_t mode = yoke__os_float_mode();
   const outcome o = do_step(f, t, h);
   yoke__fmu_guard(mode);
@@ -170,6 +176,9 @@ static yoke_status advance(void* self, double t, double h, const double u[], dou
                            yoke_step_result* result) {
   fmu* f = self;
   const fmu_near3* near = &f->events->near;
+  if (yoke__fmu_is_dead(f, result)) {
+    return YOKE_UNIT_FAILED;
+  }
   if (near->has_single) {
     return advance_wide(f, t, h, u, y, result);
   }
@@ -225,6 +234,9 @@ static void open_near(fmu* f) {
 static yoke_status set_event_inputs(void* self, const double u[], size_t n_u) {
   fmu* f = self;
   fmu_events* e = f->events;
+  if (yoke__fmu_is_dead(f, NULL)) {
+    return YOKE_UNIT_FAILED;
+  }
   if (n_u == 0) {
     return YOKE_OK;
   }
@@ -334,6 +346,9 @@ static yoke_status start_step(fmu* f, journey* j) {
 // From event to event until t + h, the event there included.
 static yoke_status walk(fmu* f, double t, double h, yoke_step_result* result) {
   journey j = {.now = t, .end = t + h, .tolerance = tolerance_of(t, h), .result = result};
+  if (yoke__fmu_is_dead(f, result)) {
+    return YOKE_UNIT_FAILED;
+  }
   YOKE_TRY(start_step(f, &j));
   while (!j.is_done && j.now < j.end) {
     const double stop = yoke__fmu_events_next(f, j.now, j.end, j.tolerance);

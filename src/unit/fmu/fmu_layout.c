@@ -301,6 +301,12 @@ int64_t yoke__fmu_find_item(const fmu_slot* slot, int64_t value) {
   return 0;
 }
 
+bool yoke__fmu_is_continuous(const fmu* f, size_t variable) {
+  const yoke_variable* v = &f->layout.info.variables[variable];
+  const yoke_fmi_variable* from = &f->description->variables[f->layout.slots[variable].variable];
+  return v->type == YOKE_REAL && from->variability == YOKE_FMI_CONTINUOUS && !from->has_clocks;
+}
+
 void yoke__fmu_gather(const fmu_dense* dense, const double numbers[]) {
   for (size_t i = 0; dense->index != NULL && i < dense->n; i++) {
     dense->numbers[i] = numbers[dense->index[i]];

@@ -360,66 +360,6 @@ static yoke_status deserialise(void* self, const void* bytes, size_t size) {
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// the linear model, column by column
-
-// derivatives of all states and outputs by one known
-static yoke_status take_column(fmu* f, uint32_t known, double dx[], double dy[]) {
-  const fmu_solver* s = f->solver;
-  const double seed = 1;
-  if (s->n_x > 0 && dx != NULL) {
-    YOKE_TRY(f->version->directional(f, s->derivative_refs, s->n_x, &known, 1, &seed, dx));
-  }
-  if (f->layout.n_y > 0 && dy != NULL) {
-    YOKE_TRY(
-        f->version->directional(f, f->layout.outputs.refs, f->layout.n_y, &known, 1, &seed, dy));
-  }
-  return YOKE_OK;
-}
-
-static void put_column(double* matrix, size_t n_rows, size_t n_cols, size_t col,
-                       const double values[]) {
-  for (size_t i = 0; matrix != NULL && i < n_rows; i++) {
-    matrix[i * n_cols + col] = values[i];
-  }
-}
-
-static yoke_status linearise(void* self, yoke_linear* model) {
-  fmu* f = self;
-  const fmu_solver* s = f->solver;
-  const size_t n_x = s->n_x, n_u = f->layout.n_u, n_y = f->layout.n_y;
-  // one reference is one number here
-  if (s->derivative_refs == NULL || f->layout.inputs.n_refs != n_u ||
-      f->layout.outputs.n_refs != n_y) {
-    return YOKE_NO_SUPPORT;
-  }
-  model->n_states = n_x;
-  model->n_inputs = n_u;
-  model->n_outputs = n_y;
-  if (model->A == NULL && model->B == NULL && model->C == NULL && model->D == NULL) {
-    return YOKE_OK;
-  }
-  if (f->phase != FMU_RUNNING) {
-    return YOKE_NO_SUPPORT;
-  }
-  double *dx = s->column, *dy = s->column + n_x;
-  for (size_t j = 0; j < n_x && (model->A != NULL || model->C != NULL); j++) {
-    YOKE_TRY(take_column(f, s->state_refs[j], dx, dy));
-    put_column(model->A, n_x, n_x, j, dx);
-    put_column(model->C, n_y, n_x, j, dy);
-  }
-  for (size_t j = 0; j < n_u && (model->B != NULL || model->D != NULL); j++) {
-    // nothing depends on a discrete input in between events
-    memset(s->column, 0, (n_x + n_y) * sizeof *s->column);
-    if (s->is_continuous[j]) {
-      YOKE_TRY(take_column(f, f->layout.inputs.refs[j], dx, dy));
-    }
-    put_column(model->B, n_x, n_u, j, dx);
-    put_column(model->D, n_y, n_u, j, dy);
-  }
-  return YOKE_OK;
-}
-
-// ---------------------------------------------------------------------------------------------------------
 // the table
 
 yoke_status yoke__fmu_open_me(fmu* f, char* err, size_t err_size) {
@@ -469,6 +409,6 @@ void yoke__fmu_fill_me(const fmu_file* file, yoke_unit_ops* ops) {
     ops->deserialise = deserialise;
   }
   if (file->interface_type->has_directional_derivatives) {
-    ops->linearise = linearise;
+    ops->linearise = yoke__fmu_linearise;
   }
 }

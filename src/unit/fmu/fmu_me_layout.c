@@ -6,12 +6,6 @@
 
 #include "unit/fmu/fmu_solver.h"
 
-static bool is_continuous(const fmu* f, size_t variable) {
-  const yoke_variable* v = &f->layout.info.variables[variable];
-  const yoke_fmi_variable* from = &f->description->variables[f->layout.slots[variable].variable];
-  return v->type == YOKE_REAL && from->variability == YOKE_FMI_CONTINUOUS && !from->has_clocks;
-}
-
 static size_t value_size(const fmu* f, size_t variable) {
   const yoke_variable* v = &f->layout.info.variables[variable];
   const size_t n = f->layout.slots[variable].n;
@@ -44,10 +38,11 @@ static yoke_status sort_inputs(fmu* f, size_t* latched_size) {
     const bool is_real_input = v->type == YOKE_REAL && v->causality == YOKE_INPUT;
     s->dense_of[i] = is_real_input ? dense : YOKE_FMI_NONE;
     if (is_real_input) {
-      memset(s->is_continuous + dense, is_continuous(f, i), f->layout.slots[i].n);
+      memset(s->is_continuous + dense, yoke__fmu_is_continuous(f, i), f->layout.slots[i].n);
       dense += f->layout.slots[i].n;
     }
-    if ((v->causality == YOKE_INPUT && !is_continuous(f, i)) || v->causality == YOKE_TUNABLE) {
+    if ((v->causality == YOKE_INPUT && !yoke__fmu_is_continuous(f, i)) ||
+        v->causality == YOKE_TUNABLE) {
       s->latches[s->n_latches] = (fmu_latch){i, *latched_size, value_size(f, i), s->dense_of[i]};
       s->latch_of[i] = ++s->n_latches;
       *latched_size += (value_size(f, i) + 7) / 8 * 8;
@@ -84,7 +79,7 @@ static yoke_status lay_continuous(fmu* f) {
   }
   size_t at = 0;
   for (size_t i = 0; i < l->info.n_variables; i++) {
-    if (s->dense_of[i] == YOKE_FMI_NONE || !is_continuous(f, i)) {
+    if (s->dense_of[i] == YOKE_FMI_NONE || !yoke__fmu_is_continuous(f, i)) {
       continue;
     }
     const bool is_single = l->slots[i].type == YOKE_FMI_FLOAT32;
@@ -130,31 +125,6 @@ static void count_states(fmu* f) {
   }
 }
 
-// References of states and derivatives for the linear model; none with arrays.
-static yoke_status lay_references(fmu* f) {
-  fmu_solver* s = f->solver;
-  const yoke_fmi_description* d = f->description;
-  uint32_t* states = yoke__arena_array(&f->arena, s->n_x + 1, sizeof *states);
-  uint32_t* derivatives = yoke__arena_array(&f->arena, s->n_x + 1, sizeof *derivatives);
-  if (states == NULL || derivatives == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  if (d->states_derivatives.n != s->n_x) {
-    return YOKE_OK;
-  }
-  for (size_t i = 0; i < s->n_x; i++) {
-    const yoke_fmi_variable* v = &d->variables[d->states_derivatives.items[i].variable];
-    if (v->derivative_of == 0 || v->type != YOKE_FMI_FLOAT64) {
-      return YOKE_OK;
-    }
-    derivatives[i] = v->reference;
-    states[i] = d->variables[v->derivative_of - 1].reference;
-  }
-  s->state_refs = states;
-  s->derivative_refs = derivatives;
-  return YOKE_OK;
-}
-
 // Everything that a state image must hold, in one block: structure, numbers, bytes.
 static yoke_status lay_kept(fmu* f, size_t latched_size) {
   fmu_solver* s = f->solver;
@@ -194,9 +164,8 @@ static yoke_status lay_scratch(fmu* f) {
   s->z_low = yoke__arena_array(&f->arena, n_z + 1, sizeof(double));
   s->z_high = yoke__arena_array(&f->arena, n_z + 1, sizeof(double));
   s->nominals = yoke__arena_array(&f->arena, n_x + 1, sizeof(double));
-  s->column = yoke__arena_array(&f->arena, n_x + f->layout.n_y + 1, sizeof(double));
   return s->x_start == NULL || s->work == NULL || s->u_now == NULL || s->z_low == NULL ||
-                 s->z_high == NULL || s->nominals == NULL || s->column == NULL
+                 s->z_high == NULL || s->nominals == NULL
              ? YOKE_NO_MEMORY
              : YOKE_OK;
 }
@@ -236,7 +205,7 @@ yoke_status yoke__fmu_me_lay_out(fmu* f, char* err, size_t err_size) {
   count_states(f);
   YOKE_TRY(sort_inputs(f, &latched_size));
   YOKE_TRY(lay_continuous(f));
-  YOKE_TRY(lay_references(f));
+  YOKE_TRY(yoke__fmu_linear_open(f, s->n_x));
   YOKE_TRY(lay_kept(f, latched_size));
   return lay_scratch(f);
 }

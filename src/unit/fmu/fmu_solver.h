@@ -71,13 +71,11 @@ typedef struct fmu_solver {
   unsigned char* latched;      // values of the latches
 
   // scratch
-  double* x_start;                         // n_x: at the start of the internal step
-  double* work;                            // of the integrator
-  double* u_now;                           // n_u
-  double *z_low, *z_high;                  // n_z: both ends of the interval that holds a crossing
-  double* nominals;                        // n_x
-  double* column;                          // n_x + n_y: of a matrix
-  uint32_t *state_refs, *derivative_refs;  // n_x, of scalar states; NULL if there are arrays
+  double* x_start;         // n_x: at the start of the internal step
+  double* work;            // of the integrator
+  double* u_now;           // n_u
+  double *z_low, *z_high;  // n_z: both ends of the interval that holds a crossing
+  double* nominals;        // n_x
   yoke_ode_corrector corrector;
 
   // the step at hand

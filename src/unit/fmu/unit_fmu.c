@@ -131,6 +131,9 @@ static yoke_status open_parts(fmu* f, char* err, size_t err_size) {
   if (f->file->is_model_exchange) {
     return yoke__fmu_open_me(f, err, err_size);
   }
+  if (f->file->ops.linearise != NULL) {
+    YOKE_TRY(yoke__fmu_linear_open(f, f->description->states_derivatives.n));
+  }
   if (f->description->version == 3) {
     return yoke__fmu_open_cs3(f, err, err_size);
   }
@@ -561,6 +564,9 @@ static void fill_ops(fmu_file* file) {
   }
   if (i->max_output_derivative_order > 0 && !file->is_model_exchange) {
     file->ops.get_output_derivatives = get_output_derivatives;
+  }
+  if (i->has_directional_derivatives && !file->is_model_exchange && yoke__fmu_has_linear(d)) {
+    file->ops.linearise = yoke__fmu_linearise;
   }
   if (file->is_model_exchange) {
     yoke__fmu_fill_me(file, &file->ops);

@@ -278,6 +278,9 @@ static yoke_status do_derivative(host_child* c) {
 // a: one bit per wanted matrix. bulk: three sizes | the wanted ones of A, B, C, D
 static yoke_status do_linearise(host_child* c) {
   yoke_linear model = {0};
+  if (c->unit.ops->linearise == NULL) {
+    return YOKE_NO_SUPPORT;  // promised by the description, but the binary lacks the functions
+  }
   YOKE_TRY(c->unit.ops->linearise(c->unit.self, &model));
   const uint64_t wanted = c->channel.control->request.a;
   const size_t n_x = model.n_states, n_u = model.n_inputs, n_y = model.n_outputs;

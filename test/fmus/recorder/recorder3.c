@@ -124,6 +124,12 @@ FORWARD(SetClock,
 FORWARD(GetFMUState, (fmi3Instance c, fmi3FMUState* state), (c, state), 0, 0, NULL, 0)
 FORWARD(SetFMUState, (fmi3Instance c, fmi3FMUState state), (c, state), 0, 0, NULL, 0)
 FORWARD(FreeFMUState, (fmi3Instance c, fmi3FMUState* state), (c, state), 0, 0, NULL, 0)
+FORWARD(GetDirectionalDerivative,
+        (fmi3Instance c, const fmi3ValueReference unknowns[], size_t n_unknowns,
+         const fmi3ValueReference knowns[], size_t n_knowns, const fmi3Float64 seed[],
+         size_t n_seed, fmi3Float64 sensitivity[], size_t n_sensitivity),
+        (c, unknowns, n_unknowns, knowns, n_knowns, seed, n_seed, sensitivity, n_sensitivity), 0, 0,
+        unknowns, n_unknowns)
 
 FORWARD(UpdateDiscreteStates,
         (fmi3Instance c, fmi3Boolean* is_again, fmi3Boolean* is_end, fmi3Boolean* nominals,

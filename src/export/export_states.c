@@ -1,0 +1,56 @@
+// States of a unit for FMI: x' = f(x, u) with variables for x. See export_states.h.
+#include "export/export_states.h"
+
+#include <string.h>
+
+// directional derivatives of FMI are offered for scalars only
+static bool are_ports_scalar(const yoke_unit* unit) {
+  for (size_t i = 0; i < unit->info->n_variables; i++) {
+    const yoke_variable* v = &unit->info->variables[i];
+    const bool is_port = v->causality == YOKE_INPUT || v->causality == YOKE_OUTPUT;
+    if (is_port && v->type == YOKE_REAL && yoke__variable_count(v) != 1) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Different real scalars that move with time.
+static bool are_sound(const yoke_unit* unit, const size_t variables[], size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const yoke_variable* v =
+        variables[i] < unit->info->n_variables ? &unit->info->variables[variables[i]] : NULL;
+    if (v == NULL || v->type != YOKE_REAL || yoke__variable_count(v) != 1 ||
+        (v->causality != YOKE_STATE && v->causality != YOKE_OUTPUT)) {
+      return false;
+    }
+    for (size_t j = 0; j < i; j++) {
+      if (variables[j] == variables[i]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+yoke_status yoke__export_states_find(const yoke_unit* unit, yoke_arena* arena,
+                                     yoke_export_states* out) {
+  const yoke_unit_ops* ops = unit->ops;
+  yoke_linear model = {0};
+  *out = (yoke_export_states){0};
+  if (ops->linearise == NULL || ops->rates == NULL || ops->derivative == NULL ||
+      !are_ports_scalar(unit) || ops->linearise(unit->self, &model) < 0 || model.n_states == 0 ||
+      model.n_states > unit->info->n_variables) {
+    return YOKE_OK;
+  }
+  size_t* variables = yoke__arena_array(arena, model.n_states, sizeof *variables);
+  if (variables == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  memset(variables, 0xff, model.n_states * sizeof *variables);  // none yet
+  if (ops->rates(unit->self, variables, NULL, model.n_states) >= 0 && model.n_inputs == unit->n_u &&
+      model.n_outputs == unit->n_y && are_sound(unit, variables, model.n_states)) {
+    *out = (yoke_export_states){model.n_states, variables};
+  }
+  return YOKE_OK;
+}
