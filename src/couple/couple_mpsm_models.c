@@ -286,7 +286,8 @@ void yoke__mpsm_models_close(yoke_mpsm_models* models) {
 // ---------------------------------------------------------------------------------------------------------
 // provided
 
-// Jacobians of the linear models in the last sample. True: they differ from those in use.
+// Jacobians of the linear models in the last sample. True: they differ from those in use. What is no number is refused at
+// every exchange anew.
 static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
   bool has_changed = false;
   for (size_t k = 0; k < models->n_units && *status >= 0; k++) {
@@ -296,7 +297,9 @@ static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
     }
     const yoke_identify_states states = states_of(m, m->linear);
     *status = yoke__jacobian_of_states(&states, &m->provided, NULL, m->states_work);
-    memcpy(m->linear_used, m->linear, m->n_linear * sizeof(double));
+    if (*status >= 0) {
+      memcpy(m->linear_used, m->linear, m->n_linear * sizeof(double));
+    }
     has_changed = true;
   }
   return has_changed;

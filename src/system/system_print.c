@@ -268,6 +268,52 @@ static void print_bonds(const yoke_system* system, FILE* to) {
   }
 }
 
+// settings of a method that differ from its defaults
+static void print_method_settings(const yoke_system_method* method, FILE* to) {
+  const yoke_coupling_ops* ops = method->ops;
+  for (size_t i = 0; i < ops->n_parameters; i++) {
+    const yoke_coupling_parameter* p = &ops->parameters[i];
+    const double x = method->parameters[i];
+    if (x != p->start) {
+      fprintf(to, ", %s %s", p->name, p->items == NULL ? number(x).chars : p->items[(size_t)x]);
+    }
+  }
+  for (size_t i = 0; i < ops->n_files; i++) {
+    if (method->files[i] != NULL) {
+      fprintf(to, ", %s %s", ops->files[i].name, method->files[i]);
+    }
+  }
+}
+
+// methods over a cluster: whom they serve, and what they see
+static void print_clusters(const yoke_system* system, FILE* to) {
+  bool has_any = false;
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    const yoke_coupling_cluster* c = group->setup.cluster;
+    if (group->role != YOKE_GROUP_CLUSTER) {
+      continue;
+    }
+    fprintf(to, "%s  %-12s %s every %s s", has_any ? "" : "\ncouplings\n",
+            system->methods[group->method].name, group->ops->name,
+            ticks(system, group->every * system->slot).chars);
+    print_method_settings(&system->methods[group->method], to);
+    fprintf(to, "\n");
+    has_any = true;
+    for (size_t k = 0; k < c->n_units; k++) {
+      const yoke_coupling_unit* u = &c->units[k];
+      fprintf(to, "    %-10s %zu in, %zu out", u->name, u->n_signals, u->n_outputs);
+      if (u->n_exogenous > 0) {
+        fprintf(to, ", %zu in from outside", u->n_exogenous);
+      }
+      if (u->has_linear) {
+        fprintf(to, ", tells a linear model with %zu states", u->n_states);
+      }
+      fprintf(to, "\n");
+    }
+  }
+}
+
 static void print_orders(const yoke_system* system, FILE* to) {
   fprintf(to, "\norder\n  start   ");
   for (size_t i = 0; i < system->n_units; i++) {
@@ -316,6 +362,7 @@ void yoke__system_print(const yoke_system* system, FILE* to) {
   print_units(system, false, to);
   print_units(system, true, to);
   print_links(system, to);
+  print_clusters(system, to);
   print_bonds(system, to);
   print_orders(system, to);
   fprintf(to, "\nrecorded    %zu signals every %s s\n", system->n_columns,
