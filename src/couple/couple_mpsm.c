@@ -612,6 +612,13 @@ static yoke_mpsm_sample sample_of(const mpsm* self, const double outputs[]) {
                             .inner = self->n_samples > 1 ? self->inner : NULL};
 }
 
+// Provided models are refused, or fail: the cluster is learnt from here on.
+static void learn_instead(mpsm* self, const double outputs[]) {
+  self->cluster = self->spare;
+  self->rules.is_identified = true;
+  yoke__mpsm_start(self->cluster, outputs, self->u, self->g);
+}
+
 // Provided models are good for the first step already.
 static void predict_first(mpsm* self, const double outputs[]) {
   const yoke_mpsm_sample sample = sample_of(self, outputs);
@@ -647,8 +654,7 @@ static void start(mpsm* self, const double y[]) {
                           outputs + self->p + self->n_exogenous);
   const bool is_provided = self->models->source == YOKE_MPSM_PROVIDED;
   if (!is_provided && self->spare != NULL) {
-    self->cluster = self->spare;
-    self->rules.is_identified = true;
+    learn_instead(self, outputs);
   }
   yoke__mpsm_start(self->cluster, outputs, self->u, self->g);
   for (size_t i = 0; i < self->n_signals; i++) {
@@ -703,6 +709,10 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   yoke_status status = YOKE_OK;
   if (is_sound && !is_learning) {
     status = yoke__mpsm_models_renew(self->models, self->cluster);
+    if (yoke__mpsm_models_give_up(self->models)) {
+      learn_instead(self, outputs);
+      self->rules.t_learning += seen.t;
+    }
   }
   if (self->cluster->is_ready && status >= 0) {
     status = predict(self, &sample, error);

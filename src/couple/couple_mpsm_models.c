@@ -286,8 +286,9 @@ void yoke__mpsm_models_close(yoke_mpsm_models* models) {
 // ---------------------------------------------------------------------------------------------------------
 // provided
 
-// Jacobians of the linear models in the last sample. True: they differ from those in use. What is no number is refused at
-// every exchange anew.
+#define MOST_WITHOUT 10  // exchanges in a row without a sound model
+
+// Jacobians of the linear models in the last sample. True: they differ from those in use.
 static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
   bool has_changed = false;
   for (size_t k = 0; k < models->n_units && *status >= 0; k++) {
@@ -299,6 +300,8 @@ static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
     *status = yoke__jacobian_of_states(&states, &m->provided, NULL, m->states_work);
     if (*status >= 0) {
       memcpy(m->linear_used, m->linear, m->n_linear * sizeof(double));
+    } else {
+      models->lacking = m->about->name;
     }
     has_changed = true;
   }
@@ -500,14 +503,7 @@ bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluste
   return is_sound(models);
 }
 
-yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster) {
-  if (models->source == YOKE_MPSM_PROVIDED) {
-    yoke_status status = YOKE_OK;
-    if (!take_provided(models, &status) && cluster->is_ready) {
-      return YOKE_OK;
-    }
-    YOKE_TRY(status);
-  }
+static yoke_status set_models(const yoke_mpsm_models* models, yoke_mpsm* cluster) {
   for (size_t k = 0; k < models->n_units; k++) {
     const yoke_mpsm_member* m = &models->members[k];
     YOKE_TRY(models->source == YOKE_MPSM_PROVIDED
@@ -515,6 +511,32 @@ yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster
                  : yoke__mpsm_set_discrete(cluster, k, &m->jacobian));
   }
   return yoke__mpsm_assemble(cluster);
+}
+
+yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster) {
+  if (models->source == YOKE_MPSM_PROVIDED) {
+    yoke_status status = YOKE_OK;
+    const bool has_changed = take_provided(models, &status);
+    if (status >= 0 && !has_changed && models->is_set) {
+      return YOKE_OK;
+    }
+    models->is_set = false;
+    YOKE_TRY(status);
+  }
+  const yoke_status status = set_models(models, cluster);
+  models->is_set = status >= 0;
+  return status;
+}
+
+bool yoke__mpsm_models_give_up(yoke_mpsm_models* models) {
+  models->n_without = models->is_set ? 0 : models->n_without + 1;
+  if (models->source != YOKE_MPSM_PROVIDED || models->n_without < MOST_WITHOUT) {
+    return false;
+  }
+  models->source = YOKE_MPSM_BY_RLS;
+  models->is_refused = true;
+  models->lacking = models->lacking == NULL ? models->members[0].about->name : models->lacking;
+  return true;
 }
 
 void yoke__mpsm_models_relearn(yoke_mpsm_models* models) {

@@ -73,6 +73,9 @@ typedef struct yoke_mpsm_models {
   double step;
   int64_t k, keep_at;
   bool is_loaded, is_kept;
+  int n_without;  // exchanges in a row without provided models that could be used
+  bool
+      is_set;  // the prediction has them; false after a failure, so that the next exchange tries again
   // subspace
   size_t delay, first_use;
   bool is_working, is_stale;  // a model is being made; of samples that do not count any more
@@ -108,6 +111,9 @@ bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluste
                                const yoke_coupling_worker* worker, const yoke_mpsm_passed* step);
 // The models into the prediction, if they have changed. Fails as assembling does.
 yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster);
+
+// Call it after renew. True once provided models have failed too often in a row: from now on they are learnt.
+bool yoke__mpsm_models_give_up(yoke_mpsm_models* models);
 
 // What was learnt led astray: least squares forget how sure they are. The samples of a window stay: it would take long to
 // fill it again.
