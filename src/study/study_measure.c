@@ -2,6 +2,9 @@
 //
 //   rms    sqrt(sum y_k^2 / n) over the samples k = 0 .. n-1 at macro steps, the start included
 //   nrmse  as `yoke compare` (quality/quality_measure.c), on the samples it would find in results.csv
+//   error  e_i = mean over k >= 1 of |y_i(t_k) - r_i(t_k)| / (max r_i - min r_i) for a signal i, at rows t_k of
+//          results.csv that the reference r has too; sqrt(sum over units of (mean of e_i over its signals)^2).
+//          Accuracy of coupling methods as Genser (2020) judges it; yoke__range_error on whole runs.
 #include "study/study_measure.h"
 
 #include <math.h>
@@ -15,15 +18,18 @@
 
 // ---- reading
 
-typedef enum argument_need { NONE, BOND, SIGNAL } argument_need;
+typedef enum argument_need { NONE, BOND, SIGNAL, SIGNAL_OR_NONE } argument_need;
 
 static const char* const kind_names[YOKE_STUDY_N_KINDS] = {
-    "ter", "rter", "dE",     "created", "eps",   "rho",   "end",
-    "max", "min",  "maxabs", "rms",     "nrmse", "steps", "status"};
+    "ter", "rter",   "dE",  "created", "eps",   "rho",   "end",   "max",
+    "min", "maxabs", "rms", "nrmse",   "error", "steps", "status"};
 
 static argument_need need_of(yoke_study_kind kind) {
   if (kind <= YOKE_STUDY_RHO) {
     return BOND;
+  }
+  if (kind == YOKE_STUDY_ERROR) {
+    return SIGNAL_OR_NONE;
   }
   return kind <= YOKE_STUDY_NRMSE ? SIGNAL : NONE;
 }
@@ -38,7 +44,7 @@ static yoke_status refuse_kind(const char* text, size_t n, char* err, size_t err
   } else {
     snprintf(err, err_size,
              "'%.120s': unknown measure '%s'; known: ter, rter, dE, created, eps, rho (of a bond), "
-             "end, max, min, maxabs, rms, nrmse (of a signal), steps, status",
+             "end, max, min, maxabs, rms, nrmse, error (of a signal), steps, status",
              text, name);
   }
   return YOKE_BAD_INPUT;
@@ -58,7 +64,8 @@ yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out,
   *out = (yoke_study_measure){(yoke_study_kind)kind, text, text[n] == ':' ? text + n + 1 : NULL};
   const argument_need need = need_of(out->kind);
   const bool is_empty = out->argument == NULL || out->argument[0] == '\0';
-  if (need == SIGNAL && (is_empty || strchr(out->argument, '.') == NULL)) {
+  const bool is_signal = need == SIGNAL || (need == SIGNAL_OR_NONE && out->argument != NULL);
+  if (is_signal && (is_empty || strchr(out->argument, '.') == NULL)) {
     snprintf(err, err_size, "'%.120s': expected the name of a signal, %s:unit.variable", text,
              kind_names[kind]);
     return YOKE_BAD_INPUT;
@@ -215,8 +222,9 @@ static yoke_status bind_variable(const binder* b, size_t unit_index, size_t vari
   return YOKE_OK;
 }
 
-static yoke_status bind_signal(const binder* b, yoke_probe* probe) {
-  const char* signal = probe->measure->argument;
+// unit_index: number of the unit that has the signal.
+static yoke_status bind_name(const binder* b, const char* signal, yoke_probe* probe,
+                             size_t* unit_index) {
   const char* dot = strchr(signal, '.');
   yoke_scenario_endpoint endpoint = {yoke__arena_text(b->arena, signal, (size_t)(dot - signal)),
                                      dot + 1, b->place};
@@ -240,7 +248,13 @@ static yoke_status bind_signal(const binder* b, yoke_probe* probe) {
                 signal, n, signal);
     return YOKE_BAD_INPUT;
   }
+  *unit_index = unit;
   return bind_variable(b, unit, variable, element, probe);
+}
+
+static yoke_status bind_signal(const binder* b, yoke_probe* probe) {
+  size_t unit = 0;
+  return bind_name(b, probe->measure->argument, probe, &unit);
 }
 
 static int64_t steps_per_row(const yoke_system* system) {
@@ -270,19 +284,28 @@ static yoke_status take_reference(const yoke_csv* csv, size_t column, yoke_arena
   return YOKE_OK;
 }
 
-// Room for all samples, and the column to compare with.
-static yoke_status bind_reference(const binder* b, yoke_probe* probe) {
-  const char* signal = probe->measure->argument;
-  const yoke_csv* csv = b->reference;
-  if (csv == NULL) {
-    yoke__error(b->messages, b->place, "nrmse needs a reference: --reference FILE");
+static yoke_status need_reference(const binder* b, const char* measure) {
+  if (b->reference == NULL) {
+    yoke__error(b->messages, b->place, "%s needs a reference: --reference FILE", measure);
     return YOKE_BAD_INPUT;
   }
-  const size_t column = yoke__csv_find(csv, signal);
-  if (column == csv->n_columns || csv->columns[column].is_text) {
+  return YOKE_OK;
+}
+
+static yoke_status find_column(const binder* b, const char* signal, size_t* column) {
+  *column = yoke__csv_find(b->reference, signal);
+  if (*column == b->reference->n_columns || b->reference->columns[*column].is_text) {
     yoke__error(b->messages, b->place, "the reference has no column of numbers '%.120s'", signal);
     return YOKE_BAD_INPUT;
   }
+  return YOKE_OK;
+}
+
+// Room for all samples, and the column to compare with.
+static yoke_status bind_reference(const binder* b, yoke_probe* probe) {
+  size_t column = 0;
+  YOKE_TRY(need_reference(b, "nrmse"));
+  YOKE_TRY(find_column(b, probe->measure->argument, &column));
   const int64_t n_steps = b->system->n_slots / (b->system->macro / b->system->slot);
   probe->room = (size_t)(n_steps / steps_per_row(b->system)) + 2;
   probe->t = yoke__arena_array(b->arena, probe->room, sizeof *probe->t);
@@ -290,7 +313,93 @@ static yoke_status bind_reference(const binder* b, yoke_probe* probe) {
   if (probe->t == NULL || probe->y == NULL) {
     return YOKE_NO_MEMORY;
   }
-  return take_reference(csv, column, b->arena, &probe->reference);
+  return take_reference(b->reference, column, b->arena, &probe->reference);
+}
+
+// ---- error: signals beside their references
+
+// Two times are the same within a millionth of the time between rows; in a file they have twelve digits or so.
+static double same_time(const yoke_system* system) {
+  const double run = system->t_stop - system->t_start;
+  return 1e-6 * run * (double)system->record_every / fmax((double)system->n_slots, 1);
+}
+
+static yoke_status add_track(const binder* b, const yoke_probe* found, size_t unit, size_t column,
+                             yoke_probe* probe) {
+  yoke_probe_track* track = &probe->tracks[probe->n_tracks++];
+  *track = (yoke_probe_track){.source = found->source, .index = found->index, .unit = unit};
+  YOKE_TRY(take_reference(b->reference, column, b->arena, &track->reference));
+  const double near = same_time(b->system), stop = b->system->t_stop;
+  double low = (double)INFINITY, high = -(double)INFINITY;
+  for (size_t i = 0; i < track->reference.n && track->reference.t[i] <= stop + near; i++) {
+    if (track->reference.t[i] >= b->state->t - near) {
+      low = fmin(low, track->reference.y[i]);
+      high = fmax(high, track->reference.y[i]);
+    }
+  }
+  track->range = high - low + 1e-12;  // a constant is no reason to divide by 0
+  return YOKE_OK;
+}
+
+// Tracks of one unit side by side; the order within a unit stays.
+static void sort_tracks(yoke_probe_track tracks[], size_t n) {
+  for (size_t i = 1; i < n; i++) {
+    const yoke_probe_track track = tracks[i];
+    size_t at = i;
+    for (; at > 0 && tracks[at - 1].unit > track.unit; at--) {
+      tracks[at] = tracks[at - 1];
+    }
+    tracks[at] = track;
+  }
+}
+
+// Columns that are no outputs of the system (time, inputs, parts that only the undivided system has) are passed over.
+static yoke_status bind_all_tracks(const binder* b, yoke_probe* probe) {
+  yoke_messages unread = {0};
+  binder quiet = *b;
+  quiet.messages = &unread;
+  yoke_status status = YOKE_OK;
+  for (size_t i = 1; status >= 0 && i < b->reference->n_columns; i++) {
+    const yoke_csv_column* column = &b->reference->columns[i];
+    yoke_probe found = {0};
+    size_t unit = 0;
+    if (column->is_text || strchr(column->name, '.') == NULL) {
+      continue;
+    }
+    status = bind_name(&quiet, column->name, &found, &unit);
+    if (status >= 0 && found.source != YOKE_PROBE_U) {
+      status = add_track(b, &found, unit, i, probe);
+    }
+    status = status == YOKE_BAD_INPUT ? YOKE_OK : status;
+  }
+  yoke__messages_free(&unread);
+  YOKE_TRY(status);
+  if (probe->n_tracks == 0) {
+    yoke__error(b->messages, b->place,
+                "the reference has no column of numbers that is an output of the system; expected "
+                "names such as unit.variable");
+    return YOKE_BAD_INPUT;
+  }
+  sort_tracks(probe->tracks, probe->n_tracks);
+  return YOKE_OK;
+}
+
+static yoke_status bind_tracks(const binder* b, yoke_probe* probe) {
+  const char* signal = probe->measure->argument;
+  yoke_probe found = {0};
+  size_t unit = 0, column = 0;
+  YOKE_TRY(need_reference(b, "error"));
+  probe->source = YOKE_PROBE_TRACKS;
+  probe->tracks = yoke__arena_array(b->arena, b->reference->n_columns, sizeof *probe->tracks);
+  if (probe->tracks == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  if (signal == NULL) {
+    return bind_all_tracks(b, probe);
+  }
+  YOKE_TRY(bind_name(b, signal, &found, &unit));
+  YOKE_TRY(find_column(b, signal, &column));
+  return add_track(b, &found, unit, column, probe);
 }
 
 yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* option,
@@ -313,6 +422,8 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
     probe->n_steps = -1;  // the first sample is the start
   } else if (need_of(measure->kind) == BOND) {
     YOKE_TRY(bind_bond(&b, probe));
+  } else if (measure->kind == YOKE_STUDY_ERROR) {
+    YOKE_TRY(bind_tracks(&b, probe));
   } else {
     YOKE_TRY(bind_signal(&b, probe));
   }
@@ -325,13 +436,13 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
 
 // ---- sampling
 
-static double read_signal(const yoke_probe* probe, const yoke_state* state) {
-  if (probe->source == YOKE_PROBE_INTEGER) {
+static double read_signal(yoke_probe_source source, size_t index, const yoke_state* state) {
+  if (source == YOKE_PROBE_INTEGER) {
     int64_t whole = 0;
-    memcpy(&whole, state->v + probe->index, sizeof whole);
+    memcpy(&whole, state->v + index, sizeof whole);
     return (double)whole;
   }
-  return probe->source == YOKE_PROBE_U ? state->u[probe->index] : state->y[probe->index];
+  return source == YOKE_PROBE_U ? state->u[index] : state->y[index];
 }
 
 static void keep_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state,
@@ -343,13 +454,37 @@ static void keep_sample(yoke_probe* probe, const yoke_system* system, const yoke
   }
 }
 
+// A row of results.csv: where the reference has one at that time it counts, but for the start, where nothing is coupled yet.
+static void follow_tracks(yoke_probe* probe, const yoke_system* system, const yoke_state* state) {
+  const bool is_start = probe->n_steps == 0;
+  if (probe->n_steps++ % steps_per_row(system) != 0) {
+    return;
+  }
+  const double near = same_time(system);
+  for (size_t i = 0; i < probe->n_tracks; i++) {
+    yoke_probe_track* track = &probe->tracks[i];
+    const yoke_samples* r = &track->reference;
+    while (track->next < r->n && r->t[track->next] < state->t - near) {
+      track->next++;
+    }
+    if (!is_start && track->next < r->n && r->t[track->next] <= state->t + near) {
+      const double y = read_signal(track->source, track->index, state);
+      yoke__sum_add(&track->sum, fabs(y - r->y[track->next]));
+      track->n++;
+    }
+  }
+}
+
 void yoke__probe_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state) {
   probe->n_steps += probe->source == YOKE_PROBE_STEPS;
+  if (probe->source == YOKE_PROBE_TRACKS) {
+    follow_tracks(probe, system, state);
+  }
   if (probe->source != YOKE_PROBE_Y && probe->source != YOKE_PROBE_U &&
       probe->source != YOKE_PROBE_INTEGER) {
     return;
   }
-  const double y = read_signal(probe, state);
+  const double y = read_signal(probe->source, probe->index, state);
   switch (probe->measure->kind) {
   case YOKE_STUDY_MAX:
     probe->value = fmax(probe->value, y);
@@ -418,12 +553,31 @@ static double nrmse_value(const yoke_probe* probe) {
   return deviation.nrmse;
 }
 
+// NaN if a signal has no row in common with its reference.
+static double error_value(const yoke_probe* probe) {
+  const yoke_probe_track* tracks = probe->tracks;
+  double square = 0;
+  for (size_t i = 0; i < probe->n_tracks;) {
+    const size_t first = i;
+    double sum = 0;
+    for (; i < probe->n_tracks && tracks[i].unit == tracks[first].unit; i++) {
+      const double n = tracks[i].n == 0 ? (double)NAN : (double)tracks[i].n;
+      sum += yoke__sum_value(&tracks[i].sum) / n / tracks[i].range;
+    }
+    const double mean = sum / (double)(i - first);
+    square += mean * mean;
+  }
+  return sqrt(square);
+}
+
 double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
   double value = probe->value;
   if (probe->source == YOKE_PROBE_LEDGER) {
     value = ledger_value(probe, state);
   } else if (probe->source == YOKE_PROBE_STEPS) {
     value = (double)probe->n_steps;
+  } else if (probe->source == YOKE_PROBE_TRACKS) {
+    value = error_value(probe);
   } else if (probe->measure->kind == YOKE_STUDY_RMS) {
     value = sqrt(yoke__sum_value(&probe->squares) / (double)probe->n);
   } else if (probe->measure->kind == YOKE_STUDY_NRMSE) {

@@ -3,6 +3,8 @@
 //   ter rter dE created eps rho [:BOND]     of the energy ledger; without a bond of all of them together
 //   end max min maxabs rms :UNIT.VARIABLE   of a signal at the start and after every macro step
 //   nrmse:UNIT.VARIABLE                     against a reference, at the times at which `yoke run` would write a row
+//   error[:UNIT.VARIABLE]                   mean deviation from a reference over its range: of one signal, or of all
+//                                           outputs that the reference has
 //   steps                                   macro steps
 //   status                                  no number: how the run ended, which every table has
 //
@@ -31,6 +33,7 @@ typedef enum yoke_study_kind {
   YOKE_STUDY_MAXABS,
   YOKE_STUDY_RMS,
   YOKE_STUDY_NRMSE,
+  YOKE_STUDY_ERROR,  // mean |y - r| over the range of r; mean over a unit's signals, norm over the units
   YOKE_STUDY_STEPS,
   YOKE_STUDY_STATUS,
   YOKE_STUDY_N_KINDS,
@@ -69,7 +72,20 @@ typedef enum yoke_probe_source {
   YOKE_PROBE_INTEGER,  // int64 in the typed outputs
   YOKE_PROBE_LEDGER,
   YOKE_PROBE_STEPS,
+  YOKE_PROBE_TRACKS,
 } yoke_probe_source;
+
+// One signal beside its reference, for the measure error. Nothing is kept of the samples but their sum.
+typedef struct yoke_probe_track {
+  yoke_probe_source source;
+  size_t index;  // as in yoke_probe
+  size_t unit;   // number of its unit; tracks of one unit lie together
+  yoke_samples reference;
+  double range;  // of the reference until the stop time
+  size_t next;   // sample of the reference that is waited for
+  size_t n;      // rows compared
+  yoke_sum sum;  // of |y - r|
+} yoke_probe_track;
 
 // A measure at work on one run.
 typedef struct yoke_probe {
@@ -79,10 +95,12 @@ typedef struct yoke_probe {
   double value;
   yoke_sum squares;
   size_t n;
-  int64_t n_steps;         // steps, nrmse: samples seen
+  int64_t n_steps;         // steps, nrmse, error: samples seen
   yoke_samples reference;  // nrmse
   double *t, *y;           // nrmse: samples, taken from the arena of bind
   size_t room;
+  yoke_probe_track* tracks;  // error; taken from the arena of bind
+  size_t n_tracks;
 } yoke_probe;
 
 // Finds what the measure names in a system and its state and takes the first sample. option: "--measure", for messages.
@@ -93,7 +111,7 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
                              yoke_probe* probe);
 // After a macro step. No heap.
 void yoke__probe_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state);
-// The measure so far; NaN if there is none (a bond without TER, say). Not for nrmse before the end.
+// The measure so far; NaN if there is none (a bond without TER, say). Not for nrmse and error before the end.
 double yoke__probe_value(const yoke_probe* probe, const yoke_state* state);
 
 #endif
