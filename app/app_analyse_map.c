@@ -45,7 +45,7 @@ static bool read_grid(const yoke_options* options, const char* name, const char*
   for (size_t i = 0; i < n; i++) {
     texts[i] = values[i];
   }
-  if (path != NULL) {
+  if (path != NULL && n > 0) {
     snprintf(text, sizeof text, "%s=%.200s", path, texts[0]);
     texts[0] = text;
   }

@@ -11,7 +11,9 @@
 static void file_name(const yoke_system* system, const yoke_group* group, char* to, size_t size) {
   snprintf(to, size, "%.200s.models.json", system->methods[group->method].name);
   for (char* c = to; *c != '\0'; c++) {
-    *c = *c == '/' ? '_' : *c;
+    if (*c == '/') {
+      *c = '_';
+    }
   }
 }
 
@@ -28,6 +30,10 @@ bool yoke__app_write_models(const yoke_system* system, const yoke_state* state,
     yoke__os_path_join(directory, name, path, sizeof path);
     const yoke_status status =
         group->ops->write(state->group_memory + group->self, path, err, sizeof err);
+    // models of an earlier run do not belong to these results
+    if (status < 0) {
+      remove(path);
+    }
     // numbers that are not finite come from a run that ended badly, which was said
     if (status < 0 && status != YOKE_NO_SUPPORT && status != YOKE_BAD_ARG) {
       yoke__app_error(command, "%s", err[0] == '\0' ? yoke_status_text(status) : err);

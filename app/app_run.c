@@ -63,7 +63,8 @@ static bool choose_formats(const yoke_options* options, const yoke_scenario* sce
   if (!yoke__options_choices(options, "format", formats)) {
     return false;
   }
-  for (size_t i = 0; *formats == 0 && i < scenario->n_record_formats; i++) {
+  const bool is_given = *formats != 0;
+  for (size_t i = 0; !is_given && i < scenario->n_record_formats; i++) {
     for (size_t k = 0; k < YOKE_N_FORMATS; k++) {
       if (strcmp(scenario->record_formats[i].text, yoke__format_names[k]) == 0) {
         *formats |= 1u << k;

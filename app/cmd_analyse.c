@@ -38,7 +38,10 @@ int yoke_cmd_analyse(int argc, char** argv) {
   if (!is_fitting(&options) || !yoke__app_analyse_read(&options, &app)) {
     status = YOKE_EXIT_USAGE;
   } else {
-    yoke__os_catch_interrupt();
+    // a map is long and asks; the others end as every program does
+    if (yoke__options_has(&options, "map")) {
+      yoke__os_catch_interrupt();
+    }
     status = yoke__options_has(&options, "run")   ? yoke__app_analyse_run(&app)
              : yoke__options_has(&options, "map") ? yoke__app_analyse_map(&app)
                                                   : yoke__app_analyse_system(&app);

@@ -306,7 +306,7 @@ typedef struct loop_result {
 // One exchange: what the units tell, and the inputs that follow.
 static inline void loop_exchange(const loop* s, const loop_course* c, loop_model* m, int k,
                                  const double y[], double w_last[], double u[], double slope[]) {
-  double sample[2 * LOOP_UNITS];
+  double sample[2 * LOOP_UNITS] = {0};
   for (size_t i = 0; i < s->q; i++) {
     sample[s->q + i] = y[i];
     sample[i] = s->L[i] * y[(i + s->q - 1) % s->q];

@@ -109,7 +109,8 @@ static double pulse_at(const left* o, int64_t step, double h) {
   if (period < 1 || step < 0 || step % period >= (length > 1 ? length : 1)) {
     return 0.0;
   }
-  const double t = (double)(step / period) * o->pulse_period;
+  const int64_t n_pulse = step / period;
+  const double t = (double)n_pulse * o->pulse_period;
   return o->pulse_amplitude * sin(o->pulse_omega * t);
 }
 

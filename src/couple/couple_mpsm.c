@@ -251,7 +251,9 @@ static size_t rows_of(const yoke_coupling_setup* setup) {
   return most;
 }
 
-yoke_mpsm_options yoke__couple_mpsm_options(const double v[], bool is_corrector, bool is_provided) {
+yoke_mpsm_options yoke__couple_mpsm_options(const double parameters[], bool is_corrector,
+                                            bool is_provided) {
+  const double* v = parameters;
   yoke_mpsm_options o = yoke__mpsm_options_default();
   o.time = !is_provided || v[TIME] == 1 ? YOKE_MPSM_DISCRETE : YOKE_MPSM_CONTINUOUS;
   o.shape = o.time == YOKE_MPSM_DISCRETE ? YOKE_MPSM_CONSTANT : (yoke_mpsm_shape)(int)v[SHAPE];
@@ -464,6 +466,12 @@ static yoke_status check(const yoke_coupling_setup* setup, bool is_corrector, ch
   const char* wrong = NULL;
   if (c->n_units > MAX_UNITS) {
     snprintf(err, err_size, "%zu units; it serves at most %d", c->n_units, MAX_UNITS);
+    return YOKE_BAD_ARG;
+  }
+  if (c->n_outputs > YOKE_MPSM_MAX_SIGNALS ||
+      setup->n_signals + c->n_exogenous > YOKE_MPSM_MAX_SIGNALS) {
+    snprintf(err, err_size, "%zu outputs and %zu inputs; it serves at most %d of each",
+             c->n_outputs, setup->n_signals + c->n_exogenous, YOKE_MPSM_MAX_SIGNALS);
     return YOKE_BAD_ARG;
   }
   for (size_t k = 0; k < c->n_units; k++) {
@@ -847,6 +855,28 @@ static const double* mpsm_trace(const void* memory) {
   return self->trace;
 }
 
+static void tell_refusal(const yoke_mpsm_models* models, char* to, size_t size) {
+  switch (models->refusal) {
+  case YOKE_MPSM_NOT_REFUSED:
+    break;
+  case YOKE_MPSM_LACKING:
+    snprintf(to, size, "; identified, since '%s' provides no linear model", models->lacking);
+    break;
+  case YOKE_MPSM_GROWS:
+    snprintf(to, size, "; identified, since what the units provide would grow with %.2g 1/s",
+             models->growth);
+    break;
+  case YOKE_MPSM_LOOP:
+    snprintf(to, size, "; identified, since what the units provide has an algebraic loop");
+    break;
+  case YOKE_MPSM_BIASED:
+    snprintf(to, size,
+             "; identified, since what the units provide misses in one direction: a unit has a "
+             "constant part that Jacobians do not have");
+    break;
+  }
+}
+
 static void mpsm_tell(const void* memory, char* to, size_t size) {
   const mpsm* self = memory;
   const yoke_mpsm_course* c = &self->course;
@@ -873,13 +903,8 @@ static void mpsm_tell(const void* memory, char* to, size_t size) {
     n += (size_t)snprintf(to + n, size - n, ", %lld times a unit changed, %lld times relearnt",
                           (long long)self->change.n_changes, (long long)self->change.n_relearnt);
   }
-  if (self->models->is_refused && self->models->lacking != NULL && n < size) {
-    snprintf(to + n, size - n, "; identified, since '%s' provides no linear model",
-             self->models->lacking);
-  } else if (self->models->is_refused && n < size) {
-    snprintf(to + n, size - n,
-             "; identified, since what the units provide would grow with %.2g 1/s",
-             self->models->growth);
+  if (n < size) {
+    tell_refusal(self->models, to + n, size - n);
   }
 }
 

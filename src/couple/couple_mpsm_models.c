@@ -117,6 +117,8 @@ static void lay_member(yoke_pieces* from, const yoke_mpsm_models_setup* setup, s
 static void lay_rest(yoke_pieces* from, const yoke_coupling_cluster* c, yoke_mpsm_models* to) {
   to->y_bar = yoke__take(from, c->n_outputs, sizeof(double));
   to->errors = yoke__take(from, c->n_units, sizeof(double));
+  to->bias = yoke__take(from, c->n_outputs, sizeof(double));
+  to->spread = yoke__take(from, c->n_outputs, sizeof(double));
 }
 
 size_t yoke__mpsm_models_size(const yoke_mpsm_models_setup* setup) {
@@ -164,7 +166,8 @@ static yoke_status load(yoke_mpsm_models* models, const yoke_mpsm_models_setup* 
   }
   yoke__arena_free(&arena);
   models->is_loaded = status >= 0;
-  return status;
+  // a file that cannot be opened is bad input, too
+  return status == YOKE_IO ? YOKE_BAD_INPUT : status;
 }
 
 static const char** names_or_numbers(yoke_arena* arena, const char* const names[], size_t n,
@@ -286,7 +289,10 @@ void yoke__mpsm_models_close(yoke_mpsm_models* models) {
 // ---------------------------------------------------------------------------------------------------------
 // provided
 
-#define MOST_WITHOUT 10  // exchanges in a row without a sound model
+#define MOST_WITHOUT 10    // exchanges in a row without a sound model
+#define BIAS_SAMPLES 50    // exchanges over which the misses of provided models are averaged
+#define BIAS_LEAST   1e-4  // average miss, in ranges of the output, from which on its sign is asked
+#define BIAS_SHARE   0.9   // of the misses that must have one sign
 
 // Jacobians of the linear models in the last sample. True: they differ from those in use.
 static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
@@ -309,12 +315,15 @@ static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
 }
 
 // The rule for provided models: the surrogate, ideally coupled, must not grow.
-static bool is_acceptable(yoke_mpsm_models* models, const double L[]) {
+static yoke_mpsm_refusal judge(yoke_mpsm_models* models, const double L[]) {
+  if (models->lacking != NULL) {
+    return YOKE_MPSM_LACKING;
+  }
   yoke_status status = YOKE_OK;
   (void)take_provided(models, &status);
   yoke_jacobian_continuous* units = calloc(models->n_units, sizeof *units);
   if (units == NULL) {
-    return false;
+    return YOKE_MPSM_LACKING;
   }
   for (size_t k = 0; k < models->n_units; k++) {
     units[k] = models->members[k].provided;
@@ -324,7 +333,10 @@ static bool is_acceptable(yoke_mpsm_models* models, const double L[]) {
                       : yoke__jacobian_check_growth(models->n_units, units, L, &models->growth,
                                                     note, sizeof note);
   free(units);
-  return status >= 0;
+  return status >= 0                ? YOKE_MPSM_NOT_REFUSED
+         : status == YOKE_BAD_INPUT ? YOKE_MPSM_GROWS
+         : status == YOKE_SINGULAR  ? YOKE_MPSM_LOOP
+                                    : YOKE_MPSM_LACKING;
 }
 
 static void point_to_linear(yoke_mpsm_models* models, const double linear[]) {
@@ -426,7 +438,8 @@ void yoke__mpsm_models_start(yoke_mpsm_models* models, const double L[], const d
                              const double u[], const double linear[]) {
   if (models->source == YOKE_MPSM_PROVIDED) {
     point_to_linear(models, linear);
-    models->is_refused = models->lacking != NULL || !is_acceptable(models, L);
+    models->refusal = judge(models, L);
+    models->is_refused = models->refusal != YOKE_MPSM_NOT_REFUSED;
     models->source = models->is_refused ? YOKE_MPSM_BY_RLS : YOKE_MPSM_PROVIDED;
   }
   for (size_t k = 0; k < models->n_units; k++) {
@@ -483,6 +496,21 @@ static void learn(yoke_mpsm_models* models, const yoke_coupling_worker* worker, 
   }
 }
 
+// Running means of what provided models miss.
+static void watch_bias(yoke_mpsm_models* models, const double y[]) {
+  const double n = models->k < BIAS_SAMPLES ? (double)models->k : BIAS_SAMPLES;
+  for (size_t k = 0; k < models->n_units; k++) {
+    const yoke_mpsm_member* m = &models->members[k];
+    for (size_t i = 0; i < m->n; i++) {
+      const size_t at = m->first_y + i;
+      const double range = m->range.high[i] - m->range.low[i];
+      const double miss = range > 0 ? (y[at] - models->y_bar[at]) / range : 0;
+      models->bias[at] += (miss - models->bias[at]) / n;
+      models->spread[at] += (fabs(miss) - models->spread[at]) / n;
+    }
+  }
+}
+
 bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluster,
                                const yoke_coupling_worker* worker, const yoke_mpsm_passed* step) {
   const double *u = step->u, *y = step->y;
@@ -500,6 +528,9 @@ bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluste
     models->errors[k] = yoke__identify_error(&m->range, y + m->first_y, models->y_bar + m->first_y);
   }
   models->error = yoke__identify_error_of_all(models->n_units, models->errors);
+  if (models->source == YOKE_MPSM_PROVIDED) {
+    watch_bias(models, y);
+  }
   return is_sound(models);
 }
 
@@ -528,9 +559,29 @@ yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster
   return status;
 }
 
+// Do the models miss an output in one direction all the time?
+static bool is_biased(const yoke_mpsm_models* models) {
+  for (size_t k = 0; k < models->n_units && models->k >= BIAS_SAMPLES; k++) {
+    const yoke_mpsm_member* m = &models->members[k];
+    for (size_t i = m->first_y; i < m->first_y + m->n; i++) {
+      if (models->spread[i] > BIAS_LEAST &&
+          fabs(models->bias[i]) > BIAS_SHARE * models->spread[i]) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 bool yoke__mpsm_models_give_up(yoke_mpsm_models* models) {
   models->n_without = models->is_set ? 0 : models->n_without + 1;
-  if (models->source != YOKE_MPSM_PROVIDED || models->n_without < MOST_WITHOUT) {
+  if (models->source != YOKE_MPSM_PROVIDED) {
+    return false;
+  }
+  models->refusal = models->n_without >= MOST_WITHOUT ? YOKE_MPSM_LACKING
+                    : is_biased(models)               ? YOKE_MPSM_BIASED
+                                                      : YOKE_MPSM_NOT_REFUSED;
+  if (models->refusal == YOKE_MPSM_NOT_REFUSED) {
     return false;
   }
   models->source = YOKE_MPSM_BY_RLS;

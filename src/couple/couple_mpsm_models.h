@@ -22,6 +22,15 @@ typedef enum yoke_mpsm_source {
   YOKE_MPSM_PROVIDED,
 } yoke_mpsm_source;
 
+// Why provided models are not used.
+typedef enum yoke_mpsm_refusal {
+  YOKE_MPSM_NOT_REFUSED,
+  YOKE_MPSM_LACKING,  // a unit tells none, or one that is no number
+  YOKE_MPSM_GROWS,    // the coupled surrogate does
+  YOKE_MPSM_LOOP,     // the coupled surrogate has an algebraic loop
+  YOKE_MPSM_BIASED,  // they miss in one direction all the time: a constant that Jacobians do not have
+} yoke_mpsm_refusal;
+
 typedef struct yoke_mpsm_models_setup {
   const yoke_coupling_cluster* cluster;
   const double* L;  // inputs x outputs, unit by unit
@@ -84,9 +93,11 @@ typedef struct yoke_mpsm_models {
   // for the health record
   int64_t n_models, n_late, n_failed;
   bool is_refused;
-  double growth;        // of the coupled surrogate of provided models [1/s]
-  const char* lacking;  // a unit that provides none
-  double error;         // of the last exchange
+  yoke_mpsm_refusal refusal;
+  double growth;          // of the coupled surrogate of provided models [1/s]
+  const char* lacking;    // a unit that provides none
+  double *bias, *spread;  // p: how far the models miss on average, with and without sign, in ranges
+  double error;           // of the last exchange
 } yoke_mpsm_models;
 
 // Bytes of the block.

@@ -22,7 +22,7 @@
 #include "linalg/linalg_dense.h"
 
 // beyond these the block would be gigabytes; keeps all products below far from overflow in 32 bits
-enum { MAX_SIGNALS = 512, MAX_SAMPLES = 1 << 20, MAX_SUBSTEPS = 1 << 20 };
+enum { MAX_SIGNALS = YOKE_MPSM_MAX_SIGNALS, MAX_SAMPLES = 1 << 20, MAX_SUBSTEPS = 1 << 20 };
 
 // of a power iteration that is stopped early: its bound is then at most some 20 % too large
 enum { CONDITION_STEPS = 6 };

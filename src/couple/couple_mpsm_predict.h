@@ -21,6 +21,8 @@
 #include "identify/identify_jacobian.h"
 #include "yoke/status.h"
 
+#define YOKE_MPSM_MAX_SIGNALS 512  // outputs, inputs of a cluster
+
 typedef enum yoke_mpsm_time {
   YOKE_MPSM_CONTINUOUS,  // steps 1 and 2 are differential equations; needs continuous Jacobians
   YOKE_MPSM_DISCRETE,    // difference equations; continuous Jacobians are made discrete before

@@ -14,6 +14,7 @@
 
 #include "base/base_check.h"
 
+#define REST           1e-6   // range over size below which an output counts as at rest
 #define SMALLEST_RANGE 1e-12  // keeps a signal that never moved from dividing by 0
 
 void yoke__identify_range_start(yoke_identify_range* range) {
@@ -39,7 +40,11 @@ double yoke__identify_error(const yoke_identify_range* range, const double y[],
   }
   double sum = 0.0;
   for (size_t i = 0; i < range->n; i++) {
-    sum += fabs(y[i] - y_bar[i]) / (range->high[i] - range->low[i] + SMALLEST_RANGE);
+    const double spread = range->high[i] - range->low[i];
+    const double size = fmax(fabs(range->high[i]), fabs(range->low[i]));
+    // an output at rest has a range of round-off: its error is measured by its size
+    sum += fabs(y[i] - y_bar[i]) /
+           (spread > REST * size ? spread + SMALLEST_RANGE : size + SMALLEST_RANGE);
   }
   // a range that was never observed is -infinity: the quotient would be 0
   const double spread = range->high[0] - range->low[0];

@@ -15,7 +15,8 @@ void yoke__identify_range_start(yoke_identify_range* range);
 // Takes in a sample; values that are not finite are left out.
 void yoke__identify_range_observe(yoke_identify_range* range, const double y[]);
 
-// Mean over the outputs of |y - y_bar| / (high - low + 1e-12): y as read, y_bar as the model has it
+// Mean over the outputs of |y - y_bar| / (high - low + 1e-12), or over the size of an output whose range is below 1e-6 of
+// it: y as read, y_bar as the model has it
 // (yoke__jacobian_predict), the range with this y in it. INFINITY if a number is not finite, so that
 // any limit holds it back. 0 for n = 0.
 double yoke__identify_error(const yoke_identify_range* range, const double y[],

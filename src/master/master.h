@@ -197,7 +197,7 @@ void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t
 // A thread for work beside the steps, asleep until there is some. may_wait: whoever asks for the end of the work gets it,
 // so that results do not depend on time; a run that is paced by the clock must not wait. NULL: none could be made.
 const yoke_coupling_worker* yoke__master_worker_create(bool may_wait);
-void yoke__master_worker_destroy(const yoke_coupling_worker* worker);
+void yoke__master_worker_destroy(const yoke_coupling_worker* face);
 // Outputs into y; a number that is not finite is a failure.
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
                                      yoke_failure* failure);

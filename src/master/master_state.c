@@ -50,8 +50,9 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->w_set = yoke__arena_take(arena, system->n_typed_in + 8);
   state->group_memory = yoke__arena_take(arena, system->n_group_bytes + 64);
   state->group_numbers = yoke__arena_array(arena, system->n_group_numbers + 1, sizeof(double));
-  state->workers = yoke__arena_array(arena, system->n_groups + 1, sizeof *state->workers);
-  state->traces = yoke__arena_array(arena, system->n_groups + 1, sizeof *state->traces);
+  state->workers =
+      yoke__arena_array(arena, system->n_groups + 1, sizeof(const yoke_coupling_worker*));
+  state->traces = yoke__arena_array(arena, system->n_groups + 1, sizeof(const double*));
   state->intake_wait = yoke__arena_array(arena, system->n_intakes + 1, sizeof(int64_t));
   state->intake_count = yoke__arena_array(arena, system->n_intakes + 1, sizeof(int64_t));
   state->intake_due = yoke__arena_array(arena, system->n_intakes + 1, sizeof(bool));

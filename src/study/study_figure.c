@@ -328,10 +328,11 @@ void yoke__figure_map(const yoke_figure_map* figure, yoke_text* svg) {
         is_plane ? "first unstable exchange step, by method"
                  : "filled: the coupling is stable; red: the first unstable step");
   for (size_t i = 0; i < n; i++) {
+    const size_t row = i / N_COLUMNS, column = i % N_COLUMNS;
     const panel p = {.figure = figure,
                      .index = i,
-                     .left = 84 + (double)(i % N_COLUMNS) * (PANEL_W + GAP_X),
-                     .top = 84 + (double)(i / N_COLUMNS) * (PANEL_H + GAP_Y),
+                     .left = 84 + (double)column * (PANEL_W + GAP_X),
+                     .top = 84 + (double)row * (PANEL_H + GAP_Y),
                      .n_x = figure->grid->axes[0].n,
                      .n_y = is_plane ? figure->grid->axes[1].n : figure->steps->n};
     if (is_plane) {

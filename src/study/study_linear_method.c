@@ -184,7 +184,7 @@ static yoke_status look_below(yoke_stability_case* c, double* first) {
 yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method method,
                                double resolution, double largest, double* first) {
   const size_t n = (size_t)floor(largest / resolution + 1e-9);
-  yoke_stability_case c;
+  yoke_stability_case c = yoke__stability_case_default();
   *first = (double)INFINITY;
   for (size_t i = 1; i <= n && !isfinite(*first); i++) {
     double radius = 0;

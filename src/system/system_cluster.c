@@ -8,8 +8,6 @@
 
 #include "system/system.h"
 
-#define MAX_DEPTH 16  // laws in a row
-
 static bool is_served(const yoke_system* system, const yoke_tap* tap, size_t method) {
   return system->links[tap->link].method == method;
 }
@@ -58,10 +56,11 @@ typedef struct maker {
   yoke_system* system;
   size_t method;
   yoke_group* group;
-  bool* is_member;  // per unit; laws are none
-  double* weights;  // n_signals x n_y: by how much a signal follows an output of a member
-  bool* is_direct;  // per signal: nothing but a gain and an offset on the way
-  size_t* inputs;   // per member `width` places: its inputs, signals first
+  bool* is_member;    // per unit; laws are none
+  double* weights;    // n_signals x n_y: by how much a signal follows an output of a member
+  bool* is_direct;    // per signal: nothing but a gain and an offset on the way
+  double** law_rows;  // per output: what the output of a law follows, n_y weights; NULL: not known
+  size_t* inputs;     // per member `width` places: its inputs, signals first
   size_t width;
 } maker;
 
@@ -73,57 +72,91 @@ static size_t unit_of_output(const yoke_system* system, size_t y) {
   return u;
 }
 
-static yoke_status follow(maker* m, size_t y, double factor, double row[], int depth);
-
-// The output of a law, through its inputs. D: its n_y x n_u factors.
-static yoke_status follow_law(maker* m, const yoke_system_unit* law, const double D[], size_t y,
-                              double factor, double row[], int depth) {
-  for (size_t t = law->first_tap; t < law->first_tap + law->n_taps; t++) {
-    const yoke_tap* tap = &m->system->taps[t];
-    const double d = D[(y - law->y) * law->unit.n_u + tap->to - law->u];
-    if (d != 0 && tap->delay == 0) {
-      YOKE_TRY(follow(m, tap->from, factor * d * tap->gain, row, depth + 1));
-    }
-  }
-  return YOKE_OK;
+// Laws that are the same at every point.
+static bool is_linear_law(const yoke_system_unit* law) {
+  const char* name = law->unit.ops->name;
+  return law->unit.ops->linearise != NULL &&
+         (strcmp(name, "gain") == 0 || strcmp(name, "sum") == 0);
 }
 
-// Adds factor * output y to row, as far as it comes from members.
-static yoke_status follow(maker* m, size_t y, double factor, double row[], int depth) {
-  yoke_system* system = m->system;
-  const yoke_system_unit* unit = &system->units[unit_of_output(system, y)];
-  if (!unit->is_law) {
-    row[y] += m->is_member[unit - system->units] ? factor : 0;
-    return YOKE_OK;
+// row += factor * what output y follows, once that is known.
+static void add_row(const maker* m, size_t y, double factor, double row[]) {
+  const size_t n_y = m->system->n_y;
+  const size_t unit = unit_of_output(m->system, y);
+  if (!m->system->units[unit].is_law) {
+    row[y] += m->is_member[unit] ? factor : 0;
+    return;
   }
-  const yoke_system_method* method = &system->methods[m->method];
-  yoke_linear model = {0};
-  if (depth > MAX_DEPTH || unit->unit.ops->linearise == NULL ||
-      unit->unit.ops->linearise(unit->unit.self, &model) < 0 || model.n_states > 0) {
-    yoke__error(system->messages, method->place,
-                "%s: method '%s' looks through linear laws (gain, sum) only; leave '%s' out of its "
-                "members",
-                method->owner, method->ops->name, unit->name);
-    return YOKE_BAD_INPUT;
+  for (size_t i = 0; i < n_y && m->law_rows[y] != NULL; i++) {
+    row[i] += factor * m->law_rows[y][i];
   }
-  model.D = calloc(unit->unit.n_y * unit->unit.n_u + 1, sizeof(double));
-  if (model.D == NULL) {
-    return YOKE_NO_MEMORY;
+}
+
+static bool is_known(const maker* m, const yoke_system_unit* law) {
+  for (size_t t = law->first_tap; t < law->first_tap + law->n_taps; t++) {
+    const yoke_tap* tap = &m->system->taps[t];
+    const bool is_law = m->system->units[unit_of_output(m->system, tap->from)].is_law;
+    if (is_law && tap->delay == 0 && m->law_rows[tap->from] == NULL) {
+      return false;
+    }
   }
-  yoke_status status = unit->unit.ops->linearise(unit->unit.self, &model);
-  if (status >= 0) {
-    status = follow_law(m, unit, model.D, y, factor, row, depth);
+  return true;
+}
+
+// Rows of all outputs of a law whose inputs are known.
+static yoke_status weigh_law(maker* m, const yoke_system_unit* law) {
+  const size_t n_u = law->unit.n_u, n_y = law->unit.n_y;
+  yoke_linear model = {.D = calloc(n_y * n_u + 1, sizeof(double))};
+  yoke_status status =
+      model.D == NULL ? YOKE_NO_MEMORY : law->unit.ops->linearise(law->unit.self, &model);
+  for (size_t o = 0; o < n_y && status >= 0; o++) {
+    double* row = calloc(m->system->n_y + 1, sizeof *row);
+    m->law_rows[law->y + o] = row;
+    status = row == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+    for (size_t t = law->first_tap; t < law->first_tap + law->n_taps && status >= 0; t++) {
+      const yoke_tap* tap = &m->system->taps[t];
+      if (tap->delay == 0) {
+        add_row(m, tap->from, model.D[o * n_u + tap->to - law->u] * tap->gain, row);
+      }
+    }
   }
   free(model.D);
   return status;
 }
 
+// Linear laws one behind the other, each once. Others stay unknown, and so do those in a closed loop.
+static yoke_status weigh_laws(maker* m) {
+  bool has_news = true;
+  while (has_news) {
+    has_news = false;
+    for (size_t u = 0; u < m->system->n_units; u++) {
+      const yoke_system_unit* law = &m->system->units[u];
+      if (law->is_law && law->unit.n_y > 0 && m->law_rows[law->y] == NULL && is_linear_law(law) &&
+          is_known(m, law)) {
+        YOKE_TRY(weigh_law(m, law));
+        has_news = true;
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
 static yoke_status weigh_signals(maker* m) {
   const size_t n_y = m->system->n_y;
+  const yoke_system_method* method = &m->system->methods[m->method];
+  YOKE_TRY(weigh_laws(m));
   for (size_t i = 0; i < m->group->setup.n_signals; i++) {
     const yoke_tap* tap = &m->group->taps[i];
-    m->is_direct[i] = !m->system->units[m->group->sources[i]].is_law;
-    YOKE_TRY(follow(m, tap->from, tap->gain, m->weights + i * n_y, 0));
+    const yoke_system_unit* source = &m->system->units[m->group->sources[i]];
+    m->is_direct[i] = !source->is_law;
+    if (source->is_law && m->law_rows[tap->from] == NULL) {
+      yoke__error(m->system->messages, method->place,
+                  "%s: method '%s' looks through linear laws (gain, sum) only, and '%s' is none or "
+                  "follows one that is none; leave it out of its members",
+                  method->owner, method->ops->name, source->name);
+      return YOKE_BAD_INPUT;
+    }
+    add_row(m, tap->from, tap->gain, m->weights + i * n_y);
   }
   return YOKE_OK;
 }
@@ -228,7 +261,7 @@ static const char* name_of(yoke_system* system, const yoke_system_unit* unit,
       return variable->name;
     }
     char text[256];
-    snprintf(text, sizeof text, "%s[%zu]", variable->name, at - first + 1);
+    snprintf(text, sizeof text, "%s[%zu]", variable->name, at - first);
     return yoke__arena_text(&system->arena, text, strlen(text));
   }
   return "";
@@ -419,14 +452,21 @@ static yoke_status describe_group(yoke_system* system, size_t method, yoke_group
              .group = group,
              .is_member = calloc(system->n_units + 1, sizeof(bool)),
              .weights = calloc(n * system->n_y + 1, sizeof(double)),
+             .law_rows = calloc(system->n_y + 1, sizeof(double*)),
              .is_direct = calloc(n + 1, sizeof(bool))};
   yoke_status status =
-      m.is_member == NULL || m.weights == NULL || m.is_direct == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+      m.is_member == NULL || m.weights == NULL || m.is_direct == NULL || m.law_rows == NULL
+          ? YOKE_NO_MEMORY
+          : YOKE_OK;
   if (status >= 0) {
     const size_t n_members = mark_members(&m);
     m.inputs = calloc(n_members * m.width + 1, sizeof(size_t));
     status = m.inputs == NULL ? YOKE_NO_MEMORY : describe(&m);
   }
+  for (size_t y = 0; y < system->n_y && m.law_rows != NULL; y++) {
+    free(m.law_rows[y]);
+  }
+  free((void*)m.law_rows);
   free(m.inputs);
   free(m.is_member);
   free(m.weights);
@@ -444,6 +484,12 @@ yoke_status yoke__system_make_cluster(yoke_system* system, size_t method) {
   YOKE_TRY(list_taps(system, method, taps, &n));
   if (n == 0) {
     return YOKE_OK;
+  }
+  if (system->scenario->adaptive.is_given) {
+    yoke__error(system->messages, system->methods[method].place,
+                "%s: the models of method '%s' are those of one step; give time.step as a number",
+                system->methods[method].owner, system->methods[method].ops->name);
+    return YOKE_BAD_INPUT;
   }
   yoke_group* group = &system->groups[system->n_groups];
   *group = (yoke_group){

@@ -260,6 +260,84 @@ static void refuses_a_surrogate_that_grows(void** state) {
   sim_close(&s);
 }
 
+// A unit with a constant part has a rest that Jacobians do not know: they are given up, and the loop finds its end.
+static void gives_up_provided_models_that_miss_a_constant(void** state) {
+  (void)state;
+  static const char text[] =
+      "yoke: 1\ntime: {stop: 60, step: 0.1}\n"
+      "units:\n"
+      "  a: {model: state_space, with: {A: [[-1]], B: [[1, 1]], inputs: [u, e], outputs: [y]},\n"
+      "      start: {e: 1}}\n"
+      "  b: {model: state_space, with: {A: [[-2]], B: [[1]], inputs: [u], outputs: [y]}}\n"
+      "connections: [a.y -> b.u, {from: b.y, to: a.u, gain: -2}]\n"
+      "couplings: {loop: {method: mpsm, members: [a, b], jacobians: provided, learning: 20}}\n";
+  sim s = sim_open("%s", text);
+  sim_steps(&s, 600);
+  const yoke_group* group = &s.system->groups[0];
+  char told[512];
+  group->ops->tell(s.state->group_memory + group->self, told, sizeof told);
+  print_message("ends at %.6f, %.6f (0.5, 0.25): %s\n", sim_read(&s, "a.y"), sim_read(&s, "b.y"),
+                told);
+  check_contains(told, "constant part");
+  assert_true(fabs(sim_read(&s, "a.y") - 0.5) < 1e-3 && fabs(sim_read(&s, "b.y") - 0.25) < 1e-3);
+  sim_close(&s);
+}
+
+// An output at rest says nothing about the models of the others.
+static void an_output_at_rest_does_not_count(void** state) {
+  (void)state;
+  sim s = sim_open(
+      "yoke: 1\ntime: {stop: 0.3, step: 3e-3}\n"
+      "units:\n"
+      "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0, 0], [0.1, 0.1]],\n"
+      "         inputs: [f, w], outputs: [x, v], x0: [0.1, 0], solver: euler, micro_steps: 300}}\n"
+      "  right: {model: state_space, with: {A: [[0, 1], [-1.01e6, -100.2]],\n"
+      "          B: [[0, 0], [1e4, 100]], C: [[1e5, 1e3]], D: [[-1e5, -1e3]],\n"
+      "          inputs: [x, v], outputs: [f], x0: [0, 0], solver: euler, micro_steps: 300}}\n"
+      "  rest: {model: state_space, with: {A: [[0]], B: [[0]], inputs: [u], outputs: [y],\n"
+      "         x0: [1.3]}}\n"
+      "connections: [left.x -> right.x, left.v -> right.v, right.f -> left.f, left.x -> rest.u,\n"
+      "  rest.y -> left.w]\n"
+      "couplings: {loop: {method: mpsm, members: [left, right, rest], learning: 20,\n"
+      "  switching: 1}}\n");
+  (void)largest(&s, 50);
+  const double peak = largest(&s, 50);
+  print_message("with a unit at rest: %.3g m in the second half\n", peak);
+  assert_true(peak < 0.2);
+  sim_close(&s);
+}
+
+// Fourteen sums behind each other, each of six equal inputs: what they follow is worked out once.
+static void many_laws_are_quick(void** state) {
+  (void)state;
+  char laws[2048] = "", links[8192] = "", members[512] = "left, right";
+  for (int i = 0; i < 14; i++) {
+    const size_t n = strlen(laws), m = strlen(members);
+    snprintf(laws + n, sizeof laws - n, "  s%d: {law: sum, with: {signs: [1, 1, 1, 1, 1, 1]}}\n",
+             i);
+    snprintf(members + m, sizeof members - m, ", s%d", i);
+    for (int j = 1; j <= 6; j++) {
+      const size_t at = strlen(links);
+      if (i == 0) {
+        snprintf(links + at, sizeof links - at, ", right.f -> s0.u%d", j);
+      } else {
+        snprintf(links + at, sizeof links - at, ", s%d.y -> s%d.u%d", i - 1, i, j);
+      }
+    }
+  }
+  const double gain = 1 / pow(6, 14);
+  sim s = sim_open("yoke: 1\ntime: {stop: 0.1, step: 1e-3}\n" UNITS "laws:\n%s"
+                   "connections: [left.x -> right.x, left.v -> right.v%s, {from: s13.y, to: "
+                   "left.f, gain: %.17g}]\n"
+                   "couplings: {loop: {method: mpsm, members: [%s], learning: 20}}\n",
+                   100, 100, laws, links, gain, members);
+  const yoke_coupling_cluster* c = s.system->groups[0].setup.cluster;
+  check_relative(c->L[2], 1.0, 1e-12);
+  sim_steps(&s, 100);
+  assert_true(fabs(sim_read(&s, "left.x")) < 0.01);
+  sim_close(&s);
+}
+
 // What one run has learnt another one starts from, at twice the step.
 static void starts_from_saved_models(void** state) {
   (void)state;
@@ -371,6 +449,9 @@ int main(void) {
       cmocka_unit_test(subspace_models_do_not_depend_on_time),
       cmocka_unit_test(work_beside_the_step_is_not_waited_for),
       cmocka_unit_test(refuses_a_surrogate_that_grows),
+      cmocka_unit_test(gives_up_provided_models_that_miss_a_constant),
+      cmocka_unit_test(an_output_at_rest_does_not_count),
+      cmocka_unit_test(many_laws_are_quick),
       cmocka_unit_test(starts_from_saved_models),
       cmocka_unit_test(learns_at_several_rates),
       cmocka_unit_test(takes_no_heap),
