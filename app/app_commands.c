@@ -365,9 +365,9 @@ static const char limit_help[] =
     "where the measure only moves towards the limit (max, maxabs, ter, rho, steps with <=, min "
     "with "
     ">=), else at the end.";
-static const char reference_help[] =
-    "The reference of the measure nrmse: a CSV file, an HDF5 file of yoke run, or a folder with "
-    "one of them.";
+static const char reference_help[] = "The reference of the measures nrmse and error: a CSV file, "
+                                     "an HDF5 file of yoke run, or a folder with "
+                                     "one of them.";
 static const char jobs_help[] =
     "Run N systems at once, each on one thread. The numbers do not depend on it. "
     "The default is the number of processors.";
@@ -385,7 +385,8 @@ static const yoke_option sweep_options[] = {
      "What a run is judged by. One or several with commas between them. ter, rter, dE, created, "
      "eps "
      "and rho are of the energy of all bonds, or of one with its name behind a colon (ter:spring); "
-     "end, max, min, maxabs and rms are of a signal (end:left.x); nrmse is of a signal against "
+     "end, max, min, maxabs and rms are of a signal (end:left.x); nrmse and error are of a signal "
+     "(error also of all of them together) against "
      "--reference; steps is the number of macro steps; status asks for no number at all."},
     {"limit", "LIMIT", true, YOKE_ARGUMENT_TEXT, NULL, limit_help},
     {"reference", "FILE", false, YOKE_ARGUMENT_FILE, NULL, reference_help},
