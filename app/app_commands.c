@@ -153,7 +153,7 @@ static const yoke_example info_examples[] = {
 };
 const yoke_command yoke__command_info = {
     "info",
-    "say what is in a system file, an FMU, a netlist, a model or a method",
+    "say what is in a file, an FMU, a netlist, a model or method",
     "Prints what a system file contains, the variables of a built-in model with their "
     "dimensions and start values, or the settings of a coupling method.\n\n"
     "Of an FMU it prints who made it, what it offers, what a run would use, its variables, "
@@ -437,9 +437,6 @@ static const yoke_example sweep_examples[] = {
      "couplings.loop.learning=100,200,500 --measure nrmse:left.x --reference whole.csv --analyse "
      "anova,best --missing 1 --clip 1",
      "Which settings of a coupling method matter, and which are good."},
-    {"mpirun -n 64 yoke sweep crane.yaml --vary time.step=1e-4:1e-2:9:log --vary "
-     "units.arm.with.d=1:9:9 --measure end:arm.s",
-     "The same on many machines."},
 };
 const yoke_command yoke__command_sweep = {
     "sweep",
