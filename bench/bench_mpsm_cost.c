@@ -225,7 +225,7 @@ static void play_once(plant* p, patient* worker, double clock, double best[], bo
 
 static figures measure(plant* p, patient* worker) {
   const double clock = clock_cost_ns();
-  double* best = malloc((size_t)p->n_exchanges * sizeof *best);
+  double* best = calloc((size_t)p->n_exchanges, sizeof *best);
   bool* starts = calloc((size_t)p->n_exchanges, sizeof *starts);
   figures f = {0};
   if (best == NULL || starts == NULL) {

@@ -224,7 +224,7 @@ typedef struct outcome {
 // factor: of the stiffness of the first unit from k_change on. is_held: signals all the time.
 static void run_masses(const masses* start, double factor, int k_change, double noise, bool is_held,
                        outcome* to) {
-  double parameters[64], low[3] = {0}, high[3] = {0};
+  double parameters[64] = {0}, low[3] = {0}, high[3] = {0};
   loop_defaults(parameters);
   parameters[0] = is_held ? 1e9 : parameters[0];  // learning
   const yoke_coupling_setup setup = {.n_signals = 3,

@@ -64,7 +64,8 @@ static void test_step_is_the_written_arithmetic(void** state) {
   double x1 = 0.1, v1 = 0, x2 = 0, v2 = 0, f = force(-0.1, 0);
   for (int k = 0; k < 400; k++) {
     const double u_f = f, u_x = x1, u_v = v1;
-    const double pulse = k % 50 == 0 ? 5e5 * sin(10 * (k / 50 * 0.05)) : 0;
+    const int n_pulse = k / 50;
+    const double pulse = k % 50 == 0 ? 5e5 * sin(10 * (n_pulse * 0.05)) : 0;
     for (int j = 0; j < n; j++) {
       const double a1 = (-1e6 * x1 - 1 * v1 + u_f + pulse) / 10;
       const double a2 = (-1e7 * x2 - 2 * v2 - force(x2 - u_x, v2 - u_v)) / 10;

@@ -170,7 +170,7 @@ static void test_MP_14_exact_jacobians_are_refused(void** state) {
                                    -286,  1080, -155,  73.3,  27.7,  106,   -45.8, 116,
                                    -16.0, 5.33, -304,  -1190, 332,   -1250, 169,   -76.6};
   double off = 0, all = 0;
-  for (size_t i = 0; i < HELI_U * HELI_Y; i++) {
+  for (size_t i = 0; i < (size_t)HELI_U * HELI_Y; i++) {
     off += (Ju2[i] - printed[i]) * (Ju2[i] - printed[i]);
     all += printed[i] * printed[i];
   }

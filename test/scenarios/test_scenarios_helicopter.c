@@ -7,7 +7,7 @@
 static void test_reference_file(void** state) {
   (void)state;
   scenario_run whole = helicopter_run_whole(750, 100);
-  scenario_check_reference("helicopter/reference.csv", heli_signals, &whole, 0.2, 1);
+  scenario_check_reference("helicopter/reference.csv", heli_signals, HELI_SIGNALS, &whole, 0.2, 1);
   scenario_run_close(&whole);
 }
 
