@@ -195,7 +195,7 @@ static inline scenario_run loop_run(const loop_case* c, size_t n_steps) {
   scenario_run run = scenario_run_make(self.p, n_steps + 1);
   for (size_t k = 0; k <= n_steps; k++) {
     const double t = (double)k * c->step;
-    for (size_t i = 0; i < self.p && run.y != NULL && run.y[i] != NULL; i++) {
+    for (size_t i = 0; i < self.p && run.y[i] != NULL; i++) {
       run.y[i][k] = self.y[i];
     }
     loop_couple(&self, t);
