@@ -9,7 +9,7 @@
 // way at most 30 times the floor; p99.9 at most 5 times the median; subspace models: an exchange that takes over a model and
 // hands a window to the worker at most a fifth of what the worker computes: the solution is not in the step. What it is in
 // medians, and what it costs to wake a thread for nothing, is printed: that is system calls, and noise.
-// `bench_mpsm_cost --gate` exits 1 if one is missed.
+// `bench_mpsm_cost --gate` exits 1 if one is missed. `bench_mpsm_cost 1` measures case 1 only, for a profiler.
 #include <math.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -292,6 +292,7 @@ static void better(figures* to, const figures* from) {
 
 int main(int argc, char** argv) {
   const bool is_gate = argc > 1 && strcmp(argv[1], "--gate") == 0;
+  const int only = argc > 1 && !is_gate ? atoi(argv[1]) : 0;  // from 1
   static plant p;
   patient worker = {.real = yoke__master_worker_create(true)};
   worker.face = (yoke_coupling_worker){&worker, start_work, finish_work};
@@ -308,6 +309,9 @@ int main(int argc, char** argv) {
       "                                        [us]              median   p99.9  (x)    worst\n");
   for (int i = 0; i < N_CASES; i++) {
     const bench_case* c = &cases[i];
+    if (only > 0 && only != i + 1) {
+      continue;
+    }
     figures f = {0};
     bool is_good = false;
     // a gate waits for a quiet moment, within bounds

@@ -21,167 +21,9 @@
 #include "couple/couple_mpsm_change.h"
 #include "couple/couple_mpsm_mbcorr.h"
 #include "couple/couple_mpsm_models.h"
-#include "couple/couple_mpsm_phase.h"
+#include "couple/couple_mpsm_settings.h"
 #include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
-
-enum {
-  LEARNING,
-  SWITCHING,
-  TH_SIGNAL,
-  TH_MODIFIED,
-  JACOBIANS,
-  EDE,
-  TIME,
-  SHAPE,
-  GOAL,
-  EDE_SOLVER,
-  EDE_STEPS,
-  BETWEEN,
-  EXTRAPOLATION,
-  EXTRAPOLATION_STEPS,
-  QUADRATURE_STEPS,
-  INNER,
-  RATES,
-  FORGETTING,
-  START_VARIANCE,
-  Y_LAGS,
-  U_LAGS,
-  FORM,
-  KEEP_AT,
-  WINDOW,
-  MODEL_ORDER,
-  BLOCK_ROWS,
-  PAIRING,
-  RENEW,
-  N_BACK,
-  COND_MAX,
-  GUARD,
-  N_PARAMETERS
-};
-
-static const char* const jacobian_items[] = {"rls", "moesp", "provided", NULL};
-static const char* const ede_items[] = {"off", "on", "reset", NULL};
-static const char* const time_items[] = {"auto", "discrete", "continuous", NULL};
-static const char* const shape_items[] = {"constant", "ramp", "ramp-mean", NULL};
-static const char* const goal_items[] = {"end", "trapezoid", NULL};
-static const char* const solver_items[] = {"exact", "euler", NULL};
-static const char* const between_items[] = {"linear", "held", "model", NULL};
-static const char* const rate_items[] = {"exchange", "own", NULL};
-static const char* const form_items[] = {"gilbert", "direct", NULL};
-static const char* const pairing_items[] = {"shifted", "aligned", NULL};
-static const char* const switch_items[] = {"off", "on", NULL};
-
-#define SETTINGS(ede_default)                                                                      \
-  {                                                                                                \
-    [LEARNING] = {"learning", "time before an identified model is used, in exchange intervals",    \
-                  220,        0,                                                                   \
-                  1e9,        NULL},                                                               \
-    [SWITCHING] = {"switching",                                                                    \
-                   "time in which the inputs go over to the model's, in exchange intervals",       \
-                   5,                                                                              \
-                   0,                                                                              \
-                   1e9,                                                                            \
-                   NULL},                                                                          \
-    [TH_SIGNAL] = {"th_signal",                                                                    \
-                   "error of the models from which on signals are extrapolated",                   \
-                   3.54,                                                                           \
-                   0,                                                                              \
-                   (double)INFINITY,                                                               \
-                   NULL},                                                                          \
-    [TH_MODIFIED] = {"th_modified",                                                                \
-                     "error from which on the inputs are not optimised",                           \
-                     0.21,                                                                         \
-                     0,                                                                            \
-                     (double)INFINITY,                                                             \
-                     NULL},                                                                        \
-    [JACOBIANS] = {"jacobians", "where the models come from", 0, 0, 2, jacobian_items},            \
-    [EDE] = {"ede", "correction of past coupling errors (step 1)", ede_default, 0, 2, ede_items},  \
-    [TIME] = {"time", "steps 1 and 2; continuous only with provided models, and then the default", \
-              0,      0,                                                                           \
-              2,      time_items},                                                                 \
-    [SHAPE] = {"shape",    "of the inputs over a step; ramps in continuous time only", 0, 0, 2,    \
-               shape_items},                                                                       \
-    [GOAL] = {"goal", "what step 3 aims at", 0, 0, 1, goal_items},                                 \
-    [EDE_SOLVER] = {"ede_solver", "of step 1 in continuous time", 0, 0, 1, solver_items},          \
-    [EDE_STEPS] = {"ede_steps", "of the Euler solver of step 1", 1, 1, 1e6, NULL},                 \
-    [BETWEEN] = {"between", "the coupling error inside a step, for step 1 in continuous time",     \
-                 0,         0,                                                                     \
-                 2,         between_items},                                                        \
-    [EXTRAPOLATION] = {"extrapolation", "solver of step 2 in continuous time", 0, 0, 1,            \
-                       solver_items},                                                              \
-    [EXTRAPOLATION_STEPS] =                                                                        \
-        {"extrapolation_steps", "of the Euler solver of step 2", 1000, 1, 1e6, NULL},              \
-    [QUADRATURE_STEPS] = {"quadrature_steps",                                                      \
-                          "Riemann sums in place of the matrix exponential; 0: exact",             \
-                          0,                                                                       \
-                          0,                                                                       \
-                          1e6,                                                                     \
-                          NULL},                                                                   \
-    [INNER] =                                                                                      \
-        {"inner", "step 1 uses what the units gave between exchanges", 0, 0, 1, switch_items},     \
-    [RATES] = {"rates",                                                                            \
-               "samples that a model is learnt from: one per exchange, or one per call of "        \
-               "its unit (experimental)",                                                          \
-               0,                                                                                  \
-               0,                                                                                  \
-               1,                                                                                  \
-               rate_items},                                                                        \
-    [FORGETTING] = {"forgetting",                                                                  \
-                    "of the least squares: weight of a sample one exchange older",                 \
-                    0.996,                                                                         \
-                    0.5,                                                                           \
-                    1,                                                                             \
-                    NULL},                                                                         \
-    [START_VARIANCE] = {"start_variance",                                                          \
-                        "of the parameters of the models, at the start; 0: 1e6, or 1e2 if models " \
-                        "are loaded",                                                              \
-                        0,                                                                         \
-                        0,                                                                         \
-                        1e12,                                                                      \
-                        NULL},                                                                     \
-    [Y_LAGS] = {"y_lags", "past outputs in a model", 1, 1, YOKE_RLS_MAX_LAGS, NULL},               \
-    [U_LAGS] = {"u_lags", "past inputs in a model", 1, 1, YOKE_RLS_MAX_LAGS, NULL},                \
-    [FORM] = {"form", "how a model with several lags becomes Jacobians", 0, 0, 1, form_items},     \
-    [KEEP_AT] = {"keep_at", "exchange whose models are written with the results; 0: the last one", \
-                 0,         0,                                                                     \
-                 1e15,      NULL},                                                                 \
-    [WINDOW] = {"window", "samples of a subspace identification", 778, 10, 1e6, NULL},             \
-    [MODEL_ORDER] =                                                                                \
-        {"model_order", "states of a subspace model; 0: as many as outputs", 0, 0, 100, NULL},     \
-    [BLOCK_ROWS] =                                                                                 \
-        {"block_rows", "of a subspace identification; 0: order + 2, at least 4", 0, 0, 100, NULL}, \
-    [PAIRING] = {"pairing",    "which input belongs to an output in a subspace model", 0, 0, 1,    \
-                 pairing_items},                                                                   \
-    [RENEW] = {"renew",                                                                            \
-               "exchanges from the end of a window to the use of its model; 0: computed in the "   \
-               "step",                                                                             \
-               10,                                                                                 \
-               0,                                                                                  \
-               1e6,                                                                                \
-               NULL},                                                                              \
-    [N_BACK] =                                                                                     \
-        {                                                                                          \
-            "n_back", "good exchanges before a model is used again after a fallback", 1, 1, 1e6,   \
-            NULL},                                                                                 \
-    [COND_MAX] = {"cond_max",                                                                      \
-                  "condition of the coupled models from which on signals are extrapolated",        \
-                  1e10,                                                                            \
-                  1,                                                                               \
-                  (double)INFINITY,                                                                \
-                  NULL},                                                                           \
-    [GUARD] = {                                                                                    \
-        "guard",     "signals are extrapolated too where the coupling error grows", 1, 0, 1,       \
-        switch_items},                                                                             \
-  }
-
-static const yoke_coupling_parameter mpsm_parameters[N_PARAMETERS] = SETTINGS(0);
-static const yoke_coupling_parameter mbcorr_parameters[N_PARAMETERS] = SETTINGS(2);
-
-static const yoke_coupling_file files[] = {
-    {"models", "models of an earlier run to start from (jacobians: rls)"},
-};
-enum { MODELS, N_FILES };
 
 static const char* const trace_names[] = {"phase", "weight", "error", "condition"};
 enum { PHASE, WEIGHT, ERROR, CONDITION, N_TRACE };
@@ -200,7 +42,7 @@ typedef struct mpsm {
   const double* offset;
   double interval;
   size_t n_signals, n_exogenous, n_units, p, s;
-  bool has_guard, is_corrector;
+  bool has_guard, is_watched, is_corrector;
   yoke_mpsm_models* models;
   yoke_mpsm* cluster;  // the one in use
   yoke_mpsm* spare;    // for identified models, if provided ones are refused; NULL: not needed
@@ -230,122 +72,47 @@ typedef struct mpsm {
 // ---------------------------------------------------------------------------------------------------------
 // set-up
 
-#define MAX_UNITS 64
-
-static yoke_mpsm_source source_of(const double v[]) {
-  return (yoke_mpsm_source)(int)v[JACOBIANS];
-}
-
-// Samples that the prediction gets per step: one, or as many as the units are called.
-static size_t samples_of(const yoke_coupling_setup* setup) {
-  return setup->parameters[INNER] > 0 && setup->n_signals > 0 ? (size_t)setup->n_sends[0] : 1;
-}
-
-// Rows of outputs that are kept between exchanges.
-static size_t rows_of(const yoke_coupling_setup* setup) {
-  size_t most = 1;
-  const bool is_kept = setup->parameters[INNER] > 0 || setup->parameters[RATES] > 0;
-  for (size_t i = 0; i < setup->n_signals && is_kept; i++) {
-    most = (size_t)setup->n_sends[i] > most ? (size_t)setup->n_sends[i] : most;
-  }
-  return most;
-}
-
-yoke_mpsm_options yoke__couple_mpsm_options(const double parameters[], bool is_corrector,
-                                            bool is_provided) {
-  const double* v = parameters;
-  yoke_mpsm_options o = yoke__mpsm_options_default();
-  o.time = !is_provided || v[TIME] == 1 ? YOKE_MPSM_DISCRETE : YOKE_MPSM_CONTINUOUS;
-  o.shape = o.time == YOKE_MPSM_DISCRETE ? YOKE_MPSM_CONSTANT : (yoke_mpsm_shape)(int)v[SHAPE];
-  o.uses_ede = v[EDE] > 0;
-  o.resets_ede = v[EDE] > 1;
-  o.between = (yoke_mpsm_between)(int)v[BETWEEN];
-  o.n_ede_steps = v[EDE_SOLVER] > 0 ? (size_t)v[EDE_STEPS] : 0;
-  o.n_extrapolation_steps = v[EXTRAPOLATION] > 0 ? (size_t)v[EXTRAPOLATION_STEPS] : 0;
-  o.n_quadrature_steps = (size_t)v[QUADRATURE_STEPS];
-  o.is_trapezoid = v[GOAL] > 0;
-  o.cond_max = v[COND_MAX];
-  o.wants_mean = is_corrector;
-  return o;
-}
-
-// The cluster as the prediction wants it. n_outputs, n_inputs: MAX_UNITS each.
+// The cluster as the prediction wants it. n_outputs, n_inputs: YOKE_MPSM_MAX_UNITS each.
 static yoke_mpsm_setup predict_of(const yoke_coupling_setup* setup, bool is_corrector,
                                   bool is_provided, size_t n_outputs[], size_t n_inputs[]) {
   const yoke_coupling_cluster* c = setup->cluster;
-  for (size_t k = 0; k < c->n_units && k < MAX_UNITS; k++) {
+  for (size_t k = 0; k < c->n_units && k < YOKE_MPSM_MAX_UNITS; k++) {
     n_outputs[k] = c->units[k].n_outputs;
     n_inputs[k] = c->units[k].n_signals + c->units[k].n_exogenous;
   }
   static const double one = 1;
   return (yoke_mpsm_setup){
-      .n_units = c->n_units < MAX_UNITS ? c->n_units : MAX_UNITS,
+      .n_units = c->n_units < YOKE_MPSM_MAX_UNITS ? c->n_units : YOKE_MPSM_MAX_UNITS,
       .n_outputs = n_outputs,
       .n_inputs = n_inputs,
       .L = &one,
       .step = setup->interval,
-      .n_samples = samples_of(setup),
+      .n_samples = yoke__mpsm_settings(setup).n_samples,
       .has_exogenous = true,
       .input_scale = &one,
       .options = yoke__couple_mpsm_options(setup->parameters, is_corrector, is_provided)};
 }
 
-yoke_mpsm_models_setup yoke__couple_mpsm_models(const yoke_coupling_setup* setup) {
-  const double* v = setup->parameters;
-  const char* path = setup->files == NULL ? NULL : setup->files[MODELS];
-  const double variance = path == NULL ? YOKE_RLS_P0 : YOKE_RLS_P0_LOAD;
-  return (yoke_mpsm_models_setup){
-      .cluster = setup->cluster,
-      .source = source_of(v),
-      .rls = {.n_y_lags = (size_t)v[Y_LAGS],
-              .n_u_lags = (size_t)v[U_LAGS],
-              .forgetting = v[FORGETTING],
-              .start_variance = v[START_VARIANCE] > 0 ? v[START_VARIANCE] : variance,
-              .form = (yoke_rls_form)(int)v[FORM]},
-      .moesp = {.n_rows = (size_t)v[BLOCK_ROWS],
-                .order = (size_t)v[MODEL_ORDER],
-                .window = (size_t)v[WINDOW],
-                .rule = YOKE_MOESP_FIXED,
-                .pairing = (yoke_moesp_pairing)(int)v[PAIRING]},
-      .delay = (size_t)v[RENEW],
-      .first_use = (size_t)ceil(v[LEARNING]),
-      .path = path,
-      .step = setup->interval,
-      .sinks = v[RATES] > 0 ? setup->sinks : NULL,
-      .n_sinks = setup->n_sinks,
-      .keep_at = (int64_t)v[KEEP_AT]};
-}
-
-static yoke_mpsm_rules rules_of(const yoke_coupling_setup* setup) {
-  const double* v = setup->parameters;
-  return (yoke_mpsm_rules){.is_identified = source_of(v) != YOKE_MPSM_PROVIDED,
-                           .t_learning = v[LEARNING] * setup->interval,
-                           .t_switch = v[SWITCHING] * setup->interval,
-                           .th_signal = v[TH_SIGNAL],
-                           .th_modified = v[TH_MODIFIED],
-                           .cond_max = v[COND_MAX],
-                           .n_back = (size_t)v[N_BACK],
-                           .is_blended = true};
-}
-
 static mpsm outline(const yoke_coupling_setup* setup, bool is_corrector) {
   const yoke_coupling_cluster* c = setup->cluster;
+  const yoke_mpsm_settings settings = yoke__mpsm_settings(setup);
   mpsm self = {.sinks = setup->sinks,
                .orders = setup->orders,
                .offset = c->offset,
                .interval = setup->interval,
                .n_signals = setup->n_signals,
                .n_exogenous = c->n_exogenous,
-               .n_units = c->n_units < MAX_UNITS ? c->n_units : MAX_UNITS,
+               .n_units = c->n_units < YOKE_MPSM_MAX_UNITS ? c->n_units : YOKE_MPSM_MAX_UNITS,
                .p = c->n_outputs,
                .s = setup->n_signals + c->n_exogenous,
-               .has_guard = setup->parameters[GUARD] > 0,
+               .has_guard = settings.has_guard,
+               .is_watched = settings.is_watched,
                .is_corrector = is_corrector,
-               .rules = rules_of(setup),
-               .n_samples = samples_of(setup),
-               .n_rows = rows_of(setup),
+               .rules = settings.rules,
+               .n_samples = settings.n_samples,
+               .n_rows = settings.n_rows,
                .guard_rules = yoke__mpsm_guard_rules_default(),
-               .has_slopes = setup->parameters[SHAPE] == 1};
+               .has_slopes = settings.is_ramp};
   for (size_t i = 0; i < setup->n_signals; i++) {
     self.has_slopes = self.has_slopes || setup->orders[i] > 0;
   }
@@ -372,22 +139,23 @@ static void lay_vectors(yoke_pieces* from, mpsm* self) {
 }
 
 static size_t size_of(const yoke_coupling_setup* setup, bool is_corrector) {
-  size_t n_outputs[MAX_UNITS], n_inputs[MAX_UNITS];
+  size_t n_outputs[YOKE_MPSM_MAX_UNITS], n_inputs[YOKE_MPSM_MAX_UNITS];
   mpsm self = outline(setup, is_corrector);
-  const bool is_provided = source_of(setup->parameters) == YOKE_MPSM_PROVIDED;
+  const yoke_mpsm_models_setup models = yoke__couple_mpsm_models(setup);
+  const bool is_provided = models.source == YOKE_MPSM_PROVIDED;
   yoke_pieces count = {NULL, 0};
   (void)yoke__take(&count, 1, sizeof self);
   lay_vectors(&count, &self);
   (void)yoke__take(&count, self.s, sizeof(double));  // scale
   (void)yoke__take(&count, yoke__mpsm_guard_size(self.n_signals), sizeof(double));
-  const yoke_mpsm_models_setup models = yoke__couple_mpsm_models(setup);
   (void)yoke__take(&count, yoke__mpsm_models_size(&models), 1);
   for (int i = 0; i < (is_provided ? 2 : 1); i++) {
     const yoke_mpsm_setup predict =
         predict_of(setup, is_corrector, is_provided && i == 0, n_outputs, n_inputs);
     (void)yoke__take(&count, yoke__mpsm_size(&predict), 1);
   }
-  (void)yoke__take(&count, yoke__mpsm_change_size(self.n_units, n_outputs, n_inputs), 1);
+  (void)yoke__take(
+      &count, yoke__mpsm_change_size(self.is_watched ? self.n_units : 0, n_outputs, n_inputs), 1);
   return count.used;
 }
 
@@ -421,107 +189,10 @@ static void place_inputs(const yoke_coupling_setup* setup, mpsm* self, double sc
   }
 }
 
-// The output that a signal tells between exchanges: signal = L outputs + offset with one output in it.
-static size_t told_output(const yoke_coupling_cluster* c, size_t signal) {
-  size_t n = 0, which = c->n_outputs;
-  for (size_t j = 0; j < c->n_outputs; j++) {
-    n += c->L[signal * c->n_outputs + j] != 0;
-    which = c->L[signal * c->n_outputs + j] != 0 ? j : which;
-  }
-  return n == 1 && !isnan(c->offset[signal]) ? which : c->n_outputs;
-}
-
-static yoke_status check_told(const yoke_coupling_setup* setup, char* err, size_t err_size) {
-  const yoke_coupling_cluster* c = setup->cluster;
-  for (size_t j = 0; j < c->n_outputs; j++) {
-    bool is_told = false;
-    for (size_t i = 0; i < setup->n_signals; i++) {
-      is_told = is_told || told_output(c, i) == j;
-    }
-    if (!is_told) {
-      snprintf(err, err_size, "inner: on and rates: own need connections without a law in between");
-      return YOKE_BAD_ARG;
-    }
-  }
-  return YOKE_OK;
-}
-
-static yoke_status check_inner(const yoke_coupling_setup* setup, char* err, size_t err_size) {
-  for (size_t i = 1; i < setup->n_signals; i++) {
-    if (setup->n_sends[i] != setup->n_sends[0]) {
-      snprintf(err, err_size,
-               "inner: on needs units that are called equally often between exchanges (%lld and "
-               "%lld)",
-               (long long)setup->n_sends[0], (long long)setup->n_sends[i]);
-      return YOKE_BAD_ARG;
-    }
-  }
-  return YOKE_OK;
-}
-
-static yoke_status check(const yoke_coupling_setup* setup, bool is_corrector, char* err,
-                         size_t err_size) {
-  const yoke_coupling_cluster* c = setup->cluster;
-  const double* v = setup->parameters;
-  const char* wrong = NULL;
-  if (c->n_units > MAX_UNITS) {
-    snprintf(err, err_size, "%zu units; it serves at most %d", c->n_units, MAX_UNITS);
-    return YOKE_BAD_ARG;
-  }
-  if (c->n_outputs > YOKE_MPSM_MAX_SIGNALS ||
-      setup->n_signals + c->n_exogenous > YOKE_MPSM_MAX_SIGNALS) {
-    snprintf(err, err_size, "%zu outputs and %zu inputs; it serves at most %d of each",
-             c->n_outputs, setup->n_signals + c->n_exogenous, YOKE_MPSM_MAX_SIGNALS);
-    return YOKE_BAD_ARG;
-  }
-  for (size_t k = 0; k < c->n_units; k++) {
-    if (c->units[k].n_signals == 0 || c->units[k].n_outputs == 0) {
-      snprintf(err, err_size,
-               "'%s' %s the other members; leave it out, or its unit stays a mere source or sink",
-               c->units[k].name,
-               c->units[k].n_outputs == 0 ? "gives nothing to" : "takes nothing from");
-      return YOKE_BAD_ARG;
-    }
-  }
-  const bool is_provided = source_of(v) == YOKE_MPSM_PROVIDED;
-  if (v[TH_MODIFIED] > v[TH_SIGNAL]) {
-    snprintf(err, err_size, "th_modified (%g) must not be above th_signal (%g)", v[TH_MODIFIED],
-             v[TH_SIGNAL]);
-    return YOKE_BAD_ARG;
-  }
-  if (v[TIME] == 2 && !is_provided) {
-    wrong = "time: continuous needs jacobians: provided; identified models are discrete";
-  } else if (v[SHAPE] > 0 && (!is_provided || v[TIME] == 1)) {
-    wrong = "shape: ramp and ramp-mean need jacobians: provided and continuous time";
-  } else if (v[RATES] > 0 && (source_of(v) != YOKE_MPSM_BY_RLS || v[Y_LAGS] > 1 || v[U_LAGS] > 1)) {
-    wrong = "rates: own needs jacobians: rls with one lag";
-  } else if (is_corrector && v[SHAPE] > 0) {
-    wrong = "mbcorr holds its inputs: shape must be constant";
-  } else if (is_corrector && v[EDE] == 0) {
-    wrong = "mbcorr is made of step 1: ede must be on or reset";
-  } else if (source_of(v) != YOKE_MPSM_BY_RLS && setup->files != NULL &&
-             setup->files[MODELS] != NULL) {
-    wrong = "models of a file are for jacobians: rls";
-  }
-  for (size_t i = 0; i < setup->n_sinks && v[SHAPE] == 1 && wrong == NULL; i++) {
-    if (setup->sinks[i].step > 0.75 * setup->interval) {
-      wrong = "shape: ramp needs units that are called several times between exchanges";
-    }
-  }
-  if (wrong != NULL) {
-    snprintf(err, err_size, "%s", wrong);
-    return YOKE_BAD_ARG;
-  }
-  if (v[INNER] > 0 || v[RATES] > 0) {
-    YOKE_TRY(check_told(setup, err, err_size));
-  }
-  return v[INNER] > 0 ? check_inner(setup, err, err_size) : YOKE_OK;
-}
-
 static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool is_corrector,
                            char* err, size_t err_size) {
-  YOKE_TRY(check(setup, is_corrector, err, err_size));
-  size_t n_outputs[MAX_UNITS], n_inputs[MAX_UNITS];
+  YOKE_TRY(yoke__mpsm_check(setup, is_corrector, err, err_size));
+  size_t n_outputs[YOKE_MPSM_MAX_UNITS], n_inputs[YOKE_MPSM_MAX_UNITS];
   yoke_pieces from = {memory, 0};
   mpsm* self = yoke__take(&from, 1, sizeof *self);
   *self = outline(setup, is_corrector);
@@ -530,7 +201,7 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
   double* guard = yoke__take(&from, yoke__mpsm_guard_size(self->n_signals), sizeof(double));
   place_inputs(setup, self, scale);
   for (size_t i = 0; i < self->n_signals; i++) {
-    self->inner_output[i] = told_output(setup->cluster, i);
+    self->inner_output[i] = yoke__mpsm_told_output(setup->cluster, i);
   }
   yoke__mpsm_guard_prepare(&self->guard, self->n_signals, guard);
   yoke_mpsm_models_setup models = yoke__couple_mpsm_models(setup);
@@ -545,9 +216,10 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
     void* part = yoke__take(&from, yoke__mpsm_size(&predict), 1);
     YOKE_TRY(yoke__mpsm_prepare(part, &predict, i == 0 ? &self->cluster : &self->spare));
   }
-  void* watched = yoke__take(&from, yoke__mpsm_change_size(self->n_units, n_outputs, n_inputs), 1);
-  YOKE_TRY(yoke__mpsm_change_prepare(&self->change, self->n_units, n_outputs, n_inputs, watched,
-                                     err, err_size));
+  const size_t n_watched = self->is_watched ? self->n_units : 0;
+  void* watched = yoke__take(&from, yoke__mpsm_change_size(n_watched, n_outputs, n_inputs), 1);
+  YOKE_TRY(yoke__mpsm_change_prepare(&self->change, n_watched, n_outputs, n_inputs, watched, err,
+                                     err_size));
   // last, since it takes memory of its own
   return yoke__mpsm_models_prepare(block, &models, &self->models, err, err_size);
 }
@@ -565,23 +237,6 @@ static yoke_status mbcorr_prepare(void* memory, const yoke_coupling_setup* setup
 static void mpsm_close(void* memory) {
   mpsm* self = memory;
   yoke__mpsm_models_close(self->models);
-}
-
-static uint32_t mpsm_wants(const double v[]) {
-  const yoke_mpsm_source source = source_of(v);
-  return (source == YOKE_MPSM_PROVIDED ? YOKE_WANTS_LINEAR : 0) |
-         (source == YOKE_MPSM_BY_MOESP && v[RENEW] > 0 ? YOKE_WANTS_WORKER : 0) |
-         (v[INNER] > 0 || v[RATES] > 0 ? YOKE_WANTS_SENDS : 0);
-}
-
-static const char* mpsm_warn(const double v[]) {
-  if (source_of(v) == YOKE_MPSM_BY_MOESP && v[RENEW] == 0) {
-    return "renew: 0 computes subspace models in the step, which then takes milliseconds";
-  }
-  return source_of(v) == YOKE_MPSM_BY_MOESP
-             ? "subspace identification is fragile: most settings are worse than held signals; "
-               "jacobians: rls is the safer choice"
-             : NULL;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -928,17 +583,17 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
 }
 
 #define TABLE                                                                                      \
-  .flags = YOKE_COUPLING_CLUSTER | YOKE_COUPLING_JACOBI, .n_parameters = N_PARAMETERS,             \
-  .files = files, .n_files = N_FILES, .health_names = health_names, .n_health = N_HEALTH,          \
-  .trace_names = trace_names, .n_trace = N_TRACE, .trace = mpsm_trace, .close = mpsm_close,        \
-  .wants = mpsm_wants, .observe = mpsm_observe, .send = mpsm_send, .input = mpsm_input,            \
-  .input_derivatives = mpsm_input_derivatives, .health = mpsm_health, .reset = mpsm_reset,         \
-  .warn = mpsm_warn, .tell = mpsm_tell, .write = mpsm_write
+  .flags = YOKE_COUPLING_CLUSTER | YOKE_COUPLING_JACOBI, .n_parameters = YOKE_MPSM_N_PARAMETERS,   \
+  .files = yoke__mpsm_files, .n_files = YOKE_MPSM_N_FILES, .health_names = health_names,           \
+  .n_health = N_HEALTH, .trace_names = trace_names, .n_trace = N_TRACE, .trace = mpsm_trace,       \
+  .close = mpsm_close, .wants = yoke__mpsm_wants, .observe = mpsm_observe, .send = mpsm_send,      \
+  .input = mpsm_input, .input_derivatives = mpsm_input_derivatives, .health = mpsm_health,         \
+  .reset = mpsm_reset, .warn = yoke__mpsm_warn, .tell = mpsm_tell, .write = mpsm_write
 
 const yoke_coupling_ops yoke__couple_mpsm = {
     .name = "mpsm",
     .text = "model-based pre-step stabilisation of a cluster",
-    .parameters = mpsm_parameters,
+    .parameters = yoke__mpsm_parameters,
     .size = mpsm_size,
     .prepare = mpsm_prepare,
     TABLE,
@@ -947,7 +602,7 @@ const yoke_coupling_ops yoke__couple_mpsm = {
 const yoke_coupling_ops yoke__couple_mbcorr = {
     .name = "mbcorr",
     .text = "model-based corrector of a cluster: a reconstruction, for comparison",
-    .parameters = mbcorr_parameters,
+    .parameters = yoke__mbcorr_parameters,
     .size = mbcorr_size,
     .prepare = mbcorr_prepare,
     TABLE,

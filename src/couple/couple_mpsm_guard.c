@@ -151,12 +151,17 @@ static void take_over(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules
 // One exchange point far above what is normal.
 static bool is_jump(const yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules,
                     const double eps[]) {
-  const double* normal = guard->scales[0].normal;
+  const double *normal = guard->scales[0].normal, window = (double)rules->window;
   double sum = 0;
   size_t n = 0;
+  // a mean is that high only if one of them is; nearly always none is, and logarithms are dear
+  bool is_any = false;
   for (size_t i = 0; i < guard->s; i++) {
+    is_any = is_any || eps[i] * eps[i] * window >= 0.99 * rules->jump * rules->jump * normal[i];
+  }
+  for (size_t i = 0; i < guard->s && is_any; i++) {
     if (normal[i] > 0 && eps[i] != 0 && yoke__is_finite(eps[i])) {
-      sum += log(fabs(eps[i])) - 0.5 * log(normal[i] / (double)rules->window);
+      sum += log(fabs(eps[i])) - 0.5 * log(normal[i] / window);
       n++;
     }
   }

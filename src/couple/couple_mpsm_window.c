@@ -30,6 +30,7 @@ void yoke__mpsm_window_lay(yoke_pieces* from, const yoke_mpsm_window_setup* setu
   to->sums = yoke__take(from, setup->n * (setup->n_blocks + 1) * n_sums, sizeof(double));
   to->now = yoke__take(from, n_sums, sizeof(double));
   to->before = yoke__take(from, n_sums, sizeof(double));
+  to->both = yoke__take(from, n_sums, sizeof(double));
 }
 
 static double* block_of(const yoke_mpsm_window* w, size_t i, size_t block) {
@@ -103,16 +104,18 @@ static double left_over(size_t q, double M[]) {
 double yoke__mpsm_window_compare(const yoke_mpsm_window* window, size_t i, size_t n_now,
                                  size_t n_before) {
   const size_t q = window->setup.q, at = count_products(q);
-  double *now = window->now, *before = window->before;
+  double *now = window->now, *before = window->before, *both = window->both;
   sum_blocks(window, i, 1, n_now, now);
   sum_blocks(window, i, n_now + 1, n_before, before);
   const double n = now[at] + before[at], least = (double)(N_LEAST * q);
   if (!(now[at] >= least && before[at] >= least)) {
     return -1;
   }
+  for (size_t k = 0; k < at; k++) {
+    both[k] = now[k] + before[k];
+  }
   const double floor = window->setup.least_share * (now[at + 1] + before[at + 1]);
   const double parts = left_over(q, now) + left_over(q, before) + floor;
-  sum_blocks(window, i, 1, n_now + n_before, now);
-  const double more = left_over(q, now) + floor - parts;
+  const double more = left_over(q, both) + floor - parts;
   return parts > 0 ? more / (double)q / (parts / (n - 2 * (double)q)) : -1;
 }

@@ -20,9 +20,9 @@ typedef struct yoke_mpsm_window_setup {
 typedef struct yoke_mpsm_window {
   yoke_mpsm_window_setup setup;
   size_t n_sums;  // of a block: lower triangle by rows, number of samples, square of the motion
-  size_t newest, n_whole;  // block that is being filled, whole blocks before it
-  double* sums;            // n x (n_blocks + 1) x n_sums
-  double *now, *before;    // n_sums: work
+  size_t newest, n_whole;       // block that is being filled, whole blocks before it
+  double* sums;                 // n x (n_blocks + 1) x n_sums
+  double *now, *before, *both;  // n_sums: work
 } yoke_mpsm_window;
 
 // Lays it into the pieces, which are zero; counts them if they have no memory.
