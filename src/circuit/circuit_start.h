@@ -5,7 +5,7 @@
 
 #include "circuit/circuit_equations.h"
 
-typedef struct yoke_start yoke_start;  // circuit_start.c
+typedef struct yoke_start yoke_start;  // circuit_start_part.h
 
 // Memory comes from the arena; destroy gives back what the sparse matrices hold besides.
 yoke_status yoke__start_create(yoke_equations* equations, yoke_signals* signals,
