@@ -7,58 +7,23 @@
 
 #include "base/base_check.h"
 #include "study/study_map.h"
+#include "study/study_svg.h"
 
 static const char* const colours[] = {"#7a7f85", "#b8860b", "#c2568a", "#6a4c93", "#1f5fa8",
                                       "#0e7c86", "#2e7d4f", "#b5452c", "#444444", "#8a5a2b"};
 
+static const char style[] =
+    "text{font:12px " YOKE_SVG_FONT "}rect{shape-rendering:crispEdges}\n" YOKE_SVG_LIGHT
+    ".name{font-weight:600}" YOKE_SVG_LINES "\n"
+    ".good{fill:#2a6f97}.bad{fill:#eceff2}.void{fill:#ffffff}.edge{stroke:#d1495b;fill:none}\n"
+    ".one{stroke:#1c2024;fill:none}\n" YOKE_SVG_DARK
+    ".bad{fill:#23282c}.void{fill:#15181b}.good{fill:#5aa9d6}\n"
+    ".one{stroke:#e8ebee}\n}\n";
+
 static void begin(yoke_text* svg, double width, double height, const char* title,
                   const char* subtitle) {
-  yoke__text_add(
-      svg,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
-      "height=\"%.0f\" role=\"img\">\n<style>\n"
-      "text{font:12px system-ui,'DejaVu Sans',sans-serif}rect{shape-rendering:crispEdges}\n"
-      ".page{fill:#ffffff}.ink{fill:#1c2024}.soft{fill:#5b6570}.big{font-size:16px;font-weight:600}"
-      "\n.name{font-weight:600}.line{stroke:#8a949e;fill:none}.grid{stroke:#dfe3e7;fill:none}\n"
-      ".good{fill:#2a6f97}.bad{fill:#eceff2}.void{fill:#ffffff}.edge{stroke:#d1495b;fill:none}\n"
-      ".one{stroke:#1c2024;fill:none}\n"
-      "@media (prefers-color-scheme:dark){\n"
-      ".page{fill:#15181b}.ink{fill:#e8ebee}.soft{fill:#a0a9b2}.line{stroke:#7a848e}\n"
-      ".grid{stroke:#2d3338}.bad{fill:#23282c}.void{fill:#15181b}.good{fill:#5aa9d6}\n"
-      ".one{stroke:#e8ebee}\n}\n</style>\n"
-      "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
-      width, height, width, height);
-  yoke__text_add(svg, "<text class=\"ink big\" x=\"20\" y=\"28\">");
-  yoke__text_xml(svg, title);
-  yoke__text_add(svg, "</text>\n<text class=\"soft\" x=\"20\" y=\"47\">");
-  yoke__text_xml(svg, subtitle);
-  yoke__text_add(svg, "</text>\n");
-}
-
-static void label(yoke_text* svg, const char* class_name, double x, double y, const char* anchor,
-                  const char* text) {
-  yoke__text_add(svg, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class_name, x,
-                 y, anchor);
-  yoke__text_xml(svg, text);
-  yoke__text_add(svg, "</text>\n");
-}
-
-// Up to four digits, "0.002", "2e-6".
-static void number(double x, char* to, size_t size) {
-  snprintf(to, size, "%.4g", x);
-  char* e = strchr(to, 'e');
-  if (e != NULL) {
-    const bool is_minus = e[1] == '-';
-    const char* digits = e + 2 + (e[2] == '0');
-    memmove(e + 1 + is_minus, digits, strlen(digits) + 1);
-  }
-}
-
-// A step of 1, 2 or 5 times a power of ten with about n steps in the range.
-static double nice_step(double range, double n) {
-  const double power = pow(10, floor(log10(range / n)));
-  const double m = range / n / power;
-  return (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10) * power;
+  const yoke_svg_page page = {width, height, style, "", title, subtitle, 47};
+  yoke__svg_begin(svg, &page);
 }
 
 // ---- radii over the step
@@ -104,21 +69,19 @@ static void draw_frame(const yoke_figure_lines* figure, const frame* f, yoke_tex
       yoke__text_add(svg, "<path class=\"%s\" d=\"M%.1f %.1fh%.1f\"%s/>\n",
                      levels[i] == 1 ? "one" : "grid", LEFT, y, WIDTH,
                      levels[i] == 1 ? " stroke-dasharray=\"5 4\"" : "");
-      number(levels[i], text, sizeof text);
-      label(svg, "ink", LEFT - 8, y + 4, "end", text);
+      yoke__svg_number(levels[i], text, sizeof text);
+      yoke__svg_label(svg, "ink", LEFT - 8, y + 4, "end", text);
     }
   }
-  const double tick = nice_step(f->x_high, 6);
+  const double tick = yoke__svg_nice_step(f->x_high, 6);
   for (int i = 0; i * tick <= f->x_high * (1 + 1e-9); i++) {
-    number(i * tick, text, sizeof text);
+    yoke__svg_number(i * tick, text, sizeof text);
     yoke__text_add(svg, "<path class=\"line\" d=\"M%.1f %.1fv5\"/>\n", x_of(f, i * tick),
                    TOP + HEIGHT);
-    label(svg, "ink", x_of(f, i * tick), TOP + HEIGHT + 20, "middle", text);
+    yoke__svg_label(svg, "ink", x_of(f, i * tick), TOP + HEIGHT + 20, "middle", text);
   }
-  label(svg, "soft", LEFT + WIDTH / 2, TOP + HEIGHT + 42, "middle", "exchange step [s]");
-  yoke__text_add(svg,
-                 "<rect class=\"line\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                 LEFT, TOP, WIDTH, HEIGHT);
+  yoke__svg_label(svg, "soft", LEFT + WIDTH / 2, TOP + HEIGHT + 42, "middle", "exchange step [s]");
+  yoke__svg_box(svg, "line", LEFT, TOP, WIDTH, HEIGHT);
   if (figure->step <= f->x_high) {
     yoke__text_add(svg, "<path class=\"one\" stroke-dasharray=\"2 4\" d=\"M%.1f %.1fv%.1f\"/>\n",
                    x_of(f, figure->step), TOP, HEIGHT);
@@ -145,7 +108,7 @@ static void draw_line(const yoke_figure_lines* figure, const frame* f, size_t li
   yoke__text_add(
       svg, "\"/>\n<path fill=\"none\" stroke=\"%s\" stroke-width=\"3\"%s d=\"M%.1f %.1fh22\"/>\n",
       colour, dashes, LEFT + WIDTH + 16, y - 4);
-  label(svg, "ink", LEFT + WIDTH + 46, y, "start", figure->names[line]);
+  yoke__svg_label(svg, "ink", LEFT + WIDTH + 46, y, "start", figure->names[line]);
 }
 
 void yoke__figure_lines(const yoke_figure_lines* figure, yoke_text* svg) {
@@ -184,9 +147,7 @@ static void cell(const panel* p, double i, double j, double n_high, const char* 
 }
 
 static void frame_panel(const panel* p, yoke_text* svg) {
-  yoke__text_add(svg,
-                 "<rect class=\"bad\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                 p->left, p->top, PANEL_W, PANEL_H);
+  yoke__svg_box(svg, "bad", p->left, p->top, PANEL_W, PANEL_H);
 }
 
 // Labels: the first and last value of each axis and one between, as far as they fit.
@@ -200,13 +161,13 @@ static void label_axis(const panel* p, const yoke_axis* axis, bool is_x, yoke_te
     if (isnan(axis->numbers[at[i]])) {
       snprintf(text, sizeof text, "%.12s", axis->values[at[i]]);
     } else {
-      number(axis->numbers[at[i]], text, sizeof text);
+      yoke__svg_number(axis->numbers[at[i]], text, sizeof text);
     }
     const double share = ((double)at[i] + 0.5) / (double)n;
     if (is_x) {
-      label(svg, "ink", p->left + PANEL_W * share, p->top + PANEL_H + 15, "middle", text);
+      yoke__svg_label(svg, "ink", p->left + PANEL_W * share, p->top + PANEL_H + 15, "middle", text);
     } else {
-      label(svg, "ink", p->left - 6, p->top + PANEL_H * (1 - share) + 4, "end", text);
+      yoke__svg_label(svg, "ink", p->left - 6, p->top + PANEL_H * (1 - share) + 4, "end", text);
     }
   }
 }
@@ -221,17 +182,15 @@ static const char* short_path(const char* path, size_t room) {
 
 static void finish_panel(const panel* p, const yoke_axis* x, const yoke_axis* y, const char* y_name,
                          yoke_text* svg) {
-  yoke__text_add(svg,
-                 "<rect class=\"line\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                 p->left, p->top, PANEL_W, PANEL_H);
-  label(svg, "ink name", p->left, p->top - 7, "start", p->figure->names[p->index]);
+  yoke__svg_box(svg, "line", p->left, p->top, PANEL_W, PANEL_H);
+  yoke__svg_label(svg, "ink name", p->left, p->top - 7, "start", p->figure->names[p->index]);
   label_axis(p, x, true, svg);
   label_axis(p, y, false, svg);
-  label(svg, "soft", p->left + PANEL_W / 2, p->top + PANEL_H + 31, "middle",
-        short_path(x->path, 34));
+  yoke__svg_label(svg, "soft", p->left + PANEL_W / 2, p->top + PANEL_H + 31, "middle",
+                  short_path(x->path, 34));
   yoke__text_add(svg, "<g transform=\"translate(%.1f %.1f) rotate(-90)\">", p->left - 62,
                  p->top + PANEL_H / 2);
-  label(svg, "soft", 0, 0, "middle", y_name);
+  yoke__svg_label(svg, "soft", 0, 0, "middle", y_name);
   yoke__text_add(svg, "</g>\n");
 }
 
@@ -302,20 +261,17 @@ static void draw_limits(const panel* p, yoke_text* svg) {
 static void draw_bar(const yoke_figure_map* m, double x, double y, yoke_text* svg) {
   char text[64], step[32];
   yoke__text_add(svg, "<linearGradient id=\"bar\">");
-  for (int i = 0; i <= 24; i++) {
-    yoke__text_add(svg, "<stop offset=\"%.4f\" stop-color=\"#%06x\"/>", i / 24.0,
-                   (unsigned)yoke__study_map_colour(i / 24.0));
-  }
+  yoke__svg_stops(svg);
   yoke__text_add(svg,
                  "</linearGradient>\n<rect x=\"%.1f\" y=\"%.1f\" width=\"260\" height=\"12\" "
                  "fill=\"url(#bar)\"/>\n",
                  x, y);
-  number(m->steps->numbers[0], step, sizeof step);
+  yoke__svg_number(m->steps->numbers[0], step, sizeof step);
   snprintf(text, sizeof text, "%s s", step);
-  label(svg, "ink", x, y + 27, "start", text);
-  number(m->steps->numbers[m->steps->n - 1], step, sizeof step);
+  yoke__svg_label(svg, "ink", x, y + 27, "start", text);
+  yoke__svg_number(m->steps->numbers[m->steps->n - 1], step, sizeof step);
   snprintf(text, sizeof text, "%s s and above", step);
-  label(svg, "ink", x + 260, y + 27, "end", text);
+  yoke__svg_label(svg, "ink", x + 260, y + 27, "end", text);
 }
 
 void yoke__figure_map(const yoke_figure_map* figure, yoke_text* svg) {

@@ -11,6 +11,7 @@
 
 #include "base/base_map.h"
 #include "base/base_number.h"
+#include "study/study_svg.h"
 
 #define PI         3.14159265358979323846
 #define TOP        64.0
@@ -113,43 +114,23 @@ double yoke__study_map_position(const yoke_axis* axis, const char* text) {
 
 // ---- parts of every drawing
 
+static const char style[] =
+    "text{font:13px " YOKE_SVG_FONT "}\n" YOKE_SVG_LIGHT YOKE_SVG_LINES
+    ".curve{stroke:#2a4b8d;fill:none}\n"
+    ".dot{fill:#2a4b8d}.void{fill:#eceff2}.hatch{stroke:#a3adb7}\n"
+    ".halo{stroke:#ffffff;fill:none}.mark{stroke:#111111;fill:none}\n" YOKE_SVG_DARK
+    ".curve{stroke:#8fb3ff}.dot{fill:#8fb3ff}.void{fill:#23282c}\n"
+    ".hatch{stroke:#5c666f}\n}\n";
+
+static const char hatching[] =
+    "<defs><pattern id=\"failed\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
+    "patternTransform=\"rotate(45)\"><rect class=\"void\" width=\"7\" height=\"7\"/>"
+    "<path class=\"hatch\" d=\"M0 0V7\" stroke-width=\"3\"/></pattern></defs>\n";
+
 static void begin(yoke_text* svg, const yoke_study_map* map, double width, double height,
                   const char* subtitle) {
-  yoke__text_add(
-      svg,
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" "
-      "height=\"%.0f\" role=\"img\">\n"
-      "<style>\n"
-      "text{font:13px system-ui,'DejaVu Sans',sans-serif}\n"
-      ".page{fill:#ffffff}.ink{fill:#1c2024}.soft{fill:#5b6570}.big{font-size:16px;font-weight:600}"
-      "\n"
-      ".line{stroke:#8a949e;fill:none}.grid{stroke:#dfe3e7;fill:none}.curve{stroke:#2a4b8d;fill:"
-      "none}\n"
-      ".dot{fill:#2a4b8d}.void{fill:#eceff2}.hatch{stroke:#a3adb7}\n"
-      ".halo{stroke:#ffffff;fill:none}.mark{stroke:#111111;fill:none}\n"
-      "@media (prefers-color-scheme:dark){\n"
-      ".page{fill:#15181b}.ink{fill:#e8ebee}.soft{fill:#a0a9b2}.line{stroke:#7a848e}\n"
-      ".grid{stroke:#2d3338}.curve{stroke:#8fb3ff}.dot{fill:#8fb3ff}.void{fill:#23282c}\n"
-      ".hatch{stroke:#5c666f}\n"
-      "}\n</style>\n"
-      "<defs><pattern id=\"failed\" width=\"7\" height=\"7\" patternUnits=\"userSpaceOnUse\" "
-      "patternTransform=\"rotate(45)\"><rect class=\"void\" width=\"7\" height=\"7\"/>"
-      "<path class=\"hatch\" d=\"M0 0V7\" stroke-width=\"3\"/></pattern></defs>\n"
-      "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
-      width, height, width, height);
-  yoke__text_add(svg, "<text class=\"ink big\" x=\"20\" y=\"28\">");
-  yoke__text_xml(svg, map->title);
-  yoke__text_add(svg, "</text>\n<text class=\"soft\" x=\"20\" y=\"48\">");
-  yoke__text_xml(svg, subtitle);
-  yoke__text_add(svg, "</text>\n");
-}
-
-static void label(yoke_text* svg, const char* class_name, double x, double y, const char* anchor,
-                  const char* text) {
-  yoke__text_add(svg, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class_name, x,
-                 y, anchor);
-  yoke__text_xml(svg, text);
-  yoke__text_add(svg, "</text>\n");
+  const yoke_svg_page page = {width, height, style, hatching, map->title, subtitle, 48};
+  yoke__svg_begin(svg, &page);
 }
 
 // The shapes of the two marks; a light line below a dark one shows on every colour.
@@ -178,14 +159,7 @@ static void number_text(double x, char* to, size_t size) {
     snprintf(to, size, "%.0f", x);
     return;
   }
-  snprintf(to, size, "%.4g", x);
-  char* e = strchr(to, 'e');
-  if (e != NULL) {
-    // e+07 -> e7, e-07 -> e-7
-    const bool is_minus = e[1] == '-';
-    const char* digits = e + 2 + (e[2] == '0');
-    memmove(e + 1 + is_minus, digits, strlen(digits) + 1);
-  }
+  yoke__svg_number(x, to, size);
 }
 
 // The line below the drawing: what the marks mean.
@@ -196,14 +170,14 @@ static void legend(yoke_text* svg, const yoke_study_map* map, double x, double y
     number_text(value_at(map, map->best), number, sizeof number);
     snprintf(text, sizeof text, "best: %s", number);
     mark(svg, true, x + 7, y - 5, 6);
-    label(svg, "ink", x + 22, y, "start", text);
+    yoke__svg_label(svg, "ink", x + 22, y, "start", text);
     x += 40 + CHARACTER * (double)strlen(text);
   }
   if (has_current) {
     number_text(map->current_value, number, sizeof number);
     snprintf(text, sizeof text, "current: %s", isnan(map->current_value) ? "failed" : number);
     mark(svg, false, x + 8, y - 5, 6);
-    label(svg, "ink", x + 24, y, "start", text);
+    yoke__svg_label(svg, "ink", x + 24, y, "start", text);
     x += 42 + CHARACTER * (double)strlen(text);
   }
   if (has_failed) {
@@ -211,7 +185,7 @@ static void legend(yoke_text* svg, const yoke_study_map* map, double x, double y
                    "<rect x=\"%.1f\" y=\"%.1f\" width=\"16\" height=\"13\" "
                    "fill=\"url(#failed)\"/>\n",
                    x, y - 11);
-    label(svg, "ink", x + 22, y, "start", "failed");
+    yoke__svg_label(svg, "ink", x + 22, y, "start", "failed");
   }
 }
 
@@ -318,22 +292,23 @@ static void draw_axes(const heat_map* h, yoke_text* svg) {
   const size_t step_x = label_step(h->cell_w, CHARACTER * (double)longest_label(x) + 12);
   for (size_t i = 0; i < x->n; i += step_x) {
     snprintf(text, sizeof text, "%.16s", x->values[i]);
-    label(svg, "ink", h->left + ((double)i + 0.5) * h->cell_w, h->bottom + 18, "middle", text);
+    yoke__svg_label(svg, "ink", h->left + ((double)i + 0.5) * h->cell_w, h->bottom + 18, "middle",
+                    text);
   }
   const size_t step_y = label_step(h->cell_h, 16);
   for (size_t j = 0; j < y->n; j += step_y) {
     snprintf(text, sizeof text, "%.16s", y->values[j]);
-    label(svg, "ink", h->left - 8, h->bottom - ((double)j + 0.5) * h->cell_h + 4.5, "end", text);
+    yoke__svg_label(svg, "ink", h->left - 8, h->bottom - ((double)j + 0.5) * h->cell_h + 4.5, "end",
+                    text);
   }
-  label(svg, "soft", h->left + h->cell_w * (double)h->n_x / 2, h->bottom + 40, "middle", x->path);
+  yoke__svg_label(svg, "soft", h->left + h->cell_w * (double)h->n_x / 2, h->bottom + 40, "middle",
+                  x->path);
   yoke__text_add(svg, "<g transform=\"translate(22 %.1f) rotate(-90)\">",
                  h->bottom - h->cell_h * (double)h->n_y / 2);
-  label(svg, "soft", 0, 0, "middle", y->path);
+  yoke__svg_label(svg, "soft", 0, 0, "middle", y->path);
   yoke__text_add(svg, "</g>\n");
-  yoke__text_add(svg,
-                 "<rect class=\"line\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                 h->left, h->bottom - h->cell_h * (double)h->n_y, h->cell_w * (double)h->n_x,
-                 h->cell_h * (double)h->n_y);
+  yoke__svg_box(svg, "line", h->left, h->bottom - h->cell_h * (double)h->n_y,
+                h->cell_w * (double)h->n_x, h->cell_h * (double)h->n_y);
 }
 
 static void draw_colour_bar(const heat_map* h, double x, yoke_text* svg) {
@@ -343,10 +318,7 @@ static void draw_colour_bar(const heat_map* h, double x, yoke_text* svg) {
     return;
   }
   yoke__text_add(svg, "<linearGradient id=\"bar\" x1=\"0\" y1=\"1\" x2=\"0\" y2=\"0\">");
-  for (int i = 0; i <= 24; i++) {
-    yoke__text_add(svg, "<stop offset=\"%.4f\" stop-color=\"#%06x\"/>", i / 24.0,
-                   (unsigned)yoke__study_map_colour(i / 24.0));
-  }
+  yoke__svg_stops(svg);
   yoke__text_add(svg,
                  "</linearGradient>\n<rect x=\"%.1f\" y=\"%.1f\" width=\"16\" height=\"%.1f\" "
                  "fill=\"url(#bar)\"/>\n",
@@ -356,7 +328,7 @@ static void draw_colour_bar(const heat_map* h, double x, yoke_text* svg) {
   const int n = height > 150 ? 4 : 2;
   for (int i = 0; i <= n; i++) {
     number_text(unplace(&h->scale, (double)i / n), text, sizeof text);
-    label(svg, "ink", x + 22, h->bottom - height * i / n + 4.5, "start", text);
+    yoke__svg_label(svg, "ink", x + 22, h->bottom - height * i / n + 4.5, "start", text);
   }
 }
 
@@ -445,20 +417,13 @@ static double y_at(const line_plot* p, double value) {
   return p->bottom - PLOT_HEIGHT * (0.06 + 0.88 * place(&p->scale, value));
 }
 
-// A step of 1, 2 or 5 times a power of ten with about n steps in the range.
-static double nice_step(double range, double n) {
-  const double power = pow(10, floor(log10(range / n)));
-  const double m = range / n / power;
-  return (m < 1.5 ? 1 : m < 3.5 ? 2 : m < 7.5 ? 5 : 10) * power;
-}
-
 static void draw_level(const line_plot* p, double value, yoke_text* svg) {
   char text[32];
   number_text(fabs(value) < 1e-12 * fabs(p->scale.high - p->scale.low) ? 0 : value, text,
               sizeof text);
   yoke__text_add(svg, "<path class=\"grid\" d=\"M%.1f %.1fh%.1f\"/>\n", p->left, y_at(p, value),
                  PLOT_WIDTH);
-  label(svg, "ink", p->left - 8, y_at(p, value) + 4.5, "end", text);
+  yoke__svg_label(svg, "ink", p->left - 8, y_at(p, value) + 4.5, "end", text);
 }
 
 static void draw_levels(const line_plot* p, yoke_text* svg) {
@@ -475,7 +440,7 @@ static void draw_levels(const line_plot* p, yoke_text* svg) {
       draw_level(p, pow(10, e), svg);
     }
   } else {
-    const double step = nice_step(s->high - s->low, 5);
+    const double step = yoke__svg_nice_step(s->high - s->low, 5);
     const double first = ceil(s->low / step);
     const int n = (int)(floor(s->high / step) - first);
     for (int k = 0; k <= n; k++) {
@@ -538,9 +503,9 @@ static void draw_x_labels(const line_plot* p, yoke_text* svg) {
     last = x;
     snprintf(text, sizeof text, "%.16s", axis->values[i]);
     yoke__text_add(svg, "<path class=\"line\" d=\"M%.2f %.1fv5\"/>\n", x, p->bottom);
-    label(svg, "ink", x, p->bottom + 20, "middle", text);
+    yoke__svg_label(svg, "ink", x, p->bottom + 20, "middle", text);
   }
-  label(svg, "soft", p->left + PLOT_WIDTH / 2, p->bottom + 42, "middle", axis->path);
+  yoke__svg_label(svg, "soft", p->left + PLOT_WIDTH / 2, p->bottom + 42, "middle", axis->path);
 }
 
 static void draw_line(const yoke_study_map* map, yoke_text* svg) {
@@ -568,9 +533,7 @@ static void draw_line(const yoke_study_map* map, yoke_text* svg) {
       draw_strip(&p, i, svg);
     }
   }
-  yoke__text_add(svg,
-                 "<rect class=\"line\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-                 p.left, p.bottom - PLOT_HEIGHT, PLOT_WIDTH, PLOT_HEIGHT);
+  yoke__svg_box(svg, "line", p.left, p.bottom - PLOT_HEIGHT, PLOT_WIDTH, PLOT_HEIGHT);
   draw_curve(&p, svg);
   draw_x_labels(&p, svg);
   const bool has_current = !isnan(map->current[0]) && !isnan(map->current_value);
