@@ -6,17 +6,14 @@
 
 #include "support/check.h"
 #include "support/counting_heap.h"
+#include "support/dual_mass_rows.h"
 #include "support/sim.h"
 
-// Dual mass oscillator of the specification (10.1): mass and wall spring | mass, wall spring and coupling spring.
 #define UNITS                                                                                      \
   "units:\n"                                                                                       \
-  "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0], [0.1]], inputs: [f],\n" \
-  "         outputs: [x, v], x0: [0.1, 0], solver: euler, micro_steps: %d}}\n"                     \
-  "  right: {model: state_space, with: {A: [[0, 1], [-1.01e6, -100.2]],\n"                         \
-  "          B: [[0, 0], [1e4, 100]], C: [[1e5, 1e3]], D: [[-1e5, -1e3]],\n"                       \
-  "          inputs: [x, v], outputs: [f], x0: [0, 0], solver: euler, micro_steps: %d}}\n"
-#define CONNECTIONS "connections: [left.x -> right.x, left.v -> right.v, right.f -> left.f]\n"
+  "  left: {model: state_space, " DUAL_MASS_LEFT ", micro_steps: %d}}\n"                           \
+  "  right: {model: state_space, " DUAL_MASS_RIGHT ", micro_steps: %d}}\n"
+#define CONNECTIONS DUAL_MASS_CONNECTIONS
 
 static sim open_cluster(double step_ms, double stop, const char* coupling) {
   const int n = (int)(step_ms * 100 + 0.5);
@@ -92,55 +89,31 @@ static void takes_no_heap(void** state) {
   check_heap_is_counted();
 }
 
-typedef struct row {
-  int k;
-  double x, v, f;
-} row;
-
-// Rows of the published table (11.3) to 1e-8; closes the simulation.
-static void check_rows(sim s, const row rows[], size_t n) {
-  int k = 0;
-  for (size_t i = 0; i < n; i++) {
-    sim_steps(&s, rows[i].k - k);
-    k = rows[i].k;
-    check_relative(sim_read(&s, "left.x"), rows[i].x, 1e-8);
-    check_relative(sim_read(&s, "left.v"), rows[i].v, 1e-8);
-    check_relative(sim_read(&s, "right.f"), rows[i].f, 1e-8);
-  }
+// closes the simulation
+static void check_rows(sim s, const dual_mass_row rows[], size_t n) {
+  check_dual_mass_rows(&s, NULL, rows, n);
   sim_close(&s);
 }
 
 // MP-03 in the loop: the units tell their linear models, the first step already uses them
 static void test_MP_03_provided(void** state) {
   (void)state;
-  static const row full[] = {
-      {1, 9.4870148285e-2, -10.277536044, 741.19511588},
-      {2, 8.0382970832e-2, -18.538147112, 9611.3609499},
-      {10, -6.2239087685e-2, 2.8150283759, 3313.1982165},
-      {100, 2.7169012941e-4, -0.25589004027, 234.85428999},
-  };
-  static const row modified[] = {
-      {1, 9.5128629426e-2, -9.7596752191, 731.66519954},
-      {2, 8.1342049862e-2, -17.662909375, 9151.2186618},
-      {10, -6.2168978200e-2, 0.99161715525, 4785.6265621},
-      {100, 7.7234516376e-4, -0.12472042937, 54.302110292},
-  };
   check_rows(
       open_cluster(
           1, 0.1,
           "couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided}}\n"),
-      full, 4);
+      dual_mass_full, DUAL_MASS_N_ROWS);
   check_rows(
       open_cluster(1, 0.1,
                    "couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided, "
                    "th_modified: 0}}\n"),
-      modified, 4);
+      dual_mass_modified, DUAL_MASS_N_ROWS);
 }
 
 // the same with what the units gave between exchanges: units of 0.01 ms, exchange every 1 ms
 static void test_MP_03_inner(void** state) {
   (void)state;
-  static const row rows[] = {
+  static const dual_mass_row rows[] = {
       {2, 8.0384370034e-2, -18.535343844, 9617.6297929},
       {10, -6.1683040652e-2, 3.1488771815, 2951.1832563},
       {100, 2.1030526047e-4, -0.24594041252, 236.41005756},
@@ -148,12 +121,8 @@ static void test_MP_03_inner(void** state) {
   sim s = sim_open(
       "yoke: 1\ntime: {stop: 0.1, step: 1e-3}\n"
       "units:\n"
-      "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0], [0.1]],\n"
-      "         inputs: [f], outputs: [x, v], x0: [0.1, 0], solver: euler}, step: 1e-5}\n"
-      "  right: {model: state_space, with: {A: [[0, 1], [-1.01e6, -100.2]],\n"
-      "          B: [[0, 0], [1e4, 100]], C: [[1e5, 1e3]], D: [[-1e5, -1e3]],\n"
-      "          inputs: [x, v], outputs: [f], x0: [0, 0], solver: euler}, step: "
-      "1e-5}\n" CONNECTIONS
+      "  left: {model: state_space, " DUAL_MASS_LEFT "}, step: 1e-5}\n"
+      "  right: {model: state_space, " DUAL_MASS_RIGHT "}, step: 1e-5}\n" CONNECTIONS
       "couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided, ede: on,\n"
       "  inner: on, between: held}}\n");
   check_rows(s, rows, 3);

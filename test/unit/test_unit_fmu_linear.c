@@ -8,6 +8,7 @@
 #include "base/base_zip.h"
 #include "export/exported.h"
 #include "support/counting_heap.h"
+#include "support/dual_mass_rows.h"
 #include "support/sim.h"
 #include "unit/unit_file.h"
 
@@ -259,54 +260,19 @@ static void a_point_without_a_model_is_one_point(void** state) {
 // ---------------------------------------------------------------------------------------------------------
 // clusters
 
-// Dual mass oscillator of the specification (10.1), as in test/master/test_master_mpsm.c.
-#define LEFT                                                                                       \
-  "with: {A: [[0, 1], [-1e5, -0.1]], B: [[0], [0.1]], inputs: [f], outputs: [x, v], x0: [0.1, "    \
-  "0], solver: euler, micro_steps: 100}"
-#define RIGHT                                                                                      \
-  "with: {A: [[0, 1], [-1.01e6, -100.2]], B: [[0, 0], [1e4, 100]], C: [[1e5, 1e3]], D: [[-1e5, "   \
-  "-1e3]], inputs: [x, v], outputs: [f], x0: [0, 0], solver: euler, micro_steps: 100}"
+#define LEFT  DUAL_MASS_LEFT ", micro_steps: 100}"
+#define RIGHT DUAL_MASS_RIGHT ", micro_steps: 100}"
 #define CLUSTER                                                                                    \
-  "yoke: 1\ntime: {stop: 0.1, step: 1e-3}\nunits:\n  left: {%s}\n  right: {%s}\n"                  \
-  "connections: [left.x -> right.x, left.v -> right.v, right.f -> left.f]\n"                       \
+  "yoke: 1\ntime: {stop: 0.1, step: 1e-3}\n"                                                       \
+  "units:\n  left: {%s}\n  right: {%s}\n" DUAL_MASS_CONNECTIONS                                    \
   "couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided%s}}\n"
 
-typedef struct row {
-  int k;
-  double x, v, f;
-} row;
-
-// rows of the published table (11.3)
-static const row full[] = {
-    {1, 9.4870148285e-2, -10.277536044, 741.19511588},
-    {2, 8.0382970832e-2, -18.538147112, 9611.3609499},
-    {10, -6.2239087685e-2, 2.8150283759, 3313.1982165},
-    {100, 2.7169012941e-4, -0.25589004027, 234.85428999},
-};
-static const row modified[] = {
-    {1, 9.5128629426e-2, -9.7596752191, 731.66519954},
-    {2, 8.1342049862e-2, -17.662909375, 9151.2186618},
-    {10, -6.2168978200e-2, 0.99161715525, 4785.6265621},
-    {100, 7.7234516376e-4, -0.12472042937, 54.302110292},
-};
-
-// beside the native cluster to the last bit, and the published rows to 1e-8
-static void check_rows(const char* left, const char* right, const char* more, const row rows[],
-                       size_t n) {
+// beside the native cluster to the last bit, and the published rows
+static void check_rows(const char* left, const char* right, const char* more,
+                       const dual_mass_row rows[DUAL_MASS_N_ROWS]) {
   sim fmus = sim_open(CLUSTER, left, right, more);
   sim native = sim_open(CLUSTER, "model: state_space, " LEFT, "model: state_space, " RIGHT, more);
-  int k = 0;
-  for (size_t i = 0; i < n; i++) {
-    for (; k < rows[i].k; k++) {
-      sim_steps(&fmus, 1);
-      sim_steps(&native, 1);
-      assert_true(sim_read(&fmus, "left.x") == sim_read(&native, "left.x"));
-      assert_true(sim_read(&fmus, "right.f") == sim_read(&native, "right.f"));
-    }
-    check_relative(sim_read(&fmus, "left.x"), rows[i].x, 1e-8);
-    check_relative(sim_read(&fmus, "left.v"), rows[i].v, 1e-8);
-    check_relative(sim_read(&fmus, "right.f"), rows[i].f, 1e-8);
-  }
+  check_dual_mass_rows(&fmus, &native, rows, DUAL_MASS_N_ROWS);
   sim_close(&fmus);
   sim_close(&native);
 }
@@ -328,14 +294,14 @@ static void test_MP_03_provided_by_fmus(void** state) {
     char a[4200], b[4200];
     snprintf(a, sizeof a, "fmu: %s", left[i % 2].path);
     snprintf(b, sizeof b, "fmu: %s", right[i / 2].path);
-    check_rows(a, b, "", full, YOKE_COUNT(full));
-    check_rows(a, b, ", th_modified: 0", modified, YOKE_COUNT(modified));
+    check_rows(a, b, "", dual_mass_full);
+    check_rows(a, b, ", th_modified: 0", dual_mass_modified);
   }
   char a[4200], b[4200];
   snprintf(a, sizeof a, "fmu: %s, isolate: process", left[0].path);
   snprintf(b, sizeof b, "fmu: %s", right[1].path);
-  check_rows(a, b, "", full, YOKE_COUNT(full));
-  check_rows("model: state_space, " LEFT, b, "", full, YOKE_COUNT(full));
+  check_rows(a, b, "", dual_mass_full);
+  check_rows("model: state_space, " LEFT, b, "", dual_mass_full);
   for (int i = 0; i < 2; i++) {
     exported_close(&left[i]);
     exported_close(&right[i]);
