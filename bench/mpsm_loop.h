@@ -204,7 +204,26 @@ static inline double loop_output(const loop* s, size_t i, const double x[]) {
 // ---------------------------------------------------------------------------------------------------------
 // methods
 
-typedef enum loop_rival { LOOP_HELD, LOOP_LINEAR, LOOP_NEPCE, LOOP_MPSM, LOOP_RIVALS } loop_rival;
+typedef enum loop_rival {
+  LOOP_HELD,
+  LOOP_LINEAR,
+  LOOP_NEPCE,
+  LOOP_MPSM,    // with its defaults
+  LOOP_MEMORY,  // mpsm with models that remember two lags, and inputs that are means
+  LOOP_RIVALS
+} loop_rival;
+
+static inline bool loop_is_mpsm(loop_rival method) {
+  return method == LOOP_MPSM || method == LOOP_MEMORY;
+}
+
+typedef struct loop_course {
+  loop_rival method;
+  bool is_driven;       // else pulsed
+  double noise;         // share of the range so far
+  const loop* changed;  // the system from exchange k_change on; NULL: it stays
+  int k_change;
+} loop_course;
 
 typedef struct loop_model {
   yoke_coupling_unit units[LOOP_UNITS];
@@ -247,7 +266,15 @@ static inline void loop_defaults(double parameters[]) {
   }
 }
 
-static inline bool loop_open_model(loop_model* m, const loop* s, bool is_driven) {
+static inline void loop_set(double parameters[], const char* name, double value) {
+  for (size_t i = 0; i < yoke__couple_mpsm.n_parameters; i++) {
+    if (strcmp(yoke__couple_mpsm.parameters[i].name, name) == 0) {
+      parameters[i] = value;
+    }
+  }
+}
+
+static inline bool loop_open_model(loop_model* m, const loop* s, const loop_course* c) {
   *m = (loop_model){0};
   for (size_t i = 0; i < s->q; i++) {
     m->units[i] = (yoke_coupling_unit){
@@ -256,8 +283,14 @@ static inline bool loop_open_model(loop_model* m, const loop* s, bool is_driven)
     m->L[i * s->q + (i + s->q - 1) % s->q] = s->L[i];
     m->n_sends[i] = 1;
   }
-  m->offset[0] = is_driven ? (double)NAN : 0;
+  m->offset[0] = c->is_driven ? (double)NAN : 0;
   loop_defaults(m->parameters);
+  if (c->method == LOOP_MEMORY) {
+    loop_set(m->parameters, "y_lags", 2);
+    loop_set(m->parameters, "u_lags", 2);
+    loop_set(m->parameters, "form", 2);
+    loop_set(m->parameters, "level", 1);
+  }
   m->cluster = (yoke_coupling_cluster){
       .n_units = s->q, .units = m->units, .n_outputs = s->q, .L = m->L, .offset = m->offset};
   m->setup = (yoke_coupling_setup){.n_signals = s->q,
@@ -285,14 +318,6 @@ static inline size_t loop_health_of(const char* name) {
 // ---------------------------------------------------------------------------------------------------------
 // a run
 
-typedef struct loop_course {
-  loop_rival method;
-  bool is_driven;       // else pulsed
-  double noise;         // share of the range so far
-  const loop* changed;  // the system from exchange k_change on; NULL: it stays
-  int k_change;
-} loop_course;
-
 typedef struct loop_result {
   double error;                // root of the mean square of y - whole over that of the whole, from
                                // LOOP_JUDGED on; infinite if it overflows
@@ -312,7 +337,7 @@ static inline void loop_exchange(const loop* s, const loop_course* c, loop_model
     sample[i] = s->L[i] * y[(i + s->q - 1) % s->q];
   }
   sample[0] += c->is_driven ? loop_drive(s, k) : 0;
-  if (c->method == LOOP_MPSM) {
+  if (loop_is_mpsm(c->method)) {
     const yoke_coupling_moment now = {.k = k, .h_last = k == 0 ? 0 : s->H, .h_next = s->H};
     yoke__couple_mpsm.observe(m->self, &now, sample, k == 0 ? NULL : u);
   }
@@ -320,7 +345,7 @@ static inline void loop_exchange(const loop* s, const loop_course* c, loop_model
     const double w = sample[i];
     slope[i] = c->method == LOOP_LINEAR && k > 0 ? (w - w_last[i]) / s->H : 0;
     u[i] = c->method == LOOP_NEPCE && k > 0 ? w + (w - w_last[i]) / 2 : w;
-    if (c->method == LOOP_MPSM) {
+    if (loop_is_mpsm(c->method)) {
       yoke__couple_mpsm.input(m->self, i, 0, &u[i]);
     }
     w_last[i] = w;
@@ -358,13 +383,13 @@ static inline void loop_run(const loop* first, const loop_course* c, loop_result
   double low[LOOP_UNITS] = {0}, high[LOOP_UNITS] = {0}, tops[3][LOOP_UNITS] = {{0}};
   double sums[2][2] = {{0, 1e-300}, {0, 1e-300}};
   *to = (loop_result){.error = HUGE_VAL, .error_part = {HUGE_VAL, HUGE_VAL}};
-  if (c->method == LOOP_MPSM && !loop_open_model(&m, first, c->is_driven)) {
+  if (loop_is_mpsm(c->method) && !loop_open_model(&m, first, c)) {
     return;
   }
   for (int k = 0; k < LOOP_STEPS && sums[0][0] + sums[1][0] < 1e30; k++) {
     const int part = c->changed != NULL && k >= c->k_change;
     const loop* s = part == 1 ? c->changed : first;
-    if (part == 1 && k == c->k_change && c->method == LOOP_MPSM) {
+    if (part == 1 && k == c->k_change && loop_is_mpsm(c->method)) {
       yoke__couple_mpsm.health(m.self, to->health_before);
     }
     for (size_t i = 0; i < s->q; i++) {
@@ -375,7 +400,7 @@ static inline void loop_run(const loop* first, const loop_course* c, loop_result
       y[i] = exact + noise * (high[i] - low[i]);
     }
     loop_exchange(s, c, &m, k, y, w_last, u, slope);
-    if (c->method == LOOP_MPSM) {
+    if (loop_is_mpsm(c->method)) {
       to->missed[k] = yoke__couple_mpsm.trace(m.self)[LOOP_TRACE_ERROR];
     }
     for (size_t i = 0; i < s->q; i++) {
@@ -394,7 +419,7 @@ static inline void loop_run(const loop* first, const loop_course* c, loop_result
     loop_judge(s, x, all, k, part, sums, tops);
   }
   loop_conclude(first, sums, tops, to);
-  if (c->method == LOOP_MPSM) {
+  if (loop_is_mpsm(c->method)) {
     yoke__couple_mpsm.health(m.self, to->health);
     loop_close(m.self);
   }

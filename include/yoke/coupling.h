@@ -58,8 +58,10 @@ typedef struct yoke_coupling_unit {
   size_t first_exogenous, n_exogenous;  // its inputs that come from outside of the cluster
   const char* const* output_names;      // n_outputs; NULL: not known
   const char* const* input_names;       // n_signals, then n_exogenous; NULL: not known
-  bool has_linear;                      // its linear model is told (YOKE_WANTS_LINEAR)
-  size_t n_states, first_linear;        // where it stands, see below
+  const bool*
+      is_direct;  // of each input in the same order: an output follows it at once; NULL: not known
+  bool has_linear;                // its linear model is told (YOKE_WANTS_LINEAR)
+  size_t n_states, first_linear;  // where it stands, see below
 } yoke_coupling_unit;
 
 // A closed set of units that one method serves as a whole (YOKE_COUPLING_CLUSTER). Behind the signals in `y` of observe

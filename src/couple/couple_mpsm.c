@@ -54,6 +54,7 @@ typedef struct mpsm {
   yoke_mpsm_decision decision;
   yoke_polynomial* signals;       // n_signals
   size_t *slot, *exogenous_slot;  // where a signal, an input from outside stands among the s inputs
+  bool* is_end;                   // s: inputs that are end values whatever `level` says
   double* L;                      // s x p
   double *g, *u, *u_last, *y_last;  // s, s, s, p
   double *model, *slope;        // s: inputs by the model at the end of the step, their rise [1/s]
@@ -124,6 +125,7 @@ static void lay_vectors(yoke_pieces* from, mpsm* self) {
   self->signals = yoke__take(from, n, sizeof *self->signals);
   self->slot = yoke__take(from, n, sizeof(size_t));
   self->exogenous_slot = yoke__take(from, self->n_exogenous, sizeof(size_t));
+  self->is_end = yoke__take(from, s, sizeof *self->is_end);
   self->inner_output = yoke__take(from, n, sizeof(size_t));
   double** const of_s[] = {&self->g,     &self->u,       &self->u_last,    &self->model,
                            &self->slope, &self->u_start, &self->corrector, &self->work};
@@ -180,10 +182,13 @@ static void place_inputs(const yoke_coupling_setup* setup, mpsm* self, double sc
       self->slot[signal] = at;
       self->g[at] = isnan(c->offset[signal]) ? 0 : c->offset[signal];
       scale[at] = 1;
+      // what an output follows at once is read at the end of the step
+      self->is_end[at] = unit->is_direct != NULL && unit->is_direct[i];
       memcpy(self->L + at * self->p, c->L + signal * self->p, self->p * sizeof(double));
     }
     for (size_t i = 0; i < unit->n_exogenous; i++, at++) {
       self->exogenous_slot[unit->first_exogenous + i] = at;
+      self->is_end[at] = true;
       scale[at] = FIXED;
     }
   }
@@ -213,6 +218,7 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
         predict_of(setup, is_corrector, is_provided && i == 0, n_outputs, n_inputs);
     predict.L = self->L;
     predict.input_scale = scale;
+    predict.is_end = self->is_end;
     void* part = yoke__take(&from, yoke__mpsm_size(&predict), 1);
     YOKE_TRY(yoke__mpsm_prepare(part, &predict, i == 0 ? &self->cluster : &self->spare));
   }
@@ -272,6 +278,7 @@ static yoke_mpsm_sample sample_of(const mpsm* self, const double outputs[]) {
                             .u = self->u,
                             .u_start = self->has_slopes ? self->u_start : NULL,
                             .g = self->g,
+                            .known = self->models->known,
                             .inner = self->n_samples > 1 ? self->inner : NULL};
 }
 
@@ -579,7 +586,7 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   }
   yoke__mpsm_models_forget(self->models);
   yoke__mpsm_change_forget(&self->change);
-  yoke__mpsm_forget(self->cluster);
+  yoke__mpsm_break(self->cluster);
 }
 
 #define TABLE                                                                                      \

@@ -114,11 +114,14 @@ static void lay_member(yoke_pieces* from, const yoke_mpsm_models_setup* setup, s
   }
 }
 
-static void lay_rest(yoke_pieces* from, const yoke_coupling_cluster* c, yoke_mpsm_models* to) {
+static void lay_rest(yoke_pieces* from, const yoke_mpsm_models_setup* setup, yoke_mpsm_models* to) {
+  const yoke_coupling_cluster* c = setup->cluster;
+  const bool has_memory = setup->source != YOKE_MPSM_BY_MOESP && setup->rls.form == YOKE_RLS_MEMORY;
   to->y_bar = yoke__take(from, c->n_outputs, sizeof(double));
   to->errors = yoke__take(from, c->n_units, sizeof(double));
   to->bias = yoke__take(from, c->n_outputs, sizeof(double));
   to->spread = yoke__take(from, c->n_outputs, sizeof(double));
+  to->known = has_memory ? yoke__take(from, c->n_outputs, sizeof(double)) : NULL;
 }
 
 size_t yoke__mpsm_models_size(const yoke_mpsm_models_setup* setup) {
@@ -131,7 +134,7 @@ size_t yoke__mpsm_models_size(const yoke_mpsm_models_setup* setup) {
     void* block = NULL;
     lay_member(&count, setup, k, &one, &block);
   }
-  lay_rest(&count, setup->cluster, &models);
+  lay_rest(&count, setup, &models);
   return count.used;
 }
 
@@ -270,7 +273,7 @@ yoke_status yoke__mpsm_models_prepare(void* memory, const yoke_mpsm_models_setup
         c->units[k].has_linear || self->lacking != NULL ? self->lacking : c->units[k].name;
     status = status < 0 ? status : prepare_member(self, setup, k, block, err, err_size);
   }
-  lay_rest(&from, c, self);
+  lay_rest(&from, setup, self);
   status = status < 0 ? status : load(self, setup, err, err_size);
   if (status < 0) {
     yoke__mpsm_models_close(self);
@@ -511,6 +514,14 @@ static void watch_bias(yoke_mpsm_models* models, const double y[]) {
   }
 }
 
+// Models with memory: what they say of this exchange, and what they know of the next one.
+static void recall(const yoke_mpsm_models* models, const yoke_mpsm_member* m, const double y[]) {
+  for (size_t i = 0; i < m->n; i++) {
+    models->y_bar[m->first_y + i] = y[m->first_y + i] - m->rls.residual[i];
+  }
+  yoke__rls_memory(&m->rls, models->known + m->first_y);
+}
+
 bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluster,
                                const yoke_coupling_worker* worker, const yoke_mpsm_passed* step) {
   const double *u = step->u, *y = step->y;
@@ -523,8 +534,12 @@ bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluste
     const yoke_jacobian_discrete* jacobian =
         models->source == YOKE_MPSM_PROVIDED ? &provided : &m->jacobian;
     yoke__identify_range_observe(&m->range, y + m->first_y);
-    yoke__jacobian_predict(jacobian, step->y_last + m->first_y, step->u_last + m->first_u,
-                           u + m->first_u, models->y_bar + m->first_y);
+    if (models->known != NULL && models->source == YOKE_MPSM_BY_RLS) {
+      recall(models, m, y);
+    } else {
+      yoke__jacobian_predict(jacobian, step->y_last + m->first_y, step->u_last + m->first_u,
+                             u + m->first_u, models->y_bar + m->first_y);
+    }
     models->errors[k] = yoke__identify_error(&m->range, y + m->first_y, models->y_bar + m->first_y);
   }
   models->error = yoke__identify_error_of_all(models->n_units, models->errors);

@@ -97,7 +97,8 @@ typedef struct yoke_mpsm_models {
   double growth;          // of the coupled surrogate of provided models [1/s]
   const char* lacking;    // a unit that provides none
   double *bias, *spread;  // p: how far the models miss on average, with and without sign, in ranges
-  double error;           // of the last exchange
+  double* known;  // p: what models with memory add to the next outputs; NULL: they have none
+  double error;   // of the last exchange
 } yoke_mpsm_models;
 
 // Bytes of the block.

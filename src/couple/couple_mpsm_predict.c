@@ -25,7 +25,9 @@
 enum { MAX_SIGNALS = YOKE_MPSM_MAX_SIGNALS, MAX_SAMPLES = 1 << 20, MAX_SUBSTEPS = 1 << 20 };
 
 // of a power iteration that is stopped early: its bound is then at most some 20 % too large
-enum { CONDITION_STEPS = 6 };
+enum { CONDITION_STEPS = 6, SQUARINGS = 6 };
+// loop gain up to which the mean of an input is taken from a parabola: that is explicit in part
+#define MILD 0.5
 
 yoke_mpsm_options yoke__mpsm_options_default(void) {
   return (yoke_mpsm_options){
@@ -148,6 +150,11 @@ static size_t lay(cursor* at, const yoke_mpsm_setup* setup, yoke_mpsm* self, siz
   self->L = take_doubles(at, s * p);
   self->scale_y = take_doubles(at, p);
   self->scale_u = take_doubles(at, s);
+  if (self->options.is_levelled) {
+    self->lead = take_doubles(at, s);
+    self->level = take_doubles(at, s);
+    self->is_end = take(at, s * sizeof *self->is_end);
+  }
   self->A = take_doubles(at, p * p);
   self->I_C = take_doubles(at, p * p);
   self->R = take_doubles(at, p * p);
@@ -176,7 +183,8 @@ static bool measure(const yoke_mpsm_setup* setup, yoke_mpsm* self, size_t* large
   if (setup->n_units == 0 || setup->n_units > MAX_SIGNALS || !(setup->step > 0) ||
       setup->n_samples > MAX_SAMPLES || options->n_ede_steps > MAX_SUBSTEPS ||
       options->n_extrapolation_steps > MAX_SUBSTEPS || options->n_quadrature_steps > MAX_SUBSTEPS ||
-      (is_ramp && options->time == YOKE_MPSM_DISCRETE)) {
+      (is_ramp && options->time == YOKE_MPSM_DISCRETE) ||
+      (options->is_levelled && (options->uses_ede || options->time != YOKE_MPSM_DISCRETE))) {
     return false;
   }
   *self = (yoke_mpsm){
@@ -225,6 +233,9 @@ yoke_status yoke__mpsm_prepare(void* memory, const yoke_mpsm_setup* setup, yoke_
   }
   for (size_t i = 0; i < self->s; i++) {
     self->scale_u[i] = setup->input_scale == NULL ? 1 : setup->input_scale[i];
+  }
+  for (size_t i = 0; i < self->s && self->is_end != NULL; i++) {
+    self->is_end[i] = setup->is_end != NULL && setup->is_end[i];
   }
   self->condition = (double)INFINITY;
   *out = self;
@@ -368,6 +379,21 @@ static void times_blocks(const yoke_mpsm* self, const double X[], bool is_direct
   }
 }
 
+// out (n x p) := S1 diag(lead) L of a unit.
+static void lead_product(const yoke_mpsm* self, const yoke_mpsm_unit* unit, double out[]) {
+  const size_t p = self->p;
+  memset(out, 0, unit->n * p * sizeof *out);
+  for (size_t r = 0; r < unit->n; r++) {
+    for (size_t c = 0; c < unit->m; c++) {
+      const size_t at = unit->first_u + c;
+      const double weight = unit->s1[r * unit->m + c] * self->lead[at];
+      for (size_t j = 0; j < p; j++) {
+        out[r * p + j] += weight * self->L[at * p + j];
+      }
+    }
+  }
+}
+
 // A~ = Jy + Ju L and I - C~ = I - Jd L, block row by block row.
 static void assemble_blocks(yoke_mpsm* self) {
   const size_t p = self->p;
@@ -376,7 +402,11 @@ static void assemble_blocks(yoke_mpsm* self) {
     const double* L = self->L + unit->first_u * p;
     double *A = self->A + unit->first_y * p, *I_C = self->I_C + unit->first_y * p;
     yoke__mat_mul(unit->n, unit->m, p, unit->jac_u, L, A);
-    yoke__mat_mul(unit->n, unit->m, p, unit->jac_d, L, I_C);
+    if (self->lead == NULL) {
+      yoke__mat_mul(unit->n, unit->m, p, unit->jac_d, L, I_C);
+    } else {
+      lead_product(self, unit, I_C);
+    }
     for (size_t r = 0; r < unit->n; r++) {
       for (size_t c = 0; c < p; c++) {
         I_C[r * p + c] = (c == unit->first_y + r ? 1 : 0) - I_C[r * p + c];
@@ -451,6 +481,9 @@ static void extrapolate_discrete(yoke_mpsm* self) {
   if (self->has_exogenous) {
     times_blocks(self, self->R, false, self->drive_0);
     times_blocks(self, self->R, true, self->drive_1);
+    for (size_t i = 0; i < self->p * self->s && self->lead != NULL; i++) {
+      self->drive_1[i] *= self->lead[i % self->s];
+    }
   }
 }
 
@@ -604,6 +637,69 @@ static yoke_status correct_continuous(yoke_mpsm* self) {
   return self->options.between == YOKE_MPSM_MODEL ? model_between(self) : YOKE_OK;
 }
 
+// B := |S1 L|, p x p.
+static void absolute_loop(const yoke_mpsm* self, double B[]) {
+  const size_t p = self->p;
+  for (size_t k = 0; k < self->n_units; k++) {
+    const yoke_mpsm_unit* unit = &self->units[k];
+    double* rows = B + unit->first_y * p;
+    yoke__mat_mul(unit->n, unit->m, p, unit->s1, self->L + unit->first_u * p, rows);
+    for (size_t i = 0; i < unit->n * p; i++) {
+      rows[i] = fabs(rows[i]);
+    }
+  }
+}
+
+// Largest eigenvalue of |S1 L|: how much the coupled inputs of a step answer to themselves, whatever
+// the units of the signals. The 64th root of the norm of its 64th power: a power iteration would not
+// settle in a ring, and metres beside newtons cost a factor of 1.4 only. B, C: p x p.
+static double loop_gain(const yoke_mpsm* self, double B[], double C[]) {
+  const size_t p = self->p;
+  long exponent = 0;
+  absolute_loop(self, B);
+  for (int i = 0; i < SQUARINGS; i++) {
+    double largest = 0;
+    int e = 0;
+    for (size_t j = 0; j < p * p; j++) {
+      largest = B[j] > largest ? B[j] : largest;
+    }
+    if (!(largest > 0) || !yoke__is_finite(largest)) {
+      return largest > 0 ? largest : 0;
+    }
+    (void)frexp(largest, &e);
+    const double scale = ldexp(1, -e);
+    for (size_t j = 0; j < p * p; j++) {
+      B[j] *= scale;
+    }
+    exponent = 2 * (exponent + e);
+    yoke__mat_mul(p, p, p, B, B, C);
+    memcpy(B, C, p * p * sizeof *B);
+  }
+  double norm = 0;
+  for (size_t i = 0; i < p; i++) {
+    double sum = 0;
+    for (size_t j = 0; j < p; j++) {
+      sum += B[i * p + j];
+    }
+    norm = sum > norm ? sum : norm;
+  }
+  return norm > 0 ? exp2(((double)exponent + log2(norm)) / (1 << SQUARINGS)) : 0;
+}
+
+// Weights of the target of a held input, its mean over the step: from the parabola through the last,
+// the present and the next coupled value where the loop is mild (third order); else from the line
+// through the last two, with so much of the next one that the answer of a stiff loop has no
+// overshoot: 1 - 1/gain (the theta method of a decay).
+static void choose_level(yoke_mpsm* self) {
+  const double gain = loop_gain(self, self->work, self->work + self->p * self->p);
+  const bool is_mild = gain <= MILD;
+  const double lead = is_mild ? 5.0 / 12 : fmax(0.5, 1 - 1 / gain);
+  self->past = is_mild ? -1.0 / 12 : 0;
+  for (size_t i = 0; i < self->s; i++) {
+    self->lead[i] = self->is_end[i] ? 1 : lead;
+  }
+}
+
 // delta_v belongs to the matrices: with new ones it is made again from delta, which stays.
 static void carry_delta(yoke_mpsm* self) {
   yoke__mat_vec(self->p, self->p, self->I_C, self->delta, self->delta_v);
@@ -620,6 +716,9 @@ static void carry_delta(yoke_mpsm* self) {
 
 yoke_status yoke__mpsm_assemble(yoke_mpsm* self) {
   self->is_ready = false;
+  if (self->options.is_levelled) {
+    choose_level(self);
+  }
   assemble_blocks(self);
   YOKE_TRY(invert_loop(self));
   yoke__mat_mul(self->p, self->p, self->p, self->R, self->A, self->K);

@@ -54,6 +54,8 @@ typedef struct yoke_mpsm_options {
   bool is_trapezoid;             // goal of step 3 by the trapezoidal rule, else its end value
   bool keeps_ramp_jump;          // refinement of (13): the ramp starts with a jump from u^k
   bool wants_mean;               // means of y~ over the step, for the model-based corrector
+  bool is_levelled;              // a held input is the mean of the coupled signal over the step,
+                                 // not its end value; discrete time, without step 1
   double rank_cut;               // singular values below this share of the largest count as 0
   double cond_max;               // of I - C~, whatever the units of the signals
 } yoke_mpsm_options;
@@ -68,6 +70,7 @@ typedef struct yoke_mpsm_setup {
   bool has_exogenous;          // g is not always 0
   const double* output_scale;  // p, positive: units of the least squares of step 3; NULL: 1
   const double* input_scale;   // s, positive; NULL: 1
+  const bool* is_end;          // s: inputs that are end values even if is_levelled; NULL: none
   yoke_mpsm_options options;
 } yoke_mpsm_setup;
 
@@ -78,6 +81,7 @@ typedef struct yoke_mpsm_sample {
   const double* u_start;  // s: inputs at its start (between: a line); NULL: held
   const double* g;        // s: exogenous part of the inputs now; NULL: 0
   const double* g_next;   // s: at T^{k+1}; NULL: as now
+  const double* known;    // p: what the models know to be added at T^{k+1}, discrete time; NULL: 0
   const double*
       inner;  // n_samples x p: outputs after each part, the last row is y; NULL: not known
 } yoke_mpsm_sample;
@@ -101,8 +105,13 @@ typedef struct yoke_mpsm {
   bool is_ready;     // assembled without failure
   double condition;  // of I - C~, least over all units of the signals; infinite: singular
   yoke_mpsm_unit* units;
-  double* L;                                // s x p
-  double *scale_y, *scale_u;                // p, s
+  double* L;                  // s x p
+  double *scale_y, *scale_u;  // p, s
+  // is_levelled, else NULL: target = lead (L y^ + g') + level
+  double *lead, *level;                     // s, s
+  bool* is_end;                             // s
+  double past;                              // weight of the last L y + g in level
+  bool has_past;                            // y_last belongs to the same course
   double *A, *I_C, *R, *K;                  // p x p: A~, I - C~, its inverse, R A~ (continuous)
   double *extrapolate, *drive_0, *drive_1;  // step 2: p x p, p x s (g^k), p x s (g^{k+1})
   double *P, *Q;                            // step 1 (10): p x p, p x s
@@ -155,6 +164,8 @@ void yoke__mpsm_pass_on(const yoke_mpsm* self, const yoke_mpsm_sample* now, doub
                         double slope[]);
 // y^k, u^k, eps^k become history. Call it last, at every T^k.
 void yoke__mpsm_accept(yoke_mpsm* self, const yoke_mpsm_sample* now);
+// What was before does not belong to what comes: a jump, a lost sample.
+void yoke__mpsm_break(yoke_mpsm* self);
 // delta := 0: the model was not used, or is new.
 void yoke__mpsm_forget(yoke_mpsm* self);
 

@@ -16,6 +16,7 @@ enum {
   TIME,
   SHAPE,
   GOAL,
+  LEVEL,
   EDE_SOLVER,
   EDE_STEPS,
   BETWEEN,
@@ -49,10 +50,11 @@ static const char* const ede_items[] = {"off", "on", "reset", NULL};
 static const char* const time_items[] = {"auto", "discrete", "continuous", NULL};
 static const char* const shape_items[] = {"constant", "ramp", "ramp-mean", NULL};
 static const char* const goal_items[] = {"end", "trapezoid", NULL};
+static const char* const level_items[] = {"end", "mean", NULL};
 static const char* const solver_items[] = {"exact", "euler", NULL};
 static const char* const between_items[] = {"linear", "held", "model", NULL};
 static const char* const rate_items[] = {"exchange", "own", NULL};
-static const char* const form_items[] = {"gilbert", "direct", NULL};
+static const char* const form_items[] = {"gilbert", "direct", "memory", NULL};
 static const char* const pairing_items[] = {"shifted", "aligned", NULL};
 static const char* const switch_items[] = {"off", "on", NULL};
 
@@ -87,6 +89,13 @@ static const char* const switch_items[] = {"off", "on", NULL};
     [SHAPE] = {"shape",    "of the inputs over a step; ramps in continuous time only", 0, 0, 2,    \
                shape_items},                                                                       \
     [GOAL] = {"goal", "what step 3 aims at", 0, 0, 1, goal_items},                                 \
+    [LEVEL] = {"level",                                                                            \
+               "what a held input stands for: the coupled signal at the end of the step, or its "  \
+               "mean over the step",                                                               \
+               0,                                                                                  \
+               0,                                                                                  \
+               1,                                                                                  \
+               level_items},                                                                       \
     [EDE_SOLVER] = {"ede_solver", "of step 1 in continuous time", 0, 0, 1, solver_items},          \
     [EDE_STEPS] = {"ede_steps", "of the Euler solver of step 1", 1, 1, 1e6, NULL},                 \
     [BETWEEN] = {"between", "the coupling error inside a step, for step 1 in continuous time",     \
@@ -126,7 +135,7 @@ static const char* const switch_items[] = {"off", "on", NULL};
                         NULL},                                                                     \
     [Y_LAGS] = {"y_lags", "past outputs in a model", 1, 1, YOKE_RLS_MAX_LAGS, NULL},               \
     [U_LAGS] = {"u_lags", "past inputs in a model", 1, 1, YOKE_RLS_MAX_LAGS, NULL},                \
-    [FORM] = {"form", "how a model with several lags becomes Jacobians", 0, 0, 1, form_items},     \
+    [FORM] = {"form", "how a model with several lags becomes Jacobians", 0, 0, 2, form_items},     \
     [KEEP_AT] = {"keep_at", "exchange whose models are written with the results; 0: the last one", \
                  0,         0,                                                                     \
                  1e15,      NULL},                                                                 \
@@ -204,6 +213,7 @@ yoke_mpsm_options yoke__couple_mpsm_options(const double parameters[], bool is_c
   o.n_extrapolation_steps = v[EXTRAPOLATION] > 0 ? (size_t)v[EXTRAPOLATION_STEPS] : 0;
   o.n_quadrature_steps = (size_t)v[QUADRATURE_STEPS];
   o.is_trapezoid = v[GOAL] > 0;
+  o.is_levelled = v[LEVEL] > 0 && o.time == YOKE_MPSM_DISCRETE;
   o.cond_max = v[COND_MAX];
   o.wants_mean = is_corrector;
   return o;
@@ -368,6 +378,14 @@ yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector
     wrong = "shape: ramp and ramp-mean need jacobians: provided and continuous time";
   } else if (v[RATES] > 0 && (source_of(v) != YOKE_MPSM_BY_RLS || v[Y_LAGS] > 1 || v[U_LAGS] > 1)) {
     wrong = "rates: own needs jacobians: rls with one lag";
+  } else if (v[FORM] == YOKE_RLS_MEMORY && v[EDE] > 0) {
+    wrong = "form: memory needs ede: off; step 1 has no memory";
+  } else if (v[LEVEL] > 0 && (v[EDE] > 0 || v[GOAL] > 0)) {
+    wrong = "level: mean needs ede: off and goal: end; steps 1 and 3 aim at the end of the step";
+  } else if (v[LEVEL] > 0 && is_provided && v[TIME] != 1) {
+    wrong =
+        "level: mean needs identified models or time: discrete; in continuous time step 3 finds "
+        "the level by itself";
   } else if (is_corrector && v[SHAPE] > 0) {
     wrong = "mbcorr holds its inputs: shape must be constant";
   } else if (is_corrector && v[EDE] == 0) {

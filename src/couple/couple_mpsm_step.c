@@ -54,6 +54,12 @@ void yoke__mpsm_start(yoke_mpsm* self, const double y[], const double u[], const
   }
   memcpy(self->eps, self->eps_last, self->s * sizeof *self->eps);
   memcpy(self->y_tilde, y, self->p * sizeof *y);
+  self->has_past = true;
+  yoke__mpsm_forget(self);
+}
+
+void yoke__mpsm_break(yoke_mpsm* self) {
+  self->has_past = false;
   yoke__mpsm_forget(self);
 }
 
@@ -273,11 +279,38 @@ void yoke__mpsm_correct(yoke_mpsm* self, const yoke_mpsm_sample* now) {
 
 // ---- step 2
 
+// The part of the targets that is known.
+static void find_level(yoke_mpsm* self, const yoke_mpsm_sample* now, double last[]) {
+  couple(self, now->y, now->g, self->level);
+  couple(self, self->y_last, self->g_last, last);
+  for (size_t i = 0; i < self->s; i++) {
+    const double past = self->has_past && !self->is_end[i] ? self->past : 0;
+    self->level[i] = (1 - self->lead[i] - past) * self->level[i] + past * last[i];
+  }
+}
+
+// y^ += R (known + S1 level).
+static void add_known(yoke_mpsm* self, const yoke_mpsm_sample* now, double sum[]) {
+  if (now->known != NULL) {
+    memcpy(sum, now->known, self->p * sizeof *sum);
+  } else {
+    memset(sum, 0, self->p * sizeof *sum);
+  }
+  if (self->level != NULL) {
+    find_level(self, now, sum + self->p);
+    add_blocks(self, true, self->level, sum);
+  }
+  yoke__mat_vec_add(self->p, self->p, self->R, sum, self->y_hat);
+}
+
 void yoke__mpsm_extrapolate(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   yoke__mat_vec(self->p, self->p, self->extrapolate, self->y_tilde, self->y_hat);
   if (self->has_exogenous && now->g != NULL) {
     yoke__mat_vec_add(self->p, self->s, self->drive_0, now->g, self->y_hat);
     yoke__mat_vec_add(self->p, self->s, self->drive_1, next_g(now), self->y_hat);
+  }
+  if (now->known != NULL || self->level != NULL) {
+    add_known(self, now, self->work);
   }
 }
 
@@ -292,6 +325,12 @@ static double coupled(const yoke_mpsm* self, size_t i, const double y[], const d
   return sum;
 }
 
+// The input of the coupled solution: L y^ + g at the end of the step, or its mean over it.
+static double target_of(const yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now) {
+  const double end = coupled(self, i, self->y_hat, next_g(now));
+  return self->level == NULL ? end : self->lead[i] * end + self->level[i];
+}
+
 void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now, double u[],
                          double slope[]) {
   const yoke_mpsm_unit* unit = &self->units[i];
@@ -301,7 +340,7 @@ void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now,
 
   // target: the coupled value of the extrapolated outputs; of a ramp, the slope that leads there
   for (size_t j = 0; j < m; j++) {
-    target[j] = coupled(self, unit->first_u + j, self->y_hat, next_g(now));
+    target[j] = target_of(self, unit->first_u + j, now);
     u_0[j] = is_ramp ? coupled(self, unit->first_u + j, now->y, now->g) : 0;
     target[j] = is_ramp ? (target[j] - u_0[j]) / self->step : target[j];
   }
@@ -310,6 +349,7 @@ void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now,
   const double *y = now->y + unit->first_y, *u_k = now->u + unit->first_u;
   for (size_t r = 0; r < n; r++) {
     double sum = self->y_hat[unit->first_y + r];
+    sum -= now->known != NULL ? now->known[unit->first_y + r] : 0;
     if (self->options.is_trapezoid) {
       sum += self->y_tilde[unit->first_y + r] - y[r];
     }
@@ -336,6 +376,9 @@ void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now,
 void yoke__mpsm_pass_on(const yoke_mpsm* self, const yoke_mpsm_sample* now, double u[],
                         double slope[]) {
   couple(self, self->y_hat, next_g(now), u);
+  for (size_t i = 0; i < self->s && self->level != NULL; i++) {
+    u[i] = self->lead[i] * u[i] + self->level[i];
+  }
   for (size_t i = 0; i < self->s && self->options.shape != YOKE_MPSM_CONSTANT; i++) {
     const double u_0 = coupled(self, i, now->y, now->g);
     if (self->options.shape == YOKE_MPSM_RAMP_MEAN) {
@@ -359,6 +402,7 @@ void yoke__mpsm_accept(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   if (now->g != NULL) {
     memcpy(self->g_last, now->g, self->s * sizeof *now->g);
   }
+  self->has_past = true;
 }
 
 static bool is_all_finite(size_t n, const double x[]) {

@@ -21,6 +21,9 @@
 // The sum of the poles is the coefficient a_1, and the sum of the residues is the first Markov
 // parameter b_1, so that no pole has to be found:  Sy = a_1 / max(N, M), S0 = 0, S1 = b_1. A complex
 // pair enters through its sum, hence real; also poles that coincide do no harm.
+// That mean is what makes several lags worse than one. At T^k all that the lags beyond the first need
+// has been seen: with YOKE_RLS_MEMORY they are a number h that is added, y^{k+1} = a_1 y^k + b_1 u^{k+1} + h,
+// and a unit with N states and no feedthrough is predicted exactly by N = M.
 // Source: doctoral thesis on model-based pre-step stabilisation (Graz 2020), (2.86) to (2.88), signs
 // of the denominator corrected; E. G. Gilbert, J. SIAM Control 1 (1963) 128-151.
 #include "identify/identify_rls.h"
@@ -68,8 +71,8 @@ static const char* fault_of(const yoke_rls_setup* s) {
 // Doubles behind the counts.
 static uint64_t count_doubles(const yoke_rls_setup* s) {
   const uint64_t q = count_parameters(s), n = s->n;
-  return n * s->n_y_lags + (uint64_t)s->n_u_lags * s->m + n + 2 * n * q + n * (q * (q - 1) / 2) +
-         2 * q + 1;
+  return n * s->n_y_lags + (uint64_t)s->n_u_lags * s->m + 2 * n + 2 * n * q +
+         n * (q * (q - 1) / 2) + 2 * q + 1;
 }
 
 static size_t counts_size(void) {
@@ -104,6 +107,7 @@ yoke_status yoke__rls_prepare(yoke_rls* rls, const yoke_rls_setup* setup, void* 
   *rls = (yoke_rls){.setup = *setup, .n_parameters = q, .counts = block};
   double* at = (double*)(void*)((char*)block + counts_size());
   rls->history = take(&at, n * setup->n_y_lags + setup->n_u_lags * setup->m);
+  rls->residual = take(&at, n);
   rls->largest = take(&at, n + 1);
   rls->parameters = take(&at, n * q);
   rls->variances = take(&at, n * q);
@@ -238,13 +242,14 @@ static bool regress(yoke_rls* rls, size_t output, double y) {
   if (square > rls->largest[output]) {
     rls->largest[output] = square;
   }
-  if (!(square > IDLE_SHARE * rls->largest[output])) {
-    rls->counts->n_idle++;
-    return yoke__is_finite(square);
-  }
   double error = y;
   for (size_t j = 0; j < q; j++) {
     error -= phi[j] * p[j];
+  }
+  rls->residual[output] = error;
+  if (!(square > IDLE_SHARE * rls->largest[output])) {
+    rls->counts->n_idle++;
+    return yoke__is_finite(square);
   }
   const double scale = renew_factors(q, rls->setup.forgetting, phi, D, U, rls->gain);
   // scale 0 means that phi^T P phi overflowed
@@ -253,6 +258,7 @@ static bool regress(yoke_rls* rls, size_t output, double y) {
     return false;
   }
   rls->counts->n_updates++;
+  rls->residual[output] = rls->setup.forgetting * scale * error;
   return renew_parameters(q, rls->gain, scale * error, p);
 }
 
@@ -284,6 +290,12 @@ static void recover(yoke_rls* rls, size_t output) {
   rls->counts->n_resets++;
 }
 
+// Are all lags of the next regression known?
+static bool is_filled(const yoke_rls* rls) {
+  const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags;
+  return rls->counts->n_samples >= (int64_t)(N > M ? N : M);
+}
+
 void yoke__rls_update(yoke_rls* rls, const double y[], const double u[]) {
   const size_t n = rls->setup.n, m = rls->setup.m;
   const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags;
@@ -299,12 +311,12 @@ void yoke__rls_update(yoke_rls* rls, const double y[], const double u[]) {
   for (size_t j = 0; j < m; j++) {
     push(M, inputs + j * M, u[j]);
   }
-  const bool is_filled = rls->counts->n_samples >= (int64_t)(N > M ? N : M);
+  const bool has_past = is_filled(rls);
   memcpy(rls->phi + N, inputs, M * m * sizeof *inputs);
   for (size_t i = 0; i < n; i++) {
     double* outputs = rls->history + i * N;
     memcpy(rls->phi, outputs, N * sizeof *outputs);
-    if (is_filled && !regress(rls, i, y[i])) {
+    if (has_past && !regress(rls, i, y[i])) {
       recover(rls, i);
     }
     push(N, outputs, y[i]);
@@ -355,14 +367,15 @@ bool yoke__rls_is_sound(const yoke_rls* rls) {
       return false;
     }
   }
-  return rls->counts->n_updates >= (int64_t)rls->setup.n;
+  return rls->counts->n_updates >= (int64_t)rls->setup.n &&
+         (rls->setup.form != YOKE_RLS_MEMORY || is_filled(rls));
 }
 
 void yoke__rls_jacobian(const yoke_rls* rls, yoke_jacobian_discrete* to) {
   const size_t n = rls->setup.n, m = rls->setup.m;
   const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags;
   const bool is_direct = rls->setup.form == YOKE_RLS_DIRECT;
-  const double n_poles = is_direct ? 1.0 : (double)(N > M ? N : M);
+  const double n_poles = rls->setup.form == YOKE_RLS_GILBERT ? (double)(N > M ? N : M) : 1.0;
   memset(to->Sy, 0, n * n * sizeof *to->Sy);
   memset(to->S0, 0, n * m * sizeof *to->S0);
   for (size_t i = 0; i < n; i++) {
@@ -375,5 +388,25 @@ void yoke__rls_jacobian(const yoke_rls* rls, yoke_jacobian_discrete* to) {
         to->S0[i * m + j] = b[1];
       }
     }
+  }
+}
+
+void yoke__rls_memory(const yoke_rls* rls, double to[]) {
+  const size_t n = rls->setup.n, m = rls->setup.m;
+  const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags;
+  const double* inputs = rls->history + n * N;
+  for (size_t i = 0; i < n; i++) {
+    const double *p = rls->parameters + i * rls->n_parameters, *outputs = rls->history + i * N;
+    double sum = 0.0;
+    for (size_t l = 1; l < N; l++) {
+      sum += p[l] * outputs[l];
+    }
+    // the input that has just acted is the second lag of the next step
+    for (size_t j = 0; j < m; j++) {
+      for (size_t l = 1; l < M; l++) {
+        sum += p[N + j * M + l] * inputs[j * M + l - 1];
+      }
+    }
+    to[i] = sum;
   }
 }

@@ -28,6 +28,7 @@
 typedef enum yoke_rls_form {
   YOKE_RLS_GILBERT,  // Gilbert's realisation of the transfer functions, C = (1 .. 1) per output
   YOKE_RLS_DIRECT,   // read off: N = 1, M at most 2, so that S0 takes the second lag
+  YOKE_RLS_MEMORY,   // read off the first lags; what the others add is known: yoke__rls_memory
 } yoke_rls_form;
 
 typedef struct yoke_rls_setup {
@@ -55,6 +56,7 @@ typedef struct yoke_rls {
   size_t n_parameters;      // N + M m, of one output
   yoke_rls_counts* counts;  // start of the block
   double* history;          // n N numbers y_i^{k-1} .. and M m numbers u_j^k ..
+  double* residual;         // n: y^k less what the model says once it has learnt from it
   double* largest;          // n: running maximum of phi^T phi
   double* parameters;       // n x n_parameters
   double* variances;        // n x n_parameters: D of P = U D U^T
@@ -86,11 +88,16 @@ yoke_status yoke__rls_load(yoke_rls* rls, const double parameters[], double vari
 // P of one output, n_parameters x n_parameters, and the mean of its diagonal.
 void yoke__rls_covariance(const yoke_rls* rls, size_t output, double P[]);
 double yoke__rls_mean_variance(const yoke_rls* rls, size_t output);
-// True once every output has had a regression and all variances are positive.
+// True once every output has had a regression and all variances are positive; with YOKE_RLS_MEMORY
+// the history must be filled, too.
 bool yoke__rls_is_sound(const yoke_rls* rls);
 
 // Sy, S0, S1 (sizes n, m) from the present parameters, with N = M = 1 diag(a), 0, b; no heap.
 void yoke__rls_jacobian(const yoke_rls* rls, yoke_jacobian_discrete* to);
+
+// What the lags beyond the first add to the next outputs (n), known at T^k:
+//   a_2 y^{k-1} + .. + a_N y^{k+1-N} + b_2 u^k + .. + b_M u^{k+2-M}
+void yoke__rls_memory(const yoke_rls* rls, double to[]);
 
 // Parameters of a model with N = M = 1 for steps `ratio` >= 1 times as long, the input held over the
 // long step: exact for whole ratios, in between a line between the neighbours. a: of one output; b:

@@ -117,6 +117,13 @@ static yoke_status check_method(replay* r) {
         r->system->methods[r->group->method].owner);
     return YOKE_BAD_INPUT;
   }
+  if (parameter(r, "form", 0) == YOKE_RLS_MEMORY || parameter(r, "level", 0) > 0) {
+    yoke__error(r->messages, nowhere,
+                "%s: runs with form: memory or level: mean are not treated; their steps remember "
+                "more than the matrix of a step holds",
+                r->system->methods[r->group->method].owner);
+    return YOKE_BAD_INPUT;
+  }
   r->t_learning = parameter(r, "learning", 0) * r->setup->interval;
   r->t_switch = parameter(r, "switching", 0) * r->setup->interval;
   r->has_guard = parameter(r, "guard", 0) > 0;

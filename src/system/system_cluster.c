@@ -267,13 +267,27 @@ static const char* name_of(yoke_system* system, const yoke_system_unit* unit,
   return "";
 }
 
+// Does an output follow this element of the inputs at once?
+static bool has_feedthrough(const yoke_system_unit* unit, size_t input) {
+  const yoke_unit_info* info = unit->unit.info;
+  for (size_t i = 0; i < info->n_feedthrough; i++) {
+    const size_t v = info->feedthrough[i].input, first = unit->unit.dense[v];
+    if (first != YOKE_NOT_DENSE && input >= first &&
+        input < first + yoke__variable_count(&info->variables[v])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static yoke_status name_members(yoke_system* system, const yoke_system_unit* unit,
                                 yoke_coupling_unit* about, const size_t outputs[],
                                 const size_t inputs[]) {
   const size_t m = about->n_signals + about->n_exogenous;
   const char** out = yoke__arena_array(&system->arena, about->n_outputs + 1, sizeof *out);
   const char** in = yoke__arena_array(&system->arena, m + 1, sizeof *in);
-  if (out == NULL || in == NULL) {
+  bool* is_direct = yoke__arena_array(&system->arena, m + 1, sizeof *is_direct);
+  if (out == NULL || in == NULL || is_direct == NULL) {
     return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < about->n_outputs; i++) {
@@ -281,9 +295,11 @@ static yoke_status name_members(yoke_system* system, const yoke_system_unit* uni
   }
   for (size_t i = 0; i < m; i++) {
     in[i] = name_of(system, unit, YOKE_INPUT, inputs[i]);
+    is_direct[i] = has_feedthrough(unit, inputs[i]);
   }
   about->output_names = out;
   about->input_names = in;
+  about->is_direct = is_direct;
   return YOKE_OK;
 }
 
