@@ -159,7 +159,9 @@ static size_t lay(cursor* at, const yoke_mpsm_setup* setup, yoke_mpsm* self, siz
   self->I_C = take_doubles(at, p * p);
   self->R = take_doubles(at, p * p);
   self->K = take_doubles(at, p * p);
-  self->extrapolate = take_doubles(at, p * p);
+  // in discrete time K itself carries one step ahead
+  const bool is_discrete = self->options.time == YOKE_MPSM_DISCRETE;
+  self->extrapolate = is_discrete ? self->K : take_doubles(at, p * p);
   if (self->has_exogenous) {
     self->drive_0 = take_doubles(at, p * s);
     self->drive_1 = take_doubles(at, p * s);
@@ -257,11 +259,30 @@ static bool are_finite(size_t n, const double x[]) {
   return true;
 }
 
+static void copy(size_t n, const double from[], double to[]) {
+  // most units have one signal each way: a call would cost more than the number
+  if (n == 1) {
+    to[0] = from[0];
+  } else {
+    memcpy(to, from, n * sizeof *to);
+  }
+}
+
+// One output, one input: M^+ = 1 / M, as below.
+static yoke_status invert_number(double M, double wy, double wu, double* inverse) {
+  const double weighted = M / wy * wu;
+  *inverse = weighted != 0 ? 1 / weighted * wu / wy : 0;
+  return yoke__is_finite(weighted) && yoke__is_finite(*inverse) ? YOKE_OK : YOKE_BAD_ARG;
+}
+
 // Mp := W_u (W_y^-1 M W_u)^+ W_y^-1, so that the least squares of step 3 weigh in the given units.
 static yoke_status invert_reach(yoke_mpsm* self, const yoke_mpsm_unit* unit) {
   const size_t n = unit->n, m = unit->m;
   const double *wy = self->scale_y + unit->first_y, *wu = self->scale_u + unit->first_u;
   double* M = self->work;
+  if (n == 1 && m == 1) {
+    return invert_number(unit->reach[0], wy[0], wu[0], unit->reach_inverse);
+  }
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < m; j++) {
       M[i * m + j] = unit->reach[i * m + j] / wy[i] * wu[j];
@@ -354,9 +375,9 @@ yoke_status yoke__mpsm_set_discrete(yoke_mpsm* self, size_t i, const yoke_jacobi
     return YOKE_BAD_ARG;
   }
   yoke_mpsm_unit* unit = &self->units[i];
-  memcpy(unit->sy, from->Sy, n * n * sizeof *unit->sy);
-  memcpy(unit->s0, from->S0, n * m * sizeof *unit->s0);
-  memcpy(unit->s1, from->S1, n * m * sizeof *unit->s1);
+  copy(n * n, from->Sy, unit->sy);
+  copy(n * m, from->S0, unit->s0);
+  copy(n * m, from->S1, unit->s1);
   return invert_reach(self, unit);
 }
 
@@ -379,41 +400,49 @@ static void times_blocks(const yoke_mpsm* self, const double X[], bool is_direct
   }
 }
 
-// out (n x p) := S1 diag(lead) L of a unit.
-static void lead_product(const yoke_mpsm* self, const yoke_mpsm_unit* unit, double out[]) {
-  const size_t p = self->p;
-  memset(out, 0, unit->n * p * sizeof *out);
-  for (size_t r = 0; r < unit->n; r++) {
-    for (size_t c = 0; c < unit->m; c++) {
-      const size_t at = unit->first_u + c;
-      const double weight = unit->s1[r * unit->m + c] * self->lead[at];
-      for (size_t j = 0; j < p; j++) {
-        out[r * p + j] += weight * self->L[at * p + j];
-      }
+// Row r of a unit: A~ = Jy + Ju L, I - C~ = I - Jd L.
+static void assemble_row(const yoke_mpsm* self, const yoke_mpsm_unit* unit, size_t r) {
+  const size_t p = self->p, m = unit->m, at = unit->first_y + r;
+  const double *ju = unit->jac_u + r * m, *jd = unit->jac_d + r * m;
+  const double *jy = unit->jac_y + r * unit->n, *L = self->L + unit->first_u * p;
+  double *A = self->A + at * p, *I_C = self->I_C + at * p;
+  for (size_t c = 0; c < p; c++) {
+    double a = 0, d = 0;
+    for (size_t k = 0; k < m; k++) {
+      a += ju[k] * L[k * p + c];
+      d += jd[k] * L[k * p + c];
+    }
+    // outputs of the unit itself; wraps around for those before it
+    const size_t own = c - unit->first_y;
+    A[c] = own < unit->n ? a + jy[own] : a;
+    I_C[c] = (c == at ? 1 : 0) - d;
+  }
+}
+
+static void assemble_blocks(const yoke_mpsm* self) {
+  for (size_t i = 0; i < self->n_units; i++) {
+    for (size_t r = 0; r < self->units[i].n; r++) {
+      assemble_row(self, &self->units[i], r);
     }
   }
 }
 
-// A~ = Jy + Ju L and I - C~ = I - Jd L, block row by block row.
-static void assemble_blocks(yoke_mpsm* self) {
+// I - C~ with weights of the inputs: I - S1 diag(lead) L.
+static void assemble_lead(const yoke_mpsm* self) {
   const size_t p = self->p;
+  memset(self->I_C, 0, p * p * sizeof *self->I_C);
   for (size_t i = 0; i < self->n_units; i++) {
     const yoke_mpsm_unit* unit = &self->units[i];
-    const double* L = self->L + unit->first_u * p;
-    double *A = self->A + unit->first_y * p, *I_C = self->I_C + unit->first_y * p;
-    yoke__mat_mul(unit->n, unit->m, p, unit->jac_u, L, A);
-    if (self->lead == NULL) {
-      yoke__mat_mul(unit->n, unit->m, p, unit->jac_d, L, I_C);
-    } else {
-      lead_product(self, unit, I_C);
-    }
     for (size_t r = 0; r < unit->n; r++) {
-      for (size_t c = 0; c < p; c++) {
-        I_C[r * p + c] = (c == unit->first_y + r ? 1 : 0) - I_C[r * p + c];
+      double* I_C = self->I_C + (unit->first_y + r) * p;
+      for (size_t k = 0; k < unit->m; k++) {
+        const size_t at = unit->first_u + k;
+        const double weight = unit->s1[r * unit->m + k] * self->lead[at];
+        for (size_t c = 0; c < p; c++) {
+          I_C[c] -= weight * self->L[at * p + c];
+        }
       }
-      for (size_t c = 0; c < unit->n; c++) {
-        A[r * p + unit->first_y + c] += unit->jac_y[r * unit->n + c];
-      }
+      I_C[unit->first_y + r] += 1;
     }
   }
 }
@@ -421,9 +450,22 @@ static void assemble_blocks(yoke_mpsm* self) {
 // Condition of I - C~ in the units of the signals that suit it best: the largest eigenvalue of
 // |R| |I - C~| (F. L. Bauer, Numer. Math. 5 (1963) 73-87). A plain norm would call a cluster
 // without any loop singular because it mixes metres and newtons: feedthrough of 1e5 N/m alone has
-// 1e10. Bounded from above by the largest growth of an element in a power iteration; v: 2 p.
+// 1e10. Bounded from above by the largest growth of an element in a power iteration, for two
+// outputs it is the root of a quadratic; v: 2 p.
+static double condition_of_two(const double R[], const double I_C[]) {
+  const double r[] = {fabs(R[0]), fabs(R[1]), fabs(R[2]), fabs(R[3])};
+  const double c[] = {fabs(I_C[0]), fabs(I_C[1]), fabs(I_C[2]), fabs(I_C[3])};
+  const double a = r[0] * c[0] + r[1] * c[2], b = r[0] * c[1] + r[1] * c[3];
+  const double d = r[2] * c[0] + r[3] * c[2], e = r[2] * c[1] + r[3] * c[3];
+  const double root = 0.5 * (a + e + sqrt((a - e) * (a - e) + 4 * b * d));
+  return yoke__is_finite(root) ? root : (double)INFINITY;
+}
+
 static double loop_condition(const yoke_mpsm* self, double v[]) {
   const size_t p = self->p;
+  if (p == 2) {
+    return condition_of_two(self->R, self->I_C);
+  }
   double *w = v + p, condition = (double)INFINITY;
   for (size_t i = 0; i < p; i++) {
     v[i] = 1;
@@ -454,36 +496,61 @@ static double loop_condition(const yoke_mpsm* self, double v[]) {
   return condition;
 }
 
-// R = (I - C~)^-1: needed as a matrix, so that its condition costs little more.
-static yoke_status invert_loop(yoke_mpsm* self) {
-  const size_t p = self->p;
-  double *lu = self->work, *column = lu + p * p;
-  memcpy(lu, self->I_C, p * p * sizeof *lu);
-  self->condition = (double)INFINITY;
-  YOKE_TRY(yoke__lu_factor(p, lu, self->pivots));
+// The same sums as elimination with a pivot, column by column.
+static yoke_status invert_two(const double M[], double R[]) {
+  const int top = fabs(M[2]) > fabs(M[0]) ? 2 : 0, low = 2 - top;
+  const double pivot = M[top], right = M[top + 1];
+  const double factor = M[low] / pivot, rest = M[low + 1] - factor * right;
+  if (pivot == 0 || !yoke__is_finite(pivot) || rest == 0 || !yoke__is_finite(rest)) {
+    return YOKE_SINGULAR;
+  }
+  // columns of the rows that became the first and the second one
+  const int first = top / 2, second = 1 - first;
+  R[2 + first] = (0 - factor) / rest;
+  R[2 + second] = 1 / rest;
+  R[first] = (1 - right * R[2 + first]) / pivot;
+  R[second] = (0 - right * R[2 + second]) / pivot;
+  return YOKE_OK;
+}
+
+static yoke_status invert(size_t p, const double M[], double R[], double work[], size_t pivots[]) {
+  if (p == 2) {
+    return invert_two(M, R);
+  }
+  double *lu = work, *column = lu + p * p;
+  memcpy(lu, M, p * p * sizeof *lu);
+  YOKE_TRY(yoke__lu_factor(p, lu, pivots));
   for (size_t j = 0; j < p; j++) {
     memset(column, 0, p * sizeof *column);
     column[j] = 1;
-    yoke__lu_solve(p, lu, self->pivots, column);
+    yoke__lu_solve(p, lu, pivots, column);
     for (size_t i = 0; i < p; i++) {
-      self->R[i * p + j] = column[i];
+      R[i * p + j] = column[i];
     }
   }
+  return YOKE_OK;
+}
+
+// R = (I - C~)^-1: needed as a matrix, so that its condition costs little more.
+static yoke_status invert_loop(yoke_mpsm* self) {
+  const size_t p = self->p;
+  self->condition = (double)INFINITY;
+  YOKE_TRY(invert(p, self->I_C, self->R, self->work, self->pivots));
   if (are_finite(p * p, self->R)) {
     self->condition = loop_condition(self, self->work);
   }
   return self->condition <= self->options.cond_max ? YOKE_OK : YOKE_SINGULAR;
 }
 
-// Step 2 in discrete time: y^ = R A~ y~ + R B~ g^k + R D~ g^{k+1}.
-static void extrapolate_discrete(yoke_mpsm* self) {
-  memcpy(self->extrapolate, self->K, self->p * self->p * sizeof *self->K);
-  if (self->has_exogenous) {
+// In discrete time y^ = R A~ y~ + R B~ g^k + R D~ g^{k+1}.
+void yoke__mpsm_drive(yoke_mpsm* self) {
+  if (self->is_drive_due) {
     times_blocks(self, self->R, false, self->drive_0);
     times_blocks(self, self->R, true, self->drive_1);
     for (size_t i = 0; i < self->p * self->s && self->lead != NULL; i++) {
       self->drive_1[i] *= self->lead[i % self->s];
     }
+    self->is_drive_due = false;
   }
 }
 
@@ -701,7 +768,7 @@ static void choose_level(yoke_mpsm* self) {
 }
 
 // delta_v belongs to the matrices: with new ones it is made again from delta, which stays.
-static void carry_delta(yoke_mpsm* self) {
+static void carry_delta(const yoke_mpsm* self) {
   yoke__mat_vec(self->p, self->p, self->I_C, self->delta, self->delta_v);
   for (size_t i = 0; i < self->n_units; i++) {
     const yoke_mpsm_unit* unit = &self->units[i];
@@ -720,17 +787,20 @@ yoke_status yoke__mpsm_assemble(yoke_mpsm* self) {
     choose_level(self);
   }
   assemble_blocks(self);
+  if (self->options.is_levelled) {
+    assemble_lead(self);
+  }
   YOKE_TRY(invert_loop(self));
   yoke__mat_mul(self->p, self->p, self->p, self->R, self->A, self->K);
   if (self->options.time == YOKE_MPSM_DISCRETE) {
-    extrapolate_discrete(self);
+    self->is_drive_due = self->has_exogenous;
   } else {
     YOKE_TRY(extrapolate_continuous(self));
     if (self->options.uses_ede) {
       YOKE_TRY(correct_continuous(self));
+      carry_delta(self);
     }
   }
-  carry_delta(self);
   self->is_ready = are_finite(self->p * self->p, self->extrapolate);
   return self->is_ready ? YOKE_OK : YOKE_DIVERGED;
 }

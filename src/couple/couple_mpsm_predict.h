@@ -102,8 +102,9 @@ typedef struct yoke_mpsm {
   size_t n_units, p, s, n_samples;
   double step;
   bool has_exogenous;
-  bool is_ready;     // assembled without failure
-  double condition;  // of I - C~, least over all units of the signals; infinite: singular
+  bool is_ready;      // assembled without failure
+  bool is_drive_due;  // discrete time: drive_0, drive_1 are not of the present matrices yet
+  double condition;   // of I - C~, least over all units of the signals; infinite: singular
   yoke_mpsm_unit* units;
   double* L;                  // s x p
   double *scale_y, *scale_u;  // p, s
@@ -152,6 +153,8 @@ void yoke__mpsm_start(yoke_mpsm* self, const double y[], const double u[], const
 void yoke__mpsm_error(yoke_mpsm* self, const yoke_mpsm_sample* now);
 // Step 1: self->eps, self->delta, self->y_tilde.
 void yoke__mpsm_correct(yoke_mpsm* self, const yoke_mpsm_sample* now);
+// Discrete time: drive_0 and drive_1, if they are needed after all. Most clusters have g = 0.
+void yoke__mpsm_drive(yoke_mpsm* self);
 // Step 2: self->y_hat.
 void yoke__mpsm_extrapolate(yoke_mpsm* self, const yoke_mpsm_sample* now);
 // Step 3 of unit i: its m inputs at T^{k+1}, or over the whole step, into u. slope: m, or NULL if

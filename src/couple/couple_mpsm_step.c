@@ -303,9 +303,21 @@ static void add_known(yoke_mpsm* self, const yoke_mpsm_sample* now, double sum[]
   yoke__mat_vec_add(self->p, self->p, self->R, sum, self->y_hat);
 }
 
+// g is 0 in most clusters.
+static bool is_zero(size_t n, const double x[]) {
+  for (size_t i = 0; i < n && x != NULL; i++) {
+    if (x[i] != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void yoke__mpsm_extrapolate(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   yoke__mat_vec(self->p, self->p, self->extrapolate, self->y_tilde, self->y_hat);
-  if (self->has_exogenous && now->g != NULL) {
+  const bool is_driven = !is_zero(self->s, now->g) || !is_zero(self->s, now->g_next);
+  if (self->has_exogenous && now->g != NULL && is_driven) {
+    yoke__mpsm_drive(self);
     yoke__mat_vec_add(self->p, self->s, self->drive_0, now->g, self->y_hat);
     yoke__mat_vec_add(self->p, self->s, self->drive_1, next_g(now), self->y_hat);
   }
