@@ -145,15 +145,15 @@ void yoke__rls_forget_history(yoke_rls* rls) {
 
 // ---- one regression
 
-// U and D of one output take in phi; gain := unscaled gain. Returns 1 / (lambda + phi^T P phi).
+// U and D of one output take in phi; gain := unscaled gain, trace := that of the new P. Returns
+// 1 / (lambda + phi^T P phi).
 static double renew_factors(size_t q, double lambda, const double phi[], double D[], double U[],
-                            double gain[]) {
+                            double gain[], double* trace) {
   const double inverse_lambda = 1.0 / lambda;
-  double alpha = lambda, inverse = inverse_lambda;
-  for (size_t j = 0; j < q; j++) {
-    // column j of U lies behind the j (j - 1) / 2 elements of the columns before it
-    double* column = U + j * (j - (j > 0)) / 2;
-    double f = phi[j];
+  double alpha = lambda, inverse = inverse_lambda, sum = 0.0, *column = U;
+  // column j of U has j elements above the diagonal
+  for (size_t j = 0; j < q; column += j++) {
+    double f = phi[j], square = 1.0;
     for (size_t i = 0; i < j; i++) {
       f += column[i] * phi[i];
     }
@@ -164,13 +164,17 @@ static double renew_factors(size_t q, double lambda, const double phi[], double 
     const double turn = -f * inverse;
     for (size_t i = 0; i < j; i++) {
       const double old = column[i];
-      column[i] = old + gain[i] * turn;
+      const double next = old + gain[i] * turn;
+      column[i] = next;
       gain[i] += old * v;
+      square += next * next;
     }
+    sum += D[j] * square;
     gain[j] = v;
     alpha = alpha_next;
     inverse = inverse_next;
   }
+  *trace = sum;
   return inverse;
 }
 
@@ -188,12 +192,12 @@ static double trace_of(size_t q, const double D[], const double U[]) {
 
 // Keeps trace(P) below q times the cap: P is the sum of D_j u_j u_j^T over the columns of U, and those
 // that outgrew the cap are cut to it. To scale all of P would take the forgetting from the directions
-// that are excited. A trace that is not finite is returned as it is and caught behind.
-static double limit_trace(yoke_rls* rls, double D[], const double U[]) {
+// that are excited.
+static void limit_trace(const yoke_rls* rls, double trace, double D[], const double U[]) {
   const size_t q = rls->n_parameters;
-  const double trace = trace_of(q, D, U), cap = *cap_of(rls);
+  const double cap = *cap_of(rls);
   if (!(trace > (double)q * cap)) {
-    return trace;
+    return;
   }
   for (size_t j = 0; j < q; j++) {
     double sum = 1.0;
@@ -205,55 +209,39 @@ static double limit_trace(yoke_rls* rls, double D[], const double U[]) {
     }
   }
   rls->counts->n_capped++;
-  return trace;
 }
 
-static double square_of(size_t n, const double x[]) {
-  double sum = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    sum += x[i] * x[i];
-  }
-  return sum;
-}
-
-// p += gain * scale * error, unless that is not finite. True if it was taken.
+// p += gain * scale * error. False if that is not finite: p is spoilt then.
 static bool renew_parameters(size_t q, const double gain[], double scaled_error, double p[]) {
   // one sum catches any element: NaN and infinities do not cancel to something finite
   double sum = 0.0;
   for (size_t j = 0; j < q; j++) {
-    sum += (p[j] + gain[j] * scaled_error) * 0.0;
-  }
-  if (!yoke__is_finite(sum)) {
-    return false;
-  }
-  for (size_t j = 0; j < q; j++) {
     p[j] += gain[j] * scaled_error;
+    sum += p[j] * 0.0;
   }
-  return true;
+  return yoke__is_finite(sum);
 }
 
-// The regression of one output with rls->phi. False if a number was not finite.
-static bool regress(yoke_rls* rls, size_t output, double y) {
+// The regression of one output. False if a number was not finite.
+static bool regress(const yoke_rls* rls, size_t output, const double phi[], double y) {
   const size_t q = rls->n_parameters;
   double *D = rls->variances + output * q, *U = rls->factors + output * count_factors(q);
-  double* p = rls->parameters + output * q;
-  const double* phi = rls->phi;
-  const double square = square_of(q, phi);
+  double *p = rls->parameters + output * q, square = 0.0, error = y, trace;
+  for (size_t j = 0; j < q; j++) {
+    square += phi[j] * phi[j];
+    error -= phi[j] * p[j];
+  }
   if (square > rls->largest[output]) {
     rls->largest[output] = square;
-  }
-  double error = y;
-  for (size_t j = 0; j < q; j++) {
-    error -= phi[j] * p[j];
   }
   rls->residual[output] = error;
   if (!(square > IDLE_SHARE * rls->largest[output])) {
     rls->counts->n_idle++;
     return yoke__is_finite(square);
   }
-  const double scale = renew_factors(q, rls->setup.forgetting, phi, D, U, rls->gain);
+  const double scale = renew_factors(q, rls->setup.forgetting, phi, D, U, rls->gain, &trace);
+  limit_trace(rls, trace, D, U);
   // scale 0 means that phi^T P phi overflowed
-  const double trace = limit_trace(rls, D, U);
   if (!(scale > 0.0) || !yoke__is_finite(trace)) {
     return false;
   }
@@ -274,10 +262,12 @@ static bool is_all_finite(size_t n, const double x[]) {
 
 // x[0] := value, the others one back
 static void push(size_t n, double x[], double value) {
-  for (size_t i = n; i-- > 1;) {
-    x[i] = x[i - 1];
+  // a lag or two: as a chain, since a call to move them would cost more
+  for (size_t i = 0; i < n; i++) {
+    const double old = x[i];
+    x[i] = value;
+    value = old;
   }
-  x[0] = value;
 }
 
 // Squares overflowed: this output starts from zero, since a number of that size has spoilt its
@@ -312,11 +302,17 @@ void yoke__rls_update(yoke_rls* rls, const double y[], const double u[]) {
     push(M, inputs + j * M, u[j]);
   }
   const bool has_past = is_filled(rls);
-  memcpy(rls->phi + N, inputs, M * m * sizeof *inputs);
+  // the history of a single output is its regressor
+  double* phi = n == 1 ? rls->history : rls->phi;
+  if (n > 1) {
+    memcpy(phi + N, inputs, M * m * sizeof *inputs);
+  }
   for (size_t i = 0; i < n; i++) {
     double* outputs = rls->history + i * N;
-    memcpy(rls->phi, outputs, N * sizeof *outputs);
-    if (has_past && !regress(rls, i, y[i])) {
+    if (n > 1) {
+      memcpy(phi, outputs, N * sizeof *outputs);
+    }
+    if (has_past && !regress(rls, i, phi, y[i])) {
       recover(rls, i);
     }
     push(N, outputs, y[i]);
