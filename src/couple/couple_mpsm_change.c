@@ -60,7 +60,6 @@ enum {
   N_SETTLED = 2,
   MOST = 16,  // parameters of a regression
   N_SKIP = 3,
-  STAGGER = 7,  // exchanges from unit to unit
 };
 #define OUTLIER     5.0
 #define LEVEL_STEP  1.05  // of the usual error, up or down, per sample
@@ -159,8 +158,10 @@ yoke_status yoke__mpsm_change_prepare(yoke_mpsm_change* change, size_t n_units,
     const yoke_rls_setup setup = fast_of(n_outputs[k], n_inputs[k]);
     const yoke_rls_setup slow = slow_of(setup.n, setup.m);
     void* blocks[2];
-    *unit =
-        (yoke_mpsm_change_unit){.first_y = first_y, .first_u = first_u, .n_compared = n_outputs[k]};
+    *unit = (yoke_mpsm_change_unit){.first_y = first_y,
+                                    .first_u = first_u,
+                                    .n_compared = n_outputs[k],
+                                    .first_view = k % YOKE_MPSM_CHANGE_VIEWS};
     lay_unit(&from, setup.n, setup.m, unit, blocks);
     YOKE_TRY(yoke__rls_prepare(&unit->rls, &setup, blocks[0], err, err_size));
     if (blocks[1] != NULL) {
@@ -338,19 +339,21 @@ static void take_mean(yoke_mpsm_change_unit* unit, const double y[], const doubl
   yoke__rls_update(&unit->slow, view->y, view->u);
 }
 
-// Compares the next output in the next view, so that no exchange has much to do. Units with many outputs: the next few.
+// Compares the next output in the next view, so that no exchange has much to do. Units with many outputs: the next few. One
+// unit begins with its short regression, the next one with its long one.
 static void compare_next(yoke_mpsm_change_unit* unit, size_t n_now, size_t n_before) {
   const size_t n_pairs = pairs_of(unit), to = unit->n_compared + n_pairs / BLOCK + 1;
   for (; unit->n_compared < n_pairs && unit->n_compared < to; unit->n_compared++) {
     const size_t i = unit->n_compared / YOKE_MPSM_CHANGE_VIEWS;
-    const size_t v = unit->n_compared % YOKE_MPSM_CHANGE_VIEWS;
-    const yoke_mpsm_change_view* view = &unit->views[v];
+    const size_t turn = unit->n_compared % YOKE_MPSM_CHANGE_VIEWS;
+    const yoke_mpsm_change_view* view =
+        &unit->views[(turn + unit->first_view) % YOKE_MPSM_CHANGE_VIEWS];
     const double F =
         view->is_used ? yoke__mpsm_window_compare(&view->window, i, n_now, n_before) : -1;
     // an output counts once, whichever view it is seen in
-    unit->is_moving = F >= 0 || (v > 0 && unit->is_moving);
-    unit->is_over = F > view->limit || (v > 0 && unit->is_over);
-    if (v == YOKE_MPSM_CHANGE_VIEWS - 1) {
+    unit->is_moving = F >= 0 || (turn > 0 && unit->is_moving);
+    unit->is_over = F > view->limit || (turn > 0 && unit->is_over);
+    if (turn == YOKE_MPSM_CHANGE_VIEWS - 1) {
       unit->n_moving += unit->is_moving;
       unit->n_over += unit->is_over;
     }

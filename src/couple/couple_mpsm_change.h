@@ -47,6 +47,7 @@ typedef struct yoke_mpsm_change_unit {
   bool is_moved;           // by its windows, and not yet settled
   yoke_mpsm_change_view views[YOKE_MPSM_CHANGE_VIEWS];
   int n_in_block;           // exchanges
+  size_t first_view;        // that is compared
   size_t n_compared;        // pairs of output and view since the last block was whole
   size_t n_moving, n_over;  // outputs that move, that changed
   bool is_moving, is_over;  // of the output in hand

@@ -68,37 +68,69 @@ void yoke__mpsm_window_clear(yoke_mpsm_window* window) {
 
 // to := sum of the blocks that are first to first + n - 1 back from the one being filled
 static void sum_blocks(const yoke_mpsm_window* w, size_t i, size_t first, size_t n, double to[]) {
-  const size_t n_slots = w->setup.n_blocks + 1;
-  memset(to, 0, w->n_sums * sizeof(double));
-  for (size_t j = first; j < first + n; j++) {
-    const double* from = block_of(w, i, (w->newest + n_slots - j) % n_slots);
-    for (size_t k = 0; k < w->n_sums; k++) {
-      to[k] += from[k];
+  const size_t n_slots = w->setup.n_blocks + 1, n_sums = w->n_sums, behind = first + n;
+  memcpy(to, block_of(w, i, (w->newest + n_slots - first) % n_slots), n_sums * sizeof(double));
+  for (size_t j = first + 1; j < behind; j += 2) {
+    // two at a time: most of the work is to fetch and store the sums
+    const double* a = block_of(w, i, (w->newest + n_slots - j) % n_slots);
+    if (j + 1 == behind) {
+      for (size_t k = 0; k < n_sums; k++) {
+        to[k] += a[k];
+      }
+      return;
+    }
+    const double* b = block_of(w, i, (w->newest + n_slots - j - 1) % n_slots);
+    for (size_t k = 0; k < n_sums; k++) {
+      to[k] = to[k] + a[k] + b[k];
     }
   }
 }
 
-// What least squares leave; M becomes its factor.
-static double left_over(size_t q, double M[]) {
-  double* row = M;
-  for (size_t r = 0; r <= q; row += ++r) {
-    double pivot = r < q ? row[r] * (1 + RIDGE) : row[r];
-    const double* other = M;
-    for (size_t c = 0; c < r; other += ++c) {
-      double sum = row[c];
-      for (size_t k = 0; k < c; k++) {
-        sum -= row[k] * other[k];
-      }
-      // the diagonal holds the inverse of the pivot, 0 for a regressor that was never there
-      row[c] = sum * other[c];
-      pivot -= row[c] * row[c];
+// What least squares leave in three sets of sums, M[v]; they become their factors. All three at once, since each one alone
+// waits for its own sums, roots and quotients most of the time.
+enum { SETS = 3 };
+
+// Columns 0 to r - 1 of row r, which begins at `row`; pivot: loses their squares.
+static void factor_row(double* const M[SETS], size_t row, size_t r, double pivot[SETS]) {
+  double *a = M[0] + row, *b = M[1] + row, *c = M[2] + row;
+  double pivot_a = pivot[0], pivot_b = pivot[1], pivot_c = pivot[2];
+  for (size_t j = 0, other = 0; j < r; other += ++j) {
+    const double *x = M[0] + other, *y = M[1] + other, *z = M[2] + other;
+    double sum_a = a[j], sum_b = b[j], sum_c = c[j];
+    for (size_t k = 0; k < j; k++) {
+      sum_a -= a[k] * x[k];
+      sum_b -= b[k] * y[k];
+      sum_c -= c[k] * z[k];
     }
-    if (r == q) {
-      return pivot > 0 ? pivot : 0;
-    }
-    row[r] = pivot > 0 ? 1 / sqrt(pivot) : 0;
+    // the diagonal holds the inverse of the pivot, 0 for a regressor that was never there
+    sum_a *= x[j];
+    sum_b *= y[j];
+    sum_c *= z[j];
+    pivot_a -= sum_a * sum_a;
+    pivot_b -= sum_b * sum_b;
+    pivot_c -= sum_c * sum_c;
+    a[j] = sum_a;
+    b[j] = sum_b;
+    c[j] = sum_c;
   }
-  return 0;
+  pivot[0] = pivot_a;
+  pivot[1] = pivot_b;
+  pivot[2] = pivot_c;
+}
+
+static void left_over(size_t q, double* const M[SETS], double left[SETS]) {
+  for (size_t r = 0, row = 0; r <= q; row += ++r) {
+    for (int v = 0; v < SETS; v++) {
+      left[v] = r < q ? M[v][row + r] * (1 + RIDGE) : M[v][row + r];
+    }
+    factor_row(M, row, r, left);
+    for (int v = 0; v < SETS && r < q; v++) {
+      M[v][row + r] = left[v] > 0 ? 1 / sqrt(left[v]) : 0;
+    }
+  }
+  for (int v = 0; v < SETS; v++) {
+    left[v] = left[v] > 0 ? left[v] : 0;
+  }
 }
 
 double yoke__mpsm_window_compare(const yoke_mpsm_window* window, size_t i, size_t n_now,
@@ -115,7 +147,8 @@ double yoke__mpsm_window_compare(const yoke_mpsm_window* window, size_t i, size_
     both[k] = now[k] + before[k];
   }
   const double floor = window->setup.least_share * (now[at + 1] + before[at + 1]);
-  const double parts = left_over(q, now) + left_over(q, before) + floor;
-  const double more = left_over(q, both) + floor - parts;
+  double left[SETS];
+  left_over(q, (double* const[SETS]){now, before, both}, left);
+  const double parts = left[0] + left[1] + floor, more = left[2] + floor - parts;
   return parts > 0 ? more / (double)q / (parts / (n - 2 * (double)q)) : -1;
 }
