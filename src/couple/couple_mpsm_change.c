@@ -30,7 +30,6 @@
 #include "couple/couple_mpsm_change.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "base/base_check.h"
 #include "couple/couple_pieces.h"
@@ -263,17 +262,28 @@ static bool count(yoke_mpsm_change* change, yoke_mpsm_change_unit* unit, bool is
 
 // ---- windows
 
-// Regressors of output i and the output itself, before the least squares take the sample in.
-static void fill_row(const yoke_rls* rls, size_t i, const double y[], const double u[],
-                     double row[]) {
+// Regressors of output i and the output itself, before the least squares take the sample in. Returns what they miss.
+static double fill_row(const yoke_rls* rls, size_t i, double y, const double u[], double row[]) {
   const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags, m = rls->setup.m;
+  const double *p = rls->parameters + i * rls->n_parameters, *outputs = rls->history + i * N;
   const double* inputs = rls->history + rls->setup.n * N;
-  memcpy(row, rls->history + i * N, N * sizeof *row);
-  for (size_t j = 0; j < m; j++) {
-    row[N + j * M] = u[j];
-    memcpy(row + N + j * M + 1, inputs + j * M, (M - 1) * sizeof *row);
+  double miss = y;
+  for (size_t j = 0; j < N; j++) {
+    row[j] = outputs[j];
+    miss -= p[j] * outputs[j];
   }
-  row[N + M * m] = y[i];
+  row += N;
+  p += N;
+  for (size_t j = 0; j < m; j++, row += M, p += M, inputs += M) {
+    row[0] = u[j];
+    miss -= p[0] * u[j];
+    for (size_t l = 1; l < M; l++) {
+      row[l] = inputs[l - 1];
+      miss -= p[l] * inputs[l - 1];
+    }
+  }
+  *row = y;
+  return miss;
 }
 
 // Is the sample far off? The usual size of the error follows, but for the first ones, of which the largest counts.
@@ -302,12 +312,7 @@ static bool take_sample(yoke_mpsm_change_view* view, const yoke_rls* rls, const 
   }
   view->n_judged += view->n_judged <= N_KNOWN + 100;
   for (size_t i = 0; i < rls->setup.n; i++) {
-    const double* p = rls->parameters + i * q;
-    double *row = view->rows + i * (q + 1), miss = y[i];
-    fill_row(rls, i, y, u, row);
-    for (size_t j = 0; j < q; j++) {
-      miss -= p[j] * row[j];
-    }
+    const double miss = fill_row(rls, i, y[i], u, view->rows + i * (q + 1));
     is_far |= is_outlier(view, fabs(miss), LEVEL_LEAST * largest[i], &view->level[i]);
   }
   view->n_skipping = is_far ? N_SKIP : view->n_skipping - (view->n_skipping > 0);

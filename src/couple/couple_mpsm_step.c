@@ -410,9 +410,10 @@ void yoke__mpsm_accept(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   memcpy(self->y_last, now->y, self->p * sizeof *now->y);
   memcpy(self->u_last, now->u, self->s * sizeof *now->u);
   memcpy(self->eps_last, self->eps, self->s * sizeof *self->eps);
-  memset(self->g_last, 0, self->s * sizeof *self->g_last);
   if (now->g != NULL) {
     memcpy(self->g_last, now->g, self->s * sizeof *now->g);
+  } else {
+    memset(self->g_last, 0, self->s * sizeof *self->g_last);
   }
   self->has_past = true;
 }

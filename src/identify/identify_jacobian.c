@@ -281,9 +281,18 @@ yoke_status yoke__jacobian_phi_sum(const yoke_jacobian_continuous* from, double 
 
 void yoke__jacobian_predict(const yoke_jacobian_discrete* model, const double y_before[],
                             const double u_before[], const double u_now[], double y_bar[]) {
-  yoke__mat_vec(model->n, model->n, model->Sy, y_before, y_bar);
-  yoke__mat_vec_add(model->n, model->m, model->S0, u_before, y_bar);
-  yoke__mat_vec_add(model->n, model->m, model->S1, u_now, y_bar);
+  const size_t n = model->n, m = model->m;
+  for (size_t i = 0; i < n; i++) {
+    double own = 0, before = 0, now = 0;
+    for (size_t j = 0; j < n; j++) {
+      own += model->Sy[i * n + j] * y_before[j];
+    }
+    for (size_t j = 0; j < m; j++) {
+      before += model->S0[i * m + j] * u_before[j];
+      now += model->S1[i * m + j] * u_now[j];
+    }
+    y_bar[i] = own + before + now;
+  }
 }
 
 // ---- the rule for provided Jacobians

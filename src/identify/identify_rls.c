@@ -372,17 +372,16 @@ void yoke__rls_jacobian(const yoke_rls* rls, yoke_jacobian_discrete* to) {
   const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags;
   const bool is_direct = rls->setup.form == YOKE_RLS_DIRECT;
   const double n_poles = rls->setup.form == YOKE_RLS_GILBERT ? (double)(N > M ? N : M) : 1.0;
-  memset(to->Sy, 0, n * n * sizeof *to->Sy);
-  memset(to->S0, 0, n * m * sizeof *to->S0);
+  const bool has_second = is_direct && M == 2;
   for (size_t i = 0; i < n; i++) {
     const double* p = rls->parameters + i * rls->n_parameters;
-    to->Sy[i * n + i] = p[0] / n_poles;
+    for (size_t j = 0; j < n; j++) {
+      to->Sy[i * n + j] = j == i ? p[0] / n_poles : 0;
+    }
     for (size_t j = 0; j < m; j++) {
       const double* b = p + N + j * M;
       to->S1[i * m + j] = b[0];
-      if (is_direct && M == 2) {
-        to->S0[i * m + j] = b[1];
-      }
+      to->S0[i * m + j] = has_second ? b[1] : 0;
     }
   }
 }
