@@ -447,11 +447,7 @@ static void assemble_lead(const yoke_mpsm* self) {
   }
 }
 
-// Condition of I - C~ in the units of the signals that suit it best: the largest eigenvalue of
-// |R| |I - C~| (F. L. Bauer, Numer. Math. 5 (1963) 73-87). A plain norm would call a cluster
-// without any loop singular because it mixes metres and newtons: feedthrough of 1e5 N/m alone has
-// 1e10. Bounded from above by the largest growth of an element in a power iteration, for two
-// outputs it is the root of a quadratic; v: 2 p.
+// The largest eigenvalue of |R| |I - C~| for two outputs: the root of a quadratic.
 static double condition_of_two(const double R[], const double I_C[]) {
   const double r[] = {fabs(R[0]), fabs(R[1]), fabs(R[2]), fabs(R[3])};
   const double c[] = {fabs(I_C[0]), fabs(I_C[1]), fabs(I_C[2]), fabs(I_C[3])};
@@ -461,6 +457,10 @@ static double condition_of_two(const double R[], const double I_C[]) {
   return yoke__is_finite(root) ? root : (double)INFINITY;
 }
 
+// Condition of I - C~ in the units of the signals that suit it best: the largest eigenvalue of
+// |R| |I - C~| (F. L. Bauer, Numer. Math. 5 (1963) 73-87). A plain norm would call a cluster
+// without any loop singular because it mixes metres and newtons: feedthrough of 1e5 N/m alone has
+// 1e10. Bounded from above by the largest growth of an element in a power iteration; v: 2 p.
 static double loop_condition(const yoke_mpsm* self, double v[]) {
   const size_t p = self->p;
   if (p == 2) {

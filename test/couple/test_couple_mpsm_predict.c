@@ -802,6 +802,64 @@ static void test_MP_15_rank_loss_is_refused(void** state) {
   }
 }
 
+// Two outputs are inverted by hand: the same numbers as by elimination, and the condition is that of the loop gain,
+// (1 + sqrt|k|)^2 / |1 - k|. What comes from outside counts from the moment it is not 0.
+static void test_two_outputs_are_a_case_of_their_own(void** state) {
+  (void)state;
+  uint64_t seed = 3;
+  for (int i = 0; i < 200; i++) {
+    const double unit = i % 3 == 0 ? 1 : i % 3 == 1 ? 1e4 : 1e-4;
+    double a[2], b[2], c[2] = {unit * uniform(&seed), 2 * uniform(&seed) / unit}, y[2], g[2];
+    fill(&seed, 2, 1, a);
+    fill(&seed, 2, 1, b);
+    fill(&seed, 2, 1, y);
+    fill(&seed, 2, 1, g);
+    yoke_mpsm_setup setup = {.n_units = 2,
+                             .n_outputs = one_each,
+                             .n_inputs = one_each,
+                             .L = cross,
+                             .step = 1,
+                             .has_exogenous = true,
+                             .options = yoke__mpsm_options_default()};
+    setup.options.time = YOKE_MPSM_DISCRETE;
+    void* memory;
+    yoke_mpsm* self = open_cluster(&setup, &memory);
+    for (size_t j = 0; j < 2; j++) {
+      const yoke_jacobian_discrete J = {1, 1, &a[j], &b[j], &c[j]};
+      check_ok(yoke__mpsm_set_discrete(self, j, &J));
+    }
+    check_ok(yoke__mpsm_assemble(self));
+    double lu[4] = {1, -c[0], -c[1], 1};
+    size_t pivots[2];
+    check_ok(yoke__lu_factor(2, lu, pivots));
+    for (size_t j = 0; j < 2; j++) {
+      double column[2] = {j == 0, j == 1};
+      yoke__lu_solve(2, lu, pivots, column);
+      check_near(self->R[j], column[0], 0);
+      check_near(self->R[2 + j], column[1], 0);
+    }
+    const double k = c[0] * c[1], root = 1 + sqrt(fabs(k));
+    check_relative(self->condition, root * root / fabs(1 - k), 1e-9);
+
+    const double none[2] = {0, 0}, u[2] = {0, 0};
+    const yoke_mpsm_sample before = {.y = y, .u = u, .g = none}, now = {.y = y, .u = u, .g = g};
+    for (int has_g = 0; has_g < 2; has_g++) {
+      yoke__mpsm_correct(self, has_g ? &now : &before);
+      yoke__mpsm_extrapolate(self, has_g ? &now : &before);
+      double sum[2], expected[2];
+      for (size_t j = 0; j < 2; j++) {
+        const double w = y[1 - j] + (has_g ? g[j] : 0);
+        sum[j] = a[j] * y[j] + b[j] * w + c[j] * (has_g ? g[j] : 0);
+      }
+      yoke__mat_vec(2, 2, self->R, sum, expected);
+      const double size = fmax(fabs(expected[0]), fabs(expected[1]));
+      check_near(self->y_hat[0], expected[0], 1e-12 * fmax(size, unit));
+      check_near(self->y_hat[1], expected[1], 1e-12 * fmax(size, 1 / unit));
+    }
+    free(memory);
+  }
+}
+
 static void test_senseless_setups_have_no_size(void** state) {
   (void)state;
   const size_t none[2] = {0, 1};
@@ -852,6 +910,7 @@ int main(void) {
       cmocka_unit_test(test_same_numbers_twice),
       cmocka_unit_test(test_MP_15_bad_models_are_refused),
       cmocka_unit_test(test_MP_15_rank_loss_is_refused),
+      cmocka_unit_test(test_two_outputs_are_a_case_of_their_own),
       cmocka_unit_test(test_senseless_setups_have_no_size),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
