@@ -15,8 +15,8 @@
 // 1187-1210; doctoral thesis on model-based pre-step stabilisation (Graz 2020), section 2.4, with
 // its misprints mended.
 //
-// Recursive form: L^T is an upper triangle R of r (n + m) columns; a new row of data x goes in by
-// plane rotations, R := qr([sqrt(lambda) R; x]).
+// L^T is an upper triangle R of r (n + m) columns; it is made here from a window, or has been kept from
+// sample to sample (identify_moesp_factor.c).
 //
 // Assumes white noise on the outputs at most, inputs that excite r m directions, and no feedback of
 // the noise into the inputs; coupled units break the last one, which is one reason why it is
@@ -35,7 +35,6 @@
 #include "linalg/linalg_lapack.h"
 
 #define INPUT_DROP 1e-12  // of singular values of L11: directions that the inputs never took
-#define MAX_SIZE   2000   // r (n + m): beyond it no window is long enough
 
 // Sizes: N = n r, M = m r, K = N + M. Matrices column by column.
 struct yoke_moesp {
@@ -52,8 +51,6 @@ struct yoke_moesp {
   double* singular;                           // work of dgelsd
   double *A, *B, *C, *D;                      // the model, row by row
   double* scale;                              // n + m
-  double *recent, *row, *triangle;            // r (n + m) samples, K, K x K row by row
-  int64_t n_recent;                           // samples the recursive form has seen
   double *work, *memory;
   int n_work;
   int* integers;  // integers of dgelsd
@@ -109,19 +106,21 @@ static yoke_status refuse(const char* what, char* err, size_t err_size) {
 
 static yoke_status check_setup(const yoke_moesp_setup* s, char* err, size_t err_size) {
   const size_t width = s->n + s->m;
-  if (s->n == 0 || s->m == 0 || s->n > MAX_SIZE || s->m > MAX_SIZE) {
+  if (s->n == 0 || s->m == 0 || s->n > YOKE_MOESP_MAX_COLUMNS || s->m > YOKE_MOESP_MAX_COLUMNS) {
     return refuse("at least one output and one input", err, err_size);
   }
-  if (s->n_rows < 2 || s->n_rows > MAX_SIZE || s->n_rows * width > MAX_SIZE) {
+  if (s->n_rows < 2 || s->n_rows > YOKE_MOESP_MAX_COLUMNS ||
+      s->n_rows * width > YOKE_MOESP_MAX_COLUMNS) {
     return refuse("at least 2 block rows, and block rows times signals up to 2000", err, err_size);
   }
   if (s->order == 0 || s->order > s->n * (s->n_rows - 1)) {
     return refuse("an order from 1 to outputs times (block rows - 1)", err, err_size);
   }
-  if (s->window < (s->n_rows + 1) * width + s->n_rows || s->window > (size_t)INT_MAX / MAX_SIZE) {
+  if (s->window < (s->n_rows + 1) * width + s->n_rows ||
+      s->window > (size_t)INT_MAX / YOKE_MOESP_MAX_COLUMNS) {
     char text[128];
     snprintf(text, sizeof text, "a window of %zu samples or more (and up to %d) for this set-up",
-             (s->n_rows + 1) * width + s->n_rows, INT_MAX / MAX_SIZE);
+             (s->n_rows + 1) * width + s->n_rows, INT_MAX / YOKE_MOESP_MAX_COLUMNS);
     return refuse(text, err, err_size);
   }
   if (!(s->tolerance > 0.0 && s->tolerance < 1.0)) {
@@ -203,9 +202,6 @@ static size_t lay_out(yoke_moesp* s, double* memory) {
       {&s->C, n * order},
       {&s->D, n * m},
       {&s->scale, n + m},
-      {&s->recent, r * (n + m)},
-      {&s->row, K},
-      {&s->triangle, K * K},
       {&s->work, (size_t)s->n_work},
   };
   size_t total = 0;
@@ -231,13 +227,16 @@ static yoke_status open_memory(yoke_moesp* s) {
   return YOKE_OK;
 }
 
+size_t yoke__moesp_rows(const yoke_moesp_setup* setup) {
+  const size_t otherwise = setup->order + 2 > 4 ? setup->order + 2 : 4;
+  return setup->n_rows > 0 ? setup->n_rows : otherwise;
+}
+
 yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out, char* err,
                                size_t err_size) {
   *out = NULL;
   yoke_moesp_setup given = *setup;
-  if (given.n_rows == 0) {
-    given.n_rows = given.order + 2 > 4 ? given.order + 2 : 4;
-  }
+  given.n_rows = yoke__moesp_rows(setup);
   if (given.tolerance == 0.0) {
     given.tolerance = YOKE_MOESP_TOLERANCE;
   }
@@ -248,7 +247,7 @@ yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out, 
     s->n_outputs_r = given.n * given.n_rows;
     s->n_inputs_r = given.m * given.n_rows;
     s->n_columns = s->n_outputs_r + s->n_inputs_r;
-    s->max_rows = given.window - given.n_rows + 1;
+    s->max_rows = given.is_recursive ? 1 : given.window - given.n_rows + 1;
     yoke__lapack_use_one_thread();
   }
   if (s == NULL || open_memory(s) < 0) {
@@ -278,20 +277,26 @@ static double value_of(const yoke_moesp* s, const double samples[], size_t signa
   return samples[(k + (is_later ? 1 : 0)) * width + signal];
 }
 
-// scale := standard deviations, 1 for a signal that never moved
+// Its standard deviation, 1 for a signal that never moved.
+static double scale_of(double variance) {
+  const double deviation = sqrt(variance);
+  return deviation > 0.0 && yoke__is_finite(deviation) ? deviation : 1.0;
+}
+
 static void find_scales(yoke_moesp* s, size_t n_pairs, const double samples[]) {
   for (size_t i = 0; i < s->setup.n + s->setup.m; i++) {
     double mean = 0.0, sum = 0.0;
+    bool has_moved = false;  // the mean of equal numbers is off by round-off
     for (size_t k = 0; k < n_pairs; k++) {
       mean += value_of(s, samples, i, k);
+      has_moved = has_moved || value_of(s, samples, i, k) != value_of(s, samples, i, 0);
     }
     mean /= (double)n_pairs;
-    for (size_t k = 0; k < n_pairs; k++) {
+    for (size_t k = 0; k < n_pairs && has_moved; k++) {
       const double d = value_of(s, samples, i, k) - mean;
       sum += d * d;
     }
-    const double deviation = sqrt(sum / (double)n_pairs);
-    s->scale[i] = deviation > 0.0 && yoke__is_finite(deviation) ? deviation : 1.0;
+    s->scale[i] = scale_of(sum / (double)n_pairs);
   }
 }
 
@@ -507,8 +512,8 @@ yoke_status yoke__moesp_solve(yoke_moesp* moesp, size_t n_samples, const double 
   yoke_moesp* s = moesp;
   const size_t width = s->setup.n + s->setup.m, r = s->setup.n_rows;
   const size_t n_lost = s->setup.pairing == YOKE_MOESP_SHIFTED ? 1 : 0;
-  if (n_samples > s->setup.window || n_samples < s->n_columns + r - 1 + n_lost ||
-      !is_all_finite(n_samples * width, samples)) {
+  if (s->setup.is_recursive || n_samples > s->setup.window ||
+      n_samples < s->n_columns + r - 1 + n_lost || !is_all_finite(n_samples * width, samples)) {
     return YOKE_BAD_ARG;
   }
   const size_t n_pairs = n_samples - n_lost;
@@ -519,85 +524,21 @@ yoke_status yoke__moesp_solve(yoke_moesp* moesp, size_t n_samples, const double 
   return solve_triangle(s, model);
 }
 
-// ---- recursive form
-
-void yoke__moesp_recursive_reset(yoke_moesp* moesp) {
-  moesp->n_recent = 0;
-  memset(moesp->triangle, 0, moesp->n_columns * moesp->n_columns * sizeof(double));
-}
-
-// triangle := qr([root triangle; row]), row by row; the row is used up
-static void rotate_in(size_t K, double root, double T[], double x[]) {
-  for (size_t i = 0; i < K; i++) {
-    double* t = T + i * K;
-    const double a = root * t[i], b = x[i];
-    const double length = hypot(a, b);
-    const double c = length > 0.0 ? a / length : 1.0, sn = length > 0.0 ? b / length : 0.0;
-    for (size_t j = i; j < K; j++) {
-      const double old = root * t[j];
-      t[j] = c * old + sn * x[j];
-      x[j] = c * x[j] - sn * old;
-    }
-  }
-}
-
-void yoke__moesp_recursive_add(yoke_moesp* moesp, const double y[], const double u[]) {
+yoke_status yoke__moesp_solve_factor(yoke_moesp* moesp, const yoke_moesp_factor* factor,
+                                     yoke_moesp_model* model) {
   yoke_moesp* s = moesp;
-  const size_t n = s->setup.n, m = s->setup.m, width = n + m, r = s->setup.n_rows;
-  if (!is_all_finite(n, y) || !is_all_finite(m, u)) {
-    yoke__moesp_recursive_reset(s);
-    return;
-  }
-  const bool is_shifted = s->setup.pairing == YOKE_MOESP_SHIFTED;
-  double* newest = s->recent + (r - 1) * width;
-
-  // shifted: the input completes the pair that the last output opened
-  if (is_shifted && s->n_recent > 0) {
-    memcpy(newest + n, u, m * sizeof *u);
-  }
-  if (!is_shifted) {
-    memmove(s->recent, s->recent + width, (r - 1) * width * sizeof *y);
-    memcpy(newest, y, n * sizeof *y);
-    memcpy(newest + n, u, m * sizeof *u);
-  }
-  const int64_t n_pairs = s->n_recent + (is_shifted ? 0 : 1);
-  if (n_pairs >= (int64_t)r) {
-    for (size_t b = 0; b < r; b++) {
-      for (size_t i = 0; i < width; i++) {
-        s->row[column_of(s, i, b)] = s->recent[b * width + i];
-      }
-    }
-    rotate_in(s->n_columns, sqrt(1.0 - 1.0 / (double)s->setup.window), s->triangle, s->row);
-  }
-  if (is_shifted) {
-    memmove(s->recent, s->recent + width, (r - 1) * width * sizeof *y);
-    memcpy(newest, y, n * sizeof *y);
-  }
-  s->n_recent++;
-}
-
-yoke_status yoke__moesp_recursive_solve(yoke_moesp* moesp, yoke_moesp_model* model) {
-  yoke_moesp* s = moesp;
-  const size_t K = s->n_columns, r = s->setup.n_rows, width = s->setup.n + s->setup.m;
-  if (s->n_recent < (int64_t)(K + r)) {
+  const size_t K = s->n_columns, width = s->setup.n + s->setup.m;
+  if (factor->n_rows != s->setup.n_rows || factor->n_added < (int64_t)K ||
+      !is_all_finite(K * K, factor->triangle)) {
     return YOKE_BAD_ARG;
   }
   yoke__lapack_use_one_thread();
-
-  // columns of the triangle are as long as those of the data: their size, without the mean
   for (size_t i = 0; i < width; i++) {
-    double sum = 0.0;
-    for (size_t l = 0; l < K; l++) {
-      const double x = s->triangle[l * K + column_of(s, i, r - 1)];
-      sum += x * x;
-    }
-    s->scale[i] = sum > 0.0 && yoke__is_finite(sum) ? sqrt(sum) : 1.0;
-  }
-  for (size_t i = 0; i < width; i++) {
-    for (size_t b = 0; b < r; b++) {
+    s->scale[i] = scale_of(factor->squares[i] / factor->weight);
+    for (size_t b = 0; b < s->setup.n_rows; b++) {
       const size_t column = column_of(s, i, b);
       for (size_t l = 0; l < K; l++) {
-        s->R[column * K + l] = s->triangle[l * K + column] / s->scale[i];
+        s->R[column * K + l] = factor->triangle[l * K + column] / s->scale[i];
       }
     }
   }

@@ -3,12 +3,14 @@
 // Fragile: order, block rows, window and excitation must suit each other, and most settings give
 // models worse than none. Recursive least squares (identify_rls.h) is the safer choice.
 //
-// Two parts. The window belongs to the step path: it only keeps samples. The solver belongs beside
-// it: all its memory is taken when it is made, but LAPACK may take some of its own.
+// Two parts. The window, or the triangular factor, belongs to the step path: it keeps samples, or what is
+// needed of them. The solver belongs beside it: all its memory is taken when it is made, but LAPACK may take
+// some of its own.
 //
 //   at every exchange      yoke__moesp_window_add(&window, y, u)
 //   when the window closes yoke__moesp_window_copy(&window, samples), then elsewhere
 //                          yoke__moesp_solve(moesp, n_samples, samples, &model, ...)
+//   or                     yoke__moesp_factor_add, yoke__moesp_factor_copy, yoke__moesp_solve_factor
 #ifndef YOKE_IDENTIFY_MOESP_H
 #define YOKE_IDENTIFY_MOESP_H
 
@@ -19,7 +21,8 @@
 #include "identify/identify_jacobian.h"
 #include "yoke/status.h"
 
-#define YOKE_MOESP_TOLERANCE 1e-3  // of singular values that count, order from the data
+#define YOKE_MOESP_TOLERANCE   1e-3  // of singular values that count, order from the data
+#define YOKE_MOESP_MAX_COLUMNS 2000  // r (n + m): beyond it no window is long enough
 
 // Which input belongs to which output in x_{k+1} = A x_k + B u_k, y_k = C x_k + D u_k.
 typedef enum yoke_moesp_pairing {
@@ -41,7 +44,11 @@ typedef struct yoke_moesp_setup {
   double tolerance;  // YOKE_MOESP_TOLERATED; 0: YOKE_MOESP_TOLERANCE
   yoke_moesp_rule rule;
   yoke_moesp_pairing pairing;
+  bool is_recursive;  // the solver takes triangular factors only, and no memory for a window
 } yoke_moesp_setup;
+
+// r: as given, or the default.
+size_t yoke__moesp_rows(const yoke_moesp_setup* setup);
 
 // A model; the matrices (row by row) belong to who made it: A order x order, B order x m, C n x
 // order, D n x m, values n r.
@@ -70,6 +77,34 @@ size_t yoke__moesp_window_count(const yoke_moesp_window* window);
 // The oldest first, to: count x (n + m).
 void yoke__moesp_window_copy(const yoke_moesp_window* window, double to[]);
 
+// ---- the recursive form: the triangular factor of all samples with forgetting, in the caller's memory
+
+typedef struct yoke_moesp_factor {
+  size_t n, m, n_rows;  // outputs, inputs, block rows
+  yoke_moesp_pairing pairing;
+  double forgetting, root;  // weight of a sample one exchange older, and its root
+  int64_t n_recent;         // samples since the last gap
+  int64_t n_added;          // rows of data in the triangle
+  double weight;            // of all pairs: 1 + forgetting + ..
+  double* triangle;         // K x K, K = r (n + m), row by row
+  double *recent, *row;     // the last r pairs; K
+  double *mean, *squares;   // n + m each, outputs first: squares about the mean
+} yoke_moesp_factor;
+
+// Doubles of its memory; 0 for a set-up with too many columns, which the solver refuses.
+size_t yoke__moesp_factor_size(const yoke_moesp_setup* setup);
+// forgetting: 1 - 1 / window is what a window of that length remembers; 1 forgets nothing.
+void yoke__moesp_factor_prepare(yoke_moesp_factor* factor, const yoke_moesp_setup* setup,
+                                double forgetting, double memory[]);
+// y^k and u^k, in the step path: about 3 K^2 operations, no heap. A sample with a number that is not finite starts it
+// anew.
+void yoke__moesp_factor_add(yoke_moesp_factor* factor, const double y[], const double u[]);
+// The next sample does not follow the last one; what it knows stays.
+void yoke__moesp_factor_break(yoke_moesp_factor* factor);
+void yoke__moesp_factor_reset(yoke_moesp_factor* factor);
+// to: prepared with the same set-up.
+void yoke__moesp_factor_copy(const yoke_moesp_factor* from, yoke_moesp_factor* to);
+
 // ---- the solver
 
 typedef struct yoke_moesp yoke_moesp;
@@ -87,13 +122,9 @@ void yoke__moesp_destroy(yoke_moesp** moesp);
 yoke_status yoke__moesp_solve(yoke_moesp* moesp, size_t n_samples, const double samples[],
                               yoke_moesp_model* model);
 
-// Recursive form: the triangular factor of the data is kept and takes in one sample after the other
-// with forgetting, so that `window` is 1 / (1 - forgetting). add belongs to the step path: bounded
-// work (about 3 (r (n + m))^2 operations), no heap.
-void yoke__moesp_recursive_add(yoke_moesp* moesp, const double y[], const double u[]);
-void yoke__moesp_recursive_reset(yoke_moesp* moesp);
-// The model of what was added. YOKE_BAD_ARG while there are too few samples.
-yoke_status yoke__moesp_recursive_solve(yoke_moesp* moesp, yoke_moesp_model* model);
+// The same of a triangular factor, which is not changed. YOKE_BAD_ARG while it has fewer rows than columns.
+yoke_status yoke__moesp_solve_factor(yoke_moesp* moesp, const yoke_moesp_factor* factor,
+                                     yoke_moesp_model* model);
 
 // Jacobians of a model. The basis of the states differs from model to model, so that C of the same
 // model stands on both sides of A. work: yoke__moesp_jacobian_work_size doubles. No heap.

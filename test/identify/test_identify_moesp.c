@@ -216,6 +216,50 @@ static void test_order_from_data(void** state) {
   }
 }
 
+// An input that never moves is no reason to lose the others. 0.1: the mean of 600 of them is not 0.1.
+static void test_input_at_rest(void** state) {
+  (void)state;
+  static double samples[600 * 4];
+  uint64_t seed = 40;
+  discrete s;
+  random_system(&s, &seed);
+  record(&s, true, seed, 0.0, 600, samples);
+  double x[MAX] = {0}, next[MAX];
+  for (size_t k = 0; k < 600; k++) {
+    double *y = samples + k * 4, *u = y + 2;
+    u[1] = 0.1;
+    yoke__mat_vec(2, 3, s.C, x, y);
+    yoke__mat_vec_add(2, 2, s.D, u, y);
+    yoke__mat_vec(3, 3, s.A, x, next);
+    yoke__mat_vec_add(3, 2, s.B, u, next);
+    memcpy(x, next, sizeof x);
+  }
+  yoke_moesp* moesp = open_moesp(&(yoke_moesp_setup){
+      .n = 2, .m = 2, .n_rows = 5, .order = 3, .window = 600, .pairing = YOKE_MOESP_ALIGNED});
+  yoke_moesp_model model;
+  check_ok(yoke__moesp_solve(moesp, 600, samples, &model));
+  check_between(pole_distance(&s, &model), 0.0, 1e-8);
+  check_near(model.D[0], s.D[0], 1e-8);
+  check_near(model.D[2], s.D[2], 1e-8);
+  yoke__moesp_destroy(&moesp);
+}
+
+static double factor_memory[2][2000];
+
+static yoke_moesp_factor open_factor(const yoke_moesp_setup* setup, double forgetting, int which) {
+  yoke_moesp_factor factor;
+  assert_true(yoke__moesp_factor_size(setup) <= 2000);
+  yoke__moesp_factor_prepare(&factor, setup, forgetting, factor_memory[which]);
+  return factor;
+}
+
+static void add_all(yoke_moesp_factor* factor, size_t n, const double samples[]) {
+  const size_t width = factor->n + factor->m;
+  for (size_t k = 0; k < n; k++) {
+    yoke__moesp_factor_add(factor, samples + k * width, samples + k * width + factor->n);
+  }
+}
+
 // Recursive form: exact without noise, forgets, starts anew after a NaN; the step path takes no heap.
 static void test_recursive_form(void** state) {
   (void)state;
@@ -227,21 +271,25 @@ static void test_recursive_form(void** state) {
     discrete s;
     random_system(&s, &seed);
     record(&s, pairing == YOKE_MOESP_ALIGNED, seed, 0.0, 500, samples);
-    yoke_moesp* moesp = open_moesp(&(yoke_moesp_setup){.n = 2,
-                                                       .m = 2,
-                                                       .n_rows = 5,
-                                                       .order = 3,
-                                                       .window = 500,
-                                                       .pairing = (yoke_moesp_pairing)pairing});
+    const yoke_moesp_setup setup = {.n = 2,
+                                    .m = 2,
+                                    .n_rows = 5,
+                                    .order = 3,
+                                    .window = 500,
+                                    .pairing = (yoke_moesp_pairing)pairing,
+                                    .is_recursive = true};
+    yoke_moesp* moesp = open_moesp(&setup);
+    yoke_moesp_factor factor = open_factor(&setup, 1.0 - 1.0 / 500, 0);
+    yoke_moesp_factor copy = open_factor(&setup, 1.0 - 1.0 / 500, 1);
     yoke_moesp_model model;
-    assert_int_equal(yoke__moesp_recursive_solve(moesp, &model), YOKE_BAD_ARG);
+    assert_int_equal(yoke__moesp_solve_factor(moesp, &factor, &model), YOKE_BAD_ARG);
+    assert_int_equal(yoke__moesp_solve(moesp, 500, samples, &model), YOKE_BAD_ARG);
     const long before = atomic_load(&n_heap_calls);
-    for (size_t k = 0; k < 500; k++) {
-      yoke__moesp_recursive_add(moesp, samples + k * 4, samples + k * 4 + 2);
-    }
+    add_all(&factor, 500, samples);
+    yoke__moesp_factor_copy(&factor, &copy);
     const long after = atomic_load(&n_heap_calls);
     assert_int_equal(after - before, 0);
-    check_ok(yoke__moesp_recursive_solve(moesp, &model));
+    check_ok(yoke__moesp_solve_factor(moesp, &copy, &model));
     check_between(pole_distance(&s, &model), 0.0, 1e-8);
     check_between(markov_distance(&s, &model), 0.0, 1e-8);
 
@@ -249,13 +297,91 @@ static void test_recursive_form(void** state) {
     discrete other;
     random_system(&other, &seed);
     record(&other, pairing == YOKE_MOESP_ALIGNED, seed, 0.0, N_LONG, samples);
-    for (size_t k = 0; k < N_LONG; k++) {
-      yoke__moesp_recursive_add(moesp, samples + k * 4, samples + k * 4 + 2);
-    }
-    check_ok(yoke__moesp_recursive_solve(moesp, &model));
+    add_all(&factor, N_LONG, samples);
+    check_ok(yoke__moesp_solve_factor(moesp, &factor, &model));
     check_between(pole_distance(&other, &model), 0.0, 1e-7);
-    yoke__moesp_recursive_add(moesp, (const double[]){(double)NAN, 0}, samples);
-    assert_int_equal(yoke__moesp_recursive_solve(moesp, &model), YOKE_BAD_ARG);
+
+    // the copy knows nothing of that
+    check_ok(yoke__moesp_solve_factor(moesp, &copy, &model));
+    check_between(pole_distance(&s, &model), 0.0, 1e-8);
+    yoke__moesp_factor_add(&factor, (const double[]){(double)NAN, 0}, samples);
+    assert_int_equal(yoke__moesp_solve_factor(moesp, &factor, &model), YOKE_BAD_ARG);
+    yoke__moesp_destroy(&moesp);
+  }
+}
+
+// Jacobians of a batch and of a factor that forgets nothing, over the same noisy samples far from 0: the same to
+// round-off, whose size here is that of the data times the condition of the least squares.
+static void test_recursive_form_is_the_batch(void** state) {
+  (void)state;
+  static double samples[400 * 4];
+  uint64_t seed = 21;
+  double most = 0.0;
+  for (int trial = 0; trial < 20; trial++) {
+    discrete s;
+    random_system(&s, &seed);
+    const bool is_aligned = trial % 2 == 1;
+    record(&s, is_aligned, seed, 0.05, 400, samples);
+    for (size_t k = 0; k < 400; k++) {
+      samples[4 * k] += 3.0;
+    }
+    yoke_moesp_setup setup = {
+        .n = 2,
+        .m = 2,
+        .n_rows = 5,
+        .order = (size_t)(1 + trial % 4),
+        .window = 400,
+        .pairing = is_aligned ? YOKE_MOESP_ALIGNED : YOKE_MOESP_SHIFTED,
+        .rule = (yoke_moesp_rule)(trial % 3),
+    };
+    yoke_moesp* batch = open_moesp(&setup);
+    setup.is_recursive = true;
+    yoke_moesp* recursive = open_moesp(&setup);
+    yoke_moesp_factor factor = open_factor(&setup, 1.0, 0);
+    yoke_moesp_model one, other;
+    double a[12], b[12], work[256];
+    yoke_jacobian_discrete j = {2, 2, a, a + 4, a + 8}, i = {2, 2, b, b + 4, b + 8};
+    add_all(&factor, 400, samples);
+    check_ok(yoke__moesp_solve(batch, 400, samples, &one));
+    check_ok(yoke__moesp_solve_factor(recursive, &factor, &other));
+    check_ok(yoke__moesp_jacobian(&one, setup.pairing, &j, work));
+    check_ok(yoke__moesp_jacobian(&other, setup.pairing, &i, work));
+    assert_int_equal(one.order, other.order);
+    double largest = 0.0, distance = 0.0;
+    for (size_t e = 0; e < 12; e++) {
+      largest = fmax(largest, fabs(a[e]));
+      distance = fmax(distance, fabs(a[e] - b[e]));
+    }
+    most = fmax(most, distance / largest);
+    yoke__moesp_destroy(&batch);
+    yoke__moesp_destroy(&recursive);
+  }
+  print_message("recursive and batch: %.2g apart\n", most);
+  check_between(most, 0.0, 1e-10);
+}
+
+// A gap in the samples: what is known stays, and no row of data reaches over it.
+static void test_recursive_form_with_a_gap(void** state) {
+  (void)state;
+  static double samples[400 * 4];
+  uint64_t seed = 3;
+  discrete s;
+  random_system(&s, &seed);
+  const yoke_moesp_setup setup = {
+      .n = 2, .m = 2, .n_rows = 5, .order = 3, .window = 400, .is_recursive = true};
+  for (int is_told = 0; is_told <= 1; is_told++) {
+    yoke_moesp* moesp = open_moesp(&setup);
+    yoke_moesp_factor factor = open_factor(&setup, 1.0 - 1.0 / 400, 0);
+    yoke_moesp_model model;
+    record(&s, false, seed, 0.0, 400, samples);
+    add_all(&factor, 200, samples);
+    if (is_told) {
+      yoke__moesp_factor_break(&factor);
+    }
+    add_all(&factor, 190, samples + 10 * 4);
+    assert_int_equal(factor.n_added, is_told ? 195 + 185 : 385);
+    check_ok(yoke__moesp_solve_factor(moesp, &factor, &model));
+    check_between(pole_distance(&s, &model), is_told ? 0.0 : 1e-6, is_told ? 1e-8 : 1.0);
     yoke__moesp_destroy(&moesp);
   }
 }
@@ -317,9 +443,15 @@ static void test_refusals(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_oscillator_MP_10), cmocka_unit_test(test_shifted_pairing),
-      cmocka_unit_test(test_order_from_data),  cmocka_unit_test(test_recursive_form),
-      cmocka_unit_test(test_window),           cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_oscillator_MP_10),
+      cmocka_unit_test(test_shifted_pairing),
+      cmocka_unit_test(test_order_from_data),
+      cmocka_unit_test(test_recursive_form),
+      cmocka_unit_test(test_input_at_rest),
+      cmocka_unit_test(test_recursive_form_is_the_batch),
+      cmocka_unit_test(test_recursive_form_with_a_gap),
+      cmocka_unit_test(test_window),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
