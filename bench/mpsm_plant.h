@@ -24,7 +24,7 @@ static inline double plant_uniform(uint64_t* seed) {
 typedef struct plant {
   const char* name;
   size_t n[PLANT_UNITS], width;
-  int source, n_exchanges;  // 0 rls, 1 moesp, 2 provided
+  int source, n_exchanges;  // 0 rls, 1 moesp, 2 provided, 3 moesp, recursive
   double a[PLANT_SIGNALS], b[PLANT_SIGNALS][PLANT_SIGNALS];
   double L[PLANT_SIGNALS * PLANT_SIGNALS], offset[PLANT_SIGNALS], parameters[64];
   int orders[PLANT_SIGNALS];
@@ -116,8 +116,9 @@ static inline void plant_open(plant* p, const char* name, size_t n, size_t m, in
   for (size_t i = 0; i < yoke__couple_mpsm.n_parameters; i++) {
     p->parameters[i] = yoke__couple_mpsm.parameters[i].start;
   }
-  plant_set(p, "jacobians", source);
-  if (source == 1) {
+  plant_set(p, "jacobians", source == 3 ? 1 : source);
+  plant_set(p, "update", source == 3);
+  if (source == 1 || source == 3) {
     // as recommended for subspace models; full order is too much for white noise
     plant_set(p, "model_order", n > 1 ? 3 : 1);
     plant_set(p, "window", 200);

@@ -29,10 +29,10 @@ static const char* const trace_names[] = {"phase", "weight", "error", "condition
 enum { PHASE, WEIGHT, ERROR, CONDITION, N_TRACE };
 
 static const char* const health_names[] = {
-    "n_learn",     "n_signal",   "n_modified", "n_full",     "n_no_model", "n_not_finite",
-    "n_condition", "n_quality",  "n_guard",    "error_mean", "error_max",  "condition",
-    "n_alarms",    "n_resets",   "n_changes",  "n_relearnt", "n_models",   "n_late",
-    "n_failed",    "is_refused", "growth",
+    "n_learn",     "n_signal",   "n_modified", "n_full",      "n_no_model", "n_not_finite",
+    "n_condition", "n_quality",  "n_guard",    "error_mean",  "error_max",  "condition",
+    "n_alarms",    "n_resets",   "n_changes",  "n_relearnt",  "n_models",   "n_late",
+    "n_failed",    "is_refused", "growth",     "model_order",
 };
 enum { N_HEALTH = sizeof health_names / sizeof health_names[0] };
 
@@ -509,7 +509,8 @@ static void mpsm_health(const void* memory, double values[]) {
   values[n++] = (double)self->models->n_late;
   values[n++] = (double)self->models->n_failed;
   values[n++] = self->models->is_refused;
-  values[n] = self->models->growth;
+  values[n++] = self->models->growth;
+  values[n] = (double)self->models->order;
 }
 
 static const double* mpsm_trace(const void* memory) {

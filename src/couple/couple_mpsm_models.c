@@ -39,11 +39,13 @@ static size_t calls_of(const yoke_mpsm_models_setup* setup, const yoke_coupling_
   return 1;
 }
 
+// Memory is laid for `order`, which is the most if the rule chooses.
 static yoke_moesp_setup moesp_of(const yoke_moesp_setup* all, const yoke_coupling_unit* unit) {
   yoke_moesp_setup moesp = *all;
   moesp.n = unit->n_outputs;
   moesp.m = inputs_of(unit);
   moesp.order = all->order == 0 ? unit->n_outputs : all->order;
+  moesp.n_rows = yoke__moesp_rows(&moesp);
   return moesp;
 }
 
@@ -80,13 +82,20 @@ static void lay_provided(yoke_pieces* from, yoke_mpsm_member* to) {
 }
 
 static void lay_subspace(yoke_pieces* from, const yoke_moesp_setup* setup, yoke_mpsm_member* to) {
-  const size_t width = to->n + to->m;
-  double* samples = yoke__take(from, setup->window * width, sizeof(double));
-  to->samples = yoke__take(from, setup->window * width, sizeof(double));
+  const size_t n_window = setup->is_recursive ? 0 : setup->window * (to->n + to->m);
+  const size_t n_factor = setup->is_recursive ? yoke__moesp_factor_size(setup) : 0;
+  double* samples = yoke__take(from, n_window, sizeof(double));
+  to->samples = yoke__take(from, n_window, sizeof(double));
+  double* factor = yoke__take(from, n_factor, sizeof(double));
+  double* copy = yoke__take(from, n_factor, sizeof(double));
   to->found = take_discrete(from, to->n, to->m);
   to->found_work =
       yoke__take(from, yoke__moesp_jacobian_work_size(to->n, to->m, setup->order), sizeof(double));
-  if (from->base != NULL) {
+  if (from->base != NULL && n_factor > 0) {
+    const double forgetting = 1.0 - 1.0 / (double)setup->window;
+    yoke__moesp_factor_prepare(&to->factor, setup, forgetting, factor);
+    yoke__moesp_factor_prepare(&to->factor_copy, setup, forgetting, copy);
+  } else if (from->base != NULL && n_window > 0) {
     yoke__moesp_window_prepare(&to->window, to->n, to->m, setup->window, samples);
   }
 }
@@ -357,8 +366,11 @@ static void find_models(void* argument) {
   for (size_t k = 0; k < models->n_units; k++) {
     yoke_mpsm_member* m = &models->members[k];
     yoke_moesp_model model;
-    m->found_status = yoke__moesp_solve(m->solver, m->n_samples, m->samples, &model);
+    m->found_status = models->moesp.is_recursive
+                          ? yoke__moesp_solve_factor(m->solver, &m->factor_copy, &model)
+                          : yoke__moesp_solve(m->solver, m->n_samples, m->samples, &model);
     if (m->found_status >= 0) {
+      m->found_order = model.order;
       m->found_status =
           yoke__moesp_jacobian(&model, models->moesp.pairing, &m->found, m->found_work);
     }
@@ -377,8 +389,11 @@ static void take_over(yoke_mpsm_models* models) {
   for (size_t k = 0; k < models->n_units; k++) {
     is_good = is_good && models->members[k].found_status >= 0;
   }
+  models->order = is_good ? 0 : models->order;
   for (size_t k = 0; k < models->n_units && is_good; k++) {
-    copy_jacobian(&models->members[k].found, &models->members[k].jacobian);
+    const yoke_mpsm_member* m = &models->members[k];
+    copy_jacobian(&m->found, &models->members[k].jacobian);
+    models->order = m->found_order > models->order ? m->found_order : models->order;
   }
   models->has_model = models->has_model || is_good;
   models->n_models += is_good;
@@ -387,25 +402,47 @@ static void take_over(yoke_mpsm_models* models) {
   models->is_stale = false;
 }
 
-static bool is_window_long_enough(const yoke_mpsm_models* models) {
+static bool has_samples(const yoke_mpsm_models* models) {
   for (size_t k = 0; k < models->n_units; k++) {
     const yoke_mpsm_member* m = &models->members[k];
-    const yoke_moesp_setup moesp = moesp_of(&models->moesp, m->about);
-    const size_t least_rows = moesp.order + 2 > 4 ? moesp.order + 2 : 4;
-    const size_t r = moesp.n_rows == 0 ? least_rows : moesp.n_rows;
-    if (yoke__moesp_window_count(&m->window) < (r + 1) * (m->n + m->m) + r) {
+    const size_t width = m->n + m->m, r = moesp_of(&models->moesp, m->about).n_rows;
+    const bool is_enough = models->moesp.is_recursive
+                               ? m->factor.n_added >= (int64_t)((r + 1) * width)
+                               : yoke__moesp_window_count(&m->window) >= (r + 1) * width + r;
+    if (!is_enough) {
       return false;
     }
   }
   return true;
 }
 
-static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_worker* worker,
-                              const double u[], const double y[]) {
+static void add_sample(yoke_mpsm_models* models, const double u[], const double y[]) {
   for (size_t k = 0; k < models->n_units; k++) {
     yoke_mpsm_member* m = &models->members[k];
-    yoke__moesp_window_add(&m->window, y + m->first_y, u + m->first_u);
+    if (models->moesp.is_recursive) {
+      yoke__moesp_factor_add(&m->factor, y + m->first_y, u + m->first_u);
+    } else {
+      yoke__moesp_window_add(&m->window, y + m->first_y, u + m->first_u);
+    }
   }
+}
+
+// What the work gets: the samples go on while it is done.
+static void copy_samples(yoke_mpsm_models* models) {
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    if (models->moesp.is_recursive) {
+      yoke__moesp_factor_copy(&m->factor, &m->factor_copy);
+    } else {
+      m->n_samples = yoke__moesp_window_count(&m->window);
+      yoke__moesp_window_copy(&m->window, m->samples);
+    }
+  }
+}
+
+static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_worker* worker,
+                              const double u[], const double y[]) {
+  add_sample(models, u, y);
   if (models->is_working && models->k >= models->due) {
     if (worker == NULL || worker->finish(worker->context)) {
       take_over(models);
@@ -414,14 +451,10 @@ static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_work
     }
   }
   if (models->is_working || models->k + (int64_t)models->delay < (int64_t)models->first_use ||
-      !is_window_long_enough(models)) {
+      !has_samples(models)) {
     return;
   }
-  for (size_t k = 0; k < models->n_units; k++) {
-    yoke_mpsm_member* m = &models->members[k];
-    m->n_samples = yoke__moesp_window_count(&m->window);
-    yoke__moesp_window_copy(&m->window, m->samples);
-  }
+  copy_samples(models);
   models->is_working = true;
   models->due = models->k + (int64_t)models->delay;
   if (worker != NULL && models->delay > 0) {
@@ -617,6 +650,8 @@ void yoke__mpsm_models_forget(yoke_mpsm_models* models) {
   for (size_t k = 0; k < models->n_units; k++) {
     yoke__rls_forget_history(&models->members[k].rls);
     models->members[k].window.n_added = 0;
+    yoke__moesp_factor_break(&models->members[k].factor);
   }
-  models->is_stale = models->is_working;
+  // a factor keeps what it knows, and so does the work on a copy of it
+  models->is_stale = models->is_stale || (models->is_working && !models->moesp.is_recursive);
 }

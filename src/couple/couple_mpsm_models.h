@@ -1,8 +1,8 @@
 // The models of the units of a cluster, for pre-step stabilisation: where their Jacobians come from.
 //
 //   rls       recursive least squares over the samples, renewed at every exchange
-//   moesp     subspace identification over a window, computed beside the steps and taken over a fixed number of
-//             exchanges after the window closed, so that results do not depend on how long it took
+//   moesp     subspace identification over a window, or of a triangular factor that forgets, computed beside the steps
+//             and taken over a fixed number of exchanges later, so that results do not depend on how long it took
 //   provided  the linear models that the units tell, refused where their coupled surrogate grows; then rls
 //
 // Vectors: y outputs of the cluster, u inputs unit by unit, a unit's served signals before its exogenous inputs.
@@ -65,11 +65,14 @@ typedef struct yoke_mpsm_member {
   size_t n_linear;
   // subspace: what the step fills, and what belongs to the work beside it
   yoke_moesp_window window;
+  yoke_moesp_factor factor;  // in place of the window
   yoke_moesp* solver;
   double* samples;
   size_t n_samples;
+  yoke_moesp_factor factor_copy;
   yoke_jacobian_discrete found;
   double* found_work;
+  size_t found_order;
   yoke_status found_status;
 } yoke_mpsm_member;
 
@@ -92,6 +95,7 @@ typedef struct yoke_mpsm_models {
   bool has_model;
   // for the health record
   int64_t n_models, n_late, n_failed;
+  size_t order;  // of the subspace models in use: the largest
   bool is_refused;
   yoke_mpsm_refusal refusal;
   double growth;          // of the coupled surrogate of provided models [1/s]

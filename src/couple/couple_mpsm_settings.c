@@ -32,7 +32,9 @@ enum {
   FORM,
   KEEP_AT,
   WINDOW,
+  UPDATE,
   MODEL_ORDER,
+  ORDER_RULE,
   BLOCK_ROWS,
   PAIRING,
   RENEW,
@@ -55,6 +57,8 @@ static const char* const solver_items[] = {"exact", "euler", NULL};
 static const char* const between_items[] = {"linear", "held", "model", NULL};
 static const char* const rate_items[] = {"exchange", "own", NULL};
 static const char* const form_items[] = {"gilbert", "direct", "memory", NULL};
+static const char* const update_items[] = {"window", "recursive", NULL};
+static const char* const rule_items[] = {"fixed", "gap", "tolerance", NULL};
 static const char* const pairing_items[] = {"shifted", "aligned", NULL};
 static const char* const switch_items[] = {"off", "on", NULL};
 
@@ -140,10 +144,35 @@ static const char* const switch_items[] = {"off", "on", NULL};
                  0,         0,                                                                     \
                  1e15,      NULL},                                                                 \
     [WINDOW] = {"window", "samples of a subspace identification", 778, 10, 1e6, NULL},             \
+    [UPDATE] =                                                                                     \
+        {"update",                                                                                 \
+         "of a subspace identification: over a moving window, or sample by sample, with as "       \
+         "long a memory",                                                                          \
+         0,                                                                                        \
+         0,                                                                                        \
+         1,                                                                                        \
+         update_items},                                                                            \
     [MODEL_ORDER] =                                                                                \
-        {"model_order", "states of a subspace model; 0: as many as outputs", 0, 0, 100, NULL},     \
-    [BLOCK_ROWS] =                                                                                 \
-        {"block_rows", "of a subspace identification; 0: order + 2, at least 4", 0, 0, 100, NULL}, \
+        {"model_order",                                                                            \
+         "states of a subspace model, the most of them unless order_rule is fixed; 0: "            \
+         "as many as outputs",                                                                     \
+         0,                                                                                        \
+         0,                                                                                        \
+         100,                                                                                      \
+         NULL},                                                                                    \
+    [ORDER_RULE] = {"order_rule",                                                                  \
+                    "states as given, up to the largest gap of the singular values, or down to "   \
+                    "0.001 of the first one",                                                      \
+                    0,                                                                             \
+                    0,                                                                             \
+                    2,                                                                             \
+                    rule_items},                                                                   \
+    [BLOCK_ROWS] = {"block_rows",                                                                  \
+                    "of a subspace identification; 0: model_order + 2, at least 4",                \
+                    0,                                                                             \
+                    0,                                                                             \
+                    100,                                                                           \
+                    NULL},                                                                         \
     [PAIRING] = {"pairing",    "which input belongs to an output in a subspace model", 0, 0, 1,    \
                  pairing_items},                                                                   \
     [RENEW] = {"renew",                                                                            \
@@ -223,6 +252,7 @@ yoke_mpsm_models_setup yoke__couple_mpsm_models(const yoke_coupling_setup* setup
   const double* v = setup->parameters;
   const char* path = setup->files == NULL ? NULL : setup->files[MODELS];
   const double variance = path == NULL ? YOKE_RLS_P0 : YOKE_RLS_P0_LOAD;
+  static const yoke_moesp_rule rules[] = {YOKE_MOESP_FIXED, YOKE_MOESP_GAP, YOKE_MOESP_TOLERATED};
   return (yoke_mpsm_models_setup){
       .cluster = setup->cluster,
       .source = source_of(v),
@@ -234,8 +264,9 @@ yoke_mpsm_models_setup yoke__couple_mpsm_models(const yoke_coupling_setup* setup
       .moesp = {.n_rows = (size_t)v[BLOCK_ROWS],
                 .order = (size_t)v[MODEL_ORDER],
                 .window = (size_t)v[WINDOW],
-                .rule = YOKE_MOESP_FIXED,
-                .pairing = (yoke_moesp_pairing)(int)v[PAIRING]},
+                .rule = rules[(int)v[ORDER_RULE]],
+                .pairing = (yoke_moesp_pairing)(int)v[PAIRING],
+                .is_recursive = v[UPDATE] > 0},
       .delay = (size_t)v[RENEW],
       .first_use = (size_t)ceil(v[LEARNING]),
       .path = path,
@@ -386,6 +417,10 @@ yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector
     wrong =
         "level: mean needs identified models or time: discrete; in continuous time step 3 finds "
         "the level by itself";
+  } else if (v[UPDATE] > 0 && source_of(v) != YOKE_MPSM_BY_MOESP) {
+    wrong = "update: recursive needs jacobians: moesp";
+  } else if (v[ORDER_RULE] > 0 && source_of(v) != YOKE_MPSM_BY_MOESP) {
+    wrong = "order_rule: gap and tolerance need jacobians: moesp";
   } else if (is_corrector && v[SHAPE] > 0) {
     wrong = "mbcorr holds its inputs: shape must be constant";
   } else if (is_corrector && v[EDE] == 0) {

@@ -106,6 +106,8 @@ for method in hold energy nepce interpolate mpsm mbcorr; do
 done
 info 0 mpsm
 out_has '^  jacobians +rls +rls, moesp, provided '
+out_has '^  update +window +window, recursive '
+out_has '^  order_rule +fixed +fixed, gap, tolerance '
 out_has '^  models +- +a file '
 
 # ---- what is refused

@@ -157,21 +157,29 @@ static void looks_through_laws(void** state) {
 // Models in a thread of their own give the same bits as without: when they are taken over is a matter of counting.
 static void subspace_models_do_not_depend_on_time(void** state) {
   (void)state;
-  const char* method =
-      "couplings: {loop: {method: mpsm, members: [left, right], jacobians: moesp, learning: 60,\n"
-      "  window: 60, renew: 5}}\n";
-  sim one = open_cluster(1, 0.4, method), other = open_cluster(1, 0.4, method);
-  for (int k = 0; k < 400; k++) {
-    sim_steps(&one, 1);
-    sim_steps(&other, 1);
-    if (k % 7 == 0) {
-      usleep(300);
+  static const char* const settings[] = {"update: window", "update: recursive",
+                                         "update: window, order_rule: gap",
+                                         "update: recursive, order_rule: tolerance"};
+  for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+    char method[512];
+    snprintf(method, sizeof method,
+             "couplings: {loop: {method: mpsm, members: [left, right], jacobians: moesp, "
+             "learning: 60,\n  window: 60, renew: 5, %s}}\n",
+             settings[i]);
+    sim one = open_cluster(1, 0.4, method), other = open_cluster(1, 0.4, method);
+    for (int k = 0; k < 400; k++) {
+      sim_steps(&one, 1);
+      sim_steps(&other, 1);
+      if (k % 7 == 0) {
+        usleep(300);
+      }
+      assert_true(one.state->y[0] == other.state->y[0]);
     }
-    assert_true(one.state->y[0] == other.state->y[0]);
+    print_message("%s: %.2g m at the end\n", settings[i], fabs(one.state->y[0]));
+    assert_true(fabs(one.state->y[0]) < 1e-6);  // of 0.1 m at the start
+    sim_close(&one);
+    sim_close(&other);
   }
-  assert_true(fabs(one.state->y[0]) < 1e-6);
-  sim_close(&one);
-  sim_close(&other);
 }
 
 static void work_slowly(void* argument) {
@@ -396,6 +404,17 @@ static void refuses_what_it_cannot_serve(void** state) {
        "called several times"},
       {"couplings: {loop: {method: mbcorr, members: [left, right], ede: off}}\n", "ede must be"},
       {"couplings: {loop: {method: mpsm, members: [left, right], jacobians: moesp, window: 10}}\n",
+       "window"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], update: recursive}}\n",
+       "update: recursive needs jacobians: moesp"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], jacobians: provided, "
+       "order_rule: gap}}\n",
+       "order_rule: gap and tolerance need jacobians: moesp"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], jacobians: moesp, "
+       "order_rule: gap, block_rows: 4, model_order: 4}}\n",
+       "an order from 1 to"},
+      {"couplings: {loop: {method: mpsm, members: [left, right], jacobians: moesp, "
+       "update: recursive, window: 10}}\n",
        "window"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -2,6 +2,8 @@
 #ifndef YOKE_TEST_DUAL_MASS_PULSED_H
 #define YOKE_TEST_DUAL_MASS_PULSED_H
 
+#include <stdatomic.h>
+
 #include "couple/couple_mpsm.h"
 #include "support/check.h"
 
@@ -66,6 +68,11 @@ typedef struct pulsed_run {
   double y[N_STEPS + 1][3], u[N_STEPS + 1][3];
   oscillator o[N_STEPS + 1];
   double health[64];
+  // in: for work beside the steps, the exchange before which a sample is lost, a count of heap calls; 0: none
+  const yoke_coupling_worker* worker;
+  int k_lost;
+  const atomic_long* n_heap_calls;
+  long n_heap;  // of those, in the method after the first exchange
 } pulsed_run;
 
 // k_bad: at this exchange an output is no number; -1: never.
@@ -98,13 +105,19 @@ static inline void run_pulsed(const setting settings[], size_t n, int k_bad, pul
   double u[3] = {f, o.x1, o.v1};
   for (int k = 0; k <= N_STEPS; k++) {
     const double sample[] = {f, o.x1, o.v1, k == k_bad ? (double)NAN : o.x1, o.v1, f};
-    const yoke_coupling_moment now = {.k = k, .h_last = k == 0 ? 0 : STEP, .h_next = STEP};
+    const yoke_coupling_moment now = {
+        .k = k, .h_last = k == 0 ? 0 : STEP, .h_next = STEP, .worker = to->worker};
     to->o[k] = o;
     memcpy(to->y[k], (double[]){o.x1, o.v1, f}, sizeof to->y[k]);
     memcpy(to->u[k], u, sizeof u);
+    const long before = to->n_heap_calls != NULL ? atomic_load(to->n_heap_calls) : 0;
+    if (k > 0 && k == to->k_lost) {
+      ops->reset(self, YOKE_RESET_LOST_SAMPLE, NULL);
+    }
     ops->observe(self, &now, sample, k == 0 ? NULL : u);
     ops->input(self, 0, 0, u);
     ops->input(self, 1, 0, u + 1);
+    to->n_heap += to->n_heap_calls != NULL && k > 0 ? atomic_load(to->n_heap_calls) - before : 0;
     if (k == k_bad) {
       assert_memory_equal(u, sample, sizeof u);  // the signals as they are
     }
