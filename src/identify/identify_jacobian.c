@@ -298,10 +298,11 @@ void yoke__jacobian_predict(const yoke_jacobian_discrete* model, const double y_
 // ---- the rule for provided Jacobians
 
 yoke_status yoke__jacobian_check_rank(const yoke_identify_states* unit, const char* name,
-                                      bool* is_exact, char* note, size_t note_size) {
+                                      yoke_jacobian_sight* sight, size_t* rank, char* note,
+                                      size_t note_size) {
   const size_t n = unit->n, n_states = unit->n_states;
-  size_t rank = 0;
-  *is_exact = false;
+  size_t found = 0;
+  *sight = YOKE_JACOBIAN_PART_TWICE;
   double* memory =
       calloc(n * n_states + yoke__pseudo_inverse_work_size(n, n_states) + 1, sizeof *memory);
   if (memory == NULL) {
@@ -309,18 +310,25 @@ yoke_status yoke__jacobian_check_rank(const yoke_identify_states* unit, const ch
     return YOKE_NO_MEMORY;
   }
   const yoke_status status = yoke__pseudo_inverse(n, n_states, unit->C, YOKE_JACOBIAN_DROP, memory,
-                                                  &rank, memory + n * n_states);
+                                                  &found, memory + n * n_states);
   free(memory);
   if (status < 0) {
     snprintf(note, note_size, "unit '%s': its output matrix is not finite", name);
     return status;
   }
-  *is_exact = rank == n && n == n_states;
-  if (!*is_exact) {
+  if (rank != NULL) {
+    *rank = found;
+  }
+  *sight = found == n_states ? (found == n ? YOKE_JACOBIAN_ALL : YOKE_JACOBIAN_ALL_TWICE)
+           : found == n      ? YOKE_JACOBIAN_PART
+                             : YOKE_JACOBIAN_PART_TWICE;
+  if (*sight != YOKE_JACOBIAN_ALL) {
     snprintf(note, note_size,
-             "unit '%s' has %zu states, %zu outputs and an output matrix of rank %zu: its own "
-             "derivatives leave dynamics out (all three would have to be equal)",
-             name, n_states, n, rank);
+             "unit '%s' has %zu states, %zu outputs and an output matrix of rank %zu: %s (all "
+             "three would have to be equal)",
+             name, n_states, n, found,
+             found == n_states ? "its outputs depend on each other"
+                               : "its own derivatives leave dynamics out");
   }
   return YOKE_OK;
 }

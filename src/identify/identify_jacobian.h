@@ -75,12 +75,20 @@ size_t yoke__jacobian_hold_work_size(size_t n);
 void yoke__jacobian_predict(const yoke_jacobian_discrete* model, const double y_before[],
                             const double u_before[], const double u_now[], double y_bar[]);
 
-// The rule for Jacobians that a unit provides, first part: only with rank C = states = outputs has the
-// surrogate the unit's own dynamics; *is_exact says whether. Otherwise part of them is lost, and note
-// says so with the unit's name; the second part decides whether that does harm. YOKE_BAD_ARG if C is
-// not finite. Takes its own memory.
+// What the outputs of a unit tell of its states.
+typedef enum yoke_jacobian_sight {
+  YOKE_JACOBIAN_ALL,        // rank C = states = outputs: the Jacobians have the unit's own dynamics
+  YOKE_JACOBIAN_ALL_TWICE,  // rank C = states < outputs: so they have, on all that the outputs can be
+  YOKE_JACOBIAN_PART,       // rank C = outputs < states: a surrogate, part of the dynamics is lost
+  YOKE_JACOBIAN_PART_TWICE,  // rank C below both: a surrogate, and outputs that depend on each other
+} yoke_jacobian_sight;
+
+// The rule for Jacobians that a unit provides, first part: rank C = states = outputs. Otherwise note says with the unit's
+// name what is missing; where dynamics are lost, the second part decides whether that does harm. *rank (may be NULL):
+// of C. YOKE_BAD_ARG if C is not finite. Takes its own memory.
 yoke_status yoke__jacobian_check_rank(const yoke_identify_states* unit, const char* name,
-                                      bool* is_exact, char* note, size_t note_size);
+                                      yoke_jacobian_sight* sight, size_t* rank, char* note,
+                                      size_t note_size);
 // Second part: the ideally coupled surrogate dy/dt = K y, K = (I - Jd L)^-1 (Jy + Ju L), of all
 // units (block diagonal Jacobians; L: inputs x outputs, u = L y) must not grow. *growth (may be
 // NULL) is the largest real part of the eigenvalues of K [1/s]. YOKE_BAD_INPUT with a message if it

@@ -319,13 +319,73 @@ static void test_helicopter_is_refused_MP_14(void** state) {
   check_near(growth, 0.93, 0.005);
   check_contains(err, "grows with 0.9");
 
-  bool is_exact = true;
+  yoke_jacobian_sight sight = YOKE_JACOBIAN_ALL;
   const yoke_identify_states unit = {8, 6, 4, A1, B1, C1, no_feedthrough};
-  check_ok(yoke__jacobian_check_rank(&unit, "heli", &is_exact, err, sizeof err));
-  assert_false(is_exact);
+  check_ok(yoke__jacobian_check_rank(&unit, "heli", &sight, NULL, err, sizeof err));
+  assert_int_equal(sight, YOKE_JACOBIAN_PART);
   check_contains(err, "unit 'heli' has 8 states, 6 outputs and an output matrix of rank 6");
-  check_ok(yoke__jacobian_check_rank(&mass_1, "mass", &is_exact, err, sizeof err));
-  assert_true(is_exact);
+  check_ok(yoke__jacobian_check_rank(&mass_1, "mass", &sight, NULL, err, sizeof err));
+  assert_int_equal(sight, YOKE_JACOBIAN_ALL);
+}
+
+// What the outputs tell of the states. Where that is all, Jacobians are exact although outputs may depend on each other:
+// dy/dt = C (A x + B u) = Jy C x + Ju u.
+static void test_rank(void** state) {
+  (void)state;
+  static const double A[] = {-1, 2, 0.5, -3}, B[] = {1, 2}, D[] = {0, 0, 0};
+  static const struct {
+    size_t n_states, n;
+    double C[6];
+    yoke_jacobian_sight sight;
+    size_t rank;
+    const char* text;
+  } cases[] = {
+      {2, 2, {1, 0, 1, 1}, YOKE_JACOBIAN_ALL, 2, ""},
+      {2, 3, {1, 0, 1, 1, 2, 1}, YOKE_JACOBIAN_ALL_TWICE, 2, "depend on each other"},
+      {1, 2, {1, -2}, YOKE_JACOBIAN_ALL_TWICE, 1, "depend on each other"},
+      {0, 1, {0}, YOKE_JACOBIAN_ALL_TWICE, 0, "depend on each other"},
+      {2, 1, {1, 1}, YOKE_JACOBIAN_PART, 1, "leave dynamics out"},
+      {2, 2, {1, 1, 2, 2}, YOKE_JACOBIAN_PART_TWICE, 1, "leave dynamics out"},
+      {1, 2, {0, 0}, YOKE_JACOBIAN_PART_TWICE, 0, "leave dynamics out"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    const size_t n_x = cases[i].n_states, n = cases[i].n;
+    const yoke_identify_states unit = {n_x, n, 1, A, B, cases[i].C, D};
+    yoke_jacobian_sight sight = YOKE_JACOBIAN_PART_TWICE;
+    size_t rank = 9;
+    char note[256] = "";
+    jacobians j;
+    check_ok(yoke__jacobian_check_rank(&unit, "a", &sight, &rank, note, sizeof note));
+    assert_int_equal(sight, cases[i].sight);
+    assert_int_equal(rank, cases[i].rank);
+    check_contains(note, cases[i].text);
+    open_jacobians(&j, n, 1);
+    check_ok(yoke__jacobian_of_states(&unit, &j.c, NULL, work));
+    // x = (1, -2), u = 3
+    double x[] = {1, -2}, slope[2], y[3], want[3], got[3], off = 0;
+    for (size_t r = 0; r < n_x; r++) {
+      slope[r] = B[r] * 3;
+      for (size_t c = 0; c < n_x; c++) {
+        slope[r] += A[r * n_x + c] * x[c];
+      }
+    }
+    for (size_t r = 0; r < n; r++) {
+      y[r] = want[r] = 0;
+      for (size_t c = 0; c < n_x; c++) {
+        y[r] += cases[i].C[r * n_x + c] * x[c];
+        want[r] += cases[i].C[r * n_x + c] * slope[c];
+      }
+    }
+    for (size_t r = 0; r < n; r++) {
+      got[r] = j.Ju[r] * 3;
+      for (size_t c = 0; c < n; c++) {
+        got[r] += j.Jy[r * n + c] * y[c];
+      }
+      off = fmax(off, fabs(got[r] - want[r]));
+    }
+    const bool is_exact = sight <= YOKE_JACOBIAN_ALL_TWICE || cases[i].C[0] == 0;
+    check_between(off, is_exact ? 0 : 0.1, is_exact ? 1e-13 : 100);
+  }
 }
 
 static void test_no_heap(void** state) {
@@ -352,6 +412,7 @@ int main(void) {
       cmocka_unit_test(test_sums_converge),
       cmocka_unit_test(test_helicopter_as_printed_MP_14),
       cmocka_unit_test(test_helicopter_is_refused_MP_14),
+      cmocka_unit_test(test_rank),
       cmocka_unit_test(test_no_heap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
