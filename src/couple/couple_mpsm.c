@@ -29,10 +29,10 @@ static const char* const trace_names[] = {"phase", "weight", "error", "condition
 enum { PHASE, WEIGHT, ERROR, CONDITION, N_TRACE };
 
 static const char* const health_names[] = {
-    "n_learn",     "n_signal",   "n_modified", "n_full",      "n_no_model", "n_not_finite",
-    "n_condition", "n_quality",  "n_guard",    "error_mean",  "error_max",  "condition",
-    "n_alarms",    "n_resets",   "n_changes",  "n_relearnt",  "n_models",   "n_late",
-    "n_failed",    "is_refused", "growth",     "model_order",
+    "n_learn",     "n_signal",   "n_modified", "n_full",      "n_no_model",   "n_not_finite",
+    "n_condition", "n_quality",  "n_guard",    "error_mean",  "error_max",    "condition",
+    "n_alarms",    "n_resets",   "n_changes",  "n_relearnt",  "n_models",     "n_late",
+    "n_failed",    "is_refused", "growth",     "model_order", "n_surrogates",
 };
 enum { N_HEALTH = sizeof health_names / sizeof health_names[0] };
 
@@ -510,7 +510,8 @@ static void mpsm_health(const void* memory, double values[]) {
   values[n++] = (double)self->models->n_failed;
   values[n++] = self->models->is_refused;
   values[n++] = self->models->growth;
-  values[n] = (double)self->models->order;
+  values[n++] = (double)self->models->order;
+  values[n] = (double)self->models->n_surrogates;
 }
 
 static const double* mpsm_trace(const void* memory) {
@@ -518,9 +519,39 @@ static const double* mpsm_trace(const void* memory) {
   return self->trace;
 }
 
+// "2 states and 1 output"
+static void count_states(const yoke_mpsm_member* m, char* to, size_t size) {
+  const size_t n_x = m->about->n_states;
+  snprintf(to, size, "%zu state%s and %zu output%s", n_x, n_x == 1 ? "" : "s", m->n,
+           m->n == 1 ? "" : "s");
+}
+
+// Provided models that are used although they leave something out.
+static void tell_surrogates(const yoke_mpsm_models* models, char* to, size_t size) {
+  if (models->source != YOKE_MPSM_PROVIDED || models->n_surrogates == 0) {
+    return;
+  }
+  char counts[64], others[64] = "";
+  count_states(models->unseen, counts, sizeof counts);
+  if (models->n_surrogates > 1) {
+    snprintf(others, sizeof others, " (and those of %zu more)", models->n_surrogates - 1);
+  }
+  snprintf(to, size, "; '%s' has %s, so that its Jacobians%s are a surrogate",
+           models->unseen->about->name, counts, others);
+}
+
 static void tell_refusal(const yoke_mpsm_models* models, char* to, size_t size) {
+  char counts[64];
   switch (models->refusal) {
   case YOKE_MPSM_NOT_REFUSED:
+    tell_surrogates(models, to, size);
+    break;
+  case YOKE_MPSM_UNSEEN:
+    count_states(models->unseen, counts, sizeof counts);
+    snprintf(to, size,
+             "; identified, since '%s' has %s with an output matrix of rank %zu: all three would "
+             "have to be equal",
+             models->unseen->about->name, counts, models->unseen->rank);
     break;
   case YOKE_MPSM_LACKING:
     snprintf(to, size, "; identified, since '%s' provides no linear model", models->lacking);

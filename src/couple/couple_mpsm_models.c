@@ -1,7 +1,8 @@
 // Models of the units of a cluster: identified by least squares or by subspaces, or provided by the units.
 //
 // Provided ones come as x' = A x + B u, y = C x + D u and become Jy = C A C+ and so on; with more states than outputs
-// that is a surrogate, and it is refused if it grows when it is coupled. Source: mpsm specification 5, 6.2, 7.
+// that is a surrogate, which is told, and it is refused if it grows when it is coupled. Source: mpsm specification 5, 6.2,
+// 7.
 #include "couple/couple_mpsm_models.h"
 
 #include <math.h>
@@ -268,7 +269,8 @@ yoke_status yoke__mpsm_models_prepare(void* memory, const yoke_mpsm_models_setup
                              .step = setup->step,
                              .keep_at = setup->keep_at,
                              .delay = setup->delay,
-                             .first_use = setup->first_use};
+                             .first_use = setup->first_use,
+                             .rank = setup->rank};
   self->members = yoke__take(&from, c->n_units, sizeof *self->members);
   size_t first_u = 0;
   yoke_status status = YOKE_OK;
@@ -326,10 +328,43 @@ static bool take_provided(yoke_mpsm_models* models, yoke_status* status) {
   return has_changed;
 }
 
-// The rule for provided models: the surrogate, ideally coupled, must not grow.
+// First rule for provided models: the outputs of a unit tell its states. With more outputs than states they may depend on
+// each other and the Jacobians are exact still; with fewer they are a surrogate; with both they are refused.
+static yoke_mpsm_refusal judge_rank(yoke_mpsm_models* models) {
+  yoke_mpsm_refusal refusal = YOKE_MPSM_NOT_REFUSED;
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    const yoke_identify_states states = states_of(m, m->linear);
+    yoke_jacobian_sight sight;
+    char note[256];
+    if (yoke__jacobian_check_rank(&states, m->about->name, &sight, &m->rank, note, sizeof note) <
+        0) {
+      models->lacking = m->about->name;
+      return YOKE_MPSM_LACKING;
+    }
+    const bool is_surrogate = sight == YOKE_JACOBIAN_PART || sight == YOKE_JACOBIAN_PART_TWICE;
+    const bool is_refused = sight == YOKE_JACOBIAN_PART_TWICE ||
+                            (models->rank == YOKE_MPSM_RANK_REFUSE && sight != YOKE_JACOBIAN_ALL);
+    models->n_surrogates += is_surrogate;
+    if (is_refused && refusal == YOKE_MPSM_NOT_REFUSED) {
+      models->unseen = m;
+      refusal = YOKE_MPSM_UNSEEN;
+    } else if (is_surrogate && models->unseen == NULL) {
+      models->unseen = m;
+    }
+  }
+  return refusal;
+}
+
+// Second rule: the surrogate, ideally coupled, must not grow.
 static yoke_mpsm_refusal judge(yoke_mpsm_models* models, const double L[]) {
   if (models->lacking != NULL) {
     return YOKE_MPSM_LACKING;
+  }
+  const yoke_mpsm_refusal refusal =
+      models->rank == YOKE_MPSM_RANK_IGNORE ? YOKE_MPSM_NOT_REFUSED : judge_rank(models);
+  if (refusal != YOKE_MPSM_NOT_REFUSED) {
+    return refusal;
   }
   yoke_status status = YOKE_OK;
   (void)take_provided(models, &status);

@@ -28,8 +28,16 @@ typedef enum yoke_mpsm_refusal {
   YOKE_MPSM_LACKING,  // a unit tells none, or one that is no number
   YOKE_MPSM_GROWS,    // the coupled surrogate does
   YOKE_MPSM_LOOP,     // the coupled surrogate has an algebraic loop
+  YOKE_MPSM_UNSEEN,   // a unit's outputs do not tell its states as the rule asks
   YOKE_MPSM_BIASED,  // they miss in one direction all the time: a constant that Jacobians do not have
 } yoke_mpsm_refusal;
+
+// What is done about provided models of a unit whose outputs do not tell all of its states: rank C = states = outputs.
+typedef enum yoke_mpsm_rank_rule {
+  YOKE_MPSM_RANK_WARN,    // used and told; refused if the outputs depend on each other, too
+  YOKE_MPSM_RANK_REFUSE,  // refused, whatever is missing
+  YOKE_MPSM_RANK_IGNORE,  // not asked
+} yoke_mpsm_rank_rule;
 
 typedef struct yoke_mpsm_models_setup {
   const yoke_coupling_cluster* cluster;
@@ -40,6 +48,7 @@ typedef struct yoke_mpsm_models_setup {
   size_t
       delay;  // exchanges from the end of a window to the use of its model; 0: at once, in the step
   size_t first_use;                 // exchange from which on models are needed
+  yoke_mpsm_rank_rule rank;         // of provided models
   const char* path;                 // models to start from; NULL: none
   double step;                      // exchange interval [s]
   const yoke_coupling_sink* sinks;  // of all units; NULL: each is called once per exchange
@@ -63,6 +72,7 @@ typedef struct yoke_mpsm_member {
   double* linear_used;   // as it was when the Jacobians were made
   double* states_work;
   size_t n_linear;
+  size_t rank;  // of its output matrix, at the start
   // subspace: what the step fills, and what belongs to the work beside it
   yoke_moesp_window window;
   yoke_moesp_factor factor;  // in place of the window
@@ -98,8 +108,11 @@ typedef struct yoke_mpsm_models {
   size_t order;  // of the subspace models in use: the largest
   bool is_refused;
   yoke_mpsm_refusal refusal;
-  double growth;          // of the coupled surrogate of provided models [1/s]
-  const char* lacking;    // a unit that provides none
+  yoke_mpsm_rank_rule rank;
+  size_t n_surrogates;             // units whose provided models leave dynamics out
+  const yoke_mpsm_member* unseen;  // the first that the rule of the rank speaks of
+  double growth;                   // of the coupled surrogate of provided models [1/s]
+  const char* lacking;             // a unit that provides none
   double *bias, *spread;  // p: how far the models miss on average, with and without sign, in ranges
   double* known;  // p: what models with memory add to the next outputs; NULL: they have none
   double error;   // of the last exchange

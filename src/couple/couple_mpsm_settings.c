@@ -38,6 +38,7 @@ enum {
   BLOCK_ROWS,
   PAIRING,
   RENEW,
+  RANK,
   N_BACK,
   COND_MAX,
   GUARD,
@@ -60,6 +61,7 @@ static const char* const form_items[] = {"gilbert", "direct", "memory", NULL};
 static const char* const update_items[] = {"window", "recursive", NULL};
 static const char* const rule_items[] = {"fixed", "gap", "tolerance", NULL};
 static const char* const pairing_items[] = {"shifted", "aligned", NULL};
+static const char* const rank_items[] = {"warn", "refuse", "ignore", NULL};
 static const char* const switch_items[] = {"off", "on", NULL};
 
 #define SETTINGS(ede_default)                                                                      \
@@ -182,6 +184,12 @@ static const char* const switch_items[] = {"off", "on", NULL};
                0,                                                                                  \
                1e6,                                                                                \
                NULL},                                                                              \
+    [RANK] = {"rank",                                                                              \
+              "what is done if the outputs of a unit with provided models do not tell its states", \
+              0,                                                                                   \
+              0,                                                                                   \
+              2,                                                                                   \
+              rank_items},                                                                         \
     [N_BACK] =                                                                                     \
         {                                                                                          \
             "n_back", "good exchanges before a model is used again after a fallback", 1, 1, 1e6,   \
@@ -268,6 +276,7 @@ yoke_mpsm_models_setup yoke__couple_mpsm_models(const yoke_coupling_setup* setup
                 .pairing = (yoke_moesp_pairing)(int)v[PAIRING],
                 .is_recursive = v[UPDATE] > 0},
       .delay = (size_t)v[RENEW],
+      .rank = (yoke_mpsm_rank_rule)(int)v[RANK],
       .first_use = (size_t)ceil(v[LEARNING]),
       .path = path,
       .step = setup->interval,
@@ -421,6 +430,8 @@ yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector
     wrong = "update: recursive needs jacobians: moesp";
   } else if (v[ORDER_RULE] > 0 && source_of(v) != YOKE_MPSM_BY_MOESP) {
     wrong = "order_rule: gap and tolerance need jacobians: moesp";
+  } else if (v[RANK] > 0 && !is_provided) {
+    wrong = "rank: refuse and ignore need jacobians: provided";
   } else if (is_corrector && v[SHAPE] > 0) {
     wrong = "mbcorr holds its inputs: shape must be constant";
   } else if (is_corrector && v[EDE] == 0) {

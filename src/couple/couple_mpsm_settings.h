@@ -5,7 +5,7 @@
 #include "couple/couple_mpsm.h"
 #include "couple/couple_mpsm_phase.h"
 
-enum { YOKE_MPSM_N_PARAMETERS = 35, YOKE_MPSM_N_FILES = 1, YOKE_MPSM_MAX_UNITS = 64 };
+enum { YOKE_MPSM_N_PARAMETERS = 36, YOKE_MPSM_N_FILES = 1, YOKE_MPSM_MAX_UNITS = 64 };
 
 extern const yoke_coupling_parameter yoke__mpsm_parameters[YOKE_MPSM_N_PARAMETERS];
 extern const yoke_coupling_parameter yoke__mbcorr_parameters[YOKE_MPSM_N_PARAMETERS];

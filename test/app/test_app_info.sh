@@ -108,6 +108,7 @@ info 0 mpsm
 out_has '^  jacobians +rls +rls, moesp, provided '
 out_has '^  update +window +window, recursive '
 out_has '^  order_rule +fixed +fixed, gap, tolerance '
+out_has '^  rank +warn +warn, refuse, ignore '
 out_has '^  models +- +a file '
 
 # ---- what is refused
