@@ -168,6 +168,30 @@ static yoke_status left_linearise(void* self, yoke_linear* model) {
   return YOKE_OK;
 }
 
+// Position and velocity of a mass as variables `first` and the next one, and their rates.
+static yoke_status mass_rates(size_t first, double v, double a, size_t states[], double dx[],
+                              size_t n_states) {
+  if (n_states != 2) {
+    return YOKE_BAD_ARG;
+  }
+  if (states != NULL) {
+    states[0] = first;
+    states[1] = first + 1;
+  }
+  if (dx != NULL) {
+    dx[0] = v;
+    dx[1] = a;
+  }
+  return YOKE_OK;
+}
+
+// without the pulses: they are no input
+static yoke_status left_rates(const void* self, size_t states[], double dx[], size_t n_states) {
+  const left* o = self;
+  const double a = (-o->k * o->x - o->c * o->v + o->f) / o->m;
+  return mass_rates(LEFT_X, o->v, a, states, dx, n_states);
+}
+
 const yoke_unit_ops yoke__model_dual_mass_left = {
     .name = "dual_mass.left",
     .text = "mass on a wall spring, with pulses from outside; receives force, returns motion",
@@ -177,6 +201,7 @@ const yoke_unit_ops yoke__model_dual_mass_left = {
     .refresh = left_refresh,
     .derivative = left_derivative,
     .linearise = left_linearise,
+    .rates = left_rates,
 };
 
 // ---- right
@@ -334,6 +359,12 @@ static yoke_status right_linearise(void* self, yoke_linear* model) {
   return YOKE_OK;
 }
 
+static yoke_status right_rates(const void* self, size_t states[], double dx[], size_t n_states) {
+  const right* o = self;
+  const double a = (-o->k * o->x2 - o->c * o->v2 - coupling_force(o)) / o->m;
+  return mass_rates(RIGHT_X2, o->v2, a, states, dx, n_states);
+}
+
 const yoke_unit_ops yoke__model_dual_mass_right = {
     .name = "dual_mass.right",
     .text =
@@ -344,4 +375,5 @@ const yoke_unit_ops yoke__model_dual_mass_right = {
     .refresh = right_refresh,
     .derivative = right_derivative,
     .linearise = right_linearise,
+    .rates = right_rates,
 };

@@ -56,6 +56,14 @@ static void fill(double to[], size_t n, const double values[]) {
   }
 }
 
+// The states are the variables from `first` on.
+static yoke_status name_states(size_t first, size_t n, size_t states[], size_t n_states) {
+  for (size_t i = 0; i < n && states != NULL && n == n_states; i++) {
+    states[i] = first + i;
+  }
+  return n == n_states ? YOKE_OK : YOKE_BAD_ARG;
+}
+
 // ---- airframe
 
 typedef struct airframe {
@@ -149,6 +157,16 @@ static yoke_status airframe_linearise(void* self, yoke_linear* model) {
   return YOKE_OK;
 }
 
+static yoke_status airframe_rates(const void* self, size_t states[], double dx[], size_t n_states) {
+  const airframe* a = self;
+  YOKE_TRY(name_states(N_CONTROLS + N_MEASURED, N_AIRFRAME, states, n_states));
+  if (dx != NULL) {
+    yoke__mat_vec(N_AIRFRAME, N_AIRFRAME, airframe_A, a->x, dx);
+    yoke__mat_vec_add(N_AIRFRAME, N_CONTROLS, airframe_B, a->u, dx);
+  }
+  return YOKE_OK;
+}
+
 const yoke_unit_ops yoke__model_helicopter_airframe = {
     .name = "helicopter.airframe",
     .text = "linearised helicopter; receives controls, returns motion",
@@ -158,6 +176,7 @@ const yoke_unit_ops yoke__model_helicopter_airframe = {
     .refresh = airframe_refresh,
     .derivative = airframe_derivative,
     .linearise = airframe_linearise,
+    .rates = airframe_rates,
 };
 
 // ---- controller
@@ -303,6 +322,29 @@ static yoke_status controller_linearise(void* self, yoke_linear* model) {
   return YOKE_OK;
 }
 
+static yoke_status controller_rates(const void* self, size_t states[], double dx[],
+                                    size_t n_states) {
+  const controller* c = self;
+  const double* x = c->x;
+  YOKE_TRY(name_states(N_MEASURED + N_CONTROLS, N_CONTROLLER, states, n_states));
+  for (size_t k = 0; k < COUNT(controller_modes) && dx != NULL; k++) {
+    const mode* m = &controller_modes[k];
+    const size_t n = states_of(m);
+    dx[0] = m->sigma * x[0] - (n == 2 ? m->omega * x[1] : 0.0);
+    if (n == 2) {
+      dx[1] = m->omega * x[0] + m->sigma * x[1];
+    }
+    for (size_t part = 0; part < n; part++) {
+      for (size_t j = 0; j < N_MEASURED; j++) {
+        dx[part] += (part == 0 ? m->br : m->bi)[j] * c->u[j];
+      }
+    }
+    dx += n;
+    x += n;
+  }
+  return YOKE_OK;
+}
+
 // outputs by the deviations (no feedthrough) and by the states
 static bool controller_partial(const void* self, size_t unknown, size_t known, double* partial) {
   const size_t first_y = N_MEASURED, first_x = N_MEASURED + N_CONTROLS;
@@ -339,4 +381,5 @@ const yoke_unit_ops yoke__model_helicopter_controller = {
     .refresh = controller_refresh,
     .derivative = controller_derivative,
     .linearise = controller_linearise,
+    .rates = controller_rates,
 };
