@@ -475,6 +475,63 @@ static int remove_drive(void** state) {
   return remove(drive[0]);
 }
 
+// x' as `rates` tells it changes with states and inputs as A and B of the linear model say; where a model has states, both
+// must be there: an exported FMU has a linear model only then.
+static void check_rates(const yoke_unit_ops* ops) {
+  enum { MOST = 32 };
+  probe p;
+  open_probe(&p, ops);
+  start_probe(&p);
+  double A[MOST * MOST], B[MOST * MOST], C[MOST * MOST], D[MOST * MOST];
+  yoke_linear size = {0}, model = {.A = A, .B = B, .C = C, .D = D};
+  const bool has_model = ops->linearise(p.unit.self, &size) >= 0;
+  const size_t n = size.n_states, m = size.n_inputs;
+  if (has_model && n > 0 && (ops->info->flags & YOKE_UNIT_FLAT) != 0) {
+    assert_true(n <= MOST && m <= MOST && size.n_outputs <= MOST);
+    check_ok(ops->linearise(p.unit.self, &model));
+    if (ops->rates == NULL) {
+      fail_msg("%s has %zu states and no rates", ops->name, n);
+    }
+    size_t states[MOST], inputs[MOST], n_inputs = 0;
+    double before[MOST], after[MOST];
+    assert_int_equal(ops->rates(p.unit.self, states, NULL, n + 1), YOKE_BAD_ARG);
+    check_ok(ops->rates(p.unit.self, states, before, n));
+    for (size_t v = 0; v < ops->info->n_variables; v++) {
+      if (ops->info->variables[v].causality == YOKE_INPUT && n_inputs < MOST) {
+        inputs[n_inputs++] = v;
+      }
+    }
+    assert_int_equal(n_inputs, m);
+    for (size_t j = 0; j < n + m; j++) {
+      const size_t v = j < n ? states[j] : inputs[j - n];
+      double* value =
+          (double*)(void*)((unsigned char*)p.unit.self + ops->info->variables[v].offset);
+      const double kept = *value, step = 1e-6;
+      *value = kept + step;
+      check_ok(ops->rates(p.unit.self, NULL, after, n));
+      *value = kept;
+      for (size_t i = 0; i < n; i++) {
+        const double want = j < n ? A[i * n + j] : B[i * m + j - n];
+        check_near((after[i] - before[i]) / step, want, 1e-4 * (1 + fabs(want)));
+      }
+    }
+  }
+  close_probe(&p);
+}
+
+static void test_rates_fit_the_linear_model(void** state) {
+  (void)state;
+  size_t n = 0;
+  for (size_t i = 0; i < yoke__models_count(NULL); i++) {
+    const yoke_unit_ops* ops = yoke__models_at(NULL, i);
+    if (ops->linearise != NULL && ops->info != NULL) {
+      check_rates(ops);
+      n++;
+    }
+  }
+  assert_true(n > 8);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_models_are_added_and_found),
@@ -485,6 +542,7 @@ int main(void) {
       cmocka_unit_test(test_feedthrough_is_as_declared),
       cmocka_unit_test(test_rolling_back_repeats_the_same_bytes),
       cmocka_unit_test(test_refreshing_twice_is_refreshing_once),
+      cmocka_unit_test(test_rates_fit_the_linear_model),
   };
   return cmocka_run_group_tests_name("unit_models", tests, write_drive, remove_drive);
 }
