@@ -263,6 +263,9 @@ static void add_connections(text* t, const ssp_export_extra* extras) {
     if (c->exchange.is_given) {
       add_number(t, "exchange", c->exchange.value);
     }
+    if (c->is_held) {
+      add(t, ", method: hold");
+    }
     add(t, "}\n");
   }
 }

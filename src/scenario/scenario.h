@@ -155,6 +155,7 @@ typedef struct yoke_scenario_connection {
   int order;                    // 0..3; default 0
   yoke_scenario_time delay;     // default 0
   yoke_scenario_time exchange;  // not given: max(H, h_source, h_sink)
+  bool is_held;                 // `method: hold`: no coupling of a set serves it
   yoke_place place;
   yoke_place order_place, delay_place, exchange_place;
 } yoke_scenario_connection;

@@ -1,5 +1,5 @@
 // The section `connections`: "a.x -> b.y" or the long map {from, to, gain, offset, order, delay,
-// exchange}.
+// exchange, method}.
 #include "base/base_check.h"
 #include "scenario/scenario_reader.h"
 
@@ -42,11 +42,19 @@ static void read_exchange(yoke_reader* reader, const yoke_node* node, void* to) 
   yoke__read_time(reader, node, &yoke__range_positive, &connection->exchange);
 }
 
+// Other methods need more than one connection: they are named under bonds and couplings.
+static void read_method(yoke_reader* reader, const yoke_node* node, void* to) {
+  static const char* const names[] = {"hold"};
+  size_t which = 0;
+  ((yoke_scenario_connection*)to)->is_held =
+      yoke__read_choice(reader, node, names, YOKE_COUNT(names), &which);
+}
+
 static const yoke_key connection_keys[] = {
     {"from", read_from, &yoke__shape_value},         {"to", read_to, &yoke__shape_value},
     {"gain", read_gain, &yoke__shape_value},         {"offset", read_offset, &yoke__shape_value},
     {"order", read_order, &yoke__shape_value},       {"delay", read_delay, &yoke__shape_value},
-    {"exchange", read_exchange, &yoke__shape_value},
+    {"exchange", read_exchange, &yoke__shape_value}, {"method", read_method, &yoke__shape_value},
 };
 
 static const yoke_shape connection_shape = {.kind = YOKE_SHAPE_KEYS,

@@ -257,7 +257,8 @@ static size_t add_method(yoke_system* system, const yoke_system_method* method) 
 static bool is_action_taken(const yoke_system* system, const yoke_system_bond* bond) {
   for (size_t i = 0; i < bond->n_pairs; i++) {
     const size_t link = bond->action[i].link;
-    if (link != YOKE_NOT_FOUND && system->links[link].method != 0) {
+    if (link != YOKE_NOT_FOUND &&
+        (system->links[link].method != 0 || system->links[link].source->is_held)) {
       return true;
     }
   }
@@ -288,7 +289,13 @@ static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index
       continue;
     }
     yoke_system_link* link = &system->links[pair->link];
-    if (link->method == 0 || is_forced) {
+    if (link->source->is_held && is_forced) {
+      yoke__error(system->messages, method.place,
+                  "%s: method '%s' is to serve %s.%s -> %s.%s, which has 'method: hold' of its own",
+                  method.owner, method.ops->name, link->source->from.unit,
+                  link->source->from.variable, link->source->to.unit, link->source->to.variable);
+    }
+    if ((link->method == 0 && !link->source->is_held) || is_forced) {
       link->method = id;
       check_link(system, &method, link);
     }
@@ -369,7 +376,8 @@ static void serve_links(yoke_system* system, const yoke_system_method* method,
     if (link->source->order_place.line == 0 && order >= 0) {
       link->order = order;
     }
-    if (id > 0 && link->method == 0 && !system->units[link->to_unit].is_law) {
+    const bool is_free = link->method == 0 && !link->source->is_held;
+    if (id > 0 && is_free && !system->units[link->to_unit].is_law) {
       link->method = id;
       check_link(system, method, link);
       is_any = true;

@@ -495,6 +495,35 @@ static void learns_at_several_rates(void** state) {
   }
 }
 
+// A connection with a method of its own is not the cluster's: its sink gets what the source gave, the models know it as an input
+// from outside, and the rest is served.
+static void a_connection_may_stay_held(void** state) {
+  (void)state;
+  static const char system[] =
+      "yoke: 1\ntime: {stop: 0.4, step: 1e-3}\n"
+      "units:\n"
+      "  left: {model: dual_mass.left, with: {micro_steps: 100}, start: {x: 0.1}}\n"
+      "  right: {model: dual_mass.right, with: {micro_steps: 100}}\n"
+      "connections:\n"
+      "  - {from: left.x, to: right.x%s}\n  - left.v -> right.v\n  - right.f -> left.f\n"
+      "couplings: {loop: {method: mpsm, members: [left, right], learning: 50}}\n";
+  for (int is_held = 0; is_held < 2; is_held++) {
+    sim s = sim_open(system, is_held == 1 ? ", method: hold" : "");
+    int n_x = 0, n_v = 0;
+    sim_steps(&s, 100);
+    for (int k = 0; k < 300; k++) {
+      const double x = sim_read(&s, "left.x"), v = sim_read(&s, "left.v");
+      sim_steps(&s, 1);
+      const double* u = s.system->units[1].unit.self;  // it begins with its inputs
+      n_x += u[0] == x;
+      n_v += u[1] == v;
+    }
+    assert_int_equal(n_x, is_held == 1 ? 300 : 0);
+    assert_int_equal(n_v, 0);
+    sim_close(&s);
+  }
+}
+
 static void refuses_what_it_cannot_serve(void** state) {
   (void)state;
   static const struct {
@@ -560,6 +589,7 @@ int main(void) {
       cmocka_unit_test(starts_from_saved_models),
       cmocka_unit_test(learns_at_several_rates),
       cmocka_unit_test(takes_no_heap),
+      cmocka_unit_test(a_connection_may_stay_held),
       cmocka_unit_test(refuses_what_it_cannot_serve),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
