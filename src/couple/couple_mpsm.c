@@ -25,8 +25,8 @@
 #include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
 
-static const char* const trace_names[] = {"phase", "weight", "error", "condition"};
-enum { PHASE, WEIGHT, ERROR, CONDITION, N_TRACE };
+static const char* const trace_names[] = {"phase", "weight", "error", "condition", "worst"};
+enum { PHASE, WEIGHT, ERROR, CONDITION, WORST, N_TRACE };
 
 static const char* const health_names[] = {
     "n_learn",     "n_signal",   "n_modified", "n_full",      "n_no_model",   "n_not_finite",
@@ -356,6 +356,19 @@ static yoke_status predict(mpsm* self, const yoke_mpsm_sample* sample, double er
   return yoke__mpsm_step(self->cluster, sample, is_full, self->model, self->slope);
 }
 
+// The member whose model misses most, from 1; 0: all fit.
+static double worst_of(const yoke_mpsm_models* models) {
+  size_t worst = 0;
+  double largest = 0;
+  for (size_t k = 0; k < models->n_units; k++) {
+    if (models->errors[k] > largest) {
+      largest = models->errors[k];
+      worst = k + 1;
+    }
+  }
+  return (double)worst;
+}
+
 // Phase, weight and the model's inputs.
 static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]) {
   const double* outputs = y + self->n_signals;
@@ -399,6 +412,7 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   self->trace[WEIGHT] = self->decision.weight;
   self->trace[ERROR] = yoke__is_finite(error) ? error : (double)NAN;
   self->trace[CONDITION] = yoke__is_finite(seen.condition) ? seen.condition : (double)NAN;
+  self->trace[WORST] = worst_of(self->models);
   if (self->decision.weight <= 0) {
     yoke__mpsm_forget(self->cluster);
   }
