@@ -60,9 +60,10 @@ typedef struct mpsm {
   double *model, *slope;        // s: inputs by the model at the end of the step, their rise [1/s]
   double *given, *given_start;  // n_signals: inputs at the end of the step and at its start
   double* u_start;              // s
-  double *eps, *corrector, *work;   // n_signals; s, s: w~ of the last exchange
-  double* inner;                    // n_rows x p: outputs between exchanges
-  size_t n_rows;                    // of them
+  double *eps, *reached;        // n_signals: coupling error; inputs by the model
+  double *corrector, *work;     // s: w~ of the last exchange
+  double* inner;                // n_rows x p: outputs between exchanges
+  size_t n_rows;                // of them
   size_t *inner_output, n_samples;  // n_signals: the output that a signal tells; p: none
   bool has_slopes;
   double error_sum, error_max;
@@ -137,6 +138,7 @@ static void lay_vectors(yoke_pieces* from, mpsm* self) {
   self->given = yoke__take(from, n, sizeof(double));
   self->given_start = yoke__take(from, n, sizeof(double));
   self->eps = yoke__take(from, n, sizeof(double));
+  self->reached = yoke__take(from, n, sizeof(double));
   self->inner = yoke__take(from, self->n_rows * p, sizeof(double));
 }
 
@@ -346,6 +348,14 @@ static bool ask_guard(mpsm* self, const double y[]) {
   return is_guarded && self->has_guard;
 }
 
+// Are the model's inputs farther from the signals than can be?
+static bool is_out_of_reach(mpsm* self) {
+  for (size_t i = 0; i < self->n_signals; i++) {
+    self->reached[i] = self->model[self->slot[i]];
+  }
+  return yoke__mpsm_guard_refuses(&self->guard, &self->guard_rules, self->reached);
+}
+
 // The model's inputs for the next step.
 static yoke_status predict(mpsm* self, const yoke_mpsm_sample* sample, double error) {
   if (self->is_corrector) {
@@ -399,6 +409,9 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   }
   if (self->cluster->is_ready && status >= 0) {
     status = predict(self, &sample, error);
+    // provided models are no guess
+    seen.is_guarded = seen.is_guarded || (self->has_guard && self->rules.is_identified &&
+                                          status >= 0 && is_out_of_reach(self));
   } else {
     yoke__mpsm_error(self->cluster, &sample);
     yoke__mpsm_accept(self->cluster, &sample);

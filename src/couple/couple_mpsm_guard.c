@@ -16,6 +16,18 @@
 // is good stays below what holding misses even if the motion swells. The rule runs on windows of W
 // and of 8 W, for fast and for slow growth.
 //
+// Two things the error cannot show. Units that swing in one mode fit any model that fits this mode:
+// parameters drift along it until the loop of the models, I - C~, is nearly singular, and the next
+// small deviation is multiplied by a thousand. So an input is refused before it is used if it is
+// farther from the signals than they have moved in one step of late:
+//
+//   reach    mean_i log(|u_i - w_i| / farthest_i)     farthest: largest |d_i|, halved every 256 points
+//
+// And a model that predicts exactly, eps = 0, is held signals with a lead of half a step in place of
+// a lag. Some loops bear the lag, but not the lead: they grow while the models miss nothing. Alarm
+// also if the moves d grow by log(growth) in n_swell windows of 8 W in a row while the model couples
+// and are then above their normal level by log(swell).
+//
 // After an alarm signals couple for n_wait windows (twice as many after each alarm that follows, as
 // few as at first after calm), and longer while the error is above normal and falls. If meanwhile
 // the error goes above that of the alarm by `worse` and is still growing, signals are no cure (the
@@ -31,6 +43,8 @@
 
 // of the normal mean square per window: a half of the amplitude after 256 windows
 #define NORMAL_FADE 0.99460
+// of the farthest move per exchange point: a half after 256 of them
+#define FARTHEST_FADE 0.9973
 // of the normal mean square per window while the model couples: an instability that is slower than
 // 0.2 % per exchange point may hide behind it
 #define NORMAL_CREEP 1.04
@@ -46,6 +60,9 @@ yoke_mpsm_guard_rules yoke__mpsm_guard_rules_default(void) {
       .rise = 2,
       .against_hold = 0.5,
       .jump = 20,
+      .n_swell = 3,
+      .swell = 3,
+      .reach = 10,
       .worse = 4,
       .n_wait = 4,
       .n_wait_max = 64,
@@ -53,7 +70,7 @@ yoke_mpsm_guard_rules yoke__mpsm_guard_rules_default(void) {
 }
 
 size_t yoke__mpsm_guard_size(size_t s) {
-  return (4 + 4 * YOKE_MPSM_GUARD_SCALES) * s;
+  return (7 + 4 * YOKE_MPSM_GUARD_SCALES) * s;
 }
 
 void yoke__mpsm_guard_prepare(yoke_mpsm_guard* guard, size_t s, double memory[]) {
@@ -63,10 +80,13 @@ void yoke__mpsm_guard_prepare(yoke_mpsm_guard* guard, size_t s, double memory[])
       .alarm = memory + s,
       .half = memory + 2 * s,
       .half_last = memory + 3 * s,
+      .move_last = memory + 4 * s,
+      .move_normal = memory + 5 * s,
+      .farthest = memory + 6 * s,
   };
   memset(memory, 0, yoke__mpsm_guard_size(s) * sizeof *memory);
   for (size_t i = 0; i < YOKE_MPSM_GUARD_SCALES; i++) {
-    double* at = memory + (4 + 4 * i) * s;
+    double* at = memory + (7 + 4 * i) * s;
     guard->scales[i] = (yoke_mpsm_guard_scale){0, 0, at, at + s, at + 2 * s, at + 3 * s};
   }
 }
@@ -83,6 +103,25 @@ static double mean_log_ratio(size_t s, const double a[], double share, const dou
     }
   }
   return n > 0 ? 0.5 * sum / (double)n : (double)-INFINITY;
+}
+
+// Ends a long window for the moves of the signals. True if they swell.
+static bool end_moves(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules,
+                      const double moves[]) {
+  const size_t s = guard->s;
+  const bool grows = mean_log_ratio(s, moves, 1, guard->move_last) >= log(rules->growth);
+  guard->n_swell = grows && guard->was_model ? guard->n_swell + 1 : 0;
+  const bool is_swell = guard->n_swell >= rules->n_swell &&
+                        mean_log_ratio(s, moves, 1, guard->move_normal) >= log(rules->swell);
+  const bool is_normal = guard->n_swell == 0 && !guard->is_alarmed && !guard->is_settling;
+  for (size_t i = 0; i < s; i++) {
+    const double faded = NORMAL_FADE * guard->move_normal[i];
+    if (is_normal || guard->move_normal[i] == 0) {
+      guard->move_normal[i] = moves[i] > faded ? moves[i] : faded;
+    }
+    guard->move_last[i] = moves[i];
+  }
+  return is_swell;
 }
 
 // Ends a window of one scale. True if it raises an alarm.
@@ -117,6 +156,7 @@ static bool add_point(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules
                       const double eps[], const double w[]) {
   bool is_alarm = false;
   size_t window = rules->window;
+  guard->is_swell = false;
   for (size_t k = 0; k < YOKE_MPSM_GUARD_SCALES; k++, window *= YOKE_MPSM_GUARD_RATIO) {
     yoke_mpsm_guard_scale* scale = &guard->scales[k];
     for (size_t i = 0; i < guard->s; i++) {
@@ -126,6 +166,9 @@ static bool add_point(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules
     }
     scale->n++;
     if (scale->n >= window) {
+      if (k + 1 == YOKE_MPSM_GUARD_SCALES) {
+        guard->is_swell = end_moves(guard, rules, scale->hold);
+      }
       is_alarm = end_window(guard, rules, scale) || is_alarm;
     }
   }
@@ -184,6 +227,9 @@ static void raise_alarm(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rul
   for (size_t i = 0; i < guard->s; i++) {
     const double mean = guard->scales[0].last[i] / (double)rules->window;
     guard->alarm[i] = fmax(mean, eps[i] * eps[i]);
+    // signals are measured by what they miss, though the error of the model is next to nothing
+    const double move = guard->move_last[i] / (double)(rules->window * YOKE_MPSM_GUARD_RATIO);
+    guard->alarm[i] = guard->is_swell ? fmax(guard->alarm[i], move) : guard->alarm[i];
     guard->half[i] = guard->half_last[i] = 0;
   }
 }
@@ -264,7 +310,12 @@ bool yoke__mpsm_guard_observe(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rule
     take_over(guard, rules, eps);
   }
   guard->was_model = was_model;
-  const bool is_alarm = add_point(guard, rules, eps, w) || is_jump(guard, rules, eps);
+  const bool is_alarm =
+      add_point(guard, rules, eps, w) || is_jump(guard, rules, eps) || guard->is_swell;
+  for (size_t i = 0; i < guard->s; i++) {
+    const double move = fabs(w[i] - guard->w_last[i]), faded = FARTHEST_FADE * guard->farthest[i];
+    guard->farthest[i] = move > faded ? move : faded;
+  }
   memcpy(guard->w_last, w, guard->s * sizeof *w);
   if (guard->is_alarmed && !was_model) {
     endure(guard, rules, eps);
@@ -274,4 +325,23 @@ bool yoke__mpsm_guard_observe(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rule
   }
   count_window(guard, rules);
   return guard->is_alarmed;
+}
+
+bool yoke__mpsm_guard_refuses(const yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules,
+                              const double u[]) {
+  // nearly always no input goes that far, and logarithms are dear
+  bool is_any = false;
+  for (size_t i = 0; i < guard->s; i++) {
+    is_any = is_any || fabs(u[i] - guard->w_last[i]) > rules->reach * guard->farthest[i];
+  }
+  double sum = 0;
+  size_t n = 0;
+  for (size_t i = 0; i < guard->s && is_any; i++) {
+    const double move = fabs(u[i] - guard->w_last[i]);
+    if (move > 0 && guard->farthest[i] > 0) {
+      sum += log(move / guard->farthest[i]);
+      n++;
+    }
+  }
+  return n > 0 && sum / (double)n > log(rules->reach);
 }

@@ -93,6 +93,9 @@ typedef struct yoke_mpsm_guard_rules {
   double rise;          // ... until it is this factor above its normal level,
   double against_hold;  // ... and at least this share of what holding the signals would have made
   double jump;          // at one exchange point: above the normal level by this factor, at once
+  size_t n_swell;       // long windows in a row in which the signals must move more,
+  double swell;         // ... until they do by this factor above their normal level
+  double reach;         // of inputs from the signals, over the farthest move of late
   double worse;         // by signals: this factor above the error of the alarm, and growing
   size_t n_wait;        // windows by signals after the first alarm; doubles with each that follows
   size_t n_wait_max;
@@ -119,8 +122,12 @@ typedef struct yoke_mpsm_guard {
   size_t n_calm;     // windows since then
   size_t n_in_vain;  // returns to the model because signals were worse, since the last calm
   size_t n_in_window;
-  int64_t n_alarms, n_useless;                // for the health record
+  size_t n_swell;               // long windows in a row in which the signals moved more than before
+  bool is_swell;                // too many of them
+  int64_t n_alarms, n_useless;  // for the health record
   double *w_last, *alarm, *half, *half_last;  // s: signals; squares at the alarm, by half windows
+  double *move_last, *move_normal;            // s: squares of their moves in long windows
+  double* farthest;                           // s: their largest move in one step of late
   yoke_mpsm_guard_scale scales[YOKE_MPSM_GUARD_SCALES];
 } yoke_mpsm_guard;
 
@@ -133,5 +140,9 @@ void yoke__mpsm_guard_prepare(yoke_mpsm_guard* guard, size_t s, double memory[])
 // memory.
 bool yoke__mpsm_guard_observe(yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules,
                               const double eps[], const double w[], bool was_model);
+// Behind observe: inputs u of the model for the next step that are too far from the signals. Where
+// signals did not move, nothing is known.
+bool yoke__mpsm_guard_refuses(const yoke_mpsm_guard* guard, const yoke_mpsm_guard_rules* rules,
+                              const double u[]);
 
 #endif

@@ -56,9 +56,9 @@ static double mean_missed(const loop_result* r, int from, int to) {
 
 // Peak after the change over the largest of held, before, whole: so much in all runs but N_FAR. Where held signals diverge too
 // the ratio only says which run overflowed first; those runs are counted apart.
-// Known miss: pulsed, seed 2106, grows to 361 times the whole (4 times with noise), held signals to 1.2.
+// Seed 2106, pulsed, was a miss: 361 times the whole before inputs had to stay in reach of the signals (couple_mpsm_guard.c).
 #define EXCESS 2.0
-enum { N_FAR = 1 };
+enum { N_FAR = 0 };
 
 static void run_pair(const kind* what, uint64_t seed, const loop* s, const loop* changed,
                      figures* f) {
@@ -159,6 +159,23 @@ static void test_pulsed_noisy(void** state) {
 static void test_driven_noisy(void** state) {
   (void)state;
   check_kind(&(kind){"driven, 1 % noise", true, NOISE, 6, 160, 155});
+}
+
+// A loop that bears held signals, which lag, and not models that predict well, which lead: without the alarm for motion that
+// swells it grows to 6e5 times the whole, while the models miss less and less. With it to 6.1, with noise to 4.4.
+static void test_lead(void** state) {
+  (void)state;
+  static loop_result with;
+  loop s;
+  assert_true(loop_make(&s, 61374));
+  for (int i = 0; i < 2; i++) {
+    const loop_course c = {.method = LOOP_MPSM, .noise = i == 0 ? 0 : NOISE};
+    loop_run(&s, &c, &with);
+    print_message("seed 61374: peak %.2f of the whole, error %.2f, %g alarms\n", with.peak[0],
+                  with.error, with.health[loop_health_of("n_alarms")]);
+    check_between(with.peak[0], 1, 10);
+    assert_true(with.health[loop_health_of("n_alarms")] >= 1);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -472,11 +489,17 @@ static void test_detector_gaps(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_pulsed),         cmocka_unit_test(test_driven),
-      cmocka_unit_test(test_pulsed_noisy),   cmocka_unit_test(test_driven_noisy),
-      cmocka_unit_test(test_dual_mass),      cmocka_unit_test(test_detector),
-      cmocka_unit_test(test_detector_noise), cmocka_unit_test(test_detector_inputs),
-      cmocka_unit_test(test_detector_rest),  cmocka_unit_test(test_detector_gaps),
+      cmocka_unit_test(test_pulsed),
+      cmocka_unit_test(test_driven),
+      cmocka_unit_test(test_pulsed_noisy),
+      cmocka_unit_test(test_driven_noisy),
+      cmocka_unit_test(test_lead),
+      cmocka_unit_test(test_dual_mass),
+      cmocka_unit_test(test_detector),
+      cmocka_unit_test(test_detector_noise),
+      cmocka_unit_test(test_detector_inputs),
+      cmocka_unit_test(test_detector_rest),
+      cmocka_unit_test(test_detector_gaps),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,6 +155,58 @@ static void test_waits_double(void** state) {
   assert_int_equal(n_waits, 4);
 }
 
+// A loop that bears the lag of held signals but not a lead: the motion swells while the model misses nothing. Slower growth
+// than a tenth in a long window, or by less than the factor, is no alarm; under signals the swelling is not the model's.
+static void test_swelling_without_error(void** state) {
+  (void)state;
+  static const double rho[] = {1.0005, 1.003, 1.008, 1.03};
+  for (int is_model = 0; is_model < 2; is_model++) {
+    for (size_t i = 0; i < sizeof rho / sizeof *rho; i++) {
+      fixture f;
+      open_guard(&f, 1, 1);
+      double size = 1;
+      int k = 0;
+      for (; k < 4000 && size < 1e4 && !f.guard.is_alarmed; k++) {
+        double eps[S], w[S];
+        size *= k < 256 ? 1 : rho[i];
+        for (int j = 0; j < S; j++) {
+          w[j] = size * sin(0.3 * k + j);
+          eps[j] = 1e-2 * sin(0.7 * k + j);
+        }
+        (void)yoke__mpsm_guard_observe(&f.guard, &f.rules, eps, w, is_model == 1 && k >= 128);
+      }
+      assert_int_equal(f.guard.n_alarms, is_model == 1 && i > 0);
+      // three long windows, the one that was under way, and what they grow behind the factor
+      check_between(f.guard.n_alarms > 0 ? size : f.rules.swell, f.rules.swell,
+                    f.rules.swell * pow(rho[i], 4 * 64));
+    }
+  }
+}
+
+// Inputs far beyond any move of the signals are refused; after a rest their former moves still count, and where nothing ever
+// moved nothing is known.
+static void test_inputs_out_of_reach(void** state) {
+  (void)state;
+  fixture f;
+  open_guard(&f, 1, 1);
+  const double far[] = {1e6, 1e6};
+  assert_false(yoke__mpsm_guard_refuses(&f.guard, &f.rules, far));
+  double w[S] = {0}, eps[S] = {0};
+  for (int k = 0; k < 600; k++) {
+    // moves of at most 0.3 and 3e-4
+    w[0] = k < 300 ? sin(0.3 * k) : 0;
+    w[1] = 1000 + (k < 300 ? 1e-3 * cos(0.3 * k) : 0);
+    (void)yoke__mpsm_guard_observe(&f.guard, &f.rules, eps, w, k >= 100);
+    const double near[] = {w[0] + 0.3, w[1] - 3e-4}, beyond[] = {w[0] - 6, w[1] + 6e-3};
+    const double one[] = {w[0] - 6, w[1] + 3e-4};
+    if (k > 20) {
+      assert_false(yoke__mpsm_guard_refuses(&f.guard, &f.rules, near));
+      assert_false(yoke__mpsm_guard_refuses(&f.guard, &f.rules, one));
+      assert_true(yoke__mpsm_guard_refuses(&f.guard, &f.rules, beyond));
+    }
+  }
+}
+
 // ---- random systems
 
 static void test_random_systems_stay_bounded(void** state) {
@@ -209,6 +261,8 @@ int main(void) {
       cmocka_unit_test(test_units_do_not_matter),
       cmocka_unit_test(test_signals_that_are_worse_are_given_up),
       cmocka_unit_test(test_waits_double),
+      cmocka_unit_test(test_swelling_without_error),
+      cmocka_unit_test(test_inputs_out_of_reach),
       cmocka_unit_test(test_random_systems_stay_bounded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
