@@ -18,8 +18,8 @@
 //
 // Two things the error cannot show. Units that swing in one mode fit any model that fits this mode:
 // parameters drift along it until the loop of the models, I - C~, is nearly singular, and the next
-// small deviation is multiplied by a thousand. So an input is refused before it is used if it is
-// farther from the signals than they have moved in one step of late:
+// small deviation is multiplied by a thousand. So inputs are refused before they are used if this is
+// above log(reach), if they are that much farther from the signals than these moved of late:
 //
 //   reach    mean_i log(|u_i - w_i| / farthest_i)     farthest: largest |d_i|, halved every 256 points
 //
@@ -27,6 +27,8 @@
 // a lag. Some loops bear the lag, but not the lead: they grow while the models miss nothing. Alarm
 // also if the moves d grow by log(growth) in n_swell windows of 8 W in a row while the model couples
 // and are then above their normal level by log(swell).
+// reach and swell: seeds 1 to 2000 of bench/mpsm_loop.h; 2 each would do more there, but refuses sound
+// inputs of the nonlinear oscillator with step 1 and takes a driven oscillation for a divergence.
 //
 // After an alarm signals couple for n_wait windows (twice as many after each alarm that follows, as
 // few as at first after calm), and longer while the error is above normal and falls. If meanwhile
