@@ -337,12 +337,14 @@ static void start(mpsm* self, const double y[]) {
   }
 }
 
-// Does the coupling error grow? Models that led there are learnt anew.
+// Does the coupling error grow? Models that led there again are learnt anew; after a first alarm they go on: most of those are
+// pulses from outside, and to relearn from their transient costs more accuracy than it brings.
 static bool ask_guard(mpsm* self, const double y[]) {
   const int64_t n_alarms = self->guard.n_alarms;
   const bool is_guarded = yoke__mpsm_guard_observe(&self->guard, &self->guard_rules, self->eps, y,
                                                    self->decision.weight > 0);
-  if (self->has_guard && self->guard.n_alarms > n_alarms) {
+  if (self->has_guard && self->guard.n_alarms > n_alarms &&
+      self->guard.n_wait > self->guard_rules.n_wait) {
     yoke__mpsm_models_relearn(self->models);
   }
   return is_guarded && self->has_guard;

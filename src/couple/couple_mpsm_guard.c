@@ -57,7 +57,7 @@ enum { FALL_WINDOWS = 16 };
 yoke_mpsm_guard_rules yoke__mpsm_guard_rules_default(void) {
   return (yoke_mpsm_guard_rules){
       .window = 8,
-      .n_grow = 3,
+      .n_grow = 4,
       .growth = 1.1,
       .rise = 2,
       .against_hold = 0.5,
