@@ -10,6 +10,7 @@
 #include "study/study_figure.h"
 
 #define N_STEPS      240  // of the search, by default
+#define N_COARSE     15   // of its first pass in a large system
 #define MAX_STEPS    100000
 #define TIMES_LARGER 4  // how far beyond the present step, by default
 
@@ -79,13 +80,18 @@ bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, cons
 // The steps that are looked at. False after a message.
 static bool choose_steps(const yoke_app_analyse* app, yoke_app_analysis* a) {
   a->step = isnan(app->step) ? a->loops->step : app->step;
-  a->largest = isnan(app->largest) ? TIMES_LARGER * a->step : app->largest;
-  a->resolution = isnan(app->resolution) ? a->largest / N_STEPS : app->resolution;
-  if (a->largest < a->resolution || a->largest / a->resolution > MAX_STEPS) {
+  yoke_linear_grid* grid = &a->grid;
+  grid->largest = isnan(app->largest) ? TIMES_LARGER * a->step : app->largest;
+  grid->resolution = isnan(app->resolution) ? grid->largest / N_STEPS : app->resolution;
+  if (isnan(app->resolution) && yoke__linear_is_large(a->loops)) {
+    grid->within = grid->resolution;
+    grid->resolution = grid->largest / N_COARSE;
+  }
+  if (grid->largest < grid->resolution || grid->largest / grid->resolution > MAX_STEPS) {
     yoke__app_error(YOKE_ANALYSE,
                     "--resolution %.6g s: expected a part of the largest step, %.6g s, not below a "
                     "%d-th of it",
-                    a->resolution, a->largest, MAX_STEPS);
+                    grid->resolution, grid->largest, MAX_STEPS);
     return false;
   }
   return true;
@@ -101,7 +107,7 @@ static yoke_status fill_row(const yoke_app_analysis* a, yoke_linear_method metho
   }
   YOKE_TRY(yoke__stability_radius(&c, &row->radius));
   row->is_stable = row->radius < 1 + c.margin;
-  return yoke__linear_limit(a->loops, method, a->resolution, a->largest, &row->first);
+  return yoke__linear_limit(a->loops, method, &a->grid, &row->first);
 }
 
 static yoke_status fill_rows(const yoke_app_analyse* app, yoke_app_analysis* a) {
@@ -173,7 +179,7 @@ static bool write_scan(const yoke_app_analyse* app, const yoke_app_analysis* a,
 }
 
 static int write_files(const yoke_app_analyse* app, const yoke_app_analysis* a) {
-  const size_t n = (size_t)floor(a->largest / a->resolution + 1e-9);
+  const size_t n = (size_t)floor(a->grid.largest / a->grid.resolution + 1e-9);
   yoke_arena arena = {0};
   double* steps = yoke__arena_array(&arena, n, sizeof *steps);
   double* radius = yoke__arena_array(&arena, n * a->n_rows, sizeof *radius);
@@ -182,7 +188,7 @@ static int write_files(const yoke_app_analyse* app, const yoke_app_analysis* a) 
     yoke__app_error(YOKE_ANALYSE, "out of memory");
   } else {
     for (size_t i = 0; i < n; i++) {
-      steps[i] = (double)(i + 1) * a->resolution;
+      steps[i] = (double)(i + 1) * a->grid.resolution;
     }
     const yoke_status done = scan(a, steps, n, radius);
     if (done < 0) {

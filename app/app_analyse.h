@@ -35,7 +35,8 @@ typedef struct yoke_app_analysis {
   const yoke_system* system;
   const yoke_linear_loops* loops;
   const yoke_messages* messages;  // notes on the figures
-  double step, largest, resolution;
+  double step;
+  yoke_linear_grid grid;
   yoke_app_analyse_row rows[YOKE_LINEAR_N_METHODS];
   size_t n_rows;
   bool is_file_wanted;

@@ -50,7 +50,7 @@ static void step_text(double first, char* to, size_t size) {
 // "first unstable step 0.002 s"
 static void limit_text(const yoke_app_analysis* a, double first, char* to, size_t size) {
   if (isinf(first)) {
-    snprintf(to, size, "stable at every step up to %.6g s", a->largest);
+    snprintf(to, size, "stable at every step up to %.6g s", a->grid.largest);
   } else if (first == 0) {
     snprintf(to, size, "unstable at every step");
   } else {
@@ -149,13 +149,17 @@ static void print_coupled(const yoke_app_analysis* a) {
     return;
   }
   const bool is_marginal = fabs(loops->growth) <= 1e-9 * loops->fastest;
-  printf("coupled without error: %zu states, %s; eigenvalues %.4g to %.4g 1/s, largest real part "
-         "%.4g 1/s\n",
-         loops->n_x,
-         is_marginal         ? "neither growing nor decaying"
-         : loops->growth < 0 ? "stable"
-                             : "unstable",
-         loops->slowest, loops->fastest, loops->growth);
+  if (loops->n_x == 0) {
+    printf("coupled without error: no states, nothing moves by itself\n");
+  } else {
+    printf("coupled without error: %zu states, %s; eigenvalues %.4g to %.4g 1/s, largest real "
+           "part %.4g 1/s\n",
+           loops->n_x,
+           is_marginal         ? "neither growing nor decaying"
+           : loops->growth < 0 ? "stable"
+                               : "unstable",
+           loops->slowest, loops->fastest, loops->growth);
+  }
   if (loops->direct > 0) {
     printf("feedthrough around the loops: gain %.4g\n", loops->direct);
   } else {
@@ -183,8 +187,23 @@ static void print_rows(const yoke_app_analysis* a) {
                                              : "the models form an algebraic loop");
     }
   }
-  printf("\nsteps of %.6g to %.6g s were looked at, %.6g s apart\n", a->resolution, a->largest,
-         a->resolution);
+  printf("\nsteps of %.6g to %.6g s were looked at, %.6g s apart", a->grid.resolution,
+         a->grid.largest, a->grid.resolution);
+  if (a->grid.within > 0) {
+    printf("; where the first unstable one was found, %.6g s (a large system; --resolution looks "
+           "at all)",
+           a->grid.within);
+  }
+  putchar('\n');
+}
+
+// Whether a method stands at 1 for what its models keep for ever.
+static bool has_kept(const yoke_app_analysis* a) {
+  bool is_one = false;
+  for (size_t i = 0; i < a->n_rows; i++) {
+    is_one = is_one || (a->rows[i].is_stable && fabs(a->rows[i].radius - 1) <= 1e-9);
+  }
+  return is_one && a->loops->n_kept > 0;
 }
 
 void yoke__app_analyse_print(const yoke_app_analysis* a) {
@@ -198,6 +217,10 @@ void yoke__app_analyse_print(const yoke_app_analysis* a) {
   if (fabs(a->loops->growth) <= 1e-9 * a->loops->fastest) {
     printf("note: the coupled system keeps its energy; only a radius beyond the round-off of 1 "
            "counts as unstable\n");
+  }
+  if (has_kept(a)) {
+    printf("note: a radius of 1: models tell how outputs change, not where they are, and keep what "
+           "a unit without state misses; that neither grows nor decays, and counts as stable\n");
   }
   for (const yoke_message* m = a->messages->first; m != NULL; m = m->next) {
     printf("note: %s\n", m->text);
@@ -276,8 +299,8 @@ bool yoke__app_analyse_json(const yoke_app_analysis* a) {
   if (a->loops->n_members > 0) {
     json_coupled(a->loops, &json);
     yoke__json_number(&json, "step", a->step);
-    yoke__json_number(&json, "largest", a->largest);
-    yoke__json_number(&json, "resolution", a->resolution);
+    yoke__json_number(&json, "largest", a->grid.largest);
+    yoke__json_number(&json, "resolution", a->grid.resolution);
     yoke__json_string(&json, "coupling", a->loops->file.text);
     json_rows(a, &json);
   }

@@ -532,7 +532,8 @@ static const yoke_option analyse_options[] = {
     {"largest", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Search the first unstable step up to this one. The default is four times the present step."},
     {"resolution", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
-     "Distance of the steps that are looked at. The default is a 240th of the largest."},
+     "Distance of the steps that are looked at. The default is a 240th of the largest; in a large "
+     "system a 15th, and a 240th next to the first unstable one."},
     {"map", "PATH=VALUES", true, YOKE_ARGUMENT_TEXT, NULL,
      "Look at every value of a setting, once or twice: PATH=FROM:TO:N, PATH=FROM:TO:N:log or "
      "PATH=A,B,C. Paths are those of the system file. Needs --steps."},

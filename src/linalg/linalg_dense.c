@@ -27,23 +27,51 @@ void yoke__mat_mul(size_t m, size_t k, size_t n, const double A[], const double 
   }
 }
 
+// Four rows at once: each sum is a chain of additions that wait for one another, four chains do not.
+static void four_rows(size_t n, const double A[], const double x[], double sums[4]) {
+  const double *a = A, *b = a + n, *c = b + n, *d = c + n;
+  double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    s0 += a[j] * x[j];
+    s1 += b[j] * x[j];
+    s2 += c[j] * x[j];
+    s3 += d[j] * x[j];
+  }
+  sums[0] = s0;
+  sums[1] = s1;
+  sums[2] = s2;
+  sums[3] = s3;
+}
+
+static double one_row(size_t n, const double a[], const double x[]) {
+  double sum = 0.0;
+  for (size_t j = 0; j < n; j++) {
+    sum += a[j] * x[j];
+  }
+  return sum;
+}
+
 void yoke__mat_vec(size_t m, size_t n, const double A[], const double x[], double y[]) {
-  for (size_t i = 0; i < m; i++) {
-    double sum = 0.0;
-    for (size_t j = 0; j < n; j++) {
-      sum += A[i * n + j] * x[j];
-    }
-    y[i] = sum;
+  size_t i = 0;
+  for (; i + 4 <= m; i += 4) {
+    four_rows(n, A + i * n, x, y + i);
+  }
+  for (; i < m; i++) {
+    y[i] = one_row(n, A + i * n, x);
   }
 }
 
 void yoke__mat_vec_add(size_t m, size_t n, const double A[], const double x[], double y[]) {
-  for (size_t i = 0; i < m; i++) {
-    double sum = 0.0;
-    for (size_t j = 0; j < n; j++) {
-      sum += A[i * n + j] * x[j];
+  size_t i = 0;
+  for (; i + 4 <= m; i += 4) {
+    double sums[4];
+    four_rows(n, A + i * n, x, sums);
+    for (size_t k = 0; k < 4; k++) {
+      y[i + k] += sums[k];
     }
-    y[i] += sum;
+  }
+  for (; i < m; i++) {
+    y[i] += one_row(n, A + i * n, x);
   }
 }
 
@@ -87,7 +115,7 @@ yoke_status yoke__lu_factor(size_t n, double A[], size_t pivots[]) {
     for (size_t i = k + 1; i < n; i++) {
       const double factor = A[i * n + k] / pivot;
       A[i * n + k] = factor;
-      for (size_t j = k + 1; j < n; j++) {
+      for (size_t j = k + 1; j < n && factor != 0.0; j++) {
         A[i * n + j] -= factor * A[k * n + j];
       }
     }

@@ -38,6 +38,53 @@ static const double pade[14] = {
     1.0,
 };
 
+// C := A B, n x n. Most exponentials here are of block matrices with much of nothing in them: an element of A that is 0 is
+// passed over, which changes no bit as long as B is finite.
+static void multiply(size_t n, const double A[], const double B[], double C[]) {
+  memset(C, 0, n * n * sizeof *C);
+  for (size_t i = 0; i < n; i++) {
+    double* c = C + i * n;
+    for (size_t l = 0; l < n; l++) {
+      const double a = A[i * n + l];
+      const double* b = B + l * n;
+      for (size_t j = 0; j < n && a != 0.0; j++) {
+        c[j] += a * b[j];
+      }
+    }
+  }
+}
+
+// row := row - factor * other
+static void subtract_row(size_t n, double factor, const double other[], double row[]) {
+  for (size_t j = 0; j < n && factor != 0.0; j++) {
+    row[j] -= factor * other[j];
+  }
+}
+
+// X := A \ X for n right-hand sides with the factors of A: the sums of yoke__lu_solve, all columns side by side.
+static void solve_all(size_t n, const double lu[], const size_t pivots[], double X[]) {
+  for (size_t k = 0; k < n; k++) {
+    for (size_t j = 0; j < n; j++) {
+      const double swapped = X[pivots[k] * n + j];
+      X[pivots[k] * n + j] = X[k * n + j];
+      X[k * n + j] = swapped;
+    }
+  }
+  for (size_t i = 1; i < n; i++) {
+    for (size_t j = 0; j < i; j++) {
+      subtract_row(n, lu[i * n + j], X + j * n, X + i * n);
+    }
+  }
+  for (size_t i = n; i-- > 0;) {
+    for (size_t j = i + 1; j < n; j++) {
+      subtract_row(n, lu[i * n + j], X + j * n, X + i * n);
+    }
+    for (size_t j = 0; j < n; j++) {
+      X[i * n + j] /= lu[i * n + i];
+    }
+  }
+}
+
 // P := b[6] X6 + b[4] X4 + b[2] X2 + b[0] I
 static void even_polynomial(size_t n, const double b[], const double X2[], const double X4[],
                             const double X6[], double P[]) {
@@ -56,7 +103,7 @@ static void half_of_q(size_t n, int first, const double X2[], const double X4[],
   for (size_t i = 0; i < n * n; i++) {
     T[i] = pade[12 + first] * X6[i] + pade[10 + first] * X4[i] + pade[8 + first] * X2[i];
   }
-  yoke__mat_mul(n, n, n, X6, T, V);
+  multiply(n, X6, T, V);
   even_polynomial(n, pade + first, X2, X4, X6, T);
   for (size_t i = 0; i < n * n; i++) {
     V[i] += T[i];
@@ -68,11 +115,11 @@ static yoke_status rational(size_t n, const double X[], double E[], double work[
                             size_t pivots[]) {
   const size_t nn = n * n;
   double *X2 = work, *X4 = X2 + nn, *X6 = X4 + nn, *U = X6 + nn, *V = U + nn, *T = V + nn;
-  yoke__mat_mul(n, n, n, X, X, X2);
-  yoke__mat_mul(n, n, n, X2, X2, X4);
-  yoke__mat_mul(n, n, n, X4, X2, X6);
+  multiply(n, X, X, X2);
+  multiply(n, X2, X2, X4);
+  multiply(n, X4, X2, X6);
   half_of_q(n, 1, X2, X4, X6, T, V);
-  yoke__mat_mul(n, n, n, X, V, U);
+  multiply(n, X, V, U);
   half_of_q(n, 0, X2, X4, X6, T, V);
 
   // the powers are no longer needed: X2 takes the denominator
@@ -81,17 +128,8 @@ static yoke_status rational(size_t n, const double X[], double E[], double work[
     T[i] = V[i] + U[i];
   }
   YOKE_TRY(yoke__lu_factor(n, X2, pivots));
-
-  // column by column; the row of a scratch matrix holds one right-hand side
-  for (size_t j = 0; j < n; j++) {
-    for (size_t i = 0; i < n; i++) {
-      X4[i] = T[i * n + j];
-    }
-    yoke__lu_solve(n, X2, pivots, X4);
-    for (size_t i = 0; i < n; i++) {
-      E[i * n + j] = X4[i];
-    }
-  }
+  solve_all(n, X2, pivots, T);
+  memcpy(E, T, nn * sizeof *E);
   return YOKE_OK;
 }
 
@@ -128,7 +166,7 @@ yoke_status yoke__expm_in(size_t n, const double A[], double E[], double work[],
   // undo the scaling
   for (int i = 0; i < s; i++) {
     memcpy(X, E, n * n * sizeof *E);
-    yoke__mat_mul(n, n, n, X, X, E);
+    multiply(n, X, X, E);
   }
   for (size_t i = 0; i < n * n; i++) {
     if (!yoke__is_finite(E[i])) {

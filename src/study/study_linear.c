@@ -613,6 +613,16 @@ static void note_euler(builder* b) {
   }
 }
 
+// Models that cannot be joined have no motions: the methods that need them say so themselves.
+static yoke_status count_kept(yoke_linear_loops* self) {
+  yoke_stability_case c;
+  if (self->step > 0 && yoke__linear_case(self, YOKE_LINEAR_MPSM, self->step, &c)) {
+    const yoke_status status = yoke__stability_count_kept(&c, &self->n_kept);
+    return status == YOKE_NO_MEMORY ? status : YOKE_OK;
+  }
+  return YOKE_OK;
+}
+
 // ---- the file's method
 
 static double parameter(const yoke_system_method* method, const char* name, double otherwise) {
@@ -729,6 +739,7 @@ static yoke_status build(builder* b) {
   YOKE_TRY(find_file_method(b));
   if (to->n_members > 0) {
     YOKE_TRY(couple(to));
+    YOKE_TRY(count_kept(to));
     note_euler(b);
   }
   return YOKE_OK;

@@ -74,6 +74,7 @@ typedef struct yoke_linear_loops {
   double growth;            // largest real part; NaN without states
   double slowest, fastest;  // smallest and largest size; NaN without states
   double direct;            // radius of D L: gain around the loops at one instant; 0: none
+  size_t n_kept;  // motions that the models of mpsm keep for ever: yoke__stability_count_kept
 } yoke_linear_loops;
 
 // A system that was started. is_one_rate: different exchange intervals are taken as one. Notes and errors go to messages.
@@ -94,9 +95,18 @@ yoke_status yoke__linear_select(const yoke_linear_unit* unit, const size_t outpu
 // treated here.
 bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method, double step,
                        yoke_stability_case* out);
+// Steps that are looked at.
+typedef struct yoke_linear_grid {
+  double resolution, largest;  // resolution, 2 resolution, ... up to the largest [s]
+  double
+      within;  // then between the last stable and the first unstable one until they are as near [s]; 0: not
+} yoke_linear_grid;
+
 // The first unstable step as yoke__stability_limit finds it; if that is the first of the grid, smaller ones are looked at:
 // halved until one is stable, then between the two to a twentieth. 0: no step down to resolution / 2^20 is stable.
 yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method method,
-                               double resolution, double largest, double* first);
+                               const yoke_linear_grid* grid, double* first);
+// Whether a radius takes so long that a fine grid is better looked at in two passes.
+bool yoke__linear_is_large(const yoke_linear_loops* self);
 
 #endif

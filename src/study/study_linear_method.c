@@ -11,8 +11,10 @@
 
 #define N_INSIDE  20    // places inside a step where outputs are known, about
 #define MAX_PARTS 2000  // of a step
+#define LARGE     120  // states, outputs and inputs: a radius takes more than some 10 ms from here on
 // A coupled system that keeps its energy has a radius of 1 with an exact method, and round-off decides which side of it;
-// the more so where it also has a motion without force, whose eigenvalues are defective.
+// the more so where it also has a motion without force, whose eigenvalues are defective. So has a method with models that
+// keep something for ever.
 #define MARGIN           1e-9
 #define MARGIN_DEFECTIVE 1e-6
 
@@ -127,15 +129,16 @@ static void count_calls(const yoke_linear_loops* self, yoke_stability_case* c) {
   }
 }
 
-static double margin_of(const yoke_linear_loops* self) {
+static double margin_of(const yoke_linear_loops* self, bool uses_models) {
   size_t n_still = 0;
   for (size_t i = 0; i < self->n_x && !self->is_singular; i++) {
     n_still += hypot(self->re[i], self->im[i]) < 1e-6 * self->fastest ? 1 : 0;
   }
   const double kept = n_still > 1 ? 1e-6 : 1e-9;
-  return !(fabs(self->growth) <= kept * self->fastest) ? 0
-         : n_still > 1                                 ? MARGIN_DEFECTIVE
-                                                       : MARGIN;
+  if (fabs(self->growth) <= kept * self->fastest) {
+    return n_still > 1 ? MARGIN_DEFECTIVE : MARGIN;
+  }
+  return uses_models && self->n_kept > 0 ? MARGIN : 0;
 }
 
 bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method, double step,
@@ -150,8 +153,9 @@ bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method,
   out->L = self->L;
   out->step = step;
   out->solvers = is_file ? self->called : self->solvers;
-  out->margin = margin_of(self);
   set_method(is_file ? self->file.method : method, out);
+  out->margin =
+      margin_of(self, out->method == YOKE_STABILITY_MPSM || out->method == YOKE_STABILITY_MBCORR);
   if (!is_file) {
     look_inside(self, method, out);
     return true;
@@ -181,9 +185,23 @@ static yoke_status look_below(yoke_stability_case* c, double* first) {
   return YOKE_OK;
 }
 
+// Halves the gap between a stable step and the first unstable one.
+static yoke_status look_between(const yoke_linear_loops* self, yoke_linear_method method,
+                                double stable, double within, double* first) {
+  yoke_stability_case c = yoke__stability_case_default();
+  for (int i = 0; i < 60 && *first - stable > within * (1 + 1e-9); i++) {
+    double radius = 0;
+    (void)yoke__linear_case(self, method, 0.5 * (stable + *first), &c);
+    YOKE_TRY(yoke__stability_radius(&c, &radius));
+    *(radius < 1 + c.margin ? &stable : first) = c.step;
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method method,
-                               double resolution, double largest, double* first) {
-  const size_t n = (size_t)floor(largest / resolution + 1e-9);
+                               const yoke_linear_grid* grid, double* first) {
+  const double resolution = grid->resolution;
+  const size_t n = (size_t)floor(grid->largest / resolution + 1e-9);
   yoke_stability_case c = yoke__stability_case_default();
   *first = (double)INFINITY;
   for (size_t i = 1; i <= n && !isfinite(*first); i++) {
@@ -197,5 +215,14 @@ yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method
       *first = c.step;
     }
   }
-  return *first == resolution ? look_below(&c, first) : YOKE_OK;
+  if (*first == resolution) {
+    return look_below(&c, first);
+  }
+  return grid->within > 0 && isfinite(*first)
+             ? look_between(self, method, *first - resolution, grid->within, first)
+             : YOKE_OK;
+}
+
+bool yoke__linear_is_large(const yoke_linear_loops* self) {
+  return self->n_x + self->p + self->s > LARGE;
 }

@@ -667,11 +667,10 @@ yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius)
     return YOKE_OK;
   }
   YOKE_TRY(opened);
-  const size_t n = self->size;
+  size_t n = self->size;
   double* M = calloc(n * n, sizeof *M);
-  yoke_status status = YOKE_NO_MEMORY;
-  if (M != NULL) {
-    yoke__stability_matrix(self, M);
+  yoke_status status = M == NULL ? YOKE_NO_MEMORY : yoke__stability_core(self, M, &n);
+  if (status >= 0) {
     status = yoke__spectral_radius(n, M, radius);
     if (status == YOKE_BAD_ARG) {
       *radius = (double)INFINITY;  // overflow within one step
@@ -679,6 +678,28 @@ yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius)
     }
   }
   free(M);
+  yoke__stability_close(&self);
+  return status;
+}
+
+yoke_status yoke__stability_count_kept(const yoke_stability_case* c, size_t* n_kept) {
+  yoke_stability* self;
+  *n_kept = 0;
+  YOKE_TRY(yoke__stability_open(c, &self));
+  const size_t p = self->p;
+  double* re = calloc(2 * p, sizeof *re);
+  yoke_status status = re == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  if (status >= 0 && uses_model(self)) {
+    double largest = 0, *im = re + p;
+    status = yoke__eigenvalues(p, self->cluster->K, re, im);
+    for (size_t i = 0; i < p && status >= 0; i++) {
+      largest = fmax(largest, hypot(re[i], im[i]));
+    }
+    for (size_t i = 0; i < p && status >= 0; i++) {
+      *n_kept += hypot(re[i], im[i]) <= 1e-9 * largest ? 1 : 0;
+    }
+  }
+  free(re);
   yoke__stability_close(&self);
   return status;
 }

@@ -52,6 +52,44 @@ has out 'explicit Euler in steps of 1e-05 s lets the coupled system grow by itse
 ends 0 "$mass/pulsed-mpsm.yaml" --set units.right.with.cc=105
 is 'no such note' test "$(grep -c 'explicit Euler in steps' out)" -eq 0
 
+# a unit without state: mpsm keeps for ever what its output misses, and round-off must not decide about that radius of 1
+cat >static.yaml <<'YAML'
+yoke: 1
+time: {stop: 1, step: 0.01}
+units:
+  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}
+  b: {model: gain, with: {k: -2}}
+connections: [a.y1 -> b.u, b.y -> a.u1]
+YAML
+ends 0 static.yaml --methods mpsm,mpsm-ede --expect stable
+is 'no limit' test "$(grep -c 'stable    none' out)" -eq 2
+has out 'note: a radius of 1: models tell how outputs change, not where they are'
+sed 's/state_space, with.*/gain, with: {k: 0.5}}/; s/a.y1/a.y/; s/a.u1/a.u/' static.yaml >statics.yaml
+ends 0 statics.yaml --methods hold
+has out 'no states, nothing moves by itself'
+
+# ---- 64 units: seconds, looked at in two passes; the same first unstable step as in one
+
+awk 'BEGIN {
+  print "yoke: 1\ntime: {stop: 1, step: 5e-3}\nunits:"
+  for (i = 0; i < 64; i++) {
+    last = i == 63; first = i == 0
+    printf "  m%d: {model: state_space, with: {A: [[0, 1], [%d, -2]], B: [[%s], [%s]], C: [[1, 0]], inputs: [%s], outputs: [x]}}\n", i,
+      -1000 * (first || last ? 2 : 3) - 300 * (i % 5), first || last ? "0" : "0, 0", first || last ? "1000" : "1000, 1000", first ? "b" : last ? "a" : "a, b"
+  }
+  print "connections:"
+  for (i = 0; i < 63; i++) printf "  - m%d.x -> m%d.a\n  - m%d.x -> m%d.b\n", i, i + 1, i + 1, i
+}' >chain.yaml
+limit=60
+ends 0 chain.yaml
+has out '(a large system; --resolution looks at all)'
+is 'a row per method' test "$(grep -c 'stable  ' out)" -ge 10
+ends 0 chain.yaml --methods hold --json
+coarse=$(value out hold first_unstable_step)
+ends 0 chain.yaml --methods hold --resolution "$(awk 'BEGIN { printf "%.17g", 0.02 / 240 }')" --json
+is "first unstable step in two passes $coarse, in one $(value out hold first_unstable_step)" near "$coarse" "$(value out hold first_unstable_step)" 1e-12
+limit=120
+
 # ---- what runs is what was said: the energy of a run grows above the limit and falls below it
 
 for pair in '0.0022 less' '0.0024 more'; do

@@ -107,7 +107,8 @@ static void test_MP_06_limits(void** state) {
     open_text(&o, text);
     for (size_t j = 0; j < 8; j++) {
       double first = 0;
-      check_ok(yoke__linear_limit(&o.loops, methods[j], 5e-5, 12e-3, &first));
+      check_ok(
+          yoke__linear_limit(&o.loops, methods[j], &(yoke_linear_grid){5e-5, 12e-3, 0}, &first));
       if (want[i][j] > 90) {
         check_between(first, 12e-3, (double)INFINITY);
       } else {
@@ -156,7 +157,7 @@ static void test_feedthrough_around_a_loop(void** state) {
                 "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n");
   check_near(o.loops.direct, sqrt(1.2), 1e-12);
   double first = 1;
-  check_ok(yoke__linear_limit(&o.loops, YOKE_LINEAR_HOLD, 0.01, 1, &first));
+  check_ok(yoke__linear_limit(&o.loops, YOKE_LINEAR_HOLD, &(yoke_linear_grid){0.01, 1, 0}, &first));
   check_near(first, 0, 0);
   close_text(&o);
 }
@@ -178,6 +179,95 @@ static void test_conservative_loop(void** state) {
   assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_HOLD, 1e-3, &c));
   check_ok(yoke__stability_radius(&c, &radius));
   check_between(radius, 1 + 1e-6, 1.1);
+  close_text(&o);
+}
+
+// A unit without state under exact models: what its output misses is kept for ever, a radius of 1 that round-off must not
+// call unstable. Held signals are judged as ever.
+static void test_unit_without_state(void** state) {
+  (void)state;
+  static const yoke_linear_method methods[] = {YOKE_LINEAR_MPSM, YOKE_LINEAR_EDE};
+  opened o;
+  open_text(&o, "yoke: 1\ntime: {stop: 1, step: 0.01}\nunits:\n"
+                "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
+                "  b: {model: gain, with: {k: -2}}\n"
+                "connections: [a.y1 -> b.u, b.y -> a.u1]\n");
+  const yoke_linear_grid grid = {0.04 / 240, 0.04, 0};
+  assert_int_equal(o.loops.n_kept, 1);
+  for (size_t i = 0; i < YOKE_COUNT(methods); i++) {
+    yoke_stability_case c;
+    double radius = 0, first = 0;
+    assert_true(yoke__linear_case(&o.loops, methods[i], 0.01, &c));
+    check_ok(yoke__stability_radius(&c, &radius));
+    check_near(radius, 1, 1e-12);
+    check_ok(yoke__linear_limit(&o.loops, methods[i], &grid, &first));
+    assert_true(isinf(first));
+  }
+  yoke_stability_case c;
+  assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_HOLD, 0.01, &c));
+  check_near(c.margin, 0, 0);
+  close_text(&o);
+}
+
+// ---- large systems
+
+// A chain of n masses that send their position and velocity to their neighbours.
+static void write_chain(size_t n, char* text, size_t size) {
+  size_t at = (size_t)snprintf(text, size, "yoke: 1\ntime: {stop: 1, step: 5e-3}\nunits:\n");
+  for (size_t i = 0; i < n; i++) {
+    const double k = 1000 * (3 + 0.3 * (double)(i % 5)), c = 12 + 0.1 * (double)(i % 7);
+    at += (size_t)snprintf(
+        text + at, size - at,
+        "  m%zu: {model: state_space, with: {A: [[0, 1], [%.9g, %.9g]], B: [[0, 0, 0, 0], "
+        "[1000, 5, 1000, 5]], C: [[1, 0], [0, 1]], inputs: [a, av, b, bv], outputs: [x, v]}, "
+        "start: "
+        "{a: 0, av: 0, b: 0, bv: 0}}\n",
+        i, -k, -c);
+  }
+  at += (size_t)snprintf(text + at, size - at, "connections:\n");
+  for (size_t i = 0; i + 1 < n; i++) {
+    at += (size_t)snprintf(text + at, size - at,
+                           "  - m%zu.x -> m%zu.a\n  - m%zu.v -> m%zu.av\n  - m%zu.x -> m%zu.b\n"
+                           "  - m%zu.v -> m%zu.bv\n",
+                           i, i + 1, i, i + 1, i + 1, i, i + 1, i);
+  }
+  assert_true(at < size);
+}
+
+// The core of a step matrix is a part of it with the same radius, for every method.
+static void test_core_has_the_radius(void** state) {
+  (void)state;
+  static char text[1 << 14];
+  opened o;
+  write_chain(10, text, sizeof text);
+  open_text(&o, text);
+  for (int method = 0; method < YOKE_LINEAR_N_METHODS; method++) {
+    yoke_stability_case c;
+    yoke_stability* self = NULL;
+    assert_true(yoke__linear_case(&o.loops, (yoke_linear_method)method, 5e-3, &c));
+    check_ok(yoke__stability_open(&c, &self));
+    const size_t n = yoke__stability_size(self);
+    double *M = calloc(n * n, sizeof *M), whole = 0, core = 0;
+    size_t n_core = 0;
+    assert_non_null(M);
+    yoke__stability_matrix(self, M);
+    check_ok(yoke__spectral_radius(n, M, &whole));
+    check_ok(yoke__stability_core(self, M, &n_core));
+    check_ok(yoke__spectral_radius(n_core, M, &core));
+    // held signals remember nothing but the states
+    assert_true(method == YOKE_LINEAR_HOLD ? n_core == 20 : n_core < n);
+    check_near(core, whole, 1e-9);
+    free(M);
+    yoke__stability_close(&self);
+  }
+  // two passes find what one fine pass finds
+  double fine = 0, coarse = 0;
+  check_ok(yoke__linear_limit(&o.loops, YOKE_LINEAR_HOLD_2,
+                              &(yoke_linear_grid){0.02 / 240, 0.02, 0}, &fine));
+  check_ok(yoke__linear_limit(&o.loops, YOKE_LINEAR_HOLD_2,
+                              &(yoke_linear_grid){0.02 / 15, 0.02, 0.02 / 240}, &coarse));
+  check_between(fine, 0.005, 0.019);
+  check_near(coarse, fine, 1e-12);
   close_text(&o);
 }
 
@@ -299,6 +389,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_dual_mass_is_found), cmocka_unit_test(test_MP_06_limits),
       cmocka_unit_test(test_laws_are_folded_in), cmocka_unit_test(test_feedthrough_around_a_loop),
+      cmocka_unit_test(test_unit_without_state), cmocka_unit_test(test_core_has_the_radius),
       cmocka_unit_test(test_conservative_loop),  cmocka_unit_test(test_matrix_is_the_run),
       cmocka_unit_test(test_refusals),
   };
