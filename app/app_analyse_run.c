@@ -10,6 +10,7 @@
 #include "base/base_os.h"
 #include "study/study_stability_run.h"
 #include "study/study_text.h"
+#include "yoke/yoke.h"
 
 #define MAX_PATH_SIZE 4096
 
@@ -18,7 +19,9 @@ typedef struct judging {
   const yoke_app_analyse* app;
   yoke_arena arena;
   yoke_app_result result;
+  const char* summary_file;        // NULL: none belongs to such a name
   const yoke_json_value* summary;  // NULL: there is none
+  const char* file;                // of the system
   yoke_system* system;
   yoke_state* state;
   size_t group;
@@ -27,15 +30,36 @@ typedef struct judging {
 
 // ---- what was run
 
+// A folder of results or a table in it, and nothing else. False after a message.
+static bool is_result(const char* path) {
+  static const char expected[] = "expected the folder that yoke run wrote, or results.csv in it";
+  const size_t n = strlen(path);
+  if (n == 0 || n >= MAX_PATH_SIZE) {
+    yoke__app_error(YOKE_ANALYSE, "--run: %s; %s", n == 0 ? "found nothing" : "too long a path",
+                    expected);
+    return false;
+  }
+  if (!yoke__os_is_directory(path) && !yoke__os_is_file(path)) {
+    yoke__app_error(YOKE_ANALYSE, "--run: there is no '%s'; %s", path, expected);
+    return false;
+  }
+  if (n > 5 && strcmp(path + n - 5, ".json") == 0) {
+    yoke__app_error(YOKE_ANALYSE, "--run: '%s' is no table of results; %s", path, expected);
+    return false;
+  }
+  return true;
+}
+
 // summary.json beside the results; a missing one is fine if the system is named.
 static int read_summary(judging* j) {
-  char file[MAX_PATH_SIZE + 16], err[512] = "", *bytes = NULL;
+  char err[512] = "", *bytes = NULL;
   size_t n = 0;
-  yoke__os_path_join(j->result.path, YOKE_SUMMARY_FILE, file, sizeof file);
-  if (!yoke__os_is_directory(j->result.path) || !yoke__os_is_file(file)) {
+  j->summary_file = yoke__app_result_summary_file(j->result.path, &j->arena);
+  if (j->summary_file == NULL || !yoke__os_is_file(j->summary_file)) {
     return YOKE_EXIT_OK;
   }
-  yoke_status status = yoke__os_read_file(file, YOKE_JSON_MAX_SIZE, &bytes, &n, err, sizeof err);
+  yoke_status status =
+      yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, err, sizeof err);
   if (status < 0) {
     yoke__app_error(YOKE_ANALYSE, "%s", err);
     return YOKE_EXIT_USAGE;
@@ -43,7 +67,39 @@ static int read_summary(judging* j) {
   status = yoke__json_parse(bytes, n, &j->arena, &j->summary, err, sizeof err);
   free(bytes);
   if (status < 0) {
-    yoke__app_error(YOKE_ANALYSE, "%s: %s", file, err);
+    yoke__app_error(YOKE_ANALYSE, "%s: %s", j->summary_file, err);
+    return YOKE_EXIT_USAGE;
+  }
+  return YOKE_EXIT_OK;
+}
+
+// What the summary says about the table: a run that broke off, or a table that was cut. The counters of the method, which
+// are compared later, would blame the settings for it.
+static int check_whole(const judging* j) {
+  const char* status = yoke__json_find_text(j->summary, "status", "");
+  if (strcmp(status, "failed") == 0) {
+    yoke__app_error(
+        YOKE_ANALYSE,
+        "%s: the run failed at %.9g s (%.300s); expected one that came to its end, such as "
+        "with an earlier time.stop",
+        j->result.path, yoke__json_find_number(j->summary, "t_reached", (double)NAN),
+        yoke__json_find_text(j->summary, "message", ""));
+    return YOKE_EXIT_USAGE;
+  }
+  const yoke_json_value* recorded = yoke__json_find(j->summary, "recorded");
+  const double rows = yoke__json_find_number(recorded, "rows", (double)NAN);
+  const double lost = yoke__json_find_number(recorded, "lost", 0);
+  if (lost > 0) {
+    yoke__app_error(YOKE_ANALYSE,
+                    "%s: %.0f rows were lost while recording; expected a row at every exchange",
+                    j->result.path, lost);
+    return YOKE_EXIT_USAGE;
+  }
+  if (!isnan(rows) && rows != (double)j->result.csv.n_rows) {
+    yoke__app_error(YOKE_ANALYSE,
+                    "%s: the table has %zu rows, but the run wrote %.0f (%s): it was cut or "
+                    "replaced; run again",
+                    j->result.path, j->result.csv.n_rows, rows, j->summary_file);
     return YOKE_EXIT_USAGE;
   }
   return YOKE_EXIT_OK;
@@ -53,10 +109,10 @@ static int read_summary(judging* j) {
 static int build(judging* j) {
   static const char* const extra[] = {"threads=1"};
   const yoke_options* given = j->app->options;
+  const bool is_given = given->n_operands > 0;
   const char* file =
-      given->n_operands > 0
-          ? given->operands[0]
-          : yoke__json_find_text(yoke__json_find(j->summary, "system"), "file", NULL);
+      is_given ? given->operands[0]
+               : yoke__json_find_text(yoke__json_find(j->summary, "system"), "file", NULL);
   if (file == NULL || file[0] == '\0') {
     yoke__app_error(YOKE_ANALYSE,
                     "%s has no summary.json that says which system was run; name it: yoke analyse "
@@ -69,8 +125,15 @@ static int build(judging* j) {
   options.operands = operands;
   options.n_operands = 1;
   int status = YOKE_EXIT_USAGE;
+  j->file = file;
   j->system = yoke__app_load(&options, extra, 1, false);
   if (j->system == NULL) {
+    if (!is_given) {
+      yoke__app_error(YOKE_ANALYSE,
+                      "%s is the system that %s names, seen from where the run was started; if it "
+                      "is elsewhere now: yoke analyse SYSTEM --run RESULT",
+                      file, j->summary_file);
+    }
     return status;
   }
   j->state = yoke__app_start(j->system, NULL, &status);
@@ -100,7 +163,9 @@ static int find_cluster(judging* j) {
   }
   if (all[0] == '\0') {
     yoke__app_error(YOKE_ANALYSE,
-                    "the system has no coupling over a cluster; expected one with method mpsm");
+                    "%s has no coupling over a cluster; expected one with method mpsm. Its step "
+                    "is judged by yoke analyse SYSTEM",
+                    j->file);
   } else if (n == 0) {
     yoke__app_error(YOKE_ANALYSE, "--cluster: no coupling '%.60s'; there is: %s", name, all);
   } else {
@@ -131,13 +196,22 @@ static bool is_same(double a, double b) {
 static bool check_health(const judging* j) {
   const yoke_coupling_ops* ops = j->system->groups[j->group].ops;
   const yoke_json_value* health = find_health(j);
+  if (j->summary != NULL && health == NULL) {
+    const char* version = yoke__json_find_text(j->summary, "yoke", "unknown");
+    yoke__app_error(YOKE_ANALYSE,
+                    "%s tells nothing of %s: the run was one of another system, or made by "
+                    "another version of yoke (%.40s; this is %s); run again",
+                    j->summary_file, j->run.cluster, version, yoke_version());
+    return false;
+  }
   for (size_t i = 0; i < ops->n_health && i < YOKE_RUN_N_HEALTH && health != NULL; i++) {
     const double want = yoke__json_find_number(health, ops->health_names[i], (double)NAN);
     if (!isnan(want) && !is_same(want, j->run.health[i])) {
       yoke__app_error(YOKE_ANALYSE,
                       "%s: with these settings %s of %s would be %.9g, but the run had %.9g; give "
-                      "the same --set as for the run",
-                      j->result.path, ops->health_names[i], j->run.cluster, j->run.health[i], want);
+                      "the same --set as for the run (system: %s)",
+                      j->result.path, ops->health_names[i], j->run.cluster, j->run.health[i], want,
+                      j->file);
       return false;
     }
   }
@@ -311,7 +385,9 @@ static int judge(judging* j) {
   if (opened >= 0) {
     status = check_health(j) ? report(j) : YOKE_EXIT_USAGE;
   } else if (messages.n_errors > 0) {
-    yoke__messages_print(&messages, stderr);
+    for (const yoke_message* m = messages.first; m != NULL; m = m->next) {
+      yoke__app_error(YOKE_ANALYSE, "%s: %s", j->result.path, m->text);
+    }
   } else {
     status = yoke__app_analyse_fail(opened);
   }
@@ -324,12 +400,12 @@ int yoke__app_analyse_run(const yoke_app_analyse* app) {
   judging j = {.app = app};
   const char* path = yoke__options_value(app->options, "run");
   int status = YOKE_EXIT_USAGE;
-  if (strlen(path) >= MAX_PATH_SIZE) {
-    yoke__app_error(YOKE_ANALYSE, "--run: too long a path");
+  if (!is_result(path)) {
     return status;
   }
   status = yoke__app_result_read(YOKE_ANALYSE, path, &j.arena, &j.result);
   status = status == YOKE_EXIT_OK ? read_summary(&j) : status;
+  status = status == YOKE_EXIT_OK ? check_whole(&j) : status;
   status = status == YOKE_EXIT_OK ? build(&j) : status;
   status = status == YOKE_EXIT_OK ? find_cluster(&j) : status;
   status = status == YOKE_EXIT_OK ? judge(&j) : status;

@@ -76,18 +76,30 @@ static int parse_summary(const char* command, const char* file, yoke_arena* aren
   return YOKE_EXIT_OK;
 }
 
+const char* yoke__app_result_summary_file(const char* path, yoke_arena* arena) {
+  size_t n = 0;
+  if (!find_folder(path, &n)) {
+    return NULL;
+  }
+  const char* folder = n == 0 ? "." : yoke__arena_text(arena, path, n);
+  const size_t size = n + sizeof "./" YOKE_SUMMARY_FILE + 1;
+  char* file = yoke__arena_take(arena, size);
+  if (folder == NULL || file == NULL) {
+    return NULL;
+  }
+  yoke__os_path_join(folder, YOKE_SUMMARY_FILE, file, size);
+  return file;
+}
+
 int yoke__app_result_read_summary(const char* command, yoke_arena* arena, yoke_app_result* out) {
   size_t n = 0;
   if (!find_folder(out->path, &n)) {
     return YOKE_EXIT_OK;
   }
-  const char* folder = n == 0 ? "." : yoke__arena_text(arena, out->path, n);
-  const size_t size = n + sizeof "./" YOKE_SUMMARY_FILE + 1;
-  char* file = yoke__arena_take(arena, size);
-  if (folder == NULL || file == NULL) {
+  const char* file = yoke__app_result_summary_file(out->path, arena);
+  if (file == NULL) {
     return report_memory(command);
   }
-  yoke__os_path_join(folder, YOKE_SUMMARY_FILE, file, size);
   return yoke__os_is_file(file) ? parse_summary(command, file, arena, out) : YOKE_EXIT_OK;
 }
 

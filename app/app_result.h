@@ -25,6 +25,9 @@ int yoke__app_result_read(const char* command, const char* path, yoke_arena* are
 // results.h5. A missing one is fine, a damaged one is not.
 int yoke__app_result_read_summary(const char* command, yoke_arena* arena, yoke_app_result* out);
 
+// The name of that summary; NULL: a file of another name, whose neighbours need not belong to it, or out of memory.
+const char* yoke__app_result_summary_file(const char* path, yoke_arena* arena);
+
 // Values of a column of numbers, or NULL if it is missing or text.
 const double* yoke__app_result_column(const yoke_app_result* result, const char* name);
 // Says that there is no such column, or that it is text, and which name was probably meant.

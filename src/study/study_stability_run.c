@@ -166,7 +166,15 @@ static void find_column(replay* r, size_t y) {
   }
   name_output(r->system, y, name, sizeof name);
   const size_t i = yoke__csv_find(r->csv, name);
-  if (i == r->csv->n_columns || r->csv->columns[i].is_text) {
+  if (i < r->csv->n_columns && r->csv->columns[i].is_text) {
+    yoke__error(r->messages, nowhere,
+                "the column '%s' holds text; expected numbers, since the coupling saw it at every "
+                "exchange",
+                name);
+    r->columns[y] = r->csv->columns[0].values;
+    return;
+  }
+  if (i == r->csv->n_columns) {
     yoke__error(
         r->messages, nowhere,
         "the recording lacks '%s', which the coupling saw at every exchange; record it, for "
@@ -178,7 +186,8 @@ static void find_column(replay* r, size_t y) {
   r->columns[y] = r->csv->columns[i].values;
   for (size_t k = 0; k < r->csv->n_rows; k++) {
     if (!isfinite(r->columns[y][k])) {
-      yoke__error(r->messages, nowhere, "'%s' is not a number at %.9g s", name,
+      yoke__error(r->messages, nowhere, "'%s' is %s at %.9g s; expected a number at every exchange",
+                  name, yoke__csv_is_missing(r->columns[y][k]) ? "empty" : "not finite",
                   r->csv->columns[0].values[k]);
       return;
     }

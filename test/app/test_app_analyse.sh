@@ -220,14 +220,75 @@ has err 'radii; expected at most'
 ends 2 "$mass/held.yaml" --cluster loop
 has err '--cluster is for --run only'
 ends 2 --run nowhere
-has err 'nowhere'
+has err "there is no 'nowhere'; expected the folder that yoke run wrote, or results.csv in it"
+ends 2 --run ''
+has err '--run: found nothing; expected the folder'
+mkdir bare
+ends 2 --run bare
+has err 'folder bare holds no results.csv or results.h5'
+ends 2 --run linear/summary.json
+has err 'is no table of results; expected the folder'
+ends 0 --run linear/results.csv --quiet
+# changed NAME SED: a copy of the results with other text in the table
+changed() { rm -rf "$1" && cp -r linear "$1" && sed -i "$2" "$1/results.csv"; }
+changed cut '500,$d'
+ends 2 --run cut
+has err 'cut: the table has 498 rows, but the run wrote 1001 (cut/summary.json): it was cut or replaced'
+changed torn '$s/,[^,]*,[^,]*$//'
+ends 2 --run torn
+has err 'torn/results.csv: line 1002: 11 cells, but the header has 13'
+changed none '2,$d'
+ends 2 --run none
+has err 'the table has 0 rows, but the run wrote 1001'
+rm none/summary.json
+ends 2 "$mass/pulsed-mpsm.yaml" --run none
+has err 'none: the recording has 0 rows; expected more than 26'
+: >none/results.csv
+ends 2 "$mass/pulsed-mpsm.yaml" --run none
+has err 'the text is empty'
+changed column '1s/left.v/left.w/'
+ends 2 --run column
+has err "column: the recording lacks 'left.v'"
+changed text '50s/^\([^,]*\),[^,]*/\1,abc/'
+ends 2 --run text
+has err "text: the column 'left.x' holds text; expected numbers"
+changed gap '50s/^\([^,]*\),[^,]*/\1,/'
+ends 2 --run gap
+has err "'left.x' is empty at 0.048 s; expected a number at every exchange"
+changed gap '50s/^\([^,]*\),[^,]*/\1,nan/'
+ends 2 --run gap
+has err "'left.x' is not finite at 0.048 s"
+changed twice '1s/left.v/left.x/'
+ends 2 --run twice
+has err "two columns are named 'left.x'"
+# told FROM TO: a copy of the results with another summary
+told() { rm -rf told && cp -r linear told && sed -i "s|$1|$2|" told/summary.json; }
+told '"status": "done"' '"status": "failed"'
+ends 2 --run told
+has err 'told: the run failed at 1 s'
+told '"lost": 0' '"lost": 3'
+ends 2 --run told
+has err '3 rows were lost while recording'
+told '"clusters"' '"couplings"'
+sed -i 's/"yoke": "[^"]*"/"yoke": "0.0.1"/' told/summary.json
+ends 2 --run told
+has err "told/summary.json tells nothing of coupling 'loop'"
+has err 'another version of yoke (0.0.1; this is'
+told '"file": "[^"]*"' '"file": "gone.yaml"'
+ends 2 --run told
+has err 'gone.yaml is the system that told/summary.json names'
+echo '{' >told/summary.json
+ends 2 --run told
+has err 'told/summary.json: line 2'
+ends 2 "$mass/nonlinear-mpsm.yaml" --run linear
+has err 'give the same --set as for the run (system: '
 ends 2 --run linear --step 1
 has err '--step does not go with --run'
 ends 2 --run linear --cluster pool
 has err "no coupling 'pool'; there is: loop"
 "$yoke" run "$mass/held.yaml" --quiet --out held >out 2>err
 ends 2 --run held
-has err 'no coupling over a cluster'
+has err 'held.yaml has no coupling over a cluster; expected one with method mpsm'
 rm held/summary.json
 ends 2 --run held
 has err 'name it: yoke analyse SYSTEM --run RESULT'
