@@ -24,6 +24,7 @@ typedef struct part {
 static const part parts[] = {
     {"version", "it was made by another version of yoke"},
     {"system", "the system file has changed"},
+    {"files", "a file that the system names (FMU, netlist, table, models) has changed"},
     {"set", "--set is different"},
     {"vary", "--vary is different"},
     {"measure", "the measures are different"},
@@ -73,6 +74,7 @@ void yoke__journal_identity(const yoke_study_plan* plan, yoke_text* line) {
   const uint64_t hashes[YOKE_COUNT(parts)] = {
       yoke__hash_text(YOKE_HASH_START, yoke_version()),
       yoke__hash_bytes(YOKE_HASH_START, plan->bytes, plan->n_bytes),
+      yoke__study_hash_files(plan),
       hash_texts(plan->sets, plan->n_sets),
       hash_grid(plan->grid),
       measures,

@@ -1,6 +1,6 @@
 // The journal of a study: one line per run that has ended, written at once, so that a killed study goes on where it was.
 //
-//   yoke-study,1,version=5f..,system=a0..,set=..,vary=..,measure=..,limit=..,reference=..,current=..,seed=..
+//   yoke-study,1,version=5f..,system=a0..,files=..,set=..,vary=..,measure=..,limit=..,reference=..,current=..,seed=..
 //   point,repeat,time.step,status,t_reached,ter,reason,check
 //   3,0,0.001,done,10,1523.25,,9f3b11c2
 //
@@ -22,6 +22,8 @@
 #define YOKE_JOURNAL_MAX_SIZE (SIZE_MAX / 2)
 #endif
 
+// Of the content of all files that the system file, --set and --vary name (study_files.c).
+uint64_t yoke__study_hash_files(const yoke_study_plan* plan);
 // The first line for a plan, without its end.
 void yoke__journal_identity(const yoke_study_plan* plan, yoke_text* line);
 // Says in what two first lines differ: "the system file has changed", "--vary is another". "" if they are equal.

@@ -118,6 +118,46 @@ is 'nothing was touched' cmp mine/journal.csv jobs1/journal.csv
 ends 0 "${grid[@]}" --measure rho --out mine --restart
 is 'begun anew' test "$(lines mine/journal.csv)" -eq 12
 
+# ---- files that the system names belong to the study: a table that is played back, models of a coupling, a netlist with
+# what it includes; named in the file, by --set or by --vary
+
+changes='a file that the system names (FMU, netlist, table, models) has changed'
+# holds NAME FILE ARGUMENTS...: goes on, then not after FILE was touched by a space, then again after --restart
+holds() {
+  local name=$1 file=$2
+  shift 2
+  ends 0 "$@" --out "named-$name"
+  ends 0 "$@" --out "named-$name"
+  cp "$file" before
+  printf '\n' >>"$file"
+  ends 2 "$@" --out "named-$name"
+  has err "named-$name/journal.csv belongs to another study: $changes"
+  ends 0 "$@" --out "named-$name" --restart
+  cp before "$file"
+  ends 2 "$@" --out "named-$name"
+  has err "$changes"
+}
+printf 'time,a\n0,1\n1,3\n' >table.csv
+cp table.csv other.csv
+cat >plays.yaml <<'YAML'
+yoke: 1
+time: {stop: 1, step: 0.1}
+units:
+  p: {model: playback, with: {file: table.csv, columns: [a]}}
+  i: {model: integrator, start: {u: 0}}
+connections: [p.a -> i.u]
+YAML
+holds table table.csv plays.yaml --vary time.step=0.1,0.2 --measure end:i.y
+holds axis other.csv plays.yaml --vary units.p.with.file=table.csv,other.csv --measure end:i.y
+holds set other.csv plays.yaml --set units.p.with.file=other.csv --vary time.step=0.1,0.2 --measure end:i.y
+"$yoke" run "$source/scenarios/dual-mass/pulsed-mpsm.yaml" --set time.stop=0.2 --quiet --out learnt >out 2>err
+cp "$source/scenarios/dual-mass/pulsed-mpsm.yaml" starts.yaml
+cp learnt/loop.models.json kept.json
+holds models kept.json starts.yaml --set couplings.loop.models=kept.json --set time.stop=0.05 --vary couplings.loop.learning=20,30 --measure end:left.x
+printf '* a divider\nV1 in 0 10\n.include "load.inc"\n.tran 1m 10m\n.end\n' >divider.cir
+printf 'R1 in out 1k\nR2 out 0 1k\n' >load.inc
+holds include load.inc divider.cir --vary time.stop=0.005,0.01 --measure status
+
 # ---- points that cannot be built are results, a mistake in the command line is not
 
 ends 0 osc.yaml --vary time.step=1e-3,-1 --measure status --out corner
