@@ -252,7 +252,8 @@ static const yoke_operand compare_operands[] = {
     {"REFERENCE", false, YOKE_ARGUMENT_FILE, "What it is compared with, in the same form."},
 };
 // in the order of yoke_measure, then ter
-static const char* const compare_measures[] = {"nrmse", "rmse", "max", "end", "ter", NULL};
+static const char* const compare_measures[] = {"nrmse", "rmse",      "max", "end",
+                                               "error", "roughness", "ter", NULL};
 static const yoke_option compare_options[] = {
     {"signal", "NAME", true, YOKE_ARGUMENT_TEXT, NULL,
      "Compare this signal only. The name of a column, or a pattern with * and ?. "
@@ -261,7 +262,9 @@ static const yoke_option compare_options[] = {
      "Print these measures. nrmse is the root mean square error divided by the range of the "
      "reference, "
      "rmse the same undivided, max the largest absolute difference and when it occurs, end the "
-     "difference at the last common time; the default is these four. ter judges the bonds of two "
+     "difference at the last common time; the default is these four. error is the mean absolute "
+     "difference divided by the range of the reference, roughness the noise in the difference. ter "
+     "judges the bonds of two "
      "runs: total energy residual, their ratio, and the error energy against the reference."},
     {"limit", "MEASURE=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
      "End with status 3 if a signal exceeds VALUE in this measure. "
@@ -365,9 +368,10 @@ static const char limit_help[] =
     "where the measure only moves towards the limit (max, maxabs, ter, rho, steps with <=, min "
     "with "
     ">=), else at the end.";
-static const char reference_help[] = "The reference of the measures nrmse and error: a CSV file, "
-                                     "an HDF5 file of yoke run, or a folder with "
-                                     "one of them.";
+static const char reference_help[] =
+    "The reference of the measures nrmse, error and roughness: a CSV file, "
+    "an HDF5 file of yoke run, or a folder with "
+    "one of them.";
 static const char jobs_help[] =
     "Run N systems at once, each on one thread. The numbers do not depend on it. "
     "The default is the number of processors.";
@@ -385,11 +389,15 @@ static const yoke_option sweep_options[] = {
      "What a run is judged by. One or several with commas between them. ter, rter, dE, created, "
      "eps "
      "and rho are of the energy of all bonds, or of one with its name behind a colon (ter:spring); "
-     "end, max, min, maxabs and rms are of a signal (end:left.x); nrmse and error are of a signal "
-     "(error also of all of them together) against "
+     "end, max, min, maxabs and rms are of a signal (end:left.x); nrmse, error and roughness are "
+     "of a signal "
+     "(error and roughness also of all of them together) against "
      "--reference; steps is the number of macro steps; status asks for no number at all."},
     {"limit", "LIMIT", true, YOKE_ARGUMENT_TEXT, NULL, limit_help},
     {"reference", "FILE", false, YOKE_ARGUMENT_FILE, NULL, reference_help},
+    {"reference-set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Instead of a file: the reference of every point is the same system run with this setting on "
+     "top, such as a small step. May be repeated."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
     {"analyse", "LIST", true, YOKE_ARGUMENT_CHOICE, analyse_names,
      "What to make of the values of every measure. anova is an analysis of variance: which axes, "
@@ -413,6 +421,9 @@ static const yoke_option sweep_options[] = {
     {"jobs", "N", false, YOKE_ARGUMENT_TEXT, NULL,
      "Run N systems at once, each on one thread. The numbers do not depend on it. The default is "
      "the number of processors; under mpirun, where every rank has N, it is 1."},
+    {"figure", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Draw every measure over one axis as a line, over two as a map: MEASURE.svg in the folder of "
+     "results."},
     {"restart", NULL, false, YOKE_ARGUMENT_TEXT, NULL, restart_help},
     {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print all points, and what --analyse made of them, as JSON."},

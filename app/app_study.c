@@ -192,6 +192,18 @@ bool yoke__app_study_read(const yoke_options* options, const char* measure, cons
   if (app->plan.sets == NULL) {
     return report_memory(options->command->name, status);
   }
+  if (strcmp(options->command->name, "sweep") == 0) {
+    app->plan.reference_sets =
+        keep_values(options, "reference-set", &app->arena, &app->plan.n_reference_sets);
+    if (app->plan.reference_sets == NULL) {
+      return report_memory(options->command->name, status);
+    }
+    if (app->plan.n_reference_sets > 0 && yoke__options_has(options, "reference")) {
+      yoke__app_error(options->command->name,
+                      "--reference and --reference-set: expected one of them");
+      return fail(status, YOKE_EXIT_USAGE);
+    }
+  }
   return is_alone(app, options->command->name, status) && read_folder(options, kind, app, status) &&
          read_grid(options, app, status) && read_measures(options, measure, app, status) &&
          read_limits(options, app, status) && read_files(options, app, status);

@@ -19,10 +19,11 @@
 #define FIRST_SIGNAL 1   // column 0 is the time
 #define MAX_LIST     20  // names in a line of the table
 #define MAX_CELL     64
-#define N_CELLS      8                              // most columns of the table
-#define ALL_MEASURES ((1u << YOKE_N_MEASURES) - 1)  // of signals
-#define MEASURE_TER  (1u << YOKE_N_MEASURES)        // of bonds
-#define ERROR_DIGITS 6                              // of an error; more say nothing
+#define N_CELLS      10                                    // most columns of the table
+#define ALL_MEASURES ((1u << YOKE_N_MEASURES) - 1)         // of signals
+#define USUAL        ((1u << (YOKE_MEASURE_END + 1)) - 1)  // where none is named
+#define MEASURE_TER  (1u << YOKE_N_MEASURES)               // of bonds
+#define ERROR_DIGITS 6                                     // of an error; more say nothing
 #define VALUE_DIGITS 9  // of times and values, which are read next to each other
 
 // One compared signal.
@@ -162,6 +163,11 @@ static int measure_signals(comparison* c) {
       return report_memory();
     }
   }
+  const yoke_samples all = {.n = c->tables[0].csv.n_rows};
+  double* work = yoke__arena_array(&c->arena, yoke__deviation_work_size(&all), sizeof *work);
+  if (work == NULL) {
+    return report_memory();
+  }
   int status = YOKE_EXIT_OK;
   char err[256] = "", last[256] = "";
   for (size_t i = 0; i < c->n_signals; i++) {
@@ -171,6 +177,9 @@ static int measure_signals(comparison* c) {
     s->is_measured =
         yoke__deviation_compute(&result, &reference, &s->deviation, err, sizeof err) >= 0;
     if (s->is_measured) {
+      if ((c->measures & 1u << YOKE_MEASURE_ROUGHNESS) != 0) {
+        yoke__deviation_roughness(&result, &reference, work, &s->deviation);
+      }
       continue;
     }
     if (strcmp(err, last) != 0) {
@@ -217,16 +226,17 @@ static void put_value(cell to, double x) {
 
 // Cells of the wanted measures; d NULL: their titles. Returns how many.
 static size_t fill_cells(uint32_t measures, const yoke_deviation* d, cell to[N_CELLS]) {
-  static const char* const titles[] = {"nrmse", "rmse",   "max",      "at time",
-                                       "end",   "result", "reference"};
-  const double values[] = {d == NULL ? 0 : d->nrmse,        d == NULL ? 0 : d->rmse,
-                           d == NULL ? 0 : d->max,          d == NULL ? 0 : d->t_max,
-                           d == NULL ? 0 : d->end,          d == NULL ? 0 : d->end_result,
-                           d == NULL ? 0 : d->end_reference};
-  static const yoke_measure owner[] = {YOKE_MEASURE_NRMSE, YOKE_MEASURE_RMSE, YOKE_MEASURE_MAX,
-                                       YOKE_MEASURE_MAX,   YOKE_MEASURE_END,  YOKE_MEASURE_END,
-                                       YOKE_MEASURE_END};
-  static const bool is_value[] = {false, false, false, true, false, true, true};
+  static const char* const titles[] = {"nrmse",  "rmse",      "max",   "at time",  "end",
+                                       "result", "reference", "error", "roughness"};
+  const double values[] = {
+      d == NULL ? 0 : d->nrmse,         d == NULL ? 0 : d->rmse,  d == NULL ? 0 : d->max,
+      d == NULL ? 0 : d->t_max,         d == NULL ? 0 : d->end,   d == NULL ? 0 : d->end_result,
+      d == NULL ? 0 : d->end_reference, d == NULL ? 0 : d->error, d == NULL ? 0 : d->roughness};
+  static const yoke_measure owner[] = {
+      YOKE_MEASURE_NRMSE, YOKE_MEASURE_RMSE,  YOKE_MEASURE_MAX,
+      YOKE_MEASURE_MAX,   YOKE_MEASURE_END,   YOKE_MEASURE_END,
+      YOKE_MEASURE_END,   YOKE_MEASURE_ERROR, YOKE_MEASURE_ROUGHNESS};
+  static const bool is_value[] = {false, false, false, true, false, true, true, false, false};
   size_t n = 0;
   for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++) {
     if ((measures & 1u << owner[i]) == 0) {
@@ -435,6 +445,12 @@ static void json_signal(const comparison* c, const signal* s, yoke_json* json) {
     yoke__json_number(json, "end_result", d->end_result);
     yoke__json_number(json, "end_reference", d->end_reference);
   }
+  if ((c->measures & 1u << YOKE_MEASURE_ERROR) != 0) {
+    yoke__json_number(json, "error", d->error);
+  }
+  if ((c->measures & 1u << YOKE_MEASURE_ROUGHNESS) != 0) {
+    yoke__json_number(json, "roughness", d->roughness);
+  }
   yoke__json_begin_array(json, "exceeded");
   for (int m = 0; m < YOKE_N_MEASURES; m++) {
     if (is_exceeded(c, s, (yoke_measure)m)) {
@@ -504,7 +520,8 @@ static bool read_limit(comparison* c, const char* text) {
   double value = 0;
   if (found < 0 || equals == NULL) {
     yoke__app_error(COMMAND,
-                    "--limit: expected MEASURE=VALUE with nrmse, rmse, max or end, found '%.80s'",
+                    "--limit: expected MEASURE=VALUE with nrmse, rmse, max, end, error or "
+                    "roughness, found '%.80s'",
                     text);
     return false;
   }
@@ -531,9 +548,11 @@ static int read_settings(comparison* c, const yoke_options* options) {
     }
   }
   // a limit without its number would be hard to understand
-  c->measures = c->measures == 0 ? ALL_MEASURES : c->measures | c->limited;
+  c->measures = (c->measures == 0 ? USUAL : c->measures) | c->limited;
   if ((c->measures & ALL_MEASURES) == 0 && yoke__options_has(options, "signal")) {
-    yoke__app_error(COMMAND, "--signal: ter is a measure of bonds; add nrmse, rmse, max or end");
+    yoke__app_error(
+        COMMAND,
+        "--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error or roughness");
     return YOKE_EXIT_USAGE;
   }
   return YOKE_EXIT_OK;

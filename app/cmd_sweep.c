@@ -9,6 +9,7 @@
 #include "base/base_map.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "study/study_map.h"
 
 #define COMMAND "sweep"
 #define TABLE   "sweep.csv"
@@ -117,7 +118,38 @@ static bool has_good_runs(const yoke_app_study* app) {
   return false;
 }
 
-static int finish(const yoke_app_study* app, const yoke_study_analyse* analyse, bool is_json) {
+// "error:left.x" as the name of a file: "error-left.x.svg".
+static void figure_name(const char* measure, char* to, size_t size) {
+  snprintf(to, size, "%.200s.svg", measure);
+  for (char* at = to; *at != '\0'; at++) {
+    *at = strchr(":/[], \"'", *at) != NULL ? '-' : *at;
+  }
+}
+
+static bool draw(const yoke_app_study* app, bool is_told) {
+  for (size_t i = 0; i < app->plan.n_measures; i++) {
+    char name[256], err[YOKE_MAX_PATH + 256] = "";
+    yoke_study_map map = {.title = app->plan.path,
+                          .index = i,
+                          .best = YOKE_NOT_FOUND,
+                          .current = {(double)NAN, (double)NAN},
+                          .current_value = (double)NAN};
+    figure_name(app->plan.measures[i].text, name, sizeof name);
+    if (yoke__study_map_write(&map, app->study, name, err, sizeof err) < 0) {
+      yoke__app_error(COMMAND, "%s", err);
+      return false;
+    }
+    if (is_told) {
+      printf("%s over %s in %s/%s\n", app->plan.measures[i].text,
+             app->grid.n_axes == 1 ? "one axis" : "two axes", app->directory, name);
+    }
+  }
+  return true;
+}
+
+static int finish(const yoke_app_study* app, const yoke_study_analyse* analyse,
+                  const yoke_options* options) {
+  const bool is_json = yoke__options_has(options, "json");
   static const yoke_study_analyse nothing = {0};
   char err[YOKE_MAX_PATH + 256] = "";
   int status = YOKE_EXIT_OK;
@@ -127,6 +159,9 @@ static int finish(const yoke_app_study* app, const yoke_study_analyse* analyse, 
   }
   if (!is_json && !app->is_quiet) {
     print_summary(app);
+  }
+  if (yoke__options_has(options, "figure") && !draw(app, !is_json && !app->is_quiet)) {
+    return YOKE_EXIT_FAILED;
   }
   const bool is_good = has_good_runs(app);
   const yoke_study_analyse* wanted = is_good ? analyse : &nothing;
@@ -148,6 +183,10 @@ static int sweep(yoke_app_study* app, const yoke_options* options) {
     yoke__app_error(COMMAND, "--analyse needs a measure that is a number, for example rms:left.x");
     return YOKE_EXIT_USAGE;
   }
+  if (yoke__options_has(options, "figure") && (app->plan.n_measures == 0 || app->grid.n_axes > 2)) {
+    yoke__app_error(COMMAND, "--figure: expected a measure that is a number, and one or two axes");
+    return YOKE_EXIT_USAGE;
+  }
   if (!yoke__app_study_open(app, COMMAND, names, &status)) {
     return status;
   }
@@ -161,7 +200,7 @@ static int sweep(yoke_app_study* app, const yoke_options* options) {
     yoke__app_error(COMMAND, "out of memory");
     status = YOKE_EXIT_FAILED;
   } else if (yoke__app_study_run(app, COMMAND, points, repeats, n, &status)) {
-    status = finish(app, &analyse, yoke__options_has(options, "json"));
+    status = finish(app, &analyse, options);
   }
   free(points);
   free(repeats);

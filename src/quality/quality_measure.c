@@ -6,6 +6,8 @@
 //   d_i   = y_i - r(t_i)                         rmse  = sqrt(sum d_i^2 / n)
 //   max   = max |d_i|                            nrmse = rmse / (max r - min r), over the interval
 //   end   = y(t_last) - r(t_last), y read as a polygon too
+//   error = mean |d_i| / (max r - min r + 1e-12) without the first sample of the result, where nothing is coupled yet
+//   roughness = sqrt of the noise variance of the d_i (quality_noise.c)
 //
 //   reference  *-----*-----*-----*-----*-----*           the grids differ; the samples of
 //   result            o---o---o---o---o---o---o---o      the result decide where they are compared
@@ -22,6 +24,7 @@
 #include <stdio.h>
 
 #include "base/base_check.h"
+#include "quality/quality_noise.h"
 
 // times closer than this part of the distance between two samples are one time; two clocks that
 // count 0.1 + 0.1 + ... and k * 0.1 differ by some roundings only
@@ -44,6 +47,9 @@ typedef struct reader {
 typedef struct sums {
   double largest, sum;
   double max, t_max;
+  double sizes;    // of |d_i|, the start left out
+  size_t n_sizes;  // of them
+  double* kept;    // NULL, or room for all differences
   size_t n_points, n_skipped, n_not_finite;
 } sums;
 
@@ -118,9 +124,14 @@ static yoke_status find_interval(const yoke_samples* result, const yoke_samples*
   return YOKE_OK;
 }
 
-static void add_point(sums* s, double t, double difference) {
+static void add_point(sums* s, double t, double difference, bool is_start) {
   const double size = fabs(difference);
+  if (s->kept != NULL) {
+    s->kept[s->n_points] = difference;
+  }
   s->n_points++;
+  s->sizes += is_start ? 0 : size;
+  s->n_sizes += is_start ? 0 : 1;
   if (!yoke__is_finite(size)) {
     // the first one marks the maximum, and nothing behind it can be larger
     s->t_max = s->n_not_finite == 0 ? t : s->t_max;
@@ -158,7 +169,7 @@ static void add_points(const yoke_samples* result, const yoke_samples* reference
       s->n_skipped++;
       continue;
     }
-    add_point(s, result->t[i], result->y[i] - wanted);
+    add_point(s, result->t[i], result->y[i] - wanted, i == 0);
   }
 }
 
@@ -231,15 +242,34 @@ yoke_status yoke__deviation_compute(const yoke_samples* result, const yoke_sampl
   if (s.n_not_finite > 0) {
     d.rmse = d.max = (double)NAN;
   }
-  set_scale(find_range(reference, d.t_first, d.t_last), &d);
+  const range r = find_range(reference, d.t_first, d.t_last);
+  d.error = s.n_sizes == 0 || s.n_not_finite > 0
+                ? (double)NAN
+                : s.sizes / (double)s.n_sizes / (r.high - r.low + 1e-12);
+  d.roughness = (double)NAN;
+  set_scale(r, &d);
   d.nrmse = d.rmse / d.scale;
   set_end(result, reference, &d);
   *out = d;
   return YOKE_OK;
 }
 
+size_t yoke__deviation_work_size(const yoke_samples* result) {
+  return result->n + yoke__noise_work_size(result->n);
+}
+
+void yoke__deviation_roughness(const yoke_samples* result, const yoke_samples* reference,
+                               double work[], yoke_deviation* deviation) {
+  sums s = {.kept = work};
+  double variance = (double)NAN;
+  add_points(result, reference, end_slack(result), deviation, &s);
+  const yoke_status status = yoke__noise_variance(s.n_points, work, work + result->n, &variance);
+  deviation->roughness = status < 0 ? (double)NAN : sqrt(variance);
+}
+
 const char* yoke__measure_name(yoke_measure measure) {
-  static const char* const names[YOKE_N_MEASURES] = {"nrmse", "rmse", "max", "end"};
+  static const char* const names[YOKE_N_MEASURES] = {"nrmse", "rmse",  "max",
+                                                     "end",   "error", "roughness"};
   return names[measure];
 }
 
@@ -251,6 +281,10 @@ double yoke__measure_value(const yoke_deviation* deviation, yoke_measure measure
     return deviation->rmse;
   case YOKE_MEASURE_MAX:
     return deviation->max;
+  case YOKE_MEASURE_ERROR:
+    return deviation->error;
+  case YOKE_MEASURE_ROUGHNESS:
+    return deviation->roughness;
   default:
     return fabs(deviation->end);
   }

@@ -20,6 +20,8 @@ typedef enum yoke_measure {
   YOKE_MEASURE_RMSE,   // root of the mean of (result - reference)^2 over all points
   YOKE_MEASURE_MAX,    // largest |result - reference|
   YOKE_MEASURE_END,    // |result - reference| at the last common time
+  YOKE_MEASURE_ERROR,  // mean |result - reference| over the range of the reference, the start left out
+  YOKE_MEASURE_ROUGHNESS,  // root of the noise variance of result - reference (quality_noise.h)
   YOKE_N_MEASURES,
 } yoke_measure;
 
@@ -44,6 +46,8 @@ typedef struct yoke_deviation {
   double t_max;  // time of max, the first of equals [s]
   double end;    // signed difference at t_last
   double end_result, end_reference;
+  double error;      // NaN as rmse, and of a single point
+  double roughness;  // NaN until yoke__deviation_roughness
 } yoke_deviation;
 
 // Compares result with reference. No heap. Failures (err says which, *out is unchanged):
@@ -53,7 +57,14 @@ typedef struct yoke_deviation {
 yoke_status yoke__deviation_compute(const yoke_samples* result, const yoke_samples* reference,
                                     yoke_deviation* out, char* err, size_t err_size);
 
-// "nrmse", "rmse", "max", "end".
+// Fills in the roughness of what yoke__deviation_compute has found; NaN if there are fewer than three points or the result
+// is not finite. Assumes equal distances. work: yoke__deviation_work_size(result) doubles. Takes a time proportional to the
+// square of the points.
+void yoke__deviation_roughness(const yoke_samples* result, const yoke_samples* reference,
+                               double work[], yoke_deviation* deviation);
+size_t yoke__deviation_work_size(const yoke_samples* result);
+
+// "nrmse", "rmse", "max", "end", "error", "roughness".
 const char* yoke__measure_name(yoke_measure measure);
 // The number a limit is held against: never negative, NaN if the result is not finite.
 double yoke__measure_value(const yoke_deviation* deviation, yoke_measure measure);

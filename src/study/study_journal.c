@@ -54,8 +54,9 @@ static uint64_t hash_grid(const yoke_grid* grid) {
   return hash;
 }
 
-static uint64_t hash_reference(const yoke_csv* csv) {
-  uint64_t hash = YOKE_HASH_START;
+static uint64_t hash_reference(const yoke_study_plan* plan) {
+  const yoke_csv* csv = plan->reference;
+  uint64_t hash = hash_texts(plan->reference_sets, plan->n_reference_sets);
   for (size_t i = 0; csv != NULL && i < csv->n_columns; i++) {
     hash = yoke__hash_text(hash, csv->columns[i].name);
     hash = yoke__hash_bytes(hash, csv->columns[i].values, csv->n_rows * sizeof(double));
@@ -79,7 +80,7 @@ void yoke__journal_identity(const yoke_study_plan* plan, yoke_text* line) {
       hash_grid(plan->grid),
       measures,
       limits,
-      hash_reference(plan->reference),
+      hash_reference(plan),
       hash_texts(plan->current, plan->n_current),
       yoke__hash_text(YOKE_HASH_START, plan->seed == NULL ? "" : plan->seed),
   };

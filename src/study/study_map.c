@@ -7,10 +7,12 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base_map.h"
 #include "base/base_number.h"
+#include "record/record_summary.h"
 #include "study/study_svg.h"
 
 #define PI         3.14159265358979323846
@@ -59,7 +61,8 @@ typedef struct scale {
 
 static double value_at(const yoke_study_map* map, size_t point) {
   const yoke_study_result* result = map->results[point];
-  return result != NULL && yoke__run_is_good(result->status) ? result->values[0] : (double)NAN;
+  return result != NULL && yoke__run_is_good(result->status) ? result->values[map->index]
+                                                             : (double)NAN;
 }
 
 static scale scale_of(const yoke_study_map* map) {
@@ -553,4 +556,33 @@ void yoke__study_map_draw(const yoke_study_map* map, yoke_text* svg) {
     draw_heat_map(map, svg);
   }
   yoke__text_add(svg, "</svg>\n");
+}
+
+yoke_status yoke__study_map_write(yoke_study_map* map, const yoke_study* study, const char* name,
+                                  char* err, size_t err_size) {
+  const yoke_study_plan* plan = yoke__study_plan_of(study);
+  const size_t n = plan->grid->n_points;
+  const yoke_study_result** results = calloc(n, sizeof(yoke_study_result*));
+  yoke_text svg = {0};
+  yoke_status status = YOKE_NO_MEMORY;
+  if (results != NULL) {
+    for (size_t i = 0; i < n; i++) {
+      results[i] = yoke__study_find(study, i, 0);
+    }
+    map->grid = plan->grid;
+    map->measure = plan->measures[map->index].text;
+    map->results = results;
+    yoke__study_map_draw(map, &svg);
+    map->results = NULL;
+    status = svg.status;
+  }
+  if (status < 0) {
+    snprintf(err, err_size, "%s", yoke_status_text(status));
+  } else {
+    status = yoke__record_write_text(yoke__study_directory(study), name, svg.bytes, svg.n, err,
+                                     err_size);
+  }
+  yoke__text_free(&svg);
+  free((void*)results);
+  return status;
 }

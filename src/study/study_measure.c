@@ -5,6 +5,8 @@
 //   error  e_i = mean over k >= 1 of |y_i(t_k) - r_i(t_k)| / (max r_i - min r_i) for a signal i, at rows t_k of
 //          results.csv that the reference r has too; sqrt(sum over units of (mean of e_i over its signals)^2).
 //          Accuracy of coupling methods as Genser (2020) judges it; yoke__range_error on whole runs.
+//   roughness  sum over units of the mean over its signals of sqrt(noise variance of y_i(t_k) - r_i(t_k)), k >= 0: the
+//          stability measure of Genser (2020), with the noise of Garcia (2010); yoke__noise_variance.
 #include "study/study_measure.h"
 
 #include <math.h>
@@ -14,6 +16,7 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "quality/quality_ledger.h"
+#include "quality/quality_noise.h"
 #include "scenario/scenario_circuit.h"
 
 // ---- reading
@@ -21,14 +24,14 @@
 typedef enum argument_need { NONE, BOND, SIGNAL, SIGNAL_OR_NONE } argument_need;
 
 static const char* const kind_names[YOKE_STUDY_N_KINDS] = {
-    "ter", "rter",   "dE",  "created", "eps",   "rho",   "end",   "max",
-    "min", "maxabs", "rms", "nrmse",   "error", "steps", "status"};
+    "ter", "rter",   "dE",  "created", "eps",   "rho",       "end",   "max",
+    "min", "maxabs", "rms", "nrmse",   "error", "roughness", "steps", "status"};
 
 static argument_need need_of(yoke_study_kind kind) {
   if (kind <= YOKE_STUDY_RHO) {
     return BOND;
   }
-  if (kind == YOKE_STUDY_ERROR) {
+  if (kind == YOKE_STUDY_ERROR || kind == YOKE_STUDY_ROUGHNESS) {
     return SIGNAL_OR_NONE;
   }
   return kind <= YOKE_STUDY_NRMSE ? SIGNAL : NONE;
@@ -44,7 +47,7 @@ static yoke_status refuse_kind(const char* text, size_t n, char* err, size_t err
   } else {
     snprintf(err, err_size,
              "'%.120s': unknown measure '%s'; known: ter, rter, dE, created, eps, rho (of a bond), "
-             "end, max, min, maxabs, rms, nrmse, error (of a signal), steps, status",
+             "end, max, min, maxabs, rms, nrmse, error, roughness (of a signal), steps, status",
              text, name);
   }
   return YOKE_BAD_INPUT;
@@ -261,6 +264,12 @@ static int64_t steps_per_row(const yoke_system* system) {
   return system->record_every / (system->macro / system->slot);
 }
 
+// At most that many rows in results.csv.
+static size_t rows_of(const yoke_system* system) {
+  const int64_t n_steps = system->n_slots / (system->macro / system->slot);
+  return (size_t)(n_steps / steps_per_row(system)) + 2;
+}
+
 // The samples of a column; an empty cell is none.
 static yoke_status take_reference(const yoke_csv* csv, size_t column, yoke_arena* arena,
                                   yoke_samples* out) {
@@ -286,7 +295,9 @@ static yoke_status take_reference(const yoke_csv* csv, size_t column, yoke_arena
 
 static yoke_status need_reference(const binder* b, const char* measure) {
   if (b->reference == NULL) {
-    yoke__error(b->messages, b->place, "%s needs a reference: --reference FILE", measure);
+    yoke__error(b->messages, b->place,
+                "%s needs a reference: --reference FILE, or of a sweep --reference-set PATH=VALUE",
+                measure);
     return YOKE_BAD_INPUT;
   }
   return YOKE_OK;
@@ -306,8 +317,7 @@ static yoke_status bind_reference(const binder* b, yoke_probe* probe) {
   size_t column = 0;
   YOKE_TRY(need_reference(b, "nrmse"));
   YOKE_TRY(find_column(b, probe->measure->argument, &column));
-  const int64_t n_steps = b->system->n_slots / (b->system->macro / b->system->slot);
-  probe->room = (size_t)(n_steps / steps_per_row(b->system)) + 2;
+  probe->room = rows_of(b->system);
   probe->t = yoke__arena_array(b->arena, probe->room, sizeof *probe->t);
   probe->y = yoke__arena_array(b->arena, probe->room, sizeof *probe->y);
   if (probe->t == NULL || probe->y == NULL) {
@@ -316,7 +326,7 @@ static yoke_status bind_reference(const binder* b, yoke_probe* probe) {
   return take_reference(b->reference, column, b->arena, &probe->reference);
 }
 
-// ---- error: signals beside their references
+// ---- error and roughness: signals beside their references
 
 // Two times are the same within a millionth of the time between rows; in a file they have twelve digits or so.
 static double same_time(const yoke_system* system) {
@@ -338,6 +348,10 @@ static yoke_status add_track(const binder* b, const yoke_probe* found, size_t un
     }
   }
   track->range = high - low + 1e-12;  // a constant is no reason to divide by 0
+  if (probe->measure->kind == YOKE_STUDY_ROUGHNESS) {
+    track->difference = yoke__arena_array(b->arena, probe->room, sizeof *track->difference);
+    return track->difference == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  }
   return YOKE_OK;
 }
 
@@ -388,8 +402,16 @@ static yoke_status bind_tracks(const binder* b, yoke_probe* probe) {
   const char* signal = probe->measure->argument;
   yoke_probe found = {0};
   size_t unit = 0, column = 0;
-  YOKE_TRY(need_reference(b, "error"));
+  YOKE_TRY(need_reference(b, kind_names[probe->measure->kind]));
   probe->source = YOKE_PROBE_TRACKS;
+  if (probe->measure->kind == YOKE_STUDY_ROUGHNESS) {
+    probe->room = rows_of(b->system);
+    probe->work =
+        yoke__arena_array(b->arena, yoke__noise_work_size(probe->room), sizeof *probe->work);
+    if (probe->work == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+  }
   probe->tracks = yoke__arena_array(b->arena, b->reference->n_columns, sizeof *probe->tracks);
   if (probe->tracks == NULL) {
     return YOKE_NO_MEMORY;
@@ -422,7 +444,7 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
     probe->n_steps = -1;  // the first sample is the start
   } else if (need_of(measure->kind) == BOND) {
     YOKE_TRY(bind_bond(&b, probe));
-  } else if (measure->kind == YOKE_STUDY_ERROR) {
+  } else if (need_of(measure->kind) == SIGNAL_OR_NONE) {
     YOKE_TRY(bind_tracks(&b, probe));
   } else {
     YOKE_TRY(bind_signal(&b, probe));
@@ -454,7 +476,8 @@ static void keep_sample(yoke_probe* probe, const yoke_system* system, const yoke
   }
 }
 
-// A row of results.csv: where the reference has one at that time it counts, but for the start, where nothing is coupled yet.
+// A row of results.csv: where the reference has one at that time it counts; for the error not the start, where nothing is
+// coupled yet.
 static void follow_tracks(yoke_probe* probe, const yoke_system* system, const yoke_state* state) {
   const bool is_start = probe->n_steps == 0;
   if (probe->n_steps++ % steps_per_row(system) != 0) {
@@ -467,10 +490,15 @@ static void follow_tracks(yoke_probe* probe, const yoke_system* system, const yo
     while (track->next < r->n && r->t[track->next] < state->t - near) {
       track->next++;
     }
-    if (!is_start && track->next < r->n && r->t[track->next] <= state->t + near) {
-      const double y = read_signal(track->source, track->index, state);
-      yoke__sum_add(&track->sum, fabs(y - r->y[track->next]));
+    if (track->next == r->n || r->t[track->next] > state->t + near) {
+      continue;
+    }
+    const double miss = read_signal(track->source, track->index, state) - r->y[track->next];
+    if (track->difference == NULL && !is_start) {
+      yoke__sum_add(&track->sum, fabs(miss));
       track->n++;
+    } else if (track->difference != NULL && track->n < probe->room) {
+      track->difference[track->n++] = miss;
     }
   }
 }
@@ -570,6 +598,23 @@ static double error_value(const yoke_probe* probe) {
   return sqrt(square);
 }
 
+// NaN if a signal has fewer than three rows in common with its reference.
+static double roughness_value(const yoke_probe* probe) {
+  const yoke_probe_track* tracks = probe->tracks;
+  double sum = 0;
+  for (size_t i = 0; i < probe->n_tracks;) {
+    const size_t first = i;
+    double mean = 0;
+    for (; i < probe->n_tracks && tracks[i].unit == tracks[first].unit; i++) {
+      double variance = (double)NAN;
+      (void)yoke__noise_variance(tracks[i].n, tracks[i].difference, probe->work, &variance);
+      mean += sqrt(variance);
+    }
+    sum += mean / (double)(i - first);
+  }
+  return sum;
+}
+
 double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
   double value = probe->value;
   if (probe->source == YOKE_PROBE_LEDGER) {
@@ -577,7 +622,7 @@ double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
   } else if (probe->source == YOKE_PROBE_STEPS) {
     value = (double)probe->n_steps;
   } else if (probe->source == YOKE_PROBE_TRACKS) {
-    value = error_value(probe);
+    value = probe->measure->kind == YOKE_STUDY_ERROR ? error_value(probe) : roughness_value(probe);
   } else if (probe->measure->kind == YOKE_STUDY_RMS) {
     value = sqrt(yoke__sum_value(&probe->squares) / (double)probe->n);
   } else if (probe->measure->kind == YOKE_STUDY_NRMSE) {

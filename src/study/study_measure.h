@@ -5,6 +5,7 @@
 //   nrmse:UNIT.VARIABLE                     against a reference, at the times at which `yoke run` would write a row
 //   error[:UNIT.VARIABLE]                   mean deviation from a reference over its range: of one signal, or of all
 //                                           outputs that the reference has
+//   roughness[:UNIT.VARIABLE]               noise in the difference from a reference, in the same choices
 //   steps                                   macro steps
 //   status                                  no number: how the run ended, which every table has
 //
@@ -34,6 +35,7 @@ typedef enum yoke_study_kind {
   YOKE_STUDY_RMS,
   YOKE_STUDY_NRMSE,
   YOKE_STUDY_ERROR,  // mean |y - r| over the range of r; mean over a unit's signals, norm over the units
+  YOKE_STUDY_ROUGHNESS,  // sqrt of the noise variance of y - r; mean over a unit's signals, sum over the units
   YOKE_STUDY_STEPS,
   YOKE_STUDY_STATUS,
   YOKE_STUDY_N_KINDS,
@@ -75,16 +77,18 @@ typedef enum yoke_probe_source {
   YOKE_PROBE_TRACKS,
 } yoke_probe_source;
 
-// One signal beside its reference, for the measure error. Nothing is kept of the samples but their sum.
+// One signal beside its reference, for the measures error and roughness. For error nothing is kept of the samples but
+// their sum.
 typedef struct yoke_probe_track {
   yoke_probe_source source;
   size_t index;  // as in yoke_probe
   size_t unit;   // number of its unit; tracks of one unit lie together
   yoke_samples reference;
-  double range;  // of the reference until the stop time
-  size_t next;   // sample of the reference that is waited for
-  size_t n;      // rows compared
-  yoke_sum sum;  // of |y - r|
+  double range;        // of the reference until the stop time
+  size_t next;         // sample of the reference that is waited for
+  size_t n;            // rows compared
+  yoke_sum sum;        // of |y - r|
+  double* difference;  // roughness: y - r, n of them
 } yoke_probe_track;
 
 // A measure at work on one run.
@@ -99,8 +103,9 @@ typedef struct yoke_probe {
   yoke_samples reference;  // nrmse
   double *t, *y;           // nrmse: samples, taken from the arena of bind
   size_t room;
-  yoke_probe_track* tracks;  // error; taken from the arena of bind
+  yoke_probe_track* tracks;  // error, roughness; taken from the arena of bind
   size_t n_tracks;
+  double* work;  // roughness: yoke__noise_work_size(room)
 } yoke_probe;
 
 // Finds what the measure names in a system and its state and takes the first sample. option: "--measure", for messages.
@@ -111,7 +116,7 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
                              yoke_probe* probe);
 // After a macro step. No heap.
 void yoke__probe_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state);
-// The measure so far; NaN if there is none (a bond without TER, say). Not for nrmse and error before the end.
+// The measure so far; NaN if there is none (a bond without TER, say). Not for nrmse, error and roughness before the end.
 double yoke__probe_value(const yoke_probe* probe, const yoke_state* state);
 
 #endif

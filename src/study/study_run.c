@@ -25,6 +25,8 @@ typedef struct run {
   yoke_state* state;
   yoke_probe* probes;  // of the measures, then of the limits
   size_t n_alarms;     // looked at
+  yoke_csv reference;  // of this point, if the plan makes one
+  const atomic_bool* is_cancelled;
   yoke_study_result* result;
 } run;
 
@@ -63,10 +65,10 @@ static yoke_status note_refusal(run* r, yoke_status status) {
 
 // The settings of the plan, then of the point; the last word has the number of threads.
 static const char** collect_sets(const yoke_study_plan* plan, size_t point, size_t repeat,
-                                 yoke_arena* arena, size_t* n) {
+                                 bool is_reference, yoke_arena* arena, size_t* n) {
   const yoke_grid* grid = plan->grid;
-  const char** sets =
-      yoke__arena_array(arena, plan->n_sets + grid->n_axes + plan->n_current + 2, sizeof *sets);
+  const size_t n_most = plan->n_sets + grid->n_axes + plan->n_current + plan->n_reference_sets + 2;
+  const char** sets = yoke__arena_array(arena, n_most, sizeof *sets);
   const size_t seed_size = plan->seed == NULL ? 0 : strlen(plan->seed) + 32;
   char* seed = yoke__arena_take(arena, seed_size);
   if (sets == NULL || seed == NULL) {
@@ -85,6 +87,9 @@ static const char** collect_sets(const yoke_study_plan* plan, size_t point, size
   if (repeat > 0 && plan->seed != NULL) {
     snprintf(seed, seed_size, "%s=%zu", plan->seed, repeat);
     sets[(*n)++] = seed;
+  }
+  for (size_t i = 0; is_reference && i < plan->n_reference_sets; i++) {
+    sets[(*n)++] = plan->reference_sets[i];
   }
   sets[(*n)++] = "threads=1";
   return sets;
@@ -109,19 +114,40 @@ static void destroy(yoke_system** system, yoke_state** state) {
   yoke__system_destroy(system);
 }
 
-yoke_status yoke__study_build(const yoke_study_plan* plan, size_t point, size_t repeat,
-                              yoke_messages* messages, yoke_system** system, yoke_state** state) {
+static yoke_status build_point(const yoke_study_plan* plan, size_t point, size_t repeat,
+                               bool is_reference, yoke_messages* messages, yoke_system** system,
+                               yoke_state** state) {
   *system = NULL;
   *state = NULL;
   yoke_arena arena = {0};
   size_t n_sets = 0;
-  const char** sets = collect_sets(plan, point, repeat, &arena, &n_sets);
+  const char** sets = collect_sets(plan, point, repeat, is_reference, &arena, &n_sets);
   const yoke_status status =
       sets == NULL ? YOKE_NO_MEMORY : build(plan, sets, n_sets, messages, system, state);
   yoke__arena_free(&arena);
   if (status < 0) {
     destroy(system, state);
   }
+  return status;
+}
+
+yoke_status yoke__study_build(const yoke_study_plan* plan, size_t point, size_t repeat,
+                              yoke_messages* messages, yoke_system** system, yoke_state** state) {
+  return build_point(plan, point, repeat, false, messages, system, state);
+}
+
+// The reference of this point, run to its end unless the run itself is only checked.
+static yoke_status make_reference(run* r, size_t point, size_t repeat) {
+  yoke_system* system = NULL;
+  yoke_state* state = NULL;
+  YOKE_TRY(build_point(r->plan, point, repeat, true, r->messages, &system, &state));
+  const yoke_status status = yoke__study_reference(r->system, system, state, r->result != NULL,
+                                                   r->is_cancelled, &r->reference);
+  if (status < 0 && status != YOKE_NO_MEMORY && status != YOKE_INTERRUPTED) {
+    yoke__error(r->messages, (yoke_place){.source = "--reference-set"},
+                "the reference of this point failed at %.9g s: %s", state->t, state->failure.text);
+  }
+  destroy(&system, &state);
   return status;
 }
 
@@ -138,7 +164,8 @@ static yoke_status bind_probes(run* r) {
     const yoke_study_measure* measure =
         is_limit ? &plan->limits[i - plan->n_measures].measure : &plan->measures[i];
     const yoke_status status =
-        yoke__probe_bind(measure, is_limit ? "--limit" : "--measure", plan->reference, r->system,
+        yoke__probe_bind(measure, is_limit ? "--limit" : "--measure",
+                         plan->n_reference_sets > 0 ? &r->reference : plan->reference, r->system,
                          r->state, &r->arena, r->messages, &r->probes[i]);
     if (status == YOKE_NO_MEMORY) {
       return status;
@@ -150,11 +177,15 @@ static yoke_status bind_probes(run* r) {
 
 static yoke_status prepare(run* r, size_t point, size_t repeat) {
   YOKE_TRY(yoke__study_build(r->plan, point, repeat, r->messages, &r->system, &r->state));
+  if (r->plan->n_reference_sets > 0) {
+    YOKE_TRY(make_reference(r, point, repeat));
+  }
   return bind_probes(r);
 }
 
 static void clean_up(run* r) {
   destroy(&r->system, &r->state);
+  yoke__csv_free(&r->reference);
   yoke__arena_free(&r->arena);
 }
 
@@ -261,7 +292,7 @@ static yoke_status step_to_end(run* r, const atomic_bool* is_cancelled) {
 yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t repeat,
                             const atomic_bool* is_cancelled, yoke_study_result* result) {
   yoke_messages messages = {0};
-  run r = {.plan = plan, .result = result, .messages = &messages};
+  run r = {.plan = plan, .result = result, .messages = &messages, .is_cancelled = is_cancelled};
   result->status = YOKE_RUN_PENDING;
   result->reason = NULL;
   result->t = (double)NAN;
@@ -272,7 +303,7 @@ yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t re
   yoke_status status = prepare(&r, point, repeat);
   if (status >= 0) {
     status = step_to_end(&r, is_cancelled);
-  } else if (status != YOKE_NO_MEMORY) {
+  } else if (status != YOKE_NO_MEMORY && status != YOKE_INTERRUPTED) {
     status = note_refusal(&r, status);
   }
   clean_up(&r);

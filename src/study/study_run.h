@@ -27,6 +27,9 @@ typedef struct yoke_study_plan {
   const yoke_study_limit* limits;
   size_t n_limits;
   const yoke_csv* reference;  // NULL: none
+  // "path=value" that make a reference of every point: the same system, run with these settings on top; n 0: none
+  const char* const* reference_sets;
+  size_t n_reference_sets;
 } yoke_study_plan;
 
 // How a run ended.
@@ -98,5 +101,13 @@ typedef struct yoke_batch_calls {
 // other ranks have stopped.
 yoke_status yoke__study_batch(const yoke_study_plan* plan, const yoke_study_case cases[],
                               size_t n_cases, int n_jobs, const yoke_batch_calls* calls);
+
+// "unit.variable" of an output (index into Y) as a recording names it.
+void yoke__study_output_name(const yoke_system* system, size_t y, char* to, size_t size);
+
+// Runs the reference system of a point, which was started, and keeps its outputs at the rows of the system that is judged.
+// is_run false: only the start. out: to be freed by yoke__csv_free in any case.
+yoke_status yoke__study_reference(const yoke_system* judged, yoke_system* system, yoke_state* state,
+                                  bool is_run, const atomic_bool* is_cancelled, yoke_csv* out);
 
 #endif

@@ -17,6 +17,7 @@
 #include "base/base_check.h"
 #include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
+#include "study/study_run.h"
 
 #define MAX_BYTES ((size_t)512 << 20)  // of all step matrices
 
@@ -132,39 +133,12 @@ static yoke_status check_method(replay* r) {
   return YOKE_OK;
 }
 
-// "unit.variable" of an output, as a recording names it.
-static void name_output(const yoke_system* system, size_t y, char* to, size_t size) {
-  for (size_t k = 0; k < system->n_units; k++) {
-    const yoke_system_unit* unit = &system->units[k];
-    if (y < unit->y || y >= unit->y + unit->unit.n_y) {
-      continue;
-    }
-    for (size_t v = 0; v < unit->unit.info->n_variables; v++) {
-      const yoke_variable* variable = &unit->unit.info->variables[v];
-      const size_t n = yoke__variable_count(variable), first = unit->unit.dense[v];
-      if (variable->causality == YOKE_OUTPUT && first != YOKE_NOT_DENSE && y >= unit->y + first &&
-          y < unit->y + first + n) {
-        const size_t i = y - unit->y - first, n_cols = variable->n_cols;
-        if (n == 1) {
-          snprintf(to, size, "%s.%s", unit->name, variable->name);
-        } else if (n_cols > 1 && n > n_cols) {
-          snprintf(to, size, "%s.%s[%zu,%zu]", unit->name, variable->name, i / n_cols, i % n_cols);
-        } else {
-          snprintf(to, size, "%s.%s[%zu]", unit->name, variable->name, i);
-        }
-        return;
-      }
-    }
-  }
-  snprintf(to, size, "output %zu", y);
-}
-
 static void find_column(replay* r, size_t y) {
   char name[1024];
   if (r->columns[y] != NULL) {
     return;
   }
-  name_output(r->system, y, name, sizeof name);
+  yoke__study_output_name(r->system, y, name, sizeof name);
   const size_t i = yoke__csv_find(r->csv, name);
   if (i < r->csv->n_columns && r->csv->columns[i].is_text) {
     yoke__error(r->messages, nowhere,

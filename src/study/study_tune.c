@@ -343,33 +343,12 @@ yoke_status yoke__tune_write_map(const yoke_study* study, const yoke_tune* tune,
   if (grid->n_axes > 2) {
     return YOKE_OK;
   }
-  yoke_study_map map = {.grid = grid,
-                        .title = title,
-                        .measure = plan->measures[0].text,
+  yoke_study_map map = {.title = title,
                         .best = tune->chosen < tune->n_best ? tune->best[tune->chosen].point
                                                             : YOKE_NOT_FOUND,
                         .current_value = tune->current.value};
-  const yoke_study_result** results = calloc(grid->n_points, sizeof(yoke_study_result*));
-  yoke_text svg = {0};
-  yoke_status status = YOKE_NO_MEMORY;
-  if (results != NULL) {
-    for (size_t i = 0; i < grid->n_points; i++) {
-      results[i] = yoke__study_find(study, i, 0);
-    }
-    map.results = results;
-    for (size_t i = 0; i < grid->n_axes; i++) {
-      map.current[i] = yoke__study_map_position(&grid->axes[i], current[i]);
-    }
-    yoke__study_map_draw(&map, &svg);
-    status = svg.status;
+  for (size_t i = 0; i < grid->n_axes; i++) {
+    map.current[i] = yoke__study_map_position(&grid->axes[i], current[i]);
   }
-  if (status < 0) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
-  } else {
-    status = yoke__record_write_text(yoke__study_directory(study), "map.svg", svg.bytes, svg.n, err,
-                                     err_size);
-  }
-  yoke__text_free(&svg);
-  free((void*)results);
-  return status;
+  return yoke__study_map_write(&map, study, "map.svg", err, err_size);
 }

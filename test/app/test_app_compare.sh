@@ -68,7 +68,7 @@ run 3 compare run reference.csv --measure rmse --limit end=3.9
 err_has 'a.x: end 4 exceeds the limit 3.9'
 out_has '^signal +rmse +end +result +reference$'
 run 2 compare run reference.csv --limit nrmse
-err_has "--limit: expected MEASURE=VALUE with nrmse, rmse, max or end, found 'nrmse'"
+err_has "--limit: expected MEASURE=VALUE with nrmse, rmse, max, end, error or roughness, found 'nrmse'"
 run 2 compare run reference.csv --limit rms=1
 run 2 compare run reference.csv --limit max=-1
 err_has "--limit: expected a number not below 0 behind 'max=', found '-1'"
@@ -253,7 +253,7 @@ out_has "^no error energy of bond 'joint': nothing says which columns of the ref
 run 2 compare "$rotor/reference.csv" jacobi-0.1 --measure ter
 err_has 'reference.csv has no bond with a TER: neither a ledger in summary.json nor columns bond.NAME.ter'
 run 2 compare jacobi-0.1 plain.csv --measure ter --signal load.omega
-err_has '--signal: ter is a measure of bonds; add nrmse, rmse, max or end'
+err_has '--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error or roughness'
 printf '{"ledger": ' >other/summary.json
 run 2 compare other jacobi-0.1 --measure ter
 err_has 'other/summary.json: line 1, column 12: expected a value'

@@ -158,6 +158,63 @@ printf '* a divider\nV1 in 0 10\n.include "load.inc"\n.tran 1m 10m\n.end\n' >div
 printf 'R1 in out 1k\nR2 out 0 1k\n' >load.inc
 holds include load.inc divider.cir --vary time.stop=0.005,0.01 --measure status
 
+# ---- roughness, the published measure of stability (MPSM specification 10.4): a slow sine with white noise of 0.1 has about
+# 0.0992 in 2000 samples, whatever the trend; a smooth signal has next to none
+
+awk 'BEGIN {
+  srand(7); pi = atan2(0, -1); print "time,a,b"
+  for (i = 0; i < 2000; i++) {
+    x = cos(2 * pi * (i + 0.5) / 2000)
+    printf "%.12g,%.12g,%.12g\n", i * 1e-3, x + 0.1 * sqrt(-2 * log(1 - rand())) * cos(2 * pi * rand()), x
+  }
+}' >noisy.csv
+awk -F, 'BEGIN { print "time,p.a,p.b" } NR > 1 { print $1 ",0,0" }' noisy.csv >zero.csv
+cat >noisy.yaml <<'YAML'
+yoke: 1
+time: {stop: 1.999, step: 1e-3}
+units:
+  p: {model: playback, with: {file: noisy.csv, columns: [a, b]}}
+  i: {model: integrator, start: {u: 0}}
+connections: [p.a -> i.u]
+YAML
+ends 0 noisy.yaml --vary units.i.start.u=0,1 --measure roughness:p.a,roughness:p.b,roughness --reference zero.csv --out rough
+read -r rough smooth both < <(sed -n 2p rough/sweep.csv | tr ',' ' ' | cut -d' ' -f4-6)
+is "noise of 0.1: $rough" awk -v x="$rough" 'BEGIN { exit !(x > 0.094 && x < 0.106) }'
+is "no noise: $smooth" awk -v x="$smooth" 'BEGIN { exit !(x >= 0 && x < 1e-4) }'
+is "the mean of the unit: $both" awk -v x="$both" -v a="$rough" -v b="$smooth" 'BEGIN { d = x - (a + b) / 2; exit !(d < 1e-12 && d > -1e-12) }'
+# the same by yoke compare
+"$yoke" run noisy.yaml --quiet --out noisy >out 2>err
+"$yoke" compare noisy zero.csv --measure error,roughness --json >out 2>err
+is 'roughness of compare' test "$(awk '$1 == "\"roughness\":" { sub(/,$/, "", $2); print $2; exit }' out)" = "$rough"
+ends 2 noisy.yaml --vary units.i.start.u=0,1 --measure roughness --out unrough
+has err 'roughness needs a reference: --reference FILE, or of a sweep --reference-set PATH=VALUE'
+
+# ---- a map of accuracy over a step and a parameter, with a reference at every point, in one command
+
+mass=$source/scenarios/dual-mass/pulsed-mpsm.yaml
+map=("$mass" --set couplings={} --set time.stop=0.1 --vary units.right.with.kc=1e4,1e5 --vary time.step=1e-3,2e-3)
+ends 0 "${map[@]}" --reference-set time.step=1e-4 --measure error,roughness:left.x --figure --out accuracy
+has out 'error over two axes in accuracy/error.svg'
+is 'a drawing' grep -q '</svg>' accuracy/error.svg
+is 'another drawing' grep -q '</svg>' accuracy/roughness-left.x.svg
+is 'the error grows with the step' awk -F, 'NR > 1 { e[NR] = $5 } END { exit !(NR == 5 && e[2] > 0 && e[3] > e[2] && e[5] > e[4]) }' accuracy/sweep.csv
+# the same bits as against a file with the rows of the first step: the range of a reference is that of its rows
+"$yoke" run "$mass" --set couplings={} --set time.stop=0.1 --set time.step=1e-4 --set record.every=10 --set units.right.with.kc=1e5 --quiet --out fine >out 2>err
+ends 0 "$mass" --set couplings={} --set time.stop=0.1 --vary units.right.with.kc=1e4,1e5 --vary time.step=1e-3,2e-3 --reference fine --measure error,roughness:left.x --out byfile
+# and by yoke compare
+"$yoke" run "$mass" --set couplings={} --set time.stop=0.1 --set units.right.with.kc=1e5 --quiet --out coarse >out 2>err
+"$yoke" compare coarse fine --signal left.x --measure error,roughness --json >out 2>err
+is 'roughness of compare' test "$(awk '$1 == "\"roughness\":" { sub(/,$/, "", $2); print $2; exit }' out)" = "$(sed -n 4p byfile/sweep.csv | cut -d, -f6)"
+is 'the same error as against a file' cmp <(sed -n 4p accuracy/sweep.csv) <(sed -n 4p byfile/sweep.csv)
+ends 2 "${map[@]}" --reference-set time.step=2e-4 --measure error,roughness:left.x --out accuracy
+has err 'the reference has changed'
+ends 2 "${map[@]}" --reference-set time.step=1e-4 --reference fine --measure error
+has err '--reference and --reference-set: expected one of them'
+ends 2 "${map[@]}" --reference-set time.stepp=1e-4 --measure error --out unmade
+has err 'stepp'
+ends 2 "${map[@]}" --vary scheme=jacobi --reference-set time.step=1e-4 --measure error --figure --out cube
+has err '--figure: expected a measure that is a number, and one or two axes'
+
 # ---- points that cannot be built are results, a mistake in the command line is not
 
 ends 0 osc.yaml --vary time.step=1e-3,-1 --measure status --out corner
