@@ -15,4 +15,14 @@ static inline int yoke__is_finite(double x) {
   return (bits & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
 }
 
+// The same of n numbers.
+static inline int yoke__are_finite(size_t n, const double x[]) {
+  for (size_t i = 0; i < n; i++) {
+    if (!yoke__is_finite(x[i])) {
+      return 0;
+    }
+  }
+  return 1;
+}
+
 #endif

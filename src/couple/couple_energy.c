@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
 #include "energy/energy_correction.h"
 
@@ -85,17 +86,13 @@ static const char* const health_names[] = {
     "lost",  "outside", "peak",  "accumulated", "unguarded",
 };
 
-static size_t round_up(size_t size) {
-  return (size + 63) / 64 * 64;
-}
-
 static size_t signals_size(const yoke_coupling_setup* setup) {
-  return round_up(setup->n_signals * sizeof(yoke_polynomial));
+  return yoke__round_up(setup->n_signals * sizeof(yoke_polynomial));
 }
 
 static size_t energy_size(const yoke_coupling_setup* setup) {
   const size_t n = setup->n_signals;
-  return round_up(sizeof(energy)) + signals_size(setup) +
+  return yoke__round_up(sizeof(energy)) + signals_size(setup) +
          (2 * n + yoke__correction_numbers(n)) * sizeof(double);
 }
 
@@ -149,7 +146,7 @@ static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup
     return YOKE_BAD_ARG;
   }
   energy* self = memory;
-  char* after = (char*)memory + round_up(sizeof(energy));
+  char* after = (char*)memory + yoke__round_up(sizeof(energy));
   double* numbers = (double*)(after + signals_size(setup));
   *self = (energy){
       .sinks = setup->sinks,

@@ -16,6 +16,7 @@
 
 #include "base/base_check.h"
 #include "couple/couple_mean.h"
+#include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
 
 enum { KAPPA, N_PARAMETERS };
@@ -51,21 +52,18 @@ typedef struct ramp_signal {
   bool has_mean;      // the interval in hand began with a good sample
 } ramp_signal;
 
-static size_t round_up(size_t size) {
-  return (size + 63) / 64 * 64;
-}
-
 static ramp_sink* sinks_of(void* memory) {
-  return (ramp_sink*)((char*)memory + round_up(sizeof(ramp)));
+  return (ramp_sink*)((char*)memory + yoke__round_up(sizeof(ramp)));
 }
 
 static ramp_signal* signals_of(void* memory) {
   const ramp* self = memory;
-  return (ramp_signal*)((char*)sinks_of(memory) + round_up(self->n_sinks * sizeof(ramp_sink)));
+  return (ramp_signal*)((char*)sinks_of(memory) +
+                        yoke__round_up(self->n_sinks * sizeof(ramp_sink)));
 }
 
 static size_t ramp_size(const yoke_coupling_setup* setup) {
-  return round_up(sizeof(ramp)) + round_up(setup->n_sinks * sizeof(ramp_sink)) +
+  return yoke__round_up(sizeof(ramp)) + yoke__round_up(setup->n_sinks * sizeof(ramp_sink)) +
          setup->n_signals * sizeof(ramp_signal);
 }
 

@@ -6,87 +6,24 @@
 // elements of 1 beside elements of 1e9 although its eigenvalues are mild. Scaling and squaring
 // pays for the norm: each doubling costs a product and a bit of accuracy. A diagonal change of the
 // units of the signals (powers of two, hence exact) takes most of the norm away before.
-// Source: MPSM specification 2.1; balancing after E. E. Osborne, On
-// pre-conditioning of matrices, J. ACM 7 (1960) 338-345.
+// Source: MPSM specification 2.1; balancing in linalg_scale.c.
 #include "couple/couple_mpsm_matrix.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/base_check.h"
 #include "linalg/linalg_dense.h"
-
-// Sweeps over the rows; a matrix whose graph is not strongly connected has no balanced form and
-// would go on for ever.
-enum { MAX_SWEEPS = 12, MAX_EXPONENT = 200 };
-
-// 1-norm of D^-1 A D.
-static double scaled_norm(size_t n, const double A[], const double d[]) {
-  double largest = 0;
-  for (size_t j = 0; j < n; j++) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) {
-      sum += fabs(A[i * n + j]) / d[i] * d[j];
-    }
-    largest = sum > largest ? sum : largest;
-  }
-  return largest;
-}
-
-// Makes row i and column i of D^-1 A D weigh the same to within a factor of two. True if d changed.
-static int balance_row(size_t n, const double A[], double d[], size_t i) {
-  double row = 0, column = 0;
-  for (size_t j = 0; j < n; j++) {
-    if (j != i) {
-      row += fabs(A[i * n + j]) / d[i] * d[j];
-      column += fabs(A[j * n + i]) / d[j] * d[i];
-    }
-  }
-  if (!(row > 0) || !(column > 0) || !yoke__is_finite(row) || !yoke__is_finite(column)) {
-    return 0;
-  }
-  int e = 0, present = 0;
-  (void)frexp(sqrt(row / column), &e);
-  (void)frexp(d[i], &present);
-  if (e == 0 || e == 1 || present + e > MAX_EXPONENT || present + e < -MAX_EXPONENT) {
-    return 0;
-  }
-  d[i] = ldexp(d[i], e);
-  return 1;
-}
+#include "linalg/linalg_scale.h"
 
 void yoke__mpsm_balance(size_t n, const double A[], double d[]) {
-  for (size_t i = 0; i < n; i++) {
-    d[i] = 1;
-  }
-  const double before = scaled_norm(n, A, d);
-  int has_changed = 1;
-  for (int sweep = 0; sweep < MAX_SWEEPS && has_changed; sweep++) {
-    has_changed = 0;
-    for (size_t i = 0; i < n; i++) {
-      has_changed |= balance_row(n, A, d, i);
-    }
-  }
-  if (!(scaled_norm(n, A, d) < before)) {
-    for (size_t i = 0; i < n; i++) {
-      d[i] = 1;
-    }
-  }
+  yoke__scale_find(n, A, YOKE_SCALE_BY_FACTOR, d);
 }
 
 yoke_status yoke__mpsm_expm(size_t n, double A[], const double d[], double E[], double work[],
                             size_t pivots[]) {
-  for (size_t i = 0; i < n; i++) {
-    for (size_t j = 0; j < n; j++) {
-      A[i * n + j] = A[i * n + j] / d[i] * d[j];
-    }
-  }
+  yoke__scale_apply(n, d, A);
   YOKE_TRY(yoke__expm_in(n, A, E, work, pivots));
-  for (size_t i = 0; i < n; i++) {
-    for (size_t j = 0; j < n; j++) {
-      E[i * n + j] = E[i * n + j] * d[i] / d[j];
-    }
-  }
+  yoke__scale_undo(n, d, E);
   return YOKE_OK;
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/base_check.h"
 #include "couple/couple_mean.h"
+#include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
 
 enum { WEIGHT, N_PARAMETERS };
@@ -45,21 +46,18 @@ typedef struct nepce_signal {
   double c;
 } nepce_signal;
 
-static size_t round_up(size_t size) {
-  return (size + 63) / 64 * 64;
-}
-
 static nepce_sink* sinks_of(void* memory) {
-  return (nepce_sink*)((char*)memory + round_up(sizeof(nepce)));
+  return (nepce_sink*)((char*)memory + yoke__round_up(sizeof(nepce)));
 }
 
 static nepce_signal* signals_of(void* memory) {
   const nepce* self = memory;
-  return (nepce_signal*)((char*)sinks_of(memory) + round_up(self->n_sinks * sizeof(nepce_sink)));
+  return (nepce_signal*)((char*)sinks_of(memory) +
+                         yoke__round_up(self->n_sinks * sizeof(nepce_sink)));
 }
 
 static size_t nepce_size(const yoke_coupling_setup* setup) {
-  return round_up(sizeof(nepce)) + round_up(setup->n_sinks * sizeof(nepce_sink)) +
+  return yoke__round_up(sizeof(nepce)) + yoke__round_up(setup->n_sinks * sizeof(nepce_sink)) +
          setup->n_signals * sizeof(nepce_signal);
 }
 

@@ -10,9 +10,13 @@ typedef struct yoke_pieces {
   size_t used;
 } yoke_pieces;
 
+static inline size_t yoke__round_up(size_t size) {
+  return (size + 63) / 64 * 64;
+}
+
 static inline void* yoke__take(yoke_pieces* from, size_t count, size_t size) {
   void* piece = from->base == NULL ? NULL : from->base + from->used;
-  from->used += (count * size + 63) / 64 * 64;
+  from->used += yoke__round_up(count * size);
   return piece;
 }
 

@@ -27,6 +27,7 @@
 
 #include "base/base_check.h"
 #include "linalg/linalg_dense.h"
+#include "linalg/linalg_scale.h"
 
 // ---- from states
 
@@ -96,67 +97,19 @@ size_t yoke__jacobian_hold_work_size(size_t n) {
   return 5 * n * n + n + 9 * n * n + yoke__expm_work_size(3 * n);
 }
 
-// Off-diagonal sums of |Z| over row and column i.
-static void sums_at(size_t n, const double Z[], size_t i, double* row, double* column) {
-  *row = *column = 0.0;
-  for (size_t j = 0; j < n; j++) {
-    if (j != i) {
-      *row += fabs(Z[i * n + j]);
-      *column += fabs(Z[j * n + i]);
-    }
-  }
-}
-
-// Z := D^-1 (Jy T) D with powers of two in D that make rows and columns equally large. Without it
-// metres beside newtons make the exponential scale and square until digits are gone. A matrix that
-// falls apart into blocks has no best D: the sweeps end anyway.
+// Z := D^-1 (Jy T) D. Without it metres beside newtons make the exponential scale and square until digits are gone.
 static void balance(size_t n, const double Jy[], double step, const step_space* to) {
   for (size_t i = 0; i < n * n; i++) {
     to->Z[i] = Jy[i] * step;
   }
-  for (size_t i = 0; i < n; i++) {
-    to->scale[i] = 1.0;
-  }
-  int n_changed = 1;
-  for (int sweep = 0; sweep < 20 && n_changed > 0; sweep++) {
-    n_changed = 0;
-    for (size_t i = 0; i < n; i++) {
-      double row = 0.0, column = 0.0;
-      int exponent = 0;
-      sums_at(n, to->Z, i, &row, &column);
-      if (!(row > 0.0 && column > 0.0) || !yoke__is_finite(row / column)) {
-        continue;
-      }
-      (void)frexp(sqrt(row / column), &exponent);
-      const double f = ldexp(1.0, exponent - 1);
-      if (column * f + row / f >= 0.95 * (column + row)) {
-        continue;
-      }
-      to->scale[i] *= f;
-      n_changed++;
-      for (size_t j = 0; j < n; j++) {
-        if (j != i) {
-          to->Z[i * n + j] /= f;
-          to->Z[j * n + i] *= f;
-        }
-      }
-    }
-  }
-}
-
-// X := D X D^-1
-static void unbalance(size_t n, const double scale[], double X[]) {
-  for (size_t i = 0; i < n; i++) {
-    for (size_t j = 0; j < n; j++) {
-      X[i * n + j] *= scale[i] / scale[j];
-    }
-  }
+  yoke__scale_find(n, to->Z, YOKE_SCALE_BY_GAIN, to->scale);
+  yoke__scale_apply(n, to->scale, to->Z);
 }
 
 static void unbalance_all(size_t n, const step_space* f) {
-  unbalance(n, f->scale, f->exponential);
-  unbalance(n, f->scale, f->phi1);
-  unbalance(n, f->scale, f->phi2);
+  yoke__scale_undo(n, f->scale, f->exponential);
+  yoke__scale_undo(n, f->scale, f->phi1);
+  yoke__scale_undo(n, f->scale, f->phi2);
 }
 
 // exp(Z), phi1(Z) and phi2(Z) of Z = Jy T.

@@ -64,17 +64,8 @@ void yoke__moesp_window_prepare(yoke_moesp_window* window, size_t n, size_t m, s
   window->samples = samples;
 }
 
-static bool is_all_finite(size_t n, const double x[]) {
-  for (size_t i = 0; i < n; i++) {
-    if (!yoke__is_finite(x[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 void yoke__moesp_window_add(yoke_moesp_window* window, const double y[], const double u[]) {
-  if (!is_all_finite(window->n, y) || !is_all_finite(window->m, u)) {
+  if (!yoke__are_finite(window->n, y) || !yoke__are_finite(window->m, u)) {
     window->n_added = 0;
     return;
   }
@@ -502,8 +493,8 @@ static yoke_status solve_triangle(yoke_moesp* s, yoke_moesp_model* model) {
   scale_back(s, order);
   *model = (yoke_moesp_model){order, s->A, s->B, s->C, s->D, s->values, s->n_outputs_r};
   const bool is_sound =
-      is_all_finite(order * order, s->A) && is_all_finite(order * s->setup.m, s->B) &&
-      is_all_finite(s->setup.n * order, s->C) && is_all_finite(s->setup.n * s->setup.m, s->D);
+      yoke__are_finite(order * order, s->A) && yoke__are_finite(order * s->setup.m, s->B) &&
+      yoke__are_finite(s->setup.n * order, s->C) && yoke__are_finite(s->setup.n * s->setup.m, s->D);
   return is_sound ? YOKE_OK : YOKE_DIVERGED;
 }
 
@@ -513,7 +504,7 @@ yoke_status yoke__moesp_solve(yoke_moesp* moesp, size_t n_samples, const double 
   const size_t width = s->setup.n + s->setup.m, r = s->setup.n_rows;
   const size_t n_lost = s->setup.pairing == YOKE_MOESP_SHIFTED ? 1 : 0;
   if (s->setup.is_recursive || n_samples > s->setup.window ||
-      n_samples < s->n_columns + r - 1 + n_lost || !is_all_finite(n_samples * width, samples)) {
+      n_samples < s->n_columns + r - 1 + n_lost || !yoke__are_finite(n_samples * width, samples)) {
     return YOKE_BAD_ARG;
   }
   const size_t n_pairs = n_samples - n_lost;
@@ -529,7 +520,7 @@ yoke_status yoke__moesp_solve_factor(yoke_moesp* moesp, const yoke_moesp_factor*
   yoke_moesp* s = moesp;
   const size_t K = s->n_columns, width = s->setup.n + s->setup.m;
   if (factor->n_rows != s->setup.n_rows || factor->n_added < (int64_t)K ||
-      !is_all_finite(K * K, factor->triangle)) {
+      !yoke__are_finite(K * K, factor->triangle)) {
     return YOKE_BAD_ARG;
   }
   yoke__lapack_use_one_thread();
@@ -542,7 +533,7 @@ yoke_status yoke__moesp_solve_factor(yoke_moesp* moesp, const yoke_moesp_factor*
       }
     }
   }
-  return is_all_finite(K * K, s->R) ? solve_triangle(s, model) : YOKE_BAD_ARG;
+  return yoke__are_finite(K * K, s->R) ? solve_triangle(s, model) : YOKE_BAD_ARG;
 }
 
 // ---- Jacobians

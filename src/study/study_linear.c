@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
 
@@ -65,20 +66,11 @@ static yoke_status take_model(const yoke_unit* unit, yoke_arena* arena, yoke_lin
   return YOKE_OK;
 }
 
-static bool all_finite(const double x[], size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    if (!isfinite(x[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Poles and feedthrough. A model with NaN in it is none.
 static yoke_status look_at_model(yoke_arena* arena, yoke_linear_unit* to) {
   const size_t n = to->n_states, m = to->n_inputs, p = to->n_outputs;
-  if (!all_finite(to->A, n * n) || !all_finite(to->B, n * m) || !all_finite(to->C, p * n) ||
-      !all_finite(to->D, p * m)) {
+  if (!yoke__are_finite(n * n, to->A) || !yoke__are_finite(n * m, to->B) ||
+      !yoke__are_finite(p * n, to->C) || !yoke__are_finite(p * m, to->D)) {
     to->has_model = false;
     to->why = "its linear model holds NaN or infinity at this point";
     return YOKE_OK;
