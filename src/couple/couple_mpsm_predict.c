@@ -250,15 +250,6 @@ double* yoke__mpsm_state(yoke_mpsm* self) {
 
 // ---- one unit
 
-static bool are_finite(size_t n, const double x[]) {
-  for (size_t i = 0; i < n; i++) {
-    if (!yoke__is_finite(x[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 static void copy(size_t n, const double from[], double to[]) {
   // most units have one signal each way: a call would cost more than the number
   if (n == 1) {
@@ -311,7 +302,7 @@ static yoke_status invert_reach(yoke_mpsm* self, const yoke_mpsm_unit* unit) {
       inverse[i * n + j] = inverse[i * n + j] * wu[i] / wy[j];
     }
   }
-  return are_finite(n * m, inverse) ? YOKE_OK : YOKE_BAD_ARG;
+  return yoke__are_finite(n * m, inverse) ? YOKE_OK : YOKE_BAD_ARG;
 }
 
 // Discrete matrices of a unit (6), and what a ramp reaches (12), from continuous ones.
@@ -350,8 +341,8 @@ yoke_status yoke__mpsm_set_continuous(yoke_mpsm* self, size_t i,
                                       const yoke_jacobian_continuous* from) {
   self->is_ready = false;
   const size_t n = from->n, m = from->m;
-  if (!fits(self, i, n, m) || !are_finite(n * n, from->Jy) || !are_finite(n * m, from->Ju) ||
-      !are_finite(n * m, from->Jd)) {
+  if (!fits(self, i, n, m) || !yoke__are_finite(n * n, from->Jy) ||
+      !yoke__are_finite(n * m, from->Ju) || !yoke__are_finite(n * m, from->Jd)) {
     return YOKE_BAD_ARG;
   }
   yoke_mpsm_unit* unit = &self->units[i];
@@ -370,8 +361,8 @@ yoke_status yoke__mpsm_set_discrete(yoke_mpsm* self, size_t i, const yoke_jacobi
   }
   self->is_ready = false;
   const size_t n = from->n, m = from->m;
-  if (!fits(self, i, n, m) || !are_finite(n * n, from->Sy) || !are_finite(n * m, from->S0) ||
-      !are_finite(n * m, from->S1)) {
+  if (!fits(self, i, n, m) || !yoke__are_finite(n * n, from->Sy) ||
+      !yoke__are_finite(n * m, from->S0) || !yoke__are_finite(n * m, from->S1)) {
     return YOKE_BAD_ARG;
   }
   yoke_mpsm_unit* unit = &self->units[i];
@@ -536,7 +527,7 @@ static yoke_status invert_loop(yoke_mpsm* self) {
   const size_t p = self->p;
   self->condition = (double)INFINITY;
   YOKE_TRY(invert(p, self->I_C, self->R, self->work, self->pivots));
-  if (are_finite(p * p, self->R)) {
+  if (yoke__are_finite(p * p, self->R)) {
     self->condition = loop_condition(self, self->work);
   }
   return self->condition <= self->options.cond_max ? YOKE_OK : YOKE_SINGULAR;
@@ -594,7 +585,7 @@ static yoke_status euler_matrices(const yoke_mpsm* self, size_t N, double E[], d
       E[i] += h * T[i];
     }
   }
-  return are_finite(p * p, E) ? YOKE_OK : YOKE_DIVERGED;
+  return yoke__are_finite(p * p, E) ? YOKE_OK : YOKE_DIVERGED;
 }
 
 static yoke_status extrapolate_continuous(yoke_mpsm* self) {
@@ -801,6 +792,6 @@ yoke_status yoke__mpsm_assemble(yoke_mpsm* self) {
       carry_delta(self);
     }
   }
-  self->is_ready = are_finite(self->p * self->p, self->extrapolate);
+  self->is_ready = yoke__are_finite(self->p * self->p, self->extrapolate);
   return self->is_ready ? YOKE_OK : YOKE_DIVERGED;
 }

@@ -418,15 +418,6 @@ void yoke__mpsm_accept(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   self->has_past = true;
 }
 
-static bool is_all_finite(size_t n, const double x[]) {
-  for (size_t i = 0; i < n; i++) {
-    if (!yoke__is_finite(x[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 yoke_status yoke__mpsm_step(yoke_mpsm* self, const yoke_mpsm_sample* now, bool is_full, double u[],
                             double slope[]) {
   if (!self->is_ready) {
@@ -443,5 +434,5 @@ yoke_status yoke__mpsm_step(yoke_mpsm* self, const yoke_mpsm_sample* now, bool i
     yoke__mpsm_pass_on(self, now, u, slope);
   }
   yoke__mpsm_accept(self, now);
-  return is_all_finite(self->s, u) ? YOKE_OK : YOKE_DIVERGED;
+  return yoke__are_finite(self->s, u) ? YOKE_OK : YOKE_DIVERGED;
 }

@@ -83,19 +83,10 @@ static void take_pair(yoke_moesp_factor* f, int64_t n_pairs) {
   f->n_added++;
 }
 
-static bool is_all_finite(size_t n, const double x[]) {
-  for (size_t i = 0; i < n; i++) {
-    if (!yoke__is_finite(x[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 void yoke__moesp_factor_add(yoke_moesp_factor* factor, const double y[], const double u[]) {
   yoke_moesp_factor* f = factor;
   const size_t n = f->n, m = f->m, width = n + m, r = f->n_rows;
-  if (!is_all_finite(n, y) || !is_all_finite(m, u)) {
+  if (!yoke__are_finite(n, y) || !yoke__are_finite(m, u)) {
     yoke__moesp_factor_reset(f);
     return;
   }

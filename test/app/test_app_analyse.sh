@@ -236,7 +236,7 @@ ends 2 --run cut
 has err 'cut: the table has 498 rows, but the run wrote 1001 (cut/summary.json): it was cut or replaced'
 changed torn '$s/,[^,]*,[^,]*$//'
 ends 2 --run torn
-has err 'torn/results.csv: line 1002: 11 cells, but the header has 13'
+has err 'torn/results.csv: line 1002: 12 cells, but the header has 14'
 changed none '2,$d'
 ends 2 --run none
 has err 'the table has 0 rows, but the run wrote 1001'
