@@ -59,9 +59,16 @@ static void json_run(const yoke_system* system, const yoke_run_info* info, yoke_
 
 static const char* const indicator_keys[] = {"rho", "eps", "rter"};
 static const char* const level_words[] = {"none", "warn", "stop"};
-static const char* const mu_origins[] = {"automatic", "given",        "feedthrough on both sides",
-                                         "implicit",  "gauss-seidel", "iterative",
-                                         "no power"};
+static const char* const mu_origins[] = {
+    [YOKE_MU_AUTOMATIC] = "automatic",
+    [YOKE_MU_GIVEN] = "given",
+    [YOKE_MU_BOTH_FEEDTHROUGH] = "feedthrough on both sides",
+    [YOKE_MU_IMPLICIT] = "implicit",
+    [YOKE_MU_GAUSS_SEIDEL] = "gauss-seidel",
+    [YOKE_MU_ITERATIVE] = "iterative",
+    [YOKE_MU_MODEL] = "models",
+    [YOKE_MU_NO_POWER] = "no power",
+};
 
 static void json_health(const yoke_group* group, const yoke_state* state, yoke_json* json) {
   double values[32] = {0};

@@ -122,7 +122,9 @@ static bool has_good_runs(const yoke_app_study* app) {
 static void figure_name(const char* measure, char* to, size_t size) {
   snprintf(to, size, "%.200s.svg", measure);
   for (char* at = to; *at != '\0'; at++) {
-    *at = strchr(":/[], \"'", *at) != NULL ? '-' : *at;
+    if (strchr(":/[], \"'", *at) != NULL) {
+      *at = '-';
+    }
   }
 }
 

@@ -294,7 +294,7 @@ static void better(figures* to, const figures* from) {
 
 int main(int argc, char** argv) {
   const bool is_gate = argc > 1 && strcmp(argv[1], "--gate") == 0;
-  const int only = argc > 1 && !is_gate ? atoi(argv[1]) : 0;  // from 1
+  const long only = argc > 1 && !is_gate ? strtol(argv[1], NULL, 10) : 0;  // from 1
   static plant p;
   patient worker = {.real = yoke__master_worker_create(true)};
   worker.face = (yoke_coupling_worker){&worker, start_work, finish_work};

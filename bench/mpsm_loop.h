@@ -286,8 +286,6 @@ static inline bool loop_open_model(loop_model* m, const loop* s, const loop_cour
   m->offset[0] = c->is_driven ? (double)NAN : 0;
   loop_defaults(m->parameters);
   if (c->method == LOOP_MEMORY) {
-    loop_set(m->parameters, "y_lags", 2);
-    loop_set(m->parameters, "u_lags", 2);
     loop_set(m->parameters, "form", 2);
     loop_set(m->parameters, "level", 1);
   }

@@ -57,6 +57,7 @@ typedef struct mpsm {
   bool* is_end;                   // s: inputs that are end values whatever `level` says
   double* L;                      // s x p
   double *g, *u, *u_last, *y_last;  // s, s, s, p
+  double *g_next, *signal_last;     // s: g at the end of the next step; n_signals
   double *model, *slope;        // s: inputs by the model at the end of the step, their rise [1/s]
   double *given, *given_start;  // n_signals: inputs at the end of the step and at its start
   double* u_start;              // s
@@ -65,7 +66,7 @@ typedef struct mpsm {
   double* inner;                // n_rows x p: outputs between exchanges
   size_t n_rows;                // of them
   size_t *inner_output, n_samples;  // n_signals: the output that a signal tells; p: none
-  bool has_slopes;
+  bool has_slopes, has_past;
   double error_sum, error_max;
   int64_t n_errors;
   double trace[N_TRACE];
@@ -128,8 +129,9 @@ static void lay_vectors(yoke_pieces* from, mpsm* self) {
   self->exogenous_slot = yoke__take(from, self->n_exogenous, sizeof(size_t));
   self->is_end = yoke__take(from, s, sizeof *self->is_end);
   self->inner_output = yoke__take(from, n, sizeof(size_t));
-  double** const of_s[] = {&self->g,     &self->u,       &self->u_last,    &self->model,
-                           &self->slope, &self->u_start, &self->corrector, &self->work};
+  double** const of_s[] = {&self->g,       &self->u,         &self->u_last,
+                           &self->model,   &self->g_next,    &self->slope,
+                           &self->u_start, &self->corrector, &self->work};
   for (size_t i = 0; i < sizeof of_s / sizeof of_s[0]; i++) {
     *of_s[i] = yoke__take(from, s, sizeof(double));
   }
@@ -138,6 +140,7 @@ static void lay_vectors(yoke_pieces* from, mpsm* self) {
   self->given = yoke__take(from, n, sizeof(double));
   self->given_start = yoke__take(from, n, sizeof(double));
   self->eps = yoke__take(from, n, sizeof(double));
+  self->signal_last = yoke__take(from, n, sizeof(double));
   self->reached = yoke__take(from, n, sizeof(double));
   self->inner = yoke__take(from, self->n_rows * p, sizeof(double));
 }
@@ -182,7 +185,7 @@ static void place_inputs(const yoke_coupling_setup* setup, mpsm* self, double sc
     for (size_t i = 0; i < unit->n_signals; i++, at++) {
       const size_t signal = unit->first_signal + i;
       self->slot[signal] = at;
-      self->g[at] = isnan(c->offset[signal]) ? 0 : c->offset[signal];
+      self->g[at] = self->g_next[at] = isnan(c->offset[signal]) ? 0 : c->offset[signal];
       scale[at] = 1;
       // what an output follows at once is read at the end of the step
       self->is_end[at] = unit->is_direct != NULL && unit->is_direct[i];
@@ -253,25 +256,34 @@ static void mpsm_close(void* memory) {
 // Inputs of the last step, and what comes from outside now.
 static void take_sample(mpsm* self, const double y[], const double exogenous[]) {
   const double* outputs = y + self->n_signals;
+  const bool is_levelled = self->cluster->lead != NULL;
   for (size_t i = 0; i < self->n_exogenous; i++) {
     // what was there at the last exchange has acted since
     const size_t at = self->exogenous_slot[i];
     self->u[at] = self->u_start[at] = self->g[at];
-    self->g[at] = exogenous[i];
+    self->g[at] = self->g_next[at] = exogenous[i];
   }
   for (size_t i = 0; i < self->n_signals; i++) {
     const size_t at = self->slot[i];
     self->u[at] = self->given[i];
     self->u_start[at] = self->given_start[i];
-    self->eps[i] = y[i] - self->given[i];
+    // an input that is a mean is measured by the mean of the signal
+    const bool is_mean = is_levelled && !self->is_end[at] && self->has_past;
+    self->eps[i] = (is_mean ? 0.5 * (y[i] + self->signal_last[i]) : y[i]) - self->given[i];
+    self->signal_last[i] = y[i];
     yoke__polynomial_observe(&self->signals[i], y[i]);
     if (isnan(self->offset[i])) {
+      const double last = self->g[at];
       self->g[at] = y[i];
       for (size_t j = 0; j < self->p; j++) {
         self->g[at] -= self->L[at * self->p + j] * outputs[j];
       }
+      // held, what comes from outside would lag behind a mean by half a step
+      const double rise = is_levelled && self->has_past ? self->g[at] - last : 0;
+      self->g_next[at] = self->g[at] + rise;
     }
   }
+  self->has_past = true;
 }
 
 // What the prediction is told.
@@ -280,6 +292,7 @@ static yoke_mpsm_sample sample_of(const mpsm* self, const double outputs[]) {
                             .u = self->u,
                             .u_start = self->has_slopes ? self->u_start : NULL,
                             .g = self->g,
+                            .g_next = self->cluster->lead != NULL ? self->g_next : NULL,
                             .known = self->models->known,
                             .inner = self->n_samples > 1 ? self->inner : NULL};
 }
@@ -425,13 +438,13 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   self->decision = yoke__mpsm_decide(&self->rules, &self->course, &seen);
   self->trace[PHASE] = (double)self->decision.phase;
   self->trace[WEIGHT] = self->decision.weight;
-  self->trace[ERROR] = yoke__is_finite(error) ? error : (double)NAN;
+  self->trace[ERROR] = is_sound && yoke__is_finite(error) ? error : (double)NAN;
   self->trace[CONDITION] = yoke__is_finite(seen.condition) ? seen.condition : (double)NAN;
   self->trace[WORST] = worst_of(self->models);
   if (self->decision.weight <= 0) {
     yoke__mpsm_forget(self->cluster);
   }
-  if (!is_learning && yoke__is_finite(error)) {
+  if (is_sound && !is_learning && yoke__is_finite(error)) {
     self->error_sum += error;
     self->error_max = fmax(self->error_max, error);
     self->n_errors++;
@@ -618,6 +631,12 @@ static void mpsm_tell(const void* memory, char* to, size_t size) {
     n += (size_t)snprintf(to + n, size - n, ", %lld by signals in %lld fallback%s",
                           (long long)n_signal, (long long)n_falls, n_falls == 1 ? "" : "s");
   }
+  if (n_model == 0 && c->n_fallbacks[YOKE_MPSM_NO_MODEL] > 0 && n < size) {
+    n += (size_t)snprintf(to + n, size - n, "; no model was ever complete (%s)",
+                          self->models->source == YOKE_MPSM_BY_MOESP
+                              ? "too few samples, or none that fits"
+                              : "events or lost samples break the past that it needs");
+  }
   if (self->n_errors > 0 && n < size) {
     n += (size_t)snprintf(to + n, size - n, "; the models miss a step by %.2g on average",
                           self->error_sum / (double)self->n_errors);
@@ -625,6 +644,15 @@ static void mpsm_tell(const void* memory, char* to, size_t size) {
   if (self->change.n_changes > 0 && n < size) {
     n += (size_t)snprintf(to + n, size - n, ", %lld times a unit changed, %lld times relearnt",
                           (long long)self->change.n_changes, (long long)self->change.n_relearnt);
+  }
+  size_t n_ends = 0;
+  for (size_t i = 0; i < self->n_signals; i++) {
+    n_ends += self->is_end[self->slot[i]];
+  }
+  if (self->cluster->lead != NULL && n_ends > 0 && n < size) {
+    n += (size_t)snprintf(to + n, size - n,
+                          "; %zu of %zu inputs stay end values (direct feedthrough)", n_ends,
+                          self->n_signals);
   }
   if (n < size) {
     tell_refusal(self->models, to + n, size - n);
@@ -648,6 +676,7 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   yoke__mpsm_models_forget(self->models);
   yoke__mpsm_change_forget(&self->change);
   yoke__mpsm_break(self->cluster);
+  self->has_past = false;
 }
 
 #define TABLE                                                                                      \

@@ -418,14 +418,18 @@ static void assemble_blocks(const yoke_mpsm* self) {
   }
 }
 
-// I - C~ with weights of the inputs: I - S1 diag(lead) L.
+// Inputs that are means: I - C~ has the weights of their ends, I - S1 diag(lead) L, and the inputs of the last step are known
+// as they were given, so that A~ is Sy alone. With S0 L in it step 3 would answer to what a mean differs from an end value.
 static void assemble_lead(const yoke_mpsm* self) {
   const size_t p = self->p;
   memset(self->I_C, 0, p * p * sizeof *self->I_C);
+  memset(self->A, 0, p * p * sizeof *self->A);
   for (size_t i = 0; i < self->n_units; i++) {
     const yoke_mpsm_unit* unit = &self->units[i];
     for (size_t r = 0; r < unit->n; r++) {
       double* I_C = self->I_C + (unit->first_y + r) * p;
+      double* A = self->A + (unit->first_y + r) * p + unit->first_y;
+      memcpy(A, unit->sy + r * unit->n, unit->n * sizeof *A);
       for (size_t k = 0; k < unit->m; k++) {
         const size_t at = unit->first_u + k;
         const double weight = unit->s1[r * unit->m + k] * self->lead[at];
@@ -539,6 +543,7 @@ void yoke__mpsm_drive(yoke_mpsm* self) {
     times_blocks(self, self->R, false, self->drive_0);
     times_blocks(self, self->R, true, self->drive_1);
     for (size_t i = 0; i < self->p * self->s && self->lead != NULL; i++) {
+      self->drive_0[i] = 0;
       self->drive_1[i] *= self->lead[i % self->s];
     }
     self->is_drive_due = false;
@@ -745,7 +750,7 @@ static double loop_gain(const yoke_mpsm* self, double B[], double C[]) {
 }
 
 // Weights of the target of a held input, its mean over the step: from the parabola through the last,
-// the present and the next coupled value where the loop is mild (third order); else from the line
+// the present and the next coupled value where the loop is mild; else from the line
 // through the last two, with so much of the next one that the answer of a stiff loop has no
 // overshoot: 1 - 1/gain (the theta method of a decay).
 static void choose_level(yoke_mpsm* self) {

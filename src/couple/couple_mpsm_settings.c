@@ -139,8 +139,18 @@ static const char* const switch_items[] = {"off", "on", NULL};
                         0,                                                                         \
                         1e12,                                                                      \
                         NULL},                                                                     \
-    [Y_LAGS] = {"y_lags", "past outputs in a model", 1, 1, YOKE_RLS_MAX_LAGS, NULL},               \
-    [U_LAGS] = {"u_lags", "past inputs in a model", 1, 1, YOKE_RLS_MAX_LAGS, NULL},                \
+    [Y_LAGS] = {"y_lags",                                                                          \
+                "past outputs in a model; 0: 1, with form: memory 2",                              \
+                0,                                                                                 \
+                0,                                                                                 \
+                YOKE_RLS_MAX_LAGS,                                                                 \
+                NULL},                                                                             \
+    [U_LAGS] = {"u_lags",                                                                          \
+                "past inputs in a model; 0: as many as of outputs",                                \
+                0,                                                                                 \
+                0,                                                                                 \
+                YOKE_RLS_MAX_LAGS,                                                                 \
+                NULL},                                                                             \
     [FORM] = {"form", "how a model with several lags becomes Jacobians", 0, 0, 2, form_items},     \
     [KEEP_AT] = {"keep_at", "exchange whose models are written with the results; 0: the last one", \
                  0,         0,                                                                     \
@@ -200,9 +210,9 @@ static const char* const switch_items[] = {"off", "on", NULL};
                   1,                                                                               \
                   (double)INFINITY,                                                                \
                   NULL},                                                                           \
-    [GUARD] =                                                                                      \
-        {"guard",     "signals are extrapolated too where the coupling error grows", 1, 0, 1,      \
-         switch_items},                                                                            \
+    [GUARD] = {"guard", "signals also where error or motion grow, or an input is out of reach",    \
+               1,       0,                                                                         \
+               1,       switch_items},                                                             \
     [WATCH] = {"watch", "changes of a unit are looked for and counted", 1, 0, 1, switch_items},    \
   }
 
@@ -256,6 +266,14 @@ yoke_mpsm_options yoke__couple_mpsm_options(const double parameters[], bool is_c
   return o;
 }
 
+static size_t y_lags_of(const double v[]) {
+  return v[Y_LAGS] > 0 ? (size_t)v[Y_LAGS] : v[FORM] == YOKE_RLS_MEMORY ? 2 : 1;
+}
+
+static size_t u_lags_of(const double v[]) {
+  return v[U_LAGS] > 0 ? (size_t)v[U_LAGS] : y_lags_of(v);
+}
+
 yoke_mpsm_models_setup yoke__couple_mpsm_models(const yoke_coupling_setup* setup) {
   const double* v = setup->parameters;
   const char* path = setup->files == NULL ? NULL : setup->files[MODELS];
@@ -264,8 +282,8 @@ yoke_mpsm_models_setup yoke__couple_mpsm_models(const yoke_coupling_setup* setup
   return (yoke_mpsm_models_setup){
       .cluster = setup->cluster,
       .source = source_of(v),
-      .rls = {.n_y_lags = (size_t)v[Y_LAGS],
-              .n_u_lags = (size_t)v[U_LAGS],
+      .rls = {.n_y_lags = y_lags_of(v),
+              .n_u_lags = u_lags_of(v),
               .forgetting = v[FORGETTING],
               .start_variance = v[START_VARIANCE] > 0 ? v[START_VARIANCE] : variance,
               .form = (yoke_rls_form)(int)v[FORM]},
@@ -416,8 +434,9 @@ yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector
     wrong = "time: continuous needs jacobians: provided; identified models are discrete";
   } else if (v[SHAPE] > 0 && (!is_provided || v[TIME] == 1)) {
     wrong = "shape: ramp and ramp-mean need jacobians: provided and continuous time";
-  } else if (v[RATES] > 0 && (source_of(v) != YOKE_MPSM_BY_RLS || v[Y_LAGS] > 1 || v[U_LAGS] > 1)) {
-    wrong = "rates: own needs jacobians: rls with one lag";
+  } else if (v[RATES] > 0 && (source_of(v) != YOKE_MPSM_BY_RLS || y_lags_of(v) > 1 ||
+                              u_lags_of(v) > 1 || v[FORM] == YOKE_RLS_MEMORY)) {
+    wrong = "rates: own needs jacobians: rls with one lag, without form: memory";
   } else if (v[FORM] == YOKE_RLS_MEMORY && v[EDE] > 0) {
     wrong = "form: memory needs ede: off; step 1 has no memory";
   } else if (v[LEVEL] > 0 && (v[EDE] > 0 || v[GOAL] > 0)) {

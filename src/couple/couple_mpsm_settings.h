@@ -21,8 +21,8 @@ typedef struct yoke_mpsm_settings {
 } yoke_mpsm_settings;
 
 yoke_mpsm_settings yoke__mpsm_settings(const yoke_coupling_setup* setup);
-uint32_t yoke__mpsm_wants(const double parameters[]);
-const char* yoke__mpsm_warn(const double parameters[]);
+uint32_t yoke__mpsm_wants(const double v[]);
+const char* yoke__mpsm_warn(const double v[]);
 // The output that a signal tells between exchanges; n_outputs: none.
 size_t yoke__mpsm_told_output(const yoke_coupling_cluster* c, size_t signal);
 // Too large, or settings that contradict each other: YOKE_BAD_ARG and a message.

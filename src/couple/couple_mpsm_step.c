@@ -289,7 +289,7 @@ static void find_level(yoke_mpsm* self, const yoke_mpsm_sample* now, double last
   }
 }
 
-// y^ += R (known + S1 level).
+// y^ += R (known + S1 level + S0 u^k), the last two with inputs that are means.
 static void add_known(yoke_mpsm* self, const yoke_mpsm_sample* now, double sum[]) {
   if (now->known != NULL) {
     memcpy(sum, now->known, self->p * sizeof *sum);
@@ -299,6 +299,7 @@ static void add_known(yoke_mpsm* self, const yoke_mpsm_sample* now, double sum[]
   if (self->level != NULL) {
     find_level(self, now, sum + self->p);
     add_blocks(self, true, self->level, sum);
+    add_blocks(self, false, now->u, sum);
   }
   yoke__mat_vec_add(self->p, self->p, self->R, sum, self->y_hat);
 }

@@ -85,6 +85,20 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
                                            : YOKE_OK;
 }
 
+// At the coupling or bond that asked for the method, or at the unit that it feeds.
+static void refuse_group(const yoke_system* system, const yoke_group* group, const char* why,
+                         yoke_messages* messages) {
+  const yoke_system_method* method = &system->methods[group->method];
+  if (method->place.line > 0) {
+    yoke__error(messages, method->place, "%s: method '%s': %s", method->owner, group->ops->name,
+                why);
+  } else {
+    yoke__error(messages, system->units[group->unit].source->place,
+                "coupling method '%s' of unit '%s': %s", group->ops->name,
+                system->units[group->unit].name, why);
+  }
+}
+
 static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
                                   yoke_messages* messages) {
   for (size_t i = 0; i < system->n_groups; i++) {
@@ -97,9 +111,7 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
     const yoke_status status =
         group->ops->prepare(state->group_memory + group->self, &group->setup, err, sizeof err);
     if (status < 0) {
-      yoke__error(messages, system->units[group->unit].source->place,
-                  "coupling method '%s' of unit '%s': %s", group->ops->name,
-                  system->units[group->unit].name, err[0] == '\0' ? yoke_status_text(status) : err);
+      refuse_group(system, group, err[0] == '\0' ? yoke_status_text(status) : err, messages);
       return status;
     }
     state->n_prepared++;

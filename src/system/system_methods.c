@@ -487,6 +487,15 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
   add_method(system,
              &(yoke_system_method){
                  .ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = "", .name = ""});
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->source->is_held && system->units[link->to_unit].is_law) {
+      yoke__error(system->messages, link->source->place,
+                  "'method: hold' has no effect on a connection into the law '%s', which passes on "
+                  "what it gets at once; give it to the connection behind the law",
+                  system->units[link->to_unit].name);
+    }
+  }
   YOKE_TRY(serve_bonds_of_file(system));
   for (size_t i = 0; i < s->n_couplings; i++) {
     if (s->couplings[i].method != NULL) {

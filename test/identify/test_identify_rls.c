@@ -326,7 +326,7 @@ static void test_memory_form_is_exact(void** state) {
     check_near(rls.residual[0], 0, 1e-6);
   }
   check_between(miss[0], 0, 1e-6);
-  check_between(miss[1], 0.1, INFINITY);
+  check_between(miss[1], 0.1, (double)INFINITY);
 }
 
 // A history with a gap has no memory: the model is not sound until it is filled again.
