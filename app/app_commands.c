@@ -397,7 +397,7 @@ static const yoke_option sweep_options[] = {
     {"reference", "FILE", false, YOKE_ARGUMENT_FILE, NULL, reference_help},
     {"reference-set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
      "Instead of a file: the reference of every point is the same system run with this setting on "
-     "top, such as a small step. May be repeated."},
+     "top, such as a small step, with all rows that its result file would have. May be repeated."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
     {"analyse", "LIST", true, YOKE_ARGUMENT_CHOICE, analyse_names,
      "What to make of the values of every measure. anova is an analysis of variance: which axes, "

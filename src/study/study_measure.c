@@ -3,7 +3,9 @@
 //   rms    sqrt(sum y_k^2 / n) over the samples k = 0 .. n-1 at macro steps, the start included
 //   nrmse  as `yoke compare` (quality/quality_measure.c), on the samples it would find in results.csv
 //   error  e_i = mean over k >= 1 of |y_i(t_k) - r_i(t_k)| / (max r_i - min r_i) for a signal i, at rows t_k of
-//          results.csv that the reference r has too; sqrt(sum over units of (mean of e_i over its signals)^2).
+//          results.csv; sqrt(sum over units of (mean of e_i over its signals)^2). r_i(t_k) is the sample of the
+//          reference at t_k. If it has none there but two around it that are no farther apart than the rows, it is a
+//          line between them; a coarser one would add an error of its own, so that the row does not count.
 //          Accuracy of coupling methods as Genser (2020) judges it; yoke__range_error on whole runs.
 //   roughness  sum over units of the mean over its signals of sqrt(noise variance of y_i(t_k) - r_i(t_k)), k >= 0: the
 //          stability measure of Genser (2020), with the noise of Garcia (2010); yoke__noise_variance.
@@ -120,6 +122,10 @@ yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_st
     return YOKE_BAD_INPUT;
   }
   return YOKE_OK;
+}
+
+bool yoke__study_needs_reference(const yoke_study_measure* measure) {
+  return measure->kind == YOKE_STUDY_NRMSE || need_of(measure->kind) == SIGNAL_OR_NONE;
 }
 
 bool yoke__study_limit_is_early(const yoke_study_limit* limit) {
@@ -337,7 +343,10 @@ static double same_time(const yoke_system* system) {
 static yoke_status add_track(const binder* b, const yoke_probe* found, size_t unit, size_t column,
                              yoke_probe* probe) {
   yoke_probe_track* track = &probe->tracks[probe->n_tracks++];
-  *track = (yoke_probe_track){.source = found->source, .index = found->index, .unit = unit};
+  *track = (yoke_probe_track){.source = found->source,
+                              .index = found->index,
+                              .unit = unit,
+                              .name = b->reference->columns[column].name};
   YOKE_TRY(take_reference(b->reference, column, b->arena, &track->reference));
   const double near = same_time(b->system), stop = b->system->t_stop;
   double low = (double)INFINITY, high = -(double)INFINITY;
@@ -476,8 +485,32 @@ static void keep_sample(yoke_probe* probe, const yoke_system* system, const yoke
   }
 }
 
-// A row of results.csv: where the reference has one at that time it counts; for the error not the start, where nothing is
-// coupled yet.
+// The reference at time t, which never decreases; false if it has no sample there and none that are near enough on both
+// sides. near: same_time, a millionth of the time between rows.
+static bool read_reference(yoke_probe_track* track, double t, double near, double* r) {
+  const yoke_samples* from = &track->reference;
+  while (track->next < from->n && from->t[track->next] < t - near) {
+    track->next++;
+  }
+  const size_t i = track->next;
+  if (i == from->n) {
+    return false;
+  }
+  if (from->t[i] <= t + near) {
+    *r = from->y[i];
+    return true;
+  }
+  const double apart = i == 0 ? (double)INFINITY : from->t[i] - from->t[i - 1];
+  if (apart > 1e6 * near + near) {
+    return false;
+  }
+  const double w = (t - from->t[i - 1]) / apart;
+  *r = (1 - w) * from->y[i - 1] + w * from->y[i];
+  return true;
+}
+
+// A row of results.csv: where the reference can be read it counts; for the error not the start, where nothing is coupled
+// yet.
 static void follow_tracks(yoke_probe* probe, const yoke_system* system, const yoke_state* state) {
   const bool is_start = probe->n_steps == 0;
   if (probe->n_steps++ % steps_per_row(system) != 0) {
@@ -486,18 +519,21 @@ static void follow_tracks(yoke_probe* probe, const yoke_system* system, const yo
   const double near = same_time(system);
   for (size_t i = 0; i < probe->n_tracks; i++) {
     yoke_probe_track* track = &probe->tracks[i];
-    const yoke_samples* r = &track->reference;
-    while (track->next < r->n && r->t[track->next] < state->t - near) {
-      track->next++;
-    }
-    if (track->next == r->n || r->t[track->next] > state->t + near) {
+    double r = 0;
+    if (track->difference == NULL && is_start) {
       continue;
     }
-    const double miss = read_signal(track->source, track->index, state) - r->y[track->next];
-    if (track->difference == NULL && !is_start) {
+    track->n_rows++;
+    if (!read_reference(track, state->t, near, &r)) {
+      continue;
+    }
+    const double miss = read_signal(track->source, track->index, state) - r;
+    track->has_gap = track->has_gap || (track->n > 0 && track->n_rows != track->last_row + 1);
+    track->last_row = track->n_rows;
+    if (track->difference == NULL) {
       yoke__sum_add(&track->sum, fabs(miss));
       track->n++;
-    } else if (track->difference != NULL && track->n < probe->room) {
+    } else if (track->n < probe->room) {
       track->difference[track->n++] = miss;
     }
   }
@@ -572,16 +608,15 @@ static double ledger_value(const yoke_probe* probe, const yoke_state* state) {
   }
 }
 
-// NaN if the two have no time in common.
-static double nrmse_value(const yoke_probe* probe) {
+// NaN, and err says why, if the two have no time in common.
+static double nrmse_value(const yoke_probe* probe, char* err, size_t err_size) {
   const yoke_samples result = {probe->t, probe->y, probe->n};
   yoke_deviation deviation = {.nrmse = (double)NAN};
-  char err[256];
-  yoke__deviation_compute(&result, &probe->reference, &deviation, err, sizeof err);
+  yoke__deviation_compute(&result, &probe->reference, &deviation, err, err_size);
   return deviation.nrmse;
 }
 
-// NaN if a signal has no row in common with its reference.
+// NaN if no row of a signal has a reference.
 static double error_value(const yoke_probe* probe) {
   const yoke_probe_track* tracks = probe->tracks;
   double square = 0;
@@ -598,7 +633,8 @@ static double error_value(const yoke_probe* probe) {
   return sqrt(square);
 }
 
-// NaN if a signal has fewer than three rows in common with its reference.
+// NaN if fewer than three rows of a signal have a reference, or not all between the first and the last of them: the noise
+// is that of equally spaced rows, and of every seventh row it is another one.
 static double roughness_value(const yoke_probe* probe) {
   const yoke_probe_track* tracks = probe->tracks;
   double sum = 0;
@@ -607,7 +643,9 @@ static double roughness_value(const yoke_probe* probe) {
     double mean = 0;
     for (; i < probe->n_tracks && tracks[i].unit == tracks[first].unit; i++) {
       double variance = (double)NAN;
-      (void)yoke__noise_variance(tracks[i].n, tracks[i].difference, probe->work, &variance);
+      if (!tracks[i].has_gap) {
+        (void)yoke__noise_variance(tracks[i].n, tracks[i].difference, probe->work, &variance);
+      }
       mean += sqrt(variance);
     }
     sum += mean / (double)(i - first);
@@ -626,7 +664,58 @@ double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
   } else if (probe->measure->kind == YOKE_STUDY_RMS) {
     value = sqrt(yoke__sum_value(&probe->squares) / (double)probe->n);
   } else if (probe->measure->kind == YOKE_STUDY_NRMSE) {
-    value = nrmse_value(probe);
+    char err[256];
+    value = nrmse_value(probe, err, sizeof err);
   }
   return yoke__is_finite(value) ? value : (double)NAN;
+}
+
+// ---- what to say about it
+
+static bool is_finite_track(const yoke_probe_track* track) {
+  bool is_finite = yoke__is_finite(yoke__sum_value(&track->sum)) && yoke__is_finite(track->range);
+  for (size_t i = 0; track->difference != NULL && i < track->n; i++) {
+    is_finite = is_finite && yoke__is_finite(track->difference[i]);
+  }
+  return is_finite;
+}
+
+// Of the first signal that is to blame.
+static void remark_track(const yoke_probe* probe, const yoke_probe_track* track, char* to,
+                         size_t size) {
+  static const char fine[] = "expected samples no farther apart than the rows";
+  const char* measure = probe->measure->text;
+  const bool is_rough = track->difference != NULL;
+  if (track->reference.n == 0) {
+    snprintf(to, size, "%.80s: the reference of '%.80s' has no samples", measure, track->name);
+  } else if (is_rough && track->n < 3) {
+    snprintf(to, size,
+             "%.80s: %zu of %zu rows of '%.80s' have a reference; expected at least 3 in a row",
+             measure, track->n, track->n_rows, track->name);
+  } else if (is_rough && track->has_gap) {
+    snprintf(
+        to, size,
+        "%.80s: only %zu of %zu rows of '%.80s' have a reference, not one behind the other; %s",
+        measure, track->n, track->n_rows, track->name, fine);
+  } else if (2 * track->n < track->n_rows) {
+    snprintf(to, size, "%.80s: only %zu of %zu rows of '%.80s' have a reference; %s", measure,
+             track->n, track->n_rows, track->name, fine);
+  } else if (!is_finite_track(track)) {
+    snprintf(to, size, "%.80s: '%.80s' or its reference is not a number everywhere", measure,
+             track->name);
+  }
+}
+
+void yoke__probe_remark(const yoke_probe* probe, char* to, size_t size) {
+  char err[200] = "";
+  to[0] = '\0';
+  for (size_t i = 0; i < probe->n_tracks && to[0] == '\0'; i++) {
+    remark_track(probe, &probe->tracks[i], to, size);
+  }
+  if (probe->measure->kind == YOKE_STUDY_NRMSE) {
+    (void)nrmse_value(probe, err, sizeof err);
+  }
+  if (err[0] != '\0') {
+    snprintf(to, size, "%.80s: %s", probe->measure->text, err);
+  }
 }

@@ -61,6 +61,8 @@ yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out,
 // The measure's text is taken from arena.
 yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_study_limit* out,
                                     char* err, size_t err_size);
+// nrmse, error and roughness.
+bool yoke__study_needs_reference(const yoke_study_measure* measure);
 // True if the limit can be judged before the end of a run: the measure only moves towards it.
 bool yoke__study_limit_is_early(const yoke_study_limit* limit);
 // NaN violates every limit.
@@ -81,12 +83,16 @@ typedef enum yoke_probe_source {
 // their sum.
 typedef struct yoke_probe_track {
   yoke_probe_source source;
-  size_t index;  // as in yoke_probe
-  size_t unit;   // number of its unit; tracks of one unit lie together
+  size_t index;      // as in yoke_probe
+  size_t unit;       // number of its unit; tracks of one unit lie together
+  const char* name;  // column of the reference
   yoke_samples reference;
   double range;        // of the reference until the stop time
   size_t next;         // sample of the reference that is waited for
   size_t n;            // rows compared
+  size_t n_rows;       // rows of the run, compared or not; of error without the start
+  size_t last_row;     // of those compared
+  bool has_gap;        // a row between two of them was not compared
   yoke_sum sum;        // of |y - r|
   double* difference;  // roughness: y - r, n of them
 } yoke_probe_track;
@@ -118,5 +124,7 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
 void yoke__probe_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state);
 // The measure so far; NaN if there is none (a bond without TER, say). Not for nrmse, error and roughness before the end.
 double yoke__probe_value(const yoke_probe* probe, const yoke_state* state);
+// At the end, of nrmse, error and roughness: why there is no number, or of how few rows it is. Empty: nothing to say.
+void yoke__probe_remark(const yoke_probe* probe, char* to, size_t size);
 
 #endif

@@ -1,8 +1,10 @@
 // A reference for one point of a study: the same system with other settings on top, such as a small step; see study_run.h.
 //
 // The error of a coupling over a parameter of the system needs a reference at every value of it, which no single file is.
-// Of the reference run those rows are kept that the run itself will have.
+// Of the reference run all rows are kept that `yoke run` would write of it, so that it serves as its result file would:
+// between rows it is a polygon. Of its outputs those are kept that a measure or limit asks for.
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,60 +36,137 @@ void yoke__study_output_name(const yoke_system* system, size_t y, char* to, size
   snprintf(to, size, "output %zu", y);
 }
 
+// memory of one reference; as many of them are there at once as there are jobs
+#define MAX_NUMBERS (INT64_C(1) << 26)  // 512 MB
+
 typedef struct keeper {
+  const yoke_study_plan* plan;
   const yoke_system* system;  // of the reference
+  yoke_messages* messages;
   yoke_csv* to;
-  double start, every;  // rows of the run that is judged [s]
-  size_t room;
+  size_t* outputs;  // index into Y of column i + 1
+  size_t n_outputs;
+  size_t room;  // rows
+  int64_t n_steps;
 } keeper;
 
-static yoke_status lay(keeper* k, size_t n_rows) {
-  const size_t n = k->system->n_y + 1;
-  yoke_arena* arena = &k->to->arena;
-  k->room = n_rows;
-  k->to->columns = yoke__arena_array(arena, n, sizeof *k->to->columns);
-  if (k->to->columns == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  k->to->n_columns = n;
-  for (size_t i = 0; i < n; i++) {
-    char name[1024] = "time";
-    if (i > 0) {
-      yoke__study_output_name(k->system, i - 1, name, sizeof name);
+static bool is_wanted_by(const yoke_study_measure* measure, const char* name) {
+  return yoke__study_needs_reference(measure) &&
+         (measure->argument == NULL || strcmp(measure->argument, name) == 0);
+}
+
+static bool is_wanted(const yoke_study_plan* plan, const char* name) {
+  for (size_t i = 0; i < plan->n_measures; i++) {
+    if (is_wanted_by(&plan->measures[i], name)) {
+      return true;
     }
-    k->to->columns[i].name = yoke__arena_text(arena, name, strlen(name));
-    k->to->columns[i].values = yoke__arena_array(arena, n_rows, sizeof(double));
-    if (k->to->columns[i].name == NULL || k->to->columns[i].values == NULL) {
-      return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < plan->n_limits; i++) {
+    if (is_wanted_by(&plan->limits[i].measure, name)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Rows until the run that is judged has ended, the start and one behind its end included.
+static double count_rows(const keeper* k, const yoke_system* judged) {
+  const yoke_system* system = k->system;
+  const double rows = (double)(system->n_slots / system->record_every) + 1;
+  const double every = (system->t_stop - system->t_start) * (double)system->record_every /
+                       fmax((double)system->n_slots, 1);
+  return fmin(rows, fmax((judged->t_stop - system->t_start) / every, 0) + 3);
+}
+
+static yoke_status check_room(const keeper* k, double rows) {
+  const double numbers = rows * (double)(k->n_outputs + 1);
+  if (numbers <= (double)MAX_NUMBERS) {
+    return YOKE_OK;
+  }
+  const double every =
+      (double)k->system->scenario->record_every * ceil(numbers / (double)MAX_NUMBERS);
+  yoke__error(
+      k->messages, (yoke_place){.source = "--reference-set"},
+      "the reference of this point has %.0f rows of %zu output%s, %.3g GB; expected at most "
+      "%.3g GB. Keep fewer rows, for example --reference-set record.every=%.0f",
+      rows, k->n_outputs, k->n_outputs == 1 ? "" : "s", 8e-9 * numbers, 8e-9 * (double)MAX_NUMBERS,
+      every);
+  return YOKE_BAD_INPUT;
+}
+
+static yoke_status choose_outputs(keeper* k, yoke_csv_column columns[]) {
+  yoke_arena* arena = &k->to->arena;
+  columns[0].name = "time";
+  for (size_t y = 0; y < k->system->n_y; y++) {
+    char name[1024];
+    yoke__study_output_name(k->system, y, name, sizeof name);
+    if (is_wanted(k->plan, name)) {
+      k->outputs[k->n_outputs++] = y;
+      columns[k->n_outputs].name = yoke__arena_text(arena, name, strlen(name));
+      if (columns[k->n_outputs].name == NULL) {
+        return YOKE_NO_MEMORY;
+      }
     }
   }
   return YOKE_OK;
 }
 
+static yoke_status lay(keeper* k, const yoke_system* judged, bool is_run) {
+  yoke_arena* arena = &k->to->arena;
+  yoke_csv_column* columns = yoke__arena_array(arena, k->system->n_y + 1, sizeof *columns);
+  k->outputs = yoke__arena_array(arena, k->system->n_y + 1, sizeof *k->outputs);
+  if (columns == NULL || k->outputs == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  YOKE_TRY(choose_outputs(k, columns));
+  const double rows = count_rows(k, judged);
+  YOKE_TRY(check_room(k, rows));
+  k->room = is_run ? (size_t)rows : 1;
+  for (size_t i = 0; i <= k->n_outputs; i++) {
+    columns[i].values = yoke__arena_array(arena, k->room, sizeof(double));
+    if (columns[i].values == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+  }
+  k->to->columns = columns;
+  k->to->n_columns = k->n_outputs + 1;
+  return YOKE_OK;
+}
+
+// After the start and every macro step: the rows of results.csv.
 static void keep(keeper* k, const yoke_state* state) {
-  const double row = (state->t - k->start) / k->every;
-  if (fabs(row - floor(row + 0.5)) > 1e-6 || k->to->n_rows == k->room) {
+  const int64_t steps_per_row = k->system->record_every / k->system->macro_slots;
+  if (k->n_steps++ % steps_per_row != 0 || k->to->n_rows == k->room) {
     return;
   }
   const size_t at = k->to->n_rows++;
   k->to->columns[0].values[at] = state->t;
-  for (size_t i = 1; i < k->to->n_columns; i++) {
-    k->to->columns[i].values[at] = state->y[i - 1];
+  for (size_t i = 0; i < k->n_outputs; i++) {
+    k->to->columns[i + 1].values[at] = state->y[k->outputs[i]];
   }
 }
 
-yoke_status yoke__study_reference(const yoke_system* judged, yoke_system* system, yoke_state* state,
-                                  bool is_run, const atomic_bool* is_cancelled, yoke_csv* out) {
-  keeper k = {.system = system, .to = out, .start = judged->t_start};
-  const double rows = (double)judged->n_slots / (double)judged->record_every;
-  k.every = (judged->t_stop - judged->t_start) / fmax(rows, 1e-9);
-  YOKE_TRY(lay(&k, (size_t)rows + 2));
+static double last_time(const keeper* k) {
+  return k->to->columns[0].values[k->to->n_rows - 1];
+}
+
+yoke_status yoke__study_reference(const yoke_study_plan* plan, const yoke_system* judged,
+                                  yoke_system* system, yoke_state* state, bool is_run,
+                                  const atomic_bool* is_cancelled, yoke_messages* messages,
+                                  yoke_csv* out) {
+  keeper k = {.plan = plan, .system = system, .messages = messages, .to = out};
+  YOKE_TRY(lay(&k, judged, is_run));
   keep(&k, state);
-  while (is_run && state->n_slots < system->n_slots && state->t < judged->t_stop) {
+  while (is_run && state->n_slots < system->n_slots && last_time(&k) < judged->t_stop) {
     if (atomic_load_explicit(is_cancelled, memory_order_relaxed)) {
       return YOKE_INTERRUPTED;
     }
     const yoke_status status = yoke__master_step(system, state);
+    if (status < 0 && status != YOKE_NO_MEMORY) {
+      yoke__error(messages, (yoke_place){.source = "--reference-set"},
+                  "the reference of this point failed at %.9g s: %s", state->t,
+                  state->failure.text);
+    }
     YOKE_TRY(status);
     keep(&k, state);
     if (status == YOKE_ENDED || status == YOKE_STOPPED) {

@@ -141,12 +141,9 @@ static yoke_status make_reference(run* r, size_t point, size_t repeat) {
   yoke_system* system = NULL;
   yoke_state* state = NULL;
   YOKE_TRY(build_point(r->plan, point, repeat, true, r->messages, &system, &state));
-  const yoke_status status = yoke__study_reference(r->system, system, state, r->result != NULL,
-                                                   r->is_cancelled, &r->reference);
-  if (status < 0 && status != YOKE_NO_MEMORY && status != YOKE_INTERRUPTED) {
-    yoke__error(r->messages, (yoke_place){.source = "--reference-set"},
-                "the reference of this point failed at %.9g s: %s", state->t, state->failure.text);
-  }
+  const yoke_status status =
+      yoke__study_reference(r->plan, r->system, system, state, r->result != NULL, r->is_cancelled,
+                            r->messages, &r->reference);
   destroy(&system, &state);
   return status;
 }
@@ -274,6 +271,20 @@ static yoke_status step(run* r) {
   return YOKE_OK;
 }
 
+// Why a good run has no number, or one of few rows, where the probes know it.
+static yoke_status note_remarks(run* r) {
+  char reason[1024] = "";
+  size_t n = 0;
+  for (size_t i = 0; i < r->plan->n_measures && n + 1 < sizeof reason; i++) {
+    char remark[320] = "";
+    yoke__probe_remark(&r->probes[i], remark, sizeof remark);
+    if (remark[0] != '\0') {
+      n += (size_t)snprintf(reason + n, sizeof reason - n, "%s%s", n == 0 ? "" : "; ", remark);
+    }
+  }
+  return note(r, r->result->status, reason);
+}
+
 static yoke_status step_to_end(run* r, const atomic_bool* is_cancelled) {
   r->result->t = r->state->t;
   YOKE_TRY(judge(r, r->state->n_slots >= r->system->n_slots));
@@ -283,10 +294,13 @@ static yoke_status step_to_end(run* r, const atomic_bool* is_cancelled) {
     }
     YOKE_TRY(step(r));
   }
-  for (size_t i = 0; yoke__run_is_good(r->result->status) && i < r->plan->n_measures; i++) {
+  if (!yoke__run_is_good(r->result->status)) {
+    return YOKE_OK;
+  }
+  for (size_t i = 0; i < r->plan->n_measures; i++) {
     r->result->values[i] = yoke__probe_value(&r->probes[i], r->state);
   }
-  return YOKE_OK;
+  return note_remarks(r);
 }
 
 yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t repeat,

@@ -56,7 +56,8 @@ typedef struct yoke_study_result {
   double t;  // time reached [s]
   double*
       values;  // n_measures, the caller's; NaN where there is none, and all of them unless the run is good
-  char* reason;  // why it is not good, to be freed; NULL: nothing to say
+  char*
+      reason;  // why it is not good, or why a number is missing; to be freed; NULL: nothing to say
 } yoke_study_result;
 
 // Its measures count.
@@ -105,9 +106,13 @@ yoke_status yoke__study_batch(const yoke_study_plan* plan, const yoke_study_case
 // "unit.variable" of an output (index into Y) as a recording names it.
 void yoke__study_output_name(const yoke_system* system, size_t y, char* to, size_t size);
 
-// Runs the reference system of a point, which was started, and keeps its outputs at the rows of the system that is judged.
-// is_run false: only the start. out: to be freed by yoke__csv_free in any case.
-yoke_status yoke__study_reference(const yoke_system* judged, yoke_system* system, yoke_state* state,
-                                  bool is_run, const atomic_bool* is_cancelled, yoke_csv* out);
+// Runs the reference system of a point, which was started, and keeps what a result file of it would hold: all rows until the
+// system that is judged has ended, of the outputs that the plan's measures and limits compare. is_run false: only the start.
+// out: to be freed by yoke__csv_free in any case. YOKE_BAD_INPUT and others with a message: the run failed, or would not fit
+// into memory.
+yoke_status yoke__study_reference(const yoke_study_plan* plan, const yoke_system* judged,
+                                  yoke_system* system, yoke_state* state, bool is_run,
+                                  const atomic_bool* is_cancelled, yoke_messages* messages,
+                                  yoke_csv* out);
 
 #endif

@@ -198,14 +198,52 @@ has out 'error over two axes in accuracy/error.svg'
 is 'a drawing' grep -q '</svg>' accuracy/error.svg
 is 'another drawing' grep -q '</svg>' accuracy/roughness-left.x.svg
 is 'the error grows with the step' awk -F, 'NR > 1 { e[NR] = $5 } END { exit !(NR == 5 && e[2] > 0 && e[3] > e[2] && e[5] > e[4]) }' accuracy/sweep.csv
-# the same bits as against a file with the rows of the first step: the range of a reference is that of its rows
-"$yoke" run "$mass" --set couplings={} --set time.stop=0.1 --set time.step=1e-4 --set record.every=10 --set units.right.with.kc=1e5 --quiet --out fine >out 2>err
+# the same bits as against a file with its rows
+"$yoke" run "$mass" --set couplings={} --set time.stop=0.1 --set time.step=1e-4 --set units.right.with.kc=1e5 --quiet --out fine >out 2>err
 ends 0 "$mass" --set couplings={} --set time.stop=0.1 --vary units.right.with.kc=1e4,1e5 --vary time.step=1e-3,2e-3 --reference fine --measure error,roughness:left.x --out byfile
 # and by yoke compare
 "$yoke" run "$mass" --set couplings={} --set time.stop=0.1 --set units.right.with.kc=1e5 --quiet --out coarse >out 2>err
 "$yoke" compare coarse fine --signal left.x --measure error,roughness --json >out 2>err
 is 'roughness of compare' test "$(awk '$1 == "\"roughness\":" { sub(/,$/, "", $2); print $2; exit }' out)" = "$(sed -n 4p byfile/sweep.csv | cut -d, -f6)"
-is 'the same error as against a file' cmp <(sed -n 4p accuracy/sweep.csv) <(sed -n 4p byfile/sweep.csv)
+is 'the same error as against a file' cmp <(sed -n 4,5p accuracy/sweep.csv) <(sed -n 4,5p byfile/sweep.csv)
+
+# rows that do not fall together with those of the reference: it is a polygon between its own, as that of a file
+cat >pair.yaml <<'YAML'
+yoke: 1
+time: {stop: 8, step: 0.1}
+units:
+  a: {model: state_space, with: {A: [[0, 1], [-2, -0.6]], B: [[0], [1]], C: [[1, 0]], inputs: [u], outputs: [y], x0: [1, 0], solver: exact}}
+  b: {model: state_space, with: {A: [[-1, 0.5], [-0.5, -1.2]], B: [[1], [0.5]], C: [[1, 0.3]], inputs: [u], outputs: [y], x0: [0.2, -0.5], solver: exact}}
+connections: [a.y -> b.u, {from: b.y, to: a.u, gain: -1}]
+YAML
+judged=(--measure error,roughness,nrmse:a.y,error:b.y)
+for fine in 1e-3 0.07; do
+  "$yoke" run pair.yaml --set time.step=$fine --quiet --out pair-$fine >out 2>err
+  for steps in 0.05:0.2:5:log 0.1,0.2,0.3; do
+    ends 0 pair.yaml --vary time.step=$steps --reference pair-$fine "${judged[@]}" --out "pair-file-$fine-$steps"
+    ends 0 pair.yaml --vary time.step=$steps --reference-set time.step=$fine "${judged[@]}" --out "pair-set-$fine-$steps"
+    is "reference of $fine s, steps $steps: as by file" cmp "pair-file-$fine-$steps/sweep.csv" "pair-set-$fine-$steps/sweep.csv"
+  done
+done
+# all four grow with the step, also where it is no multiple of that of the reference (0.0707 s)
+is 'measures over a logarithmic step' awk -F, 'NR > 1 { for (i = 4; i <= 7; i++) { if ($i == "" || $i + 0 <= last[i]) exit 1; last[i] = $i + 0 } if ($8 != "") exit 1 } END { exit NR != 6 }' pair-set-1e-3-0.05:0.2:5:log/sweep.csv
+# as yoke compare: one signal at 0.0707 s
+"$yoke" run pair.yaml --set time.step=0.0707 --quiet --out pair-run >out 2>err
+"$yoke" compare pair-run pair-1e-3 --signal b.y --measure error --json >out 2>err
+is 'error of compare' awk -v x="$(awk '$1 == "\"error\":" { sub(/,$/, "", $2); print $2; exit }' out)" -F, '$1 == "0.0707" { d = $7 / x - 1; ok = d < 1e-9 && d > -1e-9 } END { exit !ok }' pair-set-1e-3-0.05:0.2:5:log/sweep.csv
+# a reference that is coarser than the rows is not interpolated: few rows count, and that is said
+ends 0 pair.yaml --vary time.step=0.05 --reference-set time.step=0.07 --measure error,roughness --out coarser
+has coarser/sweep.csv "error: only 22 of 160 rows of 'a.y' have a reference; expected samples no farther apart than the rows"
+has coarser/sweep.csv "roughness: only 23 of 161 rows of 'a.y' have a reference, not one behind the other"
+is 'no roughness of every seventh row' awk -F, 'NR == 2 { exit !($4 != "" && $5 == "") }' coarser/sweep.csv
+ends 0 pair.yaml --vary time.step=0.1,4 --reference-set time.step=0.07 --measure roughness --out few
+has few/sweep.csv "4,done,8,,roughness: 2 of 3 rows of 'a.y' have a reference; expected at least 3 in a row"
+printf 'time,a.y\n9,0\n10,1\n' >later.csv
+ends 0 pair.yaml --vary time.step=0.1,0.2 --reference later.csv --measure nrmse:a.y --out later
+has later/sweep.csv '0.1,done,8,,"nrmse:a.y: the time ranges do not overlap: result 0 .. 8 s, reference 9 .. 10 s'
+# more than fits
+ends 2 pair.yaml --vary time.step=0.1,0.2 --reference-set time.step=1e-7 --measure error --out toomuch
+has err '--reference-set: error: the reference of this point has 80000001 rows of 2 outputs, 1.92 GB; expected at most 0.537 GB. Keep fewer rows, for example --reference-set record.every=4'
 ends 2 "${map[@]}" --reference-set time.step=2e-4 --measure error,roughness:left.x --out accuracy
 has err 'the reference has changed'
 ends 2 "${map[@]}" --reference-set time.step=1e-4 --reference fine --measure error

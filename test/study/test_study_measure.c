@@ -259,6 +259,10 @@ static void test_error(void** state) {
   check_near(v[1], 4.0 / 6, off);
   check_between(v[2], 0.9, 1.1);
   check_near(v[0], hypot(v[1], v[2]), 1e-15);
+  // samples no farther apart than the rows (0.1 s) are joined by a line: 0.1 .. 0.5 s off by 1
+  run_against("time,r.y\n0,0\n0.05,0.1\n0.15,0.3\n0.25,0.5\n0.35,0.7\n0.45,0.9\n0.55,1.1\n", ramp,
+              no_axis, one, v);
+  check_near(v[0], 1 / 1.1, off);
   // no row in common: no number
   run_against("time,r.y\n0,0\n0.55,-1\n", ramp, no_axis, one, v);
   assert_true(isnan(v[0]));
