@@ -186,6 +186,25 @@ static bool read_folder(const yoke_options* options, const char* kind, yoke_app_
          fail(status, YOKE_EXIT_USAGE);
 }
 
+// Each point would be run twice for nothing.
+static bool uses_reference(const yoke_options* options, const yoke_app_study* app, int* status) {
+  const yoke_study_plan* plan = &app->plan;
+  bool is_used = plan->n_reference_sets == 0;
+  for (size_t i = 0; i < plan->n_measures; i++) {
+    is_used = is_used || yoke__study_needs_reference(&plan->measures[i]);
+  }
+  for (size_t i = 0; i < plan->n_limits; i++) {
+    is_used = is_used || yoke__study_needs_reference(&plan->limits[i].measure);
+  }
+  if (!is_used) {
+    yoke__app_error(options->command->name,
+                    "--reference-set %.120s: no measure or limit compares with a reference; "
+                    "expected nrmse, error or roughness among them",
+                    plan->reference_sets[0]);
+  }
+  return is_used || fail(status, YOKE_EXIT_USAGE);
+}
+
 bool yoke__app_study_read(const yoke_options* options, const char* measure, const char* kind,
                           yoke_app_study* app, int* status) {
   app->plan.sets = keep_values(options, "set", &app->arena, &app->plan.n_sets);
@@ -206,7 +225,8 @@ bool yoke__app_study_read(const yoke_options* options, const char* measure, cons
   }
   return is_alone(app, options->command->name, status) && read_folder(options, kind, app, status) &&
          read_grid(options, app, status) && read_measures(options, measure, app, status) &&
-         read_limits(options, app, status) && read_files(options, app, status);
+         read_limits(options, app, status) && uses_reference(options, app, status) &&
+         read_files(options, app, status);
 }
 
 // ---- opening

@@ -114,6 +114,29 @@ static void destroy(yoke_system** system, yoke_state** state) {
   yoke__system_destroy(system);
 }
 
+// What a setting of the reference is refused for, said of the option that gave it.
+static void name_option(const yoke_study_plan* plan, yoke_messages* messages) {
+  static const char from[] = "--set ", to[] = "--reference-set ";
+  for (yoke_message* m = messages->first; m != NULL; m = m->next) {
+    const char* source = m->place.source == NULL ? "" : m->place.source;
+    const size_t n_path = strlen(source) < sizeof from ? 0 : strlen(source) - (sizeof from - 1);
+    const char* path = source + strlen(source) - n_path;
+    for (size_t i = 0; n_path > 0 && i < plan->n_reference_sets; i++) {
+      const char* set = plan->reference_sets[i];
+      char* named = NULL;
+      if (strncmp(source, from, sizeof from - 1) == 0 && strcspn(set, "=") == n_path &&
+          strncmp(set, path, n_path) == 0) {
+        named = yoke__arena_take(&messages->arena, sizeof to + n_path);
+      }
+      if (named != NULL) {
+        snprintf(named, sizeof to + n_path, "%s%s", to, path);
+        m->place.source = named;
+        break;
+      }
+    }
+  }
+}
+
 static yoke_status build_point(const yoke_study_plan* plan, size_t point, size_t repeat,
                                bool is_reference, yoke_messages* messages, yoke_system** system,
                                yoke_state** state) {
@@ -125,6 +148,9 @@ static yoke_status build_point(const yoke_study_plan* plan, size_t point, size_t
   const yoke_status status =
       sets == NULL ? YOKE_NO_MEMORY : build(plan, sets, n_sets, messages, system, state);
   yoke__arena_free(&arena);
+  if (is_reference) {
+    name_option(plan, messages);
+  }
   if (status < 0) {
     destroy(system, state);
   }

@@ -244,6 +244,14 @@ has later/sweep.csv '0.1,done,8,,"nrmse:a.y: the time ranges do not overlap: res
 # more than fits
 ends 2 pair.yaml --vary time.step=0.1,0.2 --reference-set time.step=1e-7 --measure error --out toomuch
 has err '--reference-set: error: the reference of this point has 80000001 rows of 2 outputs, 1.92 GB; expected at most 0.537 GB. Keep fewer rows, for example --reference-set record.every=4'
+# what is wrong in the settings of the reference is said of them
+ends 2 pair.yaml --vary time.step=0.1,0.2 --reference-set time.stp=0.07 --measure error --out unmade
+has err "--reference-set time.stp: error: 'stp' not found in 'time'"
+ends 2 pair.yaml --vary time.step=0.1,0.2 --reference-set time.step=-1 --measure error --out unmade
+has err "--reference-set time.step: error: 'step': expected a number greater than 0, found -1"
+ends 2 pair.yaml --vary time.step=0.1,0.2 --reference-set time.step=1e-3 --measure end:a.y --out unmade
+has err '--reference-set time.step=1e-3: no measure or limit compares with a reference; expected nrmse, error or roughness among them'
+ends 0 pair.yaml --vary time.step=0.1,0.2 --reference-set time.step=1e-3 --measure end:a.y --limit 'nrmse:a.y<=1' --out limited
 ends 2 "${map[@]}" --reference-set time.step=2e-4 --measure error,roughness:left.x --out accuracy
 has err 'the reference has changed'
 ends 2 "${map[@]}" --reference-set time.step=1e-4 --reference fine --measure error
