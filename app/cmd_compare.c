@@ -174,12 +174,13 @@ static int measure_signals(comparison* c) {
     signal* s = &c->signals[i];
     const yoke_samples result = take_samples(&c->tables[0], s->columns[0], room[0], room[1]);
     const yoke_samples reference = take_samples(&c->tables[1], s->columns[1], room[2], room[3]);
-    s->is_measured =
-        yoke__deviation_compute(&result, &reference, &s->deviation, err, sizeof err) >= 0;
-    if (s->is_measured) {
-      if ((c->measures & 1u << YOKE_MEASURE_ROUGHNESS) != 0) {
-        yoke__deviation_roughness(&result, &reference, work, &s->deviation);
-      }
+    yoke_status done = yoke__deviation_compute(&result, &reference, &s->deviation, err, sizeof err);
+    s->is_measured = done >= 0;
+    // without a roughness the other measures still count
+    if (done >= 0 && (c->measures & 1u << YOKE_MEASURE_ROUGHNESS) != 0) {
+      done = yoke__deviation_roughness(&result, &reference, work, &s->deviation, err, sizeof err);
+    }
+    if (done >= 0) {
       continue;
     }
     if (strcmp(err, last) != 0) {

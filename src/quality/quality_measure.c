@@ -35,6 +35,9 @@
 #define END_PART 1e-3
 // a range of some roundings of the values is none
 #define RANGE_ROUND (64 * DBL_EPSILON)
+// distances between samples that differ by less than this part are equal: times in files are rounded, and clocks are
+// read a little late
+#define EQUAL_PART 0.01
 
 // Reads a polygon at times that never decrease.
 typedef struct reader {
@@ -47,9 +50,12 @@ typedef struct reader {
 typedef struct sums {
   double largest, sum;
   double max, t_max;
-  double sizes;    // of |d_i|, the start left out
-  size_t n_sizes;  // of them
-  double* kept;    // NULL, or room for all differences
+  double sizes;                 // of |d_i|, the start left out
+  size_t n_sizes;               // of them
+  double* kept;                 // NULL, or room for all differences
+  double shortest, t_shortest;  // distance between two points, and where it begins
+  double longest, t_longest;
+  double t_last;  // of the points so far
   size_t n_points, n_skipped, n_not_finite;
 } sums;
 
@@ -124,8 +130,22 @@ static yoke_status find_interval(const yoke_samples* result, const yoke_samples*
   return YOKE_OK;
 }
 
+static void add_distance(sums* s, double t) {
+  const double distance = t - s->t_last;
+  if (s->n_points == 1 || (s->n_points > 0 && distance < s->shortest)) {
+    s->shortest = distance;
+    s->t_shortest = s->t_last;
+  }
+  if (s->n_points == 1 || (s->n_points > 0 && distance > s->longest)) {
+    s->longest = distance;
+    s->t_longest = s->t_last;
+  }
+  s->t_last = t;
+}
+
 static void add_point(sums* s, double t, double difference, bool is_start) {
   const double size = fabs(difference);
+  add_distance(s, t);
   if (s->kept != NULL) {
     s->kept[s->n_points] = difference;
   }
@@ -258,13 +278,30 @@ size_t yoke__deviation_work_size(const yoke_samples* result) {
   return result->n + yoke__noise_work_size(result->n);
 }
 
-void yoke__deviation_roughness(const yoke_samples* result, const yoke_samples* reference,
-                               double work[], yoke_deviation* deviation) {
+yoke_status yoke__deviation_roughness(const yoke_samples* result, const yoke_samples* reference,
+                                      double work[], yoke_deviation* deviation, char* err,
+                                      size_t err_size) {
   sums s = {.kept = work};
   double variance = (double)NAN;
+  deviation->roughness = (double)NAN;
   add_points(result, reference, end_slack(result), deviation, &s);
-  const yoke_status status = yoke__noise_variance(s.n_points, work, work + result->n, &variance);
-  deviation->roughness = status < 0 ? (double)NAN : sqrt(variance);
+  if (s.n_points < 3) {
+    snprintf(err, err_size, "roughness: expected at least 3 points, found %zu from %.9g to %.9g s",
+             s.n_points, deviation->t_first, deviation->t_last);
+    return YOKE_BAD_INPUT;
+  }
+  if (s.longest - s.shortest > EQUAL_PART * s.longest) {
+    snprintf(
+        err, err_size,
+        "roughness: expected points that are equally far apart, found %.6g s behind %.9g s and "
+        "%.6g s behind %.9g s",
+        s.shortest, s.t_shortest, s.longest, s.t_longest);
+    return YOKE_BAD_INPUT;
+  }
+  if (yoke__noise_variance(s.n_points, work, work + result->n, &variance) >= 0) {
+    deviation->roughness = sqrt(variance);
+  }
+  return YOKE_OK;
 }
 
 const char* yoke__measure_name(yoke_measure measure) {

@@ -57,11 +57,13 @@ typedef struct yoke_deviation {
 yoke_status yoke__deviation_compute(const yoke_samples* result, const yoke_samples* reference,
                                     yoke_deviation* out, char* err, size_t err_size);
 
-// Fills in the roughness of what yoke__deviation_compute has found; NaN if there are fewer than three points or the result
-// is not finite. Assumes equal distances. work: yoke__deviation_work_size(result) doubles. Takes a time proportional to the
-// square of the points.
-void yoke__deviation_roughness(const yoke_samples* result, const yoke_samples* reference,
-                               double work[], yoke_deviation* deviation);
+// Fills in the roughness of what yoke__deviation_compute has found; NaN if the result is not finite. work:
+// yoke__deviation_work_size(result) doubles. Takes a time proportional to the square of the points. Failures (err says
+// which, the roughness is NaN):
+//   YOKE_BAD_INPUT  there are fewer than three points, or their distances differ by more than a hundredth
+yoke_status yoke__deviation_roughness(const yoke_samples* result, const yoke_samples* reference,
+                                      double work[], yoke_deviation* deviation, char* err,
+                                      size_t err_size);
 size_t yoke__deviation_work_size(const yoke_samples* result);
 
 // "nrmse", "rmse", "max", "end", "error", "roughness".

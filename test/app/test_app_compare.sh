@@ -94,6 +94,26 @@ run 0 compare two.csv two.csv
 out_has '^3 points from 0 to 2 s$'
 out_has '^y: 2 points from 0 to 2 s$'
 
+# ---- roughness: equally spaced points, three or more; without it the other measures are there
+printf 'time,x,y\n0,0,0\n1,1,1\n2,2,2\n3,3,3\n3.98,4,4\n' >even.csv
+printf 'time,x,y\n0,0,0\n0.5,1,1\n2,2,2\n2.7,3,3\n4,4,4\n' >uneven.csv
+run 2 compare uneven.csv even.csv --measure roughness,end
+err_has 'yoke compare: x: roughness: expected points that are equally far apart, found 0.5 s behind 0 s and 1.5 s behind 0.5 s'
+out_has '^x +-0.0153846 +3.98461538 +4 +nan$'
+run 2 compare even.csv uneven.csv --measure roughness
+err_has 'found 0.98 s behind 3 s and 1 s behind 0 s'
+printf 'time,x\n0,0\n1.004,1\n2,2\n' >late_clock.csv
+run 0 compare late_clock.csv good.csv --measure roughness
+err_empty
+run 0 compare good.csv uneven.csv --measure roughness --limit roughness=1
+err_empty
+run 2 compare run reference.csv --measure roughness
+err_has 'yoke compare: a.x: roughness: expected at least 3 points, found 2 from 0 to 1 s'
+run 2 compare good.csv nan.csv --limit roughness=1
+err_has 'x: roughness: expected at least 3 points, found 2 from 0 to 2 s'
+run 0 compare nan.csv good.csv --measure roughness
+out_has '^not finite in the result: x$'
+
 # ---- JSON
 run 3 compare run reference.csv --json --limit rmse=1
 if command -v python3 >/dev/null; then
