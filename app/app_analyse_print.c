@@ -220,7 +220,8 @@ void yoke__app_analyse_print(const yoke_app_analysis* a) {
   }
   if (has_kept(a)) {
     printf("note: a radius of 1: models tell how outputs change, not where they are, and keep what "
-           "a unit without state misses; that neither grows nor decays, and counts as stable\n");
+           "an output misses where nothing in them calls it back (a unit without state, or with "
+           "fewer outputs than states); that neither grows nor decays, and counts as stable\n");
   }
   for (const yoke_message* m = a->messages->first; m != NULL; m = m->next) {
     printf("note: %s\n", m->text);

@@ -218,21 +218,47 @@ static void spread(const yoke_system* system, bool is_marked[]) {
   }
 }
 
+// Connections with method: hold from a member or a law to a member, of which the method hears as of signals from outside.
+// is_told: units that they start from.
+static void report_held(replay* r, const bool is_member[], const bool is_marked[], bool is_told[]) {
+  const yoke_system* system = r->system;
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    const size_t from = link->from_unit;
+    const bool is_inside = is_member[from] || (system->units[from].is_law && is_marked[from]);
+    if (!link->source->is_held || !is_inside || !is_member[link->to_unit]) {
+      continue;
+    }
+    yoke__error(r->messages, nowhere,
+                "%s: the connection %s.%s -> %s.%s inside of the cluster has `method: hold`, which "
+                "is not treated: the loop through it is not served by the method. Without it the "
+                "coupling serves that connection too",
+                system->methods[r->group->method].owner, link->source->from.unit,
+                link->source->from.variable, link->source->to.unit, link->source->to.variable);
+    is_told[from] = true;
+  }
+}
+
 // What comes from outside must not come back from the members: the method does not serve that way, so the steps of the
 // cluster alone say nothing about it.
 static yoke_status check_outside(replay* r) {
   const yoke_system* system = r->system;
-  bool* is_marked = take(r, system->n_units, sizeof *is_marked);
-  if (is_marked == NULL) {
+  bool* is_member = take(r, 3 * system->n_units, sizeof *is_member);
+  if (is_member == NULL) {
     return YOKE_NO_MEMORY;
   }
+  bool *is_marked = is_member + system->n_units, *is_told = is_marked + system->n_units;
   for (size_t k = 0; k < r->cluster->n_units; k++) {
-    is_marked[yoke__map_find(&system->unit_index, r->cluster->units[k].name)] = true;
+    const size_t unit = yoke__map_find(&system->unit_index, r->cluster->units[k].name);
+    is_member[unit] = is_marked[unit] = true;
   }
   spread(system, is_marked);
+  if (r->cluster->n_exogenous > 0) {
+    report_held(r, is_member, is_marked, is_told);
+  }
   for (size_t i = 0; i < r->cluster->n_exogenous; i++) {
     const size_t from = unit_of(system, r->group->probes[r->cluster->n_outputs + i]);
-    if (is_marked[from]) {
+    if (is_marked[from] && !is_told[from]) {
       yoke__error(r->messages, nowhere,
                   "%s: '%s' gives a signal to a member from outside of the cluster that depends on "
                   "the members itself; the loop through it is not served by the method. Make it a "

@@ -64,6 +64,7 @@ YAML
 ends 0 static.yaml --methods mpsm,mpsm-ede --expect stable
 is 'no limit' test "$(grep -c 'stable    none' out)" -eq 2
 has out 'note: a radius of 1: models tell how outputs change, not where they are'
+has out '(a unit without state, or with fewer outputs than states)'
 sed 's/state_space, with.*/gain, with: {k: 0.5}}/; s/a.y1/a.y/; s/a.u1/a.u/' static.yaml >statics.yaml
 ends 0 statics.yaml --methods hold
 has out 'no states, nothing moves by itself'
@@ -305,6 +306,40 @@ has err 'expected at least 25'
 "$yoke" run "$mass/pulsed-mpsm.yaml" --set couplings.loop.jacobians=provided --quiet --out provided >out 2>err
 ends 2 --run provided --set couplings.loop.jacobians=provided
 has err 'the units provided the models'
+# held connections inside of the cluster, from a member and from a law, and what remembers more than a step
+cat >three.yaml <<'YAML'
+yoke: 1
+time: {stop: 8, step: 0.1}
+units:
+  a: {model: state_space, with: {A: [[0, 1], [-2, -0.6]], B: [[0, 0.2], [1, 0]], C: [[1, 0], [0, 1]], inputs: [u, w], outputs: [y, v], x0: [1, 0], solver: exact}}
+  b: {model: state_space, with: {A: [[-1, 0.5], [-0.5, -1.2]], B: [[1], [0.5]], C: [[1, 0.3]], inputs: [u], outputs: [y], x0: [0.2, -0.5], solver: exact}}
+  c: {model: state_space, with: {A: [[-0.7]], B: [[0.5, -0.4]], C: [[1], [0.5]], inputs: [u, w], outputs: [y, z], x0: [0.3], solver: exact}}
+laws:
+  s: {law: sum, with: {signs: [-1, 1]}}
+  k: {law: gain, with: {k: 0.5}}
+connections: [a.y -> b.u, a.v -> c.u, b.y -> s.u1, c.y -> s.u2, s.y -> a.u, c.z -> k.u,
+  {from: k.y, to: a.w},
+  {from: b.y, to: c.w}]
+couplings:
+  loop: {method: mpsm, members: [a, b, c, s, k], learning: 40, switching: 1}
+YAML
+sed 's/to: c.w/&, method: hold/' three.yaml >three-held.yaml
+sed 's/to: a.w/&, method: hold/' three.yaml >three-law.yaml
+for file in three three-held three-law; do
+  "$yoke" run $file.yaml --quiet --out $file >out 2>err
+done
+ends 0 --run three
+ends 2 --run three-held
+has err "coupling 'loop': the connection b.y -> c.w inside of the cluster has \`method: hold\`, which is not treated"
+is 'not told to be made a member' test "$(grep -c 'Make it a member' err)" -eq 0
+ends 2 --run three-law
+has err "coupling 'loop': the connection k.y -> a.w inside of the cluster has \`method: hold\`, which is not treated"
+is 'not told to be made a member' test "$(grep -c 'Make it a member' err)" -eq 0
+"$yoke" run three.yaml --set couplings.loop.level=mean --quiet --out three-mean >out 2>err
+ends 2 --run three-mean --set couplings.loop.level=mean
+has err 'runs with form: memory or level: mean are not treated'
+ends 0 three.yaml --set couplings.loop.level=mean --methods file
+is 'the file is unknown' grep -q '^file .*unknown' out
 ends 2 "$source/scenarios/hydraulic-crane/crane.yaml"
 has err "unit 'arm' (crane.arm) is in a loop, but has no linear model"
 ends 2 "$source/scenarios/three-rate-chain/chain.yaml"
