@@ -17,6 +17,12 @@
 //   means of three      four past outputs and inputs: noise enters the regressors too and biases what is learnt, by an amount
 //                       that goes with the motion; means and more lags make that small
 //
+// Regressors of the windows are differences: of smooth motion that is sampled finely all lags are nearly the same, the ridge of
+// the windows, a share of their squares, then is larger than what tells them apart, and it biases each window another way. For
+// the same reason the least squares by exchange start from a variance that is large also for signals that are small.
+// An output of a unit with several has more states behind it than its own past tells. What such a model is depends on what is
+// excited at the time, so that only a change that is a relevant share of the motion counts there (LEAST_SEVERAL, SHARE_SEVERAL).
+//
 // Samples whose error is OUTLIER times the usual one, and the next two, are left out: disturbances from outside. A unit has
 // moved if half of the outputs that move are above the limit of either view. It has settled, and counts as relearnt, once the
 // last N_SETTLED blocks agree with the N_SETTLED before them, all behind the moment when the change was found: 400 exchanges,
@@ -45,11 +51,17 @@ enum {
 };
 #define FACTOR     10.0
 #define LEAST      1e-3  // of a level: models that are exact miss by round-off
+#define MOST_LEVEL 0.1   // from here on there is no model that could be missed
 #define MEMORY     0.8   // of the motion
 #define REST       1e-4  // of the largest motion so far
 #define STEP_EARLY 1.05  // of the level, up or down, per exchange
 #define STEP       1.02
 #define FORGETTING 0.996
+#define VARIANCE   1e12  // at the start; up to 1e8 alarms were left in random loops sampled finely
+
+// units with several outputs, in place of LEAST and of the smaller least_share
+#define LEAST_SEVERAL 0.03
+#define SHARE_SEVERAL 1e-3
 
 // windows
 enum {
@@ -84,7 +96,7 @@ static yoke_rls_setup setup_of(size_t n, size_t m, size_t n_y_lags, size_t n_u_l
                           .n_y_lags = n_y_lags,
                           .n_u_lags = n_u_lags,
                           .forgetting = FORGETTING,
-                          .start_variance = YOKE_RLS_P0};
+                          .start_variance = VARIANCE};
 }
 
 static yoke_rls_setup fast_of(size_t n, size_t m) {
@@ -112,8 +124,11 @@ static void lay_view(yoke_pieces* from, const view_rule* rule, const yoke_rls_se
   if (!to->is_used) {
     return;
   }
-  const yoke_mpsm_window_setup window = {
-      .n = setup->n, .q = q, .n_blocks = N_NOW + N_BEFORE, .least_share = rule->least_share};
+  const yoke_mpsm_window_setup window = {.n = setup->n,
+                                         .q = q,
+                                         .n_blocks = N_NOW + N_BEFORE,
+                                         .least_share =
+                                             setup->n > 1 ? SHARE_SEVERAL : rule->least_share};
   to->level = yoke__take(from, setup->n, sizeof(double));
   to->rows = yoke__take(from, setup->n * (q + 1), sizeof(double));
   to->y = yoke__take(from, setup->n, sizeof(double));
@@ -209,9 +224,10 @@ static verdict judge(yoke_mpsm_change_unit* unit, size_t i, double y, const doub
   if (!unit->is_changed) {
     const double step = unit->n_seen < N_KNOWN + 100 ? STEP_EARLY : STEP;
     *level = miss > *level * *motion ? *level * step : *level / step;
-    *level = *level > 1 ? 1 : *level < LEAST ? LEAST : *level;
+    const double least = unit->rls.setup.n > 1 ? LEAST_SEVERAL : LEAST;
+    *level = *level > 1 ? 1 : *level < least ? least : *level;
   }
-  return is_high ? MISSED : FITS;
+  return is_high && *level <= MOST_LEVEL ? MISSED : FITS;
 }
 
 static size_t pairs_of(const yoke_mpsm_change_unit* unit) {
@@ -262,7 +278,23 @@ static bool count(yoke_mpsm_change* change, yoke_mpsm_change_unit* unit, bool is
 
 // ---- windows
 
-// Regressors of output i and the output itself, before the least squares take the sample in. Returns what they miss.
+// x[l] := l-th difference of x[0] to x[l]
+static inline void difference(size_t n, double x[]) {
+  if (n == 2) {
+    x[1] = x[0] - x[1];
+    return;
+  }
+  for (size_t l = 1; l < n; l++) {
+    double before = x[l - 1];
+    for (size_t j = l; j < n; j++) {
+      const double at = x[j];
+      x[j] = before - at;
+      before = at;
+    }
+  }
+}
+
+// Regressors of output i and its motion, as differences, before the least squares take the sample in. Returns what they miss.
 static double fill_row(const yoke_rls* rls, size_t i, double y, const double u[], double row[]) {
   const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags, m = rls->setup.m;
   const double *p = rls->parameters + i * rls->n_parameters, *outputs = rls->history + i * N;
@@ -272,6 +304,7 @@ static double fill_row(const yoke_rls* rls, size_t i, double y, const double u[]
     row[j] = outputs[j];
     miss -= p[j] * outputs[j];
   }
+  difference(N, row);
   row += N;
   p += N;
   for (size_t j = 0; j < m; j++, row += M, p += M, inputs += M) {
@@ -281,8 +314,9 @@ static double fill_row(const yoke_rls* rls, size_t i, double y, const double u[]
       row[l] = inputs[l - 1];
       miss -= p[l] * inputs[l - 1];
     }
+    difference(M, row);
   }
-  *row = y;
+  *row = y - outputs[0];
   return miss;
 }
 
@@ -318,7 +352,7 @@ static bool take_sample(yoke_mpsm_change_view* view, const yoke_rls* rls, const 
   view->n_skipping = is_far ? N_SKIP : view->n_skipping - (view->n_skipping > 0);
   for (size_t i = 0; i < rls->setup.n && view->n_skipping == 0 && !is_learning; i++) {
     const double* row = view->rows + i * (q + 1);
-    yoke__mpsm_window_add(&view->window, i, row, y[i] - row[0]);
+    yoke__mpsm_window_add(&view->window, i, row, row[q]);
   }
   return is_far;
 }
@@ -437,7 +471,7 @@ void yoke__mpsm_change_observe(yoke_mpsm_change* change, const double y[], const
     unit->n_seen += n_moving > 0;
     unit->n_free = is_learning ? 0 : unit->n_free + 1;
     if (n_moving > 0 && count(change, unit, is_high)) {
-      yoke__rls_restart(&unit->rls, YOKE_RLS_P0);
+      yoke__rls_restart(&unit->rls, VARIANCE);
     } else if (is_high && unit->n_seen > N_WARM && (!unit->is_changed || unit->n_low > 0)) {
       // an outlier: it goes into the history, but nothing is learnt from it and the next one
       yoke__rls_forget_history(&unit->rls);

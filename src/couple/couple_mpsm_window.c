@@ -7,7 +7,8 @@
 // whoever asks has a larger limit. least: models that are exact leave round-off only.
 //
 // r from the sums M = sum z z^T, z = (regressors, output): the square of the last pivot of the Cholesky factor of M. A ridge of
-// RIDGE times the diagonal keeps it positive where regressors depend on each other.
+// RIDGE times the diagonal keeps it positive where regressors depend on each other. It must stay small against what tells them
+// apart, so lags should come as differences.
 // Source: G. C. Chow, Econometrica 28 (1960) 591-605.
 #include "couple/couple_mpsm_window.h"
 
@@ -149,6 +150,7 @@ double yoke__mpsm_window_compare(const yoke_mpsm_window* window, size_t i, size_
   const double floor = window->setup.least_share * (now[at + 1] + before[at + 1]);
   double left[SETS];
   left_over(q, (double* const[SETS]){now, before, both}, left);
-  const double parts = left[0] + left[1] + floor, more = left[2] + floor - parts;
+  // round-off must not make it less than nothing: that would be no evidence
+  const double parts = left[0] + left[1] + floor, more = fmax(left[2] + floor - parts, 0);
   return parts > 0 ? more / (double)q / (parts / (n - 2 * (double)q)) : -1;
 }
