@@ -25,6 +25,7 @@ typedef struct walk {
 static void add_file(walk* w, const char* path, int depth);
 
 // name beside a file or in a folder, n_folder characters of it.
+// NOLINTNEXTLINE(misc-no-recursion): at most MAX_DEPTH deep
 static void add_beside(walk* w, const char* folder, size_t n_folder, const char* name, size_t n,
                        int depth) {
   char path[2 * MAX_PATH_SIZE];
@@ -70,6 +71,7 @@ static const char* included(const char* line, const char* end, size_t* n) {
   return line;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): at most MAX_DEPTH deep
 static void add_includes(walk* w, const char* path, const char* bytes, size_t n, int depth) {
   const char *slash = strrchr(path, '/'), *at = bytes, *last = bytes + n;
   while (at < last) {
@@ -82,6 +84,7 @@ static void add_includes(walk* w, const char* path, const char* bytes, size_t n,
   }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): at most MAX_DEPTH deep
 static void add_file(walk* w, const char* path, int depth) {
   char inner[3 * MAX_PATH_SIZE], err[256];
   if (yoke__os_is_directory(path)) {
@@ -107,6 +110,7 @@ static void add_name(walk* w, const char* name, size_t n) {
   add_beside(w, folder, strlen(folder), name, n, 0);
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): the reader takes no tree that is more than 64 deep
 static void add_tree(walk* w, const yoke_node* node) {
   double number = 0;
   if (node->kind == YOKE_NODE_SCALAR && node->text != NULL &&

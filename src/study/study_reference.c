@@ -72,10 +72,10 @@ static bool is_wanted(const yoke_study_plan* plan, const char* name) {
 // Rows until the run that is judged has ended, the start and one behind its end included.
 static double count_rows(const keeper* k, const yoke_system* judged) {
   const yoke_system* system = k->system;
-  const double rows = (double)(system->n_slots / system->record_every) + 1;
+  const int64_t n_rows = system->n_slots / system->record_every + 1;
   const double every = (system->t_stop - system->t_start) * (double)system->record_every /
                        fmax((double)system->n_slots, 1);
-  return fmin(rows, fmax((judged->t_stop - system->t_start) / every, 0) + 3);
+  return fmin((double)n_rows, fmax((judged->t_stop - system->t_start) / every, 0) + 3);
 }
 
 static yoke_status check_room(const keeper* k, double rows) {

@@ -33,14 +33,19 @@ typedef struct entry {
   size_t index;
 } entry;
 
-static int compare(const void* a, const void* b) {
-  const entry *p = a, *q = b;
+static int compare_left(const double p[], const double q[]) {
   for (size_t i = 0; i < N_PROBES; i++) {
-    if (p->left[i] != q->left[i]) {
-      return p->left[i] < q->left[i] ? -1 : 1;
+    if (p[i] != q[i]) {
+      return p[i] < q[i] ? -1 : 1;
     }
   }
-  return p->index < q->index ? -1 : 1;
+  return 0;
+}
+
+static int compare(const void* a, const void* b) {
+  const entry *p = a, *q = b;
+  const int order = compare_left(p->left, q->left);
+  return order != 0 ? order : p->index < q->index ? -1 : 1;
 }
 
 static bool is_zero(const double* left) {
@@ -73,8 +78,7 @@ static bool find_equals(yoke_stability* self, size_t n, double z[], double left[
   }
   qsort(entries, n, sizeof *entries, compare);
   for (size_t i = 0; i < n; i++) {
-    const bool is_same =
-        i > 0 && memcmp(entries[i].left, entries[i - 1].left, N_PROBES * sizeof *left) == 0;
+    const bool is_same = i > 0 && compare_left(entries[i].left, entries[i - 1].left) == 0;
     stands_for[entries[i].index] = is_zero(entries[i].left) ? n
                                    : is_same                ? stands_for[entries[i - 1].index]
                                                             : entries[i].index;
@@ -106,6 +110,7 @@ static void fill_some(size_t n, const size_t stands_for[], const bool is_in[], d
 
 // Leaves out what no step reads, as far as whole runs of entries go: halves of halves, down to 8 entries. Columns that are
 // not found cost time, nothing else.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the logarithm of their number
 static void drop_unread(yoke_stability* self, size_t n, const size_t stands_for[], size_t from,
                         size_t to, double z[], bool is_in[], bool is_kept[]) {
   for (size_t i = 0; i < n; i++) {

@@ -185,13 +185,13 @@ static inline void loop_open(random_loop* s, uint64_t seed, double wrong) {
   s->H = exp(log(0.03) + loop_uniform(&s->seed) * log(50.0));  // 0.03 ... 1.5 s
   for (size_t i = 0; i < s->q; i++) {
     double big[9] = {0};
-    for (int r = 0; r < 2; r++) {
+    for (size_t r = 0; r < 2; r++) {
       big[3 * r] = A[i][2 * r] * s->H;
       big[3 * r + 1] = A[i][2 * r + 1] * s->H;
       big[3 * r + 2] = B[i][r] * s->H;
     }
     check_ok(yoke__expm(3, big, big));
-    for (int r = 0; r < 2; r++) {
+    for (size_t r = 0; r < 2; r++) {
       s->T[i][2 * r] = big[3 * r];
       s->T[i][2 * r + 1] = big[3 * r + 1];
       s->G[i][r] = big[3 * r + 2];

@@ -80,7 +80,11 @@ static void test_late_models(void** state) {
     run_with(update, FIXED, 0, 10, &other);
     // the first model is due when learning ends, at 290, and comes at 320; the others follow every 40 exchanges
     assert_memory_equal(run.y, other.y, 290 * sizeof run.y[0]);
-    assert_true(memcmp(run.y, other.y, sizeof run.y) != 0);
+    size_t n_other = 0;
+    for (size_t k = 290; k < sizeof run.y / sizeof run.y[0]; k++) {
+      n_other += run.y[k][0] != other.y[k][0];
+    }
+    assert_true(n_other > 0);
     print_message("update %d: %g models, late %g times\n", update, other.health[N_MODELS],
                   other.health[N_LATE]);
     assert_true(other.health[N_MODELS] == 18 && other.health[N_LATE] == 18 * 30);

@@ -378,7 +378,7 @@ static void test_recursive_form_with_a_gap(void** state) {
     if (is_told) {
       yoke__moesp_factor_break(&factor);
     }
-    add_all(&factor, 190, samples + 10 * 4);
+    add_all(&factor, 190, samples + (size_t)10 * 4);
     assert_int_equal(factor.n_added, is_told ? 195 + 185 : 385);
     check_ok(yoke__moesp_solve_factor(moesp, &factor, &model));
     check_between(pole_distance(&s, &model), is_told ? 0.0 : 1e-6, is_told ? 1e-8 : 1.0);
