@@ -201,7 +201,8 @@ static void stiff_loops_stay_stable(void** state) {
 // ---------------------------------------------------------------------------------------------------------
 // through the table
 
-// Seeds never used to choose anything; over 2000 others the share was 80 % without noise and 73 % with it.
+// Seeds never used to choose anything. Over seeds 1 to 2000 the share was 80 % without noise and 73 % with it, with guard: off;
+// with it 76 and 74 % over 70001 to 74000.
 static void random_loops(void** state) {
   (void)state;
   const double noise[2] = {0, 0.01};
@@ -224,7 +225,7 @@ static void random_loops(void** state) {
     }
     printf("at least as accurate as the best of the others: %d %%, with memory and means %d %%\n",
            n_good[0], n_good[1]);
-    // three standard deviations below what was seen elsewhere
+    // three standard deviations of 100 runs below the former
     assert_true(n_good[1] >= (n == 0 ? 68 : 59));
     assert_true(n_good[1] > n_good[0]);
     assert_int_equal(n_lost, 0);
