@@ -67,12 +67,11 @@ int yoke__app_analyse_fail(yoke_status status) {
 
 bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, const char* text,
                              size_t n) {
-  char err[4352] = "";
-  if (yoke__record_write_text(app->out, name, text, n, err, sizeof err) < 0) {
-    yoke__app_error(YOKE_ANALYSE, "%s", err);
-    return false;
+  const yoke_status status = yoke__record_write_text(app->out, name, text, n, &yoke__app_sink);
+  if (status < 0) {
+    yoke__app_fail(YOKE_ANALYSE, status);
   }
-  return true;
+  return status >= 0;
 }
 
 // ---- figures

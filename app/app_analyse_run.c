@@ -52,25 +52,20 @@ static bool is_result(const char* path) {
 
 // summary.json beside the results; a missing one is fine if the system is named.
 static int read_summary(judging* j) {
-  char err[512] = "", *bytes = NULL;
+  yoke_context context;
+  char* bytes = NULL;
   size_t n = 0;
   j->summary_file = yoke__app_result_summary_file(j->result.path, &j->arena);
   if (j->summary_file == NULL || !yoke__os_is_file(j->summary_file)) {
     return YOKE_EXIT_OK;
   }
-  yoke_status status =
-      yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, err, sizeof err);
-  if (status < 0) {
-    yoke__app_error(YOKE_ANALYSE, "%s", err);
-    return YOKE_EXIT_USAGE;
+  const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
+  yoke_status status = yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, sink);
+  if (status >= 0) {
+    status = yoke__json_parse(bytes, n, &j->arena, &j->summary, sink);
   }
-  status = yoke__json_parse(bytes, n, &j->arena, &j->summary, err, sizeof err);
   free(bytes);
-  if (status < 0) {
-    yoke__app_error(YOKE_ANALYSE, "%s: %s", j->summary_file, err);
-    return YOKE_EXIT_USAGE;
-  }
-  return YOKE_EXIT_OK;
+  return status < 0 ? yoke__app_fail(YOKE_ANALYSE, status) : YOKE_EXIT_OK;
 }
 
 // What the summary says about the table: a run that broke off, or a table that was cut. The counters of the method, which
@@ -385,8 +380,9 @@ static int judge(judging* j) {
   if (opened >= 0) {
     status = check_health(j) ? report(j) : YOKE_EXIT_USAGE;
   } else if (messages.n_errors > 0) {
-    for (const yoke_message* m = messages.first; m != NULL; m = m->next) {
-      yoke__app_error(YOKE_ANALYSE, "%s: %s", j->result.path, m->text);
+    yoke_context context;
+    for (size_t i = 0; i < messages.n; i++) {
+      yoke_send(yoke__app_sink_at(&context, j->result.path), &messages.all[i]);
     }
   } else {
     status = yoke__app_analyse_fail(opened);

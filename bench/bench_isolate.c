@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base_histogram.h"
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "base/base_process.h"
 #include "unit/host/unit_host.h"
@@ -63,12 +64,12 @@ static void open_units(subject* s, int n) {
   for (int i = 0; i < n; i++) {
     const yoke_unit_ops* ops = find_ops(s);
     const yoke_unit_args args = {"unit", ".", NULL, 0, ops->context};
-    char err[1024] = "";
-    if (yoke__unit_create(ops, &args, &s->arena, &s->units[i], err, sizeof err) < 0 ||
-        yoke__unit_enter_init(&s->units[i], 0, 1e9, err, sizeof err) < 0 ||
+    YOKE_CATCH(err);
+    if (yoke__unit_create(ops, &args, &s->arena, &s->units[i], &err.sink) < 0 ||
+        yoke__unit_enter_init(&s->units[i], 0, 1e9, &err.sink) < 0 ||
         yoke__unit_exit_init(&s->units[i]) < 0 || s->units[i].n_u > MAX_DENSE ||
         s->units[i].n_y > MAX_DENSE) {
-      give_up(s->settings.path, err);
+      give_up(s->settings.path, err.text);
     }
     s->n_units = i + 1;
   }

@@ -7,6 +7,7 @@
 
 #include "base/base_json.h"
 #include "base/base_json_read.h"
+#include "base/base_message.h"
 #include "quality/quality_summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);
@@ -81,11 +82,11 @@ static void check_same(const yoke_json_value* a, const yoke_json_value* b) {
 }
 
 static void check_summary(const char* bytes, size_t n) {
-  char err[128] = "";
+  YOKE_CATCH(err);
   yoke_arena arena = {0};
   yoke_summary summary;
-  const yoke_status status = yoke__summary_parse(bytes, n, &arena, &summary, err, sizeof err);
-  if (status < 0 && err[0] == '\0') {
+  const yoke_status status = yoke__summary_parse(bytes, n, &arena, &summary, &err.sink);
+  if (status < 0 && err.text[0] == '\0') {
     abort();
   }
   for (size_t i = 0; status >= 0 && i < summary.n_bonds; i++) {
@@ -101,13 +102,13 @@ static void check_summary(const char* bytes, size_t n) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  char err[128] = "";
+  YOKE_CATCH(err);
   yoke_arena arena = {0};
   const yoke_json_value *root = NULL, *again = NULL;
   const yoke_status status =
-      yoke__json_parse((const char*)bytes, n, &arena, &root, err, sizeof err);
+      yoke__json_parse((const char*)bytes, n, &arena, &root, &err.sink);
   if (status < 0) {
-    if (err[0] == '\0' || root != NULL) {
+    if (err.text[0] == '\0' || root != NULL) {
       abort();
     }
     yoke__arena_free(&arena);
@@ -116,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   yoke_json json = {0};
   write_values(root, &json);
   if (yoke__json_finish(&json) < 0 ||
-      yoke__json_parse(json.text, json.n, &arena, &again, err, sizeof err) < 0) {
+      yoke__json_parse(json.text, json.n, &arena, &again, &err.sink) < 0) {
     abort();
   }
   check_same(root, again);

@@ -135,6 +135,8 @@ enum {
 };
 
 typedef struct yoke_coupling_ops {
+  size_t table_size;       // bytes of this table: YOKE_COUPLING_HEAD fills both
+  uint32_t table_version;  // of the contract
   const char* name;  // as in `method: hold`
   const char* text;
   uint32_t flags;  // YOKE_COUPLING_*
@@ -153,7 +155,7 @@ typedef struct yoke_coupling_ops {
   // Bytes of `self` for this set-up; prepare lays everything into them (zeroed, aligned to 64).
   size_t (*size)(const yoke_coupling_setup* setup);
   // May take memory that does not lie in `self`; then there is close, called once if prepare succeeded.
-  yoke_status (*prepare)(void* self, const yoke_coupling_setup* setup, char* err, size_t err_size);
+  yoke_status (*prepare)(void* self, const yoke_coupling_setup* setup, const yoke_sink* sink);
   void (*close)(void* self);
   // YOKE_WANTS_* with these parameters (optional).
   uint32_t (*wants)(const double parameters[]);
@@ -180,11 +182,12 @@ typedef struct yoke_coupling_ops {
   void (*reset)(void* self, yoke_coupling_reset reason, const bool is_affected[]);
   // What is dangerous about these settings, half a sentence for the user, or NULL (optional).
   const char* (*warn)(const double parameters[]);
-  // How it went so far, a sentence for the user; "" if there is nothing to say (optional).
-  void (*tell)(const void* self, char* to, size_t size);
+  // How it went so far: notes and warnings for a person (optional).
+  void (*report)(const void* self, const yoke_sink* sink);
   // Writes what the method has learnt to a file that a run can start from (optional). YOKE_NO_SUPPORT: nothing to write.
-  yoke_status (*write)(const void* self, const char* path, char* err, size_t err_size);
+  yoke_status (*write)(const void* self, const char* path, const yoke_sink* sink);
 } yoke_coupling_ops;
+#define YOKE_COUPLING_HEAD .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION
 
 #ifdef __cplusplus
 }

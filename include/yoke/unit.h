@@ -17,7 +17,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "yoke/message.h"
 #include "yoke/status.h"
+#include "yoke/version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -86,6 +88,15 @@ enum {
                 // the caller saves and restores it by copying
 };
 
+// What a unit is made of.
+typedef enum yoke_unit_kind {
+  YOKE_KIND_MODEL,    // a native model, built in or of the program
+  YOKE_KIND_LAW,      // the same, evaluated by the master at every exchange
+  YOKE_KIND_FMU,      // a functional mock-up unit
+  YOKE_KIND_CIRCUIT,  // a netlist
+  YOKE_KIND_LIBRARY,  // a shared library of the user
+} yoke_unit_kind;
+
 // What a unit says about itself. Belongs to the unit; constant from create to close.
 typedef struct yoke_unit_info {
   const yoke_variable* variables;
@@ -151,10 +162,9 @@ typedef struct yoke_value_place {
   size_t at, size;
 } yoke_value_place;
 
-// level 0: a note, 1: a warning, 2: an error. The text is one line and lives until the call returns.
-typedef void (*yoke_unit_say)(void* to, int level, const char* text);
-
 typedef struct yoke_unit_ops {
+  size_t table_size;       // bytes of this table: YOKE_UNIT_HEAD fills both
+  uint32_t table_version;  // of the contract
   const char* name;  // as the system file writes it, e.g. "oscillator.force"
   const char* text;  // one line for people
 
@@ -166,7 +176,7 @@ typedef struct yoke_unit_ops {
   const yoke_unit_info* info;
 
   // Makes an instance. NULL: the caller takes info->self_size zeroed bytes and writes the start values.
-  yoke_status (*create)(const yoke_unit_args* args, void** self, char* err, size_t err_size);
+  yoke_status (*create)(const yoke_unit_args* args, void** self, const yoke_sink* sink);
   const yoke_unit_info* (*describe)(const void* self);
 
   // Any variable by its index. NULL: the caller copies to and from `offset`.
@@ -179,8 +189,8 @@ typedef struct yoke_unit_ops {
 
   // Initialisation. All start values and parameters are set before; states may be derived in exit_init,
   // and outputs must be right for the inputs at hand after each refresh. NULL: nothing to do.
-  // A failure writes its reason into err.
-  yoke_status (*enter_init)(void* self, double t_start, double t_stop, char* err, size_t err_size);
+  // A failure sends its reason to the sink.
+  yoke_status (*enter_init)(void* self, double t_start, double t_stop, const yoke_sink* sink);
   yoke_status (*exit_init)(void* self);
 
   // All real inputs / outputs as one dense vector, in the order of the variables. NULL: by offset.
@@ -224,18 +234,20 @@ typedef struct yoke_unit_ops {
   // list may be NULL. YOKE_BAD_ARG if n_states is not their number.
   yoke_status (*rates)(const void* self, size_t states[], double dx[], size_t n_states);
 
-  // Why the last operation failed, beyond its status; NULL or "" if there is nothing to say. Lives until the next call.
-  const char* (*reason)(const void* self);
+  // Why the last operation failed, beyond its status: one message to the sink, or none. A file with a line (of a netlist),
+  // a variable and a hint are welcome.
+  void (*reason)(const void* self, const yoke_sink* sink);
 
-  // What a person should know of the run so far (messages of a foreign binary, a clock that drifts): one call of `say`
-  // per message, oldest first, each message once. Never called during a step.
-  void (*report)(void* self, yoke_unit_say say, void* to);
+  // What a person should know of the run so far (messages of a foreign binary, a clock that drifts): oldest first, each
+  // message once. Never called during a step.
+  void (*report)(void* self, const yoke_sink* sink);
 
   void (*terminate)(void* self);
   void (*close)(void* self);  // NULL: the caller frees what it took in place of create
 
   const void* context;  // handed to create in its args: for tables that are made at run time
 } yoke_unit_ops;
+#define YOKE_UNIT_HEAD .table_size = sizeof(yoke_unit_ops), .table_version = YOKE_CONTRACT_VERSION
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "models/models_support.h"
 
@@ -36,9 +35,8 @@ enum { MAX_MICRO_STEPS = 1000000 };
     .causality = YOKE_PARAMETER, .start = 1, .offset = offsetof(struct_, micro_steps)              \
   }
 
-static yoke_status refuse(char* err, size_t err_size, const char* reason) {
-  (void)snprintf(err, err_size, "%s", reason);
-  return YOKE_BAD_ARG;
+static yoke_status refuse(const yoke_sink* sink, const char* reason) {
+  return yoke_fail(sink, YOKE_BAD_ARG, "%s", reason);
 }
 
 // What both masses have; NULL if it is sound.
@@ -87,8 +85,8 @@ static const yoke_unit_info left_info = {
     .self_size = sizeof(left),
 };
 
-static yoke_status left_enter_init(void* self, double t_start, double t_stop, char* err,
-                                   size_t err_size) {
+static yoke_status left_enter_init(void* self, double t_start, double t_stop,
+                                   const yoke_sink* sink) {
   const left* o = self;
   (void)t_start;
   (void)t_stop;
@@ -100,7 +98,7 @@ static yoke_status left_enter_init(void* self, double t_start, double t_stop, ch
       !(o->pulse_length > 0.0 && o->pulse_length <= o->pulse_period && isfinite(o->pulse_period))) {
     fault = "pulse_length must be above 0 and not longer than pulse_period";
   }
-  return fault == NULL ? YOKE_OK : refuse(err, err_size, fault);
+  return fault == NULL ? YOKE_OK : refuse(sink, fault);
 }
 
 // Force from outside in the internal step number `step` since t = 0, each of length h.
@@ -302,15 +300,15 @@ static yoke_status right_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status right_enter_init(void* self, double t_start, double t_stop, char* err,
-                                    size_t err_size) {
+static yoke_status right_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
   const right* o = self;
   (void)t_stop;
   const law spring = spring_of(o), damper = damper_of(o);
   const char* fault = fault_of_mass(o->m, o->k, o->c, o->micro_steps);
   fault = fault == NULL ? fault_of_law(&spring) : fault;
   fault = fault == NULL ? fault_of_law(&damper) : fault;
-  return fault == NULL ? right_refresh(self, t_start) : refuse(err, err_size, fault);
+  return fault == NULL ? right_refresh(self, t_start) : refuse(sink, fault);
 }
 
 // The force returned belongs to the new motion and to the inputs that were held: direct

@@ -9,7 +9,6 @@
 #include "models/helicopter/helicopter.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "linalg/linalg_dense.h"
 #include "models/helicopter/helicopter_data.h"
@@ -41,11 +40,10 @@ enum { MAX_MICRO_STEPS = 1000000 };
       ELEMENT(struct_, member_, 4, "roll_rate", "rate of roll [rad/s]", causality_),               \
       ELEMENT(struct_, member_, 5, "pitch_rate", "rate of pitch [rad/s]", causality_)
 
-static yoke_status check_micro_steps(int64_t n, char* err, size_t err_size) {
+static yoke_status check_micro_steps(int64_t n, const yoke_sink* sink) {
   if (n < 1 || n > MAX_MICRO_STEPS) {
-    (void)snprintf(err, err_size, "micro_steps is %lld, expected 1 to %d", (long long)n,
-                   MAX_MICRO_STEPS);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "micro_steps is %lld, expected 1 to %d", (long long)n,
+                     MAX_MICRO_STEPS);
   }
   return YOKE_OK;
 }
@@ -101,10 +99,10 @@ static yoke_status airframe_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status airframe_enter_init(void* self, double t_start, double t_stop, char* err,
-                                       size_t err_size) {
+static yoke_status airframe_enter_init(void* self, double t_start, double t_stop,
+                                       const yoke_sink* sink) {
   (void)t_stop;
-  YOKE_TRY(check_micro_steps(((airframe*)self)->micro_steps, err, err_size));
+  YOKE_TRY(check_micro_steps(((airframe*)self)->micro_steps, sink));
   return airframe_refresh(self, t_start);
 }
 
@@ -248,10 +246,10 @@ static yoke_status controller_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status controller_enter_init(void* self, double t_start, double t_stop, char* err,
-                                         size_t err_size) {
+static yoke_status controller_enter_init(void* self, double t_start, double t_stop,
+                                         const yoke_sink* sink) {
   (void)t_stop;
-  YOKE_TRY(check_micro_steps(((controller*)self)->micro_steps, err, err_size));
+  YOKE_TRY(check_micro_steps(((controller*)self)->micro_steps, sink));
   return controller_refresh(self, t_start);
 }
 

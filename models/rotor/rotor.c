@@ -10,7 +10,6 @@
 #include "models/rotor/rotor.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "linalg/linalg_dense.h"
@@ -194,8 +193,8 @@ static yoke_status advance(rotor* r, double t, double h, yoke_step_result* resul
   return status;
 }
 
-// Refuses parameters that make no rotor. err takes the reason.
-static yoke_status check_parameters(const rotor* r, char* err, size_t err_size) {
+// Refuses parameters that make no rotor.
+static yoke_status check_parameters(const rotor* r, const yoke_sink* sink) {
   const char* reason = NULL;
   if (!(r->J > 0.0 && isfinite(r->J))) {
     reason = "J must be above 0";
@@ -209,8 +208,7 @@ static yoke_status check_parameters(const rotor* r, char* err, size_t err_size) 
     reason = "the solver needs more work space than this model has";
   }
   if (reason != NULL) {
-    (void)snprintf(err, err_size, "%s", reason);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", reason);
   }
   return YOKE_OK;
 }
@@ -223,11 +221,11 @@ static yoke_status shaft_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status shaft_enter_init(void* self, double t_start, double t_stop, char* err,
-                                    size_t err_size) {
+static yoke_status shaft_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
   rotor* r = self;
   (void)t_stop;
-  YOKE_TRY(check_parameters(r, err, err_size));
+  YOKE_TRY(check_parameters(r, sink));
   memset(r->A, 0, sizeof r->A);
   r->A[PHI * N_Z + OMEGA] = 1.0;
   r->A[OMEGA * N_Z + PHI] = -(r->c + r->ck) / r->J;
@@ -251,11 +249,11 @@ static yoke_status load_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status load_enter_init(void* self, double t_start, double t_stop, char* err,
-                                   size_t err_size) {
+static yoke_status load_enter_init(void* self, double t_start, double t_stop,
+                                   const yoke_sink* sink) {
   rotor* r = self;
   (void)t_stop;
-  YOKE_TRY(check_parameters(r, err, err_size));
+  YOKE_TRY(check_parameters(r, sink));
   memset(r->A, 0, sizeof r->A);
   r->A[PHI * N_Z + OMEGA] = 1.0;
   r->A[OMEGA * N_Z + PHI] = -r->c / r->J;

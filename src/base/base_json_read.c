@@ -5,10 +5,10 @@
 // leave room for the NUL. So memory is bounded by the text: at most one value per two bytes.
 #include "base/base_json_read.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base_json.h"
+#include "base/base_message.h"
 #include "base/base_number.h"
 
 #define VALUES_PER_BLOCK 256
@@ -317,21 +317,20 @@ static bool read_all(reader* r, yoke_json_value** root) {
   return r->at == r->end || refuse(r, r->at, "something stands behind the value");
 }
 
-static void say_where(const reader* r, char* err, size_t err_size) {
-  int line = 1, column = 1;
+static yoke_place find_place(const reader* r) {
+  yoke_place place = {NULL, 1, 1};
   for (const char* at = r->start; at < r->at; at++) {
-    line += *at == '\n';
-    column = *at == '\n' ? 1 : column + 1;
+    place.line += *at == '\n';
+    place.column = *at == '\n' ? 1 : place.column + 1;
   }
-  snprintf(err, err_size, "line %d, column %d: %s", line, column, r->what);
+  return place;
 }
 
 yoke_status yoke__json_parse(const char* bytes, size_t n, yoke_arena* arena,
-                             const yoke_json_value** root, char* err, size_t err_size) {
+                             const yoke_json_value** root, const yoke_sink* sink) {
   *root = NULL;
   if (n > YOKE_JSON_MAX_SIZE) {
-    snprintf(err, err_size, "more than %zu MB", YOKE_JSON_MAX_SIZE >> 20);
-    return YOKE_FULL;
+    return yoke_fail(sink, YOKE_FULL, "more than %zu MB", YOKE_JSON_MAX_SIZE >> 20);
   }
   reader r = {.start = bytes, .at = bytes, .end = bytes + n, .arena = arena};
   yoke_json_value* first = NULL;
@@ -341,12 +340,8 @@ yoke_status yoke__json_parse(const char* bytes, size_t n, yoke_arena* arena,
     *root = first;
     return YOKE_OK;
   }
-  if (r.status == YOKE_NO_MEMORY) {
-    snprintf(err, err_size, "%s", r.what);
-  } else {
-    say_where(&r, err, err_size);
-  }
-  return r.status;
+  const yoke_place place = r.status == YOKE_NO_MEMORY ? (yoke_place){0} : find_place(&r);
+  return yoke__fail_at(sink, r.status, place, "%s", r.what);
 }
 
 // ---- looking things up

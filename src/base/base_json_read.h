@@ -3,7 +3,7 @@
 //
 //   yoke_arena arena = {0};
 //   const yoke_json_value* root = NULL;
-//   YOKE_TRY(yoke__json_parse(bytes, n, &arena, &root, err, sizeof err));
+//   YOKE_TRY(yoke__json_parse(bytes, n, &arena, &root, sink));
 //   const yoke_json_value* ledger = yoke__json_find(root, "ledger");
 //   double ter = yoke__json_find_number(ledger, "ter", NAN);
 //   yoke__arena_free(&arena);
@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "base/base_arena.h"
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 #define YOKE_JSON_MAX_SIZE ((size_t)64 << 20)  // bytes of a text
@@ -39,11 +40,11 @@ typedef struct yoke_json_value {
 } yoke_json_value;
 
 // Reads n bytes, which need not end with NUL and may go afterwards; the tree belongs to the arena.
-// Depth at most YOKE_JSON_DEPTH (base_json.h), no recursion. YOKE_BAD_INPUT with "line 3, column 7:
-// what" in err (also for numbers beyond the largest double and for the character U+0000), YOKE_FULL
-// beyond YOKE_JSON_MAX_SIZE, or YOKE_NO_MEMORY; then *root is NULL.
+// Depth at most YOKE_JSON_DEPTH (base_json.h), no recursion. YOKE_BAD_INPUT with line
+// and column in the message (also for numbers beyond the largest double and for the character
+// U+0000), YOKE_FULL beyond YOKE_JSON_MAX_SIZE, or YOKE_NO_MEMORY; then *root is NULL.
 yoke_status yoke__json_parse(const char* bytes, size_t n, yoke_arena* arena,
-                             const yoke_json_value** root, char* err, size_t err_size);
+                             const yoke_json_value** root, const yoke_sink* sink);
 
 // The first member of that name; NULL if there is none, or object is NULL or no object.
 const yoke_json_value* yoke__json_find(const yoke_json_value* object, const char* key);

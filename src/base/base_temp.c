@@ -36,6 +36,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
+
 #define PREFIX        "yoke-"
 #define LOCK          "yoke-temp.lock"
 #define LOCK_NEW      "yoke-temp.lock.new"
@@ -332,7 +334,7 @@ static void release(yoke_temp* temp) {
   free(temp);
 }
 
-static yoke_status new_folder(const char* directory, yoke_temp* temp, char* err, size_t err_size) {
+static yoke_status new_folder(const char* directory, yoke_temp* temp, const yoke_sink* sink) {
   temp->owner = getpid();
   temp->watcher = -1;
   temp->lock = temp->socket = -1;
@@ -340,40 +342,40 @@ static yoke_status new_folder(const char* directory, yoke_temp* temp, char* err,
   const size_t room = sizeof temp->folder - sizeof "/" FILES;
   const int n = snprintf(temp->folder, room, "%s/" PREFIX "XXXXXX", parent);
   if (n < 0 || (size_t)n >= room) {
-    snprintf(err, err_size, "the name of the temporary folder %s is too long", directory);
-    return YOKE_IO;
+    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = directory},
+                         "the name of this temporary folder is too long");
   }
   if (mkdtemp(temp->folder) == NULL) {
-    snprintf(err, err_size, "cannot make a folder in %s: %s", directory, strerror(errno));
-    return YOKE_IO;
+    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = directory},
+                         "cannot make a temporary folder here: %s", strerror(errno));
   }
   memcpy(temp->files, temp->folder, (size_t)n);
   memcpy(temp->files + n, "/" FILES, sizeof "/" FILES);
   return YOKE_OK;
 }
 
-yoke_status yoke__temp_create(yoke_temp** out, char* err, size_t err_size) {
+yoke_status yoke__temp_create(yoke_temp** out, const yoke_sink* sink) {
   *out = NULL;
   const char* wanted = getenv("TMPDIR");
   wanted = wanted == NULL || wanted[0] == '\0' ? "/tmp" : wanted;
   char directory[PATH_MAX];
   if (realpath(wanted, directory) == NULL) {
-    snprintf(err, err_size, "cannot use the temporary folder %s: %s", wanted, strerror(errno));
-    return YOKE_IO;
+    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = wanted},
+                         "cannot use this temporary folder: %s", strerror(errno));
   }
   remove_stale(directory);
   yoke_temp* temp = calloc(1, sizeof *temp);
   if (temp == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
-  const yoke_status status = new_folder(directory, temp, err, err_size);
+  const yoke_status status = new_folder(directory, temp, sink);
   if (status < 0) {
     free(temp);
     return status;
   }
   if (!lay_out(temp)) {
-    snprintf(err, err_size, "cannot use %s: %s", temp->folder, strerror(errno));
+    yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = temp->folder},
+                  "cannot use this temporary folder: %s", strerror(errno));
     remove_all(AT_FDCWD, temp->folder);
     release(temp);
     return YOKE_IO;

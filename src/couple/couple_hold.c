@@ -20,11 +20,9 @@ static size_t hold_size(const yoke_coupling_setup* setup) {
   return 64 + setup->n_signals * sizeof(yoke_polynomial);
 }
 
-// NOLINTNEXTLINE(readability-non-const-parameter): the contract of prepare
-static yoke_status hold_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
-                                size_t err_size) {
-  (void)err;
-  (void)err_size;
+static yoke_status hold_prepare(void* memory, const yoke_coupling_setup* setup,
+                                const yoke_sink* sink) {
+  (void)sink;
   hold* self = memory;
   *self = (hold){setup->sinks, setup->orders, setup->n_signals, setup->interval};
   return YOKE_OK;

@@ -5,13 +5,12 @@
 #include "identify/identify_file.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_check.h"
 #include "base/base_json_read.h"
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "identify/identify_rls.h"
 
@@ -82,49 +81,16 @@ yoke_status yoke__identified_format(const yoke_identified* models, yoke_json* js
   return status < 0 || is_finite ? status : YOKE_BAD_ARG;
 }
 
-static yoke_status write_part(const char* part, const yoke_json* json, char* why, size_t why_size) {
-  int file = -1;
-  size_t n_done = 0;
-  char ignored[8];
-  YOKE_TRY(yoke__os_file_create(part, &file, why, why_size));
-  const yoke_status status = yoke__os_file_write(file, json->text, json->n, &n_done, why, why_size);
-  if (status < 0) {
-    (void)yoke__os_file_close(&file, ignored, sizeof ignored);
-    return status;
-  }
-  return yoke__os_file_close(&file, why, why_size);
-}
-
-static yoke_status write_text(const char* path, const yoke_json* json, char* err, size_t err_size) {
-  const size_t size = strlen(path) + sizeof ".part";
-  char why[256] = "";
-  char* part = malloc(size);
-  if (part == NULL) {
-    snprintf(err, err_size, "cannot write %s: %s", path, yoke_status_text(YOKE_NO_MEMORY));
-    return YOKE_NO_MEMORY;
-  }
-  snprintf(part, size, "%s.part", path);
-  yoke_status status = write_part(part, json, why, sizeof why);
-  if (status < 0) {
-    snprintf(err, err_size, "cannot write %s: %s", path, why);
-    yoke__os_file_remove(part);
-  } else {
-    status = yoke__os_rename(part, path, err, err_size);
-  }
-  free(part);
-  return status;
-}
-
-yoke_status yoke__identified_write(const char* path, const yoke_identified* models, char* err,
-                                   size_t err_size) {
+yoke_status yoke__identified_write(const char* path, const yoke_identified* models,
+                                   const yoke_sink* sink) {
   yoke_json json = {0};
   yoke_status status = yoke__identified_format(models, &json);
   if (status < 0) {
-    snprintf(err, err_size, "cannot write %s: %s", path,
-             status == YOKE_BAD_ARG ? "a model holds numbers that are not finite"
-                                    : yoke_status_text(status));
+    yoke_fail(sink, status, "cannot write %s: %s", path,
+              status == YOKE_BAD_ARG ? "a model holds numbers that are not finite"
+                                     : yoke_status_text(status));
   } else {
-    status = write_text(path, &json, err, err_size);
+    status = yoke__os_write_file(path, json.text, json.n, sink);
   }
   yoke__json_free(&json);
   return status;
@@ -133,31 +99,12 @@ yoke_status yoke__identified_write(const char* path, const yoke_identified* mode
 // ---- reading
 
 typedef struct reader {
-  const char* path;
-  const char* unit;  // name of the unit in hand, or NULL
+  yoke_context about;  // the file and the unit in hand
   yoke_arena* arena;
-  char* err;
-  size_t err_size;
 } reader;
 
-// "PATH: unit 'x': text"
-YOKE_PRINTF(2, 3) static yoke_status refuse(const reader* r, const char* format, ...) {
-  char text[256];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  if (r->unit == NULL) {
-    snprintf(r->err, r->err_size, "%s: %s", r->path, text);
-  } else {
-    snprintf(r->err, r->err_size, "%s: unit '%.80s': %s", r->path, r->unit, text);
-  }
-  return YOKE_BAD_INPUT;
-}
-
 static yoke_status no_memory(const reader* r) {
-  (void)refuse(r, "%s", yoke_status_text(YOKE_NO_MEMORY));
-  return YOKE_NO_MEMORY;
+  return yoke_fail(&r->about.sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
 }
 
 static bool is_kind(const yoke_json_value* v, yoke_json_kind kind) {
@@ -169,7 +116,8 @@ static yoke_status read_names(const reader* r, const yoke_json_value* unit, cons
                               size_t least, size_t* n, const char*** names) {
   const yoke_json_value* list = yoke__json_find(unit, key);
   if (!is_kind(list, YOKE_JSON_ARRAY) || list->n < least || list->n > YOKE_IDENTIFIED_MAX) {
-    return refuse(r, "expected '%s': a list of %zu to %d names", key, least, YOKE_IDENTIFIED_MAX);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected '%s': a list of %zu to %d names",
+                     key, least, YOKE_IDENTIFIED_MAX);
   }
   *names = yoke__arena_array(r->arena, list->n, sizeof **names);
   if (*names == NULL) {
@@ -178,11 +126,13 @@ static yoke_status read_names(const reader* r, const yoke_json_value* unit, cons
   *n = 0;
   for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
     if (v->kind != YOKE_JSON_STRING || v->text[0] == '\0') {
-      return refuse(r, "expected names that are not empty in '%s'", key);
+      return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected names that are not empty in '%s'",
+                       key);
     }
     for (size_t i = 0; i < *n; i++) {
       if (strcmp((*names)[i], v->text) == 0) {
-        return refuse(r, "name '%.80s' stands twice in '%s'", v->text, key);
+        return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "name '%.80s' stands twice in '%s'",
+                         v->text, key);
       }
     }
     (*names)[(*n)++] = v->text;
@@ -194,7 +144,7 @@ static yoke_status read_number(const reader* r, const yoke_json_value* from, con
                                double* to) {
   const yoke_json_value* v = yoke__json_find(from, key);
   if (!is_kind(v, YOKE_JSON_NUMBER)) {
-    return refuse(r, "expected '%s': a number", key);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected '%s': a number", key);
   }
   *to = v->number;
   return YOKE_OK;
@@ -205,8 +155,9 @@ static yoke_status read_lags(const reader* r, const yoke_json_value* from, const
   double number = 0.0;
   YOKE_TRY(read_number(r, from, key, &number));
   if (!(number >= 1.0 && number <= YOKE_RLS_MAX_LAGS && floor(number) == number)) {
-    return refuse(r, "expected '%s': a whole number from 1 to %d, found %g", key, YOKE_RLS_MAX_LAGS,
-                  number);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "expected '%s': a whole number from 1 to %d, found %g", key, YOKE_RLS_MAX_LAGS,
+                     number);
   }
   *to = (size_t)number;
   return YOKE_OK;
@@ -216,21 +167,24 @@ static yoke_status read_model(const reader* r, const yoke_json_value* from, size
                               const char* output, double parameters[], double* variance) {
   const yoke_json_value* list = yoke__json_find(from, "parameters");
   if (!is_kind(list, YOKE_JSON_ARRAY) || list->n != q) {
-    return refuse(
-        r, "model of output '%.80s': expected 'parameters': a list of %zu numbers, found %zu",
-        output, q, list == NULL ? (size_t)0 : list->n);
+    return yoke_fail(
+        &r->about.sink, YOKE_BAD_INPUT,
+        "model of output '%.80s': expected 'parameters': a list of %zu numbers, found %zu", output,
+        q, list == NULL ? (size_t)0 : list->n);
   }
   size_t i = 0;
   for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
     if (v->kind != YOKE_JSON_NUMBER) {
-      return refuse(r, "model of output '%.80s': expected numbers in 'parameters'", output);
+      return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                       "model of output '%.80s': expected numbers in 'parameters'", output);
     }
     parameters[i++] = v->number;
   }
   YOKE_TRY(read_number(r, from, "variance", variance));
   if (!(*variance >= 0.0)) {
-    return refuse(r, "model of output '%.80s': expected 'variance' of 0 or more, found %g", output,
-                  *variance);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "model of output '%.80s': expected 'variance' of 0 or more, found %g", output,
+                     *variance);
   }
   return YOKE_OK;
 }
@@ -240,8 +194,9 @@ static yoke_status read_models(const reader* r, const yoke_json_value* from,
   const yoke_json_value* list = yoke__json_find(from, "models");
   const size_t q = count_parameters(to);
   if (!is_kind(list, YOKE_JSON_ARRAY) || list->n != to->n) {
-    return refuse(r, "expected 'models': a list of %zu, one per output, found %zu", to->n,
-                  list == NULL ? (size_t)0 : list->n);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "expected 'models': a list of %zu, one per output, found %zu", to->n,
+                     list == NULL ? (size_t)0 : list->n);
   }
   // before memory is taken for them: as many numbers must stand in the file
   size_t n_numbers = 0;
@@ -250,8 +205,9 @@ static yoke_status read_models(const reader* r, const yoke_json_value* from,
     n_numbers += parameters == NULL ? 0 : parameters->n;
   }
   if (to->n == 0 || n_numbers / to->n != q || n_numbers % to->n != 0) {
-    return refuse(r, "expected %zu parameters for each of the %zu outputs, found %zu in all", q,
-                  to->n, n_numbers);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "expected %zu parameters for each of the %zu outputs, found %zu in all", q,
+                     to->n, n_numbers);
   }
   to->parameters = yoke__arena_array(r->arena, n_numbers, sizeof(double));
   to->variances = yoke__arena_array(r->arena, to->n, sizeof(double));
@@ -268,20 +224,22 @@ static yoke_status read_models(const reader* r, const yoke_json_value* from,
 static yoke_status read_unit(reader* r, const yoke_json_value* from, yoke_identified_unit* to) {
   to->name = yoke__json_find_text(from, "name", "");
   if (to->name[0] == '\0') {
-    return refuse(r, "expected a 'name' in every one of the 'units'");
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "expected a 'name' in every one of the 'units'");
   }
-  r->unit = to->name;
+  r->about.unit = to->name;
   YOKE_TRY(read_number(r, from, "step", &to->step));
   YOKE_TRY(read_number(r, from, "time", &to->time));
   if (!(to->step > 0.0)) {
-    return refuse(r, "expected 'step' above 0 [s], found %g", to->step);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected 'step' above 0 [s], found %g",
+                     to->step);
   }
   YOKE_TRY(read_names(r, from, "outputs", 1, &to->n, &to->outputs));
   YOKE_TRY(read_names(r, from, "inputs", 0, &to->m, &to->inputs));
   YOKE_TRY(read_lags(r, from, "output_lags", &to->n_y_lags));
   YOKE_TRY(read_lags(r, from, "input_lags", &to->n_u_lags));
   YOKE_TRY(read_models(r, from, to));
-  r->unit = NULL;
+  r->about.unit = NULL;
   return YOKE_OK;
 }
 
@@ -290,14 +248,17 @@ static yoke_status read_units(reader* r, const yoke_json_value* root, yoke_ident
   const double version = yoke__json_find_number(root, "version", 0.0);
   const yoke_json_value* list = yoke__json_find(root, "units");
   if (strcmp(format, "yoke-identified") != 0) {
-    return refuse(r, "not a file of identified models: expected 'format': \"yoke-identified\"");
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "not a file of identified models: expected 'format': \"yoke-identified\"");
   }
   if (version != YOKE_IDENTIFIED_VERSION) {
-    return refuse(r, "version %g of identified models, this program reads version %d", version,
-                  YOKE_IDENTIFIED_VERSION);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "version %g of identified models, this program reads version %d", version,
+                     YOKE_IDENTIFIED_VERSION);
   }
   if (!is_kind(list, YOKE_JSON_ARRAY) || list->n > YOKE_IDENTIFIED_MAX) {
-    return refuse(r, "expected 'units': a list of up to %d", YOKE_IDENTIFIED_MAX);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected 'units': a list of up to %d",
+                     YOKE_IDENTIFIED_MAX);
   }
   yoke_identified_unit* units = yoke__arena_array(r->arena, list->n, sizeof *units);
   if (units == NULL) {
@@ -308,7 +269,8 @@ static yoke_status read_units(reader* r, const yoke_json_value* root, yoke_ident
     YOKE_TRY(read_unit(r, v, &units[n]));
     for (size_t i = 0; i < n; i++) {
       if (strcmp(units[i].name, units[n].name) == 0) {
-        return refuse(r, "unit '%.80s' stands twice", units[n].name);
+        return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "unit '%.80s' stands twice",
+                         units[n].name);
       }
     }
     n++;
@@ -318,27 +280,22 @@ static yoke_status read_units(reader* r, const yoke_json_value* root, yoke_ident
 }
 
 yoke_status yoke__identified_parse(const char* bytes, size_t n, const char* path, yoke_arena* arena,
-                                   yoke_identified* models, char* err, size_t err_size) {
+                                   yoke_identified* models, const yoke_sink* sink) {
   *models = (yoke_identified){0};
-  reader r = {.path = path, .arena = arena, .err_size = err_size};
-  r.err = err;
+  reader r = {.arena = arena};
+  yoke__context_init(&r.about, sink, (yoke_place){.source = path}, NULL, (double)NAN);
   const yoke_json_value* root = NULL;
-  char why[192] = "";
-  const yoke_status status = yoke__json_parse(bytes, n, arena, &root, why, sizeof why);
-  if (status < 0) {
-    (void)refuse(&r, "%s", why);
-    return status;
-  }
+  YOKE_TRY(yoke__json_parse(bytes, n, arena, &root, &r.about.sink));
   return read_units(&r, root, models);
 }
 
 yoke_status yoke__identified_read(const char* path, yoke_arena* arena, yoke_identified* models,
-                                  char* err, size_t err_size) {
+                                  const yoke_sink* sink) {
   char* bytes = NULL;
   size_t n = 0;
   *models = (yoke_identified){0};
-  YOKE_TRY(yoke__os_read_file(path, YOKE_IDENTIFIED_SIZE, &bytes, &n, err, err_size));
-  const yoke_status status = yoke__identified_parse(bytes, n, path, arena, models, err, err_size);
+  YOKE_TRY(yoke__os_read_file(path, YOKE_IDENTIFIED_SIZE, &bytes, &n, sink));
+  const yoke_status status = yoke__identified_parse(bytes, n, path, arena, models, sink);
   free(bytes);
   return status;
 }
@@ -368,11 +325,13 @@ static yoke_status check_names(const reader* r, const char* what, size_t n_file,
                                const char* const file[], size_t n, const char* const names[]) {
   for (size_t i = 0; i < n; i++) {
     if (find_name(n_file, file, names[i]) == n_file) {
-      return refuse(r, "the file has no %s '%.80s'", what, names[i]);
+      return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "the file has no %s '%.80s'", what,
+                       names[i]);
     }
   }
   if (n_file != n) {
-    return refuse(r, "the file has %zu %ss, the unit %zu", n_file, what, n);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "the file has %zu %ss, the unit %zu", n_file,
+                     what, n);
   }
   return YOKE_OK;
 }
@@ -382,24 +341,26 @@ static yoke_status check_fit(const reader* r, const yoke_identified_unit* from,
   YOKE_TRY(check_names(r, "output", from->n, from->outputs, want->n, want->outputs));
   YOKE_TRY(check_names(r, "input", from->m, from->inputs, want->m, want->inputs));
   if (from->n_y_lags != want->n_y_lags || from->n_u_lags != want->n_u_lags) {
-    return refuse(r, "the file has %zu and %zu lags of outputs and inputs, wanted are %zu and %zu",
-                  from->n_y_lags, from->n_u_lags, want->n_y_lags, want->n_u_lags);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "the file has %zu and %zu lags of outputs and inputs, wanted are %zu and %zu",
+                     from->n_y_lags, from->n_u_lags, want->n_y_lags, want->n_u_lags);
   }
   // times of a system file differ in their last bits
   if (fabs(from->step - want->step) <= 1e-9 * want->step) {
     return YOKE_OK;
   }
   if (from->step > want->step) {
-    return refuse(r,
-                  "taken at a step of %g s, wanted is the shorter step %g s: models go to longer "
-                  "steps only",
-                  from->step, want->step);
+    return yoke_fail(
+        &r->about.sink, YOKE_BAD_INPUT,
+        "taken at a step of %g s, wanted is the shorter step %g s: models go to longer "
+        "steps only",
+        from->step, want->step);
   }
   if (from->n_y_lags != 1 || from->n_u_lags != 1) {
-    return refuse(r,
-                  "taken at a step of %g s, wanted is %g s: only models with one lag go to "
-                  "another step",
-                  from->step, want->step);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "taken at a step of %g s, wanted is %g s: only models with one lag go to "
+                     "another step",
+                     from->step, want->step);
   }
   return YOKE_OK;
 }
@@ -418,13 +379,13 @@ static void fit_output(const yoke_identified_unit* from, const yoke_identified_w
 }
 
 yoke_status yoke__identified_fit(const yoke_identified* models, const char* path,
-                                 const yoke_identified_want* want, double to[], char* err,
-                                 size_t err_size) {
-  reader r = {.path = path, .unit = want->name, .err_size = err_size};
-  r.err = err;
+                                 const yoke_identified_want* want, double to[],
+                                 const yoke_sink* sink) {
+  reader r = {.arena = NULL};
+  yoke__context_init(&r.about, sink, (yoke_place){.source = path}, want->name, (double)NAN);
   const yoke_identified_unit* from = find_unit(models, want->name);
   if (from == NULL) {
-    return refuse(&r, "no model of it in the file");
+    return yoke_fail(&r.about.sink, YOKE_BAD_INPUT, "no model of it in the file");
   }
   YOKE_TRY(check_fit(&r, from, want));
   const size_t q = count_parameters(from);
@@ -434,7 +395,8 @@ yoke_status yoke__identified_fit(const yoke_identified* models, const char* path
     fit_output(from, want, i, p);
     if (!is_same &&
         yoke__rls_resample(p[0], want->m, p + 1, want->step / from->step, p, p + 1) < 0) {
-      return refuse(&r, "cannot go from a step of %g s to %g s", from->step, want->step);
+      return yoke_fail(&r.about.sink, YOKE_BAD_INPUT, "cannot go from a step of %g s to %g s",
+                       from->step, want->step);
     }
   }
   return YOKE_OK;

@@ -317,13 +317,12 @@ static yoke_status read_bonds(const source* from, const yoke_json_value* list, y
 }
 
 yoke_status yoke__summary_parse(const char* bytes, size_t n, yoke_arena* arena, yoke_summary* out,
-                                char* err, size_t err_size) {
+                                const yoke_sink* sink) {
   const yoke_json_value* root = NULL;
   *out = (yoke_summary){0};
-  YOKE_TRY(yoke__json_parse(bytes, n, arena, &root, err, err_size));
+  YOKE_TRY(yoke__json_parse(bytes, n, arena, &root, sink));
   if (root->kind != YOKE_JSON_OBJECT) {
-    snprintf(err, err_size, "expected an object");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "expected an object");
   }
   const yoke_json_value* ledger = yoke__json_find(root, "ledger");
   const yoke_json_value* system = yoke__json_find(root, "system");
@@ -341,11 +340,7 @@ yoke_status yoke__summary_parse(const char* bytes, size_t n, yoke_arena* arena, 
   out->t_start = yoke__json_find_number(system, "start", (double)NAN);
   out->t_reached = yoke__json_find_number(root, "t_reached", (double)NAN);
   out->step = yoke__json_find_number(system, "step", (double)NAN);
-  const yoke_status status = read_bonds(&from, yoke__json_find(ledger, "bonds"), out);
-  if (status < 0) {
-    snprintf(err, err_size, "out of memory");
-  }
-  return status;
+  return read_bonds(&from, yoke__json_find(ledger, "bonds"), out);
 }
 
 const yoke_summary_bond* yoke__summary_find(const yoke_summary* summary, const char* name) {

@@ -46,13 +46,12 @@ static yoke_status take_model(const yoke_unit* unit, yoke_arena* arena, yoke_lin
     status = unit->ops->linearise(unit->self, &model);
   }
   if (status < 0 || !fits) {
-    const char* reason = yoke__unit_reason(unit);
-    char why[256];
-    snprintf(why, sizeof why, "%.200s",
-             !fits && status >= 0 ? "its linear model has other inputs or outputs than the unit"
-             : reason[0] != '\0'  ? reason
-                                  : "it has no linear model at this point");
-    to->why = texted(arena, why);
+    YOKE_CATCH(reason);
+    yoke__unit_reason(unit, &reason.sink);
+    to->why = texted(arena, !fits && status >= 0
+                                ? "its linear model has other inputs or outputs than the unit"
+                            : reason.text[0] != '\0' ? reason.text
+                                                     : "it has no linear model at this point");
     return to->why == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   }
   to->has_model = true;
@@ -271,11 +270,13 @@ static void check_units(builder* b) {
   for (size_t i = 0; i < b->to->n_units; i++) {
     const yoke_linear_unit* unit = &b->to->units[i];
     if (unit->is_in_loop && !unit->has_model) {
-      yoke__error(b->messages, nowhere,
-                  "%s '%s' (%s) is in a loop, but has no linear model: %s. Run the system with "
-                  "method mpsm on the loop, and look at the run with yoke analyse --run",
-                  b->system->units[i].is_law ? "law" : "unit", b->system->units[i].name,
-                  b->system->units[i].unit.ops->name, unit->why);
+      const yoke_sink list = yoke__messages_sink(b->messages);
+      yoke_context about;
+      yoke__context_init(&about, &list, nowhere, b->system->units[i].name, (double)NAN);
+      yoke_fail(&about.sink, YOKE_BAD_INPUT,
+                "it is in a loop, but has no linear model (%s): %s. Run the system with method "
+                "mpsm on the loop, and look at the run with yoke analyse --run",
+                b->system->units[i].unit.ops->name, unit->why);
     }
   }
 }
@@ -299,9 +300,12 @@ static void note_limits(builder* b) {
     const yoke_system_unit* unit = &system->units[i];
     if (b->to->units[i].is_in_loop && unit->is_fresh && !unit->is_law &&
         b->to->units[i].n_feedthrough > 0) {
-      yoke__message_add(b->messages, YOKE_NOTE, nowhere,
-                        "unit '%s' has feedthrough and exchanges fresh; it is taken as stale",
-                        unit->name);
+      const yoke_message note = {
+          .severity = YOKE_NOTE,
+          .unit = unit->name,
+          .time = (double)NAN,
+          .text = "it has feedthrough and exchanges fresh; it is taken as stale"};
+      yoke__messages_add(b->messages, &note);
     }
   }
   for (size_t i = 0; i < system->n_links; i++) {

@@ -314,18 +314,14 @@ static bool is_done(void* context) {
 static yoke_status lay_models(replay* r) {
   yoke_mpsm_models_setup setup = yoke__couple_mpsm_models(r->setup);
   setup.L = r->L;
-  char err[512] = "";
+  const yoke_sink sink = yoke__messages_sink(r->messages);
   void* block = yoke__arena_take(r->arena, yoke__mpsm_models_size(&setup) + 64);
   r->bare.p = r->cluster->n_outputs;
   r->bare.units = take(r, r->cluster->n_units, sizeof *r->bare.units);
   if (block == NULL || r->bare.units == NULL) {
     return YOKE_NO_MEMORY;
   }
-  const yoke_status status = yoke__mpsm_models_prepare(block, &setup, &r->models, err, sizeof err);
-  if (status < 0 && err[0] != '\0') {
-    yoke__error(r->messages, nowhere, "%s", err);
-  }
-  return status;
+  return yoke__mpsm_models_prepare(block, &setup, &r->models, &sink);
 }
 
 // The unit's own model with what travels in the cluster.
@@ -408,7 +404,7 @@ static yoke_status lay_members(replay* r) {
 static yoke_status lay_all(replay* r) {
   const size_t n = r->setup->n_signals, p = r->cluster->n_outputs;
   const size_t bytes = r->group->ops->size(r->setup);
-  char err[512] = "";
+  const yoke_sink sink = yoke__messages_sink(r->messages);
   YOKE_TRY(lay_members(r));
   r->method = yoke__arena_take(r->arena, bytes + 64);
   r->sample = take(r, n + r->setup->n_probes, sizeof(double));
@@ -432,11 +428,7 @@ static yoke_status lay_all(replay* r) {
     r->low[i] = (double)INFINITY;
     r->high[i] = -(double)INFINITY;
   }
-  const yoke_status status = r->group->ops->prepare(r->method, r->setup, err, sizeof err);
-  if (status < 0) {
-    yoke__error(r->messages, nowhere, "%s", err);
-    return YOKE_BAD_INPUT;
-  }
+  YOKE_TRY(r->group->ops->prepare(r->method, r->setup, &sink));
   r->is_prepared = true;
   return YOKE_OK;
 }

@@ -31,9 +31,7 @@ static bool is_worth_trying(const yoke_system* system) {
 
 // a few steps from the start; the median of what the unit itself took
 static double try_steps(const yoke_unit* unit, double t, double h) {
-  char err[256];
-  if (yoke__unit_enter_init(unit, t, t + N_TRIED * h, err, sizeof err) < 0 ||
-      yoke__unit_exit_init(unit) < 0) {
+  if (yoke__unit_enter_init(unit, t, t + N_TRIED * h, NULL) < 0 || yoke__unit_exit_init(unit) < 0) {
     return 0;
   }
   const int64_t end = yoke__os_now_ns() + (int64_t)(BUDGET_S * 1e9);
@@ -64,11 +62,10 @@ static double try_unit(yoke_system* system, const yoke_system_unit* unit) {
   settings.timeout_s = TIMEOUT_S;
   settings.is_logging = false;
   if (yoke__unit_store_open(store, &settings, &nobody_reads, &ops) >= 0) {
-    char err[256];
     yoke_arena arena = {0};
     yoke_unit trial = {0};
     const yoke_unit_args args = {unit->name, system->scenario->directory, NULL, 0, ops->context};
-    if (yoke__unit_create(ops, &args, &arena, &trial, err, sizeof err) >= 0) {
+    if (yoke__unit_create(ops, &args, &arena, &trial, NULL) >= 0) {
       const yoke_scenario* s = system->scenario;
       cost = try_steps(&trial, s->start.value,
                        unit->source->step.is_given ? unit->source->step.value : s->step.value);

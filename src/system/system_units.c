@@ -1,4 +1,5 @@
 // Stage 1: instances of all units and laws, with their parameters and start values.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,9 +155,10 @@ static void apply_setting(yoke_system* system, yoke_system_unit* unit, const yok
   const yoke_status status =
       yoke__unit_set(&unit->unit, index, value, yoke__variable_size(variable));
   if (status < 0) {
-    const char* reason = yoke__unit_reason(&unit->unit);
+    YOKE_CATCH(why);
+    yoke__unit_reason(&unit->unit, &why.sink);
     yoke__error(system->messages, setting->place, "%s was refused by the unit%s%s", what,
-                reason[0] == '\0' ? "" : ": ", reason);
+                why.text[0] == '\0' ? "" : ": ", why.text);
   }
 }
 
@@ -227,7 +229,8 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
   const yoke_scenario_unit* source = unit->source;
   const bool is_model = strcmp(source->kind, "model") == 0;
   const char* path = source->type;
-  if (!is_model && path[0] != '/') {
+  // messages name a file beside the system file as it was typed
+  if (!is_model && path[0] != '/' && strcmp(system->scenario->directory, ".") != 0) {
     const size_t n = yoke__os_path_join(system->scenario->directory, source->type, NULL, 0) + 1;
     char* joined = yoke__arena_take(&system->arena, n);
     if (joined == NULL) {
@@ -260,6 +263,9 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
 
 static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
   const yoke_scenario_unit* source = unit->source;
+  const yoke_sink sink = yoke__messages_sink(system->messages);
+  yoke_context about;
+  yoke__context_init(&about, &sink, source->type_place, unit->name, (double)NAN);
   if (system->store == NULL) {
     YOKE_TRY(yoke__unit_store_create(&system->store));
   }
@@ -269,16 +275,13 @@ static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
   // said with the line that names it, not with the place of an unpacked archive
   if (is_file(source) && !yoke__os_is_file(settings.path) &&
       !yoke__os_is_directory(settings.path)) {
-    yoke__error(system->messages, source->type_place, "unit '%s': there is no file '%s'",
-                unit->name, source->type);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(&about.sink, YOKE_BAD_INPUT, "there is no file '%s'", source->type);
   }
   const size_t n_errors = system->messages->n_errors;
   const yoke_status status =
       yoke__unit_store_open(system->store, &settings, system->messages, &unit->unit.ops);
   if (status < 0 && system->messages->n_errors == n_errors) {
-    yoke__error(system->messages, source->type_place, "unit '%s': %s", unit->name,
-                yoke_status_text(status));
+    yoke_fail(&about.sink, status, "%s", yoke_status_text(status));
   }
   return status == YOKE_NO_MEMORY ? status : status < 0 ? YOKE_BAD_INPUT : YOKE_OK;
 }
@@ -307,12 +310,16 @@ static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
   YOKE_TRY(find_type(system, unit));
   yoke_unit_args args;
   YOKE_TRY(collect_arguments(system, unit, &args));
-  char err[1024] = "";
+  const yoke_sink sink = yoke__messages_sink(system->messages);
+  const size_t n_errors = system->messages->n_errors;
+  yoke_context about;
+  yoke__context_init(&about, &sink, unit->source->place, unit->name, (double)NAN);
   const yoke_status status =
-      yoke__unit_create(unit->unit.ops, &args, &system->arena, &unit->unit, err, sizeof err);
+      yoke__unit_create(unit->unit.ops, &args, &system->arena, &unit->unit, &about.sink);
   if (status < 0) {
-    yoke__error(system->messages, unit->source->place, "unit '%s': %s", unit->name,
-                err[0] == '\0' ? yoke_status_text(status) : err);
+    if (system->messages->n_errors == n_errors) {
+      yoke_fail(&about.sink, status, "cannot be created: %s", yoke_status_text(status));
+    }
     return YOKE_BAD_INPUT;
   }
   const bool is_algebraic = (unit->unit.info->flags & YOKE_UNIT_ALGEBRAIC) != 0;

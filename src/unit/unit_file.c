@@ -120,11 +120,10 @@ static yoke_status open_fmu(yoke_unit_store* store, const yoke_unit_file_setting
 // ---------------------------------------------------------------------------------------------------------
 // isolated native models
 
-static yoke_status create_isolated(const yoke_unit_args* args, void** self, char* err,
-                                   size_t err_size) {
+static yoke_status create_isolated(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   const model_file* file = args->context;
   const yoke_host_plan plan = {.settings = &file->settings, .info = file->inner->info};
-  return yoke__host_create(&plan, args, self, err, err_size);
+  return yoke__host_create(&plan, args, self, sink);
 }
 
 static void close_model(yoke_unit_file* file) {

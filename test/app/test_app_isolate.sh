@@ -100,7 +100,7 @@ for wait in auto sleep; do
   yoke_ends 0 run pair.yaml --out "isolated_$wait" "${arguments[@]}"
   has_rows "isolated_$wait" 1001
   cmp -s plain/results.csv "isolated_$wait/results.csv" || bad "wait: $wait gives other results"
-  grep -q "^unit 'left': note: a step in its own process took [0-9.e+]* us" err || bad "the cost is not told"
+  grep -q "^note: unit 'left': a step in its own process took [0-9.e+]* us" err || bad "the cost is not told"
 done
 nothing_left
 
@@ -126,7 +126,7 @@ units:
   good: {model: integrator, start: {u: 2}}
 END
   yoke_ends 1 run fault.yaml --out "$name" --quiet
-  err_has "yoke run: unit 'bad' (faulty$version.fmu) at t = 0.3 s: step failed: $2"
+  err_has "error: unit 'bad' at t = 0.3 s: step failed: $2"
   has_rows "$name" 4
   nothing_left
 }

@@ -3,7 +3,9 @@
 #include "base/base_json_read.h"
 
 #include "base/base_json.h"
+#include "base/base_message.h"
 #include "support/check.h"
+#include "support/heard.h"
 
 typedef struct parsed {
   yoke_arena arena;
@@ -12,14 +14,14 @@ typedef struct parsed {
 
 static parsed parse(const char* text) {
   parsed p = {{0}, NULL};
-  char err[256] = "";
+  YOKE_CATCH(err);
   // in a block of its own, so that a read behind the end is noticed
   const size_t n = strlen(text);
   char* bytes = malloc(n + (n == 0));
   assert_non_null(bytes);
   memcpy(bytes, text, n);
-  if (yoke__json_parse(bytes, n, &p.arena, &p.root, err, sizeof err) < 0) {
-    fail_msg("%s: %s", text, err);
+  if (yoke__json_parse(bytes, n, &p.arena, &p.root, &err.sink) < 0) {
+    fail_msg("%s: %s", text, err.text);
   }
   free(bytes);
   return p;
@@ -116,33 +118,33 @@ static void bad_text_is_refused_with_its_place(void** state) {
   static const struct {
     const char *text, *want;
   } cases[] = {
-      {"", "line 1, column 1: expected a value"},
-      {"  \n ", "line 2, column 2: expected a value"},
-      {"{\n  \"a\": }", "line 2, column 8: expected a value"},
-      {"[1,]", "column 4: expected a value"},
-      {"[,1]", "column 2: expected a value"},
-      {"[1 2]", "column 4: expected ',' or ']'"},
-      {"[1", "column 3: expected ',' or ']'"},
-      {"{\"a\":1,}", "column 8: expected a name in quotes"},
-      {"{a:1}", "column 2: expected a name in quotes"},
-      {"{\"a\" 1}", "column 6: expected ':'"},
-      {"{\"a\":1]", "column 7: expected ',' or '}'"},
-      {"1 2", "column 3: something stands behind the value"},
-      {"]", "column 1: expected a value"},
+      {"", "?:1:1: error: expected a value"},
+      {"  \n ", "?:2:2: error: expected a value"},
+      {"{\n  \"a\": }", "?:2:8: error: expected a value"},
+      {"[1,]", "?:1:4: error: expected a value"},
+      {"[,1]", "?:1:2: error: expected a value"},
+      {"[1 2]", "?:1:4: error: expected ',' or ']'"},
+      {"[1", "?:1:3: error: expected ',' or ']'"},
+      {"{\"a\":1,}", "?:1:8: error: expected a name in quotes"},
+      {"{a:1}", "?:1:2: error: expected a name in quotes"},
+      {"{\"a\" 1}", "?:1:6: error: expected ':'"},
+      {"{\"a\":1]", "?:1:7: error: expected ',' or '}'"},
+      {"1 2", "?:1:3: error: something stands behind the value"},
+      {"]", "?:1:1: error: expected a value"},
       {"+1", "expected a value"},
       {".5", "expected a value"},
       {"5.", "not a number"},
       {"-", "not a number"},
       {"1e", "not a number"},
-      {"01", "column 2: something stands behind the value"},
+      {"01", "?:1:2: error: something stands behind the value"},
       {"inf", "expected a value"},
       {"nan", "expected a value"},
       {"nul", "expected a value"},
       {"1e999", "the number is too large"},
       {"\"abc", "the string does not end"},
       {"\"abc\\", "the string does not end"},
-      {"\"a\tb\"", "column 3: a control character"},
-      {"\"\\x\"", "column 2: unknown escape"},
+      {"\"a\tb\"", "?:1:3: error: a control character"},
+      {"\"\\x\"", "?:1:2: error: unknown escape"},
       {"\"\\u12g4\"", "four hexadecimal digits"},
       {"\"\\u12", "four hexadecimal digits"},
       {"\"\\u0000\"", "U+0000"},
@@ -151,13 +153,13 @@ static void bad_text_is_refused_with_its_place(void** state) {
       {"\"\\udc00\"", "half of a surrogate pair"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    char err[256] = "";
+    HEAR(err);
     yoke_arena arena = {0};
     const yoke_json_value* root = NULL;
     const yoke_status status =
-        yoke__json_parse(cases[i].text, strlen(cases[i].text), &arena, &root, err, sizeof err);
-    if (status != YOKE_BAD_INPUT || root != NULL || strstr(err, cases[i].want) == NULL) {
-      fail_msg("'%s': status %d, '%s', expected '%s'", cases[i].text, (int)status, err,
+        yoke__json_parse(cases[i].text, strlen(cases[i].text), &arena, &root, &err.sink);
+    if (status != YOKE_BAD_INPUT || root != NULL || strstr(err.text, cases[i].want) == NULL) {
+      fail_msg("'%s': status %d, '%s', expected '%s'", cases[i].text, (int)status, err.text,
                cases[i].want);
     }
     yoke__arena_free(&arena);
@@ -166,11 +168,11 @@ static void bad_text_is_refused_with_its_place(void** state) {
 
 static void a_zero_byte_is_no_end(void** state) {
   (void)state;
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_arena arena = {0};
   const yoke_json_value* root = NULL;
-  assert_int_equal(yoke__json_parse("1\0", 2, &arena, &root, err, sizeof err), YOKE_BAD_INPUT);
-  assert_int_equal(yoke__json_parse("\"\\u00\0\0\"", 9, &arena, &root, err, sizeof err),
+  assert_int_equal(yoke__json_parse("1\0", 2, &arena, &root, &err.sink), YOKE_BAD_INPUT);
+  assert_int_equal(yoke__json_parse("\"\\u00\0\0\"", 9, &arena, &root, &err.sink),
                    YOKE_BAD_INPUT);
   yoke__arena_free(&arena);
 }
@@ -180,14 +182,14 @@ static void depth_is_bounded(void** state) {
   (void)state;
   char text[2 * (YOKE_JSON_DEPTH + 1) + 1] = "";
   for (size_t depth = YOKE_JSON_DEPTH; depth <= YOKE_JSON_DEPTH + 1; depth++) {
-    char err[256] = "";
+    YOKE_CATCH(err);
     yoke_arena arena = {0};
     const yoke_json_value* root = NULL;
     memset(text, '[', depth);
     memset(text + depth, ']', depth);
-    const yoke_status status = yoke__json_parse(text, 2 * depth, &arena, &root, err, sizeof err);
+    const yoke_status status = yoke__json_parse(text, 2 * depth, &arena, &root, &err.sink);
     assert_int_equal(status, depth == YOKE_JSON_DEPTH ? YOKE_OK : YOKE_BAD_INPUT);
-    assert_true(depth == YOKE_JSON_DEPTH || strstr(err, "nested too deeply") != NULL);
+    assert_true(depth == YOKE_JSON_DEPTH || strstr(err.text, "nested too deeply") != NULL);
     yoke__arena_free(&arena);
   }
 }

@@ -2,6 +2,7 @@
 // next process when the watcher is gone too; nobody else's folder is touched and no zombie stays. Works with TMPDIR in a
 // folder of its own below the present one.
 #define _GNU_SOURCE
+#include "base/base_message.h"
 #include "base/base_temp.h"
 
 #include <dirent.h>
@@ -19,6 +20,7 @@
 
 #include "base/base_os.h"
 #include "support/check.h"
+#include "support/heard.h"
 
 static char root[PATH_MAX];
 static bool fork_fails;
@@ -83,10 +85,10 @@ static void check_no_children(void) {
 }
 
 static yoke_temp* create(void) {
-  char err[256] = "";
+  HEAR(err);
   yoke_temp* temp = NULL;
-  if (yoke__temp_create(&temp, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (yoke__temp_create(&temp, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   return temp;
 }
@@ -170,12 +172,12 @@ static pid_t start_owner(int n) {
   const pid_t pid = fork();
   assert_true(pid >= 0);
   if (pid == 0) {
-    char err[256];
+    YOKE_CATCH(err);
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a failing test leaves none behind
     signal(SIGSEGV, SIG_DFL);          // cmocka catches it
     for (int i = 0; i < n; i++) {
       yoke_temp* temp = NULL;
-      if (yoke__temp_create(&temp, err, sizeof err) < 0) {
+      if (yoke__temp_create(&temp, &err.sink) < 0) {
         _exit(1);
       }
       char path[PATH_MAX + 16];
@@ -226,9 +228,9 @@ static void forgotten_folder_goes(void** state) {
   const pid_t pid = fork();
   assert_true(pid >= 0);
   if (pid == 0) {
-    char err[256];
+    YOKE_CATCH(err);
     yoke_temp* temp = NULL;
-    _exit(yoke__temp_create(&temp, err, sizeof err) < 0);
+    _exit(yoke__temp_create(&temp, &err.sink) < 0);
   }
   int status = 0;
   assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -260,8 +262,8 @@ static void children_are_not_owners(void** state) {
   pid = fork();
   assert_true(pid >= 0);
   if (pid == 0) {
-    char err[256];
-    const yoke_status made = yoke__temp_create(&temp, err, sizeof err);
+    YOKE_CATCH(err);
+    const yoke_status made = yoke__temp_create(&temp, &err.sink);
     const pid_t child = made < 0 ? -1 : fork();
     if (child == 0) {
       for (;;) {
@@ -416,15 +418,15 @@ static void stale_removal_is_bounded(void** state) {
 
 static void places_that_do_not_work(void** state) {
   (void)state;
-  char err[512] = "";
+  HEAR(err);
   yoke_temp* temp = NULL;
   setenv("TMPDIR", "/nowhere/at/all", 1);
-  assert_int_equal(yoke__temp_create(&temp, err, sizeof err), YOKE_IO);
+  assert_int_equal(yoke__temp_create(&temp, &err.sink), YOKE_IO);
   assert_null(temp);
-  check_contains(err, "/nowhere/at/all");
+  check_contains(err.text, "/nowhere/at/all");
   setenv("TMPDIR", "/dev/null", 1);
-  assert_int_equal(yoke__temp_create(&temp, err, sizeof err), YOKE_IO);
-  check_contains(err, "/dev/null");
+  assert_int_equal(yoke__temp_create(&temp, &err.sink), YOKE_IO);
+  check_contains(err.text, "/dev/null");
 
   // a relative one is resolved at once: the process may change its folder
   const char* last = strrchr(root, '/') + 1;
@@ -455,9 +457,9 @@ static void works_without_watcher(void** state) {
   const pid_t pid = fork();
   assert_true(pid >= 0);
   if (pid == 0) {
-    char err[256];
+    YOKE_CATCH(err);
     fork_fails = true;
-    _exit(yoke__temp_create(&temp, err, sizeof err) < 0);
+    _exit(yoke__temp_create(&temp, &err.sink) < 0);
   }
   int status = 0;
   assert_int_equal(waitpid(pid, &status, 0), pid);

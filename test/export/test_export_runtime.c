@@ -654,8 +654,8 @@ static void test_spoiled_settings(void** state) {
   (void)state;
   exported e;
   exported_open(&e, "gain", "", 3);
-  check_settings(&e, "", "yoke.json: line 1");
-  check_settings(&e, "{\"yoke\": 1", "yoke.json: line 1");
+  check_settings(&e, "", "yoke.json:1: expected ");
+  check_settings(&e, "{\"yoke\": 1", "yoke.json:1: expected ");
   check_settings(&e, "[]", "not the settings of an exported unit");
   check_settings(&e, "{\"yoke\": 2, \"model\": \"gain\", \"token\": \"t\"}", "not the settings");
   check_settings(&e, "{\"yoke\": 1, \"model\": \"loss\", \"token\": \"t\"}", "no model 'loss'");

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "master/master_run.h"
 #include "support/check.h"
@@ -46,10 +47,12 @@ static void check_rows(const char* units, const char* n_default) {
   }
   sim_close(&s);
 
-  char path[128], err[256] = "", *bytes = NULL;
+  char path[128], *bytes = NULL;
+
+  YOKE_CATCH(err);
   size_t n_bytes = 0;
   snprintf(path, sizeof path, "%s/results.csv", folder);
-  check_ok(yoke__os_read_file(path, 1 << 24, &bytes, &n_bytes, err, sizeof err));
+  check_ok(yoke__os_read_file(path, 1 << 24, &bytes, &n_bytes, &err.sink));
   const char* line = strchr(bytes, '\n') + 1;
   int64_t k = 0;
   for (; *line != '\0'; k++) {

@@ -1,8 +1,10 @@
 // One unit instance: every "NULL means the obvious" rule of yoke/unit.h, with a struct that holds
 // values of all types in no particular order, and with operations of its own.
+#include "base/base_message.h"
 #include "unit/unit.h"
 
 #include "support/check.h"
+#include "support/heard.h"
 
 // ---------------------------------------------------------------------------------------------------------
 // a flat struct: the table lists its members in another order than the memory does
@@ -133,10 +135,10 @@ typedef struct fixture {
 
 static void open_unit(fixture* f, const yoke_unit_ops* ops) {
   const yoke_unit_args args = {"unit", ".", NULL, 0, ops->context};
-  char err[256] = "";
+  YOKE_CATCH(err);
   *f = (fixture){0};
-  if (yoke__unit_create(ops, &args, &f->arena, &f->unit, err, sizeof err) < 0) {
-    fail_msg("%s: %s", ops->name, err);
+  if (yoke__unit_create(ops, &args, &f->arena, &f->unit, &err.sink) < 0) {
+    fail_msg("%s: %s", ops->name, err.text);
   }
 }
 
@@ -389,13 +391,13 @@ static void test_feedthrough_lookup(void** state) {
 static void test_missing_operations_do_nothing(void** state) {
   (void)state;
   fixture f;
-  char err[64] = "untouched";
+  HEAR(err);
   open_unit(&f, &flat_ops);
-  assert_int_equal(yoke__unit_enter_init(&f.unit, 0, 1, err, sizeof err), YOKE_OK);
+  assert_int_equal(yoke__unit_enter_init(&f.unit, 0, 1, &err.sink), YOKE_OK);
   assert_int_equal(yoke__unit_exit_init(&f.unit), YOKE_OK);
   yoke__unit_terminate(&f.unit);
   assert_false(yoke__unit_can_refresh(&f.unit));
-  assert_string_equal(err, "untouched");
+  assert_int_equal(err.n, 0);
   close_unit(&f);
 }
 
@@ -412,11 +414,10 @@ typedef struct own {
 
 static int n_open;  // instances of `own`; a test program has one thread
 
-static yoke_status own_create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status own_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   if (args->n_arguments > 0) {
-    snprintf(err, err_size, "'%s' in %s takes no '%s'", args->name, args->directory,
+    return yoke_fail(sink, YOKE_BAD_INPUT, "'%s' in %s takes no '%s'", args->name, args->directory,
              args->arguments[0].name);
-    return YOKE_BAD_INPUT;
   }
   own* o = calloc(1, sizeof *o);
   if (o == NULL) {
@@ -478,11 +479,9 @@ static yoke_status own_restore(void* self, const void* image, size_t size) {
   return YOKE_OK;
 }
 
-static yoke_status own_enter_init(void* self, double t_start, double t_stop, char* err,
-                                  size_t err_size) {
+static yoke_status own_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   (void)self;
-  snprintf(err, err_size, "from %g to %g", t_start, t_stop);
-  return YOKE_UNIT_FAILED;
+  return yoke_fail(sink, YOKE_UNIT_FAILED, "from %g to %g", t_start, t_stop);
 }
 
 static yoke_status own_exit_init(void* self) {
@@ -540,9 +539,9 @@ static void test_own_operations_are_used(void** state) {
   check_ok(yoke__unit_get_outputs(&f.unit, &back));
   assert_true(o->n_set_inputs == 1 && back == 7);
 
-  char err[64] = "";
-  assert_int_equal(yoke__unit_enter_init(&f.unit, 1, 2, err, sizeof err), YOKE_UNIT_FAILED);
-  assert_string_equal(err, "from 1 to 2");
+  YOKE_CATCH(err);
+  assert_int_equal(yoke__unit_enter_init(&f.unit, 1, 2, &err.sink), YOKE_UNIT_FAILED);
+  assert_string_equal(err.text, "from 1 to 2");
   assert_int_equal(yoke__unit_exit_init(&f.unit), YOKE_DIVERGED);
   yoke__unit_terminate(&f.unit);
   assert_int_equal(o->n_terminate, 1);
@@ -596,9 +595,9 @@ static void check_refused(const yoke_unit_ops* ops, const yoke_argument* argumen
                           yoke_status status, const char* text) {
   const yoke_unit_args args = {"unit", "folder", argument, argument != NULL, ops->context};
   fixture f = {0};
-  char err[256] = "";
-  assert_int_equal(yoke__unit_create(ops, &args, &f.arena, &f.unit, err, sizeof err), status);
-  check_contains(err, text);
+  YOKE_CATCH(err);
+  assert_int_equal(yoke__unit_create(ops, &args, &f.arena, &f.unit, &err.sink), status);
+  check_contains(err.text, text);
   assert_null(f.unit.self);
   assert_int_equal(n_open, 0);
   yoke__arena_free(&f.arena);

@@ -154,19 +154,17 @@ static yoke_status read_argument(const yoke_json_value* from, yoke_arena* arena,
 }
 
 static yoke_status read_arguments(const yoke_json_value* list, yoke_arena* arena,
-                                  yoke_runtime_config* config, char* err, size_t err_size) {
+                                  yoke_runtime_config* config, const yoke_sink* sink) {
   const size_t n = list == NULL ? 0 : list->n;
   yoke_argument* arguments = yoke__arena_array(arena, n + 1, sizeof *arguments);
   if (arguments == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   config->arguments = arguments;
   for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {
     const yoke_status status = read_argument(v, arena, &arguments[config->n_arguments++]);
     if (status < 0) {
-      snprintf(err, err_size, "yoke.json: argument %zu cannot be read", config->n_arguments);
-      return status;
+      return yoke_fail(sink, status, "argument %zu cannot be read", config->n_arguments);
     }
   }
   return YOKE_OK;
@@ -175,12 +173,11 @@ static yoke_status read_arguments(const yoke_json_value* list, yoke_arena* arena
 // ---- settings
 
 static yoke_status read_settings(const yoke_json_value* list, yoke_arena* arena,
-                                 yoke_runtime_config* config, char* err, size_t err_size) {
+                                 yoke_runtime_config* config, const yoke_sink* sink) {
   const size_t n = list == NULL ? 0 : list->n;
   yoke_runtime_setting* settings = yoke__arena_array(arena, n + 1, sizeof *settings);
   if (settings == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   config->settings = settings;
   for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {
@@ -189,46 +186,44 @@ static yoke_status read_settings(const yoke_json_value* list, yoke_arena* arena,
     setting->values = yoke__json_find(v, "values");
     if (setting->name == NULL || setting->values == NULL ||
         setting->values->kind != YOKE_JSON_ARRAY) {
-      snprintf(err, err_size, "yoke.json: setting %zu cannot be read", config->n_settings);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "setting %zu cannot be read", config->n_settings);
     }
   }
   return YOKE_OK;
 }
 
 static yoke_status apply_setting(const yoke_runtime_setting* setting, const yoke_unit* unit,
-                                 yoke_arena* arena, char* err, size_t err_size) {
+                                 yoke_arena* arena, const yoke_sink* sink) {
   const size_t index = yoke__unit_find(unit, setting->name);
   const yoke_variable* variable = index == (size_t)-1 ? NULL : &unit->info->variables[index];
   if (variable == NULL || yoke__variable_count(variable) != setting->values->n) {
-    snprintf(err, err_size, "yoke.json: the model has no such variable '%s'", setting->name);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the model has no such variable '%s'", setting->name);
   }
   const size_t size = yoke__variable_element_size(variable);
   char* value = yoke__arena_array(arena, setting->values->n, size);
   if (value == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   char* to = value;
   for (const yoke_json_value* v = setting->values->first; v != NULL; v = v->next, to += size) {
     if (!read_element(v, variable->type, variable->max_size, to)) {
-      snprintf(err, err_size, "yoke.json: the value of '%s' cannot be read", setting->name);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "the value of '%s' cannot be read", setting->name);
     }
   }
   const yoke_status status = yoke__unit_set(unit, index, value, yoke__variable_size(variable));
   if (status < 0) {
-    snprintf(err, err_size, "yoke.json: the value of '%s' is refused: %s", setting->name,
-             yoke_status_text(status));
+    yoke_fail(sink, status, "the value of '%s' is refused: %s", setting->name,
+              yoke_status_text(status));
   }
   return status;
 }
 
 yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
-                                       yoke_arena* arena, char* err, size_t err_size) {
+                                       yoke_arena* arena, const yoke_sink* sink) {
+  yoke_context file;
+  yoke__context_init(&file, sink, (yoke_place){.source = "yoke.json"}, NULL, (double)NAN);
   for (size_t i = 0; i < config->n_settings; i++) {
-    YOKE_TRY(apply_setting(&config->settings[i], unit, arena, err, err_size));
+    YOKE_TRY(apply_setting(&config->settings[i], unit, arena, &file.sink));
   }
   return YOKE_OK;
 }
@@ -237,19 +232,17 @@ yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const 
 
 // The netlist beside yoke.json.
 static yoke_status open_circuit(const yoke_json_value* from, const char* directory,
-                                yoke_arena* arena, yoke_runtime_config* config, char* err,
-                                size_t err_size) {
+                                yoke_arena* arena, yoke_runtime_config* config,
+                                const yoke_sink* sink) {
   const char* file = yoke__json_find_text(from, "file", NULL);
   const double iterations = yoke__json_find_number(from, "iterations", 0.0);
   if (file == NULL || strchr(file, '/') != NULL || !(iterations >= 0.0 && iterations <= 1e6)) {
-    snprintf(err, err_size, "yoke.json: the circuit cannot be read");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the circuit cannot be read");
   }
   const size_t size = strlen(directory) + strlen(file) + 2;
   char* path = yoke__arena_take(arena, size);
   if (path == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   snprintf(path, size, "%s/%s", directory, file);
   const yoke_unit_file_settings settings = {
@@ -264,57 +257,44 @@ static yoke_status open_circuit(const yoke_json_value* from, const char* directo
       .solver_iterations = (int)iterations,
       .call_step = yoke__json_find_number(from, "call_step", 0.0),
   };
-  yoke_messages messages = {0};
-  const yoke_status status = yoke__export_circuit_open(&settings, &messages, &config->circuit);
-  if (status < 0) {
-    yoke__messages_format(&messages, err, err_size);
-  } else {
-    config->ops = yoke__export_circuit_ops(config->circuit);
-  }
-  yoke__messages_free(&messages);
-  return status;
+  YOKE_TRY(yoke__export_circuit_open(&settings, &config->circuit, sink));
+  config->ops = yoke__export_circuit_ops(config->circuit);
+  return YOKE_OK;
 }
 
 static yoke_status read_root(const yoke_json_value* root, const char* directory, yoke_arena* arena,
-                             yoke_runtime_config* config, char* err, size_t err_size) {
+                             yoke_runtime_config* config, const yoke_sink* sink) {
   const char* model = yoke__json_find_text(root, "model", NULL);
   config->token = yoke__json_find_text(root, "token", NULL);
   if (yoke__json_find_number(root, "yoke", 0.0) != 1.0 || model == NULL || config->token == NULL) {
-    snprintf(err, err_size, "yoke.json: not the settings of an exported unit");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "not the settings of an exported unit");
   }
   config->ops = find_model(model);
   if (strcmp(model, YOKE_EXPORT_CIRCUIT) == 0) {
-    YOKE_TRY(
-        open_circuit(yoke__json_find(root, "circuit"), directory, arena, config, err, err_size));
+    YOKE_TRY(open_circuit(yoke__json_find(root, "circuit"), directory, arena, config, sink));
   }
   if (config->ops == NULL) {
-    snprintf(err, err_size, "yoke.json: this binary has no model '%s'", model);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "this binary has no model '%s'", model);
   }
-  YOKE_TRY(read_arguments(yoke__json_find(root, "arguments"), arena, config, err, err_size));
-  return read_settings(yoke__json_find(root, "settings"), arena, config, err, err_size);
+  YOKE_TRY(read_arguments(yoke__json_find(root, "arguments"), arena, config, sink));
+  return read_settings(yoke__json_find(root, "settings"), arena, config, sink);
 }
 
 yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
-                                      yoke_runtime_config* config, char* err, size_t err_size) {
+                                      yoke_runtime_config* config, const yoke_sink* sink) {
   const size_t size = strlen(directory) + sizeof "/yoke.json";
   char* path = yoke__arena_take(arena, size);
   if (path == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   snprintf(path, size, "%s/yoke.json", directory);
   char* bytes = NULL;
   size_t n = 0;
-  YOKE_TRY(yoke__os_read_file(path, YOKE_JSON_MAX_SIZE, &bytes, &n, err, err_size));
-  char reason[256] = "";
+  YOKE_TRY(yoke__os_read_file(path, YOKE_JSON_MAX_SIZE, &bytes, &n, sink));
+  yoke_context file;
+  yoke__context_init(&file, sink, (yoke_place){.source = "yoke.json"}, NULL, (double)NAN);
   const yoke_json_value* root = NULL;
-  yoke_status status = yoke__json_parse(bytes, n, arena, &root, reason, sizeof reason);
+  const yoke_status status = yoke__json_parse(bytes, n, arena, &root, &file.sink);
   free(bytes);
-  if (status < 0) {
-    snprintf(err, err_size, "yoke.json: %s", reason);
-    return status;
-  }
-  return read_root(root, directory, arena, config, err, err_size);
+  return status < 0 ? status : read_root(root, directory, arena, config, &file.sink);
 }

@@ -8,7 +8,6 @@
 //
 // UInt64 values above 2^63-1 keep their bits. Structural parameters shape the arrays and are settings of create.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +60,7 @@ static const yoke_argument* find_argument(const yoke_unit_args* args, const char
 // the size of one dimension: a number, or a structural parameter as given or as it starts
 static yoke_status read_dimension(const yoke_fmi_description* d,
                                   const yoke_fmi_dimension* dimension, const yoke_unit_args* args,
-                                  const char* name, size_t* size, char* err, size_t err_size) {
+                                  const char* name, size_t* size, const yoke_sink* sink) {
   *size = (size_t)dimension->start;
   if (dimension->variable == YOKE_FMI_NONE) {
     return YOKE_OK;
@@ -73,9 +72,8 @@ static yoke_status read_dimension(const yoke_fmi_description* d,
   }
   const int64_t value = *(const int64_t*)given->value;
   if (given->type != YOKE_INTEGER || value < 0 || value > MAX_ELEMENTS) {
-    snprintf(err, err_size, "'%s' = %lld is no size for '%s': expected 0 to %d", parameter->name,
-             (long long)value, name, MAX_ELEMENTS);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "'%s' = %lld is no size for '%s': expected 0 to %d",
+                     parameter->name, (long long)value, name, MAX_ELEMENTS);
   }
   *size = (size_t)value;
   return YOKE_OK;
@@ -83,23 +81,22 @@ static yoke_status read_dimension(const yoke_fmi_description* d,
 
 // one dimension is a column, two a matrix; more are folded into the columns
 static yoke_status read_shape(const yoke_fmi_description* d, const yoke_fmi_variable* v,
-                              const yoke_unit_args* args, size_t* n_rows, size_t* n_cols, char* err,
-                              size_t err_size) {
+                              const yoke_unit_args* args, size_t* n_rows, size_t* n_cols,
+                              const yoke_sink* sink) {
   *n_rows = *n_cols = 1;
   for (size_t i = 0; i < v->n_dimensions; i++) {
     size_t size = 0;
-    YOKE_TRY(read_dimension(d, &d->dimensions[v->first_dimension + i], args, v->name, &size, err,
-                            err_size));
+    YOKE_TRY(read_dimension(d, &d->dimensions[v->first_dimension + i], args, v->name, &size, sink));
     size_t* to = i == 0 ? n_rows : n_cols;
     if (size != 0 && *to > MAX_ELEMENTS / size) {
-      snprintf(err, err_size, "array '%s' has more than %d elements", v->name, MAX_ELEMENTS);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "array '%s' has more than %d elements", v->name,
+                       MAX_ELEMENTS);
     }
     *to *= size;
   }
   if (*n_rows != 0 && *n_cols > MAX_ELEMENTS / *n_rows) {
-    snprintf(err, err_size, "array '%s' has more than %d elements", v->name, MAX_ELEMENTS);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "array '%s' has more than %d elements", v->name,
+                     MAX_ELEMENTS);
   }
   return YOKE_OK;
 }
@@ -202,10 +199,10 @@ static void lay_start(const yoke_fmi_variable* from, yoke_variable* to) {
 
 static yoke_status lay_variable(const yoke_fmi_description* d, size_t index,
                                 const yoke_unit_args* args, yoke_arena* arena, yoke_variable* to,
-                                fmu_slot* slot, char* err, size_t err_size) {
+                                fmu_slot* slot, const yoke_sink* sink) {
   const yoke_fmi_variable* from = &d->variables[index];
   size_t n_rows = 1, n_cols = 1;
-  YOKE_TRY(read_shape(d, from, args, &n_rows, &n_cols, err, err_size));
+  YOKE_TRY(read_shape(d, from, args, &n_rows, &n_cols, sink));
   *slot = (fmu_slot){.variable = (uint32_t)index,
                      .n = (uint32_t)(n_rows * n_cols),
                      .reference = from->reference,
@@ -388,8 +385,8 @@ static yoke_status lay_feedthrough(const yoke_fmi_description* d, yoke_arena* ar
 // ---------------------------------------------------------------------------------------------------------
 
 static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_args* args,
-                                 yoke_arena* arena, size_t place[], fmu_layout* out, char* err,
-                                 size_t err_size) {
+                                 yoke_arena* arena, size_t place[], fmu_layout* out,
+                                 const yoke_sink* sink) {
   yoke_variable* variables = yoke__arena_array(arena, d->n_variables + 1, sizeof *variables);
   fmu_slot* slots = yoke__arena_array(arena, d->n_variables + 1, sizeof *slots);
   if (variables == NULL || slots == NULL) {
@@ -402,7 +399,7 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
     if (d->variables[i].causality == YOKE_FMI_STRUCTURAL_PARAMETER || d->variables[i].is_negated) {
       continue;
     }
-    YOKE_TRY(lay_variable(d, i, args, arena, &variables[n], &slots[n], err, err_size));
+    YOKE_TRY(lay_variable(d, i, args, arena, &variables[n], &slots[n], sink));
     // an array of size 0 has nothing to show
     if (slots[n].n == 0) {
       continue;
@@ -419,12 +416,12 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
 }
 
 yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_args* args,
-                              yoke_arena* arena, fmu_layout* out, char* err, size_t err_size) {
+                              yoke_arena* arena, fmu_layout* out, const yoke_sink* sink) {
   *out = (fmu_layout){.clock = YOKE_FMI_NONE};
   size_t* place = calloc(d->n_variables + 1, sizeof *place);
   yoke_status status = YOKE_NO_MEMORY;
   if (place != NULL) {
-    status = lay_variables(d, args, arena, place, out, err, err_size);
+    status = lay_variables(d, args, arena, place, out, sink);
   }
   if (status >= 0) {
     status = lay_feedthrough(d, arena, place, out);
@@ -435,9 +432,6 @@ yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_arg
   }
   if (status >= 0) {
     status = lay_dense(out, YOKE_OUTPUT, arena, &out->outputs, &out->n_y);
-  }
-  if (status == YOKE_NO_MEMORY) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
   }
   return status;
 }

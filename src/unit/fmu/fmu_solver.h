@@ -94,7 +94,7 @@ typedef struct fmu_solver {
 } fmu_solver;
 
 // --- fmu_me_layout.c: solver and sizes from the settings, the description and the instance.
-yoke_status yoke__fmu_me_lay_out(fmu* f, char* err, size_t err_size);
+yoke_status yoke__fmu_me_lay_out(fmu* f, const yoke_sink* sink);
 
 // --- fmu_me_step.c
 // Time, inputs and states of the FMU at tau of this step.
@@ -128,7 +128,7 @@ yoke_status yoke__fmu_me_event(fmu* f, double t);
 void yoke__fmu_me_state_name(const fmu* f, size_t state, char* to, size_t size);
 
 // --- fmu_cvode.c
-yoke_status yoke__fmu_cvode_open(fmu* f, char* err, size_t err_size);
+yoke_status yoke__fmu_cvode_open(fmu* f, const yoke_sink* sink);
 void yoke__fmu_cvode_close(fmu* f);
 yoke_status yoke__fmu_me_run_cvode(fmu* f);
 // The past of the solution does not continue: inputs jumped, a state was restored.
