@@ -211,7 +211,7 @@ static void locate_failure(const yoke_system* system, char* message, size_t size
     const yoke_scenario_unit* source = system->units[i].source;
     char head[128], path[1024], place[512], text[1024];
     const int n = snprintf(head, sizeof head, "unit '%.100s' (", system->units[i].name);
-    if (strcmp(source->kind, "circuit") != 0 || strncmp(message, head, (size_t)n) != 0 ||
+    if (source->kind != YOKE_KIND_CIRCUIT || strncmp(message, head, (size_t)n) != 0 ||
         yoke__os_path_join(system->scenario->directory, source->type, path, sizeof path) >=
             sizeof path) {
       continue;

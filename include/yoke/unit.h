@@ -23,6 +23,20 @@
 extern "C" {
 #endif
 
+// What a unit is made from; in a system file the key that names it: `fmu: right.fmu`.
+typedef enum yoke_unit_kind {
+  YOKE_KIND_NONE,     // not known
+  YOKE_KIND_MODEL,    // native model, built in or added by the program
+  YOKE_KIND_LAW,      // the same without state, evaluated with the exchange
+  YOKE_KIND_FMU,      // FMI 1.0, 2.0 or 3.0
+  YOKE_KIND_CIRCUIT,  // netlist
+  YOKE_KIND_LIBRARY,  // model in a shared library of the user
+  YOKE_N_KINDS,
+} yoke_unit_kind;
+
+// The word of a kind in messages and files: "model", "law", "fmu", "circuit", "library"; "" for any other value.
+YOKE_API const char* yoke_unit_kind_text(yoke_unit_kind kind);
+
 typedef enum yoke_type {
   YOKE_REAL,         // double
   YOKE_INTEGER,      // int64_t

@@ -119,8 +119,9 @@ typedef struct yoke_scenario_unit {
   const char* name;
   yoke_place place;
   bool is_law;
-  const char* kind;  // "model", "law", "fmu", "circuit": the key used
-  const char* type;  // its value: model name or path
+  yoke_unit_kind kind;
+  bool is_kind_refused;  // one was given that cannot be here; it was reported
+  const char* type;      // its value: model name or path
   yoke_place type_place;
   const yoke_setting* with;
   size_t n_with;

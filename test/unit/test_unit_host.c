@@ -26,7 +26,7 @@ typedef struct pair {
 static void open_pair(pair* p, const yoke_unit_file_settings* settings,
                       const yoke_argument* arguments, size_t n_arguments) {
   *p = (pair){.settings = *settings};
-  p->settings.kind = "model";
+  p->settings.kind = YOKE_KIND_MODEL;
   p->settings.name = "unit";
   p->plan.settings = &p->settings;
   const yoke_unit_ops* inner = yoke__models_find(NULL, settings->path);
@@ -281,7 +281,7 @@ static void passes_refusals_on(void** state) {
   (void)state;
   static const int64_t n[] = {0};
   const yoke_argument size[] = {{"n", YOKE_INTEGER, 1, 1, n}};
-  yoke_unit_file_settings settings = {.kind = "model", .path = "channel", .name = "unit"};
+  yoke_unit_file_settings settings = {.kind = YOKE_KIND_MODEL, .path = "channel", .name = "unit"};
   const yoke_host_plan plan = {.settings = &settings};
   const yoke_unit_args args = {"unit", ".", size, 1, NULL};
   void* self = NULL;
@@ -309,7 +309,8 @@ static void names_the_missing_program(void** state) {
   (void)state;
   const char* host = getenv("YOKE_HOST");
   char* kept = host == NULL ? NULL : strdup(host);
-  const yoke_unit_file_settings settings = {.kind = "model", .path = "gain", .name = "unit"};
+  const yoke_unit_file_settings settings = {
+      .kind = YOKE_KIND_MODEL, .path = "gain", .name = "unit"};
   const yoke_host_plan plan = {.settings = &settings};
   const yoke_unit_args args = {"unit", ".", NULL, 0, NULL};
   void* self = NULL;

@@ -253,7 +253,7 @@ static yoke_status open_circuit(const yoke_json_value* from, const char* directo
   }
   snprintf(path, size, "%s/%s", directory, file);
   const yoke_unit_file_settings settings = {
-      .kind = YOKE_EXPORT_CIRCUIT,
+      .kind = YOKE_KIND_CIRCUIT,
       .path = path,
       .name = YOKE_EXPORT_CIRCUIT,
       .place = {.source = path},

@@ -10,7 +10,7 @@
 // recipe
 
 static void put_settings(host_writer* to, const yoke_unit_file_settings* s) {
-  yoke__host_put_text(to, s->kind);
+  yoke__host_put_number(to, (uint64_t)s->kind);
   yoke__host_put_text(to, s->path);
   yoke__host_put_text(to, s->name);
   yoke__host_put_text(to, s->place.source);
@@ -31,7 +31,7 @@ static void put_settings(host_writer* to, const yoke_unit_file_settings* s) {
 // the unit is isolated already: what concerns that stays behind
 static void take_settings(host_reader* from, yoke_arena* arena, yoke_unit_file_settings* s) {
   *s = (yoke_unit_file_settings){0};
-  s->kind = yoke__host_take_text(from, arena);
+  s->kind = (yoke_unit_kind)yoke__host_take_number(from);
   s->path = yoke__host_take_text(from, arena);
   s->name = yoke__host_take_text(from, arena);
   s->place.source = yoke__host_take_text(from, arena);
