@@ -59,6 +59,10 @@ enum {
                                       // output: is also a state, so a start value may be given
   YOKE_VARIABLE_READ_ONLY =
       1u << 1,  // state: may be read and recorded, but has no start value to give
+  YOKE_VARIABLE_IS_FILE =
+      1u << 2,  // string: names a file, relative to the folder of the system file
+  YOKE_VARIABLE_NONLINEAR =
+      1u << 3,  // real scalar parameter: the unit is linear (YOKE_UNIT_LINEAR) only while it is 0
 };
 
 // `offset` of a variable that does not lie in the unit's struct.
@@ -98,7 +102,35 @@ enum {
   YOKE_UNIT_FLAT =
       1u << 4,  // `self` is one block of info->self_size bytes without pointers to itself:
                 // the caller saves and restores it by copying
+  YOKE_UNIT_LINEAR = 1u << 5,  // its equations are linear with constant coefficients; see also
+                               // YOKE_VARIABLE_NONLINEAR
 };
+
+// How a unit advances its states during a call.
+typedef enum yoke_solver_method {
+  YOKE_SOLVER_UNKNOWN,
+  YOKE_SOLVER_EXACT,  // exact for inputs that are held during the call
+  YOKE_SOLVER_EULER,  // explicit
+  YOKE_SOLVER_SEMI_IMPLICIT_EULER,
+  YOKE_SOLVER_RK4,
+  YOKE_SOLVER_TRAPEZOIDAL,
+  YOKE_SOLVER_OTHER,
+  YOKE_N_SOLVERS,
+} yoke_solver_method;
+
+// The word of a method in messages and files: "euler", "rk4", ...; "unknown" for any other value.
+YOKE_API const char* yoke_solver_text(yoke_solver_method method);
+
+// The unit's own solver, for whoever judges the stability of a coupling (docs/analyse.md). All zero: nothing is known,
+// and the unit is taken as exact. Its internal step is `step`; where that is 0, the length of a call divided by the value
+// of the variable `parts`.
+typedef struct yoke_unit_solver {
+  yoke_solver_method method;  // unknown with a step: explicit Euler is assumed
+  double step;                // internal step [s]; 0: depends on the call, or none
+  size_t parts;               // 1 + index of an integer variable: internal steps per call; 0: one
+  size_t choice;  // 1 + index of an enumeration that chooses the method; 0: it is `method`
+  const yoke_solver_method* methods;  // what its items stand for, in their order
+} yoke_unit_solver;
 
 // What a unit says about itself. Belongs to the unit; constant from create to close.
 typedef struct yoke_unit_info {
@@ -111,6 +143,7 @@ typedef struct yoke_unit_info {
   size_t self_size;  // bytes of the flat struct; 0 if the unit has its own create
   size_t
       image_size;  // bytes that save writes; 0 with YOKE_UNIT_FLAT (then self_size) or without save
+  yoke_unit_solver solver;
 } yoke_unit_info;
 
 // A setting that shapes the unit (`structure` of the table below). value: storage as for yoke_variable,

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "yoke/status.h"
+#include "yoke/unit.h"
 
 // Right-hand sides. `self` is the unit: inputs and parameters are read from it.
 typedef void (*yoke_ode_rhs)(void* self, double t, const double x[], double dx[]);
@@ -25,6 +26,8 @@ typedef enum yoke_ode_method {
 // NULL-terminated, in the order of the methods: "euler", "semi-implicit-euler", "rk4",
 // "trapezoidal"
 extern const char* const yoke__ode_method_names[];
+// The same as a unit describes them.
+extern const yoke_solver_method yoke__ode_solvers[];
 
 // How the implicit methods solve for the end of the step.
 typedef enum yoke_ode_corrector_kind {

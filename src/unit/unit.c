@@ -226,6 +226,9 @@ static bool is_variable_usable(const yoke_unit* unit, const yoke_variable* v, ch
     what = "has no name";
   } else if ((v->type == YOKE_STRING || v->type == YOKE_BINARY) && v->max_size == 0) {
     what = "needs a max_size";
+  } else if ((v->flags & YOKE_VARIABLE_NONLINEAR) != 0 &&
+             (v->type != YOKE_REAL || yoke__variable_count(v) != 1)) {
+    what = "cannot say whether the unit is linear: it is no real scalar";
   } else if (unit->is_self_ours && has_place &&
              (v->offset > unit->info->self_size ||
               yoke__variable_size(v) > unit->info->self_size - v->offset)) {
@@ -240,6 +243,18 @@ static bool is_variable_usable(const yoke_unit* unit, const yoke_variable* v, ch
              v->name == NULL ? "" : v->name, what);
   }
   return what == NULL;
+}
+
+// A scalar of that type, given by 1 + its index; 0 is none.
+static bool is_scalar(const yoke_unit_info* info, size_t number, yoke_type type) {
+  return number == 0 || (number <= info->n_variables && info->variables[number - 1].type == type &&
+                         yoke__variable_count(&info->variables[number - 1]) == 1);
+}
+
+static bool is_solver_usable(const yoke_unit_info* info) {
+  const yoke_unit_solver* s = &info->solver;
+  return is_scalar(info, s->parts, YOKE_INTEGER) && is_scalar(info, s->choice, YOKE_ENUMERATION) &&
+         (s->choice == 0 || (s->methods != NULL && info->variables[s->choice - 1].items != NULL));
 }
 
 static bool is_description_usable(const yoke_unit* unit, char* err, size_t err_size) {
@@ -261,6 +276,11 @@ static bool is_description_usable(const yoke_unit* unit, char* err, size_t err_s
                unit->ops->name, i);
       return false;
     }
+  }
+  if (!is_solver_usable(info)) {
+    snprintf(err, err_size, "the description of '%s' is wrong: its solver names no such variable",
+             unit->ops->name);
+    return false;
   }
   return true;
 }
@@ -373,6 +393,49 @@ yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t 
     return YOKE_OK;
   }
   return unit->ops->restore(unit->self, image, size);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// abilities that depend on parameters
+
+// The whole number in a variable, given by 1 + its index; `otherwise` if there is none.
+static int64_t whole_of(const yoke_unit* unit, size_t number, int64_t otherwise) {
+  int64_t value = otherwise;
+  return number > 0 && yoke__unit_get(unit, number - 1, &value, sizeof value) >= 0 ? value
+                                                                                   : otherwise;
+}
+
+yoke_solver_method yoke__unit_solver(const yoke_unit* unit, double call_step, double* step) {
+  const yoke_unit_solver* solver = &unit->info->solver;
+  yoke_solver_method method = solver->method;
+  if (solver->choice > 0) {
+    const char* const* items = unit->info->variables[solver->choice - 1].items;
+    const int64_t item = whole_of(unit, solver->choice, -1);
+    int64_t i = 0;
+    while (i < item && items[i] != NULL) {
+      i++;
+    }
+    method = i == item && items[i] != NULL ? solver->methods[i] : YOKE_SOLVER_UNKNOWN;
+  }
+  const int64_t n_parts = whole_of(unit, solver->parts, 1);
+  const bool has_parts = method > YOKE_SOLVER_EXACT && n_parts >= 1;
+  *step = method == YOKE_SOLVER_EXACT ? 0
+          : solver->step > 0          ? solver->step
+          : has_parts                 ? call_step / (double)n_parts
+                                      : 0;
+  return method;
+}
+
+bool yoke__unit_is_linear(const yoke_unit* unit) {
+  const yoke_unit_info* info = unit->info;
+  for (size_t i = 0; i < info->n_variables; i++) {
+    double value = 0;
+    if ((info->variables[i].flags & YOKE_VARIABLE_NONLINEAR) != 0 &&
+        (yoke__unit_get(unit, i, &value, sizeof value) < 0 || value != 0)) {
+      return false;
+    }
+  }
+  return (info->flags & YOKE_UNIT_LINEAR) != 0;
 }
 
 bool yoke__unit_has_feedthrough(const yoke_unit* unit, size_t output, size_t input) {
