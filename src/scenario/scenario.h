@@ -134,6 +134,8 @@ typedef struct yoke_scenario_unit {
   yoke_scenario_solver solver;
   bool is_logging;          // `log: true`
   bool is_event_mode_off;   // `events: false`
+  bool has_internal_step;   // `internal_step` of an FMU's own solver
+  double internal_step;     // [s]; 0: exact
   yoke_place option_place;  // of the first key that only files know
   const char* option;       // its name; NULL: none
   yoke_scenario_time step;  // not given: time.step

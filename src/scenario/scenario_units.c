@@ -161,6 +161,13 @@ static void read_events(yoke_reader* reader, const yoke_node* node, void* to) {
   }
 }
 
+static void read_internal_step(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  note_option(unit, node);
+  unit->has_internal_step =
+      yoke__read_number(reader, node, &yoke__range_not_negative, &unit->internal_step);
+}
+
 // the kind of the unit may stand behind it in the file
 static void keep_method(yoke_reader* reader, const yoke_node* node, void* to) {
   (void)reader;
@@ -295,6 +302,7 @@ static const yoke_key unit_keys[] = {
     {"interface", read_interface, &yoke__shape_value},
     {"solver", read_solver, &solver_shape},
     {"events", read_events, &yoke__shape_value},
+    {"internal_step", read_internal_step, &yoke__shape_value},
     {"log", read_log, &yoke__shape_value},
     {"exchange", read_exchange, &yoke__shape_value},
     {"tolerance", read_tolerance, &yoke__shape_value},

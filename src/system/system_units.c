@@ -247,6 +247,8 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
       .solver_formulation = source->solver.formulation,
       .solver_iterations = (int)source->solver.iterations,
       .call_step = source->step.is_given ? source->step.value : system->scenario->step.value,
+      .has_internal_step = source->has_internal_step,
+      .internal_step = source->internal_step,
       .is_logging = source->is_logging,
       .is_event_mode_off = source->is_event_mode_off,
       .is_isolated = source->isolation.is_given,

@@ -28,6 +28,8 @@ typedef struct yoke_unit_file_settings {
   const char* solver_formulation;  // NULL: that of the netlist, else "nodal"
   int solver_iterations;           // fixed number in each stage; 0: that of the netlist
   double call_step;                // [s] at which the unit will be called; 0: not known
+  bool has_internal_step;          // co-simulation FMUs:
+  double internal_step;            // of their own solver [s]; 0: exact
   bool is_logging;                 // FMU log messages of all categories
   bool is_strict;                  // faults that are lived with otherwise are refused
   bool is_event_mode_off;          // FMI 3.0: never use event mode

@@ -175,7 +175,6 @@ static yoke_status choose_method(fmu* f, char* err, size_t err_size) {
   fmu_solver* s = f->solver;
   const char* name = f->file->settings.solver;
   s->method = YOKE_ODE_RK4;
-  s->step = f->file->settings.solver_step;
   if (name == NULL) {
     return YOKE_OK;
   }
