@@ -274,6 +274,19 @@ static void gives_derivatives_and_linear_models(void** state) {
   check_bytes(there_numbers, here_numbers, sizeof here_numbers, "the linear model", 0);
   assert_true(there_numbers[0][1] != 0);
   close_pair(&p);
+
+  // how it is solved, with its present parameters
+  open_model(&p, "rotor.load");
+  const int64_t euler = 1, n_parts = 4;
+  check_ok(yoke__unit_set(&p.there, yoke__unit_find(&p.there, "solver"), &euler, sizeof euler));
+  check_ok(
+      yoke__unit_set(&p.there, yoke__unit_find(&p.there, "micro_steps"), &n_parts, sizeof n_parts));
+  initialise(&p);
+  double step = 0;
+  assert_int_equal(yoke__unit_solver(&p.there, 1e-3, &step), YOKE_SOLVER_EULER);
+  assert_true(step == 2.5e-4);
+  assert_true(yoke__unit_is_linear(&p.there));
+  close_pair(&p);
 }
 
 // refusals come with the words of the unit

@@ -4,7 +4,7 @@
 //    "arguments": [{"name": "A", "type": "real", "rows": 2, "columns": 2, "values": [0, 1, -1, 0]}],
 //    "settings": [{"name": "micro_steps", "values": ["4"]}]}
 //
-// The model "circuit" has one more member, how its solver is set; zeros and missing names are the netlist's business:
+// A netlist has one more member, how its solver is set; zeros and missing names are the netlist's business:
 //
 //    "circuit": {"file": "circuit.cir", "method": "bdf2", "step": 1e-6, "tolerance": 0, "iterations": 0, "call_step": 1e-3}
 //
@@ -284,9 +284,9 @@ static yoke_status read_root(const yoke_json_value* root, const char* directory,
     return YOKE_BAD_INPUT;
   }
   config->ops = find_model(model);
-  if (strcmp(model, YOKE_EXPORT_CIRCUIT) == 0) {
-    YOKE_TRY(
-        open_circuit(yoke__json_find(root, "circuit"), directory, arena, config, err, err_size));
+  const yoke_json_value* circuit = yoke__json_find(root, "circuit");
+  if (circuit != NULL) {
+    YOKE_TRY(open_circuit(circuit, directory, arena, config, err, err_size));
   }
   if (config->ops == NULL) {
     snprintf(err, err_size, "yoke.json: this binary has no model '%s'", model);
