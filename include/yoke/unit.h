@@ -121,6 +121,8 @@ typedef enum yoke_solver_method {
 // The word of a method in messages and files: "euler", "rk4", ...; "unknown" for any other value.
 YOKE_API const char* yoke_solver_text(yoke_solver_method method);
 
+enum { YOKE_MAX_CHOICES = 8 };  // of a solver
+
 // The unit's own solver, for whoever judges the stability of a coupling (docs/analyse.md). All zero: nothing is known,
 // and the unit is taken as exact. Its internal step is `step`; where that is 0, the length of a call divided by the value
 // of the variable `parts`.
@@ -129,7 +131,7 @@ typedef struct yoke_unit_solver {
   double step;                // internal step [s]; 0: depends on the call, or none
   size_t parts;               // 1 + index of an integer variable: internal steps per call; 0: one
   size_t choice;  // 1 + index of an enumeration that chooses the method; 0: it is `method`
-  const yoke_solver_method* methods;  // what its items stand for, in their order
+  yoke_solver_method methods[YOKE_MAX_CHOICES];  // what its items stand for, in their order
 } yoke_unit_solver;
 
 // What a unit says about itself. Belongs to the unit; constant from create to close.

@@ -92,7 +92,7 @@ static const yoke_unit_info arm_info = {
     .self_size = sizeof(crane_arm),
     .solver = {.choice = COUNT(arm_variables) - 1,
                .parts = COUNT(arm_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info pressure_info = {
     .variables = pressure_variables,
@@ -101,7 +101,7 @@ static const yoke_unit_info pressure_info = {
     .self_size = sizeof(crane_arm),
     .solver = {.choice = COUNT(pressure_variables) - 1,
                .parts = COUNT(pressure_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // Length of the cylinder and its derivative by theta1.

@@ -109,7 +109,7 @@ static const yoke_unit_info force_info = {
     .self_size = sizeof(hydraulics),
     .solver = {.choice = COUNT(force_variables) - 1,
                .parts = COUNT(force_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info pressure_info = {
     .variables = pressure_variables,
@@ -118,7 +118,7 @@ static const yoke_unit_info pressure_info = {
     .self_size = sizeof(hydraulics),
     .solver = {.choice = COUNT(pressure_variables) - 1,
                .parts = COUNT(pressure_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // 0 before t0, 1 from t0 + duration on, a straight line between.

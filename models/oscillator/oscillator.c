@@ -110,7 +110,7 @@ static const yoke_unit_info force_info = {
     .self_size = sizeof(oscillator),
     .solver = {.choice = COUNT(force_variables) - 1,
                .parts = COUNT(force_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info mass_info = {
     .variables = mass_variables,
@@ -119,7 +119,7 @@ static const yoke_unit_info mass_info = {
     .self_size = sizeof(oscillator),
     .solver = {.choice = COUNT(mass_variables) - 1,
                .parts = COUNT(mass_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info displacement_info = {
     .variables = displacement_variables,
@@ -128,7 +128,7 @@ static const yoke_unit_info displacement_info = {
     .self_size = sizeof(oscillator),
     .solver = {.choice = COUNT(displacement_variables) - 1,
                .parts = COUNT(displacement_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // S(k, e).

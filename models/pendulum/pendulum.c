@@ -102,7 +102,7 @@ static const yoke_unit_info force_info = {
     .self_size = sizeof(pendulum),
     .solver = {.choice = COUNT(force_variables) - 1,
                .parts = COUNT(force_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info mass_info = {
     .variables = mass_variables,
@@ -111,7 +111,7 @@ static const yoke_unit_info mass_info = {
     .self_size = sizeof(pendulum),
     .solver = {.choice = COUNT(mass_variables) - 1,
                .parts = COUNT(mass_variables),
-               .methods = yoke__ode_solvers},
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // The external force on the tip at (tip, v); out: 2. One for each unit.

@@ -27,8 +27,6 @@
 
 enum { SOLVER_EXACT, SOLVER_EULER, SOLVER_RK4, SOLVER_TRAPEZOIDAL };
 
-static const yoke_solver_method solvers[] = {YOKE_SOLVER_EXACT, YOKE_SOLVER_EULER, YOKE_SOLVER_RK4,
-                                             YOKE_SOLVER_TRAPEZOIDAL};
 static const char* const solver_items[] = {"exact", "euler", "rk4", "trapezoidal", NULL};
 
 typedef struct state_space {
@@ -311,8 +309,11 @@ static yoke_status describe_all(state_space* s, const plan* settings) {
       .offset = offsetof(state_space, micro_steps),
   };
   s->head.info.flags = YOKE_UNIT_LINEAR;
-  s->head.info.solver =
-      (yoke_unit_solver){.choice = m + p + n + 1, .parts = m + p + n + 2, .methods = solvers};
+  s->head.info.solver = (yoke_unit_solver){
+      .choice = m + p + n + 1,
+      .parts = m + p + n + 2,
+      .methods = {YOKE_SOLVER_EXACT, YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_TRAPEZOIDAL},
+  };
   size_t at = 0;
   for (size_t i = 0; i < p * m; i++) {
     if (s->D[i] != 0.0) {

@@ -586,7 +586,7 @@ static void put_solver(const yoke_export_model* m, yoke_xml_writer* xml) {
   char words[MAX_TEXT];
   size_t n = (size_t)snprintf(words, sizeof words, "%s",
                               items == NULL ? yoke_solver_text(solver->method) : "");
-  for (size_t i = 0; items != NULL && items[i] != NULL && n < sizeof words; i++) {
+  for (size_t i = 0; items != NULL && items[i] != NULL && i < YOKE_MAX_CHOICES; i++) {
     n += (size_t)snprintf(words + n, sizeof words - n, "%s%s", i == 0 ? "" : " ",
                           yoke_solver_text(solver->methods[i]));
   }

@@ -26,8 +26,9 @@ typedef enum yoke_ode_method {
 // NULL-terminated, in the order of the methods: "euler", "semi-implicit-euler", "rk4",
 // "trapezoidal"
 extern const char* const yoke__ode_method_names[];
-// The same as a unit describes them.
-extern const yoke_solver_method yoke__ode_solvers[];
+// The same for the description of a unit.
+#define YOKE_ODE_SOLVERS                                                                           \
+  { YOKE_SOLVER_EULER, YOKE_SOLVER_SEMI_IMPLICIT_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_TRAPEZOIDAL }
 
 // How the implicit methods solve for the end of the step.
 typedef enum yoke_ode_corrector_kind {

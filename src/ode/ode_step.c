@@ -29,12 +29,6 @@
 
 const char* const yoke__ode_method_names[] = {"euler", "semi-implicit-euler", "rk4", "trapezoidal",
                                               NULL};
-const yoke_solver_method yoke__ode_solvers[] = {
-    [YOKE_ODE_EULER] = YOKE_SOLVER_EULER,
-    [YOKE_ODE_SEMI_IMPLICIT_EULER] = YOKE_SOLVER_SEMI_IMPLICIT_EULER,
-    [YOKE_ODE_RK4] = YOKE_SOLVER_RK4,
-    [YOKE_ODE_TRAPEZOIDAL] = YOKE_SOLVER_TRAPEZOIDAL,
-};
 
 size_t yoke__ode_work_size(yoke_ode_method method, size_t n) {
   switch (method) {

@@ -251,12 +251,6 @@ static bool is_scalar(const yoke_unit_info* info, size_t number, yoke_type type)
                          yoke__variable_count(&info->variables[number - 1]) == 1);
 }
 
-static bool is_solver_usable(const yoke_unit_info* info) {
-  const yoke_unit_solver* s = &info->solver;
-  return is_scalar(info, s->parts, YOKE_INTEGER) && is_scalar(info, s->choice, YOKE_ENUMERATION) &&
-         (s->choice == 0 || (s->methods != NULL && info->variables[s->choice - 1].items != NULL));
-}
-
 static bool is_description_usable(const yoke_unit* unit, char* err, size_t err_size) {
   const yoke_unit_info* info = unit->info;
   if (info == NULL || (info->n_variables > 0 && info->variables == NULL) ||
@@ -277,7 +271,8 @@ static bool is_description_usable(const yoke_unit* unit, char* err, size_t err_s
       return false;
     }
   }
-  if (!is_solver_usable(info)) {
+  if (!is_scalar(info, info->solver.parts, YOKE_INTEGER) ||
+      !is_scalar(info, info->solver.choice, YOKE_ENUMERATION)) {
     snprintf(err, err_size, "the description of '%s' is wrong: its solver names no such variable",
              unit->ops->name);
     return false;
@@ -409,13 +404,8 @@ yoke_solver_method yoke__unit_solver(const yoke_unit* unit, double call_step, do
   const yoke_unit_solver* solver = &unit->info->solver;
   yoke_solver_method method = solver->method;
   if (solver->choice > 0) {
-    const char* const* items = unit->info->variables[solver->choice - 1].items;
     const int64_t item = whole_of(unit, solver->choice, -1);
-    int64_t i = 0;
-    while (i < item && items[i] != NULL) {
-      i++;
-    }
-    method = i == item && items[i] != NULL ? solver->methods[i] : YOKE_SOLVER_UNKNOWN;
+    method = item >= 0 && item < YOKE_MAX_CHOICES ? solver->methods[item] : YOKE_SOLVER_UNKNOWN;
   }
   const int64_t n_parts = whole_of(unit, solver->parts, 1);
   const bool has_parts = method > YOKE_SOLVER_EXACT && n_parts >= 1;

@@ -651,10 +651,8 @@ static void test_refusals(void** state) {
 
   info = all_info;
   info.variables = variables;
-  const yoke_unit_solver solvers[] = {{.parts = N_VARIABLES + 1},
-                                      {.parts = TEXT + 1},
-                                      {.choice = STATE + 1},
-                                      {.choice = CHOICE + 1}};
+  const yoke_unit_solver solvers[] = {
+      {.parts = N_VARIABLES + 1}, {.parts = TEXT + 1}, {.choice = STATE + 1}};
   for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
     info.solver = solvers[i];
     check_refused(&flat, NULL, YOKE_BAD_ARG, "its solver names no such variable");
@@ -673,8 +671,8 @@ typedef struct solved {
 static void test_abilities(void** state) {
   (void)state;
   static const char* const items[] = {"slow", "quick", "best", NULL};
-  static const yoke_solver_method methods[] = {YOKE_SOLVER_EULER, YOKE_SOLVER_RK4,
-                                               YOKE_SOLVER_EXACT};
+#define METHODS                                                                                    \
+  { YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_EXACT }
   const yoke_variable variables[] = {
       {.name = "bend",
        .type = YOKE_REAL,
@@ -710,10 +708,10 @@ static void test_abilities(void** state) {
       {{.method = YOKE_SOLVER_EULER, .parts = 2, .step = 0.5}, 4, 0, YOKE_SOLVER_EULER, 0.5},
       {{.method = YOKE_SOLVER_EULER, .parts = 2}, 0, 0, YOKE_SOLVER_EULER, 0},
       {{.method = YOKE_SOLVER_EXACT, .parts = 2}, 4, 0, YOKE_SOLVER_EXACT, 0},
-      {{.choice = 3, .methods = methods, .parts = 2}, 2, 1, YOKE_SOLVER_RK4, 0.5},
-      {{.choice = 3, .methods = methods, .parts = 2}, 2, 2, YOKE_SOLVER_EXACT, 0},
-      {{.choice = 3, .methods = methods, .parts = 2}, 2, 3, YOKE_SOLVER_UNKNOWN, 0},
-      {{.choice = 3, .methods = methods, .parts = 2}, 2, -1, YOKE_SOLVER_UNKNOWN, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 1, YOKE_SOLVER_RK4, 0.5},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 2, YOKE_SOLVER_EXACT, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 3, YOKE_SOLVER_UNKNOWN, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, -1, YOKE_SOLVER_UNKNOWN, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     fixture f;

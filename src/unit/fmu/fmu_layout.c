@@ -409,14 +409,6 @@ static size_t find_scalar(const yoke_fmi_description* d, const char* name, const
   return is_found ? at + 1 : 0;
 }
 
-static size_t count_items(const yoke_variable* v) {
-  size_t n = 0;
-  while (v->items != NULL && v->items[n] != NULL) {
-    n++;
-  }
-  return n;
-}
-
 // The unit is linear, and which parameters bend it; one that is not here may bend it too.
 static void lay_linear(const yoke_fmi_description* d, const size_t place[],
                        yoke_variable variables[], fmu_layout* layout) {
@@ -432,32 +424,24 @@ static void lay_linear(const yoke_fmi_description* d, const size_t place[],
 }
 
 // A description that contradicts itself says nothing.
-static yoke_status lay_solver(const yoke_fmi_description* d, const size_t place[],
-                              yoke_arena* arena, fmu_layout* layout) {
+static void lay_solver(const yoke_fmi_description* d, const size_t place[], fmu_layout* layout) {
   const yoke_fmi_own* own = &d->own;
-  const char* at = own->solver;
   yoke_unit_solver solver = {.step = own->internal_step};
-  if (at == NULL) {
-    return YOKE_OK;
+  size_t n = 0;
+  for (const char* at = own->solver == NULL ? "" : own->solver; *at != '\0' && n < YOKE_MAX_CHOICES;
+       at += strspn(at, " ")) {
+    const size_t length = strcspn(at, " ");
+    solver.methods[n++] = yoke__fmu_solver_method(at, length);
+    at += length;
   }
+  solver.method = solver.methods[0];
   solver.parts = find_scalar(d, own->steps_variable, place, layout, YOKE_INTEGER);
   solver.choice = find_scalar(d, own->solver_variable, place, layout, YOKE_ENUMERATION);
-  const size_t n_items =
-      solver.choice == 0 ? 1 : count_items(&layout->info.variables[solver.choice - 1]);
-  yoke_solver_method* methods = yoke__arena_array(arena, n_items + 1, sizeof *methods);
-  if (methods == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  size_t n = 0;
-  for (; *(at += strspn(at, " ")) != '\0'; at += strcspn(at, " "), n++) {
-    methods[n < n_items ? n : n_items] = yoke__fmu_solver_method(at, strcspn(at, " "));
-  }
-  if (n == n_items && (own->steps_variable[0] == '\0') == (solver.parts == 0)) {
-    solver.method = methods[0];
-    solver.methods = methods;
+  const bool is_sound = n > 0 && (own->steps_variable[0] == '\0' || solver.parts > 0) &&
+                        (own->solver_variable[0] == '\0' || solver.choice > 0);
+  if (is_sound) {
     layout->info.solver = solver;
   }
-  return YOKE_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -491,7 +475,8 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
   out->info.n_variables = n;
   out->slots = slots;
   lay_linear(d, place, variables, out);
-  return lay_solver(d, place, arena, out);
+  lay_solver(d, place, out);
+  return YOKE_OK;
 }
 
 yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_args* args,

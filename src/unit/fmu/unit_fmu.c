@@ -153,7 +153,7 @@ static void describe_solver(const fmu_file* file, yoke_unit_solver* solver) {
     *solver =
         (yoke_unit_solver){.method = s->internal_step > 0 ? YOKE_SOLVER_UNKNOWN : YOKE_SOLVER_EXACT,
                            .step = s->internal_step};
-  } else if (solver->methods == NULL) {
+  } else if (solver->method == YOKE_SOLVER_UNKNOWN) {
     solver->step = file->interface_type->fixed_internal_step;
   }
 }

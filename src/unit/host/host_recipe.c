@@ -196,45 +196,10 @@ static void take_variable(host_reader* from, yoke_arena* arena, yoke_variable* v
                     (unsigned)v->causality > YOKE_STATE;
 }
 
-static void put_solver(host_writer* to, const yoke_unit_info* info) {
-  const yoke_unit_solver* s = &info->solver;
-  const char* const* items = s->choice == 0 ? NULL : info->variables[s->choice - 1].items;
-  size_t n = 0;
-  while (items != NULL && items[n] != NULL) {
-    n++;
-  }
-  yoke__host_put_number(to, (uint64_t)s->method);
-  yoke__host_put_double(to, s->step);
-  yoke__host_put_number(to, s->parts);
-  yoke__host_put_number(to, s->choice);
-  yoke__host_put_number(to, n);
-  yoke__host_put(to, s->methods, n * sizeof *s->methods);
-}
-
-// what it says of variables is checked when the unit is made
-static void take_solver(host_reader* from, yoke_arena* arena, yoke_unit_solver* s) {
-  s->method = (yoke_solver_method)yoke__host_take_number(from);
-  s->step = yoke__host_take_double(from);
-  s->parts = (size_t)yoke__host_take_number(from);
-  s->choice = (size_t)yoke__host_take_number(from);
-  const uint64_t n = yoke__host_take_number(from);
-  if (from->is_failed || n > from->size) {
-    from->is_failed = true;
-    return;
-  }
-  const void* bytes = yoke__host_take(from, (size_t)n * sizeof *s->methods);
-  yoke_solver_method* methods = yoke__arena_array(arena, (size_t)n + 1, sizeof *methods);
-  from->is_failed = from->is_failed || methods == NULL;
-  if (!from->is_failed && n > 0) {
-    memcpy(methods, bytes, (size_t)n * sizeof *methods);
-  }
-  s->methods = methods;
-}
-
 void yoke__host_put_info(host_writer* to, const yoke_unit_info* info) {
   yoke__host_put_number(to, info->flags);
   yoke__host_put_double(to, info->cost_s);
-  put_solver(to, info);
+  yoke__host_put(to, &info->solver, sizeof info->solver);
   yoke__host_put_number(to, info->n_variables);
   yoke__host_put_number(to, info->n_feedthrough);
   for (size_t i = 0; i < info->n_variables; i++) {
@@ -249,7 +214,10 @@ void yoke__host_put_info(host_writer* to, const yoke_unit_info* info) {
 yoke_status yoke__host_take_info(host_reader* from, yoke_arena* arena, yoke_unit_info* info) {
   *info = (yoke_unit_info){.flags = (uint32_t)yoke__host_take_number(from)};
   info->cost_s = yoke__host_take_double(from);
-  take_solver(from, arena, &info->solver);
+  const void* solver = yoke__host_take(from, sizeof info->solver);
+  if (solver != NULL) {
+    memcpy(&info->solver, solver, sizeof info->solver);
+  }
   info->n_variables = (size_t)yoke__host_take_number(from);
   info->n_feedthrough = (size_t)yoke__host_take_number(from);
   if (from->is_failed || info->n_variables > from->size || info->n_feedthrough > from->size) {
