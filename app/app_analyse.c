@@ -154,6 +154,8 @@ static bool write_scan(const yoke_app_analyse* app, const yoke_app_analysis* a,
   yoke__text_add(&csv, "step");
   for (size_t r = 0; r < a->n_rows; r++) {
     yoke__text_add(&csv, ",%s", yoke__linear_method_names[a->rows[r].method]);
+    // what the file does lies on one of the others most of the time
+    figure.is_dashed[figure.n_lines] = a->rows[r].method == YOKE_LINEAR_FILE;
     figure.names[figure.n_lines++] = yoke__linear_method_names[a->rows[r].method];
   }
   for (size_t i = 0; i < n; i++) {

@@ -227,10 +227,11 @@ static bool check_health(const judging* j) {
 
 static void print_units(const yoke_stability_run* run) {
   for (size_t i = 0; i < run->n_units; i++) {
-    printf("  %-16s %s\n", run->names[i],
-           run->is_own[i] ? "its own linear model"
+    printf("  %-16s %s%s\n", run->names[i],
+           run->is_own[i] ? "its own linear model, solver: "
                           : "the identified model stands for it: its coupling is judged, not what "
-                            "the model leaves out");
+                            "the model leaves out",
+           run->is_own[i] ? run->solvers[i] : "");
   }
 }
 
@@ -283,6 +284,9 @@ static void json_run(const judging* j, yoke_json* json) {
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", run->names[i]);
     yoke__json_string(json, "model", run->is_own[i] ? "own" : "identified");
+    if (run->is_own[i]) {
+      yoke__json_string(json, "solver", run->solvers[i]);
+    }
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);

@@ -131,7 +131,7 @@ static yoke_status make_unit(yoke_circuit_view* v, yoke_messages* messages, yoke
                              yoke_unit_file** file) {
   const yoke_circuit_run* run = &v->network->run;
   v->has_step = run->step > 0 || run->step_exact > 0 || run->max_step > 0;
-  const yoke_unit_file_settings settings = {.kind = "circuit",
+  const yoke_unit_file_settings settings = {.kind = YOKE_KIND_CIRCUIT,
                                             .path = v->path,
                                             .name = "circuit",
                                             .place = {v->path, 0, 0},

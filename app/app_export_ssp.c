@@ -29,7 +29,7 @@ static int write_archive(const yoke_export_ssp_job* job, const char* path) {
   }
   size_t n_fmus = 0;
   for (size_t i = 0; i < job->scenario->n_units; i++) {
-    n_fmus += strcmp(job->scenario->units[i].kind, "fmu") == 0;
+    n_fmus += job->scenario->units[i].kind == YOKE_KIND_FMU;
   }
   char fmus[64] = "";
   if (n_fmus > 0) {

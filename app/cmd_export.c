@@ -144,7 +144,7 @@ static yoke_status read_system(exporting* e, yoke_scenario** scenario) {
     return YOKE_BAD_ARG;
   }
   snprintf(e->unit_name, sizeof e->unit_name, "%s", unit->name);
-  if (e->step > 0 && (unit->kind == NULL || strcmp(unit->kind, "circuit") != 0)) {
+  if (e->step > 0 && unit->kind != YOKE_KIND_CIRCUIT) {
     yoke__app_error(COMMAND, "--step with --fmi is that of a circuit's solver; '%s' is none",
                     unit->name);
     yoke__scenario_free(scenario);
@@ -177,7 +177,7 @@ static yoke_status make_system(exporting* e, yoke_scenario* scenario) {
   scenario->n_units = 1;
   e->system->scenario = scenario;
   e->system->messages = &e->messages;
-  if (alone->kind != NULL && strcmp(alone->kind, "fmu") == 0) {
+  if (alone->kind == YOKE_KIND_FMU) {
     yoke__error(&e->messages, alone->type_place, "unit '%s' is an FMU already", alone->name);
     return YOKE_BAD_INPUT;
   }
@@ -244,7 +244,7 @@ static yoke_status fill_job(exporting* e) {
     job->stop = scenario->stop.value;
     job->step = unit->source->step.is_given ? unit->source->step.value : scenario->step.value;
   }
-  if (strcmp(unit->source->kind, "circuit") == 0) {
+  if (unit->source->kind == YOKE_KIND_CIRCUIT) {
     YOKE_TRY(yoke__export_starts(unit->source, job->ops, &e->arena, &e->messages, &job->starts,
                                  &job->n_starts));
   }
@@ -257,7 +257,7 @@ static void print_done(const exporting* e, const char* path) {
   size_t counts[YOKE_COUNT(words)] = {0};
   const yoke_unit* unit = e->job.unit;
   const yoke_unit_info* info = unit->info;
-  const bool is_netlist = strcmp(e->system->units[0].source->kind, "circuit") == 0;
+  const bool is_netlist = e->system->units[0].source->kind == YOKE_KIND_CIRCUIT;
   for (size_t i = 0; i < info->n_variables; i++) {
     counts[info->variables[i].causality]++;
   }

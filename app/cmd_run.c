@@ -7,8 +7,7 @@
 
 static bool has_foreign_units(const yoke_system* system) {
   for (size_t i = 0; i < system->scenario->n_units; i++) {
-    const char* kind = system->scenario->units[i].kind;
-    if (kind != NULL && strcmp(kind, "fmu") == 0) {
+    if (system->scenario->units[i].kind == YOKE_KIND_FMU) {
       return true;
     }
   }

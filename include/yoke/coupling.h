@@ -134,12 +134,22 @@ enum {
   YOKE_WANTS_SENDS = 1u << 2,   // calls of `send`; a method without `wants` always gets them
 };
 
+// What an analysis of stability (docs/analyse.md) takes the method for.
+typedef enum yoke_coupling_form {
+  YOKE_FORM_OTHER,       // it does not know the method
+  YOKE_FORM_POLYNOMIAL,  // extrapolation of the signal's order from the last samples
+  YOKE_FORM_MEAN_ERROR,  // held value plus the mean error of the last step; with a parameter `weight`
+  YOKE_FORM_PRE_STEP,    // pre-step stabilisation, only with the parameters of `mpsm`
+  YOKE_FORM_CORRECTOR,  // model-based corrector, only with the parameters of `mbcorr`
+} yoke_coupling_form;
+
 typedef struct yoke_coupling_ops {
   size_t table_size;       // bytes of this table: YOKE_COUPLING_HEAD fills both
   uint32_t table_version;  // of the contract
   const char* name;  // as in `method: hold`
   const char* text;
   uint32_t flags;  // YOKE_COUPLING_*
+  yoke_coupling_form form;
   const yoke_coupling_parameter* parameters;
   size_t n_parameters;
   const yoke_coupling_file* files;

@@ -25,6 +25,20 @@
 extern "C" {
 #endif
 
+// What a unit is made from; in a system file the key that names it: `fmu: right.fmu`.
+typedef enum yoke_unit_kind {
+  YOKE_KIND_NONE,     // not known
+  YOKE_KIND_MODEL,    // native model, built in or added by the program
+  YOKE_KIND_LAW,      // the same without state, evaluated with the exchange
+  YOKE_KIND_FMU,      // FMI 1.0, 2.0 or 3.0
+  YOKE_KIND_CIRCUIT,  // netlist
+  YOKE_KIND_LIBRARY,  // model in a shared library of the user
+  YOKE_N_KINDS,
+} yoke_unit_kind;
+
+// The word of a kind in messages and files: "model", "law", "fmu", "circuit", "library"; "" for any other value.
+YOKE_API const char* yoke_unit_kind_text(yoke_unit_kind kind);
+
 typedef enum yoke_type {
   YOKE_REAL,         // double
   YOKE_INTEGER,      // int64_t
@@ -47,6 +61,10 @@ enum {
                                       // output: is also a state, so a start value may be given
   YOKE_VARIABLE_READ_ONLY =
       1u << 1,  // state: may be read and recorded, but has no start value to give
+  YOKE_VARIABLE_IS_FILE =
+      1u << 2,  // string: names a file, relative to the folder of the system file
+  YOKE_VARIABLE_NONLINEAR =
+      1u << 3,  // real scalar parameter: the unit is linear (YOKE_UNIT_LINEAR) only while it is 0
 };
 
 // `offset` of a variable that does not lie in the unit's struct.
@@ -86,16 +104,37 @@ enum {
   YOKE_UNIT_FLAT =
       1u << 4,  // `self` is one block of info->self_size bytes without pointers to itself:
                 // the caller saves and restores it by copying
+  YOKE_UNIT_LINEAR = 1u << 5,  // its equations are linear with constant coefficients; see also
+                               // YOKE_VARIABLE_NONLINEAR
 };
 
-// What a unit is made of.
-typedef enum yoke_unit_kind {
-  YOKE_KIND_MODEL,    // a native model, built in or of the program
-  YOKE_KIND_LAW,      // the same, evaluated by the master at every exchange
-  YOKE_KIND_FMU,      // a functional mock-up unit
-  YOKE_KIND_CIRCUIT,  // a netlist
-  YOKE_KIND_LIBRARY,  // a shared library of the user
-} yoke_unit_kind;
+// How a unit advances its states during a call.
+typedef enum yoke_solver_method {
+  YOKE_SOLVER_UNKNOWN,
+  YOKE_SOLVER_EXACT,  // exact for inputs that are held during the call
+  YOKE_SOLVER_EULER,  // explicit
+  YOKE_SOLVER_SEMI_IMPLICIT_EULER,
+  YOKE_SOLVER_RK4,
+  YOKE_SOLVER_TRAPEZOIDAL,
+  YOKE_SOLVER_OTHER,
+  YOKE_N_SOLVERS,
+} yoke_solver_method;
+
+// The word of a method in messages and files: "euler", "rk4", ...; "unknown" for any other value.
+YOKE_API const char* yoke_solver_text(yoke_solver_method method);
+
+enum { YOKE_MAX_CHOICES = 8 };  // of a solver
+
+// The unit's own solver, for whoever judges the stability of a coupling (docs/analyse.md). All zero: nothing is known,
+// and the unit is taken as exact. Its internal step is `step`; where that is 0, the length of a call divided by the value
+// of the variable `parts`.
+typedef struct yoke_unit_solver {
+  yoke_solver_method method;  // unknown with a step: explicit Euler is assumed
+  double step;                // internal step [s]; 0: depends on the call, or none
+  size_t parts;               // 1 + index of an integer variable: internal steps per call; 0: one
+  size_t choice;  // 1 + index of an enumeration that chooses the method; 0: it is `method`
+  yoke_solver_method methods[YOKE_MAX_CHOICES];  // what its items stand for, in their order
+} yoke_unit_solver;
 
 // What a unit says about itself. Belongs to the unit; constant from create to close.
 typedef struct yoke_unit_info {
@@ -108,6 +147,7 @@ typedef struct yoke_unit_info {
   size_t self_size;  // bytes of the flat struct; 0 if the unit has its own create
   size_t
       image_size;  // bytes that save writes; 0 with YOKE_UNIT_FLAT (then self_size) or without save
+  yoke_unit_solver solver;
 } yoke_unit_info;
 
 // A setting that shapes the unit (`structure` of the table below). value: storage as for yoke_variable,

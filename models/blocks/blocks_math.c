@@ -38,7 +38,7 @@ static const yoke_unit_info gain_info = {
     .n_variables = COUNT(gain_variables),
     .feedthrough = gain_feedthrough,
     .n_feedthrough = COUNT(gain_feedthrough),
-    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(gain),
 };
 
@@ -150,7 +150,7 @@ static yoke_status sum_describe(sum* s) {
     }
   }
   s->head.variables[s->n] = (yoke_variable)REAL(sum, y, NULL, "sum", YOKE_OUTPUT, 0.0);
-  s->head.info.flags = YOKE_UNIT_ALGEBRAIC;
+  s->head.info.flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_LINEAR;
   return YOKE_OK;
 }
 
@@ -253,8 +253,9 @@ static const yoke_variable integrator_variables[] = {
 static const yoke_unit_info integrator_info = {
     .variables = integrator_variables,
     .n_variables = COUNT(integrator_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(integrator),
+    .solver = {.method = YOKE_SOLVER_EXACT},
 };
 
 static yoke_status integrator_refresh(void* self, double t) {

@@ -89,12 +89,18 @@ static const yoke_unit_info arm_info = {
     .n_variables = COUNT(arm_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(crane_arm),
+    .solver = {.choice = COUNT(arm_variables) - 1,
+               .parts = COUNT(arm_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info pressure_info = {
     .variables = pressure_variables,
     .n_variables = COUNT(pressure_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(crane_arm),
+    .solver = {.choice = COUNT(pressure_variables) - 1,
+               .parts = COUNT(pressure_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // Length of the cylinder and its derivative by theta1.

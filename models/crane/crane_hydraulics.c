@@ -106,12 +106,18 @@ static const yoke_unit_info force_info = {
     .n_feedthrough = COUNT(force_feedthrough),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(hydraulics),
+    .solver = {.choice = COUNT(force_variables) - 1,
+               .parts = COUNT(force_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info pressure_info = {
     .variables = pressure_variables,
     .n_variables = COUNT(pressure_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(hydraulics),
+    .solver = {.choice = COUNT(pressure_variables) - 1,
+               .parts = COUNT(pressure_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // 0 before t0, 1 from t0 + duration on, a straight line between.

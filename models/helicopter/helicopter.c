@@ -88,8 +88,9 @@ static const yoke_variable airframe_variables[] = {
 static const yoke_unit_info airframe_info = {
     .variables = airframe_variables,
     .n_variables = COUNT(airframe_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(airframe),
+    .solver = {.method = YOKE_SOLVER_EULER, .parts = COUNT(airframe_variables)},
 };
 
 static yoke_status airframe_refresh(void* self, double t) {
@@ -215,8 +216,9 @@ static const yoke_variable controller_variables[] = {
 static const yoke_unit_info controller_info = {
     .variables = controller_variables,
     .n_variables = COUNT(controller_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(controller),
+    .solver = {.method = YOKE_SOLVER_EULER, .parts = COUNT(controller_variables)},
 };
 
 static size_t states_of(const mode* m) {

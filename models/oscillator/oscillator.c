@@ -101,23 +101,33 @@ static const yoke_variable displacement_variables[] = {
 static const yoke_feedthrough force_feedthrough[] = {{2, 0}, {2, 1}};
 
 static const yoke_unit_info force_info = {
-    force_variables,    COUNT(force_variables),
-    force_feedthrough,  COUNT(force_feedthrough),
-    YOKE_UNIT_FLAT,     0.0,
-    sizeof(oscillator), 0,
+    .variables = force_variables,
+    .n_variables = COUNT(force_variables),
+    .feedthrough = force_feedthrough,
+    .n_feedthrough = COUNT(force_feedthrough),
+    .flags = YOKE_UNIT_FLAT,
+    .self_size = sizeof(oscillator),
+    .solver = {.choice = COUNT(force_variables) - 1,
+               .parts = COUNT(force_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info mass_info = {
-    mass_variables, COUNT(mass_variables), NULL, 0, YOKE_UNIT_FLAT, 0.0, sizeof(oscillator), 0,
+    .variables = mass_variables,
+    .n_variables = COUNT(mass_variables),
+    .flags = YOKE_UNIT_FLAT,
+    .self_size = sizeof(oscillator),
+    .solver = {.choice = COUNT(mass_variables) - 1,
+               .parts = COUNT(mass_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info displacement_info = {
-    displacement_variables,
-    COUNT(displacement_variables),
-    NULL,
-    0,
-    YOKE_UNIT_FLAT,
-    0.0,
-    sizeof(oscillator),
-    0,
+    .variables = displacement_variables,
+    .n_variables = COUNT(displacement_variables),
+    .flags = YOKE_UNIT_FLAT,
+    .self_size = sizeof(oscillator),
+    .solver = {.choice = COUNT(displacement_variables) - 1,
+               .parts = COUNT(displacement_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // S(k, e).

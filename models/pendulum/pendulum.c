@@ -99,12 +99,18 @@ static const yoke_unit_info force_info = {
     .n_feedthrough = COUNT(force_feedthrough),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(pendulum),
+    .solver = {.choice = COUNT(force_variables) - 1,
+               .parts = COUNT(force_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info mass_info = {
     .variables = mass_variables,
     .n_variables = COUNT(mass_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(pendulum),
+    .solver = {.choice = COUNT(mass_variables) - 1,
+               .parts = COUNT(mass_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // The external force on the tip at (tip, v); out: 2. One for each unit.

@@ -47,6 +47,7 @@ static const yoke_variable structure[] = {
      .text = "CSV file; relative to the folder of the system file",
      .type = YOKE_STRING,
      .causality = YOKE_PARAMETER,
+     .flags = YOKE_VARIABLE_IS_FILE,
      .max_size = MAX_TEXT},
     {.name = "time",
      .text = "name of the time column",

@@ -21,6 +21,8 @@ enum { SOLVER_EXACT, SOLVER_EULER, SOLVER_RK4, SOLVER_TRAPEZOIDAL, N_SOLVERS };
 enum { N_WORK = 192, MAX_MICRO_STEPS = 1000000 };
 
 static const char* const solver_items[] = {"exact", "euler", "rk4", "trapezoidal", NULL};
+#define SOLVERS                                                                                    \
+  { YOKE_SOLVER_EXACT, YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_TRAPEZOIDAL }
 static const yoke_ode_method solver_methods[N_SOLVERS] = {
     [SOLVER_EULER] = YOKE_ODE_EULER,
     [SOLVER_RK4] = YOKE_ODE_RK4,
@@ -98,14 +100,20 @@ static const yoke_unit_info shaft_info = {
     .n_variables = COUNT(shaft_variables),
     .feedthrough = shaft_feedthrough,
     .n_feedthrough = COUNT(shaft_feedthrough),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(rotor),
+    .solver = {.choice = COUNT(shaft_variables) - 1,
+               .parts = COUNT(shaft_variables),
+               .methods = SOLVERS},
 };
 static const yoke_unit_info load_info = {
     .variables = load_variables,
     .n_variables = COUNT(load_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(rotor),
+    .solver = {.choice = COUNT(load_variables) - 1,
+               .parts = COUNT(load_variables),
+               .methods = SOLVERS},
 };
 
 // E := exp(A h) by scaling, Taylor series and squaring. Takes no memory, unlike yoke__expm: it runs

@@ -307,6 +307,12 @@ static yoke_status describe_all(state_space* s, const plan* settings) {
       .start = 1.0,
       .offset = offsetof(state_space, micro_steps),
   };
+  s->head.info.flags = YOKE_UNIT_LINEAR;
+  s->head.info.solver = (yoke_unit_solver){
+      .choice = m + p + n + 1,
+      .parts = m + p + n + 2,
+      .methods = {YOKE_SOLVER_EXACT, YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_TRAPEZOIDAL},
+  };
   size_t at = 0;
   for (size_t i = 0; i < p * m; i++) {
     if (s->D[i] != 0.0) {

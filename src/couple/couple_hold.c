@@ -74,6 +74,7 @@ static void hold_reset(void* memory, yoke_coupling_reset reason, const bool is_a
 
 const yoke_coupling_ops yoke__couple_hold = {
     .name = "hold",
+    .form = YOKE_FORM_POLYNOMIAL,
     .text = "polynomial extrapolation of order 0 to 3 from the last samples",
     .size = hold_size,
     .prepare = hold_prepare,

@@ -691,6 +691,7 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
 
 const yoke_coupling_ops yoke__couple_mpsm = {
     .name = "mpsm",
+    .form = YOKE_FORM_PRE_STEP,
     .text = "model-based pre-step stabilisation of a cluster",
     .parameters = yoke__mpsm_parameters,
     .size = mpsm_size,
@@ -700,6 +701,7 @@ const yoke_coupling_ops yoke__couple_mpsm = {
 
 const yoke_coupling_ops yoke__couple_mbcorr = {
     .name = "mbcorr",
+    .form = YOKE_FORM_CORRECTOR,
     .text = "model-based corrector of a cluster: a reconstruction, for comparison",
     .parameters = yoke__mbcorr_parameters,
     .size = mbcorr_size,

@@ -166,6 +166,7 @@ static void nepce_reset(void* memory, yoke_coupling_reset reason, const bool is_
 
 const yoke_coupling_ops yoke__couple_nepce = {
     .name = "nepce",
+    .form = YOKE_FORM_MEAN_ERROR,
     .text = "extrapolation that adds what the last one missed in the integral of the signal",
     .flags = YOKE_COUPLING_JACOBI,
     .parameters = parameters,

@@ -173,6 +173,7 @@ static yoke_status build(circuit_fmu* c, const yoke_unit_args* args, const yoke_
   c->info.n_feedthrough = inner->n_feedthrough;
   c->info.flags = inner->flags;
   c->info.cost_s = inner->cost_s;
+  c->info.solver = inner->solver;
   c->info.image_size = head_size(c) + yoke__unit_image_size(&c->inner);
   return YOKE_OK;
 }

@@ -161,7 +161,8 @@ static void json_element(yoke_json* json, yoke_type type, const char* at) {
 
 // Files that the settings name travel in the resources, under a name of their own.
 static bool is_file(const yoke_export_job* job, const yoke_argument* argument) {
-  return strcmp(job->ops->name, "playback") == 0 && strcmp(argument->name, "file") == 0;
+  const yoke_variable* v = find_structure(job->ops, argument->name);
+  return v != NULL && (v->flags & YOKE_VARIABLE_IS_FILE) != 0;
 }
 
 static void json_argument(const yoke_export_job* job, const yoke_argument* argument,

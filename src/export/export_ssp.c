@@ -139,7 +139,7 @@ static const yoke_sink* sink_at(ssp_export* e, yoke_place place, const char* uni
 }
 
 static bool is_fmu(const ssp_export_unit* unit) {
-  return strcmp(unit->source->kind, "fmu") == 0;
+  return unit->source->kind == YOKE_KIND_FMU;
 }
 
 static bool is_entry_used(const ssp_export* e, const ssp_export_unit* until, const char* entry) {
@@ -202,7 +202,7 @@ static yoke_status make_fmu(ssp_export* e, ssp_export_unit* unit, const char* fo
   };
   YOKE_TRY(yoke__export_arguments(unit->source, job.ops, &e->arena, e->messages, &job.arguments,
                                   &job.n_arguments));
-  if (strcmp(unit->source->kind, "circuit") == 0) {
+  if (unit->source->kind == YOKE_KIND_CIRCUIT) {
     YOKE_TRY(yoke__export_starts(unit->source, job.ops, &e->arena, e->messages, &job.starts,
                                  &job.n_starts));
   }

@@ -21,8 +21,7 @@ static bool is_worth_trying(const yoke_system* system) {
   size_t n_files = 0;
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_scenario_unit* unit = &s->units[i];
-    n_files += unit->kind != NULL && unit->type != NULL && strcmp(unit->kind, "fmu") == 0 &&
-               unit->cost_s <= 0;
+    n_files += unit->kind == YOKE_KIND_FMU && unit->type != NULL && unit->cost_s <= 0;
   }
   return s->threads == 0 && !s->has_errors && n_files >= 2 && yoke__os_n_processors() > 1 &&
          (s->scheme == YOKE_JACOBI || s->scheme == YOKE_ITERATIVE_JACOBI) && s->step.value > 0 &&
@@ -84,7 +83,7 @@ static double find_tried(const yoke_system* system, size_t unit) {
   const char* path = system->units[unit].source->type;
   for (size_t i = 0; i < unit; i++) {
     const yoke_scenario_unit* other = system->units[i].source;
-    if (strcmp(other->kind, "fmu") == 0 && strcmp(other->type, path) == 0 && other->cost_s <= 0) {
+    if (other->kind == YOKE_KIND_FMU && strcmp(other->type, path) == 0 && other->cost_s <= 0) {
       return system->units[i].cost_s;
     }
   }
@@ -97,7 +96,7 @@ void yoke__system_try_costs(yoke_system* system) {
   }
   for (size_t i = 0; i < system->n_units; i++) {
     yoke_system_unit* unit = &system->units[i];
-    if (strcmp(unit->source->kind, "fmu") == 0 && unit->cost_s <= 0) {
+    if (unit->source->kind == YOKE_KIND_FMU && unit->cost_s <= 0) {
       const double known = find_tried(system, i);
       unit->cost_s = known >= 0 ? known : try_unit(system, unit);
     }

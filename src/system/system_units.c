@@ -220,17 +220,16 @@ static yoke_unit_wait choose_wait(const yoke_system* system, const yoke_scenario
 }
 
 static bool is_file(const yoke_scenario_unit* source) {
-  return strcmp(source->kind, "fmu") == 0 || strcmp(source->kind, "circuit") == 0;
+  return source->kind == YOKE_KIND_FMU || source->kind == YOKE_KIND_CIRCUIT;
 }
 
 // an FMU, a netlist, or a native model that is to run in a process of its own
 yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
                                        yoke_unit_file_settings* settings) {
   const yoke_scenario_unit* source = unit->source;
-  const bool is_model = strcmp(source->kind, "model") == 0;
   const char* path = source->type;
   // messages name a file beside the system file as it was typed
-  if (!is_model && path[0] != '/' && strcmp(system->scenario->directory, ".") != 0) {
+  if (is_file(source) && path[0] != '/' && strcmp(system->scenario->directory, ".") != 0) {
     const size_t n = yoke__os_path_join(system->scenario->directory, source->type, NULL, 0) + 1;
     char* joined = yoke__arena_take(&system->arena, n);
     if (joined == NULL) {
@@ -251,6 +250,8 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
       .solver_formulation = source->solver.formulation,
       .solver_iterations = (int)source->solver.iterations,
       .call_step = source->step.is_given ? source->step.value : system->scenario->step.value,
+      .has_internal_step = source->has_internal_step,
+      .internal_step = source->internal_step,
       .is_logging = source->is_logging,
       .is_event_mode_off = source->is_event_mode_off,
       .is_isolated = source->isolation.is_given,

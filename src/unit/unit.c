@@ -236,6 +236,9 @@ static yoke_status check_variable(const yoke_unit* unit, const yoke_variable* v,
     what = "has no name";
   } else if ((v->type == YOKE_STRING || v->type == YOKE_BINARY) && v->max_size == 0) {
     what = "needs a max_size";
+  } else if ((v->flags & YOKE_VARIABLE_NONLINEAR) != 0 &&
+             (v->type != YOKE_REAL || yoke__variable_count(v) != 1)) {
+    what = "cannot say whether the unit is linear: it is no real scalar";
   } else if (unit->is_self_ours && has_place &&
              (v->offset > unit->info->self_size ||
               yoke__variable_size(v) > unit->info->self_size - v->offset)) {
@@ -249,6 +252,12 @@ static yoke_status check_variable(const yoke_unit* unit, const yoke_variable* v,
              ? YOKE_OK
              : yoke_fail(sink, YOKE_BAD_ARG, "the description of '%s' is wrong: variable '%s' %s",
                          ops->name, v->name == NULL ? "" : v->name, what);
+}
+
+// A scalar of that type, given by 1 + its index; 0 is none.
+static bool is_scalar(const yoke_unit_info* info, size_t number, yoke_type type) {
+  return number == 0 || (number <= info->n_variables && info->variables[number - 1].type == type &&
+                         yoke__variable_count(&info->variables[number - 1]) == 1);
 }
 
 static yoke_status check_description(const yoke_unit* unit, const yoke_sink* sink) {
@@ -267,6 +276,12 @@ static yoke_status check_description(const yoke_unit* unit, const yoke_sink* sin
                        "the description of '%s' is wrong: feedthrough %zu names no variable",
                        unit->ops->name, i);
     }
+  }
+  if (!is_scalar(info, info->solver.parts, YOKE_INTEGER) ||
+      !is_scalar(info, info->solver.choice, YOKE_ENUMERATION)) {
+    return yoke_fail(sink, YOKE_BAD_ARG,
+                     "the description of '%s' is wrong: its solver names no such variable",
+                     unit->ops->name);
   }
   return YOKE_OK;
 }
@@ -376,6 +391,44 @@ yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t 
     return YOKE_OK;
   }
   return unit->ops->restore(unit->self, image, size);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// abilities that depend on parameters
+
+// The whole number in a variable, given by 1 + its index; `otherwise` if there is none.
+static int64_t whole_of(const yoke_unit* unit, size_t number, int64_t otherwise) {
+  int64_t value = otherwise;
+  return number > 0 && yoke__unit_get(unit, number - 1, &value, sizeof value) >= 0 ? value
+                                                                                   : otherwise;
+}
+
+yoke_solver_method yoke__unit_solver(const yoke_unit* unit, double call_step, double* step) {
+  const yoke_unit_solver* solver = &unit->info->solver;
+  yoke_solver_method method = solver->method;
+  if (solver->choice > 0) {
+    const int64_t item = whole_of(unit, solver->choice, -1);
+    method = item >= 0 && item < YOKE_MAX_CHOICES ? solver->methods[item] : YOKE_SOLVER_UNKNOWN;
+  }
+  const int64_t n_parts = whole_of(unit, solver->parts, 1);
+  const bool has_parts = method > YOKE_SOLVER_EXACT && n_parts >= 1;
+  *step = method == YOKE_SOLVER_EXACT ? 0
+          : solver->step > 0          ? solver->step
+          : has_parts                 ? call_step / (double)n_parts
+                                      : 0;
+  return method;
+}
+
+bool yoke__unit_is_linear(const yoke_unit* unit) {
+  const yoke_unit_info* info = unit->info;
+  for (size_t i = 0; i < info->n_variables; i++) {
+    double value = 0;
+    if ((info->variables[i].flags & YOKE_VARIABLE_NONLINEAR) != 0 &&
+        (yoke__unit_get(unit, i, &value, sizeof value) < 0 || value != 0)) {
+      return false;
+    }
+  }
+  return (info->flags & YOKE_UNIT_LINEAR) != 0;
 }
 
 bool yoke__unit_has_feedthrough(const yoke_unit* unit, size_t output, size_t input) {

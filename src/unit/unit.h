@@ -70,6 +70,11 @@ static inline bool yoke__unit_can_refresh(const yoke_unit* unit) {
 size_t yoke__unit_image_size(const yoke_unit* unit);
 yoke_status yoke__unit_save(const yoke_unit* unit, void* image, size_t size);
 yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t size);
+// How the unit solves its equations if it is called every call_step [s]; *step: its internal step [s], 0 if it is exact or
+// nothing is known.
+yoke_solver_method yoke__unit_solver(const yoke_unit* unit, double call_step, double* step);
+// Its equations are linear with constant coefficients, with its present parameters.
+bool yoke__unit_is_linear(const yoke_unit* unit);
 // True if output variable `output` depends on input variable `input` at the same instant.
 bool yoke__unit_has_feedthrough(const yoke_unit* unit, size_t output, size_t input);
 

@@ -152,9 +152,9 @@ static yoke_status open_model(const yoke_unit_file_settings* settings, yoke_unit
 yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                   yoke_messages* messages, const yoke_unit_ops** ops) {
   yoke_unit_file* file = NULL;
-  if (strcmp(settings->kind, "fmu") == 0) {
+  if (settings->kind == YOKE_KIND_FMU) {
     YOKE_TRY(open_fmu(store, settings, messages, &file));
-  } else if (strcmp(settings->kind, "circuit") == 0) {
+  } else if (settings->kind == YOKE_KIND_CIRCUIT) {
     YOKE_TRY(yoke__circuit_file_open(settings, messages, &file));
   } else {
     YOKE_TRY(open_model(settings, &file));

@@ -40,7 +40,7 @@ static void check_rows(const char* units, const char* n_default) {
   assert_int_equal(info.record.n_rows, n_rows + 1);
   // what the FMUs were told last
   for (size_t i = 0; i < s.system->n_units; i++) {
-    if (strcmp(s.system->units[i].source->kind, "fmu") == 0) {
+    if (s.system->units[i].source->kind == YOKE_KIND_FMU) {
       const fmu* f = s.system->units[i].unit.self;
       assert_true(f->t_end == (double)(n - 1) / 1e4 + 1e-4);
     }

@@ -49,7 +49,7 @@ static yoke_status try_open(subject* s, const char* netlist, yoke_unit_file_sett
   snprintf(s->path, sizeof s->path, "%.200s/yoke_unit_circuit_%p.cir",
            folder == NULL ? "/tmp" : folder, (void*)s);
   write_file(s->path, netlist);
-  settings.kind = "circuit";
+  settings.kind = YOKE_KIND_CIRCUIT;
   settings.path = s->path;
   settings.name = "unit";
   yoke_messages messages = {0};

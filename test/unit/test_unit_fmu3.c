@@ -36,8 +36,10 @@ static yoke_status try_open(subject* s, const char* name, const opening* how, co
   }
   *s = (subject){0};
   snprintf(s->path, sizeof s->path, "%s/%s.fmu", folder, name);
-  const yoke_unit_file_settings settings = {
-      .kind = "fmu", .path = s->path, .name = "unit", .is_event_mode_off = how->is_event_mode_off};
+  const yoke_unit_file_settings settings = {.kind = YOKE_KIND_FMU,
+                                            .path = s->path,
+                                            .name = "unit",
+                                            .is_event_mode_off = how->is_event_mode_off};
   yoke_messages messages = {0};
   const yoke_unit_ops* ops = NULL;
   check_ok(yoke__unit_store_create(&s->store));

@@ -17,7 +17,7 @@ static void open_fmu(const char* name, opened* o) {
   snprintf(path, sizeof path, "%s/%s", getenv("YOKE_FMUS"), name);
   *o = (opened){0};
   yoke_messages messages = {0};
-  const yoke_unit_file_settings settings = {.kind = "fmu", .path = path, .name = "unit"};
+  const yoke_unit_file_settings settings = {.kind = YOKE_KIND_FMU, .path = path, .name = "unit"};
   const yoke_unit_ops* ops = NULL;
   check_ok(yoke__unit_store_create(&o->store));
   check_ok(yoke__unit_store_open(o->store, &settings, &messages, &ops));

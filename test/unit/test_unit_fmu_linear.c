@@ -67,7 +67,7 @@ static void import(imported* f, const char* path, yoke_unit_file_settings settin
   const yoke_unit_ops* ops = NULL;
   YOKE_CATCH(err);
   *f = (imported){0};
-  settings.kind = "fmu";
+  settings.kind = YOKE_KIND_FMU;
   settings.path = path;
   settings.name = "unit";
   check_ok(yoke__unit_store_create(&f->store));

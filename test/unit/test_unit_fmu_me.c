@@ -19,7 +19,7 @@ static void open_unit(bench* b, const char* name, int version, yoke_unit_file_se
   snprintf(path, sizeof path, "%s/%s%d.fmu", getenv("YOKE_FMUS"), name, version);
   yoke_messages messages = {0};
   const yoke_unit_ops* ops = NULL;
-  settings.kind = "fmu";
+  settings.kind = YOKE_KIND_FMU;
   settings.path = path;
   settings.name = "unit";
   if (settings.interface_type == YOKE_INTERFACE_AUTO) {

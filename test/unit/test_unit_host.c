@@ -28,7 +28,7 @@ typedef struct pair {
 static void open_pair(pair* p, const yoke_unit_file_settings* settings,
                       const yoke_argument* arguments, size_t n_arguments) {
   *p = (pair){.settings = *settings};
-  p->settings.kind = "model";
+  p->settings.kind = YOKE_KIND_MODEL;
   p->settings.name = "unit";
   p->plan.settings = &p->settings;
   const yoke_unit_ops* inner = yoke__models_find(NULL, settings->path);
@@ -276,6 +276,19 @@ static void gives_derivatives_and_linear_models(void** state) {
   check_bytes(there_numbers, here_numbers, sizeof here_numbers, "the linear model", 0);
   assert_true(there_numbers[0][1] != 0);
   close_pair(&p);
+
+  // how it is solved, with its present parameters
+  open_model(&p, "rotor.load");
+  const int64_t euler = 1, n_parts = 4;
+  check_ok(yoke__unit_set(&p.there, yoke__unit_find(&p.there, "solver"), &euler, sizeof euler));
+  check_ok(
+      yoke__unit_set(&p.there, yoke__unit_find(&p.there, "micro_steps"), &n_parts, sizeof n_parts));
+  initialise(&p);
+  double step = 0;
+  assert_int_equal(yoke__unit_solver(&p.there, 1e-3, &step), YOKE_SOLVER_EULER);
+  assert_true(step == 2.5e-4);
+  assert_true(yoke__unit_is_linear(&p.there));
+  close_pair(&p);
 }
 
 // refusals come with the words of the unit
@@ -283,7 +296,7 @@ static void passes_refusals_on(void** state) {
   (void)state;
   static const int64_t n[] = {0};
   const yoke_argument size[] = {{"n", YOKE_INTEGER, 1, 1, n}};
-  yoke_unit_file_settings settings = {.kind = "model", .path = "channel", .name = "unit"};
+  yoke_unit_file_settings settings = {.kind = YOKE_KIND_MODEL, .path = "channel", .name = "unit"};
   const yoke_host_plan plan = {.settings = &settings};
   const yoke_unit_args args = {"unit", ".", size, 1, NULL};
   void* self = NULL;
@@ -311,7 +324,8 @@ static void names_the_missing_program(void** state) {
   (void)state;
   const char* host = getenv("YOKE_HOST");
   char* kept = host == NULL ? NULL : strdup(host);
-  const yoke_unit_file_settings settings = {.kind = "model", .path = "gain", .name = "unit"};
+  const yoke_unit_file_settings settings = {
+      .kind = YOKE_KIND_MODEL, .path = "gain", .name = "unit"};
   const yoke_host_plan plan = {.settings = &settings};
   const yoke_unit_args args = {"unit", ".", NULL, 0, NULL};
   void* self = NULL;

@@ -35,7 +35,7 @@ static yoke_status try_open(subject* s, const char* name, int version,
   assert_non_null(folder);
   *s = (subject){.settings = *settings};
   snprintf(s->path, sizeof s->path, "%s/%s%d.fmu", folder, name, version);
-  s->settings.kind = "fmu";
+  s->settings.kind = YOKE_KIND_FMU;
   s->settings.path = s->path;
   s->settings.name = settings->name != NULL ? settings->name : "unit";
   yoke_messages messages = {0};

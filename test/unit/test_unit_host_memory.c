@@ -13,7 +13,7 @@
 
 #if HAS_OWN_MALLOC
 static const yoke_unit_file_settings settings = {
-    .kind = "model", .path = "channel", .name = "unit"};
+    .kind = YOKE_KIND_MODEL, .path = "channel", .name = "unit"};
 static const yoke_host_plan plan = {.settings = &settings};
 static const yoke_unit_args args = {"unit", ".", NULL, 0, &plan};
 

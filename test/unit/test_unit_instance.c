@@ -647,6 +647,104 @@ static void test_refusals(void** state) {
   info.feedthrough = wrong;
   info.n_feedthrough = 1;
   check_refused(&flat, NULL, YOKE_BAD_ARG, "feedthrough 0 names no variable");
+
+  info = all_info;
+  info.variables = variables;
+  const yoke_unit_solver solvers[] = {
+      {.parts = N_VARIABLES + 1}, {.parts = TEXT + 1}, {.choice = STATE + 1}};
+  for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+    info.solver = solvers[i];
+    check_refused(&flat, NULL, YOKE_BAD_ARG, "its solver names no such variable");
+  }
+  info.solver = (yoke_unit_solver){0};
+  variables[TEXT].flags = YOKE_VARIABLE_NONLINEAR;
+  check_refused(&flat, NULL, YOKE_BAD_ARG, "variable 'text' cannot say whether the unit is linear");
+}
+
+typedef struct solved {
+  double bend;
+  int64_t n_parts, method;
+} solved;
+
+// How a unit is solved and whether it is linear follows its present parameters.
+static void test_abilities(void** state) {
+  (void)state;
+  static const char* const items[] = {"slow", "quick", "best", NULL};
+#define METHODS                                                                                    \
+  { YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_EXACT }
+  const yoke_variable variables[] = {
+      {.name = "bend",
+       .type = YOKE_REAL,
+       .causality = YOKE_PARAMETER,
+       .flags = YOKE_VARIABLE_NONLINEAR,
+       .offset = offsetof(solved, bend)},
+      {.name = "n_parts",
+       .type = YOKE_INTEGER,
+       .causality = YOKE_PARAMETER,
+       .start = 1,
+       .offset = offsetof(solved, n_parts)},
+      {.name = "method",
+       .type = YOKE_ENUMERATION,
+       .causality = YOKE_PARAMETER,
+       .items = items,
+       .offset = offsetof(solved, method)},
+  };
+  yoke_unit_info info = {.variables = variables,
+                         .n_variables = 3,
+                         .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
+                         .self_size = sizeof(solved)};
+  const yoke_unit_ops ops = {.name = "solved", .info = &info, .step = step_nothing};
+  const struct {
+    yoke_unit_solver solver;
+    int64_t n_parts, item;
+    yoke_solver_method method;
+    double step;
+  } cases[] = {
+      {{0}, 4, 0, YOKE_SOLVER_UNKNOWN, 0},
+      {{.step = 0.25}, 4, 0, YOKE_SOLVER_UNKNOWN, 0.25},
+      {{.method = YOKE_SOLVER_EULER}, 4, 0, YOKE_SOLVER_EULER, 1},
+      {{.method = YOKE_SOLVER_EULER, .parts = 2}, 4, 0, YOKE_SOLVER_EULER, 0.25},
+      {{.method = YOKE_SOLVER_EULER, .parts = 2, .step = 0.5}, 4, 0, YOKE_SOLVER_EULER, 0.5},
+      {{.method = YOKE_SOLVER_EULER, .parts = 2}, 0, 0, YOKE_SOLVER_EULER, 0},
+      {{.method = YOKE_SOLVER_EXACT, .parts = 2}, 4, 0, YOKE_SOLVER_EXACT, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 1, YOKE_SOLVER_RK4, 0.5},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 2, YOKE_SOLVER_EXACT, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 3, YOKE_SOLVER_UNKNOWN, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, -1, YOKE_SOLVER_UNKNOWN, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    fixture f;
+    double step = -1;
+    info.solver = cases[i].solver;
+    open_unit(&f, &ops);
+    ((solved*)f.unit.self)->n_parts = cases[i].n_parts;
+    ((solved*)f.unit.self)->method = cases[i].item;
+    assert_int_equal(yoke__unit_solver(&f.unit, 1, &step), cases[i].method);
+    assert_true(step == cases[i].step);
+    assert_true(yoke__unit_is_linear(&f.unit));
+    ((solved*)f.unit.self)->bend = 0.5;
+    assert_false(yoke__unit_is_linear(&f.unit));
+    close_unit(&f);
+  }
+  info.flags = YOKE_UNIT_FLAT;
+  fixture f;
+  open_unit(&f, &ops);
+  assert_false(yoke__unit_is_linear(&f.unit));
+  close_unit(&f);
+}
+
+// Words for files and messages; any number has one.
+static void test_words(void** state) {
+  (void)state;
+  assert_string_equal(yoke_unit_kind_text(YOKE_KIND_MODEL), "model");
+  assert_string_equal(yoke_unit_kind_text(YOKE_KIND_LIBRARY), "library");
+  assert_string_equal(yoke_unit_kind_text(YOKE_KIND_NONE), "");
+  assert_string_equal(yoke_unit_kind_text((yoke_unit_kind)-1), "");
+  assert_string_equal(yoke_unit_kind_text(YOKE_N_KINDS), "");
+  assert_string_equal(yoke_solver_text(YOKE_SOLVER_EULER), "euler");
+  assert_string_equal(yoke_solver_text(YOKE_SOLVER_OTHER), "other");
+  assert_string_equal(yoke_solver_text(YOKE_N_SOLVERS), "unknown");
+  assert_string_equal(yoke_solver_text((yoke_solver_method)-1), "unknown");
 }
 
 int main(void) {
@@ -662,6 +760,8 @@ int main(void) {
       cmocka_unit_test(test_own_operations_are_used),
       cmocka_unit_test(test_what_is_not_supported),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_abilities),
+      cmocka_unit_test(test_words),
   };
   return cmocka_run_group_tests_name("unit_instance", tests, NULL, NULL);
 }

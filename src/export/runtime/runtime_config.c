@@ -4,7 +4,7 @@
 //    "arguments": [{"name": "A", "type": "real", "rows": 2, "columns": 2, "values": [0, 1, -1, 0]}],
 //    "settings": [{"name": "micro_steps", "values": ["4"]}]}
 //
-// The model "circuit" has one more member, how its solver is set; zeros and missing names are the netlist's business:
+// A netlist has one more member, how its solver is set; zeros and missing names are the netlist's business:
 //
 //    "circuit": {"file": "circuit.cir", "method": "bdf2", "step": 1e-6, "tolerance": 0, "iterations": 0, "call_step": 1e-3}
 //
@@ -246,7 +246,7 @@ static yoke_status open_circuit(const yoke_json_value* from, const char* directo
   }
   snprintf(path, size, "%s/%s", directory, file);
   const yoke_unit_file_settings settings = {
-      .kind = YOKE_EXPORT_CIRCUIT,
+      .kind = YOKE_KIND_CIRCUIT,
       .path = path,
       .name = YOKE_EXPORT_CIRCUIT,
       .place = {.source = path},
@@ -270,8 +270,9 @@ static yoke_status read_root(const yoke_json_value* root, const char* directory,
     return yoke_fail(sink, YOKE_BAD_INPUT, "not the settings of an exported unit");
   }
   config->ops = find_model(model);
-  if (strcmp(model, YOKE_EXPORT_CIRCUIT) == 0) {
-    YOKE_TRY(open_circuit(yoke__json_find(root, "circuit"), directory, arena, config, sink));
+  const yoke_json_value* circuit = yoke__json_find(root, "circuit");
+  if (circuit != NULL) {
+    YOKE_TRY(open_circuit(circuit, directory, arena, config, sink));
   }
   if (config->ops == NULL) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "this binary has no model '%s'", model);

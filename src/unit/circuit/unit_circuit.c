@@ -123,6 +123,7 @@ static yoke_status build(circuit_unit* c, const yoke_unit_args* args, yoke_messa
   YOKE_TRY(take_memory(c));
   c->layout.info.image_size = inputs_size(c) + yoke__circuit_image_size(c->circuit);
   c->layout.info.cost_s = guess_cost(c);
+  c->layout.info.solver = (yoke_unit_solver){.method = YOKE_SOLVER_OTHER, .step = c->options.step};
   const yoke_circuit_method method = c->options.method;
   c->uses_rates = method != YOKE_CIRCUIT_BDF1 && method != YOKE_CIRCUIT_BDF2 &&
                   method != YOKE_CIRCUIT_BDF3 && c->options.formulation != YOKE_FORMULATION_ODE;

@@ -210,6 +210,8 @@ yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_arg
 // The structural parameters as `structure` of a table of operations.
 yoke_status yoke__fmu_structure(const yoke_fmi_description* d, yoke_arena* arena,
                                 yoke_variable** structure, size_t* n);
+// The method with this word of n characters; YOKE_SOLVER_OTHER if there is none.
+yoke_solver_method yoke__fmu_solver_method(const char* word, size_t n);
 // The item of an enumeration with this value; a value that is none of them is shown as the first.
 int64_t yoke__fmu_find_item(const fmu_slot* slot, int64_t value);
 // A real variable that may change at any time, not at events only.
@@ -282,6 +284,9 @@ yoke_status yoke__fmu_open_cs3(fmu* f, const yoke_sink* sink);
 void yoke__fmu_close_cs3(fmu* f);
 yoke_status yoke__fmu_open_me(fmu* f, const yoke_sink* sink);
 void yoke__fmu_close_me(fmu* f);
+
+// Model exchange: internal steps in a call of h seconds, as wished, or as the experiment says if that fits, or ten.
+double yoke__fmu_me_ratio(const fmu_file* file, double h);
 
 // What a step that did not return ok means (FMI 1.0 and 2.0).
 yoke_status yoke__fmu_judge_cs2(fmu* f, double t, fmi2Status status, yoke_step_result* result);

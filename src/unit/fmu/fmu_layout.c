@@ -384,6 +384,65 @@ static yoke_status lay_feedthrough(const yoke_fmi_description* d, yoke_arena* ar
 
 // ---------------------------------------------------------------------------------------------------------
 
+// what our own exports say about the unit inside
+
+yoke_solver_method yoke__fmu_solver_method(const char* word, size_t n) {
+  for (int i = 0; i < YOKE_N_SOLVERS; i++) {
+    const char* text = yoke_solver_text((yoke_solver_method)i);
+    if (strlen(text) == n && memcmp(text, word, n) == 0) {
+      return (yoke_solver_method)i;
+    }
+  }
+  return YOKE_SOLVER_OTHER;
+}
+
+// 1 + place of a scalar variable of this type among those of the layout; 0: there is none.
+static size_t find_scalar(const yoke_fmi_description* d, const char* name, const size_t place[],
+                          const fmu_layout* layout, yoke_type type) {
+  const size_t i = name == NULL || name[0] == '\0' ? YOKE_FMI_NONE : yoke__fmi_find(d, name);
+  const size_t at = i == YOKE_FMI_NONE ? YOKE_FMI_NONE : place[i];
+  const bool is_found =
+      at != YOKE_FMI_NONE && layout->info.variables[at].type == type && layout->slots[at].n == 1;
+  return is_found ? at + 1 : 0;
+}
+
+// The unit is linear, and which parameters bend it; one that is not here may bend it too.
+static void lay_linear(const yoke_fmi_description* d, const size_t place[],
+                       yoke_variable variables[], fmu_layout* layout) {
+  bool is_linear = d->own.is_linear;
+  for (size_t i = 0; i < d->own.n_nonlinear; i++) {
+    const size_t number = find_scalar(d, d->own.nonlinear[i], place, layout, YOKE_REAL);
+    is_linear = is_linear && number > 0;
+    if (number > 0) {
+      variables[number - 1].flags |= YOKE_VARIABLE_NONLINEAR;
+    }
+  }
+  layout->info.flags |= is_linear ? YOKE_UNIT_LINEAR : 0;
+}
+
+// A description that contradicts itself says nothing.
+static void lay_solver(const yoke_fmi_description* d, const size_t place[], fmu_layout* layout) {
+  const yoke_fmi_own* own = &d->own;
+  yoke_unit_solver solver = {.step = own->internal_step};
+  size_t n = 0;
+  for (const char* at = own->solver == NULL ? "" : own->solver; *at != '\0' && n < YOKE_MAX_CHOICES;
+       at += strspn(at, " ")) {
+    const size_t length = strcspn(at, " ");
+    solver.methods[n++] = yoke__fmu_solver_method(at, length);
+    at += length;
+  }
+  solver.method = solver.methods[0];
+  solver.parts = find_scalar(d, own->steps_variable, place, layout, YOKE_INTEGER);
+  solver.choice = find_scalar(d, own->solver_variable, place, layout, YOKE_ENUMERATION);
+  const bool is_sound = n > 0 && (own->steps_variable[0] == '\0' || solver.parts > 0) &&
+                        (own->solver_variable[0] == '\0' || solver.choice > 0);
+  if (is_sound) {
+    layout->info.solver = solver;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
 static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_args* args,
                                  yoke_arena* arena, size_t place[], fmu_layout* out,
                                  const yoke_sink* sink) {
@@ -412,6 +471,8 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
   out->info.variables = variables;
   out->info.n_variables = n;
   out->slots = slots;
+  lay_linear(d, place, variables, out);
+  lay_solver(d, place, out);
   return YOKE_OK;
 }
 

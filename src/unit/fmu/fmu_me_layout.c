@@ -174,7 +174,6 @@ static yoke_status choose_method(fmu* f, const yoke_sink* sink) {
   fmu_solver* s = f->solver;
   const char* name = f->file->settings.solver;
   s->method = YOKE_ODE_RK4;
-  s->step = f->file->settings.solver_step;
   if (name == NULL) {
     return YOKE_OK;
   }

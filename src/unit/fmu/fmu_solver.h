@@ -43,7 +43,6 @@ enum { FMU_UNKNOWN, FMU_KNOWN, FMU_PENDING };
 typedef struct fmu_solver {
   size_t n_x, n_z;
   yoke_ode_method method;
-  double step;             // internal [s]; 0: the experiment's, or a tenth of the unit's
   bool is_counting_steps;  // the FMU wants to hear of every internal step
 
   // inputs

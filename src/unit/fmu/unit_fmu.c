@@ -148,10 +148,28 @@ static yoke_status open_parts(fmu* f, const yoke_sink* sink) {
   return YOKE_OK;
 }
 
+// The solver: ours around model exchange; else what the system file says, then our own export, then FMI 3.0.
+static void describe_solver(const fmu_file* file, yoke_unit_solver* solver) {
+  const yoke_unit_file_settings* s = &file->settings;
+  if (file->is_model_exchange) {
+    const char* word = s->solver == NULL ? "rk4" : s->solver;
+    *solver = (yoke_unit_solver){
+        .method = yoke__fmu_solver_method(word, strlen(word)),
+        .step = s->call_step > 0 ? s->call_step / yoke__fmu_me_ratio(file, s->call_step) : 0};
+  } else if (s->has_internal_step) {
+    *solver =
+        (yoke_unit_solver){.method = s->internal_step > 0 ? YOKE_SOLVER_UNKNOWN : YOKE_SOLVER_EXACT,
+                           .step = s->internal_step};
+  } else if (solver->method == YOKE_SOLVER_UNKNOWN) {
+    solver->step = file->interface_type->fixed_internal_step;
+  }
+}
+
 static void describe_abilities(const fmu_file* file, yoke_unit_info* info) {
   const bool is_free = file->is_model_exchange || file->interface_type->can_handle_variable_step;
-  info->flags = is_free ? 0 : YOKE_UNIT_FIXED_STEP;
+  info->flags |= is_free ? 0 : YOKE_UNIT_FIXED_STEP;
   info->image_size = file->ops.save == NULL ? 0 : sizeof(fmu_image);
+  describe_solver(file, &info->solver);
 }
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
@@ -625,6 +643,14 @@ yoke_status yoke__fmu_file_open(yoke_fmi_package* package, const yoke_unit_file_
                 "'%s' is a model-exchange FMU of FMI 1.0, which Yoke does not run; FMI 1.0 "
                 "co-simulation, FMI 2.0 and 3.0 are",
                 base_name(settings->path));
+    return YOKE_BAD_INPUT;
+  }
+  if (settings->has_internal_step && chosen == &d->model_exchange) {
+    yoke__error(
+        messages, settings->place,
+        "unit '%s': `internal_step` is for co-simulation; model exchange is solved by Yoke, "
+        "with the `step` of its `solver`",
+        settings->name);
     return YOKE_BAD_INPUT;
   }
   fmu_file* file = calloc(1, sizeof *file);

@@ -68,7 +68,7 @@ static yoke_status open_file(host_child* c, const yoke_unit_file_settings* setti
 
 static yoke_status find_ops(host_child* c, const yoke_unit_file_settings* settings,
                             const yoke_unit_ops** ops) {
-  if (strcmp(settings->kind, "fmu") == 0 || strcmp(settings->kind, "circuit") == 0) {
+  if (settings->kind == YOKE_KIND_FMU || settings->kind == YOKE_KIND_CIRCUIT) {
     return open_file(c, settings, ops);
   }
   *ops = yoke__models_find(NULL, settings->path);
@@ -101,7 +101,7 @@ static yoke_status do_create(host_child* c) {
   yoke_unit_args args;
   bool is_description_wanted = false;
   YOKE_TRY(yoke__host_take_recipe(&reader, &c->arena, &settings, &args, &is_description_wanted));
-  if (settings.kind == NULL || settings.path == NULL) {
+  if (settings.path == NULL) {
     return YOKE_BAD_ARG;
   }
   const yoke_unit_ops* ops = NULL;
