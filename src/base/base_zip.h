@@ -53,6 +53,9 @@ yoke_status yoke__zip_add(yoke_zip_writer* writer, const char* name, const void*
                           char* err, size_t err_size);
 yoke_status yoke__zip_add_file(yoke_zip_writer* writer, const char* name, const char* path,
                                char* err, size_t err_size);
+// Entry i of another archive, packed as it is there; `from` must stay open until the writer is finished.
+yoke_status yoke__zip_copy(yoke_zip_writer* writer, const char* name, yoke_zip* from, size_t i,
+                           char* err, size_t err_size);
 // Finishes and frees the writer in any case.
 yoke_status yoke__zip_finish(yoke_zip_writer** writer, char* err, size_t err_size);
 void yoke__zip_abandon(yoke_zip_writer** writer);
