@@ -55,6 +55,9 @@ yoke_status yoke__zip_add(yoke_zip_writer* writer, const char* name, const void*
                           const yoke_sink* sink);
 yoke_status yoke__zip_add_file(yoke_zip_writer* writer, const char* name, const char* path,
                                const yoke_sink* sink);
+// Entry i of another archive, packed as it is there; `from` must stay open until the writer is finished.
+yoke_status yoke__zip_copy(yoke_zip_writer* writer, const char* name, yoke_zip* from, size_t i,
+                           const yoke_sink* sink);
 // Finishes and frees the writer in any case.
 yoke_status yoke__zip_finish(yoke_zip_writer** writer, const yoke_sink* sink);
 void yoke__zip_abandon(yoke_zip_writer** writer);

@@ -17,7 +17,6 @@
 
 #define MAX_PATH          4096
 #define MAX_RESOURCE_SIZE ((size_t)1 << 30)
-#define MAX_SOURCE_SIZE   ((size_t)16 << 20)
 #define TOKEN_SIZE        40
 #define TABLE_NAME        "table.csv"
 
@@ -348,12 +347,7 @@ static yoke_status add_sources(parts* p, yoke_zip_writer* zip, const yoke_sink* 
     const bool is_licence = strcmp(entry->name, "LICENSE") == 0;
     snprintf(name, sizeof name, "%s%s", is_licence ? "documentation/licenses/" : "sources/",
              is_licence ? "license.txt" : entry->name);
-    char* bytes = NULL;
-    size_t size = 0;
-    YOKE_TRY(yoke__zip_read(p->sources, i, MAX_SOURCE_SIZE, &bytes, &size, sink));
-    const yoke_status status = yoke__zip_add(zip, name, bytes, size, sink);
-    free(bytes);
-    YOKE_TRY(status);
+    YOKE_TRY(yoke__zip_copy(zip, name, p->sources, i, sink));
   }
   if (n > 0 && p->model.job->fmi == 3) {
     yoke__export_describe_build(&p->model, &p->build);

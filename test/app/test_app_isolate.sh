@@ -149,6 +149,36 @@ err_has "unit 'instantiate_crash': its process was ended by signal 11 (segmentat
 [ ! -e start ] || bad "a run that never started left a folder of results"
 nothing_left
 
+# ---- ended before the watcher of the unit's files has left its process group
+
+cat >late.c <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+pid_t setsid(void) {
+  const struct timespec pause = {0, 300000000};
+  nanosleep(&pause, NULL);
+  return (pid_t)syscall(SYS_setsid);
+}
+END
+begin late_watcher_library
+"${YOKE_CC:-cc}" -shared -fPIC -o late.so late.c 2>err || bad "no library that delays setsid"
+
+# late STATUS FILE TEXT: a run whose units wait 0.3 s for each setsid
+late() {
+  ASAN_OPTIONS=verify_asan_link_order=0:$ASAN_OPTIONS LD_PRELOAD=$PWD/late.so yoke_ends "$1" run "$2" --out late --quiet
+  err_has "$3"
+  nothing_left
+}
+for what in crash abort exit; do
+  begin "late_watcher_$what"
+  sed -e "s/what: [a-z]*/what: $what/" fault.yaml >late.yaml
+  late 1 late.yaml 'step failed: its process'
+done
+begin late_watcher_at_the_start
+late 2 start.yaml "unit 'instantiate_crash': its process was ended by signal 11"
+
 begin missing_program
 YOKE_HOST=/no/such/yoke-host yoke_ends 2 run start.yaml --out start
 err_has 'cannot start /no/such/yoke-host'
