@@ -215,6 +215,15 @@ static const yoke_message** sort_messages(const yoke_messages* list, size_t* n) 
   return sorted;
 }
 
+void yoke__messages_send(const yoke_messages* list, const yoke_sink* sink) {
+  size_t n = 0;
+  const yoke_message** all = sort_messages(list, &n);
+  for (size_t i = 0; i < n; i++) {
+    yoke_send(sink, all[i]);
+  }
+  free((void*)all);
+}
+
 void yoke__messages_print(const yoke_messages* list, FILE* to) {
   size_t n = 0;
   const yoke_message** all = sort_messages(list, &n);

@@ -182,6 +182,27 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
   return YOKE_OK;
 }
 
+yoke_status yoke__process_fork(int (*run)(const void* argument), const void* argument,
+                               yoke_process* out, const yoke_sink* sink) {
+  *out = (yoke_process){0};
+  const pid_t pid = fork();
+  if (pid == 0) {
+    setpgid(0, 0);
+    static const int deadly[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGINT, SIGTERM};
+    for (size_t i = 0; i < YOKE_COUNT(deadly); i++) {
+      signal(deadly[i], SIG_DFL);
+    }
+    yoke__process_limit(0);
+    _exit(run(argument));
+  }
+  if (pid < 0) {
+    return yoke_fail(sink, YOKE_IO, "cannot start a process: %s", strerror(errno));
+  }
+  setpgid(pid, pid);
+  out->pid = pid;
+  return YOKE_OK;
+}
+
 // The group first: while its leader has not been waited for, nobody else can get its number.
 static void reap(yoke_process* process) {
   kill(-process->pid, SIGKILL);

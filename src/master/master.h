@@ -76,6 +76,25 @@ typedef struct yoke_corrected {
   const void* self;
 } yoke_corrected;
 
+// A value written from outside: one element of a real, integer, boolean or enumeration.
+typedef struct yoke_mail {
+  uint32_t unit, variable, element;
+  int64_t bits;  // as it is stored
+} yoke_mail;
+
+typedef struct yoke_mail_cell {
+  _Atomic uint64_t turn;
+  yoke_mail mail;
+} yoke_mail_cell;
+
+#define YOKE_MAIL_SIZE 1024  // writes that may wait
+
+typedef struct yoke_mailbox {
+  _Atomic uint64_t next;  // ticket of the next writer
+  uint64_t n_taken;
+  yoke_mail_cell* cells;
+} yoke_mailbox;
+
 typedef struct yoke_state {
   yoke_arena arena;
   int64_t n_slots;  // done
@@ -143,6 +162,8 @@ typedef struct yoke_state {
   bool* is_lost;           // per signal: work of one exchange
   bool* is_fifo_jump;      // per number in the delay lines: it comes after a jump
 
+  yoke_mailbox mail;  // values written from outside
+
   yoke_record* record;
   int64_t record_wait;
   int64_t n_rows;
@@ -163,6 +184,14 @@ yoke_sink yoke__failure_sink(yoke_failure* failure);
 // One slot, or all slots of one macro step. YOKE_ENDED if a unit asked to end; negative: state->failure.
 yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_step(const yoke_system* system, yoke_state* state);
+
+// Values from outside (master_mail.c): posted by any thread without waiting (YOKE_FULL: no room), taken over by the one that
+// steps, before a macro step.
+yoke_status yoke__master_post(yoke_state* state, const yoke_mail* mail);
+yoke_status yoke__master_take_mail(const yoke_system* system, yoke_state* state);
+static inline bool yoke__master_has_mail(const yoke_state* state) {
+  return atomic_load_explicit(&state->mail.next, memory_order_relaxed) != state->mail.n_taken;
+}
 
 // Gives the recorder a row for the present time. Waits for room (unpaced).
 yoke_status yoke__master_record(const yoke_system* system, yoke_state* state);
@@ -230,6 +259,7 @@ void yoke__master_choose_step(const yoke_system* system, yoke_state* state);
 
 // Every signal may have jumped: coupling methods forget their history at the next exchange.
 void yoke__master_declare_discontinuity(const yoke_system* system, yoke_state* state);
+yoke_status yoke__master_layout_mail(yoke_state* state);
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_prepare_iteration(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_iterate(const yoke_system* system, yoke_state* state);

@@ -6,76 +6,65 @@
 
 #include "base/base_os.h"
 
-#define N_TIMED_FIRST 64    // steps timed one by one before the sampling is chosen
-#define HEAVY_NS      5000  // above this every step is timed: two clock readings are 1 % of it
-#define SAMPLE_MASK   63    // otherwise one in 64
+#define N_TIMED_FIRST 64         // steps timed one by one before the sampling is chosen
+#define HEAVY_NS      5000       // above this every step is timed: two clock readings are 1 % of it
+#define SAMPLE_MASK   63         // otherwise one in 64
+#define SHOW_NS       100000000  // between two calls of `progress`
 
-static int64_t choose_mask(const yoke_run_info* info, int64_t k) {
-  if (k < N_TIMED_FIRST) {
+static int64_t choose_mask(const yoke_loop_info* info) {
+  if (info->n_steps < N_TIMED_FIRST) {
     return 0;
   }
   return yoke__histogram_quantile(&info->step_ns, 0.5) > HEAVY_NS ? 0 : SAMPLE_MASK;
 }
 
-// macro steps until the end, a failure or an interrupt
+yoke_status yoke__master_timed_step(const yoke_system* system, yoke_state* state,
+                                    yoke_loop_info* info) {
+  yoke_status status;
+  if ((info->n_steps & info->mask) == 0) {
+    const int64_t start = yoke__os_now_ns();
+    info->begin_ns = info->begin_ns == 0 ? start : info->begin_ns;
+    status = yoke__master_step(system, state);
+    const int64_t end = yoke__os_now_ns();
+    yoke__histogram_add(&info->step_ns, end - start);
+    info->wall_s = (double)(end - info->begin_ns) * 1e-9;
+    info->mask = info->mask == 0 ? choose_mask(info) : info->mask;
+  } else {
+    status = yoke__master_step(system, state);
+  }
+  if (status >= 0) {
+    info->n_steps++;
+    info->t_reached = state->t;
+    atomic_store_explicit(&state->progress, state->n_slots, memory_order_relaxed);
+  }
+  return status;
+}
+
+// macro steps until the end, a failure or a cancel
 static yoke_status run_steps(const yoke_system* system, yoke_state* state,
-                             const yoke_run_settings* settings, yoke_run_info* info) {
-  int64_t mask = 0;
+                             const yoke_loop_settings* settings, yoke_loop_info* info) {
+  double shown_s = info->wall_s;
   while (state->n_slots < system->n_slots) {
-    if (settings->is_interrupted != NULL && settings->is_interrupted()) {
+    if (settings->is_cancelled != NULL &&
+        atomic_load_explicit(settings->is_cancelled, memory_order_relaxed)) {
       return YOKE_INTERRUPTED;
     }
-    yoke_status status;
-    if ((info->n_steps & mask) == 0) {
-      const int64_t start = yoke__os_now_ns();
-      status = yoke__master_step(system, state);
-      yoke__histogram_add(&info->step_ns, yoke__os_now_ns() - start);
-      mask = mask == 0 ? choose_mask(info, info->n_steps) : mask;
-    } else {
-      status = yoke__master_step(system, state);
+    if (settings->progress != NULL && info->wall_s - shown_s > SHOW_NS * 1e-9) {
+      shown_s = info->wall_s;
+      if (!settings->progress(settings->to)) {
+        return YOKE_INTERRUPTED;
+      }
     }
-    if (status < 0) {
-      return status;
-    }
-    info->n_steps++;
-    info->t_reached = state->t;  // after a failure: the end of the last whole step
-    atomic_store_explicit(&state->progress, state->n_slots, memory_order_relaxed);
-    if (status == YOKE_ENDED || status == YOKE_STOPPED) {
+    const yoke_status status = yoke__master_timed_step(system, state, info);
+    if (status != YOKE_OK) {
       return status;
     }
   }
   return YOKE_OK;
 }
 
-static yoke_status open_record(const yoke_system* system, yoke_state* state,
-                               const yoke_run_settings* settings, yoke_run_info* info) {
-  const yoke_sink sink = yoke__failure_sink(&info->failure);
-  const yoke_status status = yoke__record_open(&settings->record, system->columns,
-                                               system->n_columns, &state->record, &sink);
-  if (status >= 0 && system->record_from == 0) {
-    return yoke__master_record(system, state);  // the initial values
-  }
-  return status;
-}
-
-static void close_record(yoke_state* state, yoke_run_info* info) {
-  if (state->record == NULL) {
-    return;
-  }
-  yoke_failure failure = {0};
-  const yoke_sink sink = yoke__failure_sink(&failure);
-  const yoke_status status = yoke__record_close(&state->record, &info->record, &sink);
-  if (status < 0) {
-    // the writer's own reason says more than "could not be written"
-    info->status = status;
-    if (failure.message.text != NULL) {
-      yoke__failure_copy(&info->failure, &failure);
-    }
-  }
-}
-
 // which bond, when, how much, and what to try
-static void report_stop(const yoke_state* state, yoke_run_info* info) {
+static void report_stop(const yoke_state* state, yoke_loop_info* info) {
   size_t n = 0, n_more = 0;
   const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
   for (size_t i = n; i-- > 0;) {
@@ -97,25 +86,46 @@ static void report_stop(const yoke_state* state, yoke_run_info* info) {
   }
 }
 
-yoke_status yoke__master_run(yoke_system* system, yoke_state* state,
-                             const yoke_run_settings* settings, yoke_run_info* info) {
-  *info = (yoke_run_info){.t_reached = state->t};
-  const uint64_t mode = yoke__os_float_mode_set();
+yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
+                              const yoke_loop_settings* settings, yoke_loop_info* info) {
   const int64_t start = yoke__os_now_ns();
-  info->status =
-      settings->record.formats != 0 ? open_record(system, state, settings, info) : YOKE_OK;
-  if (info->status >= 0) {
-    info->status = run_steps(system, state, settings, info);
-  }
-  if (info->status < 0 && info->status != YOKE_INTERRUPTED && info->failure.message.text == NULL) {
+  info->begin_ns = info->begin_ns == 0 ? start : info->begin_ns;
+  info->status = run_steps(system, state, settings, info);
+  if (info->status < 0 && info->status != YOKE_INTERRUPTED) {
     yoke__failure_copy(&info->failure, &state->failure);
   }
   if (info->status == YOKE_STOPPED) {
     report_stop(state, info);
   }
   info->iteration = state->iteration;
-  close_record(state, info);
-  info->wall_s = (double)(yoke__os_now_ns() - start) * 1e-9;
+  info->wall_s = (double)(yoke__os_now_ns() - info->begin_ns) * 1e-9;
+  return info->status;
+}
+
+yoke_status yoke__master_record_open(const yoke_system* system, yoke_state* state,
+                                     const yoke_record_settings* settings, const yoke_sink* sink) {
+  YOKE_TRY(yoke__record_open(settings, system->columns, system->n_columns, &state->record, sink));
+  const int64_t wait = system->record_from - state->n_slots;
+  state->record_wait = wait > 0 ? wait : system->record_every;
+  return wait > 0 ? YOKE_OK : yoke__master_record(system, state);
+}
+
+yoke_status yoke__master_run(const yoke_system* system, yoke_state* state,
+                             const yoke_record_settings* record, const yoke_loop_settings* settings,
+                             yoke_loop_info* info) {
+  static const yoke_loop_settings nothing = {0};
+  const yoke_sink sink = yoke__failure_sink(&info->failure);
+  const uint64_t mode = yoke__os_float_mode_set();
+  info->status =
+      record == NULL ? YOKE_OK : yoke__master_record_open(system, state, record, &sink);
+  if (info->status >= 0) {
+    yoke__master_loop(system, state, settings == NULL ? &nothing : settings, info);
+  }
+  if (state->record != NULL) {
+    // the writer's own reason says more than "could not be written"
+    const yoke_status closed = yoke__record_close(&state->record, &info->record, &sink);
+    info->status = closed < 0 ? closed : info->status;
+  }
   yoke__os_float_mode_restore(mode);
   return info->status;
 }

@@ -1,30 +1,44 @@
-// A whole run: from the present state to the stop time, with recording.
+// The outer loop: macro steps from the present state to the stop time, timed and watched.
 #ifndef YOKE_MASTER_RUN_H
 #define YOKE_MASTER_RUN_H
 
 #include "base/base_histogram.h"
 #include "master/master.h"
 
-typedef struct yoke_run_settings {
-  yoke_record_settings record;   // formats 0: nothing is written
-  bool (*is_interrupted)(void);  // asked once per macro step; NULL: never
-} yoke_run_settings;
+typedef struct yoke_loop_settings {
+  const atomic_bool* is_cancelled;  // asked before every macro step; NULL: never
+  bool (*progress)(void* to);  // about ten times a second, between macro steps; false ends the loop; NULL: none
+  void* to;
+} yoke_loop_settings;
 
-typedef struct yoke_run_info {
-  yoke_status status;  // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
-  yoke_failure
-      failure;       // what went wrong, or which limit stopped it; its text is NULL if nothing did
-  int64_t n_steps;   // macro steps done
-  double t_reached;  // [s]
-  double wall_s;
-  yoke_histogram step_ns;  // sampled macro steps
+// How it went so far. Zeroed is the beginning.
+typedef struct yoke_loop_info {
+  yoke_status status;    // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
+  yoke_failure failure;  // what went wrong, or which limit stopped it; its text is NULL if nothing did
+  int64_t n_steps;       // macro steps done
+  double t_reached;      // end of the last whole step [s]
+  int64_t begin_ns;      // when the first step began
+  double wall_s;         // since then, up to the last timed step
+  yoke_histogram step_ns;  // timed macro steps
+  int64_t mask;            // which steps are timed: those with no common bit
   yoke_record_info record;
   yoke_iteration_info iteration;
-} yoke_run_info;
+} yoke_loop_info;
 
-// Runs to the stop time, a failure or an interrupt; results are complete to the last full step in every case.
-// Returns info->status, or YOKE_IO if the results could not be written.
-yoke_status yoke__master_run(yoke_system* system, yoke_state* state,
-                             const yoke_run_settings* settings, yoke_run_info* info);
+// One macro step, its time taken now and then.
+yoke_status yoke__master_timed_step(const yoke_system* system, yoke_state* state,
+                                    yoke_loop_info* info);
+// Macro steps to the stop time, a failure or a cancel. Returns info->status.
+yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
+                              const yoke_loop_settings* settings, yoke_loop_info* info);
+
+// Begins to record, with a row of the present values if the system records from the start.
+yoke_status yoke__master_record_open(const yoke_system* system, yoke_state* state,
+                                     const yoke_record_settings* settings, const yoke_sink* sink);
+// All three in one: record (NULL: nothing), loop, close. Results are complete to the last whole step in every case. Returns
+// info->status, or YOKE_IO if the results could not be written.
+yoke_status yoke__master_run(const yoke_system* system, yoke_state* state,
+                             const yoke_record_settings* record, const yoke_loop_settings* settings,
+                             yoke_loop_info* info);
 
 #endif

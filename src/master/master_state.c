@@ -81,6 +81,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;
   yoke__master_start_step(system, state);
   YOKE_TRY(create_workers(system, state));
+  YOKE_TRY(yoke__master_layout_mail(state));
   YOKE_TRY(yoke__master_lay_hot(system, state));
   YOKE_TRY(yoke__master_lay_ledger(system, state));
   return yoke__system_is_iterative(system) ? yoke__master_prepare_iteration(system, state)

@@ -653,6 +653,9 @@ yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
 }
 
 yoke_status yoke__master_step(const yoke_system* system, yoke_state* state) {
+  if (yoke__master_has_mail(state)) {
+    YOKE_TRY(yoke__master_take_mail(system, state));
+  }
   for (int64_t i = 0; i < system->macro_slots; i++) {
     const yoke_status status = yoke__master_slot(system, state);
     if (status != YOKE_OK) {

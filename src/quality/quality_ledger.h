@@ -19,6 +19,7 @@
 #include "energy/energy_ter.h"
 #include "energy/energy_window.h"
 #include "yoke/status.h"
+#include "yoke/trust.h"
 
 typedef enum yoke_bond_kind {
   YOKE_BOND_POWER,  // the product is a power
@@ -158,12 +159,6 @@ double yoke__ledger_rho(const yoke_ledger* ledger);
 // ---------------------------------------------------------------------------------------------------------
 // the outcome
 
-typedef enum yoke_verdict {
-  YOKE_VERDICT_NONE,  // nothing to judge: no power passed, or a heat balance
-  YOKE_TRUSTWORTHY,
-  YOKE_DOUBTFUL,
-  YOKE_WRONG,
-} yoke_verdict;
 extern const char* const yoke__verdict_names[];  // "not judged", "trustworthy", "doubtful", "wrong"
 
 // One bond, or the total of all power bonds (then mu is NaN and rho, eps, rter are the worst).

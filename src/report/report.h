@@ -9,7 +9,7 @@
 
 typedef struct yoke_report_input {
   const yoke_system* system;  // units, links, bonds, settings
-  const yoke_run_info* info;  // status, steps, times, histogram of step times
+  const yoke_loop_info* info;  // status, steps, times, histogram of step times
   const yoke_ledger* ledger;  // NULL: nothing was judged
   const yoke_state* state;    // after the run, for the health of coupling methods; NULL: left out
   const yoke_messages* messages;  // what the units said; NULL: nothing

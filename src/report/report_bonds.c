@@ -14,7 +14,7 @@ static const char* const indicator_names[YOKE_N_INDICATORS] = {"rho", "eps", "rt
 // ---------------------------------------------------------------------------------------------------------
 // the verdict on the whole run
 
-static void judge_failed(const yoke_run_info* info, yoke_report_verdict* out) {
+static void judge_failed(const yoke_loop_info* info, yoke_report_verdict* out) {
   yoke_message failure = info->failure.message;
   failure.file = NULL;  // among the messages
   char line[YOKE_MESSAGE_TEXT_SIZE] = "";

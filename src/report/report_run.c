@@ -26,7 +26,7 @@ static const char* status_word(yoke_status status) {
 }
 
 static void put_times(const yoke_report_input* input, yoke_json* json) {
-  const yoke_run_info* info = input->info;
+  const yoke_loop_info* info = input->info;
   const double simulated = info->t_reached - input->system->t_start;
   yoke__json_begin_object(json, "run");
   yoke__json_string(json, "status", status_word(info->status));

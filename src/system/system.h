@@ -18,9 +18,9 @@
 #include "quality/quality_ledger.h"
 #include "record/record.h"
 #include "scenario/scenario.h"
+#include "system/system_registry.h"
 #include "unit/unit.h"
 #include "unit/unit_file.h"
-#include "unit/unit_models.h"
 #include "yoke/coupling.h"
 
 // A typed value (anything but real input <- real output) that a unit reads or delivers: where it lies in the typed
@@ -223,7 +223,8 @@ typedef struct yoke_system {
   yoke_arena arena;
   yoke_scenario* scenario;  // owned
   yoke_messages* messages;  // borrowed while building
-  const yoke_models* models;
+  const yoke_registry* registry;  // NULL: the built-in units and methods
+  bool is_running;                // a simulation of it exists
   yoke_unit_store* store;  // files that units come out of
   yoke_pool* pool;
 
@@ -306,7 +307,7 @@ static inline bool yoke__system_is_iterative(const yoke_system* system) {
 }
 
 // Builds the system and takes the scenario over (also on failure). All errors go to messages.
-yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* models,
+yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out);
 void yoke__system_destroy(yoke_system** handle);
 
@@ -359,6 +360,12 @@ int64_t yoke__system_common_cycle(yoke_system* system);
 // The exchange interval and the delay of a link; cycle > 0: that of an iterative scheme.
 void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, int64_t cycle);
 yoke_status yoke__system_lay_taps(yoke_system* system);  // system_taps.c
+
+// True if a connection feeds one of n elements of a variable.
+bool yoke__system_is_fed(const yoke_system* system, size_t unit, size_t variable, size_t element,
+                         size_t n);
+// Formats of the results that the system file names (YOKE_RECORD_*), else CSV.
+uint32_t yoke__system_formats(const yoke_system* system);
 
 // "unit.variable" or "unit.variable[i]" -> unit, variable, element range. what names the use in messages;
 // NULL: no messages. Returns false after a message.

@@ -59,7 +59,7 @@ void yoke__system_destroy(yoke_system** handle) {
   *handle = NULL;
 }
 
-yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* models,
+yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out) {
   static const stage stages[] = {
       yoke__system_make_units,  yoke__system_wire,     yoke__system_order,
@@ -73,7 +73,7 @@ yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_models* model
     return YOKE_NO_MEMORY;
   }
   system->scenario = scenario;
-  system->models = models;
+  system->registry = registry;
   system->messages = messages;
 
   // units and wiring report all they find before anything ends, also in a description with errors; the later stages

@@ -164,15 +164,15 @@ static yoke_status read_settings(yoke_system* system, yoke_system_method* method
 // the method of a map, or NULL after a message
 static const yoke_coupling_ops* find_method(yoke_system* system, const char* name,
                                             yoke_place place) {
-  const yoke_coupling_ops* ops = yoke__coupling_find(name);
+  const yoke_coupling_ops* ops = yoke__registry_find_coupling(system->registry, name);
   if (ops != NULL) {
     return ops;
   }
   const char* names[16];
   char all[256] = "";
   size_t n = 0;
-  for (; n < yoke__n_coupling_methods && n < 16; n++) {
-    names[n] = yoke__coupling_methods[n]->name;
+  for (; n < 16 && yoke_registry_coupling(system->registry, n) != NULL; n++) {
+    names[n] = yoke_registry_coupling(system->registry, n)->name;
     const size_t used = strlen(all);
     snprintf(all + used, sizeof all - used, "%s%s", n == 0 ? "" : ", ", names[n]);
   }

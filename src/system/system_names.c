@@ -6,7 +6,7 @@
 #include "system/system.h"
 
 const char* yoke__system_nearest_unit(const yoke_system* system, const char* name) {
-  if (yoke__messages_is_full(system->messages)) {
+  if (system->messages != NULL && yoke__messages_is_full(system->messages)) {
     return NULL;
   }
   const char** names = malloc((system->n_units + 1) * sizeof *names);

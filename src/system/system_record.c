@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_format.h"
 #include "system/system.h"
 
 static bool has_wildcard(const char* pattern) {
@@ -241,4 +242,16 @@ yoke_status yoke__system_lay_record(yoke_system* system) {
     system->is_input_recorded = system->is_input_recorded || out.sources[i].source == YOKE_COLUMN_U;
   }
   return status;
+}
+
+uint32_t yoke__system_formats(const yoke_system* system) {
+  uint32_t formats = 0;
+  for (size_t i = 0; i < system->scenario->n_record_formats; i++) {
+    for (size_t k = 0; k < YOKE_N_FORMATS; k++) {
+      if (strcmp(system->scenario->record_formats[i].text, yoke__format_names[k]) == 0) {
+        formats |= 1u << k;
+      }
+    }
+  }
+  return formats == 0 ? YOKE_RECORD_CSV : formats;
 }

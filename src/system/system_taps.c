@@ -106,3 +106,24 @@ yoke_status yoke__system_lay_taps(yoke_system* system) {
   YOKE_TRY(lay_taps(system));
   return lay_typed(system);
 }
+
+bool yoke__system_is_fed(const yoke_system* system, size_t unit, size_t variable, size_t element,
+                         size_t n) {
+  const yoke_system_unit* su = &system->units[unit];
+  const size_t dense = su->unit.dense[variable];
+  for (size_t i = su->first_tap; dense != YOKE_NOT_DENSE && i < su->first_tap + su->n_taps; i++) {
+    const size_t at = system->taps[i].to - su->u - dense;  // below the variable: very large
+    if (at >= element && at - element < n) {
+      return true;
+    }
+  }
+  // typed connections are few
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (!link->is_dense && link->to_unit == unit && link->to_variable == variable &&
+        link->to_element < element + n && element < link->to_element + link->n) {
+      return true;
+    }
+  }
+  return false;
+}

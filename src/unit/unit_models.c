@@ -12,14 +12,6 @@
 static const yoke_unit_ops* const own_kinds[] = {&yoke__unit_meter};
 #define N_OWN_KINDS (sizeof own_kinds / sizeof own_kinds[0])
 
-yoke_status yoke_models_create(yoke_models** out) {
-  if (out == NULL) {
-    return YOKE_BAD_ARG;
-  }
-  *out = calloc(1, sizeof **out);
-  return *out == NULL ? YOKE_NO_MEMORY : YOKE_OK;
-}
-
 // what the engine relies on without asking again
 static bool is_usable(const yoke_unit_ops* ops) {
   if (ops == NULL || ops->name == NULL || (ops->step == NULL && ops->refresh == NULL)) {
@@ -34,26 +26,22 @@ static bool is_usable(const yoke_unit_ops* ops) {
   return ops->info != NULL || ops->describe != NULL;
 }
 
-yoke_status yoke_models_add(yoke_models* models, const yoke_unit_ops* ops) {
-  if (models == NULL || !is_usable(ops) || yoke__models_find(models, ops->name) != NULL) {
-    return YOKE_BAD_ARG;
+yoke_status yoke__models_add(yoke_models* models, const yoke_unit_ops* ops, const yoke_sink* sink) {
+  if (!is_usable(ops)) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "the table of unit '%s' lacks what every unit needs",
+                     ops == NULL || ops->name == NULL ? "" : ops->name);
+  }
+  if (yoke__models_find(models, ops->name) != NULL) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "there is a unit '%s' already", ops->name);
   }
   // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   const yoke_unit_ops** larger = realloc(models->ops, (models->n + 1) * sizeof *larger);
   if (larger == NULL) {
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
   models->ops = larger;
   models->ops[models->n++] = ops;
   return YOKE_OK;
-}
-
-void yoke_models_destroy(yoke_models** models) {
-  if (models != NULL && *models != NULL) {
-    free((*models)->ops);
-    free(*models);
-    *models = NULL;
-  }
 }
 
 size_t yoke__models_count(const yoke_models* models) {

@@ -4,12 +4,16 @@
 
 #include <stddef.h>
 
-#include "yoke/yoke.h"
+#include "yoke/unit.h"
 
-struct yoke_models {
+// Those that a program added. Zeroed is none; `ops` is freed by whoever owns it.
+typedef struct yoke_models {
   const yoke_unit_ops** ops;
   size_t n;
-};
+} yoke_models;
+
+// YOKE_BAD_ARG after a message: not usable, or the name is taken.
+yoke_status yoke__models_add(yoke_models* models, const yoke_unit_ops* ops, const yoke_sink* sink);
 
 // models NULL: the built-in ones. NULL if there is no such name.
 const yoke_unit_ops* yoke__models_find(const yoke_models* models, const char* name);

@@ -1,0 +1,170 @@
+// A simulation: a system that moves. Step it, read and write its variables, save it and go back.
+//
+//   yoke_simulation* sim = NULL;
+//   if (yoke_simulation_load("system.yaml", NULL, &sim) < 0) { return 2; }
+//   yoke_handle x;
+//   yoke_simulation_find(sim, "left.x", &x);
+//   while (!yoke_simulation_is_done(sim) && yoke_simulation_step(sim) >= 0) {
+//     double value;
+//     yoke_simulation_read(sim, x, &value);
+//     printf("%g %g\n", yoke_simulation_time(sim), value);
+//   }
+//   yoke_simulation_destroy(&sim);
+//
+// Nothing is global: any number of simulations may live in one process, each used by one thread at a time. Any thread may
+// call yoke_simulation_write, yoke_simulation_cancel and yoke_simulation_get_progress at any time.
+// After the start yoke_simulation_step makes no heap call, no system call, and prints nothing.
+#ifndef YOKE_SIMULATION_H
+#define YOKE_SIMULATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "yoke/message.h"
+#include "yoke/result.h"
+#include "yoke/status.h"
+#include "yoke/system.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct yoke_simulation yoke_simulation;
+
+// ---- life
+
+// A simulation of a system, not yet started: parameters, inputs and start values may be written. A system has one simulation
+// at a time (YOKE_BAD_ARG for a second one) and must outlive it. sink may be NULL; it is used until destroy.
+YOKE_API yoke_status yoke_simulation_create(yoke_system* system, const yoke_sink* sink,
+                                            yoke_simulation** out);
+// Loads a system and makes its simulation, which then owns it.
+YOKE_API yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* settings,
+                                          yoke_simulation** out);
+// Initialises all units and makes the first exchange: the simulation stands at its start time. Step, run, save and find do
+// this by themselves where it has not been done. YOKE_OK if it was started before.
+YOKE_API yoke_status yoke_simulation_start(yoke_simulation* simulation);
+// Ends recording, terminates the units, frees everything. NULL and a pointer to NULL are fine; *simulation becomes NULL.
+YOKE_API void yoke_simulation_destroy(yoke_simulation** simulation);
+
+// ---- moving on
+
+// One macro step (time.step). YOKE_ENDED: a unit asked to end. YOKE_STOPPED: a quality limit. YOKE_BAD_ARG: it is over
+// already. Other negative ones: yoke_simulation_failure says which unit, when and why; the simulation can still be read and
+// destroyed.
+YOKE_API yoke_status yoke_simulation_step(yoke_simulation* simulation);
+// Macro steps until the time is not below t any more. Results as of yoke_simulation_step.
+YOKE_API yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t);
+
+// Where a run stands.
+typedef struct yoke_progress {
+  double time, t_start, t_stop;  // simulation time [s]
+  double share;                  // done, 0 to 1
+  double wall_s;                 // since the run began [s]
+  const char* bond;              // whose alarm began last; NULL: none
+} yoke_progress;
+
+typedef struct yoke_run_settings {
+  const yoke_record_settings* record;  // NULL: nothing is recorded (unless yoke_simulation_record began it)
+  // Called between macro steps, about ten times a second, by the thread that runs. False ends the run. NULL: none.
+  bool (*progress)(void* to, const yoke_progress* progress);
+  void* to;
+} yoke_run_settings;
+
+typedef struct yoke_run_info {
+  yoke_status status;  // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
+  int64_t n_steps;     // macro steps
+  double t_reached;    // [s]
+  double wall_s;
+  yoke_record_info record;
+} yoke_run_info;
+
+// Runs to the stop time, a failure, a cancel or a stop; recorded results are complete to the last whole step in every case.
+// settings and info may be NULL. Returns info->status, or YOKE_IO if results could not be written.
+YOKE_API yoke_status yoke_simulation_run(yoke_simulation* simulation,
+                                         const yoke_run_settings* settings, yoke_run_info* info);
+// Ends a run of another thread after its present macro step, with YOKE_INTERRUPTED. Safe in a signal handler.
+YOKE_API void yoke_simulation_cancel(yoke_simulation* simulation);
+// Where it stands, from any thread.
+YOKE_API yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation,
+                                              yoke_progress* out);
+
+YOKE_API bool yoke_simulation_is_done(const yoke_simulation* simulation);
+YOKE_API double yoke_simulation_time(const yoke_simulation* simulation);  // [s]; NaN for NULL
+YOKE_API const yoke_system* yoke_simulation_system(const yoke_simulation* simulation);
+// Why it failed or was stopped; NULL: it was not. Lives as long as the simulation.
+YOKE_API const yoke_message* yoke_simulation_failure(const yoke_simulation* simulation);
+// Signals have jumped for a reason the units do not know: extrapolation starts anew at the next exchange.
+YOKE_API yoke_status yoke_simulation_declare_discontinuity(yoke_simulation* simulation);
+
+// ---- variables
+
+// One variable, or one element of an array. Found once by name, valid for the life of the simulation.
+typedef struct yoke_handle {
+  uint32_t unit;      // index of the unit
+  uint32_t variable;  // index among its variables
+  uint32_t element;   // first element
+  uint32_t n;         // number of elements
+} yoke_handle;
+
+// "unit.variable", "unit.variable[i]" or "unit.variable[i,j]". YOKE_NO_SUCH_NAME, with the nearest name as a hint.
+YOKE_API yoke_status yoke_simulation_find(const yoke_simulation* simulation, const char* name,
+                                          yoke_handle* out);
+// What a handle stands for; NULL for a wrong handle.
+YOKE_API const yoke_variable* yoke_simulation_variable(const yoke_simulation* simulation,
+                                                       yoke_handle handle);
+
+// The value of a real, integer, boolean or enumeration (its index), as a number, at the present time. Outputs as others see
+// them; inputs as the next step will be given them. *value stays as it is on failure.
+YOKE_API yoke_status yoke_simulation_read(const yoke_simulation* simulation, yoke_handle handle,
+                                          double* value);
+// n single numbers in one call; stops at the first failure.
+YOKE_API yoke_status yoke_simulation_read_many(const yoke_simulation* simulation,
+                                               const yoke_handle handles[], size_t n,
+                                               double values[]);
+// The value as it is stored (see yoke_type): handle.n elements. size: bytes of `value`; a string needs room for max_size.
+YOKE_API yoke_status yoke_simulation_read_value(const yoke_simulation* simulation,
+                                                yoke_handle handle, void* value, size_t size);
+
+// Writes a number: an input that no connection feeds, or a tunable parameter, at any time; a fixed parameter or a start value
+// before the start. Takes effect at the next exchange, that is before the next step; no heap, no lock, any thread. Refused:
+// YOKE_READ_ONLY (fed by a connection, an output, a fixed parameter after the start), YOKE_WRONG_TYPE, YOKE_NOT_FINITE, YOKE_FULL
+// (more than 1024 writes waiting), YOKE_BAD_ARG (wrong handle, or the run is over).
+YOKE_API yoke_status yoke_simulation_write(yoke_simulation* simulation, yoke_handle handle,
+                                           double value);
+// The same for a value as it is stored, arrays, strings and binaries included. Only from the thread that steps.
+YOKE_API yoke_status yoke_simulation_write_value(yoke_simulation* simulation, yoke_handle handle,
+                                                 const void* value, size_t size);
+
+// ---- going back
+
+// Bytes of a saved state; 0 with a message to the sink that names the unit or method that cannot be saved.
+YOKE_API size_t yoke_simulation_image_size(yoke_simulation* simulation);
+// The complete state between two steps, to and from an image of this simulation. Restoring while recording is refused
+// (YOKE_BAD_ARG): rows would go back in time. No heap.
+YOKE_API yoke_status yoke_simulation_save(yoke_simulation* simulation, void* image, size_t size);
+YOKE_API yoke_status yoke_simulation_restore(yoke_simulation* simulation, const void* image,
+                                             size_t size);
+// The same to and from a file, for another process: resume wants the same system with the same settings and answers
+// YOKE_BAD_INPUT where the file does not fit.
+YOKE_API yoke_status yoke_simulation_checkpoint(yoke_simulation* simulation, const char* path);
+YOKE_API yoke_status yoke_simulation_resume(yoke_simulation* simulation, const char* path);
+
+// ---- recording
+
+// Begins to record into a folder: the present values, then a row as often as the system file says. YOKE_BAD_ARG if it records
+// already.
+YOKE_API yoke_status yoke_simulation_record(yoke_simulation* simulation,
+                                            const yoke_record_settings* settings);
+// Writes what is left and gives the files their names. info may be NULL. YOKE_OK if nothing was recorded.
+YOKE_API yoke_status yoke_simulation_record_stop(yoke_simulation* simulation,
+                                                 yoke_record_info* info);
+// What the units and coupling methods have to say since they were asked last, to the simulation's sink.
+YOKE_API yoke_status yoke_simulation_report(yoke_simulation* simulation);
+// How the run went as a JSON document ("yoke-summary"), which is also what summary.json holds. Freed with yoke_text_free.
+YOKE_API yoke_status yoke_simulation_summary(const yoke_simulation* simulation, char** json);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

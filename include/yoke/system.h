@@ -1,0 +1,124 @@
+// A system: what a file describes, with its units made and wired. Load it, look at it, make a simulation of it.
+#ifndef YOKE_PUBLIC_SYSTEM_H
+#define YOKE_PUBLIC_SYSTEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "yoke/message.h"
+#include "yoke/registry.h"
+#include "yoke/status.h"
+#include "yoke/unit.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct yoke_system yoke_system;
+
+// For a netlist or an FMU on its own (`x.cir`, `x.fmu` instead of a system file). Zeroed: what the file says.
+typedef struct yoke_solo_settings {
+  double step;              // of the solver [s]
+  double stop;              // end of the run [s]
+  const char* method;       // netlist: "tr", "bdf2", "esdirk4", ...
+  const char* formulation;  // netlist: "nodal", "dae", ...
+  int iterations;           // netlist: fixed number in each stage
+} yoke_solo_settings;
+
+typedef struct yoke_load_settings {
+  const yoke_registry* registry;  // NULL: the built-in units and methods
+  const char* const* sets;        // "path=value" texts that change the file's settings
+  size_t n_sets;
+  const yoke_sink* sink;           // where messages go; NULL: nowhere
+  const yoke_solo_settings* solo;  // NULL: none
+} yoke_load_settings;
+
+// Reads and wires a system file (.yaml), an SSP (.ssp), a netlist (.cir) or an FMU (.fmu). settings may be NULL.
+// On failure *out is NULL and the sink got every error of the file, with file, line and column.
+YOKE_API yoke_status yoke_system_load(const char* path, const yoke_load_settings* settings,
+                                      yoke_system** out);
+// The same from n bytes of YAML in memory; path names them in messages and is the base of relative paths.
+YOKE_API yoke_status yoke_system_parse(const char* bytes, size_t n, const char* path,
+                                       const yoke_load_settings* settings, yoke_system** out);
+// NULL and a pointer to NULL are fine; *system becomes NULL. Its simulation must be gone.
+YOKE_API void yoke_system_destroy(yoke_system** system);
+
+// ---- what is in it; texts live as long as the system
+
+typedef struct yoke_system_info {
+  const char *name, *path, *text;
+  double t_start, t_stop, step;  // [s]; t_stop as whole steps reach it
+  const char* scheme;            // "jacobi", "gauss-seidel", "iterative-jacobi", "iterative-gauss-seidel"
+  const char* exchange;          // "stale" or "fresh"
+  int n_threads;
+  size_t n_units;  // units and laws; the laws are the last n_laws of them
+  size_t n_laws, n_connections, n_bonds, n_couplings, n_columns;
+} yoke_system_info;
+YOKE_API yoke_status yoke_system_get_info(const yoke_system* system, yoke_system_info* out);
+
+typedef struct yoke_unit_view {
+  const char* name;
+  const char* type;  // name of the model, or path of the file
+  yoke_unit_kind kind;
+  bool is_law, is_fresh, is_isolated;
+  double step;  // interval at which it is called [s]
+  int thread;
+  const char* file;  // where it stands in the system file
+  int line, column;
+  const yoke_unit_info* info;  // its variables, feedthrough, capabilities
+} yoke_unit_view;
+YOKE_API yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_view* out);
+
+// One connection: n elements of an output to as many of an input.
+typedef struct yoke_connection_view {
+  size_t from_unit, from_variable, from_element;
+  size_t to_unit, to_variable, to_element;
+  size_t n;
+  double gain, offset;
+  int order;          // of the extrapolation
+  double interval;    // between two exchanges [s]
+  double delay;       // [s]
+  size_t coupling;    // what serves it: index for yoke_system_get_coupling
+  bool is_from_bond;  // written in a bond, not in `connections`
+} yoke_connection_view;
+YOKE_API yoke_status yoke_system_get_connection(const yoke_system* system, size_t i,
+                                            yoke_connection_view* out);
+
+typedef struct yoke_bond_view {
+  const char* name;
+  size_t action_unit, rate_unit;  // who gives the action, who gives the rate
+  size_t n;                       // components
+  double sign;
+  double interval;  // between two exchanges [s]
+  bool is_found;    // not written in the file: found from dimensions
+  bool is_heat;     // heat flow and temperature
+} yoke_bond_view;
+YOKE_API yoke_status yoke_system_get_bond(const yoke_system* system, size_t i, yoke_bond_view* out);
+
+// A coupling method at work, with the settings that were resolved. The first one is what serves all connections that name
+// none.
+typedef struct yoke_coupling_view {
+  const char* name;   // of the bond or coupling; "" for the first one
+  const char* owner;  // "bond 'spring'", "coupling 'loop'"; "" for the first one
+  const yoke_coupling_ops* ops;
+  const double* parameters;  // ops->n_parameters
+  const char* const* files;  // ops->n_files; NULL where none is given
+} yoke_coupling_view;
+YOKE_API yoke_status yoke_system_get_coupling(const yoke_system* system, size_t i,
+                                          yoke_coupling_view* out);
+
+// ---- documents
+
+// What a file holds, as a JSON document {"format": "yoke-info", "version": 1, ...}: an FMU, a netlist, a system file, an SSP
+// or a shared library with units. *json is freed with yoke_text_free.
+YOKE_API yoke_status yoke_file_describe(const char* path, const yoke_load_settings* settings,
+                                        char** json);
+// The resolved system as a JSON document ("yoke-system"): units, wiring, orders, bonds, methods.
+YOKE_API yoke_status yoke_system_describe(const yoke_system* system, char** json);
+YOKE_API void yoke_text_free(char** text);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,76 @@
+// How far a result can be believed: verdicts of bonds, alarms, step times, health of coupling methods.
+#ifndef YOKE_TRUST_H
+#define YOKE_TRUST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "yoke/simulation.h"
+#include "yoke/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum yoke_verdict {
+  YOKE_VERDICT_NONE,  // nothing to judge: no power passed, or a heat balance
+  YOKE_TRUSTWORTHY,
+  YOKE_DOUBTFUL,
+  YOKE_WRONG,
+} yoke_verdict;
+// "not judged", "trustworthy", "doubtful", "wrong"; "" for another number.
+YOKE_API const char* yoke_verdict_text(yoke_verdict verdict);
+
+// The energy ledger of one bond, or of all power bonds together, up to now. Unknown numbers are NaN.
+typedef struct yoke_bond_trust {
+  const char* name;  // NULL: all bonds together
+  yoke_verdict verdict;
+  const char* reason;  // one sentence; both live until the next call
+  const char* advice;  // what to try; "" if nothing
+  double passed;       // energy that went through the bond [J]
+  double energy;       // what errors are compared with [J]
+  double residual;     // sum of the residual power [J]
+  double created;      // energy that the coupling created [J]
+  double eps, eps_worst;                 // created / energy: over the run, and in the worst window
+  double rho_mean, rho_worst;            // residual power relative to the peaks of action and rate
+  double ter, rter, rter_worst;          // total energy residual [J], relative to the throughput
+  double power, residual_power, rho;     // at the last exchange [W], [W], [1]
+  int64_t n_samples;
+  size_t n_warnings, n_stops;
+} yoke_bond_trust;
+// i: index of the bond; the number of bonds: all together. YOKE_BAD_ARG beyond that, or if there is no bond.
+YOKE_API yoke_status yoke_simulation_get_bond(yoke_simulation* simulation, size_t i,
+                                          yoke_bond_trust* out);
+
+// A limit that was exceeded.
+typedef struct yoke_alarm_view {
+  size_t bond;
+  const char* indicator;  // "rho", "eps", "rter"
+  bool is_stop;           // it ended the run
+  bool is_given;          // the limit stands in the system file
+  double from, to;        // [s]; to is NaN while it lasts
+  double value, worst, limit;
+} yoke_alarm_view;
+// Alarms in the order in which they began. YOKE_BAD_ARG beyond the last one that was kept.
+YOKE_API yoke_status yoke_simulation_get_alarm(const yoke_simulation* simulation, size_t i,
+                                           yoke_alarm_view* out);
+
+// Computing time of macro steps, and deadlines.
+typedef struct yoke_step_times {
+  uint64_t n_timed;  // steps that were timed: all of them if they are long, one in 64 otherwise
+  double median_s, p99_s, max_s;
+  double real_time_factor;  // simulated time / computing time
+} yoke_step_times;
+YOKE_API yoke_status yoke_simulation_get_step_times(const yoke_simulation* simulation,
+                                                yoke_step_times* out);
+
+// Health of a coupling method: ops->n_health numbers named by ops->health_names, see yoke_system_get_coupling. i: index of the
+// coupling. YOKE_NO_SUPPORT: it has none. n: room in values.
+YOKE_API yoke_status yoke_simulation_get_health(const yoke_simulation* simulation, size_t i,
+                                            double values[], size_t n);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,32 @@
+// The handle of a simulation, between the files of this folder.
+#ifndef YOKE_API_API_H
+#define YOKE_API_API_H
+
+#include "base/base_histogram.h"
+#include "master/master_run.h"
+#include "yoke/yoke.h"
+
+struct yoke_simulation {
+  yoke_system* system;
+  bool owns_system;
+  yoke_state* state;  // NULL until the start
+  yoke_sink sink;     // of the caller, by way of `messages`
+  yoke_sink outer;    // of the caller
+  yoke_messages messages;  // what was said while it ran, for the summary
+  yoke_loop_info loop;     // of the run, or of the steps so far
+  yoke_ledger_result result;  // of the bond that was asked for last
+  char* directory;         // of the results being recorded; NULL: none
+  bool is_recorded;        // something was
+  atomic_bool is_cancelled;
+};
+
+// Sends an error about a variable, or about nothing in particular (name NULL), and returns the status.
+yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status status,
+                             const char* unit, const char* variable, const char* format, ...)
+    YOKE_PRINTF(5, 6);
+// The status, after a message that says no more than the status does if none was sent since there were n_errors.
+yoke_status yoke__api_told(yoke_simulation* simulation, yoke_status status, size_t n_errors);
+// Files that belong to the results beside the rows: summary.json, and what coupling methods have learnt.
+yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* directory);
+
+#endif

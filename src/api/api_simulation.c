@@ -1,0 +1,374 @@
+// Simulations: life, stepping, running, recording.
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/base_os.h"
+
+// ---- messages
+
+// Keeps what was said for the summary and passes it on.
+static void receive(void* to, const yoke_message* message) {
+  yoke_simulation* simulation = to;
+  yoke__messages_add(&simulation->messages, message);
+  yoke_send(&simulation->outer, message);
+}
+
+yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status status,
+                             const char* unit, const char* variable, const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  const yoke_message message = {.severity = YOKE_ERROR,
+                                .status = status,
+                                .unit = unit,
+                                .variable = variable,
+                                .time = simulation->state == NULL ? (double)NAN : simulation->state->t,
+                                .text = text};
+  yoke_send(&simulation->outer, &message);
+  return status;
+}
+
+yoke_status yoke__api_told(yoke_simulation* simulation, yoke_status status, size_t n_errors) {
+  if (status < 0 && simulation->messages.n_errors == n_errors) {
+    yoke_fail(&simulation->sink, status, "%s", yoke_status_text(status));
+  }
+  return status;
+}
+
+// ---- life
+
+yoke_status yoke_simulation_create(yoke_system* system, const yoke_sink* sink,
+                                   yoke_simulation** out) {
+  if (out != NULL) {
+    *out = NULL;
+  }
+  if (system == NULL || out == NULL || system->is_running) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s",
+                     system != NULL && system->is_running ? "the system has a simulation already"
+                                                          : yoke_status_text(YOKE_BAD_ARG));
+  }
+  yoke_simulation* simulation = calloc(1, sizeof *simulation);
+  if (simulation == NULL) {
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
+  }
+  simulation->system = system;
+  simulation->outer = sink == NULL ? (yoke_sink){0} : *sink;
+  simulation->sink = (yoke_sink){receive, simulation};
+  system->is_running = true;
+  *out = simulation;
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* settings,
+                                 yoke_simulation** out) {
+  const yoke_sink* sink = settings == NULL ? NULL : settings->sink;
+  if (out == NULL) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
+  }
+  *out = NULL;
+  yoke_system* system = NULL;
+  YOKE_TRY(yoke_system_load(path, settings, &system));
+  const yoke_status status = yoke_simulation_create(system, sink, out);
+  if (status < 0) {
+    yoke_system_destroy(&system);
+    return status;
+  }
+  (*out)->owns_system = true;
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_start(yoke_simulation* simulation) {
+  if (simulation == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  if (simulation->state != NULL) {
+    return YOKE_OK;
+  }
+  if (simulation->loop.status < 0) {
+    return simulation->loop.status;  // it was tried, and units cannot be initialised twice
+  }
+  yoke_messages messages = {0};
+  const uint64_t mode = yoke__os_float_mode_set();
+  simulation->loop.status =
+      yoke__master_create(simulation->system, &messages, &simulation->state);
+  yoke__os_float_mode_restore(mode);
+  yoke__messages_send(&messages, &simulation->sink);
+  yoke__messages_free(&messages);
+  simulation->loop.t_reached = simulation->system->t_start;
+  return simulation->loop.status;
+}
+
+void yoke_simulation_destroy(yoke_simulation** handle) {
+  if (handle == NULL || *handle == NULL) {
+    return;
+  }
+  yoke_simulation* simulation = *handle;
+  (void)yoke_simulation_record_stop(simulation, NULL);
+  if (simulation->state != NULL) {
+    yoke__master_destroy(simulation->system, &simulation->state);
+    // what units say of their end
+    yoke__system_report(simulation->system, &simulation->outer);
+  }
+  simulation->system->is_running = false;
+  if (simulation->owns_system) {
+    yoke__system_destroy(&simulation->system);
+  }
+  yoke__messages_free(&simulation->messages);
+  free(simulation);
+  *handle = NULL;
+}
+
+// ---- moving on
+
+bool yoke_simulation_is_done(const yoke_simulation* simulation) {
+  const yoke_state* state = simulation == NULL ? NULL : simulation->state;
+  if (state == NULL) {
+    return simulation == NULL || simulation->loop.status < 0;
+  }
+  return state->n_slots >= simulation->system->n_slots || state->is_end_wanted ||
+         state->is_stopped || state->failure.message.status < 0;
+}
+
+static yoke_status get_ready(yoke_simulation* simulation) {
+  YOKE_TRY(yoke_simulation_start(simulation));
+  if (simulation->state->failure.message.status < 0) {
+    return simulation->state->failure.message.status;
+  }
+  return yoke_simulation_is_done(simulation)
+             ? yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "the run is over")
+             : YOKE_OK;
+}
+
+static void send_failure(yoke_simulation* simulation) {
+  if (simulation->state->failure.message.status < 0) {
+    yoke_send(&simulation->sink, &simulation->state->failure.message);
+  }
+}
+
+yoke_status yoke_simulation_step(yoke_simulation* simulation) {
+  if (simulation == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  if (simulation->state == NULL || yoke_simulation_is_done(simulation)) {
+    YOKE_TRY(get_ready(simulation));
+  }
+  const uint64_t mode = yoke__os_float_mode_set();
+  const yoke_status status =
+      yoke__master_timed_step(simulation->system, simulation->state, &simulation->loop);
+  yoke__os_float_mode_restore(mode);
+  if (status < 0) {
+    send_failure(simulation);
+  }
+  return status;
+}
+
+yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t) {
+  if (simulation == NULL || isnan(t)) {
+    return YOKE_BAD_ARG;
+  }
+  YOKE_TRY(yoke_simulation_start(simulation));
+  // times are k * tick: half a step below t counts as reached only if rounding did it
+  const double near = t - 1e-9 * yoke__clock_seconds(&simulation->system->clock,
+                                                     simulation->system->macro);
+  while (simulation->state->t < near) {
+    const yoke_status status = yoke_simulation_step(simulation);
+    if (status != YOKE_OK) {
+      return status;
+    }
+    if (atomic_load_explicit(&simulation->is_cancelled, memory_order_relaxed)) {
+      atomic_store(&simulation->is_cancelled, false);
+      return YOKE_INTERRUPTED;
+    }
+    if (simulation->state->n_slots >= simulation->system->n_slots) {
+      break;
+    }
+  }
+  return YOKE_OK;
+}
+
+typedef struct running {
+  yoke_simulation* simulation;
+  const yoke_run_settings* settings;
+} running;
+
+static bool show_progress(void* to) {
+  const running* job = to;
+  yoke_progress progress;
+  yoke_simulation_get_progress(job->simulation, &progress);
+  return job->settings->progress(job->settings->to, &progress);
+}
+
+yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_settings* settings,
+                                yoke_run_info* info) {
+  static const yoke_run_settings nothing = {0};
+  if (info != NULL) {
+    *info = (yoke_run_info){.status = YOKE_BAD_ARG};
+  }
+  if (simulation == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  settings = settings == NULL ? &nothing : settings;
+  YOKE_TRY(get_ready(simulation));
+  yoke_status status =
+      settings->record == NULL ? YOKE_OK : yoke_simulation_record(simulation, settings->record);
+  running job = {simulation, settings};
+  const yoke_loop_settings loop = {
+      .is_cancelled = &simulation->is_cancelled,
+      .progress = settings->progress == NULL ? NULL : show_progress,
+      .to = &job,
+  };
+  if (status >= 0) {
+    const uint64_t mode = yoke__os_float_mode_set();
+    status = yoke__master_loop(simulation->system, simulation->state, &loop, &simulation->loop);
+    yoke__os_float_mode_restore(mode);
+    atomic_store(&simulation->is_cancelled, false);
+    if (status == YOKE_STOPPED) {
+      yoke_send(&simulation->sink, &simulation->loop.failure.message);
+    } else if (status < 0) {
+      send_failure(simulation);
+    }
+  }
+  // whatever happened, the rows are completed and the summary says how it ended
+  simulation->loop.status = status;
+  const yoke_status written =
+      settings->record == NULL ? YOKE_OK : yoke_simulation_record_stop(simulation, NULL);
+  status = written < 0 ? written : status;
+  simulation->loop.status = status;
+  if (info != NULL) {
+    *info = (yoke_run_info){.status = status,
+                            .n_steps = simulation->loop.n_steps,
+                            .t_reached = simulation->loop.t_reached,
+                            .wall_s = simulation->loop.wall_s,
+                            .record = simulation->loop.record};
+  }
+  return status;
+}
+
+void yoke_simulation_cancel(yoke_simulation* simulation) {
+  if (simulation != NULL) {
+    atomic_store(&simulation->is_cancelled, true);
+  }
+}
+
+yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation, yoke_progress* out) {
+  if (simulation == NULL || out == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  const yoke_system* system = simulation->system;
+  *out = (yoke_progress){
+      .time = system->t_start, .t_start = system->t_start, .t_stop = system->t_stop};
+  if (simulation->state == NULL) {
+    return YOKE_OK;
+  }
+  const int64_t done =
+      atomic_load_explicit(&simulation->state->progress, memory_order_relaxed);
+  const size_t bond = atomic_load_explicit(&simulation->state->watched, memory_order_relaxed);
+  out->share = system->n_slots == 0 ? 1 : (double)done / (double)system->n_slots;
+  out->time = yoke__clock_time(&system->clock, done * system->slot);
+  out->wall_s = (double)(yoke__os_now_ns() - simulation->loop.begin_ns) * 1e-9;
+  out->bond = bond == 0 ? NULL : system->bonds[bond - 1].name;
+  return YOKE_OK;
+}
+
+double yoke_simulation_time(const yoke_simulation* simulation) {
+  return simulation == NULL          ? (double)NAN
+         : simulation->state == NULL ? simulation->system->t_start
+                                     : simulation->state->t;
+}
+
+const yoke_system* yoke_simulation_system(const yoke_simulation* simulation) {
+  return simulation == NULL ? NULL : simulation->system;
+}
+
+const yoke_message* yoke_simulation_failure(const yoke_simulation* simulation) {
+  if (simulation == NULL || simulation->state == NULL) {
+    return NULL;
+  }
+  const yoke_message* failure = &simulation->state->failure.message;
+  const yoke_message* other = &simulation->loop.failure.message;
+  return failure->text != NULL ? failure : other->text != NULL ? other : NULL;
+}
+
+yoke_status yoke_simulation_declare_discontinuity(yoke_simulation* simulation) {
+  if (simulation == NULL || simulation->state == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  yoke__master_declare_discontinuity(simulation->system, simulation->state);
+  return YOKE_OK;
+}
+
+// ---- recording
+
+static char* copy_text(const char* text) {
+  const size_t n = strlen(text) + 1;
+  char* copy = malloc(n);
+  return copy == NULL ? NULL : memcpy(copy, text, n);
+}
+
+yoke_status yoke_simulation_record(yoke_simulation* simulation,
+                                   const yoke_record_settings* settings) {
+  if (simulation == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  if (settings == NULL || settings->directory == NULL || settings->directory[0] == '\0') {
+    return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
+                            "recording needs the name of a folder");
+  }
+  YOKE_TRY(yoke_simulation_start(simulation));
+  if (simulation->state->record != NULL) {
+    return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "it records already");
+  }
+  yoke_record_settings full = *settings;
+  const size_t n_errors = simulation->messages.n_errors;
+  full.title = full.title == NULL ? simulation->system->scenario->name : full.title;
+  full.formats = full.formats == 0 ? yoke__system_formats(simulation->system) : full.formats;
+  free(simulation->directory);
+  simulation->directory = copy_text(settings->directory);
+  const yoke_status status =
+      simulation->directory == NULL
+          ? YOKE_NO_MEMORY
+          : yoke__master_record_open(simulation->system, simulation->state, &full,
+                                     &simulation->sink);
+  return yoke__api_told(simulation, status, n_errors);
+}
+
+yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record_info* info) {
+  if (info != NULL) {
+    *info = (yoke_record_info){0};
+  }
+  if (simulation == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  if (simulation->state == NULL || simulation->directory == NULL) {
+    return YOKE_OK;
+  }
+  yoke_status status = YOKE_OK;
+  if (simulation->state->record != NULL) {
+    status = yoke__record_close(&simulation->state->record, &simulation->loop.record,
+                                &simulation->sink);
+  }
+  if (status < 0) {
+    simulation->loop.status = status;
+  }
+  (void)yoke_simulation_report(simulation);
+  const yoke_status written = yoke__api_write_files(simulation, simulation->directory);
+  free(simulation->directory);
+  simulation->directory = NULL;
+  if (info != NULL) {
+    *info = simulation->loop.record;
+  }
+  return status < 0 ? status : written;
+}
+
+yoke_status yoke_simulation_report(yoke_simulation* simulation) {
+  if (simulation == NULL || simulation->state == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  yoke__system_report(simulation->system, &simulation->sink);
+  return YOKE_OK;
+}

@@ -1,0 +1,394 @@
+// summary.json: what was run, how it ended, how long it took, what the ledger found.
+#include <stdio.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/base_message_json.h"
+#include "base/base_os.h"
+#include "base/base_version.h"
+#include "record/record_summary.h"
+#include "unit/circuit/unit_circuit.h"
+
+#define MESSAGE_SIZE 2048
+
+static const char* status_word(const yoke_loop_info* info) {
+  switch (info->status) {
+  case YOKE_OK:
+    return "done";
+  case YOKE_ENDED:
+    return "ended by a unit";
+  case YOKE_STOPPED:
+    return "stopped by a quality limit";
+  case YOKE_INTERRUPTED:
+    return "interrupted";
+  default:
+    return "failed";
+  }
+}
+
+static void json_times(const yoke_loop_info* info, yoke_json* json) {
+  yoke__json_begin_object(json, "step_time");
+  yoke__json_number(json, "median_us", yoke__histogram_quantile(&info->step_ns, 0.5) * 1e-3);
+  yoke__json_number(json, "p99_us", yoke__histogram_quantile(&info->step_ns, 0.99) * 1e-3);
+  yoke__json_number(json, "max_us", (double)info->step_ns.max * 1e-3);
+  yoke__json_integer(json, "n_timed", (int64_t)info->step_ns.n);
+  yoke__json_end_object(json);
+}
+
+static void json_run(const yoke_system* system, const yoke_loop_info* info, yoke_json* json) {
+  const double simulated = info->t_reached - system->t_start;
+  yoke__json_integer(json, "steps", info->n_steps);
+  yoke__json_number(json, "t_reached", info->t_reached);
+  yoke__json_number(json, "wall_s", info->wall_s);
+  yoke__json_number(json, "real_time_factor", info->wall_s > 0 ? simulated / info->wall_s : 0);
+  json_times(info, json);
+  yoke__json_begin_object(json, "recorded");
+  yoke__json_integer(json, "rows", (int64_t)info->record.n_rows);
+  yoke__json_integer(json, "lost", (int64_t)info->record.n_lost);
+  yoke__json_integer(json, "waits", (int64_t)info->record.n_waits);
+  yoke__json_integer(json, "signals", (int64_t)system->n_columns);
+  yoke__json_end_object(json);
+  if (info->iteration.n_steps > 0) {
+    yoke__json_begin_object(json, "iteration");
+    yoke__json_number(json, "mean",
+                      (double)info->iteration.n_iterations / (double)info->iteration.n_steps);
+    yoke__json_integer(json, "max", info->iteration.most);
+    yoke__json_integer(json, "steps_not_converged", info->iteration.n_not_converged);
+    yoke__json_end_object(json);
+  }
+}
+
+// ---- the ledger
+
+static const char* const indicator_keys[] = {"rho", "eps", "rter"};
+static const char* const level_words[] = {"none", "warn", "stop"};
+static const char* const mu_origins[] = {
+    [YOKE_MU_AUTOMATIC] = "automatic",
+    [YOKE_MU_GIVEN] = "given",
+    [YOKE_MU_BOTH_FEEDTHROUGH] = "feedthrough on both sides",
+    [YOKE_MU_IMPLICIT] = "implicit",
+    [YOKE_MU_GAUSS_SEIDEL] = "gauss-seidel",
+    [YOKE_MU_ITERATIVE] = "iterative",
+    [YOKE_MU_MODEL] = "models",
+    [YOKE_MU_NO_POWER] = "no power",
+};
+
+static void json_health(const yoke_group* group, const yoke_state* state, yoke_json* json) {
+  double values[32] = {0};
+  group->ops->health(state->group_memory + group->self, values);
+  for (size_t i = 0; i < group->ops->n_health && i < 32; i++) {
+    yoke__json_number(json, group->ops->health_names[i], values[i]);
+  }
+}
+
+static void json_method(const yoke_system* system, const yoke_state* state, size_t bond,
+                        yoke_json* json) {
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (system->methods[group->method].bond != bond || group->ops->health == NULL) {
+      continue;
+    }
+    yoke__json_begin_object(json, "method");
+    yoke__json_string(json, "name", group->ops->name);
+    json_health(group, state, json);
+    yoke__json_end_object(json);
+    return;
+  }
+}
+
+static void json_result(const yoke_ledger_result* r, yoke_json* json) {
+  yoke__json_string(json, "verdict", yoke__verdict_names[r->verdict]);
+  yoke__json_string(json, "reason", r->reason);
+  yoke__json_string(json, "advice", r->advice);
+  yoke__json_integer(json, "samples", r->n_samples);
+  yoke__json_number(json, "dE", r->residual);
+  yoke__json_number(json, "created", r->created);
+  yoke__json_number(json, "energy", r->energy);
+  yoke__json_number(json, "eps", r->eps);
+  yoke__json_number(json, "eps_worst", r->eps_worst);
+  yoke__json_number(json, "rho_mean", r->rho_mean);
+  yoke__json_number(json, "rho_worst", r->rho_worst);
+  yoke__json_number(json, "rho_share", r->rho_share);
+  yoke__json_number(json, "passed", r->passed);
+  if (r->has_ter) {
+    yoke__json_number(json, "ter", r->ter);
+    yoke__json_number(json, "net", r->net);
+    yoke__json_number(json, "throughput", r->throughput);
+    yoke__json_number(json, "rter", r->rter);
+    yoke__json_number(json, "rter_worst", r->rter_worst);
+    yoke__json_number(json, "flow_part", r->flow);
+    yoke__json_number(json, "effort_part", r->effort);
+    yoke__json_number(json, "flow_defect", r->flow_defect);
+    yoke__json_number(json, "effort_defect", r->effort_defect);
+  }
+  yoke__json_integer(json, "bad_samples", (int64_t)r->n_bad);
+  yoke__json_integer(json, "warnings", (int64_t)r->n_warnings);
+}
+
+static void json_alarms(const yoke_ledger* ledger, const yoke_system* system, yoke_json* json) {
+  size_t n = 0, n_more = 0;
+  const yoke_alarm* alarms = yoke__ledger_alarms(ledger, &n, &n_more);
+  yoke__json_begin_array(json, "alarms");
+  for (size_t i = 0; i < n; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "bond", system->bonds[alarms[i].bond].name);
+    yoke__json_string(json, "indicator", indicator_keys[alarms[i].indicator]);
+    yoke__json_string(json, "level", level_words[alarms[i].level]);
+    yoke__json_number(json, "from", alarms[i].t);
+    yoke__json_number(json, "to", alarms[i].t_end);
+    yoke__json_number(json, "value", alarms[i].value);
+    yoke__json_number(json, "worst", alarms[i].worst);
+    yoke__json_number(json, "limit", alarms[i].limit);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_integer(json, "alarms_not_listed", (int64_t)n_more);
+}
+
+static void json_ledger(const yoke_system* system, const yoke_state* state, yoke_json* json) {
+  yoke_ledger_result result;
+  yoke__json_begin_object(json, "ledger");
+  yoke__json_string(json, "residual", "B_k A_k+1 - B_k+1 A_k of outputs at exchange points");
+  yoke__json_string(json, "ter", "inputs held during a step, outputs at its end");
+  yoke__json_string(json, "exchange", system->scenario->exchange == YOKE_FRESH ? "fresh" : "stale");
+  yoke__json_begin_array(json, "bonds");
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    yoke__ledger_result(state->ledger, i, &result);
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", system->bonds[i].name);
+    yoke__json_number(json, "mu", result.bond->mu);
+    yoke__json_string(json, "mu_from", mu_origins[result.bond->mu_origin]);
+    json_result(&result, json);
+    json_method(system, state, i, json);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__ledger_result(state->ledger, system->n_bonds, &result);
+  yoke__json_begin_object(json, "total");
+  json_result(&result, json);
+  yoke__json_end_object(json);
+  json_alarms(state->ledger, system, json);
+  yoke__json_end_object(json);
+}
+
+// ---- methods over a cluster
+
+#define CLUSTER_TEXT 1024
+
+static void add_text(void* to, const yoke_message* message) {
+  char* text = to;
+  const size_t n = strlen(text);
+  snprintf(text + n, CLUSTER_TEXT - n, "%s%s", n == 0 ? "" : "; ", message->text);
+}
+
+static void json_clusters(const yoke_system* system, const yoke_state* state, yoke_json* json) {
+  bool has_any = false;
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (group->role != YOKE_GROUP_CLUSTER || group->ops->health == NULL) {
+      continue;
+    }
+    if (!has_any) {
+      yoke__json_begin_array(json, "clusters");
+    }
+    has_any = true;
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", system->methods[group->method].owner);
+    yoke__json_string(json, "method", group->ops->name);
+    if (group->ops->report != NULL) {
+      char text[CLUSTER_TEXT] = "";
+      group->ops->report(state->group_memory + group->self, &(yoke_sink){add_text, text});
+      yoke__json_string(json, "text", text);
+    }
+    yoke__json_begin_array(json, "members");
+    for (size_t i = 0; i < group->setup.cluster->n_units; i++) {
+      yoke__json_string(json, NULL, group->setup.cluster->units[i].name);
+    }
+    yoke__json_end_array(json);
+    json_health(group, state, json);
+    yoke__json_end_object(json);
+  }
+  if (has_any) {
+    yoke__json_end_array(json);
+  }
+}
+
+// ---- circuits
+
+static void json_sizes(const yoke_unit_circuit_figures* f, yoke_json* json) {
+  yoke__json_begin_object(json, "sizes");
+  yoke__json_integer(json, "n", f->n);
+  yoke__json_integer(json, "m", f->m);
+  yoke__json_integer(json, "p", f->p);
+  yoke__json_integer(json, "nonzeros", f->n_nonzeros);
+  yoke__json_integer(json, "structural_rank", f->structural_rank);
+  yoke__json_integer(json, "solved", f->n_solved);
+  yoke__json_integer(json, "solved_nonzeros", (int64_t)f->n_solved_nonzeros);
+  if (f->n_factors > 0 || f->n_solved == 0) {
+    yoke__json_integer(json, "factors", (int64_t)f->n_factors);
+  } else {
+    yoke__json_null(json, "factors");
+  }
+  yoke__json_integer(json, "bytes", (int64_t)f->n_bytes);
+  yoke__json_boolean(json, "linear", f->is_linear);
+  yoke__json_boolean(json, "constant", f->is_constant);
+  yoke__json_end_object(json);
+}
+
+static void json_circuit(const yoke_unit_circuit_figures* f, yoke_json* json) {
+  yoke__json_string(json, "title", f->title);
+  yoke__json_string(json, "formulation", f->formulation);
+  yoke__json_string(json, "method", f->method);
+  yoke__json_number(json, "step", f->step);
+  yoke__json_integer(json, "fixed_iterations", f->iterations);
+  json_sizes(f, json);
+  yoke__json_integer(json, "steps", (int64_t)f->n_steps);
+  yoke__json_integer(json, "stages", (int64_t)f->n_stages);
+  yoke__json_number(json, "iterations_mean",
+                    f->n_stages > 0 ? (double)f->n_iterations / (double)f->n_stages : 0);
+  yoke__json_integer(json, "iterations_worst", f->max_iterations);
+  yoke__json_integer(json, "unconverged", (int64_t)f->n_unconverged);
+  yoke__json_integer(json, "refactors", (int64_t)f->n_refactors);
+  yoke__json_integer(json, "repivots", (int64_t)f->n_repivots);
+  yoke__json_integer(json, "switchings", (int64_t)f->n_switchings);
+  yoke__json_integer(json, "factors_kept_used", (int64_t)f->n_cached);
+}
+
+static void json_circuits(const yoke_system* system, yoke_json* json) {
+  yoke_unit_circuit_figures f;
+  bool has_any = false;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    if (!yoke__unit_circuit_figures(unit->unit.ops, unit->unit.self, &f)) {
+      continue;
+    }
+    if (!has_any) {
+      yoke__json_begin_array(json, "circuits");
+    }
+    has_any = true;
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "unit", unit->name);
+    json_circuit(&f, json);
+    yoke__json_end_object(json);
+  }
+  if (has_any) {
+    yoke__json_end_array(json);
+  }
+}
+
+// ---- the whole
+
+// what was said while it ran, and what ended it
+static void json_messages(const yoke_simulation* simulation, yoke_json* json) {
+  yoke__json_begin_array(json, "messages");
+  for (size_t i = 0; i < simulation->messages.n; i++) {
+    yoke__message_json(&simulation->messages.all[i], json);
+  }
+  yoke__json_end_array(json);
+}
+
+static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
+  const yoke_system* system = simulation->system;
+  const yoke_state* state = simulation->state;
+  const yoke_loop_info* info = &simulation->loop;
+  yoke__json_begin_object(json, NULL);
+  yoke__json_string(json, "format", "yoke-summary");
+  yoke__json_integer(json, "version", 1);
+  yoke__json_string(json, "name", system->scenario->name);
+  yoke__json_string(json, "status", status_word(info));
+  char message[MESSAGE_SIZE] = "";
+  const yoke_message* failure = yoke_simulation_failure(simulation);
+  if (failure != NULL) {
+    yoke_message_format(failure, message, sizeof message);
+  }
+  yoke__json_string(json, "message", message);
+  yoke__json_string(json, "yoke", yoke_version());
+  yoke__json_string(json, "commit", yoke__commit());
+  yoke__json_string(json, "build", yoke__build());
+  yoke__json_boolean(json, "denormals_flushed", true);
+  json_run(system, info, json);
+  if (state != NULL && system->is_adaptive) {
+    yoke__json_begin_object(json, "steps_chosen");
+    yoke__json_number(json, "least", state->h_least);
+    yoke__json_number(json, "most", state->h_most);
+    yoke__json_end_object(json);
+  }
+  if (state != NULL && state->ledger != NULL) {
+    json_ledger(system, state, json);
+  }
+  if (state != NULL) {
+    json_clusters(system, state, json);
+  }
+  json_circuits(system, json);
+  json_messages(simulation, json);
+  yoke__system_json(system, "system", json);
+  yoke__json_end_object(json);
+}
+
+yoke_status yoke_simulation_summary(const yoke_simulation* simulation, char** json) {
+  if (json != NULL) {
+    *json = NULL;
+  }
+  if (simulation == NULL || json == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  yoke_json text = {0};
+  json_summary(simulation, &text);
+  const yoke_status status = yoke__json_finish(&text);
+  if (status < 0) {
+    yoke__json_free(&text);
+    return status;
+  }
+  *json = text.text;
+  return YOKE_OK;
+}
+
+// ---- files
+
+// "loop.models.json"
+static void name_models(const yoke_system* system, const yoke_group* group, char* to, size_t size) {
+  snprintf(to, size, "%.200s.models.json", system->methods[group->method].name);
+  for (char* c = to; *c != '\0'; c++) {
+    if (*c == '/') {
+      *c = '_';
+    }
+  }
+}
+
+static yoke_status write_models(yoke_simulation* simulation, const yoke_group* group,
+                                const char* directory) {
+  char name[256], path[4096];
+  name_models(simulation->system, group, name, sizeof name);
+  yoke__os_path_join(directory, name, path, sizeof path);
+  yoke_messages messages = {0};
+  const yoke_sink list = yoke__messages_sink(&messages);
+  const yoke_status status =
+      group->ops->write(simulation->state->group_memory + group->self, path, &list);
+  // models of an earlier run do not belong to these results
+  if (status < 0) {
+    yoke__os_file_remove(path);
+  }
+  // numbers that are not finite come from a run that ended badly, which was reported
+  const bool is_expected = status == YOKE_NO_SUPPORT || status == YOKE_BAD_ARG;
+  if (status < 0 && !is_expected) {
+    yoke__messages_send(&messages, &simulation->sink);
+  }
+  yoke__messages_free(&messages);
+  return is_expected ? YOKE_OK : status;
+}
+
+yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* directory) {
+  yoke_status worst = YOKE_OK;
+  for (size_t g = 0; g < simulation->system->n_groups; g++) {
+    const yoke_group* group = &simulation->system->groups[g];
+    if (group->role == YOKE_GROUP_CLUSTER && group->ops->write != NULL) {
+      const yoke_status status = write_models(simulation, group, directory);
+      worst = status < 0 ? status : worst;
+    }
+  }
+  yoke_json json = {0};
+  json_summary(simulation, &json);
+  const yoke_status status = yoke__record_summary_write(directory, &json, &simulation->sink);
+  yoke__json_free(&json);
+  return status < 0 ? status : worst;
+}

@@ -1,0 +1,108 @@
+// Trust: verdicts of bonds, alarms, step times, health of coupling methods.
+#include <math.h>
+#include <string.h>
+
+#include "api/api.h"
+
+const char* yoke_verdict_text(yoke_verdict verdict) {
+  return (unsigned)verdict > YOKE_WRONG ? "" : yoke__verdict_names[verdict];
+}
+
+yoke_status yoke_simulation_get_bond(yoke_simulation* simulation, size_t i, yoke_bond_trust* out) {
+  if (simulation == NULL || out == NULL || simulation->state == NULL ||
+      simulation->state->ledger == NULL || i > simulation->system->n_bonds) {
+    return YOKE_BAD_ARG;
+  }
+  const bool is_total = i == simulation->system->n_bonds;
+  yoke_ledger_result* r = &simulation->result;
+  yoke__ledger_result(simulation->state->ledger, i, r);
+  const double* now = is_total ? NULL : simulation->state->ledger_values + i * YOKE_LEDGER_N_VALUES;
+  *out = (yoke_bond_trust){
+      .name = is_total ? NULL : simulation->system->bonds[i].name,
+      .verdict = r->verdict,
+      .reason = r->reason,
+      .advice = r->advice,
+      .passed = r->passed,
+      .energy = r->energy,
+      .residual = r->residual,
+      .created = r->created,
+      .eps = r->eps,
+      .eps_worst = r->eps_worst,
+      .rho_mean = r->rho_mean,
+      .rho_worst = r->rho_worst,
+      .ter = r->has_ter ? r->ter : (double)NAN,
+      .rter = r->has_ter ? r->rter : (double)NAN,
+      .rter_worst = r->has_ter ? r->rter_worst : (double)NAN,
+      .power = now == NULL ? (double)NAN : now[YOKE_LEDGER_P],
+      .residual_power = now == NULL ? (double)NAN : now[YOKE_LEDGER_DP],
+      .rho = now == NULL ? (double)NAN : now[YOKE_LEDGER_RHO],
+      .n_samples = r->n_samples,
+      .n_warnings = r->n_warnings,
+      .n_stops = r->n_stops,
+  };
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_get_alarm(const yoke_simulation* simulation, size_t i,
+                                      yoke_alarm_view* out) {
+  static const char* const indicators[] = {"rho", "eps", "rter"};
+  if (simulation == NULL || out == NULL || simulation->state == NULL ||
+      simulation->state->ledger == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  size_t n = 0, n_more = 0;
+  const yoke_alarm* alarms = yoke__ledger_alarms(simulation->state->ledger, &n, &n_more);
+  if (i >= n) {
+    return YOKE_BAD_ARG;
+  }
+  *out = (yoke_alarm_view){
+      .bond = alarms[i].bond,
+      .indicator = indicators[alarms[i].indicator],
+      .is_stop = alarms[i].level == YOKE_ALARM_STOP,
+      .is_given = alarms[i].is_given,
+      .from = alarms[i].t,
+      .to = alarms[i].t_end,
+      .value = alarms[i].value,
+      .worst = alarms[i].worst,
+      .limit = alarms[i].limit,
+  };
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_get_step_times(const yoke_simulation* simulation,
+                                           yoke_step_times* out) {
+  if (simulation == NULL || out == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  const yoke_histogram* times = &simulation->loop.step_ns;
+  const double simulated = simulation->loop.t_reached - simulation->system->t_start;
+  *out = (yoke_step_times){
+      .n_timed = times->n,
+      .median_s = yoke__histogram_quantile(times, 0.5) * 1e-9,
+      .p99_s = yoke__histogram_quantile(times, 0.99) * 1e-9,
+      .max_s = (double)times->max * 1e-9,
+      .real_time_factor = simulation->loop.wall_s > 0 ? simulated / simulation->loop.wall_s : 0,
+  };
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_get_health(const yoke_simulation* simulation, size_t i, double values[],
+                                       size_t n) {
+  if (simulation == NULL || values == NULL || simulation->state == NULL ||
+      i >= simulation->system->n_methods) {
+    return YOKE_BAD_ARG;
+  }
+  const yoke_system* system = simulation->system;
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (group->method != i || group->role == YOKE_GROUP_MEMBER || group->ops->health == NULL) {
+      continue;
+    }
+    if (n < group->ops->n_health) {
+      return YOKE_FULL;
+    }
+    group->ops->health(simulation->state->group_memory + group->self, values);
+    return YOKE_OK;
+  }
+  return YOKE_NO_SUPPORT;
+}

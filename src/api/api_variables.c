@@ -1,0 +1,359 @@
+// Variables of a simulation: found by name, read and written by handle.
+//
+// A write after the start is posted to the mailbox of the stepping loop (master/master_mail.c) and takes effect before the
+// next step. Calls to a unit come from the thread it belongs to.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+
+// ---- finding
+
+static const char* nearest_variable(const yoke_unit* unit, const char* name) {
+  const size_t n = unit->info->n_variables;
+  const char* best = NULL;
+  for (size_t i = 0; i < n && n < 10000; i++) {
+    const char* both[] = {unit->info->variables[i].name, best};
+    best = yoke__nearest_name(name, both, best == NULL ? 1 : 2);
+  }
+  return best;
+}
+
+static yoke_status refuse_name(const yoke_simulation* simulation, const char* unit,
+                               const char* name, const char* nearest) {
+  return yoke__api_refuse(simulation, YOKE_NO_SUCH_NAME, unit, NULL,
+                          "there is no %s '%.200s'%s%.200s%s", unit == NULL ? "unit" : "variable",
+                          name, nearest == NULL ? "" : "; did you mean '",
+                          nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+}
+
+yoke_status yoke_simulation_find(const yoke_simulation* simulation, const char* name,
+                                 yoke_handle* out) {
+  if (out != NULL) {
+    *out = (yoke_handle){0};  // n = 0: answered with YOKE_BAD_ARG everywhere
+  }
+  if (simulation == NULL || name == NULL || out == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  const yoke_system* system = simulation->system;
+  const char* dot = strchr(name, '.');
+  char unit_name[256];
+  const size_t length = dot == NULL ? strlen(name) : (size_t)(dot - name);
+  snprintf(unit_name, sizeof unit_name, "%.*s", length < 255 ? (int)length : 255, name);
+  const size_t i = yoke__map_find(&system->unit_index, unit_name);
+  if (i == YOKE_NOT_FOUND) {
+    return refuse_name(simulation, NULL, unit_name, yoke__system_nearest_unit(system, unit_name));
+  }
+  const yoke_unit* unit = &system->units[i].unit;
+  size_t variable = dot == NULL ? YOKE_NOT_FOUND : yoke__unit_find(unit, dot + 1), element = 0;
+  const bool is_whole = variable != YOKE_NOT_FOUND;
+  if (!is_whole &&
+      (dot == NULL || !yoke__unit_find_element(unit, dot + 1, &variable, &element))) {
+    const char* rest = dot == NULL ? "" : dot + 1;
+    return refuse_name(simulation, system->units[i].name, rest, nearest_variable(unit, rest));
+  }
+  const size_t n = is_whole ? yoke__variable_count(&unit->info->variables[variable]) : 1;
+  *out = (yoke_handle){(uint32_t)i, (uint32_t)variable, (uint32_t)element, (uint32_t)n};
+  return YOKE_OK;
+}
+
+// The variable behind a handle, or NULL: nothing is taken on trust.
+static const yoke_variable* look_up(const yoke_simulation* simulation, yoke_handle handle,
+                                    const yoke_system_unit** unit) {
+  if (simulation == NULL || handle.unit >= simulation->system->n_units || handle.n == 0) {
+    return NULL;
+  }
+  *unit = &simulation->system->units[handle.unit];
+  const yoke_unit_info* info = (*unit)->unit.info;
+  if (handle.variable >= info->n_variables) {
+    return NULL;
+  }
+  const yoke_variable* v = &info->variables[handle.variable];
+  const size_t n = yoke__variable_count(v);
+  return handle.element < n && handle.n <= n - handle.element ? v : NULL;
+}
+
+const yoke_variable* yoke_simulation_variable(const yoke_simulation* simulation,
+                                              yoke_handle handle) {
+  const yoke_system_unit* unit = NULL;
+  return look_up(simulation, handle, &unit);
+}
+
+// ---- reading
+
+static bool is_number(const yoke_variable* v) {
+  return v->type != YOKE_STRING && v->type != YOKE_BINARY;
+}
+
+// Real inputs and outputs as the loop has them; NULL: the unit must be asked.
+static const double* find_dense(const yoke_simulation* simulation, const yoke_system_unit* unit,
+                                const yoke_variable* v, yoke_handle handle) {
+  const yoke_state* state = simulation->state;
+  const size_t dense = unit->unit.dense[handle.variable];
+  if (state == NULL || dense == YOKE_NOT_DENSE) {
+    return NULL;
+  }
+  return v->causality == YOKE_OUTPUT ? state->y + unit->y + dense + handle.element
+                                     : state->u + unit->u + dense + handle.element;
+}
+
+// One value of a unit, asked from the thread that the unit belongs to.
+typedef struct unit_call {
+  const yoke_system_unit* unit;
+  size_t variable;
+  void* to;
+  const void* from;
+  size_t size;
+  yoke_status status;
+} unit_call;
+
+static void get_on_thread(void* context, int thread) {
+  unit_call* call = context;
+  if (thread == call->unit->thread) {
+    call->status = yoke__unit_get(&call->unit->unit, call->variable, call->to, call->size);
+  }
+}
+
+static void set_on_thread(void* context, int thread) {
+  unit_call* call = context;
+  if (thread == call->unit->thread) {
+    call->status = yoke__unit_set(&call->unit->unit, call->variable, call->from, call->size);
+  }
+}
+
+static yoke_status ask_unit(const yoke_simulation* simulation, unit_call* call, bool is_write) {
+  yoke__pool_run(simulation->system->pool, is_write ? set_on_thread : get_on_thread, call);
+  return call->status;
+}
+
+// The whole value of a variable in storage form; scratch has room for `size` bytes.
+static yoke_status get_whole(const yoke_simulation* simulation, const yoke_system_unit* unit,
+                             yoke_handle handle, void* to, size_t size) {
+  unit_call call = {.unit = unit, .variable = handle.variable, .to = to, .size = size};
+  return ask_unit(simulation, &call, false);
+}
+
+#define SMALL_SIZE 4096  // bytes of a variable that fit on the stack
+
+yoke_status yoke_simulation_read_value(const yoke_simulation* simulation, yoke_handle handle,
+                                       void* value, size_t size) {
+  const yoke_system_unit* unit = NULL;
+  const yoke_variable* v = look_up(simulation, handle, &unit);
+  if (v == NULL || value == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  const size_t each = yoke__variable_element_size(v), wanted = each * handle.n;
+  if (size < wanted) {
+    return YOKE_FULL;
+  }
+  if (simulation->state != NULL) {
+    yoke__master_take_mail(simulation->system, simulation->state);
+  }
+  const double* dense = find_dense(simulation, unit, v, handle);
+  if (dense != NULL) {
+    memcpy(value, dense, wanted);
+    return YOKE_OK;
+  }
+  const size_t whole = yoke__variable_size(v);
+  if (wanted == whole) {
+    return get_whole(simulation, unit, handle, value, whole);
+  }
+  // an element of an array that only the unit has
+  char small[SMALL_SIZE];
+  char* room = whole <= sizeof small ? small : malloc(whole);
+  if (room == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  const yoke_status status = get_whole(simulation, unit, handle, room, whole);
+  if (status >= 0) {
+    memcpy(value, room + each * handle.element, wanted);
+  }
+  if (room != small) {
+    free(room);
+  }
+  return status;
+}
+
+yoke_status yoke_simulation_read(const yoke_simulation* simulation, yoke_handle handle,
+                                 double* value) {
+  const yoke_system_unit* unit = NULL;
+  const yoke_variable* v = look_up(simulation, handle, &unit);
+  if (v == NULL || value == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  if (!is_number(v) || handle.n != 1) {
+    return YOKE_WRONG_TYPE;
+  }
+  const double* dense =
+      v->causality == YOKE_OUTPUT ? find_dense(simulation, unit, v, handle) : NULL;
+  if (dense != NULL) {
+    *value = *dense;
+    return YOKE_OK;
+  }
+  int64_t whole = 0;
+  YOKE_TRY(yoke_simulation_read_value(
+      simulation, handle, v->type == YOKE_REAL ? (void*)value : (void*)&whole, sizeof whole));
+  if (v->type != YOKE_REAL) {
+    *value = (double)whole;
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_read_many(const yoke_simulation* simulation,
+                                      const yoke_handle handles[], size_t n, double values[]) {
+  if (simulation == NULL || (n > 0 && (handles == NULL || values == NULL))) {
+    return YOKE_BAD_ARG;
+  }
+  for (size_t i = 0; i < n; i++) {
+    YOKE_TRY(yoke_simulation_read(simulation, handles[i], &values[i]));
+  }
+  return YOKE_OK;
+}
+
+// ---- writing
+
+// Why a variable cannot be written now; NULL: it can.
+static const char* why_not(const yoke_simulation* simulation, const yoke_variable* v,
+                           yoke_handle handle) {
+  const bool is_started = simulation->state != NULL;
+  switch (v->causality) {
+  case YOKE_OUTPUT:
+    return is_started || (v->flags & YOKE_VARIABLE_HAS_START) == 0 ? "it is an output" : NULL;
+  case YOKE_PARAMETER:
+    return is_started ? "it is a parameter that is fixed once the simulation has started" : NULL;
+  case YOKE_STATE:
+    return (v->flags & YOKE_VARIABLE_READ_ONLY) != 0 ? "it is a state that can only be read"
+           : is_started ? "it is a state: its start value is fixed once the simulation has started"
+                        : NULL;
+  case YOKE_INPUT:
+  case YOKE_TUNABLE:
+    return yoke__system_is_fed(simulation->system, handle.unit, handle.variable, handle.element,
+                               handle.n)
+               ? "a connection feeds it"
+               : NULL;
+  }
+  return "it is none that can be written";
+}
+
+static yoke_status check_write(const yoke_simulation* simulation, yoke_handle handle,
+                               const yoke_system_unit** unit, const yoke_variable** v) {
+  *v = look_up(simulation, handle, unit);
+  if (*v == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  if (simulation->state != NULL && yoke_simulation_is_done(simulation)) {
+    return yoke__api_refuse(simulation, YOKE_BAD_ARG, (*unit)->name, (*v)->name,
+                            "'%s' cannot be written: the run is over", (*v)->name);
+  }
+  const char* why = why_not(simulation, *v, handle);
+  return why == NULL ? YOKE_OK
+                     : yoke__api_refuse(simulation, YOKE_READ_ONLY, (*unit)->name, (*v)->name,
+                                        "'%s' cannot be written: %s", (*v)->name, why);
+}
+
+// Whole numbers are kept as such.
+static bool store_number(const yoke_variable* v, double value, int64_t* bits) {
+  if (v->type == YOKE_REAL) {
+    memcpy(bits, &value, sizeof value);
+    return true;
+  }
+  *bits = (int64_t)value;
+  return fabs(value) < 0x1p63 && (double)*bits == value &&
+         (v->type != YOKE_BOOLEAN || *bits == 0 || *bits == 1);
+}
+
+static yoke_status set_before_start(yoke_simulation* simulation, const yoke_system_unit* unit,
+                                    const yoke_variable* v, yoke_handle handle, const void* value) {
+  const size_t each = yoke__variable_element_size(v), whole = yoke__variable_size(v);
+  char small[SMALL_SIZE];
+  char* room = whole <= sizeof small ? small : malloc(whole);
+  yoke_status status = room == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  if (status >= 0 && handle.n < yoke__variable_count(v)) {
+    status = get_whole(simulation, unit, handle, room, whole);
+  }
+  if (status >= 0) {
+    memcpy(room + each * handle.element, value, each * handle.n);
+    unit_call call = {
+        .unit = unit, .variable = handle.variable, .from = room, .size = whole};
+    status = ask_unit(simulation, &call, true);
+  }
+  if (room != small) {
+    free(room);
+  }
+  if (status < 0) {
+    return yoke__api_refuse(simulation, status, unit->name, v->name,
+                            "the unit refused the value of '%s'", v->name);
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_write(yoke_simulation* simulation, yoke_handle handle, double value) {
+  const yoke_system_unit* unit = NULL;
+  const yoke_variable* v = NULL;
+  YOKE_TRY(check_write(simulation, handle, &unit, &v));
+  int64_t bits = 0;
+  if (!is_number(v) || handle.n != 1 || (isfinite(value) && !store_number(v, value, &bits))) {
+    return yoke__api_refuse(simulation, YOKE_WRONG_TYPE, unit->name, v->name,
+                            "'%s' does not take the number %g", v->name, value);
+  }
+  if (!isfinite(value)) {
+    return yoke__api_refuse(simulation, YOKE_NOT_FINITE, unit->name, v->name,
+                            "'%s' cannot be set to %g", v->name, value);
+  }
+  if (simulation->state == NULL) {
+    return set_before_start(simulation, unit, v, handle, &bits);
+  }
+  const yoke_mail mail = {handle.unit, handle.variable, handle.element, bits};
+  return yoke__master_post(simulation->state, &mail);
+}
+
+// The values of a storage form that no unit should see.
+static yoke_status check_value(const yoke_variable* v, size_t n, const void* value) {
+  for (size_t i = 0; i < n && v->type == YOKE_REAL; i++) {
+    double number = 0;
+    memcpy(&number, (const char*)value + i * sizeof number, sizeof number);
+    if (!isfinite(number)) {
+      return YOKE_NOT_FINITE;
+    }
+  }
+  for (size_t i = 0; i < n && v->type == YOKE_STRING; i++) {
+    if (memchr((const char*)value + i * v->max_size, '\0', v->max_size) == NULL) {
+      return YOKE_BAD_ARG;
+    }
+  }
+  for (size_t i = 0; i < n && v->type == YOKE_BINARY; i++) {
+    uint64_t used = 0;
+    memcpy(&used, (const char*)value + i * yoke__variable_element_size(v), sizeof used);
+    if (used > v->max_size) {
+      return YOKE_BAD_ARG;
+    }
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_write_value(yoke_simulation* simulation, yoke_handle handle,
+                                        const void* value, size_t size) {
+  const yoke_system_unit* unit = NULL;
+  const yoke_variable* v = NULL;
+  YOKE_TRY(check_write(simulation, handle, &unit, &v));
+  const size_t each = yoke__variable_element_size(v);
+  if (value == NULL || size != each * handle.n) {
+    return yoke__api_refuse(simulation, YOKE_WRONG_TYPE, unit->name, v->name,
+                            "'%s' takes %zu bytes, got %zu", v->name, each * handle.n,
+                            value == NULL ? 0 : size);
+  }
+  const yoke_status status = check_value(v, handle.n, value);
+  if (status < 0) {
+    return yoke__api_refuse(simulation, status, unit->name, v->name,
+                            "'%s' cannot be written: %s", v->name,
+                            status == YOKE_NOT_FINITE ? yoke_status_text(status)
+                                                      : "the text or its length does not fit");
+  }
+  const size_t dense = unit->unit.dense[handle.variable];
+  if (simulation->state != NULL && dense != YOKE_NOT_DENSE) {
+    memcpy(simulation->state->u + unit->u + dense + handle.element, value, size);
+    return YOKE_OK;
+  }
+  return set_before_start(simulation, unit, v, handle, value);
+}

@@ -1,0 +1,29 @@
+// What a system file may name beyond the built-in parts; see yoke/registry.h.
+#ifndef YOKE_SYSTEM_REGISTRY_H
+#define YOKE_SYSTEM_REGISTRY_H
+
+#include "base/base_arena.h"
+#include "unit/unit_models.h"
+#include "yoke/registry.h"
+
+struct yoke_registry {
+  yoke_arena arena;
+  yoke_models units;
+  const yoke_coupling_ops** couplings;
+  size_t n_couplings;
+  const yoke_result_ops** results;
+  size_t n_results;
+  void** libraries;  // handles of the loader
+  size_t n_libraries;
+};
+
+// The units that were added; NULL: none.
+static inline const yoke_models* yoke__registry_units(const yoke_registry* registry) {
+  return registry == NULL ? NULL : &registry->units;
+}
+// A coupling method or a result sink by name; NULL: there is none. registry may be NULL.
+const yoke_coupling_ops* yoke__registry_find_coupling(const yoke_registry* registry,
+                                                      const char* name);
+const yoke_result_ops* yoke__registry_find_result(const yoke_registry* registry, const char* name);
+
+#endif
