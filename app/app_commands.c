@@ -47,6 +47,8 @@ static const yoke_option run_options[] = {
      "The numbers do not depend on it: they are the same to the last bit."},
     {"strict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Treat warnings about the system file and its FMUs as errors."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print the contents of summary.json instead of the summary."},
     {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Print no progress and no summary. Warnings and errors are still printed."},
 };

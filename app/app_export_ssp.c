@@ -1,4 +1,5 @@
 // A system file as an SSP: built as a run would build it, with the same messages, then handed to src/export.
+#include "base/base_os.h"
 #include "app/app_export_ssp.h"
 
 #include <stdio.h>
@@ -68,7 +69,7 @@ int yoke__app_export_ssp(const yoke_options* options, int fmi) {
   const char* path = yoke__options_value(options, "out");
   if (path == NULL) {
     size_t n = 0;
-    const char* stem = yoke__scenario_stem(options->operands[0], &n);
+    const char* stem = yoke__os_path_stem(options->operands[0], &n);
     snprintf(own, sizeof own, "%.*s.ssp", (int)(n < 400 ? n : 400), stem);
     path = own;
   }

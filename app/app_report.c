@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api.h"
 #include "app/app_sink.h"
 #include "base/base_os.h"
 #include "record/record.h"
@@ -69,8 +70,7 @@ static void remove_page(const char* directory) {
   }
 }
 
-bool yoke__app_report(const yoke_options* options, const yoke_system* system,
-                      const yoke_state* state, const yoke_run_info* info, const yoke_messages* told,
+bool yoke__app_report(const yoke_options* options, const yoke_simulation* simulation,
                       const char* directory) {
   if (!yoke__options_has(options, "report")) {
     remove_page(directory);
@@ -79,11 +79,11 @@ bool yoke__app_report(const yoke_options* options, const yoke_system* system,
   char command[4096];
   write_command(options, command, sizeof command);
   char* text = read_text(options->operands[0]);
-  const yoke_report_input input = {.system = system,
-                                   .info = info,
-                                   .ledger = state->ledger,
-                                   .state = state,
-                                   .messages = told,
+  const yoke_report_input input = {.system = simulation->system,
+                                   .info = &simulation->loop,
+                                   .ledger = simulation->state->ledger,
+                                   .state = simulation->state,
+                                   .messages = &simulation->messages,
                                    .directory = directory,
                                    .settings_text = text,
                                    .command = command,

@@ -3,15 +3,13 @@
 #define YOKE_APP_REPORT_H
 
 #include "app/app.h"
-#include "master/master_run.h"
+#include "yoke/simulation.h"
 
 // True unless --report was given together with formats that cannot be read back; then a message was printed.
 bool yoke__app_can_report(const yoke_options* options, uint32_t formats);
 
-// Writes DIRECTORY/report.html if --report was given, else removes that of an earlier run. told: what the units said. False
-// after a message on stderr.
-bool yoke__app_report(const yoke_options* options, const yoke_system* system,
-                      const yoke_state* state, const yoke_run_info* info, const yoke_messages* told,
+// Writes DIRECTORY/report.html if --report was given, else removes that of an earlier run. False after a message on stderr.
+bool yoke__app_report(const yoke_options* options, const yoke_simulation* simulation,
                       const char* directory);
 
 #endif

@@ -73,6 +73,19 @@ void yoke__app_reword(const yoke_app_words* words, yoke_message* message) {
   }
 }
 
+static void say(void* to, const yoke_message* message) {
+  const yoke_app_voice* voice = to;
+  yoke_message m = *message;
+  yoke__app_reword(voice->words, &m);
+  if (m.severity != YOKE_NOTE || !voice->is_quiet) {
+    print(NULL, &m);
+  }
+}
+
+yoke_sink yoke__app_voice_sink(yoke_app_voice* voice) {
+  return (yoke_sink){say, voice};
+}
+
 void yoke__app_messages_json(const yoke_messages* messages, yoke_json* json) {
   yoke__json_begin_array(json, "messages");
   for (size_t i = 0; i < messages->n; i++) {

@@ -31,6 +31,13 @@ const char* yoke__app_set(yoke_app_words* words, yoke_arena* arena, const char* 
                           const char* dashes, const char* text);
 void yoke__app_reword(const yoke_app_words* words, yoke_message* message);
 
+// A sink that speaks of what the user wrote; --quiet leaves warnings and errors.
+typedef struct yoke_app_voice {
+  const yoke_app_words* words;
+  bool is_quiet;
+} yoke_app_voice;
+yoke_sink yoke__app_voice_sink(yoke_app_voice* voice);
+
 // The array "messages".
 void yoke__app_messages_json(const yoke_messages* messages, yoke_json* json);
 

@@ -164,7 +164,7 @@ static bool read_folder(const yoke_options* options, const char* kind, yoke_app_
                         int* status) {
   const char* out = yoke__options_value(options, "out");
   size_t n = 0;
-  const char* stem = yoke__scenario_stem(options->operands[0], &n);
+  const char* stem = yoke__os_path_stem(options->operands[0], &n);
   if (out != NULL && (out[0] == '\0' || strlen(out) >= sizeof app->directory)) {
     yoke__app_error(options->command->name, "--out: expected the name of a folder, found %s",
                     out[0] == '\0' ? "nothing" : "too long a text");

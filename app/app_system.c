@@ -116,6 +116,11 @@ void yoke__app_report_units(yoke_system* system, const yoke_app_words* words, bo
   yoke__system_report(system, &(yoke_sink){receive, &job});
 }
 
+int yoke__app_start_status(yoke_status started) {
+  const bool is_outside = started == YOKE_NO_MEMORY || started == YOKE_IO;
+  return started >= 0 ? YOKE_EXIT_OK : is_outside ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+}
+
 yoke_state* yoke__app_start(yoke_system* system, const yoke_app_words* words, int* status) {
   yoke_messages messages = {0};
   yoke_state* state = NULL;
@@ -126,7 +131,6 @@ yoke_state* yoke__app_start(yoke_system* system, const yoke_app_words* words, in
     yoke__app_error(NULL, "%s", yoke_status_text(created));
   }
   yoke__messages_free(&messages);
-  const bool is_outside = created == YOKE_NO_MEMORY || created == YOKE_IO;
-  *status = created >= 0 ? YOKE_EXIT_OK : is_outside ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+  *status = yoke__app_start_status(created);
   return state;
 }

@@ -21,6 +21,9 @@ yoke_system* yoke__app_build(const yoke_options* options, yoke_status read, yoke
 // cannot start as it is described, YOKE_EXIT_FAILED if memory or a file was missing.
 yoke_state* yoke__app_start(yoke_system* system, const yoke_app_words* words, int* status);
 
+// The exit status for a simulation that could not start.
+int yoke__app_start_status(yoke_status started);
+
 // What the units report: warnings and errors to stderr, notes as well unless is_quiet. Each message once; the messages are
 // also added to `kept` (NULL: not).
 void yoke__app_report_units(yoke_system* system, const yoke_app_words* words, bool is_quiet,

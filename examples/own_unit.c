@@ -57,6 +57,7 @@ static yoke_status lag_refresh(void* self, double t) {
 }
 
 static const yoke_unit_ops lag_ops = {
+    YOKE_UNIT_HEAD,
     .name = "my.lag",
     .text = "first-order lag",
     .info = &lag_info,
@@ -89,13 +90,13 @@ int main(void) {
   }
 
   // [run]
-  yoke_models* models = NULL;
+  yoke_registry* models = NULL;
   yoke_simulation* sim = NULL;
   const yoke_sink sink = {.receive = print_message};
-  if (yoke_models_create(&models) < 0 || yoke_models_add(models, &lag_ops) < 0) {
+  if (yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &lag_ops, NULL) < 0) {
     return 1;
   }
-  const yoke_load_settings settings = {.models = models, .sink = &sink};
+  const yoke_load_settings settings = {.registry = models, .sink = &sink};
   if (yoke_simulation_load(path, &settings, &sim) < 0) {
     return 2;
   }
@@ -113,7 +114,7 @@ int main(void) {
   const double got = yoke_simulation_read(sim, y), want = 1 - exp(-(5 - 1) / 0.5);
   printf("lag.y(%g s) = %.9f, exact %.9f\n", yoke_simulation_time(sim), got, want);
   yoke_simulation_destroy(&sim);
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
   remove(path);
   return fabs(got - want) < 1e-9 ? 0 : 1;
 }

@@ -76,6 +76,7 @@ typedef struct yoke_run_info {
   int64_t n_steps;     // macro steps
   double t_reached;    // [s]
   double wall_s;
+  bool is_violated;    // a quality limit that the system file gives was exceeded
   yoke_record_info record;
 } yoke_run_info;
 

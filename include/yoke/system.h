@@ -52,6 +52,7 @@ typedef struct yoke_system_info {
   const char* scheme;            // "jacobi", "gauss-seidel", "iterative-jacobi", "iterative-gauss-seidel"
   const char* exchange;          // "stale" or "fresh"
   int n_threads;
+  uint32_t formats;  // of the results (YOKE_RECORD_*)
   size_t n_units;  // units and laws; the laws are the last n_laws of them
   size_t n_laws, n_connections, n_bonds, n_couplings, n_columns;
 } yoke_system_info;

@@ -103,6 +103,13 @@ yoke_status yoke_simulation_start(yoke_simulation* simulation) {
   return simulation->loop.status;
 }
 
+static void pass_warnings(void* to, const yoke_message* message) {
+  const yoke_simulation* simulation = to;
+  if (message->severity != YOKE_NOTE) {
+    yoke_send(&simulation->outer, message);
+  }
+}
+
 void yoke_simulation_destroy(yoke_simulation** handle) {
   if (handle == NULL || *handle == NULL) {
     return;
@@ -111,8 +118,9 @@ void yoke_simulation_destroy(yoke_simulation** handle) {
   (void)yoke_simulation_record_stop(simulation, NULL);
   if (simulation->state != NULL) {
     yoke__master_destroy(simulation->system, &simulation->state);
-    // what units say of their end
-    yoke__system_report(simulation->system, &simulation->outer);
+    // what units have to say of their end, unless it is a mere note
+    const yoke_sink warnings = {pass_warnings, simulation};
+    yoke__system_report(simulation->system, &warnings);
   }
   simulation->system->is_running = false;
   if (simulation->owns_system) {
@@ -191,6 +199,51 @@ yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t) {
   return YOKE_OK;
 }
 
+static bool is_violated(const yoke_simulation* simulation) {
+  return simulation->state->ledger != NULL && yoke__ledger_is_violated(simulation->state->ledger);
+}
+
+#define MAX_LIMITS 5  // violated limits that are reported one by one; the summary has all of them
+
+static bool is_first_of_bond(const yoke_alarm alarms[], size_t i) {
+  for (size_t k = 0; k < i; k++) {
+    if (alarms[k].is_given && alarms[k].bond == alarms[i].bond) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Limits of the system file that were exceeded without ending the run.
+static void report_limits(yoke_simulation* simulation) {
+  size_t n = 0, n_more = 0, n_given = 0;
+  if (!is_violated(simulation)) {
+    return;
+  }
+  const yoke_alarm* alarms = yoke__ledger_alarms(simulation->state->ledger, &n, &n_more);
+  for (size_t i = 0; i < n; i++) {
+    if (!alarms[i].is_given || ++n_given > MAX_LIMITS) {
+      continue;
+    }
+    char text[480], limit[512], hint[384];
+    yoke__ledger_alarm_text(simulation->state->ledger, &alarms[i], text, sizeof text);
+    yoke__ledger_result(simulation->state->ledger, alarms[i].bond, &simulation->result);
+    snprintf(limit, sizeof limit, "quality limit: %s", text);
+    snprintf(hint, sizeof hint, "try: %s", simulation->result.advice);
+    const bool has_hint = simulation->result.advice[0] != '\0' && is_first_of_bond(alarms, i);
+    const yoke_message message = {.severity = YOKE_ERROR,
+                                  .status = YOKE_STOPPED,
+                                  .time = (double)NAN,
+                                  .text = limit,
+                                  .hint = has_hint ? hint : NULL};
+    yoke_send(&simulation->sink, &message);
+  }
+  if (n_given > MAX_LIMITS) {
+    yoke_fail(&simulation->sink, YOKE_STOPPED, "and %zu more: summary.json lists them",
+              n_given - MAX_LIMITS);
+  }
+}
+
 typedef struct running {
   yoke_simulation* simulation;
   const yoke_run_settings* settings;
@@ -229,7 +282,10 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
     atomic_store(&simulation->is_cancelled, false);
     if (status == YOKE_STOPPED) {
       yoke_send(&simulation->sink, &simulation->loop.failure.message);
-    } else if (status < 0) {
+    } else {
+      report_limits(simulation);
+    }
+    if (status < 0) {
       send_failure(simulation);
     }
   }
@@ -244,6 +300,7 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
                             .n_steps = simulation->loop.n_steps,
                             .t_reached = simulation->loop.t_reached,
                             .wall_s = simulation->loop.wall_s,
+                            .is_violated = is_violated(simulation),
                             .record = simulation->loop.record};
   }
   return status;

@@ -194,6 +194,7 @@ static void json_clusters(const yoke_system* system, const yoke_state* state, yo
     has_any = true;
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", system->methods[group->method].owner);
+    yoke__json_string(json, "coupling", system->methods[group->method].name);
     yoke__json_string(json, "method", group->ops->name);
     if (group->ops->report != NULL) {
       char text[CLUSTER_TEXT] = "";

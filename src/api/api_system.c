@@ -93,6 +93,7 @@ yoke_status yoke_system_get_info(const yoke_system* system, yoke_system_info* ou
       .scheme = schemes[scenario->scheme],
       .exchange = scenario->exchange == YOKE_FRESH ? "fresh" : "stale",
       .n_threads = system->n_threads,
+      .formats = yoke__system_formats(system),
       .n_units = system->n_units,
       .n_laws = system->n_laws,
       .n_connections = system->n_links,
@@ -111,7 +112,7 @@ yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_
   *out = (yoke_unit_view){
       .name = unit->name,
       .type = unit->source->type,
-      .kind = YOKE_KIND_MODEL,
+      .kind = unit->source->kind,
       .is_law = unit->is_law,
       .is_fresh = unit->is_fresh,
       .is_isolated = unit->source->isolation.is_given,

@@ -435,3 +435,17 @@ yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,
   free(part);
   return status;
 }
+
+const char* yoke__os_path_stem(const char* path, size_t* n) {
+  const char* slash = strrchr(path, '/');
+  const char* file = slash == NULL ? path : slash + 1;
+  const char* dot = strrchr(file, '.');
+  *n = dot == NULL || dot == file ? strlen(file) : (size_t)(dot - file);
+
+  // "..." without its ending is the folder above
+  if (strspn(file, ".") >= *n) {
+    *n = strlen("system");
+    return "system";
+  }
+  return file;
+}

@@ -100,4 +100,8 @@ yoke_status yoke__os_file_reserve(int file, uint64_t size, const yoke_sink* sink
 yoke_status yoke__os_file_close(int* file, const yoke_sink* sink);
 void yoke__os_file_remove(const char* path);
 
+// Name of a system file without folder and ending, *n characters: the default of `name` and of the folder of results.
+// "system" where only dots would be left.
+const char* yoke__os_path_stem(const char* path, size_t* n);
+
 #endif

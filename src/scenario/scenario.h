@@ -261,9 +261,6 @@ yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
 yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
                                       yoke_messages* messages, yoke_scenario** out);
 void yoke__scenario_free(yoke_scenario** scenario);
-// Name of a system file without folder and ending, *n characters: the default of `name` and of the folder of results.
-// "system" where only dots would be left.
-const char* yoke__scenario_stem(const char* path, size_t* n);
 
 // Conversion of a value to the type a variable wants. `what` names it in messages ("parameter 'k'
 // of unit 'left'"). Scalar, list (n x 1) or list of lists (rows x cols); a scalar is a 1x1. Results

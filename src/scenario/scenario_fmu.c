@@ -41,7 +41,7 @@ void yoke__scenario_round_step(double length, char* to, size_t size) {
 // the file's name as the name of a unit: letters, digits, '_' and '-'
 void yoke__scenario_unit_name(const char* path, const char* other, char* to, size_t size) {
   size_t n = 0;
-  const char* stem = yoke__scenario_stem(path, &n);
+  const char* stem = yoke__os_path_stem(path, &n);
   size_t k = 0;
   for (size_t i = 0; i < n && k + 2 < size; i++) {
     const bool is_plain = isalnum((unsigned char)stem[i]) || stem[i] == '_' || stem[i] == '-';

@@ -398,26 +398,12 @@ static void check_times(yoke_reader* reader, const yoke_scenario* s) {
   }
 }
 
-const char* yoke__scenario_stem(const char* path, size_t* n) {
-  const char* slash = strrchr(path, '/');
-  const char* file = slash == NULL ? path : slash + 1;
-  const char* dot = strrchr(file, '.');
-  *n = dot == NULL || dot == file ? strlen(file) : (size_t)(dot - file);
-
-  // "..." without its ending is the folder above
-  if (strspn(file, ".") >= *n) {
-    *n = strlen("system");
-    return "system";
-  }
-  return file;
-}
-
 // name and folder from the path, and every default
 static bool set_defaults(yoke_scenario* s, const char* path) {
   static const yoke_scenario_name all_signals = {.text = "*"};
   const char* slash = strrchr(path, '/');
   size_t n_stem = 0;
-  const char* stem = yoke__scenario_stem(path, &n_stem);
+  const char* stem = yoke__os_path_stem(path, &n_stem);
   const size_t n_folder = slash == NULL ? 0 : slash == path ? 1 : (size_t)(slash - path);
   s->path = yoke__arena_text(&s->arena, path, strlen(path));
   s->name = yoke__arena_text(&s->arena, stem, n_stem);

@@ -127,9 +127,9 @@ static void test_converges(void** state) {
 static void test_every_step_is_recorded(void** state) {
   (void)state;
   sim s = open_oscillator("{min: 1e-4, max: 3e-3}", "");
-  const yoke_run_settings settings = {.record = {.directory = folder, .formats = YOKE_RECORD_CSV}};
-  static yoke_run_info info;
-  check_ok(yoke__master_run(s.system, s.state, &settings, &info));
+  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
+  static yoke_loop_info info;
+  check_ok(yoke__master_run(s.system, s.state, &settings, NULL, &info));
   assert_int_equal(info.n_steps, s.state->n_adaptive);
   assert_int_equal(info.record.n_rows, info.n_steps + 1);  // and the start
   assert_int_equal(s.state->n_rows, info.n_steps + 1);
@@ -232,10 +232,10 @@ static void test_refused_by_units(void** state) {
                                  .n_variables = COUNT(port_variables),
                                  .flags = kinds[i].flags,
                                  .self_size = sizeof(port)};
-    const yoke_unit_ops ops = {.name = "my.port", .info = &info, .step = stand};
-    yoke_models* models = NULL;
-    check_ok(yoke_models_create(&models));
-    check_ok(yoke_models_add(models, &ops));
+    const yoke_unit_ops ops = {YOKE_UNIT_HEAD, .name = "my.port", .info = &info, .step = stand};
+    yoke_registry* models = NULL;
+    check_ok(yoke_registry_create(&models));
+    check_ok(yoke_registry_add_unit(models, &ops, NULL));
     sim s;
     char messages[4096], want[256];
     assert_int_equal(sim_try(models,
@@ -249,7 +249,7 @@ static void test_refused_by_units(void** state) {
              "'rig' (my.port) %s\n",
              kinds[i].why);
     assert_string_equal(messages, want);
-    yoke_models_destroy(&models);
+    yoke_registry_destroy(&models);
   }
 }
 

@@ -93,6 +93,7 @@ static yoke_status rig_sample_info(const void* self, size_t output, yoke_sample_
 }
 
 static const yoke_unit_ops rig_ops = {
+    YOKE_UNIT_HEAD,
     .name = "rig",
     .text = "a mass behind a noisy sensor that loses samples",
     .info = &rig_info,
@@ -111,13 +112,13 @@ typedef struct setting {
 } setting;
 
 static sim open_text(const char* text) {
-  yoke_models* models = NULL;
+  yoke_registry* models = NULL;
   sim s;
   char messages[4096];
-  check_ok(yoke_models_create(&models));
-  check_ok(yoke_models_add(models, &rig_ops));
+  check_ok(yoke_registry_create(&models));
+  check_ok(yoke_registry_add_unit(models, &rig_ops, NULL));
   const yoke_status status = sim_try(models, text, &s, messages, sizeof messages);
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
   if (status < 0) {
     fail_msg("%s\n%s", messages, text);
   }

@@ -357,18 +357,18 @@ static const yoke_unit_ops through_ops = SPY_OPS("spy.through", through_describe
 
 // ---------------------------------------------------------------------------------------------------------
 
-static yoke_models* models;
+static yoke_registry* models;
 
 static int make_models(void** state) {
   (void)state;
-  return yoke_models_create(&models) < 0 || yoke_models_add(models, &spy_ops) < 0 ||
-         yoke_models_add(models, &smooth_ops) < 0 || yoke_models_add(models, &rig_ops) < 0 ||
-         yoke_models_add(models, &through_ops) < 0;
+  return yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &spy_ops, NULL) < 0 ||
+         yoke_registry_add_unit(models, &smooth_ops, NULL) < 0 || yoke_registry_add_unit(models, &rig_ops, NULL) < 0 ||
+         yoke_registry_add_unit(models, &through_ops, NULL) < 0;
 }
 
 static int free_models(void** state) {
   (void)state;
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
   return 0;
 }
 
@@ -767,9 +767,8 @@ static void check_end(const char* trouble) {
 
     // a whole run ends there, with everything recorded
     s = open_trouble(trouble, all_schemes[i]);
-    static yoke_run_info info;
-    const yoke_run_settings settings = {.record = {.formats = 0}};
-    assert_int_equal(yoke__master_run(s.system, s.state, &settings, &info), YOKE_ENDED);
+    static yoke_loop_info info;
+    assert_int_equal(yoke__master_run(s.system, s.state, NULL, NULL, &info), YOKE_ENDED);
     assert_int_equal(info.n_steps, 3);
     check_near(info.t_reached, 0.3, 1e-16);
     assert_null(info.failure.message.text);

@@ -29,9 +29,9 @@ static void check_rows(const char* units, const char* n_default) {
                    (long long)(n / 10000), units, (long long)(n / n_rows));
   char folder[] = "/tmp/yoke_long_XXXXXX";
   assert_non_null(mkdtemp(folder));
-  static yoke_run_info info;
-  const yoke_run_settings settings = {.record = {.directory = folder, .formats = YOKE_RECORD_CSV}};
-  check_ok(yoke__master_run(s.system, s.state, &settings, &info));
+  static yoke_loop_info info;
+  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
+  check_ok(yoke__master_run(s.system, s.state, &settings, NULL, &info));
   print_message("%lld steps, %.1f ns each\n", (long long)info.n_steps,
                 info.wall_s * 1e9 / (double)n);
   assert_int_equal(info.n_steps, n);

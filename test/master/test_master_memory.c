@@ -55,6 +55,7 @@ static yoke_status store_step(void* self, double t, double h, yoke_step_result* 
 }
 
 static const yoke_unit_ops store_ops = {
+    YOKE_UNIT_HEAD,
     .name = "store", .info = &store_info, .step = store_step, .refresh = store_refresh};
 
 // the same, with the weights as a setting that create needs
@@ -79,6 +80,7 @@ static const yoke_unit_info shaped_info = {
     .variables = store_variables, .n_variables = 1, .image_size = 0};
 
 static const yoke_unit_ops shaped_ops = {
+    YOKE_UNIT_HEAD,
     .name = "shaped",
     .structure = &store_variables[1],
     .n_structure = 1,
@@ -101,7 +103,7 @@ typedef struct case_ {
   double want;  // of the signal after these steps; measured with enough memory
 } case_;
 
-static yoke_models* models;
+static yoke_registry* models;
 
 static double run(yoke_simulation* simulation, const case_* c) {
   size_t signal = 0;
@@ -158,7 +160,7 @@ static void try_all(case_ c) {
   for (int i = 0; i < 2; i++) {
     yoke_simulation* simulation = NULL;
     HEAR(err);
-    const yoke_load_settings settings = {.models = models, .sink = &err.sink};
+    const yoke_load_settings settings = {.registry = models, .sink = &err.sink};
     if (yoke_simulation_load(file_name, &settings, &simulation) < 0) {
       fail_msg("refused: %s", err.text);
     }
@@ -244,27 +246,27 @@ static void test_large_settings(void** state) {
 static void test_registry(void** state) {
   (void)state;
   heap = (failing_heap){.is_on = true};
-  yoke_models* own = NULL;
-  assert_int_equal(yoke_models_create(&own), YOKE_NO_MEMORY);
+  yoke_registry* own = NULL;
+  assert_int_equal(yoke_registry_create(&own), YOKE_NO_MEMORY);
   assert_null(own);
   heap.fails_at = 2;
-  assert_int_equal(yoke_models_create(&own), YOKE_OK);
-  assert_int_equal(yoke_models_add(own, &store_ops), YOKE_NO_MEMORY);
-  assert_int_equal(yoke_models_add(own, &store_ops), YOKE_OK);  // the next try goes through
-  yoke_models_destroy(&own);
+  assert_int_equal(yoke_registry_create(&own), YOKE_OK);
+  assert_int_equal(yoke_registry_add_unit(own, &store_ops, NULL), YOKE_NO_MEMORY);
+  assert_int_equal(yoke_registry_add_unit(own, &store_ops, NULL), YOKE_OK);  // the next try goes through
+  yoke_registry_destroy(&own);
   heap.is_on = false;
   assert_int_equal(heap.n_blocks, 0);
 }
 
 static int make_models(void** state) {
   (void)state;
-  return yoke_models_create(&models) < 0 || yoke_models_add(models, &store_ops) < 0 ||
-         yoke_models_add(models, &shaped_ops) < 0;
+  return yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &store_ops, NULL) < 0 ||
+         yoke_registry_add_unit(models, &shaped_ops, NULL) < 0;
 }
 
 static int free_models(void** state) {
   (void)state;
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
   return 0;
 }
 

@@ -59,6 +59,7 @@ static yoke_status fuse_refresh(void* self, double t) {
 }
 
 static const yoke_unit_ops fuse_ops = {
+    YOKE_UNIT_HEAD,
     .name = "fuse", .info = &fuse_info, .step = fuse_step, .refresh = fuse_refresh};
 
 // ---------------------------------------------------------------------------------------------------------
@@ -67,7 +68,7 @@ static const char oscillator_file[] = "simulation_oscillator.yaml";
 static const char fuse_file[] = "simulation_fuse.yaml";
 static const char bad_file[] = "simulation_bad.yaml";
 
-static yoke_models* models;
+static yoke_registry* models;
 
 static void write_file(const char* path, const char* text) {
   FILE* file = fopen(path, "w");
@@ -89,12 +90,12 @@ static int prepare(void** state) {
   write_file(fuse_file, "yoke: 1\ntime: {start: 2, stop: 3, step: 0.1}\n"
                         "units: {f: {model: fuse}, other: {model: ramp}}\n"
                         "connections: [other.y -> f.u]\n");
-  return yoke_models_create(&models) < 0 || yoke_models_add(models, &fuse_ops) < 0;
+  return yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &fuse_ops, NULL) < 0;
 }
 
 static int clean_up(void** state) {
   (void)state;
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
   remove(oscillator_file);
   remove(fuse_file);
   return 0;

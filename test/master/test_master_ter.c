@@ -367,8 +367,10 @@ static yoke_status right_step(void* self, double t, double h, yoke_step_result* 
 }
 
 static const yoke_unit_ops logged_left = {
+    YOKE_UNIT_HEAD,
     .name = "logged.left", .info = &left_info, .step = left_step, .refresh = left_refresh};
 static const yoke_unit_ops logged_right = {
+    YOKE_UNIT_HEAD,
     .name = "logged.right", .info = &right_info, .step = right_step, .refresh = right_refresh};
 
 static const call* covering(const call_log* log, double t) {
@@ -550,17 +552,17 @@ static void test_reliability(void** state) {
 }
 
 static int make_models(void** state) {
-  yoke_models* models = NULL;
-  check_ok(yoke_models_create(&models));
-  check_ok(yoke_models_add(models, &logged_left));
-  check_ok(yoke_models_add(models, &logged_right));
+  yoke_registry* models = NULL;
+  check_ok(yoke_registry_create(&models));
+  check_ok(yoke_registry_add_unit(models, &logged_left, NULL));
+  check_ok(yoke_registry_add_unit(models, &logged_right, NULL));
   *state = models;
   return 0;
 }
 
 static int free_models(void** state) {
-  yoke_models* models = *state;
-  yoke_models_destroy(&models);
+  yoke_registry* models = *state;
+  yoke_registry_destroy(&models);
   return 0;
 }
 

@@ -133,6 +133,7 @@ static const yoke_unit_info source_info = {
 };
 
 static const yoke_unit_ops source_ops = {
+    YOKE_UNIT_HEAD,
     .name = "typed.source", .info = &source_info, .step = source_step, .refresh = source_refresh};
 
 // ---------------------------------------------------------------------------------------------------------
@@ -220,21 +221,22 @@ static yoke_status sink_refresh(void* self, double t) {
 }
 
 static const yoke_unit_ops sink_ops = {
+    YOKE_UNIT_HEAD,
     .name = "typed.sink", .info = &sink_info, .step = sink_step, .refresh = sink_refresh};
 
 // ---------------------------------------------------------------------------------------------------------
 
-static yoke_models* models;
+static yoke_registry* models;
 
 static int make_models(void** state) {
   (void)state;
-  return yoke_models_create(&models) < 0 || yoke_models_add(models, &source_ops) < 0 ||
-         yoke_models_add(models, &sink_ops) < 0;
+  return yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &source_ops, NULL) < 0 ||
+         yoke_registry_add_unit(models, &sink_ops, NULL) < 0;
 }
 
 static int free_models(void** state) {
   (void)state;
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
   return 0;
 }
 
@@ -538,10 +540,10 @@ static void test_text_rooms(void** state) {
   yoke_unit_ops ops = sink_ops;
   ops.info = &info;
   ops.name = "typed.narrow";
-  yoke_models* own = NULL;
-  check_ok(yoke_models_create(&own));
-  check_ok(yoke_models_add(own, &source_ops));
-  check_ok(yoke_models_add(own, &ops));
+  yoke_registry* own = NULL;
+  check_ok(yoke_registry_create(&own));
+  check_ok(yoke_registry_add_unit(own, &source_ops, NULL));
+  check_ok(yoke_registry_add_unit(own, &ops, NULL));
   sim s;
   char messages[4096];
   const char* text = "yoke: 1\ntime: {stop: 1, step: 0.1}\n"
@@ -549,17 +551,16 @@ static void test_text_rooms(void** state) {
                      "connections: [a.text -> b.text]\n";
   assert_true(sim_try(own, text, &s, messages, sizeof messages) < 0);
   check_contains(messages, "a.text can be 8 bytes long, b.text only 7");
-  yoke_models_destroy(&own);
+  yoke_registry_destroy(&own);
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // results
 
 static char* run_to_csv(sim* s, const char* directory) {
-  static yoke_run_info info;
-  const yoke_run_settings settings = {
-      .record = {.directory = directory, .formats = YOKE_RECORD_CSV}};
-  if (yoke__master_run(s->system, s->state, &settings, &info) < 0) {
+  static yoke_loop_info info;
+  const yoke_record_settings settings = {.directory = directory, .formats = YOKE_RECORD_CSV};
+  if (yoke__master_run(s->system, s->state, &settings, NULL, &info) < 0) {
     fail_msg("the run failed: %s", info.failure.text);
   }
   char path[256];

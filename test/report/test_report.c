@@ -22,12 +22,12 @@
   "bonds:\n"                                                                                       \
   "  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}\n"
 
-static yoke_run_info info;  // large: histogram
+static yoke_loop_info info;  // large: histogram
 
 static void run(sim* s) {
-  const yoke_run_settings settings = {.record = {.directory = folder, .formats = YOKE_RECORD_CSV}};
+  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
   memset(&info, 0, sizeof info);
-  yoke__master_run(s->system, s->state, &settings, &info);
+  yoke__master_run(s->system, s->state, &settings, NULL, &info);
 }
 
 static yoke_report_input input_of(const sim* s) {

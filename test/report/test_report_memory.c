@@ -41,9 +41,9 @@ static void every_allocation_may_fail(void** state) {
       "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {x: 0, v: -100}}\n"
       "connections: [right.x -> left.x_other]\n"
       "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other}}\n");
-  static yoke_run_info info;
-  const yoke_run_settings settings = {.record = {.directory = folder, .formats = YOKE_RECORD_CSV}};
-  check_ok(yoke__master_run(s.system, s.state, &settings, &info));
+  static yoke_loop_info info;
+  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
+  check_ok(yoke__master_run(s.system, s.state, &settings, NULL, &info));
   const yoke_report_input input = {.system = s.system,
                                    .info = &info,
                                    .ledger = s.state->ledger,

@@ -10,7 +10,7 @@ const oscillator_case LO2 = {0.1, ""};
 const oscillator_case NLO1 = {0.0, ", spring: square-root"};
 const oscillator_case NLO2 = {0.001, ", damper: quadratic"};
 
-yoke_status sim_try(const yoke_models* models, const char* text, sim* out, char* messages,
+yoke_status sim_try(const yoke_registry* models, const char* text, sim* out, char* messages,
                     size_t size) {
   yoke_messages list = {0};
   yoke_scenario* scenario = NULL;

@@ -13,7 +13,7 @@ typedef struct sim {
 // Builds and initialises; format as printf.
 sim sim_open(const char* format, ...) YOKE_PRINTF(1, 2);
 // The same for a text that must be refused, at whatever stage; messages as the user sees them (4096 bytes).
-yoke_status sim_try(const yoke_models* models, const char* text, sim* out, char* messages,
+yoke_status sim_try(const yoke_registry* models, const char* text, sim* out, char* messages,
                     size_t size);
 void sim_close(sim* s);
 

@@ -11,17 +11,17 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 // The built-in models and those of the test.
-static inline yoke_models* fixture_models(const yoke_unit_ops* const ops[], size_t n) {
-  yoke_models* models = NULL;
-  check_ok(yoke_models_create(&models));
+static inline yoke_registry* fixture_models(const yoke_unit_ops* const ops[], size_t n) {
+  yoke_registry* models = NULL;
+  check_ok(yoke_registry_create(&models));
   for (size_t i = 0; i < n; i++) {
-    check_ok(yoke_models_add(models, ops[i]));
+    check_ok(yoke_registry_add_unit(models, ops[i], NULL));
   }
   return models;
 }
 
 // A system that must be accepted, with models of the test.
-static inline sim fixture_open(const yoke_models* models, const char* text) {
+static inline sim fixture_open(const yoke_registry* models, const char* text) {
   sim s;
   char messages[4096];
   if (sim_try(models, text, &s, messages, sizeof messages) < 0) {
@@ -31,7 +31,7 @@ static inline sim fixture_open(const yoke_models* models, const char* text) {
 }
 
 // A system that must be refused with `status`; parts: pieces of the messages, NULL behind the last.
-static inline void fixture_refuse(const yoke_models* models, const char* text, yoke_status status,
+static inline void fixture_refuse(const yoke_registry* models, const char* text, yoke_status status,
                                   const char* const parts[]) {
   sim s;
   char messages[4096];

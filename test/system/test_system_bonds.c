@@ -37,13 +37,13 @@ static int make_models(void** state) {
 }
 
 static int free_models(void** state) {
-  yoke_models* models = *state;
-  yoke_models_destroy(&models);
+  yoke_registry* models = *state;
+  yoke_registry_destroy(&models);
   return 0;
 }
 
 // two units a and b with these models, and what follows
-static sim open_pair(const yoke_models* models, const char* a, const char* b, const char* rest) {
+static sim open_pair(const yoke_registry* models, const char* a, const char* b, const char* rest) {
   char text[2048];
   snprintf(text, sizeof text, HEAD "units: {a: {model: %s}, b: {model: %s}}\n%s", a, b, rest);
   return fixture_open(models, text);
@@ -138,7 +138,7 @@ static void test_vector_by_order(void** state) {
   sim_close(&s);
 }
 
-static void check_hint(const yoke_models* models, const char* rest, const char* hint) {
+static void check_hint(const yoke_registry* models, const char* rest, const char* hint) {
   sim s = open_pair(models, "my.force", "my.speed", rest);
   if (s.system->n_bonds != 0 || s.system->n_hints != 1) {
     fail_msg("%zu bonds and %zu hints for\n%s", s.system->n_bonds, s.system->n_hints, rest);
@@ -473,9 +473,10 @@ static const yoke_unit_info scaled_info = {.variables = scaled_variables,
                                            .flags = YOKE_UNIT_FLAT,
                                            .self_size = sizeof(scaled)};
 static const yoke_unit_ops scaled_mass = {
+    YOKE_UNIT_HEAD,
     .name = "my.scaled_mass", .info = &scaled_info, .step = scaled_step, .refresh = port_refresh};
 
-static yoke_ledger_result run_with(const yoke_models* models, const char* right, double gain,
+static yoke_ledger_result run_with(const yoke_registry* models, const char* right, double gain,
                                    double* power) {
   char text[1024];
   snprintf(
@@ -512,7 +513,7 @@ static void check_same_watts(const yoke_ledger_result* got, const yoke_ledger_re
 static void test_other_units_same_watts(void** state) {
   (void)state;
   const yoke_unit_ops* const ops[] = {&scaled_mass};
-  yoke_models* models = fixture_models(ops, 1);
+  yoke_registry* models = fixture_models(ops, 1);
   double power = 0, want_power = 0;
   const yoke_ledger_result want = run_with(
       models, "{model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}}", 1, &want_power);
@@ -521,7 +522,7 @@ static void test_other_units_same_watts(void** state) {
   check_relative(want.residual, 21664.73416, 1e-7);
   check_relative(power, want_power, 1e-9);
   check_same_watts(&got, &want);
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
 }
 
 // speeds in rpm: the factor is pi / 30

@@ -54,6 +54,7 @@ static yoke_status board_step(void* self, double t, double h, yoke_step_result* 
 }
 
 static const yoke_unit_ops board_ops = {
+    YOKE_UNIT_HEAD,
     .name = "board", .info = &board_info, .step = board_step, .refresh = board_refresh};
 static const yoke_unit_ops* const own[] = {&board_ops};
 
@@ -63,8 +64,8 @@ static int make_models(void** state) {
 }
 
 static int free_models(void** state) {
-  yoke_models* models = *state;
-  yoke_models_destroy(&models);
+  yoke_registry* models = *state;
+  yoke_registry_destroy(&models);
   return 0;
 }
 

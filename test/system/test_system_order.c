@@ -38,6 +38,7 @@ static yoke_status twin_step(void* self, double t, double h, yoke_step_result* r
 }
 
 static const yoke_unit_ops twin_ops = {
+    YOKE_UNIT_HEAD,
     .name = "twin", .info = &twin_info, .step = twin_step, .refresh = twin_refresh};
 
 // ---- order
@@ -212,7 +213,7 @@ static void test_no_loop(void** state) {
       "connections: [c.y -> t.u1, t.y1 -> g.u, g.y -> t.u2]\n",
   };
   static const yoke_unit_ops* const own[] = {&twin_ops};
-  yoke_models* models = fixture_models(own, COUNT(own));
+  yoke_registry* models = fixture_models(own, COUNT(own));
   for (size_t i = 0; i < COUNT(texts); i++) {
     char text[512];
     snprintf(text, sizeof text, "%s%s", HEAD, texts[i]);
@@ -222,7 +223,7 @@ static void test_no_loop(void** state) {
     }
     sim_close(&s);
   }
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
 }
 
 // a delayed signal has its own start value before the start, so it closes a loop there; later it does not
@@ -301,7 +302,7 @@ static void test_refresh_order(void** state) {
 static void test_refresh_twice(void** state) {
   (void)state;
   static const yoke_unit_ops* const own[] = {&twin_ops};
-  yoke_models* models = fixture_models(own, COUNT(own));
+  yoke_registry* models = fixture_models(own, COUNT(own));
   sim s = fixture_open(models, HEAD "laws: {t: {law: twin}, g: {law: gain, with: {k: 7}}}\n"
                                     "units: {ramp: {model: ramp, with: {slope: 1000}}}\n"
                                     "connections: [ramp.y -> t.u1, t.y1 -> g.u, g.y -> t.u2]\n");
@@ -315,7 +316,7 @@ static void test_refresh_twice(void** state) {
     check_near(sim_read(&s, "t.y2"), 7 * sim_read(&s, "ramp.y"), 0);
   }
   sim_close(&s);
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
 }
 
 static void test_loops_refused(void** state) {

@@ -78,14 +78,16 @@ static yoke_status refuse_start(void* self, double t_start, double t_stop, const
   return yoke_fail(sink, YOKE_UNIT_FAILED, "the door is open");
 }
 
-static const yoke_unit_ops physical = {.name = "my.rig", .info = &physical_info, .step = act};
-static const yoke_unit_ops stubborn = {.name = "my.stubborn", .info = &stubborn_info, .step = act};
-static const yoke_unit_ops through = {.name = "my.through", .info = &through_info, .step = act};
-static const yoke_unit_ops to_nan = {.name = "my.nan", .info = &flat_info, .step = act_nan};
-static const yoke_unit_ops to_fail = {.name = "my.failing", .info = &flat_info, .step = act_fail};
+static const yoke_unit_ops physical = {YOKE_UNIT_HEAD, .name = "my.rig", .info = &physical_info, .step = act};
+static const yoke_unit_ops stubborn = {YOKE_UNIT_HEAD, .name = "my.stubborn", .info = &stubborn_info, .step = act};
+static const yoke_unit_ops through = {YOKE_UNIT_HEAD, .name = "my.through", .info = &through_info, .step = act};
+static const yoke_unit_ops to_nan = {YOKE_UNIT_HEAD, .name = "my.nan", .info = &flat_info, .step = act_nan};
+static const yoke_unit_ops to_fail = {YOKE_UNIT_HEAD, .name = "my.failing", .info = &flat_info, .step = act_fail};
 static const yoke_unit_ops to_discard = {
+    YOKE_UNIT_HEAD,
     .name = "my.discarding", .info = &flat_info, .step = act_discard};
 static const yoke_unit_ops to_refuse = {
+    YOKE_UNIT_HEAD,
     .name = "my.refusing", .info = &flat_info, .step = act, .enter_init = refuse_start};
 static const yoke_unit_ops* const own[] = {&physical, &stubborn,   &through,  &to_nan,
                                            &to_fail,  &to_discard, &to_refuse};
@@ -96,8 +98,8 @@ static int make_models(void** state) {
 }
 
 static int free_models(void** state) {
-  yoke_models* models = *state;
-  yoke_models_destroy(&models);
+  yoke_registry* models = *state;
+  yoke_registry_destroy(&models);
   return 0;
 }
 
@@ -169,7 +171,7 @@ static void test_refused_start(void** state) {
 
 // ---- failures on the way: at 0.005 s, so that four steps are good
 
-static void check_failure(const yoke_models* models, const char* scheme, const char* model,
+static void check_failure(const yoke_registry* models, const char* scheme, const char* model,
                           yoke_status want, const char* message) {
   char text[512];
   snprintf(text, sizeof text,

@@ -126,7 +126,7 @@ static yoke_status step_nothing(void* self, double t, double h, yoke_step_result
   return YOKE_OK;
 }
 
-static const yoke_unit_ops flat_ops = {.name = "flat", .info = &all_info, .step = step_nothing};
+static const yoke_unit_ops flat_ops = {YOKE_UNIT_HEAD, .name = "flat", .info = &all_info, .step = step_nothing};
 
 typedef struct fixture {
   yoke_arena arena;
@@ -499,6 +499,7 @@ static void own_close(void* self) {
 }
 
 static const yoke_unit_ops own_ops = {
+    YOKE_UNIT_HEAD,
     .name = "own",
     .create = own_create,
     .describe = own_describe,
@@ -580,7 +581,7 @@ static void test_what_is_not_supported(void** state) {
 
   yoke_unit_info info = all_info;
   info.flags |= YOKE_UNIT_PHYSICAL;
-  const yoke_unit_ops rig = {.name = "rig", .info = &info, .step = step_nothing};
+  const yoke_unit_ops rig = {YOKE_UNIT_HEAD, .name = "rig", .info = &info, .step = step_nothing};
   open_unit(&f, &rig);
   assert_int_equal(yoke__unit_image_size(&f.unit), 0);
   close_unit(&f);
@@ -628,7 +629,7 @@ static void test_refusals(void** state) {
   yoke_variable variables[N_VARIABLES];
   yoke_unit_info info = all_info;
   info.variables = variables;
-  const yoke_unit_ops flat = {.name = "flat", .info = &info, .step = step_nothing};
+  const yoke_unit_ops flat = {YOKE_UNIT_HEAD, .name = "flat", .info = &info, .step = step_nothing};
   memcpy(variables, all_variables, sizeof variables);
   variables[TEXT].max_size = 0;
   check_refused(&flat, NULL, YOKE_BAD_ARG, "variable 'text' needs a max_size");
@@ -693,7 +694,7 @@ static void test_abilities(void** state) {
                          .n_variables = 3,
                          .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
                          .self_size = sizeof(solved)};
-  const yoke_unit_ops ops = {.name = "solved", .info = &info, .step = step_nothing};
+  const yoke_unit_ops ops = {YOKE_UNIT_HEAD, .name = "solved", .info = &info, .step = step_nothing};
   const struct {
     yoke_unit_solver solver;
     int64_t n_parts, item;

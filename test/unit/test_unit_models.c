@@ -1,6 +1,7 @@
 // The registry of unit types, and a sweep over every built-in model: what it says about itself is
 // sound and true, rolling back repeats the same bytes, and refreshing twice is refreshing once.
 #include "base/base_message.h"
+#include "system/system_registry.h"
 #include "unit/unit_models.h"
 
 #include "base/base_dim.h"
@@ -35,21 +36,21 @@ static yoke_status lag_create(const yoke_unit_args* args, void** self, const yok
   return yoke_fail(sink, YOKE_BAD_INPUT, "never");
 }
 
-static const yoke_unit_ops lag_ops = {.name = "my.lag", .info = &lag_info, .step = lag_step};
+static const yoke_unit_ops lag_ops = {YOKE_UNIT_HEAD, .name = "my.lag", .info = &lag_info, .step = lag_step};
 
 static void test_models_are_added_and_found(void** state) {
   (void)state;
-  yoke_models* models = NULL;
-  check_ok(yoke_models_create(&models));
+  yoke_registry* models = NULL;
+  check_ok(yoke_registry_create(&models));
   const size_t n_builtin = yoke__models_count(NULL);
   assert_true(n_builtin > 20);
-  assert_int_equal(yoke__models_count(models), n_builtin);
-  assert_null(yoke__models_find(models, "my.lag"));
-  assert_int_equal(yoke_models_add(models, &lag_ops), YOKE_OK);
-  assert_ptr_equal(yoke__models_find(models, "my.lag"), &lag_ops);
+  assert_int_equal(yoke__models_count(yoke__registry_units(models)), n_builtin);
+  assert_null(yoke__models_find(yoke__registry_units(models), "my.lag"));
+  assert_int_equal(yoke_registry_add_unit(models, &lag_ops, NULL), YOKE_OK);
+  assert_ptr_equal(yoke__models_find(yoke__registry_units(models), "my.lag"), &lag_ops);
   assert_null(yoke__models_find(NULL, "my.lag"));  // the built-in ones stay as they are
-  assert_int_equal(yoke__models_count(models), n_builtin + 1);
-  assert_ptr_equal(yoke__models_at(models, n_builtin), &lag_ops);
+  assert_int_equal(yoke__models_count(yoke__registry_units(models)), n_builtin + 1);
+  assert_ptr_equal(yoke__models_at(yoke__registry_units(models), n_builtin), &lag_ops);
 
   // many more
   static yoke_unit_ops many[200];
@@ -58,38 +59,38 @@ static void test_models_are_added_and_found(void** state) {
     snprintf(names[i], sizeof names[i], "many.%zu", i);
     many[i] = lag_ops;
     many[i].name = names[i];
-    assert_int_equal(yoke_models_add(models, &many[i]), YOKE_OK);
+    assert_int_equal(yoke_registry_add_unit(models, &many[i], NULL), YOKE_OK);
   }
   for (size_t i = 0; i < 200; i++) {
-    assert_ptr_equal(yoke__models_find(models, names[i]), &many[i]);
+    assert_ptr_equal(yoke__models_find(yoke__registry_units(models), names[i]), &many[i]);
   }
-  yoke_models_destroy(&models);
+  yoke_registry_destroy(&models);
   assert_null(models);
-  yoke_models_destroy(&models);
-  yoke_models_destroy(NULL);
-  assert_int_equal(yoke_models_create(NULL), YOKE_BAD_ARG);
+  yoke_registry_destroy(&models);
+  yoke_registry_destroy(NULL);
+  assert_int_equal(yoke_registry_create(NULL), YOKE_BAD_ARG);
 }
 
 static void test_names_are_taken_once(void** state) {
   (void)state;
-  yoke_models* models = NULL;
-  check_ok(yoke_models_create(&models));
-  assert_int_equal(yoke_models_add(models, &lag_ops), YOKE_OK);
-  assert_int_equal(yoke_models_add(models, &lag_ops), YOKE_BAD_ARG);
+  yoke_registry* models = NULL;
+  check_ok(yoke_registry_create(&models));
+  assert_int_equal(yoke_registry_add_unit(models, &lag_ops, NULL), YOKE_OK);
+  assert_int_equal(yoke_registry_add_unit(models, &lag_ops, NULL), YOKE_BAD_ARG);
   yoke_unit_ops same = lag_ops;
-  assert_int_equal(yoke_models_add(models, &same), YOKE_BAD_ARG);
+  assert_int_equal(yoke_registry_add_unit(models, &same, NULL), YOKE_BAD_ARG);
   same.name = "oscillator.force";  // built in
-  assert_int_equal(yoke_models_add(models, &same), YOKE_BAD_ARG);
-  assert_int_equal(yoke__models_count(models), yoke__models_count(NULL) + 1);
-  yoke_models_destroy(&models);
+  assert_int_equal(yoke_registry_add_unit(models, &same, NULL), YOKE_BAD_ARG);
+  assert_int_equal(yoke__models_count(yoke__registry_units(models)), yoke__models_count(NULL) + 1);
+  yoke_registry_destroy(&models);
 }
 
 static void test_unusable_operations_are_refused(void** state) {
   (void)state;
-  yoke_models* models = NULL;
-  check_ok(yoke_models_create(&models));
-  assert_int_equal(yoke_models_add(NULL, &lag_ops), YOKE_BAD_ARG);
-  assert_int_equal(yoke_models_add(models, NULL), YOKE_BAD_ARG);
+  yoke_registry* models = NULL;
+  check_ok(yoke_registry_create(&models));
+  assert_int_equal(yoke_registry_add_unit(NULL, &lag_ops, NULL), YOKE_BAD_ARG);
+  assert_int_equal(yoke_registry_add_unit(models, NULL, NULL), YOKE_BAD_ARG);
   yoke_unit_info empty = lag_info;
   empty.self_size = 0;
   yoke_unit_ops unusable[6];
@@ -105,25 +106,25 @@ static void test_unusable_operations_are_refused(void** state) {
   unusable[5].structure = NULL;  // settings that are not there
   unusable[5].n_structure = 2;
   for (size_t i = 0; i < 6; i++) {
-    if (yoke_models_add(models, &unusable[i]) != YOKE_BAD_ARG) {
+    if (yoke_registry_add_unit(models, &unusable[i], NULL) != YOKE_BAD_ARG) {
       fail_msg("unusable operations %zu were accepted", i);
     }
   }
-  assert_int_equal(yoke__models_count(models), yoke__models_count(NULL));
-  yoke_models_destroy(&models);
+  assert_int_equal(yoke__models_count(yoke__registry_units(models)), yoke__models_count(NULL));
+  yoke_registry_destroy(&models);
 }
 
 static void test_nearest_model(void** state) {
   (void)state;
-  yoke_models* models = NULL;
-  check_ok(yoke_models_create(&models));
-  check_ok(yoke_models_add(models, &lag_ops));
-  assert_string_equal(yoke__models_nearest(models, "my.lga"), "my.lag");
-  assert_string_equal(yoke__models_nearest(models, "oscilator.force"), "oscillator.force");
+  yoke_registry* models = NULL;
+  check_ok(yoke_registry_create(&models));
+  check_ok(yoke_registry_add_unit(models, &lag_ops, NULL));
+  assert_string_equal(yoke__models_nearest(yoke__registry_units(models), "my.lga"), "my.lag");
+  assert_string_equal(yoke__models_nearest(yoke__registry_units(models), "oscilator.force"), "oscillator.force");
   assert_string_equal(yoke__models_nearest(NULL, "Spring_Damper"), "spring_damper");
   assert_string_equal(yoke__models_nearest(NULL, "intergrator"), "integrator");
-  assert_null(yoke__models_nearest(models, "completely different"));
-  yoke_models_destroy(&models);
+  assert_null(yoke__models_nearest(yoke__registry_units(models), "completely different"));
+  yoke_registry_destroy(&models);
 }
 
 // ---------------------------------------------------------------------------------------------------------
