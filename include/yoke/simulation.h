@@ -41,8 +41,8 @@ YOKE_API yoke_status yoke_simulation_create(yoke_system* system, const yoke_sink
 // Loads a system and makes its simulation, which then owns it.
 YOKE_API yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* settings,
                                           yoke_simulation** out);
-// Initialises all units and makes the first exchange: the simulation stands at its start time. Step, run, save and find do
-// this by themselves where it has not been done. YOKE_OK if it was started before.
+// Initialises all units and makes the first exchange: the simulation stands at its start time. Step, run, record and
+// save do this by themselves where it has not been done. YOKE_OK if it was started before.
 YOKE_API yoke_status yoke_simulation_start(yoke_simulation* simulation);
 // Ends recording, terminates the units, frees everything. NULL and a pointer to NULL are fine; *simulation becomes NULL.
 YOKE_API void yoke_simulation_destroy(yoke_simulation** simulation);

@@ -106,25 +106,34 @@ typedef struct case_ {
 static yoke_registry* models;
 
 static double run(yoke_simulation* simulation, const case_* c) {
-  size_t signal = 0;
+  yoke_handle signal;
+  double value = 0;
   check_ok(yoke_simulation_find(simulation, c->signal, &signal));
   for (int i = 0; i < c->n_steps; i++) {
     check_ok(yoke_simulation_step(simulation));
   }
-  return yoke_simulation_read(simulation, signal);
+  check_ok(yoke_simulation_read(simulation, signal, &value));
+  return value;
 }
 
 // Loads with a heap that fails at request k; true if it was never asked that often.
 static bool load_with_failure(const case_* c, long k, bool fails_onwards, long* n_refused) {
   const char* const sets[] = {"time.start=0"};
   HEAR(err);
-  const yoke_load_settings settings = {models, sets, 1, &err.sink};
+  const yoke_load_settings settings = {
+      .registry = models, .sets = sets, .n_sets = 1, .sink = &err.sink};
   yoke_simulation* simulation = NULL;
   heap.n_requests = heap.n_blocks = 0;
   heap.fails_at = k;
   heap.fails_onwards = fails_onwards;
   heap.is_on = true;
-  const yoke_status status = yoke_simulation_load(file_name, &settings, &simulation);
+  yoke_status status = yoke_simulation_load(file_name, &settings, &simulation);
+  if (status >= 0) {
+    status = yoke_simulation_start(simulation);
+    if (status < 0) {
+      yoke_simulation_destroy(&simulation);
+    }
+  }
   const bool is_done = heap.n_requests <= k;
   heap.is_on = false;
   if (status < 0 ? simulation != NULL || err.text[0] == '\0' : simulation == NULL) {

@@ -50,13 +50,15 @@ static inline scenario_run scenario_run_file(const char* name, const char* const
                                              size_t n_steps) {
   char path[1024];
   HEAR(err);
-  size_t n_sets = 0, index[RUN_MAX_SIGNALS];
+  size_t n_sets = 0;
+  yoke_handle index[RUN_MAX_SIGNALS];
   while (sets != NULL && sets[n_sets] != NULL) {
     n_sets++;
   }
   const yoke_load_settings settings = {.sets = sets, .n_sets = n_sets, .sink = &err.sink};
   yoke_simulation* simulation = NULL;
-  if (yoke_simulation_load(scenario_path(name, path, sizeof path), &settings, &simulation) < 0) {
+  if (yoke_simulation_load(scenario_path(name, path, sizeof path), &settings, &simulation) < 0 ||
+      yoke_simulation_start(simulation) < 0) {
     fail_msg("%s was refused:\n%s", name, err.text);
   }
   scenario_run run = scenario_run_make(n_signals, n_steps + 1);
@@ -68,7 +70,10 @@ static inline scenario_run scenario_run_file(const char* name, const char* const
       run.status = yoke_simulation_step(simulation);
     }
     for (size_t i = 0; i < n_signals; i++) {
-      run.y[i][k] = run.status >= 0 ? yoke_simulation_read(simulation, index[i]) : (double)INFINITY;
+      run.y[i][k] = (double)INFINITY;
+      if (run.status >= 0) {
+        check_ok(yoke_simulation_read(simulation, index[i], &run.y[i][k]));
+      }
     }
   }
   run.t_end = yoke_simulation_time(simulation);
