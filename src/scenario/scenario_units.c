@@ -28,8 +28,9 @@ static void read_kind(yoke_reader* reader, const yoke_node* node, void* to) {
                 unit->is_law ? "law" : "unit", unit->name, yoke_unit_kind_text(unit->kind));
     return;
   }
-  while (strcmp(yoke_unit_kind_text(unit->kind), node->key) != 0) {
-    unit->kind++;
+  for (int i = 0; i < YOKE_N_KINDS; i++) {
+    const yoke_unit_kind kind = (yoke_unit_kind)i;
+    unit->kind = strcmp(yoke_unit_kind_text(kind), node->key) == 0 ? kind : unit->kind;
   }
   unit->type_place = node->place;
   yoke__read_text(reader, node, &unit->type);
