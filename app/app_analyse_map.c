@@ -51,8 +51,7 @@ static bool read_grid(const yoke_options* options, const char* name, const char*
     texts[0] = text;
   }
   snprintf(option, sizeof option, "--%s", name);
-  const yoke_status status =
-      yoke__grid_create(texts, n, to, yoke__app_sink_at(&context, option));
+  const yoke_status status = yoke__grid_create(texts, n, to, yoke__app_sink_at(&context, option));
   if (status < 0) {
     yoke__app_fail(YOKE_ANALYSE, status);
   }

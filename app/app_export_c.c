@@ -156,8 +156,7 @@ static void print_done(const exporting* e, const char* directory) {
 static int write_files(exporting* e) {
   const char* directory = yoke__options_value(e->options, "out");
   directory = directory == NULL ? "." : directory;
-  const yoke_status status =
-      yoke__export_c_write(&e->job, &e->model, directory, &yoke__app_sink);
+  const yoke_status status = yoke__export_c_write(&e->job, &e->model, directory, &yoke__app_sink);
   if (status < 0) {
     yoke__app_fail(COMMAND, status);
     return YOKE_EXIT_FAILED;

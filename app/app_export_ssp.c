@@ -1,6 +1,6 @@
 // A system file as an SSP: built as a run would build it, with the same messages, then handed to src/export.
-#include "base/base_os.h"
 #include "app/app_export_ssp.h"
+#include "base/base_os.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,8 +51,8 @@ static int export_system(const yoke_system* system, const char* path, int fmi, y
     units[i] = &system->units[i].unit;
   }
   yoke_export_ssp_job job = {.scenario = system->scenario, .units = units, .fmi = fmi};
-  const yoke_status status = yoke__export_find_runtime(
-      getenv("YOKE_FMU_RUNTIME"), arena, &job.runtime, &job.sources, &yoke__app_sink);
+  const yoke_status status = yoke__export_find_runtime(getenv("YOKE_FMU_RUNTIME"), arena,
+                                                       &job.runtime, &job.sources, &yoke__app_sink);
   if (status < 0) {
     yoke__app_fail(COMMAND, status);
     return YOKE_EXIT_FAILED;

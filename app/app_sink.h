@@ -16,11 +16,12 @@ int yoke__app_fail(const char* command, yoke_status status);
 // A command that makes a system of what the user wrote (a netlist, a model) speaks of what the user wrote. NULL in place
 // of one of these: the user wrote the system.
 typedef struct yoke_app_words {
-  const char* only_unit;  // the netlist or model that is the one unit, called so; NULL: units have names
+  const char*
+      only_unit;  // the netlist or model that is the one unit, called so; NULL: units have names
   // settings that came from options: {"--set units.rc.solver.step", "--step"}
   struct yoke_app_word {
     const char *set, *option;
-  }* options;
+  } * options;
   size_t n_options;
 } yoke_app_words;
 // Those of a file named on the command line.

@@ -323,8 +323,7 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
   exporting e = {.options = options, .what = options->operands[0]};
   e.job.fmi = strcmp(fmi, "2") == 0 ? 2 : 3;
   e.model = yoke__models_find(NULL, e.what);
-  e.words.only_unit =
-      e.model != NULL || yoke__scenario_is_circuit(e.what) ? e.what : NULL;
+  e.words.only_unit = e.model != NULL || yoke__scenario_is_circuit(e.what) ? e.what : NULL;
   const char* alien = yoke__options_has(options, "unit")  ? "--unit"
                       : yoke__options_has(options, "set") ? "--set"
                                                           : NULL;

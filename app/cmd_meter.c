@@ -366,8 +366,7 @@ static bool open_output(output* to, const char* directory, yoke_arena* arena) {
 
 static int close_output(output* to) {
   flush_block(to);
-  const yoke_status closed =
-      yoke__os_file_close(&to->file, to->status < 0 ? NULL : &to->why.sink);
+  const yoke_status closed = yoke__os_file_close(&to->file, to->status < 0 ? NULL : &to->why.sink);
   if (to->status < 0 || closed < 0) {
     report_output(to);
     yoke__os_file_remove(to->part);
@@ -557,9 +556,8 @@ static int measure(measurement* m, const yoke_options* options) {
   if (status != YOKE_EXIT_OK) {
     return status;
   }
-  const yoke_status started =
-      yoke__replay_start(&m->replay, &m->bond, &m->settings, &m->arena,
-                         yoke__app_sink_at(&context, m->result.path));
+  const yoke_status started = yoke__replay_start(&m->replay, &m->bond, &m->settings, &m->arena,
+                                                 yoke__app_sink_at(&context, m->result.path));
   if (started < 0) {
     return yoke__app_fail(COMMAND, started);
   }

@@ -231,8 +231,8 @@ static int write_results(const tuning* t) {
   yoke__tune_json(t->app->study, &t->tune, t->current, &json);
   yoke_status status = yoke__json_finish(&json);
   if (status >= 0) {
-    status = yoke__record_write_text(t->app->directory, "tune.json", json.text, json.n,
-                                     &yoke__app_sink);
+    status =
+        yoke__record_write_text(t->app->directory, "tune.json", json.text, json.n, &yoke__app_sink);
   }
   if (status >= 0) {
     status = yoke__tune_write_map(t->app->study, &t->tune, t->current,

@@ -117,7 +117,8 @@ static void bench_sink(const char* what, const yoke_record_sink_ops* ops, const 
   ops->close(self, 0, &n_rows, &err.sink);
   const double close_ms = (double)(yoke__os_now_ns() - start) / 1e6;
   report(what, cpu_ns, us);
-  printf("%36s %9.3f ms to close %llu rows %s\n", "", close_ms, (unsigned long long)n_rows, err.text);
+  printf("%36s %9.3f ms to close %llu rows %s\n", "", close_ms, (unsigned long long)n_rows,
+         err.text);
   yoke__os_file_remove(path);
 }
 

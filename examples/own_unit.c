@@ -57,12 +57,8 @@ static yoke_status lag_refresh(void* self, double t) {
 }
 
 static const yoke_unit_ops lag_ops = {
-    YOKE_UNIT_HEAD,
-    .name = "my.lag",
-    .text = "first-order lag",
-    .info = &lag_info,
-    .step = lag_step,
-    .refresh = lag_refresh,
+    YOKE_UNIT_HEAD,    .name = "my.lag", .text = "first-order lag",
+    .info = &lag_info, .step = lag_step, .refresh = lag_refresh,
 };
 // [unit]
 

@@ -105,8 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   YOKE_CATCH(err);
   yoke_arena arena = {0};
   const yoke_json_value *root = NULL, *again = NULL;
-  const yoke_status status =
-      yoke__json_parse((const char*)bytes, n, &arena, &root, &err.sink);
+  const yoke_status status = yoke__json_parse((const char*)bytes, n, &arena, &root, &err.sink);
   if (status < 0) {
     if (err.text[0] == '\0' || root != NULL) {
       abort();

@@ -48,7 +48,8 @@ static bool find_part(const part* input, const char* name, part* out) {
   return false;
 }
 
-static yoke_status read_part(void* context, const char* path, char** bytes, size_t* n, const yoke_sink* sink) {
+static yoke_status read_part(void* context, const char* path, char** bytes, size_t* n,
+                             const yoke_sink* sink) {
   part found = {0};
   if (!find_part(context, path, &found)) {
     return yoke_fail(sink, YOKE_IO, "no such part");

@@ -146,7 +146,7 @@ typedef enum yoke_coupling_form {
 typedef struct yoke_coupling_ops {
   size_t table_size;       // bytes of this table: YOKE_COUPLING_HEAD fills both
   uint32_t table_version;  // of the contract
-  const char* name;  // as in `method: hold`
+  const char* name;        // as in `method: hold`
   const char* text;
   uint32_t flags;  // YOKE_COUPLING_*
   yoke_coupling_form form;
@@ -197,7 +197,8 @@ typedef struct yoke_coupling_ops {
   // Writes what the method has learnt to a file that a run can start from (optional). YOKE_NO_SUPPORT: nothing to write.
   yoke_status (*write)(const void* self, const char* path, const yoke_sink* sink);
 } yoke_coupling_ops;
-#define YOKE_COUPLING_HEAD .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION
+#define YOKE_COUPLING_HEAD                                                                         \
+  .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION
 
 #ifdef __cplusplus
 }

@@ -19,8 +19,9 @@ typedef enum yoke_severity { YOKE_NOTE, YOKE_WARNING, YOKE_ERROR } yoke_severity
 // One message. Texts belong to the sender and live until the sink returns.
 typedef struct yoke_message {
   yoke_severity severity;
-  yoke_status status;    // of an error: what kind of failure; YOKE_OK otherwise
-  const char* file;      // what it is about: a file, or an option such as "--set time.step"; NULL: unknown
+  yoke_status status;  // of an error: what kind of failure; YOKE_OK otherwise
+  const char*
+      file;  // what it is about: a file, or an option such as "--set time.step"; NULL: unknown
   int line, column;      // in that file, from 1; 0: no position
   const char* unit;      // name of the unit it is about; NULL: none
   const char* variable;  // name of the variable it is about; NULL: none

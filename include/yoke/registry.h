@@ -41,7 +41,7 @@ YOKE_API const yoke_coupling_ops* yoke_registry_coupling(const yoke_registry* re
 typedef struct yoke_library_table {
   size_t table_size;       // bytes of this table
   uint32_t table_version;  // YOKE_CONTRACT_VERSION of the headers it was compiled with
-  const char* text;  // one line for people; NULL: none
+  const char* text;        // one line for people; NULL: none
   const yoke_unit_ops* const* units;
   size_t n_units;
   const yoke_coupling_ops* const* couplings;
@@ -49,7 +49,8 @@ typedef struct yoke_library_table {
   const yoke_result_ops* const* results;
   size_t n_results;
 } yoke_library_table;
-#define YOKE_LIBRARY_HEAD .table_size = sizeof(yoke_library_table), .table_version = YOKE_CONTRACT_VERSION
+#define YOKE_LIBRARY_HEAD                                                                          \
+  .table_size = sizeof(yoke_library_table), .table_version = YOKE_CONTRACT_VERSION
 
 // Loads a shared library and adds everything its table holds; the library stays loaded as long as the registry. Loading is
 // tried in a process of its own first, so that a library that crashes while it is loaded ends in a message. YOKE_IO: no such

@@ -67,7 +67,8 @@ typedef struct yoke_result_ops {
   yoke_status (*close)(void* self, const yoke_sink* sink);  // frees self, also on failure
   const void* context;
 } yoke_result_ops;
-#define YOKE_RESULT_HEAD .table_size = sizeof(yoke_result_ops), .table_version = YOKE_CONTRACT_VERSION
+#define YOKE_RESULT_HEAD                                                                           \
+  .table_size = sizeof(yoke_result_ops), .table_version = YOKE_CONTRACT_VERSION
 
 enum { YOKE_RECORD_CSV = 1u << 0, YOKE_RECORD_HDF5 = 1u << 1, YOKE_RECORD_MAT = 1u << 2 };
 
@@ -77,9 +78,10 @@ typedef struct yoke_record_settings {
   uint32_t formats;       // YOKE_RECORD_*; 0: as the system file says
   const yoke_result_ops* const* sinks;  // further ones, called beside the files
   size_t n_sinks;
-  size_t n_ring_rows;  // rows between the loop and the writer; 0: as many as fit in about 8 MB, at least 1024
-  int64_t flush_ns;    // 0: every second
-  const char* title;   // metadata where the format has room for it; NULL: the system's name
+  size_t
+      n_ring_rows;  // rows between the loop and the writer; 0: as many as fit in about 8 MB, at least 1024
+  int64_t flush_ns;   // 0: every second
+  const char* title;  // metadata where the format has room for it; NULL: the system's name
 } yoke_record_settings;
 
 // What recording did.

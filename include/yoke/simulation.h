@@ -65,7 +65,8 @@ typedef struct yoke_progress {
 } yoke_progress;
 
 typedef struct yoke_run_settings {
-  const yoke_record_settings* record;  // NULL: nothing is recorded (unless yoke_simulation_record began it)
+  const yoke_record_settings*
+      record;  // NULL: nothing is recorded (unless yoke_simulation_record began it)
   // Called between macro steps, about ten times a second, by the thread that runs. False ends the run. NULL: none.
   bool (*progress)(void* to, const yoke_progress* progress);
   void* to;
@@ -76,7 +77,7 @@ typedef struct yoke_run_info {
   int64_t n_steps;     // macro steps
   double t_reached;    // [s]
   double wall_s;
-  bool is_violated;    // a quality limit that the system file gives was exceeded
+  bool is_violated;  // a quality limit that the system file gives was exceeded
   yoke_record_info record;
 } yoke_run_info;
 
@@ -88,7 +89,7 @@ YOKE_API yoke_status yoke_simulation_run(yoke_simulation* simulation,
 YOKE_API void yoke_simulation_cancel(yoke_simulation* simulation);
 // Where it stands, from any thread.
 YOKE_API yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation,
-                                              yoke_progress* out);
+                                                  yoke_progress* out);
 
 YOKE_API bool yoke_simulation_is_done(const yoke_simulation* simulation);
 YOKE_API double yoke_simulation_time(const yoke_simulation* simulation);  // [s]; NaN for NULL

@@ -49,11 +49,11 @@ YOKE_API void yoke_system_destroy(yoke_system** system);
 typedef struct yoke_system_info {
   const char *name, *path, *text;
   double t_start, t_stop, step;  // [s]; t_stop as whole steps reach it
-  const char* scheme;            // "jacobi", "gauss-seidel", "iterative-jacobi", "iterative-gauss-seidel"
-  const char* exchange;          // "stale" or "fresh"
+  const char* scheme;    // "jacobi", "gauss-seidel", "iterative-jacobi", "iterative-gauss-seidel"
+  const char* exchange;  // "stale" or "fresh"
   int n_threads;
   uint32_t formats;  // of the results (YOKE_RECORD_*)
-  size_t n_units;  // units and laws; the laws are the last n_laws of them
+  size_t n_units;    // units and laws; the laws are the last n_laws of them
   size_t n_laws, n_connections, n_bonds, n_couplings, n_columns;
 } yoke_system_info;
 YOKE_API yoke_status yoke_system_get_info(const yoke_system* system, yoke_system_info* out);
@@ -84,7 +84,7 @@ typedef struct yoke_connection_view {
   bool is_from_bond;  // written in a bond, not in `connections`
 } yoke_connection_view;
 YOKE_API yoke_status yoke_system_get_connection(const yoke_system* system, size_t i,
-                                            yoke_connection_view* out);
+                                                yoke_connection_view* out);
 
 typedef struct yoke_bond_view {
   const char* name;
@@ -107,7 +107,7 @@ typedef struct yoke_coupling_view {
   const char* const* files;  // ops->n_files; NULL where none is given
 } yoke_coupling_view;
 YOKE_API yoke_status yoke_system_get_coupling(const yoke_system* system, size_t i,
-                                          yoke_coupling_view* out);
+                                              yoke_coupling_view* out);
 
 // ---- documents
 

@@ -26,22 +26,22 @@ YOKE_API const char* yoke_verdict_text(yoke_verdict verdict);
 typedef struct yoke_bond_trust {
   const char* name;  // NULL: all bonds together
   yoke_verdict verdict;
-  const char* reason;  // one sentence; both live until the next call
-  const char* advice;  // what to try; "" if nothing
-  double passed;       // energy that went through the bond [J]
-  double energy;       // what errors are compared with [J]
-  double residual;     // sum of the residual power [J]
-  double created;      // energy that the coupling created [J]
-  double eps, eps_worst;                 // created / energy: over the run, and in the worst window
-  double rho_mean, rho_worst;            // residual power relative to the peaks of action and rate
-  double ter, rter, rter_worst;          // total energy residual [J], relative to the throughput
-  double power, residual_power, rho;     // at the last exchange [W], [W], [1]
+  const char* reason;                 // one sentence; both live until the next call
+  const char* advice;                 // what to try; "" if nothing
+  double passed;                      // energy that went through the bond [J]
+  double energy;                      // what errors are compared with [J]
+  double residual;                    // sum of the residual power [J]
+  double created;                     // energy that the coupling created [J]
+  double eps, eps_worst;              // created / energy: over the run, and in the worst window
+  double rho_mean, rho_worst;         // residual power relative to the peaks of action and rate
+  double ter, rter, rter_worst;       // total energy residual [J], relative to the throughput
+  double power, residual_power, rho;  // at the last exchange [W], [W], [1]
   int64_t n_samples;
   size_t n_warnings, n_stops;
 } yoke_bond_trust;
 // i: index of the bond; the number of bonds: all together. YOKE_BAD_ARG beyond that, or if there is no bond.
 YOKE_API yoke_status yoke_simulation_get_bond(yoke_simulation* simulation, size_t i,
-                                          yoke_bond_trust* out);
+                                              yoke_bond_trust* out);
 
 // A limit that was exceeded.
 typedef struct yoke_alarm_view {
@@ -54,7 +54,7 @@ typedef struct yoke_alarm_view {
 } yoke_alarm_view;
 // Alarms in the order in which they began. YOKE_BAD_ARG beyond the last one that was kept.
 YOKE_API yoke_status yoke_simulation_get_alarm(const yoke_simulation* simulation, size_t i,
-                                           yoke_alarm_view* out);
+                                               yoke_alarm_view* out);
 
 // Computing time of macro steps, and deadlines.
 typedef struct yoke_step_times {
@@ -63,12 +63,12 @@ typedef struct yoke_step_times {
   double real_time_factor;  // simulated time / computing time
 } yoke_step_times;
 YOKE_API yoke_status yoke_simulation_get_step_times(const yoke_simulation* simulation,
-                                                yoke_step_times* out);
+                                                    yoke_step_times* out);
 
 // Health of a coupling method: ops->n_health numbers named by ops->health_names, see yoke_system_get_coupling. i: index of the
 // coupling. YOKE_NO_SUPPORT: it has none. n: room in values.
 YOKE_API yoke_status yoke_simulation_get_health(const yoke_simulation* simulation, size_t i,
-                                            double values[], size_t n);
+                                                double values[], size_t n);
 
 #ifdef __cplusplus
 }

@@ -205,8 +205,8 @@ typedef struct yoke_value_place {
 typedef struct yoke_unit_ops {
   size_t table_size;       // bytes of this table: YOKE_UNIT_HEAD fills both
   uint32_t table_version;  // of the contract
-  const char* name;  // as the system file writes it, e.g. "oscillator.force"
-  const char* text;  // one line for people
+  const char* name;        // as the system file writes it, e.g. "oscillator.force"
+  const char* text;        // one line for people
 
   // Settings (causality YOKE_PARAMETER) that create needs before it can say which variables there are.
   const yoke_variable* structure;

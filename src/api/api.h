@@ -9,14 +9,14 @@
 struct yoke_simulation {
   yoke_system* system;
   bool owns_system;
-  yoke_state* state;  // NULL until the start
-  yoke_sink sink;     // of the caller, by way of `messages`
-  yoke_sink outer;    // of the caller
-  yoke_messages messages;  // what was said while it ran, for the summary
-  yoke_loop_info loop;     // of the run, or of the steps so far
+  yoke_state* state;          // NULL until the start
+  yoke_sink sink;             // of the caller, by way of `messages`
+  yoke_sink outer;            // of the caller
+  yoke_messages messages;     // what was said while it ran, for the summary
+  yoke_loop_info loop;        // of the run, or of the steps so far
   yoke_ledger_result result;  // of the bond that was asked for last
-  char* directory;         // of the results being recorded; NULL: none
-  bool is_recorded;        // something was
+  char* directory;            // of the results being recorded; NULL: none
+  bool is_recorded;           // something was
   atomic_bool is_cancelled;
 };
 

@@ -27,7 +27,8 @@ yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status stat
                                 .status = status,
                                 .unit = unit,
                                 .variable = variable,
-                                .time = simulation->state == NULL ? (double)NAN : simulation->state->t,
+                                .time =
+                                    simulation->state == NULL ? (double)NAN : simulation->state->t,
                                 .text = text};
   yoke_send(&simulation->outer, &message);
   return status;
@@ -94,10 +95,12 @@ yoke_status yoke_simulation_start(yoke_simulation* simulation) {
   }
   yoke_messages messages = {0};
   const uint64_t mode = yoke__os_float_mode_set();
-  simulation->loop.status =
-      yoke__master_create(simulation->system, &messages, &simulation->state);
+  simulation->loop.status = yoke__master_create(simulation->system, &messages, &simulation->state);
   yoke__os_float_mode_restore(mode);
-  yoke__messages_send(&messages, &simulation->sink);
+  if (yoke__messages_send(&messages, &simulation->sink) == 0 && simulation->loop.status < 0) {
+    yoke_fail(&simulation->outer, simulation->loop.status, "%s",
+              yoke_status_text(simulation->loop.status));
+  }
   yoke__messages_free(&messages);
   simulation->loop.t_reached = simulation->system->t_start;
   return simulation->loop.status;
@@ -181,8 +184,8 @@ yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t) {
   }
   YOKE_TRY(yoke_simulation_start(simulation));
   // times are k * tick: half a step below t counts as reached only if rounding did it
-  const double near = t - 1e-9 * yoke__clock_seconds(&simulation->system->clock,
-                                                     simulation->system->macro);
+  const double near =
+      t - 1e-9 * yoke__clock_seconds(&simulation->system->clock, simulation->system->macro);
   while (simulation->state->t < near) {
     const yoke_status status = yoke_simulation_step(simulation);
     if (status != YOKE_OK) {
@@ -322,8 +325,7 @@ yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation, yoke
   if (simulation->state == NULL) {
     return YOKE_OK;
   }
-  const int64_t done =
-      atomic_load_explicit(&simulation->state->progress, memory_order_relaxed);
+  const int64_t done = atomic_load_explicit(&simulation->state->progress, memory_order_relaxed);
   const size_t bond = atomic_load_explicit(&simulation->state->watched, memory_order_relaxed);
   out->share = system->n_slots == 0 ? 1 : (double)done / (double)system->n_slots;
   out->time = yoke__clock_time(&system->clock, done * system->slot);
@@ -386,11 +388,10 @@ yoke_status yoke_simulation_record(yoke_simulation* simulation,
   full.formats = full.formats == 0 ? yoke__system_formats(simulation->system) : full.formats;
   free(simulation->directory);
   simulation->directory = copy_text(settings->directory);
-  const yoke_status status =
-      simulation->directory == NULL
-          ? YOKE_NO_MEMORY
-          : yoke__master_record_open(simulation->system, simulation->state, &full,
-                                     &simulation->sink);
+  const yoke_status status = simulation->directory == NULL
+                                 ? YOKE_NO_MEMORY
+                                 : yoke__master_record_open(simulation->system, simulation->state,
+                                                            &full, &simulation->sink);
   return yoke__api_told(simulation, status, n_errors);
 }
 
@@ -406,8 +407,8 @@ yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record
   }
   yoke_status status = YOKE_OK;
   if (simulation->state->record != NULL) {
-    status = yoke__record_close(&simulation->state->record, &simulation->loop.record,
-                                &simulation->sink);
+    status =
+        yoke__record_close(&simulation->state->record, &simulation->loop.record, &simulation->sink);
   }
   if (status < 0) {
     simulation->loop.status = status;

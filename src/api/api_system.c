@@ -16,8 +16,8 @@ static yoke_status build(yoke_status read, yoke_scenario* scenario, const char* 
   if (scenario != NULL) {
     status = yoke__system_build(scenario, settings->registry, messages, out);
   }
-  yoke__messages_send(messages, settings->sink);
-  if (status < 0 && messages->n_errors == 0) {
+  const size_t n_errors = yoke__messages_send(messages, settings->sink);
+  if (status < 0 && n_errors == 0) {
     yoke__fail_at(settings->sink, status, (yoke_place){path, 0, 0}, "%s", yoke_status_text(status));
   }
   yoke__messages_free(messages);

@@ -48,8 +48,7 @@ yoke_status yoke_simulation_find(const yoke_simulation* simulation, const char* 
   const yoke_unit* unit = &system->units[i].unit;
   size_t variable = dot == NULL ? YOKE_NOT_FOUND : yoke__unit_find(unit, dot + 1), element = 0;
   const bool is_whole = variable != YOKE_NOT_FOUND;
-  if (!is_whole &&
-      (dot == NULL || !yoke__unit_find_element(unit, dot + 1, &variable, &element))) {
+  if (!is_whole && (dot == NULL || !yoke__unit_find_element(unit, dot + 1, &variable, &element))) {
     const char* rest = dot == NULL ? "" : dot + 1;
     return refuse_name(simulation, system->units[i].name, rest, nearest_variable(unit, rest));
   }
@@ -274,8 +273,7 @@ static yoke_status set_before_start(yoke_simulation* simulation, const yoke_syst
   }
   if (status >= 0) {
     memcpy(room + each * handle.element, value, each * handle.n);
-    unit_call call = {
-        .unit = unit, .variable = handle.variable, .from = room, .size = whole};
+    unit_call call = {.unit = unit, .variable = handle.variable, .from = room, .size = whole};
     status = ask_unit(simulation, &call, true);
   }
   if (room != small) {
@@ -345,8 +343,8 @@ yoke_status yoke_simulation_write_value(yoke_simulation* simulation, yoke_handle
   }
   const yoke_status status = check_value(v, handle.n, value);
   if (status < 0) {
-    return yoke__api_refuse(simulation, status, unit->name, v->name,
-                            "'%s' cannot be written: %s", v->name,
+    return yoke__api_refuse(simulation, status, unit->name, v->name, "'%s' cannot be written: %s",
+                            v->name,
                             status == YOKE_NOT_FINITE ? yoke_status_text(status)
                                                       : "the text or its length does not fit");
   }

@@ -142,7 +142,7 @@ void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
 
 // by file, line, column; equal places stay in the order in which they were found
 static int compare_places(const void* left, const void* right) {
-  const yoke_message *p = *(const yoke_message* const*)left, *q = *(const yoke_message* const*)right;
+  const yoke_message *p = *(const yoke_message*const*)left, *q = *(const yoke_message*const*)right;
   if (p->file != NULL && q->file != NULL) {
     const int order = strcmp(p->file, q->file);
     if (order != 0) {
@@ -215,13 +215,15 @@ static const yoke_message** sort_messages(const yoke_messages* list, size_t* n) 
   return sorted;
 }
 
-void yoke__messages_send(const yoke_messages* list, const yoke_sink* sink) {
-  size_t n = 0;
+size_t yoke__messages_send(const yoke_messages* list, const yoke_sink* sink) {
+  size_t n = 0, n_errors = 0;
   const yoke_message** all = sort_messages(list, &n);
   for (size_t i = 0; i < n; i++) {
     yoke_send(sink, all[i]);
+    n_errors += all[i]->severity == YOKE_ERROR;
   }
   free((void*)all);
+  return n_errors;
 }
 
 void yoke__messages_print(const yoke_messages* list, FILE* to) {

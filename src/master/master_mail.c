@@ -83,11 +83,10 @@ static yoke_status apply(const yoke_system* system, yoke_state* state, const yok
   }
   set_job job = {.unit = unit, .mail = mail};
   yoke__pool_run(system->pool, set_on_thread, &job);
-  return job.status >= 0
-             ? YOKE_OK
-             : yoke__master_fail_unit(&state->failure, system, mail->unit, job.status, state->t,
-                                      "the value written to '%s' was refused",
-                                      unit->unit.info->variables[mail->variable].name);
+  return job.status >= 0 ? YOKE_OK
+                         : yoke__master_fail_unit(&state->failure, system, mail->unit, job.status,
+                                                  state->t, "the value written to '%s' was refused",
+                                                  unit->unit.info->variables[mail->variable].name);
 }
 
 yoke_status yoke__master_take_mail(const yoke_system* system, yoke_state* state) {

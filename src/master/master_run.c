@@ -114,10 +114,10 @@ yoke_status yoke__master_run(const yoke_system* system, yoke_state* state,
                              const yoke_record_settings* record, const yoke_loop_settings* settings,
                              yoke_loop_info* info) {
   static const yoke_loop_settings nothing = {0};
+  *info = (yoke_loop_info){.t_reached = state->t};
   const yoke_sink sink = yoke__failure_sink(&info->failure);
   const uint64_t mode = yoke__os_float_mode_set();
-  info->status =
-      record == NULL ? YOKE_OK : yoke__master_record_open(system, state, record, &sink);
+  info->status = record == NULL ? YOKE_OK : yoke__master_record_open(system, state, record, &sink);
   if (info->status >= 0) {
     yoke__master_loop(system, state, settings == NULL ? &nothing : settings, info);
   }

@@ -7,18 +7,20 @@
 
 typedef struct yoke_loop_settings {
   const atomic_bool* is_cancelled;  // asked before every macro step; NULL: never
-  bool (*progress)(void* to);  // about ten times a second, between macro steps; false ends the loop; NULL: none
+  bool (*progress)(
+      void* to);  // about ten times a second, between macro steps; false ends the loop; NULL: none
   void* to;
 } yoke_loop_settings;
 
 // How it went so far. Zeroed is the beginning.
 typedef struct yoke_loop_info {
-  yoke_status status;    // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
-  yoke_failure failure;  // what went wrong, or which limit stopped it; its text is NULL if nothing did
-  int64_t n_steps;       // macro steps done
-  double t_reached;      // end of the last whole step [s]
-  int64_t begin_ns;      // when the first step began
-  double wall_s;         // since then, up to the last timed step
+  yoke_status status;  // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
+  yoke_failure
+      failure;       // what went wrong, or which limit stopped it; its text is NULL if nothing did
+  int64_t n_steps;   // macro steps done
+  double t_reached;  // end of the last whole step [s]
+  int64_t begin_ns;  // when the first step began
+  double wall_s;     // since then, up to the last timed step
   yoke_histogram step_ns;  // timed macro steps
   int64_t mask;            // which steps are timed: those with no common bit
   yoke_record_info record;

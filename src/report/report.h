@@ -8,10 +8,10 @@
 #include "system/system.h"
 
 typedef struct yoke_report_input {
-  const yoke_system* system;  // units, links, bonds, settings
+  const yoke_system* system;   // units, links, bonds, settings
   const yoke_loop_info* info;  // status, steps, times, histogram of step times
-  const yoke_ledger* ledger;  // NULL: nothing was judged
-  const yoke_state* state;    // after the run, for the health of coupling methods; NULL: left out
+  const yoke_ledger* ledger;   // NULL: nothing was judged
+  const yoke_state* state;     // after the run, for the health of coupling methods; NULL: left out
   const yoke_messages* messages;  // what the units said; NULL: nothing
   const char* directory;          // with results.csv or results.h5, closed; report.html goes there
   const char* settings_text;      // the system file as it was read; NULL or "": left out

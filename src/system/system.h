@@ -221,11 +221,11 @@ typedef struct yoke_system_column {
 
 typedef struct yoke_system {
   yoke_arena arena;
-  yoke_scenario* scenario;  // owned
-  yoke_messages* messages;  // borrowed while building
+  yoke_scenario* scenario;        // owned
+  yoke_messages* messages;        // borrowed while building
   const yoke_registry* registry;  // NULL: the built-in units and methods
   bool is_running;                // a simulation of it exists
-  yoke_unit_store* store;  // files that units come out of
+  yoke_unit_store* store;         // files that units come out of
   yoke_pool* pool;
 
   yoke_system_unit* units;  // units, then laws

@@ -196,7 +196,10 @@ static yoke_status add_tables(yoke_registry* registry, const yoke_library_table*
   return YOKE_OK;
 }
 
-enum { LOADED = 42, NOT_LOADED = 43 };  // how the trying process ends; a constructor may choose others
+enum {
+  LOADED = 42,
+  NOT_LOADED = 43
+};  // how the trying process ends; a constructor may choose others
 
 static int try_in_child(const void* path) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL) == NULL ? NOT_LOADED : LOADED;
@@ -250,8 +253,7 @@ yoke_status yoke_registry_load(yoke_registry* registry, const char* path, const 
     status = whole == NULL ? YOKE_BAD_INPUT : add_tables(registry, whole, &about.sink);
   }
   if (status >= 0) {
-    status = append(&registry->libraries, &registry->n_libraries, library,
-                    &about.sink);
+    status = append(&registry->libraries, &registry->n_libraries, library, &about.sink);
   }
   if (status < 0 && status != YOKE_BAD_ARG) {
     dlclose(library);  // none of its tables was taken

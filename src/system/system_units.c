@@ -295,9 +295,11 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
   if (is_file(source)) {
     return open_file(system, unit);
   }
-  const yoke_unit_ops* ops = yoke__models_find(yoke__registry_units(system->registry), source->type);
+  const yoke_unit_ops* ops =
+      yoke__models_find(yoke__registry_units(system->registry), source->type);
   if (ops == NULL) {
-    const char* nearest = yoke__models_nearest(yoke__registry_units(system->registry), source->type);
+    const char* nearest =
+        yoke__models_nearest(yoke__registry_units(system->registry), source->type);
     yoke__error(system->messages, source->type_place, "unknown model '%s'%s%s%s", source->type,
                 nearest == NULL ? "; `yoke info` lists the known ones" : "; did you mean '",
                 nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");

@@ -172,8 +172,7 @@ static void a_zero_byte_is_no_end(void** state) {
   yoke_arena arena = {0};
   const yoke_json_value* root = NULL;
   assert_int_equal(yoke__json_parse("1\0", 2, &arena, &root, &err.sink), YOKE_BAD_INPUT);
-  assert_int_equal(yoke__json_parse("\"\\u00\0\0\"", 9, &arena, &root, &err.sink),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__json_parse("\"\\u00\0\0\"", 9, &arena, &root, &err.sink), YOKE_BAD_INPUT);
   yoke__arena_free(&arena);
 }
 

@@ -178,7 +178,7 @@ static void test_copies_outlive_what_they_came_from(void** state) {
   char texts[6][32] = {"a.yaml", "pump", "p", "became nan", "reduce the step", ""};
   yoke_messages list = {0};
   const yoke_sink sink = yoke__messages_sink(&list);
-  const yoke_message full = {YOKE_ERROR, YOKE_DIVERGED, texts[0], 12, 7,
+  const yoke_message full = {YOKE_ERROR, YOKE_DIVERGED, texts[0], 12,       7,
                              texts[1],   texts[2],      0.25,     texts[3], texts[4]};
   const yoke_message bare = {.severity = YOKE_NOTE, .time = (double)NAN, .text = texts[5]};
   yoke_send(&sink, &full);
@@ -245,9 +245,8 @@ static void check_line(const yoke_message* message, const char* want) {
 
 static void test_lines(void** state) {
   (void)state;
-  yoke_message m = {YOKE_ERROR, YOKE_DIVERGED, "crane.yaml", 12,
-                    7,          "pump",        "p",          0.25,
-                    "output 'p' became nan",   "reduce the step"};
+  yoke_message m = {YOKE_ERROR, YOKE_DIVERGED,           "crane.yaml",     12, 7, "pump", "p",
+                    0.25,       "output 'p' became nan", "reduce the step"};
   check_line(&m, "crane.yaml:12:7: error: unit 'pump' at t = 0.25 s: output 'p' became nan; reduce "
                  "the step");
   m.hint = NULL;

@@ -149,8 +149,7 @@ static void test_files_that_cannot_be_read(void** state) {
   assert_true(bytes == NULL && n == 0);
   assert_int_equal(yoke__os_read_file("", 100, &bytes, &n, &err.sink), YOKE_IO);
   write_file(path_of("plain"), 3);
-  assert_int_equal(yoke__os_read_file(path_of("plain/below"), 100, &bytes, &n, &err.sink),
-                   YOKE_IO);
+  assert_int_equal(yoke__os_read_file(path_of("plain/below"), 100, &bytes, &n, &err.sink), YOKE_IO);
   assert_true(bytes == NULL && n == 0);
 
   // a device that never ends is cut off by the limit

@@ -257,8 +257,7 @@ static void check_unreadable(const item items[], size_t n, size_t i, const char*
   }
   char* bytes = NULL;
   size_t n_bytes = 0;
-  assert_int_equal(yoke__zip_read(zip, i, SIZE_MAX, &bytes, &n_bytes, &err.sink),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__zip_read(zip, i, SIZE_MAX, &bytes, &n_bytes, &err.sink), YOKE_BAD_INPUT);
   assert_null(bytes);
   check_contains(err.text, part);
   check_contains(err.text, items[i].name);
@@ -473,7 +472,8 @@ static void folders_are_unpacked(void** state) {
 
   // a second time everything is there already
   assert_int_equal(yoke__zip_extract(zip, "", path_of("u"), &err.sink), YOKE_BAD_INPUT);
-  check_contains(err.text, "entry 'modelDescription.xml': cannot be placed: something of that name");
+  check_contains(err.text,
+                 "entry 'modelDescription.xml': cannot be placed: something of that name");
 
   // a part of it
   mkdir(path_of("v"), 0755);
@@ -496,8 +496,7 @@ static void unpacking_follows_no_links(void** state) {
 
   // a link in place of a folder, then of a file
   assert_int_equal(symlink("../outside", path_of("l/resources")), 0);
-  assert_int_equal(yoke__zip_extract(zip, "resources/", path_of("l"), &err.sink),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__zip_extract(zip, "resources/", path_of("l"), &err.sink), YOKE_BAD_INPUT);
   assert_int_equal(symlink("../outside/x", path_of("l/modelDescription.xml")), 0);
   assert_int_equal(yoke__zip_extract(zip, "modelD", path_of("l"), &err.sink), YOKE_BAD_INPUT);
   assert_int_equal(count_files(path_of("outside")), 0);

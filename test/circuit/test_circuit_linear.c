@@ -32,8 +32,7 @@ static void make_model(bed* b, bool is_whole) {
   const yoke_linear_settings settings = {
       .outputs = b->outputs, .n_outputs = b->network->n_outputs, .is_whole = is_whole};
   YOKE_CATCH(err);
-  b->status =
-      yoke__circuit_linear_make(b->circuit, &settings, &b->arena, &b->linear, &err.sink);
+  b->status = yoke__circuit_linear_make(b->circuit, &settings, &b->arena, &b->linear, &err.sink);
   memcpy(b->err, err.text, sizeof b->err);
 }
 

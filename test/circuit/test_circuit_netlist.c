@@ -1,7 +1,7 @@
 // The netlist language: lines, elements, sources, parameters, subcircuits, models, directives.
 // Where SPICE leaves a choice, the numbers are what ngspice 39 makes of the same lines.
-#include "base/base_message.h"
 #include "test_circuit_netlist.h"
+#include "base/base_message.h"
 
 #include "base/base_os.h"
 

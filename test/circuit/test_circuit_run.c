@@ -251,7 +251,8 @@ static void test_law_that_starts_wrong(void** state) {
   running run;
   assert_true(try_start(&run, "t\nV1 a 0 1\nR1 a b 1\nC1 b 0 {time-1}\n.tran 0.1 1 uic\n",
                         YOKE_FORMULATION_NODAL, 0.1) < 0);
-  check_contains(yoke__circuit_reason(run.circuit)->text, "the capacitance of 'C1' is -1 at t = 0 s");
+  check_contains(yoke__circuit_reason(run.circuit)->text,
+                 "the capacitance of 'C1' is -1 at t = 0 s");
   stop(&run);
 }
 

@@ -124,7 +124,8 @@ static inline void exported_open(exported* e, const char* model, const char* set
   if (build == NULL) {
     fail_msg("set YOKE_BUILD_DIR to the folder with " YOKE_EXPORT_RUNTIME);
   }
-  check_ok(yoke__export_find_runtime(build, &e->arena, &e->job.runtime, &e->job.sources, &err.sink));
+  check_ok(
+      yoke__export_find_runtime(build, &e->arena, &e->job.runtime, &e->job.sources, &err.sink));
   e->job.sources = NULL;
   snprintf(e->path, sizeof e->path, "%s/unit.fmu", directory);
   if (yoke__export_fmu(&e->job, e->path, &err.sink) < 0) {
@@ -136,7 +137,8 @@ static inline void exported_open(exported* e, const char* model, const char* set
   }
   const yoke_fmi_interface* co = &e->package->description->co_simulation;
   check_ok(yoke__fmi_binary_path(e->package, co, library, sizeof library));
-  if (yoke__fmi_binary_open(library, co->model_identifier, fmi, YOKE_FMI_CS, &e->binary, &err.sink) < 0) {
+  if (yoke__fmi_binary_open(library, co->model_identifier, fmi, YOKE_FMI_CS, &e->binary,
+                            &err.sink) < 0) {
     fail_msg("%s, FMI %d: %s", model, fmi, err.text);
   }
   yoke__fmi_resources_path(e->package, e->resources, sizeof e->resources);

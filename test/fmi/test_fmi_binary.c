@@ -161,8 +161,7 @@ static void old_prefixes_and_few_functions_are_enough(void** state) {
 
 static yoke_status open_path(const char* path, int version, unsigned parts, const yoke_sink* sink) {
   yoke_fmi_binary* binary = NULL;
-  const yoke_status status =
-      yoke__fmi_binary_open(path, "x", version, parts, &binary, sink);
+  const yoke_status status = yoke__fmi_binary_open(path, "x", version, parts, &binary, sink);
   if (status < 0) {
     assert_null(binary);
   }
@@ -207,8 +206,9 @@ static void missing_symbol_is_named(void** state) {
   YOKE_CATCH(err);
   (void)state;
   assert_int_equal(try_open("undefined", 2, YOKE_FMI_CS, &err.sink), YOKE_BAD_INPUT);
-  assert_string_equal(err.text, "undefined.so needs the symbol yoke_test_nobody_has_this, which none "
-                           "of its libraries has");
+  assert_string_equal(err.text,
+                      "undefined.so needs the symbol yoke_test_nobody_has_this, which none "
+                      "of its libraries has");
 }
 
 // A library beside the binary is found although nothing tells the system's loader to look there.

@@ -213,8 +213,8 @@ static void test_each_rule(void** state) {
     char mark[64];
     snprintf(mark, sizeof mark, "[%s]", yoke__fmi_rule_id(c->rule));
     const yoke_message* m = messages.all;
-    if (messages.n != 1 || strstr(m->text, mark) == NULL ||
-        strstr(m->text, c->text) == NULL || m->line != c->line) {
+    if (messages.n != 1 || strstr(m->text, mark) == NULL || strstr(m->text, c->text) == NULL ||
+        m->line != c->line) {
       fail_msg("case %zu: one message %s '%s' at line %d expected, got:\n%s", i, mark, c->text,
                c->line, all_messages(&messages));
       return;

@@ -66,11 +66,9 @@ static void test_round_trip(void** state) {
   assert_int_equal(yoke__identified_write(path, &models, &err.sink), YOKE_BAD_ARG);
   check_contains(err.text, "models.json: a model holds numbers that are not finite");
   unit.time = 1.0;
-  assert_int_equal(yoke__identified_write("/no/such/folder/m.json", &models, &err.sink),
-                   YOKE_IO);
+  assert_int_equal(yoke__identified_write("/no/such/folder/m.json", &models, &err.sink), YOKE_IO);
   check_contains(err.text, "cannot write /no/such/folder/m.json");
-  assert_int_equal(yoke__identified_read("/no/such/m.json", &arena, &back, &err.sink),
-                   YOKE_IO);
+  assert_int_equal(yoke__identified_read("/no/such/m.json", &arena, &back, &err.sink), YOKE_IO);
   assert_int_equal(back.n_units, 0);
   yoke__arena_free(&arena);
   yoke__temp_remove(&temp);

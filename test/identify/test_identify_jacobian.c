@@ -6,8 +6,8 @@
 #include "identify/identify_jacobian.h"
 #include "linalg/linalg_dense.h"
 #include "support/check.h"
-#include "support/heard.h"
 #include "support/counting_heap.h"
+#include "support/heard.h"
 
 enum { N_MAX = 8, N_WORK = 16 * 9 * N_MAX * N_MAX };
 
@@ -316,8 +316,7 @@ static void test_helicopter_is_refused_MP_14(void** state) {
     L[(4 + i) * 10 + i] = -1;  // the controller sees r - y
   }
   const yoke_jacobian_continuous units[] = {plant.c, control.c};
-  assert_int_equal(yoke__jacobian_check_growth(2, units, L, &growth, &err.sink),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__jacobian_check_growth(2, units, L, &growth, &err.sink), YOKE_BAD_INPUT);
   check_near(growth, 0.93, 0.005);
   check_contains(err.text, "grows with 0.9");
 
@@ -325,7 +324,8 @@ static void test_helicopter_is_refused_MP_14(void** state) {
   const yoke_identify_states unit = {8, 6, 4, A1, B1, C1, no_feedthrough};
   check_ok(yoke__jacobian_check_rank(&unit, "heli", &sight, NULL, &err.sink));
   assert_int_equal(sight, YOKE_JACOBIAN_PART);
-  check_contains(err.text, "note: unit 'heli': it has 8 states, 6 outputs and an output matrix of rank 6");
+  check_contains(err.text,
+                 "note: unit 'heli': it has 8 states, 6 outputs and an output matrix of rank 6");
   check_ok(yoke__jacobian_check_rank(&mass_1, "mass", &sight, NULL, &err.sink));
   assert_int_equal(sight, YOKE_JACOBIAN_ALL);
 }

@@ -63,7 +63,8 @@ static void measure(rig* r) {
   }
 }
 
-static yoke_status rig_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
+static yoke_status rig_enter_init(void* self, double t_start, double t_stop,
+                                  const yoke_sink* sink) {
   const rig* r = self;
   (void)t_start;
   (void)t_stop;

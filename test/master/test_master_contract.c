@@ -342,12 +342,13 @@ static void spy_close(void* self) {
 
 #define SPY_OPS(name_, describe_, derivatives_)                                                    \
   {                                                                                                \
-    .name = (name_), .structure = spy_structure, .n_structure = 1, .create = spy_create,           \
-    .describe = (describe_), .set = spy_set, .get = spy_get, .enter_init = spy_enter,              \
-    .exit_init = spy_exit, .set_inputs = spy_set_inputs, .get_outputs = spy_get_outputs,           \
-    .set_input_derivatives = (derivatives_), .step = spy_step, .refresh = spy_refresh,             \
-    .event_update = spy_event, .save = spy_save, .restore = spy_restore,                           \
-    .terminate = spy_terminate, .close = spy_close                                                 \
+    YOKE_UNIT_HEAD, .name = (name_), .structure = spy_structure, .n_structure = 1,                 \
+                    .create = spy_create, .describe = (describe_), .set = spy_set, .get = spy_get, \
+                    .enter_init = spy_enter, .exit_init = spy_exit, .set_inputs = spy_set_inputs,  \
+                    .get_outputs = spy_get_outputs, .set_input_derivatives = (derivatives_),       \
+                    .step = spy_step, .refresh = spy_refresh, .event_update = spy_event,           \
+                    .save = spy_save, .restore = spy_restore, .terminate = spy_terminate,          \
+                    .close = spy_close                                                             \
   }
 
 static const yoke_unit_ops spy_ops = SPY_OPS("spy", spy_describe, NULL);
@@ -362,7 +363,8 @@ static yoke_registry* models;
 static int make_models(void** state) {
   (void)state;
   return yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &spy_ops, NULL) < 0 ||
-         yoke_registry_add_unit(models, &smooth_ops, NULL) < 0 || yoke_registry_add_unit(models, &rig_ops, NULL) < 0 ||
+         yoke_registry_add_unit(models, &smooth_ops, NULL) < 0 ||
+         yoke_registry_add_unit(models, &rig_ops, NULL) < 0 ||
          yoke_registry_add_unit(models, &through_ops, NULL) < 0;
 }
 
@@ -824,14 +826,12 @@ static void test_lowest_unit_is_blamed(void** state) {
 
 static void test_units_that_cannot_start(void** state) {
   (void)state;
-  check_refused("test.yaml:6:3: error: unit 'b': the valve is stuck\n",
-                BAD_START("enter-fails"));
+  check_refused("test.yaml:6:3: error: unit 'b': the valve is stuck\n", BAD_START("enter-fails"));
   check_order("a", "^cde[^S]*z$");
   check_order("b", "^cdez$");  // after a failed enter_init only close may follow
   check_refused("unit 'b': cannot be initialised: a unit reported a failure\n",
                 BAD_START("enter-fails-silently"));
-  check_refused("unit 'b': cannot be initialised: a matrix is singular\n",
-                BAD_START("exit-fails"));
+  check_refused("unit 'b': cannot be initialised: a matrix is singular\n", BAD_START("exit-fails"));
   check_refused("error: unit 'b': no licence\n", BAD_START("create-fails"));
   check_order("b", "^c$");
   check_refused("error: unit 'b' at t = 0 s: output 'y' became nan", BAD_START("nan-at-start"));

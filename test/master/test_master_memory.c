@@ -54,9 +54,8 @@ static yoke_status store_step(void* self, double t, double h, yoke_step_result* 
   return store_refresh(self, t);
 }
 
-static const yoke_unit_ops store_ops = {
-    YOKE_UNIT_HEAD,
-    .name = "store", .info = &store_info, .step = store_step, .refresh = store_refresh};
+static const yoke_unit_ops store_ops = {YOKE_UNIT_HEAD, .name = "store", .info = &store_info,
+                                        .step = store_step, .refresh = store_refresh};
 
 // the same, with the weights as a setting that create needs
 static yoke_status shaped_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
@@ -80,15 +79,9 @@ static const yoke_unit_info shaped_info = {
     .variables = store_variables, .n_variables = 1, .image_size = 0};
 
 static const yoke_unit_ops shaped_ops = {
-    YOKE_UNIT_HEAD,
-    .name = "shaped",
-    .structure = &store_variables[1],
-    .n_structure = 1,
-    .info = &shaped_info,
-    .create = shaped_create,
-    .step = store_step,
-    .refresh = store_refresh,
-    .close = shaped_close,
+    YOKE_UNIT_HEAD,     .name = "shaped",         .structure = &store_variables[1],
+    .n_structure = 1,   .info = &shaped_info,     .create = shaped_create,
+    .step = store_step, .refresh = store_refresh, .close = shaped_close,
 };
 
 // ---------------------------------------------------------------------------------------------------------
@@ -261,7 +254,8 @@ static void test_registry(void** state) {
   heap.fails_at = 2;
   assert_int_equal(yoke_registry_create(&own), YOKE_OK);
   assert_int_equal(yoke_registry_add_unit(own, &store_ops, NULL), YOKE_NO_MEMORY);
-  assert_int_equal(yoke_registry_add_unit(own, &store_ops, NULL), YOKE_OK);  // the next try goes through
+  assert_int_equal(yoke_registry_add_unit(own, &store_ops, NULL),
+                   YOKE_OK);  // the next try goes through
   yoke_registry_destroy(&own);
   heap.is_on = false;
   assert_int_equal(heap.n_blocks, 0);
@@ -269,7 +263,8 @@ static void test_registry(void** state) {
 
 static int make_models(void** state) {
   (void)state;
-  return yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &store_ops, NULL) < 0 ||
+  return yoke_registry_create(&models) < 0 ||
+         yoke_registry_add_unit(models, &store_ops, NULL) < 0 ||
          yoke_registry_add_unit(models, &shaped_ops, NULL) < 0;
 }
 

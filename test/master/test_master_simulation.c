@@ -58,9 +58,8 @@ static yoke_status fuse_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static const yoke_unit_ops fuse_ops = {
-    YOKE_UNIT_HEAD,
-    .name = "fuse", .info = &fuse_info, .step = fuse_step, .refresh = fuse_refresh};
+static const yoke_unit_ops fuse_ops = {YOKE_UNIT_HEAD, .name = "fuse", .info = &fuse_info,
+                                       .step = fuse_step, .refresh = fuse_refresh};
 
 // ---------------------------------------------------------------------------------------------------------
 
@@ -282,8 +281,8 @@ static void test_find_and_read(void** state) {
     assert_true(whole[0] == 10 * k && whole[2] == 10 * k + 2);
     assert_true(read_value(s, ramp) > 0);
   }
-  static const char* const missing[] = {"",       ".",       "f",        "f.",     ".y",
-                                        "f.x",    "g.y",     "f.v[3]", "f.v[-1]", "f.v[0,1]", "f.y[1]", "F.y"};
+  static const char* const missing[] = {"",    ".",      "f",       "f.",       ".y",     "f.x",
+                                        "g.y", "f.v[3]", "f.v[-1]", "f.v[0,1]", "f.y[1]", "F.y"};
   for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
     yoke_handle signal;
     double value = 77;

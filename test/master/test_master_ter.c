@@ -366,12 +366,11 @@ static yoke_status right_step(void* self, double t, double h, yoke_step_result* 
   return YOKE_OK;
 }
 
-static const yoke_unit_ops logged_left = {
-    YOKE_UNIT_HEAD,
-    .name = "logged.left", .info = &left_info, .step = left_step, .refresh = left_refresh};
-static const yoke_unit_ops logged_right = {
-    YOKE_UNIT_HEAD,
-    .name = "logged.right", .info = &right_info, .step = right_step, .refresh = right_refresh};
+static const yoke_unit_ops logged_left = {YOKE_UNIT_HEAD, .name = "logged.left", .info = &left_info,
+                                          .step = left_step, .refresh = left_refresh};
+static const yoke_unit_ops logged_right = {YOKE_UNIT_HEAD, .name = "logged.right",
+                                           .info = &right_info, .step = right_step,
+                                           .refresh = right_refresh};
 
 static const call* covering(const call_log* log, double t) {
   for (size_t i = 0; i < log->n; i++) {

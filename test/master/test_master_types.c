@@ -132,9 +132,9 @@ static const yoke_unit_info source_info = {
     .self_size = sizeof(source),
 };
 
-static const yoke_unit_ops source_ops = {
-    YOKE_UNIT_HEAD,
-    .name = "typed.source", .info = &source_info, .step = source_step, .refresh = source_refresh};
+static const yoke_unit_ops source_ops = {YOKE_UNIT_HEAD, .name = "typed.source",
+                                         .info = &source_info, .step = source_step,
+                                         .refresh = source_refresh};
 
 // ---------------------------------------------------------------------------------------------------------
 // a sink for every type: inputs, and what its steps found in them
@@ -220,9 +220,8 @@ static yoke_status sink_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static const yoke_unit_ops sink_ops = {
-    YOKE_UNIT_HEAD,
-    .name = "typed.sink", .info = &sink_info, .step = sink_step, .refresh = sink_refresh};
+static const yoke_unit_ops sink_ops = {YOKE_UNIT_HEAD, .name = "typed.sink", .info = &sink_info,
+                                       .step = sink_step, .refresh = sink_refresh};
 
 // ---------------------------------------------------------------------------------------------------------
 
@@ -230,7 +229,8 @@ static yoke_registry* models;
 
 static int make_models(void** state) {
   (void)state;
-  return yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &source_ops, NULL) < 0 ||
+  return yoke_registry_create(&models) < 0 ||
+         yoke_registry_add_unit(models, &source_ops, NULL) < 0 ||
          yoke_registry_add_unit(models, &sink_ops, NULL) < 0;
 }
 

@@ -375,8 +375,7 @@ static void test_refusals(void** state) {
     memcpy(rows.t, cases[i].t, sizeof cases[i].t);
     rows.n = cases[i].n;
     const yoke_replay_bond bond = bond_of(&rows);
-    assert_int_equal(yoke__replay_start(&r, &bond, &settings, &arena, &err.sink),
-                     YOKE_BAD_INPUT);
+    assert_int_equal(yoke__replay_start(&r, &bond, &settings, &arena, &err.sink), YOKE_BAD_INPUT);
     check_contains(err.text, cases[i].want);
     yoke__arena_free(&arena);
   }
@@ -402,8 +401,7 @@ static void test_error_energy_by_hand(void** state) {
 
   const double late[] = {10, 11};
   const yoke_power_reference other = {late, p, 2};
-  assert_int_equal(yoke__replay_error_energy(t, 5, power, &other, &e, &err.sink),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__replay_error_energy(t, 5, power, &other, &e, &err.sink), YOKE_BAD_INPUT);
   check_contains(err.text, "no step in common");
 }
 
@@ -455,8 +453,7 @@ static outcome run_benchmark(master kind, double h, int n) {
   yoke__ledger_result(s.state->ledger, 0, &result);
   sim_close(&s);
   const yoke_power_reference reference = {rows.t, p, (size_t)n + 1};
-  check_ok(
-      yoke__replay_error_energy(rows.t, (size_t)n + 1, power, &reference, &e, &err.sink));
+  check_ok(yoke__replay_error_energy(rows.t, (size_t)n + 1, power, &reference, &e, &err.sink));
   assert_int_equal(e.n_intervals, n);
   return (outcome){result.ter, e.total};
 }

@@ -72,8 +72,7 @@ static void everything_comes_back(void** state) {
   yoke_record* record = NULL;
   const yoke_record_settings settings = {
       .directory = folder, .formats = YOKE_RECORD_CSV, .n_ring_rows = 37};
-  check_ok(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
+  check_ok(yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
   fixture_record(record, 0, N / 2);
   yoke__record_note_lost(record);
   fixture_record(record, N / 2, N / 2);
@@ -107,8 +106,7 @@ static void full_ring_gives_null(void** state) {
   HEAR(err);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = 2};
-  check_ok(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
+  check_ok(yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
   size_t n_full = 0;
   for (size_t k = 0; k < 200000 && n_full == 0; k++) {
     void* row = yoke__record_row(record);
@@ -171,8 +169,7 @@ static void bad_columns_are_refused(void** state) {
   yoke_record* record = NULL;
   const yoke_record_settings nowhere = {.directory = "/dev/null/results",
                                         .formats = YOKE_RECORD_CSV};
-  assert_int_equal(yoke__record_open(&nowhere, fixture_columns, 1, &record, &err.sink),
-                   YOKE_IO);
+  assert_int_equal(yoke__record_open(&nowhere, fixture_columns, 1, &record, &err.sink), YOKE_IO);
   check_contains(err.text, "/dev/null");
 }
 
@@ -184,8 +181,7 @@ static void folder_in_the_way_is_refused(void** state) {
   assert_int_equal(mkdir(fixture_path(path, folder, "results.csv"), 0777), 0);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
-  assert_int_equal(yoke__record_open(&settings, fixture_columns, 1, &record, &err.sink),
-                   YOKE_IO);
+  assert_int_equal(yoke__record_open(&settings, fixture_columns, 1, &record, &err.sink), YOKE_IO);
   check_contains(err.text, "results.csv: error: a folder of that name is in the way");
   assert_false(fixture_exists(folder, "results.csv.part"));
   assert_int_equal(rmdir(path), 0);

@@ -16,8 +16,7 @@ static void test_one_run_at_a_time(void** state) {
   HEAR(err);
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
   yoke_record *first = NULL, *second = NULL;
-  check_ok(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &first, &err.sink));
+  check_ok(yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &first, &err.sink));
   assert_int_equal(
       yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &second, &err.sink),
       YOKE_IO);
@@ -27,8 +26,7 @@ static void test_one_run_at_a_time(void** state) {
   check_ok(yoke__record_close(&first, NULL, &err.sink));
 
   // free again
-  check_ok(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &second, &err.sink));
+  check_ok(yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &second, &err.sink));
   check_ok(yoke__record_close(&second, NULL, &err.sink));
 }
 
@@ -41,8 +39,7 @@ static void test_old_files_go(void** state) {
   touch("notes.txt");
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
   yoke_record* record = NULL;
-  check_ok(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
+  check_ok(yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
   assert_true(fixture_exists(folder, "results.h5"));  // until the new results are there
   check_ok(yoke__record_close(&record, NULL, &err.sink));
   assert_true(fixture_exists(folder, "results.csv"));

@@ -148,8 +148,7 @@ static void same_run_same_bytes(void** state) {
     const yoke_record_settings settings = {
         .directory = folder, .formats = YOKE_RECORD_HDF5, .flush_ns = INT64_C(60000000000)};
     yoke_record* record = NULL;
-    check_ok(
-        yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
+    check_ok(yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
     fixture_record(record, 0, 3000);
     check_ok(yoke__record_close(&record, NULL, &err.sink));
     size_t n = 0;

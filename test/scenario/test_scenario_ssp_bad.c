@@ -230,8 +230,7 @@ static void write_archive(const char* path, const char* ssd, const char* const e
     check_ok(yoke__zip_add(zip, "SystemStructure.ssd", ssd, strlen(ssd), &err.sink));
   }
   for (size_t i = 0; i < n; i++) {
-    check_ok(
-        yoke__zip_add(zip, entries[i][0], entries[i][1], strlen(entries[i][1]), &err.sink));
+    check_ok(yoke__zip_add(zip, entries[i][0], entries[i][1], strlen(entries[i][1]), &err.sink));
   }
   check_ok(yoke__zip_finish(&zip, &err.sink));
 }

@@ -190,7 +190,7 @@ static void folder_close(const folder* f) {
 
 static char* read_text(const char* path) {
   HEAR(err);
-  char *bytes = NULL;
+  char* bytes = NULL;
   size_t n = 0;
   if (yoke__os_read_file(path, 1 << 20, &bytes, &n, &err.sink) < 0) {
     fail_msg("%s", err.text);
@@ -293,8 +293,7 @@ static void test_other_study(void** state) {
   check_contains(err.text, "another process is writing");
   complete(study, 0, 1);
   yoke__study_close(&study);
-  assert_int_equal(yoke__study_open(&g.plan, d.path, false, &study, &err.sink),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__study_open(&g.plan, d.path, false, &study, &err.sink), YOKE_BAD_INPUT);
   assert_null(study);
   check_contains(err.text, "belongs to another study: the measures are different");
   check_contains(err.text, "--restart");
@@ -307,8 +306,7 @@ static void test_other_study(void** state) {
   FILE* file = fopen(d.journal, "wb");
   fputs("my notes\n", file);
   fclose(file);
-  assert_int_equal(yoke__study_open(&g.plan, d.path, false, &study, &err.sink),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__study_open(&g.plan, d.path, false, &study, &err.sink), YOKE_BAD_INPUT);
   check_contains(err.text, "not the journal of a study");
   char* notes = read_text(d.journal);
   assert_string_equal(notes, "my notes\n");

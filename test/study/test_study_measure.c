@@ -92,14 +92,11 @@ static void test_limits(void** state) {
   static const char* const wrong[] = {"max:u.x",      "max:u.x<=", "max:u.x<=a",
                                       "max:u.x<=nan", "<=3",       "max:u.x=3"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    assert_int_equal(yoke__study_limit_parse(wrong[i], &arena, &l, &err.sink),
-                     YOKE_BAD_INPUT);
+    assert_int_equal(yoke__study_limit_parse(wrong[i], &arena, &l, &err.sink), YOKE_BAD_INPUT);
     check_contains(err.text, "such as max:unit.variable<=10");
   }
-  assert_int_equal(yoke__study_limit_parse("status<=1", &arena, &l, &err.sink),
-                   YOKE_BAD_INPUT);
-  assert_int_equal(yoke__study_limit_parse("mxa:u.x<=1", &arena, &l, &err.sink),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__study_limit_parse("status<=1", &arena, &l, &err.sink), YOKE_BAD_INPUT);
+  assert_int_equal(yoke__study_limit_parse("mxa:u.x<=1", &arena, &l, &err.sink), YOKE_BAD_INPUT);
   check_contains(err.text, "unknown measure");
   yoke__arena_free(&arena);
 }

@@ -1,6 +1,6 @@
 // The obvious defaults of the unit contract and a two-unit Jacobi loop, written for tests only.
-#include "base/base_message.h"
 #include "support/mechanics_unit.h"
+#include "base/base_message.h"
 
 #include "support/check.h"
 

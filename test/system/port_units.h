@@ -40,8 +40,8 @@ static inline yoke_status port_step(void* self, double t, double h, yoke_step_re
                                            .n_feedthrough = (n_df),                                \
                                            .flags = YOKE_UNIT_FLAT | (flags_),                     \
                                            .self_size = sizeof(port)};                             \
-  static const yoke_unit_ops id = {                                                                \
-      .name = "my." #id, .info = &id##_info, .step = port_step, .refresh = port_refresh}
+  static const yoke_unit_ops id = {YOKE_UNIT_HEAD, .name = "my." #id, .info = &id##_info,          \
+                                   .step = port_step, .refresh = port_refresh}
 
 static const yoke_feedthrough port_feedthrough[] = {{3, 0}, {4, 1}, {5, 2}};
 

@@ -472,9 +472,9 @@ static const yoke_unit_info scaled_info = {.variables = scaled_variables,
                                            .n_variables = 3,
                                            .flags = YOKE_UNIT_FLAT,
                                            .self_size = sizeof(scaled)};
-static const yoke_unit_ops scaled_mass = {
-    YOKE_UNIT_HEAD,
-    .name = "my.scaled_mass", .info = &scaled_info, .step = scaled_step, .refresh = port_refresh};
+static const yoke_unit_ops scaled_mass = {YOKE_UNIT_HEAD, .name = "my.scaled_mass",
+                                          .info = &scaled_info, .step = scaled_step,
+                                          .refresh = port_refresh};
 
 static yoke_ledger_result run_with(const yoke_registry* models, const char* right, double gain,
                                    double* power) {

@@ -53,9 +53,8 @@ static yoke_status board_step(void* self, double t, double h, yoke_step_result* 
   return board_refresh(self, t);
 }
 
-static const yoke_unit_ops board_ops = {
-    YOKE_UNIT_HEAD,
-    .name = "board", .info = &board_info, .step = board_step, .refresh = board_refresh};
+static const yoke_unit_ops board_ops = {YOKE_UNIT_HEAD, .name = "board", .info = &board_info,
+                                        .step = board_step, .refresh = board_refresh};
 static const yoke_unit_ops* const own[] = {&board_ops};
 
 static int make_models(void** state) {

@@ -37,9 +37,8 @@ static yoke_status twin_step(void* self, double t, double h, yoke_step_result* r
   return twin_refresh(self, t);
 }
 
-static const yoke_unit_ops twin_ops = {
-    YOKE_UNIT_HEAD,
-    .name = "twin", .info = &twin_info, .step = twin_step, .refresh = twin_refresh};
+static const yoke_unit_ops twin_ops = {YOKE_UNIT_HEAD, .name = "twin", .info = &twin_info,
+                                       .step = twin_step, .refresh = twin_refresh};
 
 // ---- order
 

@@ -78,17 +78,20 @@ static yoke_status refuse_start(void* self, double t_start, double t_stop, const
   return yoke_fail(sink, YOKE_UNIT_FAILED, "the door is open");
 }
 
-static const yoke_unit_ops physical = {YOKE_UNIT_HEAD, .name = "my.rig", .info = &physical_info, .step = act};
-static const yoke_unit_ops stubborn = {YOKE_UNIT_HEAD, .name = "my.stubborn", .info = &stubborn_info, .step = act};
-static const yoke_unit_ops through = {YOKE_UNIT_HEAD, .name = "my.through", .info = &through_info, .step = act};
-static const yoke_unit_ops to_nan = {YOKE_UNIT_HEAD, .name = "my.nan", .info = &flat_info, .step = act_nan};
-static const yoke_unit_ops to_fail = {YOKE_UNIT_HEAD, .name = "my.failing", .info = &flat_info, .step = act_fail};
-static const yoke_unit_ops to_discard = {
-    YOKE_UNIT_HEAD,
-    .name = "my.discarding", .info = &flat_info, .step = act_discard};
-static const yoke_unit_ops to_refuse = {
-    YOKE_UNIT_HEAD,
-    .name = "my.refusing", .info = &flat_info, .step = act, .enter_init = refuse_start};
+static const yoke_unit_ops physical = {YOKE_UNIT_HEAD, .name = "my.rig", .info = &physical_info,
+                                       .step = act};
+static const yoke_unit_ops stubborn = {YOKE_UNIT_HEAD, .name = "my.stubborn",
+                                       .info = &stubborn_info, .step = act};
+static const yoke_unit_ops through = {YOKE_UNIT_HEAD, .name = "my.through", .info = &through_info,
+                                      .step = act};
+static const yoke_unit_ops to_nan = {YOKE_UNIT_HEAD, .name = "my.nan", .info = &flat_info,
+                                     .step = act_nan};
+static const yoke_unit_ops to_fail = {YOKE_UNIT_HEAD, .name = "my.failing", .info = &flat_info,
+                                      .step = act_fail};
+static const yoke_unit_ops to_discard = {YOKE_UNIT_HEAD, .name = "my.discarding",
+                                         .info = &flat_info, .step = act_discard};
+static const yoke_unit_ops to_refuse = {YOKE_UNIT_HEAD, .name = "my.refusing", .info = &flat_info,
+                                        .step = act, .enter_init = refuse_start};
 static const yoke_unit_ops* const own[] = {&physical, &stubborn,   &through,  &to_nan,
                                            &to_fail,  &to_discard, &to_refuse};
 
@@ -164,9 +167,7 @@ static void test_wrong_section(void** state) {
 static void test_refused_start(void** state) {
   fixture_refuse(*state, HEAD "units: {c: {model: constant}, a: {model: my.refusing}}\n",
                  YOKE_UNIT_FAILED,
-                 (const char* const[]){
-                     "test.yaml:3:31: error: unit 'a': the door is open",
-                     NULL});
+                 (const char* const[]){"test.yaml:3:31: error: unit 'a': the door is open", NULL});
 }
 
 // ---- failures on the way: at 0.005 s, so that four steps are good

@@ -2,8 +2,8 @@
 // back, derivatives, start values, parameters, and no heap call while stepping.
 #include "base/base_message.h"
 #include "support/check.h"
-#include "support/heard.h"
 #include "support/failing_heap.h"
+#include "support/heard.h"
 #include "unit/circuit/unit_circuit.h"
 #include "unit/unit.h"
 #include "unit/unit_file.h"

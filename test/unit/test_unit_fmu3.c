@@ -4,8 +4,8 @@
 
 #include "base/base_message.h"
 #include "support/check.h"
-#include "support/heard.h"
 #include "support/failing_heap.h"
+#include "support/heard.h"
 #include "unit/fmu/fmu.h"
 #include "unit/unit.h"
 #include "unit/unit_file.h"
@@ -29,7 +29,8 @@ typedef struct opening {
   size_t n_arguments;
 } opening;
 
-static yoke_status try_open(subject* s, const char* name, const opening* how, const yoke_sink* sink) {
+static yoke_status try_open(subject* s, const char* name, const opening* how,
+                            const yoke_sink* sink) {
   const char* folder = getenv("YOKE_FMUS");
   if (folder == NULL) {
     fail_msg("YOKE_FMUS is not set");
@@ -373,7 +374,8 @@ static void test_structural_parameters_shape_arrays(void** state) {
   const int64_t bad = -1;
   const yoke_argument wrong = {"n", YOKE_INTEGER, 1, 1, &bad};
   YOKE_CATCH(err);
-  assert_true(try_open(&s, "arrays3", &(opening){.arguments = &wrong, .n_arguments = 1}, &err.sink) < 0);
+  assert_true(
+      try_open(&s, "arrays3", &(opening){.arguments = &wrong, .n_arguments = 1}, &err.sink) < 0);
   check_contains(err.text, "'n' = -1 is no size");
   close_subject(&s);
 }

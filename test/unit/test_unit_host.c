@@ -334,8 +334,7 @@ static void names_the_missing_program(void** state) {
   setenv("YOKE_HOST", "/no/such/yoke-host", 1);
   const yoke_status missing = yoke__host_create(&plan, &args, &self, &err.sink);
   setenv("YOKE_HOST", "/bin/false", 1);
-  const yoke_status foreign =
-      yoke__host_create(&plan, &args, &self, &none_of_ours.sink);
+  const yoke_status foreign = yoke__host_create(&plan, &args, &self, &none_of_ours.sink);
   // for the other tests, before anything can fail
   if (kept != NULL) {
     setenv("YOKE_HOST", kept, 1);

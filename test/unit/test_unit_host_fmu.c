@@ -354,7 +354,8 @@ static void faults_in_instantiation_are_messages(void** state) {
     YOKE_CATCH(err);
     const yoke_unit_file_settings crash = {.is_isolated = true, .name = "instantiate_crash"};
     assert_true(try_open(&s, "faulty", version, &crash, &err.sink) < 0);
-    check_contains(err.text, "its process was ended by signal 11 (segmentation fault) during creation");
+    check_contains(err.text,
+                   "its process was ended by signal 11 (segmentation fault) during creation");
     close_subject(&s);
     const yoke_unit_file_settings hang = {
         .is_isolated = true, .name = "instantiate_hang", .timeout_s = 0.5};

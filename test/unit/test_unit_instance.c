@@ -126,7 +126,8 @@ static yoke_status step_nothing(void* self, double t, double h, yoke_step_result
   return YOKE_OK;
 }
 
-static const yoke_unit_ops flat_ops = {YOKE_UNIT_HEAD, .name = "flat", .info = &all_info, .step = step_nothing};
+static const yoke_unit_ops flat_ops = {YOKE_UNIT_HEAD, .name = "flat", .info = &all_info,
+                                       .step = step_nothing};
 
 typedef struct fixture {
   yoke_arena arena;
@@ -417,7 +418,7 @@ static int n_open;  // instances of `own`; a test program has one thread
 static yoke_status own_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   if (args->n_arguments > 0) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "'%s' in %s takes no '%s'", args->name, args->directory,
-             args->arguments[0].name);
+                     args->arguments[0].name);
   }
   own* o = calloc(1, sizeof *o);
   if (o == NULL) {
@@ -479,7 +480,8 @@ static yoke_status own_restore(void* self, const void* image, size_t size) {
   return YOKE_OK;
 }
 
-static yoke_status own_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
+static yoke_status own_enter_init(void* self, double t_start, double t_stop,
+                                  const yoke_sink* sink) {
   (void)self;
   return yoke_fail(sink, YOKE_UNIT_FAILED, "from %g to %g", t_start, t_stop);
 }

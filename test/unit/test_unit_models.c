@@ -36,7 +36,8 @@ static yoke_status lag_create(const yoke_unit_args* args, void** self, const yok
   return yoke_fail(sink, YOKE_BAD_INPUT, "never");
 }
 
-static const yoke_unit_ops lag_ops = {YOKE_UNIT_HEAD, .name = "my.lag", .info = &lag_info, .step = lag_step};
+static const yoke_unit_ops lag_ops = {YOKE_UNIT_HEAD, .name = "my.lag", .info = &lag_info,
+                                      .step = lag_step};
 
 static void test_models_are_added_and_found(void** state) {
   (void)state;
@@ -120,7 +121,8 @@ static void test_nearest_model(void** state) {
   check_ok(yoke_registry_create(&models));
   check_ok(yoke_registry_add_unit(models, &lag_ops, NULL));
   assert_string_equal(yoke__models_nearest(yoke__registry_units(models), "my.lga"), "my.lag");
-  assert_string_equal(yoke__models_nearest(yoke__registry_units(models), "oscilator.force"), "oscillator.force");
+  assert_string_equal(yoke__models_nearest(yoke__registry_units(models), "oscilator.force"),
+                      "oscillator.force");
   assert_string_equal(yoke__models_nearest(NULL, "Spring_Damper"), "spring_damper");
   assert_string_equal(yoke__models_nearest(NULL, "intergrator"), "integrator");
   assert_null(yoke__models_nearest(yoke__registry_units(models), "completely different"));

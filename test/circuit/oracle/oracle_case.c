@@ -1,5 +1,5 @@
-#include "base/base_message.h"
 #include "circuit/oracle/oracle_case.h"
+#include "base/base_message.h"
 
 #include <math.h>
 #include <stdio.h>

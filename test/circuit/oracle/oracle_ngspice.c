@@ -1,7 +1,7 @@
 // The raw file: text lines ("No. Variables: n", "No. Points: n", "Variables:" with one line each), then "Binary:" and
 // the points as native doubles, time first (manual of ngspice, chapter on batch mode).
-#include "base/base_message.h"
 #include "circuit/oracle/oracle_ngspice.h"
+#include "base/base_message.h"
 
 #include <math.h>
 #include <stdio.h>
