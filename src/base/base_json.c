@@ -1,6 +1,7 @@
 // JSON text (RFC 8259) into a growing buffer.
 // Strings leave as valid UTF-8 with quotes, backslashes and control characters escaped. "</" is
 // written "<\/", so that the text may stand inside an HTML script element.
+// Not jansson, which reads our JSON: it prints 0.1 as 0.10000000000000001, here numbers are as short as they can be.
 #include "base/base_json.h"
 
 #include <stdlib.h>

@@ -160,48 +160,53 @@ static yoke_status no_memory(const reader* r) {
   return YOKE_NO_MEMORY;
 }
 
-static bool is_kind(const yoke_json_value* v, yoke_json_kind kind) {
-  return v != NULL && v->kind == kind;
+// n if it is not there
+static size_t find_name(size_t n, const char* const names[], const char* name) {
+  size_t i = 0;
+  while (i < n && strcmp(names[i], name) != 0) {
+    i++;
+  }
+  return i;
 }
 
 // An array of different, non-empty names.
-static yoke_status read_names(const reader* r, const yoke_json_value* unit, const char* key,
-                              size_t least, size_t* n, const char*** names) {
-  const yoke_json_value* list = yoke__json_find(unit, key);
-  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n < least || list->n > YOKE_IDENTIFIED_MAX) {
+static yoke_status read_names(const reader* r, const json_t* unit, const char* key, size_t least,
+                              size_t* n, const char*** names) {
+  const json_t* list = json_object_get(unit, key);
+  const size_t size = json_array_size(list);
+  if (!json_is_array(list) || size < least || size > YOKE_IDENTIFIED_MAX) {
     return refuse(r, "expected '%s': a list of %zu to %d names", key, least, YOKE_IDENTIFIED_MAX);
   }
-  *names = yoke__arena_array(r->arena, list->n, sizeof **names);
+  *names = yoke__arena_array(r->arena, size, sizeof **names);
   if (*names == NULL) {
     return no_memory(r);
   }
-  *n = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
-    if (v->kind != YOKE_JSON_STRING || v->text[0] == '\0') {
+  for (*n = 0; *n < size; ++*n) {
+    const char* name = json_string_value(json_array_get(list, *n));
+    if (name == NULL || name[0] == '\0') {
       return refuse(r, "expected names that are not empty in '%s'", key);
     }
-    for (size_t i = 0; i < *n; i++) {
-      if (strcmp((*names)[i], v->text) == 0) {
-        return refuse(r, "name '%.80s' stands twice in '%s'", v->text, key);
-      }
+    if (find_name(*n, *names, name) < *n) {
+      return refuse(r, "name '%.80s' stands twice in '%s'", name, key);
     }
-    (*names)[(*n)++] = v->text;
+    (*names)[*n] = yoke__arena_text(r->arena, name, strlen(name));
+    if ((*names)[*n] == NULL) {
+      return no_memory(r);
+    }
   }
   return YOKE_OK;
 }
 
-static yoke_status read_number(const reader* r, const yoke_json_value* from, const char* key,
-                               double* to) {
-  const yoke_json_value* v = yoke__json_find(from, key);
-  if (!is_kind(v, YOKE_JSON_NUMBER)) {
+static yoke_status read_number(const reader* r, const json_t* from, const char* key, double* to) {
+  const json_t* v = json_object_get(from, key);
+  if (!json_is_number(v)) {
     return refuse(r, "expected '%s': a number", key);
   }
-  *to = v->number;
+  *to = json_number_value(v);
   return YOKE_OK;
 }
 
-static yoke_status read_lags(const reader* r, const yoke_json_value* from, const char* key,
-                             size_t* to) {
+static yoke_status read_lags(const reader* r, const json_t* from, const char* key, size_t* to) {
   double number = 0.0;
   YOKE_TRY(read_number(r, from, key, &number));
   if (!(number >= 1.0 && number <= YOKE_RLS_MAX_LAGS && floor(number) == number)) {
@@ -212,20 +217,20 @@ static yoke_status read_lags(const reader* r, const yoke_json_value* from, const
   return YOKE_OK;
 }
 
-static yoke_status read_model(const reader* r, const yoke_json_value* from, size_t q,
-                              const char* output, double parameters[], double* variance) {
-  const yoke_json_value* list = yoke__json_find(from, "parameters");
-  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n != q) {
+static yoke_status read_model(const reader* r, const json_t* from, size_t q, const char* output,
+                              double parameters[], double* variance) {
+  const json_t* list = json_object_get(from, "parameters");
+  if (!json_is_array(list) || json_array_size(list) != q) {
     return refuse(
         r, "model of output '%.80s': expected 'parameters': a list of %zu numbers, found %zu",
-        output, q, list == NULL ? (size_t)0 : list->n);
+        output, q, json_array_size(list));
   }
-  size_t i = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
-    if (v->kind != YOKE_JSON_NUMBER) {
+  for (size_t i = 0; i < q; i++) {
+    const json_t* v = json_array_get(list, i);
+    if (!json_is_number(v)) {
       return refuse(r, "model of output '%.80s': expected numbers in 'parameters'", output);
     }
-    parameters[i++] = v->number;
+    parameters[i] = json_number_value(v);
   }
   YOKE_TRY(read_number(r, from, "variance", variance));
   if (!(*variance >= 0.0)) {
@@ -235,19 +240,17 @@ static yoke_status read_model(const reader* r, const yoke_json_value* from, size
   return YOKE_OK;
 }
 
-static yoke_status read_models(const reader* r, const yoke_json_value* from,
-                               yoke_identified_unit* to) {
-  const yoke_json_value* list = yoke__json_find(from, "models");
+static yoke_status read_models(const reader* r, const json_t* from, yoke_identified_unit* to) {
+  const json_t* list = json_object_get(from, "models");
   const size_t q = count_parameters(to);
-  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n != to->n) {
+  if (!json_is_array(list) || json_array_size(list) != to->n) {
     return refuse(r, "expected 'models': a list of %zu, one per output, found %zu", to->n,
-                  list == NULL ? (size_t)0 : list->n);
+                  json_array_size(list));
   }
   // before memory is taken for them: as many numbers must stand in the file
   size_t n_numbers = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
-    const yoke_json_value* parameters = yoke__json_find(v, "parameters");
-    n_numbers += parameters == NULL ? 0 : parameters->n;
+  for (size_t i = 0; i < to->n; i++) {
+    n_numbers += json_array_size(json_object_get(json_array_get(list, i), "parameters"));
   }
   if (to->n == 0 || n_numbers / to->n != q || n_numbers % to->n != 0) {
     return refuse(r, "expected %zu parameters for each of the %zu outputs, found %zu in all", q,
@@ -258,17 +261,21 @@ static yoke_status read_models(const reader* r, const yoke_json_value* from,
   if (to->parameters == NULL || to->variances == NULL) {
     return no_memory(r);
   }
-  size_t i = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next, i++) {
-    YOKE_TRY(read_model(r, v, q, to->outputs[i], to->parameters + i * q, &to->variances[i]));
+  for (size_t i = 0; i < to->n; i++) {
+    YOKE_TRY(read_model(r, json_array_get(list, i), q, to->outputs[i], to->parameters + i * q,
+                        &to->variances[i]));
   }
   return YOKE_OK;
 }
 
-static yoke_status read_unit(reader* r, const yoke_json_value* from, yoke_identified_unit* to) {
-  to->name = yoke__json_find_text(from, "name", "");
-  if (to->name[0] == '\0') {
+static yoke_status read_unit(reader* r, const json_t* from, yoke_identified_unit* to) {
+  const char* name = yoke__json_find_text(from, "name", "");
+  if (name[0] == '\0') {
     return refuse(r, "expected a 'name' in every one of the 'units'");
+  }
+  to->name = yoke__arena_text(r->arena, name, strlen(name));
+  if (to->name == NULL) {
+    return no_memory(r);
   }
   r->unit = to->name;
   YOKE_TRY(read_number(r, from, "step", &to->step));
@@ -285,10 +292,11 @@ static yoke_status read_unit(reader* r, const yoke_json_value* from, yoke_identi
   return YOKE_OK;
 }
 
-static yoke_status read_units(reader* r, const yoke_json_value* root, yoke_identified* models) {
+static yoke_status read_units(reader* r, const json_t* root, yoke_identified* models) {
   const char* format = yoke__json_find_text(root, "format", "");
   const double version = yoke__json_find_number(root, "version", 0.0);
-  const yoke_json_value* list = yoke__json_find(root, "units");
+  const json_t* list = json_object_get(root, "units");
+  const size_t size = json_array_size(list);
   if (strcmp(format, "yoke-identified") != 0) {
     return refuse(r, "not a file of identified models: expected 'format': \"yoke-identified\"");
   }
@@ -296,24 +304,22 @@ static yoke_status read_units(reader* r, const yoke_json_value* root, yoke_ident
     return refuse(r, "version %g of identified models, this program reads version %d", version,
                   YOKE_IDENTIFIED_VERSION);
   }
-  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n > YOKE_IDENTIFIED_MAX) {
+  if (!json_is_array(list) || size > YOKE_IDENTIFIED_MAX) {
     return refuse(r, "expected 'units': a list of up to %d", YOKE_IDENTIFIED_MAX);
   }
-  yoke_identified_unit* units = yoke__arena_array(r->arena, list->n, sizeof *units);
+  yoke_identified_unit* units = yoke__arena_array(r->arena, size, sizeof *units);
   if (units == NULL) {
     return no_memory(r);
   }
-  size_t n = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
-    YOKE_TRY(read_unit(r, v, &units[n]));
+  for (size_t n = 0; n < size; n++) {
+    YOKE_TRY(read_unit(r, json_array_get(list, n), &units[n]));
     for (size_t i = 0; i < n; i++) {
       if (strcmp(units[i].name, units[n].name) == 0) {
         return refuse(r, "unit '%.80s' stands twice", units[n].name);
       }
     }
-    n++;
   }
-  *models = (yoke_identified){n, units};
+  *models = (yoke_identified){size, units};
   return YOKE_OK;
 }
 
@@ -322,14 +328,16 @@ yoke_status yoke__identified_parse(const char* bytes, size_t n, const char* path
   *models = (yoke_identified){0};
   reader r = {.path = path, .arena = arena, .err_size = err_size};
   r.err = err;
-  const yoke_json_value* root = NULL;
+  json_t* root = NULL;
   char why[192] = "";
-  const yoke_status status = yoke__json_parse(bytes, n, arena, &root, why, sizeof why);
+  yoke_status status = yoke__json_parse(bytes, n, &root, why, sizeof why);
   if (status < 0) {
     (void)refuse(&r, "%s", why);
     return status;
   }
-  return read_units(&r, root, models);
+  status = read_units(&r, root, models);
+  json_decref(root);
+  return status;
 }
 
 yoke_status yoke__identified_read(const char* path, yoke_arena* arena, yoke_identified* models,
@@ -352,15 +360,6 @@ static const yoke_identified_unit* find_unit(const yoke_identified* models, cons
     }
   }
   return NULL;
-}
-
-// n if it is not there
-static size_t find_name(size_t n, const char* const names[], const char* name) {
-  size_t i = 0;
-  while (i < n && strcmp(names[i], name) != 0) {
-    i++;
-  }
-  return i;
 }
 
 // That every wanted name is in the file, and nothing else is.
