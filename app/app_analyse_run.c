@@ -312,15 +312,10 @@ static void json_run(const judging* j, yoke_json* json) {
 
 static int print_json(const judging* j) {
   yoke_json json = {0};
-  yoke__json_begin_object(&json, NULL);
+  yoke__json_begin_document(&json, "stability-run");
   json_run(j, &json);
   yoke__json_end_object(&json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status >= 0) {
-    fwrite(json.text, 1, json.n, stdout);
-  }
-  yoke__json_free(&json);
-  return status < 0 ? yoke__app_analyse_fail(status) : YOKE_EXIT_OK;
+  return yoke__app_print_json(YOKE_ANALYSE, &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
 }
 
 // bohl.csv: the steps; exponents.csv: K and the exponents.

@@ -266,7 +266,7 @@ yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* direc
   const yoke_state* state = s->state;
   const yoke_run_info* info = s->info;
   yoke_json json = {0};
-  yoke__json_begin_object(&json, NULL);
+  yoke__json_begin_document(&json, "summary");
   yoke__json_string(&json, "name", system->scenario->name);
   yoke__json_string(&json, "status", yoke__app_status_word(info));
   yoke__json_string(&json, "message", info->message);

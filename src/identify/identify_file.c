@@ -69,9 +69,7 @@ static bool write_unit(yoke_json* json, const yoke_identified_unit* u) {
 
 yoke_status yoke__identified_format(const yoke_identified* models, yoke_json* json) {
   bool is_finite = true;
-  yoke__json_begin_object(json, NULL);
-  yoke__json_string(json, "format", "yoke-identified");
-  yoke__json_integer(json, "version", YOKE_IDENTIFIED_VERSION);
+  yoke__json_begin_document(json, "identified");
   yoke__json_begin_array(json, "units");
   for (size_t i = 0; i < models->n_units; i++) {
     is_finite = write_unit(json, &models->units[i]) && is_finite;
@@ -300,9 +298,8 @@ static yoke_status read_units(reader* r, const json_t* root, yoke_identified* mo
   if (strcmp(format, "yoke-identified") != 0) {
     return refuse(r, "not a file of identified models: expected 'format': \"yoke-identified\"");
   }
-  if (version != YOKE_IDENTIFIED_VERSION) {
-    return refuse(r, "version %g of identified models, this program reads version %d", version,
-                  YOKE_IDENTIFIED_VERSION);
+  if (version != 1.0) {
+    return refuse(r, "version %g of identified models, this program reads version 1", version);
   }
   if (!json_is_array(list) || size > YOKE_IDENTIFIED_MAX) {
     return refuse(r, "expected 'units': a list of up to %d", YOKE_IDENTIFIED_MAX);
