@@ -67,12 +67,11 @@ int yoke__app_analyse_fail(yoke_status status) {
 
 bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, const char* text,
                              size_t n) {
-  char err[4352] = "";
-  if (yoke__record_write_text(app->out, name, text, n, err, sizeof err) < 0) {
-    yoke__app_error(YOKE_ANALYSE, "%s", err);
-    return false;
+  const yoke_status status = yoke__record_write_text(app->out, name, text, n, &yoke__app_sink);
+  if (status < 0) {
+    yoke__app_fail(YOKE_ANALYSE, status);
   }
-  return true;
+  return status >= 0;
 }
 
 // ---- figures
@@ -155,6 +154,8 @@ static bool write_scan(const yoke_app_analyse* app, const yoke_app_analysis* a,
   yoke__text_add(&csv, "step");
   for (size_t r = 0; r < a->n_rows; r++) {
     yoke__text_add(&csv, ",%s", yoke__linear_method_names[a->rows[r].method]);
+    // what the file does lies on one of the others most of the time
+    figure.is_dashed[figure.n_lines] = a->rows[r].method == YOKE_LINEAR_FILE;
     figure.names[figure.n_lines++] = yoke__linear_method_names[a->rows[r].method];
   }
   for (size_t i = 0; i < n; i++) {

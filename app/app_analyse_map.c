@@ -35,7 +35,8 @@ static bool read_grid(const yoke_options* options, const char* name, const char*
                       yoke_grid* to) {
   size_t n = 0;
   const char* const* values = yoke__options_values(options, name, &n);
-  char err[512] = "", text[256];
+  yoke_context context;
+  char text[256], option[32];
   const char* texts[MAX_AXES];
   if (n > MAX_AXES) {
     yoke__app_error(YOKE_ANALYSE, "--%s: expected at most %d of them, found %zu", name, MAX_AXES,
@@ -49,11 +50,13 @@ static bool read_grid(const yoke_options* options, const char* name, const char*
     snprintf(text, sizeof text, "%s=%.200s", path, texts[0]);
     texts[0] = text;
   }
-  if (yoke__grid_create(texts, n, to, err, sizeof err) < 0) {
-    yoke__app_error(YOKE_ANALYSE, "--%s %s", name, err);
-    return false;
+  snprintf(option, sizeof option, "--%s", name);
+  const yoke_status status =
+      yoke__grid_create(texts, n, to, yoke__app_sink_at(&context, option));
+  if (status < 0) {
+    yoke__app_fail(YOKE_ANALYSE, status);
   }
-  return true;
+  return status >= 0;
 }
 
 static bool check_steps(const yoke_axis* steps) {
@@ -70,7 +73,6 @@ static bool check_steps(const yoke_axis* steps) {
 
 static bool read_all(mapping* m) {
   const yoke_options* options = m->app->options;
-  char err[512] = "";
   if (!read_grid(options, "map", NULL, &m->grid) ||
       !read_grid(options, "steps", "step", &m->steps) || !check_steps(&m->steps.axes[0])) {
     return false;
@@ -92,13 +94,13 @@ static bool read_all(mapping* m) {
   m->plan.path = options->operands[0];
   m->plan.grid = &m->grid;
   m->plan.sets = yoke__options_values(options, "set", &m->plan.n_sets);
-  if (yoke__os_read_file(m->plan.path, MAX_SYSTEM_SIZE, &m->bytes, &m->plan.n_bytes, err,
-                         sizeof err) < 0) {
-    yoke__app_error(YOKE_ANALYSE, "%s", err);
-    return false;
+  const yoke_status status = yoke__os_read_file(m->plan.path, MAX_SYSTEM_SIZE, &m->bytes,
+                                                &m->plan.n_bytes, &yoke__app_sink);
+  if (status < 0) {
+    yoke__app_fail(YOKE_ANALYSE, status);
   }
   m->plan.bytes = m->bytes;
-  return true;
+  return status >= 0;
 }
 
 // ---- one point

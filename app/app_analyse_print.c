@@ -223,8 +223,8 @@ void yoke__app_analyse_print(const yoke_app_analysis* a) {
            "an output misses where nothing in them calls it back (a unit without state, or with "
            "fewer outputs than states); that neither grows nor decays, and counts as stable\n");
   }
-  for (const yoke_message* m = a->messages->first; m != NULL; m = m->next) {
-    printf("note: %s\n", m->text);
+  for (size_t i = 0; i < a->messages->n; i++) {
+    printf("note: %s\n", a->messages->all[i].text);
   }
   printf("%s\n", a->advice);
 }
@@ -306,8 +306,8 @@ bool yoke__app_analyse_json(const yoke_app_analysis* a) {
     json_rows(a, &json);
   }
   yoke__json_begin_array(&json, "notes");
-  for (const yoke_message* m = a->messages->first; m != NULL; m = m->next) {
-    yoke__json_string(&json, NULL, m->text);
+  for (size_t i = 0; i < a->messages->n; i++) {
+    yoke__json_string(&json, NULL, a->messages->all[i].text);
   }
   yoke__json_end_array(&json);
   yoke__json_string(&json, "advice", a->advice);

@@ -52,25 +52,20 @@ static bool is_result(const char* path) {
 
 // summary.json beside the results; a missing one is fine if the system is named.
 static int read_summary(judging* j) {
-  char err[512] = "", *bytes = NULL;
+  yoke_context context;
+  char* bytes = NULL;
   size_t n = 0;
   j->summary_file = yoke__app_result_summary_file(j->result.path, &j->arena);
   if (j->summary_file == NULL || !yoke__os_is_file(j->summary_file)) {
     return YOKE_EXIT_OK;
   }
-  yoke_status status =
-      yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, err, sizeof err);
-  if (status < 0) {
-    yoke__app_error(YOKE_ANALYSE, "%s", err);
-    return YOKE_EXIT_USAGE;
+  const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
+  yoke_status status = yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, sink);
+  if (status >= 0) {
+    status = yoke__json_parse(bytes, n, &j->summary, sink);
   }
-  status = yoke__json_parse(bytes, n, &j->summary, err, sizeof err);
   free(bytes);
-  if (status < 0) {
-    yoke__app_error(YOKE_ANALYSE, "%s: %s", j->summary_file, err);
-    return YOKE_EXIT_USAGE;
-  }
-  return YOKE_EXIT_OK;
+  return status < 0 ? yoke__app_fail(YOKE_ANALYSE, status) : YOKE_EXIT_OK;
 }
 
 // What the summary says about the table: a run that broke off, or a table that was cut. The counters of the method, which
@@ -223,10 +218,11 @@ static bool check_health(const judging* j) {
 
 static void print_units(const yoke_stability_run* run) {
   for (size_t i = 0; i < run->n_units; i++) {
-    printf("  %-16s %s\n", run->names[i],
-           run->is_own[i] ? "its own linear model"
+    printf("  %-16s %s%s\n", run->names[i],
+           run->is_own[i] ? "its own linear model, solver: "
                           : "the identified model stands for it: its coupling is judged, not what "
-                            "the model leaves out");
+                            "the model leaves out",
+           run->is_own[i] ? run->solvers[i] : "");
   }
 }
 
@@ -279,6 +275,9 @@ static void json_run(const judging* j, yoke_json* json) {
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", run->names[i]);
     yoke__json_string(json, "model", run->is_own[i] ? "own" : "identified");
+    if (run->is_own[i]) {
+      yoke__json_string(json, "solver", run->solvers[i]);
+    }
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);
@@ -371,8 +370,9 @@ static int judge(judging* j) {
   if (opened >= 0) {
     status = check_health(j) ? report(j) : YOKE_EXIT_USAGE;
   } else if (messages.n_errors > 0) {
-    for (const yoke_message* m = messages.first; m != NULL; m = m->next) {
-      yoke__app_error(YOKE_ANALYSE, "%s: %s", j->result.path, m->text);
+    yoke_context context;
+    for (size_t i = 0; i < messages.n; i++) {
+      yoke_send(yoke__app_sink_at(&context, j->result.path), &messages.all[i]);
     }
   } else {
     status = yoke__app_analyse_fail(opened);

@@ -3,6 +3,7 @@
 
 #include "app/app_circuit.h"
 #include "app/app_circuit_view.h"
+#include "app/app_sink.h"
 #include "base/base_number.h"
 
 #define MAX_LISTED 40  // names of a kind on a terminal
@@ -151,7 +152,7 @@ void yoke__app_circuit_text(const yoke_circuit_view* v) {
   print_variables(v, YOKE_INPUT, "  inputs       ");
   print_variables(v, YOKE_OUTPUT, "  outputs      ");
   print_feedthrough(v->unit.info);
-  if (v->messages->first != NULL) {
+  if (v->messages->n > 0) {
     fputs("\n", stdout);
     yoke__messages_print(v->messages, stdout);
   }
@@ -266,19 +267,6 @@ static void json_feedthrough(const yoke_unit_info* info, yoke_json* json) {
   yoke__json_end_array(json);
 }
 
-static void json_messages(const yoke_messages* messages, yoke_json* json) {
-  static const char* const words[] = {"note", "warning", "error"};
-  yoke__json_begin_array(json, "messages");
-  for (const yoke_message* m = messages->first; m != NULL; m = m->next) {
-    yoke__json_begin_object(json, NULL);
-    yoke__json_string(json, "level", words[m->severity]);
-    yoke__json_integer(json, "line", m->place.line);
-    yoke__json_string(json, "text", m->text);
-    yoke__json_end_object(json);
-  }
-  yoke__json_end_array(json);
-}
-
 void yoke__app_circuit_json(const yoke_circuit_view* v, yoke_json* json) {
   yoke__json_begin_document(json, "circuit");
   yoke__json_string(json, "kind", "circuit");
@@ -292,6 +280,6 @@ void yoke__app_circuit_json(const yoke_circuit_view* v, yoke_json* json) {
   json_variables(v, YOKE_INPUT, "inputs", json);
   json_variables(v, YOKE_OUTPUT, "outputs", json);
   json_feedthrough(v->unit.info, json);
-  json_messages(v->messages, json);
+  yoke__app_messages_json(v->messages, json);
   yoke__json_end_object(json);
 }

@@ -123,9 +123,8 @@ static bool read_sets(const yoke_options* options, yoke_circuit_view* v, yoke_ar
 static yoke_status make_unit(yoke_circuit_view* v, yoke_messages* messages, yoke_arena* arena,
                              yoke_unit_file** file) {
   const yoke_circuit_run* run = &v->network->run;
-  char err[1024] = "";
   v->has_step = run->step > 0 || run->step_exact > 0 || run->max_step > 0;
-  const yoke_unit_file_settings settings = {.kind = "circuit",
+  const yoke_unit_file_settings settings = {.kind = YOKE_KIND_CIRCUIT,
                                             .path = v->path,
                                             .name = "circuit",
                                             .place = {v->path, 0, 0},
@@ -142,27 +141,32 @@ static yoke_status make_unit(yoke_circuit_view* v, yoke_messages* messages, yoke
                                .arguments = arguments,
                                .n_arguments = v->n_given,
                                .context = (*file)->ops->context};
-  const yoke_status status =
-      yoke__unit_create((*file)->ops, &args, arena, &v->unit, err, sizeof err);
-  if (status < 0) {
-    yoke__error(messages, settings.place, "%s", err);
-  }
-  return status;
+  const yoke_sink list = yoke__messages_sink(messages);
+  yoke_context context;
+  yoke__context_init(&context, &list, settings.place, NULL, (double)NAN);
+  return yoke__unit_create((*file)->ops, &args, arena, &v->unit, &context.sink);
+}
+
+static void receive_warning(void* to, const yoke_message* message) {
+  yoke_message m = *message;
+  m.severity = YOKE_WARNING;
+  m.status = YOKE_OK;
+  m.unit = NULL;
+  yoke__messages_add(to, &m);
 }
 
 // Where the matrix has values only at an operating point, its factors do not exist before the start.
 // What keeps it from starting is worth a warning, no more: the netlist can be read.
 static void look(yoke_circuit_view* v, yoke_messages* messages) {
-  char err[1024] = "";
+  const yoke_sink warnings = {receive_warning, messages};
+  yoke_context context;
   yoke_step_result result = {0};
   yoke__unit_circuit_figures(v->unit.ops, v->unit.self, &v->figures);
   if (v->figures.n_factors > 0 || v->figures.n_solved == 0) {
     return;
   }
-  if (yoke__unit_enter_init(&v->unit, 0, 1, err, sizeof err) < 0) {
-    const char* mark = strstr(err, ": error: ");
-    yoke__message_add(messages, YOKE_WARNING, (yoke_place){v->path, 0, 0}, "%s",
-                      mark == NULL ? err : mark + strlen(": error: "));
+  yoke__context_init(&context, &warnings, (yoke_place){v->path, 0, 0}, NULL, (double)NAN);
+  if (yoke__unit_enter_init(&v->unit, 0, 1, &context.sink) < 0) {
     return;
   }
   // a first step, whose outcome is of no interest here

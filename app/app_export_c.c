@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/app_sink.h"
 #include "base/base_number.h"
 #include "circuit/circuit_netlist.h"
 #include "export/export_c.h"
@@ -154,10 +155,11 @@ static void print_done(const exporting* e, const char* directory) {
 
 static int write_files(exporting* e) {
   const char* directory = yoke__options_value(e->options, "out");
-  char err[600] = "";
   directory = directory == NULL ? "." : directory;
-  if (yoke__export_c_write(&e->job, &e->model, directory, err, sizeof err) < 0) {
-    yoke__app_error(COMMAND, "%s", err);
+  const yoke_status status =
+      yoke__export_c_write(&e->job, &e->model, directory, &yoke__app_sink);
+  if (status < 0) {
+    yoke__app_fail(COMMAND, status);
     return YOKE_EXIT_FAILED;
   }
   print_done(e, directory);

@@ -29,7 +29,7 @@ static int write_archive(const yoke_export_ssp_job* job, const char* path) {
   }
   size_t n_fmus = 0;
   for (size_t i = 0; i < job->scenario->n_units; i++) {
-    n_fmus += strcmp(job->scenario->units[i].kind, "fmu") == 0;
+    n_fmus += job->scenario->units[i].kind == YOKE_KIND_FMU;
   }
   char fmus[64] = "";
   if (n_fmus > 0) {
@@ -41,7 +41,6 @@ static int write_archive(const yoke_export_ssp_job* job, const char* path) {
 }
 
 static int export_system(const yoke_system* system, const char* path, int fmi, yoke_arena* arena) {
-  char err[1024] = "";
   const yoke_unit** units = yoke__arena_array(arena, system->n_units, sizeof(void*));
   if (units == NULL) {
     yoke__app_error(COMMAND, "out of memory");
@@ -51,9 +50,10 @@ static int export_system(const yoke_system* system, const char* path, int fmi, y
     units[i] = &system->units[i].unit;
   }
   yoke_export_ssp_job job = {.scenario = system->scenario, .units = units, .fmi = fmi};
-  if (yoke__export_find_runtime(getenv("YOKE_FMU_RUNTIME"), arena, &job.runtime, &job.sources, err,
-                                sizeof err) < 0) {
-    yoke__app_error(COMMAND, "%s", err);
+  const yoke_status status = yoke__export_find_runtime(
+      getenv("YOKE_FMU_RUNTIME"), arena, &job.runtime, &job.sources, &yoke__app_sink);
+  if (status < 0) {
+    yoke__app_fail(COMMAND, status);
     return YOKE_EXIT_FAILED;
   }
   return write_archive(&job, path);

@@ -52,12 +52,12 @@ static void add_name(void* to, const char* name) {
 
 // The binary of the chosen interface, looked at without loading it.
 static void look_at_binary(yoke_fmu_view* view, yoke_fmi_package* package, names* missing) {
-  char path[MAX_PATH], err[256] = "", kind[128] = "";
+  char path[MAX_PATH], kind[128] = "";
   yoke_messages faults = {0};
   if (yoke__fmi_unpack_binaries(package, &faults) < 0 ||
       yoke__fmi_binary_path(package, view->chosen, path, sizeof path) < 0) {
     snprintf(view->obstacle, sizeof view->obstacle, "%s",
-             faults.first == NULL ? "no binary of this interface" : faults.first->text);
+             faults.n == 0 ? "no binary of this interface" : faults.all[0].text);
     yoke__messages_free(&faults);
     return;
   }
@@ -69,7 +69,7 @@ static void look_at_binary(yoke_fmu_view* view, yoke_fmi_package* package, names
   // a very large one is believed to be what its folder says
   char* bytes = NULL;
   size_t n = 0;
-  const bool is_read = yoke__os_read_file(path, MAX_BINARY, &bytes, &n, err, sizeof err) >= 0;
+  const bool is_read = yoke__os_read_file(path, MAX_BINARY, &bytes, &n, NULL) >= 0;
   if (is_read && !yoke__fmi_elf_is_native(bytes, n, kind, sizeof kind)) {
     snprintf(view->obstacle, sizeof view->obstacle, "its binary cannot be loaded here: it is %s",
              kind);

@@ -1,5 +1,6 @@
 // What yoke info says about an FMU, as JSON: everything the description holds, and what a run would use.
 #include "app/app_fmu.h"
+#include "app/app_sink.h"
 #include "base/base_os.h"
 
 static void put_texts(yoke_json* json, const char* key, const char* const texts[], size_t n) {
@@ -197,20 +198,6 @@ static void put_use(const yoke_fmu_view* view, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
-static void put_messages(const yoke_messages* messages, yoke_json* json) {
-  static const char* const severities[] = {"note", "warning", "error"};
-  yoke__json_begin_array(json, "messages");
-  for (const yoke_message* m = messages->first; m != NULL; m = m->next) {
-    yoke__json_begin_object(json, NULL);
-    yoke__json_string(json, "severity", severities[m->severity]);
-    yoke__json_string(json, "file", m->place.source);
-    yoke__json_integer(json, "line", m->place.line);
-    yoke__json_string(json, "text", m->text);
-    yoke__json_end_object(json);
-  }
-  yoke__json_end_array(json);
-}
-
 void yoke__app_fmu_json(const yoke_fmu_view* view, yoke_json* json) {
   const yoke_fmi_description* d = view->d;
   yoke__json_begin_document(json, "fmu");
@@ -250,6 +237,6 @@ void yoke__app_fmu_json(const yoke_fmu_view* view, yoke_json* json) {
   yoke__json_end_array(json);
   put_feedthrough(d, json);
   put_terminals(d, json);
-  put_messages(view->messages, json);
+  yoke__app_messages_json(view->messages, json);
   yoke__json_end_object(json);
 }

@@ -353,8 +353,8 @@ static void print_terminals(const yoke_fmu_printer* p) {
 static void print_message(const yoke_message* m) {
   static const char* const words[] = {"note", "warning", "error"};
   char label[32] = "";
-  if (m->place.line > 0) {
-    snprintf(label, sizeof label, "line %d", m->place.line);
+  if (m->line > 0) {
+    snprintf(label, sizeof label, "line %d", m->line);
   }
   char text[YOKE_FMU_LINE_SIZE];
   snprintf(text, sizeof text, "%s: %s", words[m->severity], m->text);
@@ -364,18 +364,19 @@ static void print_message(const yoke_message* m) {
 // In the order of the lines; there are at most as many as there are rules.
 static void print_messages(const yoke_fmu_printer* p) {
   const yoke_messages* messages = p->view->messages;
-  if (messages->first != NULL) {
+  if (messages->n > 0) {
     printf("\nRemarks about the file\n");
   }
   int done = -1;
-  for (bool is_left = messages->first != NULL; is_left;) {
+  for (bool is_left = messages->n > 0; is_left;) {
     int line = -1;
-    for (const yoke_message* m = messages->first; m != NULL; m = m->next) {
-      line = m->place.line > done && (line < 0 || m->place.line < line) ? m->place.line : line;
+    for (size_t i = 0; i < messages->n; i++) {
+      const int at = messages->all[i].line;
+      line = at > done && (line < 0 || at < line) ? at : line;
     }
-    for (const yoke_message* m = messages->first; line >= 0 && m != NULL; m = m->next) {
-      if (m->place.line == line) {
-        print_message(m);
+    for (size_t i = 0; line >= 0 && i < messages->n; i++) {
+      if (messages->all[i].line == line) {
+        print_message(&messages->all[i]);
       }
     }
     is_left = line >= 0;

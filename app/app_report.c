@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app_sink.h"
 #include "base/base_os.h"
 #include "record/record.h"
 #include "report/report.h"
@@ -48,8 +49,7 @@ static void write_command(const yoke_options* options, char* to, size_t size) {
 static char* read_text(const char* path) {
   char* bytes = NULL;
   size_t n = 0;
-  char ignored[256];
-  if (yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, ignored, sizeof ignored) < 0) {
+  if (yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, NULL) < 0) {
     return NULL;
   }
   char* text = realloc(bytes, n + 1);
@@ -76,7 +76,7 @@ bool yoke__app_report(const yoke_options* options, const yoke_system* system,
     remove_page(directory);
     return true;
   }
-  char command[4096], err[1024] = "";
+  char command[4096];
   write_command(options, command, sizeof command);
   char* text = read_text(options->operands[0]);
   const yoke_report_input input = {.system = system,
@@ -88,10 +88,10 @@ bool yoke__app_report(const yoke_options* options, const yoke_system* system,
                                    .settings_text = text,
                                    .command = command,
                                    .is_circuit = options->command == &yoke__command_circuit};
-  const yoke_status status = yoke__report_write(&input, err, sizeof err);
+  const yoke_status status = yoke__report_write(&input, &yoke__app_sink);
   free(text);
   if (status < 0) {
-    yoke__app_error(options->command->name, "%s", err);
+    yoke__app_fail(options->command->name, status);
   }
   return status >= 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/app_sink.h"
 #include "base/base_json_read.h"
 #include "base/base_os.h"
 #include "record/record_read.h"
@@ -18,15 +19,10 @@ static int report_memory(const char* command) {
 
 int yoke__app_result_read(const char* command, const char* path, yoke_arena* arena,
                           yoke_app_result* out) {
-  char err[512] = "";
   *out = (yoke_app_result){.path = path};
-  const yoke_status status = yoke__record_read(path, &out->csv, err, sizeof err);
-  if (status == YOKE_NO_MEMORY) {
-    return report_memory(command);
-  }
+  const yoke_status status = yoke__record_read(path, &out->csv, &yoke__app_sink);
   if (status < 0) {
-    yoke__app_error(command, "%s", err);
-    return YOKE_EXIT_USAGE;
+    return yoke__app_fail(command, status);
   }
 
   // index the signals: everything behind the time column
@@ -58,19 +54,17 @@ static bool find_folder(const char* path, size_t* n) {
 
 static int parse_summary(const char* command, const char* file, yoke_arena* arena,
                          yoke_app_result* out) {
-  char err[512] = "";
+  yoke_context context;
+  const yoke_sink* sink = yoke__app_sink_at(&context, file);
   char* bytes = NULL;
   size_t n = 0;
-  yoke_status status = yoke__os_read_file(file, YOKE_JSON_MAX_SIZE, &bytes, &n, err, sizeof err);
-  if (status < 0) {
-    yoke__app_error(command, "%s", err);
-    return status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+  yoke_status status = yoke__os_read_file(file, YOKE_JSON_MAX_SIZE, &bytes, &n, sink);
+  if (status >= 0) {
+    status = yoke__summary_parse(bytes, n, arena, &out->summary, sink);
   }
-  status = yoke__summary_parse(bytes, n, arena, &out->summary, err, sizeof err);
   free(bytes);
   if (status < 0) {
-    yoke__app_error(command, "%s: %s", file, err);
-    return status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+    return yoke__app_fail(command, status);
   }
   out->has_summary = true;
   return YOKE_EXIT_OK;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/app_circuit_tell.h"
 #include "app/app_cluster.h"
 #include "app/app_report.h"
 #include "app/app_summary.h"
@@ -171,7 +170,7 @@ static void report_limits(const yoke_state* state, const yoke_run_info* info, co
     return;
   }
   if (info->status == YOKE_STOPPED) {
-    yoke__app_error(command, "%s", info->message);
+    yoke_send(&yoke__app_sink, &info->failure.message);
     return;
   }
   size_t n = 0, n_more = 0, n_given = 0;
@@ -180,57 +179,43 @@ static void report_limits(const yoke_state* state, const yoke_run_info* info, co
     if (!alarms[i].is_given || ++n_given > MAX_SHOWN) {
       continue;
     }
-    char text[480];
+    char what[480], text[512], hint[512];
     yoke_ledger_result result;
-    yoke__ledger_alarm_text(state->ledger, &alarms[i], text, sizeof text);
+    yoke__ledger_alarm_text(state->ledger, &alarms[i], what, sizeof what);
     yoke__ledger_result(state->ledger, alarms[i].bond, &result);
+    snprintf(text, sizeof text, "quality limit: %s", what);
+    snprintf(hint, sizeof hint, "try: %s", result.advice);
     const bool has_advice = result.advice[0] != '\0' && is_first_of_bond(alarms, i);
-    yoke__app_error(command, "quality limit: %s%s%s", text, has_advice ? "; try: " : "",
-                    has_advice ? result.advice : "");
+    const yoke_message message = {.severity = YOKE_ERROR,
+                                  .time = (double)NAN,
+                                  .text = text,
+                                  .hint = has_advice ? hint : NULL};
+    yoke_send(&yoke__app_sink, &message);
   }
   if (n_given > MAX_SHOWN) {
     yoke__app_error(command, "and %zu more: summary.json lists them", n_given - MAX_SHOWN);
   }
 }
 
-// "unit 'rc' (rc.cir) at t = ..." in the words of a command that has no units
-static void retell_failure(const yoke_app_voice* voice, char* message, size_t size) {
-  const char* at = strstr(message, ") at t = ");
-  if (voice != NULL && strncmp(message, "unit '", 6) == 0 && at != NULL) {
-    char place[512], text[1024];
-    voice->locate(voice, at + 2, place, sizeof place);
-    snprintf(text, sizeof text, "%s: %s", place, at + 2);
-    snprintf(message, size, "%s", text);
+// a folder that cannot be made was reported with the results already
+static void report_news(void* to, const yoke_message* message) {
+  const yoke_run_info* info = to;
+  const char* known = info->failure.message.text;
+  if (known == NULL || strcmp(known, message->text) != 0) {
+    yoke_send(&yoke__app_sink, message);
   }
 }
 
-// "unit 'rc' (rc.cir) at t = ..." with the line of the netlist that it is about: (rc.cir:4)
-static void locate_failure(const yoke_system* system, char* message, size_t size) {
-  const char* at = strstr(message, ") at t = ");
-  for (size_t i = 0; at != NULL && i < system->n_units; i++) {
-    const yoke_scenario_unit* source = system->units[i].source;
-    char head[128], path[1024], place[512], text[1024];
-    const int n = snprintf(head, sizeof head, "unit '%.100s' (", system->units[i].name);
-    if (strcmp(source->kind, "circuit") != 0 || strncmp(message, head, (size_t)n) != 0 ||
-        yoke__os_path_join(system->scenario->directory, source->type, path, sizeof path) >=
-            sizeof path) {
-      continue;
-    }
-    const yoke_circuit_words words = {.path = source->type[0] == '/' ? source->type : path};
-    const yoke_app_voice voice = {.context = &words};
-    yoke__app_circuit_locate(&voice, at, place, sizeof place);
-    if (strcmp(place, words.path) != 0) {
-      const char* shown = strncmp(place, "./", 2) == 0 ? place + 2 : place;
-      snprintf(text, sizeof text, "%s%s%s", head, shown, at);
-      snprintf(message, size, "%s", text);
-    }
-    return;
+static void report_failure(const yoke_run_info* info, const char* command) {
+  if (info->failure.message.text != NULL) {
+    yoke_send(&yoke__app_sink, &info->failure.message);
   }
+  yoke__app_fail(command, info->status);
 }
 
 // place: of the folder of the results, when the program started
 static int run_system(yoke_system* system, yoke_state* state, const yoke_options* options,
-                      uint32_t formats, const char* place, const yoke_app_voice* voice) {
+                      uint32_t formats, const char* place, const yoke_app_words* words) {
   char directory[4096];
   yoke__app_results_directory(options->operands[0], directory, sizeof directory);
   const char* out = yoke__options_value(options, "out");
@@ -253,22 +238,15 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
 
   int status = exit_status(&info, state);
   yoke_messages told = {0};
-  yoke__app_tell_units(system, voice, is_quiet, &told);
-  if (info.status < 0 && voice == NULL) {
-    locate_failure(system, info.message, sizeof info.message);
-  }
-  retell_failure(voice, info.message, sizeof info.message);
+  yoke__app_report_units(system, words, is_quiet, &told);
+  yoke__app_reword(words, &info.failure.message);
   report_limits(state, &info, command);
   if (info.status < 0 && info.status != YOKE_INTERRUPTED) {
-    yoke__app_error(command, "%s", info.message);
+    report_failure(&info, command);
   }
-  char err[512] = "";
-  // a folder that cannot be made was reported with the results already
   const yoke_app_summary summary = {system, state, &info, &told, is_circuit, is_json};
-  if (yoke__app_summary_write(&summary, settings.record.directory, err, sizeof err) < 0) {
-    if (strcmp(err, info.message) != 0) {
-      yoke__app_error(command, "%s", err);
-    }
+  const yoke_sink news = {report_news, &info};
+  if (yoke__app_summary_write(&summary, settings.record.directory, &news) < 0) {
     status = YOKE_EXIT_FAILED;
   }
   if (info.status != YOKE_IO &&
@@ -290,19 +268,19 @@ static int run_system(yoke_system* system, yoke_state* state, const yoke_options
 }
 
 int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
-                  const yoke_app_voice* voice) {
+                  const yoke_app_words* words) {
   uint32_t formats = 0;
   if (!choose_formats(options, system->scenario, &formats) ||
       !yoke__app_can_report(options, formats)) {
     return YOKE_EXIT_USAGE;
   }
   int status = YOKE_EXIT_OK;
-  yoke_state* state = yoke__app_start(system, voice, &status);
+  yoke_state* state = yoke__app_start(system, words, &status);
   if (state != NULL) {
-    status = run_system(system, state, options, formats, place, voice);
+    status = run_system(system, state, options, formats, place, words);
     yoke__master_destroy(system, &state);
     // what units say of their end
-    yoke__app_tell_units(system, voice, true, NULL);
+    yoke__app_report_units(system, words, true, NULL);
   }
   return status;
 }

@@ -36,7 +36,7 @@ static const char** keep_values(const yoke_options* options, const char* name, y
 static bool read_grid(const yoke_options* options, yoke_app_study* app, int* status) {
   const char* command = options->command->name;
   size_t n = 0;
-  char err[512] = "";
+  yoke_context context;
   const char** texts = keep_values(options, "vary", &app->arena, &n);
   if (texts == NULL) {
     return report_memory(command, status);
@@ -46,10 +46,10 @@ static bool read_grid(const yoke_options* options, yoke_app_study* app, int* sta
                              "--vary time.step=1e-4:1e-2:5:log");
     return fail(status, YOKE_EXIT_USAGE);
   }
-  const yoke_status created = yoke__grid_create(texts, n, &app->grid, err, sizeof err);
+  const yoke_status created =
+      yoke__grid_create(texts, n, &app->grid, yoke__app_sink_at(&context, "--vary"));
   if (created < 0) {
-    yoke__app_error(command, "--vary %s", err);
-    return fail(status, created == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE);
+    return fail(status, yoke__app_fail(command, created));
   }
   app->plan.grid = &app->grid;
   return true;
@@ -85,7 +85,8 @@ static bool read_measures(const yoke_options* options, const char* option, yoke_
   size_t n = 0;
   const char** texts = split_values(options, option, &app->arena, &n);
   yoke_study_measure* measures = yoke__arena_array(&app->arena, n + 1, sizeof *measures);
-  char err[512] = "";
+  yoke_context context;
+  char dashed[64];
   if (texts == NULL || measures == NULL) {
     return report_memory(command, status);
   }
@@ -94,11 +95,13 @@ static bool read_measures(const yoke_options* options, const char* option, yoke_
                     option, option);
     return fail(status, YOKE_EXIT_USAGE);
   }
+  snprintf(dashed, sizeof dashed, "--%s", option);
   for (size_t i = 0; i < n; i++) {
     yoke_study_measure measure;
-    if (yoke__study_measure_parse(texts[i], &measure, err, sizeof err) < 0) {
-      yoke__app_error(command, "--%s %s", option, err);
-      return fail(status, YOKE_EXIT_USAGE);
+    const yoke_status parsed =
+        yoke__study_measure_parse(texts[i], &measure, yoke__app_sink_at(&context, dashed));
+    if (parsed < 0) {
+      return fail(status, yoke__app_fail(command, parsed));
     }
     // every table has the status; nothing more to measure
     if (measure.kind != YOKE_STUDY_STATUS) {
@@ -112,18 +115,17 @@ static bool read_measures(const yoke_options* options, const char* option, yoke_
 static bool read_limits(const yoke_options* options, yoke_app_study* app, int* status) {
   const char* command = options->command->name;
   size_t n = 0;
-  char err[512] = "";
+  yoke_context context;
   const char** texts = keep_values(options, "limit", &app->arena, &n);
   yoke_study_limit* limits = yoke__arena_array(&app->arena, n + 1, sizeof *limits);
   if (texts == NULL || limits == NULL) {
     return report_memory(command, status);
   }
   for (size_t i = 0; i < n; i++) {
-    const yoke_status parsed =
-        yoke__study_limit_parse(texts[i], &app->arena, &limits[i], err, sizeof err);
+    const yoke_status parsed = yoke__study_limit_parse(texts[i], &app->arena, &limits[i],
+                                                       yoke__app_sink_at(&context, "--limit"));
     if (parsed < 0) {
-      yoke__app_error(command, "--limit %s", err);
-      return fail(status, parsed == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE);
+      return fail(status, yoke__app_fail(command, parsed));
     }
   }
   app->plan.limits = limits;
@@ -134,20 +136,15 @@ static bool read_limits(const yoke_options* options, yoke_app_study* app, int* s
 static bool read_files(const yoke_options* options, yoke_app_study* app, int* status) {
   const char* command = options->command->name;
   const char* reference = yoke__options_value(options, "reference");
-  char err[512] = "";
   app->plan.path = options->operands[0];
   yoke_status done = yoke__os_read_file(app->plan.path, MAX_SYSTEM_SIZE, &app->bytes,
-                                        &app->plan.n_bytes, err, sizeof err);
+                                        &app->plan.n_bytes, &yoke__app_sink);
   if (done >= 0 && reference != NULL) {
-    done = yoke__record_read(reference, &app->reference, err, sizeof err);
+    done = yoke__record_read(reference, &app->reference, &yoke__app_sink);
     app->plan.reference = &app->reference;
   }
   app->plan.bytes = app->bytes;
-  if (done < 0) {
-    yoke__app_error(command, "%s", err);
-    return fail(status, done == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE);
-  }
-  return true;
+  return done >= 0 || fail(status, yoke__app_fail(command, done));
 }
 
 // mpirun starts as many processes as it is told; a command that cannot share would do everything that often.
@@ -268,16 +265,16 @@ static void remove_files(const char* directory, const char* const names[]) {
 
 bool yoke__app_share_open(yoke_app_share* app, const char* command, yoke_share** share,
                           int* status) {
-  char err[1024] = "";
+  YOKE_CATCH(why);
   *share = NULL;
   if (yoke__share_mpi_size() <= 1) {
     return true;
   }
-  if (yoke__share_mpi_open(&app->link, &app->api, err, sizeof err) < 0) {
+  if (yoke__share_mpi_open(&app->link, &app->api, &why.sink) < 0) {
     app->api = NULL;
     // where all fail, one message is enough: mpirun ends the others after the first failure
     yoke__os_sleep_ns(yoke__share_mpi_rank() == 0 ? 0 : OTHERS_NS);
-    yoke__app_error(command, "%s", err);
+    yoke__app_error(command, "%s", why.text);
     return fail(status, YOKE_EXIT_USAGE);
   }
   app->share.link = &app->link;
@@ -301,7 +298,6 @@ void yoke__app_share_close(yoke_app_share* app) {
 
 bool yoke__app_study_open(yoke_app_study* app, const char* command, const char* const names[],
                           int* status) {
-  char err[YOKE_MAX_PATH + 1024] = "";
   if (app->share != NULL && app->share->link->rank > 0) {
     yoke__share_follow(app->share, &app->plan, (int)app->n_jobs, yoke__os_is_interrupted);
     return fail(status, YOKE_EXIT_OK);
@@ -310,9 +306,9 @@ bool yoke__app_study_open(yoke_app_study* app, const char* command, const char* 
     return false;
   }
   const yoke_status opened =
-      yoke__study_open(&app->plan, app->directory, app->is_restart, &app->study, err, sizeof err);
+      yoke__study_open(&app->plan, app->directory, app->is_restart, &app->study, &yoke__app_sink);
   if (opened < 0) {
-    yoke__app_error(command, "%s", err);
+    yoke__app_fail(command, opened);
     return fail(status, opened == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED);
   }
   size_t n_known = 0, n_damaged = 0;
@@ -373,14 +369,13 @@ static void show_progress(void* context, const yoke_study_progress* p) {
 
 bool yoke__app_study_run(yoke_app_study* app, const char* command, const size_t points[],
                          const size_t repeats[], size_t n, int* status) {
-  char err[YOKE_MAX_PATH + 256] = "";
   // mpirun stands between a rank and the terminal: a line from time to time is right for both
   progress_line line = {.shown_ns = yoke__os_now_ns(), .is_plain = app->share != NULL};
   const bool is_shown = !app->is_quiet && (line.is_plain || yoke__os_is_terminal(stderr));
   const yoke_study_calls calls = {is_shown ? show_progress : NULL, &line, yoke__os_is_interrupted,
                                   app->share};
   const yoke_status done = yoke__study_complete(app->study, points, repeats, n, (int)app->n_jobs,
-                                                &calls, err, sizeof err);
+                                                &calls, &yoke__app_sink);
   if (line.is_shown) {
     fprintf(stderr, "\r%60s\r", "");
   }
@@ -388,7 +383,7 @@ bool yoke__app_study_run(yoke_app_study* app, const char* command, const size_t 
     return true;
   }
   if (done != YOKE_INTERRUPTED) {
-    yoke__app_error(command, "%s", err);
+    yoke__app_fail(command, done);
     return fail(status, done == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED);
   }
   size_t n_known = 0;

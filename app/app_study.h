@@ -3,6 +3,7 @@
 #define YOKE_APP_STUDY_H
 
 #include "app/app.h"
+#include "app/app_sink.h"
 #include "study/study_share.h"
 #include "study/study_share_mpi.h"
 #include "study/study_store.h"

@@ -320,8 +320,7 @@ static yoke_status find_best(analysis* a, yoke_text* csv) {
 
 // One file per kind of analysis, one block of rows per measure.
 static yoke_status analyse_all(analysis* a, const char* name, const char* table, yoke_text* csv,
-                               yoke_status (*analyse)(analysis*, yoke_text*), char* err,
-                               size_t err_size) {
+                               yoke_status (*analyse)(analysis*, yoke_text*)) {
   if (a->json != NULL) {
     yoke__json_begin_array(a->json, name);
   }
@@ -333,27 +332,23 @@ static yoke_status analyse_all(analysis* a, const char* name, const char* table,
   if (a->json != NULL) {
     yoke__json_end_array(a->json);
   }
-  status = status < 0 ? status : csv->status;
-  if (status < 0) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
-    return status;
-  }
-  return yoke__record_write_text(a->app->directory, table, csv->bytes, csv->n, err, err_size);
+  YOKE_TRY(status < 0 ? status : csv->status);
+  return yoke__record_write_text(a->app->directory, table, csv->bytes, csv->n, &yoke__app_sink);
 }
 
-static yoke_status run(analysis* a, char* err, size_t err_size, int* exit_status) {
+static yoke_status run(analysis* a, int* exit_status) {
   yoke_text csv = {0};
   yoke_status status = YOKE_OK;
   if (a->settings->has_anova && is_all_complete(a)) {
     yoke__anova_header(&csv);
-    status = analyse_all(a, "anova", YOKE_ANOVA_TABLE, &csv, analyse_variance, err, err_size);
+    status = analyse_all(a, "anova", YOKE_ANOVA_TABLE, &csv, analyse_variance);
   } else if (a->settings->has_anova) {
     *exit_status = YOKE_EXIT_USAGE;
   }
   yoke__text_clear(&csv);
   if (status >= 0 && a->settings->has_best) {
     yoke__best_header(&a->app->grid, &csv);
-    status = analyse_all(a, "best", YOKE_BEST_TABLE, &csv, find_best, err, err_size);
+    status = analyse_all(a, "best", YOKE_BEST_TABLE, &csv, find_best);
   }
   yoke__text_free(&csv);
   return status;
@@ -362,17 +357,15 @@ static yoke_status run(analysis* a, char* err, size_t err_size, int* exit_status
 bool yoke__study_analyse_run(const yoke_study_analyse* settings, const yoke_app_study* app,
                              yoke_json* json, int* exit_status) {
   analysis a = {.settings = settings, .app = app, .json = json};
-  char err[YOKE_MAX_PATH + 256] = "out of memory";
   *exit_status = YOKE_EXIT_OK;
   if (!settings->has_anova && !settings->has_best) {
     return true;
   }
   a.values = malloc(app->grid.n_points * sizeof *a.values);
-  const yoke_status status =
-      a.values == NULL ? YOKE_NO_MEMORY : run(&a, err, sizeof err, exit_status);
+  const yoke_status status = a.values == NULL ? YOKE_NO_MEMORY : run(&a, exit_status);
   free(a.values);
   if (status < 0) {
-    yoke__app_error(COMMAND, "%s", err);
+    yoke__app_fail(COMMAND, status);
     *exit_status = YOKE_EXIT_FAILED;
   }
   return *exit_status == YOKE_EXIT_OK;

@@ -4,9 +4,13 @@
 #include <stdio.h>
 
 #include "app/app_circuit.h"
+#include "app/app_cluster.h"
+#include "base/base_message_json.h"
 #include "base/base_version.h"
 #include "record/record_summary.h"
 #include "yoke/version.h"
+
+#define MESSAGE_SIZE 2048
 
 const char* yoke__app_status_word(const yoke_run_info* info) {
   switch (info->status) {
@@ -184,10 +188,9 @@ static void json_clusters(const yoke_system* system, const yoke_state* state, yo
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", system->methods[group->method].owner);
     yoke__json_string(json, "method", group->ops->name);
-    if (group->ops->tell != NULL) {
-      char text[512] = "";
-      group->ops->tell(state->group_memory + group->self, text, sizeof text);
-      yoke__json_string(json, "text", text);
+    if (group->ops->report != NULL) {
+      char text[YOKE_CLUSTER_TEXT];
+      yoke__json_string(json, "text", yoke__app_cluster_text(group, state, text));
     }
     yoke__json_begin_array(json, "members");
     for (size_t i = 0; i < group->setup.cluster->n_units; i++) {
@@ -248,20 +251,20 @@ static void json_circuits(const yoke_app_summary* s, yoke_json* json) {
 
 // ---- the whole
 
-static void json_messages(const yoke_messages* messages, yoke_json* json) {
-  static const char* const words[] = {"note", "warning", "error"};
+// what the units said, and what ended the run
+static void json_messages(const yoke_app_summary* s, yoke_json* json) {
   yoke__json_begin_array(json, "messages");
-  for (const yoke_message* m = messages->first; m != NULL; m = m->next) {
-    yoke__json_begin_object(json, NULL);
-    yoke__json_string(json, "level", words[m->severity]);
-    yoke__json_string(json, "text", m->text);
-    yoke__json_end_object(json);
+  for (size_t i = 0; i < s->told->n; i++) {
+    yoke__message_json(&s->told->all[i], json);
+  }
+  if (s->info->failure.message.text != NULL) {
+    yoke__message_json(&s->info->failure.message, json);
   }
   yoke__json_end_array(json);
 }
 
-yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* directory, char* err,
-                                    size_t err_size) {
+yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* directory,
+                                    const yoke_sink* sink) {
   const yoke_system* system = s->system;
   const yoke_state* state = s->state;
   const yoke_run_info* info = s->info;
@@ -269,7 +272,9 @@ yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* direc
   yoke__json_begin_document(&json, "summary");
   yoke__json_string(&json, "name", system->scenario->name);
   yoke__json_string(&json, "status", yoke__app_status_word(info));
-  yoke__json_string(&json, "message", info->message);
+  char message[MESSAGE_SIZE] = "";
+  yoke_message_format(&info->failure.message, message, sizeof message);
+  yoke__json_string(&json, "message", message);
   yoke__json_string(&json, "yoke", yoke_version());
   yoke__json_string(&json, "commit", yoke__commit());
   yoke__json_string(&json, "build", yoke__build());
@@ -286,10 +291,10 @@ yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* direc
   }
   json_clusters(system, state, &json);
   json_circuits(s, &json);
-  json_messages(s->told, &json);
+  json_messages(s, &json);
   yoke__system_json(system, "system", &json);
   yoke__json_end_object(&json);
-  const yoke_status status = yoke__record_summary_write(directory, &json, err, err_size);
+  const yoke_status status = yoke__record_summary_write(directory, &json, sink);
   if (s->is_printed && json.status >= 0) {
     fputs(json.text, stdout);
   }

@@ -17,6 +17,7 @@ typedef struct yoke_app_summary {
 
 // "done", "interrupted" and so on.
 const char* yoke__app_status_word(const yoke_run_info* info);
-yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* directory, char* err,
-                                    size_t err_size);
+yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* directory,
+                                    const yoke_sink* sink);
+
 #endif

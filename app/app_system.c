@@ -19,8 +19,8 @@ static bool is_given(const yoke_options* options, const char* name) {
 // A remark on a line of a netlist (what gmin decides, what is of index 2): true of every run, and
 // of nothing that was done in this one.
 static bool is_remark(const yoke_message* m) {
-  return m->severity == YOKE_NOTE && m->place.line > 0 && m->place.source != NULL &&
-         yoke__scenario_is_circuit(m->place.source);
+  return m->severity == YOKE_NOTE && m->line > 0 && m->file != NULL &&
+         yoke__scenario_is_circuit(m->file);
 }
 
 // Remarks are for `yoke check`, `yoke info` and --verbose; --quiet leaves warnings and errors only.
@@ -28,31 +28,32 @@ static void drop_notes(const yoke_options* options, yoke_messages* messages) {
   const bool is_quiet = is_given(options, "quiet");
   const bool is_verbose = options->command == &yoke__command_check ||
                           options->command == &yoke__command_info || is_given(options, "verbose");
-  yoke_message** link = &messages->first;
-  messages->last = NULL;
-  while (*link != NULL) {
-    const bool is_note = (*link)->severity == YOKE_NOTE;
-    if ((is_note && is_quiet) || (is_remark(*link) && !is_verbose)) {
-      *link = (*link)->next;
-    } else {
-      messages->last = *link;
-      link = &(*link)->next;
+  size_t n = 0;
+  for (size_t i = 0; i < messages->n; i++) {
+    const yoke_message* m = &messages->all[i];
+    if (!(m->severity == YOKE_NOTE && is_quiet) && (is_verbose || !is_remark(m))) {
+      messages->all[n++] = *m;
     }
   }
+  messages->n = n;
+}
+
+static void print(yoke_messages* messages, const yoke_app_words* words) {
+  for (size_t i = 0; i < messages->n; i++) {
+    yoke__app_reword(words, &messages->all[i]);
+  }
+  yoke__messages_print(messages, stderr);
 }
 
 yoke_system* yoke__app_build(const yoke_options* options, yoke_status read, yoke_scenario* scenario,
-                             yoke_messages* messages, bool is_strict, const yoke_app_voice* voice) {
+                             yoke_messages* messages, bool is_strict, const yoke_app_words* words) {
   yoke_system* system = NULL;
   yoke_status status = read;
   if (scenario != NULL) {
     status = yoke__system_build(scenario, NULL, messages, &system);
   }
-  if (voice != NULL) {
-    voice->retell(voice, messages);
-  }
   drop_notes(options, messages);
-  yoke__messages_print(messages, stderr);
+  print(messages, words);
   if (status < 0 && messages->n_errors == 0) {
     yoke__app_error(options->command->name, "%s: %s", options->operands[0],
                     yoke_status_text(status));
@@ -85,76 +86,47 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
   yoke_scenario* scenario = NULL;
   const yoke_status status =
       yoke__scenario_read_parts(options->operands[0], sets, n_sets + n_extra, &messages, &scenario);
-  yoke_system* system = yoke__app_build(options, status, scenario, &messages, is_strict, NULL);
+  const yoke_app_words words = yoke__app_words(options->operands[0]);
+  yoke_system* system = yoke__app_build(options, status, scenario, &messages, is_strict, &words);
   free((void*)sets);
   return system;
 }
 
-typedef struct telling {
-  const yoke_app_voice* voice;
+typedef struct reporting {
+  const yoke_app_words* words;
   bool is_quiet;
   yoke_messages* kept;
-} telling;
+} reporting;
 
-// "line 4: text" of a unit that is a file of its own: the file with the line, and the text behind it
-static const char* take_line(const char* text, char* name, size_t size) {
-  static const char line[] = "line ";
-  const size_t n_line = strlen(line);
-  if (strncmp(text, line, n_line) != 0) {
-    return text;
-  }
-  const size_t n_digits = strspn(text + n_line, "0123456789");
-  if (n_digits == 0 || strncmp(text + n_line + n_digits, ": ", 2) != 0) {
-    return text;
-  }
-  const size_t n = strlen(name);
-  snprintf(name + n, size - n, ":%.*s", (int)n_digits, text + n_line);
-  return text + n_line + n_digits + 2;
-}
-
-static void tell(void* to, const char* unit, int level, const char* text) {
-  static const char* const words[] = {"note", "warning", "error"};
-  const telling* job = to;
-  const bool is_own = job->voice != NULL;
-  const char *before = is_own ? "" : "unit '", *behind = is_own ? "" : "'";
-  char name[1024];
-  snprintf(name, sizeof name, "%s", is_own ? job->voice->name : unit);
-  if (is_own) {
-    text = take_line(text, name, sizeof name);
-  }
-  if (level > 0 || !job->is_quiet) {
-    fprintf(stderr, "%s%s%s: %s: %s\n", before, name, behind, words[level], text);
+static void receive(void* to, const yoke_message* message) {
+  const reporting* job = to;
+  yoke_message m = *message;
+  yoke__app_reword(job->words, &m);
+  if (m.severity != YOKE_NOTE || !job->is_quiet) {
+    yoke_send(&yoke__app_sink, &m);
   }
   if (job->kept != NULL) {
-    yoke__message_add(job->kept, (yoke_severity)level, (yoke_place){0}, "%s%s%s: %s", before, name,
-                      behind, text);
+    yoke__messages_add(job->kept, &m);
   }
 }
 
-void yoke__app_tell_units(yoke_system* system, const yoke_app_voice* voice, bool is_quiet,
-                          yoke_messages* kept) {
-  telling job = {voice, is_quiet, kept};
-  yoke__system_report(system, tell, &job);
+void yoke__app_report_units(yoke_system* system, const yoke_app_words* words, bool is_quiet,
+                            yoke_messages* kept) {
+  reporting job = {words, is_quiet, kept};
+  yoke__system_report(system, &(yoke_sink){receive, &job});
 }
 
-yoke_state* yoke__app_start(yoke_system* system, const yoke_app_voice* voice, int* status) {
+yoke_state* yoke__app_start(yoke_system* system, const yoke_app_words* words, int* status) {
   yoke_messages messages = {0};
   yoke_state* state = NULL;
   const yoke_status created = yoke__master_create(system, &messages, &state);
-  yoke__app_tell_units(system, voice, true, NULL);
-  if (voice != NULL) {
-    voice->retell(voice, &messages);
-  }
-  yoke__messages_print(&messages, stderr);
+  yoke__app_report_units(system, words, true, NULL);
+  print(&messages, words);
   if (created < 0 && messages.n_errors == 0) {
     yoke__app_error(NULL, "%s", yoke_status_text(created));
   }
   yoke__messages_free(&messages);
-  if (created < 0) {
-    const bool is_outside = created == YOKE_NO_MEMORY || created == YOKE_IO;
-    *status = is_outside ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
-    return NULL;
-  }
-  *status = YOKE_EXIT_OK;
+  const bool is_outside = created == YOKE_NO_MEMORY || created == YOKE_IO;
+  *status = created >= 0 ? YOKE_EXIT_OK : is_outside ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
   return state;
 }

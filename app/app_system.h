@@ -3,6 +3,7 @@
 #define YOKE_APP_SYSTEM_H
 
 #include "app/app.h"
+#include "app/app_sink.h"
 #include "master/master.h"
 #include "system/system.h"
 
@@ -11,29 +12,18 @@
 yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
                             bool is_strict);
 
-// How a command speaks of its system where that is not what the user wrote (`yoke circuit` makes one
-// of a netlist). NULL instead of one of these: as everywhere.
-typedef struct yoke_app_voice {
-  // puts messages into the user's words before they are printed
-  void (*retell)(const struct yoke_app_voice* voice, yoke_messages* messages);
-  // the place in the user's file that a failure while running is about: "rc.cir:4", or the file alone
-  void (*locate)(const struct yoke_app_voice* voice, const char* text, char* to, size_t size);
-  const char* name;  // of the one unit, where others say "unit 'rc'"
-  const void* context;
-} yoke_app_voice;
-
 // A system from a scenario that was read with `read` as its outcome (taken over; NULL if nothing could be read). Prints and
 // frees the messages. NULL after messages on stderr.
 yoke_system* yoke__app_build(const yoke_options* options, yoke_status read, yoke_scenario* scenario,
-                             yoke_messages* messages, bool is_strict, const yoke_app_voice* voice);
+                             yoke_messages* messages, bool is_strict, const yoke_app_words* words);
 
 // A loaded system with its start values. NULL after messages on stderr; *status is then YOKE_EXIT_USAGE if the system
 // cannot start as it is described, YOKE_EXIT_FAILED if memory or a file was missing.
-yoke_state* yoke__app_start(yoke_system* system, const yoke_app_voice* voice, int* status);
+yoke_state* yoke__app_start(yoke_system* system, const yoke_app_words* words, int* status);
 
-// What the units have to say: warnings and errors to stderr, notes as well unless is_quiet. Each message once; the messages
-// are also added to `kept` (NULL: not).
-void yoke__app_tell_units(yoke_system* system, const yoke_app_voice* voice, bool is_quiet,
-                          yoke_messages* kept);
+// What the units report: warnings and errors to stderr, notes as well unless is_quiet. Each message once; the messages are
+// also added to `kept` (NULL: not).
+void yoke__app_report_units(yoke_system* system, const yoke_app_words* words, bool is_quiet,
+                            yoke_messages* kept);
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "base/base_message.h"
 
 #define FLOOR     1e-9         // [J] least throughput to divide by
 #define CANCELLED (2.0 / 3.0)  // TER below this share of its two parts: they cancel
@@ -378,14 +379,14 @@ static void measure_errors(yoke_app_ter* ter) {
   for (size_t i = 0; i < ter->n_rows; i++) {
     yoke_ter_row* row = &ter->rows[i];
     yoke_power_reference reference;
-    char err[256] = "";
+    YOKE_CATCH(why);
     if (!take_power(ter, row, power) || !take_reference(ter, row, t, p, &reference)) {
       continue;
     }
     if (yoke__replay_error_energy(a->columns[0].values, a->n_rows, power, &reference, &row->error,
-                                  err, sizeof err) < 0) {
+                                  &why.sink) < 0) {
       row->error = (yoke_error_energy){0};
-      row->why_not = yoke__arena_text(ter->arena, err, strlen(err));
+      row->why_not = yoke__arena_text(ter->arena, why.text, strlen(why.text));
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "app/app_bench.h"
+#include "app/app_sink.h"
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
@@ -575,7 +576,7 @@ static int write_figure(const plan* p, const char* path) {
   const size_t n = strlen(path);
   const bool is_page = n > 5 && strcmp(path + n - 5, ".html") == 0;
   const char* slash = strrchr(path, '/');
-  char folder[MAX_PATH_SIZE] = ".", err[MAX_PATH_SIZE + 256] = "";
+  char folder[MAX_PATH_SIZE] = ".";
   yoke_text text = {0};
   if (slash != NULL) {
     snprintf(folder, sizeof folder, "%.*s", (int)(slash - path) + (slash == path), path);
@@ -593,15 +594,13 @@ static int write_figure(const plan* p, const char* path) {
     yoke__text_add(&text, "</html>\n");
   }
   yoke_status status = text.status;
-  if (status < 0) {
-    snprintf(err, sizeof err, "%s", yoke_status_text(status));
-  } else {
+  if (status >= 0) {
     status = yoke__record_write_text(folder, slash == NULL ? path : slash + 1, text.bytes, text.n,
-                                     err, sizeof err);
+                                     &yoke__app_sink);
   }
   yoke__text_free(&text);
   if (status < 0) {
-    yoke__app_error(COMMAND, "%s", err);
+    yoke__app_fail(COMMAND, status);
   }
   return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
 }

@@ -3,9 +3,10 @@
 #include "base/base_json.h"
 
 // Initial values are part of what can go wrong before the first step.
-static int check_start(yoke_system* system) {
+static int check_start(yoke_system* system, const char* path) {
   int status = YOKE_EXIT_OK;
-  yoke_state* state = yoke__app_start(system, NULL, &status);
+  const yoke_app_words words = yoke__app_words(path);
+  yoke_state* state = yoke__app_start(system, &words, &status);
   yoke__master_destroy(system, &state);
   return status;
 }
@@ -27,7 +28,7 @@ int yoke_cmd_check(int argc, char** argv) {
     yoke__system_print(system, stdout);
   }
   if (system != NULL && status == YOKE_EXIT_OK) {
-    status = check_start(system);
+    status = check_start(system, options.operands[0]);
   }
   yoke__system_destroy(&system);
   yoke__options_free(&options);

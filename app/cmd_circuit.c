@@ -2,12 +2,10 @@
 //
 // The netlist becomes a system of one unit (scenario_circuit.h) that runs as every system does;
 // options become settings of that system, and columns lose the unit's name: v(out), i(l1). Messages
-// are put back into the words of the netlist and of the options (app_circuit_tell.h).
-#include <stdarg.h>
+// name the option, not the setting, and the netlist, not the unit.
 #include <stdlib.h>
 #include <string.h>
 
-#include "app/app_circuit_tell.h"
 #include "app/app_run.h"
 #include "base/base_number.h"
 #include "scenario/scenario_circuit.h"
@@ -19,35 +17,40 @@
 #define UNIT_SIZE 128
 
 typedef struct sets {
+  yoke_arena arena;
   char unit[UNIT_SIZE];
-  char (*texts)[SET_SIZE];
   const char* all[MAX_SETS];
+  yoke_app_words words;
+  struct yoke_app_word options[MAX_SETS];
   size_t n;
   double stop;  // 0: that of .tran
-  char (*names)[SET_SIZE];
-  yoke_netlist_parameter parameters[MAX_SETS];
-  size_t n_parameters;
 } sets;
 
 // ---- options to settings
 
-static bool add(sets* s, const char* format, ...) YOKE_PRINTF(2, 3);
-static bool add(sets* s, const char* format, ...) {
-  va_list args;
+// units.UNIT.SECTION.NAME=VALUE; the user wrote "--" or "--set " in front of the name
+static bool add(sets* s, const char* section, const char* dashes, const char* name, size_t n_name,
+                const char* value) {
+  char path[UNIT_SIZE + 16], text[SET_SIZE];
   if (s->n == MAX_SETS) {
     yoke__app_error("circuit", "more than %d settings", MAX_SETS);
     return false;
   }
-  va_start(args, format);
-  const int n = vsnprintf(s->texts[s->n], SET_SIZE, format, args);
-  va_end(args);
-  if (n < 0 || n >= SET_SIZE) {
+  snprintf(path, sizeof path, "units.%s.%s", s->unit, section);
+  if (snprintf(text, sizeof text, "%.*s=%s", (int)n_name, name, value) >= SET_SIZE) {
     yoke__app_error("circuit", "a setting is longer than %d characters", SET_SIZE - 1);
     return false;
   }
-  s->all[s->n] = s->texts[s->n];
-  s->n++;
+  s->all[s->n] = yoke__app_set(&s->words, &s->arena, path, dashes, text);
+  if (s->all[s->n++] == NULL) {
+    yoke__app_error("circuit", "out of memory");
+    return false;
+  }
   return true;
+}
+
+static bool add_solver(sets* s, const char* name, const char* value) {
+  return add(s, "solver", "--", name, strlen(name), value);
 }
 
 // A time above 0, as in a netlist (10u) or as elsewhere (1e-5); 0: not given. False after a message.
@@ -74,9 +77,9 @@ static bool add_times(const yoke_options* options, sets* s) {
     return false;
   }
   yoke__number_format(step, text);
-  return (step <= 0 || add(s, "units.%s.solver.step=%s", s->unit, text)) &&
+  return (step <= 0 || add_solver(s, "step", text)) &&
          (iterations == 0 ||
-          add(s, "units.%s.solver.iterations=%lld", s->unit, (long long)iterations));
+          add_solver(s, "iterations", yoke__options_value(options, "iterations")));
 }
 
 // method and formulation: one of them, not several
@@ -93,7 +96,7 @@ static bool add_choice(const yoke_options* options, const char* name, sets* s) {
     yoke__app_error("circuit", "--%s: expected one, found '%.80s'", name, value);
     return false;
   }
-  return add(s, "units.%s.solver.%s=%s", s->unit, name, value);
+  return add_solver(s, name, value);
 }
 
 // name=value of a parameter of the netlist
@@ -111,13 +114,7 @@ static bool add_parameter(const char* text, sets* s) {
     return false;
   }
   yoke__number_format(number, value);
-  if (!add(s, "units.%s.with.%.*s=%s", s->unit, (int)(equals - text), text, value)) {
-    return false;
-  }
-  char* name = s->names[s->n_parameters];
-  snprintf(name, SET_SIZE, "%.*s", (int)(equals - text), text);
-  s->parameters[s->n_parameters++] = (yoke_netlist_parameter){name, number};
-  return true;
+  return add(s, "with", "--set ", text, (size_t)(equals - text), value);
 }
 
 static bool collect(const yoke_options* options, sets* s) {
@@ -138,7 +135,7 @@ static bool collect(const yoke_options* options, sets* s) {
 
 // ---- the system
 
-static yoke_system* load(const yoke_options* options, const sets* s, const yoke_app_voice* voice) {
+static yoke_system* load(const yoke_options* options, const sets* s) {
   const char* path = options->operands[0];
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
@@ -151,7 +148,7 @@ static yoke_system* load(const yoke_options* options, const sets* s, const yoke_
   }
   free(text);
   return yoke__app_build(options, status, scenario, &messages, yoke__options_has(options, "strict"),
-                         voice);
+                         &s->words);
 }
 
 // Columns without the unit's name; where nothing is named, without what is no node voltage or
@@ -192,17 +189,11 @@ static int run(const yoke_options* options, const sets* s) {
     return YOKE_EXIT_USAGE;
   }
   yoke__app_results_directory(options->operands[0], place, sizeof place);
-  const yoke_circuit_words words = {.path = options->operands[0],
-                                    .unit = s->unit,
-                                    .parameters = s->parameters,
-                                    .n_parameters = s->n_parameters};
-  const yoke_app_voice voice = {yoke__app_circuit_retell, yoke__app_circuit_locate,
-                                options->operands[0], &words};
-  yoke_system* system = load(options, s, &voice);
+  yoke_system* system = load(options, s);
   int status = YOKE_EXIT_USAGE;
   if (system != NULL) {
     status = name_columns(system)
-                 ? yoke__app_run(system, options, out == NULL ? place : out, &voice)
+                 ? yoke__app_run(system, options, out == NULL ? place : out, &s->words)
                  : YOKE_EXIT_FAILED;
   }
   yoke__system_destroy(&system);
@@ -215,17 +206,10 @@ int yoke_cmd_circuit(int argc, char** argv) {
   if (!yoke__options_parse(&yoke__command_circuit, argc, argv, &options, &status)) {
     return status;
   }
-  sets s = {.n = 0};
-  s.texts = calloc(MAX_SETS, sizeof *s.texts);
-  s.names = calloc(MAX_SETS, sizeof *s.names);
-  if (s.texts == NULL || s.names == NULL) {
-    yoke__app_error("circuit", "out of memory");
-    status = YOKE_EXIT_FAILED;
-  } else {
-    status = collect(&options, &s) ? run(&options, &s) : YOKE_EXIT_USAGE;
-  }
-  free(s.texts);
-  free(s.names);
+  sets s = {.words.only_unit = options.operands[0]};
+  s.words.options = s.options;
+  status = collect(&options, &s) ? run(&options, &s) : YOKE_EXIT_USAGE;
+  yoke__arena_free(&s.arena);
   yoke__options_free(&options);
   return status;
 }

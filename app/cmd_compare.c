@@ -169,23 +169,24 @@ static int measure_signals(comparison* c) {
     return report_memory();
   }
   int status = YOKE_EXIT_OK;
-  char err[256] = "", last[256] = "";
+  YOKE_CATCH(why);
+  char last[YOKE_MESSAGE_TEXT_SIZE] = "";
   for (size_t i = 0; i < c->n_signals; i++) {
     signal* s = &c->signals[i];
     const yoke_samples result = take_samples(&c->tables[0], s->columns[0], room[0], room[1]);
     const yoke_samples reference = take_samples(&c->tables[1], s->columns[1], room[2], room[3]);
-    yoke_status done = yoke__deviation_compute(&result, &reference, &s->deviation, err, sizeof err);
+    yoke_status done = yoke__deviation_compute(&result, &reference, &s->deviation, &why.sink);
     s->is_measured = done >= 0;
     // without a roughness the other measures still count
     if (done >= 0 && (c->measures & 1u << YOKE_MEASURE_ROUGHNESS) != 0) {
-      done = yoke__deviation_roughness(&result, &reference, work, &s->deviation, err, sizeof err);
+      done = yoke__deviation_roughness(&result, &reference, work, &s->deviation, &why.sink);
     }
     if (done >= 0) {
       continue;
     }
-    if (strcmp(err, last) != 0) {
-      yoke__app_error(COMMAND, "%.200s: %s", s->name, err);
-      memcpy(last, err, sizeof last);
+    if (strcmp(why.text, last) != 0) {
+      yoke__app_error(COMMAND, "%.200s: %s", s->name, why.text);
+      memcpy(last, why.text, sizeof last);
     }
     status = YOKE_EXIT_USAGE;
   }

@@ -14,14 +14,13 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "circuit/circuit_netlist.h"
 #include "export/export_fmu.h"
 #include "scenario/scenario_circuit.h"
 #include "unit/circuit/unit_circuit.h"
 
 #define COMMAND  "export"
 #define MAX_NAME 200
-
-#define STEP_SIZE (MAX_NAME + YOKE_NUMBER_SIZE + 64)
 
 // What the command line asks for, and what has been made of it.
 typedef struct exporting {
@@ -31,6 +30,7 @@ typedef struct exporting {
   const yoke_unit_ops* model;  // NULL: the operand is a system file
   const char* what;            // the operand
   char unit_name[MAX_NAME];    // in the system
+  yoke_app_words words;        // --with and --step, not the settings that they become
   double step;                 // --step [s]; 0: not given
   yoke_system* system;         // one unit
   yoke_export_job job;
@@ -46,39 +46,37 @@ static int report_memory(void) {
 // --set, then --with k=v and --step as changes of the system file; *n of them. section NULL: --set alone. NULL: out of
 // memory.
 static const char** make_sets(exporting* e, const char* section, const char* part, size_t* n) {
-  size_t n_set = 0, n_with = 0;
-  const char* const* set = yoke__options_values(e->options, "set", &n_set);
-  const char** sets = yoke__arena_array(&e->arena, n_set + e->options->n_given + 2, sizeof *sets);
-  if (sets == NULL) {
+  size_t n_with = 0;
+  const char* const* set = yoke__options_values(e->options, "set", n);
+  const size_t room = *n + e->options->n_given + 2;
+  const char** sets = yoke__arena_array(&e->arena, room, sizeof *sets);
+  e->words.options = yoke__arena_array(&e->arena, room, sizeof *e->words.options);
+  if (sets == NULL || e->words.options == NULL) {
     return NULL;
   }
-  for (size_t i = 0; i < n_set; i++) {
+  for (size_t i = 0; i < *n; i++) {
     sets[i] = set[i];
   }
-  const char* const* with = yoke__options_values(e->options, "with", &n_with);
-  n_with = section == NULL ? 0 : n_with;
-  for (size_t i = 0; i < n_with; i++) {
-    const size_t size = strlen(section) + strlen(e->unit_name) + strlen(part) + strlen(with[i]) + 4;
-    char* text = yoke__arena_take(&e->arena, size);
-    if (text == NULL) {
-      return NULL;
-    }
-    snprintf(text, size, "%s.%s.%s.%s", section, e->unit_name, part, with[i]);
-    sets[n_set + i] = text;
-  }
-  *n = n_set + n_with;
-  if (section == NULL || !(e->step > 0)) {
+  if (section == NULL) {
     return sets;
   }
-  char* text = yoke__arena_take(&e->arena, STEP_SIZE);
-  if (text == NULL) {
-    return NULL;
+  bool is_kept = true;
+  char path[2 * MAX_NAME];
+  snprintf(path, sizeof path, "%s.%s.%s", section, e->unit_name, part);
+  const char* const* with = yoke__options_values(e->options, "with", &n_with);
+  for (size_t i = 0; i < n_with; i++) {
+    sets[*n] = yoke__app_set(&e->words, &e->arena, path, "--with ", with[i]);
+    is_kept = is_kept && sets[(*n)++] != NULL;
   }
-  char digits[YOKE_NUMBER_SIZE];
-  yoke__number_format(e->step, digits);
-  snprintf(text, STEP_SIZE, "%s.%s.solver.step=%s", section, e->unit_name, digits);
-  sets[(*n)++] = text;
-  return sets;
+  if (e->step > 0) {
+    char digits[YOKE_NUMBER_SIZE], text[YOKE_NUMBER_SIZE + 8];
+    yoke__number_format(e->step, digits);
+    snprintf(text, sizeof text, "step=%s", digits);
+    snprintf(path, sizeof path, "%s.%s.solver", section, e->unit_name);
+    sets[*n] = yoke__app_set(&e->words, &e->arena, path, "--", text);
+    is_kept = is_kept && sets[(*n)++] != NULL;
+  }
+  return is_kept ? sets : NULL;
 }
 
 static yoke_status read_model(exporting* e, yoke_scenario** scenario) {
@@ -126,26 +124,13 @@ static yoke_status read_file(exporting* e, const char* section, yoke_scenario** 
                       : yoke__scenario_read_file(e->what, sets, n_sets, &e->messages, scenario);
 }
 
-// Messages name the places of a system file. Of a model there is none, and what was written is --with NAME.
-static void tell_places(exporting* e) {
-  static const char marks[2][9] = {".values.", ".with."};
-  for (yoke_message* m = e->messages.first; m != NULL; m = m->next) {
-    const char* source = m->place.source;
-    if (e->step > 0 && source != NULL && strstr(source, ".solver.step") != NULL) {
-      m->place.source = "--step";
-      continue;
-    }
-    const char* part = source == NULL ? NULL : strstr(source, marks[e->model == NULL]);
-    const bool is_set = part != NULL && strncmp(source, "--set ", 6) == 0;
-    if (is_set && !yoke__options_has(e->options, "set")) {
-      const size_t size = strlen(part) + sizeof "--with ";
-      char* text = yoke__arena_take(&e->messages.arena, size);
-      if (text != NULL) {
-        snprintf(text, size, "--with %s", part + strlen(marks[e->model == NULL]));
-        m->place.source = text;
-      }
-    } else if (e->model != NULL && !is_set) {
-      m->place.line = 0;
+// Messages name the places of a system file. Of a model there is none.
+static void reword(exporting* e) {
+  for (size_t i = 0; i < e->messages.n; i++) {
+    yoke_message* m = &e->messages.all[i];
+    yoke__app_reword(&e->words, m);
+    if (e->model != NULL) {
+      m->line = m->column = 0;
     }
   }
 }
@@ -159,7 +144,7 @@ static yoke_status read_system(exporting* e, yoke_scenario** scenario) {
     return YOKE_BAD_ARG;
   }
   snprintf(e->unit_name, sizeof e->unit_name, "%s", unit->name);
-  if (e->step > 0 && (unit->kind == NULL || strcmp(unit->kind, "circuit") != 0)) {
+  if (e->step > 0 && unit->kind != YOKE_KIND_CIRCUIT) {
     yoke__app_error(COMMAND, "--step with --fmi is that of a circuit's solver; '%s' is none",
                     unit->name);
     yoke__scenario_free(scenario);
@@ -192,7 +177,7 @@ static yoke_status make_system(exporting* e, yoke_scenario* scenario) {
   scenario->n_units = 1;
   e->system->scenario = scenario;
   e->system->messages = &e->messages;
-  if (alone->kind != NULL && strcmp(alone->kind, "fmu") == 0) {
+  if (alone->kind == YOKE_KIND_FMU) {
     yoke__error(&e->messages, alone->type_place, "unit '%s' is an FMU already", alone->name);
     return YOKE_BAD_INPUT;
   }
@@ -200,31 +185,37 @@ static yoke_status make_system(exporting* e, yoke_scenario* scenario) {
   return status >= 0 && e->messages.n_errors > 0 ? YOKE_BAD_INPUT : status;
 }
 
+static bool has_tran(const char* path) {
+  yoke_messages ignored = {0};
+  yoke_network* network = NULL;
+  const yoke_netlist_settings settings = {.path = path};
+  const bool has =
+      yoke__netlist_read_file(&settings, &ignored, &network) >= 0 && network->run.has_tran;
+  yoke__network_destroy(&network);
+  yoke__messages_free(&ignored);
+  return has;
+}
+
 // Notes on what a run of the netlist would do are of no use here; what the FMU will do is said instead.
-static void tell_times(exporting* e, bool is_made) {
+static void note_times(exporting* e, bool is_made) {
   yoke_unit_circuit_figures f;
-  yoke_message** link = &e->messages.first;
-  bool is_untimed = false;
   if (!yoke__scenario_is_circuit(e->what)) {
     return;
   }
-  e->messages.last = NULL;
-  while (*link != NULL) {
-    yoke_message* m = *link;
-    if (m->severity == YOKE_NOTE && m->place.line == 0) {
-      is_untimed = is_untimed || strncmp(m->text, "no .tran", 8) == 0;
-      *link = m->next;
-    } else {
-      e->messages.last = m;
-      link = &m->next;
+  size_t n = 0;
+  for (size_t i = 0; i < e->messages.n; i++) {
+    const yoke_message* m = &e->messages.all[i];
+    if (m->severity != YOKE_NOTE || m->line > 0) {
+      e->messages.all[n++] = *m;
     }
   }
+  e->messages.n = n;
   const yoke_unit* unit = is_made ? &e->system->units[0].unit : NULL;
   if (unit == NULL || !yoke__unit_circuit_figures(unit->ops, unit->self, &f)) {
     return;
   }
   const yoke_place place = {e->what, 0, 0};
-  if (is_untimed) {
+  if (!has_tran(e->what)) {
     yoke__message_add(&e->messages, YOKE_NOTE, place,
                       "no .tran: the FMU proposes to be run to %.9g s in steps of %.9g s; its "
                       "solver's step is %.9g s, and --step gives another",
@@ -253,7 +244,7 @@ static yoke_status fill_job(exporting* e) {
     job->stop = scenario->stop.value;
     job->step = unit->source->step.is_given ? unit->source->step.value : scenario->step.value;
   }
-  if (strcmp(unit->source->kind, "circuit") == 0) {
+  if (unit->source->kind == YOKE_KIND_CIRCUIT) {
     YOKE_TRY(yoke__export_starts(unit->source, job->ops, &e->arena, &e->messages, &job->starts,
                                  &job->n_starts));
   }
@@ -266,7 +257,7 @@ static void print_done(const exporting* e, const char* path) {
   size_t counts[YOKE_COUNT(words)] = {0};
   const yoke_unit* unit = e->job.unit;
   const yoke_unit_info* info = unit->info;
-  const bool is_netlist = strcmp(e->system->units[0].source->kind, "circuit") == 0;
+  const bool is_netlist = e->system->units[0].source->kind == YOKE_KIND_CIRCUIT;
   for (size_t i = 0; i < info->n_variables; i++) {
     counts[info->variables[i].causality]++;
   }
@@ -293,21 +284,22 @@ static void print_done(const exporting* e, const char* path) {
 }
 
 static int write_fmu(exporting* e) {
-  char err[1024] = "";
   const char* path = yoke__options_value(e->options, "out");
   char own[MAX_NAME + 8];
   if (path == NULL) {
     snprintf(own, sizeof own, "%.*s.fmu", MAX_NAME, e->job.name);
     path = own;
   }
-  if (yoke__export_find_runtime(getenv("YOKE_FMU_RUNTIME"), &e->arena, &e->job.runtime,
-                                &e->job.sources, err, sizeof err) < 0) {
-    yoke__app_error(COMMAND, "%s", err);
+  yoke_status status = yoke__export_find_runtime(getenv("YOKE_FMU_RUNTIME"), &e->arena,
+                                                 &e->job.runtime, &e->job.sources, &yoke__app_sink);
+  if (status < 0) {
+    yoke__app_fail(COMMAND, status);
     return YOKE_EXIT_FAILED;
   }
-  const yoke_status status = yoke__export_fmu(&e->job, path, err, sizeof err);
+  yoke_context context;
+  status = yoke__export_fmu(&e->job, path, yoke__app_sink_at(&context, e->job.name));
   if (status < 0) {
-    yoke__app_error(COMMAND, "%s: %s", e->job.name, err);
+    yoke__app_fail(COMMAND, status);
     const bool is_input =
         status == YOKE_BAD_INPUT || status == YOKE_NO_SUPPORT || status == YOKE_BAD_ARG;
     return is_input ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED;
@@ -331,6 +323,8 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
   exporting e = {.options = options, .what = options->operands[0]};
   e.job.fmi = strcmp(fmi, "2") == 0 ? 2 : 3;
   e.model = yoke__models_find(NULL, e.what);
+  e.words.only_unit =
+      e.model != NULL || yoke__scenario_is_circuit(e.what) ? e.what : NULL;
   const char* alien = yoke__options_has(options, "unit")  ? "--unit"
                       : yoke__options_has(options, "set") ? "--set"
                                                           : NULL;
@@ -353,8 +347,8 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
   if (status >= 0) {
     status = fill_job(&e);
   }
-  tell_places(&e);
-  tell_times(&e, status >= 0);
+  reword(&e);
+  note_times(&e, status >= 0);
   yoke__messages_print(&e.messages, stderr);
   int result = YOKE_EXIT_USAGE;
   if (status >= 0) {

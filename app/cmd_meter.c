@@ -7,6 +7,7 @@
 
 #include "app/app.h"
 #include "app/app_result.h"
+#include "app/app_sink.h"
 #include "base/base_check.h"
 #include "base/base_json.h"
 #include "base/base_number.h"
@@ -290,14 +291,13 @@ typedef struct output {
   char block[BLOCK_SIZE];
   size_t n;
   yoke_status status;
-  char reason[256];
+  yoke_caught why;
 } output;
 
 static void flush_block(output* to) {
   size_t n_done = 0;
   if (to->status >= 0) {
-    to->status =
-        yoke__os_file_write(to->file, to->block, to->n, &n_done, to->reason, sizeof to->reason);
+    to->status = yoke__os_file_write(to->file, to->block, to->n, &n_done, &to->why.sink);
   }
   to->n = 0;
 }
@@ -335,10 +335,15 @@ static void put_row(output* to, double t, const yoke_replay_values* v) {
   put(to, "\n", 1);
 }
 
+static bool report_output(const output* to) {
+  const yoke_place place = {to->path, 0, 0};
+  yoke__fail_at(&yoke__app_sink, YOKE_IO, place, "cannot be written: %s", to->why.text);
+  return false;
+}
+
 static bool open_output(output* to, const char* directory, yoke_arena* arena) {
   static const char header[] = "time,ter,dP,dE,throughput,rter,ter_window,rter_window,flow_part,"
                                "effort_part,flow_defect,effort_defect,n_bad\n";
-  char err[512] = "";
   const size_t size = yoke__os_path_join(directory, TABLE, NULL, 0) + sizeof ".part";
   char *path = yoke__arena_take(arena, size), *part = yoke__arena_take(arena, size);
   if (path == NULL || part == NULL) {
@@ -348,36 +353,28 @@ static bool open_output(output* to, const char* directory, yoke_arena* arena) {
   yoke__os_path_join(directory, TABLE, path, size);
   snprintf(part, size, "%s.part", path);
   *to = (output){.file = -1, .path = path, .part = part};
-  if (yoke__os_make_directory(directory, err, sizeof err) < 0) {
-    yoke__app_error(COMMAND, "%s", err);
+  to->why.sink = (yoke_sink){yoke__caught_receive, &to->why};
+  if (yoke__os_make_directory(directory, &yoke__app_sink) < 0) {
     return false;
   }
-  if (yoke__os_file_create(part, &to->file, err, sizeof err) < 0) {
-    yoke__app_error(COMMAND, "cannot write %s: %s", path, err);
-    return false;
+  if (yoke__os_file_create(part, &to->file, &to->why.sink) < 0) {
+    return report_output(to);
   }
   put(to, header, sizeof header - 1);
   return true;
 }
 
 static int close_output(output* to) {
-  char err[512] = "";
   flush_block(to);
-  const yoke_status closed = yoke__os_file_close(&to->file, err, sizeof err);
-  if (to->status >= 0 && closed < 0) {
-    to->status = closed;
-    snprintf(to->reason, sizeof to->reason, "%.200s", err);
-  }
-  if (to->status < 0) {
-    yoke__app_error(COMMAND, "cannot write %s: %s", to->path, to->reason);
+  const yoke_status closed =
+      yoke__os_file_close(&to->file, to->status < 0 ? NULL : &to->why.sink);
+  if (to->status < 0 || closed < 0) {
+    report_output(to);
     yoke__os_file_remove(to->part);
     return YOKE_EXIT_FAILED;
   }
-  if (yoke__os_rename(to->part, to->path, err, sizeof err) < 0) {
-    yoke__app_error(COMMAND, "%s", err);
-    return YOKE_EXIT_FAILED;
-  }
-  return YOKE_EXIT_OK;
+  const yoke_status renamed = yoke__os_rename(to->part, to->path, &yoke__app_sink);
+  return renamed < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
 }
 
 // All intervals; to NULL: nothing is written.
@@ -545,7 +542,7 @@ static int write_running(measurement* m, const char* directory) {
 }
 
 static int measure(measurement* m, const yoke_options* options) {
-  char err[256] = "";
+  yoke_context context;
   const char* out = yoke__options_value(options, "out");
   if (out != NULL && out[0] == '\0') {
     yoke__app_error(COMMAND, "--out: expected the name of a folder, found nothing");
@@ -556,10 +553,10 @@ static int measure(measurement* m, const yoke_options* options) {
     return status;
   }
   const yoke_status started =
-      yoke__replay_start(&m->replay, &m->bond, &m->settings, &m->arena, err, sizeof err);
+      yoke__replay_start(&m->replay, &m->bond, &m->settings, &m->arena,
+                         yoke__app_sink_at(&context, m->result.path));
   if (started < 0) {
-    yoke__app_error(COMMAND, "%s: %s", m->result.path, err);
-    return started == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+    return yoke__app_fail(COMMAND, started);
   }
   if (out == NULL) {
     run_meter(&m->replay, NULL);

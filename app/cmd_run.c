@@ -7,8 +7,7 @@
 
 static bool has_foreign_units(const yoke_system* system) {
   for (size_t i = 0; i < system->scenario->n_units; i++) {
-    const char* kind = system->scenario->units[i].kind;
-    if (kind != NULL && strcmp(kind, "fmu") == 0) {
+    if (system->scenario->units[i].kind == YOKE_KIND_FMU) {
       return true;
     }
   }
@@ -42,10 +41,11 @@ int yoke_cmd_run(int argc, char** argv) {
   yoke__os_path_absolute(out == NULL ? place : out, whole, sizeof whole);
   yoke_system* system =
       yoke__app_load(&options, extra, threads >= 0 ? 1 : 0, yoke__options_has(&options, "strict"));
+  const yoke_app_words words = yoke__app_words(options.operands[0]);
   const char* short_name = out == NULL ? place : out;
   status = system == NULL ? YOKE_EXIT_USAGE
                           : yoke__app_run(system, &options,
-                                          has_foreign_units(system) ? whole : short_name, NULL);
+                                          has_foreign_units(system) ? whole : short_name, &words);
   yoke__system_destroy(&system);
   yoke__options_free(&options);
   return status;

@@ -125,15 +125,16 @@ static void figure_name(const char* measure, char* to, size_t size) {
 
 static bool draw(const yoke_app_study* app, bool is_told) {
   for (size_t i = 0; i < app->plan.n_measures; i++) {
-    char name[256], err[YOKE_MAX_PATH + 256] = "";
+    char name[256];
     yoke_study_map map = {.title = app->plan.path,
                           .index = i,
                           .best = YOKE_NOT_FOUND,
                           .current = {(double)NAN, (double)NAN},
                           .current_value = (double)NAN};
     figure_name(app->plan.measures[i].text, name, sizeof name);
-    if (yoke__study_map_write(&map, app->study, name, err, sizeof err) < 0) {
-      yoke__app_error(COMMAND, "%s", err);
+    const yoke_status status = yoke__study_map_write(&map, app->study, name, &yoke__app_sink);
+    if (status < 0) {
+      yoke__app_fail(COMMAND, status);
       return false;
     }
     if (is_told) {
@@ -148,10 +149,10 @@ static int finish(const yoke_app_study* app, const yoke_study_analyse* analyse,
                   const yoke_options* options) {
   const bool is_json = yoke__options_has(options, "json");
   static const yoke_study_analyse nothing = {0};
-  char err[YOKE_MAX_PATH + 256] = "";
   int status = YOKE_EXIT_OK;
-  if (yoke__study_write_table(app->study, TABLE, err, sizeof err) < 0) {
-    yoke__app_error(COMMAND, "%s", err);
+  const yoke_status written = yoke__study_write_table(app->study, TABLE, &yoke__app_sink);
+  if (written < 0) {
+    yoke__app_fail(COMMAND, written);
     return YOKE_EXIT_FAILED;
   }
   if (!is_json && !app->is_quiet) {

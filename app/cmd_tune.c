@@ -227,22 +227,19 @@ static bool run_repetitions(tuning* t, int* status) {
 }
 
 static int write_results(const tuning* t) {
-  char err[YOKE_MAX_PATH + 256] = "";
   yoke_json json = {0};
   yoke__tune_json(t->app->study, &t->tune, t->current, &json);
   yoke_status status = yoke__json_finish(&json);
-  if (status < 0) {
-    snprintf(err, sizeof err, "%s", yoke_status_text(status));
-  } else {
-    status =
-        yoke__record_write_text(t->app->directory, "tune.json", json.text, json.n, err, sizeof err);
+  if (status >= 0) {
+    status = yoke__record_write_text(t->app->directory, "tune.json", json.text, json.n,
+                                     &yoke__app_sink);
   }
   if (status >= 0) {
     status = yoke__tune_write_map(t->app->study, &t->tune, t->current,
-                                  t->title == NULL ? t->app->plan.path : t->title, err, sizeof err);
+                                  t->title == NULL ? t->app->plan.path : t->title, &yoke__app_sink);
   }
   if (status < 0) {
-    yoke__app_error(COMMAND, "%s", err);
+    yoke__app_fail(COMMAND, status);
   } else if (t->is_json) {
     fwrite(json.text, 1, json.n, stdout);
   } else if (!t->app->is_quiet) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "fmi/fmi_binary.h"
 #include "fmi/fmi_package.h"
@@ -37,7 +38,8 @@ static void say_nothing3(fmi3InstanceEnvironment e, fmi3Status s, fmi3String c, 
 }
 
 static yoke_fmi_package* open_package(const char* name, yoke_fmi_binary** binary) {
-  char path[4096], library[4200], err[512] = "";
+  char path[4096], library[4200];
+  YOKE_CATCH(err);
   snprintf(path, sizeof path, "%s/%s.fmu", folder, name);
   yoke_messages messages = {0};
   yoke_fmi_package* package = NULL;
@@ -48,9 +50,8 @@ static yoke_fmi_package* open_package(const char* name, yoke_fmi_binary** binary
   yoke__messages_free(&messages);
   yoke__fmi_binary_path(package, &package->description->co_simulation, library, sizeof library);
   if (yoke__fmi_binary_open(library, package->description->co_simulation.model_identifier,
-                            package->description->version, YOKE_FMI_CS, binary, err,
-                            sizeof err) < 0) {
-    fprintf(stderr, "%s\n", err);
+                            package->description->version, YOKE_FMI_CS, binary, &err.sink) < 0) {
+    fprintf(stderr, "%s\n", err.text);
     exit(1);
   }
   return package;
@@ -165,12 +166,12 @@ static yoke_system* build(const char* text, yoke_state** state) {
 static double system_ns(const char* text, bool has_ring, int n_steps, size_t* n_columns) {
   yoke_state* state = NULL;
   yoke_system* system = build(text, &state);
-  char err[256] = "";
+  YOKE_CATCH(err);
   const int batch = n_steps < BATCH ? n_steps : BATCH;
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = (size_t)n_steps + 16};
   if (has_ring && yoke__record_open(&settings, system->columns, system->n_columns, &state->record,
-                                    err, sizeof err) < 0) {
-    fprintf(stderr, "%s\n", err);
+                                    &err.sink) < 0) {
+    fprintf(stderr, "%s\n", err.text);
     exit(1);
   }
   double best = 1e30;
@@ -178,7 +179,7 @@ static double system_ns(const char* text, bool has_ring, int n_steps, size_t* n_
     const int64_t start = yoke__os_now_ns();
     for (int i = 0; i < batch; i++) {
       if (yoke__master_step(system, state) < 0) {
-        fprintf(stderr, "%s\n", state->failure.text);
+        fprintf(stderr, "%s\n", state->failure.message.text);
         exit(1);
       }
     }
@@ -189,7 +190,7 @@ static double system_ns(const char* text, bool has_ring, int n_steps, size_t* n_
   }
   if (state->record != NULL) {
     yoke_record_info info;
-    yoke__record_close(&state->record, &info, err, sizeof err);
+    yoke__record_close(&state->record, &info, &err.sink);
   }
   yoke__master_destroy(system, &state);
   yoke__system_destroy(&system);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base_histogram.h"
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "base/base_process.h"
 #include "unit/host/unit_host.h"
@@ -39,7 +40,7 @@ static void give_up(const char* what, const char* why) {
 
 // models need no file; files come through a store, which isolates them itself
 static const yoke_unit_ops* find_ops(subject* s) {
-  if (strcmp(s->settings.kind, "fmu") != 0) {
+  if (s->settings.kind != YOKE_KIND_FMU) {
     const yoke_unit_ops* inner = yoke__models_find(NULL, s->settings.path);
     s->plan = (yoke_host_plan){.settings = &s->settings};
     yoke__host_fill_ops(inner, &s->isolated);
@@ -63,12 +64,12 @@ static void open_units(subject* s, int n) {
   for (int i = 0; i < n; i++) {
     const yoke_unit_ops* ops = find_ops(s);
     const yoke_unit_args args = {"unit", ".", NULL, 0, ops->context};
-    char err[1024] = "";
-    if (yoke__unit_create(ops, &args, &s->arena, &s->units[i], err, sizeof err) < 0 ||
-        yoke__unit_enter_init(&s->units[i], 0, 1e9, err, sizeof err) < 0 ||
+    YOKE_CATCH(err);
+    if (yoke__unit_create(ops, &args, &s->arena, &s->units[i], &err.sink) < 0 ||
+        yoke__unit_enter_init(&s->units[i], 0, 1e9, &err.sink) < 0 ||
         yoke__unit_exit_init(&s->units[i]) < 0 || s->units[i].n_u > MAX_DENSE ||
         s->units[i].n_y > MAX_DENSE) {
-      give_up(s->settings.path, err);
+      give_up(s->settings.path, err.text);
     }
     s->n_units = i + 1;
   }
@@ -98,7 +99,7 @@ static void step(const yoke_unit* unit, int k) {
 }
 
 // Prints one line and returns the median [us] of one step of one unit.
-static double measure(const char* what, const char* kind, const char* path, bool is_isolated,
+static double measure(const char* what, yoke_unit_kind kind, const char* path, bool is_isolated,
                       yoke_unit_wait wait, int n_units) {
   subject s = {
       .settings = {
@@ -137,7 +138,7 @@ static double measure(const char* what, const char* kind, const char* path, bool
   return median;
 }
 
-static double measure_all(const char* kind, const char* path) {
+static double measure_all(yoke_unit_kind kind, const char* path) {
   printf("%s\n", path);
   measure("in this process", kind, path, false, YOKE_WAIT_AUTO, 1);
   measure("isolated, wait: auto", kind, path, true, YOKE_WAIT_AUTO, 1);
@@ -166,17 +167,17 @@ int main(int argc, char** argv) {
   find_neighbours(fmu, sizeof fmu);
   printf("%d processors\n", yoke__os_n_processors());
   yoke__os_float_mode_set();
-  double worst = measure_all("model", "gain");
+  double worst = measure_all(YOKE_KIND_MODEL, "gain");
   for (int i = 1; i < argc; i++) {
     if (strcmp(argv[i], "--gate") == 0) {
       is_gate = true;
       continue;
     }
     n_fmus++;
-    worst = fmax(worst, measure_all("fmu", argv[i]));
+    worst = fmax(worst, measure_all(YOKE_KIND_FMU, argv[i]));
   }
   if (n_fmus == 0 && yoke__os_is_file(fmu)) {
-    worst = fmax(worst, measure_all("fmu", fmu));
+    worst = fmax(worst, measure_all(YOKE_KIND_FMU, fmu));
   }
   printf("one isolated unit that spins: %.3f us, wanted below %.1f us\n", worst, LIMIT_US);
   return is_gate && !(worst < LIMIT_US);

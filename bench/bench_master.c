@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "master/master_run.h"
 
@@ -94,7 +95,7 @@ static double steps_ns(const yoke_system* system, yoke_state* state, int64_t n, 
     const int64_t start = yoke__os_now_ns();
     for (int64_t i = 0; i < n_batch; i++) {
       if (yoke__master_step(system, state) < 0) {
-        fprintf(stderr, "%s\n", state->failure.text);
+        fprintf(stderr, "%s\n", state->failure.message.text);
         exit(1);
       }
     }
@@ -132,16 +133,16 @@ static double oscillator_ns(bool has_ring, const char* damping, const char* rest
   yoke_state* state = NULL;
   snprintf(text, sizeof text, oscillator, damping, damping, rest);
   yoke_system* system = build(text, &state);
-  char err[256] = "";
+  YOKE_CATCH(err);
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = N + 16};
   if (has_ring && yoke__record_open(&settings, system->columns, system->n_columns, &state->record,
-                                    err, sizeof err) < 0) {
-    fprintf(stderr, "%s\n", err);
+                                    &err.sink) < 0) {
+    fprintf(stderr, "%s\n", err.text);
     exit(1);
   }
   const double ns = steps_ns(system, state, N, BATCH);
   if (has_ring) {
-    yoke__record_close(&state->record, NULL, err, sizeof err);
+    yoke__record_close(&state->record, NULL, &err.sink);
   }
   yoke__master_destroy(system, &state);
   yoke__system_destroy(&system);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "record/record.h"
@@ -98,25 +99,25 @@ static void bench_sink(const char* what, const yoke_record_sink_ops* ops, const 
   }
   const yoke_record_layout layout = {columns, offsets, N_COLUMNS, sizeof rows[0], ""};
   void* self = NULL;
-  char err[256] = "";
-  if (ops->open(&layout, path, &self, err, sizeof err) < 0) {
-    printf("%-36s %s\n", what, err);
+  YOKE_CATCH(err);
+  if (ops->open(&layout, path, &self, &err.sink) < 0) {
+    printf("%-36s %s\n", what, err.text);
     return;
   }
   double us[N_BLOCKS];
   const int64_t cpu = yoke__os_cpu_ns();
   for (size_t block = 0; block < N_BLOCKS; block++) {
     const int64_t start = yoke__os_now_ns();
-    ops->write(self, rows[0], N_BLOCK_ROWS, err, sizeof err);
+    ops->write(self, rows[0], N_BLOCK_ROWS, &err.sink);
     us[block] = (double)(yoke__os_now_ns() - start) / 1e3 / N_BLOCK_ROWS;
   }
   uint64_t n_rows = 0;
   const int64_t cpu_ns = yoke__os_cpu_ns() - cpu;
   const int64_t start = yoke__os_now_ns();
-  ops->close(self, 0, &n_rows, err, sizeof err);
+  ops->close(self, 0, &n_rows, &err.sink);
   const double close_ms = (double)(yoke__os_now_ns() - start) / 1e6;
   report(what, cpu_ns, us);
-  printf("%36s %9.3f ms to close %llu rows %s\n", "", close_ms, (unsigned long long)n_rows, err);
+  printf("%36s %9.3f ms to close %llu rows %s\n", "", close_ms, (unsigned long long)n_rows, err.text);
   yoke__os_file_remove(path);
 }
 
@@ -127,9 +128,9 @@ static void bench_ring(void) {
   make_columns(columns, names);
   const yoke_record_settings settings = {.formats = 0};
   yoke_record* record = NULL;
-  char err[256] = "";
-  if (yoke__record_open(&settings, columns, N_COLUMNS, &record, err, sizeof err) < 0) {
-    printf("%s\n", err);
+  YOKE_CATCH(err);
+  if (yoke__record_open(&settings, columns, N_COLUMNS, &record, &err.sink) < 0) {
+    printf("%s\n", err.text);
     return;
   }
   double us[N_BLOCKS];
@@ -149,8 +150,8 @@ static void bench_ring(void) {
     cpu_ns += yoke__os_cpu_ns() - cpu;
   }
   report("row and commit, 50 columns", cpu_ns, us);
-  if (yoke__record_close(&record, NULL, err, sizeof err) < 0) {
-    printf("%s\n", err);
+  if (yoke__record_close(&record, NULL, &err.sink) < 0) {
+    printf("%s\n", err.text);
   }
 }
 

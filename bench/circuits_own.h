@@ -180,7 +180,7 @@ static void own_race(const race_problem* problem, const yoke_network* network,
     result->t_reached = (double)n * result->step;
   }
   if (result->is_failed) {
-    snprintf(result->note, sizeof result->note, "%.90s", yoke__circuit_reason(circuit));
+    snprintf(result->note, sizeof result->note, "%.90s", yoke__circuit_reason(circuit)->text);
   } else {
     result->error = own_error(problem, settings->n_steps, points);
   }
@@ -213,7 +213,7 @@ static worst_step own_worst_step(const race_problem* problem, const yoke_network
     for (size_t k = 0; k < n; k++) {
       const int64_t start = yoke__os_now_ns();
       if (yoke__circuit_step(circuit) < 0) {
-        fprintf(stderr, "bench_circuits: %s\n", yoke__circuit_reason(circuit));
+        fprintf(stderr, "bench_circuits: %s\n", yoke__circuit_reason(circuit)->text);
         exit(1);
       }
       const double ns = (double)(yoke__os_now_ns() - start);

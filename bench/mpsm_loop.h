@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
 
@@ -241,13 +242,13 @@ typedef struct loop_model {
 static inline void* loop_prepare(const yoke_coupling_setup* setup) {
   const yoke_coupling_ops* ops = &yoke__couple_mpsm;
   const size_t size = (ops->size(setup) + 63) / 64 * 64;
-  char err[256] = "";
+  YOKE_CATCH(err);
   void* self = aligned_alloc(64, size);
   if (self == NULL) {
     return NULL;
   }
   memset(self, 0, size);
-  if (ops->prepare(self, setup, err, sizeof err) < 0) {
+  if (ops->prepare(self, setup, &err.sink) < 0) {
     free(self);
     return NULL;
   }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "couple/couple_mpsm.h"
 
 enum { PLANT_UNITS = 2, PLANT_SIGNALS = 16 };
@@ -140,10 +141,10 @@ static inline void plant_close(plant* p) {
 }
 
 static inline void plant_prepare(plant* p) {
-  char err[256] = "";
+  YOKE_CATCH(err);
   memset(p->self, 0, p->size);
-  if (yoke__couple_mpsm.prepare(p->self, &p->setup, err, sizeof err) < 0) {
-    plant_fail(err);
+  if (yoke__couple_mpsm.prepare(p->self, &p->setup, &err.sink) < 0) {
+    plant_fail(err.text);
   }
 }
 

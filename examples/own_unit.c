@@ -72,6 +72,13 @@ static const char system_text[] = "yoke: 1\n"
                                   "  lag: {model: my.lag, with: {T: 0.5}}\n"
                                   "connections: [source.y -> lag.u]\n";
 
+static void print_message(void* to, const yoke_message* message) {
+  char line[1024];
+  (void)to;
+  yoke_message_format(message, line, sizeof line);
+  fprintf(stderr, "%s\n", line);
+}
+
 int main(void) {
   // a system file like any other
   const char* path = "own_unit.yaml";
@@ -84,20 +91,19 @@ int main(void) {
   // [run]
   yoke_models* models = NULL;
   yoke_simulation* sim = NULL;
-  char err[4096];
+  const yoke_sink sink = {.receive = print_message};
   if (yoke_models_create(&models) < 0 || yoke_models_add(models, &lag_ops) < 0) {
     return 1;
   }
-  const yoke_load_settings settings = {.models = models};
-  if (yoke_simulation_load(path, &settings, &sim, err, sizeof err) < 0) {
-    fputs(err, stderr);
+  const yoke_load_settings settings = {.models = models, .sink = &sink};
+  if (yoke_simulation_load(path, &settings, &sim) < 0) {
     return 2;
   }
   size_t y = 0;
   yoke_simulation_find(sim, "lag.y", &y);
   while (!yoke_simulation_is_done(sim)) {
     if (yoke_simulation_step(sim) < 0) {
-      fprintf(stderr, "%s\n", yoke_simulation_message(sim));
+      yoke_send(&sink, yoke_simulation_failure(sim));
       return 1;
     }
   }

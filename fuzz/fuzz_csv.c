@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "base/base_csv.h"
+#include "base/base_message.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  char err[128] = "";
+  YOKE_CATCH(err);
   yoke_csv table;
-  const yoke_status status = yoke__csv_parse((const char*)bytes, n, &table, err, sizeof err);
+  const yoke_status status = yoke__csv_parse((const char*)bytes, n, &table, &err.sink);
   if (status < 0) {
-    if (err[0] == '\0' || table.columns != NULL) {
+    if (err.text[0] == '\0' || table.columns != NULL) {
       abort();
     }
     return 0;

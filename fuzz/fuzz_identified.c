@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_message.h"
 #include "identify/identify_file.h"
 #include "identify/identify_rls.h"
 
@@ -34,27 +35,27 @@ static void check_unit(const yoke_identified_unit* u) {
 
 // The unit fits a run that looks like it, at its own step and, if it can, at a longer one.
 static void check_fit(const yoke_identified* models, const yoke_identified_unit* u) {
-  char err[128] = "";
+  YOKE_CATCH(err);
   const size_t q = u->n_y_lags + u->n_u_lags * u->m;
   yoke_identified_want want = {u->name,    u->step,   u->n,        u->m,
                                u->outputs, u->inputs, u->n_y_lags, u->n_u_lags};
   double* p = malloc((u->n * q + 1) * sizeof *p);
   demand(p != NULL);
-  demand(yoke__identified_fit(models, "file", &want, p, err, sizeof err) >= 0);
+  demand(yoke__identified_fit(models, "file", &want, p, &err.sink) >= 0);
   demand(memcmp(p, u->parameters, u->n * q * sizeof *p) == 0);
   want.step *= 2.5;
-  if (yoke__identified_fit(models, "file", &want, p, err, sizeof err) < 0) {
-    demand(err[0] != '\0');
+  if (yoke__identified_fit(models, "file", &want, p, &err.sink) < 0) {
+    demand(err.text[0] != '\0');
   }
   free(p);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  char err[128] = "";
+  YOKE_CATCH(err);
   yoke_arena arena = {0};
   yoke_identified models, again;
-  if (yoke__identified_parse((const char*)bytes, n, "file", &arena, &models, err, sizeof err) < 0) {
-    demand(err[0] != '\0' && models.n_units == 0);
+  if (yoke__identified_parse((const char*)bytes, n, "file", &arena, &models, &err.sink) < 0) {
+    demand(err.text[0] != '\0' && models.n_units == 0);
     yoke__arena_free(&arena);
     return 0;
   }
@@ -64,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   }
   yoke_json json = {0};
   demand(yoke__identified_format(&models, &json) >= 0);
-  demand(yoke__identified_parse(json.text, json.n, "again", &arena, &again, err, sizeof err) >= 0);
+  demand(yoke__identified_parse(json.text, json.n, "again", &arena, &again, &err.sink) >= 0);
   demand(again.n_units == models.n_units);
   for (size_t i = 0; i < again.n_units; i++) {
     const yoke_identified_unit *a = &models.units[i], *b = &again.units[i];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "study/study_journal.h"
 
 #define N_AXES     1
@@ -28,13 +29,14 @@ static yoke_status look_at(void* context, const yoke_journal_row* row) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  char err[128] = "", why[256], *identity = NULL;
+  YOKE_CATCH(err);
+  char why[256], *identity = NULL;
   size_t n_rows = 0;
   yoke_journal_info info;
   const yoke_status status = yoke__journal_parse((const char*)bytes, n, N_AXES, N_MEASURES, look_at,
-                                                 &n_rows, &identity, &info, err, sizeof err);
+                                                 &n_rows, &identity, &info, &err.sink);
   if (status < 0) {
-    if (err[0] == '\0' || identity != NULL) {
+    if (err.text[0] == '\0' || identity != NULL) {
       abort();
     }
     return 0;

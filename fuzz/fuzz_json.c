@@ -7,6 +7,7 @@
 
 #include "base/base_json.h"
 #include "base/base_json_read.h"
+#include "base/base_message.h"
 #include "quality/quality_summary.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);
@@ -51,11 +52,11 @@ static void write_value(json_t* v, const char* key, yoke_json* to) {
 }
 
 static void check_summary(const char* bytes, size_t n) {
-  char err[128] = "";
+  YOKE_CATCH(err);
   yoke_arena arena = {0};
   yoke_summary summary;
-  const yoke_status status = yoke__summary_parse(bytes, n, &arena, &summary, err, sizeof err);
-  if (status < 0 && err[0] == '\0') {
+  const yoke_status status = yoke__summary_parse(bytes, n, &arena, &summary, &err.sink);
+  if (status < 0 && err.text[0] == '\0') {
     abort();
   }
   for (size_t i = 0; status >= 0 && i < summary.n_bonds; i++) {
@@ -71,10 +72,10 @@ static void check_summary(const char* bytes, size_t n) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  char err[128] = "";
+  YOKE_CATCH(err);
   json_t *root = NULL, *again = NULL;
-  if (yoke__json_parse((const char*)bytes, n, &root, err, sizeof err) < 0) {
-    if (err[0] == '\0' || root != NULL) {
+  if (yoke__json_parse((const char*)bytes, n, &root, &err.sink) < 0) {
+    if (err.text[0] == '\0' || root != NULL) {
       abort();
     }
     return 0;
@@ -83,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   write_value(root, NULL, &json);
   // the writer does not go as deep as the reader
   if (yoke__json_finish(&json) >= 0 &&
-      (yoke__json_parse(json.text, json.n, &again, err, sizeof err) < 0 ||
+      (yoke__json_parse(json.text, json.n, &again, &err.sink) < 0 ||
        json_equal(root, again) == 0)) {
     abort();
   }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "export/runtime/runtime.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);
@@ -34,25 +35,25 @@ static void check_argument(const yoke_argument* a) {
 static void apply(const yoke_runtime_config* config, yoke_arena* arena) {
   const yoke_unit_args args = {
       .name = "fuzz", .directory = "/nowhere", .context = config->ops->context};
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_unit unit = {0};
-  if (yoke__unit_create(config->ops, &args, arena, &unit, err, sizeof err) < 0) {
+  if (yoke__unit_create(config->ops, &args, arena, &unit, &err.sink) < 0) {
     return;
   }
-  err[0] = '\0';
-  if (yoke__runtime_config_apply(config, &unit, arena, err, sizeof err) < 0) {
-    demand(err[0] != '\0');
+  err.text[0] = '\0';
+  if (yoke__runtime_config_apply(config, &unit, arena, &err.sink) < 0) {
+    demand(err.text[0] != '\0');
   }
   yoke__unit_close(&unit);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_arena arena = {0};
   yoke_runtime_config config = {0};
-  if (yoke__runtime_config_parse((const char*)bytes, n, "/nowhere", &arena, &config, err,
-                                 sizeof err) < 0) {
-    demand(err[0] != '\0');
+  if (yoke__runtime_config_parse((const char*)bytes, n, "/nowhere", &arena, &config, &err.sink) <
+      0) {
+    demand(err.text[0] != '\0');
   } else {
     demand(config.ops != NULL && config.token != NULL);
     for (size_t i = 0; i < config.n_arguments; i++) {

@@ -48,12 +48,10 @@ static bool find_part(const part* input, const char* name, part* out) {
   return false;
 }
 
-static yoke_status read_part(void* context, const char* path, char** bytes, size_t* n, char* err,
-                             size_t err_size) {
+static yoke_status read_part(void* context, const char* path, char** bytes, size_t* n, const yoke_sink* sink) {
   part found = {0};
   if (!find_part(context, path, &found)) {
-    strncpy(err, "no such part", err_size - 1);
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "no such part");
   }
   *bytes = malloc(found.n + 1);
   if (*bytes == NULL) {

@@ -66,17 +66,13 @@ static int is_name_in_utf16_only(const char* name) {
          strstr(name, "\xc2\xba") != NULL;
 }
 
-// a prefix may be followed by something that is no name any more ("a:1"): such a tree cannot be written
+// without their prefixes two attributes may have one name: such a tree cannot be written
 // NOLINTNEXTLINE(misc-no-recursion)
 static int can_be_written(const yoke_xml_node* node) {
-  static const char bad[] = "0123456789.-:";
   for (; node != NULL; node = node->next) {
-    int is_good = node->name[0] != '\0' && strchr(bad, node->name[0]) == NULL &&
-                  strchr(node->name, ':') == NULL && !is_name_in_utf16_only(node->name);
+    int is_good = !is_name_in_utf16_only(node->name);
     for (const char* const* at = node->attributes; *at != NULL; at += 2) {
-      is_good = is_good && at[0][0] != '\0' && strchr(bad, at[0][0]) == NULL &&
-                strchr(at[0], ':') == NULL && strcmp(at[0], "xmlns") != 0 &&
-                !is_name_in_utf16_only(at[0]);
+      is_good = is_good && !is_name_in_utf16_only(at[0]);
       for (const char* const* other = at + 2; *other != NULL; other += 2) {
         is_good = is_good && strcmp(at[0], other[0]) != 0;
       }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "base/base_zip.h"
 
 #define MAX_READ (1u << 20)  // per entry, so that a run stays short
@@ -29,11 +30,11 @@ static void check_entry(yoke_zip* zip, size_t i) {
   check_name(entry->name);
   demand(yoke__zip_find(zip, entry->name) == i);
   demand(!entry->is_directory || entry->size == 0);
-  char err[256] = "";
+  YOKE_CATCH(err);
   char* content = NULL;
   size_t length = 0;
-  if (yoke__zip_read(zip, i, MAX_READ, &content, &length, err, sizeof err) < 0) {
-    demand(err[0] != '\0' && content == NULL);
+  if (yoke__zip_read(zip, i, MAX_READ, &content, &length, &err.sink) < 0) {
+    demand(err.text[0] != '\0' && content == NULL);
   } else {
     demand(length == entry->size && length <= MAX_READ && content[length] == '\0');
   }
@@ -41,10 +42,10 @@ static void check_entry(yoke_zip* zip, size_t i) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_zip* zip = NULL;
-  if (yoke__zip_open_memory(bytes, n, &zip, err, sizeof err) < 0) {
-    demand(err[0] != '\0' && zip == NULL);
+  if (yoke__zip_open_memory(bytes, n, &zip, &err.sink) < 0) {
+    demand(err.text[0] != '\0' && zip == NULL);
     return 0;
   }
   uint64_t total = 0;

@@ -95,36 +95,35 @@ size_t yoke__argument_count(const yoke_argument* argument) {
 }
 
 yoke_status yoke__model_integer(const yoke_unit_args* args, const char* name, int64_t fallback,
-                                int64_t low, int64_t high, int64_t* value, char* err,
-                                size_t err_size) {
+                                int64_t low, int64_t high, int64_t* value, const yoke_sink* sink) {
   const yoke_argument* argument = yoke__model_argument(args, name);
   *value = fallback;
   if (argument == NULL) {
     return YOKE_OK;
   }
   if (yoke__argument_count(argument) != 1) {
-    return yoke__model_refuse(err, err_size, "%s: expected one value, found %zu", name,
+    return yoke__model_refuse(sink, "%s: expected one value, found %zu", name,
                               yoke__argument_count(argument));
   }
   *value = *(const int64_t*)argument->value;
   if (*value < low || *value > high) {
-    return yoke__model_refuse(err, err_size, "%s is %lld, expected %lld to %lld", name,
-                              (long long)*value, (long long)low, (long long)high);
+    return yoke__model_refuse(sink, "%s is %lld, expected %lld to %lld", name, (long long)*value,
+                              (long long)low, (long long)high);
   }
   return YOKE_OK;
 }
 
-yoke_status yoke__model_refuse(char* err, size_t err_size, const char* format, ...) {
+yoke_status yoke__model_refuse(const yoke_sink* sink, const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
   va_list args;
   va_start(args, format);
-  (void)vsnprintf(err, err_size, format, args);
+  (void)vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  return YOKE_BAD_INPUT;
+  return yoke_fail(sink, YOKE_BAD_INPUT, "%s", text);
 }
 
-yoke_status yoke__model_no_memory(char* err, size_t err_size) {
-  (void)snprintf(err, err_size, "%s", "out of memory");
-  return YOKE_NO_MEMORY;
+yoke_status yoke__model_no_memory(const yoke_sink* sink) {
+  return yoke_fail(sink, YOKE_NO_MEMORY, "%s", "out of memory");
 }
 
 yoke_status yoke__model_derivative(const void* self, yoke_model_partial partial,

@@ -38,15 +38,13 @@ void yoke__model_close(void* self);
 const yoke_argument* yoke__model_argument(const yoke_unit_args* args, const char* name);
 // Number of elements.
 size_t yoke__argument_count(const yoke_argument* argument);
-// A whole number between low and high; `fallback` if it was not given. YOKE_BAD_INPUT with text.
+// A whole number between low and high; `fallback` if it was not given. YOKE_BAD_INPUT.
 yoke_status yoke__model_integer(const yoke_unit_args* args, const char* name, int64_t fallback,
-                                int64_t low, int64_t high, int64_t* value, char* err,
-                                size_t err_size);
-// Writes the reason and returns YOKE_BAD_INPUT.
-yoke_status yoke__model_refuse(char* err, size_t err_size, const char* format, ...)
-    YOKE_PRINTF(3, 4);
+                                int64_t low, int64_t high, int64_t* value, const yoke_sink* sink);
+// Sends the reason and returns YOKE_BAD_INPUT.
+yoke_status yoke__model_refuse(const yoke_sink* sink, const char* format, ...) YOKE_PRINTF(2, 3);
 // "out of memory" and YOKE_NO_MEMORY.
-yoke_status yoke__model_no_memory(char* err, size_t err_size);
+yoke_status yoke__model_no_memory(const yoke_sink* sink);
 
 // d(unknown)/d(known); false if the pair has no meaning.
 typedef bool (*yoke_model_partial)(const void* self, size_t unknown, size_t known, double* partial);

@@ -134,10 +134,22 @@ enum {
   YOKE_WANTS_SENDS = 1u << 2,   // calls of `send`; a method without `wants` always gets them
 };
 
+// What an analysis of stability (docs/analyse.md) takes the method for.
+typedef enum yoke_coupling_form {
+  YOKE_FORM_OTHER,       // it does not know the method
+  YOKE_FORM_POLYNOMIAL,  // extrapolation of the signal's order from the last samples
+  YOKE_FORM_MEAN_ERROR,  // held value plus the mean error of the last step; with a parameter `weight`
+  YOKE_FORM_PRE_STEP,    // pre-step stabilisation, only with the parameters of `mpsm`
+  YOKE_FORM_CORRECTOR,  // model-based corrector, only with the parameters of `mbcorr`
+} yoke_coupling_form;
+
 typedef struct yoke_coupling_ops {
+  size_t table_size;       // bytes of this table: YOKE_COUPLING_HEAD fills both
+  uint32_t table_version;  // of the contract
   const char* name;  // as in `method: hold`
   const char* text;
   uint32_t flags;  // YOKE_COUPLING_*
+  yoke_coupling_form form;
   const yoke_coupling_parameter* parameters;
   size_t n_parameters;
   const yoke_coupling_file* files;
@@ -153,7 +165,7 @@ typedef struct yoke_coupling_ops {
   // Bytes of `self` for this set-up; prepare lays everything into them (zeroed, aligned to 64).
   size_t (*size)(const yoke_coupling_setup* setup);
   // May take memory that does not lie in `self`; then there is close, called once if prepare succeeded.
-  yoke_status (*prepare)(void* self, const yoke_coupling_setup* setup, char* err, size_t err_size);
+  yoke_status (*prepare)(void* self, const yoke_coupling_setup* setup, const yoke_sink* sink);
   void (*close)(void* self);
   // YOKE_WANTS_* with these parameters (optional).
   uint32_t (*wants)(const double parameters[]);
@@ -180,11 +192,12 @@ typedef struct yoke_coupling_ops {
   void (*reset)(void* self, yoke_coupling_reset reason, const bool is_affected[]);
   // What is dangerous about these settings, half a sentence for the user, or NULL (optional).
   const char* (*warn)(const double parameters[]);
-  // How it went so far, a sentence for the user; "" if there is nothing to say (optional).
-  void (*tell)(const void* self, char* to, size_t size);
+  // How it went so far: notes and warnings for a person (optional).
+  void (*report)(const void* self, const yoke_sink* sink);
   // Writes what the method has learnt to a file that a run can start from (optional). YOKE_NO_SUPPORT: nothing to write.
-  yoke_status (*write)(const void* self, const char* path, char* err, size_t err_size);
+  yoke_status (*write)(const void* self, const char* path, const yoke_sink* sink);
 } yoke_coupling_ops;
+#define YOKE_COUPLING_HEAD .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION
 
 #ifdef __cplusplus
 }

@@ -31,7 +31,11 @@ extern "C" {
   X(SINGULAR, -9, "a matrix is singular")                                                          \
   X(FULL, -10, "no room left in a fixed-size buffer")                                              \
   X(INTERRUPTED, -11, "interrupted")                                                               \
-  X(DISCARDED, -12, "a unit refused the step it was asked for")
+  X(DISCARDED, -12, "a unit refused the step it was asked for")                                    \
+  X(NO_SUCH_NAME, -13, "there is nothing of that name")                                            \
+  X(WRONG_TYPE, -14, "the variable has another type")                                              \
+  X(READ_ONLY, -15, "the variable cannot be written, or not any more")                             \
+  X(NOT_FINITE, -16, "the value is NaN or infinite")
 
 typedef enum yoke_status {
 #define YOKE_STATUS_ENUM(name, code, text) YOKE_##name = (code),

@@ -17,11 +17,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "yoke/message.h"
 #include "yoke/status.h"
+#include "yoke/version.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// What a unit is made from; in a system file the key that names it: `fmu: right.fmu`.
+typedef enum yoke_unit_kind {
+  YOKE_KIND_NONE,     // not known
+  YOKE_KIND_MODEL,    // native model, built in or added by the program
+  YOKE_KIND_LAW,      // the same without state, evaluated with the exchange
+  YOKE_KIND_FMU,      // FMI 1.0, 2.0 or 3.0
+  YOKE_KIND_CIRCUIT,  // netlist
+  YOKE_KIND_LIBRARY,  // model in a shared library of the user
+  YOKE_N_KINDS,
+} yoke_unit_kind;
+
+// The word of a kind in messages and files: "model", "law", "fmu", "circuit", "library"; "" for any other value.
+YOKE_API const char* yoke_unit_kind_text(yoke_unit_kind kind);
 
 typedef enum yoke_type {
   YOKE_REAL,         // double
@@ -45,6 +61,10 @@ enum {
                                       // output: is also a state, so a start value may be given
   YOKE_VARIABLE_READ_ONLY =
       1u << 1,  // state: may be read and recorded, but has no start value to give
+  YOKE_VARIABLE_IS_FILE =
+      1u << 2,  // string: names a file, relative to the folder of the system file
+  YOKE_VARIABLE_NONLINEAR =
+      1u << 3,  // real scalar parameter: the unit is linear (YOKE_UNIT_LINEAR) only while it is 0
 };
 
 // `offset` of a variable that does not lie in the unit's struct.
@@ -84,7 +104,37 @@ enum {
   YOKE_UNIT_FLAT =
       1u << 4,  // `self` is one block of info->self_size bytes without pointers to itself:
                 // the caller saves and restores it by copying
+  YOKE_UNIT_LINEAR = 1u << 5,  // its equations are linear with constant coefficients; see also
+                               // YOKE_VARIABLE_NONLINEAR
 };
+
+// How a unit advances its states during a call.
+typedef enum yoke_solver_method {
+  YOKE_SOLVER_UNKNOWN,
+  YOKE_SOLVER_EXACT,  // exact for inputs that are held during the call
+  YOKE_SOLVER_EULER,  // explicit
+  YOKE_SOLVER_SEMI_IMPLICIT_EULER,
+  YOKE_SOLVER_RK4,
+  YOKE_SOLVER_TRAPEZOIDAL,
+  YOKE_SOLVER_OTHER,
+  YOKE_N_SOLVERS,
+} yoke_solver_method;
+
+// The word of a method in messages and files: "euler", "rk4", ...; "unknown" for any other value.
+YOKE_API const char* yoke_solver_text(yoke_solver_method method);
+
+enum { YOKE_MAX_CHOICES = 8 };  // of a solver
+
+// The unit's own solver, for whoever judges the stability of a coupling (docs/analyse.md). All zero: nothing is known,
+// and the unit is taken as exact. Its internal step is `step`; where that is 0, the length of a call divided by the value
+// of the variable `parts`.
+typedef struct yoke_unit_solver {
+  yoke_solver_method method;  // unknown with a step: explicit Euler is assumed
+  double step;                // internal step [s]; 0: depends on the call, or none
+  size_t parts;               // 1 + index of an integer variable: internal steps per call; 0: one
+  size_t choice;  // 1 + index of an enumeration that chooses the method; 0: it is `method`
+  yoke_solver_method methods[YOKE_MAX_CHOICES];  // what its items stand for, in their order
+} yoke_unit_solver;
 
 // What a unit says about itself. Belongs to the unit; constant from create to close.
 typedef struct yoke_unit_info {
@@ -97,6 +147,7 @@ typedef struct yoke_unit_info {
   size_t self_size;  // bytes of the flat struct; 0 if the unit has its own create
   size_t
       image_size;  // bytes that save writes; 0 with YOKE_UNIT_FLAT (then self_size) or without save
+  yoke_unit_solver solver;
 } yoke_unit_info;
 
 // A setting that shapes the unit (`structure` of the table below). value: storage as for yoke_variable,
@@ -151,10 +202,9 @@ typedef struct yoke_value_place {
   size_t at, size;
 } yoke_value_place;
 
-// level 0: a note, 1: a warning, 2: an error. The text is one line and lives until the call returns.
-typedef void (*yoke_unit_say)(void* to, int level, const char* text);
-
 typedef struct yoke_unit_ops {
+  size_t table_size;       // bytes of this table: YOKE_UNIT_HEAD fills both
+  uint32_t table_version;  // of the contract
   const char* name;  // as the system file writes it, e.g. "oscillator.force"
   const char* text;  // one line for people
 
@@ -166,7 +216,7 @@ typedef struct yoke_unit_ops {
   const yoke_unit_info* info;
 
   // Makes an instance. NULL: the caller takes info->self_size zeroed bytes and writes the start values.
-  yoke_status (*create)(const yoke_unit_args* args, void** self, char* err, size_t err_size);
+  yoke_status (*create)(const yoke_unit_args* args, void** self, const yoke_sink* sink);
   const yoke_unit_info* (*describe)(const void* self);
 
   // Any variable by its index. NULL: the caller copies to and from `offset`.
@@ -179,8 +229,8 @@ typedef struct yoke_unit_ops {
 
   // Initialisation. All start values and parameters are set before; states may be derived in exit_init,
   // and outputs must be right for the inputs at hand after each refresh. NULL: nothing to do.
-  // A failure writes its reason into err.
-  yoke_status (*enter_init)(void* self, double t_start, double t_stop, char* err, size_t err_size);
+  // A failure sends its reason to the sink.
+  yoke_status (*enter_init)(void* self, double t_start, double t_stop, const yoke_sink* sink);
   yoke_status (*exit_init)(void* self);
 
   // All real inputs / outputs as one dense vector, in the order of the variables. NULL: by offset.
@@ -224,18 +274,20 @@ typedef struct yoke_unit_ops {
   // list may be NULL. YOKE_BAD_ARG if n_states is not their number.
   yoke_status (*rates)(const void* self, size_t states[], double dx[], size_t n_states);
 
-  // Why the last operation failed, beyond its status; NULL or "" if there is nothing to say. Lives until the next call.
-  const char* (*reason)(const void* self);
+  // Why the last operation failed, beyond its status: one message to the sink, or none. A file with a line (of a netlist),
+  // a variable and a hint are welcome.
+  void (*reason)(const void* self, const yoke_sink* sink);
 
-  // What a person should know of the run so far (messages of a foreign binary, a clock that drifts): one call of `say`
-  // per message, oldest first, each message once. Never called during a step.
-  void (*report)(void* self, yoke_unit_say say, void* to);
+  // What a person should know of the run so far (messages of a foreign binary, a clock that drifts): oldest first, each
+  // message once. Never called during a step.
+  void (*report)(void* self, const yoke_sink* sink);
 
   void (*terminate)(void* self);
   void (*close)(void* self);  // NULL: the caller frees what it took in place of create
 
   const void* context;  // handed to create in its args: for tables that are made at run time
 } yoke_unit_ops;
+#define YOKE_UNIT_HEAD .table_size = sizeof(yoke_unit_ops), .table_version = YOKE_CONTRACT_VERSION
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,7 @@
 #define YOKE_YOKE_H
 
 #include "yoke/coupling.h"
+#include "yoke/message.h"
 #include "yoke/status.h"
 #include "yoke/unit.h"
 #include "yoke/version.h"
@@ -35,14 +36,15 @@ typedef struct yoke_load_settings {
   const yoke_models* models;  // NULL: the built-in ones
   const char* const* sets;    // "path=value" texts that change the file's settings
   size_t n_sets;
+  const yoke_sink* sink;  // where messages go; NULL: nowhere
 } yoke_load_settings;
 
 typedef struct yoke_simulation yoke_simulation;
 
 // Reads, wires and initialises a system; it stands at its start time then. settings may be NULL.
-// On failure *out is NULL and err holds every message, one per line, with file:line:column.
+// On failure *out is NULL and the sink got every message, with file, line and column.
 YOKE_API yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* settings,
-                                          yoke_simulation** out, char* err, size_t err_size);
+                                          yoke_simulation** out);
 YOKE_API void yoke_simulation_destroy(yoke_simulation** simulation);
 
 // One macro step (time.step). YOKE_ENDED: a unit asked to end. Negative: yoke_simulation_message says
@@ -52,7 +54,8 @@ YOKE_API yoke_status yoke_simulation_step(yoke_simulation* simulation);
 YOKE_API void yoke_simulation_declare_discontinuity(yoke_simulation* simulation);
 YOKE_API bool yoke_simulation_is_done(const yoke_simulation* simulation);
 YOKE_API double yoke_simulation_time(const yoke_simulation* simulation);
-YOKE_API const char* yoke_simulation_message(const yoke_simulation* simulation);
+// Why it failed; NULL: it did not.
+YOKE_API const yoke_message* yoke_simulation_failure(const yoke_simulation* simulation);
 
 // A signal is an element of a real output: "unit.variable" or "unit.variable[i]". find once, read as often as needed.
 YOKE_API yoke_status yoke_simulation_find(const yoke_simulation* simulation, const char* name,

@@ -38,7 +38,7 @@ static const yoke_unit_info gain_info = {
     .n_variables = COUNT(gain_variables),
     .feedthrough = gain_feedthrough,
     .n_feedthrough = COUNT(gain_feedthrough),
-    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(gain),
 };
 
@@ -115,21 +115,21 @@ static const yoke_variable sum_structure[] = {
 
 // Number of inputs from n, signs or both.
 static yoke_status sum_count(const yoke_unit_args* args, const yoke_argument* signs, int64_t* n,
-                             char* err, size_t err_size) {
+                             const yoke_sink* sink) {
   const size_t n_signs = signs != NULL ? yoke__argument_count(signs) : 0;
   const int64_t fallback = signs != NULL ? (int64_t)n_signs : 2;
   if (signs != NULL && (n_signs == 0 || n_signs > SUM_MAX_INPUTS)) {
-    return yoke__model_refuse(err, err_size, "signs has %zu values, expected 1 to %d", n_signs,
+    return yoke__model_refuse(sink, "signs has %zu values, expected 1 to %d", n_signs,
                               SUM_MAX_INPUTS);
   }
-  YOKE_TRY(yoke__model_integer(args, "n", fallback, 1, SUM_MAX_INPUTS, n, err, err_size));
+  YOKE_TRY(yoke__model_integer(args, "n", fallback, 1, SUM_MAX_INPUTS, n, sink));
   if (*n != fallback && signs != NULL) {
-    return yoke__model_refuse(err, err_size, "signs has %zu values, expected %lld as n", n_signs,
+    return yoke__model_refuse(sink, "signs has %zu values, expected %lld as n", n_signs,
                               (long long)*n);
   }
   for (size_t i = 0; i < n_signs; i++) {
     if (!isfinite(((const double*)signs->value)[i])) {
-      return yoke__model_refuse(err, err_size, "signs: value %zu is not finite", i + 1);
+      return yoke__model_refuse(sink, "signs: value %zu is not finite", i + 1);
     }
   }
   return YOKE_OK;
@@ -150,18 +150,18 @@ static yoke_status sum_describe(sum* s) {
     }
   }
   s->head.variables[s->n] = (yoke_variable)REAL(sum, y, NULL, "sum", YOKE_OUTPUT, 0.0);
-  s->head.info.flags = YOKE_UNIT_ALGEBRAIC;
+  s->head.info.flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_LINEAR;
   return YOKE_OK;
 }
 
-static yoke_status sum_create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status sum_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   const yoke_argument* signs = yoke__model_argument(args, "signs");
   int64_t count = 0;
-  YOKE_TRY(sum_count(args, signs, &count, err, err_size));
+  YOKE_TRY(sum_count(args, signs, &count, sink));
   const size_t n = (size_t)count, size = sizeof(sum) + 2 * n * sizeof(double);
   sum* s = yoke__model_make(size, offsetof(sum, y), n + 1, n, 8 * n);
   if (s == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   s->n = n;
   s->signs = s->values + n;
@@ -170,7 +170,7 @@ static yoke_status sum_create(const yoke_unit_args* args, void** self, char* err
   }
   if (sum_describe(s) < 0) {
     yoke__model_close(s);
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   *self = s;
   return YOKE_OK;
@@ -253,8 +253,9 @@ static const yoke_variable integrator_variables[] = {
 static const yoke_unit_info integrator_info = {
     .variables = integrator_variables,
     .n_variables = COUNT(integrator_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(integrator),
+    .solver = {.method = YOKE_SOLVER_EXACT},
 };
 
 static yoke_status integrator_refresh(void* self, double t) {

@@ -206,16 +206,15 @@ static void label_describe(label* l, bool is_enumeration) {
   l->head.info.flags = YOKE_UNIT_ALGEBRAIC;
 }
 
-static yoke_status label_create(const yoke_unit_args* args, void** self, char* err,
-                                size_t err_size) {
+static yoke_status label_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   const yoke_argument* labels = yoke__model_argument(args, "labels");
   const size_t n = labels != NULL ? yoke__argument_count(labels) : 0;
   if (n == 0 || n > LABEL_MAX) {
-    return yoke__model_refuse(err, err_size, "labels: expected a list of 1 to %d texts", LABEL_MAX);
+    return yoke__model_refuse(sink, "labels: expected a list of 1 to %d texts", LABEL_MAX);
   }
   int64_t input = LABEL_INPUT_INTEGER;
   YOKE_TRY(yoke__model_integer(args, "input", input, LABEL_INPUT_INTEGER, LABEL_INPUT_ENUMERATION,
-                               &input, err, err_size));
+                               &input, sink));
 
   // the output must hold the longest text; pointers and texts share the room for names
   size_t room = 1, total = 0;
@@ -227,7 +226,7 @@ static yoke_status label_create(const yoke_unit_args* args, void** self, char* e
   const size_t pointers = (n + 1) * sizeof(char*);
   label* l = yoke__model_make(sizeof(label) + room, offsetof(label, index), 2, 1, pointers + total);
   if (l == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   l->n = n;
   l->room = room;
@@ -299,14 +298,13 @@ static const yoke_variable select_structure[] = {
      .start = 2.0},
 };
 
-static yoke_status select_create(const yoke_unit_args* args, void** self, char* err,
-                                 size_t err_size) {
+static yoke_status select_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   int64_t n = 0;
-  YOKE_TRY(yoke__model_integer(args, "n", 2, 1, SELECT_MAX_INPUTS, &n, err, err_size));
+  YOKE_TRY(yoke__model_integer(args, "n", 2, 1, SELECT_MAX_INPUTS, &n, sink));
   const size_t size = sizeof(chooser) + (size_t)n * sizeof(double);
   chooser* c = yoke__model_make(size, offsetof(chooser, mode), 3, 1, 0);
   if (c == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   c->n = (size_t)n;
   c->head.variables[0] = (yoke_variable)REAL(chooser, u, "inputs", YOKE_INPUT);

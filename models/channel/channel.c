@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "models/models_random.h"
@@ -100,13 +99,13 @@ static void describe(channel* c) {
   c->head.feedthrough[0] = (yoke_feedthrough){Y, U};
 }
 
-static yoke_status create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   int64_t count = 0;
-  YOKE_TRY(yoke__model_integer(args, "n", 1, 1, MAX_SIZE, &count, err, err_size));
+  YOKE_TRY(yoke__model_integer(args, "n", 1, 1, MAX_SIZE, &count, sink));
   const size_t n = (size_t)count, size = sizeof(channel) + 5 * n * sizeof(double);
   channel* c = yoke__model_make(size, offsetof(channel, k), N_VARIABLES, 1, 0);
   if (c == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   c->n = n;
   c->u = c->values;
@@ -127,8 +126,7 @@ static bool is_magnitude(double x) {
   return x >= 0.0 && isfinite(x);
 }
 
-static yoke_status enter_init(void* self, double t_start, double t_stop, char* err,
-                              size_t err_size) {
+static yoke_status enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   channel* c = self;
   (void)t_stop;
   bool is_sound = is_magnitude(c->noise_relative);
@@ -137,11 +135,10 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, char* e
   }
   if (!is_sound) {
     return yoke__model_refuse(
-        err, err_size, "noise, noise_relative and amplitude must be finite and not negative");
+        sink, "noise, noise_relative and amplitude must be finite and not negative");
   }
   if (!(c->loss >= 0.0 && c->loss <= 1.0)) {
-    return yoke__model_refuse(err, err_size, "loss is %g, expected a probability from 0 to 1",
-                              c->loss);
+    return yoke__model_refuse(sink, "loss is %g, expected a probability from 0 to 1", c->loss);
   }
   c->t = c->t_good = t_start;
   return YOKE_OK;

@@ -12,7 +12,6 @@
 #include "models/crane/crane.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "ode/ode.h"
 
@@ -90,12 +89,18 @@ static const yoke_unit_info arm_info = {
     .n_variables = COUNT(arm_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(crane_arm),
+    .solver = {.choice = COUNT(arm_variables) - 1,
+               .parts = COUNT(arm_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info pressure_info = {
     .variables = pressure_variables,
     .n_variables = COUNT(pressure_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(crane_arm),
+    .solver = {.choice = COUNT(pressure_variables) - 1,
+               .parts = COUNT(pressure_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // Length of the cylinder and its derivative by theta1.
@@ -166,8 +171,8 @@ static void update_outputs(crane_arm* arm) {
            arm->l2 * arm->g * arm->m3 * sin(q[1]);
 }
 
-// Refuses parameters that make no arm. err takes the reason.
-static yoke_status check_parameters(const crane_arm* arm, char* err, size_t err_size) {
+// Refuses parameters that make no arm.
+static yoke_status check_parameters(const crane_arm* arm, const yoke_sink* sink) {
   const char* reason = NULL;
   if (!(arm->l1 > 0.0) || !(arm->l2 > 0.0) || !(arm->b > 0.0)) {
     reason = "l1, l2 and b must be above 0";
@@ -184,8 +189,7 @@ static yoke_status check_parameters(const crane_arm* arm, char* err, size_t err_
     reason = "the solver needs more work space than this model has";
   }
   if (reason != NULL) {
-    (void)snprintf(err, err_size, "%s", reason);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", reason);
   }
   return YOKE_OK;
 }
@@ -212,11 +216,11 @@ static yoke_status advance(crane_arm* arm, yoke_ode_acceleration rhs, double t, 
   return status;
 }
 
-static yoke_status arm_enter_init(void* self, double t_start, double t_stop, char* err,
-                                  size_t err_size) {
+static yoke_status arm_enter_init(void* self, double t_start, double t_stop,
+                                  const yoke_sink* sink) {
   (void)t_start;
   (void)t_stop;
-  YOKE_TRY(check_parameters(self, err, err_size));
+  YOKE_TRY(check_parameters(self, sink));
   update_outputs(self);
   return YOKE_OK;
 }

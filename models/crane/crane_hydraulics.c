@@ -14,7 +14,6 @@
 #include "models/crane/crane.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "ode/ode.h"
 
@@ -107,12 +106,18 @@ static const yoke_unit_info force_info = {
     .n_feedthrough = COUNT(force_feedthrough),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(hydraulics),
+    .solver = {.choice = COUNT(force_variables) - 1,
+               .parts = COUNT(force_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info pressure_info = {
     .variables = pressure_variables,
     .n_variables = COUNT(pressure_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(hydraulics),
+    .solver = {.choice = COUNT(pressure_variables) - 1,
+               .parts = COUNT(pressure_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // 0 before t0, 1 from t0 + duration on, a straight line between.
@@ -174,8 +179,8 @@ static void pressure_rates(void* self, double t, const double p[], double dp[]) 
   }
 }
 
-// Refuses parameters that make no cylinder. err takes the reason.
-static yoke_status check_parameters(const hydraulics* h, char* err, size_t err_size) {
+// Refuses parameters that make no cylinder.
+static yoke_status check_parameters(const hydraulics* h, const yoke_sink* sink) {
   const char* reason = NULL;
   if (!(h->a_p > 0.0) || !(h->l3 > 0.0) || !(h->rho > 0.0) || !(h->a_v > 0.0) || !(h->c_d > 0.0)) {
     reason = "a_p, l3, rho, a_v and c_d must be above 0";
@@ -194,21 +199,19 @@ static yoke_status check_parameters(const hydraulics* h, char* err, size_t err_s
     reason = "the solver needs more work space than this model has";
   }
   if (reason != NULL) {
-    (void)snprintf(err, err_size, "%s", reason);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", reason);
   }
   return YOKE_OK;
 }
 
 // Rest under f_start, in closed form (see the top). YOKE_BAD_ARG if the pump cannot carry the load.
-static yoke_status start_at_rest(hydraulics* h, char* err, size_t err_size) {
+static yoke_status start_at_rest(hydraulics* h, const yoke_sink* sink) {
   const double span = h->p_P - h->p_T;
   const double r = h->f_start / (h->a_p * span);
   if (!(fabs(r) < 1.0)) {
-    (void)snprintf(err, err_size,
-                   "no static start: f_start = %g N is beyond a_p (p_P - p_T) = %g N", h->f_start,
-                   h->a_p * span);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG,
+                     "no static start: f_start = %g N is beyond a_p (p_P - p_T) = %g N", h->f_start,
+                     h->a_p * span);
   }
   const double low = sqrt(1.0 - r);
   const double high = sqrt(1.0 + r);
@@ -224,13 +227,13 @@ static yoke_status pressure_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status pressure_enter_init(void* self, double t_start, double t_stop, char* err,
-                                       size_t err_size) {
+static yoke_status pressure_enter_init(void* self, double t_start, double t_stop,
+                                       const yoke_sink* sink) {
   hydraulics* h = self;
   (void)t_stop;
-  YOKE_TRY(check_parameters(h, err, err_size));
+  YOKE_TRY(check_parameters(h, sink));
   if (h->static_start != 0) {
-    YOKE_TRY(start_at_rest(h, err, err_size));
+    YOKE_TRY(start_at_rest(h, sink));
   }
   h->found = FAULT_NONE;
   return pressure_refresh(h, t_start);
@@ -268,9 +271,9 @@ static yoke_status force_refresh(void* self, double t) {
   return pressure_refresh(h, t);
 }
 
-static yoke_status force_enter_init(void* self, double t_start, double t_stop, char* err,
-                                    size_t err_size) {
-  YOKE_TRY(pressure_enter_init(self, t_start, t_stop, err, err_size));
+static yoke_status force_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
+  YOKE_TRY(pressure_enter_init(self, t_start, t_stop, sink));
   return force_refresh(self, t_start);
 }
 

@@ -12,7 +12,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "models/models_support.h"
 
@@ -23,6 +22,12 @@ enum { MAX_MICRO_STEPS = 1000000 };
   {                                                                                                \
     .name = #member_, .dim = (dim_), .text = (text_), .type = YOKE_REAL,                           \
     .causality = (causality_), .start = (start_), .offset = offsetof(struct_, member_)             \
+  }
+// without it the unit is linear
+#define EXPONENT(member_, text_)                                                                   \
+  {                                                                                                \
+    .name = #member_, .dim = "1", .text = (text_), .type = YOKE_REAL, .causality = YOKE_PARAMETER, \
+    .flags = YOKE_VARIABLE_NONLINEAR, .offset = offsetof(right, member_)                           \
   }
 // a state that is also an output: it has a start value
 #define STATE_OUTPUT(struct_, member_, dim_, text_)                                                \
@@ -36,9 +41,8 @@ enum { MAX_MICRO_STEPS = 1000000 };
     .causality = YOKE_PARAMETER, .start = 1, .offset = offsetof(struct_, micro_steps)              \
   }
 
-static yoke_status refuse(char* err, size_t err_size, const char* reason) {
-  (void)snprintf(err, err_size, "%s", reason);
-  return YOKE_BAD_ARG;
+static yoke_status refuse(const yoke_sink* sink, const char* reason) {
+  return yoke_fail(sink, YOKE_BAD_ARG, "%s", reason);
 }
 
 // What both masses have; NULL if it is sound.
@@ -83,12 +87,13 @@ static const yoke_variable left_variables[] = {
 static const yoke_unit_info left_info = {
     .variables = left_variables,
     .n_variables = COUNT(left_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(left),
+    .solver = {.method = YOKE_SOLVER_EULER, .parts = COUNT(left_variables)},
 };
 
-static yoke_status left_enter_init(void* self, double t_start, double t_stop, char* err,
-                                   size_t err_size) {
+static yoke_status left_enter_init(void* self, double t_start, double t_stop,
+                                   const yoke_sink* sink) {
   const left* o = self;
   (void)t_start;
   (void)t_stop;
@@ -100,7 +105,7 @@ static yoke_status left_enter_init(void* self, double t_start, double t_stop, ch
       !(o->pulse_length > 0.0 && o->pulse_length <= o->pulse_period && isfinite(o->pulse_period))) {
     fault = "pulse_length must be above 0 and not longer than pulse_period";
   }
-  return fault == NULL ? YOKE_OK : refuse(err, err_size, fault);
+  return fault == NULL ? YOKE_OK : refuse(sink, fault);
 }
 
 // Force from outside in the internal step number `step` since t = 0, each of length h.
@@ -233,11 +238,11 @@ static const yoke_variable right_variables[] = {
     REAL(right, k, "N/m", "stiffness to the wall", YOKE_PARAMETER, 1e7),
     REAL(right, c, "N.s/m", "damping to the wall", YOKE_PARAMETER, 2.0),
     REAL(right, kc, NULL, "stiffness of the coupling element at 1 m", YOKE_PARAMETER, 1e5),
-    REAL(right, kc_exponent, "1", "how it follows the stretch; 0: not at all", YOKE_PARAMETER, 0.0),
+    EXPONENT(kc_exponent, "how it follows the stretch; 0: not at all"),
     REAL(right, kc_min, "N/m", "least stiffness; only with an exponent", YOKE_PARAMETER, 2.5e4),
     REAL(right, kc_max, "N/m", "largest stiffness; only with an exponent", YOKE_PARAMETER, 2.5e5),
     REAL(right, cc, NULL, "damping of the coupling element at 1 m/s", YOKE_PARAMETER, 1e3),
-    REAL(right, cc_exponent, "1", "how it follows the rate; 0: not at all", YOKE_PARAMETER, 0.0),
+    EXPONENT(cc_exponent, "how it follows the rate; 0: not at all"),
     REAL(right, cc_min, "N.s/m", "least damping; only with an exponent", YOKE_PARAMETER, 5e2),
     REAL(right, cc_max, "N.s/m", "largest damping; only with an exponent", YOKE_PARAMETER, 3e3),
     MICRO_STEPS(right),
@@ -250,8 +255,9 @@ static const yoke_unit_info right_info = {
     .n_variables = COUNT(right_variables),
     .feedthrough = right_feedthrough,
     .n_feedthrough = COUNT(right_feedthrough),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(right),
+    .solver = {.method = YOKE_SOLVER_EULER, .parts = COUNT(right_variables)},
 };
 
 static law spring_of(const right* o) {
@@ -302,15 +308,15 @@ static yoke_status right_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status right_enter_init(void* self, double t_start, double t_stop, char* err,
-                                    size_t err_size) {
+static yoke_status right_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
   const right* o = self;
   (void)t_stop;
   const law spring = spring_of(o), damper = damper_of(o);
   const char* fault = fault_of_mass(o->m, o->k, o->c, o->micro_steps);
   fault = fault == NULL ? fault_of_law(&spring) : fault;
   fault = fault == NULL ? fault_of_law(&damper) : fault;
-  return fault == NULL ? right_refresh(self, t_start) : refuse(err, err_size, fault);
+  return fault == NULL ? right_refresh(self, t_start) : refuse(sink, fault);
 }
 
 // The force returned belongs to the new motion and to the inputs that were held: direct

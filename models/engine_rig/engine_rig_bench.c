@@ -10,7 +10,6 @@
 // Source: README.md. Assumes a demand that is constant during a call, and calls well below T_d.
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "models/engine_rig/engine_rig.h"
 #include "models/models_random.h"
@@ -249,14 +248,13 @@ static const char* find_fault(const bench* s) {
 }
 
 // All speeds equal, the shaft in balance with the dynamometer.
-static yoke_status bench_enter_init(void* self, double t_start, double t_stop, char* err,
-                                    size_t err_size) {
+static yoke_status bench_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
   bench* s = self;
   (void)t_stop;
   const char* fault = find_fault(s);
   if (fault != NULL) {
-    (void)snprintf(err, err_size, "%s", fault);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", fault);
   }
   const double tau_0 = s->start_torque == START_DRAG ? -drag(s, s->omega) : 0.0;
   s->speed_engine = s->speed_dyno = s->speed_filtered = s->omega;

@@ -12,7 +12,6 @@
 // speeds and the twist from the new ones. Source: README.md.
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 
 #include "models/engine_rig/engine_rig.h"
 
@@ -35,9 +34,8 @@
 enum { TAU, OMEGA };  // the first two variables of both
 static const yoke_feedthrough omega_of_tau[] = {{OMEGA, TAU}};
 
-static yoke_status refuse(char* err, size_t err_size, const char* why) {
-  (void)snprintf(err, err_size, "%s", why);
-  return YOKE_BAD_ARG;
+static yoke_status refuse(const yoke_sink* sink, const char* why) {
+  return yoke_fail(sink, YOKE_BAD_ARG, "%s", why);
 }
 
 static yoke_status judge(double omega, yoke_step_result* result) {
@@ -88,12 +86,12 @@ static yoke_status inertia_step(void* self, double t, double h, yoke_step_result
   return judge(s->omega, result);
 }
 
-static yoke_status inertia_enter_init(void* self, double t_start, double t_stop, char* err,
-                                      size_t err_size) {
+static yoke_status inertia_enter_init(void* self, double t_start, double t_stop,
+                                      const yoke_sink* sink) {
   inertia* s = self;
   (void)t_stop;
   if (!(s->J > 0.0 && isfinite(s->J) && s->period > 0.0 && isfinite(s->period))) {
-    return refuse(err, err_size, "J and period must be above 0");
+    return refuse(sink, "J and period must be above 0");
   }
   s->speed = s->omega;
   return inertia_refresh(s, t_start);
@@ -206,21 +204,21 @@ static yoke_status vehicle_step(void* self, double t, double h, yoke_step_result
   return judge(s->omega, result);
 }
 
-static yoke_status vehicle_enter_init(void* self, double t_start, double t_stop, char* err,
-                                      size_t err_size) {
+static yoke_status vehicle_enter_init(void* self, double t_start, double t_stop,
+                                      const yoke_sink* sink) {
   vehicle* s = self;
   (void)t_stop;
   const double positive[] = {s->J_g, s->J_w, s->m, s->r, s->v_soft, s->period};
   for (size_t i = 0; i < COUNT(positive); i++) {
     if (!(positive[i] > 0.0 && isfinite(positive[i]))) {
-      return refuse(err, err_size, "J_g, J_w, m, r, v_soft and period must be above 0");
+      return refuse(sink, "J_g, J_w, m, r, v_soft and period must be above 0");
     }
   }
   if (s->inner_steps < 1 || s->inner_steps > MAX_INNER_STEPS) {
-    return refuse(err, err_size, "inner_steps must be between 1 and 100000");
+    return refuse(sink, "inner_steps must be between 1 and 100000");
   }
   if (ratio_at(s, t_start) == 0.0) {
-    return refuse(err, err_size, "gear_1, gear_2 and final_drive must not be 0");
+    return refuse(sink, "gear_1, gear_2 and final_drive must not be 0");
   }
   // rolling without slip in the gear of the start
   const double wheel = s->omega / ratio_at(s, t_start);

@@ -9,7 +9,6 @@
 #include "models/helicopter/helicopter.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 #include "linalg/linalg_dense.h"
 #include "models/helicopter/helicopter_data.h"
@@ -41,11 +40,10 @@ enum { MAX_MICRO_STEPS = 1000000 };
       ELEMENT(struct_, member_, 4, "roll_rate", "rate of roll [rad/s]", causality_),               \
       ELEMENT(struct_, member_, 5, "pitch_rate", "rate of pitch [rad/s]", causality_)
 
-static yoke_status check_micro_steps(int64_t n, char* err, size_t err_size) {
+static yoke_status check_micro_steps(int64_t n, const yoke_sink* sink) {
   if (n < 1 || n > MAX_MICRO_STEPS) {
-    (void)snprintf(err, err_size, "micro_steps is %lld, expected 1 to %d", (long long)n,
-                   MAX_MICRO_STEPS);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "micro_steps is %lld, expected 1 to %d", (long long)n,
+                     MAX_MICRO_STEPS);
   }
   return YOKE_OK;
 }
@@ -90,8 +88,9 @@ static const yoke_variable airframe_variables[] = {
 static const yoke_unit_info airframe_info = {
     .variables = airframe_variables,
     .n_variables = COUNT(airframe_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(airframe),
+    .solver = {.method = YOKE_SOLVER_EULER, .parts = COUNT(airframe_variables)},
 };
 
 static yoke_status airframe_refresh(void* self, double t) {
@@ -101,10 +100,10 @@ static yoke_status airframe_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status airframe_enter_init(void* self, double t_start, double t_stop, char* err,
-                                       size_t err_size) {
+static yoke_status airframe_enter_init(void* self, double t_start, double t_stop,
+                                       const yoke_sink* sink) {
   (void)t_stop;
-  YOKE_TRY(check_micro_steps(((airframe*)self)->micro_steps, err, err_size));
+  YOKE_TRY(check_micro_steps(((airframe*)self)->micro_steps, sink));
   return airframe_refresh(self, t_start);
 }
 
@@ -217,8 +216,9 @@ static const yoke_variable controller_variables[] = {
 static const yoke_unit_info controller_info = {
     .variables = controller_variables,
     .n_variables = COUNT(controller_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(controller),
+    .solver = {.method = YOKE_SOLVER_EULER, .parts = COUNT(controller_variables)},
 };
 
 static size_t states_of(const mode* m) {
@@ -248,10 +248,10 @@ static yoke_status controller_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status controller_enter_init(void* self, double t_start, double t_stop, char* err,
-                                         size_t err_size) {
+static yoke_status controller_enter_init(void* self, double t_start, double t_stop,
+                                         const yoke_sink* sink) {
   (void)t_stop;
-  YOKE_TRY(check_micro_steps(((controller*)self)->micro_steps, err, err_size));
+  YOKE_TRY(check_micro_steps(((controller*)self)->micro_steps, sink));
   return controller_refresh(self, t_start);
 }
 

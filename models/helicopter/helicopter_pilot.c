@@ -11,7 +11,6 @@
 // published commands are lost; only what is known of them (times of climb, no jumps in version 1).
 #include <math.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "models/helicopter/helicopter.h"
@@ -148,13 +147,11 @@ static yoke_status refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status enter_init(void* self, double t_start, double t_stop, char* err,
-                              size_t err_size) {
+static yoke_status enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   const pilot* p = self;
   (void)t_stop;
   if (p->version < 1 || p->version > 5) {
-    (void)snprintf(err, err_size, "version is %lld, expected 1 to 5", (long long)p->version);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "version is %lld, expected 1 to 5", (long long)p->version);
   }
   return refresh(self, t_start);
 }

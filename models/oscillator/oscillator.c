@@ -8,7 +8,6 @@
 #include "models/oscillator/oscillator.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "ode/ode.h"
 
@@ -102,23 +101,33 @@ static const yoke_variable displacement_variables[] = {
 static const yoke_feedthrough force_feedthrough[] = {{2, 0}, {2, 1}};
 
 static const yoke_unit_info force_info = {
-    force_variables,    COUNT(force_variables),
-    force_feedthrough,  COUNT(force_feedthrough),
-    YOKE_UNIT_FLAT,     0.0,
-    sizeof(oscillator), 0,
+    .variables = force_variables,
+    .n_variables = COUNT(force_variables),
+    .feedthrough = force_feedthrough,
+    .n_feedthrough = COUNT(force_feedthrough),
+    .flags = YOKE_UNIT_FLAT,
+    .self_size = sizeof(oscillator),
+    .solver = {.choice = COUNT(force_variables) - 1,
+               .parts = COUNT(force_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info mass_info = {
-    mass_variables, COUNT(mass_variables), NULL, 0, YOKE_UNIT_FLAT, 0.0, sizeof(oscillator), 0,
+    .variables = mass_variables,
+    .n_variables = COUNT(mass_variables),
+    .flags = YOKE_UNIT_FLAT,
+    .self_size = sizeof(oscillator),
+    .solver = {.choice = COUNT(mass_variables) - 1,
+               .parts = COUNT(mass_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info displacement_info = {
-    displacement_variables,
-    COUNT(displacement_variables),
-    NULL,
-    0,
-    YOKE_UNIT_FLAT,
-    0.0,
-    sizeof(oscillator),
-    0,
+    .variables = displacement_variables,
+    .n_variables = COUNT(displacement_variables),
+    .flags = YOKE_UNIT_FLAT,
+    .self_size = sizeof(oscillator),
+    .solver = {.choice = COUNT(displacement_variables) - 1,
+               .parts = COUNT(displacement_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // S(k, e).
@@ -177,8 +186,8 @@ static void update_energy(oscillator* o) {
   o->E = 0.5 * o->m * o->v * o->v + potential;
 }
 
-// Refuses parameters that make no oscillator. err takes the reason.
-static yoke_status check_parameters(const oscillator* o, char* err, size_t err_size) {
+// Refuses parameters that make no oscillator.
+static yoke_status check_parameters(const oscillator* o, const yoke_sink* sink) {
   const char* reason = NULL;
   if (!(o->m > 0.0 && isfinite(o->m))) {
     reason = "m must be above 0";
@@ -192,8 +201,7 @@ static yoke_status check_parameters(const oscillator* o, char* err, size_t err_s
     reason = "the solver needs more work space than this model has";
   }
   if (reason != NULL) {
-    (void)snprintf(err, err_size, "%s", reason);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", reason);
   }
   return YOKE_OK;
 }
@@ -237,10 +245,10 @@ static yoke_status force_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status force_enter_init(void* self, double t_start, double t_stop, char* err,
-                                    size_t err_size) {
+static yoke_status force_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
   (void)t_stop;
-  YOKE_TRY(check_parameters(self, err, err_size));
+  YOKE_TRY(check_parameters(self, sink));
   return force_refresh(self, t_start);
 }
 
@@ -263,14 +271,13 @@ static yoke_status plain_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status mass_enter_init(void* self, double t_start, double t_stop, char* err,
-                                   size_t err_size) {
+static yoke_status mass_enter_init(void* self, double t_start, double t_stop,
+                                   const yoke_sink* sink) {
   const oscillator* o = self;
   (void)t_stop;
-  YOKE_TRY(check_parameters(self, err, err_size));
+  YOKE_TRY(check_parameters(self, sink));
   if (fabs(o->sign) != 1.0) {
-    (void)snprintf(err, err_size, "sign must be 1 or -1");
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "sign must be 1 or -1");
   }
   return plain_refresh(self, t_start);
 }
@@ -284,10 +291,10 @@ static yoke_status mass_step(void* self, double t, double h, yoke_step_result* r
   return YOKE_OK;
 }
 
-static yoke_status displacement_enter_init(void* self, double t_start, double t_stop, char* err,
-                                           size_t err_size) {
+static yoke_status displacement_enter_init(void* self, double t_start, double t_stop,
+                                           const yoke_sink* sink) {
   (void)t_stop;
-  YOKE_TRY(check_parameters(self, err, err_size));
+  YOKE_TRY(check_parameters(self, sink));
   return plain_refresh(self, t_start);
 }
 

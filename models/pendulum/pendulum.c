@@ -12,7 +12,6 @@
 #include "models/pendulum/pendulum.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "ode/ode.h"
 
@@ -100,12 +99,18 @@ static const yoke_unit_info force_info = {
     .n_feedthrough = COUNT(force_feedthrough),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(pendulum),
+    .solver = {.choice = COUNT(force_variables) - 1,
+               .parts = COUNT(force_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 static const yoke_unit_info mass_info = {
     .variables = mass_variables,
     .n_variables = COUNT(mass_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(pendulum),
+    .solver = {.choice = COUNT(mass_variables) - 1,
+               .parts = COUNT(mass_variables),
+               .methods = YOKE_ODE_SOLVERS},
 };
 
 // The external force on the tip at (tip, v); out: 2. One for each unit.
@@ -203,8 +208,8 @@ static void mass_augmented(void* self, double t, const double q[], const double 
   tip_acceleration(self, force_received, q, v, a);
 }
 
-// Refuses parameters that make no pendulum. err takes the reason.
-static yoke_status check_parameters(const pendulum* p, char* err, size_t err_size) {
+// Refuses parameters that make no pendulum.
+static yoke_status check_parameters(const pendulum* p, const yoke_sink* sink) {
   const char* reason = NULL;
   if (!(p->m > 0.0 && isfinite(p->m)) || !(p->l > 0.0 && isfinite(p->l))) {
     reason = "m and l must be above 0";
@@ -223,8 +228,7 @@ static yoke_status check_parameters(const pendulum* p, char* err, size_t err_siz
     reason = "the solver needs more work space than this model has";
   }
   if (reason != NULL) {
-    (void)snprintf(err, err_size, "%s", reason);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", reason);
   }
   return YOKE_OK;
 }
@@ -288,20 +292,20 @@ static yoke_status force_refresh(void* self, double t) {
 }
 
 // The tip follows from the start values of theta and omega in both formulations.
-static yoke_status mass_enter_init(void* self, double t_start, double t_stop, char* err,
-                                   size_t err_size) {
+static yoke_status mass_enter_init(void* self, double t_start, double t_stop,
+                                   const yoke_sink* sink) {
   pendulum* p = self;
   (void)t_start;
   (void)t_stop;
-  YOKE_TRY(check_parameters(p, err, err_size));
+  YOKE_TRY(check_parameters(p, sink));
   tip_of_angle(p, p->theta, p->omega, p->tip, p->vtip);
   update_measures(p);
   return YOKE_OK;
 }
 
-static yoke_status force_enter_init(void* self, double t_start, double t_stop, char* err,
-                                    size_t err_size) {
-  YOKE_TRY(mass_enter_init(self, t_start, t_stop, err, err_size));
+static yoke_status force_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
+  YOKE_TRY(mass_enter_init(self, t_start, t_stop, sink));
   return force_refresh(self, t_start);
 }
 

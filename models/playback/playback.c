@@ -47,6 +47,7 @@ static const yoke_variable structure[] = {
      .text = "CSV file; relative to the folder of the system file",
      .type = YOKE_STRING,
      .causality = YOKE_PARAMETER,
+     .flags = YOKE_VARIABLE_IS_FILE,
      .max_size = MAX_TEXT},
     {.name = "time",
      .text = "name of the time column",
@@ -83,6 +84,7 @@ static const yoke_variable structure[] = {
 // What create gathers before it knows the size of the unit.
 typedef struct plan {
   const char* file;
+  char path[2 * MAX_TEXT];  // of the file
   const char* time;
   const yoke_argument* columns;
   int64_t interpolation, end;
@@ -94,96 +96,94 @@ typedef struct plan {
 
 // One text, or the fallback if it was not given.
 static yoke_status read_text(const yoke_unit_args* args, const char* name, const char* fallback,
-                             const char** text, char* err, size_t err_size) {
+                             const char** text, const yoke_sink* sink) {
   const yoke_argument* argument = yoke__model_argument(args, name);
   *text = fallback;
   if (argument != NULL) {
     if (yoke__argument_count(argument) != 1) {
-      return yoke__model_refuse(err, err_size, "%s: expected one text, found %zu", name,
+      return yoke__model_refuse(sink, "%s: expected one text, found %zu", name,
                                 yoke__argument_count(argument));
     }
     *text = *(const char* const*)argument->value;
   }
   if (*text == NULL || (*text)[0] == '\0') {
-    return yoke__model_refuse(err, err_size, "%s is missing: expected the name of a %s", name,
+    return yoke__model_refuse(sink, "%s is missing: expected the name of a %s", name,
                               strcmp(name, "file") == 0 ? "CSV file" : "column");
   }
   return YOKE_OK;
 }
 
-static yoke_status read_settings(const yoke_unit_args* args, plan* p, char* err, size_t err_size) {
-  YOKE_TRY(read_text(args, "file", NULL, &p->file, err, err_size));
-  YOKE_TRY(read_text(args, "time", "time", &p->time, err, err_size));
+static yoke_status read_settings(const yoke_unit_args* args, plan* p, const yoke_sink* sink) {
+  YOKE_TRY(read_text(args, "file", NULL, &p->file, sink));
+  YOKE_TRY(read_text(args, "time", "time", &p->time, sink));
   YOKE_TRY(yoke__model_integer(args, "interpolation", INTERPOLATION_LINEAR, INTERPOLATION_LINEAR,
-                               INTERPOLATION_HOLD, &p->interpolation, err, err_size));
-  YOKE_TRY(
-      yoke__model_integer(args, "end", END_HOLD, END_HOLD, END_REPEAT, &p->end, err, err_size));
+                               INTERPOLATION_HOLD, &p->interpolation, sink));
+  YOKE_TRY(yoke__model_integer(args, "end", END_HOLD, END_HOLD, END_REPEAT, &p->end, sink));
   p->columns = yoke__model_argument(args, "columns");
   const yoke_argument* offset = yoke__model_argument(args, "offset");
   if (offset != NULL) {
     if (yoke__argument_count(offset) != 1 || !isfinite(*(const double*)offset->value)) {
-      return yoke__model_refuse(err, err_size, "offset: expected one finite number");
+      return yoke__model_refuse(sink, "offset: expected one finite number");
     }
     p->offset = *(const double*)offset->value;
   }
   return YOKE_OK;
 }
 
-static yoke_status read_table(const yoke_unit_args* args, plan* p, char* err, size_t err_size) {
-  char path[2 * MAX_TEXT];
+static yoke_status read_table(const yoke_unit_args* args, plan* p, const yoke_sink* sink) {
   const bool is_relative =
       p->file[0] != '/' && args->directory != NULL && args->directory[0] != '\0';
-  const int n = is_relative ? snprintf(path, sizeof path, "%s/%s", args->directory, p->file)
-                            : snprintf(path, sizeof path, "%s", p->file);
-  if (n < 0 || (size_t)n >= sizeof path) {
-    return yoke__model_refuse(err, err_size, "file: the path is too long");
+  const int n = snprintf(p->path, sizeof p->path, "%s%s%s", is_relative ? args->directory : "",
+                         is_relative ? "/" : "", p->file);
+  if (n < 0 || (size_t)n >= sizeof p->path) {
+    return yoke__model_refuse(sink, "file: the path is too long");
   }
   char* bytes = NULL;
   size_t n_bytes = 0;
-  char reason[512] = "";
-  YOKE_TRY(yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n_bytes, err, err_size));
-  const yoke_status status = yoke__csv_parse(bytes, n_bytes, &p->csv, reason, sizeof reason);
+  YOKE_TRY(yoke__os_read_file(p->path, MAX_FILE_SIZE, &bytes, &n_bytes, sink));
+  yoke_context table;
+  yoke__context_init(&table, sink, (yoke_place){.source = p->path}, NULL, (double)NAN);
+  const yoke_status status = yoke__csv_parse(bytes, n_bytes, &p->csv, &table.sink);
   free(bytes);
-  if (status < 0) {
-    (void)yoke__model_refuse(err, err_size, "%s: %s", p->file,
-                             reason[0] != '\0' ? reason : yoke_status_text(status));
-  }
   return status;
 }
 
+static yoke_place place_of_row(const plan* p, size_t row) {
+  return (yoke_place){p->path, (int)row + 2, 0};
+}
+
 // The first cell that cannot be played is named with its line.
-static yoke_status check_column(const plan* p, size_t index, char* err, size_t err_size) {
+static yoke_status check_column(const plan* p, size_t index, const yoke_sink* sink) {
   const yoke_csv_column* column = &p->csv.columns[index];
   for (size_t i = 0; i < p->csv.n_rows; i++) {
     if (!isfinite(column->values[i])) {
-      return yoke__model_refuse(
-          err, err_size, "%s, line %zu: the cell of column '%s' %s", p->file, i + 2, column->name,
+      return yoke__fail_at(
+          sink, YOKE_BAD_INPUT, place_of_row(p, i), "the cell of column '%s' %s", column->name,
           yoke__csv_is_missing(column->values[i]) ? "is empty" : "is not a finite number");
     }
   }
   return YOKE_OK;
 }
 
-static yoke_status check_times(plan* p, char* err, size_t err_size) {
+static yoke_status check_times(plan* p, const yoke_sink* sink) {
   p->time_index = yoke__csv_find(&p->csv, p->time);
   if (p->time_index == p->csv.n_columns) {
-    return yoke__model_refuse(
-        err, err_size, "%s has no column '%s'; name its time column with 'time'", p->file, p->time);
+    return yoke__model_refuse(sink, "%s has no column '%s'; name its time column with 'time'",
+                              p->file, p->time);
   }
   if (p->csv.n_rows == 0) {
-    return yoke__model_refuse(err, err_size, "%s has no rows", p->file);
+    return yoke__model_refuse(sink, "%s has no rows", p->file);
   }
-  YOKE_TRY(check_column(p, p->time_index, err, err_size));
+  YOKE_TRY(check_column(p, p->time_index, sink));
   const double* t = p->csv.columns[p->time_index].values;
   for (size_t i = 1; i < p->csv.n_rows; i++) {
     if (t[i] <= t[i - 1]) {
-      return yoke__model_refuse(err, err_size,
-                                "%s, line %zu: time %.17g is not after %.17g of the line before",
-                                p->file, i + 2, t[i], t[i - 1]);
+      return yoke__fail_at(sink, YOKE_BAD_INPUT, place_of_row(p, i),
+                           "time %.17g is not after %.17g of the line before", t[i], t[i - 1]);
     }
   }
   if (p->end == END_REPEAT && p->csv.n_rows < 2) {
-    return yoke__model_refuse(err, err_size, "%s: 'end: repeat' needs two rows or more", p->file);
+    return yoke__model_refuse(sink, "%s: 'end: repeat' needs two rows or more", p->file);
   }
   return YOKE_OK;
 }
@@ -196,26 +196,25 @@ static bool is_played_by_default(const plan* p, size_t index) {
          (!column->is_text || isfinite(column->values[0]));
 }
 
-static yoke_status choose_columns(plan* p, char* err, size_t err_size) {
+static yoke_status choose_columns(plan* p, const yoke_sink* sink) {
   const size_t room = p->columns != NULL ? yoke__argument_count(p->columns) : p->csv.n_columns;
   p->chosen = calloc(room + 1, sizeof *p->chosen);
   if (p->chosen == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   const char* const* names = p->columns != NULL ? p->columns->value : NULL;
   for (size_t i = 0; i < room; i++) {
     const size_t index = names != NULL ? yoke__csv_find(&p->csv, names[i]) : i;
     if (names != NULL && index == p->csv.n_columns) {
-      return yoke__model_refuse(err, err_size, "%s has no column '%s'", p->file, names[i]);
+      return yoke__model_refuse(sink, "%s has no column '%s'", p->file, names[i]);
     }
     if (names != NULL || is_played_by_default(p, index)) {
-      YOKE_TRY(check_column(p, index, err, err_size));
+      YOKE_TRY(check_column(p, index, sink));
       p->chosen[p->n_chosen++] = index;
     }
   }
   if (p->n_chosen == 0) {
-    return yoke__model_refuse(err, err_size, "%s has no column with numbers besides '%s'", p->file,
-                              p->time);
+    return yoke__model_refuse(sink, "%s has no column with numbers besides '%s'", p->file, p->time);
   }
   return YOKE_OK;
 }
@@ -225,10 +224,10 @@ static int compare_texts(const void* a, const void* b) {
 }
 
 // Outputs need names of their own: sorted, equal ones are neighbours.
-static yoke_status check_unique(const plan* p, char* err, size_t err_size) {
+static yoke_status check_unique(const plan* p, const yoke_sink* sink) {
   const char** names = malloc(p->n_chosen * sizeof *names);
   if (names == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   for (size_t i = 0; i < p->n_chosen; i++) {
     names[i] = p->csv.columns[p->chosen[i]].name;
@@ -237,8 +236,7 @@ static yoke_status check_unique(const plan* p, char* err, size_t err_size) {
   yoke_status status = YOKE_OK;
   for (size_t i = 1; i < p->n_chosen && status == YOKE_OK; i++) {
     if (strcmp(names[i - 1], names[i]) == 0) {
-      status =
-          yoke__model_refuse(err, err_size, "%s: column '%s' is there twice", p->file, names[i]);
+      status = yoke__model_refuse(sink, "%s: column '%s' is there twice", p->file, names[i]);
     }
   }
   free((void*)names);
@@ -247,12 +245,12 @@ static yoke_status check_unique(const plan* p, char* err, size_t err_size) {
 
 // ---- creation
 
-static yoke_status build(plan* p, void** self, char* err, size_t err_size) {
+static yoke_status build(plan* p, void** self, const yoke_sink* sink) {
   const size_t n = p->n_chosen;
   playback* b = yoke__model_make(sizeof(playback) + n * sizeof(double), offsetof(playback, y), n, 0,
                                  n * sizeof(double*));
   if (b == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   b->columns = (const double**)(void*)b->head.texts;
   b->n_rows = p->csv.n_rows;
@@ -281,20 +279,19 @@ static yoke_status build(plan* p, void** self, char* err, size_t err_size) {
   return YOKE_OK;
 }
 
-static yoke_status prepare(const yoke_unit_args* args, plan* p, char* err, size_t err_size) {
-  YOKE_TRY(read_settings(args, p, err, err_size));
-  YOKE_TRY(read_table(args, p, err, err_size));
-  YOKE_TRY(check_times(p, err, err_size));
-  YOKE_TRY(choose_columns(p, err, err_size));
-  return check_unique(p, err, err_size);
+static yoke_status prepare(const yoke_unit_args* args, plan* p, const yoke_sink* sink) {
+  YOKE_TRY(read_settings(args, p, sink));
+  YOKE_TRY(read_table(args, p, sink));
+  YOKE_TRY(check_times(p, sink));
+  YOKE_TRY(choose_columns(p, sink));
+  return check_unique(p, sink);
 }
 
-static yoke_status playback_create(const yoke_unit_args* args, void** self, char* err,
-                                   size_t err_size) {
+static yoke_status playback_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   plan p = {0};
-  yoke_status status = prepare(args, &p, err, err_size);
+  yoke_status status = prepare(args, &p, sink);
   if (status == YOKE_OK) {
-    status = build(&p, self, err, err_size);
+    status = build(&p, self, sink);
   }
   free(p.chosen);
   yoke__csv_free(&p.csv);

@@ -10,7 +10,6 @@
 #include "models/rotor/rotor.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "linalg/linalg_dense.h"
@@ -22,6 +21,8 @@ enum { SOLVER_EXACT, SOLVER_EULER, SOLVER_RK4, SOLVER_TRAPEZOIDAL, N_SOLVERS };
 enum { N_WORK = 192, MAX_MICRO_STEPS = 1000000 };
 
 static const char* const solver_items[] = {"exact", "euler", "rk4", "trapezoidal", NULL};
+#define SOLVERS                                                                                    \
+  { YOKE_SOLVER_EXACT, YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_TRAPEZOIDAL }
 static const yoke_ode_method solver_methods[N_SOLVERS] = {
     [SOLVER_EULER] = YOKE_ODE_EULER,
     [SOLVER_RK4] = YOKE_ODE_RK4,
@@ -99,14 +100,20 @@ static const yoke_unit_info shaft_info = {
     .n_variables = COUNT(shaft_variables),
     .feedthrough = shaft_feedthrough,
     .n_feedthrough = COUNT(shaft_feedthrough),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(rotor),
+    .solver = {.choice = COUNT(shaft_variables) - 1,
+               .parts = COUNT(shaft_variables),
+               .methods = SOLVERS},
 };
 static const yoke_unit_info load_info = {
     .variables = load_variables,
     .n_variables = COUNT(load_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
     .self_size = sizeof(rotor),
+    .solver = {.choice = COUNT(load_variables) - 1,
+               .parts = COUNT(load_variables),
+               .methods = SOLVERS},
 };
 
 // E := exp(A h) by scaling, Taylor series and squaring. Takes no memory, unlike yoke__expm: it runs
@@ -194,8 +201,8 @@ static yoke_status advance(rotor* r, double t, double h, yoke_step_result* resul
   return status;
 }
 
-// Refuses parameters that make no rotor. err takes the reason.
-static yoke_status check_parameters(const rotor* r, char* err, size_t err_size) {
+// Refuses parameters that make no rotor.
+static yoke_status check_parameters(const rotor* r, const yoke_sink* sink) {
   const char* reason = NULL;
   if (!(r->J > 0.0 && isfinite(r->J))) {
     reason = "J must be above 0";
@@ -209,8 +216,7 @@ static yoke_status check_parameters(const rotor* r, char* err, size_t err_size) 
     reason = "the solver needs more work space than this model has";
   }
   if (reason != NULL) {
-    (void)snprintf(err, err_size, "%s", reason);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", reason);
   }
   return YOKE_OK;
 }
@@ -223,11 +229,11 @@ static yoke_status shaft_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status shaft_enter_init(void* self, double t_start, double t_stop, char* err,
-                                    size_t err_size) {
+static yoke_status shaft_enter_init(void* self, double t_start, double t_stop,
+                                    const yoke_sink* sink) {
   rotor* r = self;
   (void)t_stop;
-  YOKE_TRY(check_parameters(r, err, err_size));
+  YOKE_TRY(check_parameters(r, sink));
   memset(r->A, 0, sizeof r->A);
   r->A[PHI * N_Z + OMEGA] = 1.0;
   r->A[OMEGA * N_Z + PHI] = -(r->c + r->ck) / r->J;
@@ -251,11 +257,11 @@ static yoke_status load_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
-static yoke_status load_enter_init(void* self, double t_start, double t_stop, char* err,
-                                   size_t err_size) {
+static yoke_status load_enter_init(void* self, double t_start, double t_stop,
+                                   const yoke_sink* sink) {
   rotor* r = self;
   (void)t_stop;
-  YOKE_TRY(check_parameters(r, err, err_size));
+  YOKE_TRY(check_parameters(r, sink));
   memset(r->A, 0, sizeof r->A);
   r->A[PHI * N_Z + OMEGA] = 1.0;
   r->A[OMEGA * N_Z + PHI] = -r->c / r->J;

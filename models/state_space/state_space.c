@@ -80,43 +80,42 @@ typedef struct plan {
 // A matrix must have n_rows x n_cols; `as_rows` and `as_cols` name what it has to agree with. A
 // flat list (one column) of the right length also stands for a single row.
 static yoke_status check_shape(const yoke_argument* matrix, const char* name, size_t n_rows,
-                               const char* as_rows, size_t n_cols, const char* as_cols, char* err,
-                               size_t err_size) {
+                               const char* as_rows, size_t n_cols, const char* as_cols,
+                               const yoke_sink* sink) {
   if (n_rows == 1 && matrix->n_cols == 1 && matrix->n_rows == n_cols) {
     return YOKE_OK;
   }
   if (matrix->n_rows != n_rows) {
-    return yoke__model_refuse(err, err_size, "%s has %zu row%s, expected %zu as %s", name,
-                              matrix->n_rows, matrix->n_rows == 1 ? "" : "s", n_rows, as_rows);
+    return yoke__model_refuse(sink, "%s has %zu row%s, expected %zu as %s", name, matrix->n_rows,
+                              matrix->n_rows == 1 ? "" : "s", n_rows, as_rows);
   }
   if (matrix->n_cols != n_cols) {
-    return yoke__model_refuse(err, err_size, "%s has %zu column%s, expected %zu as %s", name,
-                              matrix->n_cols, matrix->n_cols == 1 ? "" : "s", n_cols, as_cols);
+    return yoke__model_refuse(sink, "%s has %zu column%s, expected %zu as %s", name, matrix->n_cols,
+                              matrix->n_cols == 1 ? "" : "s", n_cols, as_cols);
   }
   return YOKE_OK;
 }
 
-static yoke_status check_finite(const yoke_argument* matrix, const char* name, char* err,
-                                size_t err_size) {
+static yoke_status check_finite(const yoke_argument* matrix, const char* name,
+                                const yoke_sink* sink) {
   const double* values = matrix->value;
   for (size_t i = 0; i < yoke__argument_count(matrix); i++) {
     if (!isfinite(values[i])) {
-      return yoke__model_refuse(err, err_size, "%s: the value in row %zu, column %zu is not finite",
-                                name, i / matrix->n_cols + 1, i % matrix->n_cols + 1);
+      return yoke__model_refuse(sink, "%s: the value in row %zu, column %zu is not finite", name,
+                                i / matrix->n_cols + 1, i % matrix->n_cols + 1);
     }
   }
   return YOKE_OK;
 }
 
 // n, m, p and agreement of the matrices.
-static yoke_status plan_matrices(plan* s, char* err, size_t err_size) {
+static yoke_status plan_matrices(plan* s, const yoke_sink* sink) {
   if (s->A == NULL) {
-    return yoke__model_refuse(err, err_size, "A is missing: expected a square matrix");
+    return yoke__model_refuse(sink, "A is missing: expected a square matrix");
   }
   s->n = s->A->n_rows;
   if (s->n == 0 || s->A->n_cols != s->n) {
-    return yoke__model_refuse(err, err_size, "A is %zu x %zu, expected a square matrix", s->n,
-                              s->A->n_cols);
+    return yoke__model_refuse(sink, "A is %zu x %zu, expected a square matrix", s->n, s->A->n_cols);
   }
 
   // a flat list is one column of B, but one row when there is only one state; C is always p x n
@@ -125,7 +124,7 @@ static yoke_status plan_matrices(plan* s, char* err, size_t err_size) {
   s->m = s->B == NULL ? 0 : (is_row_b ? s->B->n_rows : s->B->n_cols);
   s->p = s->C == NULL ? s->n : (is_row_c ? 1 : s->C->n_rows);
   if (s->n > MAX_SIZE || s->m > MAX_SIZE || s->p > MAX_SIZE) {
-    return yoke__model_refuse(err, err_size, "more than %d states, inputs or outputs", MAX_SIZE);
+    return yoke__model_refuse(sink, "more than %d states, inputs or outputs", MAX_SIZE);
   }
   const struct {
     const yoke_argument* matrix;
@@ -144,19 +143,19 @@ static yoke_status plan_matrices(plan* s, char* err, size_t err_size) {
   for (size_t i = 0; i < COUNT(all); i++) {
     if (all[i].matrix != NULL) {
       YOKE_TRY(check_shape(all[i].matrix, all[i].name, all[i].n_rows, all[i].as_rows, all[i].n_cols,
-                           all[i].as_cols, err, err_size));
-      YOKE_TRY(check_finite(all[i].matrix, all[i].name, err, err_size));
+                           all[i].as_cols, sink));
+      YOKE_TRY(check_finite(all[i].matrix, all[i].name, sink));
     }
   }
   return YOKE_OK;
 }
 
-static yoke_status plan_names(const plan* s, char* err, size_t err_size) {
+static yoke_status plan_names(const plan* s, const yoke_sink* sink) {
   static const char* const lists[] = {"inputs", "outputs", "states"};
   const size_t counts[] = {s->m, s->p, s->n};
   for (size_t i = 0; i < 3; i++) {
     if (s->names[i] != NULL && yoke__argument_count(s->names[i]) != counts[i]) {
-      return yoke__model_refuse(err, err_size, "%s has %zu name%s, expected %zu%s", lists[i],
+      return yoke__model_refuse(sink, "%s has %zu name%s, expected %zu%s", lists[i],
                                 yoke__argument_count(s->names[i]),
                                 yoke__argument_count(s->names[i]) == 1 ? "" : "s", counts[i],
                                 i == 0 && s->B == NULL ? " because there is no B" : "");
@@ -164,15 +163,15 @@ static yoke_status plan_names(const plan* s, char* err, size_t err_size) {
     const char* const* texts = s->names[i] != NULL ? s->names[i]->value : NULL;
     for (size_t j = 0; texts != NULL && j < counts[i]; j++) {
       if (texts[j][0] == '\0' || strlen(texts[j]) >= MAX_NAME) {
-        return yoke__model_refuse(err, err_size, "%s: name %zu is empty or longer than %d bytes",
-                                  lists[i], j + 1, MAX_NAME - 1);
+        return yoke__model_refuse(sink, "%s: name %zu is empty or longer than %d bytes", lists[i],
+                                  j + 1, MAX_NAME - 1);
       }
     }
   }
   return YOKE_OK;
 }
 
-static yoke_status plan_read(const yoke_unit_args* args, plan* s, char* err, size_t err_size) {
+static yoke_status plan_read(const yoke_unit_args* args, plan* s, const yoke_sink* sink) {
   *s = (plan){
       .A = yoke__model_argument(args, "A"),
       .B = yoke__model_argument(args, "B"),
@@ -182,8 +181,8 @@ static yoke_status plan_read(const yoke_unit_args* args, plan* s, char* err, siz
       .names = {yoke__model_argument(args, "inputs"), yoke__model_argument(args, "outputs"),
                 yoke__model_argument(args, "states")},
   };
-  YOKE_TRY(plan_matrices(s, err, err_size));
-  return plan_names(s, err, err_size);
+  YOKE_TRY(plan_matrices(s, sink));
+  return plan_names(s, sink);
 }
 
 // ---- creation
@@ -308,6 +307,12 @@ static yoke_status describe_all(state_space* s, const plan* settings) {
       .start = 1.0,
       .offset = offsetof(state_space, micro_steps),
   };
+  s->head.info.flags = YOKE_UNIT_LINEAR;
+  s->head.info.solver = (yoke_unit_solver){
+      .choice = m + p + n + 1,
+      .parts = m + p + n + 2,
+      .methods = {YOKE_SOLVER_EXACT, YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_TRAPEZOIDAL},
+  };
   size_t at = 0;
   for (size_t i = 0; i < p * m; i++) {
     if (s->D[i] != 0.0) {
@@ -333,25 +338,25 @@ static int compare_texts(const void* a, const void* b) {
 }
 
 // The message names both uses of a name.
-static yoke_status refuse_name(const state_space* s, const char* name, char* err, size_t err_size) {
+static yoke_status refuse_name(const state_space* s, const char* name, const yoke_sink* sink) {
   size_t uses[2] = {0, 0}, n_uses = 0;
   for (size_t i = 0; i < s->head.info.n_variables && n_uses < 2; i++) {
     if (strcmp(s->head.variables[i].name, name) == 0) {
       uses[n_uses++] = i;
     }
   }
-  return yoke__model_refuse(err, err_size,
+  return yoke__model_refuse(sink,
                             "the name '%s' is used for %s and for %s; choose others with "
                             "'inputs', 'outputs' or 'states'",
                             name, word_of(s, uses[0]), word_of(s, uses[1]));
 }
 
 // Two variables of one name: sorted, they are neighbours.
-static yoke_status check_unique(const state_space* s, char* err, size_t err_size) {
+static yoke_status check_unique(const state_space* s, const yoke_sink* sink) {
   const size_t count = s->head.info.n_variables;
   const char** names = malloc(count * sizeof *names);
   if (names == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   for (size_t i = 0; i < count; i++) {
     names[i] = s->head.variables[i].name;
@@ -360,23 +365,23 @@ static yoke_status check_unique(const state_space* s, char* err, size_t err_size
   yoke_status status = YOKE_OK;
   for (size_t i = 1; i < count && status == YOKE_OK; i++) {
     if (strcmp(names[i - 1], names[i]) == 0) {
-      status = refuse_name(s, names[i], err, err_size);
+      status = refuse_name(s, names[i], sink);
     }
   }
   free((void*)names);
   return status;
 }
 
-static yoke_status state_space_create(const yoke_unit_args* args, void** self, char* err,
-                                      size_t err_size) {
+static yoke_status state_space_create(const yoke_unit_args* args, void** self,
+                                      const yoke_sink* sink) {
   plan settings;
-  YOKE_TRY(plan_read(args, &settings, err, err_size));
+  YOKE_TRY(plan_read(args, &settings, sink));
   const size_t n_values = settings.m + settings.p + settings.n;
   state_space* s = yoke__model_make(sizeof(state_space) + n_values * sizeof(double),
                                     offsetof(state_space, solver), n_values + 2,
                                     count_feedthrough(&settings), names_size(&settings));
   if (s == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   s->n = settings.n;
   s->m = settings.m;
@@ -387,9 +392,9 @@ static yoke_status state_space_create(const yoke_unit_args* args, void** self, c
     status = describe_all(s, &settings);
   }
   if (status == YOKE_OK) {
-    status = check_unique(s, err, err_size);
+    status = check_unique(s, sink);
   } else {
-    status = yoke__model_no_memory(err, err_size);
+    status = yoke__model_no_memory(sink);
   }
   if (status < 0) {
     state_space_close(s);
@@ -399,13 +404,13 @@ static yoke_status state_space_create(const yoke_unit_args* args, void** self, c
   return YOKE_OK;
 }
 
-static yoke_status state_space_enter_init(void* self, double t_start, double t_stop, char* err,
-                                          size_t err_size) {
+static yoke_status state_space_enter_init(void* self, double t_start, double t_stop,
+                                          const yoke_sink* sink) {
   const state_space* s = self;
   (void)t_start;
   (void)t_stop;
   if (s->micro_steps < 1 || s->micro_steps > MAX_MICRO_STEPS) {
-    return yoke__model_refuse(err, err_size, "micro_steps is %lld, expected 1 to %d",
+    return yoke__model_refuse(sink, "micro_steps is %lld, expected 1 to %d",
                               (long long)s->micro_steps, MAX_MICRO_STEPS);
   }
   return YOKE_OK;

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base_number.h"
@@ -21,8 +20,7 @@ typedef struct reader {
   const char *at, *end;
   const char* line_start;
   size_t line;
-  char* err;
-  size_t err_size;
+  const yoke_sink* sink;
 } reader;
 
 // One cell as it stands in the text.
@@ -47,9 +45,8 @@ bool yoke__csv_is_missing(double value) {
 }
 
 static yoke_status fail(const reader* r, const char* at, const char* what) {
-  snprintf(r->err, r->err_size, "line %zu, column %zu: %s", r->line,
-           (size_t)(at - r->line_start) + 1, what);
-  return YOKE_BAD_INPUT;
+  const yoke_place place = {NULL, (int)r->line, (int)(at - r->line_start) + 1};
+  return yoke__fail_at(r->sink, YOKE_BAD_INPUT, place, "%s", what);
 }
 
 // Behind the cell: a comma, or a line end, which is consumed.
@@ -218,9 +215,9 @@ static void store(yoke_csv_column* column, size_t row, const cell* c) {
 
 static yoke_status fail_count(const reader* r, size_t n_cells, size_t n_columns) {
   const size_t n = n_cells > n_columns ? n_columns : n_cells;
-  snprintf(r->err, r->err_size, "line %zu: %s%zu cell%s, but the header has %zu", r->line,
-           n_cells > n_columns ? "more than " : "", n, n == 1 ? "" : "s", n_columns);
-  return YOKE_BAD_INPUT;
+  return yoke__fail_at(r->sink, YOKE_BAD_INPUT, (yoke_place){.line = (int)r->line},
+                       "%s%zu cell%s, but the header has %zu",
+                       n_cells > n_columns ? "more than " : "", n, n == 1 ? "" : "s", n_columns);
 }
 
 static yoke_status read_row(reader* r, yoke_csv* out) {
@@ -292,13 +289,12 @@ static yoke_status read_table(reader* r, yoke_csv* out) {
   return YOKE_OK;
 }
 
-yoke_status yoke__csv_parse(const char* bytes, size_t n, yoke_csv* out, char* err,
-                            size_t err_size) {
+yoke_status yoke__csv_parse(const char* bytes, size_t n, yoke_csv* out, const yoke_sink* sink) {
   memset(out, 0, sizeof *out);
-  reader r = {bytes, bytes + n, bytes, 1, err, err_size};
+  reader r = {bytes, bytes + n, bytes, 1, sink};
   const yoke_status status = read_table(&r, out);
   if (status == YOKE_NO_MEMORY) {
-    snprintf(err, err_size, "out of memory");
+    yoke_fail(sink, status, "out of memory");
   }
   if (status < 0) {
     yoke__csv_free(out);

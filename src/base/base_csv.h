@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/base_arena.h"
+#include "base/base_message.h"
 #include "yoke/status.h"
 
 #define YOKE_CSV_MAX_COLUMNS   1000000u
@@ -27,9 +28,9 @@ typedef struct yoke_csv {
 // Reads n bytes, which need not end with NUL and may go afterwards. The first line holds the column
 // names; every further line must have as many cells. Lines end with LF or CRLF, the last one may
 // lack it; a byte order mark is skipped; blanks around a number are allowed. An empty table (header
-// only) is fine. YOKE_BAD_INPUT with "line 3, column 7: what" in err, or YOKE_NO_MEMORY; then *out
-// is empty.
-yoke_status yoke__csv_parse(const char* bytes, size_t n, yoke_csv* out, char* err, size_t err_size);
+// only) is fine. YOKE_BAD_INPUT with line and column in the message (the file is the caller's
+// to add by a yoke_context), or YOKE_NO_MEMORY; then *out is empty.
+yoke_status yoke__csv_parse(const char* bytes, size_t n, yoke_csv* out, const yoke_sink* sink);
 void yoke__csv_free(yoke_csv* csv);
 
 // Index of the first column of that name, or n_columns.

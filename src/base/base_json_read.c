@@ -1,14 +1,13 @@
 #include "base/base_json_read.h"
 
-#include <stdio.h>
 #include <string.h>
 
-yoke_status yoke__json_parse(const char* bytes, size_t n, json_t** root, char* err,
-                             size_t err_size) {
+#include "base/base_message.h"
+
+yoke_status yoke__json_parse(const char* bytes, size_t n, json_t** root, const yoke_sink* sink) {
   *root = NULL;
   if (n > YOKE_JSON_MAX_SIZE) {
-    snprintf(err, err_size, "more than %zu MB", YOKE_JSON_MAX_SIZE >> 20);
-    return YOKE_FULL;
+    return yoke_fail(sink, YOKE_FULL, "more than %zu MB", YOKE_JSON_MAX_SIZE >> 20);
   }
   // whole numbers as real: an integer has no -0
   json_error_t error = {.text = ""};
@@ -17,11 +16,10 @@ yoke_status yoke__json_parse(const char* bytes, size_t n, json_t** root, char* e
     return YOKE_OK;
   }
   if (error.text[0] == '\0') {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
-  snprintf(err, err_size, "line %d, column %d: %s", error.line, error.column, error.text);
-  return YOKE_BAD_INPUT;
+  return yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){NULL, error.line, error.column}, "%s",
+                       error.text);
 }
 
 const char* yoke__json_find_text(const json_t* object, const char* key, const char* otherwise) {

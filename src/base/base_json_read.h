@@ -1,7 +1,7 @@
 // JSON text (RFC 8259) that is read: jansson's tree, with our limits and messages, and members that may be missing.
 //
 //   json_t* root = NULL;
-//   YOKE_TRY(yoke__json_parse(bytes, n, &root, err, sizeof err));
+//   YOKE_TRY(yoke__json_parse(bytes, n, &root, sink));
 //   const json_t* ledger = json_object_get(root, "ledger");
 //   double ter = yoke__json_find_number(ledger, "ter", NAN);
 //   json_decref(root);
@@ -11,17 +11,17 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 #define YOKE_JSON_MAX_SIZE ((size_t)64 << 20)  // bytes of a text
 
 // Reads n bytes, which need not end with NUL: an object or an array, at most JSON_PARSER_MAX_DEPTH deep; all numbers are
-// real. YOKE_BAD_INPUT with "line 3, column 7: what" in err (also for a key that stands twice, for numbers beyond the
+// real. YOKE_BAD_INPUT with line and column in the message (also for a key that stands twice, for numbers beyond the
 // largest double, for the character U+0000 and for what is not UTF-8), YOKE_FULL beyond YOKE_JSON_MAX_SIZE, or
 // YOKE_NO_MEMORY (to jansson a string without memory is a bad token, YOKE_BAD_INPUT); then *root is NULL. It is the
 // caller's to json_decref.
-yoke_status yoke__json_parse(const char* bytes, size_t n, json_t** root, char* err,
-                             size_t err_size);
+yoke_status yoke__json_parse(const char* bytes, size_t n, json_t** root, const yoke_sink* sink);
 
 // A member of one kind; `otherwise` if there is none, or object is NULL or no object. Texts belong to the tree.
 const char* yoke__json_find_text(const json_t* object, const char* key, const char* otherwise);

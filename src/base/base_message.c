@@ -8,44 +8,121 @@
 #define MAX_MESSAGES 1000  // a broken generator must not fill the memory
 #define MAX_NAME     128   // names longer than this are not compared
 #define MAX_SOURCE   512   // of a longer path the end is shown
-#define LINE_SIZE    2048  // takes any message
+#define LINE_SIZE    4096  // takes any message
 
 bool yoke__messages_is_full(const yoke_messages* list) {
   return list->n_errors + list->n_warnings >= MAX_MESSAGES;
 }
 
+static const char* keep_text(yoke_messages* list, const char* text) {
+  return text == NULL ? NULL : yoke__arena_text(&list->arena, text, strlen(text));
+}
+
+// room for one more; false: memory is out
+static bool grow(yoke_messages* list) {
+  if (list->n < list->room) {
+    return true;
+  }
+  const size_t room = list->room == 0 ? 8 : 2 * list->room;
+  yoke_message* larger = yoke__arena_array(&list->arena, room, sizeof *larger);
+  if (larger == NULL) {
+    return false;
+  }
+  if (list->n > 0) {
+    memcpy(larger, list->all, list->n * sizeof *larger);
+  }
+  list->all = larger;
+  list->room = room;
+  return true;
+}
+
+void yoke__messages_add(yoke_messages* list, const yoke_message* message) {
+  const bool is_full = yoke__messages_is_full(list);
+  list->n_errors += message->severity == YOKE_ERROR;
+  list->n_warnings += message->severity == YOKE_WARNING;
+  const char* text = is_full ? NULL : keep_text(list, message->text);
+  if (text == NULL || !grow(list)) {
+    list->n_dropped++;
+    return;
+  }
+  // all texts are copied, so that messages outlive what they speak of
+  yoke_message* kept = &list->all[list->n++];
+  *kept = *message;
+  kept->text = text;
+  kept->file = keep_text(list, message->file);
+  kept->unit = keep_text(list, message->unit);
+  kept->variable = keep_text(list, message->variable);
+  kept->hint = keep_text(list, message->hint);
+}
+
+static void receive(void* to, const yoke_message* message) {
+  yoke__messages_add(to, message);
+}
+
+yoke_sink yoke__messages_sink(yoke_messages* list) {
+  return (yoke_sink){receive, list};
+}
+
+static yoke_message message_at(yoke_severity severity, yoke_status status, yoke_place place,
+                               const char* text) {
+  return (yoke_message){.severity = severity,
+                        .status = status,
+                        .file = place.source,
+                        .line = place.line,
+                        .column = place.column,
+                        .time = (double)NAN,
+                        .text = text};
+}
+
 void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
                         const char* format, va_list args) {
-  const bool is_full = yoke__messages_is_full(list);
-  list->n_errors += severity == YOKE_ERROR;
-  list->n_warnings += severity == YOKE_WARNING;
-  if (is_full) {
-    list->n_dropped++;
-    return;
-  }
-
-  // the text and its source are copied, so that messages outlive what they speak of
-  char text[1024];
+  char text[YOKE_MESSAGE_TEXT_SIZE];
   vsnprintf(text, sizeof text, format, args);
-  yoke_message* message = yoke__arena_take(&list->arena, sizeof *message);
-  const char* copy = yoke__arena_text(&list->arena, text, strlen(text));
-  const char* source = place.source == NULL
-                           ? NULL
-                           : yoke__arena_text(&list->arena, place.source, strlen(place.source));
-  if (message == NULL || copy == NULL) {
-    list->n_dropped++;
-    return;
+  const yoke_status status = severity == YOKE_ERROR ? YOKE_BAD_INPUT : YOKE_OK;
+  const yoke_message message = message_at(severity, status, place, text);
+  yoke__messages_add(list, &message);
+}
+
+yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place place,
+                          const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  const yoke_message message = message_at(YOKE_ERROR, status, place, text);
+  yoke_send(sink, &message);
+  return status;
+}
+
+static void add_context(void* to, const yoke_message* message) {
+  const yoke_context* context = to;
+  yoke_message full = *message;
+  if (full.file == NULL) {
+    full.file = context->place.source;
   }
-  message->severity = severity;
-  message->place = place;
-  message->place.source = source;
-  message->text = copy;
-  if (list->last == NULL) {
-    list->first = message;
-  } else {
-    list->last->next = message;
+  if (message->file == NULL && full.line == 0) {
+    full.line = context->place.line;
+    full.column = context->place.column;
   }
-  list->last = message;
+  if (full.unit == NULL) {
+    full.unit = context->unit;
+  }
+  if (isnan(full.time)) {
+    full.time = context->time;
+  }
+  yoke_send(context->outer, &full);
+}
+
+yoke_context* yoke__context_init(yoke_context* context, const yoke_sink* outer, yoke_place place,
+                                 const char* unit, double time) {
+  *context = (yoke_context){{add_context, context}, outer, place, unit, time};
+  return context;
+}
+
+void yoke__caught_receive(void* to, const yoke_message* message) {
+  yoke_caught* caught = to;
+  snprintf(caught->text, sizeof caught->text, "%s", message->text);
 }
 
 void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place place,
@@ -63,23 +140,16 @@ void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
   va_end(args);
 }
 
-// by source, line, column; equal places stay in the order in which they were found
-typedef struct ranked {
-  const yoke_message* message;
-  size_t rank;
-} ranked;
-
+// by file, line, column; equal places stay in the order in which they were found
 static int compare_places(const void* left, const void* right) {
-  const ranked* a = left;
-  const ranked* b = right;
-  const yoke_place *p = &a->message->place, *q = &b->message->place;
-  if (p->source != NULL && q->source != NULL) {
-    const int order = strcmp(p->source, q->source);
+  const yoke_message *p = *(const yoke_message* const*)left, *q = *(const yoke_message* const*)right;
+  if (p->file != NULL && q->file != NULL) {
+    const int order = strcmp(p->file, q->file);
     if (order != 0) {
       return order;
     }
-  } else if (p->source != q->source) {
-    return p->source == NULL ? 1 : -1;
+  } else if (p->file != q->file) {
+    return p->file == NULL ? 1 : -1;
   }
   if (p->line != q->line) {
     return p->line < q->line ? -1 : 1;
@@ -87,58 +157,76 @@ static int compare_places(const void* left, const void* right) {
   if (p->column != q->column) {
     return p->column < q->column ? -1 : 1;
   }
-  return a->rank < b->rank ? -1 : a->rank > b->rank;
+  return p < q ? -1 : p > q;
 }
 
-static size_t format_line(const yoke_message* message, char* to, size_t size) {
+size_t yoke_message_format(const yoke_message* message, char* to, size_t size) {
   static const char* const words[] = {"note", "warning", "error"};
-  char where[64] = "";
-  if (message->place.line > 0 && message->place.column > 0) {
-    snprintf(where, sizeof where, ":%d:%d", message->place.line, message->place.column);
-  } else if (message->place.line > 0) {
-    snprintf(where, sizeof where, ":%d", message->place.line);
+  char where[64] = "", about[512] = "", time[64] = "";
+  if (message == NULL || message->text == NULL || (unsigned)message->severity > YOKE_ERROR) {
+    return 0;
   }
-  const char* source = message->place.source == NULL ? "" : message->place.source;
-  const size_t length = strlen(source);
+  if (message->line > 0 && message->column > 0) {
+    snprintf(where, sizeof where, ":%d:%d", message->line, message->column);
+  } else if (message->line > 0) {
+    snprintf(where, sizeof where, ":%d", message->line);
+  }
+  // the time may be off the grid by its last bit
+  const bool has_time = !isnan(message->time);
+  if (has_time) {
+    snprintf(time, sizeof time, "at t = %.12g s: ", message->time);
+  }
+  if (message->unit != NULL) {
+    snprintf(about, sizeof about, "unit '%.400s'%s", message->unit, has_time ? " " : ": ");
+  }
+  const char* file = message->file == NULL ? "" : message->file;
+  const size_t length = strlen(file);
   const bool is_long = length > MAX_SOURCE;
-  const int n =
-      snprintf(to, size, "%s%s%s%s%s: %s\n", is_long ? "..." : "",
-               is_long ? source + length - MAX_SOURCE : source, where,
-               message->place.source == NULL ? "" : ": ", words[message->severity], message->text);
+  const char* hint = message->hint == NULL ? "" : message->hint;
+  const int n = snprintf(to, size, "%s%s%s%s%s: %s%s%s%s%s", is_long ? "..." : "",
+                         is_long ? file + length - MAX_SOURCE : file, where,
+                         message->file == NULL ? "" : ": ", words[message->severity], about, time,
+                         message->text, hint[0] == '\0' ? "" : "; ", hint);
   return n < 0 ? 0 : (size_t)n;
 }
 
+static size_t format_line(const yoke_message* message, char to[LINE_SIZE]) {
+  size_t n = yoke_message_format(message, to, LINE_SIZE - 1);
+  n = n < LINE_SIZE - 2 ? n : LINE_SIZE - 2;
+  to[n] = '\n';
+  to[n + 1] = '\0';
+  return n + 1;
+}
+
 // all messages in order; the caller frees; NULL if there are none or memory is out
-static ranked* sort_messages(const yoke_messages* list, size_t* n) {
+static const yoke_message** sort_messages(const yoke_messages* list, size_t* n) {
   *n = 0;
-  for (const yoke_message* m = list->first; m != NULL; m = m->next) {
-    (*n)++;
-  }
-  ranked* all = *n == 0 ? NULL : malloc(*n * sizeof *all);
-  if (all == NULL) {
-    *n = 0;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
+  const yoke_message** sorted = list->n == 0 ? NULL : malloc(list->n * sizeof *sorted);
+  if (sorted == NULL) {
     return NULL;
   }
-  size_t i = 0;
-  for (const yoke_message* m = list->first; m != NULL; m = m->next, i++) {
-    all[i] = (ranked){m, i};
+  *n = list->n;
+  for (size_t i = 0; i < list->n; i++) {
+    sorted[i] = &list->all[i];
   }
-  qsort(all, *n, sizeof *all, compare_places);
-  return all;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
+  qsort(sorted, *n, sizeof *sorted, compare_places);
+  return sorted;
 }
 
 void yoke__messages_print(const yoke_messages* list, FILE* to) {
   size_t n = 0;
-  ranked* all = sort_messages(list, &n);
+  const yoke_message** all = sort_messages(list, &n);
   char line[LINE_SIZE];
   for (size_t i = 0; i < n; i++) {
-    format_line(all[i].message, line, sizeof line);
+    format_line(all[i], line);
     fputs(line, to);
   }
   if (list->n_dropped > 0) {
     fprintf(to, "... and %zu more\n", list->n_dropped);
   }
-  free(all);
+  free((void*)all);
 }
 
 void yoke__messages_format(const yoke_messages* list, char* to, size_t size) {
@@ -147,11 +235,11 @@ void yoke__messages_format(const yoke_messages* list, char* to, size_t size) {
   }
   to[0] = '\0';
   size_t n = 0, used = 0, n_left_out = list->n_dropped;
-  ranked* all = sort_messages(list, &n);
+  const yoke_message** all = sort_messages(list, &n);
   for (size_t i = 0; i < n; i++) {
     // keep 32 bytes for the closing count
     char line[LINE_SIZE];
-    size_t length = format_line(all[i].message, line, sizeof line);
+    size_t length = format_line(all[i], line);
     if (used + length + 32 > size) {
       if (used > 0 || size < 64) {
         n_left_out++;
@@ -168,7 +256,7 @@ void yoke__messages_format(const yoke_messages* list, char* to, size_t size) {
   if (n_left_out > 0) {
     snprintf(to + used, size - used, "... and %zu more\n", n_left_out);
   }
-  free(all);
+  free((void*)all);
 }
 
 void yoke__messages_free(yoke_messages* list) {

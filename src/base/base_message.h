@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/base_arena.h"
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 // Where something was read. line 0: no position inside the source; column 0: no column.
 typedef struct yoke_place {
@@ -17,23 +17,19 @@ typedef struct yoke_place {
   int line, column;    // from 1
 } yoke_place;
 
-typedef enum yoke_severity { YOKE_NOTE, YOKE_WARNING, YOKE_ERROR } yoke_severity;
-
-typedef struct yoke_message {
-  struct yoke_message* next;
-  yoke_severity severity;
-  yoke_place place;
-  const char* text;
-} yoke_message;
-
+// Zeroed is empty.
 typedef struct yoke_messages {
   yoke_arena arena;
-  yoke_message* first;
-  yoke_message* last;
+  yoke_message* all;  // in the order in which they came
+  size_t n, room;
   size_t n_errors, n_warnings;
   size_t n_dropped;  // beyond the first 1000
 } yoke_messages;
 
+// Adds a copy of a message; the texts are copied too.
+void yoke__messages_add(yoke_messages* list, const yoke_message* message);
+// A sink that adds to the list.
+yoke_sink yoke__messages_sink(yoke_messages* list);
 void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place place,
                        const char* format, ...) YOKE_PRINTF(4, 5);
 void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
@@ -49,6 +45,31 @@ void yoke__messages_print(const yoke_messages* list, FILE* to);
 // The same into a buffer; says how many lines did not fit.
 void yoke__messages_format(const yoke_messages* list, char* to, size_t size);
 void yoke__messages_free(yoke_messages* list);
+
+// A sink that stands between: what a message does not say of its place, unit and time is filled in on its way.
+typedef struct yoke_context {
+  yoke_sink sink;  // give this one away
+  const yoke_sink* outer;
+  yoke_place place;
+  const char* unit;
+  double time;  // NaN: none
+} yoke_context;
+yoke_context* yoke__context_init(yoke_context* context, const yoke_sink* outer, yoke_place place,
+                                 const char* unit, double time);
+
+// A sink that keeps the text of the last message, for a caller who puts it into words of its own:
+//   YOKE_CATCH(why);
+//   if (f(x, &why.sink) < 0) { printf("%s", why.text); }
+typedef struct yoke_caught {
+  yoke_sink sink;
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+} yoke_caught;
+void yoke__caught_receive(void* to, const yoke_message* message);
+#define YOKE_CATCH(name) yoke_caught name = {.sink = {yoke__caught_receive, &name}}
+
+// An error at a place; returns its status.
+yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place place,
+                          const char* format, ...) YOKE_PRINTF(4, 5);
 
 // The name among names[0..n-1] nearest to `name` (edit distance, at most a third of its length, at least 1
 // and ignoring case first); NULL if none is near.

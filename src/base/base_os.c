@@ -19,6 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
+
 #define NS_PER_S INT64_C(1000000000)
 
 // the call whose times are as wide as ours; 32-bit machines have two
@@ -206,12 +208,11 @@ void yoke__os_drop_lost_handlers(void) {
   }
 }
 
-yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size) {
+yoke_status yoke__os_make_directory(const char* path, const yoke_sink* sink) {
   char part[PATH_MAX];
   const size_t n = strlen(path);
   if (n == 0 || n >= sizeof part) {
-    snprintf(err, err_size, "'%.100s' is not a usable folder name", path);
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "'%.100s' is not a usable folder name", path);
   }
   for (size_t i = 1; i <= n; i++) {
     if (path[i] != '/' && path[i] != '\0') {
@@ -223,9 +224,8 @@ yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size
     if (mkdir(part, 0777) != 0 &&
         (errno != EEXIST || stat(part, &info) != 0 || !S_ISDIR(info.st_mode))) {
       const int code = errno;
-      snprintf(err, err_size, "cannot make folder %s: %s", part,
-               code == EEXIST ? "a file of that name is in the way" : strerror(code));
-      return YOKE_IO;
+      return yoke_fail(sink, YOKE_IO, "cannot make folder %s: %s", part,
+                       code == EEXIST ? "a file of that name is in the way" : strerror(code));
     }
   }
   return YOKE_OK;
@@ -248,20 +248,18 @@ size_t yoke__os_path_join(const char* directory, const char* name, char* to, siz
   return n + strlen(slash) + strlen(name);
 }
 
-yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t err_size) {
+yoke_status yoke__os_rename(const char* from, const char* to, const yoke_sink* sink) {
   if (rename(from, to) != 0) {
-    snprintf(err, err_size, "cannot rename %s to %s: %s", from, to, strerror(errno));
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "cannot rename %s to %s: %s", from, to, strerror(errno));
   }
   return YOKE_OK;
 }
 
 static yoke_status read_whole(FILE* file, const char* path, size_t max_size, char** bytes,
-                              size_t* n, char* err, size_t err_size) {
+                              size_t* n, const yoke_sink* sink) {
   struct stat info;
   if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
-    snprintf(err, err_size, "%s is a folder, a file was expected", path);
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "%s is a folder, a file was expected", path);
   }
 
   // sizes of pipes are not known beforehand: grow by doubling up to the limit
@@ -273,9 +271,7 @@ static yoke_status read_whole(FILE* file, const char* path, size_t max_size, cha
       break;
     }
     if (room > max_size) {
-      free(data);
-      snprintf(err, err_size, "%s is larger than %zu bytes", path, max_size);
-      return YOKE_IO;
+      break;
     }
     room *= 2;
     char* larger = realloc(data, room + 1);
@@ -285,14 +281,12 @@ static yoke_status read_whole(FILE* file, const char* path, size_t max_size, cha
     data = larger;
   }
   if (data == NULL) {
-    snprintf(err, err_size, "%s: out of memory", path);
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s: out of memory", path);
   }
   if (ferror(file) != 0 || used > max_size) {
-    snprintf(err, err_size, used > max_size ? "%s is larger than %zu bytes" : "cannot read %s",
-             path, max_size);
     free(data);
-    return YOKE_IO;
+    return used > max_size ? yoke_fail(sink, YOKE_IO, "%s is larger than %zu bytes", path, max_size)
+                           : yoke_fail(sink, YOKE_IO, "cannot read %s", path);
   }
   data[used] = '\0';
   *bytes = data;
@@ -301,15 +295,14 @@ static yoke_status read_whole(FILE* file, const char* path, size_t max_size, cha
 }
 
 yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
-                               char* err, size_t err_size) {
+                               const yoke_sink* sink) {
   *bytes = NULL;
   *n = 0;
   FILE* file = fopen(path, "rbe");
   if (file == NULL) {
-    snprintf(err, err_size, "cannot open %s: %s", path, strerror(errno));
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "cannot open %s: %s", path, strerror(errno));
   }
-  const yoke_status status = read_whole(file, path, max_size, bytes, n, err, err_size);
+  const yoke_status status = read_whole(file, path, max_size, bytes, n, sink);
   fclose(file);
   return status;
 }
@@ -346,18 +339,17 @@ bool yoke__os_is_file(const char* path) {
 }
 
 // the reason of a failed call, as text
-static yoke_status io_failure(int code, char* err, size_t err_size) {
-  snprintf(err, err_size, "%s", strerror(code));
-  return YOKE_IO;
+static yoke_status io_failure(int code, const yoke_sink* sink) {
+  return yoke_fail(sink, YOKE_IO, "%s", strerror(code));
 }
 
-yoke_status yoke__os_file_create(const char* path, int* file, char* err, size_t err_size) {
+yoke_status yoke__os_file_create(const char* path, int* file, const yoke_sink* sink) {
   *file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  return *file >= 0 ? YOKE_OK : io_failure(errno, err, err_size);
+  return *file >= 0 ? YOKE_OK : io_failure(errno, sink);
 }
 
-yoke_status yoke__os_file_write(int file, const void* bytes, size_t n, size_t* n_done, char* err,
-                                size_t err_size) {
+yoke_status yoke__os_file_write(int file, const void* bytes, size_t n, size_t* n_done,
+                                const yoke_sink* sink) {
   const char* from = bytes;
   *n_done = 0;
   while (*n_done < n) {
@@ -365,50 +357,81 @@ yoke_status yoke__os_file_write(int file, const void* bytes, size_t n, size_t* n
     if (done > 0) {
       *n_done += (size_t)done;
     } else if (done == 0 || errno != EINTR) {
-      return io_failure(done == 0 ? EIO : errno, err, err_size);
+      return io_failure(done == 0 ? EIO : errno, sink);
     }
   }
   return YOKE_OK;
 }
 
-yoke_status yoke__os_file_read(int file, void* bytes, size_t n, uint64_t offset, char* err,
-                               size_t err_size) {
+yoke_status yoke__os_file_read(int file, void* bytes, size_t n, uint64_t offset,
+                               const yoke_sink* sink) {
   char* to = bytes;
   for (size_t n_done = 0; n_done < n;) {
     const ssize_t done = pread(file, to + n_done, n - n_done, (off_t)(offset + n_done));
     if (done > 0) {
       n_done += (size_t)done;
     } else if (done == 0 || errno != EINTR) {
-      return io_failure(done == 0 ? EIO : errno, err, err_size);
+      return io_failure(done == 0 ? EIO : errno, sink);
     }
   }
   return YOKE_OK;
 }
 
-yoke_status yoke__os_file_truncate(int file, uint64_t size, char* err, size_t err_size) {
-  return ftruncate(file, (off_t)size) == 0 ? YOKE_OK : io_failure(errno, err, err_size);
+yoke_status yoke__os_file_truncate(int file, uint64_t size, const yoke_sink* sink) {
+  return ftruncate(file, (off_t)size) == 0 ? YOKE_OK : io_failure(errno, sink);
 }
 
-yoke_status yoke__os_file_reserve(int file, uint64_t size, char* err, size_t err_size) {
+yoke_status yoke__os_file_reserve(int file, uint64_t size, const yoke_sink* sink) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
       size > limit.rlim_cur) {
-    return io_failure(EFBIG, err, err_size);
+    return io_failure(EFBIG, sink);
   }
   int code = 0;
   do {
     code = fallocate(file, FALLOC_FL_KEEP_SIZE, 0, (off_t)size) == 0 ? 0 : errno;
   } while (code == EINTR);
-  return code == ENOSPC || code == EFBIG || code == EDQUOT ? io_failure(code, err, err_size)
-                                                           : YOKE_OK;
+  return code == ENOSPC || code == EFBIG || code == EDQUOT ? io_failure(code, sink) : YOKE_OK;
 }
 
-yoke_status yoke__os_file_close(int* file, char* err, size_t err_size) {
+yoke_status yoke__os_file_close(int* file, const yoke_sink* sink) {
   const int old = *file;
   *file = -1;
-  return old < 0 || close(old) == 0 ? YOKE_OK : io_failure(errno, err, err_size);
+  return old < 0 || close(old) == 0 ? YOKE_OK : io_failure(errno, sink);
 }
 
 void yoke__os_file_remove(const char* path) {
   unlink(path);
+}
+
+static yoke_status write_whole(const char* path, const void* bytes, size_t n,
+                               const yoke_sink* sink) {
+  int file = -1;
+  size_t n_done = 0;
+  YOKE_TRY(yoke__os_file_create(path, &file, sink));
+  const yoke_status status = yoke__os_file_write(file, bytes, n, &n_done, sink);
+  const yoke_status closed = yoke__os_file_close(&file, status < 0 ? NULL : sink);
+  return status < 0 ? status : closed;
+}
+
+yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,
+                                const yoke_sink* sink) {
+  const size_t size = strlen(path) + sizeof ".part";
+  char* part = malloc(size);
+  YOKE_CATCH(why);
+  if (part == NULL) {
+    return yoke_fail(sink, YOKE_NO_MEMORY, "cannot write %s: out of memory", path);
+  }
+  snprintf(part, size, "%s.part", path);
+  yoke_status status = write_whole(part, bytes, n, &why.sink);
+  if (status < 0) {
+    yoke_fail(sink, status, "cannot write %s: %s", path, why.text);
+  } else {
+    status = yoke__os_rename(part, path, sink);
+  }
+  if (status < 0) {
+    unlink(part);
+  }
+  free(part);
+  return status;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 // Monotonic and per-thread processor time in nanoseconds.
@@ -60,8 +61,8 @@ static inline uint64_t yoke__os_float_mode(void) {
 void yoke__os_catch_interrupt(void);
 bool yoke__os_is_interrupted(void);
 
-// Files. Errors are errno-style texts in err.
-yoke_status yoke__os_make_directory(const char* path, char* err, size_t err_size);  // with parents
+// Files. Messages name the path in their text: where it was asked for is the caller's to know.
+yoke_status yoke__os_make_directory(const char* path, const yoke_sink* sink);  // with parents
 // "directory/name" with one slash between them, cut to size; returns its whole length (to may be NULL if size is 0).
 size_t yoke__os_path_join(const char* directory, const char* name, char* to, size_t size);
 // The path from the root, so that it means the same after a change of the working folder; as it is if that would be too long.
@@ -69,10 +70,10 @@ size_t yoke__os_path_join(const char* directory, const char* name, char* to, siz
 void yoke__os_path_absolute(const char* path, char* to, size_t size);
 // Signals whose handler is no longer there, since the library it belonged to was unloaded, are handled by default again.
 void yoke__os_drop_lost_handlers(void);
-yoke_status yoke__os_rename(const char* from, const char* to, char* err, size_t err_size);
+yoke_status yoke__os_rename(const char* from, const char* to, const yoke_sink* sink);
 // The whole file, NUL behind it, malloc'ed. Refuses more than max_size bytes and directories.
 yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
-                               char* err, size_t err_size);
+                               const yoke_sink* sink);
 // Takes a folder for this process alone until unlock; YOKE_IO if another one has it. *lock is -1 where the file
 // system knows no locks.
 yoke_status yoke__os_lock_directory(const char* path, int* lock);
@@ -81,18 +82,22 @@ bool yoke__os_is_terminal(FILE* file);
 bool yoke__os_is_directory(const char* path);
 bool yoke__os_is_file(const char* path);  // anything that can be read like one
 
-// Files written piece by piece, by descriptor. err receives the reason alone ("No space left on device").
-yoke_status yoke__os_file_create(const char* path, int* file, char* err, size_t err_size);
+// Writes a whole file, under PATH.part first, so that a reader never finds half of one. "cannot write PATH: reason".
+yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,
+                                const yoke_sink* sink);
+
+// Files written piece by piece, by descriptor. Messages are the reason alone ("No space left on device").
+yoke_status yoke__os_file_create(const char* path, int* file, const yoke_sink* sink);
 // All n bytes, or YOKE_IO; *n_done counts those that went out.
-yoke_status yoke__os_file_write(int file, const void* bytes, size_t n, size_t* n_done, char* err,
-                                size_t err_size);
-yoke_status yoke__os_file_read(int file, void* bytes, size_t n, uint64_t offset, char* err,
-                               size_t err_size);
-yoke_status yoke__os_file_truncate(int file, uint64_t size, char* err, size_t err_size);
+yoke_status yoke__os_file_write(int file, const void* bytes, size_t n, size_t* n_done,
+                                const yoke_sink* sink);
+yoke_status yoke__os_file_read(int file, void* bytes, size_t n, uint64_t offset,
+                               const yoke_sink* sink);
+yoke_status yoke__os_file_truncate(int file, uint64_t size, const yoke_sink* sink);
 // Makes sure that the file can grow to `size` bytes; its size stays. File systems that cannot promise say yes.
-yoke_status yoke__os_file_reserve(int file, uint64_t size, char* err, size_t err_size);
+yoke_status yoke__os_file_reserve(int file, uint64_t size, const yoke_sink* sink);
 // Closes; YOKE_IO if earlier writes turn out to have failed. *file becomes -1; -1 is accepted.
-yoke_status yoke__os_file_close(int* file, char* err, size_t err_size);
+yoke_status yoke__os_file_close(int* file, const yoke_sink* sink);
 void yoke__os_file_remove(const char* path);
 
 #endif

@@ -153,7 +153,7 @@ static int set_attributes(posix_spawnattr_t* attributes) {
 }
 
 yoke_status yoke__process_start(const char* program, char* const argv[], int file,
-                                yoke_process* out, char* err, size_t err_size) {
+                                yoke_process* out, const yoke_sink* sink) {
   extern char** environ;
   *out = (yoke_process){0};
   posix_spawn_file_actions_t files;
@@ -176,8 +176,7 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
     posix_spawn_file_actions_destroy(&files);
   }
   if (code != 0) {
-    snprintf(err, err_size, "cannot start %s: %s", program, strerror(code));
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "cannot start %s: %s", program, strerror(code));
   }
   out->pid = pid;
   return YOKE_OK;

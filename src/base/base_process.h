@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 // --- shared memory: a file without a name, so that nothing is left when all its users have ended. It can grow, never
@@ -43,9 +44,9 @@ typedef struct yoke_process {
 enum { YOKE_PROCESS_FILE = 3 };
 
 // Starts a program in a process group of its own: no input, output goes to standard error, signals as usual, of all files
-// only `file` is handed over. argv ends with NULL. err says why not.
+// only `file` is handed over. argv ends with NULL.
 yoke_status yoke__process_start(const char* program, char* const argv[], int file,
-                                yoke_process* out, char* err, size_t err_size);
+                                yoke_process* out, const yoke_sink* sink);
 // True once it has ended; then the rest of the struct is filled in and nothing of it is left.
 bool yoke__process_has_ended(yoke_process* process);
 // Waits at most that long for its end.

@@ -6,15 +6,16 @@
 //
 // Three ways to the end of a folder:
 //   1. remove: the owner deletes it.
-//   2. The owner dies: a watcher process, forked with the folder, waits on one end of a socket pair whose other end only
-//      the owner has, and on the owner itself where the kernel offers that (pidfd), because a child of the owner may have
+//   2. The owner dies: a watcher process, forked by the owner, waits on one end of a socket pair whose other end only the
+//      owner has, and on the owner itself where the kernel offers that (pidfd), because a child of the owner may have
 //      inherited the socket. Then it becomes `rm -rf`.
 //   3. Both died (the machine went down): the next create, of any process of the same user, finds a folder whose lock
 //      is free.
 //
 // Invariants: (1) The lock file appears under its name only when it is locked already, so a free lock means a dead owner.
 // (2) Nothing is deleted that does not hold such a lock file: a folder of the user that happens to be called yoke-backup
-// stays. (3) Removal opens folders below their parents and never through links.
+// stays. (3) Removal opens folders below their parents and never through links. (4) The watcher makes the folder, after it
+// has left the process group of the owner: a signal that ends the whole group never leaves a folder without a watcher.
 #define _GNU_SOURCE
 #include "base/base_temp.h"
 
@@ -25,10 +26,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -36,10 +39,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
+
 #define PREFIX        "yoke-"
 #define LOCK          "yoke-temp.lock"
 #define LOCK_NEW      "yoke-temp.lock.new"
 #define MAX_PASSES    10000  // over one folder; somebody may be filling it all the time
+#define MAX_NAMES     60     // tried for one folder
+#define N_LETTERS     6      // behind the prefix
 #define FILES         "files"
 #define MAX_STALE     64     // folders removed per call: a start must not take minutes
 #define MIN_AGE_S     60     // a folder without lock may just be in the making
@@ -184,7 +191,7 @@ static bool remove_if_stale(int parent, const char* name) {
 }
 
 static bool has_our_form(const char* name) {
-  return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(PREFIX) + 6;
+  return strncmp(name, PREFIX, strlen(PREFIX)) == 0 && strlen(name) == strlen(PREFIX) + N_LETTERS;
 }
 
 static void remove_stale(const char* directory) {
@@ -220,7 +227,7 @@ static void close_from(int first) {
 }
 
 // The life of the watcher. Only async-signal-safe calls: other threads of the owner may hold any lock. Interrupts are for
-// the owner; the watcher ends by itself when the owner does.
+// the owner; the watcher ends by itself when the owner does. Makes the folder and sends errno, 0 if it is made.
 static _Noreturn void watch(const char* folder, int socket_end, int owner) {
   setsid();
   struct sigaction action;
@@ -250,6 +257,11 @@ static _Noreturn void watch(const char* folder, int socket_end, int owner) {
   for (int i = 0; i < 3; i++) {
     null < 0 ? close(i) : dup2(null, i);
   }
+  const int code = mkdir(folder, 0700) == 0 ? 0 : errno;
+  (void)send(3, &code, sizeof code, MSG_NOSIGNAL);
+  if (code != 0) {
+    _exit(1);
+  }
 
   // a byte says that the folder is gone already; the end of the socket or of the owner, that it is not
   struct pollfd events[] = {{3, POLLIN, 0}, {high_owner >= 0 ? FIRST_FREE_FD : -1, POLLIN, 0}};
@@ -264,11 +276,23 @@ static _Noreturn void watch(const char* folder, int socket_end, int owner) {
   _exit(1);
 }
 
-// Starts the watcher; without one the folder waits for the next run after a kill.
-static void start_watcher(yoke_temp* temp) {
+static void stop_watcher(yoke_temp* temp) {
+  if (temp->socket >= 0) {
+    (void)send(temp->socket, "x", 1, MSG_NOSIGNAL);
+    close(temp->socket);
+    temp->socket = -1;
+  }
+  while (temp->watcher > 0 && waitpid(temp->watcher, NULL, 0) < 0 && errno == EINTR) {
+  }
+  temp->watcher = -1;
+}
+
+// Starts the watcher, which makes the folder (invariant 4). Returns 0 or the errno of the watcher's mkdir; -1 if there is
+// no watcher.
+static int start_watcher(yoke_temp* temp) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return;
+    return -1;
   }
 #ifdef SYS_pidfd_open
   const int owner = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -288,19 +312,15 @@ static void start_watcher(yoke_temp* temp) {
   if (owner >= 0) {
     close(owner);
   }
-  if (temp->watcher < 0) {
-    close(ends[0]);
-  } else {
-    temp->socket = ends[0];
+  temp->socket = ends[0];
+  int code = -1;  // stays if the watcher was ended
+  while (temp->watcher > 0 && recv(temp->socket, &code, sizeof code, MSG_WAITALL) < 0 &&
+         errno == EINTR) {
   }
-}
-
-static void stop_watcher(yoke_temp* temp) {
-  if (temp->socket >= 0) {
-    (void)send(temp->socket, "x", 1, MSG_NOSIGNAL);
+  if (code != 0) {
+    stop_watcher(temp);
   }
-  while (temp->watcher > 0 && waitpid(temp->watcher, NULL, 0) < 0 && errno == EINTR) {
-  }
+  return code;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -332,7 +352,19 @@ static void release(yoke_temp* temp) {
   free(temp);
 }
 
-static yoke_status new_folder(const char* directory, yoke_temp* temp, char* err, size_t err_size) {
+static void fill_random(char name[N_LETTERS]) {
+  static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+  uint64_t bits = 0;
+  if (getrandom(&bits, sizeof bits, 0) < 0) {
+    bits = (uint64_t)time(NULL) * (uint64_t)getpid();
+  }
+  for (int i = 0; i < N_LETTERS; i++, bits /= sizeof letters - 1) {
+    name[i] = letters[bits % (sizeof letters - 1)];
+  }
+}
+
+// Makes the folder under a name that nothing has yet. Without a watcher it waits for the next run after a kill.
+static yoke_status new_folder(const char* directory, yoke_temp* temp, const yoke_sink* sink) {
   temp->owner = getpid();
   temp->watcher = -1;
   temp->lock = temp->socket = -1;
@@ -340,45 +372,53 @@ static yoke_status new_folder(const char* directory, yoke_temp* temp, char* err,
   const size_t room = sizeof temp->folder - sizeof "/" FILES;
   const int n = snprintf(temp->folder, room, "%s/" PREFIX "XXXXXX", parent);
   if (n < 0 || (size_t)n >= room) {
-    snprintf(err, err_size, "the name of the temporary folder %s is too long", directory);
-    return YOKE_IO;
+    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = directory},
+                         "the name of this temporary folder is too long");
   }
-  if (mkdtemp(temp->folder) == NULL) {
-    snprintf(err, err_size, "cannot make a folder in %s: %s", directory, strerror(errno));
-    return YOKE_IO;
+  int code = EEXIST;
+  for (int i = 0; code == EEXIST && i < MAX_NAMES; i++) {
+    fill_random(temp->folder + n - N_LETTERS);
+    code = start_watcher(temp);
+    if (code < 0) {
+      code = mkdir(temp->folder, 0700) == 0 ? 0 : errno;
+    }
+  }
+  if (code != 0) {
+    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = directory},
+                         "cannot make a temporary folder here: %s", strerror(code));
   }
   memcpy(temp->files, temp->folder, (size_t)n);
   memcpy(temp->files + n, "/" FILES, sizeof "/" FILES);
   return YOKE_OK;
 }
 
-yoke_status yoke__temp_create(yoke_temp** out, char* err, size_t err_size) {
+yoke_status yoke__temp_create(yoke_temp** out, const yoke_sink* sink) {
   *out = NULL;
   const char* wanted = getenv("TMPDIR");
   wanted = wanted == NULL || wanted[0] == '\0' ? "/tmp" : wanted;
   char directory[PATH_MAX];
   if (realpath(wanted, directory) == NULL) {
-    snprintf(err, err_size, "cannot use the temporary folder %s: %s", wanted, strerror(errno));
-    return YOKE_IO;
+    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = wanted},
+                         "cannot use this temporary folder: %s", strerror(errno));
   }
   remove_stale(directory);
   yoke_temp* temp = calloc(1, sizeof *temp);
   if (temp == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
-  const yoke_status status = new_folder(directory, temp, err, err_size);
+  const yoke_status status = new_folder(directory, temp, sink);
   if (status < 0) {
     free(temp);
     return status;
   }
   if (!lay_out(temp)) {
-    snprintf(err, err_size, "cannot use %s: %s", temp->folder, strerror(errno));
+    yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = temp->folder},
+                  "cannot use this temporary folder: %s", strerror(errno));
     remove_all(AT_FDCWD, temp->folder);
+    stop_watcher(temp);
     release(temp);
     return YOKE_IO;
   }
-  start_watcher(temp);
   *out = temp;
   return YOKE_OK;
 }

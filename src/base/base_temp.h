@@ -5,13 +5,14 @@
 
 #include <stddef.h>
 
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 typedef struct yoke_temp yoke_temp;
 
 // A new empty folder below $TMPDIR (else /tmp), for this user alone (0700). First removes folders of dead owners. Each one
-// costs a sleeping process: share one folder where many are needed. YOKE_IO, YOKE_NO_MEMORY with the reason in err.
-yoke_status yoke__temp_create(yoke_temp** out, char* err, size_t err_size);
+// costs a sleeping process: share one folder where many are needed. YOKE_IO, YOKE_NO_MEMORY.
+yoke_status yoke__temp_create(yoke_temp** out, const yoke_sink* sink);
 const char* yoke__temp_path(const yoke_temp* temp);
 // Removes the folder with all that is in it; NULL is accepted. In a forked child of the owner the folder stays.
 void yoke__temp_remove(yoke_temp** temp);

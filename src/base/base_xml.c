@@ -41,9 +41,16 @@ static void stop(parsing* p, yoke_status status) {
   XML_StopParser(p->parser, XML_FALSE);
 }
 
+// Cuts off a prefix if what follows begins with an ASCII letter or '_' and has no further colon; any other name stays
+// whole. So a name that was cut off, or left whole, comes out the same when it is written and read again.
 static const char* without_prefix(const char* name) {
   const char* colon = strchr(name, ':');
-  return colon == NULL ? name : colon + 1;
+  if (colon == NULL || colon == name || strchr(colon + 1, ':') != NULL ||
+      strcmp(colon + 1, "xmlns") == 0) {
+    return name;
+  }
+  const char c = colon[1];
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ? colon + 1 : name;
 }
 
 // declarations of prefixes and hints where a schema lies

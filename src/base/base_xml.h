@@ -1,7 +1,7 @@
 // XML from strangers: expat underneath, bounded. Depth at most 64, no declarations inside DOCTYPE (entities), UTF-8 or what
 // expat converts itself (UTF-16, ISO-8859-1). Names come without their namespace prefix ("ssd:System" is "System"), of
-// attributes too; xmlns and xsi attributes are left out. If a prefixed and a plain attribute then have one name, the
-// plain one counts.
+// attributes too; a name that is not a prefix and a name of ASCII ("a:1", "a:b:c") stays whole. xmlns and xsi attributes are
+// left out. If a prefixed and a plain attribute then have one name, the plain one counts.
 #ifndef YOKE_BASE_XML_H
 #define YOKE_BASE_XML_H
 

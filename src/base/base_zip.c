@@ -39,15 +39,14 @@ const char* yoke__zip_shown(const char* name, size_t n, char to[YOKE_ZIP_SHOWN_S
   return to;
 }
 
-yoke_status yoke__zip_refuse(char* err, size_t err_size, const char* name, size_t n,
-                             const char* format, ...) {
+yoke_status yoke__zip_fail(const yoke_sink* sink, yoke_status status, const char* name, size_t n,
+                           const char* format, ...) {
   char shown[YOKE_ZIP_SHOWN_SIZE], what[512];
   va_list args;
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
-  snprintf(err, err_size, "entry '%s': %s", yoke__zip_shown(name, n, shown), what);
-  return YOKE_BAD_INPUT;
+  return yoke_fail(sink, status, "entry '%s': %s", yoke__zip_shown(name, n, shown), what);
 }
 
 // what is wrong with a part of a name between slashes, or NULL
@@ -109,62 +108,66 @@ static const char* fault_of_name(const char* name, size_t n) {
   return fault;
 }
 
-yoke_status yoke__zip_check_name(const char* name, size_t n, char* err, size_t err_size) {
+yoke_status yoke__zip_check_name(const char* name, size_t n, const yoke_sink* sink) {
   const char* fault = fault_of_name(name, n);
-  return fault == NULL ? YOKE_OK : yoke__zip_refuse(err, err_size, name, n, "%s", fault);
+  return fault == NULL ? YOKE_OK : yoke__zip_fail(sink, YOKE_BAD_INPUT, name, n, "%s", fault);
+}
+
+const yoke_sink* yoke__zip_context(yoke_context* context, const char* path,
+                                   const yoke_sink* outer) {
+  return &yoke__context_init(context, outer, (yoke_place){.source = path}, NULL, (double)NAN)->sink;
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // opening
 
-static yoke_status no_memory(char* err, size_t err_size) {
-  snprintf(err, err_size, "out of memory");
-  return YOKE_NO_MEMORY;
+static yoke_status no_memory(const yoke_sink* sink) {
+  return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
 }
 
 // Links, devices and the like come from archives made on Unix; a link mark is refused whoever made it.
-static yoke_status check_kind(yoke_zip* zip, size_t i, char* err, size_t err_size) {
+static yoke_status check_kind(yoke_zip* zip, size_t i, const yoke_sink* sink) {
   const yoke_zip_entry* entry = &zip->entries[i];
   const size_t n = strlen(entry->name);
   zip_uint8_t system = 0;
   zip_uint32_t attributes = 0;
   if (zip_file_get_external_attributes(zip->archive, i, 0, &system, &attributes) != 0) {
-    return yoke__zip_refuse(err, err_size, entry->name, n, "its attributes cannot be read");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "its attributes cannot be read");
   }
   const unsigned mode = attributes >> 16, kind = mode & MODE_KIND;
   const bool is_unix = system == ZIP_OPSYS_UNIX || system == ZIP_OPSYS_OS_X;
   if (kind == MODE_LINK) {
-    return yoke__zip_refuse(err, err_size, entry->name, n, "is a link, a file was expected");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "is a link, a file was expected");
   }
   if (is_unix && kind != 0 && kind != MODE_FILE && kind != MODE_FOLDER) {
-    return yoke__zip_refuse(err, err_size, entry->name, n, "is a device, a file was expected");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "is a device, a file was expected");
   }
   if (is_unix && kind != 0 && (kind == MODE_FOLDER) != entry->is_directory) {
-    return yoke__zip_refuse(err, err_size, entry->name, n,
-                            "is marked as a %s but its name says otherwise",
-                            kind == MODE_FOLDER ? "folder" : "file");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n,
+                          "is marked as a %s but its name says otherwise",
+                          kind == MODE_FOLDER ? "folder" : "file");
   }
   zip->is_executable[i] = is_unix && (mode & MODE_EXECUTE) != 0;
   return YOKE_OK;
 }
 
-static yoke_status check_packing(const yoke_zip_entry* entry, const zip_stat_t* info, char* err,
-                                 size_t err_size) {
+static yoke_status check_packing(const yoke_zip_entry* entry, const zip_stat_t* info,
+                                 const yoke_sink* sink) {
   const size_t n = strlen(entry->name);
   if (info->encryption_method != ZIP_EM_NONE) {
-    return yoke__zip_refuse(err, err_size, entry->name, n, "is encrypted");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "is encrypted");
   }
   if (info->comp_method != ZIP_CM_STORE && info->comp_method != ZIP_CM_DEFLATE) {
-    return yoke__zip_refuse(err, err_size, entry->name, n,
-                            "is packed with method %d, 'store' (0) or 'deflate' (8) was expected",
-                            (int)info->comp_method);
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n,
+                          "is packed with method %d, 'store' (0) or 'deflate' (8) was expected",
+                          (int)info->comp_method);
   }
   if (entry->is_directory && info->size != 0) {
-    return yoke__zip_refuse(err, err_size, entry->name, n, "is a folder but has content");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "is a folder but has content");
   }
   if (info->comp_method == ZIP_CM_STORE && info->size != info->comp_size) {
-    return yoke__zip_refuse(err, err_size, entry->name, n,
-                            "is stored unpacked but declares two sizes");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n,
+                          "is stored unpacked but declares two sizes");
   }
   return YOKE_OK;
 }
@@ -186,8 +189,8 @@ static const char* plain_name(const char* name, size_t* n, yoke_arena* arena) {
 }
 
 // What libzip says about entry i, compared with what the bytes say.
-static yoke_status take_entry(yoke_zip* zip, size_t i, const yoke_zip_record* record, char* err,
-                              size_t err_size) {
+static yoke_status take_entry(yoke_zip* zip, size_t i, const yoke_zip_record* record,
+                              const yoke_sink* sink) {
   const zip_uint64_t wanted =
       ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_CRC | ZIP_STAT_COMP_METHOD;
   zip_stat_t info;
@@ -195,42 +198,42 @@ static yoke_status take_entry(yoke_zip* zip, size_t i, const yoke_zip_record* re
   if (name == NULL || zip_stat_index(zip->archive, i, 0, &info) != 0 ||
       (info.valid & wanted) != wanted || info.size != record->size ||
       info.comp_size != record->packed || info.crc != record->crc) {
-    snprintf(err, err_size, "entry %zu of the archive is described in two ways", i + 1);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "entry %zu of the archive is described in two ways",
+                     i + 1);
   }
 
   // an extra field may have given it another name than the one checked already
   size_t n = strlen(name);
-  YOKE_TRY(yoke__zip_check_name(name, n, err, err_size));
+  YOKE_TRY(yoke__zip_check_name(name, n, sink));
   name = plain_name(name, &n, &zip->arena);
   if (name == NULL) {
-    return no_memory(err, err_size);
+    return no_memory(sink);
   }
   yoke_zip_entry* entry = &zip->entries[i];
   *entry = (yoke_zip_entry){name, info.size, name[n - 1] == '/'};
-  YOKE_TRY(check_packing(entry, &info, err, err_size));
-  YOKE_TRY(check_kind(zip, i, err, err_size));
+  YOKE_TRY(check_packing(entry, &info, sink));
+  YOKE_TRY(check_kind(zip, i, sink));
 
   // a folder and a file of one name are duplicates too
   const char* key = entry->is_directory ? yoke__arena_text(&zip->arena, name, n - 1) : name;
   if (key == NULL) {
-    return no_memory(err, err_size);
+    return no_memory(sink);
   }
   if (yoke__map_add(&zip->map, key, i) != YOKE_NOT_FOUND) {
-    return yoke__zip_refuse(err, err_size, name, n, "is in the archive twice");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, name, n, "is in the archive twice");
   }
   return YOKE_OK;
 }
 
 // the sum of declared sizes, by itself and against the bytes that are there
-static yoke_status check_sizes(const yoke_zip_layout* layout, char* err, size_t err_size) {
+static yoke_status check_sizes(const yoke_zip_layout* layout, const yoke_sink* sink) {
   uint64_t size = 0;
   for (size_t i = 0; i < layout->n; i++) {
     const uint64_t one = layout->records[i].size;
     if (one > YOKE_ZIP_MAX_SIZE || size + one > YOKE_ZIP_MAX_SIZE) {
-      snprintf(err, err_size, "the archive unpacks to more than %llu bytes, the most accepted",
-               (unsigned long long)YOKE_ZIP_MAX_SIZE);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT,
+                       "the archive unpacks to more than %llu bytes, the most accepted",
+                       (unsigned long long)YOKE_ZIP_MAX_SIZE);
     }
     size += one;
   }
@@ -239,39 +242,41 @@ static yoke_status check_sizes(const yoke_zip_layout* layout, char* err, size_t 
     packed += layout->records[i].packed;
   }
   if (size > YOKE_ZIP_FREE_SIZE && size / YOKE_ZIP_MAX_RATIO >= packed) {
-    snprintf(err, err_size,
-             "the archive unpacks from %llu to %llu bytes; more than %d times is not accepted",
-             (unsigned long long)packed, (unsigned long long)size, YOKE_ZIP_MAX_RATIO);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(
+        sink, YOKE_BAD_INPUT,
+        "the archive unpacks from %llu to %llu bytes; more than %d times is not accepted",
+        (unsigned long long)packed, (unsigned long long)size, YOKE_ZIP_MAX_RATIO);
   }
   return YOKE_OK;
 }
 
-static yoke_status take_entries(yoke_zip* zip, const yoke_zip_layout* layout, char* err,
-                                size_t err_size) {
+static yoke_status take_entries(yoke_zip* zip, const yoke_zip_layout* layout,
+                                const yoke_sink* sink) {
   const zip_int64_t n = zip_get_num_entries(zip->archive, 0);
   if (n < 0 || (uint64_t)n != layout->n) {
-    snprintf(err, err_size, "the archive has two directories");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the archive has two directories");
   }
   zip->n = layout->n;
   zip->entries = yoke__arena_array(&zip->arena, zip->n, sizeof *zip->entries);
   zip->is_executable = yoke__arena_array(&zip->arena, zip->n, sizeof *zip->is_executable);
   if (zip->entries == NULL || zip->is_executable == NULL ||
       yoke__map_create(zip->n, &zip->arena, &zip->map) < 0) {
-    return no_memory(err, err_size);
+    return no_memory(sink);
   }
-  YOKE_TRY(check_sizes(layout, err, err_size));
+  YOKE_TRY(check_sizes(layout, sink));
   for (size_t i = 0; i < zip->n; i++) {
-    YOKE_TRY(take_entry(zip, i, &layout->records[i], err, err_size));
+    YOKE_TRY(take_entry(zip, i, &layout->records[i], sink));
   }
   return YOKE_OK;
 }
 
 // Takes over the source. On failure *out is NULL and nothing is left.
-static yoke_status open_source(zip_source_t* source, yoke_zip** out, char* err, size_t err_size) {
+static yoke_status open_source(zip_source_t* source, const char* path, yoke_zip** out,
+                               const yoke_sink* outer) {
+  yoke_context context;
+  const yoke_sink* sink = yoke__zip_context(&context, path, outer);
   yoke_zip_layout layout;
-  const yoke_status status = yoke__zip_layout_read(source, &layout, err, err_size);
+  const yoke_status status = yoke__zip_layout_read(source, &layout, sink);
   if (status < 0) {
     zip_source_free(source);
     return status;
@@ -282,12 +287,13 @@ static yoke_status open_source(zip_source_t* source, yoke_zip** out, char* err, 
   zip_t* archive = zip == NULL ? NULL : zip_open_from_source(source, ZIP_RDONLY, &error);
   yoke_status taken = YOKE_BAD_INPUT;
   if (zip == NULL) {
-    taken = no_memory(err, err_size);
+    taken = no_memory(sink);
   } else if (archive == NULL) {
-    snprintf(err, err_size, "the archive cannot be read: %s", zip_error_strerror(&error));
+    yoke_fail(sink, taken, "the archive cannot be read: %s", zip_error_strerror(&error));
   } else {
     zip->archive = archive;
-    taken = take_entries(zip, &layout, err, err_size);
+    zip->path = path == NULL ? NULL : yoke__arena_text(&zip->arena, path, strlen(path));
+    taken = take_entries(zip, &layout, sink);
   }
   zip_error_fini(&error);
   if (archive == NULL) {
@@ -301,34 +307,32 @@ static yoke_status open_source(zip_source_t* source, yoke_zip** out, char* err, 
   return taken;
 }
 
-yoke_status yoke__zip_open(const char* path, yoke_zip** out, char* err, size_t err_size) {
+yoke_status yoke__zip_open(const char* path, yoke_zip** out, const yoke_sink* sink) {
   *out = NULL;
   struct stat info;
   if (stat(path, &info) != 0) {
-    snprintf(err, err_size, "cannot open %s: %s", path, strerror(errno));
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "cannot open %s: %s", path, strerror(errno));
   }
   if (!S_ISREG(info.st_mode)) {
-    snprintf(err, err_size, "%s is %s, a zip archive was expected", path,
-             S_ISDIR(info.st_mode) ? "a folder" : "not a file");
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "%s is %s, a zip archive was expected", path,
+                     S_ISDIR(info.st_mode) ? "a folder" : "not a file");
   }
   zip_error_t error;
   zip_error_init(&error);
   zip_source_t* source = zip_source_file_create(path, 0, -1, &error);
   if (source == NULL) {
-    snprintf(err, err_size, "cannot open %s: %s", path, zip_error_strerror(&error));
+    yoke_fail(sink, YOKE_IO, "cannot open %s: %s", path, zip_error_strerror(&error));
     zip_error_fini(&error);
     return YOKE_IO;
   }
-  return open_source(source, out, err, err_size);
+  return open_source(source, path, out, sink);
 }
 
-yoke_status yoke__zip_open_memory(const void* bytes, size_t n, yoke_zip** out, char* err,
-                                  size_t err_size) {
+yoke_status yoke__zip_open_memory(const void* bytes, size_t n, yoke_zip** out,
+                                  const yoke_sink* sink) {
   *out = NULL;
   zip_source_t* source = zip_source_buffer_create(bytes, n, 0, NULL);
-  return source == NULL ? no_memory(err, err_size) : open_source(source, out, err, err_size);
+  return source == NULL ? no_memory(sink) : open_source(source, NULL, out, sink);
 }
 
 void yoke__zip_close(yoke_zip** zip) {
@@ -369,59 +373,57 @@ size_t yoke__zip_find(const yoke_zip* zip, const char* name) {
 
 // libzip's error in our words
 static yoke_status read_failure(const yoke_zip_entry* entry, const zip_error_t* error,
-                                const char* text, char* err, size_t err_size) {
+                                const char* text, const yoke_sink* sink) {
   const size_t n = strlen(entry->name);
   switch (error->zip_err) {
   case ZIP_ER_CRC:
-    return yoke__zip_refuse(err, err_size, entry->name, n, "has a wrong CRC: it is damaged");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "has a wrong CRC: it is damaged");
   case ZIP_ER_MEMORY:
-    yoke__zip_refuse(err, err_size, entry->name, n, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke__zip_fail(sink, YOKE_NO_MEMORY, entry->name, n, "out of memory");
   default:
-    return yoke__zip_refuse(err, err_size, entry->name, n, "cannot be unpacked: %s", text);
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "cannot be unpacked: %s", text);
   }
 }
 
-static yoke_status refuse_length(const yoke_zip_entry* entry, const char* word, char* err,
-                                 size_t err_size) {
-  return yoke__zip_refuse(err, err_size, entry->name, strlen(entry->name),
-                          "unpacks to %s bytes than the %llu it declares", word,
-                          (unsigned long long)entry->size);
+static yoke_status refuse_length(const yoke_zip_entry* entry, const char* word,
+                                 const yoke_sink* sink) {
+  return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, strlen(entry->name),
+                        "unpacks to %s bytes than the %llu it declares", word,
+                        (unsigned long long)entry->size);
 }
 
 static yoke_status stream_file(yoke_zip* zip, const yoke_zip_entry* entry, zip_file_t* file,
-                               yoke_zip_sink sink, void* context, char* err, size_t err_size) {
+                               yoke_zip_write write, void* context, const yoke_sink* sink) {
   uint64_t total = 0;
   for (;;) {
     const zip_int64_t got = zip_fread(file, zip->chunk, sizeof zip->chunk);
     const zip_error_t* error = zip_file_get_error(file);
     // at the end of the data libzip compares length and CRC; longer data ends here before
     if ((got == 0 && total < entry->size) || (got < 0 && error->zip_err == ZIP_ER_INCONS)) {
-      return refuse_length(entry, "fewer", err, err_size);
+      return refuse_length(entry, "fewer", sink);
     }
     if (got < 0) {
-      return read_failure(entry, error, zip_file_strerror(file), err, err_size);
+      return read_failure(entry, error, zip_file_strerror(file), sink);
     }
     if (got == 0) {
       return YOKE_OK;
     }
     total += (uint64_t)got;
     if (total > entry->size) {
-      return refuse_length(entry, "more", err, err_size);
+      return refuse_length(entry, "more", sink);
     }
-    YOKE_TRY(sink(context, zip->chunk, (size_t)got, err, err_size));
+    YOKE_TRY(write(context, zip->chunk, (size_t)got, sink));
   }
 }
 
-yoke_status yoke__zip_stream(yoke_zip* zip, size_t i, yoke_zip_sink sink, void* context, char* err,
-                             size_t err_size) {
+yoke_status yoke__zip_stream(yoke_zip* zip, size_t i, yoke_zip_write write, void* context,
+                             const yoke_sink* sink) {
   const yoke_zip_entry* entry = &zip->entries[i];
   zip_file_t* file = zip_fopen_index(zip->archive, i, 0);
   if (file == NULL) {
-    return read_failure(entry, zip_get_error(zip->archive), zip_strerror(zip->archive), err,
-                        err_size);
+    return read_failure(entry, zip_get_error(zip->archive), zip_strerror(zip->archive), sink);
   }
-  const yoke_status status = stream_file(zip, entry, file, sink, context, err, err_size);
+  const yoke_status status = stream_file(zip, entry, file, write, context, sink);
   zip_fclose(file);
   return status;
 }
@@ -432,13 +434,13 @@ typedef struct growing {
   size_t n, room, size;
 } growing;
 
-static yoke_status append(void* context, const char* bytes, size_t n, char* err, size_t err_size) {
+static yoke_status append(void* context, const char* bytes, size_t n, const yoke_sink* sink) {
   growing* to = context;
   while (to->room - to->n < n) {
     const size_t room = to->room > to->size / 2 ? to->size : 2 * to->room;
     char* larger = realloc(to->bytes, room + 1);
     if (larger == NULL) {
-      return no_memory(err, err_size);
+      return no_memory(sink);
     }
     to->bytes = larger;
     to->room = room;
@@ -449,26 +451,27 @@ static yoke_status append(void* context, const char* bytes, size_t n, char* err,
 }
 
 yoke_status yoke__zip_read(yoke_zip* zip, size_t i, size_t max_size, char** bytes, size_t* n,
-                           char* err, size_t err_size) {
+                           const yoke_sink* outer) {
+  yoke_context context;
+  const yoke_sink* sink = yoke__zip_context(&context, zip->path, outer);
   *bytes = NULL;
   *n = 0;
   if (i >= zip->n) {
-    snprintf(err, err_size, "the archive has no entry %zu", i + 1);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "the archive has no entry %zu", i + 1);
   }
   const yoke_zip_entry* entry = &zip->entries[i];
   if (entry->size > max_size) {
-    return yoke__zip_refuse(err, err_size, entry->name, strlen(entry->name),
-                            "has %llu bytes, at most %zu are accepted",
-                            (unsigned long long)entry->size, max_size);
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, strlen(entry->name),
+                          "has %llu bytes, at most %zu are accepted",
+                          (unsigned long long)entry->size, max_size);
   }
   const size_t size = (size_t)entry->size;
   growing to = {NULL, 0, size < YOKE_ZIP_CHUNK ? size : YOKE_ZIP_CHUNK, size};
   to.bytes = malloc(to.room + 1);
   if (to.bytes == NULL) {
-    return no_memory(err, err_size);
+    return no_memory(sink);
   }
-  const yoke_status status = yoke__zip_stream(zip, i, append, &to, err, err_size);
+  const yoke_status status = yoke__zip_stream(zip, i, append, &to, sink);
   if (status < 0) {
     free(to.bytes);
     return status;

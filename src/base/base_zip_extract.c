@@ -15,14 +15,14 @@
 #define OPEN_FILE   (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 // errno as a message about an entry; what cannot be placed because of its name is the archive's fault
-static yoke_status place_failure(const char* name, char* err, size_t err_size) {
+static yoke_status place_failure(const char* name, const yoke_sink* sink) {
   const int code = errno;
   const char* text = code == EEXIST || code == ENOTDIR || code == ELOOP
                          ? "something of that name, or of a part of it, is there already"
                          : strerror(code);
-  yoke__zip_refuse(err, err_size, name, strlen(name), "cannot be placed: %s", text);
-  return code == EEXIST || code == ENOTDIR || code == ELOOP || code == ENAMETOOLONG ? YOKE_BAD_INPUT
-                                                                                    : YOKE_IO;
+  const bool is_name = code == EEXIST || code == ENOTDIR || code == ELOOP || code == ENAMETOOLONG;
+  return yoke__zip_fail(sink, is_name ? YOKE_BAD_INPUT : YOKE_IO, name, strlen(name),
+                        "cannot be placed: %s", text);
 }
 
 // Opens the folder that holds the last part of name, with all folders on the way made. *last is that part, empty for a
@@ -49,57 +49,61 @@ static int open_parents(int root, const char* name, const char** last) {
   return folder;
 }
 
-static yoke_status write_piece(void* context, const char* bytes, size_t n, char* err,
-                               size_t err_size) {
-  size_t n_done = 0;
-  return yoke__os_file_write(*(const int*)context, bytes, n, &n_done, err, err_size);
+typedef struct target {
+  int file;
+  const char* name;  // of the entry
+} target;
+
+static yoke_status write_failure(const char* name, const char* why, const yoke_sink* sink) {
+  return yoke__zip_fail(sink, YOKE_IO, name, strlen(name), "cannot be written: %s", why);
 }
 
-static yoke_status extract_entry(yoke_zip* zip, size_t i, int root, char* err, size_t err_size) {
+static yoke_status write_piece(void* context, const char* bytes, size_t n, const yoke_sink* sink) {
+  const target* to = context;
+  size_t n_done = 0;
+  YOKE_CATCH(why);
+  return yoke__os_file_write(to->file, bytes, n, &n_done, &why.sink) < 0
+             ? write_failure(to->name, why.text, sink)
+             : YOKE_OK;
+}
+
+static yoke_status extract_entry(yoke_zip* zip, size_t i, int root, const yoke_sink* sink) {
   const yoke_zip_entry* entry = &zip->entries[i];
   const char* last = NULL;
   const int folder = open_parents(root, entry->name, &last);
   if (folder < 0) {
-    return place_failure(entry->name, err, err_size);
+    return place_failure(entry->name, sink);
   }
   if (entry->is_directory) {
     close(folder);
     return YOKE_OK;
   }
-  int file = openat(folder, last, OPEN_FILE, zip->is_executable[i] ? 0755 : 0644);
+  target to = {openat(folder, last, OPEN_FILE, zip->is_executable[i] ? 0755 : 0644), entry->name};
   const int code = errno;
   close(folder);
-  if (file < 0) {
+  if (to.file < 0) {
     errno = code;
-    return place_failure(entry->name, err, err_size);
+    return place_failure(entry->name, sink);
   }
-  yoke_status status = yoke__zip_stream(zip, i, write_piece, &file, err, err_size);
-  const bool is_written = status != YOKE_IO;
-  char why[128] = "";
-  if (!is_written) {
-    snprintf(why, sizeof why, "%s", err);
-  }
-  if (yoke__os_file_close(&file, why, sizeof why) < 0 && status >= 0) {
-    status = YOKE_IO;
-  }
-  if (status == YOKE_IO) {
-    yoke__zip_refuse(err, err_size, entry->name, strlen(entry->name), "cannot be written: %s", why);
-  }
-  return status;
+  YOKE_CATCH(why);
+  const yoke_status status = yoke__zip_stream(zip, i, write_piece, &to, sink);
+  const yoke_status closed = yoke__os_file_close(&to.file, &why.sink);
+  return status >= 0 && closed < 0 ? write_failure(entry->name, why.text, sink) : status;
 }
 
-yoke_status yoke__zip_extract(yoke_zip* zip, const char* prefix, const char* directory, char* err,
-                              size_t err_size) {
+yoke_status yoke__zip_extract(yoke_zip* zip, const char* prefix, const char* directory,
+                              const yoke_sink* outer) {
+  yoke_context context;
+  const yoke_sink* sink = yoke__zip_context(&context, zip->path, outer);
   const int root = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (root < 0) {
-    snprintf(err, err_size, "cannot open folder %s: %s", directory, strerror(errno));
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "cannot open folder %s: %s", directory, strerror(errno));
   }
   const size_t n_prefix = strlen(prefix);
   yoke_status status = YOKE_OK;
   for (size_t i = 0; i < zip->n && status >= 0; i++) {
     if (strncmp(zip->entries[i].name, prefix, n_prefix) == 0) {
-      status = extract_entry(zip, i, root, err, err_size);
+      status = extract_entry(zip, i, root, sink);
     }
   }
   close(root);

@@ -8,7 +8,6 @@
 // directory.
 #include "base/base_zip_part.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +41,8 @@ static uint64_t get64(const unsigned char* at) {
   return get32(at) | (uint64_t)get32(at + 4) << 32;
 }
 
-static yoke_status refuse_archive(char* err, size_t err_size, const char* what) {
-  snprintf(err, err_size, "%s", what);
-  return YOKE_BAD_INPUT;
+static yoke_status refuse_archive(const yoke_sink* sink, const char* what) {
+  return yoke_fail(sink, YOKE_BAD_INPUT, "%s", what);
 }
 
 // n bytes at offset; false if they are not there
@@ -71,8 +69,8 @@ typedef struct directory {
 } directory;
 
 // The 64-bit end record takes the place of the short one where that overflows.
-static yoke_status read_end64(zip_source_t* source, uint64_t end, directory* dir, char* err,
-                              size_t err_size) {
+static yoke_status read_end64(zip_source_t* source, uint64_t end, directory* dir,
+                              const yoke_sink* sink) {
   unsigned char locator[LOCATOR_SIZE], record[END64_SIZE];
   if (end < LOCATOR_SIZE || !read_at(source, end - LOCATOR_SIZE, locator, sizeof locator) ||
       get32(locator) != LOCATOR_MARK) {
@@ -81,7 +79,7 @@ static yoke_status read_end64(zip_source_t* source, uint64_t end, directory* dir
   const uint64_t at = get64(locator + 8);
   if (at > end - LOCATOR_SIZE || !read_at(source, at, record, sizeof record) ||
       get32(record) != END64_MARK) {
-    return refuse_archive(err, err_size, "the 64-bit end record of the archive is damaged");
+    return refuse_archive(sink, "the 64-bit end record of the archive is damaged");
   }
   *dir = (directory){get64(record + 48), get64(record + 40), get64(record + 32), at};
   return YOKE_OK;
@@ -89,13 +87,12 @@ static yoke_status read_end64(zip_source_t* source, uint64_t end, directory* dir
 
 // The last end record whose comment fits into the archive.
 static yoke_status find_directory(zip_source_t* source, uint64_t archive_size, directory* dir,
-                                  char* err, size_t err_size) {
+                                  const yoke_sink* sink) {
   const size_t n = archive_size < END_SIZE + MAX_COMMENT ? (size_t)archive_size
                                                          : (size_t)(END_SIZE + MAX_COMMENT);
   unsigned char* tail = malloc(n + 1);
   if (tail == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   size_t back = END_SIZE;  // from the end of the archive
   bool is_found = false;
@@ -108,15 +105,14 @@ static yoke_status find_directory(zip_source_t* source, uint64_t archive_size, d
   }
   if (!is_found) {
     free(tail);
-    return refuse_archive(err, err_size,
-                          "not a zip archive, or cut short: its end record is missing");
+    return refuse_archive(sink, "not a zip archive, or cut short: its end record is missing");
   }
   const unsigned char* end = tail + n - back;
   *dir = (directory){get32(end + 16), get32(end + 12), get16(end + 10), archive_size - back};
   const bool is_split = get16(end + 4) != get16(end + 6) || get16(end + 8) != get16(end + 10);
   free(tail);
-  return is_split ? refuse_archive(err, err_size, "the archive is split over several files")
-                  : read_end64(source, dir->end, dir, err, err_size);
+  return is_split ? refuse_archive(sink, "the archive is split over several files")
+                  : read_end64(source, dir->end, dir, sink);
 }
 
 // sizes and offset that did not fit into 32 bits stand in an extra field, in this order
@@ -141,29 +137,29 @@ static void read_zip64_extra(const unsigned char* extra, size_t n, yoke_zip_reco
 
 // The local header must tell the same story: some programs read only those.
 static yoke_status check_local(zip_source_t* source, const unsigned char* name, size_t n_name,
-                               const directory* dir, yoke_zip_record* record, char* err,
-                               size_t err_size) {
+                               const directory* dir, yoke_zip_record* record,
+                               const yoke_sink* sink) {
   const char* text = (const char*)name;
   unsigned char local[LOCAL_HEADER_NAME];
   if (record->begin >= dir->offset || !read_at(source, record->begin, local, LOCAL_SIZE + n_name) ||
       get32(local) != LOCAL_MARK) {
-    return yoke__zip_refuse(err, err_size, text, n_name, "its local header is missing");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, text, n_name, "its local header is missing");
   }
   if (get16(local + 26) != n_name || memcmp(local + LOCAL_SIZE, name, n_name) != 0) {
-    return yoke__zip_refuse(err, err_size, text, n_name, "its local header has another name");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, text, n_name, "its local header has another name");
   }
   const uint32_t packed = get32(local + 18), size = get32(local + 22);
   const bool is_told = (get16(local + 6) & HAS_SIZES_BEHIND) == 0 && packed != IN_ZIP64 &&
                        size != IN_ZIP64 && (packed != 0 || size != 0);
   if (is_told && (packed != record->packed || size != record->size)) {
-    return yoke__zip_refuse(err, err_size, text, n_name,
-                            "its local header says %lu bytes, the directory %llu",
-                            (unsigned long)size, (unsigned long long)record->size);
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, text, n_name,
+                          "its local header says %lu bytes, the directory %llu",
+                          (unsigned long)size, (unsigned long long)record->size);
   }
   const uint64_t data = record->begin + LOCAL_SIZE + n_name + get16(local + 28);
   if (data > dir->offset || record->packed > dir->offset - data) {
-    return yoke__zip_refuse(err, err_size, text, n_name,
-                            "runs into the directory of the archive, or the archive is cut short");
+    return yoke__zip_fail(sink, YOKE_BAD_INPUT, text, n_name,
+                          "runs into the directory of the archive, or the archive is cut short");
   }
   record->end = data + record->packed;
   return YOKE_OK;
@@ -172,24 +168,24 @@ static yoke_status check_local(zip_source_t* source, const unsigned char* name, 
 // One directory entry at bytes[0..n-1]; *used tells its length.
 static yoke_status read_record(zip_source_t* source, const unsigned char* bytes, size_t n,
                                const directory* dir, yoke_zip_record* record, size_t* used,
-                               char* err, size_t err_size) {
+                               const yoke_sink* sink) {
   if (n < CENTRAL_SIZE || get32(bytes) != CENTRAL_MARK) {
-    return refuse_archive(err, err_size, "the directory of the archive is damaged");
+    return refuse_archive(sink, "the directory of the archive is damaged");
   }
   const size_t n_name = get16(bytes + 28), n_extra = get16(bytes + 30);
   *used = CENTRAL_SIZE + n_name + n_extra + get16(bytes + 32);
   if (*used > n) {
-    return refuse_archive(err, err_size, "the directory of the archive is cut short");
+    return refuse_archive(sink, "the directory of the archive is cut short");
   }
   const unsigned char* name = bytes + CENTRAL_SIZE;
-  YOKE_TRY(yoke__zip_check_name((const char*)name, n_name, err, err_size));
+  YOKE_TRY(yoke__zip_check_name((const char*)name, n_name, sink));
   record->n_name = (uint32_t)n_name;
   record->crc = get32(bytes + 16);
   record->packed = get32(bytes + 20);
   record->size = get32(bytes + 24);
   record->begin = get32(bytes + 42);
   read_zip64_extra(name + n_name, n_extra, record);
-  return check_local(source, name, n_name, dir, record, err, err_size);
+  return check_local(source, name, n_name, dir, record, sink);
 }
 
 static int compare_begins(const void* left, const void* right) {
@@ -203,16 +199,16 @@ static int compare_ranks(const void* left, const void* right) {
 }
 
 // sorted by place, each entry must end before the next begins
-static yoke_status check_overlap(const unsigned char* bytes, yoke_zip_layout* layout, char* err,
-                                 size_t err_size) {
+static yoke_status check_overlap(const unsigned char* bytes, yoke_zip_layout* layout,
+                                 const yoke_sink* sink) {
   qsort(layout->records, layout->n, sizeof *layout->records, compare_begins);
   for (size_t i = 1; i < layout->n; i++) {
     const yoke_zip_record *a = &layout->records[i - 1], *b = &layout->records[i];
     if (a->end > b->begin) {
       char shown[YOKE_ZIP_SHOWN_SIZE];
       yoke__zip_shown((const char*)bytes + b->name_at, b->n_name, shown);
-      return yoke__zip_refuse(err, err_size, (const char*)bytes + a->name_at, a->n_name,
-                              "shares bytes with entry '%s'", shown);
+      return yoke__zip_fail(sink, YOKE_BAD_INPUT, (const char*)bytes + a->name_at, a->n_name,
+                            "shares bytes with entry '%s'", shown);
     }
   }
   qsort(layout->records, layout->n, sizeof *layout->records, compare_ranks);
@@ -220,32 +216,31 @@ static yoke_status check_overlap(const unsigned char* bytes, yoke_zip_layout* la
 }
 
 static yoke_status read_records(zip_source_t* source, const directory* dir,
-                                const unsigned char* bytes, yoke_zip_layout* layout, char* err,
-                                size_t err_size) {
+                                const unsigned char* bytes, yoke_zip_layout* layout,
+                                const yoke_sink* sink) {
   size_t at = 0;
   for (size_t i = 0; i < layout->n; i++) {
     size_t used = 0;
     layout->records[i].rank = (uint32_t)i;
     YOKE_TRY(read_record(source, bytes + at, (size_t)dir->size - at, dir, &layout->records[i],
-                         &used, err, err_size));
+                         &used, sink));
     layout->records[i].name_at = (uint32_t)(at + CENTRAL_SIZE);
     at += used;
   }
-  return check_overlap(bytes, layout, err, err_size);
+  return check_overlap(bytes, layout, sink);
 }
 
-static yoke_status read_directory(zip_source_t* source, yoke_zip_layout* layout, char* err,
-                                  size_t err_size) {
+static yoke_status read_directory(zip_source_t* source, yoke_zip_layout* layout,
+                                  const yoke_sink* sink) {
   directory dir = {0};
-  YOKE_TRY(find_directory(source, layout->archive_size, &dir, err, err_size));
+  YOKE_TRY(find_directory(source, layout->archive_size, &dir, sink));
   if (dir.n_entries > YOKE_ZIP_MAX_ENTRIES) {
-    snprintf(err, err_size, "the archive has %llu entries, at most %d are accepted",
-             (unsigned long long)dir.n_entries, YOKE_ZIP_MAX_ENTRIES);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the archive has %llu entries, at most %d are accepted",
+                     (unsigned long long)dir.n_entries, YOKE_ZIP_MAX_ENTRIES);
   }
   if (dir.offset > dir.end || dir.size > dir.end - dir.offset || dir.size > MAX_DIRECTORY ||
       dir.size / CENTRAL_SIZE < dir.n_entries) {
-    return refuse_archive(err, err_size, "the directory of the archive is damaged or cut short");
+    return refuse_archive(sink, "the directory of the archive is damaged or cut short");
   }
 
   layout->n = (size_t)dir.n_entries;
@@ -253,31 +248,30 @@ static yoke_status read_directory(zip_source_t* source, yoke_zip_layout* layout,
   unsigned char* bytes = malloc((size_t)dir.size + 1);
   yoke_status status = YOKE_OK;
   if (layout->records == NULL || bytes == NULL) {
-    snprintf(err, err_size, "out of memory");
-    status = YOKE_NO_MEMORY;
+    status = yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   } else if (!read_at(source, dir.offset, bytes, (size_t)dir.size)) {
-    status = refuse_archive(err, err_size, "the directory of the archive cannot be read");
+    status = refuse_archive(sink, "the directory of the archive cannot be read");
   } else {
-    status = read_records(source, &dir, bytes, layout, err, err_size);
+    status = read_records(source, &dir, bytes, layout, sink);
   }
   free(bytes);
   return status;
 }
 
-yoke_status yoke__zip_layout_read(zip_source_t* source, yoke_zip_layout* layout, char* err,
-                                  size_t err_size) {
+yoke_status yoke__zip_layout_read(zip_source_t* source, yoke_zip_layout* layout,
+                                  const yoke_sink* sink) {
   memset(layout, 0, sizeof *layout);
   zip_stat_t info;
   if (zip_source_open(source) != 0) {
-    snprintf(err, err_size, "cannot open: %s", zip_error_strerror(zip_source_error(source)));
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "cannot open: %s",
+                     zip_error_strerror(zip_source_error(source)));
   }
   yoke_status status = YOKE_IO;
   if (zip_source_stat(source, &info) == 0 && (info.valid & ZIP_STAT_SIZE) != 0) {
     layout->archive_size = info.size;
-    status = read_directory(source, layout, err, err_size);
+    status = read_directory(source, layout, sink);
   } else {
-    snprintf(err, err_size, "the size of the archive is unknown");
+    yoke_fail(sink, status, "the size of the archive is unknown");
   }
   zip_source_close(source);
   if (status < 0) {

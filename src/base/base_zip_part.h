@@ -11,6 +11,7 @@
 
 #include "base/base_arena.h"
 #include "base/base_map.h"
+#include "base/base_message.h"
 #include "base/base_zip.h"
 
 #define YOKE_ZIP_MAX_NAME   1024   // bytes of a name; Linux takes 4096 for a whole path
@@ -19,6 +20,7 @@
 
 struct yoke_zip {
   zip_t* archive;
+  const char* path;  // NULL: from memory
   yoke_arena arena;
   yoke_map map;  // names without the slash of folders
   yoke_zip_entry* entries;
@@ -29,11 +31,13 @@ struct yoke_zip {
 
 // The name with everything that is not plain ASCII as '?', cut if long: fit for a terminal.
 const char* yoke__zip_shown(const char* name, size_t n, char to[YOKE_ZIP_SHOWN_SIZE]);
-// Writes "entry 'NAME': ..." to err and returns YOKE_BAD_INPUT.
-yoke_status yoke__zip_refuse(char* err, size_t err_size, const char* name, size_t n,
-                             const char* format, ...) YOKE_PRINTF(5, 6);
+// Sends "entry 'NAME': ..." and returns the status.
+yoke_status yoke__zip_fail(const yoke_sink* sink, yoke_status status, const char* name, size_t n,
+                           const char* format, ...) YOKE_PRINTF(5, 6);
+// What is sent to the sink returned is about the archive.
+const yoke_sink* yoke__zip_context(yoke_context* context, const char* path, const yoke_sink* outer);
 // The rules of base_zip.h for a name of n bytes.
-yoke_status yoke__zip_check_name(const char* name, size_t n, char* err, size_t err_size);
+yoke_status yoke__zip_check_name(const char* name, size_t n, const yoke_sink* sink);
 
 // One entry as the central directory describes it.
 typedef struct yoke_zip_record {
@@ -51,13 +55,13 @@ typedef struct yoke_zip_layout {
 } yoke_zip_layout;
 
 // Walks the directory and the local headers of a source that is not open. On failure nothing is left to free.
-yoke_status yoke__zip_layout_read(zip_source_t* source, yoke_zip_layout* layout, char* err,
-                                  size_t err_size);
+yoke_status yoke__zip_layout_read(zip_source_t* source, yoke_zip_layout* layout,
+                                  const yoke_sink* sink);
 
-// Unpacks entry i piece by piece into sink, never more than the entry declares; checks length and CRC at its end.
-typedef yoke_status (*yoke_zip_sink)(void* context, const char* bytes, size_t n, char* err,
-                                     size_t err_size);
-yoke_status yoke__zip_stream(yoke_zip* zip, size_t i, yoke_zip_sink sink, void* context, char* err,
-                             size_t err_size);
+// Unpacks entry i piece by piece, never more than the entry declares; checks length and CRC at its end.
+typedef yoke_status (*yoke_zip_write)(void* context, const char* bytes, size_t n,
+                                      const yoke_sink* sink);
+yoke_status yoke__zip_stream(yoke_zip* zip, size_t i, yoke_zip_write write, void* context,
+                             const yoke_sink* sink);
 
 #endif

@@ -3,7 +3,6 @@
 // refreshed outputs, sensitivities, images.
 #include "circuit/circuit_dae.h"
 
-#include <stdio.h>
 #include <string.h>
 
 // pivots of Ahat that are good enough for the direct solution
@@ -130,8 +129,9 @@ static void say_singular(yoke_dae* self, const char* what, int32_t column) {
   if (column >= 0) {
     yoke__equations_name(self->core->equations, (uint32_t)column, name, sizeof name);
   }
-  snprintf(self->core->reason, sizeof self->core->reason, "%s: %s cannot be determined", what,
-           name);
+  yoke__circuit_reason_set(&self->core->reason, self->core->network,
+                           column < 0 ? YOKE_NO_INDEX : (uint32_t)column,
+                           "%s: %s cannot be determined", what, name);
 }
 
 // The matrix of a slot at x_k, junctions at v_limited or, if that is NULL, as they are.

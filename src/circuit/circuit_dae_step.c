@@ -7,7 +7,6 @@
 // are evaluated where limiting allows; an iteration that was or is held back never counts as
 // converged (pitfall 3).
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base_check.h"
@@ -47,8 +46,8 @@ yoke_status yoke__dae_renew(yoke_dae* self, uint32_t slot) {
   }
   self->is_stale[slot] = status < 0;
   if (status < 0) {
-    snprintf(self->core->reason, sizeof self->core->reason,
-             "the equations became singular at t = %.9g s", self->core->signals->t);
+    yoke__circuit_reason_set(&self->core->reason, self->core->network, YOKE_NO_INDEX,
+                             "the equations became singular at t = %.9g s", self->core->signals->t);
   }
   return status;
 }
@@ -128,15 +127,17 @@ static yoke_status iterate(yoke_dae* self, const yoke_method_stage* stage, int i
 }
 
 static yoke_status report_divergence(yoke_dae* self) {
+  yoke_circuit_core* core = self->core;
   char name[96] = "a value";
-  for (uint32_t i = 0; i < self->n; i++) {
-    if (!yoke__is_finite(self->next[i])) {
-      yoke__equations_name(self->core->equations, i, name, sizeof name);
-      break;
-    }
+  uint32_t i = 0;
+  while (i < self->n && yoke__is_finite(self->next[i])) {
+    i++;
   }
-  snprintf(self->core->reason, sizeof self->core->reason, "%s is not finite at t = %.9g s", name,
-           self->core->signals->t);
+  if (i < self->n) {
+    yoke__equations_name(core->equations, i, name, sizeof name);
+  }
+  yoke__circuit_reason_set(&core->reason, core->network, i, "%s is not finite at t = %.9g s", name,
+                           core->signals->t);
   return YOKE_DIVERGED;
 }
 
@@ -170,8 +171,9 @@ static yoke_status report_iterations(yoke_dae* self, const yoke_method_stage* st
   if (update <= HOPELESS || is_solution(self, stage)) {
     return YOKE_OK;
   }
-  snprintf(self->core->reason, sizeof self->core->reason,
-           "no convergence at t = %.9g s: the last update is %.3g", self->core->signals->t, update);
+  yoke__circuit_reason_set(&self->core->reason, self->core->network, YOKE_NO_INDEX,
+                           "no convergence at t = %.9g s: the last update is %.3g",
+                           self->core->signals->t, update);
   return YOKE_NO_CONVERGENCE;
 }
 
@@ -277,8 +279,7 @@ static void blame_law(yoke_dae* self) {
   double value = 0.0;
   const uint32_t e = yoke__equations_find_undefined(core->equations, self->next, &value);
   if (e != YOKE_NO_INDEX) {
-    yoke__guard_explain(&core->network->elements[e], false, value, core->signals->t, core->reason,
-                        sizeof core->reason);
+    yoke__guard_explain(core->network, e, false, value, core->signals->t, &core->reason);
   }
 }
 

@@ -22,7 +22,7 @@ typedef struct yoke_circuit_core {
   yoke_circuit_counts counts;
   bool is_measured;
   double cost_ns[YOKE_COST_N];
-  char reason[256];
+  yoke_circuit_reason reason;  // of the last failure; no text: none is known
 } yoke_circuit_core;
 
 // t0 + k h

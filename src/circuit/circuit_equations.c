@@ -93,17 +93,26 @@ void yoke__equations_name(const yoke_equations* self, uint32_t column, char* to,
   }
 }
 
+uint32_t yoke__equations_row_owner(const yoke_equations* self, uint32_t row) {
+  const uint32_t n_nodes = self->network->n_nodes;
+  if (row >= self->n) {
+    return YOKE_NO_INDEX;
+  }
+  const uint32_t owner = self->row_owner[row];
+  const bool is_node = row < self->n_fixed || (owner < n_nodes && self->kcl_rows[owner] == row);
+  return is_node ? owner : n_nodes + owner;
+}
+
 void yoke__equations_row_name(const yoke_equations* self, uint32_t row, char* to, size_t size) {
   const yoke_network* network = self->network;
-  if (row >= self->n) {
+  const uint32_t owner = yoke__equations_row_owner(self, row);
+  const bool is_node = owner < network->n_nodes;
+  if (owner == YOKE_NO_INDEX) {
     snprintf(to, size, "row %u", (unsigned)row);
     return;
   }
-  const uint32_t owner = self->row_owner[row];
-  const bool is_node =
-      row < self->n_fixed || (owner < network->n_nodes && self->kcl_rows[owner] == row);
   snprintf(to, size, "%s %s", is_node ? "node" : "element",
-           is_node ? network->nodes[owner].name : network->elements[owner].name);
+           is_node ? network->nodes[owner].name : network->elements[owner - network->n_nodes].name);
 }
 
 // ------------------------------------------------------------------------------------------

@@ -75,6 +75,8 @@ void yoke__equations_derivatives(yoke_equations* self, const double x[], const d
 // df/d(input) at x.
 void yoke__equations_input(yoke_equations* self, const double x[], double a0, const double c[],
                            uint32_t input, double f_u[]);
+// The node, or n_nodes + the element, that a row belongs to; YOKE_NO_INDEX: there is no such row.
+uint32_t yoke__equations_row_owner(const yoke_equations* self, uint32_t row);
 // "v(out)" or "i(r1)" of a column; "node out", "element r1" of a row: for messages.
 void yoke__equations_name(const yoke_equations* self, uint32_t column, char* to, size_t size);
 void yoke__equations_row_name(const yoke_equations* self, uint32_t row, char* to, size_t size);
@@ -87,8 +89,9 @@ void yoke__equations_row_name(const yoke_equations* self, uint32_t row, char* to
 typedef struct yoke_start_report {
   double residual;  // ||Phi||
   int n_iterations;
-  uint32_t n_moved;       // prescribed states that could not be kept
-  bool is_least_squares;  // the equations with prescribed states were singular
+  uint32_t n_moved;            // prescribed states that could not be kept
+  bool is_least_squares;       // the equations with prescribed states were singular
+  yoke_circuit_reason reason;  // of a failure; sent to the messages, too
 } yoke_start_report;
 yoke_status yoke__circuit_initial(yoke_equations* equations, yoke_signals* signals,
                                   const yoke_network* network, const double state[],

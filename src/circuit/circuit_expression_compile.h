@@ -9,6 +9,7 @@
 
 #include "base/base_arena.h"
 #include "circuit/circuit_expression.h"
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 typedef enum yoke_name_answer {
@@ -115,13 +116,13 @@ bool yoke__is_name_part(char c);
 // A function that needs no `.func` (circuit_expression_function.c).
 typedef struct yoke_builtin yoke_builtin;
 const yoke_builtin* yoke__builtin_find(yoke_span name);  // NULL: there is none of this name
-// True, with a text, for functions of SPICE that are known and not supported.
-bool yoke__builtin_is_refused(const yoke_builtin* function, char* text, size_t size);
+// True, with a message, for functions of SPICE that are known and not supported.
+bool yoke__builtin_is_refused(const yoke_builtin* function, const yoke_sink* sink);
 bool yoke__builtin_constant(yoke_span name, double* out);
-// The node of a call; false, with a text, if the number of arguments is wrong: then args, which has
+// The node of a call; false, with a message, if the number of arguments is wrong: then args, which has
 // at most YOKE_BUILTIN_MAX_ARGS, is not read.
 bool yoke__builtin_make(yoke_compiler* compiler, const yoke_builtin* function,
-                        const uint32_t args[], size_t n, uint32_t* out, char* text, size_t size);
+                        const uint32_t args[], size_t n, uint32_t* out, const yoke_sink* sink);
 
 #define YOKE_GRAPH_MAX_NODES 20000u
 

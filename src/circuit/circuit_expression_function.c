@@ -1,6 +1,5 @@
 // The functions and constants that expressions know without a `.func`, and what they are made of: most are one operation,
 // the others are put together from operations, so that derivatives come with them.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base_check.h"
@@ -180,9 +179,10 @@ const yoke_builtin* yoke__builtin_find(yoke_span name) {
   return NULL;
 }
 
-bool yoke__builtin_is_refused(const yoke_builtin* f, char* text, size_t size) {
+bool yoke__builtin_is_refused(const yoke_builtin* f, const yoke_sink* sink) {
   if (f->special == REFUSED) {
-    snprintf(text, size, "%s() is not supported: values depend on the present only", f->name);
+    yoke_fail(sink, YOKE_NO_SUPPORT, "%s() is not supported: values depend on the present only",
+              f->name);
   }
   return f->special == REFUSED;
 }
@@ -197,22 +197,23 @@ bool yoke__builtin_constant(yoke_span name, double* out) {
   return false;
 }
 
-static bool has_right_count(const yoke_builtin* f, size_t n, char* text, size_t size) {
+static bool has_right_count(const yoke_builtin* f, size_t n, const yoke_sink* sink) {
   if (n < f->min_args || n > f->max_args) {
-    snprintf(text, size, "%s() takes %zu%s argument%s, found %zu", f->name, f->min_args,
-             f->max_args > f->min_args ? " or more" : "", f->max_args > 1 ? "s" : "", n);
+    yoke_fail(sink, YOKE_BAD_INPUT, "%s() takes %zu%s argument%s, found %zu", f->name, f->min_args,
+              f->max_args > f->min_args ? " or more" : "", f->max_args > 1 ? "s" : "", n);
     return false;
   }
   if (f->special == FUNCTION_TABLE && n % 2 == 0) {
-    snprintf(text, size, "a table needs x and then pairs of numbers: pwl(x, x1, y1, x2, y2, ...)");
+    yoke_fail(sink, YOKE_BAD_INPUT,
+              "a table needs x and then pairs of numbers: pwl(x, x1, y1, x2, y2, ...)");
     return false;
   }
   return true;
 }
 
 bool yoke__builtin_make(yoke_compiler* c, const yoke_builtin* f, const uint32_t args[], size_t n,
-                        uint32_t* out, char* text, size_t size) {
-  if (!has_right_count(f, n, text, size)) {
+                        uint32_t* out, const yoke_sink* sink) {
+  if (!has_right_count(f, n, sink)) {
     return false;
   }
   if (f->special != PLAIN) {

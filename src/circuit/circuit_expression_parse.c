@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_message.h"
 #include "base/base_number.h"
 #include "circuit/circuit_expression_compile.h"
 
@@ -185,13 +186,13 @@ static uint32_t number(parser* p, double value) {
 static void call_builtin(parser* p, const yoke_parse_entry* entry) {
   const size_t n = entry->n_args;
   uint32_t args[YOKE_BUILTIN_MAX_ARGS], result = 0;
-  char text[128];
+  YOKE_CATCH(why);
   // of too many only the count matters
   for (size_t i = 0; i < n && i < YOKE_BUILTIN_MAX_ARGS; i++) {
     args[i] = p->compiler->values[p->compiler->n_values - n + i];
   }
-  if (!yoke__builtin_make(p->compiler, entry->function, args, n, &result, text, sizeof text)) {
-    fail(p, text);
+  if (!yoke__builtin_make(p->compiler, entry->function, args, n, &result, &why.sink)) {
+    fail(p, why.text);
     return;
   }
   p->compiler->n_values -= n;
@@ -327,9 +328,9 @@ static void open_call(parser* p, yoke_span name) {
       fail_name(p, "function", name, "");
       return;
     }
-    char text[128];
-    if (yoke__builtin_is_refused(entry.function, text, sizeof text)) {
-      fail(p, text);
+    YOKE_CATCH(why);
+    if (yoke__builtin_is_refused(entry.function, &why.sink)) {
+      fail(p, why.text);
       return;
     }
   }

@@ -102,29 +102,31 @@ static const char* show_law(const yoke_element* element, char to[64]) {
   return to;
 }
 
-void yoke__guard_explain(const yoke_element* element, bool is_turned, double value, double t,
-                         char* reason, size_t size) {
+void yoke__guard_explain(const yoke_network* network, uint32_t index, bool is_turned, double value,
+                         double t, yoke_circuit_reason* reason) {
+  const yoke_element* element = &network->elements[index];
   char law[64];
   show_law(element, law);
   const bool is_possible =
       !is_guarded(element) || value > 0.0 || (value < 0.0 && element->kind == YOKE_RESISTOR);
   if (is_possible && !is_turned && isfinite(value)) {
-    (void)snprintf(reason, size,
-                   "the %s of '%.60s' has no finite slope at t = %.9g s: its law is %s",
-                   word_of(element), element->name, t, law);
+    yoke__circuit_reason_set(reason, network, network->n_nodes + index,
+                             "the %s of '%.60s' has no finite slope at t = %.9g s: its law is %s",
+                             word_of(element), element->name, t, law);
     return;
   }
   char number[40] = "not a number";
   if (!isnan(value)) {
     (void)snprintf(number, sizeof number, "%.6g", value);
   }
-  (void)snprintf(reason, size, "the %s of '%.60s' %s %s at t = %.9g s: its law is %s",
-                 word_of(element), element->name,
-                 is_turned ? "has passed 0 or infinity and is" : "is", number, t, law);
+  yoke__circuit_reason_set(reason, network, network->n_nodes + index,
+                           "the %s of '%.60s' %s %s at t = %.9g s: its law is %s", word_of(element),
+                           element->name, is_turned ? "has passed 0 or infinity and is" : "is",
+                           number, t, law);
 }
 
 bool yoke__guard_accepts(yoke_guard* self, const yoke_network* network, uint32_t index,
-                         double value, double t, char* reason, size_t size) {
+                         double value, double t, yoke_circuit_reason* reason) {
   const yoke_element* element = &network->elements[self->elements[index]];
   const int8_t sign = (int8_t)(value > 0.0 ? 1 : value < 0.0 ? -1 : 0);
   const bool is_number = yoke__is_finite(value) && sign != 0;
@@ -136,12 +138,12 @@ bool yoke__guard_accepts(yoke_guard* self, const yoke_network* network, uint32_t
     self->values[index] = value;
     return true;
   }
-  yoke__guard_explain(element, is_turned, value, t, reason, size);
+  yoke__guard_explain(network, self->elements[index], is_turned, value, t, reason);
   return false;
 }
 
 bool yoke__guard_suspects(const yoke_guard* self, const yoke_network* network, uint32_t index,
-                          double value, double t, char* reason, size_t size) {
+                          double value, double t, yoke_circuit_reason* reason) {
   const yoke_element* element = &network->elements[self->elements[index]];
   char law[64];
   const double last = self->values[index];
@@ -149,8 +151,8 @@ bool yoke__guard_suspects(const yoke_guard* self, const yoke_network* network, u
   if (last == 0.0 || (ratio > 1.0 / SUSPICIOUS && ratio < SUSPICIOUS)) {
     return false;
   }
-  (void)snprintf(
-      reason, size,
+  yoke__circuit_reason_set(
+      reason, network, network->n_nodes + self->elements[index],
       "no convergence at t = %.9g s, where the %s of '%.60s' goes from %.6g to %.6g: its "
       "law is %s",
       t, word_of(element), element->name, last, value, show_law(element, law));

@@ -15,16 +15,16 @@ typedef struct yoke_guard {
 yoke_status yoke__guard_create(const yoke_network* network, yoke_arena* arena, yoke_guard* out);
 // A new run: signs are those of the first values that are checked.
 void yoke__guard_start(yoke_guard* self);
-// Is `value` possible for the element of the list at `index`? If not, why is written to reason.
+// Is `value` possible for the element of the list at `index`? If not, the reason says why.
 bool yoke__guard_accepts(yoke_guard* self, const yoke_network* network, uint32_t index,
-                         double value, double t, char* reason, size_t size);
+                         double value, double t, yoke_circuit_reason* reason);
 // A step did not converge: does the value of this element fall or rise steeply in it? Then the
 // reason says so.
 bool yoke__guard_suspects(const yoke_guard* self, const yoke_network* network, uint32_t index,
-                          double value, double t, char* reason, size_t size);
+                          double value, double t, yoke_circuit_reason* reason);
 // What is wrong with the value of an element that has a law, or with its slope if the value is
 // possible. is_turned: its sign has changed.
-void yoke__guard_explain(const yoke_element* element, bool is_turned, double value, double t,
-                         char* reason, size_t size);
+void yoke__guard_explain(const yoke_network* network, uint32_t element, bool is_turned,
+                         double value, double t, yoke_circuit_reason* reason);
 
 #endif

@@ -58,8 +58,7 @@ typedef struct maker {
   double* relations;  // p x n_known, of dependent states
   size_t n_relations;
   double *X, *Z;  // n x n_known, p x n_known
-  char* err;
-  size_t err_size;
+  yoke_circuit_reason* reason;
 } maker;
 
 // -------------------------------------------------------------------------------------------------
@@ -339,7 +338,12 @@ static yoke_status find_D(maker* k) {
     }
   }
   if (yoke__lu_factor(k->p, k->D, k->pivots) < 0) {
-    snprintf(k->err, k->err_size, "a capacitance or inductance is zero at this point");
+    uint32_t zero = YOKE_NO_INDEX;
+    for (size_t i = k->p; i-- > 0;) {
+      zero = mass_of(k, k->dynamic[i]) == 0.0 ? k->network->n_nodes + k->dynamic[i] : zero;
+    }
+    yoke__circuit_reason_set(k->reason, k->network, zero,
+                             "a capacitance or inductance is zero at this point");
     return YOKE_SINGULAR;
   }
   return YOKE_OK;
@@ -366,7 +370,9 @@ static yoke_status add_algebraic(maker* k) {
     if (!yoke__elimination_add(&k->elimination, k->row)) {
       char name[MAX_NAMES];
       yoke__equations_row_name(k->equations, (uint32_t)i, name, sizeof name);
-      snprintf(k->err, k->err_size, "the equation of %s depends on others", name);
+      yoke__circuit_reason_set(k->reason, k->network,
+                               yoke__equations_row_owner(k->equations, (uint32_t)i),
+                               "the equation of %s depends on others", name);
       return YOKE_SINGULAR;
     }
   }
@@ -422,10 +428,12 @@ static yoke_status add_derivatives(maker* k) {
       k->row[k->n + k->n_v + j] = relation[j];
     }
     if (!yoke__elimination_add(&k->elimination, k->row)) {
-      snprintf(k->err, k->err_size,
-               "capacitors, inductors and sources depend on each other in a way that needs second "
-               "derivatives (near '%.60s')",
-               k->network->elements[k->dynamic[r]].name);
+      const uint32_t e = k->dynamic[r];
+      yoke__circuit_reason_set(
+          k->reason, k->network, k->network->n_nodes + e,
+          "capacitors, inductors and sources depend on each other in a way that needs second "
+          "derivatives (near '%.60s')",
+          k->network->elements[e].name);
       return YOKE_SINGULAR;
     }
   }
@@ -591,10 +599,14 @@ static void add_shift(const maker* k, const yoke_circuit_linear* out, size_t n_r
 }
 
 static yoke_status refuse_rate(const maker* k, size_t output, size_t input) {
-  snprintf(k->err, k->err_size,
-           "output '%.60s' needs the derivative of '%.60s': a loop of capacitors (or a cut set of "
-           "inductors) is closed by it; a small resistance there helps",
-           k->settings->outputs[output]->name, drive_name(k, input));
+  const yoke_probe* probe = k->settings->outputs[output];
+  yoke__circuit_reason_set(
+      k->reason, k->network, YOKE_NO_INDEX,
+      "output '%.60s' needs the derivative of '%.60s': a loop of capacitors (or a cut set of "
+      "inductors) is closed by it; a small resistance there helps",
+      probe->name, drive_name(k, input));
+  snprintf(k->reason->variable, sizeof k->reason->variable, "%s", probe->name);
+  k->reason->place = probe->place.source == NULL ? k->reason->place : probe->place;
   return YOKE_NO_SUPPORT;
 }
 
@@ -660,7 +672,8 @@ static yoke_status run(maker* k, yoke_circuit_linear* out) {
   add_states(k);
   YOKE_TRY(add_derivatives(k));
   if (k->elimination.n_rows != k->n) {
-    snprintf(k->err, k->err_size, "the equations leave an unknown open");
+    yoke__circuit_reason_set(k->reason, k->network, YOKE_NO_INDEX,
+                             "the equations leave an unknown open");
     return YOKE_SINGULAR;
   }
   solve(k);
@@ -668,8 +681,8 @@ static yoke_status run(maker* k, yoke_circuit_linear* out) {
 }
 
 yoke_status yoke__circuit_linear_make(yoke_circuit* circuit, const yoke_linear_settings* settings,
-                                      yoke_arena* arena, yoke_circuit_linear* out, char* err,
-                                      size_t err_size) {
+                                      yoke_arena* arena, yoke_circuit_linear* out,
+                                      const yoke_sink* sink) {
   yoke_circuit_core* core = yoke__circuit_core(circuit);
   maker k = {.settings = settings,
              .network = core->network,
@@ -677,14 +690,15 @@ yoke_status yoke__circuit_linear_make(yoke_circuit* circuit, const yoke_linear_s
              .signals = core->signals,
              .circuit = circuit,
              .arena = arena,
-             .err = err,
-             .err_size = err_size};
+             .reason = &core->reason};
   uint32_t n = 0, m = 0, p = 0;
-  err[0] = '\0';
+  core->reason.text[0] = '\0';
   yoke__equations_sizes(core->equations, &n, &m, &p);
   if (n > YOKE_LINEAR_MAX) {
-    snprintf(err, err_size, "%u voltages and currents; a linear model is made of up to %d",
-             (unsigned)n, YOKE_LINEAR_MAX);
+    yoke__circuit_reason_set(k.reason, k.network, YOKE_NO_INDEX,
+                             "%u voltages and currents; a linear model is made of up to %d",
+                             (unsigned)n, YOKE_LINEAR_MAX);
+    yoke__circuit_reason_send(k.reason, YOKE_NO_SUPPORT, sink);
     return YOKE_NO_SUPPORT;
   }
   k.n = n;
@@ -692,8 +706,8 @@ yoke_status yoke__circuit_linear_make(yoke_circuit* circuit, const yoke_linear_s
   k.p = p;
   yoke__signals_update(core->signals, yoke__core_time(core));
   const yoke_status status = run(&k, out);
-  if (status < 0 && err[0] == '\0') {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
+  if (status < 0) {
+    yoke__circuit_reason_send(k.reason, status, sink);
   }
   yoke__elimination_free(&k.elimination);
   yoke__arena_free(&k.scratch);
@@ -709,12 +723,10 @@ static void copy(double to[], const double from[], size_t n) {
 yoke_status yoke__circuit_linearise(yoke_circuit* circuit, const yoke_probe* const probes[],
                                     size_t n_probes, uint32_t* n_states, double A[], double B[],
                                     double C[], double D[]) {
-  yoke_circuit_core* core = yoke__circuit_core(circuit);
   const yoke_linear_settings settings = {.outputs = probes, .n_outputs = n_probes};
   yoke_arena arena = {0};
   yoke_circuit_linear linear;
-  const yoke_status status = yoke__circuit_linear_make(circuit, &settings, &arena, &linear,
-                                                       core->reason, sizeof core->reason);
+  const yoke_status status = yoke__circuit_linear_make(circuit, &settings, &arena, &linear, NULL);
   if (status >= 0) {
     *n_states = linear.n_states;
     copy(A, linear.A, (size_t)linear.n_states * linear.n_states);

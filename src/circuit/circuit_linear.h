@@ -40,12 +40,12 @@ typedef struct yoke_linear_settings {
   bool is_whole;
 } yoke_linear_settings;
 
-// Off the step path: takes heap. YOKE_NO_SUPPORT with the reason in err: an output needs the
+// Off the step path: takes heap. YOKE_NO_SUPPORT: an output needs the
 // derivative of an input, more than YOKE_LINEAR_MAX unknowns; YOKE_SINGULAR: no such model.
 #define YOKE_LINEAR_MAX 4000
 yoke_status yoke__circuit_linear_make(yoke_circuit* circuit, const yoke_linear_settings* settings,
-                                      yoke_arena* arena, yoke_circuit_linear* out, char* err,
-                                      size_t err_size);
+                                      yoke_arena* arena, yoke_circuit_linear* out,
+                                      const yoke_sink* sink);
 
 // Is the network linear with constant coefficients? Every element that is not gets a message with
 // its name and place; YOKE_NO_SUPPORT if there was one. Waves of sources are no obstacle.

@@ -219,13 +219,14 @@ yoke_status yoke__netlist_read_text(const char* text, size_t n,
 yoke_status yoke__netlist_read_file(const yoke_netlist_settings* settings, yoke_messages* messages,
                                     yoke_network** out) {
   *out = NULL;
-  char err[256];
+  yoke_context file;
+  const yoke_sink list = yoke__messages_sink(messages);
+  yoke__context_init(&file, &list, (yoke_place){settings->path, 0, 0}, NULL, (double)NAN);
   char* bytes = NULL;
   size_t n = 0;
   const yoke_status status =
-      yoke__os_read_file(settings->path, YOKE_NETLIST_MAX_FILE, &bytes, &n, err, sizeof err);
+      yoke__os_read_file(settings->path, YOKE_NETLIST_MAX_FILE, &bytes, &n, &file.sink);
   if (status < 0) {
-    yoke__error(messages, (yoke_place){settings->path, 0, 0}, "%s", err);
     return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
   }
   const yoke_status result = read_bytes(bytes, n, settings, messages, out);

@@ -202,7 +202,8 @@ static bool is_open_already(const yoke_netlist_reader* reader, uint32_t file, co
 
 // Reads an included file into the list; SIZE_MAX after a message.
 static size_t open_include(yoke_netlist_reader* reader, const yoke_statement* statement) {
-  char cut[YOKE_SHOWN_SIZE], err[256];
+  char cut[YOKE_SHOWN_SIZE];
+  YOKE_CATCH(err);
   const yoke_span name = file_name(statement);
   if (name.n == 0) {
     yoke__netlist_error(reader, statement, NULL, "expected a file name behind .include");
@@ -229,9 +230,9 @@ static size_t open_include(yoke_netlist_reader* reader, const yoke_statement* st
   }
   char* bytes = NULL;
   size_t n = 0;
-  if (yoke__os_read_file(path, YOKE_NETLIST_MAX_FILE, &bytes, &n, err, sizeof err) < 0) {
+  if (yoke__os_read_file(path, YOKE_NETLIST_MAX_FILE, &bytes, &n, &err.sink) < 0) {
     yoke__netlist_error(reader, statement, NULL, "cannot include '%s': %s", yoke__shown(name, cut),
-                        err);
+                        err.text);
     return SIZE_MAX;
   }
 

@@ -3,6 +3,9 @@
 // Hash: FNV-1a (Fowler, Noll, Vo), 32 bits, over lower-case bytes.
 #include "circuit/circuit_network.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -345,4 +348,39 @@ yoke_status yoke__network_find_probe(const yoke_network* network, const char* te
   }
   return refuse(&s, "not a quantity; expected v(node), v(node,node), t(node), i(element) or "
                     "p(element)");
+}
+
+void yoke__circuit_reason_set(yoke_circuit_reason* reason, const yoke_network* network,
+                              uint32_t unknown, const char* format, ...) {
+  const bool is_node = unknown < network->n_nodes;
+  const char* name = "";
+  reason->place = (yoke_place){.source = network->path};
+  if (is_node || unknown - network->n_nodes < network->n_elements) {
+    const yoke_element* element = is_node ? NULL : &network->elements[unknown - network->n_nodes];
+    const yoke_place* place = is_node ? &network->nodes[unknown].place : &element->place;
+    name = is_node ? network->nodes[unknown].name : element->name;
+    reason->place = place->source == NULL ? reason->place : *place;
+  }
+  (void)snprintf(reason->variable, sizeof reason->variable, "%s", name);
+  va_list args;
+  va_start(args, format);
+  (void)vsnprintf(reason->text, sizeof reason->text, format, args);
+  va_end(args);
+}
+
+void yoke__circuit_reason_send(const yoke_circuit_reason* reason, yoke_status status,
+                               const yoke_sink* sink) {
+  const yoke_message message = {
+      .severity = YOKE_ERROR,
+      .status = status,
+      .file = reason->place.source,
+      .line = reason->place.line,
+      .column = reason->place.column,
+      .variable = reason->variable[0] == '\0' ? NULL : reason->variable,
+      .time = (double)NAN,
+      .text = reason->text,
+  };
+  if (reason->text[0] != '\0') {
+    yoke_send(sink, &message);
+  }
 }

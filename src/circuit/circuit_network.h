@@ -192,6 +192,20 @@ typedef struct yoke_network {
 
 void yoke__network_destroy(yoke_network** network);
 
+// Why a circuit failed, and the node or element to look at.
+typedef struct yoke_circuit_reason {
+  yoke_place place;
+  char variable[64];  // name of the node or element; "": none in particular
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+} yoke_circuit_reason;
+
+// unknown: a node, or n_nodes + an element; others stand for the network as a whole.
+void yoke__circuit_reason_set(yoke_circuit_reason* reason, const yoke_network* network,
+                              uint32_t unknown, const char* format, ...) YOKE_PRINTF(4, 5);
+// As an error; nothing if there is no reason.
+void yoke__circuit_reason_send(const yoke_circuit_reason* reason, yoke_status status,
+                               const yoke_sink* sink);
+
 // ---- circuit_topology.c: what cannot be simulated, each with names and places: parts without path
 // to a fixed node, cut sets of current sources, loops of voltage sources (and of inductors where an
 // operating point is wanted), values without meaning (docs/circuit.md). YOKE_BAD_INPUT if there was

@@ -413,16 +413,24 @@ static void name_part(const yoke_nodal* self, int32_t column, char* to, size_t s
   free(queue);
 }
 
+// The node or element of a column of the matrix.
+static uint32_t unknown_of(const yoke_nodal* self, int32_t column) {
+  return column < 0 || (uint32_t)column >= self->n ? YOKE_NO_INDEX : self->place_node[column];
+}
+
 static yoke_status explain_singular(const yoke_nodal* self, int32_t column,
                                     yoke_messages* messages) {
+  yoke_circuit_core* core = self->core;
+  const yoke_sink list = yoke__messages_sink(messages);
   char names[512];
   name_part(self, column, names, sizeof names);
-  yoke__error(
-      messages, (yoke_place){.source = self->core->network->path},
+  yoke__circuit_reason_set(
+      &core->reason, core->network, unknown_of(self, column),
       "the equations are singular at %s: this part floats or is fixed twice. Give it a path "
       "to ground (a large resistor will do; gmin only helps across junctions), or break the "
       "loop of voltage sources",
       names);
+  yoke__circuit_reason_send(&core->reason, YOKE_SINGULAR, &list);
   return YOKE_SINGULAR;
 }
 
@@ -635,11 +643,13 @@ static yoke_status nodal_start(void* memory, const double x[], const double xdot
 
   // pivots where the run begins
   for (uint32_t a = 0; !self->is_linear && a < self->n_sets; a++) {
-    const yoke_status status = yoke__nodal_factor(self, a, self->V, self->c, NULL);
+    int32_t column = -1;
+    const yoke_status status = yoke__nodal_factor(self, a, self->V, self->c, &column);
     self->sets[a].is_factored = false;
     if (status < 0 && a + 1 < self->n_sets) {
-      (void)snprintf(core->reason, sizeof core->reason,
-                     "the equations are singular at the start: a part of the network floats");
+      yoke__circuit_reason_set(
+          &core->reason, core->network, unknown_of(self, column),
+          "the equations are singular at the start: a part of the network floats");
       return status;
     }
   }

@@ -10,7 +10,6 @@
 // Three layers of values: `base` of everything constant, `full` with the switches as they stand,
 // and the values of one iteration with junctions and laws (circuit_nodal_law.c).
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -302,10 +301,11 @@ yoke_status yoke__nodal_refactor(yoke_nodal* self, uint32_t a, size_t slot, cons
   core->counts.n_repivots++;
   const yoke_status status = yoke__sparse_repivot(lu, slot, values);
   if (status < 0) {
-    (void)snprintf(core->reason, sizeof core->reason,
-                   "the matrix became singular at t = %.9g s: a part of the network floats or a "
-                   "value is not finite",
-                   core->signals->t);
+    yoke__circuit_reason_set(
+        &core->reason, core->network, YOKE_NO_INDEX,
+        "the matrix became singular at t = %.9g s: a part of the network floats or a "
+        "value is not finite",
+        core->signals->t);
     return status == YOKE_FULL ? YOKE_SINGULAR : status;
   }
   return YOKE_OK;

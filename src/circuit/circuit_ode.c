@@ -6,7 +6,6 @@
 // drifts, nothing sees an input that jumps, and the matrix is singular for capacitors in parallel,
 // inductors in series through a node that touches nothing else, and junctions that do not conduct.
 // That is said instead of returning numbers.
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base_check.h"
@@ -35,8 +34,8 @@ static void say_singular(engine_ode* self, int32_t column) {
   if (column >= 0) {
     yoke__equations_name(self->core->equations, (uint32_t)column, name, sizeof name);
   }
-  snprintf(
-      self->core->reason, sizeof self->core->reason,
+  yoke__circuit_reason_set(
+      &self->core->reason, self->core->network, column < 0 ? YOKE_NO_INDEX : (uint32_t)column,
       "the differentiated equations are singular at %.60s: formulation 'ode' cannot be used with "
       "capacitors "
       "in parallel, inductors in series or junctions that do not conduct; use 'dae' or 'nodal'",
@@ -102,7 +101,8 @@ static yoke_status build(engine_ode* self, yoke_messages* messages) {
   if (yoke__equations_is_constant(core->equations)) {
     const yoke_status status = factor(self, self->x, core->t0);
     if (status == YOKE_SINGULAR) {
-      yoke__error(messages, (yoke_place){.source = core->network->path}, "%s", core->reason);
+      const yoke_sink list = yoke__messages_sink(messages);
+      yoke__circuit_reason_send(&core->reason, status, &list);
     }
     return status;
   }
@@ -178,14 +178,15 @@ static yoke_status ode_step(void* memory) {
                                       self->n, self->next, self->work, NULL);
   right_hand_side(self, core->t0 + (double)(core->k + 1) * core->h, self->next, self->rate);
   status = self->status < 0 ? self->status : status;
-  for (uint32_t i = 0; status >= 0 && i < self->n; i++) {
+  uint32_t i = 0;
+  for (; status >= 0 && i < self->n; i++) {
     status = yoke__is_finite(self->next[i]) ? status : YOKE_DIVERGED;
   }
   if (status == YOKE_SINGULAR) {
     say_singular(self, -1);
   } else if (status < 0) {
-    snprintf(core->reason, sizeof core->reason, "a value is not finite at t = %.9g s",
-             core->signals->t);
+    yoke__circuit_reason_set(&core->reason, core->network, i - 1,
+                             "a value is not finite at t = %.9g s", core->signals->t);
   }
   YOKE_TRY(status);
   core->counts.n_stages++;

@@ -2,7 +2,6 @@
 #include "circuit/circuit_solver.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -314,7 +313,7 @@ static yoke_status check_laws(yoke_circuit* circuit) {
   for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
     const double value = value_of(circuit, circuit->guard.elements[i]);
     if (!yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
-                             core->reason, sizeof core->reason)) {
+                             &core->reason)) {
       return YOKE_DIVERGED;
     }
   }
@@ -326,9 +325,8 @@ static void blame_laws(yoke_circuit* circuit, yoke_status status) {
   yoke_circuit_core* core = &circuit->core;
   for (uint32_t i = 0; status == YOKE_NO_CONVERGENCE && i < circuit->guard.n_elements; i++) {
     const double value = value_of(circuit, circuit->guard.elements[i]);
-    if (yoke__is_finite(value) &&
-        yoke__guard_suspects(&circuit->guard, core->network, i, value, core->signals->t,
-                             core->reason, sizeof core->reason)) {
+    if (yoke__is_finite(value) && yoke__guard_suspects(&circuit->guard, core->network, i, value,
+                                                       core->signals->t, &core->reason)) {
       return;
     }
   }
@@ -336,7 +334,7 @@ static void blame_laws(yoke_circuit* circuit, yoke_status status) {
     const double value = value_of(circuit, circuit->guard.elements[i]);
     if (value == 0.0 || !isfinite(value)) {
       (void)yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
-                                core->reason, sizeof core->reason);
+                                &core->reason);
       return;
     }
   }
@@ -360,7 +358,7 @@ static void count_cold(yoke_circuit* circuit) {
 // the run
 
 // Laws at the initial configuration; in its equations R may be 0, but not in those of every engine.
-static yoke_status check_first_laws(yoke_circuit* circuit, yoke_messages* messages) {
+static yoke_status check_first_laws(yoke_circuit* circuit) {
   yoke_circuit_core* core = &circuit->core;
   yoke__guard_start(&circuit->guard);
   for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
@@ -370,8 +368,7 @@ static yoke_status check_first_laws(yoke_circuit* circuit, yoke_messages* messag
                              ? yoke__signals_law(core->signals, law, circuit->x, NULL)
                              : core->signals->element[e];
     if (!yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
-                             core->reason, sizeof core->reason)) {
-      yoke__error(messages, core->network->elements[e].place, "%s", core->reason);
+                             &core->reason)) {
       return YOKE_DIVERGED;
     }
   }
@@ -382,17 +379,13 @@ static yoke_status configure(yoke_circuit* circuit, double t, yoke_messages* mes
   yoke_circuit_core* core = &circuit->core;
   yoke_start_report report = {0};
   memcpy(circuit->state, circuit->start, core->network->n_elements * sizeof(double));
-  YOKE_TRY(yoke__circuit_initial(core->equations, core->signals, core->network, circuit->state,
-                                 circuit->level, t, circuit->x, circuit->xdot, &report, messages));
-  YOKE_TRY(check_first_laws(circuit, messages));
+  const yoke_status status =
+      yoke__circuit_initial(core->equations, core->signals, core->network, circuit->state,
+                            circuit->level, t, circuit->x, circuit->xdot, &report, messages);
+  core->reason = report.reason;
+  YOKE_TRY(status);
+  YOKE_TRY(check_first_laws(circuit));
   return circuit->engine->start(circuit->self, circuit->x, circuit->xdot);
-}
-
-// What was said of the last round, for switches as they are.
-static void pass_on(const yoke_messages* from, yoke_messages* to) {
-  for (const yoke_message* m = from->first; m != NULL && to != NULL; m = m->next) {
-    yoke__message_add(to, m->severity, m->place, "%s", m->text);
-  }
 }
 
 yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* messages) {
@@ -405,17 +398,20 @@ yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* 
   yoke_status status = YOKE_OK;
   for (int round = 0; status >= 0 && round < MAX_SWITCH_ROUNDS; round++) {
     yoke__messages_free(&own);
-    own = (yoke_messages){0};
     status = configure(circuit, t, &own);
     if (status < 0 || !decide_switches(circuit)) {
       break;
     }
     status = circuit->engine->switched(circuit->self);
   }
-  if (status < 0 && own.n_errors > 0) {
-    yoke__messages_format(&own, core->reason, sizeof core->reason);
+  if (status < 0 && own.n_errors == 0) {
+    const yoke_sink list = yoke__messages_sink(&own);
+    yoke__circuit_reason_send(&core->reason, status, &list);
   }
-  pass_on(&own, messages);
+  // what was said of the last round, for switches as they are
+  for (size_t i = 0; i < own.n && messages != NULL; i++) {
+    yoke__messages_add(messages, &own.all[i]);
+  }
   yoke__messages_free(&own);
   return status;
 }
@@ -471,6 +467,7 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
 
 yoke_status yoke__circuit_step(yoke_circuit* circuit) {
   yoke_circuit_core* core = &circuit->core;
+  core->reason.text[0] = '\0';
   const yoke_status status = circuit->engine->step(circuit->self);
   if (status < 0) {
     blame_laws(circuit, status);
@@ -499,8 +496,8 @@ uint64_t yoke__circuit_step_number(const yoke_circuit* circuit) {
   return circuit->core.k;
 }
 
-const char* yoke__circuit_reason(const yoke_circuit* circuit) {
-  return circuit->core.reason;
+const yoke_circuit_reason* yoke__circuit_reason(const yoke_circuit* circuit) {
+  return &circuit->core.reason;
 }
 
 yoke_status yoke__circuit_refresh(yoke_circuit* circuit) {

@@ -128,7 +128,8 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
 yoke_status yoke__circuit_step(yoke_circuit* circuit);
 double yoke__circuit_time(const yoke_circuit* circuit);
 uint64_t yoke__circuit_step_number(const yoke_circuit* circuit);
-const char* yoke__circuit_reason(const yoke_circuit* circuit);  // of the last failure
+const yoke_circuit_reason*
+yoke__circuit_reason(const yoke_circuit* circuit);  // of the last failure
 
 // Present values. Algebraic outputs follow the inputs of the last step; refresh solves the algebraic equations again
 // with the inputs as they are now and the states held.

@@ -374,6 +374,7 @@ yoke_status yoke__circuit_initial(yoke_equations* equations, yoke_signals* signa
       yoke__start_create(equations, signals, network, YOKE_SPARSE_AUTO, &arena, &self);
   if (status >= 0) {
     status = yoke__start_solve(self, state, level, t, x, xdot, report, messages);
+    report->reason = self->reason;
   }
   yoke__start_destroy(&self);
   yoke__arena_free(&arena);

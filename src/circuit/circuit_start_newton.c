@@ -209,8 +209,7 @@ yoke_status yoke__start_solve_rows(yoke_start* self, yoke_start_newton* run) {
 
 // A law that has no value, whatever the nodes start from that nothing leads to: said of the
 // element.
-static bool blame_law(yoke_start* self, yoke_messages* messages) {
-  char reason[256];
+static bool blame_law(yoke_start* self) {
   double value = 0.0;
   uint32_t e = YOKE_NO_INDEX;
   for (int rest = 1; rest >= 0; rest--) {
@@ -221,34 +220,40 @@ static bool blame_law(yoke_start* self, yoke_messages* messages) {
       return false;
     }
   }
-  const yoke_element* element = &self->network->elements[e];
-  yoke__guard_explain(element, false, value, self->signals->t, reason, sizeof reason);
-  yoke__error(messages, element->place, "%s", reason);
+  yoke__guard_explain(self->network, e, false, value, self->signals->t, &self->reason);
   return true;
+}
+
+static void name_unknown(yoke_start* self, yoke_status status, const yoke_start_newton* run) {
+  char name[96];
+  if (status == YOKE_SINGULAR) {
+    const bool is_known = run->singular_column >= 0;
+    const uint32_t column = (uint32_t)run->singular_column % self->n;
+    yoke__equations_name(self->equations, column, name, sizeof name);
+    yoke__circuit_reason_set(
+        &self->reason, self->network, is_known ? column : YOKE_NO_INDEX,
+        "the circuit has no unique solution at the start: %s cannot be determined (a part "
+        "without path to ground, a loop of voltage sources, a cut set of current sources%s)",
+        is_known ? name : "a value",
+        self->signals->n_state_elements > 0 ? ", an expression that is not defined there" : "");
+  } else if (status == YOKE_NO_CONVERGENCE) {
+    yoke__equations_name(self->equations, run->worst, name, sizeof name);
+    yoke__circuit_reason_set(
+        &self->reason, self->network, run->worst,
+        "no initial values found: %s still changes by %.3g after %d iterations; start "
+        "values (IC=) closer to the solution may help",
+        name, run->update, run->n_iterations);
+  }
 }
 
 void yoke__start_explain(yoke_start* self, yoke_status status, const yoke_start_newton* run,
                          yoke_messages* messages) {
-  const yoke_place place = {.source = self->network->path};
-  char name[96];
-  if (messages == NULL || blame_law(self, messages)) {
+  if (messages == NULL) {
     return;
   }
-  if (status == YOKE_SINGULAR) {
-    const char* known = run->singular_column < 0 ? "a value" : name;
-    yoke__equations_name(self->equations, (uint32_t)run->singular_column % self->n, name,
-                         sizeof name);
-    yoke__error(
-        messages, place,
-        "the circuit has no unique solution at the start: %s cannot be determined (a part "
-        "without path to ground, a loop of voltage sources, a cut set of current sources%s)",
-        known,
-        self->signals->n_state_elements > 0 ? ", an expression that is not defined there" : "");
-  } else if (status == YOKE_NO_CONVERGENCE) {
-    yoke__equations_name(self->equations, run->worst, name, sizeof name);
-    yoke__error(messages, place,
-                "no initial values found: %s still changes by %.3g after %d iterations; start "
-                "values (IC=) closer to the solution may help",
-                name, run->update, run->n_iterations);
+  if (!blame_law(self)) {
+    name_unknown(self, status, run);
   }
+  const yoke_sink list = yoke__messages_sink(messages);
+  yoke__circuit_reason_send(&self->reason, status, &list);
 }

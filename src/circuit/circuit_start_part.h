@@ -40,6 +40,7 @@ struct yoke_start {
   // of each node, NaN: none; NULL: nodes have none. Those that closed a loop are not in `levels`.
   const double* level;
   yoke_levels levels;
+  yoke_circuit_reason reason;  // why there is no solution
 };
 
 typedef struct yoke_start_newton {

@@ -10,7 +10,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
@@ -138,12 +137,11 @@ static const char* find_fault(const yoke_coupling_setup* setup) {
   return NULL;
 }
 
-static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
-                                  size_t err_size) {
+static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup,
+                                  const yoke_sink* sink) {
   const char* fault = find_fault(setup);
   if (fault != NULL) {
-    (void)snprintf(err, err_size, "%s", fault);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", fault);
   }
   energy* self = memory;
   char* after = (char*)memory + yoke__round_up(sizeof(energy));

@@ -20,11 +20,9 @@ static size_t hold_size(const yoke_coupling_setup* setup) {
   return 64 + setup->n_signals * sizeof(yoke_polynomial);
 }
 
-// NOLINTNEXTLINE(readability-non-const-parameter): the contract of prepare
-static yoke_status hold_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
-                                size_t err_size) {
-  (void)err;
-  (void)err_size;
+static yoke_status hold_prepare(void* memory, const yoke_coupling_setup* setup,
+                                const yoke_sink* sink) {
+  (void)sink;
   hold* self = memory;
   *self = (hold){setup->sinks, setup->orders, setup->n_signals, setup->interval};
   return YOKE_OK;
@@ -76,6 +74,7 @@ static void hold_reset(void* memory, yoke_coupling_reset reason, const bool is_a
 
 const yoke_coupling_ops yoke__couple_hold = {
     .name = "hold",
+    .form = YOKE_FORM_POLYNOMIAL,
     .text = "polynomial extrapolation of order 0 to 3 from the last samples",
     .size = hold_size,
     .prepare = hold_prepare,

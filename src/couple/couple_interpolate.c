@@ -67,11 +67,9 @@ static size_t ramp_size(const yoke_coupling_setup* setup) {
          setup->n_signals * sizeof(ramp_signal);
 }
 
-// NOLINTNEXTLINE(readability-non-const-parameter): the contract of prepare
-static yoke_status ramp_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
-                                size_t err_size) {
-  (void)err;
-  (void)err_size;
+static yoke_status ramp_prepare(void* memory, const yoke_coupling_setup* setup,
+                                const yoke_sink* sink) {
+  (void)sink;
   ramp* self = memory;
   *self = (ramp){
       .sinks = setup->sinks,

@@ -200,8 +200,8 @@ static void place_inputs(const yoke_coupling_setup* setup, mpsm* self, double sc
 }
 
 static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool is_corrector,
-                           char* err, size_t err_size) {
-  YOKE_TRY(yoke__mpsm_check(setup, is_corrector, err, err_size));
+                           const yoke_sink* sink) {
+  YOKE_TRY(yoke__mpsm_check(setup, is_corrector, sink));
   size_t n_outputs[YOKE_MPSM_MAX_UNITS], n_inputs[YOKE_MPSM_MAX_UNITS];
   yoke_pieces from = {memory, 0};
   mpsm* self = yoke__take(&from, 1, sizeof *self);
@@ -229,20 +229,19 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
   }
   const size_t n_watched = self->is_watched ? self->n_units : 0;
   void* watched = yoke__take(&from, yoke__mpsm_change_size(n_watched, n_outputs, n_inputs), 1);
-  YOKE_TRY(yoke__mpsm_change_prepare(&self->change, n_watched, n_outputs, n_inputs, watched, err,
-                                     err_size));
+  YOKE_TRY(yoke__mpsm_change_prepare(&self->change, n_watched, n_outputs, n_inputs, watched, sink));
   // last, since it takes memory of its own
-  return yoke__mpsm_models_prepare(block, &models, &self->models, err, err_size);
+  return yoke__mpsm_models_prepare(block, &models, &self->models, sink);
 }
 
-static yoke_status mpsm_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
-                                size_t err_size) {
-  return prepare(memory, setup, false, err, err_size);
+static yoke_status mpsm_prepare(void* memory, const yoke_coupling_setup* setup,
+                                const yoke_sink* sink) {
+  return prepare(memory, setup, false, sink);
 }
 
-static yoke_status mbcorr_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
-                                  size_t err_size) {
-  return prepare(memory, setup, true, err, err_size);
+static yoke_status mbcorr_prepare(void* memory, const yoke_coupling_setup* setup,
+                                  const yoke_sink* sink) {
+  return prepare(memory, setup, true, sink);
 }
 
 static void mpsm_close(void* memory) {
@@ -569,7 +568,7 @@ static void count_states(const yoke_mpsm_member* m, char* to, size_t size) {
 }
 
 // Provided models that are used although they leave something out.
-static void tell_surrogates(const yoke_mpsm_models* models, char* to, size_t size) {
+static void append_surrogates(const yoke_mpsm_models* models, char* to, size_t size) {
   if (models->source != YOKE_MPSM_PROVIDED || models->n_surrogates == 0) {
     return;
   }
@@ -582,11 +581,11 @@ static void tell_surrogates(const yoke_mpsm_models* models, char* to, size_t siz
            models->unseen->about->name, counts, others);
 }
 
-static void tell_refusal(const yoke_mpsm_models* models, char* to, size_t size) {
+static void append_refusal(const yoke_mpsm_models* models, char* to, size_t size) {
   char counts[64];
   switch (models->refusal) {
   case YOKE_MPSM_NOT_REFUSED:
-    tell_surrogates(models, to, size);
+    append_surrogates(models, to, size);
     break;
   case YOKE_MPSM_UNSEEN:
     count_states(models->unseen, counts, sizeof counts);
@@ -613,8 +612,10 @@ static void tell_refusal(const yoke_mpsm_models* models, char* to, size_t size) 
   }
 }
 
-static void mpsm_tell(const void* memory, char* to, size_t size) {
+static void mpsm_report(const void* memory, const yoke_sink* sink) {
   const mpsm* self = memory;
+  char to[YOKE_MESSAGE_TEXT_SIZE];
+  const size_t size = sizeof to;
   const yoke_mpsm_course* c = &self->course;
   const int64_t n_model = c->n_steps[YOKE_MPSM_FULL] + c->n_steps[YOKE_MPSM_MODIFIED];
   const int64_t n_signal = c->n_steps[YOKE_MPSM_SIGNAL];
@@ -655,13 +656,14 @@ static void mpsm_tell(const void* memory, char* to, size_t size) {
                           self->n_signals);
   }
   if (n < size) {
-    tell_refusal(self->models, to + n, size - n);
+    append_refusal(self->models, to + n, size - n);
   }
+  yoke_send(sink, &(yoke_message){.severity = YOKE_NOTE, .time = (double)NAN, .text = to});
 }
 
-static yoke_status mpsm_write(const void* memory, const char* path, char* err, size_t err_size) {
+static yoke_status mpsm_write(const void* memory, const char* path, const yoke_sink* sink) {
   const mpsm* self = memory;
-  return yoke__mpsm_models_write(self->models, path, err, err_size);
+  return yoke__mpsm_models_write(self->models, path, sink);
 }
 
 // What the models know stays; what they saw last does not fit to what comes next.
@@ -685,10 +687,11 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   .n_health = N_HEALTH, .trace_names = trace_names, .n_trace = N_TRACE, .trace = mpsm_trace,       \
   .close = mpsm_close, .wants = yoke__mpsm_wants, .observe = mpsm_observe, .send = mpsm_send,      \
   .input = mpsm_input, .input_derivatives = mpsm_input_derivatives, .health = mpsm_health,         \
-  .reset = mpsm_reset, .warn = yoke__mpsm_warn, .tell = mpsm_tell, .write = mpsm_write
+  .reset = mpsm_reset, .warn = yoke__mpsm_warn, .report = mpsm_report, .write = mpsm_write
 
 const yoke_coupling_ops yoke__couple_mpsm = {
     .name = "mpsm",
+    .form = YOKE_FORM_PRE_STEP,
     .text = "model-based pre-step stabilisation of a cluster",
     .parameters = yoke__mpsm_parameters,
     .size = mpsm_size,
@@ -698,6 +701,7 @@ const yoke_coupling_ops yoke__couple_mpsm = {
 
 const yoke_coupling_ops yoke__couple_mbcorr = {
     .name = "mbcorr",
+    .form = YOKE_FORM_CORRECTOR,
     .text = "model-based corrector of a cluster: a reconstruction, for comparison",
     .parameters = yoke__mbcorr_parameters,
     .size = mbcorr_size,

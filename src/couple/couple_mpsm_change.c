@@ -162,7 +162,7 @@ size_t yoke__mpsm_change_size(size_t n_units, const size_t n_outputs[], const si
 
 yoke_status yoke__mpsm_change_prepare(yoke_mpsm_change* change, size_t n_units,
                                       const size_t n_outputs[], const size_t n_inputs[],
-                                      void* memory, char* err, size_t err_size) {
+                                      void* memory, const yoke_sink* sink) {
   yoke_pieces from = {memory, 0};
   *change = (yoke_mpsm_change){.n_units = n_units};
   change->units = yoke__take(&from, n_units, sizeof *change->units);
@@ -177,9 +177,9 @@ yoke_status yoke__mpsm_change_prepare(yoke_mpsm_change* change, size_t n_units,
                                     .n_compared = n_outputs[k],
                                     .first_view = k % YOKE_MPSM_CHANGE_VIEWS};
     lay_unit(&from, setup.n, setup.m, unit, blocks);
-    YOKE_TRY(yoke__rls_prepare(&unit->rls, &setup, blocks[0], err, err_size));
+    YOKE_TRY(yoke__rls_prepare(&unit->rls, &setup, blocks[0], sink));
     if (blocks[1] != NULL) {
-      YOKE_TRY(yoke__rls_prepare(&unit->slow, &slow, blocks[1], err, err_size));
+      YOKE_TRY(yoke__rls_prepare(&unit->slow, &slow, blocks[1], sink));
     }
     for (size_t i = 0; i < setup.n; i++) {
       unit->level[i] = 1;

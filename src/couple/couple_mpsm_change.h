@@ -16,6 +16,7 @@
 
 #include "couple/couple_mpsm_window.h"
 #include "identify/identify_rls.h"
+#include "yoke/message.h"
 
 // A unit as the windows see it: samples are means over some exchanges.
 typedef struct yoke_mpsm_change_view {
@@ -65,7 +66,7 @@ size_t yoke__mpsm_change_size(size_t n_units, const size_t n_outputs[], const si
 // Lays everything into memory (zeroed, aligned to 64).
 yoke_status yoke__mpsm_change_prepare(yoke_mpsm_change* change, size_t n_units,
                                       const size_t n_outputs[], const size_t n_inputs[],
-                                      void* memory, char* err, size_t err_size);
+                                      void* memory, const yoke_sink* sink);
 // At every exchange: outputs of the cluster and the inputs that led to them. is_learning: the inputs are no model's yet.
 void yoke__mpsm_change_observe(yoke_mpsm_change* change, const double y[], const double u[],
                                bool is_learning);

@@ -152,7 +152,7 @@ size_t yoke__mpsm_models_size(const yoke_mpsm_models_setup* setup) {
 // saved models
 
 static yoke_status load_unit(yoke_mpsm_member* member, const yoke_mpsm_models_setup* setup,
-                             const yoke_identified* models, char* err, size_t err_size) {
+                             const yoke_identified* models, const yoke_sink* sink) {
   const yoke_rls_setup* rls = &member->rls.setup;
   const yoke_identified_want want = {.name = member->about->name,
                                      .step = setup->step / (double)member->n_calls,
@@ -162,20 +162,20 @@ static yoke_status load_unit(yoke_mpsm_member* member, const yoke_mpsm_models_se
                                      .inputs = member->about->input_names,
                                      .n_y_lags = rls->n_y_lags,
                                      .n_u_lags = rls->n_u_lags};
-  YOKE_TRY(yoke__identified_fit(models, setup->path, &want, member->kept, err, err_size));
+  YOKE_TRY(yoke__identified_fit(models, setup->path, &want, member->kept, sink));
   return yoke__rls_load(&member->rls, member->kept, rls->start_variance);
 }
 
-static yoke_status load(yoke_mpsm_models* models, const yoke_mpsm_models_setup* setup, char* err,
-                        size_t err_size) {
+static yoke_status load(yoke_mpsm_models* models, const yoke_mpsm_models_setup* setup,
+                        const yoke_sink* sink) {
   if (setup->path == NULL) {
     return YOKE_OK;
   }
   yoke_arena arena = {0};
   yoke_identified saved = {0};
-  yoke_status status = yoke__identified_read(setup->path, &arena, &saved, err, err_size);
+  yoke_status status = yoke__identified_read(setup->path, &arena, &saved, sink);
   for (size_t k = 0; k < models->n_units && status >= 0; k++) {
-    status = load_unit(&models->members[k], setup, &saved, err, err_size);
+    status = load_unit(&models->members[k], setup, &saved, sink);
   }
   yoke__arena_free(&arena);
   models->is_loaded = status >= 0;
@@ -223,8 +223,8 @@ static yoke_status describe_unit(const yoke_mpsm_models* models, size_t k, yoke_
   return YOKE_OK;
 }
 
-yoke_status yoke__mpsm_models_write(const yoke_mpsm_models* models, const char* path, char* err,
-                                    size_t err_size) {
+yoke_status yoke__mpsm_models_write(const yoke_mpsm_models* models, const char* path,
+                                    const yoke_sink* sink) {
   if (models->source != YOKE_MPSM_BY_RLS || models->k == 0) {
     return YOKE_NO_SUPPORT;
   }
@@ -236,7 +236,7 @@ yoke_status yoke__mpsm_models_write(const yoke_mpsm_models* models, const char* 
     status = describe_unit(models, k, &arena, &all.units[k]);
   }
   if (status >= 0) {
-    status = yoke__identified_write(path, &all, err, err_size);
+    status = yoke__identified_write(path, &all, sink);
   }
   yoke__arena_free(&arena);
   return status;
@@ -246,20 +246,20 @@ yoke_status yoke__mpsm_models_write(const yoke_mpsm_models* models, const char* 
 // start and end
 
 static yoke_status prepare_member(yoke_mpsm_models* models, const yoke_mpsm_models_setup* setup,
-                                  size_t k, void* rls_block, char* err, size_t err_size) {
+                                  size_t k, void* rls_block, const yoke_sink* sink) {
   yoke_mpsm_member* member = &models->members[k];
   const yoke_rls_setup rls = rls_of(setup, member->about);
-  YOKE_TRY(yoke__rls_prepare(&member->rls, &rls, rls_block, err, err_size));
+  YOKE_TRY(yoke__rls_prepare(&member->rls, &rls, rls_block, sink));
   yoke__identify_range_start(&member->range);
   if (setup->source != YOKE_MPSM_BY_MOESP) {
     return YOKE_OK;
   }
   const yoke_moesp_setup moesp = moesp_of(&setup->moesp, member->about);
-  return yoke__moesp_create(&moesp, &member->solver, err, err_size);
+  return yoke__moesp_create(&moesp, &member->solver, sink);
 }
 
 yoke_status yoke__mpsm_models_prepare(void* memory, const yoke_mpsm_models_setup* setup,
-                                      yoke_mpsm_models** out, char* err, size_t err_size) {
+                                      yoke_mpsm_models** out, const yoke_sink* sink) {
   const yoke_coupling_cluster* c = setup->cluster;
   yoke_pieces from = {memory, 0};
   yoke_mpsm_models* self = yoke__take(&from, 1, sizeof *self);
@@ -282,10 +282,10 @@ yoke_status yoke__mpsm_models_prepare(void* memory, const yoke_mpsm_models_setup
     first_u += inputs_of(&c->units[k]);
     self->lacking =
         c->units[k].has_linear || self->lacking != NULL ? self->lacking : c->units[k].name;
-    status = status < 0 ? status : prepare_member(self, setup, k, block, err, err_size);
+    status = status < 0 ? status : prepare_member(self, setup, k, block, sink);
   }
   lay_rest(&from, setup, self);
-  status = status < 0 ? status : load(self, setup, err, err_size);
+  status = status < 0 ? status : load(self, setup, sink);
   if (status < 0) {
     yoke__mpsm_models_close(self);
     return status;
@@ -336,9 +336,7 @@ static yoke_mpsm_refusal judge_rank(yoke_mpsm_models* models) {
     yoke_mpsm_member* m = &models->members[k];
     const yoke_identify_states states = states_of(m, m->linear);
     yoke_jacobian_sight sight;
-    char note[256];
-    if (yoke__jacobian_check_rank(&states, m->about->name, &sight, &m->rank, note, sizeof note) <
-        0) {
+    if (yoke__jacobian_check_rank(&states, m->about->name, &sight, &m->rank, NULL) < 0) {
       models->lacking = m->about->name;
       return YOKE_MPSM_LACKING;
     }
@@ -375,10 +373,9 @@ static yoke_mpsm_refusal judge(yoke_mpsm_models* models, const double L[]) {
   for (size_t k = 0; k < models->n_units; k++) {
     units[k] = models->members[k].provided;
   }
-  char note[256];
-  status = status < 0 ? status
-                      : yoke__jacobian_check_growth(models->n_units, units, L, &models->growth,
-                                                    note, sizeof note);
+  status = status < 0
+               ? status
+               : yoke__jacobian_check_growth(models->n_units, units, L, &models->growth, NULL);
   free(units);
   return status >= 0                ? YOKE_MPSM_NOT_REFUSED
          : status == YOKE_BAD_INPUT ? YOKE_MPSM_GROWS

@@ -122,7 +122,7 @@ typedef struct yoke_mpsm_models {
 size_t yoke__mpsm_models_size(const yoke_mpsm_models_setup* setup);
 // Lays everything into memory (zeroed, aligned to 64); reads setup->path. On failure nothing is left to close.
 yoke_status yoke__mpsm_models_prepare(void* memory, const yoke_mpsm_models_setup* setup,
-                                      yoke_mpsm_models** out, char* err, size_t err_size);
+                                      yoke_mpsm_models** out, const yoke_sink* sink);
 void yoke__mpsm_models_close(yoke_mpsm_models* models);
 
 // k = 0. linear: the numbers that the cluster tells of linear models. Decides about provided ones.
@@ -151,7 +151,7 @@ void yoke__mpsm_models_relearn(yoke_mpsm_models* models);
 void yoke__mpsm_models_forget(yoke_mpsm_models* models);
 
 // Writes the models of least squares. YOKE_NO_SUPPORT: there are none.
-yoke_status yoke__mpsm_models_write(const yoke_mpsm_models* models, const char* path, char* err,
-                                    size_t err_size);
+yoke_status yoke__mpsm_models_write(const yoke_mpsm_models* models, const char* path,
+                                    const yoke_sink* sink);
 
 #endif

@@ -2,7 +2,6 @@
 #include "couple/couple_mpsm_settings.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/base_check.h"
 
@@ -356,7 +355,7 @@ size_t yoke__mpsm_told_output(const yoke_coupling_cluster* c, size_t signal) {
   return n == 1 && !isnan(c->offset[signal]) ? which : c->n_outputs;
 }
 
-static yoke_status check_told(const yoke_coupling_setup* setup, char* err, size_t err_size) {
+static yoke_status check_told(const yoke_coupling_setup* setup, const yoke_sink* sink) {
   const yoke_coupling_cluster* c = setup->cluster;
   for (size_t j = 0; j < c->n_outputs; j++) {
     bool is_told = false;
@@ -364,71 +363,67 @@ static yoke_status check_told(const yoke_coupling_setup* setup, char* err, size_
       is_told = is_told || yoke__mpsm_told_output(c, i) == j;
     }
     if (!is_told) {
-      snprintf(err, err_size, "inner: on and rates: own need connections without a law in between");
-      return YOKE_BAD_ARG;
+      return yoke_fail(sink, YOKE_BAD_ARG,
+                       "inner: on and rates: own need connections without a law in between");
     }
   }
   return YOKE_OK;
 }
 
-static yoke_status check_inner(const yoke_coupling_setup* setup, char* err, size_t err_size) {
+static yoke_status check_inner(const yoke_coupling_setup* setup, const yoke_sink* sink) {
   for (size_t i = 1; i < setup->n_signals; i++) {
     if (setup->n_sends[i] != setup->n_sends[0]) {
-      snprintf(err, err_size,
-               "inner: on needs units that are called equally often between exchanges (%lld and "
-               "%lld)",
-               (long long)setup->n_sends[0], (long long)setup->n_sends[i]);
-      return YOKE_BAD_ARG;
+      return yoke_fail(
+          sink, YOKE_BAD_ARG,
+          "inner: on needs units that are called equally often between exchanges (%lld and "
+          "%lld)",
+          (long long)setup->n_sends[0], (long long)setup->n_sends[i]);
     }
   }
   return YOKE_OK;
 }
 
-static yoke_status check_counts(const double v[], char* err, size_t err_size) {
+static yoke_status check_counts(const double v[], const yoke_sink* sink) {
   static const int counts[] = {
       EDE_STEPS, EXTRAPOLATION_STEPS, QUADRATURE_STEPS, Y_LAGS, U_LAGS, KEEP_AT,
       WINDOW,    MODEL_ORDER,         BLOCK_ROWS,       RENEW,  N_BACK};
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
     const double value = v[counts[i]];
     if (value != floor(value)) {
-      snprintf(err, err_size, "%s must be a whole number, not %g",
-               yoke__mpsm_parameters[counts[i]].name, value);
-      return YOKE_BAD_ARG;
+      return yoke_fail(sink, YOKE_BAD_ARG, "%s must be a whole number, not %g",
+                       yoke__mpsm_parameters[counts[i]].name, value);
     }
   }
   return YOKE_OK;
 }
 
-yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector, char* err,
-                             size_t err_size) {
+yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector,
+                             const yoke_sink* sink) {
   const yoke_coupling_cluster* c = setup->cluster;
   const double* v = setup->parameters;
   const char* wrong = NULL;
   if (c->n_units > YOKE_MPSM_MAX_UNITS) {
-    snprintf(err, err_size, "%zu units; it serves at most %d", c->n_units, YOKE_MPSM_MAX_UNITS);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%zu units; it serves at most %d", c->n_units,
+                     YOKE_MPSM_MAX_UNITS);
   }
   if (c->n_outputs > YOKE_MPSM_MAX_SIGNALS ||
       setup->n_signals + c->n_exogenous > YOKE_MPSM_MAX_SIGNALS) {
-    snprintf(err, err_size, "%zu outputs and %zu inputs; it serves at most %d of each",
-             c->n_outputs, setup->n_signals + c->n_exogenous, YOKE_MPSM_MAX_SIGNALS);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%zu outputs and %zu inputs; it serves at most %d of each",
+                     c->n_outputs, setup->n_signals + c->n_exogenous, YOKE_MPSM_MAX_SIGNALS);
   }
   for (size_t k = 0; k < c->n_units; k++) {
     if (c->units[k].n_signals == 0 || c->units[k].n_outputs == 0) {
-      snprintf(err, err_size,
-               "'%s' %s the other members; leave it out, or its unit stays a mere source or sink",
-               c->units[k].name,
-               c->units[k].n_outputs == 0 ? "gives nothing to" : "takes nothing from");
-      return YOKE_BAD_ARG;
+      return yoke_fail(
+          sink, YOKE_BAD_ARG,
+          "'%s' %s the other members; leave it out, or its unit stays a mere source or sink",
+          c->units[k].name, c->units[k].n_outputs == 0 ? "gives nothing to" : "takes nothing from");
     }
   }
   const bool is_provided = source_of(v) == YOKE_MPSM_PROVIDED;
-  YOKE_TRY(check_counts(v, err, err_size));
+  YOKE_TRY(check_counts(v, sink));
   if (v[TH_MODIFIED] > v[TH_SIGNAL]) {
-    snprintf(err, err_size, "th_modified (%g) must not be above th_signal (%g)", v[TH_MODIFIED],
-             v[TH_SIGNAL]);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "th_modified (%g) must not be above th_signal (%g)",
+                     v[TH_MODIFIED], v[TH_SIGNAL]);
   }
   if (v[TIME] == 2 && !is_provided) {
     wrong = "time: continuous needs jacobians: provided; identified models are discrete";
@@ -465,11 +460,10 @@ yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector
     }
   }
   if (wrong != NULL) {
-    snprintf(err, err_size, "%s", wrong);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "%s", wrong);
   }
   if (v[INNER] > 0 || v[RATES] > 0) {
-    YOKE_TRY(check_told(setup, err, err_size));
+    YOKE_TRY(check_told(setup, sink));
   }
-  return v[INNER] > 0 ? check_inner(setup, err, err_size) : YOKE_OK;
+  return v[INNER] > 0 ? check_inner(setup, sink) : YOKE_OK;
 }

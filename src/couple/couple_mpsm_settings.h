@@ -26,7 +26,7 @@ const char* yoke__mpsm_warn(const double v[]);
 // The output that a signal tells between exchanges; n_outputs: none.
 size_t yoke__mpsm_told_output(const yoke_coupling_cluster* c, size_t signal);
 // Too large, or settings that contradict each other: YOKE_BAD_ARG and a message.
-yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector, char* err,
-                             size_t err_size);
+yoke_status yoke__mpsm_check(const yoke_coupling_setup* setup, bool is_corrector,
+                             const yoke_sink* sink);
 
 #endif

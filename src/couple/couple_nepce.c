@@ -61,11 +61,9 @@ static size_t nepce_size(const yoke_coupling_setup* setup) {
          setup->n_signals * sizeof(nepce_signal);
 }
 
-// NOLINTNEXTLINE(readability-non-const-parameter): the contract of prepare
-static yoke_status nepce_prepare(void* memory, const yoke_coupling_setup* setup, char* err,
-                                 size_t err_size) {
-  (void)err;
-  (void)err_size;
+static yoke_status nepce_prepare(void* memory, const yoke_coupling_setup* setup,
+                                 const yoke_sink* sink) {
+  (void)sink;
   nepce* self = memory;
   *self = (nepce){
       .sinks = setup->sinks,
@@ -168,6 +166,7 @@ static void nepce_reset(void* memory, yoke_coupling_reset reason, const bool is_
 
 const yoke_coupling_ops yoke__couple_nepce = {
     .name = "nepce",
+    .form = YOKE_FORM_MEAN_ERROR,
     .text = "extrapolation that adds what the last one missed in the integral of the signal",
     .flags = YOKE_COUPLING_JACOBI,
     .parameters = parameters,

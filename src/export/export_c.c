@@ -225,14 +225,13 @@ static yoke_status linearise(maker* k) {
   const yoke_circuit_options options = {.step = k->model->h,
                                         .is_operating_point = !network->run.is_uic};
   yoke_circuit* circuit = NULL;
-  char err[400] = "";
+  yoke_context context;
+  const yoke_sink list = yoke__messages_sink(k->messages);
+  yoke__context_init(&context, &list, place_of(k), NULL, (double)NAN);
   YOKE_TRY(yoke__circuit_create(network, &options, k->messages, &circuit));
   yoke_status status = yoke__circuit_start(circuit, 0.0, k->messages);
   if (status >= 0) {
-    status = yoke__circuit_linear_make(circuit, &settings, &k->scratch, &k->whole, err, sizeof err);
-    if (status < 0) {
-      yoke__error(k->messages, place_of(k), "%s", err);
-    }
+    status = yoke__circuit_linear_make(circuit, &settings, &k->scratch, &k->whole, &context.sink);
   }
   yoke__circuit_destroy(&circuit);
   return status;

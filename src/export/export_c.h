@@ -68,8 +68,8 @@ size_t yoke__export_c_flash(const yoke_export_c_job* job, const yoke_export_c_mo
 size_t yoke__export_c_ram(const yoke_export_c_job* job, const yoke_export_c_model* model);
 
 // Writes NAME.h and NAME.c into the folder, which is made if it is not there. Each file gets its
-// content at the end or not at all. YOKE_IO with the reason in err.
+// content at the end or not at all. YOKE_IO.
 yoke_status yoke__export_c_write(const yoke_export_c_job* job, const yoke_export_c_model* model,
-                                 const char* directory, char* err, size_t err_size);
+                                 const char* directory, const yoke_sink* sink);
 
 #endif

@@ -343,60 +343,32 @@ static void make_identifiers(writer* w) {
   }
 }
 
-static yoke_status write_whole(const char* path, const writer* w, char* err, size_t err_size) {
-  char why[256] = "";
-  int file = -1;
-  size_t n_done = 0;
-  yoke_status status = yoke__os_file_create(path, &file, why, sizeof why);
-  if (status >= 0) {
-    status = yoke__os_file_write(file, w->text, w->n, &n_done, why, sizeof why);
-    const yoke_status closed = yoke__os_file_close(&file, why, sizeof why);
-    status = status < 0 ? status : closed;
-  }
-  if (status < 0) {
-    snprintf(err, err_size, "'%.300s': %s", path, why);
-  }
-  return status;
-}
-
-// Under another name first, so that the name never holds a part of it.
-static yoke_status save(writer* w, const char* directory, const char* ending, char* err,
-                        size_t err_size) {
-  char name[MAX_NAME + 16], path[MAX_PATH], other[MAX_PATH + 8];
+static yoke_status save(writer* w, const char* directory, const char* ending,
+                        const yoke_sink* sink) {
+  char name[MAX_NAME + 16], path[MAX_PATH];
   if (w->has_failed) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   snprintf(name, sizeof name, "%.*s%s", MAX_NAME, w->job->name, ending);
   if (yoke__os_path_join(directory, name, path, sizeof path) >= sizeof path) {
-    snprintf(err, err_size, "the path of '%.100s' is too long", name);
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "the path of '%.100s' is too long", name);
   }
-  snprintf(other, sizeof other, "%s.part", path);
-  yoke_status status = write_whole(other, w, err, err_size);
-  if (status >= 0) {
-    status = yoke__os_rename(other, path, err, err_size);
-  }
-  if (status < 0) {
-    yoke__os_file_remove(other);
-  }
-  return status;
+  return yoke__os_write_file(path, w->text, w->n, sink);
 }
 
 yoke_status yoke__export_c_write(const yoke_export_c_job* job, const yoke_export_c_model* model,
-                                 const char* directory, char* err, size_t err_size) {
+                                 const char* directory, const yoke_sink* sink) {
   writer w = {.job = job, .model = model, .number = job->is_float ? "float" : "double"};
-  err[0] = '\0';
   make_identifiers(&w);
-  yoke_status status = yoke__os_make_directory(directory, err, err_size);
+  yoke_status status = yoke__os_make_directory(directory, sink);
   if (status >= 0) {
     write_header(&w);
-    status = save(&w, directory, ".h", err, err_size);
+    status = save(&w, directory, ".h", sink);
   }
   if (status >= 0) {
     w.n = 0;
     write_source(&w);
-    status = save(&w, directory, ".c", err, err_size);
+    status = save(&w, directory, ".c", sink);
   }
   free(w.text);
   return status;

@@ -7,7 +7,6 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "unit/circuit/unit_circuit.h"
@@ -38,7 +37,7 @@ static void close_unit(void* self);
 // -------------------------------------------------------------------------------------------------
 // the inner unit
 
-static yoke_status make_inner(circuit_fmu* c, char* err, size_t err_size) {
+static yoke_status make_inner(circuit_fmu* c, const yoke_sink* sink) {
   const yoke_unit_ops* ops = c->file->inner->ops;
   yoke_arena scratch = {0};
   yoke_argument* arguments = yoke__arena_array(&scratch, c->n_parameters + 1, sizeof *arguments);
@@ -59,8 +58,7 @@ static yoke_status make_inner(circuit_fmu* c, char* err, size_t err_size) {
   }
   const yoke_unit_args args = {
       .name = c->name, .arguments = arguments, .n_arguments = n, .context = ops->context};
-  const yoke_status status =
-      yoke__unit_create(ops, &args, &c->inner_arena, &c->inner, err, err_size);
+  const yoke_status status = yoke__unit_create(ops, &args, &c->inner_arena, &c->inner, sink);
   yoke__arena_free(&scratch);
   if (status >= 0 && c->n_parameters > 0) {
     memcpy(c->made, c->parameters, c->n_parameters * sizeof *c->made);
@@ -74,13 +72,12 @@ static bool is_made_with(const circuit_fmu* c) {
 }
 
 // A fresh inner unit with what was set.
-static yoke_status remake(circuit_fmu* c, char* err, size_t err_size) {
+static yoke_status remake(circuit_fmu* c, const yoke_sink* sink) {
   yoke__unit_close(&c->inner);
   yoke__arena_free(&c->inner_arena);
-  YOKE_TRY(make_inner(c, err, err_size));
+  YOKE_TRY(make_inner(c, sink));
   if (c->inner.info->n_variables != c->n_inner) {
-    snprintf(err, err_size, "with these parameters it has other variables");
-    return YOKE_NO_SUPPORT;
+    return yoke_fail(sink, YOKE_NO_SUPPORT, "with these parameters it has other variables");
   }
   for (size_t i = 0; i < c->n_inner; i++) {
     if (!isnan(c->starts[i])) {
@@ -154,15 +151,15 @@ static size_t head_size(const circuit_fmu* c) {
   return ((c->n_parameters + c->n_inner + 1) * sizeof(double) + 15u) & ~(size_t)15u;
 }
 
-static yoke_status build(circuit_fmu* c, const yoke_unit_args* args, char* err, size_t err_size) {
+static yoke_status build(circuit_fmu* c, const yoke_unit_args* args, const yoke_sink* sink) {
   // once as the netlist stands, to see what there is
-  YOKE_TRY(make_inner(c, err, err_size));
+  YOKE_TRY(make_inner(c, sink));
   YOKE_TRY(lay_out(c, args));
   for (size_t i = 0; i < c->n_parameters; i++) {
     c->made[i] = c->info.variables[c->n_inner + i].start;
   }
   if (!is_made_with(c)) {
-    YOKE_TRY(remake(c, err, err_size));
+    YOKE_TRY(remake(c, sink));
   }
   const yoke_unit_info* inner = c->inner.info;
   yoke_feedthrough* pairs = yoke__arena_array(&c->arena, inner->n_feedthrough + 1, sizeof *pairs);
@@ -176,25 +173,21 @@ static yoke_status build(circuit_fmu* c, const yoke_unit_args* args, char* err, 
   c->info.n_feedthrough = inner->n_feedthrough;
   c->info.flags = inner->flags;
   c->info.cost_s = inner->cost_s;
+  c->info.solver = inner->solver;
   c->info.image_size = head_size(c) + yoke__unit_image_size(&c->inner);
   return YOKE_OK;
 }
 
-static yoke_status create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   circuit_fmu* c = calloc(1, sizeof *c);
   if (c == NULL) {
-    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
   c->file = args->context;
   c->name = yoke__arena_text(&c->arena, args->name == NULL ? "" : args->name,
                              args->name == NULL ? 0 : strlen(args->name));
-  err[0] = '\0';
-  const yoke_status status = c->name == NULL ? YOKE_NO_MEMORY : build(c, args, err, err_size);
+  const yoke_status status = c->name == NULL ? YOKE_NO_MEMORY : build(c, args, sink);
   if (status < 0) {
-    if (err[0] == '\0') {
-      snprintf(err, err_size, "%s", yoke_status_text(status));
-    }
     close_unit(c);
   } else {
     *self = c;
@@ -273,13 +266,12 @@ static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
 // -------------------------------------------------------------------------------------------------
 // initialisation and steps
 
-static yoke_status enter_init(void* self, double t_start, double t_stop, char* err,
-                              size_t err_size) {
+static yoke_status enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   circuit_fmu* c = self;
   if (c->is_stale || !is_made_with(c)) {
-    YOKE_TRY(remake(c, err, err_size));
+    YOKE_TRY(remake(c, sink));
   }
-  YOKE_TRY(yoke__unit_enter_init(&c->inner, t_start, t_stop, err, err_size));
+  YOKE_TRY(yoke__unit_enter_init(&c->inner, t_start, t_stop, sink));
   c->is_started = c->is_stale = true;
   return YOKE_OK;
 }
@@ -319,7 +311,6 @@ static yoke_status restore(void* self, const void* image, size_t size) {
   circuit_fmu* c = self;
   const size_t n = c->n_parameters + c->n_inner;
   double is_started = 0.0;
-  char err[256] = "";
   if (size != c->info.image_size) {
     return YOKE_BAD_ARG;
   }
@@ -342,8 +333,8 @@ static yoke_status restore(void* self, const void* image, size_t size) {
   }
   // a state of other parameters, saved by another instance
   if (!is_made_with(c)) {
-    YOKE_TRY(remake(c, err, sizeof err));
-    YOKE_TRY(yoke__unit_enter_init(&c->inner, 0.0, 0.0, err, sizeof err));
+    YOKE_TRY(remake(c, NULL));
+    YOKE_TRY(yoke__unit_enter_init(&c->inner, 0.0, 0.0, NULL));
     YOKE_TRY(yoke__unit_exit_init(&c->inner));
   }
   c->is_stale = true;
@@ -375,23 +366,28 @@ static yoke_status linearise(void* self, yoke_linear* model) {
   return c->inner.ops->linearise(c->inner.self, model);
 }
 
-static const char* reason(const void* self) {
-  return yoke__unit_reason(&((const circuit_fmu*)self)->inner);
+static void reason(const void* self, const yoke_sink* sink) {
+  yoke__unit_reason(&((const circuit_fmu*)self)->inner, sink);
 }
 
 // -------------------------------------------------------------------------------------------------
 // the file
 
 yoke_status yoke__export_circuit_open(const yoke_unit_file_settings* settings,
-                                      yoke_messages* messages, yoke_export_circuit** out) {
+                                      yoke_export_circuit** out, const yoke_sink* sink) {
   yoke_unit_file_settings own = *settings;
   yoke_export_circuit* file = calloc(1, sizeof *file);
+  yoke_messages messages = {0};
   *out = NULL;
   if (file == NULL) {
     return YOKE_NO_MEMORY;
   }
   own.is_isolated = false;
-  const yoke_status status = yoke__circuit_file_open(&own, messages, &file->inner);
+  const yoke_status status = yoke__circuit_file_open(&own, &messages, &file->inner);
+  for (size_t i = 0; i < messages.n && status < 0; i++) {
+    yoke_send(sink, &messages.all[i]);
+  }
+  yoke__messages_free(&messages);
   if (status < 0) {
     free(file);
     return status;

@@ -13,9 +13,9 @@
 
 typedef struct yoke_export_circuit yoke_export_circuit;
 
-// Opens the netlist; settings are copied, their texts must live as long. Errors go to messages.
+// Opens the netlist; settings are copied, their texts must live as long.
 yoke_status yoke__export_circuit_open(const yoke_unit_file_settings* settings,
-                                      yoke_messages* messages, yoke_export_circuit** out);
+                                      yoke_export_circuit** out, const yoke_sink* sink);
 // No unit of it may be left.
 void yoke__export_circuit_close(yoke_export_circuit** file);
 const yoke_unit_ops* yoke__export_circuit_ops(const yoke_export_circuit* file);
@@ -25,7 +25,7 @@ const yoke_unit_ops* yoke__export_circuit_ops(const yoke_export_circuit* file);
 // process of its own.
 bool yoke__export_circuit_settings(const yoke_unit* unit, yoke_unit_file_settings* out);
 // The netlist with all files that it includes in their places, malloc'ed, NUL behind it.
-yoke_status yoke__export_circuit_text(const char* path, char** out, size_t* n, char* err,
-                                      size_t err_size);
+yoke_status yoke__export_circuit_text(const char* path, char** out, size_t* n,
+                                      const yoke_sink* sink);
 
 #endif

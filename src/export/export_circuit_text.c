@@ -19,8 +19,7 @@
 typedef struct text {
   char* bytes;
   size_t n, room;
-  char* err;
-  size_t err_size;
+  const yoke_sink* sink;
 } text;
 
 static yoke_status add(text* to, const char* bytes, size_t n) {
@@ -28,8 +27,8 @@ static yoke_status add(text* to, const char* bytes, size_t n) {
     const size_t room = 2 * (to->n + n) + 4096;
     char* larger = n > MAX_TEXT || to->n > MAX_TEXT ? NULL : realloc(to->bytes, room);
     if (larger == NULL) {
-      snprintf(to->err, to->err_size, "the netlist with its included files is too large");
-      return YOKE_NO_MEMORY;
+      return yoke_fail(to->sink, YOKE_NO_MEMORY,
+                       "the netlist with its included files is too large");
     }
     to->bytes = larger;
     to->room = room;
@@ -113,16 +112,18 @@ typedef struct open_file {
   char path[MAX_PATH];
   char* bytes;
   const char *at, *end;
+  int line;
   bool is_control;
 } open_file;
 
-static yoke_status open_one(open_file files[], size_t* n_files, const text* to) {
+static yoke_status open_one(open_file files[], size_t* n_files, const yoke_sink* sink) {
   open_file* file = &files[*n_files];
   size_t n = 0;
-  YOKE_TRY(yoke__os_read_file(file->path, MAX_TEXT, &file->bytes, &n, to->err, to->err_size));
+  YOKE_TRY(yoke__os_read_file(file->path, MAX_TEXT, &file->bytes, &n, sink));
   file->at = file->bytes;
   file->end = file->bytes + n;
   file->is_control = false;
+  file->line = 0;
   (*n_files)++;
   return YOKE_OK;
 }
@@ -131,21 +132,23 @@ static yoke_status open_one(open_file files[], size_t* n_files, const text* to) 
 static yoke_status open_included(open_file files[], size_t* n_files, const char* at,
                                  const char* end, const text* to) {
   const open_file* parent = &files[*n_files - 1];
+  yoke_context here;
+  yoke__context_init(&here, to->sink, (yoke_place){parent->path, parent->line, 0}, NULL,
+                     (double)NAN);
   if (*n_files == MAX_DEPTH) {
-    snprintf(to->err, to->err_size, "'%.200s': files include each other too deeply", parent->path);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(&here.sink, YOKE_BAD_INPUT, "files include each other too deeply");
   }
   if (!path_of(parent->path, at, end, files[*n_files].path, MAX_PATH)) {
-    snprintf(to->err, to->err_size, "'%.200s': an .include without a file name", parent->path);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(&here.sink, YOKE_BAD_INPUT, "an .include without a file name");
   }
-  return open_one(files, n_files, to);
+  return open_one(files, n_files, &here.sink);
 }
 
 // One line of the topmost file.
 static yoke_status add_line(open_file files[], size_t* n_files, bool is_title, text* to) {
   open_file* file = &files[*n_files - 1];
   const char* at = file->at;
+  file->line++;
   const char* end = memchr(at, '\n', (size_t)(file->end - at));
   end = end == NULL ? file->end : end;
   const char* word = begin_of(at, end);
@@ -165,7 +168,7 @@ static yoke_status add_line(open_file files[], size_t* n_files, bool is_title, t
 }
 
 static yoke_status add_files(open_file files[], size_t* n_files, text* to) {
-  YOKE_TRY(open_one(files, n_files, to));
+  YOKE_TRY(open_one(files, n_files, to->sink));
   for (bool is_title = true; *n_files > 0; is_title = false) {
     open_file* file = &files[*n_files - 1];
     if (file->at == file->end) {
@@ -178,15 +181,14 @@ static yoke_status add_files(open_file files[], size_t* n_files, text* to) {
   return YOKE_OK;
 }
 
-yoke_status yoke__export_circuit_text(const char* path, char** out, size_t* n, char* err,
-                                      size_t err_size) {
-  text to = {.err = err, .err_size = err_size};
+yoke_status yoke__export_circuit_text(const char* path, char** out, size_t* n,
+                                      const yoke_sink* sink) {
+  text to = {.sink = sink};
   open_file* files = calloc(MAX_DEPTH, sizeof *files);
   size_t n_files = 0;
   if (files == NULL || strlen(path) >= MAX_PATH) {
     free(files);
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   snprintf(files[0].path, MAX_PATH, "%s", path);
   yoke_status status = add(&to, "", 0);

@@ -577,6 +577,55 @@ static void put_structure(const yoke_export_model* m, yoke_xml_writer* xml) {
   yoke__xml_close(xml, "ModelStructure");
 }
 
+// ---- what Yoke knows of the unit beside FMI: yoke_unit_info
+
+static void put_solver(const yoke_export_model* m, yoke_xml_writer* xml) {
+  const yoke_unit_info* info = m->unit.info;
+  const yoke_unit_solver* solver = &info->solver;
+  const char* const* items = solver->choice == 0 ? NULL : info->variables[solver->choice - 1].items;
+  char words[MAX_TEXT];
+  size_t n = (size_t)snprintf(words, sizeof words, "%s",
+                              items == NULL ? yoke_solver_text(solver->method) : "");
+  for (size_t i = 0; items != NULL && items[i] != NULL && i < YOKE_MAX_CHOICES; i++) {
+    n += (size_t)snprintf(words + n, sizeof words - n, "%s%s", i == 0 ? "" : " ",
+                          yoke_solver_text(solver->methods[i]));
+  }
+  yoke__xml_put(xml, "solver", words);
+  if (solver->choice > 0) {
+    yoke__xml_put(xml, "solverVariable", info->variables[solver->choice - 1].name);
+  }
+  if (solver->parts > 0) {
+    yoke__xml_put(xml, "stepsVariable", info->variables[solver->parts - 1].name);
+  }
+  if (solver->step > 0) {
+    yoke__xml_put_number(xml, "internalStep", solver->step);
+  }
+}
+
+static void put_annotation(const yoke_export_model* m, yoke_xml_writer* xml) {
+  const yoke_unit_info* info = m->unit.info;
+  const bool is_2 = m->job->fmi == 2, is_linear = (info->flags & YOKE_UNIT_LINEAR) != 0;
+  if (!is_linear && info->solver.method == YOKE_SOLVER_UNKNOWN && info->solver.choice == 0) {
+    return;
+  }
+  yoke__xml_open(xml, is_2 ? "VendorAnnotations" : "Annotations");
+  yoke__xml_open(xml, is_2 ? "Tool" : "Annotation");
+  yoke__xml_put(xml, is_2 ? "name" : "type", is_2 ? "Yoke" : "org.yoke.unit");
+  yoke__xml_open(xml, "YokeUnit");
+  put_flag(xml, "linear", is_linear);
+  put_solver(m, xml);
+  for (size_t i = 0; i < info->n_variables; i++) {
+    if ((info->variables[i].flags & YOKE_VARIABLE_NONLINEAR) != 0) {
+      yoke__xml_open(xml, "Nonlinear");
+      yoke__xml_put(xml, "name", info->variables[i].name);
+      yoke__xml_close(xml, "Nonlinear");
+    }
+  }
+  yoke__xml_close(xml, "YokeUnit");
+  yoke__xml_close(xml, is_2 ? "Tool" : "Annotation");
+  yoke__xml_close(xml, is_2 ? "VendorAnnotations" : "Annotations");
+}
+
 // ---- the files
 
 void yoke__export_describe(const yoke_export_model* model, const char* token,
@@ -588,8 +637,14 @@ void yoke__export_describe(const yoke_export_model* model, const char* token,
   put_types(model, xml);
   put_categories(xml);
   put_experiment(model->job, xml);
+  if (model->job->fmi == 2) {
+    put_annotation(model, xml);
+  }
   put_variables(model, xml);
   put_structure(model, xml);
+  if (model->job->fmi == 3) {
+    put_annotation(model, xml);
+  }
   yoke__xml_close(xml, "fmiModelDescription");
 }
 

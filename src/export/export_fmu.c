@@ -18,7 +18,6 @@
 
 #define MAX_PATH          4096
 #define MAX_RESOURCE_SIZE ((size_t)1 << 30)
-#define MAX_SOURCE_SIZE   ((size_t)16 << 20)
 #define TOKEN_SIZE        40
 #define TABLE_NAME        "table.csv"
 
@@ -157,7 +156,8 @@ static void put_element(FILE* out, yoke_type type, const char* at) {
 
 // Files that the settings name travel in the resources, under a name of their own.
 static bool is_file(const yoke_export_job* job, const yoke_argument* argument) {
-  return strcmp(job->ops->name, "playback") == 0 && strcmp(argument->name, "file") == 0;
+  const yoke_variable* v = find_structure(job->ops, argument->name);
+  return v != NULL && (v->flags & YOKE_VARIABLE_IS_FILE) != 0;
 }
 
 static void put_argument(const yoke_export_job* job, const yoke_argument* argument, FILE* out) {
@@ -260,7 +260,7 @@ static void make_token(parts* p) {
 
 // ---- files
 
-static yoke_status read_table(parts* p, char* err, size_t err_size) {
+static yoke_status read_table(parts* p, const yoke_sink* sink) {
   const yoke_export_job* job = p->model.job;
   if (p->model.netlist.is_there) {
     p->resource = YOKE_EXPORT_NETLIST;
@@ -280,10 +280,9 @@ static yoke_status read_table(parts* p, char* err, size_t err_size) {
     const size_t n = is_relative ? yoke__os_path_join(job->directory, name, path, sizeof path)
                                  : (size_t)snprintf(path, sizeof path, "%s", name);
     if (n >= sizeof path) {
-      snprintf(err, err_size, "the path of '%.80s' is too long", name);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "the path of '%.80s' is too long", name);
     }
-    return yoke__os_read_file(path, MAX_RESOURCE_SIZE, &p->table, &p->table_size, err, err_size);
+    return yoke__os_read_file(path, MAX_RESOURCE_SIZE, &p->table, &p->table_size, sink);
   }
   return YOKE_OK;
 }
@@ -294,12 +293,12 @@ static bool ends_with(const char* text, const char* end) {
 }
 
 // The C files of the archive of sources, for the description.
-static yoke_status list_sources(parts* p, char* err, size_t err_size) {
+static yoke_status list_sources(parts* p, const yoke_sink* sink) {
   const yoke_export_job* job = p->model.job;
   if (job->sources == NULL) {
     return YOKE_OK;
   }
-  YOKE_TRY(yoke__zip_open(job->sources, &p->sources, err, err_size));
+  YOKE_TRY(yoke__zip_open(job->sources, &p->sources, sink));
   const size_t n = yoke__zip_count(p->sources);
   const char** names = yoke__arena_array(&p->model.arena, n + 1, sizeof *names);
   if (names == NULL) {
@@ -317,7 +316,7 @@ static yoke_status list_sources(parts* p, char* err, size_t err_size) {
 
 // ---- writing
 
-static yoke_status add_sources(parts* p, yoke_zip_writer* zip, char* err, size_t err_size) {
+static yoke_status add_sources(parts* p, yoke_zip_writer* zip, const yoke_sink* sink) {
   const size_t n = p->sources == NULL ? 0 : yoke__zip_count(p->sources);
   for (size_t i = 0; i < n; i++) {
     const yoke_zip_entry* entry = yoke__zip_entry(p->sources, i);
@@ -328,54 +327,48 @@ static yoke_status add_sources(parts* p, yoke_zip_writer* zip, char* err, size_t
     const bool is_licence = strcmp(entry->name, "LICENSE") == 0;
     snprintf(name, sizeof name, "%s%s", is_licence ? "documentation/licenses/" : "sources/",
              is_licence ? "license.txt" : entry->name);
-    char* bytes = NULL;
-    size_t size = 0;
-    YOKE_TRY(yoke__zip_read(p->sources, i, MAX_SOURCE_SIZE, &bytes, &size, err, err_size));
-    const yoke_status status = yoke__zip_add(zip, name, bytes, size, err, err_size);
-    free(bytes);
-    YOKE_TRY(status);
+    YOKE_TRY(yoke__zip_copy(zip, name, p->sources, i, sink));
   }
   if (n > 0 && p->model.job->fmi == 3) {
     yoke__export_describe_build(&p->model, &p->build);
     if (p->build.has_failed != 0) {
       return YOKE_NO_MEMORY;
     }
-    return yoke__zip_add(zip, "sources/buildDescription.xml", p->build.text, p->build.n, err,
-                         err_size);
+    return yoke__zip_add(zip, "sources/buildDescription.xml", p->build.text, p->build.n, sink);
   }
   return YOKE_OK;
 }
 
-static yoke_status add_parts(parts* p, yoke_zip_writer* zip, char* err, size_t err_size) {
+static yoke_status add_parts(parts* p, yoke_zip_writer* zip, const yoke_sink* sink) {
   const yoke_export_job* job = p->model.job;
   char binary[2 * YOKE_EXPORT_MAX_IDENTIFIER];
   snprintf(binary, sizeof binary, "binaries/%s/%s.so", yoke__fmi_platform(job->fmi),
            p->model.identifier);
-  YOKE_TRY(yoke__zip_add(zip, "modelDescription.xml", p->xml.text, p->xml.n, err, err_size));
-  YOKE_TRY(yoke__zip_add_file(zip, binary, job->runtime, err, err_size));
-  YOKE_TRY(yoke__zip_add(zip, "resources/yoke.txt", p->settings, p->settings_size, err, err_size));
+  YOKE_TRY(yoke__zip_add(zip, "modelDescription.xml", p->xml.text, p->xml.n, sink));
+  YOKE_TRY(yoke__zip_add_file(zip, binary, job->runtime, sink));
+  YOKE_TRY(yoke__zip_add(zip, "resources/yoke.txt", p->settings, p->settings_size, sink));
   if (p->table != NULL) {
     char name[64];
     snprintf(name, sizeof name, "resources/%s", p->resource);
-    YOKE_TRY(yoke__zip_add(zip, name, p->table, p->table_size, err, err_size));
+    YOKE_TRY(yoke__zip_add(zip, name, p->table, p->table_size, sink));
   }
-  return add_sources(p, zip, err, err_size);
+  return add_sources(p, zip, sink);
 }
 
-static yoke_status write_archive(parts* p, const char* path, char* err, size_t err_size) {
+static yoke_status write_archive(parts* p, const char* path, const yoke_sink* sink) {
   yoke_zip_writer* zip = NULL;
-  YOKE_TRY(yoke__zip_create(path, &zip, err, err_size));
-  const yoke_status status = add_parts(p, zip, err, err_size);
+  YOKE_TRY(yoke__zip_create(path, &zip, sink));
+  const yoke_status status = add_parts(p, zip, sink);
   if (status < 0) {
     yoke__zip_abandon(&zip);
     return status;
   }
-  return yoke__zip_finish(&zip, err, err_size);
+  return yoke__zip_finish(&zip, sink);
 }
 
-static yoke_status write_parts(parts* p, const char* path, char* err, size_t err_size) {
-  YOKE_TRY(read_table(p, err, err_size));
-  YOKE_TRY(list_sources(p, err, err_size));
+static yoke_status write_parts(parts* p, const char* path, const yoke_sink* sink) {
+  YOKE_TRY(read_table(p, sink));
+  YOKE_TRY(list_sources(p, sink));
 
   // once without the token, for the token
   YOKE_TRY(write_settings(p));
@@ -383,17 +376,13 @@ static yoke_status write_parts(parts* p, const char* path, char* err, size_t err
   make_token(p);
   YOKE_TRY(write_settings(p));
   YOKE_TRY(write_description(p));
-  return write_archive(p, path, err, err_size);
+  return write_archive(p, path, sink);
 }
 
-yoke_status yoke__export_fmu(const yoke_export_job* job, const char* path, char* err,
-                             size_t err_size) {
+yoke_status yoke__export_fmu(const yoke_export_job* job, const char* path, const yoke_sink* sink) {
   parts p = {0};
-  YOKE_TRY(yoke__export_model_open(job, &p.model, err, err_size));
-  const yoke_status status = write_parts(&p, path, err, err_size);
-  if (status < 0 && err[0] == '\0') {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
-  }
+  YOKE_TRY(yoke__export_model_open(job, &p.model, sink));
+  const yoke_status status = write_parts(&p, path, sink);
   yoke__xml_free(&p.xml);
   yoke__xml_free(&p.build);
   yoke__zip_close(&p.sources);
@@ -439,7 +428,7 @@ static bool find_beside(const char* file, yoke_arena* arena, const char** runtim
 }
 
 yoke_status yoke__export_find_runtime(const char* given, yoke_arena* arena, const char** runtime,
-                                      const char** sources, char* err, size_t err_size) {
+                                      const char** sources, const yoke_sink* sink) {
   static const char* const places[] = {"", "../libexec/yoke", "../lib/yoke"};
   *runtime = *sources = NULL;
   if (given != NULL && given[0] != '\0') {
@@ -447,9 +436,8 @@ yoke_status yoke__export_find_runtime(const char* given, yoke_arena* arena, cons
                                      : find_beside(given, arena, runtime, sources)) {
       return YOKE_OK;
     }
-    snprintf(err, err_size, "YOKE_FMU_RUNTIME is '%s', where there is no %s", given,
-             YOKE_EXPORT_RUNTIME);
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "YOKE_FMU_RUNTIME is '%s', where there is no %s", given,
+                     YOKE_EXPORT_RUNTIME);
   }
   char program[MAX_PATH] = "";
   yoke__process_directory(program, sizeof program);
@@ -459,10 +447,9 @@ yoke_status yoke__export_find_runtime(const char* given, yoke_arena* arena, cons
       return YOKE_OK;
     }
   }
-  snprintf(
-      err, err_size,
+  return yoke_fail(
+      sink, YOKE_IO,
       "%s is missing: expected in '%s', in ../libexec/yoke or ../lib/yoke from there, or where "
       "the environment variable YOKE_FMU_RUNTIME says",
       YOKE_EXPORT_RUNTIME, program);
-  return YOKE_IO;
 }

@@ -52,17 +52,16 @@ yoke_status yoke__export_starts(const yoke_scenario_unit* source, const yoke_uni
                                 const yoke_argument** starts, size_t* n);
 
 // Writes the FMU; path gets its content at the end or not at all. The same job gives the same bytes. YOKE_NO_SUPPORT: this
-// unit cannot be such an FMU, err says why; YOKE_BAD_INPUT: its settings are refused by the model; YOKE_IO.
-yoke_status yoke__export_fmu(const yoke_export_job* job, const char* path, char* err,
-                             size_t err_size);
+// unit cannot be such an FMU; YOKE_BAD_INPUT: its settings are refused by the model; YOKE_IO.
+yoke_status yoke__export_fmu(const yoke_export_job* job, const char* path, const yoke_sink* sink);
 
 // name as a C identifier: other characters become '_'.
 void yoke__export_identifier(const char* name, char* to, size_t size);
 
 // Looks for the runtime and the sources: what YOKE_FMU_RUNTIME (`given`, NULL if it is not set) names, a file or a folder;
 // else beside the running program, ../libexec/yoke and ../lib/yoke from there. Paths go into arena; *sources is NULL if
-// there are none. YOKE_IO with the places that were looked at in err.
+// there are none. YOKE_IO: not found.
 yoke_status yoke__export_find_runtime(const char* given, yoke_arena* arena, const char** runtime,
-                                      const char** sources, char* err, size_t err_size);
+                                      const char** sources, const yoke_sink* sink);
 
 #endif

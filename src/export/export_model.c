@@ -3,7 +3,6 @@
 // Whether a start value is exact is not asked but tried: the unit is initialised once, and what changed meanwhile
 // is only a guess (`approx`), for instance the pressures of a crane that is told to start at rest.
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,52 +46,30 @@ void yoke__export_element_name(const yoke_export_variable* v, size_t element, ch
   }
 }
 
-static yoke_status refuse(char* err, size_t err_size, const char* format, ...) YOKE_PRINTF(3, 4);
-static yoke_status refuse(char* err, size_t err_size, const char* format, ...) {
-  va_list args;
-  va_start(args, format);
-  (void)vsnprintf(err, err_size, format, args);
-  va_end(args);
-  return YOKE_NO_SUPPORT;
-}
-
 // ---- the instance
 
-static yoke_status make_unit(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status make_unit(yoke_export_model* m, const yoke_sink* sink) {
   const yoke_export_job* job = m->job;
   const yoke_unit_args args = {.name = job->name,
                                .directory = job->directory,
                                .arguments = job->arguments,
                                .n_arguments = job->n_arguments,
                                .context = m->ops->context};
-  return yoke__unit_create(m->ops, &args, &m->unit_arena, &m->unit, err, err_size);
+  return yoke__unit_create(m->ops, &args, &m->unit_arena, &m->unit, sink);
 }
 
 // The unit of a netlist as the FMU will have it: one text without other files, opened anew.
-static yoke_status open_netlist(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status open_netlist(yoke_export_model* m, const yoke_sink* sink) {
   yoke_export_netlist* netlist = &m->netlist;
-  YOKE_TRY(yoke__export_circuit_text(netlist->settings.path, &netlist->text, &netlist->size, err,
-                                     err_size));
-  YOKE_TRY(yoke__temp_create(&netlist->folder, err, err_size));
+  YOKE_TRY(yoke__export_circuit_text(netlist->settings.path, &netlist->text, &netlist->size, sink));
+  YOKE_TRY(yoke__temp_create(&netlist->folder, sink));
   yoke__os_path_join(yoke__temp_path(netlist->folder), YOKE_EXPORT_NETLIST, netlist->path,
                      sizeof netlist->path);
-  int file = -1;
-  size_t n_done = 0;
-  YOKE_TRY(yoke__os_file_create(netlist->path, &file, err, err_size));
-  yoke_status status =
-      yoke__os_file_write(file, netlist->text, netlist->size, &n_done, err, err_size);
-  const yoke_status closed = yoke__os_file_close(&file, err, err_size);
-  YOKE_TRY(status < 0 ? status : closed);
-  yoke_messages messages = {0};
+  YOKE_TRY(yoke__os_write_file(netlist->path, netlist->text, netlist->size, sink));
   netlist->settings.path = netlist->path;
-  status = yoke__export_circuit_open(&netlist->settings, &messages, &netlist->file);
-  if (status < 0) {
-    yoke__messages_format(&messages, err, err_size);
-  } else {
-    m->ops = yoke__export_circuit_ops(netlist->file);
-  }
-  yoke__messages_free(&messages);
-  return status;
+  YOKE_TRY(yoke__export_circuit_open(&netlist->settings, &netlist->file, sink));
+  m->ops = yoke__export_circuit_ops(netlist->file);
+  return YOKE_OK;
 }
 
 static bool is_input(const yoke_variable* v) {
@@ -121,14 +98,14 @@ static yoke_status take_values(yoke_export_model* m) {
 }
 
 // What a system file gives to the unit of a netlist.
-static yoke_status take_starts(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status take_starts(yoke_export_model* m, const yoke_sink* sink) {
   const yoke_export_job* job = m->job;
   for (size_t i = 0; m->netlist.is_there && i < job->n_starts; i++) {
     const yoke_argument* start = &job->starts[i];
     const size_t index = yoke__unit_find(&m->unit, start->name);
     if (index == (size_t)-1 || start->n_rows * start->n_cols != 1) {
-      snprintf(err, err_size, "the start value '%.80s' is not one of the netlist", start->name);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "the start value '%.80s' is not one of the netlist",
+                       start->name);
     }
     m->variables[index].value = start->value;
     m->variables[index].is_set = true;
@@ -151,27 +128,23 @@ static bool has_start(const yoke_variable* v) {
   return false;
 }
 
-static yoke_status put_values(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status put_values(yoke_export_model* m, const yoke_sink* sink) {
   for (size_t i = 0; i < m->n_variables; i++) {
     yoke_export_variable* v = &m->variables[i];
     v->is_set = v->is_set && has_start(v->variable);
     if (v->is_set && yoke__unit_set(&m->unit, i, v->value, yoke__variable_size(v->variable)) < 0) {
-      snprintf(err, err_size, "the value of '%s' is refused by the model", v->variable->name);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "the value of '%s' is refused by the model",
+                       v->variable->name);
     }
   }
   return YOKE_OK;
 }
 
 // How each variable begins: the initialisation is done once to see.
-static yoke_status try_start(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status try_start(yoke_export_model* m, const yoke_sink* sink) {
   const double start = m->job->has_experiment ? m->job->start : 0.0;
   const double stop = m->job->has_experiment ? m->job->stop : (double)INFINITY;
-  char reason[512] = "";
-  const yoke_status status = yoke__unit_enter_init(&m->unit, start, stop, reason, sizeof reason);
-  if (status < 0) {
-    snprintf(err, err_size, "the settings are refused: %s",
-             reason[0] == '\0' ? yoke_status_text(status) : reason);
+  if (yoke__unit_enter_init(&m->unit, start, stop, sink) < 0) {
     return YOKE_BAD_INPUT;
   }
   for (size_t i = 0; i < m->n_variables; i++) {
@@ -222,42 +195,43 @@ static bool is_text(const char* text, bool is_name) {
   return true;
 }
 
-static yoke_status check_value(const yoke_export_variable* v, int fmi, char* err, size_t err_size) {
+static yoke_status check_value(const yoke_export_variable* v, int fmi, const yoke_sink* sink) {
   const yoke_variable* variable = v->variable;
   const char* at = v->value;
   for (size_t i = 0; i < v->n; i++, at += yoke__variable_element_size(variable)) {
     if (variable->type == YOKE_STRING && !is_text(at, false)) {
-      return refuse(err, err_size, "the text of '%s' has characters that XML does not know",
-                    variable->name);
+      return yoke_fail(sink, YOKE_NO_SUPPORT,
+                       "the text of '%s' has characters that XML does not know", variable->name);
     }
     if (variable->type == YOKE_INTEGER && fmi == 2 && v->initial != YOKE_EXPORT_CALCULATED) {
       int64_t whole = 0;
       memcpy(&whole, at, sizeof whole);
       if (whole < INT32_MIN || whole > INT32_MAX) {
-        return refuse(err, err_size, "'%s' is beyond the integers of FMI 2.0 (32 bits)",
-                      variable->name);
+        return yoke_fail(sink, YOKE_NO_SUPPORT, "'%s' is beyond the integers of FMI 2.0 (32 bits)",
+                         variable->name);
       }
     }
   }
   return YOKE_OK;
 }
 
-static yoke_status check_variable(const yoke_export_variable* v, int fmi, char* err,
-                                  size_t err_size) {
+static yoke_status check_variable(const yoke_export_variable* v, int fmi, const yoke_sink* sink) {
   const yoke_variable* variable = v->variable;
   if (strlen(variable->name) > MAX_NAME || !is_text(variable->name, true)) {
-    return refuse(err, err_size, "the name '%.80s' is too long or has control characters",
-                  variable->name);
+    return yoke_fail(sink, YOKE_NO_SUPPORT,
+                     "the name '%.80s' is too long or has control characters", variable->name);
   }
   if (variable->type == YOKE_BINARY && fmi == 2) {
-    return refuse(err, err_size, "'%s' is binary, which FMI 2.0 does not know", variable->name);
+    return yoke_fail(sink, YOKE_NO_SUPPORT, "'%s' is binary, which FMI 2.0 does not know",
+                     variable->name);
   }
   for (size_t i = 0; variable->items != NULL && variable->items[i] != NULL; i++) {
     if (!is_text(variable->items[i], true)) {
-      return refuse(err, err_size, "an item of '%s' has control characters", variable->name);
+      return yoke_fail(sink, YOKE_NO_SUPPORT, "an item of '%s' has control characters",
+                       variable->name);
     }
   }
-  return check_value(v, fmi, err, err_size);
+  return check_value(v, fmi, sink);
 }
 
 static int compare_names(const void* a, const void* b) {
@@ -265,7 +239,7 @@ static int compare_names(const void* a, const void* b) {
 }
 
 // Sorted, equal names are neighbours. Elements of arrays have names of their own in FMI 2.0.
-static yoke_status check_unique(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status check_unique(yoke_export_model* m, const yoke_sink* sink) {
   const bool is_flat = m->job->fmi == 2;
   size_t n = 0;
   for (size_t i = 0; i < m->n_variables; i++) {
@@ -291,7 +265,7 @@ static yoke_status check_unique(yoke_export_model* m, char* err, size_t err_size
   qsort(names, n, sizeof *names, compare_names);
   for (size_t i = 1; i < n; i++) {
     if (strcmp(names[i - 1], names[i]) == 0) {
-      return refuse(err, err_size, "two variables are called '%s'", names[i]);
+      return yoke_fail(sink, YOKE_NO_SUPPORT, "two variables are called '%s'", names[i]);
     }
   }
   return YOKE_OK;
@@ -299,7 +273,7 @@ static yoke_status check_unique(yoke_export_model* m, char* err, size_t err_size
 
 // ---- numbers
 
-static yoke_status number_variables(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status number_variables(yoke_export_model* m, const yoke_sink* sink) {
   uint64_t reference = 0;
   size_t n_types = 0;
   for (size_t i = 0; i < m->n_variables; i++) {
@@ -310,8 +284,8 @@ static yoke_status number_variables(yoke_export_model* m, char* err, size_t err_
     const bool has_type = v->variable->type == YOKE_ENUMERATION && v->variable->items != NULL;
     v->type = has_type ? ++n_types : 0;
     if (reference >= UINT32_MAX) {
-      return refuse(err, err_size, "more elements than FMI can count, from '%s' on",
-                    v->variable->name);
+      return yoke_fail(sink, YOKE_NO_SUPPORT, "more elements than FMI can count, from '%s' on",
+                       v->variable->name);
     }
   }
   m->n_elements = (size_t)reference;
@@ -333,7 +307,7 @@ static const char* rate_dim(yoke_export_model* m, const char* dim) {
 }
 
 // States that go out with their derivatives.
-static yoke_status take_states(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status take_states(yoke_export_model* m, const yoke_sink* sink) {
   YOKE_TRY(yoke__export_states_find(&m->unit, &m->arena, &m->states));
   m->rate_dims = yoke__arena_array(&m->arena, m->states.n + 1, sizeof *m->rate_dims);
   if (m->rate_dims == NULL) {
@@ -345,7 +319,8 @@ static yoke_status take_states(yoke_export_model* m, char* err, size_t err_size)
     m->rate_dims[i] = rate_dim(m, v->variable->dim);
   }
   return m->n_elements + m->states.n + 1 >= UINT32_MAX
-             ? refuse(err, err_size, "more elements than FMI can count, with derivatives of states")
+             ? yoke_fail(sink, YOKE_NO_SUPPORT,
+                         "more elements than FMI can count, with derivatives of states")
              : YOKE_OK;
 }
 
@@ -391,24 +366,24 @@ static bool has_derivative(const yoke_export_model* m) {
 
 // ---- all of it
 
-static yoke_status check_job(const yoke_export_job* job, bool is_netlist, char* err,
-                             size_t err_size) {
+static yoke_status check_job(const yoke_export_job* job, bool is_netlist, const yoke_sink* sink) {
   if (job->fmi != 2 && job->fmi != 3) {
-    return refuse(err, err_size, "%s", "FMI 2 or 3 is expected");
+    return yoke_fail(sink, YOKE_NO_SUPPORT, "%s", "FMI 2 or 3 is expected");
   }
   if (is_netlist) {
     return YOKE_OK;
   }
   if (job->ops == NULL || yoke__models_find(NULL, job->ops->name) != job->ops) {
-    return refuse(err, err_size, "'%s' is no native model", job->ops == NULL ? "" : job->ops->name);
+    return yoke_fail(sink, YOKE_NO_SUPPORT, "'%s' is no native model",
+                     job->ops == NULL ? "" : job->ops->name);
   }
   return YOKE_OK;
 }
 
-static yoke_status fill(yoke_export_model* m, char* err, size_t err_size) {
+static yoke_status fill(yoke_export_model* m, const yoke_sink* sink) {
   const yoke_unit_info* info = m->unit.info;
   if ((info->flags & YOKE_UNIT_PHYSICAL) != 0) {
-    return refuse(err, err_size, "'%s' is a real machine", m->job->ops->name);
+    return yoke_fail(sink, YOKE_NO_SUPPORT, "'%s' is a real machine", m->job->ops->name);
   }
   m->n_variables = info->n_variables;
   m->variables = yoke__arena_array(&m->arena, m->n_variables + 1, sizeof *m->variables);
@@ -420,38 +395,34 @@ static yoke_status fill(yoke_export_model* m, char* err, size_t err_size) {
     m->variables[i].n = yoke__variable_count(&info->variables[i]);
   }
   YOKE_TRY(take_values(m));
-  YOKE_TRY(take_starts(m, err, err_size));
-  YOKE_TRY(put_values(m, err, err_size));
-  YOKE_TRY(try_start(m, err, err_size));
-  YOKE_TRY(number_variables(m, err, err_size));
-  YOKE_TRY(take_states(m, err, err_size));
+  YOKE_TRY(take_starts(m, sink));
+  YOKE_TRY(put_values(m, sink));
+  YOKE_TRY(try_start(m, sink));
+  YOKE_TRY(number_variables(m, sink));
+  YOKE_TRY(take_states(m, sink));
   for (size_t i = 0; i < m->n_variables; i++) {
-    YOKE_TRY(check_variable(&m->variables[i], m->job->fmi, err, err_size));
+    YOKE_TRY(check_variable(&m->variables[i], m->job->fmi, sink));
   }
-  YOKE_TRY(check_unique(m, err, err_size));
+  YOKE_TRY(check_unique(m, sink));
   m->has_state = yoke__unit_image_size(&m->unit) > 0;
   m->has_derivative = has_derivative(m);
   return sort_feedthrough(m);
 }
 
-yoke_status yoke__export_model_open(const yoke_export_job* job, yoke_export_model* model, char* err,
-                                    size_t err_size) {
+yoke_status yoke__export_model_open(const yoke_export_job* job, yoke_export_model* model,
+                                    const yoke_sink* sink) {
   *model = (yoke_export_model){.job = job, .ops = job->ops};
-  err[0] = '\0';
   model->netlist.is_there = yoke__export_circuit_settings(job->unit, &model->netlist.settings);
-  YOKE_TRY(check_job(job, model->netlist.is_there, err, err_size));
+  YOKE_TRY(check_job(job, model->netlist.is_there, sink));
   yoke__export_identifier(job->name, model->identifier, sizeof model->identifier);
-  yoke_status status = model->netlist.is_there ? open_netlist(model, err, err_size) : YOKE_OK;
+  yoke_status status = model->netlist.is_there ? open_netlist(model, sink) : YOKE_OK;
   if (status >= 0) {
-    status = make_unit(model, err, err_size);
+    status = make_unit(model, sink);
   }
   if (status >= 0) {
-    status = fill(model, err, err_size);
+    status = fill(model, sink);
   }
   if (status < 0) {
-    if (err[0] == '\0') {
-      snprintf(err, err_size, "%s", yoke_status_text(status));
-    }
     yoke__export_model_close(model);
   }
   return status;

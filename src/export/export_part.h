@@ -66,8 +66,8 @@ typedef struct yoke_export_model {
 } yoke_export_model;
 
 // Makes the instance, takes the values over, tries the initialisation.
-yoke_status yoke__export_model_open(const yoke_export_job* job, yoke_export_model* model, char* err,
-                                    size_t err_size);
+yoke_status yoke__export_model_open(const yoke_export_job* job, yoke_export_model* model,
+                                    const yoke_sink* sink);
 void yoke__export_model_close(yoke_export_model* model);
 
 // modelDescription.xml of job->fmi with this token; has_failed of the writer if memory is out.

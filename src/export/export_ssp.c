@@ -16,7 +16,7 @@
 #include "export/export_fmu.h"
 #include "export/export_ssp_part.h"
 
-enum { PATH_SIZE = 4096, ERR_SIZE = 1024 };
+enum { PATH_SIZE = 4096 };
 
 // ---------------------------------------------------------------------------------------------------------
 // what the files share
@@ -133,16 +133,13 @@ void yoke__ssp_export_put_units(ssp_export* e, const char* prefix, yoke_xml_writ
 // ---------------------------------------------------------------------------------------------------------
 // files of units
 
-// Reports a failure once and passes its status on.
-static yoke_status report(ssp_export* e, yoke_place place, yoke_status status, const char* err) {
-  if (status < 0 && status != YOKE_NO_MEMORY) {
-    yoke__error(e->messages, place, "%s", err[0] == '\0' ? yoke_status_text(status) : err);
-  }
-  return status;
+// What is sent to it is about this place from now on.
+static const yoke_sink* sink_at(ssp_export* e, yoke_place place, const char* unit) {
+  return &yoke__context_init(&e->about, &e->list, place, unit, (double)NAN)->sink;
 }
 
 static bool is_fmu(const ssp_export_unit* unit) {
-  return strcmp(unit->source->kind, "fmu") == 0;
+  return unit->source->kind == YOKE_KIND_FMU;
 }
 
 static bool is_entry_used(const ssp_export* e, const ssp_export_unit* until, const char* entry) {
@@ -162,7 +159,7 @@ static yoke_status copy_fmu(ssp_export* e, ssp_export_unit* unit, yoke_zip_write
       return YOKE_OK;
     }
   }
-  char path[PATH_SIZE], err[ERR_SIZE] = "";
+  char path[PATH_SIZE];
   const char* type = unit->source->type;
   const int n = type[0] == '/'
                     ? snprintf(path, sizeof path, "%s", type)
@@ -177,18 +174,18 @@ static yoke_status copy_fmu(ssp_export* e, ssp_export_unit* unit, yoke_zip_write
   if (is_entry_used(e, unit, unit->fmu) || strpbrk(unit->fmu, "%#\\:?") != NULL) {
     unit->fmu = yoke__ssp_export_text(e, "resources/%s.fmu", unit->source->name);
   }
-  return report(e, unit->source->type_place,
-                yoke__zip_add_file(zip, unit->fmu, path, err, sizeof err), err);
+  return yoke__zip_add_file(zip, unit->fmu, path, sink_at(e, unit->source->type_place, NULL));
 }
 
 // A native unit as an FMU, made beside and then taken in.
 static yoke_status make_fmu(ssp_export* e, ssp_export_unit* unit, const char* folder,
                             yoke_zip_writer* zip) {
   const yoke_scenario* s = e->job->scenario;
-  char path[PATH_SIZE], file[300], err[ERR_SIZE] = "";
+  const yoke_sink* sink = sink_at(e, unit->source->place, unit->source->name);
+  char path[PATH_SIZE], file[300];
   snprintf(file, sizeof file, "%.200s.fmu", unit->source->name);
   if (yoke__os_path_join(folder, file, path, sizeof path) >= sizeof path) {
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "the path of its FMU is too long");
   }
   yoke_export_job job = {
       .fmi = e->job->fmi,
@@ -205,30 +202,26 @@ static yoke_status make_fmu(ssp_export* e, ssp_export_unit* unit, const char* fo
   };
   YOKE_TRY(yoke__export_arguments(unit->source, job.ops, &e->arena, e->messages, &job.arguments,
                                   &job.n_arguments));
-  if (strcmp(unit->source->kind, "circuit") == 0) {
+  if (unit->source->kind == YOKE_KIND_CIRCUIT) {
     YOKE_TRY(yoke__export_starts(unit->source, job.ops, &e->arena, e->messages, &job.starts,
                                  &job.n_starts));
   }
-  yoke_status status = yoke__export_fmu(&job, path, err, sizeof err);
+  YOKE_TRY(yoke__export_fmu(&job, path, sink));
   unit->fmu = yoke__ssp_export_text(e, "resources/%s", file);
-  if (status >= 0) {
-    status = yoke__zip_add_file(zip, unit->fmu, path, err, sizeof err);
-  }
-  return report(e, unit->source->place, status, err);
+  return yoke__zip_add_file(zip, unit->fmu, path, sink);
 }
 
 static yoke_status add_values(ssp_export* e, ssp_export_unit* unit, yoke_zip_writer* zip) {
-  char err[ERR_SIZE] = "";
   yoke_xml_writer xml = {0};
   yoke_status status = YOKE_OK;
   if (yoke__ssp_export_values(e, unit, &xml)) {
     unit->values = yoke__ssp_export_text(e, "resources/%s.ssv", unit->source->name);
-    status = xml.has_failed != 0
-                 ? YOKE_NO_MEMORY
-                 : yoke__zip_add(zip, unit->values, xml.text, xml.n, err, sizeof err);
+    status = xml.has_failed != 0 ? YOKE_NO_MEMORY
+                                 : yoke__zip_add(zip, unit->values, xml.text, xml.n,
+                                                 sink_at(e, unit->source->place, NULL));
   }
   yoke__xml_free(&xml);
-  return report(e, unit->source->place, status, err);
+  return status;
 }
 
 static yoke_status add_units(ssp_export* e, const char* folder, yoke_zip_writer* zip) {
@@ -269,14 +262,14 @@ const char* yoke__ssp_export_coupling_file(ssp_export* e, const yoke_node* coupl
 
 static yoke_status add_coupling_file(ssp_export* e, const char* entry, const yoke_node* setting,
                                      yoke_zip_writer* zip) {
-  char path[PATH_SIZE], err[ERR_SIZE] = "";
+  const yoke_sink* sink = sink_at(e, setting->place, NULL);
+  char path[PATH_SIZE];
   const char* name = setting->text;
   const size_t n = name[0] == '/'
                        ? (size_t)snprintf(path, sizeof path, "%s", name)
                        : yoke__os_path_join(e->job->scenario->directory, name, path, sizeof path);
-  const yoke_status status =
-      n < sizeof path ? yoke__zip_add_file(zip, entry, path, err, sizeof err) : YOKE_IO;
-  return report(e, setting->place, status, err);
+  return n < sizeof path ? yoke__zip_add_file(zip, entry, path, sink)
+                         : yoke_fail(sink, YOKE_IO, "the path is too long");
 }
 
 static yoke_status add_coupling_files(ssp_export* e, yoke_zip_writer* zip) {
@@ -296,9 +289,6 @@ static yoke_status add_coupling_files(ssp_export* e, yoke_zip_writer* zip) {
 // the archive
 
 static yoke_status add_system(ssp_export* e, const char* path, yoke_zip_writer* zip) {
-  char err[ERR_SIZE] = "";
-  const yoke_place place = {.source = path};
-
   // arrays are met while connectors are written, and the version stands in front of them: once more if there are any
   yoke_status status = YOKE_OK;
   const bool had_arrays = e->has_arrays;
@@ -321,8 +311,8 @@ static yoke_status add_system(ssp_export* e, const char* path, yoke_zip_writer* 
   } else if (e->is_out_of_memory || xml.has_failed != 0) {
     status = YOKE_NO_MEMORY;
   } else {
-    status = report(
-        e, place, yoke__zip_add(zip, "SystemStructure.ssd", xml.text, xml.n, err, sizeof err), err);
+    status = yoke__zip_add(zip, "SystemStructure.ssd", xml.text, xml.n,
+                           sink_at(e, (yoke_place){.source = path}, NULL));
   }
   yoke__xml_free(&xml);
   return status;
@@ -330,16 +320,14 @@ static yoke_status add_system(ssp_export* e, const char* path, yoke_zip_writer* 
 
 yoke_status yoke__export_ssp(const yoke_export_ssp_job* job, const char* path,
                              yoke_messages* messages) {
-  char err[ERR_SIZE] = "";
   const yoke_place place = {.source = path};
-  ssp_export e = {.job = job, .messages = messages};
+  ssp_export e = {.job = job, .messages = messages, .list = yoke__messages_sink(messages)};
   yoke_temp* temp = NULL;
   yoke_zip_writer* zip = NULL;
-  yoke_status status = yoke__temp_create(&temp, err, sizeof err);
+  yoke_status status = yoke__temp_create(&temp, sink_at(&e, place, NULL));
   if (status >= 0) {
-    status = yoke__zip_create(path, &zip, err, sizeof err);
+    status = yoke__zip_create(path, &zip, sink_at(&e, place, NULL));
   }
-  report(&e, place, status, err);
   if (status >= 0) {
     status = add_units(&e, yoke__temp_path(temp), zip);
   }
@@ -350,7 +338,7 @@ yoke_status yoke__export_ssp(const yoke_export_ssp_job* job, const char* path,
     status = add_system(&e, path, zip);
   }
   if (status >= 0) {
-    status = report(&e, place, yoke__zip_finish(&zip, err, sizeof err), err);
+    status = yoke__zip_finish(&zip, sink_at(&e, place, NULL));
   } else {
     yoke__zip_abandon(&zip);
   }

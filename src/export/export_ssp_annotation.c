@@ -172,7 +172,7 @@ static void add_time(text* t, const yoke_node* node) {
 // back; where no output follows an input at once, stale is the same.
 static bool is_fresh(const ssp_export* e, const yoke_scenario_unit* unit) {
   const yoke_exchange exchange = unit->has_exchange ? unit->exchange : e->job->scenario->exchange;
-  return exchange == YOKE_FRESH && strcmp(unit->kind, "fmu") != 0;
+  return exchange == YOKE_FRESH && unit->kind != YOKE_KIND_FMU;
 }
 
 // The iterative schemes need the same of units that pass an input on at once.
@@ -181,7 +181,7 @@ static bool needs_native(const ssp_export* e, const ssp_export_unit* unit) {
   const bool is_iterative =
       scheme == YOKE_ITERATIVE_JACOBI || scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
   // a netlist is inside its FMU and nowhere else
-  return strcmp(unit->source->kind, "fmu") != 0 && strcmp(unit->source->kind, "circuit") != 0 &&
+  return unit->source->kind != YOKE_KIND_FMU && unit->source->kind != YOKE_KIND_CIRCUIT &&
          unit->unit->info->n_feedthrough > 0 && (is_iterative || is_fresh(e, unit->source));
 }
 
@@ -195,7 +195,7 @@ static bool add_unit(text* t, const ssp_export* e, const yoke_node* node) {
   static const char* const of_circuit[] = {"with",    "start",  "values",   "interface",
                                            "circuit", "solver", "exchange", NULL};
   const ssp_export_unit* unit = yoke__ssp_export_find(e, node->key);
-  if (unit != NULL && strcmp(unit->source->kind, "circuit") == 0) {
+  if (unit != NULL && unit->source->kind == YOKE_KIND_CIRCUIT) {
     return add_map_without(t, node, of_circuit);
   }
   if (unit != NULL && needs_native(e, unit)) {

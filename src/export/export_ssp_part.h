@@ -26,6 +26,8 @@ typedef struct ssp_export {
   const yoke_export_ssp_job* job;
   yoke_arena arena;
   yoke_messages* messages;
+  yoke_sink list;      // of the messages
+  yoke_context about;  // what is in hand
   ssp_export_unit* units;
   size_t n_units;
   bool has_arrays;  // connectors with dimensions: SSP 2.0

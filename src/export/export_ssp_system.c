@@ -37,7 +37,7 @@ static const char* enumeration_name(ssp_export* e, const ssp_export_unit* unit,
 
 // Values of an FMU's items are not known here, so only native units have a type for them.
 static bool has_enumeration(const ssp_export_unit* unit, const yoke_variable* v) {
-  return v->type == YOKE_ENUMERATION && v->items != NULL && strcmp(unit->source->kind, "fmu") != 0;
+  return v->type == YOKE_ENUMERATION && v->items != NULL && unit->source->kind != YOKE_KIND_FMU;
 }
 
 static void put_type(ssp_export* e, const ssp_export_unit* unit, const yoke_variable* v,
@@ -102,7 +102,7 @@ static void put_component(ssp_export* e, const ssp_export_unit* unit, yoke_xml_w
   yoke__xml_put(xml, "name", unit->source->name);
   yoke__xml_put(xml, "type", "application/x-fmu-sharedlibrary");
   yoke__xml_put(xml, "source", unit->fmu);
-  if (strcmp(unit->source->kind, "fmu") != 0) {
+  if (unit->source->kind != YOKE_KIND_FMU) {
     yoke__xml_put(xml, "implementation", "CoSimulation");
   } else if (unit->source->interface_type != YOKE_SCENARIO_INTERFACE_AUTO) {
     yoke__xml_put(xml, "implementation", implementations[unit->source->interface_type]);

@@ -7,7 +7,6 @@
 #include "fmi/fmi_binary.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,36 +155,32 @@ static void* load(const char* path) {
 }
 
 // Why dlopen refused the file: the machine, missing libraries, a missing symbol, else its own words (reason).
-static void explain(const char* path, const char* reason, char* err, size_t err_size) {
+static yoke_status explain(const char* path, const char* reason, const yoke_sink* sink) {
   const char* name = base_name(path);
   char* bytes = NULL;
   size_t n = 0;
-  char text[256];
-  if (yoke__os_read_file(path, MAX_FILE, &bytes, &n, text, sizeof text) < 0) {
-    (void)snprintf(err, err_size, "%s", text);
-    return;
+  if (yoke__os_read_file(path, MAX_FILE, &bytes, &n, sink) < 0) {
+    return YOKE_BAD_INPUT;
   }
   char kind[80];
   const bool is_native = yoke__fmi_elf_is_native(bytes, n, kind, sizeof kind);
   free(bytes);
   if (!is_native) {
-    (void)snprintf(err, err_size, "%s does not run on this machine: it is %s", name, kind);
-    return;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "%s does not run on this machine: it is %s", name, kind);
   }
 
   char missing[1024] = "";
   if (yoke__fmi_elf_missing(path, append_missing, missing) > 0) {
-    (void)snprintf(err, err_size, "%s needs %s, which this machine lacks", name, missing);
-    return;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "%s needs %s, which this machine lacks", name, missing);
   }
   const char* symbol = strstr(reason, "undefined symbol: ");
   if (symbol != NULL) {
     symbol += strlen("undefined symbol: ");
-    (void)snprintf(err, err_size, "%s needs the symbol %.*s, which none of its libraries has", name,
-                   (int)strcspn(symbol, " ,\t("), symbol);
-    return;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "%s needs the symbol %.*s, which none of its libraries has", name,
+                     (int)strcspn(symbol, " ,\t("), symbol);
   }
-  (void)snprintf(err, err_size, "%s cannot be loaded: %s", name, reason);
+  return yoke_fail(sink, YOKE_BAD_INPUT, "%s cannot be loaded: %s", name, reason);
 }
 
 // ---- libraries shipped beside the binary
@@ -216,7 +211,7 @@ static void load_part(void* to, const char* name) {
   }
 }
 
-static yoke_status load_library(yoke_fmi_binary* b, const char* path, char* err, size_t err_size) {
+static yoke_status load_library(yoke_fmi_binary* b, const char* path, const yoke_sink* sink) {
   b->library = load(path);
   if (b->library != NULL) {
     return YOKE_OK;
@@ -239,11 +234,7 @@ static yoke_status load_library(yoke_fmi_binary* b, const char* path, char* err,
       (void)snprintf(reason, sizeof reason, "%s", said == NULL ? "" : said);
     }
   }
-  if (b->library != NULL) {
-    return YOKE_OK;
-  }
-  explain(path, reason, err, err_size);
-  return YOKE_BAD_INPUT;
+  return b->library != NULL ? YOKE_OK : explain(path, reason, sink);
 }
 
 // ---- finding functions
@@ -288,28 +279,25 @@ static void find_all(yoke_fmi_binary* b, const char* identifier, unsigned parts,
 }
 
 yoke_status yoke__fmi_binary_open(const char* path, const char* identifier, int version,
-                                  unsigned parts, yoke_fmi_binary** out, char* err,
-                                  size_t err_size) {
+                                  unsigned parts, yoke_fmi_binary** out, const yoke_sink* sink) {
   *out = NULL;
   if (version < 1 || version > 3) {
-    (void)snprintf(err, err_size, "FMI %d.0 is not known", version);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "FMI %d.0 is not known", version);
   }
   yoke_fmi_binary* b = calloc(1, sizeof *b);
   if (b == NULL) {
-    (void)snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   b->version = version;
-  yoke_status status = load_library(b, path, err, err_size);
+  yoke_status status = load_library(b, path, sink);
   char missing[1024] = "";
   if (status >= 0) {
     find_all(b, identifier, parts, missing, sizeof missing);
   }
   if (missing[0] != '\0') {
-    (void)snprintf(err, err_size, "%s lacks functions that %s needs: %s", base_name(path),
-                   (parts & YOKE_FMI_ME) != 0 ? "model exchange" : "co-simulation", missing);
-    status = YOKE_BAD_INPUT;
+    status =
+        yoke_fail(sink, YOKE_BAD_INPUT, "%s lacks functions that %s needs: %s", base_name(path),
+                  (parts & YOKE_FMI_ME) != 0 ? "model exchange" : "co-simulation", missing);
   }
   if (status < 0) {
     yoke__fmi_binary_close(&b);

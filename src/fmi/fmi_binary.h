@@ -7,6 +7,7 @@
 #include "fmi/fmi1.h"
 #include "fmi/fmi2.h"
 #include "fmi/fmi3.h"
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 enum { YOKE_FMI_MAX_PARTS = 32 };
@@ -25,11 +26,10 @@ typedef struct yoke_fmi_binary {
 
 // Loads the library at the absolute `path` and finds the functions of `version`; identifier (of the model) may stand in
 // front of their names, as in FMI 1.0 and old FMUs. parts: the interface in use, YOKE_FMI_CS or YOKE_FMI_ME.
-// YOKE_BAD_INPUT with the reason in err: a wrong machine, all libraries that are missing, an undefined symbol, all
+// YOKE_BAD_INPUT: a wrong machine, all libraries that are missing, an undefined symbol, all
 // functions that are missing. YOKE_NO_MEMORY. *out is NULL then.
 yoke_status yoke__fmi_binary_open(const char* path, const char* identifier, int version,
-                                  unsigned parts, yoke_fmi_binary** out, char* err,
-                                  size_t err_size);
+                                  unsigned parts, yoke_fmi_binary** out, const yoke_sink* sink);
 // The libraries stay in memory for good when it is closed: of an instance that must not be touched any more, threads may live.
 void yoke__fmi_binary_leave(yoke_fmi_binary* binary);
 // Unloads it; NULL is accepted. No instance of it may be left.

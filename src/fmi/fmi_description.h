@@ -203,6 +203,17 @@ typedef struct yoke_fmi_terminal {
   size_t parent;  // index of the terminal it is nested in, or YOKE_FMI_NONE
 } yoke_fmi_terminal;
 
+// What Yoke's own exports say about the unit inside, for yoke_unit_info; names of variables are "" if there are none.
+typedef struct yoke_fmi_own {
+  bool is_linear;
+  const char* const* nonlinear;  // parameters that must be 0 for that
+  size_t n_nonlinear;
+  const char* solver;  // words of yoke_solver_text; several: one per item of solver_variable
+  const char* solver_variable;  // chooses among them
+  const char* steps_variable;   // internal steps per call
+  double internal_step;         // [s]; 0: not given
+} yoke_fmi_own;
+
 typedef struct yoke_fmi_description {
   yoke_arena arena;
   const char* source;  // for messages
@@ -238,6 +249,7 @@ typedef struct yoke_fmi_description {
   size_t n_dependencies;
   const yoke_fmi_terminal* terminals;
   size_t n_terminals;
+  yoke_fmi_own own;
 } yoke_fmi_description;
 
 // Reads modelDescription.xml. What is wrong but can be lived with is one warning per rule, with the line of the first

@@ -289,8 +289,7 @@ size_t yoke__fmi_elf_texts(const void* bytes, size_t n, yoke_fmi_elf_tag tag,
 }
 
 static bool read_library(const char* path, char** bytes, size_t* n) {
-  char err[256];
-  return yoke__os_read_file(path, MAX_FILE, bytes, n, err, sizeof err) >= 0;
+  return yoke__os_read_file(path, MAX_FILE, bytes, n, NULL) >= 0;
 }
 
 size_t yoke__fmi_elf_needed(const char* path, yoke_fmi_library_name each, void* to) {

@@ -154,19 +154,19 @@ static yoke_status look_into_folder(yoke_fmi_package* package) {
 
 // A part of the package as text, to be freed. YOKE_NO_SUPPORT: there is none.
 static yoke_status read_part(const yoke_fmi_package* package, const char* name, size_t max_size,
-                             char** bytes, size_t* n, char* err, size_t err_size) {
+                             char** bytes, size_t* n, const yoke_sink* sink) {
   const own_parts* own = package->own;
   if (own->zip != NULL) {
     const size_t at = yoke__zip_find(own->zip, name);
     return at == (size_t)-1 ? YOKE_NO_SUPPORT
-                            : yoke__zip_read(own->zip, at, max_size, bytes, n, err, err_size);
+                            : yoke__zip_read(own->zip, at, max_size, bytes, n, sink);
   }
   char path[YOKE_FMI_MAX_PATH];
   if (yoke__os_path_join(package->path, name, path, sizeof path) >= sizeof path ||
       !yoke__os_is_file(path)) {
     return YOKE_NO_SUPPORT;
   }
-  return yoke__os_read_file(path, max_size, bytes, n, err, err_size);
+  return yoke__os_read_file(path, max_size, bytes, n, sink);
 }
 
 // An archive whose content lies one folder too deep is a frequent mistake of hand-made FMUs.
@@ -185,10 +185,12 @@ static yoke_status read_description(yoke_fmi_package* package, yoke_messages* me
   own_parts* own = package->own;
   char* bytes = NULL;
   size_t n = 0;
-  char err[512] = "";
   const yoke_place place = {own->file, 0, 0};
+  yoke_context context;
+  const yoke_sink list = yoke__messages_sink(messages);
+  yoke__context_init(&context, &list, place, NULL, (double)NAN);
   const yoke_status status =
-      read_part(package, "modelDescription.xml", MAX_XML, &bytes, &n, err, sizeof err);
+      read_part(package, "modelDescription.xml", MAX_XML, &bytes, &n, &context.sink);
   if (status == YOKE_NO_SUPPORT) {
     const char* nested = nested_description(own);
     if (nested != NULL) {
@@ -204,7 +206,6 @@ static yoke_status read_description(yoke_fmi_package* package, yoke_messages* me
     return YOKE_BAD_INPUT;
   }
   if (status < 0) {
-    yoke__error(messages, place, "%s", err);
     return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
   }
   const yoke_status read = yoke__fmi_read(bytes, n, own->source, messages, &package->description);
@@ -220,16 +221,16 @@ static yoke_status read_terminals(yoke_fmi_package* package, yoke_messages* mess
   for (size_t i = 0; i < 2; i++) {
     char* bytes = NULL;
     size_t n = 0;
-    char err[512] = "", source[512];
-    const yoke_status status =
-        read_part(package, names[i], MAX_TERMINALS, &bytes, &n, err, sizeof err);
+    char source[512];
+    YOKE_CATCH(err);
+    const yoke_status status = read_part(package, names[i], MAX_TERMINALS, &bytes, &n, &err.sink);
     if (status == YOKE_NO_SUPPORT) {
       continue;
     }
     snprintf(source, sizeof source, "%.400s/%s", own->file, names[i]);
     if (status < 0) {
       yoke_fmi_findings findings = {0};
-      yoke__fmi_find_fault(&findings, YOKE_FMI_RULE_TERMINAL_XML, 0, 0, "%.150s", err);
+      yoke__fmi_find_fault(&findings, YOKE_FMI_RULE_TERMINAL_XML, 0, 0, "%.150s", err.text);
       yoke__fmi_tell_faults(&findings, source, messages);
       return status == YOKE_NO_MEMORY ? status : YOKE_OK;
     }
@@ -319,13 +320,32 @@ static yoke_status read_package(yoke_fmi_package* package, yoke_messages* messag
   return read_terminals(package, messages);
 }
 
-// The end of both ways to open: a failure has a message and leaves nothing behind.
-static yoke_status finish_open(yoke_fmi_package* package, yoke_status status,
-                               yoke_messages* messages, yoke_fmi_package** out) {
+static yoke_status open_archive(yoke_fmi_package* package, const void* bytes, size_t n,
+                                yoke_messages* messages) {
+  own_parts* own = package->own;
+  yoke_context context;
+  const yoke_sink list = yoke__messages_sink(messages);
+  yoke__context_init(&context, &list, (yoke_place){own->file, 0, 0}, NULL, (double)NAN);
+  own->is_memory = bytes != NULL;
+  package->file_size = bytes == NULL ? yoke__fmi_file_size(package->path) : n;
+  return bytes == NULL ? yoke__zip_open(package->path, &own->zip, &context.sink)
+                       : yoke__zip_open_memory(bytes, n, &own->zip, &context.sink);
+}
+
+// From bytes, or from the file or folder at path if they are NULL. A failure has a message and leaves nothing behind.
+static yoke_status open_package(const char* path, const void* bytes, size_t n,
+                                yoke_messages* messages, yoke_fmi_package** out) {
+  *out = NULL;
+  const size_t n_errors = messages->n_errors;
+  yoke_fmi_package* package = new_package(path);
+  yoke_status status = package == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  if (status >= 0 && (bytes != NULL || !yoke__os_is_directory(path))) {
+    status = open_archive(package, bytes, n, messages);
+  }
   if (status >= 0) {
     status = read_package(package, messages);
   }
-  if (status == YOKE_NO_MEMORY) {
+  if (status == YOKE_NO_MEMORY && messages->n_errors == n_errors) {
     const yoke_place place = {package == NULL ? NULL : package->own->file, 0, 0};
     yoke__error(messages, place, "out of memory");
   }
@@ -338,35 +358,12 @@ static yoke_status finish_open(yoke_fmi_package* package, yoke_status status,
 }
 
 yoke_status yoke__fmi_open(const char* path, yoke_messages* messages, yoke_fmi_package** out) {
-  *out = NULL;
-  yoke_fmi_package* package = new_package(path);
-  yoke_status status = package == NULL ? YOKE_NO_MEMORY : YOKE_OK;
-  if (status >= 0 && !yoke__os_is_directory(path)) {
-    char err[512] = "";
-    status = yoke__zip_open(path, &package->own->zip, err, sizeof err);
-    if (status < 0 && status != YOKE_NO_MEMORY) {
-      yoke__error(messages, (yoke_place){package->own->file, 0, 0}, "%s", err);
-    }
-    package->file_size = yoke__fmi_file_size(path);
-  }
-  return finish_open(package, status, messages, out);
+  return open_package(path, NULL, 0, messages, out);
 }
 
 yoke_status yoke__fmi_open_memory(const void* bytes, size_t n, const char* name,
                                   yoke_messages* messages, yoke_fmi_package** out) {
-  *out = NULL;
-  yoke_fmi_package* package = new_package(name);
-  yoke_status status = package == NULL ? YOKE_NO_MEMORY : YOKE_OK;
-  if (status >= 0) {
-    char err[512] = "";
-    package->own->is_memory = true;
-    package->file_size = n;
-    status = yoke__zip_open_memory(bytes, n, &package->own->zip, err, sizeof err);
-    if (status < 0 && status != YOKE_NO_MEMORY) {
-      yoke__error(messages, (yoke_place){package->own->file, 0, 0}, "%s", err);
-    }
-  }
-  return finish_open(package, status, messages, out);
+  return open_package(name, bytes == NULL ? "" : bytes, n, messages, out);
 }
 
 void yoke__fmi_close(yoke_fmi_package** package) {

@@ -139,7 +139,7 @@ static void sort_attributes(yoke_fmi_reader* reader, const yoke_fmi_element* ele
         reader->values[found] == NULL) {
       reader->values[found] = attributes[1];
       reader->given[reader->n_given++] = (yoke_fmi_attribute)found;
-    } else if (!is_xml_attribute(attributes[0])) {
+    } else if (!is_xml_attribute(attributes[0]) && element->parent < YOKE_FMI_IN_ANNOTATIONS) {
       yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_ATTRIBUTE_UNKNOWN, line, 0,
                            "unknown attribute '%s' of <%s>", attributes[0], element->name);
     }
@@ -164,6 +164,10 @@ static yoke_status on_open(void* context, const char* name, const char* const* a
   if (element == NULL && reader->depth == 0) {
     return refuse(reader, line,
                   "the outermost element is not <fmiModelDescription>: this is no FMU [fmi-root]");
+  }
+  if (element == NULL && place >= YOKE_FMI_IN_ANNOTATIONS) {
+    reader->n_skipped++;
+    return YOKE_OK;
   }
   if (element == NULL || reader->depth >= YOKE_XML_MAX_DEPTH) {
     yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_ELEMENT_UNKNOWN, line, 0,
@@ -247,6 +251,7 @@ static void free_reader(yoke_fmi_reader* reader) {
       &reader->raw_dependencies,
       &reader->raw_kinds,
       &reader->direct,
+      &reader->nonlinear,
   };
   for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
     free(lists[i]->items);

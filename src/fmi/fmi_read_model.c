@@ -249,3 +249,30 @@ yoke_status yoke__fmi_open_experiment(yoke_fmi_reader* reader, int kind, int lin
   }
   return YOKE_OK;
 }
+
+// ---- what Yoke's own exports say
+
+yoke_status yoke__fmi_open_own(yoke_fmi_reader* reader, int kind, int line) {
+  (void)kind;
+  yoke_fmi_own* to = &reader->d->own;
+  const double step = yoke__fmi_number(reader, AT(internalStep), 0, line);
+  to->is_linear = FLAG(linear);
+  to->internal_step = step > 0 && yoke__is_finite(step) ? step : 0;
+  YOKE_TRY(keep(reader, AT(solver), &to->solver));
+  YOKE_TRY(keep(reader, AT(solverVariable), &to->solver_variable));
+  return keep(reader, AT(stepsVariable), &to->steps_variable);
+}
+
+yoke_status yoke__fmi_open_nonlinear(yoke_fmi_reader* reader, int kind, int line) {
+  (void)kind;
+  (void)line;
+  const char** name = yoke__fmi_list_add(&reader->nonlinear, sizeof *name);
+  return name == NULL ? YOKE_NO_MEMORY : keep(reader, AT(name), name);
+}
+
+yoke_status yoke__fmi_close_own(yoke_fmi_reader* reader) {
+  yoke_fmi_own* to = &reader->d->own;
+  to->n_nonlinear = reader->nonlinear.n;
+  to->nonlinear = yoke__fmi_list_take(&reader->nonlinear, sizeof(char*), &reader->d->arena);
+  return to->nonlinear == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}

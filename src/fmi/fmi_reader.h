@@ -28,17 +28,18 @@
   X(dependenciesKind) X(derivative) X(description) X(displayUnit) X(entryPoint) X(factor) X(file)  \
   X(fixed) X(fixedInternalStepSize) X(fmiVersion) X(gain) X(generationDateAndTime)                 \
   X(generationTool) X(guid) X(hasEventMode) X(index) X(initial) X(instantiationToken)              \
-  X(intermediateUpdate) X(intervalCounter) X(intervalDecimal) X(intervalVariability) X(inverse)    \
-  X(kg) X(license) X(m) X(manualStart) X(max) X(maxOutputDerivativeOrder) X(maxSize)               \
-  X(mightReturnEarlyFromDoStep) X(mimeType) X(min) X(modelIdentifier) X(modelName) X(mol) X(name)  \
-  X(needsCompletedIntegratorStep) X(needsExecutionTool) X(nominal) X(numberOfContinuousStates)     \
-  X(numberOfEventIndicators) X(offset) X(previous) X(priority) X(providesAdjointDerivatives)       \
-  X(providesDirectionalDerivative) X(providesDirectionalDerivatives)                               \
-  X(providesEvaluateDiscreteStates) X(providesIntermediateUpdate)                                  \
-  X(providesPerElementDependencies) X(quantity) X(rad) X(recommendedIntermediateInputSmoothness)   \
-  X(reinit) X(relativeQuantity) X(resolution) X(s) X(shiftCounter) X(shiftDecimal) X(start)        \
-  X(startTime) X(stepSize) X(stopTime) X(supportsFraction) X(tolerance) X(type) X(unbounded)       \
-  X(unit) X(value) X(valueReference) X(variability) X(variableNamingConvention) X(version)
+  X(intermediateUpdate) X(internalStep) X(intervalCounter) X(intervalDecimal)                      \
+  X(intervalVariability) X(inverse) X(kg) X(license) X(linear) X(m) X(manualStart) X(max)          \
+  X(maxOutputDerivativeOrder) X(maxSize) X(mightReturnEarlyFromDoStep) X(mimeType) X(min)          \
+  X(modelIdentifier) X(modelName) X(mol) X(name) X(needsCompletedIntegratorStep)                   \
+  X(needsExecutionTool) X(nominal) X(numberOfContinuousStates) X(numberOfEventIndicators)          \
+  X(offset) X(previous) X(priority) X(providesAdjointDerivatives) X(providesDirectionalDerivative) \
+  X(providesDirectionalDerivatives) X(providesEvaluateDiscreteStates)                              \
+  X(providesIntermediateUpdate) X(providesPerElementDependencies) X(quantity) X(rad)               \
+  X(recommendedIntermediateInputSmoothness) X(reinit) X(relativeQuantity) X(resolution) X(s)       \
+  X(shiftCounter) X(shiftDecimal) X(solver) X(solverVariable) X(start) X(startTime) X(stepSize)    \
+  X(stepsVariable) X(stopTime) X(supportsFraction) X(tolerance) X(type) X(unbounded) X(unit)       \
+  X(value) X(valueReference) X(variability) X(variableNamingConvention) X(version)
 // clang-format on
 
 typedef enum yoke_fmi_attribute {
@@ -75,6 +76,9 @@ typedef enum yoke_fmi_place {
   YOKE_FMI_IN_STRUCTURE,
   YOKE_FMI_IN_UNKNOWNS,
   YOKE_FMI_IN_UNKNOWN,
+  YOKE_FMI_IN_ANNOTATIONS,  // from here on what tools add: what is unknown is nobody's business
+  YOKE_FMI_IN_ANNOTATION,
+  YOKE_FMI_IN_OWN,
   YOKE_FMI_N_PLACES,
 } yoke_fmi_place;
 
@@ -219,7 +223,7 @@ struct yoke_fmi_reader {
   // collected
   yoke_fmi_now now;
   yoke_fmi_list variables, dimensions, clocks, clocked, units, typedefs, bounds, items, categories,
-      files, aliases, direct;
+      files, aliases, direct, nonlinear;
   yoke_fmi_names unit_names, type_names, unit_texts;
   yoke_fmi_list unit_uses, late_types, derivatives, late_names, dropped;
   yoke_fmi_list unknowns[YOKE_FMI_N_LISTS], raw_dependencies, raw_kinds;
@@ -271,6 +275,9 @@ yoke_status yoke__fmi_open_file(yoke_fmi_reader* reader, int kind, int line);
 yoke_status yoke__fmi_close_interface(yoke_fmi_reader* reader);
 yoke_status yoke__fmi_open_category(yoke_fmi_reader* reader, int kind, int line);
 yoke_status yoke__fmi_open_experiment(yoke_fmi_reader* reader, int kind, int line);
+yoke_status yoke__fmi_open_own(yoke_fmi_reader* reader, int kind, int line);
+yoke_status yoke__fmi_open_nonlinear(yoke_fmi_reader* reader, int kind, int line);
+yoke_status yoke__fmi_close_own(yoke_fmi_reader* reader);
 // fmi_read_types.c
 yoke_status yoke__fmi_open_unit(yoke_fmi_reader* reader, int kind, int line);
 yoke_status yoke__fmi_open_base_unit(yoke_fmi_reader* reader, int kind, int line);

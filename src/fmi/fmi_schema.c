@@ -156,8 +156,14 @@ const yoke_fmi_element yoke__fmi_elements[] = {
     READ(ROOT, V1, "DefaultExperiment", NOTHING, "startTime stopTime tolerance", open_experiment),
     READ(ROOT, V23, "DefaultExperiment", EXPERIMENT, "startTime stopTime tolerance stepSize", open_experiment),
     PLAIN(EXPERIMENT, V3, "Annotations", SKIPPED, ""),
-    PLAIN(ROOT, V12, "VendorAnnotations", SKIPPED, ""),
-    PLAIN(ROOT, V3, "Annotations", SKIPPED, ""),
+    PLAIN(ROOT, V1, "VendorAnnotations", SKIPPED, ""),
+    PLAIN(ROOT, V2, "VendorAnnotations", ANNOTATIONS, ""),
+    PLAIN(ROOT, V3, "Annotations", ANNOTATIONS, ""),
+    PLAIN(ANNOTATIONS, V2, "Tool", ANNOTATION, ""),
+    PLAIN(ANNOTATIONS, V3, "Annotation", ANNOTATION, ""),
+    {YOKE_FMI_IN_ANNOTATION, V23, "YokeUnit", YOKE_FMI_IN_OWN, 0,
+     "linear solver solverVariable stepsVariable internalStep", yoke__fmi_open_own, yoke__fmi_close_own},
+    READ(OWN, V23, "Nonlinear", SKIPPED, "name", open_nonlinear),
 
     // variables of FMI 1.0 and 2.0
     READ(ROOT, ALL, "ModelVariables", VARIABLES, "", open_variables),

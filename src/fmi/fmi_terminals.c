@@ -150,10 +150,9 @@ yoke_status yoke__fmi_read_terminals(yoke_fmi_description* description, const ch
   yoke_xml_node* root = NULL;
   yoke_status status = yoke__xml_tree(bytes, n, source, &arena, &faults, &root);
   if (status == YOKE_BAD_INPUT) {
-    const yoke_message* first = faults.first;
-    yoke__fmi_find_fault(&c.findings, YOKE_FMI_RULE_TERMINAL_XML,
-                         first == NULL ? 0 : first->place.line, 0, "%.150s",
-                         first == NULL ? "cannot be read" : first->text);
+    const yoke_message* first = faults.n > 0 ? &faults.all[0] : NULL;
+    yoke__fmi_find_fault(&c.findings, YOKE_FMI_RULE_TERMINAL_XML, first == NULL ? 0 : first->line,
+                         0, "%.150s", first == NULL ? "cannot be read" : first->text);
     status = YOKE_OK;
   } else if (status >= 0) {
     status = read_tree(&c, root);

@@ -124,49 +124,46 @@ static yoke_status check_libraries(const yoke_fmi_package* package, const char* 
 // ---- onto the disk
 
 // A folder of our own; for an unpacked FMU only if it has no resources.
-static yoke_status make_temp(own_parts* own, char* err, size_t err_size) {
-  YOKE_TRY(yoke__temp_create(&own->temp, err, err_size));
+static yoke_status make_temp(own_parts* own, const yoke_sink* sink) {
+  YOKE_TRY(yoke__temp_create(&own->temp, sink));
   char path[YOKE_FMI_MAX_PATH];
   yoke__os_path_join(yoke__temp_path(own->temp), "resources", path, sizeof path);
-  return yoke__os_make_directory(path, err, err_size);
+  return yoke__os_make_directory(path, sink);
 }
 
-static yoke_status extract(yoke_fmi_package* package, const char* platform, char* err,
-                           size_t err_size) {
+static yoke_status extract(yoke_fmi_package* package, const char* platform, const yoke_sink* sink) {
   own_parts* own = package->own;
   char prefix[300];
-  YOKE_TRY(make_temp(own, err, err_size));
+  YOKE_TRY(make_temp(own, sink));
   const char* to = yoke__temp_path(own->temp);
   snprintf(prefix, sizeof prefix, "binaries/%.255s/", platform);
-  YOKE_TRY(yoke__zip_extract(own->zip, prefix, to, err, err_size));
+  YOKE_TRY(yoke__zip_extract(own->zip, prefix, to, sink));
   if (!own->is_without_resources) {
-    YOKE_TRY(yoke__zip_extract(own->zip, "resources/", to, err, err_size));
+    YOKE_TRY(yoke__zip_extract(own->zip, "resources/", to, sink));
   }
   package->directory = keep(own, to);
   yoke__zip_close(&own->zip);
-  return package->directory == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  return package->directory == NULL ? yoke_fail(sink, YOKE_NO_MEMORY, "out of memory") : YOKE_OK;
 }
 
-static yoke_status use_folder(yoke_fmi_package* package, char* err, size_t err_size) {
+static yoke_status use_folder(yoke_fmi_package* package, const yoke_sink* sink) {
   own_parts* own = package->own;
   package->directory = yoke__fmi_folder_real(package->path, &own->arena);
   if (package->directory == NULL) {
-    snprintf(err, err_size, "the folder is gone");
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "the folder is gone");
   }
-  return package->has_resources ? YOKE_OK : make_temp(own, err, err_size);
+  return package->has_resources ? YOKE_OK : make_temp(own, sink);
 }
 
-static yoke_status place_parts(yoke_fmi_package* package, const char* platform, char* err,
-                               size_t err_size) {
+static yoke_status place_parts(yoke_fmi_package* package, const char* platform,
+                               const yoke_sink* sink) {
   own_parts* own = package->own;
-  YOKE_TRY(own->zip != NULL ? extract(package, platform, err, err_size)
-                            : use_folder(package, err, err_size));
+  YOKE_TRY(own->zip != NULL ? extract(package, platform, sink) : use_folder(package, sink));
   char path[YOKE_FMI_MAX_PATH];
   const char* base = own->temp == NULL ? package->directory : yoke__temp_path(own->temp);
   yoke__os_path_join(base, "resources/", path, sizeof path);
   own->resources = keep(own, path);
-  return own->resources == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  return own->resources == NULL ? yoke_fail(sink, YOKE_NO_MEMORY, "out of memory") : YOKE_OK;
 }
 
 yoke_status yoke__fmi_unpack(yoke_fmi_package* package, yoke_messages* messages) {
@@ -188,10 +185,11 @@ yoke_status yoke__fmi_unpack(yoke_fmi_package* package, yoke_messages* messages)
   yoke__fmi_tell_faults(&findings, own->source, messages);
 
   // the folder goes at once if it cannot be filled
-  char err[512] = "";
-  const yoke_status status = place_parts(package, platform, err, sizeof err);
+  yoke_context context;
+  const yoke_sink list = yoke__messages_sink(messages);
+  yoke__context_init(&context, &list, place, NULL, (double)NAN);
+  const yoke_status status = place_parts(package, platform, &context.sink);
   if (status < 0) {
-    yoke__error(messages, place, "%s", err[0] == '\0' ? "out of memory" : err);
     yoke__temp_remove(&own->temp);
     package->directory = NULL;
     return status == YOKE_IO || status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;

@@ -5,13 +5,12 @@
 #include "identify/identify_file.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_check.h"
 #include "base/base_json_read.h"
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "identify/identify_rls.h"
 
@@ -80,49 +79,16 @@ yoke_status yoke__identified_format(const yoke_identified* models, yoke_json* js
   return status < 0 || is_finite ? status : YOKE_BAD_ARG;
 }
 
-static yoke_status write_part(const char* part, const yoke_json* json, char* why, size_t why_size) {
-  int file = -1;
-  size_t n_done = 0;
-  char ignored[8];
-  YOKE_TRY(yoke__os_file_create(part, &file, why, why_size));
-  const yoke_status status = yoke__os_file_write(file, json->text, json->n, &n_done, why, why_size);
-  if (status < 0) {
-    (void)yoke__os_file_close(&file, ignored, sizeof ignored);
-    return status;
-  }
-  return yoke__os_file_close(&file, why, why_size);
-}
-
-static yoke_status write_text(const char* path, const yoke_json* json, char* err, size_t err_size) {
-  const size_t size = strlen(path) + sizeof ".part";
-  char why[256] = "";
-  char* part = malloc(size);
-  if (part == NULL) {
-    snprintf(err, err_size, "cannot write %s: %s", path, yoke_status_text(YOKE_NO_MEMORY));
-    return YOKE_NO_MEMORY;
-  }
-  snprintf(part, size, "%s.part", path);
-  yoke_status status = write_part(part, json, why, sizeof why);
-  if (status < 0) {
-    snprintf(err, err_size, "cannot write %s: %s", path, why);
-    yoke__os_file_remove(part);
-  } else {
-    status = yoke__os_rename(part, path, err, err_size);
-  }
-  free(part);
-  return status;
-}
-
-yoke_status yoke__identified_write(const char* path, const yoke_identified* models, char* err,
-                                   size_t err_size) {
+yoke_status yoke__identified_write(const char* path, const yoke_identified* models,
+                                   const yoke_sink* sink) {
   yoke_json json = {0};
   yoke_status status = yoke__identified_format(models, &json);
   if (status < 0) {
-    snprintf(err, err_size, "cannot write %s: %s", path,
-             status == YOKE_BAD_ARG ? "a model holds numbers that are not finite"
-                                    : yoke_status_text(status));
+    yoke_fail(sink, status, "cannot write %s: %s", path,
+              status == YOKE_BAD_ARG ? "a model holds numbers that are not finite"
+                                     : yoke_status_text(status));
   } else {
-    status = write_text(path, &json, err, err_size);
+    status = yoke__os_write_file(path, json.text, json.n, sink);
   }
   yoke__json_free(&json);
   return status;
@@ -131,31 +97,12 @@ yoke_status yoke__identified_write(const char* path, const yoke_identified* mode
 // ---- reading
 
 typedef struct reader {
-  const char* path;
-  const char* unit;  // name of the unit in hand, or NULL
+  yoke_context about;  // the file and the unit in hand
   yoke_arena* arena;
-  char* err;
-  size_t err_size;
 } reader;
 
-// "PATH: unit 'x': text"
-YOKE_PRINTF(2, 3) static yoke_status refuse(const reader* r, const char* format, ...) {
-  char text[256];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  if (r->unit == NULL) {
-    snprintf(r->err, r->err_size, "%s: %s", r->path, text);
-  } else {
-    snprintf(r->err, r->err_size, "%s: unit '%.80s': %s", r->path, r->unit, text);
-  }
-  return YOKE_BAD_INPUT;
-}
-
 static yoke_status no_memory(const reader* r) {
-  (void)refuse(r, "%s", yoke_status_text(YOKE_NO_MEMORY));
-  return YOKE_NO_MEMORY;
+  return yoke_fail(&r->about.sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
 }
 
 // n if it is not there
@@ -173,7 +120,8 @@ static yoke_status read_names(const reader* r, const json_t* unit, const char* k
   const json_t* list = json_object_get(unit, key);
   const size_t size = json_array_size(list);
   if (!json_is_array(list) || size < least || size > YOKE_IDENTIFIED_MAX) {
-    return refuse(r, "expected '%s': a list of %zu to %d names", key, least, YOKE_IDENTIFIED_MAX);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected '%s': a list of %zu to %d names",
+                     key, least, YOKE_IDENTIFIED_MAX);
   }
   *names = yoke__arena_array(r->arena, size, sizeof **names);
   if (*names == NULL) {
@@ -182,10 +130,12 @@ static yoke_status read_names(const reader* r, const json_t* unit, const char* k
   for (*n = 0; *n < size; ++*n) {
     const char* name = json_string_value(json_array_get(list, *n));
     if (name == NULL || name[0] == '\0') {
-      return refuse(r, "expected names that are not empty in '%s'", key);
+      return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected names that are not empty in '%s'",
+                       key);
     }
     if (find_name(*n, *names, name) < *n) {
-      return refuse(r, "name '%.80s' stands twice in '%s'", name, key);
+      return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "name '%.80s' stands twice in '%s'", name,
+                       key);
     }
     (*names)[*n] = yoke__arena_text(r->arena, name, strlen(name));
     if ((*names)[*n] == NULL) {
@@ -198,7 +148,7 @@ static yoke_status read_names(const reader* r, const json_t* unit, const char* k
 static yoke_status read_number(const reader* r, const json_t* from, const char* key, double* to) {
   const json_t* v = json_object_get(from, key);
   if (!json_is_number(v)) {
-    return refuse(r, "expected '%s': a number", key);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected '%s': a number", key);
   }
   *to = json_number_value(v);
   return YOKE_OK;
@@ -208,8 +158,9 @@ static yoke_status read_lags(const reader* r, const json_t* from, const char* ke
   double number = 0.0;
   YOKE_TRY(read_number(r, from, key, &number));
   if (!(number >= 1.0 && number <= YOKE_RLS_MAX_LAGS && floor(number) == number)) {
-    return refuse(r, "expected '%s': a whole number from 1 to %d, found %g", key, YOKE_RLS_MAX_LAGS,
-                  number);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "expected '%s': a whole number from 1 to %d, found %g", key, YOKE_RLS_MAX_LAGS,
+                     number);
   }
   *to = (size_t)number;
   return YOKE_OK;
@@ -219,21 +170,24 @@ static yoke_status read_model(const reader* r, const json_t* from, size_t q, con
                               double parameters[], double* variance) {
   const json_t* list = json_object_get(from, "parameters");
   if (!json_is_array(list) || json_array_size(list) != q) {
-    return refuse(
-        r, "model of output '%.80s': expected 'parameters': a list of %zu numbers, found %zu",
-        output, q, json_array_size(list));
+    return yoke_fail(
+        &r->about.sink, YOKE_BAD_INPUT,
+        "model of output '%.80s': expected 'parameters': a list of %zu numbers, found %zu", output,
+        q, json_array_size(list));
   }
   for (size_t i = 0; i < q; i++) {
     const json_t* v = json_array_get(list, i);
     if (!json_is_number(v)) {
-      return refuse(r, "model of output '%.80s': expected numbers in 'parameters'", output);
+      return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                       "model of output '%.80s': expected numbers in 'parameters'", output);
     }
     parameters[i] = json_number_value(v);
   }
   YOKE_TRY(read_number(r, from, "variance", variance));
   if (!(*variance >= 0.0)) {
-    return refuse(r, "model of output '%.80s': expected 'variance' of 0 or more, found %g", output,
-                  *variance);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "model of output '%.80s': expected 'variance' of 0 or more, found %g", output,
+                     *variance);
   }
   return YOKE_OK;
 }
@@ -242,8 +196,9 @@ static yoke_status read_models(const reader* r, const json_t* from, yoke_identif
   const json_t* list = json_object_get(from, "models");
   const size_t q = count_parameters(to);
   if (!json_is_array(list) || json_array_size(list) != to->n) {
-    return refuse(r, "expected 'models': a list of %zu, one per output, found %zu", to->n,
-                  json_array_size(list));
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "expected 'models': a list of %zu, one per output, found %zu", to->n,
+                     json_array_size(list));
   }
   // before memory is taken for them: as many numbers must stand in the file
   size_t n_numbers = 0;
@@ -251,8 +206,9 @@ static yoke_status read_models(const reader* r, const json_t* from, yoke_identif
     n_numbers += json_array_size(json_object_get(json_array_get(list, i), "parameters"));
   }
   if (to->n == 0 || n_numbers / to->n != q || n_numbers % to->n != 0) {
-    return refuse(r, "expected %zu parameters for each of the %zu outputs, found %zu in all", q,
-                  to->n, n_numbers);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "expected %zu parameters for each of the %zu outputs, found %zu in all", q,
+                     to->n, n_numbers);
   }
   to->parameters = yoke__arena_array(r->arena, n_numbers, sizeof(double));
   to->variances = yoke__arena_array(r->arena, to->n, sizeof(double));
@@ -269,24 +225,26 @@ static yoke_status read_models(const reader* r, const json_t* from, yoke_identif
 static yoke_status read_unit(reader* r, const json_t* from, yoke_identified_unit* to) {
   const char* name = yoke__json_find_text(from, "name", "");
   if (name[0] == '\0') {
-    return refuse(r, "expected a 'name' in every one of the 'units'");
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "expected a 'name' in every one of the 'units'");
   }
   to->name = yoke__arena_text(r->arena, name, strlen(name));
   if (to->name == NULL) {
     return no_memory(r);
   }
-  r->unit = to->name;
+  r->about.unit = to->name;
   YOKE_TRY(read_number(r, from, "step", &to->step));
   YOKE_TRY(read_number(r, from, "time", &to->time));
   if (!(to->step > 0.0)) {
-    return refuse(r, "expected 'step' above 0 [s], found %g", to->step);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected 'step' above 0 [s], found %g",
+                     to->step);
   }
   YOKE_TRY(read_names(r, from, "outputs", 1, &to->n, &to->outputs));
   YOKE_TRY(read_names(r, from, "inputs", 0, &to->m, &to->inputs));
   YOKE_TRY(read_lags(r, from, "output_lags", &to->n_y_lags));
   YOKE_TRY(read_lags(r, from, "input_lags", &to->n_u_lags));
   YOKE_TRY(read_models(r, from, to));
-  r->unit = NULL;
+  r->about.unit = NULL;
   return YOKE_OK;
 }
 
@@ -296,13 +254,16 @@ static yoke_status read_units(reader* r, const json_t* root, yoke_identified* mo
   const json_t* list = json_object_get(root, "units");
   const size_t size = json_array_size(list);
   if (strcmp(format, "yoke-identified") != 0) {
-    return refuse(r, "not a file of identified models: expected 'format': \"yoke-identified\"");
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "not a file of identified models: expected 'format': \"yoke-identified\"");
   }
   if (version != 1.0) {
-    return refuse(r, "version %g of identified models, this program reads version 1", version);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "version %g of identified models, this program reads version 1", version);
   }
   if (!json_is_array(list) || size > YOKE_IDENTIFIED_MAX) {
-    return refuse(r, "expected 'units': a list of up to %d", YOKE_IDENTIFIED_MAX);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected 'units': a list of up to %d",
+                     YOKE_IDENTIFIED_MAX);
   }
   yoke_identified_unit* units = yoke__arena_array(r->arena, size, sizeof *units);
   if (units == NULL) {
@@ -312,7 +273,8 @@ static yoke_status read_units(reader* r, const json_t* root, yoke_identified* mo
     YOKE_TRY(read_unit(r, json_array_get(list, n), &units[n]));
     for (size_t i = 0; i < n; i++) {
       if (strcmp(units[i].name, units[n].name) == 0) {
-        return refuse(r, "unit '%.80s' stands twice", units[n].name);
+        return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "unit '%.80s' stands twice",
+                         units[n].name);
       }
     }
   }
@@ -321,29 +283,24 @@ static yoke_status read_units(reader* r, const json_t* root, yoke_identified* mo
 }
 
 yoke_status yoke__identified_parse(const char* bytes, size_t n, const char* path, yoke_arena* arena,
-                                   yoke_identified* models, char* err, size_t err_size) {
+                                   yoke_identified* models, const yoke_sink* sink) {
   *models = (yoke_identified){0};
-  reader r = {.path = path, .arena = arena, .err_size = err_size};
-  r.err = err;
+  reader r = {.arena = arena};
+  yoke__context_init(&r.about, sink, (yoke_place){.source = path}, NULL, (double)NAN);
   json_t* root = NULL;
-  char why[192] = "";
-  yoke_status status = yoke__json_parse(bytes, n, &root, why, sizeof why);
-  if (status < 0) {
-    (void)refuse(&r, "%s", why);
-    return status;
-  }
-  status = read_units(&r, root, models);
+  YOKE_TRY(yoke__json_parse(bytes, n, &root, &r.about.sink));
+  const yoke_status status = read_units(&r, root, models);
   json_decref(root);
   return status;
 }
 
 yoke_status yoke__identified_read(const char* path, yoke_arena* arena, yoke_identified* models,
-                                  char* err, size_t err_size) {
+                                  const yoke_sink* sink) {
   char* bytes = NULL;
   size_t n = 0;
   *models = (yoke_identified){0};
-  YOKE_TRY(yoke__os_read_file(path, YOKE_IDENTIFIED_SIZE, &bytes, &n, err, err_size));
-  const yoke_status status = yoke__identified_parse(bytes, n, path, arena, models, err, err_size);
+  YOKE_TRY(yoke__os_read_file(path, YOKE_IDENTIFIED_SIZE, &bytes, &n, sink));
+  const yoke_status status = yoke__identified_parse(bytes, n, path, arena, models, sink);
   free(bytes);
   return status;
 }
@@ -364,11 +321,13 @@ static yoke_status check_names(const reader* r, const char* what, size_t n_file,
                                const char* const file[], size_t n, const char* const names[]) {
   for (size_t i = 0; i < n; i++) {
     if (find_name(n_file, file, names[i]) == n_file) {
-      return refuse(r, "the file has no %s '%.80s'", what, names[i]);
+      return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "the file has no %s '%.80s'", what,
+                       names[i]);
     }
   }
   if (n_file != n) {
-    return refuse(r, "the file has %zu %ss, the unit %zu", n_file, what, n);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "the file has %zu %ss, the unit %zu", n_file,
+                     what, n);
   }
   return YOKE_OK;
 }
@@ -378,24 +337,26 @@ static yoke_status check_fit(const reader* r, const yoke_identified_unit* from,
   YOKE_TRY(check_names(r, "output", from->n, from->outputs, want->n, want->outputs));
   YOKE_TRY(check_names(r, "input", from->m, from->inputs, want->m, want->inputs));
   if (from->n_y_lags != want->n_y_lags || from->n_u_lags != want->n_u_lags) {
-    return refuse(r, "the file has %zu and %zu lags of outputs and inputs, wanted are %zu and %zu",
-                  from->n_y_lags, from->n_u_lags, want->n_y_lags, want->n_u_lags);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "the file has %zu and %zu lags of outputs and inputs, wanted are %zu and %zu",
+                     from->n_y_lags, from->n_u_lags, want->n_y_lags, want->n_u_lags);
   }
   // times of a system file differ in their last bits
   if (fabs(from->step - want->step) <= 1e-9 * want->step) {
     return YOKE_OK;
   }
   if (from->step > want->step) {
-    return refuse(r,
-                  "taken at a step of %g s, wanted is the shorter step %g s: models go to longer "
-                  "steps only",
-                  from->step, want->step);
+    return yoke_fail(
+        &r->about.sink, YOKE_BAD_INPUT,
+        "taken at a step of %g s, wanted is the shorter step %g s: models go to longer "
+        "steps only",
+        from->step, want->step);
   }
   if (from->n_y_lags != 1 || from->n_u_lags != 1) {
-    return refuse(r,
-                  "taken at a step of %g s, wanted is %g s: only models with one lag go to "
-                  "another step",
-                  from->step, want->step);
+    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
+                     "taken at a step of %g s, wanted is %g s: only models with one lag go to "
+                     "another step",
+                     from->step, want->step);
   }
   return YOKE_OK;
 }
@@ -414,13 +375,13 @@ static void fit_output(const yoke_identified_unit* from, const yoke_identified_w
 }
 
 yoke_status yoke__identified_fit(const yoke_identified* models, const char* path,
-                                 const yoke_identified_want* want, double to[], char* err,
-                                 size_t err_size) {
-  reader r = {.path = path, .unit = want->name, .err_size = err_size};
-  r.err = err;
+                                 const yoke_identified_want* want, double to[],
+                                 const yoke_sink* sink) {
+  reader r = {.arena = NULL};
+  yoke__context_init(&r.about, sink, (yoke_place){.source = path}, want->name, (double)NAN);
   const yoke_identified_unit* from = find_unit(models, want->name);
   if (from == NULL) {
-    return refuse(&r, "no model of it in the file");
+    return yoke_fail(&r.about.sink, YOKE_BAD_INPUT, "no model of it in the file");
   }
   YOKE_TRY(check_fit(&r, from, want));
   const size_t q = count_parameters(from);
@@ -430,7 +391,8 @@ yoke_status yoke__identified_fit(const yoke_identified* models, const char* path
     fit_output(from, want, i, p);
     if (!is_same &&
         yoke__rls_resample(p[0], want->m, p + 1, want->step / from->step, p, p + 1) < 0) {
-      return refuse(&r, "cannot go from a step of %g s to %g s", from->step, want->step);
+      return yoke_fail(&r.about.sink, YOKE_BAD_INPUT, "cannot go from a step of %g s to %g s",
+                       from->step, want->step);
     }
   }
   return YOKE_OK;

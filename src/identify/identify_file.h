@@ -26,6 +26,7 @@
 
 #include "base/base_arena.h"
 #include "base/base_json.h"
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 #define YOKE_IDENTIFIED_MAX  4096                // units; outputs, inputs of a unit
@@ -50,18 +51,17 @@ typedef struct yoke_identified {
 // Writes the text; *json is finished and belongs to the caller. YOKE_BAD_ARG if a number is not
 // finite.
 yoke_status yoke__identified_format(const yoke_identified* models, yoke_json* json);
-// To a file, under path.part first, so that a reader never finds half of one. err: "cannot write
-// PATH: reason".
-yoke_status yoke__identified_write(const char* path, const yoke_identified* models, char* err,
-                                   size_t err_size);
+// To a file, whole or not at all.
+yoke_status yoke__identified_write(const char* path, const yoke_identified* models,
+                                   const yoke_sink* sink);
 
-// Reads n bytes; everything belongs to the arena. `path` is for messages only ("PATH: unit 'mass':
-// what was expected"). YOKE_BAD_INPUT, YOKE_FULL (too long) or YOKE_NO_MEMORY; then *models is empty.
+// Reads n bytes; everything belongs to the arena. `path` is for messages only, which
+// carry it and the unit. YOKE_BAD_INPUT, YOKE_FULL (too long) or YOKE_NO_MEMORY; then *models is empty.
 yoke_status yoke__identified_parse(const char* bytes, size_t n, const char* path, yoke_arena* arena,
-                                   yoke_identified* models, char* err, size_t err_size);
+                                   yoke_identified* models, const yoke_sink* sink);
 // From a file; also YOKE_IO.
 yoke_status yoke__identified_read(const char* path, yoke_arena* arena, yoke_identified* models,
-                                  char* err, size_t err_size);
+                                  const yoke_sink* sink);
 
 // What a unit of this run looks like.
 typedef struct yoke_identified_want {
@@ -76,7 +76,7 @@ typedef struct yoke_identified_want {
 // order, and resampled if the step differs (N = M = 1 only, to longer steps only). YOKE_BAD_INPUT
 // with a message that says what the file has and what is wanted.
 yoke_status yoke__identified_fit(const yoke_identified* models, const char* path,
-                                 const yoke_identified_want* want, double to[], char* err,
-                                 size_t err_size);
+                                 const yoke_identified_want* want, double to[],
+                                 const yoke_sink* sink);
 
 #endif

@@ -251,22 +251,26 @@ void yoke__jacobian_predict(const yoke_jacobian_discrete* model, const double y_
 // ---- the rule for provided Jacobians
 
 yoke_status yoke__jacobian_check_rank(const yoke_identify_states* unit, const char* name,
-                                      yoke_jacobian_sight* sight, size_t* rank, char* note,
-                                      size_t note_size) {
+                                      yoke_jacobian_sight* sight, size_t* rank,
+                                      const yoke_sink* sink) {
   const size_t n = unit->n, n_states = unit->n_states;
   size_t found = 0;
   *sight = YOKE_JACOBIAN_PART_TWICE;
   double* memory =
       calloc(n * n_states + yoke__pseudo_inverse_work_size(n, n_states) + 1, sizeof *memory);
   if (memory == NULL) {
-    snprintf(note, note_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
   const yoke_status status = yoke__pseudo_inverse(n, n_states, unit->C, YOKE_JACOBIAN_DROP, memory,
                                                   &found, memory + n * n_states);
   free(memory);
   if (status < 0) {
-    snprintf(note, note_size, "unit '%s': its output matrix is not finite", name);
+    const yoke_message message = {.severity = YOKE_ERROR,
+                                  .status = status,
+                                  .unit = name,
+                                  .time = (double)NAN,
+                                  .text = "its output matrix is not finite"};
+    yoke_send(sink, &message);
     return status;
   }
   if (rank != NULL) {
@@ -276,12 +280,16 @@ yoke_status yoke__jacobian_check_rank(const yoke_identify_states* unit, const ch
            : found == n      ? YOKE_JACOBIAN_PART
                              : YOKE_JACOBIAN_PART_TWICE;
   if (*sight != YOKE_JACOBIAN_ALL) {
-    snprintf(note, note_size,
-             "unit '%s' has %zu states, %zu outputs and an output matrix of rank %zu: %s (all "
-             "three would have to be equal)",
-             name, n_states, n, found,
+    char text[256];
+    snprintf(text, sizeof text,
+             "it has %zu states, %zu outputs and an output matrix of rank %zu: %s (all three would "
+             "have to be equal)",
+             n_states, n, found,
              found == n_states ? "its outputs depend on each other"
                                : "its own derivatives leave dynamics out");
+    const yoke_message note = {
+        .severity = YOKE_NOTE, .unit = name, .time = (double)NAN, .text = text};
+    yoke_send(sink, &note);
   }
   return YOKE_OK;
 }
@@ -362,7 +370,7 @@ static double growth_of(const cluster* c, double* size) {
   return growth;
 }
 
-static yoke_status judge_growth(const cluster* c, double* growth, char* err, size_t err_size) {
+static yoke_status judge_growth(const cluster* c, double* growth, const yoke_sink* sink) {
   double size = 0.0;
   const double most = growth_of(c, &size);
   if (growth != NULL) {
@@ -370,18 +378,16 @@ static yoke_status judge_growth(const cluster* c, double* growth, char* err, siz
   }
   // eigenvalues at 0 (a free body) come out at round-off of the largest one
   if (most > 1e-10 * size) {
-    snprintf(err, err_size,
-             "the coupled surrogate of the units' own derivatives grows with %.3g 1/s: they would "
-             "destabilise the coupling; use identified ones",
-             most);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "the coupled surrogate of the units' own derivatives grows with %.3g 1/s: "
+                     "they would destabilise the coupling; use identified ones",
+                     most);
   }
   return YOKE_OK;
 }
 
 yoke_status yoke__jacobian_check_growth(size_t n_units, const yoke_jacobian_continuous units[],
-                                        const double L[], double* growth, char* err,
-                                        size_t err_size) {
+                                        const double L[], double* growth, const yoke_sink* sink) {
   cluster c;
   yoke_status status = open_cluster(n_units, units, &c);
   if (status >= 0) {
@@ -391,12 +397,12 @@ yoke_status yoke__jacobian_check_growth(size_t n_units, const yoke_jacobian_cont
     status = yoke__eigenvalues(c.p, c.K, c.re, c.im);
   }
   if (status < 0) {
-    snprintf(err, err_size, "%s",
-             status == YOKE_SINGULAR
-                 ? "the direct feedthroughs of the units close an algebraic loop"
-                 : yoke_status_text(status));
+    yoke_fail(sink, status, "%s",
+              status == YOKE_SINGULAR
+                  ? "the direct feedthroughs of the units close an algebraic loop"
+                  : yoke_status_text(status));
   } else {
-    status = judge_growth(&c, growth, err, err_size);
+    status = judge_growth(&c, growth, sink);
   }
   free(c.K);
   free(c.pivots);

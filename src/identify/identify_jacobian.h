@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 #define YOKE_JACOBIAN_DROP 1e-10  // singular values below this share of the largest count as 0
@@ -83,18 +84,17 @@ typedef enum yoke_jacobian_sight {
   YOKE_JACOBIAN_PART_TWICE,  // rank C below both: a surrogate, and outputs that depend on each other
 } yoke_jacobian_sight;
 
-// The rule for Jacobians that a unit provides, first part: rank C = states = outputs. Otherwise note says with the unit's
-// name what is missing; where dynamics are lost, the second part decides whether that does harm. *rank (may be NULL):
+// The rule for Jacobians that a unit provides, first part: rank C = states = outputs. Otherwise a note about the unit
+// says what is missing; where dynamics are lost, the second part decides whether that does harm. *rank (may be NULL):
 // of C. YOKE_BAD_ARG if C is not finite. Takes its own memory.
 yoke_status yoke__jacobian_check_rank(const yoke_identify_states* unit, const char* name,
-                                      yoke_jacobian_sight* sight, size_t* rank, char* note,
-                                      size_t note_size);
+                                      yoke_jacobian_sight* sight, size_t* rank,
+                                      const yoke_sink* sink);
 // Second part: the ideally coupled surrogate dy/dt = K y, K = (I - Jd L)^-1 (Jy + Ju L), of all
 // units (block diagonal Jacobians; L: inputs x outputs, u = L y) must not grow. *growth (may be
 // NULL) is the largest real part of the eigenvalues of K [1/s]. YOKE_BAD_INPUT with a message if it
 // is positive beyond round-off, YOKE_SINGULAR for an algebraic loop. Takes its own memory.
 yoke_status yoke__jacobian_check_growth(size_t n_units, const yoke_jacobian_continuous units[],
-                                        const double L[], double* growth, char* err,
-                                        size_t err_size);
+                                        const double L[], double* growth, const yoke_sink* sink);
 
 #endif

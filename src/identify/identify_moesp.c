@@ -90,32 +90,31 @@ void yoke__moesp_window_copy(const yoke_moesp_window* window, double to[]) {
 
 // ---- set-up
 
-static yoke_status refuse(const char* what, char* err, size_t err_size) {
-  snprintf(err, err_size, "subspace identification needs %s", what);
-  return YOKE_BAD_ARG;
+static yoke_status refuse(const char* what, const yoke_sink* sink) {
+  return yoke_fail(sink, YOKE_BAD_ARG, "subspace identification needs %s", what);
 }
 
-static yoke_status check_setup(const yoke_moesp_setup* s, char* err, size_t err_size) {
+static yoke_status check_setup(const yoke_moesp_setup* s, const yoke_sink* sink) {
   const size_t width = s->n + s->m;
   if (s->n == 0 || s->m == 0 || s->n > YOKE_MOESP_MAX_COLUMNS || s->m > YOKE_MOESP_MAX_COLUMNS) {
-    return refuse("at least one output and one input", err, err_size);
+    return refuse("at least one output and one input", sink);
   }
   if (s->n_rows < 2 || s->n_rows > YOKE_MOESP_MAX_COLUMNS ||
       s->n_rows * width > YOKE_MOESP_MAX_COLUMNS) {
-    return refuse("at least 2 block rows, and block rows times signals up to 2000", err, err_size);
+    return refuse("at least 2 block rows, and block rows times signals up to 2000", sink);
   }
   if (s->order == 0 || s->order > s->n * (s->n_rows - 1)) {
-    return refuse("an order from 1 to outputs times (block rows - 1)", err, err_size);
+    return refuse("an order from 1 to outputs times (block rows - 1)", sink);
   }
   if (s->window < (s->n_rows + 1) * width + s->n_rows ||
       s->window > (size_t)INT_MAX / YOKE_MOESP_MAX_COLUMNS) {
     char text[128];
     snprintf(text, sizeof text, "a window of %zu samples or more (and up to %d) for this set-up",
              (s->n_rows + 1) * width + s->n_rows, INT_MAX / YOKE_MOESP_MAX_COLUMNS);
-    return refuse(text, err, err_size);
+    return refuse(text, sink);
   }
   if (!(s->tolerance > 0.0 && s->tolerance < 1.0)) {
-    return refuse("a tolerance between 0 and 1", err, err_size);
+    return refuse("a tolerance between 0 and 1", sink);
   }
   return YOKE_OK;
 }
@@ -223,15 +222,15 @@ size_t yoke__moesp_rows(const yoke_moesp_setup* setup) {
   return setup->n_rows > 0 ? setup->n_rows : otherwise;
 }
 
-yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out, char* err,
-                               size_t err_size) {
+yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out,
+                               const yoke_sink* sink) {
   *out = NULL;
   yoke_moesp_setup given = *setup;
   given.n_rows = yoke__moesp_rows(setup);
   if (given.tolerance == 0.0) {
     given.tolerance = YOKE_MOESP_TOLERANCE;
   }
-  YOKE_TRY(check_setup(&given, err, err_size));
+  YOKE_TRY(check_setup(&given, sink));
   yoke_moesp* s = calloc(1, sizeof *s);
   if (s != NULL) {
     s->setup = given;
@@ -243,8 +242,7 @@ yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out, 
   }
   if (s == NULL || open_memory(s) < 0) {
     yoke__moesp_destroy(&s);
-    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
   *out = s;
   return YOKE_OK;

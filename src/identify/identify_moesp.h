@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "identify/identify_jacobian.h"
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 #define YOKE_MOESP_TOLERANCE   1e-3  // of singular values that count, order from the data
@@ -111,8 +112,8 @@ typedef struct yoke_moesp yoke_moesp;
 
 // Takes all memory. YOKE_BAD_ARG with a message if the set-up is out of range or the window too
 // short for it: at least (r + 1)(n + m) + r samples; YOKE_NO_MEMORY.
-yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out, char* err,
-                               size_t err_size);
+yoke_status yoke__moesp_create(const yoke_moesp_setup* setup, yoke_moesp** out,
+                               const yoke_sink* sink);
 void yoke__moesp_destroy(yoke_moesp** moesp);
 
 // The model of n_samples samples (n + m numbers each, y^k before u^k, oldest first; at most `window`

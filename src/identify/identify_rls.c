@@ -30,7 +30,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/base_check.h"
@@ -95,12 +94,12 @@ static double* take(double** at, size_t n) {
   return piece;
 }
 
-yoke_status yoke__rls_prepare(yoke_rls* rls, const yoke_rls_setup* setup, void* block, char* err,
-                              size_t err_size) {
+yoke_status yoke__rls_prepare(yoke_rls* rls, const yoke_rls_setup* setup, void* block,
+                              const yoke_sink* sink) {
   const char* fault = fault_of(setup);
   if (fault != NULL || yoke__rls_size(setup) == 0) {
-    snprintf(err, err_size, "recursive least squares needs %s", fault == NULL ? "less" : fault);
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "recursive least squares needs %s",
+                     fault == NULL ? "less" : fault);
   }
   const size_t n = setup->n, q = count_parameters(setup);
   memset(block, 0, yoke__rls_size(setup));

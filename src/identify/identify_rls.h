@@ -7,7 +7,7 @@
 // b_i11 .. b_i1M, b_i21 .. b_i2M, and so on: N + M m numbers.
 //
 //   const size_t bytes = yoke__rls_size(&setup);
-//   YOKE_TRY(yoke__rls_prepare(&rls, &setup, block, err, sizeof err));  // block: bytes, aligned to 64
+//   YOKE_TRY(yoke__rls_prepare(&rls, &setup, block, sink));  // block: bytes, aligned to 64
 //   yoke__rls_update(&rls, y, u);                                       // at T^0, T^1, ...
 //   yoke__rls_jacobian(&rls, &jacobian);
 #ifndef YOKE_IDENTIFY_RLS_H
@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "identify/identify_jacobian.h"
+#include "yoke/message.h"
 #include "yoke/status.h"
 
 #define YOKE_RLS_MAX_LAGS 8
@@ -68,8 +69,8 @@ typedef struct yoke_rls {
 size_t yoke__rls_size(const yoke_rls_setup* setup);
 // Lays everything into the block and starts from zero. YOKE_BAD_ARG with a message if the set-up is
 // out of range.
-yoke_status yoke__rls_prepare(yoke_rls* rls, const yoke_rls_setup* setup, void* block, char* err,
-                              size_t err_size);
+yoke_status yoke__rls_prepare(yoke_rls* rls, const yoke_rls_setup* setup, void* block,
+                              const yoke_sink* sink);
 
 // The sample at T^k: outputs and the inputs that led to them. The first max(N, M) samples only fill
 // the history. Bounded work, no heap.

@@ -15,12 +15,11 @@
 
 #include "system/system.h"
 
-// Why a run ended early.
+// Why a run ended early: a message with its texts. Zeroed: it did not.
 typedef struct yoke_failure {
-  yoke_status status;
-  size_t unit;  // YOKE_NOT_FOUND if no unit is to blame
-  double t;     // [s]
-  char text[768];
+  yoke_message message;  // points to the texts below; its unit's name is the system's
+  size_t unit;           // YOKE_NOT_FOUND if no unit is to blame
+  char text[768], file[512], variable[128], hint[384];
 } yoke_failure;
 
 typedef struct yoke_iteration_info {
@@ -155,6 +154,12 @@ typedef struct yoke_state {
 yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yoke_state** out);
 void yoke__master_destroy(yoke_system* system, yoke_state** state);
 
+// Copies of a message and of a failure.
+void yoke__failure_set(yoke_failure* failure, const yoke_message* message, size_t unit);
+void yoke__failure_copy(yoke_failure* to, const yoke_failure* from);
+// A sink that keeps the first message.
+yoke_sink yoke__failure_sink(yoke_failure* failure);
+
 // One slot, or all slots of one macro step. YOKE_ENDED if a unit asked to end; negative: state->failure.
 yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_step(const yoke_system* system, yoke_state* state);
@@ -204,7 +209,7 @@ yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, dou
 // One call of step with all its outcomes checked.
 yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, double h, yoke_failure* failure);
-// A failure of an operation of a unit: what it means here, with the unit's own words behind it.
+// A failure of an operation of a unit: what it means here, with the unit's own reason behind it.
 yoke_status yoke__master_fail_unit(yoke_failure* failure, const yoke_system* system, size_t unit,
                                    yoke_status status, double t, const char* format, ...)
     YOKE_PRINTF(6, 7);

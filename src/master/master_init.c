@@ -24,6 +24,9 @@ typedef struct init_job {
   const size_t* order;  // units to call
   size_t first, last;   // those of one thread
   size_t unit;          // the one being called
+  yoke_context about;   // messages about it
+  yoke_sink list;       // where they go
+  size_t n_errors;      // before the call
   bool is_strict;
   bool
       is_running;  // after exit_init: a unit that cannot refresh takes its inputs with the first step
@@ -38,6 +41,10 @@ static void on_thread(void* context, int thread) {
   for (size_t k = job->first; k < job->last && job->system->units[job->order[k]].thread == thread;
        k++) {
     job->unit = job->order[k];
+    const yoke_system_unit* su = &job->system->units[job->unit];
+    job->list = yoke__messages_sink(job->messages);
+    job->n_errors = job->messages->n_errors;
+    yoke__context_init(&job->about, &job->list, su->source->place, su->name, (double)NAN);
     job->run(job, thread);
     if (job->status < 0 && job->is_strict) {
       return;
@@ -68,24 +75,24 @@ static yoke_status call_units(init_job* job, const size_t order[], yoke_pool_job
 
 // ---------------------------------------------------------------------------------------------------------
 
-// what: why, or NULL: the unit's own words, or those of the status
-static void report(init_job* job, yoke_status status, const char* what) {
-  const yoke_system_unit* su = &job->system->units[job->unit];
-  what = what == NULL || what[0] == '\0' ? yoke__unit_reason(&su->unit) : what;
-  what = what[0] == '\0' ? yoke_status_text(status) : what;
-  yoke__error(job->messages, su->source->place, "unit '%s' (%s) cannot be initialised: %s",
-              su->name, su->unit.ops->name, what);
+// A failure of the unit being called that nobody has explained yet.
+static void explain(const init_job* job, yoke_status status) {
+  if (job->messages->n_errors == job->n_errors) {
+    yoke__unit_reason(&job->system->units[job->unit].unit, &job->about.sink);
+  }
+  if (job->messages->n_errors == job->n_errors) {
+    yoke_fail(&job->about.sink, status, "cannot be initialised: %s", yoke_status_text(status));
+  }
 }
 
 static void enter_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
   const yoke_system_unit* su = &job->system->units[job->unit];
-  char err[640] = "";
   const yoke_status status =
-      yoke__unit_enter_init(&su->unit, job->system->t_start, job->system->t_stop, err, sizeof err);
+      yoke__unit_enter_init(&su->unit, job->system->t_start, job->system->t_stop, &job->about.sink);
   if (status < 0) {
-    report(job, status, err);
+    explain(job, status);
     job->status = status;
     return;
   }
@@ -102,10 +109,9 @@ static void enter_unit(void* context, int thread) {
 static void exit_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
-  const yoke_unit* unit = &job->system->units[job->unit].unit;
-  const yoke_status status = yoke__unit_exit_init(unit);
+  const yoke_status status = yoke__unit_exit_init(&job->system->units[job->unit].unit);
   if (status < 0) {
-    report(job, status, NULL);
+    explain(job, status);
     job->status = status;
   }
 }
@@ -140,16 +146,13 @@ static void evaluate_unit(void* context, int thread) {
   if (takes_inputs) {
     status = yoke__master_set_typed(job->system, state, job->unit, &state->failure);
   }
-  const bool is_refused = status < 0;
-  if (!is_refused && takes_inputs) {
+  if (status >= 0 && takes_inputs) {
     status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
   }
   if (status >= 0 && su->unit.ops->refresh != NULL) {
     status = su->unit.ops->refresh(su->unit.self, job->system->t_start);
   }
-  if (status < 0 && !is_refused) {
-    report(job, status, NULL);
-  } else if (!is_refused) {
+  if (status >= 0) {
     status = yoke__master_get_outputs(job->system, job->unit, job->system->t_start,
                                       state->y + su->y, &state->failure);
   }
@@ -157,8 +160,11 @@ static void evaluate_unit(void* context, int thread) {
     status = yoke__master_get_typed(job->system, state, job->unit, job->system->t_start, state->y,
                                     &state->failure);
   }
-  if (status < 0 && state->failure.status < 0) {
-    yoke__error(job->messages, su->source->place, "%s", state->failure.text);
+  if (status < 0) {
+    if (state->failure.message.status < 0) {
+      yoke_send(&job->about.sink, &state->failure.message);
+    }
+    explain(job, status);
   }
   job->status = status < 0 ? status : job->status;
 }
@@ -380,8 +386,8 @@ static bool try_plainly(init_job* job, passes* p, double* change, yoke_status* s
   // a loop that runs away to infinity is worth another try as well
   const bool is_worth = job->system->n_loops > 0 &&
                         (*status == YOKE_DIVERGED || (*status >= 0 && *change > TOLERANCE));
-  for (const yoke_message* m = attempt.first; m != NULL && !is_worth; m = m->next) {
-    yoke__message_add(all, m->severity, m->place, "%s", m->text);
+  for (size_t i = 0; i < attempt.n && !is_worth; i++) {
+    yoke__messages_add(all, &attempt.all[i]);
   }
   yoke__messages_free(&attempt);
   return is_worth;
@@ -454,7 +460,11 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   fill_delays(system, state);
   const yoke_status status = start_exchange(system, state);
   if (status < 0) {
-    yoke__error(messages, (yoke_place){system->scenario->path, 0, 0}, "%s", state->failure.text);
+    yoke_context about;
+    const yoke_sink list = yoke__messages_sink(messages);
+    yoke__context_init(&about, &list, (yoke_place){system->scenario->path, 0, 0}, NULL,
+                       (double)NAN);
+    yoke_send(&about.sink, &state->failure.message);
     return status;
   }
   yoke__master_start_ledger(system, state);

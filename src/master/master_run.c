@@ -1,8 +1,8 @@
 // The outer loop of a free-running simulation.
 #include "master/master_run.h"
 
+#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/base_os.h"
 
@@ -49,9 +49,9 @@ static yoke_status run_steps(const yoke_system* system, yoke_state* state,
 
 static yoke_status open_record(const yoke_system* system, yoke_state* state,
                                const yoke_run_settings* settings, yoke_run_info* info) {
-  const yoke_status status =
-      yoke__record_open(&settings->record, system->columns, system->n_columns, &state->record,
-                        info->message, sizeof info->message);
+  const yoke_sink sink = yoke__failure_sink(&info->failure);
+  const yoke_status status = yoke__record_open(&settings->record, system->columns,
+                                               system->n_columns, &state->record, &sink);
   if (status >= 0 && system->record_from == 0) {
     return yoke__master_record(system, state);  // the initial values
   }
@@ -59,30 +59,39 @@ static yoke_status open_record(const yoke_system* system, yoke_state* state,
 }
 
 static void close_record(yoke_state* state, yoke_run_info* info) {
-  char err[512] = "";
   if (state->record == NULL) {
     return;
   }
-  const yoke_status status = yoke__record_close(&state->record, &info->record, err, sizeof err);
+  yoke_failure failure = {0};
+  const yoke_sink sink = yoke__failure_sink(&failure);
+  const yoke_status status = yoke__record_close(&state->record, &info->record, &sink);
   if (status < 0) {
-    // the writer's own words say more than "could not be written"
+    // the writer's own reason says more than "could not be written"
     info->status = status;
-    snprintf(info->message, sizeof info->message, "%s", err);
+    if (failure.message.text != NULL) {
+      yoke__failure_copy(&info->failure, &failure);
+    }
   }
 }
 
 // which bond, when, how much, and what to try
-static void say_stop(const yoke_state* state, yoke_run_info* info) {
+static void report_stop(const yoke_state* state, yoke_run_info* info) {
   size_t n = 0, n_more = 0;
   const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
   for (size_t i = n; i-- > 0;) {
     if (alarms[i].level == YOKE_ALARM_STOP) {
-      char text[480];
+      char what[480], text[512], hint[sizeof info->failure.hint];
       yoke_ledger_result result;
       yoke__ledger_result(state->ledger, alarms[i].bond, &result);
-      yoke__ledger_alarm_text(state->ledger, &alarms[i], text, sizeof text);
-      snprintf(info->message, sizeof info->message, "quality limit: %s%s%s", text,
-               result.advice[0] == '\0' ? "" : "; try: ", result.advice);
+      yoke__ledger_alarm_text(state->ledger, &alarms[i], what, sizeof what);
+      snprintf(text, sizeof text, "quality limit: %s", what);
+      snprintf(hint, sizeof hint, "try: %s", result.advice);
+      const yoke_message message = {.severity = YOKE_ERROR,
+                                    .status = YOKE_STOPPED,
+                                    .time = (double)NAN,
+                                    .text = text,
+                                    .hint = result.advice[0] == '\0' ? NULL : hint};
+      yoke__failure_set(&info->failure, &message, YOKE_NOT_FOUND);
       return;
     }
   }
@@ -98,11 +107,11 @@ yoke_status yoke__master_run(yoke_system* system, yoke_state* state,
   if (info->status >= 0) {
     info->status = run_steps(system, state, settings, info);
   }
-  if (info->status < 0 && info->status != YOKE_INTERRUPTED && info->message[0] == '\0') {
-    snprintf(info->message, sizeof info->message, "%s", state->failure.text);
+  if (info->status < 0 && info->status != YOKE_INTERRUPTED && info->failure.message.text == NULL) {
+    yoke__failure_copy(&info->failure, &state->failure);
   }
   if (info->status == YOKE_STOPPED) {
-    say_stop(state, info);
+    report_stop(state, info);
   }
   info->iteration = state->iteration;
   close_record(state, info);

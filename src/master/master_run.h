@@ -12,9 +12,10 @@ typedef struct yoke_run_settings {
 
 typedef struct yoke_run_info {
   yoke_status status;  // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
-  char message[1024];  // what went wrong; "" if nothing did
-  int64_t n_steps;     // macro steps done
-  double t_reached;    // [s]
+  yoke_failure
+      failure;       // what went wrong, or which limit stopped it; its text is NULL if nothing did
+  int64_t n_steps;   // macro steps done
+  double t_reached;  // [s]
   double wall_s;
   yoke_histogram step_ns;  // sampled macro steps
   yoke_record_info record;

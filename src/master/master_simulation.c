@@ -1,5 +1,4 @@
 // The public handle: a system and its state, for programs that step it themselves.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,41 +23,33 @@ static yoke_status load(const char* path, const yoke_load_settings* settings,
   return yoke__master_create(simulation->system, messages, &simulation->state);
 }
 
-// a failure without words of its own, or without memory for them
-static void say_status(yoke_status status, const char* path, char* err, size_t err_size) {
-  if (status < 0 && err != NULL && err_size > 0 && err[0] == '\0') {
-    snprintf(err, err_size, "%s%serror: %s\n", path == NULL ? "" : path, path == NULL ? "" : ": ",
-             yoke_status_text(status));
-  }
-}
-
 yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* settings,
-                                 yoke_simulation** out, char* err, size_t err_size) {
+                                 yoke_simulation** out) {
   static const yoke_load_settings defaults = {0};
-  if (err != NULL && err_size > 0) {
-    err[0] = '\0';
-  }
+  settings = settings == NULL ? &defaults : settings;
   if (out != NULL) {
     *out = NULL;
   }
-  if (path == NULL || out == NULL) {
-    say_status(YOKE_BAD_ARG, path, err, err_size);
-    return YOKE_BAD_ARG;
-  }
-  yoke_simulation* simulation = calloc(1, sizeof *simulation);
-  if (simulation == NULL) {
-    say_status(YOKE_NO_MEMORY, path, err, err_size);
-    return YOKE_NO_MEMORY;
-  }
+  yoke_simulation* simulation = NULL;
   yoke_messages messages = {0};
-  const uint64_t mode = yoke__os_float_mode_set();
-  const yoke_status status =
-      load(path, settings == NULL ? &defaults : settings, simulation, &messages);
-  yoke__os_float_mode_restore(mode);
-  yoke__messages_format(&messages, err, err_size);
+  yoke_status status = YOKE_BAD_ARG;
+  if (path != NULL && out != NULL) {
+    simulation = calloc(1, sizeof *simulation);
+    const uint64_t mode = yoke__os_float_mode_set();
+    status = simulation == NULL ? YOKE_NO_MEMORY : load(path, settings, simulation, &messages);
+    yoke__os_float_mode_restore(mode);
+  }
+  bool is_explained = false;
+  for (size_t i = 0; i < messages.n; i++) {
+    is_explained = is_explained || messages.all[i].severity == YOKE_ERROR;
+    yoke_send(settings->sink, &messages.all[i]);
+  }
+  // without a message of its own, or without memory for it
+  if (status < 0 && !is_explained) {
+    yoke__fail_at(settings->sink, status, (yoke_place){path, 0, 0}, "%s", yoke_status_text(status));
+  }
   yoke__messages_free(&messages);
   if (status < 0) {
-    say_status(status, path, err, err_size);
     yoke_simulation_destroy(&simulation);
     return status;
   }
@@ -82,8 +73,8 @@ yoke_status yoke_simulation_step(yoke_simulation* simulation) {
   if (simulation == NULL || yoke_simulation_is_done(simulation)) {
     return YOKE_BAD_ARG;
   }
-  if (simulation->state->failure.status < 0) {
-    return simulation->state->failure.status;
+  if (simulation->state->failure.message.status < 0) {
+    return simulation->state->failure.message.status;
   }
   const uint64_t mode = yoke__os_float_mode_set();
   const yoke_status status = yoke__master_step(simulation->system, simulation->state);
@@ -104,8 +95,9 @@ double yoke_simulation_time(const yoke_simulation* simulation) {
   return simulation->state->t;
 }
 
-const char* yoke_simulation_message(const yoke_simulation* simulation) {
-  return simulation->state->failure.text;
+const yoke_message* yoke_simulation_failure(const yoke_simulation* simulation) {
+  const yoke_message* message = &simulation->state->failure.message;
+  return message->status < 0 ? message : NULL;
 }
 
 yoke_status yoke_simulation_find(const yoke_simulation* simulation, const char* name,

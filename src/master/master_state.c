@@ -1,4 +1,6 @@
 // Memory of a run: everything is laid here once; stepping takes nothing more.
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,18 +87,39 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
                                            : YOKE_OK;
 }
 
-// At the coupling or bond that asked for the method, or at the unit that it feeds.
-static void refuse_group(const yoke_system* system, const yoke_group* group, const char* why,
-                         yoke_messages* messages) {
+// Messages of a method: about the coupling or bond that asked for it, or the unit that it feeds.
+typedef struct method_messages {
+  yoke_context about;
+  char words[256];  // in front of each text
+} method_messages;
+
+static void add_words(void* to, const yoke_message* message) {
+  const method_messages* messages = to;
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  yoke_message full = *message;
+  snprintf(text, sizeof text, "%s%s", messages->words, message->text);
+  full.text = text;
+  yoke_send(&messages->about.sink, &full);
+}
+
+static yoke_status prepare_group(const yoke_system* system, yoke_state* state,
+                                 const yoke_group* group, yoke_messages* messages) {
   const yoke_system_method* method = &system->methods[group->method];
-  if (method->place.line > 0) {
-    yoke__error(messages, method->place, "%s: method '%s': %s", method->owner, group->ops->name,
-                why);
-  } else {
-    yoke__error(messages, system->units[group->unit].source->place,
-                "coupling method '%s' of unit '%s': %s", group->ops->name,
-                system->units[group->unit].name, why);
-  }
+  const yoke_system_unit* unit = &system->units[group->unit];
+  const bool is_placed = method->place.line > 0;
+  const size_t n_errors = messages->n_errors;
+  const yoke_sink list = yoke__messages_sink(messages);
+  method_messages to;
+  const yoke_sink sink = {add_words, &to};
+  snprintf(to.words, sizeof to.words, "%s%s '%s': ", is_placed ? method->owner : "coupling",
+           is_placed ? ": method" : " method", group->ops->name);
+  yoke__context_init(&to.about, &list, is_placed ? method->place : unit->source->place,
+                     is_placed ? NULL : unit->name, (double)NAN);
+  const yoke_status status =
+      group->ops->prepare(state->group_memory + group->self, &group->setup, &sink);
+  return status >= 0 || messages->n_errors > n_errors
+             ? status
+             : yoke_fail(&sink, status, "%s", yoke_status_text(status));
 }
 
 static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
@@ -107,13 +130,7 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
       state->n_prepared++;
       continue;
     }
-    char err[1024] = "";
-    const yoke_status status =
-        group->ops->prepare(state->group_memory + group->self, &group->setup, err, sizeof err);
-    if (status < 0) {
-      refuse_group(system, group, err[0] == '\0' ? yoke_status_text(status) : err, messages);
-      return status;
-    }
+    YOKE_TRY(prepare_group(system, state, group, messages));
     state->n_prepared++;
     if (group->ops->trace != NULL) {
       state->traces[i] = group->ops->trace(state->group_memory + group->self);

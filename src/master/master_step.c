@@ -11,21 +11,78 @@
 // ---------------------------------------------------------------------------------------------------------
 // failures
 
+static const char* keep(const char* text, char* to, size_t size) {
+  return text == NULL || snprintf(to, size, "%s", text) < 0 ? NULL : to;
+}
+
+// where and what exactly; not what happened
+static void keep_details(yoke_failure* failure, const yoke_message* from) {
+  yoke_message* m = &failure->message;
+  m->file = keep(from->file, failure->file, sizeof failure->file);
+  m->line = from->line;
+  m->column = from->column;
+  m->variable = keep(from->variable, failure->variable, sizeof failure->variable);
+  m->hint = keep(from->hint, failure->hint, sizeof failure->hint);
+}
+
+void yoke__failure_set(yoke_failure* failure, const yoke_message* message, size_t unit) {
+  failure->unit = unit;
+  failure->message = *message;
+  failure->message.text = keep(message->text, failure->text, sizeof failure->text);
+  keep_details(failure, message);
+}
+
+void yoke__failure_copy(yoke_failure* to, const yoke_failure* from) {
+  yoke__failure_set(to, &from->message, from->unit);
+}
+
+static void keep_first(void* to, const yoke_message* message) {
+  yoke_failure* failure = to;
+  if (failure->message.text == NULL) {
+    yoke__failure_set(failure, message, YOKE_NOT_FOUND);
+  }
+}
+
+yoke_sink yoke__failure_sink(yoke_failure* failure) {
+  return (yoke_sink){keep_first, failure};
+}
+
 yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, size_t unit,
                               yoke_status status, double t, const char* format, ...) {
-  *failure = (yoke_failure){.status = status, .unit = unit, .t = t};
-  char what[sizeof failure->text - 96], time[YOKE_NUMBER_SIZE];
+  char what[sizeof failure->text];
   va_list args;
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
-  snprintf(time, sizeof time, "%.12g", t);  // t + h may be off the grid by its last bit
-  if (unit == YOKE_NOT_FOUND) {
-    snprintf(failure->text, sizeof failure->text, "%s at t = %s s", what, time);
-  } else {
-    snprintf(failure->text, sizeof failure->text, "unit '%s' (%s) at t = %s s: %s",
-             system->units[unit].name, system->units[unit].unit.ops->name, time, what);
+  const yoke_message message = {.severity = YOKE_ERROR,
+                                .status = status,
+                                .unit = unit == YOKE_NOT_FOUND ? NULL : system->units[unit].name,
+                                .time = t,
+                                .text = what};
+  yoke__failure_set(failure, &message, unit);
+  return status;
+}
+
+// The unit's own reason, or what its step said.
+static void ask(const yoke_system* system, size_t unit, const char* said, yoke_failure* reason) {
+  *reason = (yoke_failure){0};
+  const yoke_sink sink = yoke__failure_sink(reason);
+  yoke__unit_reason(&system->units[unit].unit, &sink);
+  if (reason->message.text == NULL && said != NULL) {
+    yoke_fail(&sink, YOKE_UNIT_FAILED, "%s", said);
   }
+}
+
+// or_else: what stands in place of a reason; NULL: nothing
+static yoke_status fail_with(yoke_failure* failure, const yoke_system* system, size_t unit,
+                             yoke_status status, double t, const char* what, const char* said,
+                             const char* or_else) {
+  yoke_failure reason;
+  ask(system, unit, said, &reason);
+  const char* why = reason.message.text != NULL ? reason.message.text : or_else;
+  yoke__master_fail(failure, system, unit, status, t, "%s%s%s", what, why == NULL ? "" : ": ",
+                    why == NULL ? "" : why);
+  keep_details(failure, &reason.message);
   return status;
 }
 
@@ -36,24 +93,22 @@ yoke_status yoke__master_fail_unit(yoke_failure* failure, const yoke_system* sys
   va_start(args, format);
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
-  const char* reason = yoke__unit_reason(&system->units[unit].unit);
-  return yoke__master_fail(failure, system, unit, status, t, "%s%s%s", what,
-                           reason[0] == '\0' ? "" : ": ", reason);
+  return fail_with(failure, system, unit, status, t, what, NULL, NULL);
 }
 
 yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state) {
   const yoke_failure* first = NULL;
   for (int i = 0; i < system->n_threads; i++) {
     const yoke_failure* f = &state->failures[i];
-    if (f->status < 0 && (first == NULL || f->unit < first->unit)) {
+    if (f->message.status < 0 && (first == NULL || f->unit < first->unit)) {
       first = f;
     }
   }
   if (first == NULL) {
     return YOKE_OK;
   }
-  state->failure = *first;
-  return first->status;
+  yoke__failure_copy(&state->failure, first);
+  return first->message.status;
 }
 
 // "y", or "y[2]" if it is an array
@@ -83,8 +138,9 @@ static yoke_status report_not_finite(const yoke_system* system, size_t unit, dou
   char value[YOKE_NUMBER_SIZE], name[128];
   yoke__number_format(y[i], value);
   name_output(u, i, name, sizeof name);
-  return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "output '%s' became %s", name,
-                           value);
+  yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "output '%s' became %s", name, value);
+  failure->message.variable = keep(name, failure->variable, sizeof failure->variable);
+  return YOKE_DIVERGED;
 }
 
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
@@ -102,24 +158,28 @@ yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, dou
   return sum == 0 ? YOKE_OK : report_not_finite(system, unit, t, y, failure);
 }
 
-// the unit noticed itself: its words, and the first output that shows it
+// the unit noticed itself: its reason, and the first output that shows it
 static yoke_status report_divergence(const yoke_system* system, size_t unit, double t,
-                                     const char* message, yoke_failure* failure) {
+                                     const char* said, yoke_failure* failure) {
   const yoke_unit* u = &system->units[unit].unit;
-  const char* words = message != NULL ? message : yoke_status_text(YOKE_DIVERGED);
-  for (size_t i = 0; i < u->info->n_variables; i++) {
+  char shown[192] = "", number[YOKE_NUMBER_SIZE];
+  yoke_failure reason;
+  ask(system, unit, said, &reason);
+  for (size_t i = 0; i < u->info->n_variables && shown[0] == '\0'; i++) {
     const yoke_variable* v = &u->info->variables[i];
     double value = 0;
-    if (v->causality != YOKE_OUTPUT || v->type != YOKE_REAL || yoke__variable_count(v) != 1 ||
-        yoke__unit_get(u, i, &value, sizeof value) < 0 || yoke__is_finite(value)) {
-      continue;
+    if (v->causality == YOKE_OUTPUT && v->type == YOKE_REAL && yoke__variable_count(v) == 1 &&
+        yoke__unit_get(u, i, &value, sizeof value) >= 0 && !yoke__is_finite(value)) {
+      yoke__number_format(value, number);
+      snprintf(shown, sizeof shown, ": output '%.120s' is %s", v->name, number);
+      reason.message.variable = v->name;
     }
-    char number[YOKE_NUMBER_SIZE];
-    yoke__number_format(value, number);
-    return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "%s: output '%s' is %s",
-                             words, v->name, number);
   }
-  return yoke__master_fail(failure, system, unit, YOKE_DIVERGED, t, "%s", words);
+  yoke__master_fail(
+      failure, system, unit, YOKE_DIVERGED, t, "%s%s",
+      reason.message.text != NULL ? reason.message.text : yoke_status_text(YOKE_DIVERGED), shown);
+  keep_details(failure, &reason.message);
+  return YOKE_DIVERGED;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -132,8 +192,8 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
     return report_divergence(system, unit, t + h, result->message, failure);
   }
   if (status < 0) {
-    return yoke__master_fail(failure, system, unit, status, t, "step failed: %s",
-                             result->message != NULL ? result->message : yoke_status_text(status));
+    return fail_with(failure, system, unit, status, t, "step failed", result->message,
+                     yoke_status_text(status));
   }
   // rounding in the unit's own clock is no early return
   const bool is_short = result->t_reached < t + h - 1e-9 * h;
@@ -148,9 +208,8 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
   if ((flags & YOKE_STEP_EVENT_NEEDED) != 0 && u->ops->event_update != NULL) {
     yoke_step_result event = {.t_reached = t + h};
     if (u->ops->event_update(u->self, t + h, &event) < 0) {
-      return yoke__master_fail(failure, system, unit, YOKE_UNIT_FAILED, t + h,
-                               "event update failed%s%s", event.message == NULL ? "" : ": ",
-                               event.message == NULL ? "" : event.message);
+      return fail_with(failure, system, unit, YOKE_UNIT_FAILED, t + h, "event update failed",
+                       event.message, NULL);
     }
     flags |= event.flags & YOKE_STEP_END_WANTED;
   }
@@ -225,7 +284,7 @@ static void keep_call(const yoke_system* system, yoke_state* state, const yoke_s
       to[strip->n + i] = y[strip->out[i]];
     }
   }
-  for (const yoke_send* send = system->sends + su->first_send;
+  for (const yoke_group_send* send = system->sends + su->first_send;
        send < system->sends + su->first_send + su->n_sends; send++) {
     const yoke_group* group = &system->groups[send->group];
     const int64_t count = (state->group_since[send->group] + (j + 1) * su->period) / su->period;

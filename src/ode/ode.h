@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "yoke/status.h"
+#include "yoke/unit.h"
 
 // Right-hand sides. `self` is the unit: inputs and parameters are read from it.
 typedef void (*yoke_ode_rhs)(void* self, double t, const double x[], double dx[]);
@@ -25,6 +26,9 @@ typedef enum yoke_ode_method {
 // NULL-terminated, in the order of the methods: "euler", "semi-implicit-euler", "rk4",
 // "trapezoidal"
 extern const char* const yoke__ode_method_names[];
+// The same for the description of a unit.
+#define YOKE_ODE_SOLVERS                                                                           \
+  { YOKE_SOLVER_EULER, YOKE_SOLVER_SEMI_IMPLICIT_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_TRAPEZOIDAL }
 
 // How the implicit methods solve for the end of the step.
 typedef enum yoke_ode_corrector_kind {

@@ -21,7 +21,6 @@
 #include <float.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "base/base_check.h"
 #include "quality/quality_noise.h"
@@ -89,20 +88,19 @@ static double read_at(reader* r, double t, bool wants_left) {
   return (1 - w) * y[i] + w * y[i + 1];  // exact at both ends, no overflow of a difference
 }
 
-static yoke_status check_samples(const yoke_samples* s, const char* name, char* err, size_t size) {
+static yoke_status check_samples(const yoke_samples* s, const char* name, const yoke_sink* sink) {
   if (s->n == 0) {
-    snprintf(err, size, "the %s has no samples", name);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the %s has no samples", name);
   }
   for (size_t i = 0; i < s->n; i++) {
     if (!yoke__is_finite(s->t[i])) {
-      snprintf(err, size, "the time of sample %zu of the %s is not finite", i + 1, name);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "the time of sample %zu of the %s is not finite",
+                       i + 1, name);
     }
     if (i > 0 && s->t[i] < s->t[i - 1]) {
-      snprintf(err, size, "time goes back from %.9g to %.9g s at sample %zu of the %s", s->t[i - 1],
-               s->t[i], i + 1, name);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT,
+                       "time goes back from %.9g to %.9g s at sample %zu of the %s", s->t[i - 1],
+                       s->t[i], i + 1, name);
     }
   }
   return YOKE_OK;
@@ -116,15 +114,15 @@ static double end_slack(const yoke_samples* result) {
 }
 
 static yoke_status find_interval(const yoke_samples* result, const yoke_samples* reference,
-                                 double slack, yoke_deviation* d, char* err, size_t err_size) {
+                                 double slack, yoke_deviation* d, const yoke_sink* sink) {
   const double result_last = result->t[result->n - 1], last = reference->t[reference->n - 1];
   d->t_first = fmax(result->t[0], reference->t[0]);
   d->t_last = fmin(result_last, last);
   if (d->t_first > d->t_last + slack) {
-    snprintf(err, err_size,
-             "the time ranges do not overlap: result %.9g .. %.9g s, reference %.9g .. %.9g s",
-             result->t[0], result_last, reference->t[0], last);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(
+        sink, YOKE_BAD_INPUT,
+        "the time ranges do not overlap: result %.9g .. %.9g s, reference %.9g .. %.9g s",
+        result->t[0], result_last, reference->t[0], last);
   }
   d->t_first = fmin(d->t_first, d->t_last);
   return YOKE_OK;
@@ -236,21 +234,21 @@ static void set_end(const yoke_samples* result, const yoke_samples* reference, y
 }
 
 yoke_status yoke__deviation_compute(const yoke_samples* result, const yoke_samples* reference,
-                                    yoke_deviation* out, char* err, size_t err_size) {
-  YOKE_TRY(check_samples(result, "result", err, err_size));
-  YOKE_TRY(check_samples(reference, "reference", err, err_size));
+                                    yoke_deviation* out, const yoke_sink* sink) {
+  YOKE_TRY(check_samples(result, "result", sink));
+  YOKE_TRY(check_samples(reference, "reference", sink));
   yoke_deviation d = {0};
   const double slack = end_slack(result);
-  YOKE_TRY(find_interval(result, reference, slack, &d, err, err_size));
+  YOKE_TRY(find_interval(result, reference, slack, &d, sink));
 
   sums s = {0};
   add_points(result, reference, slack, &d, &s);
   if (s.n_points == 0) {
-    snprintf(err, err_size,
-             s.n_skipped > 0 ? "the reference is not a number anywhere in %.9g .. %.9g s"
-                             : "no sample of the result lies in the common interval %.9g .. %.9g s",
-             d.t_first, d.t_last);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     s.n_skipped > 0
+                         ? "the reference is not a number anywhere in %.9g .. %.9g s"
+                         : "no sample of the result lies in the common interval %.9g .. %.9g s",
+                     d.t_first, d.t_last);
   }
 
   d.n_points = s.n_points;
@@ -279,24 +277,23 @@ size_t yoke__deviation_work_size(const yoke_samples* result) {
 }
 
 yoke_status yoke__deviation_roughness(const yoke_samples* result, const yoke_samples* reference,
-                                      double work[], yoke_deviation* deviation, char* err,
-                                      size_t err_size) {
+                                      double work[], yoke_deviation* deviation,
+                                      const yoke_sink* sink) {
   sums s = {.kept = work};
   double variance = (double)NAN;
   deviation->roughness = (double)NAN;
   add_points(result, reference, end_slack(result), deviation, &s);
   if (s.n_points < 3) {
-    snprintf(err, err_size, "roughness: expected at least 3 points, found %zu from %.9g to %.9g s",
-             s.n_points, deviation->t_first, deviation->t_last);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "roughness: expected at least 3 points, found %zu from %.9g to %.9g s",
+                     s.n_points, deviation->t_first, deviation->t_last);
   }
   if (s.longest - s.shortest > EQUAL_PART * s.longest) {
-    snprintf(
-        err, err_size,
+    return yoke_fail(
+        sink, YOKE_BAD_INPUT,
         "roughness: expected points that are equally far apart, found %.6g s behind %.9g s and "
         "%.6g s behind %.9g s",
         s.shortest, s.t_shortest, s.longest, s.t_longest);
-    return YOKE_BAD_INPUT;
   }
   if (yoke__noise_variance(s.n_points, work, work + result->n, &variance) >= 0) {
     deviation->roughness = sqrt(variance);

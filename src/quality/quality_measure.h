@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 // A sampled signal: n values over times that never decrease. Two samples at one time are a jump:
 // the value before and the value after it.
@@ -50,20 +50,20 @@ typedef struct yoke_deviation {
   double roughness;  // NaN until yoke__deviation_roughness
 } yoke_deviation;
 
-// Compares result with reference. No heap. Failures (err says which, *out is unchanged):
+// Compares result with reference. No heap. Failures (the message says which, *out is unchanged):
 //   YOKE_BAD_INPUT  a signal has no samples, a time is not finite or goes back, the time ranges do
 //                   not overlap, no sample of the result lies in the common interval, or the
 //                   reference is NaN all over it
 yoke_status yoke__deviation_compute(const yoke_samples* result, const yoke_samples* reference,
-                                    yoke_deviation* out, char* err, size_t err_size);
+                                    yoke_deviation* out, const yoke_sink* sink);
 
 // Fills in the roughness of what yoke__deviation_compute has found; NaN if the result is not finite. work:
-// yoke__deviation_work_size(result) doubles. Takes a time proportional to the square of the points. Failures (err says
-// which, the roughness is NaN):
+// yoke__deviation_work_size(result) doubles. Takes a time proportional to the square of the points. Failures (the message
+// says which, the roughness is NaN):
 //   YOKE_BAD_INPUT  there are fewer than three points, or their distances differ by more than a hundredth
 yoke_status yoke__deviation_roughness(const yoke_samples* result, const yoke_samples* reference,
-                                      double work[], yoke_deviation* deviation, char* err,
-                                      size_t err_size);
+                                      double work[], yoke_deviation* deviation,
+                                      const yoke_sink* sink);
 size_t yoke__deviation_work_size(const yoke_samples* result);
 
 // "nrmse", "rmse", "max", "end", "error", "roughness".

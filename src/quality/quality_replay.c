@@ -28,19 +28,16 @@ const yoke_replay_settings yoke__replay_defaults = {1, 1e-9, -HUGE_VAL, HUGE_VAL
 // -------------------------------------------------------------------------------------------------
 // times
 
-static yoke_status check_times(const double t[], size_t n, char* err, size_t err_size) {
+static yoke_status check_times(const double t[], size_t n, const yoke_sink* sink) {
   if (n < 2) {
-    snprintf(err, err_size, "fewer than two rows");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "fewer than two rows");
   }
   for (size_t i = 0; i < n; i++) {
     if (!yoke__is_finite(t[i])) {
-      snprintf(err, err_size, "a time is not finite");
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "a time is not finite");
     }
     if (i > 0 && t[i] < t[i - 1]) {
-      snprintf(err, err_size, "time goes back from %.9g to %.9g s", t[i - 1], t[i]);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "time goes back from %.9g to %.9g s", t[i - 1], t[i]);
     }
   }
   return YOKE_OK;
@@ -150,32 +147,29 @@ static yoke_ter_sample sample_of(const double values[], size_t n) {
 // the meter
 
 static yoke_status check_settings(const yoke_replay_settings* settings, const double t[], size_t n,
-                                  char* err, size_t err_size) {
+                                  const yoke_sink* sink) {
   if (!(settings->window > 0) || !(settings->floor > 0)) {
-    snprintf(err, err_size, "window and floor must be above 0");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "window and floor must be above 0");
   }
-  YOKE_TRY(check_times(t, n, err, err_size));
+  YOKE_TRY(check_times(t, n, sink));
   const double first = fmax(settings->from, t[0]), last = fmin(settings->to, t[n - 1]);
   if (!(first < last)) {
-    snprintf(err, err_size, "nothing to measure: the rows reach from %.9g to %.9g s", t[0],
-             t[n - 1]);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "nothing to measure: the rows reach from %.9g to %.9g s",
+                     t[0], t[n - 1]);
   }
   return YOKE_OK;
 }
 
 yoke_status yoke__replay_start(yoke_replay* replay, const yoke_replay_bond* bond,
-                               const yoke_replay_settings* settings, yoke_arena* arena, char* err,
-                               size_t err_size) {
+                               const yoke_replay_settings* settings, yoke_arena* arena,
+                               const yoke_sink* sink) {
   *replay = (yoke_replay){.bond = bond, .settings = *settings};
-  YOKE_TRY(check_settings(settings, bond->t, bond->n_rows, err, err_size));
+  YOKE_TRY(check_settings(settings, bond->t, bond->n_rows, sink));
   const size_t n = YOKE_REPLAY_N_SIGNALS * bond->n;
   replay->columns = yoke__arena_array(arena, n * bond->n_rows, sizeof(double));
   replay->left = yoke__arena_array(arena, n, sizeof(double));
   replay->right = yoke__arena_array(arena, n, sizeof(double));
   if (replay->columns == NULL || replay->left == NULL || replay->right == NULL) {
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
   lay_columns(replay);
@@ -281,10 +275,10 @@ static double interpolate(const yoke_power_reference* reference, size_t* at, dou
 
 yoke_status yoke__replay_error_energy(const double t[], size_t n_rows, const double power[],
                                       const yoke_power_reference* reference, yoke_error_energy* out,
-                                      char* err, size_t err_size) {
+                                      const yoke_sink* sink) {
   *out = (yoke_error_energy){0};
-  YOKE_TRY(check_times(t, n_rows, err, err_size));
-  YOKE_TRY(check_times(reference->t, reference->n, err, err_size));
+  YOKE_TRY(check_times(t, n_rows, sink));
+  YOKE_TRY(check_times(reference->t, reference->n, sink));
   const double step = yoke__replay_step(t, n_rows);
   const double first = reference->t[0], last = reference->t[reference->n - 1];
   yoke_sum sum = {0};
@@ -307,8 +301,8 @@ yoke_status yoke__replay_error_energy(const double t[], size_t n_rows, const dou
   }
   out->total = yoke__sum_value(&sum);
   if (out->n_intervals == 0) {
-    snprintf(err, err_size, out->n_bad > 0 ? "no power is finite" : "no step in common");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     out->n_bad > 0 ? "no power is finite" : "no step in common");
   }
   return YOKE_OK;
 }

@@ -15,7 +15,7 @@
 #include "base/base_arena.h"
 #include "energy/energy_ter.h"
 #include "energy/energy_window.h"
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 #define YOKE_REPLAY_N_SIGNALS 4
 
@@ -72,12 +72,12 @@ typedef struct yoke_replay {
 // differences are not: with it the sums have the bits of a unit that was stepped by that number.
 double yoke__replay_step(const double t[], size_t n);
 
-// Prepares; everything is laid into the arena, the bond must live on. YOKE_BAD_INPUT with the
-// reason in err: fewer than two rows, a time that is not finite or goes back, nothing between from
+// Prepares; everything is laid into the arena, the bond must live on. YOKE_BAD_INPUT:
+// fewer than two rows, a time that is not finite or goes back, nothing between from
 // and to, a window or floor that is not positive.
 yoke_status yoke__replay_start(yoke_replay* replay, const yoke_replay_bond* bond,
-                               const yoke_replay_settings* settings, yoke_arena* arena, char* err,
-                               size_t err_size);
+                               const yoke_replay_settings* settings, yoke_arena* arena,
+                               const yoke_sink* sink);
 // Accounts the next interval; false: there is none.
 bool yoke__replay_next(yoke_replay* replay);
 
@@ -99,10 +99,10 @@ typedef struct yoke_error_energy {
 
 // p~ [W]: n_rows - 1 numbers, the power over each interval of t; p is the polygon through the
 // reference, taken at the end of each interval, where the outputs belong. Intervals that the
-// reference does not reach are left out. YOKE_BAD_INPUT with the reason in err: no interval in
+// reference does not reach are left out. YOKE_BAD_INPUT: no interval in
 // common, times that are not finite or go back.
 yoke_status yoke__replay_error_energy(const double t[], size_t n_rows, const double power[],
                                       const yoke_power_reference* reference, yoke_error_energy* out,
-                                      char* err, size_t err_size);
+                                      const yoke_sink* sink);
 
 #endif

@@ -330,18 +330,13 @@ static yoke_status read_root(const json_t* root, yoke_arena* arena, yoke_summary
 }
 
 yoke_status yoke__summary_parse(const char* bytes, size_t n, yoke_arena* arena, yoke_summary* out,
-                                char* err, size_t err_size) {
+                                const yoke_sink* sink) {
   json_t* root = NULL;
   *out = (yoke_summary){0};
-  YOKE_TRY(yoke__json_parse(bytes, n, &root, err, err_size));
-  yoke_status status = YOKE_BAD_INPUT;
-  if (json_is_object(root)) {
-    status = read_root(root, arena, out);
-  }
-  if (status < 0) {
-    snprintf(err, err_size, "%s",
-             status == YOKE_NO_MEMORY ? "out of memory" : "expected an object");
-  }
+  YOKE_TRY(yoke__json_parse(bytes, n, &root, sink));
+  const yoke_status status = json_is_object(root)
+                                 ? read_root(root, arena, out)
+                                 : yoke_fail(sink, YOKE_BAD_INPUT, "expected an object");
   json_decref(root);
   return status;
 }

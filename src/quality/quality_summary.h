@@ -9,7 +9,7 @@
 
 #include "base/base_arena.h"
 #include "energy/energy_ter.h"
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 #define YOKE_SUMMARY_FILE "summary.json"
 
@@ -60,9 +60,9 @@ typedef struct yoke_summary {
 } yoke_summary;
 
 // Reads the n bytes of a summary.json; all texts go to the arena. What is missing stays NaN, "" or
-// 0. YOKE_BAD_INPUT with the reason in err if it is no JSON or no object, or YOKE_NO_MEMORY.
+// 0. YOKE_BAD_INPUT if it is no JSON or no object, or YOKE_NO_MEMORY.
 yoke_status yoke__summary_parse(const char* bytes, size_t n, yoke_arena* arena, yoke_summary* out,
-                                char* err, size_t err_size);
+                                const yoke_sink* sink);
 // The bond of that name, or NULL.
 const yoke_summary_bond* yoke__summary_find(const yoke_summary* summary, const char* name);
 

@@ -31,23 +31,29 @@ struct yoke_record {
   uint64_t n_lost_since_commit;
 };
 
-static yoke_status fail(char* err, size_t err_size, yoke_status status, const char* what,
-                        const char* name) {
-  snprintf(err, err_size, "%s%s%s", what, name[0] != '\0' ? ": " : "", name);
+static yoke_status refuse(const yoke_record_column* column, const char* what, yoke_status status,
+                          const yoke_sink* sink) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  snprintf(text, sizeof text, "%s: %s", what, column->name != NULL ? column->name : "");
+  const yoke_message message = {.severity = YOKE_ERROR,
+                                .status = status,
+                                .variable = column->name,
+                                .time = (double)NAN,
+                                .text = text};
+  yoke_send(sink, &message);
   return status;
 }
 
-static yoke_status check_column(const yoke_record_column* column, char* err, size_t err_size) {
-  const char* name = column->name != NULL ? column->name : "";
+static yoke_status check_column(const yoke_record_column* column, const yoke_sink* sink) {
   if (column->name == NULL || column->size == 0 || column->size % 8 != 0) {
-    return fail(err, err_size, YOKE_BAD_ARG,
-                "a column to record needs a name and a size in steps of 8", name);
+    return refuse(column, "a column to record needs a name and a size in steps of 8", YOKE_BAD_ARG,
+                  sink);
   }
   if (column->type == YOKE_BINARY) {
-    return fail(err, err_size, YOKE_NO_SUPPORT, "binary variables cannot be recorded", name);
+    return refuse(column, "binary variables cannot be recorded", YOKE_NO_SUPPORT, sink);
   }
   if (column->type != YOKE_STRING && column->size != 8) {
-    return fail(err, err_size, YOKE_BAD_ARG, "a number to record takes 8 bytes", name);
+    return refuse(column, "a number to record takes 8 bytes", YOKE_BAD_ARG, sink);
   }
   return YOKE_OK;
 }
@@ -82,8 +88,8 @@ static yoke_status copy_items(yoke_arena* arena, yoke_record_column* column) {
 
 // Copies the columns, so that the caller's may go, and lays them one behind the other.
 static yoke_status lay_out(yoke_record* record, const yoke_record_settings* settings,
-                           const yoke_record_column columns[], size_t n_columns, char* err,
-                           size_t err_size) {
+                           const yoke_record_column columns[], size_t n_columns,
+                           const yoke_sink* sink) {
   yoke_record_column* copies = yoke__arena_array(&record->arena, n_columns, sizeof copies[0]);
   size_t* offsets = yoke__arena_array(&record->arena, n_columns, sizeof offsets[0]);
   const char* title = keep_text(&record->arena, settings->title);
@@ -92,7 +98,7 @@ static yoke_status lay_out(yoke_record* record, const yoke_record_settings* sett
   }
   size_t stride = YOKE_ROW_TIME + sizeof(double);
   for (size_t i = 0; i < n_columns; i++) {
-    YOKE_TRY(check_column(&columns[i], err, err_size));
+    YOKE_TRY(check_column(&columns[i], sink));
     copies[i] = columns[i];
     copies[i].name = keep_text(&record->arena, columns[i].name);
     copies[i].dim = keep_text(&record->arena, columns[i].dim);
@@ -133,26 +139,22 @@ static char* join_path(yoke_arena* arena, const char* directory, const char* fil
 
 // The folder and one sink per format asked for; nothing is opened yet.
 static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings* settings,
-                                char* err, size_t err_size) {
+                                const yoke_sink* errors) {
   static const yoke_record_sink_ops* const known[YOKE_RECORD_MAX_SINKS] = {
       &yoke__record_csv_ops, &yoke__record_hdf5_ops, &yoke__record_mat_ops};
   yoke_record_writer* writer = &record->writer;
   writer->ring = &record->ring;
   writer->flush_ns = settings->flush_ns > 0 ? settings->flush_ns : INT64_C(1000000000);
-  writer->message = yoke__arena_take(&record->arena, YOKE_RECORD_MESSAGE_SIZE);
-  if (writer->message == NULL) {
-    return YOKE_NO_MEMORY;
-  }
   if (settings->formats == 0) {
     return YOKE_OK;
   }
   if (settings->directory == NULL || settings->directory[0] == '\0') {
-    return fail(err, err_size, YOKE_BAD_ARG, "no folder for the results was given", "");
+    return yoke_fail(errors, YOKE_BAD_ARG, "no folder for the results was given");
   }
-  YOKE_TRY(yoke__os_make_directory(settings->directory, err, err_size));
+  YOKE_TRY(yoke__os_make_directory(settings->directory, errors));
   if (yoke__os_lock_directory(settings->directory, &record->lock) < 0) {
-    return fail(err, err_size, YOKE_IO, "another run is writing its results to this folder",
-                settings->directory);
+    return yoke__fail_at(errors, YOKE_IO, (yoke_place){.source = settings->directory},
+                         "another run is writing its results to this folder");
   }
   record->stale[record->n_stale++] =
       join_path(&record->arena, settings->directory, "summary.json", "");
@@ -175,40 +177,34 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
 
 // Everything that can fail; what it takes lies in record->arena, except open files and the thread.
 static yoke_status start(yoke_record* record, const yoke_record_settings* settings,
-                         const yoke_record_column columns[], size_t n_columns, char* err,
-                         size_t err_size) {
-  YOKE_TRY(lay_out(record, settings, columns, n_columns, err, err_size));
+                         const yoke_record_column columns[], size_t n_columns,
+                         const yoke_sink* sink) {
+  YOKE_TRY(lay_out(record, settings, columns, n_columns, sink));
   YOKE_TRY(make_ring(record, settings->n_ring_rows));
-  YOKE_TRY(choose_sinks(record, settings, err, err_size));
-  YOKE_TRY(yoke__writer_open(&record->writer, &record->layout, err, err_size));
+  YOKE_TRY(choose_sinks(record, settings, sink));
+  YOKE_TRY(yoke__writer_open(&record->writer, &record->layout, sink));
   const yoke_status status =
       yoke__os_thread_start(yoke__writer_main, &record->writer, &record->thread);
   if (status < 0) {
     yoke__writer_discard(&record->writer);
-    fail(err, err_size, status, "the writer thread could not be started", "");
+    yoke_fail(sink, status, "the writer thread could not be started");
   }
   return status;
 }
 
 yoke_status yoke__record_open(const yoke_record_settings* settings,
                               const yoke_record_column columns[], size_t n_columns,
-                              yoke_record** out, char* err, size_t err_size) {
+                              yoke_record** out, const yoke_sink* sink) {
   *out = NULL;
   yoke_arena arena = {0};
   yoke_record* record = yoke__arena_take(&arena, sizeof *record);
   if (record == NULL) {
-    return fail(err, err_size, YOKE_NO_MEMORY, "out of memory", "");
+    return YOKE_NO_MEMORY;
   }
   record->arena = arena;
   record->lock = -1;
-  if (err_size > 0) {
-    err[0] = '\0';
-  }
-  const yoke_status status = start(record, settings, columns, n_columns, err, err_size);
+  const yoke_status status = start(record, settings, columns, n_columns, sink);
   if (status < 0) {
-    if (err_size > 0 && err[0] == '\0') {
-      fail(err, err_size, status, yoke_status_text(status), "");
-    }
     yoke__os_unlock(&record->lock);
     arena = record->arena;  // the struct itself lies in it
     yoke__arena_free(&arena);
@@ -258,12 +254,9 @@ void yoke__record_note_lost(yoke_record* record) {
   record->n_lost_since_commit++;
 }
 
-yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info, char* err,
-                               size_t err_size) {
+yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info,
+                               const yoke_sink* sink) {
   yoke_record* self = *record;
-  if (err_size > 0) {
-    err[0] = '\0';
-  }
   if (self == NULL) {
     return YOKE_OK;
   }
@@ -294,9 +287,10 @@ yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info, cha
                                .formats = formats};
   }
   const bool has_failed = yoke__record_has_failed(self);
-  if (has_failed) {
-    snprintf(err, err_size, "%s", self->writer.message);
+  for (size_t i = 0; i < self->writer.failures.n; i++) {
+    yoke_send(sink, &self->writer.failures.all[i]);
   }
+  yoke__messages_free(&self->writer.failures);
   yoke_arena arena = self->arena;  // the struct itself lies in it
   yoke__arena_free(&arena);
   return has_failed ? YOKE_IO : YOKE_OK;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "yoke/status.h"
+#include "yoke/message.h"
 #include "yoke/unit.h"
 
 // One column. A row is `double time` and then the columns one after another, each `size` bytes (a
@@ -37,7 +37,7 @@ typedef struct yoke_record yoke_record;
 
 yoke_status yoke__record_open(const yoke_record_settings* settings,
                               const yoke_record_column columns[], size_t n_columns,
-                              yoke_record** out, char* err, size_t err_size);
+                              yoke_record** out, const yoke_sink* sink);
 // The next free row, or NULL if the ring is full. Stepping thread only. Never waits.
 void* yoke__record_row(yoke_record* record);
 // The row is complete and belongs to the writer now.
@@ -54,9 +54,9 @@ typedef struct yoke_record_info {
   uint32_t formats;
 } yoke_record_info;
 
-// Writes what is left, closes the files and gives them their final names. Says what went wrong, if
-// anything did, in err; what could be written stays. info may be NULL. *record becomes NULL.
-yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info, char* err,
-                               size_t err_size);
+// Writes what is left, closes the files and gives them their final names. Sends what went wrong in
+// the writer thread, if anything did, one message per file; what could be written stays. info may be
+// NULL. *record becomes NULL.
+yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info, const yoke_sink* sink);
 
 #endif

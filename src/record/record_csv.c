@@ -82,10 +82,10 @@ static uint64_t count_lines(const char* text, size_t n, size_t* size) {
 }
 
 // Writes the buffer out. On failure the file is cut back to its last complete row.
-static yoke_status write_out(csv_sink* sink, char* err, size_t err_size) {
+static yoke_status write_out(csv_sink* sink, const yoke_sink* errors) {
   size_t n_done = 0;
   const yoke_status status =
-      yoke__os_file_write(sink->file, sink->buffer, sink->used, &n_done, err, err_size);
+      yoke__os_file_write(sink->file, sink->buffer, sink->used, &n_done, errors);
   if (status >= 0) {
     sink->file_size += sink->used;
     sink->n_rows_file = sink->n_rows_all;
@@ -96,8 +96,7 @@ static yoke_status write_out(csv_sink* sink, char* err, size_t err_size) {
     sink->file_size += kept;
 
     // devices cannot be cut, and the first reason is the one to tell
-    char ignored[8];
-    yoke__os_file_truncate(sink->file, sink->file_size, ignored, sizeof ignored);
+    yoke__os_file_truncate(sink->file, sink->file_size, NULL);
   }
   sink->used = 0;
   return status;
@@ -115,14 +114,13 @@ static char* put_header(const yoke_record_layout* layout, char* at) {
 
 static void csv_discard(void* self) {
   csv_sink* sink = self;
-  char ignored[8];
-  yoke__os_file_close(&sink->file, ignored, sizeof ignored);
+  yoke__os_file_close(&sink->file, NULL);
   free(sink->buffer);
   free(sink);
 }
 
 static yoke_status csv_open(const yoke_record_layout* layout, const char* path, void** self,
-                            char* err, size_t err_size) {
+                            const yoke_sink* errors) {
   // room for the longest row, a gap in front of it and the header
   size_t header_size = 16, row_size = NUMBER_SIZE + layout->n_columns + 2;
   for (size_t i = 0; i < layout->n_columns; i++) {
@@ -138,17 +136,16 @@ static yoke_status csv_open(const yoke_record_layout* layout, const char* path, 
   if (sink == NULL || buffer == NULL) {
     free(sink);
     free(buffer);
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
   *sink = (csv_sink){
       .layout = layout, .file = -1, .buffer = buffer, .size = size, .row_size = row_size};
 
   // the header goes out at once: whoever looks at the file, or a killed run, finds it
-  yoke_status status = yoke__os_file_create(path, &sink->file, err, err_size);
+  yoke_status status = yoke__os_file_create(path, &sink->file, errors);
   if (status >= 0) {
     sink->used = (size_t)(put_header(layout, sink->buffer) - sink->buffer);
-    status = write_out(sink, err, err_size);
+    status = write_out(sink, errors);
   }
   if (status < 0) {
     csv_discard(sink);
@@ -158,8 +155,8 @@ static yoke_status csv_open(const yoke_record_layout* layout, const char* path, 
   return YOKE_OK;
 }
 
-static yoke_status make_room(csv_sink* sink, char* err, size_t err_size) {
-  return sink->size - sink->used < sink->row_size ? write_out(sink, err, err_size) : YOKE_OK;
+static yoke_status make_room(csv_sink* sink, const yoke_sink* errors) {
+  return sink->size - sink->used < sink->row_size ? write_out(sink, errors) : YOKE_OK;
 }
 
 static char* put_gap(const csv_sink* sink, double time, char* at) {
@@ -195,11 +192,11 @@ static char* put_row(const csv_sink* sink, const unsigned char* row, char* at) {
   return at;
 }
 
-static yoke_status csv_write(void* self, const unsigned char* rows, size_t n, char* err,
-                             size_t err_size) {
+static yoke_status csv_write(void* self, const unsigned char* rows, size_t n,
+                             const yoke_sink* errors) {
   csv_sink* sink = self;
   for (size_t i = 0; i < n; i++) {
-    YOKE_TRY(make_room(sink, err, err_size));
+    YOKE_TRY(make_room(sink, errors));
     const unsigned char* row = rows + i * sink->layout->stride;
     const double time = yoke__row_real(row, YOKE_ROW_TIME);
     char* at = sink->buffer + sink->used;
@@ -215,26 +212,26 @@ static yoke_status csv_write(void* self, const unsigned char* rows, size_t n, ch
   return YOKE_OK;
 }
 
-static yoke_status csv_flush(void* self, char* err, size_t err_size) {
-  return write_out(self, err, err_size);
+static yoke_status csv_flush(void* self, const yoke_sink* errors) {
+  return write_out(self, errors);
 }
 
 static uint64_t csv_n_rows(const void* self) {
   return ((const csv_sink*)self)->n_rows_file;
 }
 
-static yoke_status csv_close(void* self, uint64_t n_lost, uint64_t* n_rows, char* err,
-                             size_t err_size) {
+static yoke_status csv_close(void* self, uint64_t n_lost, uint64_t* n_rows,
+                             const yoke_sink* errors) {
   csv_sink* sink = self;
-  yoke_status status = make_room(sink, err, err_size);
+  yoke_status status = make_room(sink, errors);
   if (status >= 0 && n_lost > 0 && sink->n_rows_all > 0) {
     sink->used = (size_t)(put_gap(sink, sink->last_time, sink->buffer + sink->used) - sink->buffer);
     sink->n_rows_all++;
   }
-  status = status < 0 ? status : write_out(sink, err, err_size);
+  status = status < 0 ? status : write_out(sink, errors);
   *n_rows = sink->n_rows_file;
   if (status >= 0) {
-    status = yoke__os_file_close(&sink->file, err, err_size);
+    status = yoke__os_file_close(&sink->file, errors);
   }
   csv_discard(sink);
   return status;

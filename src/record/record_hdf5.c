@@ -90,14 +90,9 @@ static void library_leave(library_use use) {
   atomic_flag_clear_explicit(&is_library_busy, memory_order_release);
 }
 
-typedef struct reason {
-  char* text;
-  size_t size;
-} reason;
-
 // The innermost entry of the error stack; the system's own words where it has them.
 static herr_t take_reason(unsigned n, const H5E_error2_t* entry, void* data) {
-  const reason* to = data;
+  char* to = data;  // YOKE_MESSAGE_TEXT_SIZE bytes
   if (n > 0 || entry->desc == NULL) {
     return 0;
   }
@@ -106,18 +101,17 @@ static herr_t take_reason(unsigned n, const H5E_error2_t* entry, void* data) {
   const char* end = begin != NULL ? strchr(begin + sizeof mark - 1, '\'') : NULL;
   if (end != NULL) {
     begin += sizeof mark - 1;
-    snprintf(to->text, to->size, "%.*s", (int)(end - begin), begin);
+    snprintf(to, YOKE_MESSAGE_TEXT_SIZE, "%.*s", (int)(end - begin), begin);
   } else {
-    snprintf(to->text, to->size, "HDF5: %s", entry->desc);
+    snprintf(to, YOKE_MESSAGE_TEXT_SIZE, "HDF5: %s", entry->desc);
   }
   return 0;
 }
 
-static yoke_status hdf5_failure(char* err, size_t err_size) {
-  reason to = {err, err_size};
-  snprintf(err, err_size, "HDF5 reports an error");
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &to);
-  return YOKE_IO;
+static yoke_status hdf5_failure(const yoke_sink* errors) {
+  char text[YOKE_MESSAGE_TEXT_SIZE] = "HDF5 reports an error";
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, text);
+  return yoke_fail(errors, YOKE_IO, "%s", text);
 }
 
 // strings of variable length, UTF-8; -1 on failure
@@ -388,8 +382,7 @@ static void free_sink(hdf5_sink* sink) {
     free(sink->tables[k].sizes);
     free(sink->tables[k].buffer);
   }
-  char ignored[8];
-  yoke__os_file_close(&sink->reserve, ignored, sizeof ignored);
+  yoke__os_file_close(&sink->reserve, NULL);
   free(sink);
 }
 
@@ -432,8 +425,8 @@ static bool fill_file(hdf5_sink* sink, const char* path) {
 
 // Reserves what n_rows rows and everything around them may need, before the library is asked to
 // write them.
-static yoke_status reserve_rows(hdf5_sink* sink, uint64_t n_rows, char* err, size_t err_size) {
-  return yoke__os_file_reserve(sink->reserve, size_with_rows(sink, n_rows), err, err_size);
+static yoke_status reserve_rows(hdf5_sink* sink, uint64_t n_rows, const yoke_sink* errors) {
+  return yoke__os_file_reserve(sink->reserve, size_with_rows(sink, n_rows), errors);
 }
 
 static void hdf5_discard(void* self) {
@@ -444,10 +437,9 @@ static void hdf5_discard(void* self) {
 }
 
 static yoke_status hdf5_open(const yoke_record_layout* layout, const char* path, void** self,
-                             char* err, size_t err_size) {
+                             const yoke_sink* errors) {
   hdf5_sink* sink = calloc(1, sizeof *sink);
   if (sink == NULL) {
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
   sink->layout = layout;
@@ -458,22 +450,20 @@ static yoke_status hdf5_open(const yoke_record_layout* layout, const char* path,
   }
 
   // names and a first block must fit before the library writes its first byte
-  yoke_status status = yoke__os_file_create(path, &sink->reserve, err, err_size);
+  yoke_status status = yoke__os_file_create(path, &sink->reserve, errors);
   if (status >= 0) {
     uint64_t n_text = 0;
     for (size_t i = 0; i < layout->n_columns; i++) {
       n_text += strlen(layout->columns[i].name) + strlen(layout->columns[i].dim) + 256;
     }
-    status =
-        yoke__os_file_reserve(sink->reserve, 2 * (uint64_t)METADATA_SIZE + n_text, err, err_size);
+    status = yoke__os_file_reserve(sink->reserve, 2 * (uint64_t)METADATA_SIZE + n_text, errors);
   }
   if (status >= 0) {
     const library_use use = library_enter();
-    status = fill_file(sink, path) ? YOKE_OK : hdf5_failure(err, err_size);
+    status = fill_file(sink, path) ? YOKE_OK : hdf5_failure(errors);
     library_leave(use);
   }
   if (status >= 0 && !make_buffers(sink)) {
-    snprintf(err, err_size, "out of memory");
     status = YOKE_NO_MEMORY;
   }
   if (status < 0) {
@@ -486,18 +476,18 @@ static yoke_status hdf5_open(const yoke_record_layout* layout, const char* path,
 
 // Rows of the buffers into the file, space first. On failure they are dropped: the file stays as it
 // is.
-static yoke_status write_block(hdf5_sink* sink, char* err, size_t err_size) {
+static yoke_status write_block(hdf5_sink* sink, const yoke_sink* errors) {
   const size_t n = sink->n_buffered;
   sink->n_buffered = 0;
   if (n == 0) {
     return YOKE_OK;
   }
-  YOKE_TRY(reserve_rows(sink, sink->n_rows + n, err, err_size));
+  YOKE_TRY(reserve_rows(sink, sink->n_rows + n, errors));
   for (size_t k = 0; k < N_TABLES; k++) {
     const table* t = &sink->tables[k];
     if (t->n_columns > 0 &&
         !append_rows(t->values, t->type, sink->n_rows, n, t->n_columns, t->buffer)) {
-      return hdf5_failure(err, err_size);
+      return hdf5_failure(errors);
     }
   }
   sink->n_rows += n;
@@ -505,13 +495,13 @@ static yoke_status write_block(hdf5_sink* sink, char* err, size_t err_size) {
 }
 
 // A gap in front of the next row.
-static yoke_status write_gap(hdf5_sink* sink, uint64_t n_lost, char* err, size_t err_size) {
+static yoke_status write_gap(hdf5_sink* sink, uint64_t n_lost, const yoke_sink* errors) {
   const uint64_t gap[2] = {sink->n_rows + sink->n_buffered, n_lost};
   sink->n_gaps++;
-  YOKE_TRY(reserve_rows(sink, sink->n_rows, err, err_size));
+  YOKE_TRY(reserve_rows(sink, sink->n_rows, errors));
   return append_rows(sink->gaps, H5T_NATIVE_UINT64, sink->n_gaps - 1, 1, 2, gap)
              ? YOKE_OK
-             : hdf5_failure(err, err_size);
+             : hdf5_failure(errors);
 }
 
 // One stored row into the buffers of its tables.
@@ -535,37 +525,37 @@ static void buffer_row(hdf5_sink* sink, const unsigned char* row) {
   sink->n_buffered++;
 }
 
-static yoke_status write_rows(hdf5_sink* sink, const unsigned char* rows, size_t n, char* err,
-                              size_t err_size) {
+static yoke_status write_rows(hdf5_sink* sink, const unsigned char* rows, size_t n,
+                              const yoke_sink* errors) {
   for (size_t i = 0; i < n; i++) {
     const unsigned char* row = rows + i * sink->layout->stride;
     if (yoke__row_lost(row) > 0) {
-      YOKE_TRY(write_gap(sink, yoke__row_lost(row), err, err_size));
+      YOKE_TRY(write_gap(sink, yoke__row_lost(row), errors));
     }
     buffer_row(sink, row);
     if (sink->n_buffered == sink->n_block_rows) {
-      YOKE_TRY(write_block(sink, err, err_size));
+      YOKE_TRY(write_block(sink, errors));
     }
   }
   return YOKE_OK;
 }
 
-static yoke_status hdf5_write(void* self, const unsigned char* rows, size_t n, char* err,
-                              size_t err_size) {
+static yoke_status hdf5_write(void* self, const unsigned char* rows, size_t n,
+                              const yoke_sink* errors) {
   const library_use use = library_enter();
-  const yoke_status status = write_rows(self, rows, n, err, err_size);
+  const yoke_status status = write_rows(self, rows, n, errors);
   library_leave(use);
   return status;
 }
 
-static yoke_status flush_file(hdf5_sink* sink, char* err, size_t err_size) {
-  YOKE_TRY(write_block(sink, err, err_size));
-  return H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0 ? YOKE_OK : hdf5_failure(err, err_size);
+static yoke_status flush_file(hdf5_sink* sink, const yoke_sink* errors) {
+  YOKE_TRY(write_block(sink, errors));
+  return H5Fflush(sink->file, H5F_SCOPE_LOCAL) >= 0 ? YOKE_OK : hdf5_failure(errors);
 }
 
-static yoke_status hdf5_flush(void* self, char* err, size_t err_size) {
+static yoke_status hdf5_flush(void* self, const yoke_sink* errors) {
   const library_use use = library_enter();
-  const yoke_status status = flush_file(self, err, err_size);
+  const yoke_status status = flush_file(self, errors);
   library_leave(use);
   return status;
 }
@@ -574,17 +564,17 @@ static uint64_t hdf5_n_rows(const void* self) {
   return ((const hdf5_sink*)self)->n_rows;
 }
 
-static yoke_status hdf5_close(void* self, uint64_t n_lost, uint64_t* n_rows, char* err,
-                              size_t err_size) {
+static yoke_status hdf5_close(void* self, uint64_t n_lost, uint64_t* n_rows,
+                              const yoke_sink* errors) {
   hdf5_sink* sink = self;
   const library_use use = library_enter();
-  yoke_status status = write_block(sink, err, err_size);
+  yoke_status status = write_block(sink, errors);
   if (status >= 0 && n_lost > 0) {
-    status = write_gap(sink, n_lost, err, err_size);
+    status = write_gap(sink, n_lost, errors);
   }
   *n_rows = sink->n_rows;
   if (!close_file(sink) && status >= 0) {
-    status = hdf5_failure(err, err_size);
+    status = hdf5_failure(errors);
   }
   library_leave(use);
   free_sink(sink);
@@ -650,39 +640,35 @@ static bool measure_group(hid_t file, const char* group, hsize_t size[2]) {
          size[0] <= SIZE_MAX / 16 / size[1];
 }
 
-static yoke_status read_file(hid_t file, yoke_csv* out, char* err, size_t err_size) {
+static yoke_status read_file(hid_t file, yoke_csv* out, const yoke_sink* errors) {
   hsize_t real[2] = {0, 0}, integer[2] = {0, 0};
   if (!measure_group(file, "real", real)) {
-    snprintf(err, err_size, "no table /real/values: not a result file");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(errors, YOKE_BAD_INPUT, "no table /real/values: not a result file");
   }
   const bool has_integers = measure_group(file, "integer", integer);
   if (has_integers && integer[0] != real[0]) {
-    snprintf(err, err_size, "/real and /integer have different numbers of rows");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(errors, YOKE_BAD_INPUT, "/real and /integer have different numbers of rows");
   }
   out->n_rows = (size_t)real[0];
   out->n_columns = (size_t)(real[1] + (has_integers ? integer[1] : 0));
   out->columns = yoke__arena_array(&out->arena, out->n_columns, sizeof out->columns[0]);
   if (out->columns == NULL) {
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
   const size_t n_real = (size_t)real[1];
   if (!read_group(file, "real", H5T_NATIVE_DOUBLE, out, 0, n_real) ||
       (has_integers &&
        !read_group(file, "integer", H5T_NATIVE_DOUBLE, out, n_real, (size_t)integer[1]))) {
-    return hdf5_failure(err, err_size);
+    return hdf5_failure(errors);
   }
   return YOKE_OK;
 }
 
-yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, char* err, size_t err_size) {
+yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_sink* errors) {
   memset(out, 0, sizeof *out);
   const library_use use = library_enter();
   const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-  const yoke_status status =
-      file >= 0 ? read_file(file, out, err, err_size) : hdf5_failure(err, err_size);
+  const yoke_status status = file >= 0 ? read_file(file, out, errors) : hdf5_failure(errors);
   if (file >= 0) {
     H5Fclose(file);
   }
@@ -696,19 +682,17 @@ yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, char* err, s
 #else  // no HDF5 in this build
 
 static yoke_status hdf5_open(const yoke_record_layout* layout, const char* path, void** self,
-                             char* err, size_t err_size) {
+                             const yoke_sink* errors) {
   (void)layout;
   (void)path;
   *self = NULL;
-  snprintf(err, err_size, "this build lacks the library HDF5");
-  return YOKE_NO_SUPPORT;
+  return yoke_fail(errors, YOKE_NO_SUPPORT, "this build lacks the library HDF5");
 }
 
-yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, char* err, size_t err_size) {
+yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_sink* errors) {
   (void)path;
   memset(out, 0, sizeof *out);
-  snprintf(err, err_size, "this build lacks the library HDF5");
-  return YOKE_NO_SUPPORT;
+  return yoke_fail(errors, YOKE_NO_SUPPORT, "this build lacks the library HDF5");
 }
 
 // never called: open fails

@@ -5,10 +5,10 @@
 #include <stddef.h>
 
 #include "base/base_csv.h"
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 // Real and integer columns of a file that record_hdf5.c wrote, as one table, reals first. Text
-// columns are left out. YOKE_IO with the reason in err; YOKE_NO_SUPPORT if this build has no HDF5.
-yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, char* err, size_t err_size);
+// columns are left out. YOKE_IO; YOKE_NO_SUPPORT if this build has no HDF5.
+yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_sink* sink);
 
 #endif

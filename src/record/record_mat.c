@@ -135,15 +135,14 @@ static size_t value_size(const yoke_record_column* column) {
 
 static void mat_discard(void* self) {
   mat_sink* sink = self;
-  char ignored[8];
   if (sink->mat != NULL) {
     Mat_Close(sink->mat);
   }
   if (sink->spool >= 0) {
-    yoke__os_file_close(&sink->spool, ignored, sizeof ignored);
+    yoke__os_file_close(&sink->spool, NULL);
     yoke__os_file_remove(sink->spool_path);
   }
-  yoke__os_file_close(&sink->reserve, ignored, sizeof ignored);
+  yoke__os_file_close(&sink->reserve, NULL);
   free(sink->spool_path);
   free(sink->names);
   free(sink->block);
@@ -176,36 +175,30 @@ static bool allocate(mat_sink* sink, const char* path) {
 }
 
 static yoke_status mat_open(const yoke_record_layout* layout, const char* path, void** self,
-                            char* err, size_t err_size) {
+                            const yoke_sink* errors) {
   mat_sink* sink = calloc(1, sizeof *sink);
   if (sink == NULL) {
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
   sink->layout = layout;
   sink->reserve = sink->spool = -1;
-  yoke_status status = YOKE_OK;
-  if (!allocate(sink, path)) {
-    snprintf(err, err_size, "out of memory");
-    status = YOKE_NO_MEMORY;
-  }
+  yoke_status status = allocate(sink, path) ? YOKE_OK : YOKE_NO_MEMORY;
 
   // the library opens the file a second time; a header of our own, since its own holds the date
   if (status >= 0) {
-    status = yoke__os_file_create(path, &sink->reserve, err, err_size);
+    status = yoke__os_file_create(path, &sink->reserve, errors);
   }
   if (status >= 0) {
-    status = yoke__os_file_create(sink->spool_path, &sink->spool, err, err_size);
+    status = yoke__os_file_create(sink->spool_path, &sink->spool, errors);
   }
   if (status >= 0) {
     sink->mat = Mat_CreateVer(path, "MATLAB 5.0 MAT-file, yoke results 1", MAT_FT_MAT5);
     if (sink->mat == NULL) {
-      snprintf(err, err_size, "matio cannot create the file");
-      status = YOKE_IO;
+      status = yoke_fail(errors, YOKE_IO, "matio cannot create the file");
     }
   }
   if (status >= 0) {
-    status = yoke__os_file_reserve(sink->reserve, sink->base_size, err, err_size);
+    status = yoke__os_file_reserve(sink->reserve, sink->base_size, errors);
   }
   if (status < 0) {
     mat_discard(sink);
@@ -216,16 +209,16 @@ static yoke_status mat_open(const yoke_record_layout* layout, const char* path, 
 }
 
 // The block behind the others, whole even if not full. On failure its rows are dropped.
-static yoke_status spool_block(mat_sink* sink, char* err, size_t err_size) {
+static yoke_status spool_block(mat_sink* sink, const yoke_sink* errors) {
   if (sink->n_buffered == 0) {
     return YOKE_OK;
   }
   const size_t size = sink->n_block_rows * (sink->layout->stride - YOKE_ROW_TIME);
   const uint64_t mat_size = sink->base_size + sink->n_rows * sink->row_size + 32 * sink->n_gaps;
   size_t n_done = 0;
-  yoke_status status = yoke__os_file_reserve(sink->reserve, mat_size, err, err_size);
+  yoke_status status = yoke__os_file_reserve(sink->reserve, mat_size, errors);
   if (status >= 0) {
-    status = yoke__os_file_write(sink->spool, sink->block, size, &n_done, err, err_size);
+    status = yoke__os_file_write(sink->spool, sink->block, size, &n_done, errors);
   }
   if (status < 0) {
     sink->n_rows = sink->n_spooled;
@@ -235,12 +228,11 @@ static yoke_status spool_block(mat_sink* sink, char* err, size_t err_size) {
   return status;
 }
 
-static yoke_status note_gap(mat_sink* sink, uint64_t n_lost, char* err, size_t err_size) {
+static yoke_status note_gap(mat_sink* sink, uint64_t n_lost) {
   if (sink->n_gaps == sink->n_gap_room) {
     const size_t room = 2 * sink->n_gap_room + 16;
     mat_gap* larger = realloc(sink->gaps, room * sizeof larger[0]);
     if (larger == NULL) {
-      snprintf(err, err_size, "out of memory");
       return YOKE_NO_MEMORY;
     }
     sink->gaps = larger;
@@ -255,8 +247,8 @@ static unsigned char* block_place(const mat_sink* sink, size_t offset, size_t si
   return sink->block + (offset - YOKE_ROW_TIME) * sink->n_block_rows + sink->n_buffered * size;
 }
 
-static yoke_status mat_write(void* self, const unsigned char* rows, size_t n, char* err,
-                             size_t err_size) {
+static yoke_status mat_write(void* self, const unsigned char* rows, size_t n,
+                             const yoke_sink* errors) {
   mat_sink* sink = self;
   const yoke_record_layout* layout = sink->layout;
   size_t widest = sizeof(double);
@@ -266,11 +258,10 @@ static yoke_status mat_write(void* self, const unsigned char* rows, size_t n, ch
   for (size_t k = 0; k < n; k++) {
     const unsigned char* row = rows + k * layout->stride;
     if (sink->n_rows >= (uint64_t)MAX_VARIABLE_SIZE / widest) {
-      snprintf(err, err_size, "a MAT 5 variable cannot exceed 2 GB");
-      return YOKE_FULL;
+      return yoke_fail(errors, YOKE_FULL, "a MAT 5 variable cannot exceed 2 GB");
     }
     if (yoke__row_lost(row) > 0) {
-      YOKE_TRY(note_gap(sink, yoke__row_lost(row), err, err_size));
+      YOKE_TRY(note_gap(sink, yoke__row_lost(row)));
     }
     memcpy(block_place(sink, YOKE_ROW_TIME, 8), row + YOKE_ROW_TIME, 8);
     for (size_t i = 0; i < layout->n_columns; i++) {
@@ -280,18 +271,16 @@ static yoke_status mat_write(void* self, const unsigned char* rows, size_t n, ch
     sink->n_rows++;
     sink->n_buffered++;
     if (sink->n_buffered == sink->n_block_rows) {
-      YOKE_TRY(spool_block(sink, err, err_size));
+      YOKE_TRY(spool_block(sink, errors));
     }
   }
   return YOKE_OK;
 }
 
-// Nothing readable can be had before close. The type of err is the table's.
-// NOLINTNEXTLINE(readability-non-const-parameter)
-static yoke_status mat_flush(void* self, char* err, size_t err_size) {
+// Nothing readable can be had before close.
+static yoke_status mat_flush(void* self, const yoke_sink* errors) {
   (void)self;
-  (void)err;
-  (void)err_size;
+  (void)errors;
   return YOKE_OK;
 }
 
@@ -301,14 +290,14 @@ static uint64_t mat_n_rows(const void* self) {
 
 // One column of the spool, n_rows * size bytes.
 static yoke_status read_column(const mat_sink* sink, size_t offset, size_t size, unsigned char* to,
-                               char* err, size_t err_size) {
+                               const yoke_sink* errors) {
   const uint64_t block_size = (uint64_t)sink->n_block_rows * (sink->layout->stride - YOKE_ROW_TIME);
   const uint64_t in_block = (uint64_t)(offset - YOKE_ROW_TIME) * sink->n_block_rows;
   for (uint64_t row = 0; row < sink->n_rows; row += sink->n_block_rows) {
     const uint64_t left = sink->n_rows - row;
     const size_t n = left < sink->n_block_rows ? (size_t)left : sink->n_block_rows;
     const uint64_t at = row / sink->n_block_rows * block_size + in_block;
-    YOKE_TRY(yoke__os_file_read(sink->spool, to + row * size, n * size, at, err, err_size));
+    YOKE_TRY(yoke__os_file_read(sink->spool, to + row * size, n * size, at, errors));
   }
   return YOKE_OK;
 }
@@ -316,15 +305,14 @@ static yoke_status read_column(const mat_sink* sink, size_t offset, size_t size,
 // Writes one variable; data stays the caller's.
 static yoke_status put_variable(mat_sink* sink, const char* name, enum matio_classes kind,
                                 enum matio_types type, size_t n_rows, size_t n_columns, void* data,
-                                int flags, char* err, size_t err_size) {
+                                int flags, const yoke_sink* errors) {
   size_t size[2] = {n_rows, n_columns};
   matvar_t* variable = Mat_VarCreate(name, kind, type, 2, size, data, MAT_F_DONT_COPY_DATA | flags);
   const bool is_good =
       variable != NULL && Mat_VarWrite(sink->mat, variable, MAT_COMPRESSION_NONE) == 0;
   Mat_VarFree(variable);
   if (!is_good) {
-    snprintf(err, err_size, "matio cannot write variable %s", name);
-    return YOKE_IO;
+    return yoke_fail(errors, YOKE_IO, "matio cannot write variable %s", name);
   }
   return YOKE_OK;
 }
@@ -358,7 +346,7 @@ static size_t to_utf16(const unsigned char* text, size_t size, uint16_t* to, siz
 
 // A string column as a char matrix, padded with blanks to its longest text.
 static yoke_status put_text_column(mat_sink* sink, const char* name, const unsigned char* cells,
-                                   size_t size, char* err, size_t err_size) {
+                                   size_t size, const yoke_sink* errors) {
   const size_t n_rows = (size_t)sink->n_rows;
   uint16_t* units = malloc(size * sizeof units[0]);
   size_t width = 1;
@@ -370,7 +358,6 @@ static yoke_status put_text_column(mat_sink* sink, const char* name, const unsig
   if (units == NULL || text == NULL) {
     free(units);
     free(text);
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
   for (size_t row = 0; row < n_rows; row++) {
@@ -380,7 +367,7 @@ static yoke_status put_text_column(mat_sink* sink, const char* name, const unsig
     }
   }
   const yoke_status status = put_variable(sink, name, MAT_C_CHAR, MAT_T_UTF16, n_rows,
-                                          n_rows > 0 ? width : 0, text, 0, err, err_size);
+                                          n_rows > 0 ? width : 0, text, 0, errors);
   free(units);
   free(text);
   return status;
@@ -388,25 +375,24 @@ static yoke_status put_text_column(mat_sink* sink, const char* name, const unsig
 
 // One column from the spool into the file. buffer: n_rows * size bytes.
 static yoke_status put_column(mat_sink* sink, const yoke_record_column* column, size_t index,
-                              unsigned char* buffer, char* err, size_t err_size) {
+                              unsigned char* buffer, const yoke_sink* errors) {
   const size_t offset = sink->layout->offsets[index];
   const char* name = sink->names[index + 1];
   const size_t n = (size_t)sink->n_rows;
-  YOKE_TRY(read_column(sink, offset, column->size, buffer, err, err_size));
+  YOKE_TRY(read_column(sink, offset, column->size, buffer, errors));
   switch (column->type) {
   case YOKE_REAL:
-    return put_variable(sink, name, MAT_C_DOUBLE, MAT_T_DOUBLE, n, 1, buffer, 0, err, err_size);
+    return put_variable(sink, name, MAT_C_DOUBLE, MAT_T_DOUBLE, n, 1, buffer, 0, errors);
   case YOKE_STRING:
-    return put_text_column(sink, name, buffer, column->size, err, err_size);
+    return put_text_column(sink, name, buffer, column->size, errors);
   case YOKE_BOOLEAN:
     // in place: byte i is written after integer i was read
     for (size_t i = 0; i < n; i++) {
       buffer[i] = yoke__row_integer(buffer, 8 * i) != 0;
     }
-    return put_variable(sink, name, MAT_C_UINT8, MAT_T_UINT8, n, 1, buffer, MAT_F_LOGICAL, err,
-                        err_size);
+    return put_variable(sink, name, MAT_C_UINT8, MAT_T_UINT8, n, 1, buffer, MAT_F_LOGICAL, errors);
   default:
-    return put_variable(sink, name, MAT_C_INT64, MAT_T_INT64, n, 1, buffer, 0, err, err_size);
+    return put_variable(sink, name, MAT_C_INT64, MAT_T_INT64, n, 1, buffer, 0, errors);
   }
 }
 
@@ -424,7 +410,7 @@ static matvar_t* make_text(const char* name, const char* text) {
   return variable;
 }
 
-static yoke_status put_names(mat_sink* sink, char* err, size_t err_size) {
+static yoke_status put_names(mat_sink* sink, const yoke_sink* errors) {
   const size_t n = sink->layout->n_columns + 1;
   size_t size[2] = {n, 3};
   matvar_t* names = Mat_VarCreate("names", MAT_C_CELL, MAT_T_CELL, 2, size, NULL, 0);
@@ -445,17 +431,15 @@ static yoke_status put_names(mat_sink* sink, char* err, size_t err_size) {
   is_good = is_good && title != NULL && Mat_VarWrite(sink->mat, title, MAT_COMPRESSION_NONE) == 0;
   Mat_VarFree(title);
   if (!is_good) {
-    snprintf(err, err_size, "matio cannot write the names of the columns");
-    return YOKE_IO;
+    return yoke_fail(errors, YOKE_IO, "matio cannot write the names of the columns");
   }
   return YOKE_OK;
 }
 
-static yoke_status put_gaps(mat_sink* sink, char* err, size_t err_size) {
+static yoke_status put_gaps(mat_sink* sink, const yoke_sink* errors) {
   const size_t n = sink->n_gaps;
   double* values = malloc((2 * n + 1) * sizeof values[0]);
   if (values == NULL) {
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < n; i++) {
@@ -463,13 +447,13 @@ static yoke_status put_gaps(mat_sink* sink, char* err, size_t err_size) {
     values[n + i] = (double)sink->gaps[i].n_lost;
   }
   const yoke_status status =
-      put_variable(sink, "gaps", MAT_C_DOUBLE, MAT_T_DOUBLE, n, 2, values, 0, err, err_size);
+      put_variable(sink, "gaps", MAT_C_DOUBLE, MAT_T_DOUBLE, n, 2, values, 0, errors);
   free(values);
   return status;
 }
 
 // Everything that the file holds, from the spool.
-static yoke_status put_all(mat_sink* sink, char* err, size_t err_size) {
+static yoke_status put_all(mat_sink* sink, const yoke_sink* errors) {
   const yoke_record_layout* layout = sink->layout;
   size_t widest = sizeof(double);
   for (size_t i = 0; i < layout->n_columns; i++) {
@@ -477,37 +461,32 @@ static yoke_status put_all(mat_sink* sink, char* err, size_t err_size) {
   }
   unsigned char* buffer = malloc((size_t)sink->n_rows * widest + 1);
   if (buffer == NULL) {
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
-  yoke_status status = read_column(sink, YOKE_ROW_TIME, sizeof(double), buffer, err, err_size);
+  yoke_status status = read_column(sink, YOKE_ROW_TIME, sizeof(double), buffer, errors);
   if (status >= 0) {
     status = put_variable(sink, "time", MAT_C_DOUBLE, MAT_T_DOUBLE, (size_t)sink->n_rows, 1, buffer,
-                          0, err, err_size);
+                          0, errors);
   }
   for (size_t i = 0; status >= 0 && i < layout->n_columns; i++) {
-    status = put_column(sink, &layout->columns[i], i, buffer, err, err_size);
+    status = put_column(sink, &layout->columns[i], i, buffer, errors);
   }
   free(buffer);
-  status = status < 0 ? status : put_names(sink, err, err_size);
-  return status < 0 ? status : put_gaps(sink, err, err_size);
+  status = status < 0 ? status : put_names(sink, errors);
+  return status < 0 ? status : put_gaps(sink, errors);
 }
 
-static yoke_status mat_close(void* self, uint64_t n_lost, uint64_t* n_rows, char* err,
-                             size_t err_size) {
+static yoke_status mat_close(void* self, uint64_t n_lost, uint64_t* n_rows,
+                             const yoke_sink* errors) {
   mat_sink* sink = self;
-  yoke_status status = spool_block(sink, err, err_size);
+  yoke_status status = spool_block(sink, errors);
   if (status >= 0 && n_lost > 0) {
-    status = note_gap(sink, n_lost, err, err_size);
+    status = note_gap(sink, n_lost);
   }
 
   // also when the last block did not fit: the rows before it do
-  char later[256] = "";
-  const yoke_status status_all = put_all(sink, later, sizeof later);
-  if (status >= 0 && status_all < 0) {
-    snprintf(err, err_size, "%s", later);
-    status = status_all;
-  }
+  const yoke_status status_all = put_all(sink, status < 0 ? NULL : errors);
+  status = status < 0 ? status : status_all;
   *n_rows = status_all < 0 ? 0 : sink->n_rows;
   mat_discard(sink);
   return status;
@@ -516,12 +495,11 @@ static yoke_status mat_close(void* self, uint64_t n_lost, uint64_t* n_rows, char
 #else  // no matio in this build
 
 static yoke_status mat_open(const yoke_record_layout* layout, const char* path, void** self,
-                            char* err, size_t err_size) {
+                            const yoke_sink* errors) {
   (void)layout;
   (void)path;
   *self = NULL;
-  snprintf(err, err_size, "this build lacks the library matio");
-  return YOKE_NO_SUPPORT;
+  return yoke_fail(errors, YOKE_NO_SUPPORT, "this build lacks the library matio");
 }
 
 // never called: open fails

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "record/record_hdf5.h"
 
@@ -45,72 +46,50 @@ static void drop_gaps(yoke_csv* table) {
   table->n_rows = n_kept;
 }
 
-static yoke_status check_time(const char* path, yoke_csv* table, char* err, size_t err_size) {
+static yoke_status check_time(const yoke_csv* table, const yoke_sink* sink) {
   const yoke_csv_column* time = &table->columns[0];
-  const char* what = NULL;
   if (strcmp(time->name, "time") != 0) {
-    what = "the first column is not called time";
-  } else if (time->is_text || time->n_missing > 0) {
-    what = "column time has cells that are no numbers";
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the first column is not called time");
   }
-  if (what != NULL) {
-    snprintf(err, err_size, "%s: %s", path, what);
-    return YOKE_BAD_INPUT;
+  if (time->is_text || time->n_missing > 0) {
+    return yoke_fail(sink, YOKE_BAD_INPUT, "column time has cells that are no numbers");
   }
   return YOKE_OK;
 }
 
-static yoke_status read_csv(const char* path, yoke_csv* out, char* err, size_t err_size) {
+static yoke_status read_csv(const char* path, yoke_csv* out, const yoke_sink* sink) {
   char* bytes = NULL;
   size_t n = 0;
-  YOKE_TRY(yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, err, err_size));
-  char reason[256] = "";
-  const yoke_status status = yoke__csv_parse(bytes, n, out, reason, sizeof reason);
+  YOKE_TRY(yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, sink));
+  const yoke_status status = yoke__csv_parse(bytes, n, out, sink);
   free(bytes);
-  if (status < 0) {
-    snprintf(err, err_size, "%s: %s", path, reason);
-    return status;
-  }
+  YOKE_TRY(status);
   drop_gaps(out);
   return YOKE_OK;
 }
 
-static yoke_status refuse_mat(char* err, size_t err_size, const char* path) {
-  snprintf(err, err_size, "%.1000s: MAT files are written, but not read; use --format csv or hdf5",
-           path);
-  return YOKE_NO_SUPPORT;
-}
-
-static yoke_status read_any(const char* path, yoke_csv* out, char* err, size_t err_size) {
-  yoke_status status;
+static yoke_status read_any(const char* path, yoke_csv* out, const yoke_sink* sink) {
+  yoke_context about;
+  yoke__context_init(&about, sink, (yoke_place){.source = path}, NULL, (double)NAN);
   if (has_ending(path, ".mat")) {
-    return refuse_mat(err, err_size, path);
+    return yoke_fail(&about.sink, YOKE_NO_SUPPORT,
+                     "MAT files are written, but not read; use --format csv or hdf5");
   }
-  if (has_ending(path, ".h5")) {
-    char reason[256] = "";
-    status = yoke__record_hdf5_read(path, out, reason, sizeof reason);
-    if (status < 0) {
-      snprintf(err, err_size, "cannot read %s: %s", path, reason);
-    }
-  } else {
-    status = read_csv(path, out, err, err_size);
-  }
-  if (status >= 0) {
-    status = check_time(path, out, err, err_size);
-    if (status < 0) {
-      yoke__csv_free(out);
-    }
+  YOKE_TRY(has_ending(path, ".h5") ? yoke__record_hdf5_read(path, out, &about.sink)
+                                   : read_csv(path, out, &about.sink));
+  const yoke_status status = check_time(out, &about.sink);
+  if (status < 0) {
+    yoke__csv_free(out);
   }
   return status;
 }
 
-yoke_status yoke__record_read(const char* path, yoke_csv* out, char* err, size_t err_size) {
+yoke_status yoke__record_read(const char* path, yoke_csv* out, const yoke_sink* sink) {
   memset(out, 0, sizeof *out);
   static const char* const files[] = {"results.csv", "results.h5"};
   const size_t size = strlen(path) + 16;
   char* inside = malloc(size);
   if (inside == NULL) {
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
 
@@ -125,12 +104,10 @@ yoke_status yoke__record_read(const char* path, yoke_csv* out, char* err, size_t
       break;
     }
   }
-  yoke_status status = YOKE_BAD_INPUT;
-  if (chosen == path && yoke__os_is_directory(path)) {
-    snprintf(err, err_size, "folder %s holds no results.csv or results.h5", path);
-  } else {
-    status = read_any(chosen, out, err, err_size);
-  }
+  const yoke_status status = chosen == path && yoke__os_is_directory(path)
+                                 ? yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){.source = path},
+                                                 "the folder holds no results.csv or results.h5")
+                                 : read_any(chosen, out, sink);
   free(inside);
   return status;
 }

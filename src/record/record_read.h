@@ -5,12 +5,12 @@
 #include <stddef.h>
 
 #include "base/base_csv.h"
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 // path: a .csv file, a .h5 file, or a folder with results.csv or else results.h5. *out is freed
 // with yoke__csv_free. The first column must be called time and hold numbers; rows without any
-// value but time (marks of lost rows) are left out. Failures: "FILE: line 3, column 7: what" in
-// err.
-yoke_status yoke__record_read(const char* path, yoke_csv* out, char* err, size_t err_size);
+// value but time (marks of lost rows) are left out. Failures carry the file, and line and column of
+// CSV.
+yoke_status yoke__record_read(const char* path, yoke_csv* out, const yoke_sink* sink);
 
 #endif

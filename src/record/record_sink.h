@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "record/record.h"
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 // A stored row, `stride` bytes:
 //
@@ -44,22 +44,22 @@ static inline int64_t yoke__row_integer(const unsigned char* row, size_t offset)
 }
 
 // One file. All calls come from one thread at a time: open and discard from the one that opens the
-// record, the others from the writer. On failure err receives the reason alone; after a failed
-// write or flush only n_rows and close follow, and the file holds n_rows complete rows.
+// record, the others from the writer. A failure sends the reason alone, without the file; after a
+// failed write or flush only n_rows and close follow, and the file holds n_rows complete rows.
 typedef struct yoke_record_sink_ops {
   const char* file;  // final name; `path` has ".part" behind it
   uint32_t format;   // YOKE_RECORD_*
 
-  yoke_status (*open)(const yoke_record_layout* layout, const char* path, void** self, char* err,
-                      size_t err_size);
-  yoke_status (*write)(void* self, const unsigned char* rows, size_t n, char* err, size_t err_size);
+  yoke_status (*open)(const yoke_record_layout* layout, const char* path, void** self,
+                      const yoke_sink* errors);
+  yoke_status (*write)(void* self, const unsigned char* rows, size_t n, const yoke_sink* errors);
   // what was written so far survives the end of the process
-  yoke_status (*flush)(void* self, char* err, size_t err_size);
+  yoke_status (*flush)(void* self, const yoke_sink* errors);
   // rows in the file, or on their way into it as long as nothing fails
   uint64_t (*n_rows)(const void* self);
   // Completes the file; n_lost rows were lost behind the last one. Frees self, also on failure;
   // *n_rows is what the file holds then.
-  yoke_status (*close)(void* self, uint64_t n_lost, uint64_t* n_rows, char* err, size_t err_size);
+  yoke_status (*close)(void* self, uint64_t n_lost, uint64_t* n_rows, const yoke_sink* errors);
   // Frees self without completing anything; the caller removes the file at path.
   void (*discard)(void* self);
 } yoke_record_sink_ops;

@@ -5,17 +5,16 @@
 #include <stddef.h>
 
 #include "base/base_json.h"
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 // Writes n bytes to directory/name, which is made if missing: first under name.part, then renamed,
-// so that a reader finds the old file or the new one, never half of one. YOKE_IO with "cannot write
-// DIR/NAME: reason" in err.
+// so that a reader finds the old file or the new one, never half of one.
 yoke_status yoke__record_write_text(const char* directory, const char* name, const char* text,
-                                    size_t n, char* err, size_t err_size);
+                                    size_t n, const yoke_sink* sink);
 
 // Finishes the JSON and writes it to directory/summary.json. Errors of the writer itself come back
 // as their status. The JSON stays the caller's to free.
-yoke_status yoke__record_summary_write(const char* directory, yoke_json* json, char* err,
-                                       size_t err_size);
+yoke_status yoke__record_summary_write(const char* directory, yoke_json* json,
+                                       const yoke_sink* sink);
 
 #endif

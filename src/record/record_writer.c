@@ -3,8 +3,6 @@
 // that fails is left as it is, reported once, and does not hold up the others.
 #include "record/record_writer.h"
 
-#include <stdio.h>
-
 #include "base/base_os.h"
 
 #define SHORTEST_SLEEP_NS 100000   // right after a row was seen
@@ -12,37 +10,29 @@
 #define BLOCK_SIZE                                                                                 \
   262144u  // bytes handed on at once: stays in the second-level cache for all files
 
-// The first message wins its place; further ones follow as long as there is room.
-static void note_failure(yoke_record_writer* writer, const char* text) {
-  const size_t used = strlen(writer->message);
-  snprintf(writer->message + used, YOKE_RECORD_MESSAGE_SIZE - used, "%s%s", used > 0 ? "; " : "",
-           text);
+static void fail_sink(yoke_record_writer* writer, yoke_record_sink* sink, yoke_status status,
+                      uint64_t n_rows, const yoke_caught* why) {
+  const yoke_sink errors = yoke__messages_sink(&writer->failures);
+  yoke__fail_at(&errors, status, (yoke_place){.source = sink->path},
+                "cannot be written: %s (%llu rows written)",
+                why->text[0] == '\0' ? yoke_status_text(status) : why->text,
+                (unsigned long long)n_rows);
+  sink->is_failed = true;
   atomic_store_explicit(&writer->has_failed, true, memory_order_release);
 }
 
-static void fail_sink(yoke_record_writer* writer, yoke_record_sink* sink, uint64_t n_rows,
-                      const char* reason) {
-  char text[YOKE_RECORD_MESSAGE_SIZE];
-  snprintf(text, sizeof text, "cannot write %s: %s (%llu rows written)", sink->path, reason,
-           (unsigned long long)n_rows);
-  sink->is_failed = true;
-  note_failure(writer, text);
-}
-
 yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_record_layout* layout,
-                              char* err, size_t err_size) {
-  char reason[256] = "";
+                              const yoke_sink* errors) {
   for (size_t i = 0; i < writer->n_sinks; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
+    yoke_context about;
+    yoke__context_init(&about, errors, (yoke_place){.source = sink->path}, NULL, (double)NAN);
     // what cannot be renamed at the end is better known now
-    yoke_status status = YOKE_IO;
-    if (yoke__os_is_directory(sink->path)) {
-      snprintf(reason, sizeof reason, "a folder of that name is in the way");
-    } else {
-      status = sink->ops->open(layout, sink->part_path, &sink->self, reason, sizeof reason);
-    }
+    const yoke_status status =
+        yoke__os_is_directory(sink->path)
+            ? yoke_fail(&about.sink, YOKE_IO, "a folder of that name is in the way")
+            : sink->ops->open(layout, sink->part_path, &sink->self, &about.sink);
     if (status < 0) {
-      snprintf(err, err_size, "cannot write %s: %s", sink->path, reason);
       sink->self = NULL;
       yoke__writer_discard(writer);
       return status;
@@ -73,9 +63,11 @@ static size_t drain_block(yoke_record_writer* writer) {
   }
   for (size_t i = 0; i < writer->n_sinks; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
-    char reason[256] = "";
-    if (!sink->is_failed && sink->ops->write(sink->self, rows, n, reason, sizeof reason) < 0) {
-      fail_sink(writer, sink, sink->ops->n_rows(sink->self), reason);
+    YOKE_CATCH(why);
+    const yoke_status status =
+        sink->is_failed ? YOKE_OK : sink->ops->write(sink->self, rows, n, &why.sink);
+    if (status < 0) {
+      fail_sink(writer, sink, status, sink->ops->n_rows(sink->self), &why);
     }
   }
   yoke__ring_release(writer->ring, n);
@@ -85,9 +77,10 @@ static size_t drain_block(yoke_record_writer* writer) {
 static void flush_sinks(yoke_record_writer* writer) {
   for (size_t i = 0; i < writer->n_sinks; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
-    char reason[256] = "";
-    if (!sink->is_failed && sink->ops->flush(sink->self, reason, sizeof reason) < 0) {
-      fail_sink(writer, sink, sink->ops->n_rows(sink->self), reason);
+    YOKE_CATCH(why);
+    const yoke_status status = sink->is_failed ? YOKE_OK : sink->ops->flush(sink->self, &why.sink);
+    if (status < 0) {
+      fail_sink(writer, sink, status, sink->ops->n_rows(sink->self), &why);
     }
   }
 }
@@ -97,16 +90,17 @@ static void flush_sinks(yoke_record_writer* writer) {
 static void finish_sinks(yoke_record_writer* writer) {
   for (size_t i = 0; i < writer->n_sinks; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
-    char reason[256] = "", text[YOKE_RECORD_MESSAGE_SIZE];
+    YOKE_CATCH(why);
     uint64_t n_rows = 0;
     const yoke_status status =
-        sink->ops->close(sink->self, writer->n_lost_at_end, &n_rows, reason, sizeof reason);
+        sink->ops->close(sink->self, writer->n_lost_at_end, &n_rows, &why.sink);
     sink->self = NULL;
     if (status < 0 && !sink->is_failed) {
-      fail_sink(writer, sink, n_rows, reason);
+      fail_sink(writer, sink, status, n_rows, &why);
     }
-    if (yoke__os_rename(sink->part_path, sink->path, text, sizeof text) < 0) {
-      note_failure(writer, text);
+    const yoke_sink errors = yoke__messages_sink(&writer->failures);
+    if (yoke__os_rename(sink->part_path, sink->path, &errors) < 0) {
+      atomic_store_explicit(&writer->has_failed, true, memory_order_release);
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base_message.h"
 #include "record/record_ring.h"
 #include "record/record_sink.h"
 
@@ -26,17 +27,14 @@ typedef struct yoke_record_writer {
   size_t n_sinks;
   int64_t flush_ns;
   uint64_t n_lost_at_end;  // set before is_stopping
-  char*
-      message;  // what went wrong, YOKE_RECORD_MESSAGE_SIZE bytes; read after the thread has ended
+  yoke_messages failures;  // what went wrong; read and freed after the thread has ended
   _Atomic bool is_stopping;
   _Atomic bool has_failed;
 } yoke_record_writer;
 
-#define YOKE_RECORD_MESSAGE_SIZE 2048
-
 // Opens every file; on failure closes and removes those already open.
 yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_record_layout* layout,
-                              char* err, size_t err_size);
+                              const yoke_sink* errors);
 // Undoes open when the thread could not be started.
 void yoke__writer_discard(yoke_record_writer* writer);
 // The thread (arg is the writer): runs until is_stopping is set and the ring is empty, then

@@ -19,8 +19,7 @@ typedef struct yoke_report_input {
   bool is_circuit;  // a netlist on its own: the page shows its solver instead of units and bonds
 } yoke_report_input;
 
-// Writes directory/report.html, whole or not at all. Failures: what and where in err (YOKE_BAD_INPUT: no result file that
-// can be read back).
-yoke_status yoke__report_write(const yoke_report_input* input, char* err, size_t err_size);
+// Writes directory/report.html, whole or not at all. YOKE_BAD_INPUT: no result file that can be read back.
+yoke_status yoke__report_write(const yoke_report_input* input, const yoke_sink* sink);
 
 #endif

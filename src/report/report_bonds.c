@@ -15,8 +15,13 @@ static const char* const indicator_names[YOKE_N_INDICATORS] = {"rho", "eps", "rt
 // the verdict on the whole run
 
 static void judge_failed(const yoke_run_info* info, yoke_report_verdict* out) {
+  yoke_message failure = info->failure.message;
+  failure.file = NULL;  // among the messages
+  char line[YOKE_MESSAGE_TEXT_SIZE] = "";
+  yoke_message_format(&failure, line, sizeof line);
+  const char* colon = strchr(line, ':');  // behind the severity
   snprintf(out->sentence, sizeof out->sentence, "The run failed: %s",
-           info->message[0] == '\0' ? yoke_status_text(info->status) : info->message);
+           colon == NULL ? yoke_status_text(info->status) : colon + 2);
 }
 
 void yoke__report_judge(const yoke_report_input* input, yoke_report_verdict* out) {

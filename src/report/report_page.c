@@ -120,8 +120,7 @@ static void fill_frame(page* p, const pieces* all) {
 
 // ---------------------------------------------------------------------------------------------------------
 
-static yoke_status read_results(const char* directory, yoke_csv* table, char* err,
-                                size_t err_size) {
+static yoke_status read_results(const char* directory, yoke_csv* table, const yoke_sink* sink) {
   static const char* const files[] = {"results.csv", "results.h5"};
   char path[4096];
   bool is_there = false;
@@ -131,18 +130,16 @@ static yoke_status read_results(const char* directory, yoke_csv* table, char* er
                      yoke__os_is_file(path));
   }
   if (!is_there) {
-    snprintf(err, err_size,
-             "report: there is no results.csv or results.h5 in %s; a report needs --format csv or "
-             "hdf5",
-             directory);
+    const yoke_message missing = {.severity = YOKE_ERROR,
+                                  .status = YOKE_BAD_INPUT,
+                                  .file = directory,
+                                  .time = (double)NAN,
+                                  .text = "there is no results.csv or results.h5 in this folder",
+                                  .hint = "a report needs --format csv or hdf5"};
+    yoke_send(sink, &missing);
     return YOKE_BAD_INPUT;
   }
-  char reason[512] = "";
-  const yoke_status status = yoke__record_read(directory, table, reason, sizeof reason);
-  if (status < 0) {
-    snprintf(err, err_size, "report: %s", reason[0] == '\0' ? yoke_status_text(status) : reason);
-  }
-  return status;
+  return yoke__record_read(directory, table, sink);
 }
 
 static yoke_status describe(const yoke_report_input* input, yoke_json* json) {
@@ -166,25 +163,23 @@ static yoke_status describe_series(const yoke_report_input* input, const yoke_cs
 }
 
 static yoke_status write_page(const yoke_report_input* input, const yoke_json* data,
-                              const yoke_json* series, char* err, size_t err_size) {
+                              const yoke_json* series, const yoke_sink* sink) {
   yoke_report_verdict verdict;
   yoke__report_judge(input, &verdict);
   const pieces all = {input->system->scenario->name, verdict.sentence, data, series};
   page p = {0};
   fill_frame(&p, &all);
   yoke_status status = p.status;
-  if (status < 0) {
-    snprintf(err, err_size, "report: %s", yoke_status_text(status));
-  } else {
-    status = yoke__record_write_text(input->directory, "report.html", p.text, p.n, err, err_size);
+  if (status >= 0) {
+    status = yoke__record_write_text(input->directory, "report.html", p.text, p.n, sink);
   }
   free(p.text);
   return status;
 }
 
-yoke_status yoke__report_write(const yoke_report_input* input, char* err, size_t err_size) {
+yoke_status yoke__report_write(const yoke_report_input* input, const yoke_sink* sink) {
   yoke_csv table;
-  YOKE_TRY(read_results(input->directory, &table, err, err_size));
+  YOKE_TRY(read_results(input->directory, &table, sink));
   yoke_json data = {0}, series = {0};
   yoke_status status = describe(input, &data);
   if (status >= 0) {
@@ -192,10 +187,8 @@ yoke_status yoke__report_write(const yoke_report_input* input, char* err, size_t
     status = describe_series(input, &table, frame + data.n, &series);
   }
   yoke__csv_free(&table);
-  if (status < 0) {
-    snprintf(err, err_size, "report: %s", yoke_status_text(status));
-  } else {
-    status = write_page(input, &data, &series, err, err_size);
+  if (status >= 0) {
+    status = write_page(input, &data, &series, sink);
   }
   yoke__json_free(&data);
   yoke__json_free(&series);

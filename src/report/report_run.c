@@ -1,6 +1,7 @@
 // What was run and how it went: status, times, histogram of step times, settings, versions.
 #include <string.h>
 
+#include "base/base_message_json.h"
 #include "base/base_version.h"
 #include "report/report_parts.h"
 #include "unit/circuit/unit_circuit.h"
@@ -30,7 +31,6 @@ static void put_times(const yoke_report_input* input, yoke_json* json) {
   yoke__json_begin_object(json, "run");
   yoke__json_string(json, "status", status_word(info->status));
   yoke__json_boolean(json, "is_failed", info->status < 0 && info->status != YOKE_INTERRUPTED);
-  yoke__json_string(json, "message", info->message);
   yoke__json_number(json, "t_start", input->system->t_start);
   yoke__json_number(json, "t_stop", input->system->t_stop);
   yoke__json_number(json, "t_reached", info->t_reached);
@@ -121,15 +121,15 @@ static void put_circuit(const yoke_report_input* input, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
-// What the units said of the run, as in summary.json.
-static void put_messages(const yoke_messages* messages, yoke_json* json) {
-  static const char* const words[] = {"note", "warning", "error"};
+// Why it ended early, and what the units said of the run.
+static void put_messages(const yoke_message* failure, const yoke_messages* messages,
+                         yoke_json* json) {
   yoke__json_begin_array(json, "messages");
-  for (const yoke_message* m = messages == NULL ? NULL : messages->first; m != NULL; m = m->next) {
-    yoke__json_begin_object(json, NULL);
-    yoke__json_string(json, "level", words[m->severity]);
-    yoke__json_string(json, "text", m->text);
-    yoke__json_end_object(json);
+  if (failure->text != NULL) {
+    yoke__message_json(failure, json);
+  }
+  for (size_t i = 0; messages != NULL && i < messages->n; i++) {
+    yoke__message_json(&messages->all[i], json);
   }
   yoke__json_end_array(json);
 }
@@ -137,7 +137,7 @@ static void put_messages(const yoke_messages* messages, yoke_json* json) {
 void yoke__report_put_run(const yoke_report_input* input, yoke_json* json) {
   put_times(input, json);
   put_circuit(input, json);
-  put_messages(input->messages, json);
+  put_messages(&input->info->failure.message, input->messages, json);
   put_histogram(&input->info->step_ns, json);
   yoke__json_begin_object(json, "versions");
   yoke__json_string(json, "yoke", yoke_version());

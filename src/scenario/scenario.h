@@ -119,8 +119,9 @@ typedef struct yoke_scenario_unit {
   const char* name;
   yoke_place place;
   bool is_law;
-  const char* kind;  // "model", "law", "fmu", "circuit": the key used
-  const char* type;  // its value: model name or path
+  yoke_unit_kind kind;
+  bool is_kind_refused;  // one was given that cannot be here; it was reported
+  const char* type;      // its value: model name or path
   yoke_place type_place;
   const yoke_setting* with;
   size_t n_with;
@@ -133,6 +134,8 @@ typedef struct yoke_scenario_unit {
   yoke_scenario_solver solver;
   bool is_logging;          // `log: true`
   bool is_event_mode_off;   // `events: false`
+  bool has_internal_step;   // `internal_step` of an FMU's own solver
+  double internal_step;     // [s]; 0: exact
   yoke_place option_place;  // of the first key that only files know
   const char* option;       // its name; NULL: none
   yoke_scenario_time step;  // not given: time.step

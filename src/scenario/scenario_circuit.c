@@ -277,8 +277,9 @@ static void write_text(writer* w, const yoke_network* network, const char* path,
 // the netlist
 
 static bool has_message(const yoke_messages* messages, const yoke_message* m) {
-  for (const yoke_message* known = messages->first; known != NULL; known = known->next) {
-    if (known->severity == m->severity && known->place.line == m->place.line &&
+  for (size_t i = 0; i < messages->n; i++) {
+    const yoke_message* known = &messages->all[i];
+    if (known->severity == m->severity && known->line == m->line &&
         strcmp(known->text, m->text) == 0) {
       return true;
     }
@@ -288,9 +289,9 @@ static bool has_message(const yoke_messages* messages, const yoke_message* m) {
 
 // What `from` has and `known` has not.
 static void pass_on(const yoke_messages* from, const yoke_messages* known, yoke_messages* to) {
-  for (const yoke_message* m = from->first; m != NULL; m = m->next) {
-    if (!has_message(known, m)) {
-      yoke__message_add(to, m->severity, m->place, "%s", m->text);
+  for (size_t i = 0; i < from->n; i++) {
+    if (!has_message(known, &from->all[i])) {
+      yoke__messages_add(to, &from->all[i]);
     }
   }
 }

@@ -123,8 +123,8 @@ yoke_status yoke__scenario_fmu_text(const char* path, yoke_messages* messages, c
   yoke_messages told = {0};
   yoke_fmi_package* package = NULL;
   const yoke_status status = yoke__fmi_open(path, &told, &package);
-  for (const yoke_message* m = told.first; m != NULL && status < 0; m = m->next) {
-    yoke__message_add(messages, m->severity, m->place, "%s", m->text);
+  for (size_t i = 0; i < told.n && status < 0; i++) {
+    yoke__messages_add(messages, &told.all[i]);
   }
   yoke__messages_free(&told);
   YOKE_TRY(status);

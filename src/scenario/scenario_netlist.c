@@ -102,7 +102,7 @@ void yoke__netlist_settings_read(yoke_reader* reader, yoke_scenario_unit* unit) 
 static bool is_circuit(const yoke_scenario* s, const char* name, size_t n) {
   for (size_t i = 0; i < s->n_units; i++) {
     const yoke_scenario_unit* unit = &s->units[i];
-    if (unit->kind != NULL && strcmp(unit->kind, "circuit") == 0 && strlen(unit->name) == n &&
+    if (unit->kind == YOKE_KIND_CIRCUIT && strlen(unit->name) == n &&
         strncmp(unit->name, name, n) == 0) {
       return true;
     }
@@ -186,7 +186,7 @@ static void lower_record(yoke_reader* reader, yoke_scenario* s) {
 void yoke__netlist_signals_read(yoke_reader* reader, yoke_scenario* s) {
   bool has_any = false;
   for (size_t i = 0; i < s->n_units; i++) {
-    has_any = has_any || (s->units[i].kind != NULL && strcmp(s->units[i].kind, "circuit") == 0);
+    has_any = has_any || s->units[i].kind == YOKE_KIND_CIRCUIT;
   }
   if (!has_any) {
     return;

@@ -529,7 +529,6 @@ yoke_status yoke__scenario_read_file(const char* path, const char* const sets[],
 yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
                                       yoke_messages* messages, yoke_scenario** out) {
   *out = NULL;
-  char err[512] = "";
   char* bytes = NULL;
   size_t n = 0;
   if (yoke__scenario_is_fmu(path)) {
@@ -547,11 +546,12 @@ yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[]
   if (yoke__ssp_is_archive_file(path)) {
     return read_parts(NULL, 0, path, sets, n_sets, messages, out);
   }
+  const yoke_sink sink = yoke__messages_sink(messages);
+  yoke_context about;
+  yoke__context_init(&about, &sink, (yoke_place){path, 0, 0}, NULL, (double)NAN);
   const yoke_status opened =
-      yoke__os_read_file(path, YOKE_SCENARIO_MAX_SIZE, &bytes, &n, err, sizeof err);
+      yoke__os_read_file(path, YOKE_SCENARIO_MAX_SIZE, &bytes, &n, &about.sink);
   if (opened < 0) {
-    yoke__error(messages, (yoke_place){path, 0, 0}, "%s",
-                err[0] == '\0' ? yoke_status_text(opened) : err);
     return opened == YOKE_NO_MEMORY ? opened : YOKE_BAD_INPUT;
   }
   const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);

@@ -15,14 +15,14 @@
 typedef struct yoke_ssp_files {
   void* context;
   // A whole file, NUL behind it, malloc'ed.
-  yoke_status (*read)(void* context, const char* path, char** bytes, size_t* n, char* err,
-                      size_t err_size);
+  yoke_status (*read)(void* context, const char* path, char** bytes, size_t* n,
+                      const yoke_sink* sink);
   // An entry of an archive (a resource of an FMU). NULL: cannot be done.
   yoke_status (*read_entry)(void* context, const char* path, const char* entry, char** bytes,
-                            size_t* n, char* err, size_t err_size);
+                            size_t* n, const yoke_sink* sink);
   // Unpacks another .ssp; folder receives where its entries are then ("../ssp-1/"). NULL: cannot be done.
-  yoke_status (*unpack)(void* context, const char* path, char* folder, size_t size, char* err,
-                        size_t err_size);
+  yoke_status (*unpack)(void* context, const char* path, char* folder, size_t size,
+                        const yoke_sink* sink);
   const char* directory;  // in which FMUs are looked into for units and steps; NULL: they are not
   bool is_closed;         // an archive: no path may leave it
 } yoke_ssp_files;

@@ -279,18 +279,17 @@ static ssp_document* find_document(const ssp* s, const ssp_root* root, const cha
   return NULL;
 }
 
-static yoke_status load(ssp* s, const ssp_root* root, ssp_document* d, char* err, size_t size) {
+static yoke_status load(ssp* s, const ssp_root* root, ssp_document* d, const yoke_sink* sink) {
   const yoke_ssp_files* files = s->files;
   if (d->archive == NULL) {
     const char* path = yoke__ssp_text(s, "%s%s", root->folder, d->path);
-    return files->read(files->context, path, &d->bytes, &d->n, err, size);
+    return files->read(files->context, path, &d->bytes, &d->n, sink);
   }
   if (files->read_entry == NULL) {
-    snprintf(err, size, "archives are not read here");
-    return YOKE_NO_SUPPORT;
+    return yoke_fail(sink, YOKE_NO_SUPPORT, "archives are not read here");
   }
   const char* archive = yoke__ssp_text(s, "%s%s", root->folder, d->archive);
-  return files->read_entry(files->context, archive, d->path, &d->bytes, &d->n, err, size);
+  return files->read_entry(files->context, archive, d->path, &d->bytes, &d->n, sink);
 }
 
 // "" or "a/b/"
@@ -366,12 +365,13 @@ static const ssp_document* open_document(ssp* s, const ssp_root* root, const cha
   if (d == NULL) {
     return NULL;
   }
-  char err[512] = "";
-  const yoke_status status = load(s, root, d, err, sizeof err);
+  // the place in a temporary folder means nothing to a person: the message is about the name
+  YOKE_CATCH(why);
+  const yoke_status status = load(s, root, d, &why.sink);
   if (status == YOKE_NO_MEMORY) {
     s->reader->is_out_of_memory = true;
   } else if (status < 0) {
-    yoke__ssp_error(s, from, node, "%s", err[0] == '\0' ? yoke_status_text(status) : err);
+    yoke__ssp_error(s, from, node, "%s", why.text);
   } else {
     parse(s, d, element);
   }

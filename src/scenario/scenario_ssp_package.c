@@ -84,75 +84,67 @@ static bool full_path(const disk* d, const char* path, char to[PATH_SIZE]) {
   return n >= 0 && n < PATH_SIZE;
 }
 
-static yoke_status read_on_disk(void* context, const char* path, char** bytes, size_t* n, char* err,
-                                size_t err_size) {
+static yoke_status read_on_disk(void* context, const char* path, char** bytes, size_t* n,
+                                const yoke_sink* sink) {
   char full[PATH_SIZE];
   if (!full_path(context, path, full)) {
-    snprintf(err, err_size, "the path is too long");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the path is too long");
   }
-  const yoke_status status =
-      yoke__os_read_file(full, YOKE_SCENARIO_MAX_SIZE, bytes, n, err, err_size);
   // the place in the temporary folder means nothing to the reader
-  if (status == YOKE_IO && !yoke__os_is_file(full)) {
-    snprintf(err, err_size, "there is no file '%.200s'", path);
-  }
-  return status;
+  const bool is_file = yoke__os_is_file(full);
+  const yoke_status status =
+      yoke__os_read_file(full, YOKE_SCENARIO_MAX_SIZE, bytes, n, is_file ? sink : NULL);
+  return status == YOKE_IO && !is_file ? yoke_fail(sink, status, "there is no file '%.200s'", path)
+                                       : status;
 }
 
 static yoke_status read_entry_on_disk(void* context, const char* path, const char* entry,
-                                      char** bytes, size_t* n, char* err, size_t err_size) {
+                                      char** bytes, size_t* n, const yoke_sink* sink) {
   char full[PATH_SIZE];
   yoke_zip* zip = NULL;
   if (!full_path(context, path, full)) {
-    snprintf(err, err_size, "the path is too long");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the path is too long");
   }
-  YOKE_TRY(yoke__zip_open(full, &zip, err, err_size));
+  YOKE_TRY(yoke__zip_open(full, &zip, sink));
   const size_t i = yoke__zip_find(zip, entry);
-  yoke_status status = YOKE_BAD_INPUT;
-  if (i == (size_t)-1) {
-    snprintf(err, err_size, "'%.200s' has no entry '%.200s'", path, entry);
-  } else {
-    status = yoke__zip_read(zip, i, YOKE_SCENARIO_MAX_SIZE, bytes, n, err, err_size);
-  }
+  const yoke_status status =
+      i == (size_t)-1
+          ? yoke_fail(sink, YOKE_BAD_INPUT, "'%.200s' has no entry '%.200s'", path, entry)
+          : yoke__zip_read(zip, i, YOKE_SCENARIO_MAX_SIZE, bytes, n, sink);
   yoke__zip_close(&zip);
   return status;
 }
 
 // An open archive into a new folder of the temporary one.
-static yoke_status extract(yoke_zip* zip, const char* temp, const char* name, char* err,
-                           size_t err_size) {
+static yoke_status extract(yoke_zip* zip, const char* temp, const char* name,
+                           const yoke_sink* sink) {
   char folder[PATH_SIZE];
   if (yoke__os_path_join(temp, name, folder, sizeof folder) >= sizeof folder) {
-    snprintf(err, err_size, "the path of the temporary folder is too long");
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "the path of the temporary folder is too long");
   }
-  YOKE_TRY(yoke__os_make_directory(folder, err, err_size));
-  return yoke__zip_extract(zip, "", folder, err, err_size);
+  YOKE_TRY(yoke__os_make_directory(folder, sink));
+  return yoke__zip_extract(zip, "", folder, sink);
 }
 
 static yoke_status unpack_on_disk(void* context, const char* path, char* folder, size_t size,
-                                  char* err, size_t err_size) {
+                                  const yoke_sink* sink) {
   disk* d = context;
   char full[PATH_SIZE], name[32];
   yoke_zip* zip = NULL;
   if (d->n_packages == MAX_PACKAGES || !full_path(d, path, full)) {
-    snprintf(err, err_size, "more than %d archives inside of this one, or a path too long",
-             MAX_PACKAGES);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "more than %d archives inside of this one, or a path too long", MAX_PACKAGES);
   }
   if (!yoke__os_is_file(full)) {
-    snprintf(err, err_size, "there is no file '%.200s'", path);
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "there is no file '%.200s'", path);
   }
   if (d->temp == NULL) {
-    YOKE_TRY(yoke__temp_create(d->owner, err, err_size));
+    YOKE_TRY(yoke__temp_create(d->owner, sink));
     d->temp = yoke__temp_path(*d->owner);
   }
   snprintf(name, sizeof name, "ssp-%zu", ++d->n_packages);
-  YOKE_TRY(yoke__zip_open(full, &zip, err, err_size));
-  const yoke_status status = extract(zip, d->temp, name, err, err_size);
+  YOKE_TRY(yoke__zip_open(full, &zip, sink));
+  const yoke_status status = extract(zip, d->temp, name, sink);
   yoke__zip_close(&zip);
 
   // beside the folder of the first archive; a bare SSD is elsewhere
@@ -167,17 +159,6 @@ static yoke_status unpack_on_disk(void* context, const char* path, char* folder,
 // ---------------------------------------------------------------------------------------------------------
 // the first file
 
-static yoke_status report(yoke_reader* reader, const char* source, yoke_status status,
-                          const char* err) {
-  if (status == YOKE_NO_MEMORY) {
-    reader->is_out_of_memory = true;
-    return status;
-  }
-  yoke__error(reader->messages, (yoke_place){source, 0, 0}, "%s",
-              err[0] == '\0' ? yoke_status_text(status) : err);
-  return YOKE_BAD_INPUT;
-}
-
 static yoke_status read_tree(disk* d, const char* bytes, size_t n, const yoke_ssp_names* names,
                              const char* const sets[], size_t n_sets, yoke_reader* reader,
                              yoke_node** root) {
@@ -191,46 +172,43 @@ static yoke_status read_tree(disk* d, const char* bytes, size_t n, const yoke_ss
 }
 
 // Says what is there instead.
-static void report_no_variant(const yoke_zip* zip, const char* variant, char* err,
-                              size_t err_size) {
+static yoke_status refuse_variant(const yoke_zip* zip, const char* variant, const yoke_sink* sink) {
+  char hint[400] = "";
+  const char* before = "there is ";
+  size_t n = 0;
   if (yoke__zip_find(zip, "modelDescription.xml") != (size_t)-1) {
-    snprintf(err, err_size,
-             "the archive has no '%.200s'; it is an FMU, which a system file names in 'fmu'",
-             variant);
-    return;
+    snprintf(hint, sizeof hint, "it is an FMU, which a system file names in 'fmu'");
+    n = sizeof hint;
   }
-  int n = snprintf(err, err_size, "the archive has no '%.200s'", variant);
-  const char* before = "; there is ";
   for (size_t i = 0; i < yoke__zip_count(zip); i++) {
     const char* name = yoke__zip_entry(zip, i)->name;
     const size_t n_name = strlen(name);
     const bool is_ssd = n_name > 4 && strcmp(name + n_name - 4, ".ssd") == 0;
-    if (is_ssd && strchr(name, '/') == NULL && n > 0 && (size_t)n + n_name + 16 < err_size) {
-      n += snprintf(err + n, err_size - (size_t)n, "%s'%s'", before, name);
+    if (is_ssd && strchr(name, '/') == NULL && n + n_name + 16 < sizeof hint) {
+      n += (size_t)snprintf(hint + n, sizeof hint - n, "%s'%s'", before, name);
       before = ", ";
     }
   }
+  return yoke_fail(sink, YOKE_BAD_INPUT, "the archive has no '%.200s'%s%s", variant,
+                   hint[0] == '\0' ? "" : "; ", hint);
 }
 
 // Unpacks the archive and reads its SSD, malloc'ed.
 static yoke_status load_archive(yoke_scenario* s, const char* file, const char* variant,
-                                const char* bytes, size_t n, char** text, size_t* n_text, char* err,
-                                size_t err_size) {
+                                const char* bytes, size_t n, char** text, size_t* n_text,
+                                const yoke_sink* sink) {
   yoke_zip* zip = NULL;
-  YOKE_TRY(bytes == NULL ? yoke__zip_open(file, &zip, err, err_size)
-                         : yoke__zip_open_memory(bytes, n, &zip, err, err_size));
+  YOKE_TRY(bytes == NULL ? yoke__zip_open(file, &zip, sink)
+                         : yoke__zip_open_memory(bytes, n, &zip, sink));
   const size_t i = yoke__zip_find(zip, variant);
-  yoke_status status = YOKE_BAD_INPUT;
-  if (i == (size_t)-1) {
-    report_no_variant(zip, variant, err, err_size);
-  } else {
-    status = yoke__zip_read(zip, i, YOKE_SCENARIO_MAX_SIZE, text, n_text, err, err_size);
+  yoke_status status = i == (size_t)-1
+                           ? refuse_variant(zip, variant, sink)
+                           : yoke__zip_read(zip, i, YOKE_SCENARIO_MAX_SIZE, text, n_text, sink);
+  if (status >= 0) {
+    status = yoke__temp_create(&s->temp, sink);
   }
   if (status >= 0) {
-    status = yoke__temp_create(&s->temp, err, err_size);
-  }
-  if (status >= 0) {
-    status = extract(zip, yoke__temp_path(s->temp), "ssp", err, err_size);
+    status = extract(zip, yoke__temp_path(s->temp), "ssp", sink);
   }
   yoke__zip_close(&zip);
   return status;
@@ -239,7 +217,7 @@ static yoke_status load_archive(yoke_scenario* s, const char* file, const char* 
 static yoke_status read_archive(yoke_scenario* s, const char* bytes, size_t n,
                                 const char* const sets[], size_t n_sets, yoke_reader* reader,
                                 yoke_node** root) {
-  char err[512] = "", folder[PATH_SIZE], source[PATH_SIZE], prefix[PATH_SIZE];
+  char folder[PATH_SIZE], source[PATH_SIZE], prefix[PATH_SIZE];
   const size_t n_file = file_length(s->path);
   const char* variant =
       s->path[n_file] == '#' && s->path[n_file + 1] != '\0' ? s->path + n_file + 1 : YOKE_SSP_MAIN;
@@ -249,7 +227,10 @@ static yoke_status read_archive(yoke_scenario* s, const char* bytes, size_t n,
   }
   char* text = NULL;
   size_t n_text = 0;
-  yoke_status status = load_archive(s, file, variant, bytes, n, &text, &n_text, err, sizeof err);
+  const yoke_sink sink = yoke__messages_sink(reader->messages);
+  yoke_context about;
+  yoke__context_init(&about, &sink, (yoke_place){s->path, 0, 0}, NULL, (double)NAN);
+  yoke_status status = load_archive(s, file, variant, bytes, n, &text, &n_text, &about.sink);
   if (status >= 0) {
     yoke__os_path_join(yoke__temp_path(s->temp), "ssp", folder, sizeof folder);
     s->directory = yoke__arena_text(reader->arena, folder, strlen(folder));
@@ -257,7 +238,8 @@ static yoke_status read_archive(yoke_scenario* s, const char* bytes, size_t n,
   }
   if (status < 0) {
     free(text);
-    return report(reader, s->path, status, err);
+    reader->is_out_of_memory |= status == YOKE_NO_MEMORY;
+    return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
   }
   snprintf(source, sizeof source, "%s/%s", file, variant);
   snprintf(prefix, sizeof prefix, "%s/", file);

@@ -300,7 +300,7 @@ static const yoke_xml_node* system_of(ssp* s, const ssp_document* document) {
 // Unpacks an archive inside of this one and opens its SSD.
 static const ssp_document* open_package(ssp* s, const ssp_document* from, const yoke_xml_node* node,
                                         const char* path, const char* variant) {
-  char err[512] = "", folder[SSP_MAX_PATH] = "";
+  char folder[SSP_MAX_PATH] = "";
   const yoke_ssp_files* files = s->files;
   const char* prefix = yoke__ssp_text(s, "%s%s/", from->root->prefix, path);
   variant = variant == NULL ? YOKE_SSP_MAIN : variant;
@@ -316,11 +316,11 @@ static const ssp_document* open_package(ssp* s, const ssp_document* from, const 
     return NULL;
   }
   const char* full = yoke__ssp_text(s, "%s%s", from->root->folder, path);
-  const yoke_status status =
-      files->unpack(files->context, full, folder, sizeof folder, err, sizeof err);
+  YOKE_CATCH(why);
+  const yoke_status status = files->unpack(files->context, full, folder, sizeof folder, &why.sink);
   s->reader->is_out_of_memory |= status == YOKE_NO_MEMORY;
   if (status < 0) {
-    yoke__ssp_error(s, from, node, "%s", err[0] == '\0' ? yoke_status_text(status) : err);
+    yoke__ssp_error(s, from, node, "%s", why.text);
     return NULL;
   }
   ssp_root* root = yoke__ssp_take(s, 1, sizeof *root);

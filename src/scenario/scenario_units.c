@@ -22,13 +22,15 @@ static const later_kind later_kinds[] = {
 
 static void read_kind(yoke_reader* reader, const yoke_node* node, void* to) {
   yoke_scenario_unit* unit = to;
-  if (unit->kind != NULL) {
+  if (unit->kind != YOKE_KIND_NONE) {
     yoke__error(reader->messages, node->key_place,
                 "a second kind '%s': the %s '%s' is already given by '%s'", node->key,
-                unit->is_law ? "law" : "unit", unit->name, unit->kind);
+                unit->is_law ? "law" : "unit", unit->name, yoke_unit_kind_text(unit->kind));
     return;
   }
-  unit->kind = node->key;
+  while (strcmp(yoke_unit_kind_text(unit->kind), node->key) != 0) {
+    unit->kind++;
+  }
   unit->type_place = node->place;
   yoke__read_text(reader, node, &unit->type);
 }
@@ -41,13 +43,13 @@ static void read_later_kind(yoke_reader* reader, const yoke_node* node, void* to
                   later_kinds[i].plural);
     }
   }
-  unit->kind = unit->kind == NULL ? node->key : unit->kind;
+  unit->is_kind_refused = true;
 }
 
 static void read_law_in_units(yoke_reader* reader, const yoke_node* node, void* to) {
   yoke_scenario_unit* unit = to;
   yoke__error(reader->messages, node->key_place, "a law stands under 'laws', not under 'units'");
-  unit->kind = unit->kind == NULL ? node->key : unit->kind;
+  unit->is_kind_refused = true;
 }
 
 static void read_unit_key_in_laws(yoke_reader* reader, const yoke_node* node, void* to) {
@@ -55,7 +57,7 @@ static void read_unit_key_in_laws(yoke_reader* reader, const yoke_node* node, vo
   if (strcmp(node->key, "model") == 0) {
     yoke__error(reader->messages, node->key_place,
                 "a model stands under 'units'; a law is given by 'law'");
-    unit->kind = unit->kind == NULL ? node->key : unit->kind;
+    unit->is_kind_refused = true;
     return;
   }
   yoke__error(reader->messages, node->key_place,
@@ -157,6 +159,13 @@ static void read_events(yoke_reader* reader, const yoke_node* node, void* to) {
   if (read_flag(reader, node, &is_on)) {
     unit->is_event_mode_off = !is_on;
   }
+}
+
+static void read_internal_step(yoke_reader* reader, const yoke_node* node, void* to) {
+  yoke_scenario_unit* unit = to;
+  note_option(unit, node);
+  unit->has_internal_step =
+      yoke__read_number(reader, node, &yoke__range_not_negative, &unit->internal_step);
 }
 
 // the kind of the unit may stand behind it in the file
@@ -293,6 +302,7 @@ static const yoke_key unit_keys[] = {
     {"interface", read_interface, &yoke__shape_value},
     {"solver", read_solver, &solver_shape},
     {"events", read_events, &yoke__shape_value},
+    {"internal_step", read_internal_step, &yoke__shape_value},
     {"log", read_log, &yoke__shape_value},
     {"exchange", read_exchange, &yoke__shape_value},
     {"tolerance", read_tolerance, &yoke__shape_value},
@@ -320,11 +330,11 @@ const yoke_shape yoke__shape_laws = {.kind = YOKE_SHAPE_NAMES, .entry = &law_sha
 // what depends on the kind
 static void check_solver(yoke_reader* reader, yoke_scenario_unit* unit, const char* where) {
   yoke_scenario_solver* solver = &unit->solver;
-  if (!solver->is_given || unit->kind == NULL) {
+  if (!solver->is_given || unit->kind == YOKE_KIND_NONE) {
     return;
   }
-  const bool is_circuit = strcmp(unit->kind, "circuit") == 0;
-  if (!is_circuit && strcmp(unit->kind, "fmu") != 0) {
+  const bool is_circuit = unit->kind == YOKE_KIND_CIRCUIT;
+  if (!is_circuit && unit->kind != YOKE_KIND_FMU) {
     yoke__error(reader->messages, solver->key_place, "%s: 'solver' is for FMUs and circuits",
                 where);
     return;
@@ -363,15 +373,15 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
   snprintf(where, sizeof where, "%s '%s'", is_law ? "law" : "unit",
            yoke__text_cut(unit->name, cut));
   if (yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit) &&
-      unit->kind == NULL) {
+      unit->kind == YOKE_KIND_NONE && !unit->is_kind_refused) {
     yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key %s", where,
                 is_law ? "'law'" : "'model', 'fmu' or 'circuit'");
   }
-  if (unit->option != NULL && unit->kind != NULL && strcmp(unit->kind, "fmu") != 0) {
+  if (unit->option != NULL && unit->kind != YOKE_KIND_NONE && unit->kind != YOKE_KIND_FMU) {
     yoke__error(reader->messages, unit->option_place, "%s: '%s' is for FMUs", where, unit->option);
   }
   check_solver(reader, unit, where);
-  if (unit->kind != NULL && strcmp(unit->kind, "circuit") == 0) {
+  if (unit->kind == YOKE_KIND_CIRCUIT) {
     yoke__netlist_settings_read(reader, unit);
   }
 }

@@ -187,8 +187,6 @@ const yoke_assess_published* yoke__assess_find_published(const char* problem,
 void yoke__assess_published_options(const yoke_assess_problem* problem,
                                     const yoke_assess_published* row,
                                     yoke_circuit_options* options);
-// How the published runs of a problem filled the history of BDF.
-yoke_circuit_startup yoke__assess_startup(const char* problem);
 // Largest ladders in real time on the PC: low, high; 0: not given.
 void yoke__assess_published_reach(yoke_circuit_method method, size_t n_loops[2]);
 

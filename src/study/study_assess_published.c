@@ -81,13 +81,6 @@ const yoke_assess_published* yoke__assess_find_published(const char* problem,
   return NULL;
 }
 
-// The text of the paper says otherwise, its numbers for the linear circuits need a constant
-// history.
-yoke_circuit_startup yoke__assess_startup(const char* problem) {
-  const bool is_linear = strcmp(problem, "rlc") == 0 || strncmp(problem, "ladder", 6) == 0;
-  return is_linear ? YOKE_STARTUP_CONST : YOKE_STARTUP_TR_XI;
-}
-
 void yoke__assess_published_options(const yoke_assess_problem* problem,
                                     const yoke_assess_published* row,
                                     yoke_circuit_options* options) {

@@ -35,25 +35,25 @@ static void end_trial(trial* t) {
   t->image = NULL;
 }
 
-// The reason of a failure: the first line of the messages, else what the status says.
-static void explain(const yoke_messages* messages, yoke_status status, char* to, size_t size) {
-  const char* text = yoke_status_text(status);
-  for (const yoke_message* m = messages->first; m != NULL; m = m->next) {
-    if (m->severity == YOKE_ERROR) {
-      text = m->text;
-      break;
-    }
+// The reason of a failure: the first error among the messages, else what the status says.
+static void explain(const yoke_messages* messages, yoke_status status, yoke_assess_result* r) {
+  size_t i = 0;
+  while (i < messages->n && messages->all[i].severity != YOKE_ERROR) {
+    i++;
   }
-  snprintf(to, size, "%s", text);
+  if (i < messages->n) {
+    yoke_message_format(&messages->all[i], r->reason, sizeof r->reason);
+  } else {
+    snprintf(r->reason, sizeof r->reason, "%s", yoke_status_text(status));
+  }
 }
 
 static yoke_status begin_trial(const yoke_network* network, const yoke_circuit_options* options,
-                               trial* t, char* reason, size_t reason_size) {
-  yoke_messages messages = {0};
+                               yoke_messages* messages, trial* t) {
   *t = (trial){0};
-  yoke_status status = yoke__circuit_create(network, options, &messages, &t->circuit);
+  yoke_status status = yoke__circuit_create(network, options, messages, &t->circuit);
   if (status >= 0) {
-    status = yoke__circuit_start(t->circuit, 0, &messages);
+    status = yoke__circuit_start(t->circuit, 0, messages);
   }
   if (status >= 0) {
     t->image = calloc(1, yoke__circuit_image_size(t->circuit) + 1);
@@ -62,10 +62,8 @@ static yoke_status begin_trial(const yoke_network* network, const yoke_circuit_o
   if (status >= 0) {
     yoke__circuit_save(t->circuit, t->image);
   } else {
-    explain(&messages, status, reason, reason_size);
     end_trial(t);
   }
-  yoke__messages_free(&messages);
   return status;
 }
 
@@ -152,11 +150,13 @@ static yoke_status time_runs(const trial* t, uint64_t n_steps, int n, double sec
 yoke_status yoke__assess_time(const yoke_network* network, const yoke_circuit_options* options,
                               uint64_t n_steps, int n, double* ns_per_step) {
   trial t;
-  char reason[256];
-  YOKE_TRY(begin_trial(network, options, &t, reason, sizeof reason));
+  yoke_messages messages = {0};
+  yoke_status status = begin_trial(network, options, &messages, &t);
+  yoke__messages_free(&messages);
+  YOKE_TRY(status);
   // one run to warm up
   double ns = 0;
-  yoke_status status = advance(t.circuit, n_steps);
+  status = advance(t.circuit, n_steps);
   if (status >= 0) {
     status = time_runs(&t, n_steps, n, (double)INFINITY, &ns);
   }
@@ -252,22 +252,34 @@ static yoke_status measure(const yoke_assess_problem* problem, const trial* t,
 }
 
 static yoke_status run_trial(const yoke_assess_problem* problem, const yoke_assess_effort* effort,
-                             yoke_assess_result* r) {
+                             trial* t, yoke_assess_result* r) {
+  yoke__circuit_get_sizes(t->circuit, &r->sizes);
+  const yoke_status status = compare(problem, t->circuit, r->options.step, r->error);
+  yoke__circuit_get_counts(t->circuit, &r->counts);
+  YOKE_TRY(status);
+  r->level = yoke__assess_judge(problem, r->error);
+  return measure(problem, t, effort, r);
+}
+
+static yoke_status run_circuit(const yoke_assess_problem* problem, const yoke_assess_effort* effort,
+                               yoke_assess_result* r) {
   trial t;
-  YOKE_TRY(begin_trial(problem->network, &r->options, &t, r->reason, sizeof r->reason));
-  yoke__circuit_get_sizes(t.circuit, &r->sizes);
-  yoke_status status = compare(problem, t.circuit, r->options.step, r->error);
-  yoke__circuit_get_counts(t.circuit, &r->counts);
+  yoke_messages messages = {0};
+  yoke_status status = begin_trial(problem->network, &r->options, &messages, &t);
   if (status >= 0) {
-    r->level = yoke__assess_judge(problem, r->error);
-    status = measure(problem, &t, effort, r);
+    status = run_trial(problem, effort, &t, r);
+    const yoke_sink list = yoke__messages_sink(&messages);
+    yoke_context about;
+    yoke__context_init(&about, &list, (yoke_place){0}, NULL, yoke__circuit_time(t.circuit));
+    if (status < 0) {
+      yoke__circuit_reason_send(yoke__circuit_reason(t.circuit), status, &about.sink);
+    }
+    end_trial(&t);
   }
   if (status < 0) {
-    const char* reason = yoke__circuit_reason(t.circuit);
-    snprintf(r->reason, sizeof r->reason, "%.60s at %.6g s%s%.160s", yoke_status_text(status),
-             yoke__circuit_time(t.circuit), reason[0] == '\0' ? "" : ": ", reason);
+    explain(&messages, status, r);
   }
-  end_trial(&t);
+  yoke__messages_free(&messages);
   return status;
 }
 
@@ -290,7 +302,7 @@ yoke_status yoke__assess_run(const yoke_assess_problem* problem,
              (double)result->n_steps);
     return YOKE_OK;
   }
-  result->status = run_trial(problem, effort, result);
+  result->status = run_circuit(problem, effort, result);
   if (result->status < 0) {
     clear(result);
     result->level = YOKE_LEVEL_NONE;
@@ -323,7 +335,7 @@ yoke_status yoke__assess_run_system(const yoke_assess_problem* problem, double s
   clear(result);
   result->status = yoke__assess_system(&task, &messages, result->error, &outcome);
   if (result->status < 0) {
-    explain(&messages, result->status, result->reason, sizeof result->reason);
+    explain(&messages, result->status, result);
     clear(result);
   } else {
     result->options.step = outcome.step;

@@ -157,8 +157,10 @@ static yoke_status step_all(run* r, yoke_assess_outcome* outcome) {
     ns += yoke__os_now_ns() - start;
     outcome->t_reached = r->state->t;
     if (status < 0) {
-      yoke__error(r->messages, (yoke_place){.source = task->path}, "at %.9g s: %s", r->state->t,
-                  r->state->failure.text);
+      const yoke_sink list = yoke__messages_sink(r->messages);
+      yoke_context about;
+      yoke__context_init(&about, &list, (yoke_place){.source = task->path}, NULL, r->state->t);
+      yoke_send(&about.sink, &r->state->failure.message);
       return status;
     }
     outcome->n_steps++;

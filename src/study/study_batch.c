@@ -118,13 +118,6 @@ static yoke_status keep_result(batch* b, const yoke_share_message* m) {
   return report(b, c);
 }
 
-static yoke_status refuse_rank(const batch* b, const yoke_share_message* m) {
-  if (b->calls->refused != NULL) {
-    b->calls->refused(b->calls->context, m->text);
-  }
-  return YOKE_BAD_INPUT;
-}
-
 // All messages that have come. *n counts them.
 static yoke_status hear_ranks(batch* b, size_t* n) {
   yoke_share_message m;
@@ -142,7 +135,7 @@ static yoke_status hear_ranks(batch* b, size_t* n) {
     } else if (m.kind == YOKE_SHARE_FAIL) {
       return m.status < 0 ? (yoke_status)m.status : YOKE_IO;
     } else if (m.kind == YOKE_SHARE_REFUSE) {
-      return refuse_rank(b, &m);
+      return yoke_fail(b->calls->sink, YOKE_BAD_INPUT, "%s", m.text);
     }
   }
   return YOKE_OK;

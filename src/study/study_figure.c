@@ -92,8 +92,7 @@ static void draw_line(const yoke_figure_lines* figure, const frame* f, size_t li
                       yoke_text* svg) {
   const char* colour = colours[line % YOKE_COUNT(colours)];
   bool is_down = false;
-  // what the file does lies on one of the others most of the time
-  const char* dashes = strcmp(figure->names[line], "file") == 0 ? " stroke-dasharray=\"7 5\"" : "";
+  const char* dashes = figure->is_dashed[line] ? " stroke-dasharray=\"7 5\"" : "";
   yoke__text_add(svg, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\"%s d=\"M0 0", colour,
                  dashes);
   for (size_t i = 0; i < figure->n_steps; i++) {

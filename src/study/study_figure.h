@@ -15,6 +15,7 @@ typedef struct yoke_figure_lines {
   const double* steps;  // n_steps, ascending [s]
   size_t n_steps;
   const char* names[YOKE_FIGURE_MAX];
+  bool is_dashed[YOKE_FIGURE_MAX];
   size_t n_lines;
   const double* radius;  // n_lines x n_steps; NaN: not known
   double step;           // the present one [s]

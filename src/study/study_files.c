@@ -86,7 +86,7 @@ static void add_includes(walk* w, const char* path, const char* bytes, size_t n,
 
 // NOLINTNEXTLINE(misc-no-recursion): at most MAX_DEPTH deep
 static void add_file(walk* w, const char* path, int depth) {
-  char inner[3 * MAX_PATH_SIZE], err[256];
+  char inner[3 * MAX_PATH_SIZE];
   if (yoke__os_is_directory(path)) {
     yoke__os_path_join(path, "modelDescription.xml", inner, sizeof inner);
     path = inner;
@@ -94,7 +94,7 @@ static void add_file(walk* w, const char* path, int depth) {
   char* bytes = NULL;
   size_t n = 0;
   if (depth > MAX_DEPTH || !yoke__os_is_file(path) ||
-      yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, err, sizeof err) < 0) {
+      yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, NULL) < 0) {
     return;
   }
   const uint64_t size = n;

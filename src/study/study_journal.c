@@ -286,17 +286,15 @@ static yoke_status read_rows(reader* r, const char* at, const char* end,
 
 // The first line as a text of its own; NULL: this is no journal, or memory is out.
 static yoke_status read_identity(const char* bytes, size_t n, char** identity, const char** rest,
-                                 char* err, size_t err_size) {
+                                 const yoke_sink* sink) {
   const char* stop = n == 0 ? NULL : memchr(bytes, '\n', n);
   const size_t length = stop == NULL ? 0 : (size_t)(stop - bytes);
   if (length < strlen(MAGIC) || memcmp(bytes, MAGIC, strlen(MAGIC)) != 0 ||
       memchr(bytes, '\0', length) != NULL) {
-    snprintf(err, err_size, "it is not the journal of a study");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "it is not the journal of a study");
   }
   *identity = malloc(length + 1);
   if (*identity == NULL) {
-    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
     return YOKE_NO_MEMORY;
   }
   memcpy(*identity, bytes, length);
@@ -307,12 +305,12 @@ static yoke_status read_identity(const char* bytes, size_t n, char** identity, c
 
 yoke_status yoke__journal_parse(const char* bytes, size_t n, size_t n_axes, size_t n_measures,
                                 yoke_status (*row)(void* context, const yoke_journal_row* row),
-                                void* context, char** identity, yoke_journal_info* info, char* err,
-                                size_t err_size) {
+                                void* context, char** identity, yoke_journal_info* info,
+                                const yoke_sink* sink) {
   const char* rest = NULL;
   *identity = NULL;
   *info = (yoke_journal_info){0};
-  YOKE_TRY(read_identity(bytes, n, identity, &rest, err, err_size));
+  YOKE_TRY(read_identity(bytes, n, identity, &rest, sink));
   reader r = {.n_axes = n_axes, .n_measures = n_measures};
   r.n_cells = N_FIXED_CELLS + n_axes + n_measures;
   r.line = malloc(n + 1);
@@ -324,8 +322,6 @@ yoke_status yoke__journal_parse(const char* bytes, size_t n, size_t n_axes, size
     const char* end = bytes + n;
     const char* stop = rest < end ? memchr(rest, '\n', (size_t)(end - rest)) : NULL;
     status = read_rows(&r, stop == NULL ? end : stop + 1, end, row, context, info);
-  } else {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
   }
   free(r.values);
   free((void*)r.cells);

@@ -49,10 +49,10 @@ typedef struct yoke_journal_info {
 } yoke_journal_info;
 
 // Reads n bytes of a journal with that many axes and measures; calls row for every sound line. *identity: the first line,
-// to be freed. YOKE_BAD_INPUT if this is no journal (err says why), YOKE_NO_MEMORY, or the first negative status of row.
+// to be freed. YOKE_BAD_INPUT if this is no journal, YOKE_NO_MEMORY, or the first negative status of row.
 yoke_status yoke__journal_parse(const char* bytes, size_t n, size_t n_axes, size_t n_measures,
                                 yoke_status (*row)(void* context, const yoke_journal_row* row),
-                                void* context, char** identity, yoke_journal_info* info, char* err,
-                                size_t err_size);
+                                void* context, char** identity, yoke_journal_info* info,
+                                const yoke_sink* sink);
 
 #endif

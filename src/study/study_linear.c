@@ -46,13 +46,12 @@ static yoke_status take_model(const yoke_unit* unit, yoke_arena* arena, yoke_lin
     status = unit->ops->linearise(unit->self, &model);
   }
   if (status < 0 || !fits) {
-    const char* reason = yoke__unit_reason(unit);
-    char why[256];
-    snprintf(why, sizeof why, "%.200s",
-             !fits && status >= 0 ? "its linear model has other inputs or outputs than the unit"
-             : reason[0] != '\0'  ? reason
-                                  : "it has no linear model at this point");
-    to->why = texted(arena, why);
+    YOKE_CATCH(reason);
+    yoke__unit_reason(unit, &reason.sink);
+    to->why = texted(arena, !fits && status >= 0
+                                ? "its linear model has other inputs or outputs than the unit"
+                            : reason.text[0] != '\0' ? reason.text
+                                                     : "it has no linear model at this point");
     return to->why == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   }
   to->has_model = true;
@@ -94,41 +93,26 @@ static yoke_status look_at_model(yoke_arena* arena, yoke_linear_unit* to) {
   return YOKE_OK;
 }
 
-static bool get_integer(const yoke_unit* unit, const char* name, int64_t* value,
-                        const char** item) {
-  const size_t v = yoke__unit_find(unit, name);
-  if (v == (size_t)-1 || yoke__variable_size(&unit->info->variables[v]) != sizeof *value ||
-      yoke__unit_get(unit, v, value, sizeof *value) < 0) {
-    return false;
-  }
-  const char* const* items = unit->info->variables[v].items;
-  if (item != NULL) {
-    *item = items == NULL ? "" : items[*value];
-  }
-  return true;
-}
-
-// How a unit is solved, if its model is known to tell: by explicit Euler in micro_steps per call, or otherwise, which is
-// taken as exact.
+// How the unit is solved: by explicit Euler in internal steps, or otherwise, which is taken as exact.
 static yoke_status find_solver(const yoke_system_unit* unit, yoke_arena* arena,
                                yoke_linear_unit* to) {
-  const char *name = unit->unit.ops->name, *item = "";
-  int64_t solver = 0, n_micro = 1;
-  char text[96];
-  const bool is_dual_mass = strncmp(name, "dual_mass.", 10) == 0;
-  const bool has_solver = get_integer(&unit->unit, "solver", &solver, &item);
-  const bool is_told = (is_dual_mass || strcmp(name, "state_space") == 0) &&
-                       get_integer(&unit->unit, "micro_steps", &n_micro, NULL) && n_micro >= 1;
-  to->solver_text = unit->is_law ? "none" : "taken as exact";
-  if (is_told && (is_dual_mass || strcmp(item, "euler") == 0)) {
-    to->solver.micro_step = unit->step / (double)n_micro;
-    snprintf(text, sizeof text, "explicit Euler, %.6g s", to->solver.micro_step);
-    to->solver_text = texted(arena, text);
-  } else if (is_told && has_solver) {
-    snprintf(text, sizeof text, "%s%.30s",
-             strcmp(item, "exact") == 0 ? "" : "taken as exact: ", item);
-    to->solver_text = texted(arena, text);
+  char text[96] = "taken as exact";
+  double step = 0;
+  const yoke_solver_method method = yoke__unit_solver(&unit->unit, unit->step, &step);
+  if (unit->is_law) {
+    snprintf(text, sizeof text, "none");
+  } else if (method == YOKE_SOLVER_EXACT || (to->has_model && to->n_states == 0)) {
+    snprintf(text, sizeof text, "exact");
+  } else if (method == YOKE_SOLVER_EULER || (method == YOKE_SOLVER_UNKNOWN && step > 0)) {
+    to->solver.micro_step = step;
+    snprintf(text, sizeof text, "explicit Euler%s, %.6g s",
+             method == YOKE_SOLVER_UNKNOWN ? " assumed" : "", step);
+  } else if (method == YOKE_SOLVER_UNKNOWN) {
+    to->is_solver_unknown = true;
+  } else if (method != YOKE_SOLVER_OTHER) {
+    snprintf(text, sizeof text, "taken as exact: %s", yoke_solver_text(method));
   }
+  to->solver_text = texted(arena, text);
   return to->solver_text == NULL ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
@@ -271,11 +255,13 @@ static void check_units(builder* b) {
   for (size_t i = 0; i < b->to->n_units; i++) {
     const yoke_linear_unit* unit = &b->to->units[i];
     if (unit->is_in_loop && !unit->has_model) {
-      yoke__error(b->messages, nowhere,
-                  "%s '%s' (%s) is in a loop, but has no linear model: %s. Run the system with "
-                  "method mpsm on the loop, and look at the run with yoke analyse --run",
-                  b->system->units[i].is_law ? "law" : "unit", b->system->units[i].name,
-                  b->system->units[i].unit.ops->name, unit->why);
+      const yoke_sink list = yoke__messages_sink(b->messages);
+      yoke_context about;
+      yoke__context_init(&about, &list, nowhere, b->system->units[i].name, (double)NAN);
+      yoke_fail(&about.sink, YOKE_BAD_INPUT,
+                "it is in a loop, but has no linear model (%s): %s. Run the system with method "
+                "mpsm on the loop, and look at the run with yoke analyse --run",
+                b->system->units[i].unit.ops->name, unit->why);
     }
   }
 }
@@ -297,11 +283,20 @@ static void note_limits(builder* b) {
   }
   for (size_t i = 0; i < b->to->n_units; i++) {
     const yoke_system_unit* unit = &system->units[i];
+    if (b->to->units[i].is_in_loop && b->to->units[i].is_solver_unknown) {
+      yoke__message_add(b->messages, YOKE_NOTE, nowhere,
+                        "unit '%s' is taken as exact: its internal step is not known%s", unit->name,
+                        unit->source->kind == YOKE_KIND_FMU ? "; give it with `internal_step`"
+                                                            : "");
+    }
     if (b->to->units[i].is_in_loop && unit->is_fresh && !unit->is_law &&
         b->to->units[i].n_feedthrough > 0) {
-      yoke__message_add(b->messages, YOKE_NOTE, nowhere,
-                        "unit '%s' has feedthrough and exchanges fresh; it is taken as stale",
-                        unit->name);
+      const yoke_message note = {
+          .severity = YOKE_NOTE,
+          .unit = unit->name,
+          .time = (double)NAN,
+          .text = "it has feedthrough and exchanges fresh; it is taken as stale"};
+      yoke__messages_add(b->messages, &note);
     }
   }
   for (size_t i = 0; i < system->n_links; i++) {
@@ -628,11 +623,11 @@ static double parameter(const yoke_system_method* method, const char* name, doub
 
 static void name_method(const yoke_system* system, const yoke_system_link* link, char* to,
                         size_t size) {
-  const char* name = system->methods[link->method].ops->name;
-  if (link->order > 0 || strcmp(name, "hold") == 0) {
-    snprintf(to, size, "%s, order %d", name, link->order);
+  const yoke_coupling_ops* ops = system->methods[link->method].ops;
+  if (link->order > 0 || ops->form == YOKE_FORM_POLYNOMIAL) {
+    snprintf(to, size, "%s, order %d", ops->name, link->order);
   } else {
-    snprintf(to, size, "%s", name);
+    snprintf(to, size, "%s", ops->name);
   }
 }
 
@@ -651,22 +646,23 @@ static bool take_options(const yoke_system_method* method, bool is_corrector,
 static bool classify(const yoke_system* system, const yoke_system_link* link,
                      yoke_linear_file* to) {
   const yoke_system_method* method = &system->methods[link->method];
-  const char* name = method->ops->name;
-  if (strcmp(name, "hold") == 0 && link->order <= 2) {
+  switch (method->ops->form) {
+  case YOKE_FORM_POLYNOMIAL:
     to->method = (yoke_linear_method)((int)YOKE_LINEAR_HOLD + link->order);
-    return true;
-  }
-  if (strcmp(name, "nepce") == 0) {
+    return link->order <= 2;
+  case YOKE_FORM_MEAN_ERROR:
     to->method = YOKE_LINEAR_NEPCE;
     return link->order == 0 && parameter(method, "weight", 1) == 1;
-  }
-  if (strcmp(name, "mpsm") == 0) {
+  case YOKE_FORM_PRE_STEP:
     to->method = parameter(method, "ede", 0) > 0 ? YOKE_LINEAR_EDE : YOKE_LINEAR_MPSM;
-    return take_options(method, false, to);
-  }
-  if (strcmp(name, "mbcorr") == 0) {
+    return method->ops->parameters == yoke__couple_mpsm.parameters &&
+           take_options(method, false, to);
+  case YOKE_FORM_CORRECTOR:
     to->method = YOKE_LINEAR_MBCORR;
-    return take_options(method, true, to);
+    return method->ops->parameters == yoke__couple_mbcorr.parameters &&
+           take_options(method, true, to);
+  case YOKE_FORM_OTHER:
+    break;
   }
   return false;
 }

@@ -25,6 +25,7 @@ typedef struct yoke_linear_unit {
   size_t n_feedthrough;          // elements of D that are not 0
   yoke_stability_solver solver;  // as it is called in the file
   const char* solver_text;       // "explicit Euler, 1e-05 s"
+  bool is_solver_unknown;        // it is taken as exact
 } yoke_linear_unit;
 
 // The methods that an analysis knows.

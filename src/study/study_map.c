@@ -559,7 +559,7 @@ void yoke__study_map_draw(const yoke_study_map* map, yoke_text* svg) {
 }
 
 yoke_status yoke__study_map_write(yoke_study_map* map, const yoke_study* study, const char* name,
-                                  char* err, size_t err_size) {
+                                  const yoke_sink* sink) {
   const yoke_study_plan* plan = yoke__study_plan_of(study);
   const size_t n = plan->grid->n_points;
   const yoke_study_result** results = calloc(n, sizeof(yoke_study_result*));
@@ -576,11 +576,8 @@ yoke_status yoke__study_map_write(yoke_study_map* map, const yoke_study* study, 
     map->results = NULL;
     status = svg.status;
   }
-  if (status < 0) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
-  } else {
-    status = yoke__record_write_text(yoke__study_directory(study), name, svg.bytes, svg.n, err,
-                                     err_size);
+  if (status >= 0) {
+    status = yoke__record_write_text(yoke__study_directory(study), name, svg.bytes, svg.n, sink);
   }
   yoke__text_free(&svg);
   free((void*)results);

@@ -23,7 +23,7 @@ double yoke__study_map_position(const yoke_axis* axis, const char* text);
 void yoke__study_map_draw(const yoke_study_map* map, yoke_text* svg);
 // Fills in what a study knows about map->index, and writes the drawing into its folder.
 yoke_status yoke__study_map_write(yoke_study_map* map, const yoke_study* study, const char* name,
-                                  char* err, size_t err_size);
+                                  const yoke_sink* sink);
 
 // The colour of a value between 0 and 1 as 0xRRGGBB: lightness rises evenly from 0.27 to 0.93 in OKLab.
 uint32_t yoke__study_map_colour(double s);

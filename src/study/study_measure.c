@@ -39,24 +39,23 @@ static argument_need need_of(yoke_study_kind kind) {
   return kind <= YOKE_STUDY_NRMSE ? SIGNAL : NONE;
 }
 
-static yoke_status refuse_kind(const char* text, size_t n, char* err, size_t err_size) {
+static yoke_status refuse_kind(const char* text, size_t n, const yoke_sink* sink) {
   char name[64];
   snprintf(name, sizeof name, "%.*s", (int)(n < 60 ? n : 60), text);
   const char* nearest = yoke__nearest_name(name, kind_names, YOKE_STUDY_N_KINDS);
   if (nearest != NULL) {
-    snprintf(err, err_size, "'%.120s': unknown measure '%s'; did you mean '%s'?", text, name,
-             nearest);
-  } else {
-    snprintf(err, err_size,
-             "'%.120s': unknown measure '%s'; known: ter, rter, dE, created, eps, rho (of a bond), "
-             "end, max, min, maxabs, rms, nrmse, error, roughness (of a signal), steps, status",
-             text, name);
+    return yoke_fail(sink, YOKE_BAD_INPUT, "'%.120s': unknown measure '%s'; did you mean '%s'?",
+                     text, name, nearest);
   }
-  return YOKE_BAD_INPUT;
+  return yoke_fail(
+      sink, YOKE_BAD_INPUT,
+      "'%.120s': unknown measure '%s'; known: ter, rter, dE, created, eps, rho (of a bond), "
+      "end, max, min, maxabs, rms, nrmse, error, roughness (of a signal), steps, status",
+      text, name);
 }
 
-yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out, char* err,
-                                      size_t err_size) {
+yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out,
+                                      const yoke_sink* sink) {
   const size_t n = strcspn(text, ":");
   size_t kind = 0;
   while (kind < YOKE_STUDY_N_KINDS &&
@@ -64,24 +63,24 @@ yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out,
     kind++;
   }
   if (kind == YOKE_STUDY_N_KINDS) {
-    return refuse_kind(text, n, err, err_size);
+    return refuse_kind(text, n, sink);
   }
   *out = (yoke_study_measure){(yoke_study_kind)kind, text, text[n] == ':' ? text + n + 1 : NULL};
   const argument_need need = need_of(out->kind);
   const bool is_empty = out->argument == NULL || out->argument[0] == '\0';
   const bool is_signal = need == SIGNAL || (need == SIGNAL_OR_NONE && out->argument != NULL);
   if (is_signal && (is_empty || strchr(out->argument, '.') == NULL)) {
-    snprintf(err, err_size, "'%.120s': expected the name of a signal, %s:unit.variable", text,
-             kind_names[kind]);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "'%.120s': expected the name of a signal, %s:unit.variable", text,
+                     kind_names[kind]);
   }
   if (need == BOND && out->argument != NULL && is_empty) {
-    snprintf(err, err_size, "'%.120s': expected the name of a bond behind the colon", text);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "'%.120s': expected the name of a bond behind the colon",
+                     text);
   }
   if (need == NONE && out->argument != NULL) {
-    snprintf(err, err_size, "'%.120s': '%s' takes no name behind it", text, kind_names[kind]);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "'%.120s': '%s' takes no name behind it", text,
+                     kind_names[kind]);
   }
   return YOKE_OK;
 }
@@ -93,7 +92,7 @@ static const char* skip_blanks(const char* text) {
 }
 
 yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_study_limit* out,
-                                    char* err, size_t err_size) {
+                                    const yoke_sink* sink) {
   // the last comparison: names may contain one too
   size_t at = strlen(text);
   while (at > 0 && text[at] != '<' && text[at] != '>') {
@@ -104,22 +103,21 @@ yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_st
   if (at == 0 ||
       !yoke__number_parse(skip_blanks(text + at + (out->is_strict ? 1 : 2)), &out->value) ||
       !yoke__is_finite(out->value)) {
-    snprintf(err, err_size,
-             "'%.120s': expected a measure, <= or >=, and a number, such as max:unit.variable<=10",
-             text);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(
+        sink, YOKE_BAD_INPUT,
+        "'%.120s': expected a measure, <= or >=, and a number, such as max:unit.variable<=10",
+        text);
   }
   for (; at > 0 && text[at - 1] == ' '; at--) {
   }
   const char* measure = yoke__arena_text(arena, text, at);
   if (measure == NULL) {
-    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
     return YOKE_NO_MEMORY;
   }
-  YOKE_TRY(yoke__study_measure_parse(measure, &out->measure, err, err_size));
+  YOKE_TRY(yoke__study_measure_parse(measure, &out->measure, sink));
   if (out->measure.kind == YOKE_STUDY_STATUS) {
-    snprintf(err, err_size, "'%.120s': the status is no number and cannot be limited", text);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "'%.120s': the status is no number and cannot be limited", text);
   }
   return YOKE_OK;
 }
@@ -222,11 +220,12 @@ static yoke_status bind_variable(const binder* b, size_t unit_index, size_t vari
     probe->source = YOKE_PROBE_U;
     probe->index = unit->u + dense + element;
   } else if (!bind_typed(unit, variable, element, probe)) {
-    yoke__error(b->messages, b->place,
-                "'%s' of unit '%s' cannot be measured; expected an output that is a number, or a "
-                "real input",
-                v->name, unit->name);
-    return YOKE_BAD_INPUT;
+    const yoke_sink list = yoke__messages_sink(b->messages);
+    yoke_context about;
+    yoke__context_init(&about, &list, b->place, unit->name, (double)NAN);
+    return yoke_fail(
+        &about.sink, YOKE_BAD_INPUT,
+        "'%s' cannot be measured; expected an output that is a number, or a real input", v->name);
   }
   return YOKE_OK;
 }
@@ -608,11 +607,11 @@ static double ledger_value(const yoke_probe* probe, const yoke_state* state) {
   }
 }
 
-// NaN, and err says why, if the two have no time in common.
-static double nrmse_value(const yoke_probe* probe, char* err, size_t err_size) {
+// NaN, and a message why, if the two have no time in common.
+static double nrmse_value(const yoke_probe* probe, const yoke_sink* sink) {
   const yoke_samples result = {probe->t, probe->y, probe->n};
   yoke_deviation deviation = {.nrmse = (double)NAN};
-  yoke__deviation_compute(&result, &probe->reference, &deviation, err, err_size);
+  yoke__deviation_compute(&result, &probe->reference, &deviation, sink);
   return deviation.nrmse;
 }
 
@@ -664,8 +663,7 @@ double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
   } else if (probe->measure->kind == YOKE_STUDY_RMS) {
     value = sqrt(yoke__sum_value(&probe->squares) / (double)probe->n);
   } else if (probe->measure->kind == YOKE_STUDY_NRMSE) {
-    char err[256];
-    value = nrmse_value(probe, err, sizeof err);
+    value = nrmse_value(probe, NULL);
   }
   return yoke__is_finite(value) ? value : (double)NAN;
 }
@@ -707,15 +705,15 @@ static void remark_track(const yoke_probe* probe, const yoke_probe_track* track,
 }
 
 void yoke__probe_remark(const yoke_probe* probe, char* to, size_t size) {
-  char err[200] = "";
+  YOKE_CATCH(why);
   to[0] = '\0';
   for (size_t i = 0; i < probe->n_tracks && to[0] == '\0'; i++) {
     remark_track(probe, &probe->tracks[i], to, size);
   }
   if (probe->measure->kind == YOKE_STUDY_NRMSE) {
-    (void)nrmse_value(probe, err, sizeof err);
+    (void)nrmse_value(probe, &why.sink);
   }
-  if (err[0] != '\0') {
-    snprintf(to, size, "%.80s: %s", probe->measure->text, err);
+  if (why.text[0] != '\0') {
+    snprintf(to, size, "%.80s: %s", probe->measure->text, why.text);
   }
 }

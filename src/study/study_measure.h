@@ -55,12 +55,12 @@ typedef struct yoke_study_limit {
   bool is_strict;  // and not equal to it
 } yoke_study_limit;
 
-// text must live as long as the result. YOKE_BAD_INPUT with "'text': what was expected" in err.
-yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out, char* err,
-                                      size_t err_size);
+// text must live as long as the result. YOKE_BAD_INPUT with a message "'text': what was expected".
+yoke_status yoke__study_measure_parse(const char* text, yoke_study_measure* out,
+                                      const yoke_sink* sink);
 // The measure's text is taken from arena.
 yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_study_limit* out,
-                                    char* err, size_t err_size);
+                                    const yoke_sink* sink);
 // nrmse, error and roughness.
 bool yoke__study_needs_reference(const yoke_study_measure* measure);
 // True if the limit can be judged before the end of a run: the measure only moves towards it.

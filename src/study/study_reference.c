@@ -163,9 +163,12 @@ yoke_status yoke__study_reference(const yoke_study_plan* plan, const yoke_system
     }
     const yoke_status status = yoke__master_step(system, state);
     if (status < 0 && status != YOKE_NO_MEMORY) {
-      yoke__error(messages, (yoke_place){.source = "--reference-set"},
-                  "the reference of this point failed at %.9g s: %s", state->t,
-                  state->failure.text);
+      yoke_message why = state->failure.message;
+      char text[YOKE_MESSAGE_TEXT_SIZE];
+      snprintf(text, sizeof text, "the reference of this point failed: %s", why.text);
+      why.text = text;
+      why.file = why.file == NULL ? "--reference-set" : why.file;
+      yoke__messages_add(messages, &why);
     }
     YOKE_TRY(status);
     keep(&k, state);

@@ -45,20 +45,20 @@ static yoke_status note(run* r, yoke_run_status status, const char* reason) {
   return YOKE_OK;
 }
 
+static yoke_status note_message(run* r, yoke_run_status status, const yoke_message* message) {
+  char text[YOKE_MESSAGE_TEXT_SIZE] = "";
+  yoke_message_format(message, text, sizeof text);
+  return note(r, status, text);
+}
+
 // The first error, as the user would see it; a table has room for one line.
 static yoke_status note_refusal(run* r, yoke_status status) {
-  char text[1024] = "";
-  yoke__messages_format(r->messages, text, sizeof text);
-  const char* first = strstr(text, "error: ");
-  char* start = text;
-  if (first != NULL) {
-    while (first > text && first[-1] != '\n') {
-      first--;
+  for (size_t i = 0; i < r->messages->n; i++) {
+    if (r->messages->all[i].severity == YOKE_ERROR) {
+      return note_message(r, YOKE_RUN_REFUSED, &r->messages->all[i]);
     }
-    start = text + (first - text);
   }
-  start[strcspn(start, "\n")] = '\0';
-  return note(r, YOKE_RUN_REFUSED, start[0] == '\0' ? yoke_status_text(status) : start);
+  return note(r, YOKE_RUN_REFUSED, yoke_status_text(status));
 }
 
 // ---- start
@@ -117,8 +117,9 @@ static void destroy(yoke_system** system, yoke_state** state) {
 // What a setting of the reference is refused for, said of the option that gave it.
 static void name_option(const yoke_study_plan* plan, yoke_messages* messages) {
   static const char from[] = "--set ", to[] = "--reference-set ";
-  for (yoke_message* m = messages->first; m != NULL; m = m->next) {
-    const char* source = m->place.source == NULL ? "" : m->place.source;
+  for (size_t k = 0; k < messages->n; k++) {
+    yoke_message* m = &messages->all[k];
+    const char* source = m->file == NULL ? "" : m->file;
     const size_t n_path = strlen(source) < sizeof from ? 0 : strlen(source) - (sizeof from - 1);
     const char* path = source + strlen(source) - n_path;
     for (size_t i = 0; n_path > 0 && i < plan->n_reference_sets; i++) {
@@ -130,7 +131,7 @@ static void name_option(const yoke_study_plan* plan, yoke_messages* messages) {
       }
       if (named != NULL) {
         snprintf(named, sizeof to + n_path, "%s%s", to, path);
-        m->place.source = named;
+        m->file = named;
         break;
       }
     }
@@ -277,8 +278,8 @@ static yoke_status step(run* r) {
     YOKE_TRY(check_quality(r));
     return r->result->status != YOKE_RUN_PENDING
                ? YOKE_OK
-               : note(r, status == YOKE_DIVERGED ? YOKE_RUN_DIVERGED : YOKE_RUN_FAILED,
-                      r->state->failure.text);
+               : note_message(r, status == YOKE_DIVERGED ? YOKE_RUN_DIVERGED : YOKE_RUN_FAILED,
+                              &r->state->failure.message);
   }
   YOKE_TRY(status);
   r->result->t = r->state->t;

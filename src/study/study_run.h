@@ -93,8 +93,8 @@ typedef struct yoke_batch_calls {
   void* context;
   // other ranks that take part, after yoke__share_begin (study_share.h); NULL: none
   struct yoke_share* share;
-  // a rank cannot take part, and why; the batch ends with YOKE_BAD_INPUT
-  void (*refused)(void* context, const char* why);
+  // why a rank cannot take part; the batch ends with YOKE_BAD_INPUT
+  const yoke_sink* sink;
 } yoke_batch_calls;
 
 // All cases on n_jobs threads, and on as many of every other rank. `finished` sees them in the order in which they end.

@@ -360,28 +360,28 @@ static yoke_status follow(follower* f, bool (*is_interrupted)(void)) {
   }
 }
 
-// Is this the study of the leader? Says why not.
-static bool is_same_study(const yoke_share* s, const yoke_study_plan* plan, char* why,
-                          size_t size) {
+// Is this the study of the leader?
+static yoke_status check_study(const yoke_share* s, const yoke_study_plan* plan,
+                               const yoke_sink* sink) {
   yoke_text mine = {0};
+  char why[512] = "out of memory";
   yoke__journal_identity(plan, &mine);
-  snprintf(why, size, "%s", yoke_status_text(YOKE_NO_MEMORY));
   if (mine.status >= 0 && s->identity != NULL) {
-    yoke__journal_difference(s->identity, mine.bytes, why, size);
+    yoke__journal_difference(s->identity, mine.bytes, why, sizeof why);
   }
   yoke__text_free(&mine);
-  return why[0] == '\0';
+  return why[0] == '\0' ? YOKE_OK
+                        : yoke_fail(sink, YOKE_BAD_INPUT, "rank %d on %.200s has another study: %s",
+                                    s->link->rank, s->link->host, why);
 }
 
 void yoke__share_follow(yoke_share* s, const yoke_study_plan* plan, int n_jobs,
                         bool (*is_interrupted)(void)) {
   follower f = {.share = s, .plan = plan};
-  char why[512], text[800];
-  yoke_status status = YOKE_OK;
-  if (!is_same_study(s, plan, why, sizeof why)) {
-    snprintf(text, sizeof text, "rank %d on %.200s has another study: %s", s->link->rank,
-             s->link->host, why);
-    status = send(s, 0, (head){.kind = YOKE_SHARE_REFUSE}, NULL, 0, text);
+  YOKE_CATCH(why);
+  yoke_status status = check_study(s, plan, &why.sink);
+  if (status < 0) {
+    status = send(s, 0, (head){.kind = YOKE_SHARE_REFUSE}, NULL, 0, why.text);
   } else {
     status = open_follower(&f, n_jobs);
     status = status < 0 ? status : follow(&f, is_interrupted);

@@ -43,8 +43,8 @@ static void* load(const char* path) {
 }
 
 // In the build folder, then as installed, seen from the program and from the library. *fault: what
-// is wrong with one that is there; it stays "" if there is none.
-static void* find_beside(char* fault, size_t fault_size) {
+// is wrong with one that is there; it stays NULL if there is none.
+static void* find_beside(const char** fault) {
   static const char* const places[] = {"", "../libexec/yoke/", "../../libexec/yoke/"};
   char folders[2][PATH_SIZE], path[PATH_SIZE + 64];
   yoke__process_directory(folders[0], PATH_SIZE);
@@ -59,58 +59,54 @@ static void* find_beside(char* fault, size_t fault_size) {
     if (library != NULL) {
       return library;
     }
-    snprintf(fault, fault_size, "%s", dlerror());
+    *fault = dlerror();
   }
   return NULL;
 }
 
-static void* find_library(char* err, size_t err_size) {
+static void* find_library(const yoke_sink* sink) {
   const char* wanted = getenv("YOKE_MPI");
   if (wanted != NULL && wanted[0] != '\0') {
     void* library = load(wanted);
     if (library == NULL) {
-      snprintf(err, err_size, "YOKE_MPI leads nowhere: %s", dlerror());
+      yoke_fail(sink, YOKE_BAD_INPUT, "YOKE_MPI leads nowhere: %s", dlerror());
     }
     return library;
   }
-  char fault[512] = "";
-  void* library = find_beside(fault, sizeof fault);
+  const char* fault = NULL;
+  void* library = find_beside(&fault);
   if (library == NULL) {
-    snprintf(err, err_size,
-             "several ranks need " COMPANION ", which %s%s; it is built where MPI is installed "
-             "(Debian package libopenmpi-dev). Without it start yoke without mpirun: --jobs uses "
-             "the processors of one machine",
-             fault[0] == '\0' ? "was not found beside the program or in libexec/yoke"
-                              : "cannot be loaded: ",
-             fault);
+    yoke_fail(sink, YOKE_BAD_INPUT,
+              "several ranks need " COMPANION ", which %s%s; it is built where MPI is installed "
+              "(Debian package libopenmpi-dev). Without it start yoke without mpirun: --jobs uses "
+              "the processors of one machine",
+              fault == NULL ? "was not found beside the program or in libexec/yoke"
+                            : "cannot be loaded: ",
+              fault == NULL ? "" : fault);
   }
   return library;
 }
 
-yoke_status yoke__share_mpi_open(yoke_link* link, const yoke_mpi_api** api, char* err,
-                                 size_t err_size) {
+yoke_status yoke__share_mpi_open(yoke_link* link, const yoke_mpi_api** api, const yoke_sink* sink) {
   // never unloaded: MPI leaves handlers behind that run at the end of the process
-  void* library = find_library(err, err_size);
+  void* library = find_library(sink);
   if (library == NULL) {
     return YOKE_BAD_INPUT;
   }
   *api = dlsym(library, YOKE_MPI_SYMBOL);
   if (*api == NULL || (*api)->version != YOKE_MPI_VERSION) {
-    snprintf(err, err_size, COMPANION " is of another version of Yoke");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, COMPANION " is of another version of Yoke");
   }
   if (!(*api)->open(link)) {
-    snprintf(err, err_size, "MPI does not start");
-    return YOKE_IO;
+    return yoke_fail(sink, YOKE_IO, "MPI does not start");
   }
   // ranks that do not see each other would all do everything, into one folder
   if (link->size != yoke__share_mpi_size()) {
-    snprintf(err, err_size,
-             "mpirun has started %d ranks, but MPI connects %d: " COMPANION
-             " was built with another MPI than that of mpirun",
-             yoke__share_mpi_size(), link->size);
     (*api)->close();
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "mpirun has started %d ranks, but MPI connects %d: " COMPANION
+                     " was built with another MPI than that of mpirun",
+                     yoke__share_mpi_size(), link->size);
   }
   return YOKE_OK;
 }

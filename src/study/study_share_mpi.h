@@ -20,8 +20,7 @@ typedef struct yoke_mpi_api {
 // Ranks that mpirun (Open MPI or MPICH) says there are, 0 without mpirun, and which one this is.
 int yoke__share_mpi_size(void);
 int yoke__share_mpi_rank(void);
-// Loads the companion and connects the ranks. On failure err says why, and what to do.
-yoke_status yoke__share_mpi_open(yoke_link* link, const yoke_mpi_api** api, char* err,
-                                 size_t err_size);
+// Loads the companion and connects the ranks. A failure says why, and what to do.
+yoke_status yoke__share_mpi_open(yoke_link* link, const yoke_mpi_api** api, const yoke_sink* sink);
 
 #endif

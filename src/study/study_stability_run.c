@@ -96,8 +96,8 @@ static yoke_status check_method(replay* r) {
   r->n_health = ops->n_health < YOKE_RUN_N_HEALTH ? ops->n_health : YOKE_RUN_N_HEALTH;
   r->at_phase = find_name(ops->health_names, r->n_health, "n_learn");
   r->at_alarms = find_name(ops->health_names, r->n_health, "n_alarms");
-  if (strcmp(ops->name, "mpsm") != 0 || r->at_phase + YOKE_MPSM_N_PHASES > r->n_health ||
-      r->at_alarms == r->n_health) {
+  if (ops->form != YOKE_FORM_PRE_STEP || ops->parameters != yoke__couple_mpsm.parameters ||
+      r->at_phase + YOKE_MPSM_N_PHASES > r->n_health || r->at_alarms == r->n_health) {
     yoke__error(r->messages, nowhere, "%s: method '%s' cannot be judged; expected mpsm",
                 r->system->methods[r->group->method].owner, ops->name);
     return YOKE_BAD_INPUT;
@@ -271,28 +271,6 @@ static yoke_status check_outside(replay* r) {
 
 // ---- memory
 
-static double real_of(const yoke_unit* unit, const char* name) {
-  double value = 0;
-  const size_t v = yoke__unit_find(unit, name);
-  if (v != (size_t)-1 && unit->info->variables[v].type == YOKE_REAL &&
-      yoke__variable_size(&unit->info->variables[v]) == sizeof value) {
-    (void)yoke__unit_get(unit, v, &value, sizeof value);
-  }
-  return value;
-}
-
-// Models whose slopes are the same everywhere.
-static bool is_linear(const yoke_unit* unit) {
-  static const char* const names[] = {"state_space", "integrator", "gain",          "sum",
-                                      "rotor.shaft", "rotor.load", "dual_mass.left"};
-  const char* name = unit->ops->name;
-  if (strcmp(name, "dual_mass.right") == 0) {
-    return real_of(unit, "kc_exponent") == 0 && real_of(unit, "cc_exponent") == 0;
-  }
-  return strncmp(name, "helicopter.", 11) == 0 ||
-         find_name(names, YOKE_COUNT(names), name) < YOKE_COUNT(names);
-}
-
 static bool lay_jacobian(replay* r, size_t n, size_t m, yoke_jacobian_discrete* to) {
   *to = (yoke_jacobian_discrete){n, m, take(r, n * n, sizeof(double)),
                                  take(r, n * m, sizeof(double)), take(r, n * m, sizeof(double))};
@@ -314,18 +292,14 @@ static bool is_done(void* context) {
 static yoke_status lay_models(replay* r) {
   yoke_mpsm_models_setup setup = yoke__couple_mpsm_models(r->setup);
   setup.L = r->L;
-  char err[512] = "";
+  const yoke_sink sink = yoke__messages_sink(r->messages);
   void* block = yoke__arena_take(r->arena, yoke__mpsm_models_size(&setup) + 64);
   r->bare.p = r->cluster->n_outputs;
   r->bare.units = take(r, r->cluster->n_units, sizeof *r->bare.units);
   if (block == NULL || r->bare.units == NULL) {
     return YOKE_NO_MEMORY;
   }
-  const yoke_status status = yoke__mpsm_models_prepare(block, &setup, &r->models, err, sizeof err);
-  if (status < 0 && err[0] != '\0') {
-    yoke__error(r->messages, nowhere, "%s", err);
-  }
-  return status;
+  return yoke__mpsm_models_prepare(block, &setup, &r->models, &sink);
 }
 
 // The unit's own model with what travels in the cluster.
@@ -380,8 +354,9 @@ static yoke_status lay_members(replay* r) {
   r->served = take(r, n, sizeof *r->served);
   r->out->names = take(r, n, sizeof *r->out->names);
   r->out->is_own = take(r, n, sizeof *r->out->is_own);
+  r->out->solvers = take(r, n, sizeof *r->out->solvers);
   if (r->members == NULL || r->parts == NULL || r->solvers == NULL || r->served == NULL ||
-      r->out->names == NULL || r->out->is_own == NULL) {
+      r->out->names == NULL || r->out->is_own == NULL || r->out->solvers == NULL) {
     return YOKE_NO_MEMORY;
   }
   for (size_t k = 0; k < n; k++) {
@@ -396,9 +371,10 @@ static yoke_status lay_members(replay* r) {
     r->members[k].first_u = r->s;
     r->s += r->cluster->units[k].n_signals + r->cluster->units[k].n_exogenous;
     YOKE_TRY(yoke__linear_unit_of(r->system, unit, r->arena, &model));
-    const bool is_own = model.has_model && is_linear(&r->system->units[unit].unit);
+    const bool is_own = model.has_model && yoke__unit_is_linear(&r->system->units[unit].unit);
     YOKE_TRY(is_own ? take_own(r, k, unit, &model) : take_identified(r, k));
     r->members[k].is_own = r->out->is_own[k] = is_own;
+    r->out->solvers[k] = model.solver_text;
     r->out->names[k] = yoke__arena_text(r->arena, name, strlen(name));
     r->served[k] = r->members[k].served;
   }
@@ -408,7 +384,7 @@ static yoke_status lay_members(replay* r) {
 static yoke_status lay_all(replay* r) {
   const size_t n = r->setup->n_signals, p = r->cluster->n_outputs;
   const size_t bytes = r->group->ops->size(r->setup);
-  char err[512] = "";
+  const yoke_sink sink = yoke__messages_sink(r->messages);
   YOKE_TRY(lay_members(r));
   r->method = yoke__arena_take(r->arena, bytes + 64);
   r->sample = take(r, n + r->setup->n_probes, sizeof(double));
@@ -432,11 +408,7 @@ static yoke_status lay_all(replay* r) {
     r->low[i] = (double)INFINITY;
     r->high[i] = -(double)INFINITY;
   }
-  const yoke_status status = r->group->ops->prepare(r->method, r->setup, err, sizeof err);
-  if (status < 0) {
-    yoke__error(r->messages, nowhere, "%s", err);
-    return YOKE_BAD_INPUT;
-  }
+  YOKE_TRY(r->group->ops->prepare(r->method, r->setup, &sink));
   r->is_prepared = true;
   return YOKE_OK;
 }

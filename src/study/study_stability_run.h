@@ -19,6 +19,7 @@ typedef struct yoke_stability_run {
   size_t n_units;
   const char** names;
   bool* is_own;           // n_units: its own linear model; else the identified one stands for it
+  const char** solvers;   // n_units: how its own model is solved
   double interval;        // [s]
   size_t n_rows;          // exchange points of the recording
   size_t first, n_steps;  // steps that are judged: after learning and switching

@@ -33,14 +33,7 @@ struct yoke_study {
   repetition* repetitions;   // newest first
   size_t n_known, n_damaged;
   yoke_text line;
-  char* err;  // of the call that is under way
-  size_t err_size;
 };
-
-static yoke_status no_memory(char* err, size_t err_size) {
-  snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
-  return YOKE_NO_MEMORY;
-}
 
 // ---- results
 
@@ -134,39 +127,36 @@ static yoke_status keep_row(void* context, const yoke_journal_row* row) {
   return YOKE_OK;
 }
 
-static yoke_status refuse_journal(const yoke_study* study, yoke_status status, const char* why,
-                                  char* err, size_t err_size) {
-  snprintf(err, err_size,
-           "%s belongs to another study: %s. Choose another folder with --out, or begin anew with "
-           "--restart",
-           study->path, why);
-  return status;
+static yoke_status refuse_journal(const yoke_study* study, const char* why, const yoke_sink* sink) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  snprintf(text, sizeof text, "the journal belongs to another study: %.900s", why);
+  const yoke_message message = {
+      .severity = YOKE_ERROR,
+      .status = YOKE_BAD_INPUT,
+      .file = study->path,
+      .time = (double)NAN,
+      .text = text,
+      .hint = "choose another folder with --out, or begin anew with --restart"};
+  yoke_send(sink, &message);
+  return YOKE_BAD_INPUT;
 }
 
-static yoke_status read_journal(yoke_study* study, const char* identity, char* err,
-                                size_t err_size) {
+static yoke_status read_journal(yoke_study* study, const char* identity, const yoke_sink* sink) {
   char *bytes = NULL, *theirs = NULL;
   size_t n = 0;
-  char why[512] = "";
+  YOKE_CATCH(why);
   yoke_journal_info info;
-  YOKE_TRY(yoke__os_read_file(study->path, YOKE_JOURNAL_MAX_SIZE, &bytes, &n, err, err_size));
-  yoke_status status =
+  YOKE_TRY(yoke__os_read_file(study->path, YOKE_JOURNAL_MAX_SIZE, &bytes, &n, sink));
+  const yoke_status status =
       yoke__journal_parse(bytes, n, study->plan->grid->n_axes, study->plan->n_measures, keep_row,
-                          study, &theirs, &info, why, sizeof why);
+                          study, &theirs, &info, &why.sink);
   free(bytes);
-  if (status == YOKE_BAD_INPUT) {
-    return refuse_journal(study, status, why, err, err_size);
+  if (status >= 0) {
+    study->n_damaged += info.n_damaged;
+    yoke__journal_difference(identity, theirs, why.text, sizeof why.text);
+    free(theirs);
   }
-  if (status < 0) {
-    return no_memory(err, err_size);
-  }
-  study->n_damaged += info.n_damaged;
-  yoke__journal_difference(identity, theirs, why, sizeof why);
-  free(theirs);
-  if (why[0] != '\0') {
-    return refuse_journal(study, YOKE_BAD_INPUT, why, err, err_size);
-  }
-  return YOKE_OK;
+  return why.text[0] == '\0' ? status : refuse_journal(study, why.text, sink);
 }
 
 // ---- a journal to go on with
@@ -184,40 +174,44 @@ static void add_known(const yoke_study* study, yoke_text* text) {
   }
 }
 
+static yoke_status fail_write(const yoke_study* study, const yoke_sink* sink) {
+  return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = study->path}, "cannot be written: %s",
+                       strerror(errno));
+}
+
 // Writes the whole journal under a temporary name first, unless the one that is there can be continued.
-static yoke_status begin_journal(yoke_study* study, const char* identity, bool is_sound, char* err,
-                                 size_t err_size) {
+static yoke_status begin_journal(yoke_study* study, const char* identity, bool is_sound,
+                                 const yoke_sink* sink) {
   yoke_status status = YOKE_OK;
   if (!is_sound) {
     yoke_text text = {0};
     yoke__text_add(&text, "%s\n", identity);
     yoke__journal_header(study->plan, &text);
     add_known(study, &text);
-    status = text.status < 0 ? no_memory(err, err_size)
+    status = text.status < 0 ? text.status
                              : yoke__record_write_text(study->directory, YOKE_JOURNAL_NAME,
-                                                       text.bytes, text.n, err, err_size);
+                                                       text.bytes, text.n, sink);
     yoke__text_free(&text);
   }
   YOKE_TRY(status);
   study->journal = fopen(study->path, "ab");
   if (study->journal == NULL) {
-    snprintf(err, err_size, "cannot write %s: %s", study->path, strerror(errno));
-    return YOKE_IO;
+    return fail_write(study, sink);
   }
   return YOKE_OK;
 }
 
-static yoke_status open_journal(yoke_study* study, bool is_restart, char* err, size_t err_size) {
+static yoke_status open_journal(yoke_study* study, bool is_restart, const yoke_sink* sink) {
   yoke_text identity = {0};
   yoke__journal_identity(study->plan, &identity);
   if (identity.status < 0) {
     yoke__text_free(&identity);
-    return no_memory(err, err_size);
+    return YOKE_NO_MEMORY;
   }
   const bool is_old = !is_restart && yoke__os_is_file(study->path);
-  yoke_status status = is_old ? read_journal(study, identity.bytes, err, err_size) : YOKE_OK;
+  yoke_status status = is_old ? read_journal(study, identity.bytes, sink) : YOKE_OK;
   if (status >= 0) {
-    status = begin_journal(study, identity.bytes, is_old && study->n_damaged == 0, err, err_size);
+    status = begin_journal(study, identity.bytes, is_old && study->n_damaged == 0, sink);
   }
   yoke__text_free(&identity);
   return status;
@@ -245,30 +239,26 @@ static yoke_status lay(yoke_study* study, const char* directory) {
   return YOKE_OK;
 }
 
-static yoke_status open_folder(yoke_study* study, bool is_restart, char* err, size_t err_size) {
-  YOKE_TRY(yoke__os_make_directory(study->directory, err, err_size));
+static yoke_status open_folder(yoke_study* study, bool is_restart, const yoke_sink* sink) {
+  YOKE_TRY(yoke__os_make_directory(study->directory, sink));
   if (yoke__os_lock_directory(study->directory, &study->lock) < 0) {
-    snprintf(err, err_size, "another process is writing to %s", study->directory);
-    return YOKE_IO;
+    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = study->directory},
+                         "another process is writing to this folder");
   }
-  return open_journal(study, is_restart, err, err_size);
+  return open_journal(study, is_restart, sink);
 }
 
 yoke_status yoke__study_open(const yoke_study_plan* plan, const char* directory, bool is_restart,
-                             yoke_study** out, char* err, size_t err_size) {
+                             yoke_study** out, const yoke_sink* sink) {
   *out = NULL;
   yoke_study* study = calloc(1, sizeof *study);
   if (study == NULL) {
-    return no_memory(err, err_size);
+    return YOKE_NO_MEMORY;
   }
   study->plan = plan;
   study->lock = -1;
   yoke_status status = lay(study, directory);
-  if (status < 0) {
-    no_memory(err, err_size);
-  } else {
-    status = open_folder(study, is_restart, err, err_size);
-  }
+  status = status < 0 ? status : open_folder(study, is_restart, sink);
   if (status < 0) {
     yoke__study_close(&study);
   }
@@ -313,29 +303,22 @@ void yoke__study_close(yoke_study** study) {
 typedef struct completion {
   yoke_study* study;
   const yoke_study_calls* calls;
+  const yoke_sink* sink;
   yoke_study_progress progress;
   int64_t start_ns;
 } completion;
 
 static yoke_status append_line(void* context, const yoke_study_case* run) {
-  yoke_study* study = ((completion*)context)->study;
+  const completion* c = context;
+  yoke_study* study = c->study;
   yoke_text* line = &study->line;
   yoke__text_clear(line);
   yoke__journal_line(study->plan, run->point, run->repeat, run->result, line);
-  if (line->status < 0) {
-    return no_memory(study->err, study->err_size);
-  }
+  YOKE_TRY(line->status);
   errno = 0;
-  if (fwrite(line->bytes, 1, line->n, study->journal) != line->n || fflush(study->journal) != 0) {
-    snprintf(study->err, study->err_size, "cannot write %s: %s", study->path, strerror(errno));
-    return YOKE_IO;
-  }
-  return YOKE_OK;
-}
-
-static void note_refusal(void* context, const char* why) {
-  const yoke_study* study = ((completion*)context)->study;
-  snprintf(study->err, study->err_size, "%s", why);
+  return fwrite(line->bytes, 1, line->n, study->journal) == line->n && fflush(study->journal) == 0
+             ? YOKE_OK
+             : fail_write(study, c->sink);
 }
 
 static void pass_progress(void* context, size_t n_done) {
@@ -348,21 +331,22 @@ static void pass_progress(void* context, size_t n_done) {
 }
 
 static yoke_status run_missing(yoke_study* study, const yoke_study_case cases[], size_t n_cases,
-                               size_t n_wanted, int n_jobs, const yoke_study_calls* calls) {
-  completion c = {study, calls, {.n_known = n_wanted - n_cases, .n_cases = n_wanted}, 0};
+                               size_t n_wanted, int n_jobs, const yoke_study_calls* calls,
+                               const yoke_sink* sink) {
+  completion c = {study, calls, sink, {.n_known = n_wanted - n_cases, .n_cases = n_wanted}, 0};
   c.start_ns = yoke__os_now_ns();
   const yoke_batch_calls batch = {.finished = append_line,
                                   .progress = pass_progress,
                                   .is_interrupted = calls->is_interrupted,
                                   .context = &c,
                                   .share = calls->share,
-                                  .refused = note_refusal};
+                                  .sink = sink};
   return yoke__study_batch(study->plan, cases, n_cases, n_jobs, &batch);
 }
 
 yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const size_t repeats[],
-                                 size_t n, int n_jobs, const yoke_study_calls* calls, char* err,
-                                 size_t err_size) {
+                                 size_t n, int n_jobs, const yoke_study_calls* calls,
+                                 const yoke_sink* sink) {
   yoke_study_case* cases = calloc(n + 1, sizeof *cases);
   size_t n_cases = 0;
   yoke_status status = cases == NULL ? YOKE_NO_MEMORY : YOKE_OK;
@@ -374,14 +358,8 @@ yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const
       cases[n_cases++] = (yoke_study_case){points[i], repeats[i], result};
     }
   }
-  err[0] = '\0';
-  study->err = err;
-  study->err_size = err_size;
   if (status >= 0) {
-    status = run_missing(study, cases, n_cases, n, n_jobs, calls);
-  }
-  if (status < 0 && err[0] == '\0') {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
+    status = run_missing(study, cases, n_cases, n, n_jobs, calls, sink);
   }
   free(cases);
   return status;
@@ -389,8 +367,8 @@ yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const
 
 // ---- the table
 
-yoke_status yoke__study_write_table(const yoke_study* study, const char* name, char* err,
-                                    size_t err_size) {
+yoke_status yoke__study_write_table(const yoke_study* study, const char* name,
+                                    const yoke_sink* sink) {
   const yoke_study_plan* plan = study->plan;
   const yoke_grid* grid = plan->grid;
   yoke_text text = {0};
@@ -421,9 +399,8 @@ yoke_status yoke__study_write_table(const yoke_study* study, const char* name, c
     yoke__text_add(&text, "\n");
   }
   const yoke_status status =
-      text.status < 0
-          ? no_memory(err, err_size)
-          : yoke__record_write_text(study->directory, name, text.bytes, text.n, err, err_size);
+      text.status < 0 ? text.status
+                      : yoke__record_write_text(study->directory, name, text.bytes, text.n, sink);
   yoke__text_free(&text);
   return status;
 }

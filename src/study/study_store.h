@@ -23,9 +23,9 @@ typedef struct yoke_study_calls {
 
 // Opens or makes the folder and its journal for a plan, which must outlive the study. A journal of the same plan is read,
 // one of another plan is refused (YOKE_BAD_INPUT) unless is_restart, which begins a new one. YOKE_IO: the folder is in use
-// or cannot be written. err says what and what to do.
+// or cannot be written.
 yoke_status yoke__study_open(const yoke_study_plan* plan, const char* directory, bool is_restart,
-                             yoke_study** out, char* err, size_t err_size);
+                             yoke_study** out, const yoke_sink* sink);
 void yoke__study_close(yoke_study** study);
 
 // A run that the study knows, or NULL. Point n_points is the current setting.
@@ -34,8 +34,8 @@ const yoke_study_result* yoke__study_find(const yoke_study* study, size_t point,
 // end. YOKE_INTERRUPTED: call again to go on. YOKE_IO: the journal could not be written. YOKE_BAD_INPUT: a rank has another
 // study.
 yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const size_t repeats[],
-                                 size_t n, int n_jobs, const yoke_study_calls* calls, char* err,
-                                 size_t err_size);
+                                 size_t n, int n_jobs, const yoke_study_calls* calls,
+                                 const yoke_sink* sink);
 
 // Runs of the first repetition by status: n_by_status[YOKE_RUN_...].
 void yoke__study_count(const yoke_study* study, size_t n_by_status[YOKE_RUN_N_STATUSES]);
@@ -45,7 +45,7 @@ const char* yoke__study_directory(const yoke_study* study);
 const yoke_study_plan* yoke__study_plan_of(const yoke_study* study);
 
 // All points in the order of the grid: values of the axes, status, t_reached, measures, reason. Into directory/name.
-yoke_status yoke__study_write_table(const yoke_study* study, const char* name, char* err,
-                                    size_t err_size);
+yoke_status yoke__study_write_table(const yoke_study* study, const char* name,
+                                    const yoke_sink* sink);
 
 #endif

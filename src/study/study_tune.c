@@ -335,11 +335,11 @@ void yoke__tune_json(const yoke_study* study, const yoke_tune* tune, const char*
 // ---- the map
 
 yoke_status yoke__tune_write_map(const yoke_study* study, const yoke_tune* tune,
-                                 const char* const current[], const char* title, char* err,
-                                 size_t err_size) {
+                                 const char* const current[], const char* title,
+                                 const yoke_sink* sink) {
   const yoke_study_plan* plan = yoke__study_plan_of(study);
   const yoke_grid* grid = plan->grid;
-  YOKE_TRY(yoke__study_write_table(study, "map.csv", err, err_size));
+  YOKE_TRY(yoke__study_write_table(study, "map.csv", sink));
   if (grid->n_axes > 2) {
     return YOKE_OK;
   }
@@ -350,5 +350,5 @@ yoke_status yoke__tune_write_map(const yoke_study* study, const yoke_tune* tune,
   for (size_t i = 0; i < grid->n_axes; i++) {
     map.current[i] = yoke__study_map_position(&grid->axes[i], current[i]);
   }
-  return yoke__study_map_write(&map, study, "map.svg", err, err_size);
+  return yoke__study_map_write(&map, study, "map.svg", sink);
 }

@@ -47,7 +47,7 @@ void yoke__tune_json(const yoke_study* study, const yoke_tune* tune, const char*
                      yoke_json* json);
 // map.csv, and map.svg if there are one or two axes.
 yoke_status yoke__tune_write_map(const yoke_study* study, const yoke_tune* tune,
-                                 const char* const current[], const char* title, char* err,
-                                 size_t err_size);
+                                 const char* const current[], const char* title,
+                                 const yoke_sink* sink);
 
 #endif

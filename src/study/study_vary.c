@@ -18,13 +18,11 @@
 typedef struct builder {
   yoke_arena* arena;
   const char* text;  // the whole, for messages
-  char* err;
-  size_t err_size;
+  const yoke_sink* sink;
 } builder;
 
 static yoke_status refuse(const builder* b, const char* what) {
-  snprintf(b->err, b->err_size, "'%.120s': %s", b->text, what);
-  return YOKE_BAD_INPUT;
+  return yoke_fail(b->sink, YOKE_BAD_INPUT, "'%.120s': %s", b->text, what);
 }
 
 size_t yoke__study_span(const char* text, const char* stops) {
@@ -284,21 +282,18 @@ static yoke_status add_axis(yoke_grid* grid, const builder* b) {
   return YOKE_OK;
 }
 
-yoke_status yoke__grid_create(const char* const texts[], size_t n, yoke_grid* out, char* err,
-                              size_t err_size) {
+yoke_status yoke__grid_create(const char* const texts[], size_t n, yoke_grid* out,
+                              const yoke_sink* sink) {
   *out = (yoke_grid){.n_points = 1};
   if (n > YOKE_GRID_MAX_AXES) {
-    snprintf(err, err_size, "%zu axes, at most %u are possible", n, YOKE_GRID_MAX_AXES);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "%zu axes, at most %u are possible", n,
+                     YOKE_GRID_MAX_AXES);
   }
   out->axes = yoke__arena_array(&out->arena, n, sizeof *out->axes);
   yoke_status status = out->axes == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   for (size_t i = 0; i < n && status >= 0; i++) {
-    const builder b = {&out->arena, texts[i], err, err_size};
+    const builder b = {&out->arena, texts[i], sink};
     status = add_axis(out, &b);
-  }
-  if (status == YOKE_NO_MEMORY) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
   }
   if (status < 0) {
     yoke__grid_free(out);

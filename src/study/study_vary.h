@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/base_arena.h"
-#include "yoke/status.h"
+#include "yoke/message.h"
 
 #define YOKE_GRID_MAX_POINTS 1000000u
 #define YOKE_GRID_MAX_AXES   16u
@@ -30,9 +30,9 @@ typedef struct yoke_grid {
 
 // From n texts as given with --vary. Numbers of a range are rounded to 15 digits, so that 0.1:0.3:3 has a 0.2, those of a
 // logarithmic one to 3 where that keeps them apart, so that 1e-4:1e-2:5:log has 0.000316; the ends are met exactly.
-// YOKE_BAD_INPUT with "'text': what was expected" in err; then *out is empty.
-yoke_status yoke__grid_create(const char* const texts[], size_t n, yoke_grid* out, char* err,
-                              size_t err_size);
+// YOKE_BAD_INPUT with a message "'text': what was expected"; then *out is empty.
+yoke_status yoke__grid_create(const char* const texts[], size_t n, yoke_grid* out,
+                              const yoke_sink* sink);
 void yoke__grid_free(yoke_grid* grid);
 // Index of a point's value on an axis.
 size_t yoke__grid_index(const yoke_grid* grid, size_t point, size_t axis);

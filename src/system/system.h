@@ -166,10 +166,10 @@ typedef struct yoke_strip {
   size_t at;               // where its first call goes in the strips: n received, then n given
 } yoke_strip;
 
-typedef struct yoke_send {
+typedef struct yoke_group_send {
   size_t group, signal;
   const yoke_tap* tap;
-} yoke_send;
+} yoke_group_send;
 
 // One direction of a bond, resolved.
 typedef struct yoke_system_pair {
@@ -282,9 +282,9 @@ typedef struct yoke_system {
   yoke_ledger_bond* ledger_bonds;  // n_bonds, as the ledger wants them
   const yoke_strip* strips;        // by unit
   size_t n_strip_numbers;
-  const yoke_send* sends;    // by unit
-  size_t n_held;             // numbers of actions rebuilt with the partner held
-  const char* const* hints;  // pairs that may be bonds but are ambiguous, for people
+  const yoke_group_send* sends;  // by unit
+  size_t n_held;                 // numbers of actions rebuilt with the partner held
+  const char* const* hints;      // pairs that may be bonds but are ambiguous, for people
   size_t n_hints;
   bool* is_refusal_met;  // per bond of the file: its name came up while bonds were looked for
 
@@ -312,8 +312,7 @@ void yoke__system_destroy(yoke_system** handle);
 
 // What the units have to say since they were asked last (yoke_unit_ops.report), each from its own thread, unit by unit. Not
 // while anything is stepped.
-typedef void (*yoke_system_say)(void* to, const char* unit, int level, const char* text);
-void yoke__system_report(yoke_system* system, yoke_system_say say, void* to);
+void yoke__system_report(yoke_system* system, const yoke_sink* sink);
 
 // What `yoke check` prints.
 void yoke__system_print(const yoke_system* system, FILE* to);

@@ -1,6 +1,7 @@
 // description -> system: the stages of building, and the end of a system.
 #include "system/system.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/base_check.h"
@@ -19,25 +20,21 @@ static void close_units(void* context, int thread) {
 typedef struct reporting {
   yoke_system* system;
   size_t unit;
-  yoke_system_say say;
-  void* to;
+  const yoke_sink* sink;
 } reporting;
-
-static void pass_on(void* context, int level, const char* text) {
-  const reporting* job = context;
-  job->say(job->to, job->system->units[job->unit].name, level, text);
-}
 
 static void report_unit(void* context, int thread) {
   reporting* job = context;
   const yoke_system_unit* unit = &job->system->units[job->unit];
   if (unit->thread == thread && unit->unit.self != NULL) {
-    unit->unit.ops->report(unit->unit.self, pass_on, job);
+    yoke_context about;
+    yoke__context_init(&about, job->sink, (yoke_place){0}, unit->name, (double)NAN);
+    unit->unit.ops->report(unit->unit.self, &about.sink);
   }
 }
 
-void yoke__system_report(yoke_system* system, yoke_system_say say, void* to) {
-  reporting job = {.system = system, .say = say, .to = to};
+void yoke__system_report(yoke_system* system, const yoke_sink* sink) {
+  reporting job = {.system = system, .sink = sink};
   for (job.unit = 0; job.unit < system->n_units; job.unit++) {
     const yoke_unit_ops* ops = system->units[job.unit].unit.ops;
     if (ops != NULL && ops->report != NULL) {

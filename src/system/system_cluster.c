@@ -74,9 +74,7 @@ static size_t unit_of_output(const yoke_system* system, size_t y) {
 
 // Laws that are the same at every point.
 static bool is_linear_law(const yoke_system_unit* law) {
-  const char* name = law->unit.ops->name;
-  return law->unit.ops->linearise != NULL &&
-         (strcmp(name, "gain") == 0 || strcmp(name, "sum") == 0);
+  return law->unit.ops->linearise != NULL && yoke__unit_is_linear(&law->unit);
 }
 
 // row += factor * what output y follows, once that is known.

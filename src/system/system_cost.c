@@ -21,8 +21,7 @@ static bool is_worth_trying(const yoke_system* system) {
   size_t n_files = 0;
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_scenario_unit* unit = &s->units[i];
-    n_files += unit->kind != NULL && unit->type != NULL && strcmp(unit->kind, "fmu") == 0 &&
-               unit->cost_s <= 0;
+    n_files += unit->kind == YOKE_KIND_FMU && unit->type != NULL && unit->cost_s <= 0;
   }
   return s->threads == 0 && !s->has_errors && n_files >= 2 && yoke__os_n_processors() > 1 &&
          (s->scheme == YOKE_JACOBI || s->scheme == YOKE_ITERATIVE_JACOBI) && s->step.value > 0 &&
@@ -31,9 +30,7 @@ static bool is_worth_trying(const yoke_system* system) {
 
 // a few steps from the start; the median of what the unit itself took
 static double try_steps(const yoke_unit* unit, double t, double h) {
-  char err[256];
-  if (yoke__unit_enter_init(unit, t, t + N_TRIED * h, err, sizeof err) < 0 ||
-      yoke__unit_exit_init(unit) < 0) {
+  if (yoke__unit_enter_init(unit, t, t + N_TRIED * h, NULL) < 0 || yoke__unit_exit_init(unit) < 0) {
     return 0;
   }
   const int64_t end = yoke__os_now_ns() + (int64_t)(BUDGET_S * 1e9);
@@ -64,11 +61,10 @@ static double try_unit(yoke_system* system, const yoke_system_unit* unit) {
   settings.timeout_s = TIMEOUT_S;
   settings.is_logging = false;
   if (yoke__unit_store_open(store, &settings, &nobody_reads, &ops) >= 0) {
-    char err[256];
     yoke_arena arena = {0};
     yoke_unit trial = {0};
     const yoke_unit_args args = {unit->name, system->scenario->directory, NULL, 0, ops->context};
-    if (yoke__unit_create(ops, &args, &arena, &trial, err, sizeof err) >= 0) {
+    if (yoke__unit_create(ops, &args, &arena, &trial, NULL) >= 0) {
       const yoke_scenario* s = system->scenario;
       cost = try_steps(&trial, s->start.value,
                        unit->source->step.is_given ? unit->source->step.value : s->step.value);
@@ -87,7 +83,7 @@ static double find_tried(const yoke_system* system, size_t unit) {
   const char* path = system->units[unit].source->type;
   for (size_t i = 0; i < unit; i++) {
     const yoke_scenario_unit* other = system->units[i].source;
-    if (strcmp(other->kind, "fmu") == 0 && strcmp(other->type, path) == 0 && other->cost_s <= 0) {
+    if (other->kind == YOKE_KIND_FMU && strcmp(other->type, path) == 0 && other->cost_s <= 0) {
       return system->units[i].cost_s;
     }
   }
@@ -100,7 +96,7 @@ void yoke__system_try_costs(yoke_system* system) {
   }
   for (size_t i = 0; i < system->n_units; i++) {
     yoke_system_unit* unit = &system->units[i];
-    if (strcmp(unit->source->kind, "fmu") == 0 && unit->cost_s <= 0) {
+    if (unit->source->kind == YOKE_KIND_FMU && unit->cost_s <= 0) {
       const double known = find_tried(system, i);
       unit->cost_s = known >= 0 ? known : try_unit(system, unit);
     }

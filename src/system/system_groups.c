@@ -193,7 +193,7 @@ static bool wants_sends(const yoke_group* group) {
 
 // units whose values a method wants after every step
 static yoke_status list_sends(yoke_system* system) {
-  yoke_send* sends = yoke__arena_array(&system->arena, system->n_signals + 1, sizeof *sends);
+  yoke_group_send* sends = yoke__arena_array(&system->arena, system->n_signals + 1, sizeof *sends);
   if (sends == NULL) {
     return YOKE_NO_MEMORY;
   }
@@ -206,7 +206,7 @@ static yoke_status list_sends(yoke_system* system) {
       const bool is_told = wants_sends(group) && group->role != YOKE_GROUP_MEMBER;
       for (size_t i = 0; is_told && i < group->setup.n_signals; i++) {
         if (group->sources[i] == u) {
-          sends[n++] = (yoke_send){g, i, &group->taps[i]};
+          sends[n++] = (yoke_group_send){g, i, &group->taps[i]};
         }
       }
     }

@@ -1,4 +1,5 @@
 // Stage 1: instances of all units and laws, with their parameters and start values.
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,9 +155,10 @@ static void apply_setting(yoke_system* system, yoke_system_unit* unit, const yok
   const yoke_status status =
       yoke__unit_set(&unit->unit, index, value, yoke__variable_size(variable));
   if (status < 0) {
-    const char* reason = yoke__unit_reason(&unit->unit);
+    YOKE_CATCH(why);
+    yoke__unit_reason(&unit->unit, &why.sink);
     yoke__error(system->messages, setting->place, "%s was refused by the unit%s%s", what,
-                reason[0] == '\0' ? "" : ": ", reason);
+                why.text[0] == '\0' ? "" : ": ", why.text);
   }
 }
 
@@ -218,16 +220,16 @@ static yoke_unit_wait choose_wait(const yoke_system* system, const yoke_scenario
 }
 
 static bool is_file(const yoke_scenario_unit* source) {
-  return strcmp(source->kind, "fmu") == 0 || strcmp(source->kind, "circuit") == 0;
+  return source->kind == YOKE_KIND_FMU || source->kind == YOKE_KIND_CIRCUIT;
 }
 
 // an FMU, a netlist, or a native model that is to run in a process of its own
 yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
                                        yoke_unit_file_settings* settings) {
   const yoke_scenario_unit* source = unit->source;
-  const bool is_model = strcmp(source->kind, "model") == 0;
   const char* path = source->type;
-  if (!is_model && path[0] != '/') {
+  // messages name a file beside the system file as it was typed
+  if (is_file(source) && path[0] != '/' && strcmp(system->scenario->directory, ".") != 0) {
     const size_t n = yoke__os_path_join(system->scenario->directory, source->type, NULL, 0) + 1;
     char* joined = yoke__arena_take(&system->arena, n);
     if (joined == NULL) {
@@ -248,6 +250,8 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
       .solver_formulation = source->solver.formulation,
       .solver_iterations = (int)source->solver.iterations,
       .call_step = source->step.is_given ? source->step.value : system->scenario->step.value,
+      .has_internal_step = source->has_internal_step,
+      .internal_step = source->internal_step,
       .is_logging = source->is_logging,
       .is_event_mode_off = source->is_event_mode_off,
       .is_isolated = source->isolation.is_given,
@@ -260,6 +264,9 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
 
 static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
   const yoke_scenario_unit* source = unit->source;
+  const yoke_sink sink = yoke__messages_sink(system->messages);
+  yoke_context about;
+  yoke__context_init(&about, &sink, source->type_place, unit->name, (double)NAN);
   if (system->store == NULL) {
     YOKE_TRY(yoke__unit_store_create(&system->store));
   }
@@ -269,16 +276,13 @@ static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
   // said with the line that names it, not with the place of an unpacked archive
   if (is_file(source) && !yoke__os_is_file(settings.path) &&
       !yoke__os_is_directory(settings.path)) {
-    yoke__error(system->messages, source->type_place, "unit '%s': there is no file '%s'",
-                unit->name, source->type);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(&about.sink, YOKE_BAD_INPUT, "there is no file '%s'", source->type);
   }
   const size_t n_errors = system->messages->n_errors;
   const yoke_status status =
       yoke__unit_store_open(system->store, &settings, system->messages, &unit->unit.ops);
   if (status < 0 && system->messages->n_errors == n_errors) {
-    yoke__error(system->messages, source->type_place, "unit '%s': %s", unit->name,
-                yoke_status_text(status));
+    yoke_fail(&about.sink, status, "%s", yoke_status_text(status));
   }
   return status == YOKE_NO_MEMORY ? status : status < 0 ? YOKE_BAD_INPUT : YOKE_OK;
 }
@@ -307,12 +311,16 @@ static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
   YOKE_TRY(find_type(system, unit));
   yoke_unit_args args;
   YOKE_TRY(collect_arguments(system, unit, &args));
-  char err[1024] = "";
+  const yoke_sink sink = yoke__messages_sink(system->messages);
+  const size_t n_errors = system->messages->n_errors;
+  yoke_context about;
+  yoke__context_init(&about, &sink, unit->source->place, unit->name, (double)NAN);
   const yoke_status status =
-      yoke__unit_create(unit->unit.ops, &args, &system->arena, &unit->unit, err, sizeof err);
+      yoke__unit_create(unit->unit.ops, &args, &system->arena, &unit->unit, &about.sink);
   if (status < 0) {
-    yoke__error(system->messages, unit->source->place, "unit '%s': %s", unit->name,
-                err[0] == '\0' ? yoke_status_text(status) : err);
+    if (system->messages->n_errors == n_errors) {
+      yoke_fail(&about.sink, status, "cannot be created: %s", yoke_status_text(status));
+    }
     return YOKE_BAD_INPUT;
   }
   const bool is_algebraic = (unit->unit.info->flags & YOKE_UNIT_ALGEBRAIC) != 0;

@@ -2,8 +2,18 @@
 #include "unit/unit.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+void yoke__notify(const yoke_sink* sink, yoke_severity severity, const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  yoke_send(sink, &(yoke_message){.severity = severity, .time = (double)NAN, .text = text});
+}
 
 size_t yoke__variable_count(const yoke_variable* variable) {
   const size_t n_rows = variable->n_rows == 0 ? 1 : variable->n_rows;
@@ -216,9 +226,9 @@ static yoke_status lay_names(yoke_unit* unit, yoke_arena* arena) {
   return YOKE_OK;
 }
 
-// what the rest of the library relies on without asking again; false after a text in err
-static bool is_variable_usable(const yoke_unit* unit, const yoke_variable* v, char* err,
-                               size_t err_size) {
+// what the rest of the library relies on without asking again
+static yoke_status check_variable(const yoke_unit* unit, const yoke_variable* v,
+                                  const yoke_sink* sink) {
   const yoke_unit_ops* ops = unit->ops;
   const bool has_place = v->offset != YOKE_NO_OFFSET;
   const char* what = NULL;
@@ -226,6 +236,9 @@ static bool is_variable_usable(const yoke_unit* unit, const yoke_variable* v, ch
     what = "has no name";
   } else if ((v->type == YOKE_STRING || v->type == YOKE_BINARY) && v->max_size == 0) {
     what = "needs a max_size";
+  } else if ((v->flags & YOKE_VARIABLE_NONLINEAR) != 0 &&
+             (v->type != YOKE_REAL || yoke__variable_count(v) != 1)) {
+    what = "cannot say whether the unit is linear: it is no real scalar";
   } else if (unit->is_self_ours && has_place &&
              (v->offset > unit->info->self_size ||
               yoke__variable_size(v) > unit->info->self_size - v->offset)) {
@@ -235,63 +248,68 @@ static bool is_variable_usable(const yoke_unit* unit, const yoke_variable* v, ch
               (v->causality == YOKE_OUTPUT && ops->get_outputs == NULL))) {
     what = "has no offset, and the unit has no operation that reaches it";
   }
-  if (what != NULL) {
-    snprintf(err, err_size, "the description of '%s' is wrong: variable '%s' %s", ops->name,
-             v->name == NULL ? "" : v->name, what);
-  }
-  return what == NULL;
+  return what == NULL
+             ? YOKE_OK
+             : yoke_fail(sink, YOKE_BAD_ARG, "the description of '%s' is wrong: variable '%s' %s",
+                         ops->name, v->name == NULL ? "" : v->name, what);
 }
 
-static bool is_description_usable(const yoke_unit* unit, char* err, size_t err_size) {
+// A scalar of that type, given by 1 + its index; 0 is none.
+static bool is_scalar(const yoke_unit_info* info, size_t number, yoke_type type) {
+  return number == 0 || (number <= info->n_variables && info->variables[number - 1].type == type &&
+                         yoke__variable_count(&info->variables[number - 1]) == 1);
+}
+
+static yoke_status check_description(const yoke_unit* unit, const yoke_sink* sink) {
   const yoke_unit_info* info = unit->info;
   if (info == NULL || (info->n_variables > 0 && info->variables == NULL) ||
       (info->n_feedthrough > 0 && info->feedthrough == NULL)) {
-    snprintf(err, err_size, "'%s' does not describe itself", unit->ops->name);
-    return false;
+    return yoke_fail(sink, YOKE_BAD_ARG, "'%s' does not describe itself", unit->ops->name);
   }
   for (size_t i = 0; i < info->n_variables; i++) {
-    if (!is_variable_usable(unit, &info->variables[i], err, err_size)) {
-      return false;
-    }
+    YOKE_TRY(check_variable(unit, &info->variables[i], sink));
   }
   for (size_t i = 0; i < info->n_feedthrough; i++) {
     const yoke_feedthrough* f = &info->feedthrough[i];
     if (f->output >= info->n_variables || f->input >= info->n_variables) {
-      snprintf(err, err_size, "the description of '%s' is wrong: feedthrough %zu names no variable",
-               unit->ops->name, i);
-      return false;
+      return yoke_fail(sink, YOKE_BAD_ARG,
+                       "the description of '%s' is wrong: feedthrough %zu names no variable",
+                       unit->ops->name, i);
     }
   }
-  return true;
+  if (!is_scalar(info, info->solver.parts, YOKE_INTEGER) ||
+      !is_scalar(info, info->solver.choice, YOKE_ENUMERATION)) {
+    return yoke_fail(sink, YOKE_BAD_ARG,
+                     "the description of '%s' is wrong: its solver names no such variable",
+                     unit->ops->name);
+  }
+  return YOKE_OK;
 }
 
 yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* args,
-                              yoke_arena* arena, yoke_unit* unit, char* err, size_t err_size) {
+                              yoke_arena* arena, yoke_unit* unit, const yoke_sink* sink) {
   *unit = (yoke_unit){.ops = ops};
   if (ops->create != NULL) {
-    YOKE_TRY(ops->create(args, &unit->self, err, err_size));
+    YOKE_TRY(ops->create(args, &unit->self, sink));
   } else {
     unit->self = calloc(1, ops->info->self_size == 0 ? 1 : ops->info->self_size);
     unit->is_self_ours = true;
     if (unit->self == NULL) {
-      snprintf(err, err_size, "out of memory");
       return YOKE_NO_MEMORY;
     }
   }
   unit->info = ops->describe != NULL ? ops->describe(unit->self) : ops->info;
-  if (!is_description_usable(unit, err, err_size)) {
-    yoke__unit_close(unit);
-    return YOKE_BAD_ARG;
-  }
-  if (unit->is_self_ours) {
+  yoke_status status = check_description(unit, sink);
+  if (status >= 0 && unit->is_self_ours) {
     write_starts(unit);
   }
-  yoke_status status = lay_vectors(unit, arena);
+  if (status >= 0) {
+    status = lay_vectors(unit, arena);
+  }
   if (status >= 0) {
     status = lay_names(unit, arena);
   }
   if (status < 0) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
     yoke__unit_close(unit);
   }
   return status;
@@ -309,11 +327,10 @@ void yoke__unit_close(yoke_unit* unit) {
   unit->self = NULL;
 }
 
-yoke_status yoke__unit_enter_init(const yoke_unit* unit, double t_start, double t_stop, char* err,
-                                  size_t err_size) {
-  return unit->ops->enter_init == NULL
-             ? YOKE_OK
-             : unit->ops->enter_init(unit->self, t_start, t_stop, err, err_size);
+yoke_status yoke__unit_enter_init(const yoke_unit* unit, double t_start, double t_stop,
+                                  const yoke_sink* sink) {
+  return unit->ops->enter_init == NULL ? YOKE_OK
+                                       : unit->ops->enter_init(unit->self, t_start, t_stop, sink);
 }
 
 yoke_status yoke__unit_exit_init(const yoke_unit* unit) {
@@ -326,9 +343,10 @@ void yoke__unit_terminate(const yoke_unit* unit) {
   }
 }
 
-const char* yoke__unit_reason(const yoke_unit* unit) {
-  const char* own = unit->ops->reason == NULL ? NULL : unit->ops->reason(unit->self);
-  return own == NULL ? "" : own;
+void yoke__unit_reason(const yoke_unit* unit, const yoke_sink* sink) {
+  if (unit->ops->reason != NULL) {
+    unit->ops->reason(unit->self, sink);
+  }
 }
 
 static bool is_flat(const yoke_unit* unit) {
@@ -373,6 +391,44 @@ yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t 
     return YOKE_OK;
   }
   return unit->ops->restore(unit->self, image, size);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// abilities that depend on parameters
+
+// The whole number in a variable, given by 1 + its index; `otherwise` if there is none.
+static int64_t whole_of(const yoke_unit* unit, size_t number, int64_t otherwise) {
+  int64_t value = otherwise;
+  return number > 0 && yoke__unit_get(unit, number - 1, &value, sizeof value) >= 0 ? value
+                                                                                   : otherwise;
+}
+
+yoke_solver_method yoke__unit_solver(const yoke_unit* unit, double call_step, double* step) {
+  const yoke_unit_solver* solver = &unit->info->solver;
+  yoke_solver_method method = solver->method;
+  if (solver->choice > 0) {
+    const int64_t item = whole_of(unit, solver->choice, -1);
+    method = item >= 0 && item < YOKE_MAX_CHOICES ? solver->methods[item] : YOKE_SOLVER_UNKNOWN;
+  }
+  const int64_t n_parts = whole_of(unit, solver->parts, 1);
+  const bool has_parts = method > YOKE_SOLVER_EXACT && n_parts >= 1;
+  *step = method == YOKE_SOLVER_EXACT ? 0
+          : solver->step > 0          ? solver->step
+          : has_parts                 ? call_step / (double)n_parts
+                                      : 0;
+  return method;
+}
+
+bool yoke__unit_is_linear(const yoke_unit* unit) {
+  const yoke_unit_info* info = unit->info;
+  for (size_t i = 0; i < info->n_variables; i++) {
+    double value = 0;
+    if ((info->variables[i].flags & YOKE_VARIABLE_NONLINEAR) != 0 &&
+        (yoke__unit_get(unit, i, &value, sizeof value) < 0 || value != 0)) {
+      return false;
+    }
+  }
+  return (info->flags & YOKE_UNIT_LINEAR) != 0;
 }
 
 bool yoke__unit_has_feedthrough(const yoke_unit* unit, size_t output, size_t input) {

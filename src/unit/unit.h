@@ -10,6 +10,10 @@
 #include "base/base_map.h"
 #include "yoke/unit.h"
 
+// Sends a note or a warning.
+void yoke__notify(const yoke_sink* sink, yoke_severity severity, const char* format, ...)
+    YOKE_PRINTF(3, 4);
+
 // Doubles that lie next to each other in the unit's struct and in the dense vector.
 typedef struct yoke_unit_run {
   size_t offset;  // bytes into self
@@ -32,9 +36,9 @@ typedef struct yoke_unit {
 
 #define YOKE_NOT_DENSE ((size_t)-1)
 
-// Makes an instance; tables are taken from arena. On failure err says why and nothing is left behind.
+// Makes an instance; tables are taken from arena. On failure the sink got the reason and nothing is left behind.
 yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* args,
-                              yoke_arena* arena, yoke_unit* unit, char* err, size_t err_size);
+                              yoke_arena* arena, yoke_unit* unit, const yoke_sink* sink);
 void yoke__unit_close(yoke_unit* unit);
 
 // Elements of a variable, and bytes of one element and of the whole value in storage form.
@@ -51,13 +55,13 @@ bool yoke__unit_find_element(const yoke_unit* unit, const char* text, size_t* va
 yoke_status yoke__unit_set(const yoke_unit* unit, size_t variable, const void* value, size_t size);
 yoke_status yoke__unit_get(const yoke_unit* unit, size_t variable, void* value, size_t size);
 
-yoke_status yoke__unit_enter_init(const yoke_unit* unit, double t_start, double t_stop, char* err,
-                                  size_t err_size);
+yoke_status yoke__unit_enter_init(const yoke_unit* unit, double t_start, double t_stop,
+                                  const yoke_sink* sink);
 yoke_status yoke__unit_exit_init(const yoke_unit* unit);
 void yoke__unit_terminate(const yoke_unit* unit);
 
-// The unit's own words for its last failure, or "".
-const char* yoke__unit_reason(const yoke_unit* unit);
+// Sends the unit's own message about its last failure, if it has one.
+void yoke__unit_reason(const yoke_unit* unit, const yoke_sink* sink);
 
 static inline bool yoke__unit_can_refresh(const yoke_unit* unit) {
   return unit->ops->refresh != NULL;
@@ -66,6 +70,11 @@ static inline bool yoke__unit_can_refresh(const yoke_unit* unit) {
 size_t yoke__unit_image_size(const yoke_unit* unit);
 yoke_status yoke__unit_save(const yoke_unit* unit, void* image, size_t size);
 yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t size);
+// How the unit solves its equations if it is called every call_step [s]; *step: its internal step [s], 0 if it is exact or
+// nothing is known.
+yoke_solver_method yoke__unit_solver(const yoke_unit* unit, double call_step, double* step);
+// Its equations are linear with constant coefficients, with its present parameters.
+bool yoke__unit_is_linear(const yoke_unit* unit);
 // True if output variable `output` depends on input variable `input` at the same instant.
 bool yoke__unit_has_feedthrough(const yoke_unit* unit, size_t output, size_t input);
 

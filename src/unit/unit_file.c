@@ -120,11 +120,10 @@ static yoke_status open_fmu(yoke_unit_store* store, const yoke_unit_file_setting
 // ---------------------------------------------------------------------------------------------------------
 // isolated native models
 
-static yoke_status create_isolated(const yoke_unit_args* args, void** self, char* err,
-                                   size_t err_size) {
+static yoke_status create_isolated(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   const model_file* file = args->context;
   const yoke_host_plan plan = {.settings = &file->settings, .info = file->inner->info};
-  return yoke__host_create(&plan, args, self, err, err_size);
+  return yoke__host_create(&plan, args, self, sink);
 }
 
 static void close_model(yoke_unit_file* file) {
@@ -153,9 +152,9 @@ static yoke_status open_model(const yoke_unit_file_settings* settings, yoke_unit
 yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                   yoke_messages* messages, const yoke_unit_ops** ops) {
   yoke_unit_file* file = NULL;
-  if (strcmp(settings->kind, "fmu") == 0) {
+  if (settings->kind == YOKE_KIND_FMU) {
     YOKE_TRY(open_fmu(store, settings, messages, &file));
-  } else if (strcmp(settings->kind, "circuit") == 0) {
+  } else if (settings->kind == YOKE_KIND_CIRCUIT) {
     YOKE_TRY(yoke__circuit_file_open(settings, messages, &file));
   } else {
     YOKE_TRY(open_model(settings, &file));

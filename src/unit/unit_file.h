@@ -16,10 +16,10 @@ typedef enum yoke_unit_wait { YOKE_WAIT_AUTO, YOKE_WAIT_SPIN, YOKE_WAIT_SLEEP } 
 
 // What the system file says about a unit beside `with` and `start`. Texts live as long as the unit.
 typedef struct yoke_unit_file_settings {
-  const char* kind;  // "fmu", "circuit"; "model" for a native model that is to be isolated
-  const char* path;  // absolute, or relative to the working directory; of "model" its name
-  const char* name;  // of the unit, for messages
-  yoke_place place;  // of the path in the system file
+  yoke_unit_kind kind;  // a model or law only if it is to be isolated
+  const char* path;     // absolute, or relative to the working directory; of a model its name
+  const char* name;     // of the unit, for messages
+  yoke_place place;     // of the path in the system file
   yoke_unit_interface interface_type;
   const char* solver;       // model exchange: "rk4" (default), "euler", "trapezoidal", "cvode"
   double solver_step;       // [s]; 0: the experiment's step, else the unit's step / 10
@@ -28,6 +28,8 @@ typedef struct yoke_unit_file_settings {
   const char* solver_formulation;  // NULL: that of the netlist, else "nodal"
   int solver_iterations;           // fixed number in each stage; 0: that of the netlist
   double call_step;                // [s] at which the unit will be called; 0: not known
+  bool has_internal_step;          // co-simulation FMUs:
+  double internal_step;            // of their own solver [s]; 0: exact
   bool is_logging;                 // FMU log messages of all categories
   bool is_strict;                  // faults that are lived with otherwise are refused
   bool is_event_mode_off;          // FMI 3.0: never use event mode

@@ -226,7 +226,7 @@ ends 2 --run ''
 has err '--run: found nothing; expected the folder'
 mkdir bare
 ends 2 --run bare
-has err 'folder bare holds no results.csv or results.h5'
+has err 'bare: error: the folder holds no results.csv or results.h5'
 ends 2 --run linear/summary.json
 has err 'is no table of results; expected the folder'
 ends 0 --run linear/results.csv --quiet
@@ -237,22 +237,22 @@ ends 2 --run cut
 has err 'cut: the table has 498 rows, but the run wrote 1001 (cut/summary.json): it was cut or replaced'
 changed torn '$s/,[^,]*,[^,]*$//'
 ends 2 --run torn
-has err 'torn/results.csv: line 1002: 12 cells, but the header has 14'
+has err 'torn/results.csv:1002: error: 12 cells, but the header has 14'
 changed none '2,$d'
 ends 2 --run none
 has err 'the table has 0 rows, but the run wrote 1001'
 rm none/summary.json
 ends 2 "$mass/pulsed-mpsm.yaml" --run none
-has err 'none: the recording has 0 rows; expected more than 26'
+has err 'none: error: the recording has 0 rows; expected more than 26'
 : >none/results.csv
 ends 2 "$mass/pulsed-mpsm.yaml" --run none
 has err 'the text is empty'
 changed column '1s/left.v/left.w/'
 ends 2 --run column
-has err "column: the recording lacks 'left.v'"
+has err "column: error: the recording lacks 'left.v'"
 changed text '50s/^\([^,]*\),[^,]*/\1,abc/'
 ends 2 --run text
-has err "text: the column 'left.x' holds text; expected numbers"
+has err "text: error: the column 'left.x' holds text; expected numbers"
 changed gap '50s/^\([^,]*\),[^,]*/\1,/'
 ends 2 --run gap
 has err "'left.x' is empty at 0.048 s; expected a number at every exchange"
@@ -280,7 +280,7 @@ ends 2 --run told
 has err 'gone.yaml is the system that told/summary.json names'
 echo '{' >told/summary.json
 ends 2 --run told
-has err 'told/summary.json: line 2'
+has err "told/summary.json:2: error: string or '}' expected near end of file"
 ends 2 "$mass/nonlinear-mpsm.yaml" --run linear
 has err 'give the same --set as for the run (system: '
 ends 2 --run linear --step 1
@@ -341,7 +341,7 @@ has err 'runs with form: memory or level: mean are not treated'
 ends 0 three.yaml --set couplings.loop.level=mean --methods file
 is 'the file is unknown' grep -q '^file .*unknown' out
 ends 2 "$source/scenarios/hydraulic-crane/crane.yaml"
-has err "unit 'arm' (crane.arm) is in a loop, but has no linear model"
+has err "error: unit 'arm': it is in a loop, but has no linear model (crane.arm)"
 ends 2 "$source/scenarios/three-rate-chain/chain.yaml"
 has err 'several exchange intervals, expected one'
 ends 0 "$source/scenarios/three-rate-chain/chain.yaml" --step 1e-3

@@ -559,8 +559,7 @@ connections: [a.x -> d.u]
 END
 refused 3
 at 4:3 "unit 'a': cannot open"
-at 5:3 "unit 'b': "
-err_has 'line 3: time 0 is not after 1 of the line before'
+err_has "back.csv:3: error: unit 'b': time 0 is not after 1 of the line before"
 at 6:3 "unit 'c': "
 err_has 'has no rows'
 
@@ -725,10 +724,10 @@ if as_nobody test -x "$yoke" 2>/dev/null; then
   err_has 'secret.yaml: error: cannot open secret.yaml: Permission denied'
   as_nobody "$yoke" run good.yaml --out locked/r >out 2>err
   [ $? -eq 1 ] || bad "an unwritable folder is accepted"
-  err_has 'yoke run: cannot make folder locked/r: Permission denied'
+  err_has 'error: cannot make folder locked/r: Permission denied'
   as_nobody "$yoke" run good.yaml --out locked >out 2>err
   [ $? -eq 1 ] || bad "an unwritable folder is accepted"
-  err_has 'yoke run: cannot write locked/results.csv: Permission denied'
+  err_has 'locked/results.csv: error: Permission denied'
 else
   skip 'no other user, or the program is not visible to one'
 fi
@@ -746,26 +745,26 @@ body <<'END'
 units: {a: {model: oscillator.mass, with: {m: 0}, start: {f: 0}}}
 END
 refused 1
-at 3:9 "unit 'a' (oscillator.mass) cannot be initialised: "
+at 3:9 "unit 'a': m must be above 0"
 body <<'END'
 units: {a: {model: oscillator.mass, start: {f: 0}}}
 END
 refused 1 --set units.a.with.m=0
-at 3:9 "unit 'a' (oscillator.mass) cannot be initialised: "
+at 3:9 "unit 'a': m must be above 0"
 
 begin out_is_in_the_way
 : >file
 for folder in file file/deeper; do
   yoke_ends 1 run good.yaml --out "$folder"
-  [ "$(cat err)" = 'yoke run: cannot make folder file: a file of that name is in the way' ] ||
+  [ "$(cat err)" = 'error: cannot make folder file: a file of that name is in the way' ] ||
     bad "expected one message about the file"
   [ ! -s out ] || bad "a run without results has a summary"
 done
 mkdir -p taken/results.csv
 yoke_ends 1 run good.yaml --out taken
-err_has 'yoke run: cannot write taken/results.csv: a folder of that name is in the way'
+err_has 'taken/results.csv: error: a folder of that name is in the way'
 yoke_ends 1 run good.yaml --out /proc/no_such_place
-err_has 'yoke run: cannot make folder /proc/no_such_place: No such file or directory'
+err_has 'error: cannot make folder /proc/no_such_place: No such file or directory'
 yoke_ends 2 run good.yaml --out ''
 err_has 'yoke run: --out: expected the name of a folder, found nothing'
 

@@ -68,9 +68,9 @@ ends 0 circuits --problem rlc --method tr --step 2.5e-3 --level 5e-4 --quick
 ends 1 circuits --problem rlc --method tr --step 3m --quick
 has err 'rlc: no configuration could be run: a step of 0.003 s does not divide'
 ends 1 circuits --problem rlc --formulation ode --quick
-has err 'rlc: no configuration could be run: the differentiated equations are singular'
+has err 'rlc: no configuration could be run: rlc:7: error: the differentiated equations are singular'
 ends 1 circuits --problem rlc --formulation ode --find --quick
-has err 'rlc: no configuration could be run: the differentiated equations are singular'
+has err 'rlc: no configuration could be run: rlc:7: error: the differentiated equations are singular'
 ends 0 circuits --problem rlc --problem ladder-2 --formulation ode --method rk4 --step 1m --quick
 has err 'rlc: no configuration could be run'
 lacks err 'ladder-2:'

@@ -150,16 +150,19 @@ err_is "^time\.cir:4: error: .*'R1'"
 law passes.cir '100*(0.5+v(a))'
 for formulation in nodal dae; do
   run 1 circuit passes.cir --formulation $formulation --out passes --quiet
-  err_is "^yoke circuit: passes\.cir:4: at t = 0\.00059 s: the resistance of 'R1'"
-  file_has passes/summary.json 'passes\.cir:4: at t = '
+  err_is "^passes\.cir:4: error: at t = 0\.00059 s: the resistance of 'R1'"
+  err_lacks "unit '"
+  file_has passes/summary.json '"message": "passes\.cir:4: error: at t = '
+  file_has passes/summary.json '"line": 4'
 done
 run 1 run passes.cir --out passes --quiet
-err_is "^yoke run: unit 'passes' \(passes\.cir:4\) at t = 0\.00059 s: the resistance of 'R1'"
+err_is "^passes\.cir:4: error: at t = 0\.00059 s: the resistance of 'R1'"
+err_lacks "unit '"
 mkdir -p sub
 sed 's/passes/sub/' passes.cir >sub/law.cir
 printf 'yoke: 1\ntime: {stop: 2e-3, step: 1e-5}\nunits: {u: {circuit: sub/law.cir}}\n' >law.yaml
 run 1 run law.yaml --out passes --quiet
-err_is "^yoke run: unit 'u' \(sub/law\.cir:4\) at t = 0\.00059 s"
+err_is "^sub/law\.cir:4: error: unit 'u' at t = 0\.00059 s: the resistance of 'R1'"
 # start values that contradict each other
 printf 't\nV1 a 0 1\nR1 a b 1\nC1 b 0 1u IC=2\nC2 b 0 1u IC=3\n.tran 10u 1m uic\n' >starts.cir
 run 0 circuit starts.cir --out starts --quiet
@@ -231,7 +234,7 @@ out_has '^ *dae +tr '
 printf 'time,a.V(OUT)\n1e-3,0.5\n' >sys.csv
 run 0 bench --system sys.yaml --reference sys.csv --step 1e-5 --quick
 run 2 bench --netlist load.cir --reference nosuch.csv
-err_is '^--reference: error: cannot open nosuch\.csv'
+err_is '^nosuch\.csv: error: cannot open nosuch\.csv'
 
 echo "$n_checks checks, $n_failed failed, $n_skipped skipped"
 [ "$n_failed" -eq 0 ]

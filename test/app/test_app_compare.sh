@@ -147,19 +147,19 @@ run 2 compare empty reference.csv
 err_has 'empty'
 printf 't,x\n0,0\n' >no_time.csv
 run 2 compare no_time.csv good.csv
-err_has 'no_time.csv: the first column is not called time'
+err_has 'no_time.csv: error: the first column is not called time'
 printf 'time,x\n0,0,0\n' >ragged.csv
 run 2 compare ragged.csv good.csv
-err_has 'ragged.csv: line 2: more than 2 cells, but the header has 2'
+err_has 'ragged.csv:2: error: more than 2 cells, but the header has 2'
 printf 'time\n0,0\n' >narrow.csv
 run 2 compare narrow.csv good.csv
-err_has 'narrow.csv: line 2: more than 1 cell, but the header has 1'
+err_has 'narrow.csv:2: error: more than 1 cell, but the header has 1'
 printf 'time,x\n0\n' >short.csv
 run 2 compare short.csv good.csv
-err_has 'short.csv: line 2: 1 cell, but the header has 2'
+err_has 'short.csv:2: error: 1 cell, but the header has 2'
 : >results.mat
 run 2 compare results.mat good.csv
-err_has 'yoke compare: results.mat: MAT files are written, but not read'
+err_has 'results.mat: error: MAT files are written, but not read'
 printf 'time,x\n5,0\n6,0\n' >late.csv
 run 2 compare late.csv good.csv
 err_has 'x: the time ranges do not overlap: result 5 .. 6 s, reference 0 .. 2 s'
@@ -177,7 +177,7 @@ run 2 compare other.csv good.csv
 err_has 'other.csv and good.csv have no signal in common'
 printf 'time,x\nzero,0\n' >text_time.csv
 run 2 compare text_time.csv good.csv
-err_has 'text_time.csv: column time has cells that are no numbers'
+err_has 'text_time.csv: error: column time has cells that are no numbers'
 
 # ---- other grids: a line is interpolated exactly, and names may need quotes
 printf '"time","der(x), ""x"""\r\n0.25,0.5\r\n0.75,1.5\r\n' >fine.csv
@@ -276,7 +276,7 @@ run 2 compare jacobi-0.1 plain.csv --measure ter --signal load.omega
 err_has '--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error or roughness'
 printf '{"ledger": ' >other/summary.json
 run 2 compare other jacobi-0.1 --measure ter
-err_has 'other/summary.json: line 1, column 11: unexpected token near end of file'
+err_has 'other/summary.json:1:11: error: unexpected token near end of file'
 run 0 compare other jacobi-0.1 --measure max --limit max=0
 rm -r other
 

@@ -180,9 +180,9 @@ for scheme in jacobi gauss-seidel iterative-jacobi iterative-gauss-seidel; do
     complete "$name" 1e-2 failed
     # the step that failed is the one behind the last row
     t=$(tail -n 1 "$name/results.csv" | awk -F, '{ printf "%.12g", $1 + 1e-2 }')
-    grep -qE "^yoke run: unit '(g' \(gain|i' \(integrator)\) at t = $t s: output 'y' became -?(inf|nan)$" err ||
+    grep -qE "^error: unit '[gi]' at t = $t s: output 'y' became -?(inf|nan)$" err ||
       bad "the message does not name unit, time $t and output"
-    grep -qF "\"message\": \"$(sed 's/^yoke run: //' err)\"" "$name/summary.json" ||
+    grep -qF "\"message\": \"$(cat err)\"" "$name/summary.json" ||
       bad "the summary has another message"
     ! grep -qiE 'inf|nan' "$name/results.csv" || bad "the results hold what is no number"
   done
@@ -198,7 +198,7 @@ END
 # a system that cannot start as it is described: the same status from both commands
 yoke_ends 2 check overflow.yaml
 yoke_ends 2 run overflow.yaml --out overflow
-err_has "overflow.yaml:3:53: error: unit 'g' (gain) at t = 0 s: output 'y' became inf"
+err_has "overflow.yaml:3:53: error: unit 'g' at t = 0 s: output 'y' became inf"
 [ ! -e overflow ] || bad "a run that never started left a folder of results"
 
 begin failed_in_a_step
@@ -210,7 +210,7 @@ connections: [{from: r.y, to: h.s, gain: 1}]
 END
 # a piston that is pulled out of its cylinder: the unit itself refuses to go on
 yoke_ends 1 run crane.yaml --set units.h.start.v=0 --out crane
-err_has "yoke run: unit 'h' (crane.hydraulics) at t = "
+err_has "error: unit 'h' at t = "
 err_has 'the piston has left the cylinder'
 complete crane 1e-3 failed
 
@@ -233,7 +233,7 @@ begin file_size_limit
 ) >out 2>err
 status=$?
 [ "$status" -eq 1 ] || bad "status $status, expected 1 (124: the run went on without a file)"
-err_has 'yoke run: cannot write limited/results.csv: File too large ('
+err_has 'limited/results.csv: error: cannot be written: File too large ('
 filled limited
 [ "$(of_summary limited status)" = failed ] || bad "the summary says '$(of_summary limited status)'"
 out_has 'results in limited are not complete'
@@ -254,7 +254,7 @@ if [ "$status" -eq 77 ] || grep -q '^unshare:' err; then
   skip 'no small file system can be mounted here'
 else
   [ "$status" -eq 1 ] || bad "status $status, expected 1"
-  err_has 'yoke run: cannot write disk/r/results.csv: No space left on device ('
+  err_has 'disk/r/results.csv: error: cannot be written: No space left on device ('
   filled copy
 fi
 
@@ -358,7 +358,7 @@ begin quality_warn_limit
 yoke_ends 3 run osc.yaml --out limit --quiet --set quality.warn.eps=0.02
 complete limit 1e-3 'done'
 [ "$(of_summary limit steps)" = 2000 ] || bad "a warning ended the run"
-grep -q "^yoke run: quality limit: bond 'spring' at t = 0.5 s: eps = .*limit 0.02 .*; try: correct it" err ||
+grep -q "^error: quality limit: bond 'spring' at t = 0.5 s: eps = .*limit 0.02 .*; try: correct it" err ||
   bad "the message does not say which bond, when, how much and what to try"
 [ "$(wc -l <err)" -eq 1 ] || bad "limits that the file does not give are reported"
 

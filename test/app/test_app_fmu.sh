@@ -143,7 +143,7 @@ for text in k k= =3; do
   err_is "^yoke export: --with $text: expected NAME=VALUE"
 done
 run 2 export label --fmi 2 -o bad.fmu
-err_is "^label: error: unit 'label': labels: expected a list"
+err_is "^label: error: labels: expected a list"
 n_checks=$((n_checks + 1))
 [ ! -e bad.fmu ] || fail "a refused export left a file"
 

@@ -100,7 +100,7 @@ for wait in auto sleep; do
   yoke_ends 0 run pair.yaml --out "isolated_$wait" "${arguments[@]}"
   has_rows "isolated_$wait" 1001
   cmp -s plain/results.csv "isolated_$wait/results.csv" || bad "wait: $wait gives other results"
-  grep -q "^unit 'left': note: a step in its own process took [0-9.e+]* us" err || bad "the cost is not told"
+  grep -q "^note: unit 'left': a step in its own process took [0-9.e+]* us" err || bad "the cost is not told"
 done
 nothing_left
 
@@ -126,7 +126,7 @@ units:
   good: {model: integrator, start: {u: 2}}
 END
   yoke_ends 1 run fault.yaml --out "$name" --quiet
-  err_has "yoke run: unit 'bad' (faulty$version.fmu) at t = 0.3 s: step failed: $2"
+  err_has "error: unit 'bad' at t = 0.3 s: step failed: $2"
   has_rows "$name" 4
   nothing_left
 }
@@ -148,6 +148,36 @@ yoke_ends 2 run start.yaml --out start
 err_has "unit 'instantiate_crash': its process was ended by signal 11 (segmentation fault) during creation"
 [ ! -e start ] || bad "a run that never started left a folder of results"
 nothing_left
+
+# ---- ended before the watcher of the unit's files has left its process group
+
+cat >late.c <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+pid_t setsid(void) {
+  const struct timespec pause = {0, 300000000};
+  nanosleep(&pause, NULL);
+  return (pid_t)syscall(SYS_setsid);
+}
+END
+begin late_watcher_library
+"${YOKE_CC:-cc}" -shared -fPIC -o late.so late.c 2>err || bad "no library that delays setsid"
+
+# late STATUS FILE TEXT: a run whose units wait 0.3 s for each setsid
+late() {
+  ASAN_OPTIONS=verify_asan_link_order=0:$ASAN_OPTIONS LD_PRELOAD=$PWD/late.so yoke_ends "$1" run "$2" --out late --quiet
+  err_has "$3"
+  nothing_left
+}
+for what in crash abort exit; do
+  begin "late_watcher_$what"
+  sed -e "s/what: [a-z]*/what: $what/" fault.yaml >late.yaml
+  late 1 late.yaml 'step failed: its process'
+done
+begin late_watcher_at_the_start
+late 2 start.yaml "unit 'instantiate_crash': its process was ended by signal 11"
 
 begin missing_program
 YOKE_HOST=/no/such/yoke-host yoke_ends 2 run start.yaml --out start

@@ -176,7 +176,7 @@ err_has '--linear needs the four signals'
   run 2 meter hand.csv $four --from 2 --to 1
   err_has '--from must lie before --to'
   run 2 meter hand.csv $four --from 5
-  err_has 'hand.csv: nothing to measure: the rows reach from 0 to 1 s'
+  err_has 'hand.csv: error: nothing to measure: the rows reach from 0 to 1 s'
   run 2 meter hand.csv $four --out ''
   err_has '--out: expected the name of a folder'
   run 2 meter nowhere.csv $four
@@ -212,7 +212,7 @@ err_has 'cannot make folder file'
 mkdir hollow
 # shellcheck disable=SC2086
 run 2 meter hollow $four
-err_has 'folder hollow holds no results.csv or results.h5'
+err_has 'hollow: error: the folder holds no results.csv or results.h5'
 
 # ---- a full disk
 if [ -w /dev/full ]; then

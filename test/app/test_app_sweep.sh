@@ -93,7 +93,7 @@ is 'no line twice after an interrupt' test "$(lines interrupted/journal.csv)" -e
 start taken
 timeout 60 "$yoke" sweep "${long[@]}" --out taken >out 2>err
 is 'a folder in use' test $? -eq 1
-has err 'another process is writing to taken'
+has err 'taken: error: another process is writing to this folder'
 kill -INT "$pid"
 wait "$pid"
 
@@ -102,7 +102,7 @@ wait "$pid"
   exec "$yoke" sweep "${long[@]}" --out full >out 2>err
 )
 is 'a full disk: status 1' test $? -eq 1
-has err 'cannot write full/journal.csv: File too large'
+has err 'full/journal.csv: error: cannot be written: File too large'
 ends 0 "${long[@]}" --out full
 is 'the same table after a full disk' cmp whole/sweep.csv full/sweep.csv
 
@@ -111,7 +111,7 @@ is 'the same table after a full disk' cmp whole/sweep.csv full/sweep.csv
 sed 's/kc: 100/kc: 101/' osc.yaml >changed.yaml
 cp -r jobs1 mine
 ends 2 changed.yaml "${grid[@]:1}" --out mine
-has err 'mine/journal.csv belongs to another study: the system file has changed'
+has err 'mine/journal.csv: error: the journal belongs to another study: the system file has changed'
 ends 2 "${grid[@]}" --measure rho --out mine
 has err 'the measures are different'
 is 'nothing was touched' cmp mine/journal.csv jobs1/journal.csv
@@ -131,7 +131,7 @@ holds() {
   cp "$file" before
   printf '\n' >>"$file"
   ends 2 "$@" --out "named-$name"
-  has err "named-$name/journal.csv belongs to another study: $changes"
+  has err "named-$name/journal.csv: error: the journal belongs to another study: $changes"
   ends 0 "$@" --out "named-$name" --restart
   cp before "$file"
   ends 2 "$@" --out "named-$name"
@@ -282,7 +282,7 @@ wrong() {
 }
 wrong '--vary is missing' osc.yaml --measure ter
 wrong '--measure is missing' osc.yaml --vary time.step=1e-3
-wrong "--vary 'time.step=1:2': expected path=from:to:n" osc.yaml --vary time.step=1:2 --measure ter
+wrong "--vary: error: 'time.step=1:2': expected path=from:to:n" osc.yaml --vary time.step=1:2 --measure ter
 wrong "unknown measure 'tre'; did you mean 'ter'?" osc.yaml --vary time.step=1e-3 --measure tre
 wrong "--measure end:lefft.x: error: signal: unknown unit 'lefft'; did you mean 'left'?" osc.yaml --vary time.step=1e-3 --measure end:lefft.x
 wrong "--measure ter:sprig: error: unknown bond 'sprig'; did you mean 'spring'?" osc.yaml --vary time.step=1e-3 --measure ter:sprig

@@ -122,7 +122,7 @@ done
 # ---- one message
 
 shared 2 3 "${grid[@]}" --out wrong --vary nothing
-is 'one message' test "$(grep -c '^yoke sweep: ' err)" -eq 1
+is 'one message' test "$(grep -c ': error: ' err)" -eq 1
 is 'no folder' test ! -e wrong
 shared 0 3 --help
 is 'help once' test "$(grep -c '^Usage: ' out)" -eq 1

@@ -3,29 +3,38 @@
 
 #include <time.h>
 
+#include "base/base_message.h"
 #include "base/base_number.h"
 #include "support/check.h"
+#include "support/heard.h"
 
 static yoke_csv table;
-static char message[256];
+static heard told = {.sink = {heard_receive, &told}};
+
+// the table of a file of this name
+static yoke_status parse_bytes(const char* bytes, size_t n) {
+  yoke_context context;
+  yoke__csv_free(&table);
+  heard_clear(&told);
+  yoke__context_init(&context, &told.sink, (yoke_place){"t.csv", 0, 0}, NULL, (double)NAN);
+  return yoke__csv_parse(bytes, n, &table, &context.sink);
+}
 
 static yoke_status parse(const char* text) {
-  yoke__csv_free(&table);
-  message[0] = '\0';
 
   // an exact copy on the heap, so that reading past the end is seen by the address sanitizer
   const size_t n = strlen(text);
   char* copy = malloc(n == 0 ? 1 : n);
   assert_non_null(copy);
   memcpy(copy, text, n);  // NOLINT(bugprone-not-null-terminated-result): no NUL on purpose
-  const yoke_status status = yoke__csv_parse(copy, n, &table, message, sizeof message);
+  const yoke_status status = parse_bytes(copy, n);
   free(copy);
   return status;
 }
 
 static void check_error(const char* text, const char* want) {
   assert_int_equal(parse(text), YOKE_BAD_INPUT);
-  check_contains(message, want);
+  check_contains(told.text, want);
   assert_int_equal(table.n_columns, 0);
   assert_null(table.columns);
 }
@@ -92,23 +101,21 @@ static void shapes_at_the_edge(void** state) {
 
 static void errors_say_where(void** state) {
   (void)state;
-  check_error("", "line 1, column 1: no header");
+  check_error("", "t.csv:1:1: error: no header");
   check_error("\n\r\n\n", "no header");
-  check_error("a,b\n1,2\n3\n", "line 3: 1 cell, but the header has 2");
-  check_error("a,b\n1,2\n\n3,4\n", "line 3: 1 cell, but the header has 2");
-  check_error("a,b\n1,2,3\n", "line 2: more than 2 cells, but the header has 2");
-  check_error("a,b\n1,2\"\n", "line 2, column 4: a quote inside");
-  check_error("a,b\n\"1\"2,3\n", "line 2, column 4: text behind a closing quote");
-  check_error("a,b\n1,\"2\n3,4\n", "line 2, column 3: this quote is never closed");
-  check_error("a,b\n\"x\ny\",2\n1\n", "line 4: 1 cell");
-  check_error("a,b\n1\r,2\n", "line 2, column 2: a carriage return");
-  check_error("a,b\n1,2\r", "line 2, column 4: a carriage return");
+  check_error("a,b\n1,2\n3\n", "t.csv:3: error: 1 cell, but the header has 2");
+  check_error("a,b\n1,2\n\n3,4\n", "t.csv:3: error: 1 cell, but the header has 2");
+  check_error("a,b\n1,2,3\n", "t.csv:2: error: more than 2 cells, but the header has 2");
+  check_error("a,b\n1,2\"\n", "t.csv:2:4: error: a quote inside");
+  check_error("a,b\n\"1\"2,3\n", "t.csv:2:4: error: text behind a closing quote");
+  check_error("a,b\n1,\"2\n3,4\n", "t.csv:2:3: error: this quote is never closed");
+  check_error("a,b\n\"x\ny\",2\n1\n", "t.csv:4: error: 1 cell");
+  check_error("a,b\n1\r,2\n", "t.csv:2:2: error: a carriage return");
+  check_error("a,b\n1,2\r", "t.csv:2:4: error: a carriage return");
   char text[] = "a,b\n1,?\n";
   text[6] = '\0';
-  yoke__csv_free(&table);
-  assert_int_equal(yoke__csv_parse(text, sizeof text - 1, &table, message, sizeof message),
-                   YOKE_BAD_INPUT);
-  check_contains(message, "line 2, column 3: a NUL byte");
+  assert_int_equal(parse_bytes(text, sizeof text - 1), YOKE_BAD_INPUT);
+  check_contains(told.text, "t.csv:2:3: error: a NUL byte");
 }
 
 static void sizes_are_bounded(void** state) {
@@ -118,11 +125,11 @@ static void sizes_are_bounded(void** state) {
   char* text = malloc(n + 1);
   assert_non_null(text);
   memset(text, ',', n);
-  assert_int_equal(yoke__csv_parse(text, n, &table, message, sizeof message), YOKE_BAD_INPUT);
-  check_contains(message, "more than 1000000 columns");
+  assert_int_equal(parse_bytes(text, n), YOKE_BAD_INPUT);
+  check_contains(told.text, "more than 1000000 columns");
 
   // as many as allowed
-  check_ok(yoke__csv_parse(text, n - 1, &table, message, sizeof message));
+  check_ok(parse_bytes(text, n - 1));
   assert_int_equal(table.n_columns, n);
   yoke__csv_free(&table);
   free(text);
@@ -134,13 +141,13 @@ static void sizes_are_bounded(void** state) {
   memset(text, 'x', size);
   text[0] = 'a';
   text[1] = '\n';
-  assert_int_equal(yoke__csv_parse(text, size, &table, message, sizeof message), YOKE_BAD_INPUT);
-  check_contains(message, "line 2, column 1: a line of more than 64 MB");
+  assert_int_equal(parse_bytes(text, size), YOKE_BAD_INPUT);
+  check_contains(told.text, "t.csv:2:1: error: a line of more than 64 MB");
   memset(text + 2, '\n', size - 2);
   text[2] = '"';
   text[size - 1] = '"';
-  assert_int_equal(yoke__csv_parse(text, size, &table, message, sizeof message), YOKE_BAD_INPUT);
-  check_contains(message, "line 2, column 1: a line of more than 64 MB");
+  assert_int_equal(parse_bytes(text, size), YOKE_BAD_INPUT);
+  check_contains(told.text, "t.csv:2:1: error: a line of more than 64 MB");
   free(text);
 }
 
@@ -161,7 +168,7 @@ static void large_table_is_exact(void** state) {
     }
   }
   const clock_t start = clock();
-  check_ok(yoke__csv_parse(text, n, &table, message, sizeof message));
+  check_ok(parse_bytes(text, n));
   const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
   free(text);
   assert_int_equal(table.n_rows, n_rows);

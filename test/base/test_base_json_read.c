@@ -4,18 +4,20 @@
 
 #include "base/base_check.h"
 #include "base/base_json.h"
+#include "base/base_message.h"
 #include "support/check.h"
+#include "support/heard.h"
 
 static json_t* parse(const char* text) {
   json_t* root = NULL;
-  char err[256] = "";
+  YOKE_CATCH(err);
   // in a block of its own, so that a read behind the end is noticed
   const size_t n = strlen(text);
   char* bytes = malloc(n + (n == 0));
   assert_non_null(bytes);
   memcpy(bytes, text, n);
-  if (yoke__json_parse(bytes, n, &root, err, sizeof err) < 0) {
-    fail_msg("%s: %s", text, err);
+  if (yoke__json_parse(bytes, n, &root, &err.sink) < 0) {
+    fail_msg("%s: %s", text, err.text);
   }
   free(bytes);
   return root;
@@ -80,11 +82,11 @@ static void what_was_written_is_read(void** state) {
 }
 
 static void check_bad(const char* text, size_t n, const char* want) {
-  char err[256] = "";
+  HEAR(err);
   json_t* root = NULL;
-  const yoke_status status = yoke__json_parse(text, n, &root, err, sizeof err);
-  if (status != YOKE_BAD_INPUT || root != NULL || strstr(err, want) == NULL) {
-    fail_msg("'%s': status %d, '%s', expected '%s'", text, (int)status, err, want);
+  const yoke_status status = yoke__json_parse(text, n, &root, &err.sink);
+  if (status != YOKE_BAD_INPUT || root != NULL || strstr(err.text, want) == NULL) {
+    fail_msg("'%s': status %d, '%s', expected '%s'", text, (int)status, err.text, want);
   }
 }
 
@@ -93,20 +95,20 @@ static void bad_text_is_refused_with_its_place(void** state) {
   static const struct {
     const char *text, *want;
   } cases[] = {
-      {"", "line 1, column 0: '[' or '{' expected"},
-      {"  \n ", "line 2, column 1: "},
-      {"{\n  \"a\": }", "line 2, column 8: unexpected token near '}'"},
-      {"[1,]", "column 4: "},
-      {"[1 2]", "column 4: ']' expected near '2'"},
+      {"", "?:1: error: '[' or '{' expected"},
+      {"  \n ", "?:2:1: error: "},
+      {"{\n  \"a\": }", "?:2:8: error: unexpected token near '}'"},
+      {"[1,]", "?:1:4: error: "},
+      {"[1 2]", "?:1:4: error: ']' expected near '2'"},
       {"[1", "']' expected near end of file"},
-      {"{\"a\":1,}", "column 8: "},
-      {"{a:1}", "column 2: "},
-      {"{\"a\" 1}", "column 6: ':' expected"},
-      {"{\"a\":1]", "column 7: '}' expected"},
-      {"[1] 2", "column 5: end of file expected"},
+      {"{\"a\":1,}", "?:1:8: error: "},
+      {"{a:1}", "?:1:2: error: "},
+      {"{\"a\" 1}", "?:1:6: error: ':' expected"},
+      {"{\"a\":1]", "?:1:7: error: '}' expected"},
+      {"[1] 2", "?:1:5: error: end of file expected"},
       {"1.5", "'[' or '{' expected"},
-      {"[+1]", "column 2: "},
-      {"[.5]", "column 2: "},
+      {"[+1]", "?:1:2: error: "},
+      {"[.5]", "?:1:2: error: "},
       {"[5.]", "invalid token"},
       {"[01]", "invalid token"},
       {"[inf]", "invalid token"},
@@ -121,7 +123,7 @@ static void bad_text_is_refused_with_its_place(void** state) {
       {"[\"\\ud800\"]", "invalid Unicode"},
       {"[\"\\udc00\"]", "invalid Unicode"},
       {"[\"\xff\"]", "unable to decode byte 0xff"},
-      {"{\"a\": 1,\n \"a\": 2}", "line 2, column 4: duplicate object key"},
+      {"{\"a\": 1,\n \"a\": 2}", "?:2:4: error: duplicate object key"},
   };
   for (size_t i = 0; i < YOKE_COUNT(cases); i++) {
     check_bad(cases[i].text, strlen(cases[i].text), cases[i].want);
@@ -141,14 +143,13 @@ static void depth_and_size_are_bounded(void** state) {
   // as deep as the writer goes
   memset(text + YOKE_JSON_DEPTH, ']', YOKE_JSON_DEPTH);
   json_t* root = NULL;
-  char err[64] = "";
-  check_ok(yoke__json_parse(text, (size_t)2 * YOKE_JSON_DEPTH, &root, err, sizeof err));
+  HEAR(err);
+  check_ok(yoke__json_parse(text, (size_t)2 * YOKE_JSON_DEPTH, &root, &err.sink));
   json_decref(root);
 
   // not looked at
-  assert_int_equal(yoke__json_parse(text, YOKE_JSON_MAX_SIZE + 1, &root, err, sizeof err),
-                   YOKE_FULL);
-  assert_string_equal(err, "more than 64 MB");
+  assert_int_equal(yoke__json_parse(text, YOKE_JSON_MAX_SIZE + 1, &root, &err.sink), YOKE_FULL);
+  assert_string_equal(err.text, "error: more than 64 MB\n");
   assert_null(root);
   free(text);
 }

@@ -1,7 +1,9 @@
-// Collected messages: order, limits, what does not fit; and the search for the name a user meant.
+// Messages: collected ones (order, limits, what does not fit), lines for people, sinks; and the search for the name a user
+// meant.
 #include "base/base_message.h"
 
 #include "support/check.h"
+#include "support/heard.h"
 
 static yoke_place at(const char* source, int line, int column) {
   return (yoke_place){source, line, column};
@@ -170,6 +172,180 @@ static void test_long_texts_are_cut(void** state) {
   yoke__messages_free(&list);
 }
 
+// every field is kept, in copies of its own
+static void test_copies_outlive_what_they_came_from(void** state) {
+  (void)state;
+  char texts[6][32] = {"a.yaml", "pump", "p", "became nan", "reduce the step", ""};
+  yoke_messages list = {0};
+  const yoke_sink sink = yoke__messages_sink(&list);
+  const yoke_message full = {YOKE_ERROR, YOKE_DIVERGED, texts[0], 12, 7,
+                             texts[1],   texts[2],      0.25,     texts[3], texts[4]};
+  const yoke_message bare = {.severity = YOKE_NOTE, .time = (double)NAN, .text = texts[5]};
+  yoke_send(&sink, &full);
+  yoke_send(&sink, &bare);
+  memset(texts, '#', sizeof texts);
+  assert_true(list.n == 2 && list.n_errors == 1 && list.n_warnings == 0);
+  const yoke_message* m = &list.all[0];
+  assert_true(m->severity == YOKE_ERROR && m->status == YOKE_DIVERGED);
+  assert_true(m->line == 12 && m->column == 7 && m->time == 0.25);
+  assert_string_equal(m->file, "a.yaml");
+  assert_string_equal(m->unit, "pump");
+  assert_string_equal(m->variable, "p");
+  assert_string_equal(m->text, "became nan");
+  assert_string_equal(m->hint, "reduce the step");
+  m = &list.all[1];
+  assert_true(m->severity == YOKE_NOTE && m->status == YOKE_OK && isnan(m->time));
+  assert_true(m->file == NULL && m->unit == NULL && m->variable == NULL && m->hint == NULL);
+  assert_string_equal(m->text, "");
+  yoke__messages_free(&list);
+  assert_true(list.n == 0 && list.all == NULL);
+}
+
+// what comes through a sink is limited like everything else; what was kept stays where it is
+static void test_a_sink_drops_beyond_a_thousand(void** state) {
+  (void)state;
+  yoke_messages list = {0};
+  const yoke_sink sink = yoke__messages_sink(&list);
+  for (int i = 0; i < 1234; i++) {
+    assert_int_equal(yoke_fail(&sink, YOKE_IO, "number %d", i), YOKE_IO);
+  }
+  assert_int_equal(list.n, 1000);
+  assert_int_equal(list.n_errors, 1234);
+  assert_int_equal(list.n_dropped, 234);
+  for (size_t i = 0; i < list.n; i++) {
+    char want[32];
+    snprintf(want, sizeof want, "number %zu", i);
+    assert_string_equal(list.all[i].text, want);
+  }
+  yoke__messages_free(&list);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// one message as a line
+
+static void check_line(const yoke_message* message, const char* want) {
+  char line[1024];
+  const size_t n = yoke_message_format(message, line, sizeof line);
+  assert_string_equal(line, want);
+  assert_int_equal(n, strlen(want));
+  // any room: the beginning of the line, and its whole length as the answer
+  for (size_t size = 0; size <= n + 1; size++) {
+    char* part = malloc(size + 1);
+    assert_non_null(part);
+    part[size] = '\x7f';
+    assert_int_equal(yoke_message_format(message, size == 0 ? NULL : part, size), n);
+    assert_int_equal(part[size], '\x7f');
+    if (size > 0) {
+      assert_int_equal(strlen(part), size - 1);
+      assert_int_equal(strncmp(part, want, size - 1), 0);
+    }
+    free(part);
+  }
+}
+
+static void test_lines(void** state) {
+  (void)state;
+  yoke_message m = {YOKE_ERROR, YOKE_DIVERGED, "crane.yaml", 12,
+                    7,          "pump",        "p",          0.25,
+                    "output 'p' became nan",   "reduce the step"};
+  check_line(&m, "crane.yaml:12:7: error: unit 'pump' at t = 0.25 s: output 'p' became nan; reduce "
+                 "the step");
+  m.hint = NULL;
+  m.column = 0;
+  check_line(&m, "crane.yaml:12: error: unit 'pump' at t = 0.25 s: output 'p' became nan");
+  m.unit = NULL;
+  m.severity = YOKE_WARNING;
+  check_line(&m, "crane.yaml:12: warning: at t = 0.25 s: output 'p' became nan");
+  m.time = (double)NAN;
+  m.line = 0;
+  check_line(&m, "crane.yaml: warning: output 'p' became nan");
+  m.unit = "pump";
+  m.file = NULL;
+  m.severity = YOKE_NOTE;
+  check_line(&m, "note: unit 'pump': output 'p' became nan");
+  m.unit = NULL;
+  m.hint = "";
+  check_line(&m, "note: output 'p' became nan");
+  // of times the digits that a person would write
+  m.time = 0.1 + 0.2;
+  check_line(&m, "note: at t = 0.3 s: output 'p' became nan");
+
+  // nothing to format
+  assert_int_equal(yoke_message_format(NULL, NULL, 0), 0);
+  m.text = NULL;
+  assert_int_equal(yoke_message_format(&m, NULL, 0), 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// sinks
+
+static void test_sinks_that_drop(void** state) {
+  (void)state;
+  const yoke_sink nothing = {NULL, NULL};
+  const yoke_message m = {.text = "unheard"};
+  yoke_send(NULL, &m);
+  yoke_send(&nothing, &m);
+  assert_int_equal(yoke_fail(NULL, YOKE_BAD_ARG, "unheard"), YOKE_BAD_ARG);
+  assert_int_equal(yoke_fail(&nothing, YOKE_BAD_ARG, "unheard"), YOKE_BAD_ARG);
+  assert_int_equal(yoke__fail_at(NULL, YOKE_BAD_ARG, at("f", 1, 1), "unheard"), YOKE_BAD_ARG);
+}
+
+static void test_failures_have_their_fields(void** state) {
+  (void)state;
+  HEAR(told);
+  assert_int_equal(yoke_fail(&told.sink, YOKE_IO, "%d of %s", 3, "five"), YOKE_IO);
+  assert_int_equal(told.status, YOKE_IO);
+  assert_int_equal(yoke__fail_at(&told.sink, YOKE_BAD_INPUT, at("f", 3, 4), "gain %g", 0.5),
+                   YOKE_BAD_INPUT);
+  assert_int_equal(told.status, YOKE_BAD_INPUT);
+  assert_string_equal(told.text, "error: 3 of five\nf:3:4: error: gain 0.5\n");
+  assert_int_equal(told.n_of[YOKE_ERROR], 2);
+}
+
+// what a message does not say is filled in; what it says stays
+static void test_contexts_fill_in(void** state) {
+  (void)state;
+  HEAR(told);
+  yoke_context about;
+  assert_ptr_equal(yoke__context_init(&about, &told.sink, at("a.yaml", 7, 3), "left", 0.5), &about);
+  yoke_fail(&about.sink, YOKE_IO, "all of it");
+  yoke__fail_at(&about.sink, YOKE_IO, at("b.cir", 9, 0), "another file");
+  yoke__fail_at(&about.sink, YOKE_IO, at(NULL, 4, 2), "another line of it");
+  const yoke_message own = {.severity = YOKE_NOTE, .unit = "right", .time = 2, .text = "its own"};
+  yoke_send(&about.sink, &own);
+  assert_string_equal(told.text, "a.yaml:7:3: error: unit 'left' at t = 0.5 s: all of it\n"
+                                 "b.cir:9: error: unit 'left' at t = 0.5 s: another file\n"
+                                 "a.yaml:4:2: error: unit 'left' at t = 0.5 s: another line of it\n"
+                                 "a.yaml:7:3: note: unit 'right' at t = 2 s: its own\n");
+
+  // the inner one goes first; an outer one adds what is still missing
+  heard_clear(&told);
+  yoke_context outer, inner;
+  yoke__context_init(&outer, &told.sink, at("a.yaml", 7, 3), "left", 0.5);
+  yoke__context_init(&inner, &outer.sink, at("b.cir", 0, 0), NULL, (double)NAN);
+  yoke_fail(&inner.sink, YOKE_IO, "both");
+  assert_string_equal(told.text, "b.cir: error: unit 'left' at t = 0.5 s: both\n");
+
+  // nobody listens
+  yoke__context_init(&about, NULL, at("a.yaml", 7, 3), "left", 0.5);
+  assert_int_equal(yoke_fail(&about.sink, YOKE_IO, "unheard"), YOKE_IO);
+}
+
+static void test_caught_texts(void** state) {
+  (void)state;
+  YOKE_CATCH(why);
+  assert_string_equal(why.text, "");
+  assert_int_equal(yoke__fail_at(&why.sink, YOKE_IO, at("f", 3, 4), "the first"), YOKE_IO);
+  assert_string_equal(why.text, "the first");  // without its place
+  yoke_fail(&why.sink, YOKE_IO, "the last");
+  assert_string_equal(why.text, "the last");
+  static char longer[3000];
+  memset(longer, 'x', sizeof longer - 1);
+  const yoke_message m = {.text = longer};
+  yoke_send(&why.sink, &m);
+  assert_int_equal(strlen(why.text), sizeof why.text - 1);
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // nearest names
 
@@ -322,6 +498,13 @@ int main(void) {
       cmocka_unit_test(test_beyond_a_thousand_only_counted),
       cmocka_unit_test(test_buffers_of_every_size),
       cmocka_unit_test(test_long_texts_are_cut),
+      cmocka_unit_test(test_copies_outlive_what_they_came_from),
+      cmocka_unit_test(test_a_sink_drops_beyond_a_thousand),
+      cmocka_unit_test(test_lines),
+      cmocka_unit_test(test_sinks_that_drop),
+      cmocka_unit_test(test_failures_have_their_fields),
+      cmocka_unit_test(test_contexts_fill_in),
+      cmocka_unit_test(test_caught_texts),
       cmocka_unit_test(test_typing_mistakes_are_found),
       cmocka_unit_test(test_far_names_are_not_proposed),
       cmocka_unit_test(test_case_goes_before_letters),

@@ -1,6 +1,7 @@
 // The operating system's part: folders, whole files with limits, renaming, clocks, interrupts. Works
 // in a folder of its own below the present one.
 #define _GNU_SOURCE
+#include "base/base_message.h"
 #include "base/base_os.h"
 
 #include <float.h>
@@ -49,48 +50,48 @@ static void write_file(const char* path, size_t n) {
 
 static void test_folders_with_parents(void** state) {
   (void)state;
-  char err[256] = "";
-  check_ok(yoke__os_make_directory(path_of("a/b/c"), err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__os_make_directory(path_of("a/b/c"), &err.sink));
   assert_true(yoke__os_is_directory(path_of("a/b/c")));
-  check_ok(yoke__os_make_directory(path_of("a/b/c"), err, sizeof err));  // is there already
-  check_ok(yoke__os_make_directory(path_of("a//d/"), err, sizeof err));
+  check_ok(yoke__os_make_directory(path_of("a/b/c"), &err.sink));  // is there already
+  check_ok(yoke__os_make_directory(path_of("a//d/"), &err.sink));
   assert_true(yoke__os_is_directory(path_of("a/d")));
-  check_ok(yoke__os_make_directory(path_of("./a/../e"), err, sizeof err));
+  check_ok(yoke__os_make_directory(path_of("./a/../e"), &err.sink));
   assert_true(yoke__os_is_directory(path_of("e")));
-  check_ok(yoke__os_make_directory("/", err, sizeof err));
-  check_ok(yoke__os_make_directory(".", err, sizeof err));
+  check_ok(yoke__os_make_directory("/", &err.sink));
+  check_ok(yoke__os_make_directory(".", &err.sink));
   char whole[PATH_MAX + 128];
   assert_non_null(getcwd(whole, PATH_MAX));
   snprintf(whole + strlen(whole), 128, "/%s/f/g", root);
-  check_ok(yoke__os_make_directory(whole, err, sizeof err));
+  check_ok(yoke__os_make_directory(whole, &err.sink));
   assert_true(yoke__os_is_directory(path_of("f/g")));
-  assert_string_equal(err, "");
+  assert_string_equal(err.text, "");
 }
 
 static void test_folders_that_cannot_be(void** state) {
   (void)state;
-  char err[512] = "";
+  YOKE_CATCH(err);
   write_file(path_of("file"), 3);
-  assert_int_equal(yoke__os_make_directory(path_of("file"), err, sizeof err), YOKE_IO);
-  check_contains(err, "file");
-  check_contains(err, "in the way");
-  assert_int_equal(yoke__os_make_directory(path_of("file/below"), err, sizeof err), YOKE_IO);
-  check_contains(err, "in the way");
-  assert_int_equal(yoke__os_make_directory("", err, sizeof err), YOKE_IO);
-  check_contains(err, "not a usable folder name");
+  assert_int_equal(yoke__os_make_directory(path_of("file"), &err.sink), YOKE_IO);
+  check_contains(err.text, "file");
+  check_contains(err.text, "in the way");
+  assert_int_equal(yoke__os_make_directory(path_of("file/below"), &err.sink), YOKE_IO);
+  check_contains(err.text, "in the way");
+  assert_int_equal(yoke__os_make_directory("", &err.sink), YOKE_IO);
+  check_contains(err.text, "not a usable folder name");
 
   // names and paths that are too long
   static char name[PATH_MAX + 100];
   memset(name, 'n', sizeof name - 1);
-  assert_int_equal(yoke__os_make_directory(name, err, sizeof err), YOKE_IO);
-  check_contains(err, "not a usable folder name");
+  assert_int_equal(yoke__os_make_directory(name, &err.sink), YOKE_IO);
+  check_contains(err.text, "not a usable folder name");
   name[NAME_MAX + 1] = '\0';
-  assert_int_equal(yoke__os_make_directory(name, err, sizeof err), YOKE_IO);
-  check_contains(err, "File name too long");
+  assert_int_equal(yoke__os_make_directory(name, &err.sink), YOKE_IO);
+  check_contains(err.text, "File name too long");
 
   // a link to nowhere is in the way, too
   assert_int_equal(symlink("nowhere/at/all", path_of("link")), 0);
-  assert_int_equal(yoke__os_make_directory(path_of("link"), err, sizeof err), YOKE_IO);
+  assert_int_equal(yoke__os_make_directory(path_of("link"), &err.sink), YOKE_IO);
   assert_false(yoke__os_is_directory(path_of("file")));
   assert_false(yoke__os_is_directory(path_of("missing")));
 }
@@ -103,7 +104,7 @@ static void test_files_are_read_whole(void** state) {
   // around the sizes at which the room grows
   static const size_t sizes[] = {0,     1,      4096,   65535,  65536, 65537,
                                  70000, 131071, 131072, 131073, 300000};
-  char err[256] = "";
+  YOKE_CATCH(err);
   for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
     const size_t n = sizes[i];
     write_file(path_of("data"), n);
@@ -111,7 +112,7 @@ static void test_files_are_read_whole(void** state) {
     for (size_t k = 0; k < 3; k++) {
       char* bytes = NULL;
       size_t got = 0;
-      check_ok(yoke__os_read_file(path_of("data"), n + more[k], &bytes, &got, err, sizeof err));
+      check_ok(yoke__os_read_file(path_of("data"), n + more[k], &bytes, &got, &err.sink));
       assert_int_equal(got, n);
       assert_int_equal(bytes[n], 0);
       for (size_t j = 0; j < n; j++) {
@@ -122,39 +123,39 @@ static void test_files_are_read_whole(void** state) {
     if (n > 0) {
       char* bytes = NULL;
       size_t got = 1;
-      assert_int_equal(yoke__os_read_file(path_of("data"), n - 1, &bytes, &got, err, sizeof err),
+      assert_int_equal(yoke__os_read_file(path_of("data"), n - 1, &bytes, &got, &err.sink),
                        YOKE_IO);
       assert_null(bytes);
       assert_int_equal(got, 0);
       char want[64];
       snprintf(want, sizeof want, "is larger than %zu bytes", n - 1);
-      check_contains(err, want);
+      check_contains(err.text, want);
     }
   }
 }
 
 static void test_files_that_cannot_be_read(void** state) {
   (void)state;
-  char err[256] = "";
+  YOKE_CATCH(err);
   char* bytes = NULL;
   size_t n = 7;
-  assert_int_equal(yoke__os_read_file(path_of("missing.yaml"), 100, &bytes, &n, err, sizeof err),
+  assert_int_equal(yoke__os_read_file(path_of("missing.yaml"), 100, &bytes, &n, &err.sink),
                    YOKE_IO);
-  check_contains(err, "missing.yaml");
-  check_contains(err, "No such file");
+  check_contains(err.text, "missing.yaml");
+  check_contains(err.text, "No such file");
   assert_true(bytes == NULL && n == 0);
-  assert_int_equal(yoke__os_read_file(root, 100, &bytes, &n, err, sizeof err), YOKE_IO);
-  check_contains(err, "is a folder");
+  assert_int_equal(yoke__os_read_file(root, 100, &bytes, &n, &err.sink), YOKE_IO);
+  check_contains(err.text, "is a folder");
   assert_true(bytes == NULL && n == 0);
-  assert_int_equal(yoke__os_read_file("", 100, &bytes, &n, err, sizeof err), YOKE_IO);
+  assert_int_equal(yoke__os_read_file("", 100, &bytes, &n, &err.sink), YOKE_IO);
   write_file(path_of("plain"), 3);
-  assert_int_equal(yoke__os_read_file(path_of("plain/below"), 100, &bytes, &n, err, sizeof err),
+  assert_int_equal(yoke__os_read_file(path_of("plain/below"), 100, &bytes, &n, &err.sink),
                    YOKE_IO);
   assert_true(bytes == NULL && n == 0);
 
   // a device that never ends is cut off by the limit
-  assert_int_equal(yoke__os_read_file("/dev/zero", 100000, &bytes, &n, err, sizeof err), YOKE_IO);
-  check_contains(err, "is larger than 100000 bytes");
+  assert_int_equal(yoke__os_read_file("/dev/zero", 100000, &bytes, &n, &err.sink), YOKE_IO);
+  check_contains(err.text, "is larger than 100000 bytes");
   assert_null(bytes);
 }
 
@@ -181,28 +182,25 @@ static void test_path_join(void** state) {
 
 static void test_rename(void** state) {
   (void)state;
-  char err[512] = "";
+  YOKE_CATCH(err);
   write_file(path_of("new"), 10);
   write_file(path_of("old"), 20);
-  check_ok(yoke__os_rename(path_of("new"), path_of("old"), err, sizeof err));  // replaces
+  check_ok(yoke__os_rename(path_of("new"), path_of("old"), &err.sink));  // replaces
   char* bytes = NULL;
   size_t n = 0;
-  check_ok(yoke__os_read_file(path_of("old"), 100, &bytes, &n, err, sizeof err));
+  check_ok(yoke__os_read_file(path_of("old"), 100, &bytes, &n, &err.sink));
   assert_int_equal(n, 10);
   free(bytes);
 
-  assert_int_equal(yoke__os_rename(path_of("new"), path_of("x"), err, sizeof err), YOKE_IO);
-  check_contains(err, "cannot rename");
-  check_contains(err, "No such file");
-  check_ok(yoke__os_make_directory(path_of("folder/inside"), err, sizeof err));
-  assert_int_equal(yoke__os_rename(path_of("old"), path_of("folder"), err, sizeof err), YOKE_IO);
-  check_contains(err, "folder");
-  assert_int_equal(yoke__os_rename(path_of("old"), path_of("no/way"), err, sizeof err), YOKE_IO);
-
-  // texts that do not fit are cut, never written beyond
-  char little[8] = {0};
-  assert_int_equal(yoke__os_rename(path_of("new"), path_of("x"), little, sizeof little), YOKE_IO);
-  assert_string_equal(little, "cannot ");
+  assert_int_equal(yoke__os_rename(path_of("new"), path_of("x"), &err.sink), YOKE_IO);
+  check_contains(err.text, "cannot rename");
+  check_contains(err.text, "No such file");
+  check_ok(yoke__os_make_directory(path_of("folder/inside"), &err.sink));
+  assert_int_equal(yoke__os_rename(path_of("old"), path_of("folder"), &err.sink), YOKE_IO);
+  check_contains(err.text, "folder");
+  assert_int_equal(yoke__os_rename(path_of("old"), path_of("no/way"), &err.sink), YOKE_IO);
+  // a caller that wants no message
+  assert_int_equal(yoke__os_rename(path_of("new"), path_of("x"), NULL), YOKE_IO);
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // (TT) is taken out, snap-off against the depletion capacitance (CJO), and again.
 //
 // Errors of both are taken from halving the steps (oracle/oracle_case.h); they may differ by the sum.
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "circuit/circuit_netlist.h"
 #include "circuit/oracle/oracle_ngspice.h"
@@ -46,12 +47,13 @@ static void compare(const char* breakdown) {
   } cases[] = {{YOKE_FORMULATION_NODAL, YOKE_CIRCUIT_TRBDF2},
                {YOKE_FORMULATION_DAE, YOKE_CIRCUIT_TRBDF2},
                {YOKE_FORMULATION_NODAL, YOKE_CIRCUIT_TR}};
-  char text[4000], folder[] = "charge-oracle-test", err[200];
+  char text[4000], folder[] = "charge-oracle-test";
+  YOKE_CATCH(err);
   if (!oracle_ngspice_is_there()) {
     print_message("ngspice is not there\n");
     skip();
   }
-  check_ok(yoke__os_make_directory(folder, err, sizeof err));
+  check_ok(yoke__os_make_directory(folder, &err.sink));
   write_netlist(breakdown, text, sizeof text);
   const yoke_netlist_settings settings = {.path = "charge.cir"};
   yoke_messages messages = {0};

@@ -1,5 +1,6 @@
 // The netlist language: lines, elements, sources, parameters, subcircuits, models, directives.
 // Where SPICE leaves a choice, the numbers are what ngspice 39 makes of the same lines.
+#include "base/base_message.h"
 #include "test_circuit_netlist.h"
 
 #include "base/base_os.h"
@@ -449,8 +450,9 @@ static void write_file(const char* folder, const char* name, const char* text) {
 
 static void test_includes(void** state) {
   (void)state;
-  char folder[512] = "netlist-include-test", path[1024], err[256];
-  check_ok(yoke__os_make_directory("netlist-include-test/lib", err, sizeof err));
+  char folder[512] = "netlist-include-test", path[1024];
+  YOKE_CATCH(err);
+  check_ok(yoke__os_make_directory("netlist-include-test/lib", &err.sink));
   write_file(folder, "main.cir",
              "t\nV1 1 0 1\n.include 'lib/parts.inc'\nX1 1 part\n.include \"lib/bad.inc\"\n");
   write_file(folder, "lib/parts.inc", ".subckt part a\n.inc values.inc\nR1 a 0 {r}\n.ends\n");

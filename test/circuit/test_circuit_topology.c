@@ -79,8 +79,8 @@ static void ask_for_operating_point(trial* self) {
 static void check_counts(trial* self, size_t n_errors, size_t n_warnings, size_t n_notes) {
   const yoke_status status = run(self);
   size_t n = 0;
-  for (const yoke_message* m = self->messages.first; m != NULL; m = m->next) {
-    n += m->severity == YOKE_NOTE;
+  for (size_t i = 0; i < self->messages.n; i++) {
+    n += self->messages.all[i].severity == YOKE_NOTE;
   }
   if (self->messages.n_errors != n_errors || self->messages.n_warnings != n_warnings ||
       n != n_notes || (status == YOKE_OK) != (n_errors == 0)) {

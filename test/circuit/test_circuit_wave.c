@@ -1,6 +1,7 @@
 // Waves of sources: closed forms, right-hand derivatives, corners, and the same cards in ngspice.
 #include <float.h>
 
+#include "base/base_message.h"
 #include "base/base_temp.h"
 #include "circuit/circuit_network.h"
 
@@ -256,8 +257,9 @@ static void test_same_as_ngspice(void** state) {
     skip();
   }
   yoke_temp* temp = NULL;
-  char err[256], path[600];
-  check_ok(yoke__temp_create(&temp, err, sizeof err));
+  YOKE_CATCH(err);
+  char path[600];
+  check_ok(yoke__temp_create(&temp, &err.sink));
   run_ngspice(yoke__temp_path(temp));
   snprintf(path, sizeof path, "%s/waves.txt", yoke__temp_path(temp));
   FILE* file = fopen(path, "r");

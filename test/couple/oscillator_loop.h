@@ -44,7 +44,7 @@ static inline void loop_open(loop_side* s, const loop_method* m, size_t n, doubl
       .n_sends = s->n_sends,
   };
   assert_true(s->ops->size(&s->setup) <= sizeof s->memory);
-  check_ok(s->ops->prepare(s->memory, &s->setup, NULL, 0));
+  check_ok(s->ops->prepare(s->memory, &s->setup, NULL));
 }
 
 static inline void loop_send(loop_side* s, size_t signal, int j, double y) {

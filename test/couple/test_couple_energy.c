@@ -1,5 +1,6 @@
 // Energy-corrected coupling of the two-mass oscillators in a hand-written Jacobi loop: golden runs of the bare method
 // (CS-16) and of the guarded one (CS-17), the danger of no guards (CS-18), off is hold (CS-25), cost (CS-30, printed).
+#include "base/base_message.h"
 #include "couple/couple_energy.h"
 
 #include <time.h>
@@ -57,10 +58,10 @@ static void set_up(fixture* f, const yoke_coupling_ops* ops, double H, double st
 }
 
 static void prepare(fixture* f) {
-  char err[256] = "";
+  YOKE_CATCH(err);
   assert_true(f->ops->size(&f->setup) <= sizeof f->memory);
-  if (f->ops->prepare(f->memory, &f->setup, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (f->ops->prepare(f->memory, &f->setup, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
 }
 
@@ -420,19 +421,19 @@ static void test_scale(void** state) {
 
 static void test_what_it_refuses(void** state) {
   (void)state;
-  char err[256] = "";
+  YOKE_CATCH(err);
   fixture f;
   set_up(&f, &yoke__couple_energy, 1e-3, 1e-3, 0, (double)NAN);
-  assert_true(f.ops->prepare(f.memory, &f.setup, err, sizeof err) == YOKE_BAD_ARG);
-  check_contains(err, "give mu");
+  assert_true(f.ops->prepare(f.memory, &f.setup, &err.sink) == YOKE_BAD_ARG);
+  check_contains(err.text, "give mu");
   f.parameters[MU] = 0.4;
-  check_ok(f.ops->prepare(f.memory, &f.setup, err, sizeof err));
+  check_ok(f.ops->prepare(f.memory, &f.setup, &err.sink));
   f.setup.n_probes = 1;
-  assert_true(f.ops->prepare(f.memory, &f.setup, err, sizeof err) == YOKE_BAD_ARG);
-  check_contains(err, "the rate");
+  assert_true(f.ops->prepare(f.memory, &f.setup, &err.sink) == YOKE_BAD_ARG);
+  check_contains(err.text, "the rate");
   f.setup.bond = NULL;
-  assert_true(f.ops->prepare(f.memory, &f.setup, err, sizeof err) == YOKE_BAD_ARG);
-  check_contains(err, "bond");
+  assert_true(f.ops->prepare(f.memory, &f.setup, &err.sink) == YOKE_BAD_ARG);
+  check_contains(err.text, "bond");
 }
 
 // A lost sample and a bad one stop the correction for one exchange; a jump is not booked; a mode switch clears the books.

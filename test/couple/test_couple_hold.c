@@ -20,7 +20,7 @@ static void open_hold(fixture* f, double interval) {
   f->setup = (yoke_coupling_setup){
       .n_signals = N, .orders = f->orders, .n_sinks = 1, .sinks = &f->sink, .interval = interval};
   assert_true(yoke__couple_hold.size(&f->setup) <= sizeof f->memory);
-  check_ok(yoke__couple_hold.prepare(f->memory, &f->setup, NULL, 0));
+  check_ok(yoke__couple_hold.prepare(f->memory, &f->setup, NULL));
 }
 
 // signal i follows a polynomial of degree i in (t - t0)

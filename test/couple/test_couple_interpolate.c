@@ -39,7 +39,7 @@ static void open_method(fixture* f, const yoke_coupling_ops* ops, int order, dou
       .n_sends = f->n_sends,
   };
   assert_true(ops->size(&f->setup) <= sizeof f->memory);
-  check_ok(ops->prepare(f->memory, &f->setup, NULL, 0));
+  check_ok(ops->prepare(f->memory, &f->setup, NULL));
 }
 
 static void observe(fixture* f, double y) {
@@ -242,7 +242,7 @@ static void test_range_of_kappa(void** state) {
     fixture f;
     open_method(&f, &yoke__couple_interpolate, 1, kappas[i], 1);
     f.sink.step = H / 2;
-    check_ok(f.ops->prepare(f.memory, &f.setup, NULL, 0));
+    check_ok(f.ops->prepare(f.memory, &f.setup, NULL));
     observe(&f, 0);
     observe(&f, 1);
     for (int k = 0; k < 400; k++) {

@@ -6,6 +6,7 @@
 // false alarms in 2, 0, 1 and 3. Limits: 3 % of false alarms, and found and relearnt less three standard deviations or so.
 // Dual mass oscillator: below.
 // With pulses and noise only a quarter to a third of the changes is found.
+#include "base/base_message.h"
 #include "bench/mpsm_loop.h"
 #include "couple/couple_mpsm_change.h"
 #include "support/check.h"
@@ -356,12 +357,12 @@ typedef struct watched {
 
 static void open_watched(watched* w) {
   static const size_t one[] = {1};
-  char err[128] = "";
+  YOKE_CATCH(err);
   const size_t size = (yoke__mpsm_change_size(1, one, one) + 63) / 64 * 64;
   *w = (watched){.memory = aligned_alloc(64, size), .y = 1};
   assert_non_null(w->memory);
   memset(w->memory, 0, size);
-  check_ok(yoke__mpsm_change_prepare(&w->change, 1, one, one, w->memory, err, sizeof err));
+  check_ok(yoke__mpsm_change_prepare(&w->change, 1, one, one, w->memory, &err.sink));
 }
 
 static void watch(watched* w, int n, double a, double push) {
@@ -426,12 +427,12 @@ static void test_detector_inputs(void** state) {
     static const size_t one[] = {1};
     const size_t m = n_inputs[j];
     const size_t size = (yoke__mpsm_change_size(1, one, &m) + 63) / 64 * 64;
-    char err[128] = "";
+    YOKE_CATCH(err);
     yoke_mpsm_change change;
     void* memory = aligned_alloc(64, size);
     assert_non_null(memory);
     memset(memory, 0, size);
-    check_ok(yoke__mpsm_change_prepare(&change, 1, one, &m, memory, err, sizeof err));
+    check_ok(yoke__mpsm_change_prepare(&change, 1, one, &m, memory, &err.sink));
     double y = 1;
     for (int k = 0; k < 3000; k++) {
       double u[13], sum = 0;
@@ -479,7 +480,7 @@ typedef struct smooth {
 
 static void open_smooth(smooth* s, double scale) {
   static const size_t ones[] = {1, 1};
-  char err[128] = "";
+  YOKE_CATCH(err);
   const size_t size = (yoke__mpsm_change_size(2, ones, ones) + 63) / 64 * 64;
   *s = (smooth){.memory = aligned_alloc(64, size),
                 .x = {scale, 0},
@@ -487,7 +488,7 @@ static void open_smooth(smooth* s, double scale) {
                 .scale = scale};
   assert_non_null(s->memory);
   memset(s->memory, 0, size);
-  check_ok(yoke__mpsm_change_prepare(&s->change, 2, ones, ones, s->memory, err, sizeof err));
+  check_ok(yoke__mpsm_change_prepare(&s->change, 2, ones, ones, s->memory, &err.sink));
 }
 
 // drive: amplitude of r over the scale of all signals, a sine of 1 rad/s that begins softly.

@@ -1,5 +1,6 @@
 // Inputs that are means over the step (level: mean) and models with memory: order of the coupling error, stiff loops, inputs
 // that stay end values, and what both do on random loops.
+#include "base/base_message.h"
 #include "bench/mpsm_loop.h"
 #include "couple/couple_mpsm_predict.h"
 #include "support/check.h"
@@ -254,11 +255,11 @@ static void refusals(void** state) {
     loop_close(m.self);
     loop_set(m.parameters, cases[i].a, cases[i].value_a);
     loop_set(m.parameters, cases[i].b, cases[i].value_b);
-    char err[256] = "";
+    YOKE_CATCH(err);
     void* memory = calloc(1, yoke__couple_mpsm.size(&m.setup) + 64);
     assert_non_null(memory);
-    assert_int_equal(yoke__couple_mpsm.prepare(memory, &m.setup, err, sizeof err), YOKE_BAD_ARG);
-    check_contains(err, cases[i].want);
+    assert_int_equal(yoke__couple_mpsm.prepare(memory, &m.setup, &err.sink), YOKE_BAD_ARG);
+    check_contains(err.text, cases[i].want);
     free(memory);
   }
 }

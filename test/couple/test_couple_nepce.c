@@ -35,7 +35,7 @@ static void open_nepce(fixture* f, double H, int n_calls, int64_t n_sends, doubl
       .n_sends = f->n_sends,
   };
   assert_true(yoke__couple_nepce.size(&f->setup) <= sizeof f->memory);
-  check_ok(yoke__couple_nepce.prepare(f->memory, &f->setup, NULL, 0));
+  check_ok(yoke__couple_nepce.prepare(f->memory, &f->setup, NULL));
 }
 
 // the same value on all signals

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/base_message.h"
 #include "base/base_temp.h"
 #include "export/export_fmu.h"
 #include "fmi/fmi_binary.h"
@@ -112,9 +113,10 @@ static inline void exported_write_table(const char* directory) {
 // Exports, reads the FMU back (not one warning is allowed), loads its binary.
 static inline void exported_open(exported* e, const char* model, const char* settings, int fmi) {
   // the sources are looked at in test_export_sources.sh; without them an export is quicker
-  char err[1024] = "", library[4096];
+  YOKE_CATCH(err);
+  char library[4096];
   *e = (exported){.job = {.fmi = fmi}};
-  check_ok(yoke__temp_create(&e->temp, err, sizeof err));
+  check_ok(yoke__temp_create(&e->temp, &err.sink));
   const char* directory = yoke__temp_path(e->temp);
   exported_write_table(directory);
   exported_make_unit(e, model, settings, directory);
@@ -122,22 +124,20 @@ static inline void exported_open(exported* e, const char* model, const char* set
   if (build == NULL) {
     fail_msg("set YOKE_BUILD_DIR to the folder with " YOKE_EXPORT_RUNTIME);
   }
-  check_ok(yoke__export_find_runtime(build, &e->arena, &e->job.runtime, &e->job.sources, err,
-                                     sizeof err));
+  check_ok(yoke__export_find_runtime(build, &e->arena, &e->job.runtime, &e->job.sources, &err.sink));
   e->job.sources = NULL;
   snprintf(e->path, sizeof e->path, "%s/unit.fmu", directory);
-  if (yoke__export_fmu(&e->job, e->path, err, sizeof err) < 0) {
-    fail_msg("%s, FMI %d: %s", model, fmi, err);
+  if (yoke__export_fmu(&e->job, e->path, &err.sink) < 0) {
+    fail_msg("%s, FMI %d: %s", model, fmi, err.text);
   }
   if (yoke__fmi_open(e->path, &e->messages, &e->package) < 0 ||
-      yoke__fmi_unpack(e->package, &e->messages) < 0 || e->messages.first != NULL) {
+      yoke__fmi_unpack(e->package, &e->messages) < 0 || e->messages.n > 0) {
     exported_fail(e, "the FMU has faults");
   }
   const yoke_fmi_interface* co = &e->package->description->co_simulation;
   check_ok(yoke__fmi_binary_path(e->package, co, library, sizeof library));
-  if (yoke__fmi_binary_open(library, co->model_identifier, fmi, YOKE_FMI_CS, &e->binary, err,
-                            sizeof err) < 0) {
-    fail_msg("%s, FMI %d: %s", model, fmi, err);
+  if (yoke__fmi_binary_open(library, co->model_identifier, fmi, YOKE_FMI_CS, &e->binary, &err.sink) < 0) {
+    fail_msg("%s, FMI %d: %s", model, fmi, err.text);
   }
   yoke__fmi_resources_path(e->package, e->resources, sizeof e->resources);
   snprintf(e->uri, sizeof e->uri, "file://%s", e->resources);

@@ -3,6 +3,7 @@
 #define YOKE_TEST_SSP_TRIP_H
 
 #include "base/base_check.h"
+#include "base/base_message.h"
 #include "base/base_zip.h"
 #include "export/export_fmu.h"
 #include "export/export_ssp.h"
@@ -39,7 +40,7 @@ static inline yoke_status write_ssp(const char* path, int fmi, const char* to, c
   sim s = open_file(path, false);
   yoke_arena arena = {0};
   yoke_messages messages = {0};
-  char err[1024] = "";
+  YOKE_CATCH(err);
   const char* build = getenv("YOKE_BUILD_DIR");
   if (build == NULL) {
     fail_msg("set YOKE_BUILD_DIR to the folder with " YOKE_EXPORT_RUNTIME);
@@ -50,7 +51,7 @@ static inline yoke_status write_ssp(const char* path, int fmi, const char* to, c
     units[i] = &s.system->units[i].unit;
   }
   yoke_export_ssp_job job = {.scenario = s.system->scenario, .units = units, .fmi = fmi};
-  check_ok(yoke__export_find_runtime(build, &arena, &job.runtime, &job.sources, err, sizeof err));
+  check_ok(yoke__export_find_runtime(build, &arena, &job.runtime, &job.sources, &err.sink));
   job.sources = NULL;  // without them an export is quicker
   const yoke_status status = yoke__export_ssp(&job, to, &messages);
   yoke__messages_format(&messages, text, size);

@@ -163,7 +163,7 @@ static void test_step(void** state) {
   open_text(&b, "none\nV1 a 0 1\nR1 a 0 1\n.end\n", &(yoke_export_c_job){0});
   assert_int_equal(b.status, YOKE_BAD_INPUT);
   assert_int_equal(b.messages.n_errors, 1);
-  check_contains(b.messages.first->text, "--step");
+  check_contains(b.messages.all[0].text, "--step");
   close_bed(&b);
 }
 

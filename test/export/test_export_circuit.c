@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <math.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "exported.h"
 
@@ -44,36 +45,35 @@ static void make_unit(exported* e, const char* path, const char* settings, doubl
 }
 
 static void write_fmu(exported* e) {
-  char err[1024] = "";
-  check_ok(yoke__temp_create(&e->temp, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__temp_create(&e->temp, &err.sink));
   const char* build = getenv("YOKE_BUILD_DIR");
   if (build == NULL) {
     fail_msg("set YOKE_BUILD_DIR to the folder with " YOKE_EXPORT_RUNTIME);
   }
-  check_ok(yoke__export_find_runtime(build, &e->arena, &e->job.runtime, &e->job.sources, err,
-                                     sizeof err));
+  check_ok(yoke__export_find_runtime(build, &e->arena, &e->job.runtime, &e->job.sources, &err.sink));
   e->job.sources = NULL;
   snprintf(e->path, sizeof e->path, "%s/unit.fmu", yoke__temp_path(e->temp));
-  if (yoke__export_fmu(&e->job, e->path, err, sizeof err) < 0) {
-    fail_msg("FMI %d: %s", e->job.fmi, err);
+  if (yoke__export_fmu(&e->job, e->path, &err.sink) < 0) {
+    fail_msg("FMI %d: %s", e->job.fmi, err.text);
   }
 }
 
 static void open_circuit(exported* e, const char* path, const char* settings, double step,
                          int fmi) {
-  char err[1024] = "", library[4096];
+  YOKE_CATCH(err);
+  char library[4096];
   *e = (exported){.job = {.fmi = fmi}};
   make_unit(e, path, settings, step);
   write_fmu(e);
   if (yoke__fmi_open(e->path, &e->messages, &e->package) < 0 ||
-      yoke__fmi_unpack(e->package, &e->messages) < 0 || e->messages.first != NULL) {
+      yoke__fmi_unpack(e->package, &e->messages) < 0 || e->messages.n > 0) {
     exported_fail(e, "the FMU has faults");
   }
   const yoke_fmi_interface* co = &e->package->description->co_simulation;
   check_ok(yoke__fmi_binary_path(e->package, co, library, sizeof library));
-  if (yoke__fmi_binary_open(library, co->model_identifier, fmi, YOKE_FMI_CS, &e->binary, err,
-                            sizeof err) < 0) {
-    fail_msg("FMI %d: %s", fmi, err);
+  if (yoke__fmi_binary_open(library, co->model_identifier, fmi, YOKE_FMI_CS, &e->binary, &err.sink) < 0) {
+    fail_msg("FMI %d: %s", fmi, err.text);
   }
   yoke__fmi_resources_path(e->package, e->resources, sizeof e->resources);
   snprintf(e->uri, sizeof e->uri, "file://%s", e->resources);
@@ -166,9 +166,9 @@ static void compare_derivatives(const yoke_unit* unit, fmu_instance* f, const ch
 }
 
 static void start(const yoke_unit* unit, fmu_instance* f, const char* what) {
-  char err[512] = "";
-  if (unit != NULL && yoke__unit_enter_init(unit, 0.0, (double)INFINITY, err, sizeof err) < 0) {
-    fail_msg("%s: %s", what, err);
+  YOKE_CATCH(err);
+  if (unit != NULL && yoke__unit_enter_init(unit, 0.0, (double)INFINITY, &err.sink) < 0) {
+    fail_msg("%s: %s", what, err.text);
   }
   if (fmu_enter(f, 0.0) != FMU_OK) {
     fail_msg("%s: %s", what, f->log);
@@ -310,8 +310,8 @@ static void check_parameters(int fmi) {
   const uint32_t r = find_reference(&plain, "r20"), k = find_reference(&plain, "ke");
   fmu_open(&f, &plain);
   assert_int_equal(fmu_set_reals(&f, r, &r20, 1), FMU_OK);
-  char err[512] = "";
-  check_ok(yoke__unit_enter_init(changed.unit, 0.0, 1.0, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__unit_enter_init(changed.unit, 0.0, 1.0, &err.sink));
   assert_int_equal(fmu_enter(&f, 0.0), FMU_OK);
   assert_int_equal(fmu_set_reals(&f, k, &ke, 1), FMU_OK);
   set_inputs(changed.unit, &f, -1);
@@ -355,12 +355,13 @@ static void put_file(const char* folder, const char* name, const char* text) {
 // The FMU holds one text and works when the files are gone.
 static void test_includes(void** state) {
   (void)state;
-  char err[512], path[4200], inner[4200];
+  YOKE_CATCH(err);
+  char path[4200], inner[4200];
   yoke_temp* folder = NULL;
-  check_ok(yoke__temp_create(&folder, err, sizeof err));
+  check_ok(yoke__temp_create(&folder, &err.sink));
   const char* at = yoke__temp_path(folder);
   snprintf(inner, sizeof inner, "%s/parts", at);
-  check_ok(yoke__os_make_directory(inner, err, sizeof err));
+  check_ok(yoke__os_make_directory(inner, &err.sink));
   put_file(at, "main.cir",
            ".include looks like one and is the title\n.input u=1 V\nV1 a 0 {u}\n"
            ".INCLUDE \"parts/filter one.inc\"\n*yoke .inc parts/values.inc\nX1 a b filter r={r1}\n"
@@ -392,12 +393,13 @@ static void test_includes(void** state) {
 // What makes no circuit is an error with a message when the unit is initialised with it.
 static void test_bad_parameter(void** state) {
   (void)state;
-  char err[512], path[4200];
+  YOKE_CATCH(err);
+  char path[4200];
   yoke_temp* folder = NULL;
   exported e;
   fmu_instance f;
   const double bad = -1.0;
-  check_ok(yoke__temp_create(&folder, err, sizeof err));
+  check_ok(yoke__temp_create(&folder, &err.sink));
   put_file(yoke__temp_path(folder), "main.cir",
            "bad\n.param c=1u\nV1 a 0 1\nR1 a b 1k\nC1 b 0 {c} IC=0\n.tran 1m 1 uic\n.end\n");
   snprintf(path, sizeof path, "%s/main.cir", yoke__temp_path(folder));

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "base/base_message.h"
 #include "exported.h"
 
 enum { N_STEPS = 1000, SAVE_AT = 400, N_AGAIN = 50 };
@@ -163,10 +164,10 @@ static void repeat(fmu_instance* f, fmu_instance* other, const exported_case* c,
 }
 
 static void start(const yoke_unit* unit, fmu_instance* f, const exported_case* c) {
-  char err[512] = "";
+  YOKE_CATCH(err);
   uint64_t random = 99;
-  if (unit != NULL && yoke__unit_enter_init(unit, 2.0, (double)INFINITY, err, sizeof err) < 0) {
-    fail_msg("%s: %s", c->model, err);
+  if (unit != NULL && yoke__unit_enter_init(unit, 2.0, (double)INFINITY, &err.sink) < 0) {
+    fail_msg("%s: %s", c->model, err.text);
   }
   if (fmu_enter(f, 2.0) != FMU_OK) {
     fail_msg("%s: %s", c->model, f->log);

@@ -660,30 +660,37 @@ static void test_spoiled_settings(void** state) {
   check_settings(&e, "yoke-export 2\nmodel gain\ntoken t\n", "not the settings");
   check_settings(&e, "yoke-export 1\n", "no token of the model ''");
   check_settings(&e, "yoke-export 1\nmodel gain\n", "no token of the model 'gain'");
-  check_settings(&e, "yoke-export 1\nmodel gain\ntoken t", "line 3 does not end");
+  check_settings(&e, "yoke-export 1\nmodel gain\ntoken t", "yoke.txt:3: the line does not end");
   check_settings(&e, "yoke-export 1\nmodel loss\ntoken t\n", "no model 'loss'");
-  check_settings(&e, "yoke-export 1\nmodel gain loss\ntoken t\n", "line 2 cannot be read");
-  check_settings(&e, "yoke-export 1\n\nmodel gain\ntoken t\n", "line 2 cannot be read");
+  check_settings(&e, "yoke-export 1\nmodel gain loss\ntoken t\n",
+                 "yoke.txt:2: the line cannot be read");
+  check_settings(&e, "yoke-export 1\n\nmodel gain\ntoken t\n",
+                 "yoke.txt:2: the line cannot be read");
 #define HEAD(model) "yoke-export 1\nmodel " model "\ntoken t\n"
   check_settings(&e, HEAD("gain") "setting q 1\n", "no such variable 'q'");
   check_settings(&e, HEAD("gain") "setting k 1 2\n", "no such variable 'k'");
   check_settings(&e, HEAD("gain") "setting k true\n", "the value of 'k' cannot be read");
   check_settings(&e, HEAD("gain") "setting k \n", "the value of 'k' cannot be read");
-  check_settings(&e, HEAD("gain") "setting\n", "line 4 cannot be read");
-  check_settings(&e, HEAD("gain") "setting %6b%0\n", "line 4 cannot be read");
-  check_settings(&e, HEAD("gain") "setting k%00\n", "line 4 cannot be read");
+  check_settings(&e, HEAD("gain") "setting\n", "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("gain") "setting %6b%0\n", "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("gain") "setting k%00\n", "yoke.txt:4: the line cannot be read");
   check_settings(&e, HEAD("gain") "setting %71%20 1\n", "no such variable 'q '");
-  check_settings(&e, HEAD("channel") "argument n\n", "line 4 cannot be read");
-  check_settings(&e, HEAD("channel") "argument n whole 1 1 1\n", "line 4 cannot be read");
-  check_settings(&e, HEAD("channel") "argument n integer 1 2 1\n", "line 4 cannot be read");
+  check_settings(&e, HEAD("channel") "argument n\n", "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("channel") "argument n whole 1 1 1\n",
+                 "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("channel") "argument n integer 1 2 1\n",
+                 "yoke.txt:4: the line cannot be read");
   check_settings(&e, HEAD("channel") "argument n integer 1 1 0\n",
                  "channel cannot be made: n is 0");
   check_settings(&e, HEAD("oscillator.force") "setting spring 9\n",
                  "the value of 'spring' is refused");
-  check_settings(&e, HEAD("gain") "circuit circuit.cir   0 0 0 0\n", "line 4 cannot be read");
+  check_settings(&e, HEAD("gain") "circuit circuit.cir   0 0 0 0\n",
+                 "yoke.txt:4: the line cannot be read");
   check_settings(&e, HEAD("circuit"), "no model 'circuit'");
-  check_settings(&e, HEAD("circuit") "circuit ../circuit.cir   0 0 0 0\n", "line 4 cannot be read");
-  check_settings(&e, HEAD("circuit") "circuit circuit.cir   nan 0 0 0\n", "line 4 cannot be read");
+  check_settings(&e, HEAD("circuit") "circuit ../circuit.cir   0 0 0 0\n",
+                 "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("circuit") "circuit circuit.cir   nan 0 0 0\n",
+                 "yoke.txt:4: the line cannot be read");
   check_settings(&e, HEAD("circuit") "circuit nowhere.cir   0 0 0 0\n", "nowhere.cir");
   exported_close(&e);
 }

@@ -5,6 +5,8 @@ set -u
 yoke=${YOKE_PROGRAM:?set YOKE_PROGRAM to the program}
 source_dir=${YOKE_SOURCE_DIR:?set YOKE_SOURCE_DIR to the source folder}
 cc=${YOKE_CC:-cc}
+# the bits do not depend on it; test_export_sources_slow.sh takes the line of docs/export.md
+optimise=${YOKE_EXPORT_OPTIMISE:--O0}
 command -v unzip >/dev/null || { echo "unzip is missing"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -106,7 +108,7 @@ for fmi in 2 3; do
     cp "$(echo build-2/binaries/*/left.so)" "$(echo build-$fmi/binaries/*/left.so)" >out 2>err
   else
     (cd build-$fmi/sources &&
-      $cc -shared -fPIC -O2 -ffp-contract=off -o "$(echo ../binaries/*/left.so)" ./*.c -lm) >out 2>err
+      $cc -shared -fPIC $optimise -ffp-contract=off -o "$(echo ../binaries/*/left.so)" ./*.c -lm) >out 2>err
   fi
   check $? "FMI $fmi: the sources do not build"
   check "$([ ! -s err ]; echo $?)" "FMI $fmi: the sources build with warnings"

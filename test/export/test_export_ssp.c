@@ -2,6 +2,7 @@
 // test_export_ssp_slow.c.
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "ssp_trip.h"
 
 // Bonds, methods, laws, rates, fresh units, iteration, arrays, typed signals, files.
@@ -71,7 +72,8 @@ static void test_odd_system(void** state) {
 // The same system gives the same bytes, and an SSP that is exported again stays what it was.
 static void test_same_bytes(void** state) {
   (void)state;
-  char text[8192], *bytes[3] = {0}, err[256] = "";
+  char text[8192], *bytes[3] = {0};
+  YOKE_CATCH(err);
   size_t n[3] = {0};
   static const char* const from[] = {"odd.yaml", "odd.yaml", "same0.ssp"};
   write_text("odd.yaml", odd);
@@ -80,9 +82,9 @@ static void test_same_bytes(void** state) {
     yoke_zip* zip = NULL;
     snprintf(to, sizeof to, "same%zu.ssp", i);
     check_ok(write_ssp(from[i], 2, to, text, sizeof text));
-    check_ok(yoke__zip_open(to, &zip, err, sizeof err));
+    check_ok(yoke__zip_open(to, &zip, &err.sink));
     check_ok(yoke__zip_read(zip, yoke__zip_find(zip, "SystemStructure.ssd"), 1 << 20, &bytes[i],
-                            &n[i], err, sizeof err));
+                            &n[i], &err.sink));
     yoke__zip_close(&zip);
   }
   assert_string_equal(bytes[0], bytes[1]);

@@ -27,16 +27,17 @@ static inline yoke_fmi_description* read_text(const char* xml, yoke_messages* me
 // A file of test/fmi/data that must be read without a single message.
 static inline yoke_fmi_description* read_data(const char* name) {
   const char* root = getenv("YOKE_SOURCE_DIR");
-  char path[1024], err[256] = "";
+  char path[1024];
+  YOKE_CATCH(err);
   snprintf(path, sizeof path, "%s/test/fmi/data/%s", root == NULL ? "../../.." : root, name);
   char* bytes = NULL;
   size_t n = 0;
-  if (yoke__os_read_file(path, 1 << 20, &bytes, &n, err, sizeof err) < 0) {
-    fail_msg("%s: %s", path, err);
+  if (yoke__os_read_file(path, 1 << 20, &bytes, &n, &err.sink) < 0) {
+    fail_msg("%s: %s", path, err.text);
   }
   yoke_messages messages = {0};
   yoke_fmi_description* d = read_text(bytes, &messages);
-  if (messages.first != NULL) {
+  if (messages.n > 0) {
     fail_msg("%s:\n%s", name, all_messages(&messages));
   }
   yoke__messages_free(&messages);

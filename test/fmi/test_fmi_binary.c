@@ -1,4 +1,5 @@
 // The loader of FMU binaries: every test FMU has its functions, and what is in the way of loading one is said in words.
+#include "base/base_message.h"
 #include "fmi/fmi_binary.h"
 
 #include <dlfcn.h>
@@ -158,11 +159,10 @@ static void old_prefixes_and_few_functions_are_enough(void** state) {
   yoke__fmi_binary_close(&binary);
 }
 
-static yoke_status open_path(const char* path, int version, unsigned parts, char* err,
-                             size_t err_size) {
+static yoke_status open_path(const char* path, int version, unsigned parts, const yoke_sink* sink) {
   yoke_fmi_binary* binary = NULL;
   const yoke_status status =
-      yoke__fmi_binary_open(path, "x", version, parts, &binary, err, err_size);
+      yoke__fmi_binary_open(path, "x", version, parts, &binary, sink);
   if (status < 0) {
     assert_null(binary);
   }
@@ -170,45 +170,44 @@ static yoke_status open_path(const char* path, int version, unsigned parts, char
   return status;
 }
 
-static yoke_status try_open(const char* name, int version, unsigned parts, char* err,
-                            size_t err_size) {
+static yoke_status try_open(const char* name, int version, unsigned parts, const yoke_sink* sink) {
   char path[4096];
   drive_path(name, version, path, sizeof path);
-  return open_path(path, version, parts, err, err_size);
+  return open_path(path, version, parts, sink);
 }
 
 static void missing_functions_are_listed_in_one_message(void** state) {
-  char err[1024] = "";
+  YOKE_CATCH(err);
   (void)state;
-  assert_int_equal(try_open("lacking", 2, YOKE_FMI_CS, err, sizeof err), YOKE_BAD_INPUT);
+  assert_int_equal(try_open("lacking", 2, YOKE_FMI_CS, &err.sink), YOKE_BAD_INPUT);
   assert_string_equal(
-      err, "lacking.so lacks functions that co-simulation needs: fmi2Terminate, fmi2DoStep");
+      err.text, "lacking.so lacks functions that co-simulation needs: fmi2Terminate, fmi2DoStep");
 
   // all functions of model exchange, one message
-  assert_int_equal(try_open("prefixed", 3, YOKE_FMI_ME, err, sizeof err), YOKE_BAD_INPUT);
+  assert_int_equal(try_open("prefixed", 3, YOKE_FMI_ME, &err.sink), YOKE_BAD_INPUT);
   yoke_fmi_binary* binary = NULL;
   char path[4096];
   drive_path("trivial", 2, path, sizeof path);
-  assert_int_equal(yoke__fmi_binary_open(path, "trivial", 3, YOKE_FMI_ME, &binary, err, sizeof err),
+  assert_int_equal(yoke__fmi_binary_open(path, "trivial", 3, YOKE_FMI_ME, &binary, &err.sink),
                    YOKE_BAD_INPUT);
-  check_contains(err, "model exchange needs: fmi3InstantiateModelExchange, fmi3FreeInstance");
-  check_contains(err, "fmi3GetEventIndicators");
-  assert_int_equal(open_path(path, 4, YOKE_FMI_CS, err, sizeof err), YOKE_BAD_ARG);
+  check_contains(err.text, "model exchange needs: fmi3InstantiateModelExchange, fmi3FreeInstance");
+  check_contains(err.text, "fmi3GetEventIndicators");
+  assert_int_equal(open_path(path, 4, YOKE_FMI_CS, &err.sink), YOKE_BAD_ARG);
 }
 
 static void missing_library_is_named(void** state) {
-  char err[1024] = "";
+  YOKE_CATCH(err);
   (void)state;
-  assert_int_equal(try_open("needs_library", 2, YOKE_FMI_CS, err, sizeof err), YOKE_BAD_INPUT);
-  assert_string_equal(err,
+  assert_int_equal(try_open("needs_library", 2, YOKE_FMI_CS, &err.sink), YOKE_BAD_INPUT);
+  assert_string_equal(err.text,
                       "needs_library.so needs libmissing_yoke_part.so, which this machine lacks");
 }
 
 static void missing_symbol_is_named(void** state) {
-  char err[1024] = "";
+  YOKE_CATCH(err);
   (void)state;
-  assert_int_equal(try_open("undefined", 2, YOKE_FMI_CS, err, sizeof err), YOKE_BAD_INPUT);
-  assert_string_equal(err, "undefined.so needs the symbol yoke_test_nobody_has_this, which none "
+  assert_int_equal(try_open("undefined", 2, YOKE_FMI_CS, &err.sink), YOKE_BAD_INPUT);
+  assert_string_equal(err.text, "undefined.so needs the symbol yoke_test_nobody_has_this, which none "
                            "of its libraries has");
 }
 
@@ -256,21 +255,21 @@ static void foreign_files_are_told_apart(void** state) {
       {"", 0, "it is no shared library"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    char err[1024] = "";
+    YOKE_CATCH(err);
     write_file("foreign.so", cases[i].bytes, cases[i].n);
-    assert_int_equal(open_path("./foreign.so", 2, YOKE_FMI_CS, err, sizeof err), YOKE_BAD_INPUT);
-    check_contains(err, "foreign.so does not run on this machine: ");
-    check_contains(err, cases[i].text);
+    assert_int_equal(open_path("./foreign.so", 2, YOKE_FMI_CS, &err.sink), YOKE_BAD_INPUT);
+    check_contains(err.text, "foreign.so does not run on this machine: ");
+    check_contains(err.text, cases[i].text);
   }
-  char err[1024] = "";
+  YOKE_CATCH(err);
   elf[4] = 1;
   elf[18] = 3;
   write_file("foreign.so", elf, sizeof elf);
-  assert_int_equal(open_path("./foreign.so", 2, YOKE_FMI_CS, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "it is for x86 (32 bit)");
+  assert_int_equal(open_path("./foreign.so", 2, YOKE_FMI_CS, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "it is for x86 (32 bit)");
   assert_int_equal(remove("foreign.so"), 0);
-  assert_int_equal(open_path("./foreign.so", 2, YOKE_FMI_CS, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "foreign.so: No such file");
+  assert_int_equal(open_path("./foreign.so", 2, YOKE_FMI_CS, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "foreign.so: No such file");
 }
 
 // ---- ELF
@@ -311,12 +310,12 @@ static void count_bytes(void* to, const char* name) {
 // Any bytes are allowed: every truncation of a real library and many damaged copies; a sanitizer sees what goes wrong.
 static void damaged_libraries_are_harmless(void** state) {
   char path[4096];
-  char err[256];
+  YOKE_CATCH(err);
   char* bytes = NULL;
   size_t n = 0;
   (void)state;
   drive_path("trivial", 2, path, sizeof path);
-  assert_int_equal(yoke__os_read_file(path, 1u << 24, &bytes, &n, err, sizeof err), YOKE_OK);
+  assert_int_equal(yoke__os_read_file(path, 1u << 24, &bytes, &n, &err.sink), YOKE_OK);
   const size_t whole = yoke__fmi_elf_texts(bytes, n, YOKE_FMI_ELF_NEEDED, NULL, NULL);
   assert_true(whole >= 1 && n > 4096);
   size_t sum = 0;
@@ -355,14 +354,15 @@ static void damaged_libraries_are_harmless(void** state) {
 // The loader maps segments unseen: a library whose end is missing must be refused before it is loaded, or a signal
 // ends the run. Only what lies behind the last segment (symbols, section headers) may be missing.
 static void cut_libraries_are_refused(void** state) {
-  char path[4096], err[256], kind[64];
+  char path[4096], kind[64];
+  YOKE_CATCH(err);
   char* bytes = NULL;
   size_t n = 0, n_refused = 0;
   (void)state;
   drive_path("trivial", 2, path, sizeof path);
   assert_false(yoke__fmi_elf_is_cut(path));
   assert_false(yoke__fmi_elf_is_cut("/nowhere/x.so"));
-  assert_int_equal(yoke__os_read_file(path, 1u << 24, &bytes, &n, err, sizeof err), YOKE_OK);
+  assert_int_equal(yoke__os_read_file(path, 1u << 24, &bytes, &n, &err.sink), YOKE_OK);
   assert_true(yoke__fmi_elf_is_native(bytes, n, kind, sizeof kind));
   for (size_t cut = 1024; cut < n; cut += 997) {
     write_file("cut.so", bytes, cut);

@@ -1,5 +1,6 @@
 // Out of memory at every single allocation: the reader says so, leaves nothing behind and does not crash. The n-th call
 // fails, and in a second run all calls from the n-th on. Sanitizers bring their own heap: skipped there.
+#include "base/base_message.h"
 #include "fmi/fmi_helper.h"
 #include "support/failing_heap.h"
 
@@ -37,11 +38,12 @@ static void try_all(const char* name) {
       "<TerminalMemberVariable variableName=\"time\" variableKind=\"signal\"/></Terminal>"
       "</Terminals></fmiTerminalsAndIcons>";
   const char* root = getenv("YOKE_SOURCE_DIR");
-  char path[1024], err[256] = "";
+  char path[1024];
+  YOKE_CATCH(err);
   snprintf(path, sizeof path, "%s/test/fmi/data/%s", root == NULL ? "../../.." : root, name);
   char* bytes = NULL;
   size_t n_bytes = 0;
-  check_ok(yoke__os_read_file(path, 1 << 20, &bytes, &n_bytes, err, sizeof err));
+  check_ok(yoke__os_read_file(path, 1 << 20, &bytes, &n_bytes, &err.sink));
   for (int mode = 0; mode < 2; mode++) {
     long n = 0;
     while (!read_with_failure(bytes, terminals, n, mode == 1)) {

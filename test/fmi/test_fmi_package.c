@@ -3,6 +3,7 @@
 // NOLINTNEXTLINE(bugprone-reserved-identifier)
 #define _XOPEN_SOURCE 700
 
+#include "base/base_message.h"
 #include "fmi/fmi_helper.h"
 
 #include <dirent.h>
@@ -54,14 +55,13 @@ static const char* path_of(const char* name) {
 // Writes an archive with these parts and returns its path.
 static const char* pack(const part parts[], size_t n) {
   const char* path = path_of("t.fmu");
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_zip_writer* writer = NULL;
-  check_ok(yoke__zip_create(path, &writer, err, sizeof err));
+  check_ok(yoke__zip_create(path, &writer, &err.sink));
   for (size_t i = 0; i < n; i++) {
-    check_ok(yoke__zip_add(writer, parts[i].name, parts[i].text, strlen(parts[i].text), err,
-                           sizeof err));
+    check_ok(yoke__zip_add(writer, parts[i].name, parts[i].text, strlen(parts[i].text), &err.sink));
   }
-  check_ok(yoke__zip_finish(&writer, err, sizeof err));
+  check_ok(yoke__zip_finish(&writer, &err.sink));
   return path;
 }
 
@@ -112,8 +112,8 @@ static void write_file(const char* name, const void* bytes, size_t n) {
 // The bytes of the last packed archive, to be freed.
 static char* packed_bytes(size_t* n) {
   char* bytes = NULL;
-  char err[256] = "";
-  check_ok(yoke__os_read_file(path_of("t.fmu"), 1 << 20, &bytes, n, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__os_read_file(path_of("t.fmu"), 1 << 20, &bytes, n, &err.sink));
   return bytes;
 }
 
@@ -126,7 +126,7 @@ static void test_open_and_unpack(void** state) {
                         {"sources/m.c", "int x;"},           {"documentation/index.html", "<p>"}};
   yoke_messages messages = {0};
   yoke_fmi_package* package = open_good(pack(parts, 6), &messages);
-  assert_null(messages.first);
+  assert_int_equal(messages.n, 0);
   assert_true(package->has_sources && package->has_resources && package->has_documentation);
   assert_int_equal(package->n_platforms, 2);
   assert_string_equal(package->platforms[1], "win64");
@@ -174,10 +174,11 @@ static void test_resources_folder_exists_always(void** state) {
 
 static void test_unpacked_folder(void** state) {
   (void)state;
-  char err[256] = "", path[1024], inner[1024];
+  YOKE_CATCH(err);
+  char path[1024], inner[1024];
   snprintf(path, sizeof path, "%s", path_of("unpacked"));
   snprintf(inner, sizeof inner, "unpacked/binaries/%s", yoke__fmi_platform(2));
-  check_ok(yoke__os_make_directory(path_of(inner), err, sizeof err));
+  check_ok(yoke__os_make_directory(path_of(inner), &err.sink));
   write_file("unpacked/modelDescription.xml", XML, strlen(XML));
   snprintf(inner, sizeof inner, "unpacked/%s", binary_name);
   write_file(inner, "binary", 6);
@@ -196,7 +197,7 @@ static void test_unpacked_folder(void** state) {
   assert_int_equal(count_files(path), 2);
   yoke__fmi_close(&package);
   check_clean();
-  check_ok(yoke__os_make_directory(path_of("unpacked/resources"), err, sizeof err));
+  check_ok(yoke__os_make_directory(path_of("unpacked/resources"), &err.sink));
   package = open_good(path, &messages);
   check_ok(yoke__fmi_unpack(package, &messages));
   check_clean();
@@ -295,7 +296,7 @@ static void test_terminals(void** state) {
   const part parts[] = {{"modelDescription.xml", XML3}, {name, good}};
   yoke_messages messages = {0};
   yoke_fmi_package* package = open_good(pack(parts, 2), &messages);
-  assert_null(messages.first);
+  assert_int_equal(messages.n, 0);
   const yoke_fmi_description* d = package->description;
   assert_int_equal(d->n_terminals, 3);
   assert_string_equal(d->terminals[0].name, "plug");
@@ -430,14 +431,14 @@ static int make_folders(void** state) {
   (void)state;
   // without links in it: the package answers with absolute paths
   char made[] = "/tmp/fmi_package_XXXXXX";
-  char err[256] = "";
+  YOKE_CATCH(err);
   if (mkdtemp(made) == NULL || realpath(made, folder) == NULL) {
     return 1;
   }
   snprintf(temp, sizeof temp, "%.255s/tmp", folder);
   snprintf(binary_name, sizeof binary_name, "binaries/%s/m.so", yoke__fmi_platform(2));
   snprintf(other_name, sizeof other_name, "binaries/%s/m.so", yoke__fmi_platform(3));
-  return yoke__os_make_directory(temp, err, sizeof err) < 0 || setenv("TMPDIR", temp, 1) != 0;
+  return yoke__os_make_directory(temp, &err.sink) < 0 || setenv("TMPDIR", temp, 1) != 0;
 }
 
 static int remove_folders(void** state) {

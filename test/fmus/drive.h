@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "fmi/fmi_binary.h"
 #include "support/check.h"
 
@@ -34,14 +35,14 @@ static inline void drive_path(const char* name, int version, char* path, size_t 
 static inline yoke_fmi_binary* drive_load(const char* name, int version, unsigned parts) {
   char path[4096];
   char identifier[256];
-  char err[1024] = "";
+  YOKE_CATCH(err);
   yoke_fmi_binary* binary = NULL;
   drive_path(name, version, path, sizeof path);
   (void)snprintf(identifier, sizeof identifier, "%s%s", name, version == 1 ? "1" : "");
   const yoke_status status =
-      yoke__fmi_binary_open(path, identifier, version, parts, &binary, err, sizeof err);
+      yoke__fmi_binary_open(path, identifier, version, parts, &binary, &err.sink);
   if (status < 0) {
-    fail_msg("%s: %s", path, err);
+    fail_msg("%s: %s", path, err.text);
   }
   return binary;
 }

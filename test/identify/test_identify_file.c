@@ -1,11 +1,13 @@
 // Identified models in files: round trip bit by bit, fitting into another run, messages.
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "base/base_temp.h"
 #include "identify/identify_file.h"
 #include "identify/identify_rls.h"
 #include "support/check.h"
+#include "support/heard.h"
 
-static char err[512];
+static HEAR(err);
 
 static const char* outputs[] = {"x", "v"};
 static const char* inputs[] = {"force", "load"};
@@ -34,11 +36,11 @@ static void test_round_trip(void** state) {
   yoke_identified_unit unit = unit_of();
   const yoke_identified models = {1, &unit};
   yoke_identified back;
-  check_ok(yoke__temp_create(&temp, err, sizeof err));
+  check_ok(yoke__temp_create(&temp, &err.sink));
   yoke__os_path_join(yoke__temp_path(temp), "models.json", path, sizeof path);
-  check_ok(yoke__identified_write(path, &models, err, sizeof err));
-  if (yoke__identified_read(path, &arena, &back, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  check_ok(yoke__identified_write(path, &models, &err.sink));
+  if (yoke__identified_read(path, &arena, &back, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   assert_int_equal(back.n_units, 1);
   const yoke_identified_unit* u = &back.units[0];
@@ -55,20 +57,18 @@ static void test_round_trip(void** state) {
   snprintf(part, sizeof part, "%s.part", path);
   assert_false(yoke__os_is_file(part));
   unit.time = 9.0;
-  check_ok(yoke__identified_write(path, &models, err, sizeof err));
-  check_ok(yoke__identified_read(path, &arena, &back, err, sizeof err));
+  check_ok(yoke__identified_write(path, &models, &err.sink));
+  check_ok(yoke__identified_read(path, &arena, &back, &err.sink));
   assert_true(back.units[0].time == 9.0);
 
   // what cannot be written is said with the path
   unit.time = (double)NAN;
-  assert_int_equal(yoke__identified_write(path, &models, err, sizeof err), YOKE_BAD_ARG);
-  check_contains(err, "models.json: a model holds numbers that are not finite");
+  assert_int_equal(yoke__identified_write(path, &models, &err.sink), YOKE_BAD_ARG);
+  check_contains(err.text, "models.json: a model holds numbers that are not finite");
   unit.time = 1.0;
-  assert_int_equal(yoke__identified_write("/no/such/folder/m.json", &models, err, sizeof err),
-                   YOKE_IO);
-  check_contains(err, "cannot write /no/such/folder/m.json");
-  assert_int_equal(yoke__identified_read("/no/such/m.json", &arena, &back, err, sizeof err),
-                   YOKE_IO);
+  assert_int_equal(yoke__identified_write("/no/such/folder/m.json", &models, &err.sink), YOKE_IO);
+  check_contains(err.text, "cannot write /no/such/folder/m.json");
+  assert_int_equal(yoke__identified_read("/no/such/m.json", &arena, &back, &err.sink), YOKE_IO);
   assert_int_equal(back.n_units, 0);
   yoke__arena_free(&arena);
   yoke__temp_remove(&temp);
@@ -79,8 +79,8 @@ static void test_round_trip(void** state) {
 static yoke_status fit(const yoke_identified_want* want, double to[]) {
   yoke_identified_unit unit = unit_of();
   const yoke_identified models = {1, &unit};
-  err[0] = '\0';
-  return yoke__identified_fit(&models, "models.json", want, to, err, sizeof err);
+  heard_clear(&err);
+  return yoke__identified_fit(&models, "models.json", want, to, &err.sink);
 }
 
 static void test_fit_by_name_and_step(void** state) {
@@ -109,7 +109,7 @@ static void test_fit_refuses(void** state) {
     yoke_identified_want want;
     const char* text;
   } bad[] = {
-      {{"shaft", 0.1, 2, 2, o, i, 1, 1}, "models.json: unit 'shaft': no model of it"},
+      {{"shaft", 0.1, 2, 2, o, i, 1, 1}, "models.json: error: unit 'shaft': no model of it"},
       {{"mass", 0.1, 2, 2, other, i, 1, 1}, "unit 'mass': the file has no output 'w'"},
       {{"mass", 0.1, 1, 2, o, i, 1, 1}, "the file has 2 outputs, the unit 1"},
       {{"mass", 0.1, 2, 3, o, i, 1, 1}, "the file has no input 'heat'"},
@@ -119,7 +119,7 @@ static void test_fit_refuses(void** state) {
   double p[16];
   for (size_t c = 0; c < sizeof bad / sizeof *bad; c++) {
     assert_int_equal(fit(&bad[c].want, p), YOKE_BAD_INPUT);
-    check_contains(err, bad[c].text);
+    check_contains(err.text, bad[c].text);
   }
 }
 
@@ -133,7 +133,7 @@ static void test_into_estimator(void** state) {
   yoke_rls rls;
   const yoke_rls_setup setup = {2, 2, 1, 1, 0.996, YOKE_RLS_P0, YOKE_RLS_GILBERT};
   check_ok(fit(&want, p));
-  check_ok(yoke__rls_prepare(&rls, &setup, block, err, sizeof err));
+  check_ok(yoke__rls_prepare(&rls, &setup, block, &err.sink));
   check_ok(yoke__rls_load(&rls, p, YOKE_RLS_P0_LOAD));
   yoke__rls_read(&rls, back);
   assert_memory_equal(back, parameters, sizeof back);
@@ -153,13 +153,13 @@ static void test_messages(void** state) {
   static const struct {
     const char *text, *want;
   } bad[] = {
-      {"", "f.json: line 1"},
+      {"", "f.json:1: error: '[' or '{' expected near end of file"},
       {"[]", "not a file of identified models"},
       {"{\"format\": \"yoke-identified\", \"version\": 2, \"units\": []}",
        "version 2 of identified models, this program reads version 1"},
       {"{\"format\": \"yoke-identified\", \"version\": 1}", "expected 'units'"},
       {HEAD "{}" TAIL, "expected a 'name'"},
-      {HEAD "{\"name\": \"a\"}" TAIL, "f.json: unit 'a': expected 'step': a number"},
+      {HEAD "{\"name\": \"a\"}" TAIL, "f.json: error: unit 'a': expected 'step': a number"},
       {HEAD "{\"name\": \"a\", \"step\": 0, \"time\": 1}" TAIL, "'step' above 0 [s], found 0"},
       {HEAD "{\"name\": \"a\", \"step\": 1, \"time\": 1, \"outputs\": []}" TAIL,
        "expected 'outputs': a list of 1 to"},
@@ -185,11 +185,11 @@ static void test_messages(void** state) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     yoke_arena arena = {0};
     yoke_identified models = {9, NULL};
-    err[0] = '\0';
+    heard_clear(&err);
     assert_int_equal(yoke__identified_parse(bad[i].text, strlen(bad[i].text), "f.json", &arena,
-                                            &models, err, sizeof err),
+                                            &models, &err.sink),
                      YOKE_BAD_INPUT);
-    check_contains(err, bad[i].want);
+    check_contains(err.text, bad[i].want);
     assert_int_equal(models.n_units, 0);
     yoke__arena_free(&arena);
   }

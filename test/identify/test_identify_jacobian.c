@@ -2,9 +2,11 @@
 // (MP-14), equivalence of the ways to get them, the rule that refuses them.
 #include <float.h>
 
+#include "base/base_message.h"
 #include "identify/identify_jacobian.h"
 #include "linalg/linalg_dense.h"
 #include "support/check.h"
+#include "support/heard.h"
 #include "support/counting_heap.h"
 
 enum { N_MAX = 8, N_WORK = 16 * 9 * N_MAX * N_MAX };
@@ -72,13 +74,13 @@ static void test_oscillator_MP_01(void** state) {
 static void test_growth_of_oscillator_MP_01(void** state) {
   (void)state;
   jacobians j1, j2;
-  char err[256] = "";
+  YOKE_CATCH(err);
   double growth = 0.0;
   take_states(&j1, &mass_1);
   take_states(&j2, &mass_2);
   const yoke_jacobian_continuous units[] = {j1.c, j2.c};
   const double L[] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
-  check_ok(yoke__jacobian_check_growth(2, units, L, &growth, err, sizeof err));
+  check_ok(yoke__jacobian_check_growth(2, units, L, &growth, &err.sink));
   check_near(growth, -49.55548, 0.5e-5);
 
   // an algebraic loop: both units pass their input through
@@ -86,9 +88,9 @@ static void test_growth_of_oscillator_MP_01(void** state) {
   const yoke_jacobian_continuous pass = {1, 1, zero, zero, one};
   const yoke_jacobian_continuous loop[] = {pass, pass};
   assert_int_equal(
-      yoke__jacobian_check_growth(2, loop, (const double[]){0, 1, 1, 0}, NULL, err, sizeof err),
+      yoke__jacobian_check_growth(2, loop, (const double[]){0, 1, 1, 0}, NULL, &err.sink),
       YOKE_SINGULAR);
-  check_contains(err, "algebraic loop");
+  check_contains(err.text, "algebraic loop");
 }
 
 // With C square (5) of the discretised states and (6) of the continuous Jacobians are the same.
@@ -297,7 +299,7 @@ static void test_helicopter_as_printed_MP_14(void** state) {
 static void test_helicopter_is_refused_MP_14(void** state) {
   (void)state;
   jacobians plant, control;
-  char err[256] = "";
+  HEAR(err);
   double growth = 0.0, L[10 * 10] = {0};
   open_jacobians(&plant, 6, 4);
   open_jacobians(&control, 4, 6);
@@ -314,17 +316,17 @@ static void test_helicopter_is_refused_MP_14(void** state) {
     L[(4 + i) * 10 + i] = -1;  // the controller sees r - y
   }
   const yoke_jacobian_continuous units[] = {plant.c, control.c};
-  assert_int_equal(yoke__jacobian_check_growth(2, units, L, &growth, err, sizeof err),
+  assert_int_equal(yoke__jacobian_check_growth(2, units, L, &growth, &err.sink),
                    YOKE_BAD_INPUT);
   check_near(growth, 0.93, 0.005);
-  check_contains(err, "grows with 0.9");
+  check_contains(err.text, "grows with 0.9");
 
   yoke_jacobian_sight sight = YOKE_JACOBIAN_ALL;
   const yoke_identify_states unit = {8, 6, 4, A1, B1, C1, no_feedthrough};
-  check_ok(yoke__jacobian_check_rank(&unit, "heli", &sight, NULL, err, sizeof err));
+  check_ok(yoke__jacobian_check_rank(&unit, "heli", &sight, NULL, &err.sink));
   assert_int_equal(sight, YOKE_JACOBIAN_PART);
-  check_contains(err, "unit 'heli' has 8 states, 6 outputs and an output matrix of rank 6");
-  check_ok(yoke__jacobian_check_rank(&mass_1, "mass", &sight, NULL, err, sizeof err));
+  check_contains(err.text, "note: unit 'heli': it has 8 states, 6 outputs and an output matrix of rank 6");
+  check_ok(yoke__jacobian_check_rank(&mass_1, "mass", &sight, NULL, &err.sink));
   assert_int_equal(sight, YOKE_JACOBIAN_ALL);
 }
 
@@ -353,12 +355,12 @@ static void test_rank(void** state) {
     const yoke_identify_states unit = {n_x, n, 1, A, B, cases[i].C, D};
     yoke_jacobian_sight sight = YOKE_JACOBIAN_PART_TWICE;
     size_t rank = 9;
-    char note[256] = "";
+    YOKE_CATCH(note);
     jacobians j;
-    check_ok(yoke__jacobian_check_rank(&unit, "a", &sight, &rank, note, sizeof note));
+    check_ok(yoke__jacobian_check_rank(&unit, "a", &sight, &rank, &note.sink));
     assert_int_equal(sight, cases[i].sight);
     assert_int_equal(rank, cases[i].rank);
-    check_contains(note, cases[i].text);
+    check_contains(note.text, cases[i].text);
     open_jacobians(&j, n, 1);
     check_ok(yoke__jacobian_of_states(&unit, &j.c, NULL, work));
     // x = (1, -2), u = 3

@@ -1,4 +1,5 @@
 // Out of memory at every request while something is made: an error with a text, nothing left behind.
+#include "base/base_message.h"
 #include "base/base_temp.h"
 #include "identify/identify_file.h"
 #include "identify/identify_moesp.h"
@@ -7,14 +8,14 @@
 
 #if HAS_OWN_MALLOC
 
-static char err[256];
+static YOKE_CATCH(err);
 
 static yoke_status write_and_read(void);
 
 // Calls make() with the k-th request failing, k = 0, 1, ..., until it needs no more than k.
 static void check_all_requests(yoke_status (*make)(void), const char* what) {
   for (long k = 0; k < 1000; k++) {
-    err[0] = '\0';
+    err.text[0] = '\0';
     heap = (failing_heap){.is_on = true, .fails_at = k};
     const yoke_status status = make();
     heap.is_on = false;
@@ -31,7 +32,7 @@ static void check_all_requests(yoke_status (*make)(void), const char* what) {
       // opening a file takes memory; to jansson a string without memory is a bad token
       assert_true(status == YOKE_NO_MEMORY || status == YOKE_IO ||
                   (make == write_and_read && status == YOKE_BAD_INPUT));
-      assert_true(strlen(err) > 0);
+      assert_true(strlen(err.text) > 0);
     }
   }
   fail_msg("%s: more than 1000 requests", what);
@@ -40,7 +41,7 @@ static void check_all_requests(yoke_status (*make)(void), const char* what) {
 static yoke_status make_moesp(void) {
   yoke_moesp* moesp = NULL;
   const yoke_moesp_setup setup = {.n = 2, .m = 1, .order = 2, .window = 100};
-  const yoke_status status = yoke__moesp_create(&setup, &moesp, err, sizeof err);
+  const yoke_status status = yoke__moesp_create(&setup, &moesp, &err.sink);
   if (status < 0 && moesp != NULL) {
     return YOKE_BAD_ARG;
   }
@@ -53,12 +54,12 @@ static double one[] = {-1.0}, half[] = {0.5}, zero[] = {0.0};
 static yoke_status check_rank(void) {
   yoke_jacobian_sight sight;
   const yoke_identify_states unit = {1, 1, 1, one, half, half, zero};
-  return yoke__jacobian_check_rank(&unit, "a", &sight, NULL, err, sizeof err);
+  return yoke__jacobian_check_rank(&unit, "a", &sight, NULL, &err.sink);
 }
 
 static yoke_status check_growth(void) {
   const yoke_jacobian_continuous units[] = {{1, 1, one, half, zero}, {1, 1, one, half, zero}};
-  return yoke__jacobian_check_growth(2, units, (const double[]){0, 1, 1, 0}, NULL, err, sizeof err);
+  return yoke__jacobian_check_growth(2, units, (const double[]){0, 1, 1, 0}, NULL, &err.sink);
 }
 
 static char path[512];
@@ -70,9 +71,9 @@ static yoke_status write_and_read(void) {
   const yoke_identified models = {1, &unit};
   yoke_identified back;
   yoke_arena arena = {0};
-  yoke_status status = yoke__identified_write(path, &models, err, sizeof err);
+  yoke_status status = yoke__identified_write(path, &models, &err.sink);
   if (status >= 0) {
-    status = yoke__identified_read(path, &arena, &back, err, sizeof err);
+    status = yoke__identified_read(path, &arena, &back, &err.sink);
   }
   yoke__arena_free(&arena);
   return status;
@@ -81,7 +82,7 @@ static yoke_status write_and_read(void) {
 static void test_every_request(void** state) {
   (void)state;
   yoke_temp* temp = NULL;
-  check_ok(yoke__temp_create(&temp, err, sizeof err));
+  check_ok(yoke__temp_create(&temp, &err.sink));
   snprintf(path, sizeof path, "%s/m.json", yoke__temp_path(temp));
   check_all_requests(make_moesp, "moesp");
   check_all_requests(check_rank, "rank");

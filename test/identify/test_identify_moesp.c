@@ -2,6 +2,7 @@
 // window, refusals.
 #include <float.h>
 
+#include "base/base_message.h"
 #include "identify/identify_moesp.h"
 #include "linalg/linalg_dense.h"
 #include "support/check.h"
@@ -9,7 +10,7 @@
 
 enum { N_SAMPLES = 400, MAX = 8 };
 
-static char err[256];
+static YOKE_CATCH(err);
 
 static double random_number(uint64_t* seed) {
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -102,9 +103,9 @@ static double markov_distance(const discrete* s, const yoke_moesp_model* model) 
 
 static yoke_moesp* open_moesp(const yoke_moesp_setup* setup) {
   yoke_moesp* moesp = NULL;
-  err[0] = '\0';
-  if (yoke__moesp_create(setup, &moesp, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  err.text[0] = '\0';
+  if (yoke__moesp_create(setup, &moesp, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   return moesp;
 }
@@ -424,9 +425,9 @@ static void test_refusals(void** state) {
       {{.n = 100, .m = 100, .order = 20, .window = 99999}, "up to 2000"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    assert_int_equal(yoke__moesp_create(&bad[i].setup, &moesp, err, sizeof err), YOKE_BAD_ARG);
+    assert_int_equal(yoke__moesp_create(&bad[i].setup, &moesp, &err.sink), YOKE_BAD_ARG);
     assert_null(moesp);
-    check_contains(err, bad[i].text);
+    check_contains(err.text, bad[i].text);
   }
 
   // signals that never moved, too few samples, NaN

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <float.h>
 
+#include "base/base_message.h"
 #include "identify/identify_moesp.h"
 #include "linalg/linalg_dense.h"
 #include "support/check.h"
@@ -106,14 +107,14 @@ static void identify_with_yoke(const discrete* s, size_t rows, const double samp
                                discrete* to) {
   yoke_moesp* moesp = NULL;
   yoke_moesp_model model;
-  char err[256] = "";
+  YOKE_CATCH(err);
   const yoke_moesp_setup setup = {.n = s->n,
                                   .m = s->m,
                                   .n_rows = rows,
                                   .order = s->order,
                                   .window = N_SAMPLES,
                                   .pairing = YOKE_MOESP_ALIGNED};
-  check_ok(yoke__moesp_create(&setup, &moesp, err, sizeof err));
+  check_ok(yoke__moesp_create(&setup, &moesp, &err.sink));
   check_ok(yoke__moesp_solve(moesp, N_SAMPLES, samples, &model));
   *to = (discrete){.order = s->order, .n = s->n, .m = s->m};
   memcpy(to->A, model.A, s->order * s->order * sizeof(double));

@@ -3,6 +3,7 @@
 #include <complex.h>
 #include <float.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "identify/identify_rls.h"
 #include "linalg/linalg_dense.h"
@@ -10,7 +11,7 @@
 #include "support/counting_heap.h"
 
 static _Alignas(64) unsigned char block[1 << 16];
-static char err[256];
+static YOKE_CATCH(err);
 
 static double random_number(uint64_t* seed) {
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
@@ -21,7 +22,7 @@ static yoke_rls open_rls(size_t n, size_t m, size_t N, size_t M, double lambda, 
   yoke_rls rls;
   const yoke_rls_setup setup = {n, m, N, M, lambda, p0, YOKE_RLS_GILBERT};
   assert_true(yoke__rls_size(&setup) > 0 && yoke__rls_size(&setup) <= sizeof block);
-  check_ok(yoke__rls_prepare(&rls, &setup, block, err, sizeof err));
+  check_ok(yoke__rls_prepare(&rls, &setup, block, &err.sink));
   return rls;
 }
 
@@ -271,7 +272,7 @@ static void test_direct_form_is_exact(void** state) {
   (void)state;
   yoke_rls rls;
   yoke_rls_setup setup = {1, 1, 1, 2, 1.0, 1e6, YOKE_RLS_DIRECT};
-  check_ok(yoke__rls_prepare(&rls, &setup, block, err, sizeof err));
+  check_ok(yoke__rls_prepare(&rls, &setup, block, &err.sink));
   uint64_t seed = 2;
   double y = 1.0, u = 0.5, y_before = 0, u_before = 0, y_bar = 0;
   for (int k = 0; k < 60; k++) {
@@ -288,8 +289,8 @@ static void test_direct_form_is_exact(void** state) {
   check_near(y_bar, y, 1e-6);
   check_near(S0, -0.1, 1e-6);
   setup.n_y_lags = 2;
-  assert_int_equal(yoke__rls_prepare(&rls, &setup, block, err, sizeof err), YOKE_BAD_ARG);
-  check_contains(err, "direct form");
+  assert_int_equal(yoke__rls_prepare(&rls, &setup, block, &err.sink), YOKE_BAD_ARG);
+  check_contains(err.text, "direct form");
   assert_int_equal(yoke__rls_size(&setup), 0);
 }
 
@@ -302,7 +303,7 @@ static void test_memory_form_is_exact(void** state) {
   for (int f = 0; f < 2; f++) {
     yoke_rls rls;
     const yoke_rls_setup setup = {1, 2, 2, 2, 1.0, 1e6, forms[f]};
-    check_ok(yoke__rls_prepare(&rls, &setup, block, err, sizeof err));
+    check_ok(yoke__rls_prepare(&rls, &setup, block, &err.sink));
     uint64_t seed = 5;
     double y[3] = {1.0, 0.5, 0}, u[2][2] = {{0}};
     assert_false(yoke__rls_is_sound(&rls));
@@ -334,7 +335,7 @@ static void test_memory_wants_its_history(void** state) {
   (void)state;
   yoke_rls rls;
   const yoke_rls_setup setup = {1, 1, 2, 2, 1.0, 1e6, YOKE_RLS_MEMORY};
-  check_ok(yoke__rls_prepare(&rls, &setup, block, err, sizeof err));
+  check_ok(yoke__rls_prepare(&rls, &setup, block, &err.sink));
   uint64_t seed = 6;
   for (int k = 0; k < 20; k++) {
     const double y = random_number(&seed), u = random_number(&seed);
@@ -464,8 +465,8 @@ static void test_refusals(void** state) {
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     assert_int_equal(yoke__rls_size(&bad[i]), 0);
-    assert_int_equal(yoke__rls_prepare(&rls, &bad[i], block, err, sizeof err), YOKE_BAD_ARG);
-    check_contains(err, "recursive least squares needs");
+    assert_int_equal(yoke__rls_prepare(&rls, &bad[i], block, &err.sink), YOKE_BAD_ARG);
+    check_contains(err.text, "recursive least squares needs");
   }
 }
 

@@ -63,14 +63,12 @@ static void measure(rig* r) {
   }
 }
 
-static yoke_status rig_enter_init(void* self, double t_start, double t_stop, char* err,
-                                  size_t err_size) {
+static yoke_status rig_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   const rig* r = self;
   (void)t_start;
   (void)t_stop;
   if (!(r->loss >= 0 && r->loss <= 1)) {
-    (void)snprintf(err, err_size, "loss must be from 0 to 1");
-    return YOKE_BAD_ARG;
+    return yoke_fail(sink, YOKE_BAD_ARG, "loss must be from 0 to 1");
   }
   measure(self);
   return YOKE_OK;

@@ -171,13 +171,13 @@ static void check_failure(int version, const char* what, yoke_status want,
   const yoke_status status = sim_run_on(&s);
   if (status != want) {
     fail_msg("%s: status %d (%s), expected %d: %s", what, (int)status, yoke_status_text(status),
-             (int)want, s.state->failure.text);
+             (int)want, sim_failure(&s));
   }
   for (; *parts != NULL; parts++) {
-    check_contains(s.state->failure.text, *parts);
+    check_contains(sim_failure(&s), *parts);
   }
   if (want < 0) {
-    check_contains(s.state->failure.text, "unit 'bad'");
+    check_contains(sim_failure(&s), "unit 'bad'");
     check_near(s.state->t, 0.3, 1e-12);
   }
   sim_close(&s);

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "support/check.h"
 #include "support/counting_heap.h"
 #include "support/sim.h"
@@ -82,15 +83,15 @@ static const char* const systems[] = {plain,        rates,     mixed,   mixed_gs
                                       iterative_gs, corrected, rebuilt, adaptive, threads};
 
 static void attach_ring(sim* s) {
-  char err[256] = "";
+  YOKE_CATCH(err);
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = 8192};
   check_ok(yoke__record_open(&settings, s->system->columns, s->system->n_columns, &s->state->record,
-                             err, sizeof err));
+                             &err.sink));
 }
 
 static void detach_ring(sim* s) {
-  char err[256] = "";
-  check_ok(yoke__record_close(&s->state->record, NULL, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__record_close(&s->state->record, NULL, &err.sink));
 }
 
 static void test_no_heap_call_CS_28(void** state) {

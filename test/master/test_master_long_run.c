@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "master/master_run.h"
 #include "support/check.h"
@@ -39,17 +40,19 @@ static void check_rows(const char* units, const char* n_default) {
   assert_int_equal(info.record.n_rows, n_rows + 1);
   // what the FMUs were told last
   for (size_t i = 0; i < s.system->n_units; i++) {
-    if (strcmp(s.system->units[i].source->kind, "fmu") == 0) {
+    if (s.system->units[i].source->kind == YOKE_KIND_FMU) {
       const fmu* f = s.system->units[i].unit.self;
       assert_true(f->t_end == (double)(n - 1) / 1e4 + 1e-4);
     }
   }
   sim_close(&s);
 
-  char path[128], err[256] = "", *bytes = NULL;
+  char path[128], *bytes = NULL;
+
+  YOKE_CATCH(err);
   size_t n_bytes = 0;
   snprintf(path, sizeof path, "%s/results.csv", folder);
-  check_ok(yoke__os_read_file(path, 1 << 24, &bytes, &n_bytes, err, sizeof err));
+  check_ok(yoke__os_read_file(path, 1 << 24, &bytes, &n_bytes, &err.sink));
   const char* line = strchr(bytes, '\n') + 1;
   int64_t k = 0;
   for (; *line != '\0'; k++) {

@@ -9,6 +9,7 @@
 
 #include "support/check.h"
 #include "support/failing_heap.h"
+#include "support/heard.h"
 #include "yoke/yoke.h"
 
 #if HAS_OWN_MALLOC
@@ -57,11 +58,9 @@ static const yoke_unit_ops store_ops = {
     .name = "store", .info = &store_info, .step = store_step, .refresh = store_refresh};
 
 // the same, with the weights as a setting that create needs
-static yoke_status shaped_create(const yoke_unit_args* args, void** self, char* err,
-                                 size_t err_size) {
+static yoke_status shaped_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   if (args->n_arguments != 1 || args->arguments[0].n_rows != 9000) {
-    snprintf(err, err_size, "weights: expected 9000 numbers");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "weights: expected 9000 numbers");
   }
   store* s = calloc(1, sizeof *s);
   if (s == NULL) {
@@ -116,23 +115,22 @@ static double run(yoke_simulation* simulation, const case_* c) {
 // Loads with a heap that fails at request k; true if it was never asked that often.
 static bool load_with_failure(const case_* c, long k, bool fails_onwards, long* n_refused) {
   const char* const sets[] = {"time.start=0"};
-  const yoke_load_settings settings = {models, sets, 1};
+  HEAR(err);
+  const yoke_load_settings settings = {models, sets, 1, &err.sink};
   yoke_simulation* simulation = NULL;
-  char err[1024] = "";
   heap.n_requests = heap.n_blocks = 0;
   heap.fails_at = k;
   heap.fails_onwards = fails_onwards;
   heap.is_on = true;
-  const yoke_status status =
-      yoke_simulation_load(file_name, &settings, &simulation, err, sizeof err);
+  const yoke_status status = yoke_simulation_load(file_name, &settings, &simulation);
   const bool is_done = heap.n_requests <= k;
   heap.is_on = false;
-  if (status < 0 ? simulation != NULL || err[0] == '\0' : simulation == NULL) {
+  if (status < 0 ? simulation != NULL || err.text[0] == '\0' : simulation == NULL) {
     fail_msg("request %ld refused: status %d, simulation %p, text '%s'", k, (int)status,
-             (void*)simulation, err);
+             (void*)simulation, err.text);
   }
   if (is_done && status < 0) {
-    fail_msg("refused with enough memory: %s", err);
+    fail_msg("refused with enough memory: %s", err.text);
   }
   if (simulation != NULL) {
     const double got = run(simulation, c);
@@ -159,10 +157,10 @@ static void try_all(case_ c) {
   // with enough memory, twice: what libraries keep for good they have by then
   for (int i = 0; i < 2; i++) {
     yoke_simulation* simulation = NULL;
-    const yoke_load_settings settings = {.models = models};
-    char err[1024] = "";
-    if (yoke_simulation_load(file_name, &settings, &simulation, err, sizeof err) < 0) {
-      fail_msg("refused: %s", err);
+    HEAR(err);
+    const yoke_load_settings settings = {.models = models, .sink = &err.sink};
+    if (yoke_simulation_load(file_name, &settings, &simulation) < 0) {
+      fail_msg("refused: %s", err.text);
     }
     c.want = run(simulation, &c);
     yoke_simulation_destroy(&simulation);

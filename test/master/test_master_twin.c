@@ -916,7 +916,7 @@ static void compare_all(const twin* s, tally* count) {
   double worst = 0.0;
   for (int64_t row = 0; row <= s->n_macro && worst <= TOLERANCE; row++) {
     if (row > 0 && yoke__master_step(real.system, real.state) < 0) {
-      snprintf(where, sizeof where, "%.390s", real.state->failure.text);
+      snprintf(where, sizeof where, "%.390s", sim_failure(&real));
       worst = HUGE_VAL;
       break;
     }

@@ -3,6 +3,7 @@
 // with what was known when it began.
 #include <inttypes.h>
 
+#include "base/base_message.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "master/master_run.h"
@@ -559,13 +560,14 @@ static char* run_to_csv(sim* s, const char* directory) {
   const yoke_run_settings settings = {
       .record = {.directory = directory, .formats = YOKE_RECORD_CSV}};
   if (yoke__master_run(s->system, s->state, &settings, &info) < 0) {
-    fail_msg("the run failed: %s", info.message);
+    fail_msg("the run failed: %s", info.failure.text);
   }
-  char path[256], err[256] = "";
+  char path[256];
+  YOKE_CATCH(err);
   char* bytes = NULL;
   size_t n = 0;
   snprintf(path, sizeof path, "%s/results.csv", directory);
-  check_ok(yoke__os_read_file(path, 1 << 20, &bytes, &n, err, sizeof err));
+  check_ok(yoke__os_read_file(path, 1 << 20, &bytes, &n, &err.sink));
   remove(path);
   remove(directory);
   return bytes;

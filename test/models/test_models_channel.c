@@ -1,5 +1,6 @@
 // The emulated link: what passes, noise and losses in numbers, the same bits again, and no delay with fresh exchange.
 // Bounds are four standard deviations of the estimate.
+#include "base/base_message.h"
 #include "models/channel/channel.h"
 
 #include "support/check.h"
@@ -220,12 +221,12 @@ static void test_fresh_exchange_adds_no_delay(void** state) {
 
 static void refuses(const char* name, double value, const char* part) {
   const int64_t n = 1;
-  char err[256] = "";
+  YOKE_CATCH(err);
   trial d;
   open_link(&d, &n);
   trial_set(&d, name, value);
-  assert_true(yoke__unit_enter_init(&d.unit, 0, 1, err, sizeof err) < 0);
-  check_contains(err, part);
+  assert_true(yoke__unit_enter_init(&d.unit, 0, 1, &err.sink) < 0);
+  check_contains(err.text, part);
   trial_close(&d);
 }
 

@@ -1,4 +1,5 @@
 // The crane units on their own and in a hand-written Jacobi loop (CS-05, CS-20).
+#include "base/base_message.h"
 #include "models/crane/crane.h"
 
 #include "linalg/linalg_dense.h"
@@ -358,10 +359,10 @@ static void test_bad_parameters_are_refused(void** state) {
               {&yoke__model_crane_arm_pressure, "m3", 0.0, "m3"}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     mech_unit unit = mech_unit_open(rows[i].ops);
-    char err[200] = "";
+    YOKE_CATCH(err);
     mech_unit_set(&unit, rows[i].name, 0, rows[i].value);
-    assert_int_equal(unit.ops->enter_init(unit.self, 0.0, 1.0, err, sizeof err), YOKE_BAD_ARG);
-    check_contains(err, rows[i].reason);
+    assert_int_equal(unit.ops->enter_init(unit.self, 0.0, 1.0, &err.sink), YOKE_BAD_ARG);
+    check_contains(err.text, rows[i].reason);
     mech_unit_close(&unit);
   }
 }

@@ -1,5 +1,6 @@
 // The dual mass oscillator on its own: arithmetic of a step, pulses, the linear case against
 // state_space, order and energy of the solver, feedthrough, derivatives, refusals.
+#include "base/base_message.h"
 #include "models/dual_mass/dual_mass.h"
 
 #include "models/state_space/state_space.h"
@@ -261,11 +262,11 @@ static void test_order_and_energy(void** state) {
 
 static void refused(const yoke_unit_ops* ops, const char* name, double value, const char* part) {
   trial d;
-  char err[256] = "";
+  YOKE_CATCH(err);
   trial_open(&d, ops, NULL, 0);
   trial_set(&d, name, value);
-  assert_true(yoke__unit_enter_init(&d.unit, 0, 1, err, sizeof err) < 0);
-  check_contains(err, part);
+  assert_true(yoke__unit_enter_init(&d.unit, 0, 1, &err.sink) < 0);
+  check_contains(err.text, part);
   trial_close(&d);
 }
 
@@ -279,11 +280,11 @@ static void test_refusals(void** state) {
   refused(right_ops, "kc_exponent", -0.5, "0 or above");
   refused(right_ops, "cc_min", 1e4, "must not be above the upper one");
   trial d;
-  char err[256] = "";
+  YOKE_CATCH(err);
   trial_open(&d, right_ops, NULL, 0);
   trial_set_whole(&d, "micro_steps", 0);
-  assert_true(yoke__unit_enter_init(&d.unit, 0, 1, err, sizeof err) < 0);
-  check_contains(err, "micro_steps");
+  assert_true(yoke__unit_enter_init(&d.unit, 0, 1, &err.sink) < 0);
+  check_contains(err.text, "micro_steps");
   trial_close(&d);
 }
 

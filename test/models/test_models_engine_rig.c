@@ -1,6 +1,7 @@
 // The engine test bench SB-1: its table and lessons through the whole master with the meter unit (TE-10, TE-11),
 // against a plain loop of the same equations, and its units alone. All values in kW s. SB-1 is a regression fixture:
 // its parameters were chosen so that it shows these facts.
+#include "base/base_message.h"
 #include "models/engine_rig/engine_rig.h"
 
 #include "engine_rig_helper.h"
@@ -507,12 +508,12 @@ static void test_vehicle_changes_gear(void** state) {
 }
 
 static void refuses(const yoke_unit_ops* ops, const char* name, double value, const char* part) {
-  char err[256] = "";
+  YOKE_CATCH(err);
   trial d;
   trial_open(&d, ops, NULL, 0);
   trial_set(&d, name, value);
-  assert_true(yoke__unit_enter_init(&d.unit, 0, 1, err, sizeof err) < 0);
-  check_contains(err, part);
+  assert_true(yoke__unit_enter_init(&d.unit, 0, 1, &err.sink) < 0);
+  check_contains(err.text, part);
   trial_close(&d);
 }
 

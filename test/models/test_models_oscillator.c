@@ -1,5 +1,6 @@
 // The oscillator units on their own and in a hand-written Jacobi loop: arithmetic of one step,
 // orders, energy, feedthrough, derivatives, and the golden runs (CS-04, CS-05 and CS-07 in part).
+#include "base/base_message.h"
 #include "models/oscillator/oscillator.h"
 
 #include "ode/ode.h"
@@ -611,10 +612,10 @@ static void test_bad_parameters_are_refused(void** state) {
               {"sign", 0.5, "sign"}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     mech_unit unit = mech_unit_open(&yoke__model_oscillator_mass);
-    char err[100] = "";
+    YOKE_CATCH(err);
     mech_unit_set(&unit, rows[i].name, 0, rows[i].value);
-    assert_int_equal(unit.ops->enter_init(unit.self, 0.0, 1.0, err, sizeof err), YOKE_BAD_ARG);
-    check_contains(err, rows[i].reason);
+    assert_int_equal(unit.ops->enter_init(unit.self, 0.0, 1.0, &err.sink), YOKE_BAD_ARG);
+    check_contains(err.text, rows[i].reason);
     mech_unit_close(&unit);
   }
 }

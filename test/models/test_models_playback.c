@@ -194,15 +194,15 @@ static void refuse(const char* text, const char* part) {
 
 static void test_refused_files(void** state) {
   (void)state;
-  refuse("time,u\n0,1\n1,2\n1,3\n", "line 4: time 1 is not after 1 of the line before");
-  refuse("time,u\n0,1\n-1,2\n", "line 3: time -1 is not after 0");
-  refuse("time,u\n0,1\n1,\n2,3\n", "line 3: the cell of column 'u' is empty");
-  refuse("time,u\n0,1\n,2\n", "line 3: the cell of column 'time' is empty");
-  refuse("time,u\n0,1\n1,2\n2,abc\n", "line 4: the cell of column 'u' is not a finite number");
-  refuse("time,u\n0,1\n1,inf\n", "line 3: the cell of column 'u' is not a finite number");
+  refuse("time,u\n0,1\n1,2\n1,3\n", ":4: error: time 1 is not after 1 of the line before");
+  refuse("time,u\n0,1\n-1,2\n", ":3: error: time -1 is not after 0");
+  refuse("time,u\n0,1\n1,\n2,3\n", ":3: error: the cell of column 'u' is empty");
+  refuse("time,u\n0,1\n,2\n", ":3: error: the cell of column 'time' is empty");
+  refuse("time,u\n0,1\n1,2\n2,abc\n", ":4: error: the cell of column 'u' is not a finite number");
+  refuse("time,u\n0,1\n1,inf\n", ":3: error: the cell of column 'u' is not a finite number");
   refuse("t,u\n0,1\n", "has no column 'time'; name its time column with 'time'");
   refuse("time,u\n", "has no rows");
-  refuse("time,u\n0,1\n1\n", "line 3");
+  refuse("time,u\n0,1\n1\n", ":3: error: 1 cell");
   refuse("time,name\n0,a\n1,b\n", "has no column with numbers besides 'time'");
   refuse("time,u,u\n0,1,2\n", "column 'u' is there twice");
 }

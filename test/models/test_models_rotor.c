@@ -1,5 +1,6 @@
 // The rotor units in hand-written Jacobi and Gauss-Seidel loops against the sample trajectories of
 // the torque-speed benchmark (TE-05), and on their own.
+#include "base/base_message.h"
 #include "models/rotor/rotor.h"
 
 #include "linalg/linalg_dense.h"
@@ -341,10 +342,10 @@ static void test_bad_parameters_are_refused(void** state) {
               {"solver", 4.0, "solver"}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
     mech_unit unit = mech_unit_open(&yoke__model_rotor_shaft);
-    char err[100] = "";
+    YOKE_CATCH(err);
     mech_unit_set(&unit, rows[i].name, 0, rows[i].value);
-    assert_int_equal(unit.ops->enter_init(unit.self, 0.0, 1.0, err, sizeof err), YOKE_BAD_ARG);
-    check_contains(err, rows[i].reason);
+    assert_int_equal(unit.ops->enter_init(unit.self, 0.0, 1.0, &err.sink), YOKE_BAD_ARG);
+    check_contains(err.text, rows[i].reason);
     mech_unit_close(&unit);
   }
 }

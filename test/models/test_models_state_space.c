@@ -1,6 +1,7 @@
 // The state-space unit: exactness for held inputs, orders of its solvers, shapes and names.
 #include <float.h>
 
+#include "base/base_message.h"
 #include "models/state_space/state_space.h"
 #include "support/trial.h"
 
@@ -203,9 +204,9 @@ static void test_steps_that_cannot_be_made(void** state) {
   check_relative(trial_get(&d, "y1"), exp(2.0), 1e-14);
 
   trial_set_whole(&d, "micro_steps", 0);
-  char err[200] = "";
-  assert_int_equal(yoke__unit_enter_init(&d.unit, 0.0, 1.0, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "micro_steps is 0, expected 1 to 1000000");
+  YOKE_CATCH(err);
+  assert_int_equal(yoke__unit_enter_init(&d.unit, 0.0, 1.0, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "micro_steps is 0, expected 1 to 1000000");
   trial_close(&d);
 }
 

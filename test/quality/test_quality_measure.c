@@ -1,5 +1,6 @@
 // Error measures: cases whose answer is known in closed form, and every way in which a comparison
 // can be impossible.
+#include "base/base_message.h"
 #include "quality/quality_measure.h"
 #include "support/check.h"
 
@@ -24,10 +25,10 @@ static yoke_samples split(const double table[][2], size_t n, double t[], double 
 
 static yoke_deviation compare(const yoke_samples* result, const yoke_samples* reference) {
   yoke_deviation d = {0};
-  char err[256] = "";
-  const yoke_status status = yoke__deviation_compute(result, reference, &d, err, sizeof err);
+  YOKE_CATCH(err);
+  const yoke_status status = yoke__deviation_compute(result, reference, &d, &err.sink);
   if (status != YOKE_OK) {
-    fail_msg("status %d: %s", (int)status, err);
+    fail_msg("status %d: %s", (int)status, err.text);
   }
   return d;
 }
@@ -35,9 +36,9 @@ static yoke_deviation compare(const yoke_samples* result, const yoke_samples* re
 static void check_refused(const yoke_samples* result, const yoke_samples* reference,
                           const char* reason) {
   yoke_deviation d = {.rmse = 42};
-  char err[256] = "";
-  assert_int_equal(yoke__deviation_compute(result, reference, &d, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, reason);
+  YOKE_CATCH(err);
+  assert_int_equal(yoke__deviation_compute(result, reference, &d, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, reason);
   check_near(d.rmse, 42, 0);  // left alone
 }
 

@@ -2,11 +2,13 @@
 // rows at the start and at the end of a step, straight lines, gaps and bad values (TE-14); error
 // energy, and with it the torque-speed benchmark under four masters (TE-02, TE-03, TE-04, TE-06).
 // Columns of a bond from summary.json.
+#include "base/base_message.h"
 #include "quality/quality_replay.h"
 
 #include "base/base_csv.h"
 #include "quality/quality_summary.h"
 #include "support/check.h"
+#include "support/heard.h"
 #include "support/mechanics_whole.h"
 #include "support/sim.h"
 
@@ -34,9 +36,9 @@ static yoke_replay_bond bond_of(record* r) {
 static yoke_replay measure(const yoke_replay_bond* bond, const yoke_replay_settings* settings) {
   yoke_arena arena = {0};
   yoke_replay replay;
-  char err[256] = "";
-  if (yoke__replay_start(&replay, bond, settings, &arena, err, sizeof err) < 0) {
-    fail_msg("refused: %s", err);
+  YOKE_CATCH(err);
+  if (yoke__replay_start(&replay, bond, settings, &arena, &err.sink) < 0) {
+    fail_msg("refused: %s", err.text);
   }
   while (yoke__replay_next(&replay)) {
   }
@@ -217,11 +219,11 @@ static void test_recorded_meter_repeats_its_bits_te09(void** state) {
 
   yoke_arena arena = {0};
   yoke_replay r;
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_replay_settings settings = yoke__replay_defaults;
   settings.window = 0.2;
   const yoke_replay_bond bond = bond_of(&rows);
-  check_ok(yoke__replay_start(&r, &bond, &settings, &arena, err, sizeof err));
+  check_ok(yoke__replay_start(&r, &bond, &settings, &arena, &err.sink));
   check_near(r.step, 1e-4, 0);
   for (size_t k = 0; k <= N_STEPS; k++) {
     const yoke_replay_values* v = &r.values;
@@ -366,16 +368,15 @@ static void test_refusals(void** state) {
       {{1, 1, 1}, 3, 1, -9, 9, "nothing to measure"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    char err[256] = "";
+    YOKE_CATCH(err);
     yoke_arena arena = {0};
     yoke_replay r;
     yoke_replay_settings settings = {cases[i].window, 1e-9, cases[i].from, cases[i].to, false};
     memcpy(rows.t, cases[i].t, sizeof cases[i].t);
     rows.n = cases[i].n;
     const yoke_replay_bond bond = bond_of(&rows);
-    assert_int_equal(yoke__replay_start(&r, &bond, &settings, &arena, err, sizeof err),
-                     YOKE_BAD_INPUT);
-    check_contains(err, cases[i].want);
+    assert_int_equal(yoke__replay_start(&r, &bond, &settings, &arena, &err.sink), YOKE_BAD_INPUT);
+    check_contains(err.text, cases[i].want);
     yoke__arena_free(&arena);
   }
 }
@@ -390,8 +391,8 @@ static void test_error_energy_by_hand(void** state) {
   const double reference_t[] = {0, 3, 3}, p[] = {0, 3, 0};
   const yoke_power_reference reference = {reference_t, p, 3};
   yoke_error_energy e;
-  char err[256] = "";
-  check_ok(yoke__replay_error_energy(t, 5, power, &reference, &e, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__replay_error_energy(t, 5, power, &reference, &e, &err.sink));
   check_near(e.total, fabs(3.0 - 1) + fabs(1.0 - 3), 1e-15);
   assert_int_equal(e.n_intervals, 2);
   assert_int_equal(e.n_bad, 1);
@@ -400,9 +401,8 @@ static void test_error_energy_by_hand(void** state) {
 
   const double late[] = {10, 11};
   const yoke_power_reference other = {late, p, 2};
-  assert_int_equal(yoke__replay_error_energy(t, 5, power, &other, &e, err, sizeof err),
-                   YOKE_BAD_INPUT);
-  check_contains(err, "no step in common");
+  assert_int_equal(yoke__replay_error_energy(t, 5, power, &other, &e, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "no step in common");
 }
 
 typedef enum master { FRESH, STALE, LOAD_FIRST, SHAFT_FIRST, N_MASTERS } master;
@@ -449,12 +449,11 @@ static outcome run_benchmark(master kind, double h, int n) {
   }
   yoke_ledger_result result;
   yoke_error_energy e;
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke__ledger_result(s.state->ledger, 0, &result);
   sim_close(&s);
   const yoke_power_reference reference = {rows.t, p, (size_t)n + 1};
-  check_ok(
-      yoke__replay_error_energy(rows.t, (size_t)n + 1, power, &reference, &e, err, sizeof err));
+  check_ok(yoke__replay_error_energy(rows.t, (size_t)n + 1, power, &reference, &e, &err.sink));
   assert_int_equal(e.n_intervals, n);
   return (outcome){result.ter, e.total};
 }
@@ -651,12 +650,12 @@ static const char summary_text[] =
 
 static yoke_summary parse_summary(yoke_arena* arena, const char* scheme, const char* fresh) {
   static char text[8192];
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_summary summary;
   const int n = snprintf(text, sizeof text, summary_text, scheme, fresh);
   assert_true(n > 0 && (size_t)n < sizeof text);
-  if (yoke__summary_parse(text, (size_t)n, arena, &summary, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (yoke__summary_parse(text, (size_t)n, arena, &summary, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   return summary;
 }
@@ -742,15 +741,15 @@ static void test_summary_survives_little_and_refuses_none(void** state) {
                                        "{\"system\": 1, \"ledger\": []}"};
   yoke_arena arena = {0};
   yoke_summary s;
-  char err[256] = "";
+  HEAR(err);
   for (size_t i = 0; i < 3; i++) {
-    check_ok(yoke__summary_parse(little[i], strlen(little[i]), &arena, &s, err, sizeof err));
+    check_ok(yoke__summary_parse(little[i], strlen(little[i]), &arena, &s, &err.sink));
     assert_int_equal(s.n_bonds, i == 1 ? 3 : 0);
   }
-  assert_int_equal(yoke__summary_parse("[]", 2, &arena, &s, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "expected an object");
-  assert_int_equal(yoke__summary_parse("{", 1, &arena, &s, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "line 1, column 1: string or '}' expected");
+  assert_int_equal(yoke__summary_parse("[]", 2, &arena, &s, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "expected an object");
+  assert_int_equal(yoke__summary_parse("{", 1, &arena, &s, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "?:1:1: error: string or '}' expected");
   yoke__arena_free(&arena);
 }
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "record/record.h"
 #include "support/check.h"
 
@@ -112,14 +113,14 @@ static inline char* fixture_read(const char* directory, const char* file, size_t
 }
 
 static inline yoke_record* fixture_open(const char* directory, uint32_t formats) {
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {
       .directory = directory, .formats = formats, .title = "all types", .flush_ns = 20000000};
   const yoke_status status =
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err);
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink);
   if (status < 0) {
-    fail_msg("open: %s", err);
+    fail_msg("open: %s", err.text);
   }
   return record;
 }

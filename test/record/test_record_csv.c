@@ -6,6 +6,7 @@
 #include "base/base_os.h"
 #include "record/record_fixture.h"
 #include "record/record_read.h"
+#include "support/heard.h"
 
 static void text_is_exact(void** state) {
   (void)state;
@@ -21,10 +22,10 @@ static void text_is_exact(void** state) {
     int64_t n, on, mode;
     char s[16];
   } row;
-  char err[512] = "";
+  HEAR(err);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
-  check_ok(yoke__record_open(&settings, columns, 5, &record, err, sizeof err));
+  check_ok(yoke__record_open(&settings, columns, 5, &record, &err.sink));
   assert_true(fixture_exists(folder, "results.csv.part"));
   for (int k = 0; k < 4; k++) {
     static const char* const texts[] = {"plain", "a,b \"c\"", "", "0123456789abcdef"};
@@ -44,7 +45,7 @@ static void text_is_exact(void** state) {
   }
   yoke__record_note_lost(record);
   yoke_record_info info;
-  check_ok(yoke__record_close(&record, &info, err, sizeof err));
+  check_ok(yoke__record_close(&record, &info, &err.sink));
   assert_null(record);
   assert_int_equal(info.n_rows, 4);
   assert_int_equal(info.n_lost, 3);
@@ -67,23 +68,23 @@ static void text_is_exact(void** state) {
 static void everything_comes_back(void** state) {
   (void)state;
   enum { N = 20000 };
-  char err[512] = "";
+  HEAR(err);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {
       .directory = folder, .formats = YOKE_RECORD_CSV, .n_ring_rows = 37};
   check_ok(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err));
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
   fixture_record(record, 0, N / 2);
   yoke__record_note_lost(record);
   fixture_record(record, N / 2, N / 2);
   yoke_record_info info;
-  check_ok(yoke__record_close(&record, &info, err, sizeof err));
+  check_ok(yoke__record_close(&record, &info, &err.sink));
   assert_int_equal(info.n_rows, N);
   assert_int_equal(info.n_ring_rows, 37);
   assert_true(info.n_waits > 0);
 
   yoke_csv table;
-  check_ok(yoke__record_read(folder, &table, err, sizeof err));
+  check_ok(yoke__record_read(folder, &table, &err.sink));
   assert_int_equal(table.n_rows, N);
   assert_int_equal(table.n_columns, FIXTURE_N_COLUMNS + 1);
   assert_true(table.columns[5].is_text);
@@ -103,11 +104,11 @@ static void everything_comes_back(void** state) {
 // A full ring gives no row; the row given twice is the same; nothing waits.
 static void full_ring_gives_null(void** state) {
   (void)state;
-  char err[512] = "";
+  HEAR(err);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = 2};
   check_ok(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err));
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
   size_t n_full = 0;
   for (size_t k = 0; k < 200000 && n_full == 0; k++) {
     void* row = yoke__record_row(record);
@@ -121,14 +122,15 @@ static void full_ring_gives_null(void** state) {
   }
   assert_int_equal(n_full, 1);
   yoke_record_info info;
-  check_ok(yoke__record_close(&record, &info, err, sizeof err));
+  check_ok(yoke__record_close(&record, &info, &err.sink));
   assert_int_equal(info.n_lost, 1);
 }
 
 // A flush brings the rows to the file while the run goes on.
 static void rows_are_flushed_while_running(void** state) {
   (void)state;
-  char path[FIXTURE_PATH_SIZE], err[512] = "";
+  char path[FIXTURE_PATH_SIZE];
+  HEAR(err);
   yoke_record* record = fixture_open(folder, YOKE_RECORD_CSV);
   fixture_record(record, 0, 10);
   fixture_path(path, folder, "results.csv.part");
@@ -143,7 +145,7 @@ static void rows_are_flushed_while_running(void** state) {
   check_contains(text, "0.009,");
   assert_int_equal(text[n - 1], '\n');
   free(text);
-  check_ok(yoke__record_close(&record, NULL, err, sizeof err));
+  check_ok(yoke__record_close(&record, NULL, &err.sink));
 }
 
 static void bad_columns_are_refused(void** state) {
@@ -156,34 +158,35 @@ static void bad_columns_are_refused(void** state) {
   };
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
   for (size_t i = 0; i < 4; i++) {
-    char err[512] = "";
+    HEAR(err);
     yoke_record* record = NULL;
-    assert_true(yoke__record_open(&settings, &bad[i], 1, &record, err, sizeof err) < 0);
+    assert_true(yoke__record_open(&settings, &bad[i], 1, &record, &err.sink) < 0);
     assert_null(record);
-    assert_true(strlen(err) > 10);
+    assert_true(strlen(err.text) > 10);
   }
   assert_false(fixture_exists(folder, "results.csv.part"));
 
   // a folder that cannot be made
-  char err[512] = "";
+  HEAR(err);
   yoke_record* record = NULL;
   const yoke_record_settings nowhere = {.directory = "/dev/null/results",
                                         .formats = YOKE_RECORD_CSV};
-  assert_int_equal(yoke__record_open(&nowhere, fixture_columns, 1, &record, err, sizeof err),
+  assert_int_equal(yoke__record_open(&nowhere, fixture_columns, 1, &record, &err.sink),
                    YOKE_IO);
-  check_contains(err, "/dev/null");
+  check_contains(err.text, "/dev/null");
 }
 
 // A folder where the file should go is found before the run, not at its end.
 static void folder_in_the_way_is_refused(void** state) {
   (void)state;
-  char path[FIXTURE_PATH_SIZE], err[512] = "";
+  char path[FIXTURE_PATH_SIZE];
+  HEAR(err);
   assert_int_equal(mkdir(fixture_path(path, folder, "results.csv"), 0777), 0);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
-  assert_int_equal(yoke__record_open(&settings, fixture_columns, 1, &record, err, sizeof err),
+  assert_int_equal(yoke__record_open(&settings, fixture_columns, 1, &record, &err.sink),
                    YOKE_IO);
-  check_contains(err, "results.csv: a folder of that name is in the way");
+  check_contains(err.text, "results.csv: error: a folder of that name is in the way");
   assert_false(fixture_exists(folder, "results.csv.part"));
   assert_int_equal(rmdir(path), 0);
 }
@@ -195,22 +198,23 @@ static void reader_wants_time(void** state) {
   } cases[] = {{"x,y\n1,2\n", "not called time"},
                {"time,y\na,2\n", "no numbers"},
                {"time,y\n,2\n", "no numbers"},
-               {"time,y\n1,2,3\n", "line 2"}};
+               {"time,y\n1,2,3\n", "bad.csv:2: error: more than 2 cells"}};
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    char path[FIXTURE_PATH_SIZE], err[512] = "";
+    char path[FIXTURE_PATH_SIZE];
+    HEAR(err);
     FILE* file = fopen(fixture_path(path, folder, "bad.csv"), "wb");
     assert_non_null(file);
     fputs(cases[i].text, file);
     fclose(file);
     yoke_csv table;
-    assert_int_equal(yoke__record_read(path, &table, err, sizeof err), YOKE_BAD_INPUT);
-    check_contains(err, cases[i].message);
-    check_contains(err, "bad.csv: ");
+    assert_int_equal(yoke__record_read(path, &table, &err.sink), YOKE_BAD_INPUT);
+    check_contains(err.text, cases[i].message);
+    check_contains(err.text, "bad.csv:");
   }
-  char err[512] = "";
+  HEAR(err);
   yoke_csv table;
-  assert_int_equal(yoke__record_read("no/such/file.csv", &table, err, sizeof err), YOKE_IO);
-  check_contains(err, "no/such/file.csv");
+  assert_int_equal(yoke__record_read("no/such/file.csv", &table, &err.sink), YOKE_IO);
+  check_contains(err.text, "no/such/file.csv");
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)

@@ -9,27 +9,31 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "record/record_fixture.h"
 #include "record/record_read.h"
 #include "record/record_writer.h"
+#include "support/heard.h"
 
 // What a child process tells its parent.
 typedef struct outcome {
   int code;  // 0 the run went as described by the rest; 77 not possible here
   yoke_status status;
   bool has_failed;  // before close
-  char message[1024];
+  char message[8192];
 } outcome;
 
 // The run of a child: all the rows it can record with the formats given, into `where`.
 static void run_child(const char* where, uint32_t formats, size_t n_rows, outcome* out) {
   yoke_record* record = NULL;
+  HEAR(told);
   const yoke_record_settings settings = {
       .directory = where, .formats = formats, .flush_ns = 5000000};
-  out->status = yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record,
-                                  out->message, sizeof out->message);
+  out->status =
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &told.sink);
   if (out->status < 0) {
+    snprintf(out->message, sizeof out->message, "%s", told.text);
     return;
   }
 
@@ -47,7 +51,8 @@ static void run_child(const char* where, uint32_t formats, size_t n_rows, outcom
     yoke__os_sleep_ns(10000000);
   }
   out->has_failed = yoke__record_has_failed(record);
-  out->status = yoke__record_close(&record, NULL, out->message, sizeof out->message);
+  out->status = yoke__record_close(&record, NULL, &told.sink);
+  snprintf(out->message, sizeof out->message, "%s", told.text);
 }
 
 // Rows of the file named in "... FILE: reason (N rows written)"; -1 if the message does not name
@@ -61,15 +66,15 @@ static long rows_in_message(const char* message, const char* file) {
 // results.csv ends with a complete row and holds as many as the message says.
 static void check_csv(const char* where, long n_rows) {
   size_t n = 0;
-  char err[512] = "";
+  YOKE_CATCH(err);
   char* text = fixture_read(where, "results.csv", &n);
   assert_true(n > 0);
   assert_int_equal(text[n - 1], '\n');
   free(text);
   yoke_csv table;
-  const yoke_status status = yoke__record_read(where, &table, err, sizeof err);
+  const yoke_status status = yoke__record_read(where, &table, &err.sink);
   if (status < 0) {
-    fail_msg("%s", err);
+    fail_msg("%s", err.text);
   }
   assert_int_equal(table.n_rows, n_rows);
   for (size_t k = 0; k < table.n_rows; k++) {
@@ -80,11 +85,11 @@ static void check_csv(const char* where, long n_rows) {
 
 #ifdef YOKE_HAVE_HDF5
 static void check_hdf5(const char* path, long n_rows) {
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_csv table;
-  const yoke_status status = yoke__record_read(path, &table, err, sizeof err);
+  const yoke_status status = yoke__record_read(path, &table, &err.sink);
   if (status < 0) {
-    fail_msg("%s", err);
+    fail_msg("%s", err.text);
   }
   assert_int_equal(table.n_rows, n_rows);
   for (size_t k = 0; k < table.n_rows; k++) {
@@ -149,8 +154,8 @@ static void size_limit_keeps_complete_rows(void** state) {
   assert_int_equal(out.status, YOKE_IO);
   assert_true(out.has_failed);
   const long n_csv = rows_in_message(out.message, "results.csv");
-  check_contains(out.message, "cannot write record-");
-  check_contains(out.message, "results.csv: File too large (");
+  check_contains(out.message, "record-");
+  check_contains(out.message, "/results.csv: error: cannot be written: File too large (");
   assert_true(n_csv > 10000);
   check_csv(folder, n_csv);
   struct stat info;
@@ -179,7 +184,7 @@ static void full_device_is_named_at_open(void** state) {
   assert_int_equal(symlink("/dev/full", fixture_path(path, folder, "results.csv.part")), 0);
   const outcome out = in_child(full_device_child);
   assert_int_equal(out.status, YOKE_IO);
-  check_contains(out.message, "/results.csv: No space left on device");
+  check_contains(out.message, "/results.csv: error: No space left on device");
 }
 
 static void tmpfs_child(outcome* out) {
@@ -226,23 +231,21 @@ typedef struct fake_sink {
 
 static fake_sink fakes[2];
 
-static yoke_status fake_write(void* self, const unsigned char* rows, size_t n, char* err,
-                              size_t err_size) {
+static yoke_status fake_write(void* self, const unsigned char* rows, size_t n,
+                              const yoke_sink* errors) {
   (void)rows;
   fake_sink* sink = self;
   if (sink == &fakes[0] && ++sink->n_calls == 3) {
-    snprintf(err, err_size, "No space left on device");
-    return YOKE_IO;
+    return yoke_fail(errors, YOKE_IO, "No space left on device");
   }
   sink->n_rows += n;
   return YOKE_OK;
 }
 
 // NOLINTNEXTLINE(readability-non-const-parameter): the type is the table's
-static yoke_status fake_flush(void* self, char* err, size_t err_size) {
+static yoke_status fake_flush(void* self, const yoke_sink* errors) {
   (void)self;
-  (void)err;
-  (void)err_size;
+  (void)errors;
   return YOKE_OK;
 }
 
@@ -251,11 +254,10 @@ static uint64_t fake_n_rows(const void* self) {
 }
 
 // NOLINTNEXTLINE(readability-non-const-parameter)
-static yoke_status fake_close(void* self, uint64_t n_lost, uint64_t* n_rows, char* err,
-                              size_t err_size) {
+static yoke_status fake_close(void* self, uint64_t n_lost, uint64_t* n_rows,
+                              const yoke_sink* errors) {
   (void)n_lost;
-  (void)err;
-  (void)err_size;
+  (void)errors;
   fake_sink* sink = self;
   sink->n_closed++;
   *n_rows = sink->n_rows;
@@ -274,10 +276,8 @@ static void one_failure_does_not_stop_the_others(void** state) {
   assert_non_null(rows);
   yoke_record_ring ring;
   yoke__ring_init(&ring, rows, N, STRIDE);
-  char message[YOKE_RECORD_MESSAGE_SIZE] = "";
   char from[2][FIXTURE_PATH_SIZE], to[2][FIXTURE_PATH_SIZE];
-  yoke_record_writer writer = {
-      .ring = &ring, .n_sinks = 2, .flush_ns = 1000000, .message = message};
+  yoke_record_writer writer = {.ring = &ring, .n_sinks = 2, .flush_ns = 1000000};
   for (size_t i = 0; i < 2; i++) {
     fixture_path(from[i], folder, i == 0 ? "a.part" : "b.part");
     fixture_path(to[i], folder, i == 0 ? "a" : "b");
@@ -301,23 +301,28 @@ static void one_failure_does_not_stop_the_others(void** state) {
   assert_int_equal(fakes[1].n_rows, N);
   assert_int_equal(fakes[0].n_closed, 1);
   assert_int_equal(fakes[1].n_closed, 1);
-  char want[2 * FIXTURE_PATH_SIZE];
-  snprintf(want, sizeof want, "cannot write %s: No space left on device (18 rows written)", to[0]);
-  assert_string_equal(message, want);
+  assert_int_equal(writer.failures.n, 1);
+  const yoke_message* failure = &writer.failures.all[0];
+  assert_string_equal(failure->file, to[0]);
+  assert_string_equal(failure->text,
+                      "cannot be written: No space left on device (18 rows written)");
+  assert_int_equal(failure->status, YOKE_IO);
+  yoke__messages_free(&writer.failures);
   assert_true(fixture_exists(folder, "a") && fixture_exists(folder, "b"));
 }
 
 // The folder disappears under a run: everything is reported, nothing crashes.
 static void vanished_folder_is_reported(void** state) {
   (void)state;
-  char inner[FIXTURE_PATH_SIZE], path[FIXTURE_PATH_SIZE], err[1024] = "";
+  char inner[FIXTURE_PATH_SIZE], path[FIXTURE_PATH_SIZE];
+  YOKE_CATCH(err);
   fixture_path(inner, folder, "inner");
   yoke_record* record = fixture_open(inner, YOKE_RECORD_CSV);
   fixture_record(record, 0, 10);
   assert_int_equal(unlink(fixture_path(path, inner, "results.csv.part")), 0);
   assert_int_equal(rmdir(inner), 0);
-  assert_int_equal(yoke__record_close(&record, NULL, err, sizeof err), YOKE_IO);
-  check_contains(err, "cannot rename");
+  assert_int_equal(yoke__record_close(&record, NULL, &err.sink), YOKE_IO);
+  check_contains(err.text, "cannot rename");
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)

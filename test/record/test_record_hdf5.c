@@ -9,6 +9,7 @@
 #include "record/record_fixture.h"
 #include "record/record_hdf5.h"
 #include "record/record_read.h"
+#include "support/heard.h"
 
 #ifdef YOKE_HAVE_HDF5
 
@@ -50,18 +51,19 @@ static void check_text(hid_t file, const char* name, size_t index, const char* w
 static void everything_comes_back(void** state) {
   (void)state;
   enum { N = 12345 };
-  char path[FIXTURE_PATH_SIZE], err[512] = "";
+  char path[FIXTURE_PATH_SIZE];
+  HEAR(err);
   yoke_record* record = fixture_open(folder, YOKE_RECORD_HDF5);
   fixture_record(record, 0, 5000);
   yoke__record_note_lost(record);
   yoke__record_note_lost(record);
   fixture_record(record, 5000, N - 5000);
   yoke__record_note_lost(record);
-  check_ok(yoke__record_close(&record, NULL, err, sizeof err));
+  check_ok(yoke__record_close(&record, NULL, &err.sink));
   assert_false(fixture_exists(folder, "results.h5.part"));
 
   yoke_csv table;
-  check_ok(yoke__record_read(folder, &table, err, sizeof err));  // finds results.h5 in the folder
+  check_ok(yoke__record_read(folder, &table, &err.sink));  // finds results.h5 in the folder
   check_rows(&table, 0, N);
   yoke__csv_free(&table);
 
@@ -108,11 +110,11 @@ static void wide_and_empty_tables(void** state) {
     snprintf(names[i], sizeof names[i], "u.v%zu", i);
     columns[i] = (yoke_record_column){.name = names[i], .dim = "m", .type = YOKE_REAL, .size = 8};
   }
-  char err[512] = "";
+  HEAR(err);
   for (size_t n = 0; n <= N_ROWS; n += N_ROWS) {
     yoke_record* record = NULL;
     const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_HDF5};
-    check_ok(yoke__record_open(&settings, columns, N_COLUMNS, &record, err, sizeof err));
+    check_ok(yoke__record_open(&settings, columns, N_COLUMNS, &record, &err.sink));
     for (size_t k = 0; k < n; k++) {
       check_ok(yoke__record_wait(record));
       double* row = yoke__record_row(record);
@@ -121,9 +123,9 @@ static void wide_and_empty_tables(void** state) {
       }
       yoke__record_commit(record);
     }
-    check_ok(yoke__record_close(&record, NULL, err, sizeof err));
+    check_ok(yoke__record_close(&record, NULL, &err.sink));
     yoke_csv table;
-    check_ok(yoke__record_read(folder, &table, err, sizeof err));
+    check_ok(yoke__record_read(folder, &table, &err.sink));
     assert_int_equal(table.n_rows, n);
     assert_int_equal(table.n_columns, N_COLUMNS + 1);
     assert_string_equal(table.columns[150].name, "u.v149");
@@ -139,7 +141,7 @@ static void wide_and_empty_tables(void** state) {
 // The same run twice gives the same bytes: no time stamps, no stray memory.
 static void same_run_same_bytes(void** state) {
   (void)state;
-  char err[512] = "";
+  HEAR(err);
   char* first = NULL;
   size_t n_first = 0;
   for (int i = 0; i < 2; i++) {
@@ -147,9 +149,9 @@ static void same_run_same_bytes(void** state) {
         .directory = folder, .formats = YOKE_RECORD_HDF5, .flush_ns = INT64_C(60000000000)};
     yoke_record* record = NULL;
     check_ok(
-        yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err));
+        yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink));
     fixture_record(record, 0, 3000);
-    check_ok(yoke__record_close(&record, NULL, err, sizeof err));
+    check_ok(yoke__record_close(&record, NULL, &err.sink));
     size_t n = 0;
     char* bytes = fixture_read(folder, "results.h5", &n);
     if (i == 0) {
@@ -168,7 +170,8 @@ static void same_run_same_bytes(void** state) {
 // A process killed after a flush leaves a .part that opens and holds complete rows.
 static void killed_run_leaves_readable_part(void** state) {
   (void)state;
-  char path[FIXTURE_PATH_SIZE], err[512] = "";
+  char path[FIXTURE_PATH_SIZE];
+  HEAR(err);
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
@@ -186,9 +189,9 @@ static void killed_run_leaves_readable_part(void** state) {
 
   yoke_csv table;
   fixture_path(path, folder, "results.h5.part");
-  const yoke_status read = yoke__record_hdf5_read(path, &table, err, sizeof err);
+  const yoke_status read = yoke__record_hdf5_read(path, &table, &err.sink);
   if (read < 0) {
-    fail_msg("%s: %s", path, err);
+    fail_msg("%s: %s", path, err.text);
   }
   assert_true(table.n_rows >= 10000);
   check_rows(&table, 0, table.n_rows);
@@ -198,7 +201,8 @@ static void killed_run_leaves_readable_part(void** state) {
 // Two records in one process, each with its own writer thread, while a third thread reads.
 static void two_records_share_the_library(void** state) {
   (void)state;
-  char other[FIXTURE_PATH_SIZE], err[512] = "";
+  char other[FIXTURE_PATH_SIZE];
+  HEAR(err);
   fixture_folder(other);
   yoke_record* a = fixture_open(folder, YOKE_RECORD_HDF5);
   yoke_record* b = fixture_open(other, YOKE_RECORD_HDF5);
@@ -206,13 +210,13 @@ static void two_records_share_the_library(void** state) {
     fixture_record(a, k, 100);
     fixture_record(b, k + 7, 100);
   }
-  check_ok(yoke__record_close(&a, NULL, err, sizeof err));
+  check_ok(yoke__record_close(&a, NULL, &err.sink));
   yoke_csv table;
-  check_ok(yoke__record_read(folder, &table, err, sizeof err));
+  check_ok(yoke__record_read(folder, &table, &err.sink));
   check_rows(&table, 0, 20000);
   yoke__csv_free(&table);
-  check_ok(yoke__record_close(&b, NULL, err, sizeof err));
-  check_ok(yoke__record_read(other, &table, err, sizeof err));
+  check_ok(yoke__record_close(&b, NULL, &err.sink));
+  check_ok(yoke__record_read(other, &table, &err.sink));
   check_rows(&table, 7, 20000);
   yoke__csv_free(&table);
   fixture_remove(other);
@@ -220,19 +224,20 @@ static void two_records_share_the_library(void** state) {
 
 static void bad_files_are_refused(void** state) {
   (void)state;
-  char path[FIXTURE_PATH_SIZE], err[512] = "";
+  char path[FIXTURE_PATH_SIZE];
+  HEAR(err);
   yoke_csv table;
-  assert_true(yoke__record_read("no/such/file.h5", &table, err, sizeof err) < 0);
-  check_contains(err, "cannot read no/such/file.h5: No such file or directory");
+  assert_true(yoke__record_read("no/such/file.h5", &table, &err.sink) < 0);
+  check_contains(err.text, "no/such/file.h5: error: No such file or directory");
   FILE* file = fopen(fixture_path(path, folder, "bad.h5"), "wb");
   assert_non_null(file);
   fputs("this is no HDF5 file", file);
   fclose(file);
-  assert_true(yoke__record_read(path, &table, err, sizeof err) < 0);
+  assert_true(yoke__record_read(path, &table, &err.sink) < 0);
   const hid_t empty = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
   H5Fclose(empty);
-  assert_int_equal(yoke__record_read(path, &table, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "not a result file");
+  assert_int_equal(yoke__record_read(path, &table, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "not a result file");
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -250,15 +255,16 @@ int main(void) {
 
 static void missing_library_is_named(void** state) {
   (void)state;
-  char place[FIXTURE_PATH_SIZE], err[512] = "";
+  char place[FIXTURE_PATH_SIZE];
+  HEAR(err);
   fixture_folder(place);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {.directory = place,
                                          .formats = YOKE_RECORD_CSV | YOKE_RECORD_HDF5};
   assert_int_equal(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err),
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink),
       YOKE_NO_SUPPORT);
-  check_contains(err, "HDF5");
+  check_contains(err.text, "HDF5");
   assert_null(record);
   assert_false(fixture_exists(place, "results.csv.part"));  // what was open before it is gone again
   fixture_remove(place);

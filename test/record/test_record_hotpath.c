@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "record/record_fixture.h"
 
@@ -85,13 +86,13 @@ static void no_heap_calls(void** state) {
   free(block);
   assert_int_equal(n_heap_calls - before, 2);
 
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_record* record = fixture_open(folder, YOKE_RECORD_CSV);
   before = n_heap_calls;
   step_rows(record, 300000);
   const size_t n_calls = n_heap_calls - before;
   yoke_record_info info;
-  yoke__record_close(&record, &info, err, sizeof err);
+  yoke__record_close(&record, &info, &err.sink);
   assert_int_equal(n_calls, 0);
   assert_int_equal(info.n_rows + info.n_lost, 300000);
 #else

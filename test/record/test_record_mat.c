@@ -2,6 +2,7 @@
 // a clear refusal.
 #define _POSIX_C_SOURCE 200809L
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "record/record_fixture.h"
 
@@ -91,12 +92,12 @@ static void check_columns(mat_t* mat, size_t n) {
 static void everything_comes_back(void** state) {
   (void)state;
   enum { N = 9000 };  // more than two blocks of the spool
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_record* record = fixture_open(folder, YOKE_RECORD_MAT);
   fixture_record(record, 0, 5000);
   yoke__record_note_lost(record);
   fixture_record(record, 5000, N - 5000);
-  check_ok(yoke__record_close(&record, NULL, err, sizeof err));
+  check_ok(yoke__record_close(&record, NULL, &err.sink));
   assert_false(fixture_exists(folder, "results.mat.part"));
   assert_false(fixture_exists(folder, "results.mat.part.rows"));
 
@@ -131,16 +132,16 @@ static void names_are_valid_and_distinct(void** state) {
     columns[i] =
         (yoke_record_column){.name = columns_names[i], .dim = "", .type = YOKE_REAL, .size = 8};
   }
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_MAT};
-  check_ok(yoke__record_open(&settings, columns, N, &record, err, sizeof err));
+  check_ok(yoke__record_open(&settings, columns, N, &record, &err.sink));
   double* row = yoke__record_row(record);
   for (size_t i = 0; i <= N; i++) {
     row[i] = (double)i;
   }
   yoke__record_commit(record);
-  check_ok(yoke__record_close(&record, NULL, err, sizeof err));
+  check_ok(yoke__record_close(&record, NULL, &err.sink));
 
   // every name of the list is distinct, valid, and leads to the value of its column
   mat_t* mat = open_mat();
@@ -169,9 +170,9 @@ static void names_are_valid_and_distinct(void** state) {
 
 static void empty_run_is_a_valid_file(void** state) {
   (void)state;
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_record* record = fixture_open(folder, YOKE_RECORD_MAT);
-  check_ok(yoke__record_close(&record, NULL, err, sizeof err));
+  check_ok(yoke__record_close(&record, NULL, &err.sink));
   mat_t* mat = open_mat();
   matvar_t* time = read_variable(mat, "time", 0, 1);
   matvar_t* names = read_variable(mat, "names", 6, 3);
@@ -195,15 +196,16 @@ int main(void) {
 
 static void missing_library_is_named(void** state) {
   (void)state;
-  char place[FIXTURE_PATH_SIZE], err[512] = "";
+  char place[FIXTURE_PATH_SIZE];
+  YOKE_CATCH(err);
   fixture_folder(place);
   yoke_record* record = NULL;
   const yoke_record_settings settings = {.directory = place,
                                          .formats = YOKE_RECORD_CSV | YOKE_RECORD_MAT};
   assert_int_equal(
-      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, err, sizeof err),
+      yoke__record_open(&settings, fixture_columns, FIXTURE_N_COLUMNS, &record, &err.sink),
       YOKE_NO_SUPPORT);
-  check_contains(err, "matio");
+  check_contains(err.text, "matio");
   assert_null(record);
   assert_false(fixture_exists(place, "results.csv.part"));
   fixture_remove(place);

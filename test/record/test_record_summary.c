@@ -1,19 +1,20 @@
 // summary.json through a temporary name; failures leave the old file.
 #define _POSIX_C_SOURCE 200809L
 
+#include "base/base_message.h"
 #include "record/record_summary.h"
 
 #include "record/record_fixture.h"
 
 static void write_summary(int64_t steps, yoke_status want) {
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_json json = {0};
   yoke__json_begin_object(&json, NULL);
   yoke__json_integer(&json, "steps", steps);
   yoke__json_end_object(&json);
-  assert_int_equal(yoke__record_summary_write(folder, &json, err, sizeof err), want);
+  assert_int_equal(yoke__record_summary_write(folder, &json, &err.sink), want);
   if (want < 0) {
-    check_contains(err, "summary.json");
+    check_contains(err.text, "summary.json");
   }
   yoke__json_free(&json);
 }
@@ -43,10 +44,10 @@ static void failure_keeps_the_old(void** state) {
   check_summary("{\n  \"steps\": 1\n}\n");
 
   // JSON that is none is not written either
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_json json = {0};
   yoke__json_begin_object(&json, NULL);
-  assert_int_equal(yoke__record_summary_write(folder, &json, err, sizeof err), YOKE_BAD_ARG);
+  assert_int_equal(yoke__record_summary_write(folder, &json, &err.sink), YOKE_BAD_ARG);
   yoke__json_free(&json);
   check_summary("{\n  \"steps\": 1\n}\n");
 }

@@ -2,9 +2,11 @@
 // nothing to read. The page's own behaviour is in test_report_browser.sh.
 #define _POSIX_C_SOURCE 200809L
 
+#include "base/base_message.h"
 #include "master/master_run.h"
 #include "record/record_fixture.h"
 #include "report/report_parts.h"
+#include "support/heard.h"
 #include "support/sim.h"
 
 // two masses and a spring; name is replaced where a test needs another one
@@ -40,10 +42,10 @@ static yoke_report_input input_of(const sim* s) {
 
 // The page as a text, to be freed.
 static char* write_page(const yoke_report_input* input, size_t* n) {
-  char err[512] = "";
-  const yoke_status status = yoke__report_write(input, err, sizeof err);
+  YOKE_CATCH(err);
+  const yoke_status status = yoke__report_write(input, &err.sink);
   if (status < 0) {
-    fail_msg("no page: %s", err);
+    fail_msg("no page: %s", err.text);
   }
   return fixture_read(folder, "report.html", n);
 }
@@ -163,7 +165,12 @@ static void failed_run(void** state) {
   run(&s);
   info.status = YOKE_DIVERGED;
   info.t_reached = 0.5;
-  snprintf(info.message, sizeof info.message, "unit 'left' at t = 0.5 s: 'x' is not finite");
+  const yoke_message failure = {.severity = YOKE_ERROR,
+                                .status = YOKE_DIVERGED,
+                                .unit = "left",
+                                .time = 0.5,
+                                .text = "'x' is not finite"};
+  yoke__failure_set(&info.failure, &failure, 0);
   size_t n = 0;
   const yoke_report_input input = input_of(&s);
   char* page = write_page(&input, &n);
@@ -193,10 +200,10 @@ static void missing_results(void** state) {
   sim s = sim_open(OSCILLATOR, "nothing to read");
   memset(&info, 0, sizeof info);
   const yoke_report_input input = input_of(&s);
-  char err[512] = "";
-  assert_int_equal(yoke__report_write(&input, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "there is no results.csv or results.h5 in");
-  check_contains(err, folder);
+  HEAR(err);
+  assert_int_equal(yoke__report_write(&input, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "there is no results.csv or results.h5 in");
+  check_contains(err.text, folder);
   assert_false(fixture_exists(folder, "report.html"));
   sim_close(&s);
 }
@@ -211,9 +218,9 @@ static void damaged_results(void** state) {
   sim s = sim_open(OSCILLATOR, "damaged");
   memset(&info, 0, sizeof info);
   const yoke_report_input input = input_of(&s);
-  char err[512] = "";
-  assert_int_equal(yoke__report_write(&input, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "line 3");
+  HEAR(err);
+  assert_int_equal(yoke__report_write(&input, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "results.csv:3: error: 1 cell");
   assert_false(fixture_exists(folder, "report.html"));
   sim_close(&s);
 }
@@ -244,7 +251,9 @@ static void texts_stay_texts(void** state) {
   input = input_of(&s);
   input.settings_text = evil;
   input.command = evil;
-  snprintf(info.message, sizeof info.message, "%s", evil);
+  const yoke_message failure = {
+      .severity = YOKE_ERROR, .file = evil, .unit = evil, .time = (double)NAN, .text = evil};
+  yoke__failure_set(&info.failure, &failure, 0);
   info.status = YOKE_UNIT_FAILED;
   page = write_page(&input, &n);
   assert_int_equal(count(page, "<script"), n_scripts);

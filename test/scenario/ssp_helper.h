@@ -52,7 +52,7 @@ static inline void ssp_show(ssp_reading* r) {
   const yoke_scenario* s = r->scenario;
   for (size_t i = 0; i < s->n_units; i++) {
     const yoke_scenario_unit* u = &s->units[i];
-    SSP_SAY(r, "unit %s %s %s", u->name, u->kind, u->type);
+    SSP_SAY(r, "unit %s %s %s", u->name, yoke_unit_kind_text(u->kind), u->type);
     if (u->step.is_given) {
       SSP_SAY(r, " step %g", u->step.value);
     }

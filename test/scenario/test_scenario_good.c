@@ -75,7 +75,7 @@ static void test_minimal_file_gets_the_defaults(void** state) {
   // the unit
   const yoke_scenario_unit* unit = &s->units[0];
   assert_string_equal(unit->name, "left");
-  assert_string_equal(unit->kind, "model");
+  assert_int_equal(unit->kind, YOKE_KIND_MODEL);
   assert_string_equal(unit->type, "oscillator.force");
   assert_int_equal(unit->place.line, 3);
   assert_int_equal(unit->place.column, 9);
@@ -134,7 +134,7 @@ static void test_units_and_laws(void** state) {
   check_near(right->tolerance, 1e-4, 0);
   check_near(right->cost_s, 2e-5, 0);
   assert_true(law->is_law);
-  assert_string_equal(law->kind, "law");
+  assert_int_equal(law->kind, YOKE_KIND_LAW);
   assert_string_equal(law->type, "spring_damper");
   assert_int_equal(law->n_with, 2);
   assert_int_equal(law->n_start, 1);

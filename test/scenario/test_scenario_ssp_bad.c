@@ -1,5 +1,6 @@
 // Broken and hostile SSP files: each mistake is one message with its line, nothing outside is read, nothing is left behind.
 #define _XOPEN_SOURCE 700  // mkdtemp, setenv
+#include "base/base_message.h"
 #include "ssp_helper.h"
 
 #include <dirent.h>
@@ -222,17 +223,17 @@ static void test_annotation(void** state) {
 // An archive in the working folder with one SSD and n further entries.
 static void write_archive(const char* path, const char* ssd, const char* const entries[][2],
                           size_t n) {
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_zip_writer* zip = NULL;
-  check_ok(yoke__zip_create(path, &zip, err, sizeof err));
+  check_ok(yoke__zip_create(path, &zip, &err.sink));
   if (ssd != NULL) {
-    check_ok(yoke__zip_add(zip, "SystemStructure.ssd", ssd, strlen(ssd), err, sizeof err));
+    check_ok(yoke__zip_add(zip, "SystemStructure.ssd", ssd, strlen(ssd), &err.sink));
   }
   for (size_t i = 0; i < n; i++) {
     check_ok(
-        yoke__zip_add(zip, entries[i][0], entries[i][1], strlen(entries[i][1]), err, sizeof err));
+        yoke__zip_add(zip, entries[i][0], entries[i][1], strlen(entries[i][1]), &err.sink));
   }
-  check_ok(yoke__zip_finish(&zip, err, sizeof err));
+  check_ok(yoke__zip_finish(&zip, &err.sink));
 }
 
 static size_t count_entries(const char* folder) {
@@ -280,15 +281,15 @@ static void test_archive_inside(void** state) {
   (void)state;
   static const char* const inner[][2] = {{"resources/a.fmu", "x"}, {"resources/p.ssv", VALUES}};
   write_archive("inner.ssp", SIMPLE, inner, 2);
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_zip_writer* zip = NULL;
   static const char ssd[] =
       OPEN "<Elements><Component name='one' source='resources/inner.ssp'/>\n<Component name='two' "
            "source='resources/inner.ssp' type='application/x-ssp-package'/></Elements>" CLOSE;
-  check_ok(yoke__zip_create("outer.ssp", &zip, err, sizeof err));
-  check_ok(yoke__zip_add(zip, "SystemStructure.ssd", ssd, strlen(ssd), err, sizeof err));
-  check_ok(yoke__zip_add_file(zip, "resources/inner.ssp", "inner.ssp", err, sizeof err));
-  check_ok(yoke__zip_finish(&zip, err, sizeof err));
+  check_ok(yoke__zip_create("outer.ssp", &zip, &err.sink));
+  check_ok(yoke__zip_add(zip, "SystemStructure.ssd", ssd, strlen(ssd), &err.sink));
+  check_ok(yoke__zip_add_file(zip, "resources/inner.ssp", "inner.ssp", &err.sink));
+  check_ok(yoke__zip_finish(&zip, &err.sink));
   ssp_reading* r = ssp_read_path("outer.ssp", NULL, 0);
   assert_int_equal(r->status, YOKE_OK);
   ssp_check_text(r, "unit one_a fmu ../ssp-1/resources/a.fmu k=4\n"

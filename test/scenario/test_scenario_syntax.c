@@ -224,8 +224,8 @@ static void test_files_that_cannot_be_read(void** state) {
                    YOKE_BAD_INPUT);
   assert_null(s);
   assert_int_equal(messages.n_errors, 1);
-  assert_string_equal(messages.first->place.source, "no/such/file.yaml");
-  assert_int_equal(messages.first->place.line, 0);
+  assert_string_equal(messages.all[0].file, "no/such/file.yaml");
+  assert_int_equal(messages.all[0].line, 0);
   yoke__messages_free(&messages);
   assert_int_equal(yoke__scenario_read_file("/", NULL, 0, &messages, &s), YOKE_BAD_INPUT);
   assert_int_equal(messages.n_errors, 1);

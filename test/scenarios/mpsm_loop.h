@@ -5,6 +5,7 @@
 #define YOKE_TEST_MPSM_LOOP_H
 
 #include "base/base_arena.h"
+#include "base/base_message.h"
 #include "couple/couple_mpsm_phase.h"
 #include "couple/couple_mpsm_predict.h"
 #include "identify/identify_file.h"
@@ -69,7 +70,7 @@ static inline void loop_load(loop_unit* unit, const double from[], double ratio,
 static inline void loop_open_unit(loop* self, size_t k) {
   const loop_case* c = self->about;
   loop_unit* unit = &self->units[k];
-  char err[256] = "";
+  YOKE_CATCH(err);
   unit->n = c->n[k];
   unit->m = c->m[k];
   unit->first_y = self->p;
@@ -78,7 +79,7 @@ static inline void loop_open_unit(loop* self, size_t k) {
   self->s += unit->m;
   const yoke_rls_setup setup = {unit->n, unit->m, 1, 1, 0.996, c->variance, YOKE_RLS_GILBERT};
   unit->block = aligned_alloc(64, (yoke__rls_size(&setup) + 63) / 64 * 64);
-  check_ok(yoke__rls_prepare(&unit->rls, &setup, unit->block, err, sizeof err));
+  check_ok(yoke__rls_prepare(&unit->rls, &setup, unit->block, &err.sink));
   unit->jacobian = (yoke_jacobian_discrete){unit->n, unit->m, unit->Sy, unit->S0, unit->S1};
   unit->range = (yoke_identify_range){unit->n, unit->low, unit->high};
   yoke__identify_range_start(&unit->range);
@@ -218,12 +219,12 @@ static inline scenario_run loop_run(const loop_case* c, size_t n_steps) {
 // order of summation of the outputs accordingly: every parameter to 1e-7 of itself.
 static inline void loop_check_models(const loop_models* models, const size_t n[], const size_t m[],
                                      const char* name) {
-  char path[1024], err[512] = "";
+  char path[1024];
+  YOKE_CATCH(err);
   yoke_arena arena = {0};
   yoke_identified file;
-  if (yoke__identified_read(scenario_path(name, path, sizeof path), &arena, &file, err,
-                            sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (yoke__identified_read(scenario_path(name, path, sizeof path), &arena, &file, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   assert_int_equal(file.n_units, LOOP_UNITS);
   for (size_t k = 0; k < LOOP_UNITS; k++) {

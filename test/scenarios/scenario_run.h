@@ -4,8 +4,10 @@
 #define YOKE_TEST_SCENARIO_RUN_H
 
 #include "base/base_csv.h"
+#include "base/base_message.h"
 #include "quality/quality_noise.h"
 #include "support/check.h"
+#include "support/heard.h"
 #include "yoke/yoke.h"
 
 enum { RUN_MAX_SIGNALS = 16, RUN_MAX_SETS = 8 };
@@ -46,16 +48,16 @@ static inline scenario_run scenario_run_make(size_t n_signals, size_t n) {
 static inline scenario_run scenario_run_file(const char* name, const char* const sets[],
                                              const char* const signals[], size_t n_signals,
                                              size_t n_steps) {
-  char path[1024], err[4096] = "";
+  char path[1024];
+  HEAR(err);
   size_t n_sets = 0, index[RUN_MAX_SIGNALS];
   while (sets != NULL && sets[n_sets] != NULL) {
     n_sets++;
   }
-  const yoke_load_settings settings = {.sets = sets, .n_sets = n_sets};
+  const yoke_load_settings settings = {.sets = sets, .n_sets = n_sets, .sink = &err.sink};
   yoke_simulation* simulation = NULL;
-  if (yoke_simulation_load(scenario_path(name, path, sizeof path), &settings, &simulation, err,
-                           sizeof err) < 0) {
-    fail_msg("%s was refused:\n%s", name, err);
+  if (yoke_simulation_load(scenario_path(name, path, sizeof path), &settings, &simulation) < 0) {
+    fail_msg("%s was refused:\n%s", name, err.text);
   }
   scenario_run run = scenario_run_make(n_signals, n_steps + 1);
   for (size_t i = 0; i < n_signals; i++) {
@@ -96,7 +98,8 @@ static inline void scenario_check_reference(const char* name, const char* const 
                                             size_t n_signals, const scenario_run* run, double step,
                                             size_t every) {
   assert_int_equal(run->n_signals, n_signals);
-  char path[1024], err[512] = "";
+  char path[1024];
+  YOKE_CATCH(err);
   (void)scenario_path(name, path, sizeof path);
   if (getenv("YOKE_WRITE_REFERENCE") != NULL) {
     FILE* file = fopen(path, "w");
@@ -125,8 +128,8 @@ static inline void scenario_check_reference(const char* name, const char* const 
   fclose(file);
   assert_true(n < MOST);
   yoke_csv csv = {0};
-  if (yoke__csv_parse(bytes, n, &csv, err, sizeof err) < 0) {
-    fail_msg("%s: %s", path, err);
+  if (yoke__csv_parse(bytes, n, &csv, &err.sink) < 0) {
+    fail_msg("%s: %s", path, err.text);
   }
   free(bytes);
   assert_int_equal(csv.n_rows, (run->n + every - 1) / every);

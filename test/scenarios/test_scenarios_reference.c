@@ -2,6 +2,7 @@
 // or master: matrix exponential for the linear ones, SUNDIALS for the others (CS-01, CS-02).
 // The same program writes them: YOKE_WRITE_REFERENCE=1 YOKE_SOURCE_DIR=. test_scenarios_reference
 #include "base/base_csv.h"
+#include "base/base_message.h"
 #include "linalg/linalg_dense.h"
 #include "support/check.h"
 #include "support/mechanics_whole.h"
@@ -407,7 +408,8 @@ static void path_of(const reference_case* c, char to[4096]) {
 }
 
 static yoke_csv read_file(const reference_case* c) {
-  char path[4096], err[256] = "";
+  char path[4096];
+  YOKE_CATCH(err);
   path_of(c, path);
   FILE* file = fopen(path, "rb");
   if (file == NULL) {
@@ -420,8 +422,8 @@ static yoke_csv read_file(const reference_case* c) {
   fclose(file);
   assert_true(n < MOST);
   yoke_csv csv;
-  if (yoke__csv_parse(bytes, n, &csv, err, sizeof err) < 0) {
-    fail_msg("%s: %s", path, err);
+  if (yoke__csv_parse(bytes, n, &csv, &err.sink) < 0) {
+    fail_msg("%s: %s", path, err.text);
   }
   free(bytes);
   return csv;

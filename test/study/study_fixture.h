@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "study/study_run.h"
 #include "support/check.h"
@@ -21,24 +22,24 @@ typedef struct fixture {
 // vary, measures and limits: texts, NULL behind the last; limits may be NULL.
 static inline void fixture_open(fixture* f, const char* system, const char* const vary[],
                                 const char* const measures[], const char* const limits[]) {
-  char err[512] = "";
+  YOKE_CATCH(err);
   size_t n = 0;
   *f = (fixture){.plan = {.path = "test.yaml", .bytes = system, .n_bytes = strlen(system)}};
   while (vary[n] != NULL) {
     n++;
   }
-  if (yoke__grid_create(vary, n, &f->grid, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (yoke__grid_create(vary, n, &f->grid, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   for (size_t i = 0; measures[i] != NULL; i++) {
-    if (yoke__study_measure_parse(measures[i], &f->measures[i], err, sizeof err) < 0) {
-      fail_msg("%s", err);
+    if (yoke__study_measure_parse(measures[i], &f->measures[i], &err.sink) < 0) {
+      fail_msg("%s", err.text);
     }
     f->plan.n_measures++;
   }
   for (size_t i = 0; limits != NULL && limits[i] != NULL; i++) {
-    if (yoke__study_limit_parse(limits[i], &f->arena, &f->limits[i], err, sizeof err) < 0) {
-      fail_msg("%s", err);
+    if (yoke__study_limit_parse(limits[i], &f->arena, &f->limits[i], &err.sink) < 0) {
+      fail_msg("%s", err.text);
     }
     f->plan.n_limits++;
   }

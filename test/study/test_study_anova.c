@@ -1,12 +1,13 @@
 // Analysis of variance: examples by hand, the formulas of the books in long double, sums that must
 // add up, and arrays on which those formulas lose their digits.
+#include "base/base_message.h"
 #include "study/study_anova.h"
 #include "support/check.h"
 
 static void open_grid(yoke_grid* grid, const char* const texts[], size_t n) {
-  char err[256] = "";
-  if (yoke__grid_create(texts, n, grid, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  YOKE_CATCH(err);
+  if (yoke__grid_create(texts, n, grid, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
 }
 

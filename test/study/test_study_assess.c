@@ -2,6 +2,7 @@
 // configurations (CI-20), the searches, a user's own netlist and system, the figure.
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "study/assess_fixture.h"
 
@@ -94,14 +95,15 @@ static void test_references_have_the_published_size(void** state) {
 static void test_ladder_has_the_reference_of_its_file(void** state) {
   (void)state;
   const char* folder = getenv("YOKE_SOURCE_DIR");
-  char path[4096], err[256] = "";
+  char path[4096];
+  YOKE_CATCH(err);
   char* bytes = NULL;
   size_t n = 0;
   yoke_csv csv;
   assert_non_null(folder);
   snprintf(path, sizeof path, "%s/scenarios/circuits/ladder-2.reference.csv", folder);
-  check_ok(yoke__os_read_file(path, 1 << 20, &bytes, &n, err, sizeof err));
-  check_ok(yoke__csv_parse(bytes, n, &csv, err, sizeof err));
+  check_ok(yoke__os_read_file(path, 1 << 20, &bytes, &n, &err.sink));
+  check_ok(yoke__csv_parse(bytes, n, &csv, &err.sink));
   yoke_assess_problem* ladder = load_problem("ladder-2");
   assert_int_equal(csv.n_rows, ladder->n_samples);
   for (size_t i = 0; i < ladder->n_monitors; i++) {

@@ -54,7 +54,7 @@ static void count_calls(const yoke_assess_problem* problem, const yoke_circuit_o
     fail_msg("%s %s %s, %d iterations: %ld heap calls, status %d (%s)", problem->name,
              yoke__circuit_formulation_names[options->formulation],
              yoke__circuit_method_names[options->method], options->iterations, n, (int)status,
-             yoke__circuit_reason(circuit));
+             yoke__circuit_reason(circuit)->text);
   }
   yoke__circuit_destroy(&circuit);
 }

@@ -1,4 +1,5 @@
 // Ascending sorting: what is kept, what the kept runs say of an axis, ties.
+#include "base/base_message.h"
 #include "study/study_best.h"
 #include "support/check.h"
 
@@ -6,9 +7,9 @@ static yoke_grid grid;
 
 static void find(const char* const axes[], size_t n_axes, const double values[], double within,
                  size_t least, yoke_best* best) {
-  char err[256] = "";
-  if (yoke__grid_create(axes, n_axes, &grid, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  YOKE_CATCH(err);
+  if (yoke__grid_create(axes, n_axes, &grid, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   check_ok(yoke__best_compute(&grid, values, within, least, best));
 }

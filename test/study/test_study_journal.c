@@ -4,6 +4,7 @@
 #include "study/study_fixture.h"
 #include "study/study_journal.h"
 #include "study/study_store.h"
+#include "support/heard.h"
 
 static const char system_text[] = "yoke: 1\n"
                                   "time: {stop: 1, step: 1e-2}\n"
@@ -35,10 +36,10 @@ static yoke_status keep(void* context, const yoke_journal_row* row) {
 
 static yoke_status parse(const char* bytes, size_t n, rows* r, yoke_journal_info* info) {
   char* identity = NULL;
-  char err[128] = "";
+  HEAR(err);
   *r = (rows){0};
   const yoke_status status =
-      yoke__journal_parse(bytes, n, 2, 2, keep, r, &identity, info, err, sizeof err);
+      yoke__journal_parse(bytes, n, 2, 2, keep, r, &identity, info, &err.sink);
   free(identity);
   return status;
 }
@@ -188,10 +189,11 @@ static void folder_close(const folder* f) {
 }
 
 static char* read_text(const char* path) {
-  char err[128] = "", *bytes = NULL;
+  HEAR(err);
+  char *bytes = NULL;
   size_t n = 0;
-  if (yoke__os_read_file(path, 1 << 20, &bytes, &n, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (yoke__os_read_file(path, 1 << 20, &bytes, &n, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   return bytes;
 }
@@ -207,23 +209,23 @@ static size_t count_lines(const char* path) {
 }
 
 static yoke_study* open_study(const fixture* f, const folder* d, bool is_restart) {
-  char err[512] = "";
+  HEAR(err);
   yoke_study* study = NULL;
-  if (yoke__study_open(&f->plan, d->path, is_restart, &study, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (yoke__study_open(&f->plan, d->path, is_restart, &study, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   return study;
 }
 
 static void complete(yoke_study* study, size_t first, size_t n) {
   size_t points[N_POINTS], repeats[N_POINTS] = {0};
-  char err[512] = "";
+  HEAR(err);
   const yoke_study_calls calls = {0};
   for (size_t i = 0; i < n; i++) {
     points[i] = first + i;
   }
-  if (yoke__study_complete(study, points, repeats, n, 2, &calls, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (yoke__study_complete(study, points, repeats, n, 2, &calls, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
 }
 
@@ -239,13 +241,13 @@ static void test_resume(void** state) {
   (void)state;
   fixture f;
   folder d;
-  char err[512] = "";
+  HEAR(err);
   size_t n_known = 0, n_damaged = 0, counts[YOKE_RUN_N_STATUSES];
   folder_open(&d);
   fixture_open(&f, system_text, vary, measures, limits);
   yoke_study* study = open_study(&f, &d, true);
   complete(study, 0, N_POINTS);
-  check_ok(yoke__study_write_table(study, "table.csv", err, sizeof err));
+  check_ok(yoke__study_write_table(study, "table.csv", &err.sink));
   yoke__study_count(study, counts);
   assert_int_equal(counts[YOKE_RUN_DONE] + counts[YOKE_RUN_LIMIT], N_POINTS);
   assert_true(counts[YOKE_RUN_LIMIT] > 0);  // exp(2) is above 4
@@ -264,7 +266,7 @@ static void test_resume(void** state) {
   assert_non_null(yoke__study_find(study, 3, 0));
   assert_null(yoke__study_find(study, 9, 0));
   complete(study, 0, N_POINTS);
-  check_ok(yoke__study_write_table(study, "table.csv", err, sizeof err));
+  check_ok(yoke__study_write_table(study, "table.csv", &err.sink));
   yoke__study_close(&study);
   assert_int_equal(count_lines(d.journal), 2 + N_POINTS);
   char* resumed = read_text(d.table);
@@ -280,22 +282,22 @@ static void test_other_study(void** state) {
   static const char* const other_measures[] = {"min:i.y", NULL};
   fixture f, g;
   folder d;
-  char err[512] = "";
+  HEAR(err);
   yoke_study *study = NULL, *second = NULL;
   folder_open(&d);
   fixture_open(&f, system_text, vary, measures, limits);
   fixture_open(&g, system_text, vary, other_measures, limits);
   study = open_study(&f, &d, true);
   // a second process would find the folder taken; within one process the lock is the same
-  assert_int_equal(yoke__study_open(&f.plan, d.path, false, &second, err, sizeof err), YOKE_IO);
-  check_contains(err, "another process is writing");
+  assert_int_equal(yoke__study_open(&f.plan, d.path, false, &second, &err.sink), YOKE_IO);
+  check_contains(err.text, "another process is writing");
   complete(study, 0, 1);
   yoke__study_close(&study);
-  assert_int_equal(yoke__study_open(&g.plan, d.path, false, &study, err, sizeof err),
+  assert_int_equal(yoke__study_open(&g.plan, d.path, false, &study, &err.sink),
                    YOKE_BAD_INPUT);
   assert_null(study);
-  check_contains(err, "belongs to another study: the measures are different");
-  check_contains(err, "--restart");
+  check_contains(err.text, "belongs to another study: the measures are different");
+  check_contains(err.text, "--restart");
   study = open_study(&g, &d, true);
   assert_null(yoke__study_find(study, 0, 0));
   yoke__study_close(&study);
@@ -305,9 +307,9 @@ static void test_other_study(void** state) {
   FILE* file = fopen(d.journal, "wb");
   fputs("my notes\n", file);
   fclose(file);
-  assert_int_equal(yoke__study_open(&g.plan, d.path, false, &study, err, sizeof err),
+  assert_int_equal(yoke__study_open(&g.plan, d.path, false, &study, &err.sink),
                    YOKE_BAD_INPUT);
-  check_contains(err, "not the journal of a study");
+  check_contains(err.text, "not the journal of a study");
   char* notes = read_text(d.journal);
   assert_string_equal(notes, "my notes\n");
   free(notes);
@@ -321,12 +323,12 @@ static void test_table(void** state) {
   (void)state;
   fixture f;
   folder d;
-  char err[512] = "";
+  HEAR(err);
   folder_open(&d);
   fixture_open(&f, system_text, vary, measures, limits);
   yoke_study* study = open_study(&f, &d, true);
   complete(study, 0, N_POINTS);
-  check_ok(yoke__study_write_table(study, "table.csv", err, sizeof err));
+  check_ok(yoke__study_write_table(study, "table.csv", &err.sink));
   yoke__study_close(&study);
   char* table = read_text(d.table);
   check_contains(table,

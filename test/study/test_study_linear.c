@@ -377,7 +377,7 @@ static void test_refusals(void** state) {
            "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: delay1}\nconnections: "
            "[a.y1 -> d.u, d.y -> a.u1, a.y1 -> b.u1]\n",
            lags);
-  refuse(text, false, YOKE_BAD_INPUT, "unit 'd' (delay1) is in a loop, but has no linear model");
+  refuse(text, false, YOKE_BAD_INPUT, "error: unit 'd': it is in a loop, but has no linear model (delay1)");
   snprintf(text, sizeof text,
            "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: delay1}\nconnections: "
            "[a.y1 -> d.u, a.y1 -> b.u1, b.y1 -> a.u1]\n",

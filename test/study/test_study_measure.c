@@ -1,4 +1,5 @@
 // What a run is judged by, on signals whose measures are known, and the limits that end it.
+#include "base/base_message.h"
 #include "quality/quality_ledger.h"
 #include "study/study_fixture.h"
 #include "study/study_measure.h"
@@ -31,27 +32,27 @@ static const char* const no_axis[] = {"time.start=0", NULL};
 static void test_measures(void** state) {
   (void)state;
   yoke_study_measure m;
-  char err[512] = "";
-  check_ok(yoke__study_measure_parse("ter", &m, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__study_measure_parse("ter", &m, &err.sink));
   assert_int_equal(m.kind, YOKE_STUDY_TER);
   assert_null(m.argument);
-  check_ok(yoke__study_measure_parse("rter:a bond", &m, err, sizeof err));
+  check_ok(yoke__study_measure_parse("rter:a bond", &m, &err.sink));
   assert_string_equal(m.argument, "a bond");
-  check_ok(yoke__study_measure_parse("maxabs:u.der(x:y)", &m, err, sizeof err));
+  check_ok(yoke__study_measure_parse("maxabs:u.der(x:y)", &m, &err.sink));
   assert_int_equal(m.kind, YOKE_STUDY_MAXABS);
   assert_string_equal(m.argument, "u.der(x:y)");
-  check_ok(yoke__study_measure_parse("error", &m, err, sizeof err));
+  check_ok(yoke__study_measure_parse("error", &m, &err.sink));
   assert_int_equal(m.kind, YOKE_STUDY_ERROR);
   assert_null(m.argument);
-  check_ok(yoke__study_measure_parse("error:u.x", &m, err, sizeof err));
+  check_ok(yoke__study_measure_parse("error:u.x", &m, &err.sink));
   assert_string_equal(m.argument, "u.x");
 }
 
 static void check_no_measure(const char* text, const char* why) {
   yoke_study_measure m;
-  char err[512] = "";
-  assert_int_equal(yoke__study_measure_parse(text, &m, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, why);
+  YOKE_CATCH(err);
+  assert_int_equal(yoke__study_measure_parse(text, &m, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, why);
 }
 
 static void test_wrong_measures(void** state) {
@@ -72,34 +73,34 @@ static void test_limits(void** state) {
   (void)state;
   yoke_arena arena = {0};
   yoke_study_limit l;
-  char err[512] = "";
-  check_ok(yoke__study_limit_parse("max:u.x <= 3.5", &arena, &l, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__study_limit_parse("max:u.x <= 3.5", &arena, &l, &err.sink));
   assert_string_equal(l.measure.text, "max:u.x");
   assert_true(l.is_upper && !l.is_strict && yoke__study_limit_is_early(&l));
   assert_false(yoke__study_limit_is_violated(&l, 3.5));
   assert_true(yoke__study_limit_is_violated(&l, 3.6));
   assert_true(yoke__study_limit_is_violated(&l, (double)NAN));
-  check_ok(yoke__study_limit_parse("min:u.x>-1", &arena, &l, err, sizeof err));
+  check_ok(yoke__study_limit_parse("min:u.x>-1", &arena, &l, &err.sink));
   assert_true(!l.is_upper && l.is_strict && yoke__study_limit_is_early(&l));
   assert_true(yoke__study_limit_is_violated(&l, -1));
   assert_false(yoke__study_limit_is_violated(&l, 0));
   // these can still come true until the end
-  check_ok(yoke__study_limit_parse("max:u.x>=3", &arena, &l, err, sizeof err));
+  check_ok(yoke__study_limit_parse("max:u.x>=3", &arena, &l, &err.sink));
   assert_false(yoke__study_limit_is_early(&l));
-  check_ok(yoke__study_limit_parse("end:u.x<3", &arena, &l, err, sizeof err));
+  check_ok(yoke__study_limit_parse("end:u.x<3", &arena, &l, &err.sink));
   assert_true(l.is_strict && !yoke__study_limit_is_early(&l));
   static const char* const wrong[] = {"max:u.x",      "max:u.x<=", "max:u.x<=a",
                                       "max:u.x<=nan", "<=3",       "max:u.x=3"};
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-    assert_int_equal(yoke__study_limit_parse(wrong[i], &arena, &l, err, sizeof err),
+    assert_int_equal(yoke__study_limit_parse(wrong[i], &arena, &l, &err.sink),
                      YOKE_BAD_INPUT);
-    check_contains(err, "such as max:unit.variable<=10");
+    check_contains(err.text, "such as max:unit.variable<=10");
   }
-  assert_int_equal(yoke__study_limit_parse("status<=1", &arena, &l, err, sizeof err),
+  assert_int_equal(yoke__study_limit_parse("status<=1", &arena, &l, &err.sink),
                    YOKE_BAD_INPUT);
-  assert_int_equal(yoke__study_limit_parse("mxa:u.x<=1", &arena, &l, err, sizeof err),
+  assert_int_equal(yoke__study_limit_parse("mxa:u.x<=1", &arena, &l, &err.sink),
                    YOKE_BAD_INPUT);
-  check_contains(err, "unknown measure");
+  check_contains(err.text, "unknown measure");
   yoke__arena_free(&arena);
 }
 
@@ -165,11 +166,12 @@ static void test_missing_numbers(void** state) {
 
 static void read_scenario(const char* name, char* text, size_t size) {
   const char* source = getenv("YOKE_SOURCE_DIR");
-  char path[512], err[256] = "", *bytes = NULL;
+  char path[512], *bytes = NULL;
+  YOKE_CATCH(err);
   size_t n = 0;
   assert_non_null(source);
   snprintf(path, sizeof path, "%s/scenarios/%s", source, name);
-  check_ok(yoke__os_read_file(path, size - 1, &bytes, &n, err, sizeof err));
+  check_ok(yoke__os_read_file(path, size - 1, &bytes, &n, &err.sink));
   memcpy(text, bytes, n + 1);
   free(bytes);
 }
@@ -208,9 +210,9 @@ static void test_nrmse(void** state) {
     fixture f;
     yoke_csv reference;
     double v[FIXTURE_MAX];
-    char err[256] = "";
+    YOKE_CATCH(err);
     fixture_open(&f, ramp, no_axis, measures, NULL);
-    check_ok(yoke__csv_parse(tables[i], strlen(tables[i]), &reference, err, sizeof err));
+    check_ok(yoke__csv_parse(tables[i], strlen(tables[i]), &reference, &err.sink));
     f.plan.reference = &reference;
     assert_int_equal(fixture_run(&f, 0, 0, v).status, YOKE_RUN_DONE);
     check_near(v[0], want[i], 1e-15);
@@ -224,9 +226,9 @@ static void run_against(const char* table, const char* system, const char* const
                         const char* const measures[], double values[]) {
   fixture f;
   yoke_csv reference;
-  char err[256] = "";
+  YOKE_CATCH(err);
   fixture_open(&f, system, vary, measures, NULL);
-  check_ok(yoke__csv_parse(table, strlen(table), &reference, err, sizeof err));
+  check_ok(yoke__csv_parse(table, strlen(table), &reference, &err.sink));
   f.plan.reference = &reference;
   const yoke_study_result result = fixture_run(&f, 0, 0, values);
   if (result.status != YOKE_RUN_DONE) {
@@ -355,9 +357,9 @@ static void check_no_column(const char* measure, const char* table, const char* 
   fixture f;
   yoke_csv reference;
   double v[FIXTURE_MAX];
-  char err[256] = "";
+  YOKE_CATCH(err);
   fixture_open(&f, ramp, no_axis, measures, NULL);
-  check_ok(yoke__csv_parse(table, strlen(table), &reference, err, sizeof err));
+  check_ok(yoke__csv_parse(table, strlen(table), &reference, &err.sink));
   f.plan.reference = &reference;
   const yoke_study_result result = fixture_run(&f, 0, 0, v);
   assert_int_equal(result.status, YOKE_RUN_REFUSED);

@@ -2,6 +2,7 @@
 // behind. The n-th call fails, and in a second round all calls from the n-th on.
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "study/study_anova.h"
 #include "study/study_best.h"
 #include "study/study_fixture.h"
@@ -22,9 +23,9 @@ static fixture shared;
 // What is tried: returns its status and frees everything.
 static yoke_status try_grid(void) {
   static const char* const vary[] = {"units.i.start.x=1:3:5", "scheme=jacobi,'a,b'"};
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_grid grid;
-  const yoke_status status = yoke__grid_create(vary, 2, &grid, err, sizeof err);
+  const yoke_status status = yoke__grid_create(vary, 2, &grid, &err.sink);
   yoke__grid_free(&grid);
   return status;
 }
@@ -44,11 +45,11 @@ static yoke_status try_runs(void) {
 }
 
 static yoke_status try_journal(void) {
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_study* study = NULL;
-  yoke_status status = yoke__study_open(&shared.plan, folder, false, &study, err, sizeof err);
+  yoke_status status = yoke__study_open(&shared.plan, folder, false, &study, &err.sink);
   if (status >= 0) {
-    status = yoke__study_write_table(study, "table.csv", err, sizeof err);
+    status = yoke__study_write_table(study, "table.csv", &err.sink);
   }
   yoke__study_close(&study);
   return status;
@@ -105,11 +106,12 @@ static void test_journal(void** state) {
   (void)state;
   const size_t points[] = {0, 1, 2}, repeats[] = {0, 0, 0};
   const yoke_study_calls calls = {0};
-  char err[512] = "", path[128];
+  YOKE_CATCH(err);
+  char path[128];
   yoke_study* study = NULL;
   snprintf(folder, sizeof folder, "memory-%ld", (long)getpid());
-  check_ok(yoke__study_open(&shared.plan, folder, true, &study, err, sizeof err));
-  check_ok(yoke__study_complete(study, points, repeats, 3, 1, &calls, err, sizeof err));
+  check_ok(yoke__study_open(&shared.plan, folder, true, &study, &err.sink));
+  check_ok(yoke__study_complete(study, points, repeats, 3, 1, &calls, &err.sink));
   yoke__study_close(&study);
   try_all(try_journal);
   static const char* const names[] = {"journal.csv", "table.csv"};

@@ -155,9 +155,9 @@ static yoke_status note_end(void* context, const yoke_study_case* run) {
   return log->n == log->fail_at ? YOKE_IO : YOKE_OK;
 }
 
-static void note_refusal(void* context, const char* why) {
-  batch_log* log = context;
-  snprintf(log->refusal, sizeof log->refusal, "%s", why);
+static void note_refusal(void* to, const yoke_message* why) {
+  batch_log* log = to;
+  snprintf(log->refusal, sizeof log->refusal, "%s", why->text);
 }
 
 static atomic_int n_questions;
@@ -178,11 +178,12 @@ static yoke_status run_batch(const yoke_study_plan* plan, int n_jobs, yoke_share
     out->results[i] = (yoke_study_result){.values = out->values + i * plan->n_measures};
     cases[i] = (yoke_study_case){i, 0, &out->results[i]};
   }
+  const yoke_sink refusals = {note_refusal, &out->log};
   const yoke_batch_calls calls = {.finished = note_end,
                                   .is_interrupted = is_interrupted,
                                   .context = &out->log,
                                   .share = share,
-                                  .refused = note_refusal};
+                                  .sink = &refusals};
   return yoke__study_batch(plan, cases, N_POINTS, n_jobs, &calls);
 }
 

@@ -1,5 +1,6 @@
 // MP-13: a run with identified models is exponentially stable: Bohl exponents of the matrices of its steps, the nonlinear
 // spring by its secant at each exchange, models as they were identified there.
+#include "base/base_message.h"
 #include "identify/identify_rls.h"
 #include "study/study_stability.h"
 #include "support/dual_mass.h"
@@ -25,9 +26,9 @@ static void open_identified(identified* to, size_t n, size_t m) {
                                 .n_u_lags = 1,
                                 .forgetting = 0.996,
                                 .start_variance = YOKE_RLS_P0};
-  char err[256] = "";
+  YOKE_CATCH(err);
   to->block = aligned_alloc(64, (yoke__rls_size(&setup) + 63) / 64 * 64);
-  check_ok(yoke__rls_prepare(&to->rls, &setup, to->block, err, sizeof err));
+  check_ok(yoke__rls_prepare(&to->rls, &setup, to->block, &err.sink));
   to->jacobian = (yoke_jacobian_discrete){n, m, to->Sy, to->S0, to->S1};
 }
 

@@ -1,6 +1,7 @@
 // Ranking, statistics, advice, and the drawing of the map.
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "study/study_fixture.h"
 #include "study/study_tune.h"
 
@@ -22,31 +23,31 @@ typedef struct tuned {
 
 static void run_all(tuned* t, size_t n_repeats) {
   size_t points[128], repeats[128] = {0};
-  char err[512] = "";
+  YOKE_CATCH(err);
   const yoke_study_calls calls = {0};
   const size_t n = t->f.grid.n_points + 1;
   for (size_t i = 0; i < n; i++) {
     points[i] = i;
   }
-  check_ok(yoke__study_complete(t->study, points, repeats, n, 2, &calls, err, sizeof err));
+  check_ok(yoke__study_complete(t->study, points, repeats, n, 2, &calls, &err.sink));
   yoke__tune_rank(t->study, &t->tune);
   const size_t n_runs = yoke__tune_repetitions(t->study, &t->tune, n_repeats, points, repeats);
   assert_int_equal(n_runs, (t->tune.n_best + 1) * n_repeats);
-  check_ok(yoke__study_complete(t->study, points, repeats, n_runs, 2, &calls, err, sizeof err));
+  check_ok(yoke__study_complete(t->study, points, repeats, n_runs, 2, &calls, &err.sink));
   yoke__tune_decide(t->study, n_repeats, &t->tune);
 }
 
 static void open_tuned(tuned* t, const char* const vary[], const char* measure,
                        const char* const limits[], const char* const sets[], size_t n_sets) {
   const char* const measures[] = {measure, NULL};
-  char err[512] = "";
+  YOKE_CATCH(err);
   snprintf(t->path, sizeof t->path, "tune-%ld", (long)getpid());
   fixture_open(&t->f, noise, vary, measures, limits);
   t->f.plan.sets = sets;
   t->f.plan.n_sets = n_sets;
   t->f.plan.seed = "units.n.with.seed";
-  if (yoke__study_open(&t->f.plan, t->path, true, &t->study, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  if (yoke__study_open(&t->f.plan, t->path, true, &t->study, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
 }
 
@@ -186,8 +187,8 @@ static void test_position(void** state) {
   (void)state;
   const char* texts[] = {"a=1:100:3:log", "b=x,y", "c=3,1,2"};
   yoke_grid grid;
-  char err[128] = "";
-  check_ok(yoke__grid_create(texts, 3, &grid, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__grid_create(texts, 3, &grid, &err.sink));
   check_near(yoke__study_map_position(&grid.axes[0], "10"), 1, 0);
   check_near(yoke__study_map_position(&grid.axes[0], "1e1"), 1, 0);
   check_near(yoke__study_map_position(&grid.axes[0], "31.6227766"), 1.5, 1e-9);
@@ -230,11 +231,12 @@ static size_t count(const char* text, const char* part) {
 }
 
 static char* draw(tuned* t, const char* const current[]) {
-  char err[256] = "", path[128], *svg = NULL;
+  YOKE_CATCH(err);
+  char path[128], *svg = NULL;
   size_t n = 0;
-  check_ok(yoke__tune_write_map(t->study, &t->tune, current, "<noise & co>", err, sizeof err));
+  check_ok(yoke__tune_write_map(t->study, &t->tune, current, "<noise & co>", &err.sink));
   yoke__os_path_join(t->path, "map.svg", path, sizeof path);
-  check_ok(yoke__os_read_file(path, 1 << 22, &svg, &n, err, sizeof err));
+  check_ok(yoke__os_read_file(path, 1 << 22, &svg, &n, &err.sink));
   check_contains(svg, "&lt;noise &amp; co&gt;");
   check_contains(svg, "prefers-color-scheme:dark");
   check_contains(svg, "</svg>\n");

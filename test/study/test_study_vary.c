@@ -1,14 +1,15 @@
 // Axes and points of a grid.
 #include <float.h>
 
+#include "base/base_message.h"
 #include "study/study_vary.h"
 #include "support/check.h"
 
 static void open_grid(yoke_grid* grid, const char* a, const char* b) {
   const char* texts[] = {a, b};
-  char err[512] = "";
-  if (yoke__grid_create(texts, b == NULL ? 1 : 2, grid, err, sizeof err) < 0) {
-    fail_msg("%s was refused: %s", a, err);
+  YOKE_CATCH(err);
+  if (yoke__grid_create(texts, b == NULL ? 1 : 2, grid, &err.sink) < 0) {
+    fail_msg("%s was refused: %s", a, err.text);
   }
 }
 
@@ -83,8 +84,9 @@ static void test_order_of_points(void** state) {
   (void)state;
   const char* texts[] = {"a=1,2", "b=x,y,z", "c=0:1:2"};
   yoke_grid grid;
-  char err[256] = "", text[128];
-  check_ok(yoke__grid_create(texts, 3, &grid, err, sizeof err));
+  YOKE_CATCH(err);
+  char text[128];
+  check_ok(yoke__grid_create(texts, 3, &grid, &err.sink));
   assert_int_equal(grid.n_points, 12);
   for (size_t point = 0; point < 12; point++) {
     assert_int_equal(yoke__grid_index(&grid, point, 0), point / 6);
@@ -100,14 +102,14 @@ static void test_order_of_points(void** state) {
 
 static void check_refused(const char* text, const char* why) {
   const char* texts[] = {text};
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_grid grid;
-  const yoke_status status = yoke__grid_create(texts, 1, &grid, err, sizeof err);
+  const yoke_status status = yoke__grid_create(texts, 1, &grid, &err.sink);
   if (status != YOKE_BAD_INPUT) {
     fail_msg("'%s': status %d, expected a refusal", text, (int)status);
   }
-  check_contains(err, why);
-  check_contains(err, text);
+  check_contains(err.text, why);
+  check_contains(err.text, text);
   assert_null(grid.axes);
 }
 
@@ -141,21 +143,21 @@ static void test_refused_grids(void** state) {
   const char* twice[] = {"a=1,2", "b=1", "a=3"};
   const char* large[] = {"a=0:1:1000", "b=0:1:1000", "c=0:1:2"};
   const char* many[YOKE_GRID_MAX_AXES + 1];
-  char err[512] = "";
+  YOKE_CATCH(err);
   yoke_grid grid;
-  assert_int_equal(yoke__grid_create(twice, 3, &grid, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "varied twice");
-  assert_int_equal(yoke__grid_create(large, 3, &grid, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "more than 1000000 points");
-  check_ok(yoke__grid_create(large, 2, &grid, err, sizeof err));
+  assert_int_equal(yoke__grid_create(twice, 3, &grid, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "varied twice");
+  assert_int_equal(yoke__grid_create(large, 3, &grid, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "more than 1000000 points");
+  check_ok(yoke__grid_create(large, 2, &grid, &err.sink));
   assert_int_equal(grid.n_points, 1000000);
   yoke__grid_free(&grid);
   for (size_t i = 0; i <= YOKE_GRID_MAX_AXES; i++) {
     many[i] = "a=1";
   }
-  assert_int_equal(yoke__grid_create(many, YOKE_GRID_MAX_AXES + 1, &grid, err, sizeof err),
+  assert_int_equal(yoke__grid_create(many, YOKE_GRID_MAX_AXES + 1, &grid, &err.sink),
                    YOKE_BAD_INPUT);
-  check_contains(err, "at most 16");
+  check_contains(err.text, "at most 16");
 }
 
 static void test_span(void** state) {

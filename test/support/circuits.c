@@ -595,7 +595,7 @@ yoke_circuit* circuits_start(const yoke_network* network, const yoke_circuit_opt
     char text[1024];
     yoke__messages_format(&messages, text, sizeof text);
     fail_msg("%s: %s; %s; %s", network->title, yoke_status_text(status), text,
-             circuit != NULL ? yoke__circuit_reason(circuit) : "");
+             circuit != NULL ? yoke__circuit_reason(circuit)->text : "");
   }
   yoke__messages_free(&messages);
   return circuit;
@@ -606,7 +606,7 @@ void circuits_steps(yoke_circuit* circuit, uint64_t n) {
     const yoke_status status = yoke__circuit_step(circuit);
     if (status < 0) {
       fail_msg("step %llu: %s: %s", (unsigned long long)yoke__circuit_step_number(circuit),
-               yoke_status_text(status), yoke__circuit_reason(circuit));
+               yoke_status_text(status), yoke__circuit_reason(circuit)->text);
     }
   }
 }
@@ -647,7 +647,7 @@ circuits_result circuits_run(const circuits_problem* problem, const yoke_circuit
   result.v = sqrt(result.v / problem->n_samples);
   result.i = sqrt(result.i / problem->n_samples);
   if (result.status < 0) {
-    print_message("%s: %s\n", problem->name, yoke__circuit_reason(circuit));
+    print_message("%s: %s\n", problem->name, yoke__circuit_reason(circuit)->text);
   }
   yoke__circuit_get_counts(circuit, &result.counts);
   yoke__circuit_destroy(&circuit);

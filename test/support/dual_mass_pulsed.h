@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/base_message.h"
 #include "couple/couple_mpsm.h"
 #include "support/check.h"
 
@@ -79,7 +80,7 @@ typedef struct pulsed_run {
 static inline void run_pulsed(const setting settings[], size_t n, int k_bad, pulsed_run* to) {
   const yoke_coupling_ops* ops = &yoke__couple_mpsm;
   double parameters[64];
-  char err[256] = "";
+  YOKE_CATCH(err);
   for (size_t i = 0; i < ops->n_parameters; i++) {
     parameters[i] = ops->parameters[i].start;
     for (size_t j = 0; j < n; j++) {
@@ -99,7 +100,7 @@ static inline void run_pulsed(const setting settings[], size_t n, int k_bad, pul
   const size_t size = (ops->size(&setup) + 63) / 64 * 64;
   void* self = aligned_alloc(64, size);
   memset(self, 0, size);
-  check_ok(ops->prepare(self, &setup, err, sizeof err));
+  check_ok(ops->prepare(self, &setup, &err.sink));
   oscillator o = {.x1 = 0.1};
   double f = coupling_force(&o, o.x1, o.v1);
   double u[3] = {f, o.x1, o.v1};

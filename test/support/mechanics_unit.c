@@ -1,4 +1,5 @@
 // The obvious defaults of the unit contract and a two-unit Jacobi loop, written for tests only.
+#include "base/base_message.h"
 #include "support/mechanics_unit.h"
 
 #include "support/check.h"
@@ -91,10 +92,10 @@ void mech_unit_choose(mech_unit* unit, const char* name, const char* item) {
 }
 
 void mech_unit_init(mech_unit* unit) {
-  char err[200] = "";
-  const yoke_status status = unit->ops->enter_init(unit->self, 0.0, 10.0, err, sizeof err);
+  YOKE_CATCH(err);
+  const yoke_status status = unit->ops->enter_init(unit->self, 0.0, 10.0, &err.sink);
   if (status < 0) {
-    fail_msg("%s: %s", unit->ops->name, err);
+    fail_msg("%s: %s", unit->ops->name, err.text);
   }
 }
 

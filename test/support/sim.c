@@ -53,11 +53,18 @@ void sim_close(sim* s) {
   yoke__system_destroy(&s->system);
 }
 
+const char* sim_failure(const sim* s) {
+  static char text[2048];
+  text[0] = '\0';
+  yoke_message_format(&s->state->failure.message, text, sizeof text);
+  return text;
+}
+
 void sim_steps(sim* s, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     const yoke_status status = yoke__master_step(s->system, s->state);
     if (status < 0) {
-      fail_msg("step %lld failed: %s", (long long)i, s->state->failure.text);
+      fail_msg("step %lld failed: %s", (long long)i, sim_failure(s));
     }
   }
 }

@@ -23,6 +23,8 @@ void sim_steps(sim* s, int64_t n);
 void sim_run(sim* s);
 // To the first failure or the stop time.
 yoke_status sim_run_on(sim* s);
+// The failure as a person reads it, "error: unit 'a' at t = 0.5 s: ..."; "" if there is none. Until the next call.
+const char* sim_failure(const sim* s);
 // Value of an output now: "unit.variable" or "unit.variable[i]".
 double sim_read(const sim* s, const char* name);
 size_t sim_index(const sim* s, const char* name);

@@ -3,7 +3,9 @@
 #ifndef YOKE_TEST_TRIAL_H
 #define YOKE_TEST_TRIAL_H
 
+#include "base/base_message.h"
 #include "support/check.h"
+#include "support/heard.h"
 #include "unit/unit.h"
 #include "yoke/unit.h"
 
@@ -29,10 +31,10 @@ static inline yoke_argument trial_whole(const char* name, const int64_t* value) 
 static inline void trial_open(trial* d, const yoke_unit_ops* ops, const yoke_argument* arguments,
                               size_t n) {
   const yoke_unit_args args = {"unit", ".", arguments, n, ops->context};
-  char err[512] = "";
+  YOKE_CATCH(err);
   *d = (trial){0};
-  if (yoke__unit_create(ops, &args, &d->arena, &d->unit, err, sizeof err) < 0) {
-    fail_msg("%s: %s", ops->name, err);
+  if (yoke__unit_create(ops, &args, &d->arena, &d->unit, &err.sink) < 0) {
+    fail_msg("%s: %s", ops->name, err.text);
   }
 }
 
@@ -40,16 +42,16 @@ static inline void trial_open(trial* d, const yoke_unit_ops* ops, const yoke_arg
 static inline void trial_refuses(const yoke_unit_ops* ops, const yoke_argument* arguments, size_t n,
                                  const char* part) {
   const yoke_unit_args args = {"unit", ".", arguments, n, ops->context};
-  char err[512] = "";
+  HEAR(err);
   trial d = {0};
-  const yoke_status status = yoke__unit_create(ops, &args, &d.arena, &d.unit, err, sizeof err);
+  const yoke_status status = yoke__unit_create(ops, &args, &d.arena, &d.unit, &err.sink);
   if (status >= 0) {
     yoke__unit_close(&d.unit);
     yoke__arena_free(&d.arena);
     fail_msg("%s: accepted, expected '%s'", ops->name, part);
   }
   yoke__arena_free(&d.arena);
-  check_contains(err, part);
+  check_contains(err.text, part);
 }
 
 static inline void trial_close(trial* d) {
@@ -88,9 +90,9 @@ static inline int64_t trial_get_whole(const trial* d, const char* name) {
 
 // initialisation without a partner, outputs at t
 static inline void trial_start(trial* d, double t) {
-  char err[512] = "";
-  if (yoke__unit_enter_init(&d->unit, t, HUGE_VAL, err, sizeof err) < 0) {
-    fail_msg("%s: %s", d->unit.ops->name, err);
+  YOKE_CATCH(err);
+  if (yoke__unit_enter_init(&d->unit, t, HUGE_VAL, &err.sink) < 0) {
+    fail_msg("%s: %s", d->unit.ops->name, err.text);
   }
   check_ok(d->unit.ops->refresh(d->unit.self, t));
   check_ok(yoke__unit_exit_init(&d->unit));

@@ -71,13 +71,11 @@ static yoke_status act_discard(void* self, double t, double h, yoke_step_result*
   return act(self, t, h, result);
 }
 
-static yoke_status refuse_start(void* self, double t_start, double t_stop, char* err,
-                                size_t err_size) {
+static yoke_status refuse_start(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   (void)self;
   (void)t_start;
   (void)t_stop;
-  snprintf(err, err_size, "the door is open");
-  return YOKE_UNIT_FAILED;
+  return yoke_fail(sink, YOKE_UNIT_FAILED, "the door is open");
 }
 
 static const yoke_unit_ops physical = {.name = "my.rig", .info = &physical_info, .step = act};
@@ -165,8 +163,7 @@ static void test_refused_start(void** state) {
   fixture_refuse(*state, HEAD "units: {c: {model: constant}, a: {model: my.refusing}}\n",
                  YOKE_UNIT_FAILED,
                  (const char* const[]){
-                     "test.yaml:3:31: error: unit 'a' (my.refusing) cannot be initialised: the "
-                     "door is open",
+                     "test.yaml:3:31: error: unit 'a': the door is open",
                      NULL});
 }
 
@@ -184,8 +181,8 @@ static void check_failure(const yoke_models* models, const char* scheme, const c
   if (got != want) {
     fail_msg("%s, %s: status %d, expected %d", scheme, model, (int)got, (int)want);
   }
-  if (strcmp(s.state->failure.text, message) != 0) {
-    fail_msg("%s, %s:\n  %s\nexpected\n  %s", scheme, model, s.state->failure.text, message);
+  if (strcmp(sim_failure(&s), message) != 0) {
+    fail_msg("%s, %s:\n  %s\nexpected\n  %s", scheme, model, sim_failure(&s), message);
   }
   // time and steps are those of the last good exchange
   assert_int_equal(s.state->n_slots, 4);
@@ -198,11 +195,11 @@ static void test_failures(void** state) {
                                         "iterative-jacobi", "iterative-gauss-seidel"};
   for (size_t i = 0; i < COUNT(schemes); i++) {
     check_failure(*state, schemes[i], "my.nan", YOKE_DIVERGED,
-                  "unit 'actor' (my.nan) at t = 0.005 s: output 'z' became nan");
+                  "error: unit 'actor' at t = 0.005 s: output 'z' became nan");
     check_failure(*state, schemes[i], "my.failing", YOKE_UNIT_FAILED,
-                  "unit 'actor' (my.failing) at t = 0.004 s: step failed: the fuse has blown");
+                  "error: unit 'actor' at t = 0.004 s: step failed: the fuse has blown");
     check_failure(*state, schemes[i], "my.discarding", YOKE_DISCARDED,
-                  "unit 'actor' (my.discarding) at t = 0.004 s: the step of 0.001 s was discarded");
+                  "error: unit 'actor' at t = 0.004 s: the step of 0.001 s was discarded");
   }
 }
 
@@ -218,10 +215,10 @@ static void test_same_failure_with_threads(void** state) {
     sim s = fixture_open(*state, text);
     assert_int_equal(sim_run_on(&s), YOKE_DIVERGED);
     if (threads == 1) {
-      snprintf(want, sizeof want, "%.500s", s.state->failure.text);
-      check_contains(want, "unit 'a' (my.nan)");
+      snprintf(want, sizeof want, "%.500s", sim_failure(&s));
+      check_contains(want, "error: unit 'a'");
     }
-    assert_string_equal(s.state->failure.text, want);
+    assert_string_equal(sim_failure(&s), want);
     sim_close(&s);
   }
 }

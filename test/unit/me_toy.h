@@ -5,6 +5,7 @@
 #ifndef YOKE_TEST_UNIT_ME_TOY_H
 #define YOKE_TEST_UNIT_ME_TOY_H
 
+#include "base/base_message.h"
 #include "support/check.h"
 #include "unit/fmu/fmu_solver.h"
 
@@ -322,9 +323,9 @@ static toy* toy_create(const toy_model* model, yoke_unit_file_settings settings)
 
 static toy* toy_open_at(const toy_model* model, yoke_unit_file_settings settings, double t_start) {
   toy* m = toy_create(model, settings);
-  char err[512] = "";
-  if (yoke__fmu_open_me(&m->f, err, sizeof err) < 0) {
-    fail_msg("open: %s", err);
+  YOKE_CATCH(err);
+  if (yoke__fmu_open_me(&m->f, &err.sink) < 0) {
+    fail_msg("open: %s", err.text);
   }
   m->f.t_start = t_start;
   m->f.phase = FMU_INITIALISING;

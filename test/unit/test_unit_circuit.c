@@ -1,6 +1,8 @@
 // Netlists as units: variables, steps that divide, polynomials as inputs, feedthrough, rolling
 // back, derivatives, start values, parameters, and no heap call while stepping.
+#include "base/base_message.h"
 #include "support/check.h"
+#include "support/heard.h"
 #include "support/failing_heap.h"
 #include "unit/circuit/unit_circuit.h"
 #include "unit/unit.h"
@@ -47,7 +49,7 @@ static yoke_status try_open(subject* s, const char* netlist, yoke_unit_file_sett
   snprintf(s->path, sizeof s->path, "%.200s/yoke_unit_circuit_%p.cir",
            folder == NULL ? "/tmp" : folder, (void*)s);
   write_file(s->path, netlist);
-  settings.kind = "circuit";
+  settings.kind = YOKE_KIND_CIRCUIT;
   settings.path = s->path;
   settings.name = "unit";
   yoke_messages messages = {0};
@@ -61,7 +63,9 @@ static yoke_status try_open(subject* s, const char* netlist, yoke_unit_file_sett
   yoke__messages_free(&messages);
   if (status >= 0) {
     const yoke_unit_args args = {"unit", ".", arguments, n, ops->context};
-    status = yoke__unit_create(ops, &args, &s->arena, &s->unit, text, size);
+    HEAR(told);
+    status = yoke__unit_create(ops, &args, &s->arena, &s->unit, &told.sink);
+    snprintf(text, size, "%.2000s", told.text);
   }
   return status;
 }
@@ -99,9 +103,9 @@ static void set(const subject* s, const char* name, double value) {
 }
 
 static void begin(subject* s, double t) {
-  char err[512] = "";
-  if (yoke__unit_enter_init(&s->unit, t, 1, err, sizeof err) < 0) {
-    fail_msg("%s", err);
+  YOKE_CATCH(err);
+  if (yoke__unit_enter_init(&s->unit, t, 1, &err.sink) < 0) {
+    fail_msg("%s", err.text);
   }
   check_ok(s->unit.ops->refresh(s->unit.self, t));
   check_ok(yoke__unit_exit_init(&s->unit));
@@ -337,9 +341,9 @@ static void test_operating_point(void** state) {
       "divider\n.input u=3 V\nV1 in 0 {u}\nR1 in out 2\nR2 out 0 1\nC1 out 0 1\n"
       ".output v(out) name=y\n.tran 10m 1\n";
   subject s;
-  char err[512] = "";
+  YOKE_CATCH(err);
   open_with(&s, netlist, (yoke_unit_file_settings){.call_step = 0.01});
-  check_ok(yoke__unit_enter_init(&s.unit, 0, 1, err, sizeof err));
+  check_ok(yoke__unit_enter_init(&s.unit, 0, 1, &err.sink));
   check_ok(s.unit.ops->refresh(s.unit.self, 0));
   check_near(get(&s, "y"), 1, 1e-9);
   const double u = 6;
@@ -411,17 +415,11 @@ static void test_included_parameters(void** state) {
   remove(path);
 }
 
-static void keep_line(void* to, int severity, const char* line) {
-  (void)severity;
-  char* text = to;
-  snprintf(text + strlen(text), 500 - strlen(text), "%s\n", line);
-}
-
 // what happened during a run is said at its end, once
 static void test_cold_report(void** state) {
   (void)state;
   subject s;
-  char text[500] = "";
+  HEAR(told);
   open_with(&s,
             "t\nheat_capacity C1 cold 10 T0=300\nheat_source Q1 cold -100\n"
             "thermal_resistance R1 cold other 1\nheat_capacity C2 other 1n T0=300\n"
@@ -431,12 +429,12 @@ static void test_cold_report(void** state) {
   for (int k = 0; k < 40; k++) {
     step(&s, k, 1);
   }
-  s.unit.ops->report(s.unit.self, keep_line, text);
-  check_contains(text, "10 of 40 steps ended with a temperature below 0 K; the first was that of "
-                       "node 'cold' at t = 31 s");
-  text[0] = '\0';
-  s.unit.ops->report(s.unit.self, keep_line, text);
-  assert_string_equal(text, "");
+  s.unit.ops->report(s.unit.self, &told.sink);
+  check_contains(told.text, "10 of 40 steps ended with a temperature below 0 K; the first was that "
+                            "of node 'cold' at t = 31 s");
+  heard_clear(&told);
+  s.unit.ops->report(s.unit.self, &told.sink);
+  assert_int_equal(told.n, 0);
   close_subject(&s);
 }
 

@@ -2,7 +2,9 @@
 // clocks, intermediate update, faults, states, derivatives, and the two oscillator units against the native ones (CS-27).
 #include <float.h>
 
+#include "base/base_message.h"
 #include "support/check.h"
+#include "support/heard.h"
 #include "support/failing_heap.h"
 #include "unit/fmu/fmu.h"
 #include "unit/unit.h"
@@ -27,35 +29,38 @@ typedef struct opening {
   size_t n_arguments;
 } opening;
 
-static yoke_status try_open(subject* s, const char* name, const opening* how, char* err,
-                            size_t size) {
+static yoke_status try_open(subject* s, const char* name, const opening* how, const yoke_sink* sink) {
   const char* folder = getenv("YOKE_FMUS");
   if (folder == NULL) {
     fail_msg("YOKE_FMUS is not set");
   }
   *s = (subject){0};
   snprintf(s->path, sizeof s->path, "%s/%s.fmu", folder, name);
-  const yoke_unit_file_settings settings = {
-      .kind = "fmu", .path = s->path, .name = "unit", .is_event_mode_off = how->is_event_mode_off};
+  const yoke_unit_file_settings settings = {.kind = YOKE_KIND_FMU,
+                                            .path = s->path,
+                                            .name = "unit",
+                                            .is_event_mode_off = how->is_event_mode_off};
   yoke_messages messages = {0};
   const yoke_unit_ops* ops = NULL;
   check_ok(yoke__unit_store_create(&s->store));
   yoke_status status = yoke__unit_store_open(s->store, &settings, &messages, &ops);
-  yoke__messages_format(&messages, err, size);
+  for (size_t i = 0; i < messages.n; i++) {
+    yoke_send(sink, &messages.all[i]);
+  }
   // these FMUs have nothing to complain about
   assert_int_equal(messages.n_warnings, 0);
   yoke__messages_free(&messages);
   if (status >= 0) {
     const yoke_unit_args args = {"unit", ".", how->arguments, how->n_arguments, ops->context};
-    status = yoke__unit_create(ops, &args, &s->arena, &s->unit, err, size);
+    status = yoke__unit_create(ops, &args, &s->arena, &s->unit, sink);
   }
   return status;
 }
 
 static void open_with(subject* s, const char* name, const opening* how) {
-  char err[2048] = "";
-  if (try_open(s, name, how, err, sizeof err) < 0) {
-    fail_msg("%s: %s", name, err);
+  HEAR(err);
+  if (try_open(s, name, how, &err.sink) < 0) {
+    fail_msg("%s: %s", name, err.text);
   }
 }
 
@@ -64,12 +69,11 @@ static void open_plain(subject* s, const char* name) {
 }
 
 static void open_native(subject* s, const char* name, const opening* how) {
-  char err[512] = "";
+  YOKE_CATCH(err);
   *s = (subject){0};
   const yoke_unit_args args = {"unit", ".", how->arguments, how->n_arguments, NULL};
-  if (yoke__unit_create(yoke__models_find(NULL, name), &args, &s->arena, &s->unit, err,
-                        sizeof err) < 0) {
-    fail_msg("%s: %s", name, err);
+  if (yoke__unit_create(yoke__models_find(NULL, name), &args, &s->arena, &s->unit, &err.sink) < 0) {
+    fail_msg("%s: %s", name, err.text);
   }
 }
 
@@ -127,9 +131,9 @@ static int64_t whole_of(const subject* s, const char* name) {
 }
 
 static void begin(const subject* s, double t_start) {
-  char err[512] = "";
-  if (yoke__unit_enter_init(&s->unit, t_start, t_start + 1e5, err, sizeof err) < 0) {
-    fail_msg("enter_init: %s", err);
+  YOKE_CATCH(err);
+  if (yoke__unit_enter_init(&s->unit, t_start, t_start + 1e5, &err.sink) < 0) {
+    fail_msg("enter_init: %s", err.text);
   }
   if (yoke__unit_exit_init(&s->unit) < 0) {
     fail_msg("exit_init: %s", message_of(s));
@@ -368,10 +372,9 @@ static void test_structural_parameters_shape_arrays(void** state) {
   // a size that is none
   const int64_t bad = -1;
   const yoke_argument wrong = {"n", YOKE_INTEGER, 1, 1, &bad};
-  char err[512] = "";
-  assert_true(try_open(&s, "arrays3", &(opening){.arguments = &wrong, .n_arguments = 1}, err,
-                       sizeof err) < 0);
-  check_contains(err, "'n' = -1 is no size");
+  YOKE_CATCH(err);
+  assert_true(try_open(&s, "arrays3", &(opening){.arguments = &wrong, .n_arguments = 1}, &err.sink) < 0);
+  check_contains(err.text, "'n' = -1 is no size");
   close_subject(&s);
 }
 
@@ -520,21 +523,9 @@ static void open_faulty(subject* s, int what) {
   step(s, 0, 0.5);
 }
 
-typedef struct heard {
-  int n[3];
-  char text[2048];
-} heard;
-
-static void listen(void* to, int level, const char* text) {
-  heard* h = to;
-  const size_t used = strlen(h->text);
-  h->n[level]++;
-  (void)snprintf(h->text + used, sizeof h->text - used, "%s\n", text);
-}
-
 static heard report_of(const subject* s) {
-  heard h = {{0}, ""};
-  s->unit.ops->report(s->unit.self, listen, &h);
+  HEAR(h);
+  s->unit.ops->report(s->unit.self, &h.sink);
   return h;
 }
 
@@ -559,7 +550,7 @@ static void test_faults_in_a_step(void** state) {
   open_faulty(&s, WARNING);
   assert_int_equal(step(&s, 0.5, 0.5), 0);
   heard h = report_of(&s);
-  assert_int_equal(h.n[1], 1);
+  assert_int_equal(h.n_of[YOKE_WARNING], 1);
   check_contains(h.text, "told to warn at 0.5 s");
   close_subject(&s);
 
@@ -627,8 +618,8 @@ static void test_a_failing_instance_says_why(void** state) {
   open_plain(&s, "faulty3");
   put_whole(&s, "what", ERROR);
   put_whole(&s, "where", 1);
-  char err[512] = "";
-  check_ok(yoke__unit_enter_init(&s.unit, 0, 1, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__unit_enter_init(&s.unit, 0, 1, &err.sink));
   assert_int_equal(yoke__unit_exit_init(&s.unit), YOKE_UNIT_FAILED);
   check_contains(message_of(&s), "fmi3ExitInitializationMode returned error");
   close_subject(&s);
@@ -734,10 +725,10 @@ static void open_pair(pair* p, bool is_native) {
   }
   p->y_right[0] = p->right.unit.dense[find(&p->right, "x")];
   p->y_right[1] = p->right.unit.dense[find(&p->right, "v")];
-  char err[256] = "";
+  YOKE_CATCH(err);
   const double u_left[] = {0.01, 0}, u_right = 0;
-  check_ok(yoke__unit_enter_init(&p->left.unit, 0, 10, err, sizeof err));
-  check_ok(yoke__unit_enter_init(&p->right.unit, 0, 10, err, sizeof err));
+  check_ok(yoke__unit_enter_init(&p->left.unit, 0, 10, &err.sink));
+  check_ok(yoke__unit_enter_init(&p->right.unit, 0, 10, &err.sink));
   check_ok(yoke__unit_set_inputs(&p->left.unit, u_left));
   check_ok(yoke__unit_set_inputs(&p->right.unit, &u_right));
   if (is_native) {

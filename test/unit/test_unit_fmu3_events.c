@@ -2,6 +2,7 @@
 // wrong mode, each variable touched at the wrong time, each step that does not begin where the last one ended is a fault.
 #include <float.h>
 
+#include "base/base_message.h"
 #include "support/check.h"
 #include "unit/fmu/fmu.h"
 #include "unit/fmu/fmu_events.h"
@@ -607,7 +608,7 @@ static rig* rig_make(yoke_fmi_interval a, yoke_fmi_interval b) {
 }
 
 // creates the unit as unit_fmu.c does
-static yoke_status rig_create(rig* r, const yoke_unit_args* args, char* err, size_t size) {
+static yoke_status rig_create(rig* r, const yoke_unit_args* args, const yoke_sink* sink) {
   fmu* f = &r->f;
   doll = &r->doll;
   r->file.description = f->description = &r->description;
@@ -619,9 +620,12 @@ static yoke_status rig_create(rig* r, const yoke_unit_args* args, char* err, siz
   f->args = args;
   r->ops = (yoke_unit_ops){.exit_init = yoke__fmu_exit_init};
   yoke__fmu_fill_cs3(&r->file, &r->ops);
-  check_ok(yoke__fmu_lay_out(f->description, args, &f->arena, &f->layout, err, size));
-  YOKE_TRY(f->version->instantiate(f, err, size));
-  return yoke__fmu_open_cs3(f, err, size);
+  check_ok(yoke__fmu_lay_out(f->description, args, &f->arena, &f->layout, sink));
+  const yoke_status status = f->version->instantiate(f);
+  if (status < 0) {
+    return yoke_fail(sink, status, "%s", f->message);
+  }
+  return yoke__fmu_open_cs3(f, sink);
 }
 
 static size_t place(const rig* r, const char* name) {
@@ -679,11 +683,11 @@ static void check_faultless(const rig* r) {
 }
 
 static void rig_start(rig* r, double t_start) {
-  char err[256] = "";
-  if (rig_create(r, NULL, err, sizeof err) < 0) {
-    fail_msg("create: %s", err);
+  YOKE_CATCH(err);
+  if (rig_create(r, NULL, &err.sink) < 0) {
+    fail_msg("create: %s", err.text);
   }
-  check_ok(yoke__fmu_enter_init(&r->f, t_start, t_start + 1e6, err, sizeof err));
+  check_ok(yoke__fmu_enter_init(&r->f, t_start, t_start + 1e6, &err.sink));
   set_inputs(r, 0, 0, 0);
   const yoke_status status = r->ops.exit_init(&r->f);
   if (status < 0) {
@@ -972,10 +976,10 @@ static void test_event_mode_off(void** state) {
   r->doll.early[0] = 0.5;
   r->doll.n_early = 1;
   r->doll.is_early_plain = true;  // early although it must not
-  char err[256] = "";
-  check_ok(rig_create(r, NULL, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(rig_create(r, NULL, &err.sink));
   assert_null(r->ops.refresh);
-  check_ok(yoke__fmu_enter_init(&r->f, 0, 10, err, sizeof err));
+  check_ok(yoke__fmu_enter_init(&r->f, 0, 10, &err.sink));
   check_ok(r->ops.exit_init(&r->f));
   assert_false(r->doll.has_event_mode);
   const double d = 3;
@@ -1178,9 +1182,9 @@ static void test_tunable_clock_starts_anew_when_it_changes(void** state) {
 static void test_impossible_intervals_are_refused(void** state) {
   (void)state;
   rig* r = rig_make(YOKE_FMI_INTERVAL_CALCULATED, YOKE_FMI_INTERVAL_TRIGGERED);
-  char err[256] = "";
-  check_ok(rig_create(r, NULL, err, sizeof err));
-  check_ok(yoke__fmu_enter_init(&r->f, 0, 1, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(rig_create(r, NULL, &err.sink));
+  check_ok(yoke__fmu_enter_init(&r->f, 0, 1, &err.sink));
   r->doll.qualifier[0] = fmi3IntervalChanged;
   assert_int_equal(r->ops.exit_init(&r->f), YOKE_UNIT_FAILED);
   check_contains(r->f.message, "clock 'a' has the interval 0 s");
@@ -1314,10 +1318,10 @@ static void test_drift_is_noted(void** state) {
 static void test_a_binary_without_the_functions_is_refused(void** state) {
   (void)state;
   rig* r = rig_make(YOKE_FMI_INTERVAL_TRIGGERED, YOKE_FMI_INTERVAL_TRIGGERED);
-  char err[256] = "";
+  YOKE_CATCH(err);
   r->table.EnterStepMode = NULL;
-  assert_int_equal(rig_create(r, NULL, err, sizeof err), YOKE_NO_SUPPORT);
-  check_contains(err, "the binary lacks fmi3EnterStepMode");
+  assert_int_equal(rig_create(r, NULL, &err.sink), YOKE_NO_SUPPORT);
+  check_contains(err.text, "the binary lacks fmi3EnterStepMode");
   rig_free(r);
 }
 
@@ -1330,8 +1334,8 @@ static void test_structural_parameters_through_configuration_mode(void** state) 
     rig* r = rig_make(YOKE_FMI_INTERVAL_TRIGGERED, YOKE_FMI_INTERVAL_TRIGGERED);
     const yoke_argument argument = {"size", YOKE_INTEGER, 1, 1, &size};
     const yoke_unit_args args = {.name = "unit", .arguments = &argument, .n_arguments = 1};
-    char err[256] = "";
-    check_ok(rig_create(r, &args, err, sizeof err));
+    YOKE_CATCH(err);
+    check_ok(rig_create(r, &args, &err.sink));
     // the value it starts with needs no call
     assert_int_equal(r->doll.size, size == 3 ? 0 : 4);
     assert_int_equal(r->doll.mode, INSTANTIATED);
@@ -1341,10 +1345,10 @@ static void test_structural_parameters_through_configuration_mode(void** state) 
   const int64_t size = 5;
   const yoke_argument argument = {"size", YOKE_INTEGER, 1, 1, &size};
   const yoke_unit_args args = {.name = "unit", .arguments = &argument, .n_arguments = 1};
-  char err[256] = "";
+  YOKE_CATCH(err);
   r->table.EnterConfigurationMode = NULL;
-  assert_int_equal(rig_create(r, &args, err, sizeof err), YOKE_NO_SUPPORT);
-  check_contains(err, "'size' cannot be changed: the binary has no configuration mode");
+  assert_int_equal(rig_create(r, &args, &err.sink), YOKE_NO_SUPPORT);
+  check_contains(err.text, "'size' cannot be changed: the binary has no configuration mode");
   rig_free(r);
 }
 

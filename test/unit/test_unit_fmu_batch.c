@@ -1,5 +1,6 @@
 // Values beside the real inputs and outputs are fetched together: the same bytes as one by one, one call per type. And
 // derivatives of outputs.
+#include "base/base_message.h"
 #include "support/check.h"
 #include "unit/fmu/fmu.h"
 #include "unit/unit.h"
@@ -11,18 +12,19 @@ typedef struct opened {
 } opened;
 
 static void open_fmu(const char* name, opened* o) {
-  char path[1024], err[512] = "";
+  char path[1024];
+  YOKE_CATCH(err);
   snprintf(path, sizeof path, "%s/%s", getenv("YOKE_FMUS"), name);
   *o = (opened){0};
   yoke_messages messages = {0};
-  const yoke_unit_file_settings settings = {.kind = "fmu", .path = path, .name = "unit"};
+  const yoke_unit_file_settings settings = {.kind = YOKE_KIND_FMU, .path = path, .name = "unit"};
   const yoke_unit_ops* ops = NULL;
   check_ok(yoke__unit_store_create(&o->store));
   check_ok(yoke__unit_store_open(o->store, &settings, &messages, &ops));
   yoke__messages_free(&messages);
   const yoke_unit_args args = {"unit", ".", NULL, 0, ops->context};
-  if (yoke__unit_create(ops, &args, &o->arena, &o->unit, err, sizeof err) < 0) {
-    fail_msg("%s: %s", name, err);
+  if (yoke__unit_create(ops, &args, &o->arena, &o->unit, &err.sink) < 0) {
+    fail_msg("%s: %s", name, err.text);
   }
 }
 
@@ -73,8 +75,8 @@ static fmi3Status count_int32(fmi3Instance c, const fmi3ValueReference refs[], s
 static void check_all_values(const char* name, int n_expected) {
   opened o;
   open_fmu(name, &o);
-  char err[256] = "";
-  check_ok(yoke__unit_enter_init(&o.unit, 0, 1, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__unit_enter_init(&o.unit, 0, 1, &err.sink));
   disturb(&o.unit);
   check_ok(yoke__unit_exit_init(&o.unit));
   yoke_step_result result = {.t_reached = 0.1};
@@ -133,8 +135,8 @@ static void test_output_derivatives(void** state) {
   (void)state;
   opened o;
   open_fmu("derivatives2.fmu", &o);
-  char err[256] = "";
-  check_ok(yoke__unit_enter_init(&o.unit, 0, 1, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__unit_enter_init(&o.unit, 0, 1, &err.sink));
   check_ok(yoke__unit_exit_init(&o.unit));
   const double u[] = {2}, u1[] = {3}, u2[] = {4};
   check_ok(yoke__unit_set_inputs(&o.unit, u));

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support/check.h"
+#include "support/heard.h"
 #include "yoke/yoke.h"
 
 // ---------------------------------------------------------------------------------------------------------
@@ -371,7 +372,7 @@ static void check_ends(const record* r) {
 typedef struct outcome {
   record record;
   yoke_status status;
-  char message[2048];
+  char message[8192];
   double t;
 } outcome;
 
@@ -406,14 +407,20 @@ static void run(const trial* t, outcome* out) {
     setenv("YOKE_FMU_FAIL", t->failure, 1);
   }
   yoke_simulation* simulation = NULL;
-  out->status = yoke_simulation_load(path, NULL, &simulation, out->message, sizeof out->message);
+  HEAR(told);
+  const yoke_load_settings settings = {.sink = &told.sink};
+  out->status = yoke_simulation_load(path, &settings, &simulation);
   while (simulation != NULL && out->status >= 0 && !yoke_simulation_is_done(simulation)) {
     out->status = yoke_simulation_step(simulation);
   }
   if (simulation != NULL) {
     out->t = yoke_simulation_time(simulation);
-    snprintf(out->message, sizeof out->message, "%s", yoke_simulation_message(simulation));
+    heard_clear(&told);
+    if (yoke_simulation_failure(simulation) != NULL) {
+      yoke_send(&told.sink, yoke_simulation_failure(simulation));
+    }
   }
+  snprintf(out->message, sizeof out->message, "%s", told.text);
   yoke_simulation_destroy(&simulation);
   read_calls(calls, &out->record);
   check_ends(&out->record);

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "base/base_zip.h"
 #include "export/exported.h"
 #include "support/counting_heap.h"
 #include "support/dual_mass_rows.h"
+#include "support/heard.h"
 #include "support/sim.h"
 #include "unit/unit_file.h"
 
@@ -63,9 +65,9 @@ typedef struct imported {
 static void import(imported* f, const char* path, yoke_unit_file_settings settings) {
   yoke_messages messages = {0};
   const yoke_unit_ops* ops = NULL;
-  char err[512] = "";
+  YOKE_CATCH(err);
   *f = (imported){0};
-  settings.kind = "fmu";
+  settings.kind = YOKE_KIND_FMU;
   settings.path = path;
   settings.name = "unit";
   check_ok(yoke__unit_store_create(&f->store));
@@ -75,8 +77,8 @@ static void import(imported* f, const char* path, yoke_unit_file_settings settin
   }
   yoke__messages_free(&messages);
   const yoke_unit_args args = {"unit", ".", NULL, 0, ops->context};
-  if (yoke__unit_create(ops, &args, &f->arena, &f->unit, err, sizeof err) < 0) {
-    fail_msg("%s: %s", path, err);
+  if (yoke__unit_create(ops, &args, &f->arena, &f->unit, &err.sink) < 0) {
+    fail_msg("%s: %s", path, err.text);
   }
 }
 
@@ -88,9 +90,9 @@ static void discard(imported* f) {
 }
 
 static void initialise(const yoke_unit* u) {
-  char err[512] = "";
-  if (yoke__unit_enter_init(u, 0, HUGE_VAL, err, sizeof err) < 0) {
-    fail_msg("%s: %s", u->ops->name, err);
+  YOKE_CATCH(err);
+  if (yoke__unit_enter_init(u, 0, HUGE_VAL, &err.sink) < 0) {
+    fail_msg("%s: %s", u->ops->name, err.text);
   }
   check_ok(yoke__unit_exit_init(u));
 }
@@ -249,7 +251,9 @@ static void a_point_without_a_model_is_one_point(void** state) {
     import(&f, e.path, (yoke_unit_file_settings){0});
     initialise(&f.unit);
     assert_true(linearise(&f.unit, &m) < 0);
-    check_contains(f.unit.ops->reason(f.unit.self), "none at this point");
+    HEAR(why);
+    f.unit.ops->reason(f.unit.self, &why.sink);
+    check_contains(why.text, "none at this point");
     step(&f.unit, (double[]){1}, 0, 0.01);
     check_ok(linearise(&f.unit, &m));
     discard(&f);
@@ -278,9 +282,11 @@ static void check_rows(const char* left, const char* right, const char* more,
 }
 
 // what the method says of the run
-static void tell(const sim* s, char* text, size_t size) {
+static heard report_of(const sim* s) {
+  HEAR(told);
   const yoke_group* group = &s->system->groups[0];
-  group->ops->tell(s->state->group_memory + group->self, text, size);
+  group->ops->report(s->state->group_memory + group->self, &told.sink);
+  return told;
 }
 
 static void test_MP_03_provided_by_fmus(void** state) {
@@ -340,12 +346,13 @@ static void takes_no_heap(void** state) {
 // package that unpacked them must stay open.
 static void spoil(const exported* e, const char* from, const char* to) {
   yoke_zip* zip = NULL;
-  char err[512] = "", path[4200];
+  YOKE_CATCH(err);
+  char path[4200];
   char* bytes = NULL;
   size_t n = 0;
-  check_ok(yoke__zip_open(e->path, &zip, err, sizeof err));
+  check_ok(yoke__zip_open(e->path, &zip, &err.sink));
   check_ok(yoke__zip_read(zip, yoke__zip_find(zip, "modelDescription.xml"), 1 << 20, &bytes, &n,
-                          err, sizeof err));
+                          &err.sink));
   snprintf(path, sizeof path, "%s/modelDescription.xml", e->package->directory);
   FILE* file = fopen(path, "w");
   assert_non_null(file);
@@ -443,13 +450,14 @@ static void a_broken_promise_is_no_model(void** state) {
       "</ScalarVariable></ModelVariables><ModelStructure><Outputs><Unknown index=\"2\"/></Outputs>"
       "<Derivatives><Unknown index=\"3\"/></Derivatives><InitialUnknowns><Unknown index=\"3\"/>"
       "</InitialUnknowns></ModelStructure></fmiModelDescription>";
-  char err[512] = "", path[4200], from[4200];
+  YOKE_CATCH(err);
+  char path[4200], from[4200];
   yoke_temp* temp = NULL;
   yoke_zip* zip = NULL;
-  check_ok(yoke__temp_create(&temp, err, sizeof err));
+  check_ok(yoke__temp_create(&temp, &err.sink));
   snprintf(from, sizeof from, "%s/prefixed2.fmu", getenv("YOKE_FMUS"));
-  check_ok(yoke__zip_open(from, &zip, err, sizeof err));
-  check_ok(yoke__zip_extract(zip, "binaries", yoke__temp_path(temp), err, sizeof err));
+  check_ok(yoke__zip_open(from, &zip, &err.sink));
+  check_ok(yoke__zip_extract(zip, "binaries", yoke__temp_path(temp), &err.sink));
   yoke__zip_close(&zip);
   snprintf(path, sizeof path, "%s/modelDescription.xml", yoke__temp_path(temp));
   FILE* file = fopen(path, "w");
@@ -474,7 +482,6 @@ static void a_broken_promise_is_no_model(void** state) {
 static void identifies_what_provides_no_model(void** state) {
   (void)state;
   for (int version = 2; version <= 3; version++) {
-    char text[1024] = "";
     sim s = sim_open(
         "yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits:\n"
         "  left: {fmu: %s/oscillator_force%d.fmu, start: {x: 0.1}}\n"
@@ -484,9 +491,9 @@ static void identifies_what_provides_no_model(void** state) {
         "learning: 40}}\n",
         getenv("YOKE_FMUS"), version);
     sim_steps(&s, 500);
-    tell(&s, text, sizeof text);
-    print_message("%s\n", text);
-    check_contains(text, "'left' provides no linear model");
+    const heard told = report_of(&s);
+    print_message("%s", told.text);
+    check_contains(told.text, "'left' provides no linear model");
     assert_true(fabs(sim_read(&s, "left.x")) < 0.2);
     sim_close(&s);
   }
@@ -515,16 +522,6 @@ static void put_recorder(exported* e, int fmi) {
   spoil(e, "fmiVersion", "fmiVersion");
 }
 
-typedef struct told {
-  char text[2048];
-} told;
-
-static void hear(void* to, int level, const char* text) {
-  told* t = to;
-  const size_t n = strlen(t->text);
-  snprintf(t->text + n, sizeof t->text - n, "%d %s\n", level, text);
-}
-
 static long count_calls(const char* path, const char* function) {
   char line[1024];
   long n = 0;
@@ -543,7 +540,7 @@ static void answer(int fmi, int status) {
   exported e;
   imported f;
   model m;
-  told t = {""};
+  HEAR(t);
   char calls[4200], failure[80], function[40];
   exported_open(&e, "state_space", "with: {A: [[0, 1], [-4, 0]], B: [0, 1]}", fmi);
   put_recorder(&e, fmi);
@@ -559,7 +556,7 @@ static void answer(int fmi, int status) {
   assert_int_equal(count_calls(calls, function), 2);
   yoke_step_result result = {.t_reached = 0.02};
   const yoke_status next = f.unit.ops->step(f.unit.self, 0.01, 0.01, &result);
-  f.unit.ops->report(f.unit.self, hear, &t);
+  f.unit.ops->report(f.unit.self, &t.sink);
   if (status == 4) {
     // dead: not one further call
     assert_int_equal(next, YOKE_UNIT_FAILED);
@@ -600,7 +597,7 @@ static void the_method_falls_back(void** state) {
   (void)state;
   for (int fmi = 2; fmi <= 3; fmi++) {
     exported left, right;
-    char a[4200], b[4200], failure[80], text[1024] = "";
+    char a[4200], b[4200], failure[80];
     exported_open(&left, "state_space", LEFT, fmi);
     exported_open(&right, "state_space", RIGHT, fmi);
     put_recorder(&right, fmi);
@@ -610,10 +607,10 @@ static void the_method_falls_back(void** state) {
     snprintf(b, sizeof b, "fmu: %s", right.package->directory);
     sim s = sim_open(CLUSTER, a, b, ", learning: 20");
     sim_steps(&s, 100);
-    tell(&s, text, sizeof text);
-    print_message("%s\n", text);
-    check_contains(text, "since 'right' provides no linear model");
-    check_contains(text, "1 fallback");
+    const heard told = report_of(&s);
+    print_message("%s", told.text);
+    check_contains(told.text, "since 'right' provides no linear model");
+    check_contains(told.text, "1 fallback");
     assert_true(fabs(sim_read(&s, "left.x")) < 0.2);
     unsetenv("YOKE_FMU_FAIL");
     sim_close(&s);

@@ -1,5 +1,6 @@
 // Model exchange FMUs of both versions as units: orders, exact solutions, events, inputs, rollback, linear models. The test FMUs
 // check on their side that every call comes in the right mode. What FMI 2.0 and 3.0 say of one model must be the same bytes.
+#include "base/base_message.h"
 #include "support/check.h"
 #include "support/sim.h"
 #include "support/trial.h"
@@ -18,7 +19,7 @@ static void open_unit(bench* b, const char* name, int version, yoke_unit_file_se
   snprintf(path, sizeof path, "%s/%s%d.fmu", getenv("YOKE_FMUS"), name, version);
   yoke_messages messages = {0};
   const yoke_unit_ops* ops = NULL;
-  settings.kind = "fmu";
+  settings.kind = YOKE_KIND_FMU;
   settings.path = path;
   settings.name = "unit";
   if (settings.interface_type == YOKE_INTERFACE_AUTO) {
@@ -114,8 +115,8 @@ static void test_equals_co_simulation(void** state) {
     bench cs;
     open_unit(&cs, "vanderpol", version,
               (yoke_unit_file_settings){.interface_type = YOKE_INTERFACE_CO_SIMULATION});
-    char err[256];
-    check_ok(yoke__unit_enter_init(&cs.unit.unit, 0, 5, err, sizeof err));
+    YOKE_CATCH(err);
+    check_ok(yoke__unit_enter_init(&cs.unit.unit, 0, 5, &err.sink));
     check_ok(yoke__unit_exit_init(&cs.unit.unit));
     run(&cs, 0, 0.5, 10);
     check_near(trial_get(&cs.unit, "x0"), value_after("vanderpol", version, "rk4", 1e-3, "x0", 5),

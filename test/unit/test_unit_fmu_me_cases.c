@@ -165,7 +165,7 @@ static void test_end_at_start(void** state) {
       n++;
     }
     if (status != YOKE_ENDED || n != 1) {
-      fail_msg("status %d after %d steps: %s", (int)status, n, s.state->failure.text);
+      fail_msg("status %d after %d steps: %s", (int)status, n, sim_failure(&s));
     }
     sim_close(&s);
   }

@@ -1,6 +1,7 @@
 // Model exchange with CVODE: accuracy, events, input jumps, stop times, and what is said where the companion library is missing.
 // The companion is built where SUNDIALS is there (YOKE_CVODE); else those tests are skipped.
 #define _POSIX_C_SOURCE 200809L
+#include "base/base_message.h"
 #include "me_toy.h"
 
 #define G 9.81
@@ -62,8 +63,8 @@ static void test_default_tolerance(void** state) {
                                                           .solver_tolerance = i == 0 ? 1e-6 : 0});
     m->description.experiment.has_tolerance = i == 2;
     m->description.experiment.tolerance = 1e-9;
-    char err[512];
-    check_ok(yoke__fmu_open_me(&m->f, err, sizeof err));
+    YOKE_CATCH(err);
+    check_ok(yoke__fmu_open_me(&m->f, &err.sink));
     check_ok(m->ops.exit_init(&m->f));
     toy_run(m, 0, 1, 5);
     x[i] = m->now.x[0];
@@ -248,7 +249,7 @@ static void test_save_and_restore(void** state) {
 static void test_missing_companion(void** state) {
   (void)state;
   static const toy_model model = {.n_x = 1, .rhs = staircase};
-  char err[1024];
+  YOKE_CATCH(err);
   static const char* const places[] = {NULL, "/nowhere/yoke-cvode.so"};
   for (int i = 0; i < 2; i++) {
     if (places[i] == NULL) {
@@ -257,9 +258,9 @@ static void test_missing_companion(void** state) {
       setenv("YOKE_CVODE", places[i], 1);
     }
     toy* m = toy_create(&model, (yoke_unit_file_settings){.solver = "cvode"});
-    assert_int_equal(yoke__fmu_open_me(&m->f, err, sizeof err), YOKE_BAD_INPUT);
-    check_contains(err, "solver 'cvode'");
-    check_contains(err, i == 0 ? "libsundials-dev" : "/nowhere");
+    assert_int_equal(yoke__fmu_open_me(&m->f, &err.sink), YOKE_BAD_INPUT);
+    check_contains(err.text, "solver 'cvode'");
+    check_contains(err.text, i == 0 ? "libsundials-dev" : "/nowhere");
     toy_close(m);
   }
   if (companion[0] != '\0') {

@@ -1,4 +1,5 @@
 // Model exchange: the solver around models that are told apart from files, see me_toy.h: orders, events, inputs, failures.
+#include "base/base_message.h"
 #include "me_toy.h"
 
 #include "support/failing_heap.h"
@@ -54,8 +55,8 @@ static void test_number_of_internal_steps(void** state) {
         &model, (yoke_unit_file_settings){.solver = "euler", .solver_step = cases[i].wanted});
     m->description.experiment.has_step = cases[i].experiment > 0;
     m->description.experiment.step = cases[i].experiment;
-    char err[256];
-    check_ok(yoke__fmu_open_me(&m->f, err, sizeof err));
+    YOKE_CATCH(err);
+    check_ok(yoke__fmu_open_me(&m->f, &err.sink));
     check_ok(m->ops.exit_init(&m->f));
     m->n_derivatives = 0;
     toy_step(m, 0, cases[i].h);
@@ -556,10 +557,10 @@ static void test_unknown_solver(void** state) {
   (void)state;
   static const toy_model model = {.n_x = 1, .rhs = decay};
   toy* m = toy_create(&model, (yoke_unit_file_settings){.solver = "semi-implicit-euler"});
-  char err[256];
-  assert_int_equal(yoke__fmu_open_me(&m->f, err, sizeof err), YOKE_BAD_INPUT);
-  check_contains(err, "semi-implicit-euler");
-  check_contains(err, "trapezoidal or cvode");
+  YOKE_CATCH(err);
+  assert_int_equal(yoke__fmu_open_me(&m->f, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, "semi-implicit-euler");
+  check_contains(err.text, "trapezoidal or cvode");
   toy_close(m);
 }
 

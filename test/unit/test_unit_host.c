@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "support/check.h"
+#include "support/heard.h"
 #include "unit/host/unit_host.h"
 #include "unit/unit.h"
 #include "unit/unit_models.h"
@@ -26,20 +28,20 @@ typedef struct pair {
 static void open_pair(pair* p, const yoke_unit_file_settings* settings,
                       const yoke_argument* arguments, size_t n_arguments) {
   *p = (pair){.settings = *settings};
-  p->settings.kind = "model";
+  p->settings.kind = YOKE_KIND_MODEL;
   p->settings.name = "unit";
   p->plan.settings = &p->settings;
   const yoke_unit_ops* inner = yoke__models_find(NULL, settings->path);
   assert_non_null(inner);
   yoke__host_fill_ops(inner, &p->isolated);
   yoke_unit_args args = {"unit", ".", arguments, n_arguments, NULL};
-  char err[1024] = "";
-  if (yoke__unit_create(inner, &args, &p->arena, &p->here, err, sizeof err) < 0) {
-    fail_msg("%s: %s", settings->path, err);
+  YOKE_CATCH(err);
+  if (yoke__unit_create(inner, &args, &p->arena, &p->here, &err.sink) < 0) {
+    fail_msg("%s: %s", settings->path, err.text);
   }
   args.context = &p->plan;
-  if (yoke__unit_create(&p->isolated, &args, &p->arena, &p->there, err, sizeof err) < 0) {
-    fail_msg("%s isolated: %s", settings->path, err);
+  if (yoke__unit_create(&p->isolated, &args, &p->arena, &p->there, &err.sink) < 0) {
+    fail_msg("%s isolated: %s", settings->path, err.text);
   }
 }
 
@@ -91,8 +93,8 @@ static void check_variables(const pair* p, int k) {
 static void initialise(const pair* p) {
   const yoke_unit* const units[] = {&p->here, &p->there};
   for (int i = 0; i < 2; i++) {
-    char err[256] = "";
-    check_ok(yoke__unit_enter_init(units[i], 0, 10, err, sizeof err));
+    YOKE_CATCH(err);
+    check_ok(yoke__unit_enter_init(units[i], 0, 10, &err.sink));
     check_ok(yoke__unit_exit_init(units[i]));
     if (units[i]->ops->refresh != NULL) {
       check_ok(units[i]->ops->refresh(units[i]->self, 0));
@@ -274,6 +276,19 @@ static void gives_derivatives_and_linear_models(void** state) {
   check_bytes(there_numbers, here_numbers, sizeof here_numbers, "the linear model", 0);
   assert_true(there_numbers[0][1] != 0);
   close_pair(&p);
+
+  // how it is solved, with its present parameters
+  open_model(&p, "rotor.load");
+  const int64_t euler = 1, n_parts = 4;
+  check_ok(yoke__unit_set(&p.there, yoke__unit_find(&p.there, "solver"), &euler, sizeof euler));
+  check_ok(
+      yoke__unit_set(&p.there, yoke__unit_find(&p.there, "micro_steps"), &n_parts, sizeof n_parts));
+  initialise(&p);
+  double step = 0;
+  assert_int_equal(yoke__unit_solver(&p.there, 1e-3, &step), YOKE_SOLVER_EULER);
+  assert_true(step == 2.5e-4);
+  assert_true(yoke__unit_is_linear(&p.there));
+  close_pair(&p);
 }
 
 // refusals come with the words of the unit
@@ -281,27 +296,27 @@ static void passes_refusals_on(void** state) {
   (void)state;
   static const int64_t n[] = {0};
   const yoke_argument size[] = {{"n", YOKE_INTEGER, 1, 1, n}};
-  yoke_unit_file_settings settings = {.kind = "model", .path = "channel", .name = "unit"};
+  yoke_unit_file_settings settings = {.kind = YOKE_KIND_MODEL, .path = "channel", .name = "unit"};
   const yoke_host_plan plan = {.settings = &settings};
   const yoke_unit_args args = {"unit", ".", size, 1, NULL};
   void* self = NULL;
-  char err[1024] = "", err_here[1024] = "";
-  assert_true(yoke__models_find(NULL, "channel")->create(&args, &self, err_here, sizeof err_here) <
-              0);
-  assert_true(yoke__host_create(&plan, &args, &self, err, sizeof err) < 0);
+  YOKE_CATCH(err);
+  YOKE_CATCH(err_here);
+  assert_true(yoke__models_find(NULL, "channel")->create(&args, &self, &err_here.sink) < 0);
+  assert_true(yoke__host_create(&plan, &args, &self, &err.sink) < 0);
   assert_null(self);
-  assert_string_equal(err, err_here);
+  assert_string_equal(err.text, err_here.text);
 
   settings.path = "no.such.model";
-  assert_true(yoke__host_create(&plan, &args, &self, err, sizeof err) < 0);
-  check_contains(err, "no.such.model");
+  assert_true(yoke__host_create(&plan, &args, &self, &err.sink) < 0);
+  check_contains(err.text, "no.such.model");
 
   pair p;
   open_model(&p, "channel");
   const double noise = -1;
   check_ok(yoke__unit_set(&p.there, yoke__unit_find(&p.there, "noise"), &noise, sizeof noise));
-  assert_true(yoke__unit_enter_init(&p.there, 0, 1, err, sizeof err) < 0);
-  check_contains(err, "not negative");
+  assert_true(yoke__unit_enter_init(&p.there, 0, 1, &err.sink) < 0);
+  check_contains(err.text, "not negative");
   close_pair(&p);
 }
 
@@ -309,27 +324,28 @@ static void names_the_missing_program(void** state) {
   (void)state;
   const char* host = getenv("YOKE_HOST");
   char* kept = host == NULL ? NULL : strdup(host);
-  const yoke_unit_file_settings settings = {.kind = "model", .path = "gain", .name = "unit"};
+  const yoke_unit_file_settings settings = {
+      .kind = YOKE_KIND_MODEL, .path = "gain", .name = "unit"};
   const yoke_host_plan plan = {.settings = &settings};
   const yoke_unit_args args = {"unit", ".", NULL, 0, NULL};
   void* self = NULL;
-  char err[1024] = "";
-  char none_of_ours[1024] = "";
+  YOKE_CATCH(err);
+  YOKE_CATCH(none_of_ours);
   setenv("YOKE_HOST", "/no/such/yoke-host", 1);
-  const yoke_status missing = yoke__host_create(&plan, &args, &self, err, sizeof err);
+  const yoke_status missing = yoke__host_create(&plan, &args, &self, &err.sink);
   setenv("YOKE_HOST", "/bin/false", 1);
   const yoke_status foreign =
-      yoke__host_create(&plan, &args, &self, none_of_ours, sizeof none_of_ours);
+      yoke__host_create(&plan, &args, &self, &none_of_ours.sink);
   // for the other tests, before anything can fail
   if (kept != NULL) {
     setenv("YOKE_HOST", kept, 1);
     free(kept);
   }
   assert_true(missing < 0);
-  check_contains(err, "/no/such/yoke-host: No such file");
+  check_contains(err.text, "/no/such/yoke-host: No such file");
   // a program that is none of ours ends or says nothing
   assert_true(foreign < 0);
-  check_contains(none_of_ours, "its process ended itself with status 1 during creation");
+  check_contains(none_of_ours.text, "its process ended itself with status 1 during creation");
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -367,18 +383,6 @@ static void a_step_is_one_round_trip(void** state) {
   close_pair(&p);
 }
 
-typedef struct told {
-  int n;
-  char text[512];
-} told;
-
-static void hear(void* to, int level, const char* text) {
-  told* t = to;
-  (void)level;
-  t->n++;
-  snprintf(t->text, sizeof t->text, "%s", text);
-}
-
 static void reports_its_cost_once(void** state) {
   (void)state;
   static const yoke_unit_wait waits[] = {YOKE_WAIT_AUTO, YOKE_WAIT_SPIN, YOKE_WAIT_SLEEP};
@@ -387,14 +391,14 @@ static void reports_its_cost_once(void** state) {
     pair p;
     open_pair(&p, &settings, NULL, 0);
     initialise(&p);
-    told t = {0};
-    p.there.ops->report(p.there.self, hear, &t);
+    HEAR(t);
+    p.there.ops->report(p.there.self, &t.sink);
     assert_int_equal(t.n, 0);
     for (int k = 0; k < 50; k++) {
       step_both(&p, k, 1e-3);
     }
-    p.there.ops->report(p.there.self, hear, &t);
-    p.there.ops->report(p.there.self, hear, &t);
+    p.there.ops->report(p.there.self, &t.sink);
+    p.there.ops->report(p.there.self, &t.sink);
     assert_int_equal(t.n, 1);
     check_contains(t.text, "a step in its own process took");
     close_pair(&p);
@@ -422,7 +426,7 @@ static void check_dead(const pair* p) {
   const double u[16] = {0};
   double y[16];
   unsigned char image[4096];
-  char err[256] = "";
+  YOKE_CATCH(err);
   yoke_step_result result = {0};
   assert_int_equal(yoke__unit_set_inputs(&p->there, u), YOKE_UNIT_FAILED);
   assert_int_equal(yoke__unit_get_outputs(&p->there, y), YOKE_UNIT_FAILED);
@@ -436,7 +440,7 @@ static void check_dead(const pair* p) {
   assert_int_equal(yoke__unit_restore(&p->there, image, size), YOKE_UNIT_FAILED);
   assert_int_equal(p->there.ops->enter_init == NULL
                        ? YOKE_UNIT_FAILED
-                       : p->there.ops->enter_init(p->there.self, 0, 1, err, sizeof err),
+                       : p->there.ops->enter_init(p->there.self, 0, 1, &err.sink),
                    YOKE_UNIT_FAILED);
   const double took = (double)(yoke__os_now_ns() - start) * 1e-9;
   check_between(took, 0, 0.1);
@@ -461,7 +465,9 @@ static void death_of_the_process_is_a_message(void** state) {
     assert_int_equal(kill(pid, ends[i].signal_number), 0);
     assert_int_equal(step_there(&p, 0.5, &result), YOKE_UNIT_FAILED);
     check_contains(words_of(&result), ends[i].text);
-    check_contains(yoke__unit_reason(&p.there), ends[i].text);
+    HEAR(why);
+    yoke__unit_reason(&p.there, &why.sink);
+    check_contains(why.text, ends[i].text);
     check_gone(pid);
     check_dead(&p);
     close_pair(&p);
@@ -520,8 +526,8 @@ static void a_stopped_process_does_not_hold_up_the_end(void** state) {
   assert_int_equal(kill(pid, SIGSTOP), 0);
   const int64_t start = yoke__os_now_ns();
   yoke__unit_terminate(&p.there);
-  told t = {0};
-  p.there.ops->report(p.there.self, hear, &t);
+  HEAR(t);
+  p.there.ops->report(p.there.self, &t.sink);
   check_contains(t.text, "did not answer for 1 s during termination");
   close_pair(&p);
   check_between((double)(yoke__os_now_ns() - start) * 1e-9, 1, 2.5);

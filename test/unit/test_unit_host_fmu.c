@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "support/check.h"
+#include "support/heard.h"
 #include "unit/host/unit_host.h"
 #include "unit/unit.h"
 
@@ -28,32 +30,34 @@ typedef struct subject {
 } subject;
 
 static yoke_status try_open(subject* s, const char* name, int version,
-                            const yoke_unit_file_settings* settings, char* err, size_t err_size) {
+                            const yoke_unit_file_settings* settings, const yoke_sink* sink) {
   const char* folder = getenv("YOKE_FMUS");
   assert_non_null(folder);
   *s = (subject){.settings = *settings};
   snprintf(s->path, sizeof s->path, "%s/%s%d.fmu", folder, name, version);
-  s->settings.kind = "fmu";
+  s->settings.kind = YOKE_KIND_FMU;
   s->settings.path = s->path;
   s->settings.name = settings->name != NULL ? settings->name : "unit";
   yoke_messages messages = {0};
   const yoke_unit_ops* ops = NULL;
   check_ok(yoke__unit_store_create(&s->store));
   yoke_status status = yoke__unit_store_open(s->store, &s->settings, &messages, &ops);
-  yoke__messages_format(&messages, err, err_size);
+  for (size_t i = 0; i < messages.n; i++) {
+    yoke_send(sink, &messages.all[i]);
+  }
   yoke__messages_free(&messages);
   if (status >= 0) {
     const yoke_unit_args args = {s->settings.name, ".", NULL, 0, ops->context};
-    status = yoke__unit_create(ops, &args, &s->arena, &s->unit, err, err_size);
+    status = yoke__unit_create(ops, &args, &s->arena, &s->unit, sink);
   }
   return status;
 }
 
 static void open_as(subject* s, const char* name, int version,
                     const yoke_unit_file_settings* settings) {
-  char err[2048] = "";
-  if (try_open(s, name, version, settings, err, sizeof err) < 0) {
-    fail_msg("%s%d: %s", name, version, err);
+  YOKE_CATCH(err);
+  if (try_open(s, name, version, settings, &err.sink) < 0) {
+    fail_msg("%s%d: %s", name, version, err.text);
   }
 }
 
@@ -73,9 +77,9 @@ static int pid_of(const subject* s) {
 }
 
 static void initialise(const subject* s) {
-  char err[256] = "";
-  if (yoke__unit_enter_init(&s->unit, 0, 1e6, err, sizeof err) < 0) {
-    fail_msg("initialisation: %s", err);
+  YOKE_CATCH(err);
+  if (yoke__unit_enter_init(&s->unit, 0, 1e6, &err.sink) < 0) {
+    fail_msg("initialisation: %s", err.text);
   }
   check_ok(yoke__unit_exit_init(&s->unit));
 }
@@ -347,15 +351,15 @@ static void faults_in_instantiation_are_messages(void** state) {
   (void)state;
   for (int version = 2; version <= 3; version++) {
     subject s;
-    char err[2048] = "";
+    YOKE_CATCH(err);
     const yoke_unit_file_settings crash = {.is_isolated = true, .name = "instantiate_crash"};
-    assert_true(try_open(&s, "faulty", version, &crash, err, sizeof err) < 0);
-    check_contains(err, "its process was ended by signal 11 (segmentation fault) during creation");
+    assert_true(try_open(&s, "faulty", version, &crash, &err.sink) < 0);
+    check_contains(err.text, "its process was ended by signal 11 (segmentation fault) during creation");
     close_subject(&s);
     const yoke_unit_file_settings hang = {
         .is_isolated = true, .name = "instantiate_hang", .timeout_s = 0.5};
-    assert_true(try_open(&s, "faulty", version, &hang, err, sizeof err) < 0);
-    check_contains(err, "did not answer for 0.5 s during creation");
+    assert_true(try_open(&s, "faulty", version, &hang, &err.sink) < 0);
+    check_contains(err.text, "did not answer for 0.5 s during creation");
     close_subject(&s);
   }
 }
@@ -366,24 +370,14 @@ static void faults_in_initialisation_are_messages(void** state) {
   open_as(&s, "faulty", 2, &(yoke_unit_file_settings){.is_isolated = true});
   choose(&s, "what", "crash");
   choose(&s, "where", "initialise");
-  char err[1024] = "";
-  yoke_status status = yoke__unit_enter_init(&s.unit, 0, 1, err, sizeof err);
+  YOKE_CATCH(err);
+  yoke_status status = yoke__unit_enter_init(&s.unit, 0, 1, &err.sink);
   status = status < 0 ? status : yoke__unit_exit_init(&s.unit);
   assert_int_equal(status, YOKE_UNIT_FAILED);
-  check_contains(yoke__unit_reason(&s.unit), "signal 11 (segmentation fault) during");
+  HEAR(why);
+  yoke__unit_reason(&s.unit, &why.sink);
+  check_contains(why.text, "signal 11 (segmentation fault) during");
   close_subject(&s);
-}
-
-typedef struct told {
-  int n;
-  char text[2048];
-} told;
-
-static void hear(void* to, int level, const char* text) {
-  told* t = to;
-  const size_t used = strlen(t->text);
-  t->n++;
-  snprintf(t->text + used, sizeof t->text - used, "%d %s\n", level, text);
 }
 
 static void faults_at_the_end_do_not_hurt(void** state) {
@@ -399,10 +393,10 @@ static void faults_at_the_end_do_not_hurt(void** state) {
     step_well(&s, 0, 0.1, &result);
     const int pid = pid_of(&s);
     yoke__unit_terminate(&s.unit);
-    told t = {0};
-    s.unit.ops->report(s.unit.self, hear, &t);
+    HEAR(t);
+    s.unit.ops->report(s.unit.self, &t.sink);
     if (i == 0) {
-      check_contains(t.text, "1 its process was ended by signal 11 (segmentation fault)");
+      check_contains(t.text, "warning: its process was ended by signal 11 (segmentation fault)");
       check_contains(t.text, "during termination");
     }
     close_subject(&s);
@@ -422,11 +416,11 @@ static void forwards_messages(void** state) {
     for (int k = 0; k < 8; k++) {
       step_well(&s, 0.1 * k, 0.1, &result);
     }
-    told t = {0};
-    s.unit.ops->report(s.unit.self, hear, &t);
+    HEAR(t);
+    s.unit.ops->report(s.unit.self, &t.sink);
     check_contains(t.text, "told to warn at");
-    t = (told){0};
-    s.unit.ops->report(s.unit.self, hear, &t);
+    heard_clear(&t);
+    s.unit.ops->report(s.unit.self, &t.sink);
     assert_int_equal(t.n, 0);
     close_subject(&s);
   }

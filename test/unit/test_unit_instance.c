@@ -1,8 +1,10 @@
 // One unit instance: every "NULL means the obvious" rule of yoke/unit.h, with a struct that holds
 // values of all types in no particular order, and with operations of its own.
+#include "base/base_message.h"
 #include "unit/unit.h"
 
 #include "support/check.h"
+#include "support/heard.h"
 
 // ---------------------------------------------------------------------------------------------------------
 // a flat struct: the table lists its members in another order than the memory does
@@ -133,10 +135,10 @@ typedef struct fixture {
 
 static void open_unit(fixture* f, const yoke_unit_ops* ops) {
   const yoke_unit_args args = {"unit", ".", NULL, 0, ops->context};
-  char err[256] = "";
+  YOKE_CATCH(err);
   *f = (fixture){0};
-  if (yoke__unit_create(ops, &args, &f->arena, &f->unit, err, sizeof err) < 0) {
-    fail_msg("%s: %s", ops->name, err);
+  if (yoke__unit_create(ops, &args, &f->arena, &f->unit, &err.sink) < 0) {
+    fail_msg("%s: %s", ops->name, err.text);
   }
 }
 
@@ -389,13 +391,13 @@ static void test_feedthrough_lookup(void** state) {
 static void test_missing_operations_do_nothing(void** state) {
   (void)state;
   fixture f;
-  char err[64] = "untouched";
+  HEAR(err);
   open_unit(&f, &flat_ops);
-  assert_int_equal(yoke__unit_enter_init(&f.unit, 0, 1, err, sizeof err), YOKE_OK);
+  assert_int_equal(yoke__unit_enter_init(&f.unit, 0, 1, &err.sink), YOKE_OK);
   assert_int_equal(yoke__unit_exit_init(&f.unit), YOKE_OK);
   yoke__unit_terminate(&f.unit);
   assert_false(yoke__unit_can_refresh(&f.unit));
-  assert_string_equal(err, "untouched");
+  assert_int_equal(err.n, 0);
   close_unit(&f);
 }
 
@@ -412,11 +414,10 @@ typedef struct own {
 
 static int n_open;  // instances of `own`; a test program has one thread
 
-static yoke_status own_create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status own_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   if (args->n_arguments > 0) {
-    snprintf(err, err_size, "'%s' in %s takes no '%s'", args->name, args->directory,
+    return yoke_fail(sink, YOKE_BAD_INPUT, "'%s' in %s takes no '%s'", args->name, args->directory,
              args->arguments[0].name);
-    return YOKE_BAD_INPUT;
   }
   own* o = calloc(1, sizeof *o);
   if (o == NULL) {
@@ -478,11 +479,9 @@ static yoke_status own_restore(void* self, const void* image, size_t size) {
   return YOKE_OK;
 }
 
-static yoke_status own_enter_init(void* self, double t_start, double t_stop, char* err,
-                                  size_t err_size) {
+static yoke_status own_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   (void)self;
-  snprintf(err, err_size, "from %g to %g", t_start, t_stop);
-  return YOKE_UNIT_FAILED;
+  return yoke_fail(sink, YOKE_UNIT_FAILED, "from %g to %g", t_start, t_stop);
 }
 
 static yoke_status own_exit_init(void* self) {
@@ -540,9 +539,9 @@ static void test_own_operations_are_used(void** state) {
   check_ok(yoke__unit_get_outputs(&f.unit, &back));
   assert_true(o->n_set_inputs == 1 && back == 7);
 
-  char err[64] = "";
-  assert_int_equal(yoke__unit_enter_init(&f.unit, 1, 2, err, sizeof err), YOKE_UNIT_FAILED);
-  assert_string_equal(err, "from 1 to 2");
+  YOKE_CATCH(err);
+  assert_int_equal(yoke__unit_enter_init(&f.unit, 1, 2, &err.sink), YOKE_UNIT_FAILED);
+  assert_string_equal(err.text, "from 1 to 2");
   assert_int_equal(yoke__unit_exit_init(&f.unit), YOKE_DIVERGED);
   yoke__unit_terminate(&f.unit);
   assert_int_equal(o->n_terminate, 1);
@@ -596,9 +595,9 @@ static void check_refused(const yoke_unit_ops* ops, const yoke_argument* argumen
                           yoke_status status, const char* text) {
   const yoke_unit_args args = {"unit", "folder", argument, argument != NULL, ops->context};
   fixture f = {0};
-  char err[256] = "";
-  assert_int_equal(yoke__unit_create(ops, &args, &f.arena, &f.unit, err, sizeof err), status);
-  check_contains(err, text);
+  YOKE_CATCH(err);
+  assert_int_equal(yoke__unit_create(ops, &args, &f.arena, &f.unit, &err.sink), status);
+  check_contains(err.text, text);
   assert_null(f.unit.self);
   assert_int_equal(n_open, 0);
   yoke__arena_free(&f.arena);
@@ -648,6 +647,104 @@ static void test_refusals(void** state) {
   info.feedthrough = wrong;
   info.n_feedthrough = 1;
   check_refused(&flat, NULL, YOKE_BAD_ARG, "feedthrough 0 names no variable");
+
+  info = all_info;
+  info.variables = variables;
+  const yoke_unit_solver solvers[] = {
+      {.parts = N_VARIABLES + 1}, {.parts = TEXT + 1}, {.choice = STATE + 1}};
+  for (size_t i = 0; i < sizeof solvers / sizeof *solvers; i++) {
+    info.solver = solvers[i];
+    check_refused(&flat, NULL, YOKE_BAD_ARG, "its solver names no such variable");
+  }
+  info.solver = (yoke_unit_solver){0};
+  variables[TEXT].flags = YOKE_VARIABLE_NONLINEAR;
+  check_refused(&flat, NULL, YOKE_BAD_ARG, "variable 'text' cannot say whether the unit is linear");
+}
+
+typedef struct solved {
+  double bend;
+  int64_t n_parts, method;
+} solved;
+
+// How a unit is solved and whether it is linear follows its present parameters.
+static void test_abilities(void** state) {
+  (void)state;
+  static const char* const items[] = {"slow", "quick", "best", NULL};
+#define METHODS                                                                                    \
+  { YOKE_SOLVER_EULER, YOKE_SOLVER_RK4, YOKE_SOLVER_EXACT }
+  const yoke_variable variables[] = {
+      {.name = "bend",
+       .type = YOKE_REAL,
+       .causality = YOKE_PARAMETER,
+       .flags = YOKE_VARIABLE_NONLINEAR,
+       .offset = offsetof(solved, bend)},
+      {.name = "n_parts",
+       .type = YOKE_INTEGER,
+       .causality = YOKE_PARAMETER,
+       .start = 1,
+       .offset = offsetof(solved, n_parts)},
+      {.name = "method",
+       .type = YOKE_ENUMERATION,
+       .causality = YOKE_PARAMETER,
+       .items = items,
+       .offset = offsetof(solved, method)},
+  };
+  yoke_unit_info info = {.variables = variables,
+                         .n_variables = 3,
+                         .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
+                         .self_size = sizeof(solved)};
+  const yoke_unit_ops ops = {.name = "solved", .info = &info, .step = step_nothing};
+  const struct {
+    yoke_unit_solver solver;
+    int64_t n_parts, item;
+    yoke_solver_method method;
+    double step;
+  } cases[] = {
+      {{0}, 4, 0, YOKE_SOLVER_UNKNOWN, 0},
+      {{.step = 0.25}, 4, 0, YOKE_SOLVER_UNKNOWN, 0.25},
+      {{.method = YOKE_SOLVER_EULER}, 4, 0, YOKE_SOLVER_EULER, 1},
+      {{.method = YOKE_SOLVER_EULER, .parts = 2}, 4, 0, YOKE_SOLVER_EULER, 0.25},
+      {{.method = YOKE_SOLVER_EULER, .parts = 2, .step = 0.5}, 4, 0, YOKE_SOLVER_EULER, 0.5},
+      {{.method = YOKE_SOLVER_EULER, .parts = 2}, 0, 0, YOKE_SOLVER_EULER, 0},
+      {{.method = YOKE_SOLVER_EXACT, .parts = 2}, 4, 0, YOKE_SOLVER_EXACT, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 1, YOKE_SOLVER_RK4, 0.5},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 2, YOKE_SOLVER_EXACT, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, 3, YOKE_SOLVER_UNKNOWN, 0},
+      {{.choice = 3, .methods = METHODS, .parts = 2}, 2, -1, YOKE_SOLVER_UNKNOWN, 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    fixture f;
+    double step = -1;
+    info.solver = cases[i].solver;
+    open_unit(&f, &ops);
+    ((solved*)f.unit.self)->n_parts = cases[i].n_parts;
+    ((solved*)f.unit.self)->method = cases[i].item;
+    assert_int_equal(yoke__unit_solver(&f.unit, 1, &step), cases[i].method);
+    assert_true(step == cases[i].step);
+    assert_true(yoke__unit_is_linear(&f.unit));
+    ((solved*)f.unit.self)->bend = 0.5;
+    assert_false(yoke__unit_is_linear(&f.unit));
+    close_unit(&f);
+  }
+  info.flags = YOKE_UNIT_FLAT;
+  fixture f;
+  open_unit(&f, &ops);
+  assert_false(yoke__unit_is_linear(&f.unit));
+  close_unit(&f);
+}
+
+// Words for files and messages; any number has one.
+static void test_words(void** state) {
+  (void)state;
+  assert_string_equal(yoke_unit_kind_text(YOKE_KIND_MODEL), "model");
+  assert_string_equal(yoke_unit_kind_text(YOKE_KIND_LIBRARY), "library");
+  assert_string_equal(yoke_unit_kind_text(YOKE_KIND_NONE), "");
+  assert_string_equal(yoke_unit_kind_text((yoke_unit_kind)-1), "");
+  assert_string_equal(yoke_unit_kind_text(YOKE_N_KINDS), "");
+  assert_string_equal(yoke_solver_text(YOKE_SOLVER_EULER), "euler");
+  assert_string_equal(yoke_solver_text(YOKE_SOLVER_OTHER), "other");
+  assert_string_equal(yoke_solver_text(YOKE_N_SOLVERS), "unknown");
+  assert_string_equal(yoke_solver_text((yoke_solver_method)-1), "unknown");
 }
 
 int main(void) {
@@ -663,6 +760,8 @@ int main(void) {
       cmocka_unit_test(test_own_operations_are_used),
       cmocka_unit_test(test_what_is_not_supported),
       cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_abilities),
+      cmocka_unit_test(test_words),
   };
   return cmocka_run_group_tests_name("unit_instance", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // The meter unit: the same bits as the arithmetic on its recorded inputs (TE-09), hand values, vectors, values that are
 // not finite (TE-14), the window, save and restore.
+#include "base/base_message.h"
 #include "unit/meter/unit_meter.h"
 
 #include "energy/energy_ter.h"
@@ -278,12 +279,12 @@ static void test_wrong_settings_are_refused(void** state) {
   const yoke_argument none[] = {trial_whole("n", &zero)};
   trial_refuses(&yoke__unit_meter, none, 1, "n is 0, expected 1 to");
   for (int i = 0; i < 2; i++) {
-    char err[256] = "";
+    YOKE_CATCH(err);
     trial d;
     trial_open(&d, &yoke__unit_meter, NULL, 0);
     trial_set(&d, names[i], 0);
-    assert_true(yoke__unit_enter_init(&d.unit, 0, 1, err, sizeof err) < 0);
-    check_contains(err, "window and floor must be above 0");
+    assert_true(yoke__unit_enter_init(&d.unit, 0, 1, &err.sink) < 0);
+    check_contains(err.text, "window and floor must be above 0");
     trial_close(&d);
   }
 }

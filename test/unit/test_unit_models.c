@@ -1,5 +1,6 @@
 // The registry of unit types, and a sweep over every built-in model: what it says about itself is
 // sound and true, rolling back repeats the same bytes, and refreshing twice is refreshing once.
+#include "base/base_message.h"
 #include "unit/unit_models.h"
 
 #include "base/base_dim.h"
@@ -28,11 +29,10 @@ static yoke_status lag_step(void* self, double t, double h, yoke_step_result* re
   return YOKE_OK;
 }
 
-static yoke_status lag_create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status lag_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   (void)args;
   (void)self;
-  snprintf(err, err_size, "never");
-  return YOKE_BAD_INPUT;
+  return yoke_fail(sink, YOKE_BAD_INPUT, "never");
 }
 
 static const yoke_unit_ops lag_ops = {.name = "my.lag", .info = &lag_info, .step = lag_step};
@@ -171,10 +171,10 @@ static yoke_unit_args arguments_of(const yoke_unit_ops* ops) {
 
 static void open_probe(probe* p, const yoke_unit_ops* ops) {
   const yoke_unit_args args = arguments_of(ops);
-  char err[512] = "";
+  YOKE_CATCH(err);
   *p = (probe){0};
-  if (yoke__unit_create(ops, &args, &p->arena, &p->unit, err, sizeof err) < 0) {
-    fail_msg("%s: %s", ops->name, err);
+  if (yoke__unit_create(ops, &args, &p->arena, &p->unit, &err.sink) < 0) {
+    fail_msg("%s: %s", ops->name, err.text);
   }
   for (size_t i = 0; i < p->unit.info->n_variables; i++) {
     p->size += yoke__variable_size(&p->unit.info->variables[i]);
@@ -187,9 +187,9 @@ static void close_probe(probe* p) {
 }
 
 static void start_probe(probe* p) {
-  char err[512] = "";
-  if (yoke__unit_enter_init(&p->unit, 0, 10, err, sizeof err) < 0) {
-    fail_msg("%s: %s", p->unit.ops->name, err);
+  YOKE_CATCH(err);
+  if (yoke__unit_enter_init(&p->unit, 0, 10, &err.sink) < 0) {
+    fail_msg("%s: %s", p->unit.ops->name, err.text);
   }
   check_ok(p->unit.ops->refresh(p->unit.self, 0));
   check_ok(yoke__unit_exit_init(&p->unit));

@@ -206,16 +206,16 @@ yoke_runtime_status yoke__runtime_write_binary(yoke_runtime* rt, const yoke_runt
                                                const void* bytes, size_t n, const char* function);
 
 // ---- configuration
-// Reads yoke.txt of the folder. YOKE_OK, or a failure with its reason in err. config->circuit is the caller's to close.
+// Reads yoke.txt of the folder. config->circuit is the caller's to close.
 yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
-                                      yoke_runtime_config* config, char* err, size_t err_size);
+                                      yoke_runtime_config* config, const yoke_sink* sink);
 // The same with the n bytes of the file; the folder is that of a netlist.
 yoke_status yoke__runtime_config_parse(const char* bytes, size_t n, const char* directory,
-                                       yoke_arena* arena, yoke_runtime_config* config, char* err,
-                                       size_t err_size);
+                                       yoke_arena* arena, yoke_runtime_config* config,
+                                       const yoke_sink* sink);
 // The settings into a fresh unit.
 yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
-                                       yoke_arena* arena, char* err, size_t err_size);
+                                       yoke_arena* arena, const yoke_sink* sink);
 
 // ---- saved states
 // *state NULL: a new one.

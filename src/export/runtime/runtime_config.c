@@ -25,7 +25,8 @@
 #include "models/models.h"
 #include "unit/meter/unit_meter.h"
 
-#define MAX_SIZE ((size_t)64 << 20)  // of the file
+#define FILE_NAME "yoke.txt"
+#define MAX_SIZE  ((size_t)64 << 20)  // of the file
 
 static const char* const type_names[] = {"real",        "integer", "boolean",
                                          "enumeration", "string",  "binary"};
@@ -113,8 +114,7 @@ typedef struct reader {
   yoke_argument* arguments;        // of config, with room for all lines
   yoke_runtime_setting* settings;  // the same
   const char* model;
-  char* err;
-  size_t err_size;
+  yoke_unit_file_settings circuit;  // path: the file beside yoke.txt; NULL: no netlist
 } reader;
 
 // The words of a line; NULL when memory is out.
@@ -192,29 +192,22 @@ static yoke_status read_setting(reader* r, char* const words[], size_t n) {
 }
 
 // The netlist beside yoke.txt.
-static yoke_status open_circuit(reader* r, const char* file, const yoke_unit_file_settings* from) {
-  const size_t size = strlen(r->directory) + strlen(file) + 2;
+static yoke_status open_circuit(reader* r, const yoke_sink* sink) {
+  const size_t size = strlen(r->directory) + strlen(r->circuit.path) + 2;
   char* path = yoke__arena_take(r->arena, size);
   if (path == NULL) {
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
-  snprintf(path, size, "%s/%s", r->directory, file);
-  yoke_unit_file_settings settings = *from;
-  settings.path = settings.place.source = path;
-  yoke_messages messages = {0};
-  const yoke_status status = yoke__export_circuit_open(&settings, &messages, &r->config->circuit);
-  if (status < 0) {
-    yoke__messages_format(&messages, r->err, r->err_size);
-  } else {
-    r->config->ops = yoke__export_circuit_ops(r->config->circuit);
-  }
-  yoke__messages_free(&messages);
-  return status;
+  snprintf(path, size, "%s/%s", r->directory, r->circuit.path);
+  r->circuit.path = r->circuit.place.source = path;
+  YOKE_TRY(yoke__export_circuit_open(&r->circuit, &r->config->circuit, sink));
+  r->config->ops = yoke__export_circuit_ops(r->config->circuit);
+  return YOKE_OK;
 }
 
 static yoke_status read_circuit(reader* r, char* const words[], size_t n) {
   double numbers[4] = {0};  // step, tolerance, iterations, step of calls
-  if (n != 8 || strcmp(r->model, YOKE_EXPORT_CIRCUIT) != 0 || r->config->circuit != NULL ||
+  if (n != 8 || strcmp(r->model, YOKE_EXPORT_CIRCUIT) != 0 || r->circuit.path != NULL ||
       strchr(words[1], '/') != NULL) {
     return YOKE_BAD_INPUT;
   }
@@ -224,8 +217,9 @@ static yoke_status read_circuit(reader* r, char* const words[], size_t n) {
       return YOKE_BAD_INPUT;
     }
   }
-  const yoke_unit_file_settings settings = {
-      .kind = YOKE_EXPORT_CIRCUIT,
+  r->circuit = (yoke_unit_file_settings){
+      .kind = YOKE_KIND_CIRCUIT,
+      .path = words[1],
       .name = YOKE_EXPORT_CIRCUIT,
       .solver = words[2][0] == '\0' ? NULL : words[2],
       .solver_formulation = words[3][0] == '\0' ? NULL : words[3],
@@ -234,7 +228,7 @@ static yoke_status read_circuit(reader* r, char* const words[], size_t n) {
       .solver_iterations = (int)numbers[2],
       .call_step = numbers[3],
   };
-  return open_circuit(r, words[1], &settings);
+  return YOKE_OK;
 }
 
 static yoke_status read_line(reader* r, char* const words[], size_t n) {
@@ -260,75 +254,71 @@ static yoke_status read_line(reader* r, char* const words[], size_t n) {
 }
 
 // All lines behind the first; each ends with '\n', and text with NUL.
-static yoke_status read_lines(reader* r, char* text) {
-  char *next = NULL, **words = NULL;
-  size_t number = 2, n = 0;
-  yoke_status status = YOKE_OK;
-  for (char* line = text; *line != '\0' && status >= 0; line = next, number++) {
+static yoke_status read_lines(reader* r, char* text, const yoke_sink* sink) {
+  yoke_place place = {.line = 2};
+  char* next = NULL;
+  for (char* line = text; *line != '\0'; line = next, place.line++) {
+    size_t n = 0;
     next = strchr(line, '\n');
     if (next == NULL) {
-      snprintf(r->err, r->err_size, "yoke.txt: line %zu does not end", number);
-      return YOKE_BAD_INPUT;
+      return yoke__fail_at(sink, YOKE_BAD_INPUT, place, "the line does not end");
     }
     *next++ = '\0';
-    words = split(line, r->arena, &n);
-    status = words == NULL ? YOKE_NO_MEMORY : read_line(r, words, n);
-    if (status == YOKE_NO_MEMORY) {
-      snprintf(r->err, r->err_size, "out of memory");
-    } else if (status < 0 && r->err[0] == '\0') {
-      snprintf(r->err, r->err_size, "yoke.txt: line %zu cannot be read", number);
+    char** words = split(line, r->arena, &n);
+    const yoke_status status = words == NULL ? YOKE_NO_MEMORY : read_line(r, words, n);
+    if (status < 0) {
+      return yoke__fail_at(sink, status, place, "%s",
+                           status == YOKE_NO_MEMORY ? "out of memory" : "the line cannot be read");
     }
   }
-  return status;
+  return YOKE_OK;
 }
 
 yoke_status yoke__runtime_config_parse(const char* bytes, size_t n, const char* directory,
-                                       yoke_arena* arena, yoke_runtime_config* config, char* err,
-                                       size_t err_size) {
+                                       yoke_arena* arena, yoke_runtime_config* config,
+                                       const yoke_sink* sink) {
   static const char first[] = "yoke-export 1\n";
   size_t n_lines = 0;
   for (size_t i = 0; i < n; i++) {
     n_lines += bytes[i] == '\n';
   }
   reader r = {.directory = directory, .arena = arena, .config = config, .model = ""};
-  r.err = err;
-  r.err_size = err_size;
   r.arguments = yoke__arena_array(arena, n_lines + 1, sizeof *r.arguments);
   r.settings = yoke__arena_array(arena, n_lines + 1, sizeof *r.settings);
   char* text = yoke__arena_text(arena, bytes, n);
-  err[0] = '\0';
+  yoke_context file;
+  yoke__context_init(&file, sink, (yoke_place){.source = FILE_NAME}, NULL, (double)NAN);
   if (r.arguments == NULL || r.settings == NULL || text == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   config->arguments = r.arguments;
   config->settings = r.settings;
   if (strncmp(text, first, sizeof first - 1) != 0 || strlen(text) != n) {
-    snprintf(err, err_size, "yoke.txt: not the settings of an exported unit");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(&file.sink, YOKE_BAD_INPUT, "not the settings of an exported unit");
   }
-  YOKE_TRY(read_lines(&r, text + sizeof first - 1));
+  YOKE_TRY(read_lines(&r, text + sizeof first - 1, &file.sink));
+  if (r.circuit.path != NULL) {
+    YOKE_TRY(open_circuit(&r, &file.sink));
+  }
   if (config->token == NULL || config->ops == NULL) {
-    snprintf(err, err_size, "yoke.txt: %s '%s'",
-             config->token == NULL ? "no token of the model" : "this binary has no model", r.model);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(&file.sink, YOKE_BAD_INPUT, "%s '%s'",
+                     config->token == NULL ? "no token of the model" : "this binary has no model",
+                     r.model);
   }
   return YOKE_OK;
 }
 
 yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
-                                      yoke_runtime_config* config, char* err, size_t err_size) {
-  const size_t size = strlen(directory) + sizeof "/yoke.txt";
+                                      yoke_runtime_config* config, const yoke_sink* sink) {
+  const size_t size = strlen(directory) + sizeof "/" FILE_NAME;
   char *path = yoke__arena_take(arena, size), *bytes = NULL;
   size_t n = 0;
   if (path == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
-  snprintf(path, size, "%s/yoke.txt", directory);
-  YOKE_TRY(yoke__os_read_file(path, MAX_SIZE, &bytes, &n, err, err_size));
-  const yoke_status status =
-      yoke__runtime_config_parse(bytes, n, directory, arena, config, err, err_size);
+  snprintf(path, size, "%s/" FILE_NAME, directory);
+  YOKE_TRY(yoke__os_read_file(path, MAX_SIZE, &bytes, &n, sink));
+  const yoke_status status = yoke__runtime_config_parse(bytes, n, directory, arena, config, sink);
   free(bytes);
   return status;
 }
@@ -336,37 +326,36 @@ yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
 // ---- the settings into a unit
 
 static yoke_status apply_setting(const yoke_runtime_setting* setting, const yoke_unit* unit,
-                                 yoke_arena* arena, char* err, size_t err_size) {
+                                 yoke_arena* arena, const yoke_sink* sink) {
   const size_t index = yoke__unit_find(unit, setting->name);
   const yoke_variable* variable = index == (size_t)-1 ? NULL : &unit->info->variables[index];
   if (variable == NULL || yoke__variable_count(variable) != setting->n) {
-    snprintf(err, err_size, "yoke.txt: the model has no such variable '%s'", setting->name);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "the model has no such variable '%s'", setting->name);
   }
   const size_t size = yoke__variable_element_size(variable);
   char* value = yoke__arena_array(arena, setting->n, size);
   if (value == NULL) {
-    snprintf(err, err_size, "out of memory");
-    return YOKE_NO_MEMORY;
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   for (size_t i = 0; i < setting->n; i++) {
     if (!read_element(setting->values[i], variable->type, variable->max_size, value + i * size)) {
-      snprintf(err, err_size, "yoke.txt: the value of '%s' cannot be read", setting->name);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "the value of '%s' cannot be read", setting->name);
     }
   }
   const yoke_status status = yoke__unit_set(unit, index, value, yoke__variable_size(variable));
   if (status < 0) {
-    snprintf(err, err_size, "yoke.txt: the value of '%s' is refused: %s", setting->name,
-             yoke_status_text(status));
+    yoke_fail(sink, status, "the value of '%s' is refused: %s", setting->name,
+              yoke_status_text(status));
   }
   return status;
 }
 
 yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
-                                       yoke_arena* arena, char* err, size_t err_size) {
+                                       yoke_arena* arena, const yoke_sink* sink) {
+  yoke_context file;
+  yoke__context_init(&file, sink, (yoke_place){.source = FILE_NAME}, NULL, (double)NAN);
   for (size_t i = 0; i < config->n_settings; i++) {
-    YOKE_TRY(apply_setting(&config->settings[i], unit, arena, err, err_size));
+    YOKE_TRY(apply_setting(&config->settings[i], unit, arena, &file.sink));
   }
   return YOKE_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 
 // The costs of a circuit's steps are not measured in an FMU.
@@ -12,23 +13,22 @@ int64_t yoke__os_now_ns(void) {
   return 0;
 }
 
-static yoke_status refuse(FILE* file, char* bytes, const char* path, const char* why, char* err,
-                          size_t err_size) {
-  snprintf(err, err_size, "%s: %s", path, why);
+static yoke_status refuse(FILE* file, char* bytes, const char* path, yoke_status status,
+                          const char* why, const yoke_sink* sink) {
   free(bytes);
   if (file != NULL) {
     (void)fclose(file);
   }
-  return YOKE_IO;
+  return yoke__fail_at(sink, status, (yoke_place){.source = path}, "%s", why);
 }
 
 yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
-                               char* err, size_t err_size) {
+                               const yoke_sink* sink) {
   *bytes = NULL;
   *n = 0;
   FILE* file = fopen(path, "rb");
   if (file == NULL) {
-    return refuse(NULL, NULL, path, strerror(errno), err, err_size);
+    return refuse(NULL, NULL, path, YOKE_IO, strerror(errno), sink);
   }
 
   // doubled room: the length of what is no plain file is not known before it is read
@@ -39,17 +39,16 @@ yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, 
       room = room == 0 ? 65536 : 2 * room;
       char* larger = realloc(buffer, room);
       if (larger == NULL) {
-        (void)refuse(file, buffer, path, "out of memory", err, err_size);
-        return YOKE_NO_MEMORY;
+        return refuse(file, buffer, path, YOKE_NO_MEMORY, "out of memory", sink);
       }
       buffer = larger;
     }
     used += fread(buffer + used, 1, room - used - 1, file);
     if (ferror(file) != 0) {
-      return refuse(file, buffer, path, "cannot be read", err, err_size);
+      return refuse(file, buffer, path, YOKE_IO, "cannot be read", sink);
     }
     if (used > max_size) {
-      return refuse(file, buffer, path, "the file is too large", err, err_size);
+      return refuse(file, buffer, path, YOKE_IO, "the file is too large", sink);
     }
   } while (feof(file) == 0);
   (void)fclose(file);

@@ -38,6 +38,47 @@ yoke_runtime_status yoke__runtime_say(const yoke_runtime* rt, yoke_runtime_statu
   return status;
 }
 
+// Messages of the unit go to the logger, behind words that say what failed.
+typedef struct log_sink {
+  yoke_sink sink;
+  const yoke_runtime* rt;
+  char what[256];
+  bool is_used;
+} log_sink;
+
+static void log_message(void* to, const yoke_message* message) {
+  log_sink* log = to;
+  char place[512] = "";
+  if (message->file != NULL && message->line > 0) {
+    (void)snprintf(place, sizeof place, "%s:%d: ", message->file, message->line);
+  } else if (message->file != NULL) {
+    (void)snprintf(place, sizeof place, "%s: ", message->file);
+  }
+  (void)yoke__runtime_say(
+      log->rt, message->severity == YOKE_ERROR ? YOKE_RUNTIME_ERROR : YOKE_RUNTIME_WARNING,
+      "%s: %s%s", log->what, place, message->text);
+  log->is_used = log->is_used || message->severity == YOKE_ERROR;
+}
+
+static const yoke_sink* log_open(log_sink* log, const yoke_runtime* rt, const char* format, ...)
+    YOKE_PRINTF(3, 4);
+static const yoke_sink* log_open(log_sink* log, const yoke_runtime* rt, const char* format, ...) {
+  *log = (log_sink){.sink = {log_message, log}, .rt = rt};
+  va_list args;
+  va_start(args, format);
+  (void)vsnprintf(log->what, sizeof log->what, format, args);
+  va_end(args);
+  return &log->sink;
+}
+
+// A failure is never without a message.
+static yoke_runtime_status log_failure(log_sink* log, yoke_status status) {
+  if (!log->is_used) {
+    yoke_fail(&log->sink, status, "%s", yoke_status_text(status));
+  }
+  return YOKE_RUNTIME_ERROR;
+}
+
 yoke_runtime_status yoke__runtime_log_choose(yoke_runtime* rt, bool is_on, size_t n,
                                              const char* const names[]) {
   yoke_runtime_status status = YOKE_RUNTIME_OK;
@@ -148,11 +189,11 @@ static yoke_runtime_status make_unit(yoke_runtime* rt) {
                                .arguments = config->arguments,
                                .n_arguments = config->n_arguments,
                                .context = config->ops->context};
-  char err[512] = "";
-  yoke_status status =
-      yoke__unit_create(config->ops, &args, &rt->unit_arena, &rt->unit, err, sizeof err);
+  log_sink log;
+  const yoke_sink* sink = log_open(&log, rt, "%s cannot be made", config->ops->name);
+  yoke_status status = yoke__unit_create(config->ops, &args, &rt->unit_arena, &rt->unit, sink);
   if (status >= 0) {
-    status = yoke__runtime_config_apply(config, &rt->unit, &rt->unit_arena, err, sizeof err);
+    status = yoke__runtime_config_apply(config, &rt->unit, &rt->unit_arena, sink);
   }
   if (status >= 0) {
     status = lay_tables(rt);
@@ -160,8 +201,7 @@ static yoke_runtime_status make_unit(yoke_runtime* rt) {
   if (status < 0) {
     close_unit(rt);
     rt->phase = YOKE_RUNTIME_FAILED;
-    return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s cannot be made: %s", config->ops->name,
-                             err[0] == '\0' ? yoke_status_text(status) : err);
+    return log_failure(&log, status);
   }
   rt->phase = YOKE_RUNTIME_INSTANTIATED;
   rt->is_experiment_set = rt->is_dirty = rt->is_started = rt->is_end_wanted = false;
@@ -174,14 +214,16 @@ static yoke_runtime_status make_unit(yoke_runtime* rt) {
 
 static yoke_runtime_status open_instance(yoke_runtime* rt, const char* name, const char* token,
                                          const char* directory) {
-  char err[512] = "";
+  log_sink log;
   rt->name = yoke__arena_text(&rt->arena, name, strlen(name));
   rt->directory = yoke__arena_text(&rt->arena, directory, strlen(directory));
   if (rt->name == NULL || rt->directory == NULL) {
     return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "out of memory");
   }
-  if (yoke__runtime_config_read(directory, &rt->arena, &rt->config, err, sizeof err) < 0) {
-    return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "the resources cannot be used: %s", err);
+  const yoke_status status = yoke__runtime_config_read(
+      directory, &rt->arena, &rt->config, log_open(&log, rt, "the resources cannot be used"));
+  if (status < 0) {
+    return log_failure(&log, status);
   }
   if (token == NULL || strcmp(token, rt->config.token) != 0) {
     return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
@@ -228,10 +270,17 @@ yoke_runtime_status yoke__runtime_reset(yoke_runtime* rt) {
 
 // ---- initialisation
 
-// a unit that failed is not called any more
-static yoke_runtime_status fail(yoke_runtime* rt, const char* what, const char* why) {
+// A unit that failed is not called any more. Its own reason says the most, then `why` (may be NULL).
+static yoke_runtime_status fail(yoke_runtime* rt, const char* what, yoke_status status,
+                                const char* why) {
+  log_sink log;
+  const yoke_sink* sink = log_open(&log, rt, "%s at time %.9g", what, rt->time);
   rt->phase = YOKE_RUNTIME_FAILED;
-  return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s at time %.9g: %s", what, rt->time, why);
+  yoke__unit_reason(&rt->unit, sink);
+  if (!log.is_used && why != NULL) {
+    yoke_fail(sink, status, "%s", why);
+  }
+  return log_failure(&log, status);
 }
 
 yoke_runtime_status yoke__runtime_setup(yoke_runtime* rt, double t_start, bool has_stop,
@@ -254,14 +303,16 @@ static yoke_runtime_status start_unit(yoke_runtime* rt) {
   if (rt->image_size > 0) {
     const yoke_status saved = yoke__unit_save(&rt->unit, rt->start_image, rt->image_size);
     if (saved < 0) {
-      return fail(rt, "saving the start", yoke_status_text(saved));
+      return fail(rt, "saving the start", saved, NULL);
     }
   }
-  char err[512] = "";
+  log_sink log;
   const yoke_status status =
-      yoke__unit_enter_init(&rt->unit, rt->t_start, rt->t_stop, err, sizeof err);
+      yoke__unit_enter_init(&rt->unit, rt->t_start, rt->t_stop,
+                            log_open(&log, rt, "initialisation at time %.9g", rt->time));
   if (status < 0) {
-    return fail(rt, "initialisation", err[0] == '\0' ? yoke_status_text(status) : err);
+    rt->phase = YOKE_RUNTIME_FAILED;
+    return log_failure(&log, status);
   }
   rt->is_started = rt->is_dirty = true;
   return YOKE_RUNTIME_OK;
@@ -302,7 +353,7 @@ yoke_runtime_status yoke__runtime_rewind(yoke_runtime* rt) {
     status = move_inputs(rt, false);
   }
   rt->is_started = false;
-  return status < 0 ? fail(rt, "setting a start value", yoke_status_text(status)) : YOKE_RUNTIME_OK;
+  return status < 0 ? fail(rt, "setting a start value", status, NULL) : YOKE_RUNTIME_OK;
 }
 
 // Outputs as they follow from what is set.
@@ -320,7 +371,7 @@ static yoke_runtime_status refresh(yoke_runtime* rt) {
   rt->is_dirty = false;
   const yoke_status status =
       rt->unit.ops->refresh == NULL ? YOKE_OK : rt->unit.ops->refresh(rt->unit.self, rt->time);
-  return status < 0 ? fail(rt, "computing the outputs", yoke_status_text(status)) : YOKE_RUNTIME_OK;
+  return status < 0 ? fail(rt, "computing the outputs", status, NULL) : YOKE_RUNTIME_OK;
 }
 
 yoke_runtime_status yoke__runtime_exit_init(yoke_runtime* rt) {
@@ -330,7 +381,7 @@ yoke_runtime_status yoke__runtime_exit_init(yoke_runtime* rt) {
   }
   const yoke_status status = yoke__unit_exit_init(&rt->unit);
   if (status < 0) {
-    return fail(rt, "the end of the initialisation", yoke_status_text(status));
+    return fail(rt, "the end of the initialisation", status, NULL);
   }
   rt->is_dirty = rt->unit.ops->exit_init != NULL;
   rt->phase = YOKE_RUNTIME_STEPPING;
@@ -380,8 +431,9 @@ static yoke_runtime_status take_result(yoke_runtime* rt, double t_end,
   rt->is_end_wanted = (result->flags & YOKE_STEP_END_WANTED) != 0;
   if ((result->flags & YOKE_STEP_EVENT_NEEDED) != 0 && rt->unit.ops->event_update != NULL) {
     yoke_step_result news = {.t_reached = rt->time};
-    if (rt->unit.ops->event_update(rt->unit.self, rt->time, &news) < 0) {
-      return fail(rt, "an event", news.message == NULL ? "it failed" : news.message);
+    const yoke_status status = rt->unit.ops->event_update(rt->unit.self, rt->time, &news);
+    if (status < 0) {
+      return fail(rt, "an event", status, news.message);
     }
     rt->is_end_wanted = rt->is_end_wanted || (news.flags & YOKE_STEP_END_WANTED) != 0;
   }
@@ -407,7 +459,7 @@ yoke_runtime_status yoke__runtime_step(yoke_runtime* rt, double t, double h) {
                              result.message == NULL ? "" : result.message);
   }
   if (status < 0) {
-    return fail(rt, "a step", result.message == NULL ? yoke_status_text(status) : result.message);
+    return fail(rt, "a step", status, result.message);
   }
   rt->first_step = rt->first_step > 0.0 ? rt->first_step : h;
   rt->is_dirty = false;

@@ -1246,10 +1246,13 @@
     const fact = (name, value, small) => el("div", {}, el("dt", { text: name }), el("dd", {}, value, small && el("small", { text: " " + small })));
     const columns = signals.length + series.skipped.length;
     const banner = () => el("div", { class: "banner v-" + kind, id: "verdict" }, icon(kind, 34), el("div", {}, el("b", { text: title }), el("span", { text: sentence(data.sentence) })));
-    // what the units said, worst first
+    // why it ended early and what the units said, worst first
     const ranks = ["error", "warning", "note"], marks = { error: "wrong", warning: "doubt", note: "none" };
-    const messages = () => el("div", { class: "panel", id: "messages" }, ...ranks.flatMap((level) => data.messages.filter((one) => one.level === level)).map((one) =>
-      el("p", {}, el("span", { class: "chip v-" + marks[one.level] }, icon(marks[one.level], 14), one.level), " " + one.text)));
+    const joined = (parts, between) => parts.filter((part) => part).join(between);
+    const words = (one) => joined([joined([one.file, one.line, one.column], ":"),
+      joined([one.unit && `unit '${one.unit}'`, isNumber(one.time) && `at t = ${digits(one.time, 12)} s`], " "), one.text], ": ") + (one.hint ? "; " + one.hint : "");
+    const messages = () => el("div", { class: "panel", id: "messages" }, ...ranks.flatMap((rank) => data.messages.filter((one) => one.severity === rank)).map((one) =>
+      el("p", {}, el("span", { class: "chip v-" + marks[one.severity] }, icon(marks[one.severity], 14), one.severity), " " + words(one))));
     document.title = data.name + ": " + (circuit && !run.is_failed ? run.status : title);
     main.append(el("h1", { text: (circuit && circuit.title) || data.name }), circuit && circuit.title ? el("p", { class: "muted", text: data.name }) : "",
       circuit && !run.is_failed ? "" : banner(),
@@ -1257,7 +1260,6 @@
         fact("steps", grouped(circuit ? circuit.n_steps : run.n_steps), "of " + seconds(circuit ? circuit.step : data.step)), fact("took", seconds(run.wall_s)),
         fact("real-time factor", digits(run.real_time_factor, 3) + "\u00d7"), fact("recorded", grouped(run.n_rows), "rows of " + grouped(columns) + (columns === 1 ? " signal" : " signals")),
         fact("Yoke", data.versions.yoke, data.versions.commit)),
-      !run.is_failed && run.message ? el("p", { class: "muted", text: run.message }) : "",
       (data.messages || []).length > 0 ? messages() : "");
   }
 

@@ -14,6 +14,7 @@
 #include "base/base_check.h"
 #include "unit/circuit/unit_circuit_part.h"
 #include "unit/host/unit_host.h"
+#include "unit/unit.h"
 
 #define NEAR      1e-9   // of a number of steps to a whole one, relative
 #define NEAR_TIME 1e-3   // of the master's time to the solver's, in steps
@@ -38,16 +39,12 @@ static circuit_file* file_of(const void* context) {
   return to.own;
 }
 
-static void say_messages(const yoke_messages* messages, yoke_status status, char* err,
-                         size_t err_size) {
-  if (messages->first == NULL) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
-    return;
-  }
-  yoke__messages_format(messages, err, err_size);
-  const size_t n = strlen(err);
-  if (n > 0 && err[n - 1] == '\n') {
-    err[n - 1] = '\0';
+// warnings were given when the file was opened
+static void send_errors(const yoke_messages* messages, const yoke_sink* sink) {
+  for (size_t i = 0; i < messages->n; i++) {
+    if (messages->all[i].severity == YOKE_ERROR) {
+      yoke_send(sink, &messages->all[i]);
+    }
   }
 }
 
@@ -126,16 +123,16 @@ static yoke_status build(circuit_unit* c, const yoke_unit_args* args, yoke_messa
   YOKE_TRY(take_memory(c));
   c->layout.info.image_size = inputs_size(c) + yoke__circuit_image_size(c->circuit);
   c->layout.info.cost_s = guess_cost(c);
+  c->layout.info.solver = (yoke_unit_solver){.method = YOKE_SOLVER_OTHER, .step = c->options.step};
   const yoke_circuit_method method = c->options.method;
   c->uses_rates = method != YOKE_CIRCUIT_BDF1 && method != YOKE_CIRCUIT_BDF2 &&
                   method != YOKE_CIRCUIT_BDF3 && c->options.formulation != YOKE_FORMULATION_ODE;
   return YOKE_OK;
 }
 
-static yoke_status create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   circuit_unit* c = calloc(1, sizeof *c);
   if (c == NULL) {
-    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
     return YOKE_NO_MEMORY;
   }
   c->file = args->context;
@@ -143,7 +140,7 @@ static yoke_status create(const yoke_unit_args* args, void** self, char* err, si
   yoke_messages messages = {0};
   const yoke_status status = build(c, args, &messages);
   if (status < 0) {
-    say_messages(&messages, status, err, err_size);
+    send_errors(&messages, sink);
     close_unit(c);
   } else {
     *self = c;
@@ -160,6 +157,7 @@ static void close_unit(void* self) {
   circuit_unit* c = self;
   yoke__circuit_destroy(&c->circuit);
   yoke__messages_free(&c->warnings);
+  yoke__messages_free(&c->faults);
   yoke__network_destroy(&c->own);
   yoke__arena_free(&c->arena);
   free(c);
@@ -263,32 +261,34 @@ static void note_inputs(circuit_unit* c) {
   }
 }
 
-static yoke_status start(circuit_unit* c, double t, char* err, size_t err_size) {
+static yoke_status start(circuit_unit* c, double t) {
   yoke_messages messages = {0};
   send_inputs(c);
   const yoke_status status = yoke__circuit_start(c->circuit, t, &messages);
+  // the last configuration is the one that the run starts from
+  yoke_messages* kept = status < 0 ? &c->faults : &c->warnings;
+  yoke__messages_free(kept);
+  *kept = messages;
   if (status < 0) {
-    say_messages(&messages, status, err, err_size);
-    yoke__messages_free(&messages);
     return status;
   }
   if (c->layout.n_inputs > 0) {
     memcpy(c->u_started, c->u, c->layout.n_inputs * sizeof *c->u);
     note_inputs(c);
   }
-  // the last configuration is the one that the run starts from
-  yoke__messages_free(&c->warnings);
-  c->warnings = messages;
   c->is_start_told = false;
   return status;
 }
 
-static yoke_status enter_init(void* self, double t_start, double t_stop, char* err,
-                              size_t err_size) {
+static yoke_status enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   (void)t_stop;
   circuit_unit* c = self;
   forget_derivatives(c);
-  YOKE_TRY(start(c, t_start, err, err_size));
+  const yoke_status status = start(c, t_start);
+  if (status < 0) {
+    send_errors(&c->faults, sink);
+    return status;
+  }
   c->phase = CIRCUIT_INITIALISING;
   return YOKE_OK;
 }
@@ -301,36 +301,50 @@ static yoke_status exit_init(void* self) {
 // -------------------------------------------------------------------------------------------------
 // steps
 
-static const char* explain(circuit_unit* c, yoke_status status) {
-  const char* why = yoke__circuit_reason(c->circuit);
-  const char* text = why != NULL && why[0] != '\0' ? why : yoke_status_text(status);
-  snprintf(c->message, sizeof c->message, "%.400s (in the solver's step from t = %.9g s)", text,
-           yoke__circuit_time(c->circuit));
-  return c->message;
+static yoke_sink start_faults(circuit_unit* c) {
+  yoke__messages_free(&c->faults);
+  return yoke__messages_sink(&c->faults);
 }
 
-// the number of the solver's steps in h; false after a message
-static bool count_steps(circuit_unit* c, double h) {
+static void keep_with_time(void* to, const yoke_message* message) {
+  circuit_unit* c = to;
+  char text[512];
+  yoke_message full = *message;
+  snprintf(text, sizeof text, "%.400s (in the solver's step from t = %.9g s)", message->text,
+           yoke__circuit_time(c->circuit));
+  full.text = text;
+  yoke__messages_add(&c->faults, &full);
+}
+
+static yoke_status explain(circuit_unit* c, yoke_status status) {
+  const yoke_sink sink = {keep_with_time, c};
+  yoke__messages_free(&c->faults);
+  yoke__circuit_reason_send(yoke__circuit_reason(c->circuit), status, &sink);
+  return c->faults.n > 0 ? status : yoke_fail(&sink, status, "%s", yoke_status_text(status));
+}
+
+// the number of the solver's steps in h
+static yoke_status count_steps(circuit_unit* c, double h) {
   const double ratio = h / c->options.step, n = round(ratio);
   if (!(n >= 1 && n <= MAX_INNER && fabs(ratio - n) <= NEAR * n)) {
-    snprintf(c->message, sizeof c->message,
-             "a step of %.9g s is not a whole number of the solver's steps of %.9g s", h,
-             c->options.step);
-    return false;
+    const yoke_sink sink = start_faults(c);
+    return yoke_fail(&sink, YOKE_UNIT_FAILED,
+                     "a step of %.9g s is not a whole number of the solver's steps of %.9g s", h,
+                     c->options.step);
   }
   c->h = h;
   c->n_inner = (int64_t)n;
-  return true;
+  return YOKE_OK;
 }
 
-static bool is_on_time(circuit_unit* c, double t) {
+static yoke_status check_time(circuit_unit* c, double t) {
   const double own = yoke__circuit_time(c->circuit);
   if (fabs(t - own) <= NEAR_TIME * c->options.step + 1e-12 * fabs(t)) {
-    return true;
+    return YOKE_OK;
   }
-  snprintf(c->message, sizeof c->message, "asked to go on from t = %.9g s, but it is at %.9g s", t,
-           own);
-  return false;
+  const yoke_sink sink = start_faults(c);
+  return yoke_fail(&sink, YOKE_UNIT_FAILED, "asked to go on from t = %.9g s, but it is at %.9g s",
+                   t, own);
 }
 
 // A method that goes on with the rates of the last step needs those behind a jump of an input: with the old ones each
@@ -346,20 +360,28 @@ static void follow_jump(circuit_unit* c) {
   }
 }
 
-static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
-  circuit_unit* c = self;
-  if ((h != c->h && !count_steps(c, h)) || !is_on_time(c, t)) {
-    result->message = c->message;
-    return YOKE_UNIT_FAILED;
+static yoke_status step_inside(circuit_unit* c, double t, double h) {
+  if (h != c->h) {
+    YOKE_TRY(count_steps(c, h));
   }
+  YOKE_TRY(check_time(c, t));
   send_inputs(c);
   follow_jump(c);
   for (int64_t k = 0; k < c->n_inner; k++) {
     const yoke_status status = yoke__circuit_step(c->circuit);
     if (status < 0) {
-      result->message = explain(c, status);
-      return status;
+      return explain(c, status);
     }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
+  circuit_unit* c = self;
+  const yoke_status status = step_inside(c, t, h);
+  if (status < 0) {
+    result->message = c->faults.n > 0 ? c->faults.all[0].text : NULL;
+    return status;
   }
   for (size_t i = 0; i < c->layout.n_inputs; i++) {
     c->u_last[i] = c->u[i] + h * (c->du[i] + 0.5 * h * c->ddu[i]);
@@ -379,13 +401,12 @@ static yoke_status refresh(void* self, double t) {
     send_inputs(c);
     const yoke_status status = yoke__circuit_refresh(c->circuit);
     if (status < 0) {
-      explain(c, status);
-    } else {
-      note_inputs(c);
+      return explain(c, status);
     }
-    return status;
+    note_inputs(c);
+    return YOKE_OK;
   }
-  return is_started_with(c) ? YOKE_OK : start(c, t, c->message, sizeof c->message);
+  return is_started_with(c) ? YOKE_OK : start(c, t);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -461,56 +482,37 @@ static yoke_status linearise(void* self, yoke_linear* model) {
 // -------------------------------------------------------------------------------------------------
 // what a person should know
 
-static const char* reason(const void* self) {
-  return ((const circuit_unit*)self)->message;
+static void reason(const void* self, const yoke_sink* sink) {
+  send_errors(&((const circuit_unit*)self)->faults, sink);
 }
 
-// Start values that could not be kept or have no effect, with their lines.
-static void report_start(circuit_unit* c, yoke_unit_say say, void* to) {
-  char line[512];
-  for (const yoke_message* m = c->warnings.first; m != NULL && !c->is_start_told; m = m->next) {
-    const bool is_main = m->place.source == NULL || c->network->path == NULL ||
-                         strcmp(m->place.source, c->network->path) == 0;
-    if (m->place.line > 0) {
-      snprintf(line, sizeof line, "%s%s%d: %s", is_main ? "line " : m->place.source,
-               is_main ? "" : ":", m->place.line, m->text);
-    } else {
-      snprintf(line, sizeof line, "%s", m->text);
-    }
-    say(to, m->severity == YOKE_NOTE ? 0 : 1, line);
-  }
-  c->is_start_told = true;
-}
-
-static void report(void* self, yoke_unit_say say, void* to) {
+static void report(void* self, const yoke_sink* sink) {
   circuit_unit* c = self;
   yoke_circuit_counts counts;
-  char line[256];
-  if (c->phase == CIRCUIT_RUNNING) {
-    report_start(c, say, to);
+  // start values that could not be kept or have no effect
+  for (size_t i = 0; i < c->warnings.n && c->phase == CIRCUIT_RUNNING && !c->is_start_told; i++) {
+    yoke_send(sink, &c->warnings.all[i]);
   }
+  c->is_start_told = c->is_start_told || c->phase == CIRCUIT_RUNNING;
   yoke__circuit_get_counts(c->circuit, &counts);
   if (counts.n_unconverged > c->n_unconverged_told) {
-    snprintf(line, sizeof line,
-             "%llu of %llu stages used all iterations without meeting the tolerance; a smaller "
-             "step of the solver helps",
-             (unsigned long long)counts.n_unconverged, (unsigned long long)counts.n_stages);
-    say(to, 1, line);
+    yoke__notify(sink, YOKE_WARNING,
+                 "%llu of %llu stages used all iterations without meeting the tolerance; a "
+                 "smaller step of the solver helps",
+                 (unsigned long long)counts.n_unconverged, (unsigned long long)counts.n_stages);
     c->n_unconverged_told = counts.n_unconverged;
   }
   if (counts.n_repivots > c->n_repivots_told) {
-    snprintf(line, sizeof line, "pivots were chosen anew %llu times during the run",
-             (unsigned long long)counts.n_repivots);
-    say(to, 0, line);
+    yoke__notify(sink, YOKE_NOTE, "pivots were chosen anew %llu times during the run",
+                 (unsigned long long)counts.n_repivots);
     c->n_repivots_told = counts.n_repivots;
   }
   if (counts.n_cold > c->n_cold_told) {
-    snprintf(line, sizeof line,
-             "%llu of %llu steps ended with a temperature below 0 K; the first was that of node "
-             "'%.60s' at t = %.9g s",
-             (unsigned long long)counts.n_cold, (unsigned long long)counts.n_steps,
-             c->network->nodes[counts.cold_node].name, counts.cold_time);
-    say(to, 1, line);
+    yoke__notify(sink, YOKE_WARNING,
+                 "%llu of %llu steps ended with a temperature below 0 K; the first was that of "
+                 "node '%.60s' at t = %.9g s",
+                 (unsigned long long)counts.n_cold, (unsigned long long)counts.n_steps,
+                 c->network->nodes[counts.cold_node].name, counts.cold_time);
     c->n_cold_told = counts.n_cold;
   }
 }
@@ -602,11 +604,10 @@ static void fill_ops(circuit_file* file) {
 }
 
 // in a process of its own: the other side describes it
-static yoke_status create_isolated(const yoke_unit_args* args, void** self, char* err,
-                                   size_t err_size) {
+static yoke_status create_isolated(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   const circuit_file* file = args->context;
   const yoke_host_plan plan = {.settings = &file->settings};
-  return yoke__host_create(&plan, args, self, err, err_size);
+  return yoke__host_create(&plan, args, self, sink);
 }
 
 static void close_file(yoke_unit_file* base) {

@@ -57,7 +57,7 @@ typedef struct circuit_unit {
   uint64_t n_unconverged_told, n_repivots_told, n_cold_told;
   yoke_messages warnings;  // of the last initial configuration
   bool is_start_told;
-  char message[512];
+  yoke_messages faults;  // why the last operation failed
 } circuit_unit;
 
 // ---- unit_circuit_layout.c: variables, feedthrough and sizes from the network. Errors go to messages.

@@ -77,7 +77,7 @@ typedef struct fmu_layout {
 
 enum { FMU_LOG_SIZE = 32768 };
 
-// Messages of the binary, oldest first: level, text, NUL; level, text, NUL; ... Full: further ones are counted.
+// Messages of the binary, oldest first: severity, text, NUL; severity, text, NUL; ... Full: further ones are counted.
 typedef struct fmu_log {
   size_t used, n_dropped;
   bool is_verbose;
@@ -108,7 +108,7 @@ typedef struct fmu fmu;
 // The calls that differ between the versions. Every one returns YOKE_OK or a failure with fmu->message set (through
 // yoke__fmu_check). storage: as in yoke/unit.h.
 typedef struct fmu_version {
-  yoke_status (*instantiate)(fmu* f, char* err, size_t err_size);  // after bind
+  yoke_status (*instantiate)(fmu* f);  // after bind
   void (*free_instance)(fmu* f);
   yoke_status (*set)(fmu* f, const fmu_slot* slot, const yoke_variable* v, const void* storage);
   yoke_status (*get)(fmu* f, const fmu_slot* slot, const yoke_variable* v, void* storage);
@@ -204,12 +204,14 @@ struct fmu {
 };
 
 // --- fmu_layout.c: variables of the description with the sizes that `args` gives to the structural parameters.
-// Everything lies in arena. err says why not.
+// Everything lies in arena.
 yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_args* args,
-                              yoke_arena* arena, fmu_layout* out, char* err, size_t err_size);
+                              yoke_arena* arena, fmu_layout* out, const yoke_sink* sink);
 // The structural parameters as `structure` of a table of operations.
 yoke_status yoke__fmu_structure(const yoke_fmi_description* d, yoke_arena* arena,
                                 yoke_variable** structure, size_t* n);
+// The method with this word of n characters; YOKE_SOLVER_OTHER if there is none.
+yoke_solver_method yoke__fmu_solver_method(const char* word, size_t n);
 // The item of an enumeration with this value; a value that is none of them is shown as the first.
 int64_t yoke__fmu_find_item(const fmu_slot* slot, int64_t value);
 // A real variable that may change at any time, not at events only.
@@ -232,9 +234,10 @@ yoke_status yoke__fmu_linear_open(fmu* f, size_t n_x);
 yoke_status yoke__fmu_linearise(void* self, yoke_linear* model);
 
 // --- fmu_log.c
-// level 0 note, 1 warning, 2 error. Notes are kept only if the log is verbose.
-void yoke__fmu_log_add(fmu_log* log, int level, const char* category, const char* text);
-void yoke__fmu_log_report(fmu_log* log, yoke_unit_say say, void* to);
+// Notes are kept only if the log is verbose.
+void yoke__fmu_log_add(fmu_log* log, yoke_severity severity, const char* category,
+                       const char* text);
+void yoke__fmu_log_report(fmu_log* log, const yoke_sink* sink);
 // Those of the standard's categories for warnings and errors that the FMU lists; how many.
 enum { FMU_N_STATUS_CATEGORIES = 4 };
 size_t yoke__fmu_log_categories(const yoke_fmi_description* d,
@@ -277,10 +280,13 @@ void yoke__fmu_fill_cs3(const fmu_file* file, yoke_unit_ops* ops);
 void yoke__fmu_fill_me(const fmu_file* file, yoke_unit_ops* ops);
 // Called at the end of create and at close, if the unit needs more of its own.
 void yoke__fmu_open_cs2(fmu* f);
-yoke_status yoke__fmu_open_cs3(fmu* f, char* err, size_t err_size);
+yoke_status yoke__fmu_open_cs3(fmu* f, const yoke_sink* sink);
 void yoke__fmu_close_cs3(fmu* f);
-yoke_status yoke__fmu_open_me(fmu* f, char* err, size_t err_size);
+yoke_status yoke__fmu_open_me(fmu* f, const yoke_sink* sink);
 void yoke__fmu_close_me(fmu* f);
+
+// Model exchange: internal steps in a call of h seconds, as wished, or as the experiment says if that fits, or ten.
+double yoke__fmu_me_ratio(const fmu_file* file, double h);
 
 // What a step that did not return ok means (FMI 1.0 and 2.0).
 yoke_status yoke__fmu_judge_cs2(fmu* f, double t, fmi2Status status, yoke_step_result* result);
@@ -289,8 +295,7 @@ yoke_status yoke__fmu_judge_cs2(fmu* f, double t, fmi2Status status, yoke_step_r
 yoke_status yoke__fmu_remember(fmu* f, size_t variable, const void* value);
 
 // Common operations that others wrap.
-yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, char* err,
-                                 size_t err_size);
+yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink);
 yoke_status yoke__fmu_exit_init(void* self);
 
 #endif

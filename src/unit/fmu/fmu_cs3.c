@@ -409,9 +409,9 @@ void yoke__fmu_fill_cs3(const fmu_file* file, yoke_unit_ops* ops) {
   ops->exit_init = has_events ? exit_event_init : ops->exit_init;
 }
 
-yoke_status yoke__fmu_open_cs3(fmu* f, char* err, size_t err_size) {
+yoke_status yoke__fmu_open_cs3(fmu* f, const yoke_sink* sink) {
   open_near(f);
-  return f->events->is_used ? yoke__fmu_events_open(f, err, err_size) : YOKE_OK;
+  return f->events->is_used ? yoke__fmu_events_open(f, sink) : YOKE_OK;
 }
 
 // everything lies in the instance's arena

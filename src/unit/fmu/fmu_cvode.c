@@ -20,7 +20,7 @@ struct fmu_cvode {
   void* solver;
   double t_origin;    // where CVODE's time is 0
   bool is_forgotten;  // must start anew
-  char why[256];      // CVODE's own words on a failure
+  yoke_caught why;    // CVODE's own words on a failure
 };
 
 // ---------------------------------------------------------------------------------------------------------
@@ -61,14 +61,14 @@ static int roots(void* self, double t, const double x[], double z[]) {
 #define COMPANION "yoke-cvode.so"
 
 // the first of the usual places that has it; $ORIGIN is where this code lies, the linker fills it in
-static void* find_library(char* err, size_t err_size) {
+static void* find_library(const yoke_sink* sink) {
   static const char* const places[] = {"$ORIGIN/" COMPANION, "$ORIGIN/../libexec/yoke/" COMPANION,
                                        "$ORIGIN/../../libexec/yoke/" COMPANION};
   const char* wanted = getenv("YOKE_CVODE");
   if (wanted != NULL && wanted[0] != '\0') {
     void* library = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
-      snprintf(err, err_size, "solver 'cvode': YOKE_CVODE leads nowhere: %s", dlerror());
+      yoke_fail(sink, YOKE_BAD_INPUT, "solver 'cvode': YOKE_CVODE leads nowhere: %s", dlerror());
     }
     return library;
   }
@@ -82,8 +82,8 @@ static void* find_library(char* err, size_t err_size) {
     const char* text = dlerror();
     fault = text != NULL && strstr(text, COMPANION ": cannot open") == NULL ? text : fault;
   }
-  snprintf(
-      err, err_size,
+  yoke_fail(
+      sink, YOKE_BAD_INPUT,
       "solver 'cvode' needs " COMPANION ", which %s%s; it is built where SUNDIALS is installed "
       "(Debian package libsundials-dev)",
       fault == NULL ? "was not found beside the program or in libexec/yoke" : "cannot be loaded: ",
@@ -91,30 +91,30 @@ static void* find_library(char* err, size_t err_size) {
   return NULL;
 }
 
-static yoke_status load(struct fmu_cvode* c, char* err, size_t err_size) {
-  c->library = find_library(err, err_size);
+static yoke_status load(struct fmu_cvode* c, const yoke_sink* sink) {
+  c->library = find_library(sink);
   if (c->library == NULL) {
     return YOKE_BAD_INPUT;
   }
   c->api = dlsym(c->library, YOKE_CVODE_SYMBOL);
   if (c->api == NULL || c->api->version != YOKE_CVODE_VERSION) {
-    snprintf(err, err_size, "solver 'cvode': " COMPANION " is of another version of Yoke");
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "solver 'cvode': " COMPANION " is of another version of Yoke");
   }
   return YOKE_OK;
 }
 
-yoke_status yoke__fmu_cvode_open(fmu* f, char* err, size_t err_size) {
+yoke_status yoke__fmu_cvode_open(fmu* f, const yoke_sink* sink) {
   fmu_solver* s = f->solver;
   const yoke_fmi_experiment* e = &f->description->experiment;
   struct fmu_cvode* c = yoke__arena_take(&f->arena, sizeof *c);
   if (c == NULL) {
-    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
     return YOKE_NO_MEMORY;
   }
   s->cvode = c;
+  c->why.sink = (yoke_sink){yoke__caught_receive, &c->why};
   c->is_forgotten = true;
-  YOKE_TRY(load(c, err, err_size));
+  YOKE_TRY(load(c, sink));
   for (size_t i = 0; i < s->n_x; i++) {
     s->nominals[i] = 1;
   }
@@ -130,10 +130,9 @@ yoke_status yoke__fmu_cvode_open(fmu* f, char* err, size_t err_size) {
                                                           : 1e-6,
       .nominals = s->nominals,
   };
-  c->solver = c->api->open(&problem, c->why, sizeof c->why);
+  c->solver = c->api->open(&problem, &c->why.sink);
   if (c->solver == NULL) {
-    snprintf(err, err_size, "CVODE does not start: %s", c->why);
-    return YOKE_UNIT_FAILED;
+    return yoke_fail(sink, YOKE_UNIT_FAILED, "CVODE does not start: %s", c->why.text);
   }
   return YOKE_OK;
 }
@@ -168,7 +167,7 @@ static yoke_status fail(fmu* f) {
   snprintf(own, sizeof own, "%.390s", f->message);
   return yoke__fmu_me_fail(f, own[0] == '\0' ? YOKE_NO_CONVERGENCE : YOKE_UNIT_FAILED,
                            "CVODE gave up at t = %.15g s: %.150s%s%.300s", s->now->t_now,
-                           s->cvode->why, own[0] == '\0' ? "" : "; ", own);
+                           s->cvode->why.text, own[0] == '\0' ? "" : "; ", own);
 }
 
 // from *tau to stop or to a root before it, through internal steps that the FMU hears of
@@ -185,7 +184,7 @@ static yoke_status run_to(fmu* f, double* tau, double stop, int64_t* n_steps, bo
     }
     const double t_stop = (s->t_step - c->t_origin) + stop;
     double t = 0;
-    outcome = c->api->advance(c->solver, t_stop, &t, s->x, c->why, sizeof c->why);
+    outcome = c->api->advance(c->solver, t_stop, &t, s->x, &c->why.sink);
     if (outcome == YOKE_CVODE_FAILED) {
       return fail(f);
     }
@@ -203,7 +202,7 @@ static yoke_status start(fmu* f, double tau) {
   struct fmu_cvode* c = s->cvode;
   c->t_origin = s->t_step;
   c->is_forgotten = false;
-  return c->api->restart(c->solver, tau, s->x, c->why, sizeof c->why) < 0 ? fail(f) : YOKE_OK;
+  return c->api->restart(c->solver, tau, s->x, &c->why.sink) < 0 ? fail(f) : YOKE_OK;
 }
 
 yoke_status yoke__fmu_me_run_cvode(fmu* f) {

@@ -8,7 +8,9 @@
 
 #include <stddef.h>
 
-#define YOKE_CVODE_VERSION 1  // of this interface
+#include "yoke/message.h"
+
+#define YOKE_CVODE_VERSION 2  // of this interface
 #define YOKE_CVODE_SYMBOL  "yoke_cvode"
 
 // x' = f(t, x) with root functions z(t, x). Both return 0, 1 for "not here, try a shorter step", -1 for "give up".
@@ -32,14 +34,13 @@ typedef enum yoke_cvode_outcome {
 typedef struct yoke_cvode_api {
   int version;           // YOKE_CVODE_VERSION
   const char* sundials;  // version of the library
-  // NULL on failure, and err says why. The problem is copied, what it points to is not.
-  void* (*open)(const yoke_cvode_problem* problem, char* err, size_t err_size);
+  // NULL on failure, and the sink got the reason. The problem is copied, what it points to is not.
+  void* (*open)(const yoke_cvode_problem* problem, const yoke_sink* sink);
   // Forgets the past and starts at t with x.
-  yoke_cvode_outcome (*restart)(void* solver, double t, const double x[], char* err,
-                                size_t err_size);
+  yoke_cvode_outcome (*restart)(void* solver, double t, const double x[], const yoke_sink* sink);
   // One internal step, not beyond t_stop. t and x: where it ended.
-  yoke_cvode_outcome (*advance)(void* solver, double t_stop, double* t, double x[], char* err,
-                                size_t err_size);
+  yoke_cvode_outcome (*advance)(void* solver, double t_stop, double* t, double x[],
+                                const yoke_sink* sink);
   void (*close)(void* solver);
 } yoke_cvode_api;
 

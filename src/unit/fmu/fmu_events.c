@@ -238,7 +238,7 @@ static yoke_status lay_live(fmu* f, size_t n_bytes) {
   return YOKE_OK;
 }
 
-yoke_status yoke__fmu_events_open(fmu* f, char* err, size_t err_size) {
+yoke_status yoke__fmu_events_open(fmu* f, const yoke_sink* sink) {
   const struct {
     const char* name;
     bool is_there;
@@ -247,19 +247,14 @@ yoke_status yoke__fmu_events_open(fmu* f, char* err, size_t err_size) {
                 {"fmi3EnterStepMode", f->f3->EnterStepMode != NULL}};
   for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
     if (!needed[i].is_there) {
-      snprintf(err, err_size, "it says that it has event mode, but the binary lacks %s",
-               needed[i].name);
-      return YOKE_NO_SUPPORT;
+      return yoke_fail(sink, YOKE_NO_SUPPORT,
+                       "it says that it has event mode, but the binary lacks %s", needed[i].name);
     }
   }
   size_t n_bytes = 0;
   yoke_status status = lay_parts(f);
   status = status < 0 ? status : lay_lists(f, &n_bytes);
-  status = status < 0 ? status : lay_live(f, n_bytes);
-  if (status < 0) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
-  }
-  return status;
+  return status < 0 ? status : lay_live(f, n_bytes);
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -102,8 +102,8 @@ typedef struct fmu_events {
 // --- fmu_events.c
 // Does the unit use event mode: the FMU has it and nobody switched it off.
 bool yoke__fmu_events_wanted(const fmu_file* file);
-// Lays everything into the instance's arena. YOKE_NO_SUPPORT: the binary lacks a function; err says which.
-yoke_status yoke__fmu_events_open(fmu* f, char* err, size_t err_size);
+// Lays everything into the instance's arena. YOKE_NO_SUPPORT: the binary lacks a function.
+yoke_status yoke__fmu_events_open(fmu* f, const yoke_sink* sink);
 // At the end of initialisation, while the binary is still in it: intervals of the clocks, values of clocked outputs.
 yoke_status yoke__fmu_events_prepare(fmu* f);
 // Enters event mode, hands over what waits, updates the discrete states until nothing changes, returns to step mode.

@@ -16,9 +16,9 @@ static const yoke_unit_ops* bare(const void* self) {
   return status
 
 // loading a library runs code of it
-static yoke_status create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   const fmu_file* file = args->context;
-  GUARDED(file->bare.create(args, self, err, err_size));
+  GUARDED(file->bare.create(args, self, sink));
 }
 
 static yoke_status set(void* self, size_t variable, const void* value, size_t size) {
@@ -80,9 +80,9 @@ static yoke_status linearise(void* self, yoke_linear* model) {
   GUARDED(bare(self)->linearise(self, model));
 }
 
-static void report(void* self, yoke_unit_say say, void* to) {
+static void report(void* self, const yoke_sink* sink) {
   const uint64_t mode = yoke__os_float_mode();
-  bare(self)->report(self, say, to);
+  bare(self)->report(self, sink);
   yoke__fmu_guard(mode);
 }
 

@@ -8,7 +8,6 @@
 //
 // UInt64 values above 2^63-1 keep their bits. Structural parameters shape the arrays and are settings of create.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +60,7 @@ static const yoke_argument* find_argument(const yoke_unit_args* args, const char
 // the size of one dimension: a number, or a structural parameter as given or as it starts
 static yoke_status read_dimension(const yoke_fmi_description* d,
                                   const yoke_fmi_dimension* dimension, const yoke_unit_args* args,
-                                  const char* name, size_t* size, char* err, size_t err_size) {
+                                  const char* name, size_t* size, const yoke_sink* sink) {
   *size = (size_t)dimension->start;
   if (dimension->variable == YOKE_FMI_NONE) {
     return YOKE_OK;
@@ -73,9 +72,8 @@ static yoke_status read_dimension(const yoke_fmi_description* d,
   }
   const int64_t value = *(const int64_t*)given->value;
   if (given->type != YOKE_INTEGER || value < 0 || value > MAX_ELEMENTS) {
-    snprintf(err, err_size, "'%s' = %lld is no size for '%s': expected 0 to %d", parameter->name,
-             (long long)value, name, MAX_ELEMENTS);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "'%s' = %lld is no size for '%s': expected 0 to %d",
+                     parameter->name, (long long)value, name, MAX_ELEMENTS);
   }
   *size = (size_t)value;
   return YOKE_OK;
@@ -83,23 +81,22 @@ static yoke_status read_dimension(const yoke_fmi_description* d,
 
 // one dimension is a column, two a matrix; more are folded into the columns
 static yoke_status read_shape(const yoke_fmi_description* d, const yoke_fmi_variable* v,
-                              const yoke_unit_args* args, size_t* n_rows, size_t* n_cols, char* err,
-                              size_t err_size) {
+                              const yoke_unit_args* args, size_t* n_rows, size_t* n_cols,
+                              const yoke_sink* sink) {
   *n_rows = *n_cols = 1;
   for (size_t i = 0; i < v->n_dimensions; i++) {
     size_t size = 0;
-    YOKE_TRY(read_dimension(d, &d->dimensions[v->first_dimension + i], args, v->name, &size, err,
-                            err_size));
+    YOKE_TRY(read_dimension(d, &d->dimensions[v->first_dimension + i], args, v->name, &size, sink));
     size_t* to = i == 0 ? n_rows : n_cols;
     if (size != 0 && *to > MAX_ELEMENTS / size) {
-      snprintf(err, err_size, "array '%s' has more than %d elements", v->name, MAX_ELEMENTS);
-      return YOKE_BAD_INPUT;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "array '%s' has more than %d elements", v->name,
+                       MAX_ELEMENTS);
     }
     *to *= size;
   }
   if (*n_rows != 0 && *n_cols > MAX_ELEMENTS / *n_rows) {
-    snprintf(err, err_size, "array '%s' has more than %d elements", v->name, MAX_ELEMENTS);
-    return YOKE_BAD_INPUT;
+    return yoke_fail(sink, YOKE_BAD_INPUT, "array '%s' has more than %d elements", v->name,
+                     MAX_ELEMENTS);
   }
   return YOKE_OK;
 }
@@ -202,10 +199,10 @@ static void lay_start(const yoke_fmi_variable* from, yoke_variable* to) {
 
 static yoke_status lay_variable(const yoke_fmi_description* d, size_t index,
                                 const yoke_unit_args* args, yoke_arena* arena, yoke_variable* to,
-                                fmu_slot* slot, char* err, size_t err_size) {
+                                fmu_slot* slot, const yoke_sink* sink) {
   const yoke_fmi_variable* from = &d->variables[index];
   size_t n_rows = 1, n_cols = 1;
-  YOKE_TRY(read_shape(d, from, args, &n_rows, &n_cols, err, err_size));
+  YOKE_TRY(read_shape(d, from, args, &n_rows, &n_cols, sink));
   *slot = (fmu_slot){.variable = (uint32_t)index,
                      .n = (uint32_t)(n_rows * n_cols),
                      .reference = from->reference,
@@ -387,9 +384,68 @@ static yoke_status lay_feedthrough(const yoke_fmi_description* d, yoke_arena* ar
 
 // ---------------------------------------------------------------------------------------------------------
 
+// what our own exports say about the unit inside
+
+yoke_solver_method yoke__fmu_solver_method(const char* word, size_t n) {
+  for (int i = 0; i < YOKE_N_SOLVERS; i++) {
+    const char* text = yoke_solver_text((yoke_solver_method)i);
+    if (strlen(text) == n && memcmp(text, word, n) == 0) {
+      return (yoke_solver_method)i;
+    }
+  }
+  return YOKE_SOLVER_OTHER;
+}
+
+// 1 + place of a scalar variable of this type among those of the layout; 0: there is none.
+static size_t find_scalar(const yoke_fmi_description* d, const char* name, const size_t place[],
+                          const fmu_layout* layout, yoke_type type) {
+  const size_t i = name == NULL || name[0] == '\0' ? YOKE_FMI_NONE : yoke__fmi_find(d, name);
+  const size_t at = i == YOKE_FMI_NONE ? YOKE_FMI_NONE : place[i];
+  const bool is_found =
+      at != YOKE_FMI_NONE && layout->info.variables[at].type == type && layout->slots[at].n == 1;
+  return is_found ? at + 1 : 0;
+}
+
+// The unit is linear, and which parameters bend it; one that is not here may bend it too.
+static void lay_linear(const yoke_fmi_description* d, const size_t place[],
+                       yoke_variable variables[], fmu_layout* layout) {
+  bool is_linear = d->own.is_linear;
+  for (size_t i = 0; i < d->own.n_nonlinear; i++) {
+    const size_t number = find_scalar(d, d->own.nonlinear[i], place, layout, YOKE_REAL);
+    is_linear = is_linear && number > 0;
+    if (number > 0) {
+      variables[number - 1].flags |= YOKE_VARIABLE_NONLINEAR;
+    }
+  }
+  layout->info.flags |= is_linear ? YOKE_UNIT_LINEAR : 0;
+}
+
+// A description that contradicts itself says nothing.
+static void lay_solver(const yoke_fmi_description* d, const size_t place[], fmu_layout* layout) {
+  const yoke_fmi_own* own = &d->own;
+  yoke_unit_solver solver = {.step = own->internal_step};
+  size_t n = 0;
+  for (const char* at = own->solver == NULL ? "" : own->solver; *at != '\0' && n < YOKE_MAX_CHOICES;
+       at += strspn(at, " ")) {
+    const size_t length = strcspn(at, " ");
+    solver.methods[n++] = yoke__fmu_solver_method(at, length);
+    at += length;
+  }
+  solver.method = solver.methods[0];
+  solver.parts = find_scalar(d, own->steps_variable, place, layout, YOKE_INTEGER);
+  solver.choice = find_scalar(d, own->solver_variable, place, layout, YOKE_ENUMERATION);
+  const bool is_sound = n > 0 && (own->steps_variable[0] == '\0' || solver.parts > 0) &&
+                        (own->solver_variable[0] == '\0' || solver.choice > 0);
+  if (is_sound) {
+    layout->info.solver = solver;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
 static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_args* args,
-                                 yoke_arena* arena, size_t place[], fmu_layout* out, char* err,
-                                 size_t err_size) {
+                                 yoke_arena* arena, size_t place[], fmu_layout* out,
+                                 const yoke_sink* sink) {
   yoke_variable* variables = yoke__arena_array(arena, d->n_variables + 1, sizeof *variables);
   fmu_slot* slots = yoke__arena_array(arena, d->n_variables + 1, sizeof *slots);
   if (variables == NULL || slots == NULL) {
@@ -402,7 +458,7 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
     if (d->variables[i].causality == YOKE_FMI_STRUCTURAL_PARAMETER || d->variables[i].is_negated) {
       continue;
     }
-    YOKE_TRY(lay_variable(d, i, args, arena, &variables[n], &slots[n], err, err_size));
+    YOKE_TRY(lay_variable(d, i, args, arena, &variables[n], &slots[n], sink));
     // an array of size 0 has nothing to show
     if (slots[n].n == 0) {
       continue;
@@ -415,16 +471,18 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
   out->info.variables = variables;
   out->info.n_variables = n;
   out->slots = slots;
+  lay_linear(d, place, variables, out);
+  lay_solver(d, place, out);
   return YOKE_OK;
 }
 
 yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_args* args,
-                              yoke_arena* arena, fmu_layout* out, char* err, size_t err_size) {
+                              yoke_arena* arena, fmu_layout* out, const yoke_sink* sink) {
   *out = (fmu_layout){.clock = YOKE_FMI_NONE};
   size_t* place = calloc(d->n_variables + 1, sizeof *place);
   yoke_status status = YOKE_NO_MEMORY;
   if (place != NULL) {
-    status = lay_variables(d, args, arena, place, out, err, err_size);
+    status = lay_variables(d, args, arena, place, out, sink);
   }
   if (status >= 0) {
     status = lay_feedthrough(d, arena, place, out);
@@ -435,9 +493,6 @@ yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_arg
   }
   if (status >= 0) {
     status = lay_dense(out, YOKE_OUTPUT, arena, &out->outputs, &out->n_y);
-  }
-  if (status == YOKE_NO_MEMORY) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
   }
   return status;
 }

@@ -119,7 +119,7 @@ static yoke_status forgive(fmu* f, fmu_phase before, yoke_status status) {
   char line[sizeof f->message + 64], last[sizeof f->log.last];
   memcpy(last, f->log.last, sizeof last);
   snprintf(line, sizeof line, "%s; run without its linear model", f->message);
-  yoke__fmu_log_add(&f->log, 1, NULL, line);
+  yoke__fmu_log_add(&f->log, YOKE_WARNING, NULL, line);
   memcpy(f->log.last, last, sizeof last);  // our words are not the binary's
   return status;
 }

@@ -1,8 +1,10 @@
 // Messages of a foreign binary: kept in fixed room, since they may come in the middle of a step, and told when asked.
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "unit/fmu/fmu.h"
+#include "unit/unit.h"
 
 // one line: control characters become spaces, ends are trimmed
 static size_t tidy(const char* category, const char* text, char* to, size_t size) {
@@ -26,32 +28,35 @@ static size_t tidy(const char* category, const char* text, char* to, size_t size
   return n;
 }
 
-void yoke__fmu_log_add(fmu_log* log, int level, const char* category, const char* text) {
-  if (level == 0 && !log->is_verbose) {
+void yoke__fmu_log_add(fmu_log* log, yoke_severity severity, const char* category,
+                       const char* text) {
+  if (severity == YOKE_NOTE && !log->is_verbose) {
     return;
   }
   char line[sizeof log->last];
   const size_t n = tidy(category, text, line, sizeof line);
-  if (level > 0) {
+  if (severity != YOKE_NOTE) {
     memcpy(log->last, line, n + 1);
   }
   if (log->used + n + 2 > sizeof log->text) {
     log->n_dropped++;
     return;
   }
-  log->text[log->used] = (char)('0' + level);
+  log->text[log->used] = (char)('0' + severity);
   memcpy(log->text + log->used + 1, line, n + 1);
   log->used += n + 2;
 }
 
-void yoke__fmu_log_report(fmu_log* log, yoke_unit_say say, void* to) {
+void yoke__fmu_log_report(fmu_log* log, const yoke_sink* sink) {
+  yoke_message m = {.time = (double)NAN};
   for (size_t at = 0; at < log->used; at += strlen(log->text + at) + 1) {
-    say(to, log->text[at] - '0', log->text + at + 1);
+    m.severity = (yoke_severity)(log->text[at] - '0');
+    m.status = m.severity == YOKE_ERROR ? YOKE_UNIT_FAILED : YOKE_OK;
+    m.text = log->text + at + 1;
+    yoke_send(sink, &m);
   }
   if (log->n_dropped > 0) {
-    char line[96];
-    snprintf(line, sizeof line, "%zu more messages did not fit and are lost", log->n_dropped);
-    say(to, 1, line);
+    yoke__notify(sink, YOKE_WARNING, "%zu more messages did not fit and are lost", log->n_dropped);
   }
   log->used = log->n_dropped = 0;
 }

@@ -8,7 +8,6 @@
 // inputs and tunable parameters may change in event mode only: they wait for the start of the next step.
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -362,15 +361,12 @@ static yoke_status deserialise(void* self, const void* bytes, size_t size) {
 // ---------------------------------------------------------------------------------------------------------
 // the table
 
-yoke_status yoke__fmu_open_me(fmu* f, char* err, size_t err_size) {
+yoke_status yoke__fmu_open_me(fmu* f, const yoke_sink* sink) {
   f->solver = yoke__arena_take(&f->arena, sizeof *f->solver);
-  yoke_status status = f->solver == NULL ? YOKE_NO_MEMORY : yoke__fmu_me_lay_out(f, err, err_size);
-  if (status == YOKE_NO_MEMORY) {
-    snprintf(err, err_size, "%s", yoke_status_text(status));
-  }
+  yoke_status status = f->solver == NULL ? YOKE_NO_MEMORY : yoke__fmu_me_lay_out(f, sink);
   // without states there is nothing to integrate, and events are found by time steps
   if (status >= 0 && f->solver->cvode_wanted && f->solver->n_x > 0) {
-    status = yoke__fmu_cvode_open(f, err, err_size);
+    status = yoke__fmu_cvode_open(f, sink);
   }
   return status;
 }

@@ -1,7 +1,6 @@
 // Model exchange: how many states, which inputs may change when, and the memory for all of it.
 //
 // Block of a state image:  fmu_solver_state | x | z | u | slopes | latched values | sides of the indicators | marks of the latches
-#include <stdio.h>
 #include <string.h>
 
 #include "unit/fmu/fmu_solver.h"
@@ -170,12 +169,11 @@ static yoke_status lay_scratch(fmu* f) {
              : YOKE_OK;
 }
 
-static yoke_status choose_method(fmu* f, char* err, size_t err_size) {
+static yoke_status choose_method(fmu* f, const yoke_sink* sink) {
   static const yoke_ode_method offered[] = {YOKE_ODE_EULER, YOKE_ODE_RK4, YOKE_ODE_TRAPEZOIDAL};
   fmu_solver* s = f->solver;
   const char* name = f->file->settings.solver;
   s->method = YOKE_ODE_RK4;
-  s->step = f->file->settings.solver_step;
   if (name == NULL) {
     return YOKE_OK;
   }
@@ -189,15 +187,15 @@ static yoke_status choose_method(fmu* f, char* err, size_t err_size) {
       return YOKE_OK;
     }
   }
-  snprintf(err, err_size, "no solver '%.60s': expected rk4, euler, trapezoidal or cvode", name);
-  return YOKE_BAD_INPUT;
+  return yoke_fail(sink, YOKE_BAD_INPUT,
+                   "no solver '%.60s': expected rk4, euler, trapezoidal or cvode", name);
 }
 
-yoke_status yoke__fmu_me_lay_out(fmu* f, char* err, size_t err_size) {
+yoke_status yoke__fmu_me_lay_out(fmu* f, const yoke_sink* sink) {
   fmu_solver* s = f->solver;
   const yoke_fmi_interface* i = f->file->interface_type;
   size_t latched_size = 0;
-  YOKE_TRY(choose_method(f, err, err_size));
+  YOKE_TRY(choose_method(f, sink));
   s->is_counting_steps =
       f->description->version == 3 ? i->needs_completed_step : !i->completed_step_not_needed;
   s->corrector.max_iterations = 25;  // stiff models start Newton late

@@ -274,24 +274,26 @@ static yoke_status run_to(fmu* f, double* tau, double target) {
   return YOKE_OK;
 }
 
-// how many internal steps: as wished, or as the experiment says if that fits, or ten
-static yoke_status count_internal(fmu* f, double h, int64_t* n) {
-  const fmu_solver* s = f->solver;
-  const yoke_fmi_experiment* e = &f->description->experiment;
+double yoke__fmu_me_ratio(const fmu_file* file, double h) {
+  const yoke_fmi_experiment* e = &file->description->experiment;
   double ratio = 10;
-  if (s->step > 0) {
-    ratio = h / s->step;
+  if (file->settings.solver_step > 0) {
+    ratio = h / file->settings.solver_step;
   } else if (e->has_step && e->step > 0) {
     const double whole = round(h / e->step);
     const bool is_fitting = whole >= 1 && whole <= 1e4 && fabs(h / e->step - whole) <= 1e-6 * whole;
     ratio = is_fitting ? whole : ratio;
   }
   // a rounding above a whole number is that number
-  ratio = fmax(1, ceil(ratio * (1 - 1e-9)));
+  return fmax(1, ceil(ratio * (1 - 1e-9)));
+}
+
+static yoke_status count_internal(fmu* f, double h, int64_t* n) {
+  const double ratio = yoke__fmu_me_ratio(f->file, h);
   if (!(ratio <= FMU_MAX_INTERNAL)) {
     return yoke__fmu_me_fail(f, YOKE_BAD_ARG,
                              "a step of %g s would take %.3g internal steps of %g s: at most %d", h,
-                             ratio, s->step, FMU_MAX_INTERNAL);
+                             ratio, f->file->settings.solver_step, FMU_MAX_INTERNAL);
   }
   *n = (int64_t)ratio;
   return YOKE_OK;

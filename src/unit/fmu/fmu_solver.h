@@ -43,7 +43,6 @@ enum { FMU_UNKNOWN, FMU_KNOWN, FMU_PENDING };
 typedef struct fmu_solver {
   size_t n_x, n_z;
   yoke_ode_method method;
-  double step;             // internal [s]; 0: the experiment's, or a tenth of the unit's
   bool is_counting_steps;  // the FMU wants to hear of every internal step
 
   // inputs
@@ -94,7 +93,7 @@ typedef struct fmu_solver {
 } fmu_solver;
 
 // --- fmu_me_layout.c: solver and sizes from the settings, the description and the instance.
-yoke_status yoke__fmu_me_lay_out(fmu* f, char* err, size_t err_size);
+yoke_status yoke__fmu_me_lay_out(fmu* f, const yoke_sink* sink);
 
 // --- fmu_me_step.c
 // Time, inputs and states of the FMU at tau of this step.
@@ -128,7 +127,7 @@ yoke_status yoke__fmu_me_event(fmu* f, double t);
 void yoke__fmu_me_state_name(const fmu* f, size_t state, char* to, size_t size);
 
 // --- fmu_cvode.c
-yoke_status yoke__fmu_cvode_open(fmu* f, char* err, size_t err_size);
+yoke_status yoke__fmu_cvode_open(fmu* f, const yoke_sink* sink);
 void yoke__fmu_cvode_close(fmu* f);
 yoke_status yoke__fmu_me_run_cvode(fmu* f);
 // The past of the solution does not continue: inputs jumped, a state was restored.

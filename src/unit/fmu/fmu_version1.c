@@ -29,9 +29,9 @@ static void take_message(fmi1Component c, fmi1String name, fmi1Status status, fm
   vsnprintf(text, sizeof text, message, args);
   va_end(args);
   yoke__fmu_log_add(&in_making->log,
-                    status == fmi1OK        ? 0
-                    : status == fmi1Warning ? 1
-                                            : 2,
+                    status == fmi1OK        ? YOKE_NOTE
+                    : status == fmi1Warning ? YOKE_WARNING
+                                            : YOKE_ERROR,
                     category, text);
 }
 
@@ -51,7 +51,7 @@ static void fill_table(const yoke_fmi1* from, yoke_fmi2* to) {
   };
 }
 
-static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
+static yoke_status instantiate(fmu* f) {
   const yoke_fmi1* f1 = &f->binary->f1;
   char uri[sizeof f->resources + 8];
   // the folder of the FMU, of which resources/ is a part
@@ -64,8 +64,8 @@ static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
                                      callbacks, f->log.is_verbose ? fmi1True : fmi1False);
   in_making = NULL;
   if (f->instance == NULL) {
-    snprintf(err, err_size, "fmiInstantiateSlave failed%s%s", f->log.last[0] == '\0' ? "" : ": ",
-             f->log.last);
+    snprintf(f->message, sizeof f->message, "fmiInstantiateSlave failed%s%.400s",
+             f->log.last[0] == '\0' ? "" : ": ", f->log.last);
     return YOKE_UNIT_FAILED;
   }
   return YOKE_OK;

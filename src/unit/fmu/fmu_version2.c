@@ -23,8 +23,10 @@ static void take_message(fmi2ComponentEnvironment environment, fmi2String instan
   va_start(args, message);
   vsnprintf(text, sizeof text, message, args);
   va_end(args);
-  const int level = status == fmi2OK || status == fmi2Pending ? 0 : status == fmi2Warning ? 1 : 2;
-  yoke__fmu_log_add(&f->log, level, category, text);
+  const yoke_severity severity = status == fmi2OK || status == fmi2Pending ? YOKE_NOTE
+                                 : status == fmi2Warning                   ? YOKE_WARNING
+                                                                           : YOKE_ERROR;
+  yoke__fmu_log_add(&f->log, severity, category, text);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -67,7 +69,7 @@ static void listen(fmu* f) {
   }
 }
 
-static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
+static yoke_status instantiate(fmu* f) {
   char uri[3 * sizeof f->resources + 8];
   write_uri(f->resources, uri);
   f->callbacks2 = (fmi2CallbackFunctions){take_message, calloc, free, NULL, f};
@@ -77,8 +79,8 @@ static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
     f->instance = make(f, uri, true);
   }
   if (f->instance == NULL) {
-    snprintf(err, err_size, "fmi2Instantiate failed%s%s", f->log.last[0] == '\0' ? "" : ": ",
-             f->log.last);
+    snprintf(f->message, sizeof f->message, "fmi2Instantiate failed%s%.400s",
+             f->log.last[0] == '\0' ? "" : ": ", f->log.last);
     return YOKE_UNIT_FAILED;
   }
   listen(f);

@@ -21,8 +21,10 @@ static void take_message(fmi3InstanceEnvironment environment, fmi3Status status,
   if (f == NULL || message == NULL) {
     return;
   }
-  const int level = status == fmi3OK ? 0 : status == fmi3Warning ? 1 : 2;
-  yoke__fmu_log_add(&f->log, level, category, message);
+  const yoke_severity severity = status == fmi3OK        ? YOKE_NOTE
+                                 : status == fmi3Warning ? YOKE_WARNING
+                                                         : YOKE_ERROR;
+  yoke__fmu_log_add(&f->log, severity, category, message);
 }
 
 // Between communication points nothing is exchanged and nothing is asked for: the binary goes on.
@@ -531,28 +533,21 @@ static void listen(fmu* f) {
   }
 }
 
-static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
-  if (take_room(f) < 0) {
-    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
-    return YOKE_NO_MEMORY;
-  }
+static yoke_status instantiate(fmu* f) {
+  YOKE_TRY(take_room(f));
   f->instance = make(f, f->log.is_verbose);
   // why not? Once more, with words
   if (f->instance == NULL && f->log.last[0] == '\0' && !f->log.is_verbose) {
     f->instance = make(f, true);
   }
   if (f->instance == NULL) {
-    snprintf(err, err_size, "fmi3Instantiate%s failed%s%s",
+    snprintf(f->message, sizeof f->message, "fmi3Instantiate%s failed%s%.400s",
              f->file->is_model_exchange ? "ModelExchange" : "CoSimulation",
              f->log.last[0] == '\0' ? "" : ": ", f->log.last);
     return YOKE_UNIT_FAILED;
   }
   listen(f);
-  const yoke_status status = configure(f);
-  if (status < 0) {
-    snprintf(err, err_size, "%s", f->message);
-  }
-  return status;
+  return configure(f);
 }
 
 static void free_instance(fmu* f) {

@@ -8,6 +8,7 @@
 
 #include "unit/fmu/fmu.h"
 #include "unit/host/unit_host.h"
+#include "unit/unit.h"
 
 // What `save` writes: a state that the binary keeps. It belongs to the instance and is used again by the next save.
 typedef struct fmu_image {
@@ -42,30 +43,36 @@ yoke_status yoke__fmu_check(fmu* f, int code, const char* call) {
 
 static void close_fmu(void* self);
 
-static yoke_status bind(fmu* f, char* err, size_t err_size) {
+static yoke_status bind(fmu* f, const yoke_sink* sink) {
   const fmu_file* file = f->file;
   char path[4200];
   YOKE_TRY(yoke__fmi_binary_path(file->package, file->interface_type, path, sizeof path));
   yoke__fmi_resources_path(file->package, f->resources, sizeof f->resources);
   const unsigned part = file->is_model_exchange ? YOKE_FMI_ME : YOKE_FMI_CS;
   YOKE_TRY(yoke__fmi_binary_open(path, file->interface_type->model_identifier,
-                                 f->description->version, part, &f->binary, err, err_size));
+                                 f->description->version, part, &f->binary, sink));
   f->f2 = &f->binary->f2;
   f->f3 = &f->binary->f3;
   return YOKE_OK;
 }
 
 // instantiating may be refused for want of the tool
-static yoke_status instantiate(fmu* f, char* err, size_t err_size) {
+static yoke_status instantiate(fmu* f, const yoke_sink* sink) {
   const uint64_t mode = yoke__os_float_mode();
-  const yoke_status status = f->version->instantiate(f, err, err_size);
+  const yoke_status status = f->version->instantiate(f);
   yoke__fmu_guard(mode);
-  const size_t n = strlen(err);
-  if (status < 0 && f->file->interface_type->needs_execution_tool && n < err_size) {
-    snprintf(err + n, err_size - n, "; it says that it needs the tool that made it%s%s%s",
-             f->description->generation_tool[0] == '\0' ? "" : " (",
-             f->description->generation_tool,
-             f->description->generation_tool[0] == '\0' ? "" : ")");
+  char hint[512] = "";
+  const char* tool = f->description->generation_tool;
+  if (f->file->interface_type->needs_execution_tool) {
+    snprintf(hint, sizeof hint, "it says that it needs the tool that made it%s%s%s",
+             tool[0] == '\0' ? "" : " (", tool, tool[0] == '\0' ? "" : ")");
+  }
+  if (status < 0 && f->message[0] != '\0') {
+    yoke_send(sink, &(yoke_message){.severity = YOKE_ERROR,
+                                    .status = status,
+                                    .time = (double)NAN,
+                                    .text = f->message,
+                                    .hint = hint});
   }
   return status;
 }
@@ -84,7 +91,7 @@ static void take_back(fmu* f, bool is_promised, bool is_there, const char* what)
     char line[160];
     snprintf(line, sizeof line,
              "its description promises %s, but the binary lacks the functions; run without", what);
-    yoke__fmu_log_add(&f->log, 1, NULL, line);
+    yoke__fmu_log_add(&f->log, YOKE_WARNING, NULL, line);
     f->log.last[0] = '\0';  // not the binary's words
   }
 }
@@ -127,30 +134,47 @@ static void check_promises(fmu* f, fmu_file* file) {
   ops->set_input_derivatives = can_follow ? ops->set_input_derivatives : NULL;
 }
 
-static yoke_status open_parts(fmu* f, char* err, size_t err_size) {
+static yoke_status open_parts(fmu* f, const yoke_sink* sink) {
   if (f->file->is_model_exchange) {
-    return yoke__fmu_open_me(f, err, err_size);
+    return yoke__fmu_open_me(f, sink);
   }
   if (f->file->ops.linearise != NULL) {
     YOKE_TRY(yoke__fmu_linear_open(f, f->description->states_derivatives.n));
   }
   if (f->description->version == 3) {
-    return yoke__fmu_open_cs3(f, err, err_size);
+    return yoke__fmu_open_cs3(f, sink);
   }
   yoke__fmu_open_cs2(f);
   return YOKE_OK;
 }
 
-static void describe_abilities(const fmu_file* file, yoke_unit_info* info) {
-  const bool is_free = file->is_model_exchange || file->interface_type->can_handle_variable_step;
-  info->flags = is_free ? 0 : YOKE_UNIT_FIXED_STEP;
-  info->image_size = file->ops.save == NULL ? 0 : sizeof(fmu_image);
+// The solver: ours around model exchange; else what the system file says, then our own export, then FMI 3.0.
+static void describe_solver(const fmu_file* file, yoke_unit_solver* solver) {
+  const yoke_unit_file_settings* s = &file->settings;
+  if (file->is_model_exchange) {
+    const char* word = s->solver == NULL ? "rk4" : s->solver;
+    *solver = (yoke_unit_solver){
+        .method = yoke__fmu_solver_method(word, strlen(word)),
+        .step = s->call_step > 0 ? s->call_step / yoke__fmu_me_ratio(file, s->call_step) : 0};
+  } else if (s->has_internal_step) {
+    *solver =
+        (yoke_unit_solver){.method = s->internal_step > 0 ? YOKE_SOLVER_UNKNOWN : YOKE_SOLVER_EXACT,
+                           .step = s->internal_step};
+  } else if (solver->method == YOKE_SOLVER_UNKNOWN) {
+    solver->step = file->interface_type->fixed_internal_step;
+  }
 }
 
-static yoke_status create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static void describe_abilities(const fmu_file* file, yoke_unit_info* info) {
+  const bool is_free = file->is_model_exchange || file->interface_type->can_handle_variable_step;
+  info->flags |= is_free ? 0 : YOKE_UNIT_FIXED_STEP;
+  info->image_size = file->ops.save == NULL ? 0 : sizeof(fmu_image);
+  describe_solver(file, &info->solver);
+}
+
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   fmu* f = calloc(1, sizeof *f);
   if (f == NULL) {
-    snprintf(err, err_size, "%s", yoke_status_text(YOKE_NO_MEMORY));
     return YOKE_NO_MEMORY;
   }
   f->file = args->context;
@@ -165,24 +189,24 @@ static yoke_status create(const yoke_unit_args* args, void** self, char* err, si
   f->name = yoke__arena_text(&f->arena, args->name, strlen(args->name));
   yoke_status status = f->name == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   if (status >= 0) {
-    status = yoke__fmu_lay_out(f->description, args, &f->arena, &f->layout, err, err_size);
+    status = yoke__fmu_lay_out(f->description, args, &f->arena, &f->layout, sink);
   }
   if (status >= 0) {
-    status = bind(f, err, err_size);
+    status = bind(f, sink);
   }
   if (status >= 0) {
     check_promises(f, file_of(args->context));
-    status = instantiate(f, err, err_size);
+    status = instantiate(f, sink);
   }
   if (status >= 0) {
-    status = open_parts(f, err, err_size);
+    status = open_parts(f, sink);
   }
   if (status < 0) {
     close_fmu(f);
     return status;
   }
   if (f->layout.is_feedthrough_cut) {
-    yoke__fmu_log_add(&f->log, 1, NULL,
+    yoke__fmu_log_add(&f->log, YOKE_WARNING, NULL,
                       "too many possible dependencies: only the first 4 million are looked at");
     f->log.last[0] = '\0';
   }
@@ -225,8 +249,7 @@ static void close_fmu(void* self) {
   free(f);
 }
 
-yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, char* err,
-                                 size_t err_size) {
+yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   fmu* f = self;
   f->t_start = t_start;
   f->t_stop = t_stop;
@@ -235,8 +258,7 @@ yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, char
   const yoke_status status = f->version->enter_init(f, t_start, t_stop);
   yoke__fmu_guard(mode);
   if (status < 0) {
-    snprintf(err, err_size, "%s", f->message);
-    return status;
+    return yoke_fail(sink, status, "%s", f->message);
   }
   f->phase = FMU_INITIALISING;
   return YOKE_OK;
@@ -462,8 +484,11 @@ static yoke_status get_output_derivatives(const void* self, int order, double dy
 // ---------------------------------------------------------------------------------------------------------
 // what a person should know
 
-static const char* reason(const void* self) {
-  return ((const fmu*)self)->message;
+static void reason(const void* self, const yoke_sink* sink) {
+  const fmu* f = self;
+  if (f->message[0] != '\0') {
+    yoke_fail(sink, YOKE_UNIT_FAILED, "%s", f->message);
+  }
 }
 
 // the binary's own clock against ours; a thousandth of a step is worth a word
@@ -480,22 +505,19 @@ static void look_at_clock(fmu* f) {
   }
 }
 
-static void report(void* self, yoke_unit_say say, void* to) {
+static void report(void* self, const yoke_sink* sink) {
   fmu* f = self;
-  char line[256];
-  yoke__fmu_log_report(&f->log, say, to);
+  yoke__fmu_log_report(&f->log, sink);
   look_at_clock(f);
   if (!f->is_drift_told && fabs(f->drift) > 1e-9 * fmax(1, fabs(f->drift_at))) {
     f->is_drift_told = true;
-    snprintf(line, sizeof line,
-             "its own clock is off by %.3g s at t = %.12g s: it adds up the steps by itself",
-             f->drift, f->drift_at);
-    say(to, 1, line);
+    yoke__notify(sink, YOKE_WARNING,
+                 "its own clock is off by %.3g s at t = %.12g s: it adds up the steps by itself",
+                 f->drift, f->drift_at);
   }
   if (f->n_cut > 0) {
-    snprintf(line, sizeof line, "%lld text values were longer than %d bytes and are cut",
-             (long long)f->n_cut, FMU_TEXT_SIZE - 1);
-    say(to, 1, line);
+    yoke__notify(sink, YOKE_WARNING, "%lld text values were longer than %d bytes and are cut",
+                 (long long)f->n_cut, FMU_TEXT_SIZE - 1);
     f->n_cut = 0;
   }
 }
@@ -581,17 +603,16 @@ static void fill_ops(fmu_file* file) {
 }
 
 // in a process of its own the parent still knows all variables
-static yoke_status create_isolated(const yoke_unit_args* args, void** self, char* err,
-                                   size_t err_size) {
+static yoke_status create_isolated(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   fmu_file* file = file_of(args->context);
   fmu_layout* layout = yoke__arena_take(&file->arena, sizeof *layout);
   if (layout == NULL) {
     return YOKE_NO_MEMORY;
   }
-  YOKE_TRY(yoke__fmu_lay_out(file->description, args, &file->arena, layout, err, err_size));
+  YOKE_TRY(yoke__fmu_lay_out(file->description, args, &file->arena, layout, sink));
   describe_abilities(file, &layout->info);
   const yoke_host_plan plan = {.settings = &file->settings, .info = &layout->info};
-  return yoke__host_create(&plan, args, self, err, err_size);
+  return yoke__host_create(&plan, args, self, sink);
 }
 
 static void close_file(yoke_unit_file* base) {
@@ -622,6 +643,14 @@ yoke_status yoke__fmu_file_open(yoke_fmi_package* package, const yoke_unit_file_
                 "'%s' is a model-exchange FMU of FMI 1.0, which Yoke does not run; FMI 1.0 "
                 "co-simulation, FMI 2.0 and 3.0 are",
                 base_name(settings->path));
+    return YOKE_BAD_INPUT;
+  }
+  if (settings->has_internal_step && chosen == &d->model_exchange) {
+    yoke__error(
+        messages, settings->place,
+        "unit '%s': `internal_step` is for co-simulation; model exchange is solved by Yoke, "
+        "with the `step` of its `solver`",
+        settings->name);
     return YOKE_BAD_INPUT;
   }
   fmu_file* file = calloc(1, sizeof *file);

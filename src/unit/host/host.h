@@ -59,7 +59,6 @@ enum {
   HOST_MAX_ORDER = 3,      // input derivatives that travel with the step
   HOST_MAX_WANTED = 4096,  // variables read along with every step
   HOST_SLOTS_SIZE = 1 << 20,
-  HOST_TEXT_SIZE = 1024,
   HOST_CONTROL_SIZE = 4096,
   HOST_BULK_SIZE = 1 << 16,  // at least
   HOST_WAKE_NS =
@@ -69,7 +68,7 @@ enum {
 // Bits of host_request.applies: what lies in shared memory and has to be given to the unit before the call.
 enum { HOST_APPLY_INPUTS = 1u << 0 };  // derivatives of order n: 1u << n
 // Bits of host_answer.has.
-enum { HOST_HAS_TEXT = 1u << 0, HOST_HAS_OUTPUTS = 1u << 1, HOST_HAS_WANTED = 1u << 2 };
+enum { HOST_HAS_OUTPUTS = 1u << 0, HOST_HAS_WANTED = 1u << 1 };
 
 // Exit status of the other process if it was built from other sources.
 enum { HOST_EXIT_VERSION = 100, HOST_EXIT_ORPHAN = 101, HOST_EXIT_USAGE = 2 };
@@ -102,7 +101,7 @@ typedef struct host_answer {
   int64_t inner_ns;  // time spent in the unit's step
   uint64_t size;     // by call
   uint32_t has;
-  uint32_t unused;
+  uint32_t messages_size;  // bytes of messages at the start of the bulk part
 } host_answer;
 
 typedef struct host_control {
@@ -116,8 +115,7 @@ typedef struct host_control {
   _Alignas(64) host_request request;
   _Alignas(64) host_answer answer;
   _Alignas(64) uint64_t request_file_size, answer_file_size;  // as far as the writer has mapped
-  _Atomic uint64_t memory;    // bytes of address space that the unit has taken; 0: unknown
-  char text[HOST_TEXT_SIZE];  // message of a failed call
+  _Atomic uint64_t memory;  // bytes of address space that the unit has taken; 0: unknown
 } host_control;
 
 _Static_assert(sizeof(host_request) <= 64 && sizeof(host_answer) <= 64, "one cache line each");
@@ -194,6 +192,9 @@ uint64_t yoke__host_take_number(host_reader* from);
 double yoke__host_take_double(host_reader* from);
 // A copy in arena; NULL if it was NULL.
 const char* yoke__host_take_text(host_reader* from, yoke_arena* arena);
+void yoke__host_put_message(host_writer* to, const yoke_message* message);
+// All messages in the bytes to the sink.
+void yoke__host_take_messages(host_reader* from, const yoke_sink* sink);
 
 // --- host_recipe.c
 // What the other process needs: settings and arguments of create. YOKE_NO_SUPPORT for arguments that cannot travel.

@@ -13,7 +13,7 @@
 #include "unit/unit_models.h"
 #include "yoke/version.h"
 
-#define MAX_REPORT (1 << 20)  // bytes of messages per report
+#define MAX_MESSAGES (1 << 20)  // bytes of messages per call
 
 typedef struct host_child {
   host_channel channel;
@@ -24,21 +24,25 @@ typedef struct host_child {
   yoke_unit_store* store;  // NULL for models
   yoke_unit unit;
   bool has_unit;
+  host_writer messages;  // of the call at hand
+  yoke_sink sink;        // puts them there
   // watched by a thread of its own, which needs a mapping that never moves
   yoke_shared page;
   _Atomic uint64_t base_memory;  // 0: not known yet
 } host_child;
 
-static void say_text(host_child* c, const char* text) {
-  host_control* control = c->channel.control;
-  snprintf(control->text, sizeof control->text, "%s", text);
-  control->answer.has |= HOST_HAS_TEXT;
+static void keep_message(void* to, const yoke_message* message) {
+  host_writer* writer = to;
+  if (writer->used < MAX_MESSAGES) {
+    yoke__host_put_message(writer, message);
+  }
 }
 
 static yoke_status put_bulk(host_child* c, const host_writer* writer) {
   YOKE_TRY(writer->is_failed ? YOKE_NO_MEMORY : yoke__host_grow_bulk(&c->channel, writer->used));
-  memcpy(c->channel.bulk, writer->bytes, writer->used);
-  c->channel.control->answer.size = writer->used;
+  if (writer->used > 0) {
+    memcpy(c->channel.bulk, writer->bytes, writer->used);
+  }
   return YOKE_OK;
 }
 
@@ -52,12 +56,11 @@ static yoke_status open_file(host_child* c, const yoke_unit_file_settings* setti
   if (status >= 0) {
     status = yoke__unit_store_open(c->store, settings, &messages, ops);
   }
-  if (status < 0) {
-    // warnings were given by the parent, which has opened the same file
-    char text[HOST_TEXT_SIZE] = "";
-    yoke__messages_format(&messages, text, sizeof text);
-    text[strcspn(text, "\n")] = '\0';
-    say_text(c, text[0] != '\0' ? text : yoke_status_text(status));
+  // warnings were given by the parent, which has opened the same file
+  for (size_t i = 0; i < messages.n; i++) {
+    if (messages.all[i].severity == YOKE_ERROR) {
+      yoke_send(&c->sink, &messages.all[i]);
+    }
   }
   yoke__messages_free(&messages);
   return status;
@@ -65,18 +68,14 @@ static yoke_status open_file(host_child* c, const yoke_unit_file_settings* setti
 
 static yoke_status find_ops(host_child* c, const yoke_unit_file_settings* settings,
                             const yoke_unit_ops** ops) {
-  if (strcmp(settings->kind, "fmu") == 0 || strcmp(settings->kind, "circuit") == 0) {
+  if (settings->kind == YOKE_KIND_FMU || settings->kind == YOKE_KIND_CIRCUIT) {
     return open_file(c, settings, ops);
   }
   *ops = yoke__models_find(NULL, settings->path);
-  if (*ops == NULL) {
-    char text[256];
-    snprintf(text, sizeof text, "'%.100s' is not a built-in model: it cannot be isolated",
-             settings->path);
-    say_text(c, text);
-    return YOKE_NO_SUPPORT;
-  }
-  return YOKE_OK;
+  return *ops != NULL
+             ? YOKE_OK
+             : yoke_fail(&c->sink, YOKE_NO_SUPPORT,
+                         "'%.100s' is not a built-in model: it cannot be isolated", settings->path);
 }
 
 // sizes that the caller must know; the whole description if it asked for that
@@ -90,6 +89,7 @@ static yoke_status describe(host_child* c, bool is_description_wanted) {
     yoke__host_put_info(&writer, c->unit.info);
   }
   const yoke_status status = put_bulk(c, &writer);
+  c->channel.control->answer.size = writer.used;
   yoke__host_writer_free(&writer);
   return status;
 }
@@ -101,18 +101,13 @@ static yoke_status do_create(host_child* c) {
   yoke_unit_args args;
   bool is_description_wanted = false;
   YOKE_TRY(yoke__host_take_recipe(&reader, &c->arena, &settings, &args, &is_description_wanted));
-  if (settings.kind == NULL || settings.path == NULL) {
+  if (settings.path == NULL) {
     return YOKE_BAD_ARG;
   }
   const yoke_unit_ops* ops = NULL;
   YOKE_TRY(find_ops(c, &settings, &ops));
   args.context = ops->context;
-  char err[HOST_TEXT_SIZE] = "";
-  const yoke_status status = yoke__unit_create(ops, &args, &c->arena, &c->unit, err, sizeof err);
-  if (status < 0) {
-    say_text(c, err[0] != '\0' ? err : yoke_status_text(status));
-    return status;
-  }
+  YOKE_TRY(yoke__unit_create(ops, &args, &c->arena, &c->unit, &c->sink));
   c->has_unit = true;
   return describe(c, is_description_wanted);
 }
@@ -168,8 +163,11 @@ static void keep_result(host_child* c, yoke_status status, const yoke_step_resul
   host_answer* answer = &c->channel.control->answer;
   answer->flags = result->flags;
   answer->t_reached = result->t_reached;
-  if (result->message != NULL) {
-    say_text(c, result->message);
+  if (status < 0) {
+    yoke__unit_reason(&c->unit, &c->sink);
+  }
+  if (result->message != NULL && c->messages.used == 0) {
+    yoke_fail(&c->sink, status, "%s", result->message);
   }
   if (status >= 0 && (result->flags & YOKE_STEP_DISCARDED) == 0) {
     fetch_all(c);
@@ -223,13 +221,7 @@ static yoke_status do_get(host_child* c) {
 
 static yoke_status do_enter_init(host_child* c) {
   const host_request* request = &c->channel.control->request;
-  char err[HOST_TEXT_SIZE] = "";
-  const yoke_status status =
-      yoke__unit_enter_init(&c->unit, request->t, request->h, err, sizeof err);
-  if (err[0] != '\0') {
-    say_text(c, err);
-  }
-  return status;
+  return yoke__unit_enter_init(&c->unit, request->t, request->h, &c->sink);
 }
 
 static yoke_status do_exit_init(host_child* c) {
@@ -303,23 +295,11 @@ static yoke_status do_linearise(host_child* c) {
   return status;
 }
 
-static void keep_message(void* to, int level, const char* text) {
-  host_writer* writer = to;
-  if (writer->used < MAX_REPORT) {
-    yoke__host_put_number(writer, (uint64_t)level);
-    yoke__host_put_text(writer, text);
-  }
-}
-
 static yoke_status do_report(host_child* c) {
-  host_writer writer = {0};
   if (c->unit.ops->report != NULL) {
-    c->unit.ops->report(c->unit.self, keep_message, &writer);
+    c->unit.ops->report(c->unit.self, &c->sink);
   }
-  yoke__host_put_number(&writer, 0);  // never empty
-  const yoke_status status = put_bulk(c, &writer);
-  yoke__host_writer_free(&writer);
-  return status;
+  return YOKE_OK;
 }
 
 static yoke_status do_terminate(host_child* c) {
@@ -367,12 +347,27 @@ static void note_memory(void* child) {
   atomic_store(&control->memory, base > 0 && taken > base ? taken - base : 0);
 }
 
+// At the start of the bulk part, which holds nothing else after these calls and after a failure.
+static void answer_messages(host_child* c, uint32_t call, yoke_status status) {
+  if (status < 0 && c->messages.used == 0 && c->has_unit) {
+    yoke__unit_reason(&c->unit, &c->sink);
+  }
+  const bool is_wanted =
+      status < 0 || call == HOST_STEP || call == HOST_EVENT_UPDATE || call == HOST_REPORT;
+  if (is_wanted && put_bulk(c, &c->messages) >= 0) {
+    c->channel.control->answer.messages_size = (uint32_t)c->messages.used;
+  }
+}
+
 static void serve_one(host_child* c) {
   host_control* control = c->channel.control;
   const uint32_t call = control->request.call;
   control->answer.has = 0;
   control->answer.flags = 0;
   control->answer.size = 0;
+  control->answer.messages_size = 0;
+  c->messages.used = 0;
+  c->messages.is_failed = false;
   control->answer.t_reached = control->request.t;
   yoke_status status = yoke__host_follow(&c->channel, control->request_file_size);
   if (status >= 0) {
@@ -381,12 +376,9 @@ static void serve_one(host_child* c) {
   if (status >= 0) {
     status = call < HOST_N_CALLS ? calls[call](c) : YOKE_NO_SUPPORT;
   }
+  answer_messages(c, call, status);
   control = c->channel.control;  // may have moved
   control->answer.status = status;
-  const char* why = status < 0 && c->has_unit ? yoke__unit_reason(&c->unit) : "";
-  if (why[0] != '\0' && (control->answer.has & HOST_HAS_TEXT) == 0) {
-    say_text(c, why);
-  }
   control->answer_file_size = c->channel.shared.size;
   if (status < 0 && control->max_memory > 0) {
     note_memory(c);
@@ -414,6 +406,7 @@ static void close_child(host_child* c) {
   if (c->store != NULL) {
     yoke__unit_store_destroy(&c->store);
   }
+  yoke__host_writer_free(&c->messages);
   yoke__arena_free(&c->arena);
 }
 
@@ -437,6 +430,7 @@ static int start(host_child* c, int file) {
   if (yoke__process_attach((int)control->parent, file, is_limited ? note_memory : NULL, c) < 0) {
     return HOST_EXIT_ORPHAN;
   }
+  c->sink = (yoke_sink){keep_message, &c->messages};
   c->wait = (host_wait){.spin_ns = control->spin_ns, .is_adaptive = control->is_adaptive != 0};
   atomic_store(&c->base_memory, yoke__process_memory());
   yoke__process_limit(control->max_memory);

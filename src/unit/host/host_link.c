@@ -52,59 +52,84 @@ static const struct {
 // ---------------------------------------------------------------------------------------------------------
 // failures
 
-static void append(host_link* link, const char* format, ...) YOKE_PRINTF(2, 3);
-static void append(host_link* link, const char* format, ...) {
-  const size_t used = strlen(link->message);
-  va_list args;
-  va_start(args, format);
-  vsnprintf(link->message + used, sizeof link->message - used, format, args);
-  va_end(args);
-}
-
-static void append_call(host_link* link, host_call call) {
-  append(link, " during %s", call_texts[call].text);
+// " during step at t = 0.5 s"
+static const char* name_call(const host_link* link, host_call call, char to[96]) {
+  const int n = snprintf(to, 64, " during %s", call_texts[call].text);
   if (call_texts[call].has_time) {
-    append(link, " at t = %.9g s", link->t);
+    snprintf(to + n, 32, " at t = %.9g s", link->t);
   }
+  return to;
 }
 
 // a unit that is refused memory fails in any way: say that it was near its limit
-static void append_memory(host_link* link) {
+static const char* name_memory(const host_link* link, char to[96]) {
   const uint64_t noted = atomic_load(&link->channel.control->memory);
   const uint64_t peak = link->process.peak_memory;
   const double used = (double)(noted > peak ? noted : peak);
   const double allowed = (double)link->max_memory;
-  if (link->max_memory > 0 && used >= NEAR_THE_LIMIT * allowed) {
-    append(link, "%sit had taken %.3g of %.3g GB of memory allowed",
-           link->message[0] == '\0' ? "" : "; ", used * 1e-9, allowed * 1e-9);
+  if (link->max_memory == 0 || used < NEAR_THE_LIMIT * allowed) {
+    return "";
   }
+  snprintf(to, 96, "it had taken %.3g of %.3g GB of memory allowed", used * 1e-9, allowed * 1e-9);
+  return to;
+}
+
+// where the messages of the next failure go
+static yoke_sink start_messages(host_link* link) {
+  yoke__messages_free(&link->messages);
+  return yoke__messages_sink(&link->messages);
 }
 
 static yoke_status note_end(host_link* link, host_call call) {
   const yoke_process* process = &link->process;
-  link->message[0] = '\0';
+  char how[128], during[96], limit[96];
   if (!process->is_known) {
-    append(link, "its process has ended");
+    snprintf(how, sizeof how, "its process has ended");
   } else if (process->signal_number != 0) {
-    append(link, "its process was ended by signal %d (%s)", process->signal_number,
-           yoke__signal_text(process->signal_number));
+    snprintf(how, sizeof how, "its process was ended by signal %d (%s)", process->signal_number,
+             yoke__signal_text(process->signal_number));
   } else if (process->exit_status == HOST_EXIT_VERSION && call == HOST_CREATE) {
-    append(link, "yoke-host is of another version than this program");
+    snprintf(how, sizeof how, "yoke-host is of another version than this program");
   } else {
-    append(link, "its process ended itself with status %d", process->exit_status);
+    snprintf(how, sizeof how, "its process ended itself with status %d", process->exit_status);
   }
-  append_call(link, call);
-  append_memory(link);
-  return YOKE_UNIT_FAILED;
+  const char* memory = name_memory(link, limit);
+  const yoke_sink sink = start_messages(link);
+  return yoke_fail(&sink, YOKE_UNIT_FAILED, "%s%s%s%s", how, name_call(link, call, during),
+                   memory[0] == '\0' ? "" : "; ", memory);
 }
 
 static yoke_status note_hang(host_link* link, host_call call, int64_t timeout_ns) {
+  char during[96];
   yoke__process_kill(&link->process);
-  snprintf(link->message, sizeof link->message, "did not answer for %.3g s",
-           (double)timeout_ns * 1e-9);
-  append_call(link, call);
-  append(link, "; its process was killed");
-  return YOKE_UNIT_FAILED;
+  const yoke_sink sink = start_messages(link);
+  return yoke_fail(&sink, YOKE_UNIT_FAILED, "did not answer for %.3g s%s; its process was killed",
+                   (double)timeout_ns * 1e-9, name_call(link, call, during));
+}
+
+void yoke__host_link_receive(const host_link* link, const yoke_sink* sink) {
+  const uint32_t size = link->channel.control->answer.messages_size;
+  host_reader reader = {.bytes = link->channel.bulk,
+                        .size = size <= link->channel.bulk_size ? size : 0};
+  yoke__host_take_messages(&reader, sink);
+}
+
+void yoke__host_link_explain(const host_link* link, const yoke_sink* sink) {
+  for (size_t i = 0; i < link->messages.n; i++) {
+    yoke_send(sink, &link->messages.all[i]);
+  }
+}
+
+void yoke__host_link_keep(host_link* link, yoke_status status) {
+  char limit[96];
+  const char* memory = status < 0 ? name_memory(link, limit) : "";
+  const yoke_sink sink = start_messages(link);
+  yoke__host_link_receive(link, &sink);
+  if (memory[0] != '\0' && link->messages.n == 0) {
+    yoke_fail(&sink, status, "%s", memory);
+  } else if (memory[0] != '\0') {
+    link->messages.all[0].hint = yoke__arena_text(&link->messages.arena, memory, strlen(memory));
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -165,13 +190,10 @@ yoke_status yoke__host_link_call(host_link* link, host_call call, double t, doub
   YOKE_TRY(exchange(link, call, call == HOST_TERMINATE ? END_NS : link->timeout_ns));
   const yoke_status followed =
       yoke__host_follow(&link->channel, link->channel.control->answer_file_size);
-  const host_control* control = link->channel.control;
-  const yoke_status status = followed < 0 ? followed : (yoke_status)control->answer.status;
+  const yoke_status status =
+      followed < 0 ? followed : (yoke_status)link->channel.control->answer.status;
   if (status < 0) {
-    const bool has_text = followed >= 0 && (control->answer.has & HOST_HAS_TEXT) != 0;
-    snprintf(link->message, sizeof link->message, "%.*s", HOST_TEXT_SIZE - 1,
-             has_text ? control->text : "");
-    append_memory(link);
+    yoke__host_link_keep(link, status);
   }
   return status;
 }
@@ -195,7 +217,7 @@ static bool is_host_in(search* s, const char* directory, const char* below) {
 }
 
 // in the build folder, then as installed, seen from the program and from the library
-static yoke_status find_program(char* path, char* err, size_t err_size) {
+static yoke_status find_program(char* path, const yoke_sink* sink) {
   const char* given = getenv("YOKE_HOST");
   if (given != NULL && given[0] != '\0') {
     snprintf(path, PATH_SIZE, "%s", given);
@@ -214,11 +236,10 @@ static yoke_status find_program(char* path, char* err, size_t err_size) {
       return YOKE_OK;
     }
   }
-  snprintf(err, err_size,
-           "the program yoke-host, which isolated units need, was not found; looked for %s. The "
-           "environment variable YOKE_HOST can name it",
-           s.tried);
-  return YOKE_IO;
+  return yoke_fail(sink, YOKE_IO,
+                   "the program yoke-host, which isolated units need, was not found; looked for "
+                   "%s. The environment variable YOKE_HOST can name it",
+                   s.tried);
 }
 
 static int64_t choose_spin(yoke_unit_wait wait) {
@@ -257,13 +278,12 @@ static yoke_status prepare(host_link* link, const yoke_host_plan* plan, const yo
   return status;
 }
 
-static yoke_status start(host_link* link, char* err, size_t err_size) {
+static yoke_status start(host_link* link, const yoke_sink* sink) {
   char program[PATH_SIZE], name[] = "yoke-host", file[16];
-  YOKE_TRY(find_program(program, err, err_size));
+  YOKE_TRY(find_program(program, sink));
   snprintf(file, sizeof file, "%d", YOKE_PROCESS_FILE);
   char* const argv[] = {name, file, NULL};
-  return yoke__process_start(program, argv, link->channel.shared.file, &link->process, err,
-                             err_size);
+  return yoke__process_start(program, argv, link->channel.shared.file, &link->process, sink);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -297,7 +317,7 @@ static void count_dense(host_link* link, size_t* largest, uint64_t* total) {
 }
 
 static yoke_status read_description(host_link* link, const yoke_host_plan* plan, uint64_t counts[4],
-                                    char* err, size_t err_size) {
+                                    const yoke_sink* sink) {
   const uint64_t size = link->channel.control->answer.size;
   host_reader reader = {.bytes = link->channel.bulk,
                         .size = size < link->channel.bulk_size ? (size_t)size : 0};
@@ -308,8 +328,8 @@ static yoke_status read_description(host_link* link, const yoke_host_plan* plan,
                                  ? copy_info(link, plan->info)
                                  : yoke__host_take_info(&reader, &link->arena, &link->info);
   if (status < 0 || reader.is_failed) {
-    snprintf(err, err_size, "its process sent no usable description");
-    return status < 0 ? status : YOKE_UNIT_FAILED;
+    return yoke_fail(sink, status < 0 ? status : YOKE_UNIT_FAILED,
+                     "its process sent no usable description");
   }
   // the caller never copies the memory of the unit
   link->info.flags &= ~(uint32_t)YOKE_UNIT_FLAT;
@@ -342,28 +362,26 @@ static yoke_status lay_out(host_link* link, size_t largest, uint64_t total) {
   return link->slots == NULL ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
-static yoke_status describe(host_link* link, const yoke_host_plan* plan, char* err,
-                            size_t err_size) {
+static yoke_status describe(host_link* link, const yoke_host_plan* plan, const yoke_sink* sink) {
   uint64_t counts[4];  // image size, variables, real inputs, real outputs
-  YOKE_TRY(read_description(link, plan, counts, err, err_size));
+  YOKE_TRY(read_description(link, plan, counts, sink));
   size_t largest = 0;
   uint64_t total = 0;
   count_dense(link, &largest, &total);
   if (counts[1] != link->info.n_variables || counts[2] != link->n_u || counts[3] != link->n_y) {
-    snprintf(err, err_size, "describes itself in its process in another way than here");
-    return YOKE_UNIT_FAILED;
+    return yoke_fail(sink, YOKE_UNIT_FAILED,
+                     "describes itself in its process in another way than here");
   }
-  return lay_out(link, largest, total);
+  const yoke_status status = lay_out(link, largest, total);
+  yoke__host_link_explain(link, sink);
+  return status;
 }
 
 yoke_status yoke__host_link_open(host_link* link, const yoke_host_plan* plan,
-                                 const yoke_unit_args* args, char* err, size_t err_size) {
+                                 const yoke_unit_args* args, const yoke_sink* sink) {
   const yoke_unit_file_settings* settings = plan->settings;
   const double timeout_s = settings->timeout_s > 0 ? settings->timeout_s : TIMEOUT_S;
   *link = (host_link){.channel.shared.file = -1};
-  if (err_size > 0) {
-    err[0] = '\0';
-  }
   link->timeout_ns = timeout_s < 1e9 ? (int64_t)(timeout_s * 1e9) : INT64_MAX / 4;
   link->wait.spin_ns = choose_spin(settings->wait);
   link->wait.is_adaptive = settings->wait == YOKE_WAIT_AUTO;
@@ -371,21 +389,18 @@ yoke_status yoke__host_link_open(host_link* link, const yoke_host_plan* plan,
   uint64_t recipe_size = 0;
   const yoke_status prepared = prepare(link, plan, args, &recipe_size);
   if (prepared < 0) {
-    snprintf(err, err_size, "%s",
-             prepared == YOKE_NO_SUPPORT ? "a binary parameter cannot be given to another process"
-                                         : "no memory to share with another process");
-    return prepared;
+    return yoke_fail(sink, prepared, "%s",
+                     prepared == YOKE_NO_SUPPORT
+                         ? "a binary parameter cannot be given to another process"
+                         : "no memory to share with another process");
   }
-  YOKE_TRY(start(link, err, err_size));
-  yoke_status status = yoke__host_link_call(link, HOST_CREATE, 0, 0, recipe_size, 0);
-  if (status >= 0) {
-    status = describe(link, plan, err, err_size);
+  YOKE_TRY(start(link, sink));
+  const yoke_status status = yoke__host_link_call(link, HOST_CREATE, 0, 0, recipe_size, 0);
+  if (status < 0) {
+    yoke__host_link_explain(link, sink);
+    return status;
   }
-  if (status < 0 && err_size > 0 && err[0] == '\0') {
-    snprintf(err, err_size, "%s",
-             link->message[0] != '\0' ? link->message : yoke_status_text(status));
-  }
-  return status;
+  return describe(link, plan, sink);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -403,5 +418,6 @@ void yoke__host_link_close(host_link* link) {
     yoke__process_kill(&link->process);
   }
   yoke__shared_close(&link->channel.shared);
+  yoke__messages_free(&link->messages);
   yoke__arena_free(&link->arena);
 }

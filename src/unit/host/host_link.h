@@ -38,18 +38,24 @@ typedef struct host_link {
   bool is_end_untold;  // failed in terminate: nobody has asked why
   uint64_t n_sleeps;
   yoke_histogram steps, inner;  // [ns]
-  char message[HOST_TEXT_SIZE];
+  yoke_messages messages;       // why the last call failed
 } host_link;
 
-// Starts the process, makes the unit in it and agrees on the layout. On failure err says why; close is still needed.
+// Starts the process, makes the unit in it and agrees on the layout. On failure the sink got the reason; close is still needed.
 yoke_status yoke__host_link_open(host_link* link, const yoke_host_plan* plan,
-                                 const yoke_unit_args* args, char* err, size_t err_size);
+                                 const yoke_unit_args* args, const yoke_sink* sink);
 // Asks the process to end, and ends it if it does not.
 void yoke__host_link_close(host_link* link);
 
 // One call: gives what is pending to the unit, then the request, and waits for the answer. A negative status of the unit,
-// or YOKE_UNIT_FAILED if the process does not answer any more; link->message says why then.
+// or YOKE_UNIT_FAILED if the process does not answer any more; link->messages say why then.
 yoke_status yoke__host_link_call(host_link* link, host_call call, double t, double h, uint64_t a,
                                  uint64_t b);
+// Messages that came with the last answer.
+void yoke__host_link_receive(const host_link* link, const yoke_sink* sink);
+// The same into link->messages; of a failure near the limit of memory also that.
+void yoke__host_link_keep(host_link* link, yoke_status status);
+// Sends link->messages.
+void yoke__host_link_explain(const host_link* link, const yoke_sink* sink);
 
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "unit/host/host.h"
 
 void yoke__host_put(host_writer* to, const void* bytes, size_t n) {
@@ -79,4 +80,37 @@ const char* yoke__host_take_text(host_reader* from, yoke_arena* arena) {
   const char* text = bytes == NULL ? NULL : yoke__arena_text(arena, bytes, (size_t)n - 1);
   from->is_failed = from->is_failed || (n != 0 && text == NULL);
   return text;
+}
+
+void yoke__host_put_message(host_writer* to, const yoke_message* message) {
+  const char* const texts[] = {message->text, message->file, message->unit, message->variable,
+                               message->hint};
+  yoke__host_put_number(to, (uint64_t)message->severity);
+  yoke__host_put_number(to, (uint64_t)message->status);
+  yoke__host_put_number(to, (uint64_t)message->line);
+  yoke__host_put_number(to, (uint64_t)message->column);
+  yoke__host_put_double(to, message->time);
+  for (size_t i = 0; i < YOKE_COUNT(texts); i++) {
+    yoke__host_put_text(to, texts[i]);
+  }
+}
+
+void yoke__host_take_messages(host_reader* from, const yoke_sink* sink) {
+  yoke_arena arena = {0};
+  while (from->used < from->size && !from->is_failed) {
+    const uint64_t severity = yoke__host_take_number(from);
+    yoke_message m = {.severity = severity < YOKE_ERROR ? (yoke_severity)severity : YOKE_ERROR};
+    m.status = (yoke_status)yoke__host_take_number(from);
+    m.line = (int)yoke__host_take_number(from);
+    m.column = (int)yoke__host_take_number(from);
+    m.time = yoke__host_take_double(from);
+    const char** const texts[] = {&m.text, &m.file, &m.unit, &m.variable, &m.hint};
+    for (size_t i = 0; i < YOKE_COUNT(texts); i++) {
+      *texts[i] = yoke__host_take_text(from, &arena);
+    }
+    if (m.text != NULL && !from->is_failed) {
+      yoke_send(sink, &m);
+    }
+  }
+  yoke__arena_free(&arena);
 }

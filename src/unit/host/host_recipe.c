@@ -10,7 +10,7 @@
 // recipe
 
 static void put_settings(host_writer* to, const yoke_unit_file_settings* s) {
-  yoke__host_put_text(to, s->kind);
+  yoke__host_put_number(to, (uint64_t)s->kind);
   yoke__host_put_text(to, s->path);
   yoke__host_put_text(to, s->name);
   yoke__host_put_text(to, s->place.source);
@@ -31,7 +31,7 @@ static void put_settings(host_writer* to, const yoke_unit_file_settings* s) {
 // the unit is isolated already: what concerns that stays behind
 static void take_settings(host_reader* from, yoke_arena* arena, yoke_unit_file_settings* s) {
   *s = (yoke_unit_file_settings){0};
-  s->kind = yoke__host_take_text(from, arena);
+  s->kind = (yoke_unit_kind)yoke__host_take_number(from);
   s->path = yoke__host_take_text(from, arena);
   s->name = yoke__host_take_text(from, arena);
   s->place.source = yoke__host_take_text(from, arena);
@@ -199,6 +199,7 @@ static void take_variable(host_reader* from, yoke_arena* arena, yoke_variable* v
 void yoke__host_put_info(host_writer* to, const yoke_unit_info* info) {
   yoke__host_put_number(to, info->flags);
   yoke__host_put_double(to, info->cost_s);
+  yoke__host_put(to, &info->solver, sizeof info->solver);
   yoke__host_put_number(to, info->n_variables);
   yoke__host_put_number(to, info->n_feedthrough);
   for (size_t i = 0; i < info->n_variables; i++) {
@@ -213,6 +214,10 @@ void yoke__host_put_info(host_writer* to, const yoke_unit_info* info) {
 yoke_status yoke__host_take_info(host_reader* from, yoke_arena* arena, yoke_unit_info* info) {
   *info = (yoke_unit_info){.flags = (uint32_t)yoke__host_take_number(from)};
   info->cost_s = yoke__host_take_double(from);
+  const void* solver = yoke__host_take(from, sizeof info->solver);
+  if (solver != NULL) {
+    memcpy(&info->solver, solver, sizeof info->solver);
+  }
   info->n_variables = (size_t)yoke__host_take_number(from);
   info->n_feedthrough = (size_t)yoke__host_take_number(from);
   if (from->is_failed || info->n_variables > from->size || info->n_feedthrough > from->size) {

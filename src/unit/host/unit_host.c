@@ -6,6 +6,7 @@
 // What was fetched is good until something changes the unit: `forget` is called by everything that does.
 #include "unit/host/unit_host.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,17 +65,16 @@ static yoke_status put_bulk(host_link* link, const void* bytes, size_t n) {
 // life
 
 yoke_status yoke__host_create(const yoke_host_plan* plan, const yoke_unit_args* args, void** self,
-                              char* err, size_t err_size) {
+                              const yoke_sink* sink) {
   *self = NULL;
   host* h = malloc(sizeof *h);
   host_link* link = h == NULL ? NULL : malloc(sizeof *link);
   if (link == NULL) {
     free(h);
-    snprintf(err, err_size, "out of memory");
     return YOKE_NO_MEMORY;
   }
   h->link = link;
-  const yoke_status status = yoke__host_link_open(link, plan, args, err, err_size);
+  const yoke_status status = yoke__host_link_open(link, plan, args, sink);
   if (status < 0) {
     yoke__host_link_close(link);
     free(link);
@@ -85,8 +85,8 @@ yoke_status yoke__host_create(const yoke_host_plan* plan, const yoke_unit_args* 
   return YOKE_OK;
 }
 
-static yoke_status create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
-  return yoke__host_create(args->context, args, self, err, err_size);
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
+  return yoke__host_create(args->context, args, self, sink);
 }
 
 static const yoke_unit_info* describe(const void* self) {
@@ -139,7 +139,7 @@ static yoke_status get(const void* self, size_t variable, void* value, size_t si
   if (slot.number != 0 && slot.number <= link->n_fetched && !link->is_failed) {
     memcpy(value, link->channel.slots + slot.offset, size);
     const yoke_status status = (yoke_status)link->channel.wanted[slot.number - 1].status;
-    link->message[0] = '\0';  // nobody asked the unit why
+    yoke__messages_free(&link->messages);  // nobody asked the unit why
     return status;
   }
   if (link->is_after_step && slot.number == 0) {
@@ -153,13 +153,12 @@ static yoke_status get(const void* self, size_t variable, void* value, size_t si
 // ---------------------------------------------------------------------------------------------------------
 // initialisation and stepping
 
-static yoke_status enter_init(void* self, double t_start, double t_stop, char* err,
-                              size_t err_size) {
+static yoke_status enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   host_link* link = link_of(self);
   forget(link);
   const yoke_status status = yoke__host_link_call(link, HOST_ENTER_INIT, t_start, t_stop, 0, 0);
   if (status < 0) {
-    snprintf(err, err_size, "%s", link->message);
+    yoke__host_link_explain(link, sink);
   }
   return status;
 }
@@ -211,19 +210,18 @@ static yoke_status set_input_derivatives(void* self, int order, const double du[
 }
 
 static yoke_status keep_result(host_link* link, yoke_status status, yoke_step_result* result) {
-  if (status < 0 && link->message[0] != '\0') {
-    result->message = link->message;
+  const host_answer* answer = &link->channel.control->answer;
+  if (status >= 0 && answer->messages_size > 0) {
+    yoke__host_link_keep(link, status);
+  }
+  if ((status < 0 || answer->messages_size > 0) && link->messages.n > 0) {
+    result->message = link->messages.all[0].text;
   }
   if (link->is_failed) {
     return status;
   }
-  const host_control* control = link->channel.control;
-  result->t_reached = control->answer.t_reached;
-  result->flags = control->answer.flags;
-  if (status >= 0 && (control->answer.has & HOST_HAS_TEXT) != 0) {
-    snprintf(link->message, sizeof link->message, "%.*s", HOST_TEXT_SIZE - 1, control->text);
-    result->message = link->message;
-  }
+  result->t_reached = answer->t_reached;
+  result->flags = answer->flags;
   if (status >= 0) {
     note_fetched(link);
   }
@@ -361,8 +359,8 @@ static yoke_status linearise(void* self, yoke_linear* model) {
 // ---------------------------------------------------------------------------------------------------------
 // words
 
-static const char* reason(const void* self) {
-  return link_of(self)->message;
+static void reason(const void* self, const yoke_sink* sink) {
+  yoke__host_link_explain(link_of(self), sink);
 }
 
 void yoke__host_statistics(const void* self, yoke_host_statistics* out) {
@@ -381,7 +379,7 @@ void yoke__host_statistics(const void* self, yoke_host_statistics* out) {
 }
 
 // what isolation costs, once there is something to tell
-static void report_cost(host_link* link, const void* self, yoke_unit_say say, void* to) {
+static void report_cost(host_link* link, const void* self, const yoke_sink* sink) {
   if (link->is_cost_told || link->steps.n == 0) {
     return;
   }
@@ -397,30 +395,21 @@ static void report_cost(host_link* link, const void* self, yoke_unit_say say, vo
            "a step in its own process took %.3g us (median; 99 %% below %.3g us), %.3g us of it in "
            "the unit%s",
            s.step_median_s * 1e6, s.step_p99_s * 1e6, s.inner_median_s * 1e6, waits);
-  say(to, 0, text);
+  yoke_send(sink, &(yoke_message){.severity = YOKE_NOTE, .time = (double)NAN, .text = text});
 }
 
-static void report(void* self, yoke_unit_say say, void* to) {
+static void report(void* self, const yoke_sink* sink) {
   host_link* link = link_of(self);
   if (!link->is_failed && yoke__host_link_call(link, HOST_REPORT, 0, 0, 0, 0) >= 0) {
-    const uint64_t size = link->channel.control->answer.size;
-    host_reader reader = {.bytes = link->channel.bulk,
-                          .size = size <= link->channel.bulk_size ? (size_t)size : 0};
-    yoke_arena arena = {0};
-    while (reader.size - reader.used > sizeof(uint64_t) && !reader.is_failed) {
-      const int level = (int)yoke__host_take_number(&reader);
-      const char* text = yoke__host_take_text(&reader, &arena);
-      if (text != NULL) {
-        say(to, level < 0 ? 0 : level > 2 ? 2 : level, text);
-      }
-    }
-    yoke__arena_free(&arena);
+    yoke__host_link_receive(link, sink);
   }
-  if (link->is_end_untold) {
-    link->is_end_untold = false;
-    say(to, 1, link->message);
+  if (link->is_end_untold && link->messages.n > 0) {
+    yoke_message end = link->messages.all[0];
+    end.severity = YOKE_WARNING;
+    yoke_send(sink, &end);
   }
-  report_cost(link, self, say, to);
+  link->is_end_untold = false;
+  report_cost(link, self, sink);
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ typedef struct yoke_host_plan {
   const yoke_unit_info* info;
 } yoke_host_plan;
 
-// Starts the process, makes the unit there and waits for it. On failure err says why and nothing is left behind.
+// Starts the process, makes the unit there and waits for it. On failure the sink got the reason and nothing is left behind.
 yoke_status yoke__host_create(const yoke_host_plan* plan, const yoke_unit_args* args, void** self,
-                              char* err, size_t err_size);
+                              const yoke_sink* sink);
 
 // The table for such units: it offers what `inner` offers. `create` takes its plan from args->context
 // (const yoke_host_plan*); the caller sets out->context, or puts a create of its own in its place.

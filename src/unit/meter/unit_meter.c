@@ -83,13 +83,13 @@ static const yoke_variable variables[] = {
     REAL(floor, "J", "least throughput to divide by", YOKE_PARAMETER, 1e-9),
 };
 
-static yoke_status create(const yoke_unit_args* args, void** self, char* err, size_t err_size) {
+static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   int64_t count = 0;
-  YOKE_TRY(yoke__model_integer(args, "n", 1, 1, MAX_SIZE, &count, err, err_size));
+  YOKE_TRY(yoke__model_integer(args, "n", 1, 1, MAX_SIZE, &count, sink));
   const size_t n = (size_t)count, size = sizeof(meter) + N_INPUTS * n * sizeof(double);
   meter* m = yoke__model_make(size, offsetof(meter, window), COUNT(variables), 0, 0);
   if (m == NULL) {
-    return yoke__model_no_memory(err, err_size);
+    return yoke__model_no_memory(sink);
   }
   m->n = n;
   m->window = 1.0;
@@ -103,13 +103,12 @@ static yoke_status create(const yoke_unit_args* args, void** self, char* err, si
   return YOKE_OK;
 }
 
-static yoke_status enter_init(void* self, double t_start, double t_stop, char* err,
-                              size_t err_size) {
+static yoke_status enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink) {
   meter* m = self;
   (void)t_start;
   (void)t_stop;
   if (!(m->window > 0.0 && isfinite(m->window) && m->floor > 0.0 && isfinite(m->floor))) {
-    return yoke__model_refuse(err, err_size, "window and floor must be above 0");
+    return yoke__model_refuse(sink, "window and floor must be above 0");
   }
   m->sums = (yoke_ter){0};
   yoke__window_start(&m->recent, m->window);

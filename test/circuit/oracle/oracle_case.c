@@ -1,3 +1,4 @@
+#include "base/base_message.h"
 #include "circuit/oracle/oracle_case.h"
 
 #include <math.h>
@@ -109,8 +110,8 @@ static bool run_own(const yoke_network* network, const oracle_method* method, in
   if (status < 0) {
     char said[80] = "";
     yoke__messages_format(&messages, said, sizeof said);
-    snprintf(trace->failure, sizeof trace->failure, "%s: %s%s", yoke_status_text(status), said,
-             circuit != NULL ? yoke__circuit_reason(circuit) : "");
+    snprintf(trace->failure, sizeof trace->failure, "%s: %s%.100s", yoke_status_text(status), said,
+             circuit != NULL ? yoke__circuit_reason(circuit)->text : "");
   }
   yoke__messages_free(&messages);
   yoke__circuit_destroy(&circuit);
@@ -362,8 +363,8 @@ static size_t print_score(const char* title, const oracle_settings* settings, or
 void oracle_check(uint64_t first_seed, bool has_diodes, const char* title,
                   const oracle_settings* settings) {
   yoke_temp* temp = NULL;
-  char err[128] = "";
-  check_ok(yoke__temp_create(&temp, err, sizeof err));
+  YOKE_CATCH(err);
+  check_ok(yoke__temp_create(&temp, &err.sink));
   const bool has_ngspice = oracle_ngspice_is_there();
   if (!has_ngspice) {
     printf("skipped: %s against ngspice: it is not installed\n", title);

@@ -1,5 +1,6 @@
 // The raw file: text lines ("No. Variables: n", "No. Points: n", "Variables:" with one line each), then "Binary:" and
 // the points as native doubles, time first (manual of ngspice, chapter on batch mode).
+#include "base/base_message.h"
 #include "circuit/oracle/oracle_ngspice.h"
 
 #include <math.h>
@@ -43,9 +44,9 @@ static size_t number_behind(const char* bytes, const char* words) {
 }
 
 static bool read_raw(const char* path, raw_file* raw) {
-  char err[128] = "";
+  YOKE_CATCH(err);
   *raw = (raw_file){0};
-  if (yoke__os_read_file(path, MAX_RAW_SIZE, &raw->bytes, &raw->n_bytes, err, sizeof err) < 0) {
+  if (yoke__os_read_file(path, MAX_RAW_SIZE, &raw->bytes, &raw->n_bytes, &err.sink) < 0) {
     return false;
   }
   raw->names = strstr(raw->bytes, "\nVariables:");

@@ -120,41 +120,40 @@ static int make(companion* c) {
   return flag;
 }
 
-static yoke_cvode_outcome fail(companion* c, int flag, char* err, size_t err_size) {
+static yoke_cvode_outcome fail(companion* c, int flag, const yoke_sink* sink) {
   char* name = CVodeGetReturnFlagName(flag);
-  snprintf(err, err_size, "%s%s%s", name, c->why[0] == '\0' ? "" : ": ", c->why);
+  yoke_fail(sink, YOKE_UNIT_FAILED, "%s%s%s", name, c->why[0] == '\0' ? "" : ": ", c->why);
   free(name);
   return YOKE_CVODE_FAILED;
 }
 
-static void* open_companion(const yoke_cvode_problem* problem, char* err, size_t err_size) {
+static void* open_companion(const yoke_cvode_problem* problem, const yoke_sink* sink) {
   companion* c = calloc(1, sizeof *c);
   if (c == NULL) {
-    snprintf(err, err_size, "out of memory");
+    yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
     return NULL;
   }
   c->problem = *problem;
   const int flag = make(c);
   if (flag != 0) {
-    fail(c, flag, err, err_size);
+    fail(c, flag, sink);
     close_companion(c);
     return NULL;
   }
   return c;
 }
 
-static yoke_cvode_outcome restart(void* solver, double t, const double x[], char* err,
-                                  size_t err_size) {
+static yoke_cvode_outcome restart(void* solver, double t, const double x[], const yoke_sink* sink) {
   companion* c = solver;
   memcpy(N_VGetArrayPointer(c->x), x, c->problem.n_x * sizeof *x);
   set_tolerances(c);
   int flag = CVodeReInit(c->cvode, t, c->x);
   flag = flag != 0 ? flag : CVodeSVtolerances(c->cvode, c->problem.tolerance, c->tolerances);
-  return flag != 0 ? fail(c, flag, err, err_size) : YOKE_CVODE_STEP;
+  return flag != 0 ? fail(c, flag, sink) : YOKE_CVODE_STEP;
 }
 
-static yoke_cvode_outcome advance(void* solver, double t_stop, double* t, double x[], char* err,
-                                  size_t err_size) {
+static yoke_cvode_outcome advance(void* solver, double t_stop, double* t, double x[],
+                                  const yoke_sink* sink) {
   companion* c = solver;
   c->why[0] = '\0';
   int flag = CVodeSetStopTime(c->cvode, t_stop);
@@ -162,7 +161,7 @@ static yoke_cvode_outcome advance(void* solver, double t_stop, double* t, double
     flag = CVode(c->cvode, t_stop, c->x, t, CV_ONE_STEP);
   }
   if (flag < 0) {
-    return fail(c, flag, err, err_size);
+    return fail(c, flag, sink);
   }
   memcpy(x, N_VGetArrayPointer(c->x), c->problem.n_x * sizeof *x);
   return flag == CV_ROOT_RETURN    ? YOKE_CVODE_ROOT

@@ -1,0 +1,82 @@
+// Messages of the library on stderr.
+#include "app/app_sink.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "base/base_message_json.h"
+#include "scenario/scenario_circuit.h"
+
+#define LINE_SIZE 4096
+
+static atomic_bool has_error;  // printed, and not yet asked for
+
+static void print(void* to, const yoke_message* message) {
+  char line[LINE_SIZE];
+  (void)to;
+  yoke_message_format(message, line, sizeof line);
+  // one call, so that lines of several processes do not mix
+  fprintf(stderr, "%s\n", line);
+  if (message->severity == YOKE_ERROR) {
+    atomic_store(&has_error, true);
+  }
+}
+
+const yoke_sink yoke__app_sink = {print, NULL};
+
+const yoke_sink* yoke__app_sink_at(yoke_context* room, const char* what) {
+  const yoke_place place = {what, 0, 0};
+  return &yoke__context_init(room, &yoke__app_sink, place, NULL, (double)NAN)->sink;
+}
+
+int yoke__app_fail(const char* command, yoke_status status) {
+  if (!atomic_exchange(&has_error, false)) {
+    yoke__app_error(command, "%s", yoke_status_text(status));
+  }
+  return status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+}
+
+yoke_app_words yoke__app_words(const char* path) {
+  return (yoke_app_words){.only_unit = yoke__scenario_is_circuit(path) ? path : NULL};
+}
+
+const char* yoke__app_set(yoke_app_words* words, yoke_arena* arena, const char* path,
+                          const char* dashes, const char* text) {
+  const size_t size = strlen(path) + strlen(dashes) + strlen(text) + sizeof "--set .";
+  char* set = yoke__arena_take(arena, size);
+  char* known = yoke__arena_take(arena, size);
+  char* option = yoke__arena_take(arena, size);
+  if (set == NULL || known == NULL || option == NULL) {
+    return NULL;
+  }
+  const int n_name = (int)strcspn(text, "=");
+  snprintf(set, size, "%s.%s", path, text);
+  snprintf(known, size, "--set %s.%.*s", path, n_name, text);
+  snprintf(option, size, "%s%.*s", dashes, n_name, text);
+  words->options[words->n_options++] = (struct yoke_app_word){known, option};
+  return set;
+}
+
+void yoke__app_reword(const yoke_app_words* words, yoke_message* message) {
+  if (words == NULL) {
+    return;
+  }
+  if (words->only_unit != NULL && message->unit != NULL) {
+    message->unit = NULL;
+    message->file = message->file == NULL ? words->only_unit : message->file;
+  }
+  for (size_t i = 0; message->file != NULL && i < words->n_options; i++) {
+    if (strcmp(message->file, words->options[i].set) == 0) {
+      message->file = words->options[i].option;
+    }
+  }
+}
+
+void yoke__app_messages_json(const yoke_messages* messages, yoke_json* json) {
+  yoke__json_begin_array(json, "messages");
+  for (size_t i = 0; i < messages->n; i++) {
+    yoke__message_json(&messages->all[i], json);
+  }
+  yoke__json_end_array(json);
+}
