@@ -353,7 +353,7 @@ static void print_map(const mapping* m) {
 
 static int print_json(const mapping* m) {
   yoke_json json = {0};
-  yoke__json_begin_object(&json, NULL);
+  yoke__json_begin_document(&json, "stability-map");
   yoke__json_string(&json, "name", m->title);
   yoke__json_integer(&json, "points", (int64_t)m->n_points);
   yoke__json_integer(&json, "steps", (int64_t)m->n_steps);
@@ -374,12 +374,7 @@ static int print_json(const mapping* m) {
   }
   yoke__json_end_array(&json);
   yoke__json_end_object(&json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status >= 0) {
-    fwrite(json.text, 1, json.n, stdout);
-  }
-  yoke__json_free(&json);
-  return status < 0 ? yoke__app_analyse_fail(status) : YOKE_EXIT_OK;
+  return yoke__app_print_json(YOKE_ANALYSE, &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
 }
 
 // ---- the whole

@@ -293,7 +293,7 @@ static void json_rows(const yoke_app_analysis* a, yoke_json* json) {
 
 bool yoke__app_analyse_json(const yoke_app_analysis* a) {
   yoke_json json = {0};
-  yoke__json_begin_object(&json, NULL);
+  yoke__json_begin_document(&json, "stability");
   yoke__json_string(&json, "name", a->system->scenario->name);
   yoke__json_string(&json, "file", a->system->scenario->path);
   json_units(a, &json);
@@ -312,12 +312,5 @@ bool yoke__app_analyse_json(const yoke_app_analysis* a) {
   yoke__json_end_array(&json);
   yoke__json_string(&json, "advice", a->advice);
   yoke__json_end_object(&json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status >= 0) {
-    fwrite(json.text, 1, json.n, stdout);
-  } else {
-    yoke__app_error(YOKE_ANALYSE, "%s", yoke_status_text(status));
-  }
-  yoke__json_free(&json);
-  return status >= 0;
+  return yoke__app_print_json(YOKE_ANALYSE, &json);
 }

@@ -19,9 +19,9 @@ typedef struct judging {
   const yoke_app_analyse* app;
   yoke_arena arena;
   yoke_app_result result;
-  const char* summary_file;        // NULL: none belongs to such a name
-  const yoke_json_value* summary;  // NULL: there is none
-  const char* file;                // of the system
+  const char* summary_file;  // NULL: none belongs to such a name
+  json_t* summary;           // NULL: there is none
+  const char* file;          // of the system
   yoke_system* system;
   yoke_state* state;
   size_t group;
@@ -62,7 +62,7 @@ static int read_summary(judging* j) {
   const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
   yoke_status status = yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, sink);
   if (status >= 0) {
-    status = yoke__json_parse(bytes, n, &j->arena, &j->summary, sink);
+    status = yoke__json_parse(bytes, n, &j->summary, sink);
   }
   free(bytes);
   return status < 0 ? yoke__app_fail(YOKE_ANALYSE, status) : YOKE_EXIT_OK;
@@ -81,7 +81,7 @@ static int check_whole(const judging* j) {
         yoke__json_find_text(j->summary, "message", ""));
     return YOKE_EXIT_USAGE;
   }
-  const yoke_json_value* recorded = yoke__json_find(j->summary, "recorded");
+  const json_t* recorded = json_object_get(j->summary, "recorded");
   const double rows = yoke__json_find_number(recorded, "rows", (double)NAN);
   const double lost = yoke__json_find_number(recorded, "lost", 0);
   if (lost > 0) {
@@ -107,7 +107,7 @@ static int build(judging* j) {
   const bool is_given = given->n_operands > 0;
   const char* file =
       is_given ? given->operands[0]
-               : yoke__json_find_text(yoke__json_find(j->summary, "system"), "file", NULL);
+               : yoke__json_find_text(json_object_get(j->summary, "system"), "file", NULL);
   if (file == NULL || file[0] == '\0') {
     yoke__app_error(YOKE_ANALYSE,
                     "%s has no summary.json that says which system was run; name it: yoke analyse "
@@ -172,16 +172,6 @@ static int find_cluster(judging* j) {
 
 // ---- is it that run?
 
-static const yoke_json_value* find_health(const judging* j) {
-  const yoke_json_value* list = yoke__json_find(j->summary, "clusters");
-  for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {
-    if (strcmp(yoke__json_find_text(v, "name", ""), j->run.cluster) == 0) {
-      return v;
-    }
-  }
-  return NULL;
-}
-
 // Round-off: the file has the shortest digits of the same numbers.
 static bool is_same(double a, double b) {
   return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
@@ -190,7 +180,8 @@ static bool is_same(double a, double b) {
 // The method's figures of the run and of the run again; then those of the models found again. False after a message.
 static bool check_health(const judging* j) {
   const yoke_coupling_ops* ops = j->system->groups[j->group].ops;
-  const yoke_json_value* health = find_health(j);
+  const json_t* health = yoke__json_find_named(json_object_get(j->summary, "clusters"),
+                                               j->run.cluster, strlen(j->run.cluster));
   if (j->summary != NULL && health == NULL) {
     const char* version = yoke__json_find_text(j->summary, "yoke", "unknown");
     yoke__app_error(YOKE_ANALYSE,
@@ -320,15 +311,10 @@ static void json_run(const judging* j, yoke_json* json) {
 
 static int print_json(const judging* j) {
   yoke_json json = {0};
-  yoke__json_begin_object(&json, NULL);
+  yoke__json_begin_document(&json, "stability-run");
   json_run(j, &json);
   yoke__json_end_object(&json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status >= 0) {
-    fwrite(json.text, 1, json.n, stdout);
-  }
-  yoke__json_free(&json);
-  return status < 0 ? yoke__app_analyse_fail(status) : YOKE_EXIT_OK;
+  return yoke__app_print_json(YOKE_ANALYSE, &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
 }
 
 // bohl.csv: the steps; exponents.csv: K and the exponents.
@@ -413,6 +399,7 @@ int yoke__app_analyse_run(const yoke_app_analyse* app) {
     yoke__master_destroy(j.system, &j.state);
   }
   yoke__system_destroy(&j.system);
+  json_decref(j.summary);
   yoke__csv_free(&j.result.csv);
   yoke__arena_free(&j.arena);
   return status;

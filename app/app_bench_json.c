@@ -165,7 +165,7 @@ static void put_reach(const yoke_bench_reach* r, yoke_json* json) {
 }
 
 void yoke__bench_json(const yoke_bench* bench, yoke_json* json) {
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_document(json, "bench");
   yoke__json_string(json, "yoke", YOKE_VERSION);
   yoke__json_string(json, "group", "circuits");
   yoke__json_begin_array(json, "problems");

@@ -268,7 +268,7 @@ static void json_feedthrough(const yoke_unit_info* info, yoke_json* json) {
 }
 
 void yoke__app_circuit_json(const yoke_circuit_view* v, yoke_json* json) {
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_document(json, "circuit");
   yoke__json_string(json, "kind", "circuit");
   yoke__json_string(json, "path", v->path);
   yoke__json_string(json, "title", v->network->title);

@@ -29,14 +29,7 @@ static int print(const yoke_circuit_view* v, bool is_json) {
   }
   yoke_json json = {0};
   yoke__app_circuit_json(v, &json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status >= 0) {
-    fputs(json.text, stdout);
-  } else {
-    yoke__app_error("info", "out of memory");
-  }
-  yoke__json_free(&json);
-  return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
+  return yoke__app_print_json("info", &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
 }
 
 // ---- --set

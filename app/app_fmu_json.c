@@ -200,14 +200,14 @@ static void put_use(const yoke_fmu_view* view, yoke_json* json) {
 
 void yoke__app_fmu_json(const yoke_fmu_view* view, yoke_json* json) {
   const yoke_fmi_description* d = view->d;
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_document(json, "fmu");
   yoke__json_string(json, "name", d->model_name);
   yoke__json_string(json, "kind", "fmu");
   yoke__json_string(json, "fmi_version", d->version_text);
   yoke__json_string(json, "file", view->package->path);
   yoke__json_integer(json, "file_size", (int64_t)view->package->file_size);
   yoke__json_string(json, "description", d->description);
-  yoke__json_string(json, "version", d->model_version);
+  yoke__json_string(json, "model_version", d->model_version);
   yoke__json_string(json, "author", d->author);
   yoke__json_string(json, "copyright", d->copyright);
   yoke__json_string(json, "license", d->license);

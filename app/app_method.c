@@ -56,7 +56,7 @@ void yoke__app_print_method(const yoke_coupling_ops* ops) {
 }
 
 void yoke__app_method_json(const yoke_coupling_ops* ops, yoke_json* json) {
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_document(json, "method");
   yoke__json_string(json, "name", ops->name);
   yoke__json_string(json, "text", ops->text);
   yoke__json_begin_array(json, "settings");

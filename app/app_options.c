@@ -23,6 +23,17 @@ void yoke__app_error(const char* command, const char* format, ...) {
           text);
 }
 
+bool yoke__app_print_json(const char* command, yoke_json* json) {
+  const yoke_status status = yoke__json_finish(json);
+  if (status < 0) {
+    yoke__app_error(command, "%s", yoke_status_text(status));
+  } else {
+    fwrite(json->text, 1, json->n, stdout);
+  }
+  yoke__json_free(json);
+  return status >= 0;
+}
+
 const char* yoke__app_hint(const char* name, const char* const names[], size_t n,
                            const char* dashes, char to[YOKE_HINT_SIZE]) {
   const char* nearest = yoke__nearest_name(name, names, n);

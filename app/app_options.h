@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/base_json.h"
 #include "yoke/status.h"
 
 // What stands for an argument, for completion.
@@ -103,6 +104,8 @@ bool yoke__options_integer(const yoke_options* options, const char* name, int64_
 
 // "yoke COMMAND: message" to stderr, one line; command NULL: "yoke: message".
 void yoke__app_error(const char* command, const char* format, ...) YOKE_PRINTF(2, 3);
+// Finishes a document, prints it on stdout and frees it. False after a message.
+bool yoke__app_print_json(const char* command, yoke_json* json);
 // "; did you mean 'nearest'?" or "" for a mistyped name.
 #define YOKE_HINT_SIZE 160
 const char* yoke__app_hint(const char* name, const char* const names[], size_t n,

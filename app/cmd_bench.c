@@ -608,14 +608,7 @@ static int write_figure(const plan* p, const char* path) {
 static int print_json(const yoke_bench* bench) {
   yoke_json json = {0};
   yoke__bench_json(bench, &json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status < 0) {
-    yoke__app_error(COMMAND, "%s", yoke_status_text(status));
-  } else {
-    fwrite(json.text, 1, json.n, stdout);
-  }
-  yoke__json_free(&json);
-  return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
+  return yoke__app_print_json(COMMAND, &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
 }
 
 static bool is_met(const yoke_bench* b, size_t number) {

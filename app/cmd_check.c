@@ -23,13 +23,7 @@ int yoke_cmd_check(int argc, char** argv) {
   } else if (yoke__options_has(&options, "json")) {
     yoke_json json = {0};
     yoke__system_json(system, NULL, &json);
-    if (yoke__json_finish(&json) >= 0) {
-      fputs(json.text, stdout);
-    } else {
-      yoke__app_error("check", "out of memory");
-      status = YOKE_EXIT_FAILED;
-    }
-    yoke__json_free(&json);
+    status = yoke__app_print_json("check", &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
   } else {
     yoke__system_print(system, stdout);
   }

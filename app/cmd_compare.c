@@ -464,7 +464,7 @@ static void json_signal(const comparison* c, const signal* s, yoke_json* json) {
 }
 
 static void json_comparison(const comparison* c, yoke_json* json) {
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_document(json, "comparison");
   yoke__json_string(json, "result", c->tables[0].path);
   yoke__json_string(json, "reference", c->tables[1].path);
   yoke__json_begin_object(json, "limits");
@@ -500,12 +500,7 @@ static void json_comparison(const comparison* c, yoke_json* json) {
 static int print_json(const comparison* c) {
   yoke_json json = {0};
   json_comparison(c, &json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status == YOKE_OK) {
-    fwrite(json.text, 1, json.n, stdout);
-  }
-  yoke__json_free(&json);
-  return status == YOKE_OK ? YOKE_EXIT_OK : report_memory();
+  return yoke__app_print_json(COMMAND, &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
 }
 
 // ---- the command

@@ -19,21 +19,15 @@ static const char* const types[] = {"real",        "integer", "boolean",
                                     "enumeration", "string",  "binary"};
 
 static int finish_json(yoke_json* json) {
-  const yoke_status status = yoke__json_finish(json);
-  if (status >= 0) {
-    fputs(json->text, stdout);
-  } else {
-    yoke__app_error("info", "out of memory");
-  }
-  yoke__json_free(json);
-  return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
+  return yoke__app_print_json("info", json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
 }
 
 // ---- list of models
 
 static int list_models(bool is_json) {
   yoke_json json = {0};
-  yoke__json_begin_array(&json, NULL);
+  yoke__json_begin_document(&json, "models");
+  yoke__json_begin_array(&json, "models");
   for (size_t i = 0; i < yoke__models_count(NULL); i++) {
     const yoke_unit_ops* ops = yoke__models_at(NULL, i);
     if (is_json) {
@@ -46,6 +40,7 @@ static int list_models(bool is_json) {
     }
   }
   yoke__json_end_array(&json);
+  yoke__json_end_object(&json);
   if (is_json) {
     return finish_json(&json);
   }
@@ -113,7 +108,7 @@ static int show_model(const yoke_unit_ops* ops, bool is_json) {
   const yoke_unit_info* info = ops->info;
   if (is_json) {
     yoke_json json = {0};
-    yoke__json_begin_object(&json, NULL);
+    yoke__json_begin_document(&json, "model");
     yoke__json_string(&json, "name", ops->name);
     yoke__json_string(&json, "text", ops->text);
     yoke__json_begin_array(&json, "structure");

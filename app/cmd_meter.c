@@ -492,7 +492,7 @@ static void json_values(const yoke_replay* r, yoke_json* json) {
 static int print_json(const measurement* m) {
   const yoke_replay* r = &m->replay;
   yoke_json json = {0};
-  yoke__json_begin_object(&json, NULL);
+  yoke__json_begin_document(&json, "meter");
   yoke__json_string(&json, "result", m->result.path);
   yoke__json_string(&json, "bond", m->said == NULL ? NULL : m->said->name);
   json_signals(m, &json);
@@ -506,12 +506,7 @@ static int print_json(const measurement* m) {
     yoke__json_number(&json, "ledger_ter", m->said->ter);
   }
   yoke__json_end_object(&json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status >= 0) {
-    fwrite(json.text, 1, json.n, stdout);
-  }
-  yoke__json_free(&json);
-  return status >= 0 ? YOKE_EXIT_OK : report_memory();
+  return yoke__app_print_json(COMMAND, &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
 }
 
 // ---- the command

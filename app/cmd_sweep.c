@@ -83,23 +83,18 @@ static void json_point(const yoke_app_study* app, size_t point, yoke_json* json)
 static bool print_json(const yoke_app_study* app, const yoke_study_analyse* analyse,
                        int* exit_status) {
   yoke_json json = {0};
-  yoke__json_begin_object(&json, NULL);
+  yoke__json_begin_document(&json, "sweep");
   yoke__json_string(&json, "system", app->plan.path);
   yoke__json_begin_array(&json, "points");
   for (size_t i = 0; i < app->grid.n_points; i++) {
     json_point(app, i, &json);
   }
   yoke__json_end_array(&json);
-  const bool is_analysed = yoke__study_analyse_run(analyse, app, &json, exit_status);
+  (void)yoke__study_analyse_run(analyse, app, &json, exit_status);
   yoke__json_end_object(&json);
-  const yoke_status status = yoke__json_finish(&json);
-  if (status >= 0) {
-    fwrite(json.text, 1, json.n, stdout);
-  } else if (is_analysed) {
-    yoke__app_error(COMMAND, "%s", yoke_status_text(status));
+  if (!yoke__app_print_json(COMMAND, &json)) {
     *exit_status = YOKE_EXIT_FAILED;
   }
-  yoke__json_free(&json);
   return *exit_status == YOKE_EXIT_OK;
 }
 

@@ -475,7 +475,7 @@ int main(int argc, char** argv) {
 #if !YOKE_HAVE_SUNDIALS
   fprintf(b.out, "skipped: IDA, SUNDIALS is missing (Debian package libsundials-dev)\n");
 #endif
-  yoke__json_begin_object(&b.json, NULL);
+  yoke__json_begin_document(&b.json, "bench-circuits");
   run_all(&b);
   yoke__json_end_object(&b.json);
   if (b.is_json && yoke__json_finish(&b.json) >= 0) {

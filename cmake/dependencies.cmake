@@ -17,7 +17,7 @@ set(yoke_library_includes "")
 set(yoke_library_defines "")
 set(yoke_pc_private "")
 
-# ---- required: libyaml, libzip, expat, BLAS and LAPACK, threads, libm
+# ---- required: libyaml, libzip, expat, jansson, BLAS and LAPACK, threads, libm
 find_path(YAML_INCLUDE_DIR yaml.h)
 find_library(YAML_LIBRARY yaml)
 if(YAML_INCLUDE_DIR AND YAML_LIBRARY)
@@ -28,8 +28,8 @@ else()
   yoke_miss("libyaml (yaml.h)" libyaml-dev)
 endif()
 
-# archives and XML of FMUs and SSP files
-foreach(part "zip;zip.h;libzip-dev" "expat;expat.h;libexpat1-dev")
+# archives and XML of FMUs and SSP files; JSON that is read
+foreach(part "zip;zip.h;libzip-dev" "expat;expat.h;libexpat1-dev" "jansson;jansson.h;libjansson-dev")
   list(GET part 0 name)
   list(GET part 1 header)
   list(GET part 2 package)

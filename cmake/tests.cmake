@@ -197,6 +197,10 @@ foreach(source IN LISTS fuzz_sources)
   add_executable(${stem} ${source})
   set_target_properties(${stem} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
   target_link_libraries(${stem} PRIVATE yoke_static yoke_internal)
+  if(stem STREQUAL "fuzz_runtime")
+    # the runtime of FMUs is no part of the library
+    target_sources(${stem} PRIVATE src/export/runtime/runtime_config.c)
+  endif()
   # the name is fixed by libFuzzer and no header declares it
   target_compile_options(${stem} PRIVATE -Wno-missing-prototypes)
   add_dependencies(fuzzers ${stem})

@@ -190,9 +190,7 @@ yoke_status yoke_system_describe(const yoke_system* system, char** json) {
   }
   *json = NULL;
   yoke_json text = {0};
-  yoke__json_begin_object(&text, NULL);
-  yoke__json_string(&text, "format", "yoke-system");
-  yoke__json_integer(&text, "version", 1);
+  yoke__json_begin_document(&text, "system");
   yoke__system_json(system, "system", &text);
   yoke__json_end_object(&text);
   const yoke_status status = yoke__json_finish(&text);

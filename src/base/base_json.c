@@ -1,8 +1,10 @@
 // JSON text (RFC 8259) into a growing buffer.
 // Strings leave as valid UTF-8 with quotes, backslashes and control characters escaped. "</" is
 // written "<\/", so that the text may stand inside an HTML script element.
+// Not jansson, which reads our JSON: it prints 0.1 as 0.10000000000000001, here numbers are as short as they can be.
 #include "base/base_json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -155,6 +157,14 @@ static void end(yoke_json* json, bool is_array) {
 
 void yoke__json_begin_object(yoke_json* json, const char* key) {
   begin(json, key, false);
+}
+
+void yoke__json_begin_document(yoke_json* json, const char* noun) {
+  char format[64];
+  snprintf(format, sizeof format, "yoke-%s", noun);
+  yoke__json_begin_object(json, NULL);
+  yoke__json_string(json, "format", format);
+  yoke__json_integer(json, "version", 1);
 }
 
 void yoke__json_end_object(yoke_json* json) {

@@ -2,7 +2,7 @@
 // stick, and yoke__json_finish reports them once.
 //
 //   yoke_json json = {0};
-//   yoke__json_begin_object(&json, NULL);
+//   yoke__json_begin_document(&json, "times");
 //   yoke__json_integer(&json, "steps", 1000);
 //   yoke__json_begin_array(&json, "limits");
 //   yoke__json_number(&json, NULL, 0.25);
@@ -38,6 +38,8 @@ typedef struct yoke_json {
 // In an object every value needs its key; in an array, and for the outermost value, key is NULL.
 // Objects are written one member per line; arrays of plain values stay on one line.
 void yoke__json_begin_object(yoke_json* json, const char* key);
+// The outermost object of everything we write: its first members are "format": "yoke-<noun>" and "version": 1.
+void yoke__json_begin_document(yoke_json* json, const char* noun);
 void yoke__json_end_object(yoke_json* json);
 void yoke__json_begin_array(yoke_json* json, const char* key);
 void yoke__json_end_array(yoke_json* json);

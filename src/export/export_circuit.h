@@ -9,7 +9,7 @@
 #include "unit/unit_file.h"
 
 #define YOKE_EXPORT_NETLIST "circuit.cir"  // its name in the resources
-#define YOKE_EXPORT_CIRCUIT "circuit"      // the word for it in yoke.json
+#define YOKE_EXPORT_CIRCUIT "circuit"      // the word for it in yoke.txt
 
 typedef struct yoke_export_circuit yoke_export_circuit;
 

@@ -1,5 +1,7 @@
 // The archive: description, binary, settings, files, sources. The same unit gives the same bytes: nothing depends on
 // time, place or the order of a folder, and the token is a hash of the content.
+#define _POSIX_C_SOURCE 200809L  // open_memstream
+
 #include "export/export_fmu.h"
 
 #include <stdio.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 
 #include "base/base_check.h"
-#include "base/base_json.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "base/base_process.h"
@@ -31,7 +32,8 @@ typedef struct parts {
   size_t table_size;
   const char* resource;  // its name there
   char token[TOKEN_SIZE];
-  yoke_json json;
+  char* settings;  // yoke.txt
+  size_t settings_size;
   yoke_xml_writer xml, build;
 } parts;
 
@@ -103,57 +105,51 @@ yoke_status yoke__export_starts(const yoke_scenario_unit* source, const yoke_uni
   return YOKE_OK;
 }
 
-// ---- yoke.json
+// ---- yoke.txt, whose form is drawn in runtime_config.c
 
-static void json_real(yoke_json* json, double number) {
-  if (yoke__is_finite(number)) {
-    yoke__json_number(json, NULL, number);
-  } else {
-    char text[YOKE_NUMBER_SIZE];
-    yoke__number_format(number, text);
-    yoke__json_string(json, NULL, text);
-  }
-}
-
-// Two hexadecimal digits per byte; at: the number of bytes, then they.
-static void json_bytes(yoke_json* json, const char* at) {
-  uint64_t n = 0;
-  memcpy(&n, at, sizeof n);
-  char* hex = malloc(2 * (size_t)n + 1);
-  if (hex == NULL) {
-    json->status = YOKE_NO_MEMORY;
-    return;
-  }
-  hex[0] = '\0';
+static void put_bytes(FILE* out, const char* bytes, size_t n) {
+  fputc(' ', out);
   for (size_t i = 0; i < n; i++) {
-    snprintf(hex + 2 * i, 3, "%02x", (unsigned char)at[sizeof n + i]);
+    const unsigned char c = (unsigned char)bytes[i];
+    if (c <= ' ' || c == '%' || c == 0x7f) {
+      fprintf(out, "%%%02x", c);
+    } else {
+      fputc(c, out);
+    }
   }
-  yoke__json_string(json, NULL, hex);
-  free(hex);
 }
 
-// One element; whole numbers as text, since a JSON number is a double to most readers.
-static void json_element(yoke_json* json, yoke_type type, const char* at) {
+static void put_word(FILE* out, const char* word) {
+  put_bytes(out, word, strlen(word));
+}
+
+static void put_real(FILE* out, double number) {
+  char text[YOKE_NUMBER_SIZE];
+  yoke__number_format(number, text);
+  put_word(out, text);
+}
+
+static void put_element(FILE* out, yoke_type type, const char* at) {
   double number = 0.0;
   int64_t whole = 0;
-  char text[YOKE_NUMBER_SIZE];
+  uint64_t n = 0;
   switch (type) {
   case YOKE_REAL:
     memcpy(&number, at, sizeof number);
-    json_real(json, number);
+    put_real(out, number);
     break;
   case YOKE_INTEGER:
   case YOKE_BOOLEAN:
   case YOKE_ENUMERATION:
     memcpy(&whole, at, sizeof whole);
-    yoke__number_format_integer(whole, text);
-    yoke__json_string(json, NULL, text);
+    fprintf(out, " %lld", (long long)whole);
     break;
   case YOKE_STRING:
-    yoke__json_string(json, NULL, at);
+    put_word(out, at);
     break;
   case YOKE_BINARY:
-    json_bytes(json, at);
+    memcpy(&n, at, sizeof n);
+    put_bytes(out, at + sizeof n, (size_t)n);
     break;
   }
 }
@@ -164,82 +160,66 @@ static bool is_file(const yoke_export_job* job, const yoke_argument* argument) {
   return v != NULL && (v->flags & YOKE_VARIABLE_IS_FILE) != 0;
 }
 
-static void json_argument(const yoke_export_job* job, const yoke_argument* argument,
-                          yoke_json* json) {
+static void put_argument(const yoke_export_job* job, const yoke_argument* argument, FILE* out) {
   const size_t n = argument->n_rows * argument->n_cols;
-  yoke__json_begin_object(json, NULL);
-  yoke__json_string(json, "name", argument->name);
-  yoke__json_string(json, "type", type_names[argument->type]);
-  yoke__json_integer(json, "rows", (int64_t)argument->n_rows);
-  yoke__json_integer(json, "columns", (int64_t)argument->n_cols);
-  yoke__json_begin_array(json, "values");
+  fputs("argument", out);
+  put_word(out, argument->name);
+  fprintf(out, " %s %zu %zu", type_names[argument->type], argument->n_rows, argument->n_cols);
   for (size_t i = 0; i < n; i++) {
     if (argument->type == YOKE_STRING) {
       const char* text = ((const char* const*)argument->value)[i];
-      yoke__json_string(json, NULL, is_file(job, argument) ? TABLE_NAME : text);
+      put_word(out, is_file(job, argument) ? TABLE_NAME : text);
     } else {
-      json_element(json, argument->type, (const char*)argument->value + i * sizeof(double));
+      put_element(out, argument->type, (const char*)argument->value + i * sizeof(double));
     }
   }
-  yoke__json_end_array(json);
-  yoke__json_end_object(json);
+  fputc('\n', out);
 }
 
-static void json_setting(const yoke_export_variable* v, yoke_json* json) {
-  yoke__json_begin_object(json, NULL);
-  yoke__json_string(json, "name", v->variable->name);
-  yoke__json_begin_array(json, "values");
+static void put_setting(const yoke_export_variable* v, FILE* out) {
+  fputs("setting", out);
+  put_word(out, v->variable->name);
   for (size_t i = 0; i < v->n; i++) {
-    json_element(json, v->variable->type,
-                 (const char*)v->value + i * yoke__variable_element_size(v->variable));
+    put_element(out, v->variable->type,
+                (const char*)v->value + i * yoke__variable_element_size(v->variable));
   }
-  yoke__json_end_array(json);
-  yoke__json_end_object(json);
+  fputc('\n', out);
 }
 
 // How the solver of a netlist is set, as far as the netlist does not say it.
-static void json_circuit(const yoke_unit_file_settings* settings, yoke_json* json) {
-  yoke__json_begin_object(json, "circuit");
-  yoke__json_string(json, "file", YOKE_EXPORT_NETLIST);
-  if (settings->solver != NULL) {
-    yoke__json_string(json, "method", settings->solver);
-  }
-  if (settings->solver_formulation != NULL) {
-    yoke__json_string(json, "formulation", settings->solver_formulation);
-  }
-  yoke__json_number(json, "step", settings->solver_step);
-  yoke__json_number(json, "tolerance", settings->solver_tolerance);
-  yoke__json_integer(json, "iterations", settings->solver_iterations);
-  yoke__json_number(json, "call_step", settings->call_step);
-  yoke__json_end_object(json);
+static void put_circuit(const yoke_unit_file_settings* settings, FILE* out) {
+  fputs("circuit " YOKE_EXPORT_NETLIST, out);
+  put_word(out, settings->solver == NULL ? "" : settings->solver);
+  put_word(out, settings->solver_formulation == NULL ? "" : settings->solver_formulation);
+  put_real(out, settings->solver_step);
+  put_real(out, settings->solver_tolerance);
+  put_real(out, settings->solver_iterations);
+  put_real(out, settings->call_step);
+  fputc('\n', out);
 }
 
-static yoke_status write_json(parts* p) {
+static yoke_status write_settings(parts* p) {
   const yoke_export_model* m = &p->model;
-  yoke_json* json = &p->json;
-  yoke__json_free(json);
-  *json = (yoke_json){0};
-  yoke__json_begin_object(json, NULL);
-  yoke__json_integer(json, "yoke", 1);
-  yoke__json_string(json, "model", m->ops->name);
-  yoke__json_string(json, "token", p->token);
+  free(p->settings);
+  p->settings = NULL;
+  FILE* out = open_memstream(&p->settings, &p->settings_size);
+  if (out == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  fprintf(out, "yoke-export 1\nmodel %s\ntoken %s\n", m->ops->name, p->token);
   if (m->netlist.is_there) {
-    json_circuit(&m->netlist.settings, json);
+    put_circuit(&m->netlist.settings, out);
   }
-  yoke__json_begin_array(json, "arguments");
   for (size_t i = 0; i < m->job->n_arguments; i++) {
-    json_argument(m->job, &m->job->arguments[i], json);
+    put_argument(m->job, &m->job->arguments[i], out);
   }
-  yoke__json_end_array(json);
-  yoke__json_begin_array(json, "settings");
   for (size_t i = 0; i < m->n_variables; i++) {
     if (m->variables[i].is_set) {
-      json_setting(&m->variables[i], json);
+      put_setting(&m->variables[i], out);
     }
   }
-  yoke__json_end_array(json);
-  yoke__json_end_object(json);
-  return yoke__json_finish(json);
+  const bool has_failed = ferror(out) != 0;
+  return fclose(out) != 0 || has_failed ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
 static yoke_status write_description(parts* p) {
@@ -268,7 +248,7 @@ static uint64_t mix(uint64_t x) {
 static void make_token(parts* p) {
   uint64_t halves[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x9e3779b97f4a7c15)};
   for (size_t i = 0; i < 2; i++) {
-    halves[i] = hash(halves[i], p->json.text, p->json.n);
+    halves[i] = hash(halves[i], p->settings, p->settings_size);
     halves[i] = hash(halves[i], p->xml.text, p->xml.n);
     halves[i] = mix(hash(halves[i], p->table == NULL ? "" : p->table, p->table_size));
   }
@@ -366,7 +346,7 @@ static yoke_status add_parts(parts* p, yoke_zip_writer* zip, const yoke_sink* si
            p->model.identifier);
   YOKE_TRY(yoke__zip_add(zip, "modelDescription.xml", p->xml.text, p->xml.n, sink));
   YOKE_TRY(yoke__zip_add_file(zip, binary, job->runtime, sink));
-  YOKE_TRY(yoke__zip_add(zip, "resources/yoke.json", p->json.text, p->json.n, sink));
+  YOKE_TRY(yoke__zip_add(zip, "resources/yoke.txt", p->settings, p->settings_size, sink));
   if (p->table != NULL) {
     char name[64];
     snprintf(name, sizeof name, "resources/%s", p->resource);
@@ -391,10 +371,10 @@ static yoke_status write_parts(parts* p, const char* path, const yoke_sink* sink
   YOKE_TRY(list_sources(p, sink));
 
   // once without the token, for the token
-  YOKE_TRY(write_json(p));
+  YOKE_TRY(write_settings(p));
   YOKE_TRY(write_description(p));
   make_token(p);
-  YOKE_TRY(write_json(p));
+  YOKE_TRY(write_settings(p));
   YOKE_TRY(write_description(p));
   return write_archive(p, path, sink);
 }
@@ -403,10 +383,10 @@ yoke_status yoke__export_fmu(const yoke_export_job* job, const char* path, const
   parts p = {0};
   YOKE_TRY(yoke__export_model_open(job, &p.model, sink));
   const yoke_status status = write_parts(&p, path, sink);
-  yoke__json_free(&p.json);
   yoke__xml_free(&p.xml);
   yoke__xml_free(&p.build);
   yoke__zip_close(&p.sources);
+  free(p.settings);
   free(p.table);
   yoke__export_model_close(&p.model);
   return status;

@@ -2,7 +2,7 @@
 //
 //   modelDescription.xml                what importers read              export_describe.c
 //   binaries/<platform>/<name>.so       yoke-fmu.so, the same for all    cmake/export.cmake
-//   resources/yoke.json                 which model, with what settings  export_fmu.c
+//   resources/yoke.txt                  which model, with what settings  export_fmu.c
 //   resources/<file>                    files that the settings name: a table, a netlist
 //   sources/*.c, *.h                    the runtime again, as text       yoke-fmu-sources.zip
 #ifndef YOKE_EXPORT_FMU_H

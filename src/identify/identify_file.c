@@ -68,9 +68,7 @@ static bool write_unit(yoke_json* json, const yoke_identified_unit* u) {
 
 yoke_status yoke__identified_format(const yoke_identified* models, yoke_json* json) {
   bool is_finite = true;
-  yoke__json_begin_object(json, NULL);
-  yoke__json_string(json, "format", "yoke-identified");
-  yoke__json_integer(json, "version", YOKE_IDENTIFIED_VERSION);
+  yoke__json_begin_document(json, "identified");
   yoke__json_begin_array(json, "units");
   for (size_t i = 0; i < models->n_units; i++) {
     is_finite = write_unit(json, &models->units[i]) && is_finite;
@@ -107,51 +105,56 @@ static yoke_status no_memory(const reader* r) {
   return yoke_fail(&r->about.sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
 }
 
-static bool is_kind(const yoke_json_value* v, yoke_json_kind kind) {
-  return v != NULL && v->kind == kind;
+// n if it is not there
+static size_t find_name(size_t n, const char* const names[], const char* name) {
+  size_t i = 0;
+  while (i < n && strcmp(names[i], name) != 0) {
+    i++;
+  }
+  return i;
 }
 
 // An array of different, non-empty names.
-static yoke_status read_names(const reader* r, const yoke_json_value* unit, const char* key,
-                              size_t least, size_t* n, const char*** names) {
-  const yoke_json_value* list = yoke__json_find(unit, key);
-  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n < least || list->n > YOKE_IDENTIFIED_MAX) {
+static yoke_status read_names(const reader* r, const json_t* unit, const char* key, size_t least,
+                              size_t* n, const char*** names) {
+  const json_t* list = json_object_get(unit, key);
+  const size_t size = json_array_size(list);
+  if (!json_is_array(list) || size < least || size > YOKE_IDENTIFIED_MAX) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected '%s': a list of %zu to %d names",
                      key, least, YOKE_IDENTIFIED_MAX);
   }
-  *names = yoke__arena_array(r->arena, list->n, sizeof **names);
+  *names = yoke__arena_array(r->arena, size, sizeof **names);
   if (*names == NULL) {
     return no_memory(r);
   }
-  *n = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
-    if (v->kind != YOKE_JSON_STRING || v->text[0] == '\0') {
+  for (*n = 0; *n < size; ++*n) {
+    const char* name = json_string_value(json_array_get(list, *n));
+    if (name == NULL || name[0] == '\0') {
       return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected names that are not empty in '%s'",
                        key);
     }
-    for (size_t i = 0; i < *n; i++) {
-      if (strcmp((*names)[i], v->text) == 0) {
-        return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "name '%.80s' stands twice in '%s'",
-                         v->text, key);
-      }
+    if (find_name(*n, *names, name) < *n) {
+      return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "name '%.80s' stands twice in '%s'", name,
+                       key);
     }
-    (*names)[(*n)++] = v->text;
+    (*names)[*n] = yoke__arena_text(r->arena, name, strlen(name));
+    if ((*names)[*n] == NULL) {
+      return no_memory(r);
+    }
   }
   return YOKE_OK;
 }
 
-static yoke_status read_number(const reader* r, const yoke_json_value* from, const char* key,
-                               double* to) {
-  const yoke_json_value* v = yoke__json_find(from, key);
-  if (!is_kind(v, YOKE_JSON_NUMBER)) {
+static yoke_status read_number(const reader* r, const json_t* from, const char* key, double* to) {
+  const json_t* v = json_object_get(from, key);
+  if (!json_is_number(v)) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected '%s': a number", key);
   }
-  *to = v->number;
+  *to = json_number_value(v);
   return YOKE_OK;
 }
 
-static yoke_status read_lags(const reader* r, const yoke_json_value* from, const char* key,
-                             size_t* to) {
+static yoke_status read_lags(const reader* r, const json_t* from, const char* key, size_t* to) {
   double number = 0.0;
   YOKE_TRY(read_number(r, from, key, &number));
   if (!(number >= 1.0 && number <= YOKE_RLS_MAX_LAGS && floor(number) == number)) {
@@ -163,22 +166,22 @@ static yoke_status read_lags(const reader* r, const yoke_json_value* from, const
   return YOKE_OK;
 }
 
-static yoke_status read_model(const reader* r, const yoke_json_value* from, size_t q,
-                              const char* output, double parameters[], double* variance) {
-  const yoke_json_value* list = yoke__json_find(from, "parameters");
-  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n != q) {
+static yoke_status read_model(const reader* r, const json_t* from, size_t q, const char* output,
+                              double parameters[], double* variance) {
+  const json_t* list = json_object_get(from, "parameters");
+  if (!json_is_array(list) || json_array_size(list) != q) {
     return yoke_fail(
         &r->about.sink, YOKE_BAD_INPUT,
         "model of output '%.80s': expected 'parameters': a list of %zu numbers, found %zu", output,
-        q, list == NULL ? (size_t)0 : list->n);
+        q, json_array_size(list));
   }
-  size_t i = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
-    if (v->kind != YOKE_JSON_NUMBER) {
+  for (size_t i = 0; i < q; i++) {
+    const json_t* v = json_array_get(list, i);
+    if (!json_is_number(v)) {
       return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
                        "model of output '%.80s': expected numbers in 'parameters'", output);
     }
-    parameters[i++] = v->number;
+    parameters[i] = json_number_value(v);
   }
   YOKE_TRY(read_number(r, from, "variance", variance));
   if (!(*variance >= 0.0)) {
@@ -189,20 +192,18 @@ static yoke_status read_model(const reader* r, const yoke_json_value* from, size
   return YOKE_OK;
 }
 
-static yoke_status read_models(const reader* r, const yoke_json_value* from,
-                               yoke_identified_unit* to) {
-  const yoke_json_value* list = yoke__json_find(from, "models");
+static yoke_status read_models(const reader* r, const json_t* from, yoke_identified_unit* to) {
+  const json_t* list = json_object_get(from, "models");
   const size_t q = count_parameters(to);
-  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n != to->n) {
+  if (!json_is_array(list) || json_array_size(list) != to->n) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
                      "expected 'models': a list of %zu, one per output, found %zu", to->n,
-                     list == NULL ? (size_t)0 : list->n);
+                     json_array_size(list));
   }
   // before memory is taken for them: as many numbers must stand in the file
   size_t n_numbers = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
-    const yoke_json_value* parameters = yoke__json_find(v, "parameters");
-    n_numbers += parameters == NULL ? 0 : parameters->n;
+  for (size_t i = 0; i < to->n; i++) {
+    n_numbers += json_array_size(json_object_get(json_array_get(list, i), "parameters"));
   }
   if (to->n == 0 || n_numbers / to->n != q || n_numbers % to->n != 0) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
@@ -214,18 +215,22 @@ static yoke_status read_models(const reader* r, const yoke_json_value* from,
   if (to->parameters == NULL || to->variances == NULL) {
     return no_memory(r);
   }
-  size_t i = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next, i++) {
-    YOKE_TRY(read_model(r, v, q, to->outputs[i], to->parameters + i * q, &to->variances[i]));
+  for (size_t i = 0; i < to->n; i++) {
+    YOKE_TRY(read_model(r, json_array_get(list, i), q, to->outputs[i], to->parameters + i * q,
+                        &to->variances[i]));
   }
   return YOKE_OK;
 }
 
-static yoke_status read_unit(reader* r, const yoke_json_value* from, yoke_identified_unit* to) {
-  to->name = yoke__json_find_text(from, "name", "");
-  if (to->name[0] == '\0') {
+static yoke_status read_unit(reader* r, const json_t* from, yoke_identified_unit* to) {
+  const char* name = yoke__json_find_text(from, "name", "");
+  if (name[0] == '\0') {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
                      "expected a 'name' in every one of the 'units'");
+  }
+  to->name = yoke__arena_text(r->arena, name, strlen(name));
+  if (to->name == NULL) {
+    return no_memory(r);
   }
   r->about.unit = to->name;
   YOKE_TRY(read_number(r, from, "step", &to->step));
@@ -243,39 +248,37 @@ static yoke_status read_unit(reader* r, const yoke_json_value* from, yoke_identi
   return YOKE_OK;
 }
 
-static yoke_status read_units(reader* r, const yoke_json_value* root, yoke_identified* models) {
+static yoke_status read_units(reader* r, const json_t* root, yoke_identified* models) {
   const char* format = yoke__json_find_text(root, "format", "");
   const double version = yoke__json_find_number(root, "version", 0.0);
-  const yoke_json_value* list = yoke__json_find(root, "units");
+  const json_t* list = json_object_get(root, "units");
+  const size_t size = json_array_size(list);
   if (strcmp(format, "yoke-identified") != 0) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
                      "not a file of identified models: expected 'format': \"yoke-identified\"");
   }
-  if (version != YOKE_IDENTIFIED_VERSION) {
+  if (version != 1.0) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
-                     "version %g of identified models, this program reads version %d", version,
-                     YOKE_IDENTIFIED_VERSION);
+                     "version %g of identified models, this program reads version 1", version);
   }
-  if (!is_kind(list, YOKE_JSON_ARRAY) || list->n > YOKE_IDENTIFIED_MAX) {
+  if (!json_is_array(list) || size > YOKE_IDENTIFIED_MAX) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "expected 'units': a list of up to %d",
                      YOKE_IDENTIFIED_MAX);
   }
-  yoke_identified_unit* units = yoke__arena_array(r->arena, list->n, sizeof *units);
+  yoke_identified_unit* units = yoke__arena_array(r->arena, size, sizeof *units);
   if (units == NULL) {
     return no_memory(r);
   }
-  size_t n = 0;
-  for (const yoke_json_value* v = list->first; v != NULL; v = v->next) {
-    YOKE_TRY(read_unit(r, v, &units[n]));
+  for (size_t n = 0; n < size; n++) {
+    YOKE_TRY(read_unit(r, json_array_get(list, n), &units[n]));
     for (size_t i = 0; i < n; i++) {
       if (strcmp(units[i].name, units[n].name) == 0) {
         return yoke_fail(&r->about.sink, YOKE_BAD_INPUT, "unit '%.80s' stands twice",
                          units[n].name);
       }
     }
-    n++;
   }
-  *models = (yoke_identified){n, units};
+  *models = (yoke_identified){size, units};
   return YOKE_OK;
 }
 
@@ -284,9 +287,11 @@ yoke_status yoke__identified_parse(const char* bytes, size_t n, const char* path
   *models = (yoke_identified){0};
   reader r = {.arena = arena};
   yoke__context_init(&r.about, sink, (yoke_place){.source = path}, NULL, (double)NAN);
-  const yoke_json_value* root = NULL;
-  YOKE_TRY(yoke__json_parse(bytes, n, arena, &root, &r.about.sink));
-  return read_units(&r, root, models);
+  json_t* root = NULL;
+  YOKE_TRY(yoke__json_parse(bytes, n, &root, &r.about.sink));
+  const yoke_status status = read_units(&r, root, models);
+  json_decref(root);
+  return status;
 }
 
 yoke_status yoke__identified_read(const char* path, yoke_arena* arena, yoke_identified* models,
@@ -309,15 +314,6 @@ static const yoke_identified_unit* find_unit(const yoke_identified* models, cons
     }
   }
   return NULL;
-}
-
-// n if it is not there
-static size_t find_name(size_t n, const char* const names[], const char* name) {
-  size_t i = 0;
-  while (i < n && strcmp(names[i], name) != 0) {
-    i++;
-  }
-  return i;
 }
 
 // That every wanted name is in the file, and nothing else is.

@@ -29,9 +29,8 @@
 #include "yoke/message.h"
 #include "yoke/status.h"
 
-#define YOKE_IDENTIFIED_VERSION 1
-#define YOKE_IDENTIFIED_MAX     4096                // units; outputs, inputs of a unit
-#define YOKE_IDENTIFIED_SIZE    ((size_t)16 << 20)  // bytes of a file
+#define YOKE_IDENTIFIED_MAX  4096                // units; outputs, inputs of a unit
+#define YOKE_IDENTIFIED_SIZE ((size_t)16 << 20)  // bytes of a file
 
 typedef struct yoke_identified_unit {
   const char* name;

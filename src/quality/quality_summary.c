@@ -16,9 +16,19 @@
 // The parsed file, for looking things up.
 typedef struct source {
   yoke_arena* arena;
-  const yoke_json_value *system, *units, *connections;
+  const json_t *system, *units, *connections;
   const char* scheme;
+  bool has_failed;  // memory is out
 } source;
+
+// A text that outlives the tree.
+static const char* keep_text(source* from, const json_t* object, const char* key,
+                             const char* otherwise) {
+  const char* text = yoke__json_find_text(object, key, otherwise);
+  const char* kept = yoke__arena_text(from->arena, text, strlen(text));
+  from->has_failed = from->has_failed || kept == NULL;
+  return kept == NULL ? "" : kept;
+}
 
 // -------------------------------------------------------------------------------------------------
 // units and variables
@@ -33,38 +43,25 @@ static size_t unit_length(const char* name) {
   return dot == NULL ? strlen(name) : (size_t)(dot - name);
 }
 
-static const yoke_json_value* find_unit(const source* from, const char* name) {
-  const size_t n = unit_length(name);
-  for (const yoke_json_value* u = yoke__json_members(from->units); u != NULL; u = u->next) {
-    const char* unit = yoke__json_find_text(u, "name", "");
-    if (strlen(unit) == n && strncmp(unit, name, n) == 0) {
-      return u;
-    }
-  }
-  return NULL;
+static const json_t* find_unit(const source* from, const char* name) {
+  return yoke__json_find_named(from->units, name, unit_length(name));
 }
 
 // The variable of "unit.variable" or "unit.variable[i]"; *is_element: the latter.
-static const yoke_json_value* find_variable(const source* from, const char* name,
-                                            bool* is_element) {
-  const yoke_json_value* variables = yoke__json_find(find_unit(from, name), "variables");
+static const json_t* find_variable(const source* from, const char* name, bool* is_element) {
+  const json_t* variables = json_object_get(find_unit(from, name), "variables");
   const char* own = name + unit_length(name);
   own += *own == '.';
   const char* bracket = strrchr(own, '[');
-  for (int pass = 0; pass < (bracket == NULL ? 1 : 2); pass++) {
-    const size_t n = pass == 0 ? strlen(own) : (size_t)(bracket - own);
-    for (const yoke_json_value* v = yoke__json_members(variables); v != NULL; v = v->next) {
-      const char* text = yoke__json_find_text(v, "name", "");
-      if (strlen(text) == n && strncmp(text, own, n) == 0) {
-        *is_element = pass == 1;
-        return v;
-      }
-    }
+  const json_t* found = yoke__json_find_named(variables, own, strlen(own));
+  if (found == NULL && bracket != NULL) {
+    found = yoke__json_find_named(variables, own, (size_t)(bracket - own));
+    *is_element = found != NULL;
   }
-  return NULL;
+  return found;
 }
 
-static double factor_of(const yoke_json_value* variable) {
+static double factor_of(const json_t* variable) {
   yoke_dim dim;
   return yoke__dim_parse(yoke__json_find_text(variable, "dimension", ""), &dim) ? dim.factor : 1;
 }
@@ -73,10 +70,11 @@ static double factor_of(const yoke_json_value* variable) {
 // signals of a bond
 
 // The number-th connection from a variable, or an element of it, to a unit; NULL if there is none.
-static const yoke_json_value* find_connection(const source* from, const char* sender,
-                                              const char* receiver, size_t number) {
+static const json_t* find_connection(const source* from, const char* sender, const char* receiver,
+                                     size_t number) {
   const size_t n = strlen(sender), n_unit = unit_length(receiver);
-  for (const yoke_json_value* c = yoke__json_members(from->connections); c != NULL; c = c->next) {
+  for (size_t i = 0; i < json_array_size(from->connections); i++) {
+    const json_t* c = json_array_get(from->connections, i);
     const char* name = yoke__json_find_text(c, "from", "");
     const bool is_same = strncmp(name, sender, n) == 0 && (name[n] == '\0' || name[n] == '[');
     if (is_same && is_of_unit(yoke__json_find_text(c, "to", ""), receiver, n_unit) &&
@@ -107,13 +105,12 @@ typedef struct bond_side {
 // One entry of the list of senders: how many components it has; to NULL: only count.
 static size_t add_sender(const source* from, const char* sender, size_t number,
                          const bond_side* side, yoke_summary_component* to) {
-  const yoke_json_value* c = find_connection(from, sender, side->partner, number);
+  const json_t* c = find_connection(from, sender, side->partner, number);
   const char* sent = yoke__json_find_text(c, "from", sender);
   const char* received = yoke__json_find_text(c, "to", NULL);
   bool is_element = false, is_element_there = false;
-  const yoke_json_value* v = find_variable(from, sent, &is_element);
-  const yoke_json_value* there =
-      received == NULL ? NULL : find_variable(from, received, &is_element_there);
+  const json_t* v = find_variable(from, sent, &is_element);
+  const json_t* there = received == NULL ? NULL : find_variable(from, received, &is_element_there);
   const double size = yoke__json_find_number(v, "size", 0);
   const size_t n = is_element ? 1 : size >= 1 && size <= 1e6 ? (size_t)size : 0;
   const bool is_array_there =
@@ -133,32 +130,38 @@ static size_t add_sender(const source* from, const char* sender, size_t number,
   return n;
 }
 
+// NULL if there is none, or it is no text.
+static const char* text_at(const json_t* list, size_t i) {
+  return json_string_value(json_array_get(list, i));
+}
+
 // All senders of a side; the number of components.
-static size_t add_senders(const source* from, const yoke_json_value* list, const bond_side* side,
+static size_t add_senders(const source* from, const json_t* list, const bond_side* side,
                           yoke_summary_component* to) {
   size_t n = 0;
-  for (const yoke_json_value* s = yoke__json_members(list); s != NULL; s = s->next) {
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    const char* sender = text_at(list, i);
     // elements of one array come under one name: the first, the second, ...
     size_t number = 0;
-    for (const yoke_json_value* before = list->first; before != s; before = before->next) {
-      number += before->text != NULL && s->text != NULL && strcmp(before->text, s->text) == 0;
+    for (size_t k = 0; sender != NULL && k < i; k++) {
+      const char* before = text_at(list, k);
+      number += before != NULL && strcmp(before, sender) == 0;
     }
-    if (s->text != NULL) {
-      n += add_sender(from, s->text, number, side, to == NULL ? NULL : to + n);
+    if (sender != NULL) {
+      n += add_sender(from, sender, number, side, to == NULL ? NULL : to + n);
     }
   }
   return n;
 }
 
-static const char* first_text(const yoke_json_value* list) {
-  const yoke_json_value* first = yoke__json_members(list);
-  return first != NULL && first->text != NULL ? first->text : "";
+static const char* first_text(const json_t* list) {
+  const char* first = text_at(list, 0);
+  return first == NULL ? "" : first;
 }
 
-static yoke_status lay_components(const source* from, const yoke_json_value* json,
-                                  yoke_summary_bond* bond) {
-  const yoke_json_value* action = yoke__json_find(json, "action");
-  const yoke_json_value* rate = yoke__json_find(json, "rate");
+static yoke_status lay_components(const source* from, const json_t* json, yoke_summary_bond* bond) {
+  const json_t* action = json_object_get(json, "action");
+  const json_t* rate = json_object_get(json, "rate");
   const bond_side sides[] = {
       {true, yoke__json_find_number(json, "sign", 1), first_text(rate)},
       {false, 1, first_text(action)},
@@ -205,16 +208,18 @@ static bool is_received(const yoke_summary_bond* bond, int signal, const char* u
 
 // Whether one of an end's outputs depends at once on what it receives through the bond.
 static bool has_feedthrough(const source* from, const yoke_summary_bond* bond, int end,
-                            const yoke_json_value* outputs) {
-  for (const yoke_json_value* o = yoke__json_members(outputs); o != NULL; o = o->next) {
+                            const json_t* outputs) {
+  const int signal = end == 0 ? YOKE_E_IN : YOKE_F_IN;
+  for (size_t i = 0; i < json_array_size(outputs); i++) {
     bool is_element = false;
-    const yoke_json_value* v = o->text == NULL ? NULL : find_variable(from, o->text, &is_element);
-    const yoke_json_value* list = yoke__json_find(v, "feedthrough");
-    for (const yoke_json_value* f = yoke__json_members(list); f != NULL; f = f->next) {
-      const int signal = end == 0 ? YOKE_E_IN : YOKE_F_IN;
+    const char* output = text_at(outputs, i);
+    const json_t* v = output == NULL ? NULL : find_variable(from, output, &is_element);
+    const json_t* list = json_object_get(v, "feedthrough");
+    for (size_t k = 0; k < json_array_size(list); k++) {
+      const char* input = text_at(list, k);
       // "*": all inputs
-      if (f->text != NULL &&
-          (strcmp(f->text, "*") == 0 || is_received(bond, signal, bond->ends[end].unit, f->text))) {
+      if (input != NULL &&
+          (strcmp(input, "*") == 0 || is_received(bond, signal, bond->ends[end].unit, input))) {
         return true;
       }
     }
@@ -224,23 +229,22 @@ static bool has_feedthrough(const source* from, const yoke_summary_bond* bond, i
 
 // Place in the order of the sweep; laws, which have none, come last.
 static size_t place_of(const source* from, const char* unit) {
-  size_t place = 0;
-  const yoke_json_value* order = yoke__json_find(from->system, "step_order");
-  for (const yoke_json_value* u = yoke__json_members(order); u != NULL; u = u->next, place++) {
-    if (u->text != NULL && strcmp(u->text, unit) == 0) {
-      return place;
+  const json_t* order = json_object_get(from->system, "step_order");
+  for (size_t i = 0; i < json_array_size(order); i++) {
+    const char* other = text_at(order, i);
+    if (other != NULL && strcmp(other, unit) == 0) {
+      return i;
     }
   }
   return (size_t)-1;
 }
 
-static void describe_end(const source* from, const yoke_json_value* outputs,
-                         yoke_summary_end* end) {
+static void describe_end(source* from, const json_t* outputs, yoke_summary_end* end) {
   const char* signal = first_text(outputs);
-  const yoke_json_value* unit = find_unit(from, signal);
-  end->unit = yoke__json_find_text(unit, "name", "");
-  end->is_law = yoke__json_find_boolean(unit, "law", false);
-  end->is_fresh = yoke__json_find_boolean(unit, "fresh", false);
+  const json_t* unit = find_unit(from, signal);
+  end->unit = keep_text(from, unit, "name", "");
+  end->is_law = json_is_true(json_object_get(unit, "law"));
+  end->is_fresh = json_is_true(json_object_get(unit, "fresh"));
   end->step = yoke__json_find_number(unit, "step", (double)NAN);
   end->is_input_at_end = end->is_law || strcmp(from->scheme, "jacobi") != 0;
 }
@@ -258,10 +262,8 @@ static yoke_feedthrough_use use_of(const source* from, const yoke_summary_end* e
   return end->is_fresh ? YOKE_FEEDTHROUGH_NEW : YOKE_FEEDTHROUGH_OLD;
 }
 
-static void describe_ends(const source* from, const yoke_json_value* json,
-                          yoke_summary_bond* bond) {
-  const yoke_json_value* outputs[] = {yoke__json_find(json, "rate"),
-                                      yoke__json_find(json, "action")};
+static void describe_ends(source* from, const json_t* json, yoke_summary_bond* bond) {
+  const json_t* outputs[] = {json_object_get(json, "rate"), json_object_get(json, "action")};
   for (int i = 0; i < 2; i++) {
     describe_end(from, outputs[i], &bond->ends[i]);
   }
@@ -274,19 +276,9 @@ static void describe_ends(const source* from, const yoke_json_value* json,
 
 // -------------------------------------------------------------------------------------------------
 
-static const yoke_json_value* find_named(const yoke_json_value* list, const char* name) {
-  for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {
-    if (strcmp(yoke__json_find_text(v, "name", ""), name) == 0) {
-      return v;
-    }
-  }
-  return NULL;
-}
-
-static yoke_status read_bond(const source* from, const yoke_json_value* ledger,
-                             yoke_summary_bond* bond) {
+static yoke_status read_bond(source* from, const json_t* ledger, yoke_summary_bond* bond) {
   const double none = (double)NAN;
-  bond->name = yoke__json_find_text(ledger, "name", "");
+  bond->name = keep_text(from, ledger, "name", "");
   bond->ter = yoke__json_find_number(ledger, "ter", none);
   bond->net = yoke__json_find_number(ledger, "net", none);
   bond->throughput = yoke__json_find_number(ledger, "throughput", none);
@@ -295,8 +287,9 @@ static yoke_status read_bond(const source* from, const yoke_json_value* ledger,
   bond->effort = yoke__json_find_number(ledger, "effort_part", none);
   bond->flow_defect = yoke__json_find_number(ledger, "flow_defect", none);
   bond->effort_defect = yoke__json_find_number(ledger, "effort_defect", none);
-  const yoke_json_value* json = find_named(yoke__json_find(from->system, "bonds"), bond->name);
-  bond->is_heat = yoke__json_find_boolean(json, "heat", false);
+  const json_t* json =
+      yoke__json_find_named(json_object_get(from->system, "bonds"), bond->name, strlen(bond->name));
+  bond->is_heat = json_is_true(json_object_get(json, "heat"));
   bond->has_ter = !bond->is_heat && !isnan(bond->ter);
   bond->interval = yoke__json_find_number(json, "exchange", none);
   YOKE_TRY(lay_components(from, json, bond));
@@ -304,43 +297,48 @@ static yoke_status read_bond(const source* from, const yoke_json_value* ledger,
   return YOKE_OK;
 }
 
-static yoke_status read_bonds(const source* from, const yoke_json_value* list, yoke_summary* out) {
-  const size_t n = list == NULL ? 0 : list->n;
+static yoke_status read_bonds(source* from, const json_t* list, yoke_summary* out) {
+  const size_t n = json_array_size(list);
   out->bonds = yoke__arena_array(from->arena, n, sizeof *out->bonds);
   if (out->bonds == NULL) {
     return YOKE_NO_MEMORY;
   }
-  for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {
-    YOKE_TRY(read_bond(from, v, &out->bonds[out->n_bonds++]));
+  for (size_t i = 0; i < n; i++) {
+    YOKE_TRY(read_bond(from, json_array_get(list, i), &out->bonds[out->n_bonds++]));
   }
-  return YOKE_OK;
+  return from->has_failed ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+static yoke_status read_root(const json_t* root, yoke_arena* arena, yoke_summary* out) {
+  const json_t* ledger = json_object_get(root, "ledger");
+  const json_t* system = json_object_get(root, "system");
+  source from = {.arena = arena,
+                 .system = system,
+                 .units = json_object_get(system, "units"),
+                 .connections = json_object_get(system, "connections"),
+                 .scheme = yoke__json_find_text(system, "scheme", "")};
+  out->has_ledger = ledger != NULL;
+  out->scheme = keep_text(&from, system, "scheme", "");
+  out->exchange =
+      keep_text(&from, ledger, "exchange", yoke__json_find_text(system, "exchange", ""));
+  out->residual = keep_text(&from, ledger, "residual", "");
+  out->ter = keep_text(&from, ledger, "ter", "");
+  out->t_start = yoke__json_find_number(system, "start", (double)NAN);
+  out->t_reached = yoke__json_find_number(root, "t_reached", (double)NAN);
+  out->step = yoke__json_find_number(system, "step", (double)NAN);
+  return read_bonds(&from, json_object_get(ledger, "bonds"), out);
 }
 
 yoke_status yoke__summary_parse(const char* bytes, size_t n, yoke_arena* arena, yoke_summary* out,
                                 const yoke_sink* sink) {
-  const yoke_json_value* root = NULL;
+  json_t* root = NULL;
   *out = (yoke_summary){0};
-  YOKE_TRY(yoke__json_parse(bytes, n, arena, &root, sink));
-  if (root->kind != YOKE_JSON_OBJECT) {
-    return yoke_fail(sink, YOKE_BAD_INPUT, "expected an object");
-  }
-  const yoke_json_value* ledger = yoke__json_find(root, "ledger");
-  const yoke_json_value* system = yoke__json_find(root, "system");
-  const source from = {.arena = arena,
-                       .system = system,
-                       .units = yoke__json_find(system, "units"),
-                       .connections = yoke__json_find(system, "connections"),
-                       .scheme = yoke__json_find_text(system, "scheme", "")};
-  out->has_ledger = ledger != NULL;
-  out->scheme = from.scheme;
-  out->exchange =
-      yoke__json_find_text(ledger, "exchange", yoke__json_find_text(system, "exchange", ""));
-  out->residual = yoke__json_find_text(ledger, "residual", "");
-  out->ter = yoke__json_find_text(ledger, "ter", "");
-  out->t_start = yoke__json_find_number(system, "start", (double)NAN);
-  out->t_reached = yoke__json_find_number(root, "t_reached", (double)NAN);
-  out->step = yoke__json_find_number(system, "step", (double)NAN);
-  return read_bonds(&from, yoke__json_find(ledger, "bonds"), out);
+  YOKE_TRY(yoke__json_parse(bytes, n, &root, sink));
+  const yoke_status status = json_is_object(root)
+                                 ? read_root(root, arena, out)
+                                 : yoke_fail(sink, YOKE_BAD_INPUT, "expected an object");
+  json_decref(root);
+  return status;
 }
 
 const yoke_summary_bond* yoke__summary_find(const yoke_summary* summary, const char* name) {

@@ -143,7 +143,7 @@ static yoke_status read_results(const char* directory, yoke_csv* table, const yo
 }
 
 static yoke_status describe(const yoke_report_input* input, yoke_json* json) {
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_document(json, "report");
   yoke__report_put_system(input, json);
   yoke__report_put_run(input, json);
   yoke__report_put_bonds(input, json);
@@ -154,7 +154,7 @@ static yoke_status describe(const yoke_report_input* input, yoke_json* json) {
 static yoke_status describe_series(const yoke_report_input* input, const yoke_csv* table,
                                    size_t used, yoke_json* json) {
   const size_t left = used < PAGE_SIZE ? PAGE_SIZE - used : 0;
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_document(json, "report-series");
   YOKE_TRY(yoke__report_put_series(table, input->system,
                                    left > MIN_SERIES_SIZE ? left : MIN_SERIES_SIZE,
                                    input->info->record.n_lost, json));

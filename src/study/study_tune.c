@@ -304,7 +304,7 @@ void yoke__tune_json(const yoke_study* study, const yoke_tune* tune, const char*
   const yoke_study_plan* plan = yoke__study_plan_of(study);
   size_t counts[YOKE_RUN_N_STATUSES];
   yoke__study_count(study, counts);
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_document(json, "tune");
   yoke__json_string(json, "system", plan->path);
   yoke__json_string(json, "minimise", plan->measures[0].text);
   yoke__json_begin_array(json, "limits");

@@ -494,7 +494,11 @@ static void json_pairs(const yoke_system* system, const char* key, const yoke_sy
 
 void yoke__system_json(const yoke_system* system, const char* key, yoke_json* json) {
   const yoke_scenario* s = system->scenario;
-  yoke__json_begin_object(json, key);
+  if (key == NULL) {
+    yoke__json_begin_document(json, "system");
+  } else {
+    yoke__json_begin_object(json, key);
+  }
   yoke__json_string(json, "name", s->name);
   yoke__json_string(json, "file", s->path);
   yoke__json_string(json, "scheme", scheme_names[s->scheme]);

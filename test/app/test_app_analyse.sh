@@ -280,7 +280,7 @@ ends 2 --run told
 has err 'gone.yaml is the system that told/summary.json names'
 echo '{' >told/summary.json
 ends 2 --run told
-has err 'told/summary.json:2:1: error: expected a name in quotes'
+has err "told/summary.json:2: error: string or '}' expected near end of file"
 ends 2 "$mass/nonlinear-mpsm.yaml" --run linear
 has err 'give the same --set as for the run (system: '
 ends 2 --run linear --step 1

@@ -276,7 +276,7 @@ run 2 compare jacobi-0.1 plain.csv --measure ter --signal load.omega
 err_has '--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error or roughness'
 printf '{"ledger": ' >other/summary.json
 run 2 compare other jacobi-0.1 --measure ter
-err_has 'other/summary.json:1:12: error: expected a value'
+err_has 'other/summary.json:1:11: error: unexpected token near end of file'
 run 0 compare other jacobi-0.1 --measure max --limit max=0
 rm -r other
 

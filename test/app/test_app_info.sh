@@ -48,8 +48,8 @@ info 0
 out_has '^oscillator\.force +[a-z]'
 n_models=$(sed '/^$/,$d' out | wc -l)
 info 0 --json
-json "len(d) == $n_models and all(set(m) == {'name', 'text'} for m in d)"
-json "'oscillator.force' in [m['name'] for m in d]"
+json "len(d['models']) == $n_models and all(set(m) == {'name', 'text'} for m in d['models'])"
+json "'oscillator.force' in [m['name'] for m in d['models']]"
 
 # every model can be shown in both ways
 for model in $("$yoke" info | sed '/^$/,$d' | awk '{ print $1 }'); do

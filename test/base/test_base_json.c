@@ -48,6 +48,21 @@ static void nested_text_is_exact(void** state) {
   assert_null(json.text);
 }
 
+static void document_begins_with_its_format(void** state) {
+  (void)state;
+  yoke_json json = {0};
+  yoke__json_begin_document(&json, "summary");
+  yoke__json_integer(&json, "steps", 3);
+  yoke__json_end_object(&json);
+  check_ok(yoke__json_finish(&json));
+  assert_string_equal(json.text, "{\n"
+                                 "  \"format\": \"yoke-summary\",\n"
+                                 "  \"version\": 1,\n"
+                                 "  \"steps\": 3\n"
+                                 "}\n");
+  yoke__json_free(&json);
+}
+
 static void check_string(const char* text, const char* want) {
   yoke_json json = {0};
   yoke__json_string(&json, NULL, text);
@@ -142,9 +157,8 @@ static void misuse_is_reported(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(nested_text_is_exact),
-      cmocka_unit_test(strings_are_escaped),
-      cmocka_unit_test(broken_utf8_is_replaced),
+      cmocka_unit_test(nested_text_is_exact), cmocka_unit_test(document_begins_with_its_format),
+      cmocka_unit_test(strings_are_escaped),  cmocka_unit_test(broken_utf8_is_replaced),
       cmocka_unit_test(misuse_is_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ arguments() {
 }
 
 n_models=0
-for model in $("$yoke" info --json | python3 -c 'import json, sys; print(*[m["name"] for m in json.load(sys.stdin)])'); do
+for model in $("$yoke" info --json | python3 -c 'import json, sys; print(*[m["name"] for m in json.load(sys.stdin)["models"]])'); do
   n_models=$((n_models + 1))
   with=()
   while IFS= read -r -d '|' one; do with+=(--with "$one"); done <<<"$(arguments "$model")|"

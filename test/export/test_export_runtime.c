@@ -302,7 +302,8 @@ static void test_arrays(void** state) {
 // Texts: read, and refused where they are inputs that do not fit (no native model has one, so this is the read side).
 static void check_label(int fmi) {
   exported e;
-  exported_open(&e, "label", "with: {labels: [cold, warm, \"too hot\"], input: enumeration}", fmi);
+  exported_open(&e, "label", "with: {labels: [cold, warm, \"100 % too hot\"], input: enumeration}",
+                fmi);
   fmu_instance f;
   fmu_open(&f, &e);
   start(&f);
@@ -311,7 +312,7 @@ static void check_label(int fmi) {
   expect(&f, set_whole(&f, (uint32_t)input, 3), FMU_OK, "");
   char text[64] = "";
   expect(&f, fmu_get(&f, output, text), FMU_OK, "");
-  assert_string_equal(text, "too hot");
+  assert_string_equal(text, "100 % too hot");
   fmu_close(&f);
   exported_close(&e);
 }
@@ -642,7 +643,7 @@ static void test_memory(void** state) {
 
 static void check_settings(exported* e, const char* text, const char* message) {
   char path[4200];
-  snprintf(path, sizeof path, "%s/yoke.json", yoke__temp_path(e->temp));
+  snprintf(path, sizeof path, "%s/yoke.txt", yoke__temp_path(e->temp));
   FILE* file = fopen(path, "w");
   assert_non_null(file);
   fputs(text, file);
@@ -654,28 +655,43 @@ static void test_spoiled_settings(void** state) {
   (void)state;
   exported e;
   exported_open(&e, "gain", "", 3);
-  check_settings(&e, "", "yoke.json:1: expected ");
-  check_settings(&e, "{\"yoke\": 1", "yoke.json:1: expected ");
-  check_settings(&e, "[]", "not the settings of an exported unit");
-  check_settings(&e, "{\"yoke\": 2, \"model\": \"gain\", \"token\": \"t\"}", "not the settings");
-  check_settings(&e, "{\"yoke\": 1, \"model\": \"loss\", \"token\": \"t\"}", "no model 'loss'");
-#define HEAD(model) "{\"yoke\": 1, \"model\": \"" model "\", \"token\": \"t\", "
-  check_settings(&e, HEAD("gain") "\"settings\": [{\"name\": \"q\", \"values\": [1]}]}",
-                 "no such variable 'q'");
-  check_settings(&e, HEAD("gain") "\"settings\": [{\"name\": \"k\", \"values\": [1, 2]}]}",
-                 "no such variable 'k'");
-  check_settings(&e, HEAD("gain") "\"settings\": [{\"name\": \"k\", \"values\": [true]}]}",
-                 "the value of 'k' cannot be read");
-  check_settings(&e, HEAD("gain") "\"settings\": [4]}", "setting 1 cannot be read");
-  check_settings(&e, HEAD("channel") "\"arguments\": [{\"name\": \"n\"}]}", "argument 1");
-  check_settings(&e,
-                 HEAD("channel") "\"arguments\": [{\"name\": \"n\", \"type\": \"integer\", "
-                                 "\"rows\": 1, \"columns\": 1, \"values\": [\"0\"]}]}",
+  check_settings(&e, "", "not the settings of an exported unit");
+  check_settings(&e, "yoke-export 1", "not the settings of an exported unit");
+  check_settings(&e, "yoke-export 2\nmodel gain\ntoken t\n", "not the settings");
+  check_settings(&e, "yoke-export 1\n", "no token of the model ''");
+  check_settings(&e, "yoke-export 1\nmodel gain\n", "no token of the model 'gain'");
+  check_settings(&e, "yoke-export 1\nmodel gain\ntoken t", "yoke.txt:3: the line does not end");
+  check_settings(&e, "yoke-export 1\nmodel loss\ntoken t\n", "no model 'loss'");
+  check_settings(&e, "yoke-export 1\nmodel gain loss\ntoken t\n",
+                 "yoke.txt:2: the line cannot be read");
+  check_settings(&e, "yoke-export 1\n\nmodel gain\ntoken t\n",
+                 "yoke.txt:2: the line cannot be read");
+#define HEAD(model) "yoke-export 1\nmodel " model "\ntoken t\n"
+  check_settings(&e, HEAD("gain") "setting q 1\n", "no such variable 'q'");
+  check_settings(&e, HEAD("gain") "setting k 1 2\n", "no such variable 'k'");
+  check_settings(&e, HEAD("gain") "setting k true\n", "the value of 'k' cannot be read");
+  check_settings(&e, HEAD("gain") "setting k \n", "the value of 'k' cannot be read");
+  check_settings(&e, HEAD("gain") "setting\n", "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("gain") "setting %6b%0\n", "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("gain") "setting k%00\n", "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("gain") "setting %71%20 1\n", "no such variable 'q '");
+  check_settings(&e, HEAD("channel") "argument n\n", "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("channel") "argument n whole 1 1 1\n",
+                 "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("channel") "argument n integer 1 2 1\n",
+                 "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("channel") "argument n integer 1 1 0\n",
                  "channel cannot be made: n is 0");
-  check_settings(&e,
-                 HEAD("oscillator.force") "\"settings\": [{\"name\": \"spring\", \"values\": "
-                                          "[\"9\"]}]}",
+  check_settings(&e, HEAD("oscillator.force") "setting spring 9\n",
                  "the value of 'spring' is refused");
+  check_settings(&e, HEAD("gain") "circuit circuit.cir   0 0 0 0\n",
+                 "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("circuit"), "no model 'circuit'");
+  check_settings(&e, HEAD("circuit") "circuit ../circuit.cir   0 0 0 0\n",
+                 "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("circuit") "circuit circuit.cir   nan 0 0 0\n",
+                 "yoke.txt:4: the line cannot be read");
+  check_settings(&e, HEAD("circuit") "circuit nowhere.cir   0 0 0 0\n", "nowhere.cir");
   exported_close(&e);
 }
 

@@ -39,7 +39,7 @@ for fmi in 2 3; do
   cmp left-$fmi.fmu elsewhere/again.fmu >out 2>err
   check $? "FMI $fmi: two exports of one unit differ"
   unzip -q left-$fmi.fmu -d left-$fmi
-  for file in modelDescription.xml resources/yoke.json sources/oscillator.c documentation/licenses/license.txt; do
+  for file in modelDescription.xml resources/yoke.txt sources/oscillator.c documentation/licenses/license.txt; do
     check "$([ -s left-$fmi/$file ]; echo $?)" "FMI $fmi: $file is missing"
   done
   check "$(grep -q generationDateAndTime left-$fmi/modelDescription.xml; [ $? -eq 1 ]; echo $?)" "a date without being asked"

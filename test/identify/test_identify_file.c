@@ -153,7 +153,7 @@ static void test_messages(void** state) {
   static const struct {
     const char *text, *want;
   } bad[] = {
-      {"", "f.json:1:1: error: expected a value"},
+      {"", "f.json:1: error: '[' or '{' expected near end of file"},
       {"[]", "not a file of identified models"},
       {"{\"format\": \"yoke-identified\", \"version\": 2, \"units\": []}",
        "version 2 of identified models, this program reads version 1"},

@@ -10,6 +10,8 @@
 
 static YOKE_CATCH(err);
 
+static yoke_status write_and_read(void);
+
 // Calls make() with the k-th request failing, k = 0, 1, ..., until it needs no more than k.
 static void check_all_requests(yoke_status (*make)(void), const char* what) {
   for (long k = 0; k < 1000; k++) {
@@ -27,7 +29,9 @@ static void check_all_requests(yoke_status (*make)(void), const char* what) {
     }
     // the C library may do without a buffer of its own
     if (status < 0) {
-      assert_true(status == YOKE_NO_MEMORY || status == YOKE_IO);  // opening a file takes memory
+      // opening a file takes memory; to jansson a string without memory is a bad token
+      assert_true(status == YOKE_NO_MEMORY || status == YOKE_IO ||
+                  (make == write_and_read && status == YOKE_BAD_INPUT));
       assert_true(strlen(err.text) > 0);
     }
   }

@@ -69,13 +69,15 @@ silent arm64 "$CALLS"
 silent armhf "$CALLS"
 call "$work/apt:$work/bare" full
 said '^dpkg --add-architecture arm64$' "$CALLS"
-said 'install .*libyaml-dev:arm64' "$CALLS"
+for package in libyaml-dev libjansson-dev; do
+  said "install .*$package:arm64" "$CALLS"
+  said "install .*$package:armhf" "$CALLS"
+done
 for package in gcc-arm-linux-gnueabihf gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm; do
   said "install .*$package" "$CALLS"
 done
 # 32-bit ARM on its own: where it cannot be had, the machine does not keep its name
 said '^dpkg --add-architecture armhf$' "$CALLS"
-said 'install .*libyaml-dev:armhf' "$CALLS"
 silent 'libyaml-dev:arm64.*libyaml-dev:armhf' "$CALLS"
 silent '^dpkg --remove-architecture' "$CALLS"
 APT_STATUS=100 call "$work/apt:$work/bare" full
@@ -121,7 +123,7 @@ said 'cannot be installed from here.* cmake' "$work/out"
 PATH_HERE=$PATH
 play apt-get 'printf "%s\n" "apt-get $*" >>"$CALLS"'
 call "$work/apt:$PATH_HERE" run
-for package in gcc cmake libyaml-dev libopenblas-serial-dev; do
+for package in gcc cmake libyaml-dev libjansson-dev libopenblas-serial-dev; do
   silent "install.* $package" "$CALLS"
 done
 

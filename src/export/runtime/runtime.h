@@ -1,6 +1,6 @@
 // The inside of an exported FMU: one instance of a unit with the life cycle of FMI, for both versions of the standard.
 //
-//   runtime_config.c    resources/yoke.json -> model, arguments, settings
+//   runtime_config.c    resources/yoke.txt -> model, arguments, settings
 //   runtime_instance.c  life cycle: instantiated -> initialising -> stepping -> terminated, or failed
 //   runtime_access.c    variables by value reference
 //   runtime_state.c     saved states as blocks and as bytes
@@ -46,10 +46,11 @@ typedef enum yoke_runtime_phase {
   YOKE_RUNTIME_FAILED = 1 << 4,  // a call returned an error: read, reset, set a state, or free
 } yoke_runtime_phase;
 
-// What yoke.json says.
+// What yoke.txt says.
 typedef struct yoke_runtime_setting {
   const char* name;
-  const struct yoke_json_value* values;
+  char* const* values;  // as they stand in the file
+  size_t n;
 } yoke_runtime_setting;
 
 typedef struct yoke_runtime_config {
@@ -205,9 +206,13 @@ yoke_runtime_status yoke__runtime_write_binary(yoke_runtime* rt, const yoke_runt
                                                const void* bytes, size_t n, const char* function);
 
 // ---- configuration
-// Reads yoke.json of the folder. config->circuit is the caller's to close.
+// Reads yoke.txt of the folder. config->circuit is the caller's to close.
 yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
                                       yoke_runtime_config* config, const yoke_sink* sink);
+// The same with the n bytes of the file; the folder is that of a netlist.
+yoke_status yoke__runtime_config_parse(const char* bytes, size_t n, const char* directory,
+                                       yoke_arena* arena, yoke_runtime_config* config,
+                                       const yoke_sink* sink);
 // The settings into a fresh unit.
 yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
                                        yoke_arena* arena, const yoke_sink* sink);

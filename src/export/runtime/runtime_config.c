@@ -1,27 +1,32 @@
-// resources/yoke.json -> which model this FMU is, what it was made with and what was set.
+// resources/yoke.txt -> which model this FMU is, what it was made with and what was set. Plain lines, since the sources
+// of an FMU are compiled where no library may be found. One blank between two words, which may be empty:
 //
-//   {"yoke": 1, "model": "state_space", "token": "{...}",
-//    "arguments": [{"name": "A", "type": "real", "rows": 2, "columns": 2, "values": [0, 1, -1, 0]}],
-//    "settings": [{"name": "micro_steps", "values": ["4"]}]}
+//   yoke-export 1
+//   model state_space
+//   token {...}
+//   argument A real 2 2 0 1 -1 0   name, type, rows, columns, values row by row
+//   setting micro_steps 4          name, values
 //
-// A netlist has one more member, how its solver is set; zeros and missing names are the netlist's business:
+// The model "circuit" has one more line, how its solver is set; zeros and empty words are left to the netlist:
 //
-//    "circuit": {"file": "circuit.cir", "method": "bdf2", "step": 1e-6, "tolerance": 0, "iterations": 0, "call_step": 1e-3}
+//   circuit circuit.cir bdf2  1e-6 0 0 0.001   file, method, formulation, step, tolerance, iterations, step of calls
 //
-// Whole numbers are texts, because a JSON number is a double here; so are the reals that JSON does not have ("nan",
-// "inf"). The reader is bounded (base_json_read.h); what is found is checked against the description of the model.
-#include <math.h>
+// %XX is the byte of this value: blanks, control characters and '%' in names, texts and binary values. What is found is
+// checked against the description of the model.
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_check.h"
-#include "base/base_json_read.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "export/runtime/runtime.h"
 #include "models/models.h"
 #include "unit/meter/unit_meter.h"
+
+#define FILE_NAME "yoke.txt"
+#define MAX_SIZE  ((size_t)64 << 20)  // of the file
 
 static const char* const type_names[] = {"real",        "integer", "boolean",
                                          "enumeration", "string",  "binary"};
@@ -38,42 +43,45 @@ static const yoke_unit_ops* find_model(const char* name) {
 
 // ---- values
 
-static bool read_real(const yoke_json_value* from, double* to) {
-  *to = from->number;
-  return from->kind == YOKE_JSON_NUMBER ||
-         (from->kind == YOKE_JSON_STRING && yoke__number_parse(from->text, to));
+// Resolves %XX into room bytes; to may be from. Their number, or (size_t)-1 if there are more or a code is damaged.
+static size_t decode(const char* from, size_t room, char* to) {
+  size_t n = 0;
+  for (; *from != '\0'; from++, n++) {
+    char byte = *from;
+    if (n == room) {
+      return (size_t)-1;
+    }
+    if (byte == '%') {
+      if (isxdigit((unsigned char)from[1]) == 0 || isxdigit((unsigned char)from[2]) == 0) {
+        return (size_t)-1;
+      }
+      const char digits[3] = {from[1], from[2], '\0'};
+      byte = (char)strtoul(digits, NULL, 16);
+      from += 2;
+    }
+    to[n] = byte;
+  }
+  return n;
 }
 
-static bool read_whole(const yoke_json_value* from, int64_t* to) {
-  return from->kind == YOKE_JSON_STRING && yoke__number_parse_integer(from->text, to);
-}
-
-// Two hexadecimal digits per byte behind the number of bytes; false if they do not fit or are none.
-static bool read_binary(const yoke_json_value* from, size_t room, char* to) {
-  const size_t length = from->kind == YOKE_JSON_STRING ? strlen(from->text) : 1;
-  const uint64_t n = length / 2;
-  if (length % 2 != 0 || n > room) {
+// The same for a text, which has no NUL inside and gets one behind it.
+static bool decode_text(const char* from, size_t room, char* to) {
+  const size_t n = room == 0 ? (size_t)-1 : decode(from, room - 1, to);
+  if (n == (size_t)-1 || memchr(to, '\0', n) != NULL) {
     return false;
   }
-  memcpy(to, &n, sizeof n);
-  for (size_t i = 0; i < n; i++) {
-    const char digits[3] = {from->text[2 * i], from->text[2 * i + 1], '\0'};
-    char* end = NULL;
-    to[sizeof n + i] = (char)strtoul(digits, &end, 16);
-    if (end != digits + 2) {
-      return false;
-    }
-  }
+  to[n] = '\0';
   return true;
 }
 
 // One value in the storage form of yoke/unit.h; texts go into their room.
-static bool read_element(const yoke_json_value* from, yoke_type type, size_t max_size, char* to) {
+static bool read_element(const char* from, yoke_type type, size_t max_size, char* to) {
   double number = 0.0;
   int64_t whole = 0;
+  uint64_t n = 0;
   switch (type) {
   case YOKE_REAL:
-    if (!read_real(from, &number)) {
+    if (!yoke__number_parse(from, &number)) {
       return false;
     }
     memcpy(to, &number, sizeof number);
@@ -81,24 +89,48 @@ static bool read_element(const yoke_json_value* from, yoke_type type, size_t max
   case YOKE_INTEGER:
   case YOKE_BOOLEAN:
   case YOKE_ENUMERATION:
-    if (!read_whole(from, &whole)) {
+    if (!yoke__number_parse_integer(from, &whole)) {
       return false;
     }
     memcpy(to, &whole, sizeof whole);
     return true;
   case YOKE_STRING:
-    if (from->kind != YOKE_JSON_STRING || strlen(from->text) >= max_size) {
-      return false;
-    }
-    memcpy(to, from->text, strlen(from->text) + 1);
-    return true;
+    return decode_text(from, max_size, to);
   case YOKE_BINARY:
-    return read_binary(from, max_size, to);
+    n = decode(from, max_size, to + sizeof n);
+    memcpy(to, &n, sizeof n);
+    return n != (size_t)-1;
   }
   return false;
 }
 
-// ---- arguments
+// ---- lines
+
+// What the lines go into.
+typedef struct reader {
+  const char* directory;
+  yoke_arena* arena;
+  yoke_runtime_config* config;
+  yoke_argument* arguments;        // of config, with room for all lines
+  yoke_runtime_setting* settings;  // the same
+  const char* model;
+  yoke_unit_file_settings circuit;  // path: the file beside yoke.txt; NULL: no netlist
+} reader;
+
+// The words of a line; NULL when memory is out.
+static char** split(char* line, yoke_arena* arena, size_t* n) {
+  *n = 1;
+  for (const char* c = line; *c != '\0'; c++) {
+    *n += *c == ' ';
+  }
+  char** words = yoke__arena_array(arena, *n, sizeof *words);
+  for (size_t i = 0; words != NULL && i < *n; i++) {
+    words[i] = line;
+    line += strcspn(line, " ");
+    *line++ = '\0';
+  }
+  return words;
+}
 
 static bool find_type(const char* name, yoke_type* type) {
   for (size_t i = 0; i < YOKE_COUNT(type_names); i++) {
@@ -110,103 +142,203 @@ static bool find_type(const char* name, yoke_type* type) {
   return false;
 }
 
+static bool read_size(const char* word, size_t* size) {
+  int64_t whole = -1;
+  const bool is_read =
+      yoke__number_parse_integer(word, &whole) && whole >= 0 && whole <= 1000000000;
+  *size = is_read ? (size_t)whole : 0;
+  return is_read;
+}
+
 // The values of an argument; strings are pointers there.
-static yoke_status read_argument_values(const yoke_json_value* values, yoke_type type,
+static yoke_status read_argument_values(char* const words[], size_t n, yoke_type type,
                                         yoke_arena* arena, const void** out) {
   const size_t size = type == YOKE_STRING ? sizeof(char*) : sizeof(double);
-  char* to = yoke__arena_array(arena, values->n + 1, size);
+  char* to = yoke__arena_array(arena, n + 1, size);
   if (to == NULL) {
     return YOKE_NO_MEMORY;
   }
   *out = to;
-  for (const yoke_json_value* v = values->first; v != NULL; v = v->next, to += size) {
+  for (size_t i = 0; i < n; i++, to += size) {
     if (type == YOKE_STRING) {
-      if (v->kind != YOKE_JSON_STRING) {
+      if (!decode_text(words[i], strlen(words[i]) + 1, words[i])) {
         return YOKE_BAD_INPUT;
       }
-      memcpy(to, &v->text, sizeof v->text);
-    } else if (type == YOKE_BINARY || !read_element(v, type, 0, to)) {
+      memcpy(to, &words[i], sizeof words[i]);
+    } else if (type == YOKE_BINARY || !read_element(words[i], type, 0, to)) {
       return YOKE_BAD_INPUT;
     }
   }
   return YOKE_OK;
 }
 
-// A size that counts elements; (size_t)-1 if it is none.
-static size_t read_size(const yoke_json_value* object, const char* key) {
-  const double number = yoke__json_find_number(object, key, -1.0);
-  return number >= 0.0 && number <= 1e9 && number == floor(number) ? (size_t)number : (size_t)-1;
-}
-
-static yoke_status read_argument(const yoke_json_value* from, yoke_arena* arena,
-                                 yoke_argument* to) {
-  const yoke_json_value* values = yoke__json_find(from, "values");
-  const size_t n_rows = read_size(from, "rows"), n_cols = read_size(from, "columns");
-  to->name = yoke__json_find_text(from, "name", NULL);
-  to->n_rows = n_rows;
-  to->n_cols = n_cols;
-  if (to->name == NULL || values == NULL || values->kind != YOKE_JSON_ARRAY ||
-      n_rows == (size_t)-1 || n_cols == (size_t)-1 || n_rows * n_cols != values->n ||
-      !find_type(yoke__json_find_text(from, "type", ""), &to->type)) {
+static yoke_status read_argument(reader* r, char* const words[], size_t n) {
+  yoke_argument* to = &r->arguments[r->config->n_arguments++];
+  if (n < 5 || !decode_text(words[1], strlen(words[1]) + 1, words[1]) ||
+      !find_type(words[2], &to->type) || !read_size(words[3], &to->n_rows) ||
+      !read_size(words[4], &to->n_cols) || (uint64_t)to->n_rows * to->n_cols != n - 5) {
     return YOKE_BAD_INPUT;
   }
-  return read_argument_values(values, to->type, arena, &to->value);
+  to->name = words[1];
+  return read_argument_values(words + 5, n - 5, to->type, r->arena, &to->value);
 }
 
-static yoke_status read_arguments(const yoke_json_value* list, yoke_arena* arena,
-                                  yoke_runtime_config* config, const yoke_sink* sink) {
-  const size_t n = list == NULL ? 0 : list->n;
-  yoke_argument* arguments = yoke__arena_array(arena, n + 1, sizeof *arguments);
-  if (arguments == NULL) {
+static yoke_status read_setting(reader* r, char* const words[], size_t n) {
+  if (n < 2 || !decode_text(words[1], strlen(words[1]) + 1, words[1])) {
+    return YOKE_BAD_INPUT;
+  }
+  r->settings[r->config->n_settings++] = (yoke_runtime_setting){words[1], words + 2, n - 2};
+  return YOKE_OK;
+}
+
+// The netlist beside yoke.txt.
+static yoke_status open_circuit(reader* r, const yoke_sink* sink) {
+  const size_t size = strlen(r->directory) + strlen(r->circuit.path) + 2;
+  char* path = yoke__arena_take(r->arena, size);
+  if (path == NULL) {
     return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
-  config->arguments = arguments;
-  for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {
-    const yoke_status status = read_argument(v, arena, &arguments[config->n_arguments++]);
+  snprintf(path, size, "%s/%s", r->directory, r->circuit.path);
+  r->circuit.path = r->circuit.place.source = path;
+  YOKE_TRY(yoke__export_circuit_open(&r->circuit, &r->config->circuit, sink));
+  r->config->ops = yoke__export_circuit_ops(r->config->circuit);
+  return YOKE_OK;
+}
+
+static yoke_status read_circuit(reader* r, char* const words[], size_t n) {
+  double numbers[4] = {0};  // step, tolerance, iterations, step of calls
+  if (n != 8 || strcmp(r->model, YOKE_EXPORT_CIRCUIT) != 0 || r->circuit.path != NULL ||
+      strchr(words[1], '/') != NULL) {
+    return YOKE_BAD_INPUT;
+  }
+  for (size_t i = 0; i < YOKE_COUNT(numbers); i++) {
+    if (!yoke__number_parse(words[4 + i], &numbers[i]) ||
+        !(numbers[i] >= 0.0 && numbers[i] <= (i == 2 ? 1e6 : 1e300))) {
+      return YOKE_BAD_INPUT;
+    }
+  }
+  r->circuit = (yoke_unit_file_settings){
+      .kind = YOKE_KIND_CIRCUIT,
+      .path = words[1],
+      .name = YOKE_EXPORT_CIRCUIT,
+      .solver = words[2][0] == '\0' ? NULL : words[2],
+      .solver_formulation = words[3][0] == '\0' ? NULL : words[3],
+      .solver_step = numbers[0],
+      .solver_tolerance = numbers[1],
+      .solver_iterations = (int)numbers[2],
+      .call_step = numbers[3],
+  };
+  return YOKE_OK;
+}
+
+static yoke_status read_line(reader* r, char* const words[], size_t n) {
+  if (strcmp(words[0], "argument") == 0) {
+    return read_argument(r, words, n);
+  }
+  if (strcmp(words[0], "setting") == 0) {
+    return read_setting(r, words, n);
+  }
+  if (strcmp(words[0], "circuit") == 0) {
+    return read_circuit(r, words, n);
+  }
+  if (n == 2 && strcmp(words[0], "token") == 0) {
+    r->config->token = words[1];
+    return YOKE_OK;
+  }
+  if (n == 2 && strcmp(words[0], "model") == 0) {
+    r->model = words[1];
+    r->config->ops = find_model(r->model);
+    return YOKE_OK;
+  }
+  return YOKE_BAD_INPUT;
+}
+
+// All lines behind the first; each ends with '\n', and text with NUL.
+static yoke_status read_lines(reader* r, char* text, const yoke_sink* sink) {
+  yoke_place place = {.line = 2};
+  char* next = NULL;
+  for (char* line = text; *line != '\0'; line = next, place.line++) {
+    size_t n = 0;
+    next = strchr(line, '\n');
+    if (next == NULL) {
+      return yoke__fail_at(sink, YOKE_BAD_INPUT, place, "the line does not end");
+    }
+    *next++ = '\0';
+    char** words = split(line, r->arena, &n);
+    const yoke_status status = words == NULL ? YOKE_NO_MEMORY : read_line(r, words, n);
     if (status < 0) {
-      return yoke_fail(sink, status, "argument %zu cannot be read", config->n_arguments);
+      return yoke__fail_at(sink, status, place, "%s",
+                           status == YOKE_NO_MEMORY ? "out of memory" : "the line cannot be read");
     }
   }
   return YOKE_OK;
 }
 
-// ---- settings
-
-static yoke_status read_settings(const yoke_json_value* list, yoke_arena* arena,
-                                 yoke_runtime_config* config, const yoke_sink* sink) {
-  const size_t n = list == NULL ? 0 : list->n;
-  yoke_runtime_setting* settings = yoke__arena_array(arena, n + 1, sizeof *settings);
-  if (settings == NULL) {
+yoke_status yoke__runtime_config_parse(const char* bytes, size_t n, const char* directory,
+                                       yoke_arena* arena, yoke_runtime_config* config,
+                                       const yoke_sink* sink) {
+  static const char first[] = "yoke-export 1\n";
+  size_t n_lines = 0;
+  for (size_t i = 0; i < n; i++) {
+    n_lines += bytes[i] == '\n';
+  }
+  reader r = {.directory = directory, .arena = arena, .config = config, .model = ""};
+  r.arguments = yoke__arena_array(arena, n_lines + 1, sizeof *r.arguments);
+  r.settings = yoke__arena_array(arena, n_lines + 1, sizeof *r.settings);
+  char* text = yoke__arena_text(arena, bytes, n);
+  yoke_context file;
+  yoke__context_init(&file, sink, (yoke_place){.source = FILE_NAME}, NULL, (double)NAN);
+  if (r.arguments == NULL || r.settings == NULL || text == NULL) {
     return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
-  config->settings = settings;
-  for (const yoke_json_value* v = yoke__json_members(list); v != NULL; v = v->next) {
-    yoke_runtime_setting* setting = &settings[config->n_settings++];
-    setting->name = yoke__json_find_text(v, "name", NULL);
-    setting->values = yoke__json_find(v, "values");
-    if (setting->name == NULL || setting->values == NULL ||
-        setting->values->kind != YOKE_JSON_ARRAY) {
-      return yoke_fail(sink, YOKE_BAD_INPUT, "setting %zu cannot be read", config->n_settings);
-    }
+  config->arguments = r.arguments;
+  config->settings = r.settings;
+  if (strncmp(text, first, sizeof first - 1) != 0 || strlen(text) != n) {
+    return yoke_fail(&file.sink, YOKE_BAD_INPUT, "not the settings of an exported unit");
+  }
+  YOKE_TRY(read_lines(&r, text + sizeof first - 1, &file.sink));
+  if (r.circuit.path != NULL) {
+    YOKE_TRY(open_circuit(&r, &file.sink));
+  }
+  if (config->token == NULL || config->ops == NULL) {
+    return yoke_fail(&file.sink, YOKE_BAD_INPUT, "%s '%s'",
+                     config->token == NULL ? "no token of the model" : "this binary has no model",
+                     r.model);
   }
   return YOKE_OK;
 }
+
+yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
+                                      yoke_runtime_config* config, const yoke_sink* sink) {
+  const size_t size = strlen(directory) + sizeof "/" FILE_NAME;
+  char *path = yoke__arena_take(arena, size), *bytes = NULL;
+  size_t n = 0;
+  if (path == NULL) {
+    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
+  }
+  snprintf(path, size, "%s/" FILE_NAME, directory);
+  YOKE_TRY(yoke__os_read_file(path, MAX_SIZE, &bytes, &n, sink));
+  const yoke_status status = yoke__runtime_config_parse(bytes, n, directory, arena, config, sink);
+  free(bytes);
+  return status;
+}
+
+// ---- the settings into a unit
 
 static yoke_status apply_setting(const yoke_runtime_setting* setting, const yoke_unit* unit,
                                  yoke_arena* arena, const yoke_sink* sink) {
   const size_t index = yoke__unit_find(unit, setting->name);
   const yoke_variable* variable = index == (size_t)-1 ? NULL : &unit->info->variables[index];
-  if (variable == NULL || yoke__variable_count(variable) != setting->values->n) {
+  if (variable == NULL || yoke__variable_count(variable) != setting->n) {
     return yoke_fail(sink, YOKE_BAD_INPUT, "the model has no such variable '%s'", setting->name);
   }
   const size_t size = yoke__variable_element_size(variable);
-  char* value = yoke__arena_array(arena, setting->values->n, size);
+  char* value = yoke__arena_array(arena, setting->n, size);
   if (value == NULL) {
     return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
-  char* to = value;
-  for (const yoke_json_value* v = setting->values->first; v != NULL; v = v->next, to += size) {
-    if (!read_element(v, variable->type, variable->max_size, to)) {
+  for (size_t i = 0; i < setting->n; i++) {
+    if (!read_element(setting->values[i], variable->type, variable->max_size, value + i * size)) {
       return yoke_fail(sink, YOKE_BAD_INPUT, "the value of '%s' cannot be read", setting->name);
     }
   }
@@ -221,81 +353,9 @@ static yoke_status apply_setting(const yoke_runtime_setting* setting, const yoke
 yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
                                        yoke_arena* arena, const yoke_sink* sink) {
   yoke_context file;
-  yoke__context_init(&file, sink, (yoke_place){.source = "yoke.json"}, NULL, (double)NAN);
+  yoke__context_init(&file, sink, (yoke_place){.source = FILE_NAME}, NULL, (double)NAN);
   for (size_t i = 0; i < config->n_settings; i++) {
     YOKE_TRY(apply_setting(&config->settings[i], unit, arena, &file.sink));
   }
   return YOKE_OK;
-}
-
-// ---- the file
-
-// The netlist beside yoke.json.
-static yoke_status open_circuit(const yoke_json_value* from, const char* directory,
-                                yoke_arena* arena, yoke_runtime_config* config,
-                                const yoke_sink* sink) {
-  const char* file = yoke__json_find_text(from, "file", NULL);
-  const double iterations = yoke__json_find_number(from, "iterations", 0.0);
-  if (file == NULL || strchr(file, '/') != NULL || !(iterations >= 0.0 && iterations <= 1e6)) {
-    return yoke_fail(sink, YOKE_BAD_INPUT, "the circuit cannot be read");
-  }
-  const size_t size = strlen(directory) + strlen(file) + 2;
-  char* path = yoke__arena_take(arena, size);
-  if (path == NULL) {
-    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
-  }
-  snprintf(path, size, "%s/%s", directory, file);
-  const yoke_unit_file_settings settings = {
-      .kind = YOKE_KIND_CIRCUIT,
-      .path = path,
-      .name = YOKE_EXPORT_CIRCUIT,
-      .place = {.source = path},
-      .solver = yoke__json_find_text(from, "method", NULL),
-      .solver_formulation = yoke__json_find_text(from, "formulation", NULL),
-      .solver_step = yoke__json_find_number(from, "step", 0.0),
-      .solver_tolerance = yoke__json_find_number(from, "tolerance", 0.0),
-      .solver_iterations = (int)iterations,
-      .call_step = yoke__json_find_number(from, "call_step", 0.0),
-  };
-  YOKE_TRY(yoke__export_circuit_open(&settings, &config->circuit, sink));
-  config->ops = yoke__export_circuit_ops(config->circuit);
-  return YOKE_OK;
-}
-
-static yoke_status read_root(const yoke_json_value* root, const char* directory, yoke_arena* arena,
-                             yoke_runtime_config* config, const yoke_sink* sink) {
-  const char* model = yoke__json_find_text(root, "model", NULL);
-  config->token = yoke__json_find_text(root, "token", NULL);
-  if (yoke__json_find_number(root, "yoke", 0.0) != 1.0 || model == NULL || config->token == NULL) {
-    return yoke_fail(sink, YOKE_BAD_INPUT, "not the settings of an exported unit");
-  }
-  config->ops = find_model(model);
-  const yoke_json_value* circuit = yoke__json_find(root, "circuit");
-  if (circuit != NULL) {
-    YOKE_TRY(open_circuit(circuit, directory, arena, config, sink));
-  }
-  if (config->ops == NULL) {
-    return yoke_fail(sink, YOKE_BAD_INPUT, "this binary has no model '%s'", model);
-  }
-  YOKE_TRY(read_arguments(yoke__json_find(root, "arguments"), arena, config, sink));
-  return read_settings(yoke__json_find(root, "settings"), arena, config, sink);
-}
-
-yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
-                                      yoke_runtime_config* config, const yoke_sink* sink) {
-  const size_t size = strlen(directory) + sizeof "/yoke.json";
-  char* path = yoke__arena_take(arena, size);
-  if (path == NULL) {
-    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
-  }
-  snprintf(path, size, "%s/yoke.json", directory);
-  char* bytes = NULL;
-  size_t n = 0;
-  YOKE_TRY(yoke__os_read_file(path, YOKE_JSON_MAX_SIZE, &bytes, &n, sink));
-  yoke_context file;
-  yoke__context_init(&file, sink, (yoke_place){.source = "yoke.json"}, NULL, (double)NAN);
-  const yoke_json_value* root = NULL;
-  const yoke_status status = yoke__json_parse(bytes, n, arena, &root, &file.sink);
-  free(bytes);
-  return status < 0 ? status : read_root(root, directory, arena, config, &file.sink);
 }
