@@ -288,27 +288,13 @@ static void json_messages(const yoke_simulation* simulation, yoke_json* json) {
   yoke__json_end_array(json);
 }
 
-<<<<<<< HEAD:src/api/api_summary.c
 static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_system* system = simulation->system;
   const yoke_state* state = simulation->state;
   const yoke_loop_info* info = &simulation->loop;
-  yoke__json_begin_object(json, NULL);
-  yoke__json_string(json, "format", "yoke-summary");
-  yoke__json_integer(json, "version", 1);
+  yoke__json_begin_document(json, "summary");
   yoke__json_string(json, "name", system->scenario->name);
   yoke__json_string(json, "status", status_word(info));
-=======
-yoke_status yoke__app_summary_write(const yoke_app_summary* s, const char* directory,
-                                    const yoke_sink* sink) {
-  const yoke_system* system = s->system;
-  const yoke_state* state = s->state;
-  const yoke_run_info* info = s->info;
-  yoke_json json = {0};
-  yoke__json_begin_document(&json, "summary");
-  yoke__json_string(&json, "name", system->scenario->name);
-  yoke__json_string(&json, "status", yoke__app_status_word(info));
->>>>>>> 33f5dcca5d053aa77d4962e1e02deec502bfe6f3:app/app_summary.c
   char message[MESSAGE_SIZE] = "";
   const yoke_message* failure = yoke_simulation_failure(simulation);
   if (failure != NULL) {

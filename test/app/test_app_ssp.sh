@@ -31,6 +31,15 @@ check() {
   n_failed=$((n_failed + 1))
 }
 
+# clean: nothing is left in the temporary folder, a moment after the end of the process that used it
+clean() {
+  for ((i = 0; i < 600; i++)); do
+    [ -z "$(ls -A tmp)" ] && return
+    sleep 0.05
+  done
+  return 1
+}
+
 # run STATUS ARGUMENTS...
 run() {
   local want=$1 status
@@ -38,7 +47,7 @@ run() {
   "$yoke" "$@" >out 2>err
   status=$?
   check "$([ $status -eq "$want" ]; echo $?)" "yoke $*: status $status, expected $want"
-  check "$([ -z "$(ls -A tmp)" ]; echo $?)" "yoke $*: left behind in the temporary folder: $(ls -A tmp)"
+  check "$(clean; echo $?)" "yoke $*: left behind in the temporary folder: $(ls -A tmp)"
 }
 out_has() { check "$(grep -qE -- "$1" out; echo $?)" "stdout lacks: $1"; }
 err_has() { check "$(grep -qF -- "$1" err; echo $?)" "stderr lacks: $1"; }
@@ -217,11 +226,10 @@ err_has "'right' has no connector 'q'"
 # a run that is killed leaves no folder behind for long
 "$yoke" run car.ssp --set time.stop=1e6 --out killed --quiet >out 2>err &
 pid=$!
-for _ in $(seq 100); do [ -n "$(ls -A tmp)" ] && break; sleep 0.1; done
+for ((i = 0; i < 600; i++)); do [ -n "$(ls -A tmp)" ] && break; sleep 0.05; done
 kill -9 $pid
 wait $pid 2>/dev/null
-for _ in $(seq 100); do [ -z "$(ls -A tmp)" ] && break; sleep 0.1; done
-check "$([ -z "$(ls -A tmp)" ]; echo $?)" "left behind after a kill: $(ls -A tmp)"
+check "$(clean; echo $?)" "left behind after a kill: $(ls -A tmp)"
 
 # ---- export and back
 if "$yoke" export --help 2>/dev/null | grep -q -- '--ssp'; then

@@ -74,11 +74,11 @@ ends 0 "${long[@]}" --out whole --quiet
 start() {
   "${mpi[@]}" -n 3 "$yoke" sweep "${long[@]}" --out "$1" >out 2>err &
   pid=$!
-  for ((i = 0; i < 3000; i++)); do
+  for ((i = 0; i < 12000; i++)); do
     [ -f "$1/journal.csv" ] && [ "$(lines "$1/journal.csv")" -ge 5 ] && return
     sleep 0.01
   done
-  bad 'no point was finished within 30 s'
+  bad 'no point was finished within two minutes'
 }
 # the ranks of our mpirun, by the variable that Open MPI gives them
 rank_of() {

@@ -38,7 +38,7 @@ if [ -f "$bench" ]; then
   # killed, then resumed without repeating a finished point
   "$yoke" tune "${map[@]}" --out killed --jobs 2 >out 2>err &
   pid=$!
-  for ((i = 0; i < 3000; i++)); do
+  for ((i = 0; i < 12000; i++)); do
     [ -f killed/journal.csv ] && [ "$(lines killed/journal.csv)" -ge 5 ] && break
     sleep 0.01
   done

@@ -683,9 +683,9 @@ static void bombs_are_refused(void** state) {
 
   // lying: declares little, so that only unpacking shows it; no more than declared is ever kept
   items[0].size = 1000;
-  const int64_t begin = yoke__os_now_ns();
+  const int64_t begin = yoke__os_cpu_ns();
   check_unreadable(items, 1, 0, "entry 'bomb': unpacks to more bytes than the 1000 it declares");
-  assert_true(yoke__os_now_ns() - begin < 1000000000);
+  assert_true(yoke__os_cpu_ns() - begin < 1000000000);
 
   // 64 MB at the limit of what is not asked: 60 MB pass
   free(packed);

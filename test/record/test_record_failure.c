@@ -47,7 +47,7 @@ static void run_child(const char* where, uint32_t formats, size_t n_rows, outcom
     fixture_fill(row, k++);
     yoke__record_commit(record);
   }
-  for (int i = 0; i < 100 && !yoke__record_has_failed(record); i++) {
+  for (int i = 0; i < 3000 && !yoke__record_has_failed(record); i++) {
     yoke__os_sleep_ns(10000000);
   }
   out->has_failed = yoke__record_has_failed(record);

@@ -166,20 +166,53 @@ static void same_run_same_bytes(void** state) {
   free(first);
 }
 
+// Rows that a copy of the .part of a running process holds; 0 if a flush is just under way. The original is locked.
+static size_t rows_flushed(void) {
+  char path[FIXTURE_PATH_SIZE];
+  size_t n = 0;
+  if (!fixture_exists(folder, "results.h5.part")) {
+    return 0;
+  }
+  char* bytes = fixture_read(folder, "results.h5.part", &n);
+  FILE* file = fopen(fixture_path(path, folder, "copy.h5"), "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(bytes, 1, n, file), n);
+  assert_int_equal(fclose(file), 0);
+  free(bytes);
+  yoke_csv table;
+  if (yoke__record_hdf5_read(path, &table, NULL) < 0) {
+    return 0;
+  }
+  const size_t n_rows = table.n_rows;
+  yoke__csv_free(&table);
+  return n_rows;
+}
+
 // A process killed after a flush leaves a .part that opens and holds complete rows.
 static void killed_run_leaves_readable_part(void** state) {
   (void)state;
   char path[FIXTURE_PATH_SIZE];
   HEAR(err);
+  int ends[2];
+  assert_int_equal(pipe(ends), 0);
   const pid_t child = fork();
   assert_true(child >= 0);
   if (child == 0) {
+    char byte = 0;
     yoke_record* record = fixture_open(folder, YOKE_RECORD_HDF5 | YOKE_RECORD_CSV);
     fixture_record(record, 0, 10000);
-    yoke__os_sleep_ns(INT64_C(600000000));  // 30 flush intervals
-    fixture_record(record, 10000, 100);     // may or may not arrive
+    close(ends[1]);
+    if (read(ends[0], &byte, 1) == 1) {    // a flush has been seen
+      fixture_record(record, 10000, 100);  // may or may not arrive
+    }
     kill(getpid(), SIGKILL);
   }
+  close(ends[0]);
+  for (int i = 0; i < 3000 && rows_flushed() < 10000; i++) {
+    yoke__os_sleep_ns(10000000);
+  }
+  assert_int_equal(write(ends[1], "x", 1), 1);
+  close(ends[1]);
   int status = 0;
   assert_int_equal(waitpid(child, &status, 0), child);
   assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);

@@ -79,8 +79,12 @@ async function bondsOpen(browser) {
     const ink = await p.evaluate(INK(`.chart[data-bond="${shut}"] .pane:nth-child(${i + 1}) canvas`));
     check(ink > 0.0005, `plot ${titles[i]} is not blank`, ink);
   }
-  const box = await p.evaluate(`(() => { const r = document.querySelector('.bond-card[data-bond="${shut}"]').getBoundingClientRect(); return [r.top, innerHeight]; })()`);
-  await sleep(600);
+  const place = () => p.evaluate(`(() => { const r = document.querySelector('.bond-card[data-bond="${shut}"]').getBoundingClientRect(); return [r.top, innerHeight]; })()`);
+  let box = await place();
+  for (let i = 0; i < 300 && box[0] >= box[1]; i++) {
+    await sleep(100);
+    box = await place();
+  }
   check(box[0] < box[1], "the card is scrolled into sight", box);
 
   await p.click(`.bond-card[data-bond="${shut}"] .bond-head`);

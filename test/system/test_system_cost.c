@@ -25,6 +25,11 @@ static void test_light_ones_stay_together(void** state) {
 static void test_heavy_ones_run_in_parallel(void** state) {
   (void)state;
   sim s = open_two("heavy2.fmu", "");
+  // a trial that got no processor for a second says nothing
+  for (int chance = 0; chance < 5 && s.system->units[0].cost_s <= 0; chance++) {
+    sim_close(&s);
+    s = open_two("heavy2.fmu", "");
+  }
   print_message("heavy: %.3g us per step, %d threads\n", s.system->units[0].cost_s * 1e6,
                 s.system->n_threads);
   if (yoke__os_n_processors() < 2) {

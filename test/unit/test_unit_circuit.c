@@ -1,6 +1,7 @@
 // Netlists as units: variables, steps that divide, polynomials as inputs, feedthrough, rolling
 // back, derivatives, start values, parameters, and no heap call while stepping.
 #include "base/base_message.h"
+#include "base/base_process.h"
 #include "support/check.h"
 #include "support/failing_heap.h"
 #include "support/heard.h"
@@ -46,8 +47,8 @@ static yoke_status try_open(subject* s, const char* netlist, yoke_unit_file_sett
                             const yoke_argument* arguments, size_t n, char* text, size_t size) {
   const char* folder = getenv("TMPDIR");
   *s = (subject){.store = NULL};
-  snprintf(s->path, sizeof s->path, "%.200s/yoke_unit_circuit_%p.cir",
-           folder == NULL ? "/tmp" : folder, (void*)s);
+  snprintf(s->path, sizeof s->path, "%.200s/yoke_unit_circuit_%d_%p.cir",
+           folder == NULL ? "/tmp" : folder, yoke__process_id(), (void*)s);
   write_file(s->path, netlist);
   settings.kind = YOKE_KIND_CIRCUIT;
   settings.path = s->path;
@@ -383,8 +384,8 @@ static void test_included_parameters(void** state) {
   (void)state;
   const char* folder = getenv("TMPDIR");
   char path[300], netlist[600], text[1024] = "";
-  snprintf(path, sizeof path, "%.200s/yoke_unit_circuit_values.inc",
-           folder == NULL ? "/tmp" : folder);
+  snprintf(path, sizeof path, "%.200s/yoke_unit_circuit_%d.inc", folder == NULL ? "/tmp" : folder,
+           yoke__process_id());
   write_file(path, "* values\n.param r=2 scale=3\n+ twice={2*r}\n.subckt part a b q=1\n"
                    ".param inner=5\nR1 a b {inner*q}\n.ends\n");
   snprintf(netlist, sizeof netlist,

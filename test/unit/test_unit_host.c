@@ -65,7 +65,7 @@ static int pid_of(const pair* p) {
 
 // gone, not even a zombie
 static void check_gone(int pid) {
-  for (int i = 0; i < 200 && kill(pid, 0) == 0; i++) {
+  for (int i = 0; i < 3000 && kill(pid, 0) == 0; i++) {
     yoke__os_sleep_ns(10000000);
   }
   assert_int_equal(kill(pid, 0), -1);
@@ -419,9 +419,11 @@ static const char* words_of(const yoke_step_result* result) {
   return result->message == NULL ? "(none)" : result->message;
 }
 
-// every operation says no, and at once
+// every operation says no, without a call to the other process, without sleep and without spinning
 static void check_dead(const pair* p) {
-  const int64_t start = yoke__os_now_ns();
+  yoke_host_statistics before, after;
+  yoke__host_statistics(p->there.self, &before);
+  const int64_t start = yoke__os_cpu_ns();
   const double u[16] = {0};
   double y[16];
   unsigned char image[4096];
@@ -441,8 +443,10 @@ static void check_dead(const pair* p) {
                        ? YOKE_UNIT_FAILED
                        : p->there.ops->enter_init(p->there.self, 0, 1, &err.sink),
                    YOKE_UNIT_FAILED);
-  const double took = (double)(yoke__os_now_ns() - start) * 1e-9;
-  check_between(took, 0, 0.1);
+  check_between((double)(yoke__os_cpu_ns() - start) * 1e-9, 0, 0.1);
+  yoke__host_statistics(p->there.self, &after);
+  assert_int_equal(after.n_calls, before.n_calls);
+  assert_int_equal(after.n_sleeps, before.n_sleeps);
 }
 
 static void death_of_the_process_is_a_message(void** state) {
@@ -473,24 +477,31 @@ static void death_of_the_process_is_a_message(void** state) {
   }
 }
 
-// nobody answers: the process is stopped
+#define N_CHANCES                                                                                  \
+  5  // for an upper limit of time: another program may have the processors just then
+
+// Nobody answers: the process is stopped. Two seconds are enough to start a process on a busy machine.
 static void a_hang_ends_after_the_time_allowed(void** state) {
   (void)state;
-  const yoke_unit_file_settings settings = {.path = "integrator", .timeout_s = 0.3};
-  pair p;
-  open_pair(&p, &settings, NULL, 0);
-  initialise(&p);
-  const int pid = pid_of(&p);
-  assert_int_equal(kill(pid, SIGSTOP), 0);
-  yoke_step_result result;
-  const int64_t start = yoke__os_now_ns();
-  assert_int_equal(step_there(&p, 2, &result), YOKE_UNIT_FAILED);
-  check_between((double)(yoke__os_now_ns() - start) * 1e-9, 0.3, 1.3);
-  check_contains(words_of(&result),
-                 "did not answer for 0.3 s during step at t = 2 s; its process was killed");
-  check_gone(pid);
-  check_dead(&p);
-  close_pair(&p);
+  const yoke_unit_file_settings settings = {.path = "integrator", .timeout_s = 2};
+  double took = HUGE_VAL;
+  for (int chance = 0; chance < N_CHANCES && took > 3; chance++) {
+    pair p;
+    open_pair(&p, &settings, NULL, 0);
+    initialise(&p);
+    const int pid = pid_of(&p);
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    yoke_step_result result;
+    const int64_t start = yoke__os_now_ns();
+    assert_int_equal(step_there(&p, 2, &result), YOKE_UNIT_FAILED);
+    took = (double)(yoke__os_now_ns() - start) * 1e-9;
+    check_contains(words_of(&result),
+                   "did not answer for 2 s during step at t = 2 s; its process was killed");
+    check_gone(pid);
+    check_dead(&p);
+    close_pair(&p);
+  }
+  check_between(took, 2, 3);
 }
 
 // a slow answer is an answer
@@ -500,51 +511,64 @@ static void a_pause_is_no_failure(void** state) {
   open_model(&p, "integrator");
   initialise(&p);
   const int pid = pid_of(&p);
-  assert_int_equal(kill(pid, SIGSTOP), 0);
-  const pid_t waker = fork();
-  if (waker == 0) {
-    yoke__os_sleep_ns(100000000);
-    kill(pid, SIGCONT);
-    _exit(0);
+  yoke_host_statistics before, after;
+  yoke__host_statistics(p.there.self, &before);
+  after = before;
+  // the process may go on before this one has begun to wait
+  for (int k = 0; k < N_CHANCES && after.n_sleeps == before.n_sleeps; k++) {
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    const pid_t waker = fork();
+    if (waker == 0) {
+      yoke__os_sleep_ns(100000000);
+      kill(pid, SIGCONT);
+      _exit(0);
+    }
+    yoke_step_result result;
+    check_ok(step_there(&p, k, &result));
+    assert_int_equal(waitpid(waker, NULL, 0), waker);
+    yoke__host_statistics(p.there.self, &after);
   }
-  yoke_step_result result;
-  check_ok(step_there(&p, 0, &result));
-  assert_int_equal(waitpid(waker, NULL, 0), waker);
-  yoke_host_statistics statistics;
-  yoke__host_statistics(p.there.self, &statistics);
-  assert_true(statistics.n_sleeps > 0);
+  assert_true(after.n_sleeps > before.n_sleeps);
   close_pair(&p);
 }
 
 static void a_stopped_process_does_not_hold_up_the_end(void** state) {
   (void)state;
-  pair p;
-  open_model(&p, "integrator");
-  initialise(&p);
-  const int pid = pid_of(&p);
-  assert_int_equal(kill(pid, SIGSTOP), 0);
-  const int64_t start = yoke__os_now_ns();
-  yoke__unit_terminate(&p.there);
-  HEAR(t);
-  p.there.ops->report(p.there.self, &t.sink);
-  check_contains(t.text, "did not answer for 1 s during termination");
-  close_pair(&p);
-  check_between((double)(yoke__os_now_ns() - start) * 1e-9, 1, 2.5);
-  check_gone(pid);
+  double took = HUGE_VAL;
+  for (int chance = 0; chance < N_CHANCES && took > 2.5; chance++) {
+    pair p;
+    open_model(&p, "integrator");
+    initialise(&p);
+    const int pid = pid_of(&p);
+    assert_int_equal(kill(pid, SIGSTOP), 0);
+    const int64_t start = yoke__os_now_ns();
+    yoke__unit_terminate(&p.there);
+    HEAR(t);
+    p.there.ops->report(p.there.self, &t.sink);
+    check_contains(t.text, "did not answer for 1 s during termination");
+    close_pair(&p);
+    took = (double)(yoke__os_now_ns() - start) * 1e-9;
+    check_gone(pid);
+  }
+  check_between(took, 1, 2.5);
 }
 
 static void nothing_is_left_after_close(void** state) {
   (void)state;
-  pair p;
-  open_model(&p, "integrator");
-  const int pid = pid_of(&p);
-  assert_int_equal(kill(pid, 0), 0);
-  // an interrupt from a terminal goes to the group of the parent only
-  assert_int_equal(getpgid(pid), pid);
-  const int64_t start = yoke__os_now_ns();
-  close_pair(&p);
-  check_between((double)(yoke__os_now_ns() - start) * 1e-9, 0, 0.9);
-  check_gone(pid);
+  double took = HUGE_VAL;
+  for (int chance = 0; chance < N_CHANCES && took > 0.9; chance++) {
+    pair p;
+    open_model(&p, "integrator");
+    const int pid = pid_of(&p);
+    assert_int_equal(kill(pid, 0), 0);
+    // an interrupt from a terminal goes to the group of the parent only
+    assert_int_equal(getpgid(pid), pid);
+    const int64_t start = yoke__os_now_ns();
+    close_pair(&p);
+    took = (double)(yoke__os_now_ns() - start) * 1e-9;
+    check_gone(pid);
+  }
+  check_between(took, 0, 0.9);
 }
 
 // also when this process is killed

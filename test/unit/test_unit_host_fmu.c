@@ -108,7 +108,7 @@ static void choose(const subject* s, const char* variable, const char* item) {
 }
 
 static void check_gone(int pid) {
-  for (int i = 0; i < 200 && kill(pid, 0) == 0; i++) {
+  for (int i = 0; i < 3000 && kill(pid, 0) == 0; i++) {
     yoke__os_sleep_ns(10000000);
   }
   assert_int_equal(kill(pid, 0), -1);
@@ -319,7 +319,7 @@ static void faults_in_a_step_are_messages(void** state) {
       {"crash", "its process was ended by signal 11 (segmentation fault) during step at t = 0.3 s"},
       {"abort", "its process was ended by signal 6 (abort) during step at t = 0.3 s"},
       {"exit", "its process ended itself with status 3 during step at t = 0.3 s"},
-      {"hang", "did not answer for 0.4 s during step at t = 0.3 s; its process was killed"},
+      {"hang", "did not answer for 2 s during step at t = 0.3 s; its process was killed"},
       {"error", "told to fail at"},
       {"fatal", "told to die at"},
   };
@@ -328,9 +328,11 @@ static void faults_in_a_step_are_messages(void** state) {
       // nothing may be called after fmi2Fatal, free neither
       const bool is_fatal = strcmp(faults[i].what, "fatal") == 0;
       setenv("ASAN_OPTIONS", is_fatal ? "detect_leaks=0" : SIGNALS_ALONE, 1);
+      // enough to start a process on a busy machine; all but the hang end by themselves
+      const double timeout_s = strcmp(faults[i].what, "hang") == 0 ? 2 : 60;
       subject s;
       open_as(&s, "faulty", version,
-              &(yoke_unit_file_settings){.is_isolated = true, .timeout_s = 0.4});
+              &(yoke_unit_file_settings){.is_isolated = true, .timeout_s = timeout_s});
       choose(&s, "what", faults[i].what);
       const double at = 0.35;
       check_ok(yoke__unit_set(&s.unit, yoke__unit_find(&s.unit, "at"), &at, sizeof at));
@@ -493,7 +495,7 @@ static int count_entries(const char* folder) {
 
 static void check_empty(const char* folder) {
   int n = count_entries(folder);
-  for (int i = 0; i < 300 && n > 0; i++) {
+  for (int i = 0; i < 3000 && n > 0; i++) {
     yoke__os_sleep_ns(10000000);
     n = count_entries(folder);
   }
