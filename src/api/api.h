@@ -9,6 +9,7 @@
 struct yoke_simulation {
   yoke_system* system;
   bool owns_system;
+  bool is_netlist;            // the system is one netlist
   yoke_state* state;          // NULL until the start
   yoke_sink sink;             // of the caller, by way of `messages`
   yoke_sink outer;            // of the caller
@@ -26,7 +27,11 @@ yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status stat
     YOKE_PRINTF(5, 6);
 // The status, after a message that says no more than the status does if none was sent since there were n_errors.
 yoke_status yoke__api_told(yoke_simulation* simulation, yoke_status status, size_t n_errors);
-// Files that belong to the results beside the rows: summary.json, and what coupling methods have learnt.
-yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* directory);
+// Files that belong to the results beside the rows: summary.json, and what coupling methods have learnt. sink: who is told of
+// what cannot be written.
+yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* directory,
+                                  const yoke_sink* sink);
+// The message as it is told: the one unit of a netlist on its own has no name of its own.
+yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_message* message);
 
 #endif

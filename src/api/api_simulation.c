@@ -6,14 +6,25 @@
 
 #include "api/api.h"
 #include "base/base_os.h"
+#include "scenario/scenario_circuit.h"
 
 // ---- messages
 
 // Keeps what was said for the summary and passes it on.
 static void receive(void* to, const yoke_message* message) {
   yoke_simulation* simulation = to;
-  yoke__messages_add(&simulation->messages, message);
-  yoke_send(&simulation->outer, message);
+  const yoke_message told = yoke__api_reword(simulation, message);
+  yoke__messages_add(&simulation->messages, &told);
+  yoke_send(&simulation->outer, &told);
+}
+
+yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_message* message) {
+  yoke_message told = *message;
+  if (simulation->is_netlist && told.unit != NULL) {
+    told.unit = NULL;
+    told.file = told.file == NULL ? simulation->system->scenario->path : told.file;
+  }
+  return told;
 }
 
 yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status status,
@@ -58,6 +69,7 @@ yoke_status yoke_simulation_create(yoke_system* system, const yoke_sink* sink,
     return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
   simulation->system = system;
+  simulation->is_netlist = yoke__scenario_is_circuit(system->scenario->path);
   simulation->outer = sink == NULL ? (yoke_sink){0} : *sink;
   simulation->sink = (yoke_sink){receive, simulation};
   system->is_running = true;
@@ -97,7 +109,13 @@ yoke_status yoke_simulation_start(yoke_simulation* simulation) {
   const uint64_t mode = yoke__os_float_mode_set();
   simulation->loop.status = yoke__master_create(simulation->system, &messages, &simulation->state);
   yoke__os_float_mode_restore(mode);
-  if (yoke__messages_send(&messages, &simulation->sink) == 0 && simulation->loop.status < 0) {
+  const bool is_told = yoke__messages_send(&messages, &simulation->sink) > 0;
+  for (size_t i = messages.n; i-- > 0;) {
+    if (simulation->loop.status < 0 && messages.all[i].severity == YOKE_ERROR) {
+      yoke__failure_set(&simulation->loop.failure, &messages.all[i], YOKE_NOT_FOUND);
+    }
+  }
+  if (simulation->loop.status < 0 && !is_told) {
     yoke_fail(&simulation->outer, simulation->loop.status, "%s",
               yoke_status_text(simulation->loop.status));
   }
@@ -345,12 +363,14 @@ const yoke_system* yoke_simulation_system(const yoke_simulation* simulation) {
 }
 
 const yoke_message* yoke_simulation_failure(const yoke_simulation* simulation) {
-  if (simulation == NULL || simulation->state == NULL) {
+  if (simulation == NULL) {
     return NULL;
   }
-  const yoke_message* failure = &simulation->state->failure.message;
-  const yoke_message* other = &simulation->loop.failure.message;
-  return failure->text != NULL ? failure : other->text != NULL ? other : NULL;
+  const yoke_failure* failure = &simulation->loop.failure;
+  if (simulation->state != NULL && simulation->state->failure.message.text != NULL) {
+    failure = &simulation->state->failure;
+  }
+  return failure->message.text == NULL ? NULL : &failure->message;
 }
 
 yoke_status yoke_simulation_declare_discontinuity(yoke_simulation* simulation) {
@@ -414,7 +434,10 @@ yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record
     simulation->loop.status = status;
   }
   (void)yoke_simulation_report(simulation);
-  const yoke_status written = yoke__api_write_files(simulation, simulation->directory);
+  // a folder that could not be written to has been reported
+  const bool is_told = status < 0 || simulation->loop.status == YOKE_IO;
+  const yoke_status written =
+      yoke__api_write_files(simulation, simulation->directory, is_told ? NULL : &simulation->sink);
   free(simulation->directory);
   simulation->directory = NULL;
   if (info != NULL) {

@@ -255,9 +255,17 @@ static void json_circuit(const yoke_unit_circuit_figures* f, yoke_json* json) {
   yoke__json_integer(json, "factors_kept_used", (int64_t)f->n_cached);
 }
 
-static void json_circuits(const yoke_system* system, yoke_json* json) {
+// "circuits" with the names of the units; a netlist on its own is also "circuit"
+static void json_circuits(const yoke_system* system, bool is_netlist, yoke_json* json) {
   yoke_unit_circuit_figures f;
   bool has_any = false;
+  if (is_netlist &&
+      yoke__unit_circuit_figures(system->units[0].unit.ops, system->units[0].unit.self, &f)) {
+    yoke__json_begin_object(json, "circuit");
+    yoke__json_string(json, "unit", system->units[0].name);
+    json_circuit(&f, json);
+    yoke__json_end_object(json);
+  }
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_system_unit* unit = &system->units[i];
     if (!yoke__unit_circuit_figures(unit->unit.ops, unit->unit.self, &f)) {
@@ -298,7 +306,8 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   char message[MESSAGE_SIZE] = "";
   const yoke_message* failure = yoke_simulation_failure(simulation);
   if (failure != NULL) {
-    yoke_message_format(failure, message, sizeof message);
+    const yoke_message told = yoke__api_reword(simulation, failure);
+    yoke_message_format(&told, message, sizeof message);
   }
   yoke__json_string(json, "message", message);
   yoke__json_string(json, "yoke", yoke_version());
@@ -318,7 +327,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   if (state != NULL) {
     json_clusters(system, state, json);
   }
-  json_circuits(system, json);
+  json_circuits(system, simulation->is_netlist, json);
   json_messages(simulation, json);
   yoke__system_json(system, "system", json);
   yoke__json_end_object(json);
@@ -354,8 +363,8 @@ static void name_models(const yoke_system* system, const yoke_group* group, char
   }
 }
 
-static yoke_status write_models(yoke_simulation* simulation, const yoke_group* group,
-                                const char* directory) {
+static yoke_status write_models(const yoke_simulation* simulation, const yoke_group* group,
+                                const char* directory, const yoke_sink* sink) {
   char name[256], path[4096];
   name_models(simulation->system, group, name, sizeof name);
   yoke__os_path_join(directory, name, path, sizeof path);
@@ -370,24 +379,25 @@ static yoke_status write_models(yoke_simulation* simulation, const yoke_group* g
   // numbers that are not finite come from a run that ended badly, which was reported
   const bool is_expected = status == YOKE_NO_SUPPORT || status == YOKE_BAD_ARG;
   if (status < 0 && !is_expected) {
-    yoke__messages_send(&messages, &simulation->sink);
+    yoke__messages_send(&messages, sink);
   }
   yoke__messages_free(&messages);
   return is_expected ? YOKE_OK : status;
 }
 
-yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* directory) {
+yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* directory,
+                                  const yoke_sink* sink) {
   yoke_status worst = YOKE_OK;
   for (size_t g = 0; g < simulation->system->n_groups; g++) {
     const yoke_group* group = &simulation->system->groups[g];
     if (group->role == YOKE_GROUP_CLUSTER && group->ops->write != NULL) {
-      const yoke_status status = write_models(simulation, group, directory);
+      const yoke_status status = write_models(simulation, group, directory, sink);
       worst = status < 0 ? status : worst;
     }
   }
   yoke_json json = {0};
   json_summary(simulation, &json);
-  const yoke_status status = yoke__record_summary_write(directory, &json, &simulation->sink);
+  const yoke_status status = yoke__record_summary_write(directory, &json, sink);
   yoke__json_free(&json);
   return status < 0 ? status : worst;
 }

@@ -61,6 +61,7 @@ prints fmu info gain.fmu
 prints circuit info rc.cir
 prints system check "$oscillator"
 prints summary circuit rc.cir --out rc
+prints summary run "$oscillator" --set time.stop=1 --out run
 prints comparison compare one one
 prints meter meter one --bond spring
 study=("$oscillator" --set time.stop=1 --vary "units.left.with.m=1,2" --jobs 1)
