@@ -1,12 +1,12 @@
 // The stepping loop. `yoke_system` says what there is, `yoke_state` holds all that changes.
 //
-// One slot (free-running, explicit Jacobi):
-//   1  every unit that is due advances: inputs (extrapolated), step, outputs       parallel
-//   2  time moves on: tick = slot counter * slot length
-//   3  outputs of slow units that end here become visible
-//   4  the ledger takes what was given and received (TER), before anything changes
+// One slot (free-running), in the order of yoke__master_slot (master_step.c):
+//   1  every unit that is due advances: inputs (extrapolated), step, outputs       parallel under Jacobi
+//   2  the ledger accounts for what was given and received (TER), before anything changes
+//   3  time moves on: tick = slot counter * slot length
+//   4  outputs of slow units that end here become visible
 //   5  exchange: laws and fresh units, then copies, then samples for the coupling groups
-//   6  the ledger takes the samples (residual power), alarms; the residual may choose the next step
+//   6  the ledger observes the samples (residual power), alarms; the residual may choose the next step
 //   7  a row for the recorder, if one is due
 #ifndef YOKE_MASTER_H
 #define YOKE_MASTER_H
@@ -235,6 +235,13 @@ void yoke__master_worker_destroy(const yoke_coupling_worker* face);
 // Outputs into y; a number that is not finite is a failure.
 yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
                                      yoke_failure* failure);
+// All calls of one unit that start in this slot; the units of one thread.
+yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, size_t unit,
+                                 yoke_failure* failure);
+yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* state, int thread);
+// Inputs that follow a polynomial, at the start of the call that begins `ticks` after the slot.
+void yoke__master_extrapolate(const yoke_system* system, yoke_state* state, size_t first_group,
+                              size_t n_groups, int64_t ticks);
 // One call of step with all its outcomes checked.
 yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, double h, yoke_failure* failure);
@@ -245,6 +252,14 @@ yoke_status yoke__master_fail_unit(yoke_failure* failure, const yoke_system* sys
 yoke_status yoke__master_fail(yoke_failure* failure, const yoke_system* system, size_t unit,
                               yoke_status status, double t, const char* format, ...)
     YOKE_PRINTF(6, 7);
+// The unit's own reason with a text in front; an output that is no number; a unit that noticed it itself.
+yoke_status yoke__master_fail_not_finite(const yoke_system* system, size_t unit, double t,
+                                         const double y[], yoke_failure* failure);
+yoke_status yoke__master_fail_diverged(const yoke_system* system, size_t unit, double t,
+                                       const char* said, yoke_failure* failure);
+yoke_status yoke__master_fail_with(yoke_failure* failure, const yoke_system* system, size_t unit,
+                                   yoke_status status, double t, const char* what, const char* said,
+                                   const char* or_else);
 // The failure of the lowest unit, so that the message does not depend on threads.
 yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state* state);
 

@@ -102,14 +102,6 @@ yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
   return info->status;
 }
 
-yoke_status yoke__master_record_open(const yoke_system* system, yoke_state* state,
-                                     const yoke_record_settings* settings, const yoke_sink* sink) {
-  YOKE_TRY(yoke__record_open(settings, system->columns, system->n_columns, &state->record, sink));
-  const int64_t wait = system->record_from - state->n_slots;
-  state->record_wait = wait > 0 ? wait : system->record_every;
-  return wait > 0 ? YOKE_OK : yoke__master_record(system, state);
-}
-
 yoke_status yoke__master_run(const yoke_system* system, yoke_state* state,
                              const yoke_record_settings* record, const yoke_loop_settings* settings,
                              yoke_loop_info* info) {

@@ -1,0 +1,365 @@
+// One unit in one slot: inputs, calls, outputs. The common unit has a short path of its own.
+#include <math.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_number.h"
+#include "base/base_os.h"
+#include "master/master.h"
+
+yoke_status yoke__master_get_outputs(const yoke_system* system, size_t unit, double t, double y[],
+                                     yoke_failure* failure) {
+  const yoke_unit* u = &system->units[unit].unit;
+  const yoke_status status = yoke__unit_get_outputs(u, y);
+  if (status < 0) {
+    return yoke__master_fail_unit(failure, system, unit, status, t, "outputs could not be read");
+  }
+  // NaN and infinity times 0 are NaN: one test for all outputs
+  double sum = 0;
+  for (size_t i = 0; i < u->n_y; i++) {
+    sum += y[i] * 0;
+  }
+  return sum == 0 ? YOKE_OK : yoke__master_fail_not_finite(system, unit, t, y, failure);
+}
+
+static yoke_status judge_step(const yoke_system* system, yoke_state* state, size_t unit, double t,
+                              double h, yoke_status status, const yoke_step_result* result,
+                              yoke_failure* failure) {
+  if (status == YOKE_DIVERGED) {
+    return yoke__master_fail_diverged(system, unit, t + h, result->message, failure);
+  }
+  if (status < 0) {
+    return yoke__master_fail_with(failure, system, unit, status, t, "step failed", result->message,
+                                  yoke_status_text(status));
+  }
+  // rounding in the unit's own clock is no early return
+  const bool is_short = result->t_reached < t + h - 1e-9 * h;
+  if (is_short || (result->flags & (YOKE_STEP_DISCARDED | YOKE_STEP_EARLY_RETURN)) != 0) {
+    return yoke__master_fail(
+        failure, system, unit, YOKE_DISCARDED, t, "the step of %g s was %s%s%s", h,
+        (result->flags & YOKE_STEP_DISCARDED) != 0 ? "discarded" : "not finished",
+        result->message == NULL ? "" : ": ", result->message == NULL ? "" : result->message);
+  }
+  const yoke_unit* u = &system->units[unit].unit;
+  uint32_t flags = result->flags;
+  if ((flags & YOKE_STEP_EVENT_NEEDED) != 0 && u->ops->event_update != NULL) {
+    yoke_step_result event = {.t_reached = t + h};
+    if (u->ops->event_update(u->self, t + h, &event) < 0) {
+      return yoke__master_fail_with(failure, system, unit, YOKE_UNIT_FAILED, t + h,
+                                    "event update failed", event.message, NULL);
+    }
+    flags |= event.flags & YOKE_STEP_END_WANTED;
+  }
+  if ((flags & YOKE_STEP_EVENT_NEEDED) != 0) {
+    state->is_jumped[unit] = true;
+    state->has_events = true;
+  }
+  if ((flags & YOKE_STEP_END_WANTED) != 0) {
+    state->is_end_wanted = true;
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
+                                   double t, double h, yoke_failure* failure) {
+  const yoke_unit* u = &system->units[unit].unit;
+  yoke_step_result result = {.t_reached = t + h};
+  const yoke_status status = u->ops->step(u->self, t, h, &result);
+  if (status >= 0 && result.flags == 0 && result.t_reached >= t + h) {
+    return YOKE_OK;
+  }
+  return judge_step(system, state, unit, t, h, status, &result, failure);
+}
+
+// inputs that follow a polynomial, at the start of the call that begins `ticks` after the slot
+void yoke__master_extrapolate(const yoke_system* system, yoke_state* state, size_t first_group,
+                              size_t n_groups, int64_t ticks) {
+  for (size_t g = first_group; g < first_group + n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    const int64_t since = state->group_since[group->sampler] + ticks;
+    const double tau = since == 0 ? 0 : yoke__clock_seconds(&system->clock, since);
+    double* u = state->group_numbers + group->input;
+    group->ops->input(state->group_memory + group->self, group->sink, tau, u);
+    for (size_t i = 0; i < group->setup.n_signals; i++) {
+      state->u[group->taps[i].to] = u[i];
+    }
+  }
+}
+
+// derivatives of all inputs up to the highest order; inputs without a polynomial are constant
+static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
+                                   const yoke_system_unit* su, int64_t ticks) {
+  double* du = state->du + su->u;
+  for (int order = 1; order <= su->derivative_order; order++) {
+    memset(du, 0, su->unit.n_u * sizeof *du);
+    for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
+      const yoke_group* group = &system->groups[g];
+      const double tau =
+          yoke__clock_seconds(&system->clock, state->group_since[group->sampler] + ticks);
+      double* d = state->group_numbers + group->derivatives;
+      if (group->ops->input_derivatives == NULL) {
+        continue;
+      }
+      group->ops->input_derivatives(state->group_memory + group->self, group->sink, tau, order, d);
+      for (size_t i = 0; i < group->setup.n_signals; i++) {
+        state->du[group->taps[i].to] = d[i];
+      }
+    }
+    YOKE_TRY(su->unit.ops->set_input_derivatives(su->unit.self, order, du, su->unit.n_u));
+  }
+  return YOKE_OK;
+}
+
+// what others want to know of each call: strips for the ledger, values for coupling methods
+static void keep_call(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
+                      int64_t j, const double y[]) {
+  for (const yoke_strip* strip = system->strips + su->first_strip;
+       strip < system->strips + su->first_strip + su->n_strips; strip++) {
+    double* to = state->strips + strip->at + (size_t)j * 2 * strip->n;
+    for (size_t i = 0; i < strip->n; i++) {
+      to[i] = state->u[strip->in[i]];
+      to[strip->n + i] = y[strip->out[i]];
+    }
+  }
+  for (const yoke_group_send* send = system->sends + su->first_send;
+       send < system->sends + su->first_send + su->n_sends; send++) {
+    const yoke_group* group = &system->groups[send->group];
+    const int64_t count = (state->group_since[send->group] + (j + 1) * su->period) / su->period;
+    group->ops->send(state->group_memory + group->self, send->signal, count,
+                     y[send->tap->from] * send->tap->gain + send->tap->offset);
+  }
+}
+
+// The unit's linear model for who wants it; without one its first number says so.
+void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
+  const size_t n_x = su->n_states, n_u = su->unit.n_u, n_y = su->unit.n_y;
+  double* A = state->y + system->n_y + su->linear;
+  yoke_linear model = {
+      n_x, n_u, n_y, A, A + n_x * n_x, A + n_x * (n_x + n_u), A + n_x * (n_x + n_u) + n_y * n_x};
+  if (su->unit.ops->linearise(su->unit.self, &model) < 0 || model.n_states != n_x) {
+    for (size_t i = 0; i < (n_x + n_y) * (n_x + n_u); i++) {
+      A[i] = (double)NAN;
+    }
+  }
+}
+
+// All calls of one unit that start in this slot.
+yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, size_t unit,
+                                 yoke_failure* failure) {
+  const yoke_system_unit* su = &system->units[unit];
+  if (su->n_slots > 1) {
+    if (state->unit_wait[unit] > 0) {
+      state->unit_wait[unit]--;
+      return YOKE_OK;
+    }
+    // no step beyond the end of the run
+    if (state->n_slots + su->n_slots > system->n_slots) {
+      return YOKE_OK;
+    }
+    state->unit_wait[unit] = su->n_slots - 1;
+  }
+  if (su->n_typed_inputs > 0) {
+    YOKE_TRY(yoke__master_set_typed(system, state, unit, failure));
+  }
+  const int64_t tick = state->n_slots * system->slot;
+  const double h = system->is_adaptive ? state->slot_h : su->step;
+  const bool is_kept = su->n_strips + su->n_sends > 0;
+  // slow units, and all under Gauss-Seidel with slow units, are ahead of what others may see
+  double* y = su->n_slots > 1 ? state->y_work : state->y_seen;
+  double t = state->t;
+  for (int64_t j = 0; j < su->n_steps; j++) {
+    if (j > 0) {
+      t = yoke__clock_time(&system->clock, tick + j * su->period);
+    }
+    if (su->n_groups > 0) {
+      yoke__master_extrapolate(system, state, su->first_group, su->n_groups, j * su->period);
+    }
+    if (j == 0 || su->n_groups > 0) {
+      yoke_status status = yoke__unit_set_inputs(&su->unit, state->u + su->u);
+      if (status >= 0 && su->derivative_order > 0) {
+        status = set_derivatives(system, state, su, j * su->period);
+      }
+      if (status < 0) {
+        return yoke__master_fail_unit(failure, system, unit, status, t, "inputs were refused");
+      }
+    }
+    YOKE_TRY(yoke__master_call_step(system, state, unit, t, h, failure));
+    if (is_kept) {
+      YOKE_TRY(yoke__master_get_outputs(system, unit, t + h, y + su->y, failure));
+      keep_call(system, state, su, j, y);
+    }
+  }
+  if (!is_kept) {
+    YOKE_TRY(yoke__master_get_outputs(system, unit, t + h, y + su->y, failure));
+  }
+  if (su->n_typed_outputs > 0) {
+    YOKE_TRY(yoke__master_get_typed(system, state, unit, t + h, y, failure));
+  }
+  if (su->has_linear) {
+    yoke__master_linearise(system, state, unit);
+  }
+  state->unit_t[unit] =
+      yoke__clock_time(&system->clock, tick + su->n_steps * su->period * state->stretch);
+  return YOKE_OK;
+}
+
+
+static bool is_plain(const yoke_system_unit* su) {
+  const yoke_unit* u = &su->unit;
+  return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->derivative_order == 0 &&
+         su->n_sends == 0 && !su->has_linear && su->n_typed_inputs == 0 &&
+         su->n_typed_outputs == 0 && (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
+         (u->ops->get_outputs != NULL || u->n_outputs <= 1);
+}
+
+static void lay_hot_group(const yoke_group* group, const yoke_state* state, yoke_hot_group* hot) {
+  *hot = (yoke_hot_group){
+      .ops = group->ops,
+      .self = state->group_memory + group->self,
+      .sample = state->group_numbers + group->sample,
+      .input = state->group_numbers + group->input,
+      .taps = group->taps,
+      .n_signals = group->setup.n_signals,
+      .probes = group->probes,
+      .probe_scale = group->probe_scale,
+      .probe_offset = group->probe_offset,
+      .n_probes = group->setup.n_probes,
+      .group = group,
+      .sink = group->sink,
+      .worker = state->workers[group->sampler],
+      .is_sampled = group->role != YOKE_GROUP_MEMBER,
+  };
+}
+
+yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
+  const size_t n = system->n_units - system->n_laws;
+  state->hot = yoke__arena_array(&state->arena, n + 1, sizeof *state->hot);
+  state->hot_groups =
+      yoke__arena_array(&state->arena, system->n_groups + 1, sizeof *state->hot_groups);
+  if (state->hot == NULL || state->hot_groups == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < system->n_groups; i++) {
+    lay_hot_group(&system->groups[i], state, &state->hot_groups[i]);
+  }
+  for (size_t i = 0; i < n; i++) {
+    const size_t unit = system->thread_units[i];
+    const yoke_system_unit* su = &system->units[unit];
+    yoke_hot* hot = &state->hot[i];
+    *hot = (yoke_hot){.unit = unit};
+    if (is_plain(su) && system->scenario->scheme == YOKE_JACOBI) {
+      char* self = su->unit.self;
+      hot->step = su->unit.ops->step;
+      hot->self = self;
+      hot->h = su->step;
+      hot->first_group = su->first_group;
+      hot->n_groups = su->n_groups;
+      hot->groups = system->is_exchange_plain ? state->hot_groups + su->first_group : NULL;
+      hot->n_u = su->unit.n_u;
+      hot->n_y = su->unit.n_y;
+      hot->u_from = state->u + su->u;
+      hot->advance = su->unit.ops->advance;
+      state->has_foreign = state->has_foreign || hot->advance != NULL;
+      hot->set_inputs = hot->n_u == 0 ? NULL : su->unit.ops->set_inputs;
+      hot->get_outputs = hot->n_y == 0 ? NULL : su->unit.ops->get_outputs;
+      if (hot->n_u > 0 && hot->set_inputs == NULL) {
+        hot->u_to = (double*)(self + su->unit.inputs[0].offset);
+      }
+      if (hot->n_y > 0 && hot->get_outputs == NULL) {
+        hot->y_from = (const double*)(self + su->unit.outputs[0].offset);
+      }
+      hot->y_to = state->y + su->y;
+    }
+  }
+  return YOKE_OK;
+}
+
+// inputs at the very time of the last sample
+static inline void take_inputs(const yoke_hot_group groups[], size_t n_groups, double u[]) {
+  for (const yoke_hot_group* g = groups; g < groups + n_groups; g++) {
+    g->ops->input(g->self, g->sink, 0, g->input);
+    for (size_t i = 0; i < g->n_signals; i++) {
+      u[g->taps[i].to] = g->input[i];
+    }
+  }
+}
+
+static inline void renew_inputs(const yoke_system* system, yoke_state* state, const yoke_hot* hot) {
+  if (hot->groups != NULL) {
+    take_inputs(hot->groups, hot->n_groups, state->u);
+  } else {
+    yoke__master_extrapolate(system, state, hot->first_group, hot->n_groups, 0);
+  }
+}
+
+// inputs, step and outputs by one call of the unit
+static inline yoke_status advance_whole(const yoke_system* system, yoke_state* state,
+                                        const yoke_hot* hot, uint64_t mode, yoke_failure* failure) {
+  const double t = state->t, h = hot->h;
+  if (hot->n_groups > 0) {
+    renew_inputs(system, state, hot);
+  }
+  yoke_step_result result = {.t_reached = t + h};
+  const yoke_status status = hot->advance(hot->self, t, h, hot->u_from, hot->y_to, &result);
+  if (yoke__os_float_mode() != mode) {
+    yoke__os_float_mode_restore(mode);
+  }
+  if (status < 0 || result.flags != 0 || result.t_reached < t + h) {
+    YOKE_TRY(judge_step(system, state, hot->unit, t, h, status, &result, failure));
+  }
+  double sum = 0;
+  for (size_t i = 0; i < hot->n_y; i++) {
+    sum += hot->y_to[i] * 0;
+  }
+  return sum == 0 ? YOKE_OK
+                  : yoke__master_fail_not_finite(system, hot->unit, t + h, hot->y_to, failure);
+}
+
+static inline yoke_status advance_plain(const yoke_system* system, yoke_state* state,
+                                        const yoke_hot* hot, yoke_failure* failure) {
+  const double t = state->t;
+  if (hot->n_groups > 0) {
+    renew_inputs(system, state, hot);
+  }
+  if (hot->set_inputs != NULL) {
+    const yoke_status taken = hot->set_inputs(hot->self, hot->u_from, hot->n_u);
+    if (taken < 0) {
+      return yoke__master_fail_unit(failure, system, hot->unit, taken, t, "inputs were refused");
+    }
+  } else {
+    for (size_t i = 0; i < hot->n_u; i++) {
+      hot->u_to[i] = hot->u_from[i];
+    }
+  }
+  yoke_step_result result = {.t_reached = t + hot->h};
+  const yoke_status status = hot->step(hot->self, t, hot->h, &result);
+  if (status < 0 || result.flags != 0 || result.t_reached < t + hot->h) {
+    YOKE_TRY(judge_step(system, state, hot->unit, t, hot->h, status, &result, failure));
+  }
+  if (hot->get_outputs != NULL) {
+    return yoke__master_get_outputs(system, hot->unit, t + hot->h, hot->y_to, failure);
+  }
+  // NaN and infinity times 0 are NaN: one test for all outputs
+  double sum = 0;
+  for (size_t i = 0; i < hot->n_y; i++) {
+    const double y = hot->y_from[i];
+    hot->y_to[i] = y;
+    sum += y * 0;
+  }
+  return sum == 0 ? YOKE_OK
+                  : yoke__master_fail_not_finite(system, hot->unit, t + hot->h, hot->y_to, failure);
+}
+
+yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* state, int thread) {
+  yoke_failure* failure = &state->failures[thread];
+  const yoke_hot* hot = state->hot + system->thread_first[thread];
+  const yoke_hot* end = state->hot + system->thread_first[thread + 1];
+  const uint64_t mode = state->has_foreign ? yoke__os_float_mode() : 0;
+  for (; hot < end; hot++) {
+    YOKE_TRY(hot->advance != NULL ? advance_whole(system, state, hot, mode, failure)
+             : hot->step != NULL  ? advance_plain(system, state, hot, failure)
+                                  : yoke__master_advance(system, state, hot->unit, failure));
+  }
+  return YOKE_OK;
+}
