@@ -127,8 +127,9 @@ const yoke_command yoke__command_check = {
 
 static const yoke_operand info_operands[] = {
     {"FILE|MODEL|METHOD", true, YOKE_ARGUMENT_FILE,
-     "A system file or SSP, an FMU (a .fmu file, or the folder of an unpacked one), a netlist, or "
-     "the name of a built-in model such as oscillator.force or of a coupling method such as mpsm. "
+     "A system file or SSP, an FMU (a .fmu file, or the folder of an unpacked one), a netlist, a "
+     "shared library with units of your own (.so), or the name of a built-in model such as "
+     "oscillator.force or of a coupling method such as mpsm. "
      "Without it the built-in models and the methods are listed."},
 };
 static const yoke_option info_options[] = {
@@ -151,6 +152,7 @@ static const yoke_example info_examples[] = {
     {"yoke info mpsm", "Settings of a coupling method, with defaults and ranges."},
     {"yoke info crane.yaml", "What a system file contains."},
     {"yoke info engine.fmu", "Platforms, capabilities, variables and feedthrough of an FMU."},
+    {"yoke info ./my_unit.so", "Units and coupling methods of a shared library."},
     {"yoke info filter.cir", "Elements, sizes, inputs, outputs and faults of a netlist."},
 };
 const yoke_command yoke__command_info = {
@@ -160,7 +162,9 @@ const yoke_command yoke__command_info = {
     "dimensions and start values, or the settings of a coupling method.\n\n"
     "Of an FMU it prints who made it, what it offers, what a run would use, its variables, "
     "which outputs depend directly on which inputs, and what is wrong with the file. The binary "
-    "is looked at, not loaded.",
+    "is looked at, not loaded.\n\n"
+    "Of a shared library it prints its units with their variables and its coupling methods. The "
+    "library is loaded for that, in a process of its own first.",
     LIST(info_operands),
     LIST(info_options),
     LIST(info_exits),

@@ -56,7 +56,6 @@ void yoke__app_print_method(const yoke_coupling_ops* ops) {
 }
 
 void yoke__app_method_json(const yoke_coupling_ops* ops, yoke_json* json) {
-  yoke__json_begin_document(json, "method");
   yoke__json_string(json, "name", ops->name);
   yoke__json_string(json, "text", ops->text);
   yoke__json_begin_array(json, "settings");
@@ -88,5 +87,4 @@ void yoke__app_method_json(const yoke_coupling_ops* ops, yoke_json* json) {
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);
-  yoke__json_end_object(json);
 }

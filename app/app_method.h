@@ -7,6 +7,7 @@
 
 void yoke__app_print_methods(void);
 void yoke__app_print_method(const yoke_coupling_ops* ops);
+// Its members, into an open object.
 void yoke__app_method_json(const yoke_coupling_ops* ops, yoke_json* json);
 
 #endif

@@ -1,10 +1,12 @@
-// yoke info: the built-in models and coupling methods, one of them, an FMU, a netlist, or what a system file contains.
+// yoke info: the built-in models and coupling methods, one of them, an FMU, a netlist, a shared library, or what a system
+// file contains.
 #include <stdlib.h>
 #include <string.h>
 
 #include "app/app_circuit.h"
 #include "app/app_fmu.h"
 #include "app/app_method.h"
+#include "app/app_sink.h"
 #include "app/app_system.h"
 #include "base/base_json.h"
 #include "base/base_number.h"
@@ -13,6 +15,7 @@
 #include "scenario/scenario_circuit.h"
 #include "scenario/scenario_fmu.h"
 #include "unit/unit_models.h"
+#include "yoke/registry.h"
 
 static const char* const causalities[] = {"input", "output", "parameter", "tunable", "state"};
 static const char* const types[] = {"real",        "integer", "boolean",
@@ -53,12 +56,21 @@ static int list_models(bool is_json) {
 
 // ---- one model
 
+// The name of the item that an enumeration starts with.
+static const char* start_item(const yoke_variable* v) {
+  size_t n = 0;
+  while (v->items[n] != NULL) {
+    n++;
+  }
+  return v->start >= 0 && v->start < (double)n ? v->items[(size_t)v->start] : "";
+}
+
 static void print_variable(const yoke_variable* v) {
   char start[YOKE_NUMBER_SIZE] = "";
   const bool has_start = v->causality == YOKE_PARAMETER || v->causality == YOKE_TUNABLE ||
                          v->causality == YOKE_STATE || (v->flags & YOKE_VARIABLE_HAS_START) != 0;
   if (v->type == YOKE_ENUMERATION && v->items != NULL) {
-    snprintf(start, sizeof start, "%.31s", v->items[(size_t)v->start]);
+    snprintf(start, sizeof start, "%.31s", start_item(v));
   } else if (v->type == YOKE_STRING || v->type == YOKE_BINARY) {
     snprintf(start, sizeof start, "%.31s", v->start_text == NULL ? "" : v->start_text);
   } else if (v->type == YOKE_BOOLEAN) {
@@ -92,7 +104,7 @@ static void json_variable(const yoke_variable* v, yoke_json* json) {
   if (v->type == YOKE_STRING) {
     yoke__json_string(json, "start", v->start_text == NULL ? "" : v->start_text);
   } else if (v->type == YOKE_ENUMERATION && v->items != NULL) {
-    yoke__json_string(json, "start", v->items[(size_t)v->start]);
+    yoke__json_string(json, "start", start_item(v));
     yoke__json_begin_array(json, "items");
     for (size_t i = 0; v->items[i] != NULL; i++) {
       yoke__json_string(json, NULL, v->items[i]);
@@ -104,35 +116,33 @@ static void json_variable(const yoke_variable* v, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
-static int show_model(const yoke_unit_ops* ops, bool is_json) {
+static void json_model(const yoke_unit_ops* ops, yoke_json* json) {
   const yoke_unit_info* info = ops->info;
-  if (is_json) {
-    yoke_json json = {0};
-    yoke__json_begin_document(&json, "model");
-    yoke__json_string(&json, "name", ops->name);
-    yoke__json_string(&json, "text", ops->text);
-    yoke__json_begin_array(&json, "structure");
-    for (size_t i = 0; i < ops->n_structure; i++) {
-      json_variable(&ops->structure[i], &json);
-    }
-    yoke__json_end_array(&json);
-    yoke__json_begin_array(&json, "variables");
-    for (size_t i = 0; info != NULL && i < info->n_variables; i++) {
-      json_variable(&info->variables[i], &json);
-    }
-    yoke__json_end_array(&json);
-    yoke__json_begin_array(&json, "feedthrough");
-    for (size_t i = 0; info != NULL && i < info->n_feedthrough; i++) {
-      yoke__json_begin_object(&json, NULL);
-      yoke__json_string(&json, "output", info->variables[info->feedthrough[i].output].name);
-      yoke__json_string(&json, "input", info->variables[info->feedthrough[i].input].name);
-      yoke__json_end_object(&json);
-    }
-    yoke__json_end_array(&json);
-    yoke__json_end_object(&json);
-    return finish_json(&json);
+  yoke__json_string(json, "name", ops->name);
+  yoke__json_string(json, "text", ops->text == NULL ? "" : ops->text);
+  yoke__json_begin_array(json, "structure");
+  for (size_t i = 0; i < ops->n_structure; i++) {
+    json_variable(&ops->structure[i], json);
   }
-  printf("%s: %s\n\n", ops->name, ops->text);
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "variables");
+  for (size_t i = 0; info != NULL && i < info->n_variables; i++) {
+    json_variable(&info->variables[i], json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "feedthrough");
+  for (size_t i = 0; info != NULL && i < info->n_feedthrough; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "output", info->variables[info->feedthrough[i].output].name);
+    yoke__json_string(json, "input", info->variables[info->feedthrough[i].input].name);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
+static void print_model(const yoke_unit_ops* ops) {
+  const yoke_unit_info* info = ops->info;
+  printf("%s: %s\n\n", ops->name, ops->text == NULL ? "" : ops->text);
   printf("  %-10s %-16s %-12s %-8s %-14s %s\n", "kind", "name", "type", "unit", "start", "meaning");
   for (size_t i = 0; i < ops->n_structure; i++) {
     print_variable(&ops->structure[i]);
@@ -151,7 +161,18 @@ static int show_model(const yoke_unit_ops* ops, bool is_json) {
   } else if (info->n_feedthrough > 0) {
     printf("\n");
   }
-  return YOKE_EXIT_OK;
+}
+
+static int show_model(const yoke_unit_ops* ops, bool is_json) {
+  if (!is_json) {
+    print_model(ops);
+    return YOKE_EXIT_OK;
+  }
+  yoke_json json = {0};
+  yoke__json_begin_document(&json, "model");
+  json_model(ops, &json);
+  yoke__json_end_object(&json);
+  return finish_json(&json);
 }
 
 // ---- one method
@@ -162,8 +183,88 @@ static int show_method(const yoke_coupling_ops* ops, bool is_json) {
     return YOKE_EXIT_OK;
   }
   yoke_json json = {0};
+  yoke__json_begin_document(&json, "method");
   yoke__app_method_json(ops, &json);
+  yoke__json_end_object(&json);
   return finish_json(&json);
+}
+
+// ---- a shared library
+
+// By its name, or because it is a file of the loader.
+static bool is_library(const char* path) {
+  const size_t n = strlen(path);
+  if ((n > 3 && strcmp(path + n - 3, ".so") == 0) || strstr(path, ".so.") != NULL) {
+    return true;
+  }
+  char head[4] = "";
+  FILE* file = yoke__os_is_file(path) ? fopen(path, "rb") : NULL;
+  const bool is_elf =
+      file != NULL && fread(head, 1, 4, file) == 4 && memcmp(head, "\177ELF", 4) == 0;
+  if (file != NULL) {
+    fclose(file);
+  }
+  return is_elf;
+}
+
+static void print_library(const yoke_registry* registry) {
+  const yoke_unit_ops* unit = NULL;
+  const yoke_coupling_ops* method = NULL;
+  const char* between = "";
+  for (size_t i = yoke__models_count(NULL); (unit = yoke_registry_unit(registry, i)) != NULL; i++) {
+    printf("%s", between);
+    print_model(unit);
+    between = "\n";
+  }
+  for (size_t i = yoke__n_coupling_methods; (method = yoke_registry_coupling(registry, i)) != NULL;
+       i++) {
+    printf("%s", between);
+    yoke__app_print_method(method);
+    between = "\n";
+  }
+}
+
+static int json_library(const yoke_registry* registry, const char* path) {
+  const yoke_unit_ops* unit = NULL;
+  const yoke_coupling_ops* method = NULL;
+  yoke_json json = {0};
+  yoke__json_begin_document(&json, "library");
+  yoke__json_string(&json, "file", path);
+  yoke__json_begin_array(&json, "models");
+  for (size_t i = yoke__models_count(NULL); (unit = yoke_registry_unit(registry, i)) != NULL; i++) {
+    yoke__json_begin_object(&json, NULL);
+    json_model(unit, &json);
+    yoke__json_end_object(&json);
+  }
+  yoke__json_end_array(&json);
+  yoke__json_begin_array(&json, "methods");
+  for (size_t i = yoke__n_coupling_methods; (method = yoke_registry_coupling(registry, i)) != NULL;
+       i++) {
+    yoke__json_begin_object(&json, NULL);
+    yoke__app_method_json(method, &json);
+    yoke__json_end_object(&json);
+  }
+  yoke__json_end_array(&json);
+  yoke__json_end_object(&json);
+  return finish_json(&json);
+}
+
+static int show_library(const char* path, bool is_json) {
+  yoke_registry* registry = NULL;
+  yoke_status status = yoke_registry_create(&registry);
+  if (status >= 0) {
+    status = yoke_registry_load(registry, path, &yoke__app_sink);
+  }
+  int result = YOKE_EXIT_OK;
+  if (status < 0) {
+    result = yoke__app_fail("info", status);
+  } else if (is_json) {
+    result = json_library(registry, path);
+  } else {
+    print_library(registry);
+  }
+  yoke_registry_destroy(&registry);
+  return result;
 }
 
 // ---- a system file
@@ -216,6 +317,8 @@ int yoke_cmd_info(int argc, char** argv) {
     status = yoke__app_show_fmu(what, is_json, yoke__options_has(&options, "all"));
   } else if (yoke__scenario_is_circuit(what)) {
     status = yoke__app_show_circuit(&options, is_json);
+  } else if (is_library(what)) {
+    status = show_library(what, is_json);
   } else if (looks_like_file(what)) {
     status = show_system(&options, is_json);
   } else {

@@ -7,6 +7,7 @@
 #   ..._oracle..._reference...  also linked with test/<folder>/oracle/*.c
 #   ..._realtime..., ..._paced...   run with nothing beside them
 #   examples/<x>.c              ctest examples.<x>; sees the public headers and the shared library only
+#   examples/<x>_library.c      built as examples/<x>_library.so from the public headers alone; shell tests use it
 #   fuzz/fuzz_<x>.c             ctest fuzz.<x>, label parsers: replays fuzz/corpus/<x>/
 #   bench/<x>.c                 built, never a test; bench_circuits with ngspice and SUNDIALS where they are there
 # Every test finds YOKE_SOURCE_DIR, YOKE_BUILD_DIR, YOKE_PROGRAM, YOKE_HOST, YOKE_FMUS, YOKE_SANITIZE, YOKE_CC in its
@@ -153,6 +154,15 @@ endif()
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)
 foreach(source IN LISTS example_sources)
   cmake_path(GET source STEM name)
+  if(name MATCHES "_library$")
+    add_library(example.${name} MODULE ${source})
+    set_target_properties(example.${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name}
+                          LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
+    target_include_directories(example.${name} PRIVATE ${PROJECT_SOURCE_DIR}/include
+                               ${PROJECT_BINARY_DIR}/generated)
+    target_link_libraries(example.${name} PRIVATE yoke_warnings m)
+    continue()
+  endif()
   add_executable(example.${name} ${source})
   set_target_properties(example.${name} PROPERTIES OUTPUT_NAME ${name}
                         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)

@@ -52,9 +52,13 @@ typedef struct yoke_library_table {
 #define YOKE_LIBRARY_HEAD                                                                          \
   .table_size = sizeof(yoke_library_table), .table_version = YOKE_CONTRACT_VERSION
 
-// Loads a shared library and adds everything its table holds; the library stays loaded as long as the registry. Loading is
-// tried in a process of its own first, so that a library that crashes while it is loaded ends in a message. YOKE_IO: no such
-// file or it cannot be loaded; YOKE_BAD_INPUT: it has no table, or one of another version.
+// Defined by a shared library of yours, never by Yoke.
+YOKE_API extern const yoke_library_table yoke_library;
+
+// Loads a shared library and adds everything its table holds, or nothing; the library stays loaded as long as the registry.
+// Loading is tried in a process of its own first, so that a library that crashes, exits or hangs (10 s) while it is loaded
+// ends in a message. YOKE_IO: no such file or it cannot be loaded; YOKE_BAD_INPUT: it has no table, one of another version,
+// or one with an unusable entry or a name that is taken.
 YOKE_API yoke_status yoke_registry_load(yoke_registry* registry, const char* path,
                                         const yoke_sink* sink);
 

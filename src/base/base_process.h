@@ -47,7 +47,8 @@ enum { YOKE_PROCESS_FILE = 3 };
 // only `file` is handed over. argv ends with NULL.
 yoke_status yoke__process_start(const char* program, char* const argv[], int file,
                                 yoke_process* out, const yoke_sink* sink);
-// Runs a function in a copy of this process, which then ends with the returned status. For what may crash.
+// Runs a function in a copy of this process, which then ends with the returned status. For what may crash. What it prints to
+// standard output is dropped.
 yoke_status yoke__process_fork(int (*run)(const void* argument), const void* argument,
                                yoke_process* out, const yoke_sink* sink);
 // True once it has ended; then the rest of the struct is filled in and nothing of it is left.

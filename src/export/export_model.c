@@ -374,7 +374,8 @@ static yoke_status check_job(const yoke_export_job* job, bool is_netlist, const 
     return YOKE_OK;
   }
   if (job->ops == NULL || yoke__models_find(NULL, job->ops->name) != job->ops) {
-    return yoke_fail(sink, YOKE_NO_SUPPORT, "'%s' is no native model",
+    return yoke_fail(sink, YOKE_NO_SUPPORT,
+                     "'%s' is not built in: only built-in models and circuits can be exported",
                      job->ops == NULL ? "" : job->ops->name);
   }
   return YOKE_OK;

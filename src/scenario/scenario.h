@@ -123,6 +123,8 @@ typedef struct yoke_scenario_unit {
   bool is_kind_refused;  // one was given that cannot be here; it was reported
   const char* type;      // its value: model name or path
   yoke_place type_place;
+  const char* model;  // of a library: the unit in it; NULL: the only one
+  const yoke_node* library_node;
   const yoke_setting* with;
   size_t n_with;
   const yoke_setting* start;

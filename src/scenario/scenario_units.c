@@ -1,7 +1,7 @@
 // The sections `units` and `laws`: what takes part in the system.
 //
-// A unit has exactly one key that says of which kind it is (`model`, `fmu`, `circuit`), a law has `law`. Settings
-// under `with` and `start` are kept as nodes, since only the unit knows their types.
+// A unit has exactly one key that says of which kind it is (`model`, `fmu`, `circuit`, `library`), a law has `law`;
+// `library` and the name of a model go together. Settings under `with` and `start` are kept as nodes, since only the unit knows their types.
 #include <stdio.h>
 #include <string.h>
 
@@ -32,6 +32,31 @@ static void read_kind(yoke_reader* reader, const yoke_node* node, void* to) {
     const yoke_unit_kind kind = (yoke_unit_kind)i;
     unit->kind = strcmp(yoke_unit_kind_text(kind), node->key) == 0 ? kind : unit->kind;
   }
+  unit->type_place = node->place;
+  yoke__read_text(reader, node, &unit->type);
+}
+
+// the name of the model may stand behind it in the file
+static void keep_library(yoke_reader* reader, const yoke_node* node, void* to) {
+  (void)reader;
+  ((yoke_scenario_unit*)to)->library_node = node;
+}
+
+// The library is the type then, and the name of the model that of a unit in it.
+static void read_library(yoke_reader* reader, yoke_scenario_unit* unit) {
+  const yoke_node* node = unit->library_node;
+  if (node == NULL || unit->is_kind_refused) {
+    return;
+  }
+  if (unit->kind == YOKE_KIND_FMU || unit->kind == YOKE_KIND_CIRCUIT) {
+    yoke__error(reader->messages, node->key_place,
+                "a second kind 'library': the unit '%s' is already given by '%s'", unit->name,
+                yoke_unit_kind_text(unit->kind));
+    return;
+  }
+  unit->model = unit->type;
+  unit->kind = YOKE_KIND_LIBRARY;
+  unit->type = NULL;
   unit->type_place = node->place;
   yoke__read_text(reader, node, &unit->type);
 }
@@ -295,6 +320,7 @@ static const yoke_key unit_keys[] = {
     {"model", read_kind, &yoke__shape_value},
     {"fmu", read_kind, &yoke__shape_value},
     {"circuit", read_kind, &yoke__shape_value},
+    {"library", keep_library, &yoke__shape_value},
     {"with", read_with, &variables_shape},
     {"start", read_start, &variables_shape},
     {"values", read_values, &variables_shape},
@@ -315,10 +341,11 @@ static const yoke_key unit_keys[] = {
 };
 
 static const yoke_key law_keys[] = {
-    {"law", read_kind, &yoke__shape_value},    {"with", read_with, &variables_shape},
-    {"start", read_start, &variables_shape},   {"cost", read_cost, &yoke__shape_value},
-    {"model", read_unit_key_in_laws, NULL},    {"step", read_unit_key_in_laws, NULL},
-    {"exchange", read_unit_key_in_laws, NULL}, {"tolerance", read_unit_key_in_laws, NULL},
+    {"law", read_kind, &yoke__shape_value},     {"library", keep_library, &yoke__shape_value},
+    {"with", read_with, &variables_shape},      {"start", read_start, &variables_shape},
+    {"cost", read_cost, &yoke__shape_value},    {"model", read_unit_key_in_laws, NULL},
+    {"step", read_unit_key_in_laws, NULL},      {"exchange", read_unit_key_in_laws, NULL},
+    {"tolerance", read_unit_key_in_laws, NULL},
 };
 
 static const yoke_shape unit_shape = {
@@ -373,10 +400,12 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
   char cut[YOKE_FOUND_SIZE], where[YOKE_FOUND_SIZE + 16];
   snprintf(where, sizeof where, "%s '%s'", is_law ? "law" : "unit",
            yoke__text_cut(unit->name, cut));
-  if (yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit) &&
-      unit->kind == YOKE_KIND_NONE && !unit->is_kind_refused) {
+  const bool is_map =
+      yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit);
+  read_library(reader, unit);
+  if (is_map && unit->kind == YOKE_KIND_NONE && !unit->is_kind_refused) {
     yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key %s", where,
-                is_law ? "'law'" : "'model', 'fmu' or 'circuit'");
+                is_law ? "'law'" : "'model', 'fmu', 'circuit' or 'library'");
   }
   if (unit->option != NULL && unit->kind != YOKE_KIND_NONE && unit->kind != YOKE_KIND_FMU) {
     yoke__error(reader->messages, unit->option_place, "%s: '%s' is for FMUs", where, unit->option);

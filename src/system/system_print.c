@@ -143,6 +143,9 @@ static void print_units(const yoke_system* system, bool are_laws, FILE* to) {
       has_any = true;
     }
     fprintf(to, "  %-12s %s", unit->name, unit->unit.ops->name);
+    if (unit->source->kind == YOKE_KIND_LIBRARY) {
+      fprintf(to, " of %s", unit->source->type);
+    }
     if (!are_laws) {
       fprintf(to, ", step %s s", ticks(system, unit->period).chars);
       fprintf(to, "%s%s", unit->is_fresh ? ", fresh" : "",
@@ -431,6 +434,9 @@ static void json_unit(const yoke_system* system, const yoke_system_unit* unit, y
   yoke__json_begin_object(json, NULL);
   yoke__json_string(json, "name", unit->name);
   yoke__json_string(json, "model", unit->unit.ops->name);
+  if (unit->source->kind == YOKE_KIND_LIBRARY) {
+    yoke__json_string(json, "library", unit->source->type);
+  }
   yoke__json_boolean(json, "law", unit->is_law);
   yoke__json_boolean(json, "fresh", unit->is_fresh);
   yoke__json_number(json, "step", unit->step);

@@ -1,16 +1,11 @@
 // Registry: built-in units and methods, those of the program, and those of shared libraries.
 #include "system/system_registry.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_message.h"
-#include "base/base_os.h"
-#include "base/base_process.h"
 #include "couple/couple.h"
-
-#define LOAD_TIMEOUT_NS ((int64_t)20 * 1000000000)
 
 yoke_status yoke_registry_create(yoke_registry** out) {
   if (out == NULL) {
@@ -26,9 +21,9 @@ void yoke_registry_destroy(yoke_registry** handle) {
   }
   yoke_registry* registry = *handle;
   for (size_t i = 0; i < registry->n_libraries; i++) {
-    dlclose(registry->libraries[i]);
+    yoke__library_close(&registry->libraries[i]);
   }
-  free(registry->libraries);
+  free((void*)registry->libraries);
   free((void*)registry->units.ops);
   free((void*)registry->couplings);
   free((void*)registry->results);
@@ -38,39 +33,6 @@ void yoke_registry_destroy(yoke_registry** handle) {
 }
 
 // ---- tables
-
-// The beginning that all tables share.
-typedef struct table_head {
-  size_t size;
-  uint32_t version;
-} table_head;
-
-// The table itself, or a copy with zeros where it was made with older headers and is shorter. NULL after a message.
-static const void* accept(yoke_registry* registry, const void* table, size_t size, const char* what,
-                          const yoke_sink* sink) {
-  if (table == NULL) {
-    yoke_fail(sink, YOKE_BAD_ARG, "the table of a %s is NULL", what);
-    return NULL;
-  }
-  table_head head;
-  memcpy(&head, table, sizeof head);
-  if (head.version != YOKE_CONTRACT_VERSION || head.size < sizeof head) {
-    yoke_fail(sink, YOKE_BAD_ARG,
-              "the table of a %s was made for version %u of the contract, this library has %u: "
-              "compile it again with the present headers",
-              what, head.version, YOKE_CONTRACT_VERSION);
-    return NULL;
-  }
-  if (head.size >= size) {
-    return table;
-  }
-  void* full = yoke__arena_take(&registry->arena, size);
-  if (full == NULL) {
-    yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
-    return NULL;
-  }
-  return memcpy(full, table, head.size);
-}
 
 // One more pointer at the end of a list; list points to a pointer to them, of whatever type.
 static yoke_status append(void* list, size_t* n, const void* item, const yoke_sink* sink) {
@@ -91,7 +53,7 @@ yoke_status yoke_registry_add_unit(yoke_registry* registry, const yoke_unit_ops*
   if (registry == NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
   }
-  const yoke_unit_ops* full = accept(registry, ops, sizeof *ops, "unit", sink);
+  const yoke_unit_ops* full = yoke__table_accept(&registry->arena, ops, sizeof *ops, "unit", sink);
   return full == NULL ? YOKE_BAD_ARG : yoke__models_add(&registry->units, full, sink);
 }
 
@@ -110,7 +72,8 @@ yoke_status yoke_registry_add_coupling(yoke_registry* registry, const yoke_coupl
   if (registry == NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
   }
-  const yoke_coupling_ops* full = accept(registry, ops, sizeof *ops, "coupling method", sink);
+  const yoke_coupling_ops* full =
+      yoke__table_accept(&registry->arena, ops, sizeof *ops, "coupling method", sink);
   if (full == NULL) {
     return YOKE_BAD_ARG;
   }
@@ -130,7 +93,8 @@ yoke_status yoke_registry_add_result(yoke_registry* registry, const yoke_result_
   if (registry == NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
   }
-  const yoke_result_ops* full = accept(registry, ops, sizeof *ops, "result sink", sink);
+  const yoke_result_ops* full =
+      yoke__table_accept(&registry->arena, ops, sizeof *ops, "result sink", sink);
   if (full == NULL) {
     return YOKE_BAD_ARG;
   }
@@ -196,67 +160,25 @@ static yoke_status add_tables(yoke_registry* registry, const yoke_library_table*
   return YOKE_OK;
 }
 
-enum {
-  LOADED = 42,
-  NOT_LOADED = 43
-};  // how the trying process ends; a constructor may choose others
-
-static int try_in_child(const void* path) {
-  return dlopen(path, RTLD_NOW | RTLD_LOCAL) == NULL ? NOT_LOADED : LOADED;
-}
-
-// A library's constructors run while it is loaded: a process of its own shows whether they come back.
-static yoke_status try_load(const char* path, const yoke_sink* sink) {
-  yoke_process child;
-  YOKE_TRY(yoke__process_fork(try_in_child, path, &child, sink));
-  if (!yoke__process_wait(&child, LOAD_TIMEOUT_NS)) {
-    yoke__process_kill(&child);
-    return yoke_fail(sink, YOKE_IO, "it is not loaded after %d s",
-                     (int)(LOAD_TIMEOUT_NS / 1000000000));
-  }
-  if (child.is_known && child.signal_number != 0) {
-    return yoke_fail(sink, YOKE_IO, "it crashes while it is loaded (%s)",
-                     yoke__signal_text(child.signal_number));
-  }
-  if (child.is_known && child.exit_status != LOADED && child.exit_status != NOT_LOADED) {
-    return yoke_fail(sink, YOKE_IO, "it ends the program while it is loaded (exit status %d)",
-                     child.exit_status);
-  }
-  return YOKE_OK;  // what the loader has against it is reported by the second try
-}
-
 yoke_status yoke_registry_load(yoke_registry* registry, const char* path, const yoke_sink* sink) {
   if (registry == NULL || path == NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
   }
   yoke_context about;
   yoke__context_init(&about, sink, (yoke_place){path, 0, 0}, NULL, (double)NAN);
-  if (!yoke__os_is_file(path)) {
-    return yoke_fail(&about.sink, YOKE_IO, "there is no such file");
-  }
-  // a name without a slash would be searched for elsewhere
-  char full[4096];
-  yoke__os_path_absolute(path, full, sizeof full);
-  YOKE_TRY(try_load(full, &about.sink));
-  void* library = dlopen(full, RTLD_NOW | RTLD_LOCAL);
-  if (library == NULL) {
-    return yoke_fail(&about.sink, YOKE_IO, "it cannot be loaded: %s", dlerror());
-  }
-  const yoke_library_table* table = dlsym(library, "yoke_library");
-  yoke_status status = YOKE_OK;
-  if (table == NULL) {
-    status = yoke_fail(&about.sink, YOKE_BAD_INPUT,
-                       "it exports no table `yoke_library`: it is no library of Yoke units");
-  } else {
-    const yoke_library_table* whole =
-        accept(registry, table, sizeof *table, "library", &about.sink);
-    status = whole == NULL ? YOKE_BAD_INPUT : add_tables(registry, whole, &about.sink);
-  }
+  yoke_shared_library* library = NULL;
+  YOKE_TRY(yoke__library_open(path, &library, &about.sink));
+  const size_t n_units = registry->units.n, n_couplings = registry->n_couplings,
+               n_results = registry->n_results;
+  yoke_status status = add_tables(registry, &library->table, &about.sink);
   if (status >= 0) {
     status = append(&registry->libraries, &registry->n_libraries, library, &about.sink);
   }
-  if (status < 0 && status != YOKE_BAD_ARG) {
-    dlclose(library);  // none of its tables was taken
+  if (status < 0) {
+    registry->units.n = n_units;
+    registry->n_couplings = n_couplings;
+    registry->n_results = n_results;
+    yoke__library_close(&library);
   }
   return status == YOKE_BAD_ARG ? YOKE_BAD_INPUT : status;
 }

@@ -3,7 +3,7 @@
 #define YOKE_SYSTEM_REGISTRY_H
 
 #include "base/base_arena.h"
-#include "unit/unit_models.h"
+#include "unit/unit_library.h"
 #include "yoke/registry.h"
 
 struct yoke_registry {
@@ -13,7 +13,7 @@ struct yoke_registry {
   size_t n_couplings;
   const yoke_result_ops** results;
   size_t n_results;
-  void** libraries;  // handles of the loader
+  yoke_shared_library** libraries;
   size_t n_libraries;
 };
 

@@ -220,10 +220,11 @@ static yoke_unit_wait choose_wait(const yoke_system* system, const yoke_scenario
 }
 
 static bool is_file(const yoke_scenario_unit* source) {
-  return source->kind == YOKE_KIND_FMU || source->kind == YOKE_KIND_CIRCUIT;
+  return source->kind == YOKE_KIND_FMU || source->kind == YOKE_KIND_CIRCUIT ||
+         source->kind == YOKE_KIND_LIBRARY;
 }
 
-// an FMU, a netlist, or a native model that is to run in a process of its own
+// an FMU, a netlist, a library, or a native model that is to run in a process of its own
 yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
                                        yoke_unit_file_settings* settings) {
   const yoke_scenario_unit* source = unit->source;
@@ -241,6 +242,7 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
   *settings = (yoke_unit_file_settings){
       .kind = source->kind,
       .path = path,
+      .model = source->model,
       .name = unit->name,
       .place = source->type_place,
       .interface_type = (yoke_unit_interface)source->interface_type,

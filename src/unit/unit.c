@@ -234,6 +234,8 @@ static yoke_status check_variable(const yoke_unit* unit, const yoke_variable* v,
   const char* what = NULL;
   if (v->name == NULL || v->name[0] == '\0') {
     what = "has no name";
+  } else if ((unsigned)v->type > YOKE_BINARY || (unsigned)v->causality > YOKE_STATE) {
+    what = "has no known type or causality";
   } else if ((v->type == YOKE_STRING || v->type == YOKE_BINARY) && v->max_size == 0) {
     what = "needs a max_size";
   } else if ((v->flags & YOKE_VARIABLE_NONLINEAR) != 0 &&
@@ -260,7 +262,7 @@ static bool is_scalar(const yoke_unit_info* info, size_t number, yoke_type type)
                          yoke__variable_count(&info->variables[number - 1]) == 1);
 }
 
-static yoke_status check_description(const yoke_unit* unit, const yoke_sink* sink) {
+yoke_status yoke__unit_check(const yoke_unit* unit, const yoke_sink* sink) {
   const yoke_unit_info* info = unit->info;
   if (info == NULL || (info->n_variables > 0 && info->variables == NULL) ||
       (info->n_feedthrough > 0 && info->feedthrough == NULL)) {
@@ -299,7 +301,7 @@ yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* ar
     }
   }
   unit->info = ops->describe != NULL ? ops->describe(unit->self) : ops->info;
-  yoke_status status = check_description(unit, sink);
+  yoke_status status = yoke__unit_check(unit, sink);
   if (status >= 0 && unit->is_self_ours) {
     write_starts(unit);
   }

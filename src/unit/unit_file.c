@@ -9,7 +9,7 @@
 #include "unit/circuit/unit_circuit.h"
 #include "unit/fmu/unit_fmu.h"
 #include "unit/host/unit_host.h"
-#include "unit/unit_models.h"
+#include "unit/unit_library.h"
 
 typedef struct package_entry {
   char* path;
@@ -17,7 +17,14 @@ typedef struct package_entry {
   size_t n_here;  // units of it in this process
 } package_entry;
 
-// A native model that is to run in a process of its own.
+typedef struct library_entry {
+  const char* path;  // of the first settings with it
+  yoke_shared_library* library;  // NULL: it cannot be used
+  yoke_status status;
+  char why[YOKE_MESSAGE_TEXT_SIZE];
+} library_entry;
+
+// A model, built in or of a library, that is to run in a process of its own.
 typedef struct model_file {
   yoke_unit_file base;
   yoke_unit_file_settings settings;
@@ -28,6 +35,8 @@ typedef struct model_file {
 struct yoke_unit_store {
   package_entry* packages;
   size_t n_packages;
+  library_entry* libraries;
+  size_t n_libraries;
   yoke_unit_file** files;
   size_t n_files;
 };
@@ -48,8 +57,12 @@ void yoke__unit_store_destroy(yoke_unit_store** store) {
     yoke__fmi_close(&(*store)->packages[i].package);
     free((*store)->packages[i].path);
   }
+  for (size_t i = 0; i < (*store)->n_libraries; i++) {
+    yoke__library_close(&(*store)->libraries[i].library);
+  }
   free((void*)(*store)->files);
   free((*store)->packages);
+  free((*store)->libraries);
   free(*store);
   *store = NULL;
 }
@@ -118,7 +131,7 @@ static yoke_status open_fmu(yoke_unit_store* store, const yoke_unit_file_setting
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// isolated native models
+// isolated models
 
 static yoke_status create_isolated(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   const model_file* file = args->context;
@@ -130,34 +143,87 @@ static void close_model(yoke_unit_file* file) {
   free(file);
 }
 
-static yoke_status open_model(const yoke_unit_file_settings* settings, yoke_unit_file** out) {
+static yoke_status isolate_model(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                                 const yoke_unit_ops* inner, const yoke_unit_ops** ops) {
   model_file* file = calloc(1, sizeof *file);
   if (file == NULL) {
     return YOKE_NO_MEMORY;
   }
   file->settings = *settings;
-  file->inner = yoke__models_find(NULL, settings->path);
-  if (file->inner == NULL) {
-    free(file);
-    return YOKE_BAD_ARG;
-  }
+  file->inner = inner;
   yoke__host_fill_ops(file->inner, &file->isolated);
   file->isolated.create = create_isolated;
   file->isolated.context = file;
   file->base = (yoke_unit_file){.ops = &file->isolated, .close = close_model};
-  *out = &file->base;
+  YOKE_TRY(keep_file(store, &file->base));
+  *ops = &file->isolated;
+  return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// shared libraries
+
+// One that cannot be used is kept too: loading it again may take long.
+static yoke_status find_library(yoke_unit_store* store, const char* path,
+                                const library_entry** out) {
+  for (size_t i = 0; i < store->n_libraries; i++) {
+    if (strcmp(store->libraries[i].path, path) == 0) {
+      *out = &store->libraries[i];
+      return YOKE_OK;
+    }
+  }
+  library_entry* larger = realloc(store->libraries, (store->n_libraries + 1) * sizeof *larger);
+  if (larger == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  store->libraries = larger;
+  library_entry* entry = &larger[store->n_libraries];
+  *entry = (library_entry){.path = path};
+  YOKE_CATCH(why);
+  entry->status = yoke__library_open(path, &entry->library, &why.sink);
+  memcpy(entry->why, why.text, sizeof entry->why);
+  store->n_libraries++;
+  *out = entry;
+  return YOKE_OK;
+}
+
+// Loaded here also if the unit is to be isolated: its table says what it offers.
+static yoke_status open_library(yoke_unit_store* store, const yoke_unit_file_settings* settings,
+                                yoke_messages* messages, const yoke_unit_ops** ops) {
+  const yoke_sink sink = yoke__messages_sink(messages);
+  yoke_context about;
+  yoke__context_init(&about, &sink, settings->place, settings->name, (double)NAN);
+  const library_entry* entry = NULL;
+  YOKE_TRY(find_library(store, settings->path, &entry));
+  if (entry->status < 0) {
+    return yoke_fail(&about.sink, entry->status, "library '%.300s': %s", settings->path,
+                     entry->why);
+  }
+  YOKE_CATCH(why);
+  const yoke_unit_ops* inner = yoke__library_unit(entry->library, settings->model, &why.sink);
+  if (inner == NULL) {
+    return yoke_fail(&about.sink, YOKE_BAD_INPUT, "library '%.300s': %s", settings->path, why.text);
+  }
+  if (settings->is_isolated) {
+    return isolate_model(store, settings, inner, ops);
+  }
+  *ops = inner;
   return YOKE_OK;
 }
 
 yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                   yoke_messages* messages, const yoke_unit_ops** ops) {
   yoke_unit_file* file = NULL;
+  if (settings->kind == YOKE_KIND_LIBRARY) {
+    return open_library(store, settings, messages, ops);
+  }
   if (settings->kind == YOKE_KIND_FMU) {
     YOKE_TRY(open_fmu(store, settings, messages, &file));
   } else if (settings->kind == YOKE_KIND_CIRCUIT) {
     YOKE_TRY(yoke__circuit_file_open(settings, messages, &file));
   } else {
-    YOKE_TRY(open_model(settings, &file));
+    const yoke_unit_ops* inner = yoke__models_find(NULL, settings->path);
+    return inner == NULL ? YOKE_BAD_ARG : isolate_model(store, settings, inner, ops);
   }
   YOKE_TRY(keep_file(store, file));
   *ops = file->ops;

@@ -1,4 +1,4 @@
-// Units that come out of a file: FMUs and netlists. Opening a file gives a table of operations like that of a native
+// Units that come out of a file: FMUs, netlists and shared libraries. Opening a file gives a table of operations like that of a native
 // model, with the settings that shape the unit (`structure`) read from the file.
 #ifndef YOKE_UNIT_FILE_H
 #define YOKE_UNIT_FILE_H
@@ -18,6 +18,7 @@ typedef enum yoke_unit_wait { YOKE_WAIT_AUTO, YOKE_WAIT_SPIN, YOKE_WAIT_SLEEP } 
 typedef struct yoke_unit_file_settings {
   yoke_unit_kind kind;  // a model or law only if it is to be isolated
   const char* path;     // absolute, or relative to the working directory; of a model its name
+  const char* model;    // library: name of the unit in it; NULL: the only one
   const char* name;     // of the unit, for messages
   yoke_place place;     // of the path in the system file
   yoke_unit_interface interface_type;

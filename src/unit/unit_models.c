@@ -12,24 +12,29 @@
 static const yoke_unit_ops* const own_kinds[] = {&yoke__unit_meter};
 #define N_OWN_KINDS (sizeof own_kinds / sizeof own_kinds[0])
 
-// what the engine relies on without asking again
-static bool is_usable(const yoke_unit_ops* ops) {
-  if (ops == NULL || ops->name == NULL || (ops->step == NULL && ops->refresh == NULL)) {
-    return false;
+// What a table lacks that the engine relies on without asking again; NULL: nothing.
+static const char* find_gap(const yoke_unit_ops* ops) {
+  if (ops->name == NULL || ops->name[0] == '\0') {
+    return "name";
+  }
+  if (ops->step == NULL && ops->refresh == NULL) {
+    return "step";
   }
   if (ops->n_structure > 0 && ops->structure == NULL) {
-    return false;
+    return "structure";
   }
-  if (ops->create == NULL && (ops->info == NULL || ops->info->self_size == 0)) {
-    return false;
+  if (ops->info == NULL && ops->describe == NULL) {
+    return "info or describe";
   }
-  return ops->info != NULL || ops->describe != NULL;
+  const bool is_made_here = ops->info != NULL && ops->info->self_size > 0;
+  return ops->create == NULL && !is_made_here ? "create or info->self_size" : NULL;
 }
 
 yoke_status yoke__models_add(yoke_models* models, const yoke_unit_ops* ops, const yoke_sink* sink) {
-  if (!is_usable(ops)) {
-    return yoke_fail(sink, YOKE_BAD_ARG, "the table of unit '%s' lacks what every unit needs",
-                     ops == NULL || ops->name == NULL ? "" : ops->name);
+  const char* gap = find_gap(ops);
+  if (gap != NULL) {
+    return yoke_fail(sink, YOKE_BAD_ARG, "the table of unit '%s' has no %s",
+                     ops->name == NULL ? "" : ops->name, gap);
   }
   if (yoke__models_find(models, ops->name) != NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "there is a unit '%s' already", ops->name);

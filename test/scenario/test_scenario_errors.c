@@ -156,7 +156,7 @@ static void test_units(void** state) {
   (void)state;
   static const mistake cases[] = {
       {"  b: {}\n",
-       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu' or 'circuit'"},
+       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu', 'circuit' or 'library'"},
       {"  b:\n",
        "5:3: error: 'b': expected a map such as {model: oscillator.force}, found nothing"},
       {"  b: m\n", "5:6: error: 'b': expected a map, found the text 'm'"},
@@ -176,7 +176,7 @@ static void test_units(void** state) {
                                     "5:16: error: twins are not supported by this version"},
       {"  b: {law: x}\n", "5:7: error: a law stands under 'laws', not under 'units'"},
       {"  b: {modle: x}\n",
-       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu' or 'circuit'\n"
+       "5:3: error: unit 'b' has no kind: expected the key 'model', 'fmu', 'circuit' or 'library'\n"
        "5:7: error: unknown key 'modle' in unit 'b'; did you mean 'model'?"},
       {"  b: {model: [x]}\n", "5:14: error: 'model': expected a text, found a list"},
       {"  b: {model: }\n", "5:14: error: 'model': expected a text, found nothing"},

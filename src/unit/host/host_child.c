@@ -68,7 +68,7 @@ static yoke_status open_file(host_child* c, const yoke_unit_file_settings* setti
 
 static yoke_status find_ops(host_child* c, const yoke_unit_file_settings* settings,
                             const yoke_unit_ops** ops) {
-  if (settings->kind == YOKE_KIND_FMU || settings->kind == YOKE_KIND_CIRCUIT) {
+  if (settings->kind != YOKE_KIND_MODEL && settings->kind != YOKE_KIND_LAW) {
     return open_file(c, settings, ops);
   }
   *ops = yoke__models_find(NULL, settings->path);

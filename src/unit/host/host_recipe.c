@@ -12,6 +12,7 @@
 static void put_settings(host_writer* to, const yoke_unit_file_settings* s) {
   yoke__host_put_number(to, (uint64_t)s->kind);
   yoke__host_put_text(to, s->path);
+  yoke__host_put_text(to, s->model);
   yoke__host_put_text(to, s->name);
   yoke__host_put_text(to, s->place.source);
   yoke__host_put_number(to, (uint64_t)(int64_t)s->place.line);
@@ -33,6 +34,7 @@ static void take_settings(host_reader* from, yoke_arena* arena, yoke_unit_file_s
   *s = (yoke_unit_file_settings){0};
   s->kind = (yoke_unit_kind)yoke__host_take_number(from);
   s->path = yoke__host_take_text(from, arena);
+  s->model = yoke__host_take_text(from, arena);
   s->name = yoke__host_take_text(from, arena);
   s->place.source = yoke__host_take_text(from, arena);
   s->place.line = (int)yoke__host_take_number(from);
