@@ -18,7 +18,7 @@ typedef struct package_entry {
 } package_entry;
 
 typedef struct library_entry {
-  const char* path;  // of the first settings with it
+  const char* path;              // of the first settings with it
   yoke_shared_library* library;  // NULL: it cannot be used
   yoke_status status;
   char why[YOKE_MESSAGE_TEXT_SIZE];

@@ -1,0 +1,307 @@
+// The registry: what a program adds is listed, found and kept apart from the built-in parts; what cannot be used is
+// answered by a status and a message.
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "yoke/yoke.h"
+
+// ---- what is added
+
+typedef struct lag {
+  double u, y;
+} lag;
+
+static const yoke_variable variables[] = {
+    {.name = "u", .causality = YOKE_INPUT, .offset = offsetof(lag, u)},
+    {.name = "y", .causality = YOKE_OUTPUT, .offset = offsetof(lag, y)},
+};
+static const yoke_unit_info info = {
+    .variables = variables, .n_variables = 2, .self_size = sizeof(lag)};
+
+static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
+  (void)t;
+  (void)result;
+  lag* l = self;
+  l->y += h * (l->u - l->y);
+  return YOKE_OK;
+}
+
+static yoke_status refresh(void* self, double t) {
+  (void)self;
+  (void)t;
+  return YOKE_OK;
+}
+
+static yoke_unit_ops make_unit(const char* name) {
+  return (yoke_unit_ops){YOKE_UNIT_HEAD, .name = name, .info = &info, .step = step,
+                         .refresh = refresh};
+}
+
+// ---- messages
+
+typedef struct heard {
+  int n;
+  yoke_status status;
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  char file[256];
+} heard;
+
+static void hear(void* to, const yoke_message* message) {
+  heard* h = to;
+  h->n++;
+  h->status = message->status;
+  strncpy(h->text, message->text, sizeof h->text - 1);
+  strncpy(h->file, message->file == NULL ? "" : message->file, sizeof h->file - 1);
+}
+
+static void assert_heard(heard* h, const char* part) {
+  assert_int_equal(h->n, 1);
+  if (strstr(h->text, part) == NULL) {
+    fail_msg("'%s' lacks '%s'", h->text, part);
+  }
+  *h = (heard){0};
+}
+
+static size_t count_units(const yoke_registry* registry) {
+  size_t n = 0;
+  while (yoke_registry_unit(registry, n) != NULL) {
+    n++;
+  }
+  return n;
+}
+
+static size_t count_methods(const yoke_registry* registry) {
+  size_t n = 0;
+  while (yoke_registry_coupling(registry, n) != NULL) {
+    n++;
+  }
+  return n;
+}
+
+// ---- tests
+
+static void test_arguments_of_nothing(void** state) {
+  (void)state;
+  const yoke_unit_ops unit = make_unit("my.lag");
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  assert_int_equal(yoke_registry_create(NULL), YOKE_BAD_ARG);
+  yoke_registry_destroy(NULL);
+  yoke_registry* registry = NULL;
+  yoke_registry_destroy(&registry);
+
+  assert_int_equal(yoke_registry_add_unit(NULL, &unit, &sink), YOKE_BAD_ARG);
+  assert_int_equal(yoke_registry_add_coupling(NULL, NULL, NULL), YOKE_BAD_ARG);
+  assert_int_equal(yoke_registry_add_result(NULL, NULL, NULL), YOKE_BAD_ARG);
+  assert_int_equal(yoke_registry_load(NULL, "x.so", NULL), YOKE_BAD_ARG);
+  h = (heard){0};
+
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  assert_int_equal(yoke_registry_add_unit(registry, NULL, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "the table of a unit is NULL");
+  assert_int_equal(yoke_registry_add_coupling(registry, NULL, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "the table of a coupling method is NULL");
+  assert_int_equal(yoke_registry_add_result(registry, NULL, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "the table of a result sink is NULL");
+  assert_int_equal(yoke_registry_load(registry, NULL, NULL), YOKE_BAD_ARG);
+  yoke_registry_destroy(&registry);
+  assert_null(registry);
+  assert_null(yoke_registry_unit(NULL, SIZE_MAX));
+  assert_null(yoke_registry_coupling(NULL, SIZE_MAX));
+}
+
+static void test_listing(void** state) {
+  (void)state;
+  const size_t n_built_in = count_units(NULL);
+  assert_true(n_built_in > 10);
+  assert_true(count_methods(NULL) > 3);
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  assert_int_equal(count_units(registry), n_built_in);
+  assert_int_equal(count_methods(registry), count_methods(NULL));
+
+  const yoke_unit_ops one = make_unit("my.one"), two = make_unit("my.two");
+  assert_int_equal(yoke_registry_add_unit(registry, &one, NULL), YOKE_OK);
+  assert_int_equal(yoke_registry_add_unit(registry, &two, NULL), YOKE_OK);
+  assert_ptr_equal(yoke_registry_unit(registry, n_built_in), &one);
+  assert_ptr_equal(yoke_registry_unit(registry, n_built_in + 1), &two);
+  assert_null(yoke_registry_unit(registry, n_built_in + 2));
+  assert_int_equal(count_units(NULL), n_built_in);
+  yoke_registry_destroy(&registry);
+}
+
+static void test_names_that_are_taken(void** state) {
+  (void)state;
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  const yoke_unit_ops gain = make_unit("gain"), mine = make_unit("my.lag");
+  assert_int_equal(yoke_registry_add_unit(registry, &gain, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "there is a unit 'gain' already");
+  assert_int_equal(yoke_registry_add_unit(registry, &mine, &sink), YOKE_OK);
+  assert_int_equal(yoke_registry_add_unit(registry, &mine, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "there is a unit 'my.lag' already");
+
+  // a built-in method under its own name
+  assert_int_equal(yoke_registry_add_coupling(registry, yoke_registry_coupling(NULL, 0), &sink),
+                   YOKE_BAD_ARG);
+  assert_heard(&h, "already");
+  assert_int_equal(count_units(registry), count_units(NULL) + 1);
+  assert_int_equal(count_methods(registry), count_methods(NULL));
+  yoke_registry_destroy(&registry);
+}
+
+static void test_other_versions(void** state) {
+  (void)state;
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  yoke_unit_ops unit = make_unit("my.lag");
+  unit.table_version = YOKE_CONTRACT_VERSION + 1;
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "version 2 of the contract, this Yoke has 1");
+  unit = make_unit("my.lag");
+  unit.table_size = 4;
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "has no sound size (4 bytes)");
+
+  yoke_coupling_ops method = *yoke_registry_coupling(NULL, 0);
+  method.name = "mine";
+  method.table_version = 0;
+  assert_int_equal(yoke_registry_add_coupling(registry, &method, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "version 0 of the contract");
+  method.table_version = YOKE_CONTRACT_VERSION;
+  assert_int_equal(yoke_registry_add_coupling(registry, &method, &sink), YOKE_OK);
+  assert_int_equal(count_methods(registry), count_methods(NULL) + 1);
+
+  const yoke_result_ops result = {.table_size = sizeof result, .name = "mine"};
+  assert_int_equal(yoke_registry_add_result(registry, &result, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "version 0 of the contract");
+  yoke_registry_destroy(&registry);
+}
+
+// Made with headers that ended behind `refresh`: what follows in memory is not of the table.
+static void test_shorter_table(void** state) {
+  (void)state;
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  yoke_unit_ops unit = make_unit("my.older");
+  memset((char*)&unit + offsetof(yoke_unit_ops, event_update), 0xff,
+         sizeof unit - offsetof(yoke_unit_ops, event_update));
+  unit.table_size = offsetof(yoke_unit_ops, event_update);
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, NULL), YOKE_OK);
+  const yoke_unit_ops* got = yoke_registry_unit(registry, count_units(NULL));
+  assert_non_null(got);
+  assert_string_equal(got->name, "my.older");
+  assert_ptr_equal(got->step, step);
+  assert_ptr_equal(got->refresh, refresh);
+  assert_null(got->event_update);
+  assert_null(got->save);
+  assert_null(got->close);
+  assert_null(got->context);
+  assert_int_equal(got->table_size, sizeof *got);
+
+  // and it runs
+  static const char text[] = "yoke: 1\n"
+                             "time: {stop: 1, step: 0.1}\n"
+                             "units:\n"
+                             "  source: {model: constant, with: {value: 2}}\n"
+                             "  lag: {model: my.older}\n"
+                             "connections: [source.y -> lag.u]\n";
+  const yoke_load_settings settings = {.registry = registry};
+  yoke_system* system = NULL;
+  yoke_simulation* simulation = NULL;
+  assert_int_equal(yoke_system_parse(text, sizeof text - 1, "older.yaml", &settings, &system),
+                   YOKE_OK);
+  assert_int_equal(yoke_simulation_create(system, NULL, &simulation), YOKE_OK);
+  assert_int_equal(yoke_simulation_run(simulation, NULL, NULL), YOKE_OK);
+  yoke_handle y;
+  double got_y = 0;
+  assert_int_equal(yoke_simulation_find(simulation, "lag.y", &y), YOKE_OK);
+  assert_int_equal(yoke_simulation_read(simulation, y, &got_y), YOKE_OK);
+  assert_true(fabs(got_y - 2 * (1 - pow(0.9, 10))) < 1e-12);  // explicit Euler
+  yoke_simulation_destroy(&simulation);
+  yoke_system_destroy(&system);
+  yoke_registry_destroy(&registry);
+}
+
+static void test_tables_with_gaps(void** state) {
+  (void)state;
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  yoke_unit_ops unit = make_unit(NULL);
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "has no name");
+  unit = make_unit("");
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "has no name");
+  unit = make_unit("my.lag");
+  unit.step = NULL;
+  unit.refresh = NULL;
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "unit 'my.lag' has no step");
+  unit = make_unit("my.lag");
+  unit.info = NULL;
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "has no info or describe");
+  unit = make_unit("my.lag");
+  unit.n_structure = 1;
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "has no structure");
+  static const yoke_unit_info no_size = {.variables = variables, .n_variables = 2};
+  unit = make_unit("my.lag");
+  unit.info = &no_size;
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "has no create or info->self_size");
+
+  yoke_coupling_ops method = *yoke_registry_coupling(NULL, 0);
+  method.name = "mine";
+  method.prepare = NULL;
+  assert_int_equal(yoke_registry_add_coupling(registry, &method, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "'mine' lacks what every method needs");
+  const yoke_result_ops result = {YOKE_RESULT_HEAD, .name = "mine"};
+  assert_int_equal(yoke_registry_add_result(registry, &result, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "'mine' lacks what every sink needs");
+  assert_int_equal(count_units(registry), count_units(NULL));
+  yoke_registry_destroy(&registry);
+}
+
+static void test_libraries_that_cannot_be_loaded(void** state) {
+  (void)state;
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  assert_int_equal(yoke_registry_load(registry, "absent/x.so", &sink), YOKE_IO);
+  assert_string_equal(h.file, "absent/x.so");
+  assert_heard(&h, "there is no such file");
+  assert_int_equal(yoke_registry_load(registry, "", &sink), YOKE_IO);
+  h = (heard){0};
+  assert_int_equal(yoke_registry_load(registry, "/proc/self/exe", &sink), YOKE_IO);
+  assert_heard(&h, "it cannot be loaded");
+  assert_int_equal(count_units(registry), count_units(NULL));
+  yoke_registry_destroy(&registry);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_arguments_of_nothing),
+      cmocka_unit_test(test_listing),
+      cmocka_unit_test(test_names_that_are_taken),
+      cmocka_unit_test(test_other_versions),
+      cmocka_unit_test(test_shorter_table),
+      cmocka_unit_test(test_tables_with_gaps),
+      cmocka_unit_test(test_libraries_that_cannot_be_loaded),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
