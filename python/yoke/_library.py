@@ -61,9 +61,11 @@ Variable = _struct("yoke_variable", name=c_char_p, dim=c_char_p, text=c_char_p, 
                    flags=c_uint32, n_rows=c_size_t, n_cols=c_size_t, start=c_double, start_text=c_char_p,
                    items=POINTER(c_char_p), item_values=POINTER(c_int64), max_size=c_size_t, offset=c_size_t)
 Feedthrough = _struct("yoke_feedthrough", output=c_size_t, input=c_size_t)
+UnitSolver = _struct("yoke_unit_solver", method=c_int, step=c_double, parts=c_size_t, choice=c_size_t,
+                     methods=c_int * 8)
 UnitInfo = _struct("yoke_unit_info", variables=POINTER(Variable), n_variables=c_size_t,
                    feedthrough=POINTER(Feedthrough), n_feedthrough=c_size_t, flags=c_uint32, cost_s=c_double,
-                   self_size=c_size_t, image_size=c_size_t)
+                   self_size=c_size_t, image_size=c_size_t, solver=UnitSolver)
 UnitArgs = _struct("yoke_unit_args", name=c_char_p, directory=c_char_p, arguments=c_void_p, n_arguments=c_size_t,
                    context=c_void_p)
 StepResult = _struct("yoke_step_result", t_reached=c_double, flags=c_uint32, message=c_char_p)
@@ -95,7 +97,7 @@ UnitOps = _struct(
 CouplingParameter = _struct("yoke_coupling_parameter", name=c_char_p, text=c_char_p, start=c_double, min=c_double,
                             max=c_double, items=POINTER(c_char_p))
 CouplingOps = _struct("yoke_coupling_ops", table_size=c_size_t, table_version=c_uint32, name=c_char_p, text=c_char_p,
-                      flags=c_uint32, parameters=POINTER(CouplingParameter), n_parameters=c_size_t, files=c_void_p,
+                      flags=c_uint32, form=c_int, parameters=POINTER(CouplingParameter), n_parameters=c_size_t, files=c_void_p,
                       n_files=c_size_t, trace_names=POINTER(c_char_p), n_trace=c_size_t,
                       health_names=POINTER(c_char_p), n_health=c_size_t)
 
@@ -121,7 +123,7 @@ LoadSettings = _struct("yoke_load_settings", registry=c_void_p, sets=POINTER(c_c
                        sink=SinkPointer, solo=POINTER(SoloSettings))
 SystemInfo = _struct("yoke_system_info", name=c_char_p, path=c_char_p, text=c_char_p, t_start=c_double,
                      t_stop=c_double, step=c_double, scheme=c_char_p, exchange=c_char_p, n_threads=c_int,
-                     n_units=c_size_t, n_laws=c_size_t, n_connections=c_size_t, n_bonds=c_size_t,
+                     formats=c_uint32, n_units=c_size_t, n_laws=c_size_t, n_connections=c_size_t, n_bonds=c_size_t,
                      n_couplings=c_size_t, n_columns=c_size_t)
 UnitView = _struct("yoke_unit_view", name=c_char_p, type=c_char_p, kind=c_int, is_law=c_bool, is_fresh=c_bool,
                    is_isolated=c_bool, step=c_double, thread=c_int, file=c_char_p, line=c_int, column=c_int,
@@ -141,7 +143,7 @@ Progress = _struct("yoke_progress", time=c_double, t_start=c_double, t_stop=c_do
 OnProgress = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
 RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p)
 RunInfo = _struct("yoke_run_info", status=c_int, n_steps=c_int64, t_reached=c_double, wall_s=c_double,
-                  record=RecordInfo)
+                  is_violated=c_bool, record=RecordInfo)
 Handle = _struct("yoke_handle", unit=c_uint32, variable=c_uint32, element=c_uint32, n=c_uint32)
 BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, advice=c_char_p,
                     passed=c_double, energy=c_double, residual=c_double, created=c_double, eps=c_double,
@@ -156,7 +158,7 @@ StepTimes = _struct("yoke_step_times", n_timed=c_uint64, median_s=c_double, p99_
 REAL, INTEGER, BOOLEAN, ENUMERATION, STRING, BINARY = range(6)
 TYPES = ("real", "integer", "boolean", "enumeration", "string", "binary")
 CAUSALITIES = ("input", "output", "parameter", "tunable", "state")
-KINDS = ("model", "law", "fmu", "circuit", "library")
+KINDS = ("none", "model", "law", "fmu", "circuit", "library")
 SEVERITIES = ("note", "warning", "error")
 HAS_START = 1  # YOKE_VARIABLE_HAS_START
 NO_OFFSET = c_size_t(-1).value

@@ -2,10 +2,17 @@
 import contextlib
 import ctypes
 import json
+import math
+import threading
 import time
 import weakref
 from ctypes import byref, c_char_p, c_double, c_int64, c_void_p
 from pathlib import Path
+
+try:  # the same functions without the enums of `signal`, which would cost 10 us per step
+    from _signal import SIGINT, getsignal, signal as set_signal
+except ImportError:
+    from signal import SIGINT, getsignal, signal as set_signal
 
 from . import _library
 from ._library import Status, encode, lib, text
@@ -144,6 +151,31 @@ def flatten(value):
     return [x for part in value for x in flatten(part)] if isinstance(value, (list, tuple)) else [value]
 
 
+class KeepInterrupts:
+    """While the library runs, Ctrl-C is kept and raised behind it: an exception cannot pass through a callback."""
+    __slots__ = ("kept", "_handler")
+
+    def __enter__(self):
+        self.kept, self._handler = [], getsignal(SIGINT)
+        if not callable(self._handler) or threading.current_thread() is not threading.main_thread():
+            self._handler = None
+        else:
+            set_signal(SIGINT, self._keep)
+        return self.kept
+
+    def _keep(self, number, frame):
+        try:
+            self._handler(number, frame)
+        except BaseException as exception:
+            self.kept.append(exception)
+
+    def __exit__(self, *_):
+        if self._handler is not None:
+            set_signal(SIGINT, self._handler)
+        if self.kept:
+            raise self.kept[0]
+
+
 def destroy(simulation, system, registry, _keep):
     """Ends everything in the order in which it must end. _keep: what the library points to until then."""
     lib.yoke_simulation_destroy(byref(simulation))
@@ -221,22 +253,26 @@ class System:
 
     def step(self, n=1):
         """Makes n macro steps; fewer if a unit asks to end or a limit stops the run (see status)."""
-        if n == 1:
+        if n != 1:
+            self.run_to(self.time + (n - 0.5) * self.step_size)
+        elif self._tables:
+            with KeepInterrupts():
+                self._moved(self._step(self._simulation))
+        else:
             status = self._step(self._simulation)
             if status:
                 self._moved(status)
-        else:
-            self.run_to(self.time + (n - 0.5) * self.step_size)
 
     def run_to(self, t):
         """Makes macro steps until the time is not below t any more, or the run is over."""
         n = 64  # steps per call: doubled until a call takes 50 ms; Ctrl-C is noticed between two calls
-        while not self.done and self.time < t:
-            begin = time.perf_counter()
-            until = min(t, self.time + (n - 0.5) * self.step_size)
-            self._moved(lib.yoke_simulation_run_to(self._simulation, until))
-            if time.perf_counter() - begin < 0.05:
-                n *= 2
+        with KeepInterrupts() as kept:
+            while not self.done and self.time < t and not kept:
+                begin = time.perf_counter()
+                until = min(t, self.time + (n - 0.5) * self.step_size)
+                self._moved(lib.yoke_simulation_run_to(self._simulation, until))
+                if time.perf_counter() - begin < 0.05:
+                    n *= 2
 
     def run(self, out=None, format=None, progress=None):
         """Runs to the stop time and returns what was recorded as a Result.
@@ -249,23 +285,22 @@ class System:
             self.record(out, format)
         elif out or format:
             raise ValueError("the system records already: give out and format to record()")
-        raised = []
 
         def on_progress(_, struct):
-            # Ctrl-C arrives here too; an exception cannot pass through the library
             try:
-                return progress is None or progress(view(Progress, struct.contents)) is not False
+                go_on = progress is None or progress(view(Progress, struct.contents)) is not False
+                return go_on and not kept
             except BaseException as exception:
-                raised.append(exception)
+                kept.append(exception)
                 return False
 
-        settings = _library.RunSettings(None, _library.OnProgress(on_progress), None)
         info = _library.RunInfo()
-        status = lib.yoke_simulation_run(self._simulation, byref(settings), byref(info))
-        self.wall_s += info.wall_s
-        if raised:
-            self.stop_recording()
-            raise raised[0]
+        with KeepInterrupts() as kept:
+            settings = _library.RunSettings(None, _library.OnProgress(on_progress), None)
+            status = lib.yoke_simulation_run(self._simulation, byref(settings), byref(info))
+            self.wall_s += info.wall_s
+            if kept:
+                self.stop_recording()
         if status < 0 and status != Status.INTERRUPTED:
             try:
                 self._fail(status)
@@ -387,7 +422,10 @@ class System:
         units = self._list(lib.yoke_system_get_unit, _library.UnitView, self._info.n_units)
         bonds = []
         for i, b in enumerate(self._list(lib.yoke_system_get_bond, _library.BondView, self._info.n_bonds)):
-            trust = self._get(lib.yoke_simulation_get_bond, _library.BondTrust, self._simulation, i)
+            trust = _library.BondTrust(reason=b"", advice=b"")
+            if lib.yoke_simulation_get_bond(self._simulation, i, byref(trust)) < 0:  # not started yet
+                for name, kind in trust._fields_:
+                    setattr(trust, name, math.nan if kind is c_double else getattr(trust, name))
             bonds.append(view(Bond, b, trust, verdict=text(lib.yoke_verdict_text(trust.verdict)),
                               action_unit=text(units[b.action_unit].name), rate_unit=text(units[b.rate_unit].name)))
         return bonds

@@ -148,14 +148,14 @@ class State:
     image: bytes = dataclasses.field(repr=False)
 
 
-def view(kind, *structs, **given):
+def view(view_class, /, *structs, **given):
     """A dataclass with the fields of the same name of C structs; `given` fields come from the caller."""
     values = dict(given)
-    for field in dataclasses.fields(kind):
+    for field in dataclasses.fields(view_class):
         if field.name not in values:
             value = next(getattr(s, field.name) for s in structs if hasattr(s, field.name))
             values[field.name] = text(value) if isinstance(value, bytes) else value
-    return kind(**values)
+    return view_class(**values)
 
 
 def names(list_of_texts):
