@@ -97,8 +97,8 @@ UnitOps = _struct(
 CouplingParameter = _struct("yoke_coupling_parameter", name=c_char_p, text=c_char_p, start=c_double, min=c_double,
                             max=c_double, items=POINTER(c_char_p))
 CouplingOps = _struct("yoke_coupling_ops", table_size=c_size_t, table_version=c_uint32, name=c_char_p, text=c_char_p,
-                      flags=c_uint32, form=c_int, parameters=POINTER(CouplingParameter), n_parameters=c_size_t, files=c_void_p,
-                      n_files=c_size_t, trace_names=POINTER(c_char_p), n_trace=c_size_t,
+                      flags=c_uint32, form=c_int, parameters=POINTER(CouplingParameter), n_parameters=c_size_t,
+                      files=c_void_p, n_files=c_size_t, trace_names=POINTER(c_char_p), n_trace=c_size_t,
                       health_names=POINTER(c_char_p), n_health=c_size_t)
 
 # result.h
@@ -293,7 +293,8 @@ def find_program():
     found = shutil.which("yoke")
     if found:
         return found
-    raise FileNotFoundError("the command `yoke` was not found beside the library or in PATH: set YOKE_PROGRAM to its path")
+    raise FileNotFoundError("the command `yoke` was not found beside the library or in PATH: "
+                            "set YOKE_PROGRAM to its path")
 
 
 def text(value):

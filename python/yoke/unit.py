@@ -118,12 +118,15 @@ class UnitTable:
 
     @staticmethod
     def _struct(name, value, type_, causality):
-        is_text = type_ == _library.STRING
-        return _library.Variable(
-            name.encode(), value.dim.encode(), value.text.encode(), type_, causality,
-            _library.HAS_START if value.start is not None and causality < 2 else 0, 1, 1,
-            0.0 if is_text or value.start is None else float(value.start), str(value.start or "").encode() if is_text else None,
-            None, None, _STRING_SIZE if is_text else 0, _library.NO_OFFSET)
+        made = _library.Variable(name.encode(), value.dim.encode(), value.text.encode(), type_, causality,
+                                 offset=_library.NO_OFFSET)
+        if value.start is not None and causality < 2:
+            made.flags = _library.HAS_START
+        if type_ == _library.STRING:
+            made.start_text, made.max_size = (value.start or "").encode(), _STRING_SIZE
+        else:
+            made.start = value.start or 0
+        return made
 
     def _pairs(self):
         """Direct feedthrough as indices (output, input)."""

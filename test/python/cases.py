@@ -198,7 +198,8 @@ class Runs(Case):
 class Files(Case):
     def test_errors_have_file_and_line(self):
         path = self.folder / "bad.yaml"
-        path.write_text("yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  a: {model: sinn}\n  b: {model: sine, wth: {}}\n")
+        path.write_text("yoke: 1\ntime: {stop: 1, step: 0.1}\n"
+                        "units:\n  a: {model: sinn}\n  b: {model: sine, wth: {}}\n")
         error = self.fails(yoke.Status.BAD_INPUT, yoke.run, path)
         self.assertEqual((error.file, error.line), (str(path), 4))
         self.assertGreater(error.column, 0)
@@ -320,7 +321,9 @@ class Systems(Case):
             self.fails(yoke.Status.BAD_ARG, system.__setitem__, "data.b", 1.0)
 
     def test_write_typed(self):
-        text = TYPED.read_text().replace("  - stage.count -> best.mode", "#").replace("  - stage.count -> name.index", "#")
+        text = TYPED.read_text()
+        for connection in ("stage.count -> best.mode", "stage.count -> name.index"):
+            text = text.replace(f"  - {connection}", "#")
         with yoke.System(text) as system:
             system["best.mode"] = "max"
             system["name.index"] = 1
@@ -404,13 +407,12 @@ class Systems(Case):
         self.assertTrue(math.isnan(system.time))
 
     def test_diverged(self):
-        path = SCENARIOS / "hydraulic-crane/crane-unstable.yaml"
-        text = "yoke: 1\ntime: {stop: 100, step: 0.1}\nunits:\n  s: {model: state_space, with: {A: [[700]], B: [[1]], C: [[1]], D: [[0]], inputs: [u]}, start: {u: 1}}\n"
+        text = ("yoke: 1\ntime: {stop: 100, step: 0.1}\nunits:\n  s: {model: state_space, start: {u: 1},\n"
+                "      with: {A: [[700]], B: [[1]], C: [[1]], D: [[0]], inputs: [u]}}\n")
         error = self.fails(yoke.Status.DIVERGED, yoke.run, text)
         self.assertEqual(error.unit, "s")
         self.assertGreater(error.time, 0)
         self.assertGreater(error.result.n_rows, 1)
-        self.assertTrue(path.exists())
 
 
 class Lag(yoke.Unit):
