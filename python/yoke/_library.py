@@ -217,7 +217,6 @@ _PROTOTYPES = {
     "yoke_simulation_resume": (c_int, _p, c_char_p),
     "yoke_simulation_record": (c_int, _p, POINTER(RecordSettings)),
     "yoke_simulation_record_stop": (c_int, _p, POINTER(RecordInfo)),
-    "yoke_simulation_report": (c_int, _p),
     "yoke_simulation_summary": (c_int, _p, _pp),
     "yoke_simulation_get_bond": (c_int, _p, c_size_t, POINTER(BondTrust)),
     "yoke_simulation_get_alarm": (c_int, _p, c_size_t, POINTER(AlarmView)),

@@ -7,7 +7,6 @@ import threading
 import time
 import weakref
 from ctypes import byref, c_char_p, c_double, c_int64, c_void_p
-from pathlib import Path
 
 try:  # the same functions without the enums of `signal`, which would cost 10 us per step
     from _signal import SIGINT, getsignal, signal as set_signal
@@ -208,7 +207,7 @@ class System:
         self.wall_s = 0.0
         self._simulation, self._system, registry = c_void_p(), c_void_p(), c_void_p()
         self._tables = [UnitTable(name, unit) for name, unit in (units or {}).items()]
-        self._handles, self._n_raised, self._memory, self._out = {}, 0, None, None
+        self._handles, self._n_raised, self._memory = {}, 0, None
         self._keep = [self.messages, self._tables]
         self._finalizer = weakref.finalize(self, destroy, self._simulation, self._system, registry, self._keep)
         self._step = lib.yoke_simulation_step
@@ -390,7 +389,7 @@ class System:
         settings = _library.RecordSettings(encode(out), formats, memory.list, 1)
         self._check(lib.yoke_simulation_record(self._simulation, byref(settings)))
         self._keep.append(memory)
-        self._memory, self._out = memory, out
+        self._memory = memory
 
     def stop_recording(self):
         """Ends recording and returns what was recorded as a Result."""
@@ -400,12 +399,8 @@ class System:
         status = lib.yoke_simulation_record_stop(self._simulation, None)
         self._keep.remove(memory)
         self._check(status)
-        self._check(lib.yoke_simulation_report(self._simulation))
-        summary = self._json(lib.yoke_simulation_summary, self._simulation)
-        if self._out is not None:
-            (Path(self._out) / "summary.json").write_text(summary, encoding="utf-8")
-        return Result(memory.columns(), self.verdict, {b.name: b for b in self.bonds}, json.loads(summary),
-                      self.messages, self.status, self.wall_s)
+        return Result(memory.columns(), self.verdict, {b.name: b for b in self.bonds}, self.summary, self.messages,
+                      self.status, self.wall_s)
 
     # ---- how far to trust it
 
