@@ -18,7 +18,7 @@
 ...     system.step(100)
 ...     print(round(system.time, 3), round(system["left.x"], 6))
 ...     system.restore(start)
-0.1 8.553093
+0.1 7.434871
 
 run(path, set=...)      to the stop time: named columns, verdicts, summary   -> Result
 System(path, set=...)   step, read, write, save and restore, record

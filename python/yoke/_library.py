@@ -161,6 +161,7 @@ CAUSALITIES = ("input", "output", "parameter", "tunable", "state")
 KINDS = ("none", "model", "law", "fmu", "circuit", "library")
 SEVERITIES = ("note", "warning", "error")
 HAS_START = 1  # YOKE_VARIABLE_HAS_START
+PORTABLE = 64  # YOKE_UNIT_PORTABLE
 NO_OFFSET = c_size_t(-1).value
 END_WANTED = 8  # YOKE_STEP_END_WANTED
 FORMATS = {"csv": 1, "hdf5": 2, "mat": 4}

@@ -83,7 +83,12 @@ class Handle:
     @value.setter
     def value(self, value):
         if self._at is not None:
-            status = lib.yoke_simulation_write(self._simulation, self._handle, value)
+            try:
+                status = lib.yoke_simulation_write(self._simulation, self._handle, value)
+            except ctypes.ArgumentError:  # neither float nor int: a number of numpy
+                if isinstance(value, (str, bytes)):
+                    raise TypeError(f"{self.name} is of type real, found {value!r}") from None
+                status = lib.yoke_simulation_write(self._simulation, self._handle, float(value))
         else:
             data = self._pack(value)
             status = lib.yoke_simulation_write_value(self._simulation, self._handle, data, len(data))

