@@ -37,8 +37,10 @@ test-full:
 bench:
 	@tools/setup run
 	@tools/build release benchmarks
+	@tools/build release product
 	@set -e; for program in build/release/bench/*; do \
 	  [ -x "$$program" ] || continue; echo "== $${program##*/}"; "$$program"; done
+	@! command -v python3 >/dev/null || { echo '== bench_python' && python3 bench/bench_python.py; }
 
 soak:
 	@tools/setup test

@@ -1,5 +1,5 @@
 # Installation: program and its helper yoke-host, both libraries, public headers, CMake package and pkg-config
-# file; man page and shell completion where they exist. The tree can be moved: nothing in it names the prefix.
+# file, the Python package; man page and shell completion where they exist. The tree can be moved: nothing in it names the prefix.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -49,3 +49,26 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_PRE
            OUTPUT_VARIABLE yoke_pc_prefix)
 configure_file(cmake/yoke.pc.in ${PROJECT_BINARY_DIR}/yoke.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/yoke.pc DESTINATION ${yoke_pc_dir})
+
+# ---- Python: PREFIX/lib/python3/dist-packages, or the folder of this prefix that Debian's interpreter looks at
+# (PREFIX/lib/python3.11/dist-packages for /usr/local). The prefix is known only when it is installed.
+install(CODE [[
+  set(python_folder lib/python3/dist-packages)
+  execute_process(COMMAND /usr/bin/python3 -I -c "import site; print(';'.join(site.getsitepackages()))"
+                  OUTPUT_VARIABLE python_places OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE ignored)
+  foreach(place IN LISTS python_places)
+    cmake_path(IS_PREFIX CMAKE_INSTALL_PREFIX "${place}" NORMALIZE is_below)
+    if(is_below AND place MATCHES "/lib/python[^/]*/dist-packages$")
+      cmake_path(RELATIVE_PATH place BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX} OUTPUT_VARIABLE below)
+      if(below MATCHES "^lib/")
+        set(python_folder ${below})
+        break()
+      endif()
+    endif()
+  endforeach()
+]])
+install(CODE "set(python_source \"${PROJECT_SOURCE_DIR}/python/yoke\")")
+install(CODE [[
+  file(GLOB python_files ${python_source}/*.py)
+  file(INSTALL ${python_files} DESTINATION ${CMAKE_INSTALL_PREFIX}/${python_folder}/yoke)
+]])

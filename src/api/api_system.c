@@ -146,7 +146,7 @@ yoke_status yoke_system_get_connection(const yoke_system* system, size_t i,
       .interval = yoke__clock_seconds(&system->clock, link->interval),
       .delay = yoke__clock_seconds(&system->clock, link->delay * link->interval),
       .coupling = link->method,
-      .is_from_bond = link->source == NULL,
+      .is_from_bond = i >= system->scenario->n_connections,  // those of bonds come last
   };
   return YOKE_OK;
 }

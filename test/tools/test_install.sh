@@ -66,6 +66,16 @@ if nm -D --defined-only "$prefix/lib/libyoke.so" | grep -E ' (yoke__|[^y])' | gr
   exit 1
 fi
 
+# ---- the Python package, with the library beside it
+python=/usr/bin/python3
+if [ -x $python ]; then
+  found=$(PYTHONPATH=$prefix/lib/python3/dist-packages PYTHONDONTWRITEBYTECODE=1 $python -c \
+    'import yoke; print(yoke.__version__, yoke.library_path)')
+  [ "$found" = "$version $prefix/lib/libyoke.so.0" ]
+else
+  echo 'skipped: python3 is missing'
+fi
+
 # ---- the program, where there is one, runs from its new place
 if [ -x "$prefix/bin/yoke" ]; then
   "$prefix/bin/yoke" --version | grep -F "$version"

@@ -1,0 +1,52 @@
+"""Studies of many runs: they run the command `yoke`, which spreads them over all cores and can resume them."""
+import json
+import subprocess
+import tempfile
+from pathlib import Path
+
+from ._library import Status, find_program
+from .message import Error, Message
+from .result import read_table
+from .system import set_texts
+
+
+def axis_text(values):
+    """Values of an axis as the command writes them: (a, b, n[, "log"]) is a range, a list its values."""
+    if isinstance(values, str):
+        return values
+    words = values.tolist() if hasattr(values, "tolist") else values
+    texts = [w if isinstance(w, str) else json.dumps(w) for w in words]
+    return (":" if isinstance(values, tuple) else ",").join(texts)
+
+
+def sweep(path, vary, measure, set=None, limit=(), reference=None, jobs=None, out=None, options=()):
+    """Runs a system at every point of a grid with `yoke sweep` and returns the table, one row per point.
+
+    vary      {"time.step": (1e-4, 1e-2, 5, "log"), "scheme": ["jacobi", "gauss-seidel"]}; a tuple is a range
+              (from, to, number[, "log"]), a list holds the values themselves
+    measure   what is computed at each point: ["end:left.x", "ter"]; docs/sweep.md lists the measures
+    limit     ["maxabs:right.v<=1000"]; reference: a result to compare with; jobs: runs at a time
+    out       folder that keeps the table and the journal, so that the same call resumes; None: nothing is kept
+    options   further words of the command line
+
+    The columns are the axes, then "status", "t_reached", the measures and "reason".
+    """
+    command = [find_program(), "sweep", str(path)]
+    for name, values in vary.items():
+        command += ["--vary", f"{name}={axis_text(values)}"]
+    for word in set_texts(set):
+        command += ["--set", word.decode()]
+    for option, words in (("--measure", [measure] if isinstance(measure, str) else measure), ("--limit", limit)):
+        for word in words:
+            command += [option, word]
+    command += ["--reference", str(reference)] if reference else []
+    command += ["--jobs", str(jobs)] if jobs else []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(out or Path(scratch) / "sweep")
+        ended = subprocess.run([*command, "--out", str(folder), "--quiet", *map(str, options)], capture_output=True,
+                               text=True)
+        if ended.returncode not in (0, 3):
+            status = {2: Status.BAD_INPUT, 130: Status.INTERRUPTED}.get(ended.returncode, Status.UNIT_FAILED)
+            words = ended.stderr.strip() or f"yoke sweep ended with status {ended.returncode}"
+            raise Error(status, [Message("error", status, None, None, None, None, None, None, words, None)])
+        return read_table(folder / "sweep.csv")

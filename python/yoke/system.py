@@ -1,0 +1,550 @@
+"""A system that moves: step it, read and write its variables, save it and go back, record it."""
+import contextlib
+import ctypes
+import json
+import math
+import threading
+import time
+import weakref
+from ctypes import byref, c_char_p, c_double, c_int64, c_void_p
+
+try:  # the same functions without the enums of `signal`, which would cost 10 us per step
+    from _signal import SIGINT, getsignal, signal as set_signal
+except ImportError:
+    from signal import SIGINT, getsignal, signal as set_signal
+
+from . import _library
+from ._library import Status, encode, lib, text
+from .message import Error, Message, Messages
+from .result import MemorySink, Result, numpy
+from .unit import UnitTable
+from .view import (Alarm, Bond, Progress, State, StepTimes, connection_view, coupling_view, unit_view, variable_view,
+                   view)
+
+
+def set_texts(settings):
+    """{"time.step": 1e-3} -> [b"time.step=0.001"]: each value as YAML."""
+    def plain(value):
+        return value.tolist() if hasattr(value, "tolist") else str(value)
+
+    return [f"{name}={json.dumps(value, ensure_ascii=False, default=plain)}".encode()
+            for name, value in (settings or {}).items()]
+
+
+def load_settings(registry, settings, solo, messages):
+    """The C struct for loading a file."""
+    sets = set_texts(settings)
+    made = _library.LoadSettings(registry, (c_char_p * len(sets))(*sets), len(sets), messages.pointer)
+    if solo:
+        values = {name: v.encode() if isinstance(v, str) else v for name, v in solo.items()}
+        made.solo = ctypes.pointer(_library.SoloSettings(**values))
+    return made
+
+
+def take_json(function, *arguments):
+    """Calls a function that makes a JSON text; returns (status, text)."""
+    pointer = c_void_p()
+    status = function(*arguments, byref(pointer))
+    if status < 0:
+        return status, None
+    made = text(ctypes.string_at(pointer.value))
+    lib.yoke_text_free(byref(pointer))
+    return status, made
+
+
+class Handle:
+    """A variable found once by name: `value` reads and writes it without looking the name up again.
+
+    value is a float, int, bool, str or bytes; of an enumeration the name of the item; of an array a numpy array, or a
+    list where numpy is not installed. Writing takes effect at the next exchange, before the next step.
+    """
+    __slots__ = ("name", "variable", "_system", "_simulation", "_handle", "_type", "_size", "_room", "_at")
+
+    def __init__(self, system, name, handle, struct):
+        self.name, self.variable = name, variable_view(struct, name)
+        self._system, self._simulation, self._handle = system, system._simulation, handle
+        self._type = struct.type
+        self._size = {_library.STRING: struct.max_size, _library.BINARY: 8 + struct.max_size}.get(struct.type, 8)
+        # a single real is read straight into a double that stays where it is
+        is_plain = struct.type == _library.REAL and handle.n == 1
+        self._room = c_double() if is_plain else ctypes.create_string_buffer(self._size * handle.n)
+        self._at = byref(self._room) if is_plain else None
+
+    @property
+    def value(self):
+        """The value at the present time."""
+        if self._at is None:
+            return self._read_value()
+        status = lib.yoke_simulation_read(self._simulation, self._handle, self._at)
+        if status < 0:
+            self._system._fail(status, self.name)
+        return self._room.value
+
+    @value.setter
+    def value(self, value):
+        if self._at is not None:
+            try:
+                status = lib.yoke_simulation_write(self._simulation, self._handle, value)
+            except ctypes.ArgumentError:  # neither float nor int: a number of numpy
+                if isinstance(value, (str, bytes)):
+                    raise TypeError(f"{self.name} is of type real, found {value!r}") from None
+                status = lib.yoke_simulation_write(self._simulation, self._handle, float(value))
+        else:
+            data = self._pack(value)
+            status = lib.yoke_simulation_write_value(self._simulation, self._handle, data, len(data))
+        if status < 0:
+            self._system._fail(status, self.name)
+
+    def _read_value(self):
+        n, size = self._handle.n, self._size
+        status = lib.yoke_simulation_read_value(self._simulation, self._handle, self._room, size * n)
+        if status < 0:
+            self._system._fail(status, self.name)
+        raw, shape = self._room.raw, self.variable.shape
+        values = [self._unpack(raw[i * size:(i + 1) * size]) for i in range(n)]
+        if n == 1:
+            return values[0]
+        if numpy and self._type in (_library.REAL, _library.INTEGER, _library.BOOLEAN):
+            return numpy.array(values).reshape(shape)
+        return values if len(shape) == 1 else [values[i:i + shape[1]] for i in range(0, n, shape[1])]
+
+    def _unpack(self, raw):
+        if self._type == _library.REAL:
+            return c_double.from_buffer_copy(raw).value
+        if self._type == _library.STRING:
+            return text(raw.split(b"\0", 1)[0])
+        number = c_int64.from_buffer_copy(raw).value
+        if self._type == _library.BINARY:
+            return raw[8:8 + number]
+        if self._type == _library.BOOLEAN:
+            return bool(number)
+        return self.variable.items[number] if self._type == _library.ENUMERATION else number
+
+    def _pack(self, value):
+        flat = [value]
+        if self._handle.n > 1:
+            flat = value.ravel().tolist() if hasattr(value, "ravel") else flatten(value)
+        if len(flat) != self._handle.n:
+            raise ValueError(f"{self.name} has {self._handle.n} elements, found {len(flat)}")
+        return b"".join(map(self._pack_one, flat))
+
+    def _pack_one(self, value):
+        if self._type == _library.REAL:
+            return bytes(c_double(value))
+        if self._type in (_library.STRING, _library.BINARY):
+            is_text = self._type == _library.STRING
+            data = value.encode() if is_text else bytes(value)
+            head, room = (b"", self._size - 1) if is_text else (bytes(c_int64(len(data))), self._size - 8)
+            if len(data) > room:
+                raise ValueError(f"{self.name} has room for {room} bytes, found {len(data)}")
+            return (head + data).ljust(self._size, b"\0")
+        if self._type == _library.ENUMERATION and isinstance(value, str):
+            if value not in self.variable.items:
+                raise ValueError(f"{self.name} is one of {', '.join(self.variable.items)}; found {value!r}")
+            value = self.variable.items.index(value)
+        if value != int(value):
+            raise ValueError(f"{self.name} is of type {self.variable.type}, found {value!r}")
+        return bytes(c_int64(int(value)))
+
+    def __repr__(self):
+        return f"<Handle {self.name}>"
+
+
+def flatten(value):
+    """Nested lists as one list."""
+    return [x for part in value for x in flatten(part)] if isinstance(value, (list, tuple)) else [value]
+
+
+class KeepInterrupts:
+    """While the library runs, Ctrl-C is kept and raised behind it: an exception cannot pass through a callback."""
+    __slots__ = ("kept", "_handler")
+
+    def __enter__(self):
+        self.kept, self._handler = [], getsignal(SIGINT)
+        if not callable(self._handler) or threading.current_thread() is not threading.main_thread():
+            self._handler = None
+        else:
+            set_signal(SIGINT, self._keep)
+        return self.kept
+
+    def _keep(self, number, frame):
+        try:
+            self._handler(number, frame)
+        except BaseException as exception:
+            self.kept.append(exception)
+
+    def __exit__(self, *_):
+        if self._handler is not None:
+            set_signal(SIGINT, self._handler)
+        if self.kept:
+            raise self.kept[0]
+
+
+def destroy(simulation, system, registry, _keep):
+    """Ends everything in the order in which it must end. _keep: what the library points to until then."""
+    lib.yoke_simulation_destroy(byref(simulation))
+    lib.yoke_system_destroy(byref(system))
+    lib.yoke_registry_destroy(byref(registry))
+
+
+class System:
+    """A system, ready to be stepped.
+
+    path        a system file (.yaml), an SSP, a netlist (.cir) or an FMU; or YAML text, a str of several lines
+    set         settings that replace those of the file, as `yoke run --set`: {"time.step": 1e-3}
+    units       models written in Python: {"my.lag": Lag}, see yoke.Unit
+    libraries   shared libraries with units, coupling methods and result sinks: ["./my_unit.so"]
+    solo        for a netlist or FMU on its own: {"step": ..., "stop": ..., "method": "bdf2"}
+
+        with yoke.System("crane.yaml") as system:
+            while not system.done:
+                system["plant.u"] = 3.0         # takes effect before the next step
+                system.step()
+                print(system.time, system["arm.s"])
+
+    Failures raise yoke.Error. A system is used by one thread at a time; cancel() and writing a single number are
+    allowed from any thread.
+    """
+
+    def __init__(self, path, set=None, units=None, libraries=(), solo=None):
+        self.messages = Messages()
+        self.status = Status.OK
+        self.wall_s = 0.0
+        self._simulation, self._system, registry = c_void_p(), c_void_p(), c_void_p()
+        self._tables = [UnitTable(name, unit) for name, unit in (units or {}).items()]
+        self._handles, self._n_raised, self._memory = {}, 0, None
+        self._keep = [self.messages, self._tables]
+        self._finalizer = weakref.finalize(self, destroy, self._simulation, self._system, registry, self._keep)
+        self._step = lib.yoke_simulation_step
+        sink = self.messages.pointer
+        try:
+            if self._tables or libraries:
+                self._check(lib.yoke_registry_create(byref(registry)))
+                for table in self._tables:
+                    self._check(lib.yoke_registry_add_unit(registry, byref(table.ops), sink))
+                for library in libraries:
+                    self._check(lib.yoke_registry_load(registry, encode(library), sink))
+            settings, out = load_settings(registry, set, solo, self.messages), byref(self._system)
+            if isinstance(path, str) and "\n" in path:
+                data = path.encode()
+                self._check(lib.yoke_system_parse(data, len(data), b"<text>", byref(settings), out))
+            else:
+                self._check(lib.yoke_system_load(encode(path), byref(settings), out))
+            self._check(lib.yoke_simulation_create(self._system, sink, byref(self._simulation)))
+            self._info = self._get(lib.yoke_system_get_info, _library.SystemInfo, self._system)
+        except BaseException:
+            self.close()
+            raise
+
+    def start(self):
+        """Initialises all units: the system stands at its start time. step() and run() do this by themselves."""
+        self._check(lib.yoke_simulation_start(self._simulation))
+
+    def close(self):
+        """Ends recording and frees everything. `with` and the garbage collector do this too."""
+        self._finalizer()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        return f"<System {self.name!r}: t = {self.time:g} s>" if self._finalizer.alive else "<System, closed>"
+
+    # ---- moving on
+
+    def step(self, n=1):
+        """Makes n macro steps; fewer if a unit asks to end or a limit stops the run (see status)."""
+        if n != 1:
+            self.run_to(self.time + (n - 0.5) * self.step_size)
+        elif self._tables:
+            with KeepInterrupts():
+                self._moved(self._step(self._simulation))
+        else:
+            status = self._step(self._simulation)
+            if status:
+                self._moved(status)
+
+    def run_to(self, t):
+        """Makes macro steps until the time is not below t any more, or the run is over."""
+        n = 64  # steps per call: doubled until a call takes 50 ms; Ctrl-C is noticed between two calls
+        with KeepInterrupts() as kept:
+            while not self.done and self.time < t and not kept:
+                begin = time.perf_counter()
+                until = min(t, self.time + (n - 0.5) * self.step_size)
+                self._moved(lib.yoke_simulation_run_to(self._simulation, until))
+                if time.perf_counter() - begin < 0.05:
+                    n *= 2
+
+    def run(self, out=None, format=None, progress=None):
+        """Runs to the stop time and returns what was recorded as a Result.
+
+        out: folder for files too (those that the system file asks for, else results.csv; and summary.json). format:
+        "csv", "hdf5", "mat" or several with commas. progress: called about ten times a second with a yoke.Progress;
+        the run ends if it returns False. A run that fails raises yoke.Error, with the rows until then in its `result`.
+        """
+        if self._memory is None:
+            self.record(out, format)
+        elif out or format:
+            raise ValueError("the system records already: give out and format to record()")
+
+        def on_progress(_, struct):
+            try:
+                go_on = progress is None or progress(view(Progress, struct.contents)) is not False
+                return go_on and not kept
+            except BaseException as exception:
+                kept.append(exception)
+                return False
+
+        info = _library.RunInfo()
+        with KeepInterrupts() as kept:
+            settings = _library.RunSettings(None, _library.OnProgress(on_progress), None)
+            status = lib.yoke_simulation_run(self._simulation, byref(settings), byref(info))
+            self.wall_s += info.wall_s
+            if kept:
+                self.stop_recording()
+        if status < 0 and status != Status.INTERRUPTED:
+            try:
+                self._fail(status)
+            except Error as error:
+                with contextlib.suppress(Error):
+                    error.result = self.stop_recording()
+                raise
+        self.status = Status(status)
+        return self.stop_recording()
+
+    def cancel(self):
+        """Ends a run() of another thread after its present macro step."""
+        lib.yoke_simulation_cancel(self._simulation)
+
+    @property
+    def time(self):
+        """The present simulation time [s]."""
+        return lib.yoke_simulation_time(self._simulation)
+
+    @property
+    def done(self):
+        """True at the stop time, and after a failure, an end or a stop."""
+        return lib.yoke_simulation_is_done(self._simulation)
+
+    @property
+    def progress(self):
+        """Where a run stands; may be asked from any thread."""
+        return view(Progress, self._get(lib.yoke_simulation_get_progress, _library.Progress, self._simulation))
+
+    def declare_discontinuity(self):
+        """Signals have jumped for a reason the units do not know: extrapolation starts anew at the next exchange."""
+        self._check(lib.yoke_simulation_declare_discontinuity(self._simulation))
+
+    # ---- variables
+
+    def handle(self, name):
+        """The variable "unit.variable", or one element "unit.variable[i]", as a Handle."""
+        known = self._handles.get(name)
+        if known is None:
+            handle = _library.Handle()
+            self._check(lib.yoke_simulation_find(self._simulation, name.encode(), byref(handle)), name)
+            struct = lib.yoke_simulation_variable(self._simulation, handle).contents
+            known = self._handles[name] = Handle(self, name, handle, struct)
+        return known
+
+    def __getitem__(self, name):
+        return self.handle(name).value
+
+    def __setitem__(self, name, value):
+        self.handle(name).value = value
+
+    # ---- going back
+
+    def save(self):
+        """The complete state between two steps, for restore()."""
+        size = lib.yoke_simulation_image_size(self._simulation)
+        if size == 0:
+            self._fail(Status.NO_SUPPORT)
+        image = ctypes.create_string_buffer(size)
+        self._check(lib.yoke_simulation_save(self._simulation, image, size))
+        return State(self.time, image.raw)
+
+    def restore(self, state):
+        """Goes back to a saved state of this system; what follows repeats bit for bit."""
+        self._check(lib.yoke_simulation_restore(self._simulation, state.image, len(state.image)))
+        self.status = Status.OK
+
+    def checkpoint(self, path):
+        """Writes the state to a file from which another process may resume()."""
+        self._check(lib.yoke_simulation_checkpoint(self._simulation, encode(path)))
+
+    def resume(self, path):
+        """Continues from a checkpoint of the same system with the same settings."""
+        self._check(lib.yoke_simulation_resume(self._simulation, encode(path)))
+        self.status = Status.OK
+
+    # ---- recording
+
+    def record(self, out=None, format=None):
+        """Begins to record: into memory, and into files of the folder `out` if it is given (formats as for run())."""
+        formats = 0
+        for name in format.split(",") if format else ():
+            if name not in _library.FORMATS:
+                raise ValueError(f"format is csv, hdf5 or mat; found {name!r}")
+            formats |= _library.FORMATS[name]
+        memory = MemorySink()
+        settings = _library.RecordSettings(encode(out), formats, memory.list, 1)
+        self._check(lib.yoke_simulation_record(self._simulation, byref(settings)))
+        self._keep.append(memory)
+        self._memory = memory
+
+    def stop_recording(self):
+        """Ends recording and returns what was recorded as a Result."""
+        if self._memory is None:
+            raise ValueError("nothing is recorded: call record() first")
+        memory, self._memory = self._memory, None
+        status = lib.yoke_simulation_record_stop(self._simulation, None)
+        self._keep.remove(memory)
+        self._check(status)
+        return Result(memory.columns(), self.verdict, {b.name: b for b in self.bonds}, self.summary, self.messages,
+                      self.status, self.wall_s)
+
+    # ---- how far to trust it
+
+    @property
+    def verdict(self):
+        """Of all bonds together: "trustworthy", "doubtful", "wrong" or "not judged"."""
+        trust = _library.BondTrust()
+        lib.yoke_simulation_get_bond(self._simulation, self._info.n_bonds, byref(trust))
+        return text(lib.yoke_verdict_text(trust.verdict))
+
+    @property
+    def bonds(self):
+        """The bonds, each with its energy ledger up to now."""
+        units = self._list(lib.yoke_system_get_unit, _library.UnitView, self._info.n_units)
+        bonds = []
+        for i, b in enumerate(self._list(lib.yoke_system_get_bond, _library.BondView, self._info.n_bonds)):
+            trust = _library.BondTrust(reason=b"", advice=b"")
+            if lib.yoke_simulation_get_bond(self._simulation, i, byref(trust)) < 0:  # not started yet
+                for name, kind in trust._fields_:
+                    setattr(trust, name, math.nan if kind is c_double else getattr(trust, name))
+            bonds.append(view(Bond, b, trust, verdict=text(lib.yoke_verdict_text(trust.verdict)),
+                              action_unit=text(units[b.action_unit].name), rate_unit=text(units[b.rate_unit].name)))
+        return bonds
+
+    @property
+    def alarms(self):
+        """Quality limits that were exceeded, in the order in which they began."""
+        bonds = self._list(lib.yoke_system_get_bond, _library.BondView, self._info.n_bonds)
+        alarms, a = [], _library.AlarmView()
+        while lib.yoke_simulation_get_alarm(self._simulation, len(alarms), byref(a)) >= 0:
+            alarms.append(view(Alarm, a, bond=text(bonds[a.bond].name), since=getattr(a, "from"), until=a.to))
+        return alarms
+
+    @property
+    def step_times(self):
+        """Computing time of the macro steps so far."""
+        return view(StepTimes, self._get(lib.yoke_simulation_get_step_times, _library.StepTimes, self._simulation))
+
+    @property
+    def summary(self):
+        """How the run went so far, as a dict; `yoke run` writes the same to summary.json."""
+        return json.loads(self._json(lib.yoke_simulation_summary, self._simulation))
+
+    # ---- what is in it
+
+    name = property(lambda self: text(self._info.name), doc="Name of the system.")
+    t_start = property(lambda self: self._info.t_start, doc="Start time [s].")
+    t_stop = property(lambda self: self._info.t_stop, doc="Stop time [s], as whole steps reach it.")
+    step_size = property(lambda self: self._info.step, doc="Macro step [s].")
+    scheme = property(lambda self: text(self._info.scheme), doc='"jacobi", "gauss-seidel", "iterative-jacobi", ...')
+
+    @property
+    def units(self):
+        """Units and laws, each with its variables."""
+        return [unit_view(u) for u in self._list(lib.yoke_system_get_unit, _library.UnitView, self._info.n_units)]
+
+    @property
+    def variables(self):
+        """All variables of all units, with their full names."""
+        return [v for unit in self.units for v in unit.variables]
+
+    @property
+    def connections(self):
+        """All connections, those of bonds included."""
+        units = self.units
+        return [connection_view(c, units) for c in self._list(
+            lib.yoke_system_get_connection, _library.ConnectionView, self._info.n_connections)]
+
+    @property
+    def couplings(self):
+        """The coupling methods at work, with settings and health figures."""
+        couplings = []
+        for i, c in enumerate(self._list(lib.yoke_system_get_coupling, _library.CouplingView, self._info.n_couplings)):
+            health = (c_double * c.ops.contents.n_health)()
+            has_health = lib.yoke_simulation_get_health(self._simulation, i, health, len(health)) >= 0
+            couplings.append(coupling_view(c, health if has_health else ()))
+        return couplings
+
+    def describe(self):
+        """The resolved system as a dict, as `yoke check --json` prints it."""
+        return json.loads(self._json(lib.yoke_system_describe, self._system))
+
+    # ---- calls
+
+    def _check(self, status, variable=None):
+        return status if status >= 0 else self._fail(status, variable)
+
+    def _fail(self, status, variable=None):
+        """Raises the error of a failed call, with what the library has sent since the last one."""
+        if not self._finalizer.alive:
+            raise ValueError("the system is closed")
+        new = self.messages[self._n_raised:]
+        self._n_raised = len(self.messages)
+        if not any(m.severity == "error" for m in new):
+            failure = lib.yoke_simulation_failure(self._simulation) if variable is None else None
+            new.append(Message.of_struct(failure.contents) if failure else Message.plain(status, variable))
+        raise Error(status, new) from next((t.exception for t in self._tables if t.exception), None)
+
+    def _moved(self, status):
+        self.status = Status(self._check(status))
+
+    def _get(self, function, kind, *arguments):
+        """A struct that a function fills."""
+        struct = kind()
+        self._check(function(*arguments, byref(struct)))
+        return struct
+
+    def _list(self, function, kind, n):
+        return [self._get(function, kind, self._system, i) for i in range(n)]
+
+    def _json(self, function, pointer):
+        status, made = take_json(function, pointer)
+        self._check(status)
+        return made
+
+
+def run(path, set=None, out=None, format=None, progress=None, units=None, libraries=(), solo=None):
+    """Runs a system to its stop time and returns a Result: named columns, verdicts, summary, messages.
+
+    >>> result = yoke.run("crane.yaml", set={"time.step": 1e-3})        # doctest: +SKIP
+    >>> result["arm.s"], result.verdict                                 # doctest: +SKIP
+
+    path, set, units, libraries and solo are those of yoke.System; out, format and progress those of System.run.
+    """
+    with System(path, set, units, libraries, solo) as system:
+        return system.run(out, format, progress)
+
+
+def describe(path, set=None, libraries=(), solo=None):
+    """What a file holds, as a dict: an FMU, a netlist, a system, an SSP or a shared library (`yoke info --json`)."""
+    messages, registry = Messages(), c_void_p()
+    try:
+        if libraries:
+            messages.check(lib.yoke_registry_create(byref(registry)))
+        for library in libraries:
+            messages.check(lib.yoke_registry_load(registry, encode(library), messages.pointer))
+        settings = load_settings(registry, set, solo, messages)
+        status, made = take_json(lib.yoke_file_describe, encode(path), byref(settings))
+        messages.check(status)
+        return json.loads(made)
+    finally:
+        lib.yoke_registry_destroy(byref(registry))

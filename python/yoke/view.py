@@ -1,0 +1,206 @@
+"""What is in a system, as small dataclasses: units, variables, connections, bonds, couplings, alarms."""
+import dataclasses
+from dataclasses import dataclass
+from typing import Optional
+
+from . import _library
+from ._library import text
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable of a unit.
+
+    type: real, integer, boolean, enumeration, string, binary; causality: input, output, parameter, tunable, state;
+    dim: physical unit; shape: () for a single value; items: names of an enumeration.
+    """
+    name: str
+    type: str
+    causality: str
+    dim: str
+    text: str
+    shape: tuple
+    start: object
+    items: tuple
+
+
+@dataclass(frozen=True)
+class UnitView:
+    """A unit or law of a system. type: its model or file; kind: model, law, fmu, circuit or library; step [s]: the
+    interval at which it is called; file, line, column: where it stands in the system file."""
+    name: str
+    type: str
+    kind: str
+    is_law: bool
+    is_fresh: bool
+    is_isolated: bool
+    step: float
+    thread: int
+    file: Optional[str]
+    line: int
+    column: int
+    variables: list
+
+
+@dataclass(frozen=True)
+class Connection:
+    """n elements of an output (source) that travel to as many of an input (target).
+
+    order: of the extrapolation; interval [s]: between two exchanges; coupling: index in System.couplings.
+    """
+    source: str
+    target: str
+    n: int
+    gain: float
+    offset: float
+    order: int
+    interval: float
+    delay: float
+    coupling: int
+    is_from_bond: bool
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A coupling method at work, its settings, and its health figures so far. name and owner are "" for the method
+    that serves all connections that name none."""
+    name: str
+    owner: str
+    method: str
+    settings: dict
+    health: dict
+
+
+@dataclass(frozen=True)
+class Bond:
+    """A bond and how far to trust it so far.
+
+    verdict: "trustworthy", "doubtful", "wrong" or "not judged"; reason and advice say why and what to try. Energies
+    [J]: passed through the bond, created by the coupling, residual, and `energy`, the reference for the errors.
+    eps = created / energy; rho: residual power relative to the peaks of power; ter, rter: total energy residual,
+    absolute and relative. Unknown numbers are NaN. action_unit delivers the action (force, voltage), rate_unit the
+    rate (velocity, current).
+    """
+    name: str
+    verdict: str
+    reason: str
+    advice: str
+    action_unit: str
+    rate_unit: str
+    interval: float
+    is_found: bool
+    is_heat: bool
+    passed: float
+    energy: float
+    residual: float
+    created: float
+    eps: float
+    eps_worst: float
+    rho_mean: float
+    rho_worst: float
+    ter: float
+    rter: float
+    rter_worst: float
+    n_samples: int
+    n_warnings: int
+    n_stops: int
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A quality limit that was exceeded from `since` [s] to `until` (NaN while it lasts)."""
+    bond: str
+    indicator: str
+    is_stop: bool
+    is_given: bool
+    since: float
+    until: float
+    value: float
+    worst: float
+    limit: float
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """Computing time of macro steps [s]; real_time_factor is simulated time over computing time."""
+    n_timed: int
+    median_s: float
+    p99_s: float
+    max_s: float
+    real_time_factor: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run stands: simulation time [s], share done (0 to 1), wall time [s], the bond whose alarm began last."""
+    time: float
+    t_start: float
+    t_stop: float
+    share: float
+    wall_s: float
+    bond: Optional[str]
+
+
+@dataclass(frozen=True)
+class State:
+    """A saved state: System.save() makes it, System.restore() goes back to it. time is its simulation time [s]."""
+    time: float
+    image: bytes = dataclasses.field(repr=False)
+
+
+def view(view_class, /, *structs, **given):
+    """A dataclass with the fields of the same name of C structs; `given` fields come from the caller."""
+    values = dict(given)
+    for field in dataclasses.fields(view_class):
+        if field.name not in values:
+            value = next(getattr(s, field.name) for s in structs if hasattr(s, field.name))
+            values[field.name] = text(value) if isinstance(value, bytes) else value
+    return view_class(**values)
+
+
+def names(list_of_texts):
+    """A NULL-terminated list of texts; NULL is an empty one."""
+    found = []
+    while list_of_texts and list_of_texts[len(found)] is not None:
+        found.append(text(list_of_texts[len(found)]))
+    return tuple(found)
+
+
+def variable_view(v, name):
+    """A variable from its C struct."""
+    rows, cols = max(v.n_rows, 1), max(v.n_cols, 1)
+    return Variable(name, _library.TYPES[v.type], _library.CAUSALITIES[v.causality], text(v.dim) or "",
+                    text(v.text) or "", () if rows * cols == 1 else (rows,) if cols == 1 else (rows, cols),
+                    (text(v.start_text) or "") if v.type == _library.STRING else v.start,
+                    names(v.items) if v.type == _library.ENUMERATION else ())
+
+
+def unit_view(struct):
+    """A unit with its variables, named "unit.variable"."""
+    name, info = text(struct.name), struct.info.contents
+    variables = [variable_view(v, f"{name}.{text(v.name)}") for v in info.variables[:info.n_variables]]
+    return view(UnitView, struct, kind=_library.KINDS[struct.kind], variables=variables)
+
+
+def connection_view(struct, units):
+    """A connection; single elements of an array are written with their index."""
+    def end(unit, variable, element):
+        v = units[unit].variables[variable]
+        if not v.shape or (element == 0 and struct.n > 1):
+            return v.name
+        index = f"{element // v.shape[1]},{element % v.shape[1]}" if len(v.shape) == 2 else f"{element}"
+        return f"{v.name}[{index}]"
+
+    return view(Connection, struct, source=end(struct.from_unit, struct.from_variable, struct.from_element),
+                target=end(struct.to_unit, struct.to_variable, struct.to_element))
+
+
+def coupling_view(struct, health):
+    """A coupling method; settings that have names are shown by name."""
+    ops = struct.ops.contents
+    settings = {}
+    for i, parameter in enumerate(ops.parameters[:ops.n_parameters]):
+        items, value = names(parameter.items), struct.parameters[i]
+        settings[text(parameter.name)] = items[int(value)] if items and 0 <= value < len(items) else value
+    return view(Coupling, struct, method=text(ops.name), settings=settings,
+                health=dict(zip(map(text, ops.health_names[:ops.n_health]), health)))
