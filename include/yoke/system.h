@@ -17,21 +17,11 @@ extern "C" {
 
 typedef struct yoke_system yoke_system;
 
-// For a netlist or an FMU on its own (`x.cir`, `x.fmu` instead of a system file). Zeroed: what the file says.
-typedef struct yoke_solo_settings {
-  double step;              // of the solver [s]
-  double stop;              // end of the run [s]
-  const char* method;       // netlist: "tr", "bdf2", "esdirk4", ...
-  const char* formulation;  // netlist: "nodal", "dae", ...
-  int iterations;           // netlist: fixed number in each stage
-} yoke_solo_settings;
-
 typedef struct yoke_load_settings {
   const yoke_registry* registry;  // NULL: the built-in units and methods
   const char* const* sets;        // "path=value" texts that change the file's settings
   size_t n_sets;
-  const yoke_sink* sink;           // where messages go; NULL: nowhere
-  const yoke_solo_settings* solo;  // NULL: none
+  const yoke_sink* sink;  // where messages go; NULL: nowhere
 } yoke_load_settings;
 
 // Reads and wires a system file (.yaml), an SSP (.ssp), a netlist (.cir) or an FMU (.fmu). settings may be NULL.
@@ -111,11 +101,8 @@ YOKE_API yoke_status yoke_system_get_coupling(const yoke_system* system, size_t 
 
 // ---- documents
 
-// What a file holds, as a JSON document {"format": "yoke-info", "version": 1, ...}: an FMU, a netlist, a system file, an SSP
-// or a shared library with units. *json is freed with yoke_text_free.
-YOKE_API yoke_status yoke_file_describe(const char* path, const yoke_load_settings* settings,
-                                        char** json);
-// The resolved system as a JSON document ("yoke-system"): units, wiring, orders, bonds, methods.
+// The resolved system as a JSON document {"format": "yoke-system", "version": 1, ...}: units, wiring, orders, bonds, methods.
+// *json is freed with yoke_text_free.
 YOKE_API yoke_status yoke_system_describe(const yoke_system* system, char** json);
 YOKE_API void yoke_text_free(char** text);
 
