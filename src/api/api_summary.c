@@ -449,11 +449,11 @@ static void json_end(const yoke_simulation* simulation, yoke_json* json) {
 }
 
 // The system file as it stands there, if it is a text.
-static void json_file(const yoke_scenario* scenario, yoke_json* json) {
+static void json_file(const yoke_system* system, yoke_json* json) {
   char* text = NULL;
   size_t n = 0;
-  if (scenario->path != NULL) {
-    (void)yoke__os_read_file(scenario->path, MAX_FILE_SIZE, &text, &n, NULL);
+  if (system->scenario->path != NULL && !system->is_from_memory) {
+    (void)yoke__os_read_file(system->scenario->path, MAX_FILE_SIZE, &text, &n, NULL);
   }
   if (text != NULL && strlen(text) == n) {
     yoke__json_integer(json, "file_size", (int64_t)n);
@@ -500,7 +500,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   json_circuits(system, simulation->is_netlist, json);
   json_messages(simulation, json);
   json_columns(system, json);
-  json_file(system->scenario, json);
+  json_file(system, json);
   yoke__system_json(system, "system", json);
   yoke__json_end_object(json);
 }

@@ -244,6 +244,28 @@ static void damaged_results(void** state) {
   refuse("results.csv:3: error: 1 cell");
 }
 
+// a system from memory whose name is that of some file: what that file holds is another matter
+static void text_of_another_file(void** state) {
+  (void)state;
+  static const char text[] = "yoke: 1\nname: alone\ntime: {stop: 0.1, step: 1e-2}\n"
+                             "units:\n  right: {model: oscillator.mass, start: {x: 1, f: 0}}\n";
+  char path[FIXTURE_PATH_SIZE];
+  yoke_system* system = NULL;
+  yoke_simulation* s = NULL;
+  write_file("system.yaml", "something else");
+  check_ok(yoke_system_parse(text, strlen(text), fixture_path(path, folder, "system.yaml"), NULL,
+                             &system));
+  check_ok(yoke_simulation_create(system, NULL, &s));
+  run(s, NULL);
+  yoke_simulation_destroy(&s);
+  yoke_system_destroy(&system);
+  size_t n = 0;
+  char* page = write_page(&n);
+  assert_int_equal(count(page, "\"file_text\":"), 0);
+  assert_int_equal(count(page, "something else"), 0);
+  free(page);
+}
+
 // no summary, one that is no JSON, none of ours, one from before the page was made from it
 static void bad_summaries(void** state) {
   (void)state;
@@ -492,6 +514,7 @@ int main(void) {
       WITH_FOLDER(no_rows),
       WITH_FOLDER(missing_results),
       WITH_FOLDER(damaged_results),
+      WITH_FOLDER(text_of_another_file),
       WITH_FOLDER(bad_summaries),
       WITH_FOLDER(odd_summaries),
       WITH_FOLDER(page_needs_only_the_folder),
