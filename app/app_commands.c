@@ -361,6 +361,35 @@ const yoke_command yoke__command_meter = {
     yoke_cmd_meter,
 };
 
+// ---- report
+
+static const yoke_operand report_operands[] = {
+    {"RESULT", false, YOKE_ARGUMENT_FOLDER,
+     "The folder of a result of yoke run or yoke circuit: summary.json, and results.csv or "
+     "results.h5. The system file is not needed any more."},
+};
+static const yoke_exit report_exits[] = {
+    {YOKE_EXIT_OK, "The page is written."},
+    {YOKE_EXIT_FAILED, "The page cannot be written, or memory is out."},
+    STATUS_USAGE,
+};
+static const yoke_example report_examples[] = {
+    {"yoke report results/crane", "Write results/crane/report.html."},
+};
+const yoke_command yoke__command_report = {
+    "report",
+    "make the page about a run from its result",
+    "Writes RESULT/report.html and prints its name: graph of the system, verdict per bond, plots, "
+    "step times, messages and settings on one page that loads nothing. It is the page that "
+    "--report of yoke run and yoke circuit writes, byte by byte.",
+    LIST(report_operands),
+    NULL,
+    0,
+    LIST(report_exits),
+    LIST(report_examples),
+    yoke_cmd_report,
+};
+
 // ---- sweep and tune
 
 static const char vary_help[] =
@@ -794,9 +823,10 @@ const yoke_command yoke__command_help = {
 // ---- all
 
 const yoke_command* const yoke__commands[] = {
-    &yoke__command_run,     &yoke__command_check, &yoke__command_info,   &yoke__command_circuit,
-    &yoke__command_compare, &yoke__command_meter, &yoke__command_sweep,  &yoke__command_tune,
-    &yoke__command_analyse, &yoke__command_bench, &yoke__command_export, &yoke__command_help,
+    &yoke__command_run,     &yoke__command_check,   &yoke__command_info,   &yoke__command_circuit,
+    &yoke__command_compare, &yoke__command_meter,   &yoke__command_report, &yoke__command_sweep,
+    &yoke__command_tune,    &yoke__command_analyse, &yoke__command_bench,  &yoke__command_export,
+    &yoke__command_help,
 };
 const size_t yoke__n_commands = YOKE_COUNT(yoke__commands);
 

@@ -1,16 +1,12 @@
-// --report: the system file and the command line as texts, then the page.
+// --report: the command line as a text for the summary, and the page.
 #include "app/app_report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "api/api.h"
 #include "app/app_sink.h"
 #include "base/base_os.h"
-#include "record/record.h"
 #include "report/report.h"
-
-#define MAX_FILE_SIZE ((size_t)64 << 20)  // of a system file, as its reader has it
+#include "yoke/result.h"
 
 bool yoke__app_can_report(const yoke_options* options, uint32_t formats) {
   if (!yoke__options_has(options, "report") ||
@@ -31,7 +27,7 @@ static void add_word(char* text, size_t size, const char* word) {
   snprintf(text + used, size - used, is_plain ? " %s" : " '%s'", word);
 }
 
-static void write_command(const yoke_options* options, char* to, size_t size) {
+void yoke__app_command_line(const yoke_options* options, char* to, size_t size) {
   char name[128];
   snprintf(to, size, "yoke %s", options->command->name);
   for (size_t i = 0; i < options->n_operands; i++) {
@@ -46,22 +42,6 @@ static void write_command(const yoke_options* options, char* to, size_t size) {
   }
 }
 
-// The file as a text, to be freed; NULL if it cannot be read any more or is no text.
-static char* read_text(const char* path) {
-  char* bytes = NULL;
-  size_t n = 0;
-  if (yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, NULL) < 0) {
-    return NULL;
-  }
-  char* text = realloc(bytes, n + 1);
-  if (text == NULL) {
-    free(bytes);
-    return NULL;
-  }
-  text[n] = '\0';
-  return text;
-}
-
 // The page of an earlier run would stand beside the results of this one.
 static void remove_page(const char* directory) {
   char path[4096];
@@ -70,26 +50,12 @@ static void remove_page(const char* directory) {
   }
 }
 
-bool yoke__app_report(const yoke_options* options, const yoke_simulation* simulation,
-                      const char* directory) {
+bool yoke__app_report(const yoke_options* options, const char* directory) {
   if (!yoke__options_has(options, "report")) {
     remove_page(directory);
     return true;
   }
-  char command[4096];
-  write_command(options, command, sizeof command);
-  char* text = read_text(options->operands[0]);
-  const yoke_report_input input = {.system = simulation->system,
-                                   .info = &simulation->loop,
-                                   .ledger = simulation->state->ledger,
-                                   .state = simulation->state,
-                                   .messages = &simulation->messages,
-                                   .directory = directory,
-                                   .settings_text = text,
-                                   .command = command,
-                                   .is_circuit = options->command == &yoke__command_circuit};
-  const yoke_status status = yoke__report_write(&input, &yoke__app_sink);
-  free(text);
+  const yoke_status status = yoke__report_write(directory, &yoke__app_sink);
   if (status < 0) {
     yoke__app_fail(options->command->name, status);
   }

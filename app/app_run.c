@@ -167,7 +167,9 @@ static int run(yoke_simulation* simulation, const yoke_options* options, uint32_
   char directory[4096];
   yoke__app_results_directory(options->operands[0], directory, sizeof directory);
   const yoke_record_settings record = {.directory = place, .formats = formats};
-  const yoke_run_settings settings = {.record = &record, .progress = goes_on};
+  char command[4096];
+  yoke__app_command_line(options, command, sizeof command);
+  const yoke_run_settings settings = {.record = &record, .progress = goes_on, .command = command};
   progress p = {.simulation = simulation};
   if (!is_quiet && yoke__os_is_terminal(stderr)) {
     yoke__os_thread_start(watch, &p, &p.thread);
@@ -179,7 +181,7 @@ static int run(yoke_simulation* simulation, const yoke_options* options, uint32_
   yoke__os_thread_join(&p.thread);
 
   int status = exit_status(&info);
-  if (info.status != YOKE_IO && !yoke__app_report(options, simulation, place)) {
+  if (info.status != YOKE_IO && !yoke__app_report(options, place)) {
     status = YOKE_EXIT_FAILED;
   }
   json_t* summary = read_summary(simulation, is_json);

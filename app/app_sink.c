@@ -89,7 +89,7 @@ yoke_sink yoke__app_voice_sink(yoke_app_voice* voice) {
 void yoke__app_messages_json(const yoke_messages* messages, yoke_json* json) {
   yoke__json_begin_array(json, "messages");
   for (size_t i = 0; i < messages->n; i++) {
-    yoke__message_json(&messages->all[i], json);
+    yoke__message_json(&messages->all[i], NULL, json);
   }
   yoke__json_end_array(json);
 }

@@ -70,6 +70,7 @@ typedef struct yoke_run_settings {
   // Called between macro steps, about ten times a second, by the thread that runs. False ends the run. NULL: none.
   bool (*progress)(void* to, const yoke_progress* progress);
   void* to;
+  const char* command;  // what the user typed, for the summary; NULL: nothing
 } yoke_run_settings;
 
 typedef struct yoke_run_info {

@@ -17,6 +17,7 @@ struct yoke_simulation {
   yoke_loop_info loop;        // of the run, or of the steps so far
   yoke_ledger_result result;  // of the bond that was asked for last
   char* directory;            // of the results being recorded; NULL: none
+  char* command;              // that the user typed; NULL: unknown
   bool is_recorded;           // something was
   atomic_bool is_cancelled;
 };

@@ -6,7 +6,6 @@
 
 #include "api/api.h"
 #include "base/base_os.h"
-#include "scenario/scenario_circuit.h"
 
 // ---- messages
 
@@ -52,7 +51,21 @@ yoke_status yoke__api_told(yoke_simulation* simulation, yoke_status status, size
   return status;
 }
 
+static char* copy_text(const char* text) {
+  const size_t n = strlen(text) + 1;
+  char* copy = malloc(n);
+  return copy == NULL ? NULL : memcpy(copy, text, n);
+}
+
 // ---- life
+
+// The one unit is what the path of the system names.
+static bool is_netlist(const yoke_scenario* scenario) {
+  const char* path = scenario->path == NULL ? "" : scenario->path;
+  const char* slash = strrchr(path, '/');
+  return scenario->n_units == 1 && scenario->units[0].kind == YOKE_KIND_CIRCUIT &&
+         strcmp(scenario->units[0].type, slash == NULL ? path : slash + 1) == 0;
+}
 
 yoke_status yoke_simulation_create(yoke_system* system, const yoke_sink* sink,
                                    yoke_simulation** out) {
@@ -69,7 +82,7 @@ yoke_status yoke_simulation_create(yoke_system* system, const yoke_sink* sink,
     return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
   simulation->system = system;
-  simulation->is_netlist = yoke__scenario_is_circuit(system->scenario->path);
+  simulation->is_netlist = is_netlist(system->scenario);
   simulation->outer = sink == NULL ? (yoke_sink){0} : *sink;
   simulation->sink = (yoke_sink){receive, simulation};
   system->is_running = true;
@@ -148,6 +161,7 @@ void yoke_simulation_destroy(yoke_simulation** handle) {
     yoke__system_destroy(&simulation->system);
   }
   yoke__messages_free(&simulation->messages);
+  free(simulation->command);
   free(simulation);
   *handle = NULL;
 }
@@ -288,6 +302,8 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
   }
   settings = settings == NULL ? &nothing : settings;
   YOKE_TRY(get_ready(simulation));
+  free(simulation->command);
+  simulation->command = settings->command == NULL ? NULL : copy_text(settings->command);
   yoke_status status =
       settings->record == NULL ? YOKE_OK : yoke_simulation_record(simulation, settings->record);
   running job = {simulation, settings};
@@ -382,12 +398,6 @@ yoke_status yoke_simulation_declare_discontinuity(yoke_simulation* simulation) {
 }
 
 // ---- recording
-
-static char* copy_text(const char* text) {
-  const size_t n = strlen(text) + 1;
-  char* copy = malloc(n);
-  return copy == NULL ? NULL : memcpy(copy, text, n);
-}
 
 yoke_status yoke_simulation_record(yoke_simulation* simulation,
                                    const yoke_record_settings* settings) {

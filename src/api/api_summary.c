@@ -1,5 +1,8 @@
-// summary.json: what was run, how it ended, how long it took, what the ledger found.
+// summary.json: what was run, how it ended, how long it took, what the ledger found. The report is made from it and from the
+// rows alone.
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -9,7 +12,9 @@
 #include "record/record_summary.h"
 #include "unit/circuit/unit_circuit.h"
 
-#define MESSAGE_SIZE 2048
+#define MESSAGE_SIZE  2048
+#define MAX_FILE_SIZE ((size_t)64 << 20)  // of a system file, as its reader has it
+#define MAX_TEXT_SIZE ((size_t)1 << 20)   // of one that is repeated
 
 static const char* status_word(const yoke_loop_info* info) {
   switch (info->status) {
@@ -32,7 +37,40 @@ static void json_times(const yoke_loop_info* info, yoke_json* json) {
   yoke__json_number(json, "p99_us", yoke__histogram_quantile(&info->step_ns, 0.99) * 1e-3);
   yoke__json_number(json, "max_us", (double)info->step_ns.max * 1e-3);
   yoke__json_integer(json, "n_timed", (int64_t)info->step_ns.n);
+  yoke__json_number(json, "min_us", (double)info->step_ns.min * 1e-3);
+  yoke__json_number(json, "p90_us", yoke__histogram_quantile(&info->step_ns, 0.9) * 1e-3);
+  yoke__json_number(json, "p999_us", yoke__histogram_quantile(&info->step_ns, 0.999) * 1e-3);
+  // of every class that is not empty: from, to, how many
+  yoke__json_begin_array(json, "classes_ns");
+  for (int i = 0; i < YOKE_HISTOGRAM_SIZE - 1; i++) {
+    if (info->step_ns.counts[i] > 0) {
+      yoke__json_number(json, NULL, yoke__histogram_bound(i));
+      yoke__json_number(json, NULL, yoke__histogram_bound(i + 1));
+      yoke__json_integer(json, NULL, info->step_ns.counts[i]);
+    }
+  }
+  yoke__json_end_array(json);
   yoke__json_end_object(json);
+}
+
+static void json_columns(const yoke_system* system, yoke_json* json) {
+  yoke__json_begin_array(json, "columns");
+  for (size_t i = 0; i < system->n_columns; i++) {
+    const yoke_record_column* column = &system->columns[i];
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "name", column->name);
+    yoke__json_string(json, "dimension", column->dim == NULL ? "" : column->dim);
+    yoke__json_boolean(json, "real", column->type == YOKE_REAL);
+    if (column->items != NULL) {
+      yoke__json_begin_array(json, "items");
+      for (size_t k = 0; column->items[k] != NULL; k++) {
+        yoke__json_string(json, NULL, column->items[k]);
+      }
+      yoke__json_end_array(json);
+    }
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
 }
 
 static void json_run(const yoke_system* system, const yoke_loop_info* info, yoke_json* json) {
@@ -96,6 +134,49 @@ static void json_method(const yoke_system* system, const yoke_state* state, size
   }
 }
 
+// a group serves a bond if one of its taps carries the bond's action or rate
+static bool serves(const yoke_group* group, const yoke_system_bond* bond) {
+  for (size_t i = 0; i < group->setup.n_signals; i++) {
+    for (size_t k = 0; k < bond->n_pairs; k++) {
+      if (group->taps[i].link == bond->action[k].link ||
+          group->taps[i].link == bond->rate[k].link) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// all that serve the bond, those of a whole cluster included
+static void json_methods(const yoke_system* system, const yoke_state* state,
+                         const yoke_system_bond* bond, yoke_json* json) {
+  yoke__json_begin_array(json, "methods");
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (!serves(group, bond)) {
+      continue;
+    }
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "method", group->ops->name);
+    yoke__json_string(json, "unit", system->units[group->unit].name);
+    yoke__json_begin_object(json, "health");
+    if (group->ops->health != NULL) {
+      json_health(group, state, json);
+    }
+    yoke__json_end_object(json);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
+static void json_limits(const char* key, const yoke_ledger_limits* limits, yoke_json* json) {
+  yoke__json_begin_object(json, key);
+  for (size_t i = 0; i < YOKE_N_INDICATORS; i++) {
+    yoke__json_number(json, indicator_keys[i], limits->value[i]);
+  }
+  yoke__json_end_object(json);
+}
+
 static void json_result(const yoke_ledger_result* r, yoke_json* json) {
   yoke__json_string(json, "verdict", yoke__verdict_names[r->verdict]);
   yoke__json_string(json, "reason", r->reason);
@@ -123,6 +204,10 @@ static void json_result(const yoke_ledger_result* r, yoke_json* json) {
   }
   yoke__json_integer(json, "bad_samples", (int64_t)r->n_bad);
   yoke__json_integer(json, "warnings", (int64_t)r->n_warnings);
+  yoke__json_integer(json, "stops", (int64_t)r->n_stops);
+  yoke__json_number(json, "duration", r->duration);
+  yoke__json_number(json, "t_eps_worst", r->t_eps_worst);
+  yoke__json_number(json, "t_rho_worst", r->t_rho_worst);
 }
 
 static void json_alarms(const yoke_ledger* ledger, const yoke_system* system, yoke_json* json) {
@@ -139,6 +224,9 @@ static void json_alarms(const yoke_ledger* ledger, const yoke_system* system, yo
     yoke__json_number(json, "value", alarms[i].value);
     yoke__json_number(json, "worst", alarms[i].worst);
     yoke__json_number(json, "limit", alarms[i].limit);
+    char text[512];
+    yoke__ledger_alarm_text(ledger, &alarms[i], text, sizeof text);
+    yoke__json_string(json, "text", text);
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);
@@ -159,7 +247,13 @@ static void json_ledger(const yoke_system* system, const yoke_state* state, yoke
     yoke__json_number(json, "mu", result.bond->mu);
     yoke__json_string(json, "mu_from", mu_origins[result.bond->mu_origin]);
     json_result(&result, json);
+    yoke__json_string(json, "convention",
+                      result.bond->residual == YOKE_RESIDUAL_HELD ? "partner held" : "samples");
+    yoke__json_number(json, "window", result.bond->watch.window);
+    json_limits("warn", &result.bond->watch.warn, json);
+    json_limits("stop", &result.bond->watch.stop, json);
     json_method(system, state, i, json);
+    json_methods(system, state, &system->bonds[i], json);
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);
@@ -285,13 +379,94 @@ static void json_circuits(const yoke_system* system, bool is_netlist, yoke_json*
   }
 }
 
+// ---- the verdict on the whole run
+
+// "unit 'pump' at t = 0.25 s: output 'p' became nan": the place in a file is left to the messages
+static void describe_failure(const yoke_message* failure, char* to, size_t size) {
+  yoke_message bare = *failure;
+  bare.file = NULL;
+  bare.severity = YOKE_ERROR;
+  char line[YOKE_MESSAGE_TEXT_SIZE] = "";
+  yoke_message_format(&bare, line, sizeof line);
+  snprintf(to, size, "The run failed: %s", line + strlen("error: "));
+}
+
+// that of the worst bond, and a sentence about it
+static void json_verdict(const yoke_simulation* simulation, const yoke_message* failure,
+                         yoke_json* json) {
+  const yoke_ledger* ledger = simulation->state == NULL ? NULL : simulation->state->ledger;
+  const size_t n = ledger == NULL ? 0 : yoke__ledger_count(ledger);
+  yoke_ledger_result worst = {.verdict = YOKE_VERDICT_NONE};
+  char text[1536];
+  size_t n_judged = 0;
+  for (size_t i = 0; i < n; i++) {
+    yoke_ledger_result one;
+    yoke__ledger_result(ledger, i, &one);
+    n_judged += one.verdict != YOKE_VERDICT_NONE;
+    if (i == 0 || one.verdict > worst.verdict) {
+      worst = one;
+    }
+  }
+  if (failure != NULL) {
+    describe_failure(failure, text, sizeof text);
+  } else if (n == 0 && simulation->is_netlist) {
+    snprintf(text, sizeof text, "A circuit, run to %.6g s.", simulation->loop.t_reached);
+  } else if (n == 0) {
+    snprintf(text, sizeof text,
+             "The system has no bonds: nobody watched the energy of its coupling.");
+  } else if (n_judged == 0) {
+    snprintf(text, sizeof text, "No bond could be judged; bond '%s': %s.", worst.bond->name,
+             worst.reason);
+  } else {
+    snprintf(text, sizeof text, "%s '%s': %s.", n_judged == 1 ? "Bond" : "The weakest bond is",
+             worst.bond->name, worst.reason);
+  }
+  yoke__json_string(json, "verdict", yoke__verdict_names[worst.verdict]);
+  yoke__json_string(json, "sentence", text);
+}
+
 // ---- the whole
+
+// How it ended: "message" for people, "failure" with its parts.
+static void json_end(const yoke_simulation* simulation, yoke_json* json) {
+  const yoke_status status = simulation->loop.status;
+  const bool is_failed = strcmp(status_word(&simulation->loop), "failed") == 0;
+  const yoke_message nameless = {.severity = YOKE_ERROR,
+                                 .status = status,
+                                 .time = (double)NAN,
+                                 .text = yoke_status_text(status)};
+  const yoke_message* known = yoke_simulation_failure(simulation);
+  const yoke_message failure = known == NULL ? nameless : yoke__api_reword(simulation, known);
+  char message[MESSAGE_SIZE] = "";
+  if (known != NULL) {
+    yoke_message_format(&failure, message, sizeof message);
+  }
+  yoke__json_string(json, "message", message);
+  if (known != NULL || is_failed) {
+    yoke__message_json(&failure, "failure", json);
+  }
+  json_verdict(simulation, is_failed ? &failure : NULL, json);
+}
+
+// The system file as it stands there, if it is a text.
+static void json_file(const yoke_system* system, yoke_json* json) {
+  char* text = NULL;
+  size_t n = 0;
+  if (system->scenario->path != NULL && !system->is_from_memory) {
+    (void)yoke__os_read_file(system->scenario->path, MAX_FILE_SIZE, &text, &n, NULL);
+  }
+  if (text != NULL && strlen(text) == n) {
+    yoke__json_integer(json, "file_size", (int64_t)n);
+    yoke__json_string(json, "file_text", n > MAX_TEXT_SIZE ? "" : text);
+  }
+  free(text);
+}
 
 // what was said while it ran, and what ended it
 static void json_messages(const yoke_simulation* simulation, yoke_json* json) {
   yoke__json_begin_array(json, "messages");
   for (size_t i = 0; i < simulation->messages.n; i++) {
-    yoke__message_json(&simulation->messages.all[i], json);
+    yoke__message_json(&simulation->messages.all[i], NULL, json);
   }
   yoke__json_end_array(json);
 }
@@ -303,17 +478,12 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   yoke__json_begin_document(json, "summary");
   yoke__json_string(json, "name", system->scenario->name);
   yoke__json_string(json, "status", status_word(info));
-  char message[MESSAGE_SIZE] = "";
-  const yoke_message* failure = yoke_simulation_failure(simulation);
-  if (failure != NULL) {
-    const yoke_message told = yoke__api_reword(simulation, failure);
-    yoke_message_format(&told, message, sizeof message);
-  }
-  yoke__json_string(json, "message", message);
+  json_end(simulation, json);
   yoke__json_string(json, "yoke", yoke_version());
   yoke__json_string(json, "commit", yoke__commit());
   yoke__json_string(json, "build", yoke__build());
   yoke__json_boolean(json, "denormals_flushed", true);
+  yoke__json_string(json, "command", simulation->command == NULL ? "" : simulation->command);
   json_run(system, info, json);
   if (state != NULL && system->is_adaptive) {
     yoke__json_begin_object(json, "steps_chosen");
@@ -329,6 +499,8 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   }
   json_circuits(system, simulation->is_netlist, json);
   json_messages(simulation, json);
+  json_columns(system, json);
+  json_file(system, json);
   yoke__system_json(system, "system", json);
   yoke__json_end_object(json);
 }

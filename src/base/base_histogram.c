@@ -9,7 +9,7 @@ static int class_of(int64_t ns) {
   return 16 * (shift + 1) + (int)((ns >> shift) & 15);
 }
 
-static double lower_bound(int index) {
+double yoke__histogram_bound(int index) {
   if (index < 16) {
     return index;
   }
@@ -31,7 +31,7 @@ double yoke__histogram_quantile(const yoke_histogram* histogram, double q) {
     seen += histogram->counts[i];
     if (histogram->counts[i] > 0 && seen >= target) {
       // the middle of the class (of its whole numbers: small ones are exact), never outside what was seen
-      const double middle = (lower_bound(i) + lower_bound(i + 1) - 1) / 2;
+      const double middle = (yoke__histogram_bound(i) + yoke__histogram_bound(i + 1) - 1) / 2;
       const double low = (double)histogram->min, high = (double)histogram->max;
       return middle < low ? low : middle > high ? high : middle;
     }

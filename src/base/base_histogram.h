@@ -12,6 +12,8 @@ typedef struct yoke_histogram {
   uint32_t counts[YOKE_HISTOGRAM_SIZE];
 } yoke_histogram;
 
+// The least time of a class, which ends where the next one begins.
+double yoke__histogram_bound(int index);
 void yoke__histogram_add(yoke_histogram* histogram, int64_t ns);
 // The value below which the fraction q of all times lies; 0 if there are none.
 double yoke__histogram_quantile(const yoke_histogram* histogram, double q);

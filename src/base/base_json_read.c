@@ -42,3 +42,40 @@ const json_t* yoke__json_find_named(const json_t* array, const char* name, size_
   }
   return NULL;
 }
+
+void yoke__json_value(yoke_json* json, const char* key, json_t* value) {
+  const char* name = NULL;
+  json_t* part = NULL;
+  size_t i = 0;
+  if (json->status < 0) {
+    return;
+  }
+  switch (json_typeof(value)) {
+  case JSON_OBJECT:
+    yoke__json_begin_object(json, key);
+    json_object_foreach(value, name, part) {
+      yoke__json_value(json, name, part);
+    }
+    yoke__json_end_object(json);
+    break;
+  case JSON_ARRAY:
+    yoke__json_begin_array(json, key);
+    json_array_foreach(value, i, part) {
+      yoke__json_value(json, NULL, part);
+    }
+    yoke__json_end_array(json);
+    break;
+  case JSON_STRING:
+    yoke__json_string(json, key, json_string_value(value));
+    break;
+  case JSON_INTEGER:
+  case JSON_REAL:
+    yoke__json_number(json, key, json_number_value(value));
+    break;
+  case JSON_NULL:
+    yoke__json_null(json, key);
+    break;
+  default:
+    yoke__json_boolean(json, key, json_is_true(value));
+  }
+}

@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
+#include "base/base_json.h"
 #include "yoke/message.h"
 #include "yoke/status.h"
 
@@ -28,5 +29,8 @@ const char* yoke__json_find_text(const json_t* object, const char* key, const ch
 double yoke__json_find_number(const json_t* object, const char* key, double otherwise);
 // The first object of an array whose "name" is the first n characters of name, or NULL.
 const json_t* yoke__json_find_named(const json_t* array, const char* name, size_t n);
+
+// Writes a value that was read, with all below it.
+void yoke__json_value(yoke_json* json, const char* key, json_t* value);
 
 #endif

@@ -18,9 +18,9 @@ static void put_text(yoke_json* json, const char* key, const char* text) {
   }
 }
 
-void yoke__message_json(const yoke_message* message, yoke_json* json) {
+void yoke__message_json(const yoke_message* message, const char* key, yoke_json* json) {
   static const char* const words[] = {"note", "warning", "error"};
-  yoke__json_begin_object(json, NULL);
+  yoke__json_begin_object(json, key);
   yoke__json_string(json, "severity", words[message->severity]);
   if (message->status != YOKE_OK) {
     put_text(json, "status", status_name(message->status));

@@ -5,8 +5,8 @@
 #include "base/base_json.h"
 #include "yoke/message.h"
 
-// One object in an array: severity ("note", "warning", "error"), status ("YOKE_IO"; errors only), file, line, column, unit,
+// One object (key NULL: in an array): severity ("note", "warning", "error"), status ("YOKE_IO"; errors only), file, line, column, unit,
 // variable, time, text, hint. Members without a value are left out.
-void yoke__message_json(const yoke_message* message, yoke_json* json);
+void yoke__message_json(const yoke_message* message, const char* key, yoke_json* json);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "record/record_read.h"
 #include "record/record_summary.h"
@@ -13,6 +14,7 @@
 
 #define PAGE_SIZE       1900000u  // characters aimed at; the limit is 2 MB
 #define MIN_SERIES_SIZE 300000u   // for the signals, however long the rest is
+#define MAX_FILE_SIZE   200000u   // characters of the system file on the page
 
 typedef struct page {
   char* text;
@@ -67,8 +69,7 @@ static void put_json(page* p, const yoke_json* json) {
 // ---------------------------------------------------------------------------------------------------------
 
 typedef struct pieces {
-  const char* title;
-  const char* sentence;
+  const json_t* summary;
   const yoke_json *data, *series;
 } pieces;
 
@@ -81,10 +82,10 @@ static void put_piece(page* p, const pieces* all, const char* name, size_t n) {
   }
   switch (i) {
   case 0:
-    put_html(p, all->title);
+    put_html(p, yoke__json_find_text(all->summary, "name", ""));
     break;
   case 1:
-    put_html(p, all->sentence);
+    put_html(p, yoke__json_find_text(all->summary, "sentence", ""));
     break;
   case 2:
     put(p, (const char*)yoke__report_css, yoke__report_css_size);
@@ -142,55 +143,104 @@ static yoke_status read_results(const char* directory, yoke_csv* table, const yo
   return yoke__record_read(directory, table, sink);
 }
 
-static yoke_status describe(const yoke_report_input* input, yoke_json* json) {
+// DIRECTORY/summary.json, if it is one from which a page can be made.
+static yoke_status read_summary(const char* directory, json_t** out, const yoke_sink* sink) {
+  char path[4096], *bytes = NULL;
+  size_t n = 0;
+  yoke_context context;
+  *out = NULL;
+  yoke__os_path_join(directory, "summary.json", path, sizeof path);
+  if (!yoke__os_is_file(path)) {
+    return yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){directory, 0, 0},
+                         "there is no summary.json in this folder: it holds no result of Yoke");
+  }
+  YOKE_TRY(yoke__os_read_file(path, YOKE_JSON_MAX_SIZE, &bytes, &n, sink));
+  yoke__context_init(&context, sink, (yoke_place){path, 0, 0}, NULL, (double)NAN);
+  const yoke_status status = yoke__json_parse(bytes, n, out, &context.sink);
+  free(bytes);
+  YOKE_TRY(status);
+  if (strcmp(yoke__json_find_text(*out, "format", ""), "yoke-summary") != 0) {
+    return yoke_fail(&context.sink, YOKE_BAD_INPUT, "this is no summary of a run of Yoke");
+  }
+  if (!json_is_object(json_object_get(*out, "system")) ||
+      yoke__json_find_text(*out, "sentence", NULL) == NULL) {
+    return yoke_fail(&context.sink, YOKE_BAD_INPUT,
+                     "an older version of Yoke wrote this summary: run the system again");
+  }
+  return YOKE_OK;
+}
+
+// Drops what the page does not show: large units have thousands of variables, and nobody reads a long file on a page.
+static void shorten(json_t* summary) {
+  json_t* unit = NULL;
+  size_t i = 0;
+  json_array_foreach(json_object_get(json_object_get(summary, "system"), "units"), i, unit) {
+    json_object_del(unit, "variables");
+  }
+  if (json_string_length(json_object_get(summary, "file_text")) > MAX_FILE_SIZE) {
+    json_object_del(summary, "file_text");
+  }
+  json_object_del(summary, "format");
+  json_object_del(summary, "version");
+}
+
+static yoke_status describe(json_t* summary, yoke_json* json) {
+  const char* key = NULL;
+  json_t* value = NULL;
+  shorten(summary);
   yoke__json_begin_document(json, "report");
-  yoke__report_put_system(input, json);
-  yoke__report_put_run(input, json);
-  yoke__report_put_bonds(input, json);
+  json_object_foreach(summary, key, value) {
+    // the columns stand with their signals
+    if (strcmp(key, "columns") != 0) {
+      yoke__json_value(json, key, value);
+    }
+  }
   yoke__json_end_object(json);
   return yoke__json_finish(json);
 }
 
-static yoke_status describe_series(const yoke_report_input* input, const yoke_csv* table,
-                                   size_t used, yoke_json* json) {
+static yoke_status describe_series(const json_t* summary, const yoke_csv* table, size_t used,
+                                   yoke_json* json) {
   const size_t left = used < PAGE_SIZE ? PAGE_SIZE - used : 0;
   yoke__json_begin_document(json, "report-series");
-  YOKE_TRY(yoke__report_put_series(table, input->system,
-                                   left > MIN_SERIES_SIZE ? left : MIN_SERIES_SIZE,
-                                   input->info->record.n_lost, json));
+  YOKE_TRY(yoke__report_put_series(table, summary, left > MIN_SERIES_SIZE ? left : MIN_SERIES_SIZE,
+                                   json));
   yoke__json_end_object(json);
   return yoke__json_finish(json);
 }
 
-static yoke_status write_page(const yoke_report_input* input, const yoke_json* data,
-                              const yoke_json* series, const yoke_sink* sink) {
-  yoke_report_verdict verdict;
-  yoke__report_judge(input, &verdict);
-  const pieces all = {input->system->scenario->name, verdict.sentence, data, series};
+static yoke_status write_page(const char* directory, const pieces* all, const yoke_sink* sink) {
   page p = {0};
-  fill_frame(&p, &all);
+  fill_frame(&p, all);
   yoke_status status = p.status;
   if (status >= 0) {
-    status = yoke__record_write_text(input->directory, "report.html", p.text, p.n, sink);
+    status = yoke__record_write_text(directory, "report.html", p.text, p.n, sink);
   }
   free(p.text);
   return status;
 }
 
-yoke_status yoke__report_write(const yoke_report_input* input, const yoke_sink* sink) {
-  yoke_csv table;
-  YOKE_TRY(read_results(input->directory, &table, sink));
+yoke_status yoke__report_write(const char* directory, const yoke_sink* sink) {
+  json_t* summary = NULL;
+  yoke_csv table = {0};
   yoke_json data = {0}, series = {0};
-  yoke_status status = describe(input, &data);
+  yoke_status status = read_summary(directory, &summary, sink);
+  if (status >= 0) {
+    status = read_results(directory, &table, sink);
+  }
+  if (status >= 0) {
+    status = describe(summary, &data);
+  }
   if (status >= 0) {
     const size_t frame = yoke__report_html_size + yoke__report_css_size + yoke__report_js_size;
-    status = describe_series(input, &table, frame + data.n, &series);
+    status = describe_series(summary, &table, frame + data.n, &series);
+  }
+  if (status >= 0) {
+    status = write_page(directory, &(pieces){summary, &data, &series}, sink);
   }
   yoke__csv_free(&table);
-  if (status >= 0) {
-    status = write_page(input, &data, &series, sink);
-  }
   yoke__json_free(&data);
   yoke__json_free(&series);
+  json_decref(summary);
   return status;
 }

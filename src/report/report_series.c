@@ -19,9 +19,9 @@
 
 typedef struct series {
   const yoke_csv* table;
-  const yoke_system* system;
-  size_t n_classes;  // 0: every row
-  double* values;    // work
+  const json_t* columns;  // as the summary describes them
+  size_t n_classes;       // 0: every row
+  double* values;         // work
   uint16_t* places;
 } series;
 
@@ -43,30 +43,20 @@ static void put_encoded(yoke_json* json, const char* key, char* text) {
   free(text);
 }
 
-// the column as the system describes it; columns of the file stand in the same order unless a format moved them
-static const yoke_record_column* describe(const yoke_system* system, const char* name, size_t i) {
-  if (i >= 1 && i - 1 < system->n_columns && strcmp(system->columns[i - 1].name, name) == 0) {
-    return &system->columns[i - 1];
-  }
-  for (size_t k = 0; k < system->n_columns; k++) {
-    if (strcmp(system->columns[k].name, name) == 0) {
-      return &system->columns[k];
-    }
-  }
-  return NULL;
+// the column as the summary describes it; columns of the file stand in the same order unless a format moved them
+static const json_t* describe(const json_t* columns, const char* name, size_t i) {
+  const json_t* column = json_array_get(columns, i - 1);
+  return strcmp(yoke__json_find_text(column, "name", ""), name) == 0
+             ? column
+             : yoke__json_find_named(columns, name, strlen(name));
 }
 
-static void put_description(const yoke_record_column* column, yoke_json* json) {
-  static const yoke_record_column unknown = {.type = YOKE_REAL};
-  column = column == NULL ? &unknown : column;
-  yoke__json_string(json, "dim", column->dim == NULL ? "" : column->dim);
-  yoke__json_boolean(json, "is_step", column->type != YOKE_REAL);
-  if (column->items != NULL) {
-    yoke__json_begin_array(json, "items");
-    for (size_t i = 0; column->items[i] != NULL; i++) {
-      yoke__json_string(json, NULL, column->items[i]);
-    }
-    yoke__json_end_array(json);
+static void put_description(const json_t* column, yoke_json* json) {
+  json_t* items = json_object_get(column, "items");
+  yoke__json_string(json, "dim", yoke__json_find_text(column, "dimension", ""));
+  yoke__json_boolean(json, "is_step", json_is_false(json_object_get(column, "real")));
+  if (items != NULL) {
+    yoke__json_value(json, "items", items);
   }
 }
 
@@ -95,7 +85,7 @@ static void put_column(const series* s, size_t i, yoke_json* json) {
   const size_t n = s->table->n_rows;
   yoke__json_begin_object(json, NULL);
   yoke__json_string(json, "name", column->name);
-  put_description(describe(s->system, column->name, i), json);
+  put_description(describe(s->columns, column->name, i), json);
   put_range(t, column->values, n, json);
   if (is_constant(column, n)) {
     put_encoded(json, "v", yoke__report_encode_doubles(column->values, 1));
@@ -124,7 +114,7 @@ static void put_edges(const series* s, yoke_json* json) {
 }
 
 // Where a paced run lost rows the time jumps: pairs of the last time before and the first behind.
-static void put_gaps(const double t[], size_t n, uint64_t n_lost, yoke_json* json) {
+static void put_gaps(const double t[], size_t n, double n_lost, yoke_json* json) {
   double step = (double)INFINITY;
   for (size_t i = 1; i < n; i++) {
     const double h = t[i] - t[i - 1];
@@ -175,16 +165,20 @@ static void put_columns(const series* s, yoke_json* json) {
   yoke__json_end_array(json);
 }
 
-yoke_status yoke__report_put_series(const yoke_csv* table, const yoke_system* system,
-                                    size_t n_chars, uint64_t n_lost, yoke_json* json) {
-  series s = {.table = table, .system = system, .n_classes = choose_classes(table, n_chars)};
+yoke_status yoke__report_put_series(const yoke_csv* table, const json_t* summary, size_t n_chars,
+                                    yoke_json* json) {
+  series s = {.table = table,
+              .columns = json_object_get(summary, "columns"),
+              .n_classes = choose_classes(table, n_chars)};
   s.values = malloc((2 * s.n_classes + 2) * sizeof *s.values);
   s.places = malloc((2 * s.n_classes + 2) * sizeof *s.places);
   yoke_status status = YOKE_NO_MEMORY;
   if (s.values != NULL && s.places != NULL) {
     yoke__json_integer(json, "n_rows", (int64_t)table->n_rows);
     yoke__json_integer(json, "n_classes", (int64_t)s.n_classes);
-    put_gaps(table->columns[0].values, table->n_rows, n_lost, json);
+    const json_t* recorded = json_object_get(summary, "recorded");
+    put_gaps(table->columns[0].values, table->n_rows, yoke__json_find_number(recorded, "lost", 0),
+             json);
     put_edges(&s, json);
     put_columns(&s, json);
     status = json->status;

@@ -225,6 +225,7 @@ typedef struct yoke_system {
   yoke_messages* messages;        // borrowed while building
   const yoke_registry* registry;  // NULL: the built-in units and methods
   bool is_running;                // a simulation of it exists
+  bool is_from_memory;            // its path is only a name
   yoke_unit_store* store;         // files that units come out of
   yoke_pool* pool;
 

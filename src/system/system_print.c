@@ -437,10 +437,13 @@ static void json_unit(const yoke_system* system, const yoke_system_unit* unit, y
   if (unit->source->kind == YOKE_KIND_LIBRARY) {
     yoke__json_string(json, "library", unit->source->type);
   }
+  yoke__json_string(json, "text", unit->unit.ops->text);
   yoke__json_boolean(json, "law", unit->is_law);
   yoke__json_boolean(json, "fresh", unit->is_fresh);
   yoke__json_number(json, "step", unit->step);
   yoke__json_integer(json, "thread", unit->thread);
+  yoke__json_integer(json, "inputs", (int64_t)unit->unit.n_u);
+  yoke__json_integer(json, "outputs", (int64_t)unit->unit.n_y);
   listing l;
   const bool is_open = open_listing(&unit->unit, &l);
   size_t n_listed = 0, n_left_out = 0;
@@ -470,7 +473,43 @@ static void json_unit(const yoke_system* system, const yoke_system_unit* unit, y
   (void)system;
 }
 
-static void json_link(const yoke_system* system, const yoke_system_link* link, yoke_json* json) {
+// Who carries and records what: large systems have too many connections and columns to look at all of them for each bond.
+typedef struct lookup {
+  size_t* bond;   // per connection: 1 + the bond that it carries; 0: none
+  size_t* first;  // per unit: 1 + its first column; 0: none
+  size_t* next;   // per column: 1 + the next one of the same unit; 0: none
+} lookup;
+
+static bool open_lookup(const yoke_system* system, lookup* l) {
+  l->bond = calloc(system->n_links + system->n_units + system->n_columns + 1, sizeof *l->bond);
+  if (l->bond == NULL) {
+    return false;
+  }
+  l->first = l->bond + system->n_links;
+  l->next = l->first + system->n_units;
+  for (size_t i = system->n_bonds; i-- > 0;) {
+    const yoke_system_bond* bond = &system->bonds[i];
+    for (size_t k = 0; k < bond->n_pairs; k++) {
+      const size_t carriers[] = {bond->action[k].link, bond->rate[k].link};
+      for (size_t c = 0; c < YOKE_COUNT(carriers); c++) {
+        if (carriers[c] < system->n_links) {
+          l->bond[carriers[c]] = i + 1;
+        }
+      }
+    }
+  }
+  for (size_t i = system->n_columns; i-- > 0;) {
+    const size_t unit = system->column_sources[i].unit;
+    if (unit < system->n_units) {
+      l->next[i] = l->first[unit];
+      l->first[unit] = i + 1;
+    }
+  }
+  return true;
+}
+
+static void json_link(const yoke_system* system, const lookup* l, size_t i, yoke_json* json) {
+  const yoke_system_link* link = &system->links[i];
   char name[1024];
   yoke__json_begin_object(json, NULL);
   snprintf(name, sizeof name, "%s.%s", link->source->from.unit, link->source->from.variable);
@@ -483,29 +522,72 @@ static void json_link(const yoke_system* system, const yoke_system_link* link, y
   yoke__json_number(json, "offset", link->offset);
   yoke__json_number(json, "delay",
                     yoke__clock_seconds(&system->clock, link->delay * link->interval));
+  yoke__json_integer(json, "from_unit", (int64_t)link->from_unit);
+  yoke__json_integer(json, "to_unit", (int64_t)link->to_unit);
+  yoke__json_integer(json, "bond", (int64_t)l->bond[i] - 1);
   yoke__json_end_object(json);
 }
 
-static void json_pairs(const yoke_system* system, const char* key, const yoke_system_pair pairs[],
-                       size_t n, yoke_json* json) {
-  yoke__json_begin_array(json, key);
-  for (size_t i = 0; i < n; i++) {
-    char name[1024];
-    snprintf(name, sizeof name, "%s.%s", system->units[pairs[i].from_unit].name,
-             variable_of(system, pairs[i].from_unit, pairs[i].from_variable)->name);
-    yoke__json_string(json, NULL, name);
+static void json_variable(const yoke_system* system, size_t unit, size_t variable,
+                          yoke_json* json) {
+  char name[1024];
+  snprintf(name, sizeof name, "%s.%s", system->units[unit].name,
+           variable_of(system, unit, variable)->name);
+  yoke__json_string(json, NULL, name);
+}
+
+// Names of the recorded columns of n elements of a variable.
+static void json_columns(const yoke_system* system, const lookup* l, size_t unit, size_t variable,
+                         size_t first, size_t n, yoke_json* json) {
+  for (size_t i = l->first[unit]; i > 0; i = l->next[i - 1]) {
+    const yoke_system_column* c = &system->column_sources[i - 1];
+    if (c->variable == variable && c->element >= first && c->element - first < n) {
+      yoke__json_string(json, NULL, system->columns[i - 1].name);
+    }
   }
-  yoke__json_end_array(json);
+}
+
+// One direction of a bond: who gives it, who receives it ("" where nothing is moved), and what is recorded at both ends.
+static void json_pairs(const yoke_system* system, const lookup* l, const char* const keys[4],
+                       const yoke_system_pair pairs[], size_t n, yoke_json* json) {
+  for (int k = 0; k < 4; k++) {
+    yoke__json_begin_array(json, keys[k]);
+    for (size_t i = 0; i < n; i++) {
+      const yoke_system_pair* p = &pairs[i];
+      const bool is_moved = p->to_unit != YOKE_NOT_FOUND;
+      if (k == 0) {
+        json_variable(system, p->from_unit, p->from_variable, json);
+      } else if (k == 1 && is_moved) {
+        json_variable(system, p->to_unit, p->to_variable, json);
+      } else if (k == 1) {
+        yoke__json_string(json, NULL, "");
+      } else if (k == 2) {
+        json_columns(system, l, p->from_unit, p->from_variable, p->from_element, p->n, json);
+      } else if (is_moved) {
+        json_columns(system, l, p->to_unit, p->to_variable, p->to_element, p->n, json);
+      }
+    }
+    yoke__json_end_array(json);
+  }
 }
 
 void yoke__system_json(const yoke_system* system, const char* key, yoke_json* json) {
+  static const char* const action_keys[] = {"action", "action_to", "action_sent",
+                                            "action_received"};
+  static const char* const rate_keys[] = {"rate", "rate_to", "rate_sent", "rate_received"};
   const yoke_scenario* s = system->scenario;
+  lookup l;
+  if (!open_lookup(system, &l)) {
+    json->status = json->status < 0 ? json->status : YOKE_NO_MEMORY;
+    return;
+  }
   if (key == NULL) {
     yoke__json_begin_document(json, "system");
   } else {
     yoke__json_begin_object(json, key);
   }
   yoke__json_string(json, "name", s->name);
+  yoke__json_string(json, "text", s->text);
   yoke__json_string(json, "file", s->path);
   yoke__json_string(json, "scheme", scheme_names[s->scheme]);
   yoke__json_string(json, "exchange", s->exchange == YOKE_FRESH ? "fresh" : "stale");
@@ -522,7 +604,7 @@ void yoke__system_json(const yoke_system* system, const char* key, yoke_json* js
   yoke__json_end_array(json);
   yoke__json_begin_array(json, "connections");
   for (size_t i = 0; i < system->n_links; i++) {
-    json_link(system, &system->links[i], json);
+    json_link(system, &l, i, json);
   }
   yoke__json_end_array(json);
   yoke__json_begin_array(json, "bonds");
@@ -530,8 +612,12 @@ void yoke__system_json(const yoke_system* system, const char* key, yoke_json* js
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", system->bonds[i].name);
     const yoke_system_bond* bond = &system->bonds[i];
-    json_pairs(system, "action", bond->action, bond->n_pairs, json);
-    json_pairs(system, "rate", bond->rate, bond->n_pairs, json);
+    json_pairs(system, &l, action_keys, bond->action, bond->n_pairs, json);
+    json_pairs(system, &l, rate_keys, bond->rate, bond->n_pairs, json);
+    yoke__json_begin_array(json, "ends");
+    yoke__json_integer(json, NULL, (int64_t)bond->action_unit);
+    yoke__json_integer(json, NULL, (int64_t)bond->rate_unit);
+    yoke__json_end_array(json);
     yoke__json_boolean(json, "found", bond->source == NULL);
     yoke__json_boolean(json, "heat", bond->ledger.kind == YOKE_BOND_HEAT);
     yoke__json_number(json, "sign", bond->sign);
@@ -557,14 +643,12 @@ void yoke__system_json(const yoke_system* system, const char* key, yoke_json* js
   for (size_t i = 0; i < system->n_loops; i++) {
     yoke__json_begin_array(json, NULL);
     for (size_t j = 0; j < system->loops[i].n; j++) {
-      char name[1024];
       const yoke_system_variable* v = &system->loops[i].variables[j];
-      snprintf(name, sizeof name, "%s.%s", system->units[v->unit].name,
-               variable_of(system, v->unit, v->variable)->name);
-      yoke__json_string(json, NULL, name);
+      json_variable(system, v->unit, v->variable, json);
     }
     yoke__json_end_array(json);
   }
   yoke__json_end_array(json);
   yoke__json_end_object(json);
+  free(l.bond);
 }

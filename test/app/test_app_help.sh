@@ -113,6 +113,7 @@ expect 'csv,mat ' yoke run --format csv,m
 expect 'nrmse ' yoke compare --measure = n
 expect 'end error max nrmse rmse roughness ter ' yoke compare --measure =
 expect 'compare ' yoke help com
+expect 'report ' yoke rep
 expect ' ' yoke run ''
 
 # ---- the other shells, where they exist

@@ -154,10 +154,25 @@ static void depth_and_size_are_bounded(void** state) {
   free(text);
 }
 
+static void what_was_read_is_written_again(void** state) {
+  (void)state;
+  static const char text[] = "{\n  \"a\": [1, 0.1, -1e300, null, true, false],\n"
+                             "  \"b\": {\n    \"c\": {},\n    \"d\": \"x\\n\\\"\"\n  }\n}\n";
+  json_t* root = NULL;
+  yoke_json json = {0};
+  check_ok(yoke__json_parse(text, strlen(text), &root, NULL));
+  yoke__json_value(&json, NULL, root);
+  check_ok(yoke__json_finish(&json));
+  assert_string_equal(json.text, text);
+  yoke__json_free(&json);
+  json_decref(root);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(members_have_defaults),
       cmocka_unit_test(what_was_written_is_read),
+      cmocka_unit_test(what_was_read_is_written_again),
       cmocka_unit_test(bad_text_is_refused_with_its_place),
       cmocka_unit_test(depth_and_size_are_bounded),
   };

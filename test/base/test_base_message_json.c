@@ -6,7 +6,7 @@
 static void check_json(const yoke_message* message, const char* want) {
   yoke_json json = {0};
   yoke__json_begin_array(&json, NULL);
-  yoke__message_json(message, &json);
+  yoke__message_json(message, NULL, &json);
   yoke__json_end_array(&json);
   assert_int_equal(yoke__json_finish(&json), YOKE_OK);
   char flat[1024] = "";

@@ -2,12 +2,12 @@
 // nothing to read. The page's own behaviour is in test_report_browser.sh.
 #define _POSIX_C_SOURCE 200809L
 
+#include "api/api.h"
 #include "base/base_message.h"
-#include "master/master_run.h"
 #include "record/record_fixture.h"
+#include "report/report.h"
 #include "report/report_parts.h"
 #include "support/heard.h"
-#include "support/sim.h"
 
 // two masses and a spring; name is replaced where a test needs another one
 #define OSCILLATOR                                                                                 \
@@ -22,28 +22,39 @@
   "bonds:\n"                                                                                       \
   "  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}\n"
 
-static yoke_loop_info info;  // large: histogram
-
-static void run(sim* s) {
-  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
-  memset(&info, 0, sizeof info);
-  yoke__master_run(s->system, s->state, &settings, NULL, &info);
+// A simulation of a text, which is the file system.yaml of the folder.
+static yoke_simulation* load(const char* format, const char* name) {
+  char path[FIXTURE_PATH_SIZE];
+  FILE* to = fopen(fixture_path(path, folder, "system.yaml"), "w");
+  assert_non_null(to);
+  fprintf(to, format, name);
+  fclose(to);
+  static HEAR(told);  // the simulation uses it until its end
+  heard_clear(&told);
+  yoke_simulation* simulation = NULL;
+  if (yoke_simulation_load(path, &(yoke_load_settings){.sink = &told.sink}, &simulation) < 0) {
+    fail_msg("not loaded: %s", told.text);
+  }
+  return simulation;
 }
 
-static yoke_report_input input_of(const sim* s) {
-  return (yoke_report_input){.system = s->system,
-                             .info = &info,
-                             .ledger = s->state->ledger,
-                             .state = s->state,
-                             .directory = folder,
-                             .settings_text = "yoke: 1\n",
-                             .command = "yoke run system.yaml --report"};
+static void run(yoke_simulation* simulation, const char* command) {
+  const yoke_record_settings record = {.directory = folder, .formats = YOKE_RECORD_CSV};
+  const yoke_run_settings settings = {.record = &record, .command = command};
+  yoke_simulation_run(simulation, &settings, NULL);
+}
+
+// The results of a whole run in the folder.
+static void run_text(const char* format, const char* name) {
+  yoke_simulation* simulation = load(format, name);
+  run(simulation, "yoke run system.yaml --report");
+  yoke_simulation_destroy(&simulation);
 }
 
 // The page as a text, to be freed.
-static char* write_page(const yoke_report_input* input, size_t* n) {
-  YOKE_CATCH(err);
-  const yoke_status status = yoke__report_write(input, &err.sink);
+static char* write_page(size_t* n) {
+  HEAR(err);
+  const yoke_status status = yoke__report_write(folder, &err.sink);
   if (status < 0) {
     fail_msg("no page: %s", err.text);
   }
@@ -83,11 +94,10 @@ static void write_rows(size_t n_rows, size_t n_signals, size_t spike, double pea
 
 static void page_is_complete(void** state) {
   (void)state;
-  sim s = sim_open(OSCILLATOR, "two masses");
-  run(&s);
+  yoke_simulation* s = load(OSCILLATOR, "two masses");
+  run(s, "yoke run system.yaml --report");
   size_t n = 0;
-  const yoke_report_input input = input_of(&s);
-  char* page = write_page(&input, &n);
+  char* page = write_page(&n);
 
   check_contains(page, "<title>two masses</title>");
   check_contains(page, "\"scheme\": \"jacobi\"");
@@ -96,7 +106,8 @@ static void page_is_complete(void** state) {
   check_contains(page, "\"name\": \"spring\"");
   check_contains(page, "\"name\": \"bond.spring.dP\"");
   check_contains(page, "\"command\": \"yoke run system.yaml --report\"");
-  check_contains(page, "\"n_steps\": 1000");
+  check_contains(page, "\"steps\": 1000");
+  check_contains(page, "\"file_text\": \"yoke: 1\\nname: two masses\\n");
   // nothing of the frame is left open, and nothing is loaded from anywhere
   assert_int_equal(count(page, "{{"), 0);
   assert_int_equal(count(page, "<link"), 0);
@@ -105,124 +116,210 @@ static void page_is_complete(void** state) {
 
   // the verdict is the ledger's, word by word
   yoke_ledger_result result;
-  yoke__ledger_result(s.state->ledger, 0, &result);
+  yoke__ledger_result(s->state->ledger, 0, &result);
   char verdict[64];
   snprintf(verdict, sizeof verdict, "\"verdict\": \"%s\"", yoke__verdict_names[result.verdict]);
   check_contains(page, verdict);
   check_contains(page, result.reason);
   free(page);
-  sim_close(&s);
+  yoke_simulation_destroy(&s);
 }
 
 // each class of the histogram holds the times that its bounds promise
 static void histogram_has_its_bounds(void** state) {
   (void)state;
   static const int64_t times[] = {3, 17, 1000, 123456, 40000000};
-  sim s = sim_open(OSCILLATOR, "times");
-  run(&s);
+  yoke_simulation* s = load(OSCILLATOR, "times");
   for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
-    memset(&info.step_ns, 0, sizeof info.step_ns);
-    yoke__histogram_add(&info.step_ns, times[i]);
-    const yoke_report_input input = input_of(&s);
-    yoke_json json = {0};
-    yoke__json_begin_object(&json, NULL);
-    yoke__report_put_run(&input, &json);
-    yoke__json_end_object(&json);
-    check_ok(yoke__json_finish(&json));
-    const char* at = strstr(json.text, "\"classes\": [");
+    char* summary = NULL;
+    memset(&s->loop.step_ns, 0, sizeof s->loop.step_ns);
+    yoke__histogram_add(&s->loop.step_ns, times[i]);
+    check_ok(yoke_simulation_summary(s, &summary));
+    const char* at = strstr(summary, "\"classes_ns\": [");
     assert_non_null(at);
     char* end = NULL;
-    const double low = strtod(at + strlen("\"classes\": ["), &end);
+    const double low = strtod(at + strlen("\"classes_ns\": ["), &end);
     const double high = strtod(end + 2, &end);
     check_between((double)times[i], low, high);
     // 16 classes per factor of two, and one each below 16 ns
     check_between(high - low, 1, 1 + low / 16);
     assert_int_equal(strtol(end + 2, NULL, 10), 1);
-    yoke__json_free(&json);
+    yoke_text_free(&summary);
   }
-  sim_close(&s);
+  yoke_simulation_destroy(&s);
 }
 
 static void no_bonds(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\nname: alone\ntime: {stop: 0.1, step: 1e-2}\n"
-                   "units:\n  right: {model: oscillator.mass, start: {x: 1, f: 0}}\n");
-  run(&s);
+  run_text("yoke: 1\nname: %s\ntime: {stop: 0.1, step: 1e-2}\n"
+           "units:\n  right: {model: oscillator.mass, start: {x: 1, f: 0}}\n",
+           "alone");
   size_t n = 0;
-  const yoke_report_input input = input_of(&s);
-  char* page = write_page(&input, &n);
+  char* page = write_page(&n);
   check_contains(page, "The system has no bonds");
   check_contains(page, "\"verdict\": \"not judged\"");
   check_contains(page, "\"bonds\": []");
   free(page);
-  sim_close(&s);
 }
 
 // a run that fails half-way still has its page, with the reason first
 static void failed_run(void** state) {
   (void)state;
-  sim s = sim_open(OSCILLATOR, "failing");
-  run(&s);
-  info.status = YOKE_DIVERGED;
-  info.t_reached = 0.5;
+  yoke_simulation* s = load(OSCILLATOR, "failing");
+  run(s, NULL);
   const yoke_message failure = {.severity = YOKE_ERROR,
                                 .status = YOKE_DIVERGED,
+                                .file = "left.c",
                                 .unit = "left",
                                 .time = 0.5,
                                 .text = "'x' is not finite"};
-  yoke__failure_set(&info.failure, &failure, 0);
+  s->loop.status = YOKE_DIVERGED;
+  yoke__failure_set(&s->state->failure, &failure, 0);
+  check_ok(yoke__api_write_files(s, folder, NULL));
+  yoke_simulation_destroy(&s);
   size_t n = 0;
-  const yoke_report_input input = input_of(&s);
-  char* page = write_page(&input, &n);
+  char* page = write_page(&n);
   check_contains(page, "\"status\": \"failed\"");
-  check_contains(page, "\"is_failed\": true");
   check_contains(page,
                  "\"sentence\": \"The run failed: unit 'left' at t = 0.5 s: 'x' is not finite\"");
   free(page);
-  sim_close(&s);
+}
+
+// a system that diverges by itself: its message is on the page, once
+static void diverged_run(void** state) {
+  (void)state;
+  static const char growing[] = "yoke: 1\nname: %s\ntime: {stop: 1000, step: 1}\nunits:\n"
+                                "  a: {model: state_space, with: {A: [[9]], B: [[1]], inputs: [u], "
+                                "outputs: [x]}, start: {u: 1}}\n";
+  run_text(growing, "growing");
+  size_t n = 0;
+  char* page = write_page(&n);
+  check_contains(page, "\"status\": \"failed\"");
+  check_contains(page, "\"sentence\": \"The run failed: unit 'a' at t = ");
+  const char* messages = strstr(page, "\"messages\": [");
+  assert_non_null(messages);
+  check_contains(messages, "\"severity\": \"error\"");
+  assert_int_equal(count(messages, "\"unit\": \"a\""), 1);
+  free(page);
 }
 
 static void no_rows(void** state) {
   (void)state;
-  sim s = sim_open(OSCILLATOR, "empty");
-  run(&s);
+  run_text(OSCILLATOR, "empty");
   write_rows(0, 2, 0, 0);
   size_t n = 0;
-  const yoke_report_input input = input_of(&s);
-  char* page = write_page(&input, &n);
+  char* page = write_page(&n);
   check_contains(page, "\"n_rows\": 0");
   free(page);
-  sim_close(&s);
+}
+
+static void refuse(const char* text) {
+  HEAR(err);
+  assert_int_equal(yoke__report_write(folder, &err.sink), YOKE_BAD_INPUT);
+  check_contains(err.text, text);
+  check_contains(err.text, folder);
+  assert_false(fixture_exists(folder, "report.html"));
+}
+
+static void write_file(const char* name, const char* text) {
+  char path[FIXTURE_PATH_SIZE];
+  FILE* to = fopen(fixture_path(path, folder, name), "w");
+  assert_non_null(to);
+  fputs(text, to);
+  fclose(to);
 }
 
 static void missing_results(void** state) {
   (void)state;
-  sim s = sim_open(OSCILLATOR, "nothing to read");
-  memset(&info, 0, sizeof info);
-  const yoke_report_input input = input_of(&s);
-  HEAR(err);
-  assert_int_equal(yoke__report_write(&input, &err.sink), YOKE_BAD_INPUT);
-  check_contains(err.text, "there is no results.csv or results.h5 in");
-  check_contains(err.text, folder);
-  assert_false(fixture_exists(folder, "report.html"));
-  sim_close(&s);
+  char path[FIXTURE_PATH_SIZE];
+  run_text(OSCILLATOR, "nothing to read");
+  unlink(fixture_path(path, folder, "results.csv"));
+  refuse("there is no results.csv or results.h5 in");
 }
 
 static void damaged_results(void** state) {
   (void)state;
+  run_text(OSCILLATOR, "damaged");
+  write_file("results.csv", "time,left.x\n0,1\n1\n");
+  refuse("results.csv:3: error: 1 cell");
+}
+
+// a system from memory whose name is that of some file: what that file holds is another matter
+static void text_of_another_file(void** state) {
+  (void)state;
+  static const char text[] = "yoke: 1\nname: alone\ntime: {stop: 0.1, step: 1e-2}\n"
+                             "units:\n  right: {model: oscillator.mass, start: {x: 1, f: 0}}\n";
   char path[FIXTURE_PATH_SIZE];
-  FILE* to = fopen(fixture_path(path, folder, "results.csv"), "w");
-  assert_non_null(to);
-  fprintf(to, "time,left.x\n0,1\n1\n");
-  fclose(to);
-  sim s = sim_open(OSCILLATOR, "damaged");
-  memset(&info, 0, sizeof info);
-  const yoke_report_input input = input_of(&s);
-  HEAR(err);
-  assert_int_equal(yoke__report_write(&input, &err.sink), YOKE_BAD_INPUT);
-  check_contains(err.text, "results.csv:3: error: 1 cell");
-  assert_false(fixture_exists(folder, "report.html"));
-  sim_close(&s);
+  yoke_system* system = NULL;
+  yoke_simulation* s = NULL;
+  write_file("system.yaml", "something else");
+  check_ok(yoke_system_parse(text, strlen(text), fixture_path(path, folder, "system.yaml"), NULL,
+                             &system));
+  check_ok(yoke_simulation_create(system, NULL, &s));
+  run(s, NULL);
+  yoke_simulation_destroy(&s);
+  yoke_system_destroy(&system);
+  size_t n = 0;
+  char* page = write_page(&n);
+  assert_int_equal(count(page, "\"file_text\":"), 0);
+  assert_int_equal(count(page, "something else"), 0);
+  free(page);
+}
+
+// no summary, one that is no JSON, none of ours, one from before the page was made from it
+static void bad_summaries(void** state) {
+  (void)state;
+  refuse("there is no summary.json in");
+  write_file("summary.json", "{\n\"format\": ");
+  refuse("summary.json:2");
+  write_file("summary.json", "[1, 2]");
+  refuse("summary.json: error: this is no summary of a run of Yoke");
+  write_file("summary.json", "{\"format\": \"yoke-sweep\", \"version\": 1}");
+  refuse("summary.json: error: this is no summary of a run of Yoke");
+  write_file("summary.json", "{\"format\": \"yoke-summary\", \"version\": 1}");
+  refuse("summary.json: error: an older version of Yoke wrote this summary");
+}
+
+// members that have another type than ours, and a tree deeper than ours: a page or a refusal, nothing worse
+static void odd_summaries(void** state) {
+  (void)state;
+  static const char* const texts[] = {
+      "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {\"units\": 3}}",
+      "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {\"units\": [3, null, {}]}, "
+      "\"columns\": {\"a\": 1}, \"recorded\": [], \"name\": 7, \"file_text\": {}}",
+      "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {}, \"columns\": [1, "
+      "{\"name\": \"left.x\", \"items\": 1, \"dimension\": []}]}",
+  };
+  write_file("results.csv", "time,left.x\n0,1\n1,2\n");
+  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    write_file("summary.json", texts[i]);
+    size_t n = 0;
+    char* page = write_page(&n);
+    check_contains(page, "content=\"x\"");
+    free(page);
+  }
+  char deep[1024] = "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {}, \"a\": ";
+  memset(deep + strlen(deep), '[', 100);
+  memset(deep + strlen(deep), ']', 100);
+  strcat(deep, "}");
+  write_file("summary.json", deep);
+  assert_true(yoke__report_write(folder, NULL) < 0);
+}
+
+// the folder may stand elsewhere, and the system file may be gone
+static void page_needs_only_the_folder(void** state) {
+  (void)state;
+  char path[FIXTURE_PATH_SIZE];
+  size_t n_first = 0, n_second = 0;
+  run_text(OSCILLATOR, "two masses");
+  char* first = write_page(&n_first);
+  unlink(fixture_path(path, folder, "system.yaml"));
+  unlink(fixture_path(path, folder, "report.html"));
+  char* second = write_page(&n_second);
+  assert_int_equal(n_first, n_second);
+  assert_memory_equal(first, second, n_first);
+  free(first);
+  free(second);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -230,15 +327,12 @@ static void damaged_results(void** state) {
 
 static void texts_stay_texts(void** state) {
   (void)state;
-  sim plain = sim_open(OSCILLATOR, "plain");
-  run(&plain);
+  run_text(OSCILLATOR, "plain");
   size_t n = 0;
-  yoke_report_input input = input_of(&plain);
-  char* page = write_page(&input, &n);
+  char* page = write_page(&n);
   const size_t n_scripts = count(page, "<script"), n_ends = count(page, "</script"),
                n_comments = count(page, "<!--"), n_images = count(page, "<img");
   free(page);
-  sim_close(&plain);
 
   // an end of the element, the start of a comment that would swallow the real end, markup, quotes
   static const char evil[] =
@@ -246,16 +340,20 @@ static void texts_stay_texts(void** state) {
   char name[512];
   snprintf(name, sizeof name, "'%s'",
            "</script><script>alert(1)</script><!--<script><img> &amp;{{data}}");
-  sim s = sim_open(OSCILLATOR, name);
-  run(&s);
-  input = input_of(&s);
-  input.settings_text = evil;
-  input.command = evil;
-  const yoke_message failure = {
-      .severity = YOKE_ERROR, .file = evil, .unit = evil, .time = (double)NAN, .text = evil};
-  yoke__failure_set(&info.failure, &failure, 0);
-  info.status = YOKE_UNIT_FAILED;
-  page = write_page(&input, &n);
+  yoke_simulation* s = load(OSCILLATOR, name);
+  run(s, evil);
+  const yoke_message failure = {.severity = YOKE_ERROR,
+                                .status = YOKE_UNIT_FAILED,
+                                .file = evil,
+                                .unit = evil,
+                                .time = (double)NAN,
+                                .text = evil};
+  yoke__failure_set(&s->state->failure, &failure, 0);
+  s->loop.status = YOKE_UNIT_FAILED;
+  write_file("system.yaml", evil);
+  check_ok(yoke__api_write_files(s, folder, NULL));
+  yoke_simulation_destroy(&s);
+  page = write_page(&n);
   assert_int_equal(count(page, "<script"), n_scripts);
   assert_int_equal(count(page, "</script"), n_ends);
   assert_int_equal(count(page, "<!--"), n_comments);
@@ -263,7 +361,6 @@ static void texts_stay_texts(void** state) {
   check_contains(page, "&lt;/script&gt;");
   check_contains(page, "\\u003c");
   free(page);
-  sim_close(&s);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -271,33 +368,27 @@ static void texts_stay_texts(void** state) {
 
 static void size_is_limited(void** state) {
   (void)state;
-  sim s = sim_open(OSCILLATOR, "long");
-  run(&s);
+  run_text(OSCILLATOR, "long");
   write_rows(100000, 12, 77777, 1.5);
   size_t n = 0;
-  const yoke_report_input input = input_of(&s);
-  char* page = write_page(&input, &n);
+  char* page = write_page(&n);
   printf("1e5 rows of 12 signals: %zu bytes\n", n);
   check_between((double)n, 1e6, 2e6);
   check_contains(page, "\"n_rows\": 100000");
   check_contains(page, "\"max\": 1.5");
   check_contains(page, "\"t_max\": 7.7777");
   free(page);
-  sim_close(&s);
 }
 
 // a short run is not decimated
 static void short_runs_keep_all_rows(void** state) {
   (void)state;
-  sim s = sim_open(OSCILLATOR, "short");
-  run(&s);
+  run_text(OSCILLATOR, "short");
   write_rows(10000, 3, 5, 2);
   size_t n = 0;
-  const yoke_report_input input = input_of(&s);
-  char* page = write_page(&input, &n);
+  char* page = write_page(&n);
   check_contains(page, "\"n_classes\": 0");
   free(page);
-  sim_close(&s);
 }
 
 enum { N_ROWS = 54321, N_CLASSES = 1000 };
@@ -419,9 +510,14 @@ int main(void) {
       WITH_FOLDER(histogram_has_its_bounds),
       WITH_FOLDER(no_bonds),
       WITH_FOLDER(failed_run),
+      WITH_FOLDER(diverged_run),
       WITH_FOLDER(no_rows),
       WITH_FOLDER(missing_results),
       WITH_FOLDER(damaged_results),
+      WITH_FOLDER(text_of_another_file),
+      WITH_FOLDER(bad_summaries),
+      WITH_FOLDER(odd_summaries),
+      WITH_FOLDER(page_needs_only_the_folder),
       WITH_FOLDER(texts_stay_texts),
       WITH_FOLDER(size_is_limited),
       WITH_FOLDER(short_runs_keep_all_rows),

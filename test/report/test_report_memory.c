@@ -5,15 +5,15 @@
 #include "record/record_fixture.h"
 #include "report/report.h"
 #include "support/failing_heap.h"
-#include "support/sim.h"
+#include "yoke/yoke.h"
 
 #if HAS_OWN_MALLOC
 
 // Writes with a heap that fails at call n; true if it was never asked that often.
-static bool write_with_failure(const yoke_report_input* input, long n, bool fails_onwards) {
+static bool write_with_failure(long n, bool fails_onwards) {
   YOKE_CATCH(err);
   heap = (failing_heap){.is_on = true, .fails_at = n, .fails_onwards = fails_onwards};
-  const yoke_status status = yoke__report_write(input, &err.sink);
+  const yoke_status status = yoke__report_write(folder, &err.sink);
   heap.is_on = false;
   const bool is_done = heap.n_requests <= n;
   if (heap.n_blocks != 0) {
@@ -35,29 +35,28 @@ static bool write_with_failure(const yoke_report_input* input, long n, bool fail
 
 static void every_allocation_may_fail(void** state) {
   (void)state;
-  sim s = sim_open(
+  static const char text[] =
       "yoke: 1\nname: two masses\ntime: {stop: 0.2, step: 1e-3}\nunits:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: 0, v: 100}}\n"
       "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {x: 0, v: -100}}\n"
       "connections: [right.x -> left.x_other]\n"
-      "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other}}\n");
-  static yoke_loop_info info;
-  const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
-  check_ok(yoke__master_run(s.system, s.state, &settings, NULL, &info));
-  const yoke_report_input input = {.system = s.system,
-                                   .info = &info,
-                                   .ledger = s.state->ledger,
-                                   .state = s.state,
-                                   .directory = folder};
+      "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other}}\n";
+  yoke_system* system = NULL;
+  yoke_simulation* simulation = NULL;
+  check_ok(yoke_system_parse(text, strlen(text), "two.yaml", NULL, &system));
+  check_ok(yoke_simulation_create(system, NULL, &simulation));
+  const yoke_record_settings record = {.directory = folder, .formats = YOKE_RECORD_CSV};
+  check_ok(yoke_simulation_run(simulation, &(yoke_run_settings){.record = &record}, NULL));
+  yoke_simulation_destroy(&simulation);
+  yoke_system_destroy(&system);
   for (int mode = 0; mode < 2; mode++) {
     long n = 0;
-    while (!write_with_failure(&input, n, mode == 1)) {
+    while (!write_with_failure(n, mode == 1)) {
       n++;
     }
     print_message("%ld allocations refused in turn\n", n);
     assert_true(n > 20);
   }
-  sim_close(&s);
 }
 
 #else

@@ -4,7 +4,7 @@ set -eu
 check=$YOKE_SOURCE_DIR/tools/check_includes
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work"/{include/yoke,src/{base,ode,linalg,unit/fmu,couple,master},models/{crane,playback,rotor},app}
+mkdir -p "$work"/{include/yoke,src/{base,ode,linalg,unit/fmu,couple,record,report,master},models/{crane,playback,rotor},app}
 
 # put FILE INCLUDE...: a file with these includes
 put() {
@@ -29,6 +29,7 @@ put src/linalg/linalg_lu.c base/base_check.h linalg/linalg_dense.h
 put src/unit/unit.c models/models.h yoke/unit.h
 put src/unit/fmu/fmu.c unit/unit.h base/base_os.h
 put src/master/master.c couple/couple.h unit/unit.h
+put src/report/report.c base/base_os.h record/record.h yoke/status.h report/report.h
 put app/main.c master/master.h base/base_os.h
 put models/models.c models/crane/crane.h
 put models/crane/crane.c yoke/unit.h ode/ode.h linalg/linalg_dense.h models/crane/crane.h crane.h models/models.h
@@ -43,6 +44,7 @@ put src/ode/ode_x.c linalg/linalg_dense.h && wrong 'points sideways' && rm "$wor
 put include/yoke/x.h base/base_os.h && wrong 'points up' && rm "$work/include/yoke/x.h"
 put models/rotor/rotor.c base/base_os.h && wrong 'a model includes only' && rm "$work/models/rotor/rotor.c"
 put models/rotor/rotor.c crane/crane.h && wrong 'a model includes only' && rm "$work/models/rotor/rotor.c"
+put src/report/r.c couple/couple.h && wrong 'the report includes only' && rm "$work/src/report/r.c"
 put src/master/m.c nowhere/x.h && wrong 'no such folder' && rm "$work/src/master/m.c"
 put src/master/m.c ../base/base_os.h && wrong 'hides where' && rm "$work/src/master/m.c"
 right

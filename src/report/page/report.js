@@ -7,10 +7,67 @@
 (function () {
   "use strict";
 
-  const data = JSON.parse(document.getElementById("data").textContent);
   const series = JSON.parse(document.getElementById("series").textContent);
+  const data = dataOf(JSON.parse(document.getElementById("data").textContent));
   const main = document.getElementById("main");
-  const circuit = data.circuit || null; // a netlist on its own: no units, no bonds
+  const circuit = data.circuit; // a netlist on its own: no units, no bonds
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 0 the summary of the run, as summary.json has it, in the words of this page
+
+  function dataOf(summary) {
+    const system = summary.system, ledger = summary.ledger || { bonds: [], alarms: [], alarms_not_listed: 0 };
+    const time = summary.step_time, iteration = summary.iteration;
+    const ns = (name) => 1000 * time[name + "_us"];
+    return {
+      name: summary.name, text: system.text, file: system.file, scheme: system.scheme, exchange: system.exchange,
+      step: system.step, tick: system.tick, threads: system.threads, verdict: summary.verdict, sentence: summary.sentence,
+      command: summary.command, settings: summary.file_text || "", settings_size: summary.file_size || 0, messages: summary.messages,
+      versions: { yoke: summary.yoke, commit: summary.commit, build: summary.build },
+      run: {
+        status: summary.status, is_failed: summary.status === "failed", t_stop: system.stop, t_reached: summary.t_reached, n_steps: summary.steps,
+        wall_s: summary.wall_s, real_time_factor: summary.real_time_factor,
+        n_rows: summary.recorded.rows, n_lost: summary.recorded.lost, n_waits: summary.recorded.waits,
+        ...(iteration && { iterations: iteration.mean, iterations_most: iteration.max, n_not_converged: iteration.steps_not_converged }),
+      },
+      step_ns: { n: time.n_timed, min: ns("min"), median: ns("median"), p90: ns("p90"), p99: ns("p99"), p999: ns("p999"), max: ns("max"), classes: time.classes_ns },
+      units: system.units.map((unit) => ({ ...unit, is_law: unit.law, is_fresh: unit.fresh, n_inputs: unit.inputs, n_outputs: unit.outputs })),
+      links: system.connections.map((link) => ({
+        from: link.from_unit, to: link.to_unit, every: link.exchange, order: link.order, bond: link.bond,
+        output: link.from.slice(system.units[link.from_unit].name.length + 1), input: link.to.slice(system.units[link.to_unit].name.length + 1),
+      })),
+      graph_bonds: system.bonds.map((bond) => ({ name: bond.name, is_found: bond.found, ends: bond.ends, action: pairOf(bond, "action"), rate: pairOf(bond, "rate") })),
+      bonds: ledger.bonds.map((bond, i) => bondOfLedger(bond, system.bonds[i])),
+      alarms: ledger.alarms.map((alarm) => ({ ...alarm, t: alarm.from, t_end: alarm.to })), n_more_alarms: ledger.alarms_not_listed,
+      circuit: summary.circuit ? circuitOf(summary.circuit) : null,
+    };
+  }
+  // one direction of a bond: from where to where, and what was recorded of it at both ends
+  function pairOf(bond, key) {
+    const to = bond[key + "_to"];
+    return { names: bond[key].map((from, i) => (to[i] ? from + " \u2192 " + to[i] : from)), sent: bond[key + "_sent"], received: bond[key + "_received"] };
+  }
+  function bondOfLedger(bond, shape) {
+    const mu = {
+      "automatic": "from feedthrough, rates, orders and exchange", "given": "given in the system file", "feedthrough on both sides": "unknown: feedthrough on both sides",
+      "implicit": "unknown: a unit has an implicit solver", "gauss-seidel": "unknown under Gauss-Seidel", "iterative": "unknown: the exchange is iterated",
+      "models": "unknown: the inputs come from models of the units", "no power": "none: the product is no power",
+    };
+    return {
+      ...bond, is_heat: shape.heat, interval: shape.exchange, mu_origin: mu[bond.mu_from], n_samples: bond.samples, residual: bond.dE, n_warnings: bond.warnings, n_stops: bond.stops,
+      ter: bond.ter === undefined ? undefined : {
+        total: bond.ter, net: bond.net, throughput: bond.throughput, relative: bond.rter, relative_worst: bond.rter_worst, flow: bond.flow_part, effort: bond.effort_part, n_bad: bond.bad_samples,
+      },
+    };
+  }
+  function circuitOf(one) {
+    return {
+      title: one.title, formulation: one.formulation, method: one.method, step: one.step, fixed_iterations: one.fixed_iterations,
+      n: one.sizes.n, n_states: one.sizes.p, n_solved: one.sizes.solved, n_factors: one.sizes.factors || 0, n_bytes: one.sizes.bytes, is_linear: one.sizes.linear, is_constant: one.sizes.constant,
+      n_steps: one.steps, n_stages: one.stages, iterations: one.iterations_mean, max_iterations: one.iterations_worst, n_unconverged: one.unconverged,
+      n_refactors: one.refactors, n_repivots: one.repivots, n_switchings: one.switchings,
+    };
+  }
 
   // ------------------------------------------------------------------------------------------------------------
   // 1 helpers
@@ -890,13 +947,12 @@
     const line = (name, value) => el("tr", {}, el("th", { text: name }), el("td", { text: value }));
     const many = (n, word) => grouped(n) + " " + word + (n === 1 ? "" : "s");
     const matrix = circuit.is_constant ? "linear, one matrix for the whole run" : circuit.is_linear ? "linear, the matrix changes" : "not linear";
-    const perStage = circuit.n_stages > 0 ? circuit.n_iterations / circuit.n_stages : 0;
     const rows = [
       line("solver", `formulation ${circuit.formulation}, method ${circuit.method}`),
       line("steps", `${grouped(circuit.n_steps)} of ${seconds(circuit.step)}`),
       line("equations", `${many(circuit.n, "unknown")}, ${many(circuit.n_states, "state")}; ${matrix}`),
       line("solved", `${many(circuit.n_solved, "unknown")}, ${many(circuit.n_factors, "number")} in the factors, ${grouped(circuit.n_bytes / 1024)} kB`),
-      circuit.max_iterations > 0 && line("iterations", `${digits(perStage, 3)} per stage, at most ${grouped(circuit.max_iterations)}` + (circuit.fixed_iterations > 0 ? "; a fixed number" : "")),
+      circuit.max_iterations > 0 && line("iterations", `${digits(circuit.iterations, 3)} per stage, at most ${grouped(circuit.max_iterations)}` + (circuit.fixed_iterations > 0 ? "; a fixed number" : "")),
       circuit.n_unconverged > 0 && line("not converged", `${many(circuit.n_unconverged, "stage")} of ${grouped(circuit.n_stages)}`),
       line("matrix", many(circuit.n_refactors, "refactorisation") + (circuit.n_repivots > 0 ? `, pivots chosen anew ${grouped(circuit.n_repivots)} times` : "")),
       circuit.n_switchings > 0 && line("switches", many(circuit.n_switchings, "switching"))];
