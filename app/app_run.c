@@ -48,9 +48,9 @@ static void watch(void* argument) {
 }
 
 // A signal cannot call the library with the simulation at hand, so the run asks.
-static bool goes_on(void* to, const yoke_progress* progress) {
+static bool goes_on(void* to, const yoke_progress* now) {
   (void)to;
-  (void)progress;
+  (void)now;
   return !yoke__os_is_interrupted();
 }
 

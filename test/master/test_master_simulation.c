@@ -177,7 +177,7 @@ static void test_files_that_cannot_be_loaded(void** state) {
   remove(bad_file);
 
   const char* const sets[] = {"time.stpo=2"};
-  const yoke_load_settings settings = {models, sets, 1, NULL};
+  const yoke_load_settings settings = {.registry = models, .sets = sets, .n_sets = 1};
   check_refused(fuse_file, &settings, YOKE_BAD_INPUT, "did you mean 'stop'?");
 }
 
