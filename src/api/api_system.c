@@ -129,6 +129,12 @@ yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_
   return YOKE_OK;
 }
 
+// Connections of a bond are made from it and do not lie in the list of the file.
+static bool is_listed(const yoke_scenario* scenario, const yoke_scenario_connection* source) {
+  const uintptr_t first = (uintptr_t)scenario->connections, at = (uintptr_t)source;
+  return at >= first && at < first + scenario->n_connections * sizeof *source;
+}
+
 yoke_status yoke_system_get_connection(const yoke_system* system, size_t i,
                                        yoke_connection_view* out) {
   if (system == NULL || out == NULL || i >= system->n_links) {
@@ -149,7 +155,7 @@ yoke_status yoke_system_get_connection(const yoke_system* system, size_t i,
       .interval = yoke__clock_seconds(&system->clock, link->interval),
       .delay = yoke__clock_seconds(&system->clock, link->delay * link->interval),
       .coupling = link->method,
-      .is_from_bond = i >= system->scenario->n_connections,  // those of bonds come last
+      .is_from_bond = !is_listed(system->scenario, link->source),
   };
   return YOKE_OK;
 }
