@@ -101,11 +101,12 @@ enum {
   YOKE_UNIT_FIXED_STEP = 1u << 1,  // every step has the same length
   YOKE_UNIT_ALGEBRAIC = 1u << 2,   // no state and no step: may be used as a law
   YOKE_UNIT_IMPLICIT = 1u << 3,    // solver uses the input at the end of its step
-  YOKE_UNIT_FLAT =
-      1u << 4,  // `self` is one block of info->self_size bytes without pointers to itself:
-                // the caller saves and restores it by copying
+  YOKE_UNIT_FLAT = 1u << 4,    // `self` is one block of info->self_size bytes without pointers: the
+                               // caller saves and restores it by copying, also for another process
   YOKE_UNIT_LINEAR = 1u << 5,  // its equations are linear with constant coefficients; see also
                                // YOKE_VARIABLE_NONLINEAR
+  YOKE_UNIT_PORTABLE =
+      1u << 6,  // what `save` writes has no pointers: another process may restore it
 };
 
 // How a unit advances its states during a call.
@@ -261,7 +262,8 @@ typedef struct yoke_unit_ops {
   // Never allocate.
   yoke_status (*save)(const void* self, void* image, size_t size);
   yoke_status (*restore)(void* self, const void* image, size_t size);
-  // The same in a form that another process may read; size in: room, out: bytes used.
+  // The same in a form that another process may read; size in: room, out: bytes needed (YOKE_FULL if that is more). May
+  // allocate. NULL: the image, if it is YOKE_UNIT_PORTABLE.
   yoke_status (*serialise)(const void* self, void* bytes, size_t* size);
   yoke_status (*deserialise)(void* self, const void* bytes, size_t size);
 

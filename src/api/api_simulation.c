@@ -72,6 +72,8 @@ yoke_status yoke_simulation_create(yoke_system* system, const yoke_sink* sink,
   simulation->is_netlist = yoke__scenario_is_circuit(system->scenario->path);
   simulation->outer = sink == NULL ? (yoke_sink){0} : *sink;
   simulation->sink = (yoke_sink){receive, simulation};
+  // the clock tells it from one that had the same address before
+  simulation->id = (uint64_t)yoke__os_now_ns() ^ ((uint64_t)(uintptr_t)simulation << 20);
   system->is_running = true;
   *out = simulation;
   return YOKE_OK;
@@ -173,12 +175,6 @@ static yoke_status get_ready(yoke_simulation* simulation) {
              : YOKE_OK;
 }
 
-static void send_failure(yoke_simulation* simulation) {
-  if (simulation->state->failure.message.status < 0) {
-    yoke_send(&simulation->sink, &simulation->state->failure.message);
-  }
-}
-
 yoke_status yoke_simulation_step(yoke_simulation* simulation) {
   if (simulation == NULL) {
     return YOKE_BAD_ARG;
@@ -190,10 +186,7 @@ yoke_status yoke_simulation_step(yoke_simulation* simulation) {
   const yoke_status status =
       yoke__master_timed_step(simulation->system, simulation->state, &simulation->loop);
   yoke__os_float_mode_restore(mode);
-  if (status < 0) {
-    send_failure(simulation);
-  }
-  return status;
+  return yoke__api_failed(simulation, status);
 }
 
 yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t) {
@@ -306,9 +299,7 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
     } else {
       report_limits(simulation);
     }
-    if (status < 0) {
-      send_failure(simulation);
-    }
+    yoke__api_failed(simulation, status);
   }
   // whatever happened, the rows are completed and the summary says how it ended
   simulation->loop.status = status;

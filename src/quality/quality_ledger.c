@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "quality/quality_books.h"
 
 const char* const yoke__ledger_value_names[YOKE_LEDGER_N_VALUES] = {"P", "dP", "dE", "rho", "ter"};
@@ -274,6 +275,40 @@ void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remaind
 
 const double* yoke__ledger_values(const yoke_ledger* ledger) {
   return ledger->values;
+}
+
+static void image_book(yoke_book* book, yoke_image* image) {
+  static const yoke_image_hole holes[] = {
+      YOKE_IMAGE_HOLE(yoke_book, bond, bond),
+      YOKE_IMAGE_HOLE(yoke_book, own_monitor.action, own_monitor.offset),
+      YOKE_IMAGE_HOLE(yoke_book, monitor, monitor),
+      YOKE_IMAGE_HOLE(yoke_book, action, monitor_memory),
+      YOKE_IMAGE_HOLE(yoke_book, over, over),
+  };
+  const size_t n = book->bond->n;
+  yoke__image_struct(image, book, sizeof *book, holes, YOKE_COUNT(holes));
+  yoke__image_part(image, book->action, n * sizeof(double));
+  yoke__image_part(image, book->rate, n * sizeof(double));
+  yoke__image_part(image, book->held, n * sizeof(double));
+  for (size_t i = 0; i < 4; i++) {
+    yoke__image_part(image, book->four[i], n * sizeof(double));
+  }
+  yoke__image_part(image, book->monitor_memory, yoke__monitor_numbers(n) * sizeof(double));
+  if (book->over != NULL) {
+    YOKE_IMAGE_VALUE(image, *book->over);
+  }
+}
+
+void yoke__ledger_image(yoke_ledger* ledger, yoke_image* image) {
+  const size_t n_values = (ledger->n_bonds + 1) * YOKE_LEDGER_N_VALUES;
+  for (size_t i = 0; i < ledger->n_bonds; i++) {
+    image_book(&ledger->books[i], image);
+  }
+  yoke__image_part(image, ledger->values, n_values * sizeof *ledger->values);
+  yoke__image_part(image, ledger->alarms, (YOKE_LEDGER_MAX_ALARMS + 2) * sizeof *ledger->alarms);
+  YOKE_IMAGE_VALUE(image, ledger->n_alarms);
+  YOKE_IMAGE_VALUE(image, ledger->n_more);
+  YOKE_IMAGE_VALUE(image, ledger->is_violated);
 }
 
 double yoke__ledger_rho(const yoke_ledger* ledger) {
