@@ -1,8 +1,9 @@
 // A saved state as one walk over its parts: the same list counts them, writes them and reads them back. An image holds
-// numbers only, so that another process may read it; pointers inside a struct are left out (holes).
+// numbers only, so that another process may read it; pointers are left out.
 #ifndef YOKE_BASE_IMAGE_H
 #define YOKE_BASE_IMAGE_H
 
+#include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -23,23 +24,27 @@ static inline void yoke__image_part(yoke_image* image, void* part, size_t size) 
 }
 #define YOKE_IMAGE_VALUE(image, value) yoke__image_part((image), &(value), sizeof(value))
 
-// Bytes first .. end - 1 of a struct.
-typedef struct yoke_image_hole {
-  size_t first, end;
-} yoke_image_hole;
-// The members from first to last.
-#define YOKE_IMAGE_HOLE(type, first, last)                                                         \
-  { offsetof(type, first), offsetof(type, last) + sizeof(((type*)NULL)->last) }
+// A block of memory with pointers in it, which are skipped in the order in which they lie there.
+typedef struct yoke_image_block {
+  yoke_image* image;
+  char *at, *end;
+} yoke_image_block;
 
-// A struct without its holes, which are listed in their order.
-static inline void yoke__image_struct(yoke_image* image, void* part, size_t size,
-                                      const yoke_image_hole holes[], size_t n_holes) {
-  size_t at = 0;
-  for (size_t i = 0; i < n_holes; i++) {
-    yoke__image_part(image, (char*)part + at, holes[i].first - at);
-    at = holes[i].end;
-  }
-  yoke__image_part(image, (char*)part + at, size - at);
+static inline yoke_image_block yoke__image_open(yoke_image* image, void* block, size_t size) {
+  return (yoke_image_block){image, block, (char*)block + size};
+}
+
+static inline void yoke__image_skip(yoke_image_block* block, void* first, void* end) {
+  assert((char*)first >= block->at && (char*)end <= block->end);
+  yoke__image_part(block->image, block->at, (size_t)((char*)first - block->at));
+  block->at = end;
+}
+// The members from first to last of an object in the block.
+#define YOKE_IMAGE_SKIP(block, object, first, last)                                                \
+  yoke__image_skip((block), &(object)->first, &(object)->last + 1)
+
+static inline void yoke__image_close(yoke_image_block* block) {
+  yoke__image_skip(block, block->end, block->end);
 }
 
 // The next part begins where any type may lie.

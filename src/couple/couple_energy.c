@@ -11,7 +11,6 @@
 #include <float.h>
 #include <math.h>
 
-#include "base/base_check.h"
 #include "couple/couple_image.h"
 #include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
@@ -319,14 +318,13 @@ yoke_monitor* yoke__couple_energy_monitor(const yoke_coupling_ops* ops, void* se
 }
 
 static void walk(void* memory, yoke_image* image) {
-  static const yoke_image_hole holes[] = {
-      YOKE_IMAGE_HOLE(yoke_correction, monitor.action, monitor.offset),
-      YOKE_IMAGE_HOLE(yoke_correction, corr, corr),
-  };
   energy* self = memory;
   const size_t n = self->n_signals;
   YOKE_IMAGE_VALUE(image, self->has_begun);
-  yoke__image_struct(image, &self->correction, sizeof self->correction, holes, YOKE_COUNT(holes));
+  yoke_image_block block = yoke__image_open(image, &self->correction, sizeof self->correction);
+  YOKE_IMAGE_SKIP(&block, &self->correction, monitor.action, monitor.offset);
+  YOKE_IMAGE_SKIP(&block, &self->correction, corr, corr);
+  yoke__image_close(&block);
   yoke__image_part(image, self->signals, n * sizeof *self->signals);
   yoke__image_part(image, self->added, n * sizeof(double));
   yoke__image_part(image, self->numbers, yoke__correction_numbers(n) * sizeof(double));

@@ -38,6 +38,10 @@ static void image_groups(const yoke_system* system, yoke_state* state, yoke_imag
     if (group->role == YOKE_GROUP_MEMBER) {
       continue;
     }
+    // what is computed beside the steps belongs to the state
+    if (state->workers[i] != NULL) {
+      (void)state->workers[i]->finish(state->workers[i]->context);
+    }
     yoke__image_align(image);
     if (image->to != NULL) {
       group->ops->save(self, image->to + image->used);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/base_check.h"
 #include "quality/quality_books.h"
 
 const char* const yoke__ledger_value_names[YOKE_LEDGER_N_VALUES] = {"P", "dP", "dE", "rho", "ter"};
@@ -278,15 +277,14 @@ const double* yoke__ledger_values(const yoke_ledger* ledger) {
 }
 
 static void image_book(yoke_book* book, yoke_image* image) {
-  static const yoke_image_hole holes[] = {
-      YOKE_IMAGE_HOLE(yoke_book, bond, bond),
-      YOKE_IMAGE_HOLE(yoke_book, own_monitor.action, own_monitor.offset),
-      YOKE_IMAGE_HOLE(yoke_book, monitor, monitor),
-      YOKE_IMAGE_HOLE(yoke_book, action, monitor_memory),
-      YOKE_IMAGE_HOLE(yoke_book, over, over),
-  };
   const size_t n = book->bond->n;
-  yoke__image_struct(image, book, sizeof *book, holes, YOKE_COUNT(holes));
+  yoke_image_block block = yoke__image_open(image, book, sizeof *book);
+  YOKE_IMAGE_SKIP(&block, book, bond, bond);
+  YOKE_IMAGE_SKIP(&block, book, own_monitor.action, own_monitor.offset);
+  YOKE_IMAGE_SKIP(&block, book, monitor, monitor);
+  YOKE_IMAGE_SKIP(&block, book, action, monitor_memory);
+  YOKE_IMAGE_SKIP(&block, book, over, over);
+  yoke__image_close(&block);
   yoke__image_part(image, book->action, n * sizeof(double));
   yoke__image_part(image, book->rate, n * sizeof(double));
   yoke__image_part(image, book->held, n * sizeof(double));

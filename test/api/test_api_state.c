@@ -91,10 +91,13 @@ static char* make_path(const char* name) {
 typedef struct source {
   const char* path;  // NULL: text
   const char* text;
+  const char* const* sets;
+  size_t n_sets;
 } source;
 
 static yoke_simulation* open_source(const source* from, heard* told) {
-  const yoke_load_settings settings = {.sink = &told->sink};
+  const yoke_load_settings settings = {
+      .sink = &told->sink, .sets = from->sets, .n_sets = from->n_sets};
   yoke_simulation* s = NULL;
   if (from->path != NULL) {
     if (yoke_simulation_load(from->path, &settings, &s) < 0) {
@@ -245,6 +248,37 @@ static void test_settings(void** state) {
   check_oscillator("adaptive", "time: {stop: 1, step: {min: 1e-4, max: 3e-3, rho: 0.05}}\n", "", "",
                    "", "");
   check_oscillator("limits", "quality: {warn: {rho: 0.01}, stop: {rho: 10}}\n", "", "", "", "");
+}
+
+// models that are identified, loaded, made beside the steps or provided, with their fallbacks
+static void test_models(void** state) {
+  (void)state;
+  static const char* const names[] = {
+      "dual-mass/mpsm.yaml",         "dual-mass/nonlinear-mpsm-ede.yaml",
+      "dual-mass/provided.yaml",     "dual-mass/pulsed-loaded.yaml",
+      "dual-mass/pulsed-learn.yaml", "helicopter/mpsm.yaml",
+      "helicopter/mpsm-memory.yaml",
+  };
+  for (size_t i = 0; i < COUNT(names); i++) {
+    const source from = {.path = scenario(names[i])};
+    check_source(names[i], &from);
+  }
+  static const char* const sets[][4] = {
+      {"couplings.loop.method=mbcorr"},
+      {"couplings.loop.jacobians=moesp", "couplings.loop.window=100", "couplings.loop.renew=7",
+       "couplings.loop.learning=110"},
+      {"couplings.loop.jacobians=moesp", "couplings.loop.window=100",
+       "couplings.loop.update=recursive", "couplings.loop.learning=110"},
+  };
+  for (size_t i = 0; i < COUNT(sets); i++) {
+    size_t n = 0;
+    while (n < COUNT(sets[i]) && sets[i][n] != NULL) {
+      n++;
+    }
+    const source from = {
+        .path = scenario("dual-mass/pulsed-mpsm.yaml"), .sets = sets[i], .n_sets = n};
+    check_source(sets[i][0], &from);
+  }
 }
 
 // ---- foreign units
@@ -543,11 +577,11 @@ static void test_no_heap(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_scenarios), cmocka_unit_test(test_settings),
-      cmocka_unit_test(test_fmus),      cmocka_unit_test(test_isolated),
-      cmocka_unit_test(test_named),     cmocka_unit_test(test_wrong_calls),
-      cmocka_unit_test(test_mail),      cmocka_unit_test(test_wrong_files),
-      cmocka_unit_test(test_no_heap),
+      cmocka_unit_test(test_scenarios),   cmocka_unit_test(test_settings),
+      cmocka_unit_test(test_models),      cmocka_unit_test(test_fmus),
+      cmocka_unit_test(test_isolated),    cmocka_unit_test(test_named),
+      cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_mail),
+      cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_no_heap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
