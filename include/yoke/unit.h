@@ -241,9 +241,6 @@ typedef struct yoke_unit_ops {
   // d^order u / dt^order of all real inputs at the start of the next step (order 1, 2, ...).
   yoke_status (*set_input_derivatives)(void* self, int order, const double du[], size_t n_u);
 
-  // d^order y / dt^order of all real outputs at the end of the last step (order 1, 2, ...), for methods that can use them.
-  yoke_status (*get_output_derivatives)(const void* self, int order, double dy[], size_t n_y);
-
   // Advances from t to t + h and leaves the outputs as they follow from the inputs it was given.
   yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
 

@@ -26,9 +26,9 @@ yoke_status yoke__master_check_image(const yoke_system* system, bool is_file,
 }
 
 static void image_flag(atomic_bool* flag, yoke_image* image) {
-  bool value = atomic_load_explicit(flag, memory_order_relaxed);
+  unsigned char value = atomic_load_explicit(flag, memory_order_relaxed);
   YOKE_IMAGE_VALUE(image, value);
-  atomic_store_explicit(flag, value, memory_order_relaxed);
+  atomic_store_explicit(flag, value != 0, memory_order_relaxed);
 }
 
 static void image_groups(const yoke_system* system, yoke_state* state, yoke_image* image) {

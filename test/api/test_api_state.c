@@ -449,6 +449,36 @@ static void test_wrong_calls(void** state) {
   yoke_simulation_destroy(&other);
 }
 
+// a run that failed goes on from where it was saved; itself it cannot be saved
+static void test_failed(void** state) {
+  (void)state;
+  HEAR(told);
+  const source from = {.text = "yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n"
+                               "  x: {model: integrator, with: {k: 1e6}, start: {x: 1}}\n"
+                               "connections: [x.y -> x.u]\n"};
+  yoke_simulation* s = open_source(&from, &told);
+  const size_t size = yoke_simulation_image_size(s);
+  void* image = malloc(size);
+  check_ok(yoke_simulation_step(s));
+  check_ok(yoke_simulation_save(s, image, size));
+  const double t = yoke_simulation_time(s);
+  double t_failed[2];
+  for (int i = 0; i < 2; i++) {
+    assert_int_equal(yoke_simulation_run(s, NULL, NULL), YOKE_DIVERGED);
+    t_failed[i] = yoke_simulation_time(s);
+    assert_non_null(yoke_simulation_failure(s));
+    assert_int_equal(yoke_simulation_save(s, image, size), YOKE_BAD_ARG);
+    assert_int_equal(yoke_simulation_checkpoint(s, make_path("none")), YOKE_BAD_ARG);
+    check_ok(yoke_simulation_restore(s, image, size));
+    assert_true(yoke_simulation_time(s) == t);
+    assert_null(yoke_simulation_failure(s));
+  }
+  assert_true(t_failed[0] == t_failed[1] && t_failed[0] > t);
+  check_ok(yoke_simulation_step(s));
+  free(image);
+  yoke_simulation_destroy(&s);
+}
+
 // a write that waits is part of what is saved, and forgotten where one goes back
 static void test_mail(void** state) {
   (void)state;
@@ -580,8 +610,9 @@ int main(void) {
       cmocka_unit_test(test_scenarios),   cmocka_unit_test(test_settings),
       cmocka_unit_test(test_models),      cmocka_unit_test(test_fmus),
       cmocka_unit_test(test_isolated),    cmocka_unit_test(test_named),
-      cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_mail),
-      cmocka_unit_test(test_wrong_files), cmocka_unit_test(test_no_heap),
+      cmocka_unit_test(test_wrong_calls), cmocka_unit_test(test_failed),
+      cmocka_unit_test(test_mail),        cmocka_unit_test(test_wrong_files),
+      cmocka_unit_test(test_no_heap),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
