@@ -33,6 +33,7 @@ void* yoke__model_make(size_t self_size, size_t image_offset, size_t n_variables
   head->info.feedthrough = head->feedthrough;
   head->info.n_feedthrough = n_feedthrough;
   head->info.image_size = self_size - image_offset;
+  head->info.flags = YOKE_UNIT_PORTABLE;
   return head;
 }
 

@@ -196,6 +196,13 @@ typedef struct yoke_coupling_ops {
   void (*report)(const void* self, const yoke_sink* sink);
   // Writes what the method has learnt to a file that a run can start from (optional). YOKE_NO_SUPPORT: nothing to write.
   yoke_status (*write)(const void* self, const char* path, const yoke_sink* sink);
+
+  // The complete state between two exchanges, to and from image_size bytes, which stay the same after prepare. Numbers, no
+  // pointers: another process with the same set-up may restore it. No heap. Without them simulations that use the method
+  // cannot be saved; 0 bytes: the method remembers nothing.
+  size_t (*image_size)(const void* self);
+  void (*save)(const void* self, void* image);
+  void (*restore)(void* self, const void* image);
 } yoke_coupling_ops;
 #define YOKE_COUPLING_HEAD                                                                         \
   .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION

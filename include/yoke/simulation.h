@@ -143,15 +143,19 @@ YOKE_API yoke_status yoke_simulation_write_value(yoke_simulation* simulation, yo
 
 // ---- going back
 
-// Bytes of a saved state; 0 with a message to the sink that names the unit or method that cannot be saved.
+// Bytes of a saved state, the same for the life of the simulation; 0 with a message to the sink that names the unit or method
+// that cannot be saved.
 YOKE_API size_t yoke_simulation_image_size(yoke_simulation* simulation);
-// The complete state between two steps, to and from an image of this simulation. Restoring while recording is refused
-// (YOKE_BAD_ARG): rows would go back in time. No heap.
+// The complete state between two steps, to and from an image of this simulation (aligned as malloc does). Writes that wait
+// are applied before it is saved, and forgotten where it is restored. Use images again: FMUs keep a state of their own for
+// each one, also beyond its end, and a copy of an image shares it. Restoring while recording is refused (YOKE_BAD_ARG): rows
+// would go back in time. No heap, but for what an FMU takes. A failed or finished run goes on from where it was saved.
 YOKE_API yoke_status yoke_simulation_save(yoke_simulation* simulation, void* image, size_t size);
 YOKE_API yoke_status yoke_simulation_restore(yoke_simulation* simulation, const void* image,
                                              size_t size);
-// The same to and from a file, for another process: resume wants the same system with the same settings and answers
-// YOKE_BAD_INPUT where the file does not fit.
+// The same to and from a file, for another process with the same Yoke: resume wants the same system with the same settings
+// (the stop time may differ) and answers YOKE_BAD_INPUT where the file does not fit; then nothing has changed. Trust the file
+// as you trust a program: its checksum finds damage, not intent.
 YOKE_API yoke_status yoke_simulation_checkpoint(yoke_simulation* simulation, const char* path);
 YOKE_API yoke_status yoke_simulation_resume(yoke_simulation* simulation, const char* path);
 

@@ -101,11 +101,12 @@ enum {
   YOKE_UNIT_FIXED_STEP = 1u << 1,  // every step has the same length
   YOKE_UNIT_ALGEBRAIC = 1u << 2,   // no state and no step: may be used as a law
   YOKE_UNIT_IMPLICIT = 1u << 3,    // solver uses the input at the end of its step
-  YOKE_UNIT_FLAT =
-      1u << 4,  // `self` is one block of info->self_size bytes without pointers to itself:
-                // the caller saves and restores it by copying
+  YOKE_UNIT_FLAT = 1u << 4,    // `self` is one block of info->self_size bytes without pointers: the
+                               // caller saves and restores it by copying, also for another process
   YOKE_UNIT_LINEAR = 1u << 5,  // its equations are linear with constant coefficients; see also
                                // YOKE_VARIABLE_NONLINEAR
+  YOKE_UNIT_PORTABLE =
+      1u << 6,  // what `save` writes has no pointers: another process may restore it
 };
 
 // How a unit advances its states during a call.
@@ -240,9 +241,6 @@ typedef struct yoke_unit_ops {
   // d^order u / dt^order of all real inputs at the start of the next step (order 1, 2, ...).
   yoke_status (*set_input_derivatives)(void* self, int order, const double du[], size_t n_u);
 
-  // d^order y / dt^order of all real outputs at the end of the last step (order 1, 2, ...), for methods that can use them.
-  yoke_status (*get_output_derivatives)(const void* self, int order, double dy[], size_t n_y);
-
   // Advances from t to t + h and leaves the outputs as they follow from the inputs it was given.
   yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
 
@@ -261,7 +259,8 @@ typedef struct yoke_unit_ops {
   // Never allocate.
   yoke_status (*save)(const void* self, void* image, size_t size);
   yoke_status (*restore)(void* self, const void* image, size_t size);
-  // The same in a form that another process may read; size in: room, out: bytes used.
+  // The same in a form that another process may read; size in: room, out: bytes needed (YOKE_FULL if that is more). May
+  // allocate. NULL: the image, if it is YOKE_UNIT_PORTABLE.
   yoke_status (*serialise)(const void* self, void* bytes, size_t* size);
   yoke_status (*deserialise)(void* self, const void* bytes, size_t size);
 

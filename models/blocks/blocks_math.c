@@ -150,7 +150,7 @@ static yoke_status sum_describe(sum* s) {
     }
   }
   s->head.variables[s->n] = (yoke_variable)REAL(sum, y, NULL, "sum", YOKE_OUTPUT, 0.0);
-  s->head.info.flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_LINEAR;
+  s->head.info.flags |= YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_LINEAR;
   return YOKE_OK;
 }
 

@@ -203,7 +203,7 @@ static void label_describe(label* l, bool is_enumeration) {
       .offset = offsetof(label, text),
   };
   l->head.feedthrough[0] = (yoke_feedthrough){1, 0};
-  l->head.info.flags = YOKE_UNIT_ALGEBRAIC;
+  l->head.info.flags |= YOKE_UNIT_ALGEBRAIC;
 }
 
 static yoke_status label_create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
@@ -319,7 +319,7 @@ static yoke_status select_create(const yoke_unit_args* args, void** self, const 
       .offset = offsetof(chooser, mode),
   };
   c->head.feedthrough[0] = (yoke_feedthrough){1, 0};
-  c->head.info.flags = YOKE_UNIT_ALGEBRAIC;
+  c->head.info.flags |= YOKE_UNIT_ALGEBRAIC;
   *self = c;
   return YOKE_OK;
 }

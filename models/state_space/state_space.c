@@ -307,7 +307,7 @@ static yoke_status describe_all(state_space* s, const plan* settings) {
       .start = 1.0,
       .offset = offsetof(state_space, micro_steps),
   };
-  s->head.info.flags = YOKE_UNIT_LINEAR;
+  s->head.info.flags |= YOKE_UNIT_LINEAR;
   s->head.info.solver = (yoke_unit_solver){
       .choice = m + p + n + 1,
       .parts = m + p + n + 2,

@@ -85,7 +85,7 @@ UnitOps = _struct(
     set=_call(c_void_p, c_size_t, c_void_p, c_size_t), get=_call(c_void_p, c_size_t, c_void_p, c_size_t),
     get_values=c_void_p, enter_init=_call(c_void_p, c_double, c_double, SinkPointer), exit_init=_call(c_void_p),
     set_inputs=_call(c_void_p, _reals, c_size_t), get_outputs=_call(c_void_p, _reals, c_size_t),
-    set_input_derivatives=c_void_p, get_output_derivatives=c_void_p,
+    set_input_derivatives=c_void_p,
     step=_call(c_void_p, c_double, c_double, _result),
     advance=_call(c_void_p, c_double, c_double, _reals, _reals, _result), refresh=_call(c_void_p, c_double),
     event_update=c_void_p, sample_info=c_void_p, save=_call(c_void_p, c_void_p, c_size_t),

@@ -19,6 +19,7 @@ struct yoke_simulation {
   char* directory;             // of the results being recorded; NULL: none
   char* command;               // that the user typed; NULL: unknown
   bool is_recorded;            // something was
+  uint64_t id;                 // of its images
   atomic_bool is_cancelled;
   atomic_bool is_over;  // ended, stopped or failed, for other threads
 };
@@ -39,5 +40,17 @@ yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* direc
                                   const yoke_sink* sink);
 // The message as it is told: the one unit of a netlist on its own has no name of its own.
 yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_message* message);
+
+// Saved states. All numbers of a simulation, units aside; what comes before saving and restoring; the message of the failure
+// that the state has, if status is one.
+void yoke__api_image(yoke_simulation* simulation, yoke_image* image);
+yoke_status yoke__api_begin_save(yoke_simulation* simulation, bool is_file);
+yoke_status yoke__api_begin_restore(yoke_simulation* simulation);
+yoke_status yoke__api_failed(yoke_simulation* simulation, yoke_status status);
+// A checkpoint as bytes (malloc'ed); reading names it in messages.
+yoke_status yoke__api_checkpoint_write(yoke_simulation* simulation, unsigned char** file,
+                                       size_t* size);
+yoke_status yoke__api_checkpoint_read(yoke_simulation* simulation, const char* name,
+                                      const unsigned char* file, size_t size);
 
 #endif

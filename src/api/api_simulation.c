@@ -94,6 +94,8 @@ yoke_status yoke_simulation_create(yoke_system* system, const yoke_sink* sink,
   simulation->is_netlist = is_netlist(system->scenario);
   simulation->outer = sink == NULL ? (yoke_sink){0} : *sink;
   simulation->sink = (yoke_sink){receive, simulation};
+  // the clock tells it from one that had the same address before
+  simulation->id = (uint64_t)yoke__os_now_ns() ^ ((uint64_t)(uintptr_t)simulation << 20);
   system->is_running = true;
   *out = simulation;
   return YOKE_OK;
@@ -201,11 +203,8 @@ static yoke_status get_ready(yoke_simulation* simulation) {
 
 // After a step or a loop that was not just done.
 static void note_end(yoke_simulation* simulation, yoke_status status) {
-  const yoke_message* failure = &simulation->state->failure.message;
   atomic_store(&simulation->is_over, yoke_simulation_is_done(simulation));
-  if (status < 0 && failure->status < 0) {
-    yoke_send(&simulation->sink, failure);
-  }
+  yoke__api_failed(simulation, status);
 }
 
 yoke_status yoke__api_take_mail(const yoke_simulation* simulation) {

@@ -11,6 +11,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "couple/couple_image.h"
 #include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
 #include "energy/energy_correction.h"
@@ -316,6 +317,20 @@ yoke_monitor* yoke__couple_energy_monitor(const yoke_coupling_ops* ops, void* se
   return is_common ? &e->correction.monitor : NULL;
 }
 
+static void walk(void* memory, yoke_image* image) {
+  energy* self = memory;
+  const size_t n = self->n_signals;
+  YOKE_IMAGE_VALUE(image, self->has_begun);
+  yoke_image_block block = yoke__image_open(image, &self->correction, sizeof self->correction);
+  YOKE_IMAGE_SKIP(&block, &self->correction, monitor.action, monitor.offset);
+  YOKE_IMAGE_SKIP(&block, &self->correction, corr, corr);
+  yoke__image_close(&block);
+  yoke__image_part(image, self->signals, n * sizeof *self->signals);
+  yoke__image_part(image, self->added, n * sizeof(double));
+  yoke__image_part(image, self->numbers, yoke__correction_numbers(n) * sizeof(double));
+}
+YOKE_COUPLING_IMAGE(energy, walk)
+
 const yoke_coupling_ops yoke__couple_energy = {
     .name = "energy",
     .text = "extrapolation plus an action that takes out the energy which the coupling made",
@@ -334,4 +349,7 @@ const yoke_coupling_ops yoke__couple_energy = {
     .remainder = energy_remainder,
     .reset = energy_reset,
     .warn = energy_warn,
+    .image_size = energy_image_size,
+    .save = energy_save,
+    .restore = energy_restore,
 };

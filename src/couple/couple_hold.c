@@ -1,6 +1,7 @@
 // Polynomial extrapolation from the last samples, per signal; the arithmetic is in couple_polynomial.h.
 #include "couple/couple_hold.h"
 
+#include "couple/couple_image.h"
 #include "couple/couple_polynomial.h"
 
 // Layout of self: the struct, then one polynomial per signal.
@@ -72,6 +73,12 @@ static void hold_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   }
 }
 
+static void walk(void* memory, yoke_image* image) {
+  hold* self = memory;
+  yoke__image_part(image, signals_of(self), self->n_signals * sizeof(yoke_polynomial));
+}
+YOKE_COUPLING_IMAGE(hold, walk)
+
 const yoke_coupling_ops yoke__couple_hold = {
     .name = "hold",
     .form = YOKE_FORM_POLYNOMIAL,
@@ -82,4 +89,7 @@ const yoke_coupling_ops yoke__couple_hold = {
     .input = hold_input,
     .input_derivatives = hold_input_derivatives,
     .reset = hold_reset,
+    .image_size = hold_image_size,
+    .save = hold_save,
+    .restore = hold_restore,
 };

@@ -15,6 +15,7 @@
 #include <math.h>
 
 #include "base/base_check.h"
+#include "couple/couple_image.h"
 #include "couple/couple_mean.h"
 #include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
@@ -191,6 +192,16 @@ static void ramp_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   }
 }
 
+static void walk(void* memory, yoke_image* image) {
+  ramp* self = memory;
+  YOKE_IMAGE_VALUE(image, self->defect);
+  YOKE_IMAGE_VALUE(image, self->peak);
+  YOKE_IMAGE_VALUE(image, self->n_lost);
+  yoke__image_part(image, sinks_of(self), self->n_sinks * sizeof(ramp_sink));
+  yoke__image_part(image, signals_of(self), self->n_signals * sizeof(ramp_signal));
+}
+YOKE_COUPLING_IMAGE(ramp, walk)
+
 const yoke_coupling_ops yoke__couple_interpolate = {
     .name = "interpolate",
     .text = "continuous ramp to the predicted next sample that keeps the integral of the signal",
@@ -208,4 +219,7 @@ const yoke_coupling_ops yoke__couple_interpolate = {
     .input_derivatives = ramp_input_derivatives,
     .health = ramp_health,
     .reset = ramp_reset,
+    .image_size = ramp_image_size,
+    .save = ramp_save,
+    .restore = ramp_restore,
 };

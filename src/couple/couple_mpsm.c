@@ -18,7 +18,9 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "couple/couple_image.h"
 #include "couple/couple_mpsm_change.h"
+#include "couple/couple_mpsm_image.h"
 #include "couple/couple_mpsm_mbcorr.h"
 #include "couple/couple_mpsm_models.h"
 #include "couple/couple_mpsm_settings.h"
@@ -42,10 +44,12 @@ typedef struct mpsm {
   const double* offset;
   double interval;
   size_t n_signals, n_exogenous, n_units, p, s;
+  size_t size;  // of the whole block
   bool has_guard, is_watched, is_corrector;
   yoke_mpsm_models* models;
-  yoke_mpsm* cluster;  // the one in use
-  yoke_mpsm* spare;    // for identified models, if provided ones are refused; NULL: not needed
+  yoke_mpsm* cluster;  // the one in use: first or spare
+  yoke_mpsm* first;
+  yoke_mpsm* spare;  // for identified models, if provided ones are refused; NULL: not needed
   yoke_mpsm_rules rules;
   yoke_mpsm_course course;
   yoke_mpsm_guard guard;
@@ -225,11 +229,13 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
     predict.input_scale = scale;
     predict.is_end = self->is_end;
     void* part = yoke__take(&from, yoke__mpsm_size(&predict), 1);
-    YOKE_TRY(yoke__mpsm_prepare(part, &predict, i == 0 ? &self->cluster : &self->spare));
+    YOKE_TRY(yoke__mpsm_prepare(part, &predict, i == 0 ? &self->first : &self->spare));
   }
+  self->cluster = self->first;
   const size_t n_watched = self->is_watched ? self->n_units : 0;
   void* watched = yoke__take(&from, yoke__mpsm_change_size(n_watched, n_outputs, n_inputs), 1);
   YOKE_TRY(yoke__mpsm_change_prepare(&self->change, n_watched, n_outputs, n_inputs, watched, sink));
+  self->size = from.used;
   // last, since it takes memory of its own
   return yoke__mpsm_models_prepare(block, &models, &self->models, sink);
 }
@@ -681,13 +687,37 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
   self->has_past = false;
 }
 
+// Everything but pointers. Work beside the steps is done before this is called.
+static void walk(void* memory, yoke_image* image) {
+  mpsm* self = memory;
+  bool is_spare = self->cluster == self->spare;
+  yoke_image_block block = yoke__image_open(image, self, self->size);
+  YOKE_IMAGE_SKIP(&block, self, sinks, offset);
+  YOKE_IMAGE_SKIP(&block, self, models, spare);
+  yoke__mpsm_guard_skip(&block, &self->guard);
+  YOKE_IMAGE_SKIP(&block, self, change.units, change.units);
+  YOKE_IMAGE_SKIP(&block, self, signals, inner);
+  YOKE_IMAGE_SKIP(&block, self, inner_output, inner_output);
+  yoke__mpsm_models_skip(&block, self->models);
+  yoke__mpsm_cluster_skip(&block, self->first);
+  if (self->spare != NULL) {
+    yoke__mpsm_cluster_skip(&block, self->spare);
+  }
+  yoke__mpsm_change_skip(&block, &self->change);
+  yoke__image_close(&block);
+  YOKE_IMAGE_VALUE(image, is_spare);
+  self->cluster = is_spare ? self->spare : self->first;
+}
+YOKE_COUPLING_IMAGE(mpsm, walk)
+
 #define TABLE                                                                                      \
   .flags = YOKE_COUPLING_CLUSTER | YOKE_COUPLING_JACOBI, .n_parameters = YOKE_MPSM_N_PARAMETERS,   \
   .files = yoke__mpsm_files, .n_files = YOKE_MPSM_N_FILES, .health_names = health_names,           \
   .n_health = N_HEALTH, .trace_names = trace_names, .n_trace = N_TRACE, .trace = mpsm_trace,       \
   .close = mpsm_close, .wants = yoke__mpsm_wants, .observe = mpsm_observe, .send = mpsm_send,      \
   .input = mpsm_input, .input_derivatives = mpsm_input_derivatives, .health = mpsm_health,         \
-  .reset = mpsm_reset, .warn = yoke__mpsm_warn, .report = mpsm_report, .write = mpsm_write
+  .reset = mpsm_reset, .warn = yoke__mpsm_warn, .report = mpsm_report, .write = mpsm_write,        \
+  .image_size = mpsm_image_size, .save = mpsm_save, .restore = mpsm_restore
 
 const yoke_coupling_ops yoke__couple_mpsm = {
     .name = "mpsm",

@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "base/base_check.h"
+#include "couple/couple_image.h"
 #include "couple/couple_mean.h"
 #include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
@@ -164,6 +165,16 @@ static void nepce_reset(void* memory, yoke_coupling_reset reason, const bool is_
   }
 }
 
+static void walk(void* memory, yoke_image* image) {
+  nepce* self = memory;
+  YOKE_IMAGE_VALUE(image, self->peak);
+  YOKE_IMAGE_VALUE(image, self->sum);
+  YOKE_IMAGE_VALUE(image, self->n_summed);
+  yoke__image_part(image, sinks_of(self), self->n_sinks * sizeof(nepce_sink));
+  yoke__image_part(image, signals_of(self), self->n_signals * sizeof(nepce_signal));
+}
+YOKE_COUPLING_IMAGE(nepce, walk)
+
 const yoke_coupling_ops yoke__couple_nepce = {
     .name = "nepce",
     .form = YOKE_FORM_MEAN_ERROR,
@@ -182,4 +193,7 @@ const yoke_coupling_ops yoke__couple_nepce = {
     .input_derivatives = nepce_input_derivatives,
     .health = nepce_health,
     .reset = nepce_reset,
+    .image_size = nepce_image_size,
+    .save = nepce_save,
+    .restore = nepce_restore,
 };

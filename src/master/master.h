@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "base/base_image.h"
 #include "system/system.h"
 
 // Why a run ended early: a message with its texts. Zeroed: it did not.
@@ -194,6 +195,20 @@ static inline bool yoke__master_has_mail(const yoke_state* state) {
   return atomic_load_explicit(&state->mail.next, memory_order_relaxed) != state->mail.n_taken;
 }
 
+// Forgets what is waiting.
+void yoke__master_drop_mail(yoke_state* state);
+
+// Saved states (master_image.c). A message names the unit or method that cannot be saved; is_file: for another process.
+yoke_status yoke__master_check_image(const yoke_system* system, bool is_file,
+                                     const yoke_sink* sink);
+// Everything but the units.
+void yoke__master_image(const yoke_system* system, yoke_state* state, yoke_image* image);
+// Calls something for each unit, from its own thread; what: "the state could not be saved". A failure is the state's.
+yoke_status yoke__master_each_unit(const yoke_system* system, yoke_state* state,
+                                   yoke_status (*call)(void* context, size_t unit), void* context,
+                                   const char* what);
+void yoke__master_clear_failure(const yoke_system* system, yoke_state* state);
+
 // Gives the recorder a row for the present time. Waits for room (unpaced).
 yoke_status yoke__master_record(const yoke_system* system, yoke_state* state);
 
@@ -268,6 +283,7 @@ yoke_status yoke__master_collect_failures(const yoke_system* system, yoke_state*
 yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state);
 void yoke__master_start_ledger(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_rebuild(const yoke_system* system, yoke_state* state);
+void yoke__master_image_held(const yoke_system* system, yoke_state* state, yoke_image* image);
 void yoke__master_take_alarm(yoke_state* state, yoke_alarm_level level);
 // Adaptive step: the first one, and the next ones after each exchange.
 void yoke__master_start_step(const yoke_system* system, yoke_state* state);

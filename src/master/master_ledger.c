@@ -145,6 +145,15 @@ yoke_status yoke__master_rebuild(const yoke_system* system, yoke_state* state) {
   return YOKE_OK;
 }
 
+void yoke__master_image_held(const yoke_system* system, yoke_state* state, yoke_image* image) {
+  for (size_t i = 0; i < state->n_held; i++) {
+    struct yoke_held* held = &state->held[i];
+    yoke__image_part(image, held->inputs, system->units[held->law].unit.n_u * sizeof(double));
+    YOKE_IMAGE_VALUE(image, held->wait);
+  }
+  yoke__image_part(image, state->held_actions, system->n_held * sizeof(double));
+}
+
 void yoke__master_take_alarm(yoke_state* state, yoke_alarm_level level) {
   size_t n = 0, n_more = 0;
   const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);

@@ -93,6 +93,19 @@ static yoke_status refuse(const yoke_system* system, yoke_state* state, const yo
                                 state->t, "the value written to '%s' was refused", v->name);
 }
 
+// The next value that waits; false: none.
+static bool take_next(yoke_state* state, yoke_mail* mail) {
+  yoke_mail_cell* cell = &state->mail.cells[state->mail.n_taken % YOKE_MAIL_SIZE];
+  if (atomic_load_explicit(&cell->turn, memory_order_acquire) != state->mail.n_taken + 1) {
+    return false;
+  }
+  *mail = cell->mail;
+  atomic_store_explicit(&cell->turn, state->mail.n_taken + YOKE_MAIL_SIZE, memory_order_release);
+  state->mail.n_taken++;
+  return true;
+}
+
+// at most one round: writers may go on posting meanwhile
 yoke_status yoke__master_take_mail(const yoke_system* system, yoke_state* state) {
   yoke_mailbox* box = &state->mail;
   uint64_t end = box->n_taken;
@@ -124,4 +137,10 @@ yoke_status yoke__master_take_mail(const yoke_system* system, yoke_state* state)
                           box->n_taken + YOKE_MAIL_SIZE, memory_order_release);
   }
   return status;
+}
+
+void yoke__master_drop_mail(yoke_state* state) {
+  yoke_mail mail;
+  for (int i = 0; i < YOKE_MAIL_SIZE && take_next(state, &mail); i++) {
+  }
 }

@@ -276,6 +276,39 @@ const double* yoke__ledger_values(const yoke_ledger* ledger) {
   return ledger->values;
 }
 
+static void image_book(yoke_book* book, yoke_image* image) {
+  const size_t n = book->bond->n;
+  yoke_image_block block = yoke__image_open(image, book, sizeof *book);
+  YOKE_IMAGE_SKIP(&block, book, bond, bond);
+  YOKE_IMAGE_SKIP(&block, book, own_monitor.action, own_monitor.offset);
+  YOKE_IMAGE_SKIP(&block, book, monitor, monitor);
+  YOKE_IMAGE_SKIP(&block, book, action, monitor_memory);
+  YOKE_IMAGE_SKIP(&block, book, over, over);
+  yoke__image_close(&block);
+  yoke__image_part(image, book->action, n * sizeof(double));
+  yoke__image_part(image, book->rate, n * sizeof(double));
+  yoke__image_part(image, book->held, n * sizeof(double));
+  for (size_t i = 0; i < 4; i++) {
+    yoke__image_part(image, book->four[i], n * sizeof(double));
+  }
+  yoke__image_part(image, book->monitor_memory, yoke__monitor_numbers(n) * sizeof(double));
+  if (book->over != NULL) {
+    YOKE_IMAGE_VALUE(image, *book->over);
+  }
+}
+
+void yoke__ledger_image(yoke_ledger* ledger, yoke_image* image) {
+  const size_t n_values = (ledger->n_bonds + 1) * YOKE_LEDGER_N_VALUES;
+  for (size_t i = 0; i < ledger->n_bonds; i++) {
+    image_book(&ledger->books[i], image);
+  }
+  yoke__image_part(image, ledger->values, n_values * sizeof *ledger->values);
+  yoke__image_part(image, ledger->alarms, (YOKE_LEDGER_MAX_ALARMS + 2) * sizeof *ledger->alarms);
+  YOKE_IMAGE_VALUE(image, ledger->n_alarms);
+  YOKE_IMAGE_VALUE(image, ledger->n_more);
+  YOKE_IMAGE_VALUE(image, ledger->is_violated);
+}
+
 double yoke__ledger_rho(const yoke_ledger* ledger) {
   double most = 0;
   for (size_t i = 0; i < ledger->n_bonds; i++) {

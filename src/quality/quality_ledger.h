@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/base_arena.h"
+#include "base/base_image.h"
 #include "energy/energy_monitor.h"
 #include "energy/energy_ter.h"
 #include "energy/energy_window.h"
@@ -153,6 +154,8 @@ void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* 
 void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder);
 // YOKE_LEDGER_N_VALUES numbers per bond; with more than one bond, then the same of the total.
 const double* yoke__ledger_values(const yoke_ledger* ledger);
+// All that changes from one exchange to the next.
+void yoke__ledger_image(yoke_ledger* ledger, yoke_image* image);
 // Largest rho of all bonds at the last exchange, for step control.
 double yoke__ledger_rho(const yoke_ledger* ledger);
 

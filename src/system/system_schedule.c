@@ -185,7 +185,7 @@ static void check_iterative(yoke_system* system) {
 static void lay_images(yoke_system* system) {
   for (size_t i = 0; i < system->n_units; i++) {
     yoke_system_unit* unit = &system->units[i];
-    unit->image_size = unit->is_law ? 0 : yoke__unit_image_size(&unit->unit);
+    unit->image_size = yoke__unit_image_size(&unit->unit);
     unit->image = system->n_image_bytes;
     system->n_image_bytes += (unit->image_size + 63) / 64 * 64;
   }

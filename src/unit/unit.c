@@ -395,6 +395,30 @@ yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t 
   return unit->ops->restore(unit->self, image, size);
 }
 
+static bool has_bytes(const yoke_unit* unit) {
+  return unit->ops->serialise != NULL && unit->ops->deserialise != NULL;
+}
+
+bool yoke__unit_is_portable(const yoke_unit* unit) {
+  const bool is_plain = is_flat(unit) || (unit->info->flags & YOKE_UNIT_PORTABLE) != 0;
+  return (unit->info->flags & YOKE_UNIT_PHYSICAL) == 0 &&
+         (has_bytes(unit) || (is_plain && yoke__unit_image_size(unit) > 0));
+}
+
+yoke_status yoke__unit_serialise(const yoke_unit* unit, void* bytes, size_t* size) {
+  if (has_bytes(unit)) {
+    return unit->ops->serialise(unit->self, bytes, size);
+  }
+  const size_t room = *size;
+  *size = yoke__unit_image_size(unit);
+  return room < *size ? YOKE_FULL : yoke__unit_save(unit, bytes, *size);
+}
+
+yoke_status yoke__unit_deserialise(const yoke_unit* unit, const void* bytes, size_t size) {
+  return has_bytes(unit) ? unit->ops->deserialise(unit->self, bytes, size)
+                         : yoke__unit_restore(unit, bytes, size);
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // abilities that depend on parameters
 

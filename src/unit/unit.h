@@ -72,6 +72,10 @@ static inline bool yoke__unit_can_refresh(const yoke_unit* unit) {
 size_t yoke__unit_image_size(const yoke_unit* unit);
 yoke_status yoke__unit_save(const yoke_unit* unit, void* image, size_t size);
 yoke_status yoke__unit_restore(const yoke_unit* unit, const void* image, size_t size);
+// The same for another process, where the unit can do it. size: as of serialise.
+bool yoke__unit_is_portable(const yoke_unit* unit);
+yoke_status yoke__unit_serialise(const yoke_unit* unit, void* bytes, size_t* size);
+yoke_status yoke__unit_deserialise(const yoke_unit* unit, const void* bytes, size_t size);
 // How the unit solves its equations if it is called every call_step [s]; *step: its internal step [s], 0 if it is exact or
 // nothing is known.
 yoke_solver_method yoke__unit_solver(const yoke_unit* unit, double call_step, double* step);

@@ -121,6 +121,7 @@ static yoke_status build(circuit_unit* c, const yoke_unit_args* args, yoke_messa
   }
   YOKE_TRY(yoke__circuit_lay_out(c->network, &c->arena, messages, &c->layout));
   YOKE_TRY(take_memory(c));
+  c->layout.info.flags |= YOKE_UNIT_PORTABLE;
   c->layout.info.image_size = inputs_size(c) + yoke__circuit_image_size(c->circuit);
   c->layout.info.cost_s = guess_cost(c);
   c->layout.info.solver = (yoke_unit_solver){.method = YOKE_SOLVER_OTHER, .step = c->options.step};

@@ -46,10 +46,6 @@ static yoke_status set_input_derivatives(void* self, int order, const double du[
   GUARDED(bare(self)->set_input_derivatives(self, order, du, n_u));
 }
 
-static yoke_status get_output_derivatives(const void* self, int order, double dy[], size_t n_y) {
-  GUARDED(bare(self)->get_output_derivatives(self, order, dy, n_y));
-}
-
 static yoke_status refresh(void* self, double t) {
   GUARDED(bare(self)->refresh(self, t));
 }
@@ -110,7 +106,6 @@ void yoke__fmu_guard_ops(fmu_file* file) {
   WRAP(set_inputs);
   WRAP(get_outputs);
   WRAP(set_input_derivatives);
-  WRAP(get_output_derivatives);
   WRAP(refresh);
   WRAP(save);
   WRAP(restore);

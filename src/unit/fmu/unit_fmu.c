@@ -113,8 +113,6 @@ static void check_promises(fmu* f, fmu_file* file) {
   const bool can_derive =
       is_new ? f3->GetDirectionalDerivative != NULL || f3->GetAdjointDerivative != NULL
              : f2->GetDirectionalDerivative != NULL;
-  const bool can_tell =
-      is_new ? f3->GetOutputDerivatives != NULL : f2->GetRealOutputDerivatives != NULL;
   const bool can_follow =
       is_new || file->is_model_exchange ||
       (f->description->version == 1 ? f->binary->f1.SetRealInputDerivatives != NULL
@@ -122,7 +120,6 @@ static void check_promises(fmu* f, fmu_file* file) {
   take_back(f, ops->save != NULL, can_save, "states that can be saved");
   take_back(f, ops->serialise != NULL && can_save, can_write, "states as bytes");
   take_back(f, ops->derivative != NULL, can_derive, "directional derivatives");
-  take_back(f, ops->get_output_derivatives != NULL, can_tell, "output derivatives");
   take_back(f, ops->set_input_derivatives != NULL, can_follow, "input derivatives");
   ops->save = can_save ? ops->save : NULL;
   ops->restore = can_save ? ops->restore : NULL;
@@ -130,7 +127,6 @@ static void check_promises(fmu* f, fmu_file* file) {
   ops->deserialise = can_save && can_write ? ops->deserialise : NULL;
   ops->derivative = can_derive ? ops->derivative : NULL;
   ops->linearise = can_derive ? ops->linearise : NULL;
-  ops->get_output_derivatives = can_tell ? ops->get_output_derivatives : NULL;
   ops->set_input_derivatives = can_follow ? ops->set_input_derivatives : NULL;
 }
 
@@ -455,32 +451,6 @@ static yoke_status derivative(void* self, const size_t unknowns[], size_t n_unkn
   return f->version->directional(f, unknown_refs, n_unknowns, known_refs, n_knowns, seed, out);
 }
 
-// Derivatives of all real outputs, some at a time; the orders are the same for all of them. One that the binary does not
-// know in this order is an error of the call: the description says how far it goes.
-static yoke_status get_output_derivatives(const void* self, int order, double dy[], size_t n_y) {
-  fmu* f = yoke__fmu_of(self);
-  const fmu_dense* y = &f->layout.outputs;
-  enum { AT_ONCE = 64 };
-  int32_t orders[AT_ONCE];
-  if (order < 1 || order > f->file->interface_type->max_output_derivative_order ||
-      y->n_refs != n_y) {
-    return YOKE_NO_SUPPORT;  // arrays and single precision are left out
-  }
-  for (size_t i = 0; i < AT_ONCE; i++) {
-    orders[i] = order;
-  }
-  for (size_t first = 0; first < n_y; first += AT_ONCE) {
-    const size_t n = n_y - first < AT_ONCE ? n_y - first : AT_ONCE;
-    const int status = f->description->version == 3
-                           ? (int)f->f3->GetOutputDerivatives(f->instance, y->refs + first, n,
-                                                              orders, dy + first, n)
-                           : (int)f->f2->GetRealOutputDerivatives(f->instance, y->refs + first, n,
-                                                                  orders, dy + first);
-    YOKE_TRY(yoke__fmu_check(f, status, "the call for output derivatives"));
-  }
-  return YOKE_OK;
-}
-
 // ---------------------------------------------------------------------------------------------------------
 // what a person should know
 
@@ -583,9 +553,6 @@ static void fill_ops(fmu_file* file) {
   }
   if (i->has_directional_derivatives || (d->version == 3 && i->has_adjoint_derivatives)) {
     file->ops.derivative = derivative;
-  }
-  if (i->max_output_derivative_order > 0 && !file->is_model_exchange) {
-    file->ops.get_output_derivatives = get_output_derivatives;
   }
   if (i->has_directional_derivatives && !file->is_model_exchange && yoke__fmu_has_linear(d)) {
     file->ops.linearise = yoke__fmu_linearise;

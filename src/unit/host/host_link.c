@@ -332,6 +332,7 @@ static yoke_status read_description(host_link* link, const yoke_host_plan* plan,
                      "its process sent no usable description");
   }
   // the caller never copies the memory of the unit
+  link->info.flags |= (link->info.flags & YOKE_UNIT_FLAT) != 0 ? YOKE_UNIT_PORTABLE : 0;
   link->info.flags &= ~(uint32_t)YOKE_UNIT_FLAT;
   link->info.self_size = 0;
   link->info.image_size = (size_t)counts[0];

@@ -1,0 +1,358 @@
+// Checkpoints: the state of a simulation in a file, for another process on a machine of the same kind.
+//
+//   file    head | the numbers of api_state.c | per unit: its number of bytes (uint64), the bytes
+//
+// The fingerprint in the head is of everything that gives the numbers their meaning: names, types, sizes, steps, connections
+// and methods. The stop time is not part of it: a run may go on for longer than it was meant to. The checksum finds damage.
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/api.h"
+#include "base/base_os.h"
+
+#define MAGIC           "yoke-checkpoint"
+#define FORMAT          1u
+#define BYTE_ORDER_MARK 0x01020304u
+#define MAX_SIZE        ((size_t)1 << 34)
+
+typedef struct head {
+  char magic[16];
+  uint32_t format, byte_order;
+  char version[32];
+  uint64_t fingerprint;
+  uint64_t size;       // of the file
+  uint64_t n_numbers;  // bytes
+  uint64_t n_units;
+  uint64_t checksum;  // of the file with 0 here
+} head;
+
+// ---- fingerprint
+
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+// Fowler, Noll, Vo: FNV-1a, 64 bits.
+static uint64_t hash(uint64_t from, const void* bytes, size_t n) {
+  const unsigned char* at = bytes;
+  for (size_t i = 0; i < n; i++) {
+    from = (from ^ at[i]) * UINT64_C(0x100000001b3);
+  }
+  return from;
+}
+
+static uint64_t hash_text(uint64_t from, const char* text) {
+  return text == NULL ? hash(from, "", 1) : hash(from, text, strlen(text) + 1);
+}
+
+#define HASH(from, value) hash((from), &(value), sizeof(value))
+
+static uint64_t hash_unit(uint64_t h, const yoke_system_unit* unit) {
+  const yoke_unit_info* info = unit->unit.info;
+  h = hash_text(hash_text(h, unit->name), unit->unit.ops->name);
+  h = HASH(h, unit->period);
+  h = HASH(h, unit->is_law);
+  for (size_t i = 0; i < info->n_variables; i++) {
+    const yoke_variable* v = &info->variables[i];
+    const size_t size = yoke__variable_size(v);
+    h = hash_text(h, v->name);
+    h = HASH(h, v->type);
+    h = HASH(h, v->causality);
+    h = HASH(h, size);
+  }
+  return h;
+}
+
+static uint64_t hash_connections(uint64_t h, const yoke_system* system) {
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    const uint64_t numbers[] = {link->from_unit,
+                                link->from_variable,
+                                link->from_element,
+                                link->to_unit,
+                                link->to_variable,
+                                link->to_element,
+                                link->n,
+                                (uint64_t)link->interval,
+                                (uint64_t)link->delay,
+                                (uint64_t)link->order};
+    h = HASH(h, numbers);
+    h = HASH(h, link->gain);
+    h = HASH(h, link->offset);
+  }
+  for (size_t i = 0; i < system->n_groups; i++) {
+    const yoke_group* group = &system->groups[i];
+    const size_t n = group->ops->n_parameters;
+    h = hash_text(h, group->ops->name);
+    h = HASH(h, group->setup.n_signals);
+    h = n == 0 ? h : hash(h, group->setup.parameters, n * sizeof(double));
+  }
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    h = hash_text(h, system->bonds[i].name);
+    h = HASH(h, system->bonds[i].ledger.watch.window);
+  }
+  return h;
+}
+
+static uint64_t fingerprint(const yoke_system* system) {
+  const yoke_scheme scheme = system->scenario->scheme;
+  const double step = yoke__clock_seconds(&system->clock, system->macro);
+  uint64_t h = HASH(HASH_START, scheme);
+  h = HASH(h, step);
+  h = HASH(h, system->slot);
+  h = HASH(h, system->macro);
+  h = HASH(h, system->t_start);
+  h = HASH(h, system->is_adaptive);
+  for (size_t i = 0; i < system->n_units; i++) {
+    h = hash_unit(h, &system->units[i]);
+  }
+  return hash_connections(h, system);
+}
+
+static uint64_t checksum(head own, const void* rest, size_t n) {
+  own.checksum = 0;
+  return hash(HASH(HASH_START, own), rest, n);
+}
+
+static size_t count_numbers(yoke_simulation* simulation) {
+  yoke_image image = {0};
+  yoke__api_image(simulation, &image);
+  return image.used;
+}
+
+static head make_head(yoke_simulation* simulation) {
+  head own = {.magic = MAGIC,
+              .format = FORMAT,
+              .byte_order = BYTE_ORDER_MARK,
+              .fingerprint = fingerprint(simulation->system),
+              .n_numbers = count_numbers(simulation),
+              .n_units = simulation->system->n_units};
+  snprintf(own.version, sizeof own.version, "%s", yoke_version());
+  return own;
+}
+
+// ---- units
+
+typedef struct unit_bytes {
+  const yoke_system* system;
+  unsigned char** bytes;        // per unit: what it wrote
+  const unsigned char** found;  // per unit: what it reads
+  size_t* sizes;
+} unit_bytes;
+
+static yoke_status write_unit(void* context, size_t i) {
+  unit_bytes* all = context;
+  const yoke_unit* unit = &all->system->units[i].unit;
+  size_t size = 0;
+  yoke_status status = yoke__unit_serialise(unit, NULL, &size);
+  if (status != YOKE_FULL) {
+    return status;  // it has nothing to write, or failed
+  }
+  // a state may grow between two calls, but not for ever
+  for (int attempt = 0; attempt < 3 && status == YOKE_FULL; attempt++) {
+    all->sizes[i] = size;
+    free(all->bytes[i]);
+    all->bytes[i] = calloc(1, size);
+    status =
+        all->bytes[i] == NULL ? YOKE_NO_MEMORY : yoke__unit_serialise(unit, all->bytes[i], &size);
+  }
+  all->sizes[i] = status < 0 ? 0 : size;
+  return status;
+}
+
+static yoke_status read_unit(void* context, size_t i) {
+  const unit_bytes* all = context;
+  return all->sizes[i] == 0
+             ? YOKE_OK
+             : yoke__unit_deserialise(&all->system->units[i].unit, all->found[i], all->sizes[i]);
+}
+
+// ---- writing
+
+// Everything behind the head.
+static yoke_status write_body(yoke_simulation* simulation, const unit_bytes* units, head* own,
+                              unsigned char** out) {
+  const size_t n_units = simulation->system->n_units;
+  size_t size = sizeof *own + own->n_numbers;
+  for (size_t i = 0; i < n_units; i++) {
+    size += sizeof(uint64_t) + units->sizes[i];
+  }
+  unsigned char* file = calloc(1, size);
+  if (file == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  yoke_image image = {.to = file + sizeof *own};
+  yoke__api_image(simulation, &image);
+  for (size_t i = 0; i < n_units; i++) {
+    uint64_t n = units->sizes[i];
+    YOKE_IMAGE_VALUE(&image, n);
+    yoke__image_part(&image, units->bytes[i], units->sizes[i]);
+  }
+  own->size = size;
+  own->checksum = checksum(*own, file + sizeof *own, size - sizeof *own);
+  memcpy(file, own, sizeof *own);
+  *out = file;
+  return YOKE_OK;
+}
+
+yoke_status yoke__api_checkpoint_write(yoke_simulation* simulation, unsigned char** file,
+                                       size_t* size) {
+  const yoke_system* system = simulation->system;
+  unit_bytes units = {.system = system,
+                      .bytes = calloc(system->n_units + 1, sizeof *units.bytes),
+                      .sizes = calloc(system->n_units + 1, sizeof *units.sizes)};
+  head own = make_head(simulation);
+  yoke_status status = units.bytes == NULL || units.sizes == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  if (status >= 0) {
+    const uint64_t mode = yoke__os_float_mode_set();
+    status = yoke__master_each_unit(system, simulation->state, write_unit, &units,
+                                    "the state could not be saved");
+    yoke__os_float_mode_restore(mode);
+    yoke__api_failed(simulation, status);
+    yoke__master_clear_failure(system, simulation->state);
+  }
+  if (status >= 0) {
+    status = write_body(simulation, &units, &own, file);
+    *size = own.size;
+  }
+  for (size_t i = 0; units.bytes != NULL && i < system->n_units; i++) {
+    free(units.bytes[i]);
+  }
+  free((void*)units.bytes);
+  free(units.sizes);
+  return status;
+}
+
+yoke_status yoke_simulation_checkpoint(yoke_simulation* simulation, const char* path) {
+  if (simulation == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  if (path == NULL || path[0] == '\0') {
+    return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
+                            "a checkpoint needs the name of a file");
+  }
+  YOKE_TRY(yoke__api_begin_save(simulation, true));
+  unsigned char* file = NULL;
+  size_t size = 0;
+  yoke_status status = yoke__api_checkpoint_write(simulation, &file, &size);
+  if (status >= 0) {
+    status = yoke__os_write_file(path, file, size, &simulation->outer);
+  }
+  free(file);
+  return status;
+}
+
+// ---- reading
+
+static yoke_status misfit(yoke_simulation* simulation, const char* name, const char* why) {
+  return yoke__api_refuse(simulation, YOKE_BAD_INPUT, NULL, NULL, "%s: %s", name, why);
+}
+
+static const char* find_fault(yoke_simulation* simulation, const unsigned char* file, size_t size) {
+  const head wanted = make_head(simulation);
+  head own;
+  if (size < sizeof own || memcmp(file, MAGIC, sizeof MAGIC) != 0) {
+    return "this is not a checkpoint of Yoke";
+  }
+  memcpy(&own, file, sizeof own);
+  if (own.byte_order != BYTE_ORDER_MARK) {
+    return "the checkpoint comes from a machine with another order of bytes";
+  }
+  if (own.format != FORMAT || memcmp(own.version, wanted.version, sizeof own.version) != 0) {
+    return "the checkpoint was written by another version of Yoke";
+  }
+  if (own.size != size || own.checksum != checksum(own, file + sizeof own, size - sizeof own)) {
+    return "the checkpoint is damaged";
+  }
+  if (own.fingerprint != wanted.fingerprint || own.n_numbers != wanted.n_numbers ||
+      own.n_units != wanted.n_units || own.n_numbers > size - sizeof own) {
+    return "the checkpoint is of another system, or of one with other settings";
+  }
+  return NULL;
+}
+
+// Where the bytes of each unit lie. False if the lengths do not add up.
+static bool find_units(const unsigned char* file, size_t size, size_t at, size_t n_units,
+                       unit_bytes* units) {
+  for (size_t i = 0; i < n_units; i++) {
+    uint64_t n = 0;
+    if (size - at < sizeof n) {
+      return false;
+    }
+    memcpy(&n, file + at, sizeof n);
+    at += sizeof n;
+    if (n > size - at) {
+      return false;
+    }
+    units->found[i] = file + at;
+    units->sizes[i] = (size_t)n;
+    at += (size_t)n;
+  }
+  return at == size;
+}
+
+// A unit with a portable image reads all of it or nothing.
+static bool fits_units(const yoke_system* system, const unit_bytes* units) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_unit* unit = &system->units[i].unit;
+    const bool is_image = unit->ops->serialise == NULL || unit->ops->deserialise == NULL;
+    if (is_image && units->sizes[i] != yoke__unit_image_size(unit)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static yoke_status take_over(yoke_simulation* simulation, const unsigned char* file,
+                             unit_bytes* units) {
+  YOKE_TRY(yoke__api_begin_restore(simulation));
+  const uint64_t mode = yoke__os_float_mode_set();
+  const yoke_status status = yoke__master_each_unit(
+      simulation->system, simulation->state, read_unit, units, "the state could not be restored");
+  yoke__os_float_mode_restore(mode);
+  YOKE_TRY(yoke__api_failed(simulation, status));
+  yoke_image numbers = {.from = file + sizeof(head)};
+  yoke__api_image(simulation, &numbers);
+  atomic_store(&simulation->is_over, yoke_simulation_is_done(simulation));
+  return YOKE_OK;
+}
+
+yoke_status yoke__api_checkpoint_read(yoke_simulation* simulation, const char* name,
+                                      const unsigned char* file, size_t size) {
+  const yoke_system* system = simulation->system;
+  const char* fault = find_fault(simulation, file, size);
+  if (fault != NULL) {
+    return misfit(simulation, name, fault);
+  }
+  unit_bytes units = {.system = system,
+                      .found = calloc(system->n_units + 1, sizeof *units.found),
+                      .sizes = calloc(system->n_units + 1, sizeof *units.sizes)};
+  yoke_status status = YOKE_NO_MEMORY;
+  if (units.found != NULL && units.sizes != NULL) {
+    const size_t at = sizeof(head) + count_numbers(simulation);
+    const bool fits =
+        find_units(file, size, at, system->n_units, &units) && fits_units(system, &units);
+    status = fits ? take_over(simulation, file, &units)
+                  : misfit(simulation, name, "the states of the units do not fit");
+  }
+  free((void*)units.found);
+  free(units.sizes);
+  return status;
+}
+
+yoke_status yoke_simulation_resume(yoke_simulation* simulation, const char* path) {
+  if (simulation == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  if (path == NULL || path[0] == '\0') {
+    return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
+                            "a checkpoint needs the name of a file");
+  }
+  YOKE_TRY(yoke_simulation_start(simulation));
+  YOKE_TRY(yoke__master_check_image(simulation->system, true, &simulation->outer));
+  char* file = NULL;
+  size_t size = 0;
+  YOKE_TRY(yoke__os_read_file(path, MAX_SIZE, &file, &size, &simulation->outer));
+  const yoke_status status =
+      yoke__api_checkpoint_read(simulation, path, (const unsigned char*)file, size);
+  free(file);
+  return status;
+}
