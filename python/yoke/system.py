@@ -31,23 +31,6 @@ def set_texts(settings):
             for name, value in (settings or {}).items()]
 
 
-def load_settings(registry, settings, messages):
-    """The C struct for loading a file."""
-    sets = set_texts(settings)
-    return _library.LoadSettings(registry, (c_char_p * len(sets))(*sets), len(sets), messages.pointer)
-
-
-def take_json(function, *arguments):
-    """Calls a function that makes a JSON text; returns (status, text)."""
-    pointer = c_void_p()
-    status = function(*arguments, byref(pointer))
-    if status < 0:
-        return status, None
-    made = text(ctypes.string_at(pointer.value))
-    lib.yoke_text_free(byref(pointer))
-    return status, made
-
-
 class Handle:
     """A variable found once by name: `value` reads and writes it without looking the name up again.
 
@@ -219,7 +202,8 @@ class System:
                     self._check(lib.yoke_registry_add_unit(registry, byref(table.ops), sink))
                 for library in libraries:
                     self._check(lib.yoke_registry_load(registry, encode(library), sink))
-            settings, out = load_settings(registry, set, self.messages), byref(self._system)
+            sets, out = set_texts(set), byref(self._system)
+            settings = _library.LoadSettings(registry, (c_char_p * len(sets))(*sets), len(sets), sink)
             if isinstance(path, str) and "\n" in path:
                 data = path.encode()
                 self._check(lib.yoke_system_parse(data, len(data), b"<text>", byref(settings), out))
@@ -442,7 +426,7 @@ class System:
     @property
     def summary(self):
         """How the run went so far, as a dict; `yoke run` writes the same to summary.json."""
-        return json.loads(self._json(lib.yoke_simulation_summary, self._simulation))
+        return self._json(lib.yoke_simulation_summary, self._simulation)
 
     # ---- what is in it
 
@@ -481,7 +465,7 @@ class System:
 
     def describe(self):
         """The resolved system as a dict, as `yoke check --json` prints it."""
-        return json.loads(self._json(lib.yoke_system_describe, self._system))
+        return self._json(lib.yoke_system_describe, self._system)
 
     # ---- calls
 
@@ -514,9 +498,12 @@ class System:
         return [self._get(function, kind, self._system, i) for i in range(n)]
 
     def _json(self, function, pointer):
-        status, made = take_json(function, pointer)
-        self._check(status)
-        return made
+        """The document that a function makes."""
+        made = c_void_p()
+        self._check(function(pointer, byref(made)))
+        document = json.loads(ctypes.string_at(made.value))
+        lib.yoke_text_free(byref(made))
+        return document
 
 
 def run(path, set=None, out=None, format=None, progress=None, units=None, libraries=()):
@@ -530,18 +517,3 @@ def run(path, set=None, out=None, format=None, progress=None, units=None, librar
     with System(path, set, units, libraries) as system:
         return system.run(out, format, progress)
 
-
-def describe(path, set=None, libraries=()):
-    """What a file holds, as a dict: an FMU, a netlist, a system, an SSP or a shared library (`yoke info --json`)."""
-    messages, registry = Messages(), c_void_p()
-    try:
-        if libraries:
-            messages.check(lib.yoke_registry_create(byref(registry)))
-        for library in libraries:
-            messages.check(lib.yoke_registry_load(registry, encode(library), messages.pointer))
-        settings = load_settings(registry, set, messages)
-        status, made = take_json(lib.yoke_file_describe, encode(path), byref(settings))
-        messages.check(status)
-        return json.loads(made)
-    finally:
-        lib.yoke_registry_destroy(byref(registry))

@@ -240,7 +240,9 @@ class Files(Case):
         self.assertIsNone(table.summary)
 
     def test_describe(self):
-        self.assertEqual(yoke.describe(JACOBI)["format"], "yoke-info")
+        self.assertEqual(yoke.describe(JACOBI)["format"], "yoke-system")
+        error = self.fails(yoke.Status.BAD_INPUT, yoke.describe, self.folder / "nowhere.yaml")
+        self.assertIn("nowhere.yaml", str(error))
 
     def test_warnings_are_logged(self):
         with self.assertLogs("yoke", logging.WARNING) as logs:
