@@ -34,8 +34,8 @@ YOKE_LIBRARY, in the build tree, beside the installed package, or by the loader.
 from ._library import Status, lib as _lib, path as library_path
 from .message import Error, Message
 from .result import Result, Table, read
-from .study import sweep
-from .system import Handle, System, describe, run
+from .study import describe, sweep
+from .system import Handle, System, run
 from .unit import Unit, Value
 from .view import Alarm, Bond, Connection, Coupling, Progress, State, StepTimes, UnitView, Variable
 

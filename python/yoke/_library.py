@@ -117,10 +117,8 @@ RecordInfo = _struct("yoke_record_info", n_rows=c_uint64, n_lost=c_uint64, n_wai
                      formats=c_uint32)
 
 # system.h
-SoloSettings = _struct("yoke_solo_settings", step=c_double, stop=c_double, method=c_char_p, formulation=c_char_p,
-                       iterations=c_int)
 LoadSettings = _struct("yoke_load_settings", registry=c_void_p, sets=POINTER(c_char_p), n_sets=c_size_t,
-                       sink=SinkPointer, solo=POINTER(SoloSettings))
+                       sink=SinkPointer)
 SystemInfo = _struct("yoke_system_info", name=c_char_p, path=c_char_p, text=c_char_p, t_start=c_double,
                      t_stop=c_double, step=c_double, scheme=c_char_p, exchange=c_char_p, n_threads=c_int,
                      formats=c_uint32, n_units=c_size_t, n_laws=c_size_t, n_connections=c_size_t, n_bonds=c_size_t,
@@ -191,7 +189,6 @@ _PROTOTYPES = {
     "yoke_system_get_bond": (c_int, _p, c_size_t, POINTER(BondView)),
     "yoke_system_get_coupling": (c_int, _p, c_size_t, POINTER(CouplingView)),
     "yoke_system_describe": (c_int, _p, _pp),
-    "yoke_file_describe": (c_int, c_char_p, POINTER(LoadSettings), _pp),
     "yoke_text_free": (None, _pp),
     "yoke_simulation_create": (c_int, _p, SinkPointer, _pp),
     "yoke_simulation_start": (c_int, _p),

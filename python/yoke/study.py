@@ -1,4 +1,4 @@
-"""Studies of many runs: they run the command `yoke`, which spreads them over all cores and can resume them."""
+"""What the command `yoke` does for Python: sweeps over all cores, descriptions of files."""
 import json
 import subprocess
 import tempfile
@@ -19,6 +19,21 @@ def axis_text(values):
     return (":" if isinstance(values, tuple) else ",").join(texts)
 
 
+def run_command(*words):
+    """Runs the command and returns what it printed; its messages become an exception."""
+    ended = subprocess.run([find_program(), *map(str, words)], capture_output=True, text=True)
+    if ended.returncode not in (0, 3):
+        status = {2: Status.BAD_INPUT, 130: Status.INTERRUPTED}.get(ended.returncode, Status.UNIT_FAILED)
+        text = ended.stderr.strip() or f"yoke {words[0]} ended with status {ended.returncode}"
+        raise Error(status, [Message("error", status, None, None, None, None, None, None, text, None)])
+    return ended.stdout
+
+
+def describe(path):
+    """What a file holds, as a dict: an FMU, a netlist, a system, an SSP or a shared library (`yoke info --json`)."""
+    return json.loads(run_command("info", path, "--json"))
+
+
 def sweep(path, vary, measure, set=None, limit=(), reference=None, jobs=None, out=None, options=()):
     """Runs a system at every point of a grid with `yoke sweep` and returns the table, one row per point.
 
@@ -31,7 +46,7 @@ def sweep(path, vary, measure, set=None, limit=(), reference=None, jobs=None, ou
 
     The columns are the axes, then "status", "t_reached", the measures and "reason".
     """
-    command = [find_program(), "sweep", str(path)]
+    command = ["sweep", path, "--quiet", *options]
     for name, values in vary.items():
         command += ["--vary", f"{name}={axis_text(values)}"]
     for word in set_texts(set):
@@ -39,14 +54,9 @@ def sweep(path, vary, measure, set=None, limit=(), reference=None, jobs=None, ou
     for option, words in (("--measure", [measure] if isinstance(measure, str) else measure), ("--limit", limit)):
         for word in words:
             command += [option, word]
-    command += ["--reference", str(reference)] if reference else []
-    command += ["--jobs", str(jobs)] if jobs else []
+    command += ["--reference", reference] if reference else []
+    command += ["--jobs", jobs] if jobs else []
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(out or Path(scratch) / "sweep")
-        ended = subprocess.run([*command, "--out", str(folder), "--quiet", *map(str, options)], capture_output=True,
-                               text=True)
-        if ended.returncode not in (0, 3):
-            status = {2: Status.BAD_INPUT, 130: Status.INTERRUPTED}.get(ended.returncode, Status.UNIT_FAILED)
-            words = ended.stderr.strip() or f"yoke sweep ended with status {ended.returncode}"
-            raise Error(status, [Message("error", status, None, None, None, None, None, None, words, None)])
+        run_command(*command, "--out", folder)
         return read_table(folder / "sweep.csv")

@@ -31,27 +31,6 @@ def set_texts(settings):
             for name, value in (settings or {}).items()]
 
 
-def load_settings(registry, settings, solo, messages):
-    """The C struct for loading a file."""
-    sets = set_texts(settings)
-    made = _library.LoadSettings(registry, (c_char_p * len(sets))(*sets), len(sets), messages.pointer)
-    if solo:
-        values = {name: v.encode() if isinstance(v, str) else v for name, v in solo.items()}
-        made.solo = ctypes.pointer(_library.SoloSettings(**values))
-    return made
-
-
-def take_json(function, *arguments):
-    """Calls a function that makes a JSON text; returns (status, text)."""
-    pointer = c_void_p()
-    status = function(*arguments, byref(pointer))
-    if status < 0:
-        return status, None
-    made = text(ctypes.string_at(pointer.value))
-    lib.yoke_text_free(byref(pointer))
-    return status, made
-
-
 class Handle:
     """A variable found once by name: `value` reads and writes it without looking the name up again.
 
@@ -194,7 +173,6 @@ class System:
     set         settings that replace those of the file, as `yoke run --set`: {"time.step": 1e-3}
     units       models written in Python: {"my.lag": Lag}, see yoke.Unit
     libraries   shared libraries with units, coupling methods and result sinks: ["./my_unit.so"]
-    solo        for a netlist or FMU on its own: {"step": ..., "stop": ..., "method": "bdf2"}
 
         with yoke.System("crane.yaml") as system:
             while not system.done:
@@ -206,7 +184,7 @@ class System:
     allowed from any thread.
     """
 
-    def __init__(self, path, set=None, units=None, libraries=(), solo=None):
+    def __init__(self, path, set=None, units=None, libraries=()):
         self.messages = Messages()
         self.status = Status.OK
         self.wall_s = 0.0
@@ -224,7 +202,8 @@ class System:
                     self._check(lib.yoke_registry_add_unit(registry, byref(table.ops), sink))
                 for library in libraries:
                     self._check(lib.yoke_registry_load(registry, encode(library), sink))
-            settings, out = load_settings(registry, set, solo, self.messages), byref(self._system)
+            sets, out = set_texts(set), byref(self._system)
+            settings = _library.LoadSettings(registry, (c_char_p * len(sets))(*sets), len(sets), sink)
             if isinstance(path, str) and "\n" in path:
                 data = path.encode()
                 self._check(lib.yoke_system_parse(data, len(data), b"<text>", byref(settings), out))
@@ -271,10 +250,12 @@ class System:
         """Makes macro steps until the time is not below t any more, or the run is over."""
         n = 64  # steps per call: doubled until a call takes 50 ms; Ctrl-C is noticed between two calls
         with KeepInterrupts() as kept:
-            while not self.done and self.time < t and not kept:
+            while not kept:
                 begin = time.perf_counter()
                 until = min(t, self.time + (n - 0.5) * self.step_size)
                 self._moved(lib.yoke_simulation_run_to(self._simulation, until))
+                if until == t or self.done or self.status == Status.INTERRUPTED:
+                    break
                 if time.perf_counter() - begin < 0.05:
                     n *= 2
 
@@ -302,21 +283,19 @@ class System:
         with KeepInterrupts() as kept:
             settings = _library.RunSettings(None, _library.OnProgress(on_progress), None)
             status = lib.yoke_simulation_run(self._simulation, byref(settings), byref(info))
-            self.wall_s += info.wall_s
+            self.wall_s = info.wall_s
             if kept:
                 self.stop_recording()
-        if status < 0 and status != Status.INTERRUPTED:
-            try:
-                self._fail(status)
-            except Error as error:
-                with contextlib.suppress(Error):
-                    error.result = self.stop_recording()
-                raise
-        self.status = Status(status)
+        try:
+            self._moved(status)
+        except Error as error:
+            with contextlib.suppress(Error):
+                error.result = self.stop_recording()
+            raise
         return self.stop_recording()
 
     def cancel(self):
-        """Ends a run() of another thread after its present macro step."""
+        """Ends a run() or run_to() of another thread after its present macro step: status is then INTERRUPTED."""
         lib.yoke_simulation_cancel(self._simulation)
 
     @property
@@ -447,7 +426,7 @@ class System:
     @property
     def summary(self):
         """How the run went so far, as a dict; `yoke run` writes the same to summary.json."""
-        return json.loads(self._json(lib.yoke_simulation_summary, self._simulation))
+        return self._json(lib.yoke_simulation_summary, self._simulation)
 
     # ---- what is in it
 
@@ -486,7 +465,7 @@ class System:
 
     def describe(self):
         """The resolved system as a dict, as `yoke check --json` prints it."""
-        return json.loads(self._json(lib.yoke_system_describe, self._system))
+        return self._json(lib.yoke_system_describe, self._system)
 
     # ---- calls
 
@@ -505,7 +484,9 @@ class System:
         raise Error(status, new) from next((t.exception for t in self._tables if t.exception), None)
 
     def _moved(self, status):
-        self.status = Status(self._check(status))
+        self.status = Status(status)
+        if status != Status.INTERRUPTED:  # cancelled: no failure
+            self._check(status)
 
     def _get(self, function, kind, *arguments):
         """A struct that a function fills."""
@@ -517,34 +498,22 @@ class System:
         return [self._get(function, kind, self._system, i) for i in range(n)]
 
     def _json(self, function, pointer):
-        status, made = take_json(function, pointer)
-        self._check(status)
-        return made
+        """The document that a function makes."""
+        made = c_void_p()
+        self._check(function(pointer, byref(made)))
+        document = json.loads(ctypes.string_at(made.value))
+        lib.yoke_text_free(byref(made))
+        return document
 
 
-def run(path, set=None, out=None, format=None, progress=None, units=None, libraries=(), solo=None):
+def run(path, set=None, out=None, format=None, progress=None, units=None, libraries=()):
     """Runs a system to its stop time and returns a Result: named columns, verdicts, summary, messages.
 
     >>> result = yoke.run("crane.yaml", set={"time.step": 1e-3})        # doctest: +SKIP
     >>> result["arm.s"], result.verdict                                 # doctest: +SKIP
 
-    path, set, units, libraries and solo are those of yoke.System; out, format and progress those of System.run.
+    path, set, units and libraries are those of yoke.System; out, format and progress those of System.run.
     """
-    with System(path, set, units, libraries, solo) as system:
+    with System(path, set, units, libraries) as system:
         return system.run(out, format, progress)
 
-
-def describe(path, set=None, libraries=(), solo=None):
-    """What a file holds, as a dict: an FMU, a netlist, a system, an SSP or a shared library (`yoke info --json`)."""
-    messages, registry = Messages(), c_void_p()
-    try:
-        if libraries:
-            messages.check(lib.yoke_registry_create(byref(registry)))
-        for library in libraries:
-            messages.check(lib.yoke_registry_load(registry, encode(library), messages.pointer))
-        settings = load_settings(registry, set, solo, messages)
-        status, made = take_json(lib.yoke_file_describe, encode(path), byref(settings))
-        messages.check(status)
-        return json.loads(made)
-    finally:
-        lib.yoke_registry_destroy(byref(registry))
