@@ -9,6 +9,7 @@
 
 #include "api/api.h"
 #include "base/base_os.h"
+#include "base/base_version.h"
 
 #define MAGIC           "yoke-checkpoint"
 #define FORMAT          1u
@@ -125,7 +126,7 @@ static head make_head(yoke_simulation* simulation) {
               .fingerprint = fingerprint(simulation->system),
               .n_numbers = count_numbers(simulation),
               .n_units = simulation->system->n_units};
-  snprintf(own.version, sizeof own.version, "%s", yoke_version());
+  snprintf(own.version, sizeof own.version, "%s %s", yoke_version(), yoke__commit());
   return own;
 }
 
