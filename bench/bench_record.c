@@ -92,10 +92,10 @@ static void bench_sink(const char* what, const yoke_record_sink_ops* ops, const 
   static unsigned char rows[N_BLOCK_ROWS][16 + 8 * N_COLUMNS];
   make_columns(columns, names);
   for (size_t i = 0; i < N_COLUMNS; i++) {
-    offsets[i] = 16 + 8 * i;
+    offsets[i] = 8 + 8 * i;
   }
   for (size_t row = 0; row < N_BLOCK_ROWS; row++) {
-    memcpy(rows[row] + 8, values[row], sizeof values[row]);
+    memcpy(rows[row], values[row], sizeof values[row]);
   }
   const yoke_record_layout layout = {columns, offsets, N_COLUMNS, sizeof rows[0], ""};
   void* self = NULL;

@@ -50,7 +50,7 @@ typedef struct yoke_record_column {
 } yoke_record_column;
 
 // A sink of your own for rows, named in `record: {formats: [name]}` or in yoke_record_settings. All calls come from the
-// writer's thread, never from the one that steps.
+// writer's thread, never from the one that steps. A failure ends the run with YOKE_IO; what was sent to `sink` is its reason.
 typedef struct yoke_result_ops {
   size_t table_size;       // bytes of this table: YOKE_RESULT_HEAD
   uint32_t table_version;  // of the contract
@@ -60,7 +60,7 @@ typedef struct yoke_result_ops {
   yoke_status (*open)(const void* context, const char* directory,
                       const yoke_record_column columns[], size_t n_columns, void** self,
                       const yoke_sink* sink);
-  // n rows of `stride` bytes, one after another, each as described above.
+  // n rows, one every `stride` bytes, each beginning as described above. They are only there during the call.
   yoke_status (*write)(void* self, const void* rows, size_t n, size_t stride,
                        const yoke_sink* sink);
   yoke_status (*flush)(void* self, const yoke_sink* sink);  // NULL: nothing to do
@@ -75,7 +75,7 @@ enum { YOKE_RECORD_CSV = 1u << 0, YOKE_RECORD_HDF5 = 1u << 1, YOKE_RECORD_MAT = 
 // How a simulation records (zeroed: the formats of the system file, else CSV, to `directory`).
 typedef struct yoke_record_settings {
   const char* directory;  // made if missing; files results.csv, results.h5, results.mat
-  uint32_t formats;       // YOKE_RECORD_*; 0: as the system file says
+  uint32_t formats;       // YOKE_RECORD_*; 0: as the system file says, its sinks included
   const yoke_result_ops* const* sinks;  // further ones, called beside the files
   size_t n_sinks;
   size_t

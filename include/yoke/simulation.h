@@ -11,8 +11,9 @@
 //   }
 //   yoke_simulation_destroy(&sim);
 //
-// Nothing is global: any number of simulations may live in one process, each used by one thread at a time. Any thread may
-// call yoke_simulation_write, yoke_simulation_cancel and yoke_simulation_get_progress at any time.
+// Nothing is global: any number of simulations may live in one process, each used by one thread at a time. Once it has started
+// any thread may call yoke_simulation_write; yoke_simulation_cancel and yoke_simulation_get_progress at any time. A refused
+// write sends its message from the thread that wrote.
 // After the start yoke_simulation_step makes no heap call, no system call, and prints nothing.
 #ifndef YOKE_SIMULATION_H
 #define YOKE_SIMULATION_H
@@ -131,7 +132,8 @@ YOKE_API yoke_status yoke_simulation_read_value(const yoke_simulation* simulatio
 // Writes a number: an input that no connection feeds, or a tunable parameter, at any time; a fixed parameter or a start value
 // before the start. Takes effect at the next exchange, that is before the next step; no heap, no lock, any thread. Refused:
 // YOKE_READ_ONLY (fed by a connection, an output, a fixed parameter after the start), YOKE_WRONG_TYPE, YOKE_NOT_FINITE, YOKE_FULL
-// (more than 1024 writes waiting), YOKE_BAD_ARG (wrong handle, or the run is over).
+// (1024 writes are waiting), YOKE_BAD_ARG (wrong handle, or the run is over), YOKE_NO_SUPPORT (one element of an array of more than
+// 512 that is no real input: write it whole).
 YOKE_API yoke_status yoke_simulation_write(yoke_simulation* simulation, yoke_handle handle,
                                            double value);
 // The same for a value as it is stored, arrays, strings and binaries included. Only from the thread that steps.

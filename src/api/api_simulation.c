@@ -27,6 +27,16 @@ yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_mess
   return told;
 }
 
+double yoke__api_time(const yoke_simulation* simulation) {
+  const yoke_state* state = simulation->state;
+  const yoke_system* system = simulation->system;
+  return state == NULL
+             ? (double)NAN
+             : yoke__clock_time(&system->clock,
+                                atomic_load_explicit(&state->progress, memory_order_relaxed) *
+                                    system->slot);
+}
+
 yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status status,
                              const char* unit, const char* variable, const char* format, ...) {
   char text[YOKE_MESSAGE_TEXT_SIZE];
@@ -38,8 +48,7 @@ yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status stat
                                 .status = status,
                                 .unit = unit,
                                 .variable = variable,
-                                .time =
-                                    simulation->state == NULL ? (double)NAN : simulation->state->t,
+                                .time = yoke__api_time(simulation),
                                 .text = text};
   yoke_send(&simulation->outer, &message);
   return status;
@@ -107,7 +116,10 @@ yoke_status yoke_simulation_start(yoke_simulation* simulation) {
   }
   yoke_messages messages = {0};
   const uint64_t mode = yoke__os_float_mode_set();
-  simulation->loop.status = yoke__master_create(simulation->system, &messages, &simulation->state);
+  yoke_state* state = NULL;
+  simulation->loop.status = yoke__master_create(simulation->system, &messages, &state);
+  simulation->loop.t_reached = simulation->system->t_start;
+  simulation->state = state;
   yoke__os_float_mode_restore(mode);
   const bool is_told = yoke__messages_send(&messages, &simulation->sink) > 0;
   for (size_t i = messages.n; i-- > 0;) {
@@ -120,7 +132,6 @@ yoke_status yoke_simulation_start(yoke_simulation* simulation) {
               yoke_status_text(simulation->loop.status));
   }
   yoke__messages_free(&messages);
-  simulation->loop.t_reached = simulation->system->t_start;
   return simulation->loop.status;
 }
 
@@ -138,7 +149,8 @@ void yoke_simulation_destroy(yoke_simulation** handle) {
   yoke_simulation* simulation = *handle;
   (void)yoke_simulation_record_stop(simulation, NULL);
   if (simulation->state != NULL) {
-    yoke__master_destroy(simulation->system, &simulation->state);
+    yoke_state* state = simulation->state;
+    yoke__master_destroy(simulation->system, &state);
     // what units have to say of their end, unless it is a mere note
     const yoke_sink warnings = {pass_warnings, simulation};
     yoke__system_report(simulation->system, &warnings);
@@ -173,10 +185,21 @@ static yoke_status get_ready(yoke_simulation* simulation) {
              : YOKE_OK;
 }
 
-static void send_failure(yoke_simulation* simulation) {
-  if (simulation->state->failure.message.status < 0) {
-    yoke_send(&simulation->sink, &simulation->state->failure.message);
+// After a step or a loop that was not just done.
+static void note_end(yoke_simulation* simulation, yoke_status status) {
+  const yoke_message* failure = &simulation->state->failure.message;
+  atomic_store(&simulation->is_over, yoke_simulation_is_done(simulation));
+  if (status < 0 && failure->status < 0) {
+    yoke_send(&simulation->sink, failure);
   }
+}
+
+yoke_status yoke__api_take_mail(const yoke_simulation* simulation) {
+  const yoke_status status = yoke__master_take_mail(simulation->system, simulation->state);
+  if (status < 0) {
+    yoke_send(&simulation->outer, &simulation->state->failure.message);
+  }
+  return status;
 }
 
 yoke_status yoke_simulation_step(yoke_simulation* simulation) {
@@ -190,8 +213,8 @@ yoke_status yoke_simulation_step(yoke_simulation* simulation) {
   const yoke_status status =
       yoke__master_timed_step(simulation->system, simulation->state, &simulation->loop);
   yoke__os_float_mode_restore(mode);
-  if (status < 0) {
-    send_failure(simulation);
+  if (status != YOKE_OK) {
+    note_end(simulation, status);
   }
   return status;
 }
@@ -287,8 +310,14 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
     return YOKE_BAD_ARG;
   }
   settings = settings == NULL ? &nothing : settings;
-  YOKE_TRY(get_ready(simulation));
-  yoke_status status =
+  yoke_status status = get_ready(simulation);
+  if (status < 0) {
+    if (info != NULL) {
+      info->status = status;
+    }
+    return status;
+  }
+  status =
       settings->record == NULL ? YOKE_OK : yoke_simulation_record(simulation, settings->record);
   running job = {simulation, settings};
   const yoke_loop_settings loop = {
@@ -306,9 +335,7 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
     } else {
       report_limits(simulation);
     }
-    if (status < 0) {
-      send_failure(simulation);
-    }
+    note_end(simulation, status);
   }
   // whatever happened, the rows are completed and the summary says how it ended
   simulation->loop.status = status;
@@ -347,7 +374,8 @@ yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation, yoke
   const size_t bond = atomic_load_explicit(&simulation->state->watched, memory_order_relaxed);
   out->share = system->n_slots == 0 ? 1 : (double)done / (double)system->n_slots;
   out->time = yoke__clock_time(&system->clock, done * system->slot);
-  out->wall_s = (double)(yoke__os_now_ns() - simulation->loop.begin_ns) * 1e-9;
+  const int64_t begin_ns = simulation->loop.begin_ns;
+  out->wall_s = begin_ns == 0 ? 0 : (double)(yoke__os_now_ns() - begin_ns) * 1e-9;
   out->bond = bond == 0 ? NULL : system->bonds[bond - 1].name;
   return YOKE_OK;
 }
@@ -404,14 +432,32 @@ yoke_status yoke_simulation_record(yoke_simulation* simulation,
   }
   yoke_record_settings full = *settings;
   const size_t n_errors = simulation->messages.n_errors;
-  full.title = full.title == NULL ? simulation->system->scenario->name : full.title;
-  full.formats = full.formats == 0 ? yoke__system_formats(simulation->system) : full.formats;
+  const yoke_system* system = simulation->system;
+  full.title = full.title == NULL ? system->scenario->name : full.title;
+  const size_t n_own = settings->formats == 0 ? system->n_sinks : 0;  // those that the file names
+  const yoke_result_ops** sinks = calloc(n_own + settings->n_sinks + 1, sizeof *sinks);
+  if (sinks == NULL) {
+    return yoke__api_refuse(simulation, YOKE_NO_MEMORY, NULL, NULL, "%s",
+                            yoke_status_text(YOKE_NO_MEMORY));
+  }
+  memcpy((void*)sinks, (const void*)system->sinks, n_own * sizeof *sinks);
+  for (size_t i = 0; i < settings->n_sinks && settings->sinks != NULL; i++) {
+    sinks[n_own + i] = settings->sinks[i];
+  }
+  full.formats = settings->formats == 0 ? yoke__system_formats(system) : settings->formats;
+  full.sinks = sinks;
+  full.n_sinks = n_own + settings->n_sinks;
   free(simulation->directory);
   simulation->directory = copy_text(settings->directory);
   const yoke_status status = simulation->directory == NULL
                                  ? YOKE_NO_MEMORY
                                  : yoke__master_record_open(simulation->system, simulation->state,
                                                             &full, &simulation->sink);
+  free((void*)sinks);
+  if (status < 0) {
+    free(simulation->directory);
+    simulation->directory = NULL;
+  }
   return yoke__api_told(simulation, status, n_errors);
 }
 

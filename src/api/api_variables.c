@@ -73,6 +73,14 @@ static const yoke_variable* look_up(const yoke_simulation* simulation, yoke_hand
   return handle.element < n && handle.n <= n - handle.element ? v : NULL;
 }
 
+static yoke_status refuse_handle(const yoke_simulation* simulation, const yoke_variable* v) {
+  return simulation == NULL
+             ? YOKE_BAD_ARG
+             : yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "%s",
+                                v == NULL ? "the handle stands for no variable of this simulation"
+                                          : yoke_status_text(YOKE_BAD_ARG));
+}
+
 const yoke_variable* yoke_simulation_variable(const yoke_simulation* simulation,
                                               yoke_handle handle) {
   const yoke_system_unit* unit = NULL;
@@ -140,14 +148,15 @@ yoke_status yoke_simulation_read_value(const yoke_simulation* simulation, yoke_h
   const yoke_system_unit* unit = NULL;
   const yoke_variable* v = look_up(simulation, handle, &unit);
   if (v == NULL || value == NULL) {
-    return YOKE_BAD_ARG;
+    return refuse_handle(simulation, v);
   }
   const size_t each = yoke__variable_element_size(v), wanted = each * handle.n;
   if (size < wanted) {
-    return YOKE_FULL;
+    return yoke__api_refuse(simulation, YOKE_FULL, unit->name, v->name,
+                            "'%s' needs %zu bytes, there is room for %zu", v->name, wanted, size);
   }
   if (simulation->state != NULL) {
-    yoke__master_take_mail(simulation->system, simulation->state);
+    YOKE_TRY(yoke__api_take_mail(simulation));
   }
   const double* dense = find_dense(simulation, unit, v, handle);
   if (dense != NULL) {
@@ -179,10 +188,11 @@ yoke_status yoke_simulation_read(const yoke_simulation* simulation, yoke_handle 
   const yoke_system_unit* unit = NULL;
   const yoke_variable* v = look_up(simulation, handle, &unit);
   if (v == NULL || value == NULL) {
-    return YOKE_BAD_ARG;
+    return refuse_handle(simulation, v);
   }
   if (!is_number(v) || handle.n != 1) {
-    return YOKE_WRONG_TYPE;
+    return yoke__api_refuse(simulation, YOKE_WRONG_TYPE, unit->name, v->name,
+                            "'%s' is not a single number", v->name);
   }
   const double* dense =
       v->causality == YOKE_OUTPUT ? find_dense(simulation, unit, v, handle) : NULL;
@@ -235,13 +245,21 @@ static const char* why_not(const yoke_simulation* simulation, const yoke_variabl
   return "it is none that can be written";
 }
 
+// Whether it is over, as any thread may ask.
+static bool is_over(const yoke_simulation* simulation) {
+  const yoke_state* state = simulation->state;
+  return state != NULL && (atomic_load_explicit(&simulation->is_over, memory_order_relaxed) ||
+                           atomic_load_explicit(&state->progress, memory_order_relaxed) >=
+                               simulation->system->n_slots);
+}
+
 static yoke_status check_write(const yoke_simulation* simulation, yoke_handle handle,
                                const yoke_system_unit** unit, const yoke_variable** v) {
   *v = look_up(simulation, handle, unit);
   if (*v == NULL) {
-    return YOKE_BAD_ARG;
+    return refuse_handle(simulation, NULL);
   }
-  if (simulation->state != NULL && yoke_simulation_is_done(simulation)) {
+  if (is_over(simulation)) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, (*unit)->name, (*v)->name,
                             "'%s' cannot be written: the run is over", (*v)->name);
   }
@@ -251,19 +269,34 @@ static yoke_status check_write(const yoke_simulation* simulation, yoke_handle ha
                                         "'%s' cannot be written: %s", (*v)->name, why);
 }
 
+// Whether a boolean, an enumeration or an integer has this value.
+static bool is_item(const yoke_variable* v, int64_t value) {
+  if (v->type == YOKE_BOOLEAN) {
+    return value == 0 || value == 1;
+  }
+  int64_t n = 0;
+  while (v->type == YOKE_ENUMERATION && v->items != NULL && n <= value && v->items[n] != NULL) {
+    n++;
+  }
+  return v->type != YOKE_ENUMERATION || v->items == NULL || (value >= 0 && value < n);
+}
+
 // Whole numbers are kept as such.
 static bool store_number(const yoke_variable* v, double value, int64_t* bits) {
   if (v->type == YOKE_REAL) {
     memcpy(bits, &value, sizeof value);
     return true;
   }
+  if (fabs(value) >= 0x1p63) {
+    return false;
+  }
   *bits = (int64_t)value;
-  return fabs(value) < 0x1p63 && (double)*bits == value &&
-         (v->type != YOKE_BOOLEAN || *bits == 0 || *bits == 1);
+  return (double)*bits == value && is_item(v, *bits);
 }
 
-static yoke_status set_before_start(yoke_simulation* simulation, const yoke_system_unit* unit,
-                                    const yoke_variable* v, yoke_handle handle, const void* value) {
+// Hands a value to the unit itself, between two steps.
+static yoke_status set_in_unit(yoke_simulation* simulation, const yoke_system_unit* unit,
+                               const yoke_variable* v, yoke_handle handle, const void* value) {
   const size_t each = yoke__variable_element_size(v), whole = yoke__variable_size(v);
   char small[SMALL_SIZE];
   char* room = whole <= sizeof small ? small : malloc(whole);
@@ -300,10 +333,20 @@ yoke_status yoke_simulation_write(yoke_simulation* simulation, yoke_handle handl
                             "'%s' cannot be set to %g", v->name, value);
   }
   if (simulation->state == NULL) {
-    return set_before_start(simulation, unit, v, handle, &bits);
+    return set_in_unit(simulation, unit, v, handle, &bits);
+  }
+  const size_t whole = yoke__variable_size(v);
+  if (unit->unit.dense[handle.variable] == YOKE_NOT_DENSE && whole > YOKE_MAIL_ROOM) {
+    return yoke__api_refuse(simulation, YOKE_NO_SUPPORT, unit->name, v->name,
+                            "'%s' has more than %d elements: write it as a whole", v->name,
+                            (int)(YOKE_MAIL_ROOM / sizeof bits));
   }
   const yoke_mail mail = {handle.unit, handle.variable, handle.element, bits};
-  return yoke__master_post(simulation->state, &mail);
+  const yoke_status status = yoke__master_post(simulation->state, &mail);
+  return status >= 0 ? status
+                     : yoke__api_refuse(simulation, status, unit->name, v->name,
+                                        "'%s' cannot be written: %d writes wait for the next step",
+                                        v->name, YOKE_MAIL_SIZE);
 }
 
 // The values of a storage form that no unit should see.
@@ -313,6 +356,13 @@ static yoke_status check_value(const yoke_variable* v, size_t n, const void* val
     memcpy(&number, (const char*)value + i * sizeof number, sizeof number);
     if (!isfinite(number)) {
       return YOKE_NOT_FINITE;
+    }
+  }
+  for (size_t i = 0; i < n && is_number(v) && v->type != YOKE_REAL; i++) {
+    int64_t number = 0;
+    memcpy(&number, (const char*)value + i * sizeof number, sizeof number);
+    if (!is_item(v, number)) {
+      return YOKE_WRONG_TYPE;
     }
   }
   for (size_t i = 0; i < n && v->type == YOKE_STRING; i++) {
@@ -345,13 +395,17 @@ yoke_status yoke_simulation_write_value(yoke_simulation* simulation, yoke_handle
   if (status < 0) {
     return yoke__api_refuse(simulation, status, unit->name, v->name, "'%s' cannot be written: %s",
                             v->name,
-                            status == YOKE_NOT_FINITE ? yoke_status_text(status)
-                                                      : "the text or its length does not fit");
+                            status == YOKE_NOT_FINITE   ? yoke_status_text(status)
+                            : status == YOKE_WRONG_TYPE ? "a value is none of its items"
+                                                        : "the text or its length does not fit");
+  }
+  if (simulation->state != NULL) {
+    YOKE_TRY(yoke__api_take_mail(simulation));  // what was written before it stays before it
   }
   const size_t dense = unit->unit.dense[handle.variable];
   if (simulation->state != NULL && dense != YOKE_NOT_DENSE) {
     memcpy(simulation->state->u + unit->u + dense + handle.element, value, size);
     return YOKE_OK;
   }
-  return set_before_start(simulation, unit, v, handle, value);
+  return set_in_unit(simulation, unit, v, handle, value);
 }

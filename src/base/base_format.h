@@ -1,5 +1,4 @@
-// Names of the result formats. They stand here because the reader of system files and the recorder both need them and
-// do not include each other.
+// Names of the result formats. They stand here because the system and the command both need them.
 #ifndef YOKE_BASE_FORMAT_H
 #define YOKE_BASE_FORMAT_H
 

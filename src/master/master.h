@@ -87,7 +87,8 @@ typedef struct yoke_mail_cell {
   yoke_mail mail;
 } yoke_mail_cell;
 
-#define YOKE_MAIL_SIZE 1024  // writes that may wait
+#define YOKE_MAIL_SIZE 1024   // writes that may wait
+#define YOKE_MAIL_ROOM 4096u  // bytes of an array of which one element may be written
 
 typedef struct yoke_mailbox {
   _Atomic uint64_t next;  // ticket of the next writer

@@ -47,8 +47,6 @@ typedef struct set_job {
   yoke_status status;
 } set_job;
 
-#define ROOM 4096  // bytes of an array of which one element is written
-
 // On the thread that the unit belongs to.
 static void set_on_thread(void* context, int thread) {
   set_job* job = context;
@@ -57,7 +55,7 @@ static void set_on_thread(void* context, int thread) {
   }
   const yoke_unit* unit = &job->unit->unit;
   const size_t size = yoke__variable_size(&unit->info->variables[job->mail->variable]);
-  char room[ROOM];
+  char room[YOKE_MAIL_ROOM];
   if (size == sizeof job->mail->bits) {
     job->status = yoke__unit_set(unit, job->mail->variable, &job->mail->bits, size);
     return;

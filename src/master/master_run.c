@@ -23,7 +23,9 @@ yoke_status yoke__master_timed_step(const yoke_system* system, yoke_state* state
   yoke_status status;
   if ((info->n_steps & info->mask) == 0) {
     const int64_t start = yoke__os_now_ns();
-    info->begin_ns = info->begin_ns == 0 ? start : info->begin_ns;
+    if (info->begin_ns == 0) {
+      info->begin_ns = start;
+    }
     status = yoke__master_step(system, state);
     const int64_t end = yoke__os_now_ns();
     yoke__histogram_add(&info->step_ns, end - start);
@@ -89,7 +91,9 @@ static void report_stop(const yoke_state* state, yoke_loop_info* info) {
 yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
                               const yoke_loop_settings* settings, yoke_loop_info* info) {
   const int64_t start = yoke__os_now_ns();
-  info->begin_ns = info->begin_ns == 0 ? start : info->begin_ns;
+  if (info->begin_ns == 0) {
+    info->begin_ns = start;
+  }
   info->status = run_steps(system, state, settings, info);
   if (info->status < 0 && info->status != YOKE_INTERRUPTED) {
     yoke__failure_copy(&info->failure, &state->failure);

@@ -19,10 +19,10 @@ typedef struct yoke_loop_info {
       failure;       // what went wrong, or which limit stopped it; its text is NULL if nothing did
   int64_t n_steps;   // macro steps done
   double t_reached;  // end of the last whole step [s]
-  int64_t begin_ns;  // when the first step began
-  double wall_s;     // since then, up to the last timed step
-  yoke_histogram step_ns;  // timed macro steps
-  int64_t mask;            // which steps are timed: those with no common bit
+  _Atomic int64_t begin_ns;  // when the first step began; read by other threads
+  double wall_s;             // since then, up to the last timed step
+  yoke_histogram step_ns;    // timed macro steps
+  int64_t mask;              // which steps are timed: those with no common bit
   yoke_record_info record;
   yoke_iteration_info iteration;
 } yoke_loop_info;

@@ -23,7 +23,7 @@ struct yoke_record {
 
   int lock;  // the folder is ours while it is open
   const char*
-      stale[YOKE_RECORD_MAX_SINKS + 1];  // files of an earlier run that this one does not replace
+      stale[YOKE_RECORD_N_FILES + 1];  // files of an earlier run that this one does not replace
   size_t n_stale;
 
   // the stepping thread's counters
@@ -109,7 +109,7 @@ static yoke_status lay_out(yoke_record* record, const yoke_record_settings* sett
     offsets[i] = stride;
     stride += columns[i].size;
   }
-  record->layout = (yoke_record_layout){copies, offsets, n_columns, stride, title};
+  record->layout = (yoke_record_layout){copies, offsets, n_columns, stride + YOKE_ROW_LOST, title};
   return YOKE_OK;
 }
 
@@ -137,16 +137,43 @@ static char* join_path(yoke_arena* arena, const char* directory, const char* fil
   return path;
 }
 
+// Sinks of the user's program, behind the files.
+static yoke_status append_own(yoke_record* record, const yoke_record_settings* settings,
+                              const yoke_sink* errors) {
+  yoke_record_writer* writer = &record->writer;
+  for (size_t i = 0; i < settings->n_sinks; i++) {
+    const yoke_result_ops* own = settings->sinks == NULL ? NULL : settings->sinks[i];
+    if (own == NULL || own->table_size < sizeof *own ||
+        own->table_version != YOKE_CONTRACT_VERSION || own->name == NULL || own->open == NULL ||
+        own->write == NULL || own->close == NULL) {
+      return yoke_fail(errors, YOKE_BAD_ARG, "the table of result sink %zu is not usable", i);
+    }
+    const char* name = keep_text(&record->arena, own->name);
+    if (name == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    writer->sinks[writer->n_sinks++] = (yoke_record_sink){.own = own, .path = name};
+  }
+  writer->directory = keep_text(&record->arena, settings->directory);
+  return writer->directory == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
 // The folder and one sink per format asked for; nothing is opened yet.
 static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings* settings,
                                 const yoke_sink* errors) {
-  static const yoke_record_sink_ops* const known[YOKE_RECORD_MAX_SINKS] = {
+  static const yoke_record_sink_ops* const known[YOKE_RECORD_N_FILES] = {
       &yoke__record_csv_ops, &yoke__record_hdf5_ops, &yoke__record_mat_ops};
   yoke_record_writer* writer = &record->writer;
   writer->ring = &record->ring;
+  writer->layout = &record->layout;
   writer->flush_ns = settings->flush_ns > 0 ? settings->flush_ns : INT64_C(1000000000);
-  if (settings->formats == 0) {
+  if (settings->formats == 0 && settings->n_sinks == 0) {
     return YOKE_OK;
+  }
+  writer->sinks = yoke__arena_array(&record->arena, YOKE_RECORD_N_FILES + settings->n_sinks,
+                                    sizeof *writer->sinks);
+  if (writer->sinks == NULL) {
+    return YOKE_NO_MEMORY;
   }
   if (settings->directory == NULL || settings->directory[0] == '\0') {
     return yoke_fail(errors, YOKE_BAD_ARG, "no folder for the results was given");
@@ -158,13 +185,13 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
   }
   record->stale[record->n_stale++] =
       join_path(&record->arena, settings->directory, "summary.json", "");
-  for (size_t i = 0; i < YOKE_RECORD_MAX_SINKS; i++) {
+  for (size_t i = 0; i < YOKE_RECORD_N_FILES; i++) {
     if ((settings->formats & known[i]->format) == 0) {
       record->stale[record->n_stale++] =
           join_path(&record->arena, settings->directory, known[i]->file, "");
       continue;
     }
-    yoke_record_sink* sink = &writer->sinks[writer->n_sinks++];
+    yoke_record_sink* sink = &writer->sinks[writer->n_files++];
     sink->ops = known[i];
     sink->path = join_path(&record->arena, settings->directory, known[i]->file, "");
     sink->part_path = join_path(&record->arena, settings->directory, known[i]->file, ".part");
@@ -172,7 +199,30 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
       return YOKE_NO_MEMORY;
     }
   }
-  return YOKE_OK;
+  writer->n_sinks = writer->n_files;
+  return append_own(record, settings, errors);
+}
+
+// Hands on what went wrong in the writer, once its thread has ended.
+static void send_failures(yoke_record* record, const yoke_sink* sink) {
+  for (size_t i = 0; i < record->writer.failures.n; i++) {
+    yoke_send(sink, &record->writer.failures.all[i]);
+  }
+  yoke__messages_free(&record->writer.failures);
+}
+
+// Waits until the writer's thread has opened the sinks of the user's program.
+static yoke_status wait_for_own(yoke_record* record, const yoke_sink* sink) {
+  while (!atomic_load_explicit(&record->writer.is_open, memory_order_acquire)) {
+    yoke__os_sleep_ns(WAIT_NS);
+  }
+  if (!yoke__record_has_failed(record)) {
+    return YOKE_OK;
+  }
+  yoke__os_thread_join(&record->thread);
+  yoke__writer_discard(&record->writer);
+  send_failures(record, sink);
+  return YOKE_IO;
 }
 
 // Everything that can fail; what it takes lies in record->arena, except open files and the thread.
@@ -182,14 +232,14 @@ static yoke_status start(yoke_record* record, const yoke_record_settings* settin
   YOKE_TRY(lay_out(record, settings, columns, n_columns, sink));
   YOKE_TRY(make_ring(record, settings->n_ring_rows));
   YOKE_TRY(choose_sinks(record, settings, sink));
-  YOKE_TRY(yoke__writer_open(&record->writer, &record->layout, sink));
+  YOKE_TRY(yoke__writer_open(&record->writer, sink));
   const yoke_status status =
       yoke__os_thread_start(yoke__writer_main, &record->writer, &record->thread);
   if (status < 0) {
     yoke__writer_discard(&record->writer);
-    yoke_fail(sink, status, "the writer thread could not be started");
+    return yoke_fail(sink, status, "the writer thread could not be started");
   }
-  return status;
+  return settings->n_sinks > 0 ? wait_for_own(record, sink) : YOKE_OK;
 }
 
 yoke_status yoke__record_open(const yoke_record_settings* settings,
@@ -215,8 +265,7 @@ yoke_status yoke__record_open(const yoke_record_settings* settings,
 }
 
 void* yoke__record_row(yoke_record* record) {
-  unsigned char* slot = yoke__ring_slot(&record->ring);
-  return slot != NULL ? slot + YOKE_ROW_TIME : NULL;
+  return yoke__ring_slot(&record->ring);
 }
 
 void yoke__record_commit(yoke_record* record) {
@@ -224,7 +273,8 @@ void yoke__record_commit(yoke_record* record) {
   if (slot == NULL) {
     return;  // commit without row
   }
-  memcpy(slot, &record->n_lost_since_commit, sizeof record->n_lost_since_commit);
+  memcpy(slot + record->layout.stride - YOKE_ROW_LOST, &record->n_lost_since_commit,
+         sizeof record->n_lost_since_commit);
   record->n_lost_since_commit = 0;
   record->n_committed++;
   yoke__ring_commit(&record->ring);
@@ -287,10 +337,7 @@ yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info,
                                .formats = formats};
   }
   const bool has_failed = yoke__record_has_failed(self);
-  for (size_t i = 0; i < self->writer.failures.n; i++) {
-    yoke_send(sink, &self->writer.failures.all[i]);
-  }
-  yoke__messages_free(&self->writer.failures);
+  send_failures(self, sink);
   yoke_arena arena = self->arena;  // the struct itself lies in it
   yoke__arena_free(&arena);
   return has_failed ? YOKE_IO : YOKE_OK;

@@ -200,7 +200,7 @@ static yoke_status csv_write(void* self, const unsigned char* rows, size_t n,
     const unsigned char* row = rows + i * sink->layout->stride;
     const double time = yoke__row_real(row, YOKE_ROW_TIME);
     char* at = sink->buffer + sink->used;
-    if (yoke__row_lost(row) > 0) {
+    if (yoke__row_lost(sink->layout, row) > 0) {
       at = put_gap(sink, sink->n_rows_all > 0 ? sink->last_time : time, at);
       sink->n_rows_all++;
     }

@@ -529,8 +529,8 @@ static yoke_status write_rows(hdf5_sink* sink, const unsigned char* rows, size_t
                               const yoke_sink* errors) {
   for (size_t i = 0; i < n; i++) {
     const unsigned char* row = rows + i * sink->layout->stride;
-    if (yoke__row_lost(row) > 0) {
-      YOKE_TRY(write_gap(sink, yoke__row_lost(row), errors));
+    if (yoke__row_lost(sink->layout, row) > 0) {
+      YOKE_TRY(write_gap(sink, yoke__row_lost(sink->layout, row), errors));
     }
     buffer_row(sink, row);
     if (sink->n_buffered == sink->n_block_rows) {

@@ -152,7 +152,7 @@ static void mat_discard(void* self) {
 
 static bool allocate(mat_sink* sink, const char* path) {
   const yoke_record_layout* layout = sink->layout;
-  const size_t row = layout->stride - YOKE_ROW_TIME;
+  const size_t row = layout->stride - YOKE_ROW_LOST;
   sink->n_block_rows = BLOCK_SIZE / row < 16     ? 16
                        : BLOCK_SIZE / row > 4096 ? 4096
                                                  : BLOCK_SIZE / row;
@@ -213,7 +213,7 @@ static yoke_status spool_block(mat_sink* sink, const yoke_sink* errors) {
   if (sink->n_buffered == 0) {
     return YOKE_OK;
   }
-  const size_t size = sink->n_block_rows * (sink->layout->stride - YOKE_ROW_TIME);
+  const size_t size = sink->n_block_rows * (sink->layout->stride - YOKE_ROW_LOST);
   const uint64_t mat_size = sink->base_size + sink->n_rows * sink->row_size + 32 * sink->n_gaps;
   size_t n_done = 0;
   yoke_status status = yoke__os_file_reserve(sink->reserve, mat_size, errors);
@@ -260,8 +260,8 @@ static yoke_status mat_write(void* self, const unsigned char* rows, size_t n,
     if (sink->n_rows >= (uint64_t)MAX_VARIABLE_SIZE / widest) {
       return yoke_fail(errors, YOKE_FULL, "a MAT 5 variable cannot exceed 2 GB");
     }
-    if (yoke__row_lost(row) > 0) {
-      YOKE_TRY(note_gap(sink, yoke__row_lost(row)));
+    if (yoke__row_lost(sink->layout, row) > 0) {
+      YOKE_TRY(note_gap(sink, yoke__row_lost(sink->layout, row)));
     }
     memcpy(block_place(sink, YOKE_ROW_TIME, 8), row + YOKE_ROW_TIME, 8);
     for (size_t i = 0; i < layout->n_columns; i++) {
@@ -291,7 +291,7 @@ static uint64_t mat_n_rows(const void* self) {
 // One column of the spool, n_rows * size bytes.
 static yoke_status read_column(const mat_sink* sink, size_t offset, size_t size, unsigned char* to,
                                const yoke_sink* errors) {
-  const uint64_t block_size = (uint64_t)sink->n_block_rows * (sink->layout->stride - YOKE_ROW_TIME);
+  const uint64_t block_size = (uint64_t)sink->n_block_rows * (sink->layout->stride - YOKE_ROW_LOST);
   const uint64_t in_block = (uint64_t)(offset - YOKE_ROW_TIME) * sink->n_block_rows;
   for (uint64_t row = 0; row < sink->n_rows; row += sink->n_block_rows) {
     const uint64_t left = sink->n_rows - row;

@@ -11,8 +11,8 @@
 
 // A stored row, `stride` bytes:
 //
-//   | uint64 rows lost before it | double time | column 0 | column 1 | ...
-//   0                            8             offsets[0] offsets[1]
+//   | double time | column 0 | column 1 | ... | uint64 rows lost before it |
+//   0             offsets[0] offsets[1]       stride - 8
 //
 // Everything here is constant and lives as long as the record.
 typedef struct yoke_record_layout {
@@ -23,11 +23,12 @@ typedef struct yoke_record_layout {
   const char* title;  // never NULL
 } yoke_record_layout;
 
-#define YOKE_ROW_TIME 8  // offset of time in a stored row
+#define YOKE_ROW_TIME 0  // offset of time in a stored row
+#define YOKE_ROW_LOST 8  // bytes at its end: rows lost before it
 
-static inline uint64_t yoke__row_lost(const unsigned char* row) {
+static inline uint64_t yoke__row_lost(const yoke_record_layout* layout, const unsigned char* row) {
   uint64_t n;
-  memcpy(&n, row, sizeof n);
+  memcpy(&n, row + layout->stride - YOKE_ROW_LOST, sizeof n);
   return n;
 }
 

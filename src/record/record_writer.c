@@ -21,9 +21,8 @@ static void fail_sink(yoke_record_writer* writer, yoke_record_sink* sink, yoke_s
   atomic_store_explicit(&writer->has_failed, true, memory_order_release);
 }
 
-yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_record_layout* layout,
-                              const yoke_sink* errors) {
-  for (size_t i = 0; i < writer->n_sinks; i++) {
+yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_sink* errors) {
+  for (size_t i = 0; i < writer->n_files; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
     yoke_context about;
     yoke__context_init(&about, errors, (yoke_place){.source = sink->path}, NULL, (double)NAN);
@@ -31,7 +30,7 @@ yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_record_layo
     const yoke_status status =
         yoke__os_is_directory(sink->path)
             ? yoke_fail(&about.sink, YOKE_IO, "a folder of that name is in the way")
-            : sink->ops->open(layout, sink->part_path, &sink->self, &about.sink);
+            : sink->ops->open(writer->layout, sink->part_path, &sink->self, &about.sink);
     if (status < 0) {
       sink->self = NULL;
       yoke__writer_discard(writer);
@@ -42,7 +41,7 @@ yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_record_layo
 }
 
 void yoke__writer_discard(yoke_record_writer* writer) {
-  for (size_t i = 0; i < writer->n_sinks; i++) {
+  for (size_t i = 0; i < writer->n_files; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
     if (sink->self != NULL) {
       sink->ops->discard(sink->self);
@@ -99,14 +98,42 @@ static void finish_sinks(yoke_record_writer* writer) {
       fail_sink(writer, sink, status, n_rows, &why);
     }
     const yoke_sink errors = yoke__messages_sink(&writer->failures);
-    if (yoke__os_rename(sink->part_path, sink->path, &errors) < 0) {
+    if (sink->part_path != NULL && yoke__os_rename(sink->part_path, sink->path, &errors) < 0) {
       atomic_store_explicit(&writer->has_failed, true, memory_order_release);
     }
   }
 }
 
+// Sinks of the user's program are opened by the thread that calls them later. False: one failed, and those before it are
+// closed again.
+static bool open_own(yoke_record_writer* writer) {
+  for (size_t i = writer->n_files; i < writer->n_sinks; i++) {
+    yoke_record_sink* sink = &writer->sinks[i];
+    YOKE_CATCH(why);
+    yoke_status status = yoke__own_open(sink, writer->layout, writer->directory, &why.sink);
+    if (status >= 0) {
+      continue;
+    }
+    const yoke_sink errors = yoke__messages_sink(&writer->failures);
+    yoke__fail_at(&errors, status, (yoke_place){.source = sink->path}, "cannot be opened: %s",
+                  why.text[0] == '\0' ? yoke_status_text(status) : why.text);
+    while (i-- > writer->n_files) {
+      uint64_t n_rows = 0;
+      writer->sinks[i].ops->close(writer->sinks[i].self, 0, &n_rows, NULL);
+    }
+    return false;
+  }
+  return true;
+}
+
 void yoke__writer_main(void* arg) {
   yoke_record_writer* writer = arg;
+  const bool is_open = open_own(writer);
+  atomic_store_explicit(&writer->has_failed, !is_open, memory_order_relaxed);
+  atomic_store_explicit(&writer->is_open, true, memory_order_release);
+  if (!is_open) {
+    return;
+  }
   int64_t sleep_ns = SHORTEST_SLEEP_NS;
   int64_t flushed_ns = yoke__os_now_ns();
   bool is_dirty = false;

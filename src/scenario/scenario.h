@@ -244,7 +244,8 @@ typedef struct yoke_scenario {
   size_t n_record_signals;
   int64_t record_every;            // default 1
   yoke_scenario_time record_from;  // nothing is recorded before; not given: from the start
-  const yoke_scenario_name* record_formats;  // "csv", "hdf5", "mat"; empty: the caller decides
+  const yoke_scenario_name*
+      record_formats;  // "csv", "hdf5", "mat", or a sink of the registry; empty: the caller decides
   size_t n_record_formats;
 } yoke_scenario;
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "base/base_check.h"
-#include "base/base_format.h"
 #include "base/base_os.h"
 #include "base/base_temp.h"
 #include "scenario/scenario_circuit.h"
@@ -227,11 +226,6 @@ static void read_formats(yoke_reader* reader, const yoke_node* node, void* to) {
   yoke_scenario* s = scenario_of(to);
   if (!yoke__read_names(reader, node, &s->record_formats, &s->n_record_formats)) {
     return;
-  }
-  size_t choice = 0;
-  const yoke_node* child = node->kind == YOKE_NODE_LIST ? node->first : node;
-  for (size_t i = 0; i < s->n_record_formats; i++, child = child->next) {
-    yoke__read_choice(reader, child, yoke__format_names, YOKE_N_FORMATS, &choice);
   }
   yoke__names_check_twice(reader, s->record_formats, s->n_record_formats, "format");
 }

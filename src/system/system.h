@@ -292,6 +292,8 @@ typedef struct yoke_system {
   const yoke_record_column* columns;
   const yoke_system_column* column_sources;
   size_t n_columns;
+  const yoke_result_ops** sinks;  // of the registry that the file names as formats
+  size_t n_sinks;
 
   int n_threads;
   bool is_gs_order_given;

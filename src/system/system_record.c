@@ -200,7 +200,55 @@ static void report_misses(yoke_system* system, const bool* is_hit) {
   }
 }
 
+static size_t find_format(const char* name) {
+  size_t i = 0;
+  while (i < YOKE_N_FORMATS && strcmp(name, yoke__format_names[i]) != 0) {
+    i++;
+  }
+  return i;
+}
+
+static void report_format(yoke_system* system, const yoke_scenario_name* name) {
+  const yoke_registry* registry = system->registry;
+  const char* nearest = yoke__nearest_name(name->text, yoke__format_names, YOKE_N_FORMATS);
+  char own[400] = "";
+  size_t used = 0;
+  for (size_t i = 0; registry != NULL && i < registry->n_results; i++) {
+    const char* both[] = {registry->results[i]->name, nearest};
+    nearest = yoke__nearest_name(name->text, both, nearest == NULL ? 1 : 2);
+    const int n = snprintf(own + used, sizeof own - used, ", %s", both[0]);
+    used = n < 0 || used + (size_t)n >= sizeof own ? sizeof own - 1 : used + (size_t)n;
+  }
+  yoke__error(system->messages, name->place,
+              "expected csv, hdf5 or mat%s, found the text '%s'%s%s%s", own, name->text,
+              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
+              nearest == NULL ? "" : "'?");
+}
+
+// Formats of the file that are sinks of the registry.
+static yoke_status choose_sinks(yoke_system* system) {
+  const yoke_scenario* s = system->scenario;
+  system->sinks = yoke__arena_array(&system->arena, s->n_record_formats + 1, sizeof *system->sinks);
+  if (system->sinks == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < s->n_record_formats; i++) {
+    const yoke_scenario_name* name = &s->record_formats[i];
+    if (find_format(name->text) < YOKE_N_FORMATS) {
+      continue;
+    }
+    const yoke_result_ops* ops = yoke__registry_find_result(system->registry, name->text);
+    if (ops == NULL) {
+      report_format(system, name);
+    } else {
+      system->sinks[system->n_sinks++] = ops;
+    }
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__system_lay_record(yoke_system* system) {
+  YOKE_TRY(choose_sinks(system));
   size_t n = 0;
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_unit_info* info = system->units[i].unit.info;
@@ -247,11 +295,8 @@ yoke_status yoke__system_lay_record(yoke_system* system) {
 uint32_t yoke__system_formats(const yoke_system* system) {
   uint32_t formats = 0;
   for (size_t i = 0; i < system->scenario->n_record_formats; i++) {
-    for (size_t k = 0; k < YOKE_N_FORMATS; k++) {
-      if (strcmp(system->scenario->record_formats[i].text, yoke__format_names[k]) == 0) {
-        formats |= 1u << k;
-      }
-    }
+    const size_t k = find_format(system->scenario->record_formats[i].text);
+    formats |= k < YOKE_N_FORMATS ? 1u << k : 0;
   }
-  return formats == 0 ? YOKE_RECORD_CSV : formats;
+  return formats == 0 && system->n_sinks == 0 ? YOKE_RECORD_CSV : formats;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_format.h"
 #include "base/base_message.h"
 #include "couple/couple.h"
 
@@ -103,7 +104,11 @@ yoke_status yoke_registry_add_result(yoke_registry* registry, const yoke_result_
                      "the table of result sink '%s' lacks what every sink needs",
                      full->name == NULL ? "" : full->name);
   }
-  if (yoke__registry_find_result(registry, full->name) != NULL) {
+  bool is_taken = yoke__registry_find_result(registry, full->name) != NULL;
+  for (size_t i = 0; i < YOKE_N_FORMATS; i++) {
+    is_taken = is_taken || strcmp(full->name, yoke__format_names[i]) == 0;
+  }
+  if (is_taken) {
     return yoke_fail(sink, YOKE_BAD_ARG, "there is a result sink '%s' already", full->name);
   }
   return append(&registry->results, &registry->n_results, full, sink);

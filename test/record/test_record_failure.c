@@ -277,7 +277,9 @@ static void one_failure_does_not_stop_the_others(void** state) {
   yoke_record_ring ring;
   yoke__ring_init(&ring, rows, N, STRIDE);
   char from[2][FIXTURE_PATH_SIZE], to[2][FIXTURE_PATH_SIZE];
-  yoke_record_writer writer = {.ring = &ring, .n_sinks = 2, .flush_ns = 1000000};
+  yoke_record_sink sinks[2] = {{0}};
+  yoke_record_writer writer = {
+      .ring = &ring, .sinks = sinks, .n_files = 2, .n_sinks = 2, .flush_ns = 1000000};
   for (size_t i = 0; i < 2; i++) {
     fixture_path(from[i], folder, i == 0 ? "a.part" : "b.part");
     fixture_path(to[i], folder, i == 0 ? "a" : "b");
