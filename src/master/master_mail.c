@@ -41,64 +41,87 @@ yoke_status yoke__master_post(yoke_state* state, const yoke_mail* mail) {
 
 // ---- the reader
 
-typedef struct set_job {
-  const yoke_system_unit* unit;
-  const yoke_mail* mail;
-  yoke_status status;
-} set_job;
+// All mail at hand, for the threads that units belong to.
+typedef struct take_job {
+  const yoke_system* system;
+  yoke_mailbox* box;
+  uint64_t end;              // behind the last ticket
+  _Atomic uint64_t refused;  // first ticket that a unit refused; end: none
+} take_job;
 
-// On the thread that the unit belongs to.
-static void set_on_thread(void* context, int thread) {
-  set_job* job = context;
-  if (thread != job->unit->thread) {
-    return;
-  }
-  const yoke_unit* unit = &job->unit->unit;
-  const size_t size = yoke__variable_size(&unit->info->variables[job->mail->variable]);
+static yoke_mail* mail_at(const yoke_mailbox* box, uint64_t ticket) {
+  return &box->cells[ticket % YOKE_MAIL_SIZE].mail;
+}
+
+static yoke_status set_variable(const yoke_unit* unit, const yoke_mail* mail) {
+  const size_t size = yoke__variable_size(&unit->info->variables[mail->variable]);
   char room[YOKE_MAIL_ROOM];
-  if (size == sizeof job->mail->bits) {
-    job->status = yoke__unit_set(unit, job->mail->variable, &job->mail->bits, size);
-    return;
+  if (size == sizeof mail->bits) {
+    return yoke__unit_set(unit, mail->variable, &mail->bits, size);
   }
   if (size > sizeof room) {
-    job->status = YOKE_FULL;
-    return;
+    return YOKE_FULL;
   }
-  job->status = yoke__unit_get(unit, job->mail->variable, room, size);
-  if (job->status >= 0) {
-    memcpy(room + job->mail->element * sizeof job->mail->bits, &job->mail->bits,
-           sizeof job->mail->bits);
-    job->status = yoke__unit_set(unit, job->mail->variable, room, size);
+  YOKE_TRY(yoke__unit_get(unit, mail->variable, room, size));
+  memcpy(room + mail->element * sizeof mail->bits, &mail->bits, sizeof mail->bits);
+  return yoke__unit_set(unit, mail->variable, room, size);
+}
+
+// What is not among the dense inputs, up to the first refusal; its status takes the place of the value.
+static void set_on_thread(void* context, int thread) {
+  take_job* job = context;
+  for (uint64_t k = job->box->n_taken; k < job->end; k++) {
+    yoke_mail* mail = mail_at(job->box, k);
+    const yoke_system_unit* unit = &job->system->units[mail->unit];
+    if (unit->thread != thread || unit->unit.dense[mail->variable] != YOKE_NOT_DENSE) {
+      continue;
+    }
+    const yoke_status status = set_variable(&unit->unit, mail);
+    if (status < 0) {
+      uint64_t first = atomic_load(&job->refused);
+      mail->bits = status;
+      while (k < first && !atomic_compare_exchange_weak(&job->refused, &first, k)) {
+      }
+      return;
+    }
   }
 }
 
-static yoke_status apply(const yoke_system* system, yoke_state* state, const yoke_mail* mail) {
-  const yoke_system_unit* unit = &system->units[mail->unit];
-  const size_t dense = unit->unit.dense[mail->variable];
-  if (dense != YOKE_NOT_DENSE) {
-    memcpy(&state->u[unit->u + dense + mail->element], &mail->bits, sizeof mail->bits);
-    return YOKE_OK;
-  }
-  set_job job = {.unit = unit, .mail = mail};
-  yoke__pool_run(system->pool, set_on_thread, &job);
-  return job.status >= 0 ? YOKE_OK
-                         : yoke__master_fail_unit(&state->failure, system, mail->unit, job.status,
-                                                  state->t, "the value written to '%s' was refused",
-                                                  unit->unit.info->variables[mail->variable].name);
+static yoke_status refuse(const yoke_system* system, yoke_state* state, const yoke_mail* mail) {
+  const yoke_variable* v = &system->units[mail->unit].unit.info->variables[mail->variable];
+  return yoke__master_fail_unit(&state->failure, system, mail->unit, (yoke_status)mail->bits,
+                                state->t, "the value written to '%s' was refused", v->name);
 }
 
 yoke_status yoke__master_take_mail(const yoke_system* system, yoke_state* state) {
-  yoke_status status = YOKE_OK;
+  yoke_mailbox* box = &state->mail;
+  uint64_t end = box->n_taken;
+  bool has_typed = false, has_others = false;
   // at most one round: writers may go on posting meanwhile
-  for (int i = 0; i < YOKE_MAIL_SIZE && status >= 0; i++) {
-    yoke_mail_cell* cell = &state->mail.cells[state->mail.n_taken % YOKE_MAIL_SIZE];
-    if (atomic_load_explicit(&cell->turn, memory_order_acquire) != state->mail.n_taken + 1) {
-      break;
+  while (end - box->n_taken < YOKE_MAIL_SIZE &&
+         atomic_load_explicit(&box->cells[end % YOKE_MAIL_SIZE].turn, memory_order_acquire) ==
+             end + 1) {
+    const yoke_mail* mail = mail_at(box, end++);
+    const yoke_system_unit* unit = &system->units[mail->unit];
+    const size_t dense = unit->unit.dense[mail->variable];
+    if (dense != YOKE_NOT_DENSE) {
+      memcpy(&state->u[unit->u + dense + mail->element], &mail->bits, sizeof mail->bits);
+    } else {
+      has_typed = true;
+      has_others = has_others || unit->thread != 0;
     }
-    const yoke_mail mail = cell->mail;
-    atomic_store_explicit(&cell->turn, state->mail.n_taken + YOKE_MAIL_SIZE, memory_order_release);
-    state->mail.n_taken++;
-    status = apply(system, state, &mail);
+  }
+  take_job job = {system, box, end, end};
+  if (has_others) {
+    yoke__pool_run(system->pool, set_on_thread, &job);
+  } else if (has_typed) {
+    set_on_thread(&job, 0);
+  }
+  const yoke_status status =
+      job.refused < end ? refuse(system, state, mail_at(box, job.refused)) : YOKE_OK;
+  for (; box->n_taken < end; box->n_taken++) {
+    atomic_store_explicit(&box->cells[box->n_taken % YOKE_MAIL_SIZE].turn,
+                          box->n_taken + YOKE_MAIL_SIZE, memory_order_release);
   }
   return status;
 }
