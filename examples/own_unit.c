@@ -3,7 +3,7 @@
 // What it takes: a struct for everything that changes, a table that says which of its members are variables, a step,
 // and a refresh. No other file of Yoke is touched.
 //
-// Build against an installed library:  cc own_unit.c $(pkg-config --cflags --libs yoke)
+// Build against an installed library:  cc own_unit.c $(pkg-config --cflags --libs yoke) -lm
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -76,6 +76,24 @@ else
   echo 'skipped: python3 is missing'
 fi
 
+# ---- the examples, each with the build line of its own head comment
+mkdir "$work/examples"
+cp "$YOKE_SOURCE_DIR"/examples/*.c "$work/examples"
+n_built=0
+for source in "$work"/examples/*.c; do
+  name=$(basename "$source" .c)
+  line=$(sed -n 's|^// Build.*installed library: *\(cc .*\)$|\1|p' "$source")
+  [ -n "$line" ] || { echo "examples/$name.c does not say how it is built" >&2 && exit 1; }
+  (cd "$work/examples" && cc() { "${YOKE_CC:-cc}" "$@"; } && eval "$line -o $name")
+  case $line in
+  *-shared*) ;; # for the program to load
+  *) (cd "$work/examples" && LD_LIBRARY_PATH=$prefix/lib "./$name" >"$name.out") ||
+    { echo "examples/$name failed" >&2 && exit 1; } ;;
+  esac
+  n_built=$((n_built + 1))
+done
+[ "$n_built" -ge 3 ]
+
 # ---- the program, where there is one, runs from its new place
 if [ -x "$prefix/bin/yoke" ]; then
   "$prefix/bin/yoke" --version | grep -F "$version"

@@ -1,0 +1,96 @@
+// A controller in your program drives a plant of a system file: a PI speed controller writes the torque of a drive before
+// every step and reads its speed by handle. Half-way the friction of the plant grows, and the controller makes up for it.
+//
+// Build against an installed library:  cc embedding.c $(pkg-config --cflags --libs yoke) -lm
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <yoke/yoke.h>
+
+// J w' = torque - friction w; nobody feeds torque.u1: it is ours to write
+static const char drive[] = "yoke: 1\n"
+                            "name: drive\n"
+                            "time: {stop: 10, step: 0.01}\n"
+                            "units:\n"
+                            "  shaft: {model: integrator, with: {k: 2}}       # 1 / J\n"
+                            "  friction: {model: gain, with: {k: 0.5}}\n"
+                            "laws:\n"
+                            "  torque: {law: sum, with: {signs: [1, -1]}, start: {u1: 0}}\n"
+                            "connections:\n"
+                            "  - shaft.y -> friction.u\n"
+                            "  - friction.y -> torque.u2\n"
+                            "  - torque.y -> shaft.u\n";
+
+// [controller]
+typedef struct controller {
+  double k_p, k_i, integral;
+} controller;
+
+static double control(controller* c, double error, double h) {
+  c->integral += h * c->k_i * error;
+  return c->k_p * error + c->integral;
+}
+// [controller]
+
+static void print_message(void* to, const yoke_message* message) {
+  char line[1024];
+  (void)to;
+  yoke_message_format(message, line, sizeof line);
+  fprintf(stderr, "%s\n", line);
+}
+
+// [loop]
+// Steps to the time `end` under control. The last speed and torque are left in *speed and *torque.
+static yoke_status drive_to(yoke_simulation* sim, controller* c, double end, double* speed,
+                            double* torque) {
+  yoke_handle w, u;
+  YOKE_TRY(yoke_simulation_find(sim, "shaft.y", &w));
+  YOKE_TRY(yoke_simulation_find(sim, "torque.u1", &u));
+  while (yoke_simulation_time(sim) < end - 1e-9) {
+    YOKE_TRY(yoke_simulation_read(sim, w, speed));
+    *torque = control(c, 10 - *speed, 0.01);
+    YOKE_TRY(yoke_simulation_write(sim, u, *torque));  // counts in the step that follows
+    YOKE_TRY(yoke_simulation_step(sim));
+  }
+  printf("t = %4.1f s: speed %8.5f rad/s, torque %8.5f N m\n", yoke_simulation_time(sim), *speed,
+         *torque);
+  return YOKE_OK;
+}
+// [loop]
+
+static yoke_status run(yoke_simulation* sim) {
+  controller c = {.k_p = 2, .k_i = 8};
+  double speed = 0, torque = 0;
+  YOKE_TRY(drive_to(sim, &c, 1, &speed, &torque));
+  YOKE_TRY(drive_to(sim, &c, 5, &speed, &torque));
+  const double before = torque;
+  if (fabs(speed - 10) > 1e-3 || fabs(torque - 0.5 * 10) > 1e-2) {
+    return YOKE_DIVERGED;
+  }
+
+  // a tunable parameter may change while the simulation runs
+  yoke_handle friction;
+  YOKE_TRY(yoke_simulation_find(sim, "friction.k", &friction));
+  YOKE_TRY(yoke_simulation_write(sim, friction, 1.5));
+  YOKE_TRY(drive_to(sim, &c, 5.5, &speed, &torque));
+  YOKE_TRY(drive_to(sim, &c, 10, &speed, &torque));
+  printf("friction times three: torque times %.3f\n", torque / before);
+  return fabs(speed - 10) > 1e-3 || fabs(torque - 1.5 * 10) > 1e-2 ? YOKE_DIVERGED : YOKE_OK;
+}
+
+int main(void) {
+  const yoke_sink sink = {.receive = print_message};
+  const yoke_load_settings settings = {.sink = &sink};
+  yoke_system* system = NULL;
+  yoke_simulation* sim = NULL;
+  yoke_status status = yoke_system_parse(drive, strlen(drive), "drive.yaml", &settings, &system);
+  status = status < 0 ? status : yoke_simulation_create(system, &sink, &sim);
+  status = status < 0 ? status : run(sim);
+  yoke_simulation_destroy(&sim);
+  yoke_system_destroy(&system);
+  if (status < 0) {
+    fprintf(stderr, "embedding: %s\n", yoke_status_text(status));
+  }
+  return status < 0 ? 1 : 0;
+}
