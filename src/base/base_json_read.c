@@ -47,7 +47,7 @@ void yoke__json_value(yoke_json* json, const char* key, json_t* value) {
   const char* name = NULL;
   json_t* part = NULL;
   size_t i = 0;
-  if (json->status < 0) {
+  if (json->text.status < 0) {
     return;
   }
   switch (json_typeof(value)) {

@@ -63,7 +63,7 @@ static void put_html(page* p, const char* text) {
 
 static void put_json(page* p, const yoke_json* json) {
   static const char* const replacements[] = {"\\u003c"};
-  put_replaced(p, json->text, "<", replacements);
+  put_replaced(p, json->text.bytes, "<", replacements);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -233,7 +233,7 @@ yoke_status yoke__report_write(const char* directory, const yoke_sink* sink) {
   }
   if (status >= 0) {
     const size_t frame = yoke__report_html_size + yoke__report_css_size + yoke__report_js_size;
-    status = describe_series(summary, &table, frame + data.n, &series);
+    status = describe_series(summary, &table, frame + data.text.n, &series);
   }
   if (status >= 0) {
     status = write_page(directory, &(pieces){summary, &data, &series}, sink);

@@ -578,7 +578,7 @@ void yoke__system_json(const yoke_system* system, const char* key, yoke_json* js
   const yoke_scenario* s = system->scenario;
   lookup l;
   if (!open_lookup(system, &l)) {
-    json->status = json->status < 0 ? json->status : YOKE_NO_MEMORY;
+    json->text.status = json->text.status < 0 ? json->text.status : YOKE_NO_MEMORY;
     return;
   }
   if (key == NULL) {

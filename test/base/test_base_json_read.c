@@ -69,7 +69,7 @@ static void what_was_written_is_read(void** state) {
   yoke__json_end_array(&json);
   yoke__json_end_object(&json);
   check_ok(yoke__json_finish(&json));
-  json_t* root = parse(json.text);
+  json_t* root = parse(json.text.bytes);
   assert_string_equal(yoke__json_find_text(root, nasty, ""), nasty);
   const json_t* list = json_object_get(root, "numbers");
   for (size_t i = 0; i < YOKE_COUNT(numbers); i++) {
@@ -163,7 +163,7 @@ static void what_was_read_is_written_again(void** state) {
   check_ok(yoke__json_parse(text, strlen(text), &root, NULL));
   yoke__json_value(&json, NULL, root);
   check_ok(yoke__json_finish(&json));
-  assert_string_equal(json.text, text);
+  assert_string_equal(json.text.bytes, text);
   yoke__json_free(&json);
   json_decref(root);
 }
