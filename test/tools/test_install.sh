@@ -86,7 +86,7 @@ for source in "$work"/examples/*.c; do
   [ -n "$line" ] || { echo "examples/$name.c does not say how it is built" >&2 && exit 1; }
   (
     cd "$work/examples"
-    cc() { "${YOKE_CC:-cc}" "$@"; }
+    cc() { command "${YOKE_CC:-cc}" "$@"; }
     eval "$line"
     case $line in
     *-shared*) [ ! -x "$prefix/bin/yoke" ] || "$prefix/bin/yoke" info "./$name.so" ;;
