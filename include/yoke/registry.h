@@ -16,6 +16,7 @@ extern "C" {
 // Built-in units and methods, plus what is added. Not changed while a system made with it exists.
 typedef struct yoke_registry yoke_registry;
 
+// A registry with nothing added yet.
 YOKE_API yoke_status yoke_registry_create(yoke_registry** out);
 // NULL and a pointer to NULL are fine; *registry becomes NULL. Systems made with it must be gone.
 YOKE_API void yoke_registry_destroy(yoke_registry** registry);

@@ -93,6 +93,7 @@ YOKE_API void yoke_simulation_cancel(yoke_simulation* simulation);
 YOKE_API yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation,
                                                   yoke_progress* out);
 
+// Nothing is left to step: the stop time is reached, a unit ended the run, a limit stopped it or it failed. True for NULL.
 YOKE_API bool yoke_simulation_is_done(const yoke_simulation* simulation);
 YOKE_API double yoke_simulation_time(const yoke_simulation* simulation);  // [s]; NaN for NULL
 YOKE_API const yoke_system* yoke_simulation_system(const yoke_simulation* simulation);

@@ -46,6 +46,7 @@ typedef struct yoke_system_info {
   size_t n_units;    // units and laws; the laws are the last n_laws of them
   size_t n_laws, n_connections, n_bonds, n_couplings, n_columns;
 } yoke_system_info;
+// The system as a whole.
 YOKE_API yoke_status yoke_system_get_info(const yoke_system* system, yoke_system_info* out);
 
 typedef struct yoke_unit_view {
@@ -59,6 +60,7 @@ typedef struct yoke_unit_view {
   int line, column;
   const yoke_unit_info* info;  // its variables, feedthrough, capabilities
 } yoke_unit_view;
+// Units and laws in the order of the file. YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_view* out);
 
 // One connection: n elements of an output to as many of an input.
@@ -73,6 +75,7 @@ typedef struct yoke_connection_view {
   size_t coupling;    // what serves it: index for yoke_system_get_coupling
   bool is_from_bond;  // written in a bond, not in `connections`
 } yoke_connection_view;
+// Connections, those of bonds last. YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_system_get_connection(const yoke_system* system, size_t i,
                                                 yoke_connection_view* out);
 
@@ -85,6 +88,7 @@ typedef struct yoke_bond_view {
   bool is_found;    // not written in the file: found from dimensions
   bool is_heat;     // heat flow and temperature
 } yoke_bond_view;
+// Bonds of the file, then those that were found. YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_system_get_bond(const yoke_system* system, size_t i, yoke_bond_view* out);
 
 // A coupling method at work, with the settings that were resolved. The first one is what serves all connections that name
@@ -96,6 +100,7 @@ typedef struct yoke_coupling_view {
   const double* parameters;  // ops->n_parameters
   const char* const* files;  // ops->n_files; NULL where none is given
 } yoke_coupling_view;
+// YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_system_get_coupling(const yoke_system* system, size_t i,
                                               yoke_coupling_view* out);
 
@@ -104,6 +109,7 @@ YOKE_API yoke_status yoke_system_get_coupling(const yoke_system* system, size_t 
 // The resolved system as a JSON document {"format": "yoke-system", "version": 1, ...}: units, wiring, orders, bonds, methods.
 // *json is freed with yoke_text_free.
 YOKE_API yoke_status yoke_system_describe(const yoke_system* system, char** json);
+// Frees a document; NULL and a pointer to NULL are fine, *text becomes NULL.
 YOKE_API void yoke_text_free(char** text);
 
 #ifdef __cplusplus

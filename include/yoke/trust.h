@@ -62,6 +62,7 @@ typedef struct yoke_step_times {
   double median_s, p99_s, max_s;
   double real_time_factor;  // simulated time / computing time
 } yoke_step_times;
+// Of the steps so far.
 YOKE_API yoke_status yoke_simulation_get_step_times(const yoke_simulation* simulation,
                                                     yoke_step_times* out);
 

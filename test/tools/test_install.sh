@@ -82,14 +82,17 @@ cp "$YOKE_SOURCE_DIR"/examples/*.c "$work/examples"
 n_built=0
 for source in "$work"/examples/*.c; do
   name=$(basename "$source" .c)
-  line=$(sed -n 's|^// Build.*installed library: *\(cc .*\)$|\1|p' "$source")
+  line=$(sed -n 's|^//.* \(cc .*pkg-config.*\)$|\1|p' "$source")
   [ -n "$line" ] || { echo "examples/$name.c does not say how it is built" >&2 && exit 1; }
-  (cd "$work/examples" && cc() { "${YOKE_CC:-cc}" "$@"; } && eval "$line -o $name")
-  case $line in
-  *-shared*) ;; # for the program to load
-  *) (cd "$work/examples" && LD_LIBRARY_PATH=$prefix/lib "./$name" >"$name.out") ||
-    { echo "examples/$name failed" >&2 && exit 1; } ;;
-  esac
+  (
+    cd "$work/examples"
+    cc() { command "${YOKE_CC:-cc}" "$@"; }
+    eval "$line"
+    case $line in
+    *-shared*) [ ! -x "$prefix/bin/yoke" ] || "$prefix/bin/yoke" info "./$name.so" ;;
+    *) LD_LIBRARY_PATH=$prefix/lib ./a.out && rm a.out ;;
+    esac
+  ) >"$work/example.log" 2>&1 || { cat "$work/example.log" && echo "examples/$name.c failed" >&2 && exit 1; }
   n_built=$((n_built + 1))
 done
 [ "$n_built" -ge 3 ]
