@@ -1,9 +1,11 @@
 // A controller in your program drives a plant of a system file: a PI speed controller writes the torque of a drive before
 // every step and reads its speed by handle. Half-way the friction of the plant grows, and the controller makes up for it.
+// Then the program goes back to half-way and repeats the second half, bit for bit.
 //
 // Build against an installed library:  cc embedding.c $(pkg-config --cflags --libs yoke) -lm
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <yoke/yoke.h>
@@ -59,6 +61,28 @@ static yoke_status drive_to(yoke_simulation* sim, controller* c, double end, dou
 }
 // [loop]
 
+// The second half: friction grows, which a tunable parameter may do while the simulation runs.
+static yoke_status second_half(yoke_simulation* sim, controller* c, double* speed, double* torque) {
+  yoke_handle friction;
+  YOKE_TRY(yoke_simulation_find(sim, "friction.k", &friction));
+  YOKE_TRY(yoke_simulation_write(sim, friction, 1.5));
+  YOKE_TRY(drive_to(sim, c, 5.5, speed, torque));
+  return drive_to(sim, c, 10, speed, torque);
+}
+
+// [back]
+// Goes back to the image and repeats the second half with the controller as it was.
+static yoke_status repeat(yoke_simulation* sim, const void* image, size_t size, controller c,
+                          double speed, double torque) {
+  double speed_again = 0, torque_again = 0;
+  YOKE_TRY(yoke_simulation_restore(sim, image, size));
+  YOKE_TRY(second_half(sim, &c, &speed_again, &torque_again));
+  const bool is_same = speed_again == speed && torque_again == torque;
+  printf("the second half again: %s\n", is_same ? "the same bits" : "other numbers");
+  return is_same ? YOKE_OK : YOKE_DIVERGED;
+}
+// [back]
+
 static yoke_status run(yoke_simulation* sim) {
   controller c = {.k_p = 2, .k_i = 8};
   double speed = 0, torque = 0;
@@ -69,14 +93,18 @@ static yoke_status run(yoke_simulation* sim) {
     return YOKE_DIVERGED;
   }
 
-  // a tunable parameter may change while the simulation runs
-  yoke_handle friction;
-  YOKE_TRY(yoke_simulation_find(sim, "friction.k", &friction));
-  YOKE_TRY(yoke_simulation_write(sim, friction, 1.5));
-  YOKE_TRY(drive_to(sim, &c, 5.5, &speed, &torque));
-  YOKE_TRY(drive_to(sim, &c, 10, &speed, &torque));
+  const controller half_way = c;
+  const size_t size = yoke_simulation_image_size(sim);
+  void* image = malloc(size + 1);
+  yoke_status status = image == NULL ? YOKE_NO_MEMORY : yoke_simulation_save(sim, image, size);
+  status = status < 0 ? status : second_half(sim, &c, &speed, &torque);
   printf("friction times three: torque times %.3f\n", torque / before);
-  return fabs(speed - 10) > 1e-3 || fabs(torque - 1.5 * 10) > 1e-2 ? YOKE_DIVERGED : YOKE_OK;
+  if (status >= 0 && (fabs(speed - 10) > 1e-3 || fabs(torque - 1.5 * 10) > 1e-2)) {
+    status = YOKE_DIVERGED;
+  }
+  status = status < 0 ? status : repeat(sim, image, size, half_way, speed, torque);
+  free(image);
+  return status;
 }
 
 int main(void) {
