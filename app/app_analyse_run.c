@@ -8,8 +8,8 @@
 #include "base/base_json.h"
 #include "base/base_json_read.h"
 #include "base/base_os.h"
+#include "base/base_text.h"
 #include "study/study_stability_run.h"
-#include "study/study_text.h"
 #include "yoke/yoke.h"
 
 #define MAX_PATH_SIZE 4096

@@ -28,7 +28,7 @@ bool yoke__app_print_json(const char* command, yoke_json* json) {
   if (status < 0) {
     yoke__app_error(command, "%s", yoke_status_text(status));
   } else {
-    fwrite(json->text, 1, json->n, stdout);
+    fwrite(json->text.bytes, 1, json->text.n, stdout);
   }
   yoke__json_free(json);
   return status >= 0;

@@ -231,8 +231,8 @@ static int write_results(const tuning* t) {
   yoke__tune_json(t->app->study, &t->tune, t->current, &json);
   yoke_status status = yoke__json_finish(&json);
   if (status >= 0) {
-    status =
-        yoke__record_write_text(t->app->directory, "tune.json", json.text, json.n, &yoke__app_sink);
+    status = yoke__record_write_text(t->app->directory, "tune.json", json.text.bytes, json.text.n,
+                                     &yoke__app_sink);
   }
   if (status >= 0) {
     status = yoke__tune_write_map(t->app->study, &t->tune, t->current,
@@ -241,7 +241,7 @@ static int write_results(const tuning* t) {
   if (status < 0) {
     yoke__app_fail(COMMAND, status);
   } else if (t->is_json) {
-    fwrite(json.text, 1, json.n, stdout);
+    fwrite(json.text.bytes, 1, json.text.n, stdout);
   } else if (!t->app->is_quiet) {
     print_report(t);
   }

@@ -479,7 +479,7 @@ int main(int argc, char** argv) {
   run_all(&b);
   yoke__json_end_object(&b.json);
   if (b.is_json && yoke__json_finish(&b.json) >= 0) {
-    fputs(b.json.text, stdout);
+    fputs(b.json.text.bytes, stdout);
   }
   yoke__json_free(&b.json);
   return b.is_gate && b.n_missed > 0 ? 1 : 0;

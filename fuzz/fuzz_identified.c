@@ -65,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
   }
   yoke_json json = {0};
   demand(yoke__identified_format(&models, &json) >= 0);
-  demand(yoke__identified_parse(json.text, json.n, "again", &arena, &again, &err.sink) >= 0);
+  demand(yoke__identified_parse(json.text.bytes, json.text.n, "again", &arena, &again, &err.sink) >=
+         0);
   demand(again.n_units == models.n_units);
   for (size_t i = 0; i < again.n_units; i++) {
     const yoke_identified_unit *a = &models.units[i], *b = &again.units[i];

@@ -347,7 +347,7 @@ yoke_status yoke_simulation_summary(const yoke_simulation* simulation, char** js
     yoke__json_free(&text);
     return status;
   }
-  *json = text.text;
+  *json = text.text.bytes;
   return YOKE_OK;
 }
 

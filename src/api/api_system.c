@@ -198,7 +198,7 @@ yoke_status yoke_system_describe(const yoke_system* system, char** json) {
     yoke__json_free(&text);
     return status;
   }
-  *json = text.text;
+  *json = text.text.bytes;
   return YOKE_OK;
 }
 

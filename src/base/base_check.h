@@ -2,6 +2,7 @@
 #ifndef YOKE_BASE_CHECK_H
 #define YOKE_BASE_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,6 +24,11 @@ static inline int yoke__are_finite(size_t n, const double x[]) {
     }
   }
   return 1;
+}
+
+// A blank or the end of a line.
+static inline bool yoke__is_blank(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 #endif

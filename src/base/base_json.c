@@ -5,62 +5,20 @@
 #include "base/base_json.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base_check.h"
 #include "base/base_number.h"
 
-// n bytes behind the text; after a failure nothing happens
-static void put(yoke_json* json, const char* bytes, size_t n) {
-  if (json->status < 0) {
-    return;
-  }
-  if (n + 1 > json->room - json->n) {
-    // doubling keeps the copying linear in the final size
-    const size_t room = 2 * (json->n + n + 256);
-    char* larger = realloc(json->text, room);
-    if (larger == NULL) {
-      json->status = YOKE_NO_MEMORY;
-      return;
-    }
-    json->text = larger;
-    json->room = room;
-  }
-  memcpy(json->text + json->n, bytes, n);
-  json->n += n;
-  json->text[json->n] = '\0';
-}
-
-static void put_text(yoke_json* json, const char* text) {
-  put(json, text, strlen(text));
+static void put(yoke_json* json, const char* text) {
+  yoke__text_string(&json->text, text);
 }
 
 static void put_line(yoke_json* json) {
-  put(json, "\n", 1);
+  put(json, "\n");
   for (int i = 0; i < json->depth; i++) {
-    put(json, "  ", 2);
+    put(json, "  ");
   }
-}
-
-// Bytes of the UTF-8 character at s, 0 if it is none (overlong, surrogate, beyond U+10FFFF, cut
-// off). Reads no further than a NUL.
-static size_t utf8_length(const unsigned char* s) {
-  if (s[0] < 0x80) {
-    return 1;
-  }
-  const size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-  if (s[0] < 0xc2 || s[0] > 0xf4) {
-    return 0;
-  }
-  for (size_t i = 1; i < n; i++) {
-    if ((s[i] & 0xc0) != 0x80) {
-      return 0;
-    }
-  }
-  const bool is_overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-  const bool is_outside = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
-  return is_overlong || is_outside ? 0 : n;
 }
 
 static void put_escape(yoke_json* json, unsigned char c) {
@@ -69,35 +27,35 @@ static void put_escape(yoke_json* json, unsigned char c) {
   for (size_t i = 0; i + 1 < sizeof names; i += 2) {
     if ((unsigned char)names[i] == c) {
       const char pair[2] = {'\\', names[i + 1]};
-      put(json, pair, 2);
+      yoke__text_append(&json->text, pair, sizeof pair);
       return;
     }
   }
   const char code[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-  put(json, code, 6);
+  yoke__text_append(&json->text, code, sizeof code);
 }
 
 static void put_string(yoke_json* json, const char* text) {
-  put(json, "\"", 1);
+  put(json, "\"");
   const unsigned char* at = (const unsigned char*)text;
   while (*at != '\0') {
-    const size_t n = utf8_length(at);
+    const size_t n = yoke__utf8_length((const char*)at);
     if (n == 0) {
-      put(json, "\xef\xbf\xbd", 3);  // U+FFFD in place of the byte
+      put(json, "\xef\xbf\xbd");  // U+FFFD in place of the byte
     } else if (*at < 0x20 || *at == '"' || *at == '\\') {
       put_escape(json, *at);
     } else if (*at == '<' && at[1] == '/') {
-      put(json, "<\\", 2);
+      put(json, "<\\");
     } else {
-      put(json, (const char*)at, n);
+      yoke__text_append(&json->text, (const char*)at, n);
     }
     at += n == 0 ? 1 : n;
   }
-  put(json, "\"", 1);
+  put(json, "\"");
 }
 
 static void fail(yoke_json* json) {
-  json->status = json->status < 0 ? json->status : YOKE_BAD_ARG;
+  json->text.status = json->text.status < 0 ? json->text.status : YOKE_BAD_ARG;
 }
 
 // Comma, line and key in front of a value.
@@ -116,14 +74,14 @@ static void begin_value(yoke_json* json, const char* key, bool is_container) {
   }
   const bool has_line = !json->is_array[d] || is_container;
   if (json->has_element[d]) {
-    put_text(json, has_line ? "," : ", ");
+    put(json, has_line ? "," : ", ");
   }
   if (has_line) {
     put_line(json);
   }
   if (key != NULL) {
     put_string(json, key);
-    put_text(json, ": ");
+    put(json, ": ");
   }
   json->has_element[d] = true;
   json->has_container[d] = is_container;
@@ -139,11 +97,11 @@ static void begin(yoke_json* json, const char* key, bool is_array) {
   json->has_element[json->depth] = false;
   json->has_container[json->depth] = false;
   json->depth++;
-  put_text(json, is_array ? "[" : "{");
+  put(json, is_array ? "[" : "{");
 }
 
 static void end(yoke_json* json, bool is_array) {
-  if (json->status < 0 || json->depth == 0 || json->is_array[json->depth - 1] != is_array) {
+  if (json->text.status < 0 || json->depth == 0 || json->is_array[json->depth - 1] != is_array) {
     fail(json);
     return;
   }
@@ -152,7 +110,7 @@ static void end(yoke_json* json, bool is_array) {
   if (json->has_element[d] && (!is_array || json->has_container[d])) {
     put_line(json);
   }
-  put_text(json, is_array ? "]" : "}");
+  put(json, is_array ? "]" : "}");
 }
 
 void yoke__json_begin_object(yoke_json* json, const char* key) {
@@ -182,7 +140,7 @@ void yoke__json_end_array(yoke_json* json) {
 void yoke__json_string(yoke_json* json, const char* key, const char* text) {
   begin_value(json, key, false);
   if (text == NULL) {
-    put_text(json, "null");
+    put(json, "null");
   } else {
     put_string(json, text);
   }
@@ -194,35 +152,35 @@ void yoke__json_number(yoke_json* json, const char* key, double value) {
     yoke__number_format(value, text);
   }
   begin_value(json, key, false);
-  put_text(json, text);
+  put(json, text);
 }
 
 void yoke__json_integer(yoke_json* json, const char* key, int64_t value) {
   char text[YOKE_NUMBER_SIZE];
   yoke__number_format_integer(value, text);
   begin_value(json, key, false);
-  put_text(json, text);
+  put(json, text);
 }
 
 void yoke__json_boolean(yoke_json* json, const char* key, bool value) {
   begin_value(json, key, false);
-  put_text(json, value ? "true" : "false");
+  put(json, value ? "true" : "false");
 }
 
 void yoke__json_null(yoke_json* json, const char* key) {
   begin_value(json, key, false);
-  put_text(json, "null");
+  put(json, "null");
 }
 
 yoke_status yoke__json_finish(yoke_json* json) {
   if (json->depth != 0 || !json->has_root) {
     fail(json);
   }
-  put(json, "\n", 1);
-  return json->status;
+  put(json, "\n");
+  return json->text.status;
 }
 
 void yoke__json_free(yoke_json* json) {
-  free(json->text);
+  yoke__text_free(&json->text);
   memset(json, 0, sizeof *json);
 }

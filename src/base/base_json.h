@@ -8,7 +8,7 @@
 //   yoke__json_number(&json, NULL, 0.25);
 //   yoke__json_end_array(&json);
 //   yoke__json_end_object(&json);
-//   status = yoke__json_finish(&json);  // json.text, json.n
+//   status = yoke__json_finish(&json);  // json.text
 //   yoke__json_free(&json);
 #ifndef YOKE_BASE_JSON_H
 #define YOKE_BASE_JSON_H
@@ -17,16 +17,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "yoke/status.h"
+#include "base/base_text.h"
 
 #define YOKE_JSON_DEPTH 64
 
-// Zeroed is empty. `text` is NUL-terminated once finished; the rest belongs to the writer.
+// Zeroed is empty. The text is for reading once finished; the rest belongs to the writer.
 typedef struct yoke_json {
-  char* text;
-  size_t n, room;
-  yoke_status
-      status;  // the first error: YOKE_NO_MEMORY, or YOKE_BAD_ARG for calls that make no JSON
+  yoke_text
+      text;  // its status is the first error: YOKE_NO_MEMORY, or YOKE_BAD_ARG for calls that make no JSON
   int depth;
   bool has_root;
   bool is_array[YOKE_JSON_DEPTH];     // what is open at each depth

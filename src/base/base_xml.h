@@ -9,6 +9,7 @@
 
 #include "base/base_arena.h"
 #include "base/base_message.h"
+#include "base/base_text.h"
 #include "yoke/status.h"
 
 #define YOKE_XML_MAX_DEPTH 64
@@ -50,12 +51,11 @@ const char* yoke__xml_get(const yoke_xml_node* node, const char* attribute);
 // first element is preceded by the XML declaration (UTF-8). Numbers are the shortest text that reads back; NaN, INF and
 // -INF as in XML schema. Attributes go in directly behind open.
 typedef struct yoke_xml_writer {
-  char* text;  // what was written so far, NUL-terminated
-  size_t n, room;
+  yoke_text
+      text;  // its status is the first error: YOKE_NO_MEMORY, or YOKE_BAD_ARG for calls that make no XML
   int depth;
-  int has_failed;  // out of memory, or calls that make no XML: the text is not complete
-  int is_open;     // a start tag has no '>' yet
-  int has_text;    // the innermost element ends with text so far
+  int is_open;   // a start tag has no '>' yet
+  int has_text;  // the innermost element ends with text so far
 } yoke_xml_writer;
 
 void yoke__xml_open(yoke_xml_writer* xml, const char* name);

@@ -1,8 +1,8 @@
 // Small XML files as a tree in an arena. Every node is one piece of memory: the node, its list of attributes and all
 // their texts.
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_xml.h"
 
 // Text of open elements lies on one stack: a child puts its own above the text of its parent and takes it away when it
@@ -17,8 +17,7 @@ typedef struct building {
   yoke_xml_node *root, *current;
   yoke_xml_node* last[YOKE_XML_MAX_DEPTH + 1];  // youngest child of each open element
   size_t starts[YOKE_XML_MAX_DEPTH + 1];
-  char* text;
-  size_t n, room;
+  yoke_text text;
   int depth;
 } building;
 
@@ -73,32 +72,28 @@ static yoke_status tree_open(void* context, const char* name, const char* const*
   b->current = node;
   b->depth++;
   b->last[b->depth] = NULL;
-  b->starts[b->depth] = b->n;
+  b->starts[b->depth] = b->text.n;
   return YOKE_OK;
-}
-
-static int is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
 static yoke_status tree_close(void* context, const char* name, int line) {
   (void)name;
   building* b = context;
-  size_t begin = b->starts[b->depth], end = b->n;
-  while (begin < end && is_space(b->text[begin])) {
+  size_t begin = b->starts[b->depth], end = b->text.n;
+  while (begin < end && yoke__is_blank(b->text.bytes[begin])) {
     begin++;
   }
-  while (end > begin && is_space(b->text[end - 1])) {
+  while (end > begin && yoke__is_blank(b->text.bytes[end - 1])) {
     end--;
   }
   if (end > begin) {
-    b->current->text = yoke__arena_text(b->arena, b->text + begin, end - begin);
+    b->current->text = yoke__arena_text(b->arena, b->text.bytes + begin, end - begin);
     if (b->current->text == NULL) {
       b->current->text = "";
       return no_memory(b, line);
     }
   }
-  b->n = b->starts[b->depth];
+  b->text.n = b->starts[b->depth];
   b->depth--;
   b->current = b->current->parent;
   return YOKE_OK;
@@ -106,18 +101,8 @@ static yoke_status tree_close(void* context, const char* name, int line) {
 
 static yoke_status tree_text(void* context, const char* text, size_t n, int line) {
   building* b = context;
-  if (b->room - b->n < n) {
-    const size_t room = 2 * b->room + n + 256;
-    char* larger = realloc(b->text, room);
-    if (larger == NULL) {
-      return no_memory(b, line);
-    }
-    b->text = larger;
-    b->room = room;
-  }
-  memcpy(b->text + b->n, text, n);
-  b->n += n;
-  return YOKE_OK;
+  yoke__text_append(&b->text, text, n);
+  return b->text.status < 0 ? no_memory(b, line) : YOKE_OK;
 }
 
 yoke_status yoke__xml_tree(const char* bytes, size_t n, const char* source, yoke_arena* arena,
@@ -125,7 +110,7 @@ yoke_status yoke__xml_tree(const char* bytes, size_t n, const char* source, yoke
   static const yoke_xml_handler handler = {tree_open, tree_close, tree_text};
   building b = {.arena = arena, .messages = messages, .source = source};
   const yoke_status status = yoke__xml_parse(bytes, n, source, &handler, &b, messages);
-  free(b.text);
+  yoke__text_free(&b.text);
   *root = status < 0 ? NULL : b.root;
   return status;
 }

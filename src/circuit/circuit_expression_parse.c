@@ -28,10 +28,6 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 // ---- the machine
 
 typedef enum entry_kind {
@@ -230,7 +226,7 @@ static void call_user(parser* p, const yoke_parse_entry* entry) {
 // ---- operands
 
 static void skip_blanks(input* in) {
-  while (in->at < in->end && is_blank(*in->at)) {
+  while (in->at < in->end && yoke__is_blank(*in->at)) {
     in->at++;
   }
 }
@@ -252,7 +248,7 @@ static yoke_span read_raw(input* in) {
     in->at++;
   }
   name.n = (size_t)(in->at - name.text);
-  while (name.n > 0 && is_blank(name.text[name.n - 1])) {
+  while (name.n > 0 && yoke__is_blank(name.text[name.n - 1])) {
     name.n--;
   }
   return name;

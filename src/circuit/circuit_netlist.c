@@ -36,7 +36,7 @@ static void free_reader(yoke_netlist_reader* self) {
   free(self->waiting);
   free(self->pending);
   free(self->requests);
-  free(self->name);
+  yoke__text_free(&self->name);
   yoke__names_free(&self->globals);
   yoke__names_free(&self->warned);
   yoke__names_free(&self->inputs);

@@ -103,12 +103,8 @@ static void read_parameters(yoke_cursor* cursor, yoke_definition* self, uint32_t
 
 // ---- .func name(a, b) {body}
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static const char* skip_blanks(const char* at, const char* end) {
-  while (at < end && is_blank(*at)) {
+  while (at < end && yoke__is_blank(*at)) {
     at++;
   }
   return at;

@@ -9,21 +9,11 @@
 
 const char* yoke__netlist_full_name(yoke_netlist_reader* reader, const yoke_frame* frame,
                                     yoke_span name) {
-  const size_t n = frame->n_prefix + name.n;
-  if (n + 1 > reader->max_name) {
-    const size_t max = 2 * (n + 1) + 128;
-    char* larger = realloc(reader->name, max);
-    if (larger == NULL) {
-      reader->is_out_of_memory = true;
-      return NULL;
-    }
-    reader->name = larger;
-    reader->max_name = max;
-  }
-  memcpy(reader->name, frame->prefix, frame->n_prefix);
-  memcpy(reader->name + frame->n_prefix, name.text, name.n);
-  reader->name[n] = '\0';
-  return reader->name;
+  yoke__text_clear(&reader->name);
+  yoke__text_append(&reader->name, frame->prefix, frame->n_prefix);
+  yoke__text_append(&reader->name, name.text, name.n);
+  reader->is_out_of_memory = reader->is_out_of_memory || reader->name.status < 0;
+  return reader->name.status < 0 ? NULL : reader->name.bytes;
 }
 
 // ---- nodes

@@ -13,12 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_os.h"
 #include "circuit/circuit_netlist_reader.h"
-
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
 
 // Where a comment at the end of a line starts, or the end of the line without trailing blanks.
 static char* end_of_content(char* at, const char* end) {
@@ -27,13 +24,13 @@ static char* end_of_content(char* at, const char* end) {
   for (; at < end; at++) {
     is_quoted = is_quoted != (*at == '"');
     const bool is_dollar =
-        *at == '$' && (at == start || is_blank(at[-1]) || at[-1] == ',') && !is_quoted;
+        *at == '$' && (at == start || yoke__is_blank(at[-1]) || at[-1] == ',') && !is_quoted;
     const bool is_slashes = *at == '/' && end - at > 1 && at[1] == '/' && !is_quoted;
     if ((*at == ';' && !is_quoted) || is_dollar || is_slashes) {
       break;
     }
   }
-  while (at > start && is_blank(at[-1])) {
+  while (at > start && yoke__is_blank(at[-1])) {
     at--;
   }
   return at;
@@ -86,15 +83,15 @@ static bool is_text(yoke_netlist_reader* reader, size_t file, const char* bytes,
 // One line of the file, [at, end) without its line end.
 static void read_line(yoke_netlist_reader* reader, size_t file, joiner* self, char* at, char* end,
                       uint32_t line) {
-  while (at < end && is_blank(*at)) {
+  while (at < end && yoke__is_blank(*at)) {
     at++;
   }
   if (at < end && *at == '*') {
-    if (end - at < 6 || !yoke__span_is((yoke_span){at, 5}, "*yoke") || !is_blank(at[5])) {
+    if (end - at < 6 || !yoke__span_is((yoke_span){at, 5}, "*yoke") || !yoke__is_blank(at[5])) {
       return;
     }
     at += 6;
-    while (at < end && is_blank(*at)) {
+    while (at < end && yoke__is_blank(*at)) {
       at++;
     }
   }
@@ -157,13 +154,13 @@ static size_t add_file(yoke_netlist_reader* reader, const char* path, uint32_t p
 // The file name of an .include line, quotes removed.
 static yoke_span file_name(const yoke_statement* statement) {
   const char *at = statement->text, *end = at + statement->n;
-  while (at < end && !is_blank(*at) && *at != '"' && *at != '\'') {
+  while (at < end && !yoke__is_blank(*at) && *at != '"' && *at != '\'') {
     at++;
   }
-  while (at < end && is_blank(*at)) {
+  while (at < end && yoke__is_blank(*at)) {
     at++;
   }
-  while (end > at && is_blank(end[-1])) {
+  while (end > at && yoke__is_blank(end[-1])) {
     end--;
   }
   if (end - at >= 2 && (*at == '"' || *at == '\'') && end[-1] == *at) {
@@ -250,7 +247,7 @@ static size_t open_include(yoke_netlist_reader* reader, const yoke_statement* st
 
 static yoke_span first_word(const yoke_statement* statement) {
   size_t n = 0;
-  while (n < statement->n && !is_blank(statement->text[n]) && statement->text[n] != '\n') {
+  while (n < statement->n && !yoke__is_blank(statement->text[n])) {
     n++;
   }
   return (yoke_span){statement->text, n};
@@ -325,10 +322,10 @@ void yoke__netlist_read_lines(yoke_netlist_reader* reader, char* bytes, size_t n
   // the title, without blanks around it
   const char *start = bytes, *end = memchr(bytes, '\n', n);
   end = end == NULL ? bytes + n : end;
-  while (start < end && is_blank(*start)) {
+  while (start < end && yoke__is_blank(*start)) {
     start++;
   }
-  while (end > start && is_blank(end[-1])) {
+  while (end > start && yoke__is_blank(end[-1])) {
     end--;
   }
   const char* title = yoke__arena_text(&reader->network->arena, start, (size_t)(end - start));

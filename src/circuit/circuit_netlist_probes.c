@@ -8,16 +8,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "circuit/circuit_netlist_reader.h"
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',';
+static bool is_gap(char c) {
+  return yoke__is_blank(c) || c == ',';
 }
 
 // One item as written: up to a blank outside of brackets. Empty at the end.
 static yoke_token next_item(yoke_cursor* cursor) {
   const char *at = cursor->at, *end = cursor->end;
-  while (at < end && is_blank(*at)) {
+  while (at < end && is_gap(*at)) {
     at++;
   }
   yoke_token item = {YOKE_TOKEN_END, {at, 0}};
@@ -25,13 +26,13 @@ static yoke_token next_item(yoke_cursor* cursor) {
     return yoke__cursor_next(cursor);
   }
   int depth = 0;
-  for (; at < end && (depth > 0 || !is_blank(*at)); at++) {
+  for (; at < end && (depth > 0 || !is_gap(*at)); at++) {
     depth += *at == '(' || *at == '{' ? 1 : *at == ')' || *at == '}' ? -1 : 0;
 
     // "v (a)" is one item
-    if (at + 1 < end && depth == 0 && at == item.span.text && is_blank(at[1]) && at[1] != ',') {
+    if (at + 1 < end && depth == 0 && at == item.span.text && is_gap(at[1]) && at[1] != ',') {
       const char* next = at + 1;
-      while (next < end && is_blank(*next)) {
+      while (next < end && is_gap(*next)) {
         next++;
       }
       at = next < end && *next == '(' ? next - 1 : at;
@@ -124,7 +125,7 @@ static const char* normal_text(yoke_netlist_reader* reader, yoke_span text) {
     return surround(reader, "v(", text, ")");
   }
   yoke_span word = {text.text, (size_t)(bracket - text.text)};
-  while (word.n > 0 && is_blank(word.text[word.n - 1])) {
+  while (word.n > 0 && is_gap(word.text[word.n - 1])) {
     word.n--;
   }
   const bool is_known =

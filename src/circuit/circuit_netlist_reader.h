@@ -14,6 +14,7 @@
 #ifndef YOKE_CIRCUIT_NETLIST_READER_H
 #define YOKE_CIRCUIT_NETLIST_READER_H
 
+#include "base/base_text.h"
 #include "circuit/circuit_build.h"
 #include "circuit/circuit_expression_compile.h"
 #include "circuit/circuit_netlist.h"
@@ -177,8 +178,7 @@ typedef struct yoke_netlist_reader {
   } * requests;  // of .input
   size_t n_requests, max_requests;
 
-  char* name;  // a name with its prefix, NUL-terminated
-  size_t max_name;
+  yoke_text name;  // a name with its prefix
   size_t n_hints;
   struct yoke_counted_lines {
     const char* text;

@@ -57,14 +57,12 @@ static yoke_name_answer find_flow(yoke_netlist_reader* reader, const yoke_frame*
 
     // a diode takes up what its series resistance does, too
     if (element->kind == YOKE_JUNCTION) {
-      char* full = reader->name;
-      const size_t n = strlen(element->name);
-      if (n + 4 < reader->max_name) {
-        memcpy(full, element->name, n);
-        memcpy(full + n, "#rs", 4);
-        const uint32_t series = yoke__network_find_element(network, full);
-        out->b = series == YOKE_NO_INDEX ? out->b : network->elements[series].b;
-      }
+      yoke__text_clear(&reader->name);
+      yoke__text_add(&reader->name, "%s#rs", element->name);
+      const uint32_t series = reader->name.status < 0
+                                  ? YOKE_NO_INDEX
+                                  : yoke__network_find_element(network, reader->name.bytes);
+      out->b = series == YOKE_NO_INDEX ? out->b : network->elements[series].b;
     }
   }
   return YOKE_NAME_FOUND;

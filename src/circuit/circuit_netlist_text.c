@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "circuit/circuit_netlist_reader.h"
 
 #define MAX_NEAREST 20000u  // more names are not searched for a similar one
@@ -202,12 +203,8 @@ yoke_cursor yoke__cursor_open(yoke_netlist_reader* reader, const yoke_statement*
                        .end = statement->text + statement->n};
 }
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
-}
-
 static bool is_separator(char c) {
-  return is_blank(c) || c == ',' || c == '(' || c == ')';
+  return yoke__is_blank(c) || c == ',' || c == '(' || c == ')';
 }
 
 static bool is_word_end(char c) {
@@ -310,7 +307,7 @@ static bool is_key(const char* at, const char* end) {
   while (at < end && yoke__is_name_part(*at)) {
     at++;
   }
-  while (at < end && is_blank(*at)) {
+  while (at < end && yoke__is_blank(*at)) {
     at++;
   }
   return at < end && *at == '=' && !(end - at > 1 && at[1] == '=');
@@ -318,7 +315,7 @@ static bool is_key(const char* at, const char* end) {
 
 yoke_span yoke__cursor_rest_of_value(yoke_cursor* cursor) {
   const char *at = cursor->at, *end = cursor->end;
-  while (at < end && is_blank(*at)) {
+  while (at < end && yoke__is_blank(*at)) {
     at++;
   }
   const char* start = at;
@@ -328,7 +325,7 @@ yoke_span yoke__cursor_rest_of_value(yoke_cursor* cursor) {
     if (depth == 0 && is_free && is_key(at, end)) {
       break;
     }
-    is_free = is_blank(*at) || *at == ',' || *at == '}' || *at == '\'';
+    is_free = yoke__is_blank(*at) || *at == ',' || *at == '}' || *at == '\'';
     depth += *at == '(' || *at == '{' ? 1 : *at == ')' || *at == '}' ? -1 : 0;
     if (*at == '\'') {
       const char* close = find_close(at, end);
@@ -336,7 +333,7 @@ yoke_span yoke__cursor_rest_of_value(yoke_cursor* cursor) {
     }
   }
   cursor->at = at;
-  while (at > start && (is_blank(at[-1]) || at[-1] == ',')) {
+  while (at > start && (yoke__is_blank(at[-1]) || at[-1] == ',')) {
     at--;
   }
   yoke_span span = {start, (size_t)(at - start)};

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "circuit/circuit_index.h"
 
 #define MAX_COMPARED 2000000u  // names compared for hints over all messages: about a quarter second
@@ -16,10 +17,6 @@
 
 static char lower(char c) {
   return (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-}
-
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t';
 }
 
 static uint32_t hash_of(const char* name, size_t n) {
@@ -174,12 +171,12 @@ typedef struct search {
 // "x(a)" or "x(a,b)", blanks anywhere between; false if it is not of this form
 static bool split_probe(const char* text, probe_text* parts) {
   const char* at = text;
-  while (is_blank(*at)) {
+  while (yoke__is_blank(*at)) {
     at++;
   }
   *parts = (probe_text){.letter = lower(*at)};
   at += *at != '\0';
-  while (is_blank(*at)) {
+  while (yoke__is_blank(*at)) {
     at++;
   }
   char end = '(';
@@ -190,13 +187,13 @@ static bool split_probe(const char* text, probe_text* parts) {
 
     // a name without the blanks around it
     at++;
-    while (is_blank(*at)) {
+    while (yoke__is_blank(*at)) {
       at++;
     }
     const char* name = at;
     at += strcspn(at, ",()");
     size_t n = (size_t)(at - name);
-    while (n > 0 && is_blank(name[n - 1])) {
+    while (n > 0 && yoke__is_blank(name[n - 1])) {
       n--;
     }
     if (n == 0) {
@@ -210,7 +207,7 @@ static bool split_probe(const char* text, probe_text* parts) {
     return false;
   }
   at++;
-  while (is_blank(*at)) {
+  while (yoke__is_blank(*at)) {
     at++;
   }
   return *at == '\0';

@@ -5,51 +5,27 @@
 // the same number of operations every time.
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "base/base_text.h"
 #include "export/export_c.h"
 #include "yoke/version.h"
 
 #define MAX_NAME 128
 #define MAX_PATH 4096
 
-// A text that grows.
 typedef struct writer {
-  char* text;
-  size_t n, room;
-  bool has_failed;
+  yoke_text text;
   const yoke_export_c_job* job;
   const yoke_export_c_model* model;
   char lower[MAX_NAME], upper[MAX_NAME];  // the name in identifiers
   const char* number;                     // "double" or "float"
 } writer;
 
-static void put(writer* w, const char* format, ...) YOKE_PRINTF(2, 3);
-static void put(writer* w, const char* format, ...) {
-  va_list args;
-  va_start(args, format);
-  va_list again;
-  va_copy(again, args);
-  const int n = vsnprintf(NULL, 0, format, args);
-  va_end(args);
-  const size_t need = w->n + (n < 0 ? 0 : (size_t)n) + 1;
-  if (need > w->room) {
-    const size_t room = 2 * need + 4096;
-    char* larger = realloc(w->text, room);
-    w->has_failed = w->has_failed || larger == NULL;
-    w->text = larger == NULL ? w->text : larger;
-    w->room = larger == NULL ? w->room : room;
-  }
-  if (n >= 0 && need <= w->room) {
-    (void)vsnprintf(w->text + w->n, w->room - w->n, format, again);
-    w->n += (size_t)n;
-  }
-  va_end(again);
-}
+#define PUT(...) yoke__text_add(&w->text, __VA_ARGS__)
 
 // Texts of the netlist in comments must not end them, nor start a new line.
 static void put_shown(writer* w, const char* text) {
@@ -66,7 +42,7 @@ static void put_shown(writer* w, const char* text) {
     }
   }
   line[n] = '\0';
-  put(w, "%s", line);
+  PUT("%s", line);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -76,12 +52,12 @@ static void put_number(writer* w, double x) {
   char text[YOKE_NUMBER_SIZE];
   if (!w->job->is_float) {
     yoke__number_format(x, text);
-    put(w, strpbrk(text, ".e") == NULL ? "%s.0" : "%s", text);
+    PUT(strpbrk(text, ".e") == NULL ? "%s.0" : "%s", text);
     return;
   }
   // nine digits name every float
   snprintf(text, sizeof text, "%.9g", (double)(float)x);
-  put(w, strpbrk(text, ".e") == NULL ? "%s.0f" : "%sf", text);
+  PUT(strpbrk(text, ".e") == NULL ? "%s.0f" : "%sf", text);
 }
 
 static void put_array(writer* w, const char* name, const double numbers[], size_t n_rows,
@@ -90,21 +66,21 @@ static void put_array(writer* w, const char* name, const double numbers[], size_
   if (n == 0) {
     return;
   }
-  put(w, "static const %s %s[%zu] = {\n", w->number, name, n);
-  size_t line = w->n;
-  put(w, "   ");
+  PUT("static const %s %s[%zu] = {\n", w->number, name, n);
+  size_t line = w->text.n;
+  PUT("   ");
   for (size_t i = 0; i < n; i++) {
     // a new line for a new row, and where one gets long
-    if (i > 0 && (i % n_cols == 0 || w->n - line > 80)) {
-      put(w, "\n");
-      line = w->n;
-      put(w, "   ");
+    if (i > 0 && (i % n_cols == 0 || w->text.n - line > 80)) {
+      PUT("\n");
+      line = w->text.n;
+      PUT("   ");
     }
-    put(w, " ");
+    PUT(" ");
     put_number(w, numbers[i]);
-    put(w, ",");
+    PUT(",");
   }
-  put(w, "\n};\n");
+  PUT("\n};\n");
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -113,27 +89,25 @@ static void put_array(writer* w, const char* name, const double numbers[], size_
 static void put_quality(writer* w) {
   const yoke_export_c_model* m = w->model;
   const yoke_export_c_quality* q = &m->quality;
-  put(w, " *\n * Reduced from %zu to %zu states by balanced truncation", m->n_whole, m->n);
+  PUT(" *\n * Reduced from %zu to %zu states by balanced truncation", m->n_whole, m->n);
   if (q->n_apart > 0) {
-    put(w, "; %zu of them not stable and kept as they are", q->n_apart);
+    PUT("; %zu of them not stable and kept as they are", q->n_apart);
   }
-  put(w, ".\n * Hankel singular values: largest %.4g, smallest kept %.4g, largest dropped %.4g.\n",
+  PUT(".\n * Hankel singular values: largest %.4g, smallest kept %.4g, largest dropped %.4g.\n",
       q->largest, q->smallest_kept, q->largest_dropped);
-  put(w,
-      " * Error bound: with constants aside and from a state of rest, the RMS error of an output "
+  PUT(" * Error bound: with constants aside and from a state of rest, the RMS error of an output "
       "over any\n * time is at most its figure below times the RMS of all inputs together; twice "
       "the sum of the\n * dropped values is %.4g.\n",
       q->bound);
-  put(w, " *   output                    bound       measured    start values\n");
+  PUT(" *   output                    bound       measured    start values\n");
   for (size_t i = 0; i < m->n_y; i++) {
-    put(w, " *   ");
-    const size_t before = w->n;
+    PUT(" *   ");
+    const size_t before = w->text.n;
     put_shown(w, m->outputs[i].shown);
-    put(w, "%*s", w->n - before < 24 ? (int)(24 - (w->n - before)) : 1, "");
-    put(w, "%-11.4g %-11.4g %-11.4g\n", q->bound * q->gain[i], q->measured[i], q->start_error[i]);
+    PUT("%*s", w->text.n - before < 24 ? (int)(24 - (w->text.n - before)) : 1, "");
+    PUT("%-11.4g %-11.4g %-11.4g\n", q->bound * q->gain[i], q->measured[i], q->start_error[i]);
   }
-  put(w,
-      " * measured: over pseudo-random inputs of size 1; start values: largest error of the answer "
+  PUT(" * measured: over pseudo-random inputs of size 1; start values: largest error of the answer "
       "to\n * them with the inputs as they start.\n");
 }
 
@@ -142,28 +116,27 @@ static void put_head(writer* w) {
   const yoke_export_c_model* m = w->model;
   char step[YOKE_NUMBER_SIZE];
   yoke__number_format(m->h, step);
-  put(w, "/* ");
+  PUT("/* ");
   put_shown(w, job->network->title != NULL && job->network->title[0] != '\0' ? job->network->title
                                                                              : job->name);
-  put(w, "\n *\n * Made by Yoke " YOKE_VERSION " from ");
+  PUT("\n *\n * Made by Yoke " YOKE_VERSION " from ");
   put_shown(w, job->source);
   if (job->settings[0] != '\0') {
-    put(w, " with ");
+    PUT(" with ");
     put_shown(w, job->settings);
   }
-  put(w, ". Do not edit: change the netlist.\n *\n");
-  put(w, " *   x+ = Ad x + Bd u + bd     one step of %s s, exact for inputs that %s\n", step,
+  PUT(". Do not edit: change the netlist.\n *\n");
+  PUT(" *   x+ = Ad x + Bd u + bd     one step of %s s, exact for inputs that %s\n", step,
       job->is_ramp ? "go straight from value to value" : "are held");
-  put(w, " *   y  = C x + D u + d\n *\n");
-  put(w,
-      " * %zu states, %zu inputs, %zu outputs in %s precision. Constants: %zu bytes; one instance: "
+  PUT(" *   y  = C x + D u + d\n *\n");
+  PUT(" * %zu states, %zu inputs, %zu outputs in %s precision. Constants: %zu bytes; one instance: "
       "%zu bytes;\n * stack of a step: about %zu bytes; no heap, no library, no global state.\n",
       m->n, m->n_u, m->n_y, job->is_float ? "single" : "double", yoke__export_c_flash(job, m),
       yoke__export_c_ram(job, m), yoke__export_c_ram(job, m) + 64);
   if (job->is_reduced && m->n_whole > 0) {
     put_quality(w);
   }
-  put(w, " */\n");
+  PUT(" */\n");
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -174,22 +147,22 @@ static void put_names(writer* w, const char* kind, const yoke_export_c_name name
   if (n == 0) {
     return;
   }
-  put(w, "\nenum {\n");
+  PUT("\nenum {\n");
   for (size_t i = 0; i < n; i++) {
-    put(w, "  %s_%s_%s = %zu,  /* ", w->upper, kind, names[i].identifier, i);
+    PUT("  %s_%s_%s = %zu,  /* ", w->upper, kind, names[i].identifier, i);
     put_shown(w, names[i].shown);
     if (names[i].dim[0] != '\0') {
-      put(w, " [");
+      PUT(" [");
       put_shown(w, names[i].dim);
-      put(w, "]");
+      PUT("]");
     }
     if (has_start) {
-      put(w, ", starts at ");
+      PUT(", starts at ");
       put_number(w, names[i].start);
     }
-    put(w, " */\n");
+    PUT(" */\n");
   }
-  put(w, "};\n");
+  PUT("};\n");
 }
 
 static size_t at_least_one(size_t n) {
@@ -200,33 +173,30 @@ static void write_header(writer* w) {
   const yoke_export_c_model* m = w->model;
   const char *l = w->lower, *u = w->upper, *t = w->number;
   put_head(w);
-  put(w, "#ifndef %s_H\n#define %s_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", u, u);
-  put(w, "enum { %s_N_STATES = %zu, %s_N_INPUTS = %zu, %s_N_OUTPUTS = %zu };\n", u, m->n, u, m->n_u,
-      u, m->n_y);
-  put(w, "#define %s_STEP ", u);
+  PUT("#ifndef %s_H\n#define %s_H\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n", u, u);
+  PUT("enum { %s_N_STATES = %zu, %s_N_INPUTS = %zu, %s_N_OUTPUTS = %zu };\n", u, m->n, u, m->n_u, u,
+      m->n_y);
+  PUT("#define %s_STEP ", u);
   put_number(w, m->h);
-  put(w, " /* [s] */\n");
+  PUT(" /* [s] */\n");
   put_names(w, "IN", m->inputs, m->n_u, true);
   put_names(w, "OUT", m->outputs, m->n_y, false);
   if (m->states != NULL) {
     put_names(w, "STATE", m->states, m->n, true);
   }
-  put(w,
-      "\n/* One instance; every one stands for itself. */\ntypedef struct %s {\n  %s x[%zu];\n} "
+  PUT("\n/* One instance; every one stands for itself. */\ntypedef struct %s {\n  %s x[%zu];\n} "
       "%s;\n\n",
       l, t, at_least_one(m->n), l);
-  put(w, "/* The state at the start. */\nvoid %s_init(%s* self);\n", l, l);
+  PUT("/* The state at the start. */\nvoid %s_init(%s* self);\n", l, l);
   if (m->Bd_end != NULL) {
-    put(w,
-        "/* One step: inputs at its start and at its end. */\n"
+    PUT("/* One step: inputs at its start and at its end. */\n"
         "void %s_step(%s* self, const %s u[], const %s u_end[]);\n",
         l, l, t, t);
   } else {
-    put(w, "/* One step with these inputs held. */\nvoid %s_step(%s* self, const %s u[]);\n", l, l,
-        t);
+    PUT("/* One step with these inputs held. */\nvoid %s_step(%s* self, const %s u[]);\n", l, l, t);
   }
-  put(w, "/* Outputs now. */\nvoid %s_output(const %s* self, const %s u[], %s y[]);\n", l, l, t, t);
-  put(w, "\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
+  PUT("/* Outputs now. */\nvoid %s_output(const %s* self, const %s u[], %s y[]);\n", l, l, t, t);
+  PUT("\n#ifdef __cplusplus\n}\n#endif\n#endif\n");
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -235,8 +205,7 @@ static void write_header(writer* w) {
 // "  for (j ...) sum += row[..] * v[j];" over one matrix; nothing for an empty one
 static void put_sum(writer* w, const char* matrix, size_t n, const char* vector) {
   if (n > 0) {
-    put(w,
-        "    for (unsigned j = 0; j < %zuu; j++) {\n      sum += %s[i * %zuu + j] * %s[j];\n"
+    PUT("    for (unsigned j = 0; j < %zuu; j++) {\n      sum += %s[i * %zuu + j] * %s[j];\n"
         "    }\n",
         n, matrix, n, vector);
   }
@@ -244,7 +213,7 @@ static void put_sum(writer* w, const char* matrix, size_t n, const char* vector)
 
 static void put_unused(writer* w, const char* name, bool is_unused) {
   if (is_unused) {
-    put(w, "  (void)%s;\n", name);
+    PUT("  (void)%s;\n", name);
   }
 }
 
@@ -252,51 +221,49 @@ static void put_step(writer* w) {
   const yoke_export_c_model* m = w->model;
   const char *l = w->lower, *t = w->number;
   const bool is_ramp = m->Bd_end != NULL;
-  put(w, "\nvoid %s_step(%s* self, const %s u[]", l, l, t);
+  PUT("\nvoid %s_step(%s* self, const %s u[]", l, l, t);
   if (is_ramp) {
-    put(w, ", const %s u_end[]", t);
+    PUT(", const %s u_end[]", t);
   }
-  put(w, ") {\n");
+  PUT(") {\n");
   put_unused(w, "self", m->n == 0);
   put_unused(w, "u", m->n == 0 || m->n_u == 0);
   put_unused(w, "u_end", is_ramp && (m->n == 0 || m->n_u == 0));
   if (m->n > 0) {
-    put(w,
-        "  volatile %s next[%zu]; /* volatile: no call of memcpy below */\n  for (unsigned i = 0; "
+    PUT("  volatile %s next[%zu]; /* volatile: no call of memcpy below */\n  for (unsigned i = 0; "
         "i < %zuu; i++) {\n    %s sum = bd[i];\n",
         t, m->n, m->n, t);
     put_sum(w, "Ad", m->n, "self->x");
     put_sum(w, "Bd", m->n_u, "u");
     put_sum(w, "Bd_end", is_ramp ? m->n_u : 0, "u_end");
-    put(w,
-        "    next[i] = sum;\n  }\n  for (unsigned i = 0; i < %zuu; i++) {\n"
+    PUT("    next[i] = sum;\n  }\n  for (unsigned i = 0; i < %zuu; i++) {\n"
         "    self->x[i] = next[i];\n  }\n",
         m->n);
   }
-  put(w, "}\n");
+  PUT("}\n");
 }
 
 static void put_output(writer* w) {
   const yoke_export_c_model* m = w->model;
   const char *l = w->lower, *t = w->number;
-  put(w, "\nvoid %s_output(const %s* self, const %s u[], %s y[]) {\n", l, l, t, t);
+  PUT("\nvoid %s_output(const %s* self, const %s u[], %s y[]) {\n", l, l, t, t);
   put_unused(w, "self", m->n == 0 || m->n_y == 0);
   put_unused(w, "u", m->n_u == 0 || m->n_y == 0);
   put_unused(w, "y", m->n_y == 0);
   if (m->n_y > 0) {
-    put(w, "  for (unsigned i = 0; i < %zuu; i++) {\n    %s sum = d[i];\n", m->n_y, t);
+    PUT("  for (unsigned i = 0; i < %zuu; i++) {\n    %s sum = d[i];\n", m->n_y, t);
     put_sum(w, "C", m->n, "self->x");
     put_sum(w, "D", m->n_u, "u");
-    put(w, "    y[i] = sum;\n  }\n");
+    PUT("    y[i] = sum;\n  }\n");
   }
-  put(w, "}\n");
+  PUT("}\n");
 }
 
 static void write_source(writer* w) {
   const yoke_export_c_model* m = w->model;
   const char* l = w->lower;
   put_head(w);
-  put(w, "#include \"%s.h\"\n\n", w->job->name);
+  PUT("#include \"%s.h\"\n\n", w->job->name);
   put_array(w, "Ad", m->Ad, m->n, m->n);
   put_array(w, "Bd", m->Bd, m->n, m->n_u);
   if (m->Bd_end != NULL) {
@@ -307,16 +274,15 @@ static void write_source(writer* w) {
   put_array(w, "D", m->D, m->n_y, m->n_u);
   put_array(w, "d", m->d, 1, m->n_y);
   put_array(w, "start", m->x, 1, m->n);
-  put(w, "\nvoid %s_init(%s* self) {\n", l, l);
+  PUT("\nvoid %s_init(%s* self) {\n", l, l);
   if (m->n > 0) {
-    put(w,
-        "  for (unsigned i = 0; i < %zuu; i++) {\n    const volatile %s value = start[i];\n"
+    PUT("  for (unsigned i = 0; i < %zuu; i++) {\n    const volatile %s value = start[i];\n"
         "    self->x[i] = value;\n  }\n",
         m->n, w->number);
   } else {
-    put(w, "  self->x[0] = 0;\n");
+    PUT("  self->x[0] = 0;\n");
   }
-  put(w, "}\n");
+  PUT("}\n");
   put_step(w);
   put_output(w);
 }
@@ -346,14 +312,14 @@ static void make_identifiers(writer* w) {
 static yoke_status save(writer* w, const char* directory, const char* ending,
                         const yoke_sink* sink) {
   char name[MAX_NAME + 16], path[MAX_PATH];
-  if (w->has_failed) {
+  if (w->text.status < 0) {
     return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   snprintf(name, sizeof name, "%.*s%s", MAX_NAME, w->job->name, ending);
   if (yoke__os_path_join(directory, name, path, sizeof path) >= sizeof path) {
     return yoke_fail(sink, YOKE_IO, "the path of '%.100s' is too long", name);
   }
-  return yoke__os_write_file(path, w->text, w->n, sink);
+  return yoke__os_write_file(path, w->text.bytes, w->text.n, sink);
 }
 
 yoke_status yoke__export_c_write(const yoke_export_c_job* job, const yoke_export_c_model* model,
@@ -366,10 +332,10 @@ yoke_status yoke__export_c_write(const yoke_export_c_job* job, const yoke_export
     status = save(&w, directory, ".h", sink);
   }
   if (status >= 0) {
-    w.n = 0;
+    yoke__text_clear(&w.text);
     write_source(&w);
     status = save(&w, directory, ".c", sink);
   }
-  free(w.text);
+  yoke__text_free(&w.text);
   return status;
 }

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_os.h"
+#include "base/base_text.h"
 #include "export/export_circuit.h"
 #include "unit/circuit/unit_circuit_part.h"
 
@@ -17,34 +19,12 @@
 #define MAX_TEXT  ((size_t)256 << 20)
 
 typedef struct text {
-  char* bytes;
-  size_t n, room;
+  yoke_text all;
   const yoke_sink* sink;
 } text;
 
-static yoke_status add(text* to, const char* bytes, size_t n) {
-  if (to->n + n + 1 > to->room) {
-    const size_t room = 2 * (to->n + n) + 4096;
-    char* larger = n > MAX_TEXT || to->n > MAX_TEXT ? NULL : realloc(to->bytes, room);
-    if (larger == NULL) {
-      return yoke_fail(to->sink, YOKE_NO_MEMORY,
-                       "the netlist with its included files is too large");
-    }
-    to->bytes = larger;
-    to->room = room;
-  }
-  memcpy(to->bytes + to->n, bytes, n);
-  to->n += n;
-  to->bytes[to->n] = '\0';
-  return YOKE_OK;
-}
-
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
-
 static const char* skip_blanks(const char* at, const char* end) {
-  while (at < end && is_blank(*at)) {
+  while (at < end && yoke__is_blank(*at)) {
     at++;
   }
   return at;
@@ -61,7 +41,7 @@ static bool is_word(const char* at, const char* end, const char* word) {
       return false;
     }
   }
-  return at + n == end || is_blank(at[n]) || at[n] == '"' || at[n] == '\'';
+  return at + n == end || yoke__is_blank(at[n]) || at[n] == '"' || at[n] == '\'';
 }
 
 // The first word, behind "*yoke " too.
@@ -75,13 +55,13 @@ static const char* begin_of(const char* at, const char* end) {
 
 // Does a comment begin here?
 static bool is_comment(const char* at, const char* end) {
-  return *at == ';' || (*at == '$' && is_blank(at[-1])) ||
+  return *at == ';' || (*at == '$' && yoke__is_blank(at[-1])) ||
          (*at == '/' && end - at > 1 && at[1] == '/');
 }
 
 // The name behind .include, without quotes and comments; beside the file it stands in.
 static bool path_of(const char* parent, const char* at, const char* end, char* to, size_t size) {
-  while (at < end && !is_blank(*at) && *at != '"' && *at != '\'') {
+  while (at < end && !yoke__is_blank(*at) && *at != '"' && *at != '\'') {
     at++;
   }
   at = skip_blanks(at, end);
@@ -92,7 +72,7 @@ static bool path_of(const char* parent, const char* at, const char* end, char* t
   while (stop < end && (is_quoted ? *stop != quote : !is_comment(stop, end))) {
     stop++;
   }
-  while (!is_quoted && stop > at && is_blank(stop[-1])) {
+  while (!is_quoted && stop > at && yoke__is_blank(stop[-1])) {
     stop--;
   }
   const char* slash = at < end && *at == '/' ? NULL : strrchr(parent, '/');
@@ -163,8 +143,12 @@ static yoke_status add_line(open_file files[], size_t* n_files, bool is_title, t
   if (is_read && (is_word(word, end, ".include") || is_word(word, end, ".inc"))) {
     return open_included(files, n_files, word, end, to);
   }
-  YOKE_TRY(add(to, at, (size_t)(end - at)));
-  return add(to, "\n", 1);
+  yoke__text_append(&to->all, at, (size_t)(end - at));
+  yoke__text_append(&to->all, "\n", 1);
+  return to->all.status < 0 || to->all.n > MAX_TEXT
+             ? yoke_fail(to->sink, YOKE_NO_MEMORY,
+                         "the netlist with its included files is too large")
+             : YOKE_OK;
 }
 
 static yoke_status add_files(open_file files[], size_t* n_files, text* to) {
@@ -191,20 +175,18 @@ yoke_status yoke__export_circuit_text(const char* path, char** out, size_t* n,
     return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
   }
   snprintf(files[0].path, MAX_PATH, "%s", path);
-  yoke_status status = add(&to, "", 0);
-  if (status >= 0) {
-    status = add_files(files, &n_files, &to);
-  }
+  yoke__text_append(&to.all, "", 0);  // an empty file is a text too
+  const yoke_status status = add_files(files, &n_files, &to);
   while (n_files > 0) {
     free(files[--n_files].bytes);
   }
   free(files);
   if (status < 0) {
-    free(to.bytes);
+    yoke__text_free(&to.all);
     return status;
   }
-  *out = to.bytes;
-  *n = to.n;
+  *out = to.all.bytes;
+  *n = to.all.n;
   return YOKE_OK;
 }
 

@@ -312,7 +312,7 @@ static void put_scalar(const yoke_export_model* m, const yoke_export_variable* v
 static void put_start_list(const yoke_export_variable* v, yoke_xml_writer* xml) {
   char* text = malloc(v->n * YOKE_NUMBER_SIZE + 1);
   if (text == NULL) {
-    xml->has_failed = 1;
+    xml->text.status = YOKE_NO_MEMORY;
     return;
   }
   char* at = text;
@@ -338,7 +338,7 @@ static void put_start_elements(const yoke_export_variable* v, yoke_xml_writer* x
       memcpy(&n, at, sizeof n);
       char* hex = malloc(2 * (size_t)n + 1);
       if (hex == NULL) {
-        xml->has_failed = 1;
+        xml->text.status = YOKE_NO_MEMORY;
         return;
       }
       hex[0] = '\0';
@@ -513,7 +513,7 @@ static void put_outputs(const yoke_export_model* m, const char* element, yoke_xm
     }
     if (m->variables[i].variable->causality == YOKE_OUTPUT) {
       char* dependencies = dependencies_of(m, i, &at);
-      xml->has_failed |= dependencies == NULL;
+      xml->text.status = dependencies == NULL ? YOKE_NO_MEMORY : xml->text.status;
       put_unknown(m, &m->variables[i], element, dependencies == NULL ? "" : dependencies, xml);
       free(dependencies);
     }

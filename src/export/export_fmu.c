@@ -225,7 +225,7 @@ static yoke_status write_settings(parts* p) {
 static yoke_status write_description(parts* p) {
   yoke__xml_free(&p->xml);
   yoke__export_describe(&p->model, p->token, &p->xml);
-  return p->xml.has_failed != 0 ? YOKE_NO_MEMORY : YOKE_OK;
+  return p->xml.text.status < 0 ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
 // ---- the token
@@ -249,7 +249,7 @@ static void make_token(parts* p) {
   uint64_t halves[2] = {UINT64_C(0xcbf29ce484222325), UINT64_C(0x9e3779b97f4a7c15)};
   for (size_t i = 0; i < 2; i++) {
     halves[i] = hash(halves[i], p->settings, p->settings_size);
-    halves[i] = hash(halves[i], p->xml.text, p->xml.n);
+    halves[i] = hash(halves[i], p->xml.text.bytes, p->xml.text.n);
     halves[i] = mix(hash(halves[i], p->table == NULL ? "" : p->table, p->table_size));
   }
   snprintf(p->token, sizeof p->token, "{%08x-%04x-%04x-%04x-%04x%08x}", (unsigned)(halves[0] >> 32),
@@ -331,10 +331,11 @@ static yoke_status add_sources(parts* p, yoke_zip_writer* zip, const yoke_sink* 
   }
   if (n > 0 && p->model.job->fmi == 3) {
     yoke__export_describe_build(&p->model, &p->build);
-    if (p->build.has_failed != 0) {
+    if (p->build.text.status < 0) {
       return YOKE_NO_MEMORY;
     }
-    return yoke__zip_add(zip, "sources/buildDescription.xml", p->build.text, p->build.n, sink);
+    return yoke__zip_add(zip, "sources/buildDescription.xml", p->build.text.bytes, p->build.text.n,
+                         sink);
   }
   return YOKE_OK;
 }
@@ -344,7 +345,7 @@ static yoke_status add_parts(parts* p, yoke_zip_writer* zip, const yoke_sink* si
   char binary[2 * YOKE_EXPORT_MAX_IDENTIFIER];
   snprintf(binary, sizeof binary, "binaries/%s/%s.so", yoke__fmi_platform(job->fmi),
            p->model.identifier);
-  YOKE_TRY(yoke__zip_add(zip, "modelDescription.xml", p->xml.text, p->xml.n, sink));
+  YOKE_TRY(yoke__zip_add(zip, "modelDescription.xml", p->xml.text.bytes, p->xml.text.n, sink));
   YOKE_TRY(yoke__zip_add_file(zip, binary, job->runtime, sink));
   YOKE_TRY(yoke__zip_add(zip, "resources/yoke.txt", p->settings, p->settings_size, sink));
   if (p->table != NULL) {

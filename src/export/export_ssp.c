@@ -216,8 +216,8 @@ static yoke_status add_values(ssp_export* e, ssp_export_unit* unit, yoke_zip_wri
   yoke_status status = YOKE_OK;
   if (yoke__ssp_export_values(e, unit, &xml)) {
     unit->values = yoke__ssp_export_text(e, "resources/%s.ssv", unit->source->name);
-    status = xml.has_failed != 0 ? YOKE_NO_MEMORY
-                                 : yoke__zip_add(zip, unit->values, xml.text, xml.n,
+    status = xml.text.status < 0 ? YOKE_NO_MEMORY
+                                 : yoke__zip_add(zip, unit->values, xml.text.bytes, xml.text.n,
                                                  sink_at(e, unit->source->place, NULL));
   }
   yoke__xml_free(&xml);
@@ -308,10 +308,10 @@ static yoke_status add_system(ssp_export* e, const char* path, yoke_zip_writer* 
   }
   if (e->messages->n_errors > n_errors) {
     status = YOKE_NO_SUPPORT;
-  } else if (e->is_out_of_memory || xml.has_failed != 0) {
+  } else if (e->is_out_of_memory || xml.text.status < 0) {
     status = YOKE_NO_MEMORY;
   } else {
-    status = yoke__zip_add(zip, "SystemStructure.ssd", xml.text, xml.n,
+    status = yoke__zip_add(zip, "SystemStructure.ssd", xml.text.bytes, xml.text.n,
                            sink_at(e, (yoke_place){.source = path}, NULL));
   }
   yoke__xml_free(&xml);

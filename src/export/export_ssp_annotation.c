@@ -8,35 +8,10 @@
 
 #include "base/base_check.h"
 #include "base/base_number.h"
+#include "base/base_text.h"
 #include "export/export_ssp_part.h"
 
 enum { MAX_DEPTH = 80 };  // a system file has 64
-
-// A growing text.
-typedef struct text {
-  char* bytes;
-  size_t n, room;
-  bool has_failed;
-} text;
-
-static void add_bytes(text* t, const char* bytes, size_t n) {
-  if (t->n + n + 1 > t->room && !t->has_failed) {
-    const size_t room = 2 * (t->n + n + 1) + 256;
-    char* grown = realloc(t->bytes, room);
-    t->has_failed = grown == NULL;
-    t->bytes = grown == NULL ? t->bytes : grown;
-    t->room = grown == NULL ? t->room : room;
-  }
-  if (!t->has_failed) {
-    memcpy(t->bytes + t->n, bytes, n);
-    t->n += n;
-    t->bytes[t->n] = '\0';
-  }
-}
-
-static void add(text* t, const char* bytes) {
-  add_bytes(t, bytes, strlen(bytes));
-}
 
 // ---------------------------------------------------------------------------------------------------------
 // nodes as YAML
@@ -54,46 +29,46 @@ static bool is_plain(const char* word) {
   return word[0] != '\0';
 }
 
-static void add_quoted(text* t, const char* word) {
+static void add_quoted(yoke_text* t, const char* word) {
   static const char digits[] = "0123456789abcdef";
-  add(t, "\"");
+  yoke__text_string(t, "\"");
   for (const char* at = word; *at != '\0'; at++) {
     const unsigned char c = (unsigned char)*at;
     if (c == '"' || c == '\\') {
       const char escaped[] = {'\\', *at};
-      add_bytes(t, escaped, sizeof escaped);
+      yoke__text_append(t, escaped, sizeof escaped);
     } else if (c < 0x20 || c == 0x7f) {
       const char escaped[] = {'\\', 'x', digits[c >> 4], digits[c & 15]};
-      add_bytes(t, escaped, sizeof escaped);
+      yoke__text_append(t, escaped, sizeof escaped);
     } else {
-      add_bytes(t, at, 1);
+      yoke__text_append(t, at, 1);
     }
   }
-  add(t, "\"");
+  yoke__text_string(t, "\"");
 }
 
-static void add_key(text* t, const char* key) {
+static void add_key(yoke_text* t, const char* key) {
   // a key that could be taken for something else goes into quotes
   if (is_plain(key) && ((key[0] >= 'a' && key[0] <= 'z') || (key[0] >= 'A' && key[0] <= 'Z'))) {
-    add(t, key);
+    yoke__text_string(t, key);
   } else {
     add_quoted(t, key);
   }
-  add(t, ": ");
+  yoke__text_string(t, ": ");
 }
 
-static void add_scalar(text* t, const yoke_node* node) {
+static void add_scalar(yoke_text* t, const yoke_node* node) {
   if (!node->is_quoted && node->text[0] == '\0') {
-    add(t, "~");
+    yoke__text_string(t, "~");
   } else if (!node->is_quoted && (is_plain(node->text) || strcmp(node->text, "~") == 0)) {
-    add(t, node->text);
+    yoke__text_string(t, node->text);
   } else {
     add_quoted(t, node->text);
   }
 }
 
 // A node with all below it in flow style.
-static void add_node(text* t, const yoke_node* node) {
+static void add_node(yoke_text* t, const yoke_node* node) {
   const yoke_node* open[MAX_DEPTH];  // maps and lists whose next child is to come
   bool is_map[MAX_DEPTH];
   size_t depth = 0;
@@ -103,10 +78,10 @@ static void add_node(text* t, const yoke_node* node) {
     if (at == NULL) {
       // this map or list is complete
       depth--;
-      add(t, is_map[depth] ? "}" : "]");
+      yoke__text_string(t, is_map[depth] ? "}" : "]");
       at = depth == 0 ? NULL : open[depth]->next;
       if (at != NULL) {
-        add(t, ", ");
+        yoke__text_string(t, ", ");
       }
       continue;
     }
@@ -114,7 +89,7 @@ static void add_node(text* t, const yoke_node* node) {
       add_key(t, at->key);
     }
     if (at->kind != YOKE_NODE_SCALAR && depth < MAX_DEPTH) {
-      add(t, at->kind == YOKE_NODE_MAP ? "{" : "[");
+      yoke__text_string(t, at->kind == YOKE_NODE_MAP ? "{" : "[");
       open[depth] = at;
       is_map[depth++] = at->kind == YOKE_NODE_MAP;
       at = at->first;
@@ -124,7 +99,7 @@ static void add_node(text* t, const yoke_node* node) {
     add_scalar(t, at);
     at = depth == 0 ? NULL : at->next;
     if (at != NULL) {
-      add(t, ", ");
+      yoke__text_string(t, ", ");
     }
   }
 }
@@ -139,17 +114,17 @@ static bool is_among(const char* word, const char* const words[]) {
 }
 
 // The keys of a map that are not in `without`; false: there are none, and nothing was written.
-static bool add_map_without(text* t, const yoke_node* map, const char* const without[]) {
+static bool add_map_without(yoke_text* t, const yoke_node* map, const char* const without[]) {
   size_t n = 0;
   for (const yoke_node* at = map->first; at != NULL; at = at->next) {
     if (!is_among(at->key, without)) {
-      add(t, n++ == 0 ? "{" : ", ");
+      yoke__text_string(t, n++ == 0 ? "{" : ", ");
       add_key(t, at->key);
       add_node(t, at);
     }
   }
   if (n > 0) {
-    add(t, "}");
+    yoke__text_string(t, "}");
   }
   return n > 0;
 }
@@ -157,15 +132,15 @@ static bool add_map_without(text* t, const yoke_node* map, const char* const wit
 // ---------------------------------------------------------------------------------------------------------
 // sections
 
-static void add_time(text* t, const yoke_node* node) {
+static void add_time(yoke_text* t, const yoke_node* node) {
   static const char* const without[] = {"start", "stop", NULL};
   const size_t n_before = t->n;
-  add(t, "time: ");
+  yoke__text_string(t, "time: ");
   if (node->kind != YOKE_NODE_MAP || !add_map_without(t, node, without)) {
     t->n = n_before;
     return;
   }
-  add(t, "\n");
+  yoke__text_string(t, "\n");
 }
 
 // FMUs of co-simulation cannot give outputs again without a step. Where that makes a difference Yoke takes the native unit
@@ -186,7 +161,7 @@ static bool needs_native(const ssp_export* e, const ssp_export_unit* unit) {
 }
 
 // The keys of one unit; false: there are none, and nothing was written.
-static bool add_unit(text* t, const ssp_export* e, const yoke_node* node) {
+static bool add_unit(yoke_text* t, const ssp_export* e, const yoke_node* node) {
   static const char* const of_ssp[] = {"model",  "fmu",       "with", "start",
                                        "values", "interface", NULL};
   static const char* const of_stale[] = {"model",  "fmu",       "with",     "start",
@@ -206,47 +181,47 @@ static bool add_unit(text* t, const ssp_export* e, const yoke_node* node) {
     return add_map_without(t, node, of_ssp);
   }
   if (add_map_without(t, node, of_stale)) {
-    t->n -= !t->has_failed;  // its closing bracket
-    add(t, ", exchange: stale}");
+    t->n -= t->status < 0 ? 0 : 1;  // its closing bracket
+    yoke__text_string(t, ", exchange: stale}");
   } else {
-    add(t, "{exchange: stale}");
+    yoke__text_string(t, "{exchange: stale}");
   }
   return true;
 }
 
-static void add_units(text* t, const ssp_export* e, const yoke_node* units) {
+static void add_units(yoke_text* t, const ssp_export* e, const yoke_node* units) {
   bool is_open = false;
   for (const yoke_node* node = units->first; node != NULL; node = node->next) {
     const size_t n_before = t->n;
-    add(t, is_open ? "" : "units:\n");
-    add(t, "  ");
+    yoke__text_string(t, is_open ? "" : "units:\n");
+    yoke__text_string(t, "  ");
     add_key(t, node->key);
     if (node->kind != YOKE_NODE_MAP || !add_unit(t, e, node)) {
       t->n = n_before;
       continue;
     }
     is_open = true;
-    add(t, "\n");
+    yoke__text_string(t, "\n");
   }
 }
 
-static void add_number(text* t, const char* key, double value) {
+static void add_number(yoke_text* t, const char* key, double value) {
   char number[YOKE_NUMBER_SIZE];
   yoke__number_format(value, number);
-  add(t, ", ");
-  add(t, key);
-  add(t, ": ");
-  add(t, number);
+  yoke__text_string(t, ", ");
+  yoke__text_string(t, key);
+  yoke__text_string(t, ": ");
+  yoke__text_string(t, number);
 }
 
 // Connections of which there is more to say, and those that SSP cannot have.
-static void add_connections(text* t, const ssp_export_extra* extras) {
-  add(t, extras == NULL ? "" : "connections:\n");
+static void add_connections(yoke_text* t, const ssp_export_extra* extras) {
+  yoke__text_string(t, extras == NULL ? "" : "connections:\n");
   for (const ssp_export_extra* at = extras; at != NULL; at = at->next) {
     const yoke_scenario_connection* c = at->source;
-    add(t, "  - {from: ");
+    yoke__text_string(t, "  - {from: ");
     add_quoted(t, at->from);
-    add(t, ", to: ");
+    yoke__text_string(t, ", to: ");
     add_quoted(t, at->to);
     if (c->gain != 1) {
       add_number(t, "gain", c->gain);
@@ -264,9 +239,9 @@ static void add_connections(text* t, const ssp_export_extra* extras) {
       add_number(t, "exchange", c->exchange.value);
     }
     if (c->is_held) {
-      add(t, ", method: hold");
+      yoke__text_string(t, ", method: hold");
     }
-    add(t, "}\n");
+    yoke__text_string(t, "}\n");
   }
 }
 
@@ -286,7 +261,7 @@ static const yoke_variable* find_flat_array(const ssp_export* e, const char* pat
 }
 
 // One pattern, or the names of all elements of the array that it is.
-static void add_pattern(text* t, ssp_export* e, const char* pattern) {
+static void add_pattern(yoke_text* t, ssp_export* e, const char* pattern) {
   const yoke_variable* v = find_flat_array(e, pattern);
   if (v == NULL) {
     add_quoted(t, pattern);
@@ -294,61 +269,61 @@ static void add_pattern(text* t, ssp_export* e, const char* pattern) {
   }
   const int n_unit = (int)(strchr(pattern, '.') - pattern);
   for (size_t i = 0; i < yoke__variable_count(v); i++) {
-    add(t, i == 0 ? "" : ", ");
+    yoke__text_string(t, i == 0 ? "" : ", ");
     add_quoted(
         t, yoke__ssp_export_text(e, "%.*s.%s", n_unit, pattern, yoke__ssp_export_element(e, v, i)));
   }
 }
 
-static void add_record(text* t, ssp_export* e, const yoke_node* record) {
+static void add_record(yoke_text* t, ssp_export* e, const yoke_node* record) {
   static const char* const without[] = {"signals", NULL};
   const yoke_node* signals = yoke__node_child(record, "signals");
   if (record->kind != YOKE_NODE_MAP) {
     return;
   }
-  add(t, "record: {");
+  yoke__text_string(t, "record: {");
   if (signals != NULL) {
     const yoke_scenario* s = e->job->scenario;
-    add(t, "signals: [");
+    yoke__text_string(t, "signals: [");
     for (size_t i = 0; i < s->n_record_signals; i++) {
-      add(t, i == 0 ? "" : ", ");
+      yoke__text_string(t, i == 0 ? "" : ", ");
       add_pattern(t, e, s->record_signals[i].text);
     }
-    add(t, "]");
+    yoke__text_string(t, "]");
   }
   bool is_first = signals == NULL;
   for (const yoke_node* at = record->first; at != NULL; at = at->next) {
     if (!is_among(at->key, without)) {
-      add(t, is_first ? "" : ", ");
+      yoke__text_string(t, is_first ? "" : ", ");
       add_key(t, at->key);
       add_node(t, at);
       is_first = false;
     }
   }
-  add(t, "}\n");
+  yoke__text_string(t, "}\n");
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // bonds
 
 // a.x[0], or a."odd name"
-static void add_endpoint(text* t, ssp_export* e, const yoke_scenario_endpoint* endpoint,
+static void add_endpoint(yoke_text* t, ssp_export* e, const yoke_scenario_endpoint* endpoint,
                          const char* variable) {
-  text quoted = {0};
-  add(t, endpoint->unit);
-  add(t, ".");
+  yoke_text quoted = {0};
+  yoke__text_string(t, endpoint->unit);
+  yoke__text_string(t, ".");
   if (strpbrk(variable, " \t\n\"\\") == NULL && strstr(variable, "->") == NULL) {
-    add(t, variable);
+    yoke__text_string(t, variable);
     return;
   }
   add_quoted(&quoted, variable);
-  add(t, quoted.has_failed ? "" : quoted.bytes);
-  e->is_out_of_memory |= quoted.has_failed;
-  free(quoted.bytes);
+  yoke__text_string(t, quoted.status < 0 ? "" : quoted.bytes);
+  e->is_out_of_memory |= quoted.status < 0;
+  yoke__text_free(&quoted);
 }
 
 // One pair, of arrays in single variables as many as there are elements.
-static void add_pair(text* t, ssp_export* e, const yoke_scenario_pair* pair) {
+static void add_pair(yoke_text* t, ssp_export* e, const yoke_scenario_pair* pair) {
   ssp_export_end from = {0}, to = {0};
   const bool has_to = pair->has_to && yoke__ssp_export_end(e, &pair->to, &to);
   if (!yoke__ssp_export_end(e, &pair->from, &from)) {
@@ -356,59 +331,59 @@ static void add_pair(text* t, ssp_export* e, const yoke_scenario_pair* pair) {
   }
   const bool is_split = yoke__ssp_export_is_split(&from, has_to ? &to : NULL);
   for (size_t i = 0; i < (is_split ? from.n : 1); i++) {
-    text word = {0};
+    yoke_text word = {0};
     add_endpoint(&word, e, &pair->from,
                  is_split ? yoke__ssp_export_element(e, from.variable, i) : pair->from.variable);
     if (has_to) {
-      add(&word, " -> ");
+      yoke__text_string(&word, " -> ");
       add_endpoint(&word, e, &pair->to,
                    is_split ? yoke__ssp_export_element(e, to.variable, i) : pair->to.variable);
     }
-    add(t, i == 0 ? "" : ", ");
-    add_quoted(t, word.has_failed ? "" : word.bytes);
-    e->is_out_of_memory |= word.has_failed;
-    free(word.bytes);
+    yoke__text_string(t, i == 0 ? "" : ", ");
+    add_quoted(t, word.status < 0 ? "" : word.bytes);
+    e->is_out_of_memory |= word.status < 0;
+    yoke__text_free(&word);
   }
 }
 
-static void add_pairs(text* t, ssp_export* e, const char* key, const yoke_scenario_pair pairs[],
-                      size_t n) {
-  add(t, key);
-  add(t, ": [");
+static void add_pairs(yoke_text* t, ssp_export* e, const char* key,
+                      const yoke_scenario_pair pairs[], size_t n) {
+  yoke__text_string(t, key);
+  yoke__text_string(t, ": [");
   for (size_t i = 0; i < n; i++) {
-    add(t, i == 0 ? "" : ", ");
+    yoke__text_string(t, i == 0 ? "" : ", ");
     add_pair(t, e, &pairs[i]);
   }
-  add(t, "]");
+  yoke__text_string(t, "]");
 }
 
-static void add_bonds(text* t, ssp_export* e, const yoke_node* section) {
+static void add_bonds(yoke_text* t, ssp_export* e, const yoke_node* section) {
   static const char* const sides[] = {"action", "rate", NULL};
   const yoke_scenario* s = e->job->scenario;
-  add(t, "bonds:\n");
+  yoke__text_string(t, "bonds:\n");
   for (const yoke_node* node = section->first; node != NULL; node = node->next) {
     const yoke_scenario_bond* bond = NULL;
     for (size_t i = 0; i < s->n_bonds && bond == NULL; i++) {
       bond = strcmp(s->bonds[i].name, node->key) == 0 ? &s->bonds[i] : NULL;
     }
-    add(t, "  ");
+    yoke__text_string(t, "  ");
     add_key(t, node->key);
     if (bond == NULL || bond->is_refused || node->kind != YOKE_NODE_MAP) {
       add_node(t, node);
-      add(t, "\n");
+      yoke__text_string(t, "\n");
       continue;
     }
-    add(t, "{");
+    yoke__text_string(t, "{");
     add_pairs(t, e, "action", bond->action, bond->n_action);
     add_pairs(t, e, ", rate", bond->rate, bond->n_rate);
     for (const yoke_node* at = node->first; at != NULL; at = at->next) {
       if (!is_among(at->key, sides)) {
-        add(t, ", ");
+        yoke__text_string(t, ", ");
         add_key(t, at->key);
         add_node(t, at);
       }
     }
-    add(t, "}\n");
+    yoke__text_string(t, "}\n");
   }
 }
 
@@ -416,32 +391,32 @@ static void add_bonds(text* t, ssp_export* e, const yoke_node* section) {
 // all of it
 
 // Names of laws and couplings on lines of their own.
-static void add_named(text* t, const yoke_node* section) {
+static void add_named(yoke_text* t, const yoke_node* section) {
   add_key(t, section->key);
-  t->n -= t->has_failed ? 0 : 1;  // no space at the end of the line
-  add(t, "\n");
+  t->n -= t->status < 0 ? 0 : 1;  // no space at the end of the line
+  yoke__text_string(t, "\n");
   for (const yoke_node* at = section->first; at != NULL; at = at->next) {
-    add(t, "  ");
+    yoke__text_string(t, "  ");
     add_key(t, at->key);
     add_node(t, at);
-    add(t, "\n");
+    yoke__text_string(t, "\n");
   }
 }
 
 // The same for couplings, whose files lie in the archive.
-static void add_couplings(text* t, ssp_export* e, const yoke_node* section) {
-  add(t, "couplings:\n");
+static void add_couplings(yoke_text* t, ssp_export* e, const yoke_node* section) {
+  yoke__text_string(t, "couplings:\n");
   for (const yoke_node* c = section->first; c != NULL; c = c->next) {
-    add(t, "  ");
+    yoke__text_string(t, "  ");
     add_key(t, c->key);
     if (c->kind != YOKE_NODE_MAP) {
       add_node(t, c);
     } else {
-      add(t, "{");
+      yoke__text_string(t, "{");
     }
     for (const yoke_node* at = c->first; at != NULL && c->kind == YOKE_NODE_MAP; at = at->next) {
       const char* entry = yoke__ssp_export_coupling_file(e, c, at);
-      add(t, at == c->first ? "" : ", ");
+      yoke__text_string(t, at == c->first ? "" : ", ");
       add_key(t, at->key);
       if (entry == NULL) {
         add_node(t, at);
@@ -451,15 +426,15 @@ static void add_couplings(text* t, ssp_export* e, const yoke_node* section) {
         add_node(t, &renamed);
       }
     }
-    add(t, c->kind == YOKE_NODE_MAP ? "}\n" : "\n");
+    yoke__text_string(t, c->kind == YOKE_NODE_MAP ? "}\n" : "\n");
   }
 }
 
 char* yoke__ssp_export_annotation(ssp_export* e) {
   static const char* const without[] = {"yoke", "name", "text", "connections", NULL};
   const yoke_node* tree = e->job->scenario->tree;
-  text t = {0};
-  add(&t, "\n");
+  yoke_text t = {0};
+  yoke__text_string(&t, "\n");
   for (const yoke_node* at = tree->first; at != NULL; at = at->next) {
     if (is_among(at->key, without) || at->is_refused) {
       continue;
@@ -479,12 +454,12 @@ char* yoke__ssp_export_annotation(ssp_export* e) {
     } else {
       add_key(&t, at->key);
       add_node(&t, at);
-      add(&t, "\n");
+      yoke__text_string(&t, "\n");
     }
   }
   add_connections(&t, e->extras);
-  if (t.has_failed) {
-    free(t.bytes);
+  if (t.status < 0) {
+    yoke__text_free(&t);
     return NULL;
   }
   return t.bytes;

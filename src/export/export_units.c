@@ -53,7 +53,7 @@ void yoke__export_units(const yoke_export_model* model, yoke_xml_writer* xml) {
   const char** seen = malloc((model->n_variables + model->states.n + 1) * sizeof *seen);
   size_t n = 0;
   if (seen == NULL) {
-    xml->has_failed = 1;
+    xml->text.status = YOKE_NO_MEMORY;
     return;
   }
 

@@ -207,22 +207,11 @@ static yoke_status on_text(void* context, const char* text, size_t n, int line) 
   if (!reader->is_text_wanted || reader->n_skipped > 0) {
     return YOKE_OK;
   }
-  const size_t wanted = reader->n_line_text + n + 1;
-  if (wanted > MAX_TEXT) {
+  if (reader->line_text.n + n + 1 > MAX_TEXT) {
     return YOKE_OK;  // no name is that long; what is cut off leads nowhere and is said there
   }
-  if (wanted > reader->room_line_text) {
-    char* grown = realloc(reader->line_text, 2 * wanted);
-    if (grown == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    reader->line_text = grown;
-    reader->room_line_text = 2 * wanted;
-  }
-  memcpy(reader->line_text + reader->n_line_text, text, n);
-  reader->n_line_text += n;
-  reader->line_text[reader->n_line_text] = '\0';
-  return YOKE_OK;
+  yoke__text_append(&reader->line_text, text, n);
+  return reader->line_text.status;
 }
 
 // ---- the whole file
@@ -259,8 +248,8 @@ static void free_reader(yoke_fmi_reader* reader) {
   for (size_t i = 0; i < YOKE_FMI_N_LISTS; i++) {
     free(reader->unknowns[i].items);
   }
-  free(reader->line_text);
-  free(reader->now.starts);
+  yoke__text_free(&reader->line_text);
+  yoke__text_free(&reader->now.starts);
   free(reader);
 }
 

@@ -79,8 +79,7 @@ static const char* keep_or_empty(yoke_fmi_reader* reader, const char* text) {
 // What all versions write in the outer element.
 static yoke_status begin_variable(yoke_fmi_reader* reader, int line) {
   yoke_fmi_now* now = &reader->now;
-  char* starts = now->starts;
-  const size_t room = now->starts_room;
+  const yoke_text starts = now->starts;
   *now = (yoke_fmi_now){.line = line,
                         .causality = -1,
                         .variability = -1,
@@ -88,8 +87,8 @@ static yoke_status begin_variable(yoke_fmi_reader* reader, int line) {
                         .min = YOKE_FMI_NAN,
                         .max = YOKE_FMI_NAN,
                         .is_fixed = true,
-                        .starts = starts,
-                        .starts_room = room};
+                        .starts = starts};
+  yoke__text_clear(&now->starts);
   reader->n_elements++;
   now->v.line = (uint32_t)line;
   now->v.unit = "";
@@ -308,24 +307,9 @@ yoke_status yoke__fmi_open_start(yoke_fmi_reader* reader, int kind, int line) {
   (void)line;
   yoke_fmi_now* now = &reader->now;
   const char* text = YOKE_FMI_VALUE(reader, value);
-  const size_t n = text == NULL ? 0 : strlen(text);
-  const size_t wanted = now->starts_size + n + 2;
-  if (wanted > now->starts_room) {
-    char* grown = realloc(now->starts, 2 * wanted);
-    if (grown == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    now->starts = grown;
-    now->starts_room = 2 * wanted;
-  }
-  if (now->n_starts++ > 0) {
-    now->starts[now->starts_size++] = '\x1f';
-  }
-  if (n > 0) {
-    memcpy(now->starts + now->starts_size, text, n);
-  }
-  now->starts_size += n;
-  return YOKE_OK;
+  yoke__text_append(&now->starts, "\x1f", now->n_starts++ > 0 ? 1 : 0);
+  yoke__text_string(&now->starts, text == NULL ? "" : text);
+  return now->starts.status;
 }
 
 yoke_status yoke__fmi_open_alias(yoke_fmi_reader* reader, int kind, int line) {
@@ -360,7 +344,7 @@ yoke_status yoke__fmi_open_dependency_name(yoke_fmi_reader* reader, int kind, in
   (void)kind;
   (void)line;
   reader->is_text_wanted = true;
-  reader->n_line_text = 0;
+  yoke__text_clear(&reader->line_text);
   return YOKE_OK;
 }
 
@@ -370,8 +354,8 @@ yoke_status yoke__fmi_close_dependency_name(yoke_fmi_reader* reader) {
   if (name == NULL) {
     return YOKE_NO_MEMORY;
   }
-  *name = yoke__fmi_keep_n(reader, reader->n_line_text == 0 ? "" : reader->line_text,
-                           reader->n_line_text);
+  *name = yoke__fmi_keep_n(reader, reader->line_text.n == 0 ? "" : reader->line_text.bytes,
+                           reader->line_text.n);
   yoke_fmi_direct* direct = (yoke_fmi_direct*)reader->direct.items + reader->direct.n - 1;
   direct->n++;
   return *name == NULL ? YOKE_NO_MEMORY : YOKE_OK;
@@ -442,7 +426,7 @@ yoke_status yoke__fmi_close_variable(yoke_fmi_reader* reader) {
     return drop_variable(reader);
   }
   if (now->n_starts > 0) {
-    now->v.start = yoke__fmi_keep_n(reader, now->starts, now->starts_size);
+    now->v.start = yoke__fmi_keep_n(reader, now->starts.bytes, now->starts.n);
     if (now->v.start == NULL) {
       return YOKE_NO_MEMORY;
     }

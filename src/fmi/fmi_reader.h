@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "base/base_text.h"
 #include "base/base_xml.h"
 #include "fmi/fmi_description.h"
 #include "fmi/fmi_rules.h"
@@ -187,8 +188,8 @@ typedef struct yoke_fmi_now {
   const char* declared_type;  // kept text, NULL: none
   bool has_derivative;
   uint32_t derivative;
-  char* starts;  // <Start> elements joined, malloc'ed
-  size_t n_starts, starts_size, starts_room;
+  yoke_text starts;  // <Start> elements joined
+  size_t n_starts;
   bool has_clock;
   yoke_fmi_clock clock;
   bool has_dependency;  // FMI 1.0: <DirectDependency>
@@ -216,8 +217,7 @@ struct yoke_fmi_reader {
   // texts
   char* chunk;
   size_t n_left;
-  char* line_text;  // text content of an element, growing
-  size_t n_line_text, room_line_text;
+  yoke_text line_text;  // text content of an element
   bool is_text_wanted;
 
   // collected

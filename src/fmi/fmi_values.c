@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_number.h"
 #include "fmi/fmi_reader.h"
 
@@ -64,17 +65,13 @@ yoke_status yoke__fmi_names_add(yoke_fmi_reader* reader, yoke_fmi_names* names, 
 
 // ---- words and numbers
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 const char* yoke__fmi_token(const char** at, size_t* n) {
   const char* start = *at;
-  while (is_blank(*start)) {
+  while (yoke__is_blank(*start)) {
     start++;
   }
   const char* end = start;
-  while (*end != '\0' && !is_blank(*end)) {
+  while (*end != '\0' && !yoke__is_blank(*end)) {
     end++;
   }
   *at = end;

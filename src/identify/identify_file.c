@@ -88,7 +88,7 @@ yoke_status yoke__identified_write(const char* path, const yoke_identified* mode
               status == YOKE_BAD_ARG ? "a model holds numbers that are not finite"
                                      : yoke_status_text(status));
   } else {
-    status = yoke__os_write_file(path, json.text, json.n, sink);
+    status = yoke__os_write_file(path, json.text.bytes, json.text.n, sink);
   }
   yoke__json_free(&json);
   return status;

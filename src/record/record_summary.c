@@ -22,5 +22,5 @@ yoke_status yoke__record_write_text(const char* directory, const char* name, con
 yoke_status yoke__record_summary_write(const char* directory, yoke_json* json,
                                        const yoke_sink* sink) {
   YOKE_TRY(yoke__json_finish(json));
-  return yoke__record_write_text(directory, "summary.json", json->text, json->n, sink);
+  return yoke__record_write_text(directory, "summary.json", json->text.bytes, json->text.n, sink);
 }

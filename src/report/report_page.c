@@ -61,7 +61,7 @@ static void put_html(page* p, const char* text) {
 
 static void put_json(page* p, const yoke_json* json) {
   static const char* const replacements[] = {"\\u003c"};
-  put_replaced(p, json->text, "<", replacements);
+  put_replaced(p, json->text.bytes, "<", replacements);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -184,7 +184,7 @@ yoke_status yoke__report_write(const yoke_report_input* input, const yoke_sink* 
   yoke_status status = describe(input, &data);
   if (status >= 0) {
     const size_t frame = yoke__report_html_size + yoke__report_css_size + yoke__report_js_size;
-    status = describe_series(input, &table, frame + data.n, &series);
+    status = describe_series(input, &table, frame + data.text.n, &series);
   }
   yoke__csv_free(&table);
   if (status >= 0) {

@@ -36,7 +36,7 @@ static bool is_constant(const yoke_csv_column* column, size_t n_rows) {
 
 static void put_encoded(yoke_json* json, const char* key, char* text) {
   if (text == NULL) {
-    json->status = json->status < 0 ? json->status : YOKE_NO_MEMORY;
+    json->text.status = json->text.status < 0 ? json->text.status : YOKE_NO_MEMORY;
     return;
   }
   yoke__json_string(json, key, text);
@@ -187,7 +187,7 @@ yoke_status yoke__report_put_series(const yoke_csv* table, const yoke_system* sy
     put_gaps(table->columns[0].values, table->n_rows, n_lost, json);
     put_edges(&s, json);
     put_columns(&s, json);
-    status = json->status;
+    status = json->text.status;
   }
   free(s.values);
   free(s.places);

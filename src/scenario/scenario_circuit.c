@@ -16,6 +16,7 @@
 
 #include "base/base_clock.h"
 #include "base/base_number.h"
+#include "base/base_text.h"
 #include "circuit/circuit_netlist.h"
 #include "scenario/scenario_fmu.h"
 
@@ -194,39 +195,17 @@ static yoke_status choose_times(const yoke_circuit_run* run, const char* path,
 // -------------------------------------------------------------------------------------------------
 // the text
 
-typedef struct writer {
-  char* text;
-  size_t n, room;
-  bool is_failed;
-} writer;
-
-static void put(writer* w, const char* text) {
-  const size_t n = strlen(text);
-  if (w->n + n + 1 > w->room) {
-    const size_t room = 2 * (w->n + n + 1);
-    char* larger = realloc(w->text, room);
-    if (larger == NULL) {
-      w->is_failed = true;
-      return;
-    }
-    w->text = larger;
-    w->room = room;
-  }
-  memcpy(w->text + w->n, text, n + 1);
-  w->n += n;
-}
-
-static void put_quoted(writer* w, const char* before, const char* text) {
+static void put_quoted(yoke_text* w, const char* before, const char* text) {
   char quoted[MAX_PATH];
   yoke__scenario_quote(text, quoted, sizeof quoted);
-  put(w, "'");
-  put(w, before);
-  put(w, quoted);
-  put(w, "'");
+  yoke__text_string(w, "'");
+  yoke__text_string(w, before);
+  yoke__text_string(w, quoted);
+  yoke__text_string(w, "'");
 }
 
 // the unit writes v(...) and i(...) in small letters
-static void put_signal(writer* w, const char* before, const char* name) {
+static void put_signal(yoke_text* w, const char* before, const char* name) {
   char lower[MAX_PATH];
   size_t n = 0;
   for (; name[n] != '\0' && n + 1 < sizeof lower; n++) {
@@ -236,41 +215,41 @@ static void put_signal(writer* w, const char* before, const char* name) {
   put_quoted(w, before, strchr(name, '(') == NULL ? name : lower);
 }
 
-static void put_signals(writer* w, const char* unit, const yoke_probe* probes, uint32_t n,
+static void put_signals(yoke_text* w, const char* unit, const yoke_probe* probes, uint32_t n,
                         bool* is_first) {
   char before[MAX_NAME + 2];
   snprintf(before, sizeof before, "%s.", unit);
   for (uint32_t i = 0; i < n; i++) {
-    put(w, *is_first ? "" : ", ");
+    yoke__text_string(w, *is_first ? "" : ", ");
     put_signal(w, before, probes[i].name);
     *is_first = false;
   }
 }
 
-static void write_text(writer* w, const yoke_network* network, const char* path, const char* unit,
-                       const times* t) {
+static void write_text(yoke_text* w, const yoke_network* network, const char* path,
+                       const char* unit, const times* t) {
   const char* slash = strrchr(path, '/');
   const char* file = slash == NULL ? path : slash + 1;
   bool is_first = true;
-  put(w, "yoke: 1\nname: ");
+  yoke__text_string(w, "yoke: 1\nname: ");
   put_quoted(w, "", file);
-  put(w, "\ntime: {start: 0, stop: ");
-  put(w, t->stop);
-  put(w, ", step: ");
-  put(w, t->step);
-  put(w, "}\nunits: {");
-  put(w, unit);
-  put(w, ": {circuit: ");
+  yoke__text_string(w, "\ntime: {start: 0, stop: ");
+  yoke__text_string(w, t->stop);
+  yoke__text_string(w, ", step: ");
+  yoke__text_string(w, t->step);
+  yoke__text_string(w, "}\nunits: {");
+  yoke__text_string(w, unit);
+  yoke__text_string(w, ": {circuit: ");
   put_quoted(w, "", file);
-  put(w, "}}\nrecord: {from: ");
-  put(w, t->from);
-  put(w, ", signals: [");
+  yoke__text_string(w, "}}\nrecord: {from: ");
+  yoke__text_string(w, t->from);
+  yoke__text_string(w, ", signals: [");
   if (network->n_outputs + network->n_saves == 0) {
-    put(w, "'**'");
+    yoke__text_string(w, "'**'");
   }
   put_signals(w, unit, network->outputs, network->n_outputs, &is_first);
   put_signals(w, unit, network->saves, network->n_saves, &is_first);
-  put(w, "]}\n");
+  yoke__text_string(w, "]}\n");
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -334,18 +313,18 @@ yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets
   yoke_network* network = NULL;
   YOKE_TRY(read_netlist(path, &changed, messages, &network));
   times t;
-  writer w = {0};
+  yoke_text w = {0};
   yoke_status status = choose_times(&network->run, path, &changed, messages, &t);
   if (status >= 0) {
     write_text(&w, network, path, unit, &t);
   }
   yoke__network_destroy(&network);
   YOKE_TRY(status);
-  if (w.is_failed) {
-    free(w.text);
+  if (w.status < 0) {
+    yoke__text_free(&w);
     return YOKE_NO_MEMORY;
   }
-  *text = w.text;
+  *text = w.bytes;
   *n = w.n;
   return YOKE_OK;
 }

@@ -92,23 +92,19 @@ const char* yoke__ssp_text(ssp* s, const char* format, ...) {
   return text == NULL ? "" : text;
 }
 
-static bool is_space(char c) {
-  return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 const char* yoke__ssp_get(ssp* s, const yoke_xml_node* node, const char* attribute) {
   const char* text = yoke__xml_get(node, attribute);
   if (text == NULL) {
     return NULL;
   }
-  while (is_space(*text)) {
+  while (yoke__is_blank(*text)) {
     text++;
   }
   size_t n = strlen(text);
-  if (n == 0 || !is_space(text[n - 1])) {
+  if (n == 0 || !yoke__is_blank(text[n - 1])) {
     return text;
   }
-  while (n > 0 && is_space(text[n - 1])) {
+  while (n > 0 && yoke__is_blank(text[n - 1])) {
     n--;
   }
   return yoke__ssp_text(s, "%.*s", (int)n, text);

@@ -12,7 +12,7 @@
 #ifndef YOKE_STUDY_ANOVA_H
 #define YOKE_STUDY_ANOVA_H
 
-#include "study/study_text.h"
+#include "base/base_text.h"
 #include "study/study_vary.h"
 
 // A main effect (a == b) or an interaction (a < b) of axes.

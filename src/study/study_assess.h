@@ -19,8 +19,8 @@
 
 #include "base/base_csv.h"
 #include "base/base_message.h"
+#include "base/base_text.h"
 #include "circuit/circuit_solver.h"
-#include "study/study_text.h"
 
 #define YOKE_ASSESS_MAX_MONITORS 16
 

@@ -7,7 +7,7 @@
 #ifndef YOKE_STUDY_BEST_H
 #define YOKE_STUDY_BEST_H
 
-#include "study/study_text.h"
+#include "base/base_text.h"
 #include "study/study_vary.h"
 
 // What the kept runs have on an axis.

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "study/study_text.h"
+#include "base/base_text.h"
 #include "study/study_vary.h"
 
 #define YOKE_FIGURE_MAX 16  // lines or small pictures

@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "scenario/scenario_circuit.h"
+#include "study/study_hash.h"
 #include "study/study_journal.h"
 
 #define MAX_PATH_SIZE 4096
@@ -42,16 +44,12 @@ static void add_beside(walk* w, const char* folder, size_t n_folder, const char*
   add_file(w, path, depth);
 }
 
-static bool is_blank(char c) {
-  return c == ' ' || c == '\t' || c == '\r';
-}
-
 // The name behind .include in a line, quotes removed; *n 0: there is none.
 static const char* included(const char* line, const char* end, size_t* n) {
   static const char word[] = ".include";
   size_t k = 0;
   *n = 0;
-  while (line < end && is_blank(*line)) {
+  while (line < end && yoke__is_blank(*line)) {
     line++;
   }
   while (line < end && word[k] != '\0' && tolower((unsigned char)*line) == word[k]) {
@@ -61,10 +59,10 @@ static const char* included(const char* line, const char* end, size_t* n) {
   if (word[k] != '\0') {
     return line;
   }
-  while (line < end && (is_blank(*line) || *line == '"' || *line == '\'')) {
+  while (line < end && (yoke__is_blank(*line) || *line == '"' || *line == '\'')) {
     line++;
   }
-  while (end > line && (is_blank(end[-1]) || end[-1] == '"' || end[-1] == '\'')) {
+  while (end > line && (yoke__is_blank(end[-1]) || end[-1] == '"' || end[-1] == '\'')) {
     end--;
   }
   *n = (size_t)(end - line);

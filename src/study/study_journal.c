@@ -1,5 +1,6 @@
 // Lines of the journal, written and read; see study_journal.h. The file itself is handled by study_store.c.
 #include "study/study_journal.h"
+#include "study/study_hash.h"
 
 #include <math.h>
 #include <stdio.h>

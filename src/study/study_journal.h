@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/base_text.h"
 #include "study/study_run.h"
-#include "study/study_text.h"
 
 #define YOKE_JOURNAL_NAME "journal.csv"
 #if SIZE_MAX > UINT32_MAX

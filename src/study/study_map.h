@@ -3,9 +3,9 @@
 #ifndef YOKE_STUDY_MAP_H
 #define YOKE_STUDY_MAP_H
 
+#include "base/base_text.h"
 #include "study/study_run.h"
 #include "study/study_store.h"
-#include "study/study_text.h"
 
 typedef struct yoke_study_map {
   const yoke_grid* grid;                    // one or two axes: right, and up

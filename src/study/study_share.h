@@ -16,8 +16,8 @@
 #ifndef YOKE_STUDY_SHARE_H
 #define YOKE_STUDY_SHARE_H
 
+#include "base/base_text.h"
 #include "study/study_run.h"
-#include "study/study_text.h"
 
 // Messages between ranks; of two from one rank to another the first one sent comes first. Failures
 // end the process.

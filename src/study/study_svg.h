@@ -2,7 +2,7 @@
 #ifndef YOKE_STUDY_SVG_H
 #define YOKE_STUDY_SVG_H
 
-#include "study/study_text.h"
+#include "base/base_text.h"
 
 // Pieces of the style sheets: one set of colours on light and on dark pages. The last one leaves the
 // braces of its media rule open for rules of the drawing.

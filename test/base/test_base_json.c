@@ -28,24 +28,24 @@ static void nested_text_is_exact(void** state) {
   yoke__json_end_array(&json);
   yoke__json_end_object(&json);
   check_ok(yoke__json_finish(&json));
-  assert_string_equal(json.text, "{\n"
-                                 "  \"name\": \"linear oscillator\",\n"
-                                 "  \"steps\": 10000,\n"
-                                 "  \"rho\": 0.1,\n"
-                                 "  \"bad\": null,\n"
-                                 "  \"late\": false,\n"
-                                 "  \"limits\": [1e-9, -3, null],\n"
-                                 "  \"bonds\": [\n"
-                                 "    {\n"
-                                 "      \"a\": null\n"
-                                 "    },\n"
-                                 "    {}\n"
-                                 "  ],\n"
-                                 "  \"none\": []\n"
-                                 "}\n");
-  assert_int_equal(json.n, strlen(json.text));
+  assert_string_equal(json.text.bytes, "{\n"
+                                       "  \"name\": \"linear oscillator\",\n"
+                                       "  \"steps\": 10000,\n"
+                                       "  \"rho\": 0.1,\n"
+                                       "  \"bad\": null,\n"
+                                       "  \"late\": false,\n"
+                                       "  \"limits\": [1e-9, -3, null],\n"
+                                       "  \"bonds\": [\n"
+                                       "    {\n"
+                                       "      \"a\": null\n"
+                                       "    },\n"
+                                       "    {}\n"
+                                       "  ],\n"
+                                       "  \"none\": []\n"
+                                       "}\n");
+  assert_int_equal(json.text.n, strlen(json.text.bytes));
   yoke__json_free(&json);
-  assert_null(json.text);
+  assert_null(json.text.bytes);
 }
 
 static void document_begins_with_its_format(void** state) {
@@ -55,11 +55,11 @@ static void document_begins_with_its_format(void** state) {
   yoke__json_integer(&json, "steps", 3);
   yoke__json_end_object(&json);
   check_ok(yoke__json_finish(&json));
-  assert_string_equal(json.text, "{\n"
-                                 "  \"format\": \"yoke-summary\",\n"
-                                 "  \"version\": 1,\n"
-                                 "  \"steps\": 3\n"
-                                 "}\n");
+  assert_string_equal(json.text.bytes, "{\n"
+                                       "  \"format\": \"yoke-summary\",\n"
+                                       "  \"version\": 1,\n"
+                                       "  \"steps\": 3\n"
+                                       "}\n");
   yoke__json_free(&json);
 }
 
@@ -67,8 +67,8 @@ static void check_string(const char* text, const char* want) {
   yoke_json json = {0};
   yoke__json_string(&json, NULL, text);
   check_ok(yoke__json_finish(&json));
-  json.text[json.n - 1] = '\0';
-  assert_string_equal(json.text, want);
+  json.text.bytes[json.text.n - 1] = '\0';
+  assert_string_equal(json.text.bytes, want);
   yoke__json_free(&json);
 }
 

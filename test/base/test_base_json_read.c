@@ -69,7 +69,7 @@ static void what_was_written_is_read(void** state) {
   yoke__json_end_array(&json);
   yoke__json_end_object(&json);
   check_ok(yoke__json_finish(&json));
-  json_t* root = parse(json.text);
+  json_t* root = parse(json.text.bytes);
   assert_string_equal(yoke__json_find_text(root, nasty, ""), nasty);
   const json_t* list = json_object_get(root, "numbers");
   for (size_t i = 0; i < YOKE_COUNT(numbers); i++) {

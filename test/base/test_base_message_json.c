@@ -11,7 +11,7 @@ static void check_json(const yoke_message* message, const char* want) {
   assert_int_equal(yoke__json_finish(&json), YOKE_OK);
   char flat[1024] = "";
   size_t n = 0;
-  for (const char* c = json.text; *c != '\0' && n + 1 < sizeof flat; c++) {
+  for (const char* c = json.text.bytes; *c != '\0' && n + 1 < sizeof flat; c++) {
     if (*c != '\n' && (*c != ' ' || (n > 0 && flat[n - 1] != ' '))) {
       flat[n++] = *c;
     }

@@ -129,7 +129,7 @@ static void histogram_has_its_bounds(void** state) {
     yoke__report_put_run(&input, &json);
     yoke__json_end_object(&json);
     check_ok(yoke__json_finish(&json));
-    const char* at = strstr(json.text, "\"classes\": [");
+    const char* at = strstr(json.text.bytes, "\"classes\": [");
     assert_non_null(at);
     char* end = NULL;
     const double low = strtod(at + strlen("\"classes\": ["), &end);

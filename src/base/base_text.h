@@ -1,20 +1,21 @@
-// Text that grows: lines of journals, tables, drawings. Nothing is checked call by call: running out of memory sticks and
-// is reported by yoke__text_status.
-#ifndef YOKE_STUDY_TEXT_H
-#define YOKE_STUDY_TEXT_H
+// Text that grows: documents, tables, drawings, lines of journals. Nothing is checked call by call: once memory has run out
+// nothing more is appended, and `status` keeps YOKE_NO_MEMORY.
+#ifndef YOKE_BASE_TEXT_H
+#define YOKE_BASE_TEXT_H
 
 #include <stddef.h>
-#include <stdint.h>
 
 #include "yoke/status.h"
 
-// Zeroed is empty. bytes is NUL-terminated once something was added.
+// Zeroed is empty. bytes is NUL-terminated once something was appended; whoever owns the text may keep it and free it.
 typedef struct yoke_text {
   char* bytes;
   size_t n, room;
   yoke_status status;
 } yoke_text;
 
+void yoke__text_append(yoke_text* text, const char* bytes, size_t n);
+void yoke__text_string(yoke_text* text, const char* string);
 void yoke__text_add(yoke_text* text, const char* format, ...) YOKE_PRINTF(2, 3);
 // A cell of a table (RFC 4180), quoted where it must be; line ends become blanks, so that a row is one line.
 void yoke__text_cell(yoke_text* text, const char* cell);
@@ -26,10 +27,8 @@ void yoke__text_xml(yoke_text* text, const char* plain);
 void yoke__text_clear(yoke_text* text);
 void yoke__text_free(yoke_text* text);
 
-// FNV-1a: tells apart what was changed by accident, not by intent.
-#define YOKE_HASH_START UINT64_C(0xcbf29ce484222325)
-uint64_t yoke__hash_bytes(uint64_t hash, const void* bytes, size_t n);
-// A text with its length, so that "ab", "c" differs from "a", "bc".
-uint64_t yoke__hash_text(uint64_t hash, const char* text);
+// Bytes of the UTF-8 character at s, 0 if it is none (overlong, surrogate, beyond U+10FFFF, cut off). Reads no further than
+// a NUL.
+size_t yoke__utf8_length(const char* s);
 
 #endif

@@ -1,5 +1,5 @@
-// Growing text; see study_text.h.
-#include "study/study_text.h"
+// Growing text; see base_text.h.
+#include "base/base_text.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -18,7 +18,8 @@ static bool reserve(yoke_text* text, size_t n) {
   if (text->room - text->n > n) {
     return true;
   }
-  const size_t room = (text->n + n + 1) * 2 < 256 ? 256 : (text->n + n + 1) * 2;
+  // doubling keeps the copying linear in the final size
+  const size_t room = (text->n + n + 128) * 2;
   char* bytes = realloc(text->bytes, room);
   if (bytes == NULL) {
     text->status = YOKE_NO_MEMORY;
@@ -29,12 +30,16 @@ static bool reserve(yoke_text* text, size_t n) {
   return true;
 }
 
-static void add_bytes(yoke_text* text, const char* bytes, size_t n) {
+void yoke__text_append(yoke_text* text, const char* bytes, size_t n) {
   if (reserve(text, n)) {
     memcpy(text->bytes + text->n, bytes, n);
     text->n += n;
     text->bytes[text->n] = '\0';
   }
+}
+
+void yoke__text_string(yoke_text* text, const char* string) {
+  yoke__text_append(text, string, strlen(string));
 }
 
 void yoke__text_add(yoke_text* text, const char* format, ...) {
@@ -55,24 +60,24 @@ void yoke__text_cell(yoke_text* text, const char* cell) {
   const size_t n = strlen(cell);
   const bool has_blank_end = n > 0 && (cell[0] == ' ' || cell[n - 1] == ' ');
   if (!has_blank_end && strpbrk(cell, ",\"\r\n") == NULL) {
-    add_bytes(text, cell, n);
+    yoke__text_append(text, cell, n);
     return;
   }
-  add_bytes(text, "\"", 1);
+  yoke__text_append(text, "\"", 1);
   for (const char* c = cell; *c != '\0'; c++) {
     if (*c == '"') {
-      add_bytes(text, "\"\"", 2);
+      yoke__text_append(text, "\"\"", 2);
     } else {
-      add_bytes(text, *c == '\n' || *c == '\r' ? " " : c, 1);
+      yoke__text_append(text, *c == '\n' || *c == '\r' ? " " : c, 1);
     }
   }
-  add_bytes(text, "\"", 1);
+  yoke__text_append(text, "\"", 1);
 }
 
 void yoke__text_number(yoke_text* text, double x) {
   char digits[YOKE_NUMBER_SIZE];
   if (yoke__is_finite(x)) {
-    add_bytes(text, digits, yoke__number_format(x, digits));
+    yoke__text_append(text, digits, yoke__number_format(x, digits));
   }
 }
 
@@ -80,20 +85,20 @@ void yoke__text_xml(yoke_text* text, const char* plain) {
   for (const char* c = plain; *c != '\0'; c++) {
     switch (*c) {
     case '<':
-      add_bytes(text, "&lt;", 4);
+      yoke__text_append(text, "&lt;", 4);
       break;
     case '>':
-      add_bytes(text, "&gt;", 4);
+      yoke__text_append(text, "&gt;", 4);
       break;
     case '&':
-      add_bytes(text, "&amp;", 5);
+      yoke__text_append(text, "&amp;", 5);
       break;
     case '"':
-      add_bytes(text, "&quot;", 6);
+      yoke__text_append(text, "&quot;", 6);
       break;
     default:
       // control characters are not allowed in XML at all
-      add_bytes(text, (unsigned char)*c < ' ' ? " " : c, 1);
+      yoke__text_append(text, (unsigned char)*c < ' ' ? " " : c, 1);
     }
   }
 }
@@ -107,15 +112,21 @@ void yoke__text_free(yoke_text* text) {
   *text = (yoke_text){0};
 }
 
-uint64_t yoke__hash_bytes(uint64_t hash, const void* bytes, size_t n) {
-  const unsigned char* from = bytes;
-  for (size_t i = 0; i < n; i++) {
-    hash = (hash ^ from[i]) * UINT64_C(0x100000001b3);
+size_t yoke__utf8_length(const char* at) {
+  const unsigned char* s = (const unsigned char*)at;
+  if (s[0] < 0x80) {
+    return 1;
   }
-  return hash;
-}
-
-uint64_t yoke__hash_text(uint64_t hash, const char* text) {
-  const uint64_t n = strlen(text);
-  return yoke__hash_bytes(yoke__hash_bytes(hash, &n, sizeof n), text, (size_t)n);
+  const size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
+  if (s[0] < 0xc2 || s[0] > 0xf4) {
+    return 0;
+  }
+  for (size_t i = 1; i < n; i++) {
+    if ((s[i] & 0xc0) != 0x80) {
+      return 0;
+    }
+  }
+  const bool is_overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
+  const bool is_outside = (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf4 && s[1] > 0x8f);
+  return is_overlong || is_outside ? 0 : n;
 }
