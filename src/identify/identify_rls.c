@@ -335,20 +335,6 @@ yoke_status yoke__rls_load(yoke_rls* rls, const double parameters[], double vari
   return YOKE_OK;
 }
 
-void yoke__rls_covariance(const yoke_rls* rls, size_t output, double P[]) {
-  const size_t q = rls->n_parameters;
-  const double *D = rls->variances + output * q, *U = rls->factors + output * count_factors(q);
-  memset(P, 0, q * q * sizeof *P);
-  for (size_t j = 0; j < q; j++) {
-    const double* column = U + j * (j - (j > 0)) / 2;
-    for (size_t i = 0; i <= j; i++) {
-      for (size_t l = 0; l <= j; l++) {
-        P[i * q + l] += (i < j ? column[i] : 1.0) * D[j] * (l < j ? column[l] : 1.0);
-      }
-    }
-  }
-}
-
 double yoke__rls_mean_variance(const yoke_rls* rls, size_t output) {
   const size_t q = rls->n_parameters;
   return trace_of(q, rls->variances + output * q, rls->factors + output * count_factors(q)) /
