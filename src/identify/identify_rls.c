@@ -251,14 +251,6 @@ static bool regress(const yoke_rls* rls, size_t output, const double phi[], doub
 
 // ---- samples
 
-static bool is_all_finite(size_t n, const double x[]) {
-  double sum = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    sum += x[i] * 0.0;
-  }
-  return yoke__is_finite(sum);
-}
-
 // x[0] := value, the others one back
 static void push(size_t n, double x[], double value) {
   // a lag or two: as a chain, since a call to move them would cost more
@@ -289,7 +281,7 @@ void yoke__rls_update(yoke_rls* rls, const double y[], const double u[]) {
   const size_t n = rls->setup.n, m = rls->setup.m;
   const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags;
   double* inputs = rls->history + n * N;
-  if (!is_all_finite(n, y) || !is_all_finite(m, u)) {
+  if (!yoke__are_finite(n, y) || !yoke__are_finite(m, u)) {
     yoke__rls_forget_history(rls);
     yoke__rls_restart(rls, rls->setup.start_variance);
     rls->counts->n_resets++;
@@ -327,7 +319,7 @@ void yoke__rls_read(const yoke_rls* rls, double parameters[]) {
 
 yoke_status yoke__rls_load(yoke_rls* rls, const double parameters[], double variance) {
   const size_t count = rls->setup.n * rls->n_parameters;
-  if (!is_all_finite(count, parameters) || !(variance > 0.0 && yoke__is_finite(variance))) {
+  if (!yoke__are_finite(count, parameters) || !(variance > 0.0 && yoke__is_finite(variance))) {
     return YOKE_BAD_ARG;
   }
   memcpy(rls->parameters, parameters, count * sizeof *parameters);
