@@ -50,10 +50,6 @@ void yoke__os_sleep_ns(int64_t ns) {
   }
 }
 
-void yoke__os_yield(void) {
-  sched_yield();
-}
-
 int yoke__os_n_processors(void) {
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) {

@@ -14,7 +14,6 @@
 int64_t yoke__os_now_ns(void);
 int64_t yoke__os_cpu_ns(void);
 void yoke__os_sleep_ns(int64_t ns);
-void yoke__os_yield(void);
 int yoke__os_n_processors(void);
 
 // Threads. fn runs in the new thread; join waits for its end.

@@ -29,18 +29,10 @@ uint32_t yoke__network_add_diode(yoke_network* network, const char* name, uint32
 const yoke_wave* yoke__network_keep_wave(yoke_network* network, const yoke_wave* wave);
 const yoke_expression* yoke__network_keep_law(yoke_network* network, const yoke_expression* law);
 
-// Shorthands for tests and programs: constant values, no places.
-uint32_t yoke__network_add_constant(yoke_network* network, yoke_element_kind kind, const char* name,
-                                    const char* a, const char* b, double value);
-uint32_t yoke__network_add_sine(yoke_network* network, yoke_element_kind kind, const char* name,
-                                const char* a, const char* b, double offset, double amplitude,
-                                double frequency);
 // Fixes a node at a value of any form (temperature source `name`), which is copied. Of a node that
 // is fixed already the first value stays and yoke__network_check reports the second. Returns the
 // node; YOKE_NO_INDEX: out of memory.
 uint32_t yoke__network_fix_node(yoke_network* network, const char* name, uint32_t node,
                                 const yoke_circuit_value* value, yoke_place place);
-// The same with a constant, by the node's name.
-uint32_t yoke__network_fix(yoke_network* network, const char* name, const char* node, double value);
 
 #endif

@@ -51,7 +51,6 @@ struct yoke_projection {
   double firm;            // how much more differential rows count
   double *wanted, *rest;  // right-hand side and its remainder, 2n
   double* v_typical;      // where pivots are chosen; NULL: no junctions
-  double rcond;
   uint64_t n_repivots;
 };
 
@@ -254,7 +253,6 @@ static yoke_status factor_wide(yoke_projection* self, double firm) {
 // Is the direct solution to be taken? Judged at x as it is.
 static yoke_status choose_kind(yoke_projection* self, int32_t* singular_column) {
   self->is_direct = false;
-  self->rcond = 0.0;
   if (self->direct == NULL) {
     return YOKE_OK;
   }
@@ -264,9 +262,8 @@ static yoke_status choose_kind(yoke_projection* self, int32_t* singular_column) 
   }
   yoke_sparse_stats stats;
   yoke__sparse_get_stats(self->direct, &stats);
-  self->rcond = status >= 0 ? stats.rcond : 0.0;
   self->is_direct = self->settings.kind == YOKE_PROJECTION_DIRECT ||
-                    self->rcond > self->settings.well_conditioned;
+                    (status >= 0 ? stats.rcond : 0.0) > self->settings.well_conditioned;
   return YOKE_OK;
 }
 
@@ -372,14 +369,6 @@ yoke_status yoke__projection_apply(yoke_projection* self, const double x[], doub
   return YOKE_OK;
 }
 
-bool yoke__projection_is_direct(const yoke_projection* self) {
-  return self->is_direct;
-}
-
 uint64_t yoke__projection_n_repivots(const yoke_projection* self) {
   return self->n_repivots;
-}
-
-double yoke__projection_rcond(const yoke_projection* self) {
-  return self->rcond;
 }

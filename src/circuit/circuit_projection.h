@@ -40,9 +40,6 @@ void yoke__projection_invalidate(yoke_projection* self);
 // cannot be factored xdot stays as it is and the status is YOKE_SINGULAR.
 yoke_status yoke__projection_apply(yoke_projection* self, const double x[], double xdot[]);
 
-bool yoke__projection_is_direct(const yoke_projection* self);
 uint64_t yoke__projection_n_repivots(const yoke_projection* self);
-double yoke__projection_rcond(
-    const yoke_projection* self);  // of Ahat as factored at start; 0 if it was not
 
 #endif

@@ -434,10 +434,6 @@ void yoke__circuit_set_input(yoke_circuit* circuit, uint32_t i, double u, double
   signals->input[i] = u;
 }
 
-double yoke__circuit_input(const yoke_circuit* circuit, uint32_t i) {
-  return circuit->core.signals->input[i];
-}
-
 yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_t index,
                                     double value) {
   const yoke_network* network = circuit->core.network;

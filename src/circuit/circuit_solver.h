@@ -117,7 +117,6 @@ yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* 
 
 // From now on input i is u + du s + ddu s^2/2 with s the time since the present one.
 void yoke__circuit_set_input(yoke_circuit* circuit, uint32_t i, double u, double du, double ddu);
-double yoke__circuit_input(const yoke_circuit* circuit, uint32_t i);
 // A start value (IC=) by element or node before start.
 yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_t index,
                                     double value);

@@ -17,20 +17,6 @@
 
 const char* const yoke__mpsm_phase_names[YOKE_MPSM_N_PHASES] = {"learn", "signal", "modified",
                                                                 "full"};
-const char* const yoke__mpsm_reason_names[YOKE_MPSM_N_REASONS] = {
-    "none", "no_model", "not_finite", "condition", "quality", "guard", "wait"};
-
-yoke_mpsm_rules yoke__mpsm_rules_default(void) {
-  return (yoke_mpsm_rules){
-      .is_identified = true,
-      .t_learning = 0.22,
-      .t_switch = 0.005,
-      .th_signal = 3.54,
-      .th_modified = 0.21,
-      .cond_max = 1e10,
-      .n_back = 1,
-  };
-}
 
 double yoke__mpsm_switch(double share) {
   return 0.5 * (tanh(-5 + 10 * share) + 1);
@@ -108,19 +94,4 @@ yoke_mpsm_decision yoke__mpsm_decide(const yoke_mpsm_rules* rules, yoke_mpsm_cou
   const yoke_mpsm_phase phase =
       now->e_glob >= rules->th_modified ? YOKE_MPSM_MODIFIED : YOKE_MPSM_FULL;
   return conclude(course, phase, YOKE_MPSM_NO_REASON, weight_of_model(rules, course, now));
-}
-
-void yoke__mpsm_blend(size_t s, double weight, const double u_model[], const double u_signal[],
-                      const double low[], const double high[], double u[]) {
-  for (size_t i = 0; i < s; i++) {
-    double value = u_signal[i];
-    if (weight >= 1 && yoke__is_finite(u_model[i])) {
-      value = u_model[i];
-    } else if (weight > 0 && yoke__is_finite(u_model[i])) {
-      value = weight * u_model[i] + (1 - weight) * u_signal[i];
-    }
-    value = low != NULL && value < low[i] ? low[i] : value;
-    value = high != NULL && value > high[i] ? high[i] : value;
-    u[i] = value;
-  }
 }

@@ -28,8 +28,7 @@ typedef enum yoke_mpsm_reason {
   YOKE_MPSM_WAIT,        // good again, but not for long enough
   YOKE_MPSM_N_REASONS,
 } yoke_mpsm_reason;
-extern const char* const yoke__mpsm_phase_names[YOKE_MPSM_N_PHASES];    // "learn", "signal", ...
-extern const char* const yoke__mpsm_reason_names[YOKE_MPSM_N_REASONS];  // "none", "no_model", ...
+extern const char* const yoke__mpsm_phase_names[YOKE_MPSM_N_PHASES];  // "learn", "signal", ...
 
 typedef struct yoke_mpsm_rules {
   bool is_identified;  // else there is no learning and no switch phase
@@ -72,17 +71,11 @@ typedef struct yoke_mpsm_course {
   int64_t n_fallbacks[YOKE_MPSM_N_REASONS];  // times a fallback began, by its reason
 } yoke_mpsm_course;
 
-// Recommended values for models by recursive least squares; t_* for a step of 1 ms.
-yoke_mpsm_rules yoke__mpsm_rules_default(void);
 // (22): weight of the model at a share (0 to 1) of the switch phase: (tanh(-5 + 10 share) + 1) / 2.
 double yoke__mpsm_switch(double share);
 // The decision at one exchange point.
 yoke_mpsm_decision yoke__mpsm_decide(const yoke_mpsm_rules* rules, yoke_mpsm_course* course,
                                      const yoke_mpsm_evidence* now);
-// u (s) := weight * u_model + (1 - weight) * u_signal, limited to [low, high] (each NULL: not). An
-// element of u_model that is not finite is taken from u_signal. Exactly u_signal at weight 0.
-void yoke__mpsm_blend(size_t s, double weight, const double u_model[], const double u_signal[],
-                      const double low[], const double high[], double u[]);
 
 // ---- guard
 

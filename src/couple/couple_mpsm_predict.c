@@ -244,10 +244,6 @@ yoke_status yoke__mpsm_prepare(void* memory, const yoke_mpsm_setup* setup, yoke_
   return YOKE_OK;
 }
 
-double* yoke__mpsm_state(yoke_mpsm* self) {
-  return self->state;
-}
-
 // ---- one unit
 
 static void copy(size_t n, const double from[], double to[]) {

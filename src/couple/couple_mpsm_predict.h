@@ -118,7 +118,7 @@ typedef struct yoke_mpsm {
   double *P, *Q;                            // step 1 (10): p x p, p x s
   double *ede, *ede_0, *ede_1;              // over one part: p x p, p x s, p x s
   double *ede_y, *ede_u, *ede_slope;        // YOKE_MPSM_MODEL: p x p, p x s, p x s
-  // state: one vector of n_state numbers, see yoke__mpsm_state
+  // state: one vector of n_state numbers
   double* state;
   size_t n_state;
   double *y_last, *u_last, *g_last, *eps_last, *delta, *delta_v;
@@ -177,8 +177,5 @@ void yoke__mpsm_forget(yoke_mpsm* self);
 yoke_status yoke__mpsm_step(yoke_mpsm* self, const yoke_mpsm_sample* now, bool is_full, double u[],
                             double slope[]);
 
-// The numbers that go from one step to the next: (y, u, g, eps, delta, delta_v), self->n_state of
-// them. May be read and written between steps.
-double* yoke__mpsm_state(yoke_mpsm* self);
 
 #endif

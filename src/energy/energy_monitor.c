@@ -36,7 +36,7 @@ static void keep_samples(yoke_monitor* m, const double action[], const double ra
 
 // Takes the first samples, unless they are not finite.
 static void begin(yoke_monitor* m, const double action[], const double rate[]) {
-  m->has_samples = yoke__bond_is_finite(m->n, action) && yoke__bond_is_finite(m->n, rate);
+  m->has_samples = yoke__are_finite(m->n, action) && yoke__are_finite(m->n, rate);
   m->is_lost = !m->has_samples;
   if (!m->has_samples) {
     return;

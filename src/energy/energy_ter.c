@@ -1,4 +1,4 @@
-// Total energy residual: |dP| added up over intervals, for signals that are held, merged or straight lines.
+// Total energy residual: |dP| added up over intervals, for signals that are held or straight lines.
 //
 //   dP = e_in . f_out - f_in . e_out = d_e . f_out - e_out . d_f       so TER <= effort part + flow part
 //
@@ -24,16 +24,6 @@ double yoke__ter_power(size_t n, const yoke_ter_sample* sample) {
   double sum = 0;
   for (size_t i = 0; i < n; i++) {
     sum += sample->e_in[i] * sample->f_out[i] - sample->f_in[i] * sample->e_out[i];
-  }
-  return sum;
-}
-
-double yoke__ter_power_by_defects(size_t n, const yoke_ter_sample* sample) {
-  double sum = 0;
-  for (size_t i = 0; i < n; i++) {
-    const double d_e = sample->e_in[i] - sample->e_out[i];
-    const double d_f = sample->f_in[i] - sample->f_out[i];
-    sum += d_e * sample->f_in[i] - sample->e_in[i] * d_f;
   }
   return sum;
 }
@@ -64,37 +54,6 @@ void yoke__ter_add(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* sa
   m.flow = fabs(m.flow);
   m.effort = fabs(m.effort);
   add_means(ter, dt, &m);
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// signals that change at their own times
-
-void yoke__ter_merge_start(yoke_ter_merge* merge, size_t n, double memory[], double t) {
-  *merge = (yoke_ter_merge){.n = n, .values = memory, .t = t};
-  memset(memory, 0, 4 * n * sizeof *memory);
-}
-
-void yoke__ter_merge_advance(yoke_ter_merge* merge, double t) {
-  const size_t n = merge->n;
-  const double* v = merge->values;
-  if (t > merge->t) {
-    const yoke_ter_sample sample = {
-        .e_in = v + YOKE_E_IN * n,
-        .f_out = v + YOKE_F_OUT * n,
-        .f_in = v + YOKE_F_IN * n,
-        .e_out = v + YOKE_E_OUT * n,
-    };
-    yoke__ter_add(&merge->ter, t - merge->t, n, &sample);
-    merge->t = t;
-  } else if (!(t >= merge->t)) {
-    merge->ter.n_bad++;
-  }
-}
-
-void yoke__ter_merge_change(yoke_ter_merge* merge, double t, yoke_ter_signal signal,
-                            const double value[]) {
-  yoke__ter_merge_advance(merge, t);
-  memcpy(merge->values + (size_t)signal * merge->n, value, merge->n * sizeof *value);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -130,7 +89,7 @@ static size_t find_roots(const double c[3], double roots[2]) {
   return n;
 }
 
-static double integrate_parabola(const double c[3]) {
+double yoke__ter_integrate_magnitude(const double c[3]) {
   double largest = fmax(fmax(fabs(c[0]), fabs(c[1])), fabs(c[2]));
   if (!(largest > 0) || !yoke__is_finite(c[0] + c[1] + c[2])) {
     return largest == 0 ? 0 : (double)NAN;
@@ -145,36 +104,6 @@ static double integrate_parabola(const double c[3]) {
     a = b;
   }
   return largest * sum;
-}
-
-static double midpoint_sum(const double c[], size_t degree, size_t n_parts) {
-  double sum = 0;
-  for (size_t p = 0; p < n_parts; p++) {
-    const double s = ((double)p + 0.5) / (double)n_parts;
-    double value = c[degree];
-    for (size_t i = degree; i > 0; i--) {
-      value = value * s + c[i - 1];
-    }
-    sum += fabs(value);
-  }
-  return sum / (double)n_parts;
-}
-
-double yoke__ter_integrate_magnitude(const double c[], size_t degree) {
-  if (degree <= 2) {
-    const double full[3] = {c[0], degree >= 1 ? c[1] : 0, degree >= 2 ? c[2] : 0};
-    return integrate_parabola(full);
-  }
-  double coarse = midpoint_sum(c, degree, 16);
-  // bounded: 2^14 parts are far beyond what any polynomial of a step needs
-  for (size_t n_parts = 32; n_parts <= 16384; n_parts *= 2) {
-    const double fine = midpoint_sum(c, degree, n_parts);
-    if (fabs(fine - coarse) <= 1e-3 * fabs(fine)) {
-      return fine;
-    }
-    coarse = fine;
-  }
-  return coarse;
 }
 
 // a(s) . b(s) of two straight lines, added to c.
@@ -217,7 +146,7 @@ static void add_defect(defect* d, double left, double right) {
 
 static double mean_defect(const defect* d, size_t n, double left, double right) {
   // one component is a line through 0: exact by its root
-  return n == 1 ? yoke__ter_integrate_magnitude((const double[]){left, right - left}, 1)
+  return n == 1 ? yoke__ter_integrate_magnitude((const double[3]){left, right - left})
                 : mean_length(d->a_a, d->a_g, d->g_g);
 }
 
@@ -245,11 +174,11 @@ void yoke__ter_add_linear(yoke_ter* ter, double dt, size_t n, const yoke_ter_sam
   }
   const means m = {
       .power = integrate(power, 0, 1),
-      .power_size = integrate_parabola(power),
+      .power_size = yoke__ter_integrate_magnitude(power),
       .passed = integrate(passed, 0, 1),
-      .passed_size = integrate_parabola(passed),
-      .flow = integrate_parabola(flow),
-      .effort = integrate_parabola(effort),
+      .passed_size = yoke__ter_integrate_magnitude(passed),
+      .flow = yoke__ter_integrate_magnitude(flow),
+      .effort = yoke__ter_integrate_magnitude(effort),
       .flow_defect = mean_defect(&f, n, f_left, f_right),
       .effort_defect = mean_defect(&e, n, e_left, e_right),
   };

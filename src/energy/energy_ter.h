@@ -70,32 +70,16 @@ static inline void yoke__ter_add_one(yoke_ter* ter, double dt, double e_in, doub
 
 // An interval of dt [s] in which all four are constant. Values that are not finite are counted, not added.
 void yoke__ter_add(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* sample);
-// dP by the definition and by the defects: two forms of the same number.
+// dP by its definition.
 double yoke__ter_power(size_t n, const yoke_ter_sample* sample);
-double yoke__ter_power_by_defects(size_t n, const yoke_ter_sample* sample);
 
-// Signals that change at their own times: piecewise constant, n numbers each, 0 at the start. Any signal may change at
-// any time; the interval since the last change is added first. A time that lies back is counted in n_bad and taken as
-// now.
 typedef enum yoke_ter_signal { YOKE_E_IN, YOKE_F_OUT, YOKE_F_IN, YOKE_E_OUT } yoke_ter_signal;
-typedef struct yoke_ter_merge {
-  yoke_ter ter;
-  size_t n;
-  double* values;  // 4 n, in the order of yoke_ter_signal
-  double t;        // [s]
-} yoke_ter_merge;
-// memory: 4 n numbers that live as long as the merge.
-void yoke__ter_merge_start(yoke_ter_merge* merge, size_t n, double memory[], double t);
-void yoke__ter_merge_change(yoke_ter_merge* merge, double t, yoke_ter_signal signal,
-                            const double value[]);
-void yoke__ter_merge_advance(yoke_ter_merge* merge, double t);
 
 // An interval of dt [s] in which the four are straight lines between the samples at its ends: |dP| is integrated
 // exactly, split at the roots of the parabola dP (vector bonds: of the sum).
 void yoke__ter_add_linear(yoke_ter* ter, double dt, size_t n, const yoke_ter_sample* left,
                           const yoke_ter_sample* right);
-// Integral over [0, 1] of |c0 + c1 s + ... + c_degree s^degree|: exact by roots up to degree 2, above by halving
-// (midpoint rule, from 16 sub-intervals until the relative change is below 1e-3).
-double yoke__ter_integrate_magnitude(const double c[], size_t degree);
+// Integral over [0, 1] of |c0 + c1 s + c2 s^2|, exact by roots; NaN if a number is not finite.
+double yoke__ter_integrate_magnitude(const double c[3]);
 
 #endif

@@ -4,7 +4,6 @@
 #define YOKE_ENERGY_VECTOR_H
 
 #include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/base_check.h"
@@ -25,15 +24,6 @@ static inline double yoke__bond_distance(size_t n, const double a[], const doubl
     length = i == 0 ? fabs(x) : hypot(length, x);
   }
   return length;
-}
-
-static inline bool yoke__bond_is_finite(size_t n, const double a[]) {
-  for (size_t i = 0; i < n; i++) {
-    if (!yoke__is_finite(a[i])) {
-      return false;
-    }
-  }
-  return true;
 }
 
 #endif

@@ -17,10 +17,6 @@ static const row rules[YOKE_FMI_N_RULES] = {
 #undef RULE_ROW
 };
 
-const char* yoke__fmi_rule_id(yoke_fmi_rule rule) {
-  return rules[rule].id;
-}
-
 void yoke__fmi_find_fault(yoke_fmi_findings* findings, yoke_fmi_rule rule, int line, size_t n_more,
                           const char* format, ...) {
   const size_t n_before = findings->of[rule].n;

@@ -77,7 +77,5 @@ void yoke__fmi_find_fault(yoke_fmi_findings* findings, yoke_fmi_rule rule, int l
 // One message per broken rule: "text (and 3 more); what is done [id]".
 void yoke__fmi_tell_faults(const yoke_fmi_findings* findings, const char* source,
                            yoke_messages* messages);
-// "fmi-start-missing" and so on.
-const char* yoke__fmi_rule_id(yoke_fmi_rule rule);
 
 #endif

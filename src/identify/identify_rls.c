@@ -251,14 +251,6 @@ static bool regress(const yoke_rls* rls, size_t output, const double phi[], doub
 
 // ---- samples
 
-static bool is_all_finite(size_t n, const double x[]) {
-  double sum = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    sum += x[i] * 0.0;
-  }
-  return yoke__is_finite(sum);
-}
-
 // x[0] := value, the others one back
 static void push(size_t n, double x[], double value) {
   // a lag or two: as a chain, since a call to move them would cost more
@@ -289,7 +281,7 @@ void yoke__rls_update(yoke_rls* rls, const double y[], const double u[]) {
   const size_t n = rls->setup.n, m = rls->setup.m;
   const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags;
   double* inputs = rls->history + n * N;
-  if (!is_all_finite(n, y) || !is_all_finite(m, u)) {
+  if (!yoke__are_finite(n, y) || !yoke__are_finite(m, u)) {
     yoke__rls_forget_history(rls);
     yoke__rls_restart(rls, rls->setup.start_variance);
     rls->counts->n_resets++;
@@ -327,26 +319,12 @@ void yoke__rls_read(const yoke_rls* rls, double parameters[]) {
 
 yoke_status yoke__rls_load(yoke_rls* rls, const double parameters[], double variance) {
   const size_t count = rls->setup.n * rls->n_parameters;
-  if (!is_all_finite(count, parameters) || !(variance > 0.0 && yoke__is_finite(variance))) {
+  if (!yoke__are_finite(count, parameters) || !(variance > 0.0 && yoke__is_finite(variance))) {
     return YOKE_BAD_ARG;
   }
   memcpy(rls->parameters, parameters, count * sizeof *parameters);
   yoke__rls_restart(rls, variance);
   return YOKE_OK;
-}
-
-void yoke__rls_covariance(const yoke_rls* rls, size_t output, double P[]) {
-  const size_t q = rls->n_parameters;
-  const double *D = rls->variances + output * q, *U = rls->factors + output * count_factors(q);
-  memset(P, 0, q * q * sizeof *P);
-  for (size_t j = 0; j < q; j++) {
-    const double* column = U + j * (j - (j > 0)) / 2;
-    for (size_t i = 0; i <= j; i++) {
-      for (size_t l = 0; l <= j; l++) {
-        P[i * q + l] += (i < j ? column[i] : 1.0) * D[j] * (l < j ? column[l] : 1.0);
-      }
-    }
-  }
 }
 
 double yoke__rls_mean_variance(const yoke_rls* rls, size_t output) {

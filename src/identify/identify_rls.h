@@ -86,8 +86,7 @@ void yoke__rls_restart(yoke_rls* rls, double variance);
 void yoke__rls_read(const yoke_rls* rls, double parameters[]);
 // Takes them over with P := variance * I. YOKE_BAD_ARG if one is not finite: nothing changes.
 yoke_status yoke__rls_load(yoke_rls* rls, const double parameters[], double variance);
-// P of one output, n_parameters x n_parameters, and the mean of its diagonal.
-void yoke__rls_covariance(const yoke_rls* rls, size_t output, double P[]);
+// Mean of the diagonal of P of one output.
 double yoke__rls_mean_variance(const yoke_rls* rls, size_t output);
 // True once every output has had a regression and all variances are positive; with YOKE_RLS_MEMORY
 // the history must be filled, too.

@@ -531,21 +531,12 @@ static yoke_status run(balance* b, size_t n_wanted, double tolerance, yoke_arena
   return put(b, choose(b, n_wanted, tolerance), arena, out);
 }
 
-static bool are_finite(const double numbers[], size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    if (!yoke__is_finite(numbers[i])) {
-      return false;
-    }
-  }
-  return true;
-}
-
 yoke_status yoke__balance_reduce(const yoke_balance_model* model, size_t order, double tolerance,
                                  yoke_arena* arena, yoke_reduction* out) {
   const size_t n = model->n;
   // LAPACK does not promise to return when it meets a NaN
-  if (n > MAX_STATES || !are_finite(model->A, n * n) || !are_finite(model->B, n * model->n_u) ||
-      !are_finite(model->C, model->n_y * n)) {
+  if (n > MAX_STATES || !yoke__are_finite(n * n, model->A) ||
+      !yoke__are_finite(n * model->n_u, model->B) || !yoke__are_finite(model->n_y * n, model->C)) {
     return YOKE_BAD_ARG;
   }
   balance b = {.model = *model};

@@ -56,16 +56,8 @@ size_t yoke__svd_work_size(size_t m, size_t n);
 yoke_status yoke__pseudo_inverse(size_t m, size_t n, const double A[], double drop, double X[],
                                  size_t* rank, double work[]);
 size_t yoke__pseudo_inverse_work_size(size_t m, size_t n);
-// *condition := largest / smallest singular value; INFINITY if that is 0, 1 for an empty A. work:
-// yoke__pseudo_inverse_work_size doubles.
-yoke_status yoke__condition(size_t m, size_t n, const double A[], double* condition, double work[]);
 
 // Largest column sum of |A|, n x n; NaN if A holds one.
 double yoke__norm_1(size_t n, const double A[]);
-// An estimate from below of norm * |A^-1|_1 from the LU factors of A, norm = |A|_1 taken before the
-// factorisation; rarely off by more than a factor of 3. At most 11 solves. work: 3 n. INFINITY if it
-// overflows, NaN if norm is.
-double yoke__lu_condition(size_t n, const double lu[], const size_t pivots[], double norm,
-                          double work[]);
 
 #endif

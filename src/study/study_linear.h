@@ -103,7 +103,7 @@ typedef struct yoke_linear_grid {
       within;  // then between the last stable and the first unstable one until they are as near [s]; 0: not
 } yoke_linear_grid;
 
-// The first unstable step as yoke__stability_limit finds it; if that is the first of the grid, smaller ones are looked at:
+// The first step of the grid whose radius is 1 + margin or more; if that is the first of the grid, smaller ones are looked at:
 // halved until one is stable, then between the two to a twentieth. 0: no step down to resolution / 2^20 is stable.
 yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method method,
                                const yoke_linear_grid* grid, double* first);

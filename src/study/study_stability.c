@@ -384,10 +384,6 @@ size_t yoke__stability_size(const yoke_stability* self) {
   return self->size;
 }
 
-size_t yoke__stability_outputs(const yoke_stability* self) {
-  return self->p;
-}
-
 // ---- the units
 
 // y := C x + D u of all units.
@@ -700,95 +696,6 @@ yoke_status yoke__stability_count_kept(const yoke_stability_case* c, size_t* n_k
     }
   }
   free(re);
-  yoke__stability_close(&self);
-  return status;
-}
-
-yoke_status yoke__stability_limit(const yoke_stability_case* c, double resolution, double largest,
-                                  double within, double* first) {
-  yoke_stability_case at = *c;
-  *first = (double)INFINITY;
-  if (!(resolution > 0) || !(largest / resolution < 1e6)) {
-    return YOKE_BAD_ARG;
-  }
-  const size_t n = (size_t)floor(largest / resolution + 1e-9);
-  double stable = 0, unstable = 0, radius = 0;
-  for (size_t i = 1; i <= n && unstable == 0; i++) {
-    at.step = (double)i * resolution;
-    YOKE_TRY(yoke__stability_radius(&at, &radius));
-    if (radius < 1 + c->margin) {
-      stable = at.step;
-    } else {
-      unstable = at.step;
-    }
-  }
-  if (unstable == 0) {
-    return YOKE_OK;
-  }
-  for (int i = 0; i < 60 && within > 0 && unstable - stable > within; i++) {
-    at.step = 0.5 * (stable + unstable);
-    if (c->micro_step > 0) {
-      at.step = c->micro_step * floor(at.step / c->micro_step + 0.5);
-      if (!(at.step > stable && at.step < unstable)) {
-        break;
-      }
-    }
-    YOKE_TRY(yoke__stability_radius(&at, &radius));
-    *(radius < 1 + c->margin ? &stable : &unstable) = at.step;
-  }
-  *first = unstable;
-  return YOKE_OK;
-}
-
-static bool decays(yoke_stability* self, double z[], double peaks[], size_t n_steps) {
-  const size_t p = self->p;
-  double *first = peaks, *last = peaks + p;
-  for (size_t i = 0; i < p; i++) {
-    first[i] = fabs(self->y[i]);
-    last[i] = 0;
-  }
-  for (size_t k = 1; k <= n_steps; k++) {
-    yoke__stability_step(self, z, NULL, NULL);
-    for (size_t i = 0; i < p; i++) {
-      const double size = fabs(self->y[i]);
-      if (!yoke__is_finite(size)) {
-        return false;
-      }
-      if (5 * k <= n_steps && size > first[i]) {
-        first[i] = size;
-      }
-      if (5 * k >= 4 * n_steps && size > last[i]) {
-        last[i] = size;
-      }
-    }
-  }
-  for (size_t i = 0; i < p; i++) {
-    if (last[i] > first[i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-yoke_status yoke__stability_amplitude(const yoke_stability_case* c, const double x[],
-                                      double duration, bool* is_stable) {
-  yoke_stability* self;
-  *is_stable = false;
-  const yoke_status opened = yoke__stability_open(c, &self);
-  if (opened == YOKE_DIVERGED) {
-    return YOKE_OK;
-  }
-  YOKE_TRY(opened);
-  double* z = calloc(self->size + 2 * self->p, sizeof *z);
-  yoke_status status = YOKE_NO_MEMORY;
-  if (z != NULL) {
-    status = yoke__stability_start(self, x, z);
-    if (status >= 0) {
-      const size_t n_steps = (size_t)floor(duration / c->step + 1e-9);
-      *is_stable = decays(self, z, z + self->size, n_steps);
-    }
-  }
-  free(z);
   yoke__stability_close(&self);
   return status;
 }

@@ -68,9 +68,8 @@ typedef struct yoke_stability yoke_stability;
 yoke_status yoke__stability_open(const yoke_stability_case* c, yoke_stability** out);
 void yoke__stability_close(yoke_stability** self);
 
-// Length of z, and number of outputs of all units.
+// Length of z.
 size_t yoke__stability_size(const yoke_stability* self);
-size_t yoke__stability_outputs(const yoke_stability* self);
 // z at t = 0 from the states of all units (x), with consistent inputs u = L y.
 yoke_status yoke__stability_start(yoke_stability* self, const double x[], double z[]);
 // One communication step, z in place; y: the outputs at its end, u: the inputs that led there (each
@@ -88,53 +87,6 @@ yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius)
 // state makes one, since models tell how outputs change, not where they are, and so may one with fewer outputs than states,
 // whose output alone does not say how it moves; a radius of exactly 1 is its trace. 0 if the method has no models.
 yoke_status yoke__stability_count_kept(const yoke_stability_case* c, size_t* n_kept);
-// The first step on the grid resolution, 2 resolution, ... <= largest whose radius is 1 + margin or more;
-// then halved between it and the last stable one until they are no more than `within` apart (0:
-// not). With a micro step all are its multiples. Infinite if none is unstable. The step of c is not
-// used.
-yoke_status yoke__stability_limit(const yoke_stability_case* c, double resolution, double largest,
-                                  double within, double* first);
-// Amplitude criterion: from the states x over `duration` [s]; *is_stable if no output is larger in
-// the last fifth of the time than in the first.
-yoke_status yoke__stability_amplitude(const yoke_stability_case* c, const double x[],
-                                      double duration, bool* is_stable);
-
-// ---- maps
-
-// A point of a map; the caller fills a case (matrices live in its context until the next call).
-typedef yoke_status (*yoke_stability_fill)(void* context, double stiffness, double damping,
-                                           yoke_stability_case* c);
-
-typedef struct yoke_stability_axes {
-  const double *steps, *stiffness, *damping;  // steps ascending, equally spaced
-  size_t n_steps, n_stiffness, n_damping;
-} yoke_stability_axes;
-
-typedef struct yoke_stability_plan {
-  yoke_stability_axes axes;
-  yoke_stability_fill fill;
-  void* context;
-  const double* x;  // start states for the amplitude criterion; NULL: spectral radius
-  double duration;  // [s]
-} yoke_stability_plan;
-
-// is_stable[(i_stiffness * n_damping + i_damping) * n_steps + i_step], 0 or 1.
-yoke_status yoke__stability_map(const yoke_stability_plan* plan, uint8_t is_stable[]);
-
-// Size of the stable region in the plane of log10(stiffness / damping) and step.
-typedef struct yoke_stability_area {
-  double area;          // of the region that touches the smallest step [step unit * decades]
-  double islands;       // of all other stable cells
-  double total;         // of all cells that hold a point
-  double largest_step;  // of the region
-} yoke_stability_area;
-
-// Cells are a quarter decade (edges at 10^(-2.125 + 0.25 i)) by one step. A cell counts if at least
-// `share` of its points are stable, and one at least. is_used: n_stiffness * n_damping flags, pairs
-// that take part; NULL: all. Takes memory.
-yoke_status yoke__stability_area_of(const yoke_stability_axes* axes, const uint8_t is_stable[],
-                                    const uint8_t is_used[], double share,
-                                    yoke_stability_area* out);
 
 // ---- sequences
 

@@ -3,6 +3,7 @@
 #include "base/base_pool.h"
 
 #include <float.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -85,7 +86,7 @@ static void meet(void* context, int thread) {
   atomic_int* n_here = context;
   atomic_fetch_add(n_here, 1);
   while (atomic_load(n_here) < 3) {
-    yoke__os_yield();
+    (void)sched_yield();
   }
 }
 

@@ -4,6 +4,7 @@
 #include "circuit/circuit_build.h"
 
 #include "support/check.h"
+#include "support/circuits.h"
 #include "support/failing_heap.h"
 
 static const yoke_place here = {"x.cir", 7, 3};
@@ -49,7 +50,7 @@ static void test_names_ignore_case(void** state) {
   assert_int_equal(yoke__network_find_node(network, "0"), 0);
   assert_int_equal(yoke__network_node(network, "gnd1", YOKE_ELECTRIC, here), 2);
 
-  const uint32_t r = yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "out", "0", 5);
+  const uint32_t r = circuits_add_constant(network, YOKE_RESISTOR, "R1", "out", "0", 5);
   assert_int_equal(yoke__network_find_element(network, "r1"), r);
   assert_int_equal(yoke__network_find_element(network, "out"), YOKE_NO_INDEX);
   assert_int_equal(network->n_nodes, 3);
@@ -158,14 +159,14 @@ static void test_diode_parts(void** state) {
 static void test_fixed_nodes(void** state) {
   (void)state;
   yoke_network* network = make();
-  const uint32_t env = yoke__network_fix(network, "Tenv", "env", 300);
+  const uint32_t env = circuits_fix(network, "Tenv", "env", 300);
   assert_int_equal(env, 1);
   assert_true(network->nodes[env].is_fixed);
   assert_string_equal(network->nodes[env].fixed_name, "Tenv");
   check_near(network->nodes[env].fixed.constant, 300, 0);
 
   // the first value stays
-  assert_int_equal(yoke__network_fix(network, "Tother", "env", 400), env);
+  assert_int_equal(circuits_fix(network, "Tother", "env", 400), env);
   assert_string_equal(network->nodes[env].fixed_name, "Tenv");
   check_near(network->nodes[env].fixed.constant, 300, 0);
   yoke__network_destroy(&network);
@@ -176,14 +177,14 @@ static void test_fixed_nodes(void** state) {
 // a transformer's worth of names, electric and thermal
 static yoke_network* make_named(void) {
   yoke_network* network = make();
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "In", "x1.out", 1);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "x1.L1", "x1.out", "0", 1);
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "Vin", "In", "0", 1);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "In", "x1.out", 1);
+  circuits_add_constant(network, YOKE_INDUCTOR, "x1.L1", "x1.out", "0", 1);
+  circuits_add_constant(network, YOKE_VOLTAGE, "Vin", "In", "0", 1);
   const yoke_junction_model model = {.is = 1e-15, .n = 1.5, .vt = 0.025852};
   yoke__network_add_diode(network, "D1", 1, 2, &model, 1e-3, here);
   const uint32_t hot = yoke__network_node(network, "winding", YOKE_THERMAL, here);
   const uint32_t env = yoke__network_node(network, "env", YOKE_THERMAL, here);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "Rth", "winding", "env", 1);
+  circuits_add_constant(network, YOKE_RESISTOR, "Rth", "winding", "env", 1);
   yoke__network_fix_node(network, "Tenv", env, &(yoke_circuit_value){.constant = 300}, here);
   assert_int_equal(network->elements[network->n_elements - 1].domain, YOKE_THERMAL);
   assert_int_equal(hot + 1, env);
@@ -300,7 +301,7 @@ static double seconds_to_build(uint32_t n) {
     snprintf(name, sizeof name, "R%u", i);
     snprintf(a, sizeof a, "n%u", i);
     snprintf(b, sizeof b, "n%u", i + 1);
-    yoke__network_add_constant(network, YOKE_RESISTOR, name, i == 0 ? "0" : a, b, 1.0 + i);
+    circuits_add_constant(network, YOKE_RESISTOR, name, i == 0 ? "0" : a, b, 1.0 + i);
   }
   assert_int_equal(network->n_elements, n);
   assert_int_equal(network->n_nodes, n + 1);
@@ -366,11 +367,10 @@ static bool build_all(void) {
     char name[16];
     snprintf(name, sizeof name, "r%d", i);
     is_good =
-        yoke__network_add_constant(network, YOKE_RESISTOR, name, name, "0", 1) != YOKE_NO_INDEX &&
-        yoke__network_add_sine(network, YOKE_VOLTAGE, name + 1, name, "0", 0, 1, 50) !=
-            YOKE_NO_INDEX &&
-        yoke__network_fix(network, name, name + 1, 3) != YOKE_NO_INDEX &&
-        yoke__network_fix(network, name, name + 1, 4) != YOKE_NO_INDEX;
+        circuits_add_constant(network, YOKE_RESISTOR, name, name, "0", 1) != YOKE_NO_INDEX &&
+        circuits_add_sine(network, YOKE_VOLTAGE, name + 1, name, "0", 0, 1, 50) != YOKE_NO_INDEX &&
+        circuits_fix(network, name, name + 1, 3) != YOKE_NO_INDEX &&
+        circuits_fix(network, name, name + 1, 4) != YOKE_NO_INDEX;
   }
   const yoke_operation operation = {YOKE_OP_NUMBER, 0, 2};
   const yoke_expression law = {&operation, 1, NULL, 0, "2"};

@@ -172,14 +172,14 @@ static yoke_network* stiff_network(void) {
   const yoke_place nowhere = {NULL, 0, 0};
   yoke_network* network = NULL;
   check_ok(yoke__network_create("stiff", &network));
-  yoke__network_add_sine(network, YOKE_VOLTAGE, "E1", "1", "0", 5, 3, 1);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", 10);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L1", "2", "3", 1);
+  circuits_add_sine(network, YOKE_VOLTAGE, "E1", "1", "0", 5, 3, 1);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", 10);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L1", "2", "3", 1);
   const uint32_t n3 = yoke__network_find_node(network, "3");
   const uint32_t n4 = yoke__network_node(network, "4", YOKE_ELECTRIC, nowhere);
   yoke__network_add_diode(network, "D1", n3, n4, &model, 0, nowhere);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R2", "4", "0", 1);
-  yoke__network_add_constant(network, YOKE_CAPACITOR, "C1", "4", "0", 1e-7);
+  circuits_add_constant(network, YOKE_RESISTOR, "R2", "4", "0", 1);
+  circuits_add_constant(network, YOKE_CAPACITOR, "C1", "4", "0", 1e-7);
   return network;
 }
 
@@ -226,8 +226,8 @@ static void test_stiff_decay_L_stability(void** state) {
                                                 YOKE_CIRCUIT_ESDIRK4, YOKE_CIRCUIT_BDF1};
   yoke_network* network = NULL;
   check_ok(yoke__network_create("decay", &network));
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "1", "0", 1);
-  const uint32_t c = yoke__network_add_constant(network, YOKE_CAPACITOR, "C1", "1", "0", 1e-8);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "1", "0", 1);
+  const uint32_t c = circuits_add_constant(network, YOKE_CAPACITOR, "C1", "1", "0", 1e-8);
   network->elements[c].start = 1;
   network->elements[c].has_start = true;
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
@@ -257,11 +257,11 @@ static void test_transformer(void** state) {
   const double L = 0.1, k = 0.6, R = 2, E = 10;
   yoke_network* network = NULL;
   check_ok(yoke__network_create("transformer", &network));
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", E);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", R);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R2", "3", "0", R);
-  const uint32_t l1 = yoke__network_add_constant(network, YOKE_INDUCTOR, "L1", "2", "0", L);
-  const uint32_t l2 = yoke__network_add_constant(network, YOKE_INDUCTOR, "L2", "3", "0", L);
+  circuits_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", E);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", R);
+  circuits_add_constant(network, YOKE_RESISTOR, "R2", "3", "0", R);
+  const uint32_t l1 = circuits_add_constant(network, YOKE_INDUCTOR, "L1", "2", "0", L);
+  const uint32_t l2 = circuits_add_constant(network, YOKE_INDUCTOR, "L2", "3", "0", L);
   yoke__network_add_mutual(network, &(yoke_mutual){.name = "K1", .l1 = l1, .l2 = l2, .k = k});
   const yoke_circuit_options options = dae(YOKE_CIRCUIT_ESDIRK4, YOKE_STARTUP_TR_XI, 5e-4);
   yoke_circuit* circuit = circuits_start(network, &options);
@@ -280,13 +280,13 @@ static yoke_network* switched_network(void) {
   static const yoke_switch_model model = {.r_on = 0.5, .r_off = 1e6};
   yoke_network* network = NULL;
   check_ok(yoke__network_create("switched", &network));
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 10);
-  const uint32_t s = yoke__network_add_constant(network, YOKE_SWITCH, "S1", "1", "2", 0);
+  circuits_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 10);
+  const uint32_t s = circuits_add_constant(network, YOKE_SWITCH, "S1", "1", "2", 0);
   network->elements[s].switching = &model;
   network->elements[s].condition = circuits_law(network, "t 0.0495 - 0.0995 t - *");
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "2", "0", 4);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L1", "2", "3", 0.1);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R2", "3", "0", 1);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "2", "0", 4);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L1", "2", "3", 0.1);
+  circuits_add_constant(network, YOKE_RESISTOR, "R2", "3", "0", 1);
   return network;
 }
 
@@ -342,11 +342,11 @@ static yoke_network* driven_network(void) {
   yoke_network* network = NULL;
   check_ok(yoke__network_create("driven", &network));
   yoke__network_add_input(network, &(yoke_circuit_input){.name = "u", .dim = "V", .start = 1});
-  const uint32_t e = yoke__network_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 0);
+  const uint32_t e = circuits_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 0);
   network->elements[e].value = (yoke_circuit_value){.law = circuits_law(network, "u0")};
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", 3);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L1", "2", "0", 1);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R2", "2", "0", 2);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", 3);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L1", "2", "0", 1);
+  circuits_add_constant(network, YOKE_RESISTOR, "R2", "2", "0", 2);
   return network;
 }
 

@@ -103,14 +103,14 @@ static void test_rank_CI_02(void** state) {
 
 static uint32_t add_law(yoke_network* network, yoke_element_kind kind, const char* name,
                         const char* a, const char* b, const char* law) {
-  const uint32_t e = yoke__network_add_constant(network, kind, name, a, b, 1);
+  const uint32_t e = circuits_add_constant(network, kind, name, a, b, 1);
   network->elements[e].value = (yoke_circuit_value){.law = circuits_law(network, law)};
   return e;
 }
 
 static void add_controlled(yoke_network* network, yoke_element_kind kind, const char* name,
                            const char* a, const char* b, double value, uint32_t c, uint32_t d) {
-  const uint32_t e = yoke__network_add_constant(network, kind, name, a, b, value);
+  const uint32_t e = circuits_add_constant(network, kind, name, a, b, value);
   if (kind == YOKE_VCVS || kind == YOKE_VCCS) {
     network->elements[e].c = c;
     network->elements[e].d = d;
@@ -134,7 +134,7 @@ static const yoke_junction_model charged_junction = {.is = 1e-12,
 static const yoke_switch_model switch_model = {.r_on = 0.1, .r_off = 1e3, .threshold = 1};
 
 static void add_switch(yoke_network* network, const char* name, const char* a, const char* b) {
-  const uint32_t e = yoke__network_add_constant(network, YOKE_SWITCH, name, a, b, 0);
+  const uint32_t e = circuits_add_constant(network, YOKE_SWITCH, name, a, b, 0);
   network->elements[e].switching = &switch_model;
 }
 
@@ -143,15 +143,15 @@ static yoke_network* every_kind(void) {
   const yoke_place nowhere = {NULL, 0, 0};
   check_ok(yoke__network_create("every kind", &network));
   yoke__network_add_input(network, &(yoke_circuit_input){.name = "u", .dim = "V", .start = 0.4});
-  yoke__network_add_sine(network, YOKE_VOLTAGE, "V1", "1", "0", 0, 3, 50);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", 5);
+  circuits_add_sine(network, YOKE_VOLTAGE, "V1", "1", "0", 0, 3, 50);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", 5);
   const uint32_t n1 = yoke__network_find_node(network, "1");
   const uint32_t n2 = yoke__network_find_node(network, "2");
   const uint32_t r1 = yoke__network_find_element(network, "R1");
-  yoke__network_add_constant(network, YOKE_CAPACITOR, "C1", "2", "3", 1e-3);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L1", "3", "0", 0.2);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L2", "4", "0", 0.3);
-  yoke__network_add_sine(network, YOKE_CURRENT, "I1", "0", "4", 0, 2, 50);
+  circuits_add_constant(network, YOKE_CAPACITOR, "C1", "2", "3", 1e-3);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L1", "3", "0", 0.2);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L2", "4", "0", 0.3);
+  circuits_add_sine(network, YOKE_CURRENT, "I1", "0", "4", 0, 2, 50);
   add_controlled(network, YOKE_VCVS, "E1", "5", "0", 3, n1, n2);
   add_controlled(network, YOKE_VCCS, "G1", "5", "2", 0.3, n1, n2);
   add_controlled(network, YOKE_CCVS, "H1", "6", "0", 2, r1, 0);

@@ -55,7 +55,7 @@ static const char* some_node(maker* m, char* to) {
 static uint32_t add(maker* m, yoke_element_kind kind, const char* a, const char* b, double value) {
   static const char* const letters[] = {"r", "c", "l", "v", "i", "d", "s", "e", "g", "h", "f"};
   char name[24];
-  return yoke__network_add_constant(m->network, kind, fresh(m, letters[kind], name), a, b, value);
+  return circuits_add_constant(m->network, kind, fresh(m, letters[kind], name), a, b, value);
 }
 
 static uint32_t node_of(maker* m, const char* name) {
@@ -123,8 +123,8 @@ static void add_feed(maker* m) {
   char name[24];
   const double amplitude = 5.0 * draw(m);
   const double frequency = between(m, 10.0, 200.0);
-  yoke__network_add_sine(m->network, YOKE_VOLTAGE, fresh(m, "v", name), fresh(m, "k", low), "0",
-                         1.0, amplitude, frequency);
+  circuits_add_sine(m->network, YOKE_VOLTAGE, fresh(m, "v", name), fresh(m, "k", low), "0", 1.0,
+                    amplitude, frequency);
   const double lift = 3.0 * draw(m);
   add(m, YOKE_VOLTAGE, fresh(m, "k", high), low, lift);
   add_load(m, high);
@@ -281,7 +281,7 @@ static void add_inputs(maker* m) {
   const uint32_t held = add(m, YOKE_VOLTAGE, fresh(m, "k", a), "0", 0.0);
   m->network->elements[held].value.law = circuits_law(m->network, "u0 1 +");
   add_load(m, a);
-  yoke__network_fix(m->network, "t1", fresh(m, "z", a), 2.0);
+  circuits_fix(m->network, "t1", fresh(m, "z", a), 2.0);
   m->network->nodes[node_of(m, a)].fixed.law = circuits_law(m->network, "u0 u0 *");
   add_load(m, a);
   some_node(m, a);
@@ -515,8 +515,8 @@ static void charged_junctions(void** state) {
   for (int i = 0; i < 2; i++) {
     yoke_network* network = NULL;
     check_ok(yoke__network_create("charge", &network));
-    yoke__network_add_sine(network, YOKE_VOLTAGE, "v1", "in", "0", 0.0, 5.0, 200.0);
-    yoke__network_add_constant(network, YOKE_RESISTOR, "r1", "in", "out", 100.0);
+    circuits_add_sine(network, YOKE_VOLTAGE, "v1", "in", "0", 0.0, 5.0, 200.0);
+    circuits_add_constant(network, YOKE_RESISTOR, "r1", "in", "out", 100.0);
     const uint32_t out = yoke__network_node(network, "out", YOKE_ELECTRIC, (yoke_place){0});
     yoke__network_add_diode(network, "d1", out, 0, &model, i == 0 ? 0.0 : 2.0, (yoke_place){0});
     for (size_t k = 0; k < sizeof methods / sizeof methods[0]; k++) {
@@ -784,10 +784,10 @@ static void floating_part(void** state) {
   yoke_messages messages = {0};
   char text[1024];
   check_ok(yoke__network_create("floating", &network));
-  yoke__network_add_constant(network, YOKE_RESISTOR, "r1", "a", "0", 1.0);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "r2", "island", "shore", 1.0);
-  yoke__network_add_constant(network, YOKE_CAPACITOR, "c2", "island", "shore", 1.0);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "r3", "island", "shore", 3.0);
+  circuits_add_constant(network, YOKE_RESISTOR, "r1", "a", "0", 1.0);
+  circuits_add_constant(network, YOKE_RESISTOR, "r2", "island", "shore", 1.0);
+  circuits_add_constant(network, YOKE_CAPACITOR, "c2", "island", "shore", 1.0);
+  circuits_add_constant(network, YOKE_RESISTOR, "r3", "island", "shore", 3.0);
   const yoke_circuit_options options = {.step = 1e-3};
   yoke_circuit* circuit = NULL;
   assert_int_equal(yoke__circuit_create(network, &options, &messages, &circuit), YOKE_SINGULAR);
@@ -806,12 +806,11 @@ static void factors_are_kept(void** state) {
   yoke_network* network = NULL;
   check_ok(yoke__network_create("chopper", &network));
   static const yoke_switch_model model = {.r_on = 0.01, .r_off = 1e6};
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "v1", "in", "0", 10.0);
-  const uint32_t lc[] = {
-      yoke__network_add_constant(network, YOKE_INDUCTOR, "l1", "mid", "out", 1e-3),
-      yoke__network_add_constant(network, YOKE_CAPACITOR, "c1", "out", "0", 1e-4)};
+  circuits_add_constant(network, YOKE_VOLTAGE, "v1", "in", "0", 10.0);
+  const uint32_t lc[] = {circuits_add_constant(network, YOKE_INDUCTOR, "l1", "mid", "out", 1e-3),
+                         circuits_add_constant(network, YOKE_CAPACITOR, "c1", "out", "0", 1e-4)};
   (void)lc;
-  yoke__network_add_constant(network, YOKE_RESISTOR, "rl", "out", "0", 5.0);
+  circuits_add_constant(network, YOKE_RESISTOR, "rl", "out", "0", 5.0);
   const char* const laws_of[] = {"t 5000 * 6.283185307179586 * sin",
                                  "t 5000 * 6.283185307179586 * sin neg"};
   for (int i = 0; i < 2; i++) {

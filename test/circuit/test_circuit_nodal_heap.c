@@ -35,9 +35,9 @@ static yoke_network* make_chopper(void) {
   static const yoke_switch_model model = {.r_on = 0.01, .r_off = 1e6};
   yoke_network* network = NULL;
   check_ok(yoke__network_create("chopper", &network));
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "v1", "in", "0", 10.0);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "l1", "mid", "out", 1e-3);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "rl", "out", "0", 5.0);
+  circuits_add_constant(network, YOKE_VOLTAGE, "v1", "in", "0", 10.0);
+  circuits_add_constant(network, YOKE_INDUCTOR, "l1", "mid", "out", 1e-3);
+  circuits_add_constant(network, YOKE_RESISTOR, "rl", "out", "0", 5.0);
   const char* const conditions[] = {"t 31415 * sin", "t 31415 * sin neg"};
   for (int i = 0; i < 2; i++) {
     yoke_element element = {.kind = YOKE_SWITCH,

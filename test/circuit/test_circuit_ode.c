@@ -34,7 +34,7 @@ static void test_cut_off_junctions_are_refused(void** state) {
   const yoke_place nowhere = {NULL, 0, 0};
   yoke_network* network = NULL;
   check_ok(yoke__network_create("cut off", &network));
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", -10);
+  circuits_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", -10);
   const uint32_t n1 = yoke__network_find_node(network, "1");
   const uint32_t n2 = yoke__network_node(network, "2", YOKE_ELECTRIC, nowhere);
   yoke__network_add_diode(network, "D1", n1, n2, &model, 0, nowhere);

@@ -169,8 +169,8 @@ static void test_capacitor_across_source(void** state) {
   (void)state;
   yoke_network* network = NULL;
   check_ok(yoke__network_create("index 2", &network));
-  yoke__network_add_sine(network, YOKE_VOLTAGE, "E1", "1", "0", 0, 100, 5);
-  yoke__network_add_constant(network, YOKE_CAPACITOR, "C1", "1", "0", 0.01);
+  circuits_add_sine(network, YOKE_VOLTAGE, "E1", "1", "0", 0, 100, 5);
+  circuits_add_constant(network, YOKE_CAPACITOR, "C1", "1", "0", 0.01);
   fixture f = open_start(network, 0);
   prescribe(&f, "C1", 0);
   solve_well(&f);
@@ -184,10 +184,10 @@ static void test_series_inductors(void** state) {
   (void)state;
   yoke_network* network = NULL;
   check_ok(yoke__network_create("cut set", &network));
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 8);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L1", "1", "2", 1);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L2", "2", "3", 3);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "3", "0", 2);
+  circuits_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 8);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L1", "1", "2", 1);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L2", "2", "3", 3);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "3", "0", 2);
   fixture f = open_start(network, 0);
   prescribe(&f, "L1", 1);
   prescribe(&f, "L2", 1);
@@ -213,12 +213,12 @@ static void test_operating_point_of_degenerate_parts(void** state) {
   (void)state;
   yoke_network* network = NULL;
   check_ok(yoke__network_create("degenerate", &network));
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 6);
-  yoke__network_add_constant(network, YOKE_CAPACITOR, "C1", "1", "2", 1e-6);
-  yoke__network_add_constant(network, YOKE_CAPACITOR, "C2", "2", "0", 1e-6);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "1", "3", 3);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L1", "3", "0", 1);
-  yoke__network_add_constant(network, YOKE_INDUCTOR, "L2", "3", "0", 1);
+  circuits_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 6);
+  circuits_add_constant(network, YOKE_CAPACITOR, "C1", "1", "2", 1e-6);
+  circuits_add_constant(network, YOKE_CAPACITOR, "C2", "2", "0", 1e-6);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "1", "3", 3);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L1", "3", "0", 1);
+  circuits_add_constant(network, YOKE_INDUCTOR, "L2", "3", "0", 1);
   fixture f = open_start(network, 0);
   solve_well(&f);
   check_near(current(&f, "L1") + current(&f, "L2"), 2, 1e-12);
@@ -237,9 +237,9 @@ static void test_operating_point_of_diodes(void** state) {
   for (int l = 0; l < 2; l++) {
     yoke_network* network = NULL;
     check_ok(yoke__network_create("diodes", &network));
-    yoke__network_add_constant(network, YOKE_VOLTAGE, "E1", "in", "0", 5.0 * lengths[l]);
-    yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "in", "n0", 1000);
-    yoke__network_add_constant(network, YOKE_CAPACITOR, "C1", "n0", "0", 1e-6);
+    circuits_add_constant(network, YOKE_VOLTAGE, "E1", "in", "0", 5.0 * lengths[l]);
+    circuits_add_constant(network, YOKE_RESISTOR, "R1", "in", "n0", 1000);
+    circuits_add_constant(network, YOKE_CAPACITOR, "C1", "n0", "0", 1e-6);
     for (unsigned i = 0; i < lengths[l]; i++) {
       char name[16], a[16], b[16];
       const yoke_place nowhere = {NULL, 0, 0};
@@ -266,9 +266,9 @@ static void test_singular_start_is_explained(void** state) {
   (void)state;
   yoke_network* network = NULL;
   check_ok(yoke__network_create("floating", &network));
-  yoke__network_add_constant(network, YOKE_CURRENT, "I1", "0", "lost", 1);
-  yoke__network_add_constant(network, YOKE_CURRENT, "I2", "lost", "0", 1);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "1", "0", 1);
+  circuits_add_constant(network, YOKE_CURRENT, "I1", "0", "lost", 1);
+  circuits_add_constant(network, YOKE_CURRENT, "I2", "lost", "0", 1);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "1", "0", 1);
   fixture f = open_start(network, 0);
   assert_int_equal(solve(&f), YOKE_SINGULAR);
   char text[512];
@@ -294,8 +294,8 @@ static void test_charged_junction(void** state) {
   yoke_network* network = NULL;
   const yoke_place nowhere = {NULL, 0, 0};
   check_ok(yoke__network_create("charge", &network));
-  yoke__network_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 1);
-  yoke__network_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", 100);
+  circuits_add_constant(network, YOKE_VOLTAGE, "E1", "1", "0", 1);
+  circuits_add_constant(network, YOKE_RESISTOR, "R1", "1", "2", 100);
   yoke__network_add_diode(network, "D1", yoke__network_find_node(network, "2"), 0, &model, 0,
                           nowhere);
   fixture f = open_start(network, 0);

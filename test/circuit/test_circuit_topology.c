@@ -5,6 +5,7 @@
 #include "circuit/circuit_build.h"
 
 #include "support/check.h"
+#include "support/circuits.h"
 #include "support/failing_heap.h"
 
 enum { TEXT_SIZE = 8192 };
@@ -217,7 +218,7 @@ static void test_isolated_parts(void** state) {
   begin(&t);
   put(&t, YOKE_RESISTOR, "R1", "a", "env", 1);
   put(&t, YOKE_CAPACITOR, "C1", "a", "env", 1);
-  yoke__network_fix(t.network, "Tenv", "env", 300);
+  circuits_fix(t.network, "Tenv", "env", 300);
   check_counts(&t, 0, 0, 0);
   end(&t);
 }
@@ -286,8 +287,8 @@ static void test_thermal_words(void** state) {
   trial t;
   begin(&t);
   node(&t, "hot", YOKE_THERMAL);
-  yoke__network_add_constant(t.network, YOKE_CAPACITOR, "CT1", "hot", "0", 500);
-  yoke__network_add_constant(t.network, YOKE_CURRENT, "Q1", "0", "hot", 20);
+  circuits_add_constant(t.network, YOKE_CAPACITOR, "CT1", "hot", "0", 500);
+  circuits_add_constant(t.network, YOKE_CURRENT, "Q1", "0", "hot", 20);
   ask_for_operating_point(&t);
   check_counts(&t, 1, 0, 0);
   check_contains(t.text,
@@ -295,7 +296,7 @@ static void test_thermal_words(void** state) {
                  "all) to the rest, which heats up without end");
 
   // an electric element on a thermal node
-  yoke__network_add_constant(t.network, YOKE_RESISTOR, "R1", "hot", "0", 1);
+  circuits_add_constant(t.network, YOKE_RESISTOR, "R1", "hot", "0", 1);
   t.network->elements[2].domain = YOKE_ELECTRIC;
   yoke__messages_free(&t.messages);
   check_counts(&t, 1, 0, 0);
@@ -388,8 +389,8 @@ static void test_voltage_loops(void** state) {
   begin(&t);
   put(&t, YOKE_VOLTAGE, "V1", "p", "q", 1);
   put(&t, YOKE_RESISTOR, "R1", "p", "q", 1);
-  yoke__network_fix(t.network, "T1", "p", 300);
-  yoke__network_fix(t.network, "T2", "q", 310);
+  circuits_fix(t.network, "T1", "p", 300);
+  circuits_fix(t.network, "T2", "q", 310);
   check_counts(&t, 1, 0, 0);
   check_contains(t.text, "loop of voltage sources ('V1', fixed nodes 'p', 'q')");
   end(&t);
@@ -400,9 +401,9 @@ static void test_two_sources_on_one_node(void** state) {
   trial t;
   begin(&t);
   put(&t, YOKE_RESISTOR, "R1", "env", "0", 1);
-  yoke__network_fix(t.network, "Tenv", "env", 300);
-  yoke__network_fix(t.network, "Tair", "env", 310);
-  yoke__network_fix(t.network, "Tgnd", "0", 310);
+  circuits_fix(t.network, "Tenv", "env", 300);
+  circuits_fix(t.network, "Tair", "env", 310);
+  circuits_fix(t.network, "Tgnd", "0", 310);
   check_counts(&t, 2, 0, 0);
   check_contains(t.text, "'Tair' fixes node 'env', which is fixed by 'Tenv' already");
   check_contains(t.text, "'Tgnd' fixes node '0', which is fixed by 'ground' already");
@@ -429,7 +430,7 @@ static void test_inductor_loops(void** state) {
   end(&t);
 
   begin(&t);
-  yoke__network_add_sine(t.network, YOKE_VOLTAGE, "V1", "a", "0", 0, 1, 50);
+  circuits_add_sine(t.network, YOKE_VOLTAGE, "V1", "a", "0", 0, 1, 50);
   put(&t, YOKE_INDUCTOR, "L1", "a", "0", 1);
   ask_for_operating_point(&t);
   check_counts(&t, 0, 1, 0);
@@ -786,7 +787,7 @@ static void put_random(trial* t, uint32_t* seed, bool is_driven) {
     put(t, kinds[pick(seed, is_driven ? 9 : 5)], name, a, b, some_value(seed));
   }
   if (pick(seed, 4) == 0) {
-    yoke__network_fix(t->network, "T1", "1", 3);
+    circuits_fix(t->network, "T1", "1", 3);
   }
   for (uint32_t i = 0; i < n_elements; i++) {
     yoke_element* element = &t->network->elements[i];

@@ -107,6 +107,21 @@ static void test_MP_10_nonlinear_oscillator(void** state) {
   }
 }
 
+// A fallback at every exchange gives what a run that never leaves learning gives, to the last bit.
+static void test_MP_15_fallback_is_the_signal_bitwise(void** state) {
+  (void)state;
+  const setting always[] = {{"th_signal", 0}, {"th_modified", 0}};
+  static double by_signals[N_STEPS + 1][3];
+  run_whole();
+  (void)run_one("learning", 1e6, "", 0);
+  memcpy(by_signals, last.y, sizeof by_signals);
+  (void)run(always, 2, -1);
+  assert_true(last.health[1] > 700);
+  assert_memory_equal(last.y, by_signals, sizeof by_signals);
+  (void)run(NULL, 0, -1);
+  assert_memory_not_equal(last.y, by_signals, sizeof by_signals);
+}
+
 // What is no number leads to the signals at once, to the last bit; then the models are used again.
 static void test_MP_15_not_a_number(void** state) {
   (void)state;
@@ -126,6 +141,7 @@ int main(void) {
       cmocka_unit_test(test_MP_09_nonlinear_oscillator),
       cmocka_unit_test(test_MP_09_ranking),
       cmocka_unit_test(test_MP_10_nonlinear_oscillator),
+      cmocka_unit_test(test_MP_15_fallback_is_the_signal_bitwise),
       cmocka_unit_test(test_MP_15_not_a_number),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

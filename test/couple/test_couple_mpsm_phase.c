@@ -3,6 +3,7 @@
 #include "couple/couple_mpsm_phase.h"
 
 #include "support/check.h"
+#include "support/mpsm_rules.h"
 
 enum {
   LEARN = YOKE_MPSM_LEARN,
@@ -26,7 +27,7 @@ static void test_MP_12_switch_function(void** state) {
 
 static void test_MP_12_phases_of_an_identified_run(void** state) {
   (void)state;
-  yoke_mpsm_rules rules = yoke__mpsm_rules_default();
+  yoke_mpsm_rules rules = mpsm_rules();
   yoke_mpsm_course course = {0};
   for (int k = 0; k < 400; k++) {
     yoke_mpsm_evidence now = good(k, 1e-3);
@@ -59,7 +60,7 @@ static void test_MP_12_phases_of_an_identified_run(void** state) {
 // e_glob at, just below and above both thresholds
 static void test_MP_12_thresholds(void** state) {
   (void)state;
-  yoke_mpsm_rules rules = yoke__mpsm_rules_default();
+  yoke_mpsm_rules rules = mpsm_rules();
   static const double e[] = {0,   0.2099, 0.21, 0.2101, 3.5399, 3.54, 3.5401,
                              1e9, 0.21,   0.2,  3.53,   4,      0.1,  0.1};
   static const int want[] = {FULL,   FULL,     MODIFIED, MODIFIED, MODIFIED, SIGNAL, SIGNAL,
@@ -87,7 +88,7 @@ static void test_MP_12_thresholds(void** state) {
 
 static void test_MP_12_return_after_n_back_steps(void** state) {
   (void)state;
-  yoke_mpsm_rules rules = yoke__mpsm_rules_default();
+  yoke_mpsm_rules rules = mpsm_rules();
   rules.n_back = 3;
   rules.is_blended = true;
   // good, bad, good, good, bad, good, good, good, good ...
@@ -115,7 +116,7 @@ static void test_MP_12_return_after_n_back_steps(void** state) {
 // Each reason alone takes the model away, at once, and the run goes on with it behind.
 static void test_MP_15_each_reason_falls_back(void** state) {
   (void)state;
-  const yoke_mpsm_rules rules = yoke__mpsm_rules_default();
+  const yoke_mpsm_rules rules = mpsm_rules();
   for (int reason = YOKE_MPSM_NO_MODEL; reason <= YOKE_MPSM_GUARD; reason++) {
     for (int form = 0; form < 2; form++) {
       yoke_mpsm_course course = {0};
@@ -144,29 +145,6 @@ static void test_MP_15_each_reason_falls_back(void** state) {
   }
 }
 
-static void test_MP_15_fallback_is_the_signal_bitwise(void** state) {
-  (void)state;
-  const double model[4] = {(double)NAN, (double)INFINITY, 3, -0.7},
-               signal[4] = {0.1, -0.0, 1e-310, 7};
-  const double nan_low[4] = {-1, -1, -1, -1}, high[4] = {1, 1, 1, 1};
-  double u[4];
-  yoke__mpsm_blend(4, 0, model, signal, NULL, NULL, u);
-  assert_memory_equal(u, signal, sizeof u);
-  // with weight the elements that are not finite stay with the signal, the others are blended
-  yoke__mpsm_blend(4, 0.25, model, signal, NULL, NULL, u);
-  assert_memory_equal(u, signal, 2 * sizeof *u);
-  check_near(u[2], 0.75, 1e-15);
-  check_near(u[3], 0.25 * -0.7 + 0.75 * 7, 1e-15);
-  yoke__mpsm_blend(4, 1, model, signal, NULL, NULL, u);
-  assert_memory_equal(u + 2, model + 2, 2 * sizeof *u);
-  // limits of the user hold whoever speaks
-  yoke__mpsm_blend(4, 1, model, signal, nan_low, high, u);
-  check_near(u[2], 1, 0);
-  check_near(u[3], -0.7, 0);
-  yoke__mpsm_blend(4, 0, model, signal, nan_low, high, u);
-  check_near(u[3], 1, 0);
-}
-
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_MP_12_switch_function),
@@ -174,7 +152,6 @@ int main(void) {
       cmocka_unit_test(test_MP_12_thresholds),
       cmocka_unit_test(test_MP_12_return_after_n_back_steps),
       cmocka_unit_test(test_MP_15_each_reason_falls_back),
-      cmocka_unit_test(test_MP_15_fallback_is_the_signal_bitwise),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,6 @@
 // The ring between stepping and writing thread: order, wrap-around, full and empty, two threads.
+#include <sched.h>
+
 #include "record/record_ring.h"
 
 #include "base/base_os.h"
@@ -48,7 +50,7 @@ static void produce(void* arg) {
   for (uint64_t k = 0; k < N_ROWS;) {
     uint64_t* slot = (uint64_t*)(void*)yoke__ring_slot(ring);
     if (slot == NULL) {
-      yoke__os_yield();
+      (void)sched_yield();
       continue;
     }
     for (uint64_t i = 0; i < N_WORDS; i++) {
@@ -72,7 +74,7 @@ static void rows_cross_threads_in_order(void** state) {
     size_t n = 0;
     const uint64_t* at = (const uint64_t*)(const void*)yoke__ring_peek(&ring, &n);
     if (n == 0) {
-      yoke__os_yield();
+      (void)sched_yield();
     }
     for (size_t i = 0; i < n * N_WORDS; i++) {
       n_wrong += at[i] != expected++;

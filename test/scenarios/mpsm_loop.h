@@ -12,6 +12,7 @@
 #include "identify/identify_quality.h"
 #include "identify/identify_rls.h"
 #include "scenarios/scenario_run.h"
+#include "support/mpsm_rules.h"
 
 enum { LOOP_UNITS = 2, LOOP_MAX = 6, LOOP_ALL = 10, LOOP_PARAMETERS = LOOP_MAX * (1 + LOOP_MAX) };
 
@@ -105,7 +106,7 @@ static inline void loop_open(loop* self, const loop_case* c) {
   self->memory = calloc(1, yoke__mpsm_size(&setup));
   assert_non_null(self->memory);
   check_ok(yoke__mpsm_prepare(self->memory, &setup, &self->cluster));
-  self->rules = yoke__mpsm_rules_default();
+  self->rules = mpsm_rules();
   self->rules.t_learning = c->t_learning;
   self->rules.t_switch = c->t_switch;
   c->start(c->context, self->y);
@@ -177,7 +178,11 @@ static inline void loop_decide(loop* self, double t, double error) {
                                    .condition = self->cluster->condition,
                                    .e_glob = error};
   const yoke_mpsm_decision d = yoke__mpsm_decide(&self->rules, &self->course, &seen);
-  yoke__mpsm_blend(self->s, d.weight, model, self->w, NULL, NULL, next);
+  for (size_t i = 0; i < self->s; i++) {
+    next[i] = d.weight <= 0   ? self->w[i]
+              : d.weight >= 1 ? model[i]
+                              : d.weight * model[i] + (1 - d.weight) * self->w[i];
+  }
   memcpy(self->u_last, self->u, sizeof self->u);
   memcpy(self->u, next, sizeof self->u);
 }

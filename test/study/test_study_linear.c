@@ -92,14 +92,16 @@ static void test_dual_mass_is_found(void** state) {
 // MP-06 through the system: first unstable step [ms] on a grid of 0.05; 99: stable beyond 12 ms.
 static void test_MP_06_limits(void** state) {
   (void)state;
-  static const double pairs[3][2] = {{1e5, 1e3}, {1e4, 1e4}, {1e3, 1e5}};
+  static const double pairs[5][2] = {{1e5, 1e3}, {2e5, 200}, {1e3, 1e3}, {1e4, 1e4}, {1e3, 1e5}};
   static const yoke_linear_method methods[8] = {
       YOKE_LINEAR_HOLD, YOKE_LINEAR_HOLD_1,   YOKE_LINEAR_NEPCE, YOKE_LINEAR_MPSM,
       YOKE_LINEAR_EDE,  YOKE_LINEAR_MODIFIED, YOKE_LINEAR_RAMP,  YOKE_LINEAR_MBCORR};
-  static const double want[3][8] = {{2.30, 2.75, 2.75, 9.65, 99, 9.95, 9.95, 4.35},
+  static const double want[5][8] = {{2.30, 2.75, 2.75, 9.65, 99, 9.95, 9.95, 4.35},
+                                    {0.60, 2.00, 2.00, 9.40, 9.95, 9.95, 9.20, 2.40},
+                                    {2.80, 2.85, 2.85, 9.55, 99, 9.95, 9.80, 7.75},
                                     {0.50, 0.50, 0.50, 9.05, 99, 9.90, 8.75, 2.50},
                                     {0.10, 0.10, 0.10, 9.65, 99, 9.85, 1.25, 0.10}};
-  for (size_t i = 0; i < 3; i++) {
+  for (size_t i = 0; i < 5; i++) {
     char text[2048];
     opened o;
     dual_mass_text(pairs[i][0], pairs[i][1], 1e-3, ", solver: euler, micro_steps: 100", "", "", "",
@@ -118,6 +120,30 @@ static void test_MP_06_limits(void** state) {
     }
     close_text(&o);
   }
+}
+
+// Bisection finds the same limit to within its own width.
+static void test_bisection_of_the_limit(void** state) {
+  (void)state;
+  char text[2048];
+  opened o;
+  dual_mass_text(1e5, 1e3, 1e-3, ", solver: euler, micro_steps: 100", "", "", "", text,
+                 sizeof text);
+  open_text(&o, text);
+  double coarse, fine, before, after;
+  const double width = 5e-4 / 64;  // what six halvings leave
+  const yoke_linear_grid halved = {5e-4, 12e-3, width}, whole = {width, 12e-3, 0};
+  check_ok(yoke__linear_limit(&o.loops, YOKE_LINEAR_HOLD, &halved, &fine));
+  check_ok(yoke__linear_limit(&o.loops, YOKE_LINEAR_HOLD, &whole, &coarse));
+  check_near(fine, coarse, 1e-12);
+  yoke_stability_case c;
+  assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_HOLD, fine, &c));
+  check_ok(yoke__stability_radius(&c, &after));
+  assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_HOLD, fine - width, &c));
+  check_ok(yoke__stability_radius(&c, &before));
+  check_between(after, 1, 2);
+  check_between(before, 0, 1);
+  close_text(&o);
 }
 
 // Two first-order lags a and b with a law between them: b gets 3 (2 y_a - y_b), a gets 0.5 y_b, gains of the connections
@@ -388,11 +414,11 @@ static void test_refusals(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_dual_mass_is_found), cmocka_unit_test(test_MP_06_limits),
-      cmocka_unit_test(test_laws_are_folded_in), cmocka_unit_test(test_feedthrough_around_a_loop),
-      cmocka_unit_test(test_unit_without_state), cmocka_unit_test(test_core_has_the_radius),
-      cmocka_unit_test(test_conservative_loop),  cmocka_unit_test(test_matrix_is_the_run),
-      cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_dual_mass_is_found),        cmocka_unit_test(test_MP_06_limits),
+      cmocka_unit_test(test_bisection_of_the_limit),    cmocka_unit_test(test_laws_are_folded_in),
+      cmocka_unit_test(test_feedthrough_around_a_loop), cmocka_unit_test(test_unit_without_state),
+      cmocka_unit_test(test_core_has_the_radius),       cmocka_unit_test(test_conservative_loop),
+      cmocka_unit_test(test_matrix_is_the_run),         cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,53 +161,6 @@ static void test_matrix_is_the_step(void** state) {
   }
 }
 
-// ---- MP-06
-
-static void test_MP_06_limits_of_the_step(void** state) {
-  (void)state;
-  // first unstable step [ms] on a grid of 0.05; 99: stable beyond 12 ms
-  static const double pairs[5][2] = {{1e5, 1e3}, {2e5, 200}, {1e3, 1e3}, {1e4, 1e4}, {1e3, 1e5}};
-  static const variant methods[8] = {ZOH, FOH, NEPCE, MPSM, EDE, MODIFIED, RAMP, MBCORR};
-  static const double want[5][8] = {{2.30, 2.75, 2.75, 9.65, 99, 9.95, 9.95, 4.35},
-                                    {0.60, 2.00, 2.00, 9.40, 9.95, 9.95, 9.20, 2.40},
-                                    {2.80, 2.85, 2.85, 9.55, 99, 9.95, 9.80, 7.75},
-                                    {0.50, 0.50, 0.50, 9.05, 99, 9.90, 8.75, 2.50},
-                                    {0.10, 0.10, 0.10, 9.65, 99, 9.85, 1.25, 0.10}};
-  for (int i = 0; i < 5; i++) {
-    dual_mass mass;
-    dual_mass_open(&mass, pairs[i][0], pairs[i][1]);
-    for (int j = 0; j < 8; j++) {
-      const yoke_stability_case c = variant_case(&mass, methods[j], 1e-3);
-      double first;
-      check_ok(yoke__stability_limit(&c, 5e-5, 12e-3, 0, &first));
-      if (want[i][j] > 90) {
-        check_between(first, 12e-3, (double)INFINITY);
-      } else {
-        check_near(first * 1e3, want[i][j], 0.05 + 1e-9);
-      }
-    }
-  }
-}
-
-// Bisection finds the same limit to within its own width.
-static void test_bisection_of_the_limit(void** state) {
-  (void)state;
-  dual_mass mass;
-  dual_mass_open(&mass, 1e5, 1e3);
-  const yoke_stability_case c = variant_case(&mass, ZOH, 1e-3);
-  double coarse, fine, before, after;
-  check_ok(yoke__stability_limit(&c, 5e-4, 12e-3, 1e-5, &fine));
-  check_ok(yoke__stability_limit(&c, 1e-5, 12e-3, 0, &coarse));
-  check_near(fine, coarse, 1e-12);
-  yoke_stability_case at = c;
-  at.step = fine;
-  check_ok(yoke__stability_radius(&at, &after));
-  at.step = fine - 1e-5;
-  check_ok(yoke__stability_radius(&at, &before));
-  check_between(after, 1, 2);
-  check_between(before, 0, 1);
-}
-
 // ---- MP-07
 
 static void test_MP_07_accuracy_over_the_step(void** state) {
@@ -321,16 +274,16 @@ static void test_MP_05_map_on_a_coarse_grid(void** state) {
   (void)state;
   static const double steps[] = {1e-3, 2e-3, 3e-3, 4e-3, 5e-3, 6e-3, 7e-3, 8e-3, 9e-3};
   static const double stiffness[] = {1e3, 2e4, 2e5}, damping[] = {20, 200, 2e3, 2e4};
-  const yoke_stability_axes axes = {steps, stiffness, damping, 9, 3, 4};
+  const grid_axes axes = {steps, stiffness, damping, 9, 3, 4};
   double area[N_VARIANTS];
   for (int method = 0; method < N_VARIANTS; method++) {
     if (method != ZOH && method != NEPCE && method != MPSM) {
       continue;
     }
     uint8_t is_stable[108];
-    yoke_stability_area size;
+    grid_area size;
     grid_map(&axes, (variant)method, is_stable);
-    check_ok(yoke__stability_area_of(&axes, is_stable, NULL, 0, &size));
+    check_ok(grid_area_of(&axes, is_stable, NULL, 0, &size));
     area[method] = size.area;
     if (method == ZOH) {
       check_between(size.largest_step, 0, 3e-3);
@@ -349,24 +302,24 @@ static void test_MP_05_map_on_a_coarse_grid(void** state) {
 static void test_area_rule(void** state) {
   (void)state;
   static const double steps[] = {1, 2, 3, 4}, stiffness[] = {1, 10}, damping[] = {1, 0.98};
-  const yoke_stability_axes axes = {steps, stiffness, damping, 4, 2, 2};
+  const grid_axes axes = {steps, stiffness, damping, 4, 2, 2};
   // columns: ratio 1 (two pairs in one cell) and 10 (two pairs); rows: steps
   static const uint8_t map[16] = {1, 1, 0, 1,   // 1 / 1
                                   1, 0, 0, 0,   // 1 / 0.98
                                   0, 0, 0, 1,   // 10 / 1
                                   0, 0, 0, 1};  // 10 / 0.98
-  yoke_stability_area size;
-  check_ok(yoke__stability_area_of(&axes, map, NULL, 0, &size));
+  grid_area size;
+  check_ok(grid_area_of(&axes, map, NULL, 0, &size));
   check_near(size.area, 2 * 0.25, 1e-12);
   check_near(size.islands, 2 * 0.25, 1e-12);
   check_near(size.largest_step, 2, 0);
   // nine columns from ratio 1 to 10, two of which hold points
   check_near(size.total, 8 * 0.25, 1e-12);
-  check_ok(yoke__stability_area_of(&axes, map, NULL, 0.6, &size));
+  check_ok(grid_area_of(&axes, map, NULL, 0.6, &size));
   check_near(size.area, 1 * 0.25, 1e-12);
   check_near(size.islands, 1 * 0.25, 1e-12);
   static const uint8_t used[4] = {1, 0, 0, 0};
-  check_ok(yoke__stability_area_of(&axes, map, used, 1, &size));
+  check_ok(grid_area_of(&axes, map, used, 1, &size));
   check_near(size.area, 2 * 0.25, 1e-12);
   check_near(size.total, 4 * 0.25, 1e-12);
 }
@@ -459,8 +412,6 @@ static void test_bad_cases_are_refused(void** state) {
   c.options.shape = YOKE_MPSM_RAMP;
   assert_int_equal(yoke__stability_open(&c, &self), YOKE_BAD_ARG);
   yoke__stability_close(&self);
-  double first;
-  assert_int_equal(yoke__stability_limit(&c, 0, 1, 0, &first), YOKE_BAD_ARG);
 }
 
 int main(void) {
@@ -468,8 +419,6 @@ int main(void) {
       cmocka_unit_test(test_MP_03_first_steps_and_radii),
       cmocka_unit_test(test_MP_03_monolithic),
       cmocka_unit_test(test_matrix_is_the_step),
-      cmocka_unit_test(test_MP_06_limits_of_the_step),
-      cmocka_unit_test(test_bisection_of_the_limit),
       cmocka_unit_test(test_MP_07_accuracy_over_the_step),
       cmocka_unit_test(test_MP_07_accuracy_table),
       cmocka_unit_test(test_MP_08_options),

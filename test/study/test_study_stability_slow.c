@@ -12,7 +12,7 @@ static const double damping[N_DAMPING] = {10,  20,  50,  100, 200, 500, 1e3,
 
 typedef struct maps {
   double steps[N_STEPS];
-  yoke_stability_axes axes;
+  grid_axes axes;
   uint8_t is_stable[N_VARIANTS][N_PAIRS * N_STEPS];
 } maps;
 
@@ -21,7 +21,7 @@ static int make_maps(void** state) {
   for (int i = 0; i < N_STEPS; i++) {
     m->steps[i] = 0.5e-3 * (i + 1);
   }
-  m->axes = (yoke_stability_axes){m->steps, stiffness, damping, N_STEPS, N_STIFFNESS, N_DAMPING};
+  m->axes = (grid_axes){m->steps, stiffness, damping, N_STEPS, N_STIFFNESS, N_DAMPING};
   static const variant methods[] = {ZOH, FOH, NEPCE, MPSM, MPSM_FD, MODIFIED, RAMP, MBCORR};
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     grid_map(&m->axes, methods[i], m->is_stable[methods[i]]);
@@ -38,15 +38,15 @@ static int free_maps(void** state) {
 // sub-grids: all, ck >= 1e4, ck <= 5e4, dk <= 1e4, dk >= 100
 enum { N_GRIDS = 5 };
 
-static yoke_stability_area size_of(const maps* m, variant which, int grid, double share) {
+static grid_area size_of(const maps* m, variant which, int grid, double share) {
   uint8_t is_used[N_PAIRS];
   for (int i = 0; i < N_PAIRS; i++) {
     const double ck = stiffness[i / N_DAMPING], dk = damping[i % N_DAMPING];
     is_used[i] = grid == 0 || (grid == 1 && ck >= 1e4) || (grid == 2 && ck <= 5e4) ||
                  (grid == 3 && dk <= 1e4) || (grid == 4 && dk >= 100);
   }
-  yoke_stability_area size;
-  check_ok(yoke__stability_area_of(&m->axes, m->is_stable[which], is_used, share, &size));
+  grid_area size;
+  check_ok(grid_area_of(&m->axes, m->is_stable[which], is_used, share, &size));
   size.area *= 1e3;
   size.islands *= 1e3;
   size.largest_step *= 1e3;
@@ -56,8 +56,7 @@ static yoke_stability_area size_of(const maps* m, variant which, int grid, doubl
 static void test_MP_05_areas(void** state) {
   const maps* m = *state;
   for (int i = 0; i < N_VARIANTS; i++) {
-    const yoke_stability_area any = size_of(m, (variant)i, 0, 0),
-                              half = size_of(m, (variant)i, 0, 0.5);
+    const grid_area any = size_of(m, (variant)i, 0, 0), half = size_of(m, (variant)i, 0, 0.5);
     printf(
         "variant %d: area %.2f (at least half %.2f), islands %.2f, largest step %.1f ms (%.1f)\n",
         i, any.area, half.area, any.islands, any.largest_step, half.largest_step);

@@ -15,6 +15,61 @@
 static const double pi = 3.14159265358979323846;
 
 // ------------------------------------------------------------------------------------------
+// parts of networks
+
+static const yoke_place nowhere = {NULL, 0, 0};
+
+static yoke_domain domain_of(const yoke_network* network, const char* a, const char* b) {
+  const uint32_t ends[2] = {yoke__network_find_node(network, a),
+                            yoke__network_find_node(network, b)};
+  for (int i = 0; i < 2; i++) {
+    if (ends[i] != YOKE_NO_INDEX && network->nodes[ends[i]].domain == YOKE_THERMAL) {
+      return YOKE_THERMAL;
+    }
+  }
+  return YOKE_ELECTRIC;
+}
+
+static uint32_t add_simple(yoke_network* network, yoke_element_kind kind, const char* name,
+                           const char* a, const char* b, const yoke_circuit_value* value) {
+  const yoke_domain domain = domain_of(network, a, b);
+  const yoke_element element = {.kind = kind,
+                                .domain = domain,
+                                .name = name,
+                                .a = yoke__network_node(network, a, domain, nowhere),
+                                .b = yoke__network_node(network, b, domain, nowhere),
+                                .control = YOKE_NO_INDEX,
+                                .value = *value,
+                                .place = nowhere};
+  if (element.a == YOKE_NO_INDEX || element.b == YOKE_NO_INDEX) {
+    return YOKE_NO_INDEX;
+  }
+  return yoke__network_add(network, &element);
+}
+
+uint32_t circuits_add_constant(yoke_network* network, yoke_element_kind kind, const char* name,
+                               const char* a, const char* b, double value) {
+  return add_simple(network, kind, name, a, b, &(yoke_circuit_value){.constant = value});
+}
+
+uint32_t circuits_add_sine(yoke_network* network, yoke_element_kind kind, const char* name,
+                           const char* a, const char* b, double offset, double amplitude,
+                           double frequency) {
+  const yoke_wave wave = {
+      .kind = YOKE_WAVE_SIN, .p = {offset, amplitude, frequency}, .repeat_from = -1};
+  return add_simple(network, kind, name, a, b, &(yoke_circuit_value){.wave = &wave});
+}
+
+uint32_t circuits_fix(yoke_network* network, const char* name, const char* node, double value) {
+  const uint32_t index = yoke__network_node(network, node, YOKE_ELECTRIC, nowhere);
+  if (index == YOKE_NO_INDEX) {
+    return YOKE_NO_INDEX;
+  }
+  return yoke__network_fix_node(network, name, index, &(yoke_circuit_value){.constant = value},
+                                nowhere);
+}
+
+// ------------------------------------------------------------------------------------------
 // networks
 
 static yoke_network* new_network(const char* title) {
@@ -25,15 +80,14 @@ static yoke_network* new_network(const char* title) {
 
 static uint32_t add(yoke_network* network, yoke_element_kind kind, const char* name, const char* a,
                     const char* b, double value) {
-  const uint32_t e = yoke__network_add_constant(network, kind, name, a, b, value);
+  const uint32_t e = circuits_add_constant(network, kind, name, a, b, value);
   assert_true(e != YOKE_NO_INDEX);
   return e;
 }
 
 // 100 sin(10 pi t) V, the plus at node a
 static void add_mains(yoke_network* network, const char* a) {
-  assert_true(yoke__network_add_sine(network, YOKE_VOLTAGE, "E1", a, "0", 0, 100, 5) !=
-              YOKE_NO_INDEX);
+  assert_true(circuits_add_sine(network, YOKE_VOLTAGE, "E1", a, "0", 0, 100, 5) != YOKE_NO_INDEX);
 }
 
 yoke_network* circuits_rlc(void) {
@@ -80,7 +134,6 @@ yoke_network* circuits_rectifier(void) {
   for (int i = 0; i < 4; i++) {
     char name[8];
     snprintf(name, sizeof name, "D%d", i + 1);
-    const yoke_place nowhere = {NULL, 0, 0};
     const uint32_t a = yoke__network_node(network, ends[i][0], YOKE_ELECTRIC, nowhere);
     const uint32_t b = yoke__network_node(network, ends[i][1], YOKE_ELECTRIC, nowhere);
     assert_true(yoke__network_add_diode(network, name, a, b, &model, 1e-3, nowhere) !=
@@ -171,8 +224,8 @@ yoke_network* circuits_pmsm(bool has_start) {
     network->elements[e].start = 300;
     network->elements[e].has_start = has_start;
   }
-  assert_true(yoke__network_fix(network, "Twater", "15", 320) != YOKE_NO_INDEX);
-  assert_true(yoke__network_fix(network, "Tenv", "16", 300) != YOKE_NO_INDEX);
+  assert_true(circuits_fix(network, "Twater", "15", 320) != YOKE_NO_INDEX);
+  assert_true(circuits_fix(network, "Tenv", "16", 300) != YOKE_NO_INDEX);
   for (uint32_t v = 0; v < network->n_nodes; v++) {
     network->nodes[v].domain = YOKE_THERMAL;
   }

@@ -9,6 +9,14 @@
 #include "circuit/circuit_network.h"
 #include "circuit/circuit_solver.h"
 
+// An element with a constant value or a sine, and a node held at a value, all by name. YOKE_NO_INDEX: out of memory.
+uint32_t circuits_add_constant(yoke_network* network, yoke_element_kind kind, const char* name,
+                               const char* a, const char* b, double value);
+uint32_t circuits_add_sine(yoke_network* network, yoke_element_kind kind, const char* name,
+                           const char* a, const char* b, double offset, double amplitude,
+                           double frequency);
+uint32_t circuits_fix(yoke_network* network, const char* name, const char* node, double value);
+
 // Networks; the caller destroys them. Ground is node 1 of the specification (pmsm: node 17, the
 // reference at 0 K; chain: node 4, so that temperatures are those above 300 K).
 yoke_network* circuits_rlc(void);

@@ -158,7 +158,6 @@ yoke_runtime_status yoke__runtime_say(const yoke_runtime* rt, yoke_runtime_statu
 // names: n categories; none with is_on: all.
 yoke_runtime_status yoke__runtime_log_choose(yoke_runtime* rt, bool is_on, size_t n,
                                              const char* const names[]);
-const char* yoke__runtime_category(yoke_runtime_status status);
 
 // ---- variables
 // Makes sure that reading is allowed and that outputs belong to the inputs at hand; an error after a message.

@@ -20,10 +20,6 @@
 static const char* const category_names[] = {"", "logStatusWarning", "logStatusDiscard",
                                              "logStatusError", "logStatusFatal"};
 
-const char* yoke__runtime_category(yoke_runtime_status status) {
-  return category_names[status];
-}
-
 yoke_runtime_status yoke__runtime_say(const yoke_runtime* rt, yoke_runtime_status status,
                                       const char* format, ...) {
   if (rt->logger == NULL || (rt->log_mask & (1u << status)) == 0) {
