@@ -56,7 +56,7 @@ typedef struct yoke_result_ops {
   uint32_t table_version;  // of the contract
   const char* name;
   const char* text;  // one line for people
-  // directory: the folder of the results. context: of this table.
+  // directory: the folder of the results; "" if there is none. context: of this table.
   yoke_status (*open)(const void* context, const char* directory,
                       const yoke_record_column columns[], size_t n_columns, void** self,
                       const yoke_sink* sink);
@@ -74,8 +74,9 @@ enum { YOKE_RECORD_CSV = 1u << 0, YOKE_RECORD_HDF5 = 1u << 1, YOKE_RECORD_MAT = 
 
 // How a simulation records (zeroed: the formats of the system file, else CSV, to `directory`).
 typedef struct yoke_record_settings {
-  const char* directory;  // made if missing; files results.csv, results.h5, results.mat
-  uint32_t formats;       // YOKE_RECORD_*; 0: as the system file says, its sinks included
+  const char*
+      directory;  // made if missing; files results.csv, results.h5, results.mat. NULL: only `sinks`
+  uint32_t formats;  // YOKE_RECORD_*; 0: as the system file says, its sinks included
   const yoke_result_ops* const* sinks;  // further ones, called beside the files
   size_t n_sinks;
   size_t

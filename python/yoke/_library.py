@@ -139,7 +139,8 @@ CouplingView = _struct("yoke_coupling_view", name=c_char_p, owner=c_char_p, ops=
 Progress = _struct("yoke_progress", time=c_double, t_start=c_double, t_stop=c_double, share=c_double,
                    wall_s=c_double, bond=c_char_p)
 OnProgress = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
-RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p)
+RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p,
+                      command=c_char_p)
 RunInfo = _struct("yoke_run_info", status=c_int, n_steps=c_int64, t_reached=c_double, wall_s=c_double,
                   is_violated=c_bool, record=RecordInfo)
 Handle = _struct("yoke_handle", unit=c_uint32, variable=c_uint32, element=c_uint32, n=c_uint32)

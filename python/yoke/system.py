@@ -281,7 +281,7 @@ class System:
 
         info = _library.RunInfo()
         with KeepInterrupts() as kept:
-            settings = _library.RunSettings(None, _library.OnProgress(on_progress), None)
+            settings = _library.RunSettings(progress=_library.OnProgress(on_progress))
             status = lib.yoke_simulation_run(self._simulation, byref(settings), byref(info))
             self.wall_s = info.wall_s
             if kept:

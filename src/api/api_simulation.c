@@ -431,9 +431,10 @@ yoke_status yoke_simulation_record(yoke_simulation* simulation,
   if (simulation == NULL) {
     return YOKE_BAD_ARG;
   }
-  if (settings == NULL || settings->directory == NULL || settings->directory[0] == '\0') {
+  const bool has_files = settings != NULL && settings->directory != NULL;
+  if (has_files ? settings->directory[0] == '\0' : settings == NULL || settings->n_sinks == 0) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
-                            "recording needs the name of a folder");
+                            "recording needs the name of a folder, or a sink");
   }
   YOKE_TRY(yoke_simulation_start(simulation));
   if (simulation->state->record != NULL) {
@@ -443,7 +444,8 @@ yoke_status yoke_simulation_record(yoke_simulation* simulation,
   const size_t n_errors = simulation->messages.n_errors;
   const yoke_system* system = simulation->system;
   full.title = full.title == NULL ? system->scenario->name : full.title;
-  const size_t n_own = settings->formats == 0 ? system->n_sinks : 0;  // those that the file names
+  const bool is_as_file = has_files && settings->formats == 0;
+  const size_t n_own = is_as_file ? system->n_sinks : 0;  // those that the file names
   const yoke_result_ops** sinks = calloc(n_own + settings->n_sinks + 1, sizeof *sinks);
   if (sinks == NULL) {
     return yoke__api_refuse(simulation, YOKE_NO_MEMORY, NULL, NULL, "%s",
@@ -453,12 +455,12 @@ yoke_status yoke_simulation_record(yoke_simulation* simulation,
   for (size_t i = 0; i < settings->n_sinks && settings->sinks != NULL; i++) {
     sinks[n_own + i] = settings->sinks[i];
   }
-  full.formats = settings->formats == 0 ? yoke__system_formats(system) : settings->formats;
+  full.formats = is_as_file ? yoke__system_formats(system) : has_files ? settings->formats : 0;
   full.sinks = sinks;
   full.n_sinks = n_own + settings->n_sinks;
   free(simulation->directory);
-  simulation->directory = copy_text(settings->directory);
-  const yoke_status status = simulation->directory == NULL
+  simulation->directory = has_files ? copy_text(settings->directory) : NULL;
+  const yoke_status status = has_files && simulation->directory == NULL
                                  ? YOKE_NO_MEMORY
                                  : yoke__master_record_open(simulation->system, simulation->state,
                                                             &full, &simulation->sink);
@@ -477,11 +479,12 @@ yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record
   if (simulation == NULL) {
     return YOKE_BAD_ARG;
   }
-  if (simulation->state == NULL || simulation->directory == NULL) {
+  const bool is_recording = simulation->state != NULL && simulation->state->record != NULL;
+  if (!is_recording && simulation->directory == NULL) {
     return YOKE_OK;
   }
   yoke_status status = YOKE_OK;
-  if (simulation->state->record != NULL) {
+  if (is_recording) {
     status =
         yoke__record_close(&simulation->state->record, &simulation->loop.record, &simulation->sink);
   }
@@ -491,8 +494,10 @@ yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record
   (void)yoke_simulation_report(simulation);
   // a folder that could not be written to has been reported
   const bool is_told = status < 0 || simulation->loop.status == YOKE_IO;
-  const yoke_status written =
-      yoke__api_write_files(simulation, simulation->directory, is_told ? NULL : &simulation->sink);
+  const yoke_status written = simulation->directory == NULL
+                                  ? YOKE_OK
+                                  : yoke__api_write_files(simulation, simulation->directory,
+                                                          is_told ? NULL : &simulation->sink);
   free(simulation->directory);
   simulation->directory = NULL;
   if (info != NULL) {

@@ -175,6 +175,9 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
   if (writer->sinks == NULL) {
     return YOKE_NO_MEMORY;
   }
+  if (settings->directory == NULL && settings->formats == 0) {
+    return append_own(record, settings, errors);  // no files
+  }
   if (settings->directory == NULL || settings->directory[0] == '\0') {
     return yoke_fail(errors, YOKE_BAD_ARG, "no folder for the results was given");
   }

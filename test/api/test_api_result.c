@@ -107,13 +107,13 @@ static yoke_simulation* open_system(const yoke_registry* registry, const yoke_si
   return api_open(registry, sink, text);
 }
 
-static void check_kept(const kept* k, size_t n_rows) {
+static void check_kept_in(const kept* k, const char* directory, size_t n_rows) {
   assert_int_equal(k->n_open, 1);
   assert_int_equal(k->n_close, 1);
   assert_int_equal(k->n_columns, 2);
   assert_string_equal(k->names[0], "a.y");
   assert_string_equal(k->names[1], "c.count");
-  assert_string_equal(k->directory, folder);
+  assert_string_equal(k->directory, directory);
   assert_int_equal(k->n_rows, n_rows);
   for (size_t i = 0; i < n_rows; i++) {
     check_near(k->times[i], 0.01 * (double)i, 1e-15);
@@ -124,6 +124,10 @@ static void check_kept(const kept* k, size_t n_rows) {
   assert_true(pthread_equal(k->threads[0], k->threads[1]));
   assert_true(pthread_equal(k->threads[0], k->threads[2]));
   assert_false(pthread_equal(k->threads[0], pthread_self()));
+}
+
+static void check_kept(const kept* k, size_t n_rows) {
+  check_kept_in(k, folder, n_rows);
 }
 
 // given with the settings, beside the file
@@ -195,6 +199,31 @@ static void test_sink_of_registry(void** state) {
   assert_int_equal(access(path, F_OK), 0);
   api_close(&sim);
   yoke_registry_destroy(&registry);
+}
+
+// without a folder: no file at all, whatever formats are named
+static void test_sink_without_folder(void** state) {
+  (void)state;
+  for (int round = 0; round < 2; round++) {
+    kept k = {0};
+    const yoke_result_ops ops = ops_of(&k, "kept");
+    const yoke_result_ops* const sinks[] = {&ops};
+    yoke_simulation* sim = open_system(NULL, NULL, ", formats: [csv, hdf5]");
+    const yoke_record_settings record = {
+        .formats = round == 0 ? 0 : YOKE_RECORD_CSV, .sinks = sinks, .n_sinks = 1};
+    check_ok(yoke_simulation_record(sim, &record));
+    assert_int_equal(yoke_simulation_record(sim, &record), YOKE_BAD_ARG);
+    check_ok(yoke_simulation_run(sim, NULL, NULL));
+    yoke_record_info info;
+    check_ok(yoke_simulation_record_stop(sim, &info));
+    assert_int_equal(info.n_rows, 101);
+    assert_int_equal(info.formats, 0);
+    check_ok(yoke_simulation_record_stop(sim, NULL));
+    api_close(&sim);
+    check_kept_in(&k, "", 101);
+  }
+  assert_int_not_equal(access("results.csv", F_OK), 0);
+  assert_int_not_equal(access("summary.json", F_OK), 0);
 }
 
 // what fails says so, ends the run with YOKE_IO and is closed all the same
@@ -366,9 +395,13 @@ static void test_bad_arguments(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      IN_FOLDER(test_sink_of_settings),     IN_FOLDER(test_sink_of_registry),
-      IN_FOLDER(test_failing_sinks),        IN_FOLDER(test_bad_tables),
-      IN_FOLDER(test_record_in_the_middle), IN_FOLDER(test_destroy_while_recording),
+      IN_FOLDER(test_sink_of_settings),
+      IN_FOLDER(test_sink_of_registry),
+      IN_FOLDER(test_sink_without_folder),
+      IN_FOLDER(test_failing_sinks),
+      IN_FOLDER(test_bad_tables),
+      IN_FOLDER(test_record_in_the_middle),
+      IN_FOLDER(test_destroy_while_recording),
       IN_FOLDER(test_bad_arguments),
   };
   return cmocka_run_group_tests_name("api_result", tests, NULL, NULL);
