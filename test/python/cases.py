@@ -151,6 +151,9 @@ class Runs(Case):
             yoke.run(JACOBI, set={"time.stop": 1e6}, progress=lambda p: 1 / 0)
 
     def test_keyboard_interrupt(self):
+        # a script's background has it ignored
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+
         def interrupt():
             os.kill(os.getpid(), signal.SIGINT)
 
