@@ -324,6 +324,9 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
   }
   settings = settings == NULL ? &nothing : settings;
   yoke_status status = get_ready(simulation);
+  if (status >= 0 && settings->record != NULL && simulation->state->record != NULL) {
+    status = yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "it records already");
+  }
   if (status < 0) {
     if (info != NULL) {
       info->status = status;
@@ -435,6 +438,10 @@ yoke_status yoke_simulation_record(yoke_simulation* simulation,
   if (has_files ? settings->directory[0] == '\0' : settings == NULL || settings->n_sinks == 0) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
                             "recording needs the name of a folder, or a sink");
+  }
+  if ((settings->formats & ~(uint32_t)(YOKE_RECORD_CSV | YOKE_RECORD_HDF5 | YOKE_RECORD_MAT)) !=
+      0) {
+    return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "unknown format of results");
   }
   YOKE_TRY(yoke_simulation_start(simulation));
   if (simulation->state->record != NULL) {

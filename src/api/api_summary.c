@@ -16,10 +16,12 @@
 #define MAX_FILE_SIZE ((size_t)64 << 20)  // of a system file, as its reader has it
 #define MAX_TEXT_SIZE ((size_t)1 << 20)   // of one that is repeated
 
-static const char* status_word(const yoke_loop_info* info) {
-  switch (info->status) {
+static const char* status_word(const yoke_simulation* simulation) {
+  switch (simulation->loop.status) {
   case YOKE_OK:
-    return "done";
+    return simulation->state == NULL             ? "not started"
+           : yoke_simulation_is_done(simulation) ? "done"
+                                                 : "not finished";
   case YOKE_ENDED:
     return "ended by a unit";
   case YOKE_STOPPED:
@@ -430,7 +432,7 @@ static void json_verdict(const yoke_simulation* simulation, const yoke_message* 
 // How it ended: "message" for people, "failure" with its parts.
 static void json_end(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_status status = simulation->loop.status;
-  const bool is_failed = strcmp(status_word(&simulation->loop), "failed") == 0;
+  const bool is_failed = simulation->loop.status < 0 && simulation->loop.status != YOKE_INTERRUPTED;
   const yoke_message nameless = {.severity = YOKE_ERROR,
                                  .status = status,
                                  .time = (double)NAN,
@@ -477,7 +479,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_loop_info* info = &simulation->loop;
   yoke__json_begin_document(json, "summary");
   yoke__json_string(json, "name", system->scenario->name);
-  yoke__json_string(json, "status", status_word(info));
+  yoke__json_string(json, "status", status_word(simulation));
   json_end(simulation, json);
   yoke__json_string(json, "yoke", yoke_version());
   yoke__json_string(json, "commit", yoke__commit());

@@ -29,7 +29,11 @@ static yoke_status check_settings(const char* path, const yoke_load_settings* se
   if (out != NULL) {
     *out = NULL;
   }
-  if (path == NULL || out == NULL || (settings->n_sets > 0 && settings->sets == NULL)) {
+  bool is_good = path != NULL && out != NULL && (settings->n_sets == 0 || settings->sets != NULL);
+  for (size_t i = 0; is_good && i < settings->n_sets; i++) {
+    is_good = settings->sets[i] != NULL;
+  }
+  if (!is_good) {
     return yoke_fail(settings->sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
   }
   return YOKE_OK;

@@ -18,9 +18,9 @@
 
 // Why a run ended early: a message with its texts. Zeroed: it did not.
 typedef struct yoke_failure {
-  yoke_message message;  // points to the texts below; its unit's name is the system's
+  yoke_message message;  // points to the texts below
   size_t unit;           // YOKE_NOT_FOUND if no unit is to blame
-  char text[768], file[512], variable[128], hint[384];
+  char text[768], file[512], name[128], variable[128], hint[384];
 } yoke_failure;
 
 typedef struct yoke_iteration_info {

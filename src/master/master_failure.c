@@ -26,6 +26,7 @@ void yoke__failure_set(yoke_failure* failure, const yoke_message* message, size_
   failure->unit = unit;
   failure->message = *message;
   failure->message.text = keep(message->text, failure->text, sizeof failure->text);
+  failure->message.unit = keep(message->unit, failure->name, sizeof failure->name);
   keep_details(failure, message);
 }
 

@@ -42,6 +42,38 @@ static void test_life(void** state) {
   assert_null(sim);
 }
 
+static void check_status(const yoke_simulation* sim, const char* status) {
+  char* summary = NULL;
+  check_ok(yoke_simulation_summary(sim, &summary));
+  check_contains(summary, status);
+  yoke_text_free(&summary);
+}
+
+// the summary says how far the run is; a recording that runs is not ended by one that is refused
+static void test_status_and_records(void** state) {
+  (void)state;
+  HEAR(told);
+  yoke_simulation* sim = api_open(NULL, &told.sink, ramp);
+  const yoke_record_settings one = {.directory = "simulation_one"};
+  const yoke_record_settings other = {.directory = "simulation_other"};
+  const yoke_record_settings unknown = {.directory = "simulation_other", .formats = 0xfff0};
+  yoke_record_info info;
+  check_status(sim, "\"status\": \"not started\"");
+  assert_int_equal(yoke_simulation_record(sim, &unknown), YOKE_BAD_ARG);
+  check_contains(told.text, "unknown format of results");
+  check_ok(yoke_simulation_record(sim, &one));
+  check_ok(yoke_simulation_run_to(sim, 0.5));
+  check_status(sim, "\"status\": \"not finished\"");
+  assert_int_equal(yoke_simulation_run(sim, &(yoke_run_settings){.record = &other}, NULL),
+                   YOKE_BAD_ARG);
+  check_contains(told.text, "it records already");
+  check_ok(yoke_simulation_run(sim, NULL, NULL));
+  check_status(sim, "\"status\": \"done\"");
+  check_ok(yoke_simulation_record_stop(sim, &info));
+  assert_int_equal(info.n_rows, 11);
+  api_close(&sim);
+}
+
 // a system has one simulation at a time and outlives it
 static void test_one_simulation_of_a_system(void** state) {
   (void)state;
@@ -230,6 +262,7 @@ static void test_failure(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_life),
+      cmocka_unit_test(test_status_and_records),
       cmocka_unit_test(test_one_simulation_of_a_system),
       cmocka_unit_test(test_bad_arguments),
       cmocka_unit_test(test_progress_ends_the_run),
