@@ -2,8 +2,8 @@
 //
 //   file    head | the numbers of api_state.c | per unit: its number of bytes (uint64), the bytes
 //
-// The fingerprint in the head is of everything that gives the numbers their meaning: names, types, sizes, steps, connections
-// and methods. The stop time is not part of it: a run may go on for longer than it was meant to. The checksum finds damage.
+// The fingerprint in the head is of everything that gives the numbers their meaning: names, types, sizes, settings of the units,
+// steps, connections and methods. The stop time is not part of it: a run may go on for longer than it was meant to. The checksum finds damage.
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,11 +46,30 @@ static uint64_t hash_text(uint64_t from, const char* text) {
 
 #define HASH(from, value) hash((from), &(value), sizeof(value))
 
+// What a file gives a setting, at most as deep as a file may be nested.
+static uint64_t hash_node(uint64_t h, const yoke_node* node) {
+  h = hash_text(h, node->text);
+  for (const yoke_node* at = node->first; at != NULL; at = at->next) {
+    h = hash_node(hash_text(h, at->key), at);
+  }
+  return h;
+}
+
+static uint64_t hash_settings(uint64_t h, const yoke_setting settings[], size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    h = hash_text(h, settings[i].name);
+    h = settings[i].value == NULL ? h : hash_node(h, settings[i].value);
+  }
+  return h;
+}
+
 static uint64_t hash_unit(uint64_t h, const yoke_system_unit* unit) {
   const yoke_unit_info* info = unit->unit.info;
   h = hash_text(hash_text(h, unit->name), unit->unit.ops->name);
   h = HASH(h, unit->period);
   h = HASH(h, unit->is_law);
+  h = hash_settings(h, unit->source->with, unit->source->n_with);
+  h = hash_settings(h, unit->source->values, unit->source->n_values);
   for (size_t i = 0; i < info->n_variables; i++) {
     const yoke_variable* v = &info->variables[i];
     const size_t size = yoke__variable_size(v);

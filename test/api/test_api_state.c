@@ -560,8 +560,12 @@ static void test_wrong_files(void** state) {
   yoke_simulation_destroy(&s);
 
   // another system, other settings
+  const source louder = {.text = "yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n"
+                                 "  s: {model: sine, with: {amplitude: 3}}\n  g: {model: gain}\n"
+                                 "connections:\n  - {from: s.y, to: g.u, delay: 3e-2}\n"};
   yoke_simulation* others[] = {open_sine("1", "h", "", &told),
-                               open_sine("1", "g", ", gain: 2", &told)};
+                               open_sine("1", "g", ", gain: 2", &told),
+                               open_source(&louder, &told)};
   for (size_t i = 0; i < COUNT(others); i++) {
     check_refused(others[i], path, "of another system, or of one with other settings", &told);
     yoke_simulation_destroy(&others[i]);
