@@ -67,7 +67,7 @@ typedef struct yoke_caught {
   char text[YOKE_MESSAGE_TEXT_SIZE];
 } yoke_caught;
 void yoke__caught_receive(void* to, const yoke_message* message);
-#define YOKE_CATCH(name) yoke_caught name = {.sink = {yoke__caught_receive, &name}}
+#define YOKE_CATCH(name) yoke_caught name = {.sink = {yoke__caught_receive, &(name)}}
 
 // An error at a place; returns its status.
 yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place place,

@@ -327,9 +327,7 @@ yoke_status yoke__process_attach(int parent, int file, void (*tick)(void*), void
   }
   watch* w = malloc(sizeof *w);
   yoke_thread* thread = NULL;
-  if (w == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(w);
   *w = (watch){parent, descriptor, tick, context};
   const yoke_status status = yoke__os_thread_start(watch_parent, w, &thread);
   if (status < 0) {
