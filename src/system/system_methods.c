@@ -346,10 +346,8 @@ static void mark_members(yoke_system* system, const yoke_scenario_coupling* coup
     const size_t unit = yoke__map_find(&system->unit_index, name->text == NULL ? "" : name->text);
     if (unit == YOKE_NOT_FOUND) {
       const char* nearest = yoke__system_nearest_unit(system, name->text == NULL ? "" : name->text);
-      yoke__error(system->messages, name->place, "coupling '%s': unknown unit '%s'%s%s%s",
-                  coupling->name, name->text == NULL ? "" : name->text,
-                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                  nearest == NULL ? "" : "'?");
+      yoke__error_near(system->messages, name->place, nearest, "coupling '%s': unknown unit '%s'",
+                       coupling->name, name->text == NULL ? "" : name->text);
     } else {
       is_member[unit] = true;
     }

@@ -356,10 +356,8 @@ static yoke_status order_gauss_seidel(yoke_system* system) {
     const size_t unit = yoke__map_find(&system->unit_index, s->order[i].text);
     if (unit == YOKE_NOT_FOUND || system->units[unit].is_law) {
       const char* nearest = yoke__system_nearest_unit(system, s->order[i].text);
-      yoke__error(system->messages, s->order[i].place,
-                  "order: '%s' is not a unit of this system%s%s%s", s->order[i].text,
-                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                  nearest == NULL ? "" : "'?");
+      yoke__error_near(system->messages, s->order[i].place, nearest,
+                       "order: '%s' is not a unit of this system", s->order[i].text);
     } else if (is_listed[unit]) {
       yoke__error(system->messages, s->order[i].place, "order: '%s' is listed twice",
                   s->order[i].text);

@@ -211,10 +211,8 @@ static void report_format(yoke_system* system, const yoke_scenario_name* name) {
     const int n = snprintf(own + used, sizeof own - used, ", %s", both[0]);
     used = n < 0 || used + (size_t)n >= sizeof own ? sizeof own - 1 : used + (size_t)n;
   }
-  yoke__error(system->messages, name->place, "expected %s%s, found the text '%s'%s%s%s",
-              used > 0 ? "csv, hdf5, mat" : "csv, hdf5 or mat", own, name->text,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(system->messages, name->place, nearest, "expected %s%s, found the text '%s'",
+                   used > 0 ? "csv, hdf5, mat" : "csv, hdf5 or mat", own, name->text);
 }
 
 // Formats of the file that are sinks of the registry.

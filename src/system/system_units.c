@@ -116,10 +116,8 @@ static const char* nearest_setting(const yoke_system_unit* unit, bool is_start, 
 static void report_unknown_setting(yoke_system* system, const yoke_system_unit* unit,
                                    const yoke_setting* setting, bool is_start) {
   const char* nearest = nearest_setting(unit, is_start, setting->name);
-  yoke__error(system->messages, setting->place, "'%s' has no %s '%s'%s%s%s", unit->unit.ops->name,
-              is_start ? "state or input" : "parameter", setting->name,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(system->messages, setting->place, nearest, "'%s' has no %s '%s'",
+                   unit->unit.ops->name, is_start ? "state or input" : "parameter", setting->name);
 }
 
 // the place in which a setting stands
