@@ -276,7 +276,7 @@ yoke_status yoke__master_iterate(const yoke_system* system, yoke_state* state) {
   YOKE_TRY(evaluate_laws(system, state, system->refresh_order, system->n_refresh));
   memcpy(state->y_old, state->y, system->n_y * sizeof(double));
 
-  const int most = system->scenario->iteration.max;
+  const int most = (int)system->scenario->iteration.max;
   int n = 0;
   bool is_done = false;
   while (n < most && !is_done) {

@@ -111,7 +111,7 @@ void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, i
   char a[YOKE_NUMBER_SIZE];
   if (given > 0 && cycle > 0 && given != cycle) {
     yoke__error(
-        system->messages, source->exchange_place,
+        system->messages, source->exchange.place,
         "iterative schemes exchange at the end of every macro step (%s s): remove 'exchange'",
         seconds_text(system, cycle, a));
   } else if (given > 0) {
@@ -123,13 +123,13 @@ void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, i
   }
   link->interval = interval;
   if (link->delay % interval != 0) {
-    yoke__error(system->messages, source->delay_place,
+    yoke__error(system->messages, source->delay.place,
                 "the delay must be a multiple of the connection's exchange interval %s s",
                 seconds_text(system, interval, a));
   }
   link->delay /= interval;
   if (link->delay > MAX_DELAY) {
-    yoke__error(system->messages, source->delay_place,
+    yoke__error(system->messages, source->delay.place,
                 "the delay is %lld exchange intervals of %s s; expected at most %d",
                 (long long)link->delay, seconds_text(system, interval, a), MAX_DELAY);
   }
