@@ -5,10 +5,8 @@
 #include <string.h>
 
 #include "base/base_os.h"
-#include "record/record_read.h"
 
-#define MAX_SYSTEM_SIZE (64u << 20)
-#define OTHERS_NS       INT64_C(2000000000)  // after which a rank speaks for itself
+#define OTHERS_NS INT64_C(2000000000)  // after which a rank speaks for itself
 
 static bool fail(int* status, int code) {
   *status = code;
@@ -136,14 +134,8 @@ static bool read_limits(const yoke_options* options, yoke_app_study* app, int* s
 static bool read_files(const yoke_options* options, yoke_app_study* app, int* status) {
   const char* command = options->command->name;
   const char* reference = yoke__options_value(options, "reference");
-  app->plan.path = options->operands[0];
-  yoke_status done = yoke__os_read_file(app->plan.path, MAX_SYSTEM_SIZE, &app->bytes,
-                                        &app->plan.n_bytes, &yoke__app_sink);
-  if (done >= 0 && reference != NULL) {
-    done = yoke__record_read(reference, &app->reference, &yoke__app_sink);
-    app->plan.reference = &app->reference;
-  }
-  app->plan.bytes = app->bytes;
+  const yoke_status done = yoke__study_read_files(options->operands[0], reference, &app->bytes,
+                                                  &app->reference, &app->plan, &yoke__app_sink);
   return done >= 0 || fail(status, yoke__app_fail(command, done));
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/base_check.h"
 #include "base/base_number.h"
-#include "record/record_summary.h"
+#include "base/base_os.h"
 #include "study/study_anova.h"
 #include "study/study_best.h"
 
@@ -333,7 +333,7 @@ static yoke_status analyse_all(analysis* a, const char* name, const char* table,
     yoke__json_end_array(a->json);
   }
   YOKE_TRY(status < 0 ? status : csv->status);
-  return yoke__record_write_text(a->app->directory, table, csv->bytes, csv->n, &yoke__app_sink);
+  return yoke__os_write_into(a->app->directory, table, csv->bytes, csv->n, &yoke__app_sink);
 }
 
 static yoke_status run(analysis* a, int* exit_status) {

@@ -10,7 +10,6 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
-#include "record/record_summary.h"
 
 #define COMMAND        "bench"
 #define MAX_VALUES     64
@@ -595,8 +594,8 @@ static int write_figure(const plan* p, const char* path) {
   }
   yoke_status status = text.status;
   if (status >= 0) {
-    status = yoke__record_write_text(folder, slash == NULL ? path : slash + 1, text.bytes, text.n,
-                                     &yoke__app_sink);
+    status = yoke__os_write_into(folder, slash == NULL ? path : slash + 1, text.bytes, text.n,
+                                 &yoke__app_sink);
   }
   yoke__text_free(&text);
   if (status < 0) {

@@ -7,8 +7,8 @@
 #include "base/base_json.h"
 #include "base/base_message.h"
 #include "base/base_os.h"
-#include "record/record_summary.h"
 #include "study/study_tune.h"
+#include "yoke/system.h"
 
 #define COMMAND         "tune"
 #define DEFAULT_REPEATS 5
@@ -110,9 +110,10 @@ static bool look_at_current(tuning* t, int* status) {
   const size_t repeat = app->plan.seed == NULL ? 0 : 1;
   const yoke_status built =
       yoke__study_build(&app->plan, app->grid.n_points, repeat, &messages, &system, &state);
-  t->title = built < 0 ? NULL
-                       : yoke__arena_text(&app->arena, system->scenario->name,
-                                          strlen(system->scenario->name));
+  yoke_system_info info;
+  if (built >= 0 && yoke_system_get_info(system, &info) >= 0) {
+    t->title = yoke__arena_text(&app->arena, info.name, strlen(info.name));
+  }
   for (size_t i = 0; built >= 0 && i < app->grid.n_axes; i++) {
     char value[256];
     if (t->current[i] == NULL &&
@@ -126,10 +127,8 @@ static bool look_at_current(tuning* t, int* status) {
                     app->plan.n_current == 0 ? ": the file as it is, without the varied paths"
                                              : "");
     *status = built == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
-  } else {
-    yoke__master_destroy(system, &state);
   }
-  yoke__system_destroy(&system);
+  yoke__study_destroy(&system, &state);
   yoke__messages_free(&messages);
   return built >= 0;
 }
@@ -231,8 +230,8 @@ static int write_results(const tuning* t) {
   yoke__tune_json(t->app->study, &t->tune, t->current, &json);
   yoke_status status = yoke__json_finish(&json);
   if (status >= 0) {
-    status = yoke__record_write_text(t->app->directory, "tune.json", json.text.bytes, json.text.n,
-                                     &yoke__app_sink);
+    status = yoke__os_write_into(t->app->directory, "tune.json", json.text.bytes, json.text.n,
+                                 &yoke__app_sink);
   }
   if (status >= 0) {
     status = yoke__tune_write_map(t->app->study, &t->tune, t->current,

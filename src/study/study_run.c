@@ -8,7 +8,10 @@
 
 #include "base/base_os.h"
 #include "quality/quality_ledger.h"
+#include "record/record_read.h"
 #include "scenario/scenario_circuit.h"
+
+#define MAX_SYSTEM_SIZE (64u << 20)
 
 const char* const yoke__run_status_names[YOKE_RUN_N_STATUSES] = {
 #define YOKE_RUN_NAME(name, text) [YOKE_RUN_##name] = (text),
@@ -107,11 +110,32 @@ static yoke_status build(const yoke_study_plan* plan, const char* const sets[], 
   return yoke__master_create(*system, messages, state);
 }
 
-static void destroy(yoke_system** system, yoke_state** state) {
+void yoke__study_destroy(yoke_system** system, yoke_state** state) {
   if (*system != NULL) {
     yoke__master_destroy(*system, state);
   }
   yoke__system_destroy(system);
+}
+
+yoke_status yoke__study_start(yoke_system* system, const yoke_sink* sink, yoke_state** state) {
+  yoke_messages messages = {0};
+  const yoke_status status = yoke__master_create(system, &messages, state);
+  yoke__system_report(system, sink);
+  yoke__messages_send(&messages, sink);
+  yoke__messages_free(&messages);
+  return status;
+}
+
+yoke_status yoke__study_read_files(const char* path, const char* reference, char** bytes,
+                                   yoke_csv* table, yoke_study_plan* plan, const yoke_sink* sink) {
+  YOKE_TRY(yoke__os_read_file(path, MAX_SYSTEM_SIZE, bytes, &plan->n_bytes, sink));
+  plan->path = path;
+  plan->bytes = *bytes;
+  if (reference != NULL) {
+    YOKE_TRY(yoke__record_read(reference, table, sink));
+    plan->reference = table;
+  }
+  return YOKE_OK;
 }
 
 // What a setting of the reference is refused for, said of the option that gave it.
@@ -153,7 +177,7 @@ static yoke_status build_point(const yoke_study_plan* plan, size_t point, size_t
     name_option(plan, messages);
   }
   if (status < 0) {
-    destroy(system, state);
+    yoke__study_destroy(system, state);
   }
   return status;
 }
@@ -171,7 +195,7 @@ static yoke_status make_reference(run* r, size_t point, size_t repeat) {
   const yoke_status status =
       yoke__study_reference(r->plan, r->system, system, state, r->result != NULL, r->is_cancelled,
                             r->messages, &r->reference);
-  destroy(&system, &state);
+  yoke__study_destroy(&system, &state);
   return status;
 }
 
@@ -208,7 +232,7 @@ static yoke_status prepare(run* r, size_t point, size_t repeat) {
 }
 
 static void clean_up(run* r) {
-  destroy(&r->system, &r->state);
+  yoke__study_destroy(&r->system, &r->state);
   yoke__csv_free(&r->reference);
   yoke__arena_free(&r->arena);
 }

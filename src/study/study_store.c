@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/base_os.h"
-#include "record/record_summary.h"
 #include "study/study_journal.h"
 
 // A result that is not on the grid of first runs.
@@ -189,8 +188,8 @@ static yoke_status begin_journal(yoke_study* study, const char* identity, bool i
     yoke__journal_header(study->plan, &text);
     add_known(study, &text);
     status = text.status < 0 ? text.status
-                             : yoke__record_write_text(study->directory, YOKE_JOURNAL_NAME,
-                                                       text.bytes, text.n, sink);
+                             : yoke__os_write_into(study->directory, YOKE_JOURNAL_NAME, text.bytes,
+                                                   text.n, sink);
     yoke__text_free(&text);
   }
   YOKE_TRY(status);
@@ -400,7 +399,7 @@ yoke_status yoke__study_write_table(const yoke_study* study, const char* name,
   }
   const yoke_status status =
       text.status < 0 ? text.status
-                      : yoke__record_write_text(study->directory, name, text.bytes, text.n, sink);
+                      : yoke__os_write_into(study->directory, name, text.bytes, text.n, sink);
   yoke__text_free(&text);
   return status;
 }

@@ -13,7 +13,6 @@
 
 #include "base/base_map.h"
 #include "base/base_number.h"
-#include "record/record_summary.h"
 
 // ---- ranking
 
