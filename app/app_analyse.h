@@ -14,7 +14,6 @@
 // What the command line asks for.
 typedef struct yoke_app_analyse {
   const yoke_options* options;
-  yoke_arena arena;
   bool has_methods;  // some were named
   bool is_wanted[YOKE_LINEAR_N_METHODS];
   double step;                 // NaN: that of the file

@@ -345,15 +345,13 @@ static int compare(const yoke_options* options, yoke_comparison* c) {
                              : YOKE_EXIT_OK;
 }
 
-int yoke_cmd_compare(int argc, char** argv) {
-  yoke_options options;
-  int status = YOKE_EXIT_OK;
-  if (!yoke__options_parse(&yoke__command_compare, argc, argv, &options, &status)) {
-    return status;
-  }
+static int run(const yoke_options* options) {
   yoke_comparison c = {0};
-  status = compare(&options, &c);
+  const int status = compare(options, &c);
   yoke__compare_free(&c);
-  yoke__options_free(&options);
   return status;
+}
+
+int yoke_cmd_compare(int argc, char** argv) {
+  return yoke__options_run(&yoke__command_compare, argc, argv, run);
 }

@@ -213,15 +213,13 @@ static int measure(const yoke_options* options, yoke_meter* m) {
   return status < 0 || !is_printed ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
 }
 
-int yoke_cmd_meter(int argc, char** argv) {
-  yoke_options options;
-  int status = YOKE_EXIT_OK;
-  if (!yoke__options_parse(&yoke__command_meter, argc, argv, &options, &status)) {
-    return status;
-  }
+static int run(const yoke_options* options) {
   yoke_meter m = {0};
-  status = measure(&options, &m);
+  const int status = measure(options, &m);
   yoke__meter_free(&m);
-  yoke__options_free(&options);
   return status;
+}
+
+int yoke_cmd_meter(int argc, char** argv) {
+  return yoke__options_run(&yoke__command_meter, argc, argv, run);
 }

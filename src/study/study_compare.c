@@ -79,44 +79,20 @@ static yoke_status choose_signals(yoke_comparison* c, const yoke_sink* sink) {
 
 // ---- measuring
 
-// The samples of a column; an empty cell is no sample. times and values: n_rows each, used only if
-// cells are empty.
-static yoke_samples samples_of(const yoke_recorded* result, size_t column, double* times,
-                               double* values) {
-  const yoke_csv_column* c = &result->csv.columns[column];
-  const double* all_times = result->csv.columns[0].values;
-  if (c->n_missing == 0) {
-    return (yoke_samples){all_times, c->values, result->csv.n_rows};
-  }
-  size_t n = 0;
-  for (size_t i = 0; i < result->csv.n_rows; i++) {
-    if (!yoke__csv_is_missing(c->values[i])) {
-      times[n] = all_times[i];
-      values[n++] = c->values[i];
-    }
-  }
-  return (yoke_samples){times, values, n};
-}
-
 // Measures every signal. What cannot be compared is told, each reason once in a row.
 static yoke_status measure_signals(yoke_comparison* c, const yoke_sink* sink) {
   const yoke_samples all = {.n = c->results[0].csv.n_rows};
   double* work = yoke__arena_array(&c->arena, yoke__deviation_work_size(&all), sizeof *work);
-  double* room[4];
-  bool is_out = work == NULL;
-  for (size_t i = 0; i < 4; i++) {
-    room[i] = yoke__arena_array(&c->arena, c->results[i / 2].csv.n_rows, sizeof *room[i]);
-    is_out = is_out || room[i] == NULL;
-  }
-  if (is_out) {
+  if (work == NULL) {
     return YOKE_NO_MEMORY;
   }
   YOKE_CATCH(why);
   char last[YOKE_MESSAGE_TEXT_SIZE] = "";
   for (size_t i = 0; i < c->n_signals; i++) {
     yoke_compared* s = &c->signals[i];
-    const yoke_samples result = samples_of(&c->results[0], s->columns[0], room[0], room[1]);
-    const yoke_samples reference = samples_of(&c->results[1], s->columns[1], room[2], room[3]);
+    yoke_samples result, reference;
+    YOKE_TRY(yoke__samples_of(&c->results[0].csv, s->columns[0], &c->arena, &result));
+    YOKE_TRY(yoke__samples_of(&c->results[1].csv, s->columns[1], &c->arena, &reference));
     yoke_status done = yoke__deviation_compute(&result, &reference, &s->deviation, &why.sink);
     s->is_measured = done >= 0;
     // without a roughness the other measures still count

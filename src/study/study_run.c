@@ -35,17 +35,29 @@ typedef struct run {
 
 // ---- outcome
 
-static yoke_status note(run* r, yoke_run_status status, const char* reason) {
-  r->result->status = status;
+yoke_status yoke__study_result_reason(yoke_study_result* result, const char* reason) {
   const size_t n = strlen(reason);
-  if (n > 0) {
-    r->result->reason = malloc(n + 1);
-    if (r->result->reason == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    memcpy(r->result->reason, reason, n + 1);
+  result->reason = n > 0 ? malloc(n + 1) : NULL;
+  if (result->reason != NULL) {
+    memcpy(result->reason, reason, n + 1);
+  }
+  return n > 0 && result->reason == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+yoke_status yoke__study_result_set(yoke_study_result* result, yoke_run_status status, double t,
+                                   const double values[], size_t n, const char* reason) {
+  YOKE_TRY(yoke__study_result_reason(result, reason));
+  result->status = status;
+  result->t = t;
+  for (size_t i = 0; i < n; i++) {
+    result->values[i] = values[i];
   }
   return YOKE_OK;
+}
+
+static yoke_status note(run* r, yoke_run_status status, const char* reason) {
+  r->result->status = status;
+  return yoke__study_result_reason(r->result, reason);
 }
 
 static yoke_status note_message(run* r, yoke_run_status status, const yoke_message* message) {
@@ -98,14 +110,18 @@ static const char** collect_sets(const yoke_study_plan* plan, size_t point, size
   return sets;
 }
 
+yoke_status yoke__study_read_scenario(const yoke_study_plan* plan, const char* const sets[],
+                                      size_t n, yoke_messages* messages, yoke_scenario** out) {
+  // the text around a lone netlist depends on the settings
+  return yoke__scenario_is_circuit(plan->path)
+             ? yoke__scenario_read_file(plan->path, sets, n, messages, out)
+             : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n, messages, out);
+}
+
 static yoke_status build(const yoke_study_plan* plan, const char* const sets[], size_t n_sets,
                          yoke_messages* messages, yoke_system** system, yoke_state** state) {
   yoke_scenario* scenario = NULL;
-  // the text around a lone netlist depends on the settings
-  YOKE_TRY(yoke__scenario_is_circuit(plan->path)
-               ? yoke__scenario_read_file(plan->path, sets, n_sets, messages, &scenario)
-               : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n_sets, messages,
-                                     &scenario));
+  YOKE_TRY(yoke__study_read_scenario(plan, sets, n_sets, messages, &scenario));
   YOKE_TRY(yoke__system_build(scenario, NULL, messages, system));
   return yoke__master_create(*system, messages, state);
 }
