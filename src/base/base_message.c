@@ -347,3 +347,13 @@ const char* yoke__nearest_name(const char* name, const char* const names[], size
   }
   return best;
 }
+
+const char* yoke__nearest_hint(const char* name, const char* const names[], size_t n,
+                               char to[YOKE_NEAREST_SIZE]) {
+  const char* nearest = yoke__nearest_name(name, names, n);
+  to[0] = '\0';
+  if (nearest != NULL) {
+    snprintf(to, YOKE_NEAREST_SIZE, "; did you mean '%.100s'?", nearest);
+  }
+  return to;
+}

@@ -79,5 +79,9 @@ yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place 
 // The name among names[0..n-1] nearest to `name` (edit distance, at most a third of its length, at least 1
 // and ignoring case first); NULL if none is near.
 const char* yoke__nearest_name(const char* name, const char* const names[], size_t n);
+// "; did you mean 'x'?" of the nearest name, or nothing; returns to.
+#define YOKE_NEAREST_SIZE 160
+const char* yoke__nearest_hint(const char* name, const char* const names[], size_t n,
+                               char to[YOKE_NEAREST_SIZE]);
 
 #endif

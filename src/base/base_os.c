@@ -430,6 +430,20 @@ yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,
   return status;
 }
 
+yoke_status yoke__os_write_into(const char* directory, const char* name, const void* bytes,
+                                size_t n, const yoke_sink* sink) {
+  YOKE_TRY(yoke__os_make_directory(directory, sink));
+  const size_t size = yoke__os_path_join(directory, name, NULL, 0) + 1;
+  char* path = malloc(size);
+  if (path == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  yoke__os_path_join(directory, name, path, size);
+  const yoke_status status = yoke__os_write_file(path, bytes, n, sink);
+  free(path);
+  return status;
+}
+
 const char* yoke__os_path_stem(const char* path, size_t* n) {
   const char* slash = strrchr(path, '/');
   const char* file = slash == NULL ? path : slash + 1;
