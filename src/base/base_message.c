@@ -237,6 +237,12 @@ size_t yoke__messages_send(const yoke_messages* list, const yoke_sink* sink) {
     yoke_send(sink, all[i]);
     n_errors += all[i]->severity == YOKE_ERROR;
   }
+  if (list->n_dropped > 0) {
+    char text[64];
+    snprintf(text, sizeof text, "... and %zu more", list->n_dropped);
+    const yoke_message rest = message_at(YOKE_NOTE, YOKE_OK, (yoke_place){0}, text);
+    yoke_send(sink, &rest);
+  }
   free((void*)all);
   return n_errors;
 }

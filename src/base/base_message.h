@@ -28,7 +28,8 @@ typedef struct yoke_messages {
 
 // Adds a copy of a message; the texts are copied too.
 void yoke__messages_add(yoke_messages* list, const yoke_message* message);
-// Hands every message to a sink, sorted by file and position. Returns how many were errors: without memory none may be left.
+// Hands every message to a sink, sorted by file and position, and a note of how many were dropped. Returns how many were
+// errors: without memory none may be left.
 size_t yoke__messages_send(const yoke_messages* list, const yoke_sink* sink);
 // A sink that adds to the list.
 yoke_sink yoke__messages_sink(yoke_messages* list);
