@@ -261,9 +261,7 @@ static yoke_status name_probe(const search* s, char letter, const char* first, c
                               yoke_probe* out) {
   const size_t size = strlen(first) + strlen(second) + 5;
   char* name = yoke__arena_take(s->arena, size);
-  if (name == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(s->arena));
   snprintf(name, size, "%c(%s%s%s)", letter, first, second[0] == '\0' ? "" : ",", second);
   out->name = name;
   return YOKE_OK;
