@@ -22,8 +22,8 @@ typedef struct yoke_messages {
   yoke_arena arena;
   yoke_message* all;  // in the order in which they came
   size_t n, room;
-  size_t n_errors, n_warnings;
-  size_t n_dropped;  // beyond the first 1000
+  size_t n_errors, n_warnings, n_notes;
+  size_t n_dropped;  // errors and warnings beyond the first 1000, and notes beyond theirs
 } yoke_messages;
 
 // Adds a copy of a message; the texts are copied too.
@@ -76,5 +76,7 @@ yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place 
 // The name among names[0..n-1] nearest to `name` (edit distance, at most a third of its length, at least 1
 // and ignoring case first); NULL if none is near.
 const char* yoke__nearest_name(const char* name, const char* const names[], size_t n);
+// The same one by one: best is what was found so far, NULL at first.
+const char* yoke__nearer_name(const char* name, const char* best, const char* other);
 
 #endif
