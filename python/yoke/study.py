@@ -2,9 +2,10 @@
 import json
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
-from ._library import Status, find_program
+from ._library import Status, expect, find_program
 from .message import Error, Message
 from .result import read_table
 from .system import set_texts
@@ -47,7 +48,7 @@ def sweep(path, vary, measure, set=None, limit=(), reference=None, jobs=None, ou
     The columns are the axes, then "status", "t_reached", the measures and "reason".
     """
     command = ["sweep", path, "--quiet", *options]
-    for name, values in vary.items():
+    for name, values in expect("vary", vary, Mapping).items():
         command += ["--vary", f"{name}={axis_text(values)}"]
     for word in set_texts(set):
         command += ["--set", word.decode()]
