@@ -22,8 +22,8 @@ typedef struct yoke_messages {
   yoke_arena arena;
   yoke_message* all;  // in the order in which they came
   size_t n, room;
-  size_t n_errors, n_warnings;
-  size_t n_dropped;  // beyond the first 1000
+  size_t n_errors, n_warnings, n_notes;
+  size_t n_dropped;  // errors and warnings beyond the first 1000, and notes beyond theirs
 } yoke_messages;
 
 // Adds a copy of a message; the texts are copied too.
@@ -84,5 +84,7 @@ const char* yoke__nearest_name(const char* name, const char* const names[], size
 #define YOKE_NEAREST_SIZE 160
 const char* yoke__nearest_hint(const char* name, const char* const names[], size_t n,
                                char to[YOKE_NEAREST_SIZE]);
+// The same one by one: best is what was found so far, NULL at first.
+const char* yoke__nearer_name(const char* name, const char* best, const char* other);
 
 #endif

@@ -244,10 +244,8 @@ static const char* nearest(const search* s, const char* name, size_t n, bool is_
 
 static yoke_status unknown(const search* s, const char* name, size_t n, bool is_node) {
   const char* hint = yoke__messages_is_full(s->messages) ? NULL : nearest(s, name, n, is_node);
-  yoke__error(s->messages, s->place, "%s: there is no %s '%.*s'%s%s%s", s->text,
-              is_node ? "node" : "element", (int)(n < MAX_SHOWN ? n : MAX_SHOWN), name,
-              hint == NULL ? "" : "; did you mean '", hint == NULL ? "" : hint,
-              hint == NULL ? "" : "'?");
+  yoke__error_near(s->messages, s->place, hint, "%s: there is no %s '%.*s'", s->text,
+                   is_node ? "node" : "element", (int)(n < MAX_SHOWN ? n : MAX_SHOWN), name);
   return YOKE_BAD_INPUT;
 }
 

@@ -6,7 +6,7 @@
 //          results.csv; sqrt(sum over units of (mean of e_i over its signals)^2). r_i(t_k) is the sample of the
 //          reference at t_k. If it has none there but two around it that are no farther apart than the rows, it is a
 //          line between them; a coarser one would add an error of its own, so that the row does not count.
-//          Accuracy of coupling methods as Genser (2020) judges it; yoke__range_error on whole runs.
+//          Accuracy of coupling methods as Genser (2020) judges it.
 //   roughness  sum over units of the mean over its signals of sqrt(noise variance of y_i(t_k) - r_i(t_k)), k >= 0: the
 //          stability measure of Genser (2020), with the noise of Garcia (2010); yoke__noise_variance.
 #include "study/study_measure.h"
@@ -169,24 +169,19 @@ static yoke_status bind_bond(const binder* b, yoke_probe* probe) {
     return YOKE_BAD_INPUT;
   }
   probe->source = YOKE_PROBE_LEDGER;
-  const char** names = yoke__arena_array(b->arena, n, sizeof *names);
-  if (names == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  const char* nearest = NULL;
   for (probe->index = 0; probe->index < n; probe->index++) {
     yoke_ledger_result result;
     yoke__ledger_result(ledger, probe->index, &result);
-    names[probe->index] = result.bond->name;
     if (name != NULL && strcmp(result.bond->name, name) == 0) {
       return YOKE_OK;
     }
+    nearest = name == NULL ? NULL : yoke__nearer_name(name, nearest, result.bond->name);
   }
   if (name == NULL) {
     return YOKE_OK;  // number n is the total
   }
-  char hint[YOKE_NEAREST_SIZE];
-  yoke__error(b->messages, b->place, "unknown bond '%.80s'%s", name,
-              yoke__nearest_hint(name, names, n, hint));
+  yoke__error_near(b->messages, b->place, nearest, "unknown bond '%.80s'", name);
   return YOKE_BAD_INPUT;
 }
 

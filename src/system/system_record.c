@@ -206,9 +206,8 @@ static void report_format(yoke_system* system, const yoke_scenario_name* name) {
   char own[400] = "";
   size_t used = 0;
   for (size_t i = 0; registry != NULL && i < registry->n_results; i++) {
-    const char* both[] = {registry->results[i]->name, nearest};
-    nearest = yoke__nearest_name(name->text, both, nearest == NULL ? 1 : 2);
-    const int n = snprintf(own + used, sizeof own - used, ", %s", both[0]);
+    nearest = yoke__nearer_name(name->text, nearest, registry->results[i]->name);
+    const int n = snprintf(own + used, sizeof own - used, ", %s", registry->results[i]->name);
     used = n < 0 || used + (size_t)n >= sizeof own ? sizeof own - 1 : used + (size_t)n;
   }
   yoke__error_near(system->messages, name->place, nearest, "expected %s%s, found the text '%s'",
