@@ -53,9 +53,9 @@ yoke_system* yoke__app_analyse_load(const yoke_options* options);
 int yoke__app_analyse_start(yoke_system* system, yoke_state** state);
 // Exit status after NO_MEMORY, and after anything else; with a message.
 int yoke__app_analyse_fail(yoke_status status);
-// Writes a file into --out, which is given. False after a message.
-bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, const char* text,
-                             size_t n);
+// Writes files into --out, which is given, and frees the texts. Returns an exit status, after a message.
+int yoke__app_analyse_write(const yoke_app_analyse* app, const char* const names[],
+                            yoke_text texts[], size_t n);
 
 // The three forms; each returns an exit status.
 int yoke__app_analyse_system(const yoke_app_analyse* app);  // app_analyse.c

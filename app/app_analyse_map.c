@@ -280,17 +280,7 @@ static int write_files(const mapping* m) {
   write_map(m, &texts[0]);
   write_limits(m, &texts[1]);
   yoke__figure_map(&figure, &texts[2]);
-  int status = YOKE_EXIT_OK;
-  for (size_t i = 0; i < 3; i++) {
-    if (status == YOKE_EXIT_OK && texts[i].status < 0) {
-      status = yoke__app_analyse_fail(texts[i].status);
-    } else if (status == YOKE_EXIT_OK &&
-               !yoke__app_analyse_write(m->app, names[i], texts[i].bytes, texts[i].n)) {
-      status = YOKE_EXIT_FAILED;
-    }
-    yoke__text_free(&texts[i]);
-  }
-  return status;
+  return yoke__app_analyse_write(m->app, names, texts, 3);
 }
 
 // ---- what is printed

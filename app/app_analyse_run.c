@@ -55,13 +55,10 @@ static int read_summary(judging* j) {
   yoke_context context;
   char* bytes = NULL;
   size_t n = 0;
-  j->summary_file = yoke__recorded_summary_file(j->result.path, &j->arena);
-  if (j->summary_file == NULL || !yoke__os_is_file(j->summary_file)) {
-    return YOKE_EXIT_OK;
-  }
-  const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
-  yoke_status status = yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, sink);
-  if (status >= 0) {
+  yoke_status status = yoke__recorded_summary_bytes(j->result.path, &j->arena, &j->summary_file,
+                                                    &bytes, &n, &yoke__app_sink);
+  if (bytes != NULL) {
+    const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
     status = yoke__json_parse(bytes, n, &j->summary, sink);
   }
   free(bytes);
@@ -288,31 +285,23 @@ static int print_json(const judging* j) {
 
 // bohl.csv: the steps; exponents.csv: K and the exponents.
 static int write_files(const judging* j) {
+  static const char* const names[] = {"steps.csv", "bohl.csv"};
   const yoke_stability_run* run = &j->run;
-  yoke_text steps = {0}, exponents = {0};
-  yoke__text_add(&steps, "time,phase,radius\n");
+  yoke_text texts[2] = {{0}}, *steps = &texts[0], *exponents = &texts[1];
+  yoke__text_add(steps, "time,phase,radius\n");
   for (size_t i = 0; i < run->n_steps; i++) {
-    yoke__text_number(&steps, run->t_start + (double)(run->first + i) * run->interval);
-    yoke__text_add(&steps, ",%s,", yoke__mpsm_phase_names[run->phases[i]]);
-    yoke__text_number(&steps, run->radii[i]);
-    yoke__text_add(&steps, "\n");
+    yoke__text_number(steps, run->t_start + (double)(run->first + i) * run->interval);
+    yoke__text_add(steps, ",%s,", yoke__mpsm_phase_names[run->phases[i]]);
+    yoke__text_number(steps, run->radii[i]);
+    yoke__text_add(steps, "\n");
   }
-  yoke__text_add(&exponents, "K,windows,exponent\n");
+  yoke__text_add(exponents, "K,windows,exponent\n");
   for (size_t i = 0; i < run->n_lengths; i++) {
-    yoke__text_add(&exponents, "%zu,%zu,", run->lengths[i], run->n_windows[i]);
-    yoke__text_number(&exponents, run->values[i]);
-    yoke__text_add(&exponents, "\n");
+    yoke__text_add(exponents, "%zu,%zu,", run->lengths[i], run->n_windows[i]);
+    yoke__text_number(exponents, run->values[i]);
+    yoke__text_add(exponents, "\n");
   }
-  int status = YOKE_EXIT_OK;
-  if (steps.status < 0 || exponents.status < 0) {
-    status = yoke__app_analyse_fail(YOKE_NO_MEMORY);
-  } else if (!yoke__app_analyse_write(j->app, "steps.csv", steps.bytes, steps.n) ||
-             !yoke__app_analyse_write(j->app, "bohl.csv", exponents.bytes, exponents.n)) {
-    status = YOKE_EXIT_FAILED;
-  }
-  yoke__text_free(&steps);
-  yoke__text_free(&exponents);
-  return status;
+  return yoke__app_analyse_write(j->app, names, texts, 2);
 }
 
 // ---- the whole

@@ -21,14 +21,7 @@ void yoke__study_output_name(const yoke_system* system, size_t y, char* to, size
       const size_t n = yoke__variable_count(variable), first = unit->unit.dense[v];
       if (variable->causality == YOKE_OUTPUT && first != YOKE_NOT_DENSE && y >= unit->y + first &&
           y < unit->y + first + n) {
-        const size_t i = y - unit->y - first, n_cols = variable->n_cols;
-        if (n == 1) {
-          snprintf(to, size, "%s.%s", unit->name, variable->name);
-        } else if (n_cols > 1 && n > n_cols) {
-          snprintf(to, size, "%s.%s[%zu,%zu]", unit->name, variable->name, i / n_cols, i % n_cols);
-        } else {
-          snprintf(to, size, "%s.%s[%zu]", unit->name, variable->name, i);
-        }
+        yoke__system_element_name(unit, variable, y - unit->y - first, to, size);
         return;
       }
     }
