@@ -15,15 +15,14 @@
 
 // ---- options
 
-bool yoke__app_analyse_seconds(const yoke_options* options, const char* name, double* out) {
+static bool read_seconds(const yoke_options* options, const char* name, double* out) {
   const char* text = yoke__options_value(options, name);
   if (text == NULL) {
     return true;
   }
   if (!yoke__number_parse(text, out) || !(*out > 0) || !isfinite(*out)) {
-    yoke__app_error(YOKE_ANALYSE, "--%s: expected a number of seconds above 0, found '%.100s'",
-                    name, text);
-    return false;
+    return yoke__app_error(
+        YOKE_ANALYSE, "--%s: expected a number of seconds above 0, found '%.100s'", name, text);
   }
   return true;
 }
@@ -50,13 +49,12 @@ bool yoke__app_analyse_read(const yoke_options* options, yoke_app_analyse* to) {
   to->is_quiet = yoke__options_has(options, "quiet");
   to->expects_stable = expect != NULL;
   if (to->out != NULL && to->out[0] == '\0') {
-    yoke__app_error(YOKE_ANALYSE, "--out: expected the name of a folder, found nothing");
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--out: expected the name of a folder, found nothing");
   }
   return yoke__options_choices(options, "expect", &expected) && read_methods(options, to) &&
-         yoke__app_analyse_seconds(options, "step", &to->step) &&
-         yoke__app_analyse_seconds(options, "largest", &to->largest) &&
-         yoke__app_analyse_seconds(options, "resolution", &to->resolution);
+         read_seconds(options, "step", &to->step) &&
+         read_seconds(options, "largest", &to->largest) &&
+         read_seconds(options, "resolution", &to->resolution);
 }
 
 int yoke__app_analyse_fail(yoke_status status) {
@@ -93,11 +91,11 @@ static bool choose_steps(const yoke_app_analyse* app, yoke_app_analysis* a) {
     grid->resolution = grid->largest / N_COARSE;
   }
   if (grid->largest < grid->resolution || grid->largest / grid->resolution > MAX_STEPS) {
-    yoke__app_error(YOKE_ANALYSE,
-                    "--resolution %.6g s: expected a part of the largest step, %.6g s, not below a "
-                    "%d-th of it",
-                    grid->resolution, grid->largest, MAX_STEPS);
-    return false;
+    return yoke__app_error(
+        YOKE_ANALYSE,
+        "--resolution %.6g s: expected a part of the largest step, %.6g s, not below a "
+        "%d-th of it",
+        grid->resolution, grid->largest, MAX_STEPS);
   }
   return true;
 }

@@ -45,8 +45,6 @@ typedef struct yoke_app_analysis {
 
 // Reads the options that all forms of the command share. False after a message.
 bool yoke__app_analyse_read(const yoke_options* options, yoke_app_analyse* to);
-// A positive number of seconds; *out stays as it is if the option was not given. False: the message is out.
-bool yoke__app_analyse_seconds(const yoke_options* options, const char* name, double* out);
 // The system that the options name, for one thread. NULL after messages.
 yoke_system* yoke__app_analyse_load(const yoke_options* options);
 // Starts it; returns an exit status, after messages.

@@ -133,11 +133,12 @@ void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place p
   va_end(args);
 }
 
-void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) {
+yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) {
   va_list args;
   va_start(args, format);
   yoke__message_addv(list, YOKE_ERROR, place, format, args);
   va_end(args);
+  return YOKE_BAD_INPUT;
 }
 
 // by file, line, column; equal places stay in the order in which they were found

@@ -36,8 +36,9 @@ void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place p
                        const char* format, ...) YOKE_PRINTF(4, 5);
 void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
                         const char* format, va_list args);
-// Shorthand for errors.
-void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) YOKE_PRINTF(3, 4);
+// Shorthand for errors; returns YOKE_BAD_INPUT.
+yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
+    YOKE_PRINTF(3, 4);
 
 // True once further messages are only counted: no need to search for hints.
 bool yoke__messages_is_full(const yoke_messages* list);

@@ -12,7 +12,6 @@
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "scenario/scenario_circuit.h"
-#include "study/study_hash.h"
 #include "study/study_journal.h"
 
 #define MAX_PATH_SIZE 4096

@@ -1,6 +1,5 @@
 // Lines of the journal, written and read; see study_journal.h. The file itself is handled by study_store.c.
 #include "study/study_journal.h"
-#include "study/study_hash.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -34,6 +33,19 @@ static const part parts[] = {
     {"current", "--current is different"},
     {"seed", "--seed is different"},
 };
+
+uint64_t yoke__hash_bytes(uint64_t hash, const void* bytes, size_t n) {
+  const unsigned char* from = bytes;
+  for (size_t i = 0; i < n; i++) {
+    hash = (hash ^ from[i]) * UINT64_C(0x100000001b3);
+  }
+  return hash;
+}
+
+uint64_t yoke__hash_text(uint64_t hash, const char* text) {
+  const uint64_t n = strlen(text);
+  return yoke__hash_bytes(yoke__hash_bytes(hash, &n, sizeof n), text, (size_t)n);
+}
 
 static uint64_t hash_texts(const char* const texts[], size_t n) {
   uint64_t hash = YOKE_HASH_START;

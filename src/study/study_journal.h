@@ -22,6 +22,11 @@
 #define YOKE_JOURNAL_MAX_SIZE (SIZE_MAX / 2)
 #endif
 
+// Fingerprints of what a study was made from, FNV-1a: tells apart what was changed by accident, not by intent. A text counts
+// with its length, so that "ab", "c" differs from "a", "bc".
+#define YOKE_HASH_START UINT64_C(0xcbf29ce484222325)
+uint64_t yoke__hash_bytes(uint64_t hash, const void* bytes, size_t n);
+uint64_t yoke__hash_text(uint64_t hash, const char* text);
 // Of the content of all files that the system file, --set and --vary name (study_files.c).
 uint64_t yoke__study_hash_files(const yoke_study_plan* plan);
 // The first line for a plan, without its end.

@@ -78,13 +78,12 @@ static yoke_status check_room(const keeper* k, double rows) {
   }
   const double every =
       (double)k->system->scenario->record_every * ceil(numbers / (double)MAX_NUMBERS);
-  yoke__error(
+  return yoke__error(
       k->messages, (yoke_place){.source = "--reference-set"},
       "the reference of this point has %.0f rows of %zu output%s, %.3g GB; expected at most "
       "%.3g GB. Keep fewer rows, for example --reference-set record.every=%.0f",
       rows, k->n_outputs, k->n_outputs == 1 ? "" : "s", 8e-9 * numbers, 8e-9 * (double)MAX_NUMBERS,
       every);
-  return YOKE_BAD_INPUT;
 }
 
 static yoke_status choose_outputs(keeper* k, yoke_csv_column columns[]) {
