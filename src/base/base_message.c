@@ -135,15 +135,16 @@ void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place p
   va_end(args);
 }
 
-void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) {
+yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) {
   va_list args;
   va_start(args, format);
   yoke__message_addv(list, YOKE_ERROR, place, format, args);
   va_end(args);
+  return YOKE_BAD_INPUT;
 }
 
-void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
-                      const char* format, ...) {
+yoke_status yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                             const char* format, ...) {
   char text[YOKE_MESSAGE_TEXT_SIZE], hint[YOKE_MESSAGE_TEXT_SIZE];
   va_list args;
   va_start(args, format);
@@ -155,6 +156,7 @@ void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest
     message.hint = hint;
   }
   yoke__messages_add(list, &message);
+  return YOKE_BAD_INPUT;
 }
 
 // by file, line, column; equal places stay in the order in which they were found

@@ -37,11 +37,12 @@ void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place p
                        const char* format, ...) YOKE_PRINTF(4, 5);
 void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
                         const char* format, va_list args);
-// Shorthand for errors.
-void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) YOKE_PRINTF(3, 4);
+// Shorthand for errors; returns YOKE_BAD_INPUT.
+yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
+    YOKE_PRINTF(3, 4);
 // The same about a name that is not known; the hint is the one that was probably meant (NULL: none).
-void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
-                      const char* format, ...) YOKE_PRINTF(4, 5);
+yoke_status yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                             const char* format, ...) YOKE_PRINTF(4, 5);
 
 // True once further messages are only counted: no need to search for hints.
 bool yoke__messages_is_full(const yoke_messages* list);
