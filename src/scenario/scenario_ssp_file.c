@@ -79,16 +79,11 @@ void* yoke__ssp_take(ssp* s, size_t count, size_t size) {
 }
 
 const char* yoke__ssp_text(ssp* s, const char* format, ...) {
-  va_list args, again;
+  va_list args;
   va_start(args, format);
-  va_copy(again, args);
-  const int n = vsnprintf(NULL, 0, format, args);
+  const char* text = yoke__arena_format(&s->arena, format, args);
   va_end(args);
-  char* text = n < 0 ? NULL : yoke__ssp_take(s, (size_t)n + 1, 1);
-  if (text != NULL) {
-    vsnprintf(text, (size_t)n + 1, format, again);
-  }
-  va_end(again);
+  s->reader->is_out_of_memory |= text == NULL;
   return text == NULL ? "" : text;
 }
 
