@@ -60,7 +60,8 @@ void yoke__ssp_check_children(ssp* s, const ssp_document* document, const yoke_x
       "ConnectionGeometry", "SystemGeometry",  "GraphicalElements",
       "MetaData",           "Signature",       NULL};
   char cut[YOKE_FOUND_SIZE];
-  for (const yoke_xml_node* child = node->first; child != NULL; child = child->next) {
+  for (const yoke_xml_node* child = node == NULL ? NULL : node->first; child != NULL;
+       child = child->next) {
     if (!is_listed(child->name, names) && !is_listed(child->name, ignored)) {
       yoke__ssp_warn_once(s, child->name, yoke__ssp_place(document, child),
                           "the element '%s' in '%s' is not known and is ignored",
