@@ -3,6 +3,7 @@
 #include "base/base_arena.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,6 +94,18 @@ char* yoke__arena_text(yoke_arena* arena, const char* text, size_t n) {
 
 yoke_status yoke__arena_status(const yoke_arena* arena) {
   return arena->has_failed ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+char* yoke__arena_format(yoke_arena* arena, const char* format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const int n = vsnprintf(NULL, 0, format, args);
+  char* text = n < 0 ? NULL : yoke__arena_take(arena, (size_t)n + 1);
+  if (text != NULL) {
+    vsnprintf(text, (size_t)n + 1, format, again);
+  }
+  va_end(again);
+  return text;
 }
 
 void yoke__arena_free(yoke_arena* arena) {

@@ -3,6 +3,7 @@
 #ifndef YOKE_BASE_ARENA_H
 #define YOKE_BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,6 +21,8 @@ void* yoke__arena_take(yoke_arena* arena, size_t size);
 void* yoke__arena_array(yoke_arena* arena, size_t count, size_t size);
 // A copy of the first n characters of text, NUL-terminated.
 char* yoke__arena_text(yoke_arena* arena, const char* text, size_t n);
+// The same of a format and its arguments.
+char* yoke__arena_format(yoke_arena* arena, const char* format, va_list args);
 // YOKE_NO_MEMORY if one of the pieces asked for so far was not given, else YOKE_OK: one check behind
 // a list of pieces.
 yoke_status yoke__arena_status(const yoke_arena* arena);
