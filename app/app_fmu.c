@@ -288,7 +288,8 @@ static void print_terminals(const yoke_fmu_printer* p) {
                          is_same ? "; {variable} ({kind})" : "; {member} = {variable} ({kind})");
       }
     }
-    put_text(yoke__view_text(t, "name"), &list);
+    yoke__app_fmu_put_line(yoke__view_text(t, "name"), list.n == 0 ? "" : list.bytes);
+    yoke__text_free(&list);
   }
 }
 
