@@ -140,6 +140,21 @@ void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
   va_end(args);
 }
 
+void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                      const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE], hint[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  yoke_message message = message_at(YOKE_ERROR, YOKE_BAD_INPUT, place, text);
+  if (nearest != NULL) {
+    snprintf(hint, sizeof hint, "did you mean '%s'?", nearest);
+    message.hint = hint;
+  }
+  yoke__messages_add(list, &message);
+}
+
 // by file, line, column; equal places stay in the order in which they were found
 static int compare_places(const void* left, const void* right) {
   const yoke_message *p = *(const yoke_message*const*)left, *q = *(const yoke_message*const*)right;
@@ -337,4 +352,14 @@ const char* yoke__nearest_name(const char* name, const char* const names[], size
     }
   }
   return best;
+}
+
+const char* yoke__nearest_hint(const char* name, const char* const names[], size_t n,
+                               char to[YOKE_NEAREST_SIZE]) {
+  const char* nearest = yoke__nearest_name(name, names, n);
+  to[0] = '\0';
+  if (nearest != NULL) {
+    snprintf(to, YOKE_NEAREST_SIZE, "; did you mean '%.100s'?", nearest);
+  }
+  return to;
 }

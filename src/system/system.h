@@ -338,6 +338,8 @@ yoke_status yoke__system_add_group(yoke_system* system, yoke_group* group);
 yoke_status yoke__system_make_cluster(yoke_system* system, size_t method);
 yoke_status yoke__system_make_member(yoke_system* system, size_t cluster, size_t sink);
 yoke_status yoke__system_lay_record(yoke_system* system);  // system_record.c
+// Asserts that every index lies inside of what it points into; always YOKE_OK.
+yoke_status yoke__system_check_layout(yoke_system* system);  // system_layout.c
 
 yoke_status yoke__system_weigh_bonds(yoke_system* system);  // system_ledger.c: mu, scales
 yoke_status yoke__system_lay_ledger(yoke_system* system);   // system_ledger.c: indices, strips
