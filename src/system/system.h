@@ -11,7 +11,6 @@
 
 #include "base/base_arena.h"
 #include "base/base_clock.h"
-#include "base/base_json.h"
 #include "base/base_map.h"
 #include "base/base_message.h"
 #include "base/base_pool.h"
