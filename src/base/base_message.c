@@ -141,6 +141,21 @@ yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* forma
   return YOKE_BAD_INPUT;
 }
 
+void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                      const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE], hint[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  yoke_message message = message_at(YOKE_ERROR, YOKE_BAD_INPUT, place, text);
+  if (nearest != NULL) {
+    snprintf(hint, sizeof hint, "did you mean '%s'?", nearest);
+    message.hint = hint;
+  }
+  yoke__messages_add(list, &message);
+}
+
 // by file, line, column; equal places stay in the order in which they were found
 static int compare_places(const void* left, const void* right) {
   const yoke_message *p = *(const yoke_message*const*)left, *q = *(const yoke_message*const*)right;
@@ -222,6 +237,12 @@ size_t yoke__messages_send(const yoke_messages* list, const yoke_sink* sink) {
   for (size_t i = 0; i < n; i++) {
     yoke_send(sink, all[i]);
     n_errors += all[i]->severity == YOKE_ERROR;
+  }
+  if (list->n_dropped > 0) {
+    char text[64];
+    snprintf(text, sizeof text, "... and %zu more", list->n_dropped);
+    const yoke_message rest = message_at(YOKE_NOTE, YOKE_OK, (yoke_place){0}, text);
+    yoke_send(sink, &rest);
   }
   free((void*)all);
   return n_errors;

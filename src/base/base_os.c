@@ -73,9 +73,7 @@ static void* thread_main(void* self) {
 yoke_status yoke__os_thread_start(void (*fn)(void*), void* arg, yoke_thread** out) {
   *out = NULL;
   yoke_thread* thread = calloc(1, sizeof *thread);
-  if (thread == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(thread);
   thread->fn = fn;
   thread->arg = arg;
 
