@@ -478,6 +478,7 @@ static yoke_status number_values(yoke_nodal* self, const layout* from) {
     starts[j + 1] += starts[j];
   }
   self->n_values = count;
+  assert((uint32_t)starts[self->n] + self->n_known == count);
   for (size_t i = from->n_max - from->n_unwanted; i < from->n_max; i++) {
     *from->requests[i].to = count;  // a place that nobody reads
   }

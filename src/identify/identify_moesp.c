@@ -23,6 +23,7 @@
 // fragile there.
 #include "identify/identify_moesp.h"
 
+#include <assert.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -213,7 +214,9 @@ static yoke_status open_memory(yoke_moesp* s) {
   if (s->memory == NULL || s->integers == NULL) {
     return YOKE_NO_MEMORY;
   }
-  (void)lay_out(s, s->memory);
+  const size_t n_laid = lay_out(s, s->memory);
+  assert(s->work + s->n_work == s->memory + n_laid);
+  (void)n_laid;
   return YOKE_OK;
 }
 
