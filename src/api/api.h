@@ -32,7 +32,6 @@ struct yoke_simulation {
   char* command;               // that the user typed; NULL: unknown
   yoke_start_value* starts;    // parameters and start values written before the start
   size_t n_starts;
-  bool is_recorded;   // something was
   uint64_t id;        // of its images
   atomic_uint phase;  // YOKE_API_*
   atomic_bool is_cancelled;
