@@ -195,11 +195,12 @@ static yoke_status lay_live(fmu* f, size_t n_bytes) {
   const size_t at_y = at_u + f->layout.n_u * sizeof(double);
   const size_t at_values = at_y + f->layout.n_y * sizeof(double);
   const size_t at_flags = at_values + n_bytes;
-  e->live_size = at_flags + e->n_shown + e->n_triggers + e->n_inputs;
-  unsigned char* block = yoke__arena_take(&f->arena, e->live_size);
+  f->kept_size = at_flags + e->n_shown + e->n_triggers + e->n_inputs;
+  unsigned char* block = yoke__arena_take(&f->arena, f->kept_size);
   if (block == NULL) {
     return YOKE_NO_MEMORY;
   }
+  f->kept = block;
   e->live = (fmu_live*)block;
   e->ticks = (fmu_tick*)(block + at_ticks);
   e->u = (double*)(block + at_u);
@@ -208,7 +209,7 @@ static yoke_status lay_live(fmu* f, size_t n_bytes) {
   e->shown_ticked = block + at_flags;
   e->levels = e->shown_ticked + e->n_shown;
   e->is_waiting = e->levels + e->n_triggers;
-  assert(e->is_waiting + e->n_inputs == block + e->live_size);
+  assert(e->is_waiting + e->n_inputs == block + f->kept_size);
   e->live->t_tried = NEVER;
   return YOKE_OK;
 }
