@@ -4,7 +4,7 @@
 #define YOKE_APP_ANALYSE_H
 
 #include "app/app.h"
-#include "app/app_system.h"
+#include "app/app_start.h"
 #include "study/study_linear.h"
 #include "study/study_vary.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "app/app_circuit.h"
-#include "scenario/scenario_fmu.h"
+#include "base/base_path.h"
 
 #define ANY_STEP 1e-3  // sizes do not depend on it
 
@@ -78,7 +78,7 @@ static const char* find_parameter(const yoke_network* network, const char* path,
 static bool read_set(const yoke_circuit_view* v, const char* text, yoke_arena* arena,
                      yoke_netlist_parameter* to) {
   char unit[128], path[160];
-  yoke__scenario_unit_name(v->path, "circuit", unit, sizeof unit);
+  yoke__path_unit_name(v->path, "circuit", unit, sizeof unit);
   snprintf(path, sizeof path, "units.%s.with.", unit);
   const char* from = strncmp(text, path, strlen(path)) == 0 ? text + strlen(path) : text;
   const char* equals = strchr(from, '=');

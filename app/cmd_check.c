@@ -1,5 +1,5 @@
 // yoke check: the resolved system, without stepping it.
-#include "app/app_system.h"
+#include "app/app_start.h"
 #include "base/base_json.h"
 
 // Initial values are part of what can go wrong before the first step.

@@ -11,9 +11,9 @@
 #include "base/base_json.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "couple/couple.h"
-#include "scenario/scenario_circuit.h"
-#include "scenario/scenario_fmu.h"
+#include "system/system.h"
 #include "unit/unit_models.h"
 #include "yoke/registry.h"
 
@@ -191,22 +191,6 @@ static int show_method(const yoke_coupling_ops* ops, bool is_json) {
 
 // ---- a shared library
 
-// By its name, or because it is a file of the loader.
-static bool is_library(const char* path) {
-  const size_t n = strlen(path);
-  if ((n > 3 && strcmp(path + n - 3, ".so") == 0) || strstr(path, ".so.") != NULL) {
-    return true;
-  }
-  char head[4] = "";
-  FILE* file = yoke__os_is_file(path) ? fopen(path, "rb") : NULL;
-  const bool is_elf =
-      file != NULL && fread(head, 1, 4, file) == 4 && memcmp(head, "\177ELF", 4) == 0;
-  if (file != NULL) {
-    fclose(file);
-  }
-  return is_elf;
-}
-
 static void print_library(const yoke_registry* registry) {
   const yoke_unit_ops* unit = NULL;
   const yoke_coupling_ops* method = NULL;
@@ -313,11 +297,11 @@ int yoke_cmd_info(int argc, char** argv) {
     status = show_model(ops, is_json);
   } else if (yoke__coupling_find(what) != NULL) {
     status = show_method(yoke__coupling_find(what), is_json);
-  } else if (yoke__scenario_is_fmu(what)) {
+  } else if (yoke__path_is_fmu(what)) {
     status = yoke__app_show_fmu(what, is_json, yoke__options_has(&options, "all"));
-  } else if (yoke__scenario_is_circuit(what)) {
+  } else if (yoke__path_is_netlist(what)) {
     status = yoke__app_show_circuit(&options, is_json);
-  } else if (is_library(what)) {
+  } else if (yoke__path_is_library(what)) {
     status = show_library(what, is_json);
   } else if (looks_like_file(what)) {
     status = show_system(&options, is_json);

@@ -1,8 +1,10 @@
 // Systems: loading them, and looking at them as plain structs.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "system/system.h"
 #include "yoke/yoke.h"
 
@@ -29,7 +31,8 @@ static yoke_status check_settings(const char* path, const yoke_load_settings* se
   if (out != NULL) {
     *out = NULL;
   }
-  bool is_good = path != NULL && out != NULL && (settings->n_sets == 0 || settings->sets != NULL);
+  bool is_good = path != NULL && out != NULL && isfinite(settings->netlist_stop) &&
+                 settings->netlist_stop >= 0 && (settings->n_sets == 0 || settings->sets != NULL);
   for (size_t i = 0; is_good && i < settings->n_sets; i++) {
     is_good = settings->sets[i] != NULL;
   }
@@ -46,8 +49,15 @@ yoke_status yoke_system_load(const char* path, const yoke_load_settings* setting
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   const uint64_t mode = yoke__os_float_mode_set();
+  const bool is_netlist = yoke__path_is_netlist(path);
   yoke_status status =
-      yoke__scenario_read_parts(path, settings->sets, settings->n_sets, &messages, &scenario);
+      is_netlist
+          ? yoke__scenario_read_netlist(path, settings->sets, settings->n_sets,
+                                        settings->netlist_stop, &messages, &scenario)
+          : yoke__scenario_read_parts(path, settings->sets, settings->n_sets, &messages, &scenario);
+  if (scenario != NULL) {
+    scenario->has_short_names = is_netlist && settings->has_short_names;
+  }
   status = build(status, scenario, path, settings, &messages, out);
   yoke__os_float_mode_restore(mode);
   return status;

@@ -124,6 +124,7 @@ typedef struct yoke_scenario_unit {
   const char* type;      // its value: model name or path
   yoke_place type_place;
   const char* model;  // of a library: the unit in it; NULL: the only one
+  yoke_place model_place;
   const yoke_node* library_node;
   const yoke_setting* with;
   size_t n_with;
@@ -213,14 +214,17 @@ typedef struct yoke_scenario_name {
 } yoke_scenario_name;
 
 typedef struct yoke_scenario {
-  yoke_arena arena;                      // owns everything below
-  bool has_errors;                       // parts could not be read: see yoke__scenario_read_parts
-  const yoke_node* tree;                 // the file with --set applied
-  const char* path;                      // as given
-  const char* directory;                 // folder of the file; of an archive: where it is unpacked
-  struct yoke_temp* temp;                // of an archive: removed with the scenario; else NULL
-  const char* name;                      // default: file stem
-  const char* text;                      // `text:`, a description; "" if none
+  yoke_arena arena;              // owns everything below
+  bool has_errors;               // parts could not be read: see yoke__scenario_read_parts
+  const yoke_node* tree;         // the file with --set applied
+  const char* path;              // as given
+  const char* directory;         // folder of the file; of an archive: where it is unpacked
+  struct yoke_netlist* netlist;  // of a netlist alone: read once, for its times and its unit
+  const char* netlist_path;      // the `type` of that unit
+  bool has_short_names;          // of a netlist alone: columns are its quantities, v(out) and i(l1)
+  struct yoke_temp* temp;        // of an archive: removed with the scenario; else NULL
+  const char* name;              // default: file stem
+  const char* text;              // `text:`, a description; "" if none
   yoke_scenario_time start, stop, step;  // step: the shortest one if it is adaptive
   yoke_scenario_adaptive adaptive;
   yoke_scheme scheme;
@@ -263,6 +267,12 @@ yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
 // YOKE_BAD_INPUT: the next stage can look for more errors, so that all are reported in one go.
 yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
                                       yoke_messages* messages, yoke_scenario** out);
+// The same for a netlist alone that is to run to `stop` [s]; 0: as its `.tran` says.
+yoke_status yoke__scenario_read_netlist(const char* path, const char* const sets[], size_t n_sets,
+                                        double stop, yoke_messages* messages, yoke_scenario** out);
+// A system of one native model, for those who want the unit alone.
+yoke_status yoke__scenario_read_model(const char* model, const char* unit, const char* const sets[],
+                                      size_t n_sets, yoke_messages* messages, yoke_scenario** out);
 void yoke__scenario_free(yoke_scenario** scenario);
 
 // Conversion of a value to the type a variable wants. `what` names it in messages ("parameter 'k'

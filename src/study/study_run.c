@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "quality/quality_ledger.h"
 #include "scenario/scenario_circuit.h"
 
@@ -99,7 +100,7 @@ static yoke_status build(const yoke_study_plan* plan, const char* const sets[], 
                          yoke_messages* messages, yoke_system** system, yoke_state** state) {
   yoke_scenario* scenario = NULL;
   // the text around a lone netlist depends on the settings
-  YOKE_TRY(yoke__scenario_is_circuit(plan->path)
+  YOKE_TRY(yoke__path_is_netlist(plan->path)
                ? yoke__scenario_read_file(plan->path, sets, n_sets, messages, &scenario)
                : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n_sets, messages,
                                      &scenario));
