@@ -6,7 +6,6 @@
 
 #include "base/base_number.h"
 #include "base/base_os.h"
-#include "record/record_summary.h"
 #include "study/study_figure.h"
 
 #define N_STEPS      240  // of the search, by default
@@ -67,7 +66,7 @@ int yoke__app_analyse_fail(yoke_status status) {
 
 bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, const char* text,
                              size_t n) {
-  const yoke_status status = yoke__record_write_text(app->out, name, text, n, &yoke__app_sink);
+  const yoke_status status = yoke__os_write_into(app->out, name, text, n, &yoke__app_sink);
   if (status < 0) {
     yoke__app_fail(YOKE_ANALYSE, status);
   }
@@ -146,11 +145,8 @@ static yoke_status scan(const yoke_app_analysis* a, const double steps[], size_t
 static bool write_scan(const yoke_app_analyse* app, const yoke_app_analysis* a,
                        const double steps[], size_t n, const double radius[]) {
   yoke_text csv = {0}, svg = {0};
-  yoke_figure_lines figure = {.title = a->system->scenario->name,
-                              .steps = steps,
-                              .n_steps = n,
-                              .radius = radius,
-                              .step = a->step};
+  yoke_figure_lines figure = {
+      .title = a->system.name, .steps = steps, .n_steps = n, .radius = radius, .step = a->step};
   yoke__text_add(&csv, "step");
   for (size_t r = 0; r < a->n_rows; r++) {
     yoke__text_add(&csv, ",%s", yoke__linear_method_names[a->rows[r].method]);
@@ -260,11 +256,10 @@ static int report(const yoke_app_analyse* app, yoke_app_analysis* a) {
 static int analyse(const yoke_app_analyse* app, yoke_system* system) {
   yoke_messages messages = {0};
   yoke_linear_loops loops;
-  yoke_app_analysis a = {.system = system,
-                         .loops = &loops,
-                         .messages = &messages,
-                         .is_file_wanted = app->is_wanted[YOKE_LINEAR_FILE]};
+  yoke_app_analysis a = {
+      .loops = &loops, .messages = &messages, .is_file_wanted = app->is_wanted[YOKE_LINEAR_FILE]};
   int status = YOKE_EXIT_USAGE;
+  yoke_system_get_info(system, &a.system);
   const yoke_status opened = yoke__linear_open(system, !isnan(app->step), &messages, &loops);
   if (opened >= 0) {
     status = report(app, &a);
@@ -278,18 +273,28 @@ static int analyse(const yoke_app_analyse* app, yoke_system* system) {
   return status;
 }
 
-int yoke__app_analyse_system(const yoke_app_analyse* app) {
+yoke_system* yoke__app_analyse_load(const yoke_options* options) {
   static const char* const extra[] = {"threads=1"};
-  int status = YOKE_EXIT_USAGE;
-  yoke_system* system = yoke__app_load(app->options, extra, 1, false);
-  if (system == NULL) {
-    return status;
+  return yoke__app_load(options, extra, 1, false);
+}
+
+int yoke__app_analyse_start(yoke_system* system, yoke_state** state) {
+  yoke_app_voice voice = {.is_quiet = true};
+  const yoke_sink sink = yoke__app_voice_sink(&voice);
+  const yoke_status status = yoke__study_start(system, &sink, state);
+  if (status < 0) {
+    yoke__app_fail(NULL, status);
   }
-  yoke_state* state = yoke__app_start(system, NULL, &status);
-  if (state != NULL) {
+  return yoke__app_start_status(status);
+}
+
+int yoke__app_analyse_system(const yoke_app_analyse* app) {
+  yoke_state* state = NULL;
+  yoke_system* system = yoke__app_analyse_load(app->options);
+  int status = system == NULL ? YOKE_EXIT_USAGE : yoke__app_analyse_start(system, &state);
+  if (status == YOKE_EXIT_OK) {
     status = analyse(app, system);
-    yoke__master_destroy(system, &state);
   }
-  yoke__system_destroy(&system);
+  yoke__study_destroy(&system, &state);
   return status;
 }

@@ -7,12 +7,10 @@
 #include "base/base_json.h"
 #include "base/base_os.h"
 #include "study/study_figure.h"
-#include "study/study_run.h"
 
-#define MAX_SYSTEM_SIZE (64u << 20)
-#define MAX_VALUES      4000000u  // radii that are kept: 16 MB
-#define MAX_AXES        2
-#define SHOW_NS         200000000
+#define MAX_VALUES 4000000u  // radii that are kept: 16 MB
+#define MAX_AXES   2
+#define SHOW_NS    200000000
 
 // A map on its way.
 typedef struct mapping {
@@ -90,15 +88,13 @@ static bool read_all(mapping* m) {
         m->n_points, m->n_steps, m->n_methods, m->n_points * m->n_steps * m->n_methods, MAX_VALUES);
     return false;
   }
-  m->plan.path = options->operands[0];
   m->plan.grid = &m->grid;
   m->plan.sets = yoke__options_values(options, "set", &m->plan.n_sets);
-  const yoke_status status = yoke__os_read_file(m->plan.path, MAX_SYSTEM_SIZE, &m->bytes,
-                                                &m->plan.n_bytes, &yoke__app_sink);
+  const yoke_status status = yoke__study_read_files(options->operands[0], NULL, &m->bytes, NULL,
+                                                    &m->plan, &yoke__app_sink);
   if (status < 0) {
     yoke__app_fail(YOKE_ANALYSE, status);
   }
-  m->plan.bytes = m->bytes;
   return status >= 0;
 }
 
@@ -153,9 +149,9 @@ static yoke_status do_point(mapping* m, size_t point) {
   yoke_linear_loops loops = {0};
   yoke_status status = yoke__study_build(&m->plan, point, 0, &messages, &system, &state);
   if (status >= 0) {
-    if (m->title == NULL) {
-      const char* name = system->scenario->name;
-      m->title = yoke__arena_text(&m->grid.arena, name, strlen(name));
+    yoke_system_info info;
+    if (m->title == NULL && yoke_system_get_info(system, &info) >= 0) {
+      m->title = yoke__arena_text(&m->grid.arena, info.name, strlen(info.name));
     }
     status = yoke__linear_open(system, true, &messages, &loops);
     if (status >= 0 && loops.n_members == 0) {
@@ -164,8 +160,7 @@ static yoke_status do_point(mapping* m, size_t point) {
     }
     status = status >= 0 ? look_at(m, &loops, point) : status;
     yoke__linear_free(&loops);
-    yoke__master_destroy(system, &state);
-    yoke__system_destroy(&system);
+    yoke__study_destroy(&system, &state);
   }
   if (status < 0 && status != YOKE_NO_MEMORY) {
     set_unknown(m, point, &messages);

@@ -1,6 +1,7 @@
 // Text of strangers on a terminal: counted in characters, cut, wrapped, without control characters.
 #include "app/app_fmu_print.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,9 +73,15 @@ void yoke__app_fmu_put_line(const char* label, const char* text) {
   fputc('\n', stdout);
 }
 
-void yoke__app_fmu_say(yoke_fmu_phrases* phrases, const char* text) {
-  const int n = snprintf(phrases->text + phrases->n, sizeof phrases->text - phrases->n, "%s%s",
-                         phrases->n == 0 ? "" : "; ", text);
+void yoke__app_fmu_say(yoke_fmu_phrases* phrases, const char* format, ...) {
+  const size_t room = sizeof phrases->text;
+  va_list args;
+  phrases->n += (size_t)snprintf(phrases->text + phrases->n, room - phrases->n, "%s",
+                                 phrases->n == 0 ? "" : "; ");
+  phrases->n = phrases->n < room ? phrases->n : room - 1;
+  va_start(args, format);
+  const int n = vsnprintf(phrases->text + phrases->n, room - phrases->n, format, args);
+  va_end(args);
   phrases->n += n < 0 ? 0 : (size_t)n;
-  phrases->n = phrases->n < sizeof phrases->text ? phrases->n : sizeof phrases->text - 1;
+  phrases->n = phrases->n < room ? phrases->n : room - 1;
 }

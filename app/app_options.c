@@ -193,6 +193,17 @@ void yoke__options_free(yoke_options* options) {
   *options = (yoke_options){0};
 }
 
+int yoke__options_run(const yoke_command* command, int argc, char** argv,
+                      int (*run)(const yoke_options* options)) {
+  yoke_options options;
+  int status = YOKE_EXIT_OK;
+  if (yoke__options_parse(command, argc, argv, &options, &status)) {
+    status = run(&options);
+    yoke__options_free(&options);
+  }
+  return status;
+}
+
 const char* yoke__options_value(const yoke_options* options, const char* name) {
   // a name that is not in the table is a mistake of the programmer
   assert(find_option(options->command, name, strlen(name)) != NULL);
@@ -210,14 +221,20 @@ bool yoke__options_has(const yoke_options* options, const char* name) {
 }
 
 const char* const* yoke__options_values(const yoke_options* options, const char* name, size_t* n) {
-  assert(find_option(options->command, name, strlen(name)) != NULL);
+  const yoke_option* option = find_option(options->command, name, strlen(name));
+  assert(option != NULL);
+  // every option has a part of the room to itself, in the order of the table
+  const char** values = options->values;
   *n = 0;
   for (size_t i = 0; i < options->n_given; i++) {
-    if (strcmp(options->given[i].option->name, name) == 0) {
-      options->values[(*n)++] = options->given[i].value;
+    values += options->given[i].option < option;
+  }
+  for (size_t i = 0; i < options->n_given; i++) {
+    if (options->given[i].option == option) {
+      values[(*n)++] = options->given[i].value;
     }
   }
-  return options->values;
+  return values;
 }
 
 // One item of a list of choices: its bit.

@@ -86,12 +86,15 @@ typedef struct yoke_options {
 bool yoke__options_parse(const yoke_command* command, int argc, char** argv, yoke_options* options,
                          int* status);
 void yoke__options_free(yoke_options* options);
+// Reads argv and calls run with the options; returns an exit status, as a command does.
+int yoke__options_run(const yoke_command* command, int argc, char** argv,
+                      int (*run)(const yoke_options* options));
 
 // Whether an option was given; its value, or NULL if it was not (the last one of a repeatable
 // option).
 bool yoke__options_has(const yoke_options* options, const char* name);
 const char* yoke__options_value(const yoke_options* options, const char* name);
-// All values of a repeatable option in their order; valid until the next call of this function.
+// All values of a repeatable option in their order.
 const char* const* yoke__options_values(const yoke_options* options, const char* name, size_t* n);
 
 // The choices picked by an option ("csv,mat", repeated or not) as bits in the order of its table; 0

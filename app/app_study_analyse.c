@@ -8,7 +8,7 @@
 
 #include "base/base_check.h"
 #include "base/base_number.h"
-#include "record/record_summary.h"
+#include "base/base_os.h"
 #include "study/study_anova.h"
 #include "study/study_best.h"
 
@@ -17,11 +17,6 @@
 #define NAME_SIZE 512  // of an effect
 
 // ---- options
-
-static bool usage(int* status) {
-  *status = YOKE_EXIT_USAGE;
-  return false;
-}
 
 // A finite number, not below low; *has says whether it was given.
 static bool read_number(const yoke_options* options, const char* name, double low, bool* has,
@@ -48,28 +43,25 @@ static bool is_used(const yoke_options* options, const char* name, const char* w
   return true;
 }
 
-bool yoke__study_analyse_read(const yoke_options* options, yoke_study_analyse* out, int* status) {
+bool yoke__study_analyse_read(const yoke_options* options, yoke_study_analyse* out) {
   uint32_t bits = 0;
   bool has_within = false;
   *out = (yoke_study_analyse){.within = 0.1, .least = 1};
   if (!yoke__options_choices(options, "analyse", &bits)) {
-    return usage(status);
+    return false;
   }
   // in the order of the table of options
   out->has_anova = (bits & 1) != 0;
   out->has_best = (bits & 2) != 0;
   const bool is_any = bits != 0;
-  if (!is_used(options, "missing", "anova or best", is_any) ||
-      !is_used(options, "clip", "anova or best", is_any) ||
-      !is_used(options, "best-within", "best", out->has_best) ||
-      !is_used(options, "best-least", "best", out->has_best) ||
-      !read_number(options, "missing", -(double)INFINITY, &out->has_missing, &out->missing) ||
-      !read_number(options, "clip", -(double)INFINITY, &out->has_clip, &out->clip) ||
-      !read_number(options, "best-within", 0, &has_within, &out->within) ||
-      !yoke__options_integer(options, "best-least", 1, YOKE_GRID_MAX_POINTS, &out->least)) {
-    return usage(status);
-  }
-  return true;
+  return is_used(options, "missing", "anova or best", is_any) &&
+         is_used(options, "clip", "anova or best", is_any) &&
+         is_used(options, "best-within", "best", out->has_best) &&
+         is_used(options, "best-least", "best", out->has_best) &&
+         read_number(options, "missing", -(double)INFINITY, &out->has_missing, &out->missing) &&
+         read_number(options, "clip", -(double)INFINITY, &out->has_clip, &out->clip) &&
+         read_number(options, "best-within", 0, &has_within, &out->within) &&
+         yoke__options_integer(options, "best-least", 1, YOKE_GRID_MAX_POINTS, &out->least);
 }
 
 // ---- values
@@ -333,7 +325,7 @@ static yoke_status analyse_all(analysis* a, const char* name, const char* table,
     yoke__json_end_array(a->json);
   }
   YOKE_TRY(status < 0 ? status : csv->status);
-  return yoke__record_write_text(a->app->directory, table, csv->bytes, csv->n, &yoke__app_sink);
+  return yoke__os_write_into(a->app->directory, table, csv->bytes, csv->n, &yoke__app_sink);
 }
 
 static yoke_status run(analysis* a, int* exit_status) {
@@ -354,19 +346,19 @@ static yoke_status run(analysis* a, int* exit_status) {
   return status;
 }
 
-bool yoke__study_analyse_run(const yoke_study_analyse* settings, const yoke_app_study* app,
-                             yoke_json* json, int* exit_status) {
+int yoke__study_analyse_run(const yoke_study_analyse* settings, const yoke_app_study* app,
+                            yoke_json* json) {
   analysis a = {.settings = settings, .app = app, .json = json};
-  *exit_status = YOKE_EXIT_OK;
+  int exit_status = YOKE_EXIT_OK;
   if (!settings->has_anova && !settings->has_best) {
-    return true;
+    return exit_status;
   }
   a.values = malloc(app->grid.n_points * sizeof *a.values);
-  const yoke_status status = a.values == NULL ? YOKE_NO_MEMORY : run(&a, exit_status);
+  const yoke_status status = a.values == NULL ? YOKE_NO_MEMORY : run(&a, &exit_status);
   free(a.values);
   if (status < 0) {
     yoke__app_fail(COMMAND, status);
-    *exit_status = YOKE_EXIT_FAILED;
+    return YOKE_EXIT_FAILED;
   }
-  return *exit_status == YOKE_EXIT_OK;
+  return exit_status;
 }

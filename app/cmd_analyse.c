@@ -28,25 +28,20 @@ static bool is_fitting(const yoke_options* options) {
   return true;
 }
 
+static int analyse(const yoke_options* options) {
+  yoke_app_analyse app;
+  if (!is_fitting(options) || !yoke__app_analyse_read(options, &app)) {
+    return YOKE_EXIT_USAGE;
+  }
+  // a map is long and asks; the others end as every program does
+  if (yoke__options_has(options, "map")) {
+    yoke__os_catch_interrupt();
+    return yoke__app_analyse_map(&app);
+  }
+  return yoke__options_has(options, "run") ? yoke__app_analyse_run(&app)
+                                           : yoke__app_analyse_system(&app);
+}
+
 int yoke_cmd_analyse(int argc, char** argv) {
-  yoke_options options;
-  int status = YOKE_EXIT_OK;
-  if (!yoke__options_parse(&yoke__command_analyse, argc, argv, &options, &status)) {
-    return status;
-  }
-  yoke_app_analyse app = {0};
-  if (!is_fitting(&options) || !yoke__app_analyse_read(&options, &app)) {
-    status = YOKE_EXIT_USAGE;
-  } else {
-    // a map is long and asks; the others end as every program does
-    if (yoke__options_has(&options, "map")) {
-      yoke__os_catch_interrupt();
-    }
-    status = yoke__options_has(&options, "run")   ? yoke__app_analyse_run(&app)
-             : yoke__options_has(&options, "map") ? yoke__app_analyse_map(&app)
-                                                  : yoke__app_analyse_system(&app);
-  }
-  yoke__arena_free(&app.arena);
-  yoke__options_free(&options);
-  return status;
+  return yoke__options_run(&yoke__command_analyse, argc, argv, analyse);
 }

@@ -55,6 +55,14 @@ YOKE_API const char* yoke_status_text(yoke_status status);
     }                                                                                              \
   } while (0)
 
+// Leaves the calling function with YOKE_NO_MEMORY unless what was asked for is there: a pointer, or several joined by &&.
+#define YOKE_TRY_MEMORY(pointers)                                                                  \
+  do {                                                                                             \
+    if (!(pointers)) {                                                                             \
+      return YOKE_NO_MEMORY;                                                                       \
+    }                                                                                              \
+  } while (0)
+
 #ifdef __cplusplus
 }
 #endif

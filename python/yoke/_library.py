@@ -190,6 +190,7 @@ _PROTOTYPES = {
     "yoke_system_get_bond": (c_int, _p, c_size_t, POINTER(BondView)),
     "yoke_system_get_coupling": (c_int, _p, c_size_t, POINTER(CouplingView)),
     "yoke_system_describe": (c_int, _p, _pp),
+    "yoke_describe": (c_int, c_char_p, POINTER(LoadSettings), _pp),
     "yoke_text_free": (None, _pp),
     "yoke_simulation_create": (c_int, _p, SinkPointer, _pp),
     "yoke_simulation_start": (c_int, _p),

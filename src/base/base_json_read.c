@@ -43,6 +43,7 @@ const json_t* yoke__json_find_named(const json_t* array, const char* name, size_
   return NULL;
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): jansson reads 2048 levels at most
 void yoke__json_value(yoke_json* json, const char* key, json_t* value) {
   const char* name = NULL;
   json_t* part = NULL;

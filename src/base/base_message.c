@@ -171,6 +171,21 @@ void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
   va_end(args);
 }
 
+void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                      const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE], hint[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  yoke_message message = message_at(YOKE_ERROR, YOKE_BAD_INPUT, place, text);
+  if (nearest != NULL) {
+    snprintf(hint, sizeof hint, "did you mean '%s'?", nearest);
+    message.hint = hint;
+  }
+  yoke__messages_add(list, &message);
+}
+
 // by file, line, column; equal places stay in the order in which they were found
 static int compare_places(const void* left, const void* right) {
   const yoke_message *p = *(const yoke_message*const*)left, *q = *(const yoke_message*const*)right;
@@ -253,13 +268,13 @@ size_t yoke__messages_send(const yoke_messages* list, const yoke_sink* sink) {
     yoke_send(sink, all[i]);
     n_errors += all[i]->severity == YOKE_ERROR;
   }
-  free((void*)all);
   if (list->n_dropped > 0) {
     char text[64];
     snprintf(text, sizeof text, "... and %zu more", list->n_dropped);
-    const yoke_message more = message_at(YOKE_NOTE, YOKE_OK, (yoke_place){0}, text);
-    yoke_send(sink, &more);
+    const yoke_message rest = message_at(YOKE_NOTE, YOKE_OK, (yoke_place){0}, text);
+    yoke_send(sink, &rest);
   }
+  free((void*)all);
   return n_errors;
 }
 
@@ -368,4 +383,14 @@ const char* yoke__nearest_name(const char* name, const char* const names[], size
     }
   }
   return best;
+}
+
+const char* yoke__nearest_hint(const char* name, const char* const names[], size_t n,
+                               char to[YOKE_NEAREST_SIZE]) {
+  const char* nearest = yoke__nearest_name(name, names, n);
+  to[0] = '\0';
+  if (nearest != NULL) {
+    snprintf(to, YOKE_NEAREST_SIZE, "; did you mean '%.100s'?", nearest);
+  }
+  return to;
 }

@@ -30,7 +30,8 @@ typedef struct yoke_messages {
 void yoke__messages_add(yoke_messages* list, const yoke_message* message);
 // Adds the messages of another list that are not there yet: what two units of one file have to say of it is said once.
 void yoke__messages_merge(yoke_messages* list, const yoke_messages* others);
-// Hands every message to a sink, sorted by file and position. Returns how many were errors: without memory none may be left.
+// Hands every message to a sink, sorted by file and position, and a note of how many were dropped. Returns how many were
+// errors: without memory none may be left.
 size_t yoke__messages_send(const yoke_messages* list, const yoke_sink* sink);
 // A sink that adds to the list.
 yoke_sink yoke__messages_sink(yoke_messages* list);
@@ -40,6 +41,9 @@ void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place 
                         const char* format, va_list args);
 // Shorthand for errors.
 void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) YOKE_PRINTF(3, 4);
+// The same about a name that is not known; the hint is the one that was probably meant (NULL: none).
+void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                      const char* format, ...) YOKE_PRINTF(4, 5);
 
 // True once further messages are only counted: no need to search for hints.
 bool yoke__messages_is_full(const yoke_messages* list);
@@ -69,7 +73,7 @@ typedef struct yoke_caught {
   char text[YOKE_MESSAGE_TEXT_SIZE];
 } yoke_caught;
 void yoke__caught_receive(void* to, const yoke_message* message);
-#define YOKE_CATCH(name) yoke_caught name = {.sink = {yoke__caught_receive, &name}}
+#define YOKE_CATCH(name) yoke_caught name = {.sink = {yoke__caught_receive, &(name)}}
 
 // An error at a place; returns its status.
 yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place place,
@@ -78,5 +82,9 @@ yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place 
 // The name among names[0..n-1] nearest to `name` (edit distance, at most a third of its length, at least 1
 // and ignoring case first); NULL if none is near.
 const char* yoke__nearest_name(const char* name, const char* const names[], size_t n);
+// "; did you mean 'x'?" of the nearest name, or nothing; returns to.
+#define YOKE_NEAREST_SIZE 160
+const char* yoke__nearest_hint(const char* name, const char* const names[], size_t n,
+                               char to[YOKE_NEAREST_SIZE]);
 
 #endif

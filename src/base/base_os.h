@@ -89,6 +89,9 @@ bool yoke__os_is_file(const char* path);  // anything that can be read like one
 // Writes a whole file, under PATH.part first, so that a reader never finds half of one. "cannot write PATH: reason".
 yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,
                                 const yoke_sink* sink);
+// The same for directory/name; the directory is made if missing.
+yoke_status yoke__os_write_into(const char* directory, const char* name, const void* bytes,
+                                size_t n, const yoke_sink* sink);
 
 // Files written piece by piece, by descriptor. Messages are the reason alone ("No space left on device").
 yoke_status yoke__os_file_create(const char* path, int* file, const yoke_sink* sink);

@@ -29,15 +29,17 @@ const char* yoke__fmi_keep_n(yoke_fmi_reader* reader, const char* text, size_t n
     return "";
   }
   if (n >= CHUNK_SIZE / 4) {
-    return yoke__arena_text(&reader->d->arena, text, n);
+    const char* own = yoke__arena_text(&reader->d->arena, text, n);
+    reader->status = own == NULL ? YOKE_NO_MEMORY : reader->status;
+    return own == NULL ? "" : own;
   }
   if (reader->n_left < n + 1) {
     reader->chunk = yoke__arena_take(&reader->d->arena, CHUNK_SIZE);
+    reader->n_left = reader->chunk == NULL ? 0 : CHUNK_SIZE;
     if (reader->chunk == NULL) {
-      reader->n_left = 0;
-      return NULL;
+      reader->status = YOKE_NO_MEMORY;
+      return "";
     }
-    reader->n_left = CHUNK_SIZE;
   }
   char* copy = reader->chunk;
   memcpy(copy, text, n);
@@ -48,7 +50,7 @@ const char* yoke__fmi_keep_n(yoke_fmi_reader* reader, const char* text, size_t n
 }
 
 const char* yoke__fmi_keep(yoke_fmi_reader* reader, const char* text) {
-  return yoke__fmi_keep_n(reader, text, strlen(text));
+  return yoke__fmi_keep_n(reader, text, text == NULL ? 0 : strlen(text));
 }
 
 // ---- vocabulary
@@ -140,8 +142,8 @@ static void sort_attributes(yoke_fmi_reader* reader, const yoke_fmi_element* ele
       reader->values[found] = attributes[1];
       reader->given[reader->n_given++] = (yoke_fmi_attribute)found;
     } else if (!is_xml_attribute(attributes[0]) && element->parent < YOKE_FMI_IN_ANNOTATIONS) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_ATTRIBUTE_UNKNOWN, line, 0,
-                           "unknown attribute '%s' of <%s>", attributes[0], element->name);
+      YOKE_FMI_FAULT(reader, ATTRIBUTE_UNKNOWN, line, "unknown attribute '%s' of <%s>",
+                     attributes[0], element->name);
     }
   }
 }
@@ -170,23 +172,26 @@ static yoke_status on_open(void* context, const char* name, const char* const* a
     return YOKE_OK;
   }
   if (element == NULL || reader->depth >= YOKE_XML_MAX_DEPTH) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_ELEMENT_UNKNOWN, line, 0,
-                         "unknown element <%s>%s%s%s", name, reader->depth > 0 ? " in <" : "",
-                         reader->depth > 0 ? reader->stack[reader->depth]->name : "",
-                         reader->depth > 0 ? ">" : "");
+    YOKE_FMI_FAULT(reader, ELEMENT_UNKNOWN, line, "unknown element <%s>%s%s%s", name,
+                   reader->depth > 0 ? " in <" : "",
+                   reader->depth > 0 ? reader->stack[reader->depth]->name : "",
+                   reader->depth > 0 ? ">" : "");
     reader->n_skipped++;
     return YOKE_OK;
   }
 
   reader->stack[++reader->depth] = element;
   reader->element = element->name;
+  reader->kind = element->kind;
+  reader->line = line;
   sort_attributes(reader, element, attributes, line);
-  const yoke_status status =
-      element->open == NULL ? YOKE_OK : element->open(reader, element->kind, line);
+  if (element->open != NULL) {
+    element->open(reader);
+  }
   while (reader->n_given > 0) {
     reader->values[reader->given[--reader->n_given]] = NULL;
   }
-  return status;
+  return reader->status;
 }
 
 static yoke_status on_close(void* context, const char* name, int line) {
@@ -198,7 +203,10 @@ static yoke_status on_close(void* context, const char* name, int line) {
     return YOKE_OK;
   }
   const yoke_fmi_element* element = reader->stack[reader->depth--];
-  return element->close == NULL ? YOKE_OK : element->close(reader);
+  if (element->close != NULL) {
+    element->close(reader);
+  }
+  return reader->status;
 }
 
 static yoke_status on_text(void* context, const char* text, size_t n, int line) {
@@ -276,7 +284,7 @@ yoke_status yoke__fmi_read(const char* bytes, size_t n, const char* source, yoke
   reader->source = source;
   d->source = yoke__fmi_keep(reader, source);
   const size_t n_errors = messages->n_errors;
-  const yoke_status status = d->source == NULL ? YOKE_NO_MEMORY : read_all(reader, bytes, n);
+  const yoke_status status = reader->status < 0 ? reader->status : read_all(reader, bytes, n);
   if (status >= 0) {
     yoke__fmi_tell_faults(&reader->findings, source, messages);
     *out = d;

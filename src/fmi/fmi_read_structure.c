@@ -12,10 +12,8 @@ static const char* const list_words[YOKE_FMI_N_LISTS] = {
 
 // ---- while reading
 
-yoke_status yoke__fmi_open_unknowns(yoke_fmi_reader* reader, int kind, int line) {
-  (void)line;
-  reader->list_now = kind;
-  return YOKE_OK;
+void yoke__fmi_open_unknowns(yoke_fmi_reader* reader) {
+  reader->list_now = reader->kind;
 }
 
 static int kind_of(const char* word, size_t n) {
@@ -29,7 +27,7 @@ static int kind_of(const char* word, size_t n) {
 }
 
 // The kinds of the last n dependencies; anything wrong with the list makes all of them general.
-static void read_kinds(yoke_fmi_reader* reader, size_t n, int line) {
+static void read_kinds(yoke_fmi_reader* reader, size_t n) {
   uint8_t* kinds = n == 0 ? NULL : (uint8_t*)reader->raw_kinds.items + (reader->raw_kinds.n - n);
   const char* at = YOKE_FMI_VALUE(reader, dependenciesKind);
   size_t n_words = 0, length = 0;
@@ -44,9 +42,9 @@ static void read_kinds(yoke_fmi_reader* reader, size_t n, int line) {
     n_words++;
   }
   if (n_words != n || !is_good) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_DEPENDENCY_KINDS, line, 0,
-                         "dependenciesKind has %zu words%s for %zu dependencies", n_words,
-                         n_words == n ? " (one of them unknown)" : "", n);
+    YOKE_FMI_FAULT(reader, DEPENDENCY_KINDS, reader->line,
+                   "dependenciesKind has %zu words%s for %zu dependencies", n_words,
+                   n_words == n ? " (one of them unknown)" : "", n);
     if (n > 0) {
       memset(kinds, YOKE_FMI_DEPENDENT, n);
     }
@@ -54,44 +52,35 @@ static void read_kinds(yoke_fmi_reader* reader, size_t n, int line) {
 }
 
 // The numbers in `dependencies`; what is no number is kept as one that leads nowhere.
-static yoke_status read_dependencies(yoke_fmi_reader* reader, yoke_fmi_raw_unknown* unknown) {
+static void read_dependencies(yoke_fmi_reader* reader, yoke_fmi_raw_unknown* unknown) {
   const char* at = YOKE_FMI_VALUE(reader, dependencies);
   size_t length = 0;
   unknown->has_dependencies = at != NULL;
   unknown->first = reader->raw_dependencies.n;
   for (const char* word = at == NULL ? NULL : yoke__fmi_token(&at, &length); word != NULL;
        word = yoke__fmi_token(&at, &length)) {
-    uint32_t* target = yoke__fmi_list_add(&reader->raw_dependencies, sizeof *target);
-    uint8_t* kind = yoke__fmi_list_add(&reader->raw_kinds, sizeof *kind);
-    if (target == NULL || kind == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    uint32_t* target = yoke__fmi_list_add(reader, &reader->raw_dependencies, sizeof *target);
+    yoke__fmi_list_add(reader, &reader->raw_kinds, sizeof(uint8_t));
     if (!yoke__fmi_scan_reference(word, length, target)) {
       *target = UINT32_MAX;
     }
     unknown->n++;
   }
-  return YOKE_OK;
 }
 
-yoke_status yoke__fmi_open_unknown(yoke_fmi_reader* reader, int kind, int line) {
+void yoke__fmi_open_unknown(yoke_fmi_reader* reader) {
   const bool is_2 = reader->d->version == 2;
-  yoke_fmi_raw_unknown unknown = {.line = line};
+  yoke_fmi_raw_unknown unknown = {.line = reader->line};
   const char* at = is_2 ? YOKE_FMI_VALUE(reader, index) : YOKE_FMI_VALUE(reader, valueReference);
   size_t n = 0;
   const char* word = at == NULL ? NULL : yoke__fmi_token(&at, &n);
   unknown.has_target = word != NULL && yoke__fmi_scan_reference(word, n, &unknown.target);
-  YOKE_TRY(read_dependencies(reader, &unknown));
-  if (YOKE_FMI_VALUE(reader, dependenciesKind) != NULL) {
-    read_kinds(reader, unknown.n, line);
+  read_dependencies(reader, &unknown);
+  if (reader->status >= 0 && YOKE_FMI_VALUE(reader, dependenciesKind) != NULL) {
+    read_kinds(reader, unknown.n);
   }
-  yoke_fmi_raw_unknown* to =
-      yoke__fmi_list_add(&reader->unknowns[is_2 ? reader->list_now : kind], sizeof *to);
-  if (to == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  *to = unknown;
-  return YOKE_OK;
+  yoke_fmi_list* list = &reader->unknowns[is_2 ? reader->list_now : reader->kind];
+  *(yoke_fmi_raw_unknown*)yoke__fmi_list_add(reader, list, sizeof unknown) = unknown;
 }
 
 // ---- when all variables are known
@@ -112,9 +101,9 @@ static void resolve_dependencies(yoke_fmi_reader* reader, const yoke_fmi_raw_unk
   for (size_t i = raw->first; i < raw->first + raw->n; i++) {
     const size_t found = yoke__fmi_target(reader, targets[i]);
     if (found == YOKE_FMI_NONE) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_DEPENDENCY_UNKNOWN, raw->line, 0,
-                           "'%s' depends on variable %lu, which is not there",
-                           d->variables[unknown->variable].name, (unsigned long)targets[i]);
+      YOKE_FMI_FAULT(reader, DEPENDENCY_UNKNOWN, raw->line,
+                     "'%s' depends on variable %lu, which is not there",
+                     d->variables[unknown->variable].name, (unsigned long)targets[i]);
       continue;
     }
     to->dependencies[d->n_dependencies] = (uint32_t)found;
@@ -129,11 +118,10 @@ static bool is_right(yoke_fmi_reader* reader, int list, size_t variable, int lin
   const bool is_wrong_output = list == YOKE_FMI_OUTPUTS && v->causality != YOKE_FMI_OUTPUT;
   const bool is_wrong_derivative = list == YOKE_FMI_DERIVATIVES && v->derivative_of == 0;
   if (is_wrong_output || is_wrong_derivative) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_STRUCTURE_WRONG, line, 0,
-                         "'%s' among the %s is %s", v->name, list_words[list],
-                         is_wrong_output
-                             ? yoke__fmi_causality_name((yoke_fmi_causality)v->causality)
-                             : "not the derivative of a variable");
+    YOKE_FMI_FAULT(reader, STRUCTURE_WRONG, line, "'%s' among the %s is %s", v->name,
+                   list_words[list],
+                   is_wrong_output ? yoke__fmi_causality_name((yoke_fmi_causality)v->causality)
+                                   : "not the derivative of a variable");
   }
   return !is_wrong_output;  // model exchange counts its states by the derivatives: these stay
 }
@@ -154,15 +142,14 @@ static yoke_status resolve_list(yoke_fmi_reader* reader, int list, size_t n_more
     const size_t found =
         raw[i].has_target ? yoke__fmi_target(reader, raw[i].target) : YOKE_FMI_NONE;
     if (found == YOKE_FMI_NONE) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_STRUCTURE_UNKNOWN, raw[i].line, 0,
-                           "an entry of the %s names variable %lu, which is not there",
-                           list_words[list], (unsigned long)raw[i].target);
+      YOKE_FMI_FAULT(reader, STRUCTURE_UNKNOWN, raw[i].line,
+                     "an entry of the %s names variable %lu, which is not there", list_words[list],
+                     (unsigned long)raw[i].target);
       continue;
     }
     if (seen[found] != 0) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_STRUCTURE_REPEATED, raw[i].line, 0,
-                           "'%s' is listed twice among the %s", d->variables[found].name,
-                           list_words[list]);
+      YOKE_FMI_FAULT(reader, STRUCTURE_REPEATED, raw[i].line, "'%s' is listed twice among the %s",
+                     d->variables[found].name, list_words[list]);
       continue;
     }
     if (!is_right(reader, list, found, raw[i].line)) {
@@ -194,14 +181,14 @@ static void add_outputs(yoke_fmi_reader* reader, const uint32_t seen[], yoke_fmi
     }
     items[(*n_items)++] = unknown;
     if (d->version != 1) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_OUTPUT_UNLISTED, (int)v->line, 0,
-                           "output '%s' is missing in the ModelStructure", v->name);
+      YOKE_FMI_FAULT(reader, OUTPUT_UNLISTED, (int)v->line,
+                     "output '%s' is missing in the ModelStructure", v->name);
     }
   }
 }
 
 // FMI 1.0: what <DirectDependency> says becomes entries of the list of outputs.
-static yoke_status translate_direct(yoke_fmi_reader* reader) {
+static void translate_direct(yoke_fmi_reader* reader) {
   const yoke_fmi_direct* direct = reader->direct.items;
   const char* const* names = reader->late_names.items;
   yoke_fmi_description* d = reader->d;
@@ -209,10 +196,8 @@ static yoke_status translate_direct(yoke_fmi_reader* reader) {
     if (d->variables[direct[i].variable].causality != YOKE_FMI_OUTPUT) {
       continue;
     }
-    yoke_fmi_raw_unknown* to = yoke__fmi_list_add(&reader->unknowns[YOKE_FMI_OUTPUTS], sizeof *to);
-    if (to == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    yoke_fmi_raw_unknown* to =
+        yoke__fmi_list_add(reader, &reader->unknowns[YOKE_FMI_OUTPUTS], sizeof *to);
     *to = (yoke_fmi_raw_unknown){
         .has_target = true, .has_dependencies = true, .line = direct[i].line};
     to->first = reader->raw_dependencies.n;
@@ -220,21 +205,17 @@ static yoke_status translate_direct(yoke_fmi_reader* reader) {
     for (size_t j = direct[i].first; j < direct[i].first + direct[i].n; j++) {
       const size_t found = yoke__fmi_find(d, names[j]);
       if (found == YOKE_FMI_NONE) {
-        yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_DEPENDENCY_UNKNOWN, direct[i].line, 0,
-                             "'%s' depends on '%s', which is not there",
-                             d->variables[direct[i].variable].name, names[j]);
+        YOKE_FMI_FAULT(reader, DEPENDENCY_UNKNOWN, direct[i].line,
+                       "'%s' depends on '%s', which is not there",
+                       d->variables[direct[i].variable].name, names[j]);
         continue;
       }
-      uint32_t* target = yoke__fmi_list_add(&reader->raw_dependencies, sizeof *target);
-      uint8_t* kind = yoke__fmi_list_add(&reader->raw_kinds, sizeof *kind);
-      if (target == NULL || kind == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      uint32_t* target = yoke__fmi_list_add(reader, &reader->raw_dependencies, sizeof *target);
+      yoke__fmi_list_add(reader, &reader->raw_kinds, sizeof(uint8_t));
       *target = (uint32_t)found;
       to->n++;
     }
   }
-  return YOKE_OK;
 }
 
 static size_t count_outputs(const yoke_fmi_description* d) {
@@ -273,10 +254,11 @@ static yoke_status resolve_lists(yoke_fmi_reader* reader, uint32_t seen[]) {
 yoke_status yoke__fmi_resolve_structure(yoke_fmi_reader* reader) {
   yoke_fmi_description* d = reader->d;
   if (d->version == 1) {
-    YOKE_TRY(translate_direct(reader));
+    translate_direct(reader);
   }
   uint32_t* seen = malloc((d->n_variables + 1) * sizeof *seen);
-  if (seen == NULL) {
+  if (seen == NULL || reader->status < 0) {
+    free(seen);
     return YOKE_NO_MEMORY;
   }
   const yoke_status status = resolve_lists(reader, seen);

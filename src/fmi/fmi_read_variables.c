@@ -24,10 +24,8 @@ static const char* const causalities_1[] = {"input", "output", "internal", "none
 static const char* const variabilities_1[] = {"constant", "parameter", "discrete", "continuous"};
 static const char* const aliases_1[] = {"noAlias", "alias", "negatedAlias"};
 
-yoke_status yoke__fmi_open_variables(yoke_fmi_reader* reader, int kind, int line) {
-  (void)kind;
-  reader->variables_line = line;
-  return YOKE_OK;
+void yoke__fmi_open_variables(yoke_fmi_reader* reader) {
+  reader->variables_line = reader->line;
 }
 
 // ---- names
@@ -37,12 +35,11 @@ static bool is_control(char c) {
 }
 
 // The name as it is used from here on: never empty, no control characters.
-static const char* settle_name(yoke_fmi_reader* reader, const char* text, int line) {
+static const char* settle_name(yoke_fmi_reader* reader, const char* text) {
   if (text == NULL || text[0] == '\0') {
     char made[48];
     snprintf(made, sizeof made, "unnamed_%zu", reader->n_elements);
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_NAME_MISSING, line, 0,
-                         "a variable has no name");
+    YOKE_FMI_FAULT(reader, NAME_MISSING, reader->line, "a variable has no name");
     return yoke__fmi_keep(reader, made);
   }
   const size_t n = strlen(text);
@@ -53,11 +50,12 @@ static const char* settle_name(yoke_fmi_reader* reader, const char* text, int li
   if (i == n) {
     return yoke__fmi_keep_n(reader, text, n);
   }
-  yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_NAME_ODD, line, 0,
-                       "name '%s' has line ends or other control characters", text);
+  YOKE_FMI_FAULT(reader, NAME_ODD, reader->line,
+                 "name '%s' has line ends or other control characters", text);
   char* changed = malloc(n);
   if (changed == NULL) {
-    return NULL;
+    reader->status = YOKE_NO_MEMORY;
+    return "";
   }
   for (i = 0; i < n; i++) {
     changed[i] = text[i];
@@ -70,17 +68,13 @@ static const char* settle_name(yoke_fmi_reader* reader, const char* text, int li
   return kept;
 }
 
-static const char* keep_or_empty(yoke_fmi_reader* reader, const char* text) {
-  return text == NULL ? "" : yoke__fmi_keep(reader, text);
-}
-
 // ---- the parts
 
 // What all versions write in the outer element.
-static yoke_status begin_variable(yoke_fmi_reader* reader, int line) {
+static void begin_variable(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
   const yoke_text starts = now->starts;
-  *now = (yoke_fmi_now){.line = line,
+  *now = (yoke_fmi_now){.line = reader->line,
                         .causality = -1,
                         .variability = -1,
                         .initial = -1,
@@ -90,13 +84,10 @@ static yoke_status begin_variable(yoke_fmi_reader* reader, int line) {
                         .starts = starts};
   yoke__text_clear(&now->starts);
   reader->n_elements++;
-  now->v.line = (uint32_t)line;
+  now->v.line = (uint32_t)reader->line;
   now->v.unit = "";
-  now->v.name = settle_name(reader, YOKE_FMI_VALUE(reader, name), line);
-  now->v.description = keep_or_empty(reader, YOKE_FMI_VALUE(reader, description));
-  if (now->v.name == NULL || now->v.description == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  now->v.name = settle_name(reader, YOKE_FMI_VALUE(reader, name));
+  now->v.description = yoke__fmi_keep(reader, YOKE_FMI_VALUE(reader, description));
   const char* at = YOKE_FMI_VALUE(reader, valueReference);
   size_t n = 0, n_more = 0;
   const char* word = at == NULL ? NULL : yoke__fmi_token(&at, &n);
@@ -104,56 +95,49 @@ static yoke_status begin_variable(yoke_fmi_reader* reader, int line) {
                        yoke__fmi_token(&at, &n_more) == NULL;
   if (!now->has_reference) {
     const char* text = YOKE_FMI_VALUE(reader, valueReference);
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_REFERENCE_BAD, line, 0,
-                         "variable '%s' has %s%.40s as its value reference", now->v.name,
-                         text == NULL ? "nothing" : "", text == NULL ? "" : text);
+    YOKE_FMI_FAULT(reader, REFERENCE_BAD, reader->line,
+                   "variable '%s' has %s%.40s as its value reference", now->v.name,
+                   text == NULL ? "nothing" : "", text == NULL ? "" : text);
   }
-  return YOKE_OK;
 }
 
-#define WORD(attribute, words) yoke__fmi_word(reader, AT(attribute), words, YOKE_COUNT(words), line)
+#define WORD(attribute, words) yoke__fmi_word(reader, AT(attribute), words, YOKE_COUNT(words))
 
-static void read_roles(yoke_fmi_reader* reader, int line) {
+static void read_roles(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
   now->causality = WORD(causality, causalities);
   now->variability = WORD(variability, variabilities);
   now->initial = WORD(initial, initials);
   now->v.is_multiple_set_allowed =
-      yoke__fmi_flag(reader, AT(canHandleMultipleSetPerTimeInstant), true, line);
-  now->v.is_intermediate = yoke__fmi_flag(reader, AT(intermediateUpdate), false, line);
+      yoke__fmi_flag(reader, AT(canHandleMultipleSetPerTimeInstant), true);
+  now->v.is_intermediate = yoke__fmi_flag(reader, AT(intermediateUpdate), false);
 }
 
 // A unit's text is kept once, with the first variable that uses it.
-static yoke_status use_unit(yoke_fmi_reader* reader, const char* text, int line) {
+static void use_unit(yoke_fmi_reader* reader, const char* text) {
   size_t at = yoke__fmi_names_find(&reader->unit_texts, text);
   if (at == YOKE_NOT_FOUND) {
     const char* kept = yoke__fmi_keep(reader, text);
-    yoke_fmi_unit_use* use = yoke__fmi_list_add(&reader->unit_uses, sizeof *use);
-    if (kept == NULL || use == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    *use = (yoke_fmi_unit_use){kept, reader->now.v.name, line, 0};
-    size_t found = YOKE_NOT_FOUND;
-    YOKE_TRY(yoke__fmi_names_add(reader, &reader->unit_texts, kept, &found));
+    yoke_fmi_unit_use* use = yoke__fmi_list_add(reader, &reader->unit_uses, sizeof *use);
+    *use = (yoke_fmi_unit_use){kept, reader->now.v.name, reader->line, 0};
+    yoke__fmi_names_add(reader, &reader->unit_texts, kept);
     at = reader->unit_uses.n - 1;
   }
-  yoke_fmi_unit_use* use = (yoke_fmi_unit_use*)reader->unit_uses.items + at;
-  use->n++;
-  reader->now.v.unit = use->text;
-  return YOKE_OK;
+  if (reader->status >= 0) {
+    yoke_fmi_unit_use* use = (yoke_fmi_unit_use*)reader->unit_uses.items + at;
+    use->n++;
+    reader->now.v.unit = use->text;
+  }
 }
 
 // What belongs to the type: start, unit, bounds, declared type, derivative.
-static yoke_status read_type(yoke_fmi_reader* reader, int kind, int line) {
+static void read_type(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
   now->has_type = true;
-  now->v.type = (uint8_t)kind;
+  now->v.type = (uint8_t)reader->kind;
   const char* start = YOKE_FMI_VALUE(reader, start);
   if (start != NULL) {
     now->v.start = yoke__fmi_keep(reader, start);
-    if (now->v.start == NULL) {
-      return YOKE_NO_MEMORY;
-    }
   }
   const char* type = YOKE_FMI_VALUE(reader, declaredType);
   if (type != NULL) {
@@ -161,132 +145,121 @@ static yoke_status read_type(yoke_fmi_reader* reader, int kind, int line) {
     const size_t found = yoke__fmi_names_find(&reader->type_names, type);
     now->v.type_definition = found == YOKE_NOT_FOUND ? 0 : (uint32_t)(found + 1);
     now->declared_type = found == YOKE_NOT_FOUND ? yoke__fmi_keep(reader, type) : NULL;
-    if (found == YOKE_NOT_FOUND && now->declared_type == NULL) {
-      return YOKE_NO_MEMORY;
-    }
   }
   const char* unit = YOKE_FMI_VALUE(reader, unit);
   if (unit != NULL && unit[0] != '\0') {
-    YOKE_TRY(use_unit(reader, unit, line));
+    use_unit(reader, unit);
   }
-  now->min = yoke__fmi_number(reader, AT(min), YOKE_FMI_NAN, line);
-  now->max = yoke__fmi_number(reader, AT(max), YOKE_FMI_NAN, line);
+  now->min = yoke__fmi_number(reader, AT(min), YOKE_FMI_NAN);
+  now->max = yoke__fmi_number(reader, AT(max), YOKE_FMI_NAN);
   if (YOKE_FMI_VALUE(reader, derivative) != NULL) {
     now->has_derivative = true;
     now->derivative =
-        (uint32_t)yoke__fmi_integer(reader, AT(derivative), UINT32_MAX, 0, UINT32_MAX, line);
+        (uint32_t)yoke__fmi_integer(reader, AT(derivative), UINT32_MAX, 0, UINT32_MAX);
   }
-  now->v.reinit = yoke__fmi_flag(reader, AT(reinit), false, line);
-  now->is_fixed = yoke__fmi_flag(reader, AT(fixed), true, line);
-  now->v.max_size = (uint32_t)yoke__fmi_integer(reader, AT(maxSize), 0, 0, UINT32_MAX, line);
-  return YOKE_OK;
+  now->v.reinit = yoke__fmi_flag(reader, AT(reinit), false);
+  now->is_fixed = yoke__fmi_flag(reader, AT(fixed), true);
+  now->v.max_size = (uint32_t)yoke__fmi_integer(reader, AT(maxSize), 0, 0, UINT32_MAX);
 }
 
-yoke_status yoke__fmi_open_scalar(yoke_fmi_reader* reader, int kind, int line) {
-  (void)kind;
-  YOKE_TRY(begin_variable(reader, line));
-  if (reader->d->version == 2) {
-    read_roles(reader, line);
-    return YOKE_OK;
-  }
+void yoke__fmi_open_scalar(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
+  begin_variable(reader);
+  if (reader->d->version == 2) {
+    read_roles(reader);
+    return;
+  }
   now->causality = WORD(causality, causalities_1);
   now->variability = WORD(variability, variabilities_1);
   now->v.is_negated = WORD(alias, aliases_1) == 2;
   now->v.is_multiple_set_allowed = true;
-  return YOKE_OK;
 }
 
-yoke_status yoke__fmi_open_scalar_type(yoke_fmi_reader* reader, int kind, int line) {
-  return reader->now.has_type ? YOKE_OK : read_type(reader, kind, line);
+void yoke__fmi_open_scalar_type(yoke_fmi_reader* reader) {
+  if (!reader->now.has_type) {
+    read_type(reader);
+  }
 }
 
 // ---- FMI 3.0
 
-static void read_clock(yoke_fmi_reader* reader, int line) {
+static void read_clock(yoke_fmi_reader* reader) {
   static const char* const intervals[] = {"constant", "fixed",     "calculated", "tunable",
                                           "changing", "countdown", "triggered"};
   yoke_fmi_now* now = &reader->now;
   yoke_fmi_clock* clock = &now->clock;
   const int interval = WORD(intervalVariability, intervals);
   if (interval < 0) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_CLOCK_BAD, line, 0,
-                         "clock '%s' has no intervalVariability", now->v.name);
+    YOKE_FMI_FAULT(reader, CLOCK_BAD, reader->line, "clock '%s' has no intervalVariability",
+                   now->v.name);
   }
   clock->interval = interval < 0 ? YOKE_FMI_INTERVAL_TRIGGERED : (yoke_fmi_interval)interval;
-  clock->interval_decimal = yoke__fmi_number(reader, AT(intervalDecimal), YOKE_FMI_NAN, line);
-  clock->shift_decimal = yoke__fmi_number(reader, AT(shiftDecimal), 0, line);
-  clock->resolution = (uint64_t)yoke__fmi_integer(reader, AT(resolution), 0, 0, INT64_MAX, line);
+  clock->interval_decimal = yoke__fmi_number(reader, AT(intervalDecimal), YOKE_FMI_NAN);
+  clock->shift_decimal = yoke__fmi_number(reader, AT(shiftDecimal), 0);
+  clock->resolution = (uint64_t)yoke__fmi_integer(reader, AT(resolution), 0, 0, INT64_MAX);
   clock->interval_counter =
-      (uint64_t)yoke__fmi_integer(reader, AT(intervalCounter), 0, 0, INT64_MAX, line);
-  clock->shift_counter =
-      (uint64_t)yoke__fmi_integer(reader, AT(shiftCounter), 0, 0, INT64_MAX, line);
+      (uint64_t)yoke__fmi_integer(reader, AT(intervalCounter), 0, 0, INT64_MAX);
+  clock->shift_counter = (uint64_t)yoke__fmi_integer(reader, AT(shiftCounter), 0, 0, INT64_MAX);
   clock->has_counter = clock->resolution > 0 && clock->interval_counter > 0;
-  clock->priority = (uint32_t)yoke__fmi_integer(reader, AT(priority), 0, 0, UINT32_MAX, line);
-  clock->can_be_deactivated = yoke__fmi_flag(reader, AT(canBeDeactivated), false, line);
-  clock->supports_fraction = yoke__fmi_flag(reader, AT(supportsFraction), false, line);
+  clock->priority = (uint32_t)yoke__fmi_integer(reader, AT(priority), 0, 0, UINT32_MAX);
+  clock->can_be_deactivated = yoke__fmi_flag(reader, AT(canBeDeactivated), false);
+  clock->supports_fraction = yoke__fmi_flag(reader, AT(supportsFraction), false);
   now->has_clock = true;
 
   // a period must be positive wherever the file has to give one
   const bool is_periodic = interval == YOKE_FMI_INTERVAL_CONSTANT;
   if ((is_periodic && !clock->has_counter && !(clock->interval_decimal > 0)) ||
       clock->interval_decimal <= 0) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_CLOCK_BAD, line, 0,
-                         "clock '%s' has no positive interval", now->v.name);
+    YOKE_FMI_FAULT(reader, CLOCK_BAD, reader->line, "clock '%s' has no positive interval",
+                   now->v.name);
     clock->interval = YOKE_FMI_INTERVAL_TRIGGERED;
     clock->interval_decimal = YOKE_FMI_NAN;
   }
 }
 
 // Numbers of the clocks a variable belongs to; the variable gets the next index.
-static yoke_status read_clocks(yoke_fmi_reader* reader, int line) {
+static void read_clocks(yoke_fmi_reader* reader) {
   const char* at = YOKE_FMI_VALUE(reader, clocks);
   size_t n = 0;
   for (const char* word = at == NULL ? NULL : yoke__fmi_token(&at, &n); word != NULL;
        word = yoke__fmi_token(&at, &n)) {
-    yoke_fmi_raw* raw = yoke__fmi_list_add(&reader->clocked, sizeof *raw);
-    if (raw == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    *raw = (yoke_fmi_raw){(uint32_t)reader->variables.n, 0, line};
-    if (!yoke__fmi_scan_reference(word, n, &raw->target)) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_CLOCK_UNKNOWN, line, 0,
-                           "clocks of '%s': %.*s is no value reference", reader->now.v.name,
-                           (int)(n < 40 ? n : 40), word);
-      reader->clocked.n--;
+    yoke_fmi_raw raw = {(uint32_t)reader->variables.n, 0, reader->line};
+    if (!yoke__fmi_scan_reference(word, n, &raw.target)) {
+      YOKE_FMI_FAULT(reader, CLOCK_UNKNOWN, reader->line,
+                     "clocks of '%s': %.*s is no value reference", reader->now.v.name,
+                     (int)(n < 40 ? n : 40), word);
       continue;
     }
+    *(yoke_fmi_raw*)yoke__fmi_list_add(reader, &reader->clocked, sizeof raw) = raw;
     reader->now.v.has_clocks = true;
   }
-  return YOKE_OK;
 }
 
-yoke_status yoke__fmi_open_variable(yoke_fmi_reader* reader, int kind, int line) {
-  YOKE_TRY(begin_variable(reader, line));
-  read_roles(reader, line);
-  YOKE_TRY(read_type(reader, kind, line));
+void yoke__fmi_open_variable(yoke_fmi_reader* reader) {
+  begin_variable(reader);
+  read_roles(reader);
+  read_type(reader);
   reader->now.v.first_dimension = (uint32_t)reader->dimensions.n;
   reader->aliases.n = 0;
-  if (kind == YOKE_FMI_CLOCK) {
-    read_clock(reader, line);
+  if (reader->kind == YOKE_FMI_CLOCK) {
+    read_clock(reader);
   }
-  return reader->now.has_reference ? read_clocks(reader, line) : YOKE_OK;
+  if (reader->now.has_reference) {
+    read_clocks(reader);
+  }
 }
 
-yoke_status yoke__fmi_open_dimension(yoke_fmi_reader* reader, int kind, int line) {
-  (void)kind;
+void yoke__fmi_open_dimension(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
   const char* reference = YOKE_FMI_VALUE(reader, valueReference);
-  const int64_t start = yoke__fmi_integer(reader, AT(start), -1, 0, INT64_MAX, line);
+  const int64_t start = yoke__fmi_integer(reader, AT(start), -1, 0, INT64_MAX);
   if (now->v.n_dimensions == MAX_DIMENSIONS || reader->dimensions.n >= UINT32_MAX) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_DIMENSION_BAD, line, 0,
-                         "'%s' has more than %d dimensions", now->v.name, MAX_DIMENSIONS);
-    return YOKE_OK;
+    YOKE_FMI_FAULT(reader, DIMENSION_BAD, reader->line, "'%s' has more than %d dimensions",
+                   now->v.name, MAX_DIMENSIONS);
+    return;
   }
-  yoke_fmi_dimension* dimension = yoke__fmi_list_add(&reader->dimensions, sizeof *dimension);
-  if (dimension == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  yoke_fmi_dimension* dimension =
+      yoke__fmi_list_add(reader, &reader->dimensions, sizeof *dimension);
   now->v.n_dimensions++;
   *dimension = (yoke_fmi_dimension){start <= 0 ? 1 : (uint64_t)start, YOKE_FMI_NONE};
 
@@ -295,147 +268,104 @@ yoke_status yoke__fmi_open_dimension(yoke_fmi_reader* reader, int kind, int line
   if (reference != NULL && yoke__fmi_scan_reference(reference, strlen(reference), &target)) {
     dimension->variable = target;
   } else if (start <= 0) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_DIMENSION_BAD, line, 0,
-                         "a dimension of '%s' has no positive size", now->v.name);
+    YOKE_FMI_FAULT(reader, DIMENSION_BAD, reader->line, "a dimension of '%s' has no positive size",
+                   now->v.name);
   }
-  return YOKE_OK;
 }
 
 // <Start value="..."/> of strings and binaries, joined with 0x1f between them.
-yoke_status yoke__fmi_open_start(yoke_fmi_reader* reader, int kind, int line) {
-  (void)kind;
-  (void)line;
+void yoke__fmi_open_start(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
   const char* text = YOKE_FMI_VALUE(reader, value);
   yoke__text_append(&now->starts, "\x1f", now->n_starts++ > 0 ? 1 : 0);
   yoke__text_string(&now->starts, text == NULL ? "" : text);
-  return now->starts.status;
+  reader->status = reader->status < 0 ? reader->status : now->starts.status;
 }
 
-yoke_status yoke__fmi_open_alias(yoke_fmi_reader* reader, int kind, int line) {
-  (void)kind;
-  yoke_fmi_alias* alias = yoke__fmi_list_add(&reader->aliases, sizeof *alias);
-  if (alias == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  alias->line = line;
-  alias->name = settle_name(reader, YOKE_FMI_VALUE(reader, name), line);
-  alias->description = keep_or_empty(reader, YOKE_FMI_VALUE(reader, description));
-  return alias->name == NULL || alias->description == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+void yoke__fmi_open_alias(yoke_fmi_reader* reader) {
+  yoke_fmi_alias* alias = yoke__fmi_list_add(reader, &reader->aliases, sizeof *alias);
+  alias->line = reader->line;
+  alias->name = settle_name(reader, YOKE_FMI_VALUE(reader, name));
+  alias->description = yoke__fmi_keep(reader, YOKE_FMI_VALUE(reader, description));
 }
 
 // ---- FMI 1.0: the inputs an output depends on, by their names
 
-yoke_status yoke__fmi_open_dependency(yoke_fmi_reader* reader, int kind, int line) {
-  (void)kind;
-  if (reader->now.has_dependency) {
-    return YOKE_OK;
+void yoke__fmi_open_dependency(yoke_fmi_reader* reader) {
+  if (!reader->now.has_dependency) {
+    yoke_fmi_direct* direct = yoke__fmi_list_add(reader, &reader->direct, sizeof *direct);
+    *direct =
+        (yoke_fmi_direct){(uint32_t)reader->variables.n, reader->late_names.n, 0, reader->line};
+    reader->now.has_dependency = true;
   }
-  yoke_fmi_direct* direct = yoke__fmi_list_add(&reader->direct, sizeof *direct);
-  if (direct == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  *direct = (yoke_fmi_direct){(uint32_t)reader->variables.n, reader->late_names.n, 0, line};
-  reader->now.has_dependency = true;
-  return YOKE_OK;
 }
 
-yoke_status yoke__fmi_open_dependency_name(yoke_fmi_reader* reader, int kind, int line) {
-  (void)kind;
-  (void)line;
+void yoke__fmi_open_dependency_name(yoke_fmi_reader* reader) {
   reader->is_text_wanted = true;
   yoke__text_clear(&reader->line_text);
-  return YOKE_OK;
 }
 
-yoke_status yoke__fmi_close_dependency_name(yoke_fmi_reader* reader) {
+void yoke__fmi_close_dependency_name(yoke_fmi_reader* reader) {
   reader->is_text_wanted = false;
-  const char** name = yoke__fmi_list_add(&reader->late_names, sizeof *name);
-  if (name == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  *name = yoke__fmi_keep_n(reader, reader->line_text.n == 0 ? "" : reader->line_text.bytes,
-                           reader->line_text.n);
+  const char** name = yoke__fmi_list_add(reader, &reader->late_names, sizeof *name);
+  *name = yoke__fmi_keep_n(reader, reader->line_text.bytes, reader->line_text.n);
   yoke_fmi_direct* direct = (yoke_fmi_direct*)reader->direct.items + reader->direct.n - 1;
   direct->n++;
-  return *name == NULL ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
 // ---- the end of a variable
 
 // A variable that cannot be used: its position is kept, because FMI 2.0 counts positions.
-static yoke_status drop_variable(yoke_fmi_reader* reader) {
+static void drop_variable(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
   if (now->has_reference) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_VARIABLE_TYPE, now->line, 0,
-                         "variable '%s' has no type", now->v.name);
+    YOKE_FMI_FAULT(reader, VARIABLE_TYPE, now->line, "variable '%s' has no type", now->v.name);
   }
   if (now->has_dependency) {
     reader->direct.n--;
   }
-  uint32_t* position = yoke__fmi_list_add(&reader->dropped, sizeof *position);
-  if (position == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  uint32_t* position = yoke__fmi_list_add(reader, &reader->dropped, sizeof *position);
   *position = (uint32_t)reader->n_elements;  // from 1
-  return YOKE_OK;
 }
 
-static yoke_status note_links(yoke_fmi_reader* reader, uint32_t index) {
+static void note_links(yoke_fmi_reader* reader, uint32_t index) {
   const yoke_fmi_now* now = &reader->now;
   if (now->declared_type != NULL) {
-    yoke_fmi_late_type* late = yoke__fmi_list_add(&reader->late_types, sizeof *late);
-    if (late == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    yoke_fmi_late_type* late = yoke__fmi_list_add(reader, &reader->late_types, sizeof *late);
     *late = (yoke_fmi_late_type){index, now->declared_type};
   }
   if (now->has_derivative) {
-    yoke_fmi_raw* raw = yoke__fmi_list_add(&reader->derivatives, sizeof *raw);
-    if (raw == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    yoke_fmi_raw* raw = yoke__fmi_list_add(reader, &reader->derivatives, sizeof *raw);
     *raw = (yoke_fmi_raw){index, now->derivative, now->line};
   }
   if (now->has_clock) {
-    yoke_fmi_clock* clock = yoke__fmi_list_add(&reader->clocks, sizeof *clock);
-    if (clock == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    yoke_fmi_clock* clock = yoke__fmi_list_add(reader, &reader->clocks, sizeof *clock);
     *clock = now->clock;
     clock->variable = index;
   }
-  return YOKE_OK;
 }
 
-static yoke_status add_variable(yoke_fmi_reader* reader, const yoke_fmi_variable* v) {
-  if (reader->variables.n >= UINT32_MAX - 1) {
-    return YOKE_NO_MEMORY;
+static void add_variable(yoke_fmi_reader* reader, const yoke_fmi_variable* v) {
+  *(yoke_fmi_variable*)yoke__fmi_list_add(reader, &reader->variables, sizeof *v) = *v;
+  if (reader->variables.n >= UINT32_MAX) {
+    reader->status = YOKE_NO_MEMORY;
   }
-  yoke_fmi_variable* to = yoke__fmi_list_add(&reader->variables, sizeof *to);
-  if (to == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  *to = *v;
-  return YOKE_OK;
 }
 
-yoke_status yoke__fmi_close_variable(yoke_fmi_reader* reader) {
+void yoke__fmi_close_variable(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
   if (!now->has_reference || !now->has_type) {
-    return drop_variable(reader);
+    drop_variable(reader);
+    return;
   }
   if (now->n_starts > 0) {
     now->v.start = yoke__fmi_keep_n(reader, now->starts.bytes, now->starts.n);
-    if (now->v.start == NULL) {
-      return YOKE_NO_MEMORY;
-    }
   }
   yoke__fmi_settle(reader);
   yoke__fmi_check_start(reader);
   const uint32_t index = (uint32_t)reader->variables.n;
-  YOKE_TRY(note_links(reader, index));
-  YOKE_TRY(add_variable(reader, &now->v));
+  note_links(reader, index);
+  add_variable(reader, &now->v);
 
   // aliases are variables with another name
   const yoke_fmi_alias* aliases = reader->aliases.items;
@@ -445,8 +375,7 @@ yoke_status yoke__fmi_close_variable(yoke_fmi_reader* reader) {
     v.description = aliases[i].description;
     v.line = (uint32_t)aliases[i].line;
     v.alias_of = index + 1;
-    YOKE_TRY(add_variable(reader, &v));
+    add_variable(reader, &v);
   }
   reader->aliases.n = 0;
-  return YOKE_OK;
 }

@@ -93,10 +93,10 @@ typedef struct yoke_fmi_element {
   unsigned versions;
   const char* name;
   yoke_fmi_place inside;
-  int kind;                // for `open`: a type, a list, an interface
+  int kind;                // a type, a list, an interface
   const char* attributes;  // names, separated by blanks
-  yoke_status (*open)(yoke_fmi_reader* reader, int kind, int line);
-  yoke_status (*close)(yoke_fmi_reader* reader);
+  void (*open)(yoke_fmi_reader* reader);
+  void (*close)(yoke_fmi_reader* reader);
 } yoke_fmi_element;
 
 #define YOKE_FMI_MAX_ELEMENTS 128
@@ -110,10 +110,10 @@ typedef struct yoke_fmi_list {
   size_t n, room;
 } yoke_fmi_list;
 
-// A zeroed element of `size` bytes at the end, or NULL. The same size in all calls.
-void* yoke__fmi_list_add(yoke_fmi_list* list, size_t size);
-// The elements as one array of the arena; the list is empty then. NULL only if memory is out.
-void* yoke__fmi_list_take(yoke_fmi_list* list, size_t size, yoke_arena* arena);
+// A zeroed element of `size` bytes at the end; once memory is out one that nobody reads. The same size in all calls.
+void* yoke__fmi_list_add(yoke_fmi_reader* reader, yoke_fmi_list* list, size_t size);
+// The elements as one array of the description; the list is empty then. NULL only if memory is out.
+void* yoke__fmi_list_take(yoke_fmi_reader* reader, yoke_fmi_list* list, size_t size);
 
 // Names to numbers, growing.
 typedef struct yoke_fmi_names {
@@ -213,6 +213,11 @@ struct yoke_fmi_reader {
   yoke_fmi_attribute given[YOKE_FMI_N_ATTRIBUTES];
   size_t n_given;
   const char* element;  // its name
+  int kind, line;       // of the element, and where it stands
+  // What went wrong: memory is out, or the file cannot be used (reported). Functions of elements go on to their end all the
+  // same, then reading ends.
+  yoke_status status;
+  _Alignas(16) char spare[256];  // an element of a list that could not grow
 
   // texts
   char* chunk;
@@ -237,26 +242,27 @@ struct yoke_fmi_reader {
   size_t n_independent;
 };
 
+// Notes one case of a rule; the text of the first one is shown.
+#define YOKE_FMI_FAULT(reader, rule, line, ...)                                                    \
+  yoke__fmi_find_fault(&(reader)->findings, YOKE_FMI_RULE_##rule, (line), 0, __VA_ARGS__)
+
 #define YOKE_FMI_VALUE(reader, name) ((reader)->values[YOKE_FMI_AT_##name])
 
-// A copy that lives as long as the description; "" is shared. NULL if memory is out.
+// A copy that lives as long as the description; "" is shared, and stands for NULL and once memory is out.
 const char* yoke__fmi_keep(yoke_fmi_reader* reader, const char* text);
 const char* yoke__fmi_keep_n(yoke_fmi_reader* reader, const char* text, size_t n);
-// The number stored under this name, or YOKE_NOT_FOUND after it was added (status NO_MEMORY if that failed).
-yoke_status yoke__fmi_names_add(yoke_fmi_reader* reader, yoke_fmi_names* names, const char* kept,
-                                size_t* found);
+// The number stored under this name, or YOKE_NOT_FOUND after it was added or memory is out.
+size_t yoke__fmi_names_add(yoke_fmi_reader* reader, yoke_fmi_names* names, const char* kept);
 size_t yoke__fmi_names_find(const yoke_fmi_names* names, const char* name);
 
 // Attributes of the open element as values; a bad one is a finding and gives the default.
-bool yoke__fmi_flag(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, bool otherwise,
-                    int line);
-double yoke__fmi_number(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, double otherwise,
-                        int line);
+bool yoke__fmi_flag(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, bool otherwise);
+double yoke__fmi_number(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, double otherwise);
 int64_t yoke__fmi_integer(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, int64_t otherwise,
-                          int64_t low, int64_t high, int line);
+                          int64_t low, int64_t high);
 // Position of the attribute's word among words[0..n-1]; -1 if it is not given.
 int yoke__fmi_word(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, const char* const words[],
-                   size_t n, int line);
+                   size_t n);
 const char* yoke__fmi_attribute_name(yoke_fmi_attribute attribute);
 
 // White space separated words: the next one, or NULL; *at moves behind it.
@@ -267,42 +273,42 @@ bool yoke__fmi_scan_integer(const char* text, size_t n, bool* is_negative, uint6
 bool yoke__fmi_scan_reference(const char* text, size_t n, uint32_t* out);
 
 // fmi_read_model.c
-yoke_status yoke__fmi_open_root(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_interface(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_implementation(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_capabilities(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_file(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_close_interface(yoke_fmi_reader* reader);
-yoke_status yoke__fmi_open_category(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_experiment(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_own(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_nonlinear(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_close_own(yoke_fmi_reader* reader);
+void yoke__fmi_open_root(yoke_fmi_reader* reader);
+void yoke__fmi_open_interface(yoke_fmi_reader* reader);
+void yoke__fmi_open_implementation(yoke_fmi_reader* reader);
+void yoke__fmi_open_capabilities(yoke_fmi_reader* reader);
+void yoke__fmi_open_file(yoke_fmi_reader* reader);
+void yoke__fmi_close_interface(yoke_fmi_reader* reader);
+void yoke__fmi_open_category(yoke_fmi_reader* reader);
+void yoke__fmi_open_experiment(yoke_fmi_reader* reader);
+void yoke__fmi_open_own(yoke_fmi_reader* reader);
+void yoke__fmi_open_nonlinear(yoke_fmi_reader* reader);
+void yoke__fmi_close_own(yoke_fmi_reader* reader);
 // fmi_read_types.c
-yoke_status yoke__fmi_open_unit(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_base_unit(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_simple_type(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_type(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_close_type(yoke_fmi_reader* reader);
-yoke_status yoke__fmi_open_item(yoke_fmi_reader* reader, int kind, int line);
+void yoke__fmi_open_unit(yoke_fmi_reader* reader);
+void yoke__fmi_open_base_unit(yoke_fmi_reader* reader);
+void yoke__fmi_open_simple_type(yoke_fmi_reader* reader);
+void yoke__fmi_open_type(yoke_fmi_reader* reader);
+void yoke__fmi_close_type(yoke_fmi_reader* reader);
+void yoke__fmi_open_item(yoke_fmi_reader* reader);
 // fmi_read_variables.c
-yoke_status yoke__fmi_open_variables(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_scalar(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_scalar_type(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_variable(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_dimension(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_start(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_alias(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_dependency(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_dependency_name(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_close_dependency_name(yoke_fmi_reader* reader);
-yoke_status yoke__fmi_close_variable(yoke_fmi_reader* reader);
+void yoke__fmi_open_variables(yoke_fmi_reader* reader);
+void yoke__fmi_open_scalar(yoke_fmi_reader* reader);
+void yoke__fmi_open_scalar_type(yoke_fmi_reader* reader);
+void yoke__fmi_open_variable(yoke_fmi_reader* reader);
+void yoke__fmi_open_dimension(yoke_fmi_reader* reader);
+void yoke__fmi_open_start(yoke_fmi_reader* reader);
+void yoke__fmi_open_alias(yoke_fmi_reader* reader);
+void yoke__fmi_open_dependency(yoke_fmi_reader* reader);
+void yoke__fmi_open_dependency_name(yoke_fmi_reader* reader);
+void yoke__fmi_close_dependency_name(yoke_fmi_reader* reader);
+void yoke__fmi_close_variable(yoke_fmi_reader* reader);
 // fmi_tables.c: defaults and legal combinations, start values
 void yoke__fmi_settle(yoke_fmi_reader* reader);
 void yoke__fmi_check_start(yoke_fmi_reader* reader);
 // fmi_read_structure.c
-yoke_status yoke__fmi_open_unknowns(yoke_fmi_reader* reader, int kind, int line);
-yoke_status yoke__fmi_open_unknown(yoke_fmi_reader* reader, int kind, int line);
+void yoke__fmi_open_unknowns(yoke_fmi_reader* reader);
+void yoke__fmi_open_unknown(yoke_fmi_reader* reader);
 yoke_status yoke__fmi_resolve_structure(yoke_fmi_reader* reader);
 // fmi_resolve.c: after the last element
 yoke_status yoke__fmi_resolve(yoke_fmi_reader* reader);

@@ -41,8 +41,8 @@ static void attach_late_types(yoke_fmi_reader* reader) {
     yoke_fmi_variable* v = &d->variables[late[i].variable];
     const size_t found = yoke__fmi_names_find(&reader->type_names, late[i].name);
     if (found == YOKE_NOT_FOUND) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_TYPE_UNKNOWN, (int)v->line, 0,
-                           "type '%s' of '%s' is not defined", late[i].name, v->name);
+      YOKE_FMI_FAULT(reader, TYPE_UNKNOWN, (int)v->line, "type '%s' of '%s' is not defined",
+                     late[i].name, v->name);
       continue;
     }
     // its aliases stand behind it
@@ -62,9 +62,9 @@ static void check_types(yoke_fmi_reader* reader) {
     if (v->type_definition != 0) {
       const yoke_fmi_typedef* type = &d->typedefs[v->type_definition - 1];
       if (type->type != (yoke_fmi_type)v->type) {
-        yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_TYPE_MISMATCH, (int)v->line, 0,
-                             "type '%s' of '%s' is not for %s", type->name, v->name,
-                             yoke__fmi_type_word(d->version, (yoke_fmi_type)v->type));
+        YOKE_FMI_FAULT(reader, TYPE_MISMATCH, (int)v->line, "type '%s' of '%s' is not for %s",
+                       type->name, v->name,
+                       yoke__fmi_type_word(d->version, (yoke_fmi_type)v->type));
         v->type_definition = 0;
       } else if (v->unit[0] == '\0') {
         v->unit = type->unit;
@@ -72,8 +72,7 @@ static void check_types(yoke_fmi_reader* reader) {
     }
     if (v->type == YOKE_FMI_ENUMERATION && v->alias_of == 0 &&
         (v->type_definition == 0 || d->typedefs[v->type_definition - 1].n_items == 0)) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_ITEMS_MISSING, (int)v->line, 0,
-                           "enumeration '%s' has no items", v->name);
+      YOKE_FMI_FAULT(reader, ITEMS_MISSING, (int)v->line, "enumeration '%s' has no items", v->name);
     }
   }
 }
@@ -96,8 +95,8 @@ static void check_units(yoke_fmi_reader* reader) {
     const yoke_fmi_typedef* type = &reader->d->typedefs[i];
     if (type->unit[0] != '\0' &&
         yoke__fmi_names_find(&reader->unit_names, type->unit) == YOKE_NOT_FOUND) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_UNIT_UNKNOWN, bounds[i].line, 0,
-                           "unit '%s' of type '%s' is not defined", type->unit, type->name);
+      YOKE_FMI_FAULT(reader, UNIT_UNKNOWN, bounds[i].line, "unit '%s' of type '%s' is not defined",
+                     type->unit, type->name);
     }
   }
 }
@@ -110,8 +109,8 @@ static yoke_status rename_variable(yoke_fmi_reader* reader, size_t i, size_t fir
                                    uint32_t n_same[]) {
   yoke_fmi_description* d = reader->d;
   yoke_fmi_variable* v = &d->variables[i];
-  yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_NAME_REPEATED, (int)v->line, 0,
-                       "the name '%s' is given to more than one variable", v->name);
+  YOKE_FMI_FAULT(reader, NAME_REPEATED, (int)v->line,
+                 "the name '%s' is given to more than one variable", v->name);
   const size_t n = strlen(v->name);
   char* name = malloc(n + 16);
   if (name == NULL) {
@@ -125,9 +124,7 @@ static yoke_status rename_variable(yoke_fmi_reader* reader, size_t i, size_t fir
   }
   v->name = yoke__fmi_keep(reader, name);
   free(name);
-  if (v->name == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(reader->status);
   yoke__map_add(&d->names, v->name, i);
   return YOKE_OK;
 }
@@ -213,10 +210,10 @@ static void resolve_derivatives(yoke_fmi_reader* reader) {
     const bool is_good = target != YOKE_FMI_NONE && target != raw[i].variable &&
                          d->variables[target].type == v->type;
     if (!is_good) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_DERIVATIVE_UNKNOWN, raw[i].line, 0,
-                           "'%s' is called the derivative of variable %lu, %s", v->name,
-                           (unsigned long)raw[i].target,
-                           target == YOKE_FMI_NONE ? "which is not there" : "which cannot be");
+      YOKE_FMI_FAULT(reader, DERIVATIVE_UNKNOWN, raw[i].line,
+                     "'%s' is called the derivative of variable %lu, %s", v->name,
+                     (unsigned long)raw[i].target,
+                     target == YOKE_FMI_NONE ? "which is not there" : "which cannot be");
       continue;
     }
     v->derivative_of = (uint32_t)(target + 1);
@@ -238,10 +235,10 @@ static void resolve_dimension(yoke_fmi_reader* reader, const yoke_fmi_variable* 
     dimension->start = (uint64_t)start;
     return;
   }
-  yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_DIMENSION_BAD, (int)v->line, 0,
-                       "a dimension of '%s' refers to %lu, which is no structural parameter with "
-                       "a positive start value",
-                       v->name, (unsigned long)dimension->variable);
+  YOKE_FMI_FAULT(reader, DIMENSION_BAD, (int)v->line,
+                 "a dimension of '%s' refers to %lu, which is no structural parameter with "
+                 "a positive start value",
+                 v->name, (unsigned long)dimension->variable);
   dimension->variable = YOKE_FMI_NONE;
   dimension->start = 1;
 }
@@ -282,8 +279,8 @@ static void resolve_dimensions(yoke_fmi_reader* reader, yoke_fmi_dimension* dime
     }
     const size_t n = v->start == NULL ? 1 : count_starts(v), size = yoke__fmi_size(d, v);
     if (n != 1 && n != 0 && n != size) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_START_COUNT, (int)v->line, 0,
-                           "'%s' has %zu elements and %zu start values", v->name, size, n);
+      YOKE_FMI_FAULT(reader, START_COUNT, (int)v->line,
+                     "'%s' has %zu elements and %zu start values", v->name, size, n);
     }
   }
 }
@@ -299,9 +296,8 @@ static yoke_status resolve_clocks(yoke_fmi_reader* reader) {
   for (size_t i = 0; i < reader->clocked.n; i++) {
     const size_t clock = yoke__fmi_find_reference(d, raw[i].target);
     if (clock == YOKE_FMI_NONE || d->variables[clock].type != YOKE_FMI_CLOCK) {
-      yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_CLOCK_UNKNOWN, raw[i].line, 0,
-                           "clocks of '%s': variable %lu is no clock",
-                           d->variables[raw[i].variable].name, (unsigned long)raw[i].target);
+      YOKE_FMI_FAULT(reader, CLOCK_UNKNOWN, raw[i].line, "clocks of '%s': variable %lu is no clock",
+                     d->variables[raw[i].variable].name, (unsigned long)raw[i].target);
       continue;
     }
     to[d->n_clocked++] = (yoke_fmi_clocked){raw[i].variable, (uint32_t)clock};
@@ -311,9 +307,8 @@ static yoke_status resolve_clocks(yoke_fmi_reader* reader) {
 
 static void check_time(yoke_fmi_reader* reader) {
   if (reader->n_independent > 1 || (reader->n_independent == 0 && reader->d->version == 3)) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_INDEPENDENT, reader->variables_line, 0,
-                         "%s variable is independent (time)",
-                         reader->n_independent == 0 ? "no" : "more than one");
+    YOKE_FMI_FAULT(reader, INDEPENDENT, reader->variables_line, "%s variable is independent (time)",
+                   reader->n_independent == 0 ? "no" : "more than one");
   }
 }
 
@@ -327,16 +322,14 @@ static yoke_status take_lists(yoke_fmi_reader* reader, yoke_fmi_dimension** dime
   d->n_units = reader->units.n;
   d->n_typedefs = reader->typedefs.n;
   d->n_log_categories = reader->categories.n;
-  d->variables = yoke__fmi_list_take(&reader->variables, sizeof(yoke_fmi_variable), &d->arena);
-  *dimensions = yoke__fmi_list_take(&reader->dimensions, sizeof(yoke_fmi_dimension), &d->arena);
+  d->variables = yoke__fmi_list_take(reader, &reader->variables, sizeof(yoke_fmi_variable));
+  *dimensions = yoke__fmi_list_take(reader, &reader->dimensions, sizeof(yoke_fmi_dimension));
   d->dimensions = *dimensions;
-  d->clocks = yoke__fmi_list_take(&reader->clocks, sizeof(yoke_fmi_clock), &d->arena);
-  d->units = yoke__fmi_list_take(&reader->units, sizeof(yoke_fmi_unit), &d->arena);
-  d->typedefs = yoke__fmi_list_take(&reader->typedefs, sizeof(yoke_fmi_typedef), &d->arena);
-  d->log_categories = yoke__fmi_list_take(&reader->categories, sizeof(char*), &d->arena);
-  const bool is_complete = d->variables != NULL && d->dimensions != NULL && d->clocks != NULL &&
-                           d->units != NULL && d->typedefs != NULL && d->log_categories != NULL;
-  return is_complete ? YOKE_OK : YOKE_NO_MEMORY;
+  d->clocks = yoke__fmi_list_take(reader, &reader->clocks, sizeof(yoke_fmi_clock));
+  d->units = yoke__fmi_list_take(reader, &reader->units, sizeof(yoke_fmi_unit));
+  d->typedefs = yoke__fmi_list_take(reader, &reader->typedefs, sizeof(yoke_fmi_typedef));
+  d->log_categories = yoke__fmi_list_take(reader, &reader->categories, sizeof(char*));
+  return reader->status;
 }
 
 yoke_status yoke__fmi_resolve(yoke_fmi_reader* reader) {

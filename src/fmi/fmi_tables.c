@@ -114,11 +114,10 @@ static void settle_initial(yoke_fmi_reader* reader) {
     return;
   }
   if ((legal >> now->initial & 1u) == 0) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_COMBINATION, now->line, 0,
-                         "'%s': initial '%s' does not go with %s, %s", v->name,
-                         yoke__fmi_initial_name((yoke_fmi_initial)(now->initial + 1)),
-                         yoke__fmi_causality_name((yoke_fmi_causality)v->causality),
-                         yoke__fmi_variability_name((yoke_fmi_variability)v->variability));
+    YOKE_FMI_FAULT(reader, COMBINATION, now->line, "'%s': initial '%s' does not go with %s, %s",
+                   v->name, yoke__fmi_initial_name((yoke_fmi_initial)(now->initial + 1)),
+                   yoke__fmi_causality_name((yoke_fmi_causality)v->causality),
+                   yoke__fmi_variability_name((yoke_fmi_variability)v->variability));
   } else if (!has_none) {
     v->initial = (uint8_t)(now->initial + 1);
   }
@@ -138,12 +137,12 @@ static void settle_23(yoke_fmi_reader* reader) {
                                 : nearest_variability(v->causality, -1, v->type);
   v->variability = now->variability < 0 ? otherwise : (uint8_t)now->variability;
   if (!is_legal(v->causality, v->variability, v->type)) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_COMBINATION, now->line, 0,
-                         "'%s': variability '%s'%s does not go with %s %s", v->name,
-                         yoke__fmi_variability_name((yoke_fmi_variability)v->variability),
-                         now->variability < 0 ? " (the default)" : "",
-                         yoke__fmi_causality_name((yoke_fmi_causality)v->causality),
-                         yoke__fmi_type_word(reader->d->version, (yoke_fmi_type)v->type));
+    YOKE_FMI_FAULT(reader, COMBINATION, now->line,
+                   "'%s': variability '%s'%s does not go with %s %s", v->name,
+                   yoke__fmi_variability_name((yoke_fmi_variability)v->variability),
+                   now->variability < 0 ? " (the default)" : "",
+                   yoke__fmi_causality_name((yoke_fmi_causality)v->causality),
+                   yoke__fmi_type_word(reader->d->version, (yoke_fmi_type)v->type));
     v->variability = nearest_variability(v->causality, now->variability, v->type);
   }
   settle_initial(reader);
@@ -277,12 +276,12 @@ static void check_numbers(yoke_fmi_reader* reader, const yoke_fmi_bounds* bounds
     n_words++;
   }
   if (n_words == 0 || worst == BAD || worst == ODD) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_START_BAD, now->line, 0,
-                         "start=\"%.60s\" of '%s' is no %s", now->v.start, now->v.name,
-                         yoke__fmi_type_word(reader->d->version, (yoke_fmi_type)now->v.type));
+    YOKE_FMI_FAULT(reader, START_BAD, now->line, "start=\"%.60s\" of '%s' is no %s", now->v.start,
+                   now->v.name,
+                   yoke__fmi_type_word(reader->d->version, (yoke_fmi_type)now->v.type));
   } else if (worst == TOO_FAR) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_START_RANGE, now->line, 0,
-                         "start=\"%.60s\" of '%s' is out of its range", now->v.start, now->v.name);
+    YOKE_FMI_FAULT(reader, START_RANGE, now->line, "start=\"%.60s\" of '%s' is out of its range",
+                   now->v.start, now->v.name);
   }
 }
 
@@ -291,30 +290,27 @@ void yoke__fmi_check_start(yoke_fmi_reader* reader) {
   yoke_fmi_variable* v = &now->v;
   yoke_fmi_bounds bounds = bounds_of(reader);
   if (bounds.min > bounds.max) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_MIN_MAX, now->line, 0,
-                         "'%s' has a min above its max", v->name);
+    YOKE_FMI_FAULT(reader, MIN_MAX, now->line, "'%s' has a min above its max", v->name);
     bounds = (yoke_fmi_bounds){YOKE_FMI_NAN, YOKE_FMI_NAN, 0};
   }
   const bool is_wanted = v->initial == YOKE_FMI_EXACT || v->initial == YOKE_FMI_APPROX ||
                          (v->causality == YOKE_FMI_INPUT && v->type != YOKE_FMI_CLOCK);
   if (reader->d->version > 1 && is_wanted && v->start == NULL) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_START_MISSING, now->line, 0,
-                         "%s '%s' has no start value",
-                         yoke__fmi_causality_name((yoke_fmi_causality)v->causality), v->name);
+    YOKE_FMI_FAULT(reader, START_MISSING, now->line, "%s '%s' has no start value",
+                   yoke__fmi_causality_name((yoke_fmi_causality)v->causality), v->name);
   }
   if (reader->d->version > 1 && !is_wanted && v->start != NULL) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_START_EXTRA, now->line, 0,
-                         "%s '%s' must not have a start value, since it is %s",
-                         yoke__fmi_causality_name((yoke_fmi_causality)v->causality), v->name,
-                         v->causality == YOKE_FMI_INDEPENDENT ? "time" : "calculated");
+    YOKE_FMI_FAULT(reader, START_EXTRA, now->line,
+                   "%s '%s' must not have a start value, since it is %s",
+                   yoke__fmi_causality_name((yoke_fmi_causality)v->causality), v->name,
+                   v->causality == YOKE_FMI_INDEPENDENT ? "time" : "calculated");
     v->start = NULL;
   }
   if (v->start == NULL) {
     return;
   }
   if (v->type == YOKE_FMI_BINARY && yoke__fmi_start_binary(v, NULL, 0) < 0) {
-    yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_START_BAD, now->line, 0,
-                         "start value of '%s' is not hexadecimal", v->name);
+    YOKE_FMI_FAULT(reader, START_BAD, now->line, "start value of '%s' is not hexadecimal", v->name);
   } else if (v->type != YOKE_FMI_STRING && v->type != YOKE_FMI_BINARY) {
     check_numbers(reader, &bounds);
   }

@@ -1,4 +1,5 @@
 // Small parts of the reader: growing arrays, names, and attributes as values.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +10,14 @@
 
 // ---- growing arrays
 
-void* yoke__fmi_list_add(yoke_fmi_list* list, size_t size) {
+void* yoke__fmi_list_add(yoke_fmi_reader* reader, yoke_fmi_list* list, size_t size) {
+  assert(size <= sizeof reader->spare);
   if (list->n == list->room) {
     const size_t room = list->room == 0 ? 16 : 2 * list->room;
     void* grown = room > SIZE_MAX / 2 / size ? NULL : realloc(list->items, room * size);
     if (grown == NULL) {
-      return NULL;
+      reader->status = YOKE_NO_MEMORY;
+      return reader->spare;
     }
     list->items = grown;
     list->room = room;
@@ -24,9 +27,11 @@ void* yoke__fmi_list_add(yoke_fmi_list* list, size_t size) {
   return item;
 }
 
-void* yoke__fmi_list_take(yoke_fmi_list* list, size_t size, yoke_arena* arena) {
-  void* all = yoke__arena_array(arena, list->n, size);
-  if (all != NULL && list->n > 0) {
+void* yoke__fmi_list_take(yoke_fmi_reader* reader, yoke_fmi_list* list, size_t size) {
+  void* all = yoke__arena_array(&reader->d->arena, list->n, size);
+  if (all == NULL) {
+    reader->status = YOKE_NO_MEMORY;
+  } else if (list->n > 0) {
     memcpy(all, list->items, list->n * size);
   }
   free(list->items);
@@ -40,27 +45,25 @@ size_t yoke__fmi_names_find(const yoke_fmi_names* names, const char* name) {
   return names->room == 0 ? YOKE_NOT_FOUND : yoke__map_find(&names->map, name);
 }
 
-yoke_status yoke__fmi_names_add(yoke_fmi_reader* reader, yoke_fmi_names* names, const char* kept,
-                                size_t* found) {
+size_t yoke__fmi_names_add(yoke_fmi_reader* reader, yoke_fmi_names* names, const char* kept) {
   // the table has a fixed size: a new one of twice the size takes over
   if (names->texts.n >= names->room) {
     const size_t room = names->room == 0 ? 64 : 2 * names->room;
-    YOKE_TRY(yoke__map_create(room, &reader->d->arena, &names->map));
+    if (yoke__map_create(room, &reader->d->arena, &names->map) < 0) {
+      reader->status = YOKE_NO_MEMORY;
+      return YOKE_NOT_FOUND;
+    }
     const char* const* texts = names->texts.items;
     for (size_t i = 0; i < names->texts.n; i++) {
       yoke__map_add(&names->map, texts[i], i);
     }
     names->room = room;
   }
-  *found = yoke__map_add(&names->map, kept, names->texts.n);
-  if (*found == YOKE_NOT_FOUND) {
-    const char** text = yoke__fmi_list_add(&names->texts, sizeof *text);
-    if (text == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    *text = kept;
+  const size_t found = yoke__map_add(&names->map, kept, names->texts.n);
+  if (found == YOKE_NOT_FOUND) {
+    *(const char**)yoke__fmi_list_add(reader, &names->texts, sizeof kept) = kept;
   }
-  return YOKE_OK;
+  return found;
 }
 
 // ---- words and numbers
@@ -115,11 +118,10 @@ bool yoke__fmi_scan_reference(const char* text, size_t n, uint32_t* out) {
 
 // ---- attributes
 
-static void note_bad(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, int line,
-                     const char* wanted) {
-  yoke__fmi_find_fault(&reader->findings, YOKE_FMI_RULE_ATTRIBUTE_BAD, line, 0,
-                       "%s=\"%s\" of <%s> is not %s", yoke__fmi_attribute_name(attribute),
-                       reader->values[attribute], reader->element, wanted);
+static void note_bad(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, const char* wanted) {
+  YOKE_FMI_FAULT(reader, ATTRIBUTE_BAD, reader->line, "%s=\"%s\" of <%s> is not %s",
+                 yoke__fmi_attribute_name(attribute), reader->values[attribute], reader->element,
+                 wanted);
 }
 
 // the only word of the attribute; NULL if there is none or several
@@ -130,8 +132,7 @@ static const char* only_word(const char* text, size_t* n) {
   return word != NULL && yoke__fmi_token(&at, &n_more) == NULL ? word : NULL;
 }
 
-bool yoke__fmi_flag(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, bool otherwise,
-                    int line) {
+bool yoke__fmi_flag(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, bool otherwise) {
   const char* text = reader->values[attribute];
   if (text == NULL) {
     return otherwise;
@@ -142,12 +143,11 @@ bool yoke__fmi_flag(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, bool 
   if (strcmp(text, "false") == 0 || strcmp(text, "0") == 0) {
     return false;
   }
-  note_bad(reader, attribute, line, "true or false");
+  note_bad(reader, attribute, "true or false");
   return otherwise;
 }
 
-double yoke__fmi_number(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, double otherwise,
-                        int line) {
+double yoke__fmi_number(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, double otherwise) {
   const char* text = reader->values[attribute];
   if (text == NULL) {
     return otherwise;
@@ -156,14 +156,14 @@ double yoke__fmi_number(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, d
   double value = 0;
   const char* word = only_word(text, &n);
   if (word == NULL || yoke__number_scan(word, word + n, &value) != word + n) {
-    note_bad(reader, attribute, line, "a number");
+    note_bad(reader, attribute, "a number");
     return otherwise;
   }
   return value;
 }
 
 int64_t yoke__fmi_integer(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, int64_t otherwise,
-                          int64_t low, int64_t high, int line) {
+                          int64_t low, int64_t high) {
   const char* text = reader->values[attribute];
   if (text == NULL) {
     return otherwise;
@@ -174,19 +174,19 @@ int64_t yoke__fmi_integer(yoke_fmi_reader* reader, yoke_fmi_attribute attribute,
   const char* word = only_word(text, &n);
   if (word == NULL || !yoke__fmi_scan_integer(word, n, &is_negative, &value, &has_overflow) ||
       has_overflow || value > (uint64_t)INT64_MAX) {
-    note_bad(reader, attribute, line, "an integer");
+    note_bad(reader, attribute, "an integer");
     return otherwise;
   }
   const int64_t result = is_negative ? -(int64_t)value : (int64_t)value;
   if (result < low || result > high) {
-    note_bad(reader, attribute, line, "in its range");
+    note_bad(reader, attribute, "in its range");
     return otherwise;
   }
   return result;
 }
 
 int yoke__fmi_word(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, const char* const words[],
-                   size_t n, int line) {
+                   size_t n) {
   const char* text = reader->values[attribute];
   if (text == NULL) {
     return -1;
@@ -196,6 +196,6 @@ int yoke__fmi_word(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, const 
       return (int)i;
     }
   }
-  note_bad(reader, attribute, line, "a word of the standard");
+  note_bad(reader, attribute, "a word of the standard");
   return -1;
 }

@@ -9,7 +9,6 @@
 #include "base/base_message.h"
 #include "base/base_os.h"
 #include "record/record_read.h"
-#include "record/record_summary.h"
 #include "report/report_parts.h"
 
 #define PAGE_SIZE       1900000u  // characters aimed at; the limit is 2 MB
@@ -214,7 +213,7 @@ static yoke_status write_page(const char* directory, const pieces* all, const yo
   fill_frame(&p, all);
   yoke_status status = p.status;
   if (status >= 0) {
-    status = yoke__record_write_text(directory, "report.html", p.text, p.n, sink);
+    status = yoke__os_write_into(directory, "report.html", p.text, p.n, sink);
   }
   free(p.text);
   return status;

@@ -76,8 +76,7 @@ typedef struct yoke_scenario_iteration {
   yoke_iteration_update update;  // default fixed-point
   double relaxation;  // default 0.5 for `relaxation`, first factor of `aitken`; in (0, 2)
   double tolerance;   // default 1e-9, relative to max(1, |y|)
-  int max;            // default 50, 1..10000
-  yoke_place place;
+  int64_t max;        // default 50, 1..10000
 } yoke_scenario_iteration;
 
 // Units that come out of a file, and units in a process of their own.
@@ -98,7 +97,6 @@ typedef struct yoke_scenario_isolation {
   yoke_scenario_wait wait;
   double timeout_s;  // longest call; 0: the default
   double memory;     // bytes; 0: no limit
-  yoke_place place;
 } yoke_scenario_isolation;
 
 typedef struct yoke_scenario_solver {
@@ -108,10 +106,6 @@ typedef struct yoke_scenario_solver {
   // circuits
   const char* formulation;  // NULL: not given
   int64_t iterations;       // fixed number; 0: not given
-  yoke_place place, key_place;
-  bool is_given;
-  const yoke_node *method_node, *step_node;  // read when the kind of the unit is known
-  const yoke_node* circuit_only_node;        // the first key that only circuits know; NULL: none
 } yoke_scenario_solver;
 
 // units and laws
@@ -125,7 +119,6 @@ typedef struct yoke_scenario_unit {
   yoke_place type_place;
   const char* model;  // of a library: the unit in it; NULL: the only one
   yoke_place model_place;
-  const yoke_node* library_node;
   const yoke_setting* with;
   size_t n_with;
   const yoke_setting* start;
@@ -139,8 +132,6 @@ typedef struct yoke_scenario_unit {
   bool is_event_mode_off;   // `events: false`
   bool has_internal_step;   // `internal_step` of an FMU's own solver
   double internal_step;     // [s]; 0: exact
-  yoke_place option_place;  // of the first key that only files know
-  const char* option;       // its name; NULL: none
   yoke_scenario_time step;  // not given: time.step
   bool has_exchange;        // exchange: stale | fresh of this unit, else the system's
   yoke_exchange exchange;
@@ -163,7 +154,7 @@ typedef struct yoke_scenario_connection {
   yoke_scenario_time exchange;  // not given: max(H, h_source, h_sink)
   bool is_held;                 // `method: hold`: no coupling of a set serves it
   yoke_place place;
-  yoke_place order_place, delay_place, exchange_place;
+  yoke_place order_place;
 } yoke_scenario_connection;
 
 // One direction of a bond: `left.f -> right.f`, or just `left.f` where nothing is moved.
@@ -196,7 +187,6 @@ typedef struct yoke_scenario_bond {
   yoke_bond_residual residual;
   double mu;             // NaN: automatic
   double energy, power;  // reference energy [J], nominal power [W]; NaN: not given
-  yoke_place mu_place;
   yoke_scenario_watch watch;
 } yoke_scenario_bond;
 
@@ -228,9 +218,8 @@ typedef struct yoke_scenario {
   yoke_scenario_time start, stop, step;  // step: the shortest one if it is adaptive
   yoke_scenario_adaptive adaptive;
   yoke_scheme scheme;
-  yoke_place scheme_place;
   yoke_exchange exchange;
-  int threads;  // 0: automatic
+  int64_t threads;  // 0: automatic
   yoke_scenario_iteration iteration;
   const yoke_scenario_name* order;  // `order: [a, b]` for Gauss-Seidel
   size_t n_order;

@@ -37,24 +37,25 @@ static void read_pairs(yoke_reader* reader, const yoke_node* node, const yoke_sc
   *n = count;
 }
 
-static void read_action(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_bond* bond = to;
+static void read_action(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  (void)rule;
+  yoke_scenario_bond* bond = field;
   read_pairs(reader, node, &bond->action, &bond->n_action);
 }
 
-static void read_rate(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_bond* bond = to;
+static void read_rate(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  (void)rule;
+  yoke_scenario_bond* bond = field;
   read_pairs(reader, node, &bond->rate, &bond->n_rate);
 }
 
-static void read_sign(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const yoke_range range = {-1, 1, false, false, "1 or -1"};
+static void read_sign(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   double sign = 0;
-  if (!yoke__read_number(reader, node, &range, &sign)) {
+  if (!yoke__read_number(reader, node, rule, &sign)) {
     return;
   }
   if (sign == 1 || sign == -1) {
-    ((yoke_scenario_bond*)to)->sign = sign;
+    *(double*)field = sign;
   } else {
     char found[YOKE_FOUND_SIZE];
     yoke__error(reader->messages, node->place, "'sign': expected 1 or -1, found %s",
@@ -74,63 +75,42 @@ static const char* method_of(yoke_reader* reader, const yoke_node* map, yoke_pla
   return yoke__read_text(reader, node, &method) ? method : NULL;
 }
 
-static void read_bond_coupling(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_bond_coupling(yoke_reader* reader, const yoke_node* node, void* field,
+                               const void* rule) {
+  (void)rule;
   yoke_place place = node->place;
-  if (yoke__node_is_null(node)) {
-    return;
-  }
-  if (yoke__expect_kind(reader, node, YOKE_NODE_MAP, "a map such as {method: energy}") &&
+  if (!yoke__node_is_null(node) &&
+      yoke__expect_kind(reader, node, YOKE_NODE_MAP, "a map such as {method: energy}") &&
       method_of(reader, node, &place) != NULL) {
-    ((yoke_scenario_bond*)to)->coupling = node;
+    *(const yoke_node**)field = node;
   }
 }
 
-static void read_residual(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"samples", "partner-held"};
-  size_t choice = 0;
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    ((yoke_scenario_bond*)to)->residual = (yoke_bond_residual)choice;
-  }
-}
+static const char* const residuals[] = {"samples", "partner-held", NULL};
+static const yoke_range sign_range = {-1, 1, false, false, "1 or -1"};
+static const yoke_range mu_range = {-10, 10, false, false, "a number from -10 to 10"};
 
-static void read_mu(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const yoke_range range = {-10, 10, false, false, "a number from -10 to 10"};
-  yoke_scenario_bond* bond = to;
-  bond->mu_place = node->place;
-  yoke__read_number(reader, node, &range, &bond->mu);
-}
-
-static void read_energy(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_bond*)to)->energy);
-}
-
-static void read_power(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_bond*)to)->power);
-}
-
-static void read_bond_watch(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_watch(reader, node, &((yoke_scenario_bond*)to)->watch);
-}
-
+#define OF(field) offsetof(yoke_scenario_bond, field)
+#define WATCH(key, shape)                                                                          \
+  { key, yoke__key_shared, shape, OF(watch), &yoke__shape_quality }
 static const yoke_key bond_keys[] = {
-    {"action", read_action, &yoke__shape_value},
-    {"rate", read_rate, &yoke__shape_value},
-    {"sign", read_sign, &yoke__shape_value},
-    {"coupling", read_bond_coupling, &yoke__shape_free},
-    {"residual", read_residual, &yoke__shape_value},
-    {"mu", read_mu, &yoke__shape_value},
-    {"energy", read_energy, &yoke__shape_value},
-    {"power", read_power, &yoke__shape_value},
-    {"warn", read_bond_watch, &yoke__shape_limits},
-    {"stop", read_bond_watch, &yoke__shape_limits},
-    {"window", read_bond_watch, &yoke__shape_value},
-    {"settle", read_bond_watch, &yoke__shape_value},
-    {"persist", read_bond_watch, &yoke__shape_value},
-    {"hysteresis", read_bond_watch, &yoke__shape_value},
+    {"action", read_action, &yoke__shape_value, 0, NULL},
+    {"rate", read_rate, &yoke__shape_value, 0, NULL},
+    {"sign", read_sign, &yoke__shape_value, OF(sign), &sign_range},
+    {"coupling", read_bond_coupling, &yoke__shape_free, OF(coupling), NULL},
+    {"residual", yoke__key_choice, &yoke__shape_value, OF(residual), residuals},
+    {"mu", yoke__key_number, &yoke__shape_value, OF(mu), &mu_range},
+    {"energy", yoke__key_number, &yoke__shape_value, OF(energy), &yoke__range_positive},
+    {"power", yoke__key_number, &yoke__shape_value, OF(power), &yoke__range_positive},
+    WATCH("warn", &yoke__shape_limits),
+    WATCH("stop", &yoke__shape_limits),
+    WATCH("window", &yoke__shape_value),
+    WATCH("settle", &yoke__shape_value),
+    WATCH("persist", &yoke__shape_value),
+    WATCH("hysteresis", &yoke__shape_value),
 };
 
-static const yoke_shape bond_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = bond_keys, .n_keys = YOKE_COUNT(bond_keys)};
+static const yoke_shape bond_shape = YOKE_SHAPE_OF(bond_keys);
 const yoke_shape yoke__shape_bonds = {.kind = YOKE_SHAPE_NAMES, .entry = &bond_shape};
 const yoke_shape yoke__shape_couplings = {.kind = YOKE_SHAPE_NAMES, .entry = &yoke__shape_free};
 
@@ -140,7 +120,8 @@ static void require_key(yoke_reader* reader, const yoke_node* bond, const char* 
   }
 }
 
-static void read_bond(yoke_reader* reader, const yoke_node* node, yoke_scenario_bond* bond) {
+static void read_bond(yoke_reader* reader, const yoke_node* node, void* entry) {
+  yoke_scenario_bond* bond = entry;
   *bond = (yoke_scenario_bond){.name = node->key,
                                .place = node->key_place,
                                .sign = 1,
@@ -172,23 +153,11 @@ static void read_bond(yoke_reader* reader, const yoke_node* node, yoke_scenario_
   }
 }
 
-void yoke__read_bonds(yoke_reader* reader, const yoke_node* node, yoke_scenario* to) {
-  if (yoke__node_is_null(node) ||
-      !yoke__expect_kind(reader, node, YOKE_NODE_MAP, "a map of bonds")) {
-    return;
-  }
-  yoke_scenario_bond* all = yoke__reader_array(reader, node->n_children, sizeof *all);
-  if (all == NULL) {
-    return;
-  }
-  size_t n = 0;
-  for (const yoke_node* child = node->first; child != NULL; child = child->next) {
-    if (!child->is_refused) {
-      read_bond(reader, child, &all[n++]);
-    }
-  }
-  to->bonds = all;
-  to->n_bonds = n;
+void yoke__read_bonds(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  (void)rule;
+  yoke_scenario* to = field;
+  to->bonds = yoke__read_entries(reader, node, YOKE_NODE_MAP, "a map of bonds", sizeof *to->bonds,
+                                 read_bond, &to->n_bonds);
 }
 
 static void check_members(yoke_reader* reader, const yoke_node* node) {
@@ -210,8 +179,8 @@ static void check_members(yoke_reader* reader, const yoke_node* node) {
   yoke__names_check_twice(reader, names, n, "member");
 }
 
-static void read_coupling(yoke_reader* reader, const yoke_node* node,
-                          yoke_scenario_coupling* coupling) {
+static void read_coupling(yoke_reader* reader, const yoke_node* node, void* entry) {
+  yoke_scenario_coupling* coupling = entry;
   *coupling = (yoke_scenario_coupling){.name = node->key, .place = node->key_place, .node = node};
   yoke__name_check(reader, node, "coupling");
   if (!yoke__expect_kind(reader, node, YOKE_NODE_MAP,
@@ -222,21 +191,10 @@ static void read_coupling(yoke_reader* reader, const yoke_node* node,
   check_members(reader, node);
 }
 
-void yoke__read_couplings(yoke_reader* reader, const yoke_node* node, yoke_scenario* to) {
-  if (yoke__node_is_null(node) ||
-      !yoke__expect_kind(reader, node, YOKE_NODE_MAP, "a map of couplings")) {
-    return;
-  }
-  yoke_scenario_coupling* all = yoke__reader_array(reader, node->n_children, sizeof *all);
-  if (all == NULL) {
-    return;
-  }
-  size_t n = 0;
-  for (const yoke_node* child = node->first; child != NULL; child = child->next) {
-    if (!child->is_refused) {
-      read_coupling(reader, child, &all[n++]);
-    }
-  }
-  to->couplings = all;
-  to->n_couplings = n;
+void yoke__read_couplings(yoke_reader* reader, const yoke_node* node, void* field,
+                          const void* rule) {
+  (void)rule;
+  yoke_scenario* to = field;
+  to->couplings = yoke__read_entries(reader, node, YOKE_NODE_MAP, "a map of couplings",
+                                     sizeof *to->couplings, read_coupling, &to->n_couplings);
 }

@@ -3,26 +3,9 @@
 #include "base/base_check.h"
 #include "scenario/scenario_reader.h"
 
-static void read_from(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_endpoint(reader, node, &((yoke_scenario_connection*)to)->from);
-}
-
-static void read_to(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_endpoint(reader, node, &((yoke_scenario_connection*)to)->to);
-}
-
-static void read_gain(yoke_reader* reader, const yoke_node* node, void* to) {
-  ((yoke_scenario_connection*)to)->has_gain = true;
-  yoke__read_number(reader, node, &yoke__range_any, &((yoke_scenario_connection*)to)->gain);
-}
-
-static void read_offset(yoke_reader* reader, const yoke_node* node, void* to) {
-  ((yoke_scenario_connection*)to)->has_gain = true;
-  yoke__read_number(reader, node, &yoke__range_any, &((yoke_scenario_connection*)to)->offset);
-}
-
-static void read_order(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_connection* connection = to;
+static void read_order(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  (void)rule;
+  yoke_scenario_connection* connection = field;
   int64_t order = 0;
   connection->order_place = node->place;
   if (yoke__read_integer(reader, node, 0, 3, &order)) {
@@ -30,31 +13,24 @@ static void read_order(yoke_reader* reader, const yoke_node* node, void* to) {
   }
 }
 
-static void read_delay(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_connection* connection = to;
-  connection->delay_place = node->place;
-  yoke__read_time(reader, node, &yoke__range_not_negative, &connection->delay);
-}
-
-static void read_exchange(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_connection* connection = to;
-  connection->exchange_place = node->place;
-  yoke__read_time(reader, node, &yoke__range_positive, &connection->exchange);
-}
-
 // Other methods need more than one connection: they are named under bonds and couplings.
-static void read_method(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"hold"};
+static void read_method(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   size_t which = 0;
-  ((yoke_scenario_connection*)to)->is_held =
-      yoke__read_choice(reader, node, names, YOKE_COUNT(names), &which);
+  *(bool*)field = yoke__read_choice(reader, node, rule, &which);
 }
 
+static const char* const methods[] = {"hold", NULL};
+
+#define OF(field) offsetof(yoke_scenario_connection, field)
 static const yoke_key connection_keys[] = {
-    {"from", read_from, &yoke__shape_value},         {"to", read_to, &yoke__shape_value},
-    {"gain", read_gain, &yoke__shape_value},         {"offset", read_offset, &yoke__shape_value},
-    {"order", read_order, &yoke__shape_value},       {"delay", read_delay, &yoke__shape_value},
-    {"exchange", read_exchange, &yoke__shape_value}, {"method", read_method, &yoke__shape_value},
+    {"from", yoke__key_endpoint, &yoke__shape_value, OF(from), NULL},
+    {"to", yoke__key_endpoint, &yoke__shape_value, OF(to), NULL},
+    {"gain", yoke__key_number, &yoke__shape_value, OF(gain), &yoke__range_any},
+    {"offset", yoke__key_number, &yoke__shape_value, OF(offset), &yoke__range_any},
+    {"order", read_order, &yoke__shape_value, 0, NULL},
+    {"delay", yoke__key_time, &yoke__shape_value, OF(delay), &yoke__range_not_negative},
+    {"exchange", yoke__key_time, &yoke__shape_value, OF(exchange), &yoke__range_positive},
+    {"method", read_method, &yoke__shape_value, OF(is_held), methods},
 };
 
 static const yoke_shape connection_shape = {.kind = YOKE_SHAPE_KEYS,
@@ -70,11 +46,13 @@ static void require_end(yoke_reader* reader, const yoke_node* node, const char* 
   }
 }
 
-static void read_connection(yoke_reader* reader, const yoke_node* node,
-                            yoke_scenario_connection* out) {
+static void read_connection(yoke_reader* reader, const yoke_node* node, void* entry) {
+  static const char* const scaling[] = {"gain", "offset", NULL};
+  yoke_scenario_connection* out = entry;
   *out = (yoke_scenario_connection){.gain = 1, .place = node->place};
   if (node->kind == YOKE_NODE_MAP) {
     yoke__shape_walk(reader, node, &connection_shape, "the connection", out);
+    out->has_gain = yoke__node_first_of(node, scaling) != NULL;
     require_end(reader, node, "from");
     require_end(reader, node, "to");
   } else if (node->kind == YOKE_NODE_LIST || yoke__node_is_null(node)) {
@@ -84,19 +62,11 @@ static void read_connection(yoke_reader* reader, const yoke_node* node,
   }
 }
 
-void yoke__read_connections(yoke_reader* reader, const yoke_node* node, yoke_scenario* to) {
-  if (yoke__node_is_null(node) ||
-      !yoke__expect_kind(reader, node, YOKE_NODE_LIST, "a list of connections")) {
-    return;
-  }
-  yoke_scenario_connection* all = yoke__reader_array(reader, node->n_children, sizeof *all);
-  if (all == NULL) {
-    return;
-  }
-  size_t n = 0;
-  for (const yoke_node* child = node->first; child != NULL; child = child->next) {
-    read_connection(reader, child, &all[n++]);
-  }
-  to->connections = all;
-  to->n_connections = n;
+void yoke__read_connections(yoke_reader* reader, const yoke_node* node, void* field,
+                            const void* rule) {
+  (void)rule;
+  yoke_scenario* to = field;
+  to->connections =
+      yoke__read_entries(reader, node, YOKE_NODE_LIST, "a list of connections",
+                         sizeof *to->connections, read_connection, &to->n_connections);
 }

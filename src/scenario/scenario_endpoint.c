@@ -125,15 +125,17 @@ static bool split_endpoint(yoke_reader* reader, char* text, yoke_place place,
 
 bool yoke__read_endpoint(yoke_reader* reader, const yoke_node* node, yoke_scenario_endpoint* out) {
   const char* text = NULL;
-  if (node->is_refused || !yoke__read_text(reader, node, &text)) {
+  if (!yoke__read_text(reader, node, &text)) {
     return false;
   }
   char* copy = yoke__arena_text(reader->arena, text, strlen(text));
-  if (copy == NULL) {
-    reader->is_out_of_memory = true;
-    return false;
-  }
-  return split_endpoint(reader, copy, node->place, out);
+  reader->is_out_of_memory |= copy == NULL;
+  return copy != NULL && split_endpoint(reader, copy, node->place, out);
+}
+
+void yoke__key_endpoint(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  (void)rule;
+  yoke__read_endpoint(reader, node, field);
 }
 
 // One end of the short form while it is read.
@@ -216,7 +218,7 @@ static bool take_endpoint(yoke_reader* reader, cursor* c, yoke_scenario_endpoint
 bool yoke__read_pair(yoke_reader* reader, const yoke_node* node, yoke_scenario_endpoint* from,
                      yoke_scenario_endpoint* to, bool* has_to) {
   const char* text = NULL;
-  if (node->is_refused || !yoke__read_text(reader, node, &text)) {
+  if (!yoke__read_text(reader, node, &text)) {
     return false;
   }
   cursor c = {.node = node, .at = text};

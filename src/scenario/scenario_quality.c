@@ -15,99 +15,45 @@ const yoke_scenario_watch yoke__no_watch = {.warn = {NONE, NONE, NONE},
                                             .persist = NONE,
                                             .hysteresis = NONE};
 
-// limits
-
-static void read_rho(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_limits*)to)->rho);
-}
-
-static void read_eps(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_limits*)to)->eps);
-}
-
-static void read_rter(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_limits*)to)->rter);
-}
-
-static const yoke_key limit_keys[] = {
-    {"rho", read_rho, &yoke__shape_value},
-    {"eps", read_eps, &yoke__shape_value},
-    {"rter", read_rter, &yoke__shape_value},
-};
-const yoke_shape yoke__shape_limits = {
-    .kind = YOKE_SHAPE_KEYS, .keys = limit_keys, .n_keys = YOKE_COUNT(limit_keys)};
-
-// the keys that a bond and `quality` share; to: yoke_scenario_watch
-
-static void read_warn(yoke_reader* reader, const yoke_node* node, void* to) {
-  if (!yoke__node_is_null(node)) {
-    yoke__shape_walk(reader, node, &yoke__shape_limits, "'warn'",
-                     &((yoke_scenario_watch*)to)->warn);
+#define LIMIT(name)                                                                                \
+  {                                                                                                \
+#name, yoke__key_number, &yoke__shape_value, offsetof(yoke_scenario_limits, name),             \
+        &yoke__range_positive                                                                      \
   }
-}
+static const yoke_key limit_keys[] = {LIMIT(rho), LIMIT(eps), LIMIT(rter)};
+const yoke_shape yoke__shape_limits = YOKE_SHAPE_OF(limit_keys);
 
-static void read_stop(yoke_reader* reader, const yoke_node* node, void* to) {
-  if (!yoke__node_is_null(node)) {
-    yoke__shape_walk(reader, node, &yoke__shape_limits, "'stop'",
-                     &((yoke_scenario_watch*)to)->stop);
-  }
-}
-
-static void read_window(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_watch*)to)->window);
-}
-
-static void read_settle(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_not_negative, &((yoke_scenario_watch*)to)->settle);
-}
-
-static void read_persist(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_persist(yoke_reader* reader, const yoke_node* node, void* field,
+                         const void* rule) {
+  (void)rule;
   int64_t n = 0;
   if (yoke__read_integer(reader, node, 0, 1000000000, &n)) {
-    ((yoke_scenario_watch*)to)->persist = (double)n;
+    *(double*)field = (double)n;
   }
 }
 
-static void read_hysteresis(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const yoke_range range = {0, 1, true, false, "a number above 0 and up to 1"};
-  yoke__read_number(reader, node, &range, &((yoke_scenario_watch*)to)->hysteresis);
-}
+static const yoke_range fraction = {0, 1, true, false, "a number above 0 and up to 1"};
 
-static void read_nothing(yoke_reader* reader, const yoke_node* node, void* to) {
-  (void)reader;
-  (void)node;
-  (void)to;
-}
-
+// what a bond and `quality` share; fills a yoke_scenario_watch
+#define OF(field) offsetof(yoke_scenario_watch, field)
 static const yoke_key quality_keys[] = {
-    {"find", read_nothing, &yoke__shape_value},  // belongs to the scenario: read below
-    {"warn", read_warn, &yoke__shape_limits},
-    {"stop", read_stop, &yoke__shape_limits},
-    {"window", read_window, &yoke__shape_value},
-    {"settle", read_settle, &yoke__shape_value},
-    {"persist", read_persist, &yoke__shape_value},
-    {"hysteresis", read_hysteresis, &yoke__shape_value},
+    {"find", NULL, &yoke__shape_value, 0, NULL},  // belongs to the scenario
+    {"warn", yoke__key_map, &yoke__shape_limits, OF(warn), &yoke__shape_limits},
+    {"stop", yoke__key_map, &yoke__shape_limits, OF(stop), &yoke__shape_limits},
+    {"window", yoke__key_number, &yoke__shape_value, OF(window), &yoke__range_positive},
+    {"settle", yoke__key_number, &yoke__shape_value, OF(settle), &yoke__range_not_negative},
+    {"persist", read_persist, &yoke__shape_value, OF(persist), NULL},
+    {"hysteresis", yoke__key_number, &yoke__shape_value, OF(hysteresis), &fraction},
 };
-const yoke_shape yoke__shape_quality = {
-    .kind = YOKE_SHAPE_KEYS, .keys = quality_keys, .n_keys = YOKE_COUNT(quality_keys)};
+const yoke_shape yoke__shape_quality = YOKE_SHAPE_OF(quality_keys);
 
-void yoke__read_watch(yoke_reader* reader, const yoke_node* node, yoke_scenario_watch* to) {
-  for (size_t i = 0; i < YOKE_COUNT(quality_keys); i++) {
-    if (strcmp(quality_keys[i].name, node->key) == 0) {
-      quality_keys[i].read(reader, node, to);
-    }
-  }
-}
-
-void yoke__read_quality(yoke_reader* reader, const yoke_node* node, yoke_scenario* to) {
-  static const char* const words[] = {"false", "true"};
-  if (yoke__node_is_null(node) ||
-      !yoke__shape_walk(reader, node, &yoke__shape_quality, "'quality'", &to->watch)) {
-    return;
-  }
+void yoke__read_quality(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  static const char* const words[] = {"false", "true", NULL};
+  yoke_scenario* to = field;
+  yoke__key_map(reader, node, &to->watch, rule);
   const yoke_node* find = yoke__node_child(node, "find");
   size_t choice = 1;
-  if (find != NULL && yoke__read_choice(reader, find, words, YOKE_COUNT(words), &choice)) {
+  if (find != NULL && yoke__read_choice(reader, find, words, &choice)) {
     to->is_finding = choice == 1;
   }
 }

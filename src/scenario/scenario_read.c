@@ -21,12 +21,6 @@
 #include "scenario/scenario_reader.h"
 #include "scenario/scenario_ssp.h"
 
-// What the walk over the top level fills: sections that depend on each other are read behind it.
-typedef struct file_parts {
-  yoke_scenario* scenario;
-  const yoke_node *units, *laws;
-} file_parts;
-
 // A hint for an unknown key: the nearest known one, else all of them.
 void yoke__shape_hint(const yoke_shape* shape, const char* name, char* to, size_t size) {
   const char* names[32] = {0};
@@ -50,13 +44,31 @@ void yoke__shape_hint(const yoke_shape* shape, const char* name, char* to, size_
   }
 }
 
-static const yoke_key* find_key(const yoke_shape* shape, const char* name) {
+// False: the shape has no such key.
+static bool read_key(yoke_reader* reader, const yoke_node* node, const yoke_shape* shape,
+                     void* to) {
   for (size_t i = 0; i < shape->n_keys; i++) {
-    if (strcmp(shape->keys[i].name, name) == 0) {
-      return &shape->keys[i];
+    const yoke_key* key = &shape->keys[i];
+    if (strcmp(key->name, node->key) == 0) {
+      if (key->read != NULL) {
+        key->read(reader, node, (char*)to + key->offset, key->rule);
+      }
+      return true;
     }
   }
-  return NULL;
+  return false;
+}
+
+void yoke__key_shared(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  read_key(reader, node, rule, field);
+}
+
+void yoke__key_map(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  char where[32];
+  snprintf(where, sizeof where, "'%s'", node->key);
+  if (!yoke__node_is_null(node)) {
+    yoke__shape_walk(reader, node, rule, where, field);
+  }
 }
 
 bool yoke__shape_walk(yoke_reader* reader, const yoke_node* map, const yoke_shape* shape,
@@ -65,12 +77,7 @@ bool yoke__shape_walk(yoke_reader* reader, const yoke_node* map, const yoke_shap
     return false;
   }
   for (const yoke_node* child = map->first; child != NULL; child = child->next) {
-    const yoke_key* key = find_key(shape, child->key);
-    if (child->is_refused) {
-      continue;
-    }
-    if (key != NULL) {
-      key->read(reader, child, to);
+    if (child->is_refused || read_key(reader, child, shape, to)) {
       continue;
     }
     char cut[YOKE_FOUND_SIZE], hint[256];
@@ -81,47 +88,50 @@ bool yoke__shape_walk(yoke_reader* reader, const yoke_node* map, const yoke_shap
   return true;
 }
 
-static yoke_scenario* scenario_of(void* parts) {
-  return ((file_parts*)parts)->scenario;
+void* yoke__read_entries(yoke_reader* reader, const yoke_node* node, yoke_node_kind kind,
+                         const char* expected, size_t size,
+                         void (*read)(yoke_reader* reader, const yoke_node* node, void* entry),
+                         size_t* n) {
+  *n = 0;
+  if (yoke__node_is_null(node) || !yoke__expect_kind(reader, node, kind, expected)) {
+    return NULL;
+  }
+  char* all = yoke__reader_array(reader, node->n_children, size);
+  for (const yoke_node* child = node->first; all != NULL && child != NULL; child = child->next) {
+    if (kind == YOKE_NODE_LIST || !child->is_refused) {
+      read(reader, child, all + (*n)++ * size);
+    }
+  }
+  return all;
 }
 
-// time
-
-static void read_time_start(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_time(reader, node, &yoke__range_any, &scenario_of(to)->start);
-}
-
-static void read_time_stop(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_time(reader, node, &yoke__range_any, &scenario_of(to)->stop);
+const yoke_node* yoke__node_first_of(const yoke_node* map, const char* const keys[]) {
+  const yoke_node* child = map == NULL || map->kind != YOKE_NODE_MAP ? NULL : map->first;
+  for (; child != NULL; child = child->next) {
+    for (size_t i = 0; !child->is_refused && keys[i] != NULL; i++) {
+      if (strcmp(child->key, keys[i]) == 0) {
+        return child;
+      }
+    }
+  }
+  return NULL;
 }
 
 // step: one number, or {min, max, rho}
 
-static void read_step_min(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_time(reader, node, &yoke__range_positive, &scenario_of(to)->adaptive.min);
-}
+static const yoke_range rho_range = {0, 0.25, true, false, "a number above 0 and up to 0.25"};
 
-static void read_step_max(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_time(reader, node, &yoke__range_positive, &scenario_of(to)->adaptive.max);
-}
-
-static void read_step_rho(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const yoke_range range = {0, 0.25, true, false, "a number above 0 and up to 0.25"};
-  yoke__read_number(reader, node, &range, &scenario_of(to)->adaptive.rho);
-}
-
+#define OF(field) offsetof(yoke_scenario, field)
 static const yoke_key step_keys[] = {
-    {"min", read_step_min, &yoke__shape_value},
-    {"max", read_step_max, &yoke__shape_value},
-    {"rho", read_step_rho, &yoke__shape_value},
+    {"min", yoke__key_time, &yoke__shape_value, OF(adaptive.min), &yoke__range_positive},
+    {"max", yoke__key_time, &yoke__shape_value, OF(adaptive.max), &yoke__range_positive},
+    {"rho", yoke__key_number, &yoke__shape_value, OF(adaptive.rho), &rho_range},
 };
-static const yoke_shape step_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = step_keys, .n_keys = YOKE_COUNT(step_keys)};
+static const yoke_shape step_shape = YOKE_SHAPE_OF(step_keys);
 
-static void read_adaptive(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario* s = scenario_of(to);
+static void read_adaptive(yoke_reader* reader, const yoke_node* node, yoke_scenario* s) {
   s->adaptive.place = node->place;
-  if (!yoke__shape_walk(reader, node, &step_shape, "'time.step'", to)) {
+  if (!yoke__shape_walk(reader, node, &step_shape, "'time.step'", s)) {
     return;
   }
   if (yoke__node_child(node, "min") == NULL || yoke__node_child(node, "max") == NULL) {
@@ -140,122 +150,75 @@ static void read_adaptive(yoke_reader* reader, const yoke_node* node, void* to) 
   }
 }
 
-static void read_time_step(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_step(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  yoke_scenario* s = field;
   if (node->kind == YOKE_NODE_MAP) {
-    read_adaptive(reader, node, to);
+    read_adaptive(reader, node, s);
   } else {
-    yoke__read_time(reader, node, &yoke__range_positive, &scenario_of(to)->step);
+    yoke__read_time(reader, node, rule, &s->step);
   }
 }
 
 static const yoke_key time_keys[] = {
-    {"start", read_time_start, &yoke__shape_value},
-    {"stop", read_time_stop, &yoke__shape_value},
-    {"step", read_time_step, &step_shape},
+    {"start", yoke__key_time, &yoke__shape_value, OF(start), &yoke__range_any},
+    {"stop", yoke__key_time, &yoke__shape_value, OF(stop), &yoke__range_any},
+    {"step", read_step, &step_shape, 0, &yoke__range_positive},
 };
-static const yoke_shape time_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = time_keys, .n_keys = YOKE_COUNT(time_keys)};
-
-static void read_time(yoke_reader* reader, const yoke_node* node, void* to) {
-  if (yoke__node_is_null(node)) {
-    return;  // the missing keys are reported
-  }
-  yoke__shape_walk(reader, node, &time_shape, "'time'", to);
-}
+static const yoke_shape time_shape = YOKE_SHAPE_OF(time_keys);
 
 // iteration
 
-static void read_mode(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"interpolate", "hold-end"};
-  size_t choice = 0;
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    scenario_of(to)->iteration.mode = (yoke_iteration_mode)choice;
-  }
-}
-
-static void read_update(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"fixed-point", "relaxation", "aitken", "quasi-newton"};
-  size_t choice = 0;
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    scenario_of(to)->iteration.update = (yoke_iteration_update)choice;
-  }
-}
-
-static void read_relaxation(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const yoke_range range = {0, 2, true, true, "a number between 0 and 2, both excluded"};
-  yoke__read_number(reader, node, &range, &scenario_of(to)->iteration.relaxation);
-}
-
-static void read_tolerance(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &scenario_of(to)->iteration.tolerance);
-}
-
-static void read_max(yoke_reader* reader, const yoke_node* node, void* to) {
-  int64_t value = 0;
-  if (yoke__read_integer(reader, node, 1, 10000, &value)) {
-    scenario_of(to)->iteration.max = (int)value;
-  }
-}
+static const char* const modes[] = {"interpolate", "hold-end", NULL};
+static const char* const updates[] = {"fixed-point", "relaxation", "aitken", "quasi-newton", NULL};
+static const yoke_range relaxation_range = {0, 2, true, true,
+                                            "a number between 0 and 2, both excluded"};
+static const yoke_integers max_range = {1, 10000};
 
 static const yoke_key iteration_keys[] = {
-    {"mode", read_mode, &yoke__shape_value},
-    {"update", read_update, &yoke__shape_value},
-    {"relaxation", read_relaxation, &yoke__shape_value},
-    {"tolerance", read_tolerance, &yoke__shape_value},
-    {"max", read_max, &yoke__shape_value},
+    {"mode", yoke__key_choice, &yoke__shape_value, OF(iteration.mode), modes},
+    {"update", yoke__key_choice, &yoke__shape_value, OF(iteration.update), updates},
+    {"relaxation", yoke__key_number, &yoke__shape_value, OF(iteration.relaxation),
+     &relaxation_range},
+    {"tolerance", yoke__key_number, &yoke__shape_value, OF(iteration.tolerance),
+     &yoke__range_positive},
+    {"max", yoke__key_integer, &yoke__shape_value, OF(iteration.max), &max_range},
 };
-static const yoke_shape iteration_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = iteration_keys, .n_keys = YOKE_COUNT(iteration_keys)};
-
-static void read_iteration(yoke_reader* reader, const yoke_node* node, void* to) {
-  scenario_of(to)->iteration.place = node->key_place;
-  if (!yoke__node_is_null(node)) {
-    yoke__shape_walk(reader, node, &iteration_shape, "'iteration'", to);
-  }
-}
+static const yoke_shape iteration_shape = YOKE_SHAPE_OF(iteration_keys);
 
 // record
 
-static void read_signals(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario* s = scenario_of(to);
+static void read_signals(yoke_reader* reader, const yoke_node* node, void* field,
+                         const void* rule) {
+  (void)rule;
+  yoke_scenario* s = field;
   yoke__read_names(reader, node, &s->record_signals, &s->n_record_signals);
 }
 
-static void read_every(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_integer(reader, node, 1, INT64_MAX, &scenario_of(to)->record_every);
-}
-
-static void read_formats(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario* s = scenario_of(to);
-  if (!yoke__read_names(reader, node, &s->record_formats, &s->n_record_formats)) {
-    return;
+static void read_formats(yoke_reader* reader, const yoke_node* node, void* field,
+                         const void* rule) {
+  (void)rule;
+  yoke_scenario* s = field;
+  if (yoke__read_names(reader, node, &s->record_formats, &s->n_record_formats)) {
+    yoke__names_check_twice(reader, s->record_formats, s->n_record_formats, "format");
   }
-  yoke__names_check_twice(reader, s->record_formats, s->n_record_formats, "format");
 }
 
-static void read_from(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_time(reader, node, &yoke__range_any, &scenario_of(to)->record_from);
-}
+static const yoke_integers count_range = {1, INT64_MAX};
 
 static const yoke_key record_keys[] = {
-    {"signals", read_signals, &yoke__shape_value},
-    {"every", read_every, &yoke__shape_value},
-    {"from", read_from, &yoke__shape_value},
-    {"formats", read_formats, &yoke__shape_value},
+    {"signals", read_signals, &yoke__shape_value, 0, NULL},
+    {"every", yoke__key_integer, &yoke__shape_value, OF(record_every), &count_range},
+    {"from", yoke__key_time, &yoke__shape_value, OF(record_from), &yoke__range_any},
+    {"formats", read_formats, &yoke__shape_value, 0, NULL},
 };
-static const yoke_shape record_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = record_keys, .n_keys = YOKE_COUNT(record_keys)};
-
-static void read_record(yoke_reader* reader, const yoke_node* node, void* to) {
-  if (!yoke__node_is_null(node)) {
-    yoke__shape_walk(reader, node, &record_shape, "'record'", to);
-  }
-}
+static const yoke_shape record_shape = YOKE_SHAPE_OF(record_keys);
 
 // the top level
 
-static void read_version(yoke_reader* reader, const yoke_node* node, void* to) {
-  (void)to;
+static void read_version(yoke_reader* reader, const yoke_node* node, void* field,
+                         const void* rule) {
+  (void)field;
+  (void)rule;
   int64_t version = 0;
   if (yoke__read_integer(reader, node, 1, INT64_MAX, &version) && version != 1) {
     yoke__error(reader->messages, node->place,
@@ -264,37 +227,13 @@ static void read_version(yoke_reader* reader, const yoke_node* node, void* to) {
   }
 }
 
-static void read_name(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_text(reader, node, &scenario_of(to)->name);
-}
+static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
+                                      "iterative-gauss-seidel", NULL};
+static const yoke_integers threads_range = {0, 256};
 
-static void read_description(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_text(reader, node, &scenario_of(to)->text);
-}
-
-static void read_scheme(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
-                                      "iterative-gauss-seidel"};
-  size_t choice = 0;
-  scenario_of(to)->scheme_place = node->place;
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    scenario_of(to)->scheme = (yoke_scheme)choice;
-  }
-}
-
-static void read_exchange(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_exchange(reader, node, &scenario_of(to)->exchange);
-}
-
-static void read_threads(yoke_reader* reader, const yoke_node* node, void* to) {
-  int64_t threads = 0;
-  if (yoke__read_integer(reader, node, 0, 256, &threads)) {
-    scenario_of(to)->threads = (int)threads;
-  }
-}
-
-static void read_order(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario* s = scenario_of(to);
+static void read_order(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  (void)rule;
+  yoke_scenario* s = field;
   if (yoke__node_is_null(node) || !yoke__read_names(reader, node, &s->order, &s->n_order)) {
     return;
   }
@@ -308,55 +247,28 @@ static void read_order(yoke_reader* reader, const yoke_node* node, void* to) {
   yoke__names_check_twice(reader, s->order, s->n_order, "unit");
 }
 
-static void read_units(yoke_reader* reader, const yoke_node* node, void* to) {
-  (void)reader;
-  ((file_parts*)to)->units = node;
-}
-
-static void read_laws(yoke_reader* reader, const yoke_node* node, void* to) {
-  (void)reader;
-  ((file_parts*)to)->laws = node;
-}
-
-static void read_connections(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_connections(reader, node, scenario_of(to));
-}
-
-static void read_bonds(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_bonds(reader, node, scenario_of(to));
-}
-
-static void read_couplings(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_couplings(reader, node, scenario_of(to));
-}
-
-static void read_quality(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_quality(reader, node, scenario_of(to));
-}
-
 const yoke_shape yoke__shape_value = {.kind = YOKE_SHAPE_VALUE};
 const yoke_shape yoke__shape_free = {.kind = YOKE_SHAPE_FREE};
 
 static const yoke_key file_keys[] = {
-    {"yoke", read_version, &yoke__shape_value},
-    {"name", read_name, &yoke__shape_value},
-    {"text", read_description, &yoke__shape_value},
-    {"time", read_time, &time_shape},
-    {"scheme", read_scheme, &yoke__shape_value},
-    {"exchange", read_exchange, &yoke__shape_value},
-    {"threads", read_threads, &yoke__shape_value},
-    {"order", read_order, &yoke__shape_value},
-    {"iteration", read_iteration, &iteration_shape},
-    {"units", read_units, &yoke__shape_units},
-    {"laws", read_laws, &yoke__shape_laws},
-    {"connections", read_connections, &yoke__shape_connections},
-    {"bonds", read_bonds, &yoke__shape_bonds},
-    {"couplings", read_couplings, &yoke__shape_couplings},
-    {"quality", read_quality, &yoke__shape_quality},
-    {"record", read_record, &record_shape},
+    {"yoke", read_version, &yoke__shape_value, 0, NULL},
+    {"name", yoke__key_text, &yoke__shape_value, OF(name), NULL},
+    {"text", yoke__key_text, &yoke__shape_value, OF(text), NULL},
+    {"time", yoke__key_map, &time_shape, 0, &time_shape},
+    {"scheme", yoke__key_choice, &yoke__shape_value, OF(scheme), schemes},
+    {"exchange", yoke__key_choice, &yoke__shape_value, OF(exchange), yoke__exchange_words},
+    {"threads", yoke__key_integer, &yoke__shape_value, OF(threads), &threads_range},
+    {"order", read_order, &yoke__shape_value, 0, NULL},
+    {"iteration", yoke__key_map, &iteration_shape, 0, &iteration_shape},
+    {"units", NULL, &yoke__shape_units, 0, NULL},
+    {"laws", NULL, &yoke__shape_laws, 0, NULL},
+    {"connections", yoke__read_connections, &yoke__shape_connections, 0, NULL},
+    {"bonds", yoke__read_bonds, &yoke__shape_bonds, 0, NULL},
+    {"couplings", yoke__read_couplings, &yoke__shape_couplings, 0, NULL},
+    {"quality", yoke__read_quality, &yoke__shape_quality, 0, &yoke__shape_quality},
+    {"record", yoke__key_map, &record_shape, 0, &record_shape},
 };
-const yoke_shape yoke__shape_file = {
-    .kind = YOKE_SHAPE_KEYS, .keys = file_keys, .n_keys = YOKE_COUNT(file_keys)};
+const yoke_shape yoke__shape_file = YOKE_SHAPE_OF(file_keys);
 
 // One message for a key without which nothing can run.
 static void require(yoke_reader* reader, const yoke_node* map, const yoke_place place,
@@ -419,11 +331,10 @@ static bool set_defaults(yoke_scenario* s, const char* path) {
 }
 
 static void read_tree(yoke_reader* reader, const yoke_node* root, yoke_scenario* s) {
-  file_parts parts = {.scenario = s};
-  if (!yoke__shape_walk(reader, root, &yoke__shape_file, "the file", &parts)) {
+  if (!yoke__shape_walk(reader, root, &yoke__shape_file, "the file", s)) {
     return;
   }
-  yoke__read_units(reader, parts.units, parts.laws, s);
+  yoke__read_units(reader, yoke__node_child(root, "units"), yoke__node_child(root, "laws"), s);
   yoke__netlist_signals_read(reader, s);
   check_required(reader, root);
   check_times(reader, s);

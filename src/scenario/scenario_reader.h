@@ -43,12 +43,20 @@ typedef struct yoke_shape {
   bool is_connection;              // KEYS: may also be written as the text "a.x -> b.y"
 } yoke_shape;
 
-// One key of a map: its name, who reads its value into `to`, and what is below.
+// One key of a map: its name, who reads its value, what is below, and where in what the map fills the value goes. The
+// reader gets the address of that field, and `rule`: what it takes for a value (a range, a list of words, a shape).
+typedef void yoke_key_reader(yoke_reader* reader, const yoke_node* node, void* field,
+                             const void* rule);
 typedef struct yoke_key {
   const char* name;
-  void (*read)(yoke_reader* reader, const yoke_node* node, void* to);
+  yoke_key_reader* read;  // NULL: read when all keys are known
   const yoke_shape* shape;
+  size_t offset;
+  const void* rule;
 } yoke_key;
+
+#define YOKE_SHAPE_OF(table)                                                                       \
+  { .kind = YOKE_SHAPE_KEYS, .keys = (table), .n_keys = YOKE_COUNT(table) }
 
 extern const yoke_shape yoke__shape_value;
 extern const yoke_shape yoke__shape_free;
@@ -113,6 +121,12 @@ typedef struct yoke_range {
 
 extern const yoke_range yoke__range_any, yoke__range_positive, yoke__range_not_negative;
 
+typedef struct yoke_integers {
+  int64_t low, high;
+} yoke_integers;
+
+extern const char* const yoke__exchange_words[];
+
 // Single values. False: reported (or memory is out) and *out is as before.
 bool yoke__read_number(yoke_reader* reader, const yoke_node* node, const yoke_range* range,
                        double* out);
@@ -121,14 +135,36 @@ bool yoke__read_integer(yoke_reader* reader, const yoke_node* node, int64_t low,
 bool yoke__read_time(yoke_reader* reader, const yoke_node* node, const yoke_range* range,
                      yoke_scenario_time* out);
 bool yoke__read_text(yoke_reader* reader, const yoke_node* node, const char** out);
-bool yoke__read_choice(yoke_reader* reader, const yoke_node* node, const char* const names[],
-                       size_t n, size_t* out);
-bool yoke__read_exchange(yoke_reader* reader, const yoke_node* node, yoke_exchange* out);
+// One of some words; NULL ends the list.
+bool yoke__read_choice(yoke_reader* reader, const yoke_node* node, const char* const words[],
+                       size_t* out);
 // One text or a list of texts.
 bool yoke__read_names(yoke_reader* reader, const yoke_node* node, const yoke_scenario_name** names,
                       size_t* n);
 bool yoke__expect_kind(yoke_reader* reader, const yoke_node* node, yoke_node_kind kind,
                        const char* expected);
+
+// The same for tables of keys; what is wrong is reported and leaves the field as it was.
+yoke_key_reader yoke__key_number;   // double; rule: yoke_range
+yoke_key_reader yoke__key_time;     // yoke_scenario_time; yoke_range
+yoke_key_reader yoke__key_integer;  // int64_t; yoke_integers
+yoke_key_reader yoke__key_choice;   // an enumeration, the rank of the word; words, the last is NULL
+yoke_key_reader yoke__key_word;     // const char*, the word; the same
+yoke_key_reader yoke__key_text;     // const char*
+yoke_key_reader yoke__key_endpoint;  // yoke_scenario_endpoint
+yoke_key_reader yoke__key_map;       // what the map fills; yoke_shape. Nothing is an empty map
+yoke_key_reader
+    yoke__key_shared;  // what the map of another shape fills: the key of that name; yoke_shape
+
+// Reads the entries of a section, a map or list, into an array of its own; *n: how many. Entries that were refused are left
+// out. NULL: the section is empty, or no such map or list (reported, expected: "a map of bonds"), or memory is out.
+void* yoke__read_entries(yoke_reader* reader, const yoke_node* node, yoke_node_kind kind,
+                         const char* expected, size_t size,
+                         void (*read)(yoke_reader* reader, const yoke_node* node, void* entry),
+                         size_t* n);
+
+// The first child of a map with one of these keys, the last of which is NULL. Refused ones do not count; NULL: none.
+const yoke_node* yoke__node_first_of(const yoke_node* map, const char* const keys[]);
 
 // Names of units, laws, bonds and couplings: [A-Za-z_][A-Za-z0-9_-]*.
 bool yoke__name_is_valid(const char* name);
@@ -147,13 +183,9 @@ bool yoke__read_endpoint(yoke_reader* reader, const yoke_node* node, yoke_scenar
 // Sections.
 void yoke__read_units(yoke_reader* reader, const yoke_node* units, const yoke_node* laws,
                       yoke_scenario* to);
-void yoke__read_connections(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
-void yoke__read_bonds(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
-void yoke__read_quality(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
-// One key of how a bond is watched: warn, stop, window, settle, persist, hysteresis.
-void yoke__read_watch(yoke_reader* reader, const yoke_node* node, yoke_scenario_watch* to);
-extern const yoke_scenario_watch yoke__no_watch;  // nothing given
-void yoke__read_couplings(yoke_reader* reader, const yoke_node* node, yoke_scenario* to);
+yoke_key_reader yoke__read_connections, yoke__read_bonds, yoke__read_couplings;  // yoke_scenario
+yoke_key_reader yoke__read_quality;                                              // yoke_scenario
+extern const yoke_scenario_watch yoke__no_watch;                                 // nothing given
 
 // ---- what is said to netlists (scenario_netlist.c)
 

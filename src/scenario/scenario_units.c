@@ -8,19 +8,8 @@
 #include "base/base_check.h"
 #include "scenario/scenario_reader.h"
 
-// Keys of kinds that this version does not know how to run.
-typedef struct later_kind {
-  const char* key;
-  const char* plural;
-} later_kind;
-
-static const later_kind later_kinds[] = {
-    {"twin", "twins"},
-    {"meter", "meters"},
-    {"port", "ports"},
-};
-
-static void read_kind(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_kind(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  (void)rule;
   yoke_scenario_unit* unit = to;
   if (unit->kind != YOKE_KIND_NONE) {
     yoke__error(reader->messages, node->key_place,
@@ -36,15 +25,8 @@ static void read_kind(yoke_reader* reader, const yoke_node* node, void* to) {
   yoke__read_text(reader, node, &unit->type);
 }
 
-// the name of the model may stand behind it in the file
-static void keep_library(yoke_reader* reader, const yoke_node* node, void* to) {
-  (void)reader;
-  ((yoke_scenario_unit*)to)->library_node = node;
-}
-
 // The library is the type then, and the name of the model that of a unit in it.
-static void read_library(yoke_reader* reader, yoke_scenario_unit* unit) {
-  const yoke_node* node = unit->library_node;
+static void read_library(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit) {
   if (node == NULL || unit->is_kind_refused) {
     return;
   }
@@ -62,24 +44,26 @@ static void read_library(yoke_reader* reader, yoke_scenario_unit* unit) {
   yoke__read_text(reader, node, &unit->type);
 }
 
-static void read_later_kind(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_unit* unit = to;
-  for (size_t i = 0; i < YOKE_COUNT(later_kinds); i++) {
-    if (strcmp(later_kinds[i].key, node->key) == 0) {
-      yoke__error(reader->messages, node->key_place, "%s are not supported by this version",
-                  later_kinds[i].plural);
-    }
-  }
-  unit->is_kind_refused = true;
+// Kinds that this version does not know how to run.
+static void read_later_kind(yoke_reader* reader, const yoke_node* node, void* to,
+                            const void* rule) {
+  (void)rule;
+  yoke__error(reader->messages, node->key_place, "%ss are not supported by this version",
+              node->key);
+  ((yoke_scenario_unit*)to)->is_kind_refused = true;
 }
 
-static void read_law_in_units(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_law_in_units(yoke_reader* reader, const yoke_node* node, void* to,
+                              const void* rule) {
+  (void)rule;
   yoke_scenario_unit* unit = to;
   yoke__error(reader->messages, node->key_place, "a law stands under 'laws', not under 'units'");
   unit->is_kind_refused = true;
 }
 
-static void read_unit_key_in_laws(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_unit_key_in_laws(yoke_reader* reader, const yoke_node* node, void* to,
+                                  const void* rule) {
+  (void)rule;
   yoke_scenario_unit* unit = to;
   if (strcmp(node->key, "model") == 0) {
     yoke__error(reader->messages, node->key_place,
@@ -112,254 +96,176 @@ static void read_settings(yoke_reader* reader, const yoke_node* node, const yoke
   *n = i;
 }
 
-static void read_with(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_with(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  (void)rule;
   yoke_scenario_unit* unit = to;
   read_settings(reader, node, &unit->with, &unit->n_with);
 }
 
-static void read_start(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_start(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  (void)rule;
   yoke_scenario_unit* unit = to;
   read_settings(reader, node, &unit->start, &unit->n_start);
 }
 
-static void read_step(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_time(reader, node, &yoke__range_positive, &((yoke_scenario_unit*)to)->step);
-}
-
-static void read_exchange(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_exchange(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  (void)rule;
   yoke_scenario_unit* unit = to;
-  unit->has_exchange = yoke__read_exchange(reader, node, &unit->exchange);
+  size_t choice = 0;
+  unit->has_exchange = yoke__read_choice(reader, node, yoke__exchange_words, &choice);
+  unit->exchange = (yoke_exchange)choice;
 }
 
-static void read_tolerance(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_unit*)to)->tolerance);
-}
-
-static void read_cost(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_not_negative, &((yoke_scenario_unit*)to)->cost_s);
-}
-
-static void read_values(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_values(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  (void)rule;
   yoke_scenario_unit* unit = to;
   read_settings(reader, node, &unit->values, &unit->n_values);
 }
 
 // ---- FMUs, and processes of their own
 
-static void note_option(yoke_scenario_unit* unit, const yoke_node* node) {
-  if (unit->option == NULL) {
-    unit->option = node->key;
-    unit->option_place = node->key_place;
-  }
-}
+static const char* const interfaces[] = {"auto", "co-simulation", "model-exchange", NULL};
+static const char* const flags[] = {"false", "true", "no", "yes", "off", "on", NULL};
+static const char* const fmu_keys_only[] = {"interface", "log", "events", "internal_step", NULL};
 
-static void read_interface(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"auto", "co-simulation", "model-exchange"};
-  yoke_scenario_unit* unit = to;
+static void read_log(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
   size_t choice = 0;
-  note_option(unit, node);
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    unit->interface_type = (yoke_scenario_interface)choice;
+  if (yoke__read_choice(reader, node, rule, &choice)) {
+    ((yoke_scenario_unit*)to)->is_logging = choice % 2 == 1;
   }
 }
 
-static bool read_flag(yoke_reader* reader, const yoke_node* node, bool* out) {
-  static const char* const names[] = {"false", "true", "no", "yes", "off", "on"};
+static void read_events(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
   size_t choice = 0;
-  if (!yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    return false;
-  }
-  *out = choice % 2 == 1;
-  return true;
-}
-
-static void read_log(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_unit* unit = to;
-  note_option(unit, node);
-  read_flag(reader, node, &unit->is_logging);
-}
-
-static void read_events(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_unit* unit = to;
-  bool is_on = true;
-  note_option(unit, node);
-  if (read_flag(reader, node, &is_on)) {
-    unit->is_event_mode_off = !is_on;
+  if (yoke__read_choice(reader, node, rule, &choice)) {
+    ((yoke_scenario_unit*)to)->is_event_mode_off = choice % 2 == 0;
   }
 }
 
-static void read_internal_step(yoke_reader* reader, const yoke_node* node, void* to) {
+static void read_internal_step(yoke_reader* reader, const yoke_node* node, void* to,
+                               const void* rule) {
+  (void)rule;
   yoke_scenario_unit* unit = to;
-  note_option(unit, node);
   unit->has_internal_step =
       yoke__read_number(reader, node, &yoke__range_not_negative, &unit->internal_step);
 }
 
-// the kind of the unit may stand behind it in the file
-static void keep_method(yoke_reader* reader, const yoke_node* node, void* to) {
-  (void)reader;
-  ((yoke_scenario_solver*)to)->method_node = node;
-}
-
 // the second list is that of circuit/circuit_solver.h
-static void read_method(yoke_reader* reader, const yoke_node* node, bool is_circuit,
-                        yoke_scenario_solver* to) {
-  static const char* const of_fmus[] = {"euler", "rk4", "trapezoidal", "cvode"};
-  static const char* const of_circuits[] = {"trbdf2", "tr",      "trnp",    "bdf1",  "bdf2",
-                                            "bdf3",   "esdirk3", "esdirk4", "euler", "rk4"};
-  const char* const* names = is_circuit ? of_circuits : of_fmus;
-  const size_t n = is_circuit ? YOKE_COUNT(of_circuits) : YOKE_COUNT(of_fmus);
-  size_t choice = 0;
-  if (yoke__read_choice(reader, node, names, n, &choice)) {
-    to->method = names[choice];
-  }
-}
+static const char* const fmu_methods[] = {"euler", "rk4", "trapezoidal", "cvode", NULL};
+static const char* const circuit_methods[] = {"trbdf2",  "tr",      "trnp",  "bdf1", "bdf2", "bdf3",
+                                              "esdirk3", "esdirk4", "euler", "rk4",  NULL};
+static const char* const formulations[] = {"nodal", "dae", "ode", NULL};
+static const char* const circuit_keys_only[] = {"formulation", "iterations", NULL};
+static const yoke_integers iterations_range = {1, 1000};
 
-static void note_circuit_key(yoke_scenario_solver* solver, const yoke_node* node) {
-  solver->circuit_only_node = solver->circuit_only_node == NULL ? node : solver->circuit_only_node;
-}
-
-static void read_formulation(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"nodal", "dae", "ode"};
-  yoke_scenario_solver* solver = to;
-  size_t choice = 0;
-  note_circuit_key(solver, node);
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    solver->formulation = names[choice];
-  }
-}
-
-static void read_iterations(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_solver* solver = to;
-  note_circuit_key(solver, node);
-  yoke__read_integer(reader, node, 1, 1000, &solver->iterations);
-}
-
-// a netlist's may have a suffix
-static void keep_step(yoke_reader* reader, const yoke_node* node, void* to) {
-  (void)reader;
-  ((yoke_scenario_solver*)to)->step_node = node;
-}
-
-static void read_solver_tolerance(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_solver*)to)->tolerance);
-}
-
+// the kind of the unit, which decides about method and step, may stand behind them in the file
 static const yoke_key solver_keys[] = {
-    {"method", keep_method, &yoke__shape_value},
-    {"step", keep_step, &yoke__shape_value},
-    {"tolerance", read_solver_tolerance, &yoke__shape_value},
-    {"formulation", read_formulation, &yoke__shape_value},
-    {"iterations", read_iterations, &yoke__shape_value},
+    {"method", NULL, &yoke__shape_value, 0, NULL},
+    {"step", NULL, &yoke__shape_value, 0, NULL},
+    {"tolerance", yoke__key_number, &yoke__shape_value, offsetof(yoke_scenario_solver, tolerance),
+     &yoke__range_positive},
+    {"formulation", yoke__key_word, &yoke__shape_value, offsetof(yoke_scenario_solver, formulation),
+     formulations},
+    {"iterations", yoke__key_integer, &yoke__shape_value,
+     offsetof(yoke_scenario_solver, iterations), &iterations_range},
 };
-static const yoke_shape solver_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = solver_keys, .n_keys = YOKE_COUNT(solver_keys)};
+static const yoke_shape solver_shape = YOKE_SHAPE_OF(solver_keys);
 
 // `solver: rk4` or `solver: {method: rk4, step: 1e-4}`
-static void read_solver(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_unit* unit = to;
-  unit->solver.is_given = true;
-  unit->solver.place = node->place;
-  unit->solver.key_place = node->key_place;
-  if (node->kind == YOKE_NODE_SCALAR) {
-    keep_method(reader, node, &unit->solver);
-    return;
+static void read_solver(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  if (node->kind != YOKE_NODE_SCALAR) {
+    yoke__shape_walk(reader, node, rule, "'solver'", to);
   }
-  yoke__shape_walk(reader, node, &solver_shape, "'solver'", &unit->solver);
 }
 
-static void read_isolation(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"no", "process", "false"};
+static void read_isolation(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
   size_t choice = 0;
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    ((yoke_scenario_isolation*)to)->is_given = choice == 1;
+  if (yoke__read_choice(reader, node, rule, &choice)) {
+    *(bool*)to = choice == 1;
   }
 }
 
-static void read_wait(yoke_reader* reader, const yoke_node* node, void* to) {
-  static const char* const names[] = {"auto", "spin", "sleep"};
-  size_t choice = 0;
-  if (yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    ((yoke_scenario_isolation*)to)->wait = (yoke_scenario_wait)choice;
-  }
-}
+static const char* const isolations[] = {"no", "process", "false", NULL};
+static const char* const waits[] = {"auto", "spin", "sleep", NULL};
 
-static void read_timeout(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive,
-                    &((yoke_scenario_isolation*)to)->timeout_s);
-}
-
-static void read_memory(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke__read_number(reader, node, &yoke__range_positive, &((yoke_scenario_isolation*)to)->memory);
-}
-
+#define OF(field) offsetof(yoke_scenario_isolation, field)
 static const yoke_key isolation_keys[] = {
-    {"by", read_isolation, &yoke__shape_value},
-    {"timeout", read_timeout, &yoke__shape_value},
-    {"memory", read_memory, &yoke__shape_value},
-    {"wait", read_wait, &yoke__shape_value},
+    {"by", read_isolation, &yoke__shape_value, OF(is_given), isolations},
+    {"timeout", yoke__key_number, &yoke__shape_value, OF(timeout_s), &yoke__range_positive},
+    {"memory", yoke__key_number, &yoke__shape_value, OF(memory), &yoke__range_positive},
+    {"wait", yoke__key_choice, &yoke__shape_value, OF(wait), waits},
 };
-static const yoke_shape isolation_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = isolation_keys, .n_keys = YOKE_COUNT(isolation_keys)};
+#undef OF
+static const yoke_shape isolation_shape = YOKE_SHAPE_OF(isolation_keys);
 
 // `isolate: process` or `isolate: {timeout: 10, memory: 2e9, wait: sleep}`
-static void read_isolate(yoke_reader* reader, const yoke_node* node, void* to) {
-  yoke_scenario_unit* unit = to;
-  unit->isolation.place = node->place;
+static void read_isolate(yoke_reader* reader, const yoke_node* node, void* to, const void* rule) {
+  yoke_scenario_isolation* isolation = to;
   if (node->kind == YOKE_NODE_SCALAR) {
-    read_isolation(reader, node, &unit->isolation);
+    read_isolation(reader, node, &isolation->is_given, isolations);
     return;
   }
-  unit->isolation.is_given = true;
-  yoke__shape_walk(reader, node, &isolation_shape, "'isolate'", &unit->isolation);
+  isolation->is_given = true;
+  yoke__shape_walk(reader, node, rule, "'isolate'", isolation);
 }
 
 static const yoke_shape variables_shape = {.kind = YOKE_SHAPE_VARIABLES};
 
 // Keys without a shape are known only to be refused; hints do not name them.
+#define OF(field) offsetof(yoke_scenario_unit, field)
 static const yoke_key unit_keys[] = {
-    {"model", read_kind, &yoke__shape_value},
-    {"fmu", read_kind, &yoke__shape_value},
-    {"circuit", read_kind, &yoke__shape_value},
-    {"library", keep_library, &yoke__shape_value},
-    {"with", read_with, &variables_shape},
-    {"start", read_start, &variables_shape},
-    {"values", read_values, &variables_shape},
-    {"step", read_step, &yoke__shape_value},
-    {"isolate", read_isolate, &isolation_shape},
-    {"interface", read_interface, &yoke__shape_value},
-    {"solver", read_solver, &solver_shape},
-    {"events", read_events, &yoke__shape_value},
-    {"internal_step", read_internal_step, &yoke__shape_value},
-    {"log", read_log, &yoke__shape_value},
-    {"exchange", read_exchange, &yoke__shape_value},
-    {"tolerance", read_tolerance, &yoke__shape_value},
-    {"cost", read_cost, &yoke__shape_value},
-    {"law", read_law_in_units, NULL},
-    {"twin", read_later_kind, NULL},
-    {"meter", read_later_kind, NULL},
-    {"port", read_later_kind, NULL},
+    {"model", read_kind, &yoke__shape_value, 0, NULL},
+    {"fmu", read_kind, &yoke__shape_value, 0, NULL},
+    {"circuit", read_kind, &yoke__shape_value, 0, NULL},
+    {"library", NULL, &yoke__shape_value, 0, NULL},
+    {"with", read_with, &variables_shape, 0, NULL},
+    {"start", read_start, &variables_shape, 0, NULL},
+    {"values", read_values, &variables_shape, 0, NULL},
+    {"step", yoke__key_time, &yoke__shape_value, OF(step), &yoke__range_positive},
+    {"isolate", read_isolate, &isolation_shape, OF(isolation), &isolation_shape},
+    {"interface", yoke__key_choice, &yoke__shape_value, OF(interface_type), interfaces},
+    {"solver", read_solver, &solver_shape, OF(solver), &solver_shape},
+    {"events", read_events, &yoke__shape_value, 0, flags},
+    {"internal_step", read_internal_step, &yoke__shape_value, 0, NULL},
+    {"log", read_log, &yoke__shape_value, 0, flags},
+    {"exchange", read_exchange, &yoke__shape_value, 0, NULL},
+    {"tolerance", yoke__key_number, &yoke__shape_value, OF(tolerance), &yoke__range_positive},
+    {"cost", yoke__key_number, &yoke__shape_value, OF(cost_s), &yoke__range_not_negative},
+    {"law", read_law_in_units, NULL, 0, NULL},
+    {"twin", read_later_kind, NULL, 0, NULL},
+    {"meter", read_later_kind, NULL, 0, NULL},
+    {"port", read_later_kind, NULL, 0, NULL},
 };
 
 static const yoke_key law_keys[] = {
-    {"law", read_kind, &yoke__shape_value},     {"library", keep_library, &yoke__shape_value},
-    {"with", read_with, &variables_shape},      {"start", read_start, &variables_shape},
-    {"cost", read_cost, &yoke__shape_value},    {"model", read_unit_key_in_laws, NULL},
-    {"step", read_unit_key_in_laws, NULL},      {"exchange", read_unit_key_in_laws, NULL},
-    {"tolerance", read_unit_key_in_laws, NULL},
+    {"law", read_kind, &yoke__shape_value, 0, NULL},
+    {"library", NULL, &yoke__shape_value, 0, NULL},
+    {"with", read_with, &variables_shape, 0, NULL},
+    {"start", read_start, &variables_shape, 0, NULL},
+    {"cost", yoke__key_number, &yoke__shape_value, OF(cost_s), &yoke__range_not_negative},
+    {"model", read_unit_key_in_laws, NULL, 0, NULL},
+    {"step", read_unit_key_in_laws, NULL, 0, NULL},
+    {"exchange", read_unit_key_in_laws, NULL, 0, NULL},
+    {"tolerance", read_unit_key_in_laws, NULL, 0, NULL},
 };
 
-static const yoke_shape unit_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = unit_keys, .n_keys = YOKE_COUNT(unit_keys)};
-static const yoke_shape law_shape = {
-    .kind = YOKE_SHAPE_KEYS, .keys = law_keys, .n_keys = YOKE_COUNT(law_keys)};
+static const yoke_shape unit_shape = YOKE_SHAPE_OF(unit_keys);
+static const yoke_shape law_shape = YOKE_SHAPE_OF(law_keys);
 const yoke_shape yoke__shape_units = {.kind = YOKE_SHAPE_NAMES, .entry = &unit_shape};
 const yoke_shape yoke__shape_laws = {.kind = YOKE_SHAPE_NAMES, .entry = &law_shape};
 
-// what depends on the kind
-static void check_solver(yoke_reader* reader, yoke_scenario_unit* unit, const char* where) {
-  yoke_scenario_solver* solver = &unit->solver;
-  if (!solver->is_given || unit->kind == YOKE_KIND_NONE) {
+// what depends on the kind; node: of the unit
+static void check_kind(yoke_reader* reader, const yoke_node* node, yoke_scenario_unit* unit,
+                       const char* where) {
+  const yoke_node* option = yoke__node_first_of(node, fmu_keys_only);
+  const yoke_node* solver = yoke__node_first_of(node, (const char* const[]){"solver", NULL});
+  if (unit->kind == YOKE_KIND_NONE || unit->is_law) {
+    return;
+  }
+  if (option != NULL && unit->kind != YOKE_KIND_FMU) {
+    yoke__error(reader->messages, option->key_place, "%s: '%s' is for FMUs", where, option->key);
+  }
+  if (solver == NULL) {
     return;
   }
   const bool is_circuit = unit->kind == YOKE_KIND_CIRCUIT;
@@ -368,18 +274,21 @@ static void check_solver(yoke_reader* reader, yoke_scenario_unit* unit, const ch
                 where);
     return;
   }
-  if (!is_circuit && solver->circuit_only_node != NULL) {
-    yoke__error(reader->messages, solver->circuit_only_node->key_place, "%s: '%s' is for circuits",
-                where, solver->circuit_only_node->key);
+  const yoke_node* odd = is_circuit ? NULL : yoke__node_first_of(solver, circuit_keys_only);
+  if (odd != NULL) {
+    yoke__error(reader->messages, odd->key_place, "%s: '%s' is for circuits", where, odd->key);
   }
-  if (solver->method_node != NULL) {
-    read_method(reader, solver->method_node, is_circuit, solver);
+  const yoke_node* method =
+      solver->kind == YOKE_NODE_SCALAR ? solver : yoke__node_child(solver, "method");
+  const yoke_node* step = yoke__node_child(solver, "step");
+  if (method != NULL) {
+    yoke__key_word(reader, method, &unit->solver.method,
+                   is_circuit ? circuit_methods : fmu_methods);
   }
-  if (solver->step_node != NULL) {
-    yoke__read_number(reader,
-                      is_circuit ? yoke__node_without_suffix(reader, solver->step_node)
-                                 : solver->step_node,
-                      &yoke__range_positive, &solver->step);
+  if (step != NULL) {
+    // a netlist's may have a suffix
+    yoke__read_number(reader, is_circuit ? yoke__node_without_suffix(reader, step) : step,
+                      &yoke__range_positive, &unit->solver.step);
   }
 }
 
@@ -403,15 +312,12 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
            yoke__text_cut(unit->name, cut));
   const bool is_map =
       yoke__shape_walk(reader, node, is_law ? &law_shape : &unit_shape, where, unit);
-  read_library(reader, unit);
+  read_library(reader, yoke__node_first_of(node, (const char* const[]){"library", NULL}), unit);
   if (is_map && unit->kind == YOKE_KIND_NONE && !unit->is_kind_refused) {
     yoke__error(reader->messages, node->key_place, "%s has no kind: expected the key %s", where,
                 is_law ? "'law'" : "'model', 'fmu', 'circuit' or 'library'");
   }
-  if (unit->option != NULL && unit->kind != YOKE_KIND_NONE && unit->kind != YOKE_KIND_FMU) {
-    yoke__error(reader->messages, unit->option_place, "%s: '%s' is for FMUs", where, unit->option);
-  }
-  check_solver(reader, unit, where);
+  check_kind(reader, node, unit, where);
   if (unit->kind == YOKE_KIND_CIRCUIT) {
     yoke__netlist_settings_read(reader, unit);
   }

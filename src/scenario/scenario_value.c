@@ -23,6 +23,8 @@ const yoke_range yoke__range_positive = {0, DBL_MAX, true, false, "a number grea
 const yoke_range yoke__range_not_negative = {0, DBL_MAX, false, false,
                                              "a number that is 0 or greater"};
 
+const char* const yoke__exchange_words[] = {[YOKE_STALE] = "stale", [YOKE_FRESH] = "fresh", NULL};
+
 // True inside of a UTF-8 character.
 static bool is_trail(char c) {
   return ((unsigned char)c & 0xc0u) == 0x80u;
@@ -271,10 +273,16 @@ static void list_names(const char* const names[], size_t n, char* to, size_t siz
   }
 }
 
-// Index of the text among names; reports otherwise.
-static bool choose(yoke_reader* reader, const yoke_node* node, const char* const names[], size_t n,
-                   size_t* out) {
+bool yoke__read_choice(yoke_reader* reader, const yoke_node* node, const char* const names[],
+                       size_t* out) {
   const bool is_text = node->kind == YOKE_NODE_SCALAR && !yoke__node_is_null(node);
+  size_t n = 0;
+  while (names != NULL && names[n] != NULL) {
+    n++;
+  }
+  if (node->is_refused) {
+    return false;
+  }
   for (size_t i = 0; is_text && i < n; i++) {
     if (strcmp(node->text, names[i]) == 0) {
       *out = i;
@@ -291,19 +299,36 @@ static bool choose(yoke_reader* reader, const yoke_node* node, const char* const
   return false;
 }
 
-bool yoke__read_choice(yoke_reader* reader, const yoke_node* node, const char* const names[],
-                       size_t n, size_t* out) {
-  return !node->is_refused && choose(reader, node, names, n, out);
+void yoke__key_number(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  yoke__read_number(reader, node, rule, field);
 }
 
-bool yoke__read_exchange(yoke_reader* reader, const yoke_node* node, yoke_exchange* out) {
-  static const char* const names[] = {"stale", "fresh"};
+void yoke__key_time(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  yoke__read_time(reader, node, rule, field);
+}
+
+void yoke__key_integer(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  const yoke_integers* range = rule;
+  yoke__read_integer(reader, node, range->low, range->high, field);
+}
+
+void yoke__key_choice(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   size_t choice = 0;
-  if (!yoke__read_choice(reader, node, names, YOKE_COUNT(names), &choice)) {
-    return false;
+  if (yoke__read_choice(reader, node, rule, &choice)) {
+    *(int*)field = (int)choice;
   }
-  *out = choice == 0 ? YOKE_STALE : YOKE_FRESH;
-  return true;
+}
+
+void yoke__key_word(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  size_t choice = 0;
+  if (yoke__read_choice(reader, node, rule, &choice)) {
+    *(const char**)field = ((const char* const*)rule)[choice];
+  }
+}
+
+void yoke__key_text(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  (void)rule;
+  yoke__read_text(reader, node, field);
 }
 
 bool yoke__read_names(yoke_reader* reader, const yoke_node* node, const yoke_scenario_name** names,
@@ -379,22 +404,10 @@ static const size_t element_sizes[] = {
     [YOKE_STRING] = sizeof(const char*),
 };
 
-static bool read_enumeration(yoke_reader* reader, const yoke_node* node, const char* const items[],
-                             int64_t* out) {
-  size_t n = 0, choice = 0;
-  while (items != NULL && items[n] != NULL) {
-    n++;
-  }
-  if (!choose(reader, node, items, n, &choice)) {
-    return false;
-  }
-  *out = (int64_t)choice;
-  return true;
-}
-
 // One element into its storage.
 static bool read_element(yoke_reader* reader, const yoke_node* node, yoke_type type,
                          const char* const items[], void* to) {
+  size_t choice = 0;
   if (node->is_refused) {
     return false;
   }
@@ -413,7 +426,11 @@ static bool read_element(yoke_reader* reader, const yoke_node* node, yoke_type t
   case YOKE_STRING:
     return yoke__read_text(reader, node, to);
   case YOKE_ENUMERATION:
-    return read_enumeration(reader, node, items, to);
+    if (!yoke__read_choice(reader, node, items, &choice)) {
+      return false;
+    }
+    *(int64_t*)to = (int64_t)choice;
+    return true;
   case YOKE_BINARY:
     break;
   }

@@ -314,31 +314,33 @@ static bool ladder_size(const char* name, size_t* n) {
 }
 
 static yoke_status refuse_name(const char* name, yoke_messages* messages) {
-  const char* nearest = yoke__nearest_name(name, yoke__assess_names, YOKE_ASSESS_N_PROBLEMS);
+  char hint[YOKE_NEAREST_SIZE];
   yoke__error(messages, (yoke_place){.source = "--problem"},
               "unknown problem '%.80s'; expected rlc, ladder-N with N from 1 to %d, rectifier or "
-              "pmsm%s%s%s",
-              name, LADDER_LIMIT, nearest == NULL ? "" : "; did you mean '",
-              nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+              "pmsm%s",
+              name, LADDER_LIMIT,
+              yoke__nearest_hint(name, yoke__assess_names, YOKE_ASSESS_N_PROBLEMS, hint));
   return YOKE_BAD_INPUT;
 }
 
 static yoke_status load(yoke_assess_problem* p, yoke_messages* messages) {
   size_t n = 0;
   p->is_builtin = true;
+  yoke_status status = YOKE_NO_SUPPORT;
   if (ladder_size(p->name, &n)) {
-    YOKE_TRY(load_ladder(p, n, messages));
-    p->title = p->network->title;
-    return find_probes(p, p->name, messages);
+    status = load_ladder(p, n, messages);
   }
   for (size_t i = 0; i < YOKE_COUNT(builtins); i++) {
     if (strcmp(builtins[i].name, p->name) == 0) {
-      YOKE_TRY(load_builtin(p, &builtins[i], messages));
-      p->title = p->network->title;
-      return find_probes(p, p->name, messages);
+      status = load_builtin(p, &builtins[i], messages);
     }
   }
-  return refuse_name(p->name, messages);
+  if (status == YOKE_NO_SUPPORT) {
+    return refuse_name(p->name, messages);
+  }
+  YOKE_TRY(status);
+  p->title = p->network->title;
+  return find_probes(p, p->name, messages);
 }
 
 yoke_status yoke__assess_load(const char* name, yoke_messages* messages,
@@ -381,12 +383,10 @@ static yoke_status take_limit(yoke_assess_problem* p, const char* text, yoke_mes
       return YOKE_OK;
     }
   }
-  char name[128];
+  char name[128], hint[YOKE_NEAREST_SIZE];
   snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-  const char* nearest = yoke__nearest_name(name, names, p->n_monitors);
-  yoke__error(messages, place, "the reference has no column '%s'%s%s%s", name,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error(messages, place, "the reference has no column '%s'%s", name,
+              yoke__nearest_hint(name, names, p->n_monitors, hint));
   return YOKE_BAD_INPUT;
 }
 
@@ -426,6 +426,23 @@ yoke_status yoke__assess_read_system(const char* path, const char* reference,
   YOKE_TRY(finish(create(path, out), out));
   (*out)->path = (*out)->name;
   return finish(read_reference(*out, reference, limits, n_limits, messages), out);
+}
+
+// Index of text among names, NULL at their end; -1: none, or no text.
+static int find_name(const char* const names[], const char* text) {
+  for (int i = 0; text != NULL && names[i] != NULL; i++) {
+    if (strcmp(names[i], text) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+void yoke__assess_said(const yoke_assess_problem* problem, int* formulation, int* startup) {
+  const yoke_network* network = problem->network;
+  *formulation =
+      network == NULL ? -1 : find_name(yoke__circuit_formulation_names, network->run.formulation);
+  *startup = network == NULL ? -1 : find_name(yoke__circuit_startup_names, network->run.startup);
 }
 
 bool yoke__assess_is_judged(const yoke_assess_problem* problem) {

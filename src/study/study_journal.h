@@ -29,6 +29,11 @@ void yoke__journal_identity(const yoke_study_plan* plan, yoke_text* line);
 // Says in what two first lines differ: "the system file has changed", "--vary is another". "" if they are equal.
 void yoke__journal_difference(const char* mine, const char* theirs, char* to, size_t size);
 
+// Titles and cells of a table of runs: values of the axes (none of the current setting), status, t_reached, measures,
+// reason. Without a line's end.
+void yoke__journal_titles(const yoke_study_plan* plan, yoke_text* line);
+void yoke__journal_cells(const yoke_study_plan* plan, size_t point, const yoke_study_result* result,
+                         yoke_text* line);
 // The second line and the line of one run, ends included.
 void yoke__journal_header(const yoke_study_plan* plan, yoke_text* line);
 void yoke__journal_line(const yoke_study_plan* plan, size_t point, size_t repeat,

@@ -120,6 +120,8 @@ yoke_status yoke__linear_unit_of(const yoke_system* system, size_t unit, yoke_ar
                                  yoke_linear_unit* to) {
   const yoke_system_unit* from = &system->units[unit];
   *to = (yoke_linear_unit){.unit = unit,
+                           .name = from->name,
+                           .model = from->unit.ops->name,
                            .n_inputs = from->unit.n_u,
                            .n_outputs = from->unit.n_y,
                            .slowest = (double)NAN,

@@ -184,10 +184,9 @@ static yoke_status bind_bond(const binder* b, yoke_probe* probe) {
   if (name == NULL) {
     return YOKE_OK;  // number n is the total
   }
-  const char* nearest = yoke__nearest_name(name, names, n);
-  yoke__error(b->messages, b->place, "unknown bond '%.80s'%s%.80s%s", name,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  char hint[YOKE_NEAREST_SIZE];
+  yoke__error(b->messages, b->place, "unknown bond '%.80s'%s", name,
+              yoke__nearest_hint(name, names, n, hint));
   return YOKE_BAD_INPUT;
 }
 
@@ -260,11 +259,6 @@ static yoke_status bind_name(const binder* b, const char* signal, yoke_probe* pr
   return bind_variable(b, unit, variable, element, probe);
 }
 
-static yoke_status bind_signal(const binder* b, yoke_probe* probe) {
-  size_t unit = 0;
-  return bind_name(b, probe->measure->argument, probe, &unit);
-}
-
 static int64_t steps_per_row(const yoke_system* system) {
   return system->record_every / (system->macro / system->slot);
 }
@@ -273,29 +267,6 @@ static int64_t steps_per_row(const yoke_system* system) {
 static size_t rows_of(const yoke_system* system) {
   const int64_t n_steps = system->n_slots / (system->macro / system->slot);
   return (size_t)(n_steps / steps_per_row(system)) + 2;
-}
-
-// The samples of a column; an empty cell is none.
-static yoke_status take_reference(const yoke_csv* csv, size_t column, yoke_arena* arena,
-                                  yoke_samples* out) {
-  const double *t = csv->columns[0].values, *y = csv->columns[column].values;
-  *out = (yoke_samples){t, y, csv->n_rows};
-  if (csv->columns[column].n_missing == 0) {
-    return YOKE_OK;
-  }
-  double* kept_t = yoke__arena_array(arena, csv->n_rows, sizeof *kept_t);
-  double* kept_y = yoke__arena_array(arena, csv->n_rows, sizeof *kept_y);
-  if (kept_t == NULL || kept_y == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  *out = (yoke_samples){kept_t, kept_y, 0};
-  for (size_t i = 0; i < csv->n_rows; i++) {
-    if (!yoke__csv_is_missing(y[i])) {
-      kept_t[out->n] = t[i];
-      kept_y[out->n++] = y[i];
-    }
-  }
-  return YOKE_OK;
 }
 
 static yoke_status need_reference(const binder* b, const char* measure) {
@@ -328,7 +299,7 @@ static yoke_status bind_reference(const binder* b, yoke_probe* probe) {
   if (probe->t == NULL || probe->y == NULL) {
     return YOKE_NO_MEMORY;
   }
-  return take_reference(b->reference, column, b->arena, &probe->reference);
+  return yoke__samples_of(b->reference, column, b->arena, &probe->reference);
 }
 
 // ---- error and roughness: signals beside their references
@@ -346,7 +317,7 @@ static yoke_status add_track(const binder* b, const yoke_probe* found, size_t un
                               .index = found->index,
                               .unit = unit,
                               .name = b->reference->columns[column].name};
-  YOKE_TRY(take_reference(b->reference, column, b->arena, &track->reference));
+  YOKE_TRY(yoke__samples_of(b->reference, column, b->arena, &track->reference));
   const double near = same_time(b->system), stop = b->system->t_stop;
   double low = (double)INFINITY, high = -(double)INFINITY;
   for (size_t i = 0; i < track->reference.n && track->reference.t[i] <= stop + near; i++) {
@@ -455,7 +426,8 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
   } else if (need_of(measure->kind) == SIGNAL_OR_NONE) {
     YOKE_TRY(bind_tracks(&b, probe));
   } else {
-    YOKE_TRY(bind_signal(&b, probe));
+    size_t unit = 0;
+    YOKE_TRY(bind_name(&b, measure->argument, probe, &unit));
   }
   if (measure->kind == YOKE_STUDY_NRMSE) {
     YOKE_TRY(bind_reference(&b, probe));

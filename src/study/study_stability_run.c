@@ -715,13 +715,49 @@ static yoke_status open(replay* r) {
   return judge(r);
 }
 
+yoke_status yoke__stability_run_find(const yoke_system* system, const char* name, const char* file,
+                                     size_t* group, const yoke_sink* sink) {
+  size_t n = 0;
+  char all[256] = "";
+  for (size_t g = 0; g < system->n_groups; g++) {
+    if (system->groups[g].role != YOKE_GROUP_CLUSTER) {
+      continue;
+    }
+    const char* called = system->methods[system->groups[g].method].name;
+    const size_t used = strlen(all);
+    snprintf(all + used, sizeof all - used, "%s%.60s", used == 0 ? "" : ", ", called);
+    if (name == NULL || strcmp(called, name) == 0) {
+      *group = g;
+      n++;
+    }
+  }
+  if (n == 1) {
+    return YOKE_OK;
+  }
+  if (all[0] == '\0') {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "%s has no coupling over a cluster; expected one with method mpsm. Its step "
+                     "is judged by yoke analyse SYSTEM",
+                     file);
+  }
+  return n == 0 ? yoke_fail(sink, YOKE_BAD_INPUT, "--cluster: no coupling '%.60s'; there is: %s",
+                            name, all)
+                : yoke_fail(sink, YOKE_BAD_INPUT,
+                            "%zu couplings over clusters (%s); choose one with --cluster", n, all);
+}
+
 yoke_status yoke__stability_run_open(yoke_system* system, size_t group, const yoke_csv* csv,
                                      yoke_messages* messages, yoke_stability_run* out) {
   const yoke_group* of = &system->groups[group];
-  *out = (yoke_stability_run){.cluster = system->methods[of->method].owner,
-                              .n_units = of->setup.cluster->n_units,
-                              .interval = of->setup.interval,
-                              .n_rows = csv->n_rows};
+  const size_t n_health = of->ops->n_health;
+  *out =
+      (yoke_stability_run){.cluster = system->methods[of->method].owner,
+                           .n_units = of->setup.cluster->n_units,
+                           .health_names = of->ops->health_names,
+                           .n_health = n_health < YOKE_RUN_N_HEALTH ? n_health : YOKE_RUN_N_HEALTH,
+                           .t_start = system->t_start,
+                           .interval = of->setup.interval,
+                           .n_rows = csv->n_rows};
   replay* r = calloc(1, sizeof *r);
   if (r == NULL) {
     return YOKE_NO_MEMORY;

@@ -8,9 +8,7 @@ static yoke_status collect_durations(yoke_system* system, yoke_decimal** out, in
   const yoke_scenario* s = system->scenario;
   yoke_decimal* list =
       yoke__arena_array(&system->arena, 1 + s->n_units + 2 * s->n_connections, sizeof *list);
-  if (list == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(list);
   int n = 0;
   list[n++] = s->step.exact;
   for (size_t i = 0; i < s->n_units; i++) {
@@ -41,9 +39,7 @@ yoke_status yoke__system_fit_clock(yoke_system* system) {
   int n = 0;
   YOKE_TRY(collect_durations(system, &durations, &n));
   int64_t* ticks = yoke__arena_array(&system->arena, (size_t)n, sizeof *ticks);
-  if (ticks == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(ticks);
   if (yoke__clock_fit(s->start.value, durations, n, &system->clock, ticks) < 0) {
     yoke__error(
         system->messages, s->step.place,
@@ -115,7 +111,7 @@ void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, i
   char a[YOKE_NUMBER_SIZE];
   if (given > 0 && cycle > 0 && given != cycle) {
     yoke__error(
-        system->messages, source->exchange_place,
+        system->messages, source->exchange.place,
         "iterative schemes exchange at the end of every macro step (%s s): remove 'exchange'",
         seconds_text(system, cycle, a));
   } else if (given > 0) {
@@ -127,13 +123,13 @@ void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, i
   }
   link->interval = interval;
   if (link->delay % interval != 0) {
-    yoke__error(system->messages, source->delay_place,
+    yoke__error(system->messages, source->delay.place,
                 "the delay must be a multiple of the connection's exchange interval %s s",
                 seconds_text(system, interval, a));
   }
   link->delay /= interval;
   if (link->delay > MAX_DELAY) {
-    yoke__error(system->messages, source->delay_place,
+    yoke__error(system->messages, source->delay.place,
                 "the delay is %lld exchange intervals of %s s; expected at most %d",
                 (long long)link->delay, seconds_text(system, interval, a), MAX_DELAY);
   }

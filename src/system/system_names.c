@@ -76,9 +76,8 @@ bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* end
   }
   if (*unit == YOKE_NOT_FOUND) {
     const char* nearest = yoke__system_nearest_unit(system, endpoint->unit);
-    yoke__error(system->messages, endpoint->place, "%s: unknown unit '%s'%s%s%s", what,
-                endpoint->unit, nearest == NULL ? "" : "; did you mean '",
-                nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+    yoke__error_near(system->messages, endpoint->place, nearest, "%s: unknown unit '%s'", what,
+                     endpoint->unit);
     return false;
   }
   const yoke_unit* u = &system->units[*unit].unit;
@@ -99,9 +98,7 @@ bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* end
     return false;
   }
   const char* nearest = nearest_variable(system, u, endpoint->variable);
-  yoke__error(system->messages, endpoint->place, "%s: '%s' (%s) has no variable '%s'%s%s%s", what,
-              endpoint->unit, u->ops->name, endpoint->variable,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(system->messages, endpoint->place, nearest, "%s: '%s' (%s) has no variable '%s'",
+                   what, endpoint->unit, u->ops->name, endpoint->variable);
   return false;
 }

@@ -64,7 +64,7 @@ static void check_types(yoke_system* system, yoke_system_link* link, const yoke_
                 c->to.unit, c->to.variable, type_words[to->type]);
   }
   if (!link->is_dense && (c->order > 0 || c->delay.value > 0)) {
-    yoke__error(system->messages, c->order > 0 ? c->order_place : c->delay_place,
+    yoke__error(system->messages, c->order > 0 ? c->order_place : c->delay.place,
                 "%s.%s takes values as they are: order and delay need real inputs", c->to.unit,
                 c->to.variable);
   }

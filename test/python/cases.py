@@ -1,5 +1,6 @@
 # What the Python package promises, tried on the scenarios; run by test_python.sh, with numpy and without it.
 import doctest
+import json
 import logging
 import math
 import os
@@ -243,9 +244,36 @@ class Files(Case):
         self.assertIsNone(table.summary)
 
     def test_describe(self):
-        self.assertEqual(yoke.describe(JACOBI)["format"], "yoke-system")
+        system = yoke.describe(JACOBI, set={"time.step": 0.002})
+        self.assertEqual((system["format"], system["step"]), ("yoke-system", 0.002))
+        with yoke.System(JACOBI, set={"time.step": 0.002}) as same_system:
+            self.assertEqual(same_system.describe(), system)
         error = self.fails(yoke.Status.BAD_INPUT, yoke.describe, self.folder / "nowhere.yaml")
         self.assertIn("nowhere.yaml", str(error))
+
+    def test_describe_names(self):
+        names = yoke.describe()
+        self.assertIn("oscillator.force", [m["name"] for m in names["models"]])
+        self.assertIn("mpsm", [m["name"] for m in names["methods"]])
+        self.assertEqual(yoke.describe("oscillator.force")["format"], "yoke-model")
+        self.assertEqual(yoke.describe("mpsm")["serves"], "a cluster of units as a whole")
+        error = self.fails(yoke.Status.NO_SUCH_NAME, yoke.describe, "oscillator.forse")
+        self.assertEqual(error.hint, "did you mean 'oscillator.force'?")
+
+    def test_describe_netlist(self):
+        path = self.folder / "load.cir"
+        path.write_text("load\n.param rload=1k\nV1 a 0 1\nR1 a 0 {rload}\n.end\n")
+        circuit = yoke.describe(path, set={"rload": -2000})
+        self.assertEqual((circuit["format"], circuit["elements"]), ("yoke-circuit", {"resistors": 1, "voltage_sources": 1}))
+        self.assertEqual(circuit["parameters"], [{"name": "rload", "value": "-2000"}])
+        self.assertIn("negative", circuit["messages"][0]["text"])
+        error = self.fails(yoke.Status.NO_SUCH_NAME, yoke.describe, path, set={"rlod": 1})
+        self.assertEqual((error.file, error.hint), ("--set rlod", "did you mean 'rload'?"))
+
+    def test_describe_equals_the_command(self):
+        for what in ("gain", "energy", JACOBI, TYPED):
+            printed = subprocess.run([PROGRAM, "info", "--json", str(what)], capture_output=True, check=True).stdout
+            self.assertEqual(yoke.describe(what), json.loads(printed))
 
     def test_warnings_are_logged(self):
         with self.assertLogs("yoke", logging.WARNING) as logs:

@@ -96,7 +96,7 @@ static void test_top_level_keys(void** state) {
   check_near(s->start.value, -0.5, 0);
   assert_true(s->start.exact.mantissa == -5 && s->start.exact.exponent == -1);
   assert_int_equal(s->scheme, YOKE_ITERATIVE_GAUSS_SEIDEL);
-  assert_int_equal(s->scheme_place.line, 8);
+  assert_int_equal(yoke__node_child(s->tree, "scheme")->place.line, 8);
   assert_int_equal(s->exchange, YOKE_FRESH);
   assert_int_equal(s->threads, 4);
   assert_int_equal(s->n_order, 2);

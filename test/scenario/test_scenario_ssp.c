@@ -116,8 +116,9 @@ static void test_annotation(void** state) {
   assert_int_equal(r->scenario->record_every, 2);
 
   // line and column of the annotation are those of the file
-  assert_int_equal(r->scenario->scheme_place.line, 35);
-  assert_int_equal(r->scenario->scheme_place.column, 15);
+  const yoke_node* scheme = yoke__node_child(r->scenario->tree, "scheme");
+  assert_int_equal(scheme->place.line, 35);
+  assert_int_equal(scheme->place.column, 15);
   ssp_free(r);
 }
 

@@ -162,7 +162,6 @@ yoke_runtime_status yoke__runtime_log_choose(yoke_runtime* rt, bool is_on, size_
 // ---- variables
 // Makes sure that reading is allowed and that outputs belong to the inputs at hand; an error after a message.
 yoke_runtime_status yoke__runtime_begin_get(yoke_runtime* rt, const char* function);
-yoke_runtime_status yoke__runtime_begin_set(const yoke_runtime* rt, const char* function);
 // Back to before the unit's own initialisation, for a start value that is set while initialising.
 yoke_runtime_status yoke__runtime_rewind(yoke_runtime* rt);
 
@@ -175,12 +174,6 @@ typedef enum yoke_runtime_kind {
   YOKE_RUNTIME_BINARY,
 } yoke_runtime_kind;
 
-// The element behind a reference, of this kind. NULL after a message.
-const yoke_runtime_slot* yoke__runtime_find(const yoke_runtime* rt, uint32_t reference,
-                                            yoke_runtime_kind kind, const char* function);
-// Elements of the array that starts at this slot (FMI 3.0); 0 after a message if it is not the first element.
-size_t yoke__runtime_span(const yoke_runtime* rt, const yoke_runtime_slot* slot,
-                          const char* function);
 static inline const yoke_variable* yoke__runtime_variable(const yoke_runtime* rt,
                                                           const yoke_runtime_slot* slot) {
   const size_t n = rt->unit.info->n_variables;
@@ -188,21 +181,26 @@ static inline const yoke_variable* yoke__runtime_variable(const yoke_runtime* rt
                             : &rt->rates[slot->variable - n];
 }
 
-// Where an element lies, in the storage form of yoke/unit.h; NULL after a message.
-const void* yoke__runtime_read(yoke_runtime* rt, const yoke_runtime_slot* slot);
-// Copies one element in; checks that it may be set now.
-yoke_runtime_status yoke__runtime_write(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                        const void* element, const char* function);
+// What a function of the standard reads or writes. FMI 2.0: one element per reference, whole numbers and booleans as int.
+// FMI 3.0: arrays, whole numbers as int64_t, booleans as bool, and the time behind the last element.
+typedef struct yoke_runtime_access {
+  const char* function;
+  yoke_runtime_kind kind;
+  bool is_array;
+} yoke_runtime_access;
 
-// The same in terms of FMI: enumerations count from 1, texts and bytes must fit.
-yoke_runtime_status yoke__runtime_read_whole(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                             int64_t* value);
-yoke_runtime_status yoke__runtime_write_whole(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                              int64_t value, const char* function);
-yoke_runtime_status yoke__runtime_write_text(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                             const char* text, const char* function);
-yoke_runtime_status yoke__runtime_write_binary(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                               const void* bytes, size_t n, const char* function);
+// The element behind a reference, of this kind. NULL after a message.
+const yoke_runtime_slot* yoke__runtime_find(const yoke_runtime* rt, uint32_t reference,
+                                            const yoke_runtime_access* how);
+// n_values: room of values, which all elements fill; sizes: of bytes, else NULL. Enumerations count from 1. An error after a
+// message.
+yoke_runtime_status yoke__runtime_get(yoke_runtime* rt, const yoke_runtime_access* how,
+                                      const uint32_t references[], size_t n, void* values,
+                                      size_t* sizes, size_t n_values);
+// Checks that each may be set now, and that texts and bytes fit.
+yoke_runtime_status yoke__runtime_set(yoke_runtime* rt, const yoke_runtime_access* how,
+                                      const uint32_t references[], size_t n, const void* values,
+                                      const size_t* sizes, size_t n_values);
 
 // ---- configuration
 // Reads yoke.txt of the folder. config->circuit is the caller's to close.

@@ -1,5 +1,6 @@
 // Variables by value reference. Values that lie in the unit's struct are read and written in place; others go through
 // the unit's own operations with the whole value.
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,39 +24,22 @@ static yoke_runtime_kind kind_of(yoke_type type) {
 }
 
 const yoke_runtime_slot* yoke__runtime_find(const yoke_runtime* rt, uint32_t reference,
-                                            yoke_runtime_kind kind, const char* function) {
+                                            const yoke_runtime_access* how) {
   const size_t n_all = rt->n_slots + (rt->states.n > 0 ? 1 + rt->states.n : 0);
   if (reference == rt->n_slots || reference >= n_all) {
-    (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: there is no value reference %lu", function,
-                            (unsigned long)reference);
+    (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: there is no value reference %lu",
+                            how->function, (unsigned long)reference);
     return NULL;
   }
   const yoke_runtime_slot* slot = &rt->slots[reference];
   const yoke_variable* v = yoke__runtime_variable(rt, slot);
-  if (kind_of(v->type) != kind) {
+  if (kind_of(v->type) != how->kind) {
     (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
-                            "%s: '%s' (value reference %lu) is of another type", function, v->name,
-                            (unsigned long)reference);
+                            "%s: '%s' (value reference %lu) is of another type", how->function,
+                            v->name, (unsigned long)reference);
     return NULL;
   }
   return slot;
-}
-
-size_t yoke__runtime_span(const yoke_runtime* rt, const yoke_runtime_slot* slot,
-                          const char* function) {
-  if (slot->element != 0) {
-    (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: '%s' has the value reference %lu",
-                            function, yoke__runtime_variable(rt, slot)->name,
-                            (unsigned long)(slot - rt->slots) - slot->element);
-    return 0;
-  }
-  return yoke__variable_count(yoke__runtime_variable(rt, slot));
-}
-
-yoke_runtime_status yoke__runtime_begin_set(const yoke_runtime* rt, const char* function) {
-  const unsigned phases =
-      YOKE_RUNTIME_INSTANTIATED | YOKE_RUNTIME_INITIALISING | YOKE_RUNTIME_STEPPING;
-  return yoke__runtime_expect(rt, phases, function) ? YOKE_RUNTIME_OK : YOKE_RUNTIME_ERROR;
 }
 
 // ---- elements
@@ -78,7 +62,8 @@ static bool is_settable(const yoke_runtime* rt, const yoke_variable* v) {
   return false;
 }
 
-const void* yoke__runtime_read(yoke_runtime* rt, const yoke_runtime_slot* slot) {
+// Where an element lies, in the storage form of yoke/unit.h; NULL after a message.
+static const char* read_element(yoke_runtime* rt, const yoke_runtime_slot* slot) {
   const yoke_variable* v = yoke__runtime_variable(rt, slot);
   if (rt->phase == YOKE_RUNTIME_INSTANTIATED && !is_settable(rt, v)) {
     (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "'%s' has no value before the initialisation",
@@ -86,7 +71,7 @@ const void* yoke__runtime_read(yoke_runtime* rt, const yoke_runtime_slot* slot) 
     return NULL;
   }
   if (slot->variable >= rt->unit.info->n_variables) {
-    return yoke__runtime_rate(rt, slot->variable - rt->unit.info->n_variables);
+    return (const char*)yoke__runtime_rate(rt, slot->variable - rt->unit.info->n_variables);
   }
   const size_t at = slot->element * yoke__variable_element_size(v);
   if (rt->unit.ops->get == NULL && v->offset != YOKE_NO_OFFSET) {
@@ -117,8 +102,9 @@ static yoke_status put(yoke_runtime* rt, const yoke_runtime_slot* slot, const yo
   return yoke__unit_set(&rt->unit, slot->variable, rt->value, whole);
 }
 
-yoke_runtime_status yoke__runtime_write(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                        const void* element, const char* function) {
+// Copies one element in; checks that it may be set now.
+static yoke_runtime_status write_element(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                         const void* element, const char* function) {
   const yoke_variable* v = yoke__runtime_variable(rt, slot);
   if (!is_settable(rt, v)) {
     return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: '%s' cannot be set %s", function, v->name,
@@ -146,19 +132,8 @@ static int64_t first_of(const yoke_variable* v) {
   return v->type == YOKE_ENUMERATION && v->items != NULL ? 1 : 0;
 }
 
-yoke_runtime_status yoke__runtime_read_whole(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                             int64_t* value) {
-  const void* at = yoke__runtime_read(rt, slot);
-  if (at == NULL) {
-    return YOKE_RUNTIME_ERROR;
-  }
-  memcpy(value, at, sizeof *value);
-  *value += first_of(yoke__runtime_variable(rt, slot));
-  return YOKE_RUNTIME_OK;
-}
-
-yoke_runtime_status yoke__runtime_write_whole(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                              int64_t value, const char* function) {
+static yoke_runtime_status write_whole(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                       int64_t value, const char* function) {
   const yoke_variable* v = yoke__runtime_variable(rt, slot);
   if (first_of(v) == 1) {
     int64_t n_items = 0;
@@ -171,7 +146,7 @@ yoke_runtime_status yoke__runtime_write_whole(yoke_runtime* rt, const yoke_runti
     }
     value--;
   }
-  return yoke__runtime_write(rt, slot, &value, function);
+  return write_element(rt, slot, &value, function);
 }
 
 // A text or bytes that may be shorter than their room go in with the rest cleared: equal states are equal bytes.
@@ -181,11 +156,11 @@ static yoke_runtime_status write_room(yoke_runtime* rt, const yoke_runtime_slot*
   memset(rt->room, 0, yoke__variable_element_size(yoke__runtime_variable(rt, slot)));
   memcpy(rt->room, head, n_head);
   memcpy(rt->room + n_head, bytes, n);
-  return yoke__runtime_write(rt, slot, rt->room, function);
+  return write_element(rt, slot, rt->room, function);
 }
 
-yoke_runtime_status yoke__runtime_write_text(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                             const char* text, const char* function) {
+static yoke_runtime_status write_text(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                      const char* text, const char* function) {
   const yoke_variable* v = yoke__runtime_variable(rt, slot);
   const size_t n = text == NULL ? 0 : strlen(text);
   if (n >= v->max_size) {
@@ -196,8 +171,8 @@ yoke_runtime_status yoke__runtime_write_text(yoke_runtime* rt, const yoke_runtim
   return write_room(rt, slot, "", 0, text == NULL ? "" : text, n, function);
 }
 
-yoke_runtime_status yoke__runtime_write_binary(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                               const void* bytes, size_t n, const char* function) {
+static yoke_runtime_status write_binary(yoke_runtime* rt, const yoke_runtime_slot* slot,
+                                        const void* bytes, size_t n, const char* function) {
   const yoke_variable* v = yoke__runtime_variable(rt, slot);
   const uint64_t count = n;
   if (n > v->max_size) {
@@ -205,4 +180,154 @@ yoke_runtime_status yoke__runtime_write_binary(yoke_runtime* rt, const yoke_runt
                              v->max_size, v->name);
   }
   return write_room(rt, slot, &count, sizeof count, n == 0 ? "" : bytes, n, function);
+}
+
+// ---- the functions of the standards
+
+// Where element k of an array of the standard's type lies.
+static size_t place_of(const yoke_runtime_access* how, size_t k, size_t* size) {
+  static const size_t narrow[] = {sizeof(double), sizeof(int), sizeof(int), sizeof(char*),
+                                  sizeof(char*)};
+  static const size_t wide[] = {sizeof(double), sizeof(int64_t), sizeof(bool), sizeof(char*),
+                                sizeof(char*)};
+  *size = how->is_array ? wide[how->kind] : narrow[how->kind];
+  return k * *size;
+}
+
+static yoke_runtime_status element_out(yoke_runtime* rt, const yoke_runtime_access* how,
+                                       const yoke_runtime_slot* slot, size_t k, void* values,
+                                       size_t* sizes) {
+  size_t size = 0;
+  char* to = (char*)values + place_of(how, k, &size);
+  const char* at = read_element(rt, slot);
+  if (at == NULL) {
+    memset(to, 0, size);
+    return YOKE_RUNTIME_ERROR;
+  }
+  if (how->kind == YOKE_RUNTIME_REAL || how->kind == YOKE_RUNTIME_STRING) {
+    memcpy(to, how->kind == YOKE_RUNTIME_REAL ? at : (const char*)&at, size);
+    return YOKE_RUNTIME_OK;
+  }
+  const yoke_variable* v = yoke__runtime_variable(rt, slot);
+  int64_t whole = 0;
+  memcpy(&whole, at, sizeof whole);
+  if (how->kind == YOKE_RUNTIME_BINARY) {
+    sizes[k] = (size_t)whole;
+    at += sizeof whole;
+    memcpy(to, &at, size);
+    return YOKE_RUNTIME_OK;
+  }
+  whole = how->kind == YOKE_RUNTIME_BOOLEAN ? whole != 0 : whole + first_of(v);
+  const int narrow = (int)whole;
+  const bool flag = whole != 0;
+  memcpy(to,
+         size == sizeof whole ? (const void*)&whole
+         : size == 1          ? (const void*)&flag
+                              : (const void*)&narrow,
+         size);
+  if (!how->is_array && (whole < INT_MIN || whole > INT_MAX)) {
+    return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "'%s' is %lld, beyond the integers of FMI 2.0",
+                             v->name, (long long)whole);
+  }
+  return YOKE_RUNTIME_OK;
+}
+
+static yoke_runtime_status element_in(yoke_runtime* rt, const yoke_runtime_access* how,
+                                      const yoke_runtime_slot* slot, size_t k, const void* values,
+                                      const size_t* sizes) {
+  size_t size = 0;
+  const char* from = (const char*)values + place_of(how, k, &size);
+  const char* bytes = NULL;
+  int64_t whole = 0;
+  int narrow = 0;
+  bool flag = false;
+  switch (how->kind) {
+  case YOKE_RUNTIME_REAL:
+    return write_element(rt, slot, from, how->function);
+  case YOKE_RUNTIME_WHOLE:
+    memcpy(how->is_array ? (void*)&whole : &narrow, from, size);
+    return write_whole(rt, slot, how->is_array ? whole : narrow, how->function);
+  case YOKE_RUNTIME_BOOLEAN:
+    memcpy(how->is_array ? (void*)&flag : &narrow, from, size);
+    return write_whole(rt, slot, flag || narrow != 0, how->function);
+  case YOKE_RUNTIME_STRING:
+    memcpy(&bytes, from, size);
+    return write_text(rt, slot, bytes, how->function);
+  case YOKE_RUNTIME_BINARY:
+    memcpy(&bytes, from, size);
+    return write_binary(rt, slot, bytes, sizes[k], how->function);
+  }
+  return YOKE_RUNTIME_ERROR;
+}
+
+// The elements behind a reference, which must fit behind the first k of n_values. 0 after a message.
+static size_t find_span(const yoke_runtime* rt, const yoke_runtime_access* how, uint32_t reference,
+                        size_t k, size_t n_values, const yoke_runtime_slot** slot) {
+  *slot = yoke__runtime_find(rt, reference, how);
+  if (*slot == NULL || !how->is_array) {
+    return *slot == NULL ? 0 : 1;
+  }
+  const yoke_variable* v = yoke__runtime_variable(rt, *slot);
+  const size_t span = yoke__variable_count(v);
+  if ((*slot)->element != 0) {
+    (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "%s: '%s' has the value reference %lu",
+                            how->function, v->name,
+                            (unsigned long)(*slot - rt->slots) - (*slot)->element);
+    return 0;
+  }
+  if (span > n_values - k) {
+    (void)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
+                            "%s: fewer values than the variables have elements", how->function);
+    return 0;
+  }
+  return span;
+}
+
+static yoke_runtime_status check_count(const yoke_runtime* rt, const yoke_runtime_access* how,
+                                       yoke_runtime_status status, size_t k, size_t n_values) {
+  return status != YOKE_RUNTIME_OK || k == n_values
+             ? status
+             : yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
+                                 "%s: more values than the variables have elements", how->function);
+}
+
+yoke_runtime_status yoke__runtime_get(yoke_runtime* rt, const yoke_runtime_access* how,
+                                      const uint32_t references[], size_t n, void* values,
+                                      size_t* sizes, size_t n_values) {
+  yoke_runtime_status status = yoke__runtime_begin_get(rt, how->function);
+  size_t k = 0;
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    // the time is the one variable that no unit has
+    if (how->is_array && how->kind == YOKE_RUNTIME_REAL && references[i] == rt->n_slots &&
+        k < n_values) {
+      ((double*)values)[k++] = rt->time;
+      continue;
+    }
+    const yoke_runtime_slot* slot = NULL;
+    const size_t span = find_span(rt, how, references[i], k, n_values, &slot);
+    status = span == 0 ? YOKE_RUNTIME_ERROR : status;
+    for (size_t j = 0; j < span && status == YOKE_RUNTIME_OK; j++, k++) {
+      status = element_out(rt, how, slot + j, k, values, sizes);
+    }
+  }
+  return check_count(rt, how, status, k, n_values);
+}
+
+yoke_runtime_status yoke__runtime_set(yoke_runtime* rt, const yoke_runtime_access* how,
+                                      const uint32_t references[], size_t n, const void* values,
+                                      const size_t* sizes, size_t n_values) {
+  const unsigned phases =
+      YOKE_RUNTIME_INSTANTIATED | YOKE_RUNTIME_INITIALISING | YOKE_RUNTIME_STEPPING;
+  yoke_runtime_status status =
+      yoke__runtime_expect(rt, phases, how->function) ? YOKE_RUNTIME_OK : YOKE_RUNTIME_ERROR;
+  size_t k = 0;
+  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
+    const yoke_runtime_slot* slot = NULL;
+    const size_t span = find_span(rt, how, references[i], k, n_values, &slot);
+    status = span == 0 ? YOKE_RUNTIME_ERROR : status;
+    for (size_t j = 0; j < span && status == YOKE_RUNTIME_OK; j++, k++) {
+      status = element_in(rt, how, slot + j, k, values, sizes);
+    }
+  }
+  return check_count(rt, how, status, k, n_values);
 }

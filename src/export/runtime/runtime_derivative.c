@@ -77,9 +77,9 @@ const double* yoke__runtime_rate(yoke_runtime* rt, size_t state) {
 
 // References to indices of real scalars, derivatives of states behind the variables; false after a message.
 static bool find_scalars(yoke_runtime* rt, const uint32_t references[], size_t n, size_t to[]) {
+  static const yoke_runtime_access how = {"a directional derivative", YOKE_RUNTIME_REAL, true};
   for (size_t i = 0; i < n; i++) {
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_REAL, "a directional derivative");
+    const yoke_runtime_slot* slot = yoke__runtime_find(rt, references[i], &how);
     if (slot == NULL) {
       return false;
     }

@@ -31,6 +31,9 @@ YOKE_FMI2_FUNCTIONS(DECLARE)
 
 // the parameters are the standard's, whatever a function does with them
 // NOLINTBEGIN(readability-non-const-parameter)
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
 
 // returns an error at once if the call has no place in this phase
 #define EXPECT(rt, phases, name)                                                                   \
@@ -100,7 +103,6 @@ fmi2Component NAME(Instantiate)(fmi2String name, fmi2Type type, fmi2String guid,
                                 fmi2String resource_location,
                                 const fmi2CallbackFunctions* functions, fmi2Boolean is_visible,
                                 fmi2Boolean is_logging) {
-  (void)is_visible;
   if (functions == NULL || functions->logger == NULL) {
     return NULL;
   }
@@ -125,9 +127,8 @@ void NAME(FreeInstance)(fmi2Component c) {
 
 fmi2Status NAME(SetDebugLogging)(fmi2Component c, fmi2Boolean is_on, size_t n_categories,
                                  const fmi2String categories[]) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, BORN | INIT | STEP | ENDED, SetDebugLogging);
-  return (fmi2Status)yoke__runtime_log_choose(rt, is_on != fmi2False, n_categories, categories);
+  EXPECT(c, BORN | INIT | STEP | ENDED, SetDebugLogging);
+  return (fmi2Status)yoke__runtime_log_choose(c, is_on != fmi2False, n_categories, categories);
 }
 
 // ---- life cycle
@@ -135,11 +136,8 @@ fmi2Status NAME(SetDebugLogging)(fmi2Component c, fmi2Boolean is_on, size_t n_ca
 fmi2Status NAME(SetupExperiment)(fmi2Component c, fmi2Boolean has_tolerance, fmi2Real tolerance,
                                  fmi2Real start_time, fmi2Boolean has_stop_time,
                                  fmi2Real stop_time) {
-  yoke_runtime* rt = c;
-  (void)has_tolerance;
-  (void)tolerance;
-  EXPECT(rt, BORN, SetupExperiment);
-  return (fmi2Status)yoke__runtime_setup(rt, start_time, has_stop_time != fmi2False, stop_time);
+  EXPECT(c, BORN, SetupExperiment);
+  return (fmi2Status)yoke__runtime_setup(c, start_time, has_stop_time != fmi2False, stop_time);
 }
 
 fmi2Status NAME(EnterInitializationMode)(fmi2Component c) {
@@ -154,190 +152,82 @@ fmi2Status NAME(EnterInitializationMode)(fmi2Component c) {
 }
 
 fmi2Status NAME(ExitInitializationMode)(fmi2Component c) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, INIT, ExitInitializationMode);
-  return (fmi2Status)yoke__runtime_exit_init(rt);
+  EXPECT(c, INIT, ExitInitializationMode);
+  return (fmi2Status)yoke__runtime_exit_init(c);
 }
 
 fmi2Status NAME(Terminate)(fmi2Component c) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, STEP, Terminate);
-  return (fmi2Status)yoke__runtime_terminate(rt);
+  EXPECT(c, STEP, Terminate);
+  return (fmi2Status)yoke__runtime_terminate(c);
 }
 
 fmi2Status NAME(Reset)(fmi2Component c) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, BORN | INIT | STEP | ENDED, Reset);
-  return (fmi2Status)yoke__runtime_reset(rt);
+  EXPECT(c, BORN | INIT | STEP | ENDED, Reset);
+  return (fmi2Status)yoke__runtime_reset(c);
 }
 
 // ---- variables
 
-fmi2Status NAME(GetReal)(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                         fmi2Real values[]) {
-  yoke_runtime* rt = c;
-  yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetReal));
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_REAL, TEXT(GetReal));
-    const void* at = slot == NULL ? NULL : yoke__runtime_read(rt, slot);
-    if (at == NULL) {
-      return fmi2Error;
-    }
-    memcpy(&values[i], at, sizeof values[i]);
+#define ACCESS(type, kind)                                                                         \
+  fmi2Status NAME(Get##type)(fmi2Component c, const fmi2ValueReference references[], size_t n,     \
+                             fmi2##type values[]) {                                                \
+    static const yoke_runtime_access how = {TEXT(Get##type), kind, false};                         \
+    return (fmi2Status)yoke__runtime_get(c, &how, references, n, (void*)values, NULL, n);          \
+  }                                                                                                \
+  fmi2Status NAME(Set##type)(fmi2Component c, const fmi2ValueReference references[], size_t n,     \
+                             const fmi2##type values[]) {                                          \
+    static const yoke_runtime_access how = {TEXT(Set##type), kind, false};                         \
+    return (fmi2Status)yoke__runtime_set(c, &how, references, n, (const void*)values, NULL, n);    \
   }
-  return (fmi2Status)status;
-}
 
-fmi2Status NAME(GetInteger)(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                            fmi2Integer values[]) {
-  yoke_runtime* rt = c;
-  yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetInteger));
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    int64_t value = 0;
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_WHOLE, TEXT(GetInteger));
-    status = slot == NULL ? YOKE_RUNTIME_ERROR : yoke__runtime_read_whole(rt, slot, &value);
-    if (status == YOKE_RUNTIME_OK && (value < INT_MIN || value > INT_MAX)) {
-      status =
-          yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "'%s' is %lld, beyond the integers of FMI 2.0",
-                            yoke__runtime_variable(rt, slot)->name, (long long)value);
-    }
-    values[i] = (fmi2Integer)value;
-  }
-  return (fmi2Status)status;
-}
-
-fmi2Status NAME(GetBoolean)(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                            fmi2Boolean values[]) {
-  yoke_runtime* rt = c;
-  yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetBoolean));
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    int64_t value = 0;
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_BOOLEAN, TEXT(GetBoolean));
-    status = slot == NULL ? YOKE_RUNTIME_ERROR : yoke__runtime_read_whole(rt, slot, &value);
-    values[i] = value != 0 ? fmi2True : fmi2False;
-  }
-  return (fmi2Status)status;
-}
-
-fmi2Status NAME(GetString)(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                           fmi2String values[]) {
-  yoke_runtime* rt = c;
-  yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetString));
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_STRING, TEXT(GetString));
-    values[i] = slot == NULL ? NULL : yoke__runtime_read(rt, slot);
-    status = values[i] == NULL ? YOKE_RUNTIME_ERROR : YOKE_RUNTIME_OK;
-  }
-  return (fmi2Status)status;
-}
-
-fmi2Status NAME(SetReal)(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                         const fmi2Real values[]) {
-  yoke_runtime* rt = c;
-  yoke_runtime_status status = yoke__runtime_begin_set(rt, TEXT(SetReal));
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_REAL, TEXT(SetReal));
-    status = slot == NULL ? YOKE_RUNTIME_ERROR
-                          : yoke__runtime_write(rt, slot, &values[i], TEXT(SetReal));
-  }
-  return (fmi2Status)status;
-}
-
-fmi2Status NAME(SetInteger)(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                            const fmi2Integer values[]) {
-  yoke_runtime* rt = c;
-  yoke_runtime_status status = yoke__runtime_begin_set(rt, TEXT(SetInteger));
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_WHOLE, TEXT(SetInteger));
-    status = slot == NULL ? YOKE_RUNTIME_ERROR
-                          : yoke__runtime_write_whole(rt, slot, values[i], TEXT(SetInteger));
-  }
-  return (fmi2Status)status;
-}
-
-fmi2Status NAME(SetBoolean)(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                            const fmi2Boolean values[]) {
-  yoke_runtime* rt = c;
-  yoke_runtime_status status = yoke__runtime_begin_set(rt, TEXT(SetBoolean));
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_BOOLEAN, TEXT(SetBoolean));
-    status = slot == NULL
-                 ? YOKE_RUNTIME_ERROR
-                 : yoke__runtime_write_whole(rt, slot, values[i] != fmi2False, TEXT(SetBoolean));
-  }
-  return (fmi2Status)status;
-}
-
-fmi2Status NAME(SetString)(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                           const fmi2String values[]) {
-  yoke_runtime* rt = c;
-  yoke_runtime_status status = yoke__runtime_begin_set(rt, TEXT(SetString));
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    const yoke_runtime_slot* slot =
-        yoke__runtime_find(rt, references[i], YOKE_RUNTIME_STRING, TEXT(SetString));
-    status = slot == NULL ? YOKE_RUNTIME_ERROR
-                          : yoke__runtime_write_text(rt, slot, values[i], TEXT(SetString));
-  }
-  return (fmi2Status)status;
-}
+ACCESS(Real, YOKE_RUNTIME_REAL)
+ACCESS(Integer, YOKE_RUNTIME_WHOLE)
+ACCESS(Boolean, YOKE_RUNTIME_BOOLEAN)
+ACCESS(String, YOKE_RUNTIME_STRING)
 
 // ---- states and derivatives
 
 fmi2Status NAME(GetFMUstate)(fmi2Component c, fmi2FMUstate* state) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, BORN | INIT | STEP | ENDED, GetFMUstate);
-  return (fmi2Status)yoke__runtime_state_get(rt, state);
+  EXPECT(c, BORN | INIT | STEP | ENDED, GetFMUstate);
+  return (fmi2Status)yoke__runtime_state_get(c, state);
 }
 
 fmi2Status NAME(SetFMUstate)(fmi2Component c, fmi2FMUstate state) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, BORN | INIT | STEP | ENDED, SetFMUstate);
-  return (fmi2Status)yoke__runtime_state_set(rt, state);
+  EXPECT(c, BORN | INIT | STEP | ENDED, SetFMUstate);
+  return (fmi2Status)yoke__runtime_state_set(c, state);
 }
 
 fmi2Status NAME(FreeFMUstate)(fmi2Component c, fmi2FMUstate* state) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, BORN | INIT | STEP | ENDED, FreeFMUstate);
-  return (fmi2Status)yoke__runtime_state_free(rt, state);
+  EXPECT(c, BORN | INIT | STEP | ENDED, FreeFMUstate);
+  return (fmi2Status)yoke__runtime_state_free(c, state);
 }
 
 fmi2Status NAME(SerializedFMUstateSize)(fmi2Component c, fmi2FMUstate state, size_t* size) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, BORN | INIT | STEP | ENDED, SerializedFMUstateSize);
-  return (fmi2Status)yoke__runtime_state_size(rt, state, size);
+  EXPECT(c, BORN | INIT | STEP | ENDED, SerializedFMUstateSize);
+  return (fmi2Status)yoke__runtime_state_size(c, state, size);
 }
 
 fmi2Status NAME(SerializeFMUstate)(fmi2Component c, fmi2FMUstate state, fmi2Byte bytes[],
                                    size_t size) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, BORN | INIT | STEP | ENDED, SerializeFMUstate);
-  return (fmi2Status)yoke__runtime_state_write(rt, state, bytes, size);
+  EXPECT(c, BORN | INIT | STEP | ENDED, SerializeFMUstate);
+  return (fmi2Status)yoke__runtime_state_write(c, state, bytes, size);
 }
 
 fmi2Status NAME(DeSerializeFMUstate)(fmi2Component c, const fmi2Byte bytes[], size_t size,
                                      fmi2FMUstate* state) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, BORN | INIT | STEP | ENDED, DeSerializeFMUstate);
-  return (fmi2Status)yoke__runtime_state_read(rt, bytes, size, state);
+  EXPECT(c, BORN | INIT | STEP | ENDED, DeSerializeFMUstate);
+  return (fmi2Status)yoke__runtime_state_read(c, bytes, size, state);
 }
 
 fmi2Status NAME(GetDirectionalDerivative)(fmi2Component c, const fmi2ValueReference unknowns[],
                                           size_t n_unknowns, const fmi2ValueReference knowns[],
                                           size_t n_knowns, const fmi2Real seed[],
                                           fmi2Real sensitivity[]) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, INIT | STEP | ENDED, GetDirectionalDerivative);
-  const yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetDirectionalDerivative));
+  EXPECT(c, INIT | STEP | ENDED, GetDirectionalDerivative);
+  const yoke_runtime_status status = yoke__runtime_begin_get(c, TEXT(GetDirectionalDerivative));
   return (fmi2Status)(status != YOKE_RUNTIME_OK
                           ? status
-                          : yoke__runtime_derivative(rt, unknowns, n_unknowns, knowns, n_knowns,
+                          : yoke__runtime_derivative(c, unknowns, n_unknowns, knowns, n_knowns,
                                                      seed, sensitivity));
 }
 
@@ -346,42 +236,32 @@ fmi2Status NAME(GetDirectionalDerivative)(fmi2Component c, const fmi2ValueRefere
 fmi2Status NAME(SetRealInputDerivatives)(fmi2Component c, const fmi2ValueReference references[],
                                          size_t n, const fmi2Integer orders[],
                                          const fmi2Real values[]) {
-  yoke_runtime* rt = c;
-  (void)references;
-  (void)n;
-  (void)orders;
-  (void)values;
-  EXPECT(rt, INIT | STEP, SetRealInputDerivatives);
-  return (fmi2Status)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
+  EXPECT(c, INIT | STEP, SetRealInputDerivatives);
+  return (fmi2Status)yoke__runtime_say(c, YOKE_RUNTIME_ERROR,
                                        "inputs are held: canInterpolateInputs is false");
 }
 
 fmi2Status NAME(GetRealOutputDerivatives)(fmi2Component c, const fmi2ValueReference references[],
                                           size_t n, const fmi2Integer orders[], fmi2Real values[]) {
-  yoke_runtime* rt = c;
-  (void)references;
-  (void)orders;
-  EXPECT(rt, STEP | ENDED, GetRealOutputDerivatives);
+  EXPECT(c, STEP | ENDED, GetRealOutputDerivatives);
   for (size_t i = 0; i < n; i++) {
     values[i] = 0.0;
   }
-  return (fmi2Status)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
+  return (fmi2Status)yoke__runtime_say(c, YOKE_RUNTIME_ERROR,
                                        "no derivatives of outputs: maxOutputDerivativeOrder is 0");
 }
 
 // A unit that wants the run to end says so by Discard, as the standard has it; its step is done then.
 fmi2Status NAME(DoStep)(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean is_final) {
   yoke_runtime* rt = c;
-  (void)is_final;
   EXPECT(rt, STEP, DoStep);
   const yoke_runtime_status status = yoke__runtime_step(rt, time, step);
   return status == YOKE_RUNTIME_OK && rt->is_end_wanted ? fmi2Discard : (fmi2Status)status;
 }
 
 fmi2Status NAME(CancelStep)(fmi2Component c) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, STEP, CancelStep);
-  return (fmi2Status)yoke__runtime_say(rt, YOKE_RUNTIME_ERROR, "no step is pending");
+  EXPECT(c, STEP, CancelStep);
+  return (fmi2Status)yoke__runtime_say(c, YOKE_RUNTIME_ERROR, "no step is pending");
 }
 
 static fmi2Status refuse_status(const yoke_runtime* rt, const char* function) {
@@ -390,11 +270,8 @@ static fmi2Status refuse_status(const yoke_runtime* rt, const char* function) {
 }
 
 fmi2Status NAME(GetStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Status* value) {
-  const yoke_runtime* rt = c;
-  (void)kind;
-  (void)value;
-  EXPECT(rt, STEP | ENDED, GetStatus);
-  return refuse_status(rt, TEXT(GetStatus));
+  EXPECT(c, STEP | ENDED, GetStatus);
+  return refuse_status(c, TEXT(GetStatus));
 }
 
 fmi2Status NAME(GetRealStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Real* value) {
@@ -408,11 +285,8 @@ fmi2Status NAME(GetRealStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Real* v
 }
 
 fmi2Status NAME(GetIntegerStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Integer* value) {
-  const yoke_runtime* rt = c;
-  (void)kind;
-  (void)value;
-  EXPECT(rt, STEP | ENDED, GetIntegerStatus);
-  return refuse_status(rt, TEXT(GetIntegerStatus));
+  EXPECT(c, STEP | ENDED, GetIntegerStatus);
+  return refuse_status(c, TEXT(GetIntegerStatus));
 }
 
 fmi2Status NAME(GetBooleanStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Boolean* value) {
@@ -426,11 +300,8 @@ fmi2Status NAME(GetBooleanStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Bool
 }
 
 fmi2Status NAME(GetStringStatus)(fmi2Component c, fmi2StatusKind kind, fmi2String* value) {
-  const yoke_runtime* rt = c;
-  (void)kind;
-  (void)value;
-  EXPECT(rt, STEP | ENDED, GetStringStatus);
-  return refuse_status(rt, TEXT(GetStringStatus));
+  EXPECT(c, STEP | ENDED, GetStringStatus);
+  return refuse_status(c, TEXT(GetStringStatus));
 }
 
 // NOLINTEND(readability-non-const-parameter)

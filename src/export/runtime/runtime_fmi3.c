@@ -29,6 +29,9 @@ YOKE_FMI3_FUNCTIONS(DECLARE)
 
 // the parameters are the standard's, whatever a function does with them
 // NOLINTBEGIN(readability-non-const-parameter)
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
 
 // returns an error at once if the call has no place in this phase
 #define EXPECT(rt, phases, name)                                                                   \
@@ -63,11 +66,6 @@ fmi3Instance NAME(InstantiateModelExchange)(fmi3String name, fmi3String token,
                                             fmi3Boolean is_logging,
                                             fmi3InstanceEnvironment environment,
                                             fmi3LogMessageCallback callback) {
-  (void)name;
-  (void)token;
-  (void)resource_path;
-  (void)is_visible;
-  (void)is_logging;
   refuse(callback, environment, "this FMU is for co-simulation only");
   return NULL;
 }
@@ -77,14 +75,6 @@ fmi3Instance NAME(InstantiateScheduledExecution)(
     fmi3Boolean is_logging, fmi3InstanceEnvironment environment, fmi3LogMessageCallback callback,
     fmi3ClockUpdateCallback clock_update, fmi3LockPreemptionCallback lock_preemption,
     fmi3UnlockPreemptionCallback unlock_preemption) {
-  (void)name;
-  (void)token;
-  (void)resource_path;
-  (void)is_visible;
-  (void)is_logging;
-  (void)clock_update;
-  (void)lock_preemption;
-  (void)unlock_preemption;
   refuse(callback, environment, "this FMU is for co-simulation only");
   return NULL;
 }
@@ -95,10 +85,6 @@ fmi3Instance NAME(InstantiateCoSimulation)(
     const fmi3ValueReference intermediate_variables[], size_t n_intermediate_variables,
     fmi3InstanceEnvironment environment, fmi3LogMessageCallback callback,
     fmi3IntermediateUpdateCallback intermediate_update) {
-  (void)is_visible;
-  (void)is_early_return_allowed;
-  (void)intermediate_variables;
-  (void)intermediate_update;
   if (has_event_mode || n_intermediate_variables > 0) {
     refuse(callback, environment,
            has_event_mode ? "this FMU has no event mode" : "this FMU has no intermediate update");
@@ -115,9 +101,8 @@ void NAME(FreeInstance)(fmi3Instance c) {
 
 fmi3Status NAME(SetDebugLogging)(fmi3Instance c, fmi3Boolean is_on, size_t n_categories,
                                  const fmi3String categories[]) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, ANY, SetDebugLogging);
-  return (fmi3Status)yoke__runtime_log_choose(rt, is_on, n_categories, categories);
+  EXPECT(c, ANY, SetDebugLogging);
+  return (fmi3Status)yoke__runtime_log_choose(c, is_on, n_categories, categories);
 }
 
 // ---- life cycle
@@ -125,30 +110,24 @@ fmi3Status NAME(SetDebugLogging)(fmi3Instance c, fmi3Boolean is_on, size_t n_cat
 fmi3Status NAME(EnterInitializationMode)(fmi3Instance c, fmi3Boolean has_tolerance,
                                          fmi3Float64 tolerance, fmi3Float64 start_time,
                                          fmi3Boolean has_stop_time, fmi3Float64 stop_time) {
-  yoke_runtime* rt = c;
-  (void)has_tolerance;
-  (void)tolerance;
-  EXPECT(rt, BORN, EnterInitializationMode);
-  const yoke_runtime_status status = yoke__runtime_setup(rt, start_time, has_stop_time, stop_time);
-  return (fmi3Status)(status != YOKE_RUNTIME_OK ? status : yoke__runtime_enter_init(rt));
+  EXPECT(c, BORN, EnterInitializationMode);
+  const yoke_runtime_status status = yoke__runtime_setup(c, start_time, has_stop_time, stop_time);
+  return (fmi3Status)(status != YOKE_RUNTIME_OK ? status : yoke__runtime_enter_init(c));
 }
 
 fmi3Status NAME(ExitInitializationMode)(fmi3Instance c) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, INIT, ExitInitializationMode);
-  return (fmi3Status)yoke__runtime_exit_init(rt);
+  EXPECT(c, INIT, ExitInitializationMode);
+  return (fmi3Status)yoke__runtime_exit_init(c);
 }
 
 fmi3Status NAME(Terminate)(fmi3Instance c) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, STEP, Terminate);
-  return (fmi3Status)yoke__runtime_terminate(rt);
+  EXPECT(c, STEP, Terminate);
+  return (fmi3Status)yoke__runtime_terminate(c);
 }
 
 fmi3Status NAME(Reset)(fmi3Instance c) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, ANY, Reset);
-  return (fmi3Status)yoke__runtime_reset(rt);
+  EXPECT(c, ANY, Reset);
+  return (fmi3Status)yoke__runtime_reset(c);
 }
 
 // what this FMU has not, by its own description
@@ -192,218 +171,35 @@ fmi3Status NAME(UpdateDiscreteStates)(fmi3Instance c, fmi3Boolean* is_update_nee
 
 // ---- variables
 
-// How one element of a kind goes out to and in from an array of the standard's type, element k.
-typedef yoke_runtime_status (*element_out)(yoke_runtime* rt, const yoke_runtime_slot* slot,
-                                           size_t k, void* values, size_t* sizes);
-typedef yoke_runtime_status (*element_in)(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                          const void* values, const size_t* sizes,
-                                          const char* function);
-
-// What the typed functions have in common.
-typedef struct access {
-  const char* function;
-  yoke_runtime_kind kind;
-  element_out out;
-  element_in in;
-} access;
-
-// The array behind a reference; its elements must fit behind the first k of n_values.
-static const yoke_runtime_slot* find_array(const yoke_runtime* rt, const access* how,
-                                           uint32_t reference, size_t k, size_t n_values,
-                                           size_t* span) {
-  const yoke_runtime_slot* slot = yoke__runtime_find(rt, reference, how->kind, how->function);
-  *span = slot == NULL ? 0 : yoke__runtime_span(rt, slot, how->function);
-  if (*span == 0) {
-    return NULL;
+#define ACCESS(type, kind)                                                                         \
+  fmi3Status NAME(Get##type)(fmi3Instance c, const fmi3ValueReference references[], size_t n,      \
+                             fmi3##type values[], size_t n_values) {                               \
+    static const yoke_runtime_access how = {TEXT(Get##type), kind, true};                          \
+    return (fmi3Status)yoke__runtime_get(c, &how, references, n, (void*)values, NULL, n_values);   \
+  }                                                                                                \
+  fmi3Status NAME(Set##type)(fmi3Instance c, const fmi3ValueReference references[], size_t n,      \
+                             const fmi3##type values[], size_t n_values) {                         \
+    static const yoke_runtime_access how = {TEXT(Set##type), kind, true};                          \
+    return (fmi3Status)yoke__runtime_set(c, &how, references, n, (const void*)values, NULL,        \
+                                         n_values);                                                \
   }
-  if (*span > n_values - k) {
-    (void)refuse_call(rt, how->function, "fewer values than the variables have elements");
-    return NULL;
-  }
-  return slot;
-}
 
-// The time is the one variable that no unit has.
-static bool is_time(const yoke_runtime* rt, const access* how, uint32_t reference) {
-  return reference == rt->n_slots && how->kind == YOKE_RUNTIME_REAL;
-}
-
-static fmi3Status get(yoke_runtime* rt, const access* how, const fmi3ValueReference references[],
-                      size_t n, void* values, size_t* sizes, size_t n_values) {
-  yoke_runtime_status status = yoke__runtime_begin_get(rt, how->function);
-  size_t k = 0;
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    if (is_time(rt, how, references[i]) && k < n_values) {
-      ((fmi3Float64*)values)[k++] = rt->time;
-      continue;
-    }
-    size_t span = 0;
-    const yoke_runtime_slot* slot = find_array(rt, how, references[i], k, n_values, &span);
-    status = slot == NULL ? YOKE_RUNTIME_ERROR : status;
-    for (size_t j = 0; j < span && status == YOKE_RUNTIME_OK; j++, k++) {
-      status = how->out(rt, slot + j, k, values, sizes);
-    }
-  }
-  if (status == YOKE_RUNTIME_OK && k != n_values) {
-    return refuse_call(rt, how->function, "more values than the variables have elements");
-  }
-  return (fmi3Status)status;
-}
-
-static fmi3Status set(yoke_runtime* rt, const access* how, const fmi3ValueReference references[],
-                      size_t n, const void* values, const size_t* sizes, size_t n_values) {
-  yoke_runtime_status status = yoke__runtime_begin_set(rt, how->function);
-  size_t k = 0;
-  for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
-    size_t span = 0;
-    const yoke_runtime_slot* slot = find_array(rt, how, references[i], k, n_values, &span);
-    status = slot == NULL ? YOKE_RUNTIME_ERROR : status;
-    for (size_t j = 0; j < span && status == YOKE_RUNTIME_OK; j++, k++) {
-      status = how->in(rt, slot + j, k, values, sizes, how->function);
-    }
-  }
-  if (status == YOKE_RUNTIME_OK && k != n_values) {
-    return refuse_call(rt, how->function, "more values than the variables have elements");
-  }
-  return (fmi3Status)status;
-}
-
-static yoke_runtime_status real_out(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                    void* values, size_t* sizes) {
-  (void)sizes;
-  const void* at = yoke__runtime_read(rt, slot);
-  if (at == NULL) {
-    return YOKE_RUNTIME_ERROR;
-  }
-  memcpy((fmi3Float64*)values + k, at, sizeof(fmi3Float64));
-  return YOKE_RUNTIME_OK;
-}
-
-static yoke_runtime_status real_in(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                   const void* values, const size_t* sizes, const char* function) {
-  (void)sizes;
-  return yoke__runtime_write(rt, slot, (const fmi3Float64*)values + k, function);
-}
-
-static yoke_runtime_status whole_out(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                     void* values, size_t* sizes) {
-  (void)sizes;
-  return yoke__runtime_read_whole(rt, slot, (fmi3Int64*)values + k);
-}
-
-static yoke_runtime_status whole_in(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                    const void* values, const size_t* sizes, const char* function) {
-  (void)sizes;
-  return yoke__runtime_write_whole(rt, slot, ((const fmi3Int64*)values)[k], function);
-}
-
-static yoke_runtime_status boolean_out(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                       void* values, size_t* sizes) {
-  (void)sizes;
-  int64_t value = 0;
-  const yoke_runtime_status status = yoke__runtime_read_whole(rt, slot, &value);
-  ((fmi3Boolean*)values)[k] = value != 0;
-  return status;
-}
-
-static yoke_runtime_status boolean_in(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                      const void* values, const size_t* sizes,
-                                      const char* function) {
-  (void)sizes;
-  return yoke__runtime_write_whole(rt, slot, ((const fmi3Boolean*)values)[k] ? 1 : 0, function);
-}
-
-static yoke_runtime_status text_out(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                    void* values, size_t* sizes) {
-  (void)sizes;
-  const char* text = yoke__runtime_read(rt, slot);
-  ((fmi3String*)values)[k] = text;
-  return text == NULL ? YOKE_RUNTIME_ERROR : YOKE_RUNTIME_OK;
-}
-
-static yoke_runtime_status text_in(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                   const void* values, const size_t* sizes, const char* function) {
-  (void)sizes;
-  return yoke__runtime_write_text(rt, slot, ((const fmi3String*)values)[k], function);
-}
-
-static yoke_runtime_status binary_out(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                      void* values, size_t* sizes) {
-  const char* at = yoke__runtime_read(rt, slot);
-  if (at == NULL) {
-    return YOKE_RUNTIME_ERROR;
-  }
-  uint64_t n = 0;
-  memcpy(&n, at, sizeof n);
-  sizes[k] = (size_t)n;
-  ((fmi3Binary*)values)[k] = (const fmi3Byte*)at + sizeof n;
-  return YOKE_RUNTIME_OK;
-}
-
-static yoke_runtime_status binary_in(yoke_runtime* rt, const yoke_runtime_slot* slot, size_t k,
-                                     const void* values, const size_t* sizes,
-                                     const char* function) {
-  return yoke__runtime_write_binary(rt, slot, ((const fmi3Binary*)values)[k], sizes[k], function);
-}
-
-fmi3Status NAME(GetFloat64)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                            fmi3Float64 values[], size_t n_values) {
-  static const access how = {TEXT(GetFloat64), YOKE_RUNTIME_REAL, real_out, NULL};
-  return get(c, &how, references, n, values, NULL, n_values);
-}
-
-fmi3Status NAME(SetFloat64)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                            const fmi3Float64 values[], size_t n_values) {
-  static const access how = {TEXT(SetFloat64), YOKE_RUNTIME_REAL, NULL, real_in};
-  return set(c, &how, references, n, values, NULL, n_values);
-}
-
-fmi3Status NAME(GetInt64)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                          fmi3Int64 values[], size_t n_values) {
-  static const access how = {TEXT(GetInt64), YOKE_RUNTIME_WHOLE, whole_out, NULL};
-  return get(c, &how, references, n, values, NULL, n_values);
-}
-
-fmi3Status NAME(SetInt64)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                          const fmi3Int64 values[], size_t n_values) {
-  static const access how = {TEXT(SetInt64), YOKE_RUNTIME_WHOLE, NULL, whole_in};
-  return set(c, &how, references, n, values, NULL, n_values);
-}
-
-fmi3Status NAME(GetBoolean)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                            fmi3Boolean values[], size_t n_values) {
-  static const access how = {TEXT(GetBoolean), YOKE_RUNTIME_BOOLEAN, boolean_out, NULL};
-  return get(c, &how, references, n, values, NULL, n_values);
-}
-
-fmi3Status NAME(SetBoolean)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                            const fmi3Boolean values[], size_t n_values) {
-  static const access how = {TEXT(SetBoolean), YOKE_RUNTIME_BOOLEAN, NULL, boolean_in};
-  return set(c, &how, references, n, values, NULL, n_values);
-}
-
-fmi3Status NAME(GetString)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                           fmi3String values[], size_t n_values) {
-  static const access how = {TEXT(GetString), YOKE_RUNTIME_STRING, text_out, NULL};
-  return get(c, &how, references, n, (void*)values, NULL, n_values);
-}
-
-fmi3Status NAME(SetString)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                           const fmi3String values[], size_t n_values) {
-  static const access how = {TEXT(SetString), YOKE_RUNTIME_STRING, NULL, text_in};
-  return set(c, &how, references, n, (const void*)values, NULL, n_values);
-}
+ACCESS(Float64, YOKE_RUNTIME_REAL)
+ACCESS(Int64, YOKE_RUNTIME_WHOLE)
+ACCESS(Boolean, YOKE_RUNTIME_BOOLEAN)
+ACCESS(String, YOKE_RUNTIME_STRING)
 
 fmi3Status NAME(GetBinary)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                            size_t sizes[], fmi3Binary values[], size_t n_values) {
-  static const access how = {TEXT(GetBinary), YOKE_RUNTIME_BINARY, binary_out, NULL};
-  return get(c, &how, references, n, (void*)values, sizes, n_values);
+  static const yoke_runtime_access how = {TEXT(GetBinary), YOKE_RUNTIME_BINARY, true};
+  return (fmi3Status)yoke__runtime_get(c, &how, references, n, (void*)values, sizes, n_values);
 }
 
 fmi3Status NAME(SetBinary)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                            const size_t sizes[], const fmi3Binary values[], size_t n_values) {
-  static const access how = {TEXT(SetBinary), YOKE_RUNTIME_BINARY, NULL, binary_in};
-  return set(c, &how, references, n, (const void*)values, sizes, n_values);
+  static const yoke_runtime_access how = {TEXT(SetBinary), YOKE_RUNTIME_BINARY, true};
+  return (fmi3Status)yoke__runtime_set(c, &how, references, n, (const void*)values, sizes,
+                                       n_values);
 }
 
 // Types that no variable of this FMU has: fine for no variables, an error for any.
@@ -415,16 +211,10 @@ static fmi3Status no_variable(const yoke_runtime* rt, const char* function, size
 #define NO_TYPE(type)                                                                              \
   fmi3Status NAME(Get##type)(fmi3Instance c, const fmi3ValueReference references[], size_t n,      \
                              fmi3##type values[], size_t n_values) {                               \
-    (void)references;                                                                              \
-    (void)values;                                                                                  \
-    (void)n_values;                                                                                \
     return no_variable(c, TEXT(Get##type), n);                                                     \
   }                                                                                                \
   fmi3Status NAME(Set##type)(fmi3Instance c, const fmi3ValueReference references[], size_t n,      \
                              const fmi3##type values[], size_t n_values) {                         \
-    (void)references;                                                                              \
-    (void)values;                                                                                  \
-    (void)n_values;                                                                                \
     return no_variable(c, TEXT(Set##type), n);                                                     \
   }
 
@@ -439,85 +229,58 @@ NO_TYPE(UInt64)
 
 fmi3Status NAME(GetClock)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                           fmi3Clock values[]) {
-  (void)references;
-  (void)values;
   return no_variable(c, TEXT(GetClock), n);
 }
 
 fmi3Status NAME(SetClock)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                           const fmi3Clock values[]) {
-  (void)references;
-  (void)values;
   return no_variable(c, TEXT(SetClock), n);
 }
 
 fmi3Status NAME(GetIntervalDecimal)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                     fmi3Float64 intervals[], fmi3IntervalQualifier qualifiers[]) {
-  (void)references;
-  (void)intervals;
-  (void)qualifiers;
   return no_variable(c, TEXT(GetIntervalDecimal), n);
 }
 
 fmi3Status NAME(GetIntervalFraction)(fmi3Instance c, const fmi3ValueReference references[],
                                      size_t n, fmi3UInt64 counters[], fmi3UInt64 resolutions[],
                                      fmi3IntervalQualifier qualifiers[]) {
-  (void)references;
-  (void)counters;
-  (void)resolutions;
-  (void)qualifiers;
   return no_variable(c, TEXT(GetIntervalFraction), n);
 }
 
 fmi3Status NAME(GetShiftDecimal)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                  fmi3Float64 shifts[]) {
-  (void)references;
-  (void)shifts;
   return no_variable(c, TEXT(GetShiftDecimal), n);
 }
 
 fmi3Status NAME(GetShiftFraction)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                   fmi3UInt64 counters[], fmi3UInt64 resolutions[]) {
-  (void)references;
-  (void)counters;
-  (void)resolutions;
   return no_variable(c, TEXT(GetShiftFraction), n);
 }
 
 fmi3Status NAME(SetIntervalDecimal)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                     const fmi3Float64 intervals[]) {
-  (void)references;
-  (void)intervals;
   return no_variable(c, TEXT(SetIntervalDecimal), n);
 }
 
 fmi3Status NAME(SetIntervalFraction)(fmi3Instance c, const fmi3ValueReference references[],
                                      size_t n, const fmi3UInt64 counters[],
                                      const fmi3UInt64 resolutions[]) {
-  (void)references;
-  (void)counters;
-  (void)resolutions;
   return no_variable(c, TEXT(SetIntervalFraction), n);
 }
 
 fmi3Status NAME(SetShiftDecimal)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                  const fmi3Float64 shifts[]) {
-  (void)references;
-  (void)shifts;
   return no_variable(c, TEXT(SetShiftDecimal), n);
 }
 
 fmi3Status NAME(SetShiftFraction)(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                   const fmi3UInt64 counters[], const fmi3UInt64 resolutions[]) {
-  (void)references;
-  (void)counters;
-  (void)resolutions;
   return no_variable(c, TEXT(SetShiftFraction), n);
 }
 
 fmi3Status NAME(GetNumberOfVariableDependencies)(fmi3Instance c, fmi3ValueReference reference,
                                                  size_t* n) {
-  (void)reference;
   *n = 0;
   return refuse_call(c, TEXT(GetNumberOfVariableDependencies),
                      "providesPerElementDependencies is false");
@@ -528,68 +291,55 @@ fmi3Status NAME(GetVariableDependencies)(fmi3Instance c, fmi3ValueReference depe
                                          fmi3ValueReference independents[],
                                          size_t independent_elements[], fmi3DependencyKind kinds[],
                                          size_t n) {
-  (void)dependent;
-  (void)dependent_elements;
-  (void)independents;
-  (void)independent_elements;
-  (void)kinds;
-  (void)n;
   return refuse_call(c, TEXT(GetVariableDependencies), "providesPerElementDependencies is false");
 }
 
 // ---- states and derivatives
 
 fmi3Status NAME(GetFMUState)(fmi3Instance c, fmi3FMUState* state) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, ANY, GetFMUState);
-  return (fmi3Status)yoke__runtime_state_get(rt, state);
+  EXPECT(c, ANY, GetFMUState);
+  return (fmi3Status)yoke__runtime_state_get(c, state);
 }
 
 fmi3Status NAME(SetFMUState)(fmi3Instance c, fmi3FMUState state) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, ANY, SetFMUState);
-  return (fmi3Status)yoke__runtime_state_set(rt, state);
+  EXPECT(c, ANY, SetFMUState);
+  return (fmi3Status)yoke__runtime_state_set(c, state);
 }
 
 fmi3Status NAME(FreeFMUState)(fmi3Instance c, fmi3FMUState* state) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, ANY, FreeFMUState);
-  return (fmi3Status)yoke__runtime_state_free(rt, state);
+  EXPECT(c, ANY, FreeFMUState);
+  return (fmi3Status)yoke__runtime_state_free(c, state);
 }
 
 fmi3Status NAME(SerializedFMUStateSize)(fmi3Instance c, fmi3FMUState state, size_t* size) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, ANY, SerializedFMUStateSize);
-  return (fmi3Status)yoke__runtime_state_size(rt, state, size);
+  EXPECT(c, ANY, SerializedFMUStateSize);
+  return (fmi3Status)yoke__runtime_state_size(c, state, size);
 }
 
 fmi3Status NAME(SerializeFMUState)(fmi3Instance c, fmi3FMUState state, fmi3Byte bytes[],
                                    size_t size) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, ANY, SerializeFMUState);
-  return (fmi3Status)yoke__runtime_state_write(rt, state, bytes, size);
+  EXPECT(c, ANY, SerializeFMUState);
+  return (fmi3Status)yoke__runtime_state_write(c, state, bytes, size);
 }
 
 fmi3Status NAME(DeserializeFMUState)(fmi3Instance c, const fmi3Byte bytes[], size_t size,
                                      fmi3FMUState* state) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, ANY, DeserializeFMUState);
-  return (fmi3Status)yoke__runtime_state_read(rt, bytes, size, state);
+  EXPECT(c, ANY, DeserializeFMUState);
+  return (fmi3Status)yoke__runtime_state_read(c, bytes, size, state);
 }
 
 fmi3Status NAME(GetDirectionalDerivative)(fmi3Instance c, const fmi3ValueReference unknowns[],
                                           size_t n_unknowns, const fmi3ValueReference knowns[],
                                           size_t n_knowns, const fmi3Float64 seed[], size_t n_seed,
                                           fmi3Float64 sensitivity[], size_t n_sensitivity) {
-  yoke_runtime* rt = c;
-  EXPECT(rt, INIT | STEP | ENDED, GetDirectionalDerivative);
+  EXPECT(c, INIT | STEP | ENDED, GetDirectionalDerivative);
   if (n_seed != n_knowns || n_sensitivity != n_unknowns) {
-    return refuse_call(rt, TEXT(GetDirectionalDerivative), "one number per variable is expected");
+    return refuse_call(c, TEXT(GetDirectionalDerivative), "one number per variable is expected");
   }
-  const yoke_runtime_status status = yoke__runtime_begin_get(rt, TEXT(GetDirectionalDerivative));
+  const yoke_runtime_status status = yoke__runtime_begin_get(c, TEXT(GetDirectionalDerivative));
   return (fmi3Status)(status != YOKE_RUNTIME_OK
                           ? status
-                          : yoke__runtime_derivative(rt, unknowns, n_unknowns, knowns, n_knowns,
+                          : yoke__runtime_derivative(c, unknowns, n_unknowns, knowns, n_knowns,
                                                      seed, sensitivity));
 }
 
@@ -597,14 +347,6 @@ fmi3Status NAME(GetAdjointDerivative)(fmi3Instance c, const fmi3ValueReference u
                                       size_t n_unknowns, const fmi3ValueReference knowns[],
                                       size_t n_knowns, const fmi3Float64 seed[], size_t n_seed,
                                       fmi3Float64 sensitivity[], size_t n_sensitivity) {
-  (void)unknowns;
-  (void)n_unknowns;
-  (void)knowns;
-  (void)n_knowns;
-  (void)seed;
-  (void)n_seed;
-  (void)sensitivity;
-  (void)n_sensitivity;
   return refuse_call(c, TEXT(GetAdjointDerivative), "providesAdjointDerivatives is false");
 }
 
@@ -613,11 +355,6 @@ fmi3Status NAME(GetAdjointDerivative)(fmi3Instance c, const fmi3ValueReference u
 fmi3Status NAME(GetOutputDerivatives)(fmi3Instance c, const fmi3ValueReference references[],
                                       size_t n, const fmi3Int32 orders[], fmi3Float64 values[],
                                       size_t n_values) {
-  (void)references;
-  (void)n;
-  (void)orders;
-  (void)values;
-  (void)n_values;
   return refuse_call(c, TEXT(GetOutputDerivatives), "maxOutputDerivativeOrder is 0");
 }
 
@@ -625,7 +362,6 @@ fmi3Status NAME(DoStep)(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3
                         fmi3Boolean* is_event_handling_needed, fmi3Boolean* is_end_wanted,
                         fmi3Boolean* is_early_return, fmi3Float64* last_successful_time) {
   yoke_runtime* rt = c;
-  (void)is_final;
   *is_event_handling_needed = *is_end_wanted = *is_early_return = fmi3False;
   EXPECT(rt, STEP, DoStep);
   const yoke_runtime_status status = yoke__runtime_step(rt, time, step);

@@ -247,6 +247,11 @@ size_t yoke__fmu_log_categories(const yoke_fmi_description* d,
 // The outcome of a call: code 0 ok, 1 warning, 2 discard, 3 error, 4 fatal (5 pending: FMI 2.0). Sets message and phase
 // on failure; `call` is the function's name.
 yoke_status yoke__fmu_check(fmu* f, int code, const char* call);
+// The outcome of a function of the binary that is called with these arguments.
+#define FMU_CALL2(f, function, ...)                                                                \
+  yoke__fmu_check((f), (int)(f)->f2->function(__VA_ARGS__), "fmi2" #function)
+#define FMU_CALL3(f, function, ...)                                                                \
+  yoke__fmu_check((f), (int)(f)->f3->function(__VA_ARGS__), "fmi3" #function)
 // The instance behind the contract's `const void* self`: const means "moves no state", the binary may still fail.
 static inline fmu* yoke__fmu_of(const void* self) {
   const union {

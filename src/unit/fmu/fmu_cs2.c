@@ -42,10 +42,8 @@ static yoke_status set_input_derivatives(void* self, int order, const double du[
   }
   for (size_t first = 0; first < n_u; first += AT_ONCE) {
     const size_t n = n_u - first < AT_ONCE ? n_u - first : AT_ONCE;
-    YOKE_TRY(yoke__fmu_check(f,
-                             (int)f->f2->SetRealInputDerivatives(
-                                 f->instance, f->layout.inputs.refs + first, n, orders, du + first),
-                             "fmi2SetRealInputDerivatives"));
+    YOKE_TRY(FMU_CALL2(f, SetRealInputDerivatives, f->instance, f->layout.inputs.refs + first, n,
+                       orders, du + first));
   }
   return YOKE_OK;
 }

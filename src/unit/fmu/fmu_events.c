@@ -282,21 +282,16 @@ static yoke_status ask_interval(fmu* f, const fmu_clock* clock, interval* out) {
   *out = (interval){.qualifier = fmi3IntervalUnchanged, .resolution = 1};
   if (has_fractions(clock) && f->f3->GetIntervalFraction != NULL) {
     out->is_fraction = true;
-    return yoke__fmu_check(f,
-                           (int)f->f3->GetIntervalFraction(f->instance, &clock->reference, 1,
-                                                           &out->counter, &out->resolution,
-                                                           &out->qualifier),
-                           "fmi3GetIntervalFraction");
+    return FMU_CALL3(f, GetIntervalFraction, f->instance, &clock->reference, 1, &out->counter,
+                     &out->resolution, &out->qualifier);
   }
   if (f->f3->GetIntervalDecimal == NULL) {
     snprintf(f->message, sizeof f->message,
              "a clock without an interval needs fmi3GetIntervalDecimal, which the binary lacks");
     return YOKE_UNIT_FAILED;
   }
-  return yoke__fmu_check(f,
-                         (int)f->f3->GetIntervalDecimal(f->instance, &clock->reference, 1,
-                                                        &out->seconds, &out->qualifier),
-                         "fmi3GetIntervalDecimal");
+  return FMU_CALL3(f, GetIntervalDecimal, f->instance, &clock->reference, 1, &out->seconds,
+                   &out->qualifier);
 }
 
 // what the binary says must be usable: positive for a periodic clock, else not negative
@@ -334,9 +329,8 @@ static void schedule(fmu_tick* tick, double from, const interval* i) {
 static yoke_status ask_shift(fmu* f, const fmu_clock* clock, fmu_tick* tick) {
   uint64_t counter = 0, resolution = tick->resolution;
   if (tick->is_fraction && f->f3->GetShiftFraction != NULL) {
-    YOKE_TRY(yoke__fmu_check(
-        f, (int)f->f3->GetShiftFraction(f->instance, &clock->reference, 1, &counter, &resolution),
-        "fmi3GetShiftFraction"));
+    YOKE_TRY(
+        FMU_CALL3(f, GetShiftFraction, f->instance, &clock->reference, 1, &counter, &resolution));
     if (resolution == tick->resolution) {
       tick->counter = counter;
     } else if (resolution > 0) {
@@ -346,9 +340,7 @@ static yoke_status ask_shift(fmu* f, const fmu_clock* clock, fmu_tick* tick) {
   }
   double shift = 0;
   if (f->f3->GetShiftDecimal != NULL) {
-    YOKE_TRY(yoke__fmu_check(f,
-                             (int)f->f3->GetShiftDecimal(f->instance, &clock->reference, 1, &shift),
-                             "fmi3GetShiftDecimal"));
+    YOKE_TRY(FMU_CALL3(f, GetShiftDecimal, f->instance, &clock->reference, 1, &shift));
   }
   if (tick->is_fraction) {
     tick->origin += shift;
@@ -365,19 +357,14 @@ static yoke_status tell_interval(fmu* f, const fmu_clock* clock) {
     return YOKE_OK;
   }
   if (source->has_counter && has_fractions(clock) && f->f3->SetIntervalFraction != NULL) {
-    return yoke__fmu_check(f,
-                           (int)f->f3->SetIntervalFraction(f->instance, &clock->reference, 1,
-                                                           &source->interval_counter,
-                                                           &source->resolution),
-                           "fmi3SetIntervalFraction");
+    return FMU_CALL3(f, SetIntervalFraction, f->instance, &clock->reference, 1,
+                     &source->interval_counter, &source->resolution);
   }
   if (f->f3->SetIntervalDecimal == NULL || isnan(source->interval_decimal)) {
     return YOKE_OK;
   }
-  return yoke__fmu_check(
-      f,
-      (int)f->f3->SetIntervalDecimal(f->instance, &clock->reference, 1, &source->interval_decimal),
-      "fmi3SetIntervalDecimal");
+  return FMU_CALL3(f, SetIntervalDecimal, f->instance, &clock->reference, 1,
+                   &source->interval_decimal);
 }
 
 static yoke_status prepare_clock(fmu* f, const fmu_clock* clock, fmu_tick* tick) {
@@ -704,8 +691,7 @@ static yoke_status tick_clocks(fmu* f, double t, double tolerance, bool is_at_st
   for (size_t i = 0; i < n; i++) {
     e->active[i] = true;
   }
-  YOKE_TRY(yoke__fmu_check(f, (int)f->f3->SetClock(f->instance, e->ticking, n, e->active),
-                           "fmi3SetClock"));
+  YOKE_TRY(FMU_CALL3(f, SetClock, f->instance, e->ticking, n, e->active));
   return send_clocked(f);
 }
 
@@ -719,8 +705,7 @@ static yoke_status look_at_clocks(fmu* f, bool* has_any) {
     if (shown->n_clocks > 0 && !has_active_clock(f, shown->first_clock, shown->n_clocks)) {
       continue;
     }
-    YOKE_TRY(yoke__fmu_check(f, (int)f->f3->GetClock(f->instance, &slot->reference, 1, &is_active),
-                             "fmi3GetClock"));
+    YOKE_TRY(FMU_CALL3(f, GetClock, f->instance, &slot->reference, 1, &is_active));
     if (is_active) {
       e->shown_ticked[i] = 1;
       e->is_on[slot->variable] = true;
@@ -784,7 +769,7 @@ yoke_status yoke__fmu_events_handle(fmu* f, double t, double tolerance, bool is_
   if (event.is_end_wanted) {
     return YOKE_OK;
   }
-  YOKE_TRY(yoke__fmu_check(f, (int)f->f3->EnterStepMode(f->instance), "fmi3EnterStepMode"));
+  YOKE_TRY(FMU_CALL3(f, EnterStepMode, f->instance));
   live->is_in_event_mode = false;
   return YOKE_OK;
 }

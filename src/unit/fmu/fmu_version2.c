@@ -8,6 +8,7 @@
 
 #include "unit/fmu/fmu.h"
 
+
 // ---------------------------------------------------------------------------------------------------------
 // callbacks
 
@@ -96,23 +97,18 @@ static yoke_status enter_init(fmu* f, double t_start, double t_stop) {
   // a binary that adds up its steps may arrive a rounding behind the end
   const bool has_stop = isfinite(t_stop);
   const double stop = has_stop ? t_stop + 8 * DBL_EPSILON * fabs(t_stop) : 0;
-  YOKE_TRY(yoke__fmu_check(f,
-                           (int)f->f2->SetupExperiment(f->instance,
-                                                       e->has_tolerance ? fmi2True : fmi2False,
-                                                       e->has_tolerance ? e->tolerance : 0, t_start,
-                                                       has_stop ? fmi2True : fmi2False, stop),
-                           "fmi2SetupExperiment"));
-  return yoke__fmu_check(f, (int)f->f2->EnterInitializationMode(f->instance),
-                         "fmi2EnterInitializationMode");
+  YOKE_TRY(FMU_CALL2(f, SetupExperiment, f->instance, e->has_tolerance ? fmi2True : fmi2False,
+                     e->has_tolerance ? e->tolerance : 0, t_start, has_stop ? fmi2True : fmi2False,
+                     stop));
+  return FMU_CALL2(f, EnterInitializationMode, f->instance);
 }
 
 static yoke_status exit_init(fmu* f) {
-  return yoke__fmu_check(f, (int)f->f2->ExitInitializationMode(f->instance),
-                         "fmi2ExitInitializationMode");
+  return FMU_CALL2(f, ExitInitializationMode, f->instance);
 }
 
 static yoke_status terminate(fmu* f) {
-  return yoke__fmu_check(f, (int)f->f2->Terminate(f->instance), "fmi2Terminate");
+  return FMU_CALL2(f, Terminate, f->instance);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -133,22 +129,18 @@ static yoke_status set_integer(fmu* f, const fmu_slot* slot, const yoke_variable
   const fmi2Integer value = (fmi2Integer)whole;
   if (slot->type == YOKE_FMI_BOOLEAN) {
     const fmi2Boolean flag = value != 0 ? fmi2True : fmi2False;
-    return yoke__fmu_check(f, (int)f->f2->SetBoolean(f->instance, &slot->reference, 1, &flag),
-                           "fmi2SetBoolean");
+    return FMU_CALL2(f, SetBoolean, f->instance, &slot->reference, 1, &flag);
   }
-  return yoke__fmu_check(f, (int)f->f2->SetInteger(f->instance, &slot->reference, 1, &value),
-                         "fmi2SetInteger");
+  return FMU_CALL2(f, SetInteger, f->instance, &slot->reference, 1, &value);
 }
 
 static yoke_status set(fmu* f, const fmu_slot* slot, const yoke_variable* v, const void* storage) {
   switch ((yoke_fmi_type)slot->type) {
   case YOKE_FMI_FLOAT64:
-    return yoke__fmu_check(f, (int)f->f2->SetReal(f->instance, &slot->reference, 1, storage),
-                           "fmi2SetReal");
+    return FMU_CALL2(f, SetReal, f->instance, &slot->reference, 1, storage);
   case YOKE_FMI_STRING: {
     const fmi2String text = storage;
-    return yoke__fmu_check(f, (int)f->f2->SetString(f->instance, &slot->reference, 1, &text),
-                           "fmi2SetString");
+    return FMU_CALL2(f, SetString, f->instance, &slot->reference, 1, &text);
   }
   default:
     return set_integer(f, slot, v, storage);
@@ -157,8 +149,7 @@ static yoke_status set(fmu* f, const fmu_slot* slot, const yoke_variable* v, con
 
 static yoke_status get_text(fmu* f, const fmu_slot* slot, const yoke_variable* v, char* to) {
   fmi2String text = NULL;
-  YOKE_TRY(yoke__fmu_check(f, (int)f->f2->GetString(f->instance, &slot->reference, 1, &text),
-                           "fmi2GetString"));
+  YOKE_TRY(FMU_CALL2(f, GetString, f->instance, &slot->reference, 1, &text));
   const size_t n = text == NULL ? 0 : strlen(text);
   const size_t n_kept = n < v->max_size ? n : v->max_size - 1;
   f->n_cut += n_kept < n;
@@ -171,20 +162,17 @@ static yoke_status get_text(fmu* f, const fmu_slot* slot, const yoke_variable* v
 
 static yoke_status get(fmu* f, const fmu_slot* slot, const yoke_variable* v, void* storage) {
   if (slot->type == YOKE_FMI_FLOAT64) {
-    return yoke__fmu_check(f, (int)f->f2->GetReal(f->instance, &slot->reference, 1, storage),
-                           "fmi2GetReal");
+    return FMU_CALL2(f, GetReal, f->instance, &slot->reference, 1, storage);
   }
   if (slot->type == YOKE_FMI_STRING) {
     return get_text(f, slot, v, storage);
   }
   int value = 0;
   if (slot->type == YOKE_FMI_BOOLEAN) {
-    YOKE_TRY(yoke__fmu_check(f, (int)f->f2->GetBoolean(f->instance, &slot->reference, 1, &value),
-                             "fmi2GetBoolean"));
+    YOKE_TRY(FMU_CALL2(f, GetBoolean, f->instance, &slot->reference, 1, &value));
     value = value != 0;
   } else {
-    YOKE_TRY(yoke__fmu_check(f, (int)f->f2->GetInteger(f->instance, &slot->reference, 1, &value),
-                             "fmi2GetInteger"));
+    YOKE_TRY(FMU_CALL2(f, GetInteger, f->instance, &slot->reference, 1, &value));
   }
   const int64_t whole = v->type == YOKE_ENUMERATION ? yoke__fmu_find_item(slot, value) : value;
   memcpy(storage, &whole, sizeof whole);
@@ -196,13 +184,11 @@ static yoke_status get_raw(fmu* f, yoke_fmi_type type, const uint32_t refs[], si
   (void)n;
   switch (type) {
   case YOKE_FMI_FLOAT64:
-    return yoke__fmu_check(f, (int)f->f2->GetReal(f->instance, refs, n_refs, raw), "fmi2GetReal");
+    return FMU_CALL2(f, GetReal, f->instance, refs, n_refs, raw);
   case YOKE_FMI_BOOLEAN:
-    return yoke__fmu_check(f, (int)f->f2->GetBoolean(f->instance, refs, n_refs, raw),
-                           "fmi2GetBoolean");
+    return FMU_CALL2(f, GetBoolean, f->instance, refs, n_refs, raw);
   default:
-    return yoke__fmu_check(f, (int)f->f2->GetInteger(f->instance, refs, n_refs, raw),
-                           "fmi2GetInteger");
+    return FMU_CALL2(f, GetInteger, f->instance, refs, n_refs, raw);
   }
 }
 
@@ -210,27 +196,25 @@ static yoke_status set_reals(fmu* f, const fmu_dense* dense, const double number
   if (dense->n_refs == 0) {
     return YOKE_OK;
   }
-  return yoke__fmu_check(f, (int)f->f2->SetReal(f->instance, dense->refs, dense->n_refs, numbers),
-                         "fmi2SetReal");
+  return FMU_CALL2(f, SetReal, f->instance, dense->refs, dense->n_refs, numbers);
 }
 
 static yoke_status get_reals(fmu* f, const fmu_dense* dense, double numbers[]) {
   if (dense->n_refs == 0) {
     return YOKE_OK;
   }
-  return yoke__fmu_check(f, (int)f->f2->GetReal(f->instance, dense->refs, dense->n_refs, numbers),
-                         "fmi2GetReal");
+  return FMU_CALL2(f, GetReal, f->instance, dense->refs, dense->n_refs, numbers);
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // states and derivatives; the functions are there if the description says so (see unit_fmu.c)
 
 static yoke_status get_state(fmu* f, void** state) {
-  return yoke__fmu_check(f, (int)f->f2->GetFMUstate(f->instance, state), "fmi2GetFMUstate");
+  return FMU_CALL2(f, GetFMUstate, f->instance, state);
 }
 
 static yoke_status set_state(fmu* f, void* state) {
-  return yoke__fmu_check(f, (int)f->f2->SetFMUstate(f->instance, state), "fmi2SetFMUstate");
+  return FMU_CALL2(f, SetFMUstate, f->instance, state);
 }
 
 static void free_state(fmu* f, void** state) {
@@ -240,40 +224,34 @@ static void free_state(fmu* f, void** state) {
 }
 
 static yoke_status state_size(fmu* f, void* state, size_t* size) {
-  return yoke__fmu_check(f, (int)f->f2->SerializedFMUstateSize(f->instance, state, size),
-                         "fmi2SerializedFMUstateSize");
+  return FMU_CALL2(f, SerializedFMUstateSize, f->instance, state, size);
 }
 
 static yoke_status write_state(fmu* f, void* state, void* bytes, size_t size) {
-  return yoke__fmu_check(f, (int)f->f2->SerializeFMUstate(f->instance, state, bytes, size),
-                         "fmi2SerializeFMUstate");
+  return FMU_CALL2(f, SerializeFMUstate, f->instance, state, bytes, size);
 }
 
 static yoke_status read_state(fmu* f, const void* bytes, size_t size, void** state) {
-  return yoke__fmu_check(f, (int)f->f2->DeSerializeFMUstate(f->instance, bytes, size, state),
-                         "fmi2DeSerializeFMUstate");
+  return FMU_CALL2(f, DeSerializeFMUstate, f->instance, bytes, size, state);
 }
 
 static yoke_status directional(fmu* f, const uint32_t unknowns[], size_t n_unknowns,
                                const uint32_t knowns[], size_t n_knowns, const double seed[],
                                double out[]) {
-  return yoke__fmu_check(f,
-                         (int)f->f2->GetDirectionalDerivative(f->instance, unknowns, n_unknowns,
-                                                              knowns, n_knowns, seed, out),
-                         "fmi2GetDirectionalDerivative");
+  return FMU_CALL2(f, GetDirectionalDerivative, f->instance, unknowns, n_unknowns, knowns, n_knowns,
+                   seed, out);
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // model exchange
 
 static yoke_status enter_event_mode(fmu* f) {
-  return yoke__fmu_check(f, (int)f->f2->EnterEventMode(f->instance), "fmi2EnterEventMode");
+  return FMU_CALL2(f, EnterEventMode, f->instance);
 }
 
 static yoke_status update_discrete_states(fmu* f, fmu_event* event) {
   fmi2EventInfo info = {0};
-  YOKE_TRY(yoke__fmu_check(f, (int)f->f2->NewDiscreteStates(f->instance, &info),
-                           "fmi2NewDiscreteStates"));
+  YOKE_TRY(FMU_CALL2(f, NewDiscreteStates, f->instance, &info));
   *event = (fmu_event){.is_again_needed = info.newDiscreteStatesNeeded != 0,
                        .is_end_wanted = info.terminateSimulation != 0,
                        .are_nominals_changed = info.nominalsOfContinuousStatesChanged != 0,
@@ -284,8 +262,7 @@ static yoke_status update_discrete_states(fmu* f, fmu_event* event) {
 }
 
 static yoke_status enter_continuous_mode(fmu* f) {
-  return yoke__fmu_check(f, (int)f->f2->EnterContinuousTimeMode(f->instance),
-                         "fmi2EnterContinuousTimeMode");
+  return FMU_CALL2(f, EnterContinuousTimeMode, f->instance);
 }
 
 static yoke_status completed_step(fmu* f, bool* is_event_needed, bool* is_end_wanted) {
@@ -298,17 +275,15 @@ static yoke_status completed_step(fmu* f, bool* is_event_needed, bool* is_end_wa
 }
 
 static yoke_status set_time(fmu* f, double t) {
-  return yoke__fmu_check(f, (int)f->f2->SetTime(f->instance, t), "fmi2SetTime");
+  return FMU_CALL2(f, SetTime, f->instance, t);
 }
 
 static yoke_status set_states(fmu* f, const double x[], size_t n) {
-  return yoke__fmu_check(f, (int)f->f2->SetContinuousStates(f->instance, x, n),
-                         "fmi2SetContinuousStates");
+  return FMU_CALL2(f, SetContinuousStates, f->instance, x, n);
 }
 
 static yoke_status get_states(fmu* f, double x[], size_t n) {
-  return yoke__fmu_check(f, (int)f->f2->GetContinuousStates(f->instance, x, n),
-                         "fmi2GetContinuousStates");
+  return FMU_CALL2(f, GetContinuousStates, f->instance, x, n);
 }
 
 static yoke_status get_nominals(fmu* f, double x[], size_t n) {
@@ -318,17 +293,15 @@ static yoke_status get_nominals(fmu* f, double x[], size_t n) {
     }
     return YOKE_OK;
   }
-  return yoke__fmu_check(f, (int)f->f2->GetNominalsOfContinuousStates(f->instance, x, n),
-                         "fmi2GetNominalsOfContinuousStates");
+  return FMU_CALL2(f, GetNominalsOfContinuousStates, f->instance, x, n);
 }
 
 static yoke_status get_derivatives(fmu* f, double dx[], size_t n) {
-  return yoke__fmu_check(f, (int)f->f2->GetDerivatives(f->instance, dx, n), "fmi2GetDerivatives");
+  return FMU_CALL2(f, GetDerivatives, f->instance, dx, n);
 }
 
 static yoke_status get_indicators(fmu* f, double z[], size_t n) {
-  return yoke__fmu_check(f, (int)f->f2->GetEventIndicators(f->instance, z, n),
-                         "fmi2GetEventIndicators");
+  return FMU_CALL2(f, GetEventIndicators, f->instance, z, n);
 }
 
 const fmu_version yoke__fmu_version2 = {

@@ -12,6 +12,7 @@
 #include "unit/fmu/fmu.h"
 #include "unit/fmu/fmu_events.h"
 
+
 // ---------------------------------------------------------------------------------------------------------
 // callbacks
 
@@ -167,9 +168,7 @@ static yoke_status send_real(fmu* f, const fmu_slot* slot, const void* storage) 
   if (slot->type == YOKE_FMI_FLOAT64) {
     double* values = f->events->room;
     memcpy(values, storage, slot->n * sizeof *values);
-    return yoke__fmu_check(
-        f, (int)f->f3->SetFloat64(f->instance, &slot->reference, 1, values, slot->n),
-        "fmi3SetFloat64");
+    return FMU_CALL3(f, SetFloat64, f->instance, &slot->reference, 1, values, slot->n);
   }
   float* values = f->events->room;
   for (size_t i = 0; i < slot->n; i++) {
@@ -177,26 +176,20 @@ static yoke_status send_real(fmu* f, const fmu_slot* slot, const void* storage) 
     memcpy(&value, (const char*)storage + i * sizeof value, sizeof value);
     values[i] = (float)value;
   }
-  return yoke__fmu_check(f,
-                         (int)f->f3->SetFloat32(f->instance, &slot->reference, 1, values, slot->n),
-                         "fmi3SetFloat32");
+  return FMU_CALL3(f, SetFloat32, f->instance, &slot->reference, 1, values, slot->n);
 }
 
 static yoke_status fetch_real(fmu* f, const fmu_slot* slot, void* storage) {
   if (slot->type == YOKE_FMI_FLOAT64) {
     double* values = f->events->room;
     memset(values, 0, slot->n * sizeof *values);
-    YOKE_TRY(yoke__fmu_check(
-        f, (int)f->f3->GetFloat64(f->instance, &slot->reference, 1, values, slot->n),
-        "fmi3GetFloat64"));
+    YOKE_TRY(FMU_CALL3(f, GetFloat64, f->instance, &slot->reference, 1, values, slot->n));
     memcpy(storage, values, slot->n * sizeof *values);
     return YOKE_OK;
   }
   float* values = f->events->room;
   memset(values, 0, slot->n * sizeof *values);
-  YOKE_TRY(
-      yoke__fmu_check(f, (int)f->f3->GetFloat32(f->instance, &slot->reference, 1, values, slot->n),
-                      "fmi3GetFloat32"));
+  YOKE_TRY(FMU_CALL3(f, GetFloat32, f->instance, &slot->reference, 1, values, slot->n));
   for (size_t i = 0; i < slot->n; i++) {
     const double value = (double)values[i];
     memcpy((char*)storage + i * sizeof value, &value, sizeof value);
@@ -213,8 +206,7 @@ static yoke_status send_texts(fmu* f, const fmu_slot* slot, const yoke_variable*
   for (size_t i = 0; i < slot->n; i++) {
     texts[i] = (const char*)storage + i * v->max_size;
   }
-  return yoke__fmu_check(f, (int)f->f3->SetString(f->instance, &slot->reference, 1, texts, slot->n),
-                         "fmi3SetString");
+  return FMU_CALL3(f, SetString, f->instance, &slot->reference, 1, texts, slot->n);
 }
 
 // bytes of a text that fit; a character of several bytes is never cut in two
@@ -233,8 +225,7 @@ static yoke_status fetch_texts(fmu* f, const fmu_slot* slot, const yoke_variable
                                void* storage) {
   fmi3String* texts = f->events->room;
   memset((void*)texts, 0, slot->n * sizeof *texts);
-  YOKE_TRY(yoke__fmu_check(
-      f, (int)f->f3->GetString(f->instance, &slot->reference, 1, texts, slot->n), "fmi3GetString"));
+  YOKE_TRY(FMU_CALL3(f, GetString, f->instance, &slot->reference, 1, texts, slot->n));
   for (size_t i = 0; i < slot->n; i++) {
     char* to = (char*)storage + i * v->max_size;
     const char* text = texts[i] == NULL ? "" : texts[i];
@@ -263,9 +254,7 @@ static yoke_status send_binaries(fmu* f, const fmu_slot* slot, const yoke_variab
     sizes[i] = (size_t)size;
     blocks[i] = (fmi3Binary)(from + sizeof size);
   }
-  return yoke__fmu_check(
-      f, (int)f->f3->SetBinary(f->instance, &slot->reference, 1, sizes, blocks, slot->n),
-      "fmi3SetBinary");
+  return FMU_CALL3(f, SetBinary, f->instance, &slot->reference, 1, sizes, blocks, slot->n);
 }
 
 static yoke_status fetch_binaries(fmu* f, const fmu_slot* slot, const yoke_variable* v,
@@ -273,9 +262,7 @@ static yoke_status fetch_binaries(fmu* f, const fmu_slot* slot, const yoke_varia
   size_t* sizes = f->events->room;
   fmi3Binary* blocks = (fmi3Binary*)(sizes + slot->n);
   memset(sizes, 0, slot->n * (sizeof *sizes + sizeof *blocks));
-  YOKE_TRY(yoke__fmu_check(
-      f, (int)f->f3->GetBinary(f->instance, &slot->reference, 1, sizes, blocks, slot->n),
-      "fmi3GetBinary"));
+  YOKE_TRY(FMU_CALL3(f, GetBinary, f->instance, &slot->reference, 1, sizes, blocks, slot->n));
   for (size_t i = 0; i < slot->n; i++) {
     char* to = (char*)storage + i * (sizeof(uint64_t) + v->max_size);
     const size_t n = blocks[i] == NULL ? 0 : sizes[i];
@@ -499,15 +486,12 @@ static yoke_status configure(fmu* f) {
       return YOKE_NO_SUPPORT;
     }
     if (!is_entered) {
-      YOKE_TRY(yoke__fmu_check(f, (int)f->f3->EnterConfigurationMode(f->instance),
-                               "fmi3EnterConfigurationMode"));
+      YOKE_TRY(FMU_CALL3(f, EnterConfigurationMode, f->instance));
       is_entered = true;
     }
     YOKE_TRY(set_structure(f, v, value));
   }
-  return is_entered ? yoke__fmu_check(f, (int)f->f3->ExitConfigurationMode(f->instance),
-                                      "fmi3ExitConfigurationMode")
-                    : YOKE_OK;
+  return is_entered ? FMU_CALL3(f, ExitConfigurationMode, f->instance) : YOKE_OK;
 }
 
 static fmi3Instance make(fmu* f, bool is_logging) {
@@ -559,20 +543,16 @@ static yoke_status enter_init(fmu* f, double t_start, double t_stop) {
   // a binary that adds up its steps may arrive a rounding behind the end
   const bool has_stop = isfinite(t_stop);
   const double stop = has_stop ? t_stop + 8 * DBL_EPSILON * fabs(t_stop) : 0;
-  return yoke__fmu_check(f,
-                         (int)f->f3->EnterInitializationMode(f->instance, e->has_tolerance,
-                                                             e->has_tolerance ? e->tolerance : 0,
-                                                             t_start, has_stop, stop),
-                         "fmi3EnterInitializationMode");
+  return FMU_CALL3(f, EnterInitializationMode, f->instance, e->has_tolerance,
+                   e->has_tolerance ? e->tolerance : 0, t_start, has_stop, stop);
 }
 
 static yoke_status exit_init(fmu* f) {
-  return yoke__fmu_check(f, (int)f->f3->ExitInitializationMode(f->instance),
-                         "fmi3ExitInitializationMode");
+  return FMU_CALL3(f, ExitInitializationMode, f->instance);
 }
 
 static yoke_status terminate(fmu* f) {
-  return yoke__fmu_check(f, (int)f->f3->Terminate(f->instance), "fmi3Terminate");
+  return FMU_CALL3(f, Terminate, f->instance);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -599,8 +579,7 @@ static yoke_status get_state(fmu* f, void** state) {
       return YOKE_NO_MEMORY;
     }
   }
-  const yoke_status status =
-      yoke__fmu_check(f, (int)f->f3->GetFMUState(f->instance, &s->theirs), "fmi3GetFMUState");
+  const yoke_status status = FMU_CALL3(f, GetFMUState, f->instance, &s->theirs);
   if (status < 0 && *state == NULL) {
     free(s);
     return status;
@@ -617,7 +596,7 @@ static yoke_status set_state(fmu* f, void* state) {
   if (f->f3->SetFMUState == NULL) {
     return YOKE_NO_SUPPORT;
   }
-  YOKE_TRY(yoke__fmu_check(f, (int)f->f3->SetFMUState(f->instance, s->theirs), "fmi3SetFMUState"));
+  YOKE_TRY(FMU_CALL3(f, SetFMUState, f->instance, s->theirs));
   if (ours_size(f) > 0) {
     memcpy(f->events->live, s->ours, ours_size(f));
   }
@@ -639,8 +618,7 @@ static yoke_status state_size(fmu* f, void* state, size_t* size) {
   if (f->f3->SerializedFMUStateSize == NULL) {
     return YOKE_NO_SUPPORT;
   }
-  YOKE_TRY(yoke__fmu_check(f, (int)f->f3->SerializedFMUStateSize(f->instance, s->theirs, size),
-                           "fmi3SerializedFMUStateSize"));
+  YOKE_TRY(FMU_CALL3(f, SerializedFMUStateSize, f->instance, s->theirs, size));
   *size += ours_size(f);
   return YOKE_OK;
 }
@@ -652,8 +630,7 @@ static yoke_status write_state(fmu* f, void* state, void* bytes, size_t size) {
     return YOKE_NO_SUPPORT;
   }
   memcpy((char*)bytes + (size - n), s->ours, n);
-  return yoke__fmu_check(f, (int)f->f3->SerializeFMUState(f->instance, s->theirs, bytes, size - n),
-                         "fmi3SerializeFMUState");
+  return FMU_CALL3(f, SerializeFMUState, f->instance, s->theirs, bytes, size - n);
 }
 
 static yoke_status read_state(fmu* f, const void* bytes, size_t size, void** state) {
@@ -667,9 +644,7 @@ static yoke_status read_state(fmu* f, const void* bytes, size_t size, void** sta
   }
   memcpy(s->ours, (const char*)bytes + (size - n), n);
   *state = s;
-  return yoke__fmu_check(f,
-                         (int)f->f3->DeserializeFMUState(f->instance, bytes, size - n, &s->theirs),
-                         "fmi3DeserializeFMUState");
+  return FMU_CALL3(f, DeserializeFMUState, f->instance, bytes, size - n, &s->theirs);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -685,10 +660,8 @@ static yoke_status by_adjoint(fmu* f, const uint32_t unknowns[], size_t n_unknow
   }
   for (size_t i = 0; i < n_unknowns; i++) {
     const double one = 1;
-    YOKE_TRY(yoke__fmu_check(f,
-                             (int)f->f3->GetAdjointDerivative(f->instance, &unknowns[i], 1, knowns,
-                                                              n_knowns, &one, 1, row, n_knowns),
-                             "fmi3GetAdjointDerivative"));
+    YOKE_TRY(FMU_CALL3(f, GetAdjointDerivative, f->instance, &unknowns[i], 1, knowns, n_knowns,
+                       &one, 1, row, n_knowns));
     out[i] = 0;
     for (size_t j = 0; j < n_knowns; j++) {
       out[i] += row[j] * seed[j];
@@ -704,33 +677,26 @@ static yoke_status directional(fmu* f, const uint32_t unknowns[], size_t n_unkno
       f->f3->GetDirectionalDerivative == NULL) {
     return by_adjoint(f, unknowns, n_unknowns, knowns, n_knowns, seed, out);
   }
-  return yoke__fmu_check(f,
-                         (int)f->f3->GetDirectionalDerivative(f->instance, unknowns, n_unknowns,
-                                                              knowns, n_knowns, seed, n_knowns, out,
-                                                              n_unknowns),
-                         "fmi3GetDirectionalDerivative");
+  return FMU_CALL3(f, GetDirectionalDerivative, f->instance, unknowns, n_unknowns, knowns, n_knowns,
+                   seed, n_knowns, out, n_unknowns);
 }
 
 // ---------------------------------------------------------------------------------------------------------
 // events and model exchange
 
 static yoke_status enter_event_mode(fmu* f) {
-  return yoke__fmu_check(f, (int)f->f3->EnterEventMode(f->instance), "fmi3EnterEventMode");
+  return FMU_CALL3(f, EnterEventMode, f->instance);
 }
 
 static yoke_status update_discrete_states(fmu* f, fmu_event* event) {
   *event = (fmu_event){0};
-  return yoke__fmu_check(
-      f,
-      (int)f->f3->UpdateDiscreteStates(f->instance, &event->is_again_needed, &event->is_end_wanted,
-                                       &event->are_nominals_changed, &event->are_states_changed,
-                                       &event->has_next, &event->t_next),
-      "fmi3UpdateDiscreteStates");
+  return FMU_CALL3(f, UpdateDiscreteStates, f->instance, &event->is_again_needed,
+                   &event->is_end_wanted, &event->are_nominals_changed, &event->are_states_changed,
+                   &event->has_next, &event->t_next);
 }
 
 static yoke_status enter_continuous_mode(fmu* f) {
-  return yoke__fmu_check(f, (int)f->f3->EnterContinuousTimeMode(f->instance),
-                         "fmi3EnterContinuousTimeMode");
+  return FMU_CALL3(f, EnterContinuousTimeMode, f->instance);
 }
 
 // only for binaries that want to know
@@ -739,24 +705,20 @@ static yoke_status completed_step(fmu* f, bool* is_event_needed, bool* is_end_wa
   if (!f->file->interface_type->needs_completed_step) {
     return YOKE_OK;
   }
-  return yoke__fmu_check(f,
-                         (int)f->f3->CompletedIntegratorStep(f->instance, f->no_set_prior != 0,
-                                                             is_event_needed, is_end_wanted),
-                         "fmi3CompletedIntegratorStep");
+  return FMU_CALL3(f, CompletedIntegratorStep, f->instance, f->no_set_prior != 0, is_event_needed,
+                   is_end_wanted);
 }
 
 static yoke_status set_time(fmu* f, double t) {
-  return yoke__fmu_check(f, (int)f->f3->SetTime(f->instance, t), "fmi3SetTime");
+  return FMU_CALL3(f, SetTime, f->instance, t);
 }
 
 static yoke_status set_states(fmu* f, const double x[], size_t n) {
-  return yoke__fmu_check(f, (int)f->f3->SetContinuousStates(f->instance, x, n),
-                         "fmi3SetContinuousStates");
+  return FMU_CALL3(f, SetContinuousStates, f->instance, x, n);
 }
 
 static yoke_status get_states(fmu* f, double x[], size_t n) {
-  return yoke__fmu_check(f, (int)f->f3->GetContinuousStates(f->instance, x, n),
-                         "fmi3GetContinuousStates");
+  return FMU_CALL3(f, GetContinuousStates, f->instance, x, n);
 }
 
 static yoke_status get_nominals(fmu* f, double x[], size_t n) {
@@ -766,18 +728,15 @@ static yoke_status get_nominals(fmu* f, double x[], size_t n) {
     }
     return YOKE_OK;
   }
-  return yoke__fmu_check(f, (int)f->f3->GetNominalsOfContinuousStates(f->instance, x, n),
-                         "fmi3GetNominalsOfContinuousStates");
+  return FMU_CALL3(f, GetNominalsOfContinuousStates, f->instance, x, n);
 }
 
 static yoke_status get_derivatives(fmu* f, double dx[], size_t n) {
-  return yoke__fmu_check(f, (int)f->f3->GetContinuousStateDerivatives(f->instance, dx, n),
-                         "fmi3GetContinuousStateDerivatives");
+  return FMU_CALL3(f, GetContinuousStateDerivatives, f->instance, dx, n);
 }
 
 static yoke_status get_indicators(fmu* f, double z[], size_t n) {
-  return yoke__fmu_check(f, (int)f->f3->GetEventIndicators(f->instance, z, n),
-                         "fmi3GetEventIndicators");
+  return FMU_CALL3(f, GetEventIndicators, f->instance, z, n);
 }
 
 const fmu_version yoke__fmu_version3 = {

@@ -27,6 +27,7 @@
 
 #include "base/base_arena.h"
 #include "base/base_process.h"
+#include "base/base_text.h"
 #include "unit/unit_file.h"
 #include "yoke/unit.h"
 
@@ -169,42 +170,28 @@ void yoke__host_sleep(_Atomic uint32_t* word, uint32_t wanted, _Atomic uint32_t*
                       int64_t timeout_ns);
 
 // --- host_pack.c
-typedef struct host_writer {
-  unsigned char* bytes;  // malloc'ed
-  size_t used, room;
-  bool is_failed;  // out of memory
-} host_writer;
-
-typedef struct host_reader {
-  const unsigned char* bytes;
+// A walk over values that writes them into a text or reads them back. Failed: the bytes end too early or make no sense, or
+// memory is out; a text has a status of its own.
+typedef struct host_pack {
+  yoke_text* to;  // NULL: reads
+  const unsigned char* from;
   size_t size, used;
-  bool is_failed;  // the bytes end too early or make no sense
-} host_reader;
+  yoke_arena* arena;  // for what is read
+  bool is_failed;
+} host_pack;
 
-void yoke__host_put(host_writer* to, const void* bytes, size_t n);
-void yoke__host_put_number(host_writer* to, uint64_t number);
-void yoke__host_put_double(host_writer* to, double number);
-void yoke__host_put_text(host_writer* to, const char* text);  // NULL is kept
-void yoke__host_writer_free(host_writer* writer);
-// n bytes in place, or NULL
-const void* yoke__host_take(host_reader* from, size_t n);
-uint64_t yoke__host_take_number(host_reader* from);
-double yoke__host_take_double(host_reader* from);
-// A copy in arena; NULL if it was NULL.
-const char* yoke__host_take_text(host_reader* from, yoke_arena* arena);
-void yoke__host_put_message(host_writer* to, const yoke_message* message);
+void yoke__host_part(host_pack* pack, void* part, size_t n);
+#define HOST_VALUE(pack, value) yoke__host_part((pack), &(value), sizeof(value))
+void yoke__host_text(host_pack* pack, const char** text);  // NULL is kept
+void yoke__host_message(host_pack* pack, yoke_message* message);
 // All messages in the bytes to the sink.
-void yoke__host_take_messages(host_reader* from, const yoke_sink* sink);
+void yoke__host_take_messages(host_pack* pack, const yoke_sink* sink);
 
 // --- host_recipe.c
 // What the other process needs: settings and arguments of create. YOKE_NO_SUPPORT for arguments that cannot travel.
-yoke_status yoke__host_put_recipe(host_writer* to, const yoke_unit_file_settings* settings,
-                                  const yoke_unit_args* args, bool is_description_wanted);
-yoke_status yoke__host_take_recipe(host_reader* from, yoke_arena* arena,
-                                   yoke_unit_file_settings* settings, yoke_unit_args* args,
-                                   bool* is_description_wanted);
-void yoke__host_put_info(host_writer* to, const yoke_unit_info* info);
-// Variables get no offset: nothing lies in the caller's memory.
-yoke_status yoke__host_take_info(host_reader* from, yoke_arena* arena, yoke_unit_info* info);
+yoke_status yoke__host_recipe(host_pack* pack, yoke_unit_file_settings* settings,
+                              yoke_unit_args* args, bool* is_description_wanted);
+// Variables that are read get no offset: nothing lies in the caller's memory.
+yoke_status yoke__host_info(host_pack* pack, yoke_unit_info* info);
 
 #endif

@@ -24,24 +24,25 @@ typedef struct host_child {
   yoke_unit_store* store;  // NULL for models
   yoke_unit unit;
   bool has_unit;
-  host_writer messages;  // of the call at hand
-  yoke_sink sink;        // puts them there
+  yoke_text messages;  // of the call at hand
+  yoke_sink sink;      // puts them there
   // watched by a thread of its own, which needs a mapping that never moves
   yoke_shared page;
   _Atomic uint64_t base_memory;  // 0: not known yet
 } host_child;
 
 static void keep_message(void* to, const yoke_message* message) {
-  host_writer* writer = to;
-  if (writer->used < MAX_MESSAGES) {
-    yoke__host_put_message(writer, message);
+  host_pack pack = {.to = to};
+  yoke_message own = *message;
+  if (pack.to->n < MAX_MESSAGES) {
+    yoke__host_message(&pack, &own);
   }
 }
 
-static yoke_status put_bulk(host_child* c, const host_writer* writer) {
-  YOKE_TRY(writer->is_failed ? YOKE_NO_MEMORY : yoke__host_grow_bulk(&c->channel, writer->used));
-  if (writer->used > 0) {
-    memcpy(c->channel.bulk, writer->bytes, writer->used);
+static yoke_status put_bulk(host_child* c, const yoke_text* text) {
+  YOKE_TRY(text->status < 0 ? text->status : yoke__host_grow_bulk(&c->channel, text->n));
+  if (text->n > 0) {
+    memcpy(c->channel.bulk, text->bytes, text->n);
   }
   return YOKE_OK;
 }
@@ -80,27 +81,28 @@ static yoke_status find_ops(host_child* c, const yoke_unit_file_settings* settin
 
 // sizes that the caller must know; the whole description if it asked for that
 static yoke_status describe(host_child* c, bool is_description_wanted) {
-  host_writer writer = {0};
-  yoke__host_put_number(&writer, yoke__unit_image_size(&c->unit));
-  yoke__host_put_number(&writer, c->unit.info->n_variables);
-  yoke__host_put_number(&writer, c->unit.n_u);
-  yoke__host_put_number(&writer, c->unit.n_y);
+  yoke_text text = {0};
+  host_pack pack = {.to = &text};
+  yoke_unit_info info = *c->unit.info;
+  uint64_t counts[4] = {yoke__unit_image_size(&c->unit), info.n_variables, c->unit.n_u,
+                        c->unit.n_y};
+  HOST_VALUE(&pack, counts);
   if (is_description_wanted) {
-    yoke__host_put_info(&writer, c->unit.info);
+    (void)yoke__host_info(&pack, &info);
   }
-  const yoke_status status = put_bulk(c, &writer);
-  c->channel.control->answer.size = writer.used;
-  yoke__host_writer_free(&writer);
+  const yoke_status status = put_bulk(c, &text);
+  c->channel.control->answer.size = text.n;
+  yoke__text_free(&text);
   return status;
 }
 
 static yoke_status do_create(host_child* c) {
   const host_request* request = &c->channel.control->request;
-  host_reader reader = {.bytes = c->channel.bulk, .size = (size_t)request->a};
-  yoke_unit_file_settings settings;
-  yoke_unit_args args;
+  host_pack pack = {.from = c->channel.bulk, .size = (size_t)request->a, .arena = &c->arena};
+  yoke_unit_file_settings settings = {0};
+  yoke_unit_args args = {0};
   bool is_description_wanted = false;
-  YOKE_TRY(yoke__host_take_recipe(&reader, &c->arena, &settings, &args, &is_description_wanted));
+  YOKE_TRY(yoke__host_recipe(&pack, &settings, &args, &is_description_wanted));
   if (settings.path == NULL) {
     return YOKE_BAD_ARG;
   }
@@ -166,7 +168,7 @@ static void keep_result(host_child* c, yoke_status status, const yoke_step_resul
   if (status < 0) {
     yoke__unit_reason(&c->unit, &c->sink);
   }
-  if (result->message != NULL && c->messages.used == 0) {
+  if (result->message != NULL && c->messages.n == 0) {
     yoke_fail(&c->sink, status, "%s", result->message);
   }
   if (status >= 0 && (result->flags & YOKE_STEP_DISCARDED) == 0) {
@@ -349,13 +351,13 @@ static void note_memory(void* child) {
 
 // At the start of the bulk part, which holds nothing else after these calls and after a failure.
 static void answer_messages(host_child* c, uint32_t call, yoke_status status) {
-  if (status < 0 && c->messages.used == 0 && c->has_unit) {
+  if (status < 0 && c->messages.n == 0 && c->has_unit) {
     yoke__unit_reason(&c->unit, &c->sink);
   }
   const bool is_wanted =
       status < 0 || call == HOST_STEP || call == HOST_EVENT_UPDATE || call == HOST_REPORT;
   if (is_wanted && put_bulk(c, &c->messages) >= 0) {
-    c->channel.control->answer.messages_size = (uint32_t)c->messages.used;
+    c->channel.control->answer.messages_size = (uint32_t)c->messages.n;
   }
 }
 
@@ -366,8 +368,8 @@ static void serve_one(host_child* c) {
   control->answer.flags = 0;
   control->answer.size = 0;
   control->answer.messages_size = 0;
-  c->messages.used = 0;
-  c->messages.is_failed = false;
+  yoke__text_clear(&c->messages);
+  c->messages.status = YOKE_OK;
   control->answer.t_reached = control->request.t;
   yoke_status status = yoke__host_follow(&c->channel, control->request_file_size);
   if (status >= 0) {
@@ -406,7 +408,7 @@ static void close_child(host_child* c) {
   if (c->store != NULL) {
     yoke__unit_store_destroy(&c->store);
   }
-  yoke__host_writer_free(&c->messages);
+  yoke__text_free(&c->messages);
   yoke__arena_free(&c->arena);
 }
 

@@ -109,9 +109,8 @@ static yoke_status note_hang(host_link* link, host_call call, int64_t timeout_ns
 
 void yoke__host_link_receive(const host_link* link, const yoke_sink* sink) {
   const uint32_t size = link->channel.control->answer.messages_size;
-  host_reader reader = {.bytes = link->channel.bulk,
-                        .size = size <= link->channel.bulk_size ? size : 0};
-  yoke__host_take_messages(&reader, sink);
+  host_pack pack = {.from = link->channel.bulk, .size = size <= link->channel.bulk_size ? size : 0};
+  yoke__host_take_messages(&pack, sink);
 }
 
 void yoke__host_link_explain(const host_link* link, const yoke_sink* sink) {
@@ -253,19 +252,23 @@ static int64_t choose_spin(yoke_unit_wait wait) {
 // shared memory with the recipe in it; the other process finds its first call there
 static yoke_status prepare(host_link* link, const yoke_host_plan* plan, const yoke_unit_args* args,
                            uint64_t* recipe_size) {
-  host_writer writer = {0};
-  yoke_status status = yoke__host_put_recipe(&writer, plan->settings, args, plan->info == NULL);
+  yoke_text text = {0};
+  host_pack pack = {.to = &text};
+  yoke_unit_file_settings settings = *plan->settings;
+  yoke_unit_args own = *args;
+  bool is_description_wanted = plan->info == NULL;
+  yoke_status status = yoke__host_recipe(&pack, &settings, &own, &is_description_wanted);
   if (status >= 0) {
     status = yoke__shared_create(HOST_CONTROL_SIZE + HOST_BULK_SIZE, &link->channel.shared);
   }
   if (status >= 0) {
     const host_layout none = {0};
     yoke__host_lay_out(&link->channel, &none);
-    status = yoke__host_grow_bulk(&link->channel, writer.used);
+    status = yoke__host_grow_bulk(&link->channel, text.n);
   }
   if (status >= 0) {
-    memcpy(link->channel.bulk, writer.bytes, writer.used);
-    *recipe_size = writer.used;
+    memcpy(link->channel.bulk, text.bytes, text.n);
+    *recipe_size = text.n;
     host_control* control = link->channel.control;
     control->magic = HOST_MAGIC;
     snprintf(control->version, sizeof control->version, "%s %s", yoke_version(), yoke__commit());
@@ -274,7 +277,7 @@ static yoke_status prepare(host_link* link, const yoke_host_plan* plan, const yo
     control->is_adaptive = link->wait.is_adaptive;
     control->max_memory = link->max_memory;
   }
-  yoke__host_writer_free(&writer);
+  yoke__text_free(&text);
   return status;
 }
 
@@ -319,15 +322,13 @@ static void count_dense(host_link* link, size_t* largest, uint64_t* total) {
 static yoke_status read_description(host_link* link, const yoke_host_plan* plan, uint64_t counts[4],
                                     const yoke_sink* sink) {
   const uint64_t size = link->channel.control->answer.size;
-  host_reader reader = {.bytes = link->channel.bulk,
-                        .size = size < link->channel.bulk_size ? (size_t)size : 0};
-  for (int i = 0; i < 4; i++) {
-    counts[i] = yoke__host_take_number(&reader);
-  }
-  const yoke_status status = plan->info != NULL
-                                 ? copy_info(link, plan->info)
-                                 : yoke__host_take_info(&reader, &link->arena, &link->info);
-  if (status < 0 || reader.is_failed) {
+  host_pack pack = {.from = link->channel.bulk,
+                    .size = size < link->channel.bulk_size ? (size_t)size : 0,
+                    .arena = &link->arena};
+  yoke__host_part(&pack, counts, 4 * sizeof counts[0]);
+  const yoke_status status =
+      plan->info != NULL ? copy_info(link, plan->info) : yoke__host_info(&pack, &link->info);
+  if (status < 0 || pack.is_failed) {
     return yoke_fail(sink, status < 0 ? status : YOKE_UNIT_FAILED,
                      "its process sent no usable description");
   }

@@ -340,20 +340,16 @@ static yoke_status linearise(void* self, yoke_linear* model) {
     wanted |= matrices[i] != NULL ? UINT64_C(1) << i : 0;
   }
   YOKE_TRY(yoke__host_link_call(link, HOST_LINEARISE, 0, 0, wanted, 0));
-  host_reader reader = {.bytes = link->channel.bulk, .size = link->channel.bulk_size};
-  model->n_states = (size_t)yoke__host_take_number(&reader);
-  model->n_inputs = (size_t)yoke__host_take_number(&reader);
-  model->n_outputs = (size_t)yoke__host_take_number(&reader);
+  host_pack pack = {.from = link->channel.bulk, .size = link->channel.bulk_size};
+  HOST_VALUE(&pack, model->n_states);
+  HOST_VALUE(&pack, model->n_inputs);
+  HOST_VALUE(&pack, model->n_outputs);
   const size_t n_x = model->n_states, n_u = model->n_inputs, n_y = model->n_outputs;
   const size_t sizes[4] = {n_x * n_x, n_x * n_u, n_y * n_x, n_y * n_u};
   for (int i = 0; i < 4; i++) {
-    const void* from =
-        matrices[i] == NULL ? NULL : yoke__host_take(&reader, sizes[i] * sizeof(double));
-    if (from != NULL) {
-      memcpy(matrices[i], from, sizes[i] * sizeof(double));
-    }
+    yoke__host_part(&pack, matrices[i], matrices[i] == NULL ? 0 : sizes[i] * sizeof(double));
   }
-  return reader.is_failed ? YOKE_UNIT_FAILED : YOKE_OK;
+  return pack.is_failed ? YOKE_UNIT_FAILED : YOKE_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------
