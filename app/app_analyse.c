@@ -275,7 +275,7 @@ static int analyse(const yoke_app_analyse* app, yoke_system* system) {
 
 yoke_system* yoke__app_analyse_load(const yoke_options* options) {
   static const char* const extra[] = {"threads=1"};
-  return yoke__app_load(options, extra, 1, false);
+  return yoke__app_load(options, extra, 1, false, NULL);
 }
 
 int yoke__app_analyse_start(yoke_system* system, yoke_state** state) {

@@ -39,7 +39,7 @@ static int write_archive(const yoke_system* system, int fmi, const char* path) {
 }
 
 int yoke__app_export_ssp(const yoke_options* options, int fmi) {
-  yoke_system* system = yoke__app_load(options, NULL, 0, false);
+  yoke_system* system = yoke__app_load(options, NULL, 0, false, NULL);
   if (system == NULL) {
     return YOKE_EXIT_USAGE;
   }

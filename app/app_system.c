@@ -14,24 +14,19 @@ static bool is_given(const yoke_options* options, const char* name) {
   return false;
 }
 
-// Remarks are for `yoke check`, `yoke info` and --verbose; --quiet leaves warnings and errors only.
-yoke_app_voice yoke__app_voice(const yoke_options* options, const yoke_app_words* words) {
-  return (yoke_app_voice){
-      .words = words,
-      .is_quiet = is_given(options, "quiet"),
-      .is_brief = options->command != &yoke__command_check &&
-                  options->command != &yoke__command_info && !is_given(options, "verbose"),
-  };
-}
-
 yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_settings* settings,
                                  const yoke_app_words* words, bool is_strict, yoke_messages* kept) {
-  yoke_app_voice voice = yoke__app_voice(options, words);
+  // remarks are for `yoke check`, `yoke info` and --verbose
+  yoke_app_voice voice = {
+      .words = words,
+      .is_quiet = is_given(options, "quiet"),
+      .is_brief = options->command != &yoke__command_check && !is_given(options, "verbose"),
+      .kept = kept,
+  };
   const yoke_sink sink = yoke__app_voice_sink(&voice);
   yoke_load_settings heard = *settings;
   yoke_system* system = NULL;
   heard.sink = &sink;
-  voice.kept = kept;
   yoke_system_load(options->operands[0], &heard, &system);
   if (system != NULL && is_strict && voice.n_warnings > 0) {
     char text[80];
@@ -46,8 +41,8 @@ yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_se
   return system;
 }
 
-yoke_system* yoke__app_load_kept(const yoke_options* options, const char* const extra[],
-                                 size_t n_extra, bool is_strict, yoke_messages* kept) {
+yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
+                            bool is_strict, yoke_messages* kept) {
   size_t n_sets = 0;
   const char* const* given = yoke__options_values(options, "set", &n_sets);
   const char** sets = calloc(n_sets + n_extra + 1, sizeof *sets);
@@ -63,11 +58,6 @@ yoke_system* yoke__app_load_kept(const yoke_options* options, const char* const 
   yoke_system* system = yoke__app_load_with(options, &settings, &words, is_strict, kept);
   free((void*)sets);
   return system;
-}
-
-yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
-                            bool is_strict) {
-  return yoke__app_load_kept(options, extra, n_extra, is_strict, NULL);
 }
 
 int yoke__app_start_status(yoke_status started) {

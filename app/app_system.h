@@ -7,18 +7,12 @@
 #include "yoke/yoke.h"
 
 // The system named by the first operand, with the --set options and n_extra further ones applied. NULL after messages on
-// stderr. is_strict: warnings are errors.
+// stderr. is_strict: warnings are errors. What is printed is also added to `kept`; NULL: nowhere.
 yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
-                            bool is_strict);
-// The same; what is printed is also added to `kept`.
-yoke_system* yoke__app_load_kept(const yoke_options* options, const char* const extra[],
-                                 size_t n_extra, bool is_strict, yoke_messages* kept);
+                            bool is_strict, yoke_messages* kept);
 // The same with settings of the caller's choice, and messages in the caller's words.
 yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_settings* settings,
                                  const yoke_app_words* words, bool is_strict, yoke_messages* kept);
-
-// How --quiet, --verbose and the command itself want messages.
-yoke_app_voice yoke__app_voice(const yoke_options* options, const yoke_app_words* words);
 
 // The exit status for a simulation that could not start.
 int yoke__app_start_status(yoke_status started);

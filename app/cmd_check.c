@@ -284,7 +284,8 @@ int yoke_cmd_check(int argc, char** argv) {
   if (!yoke__options_parse(&yoke__command_check, argc, argv, &options, &status)) {
     return status;
   }
-  yoke_system* system = yoke__app_load(&options, NULL, 0, yoke__options_has(&options, "strict"));
+  yoke_system* system =
+      yoke__app_load(&options, NULL, 0, yoke__options_has(&options, "strict"), NULL);
   char* document = NULL;
   const yoke_status described = system == NULL ? YOKE_OK : yoke_system_describe(system, &document);
   if (system == NULL) {

@@ -31,12 +31,19 @@ typedef struct exporting {
   yoke_export_unit* made;
 } exporting;
 
-static const yoke_unit_ops* find_model(const char* name) {
+// The model of that name, or NULL and its nearest name in `hint` (NULL: not wanted).
+static const yoke_unit_ops* find_model(const char* name, char* hint) {
+  const char* names[MAX_UNITS];
   const yoke_unit_ops* model = NULL;
-  for (size_t i = 0; (model = yoke_registry_unit(NULL, i)) != NULL; i++) {
+  size_t n = 0;
+  for (; n < MAX_UNITS && (model = yoke_registry_unit(NULL, n)) != NULL; n++) {
+    names[n] = model->name;
     if (strcmp(model->name, name) == 0) {
       return model;
     }
+  }
+  if (hint != NULL) {
+    yoke__app_hint(name, names, n, "", hint);
   }
   return NULL;
 }
@@ -185,7 +192,7 @@ static bool read_step(const yoke_options* options, double* step) {
 
 static int export_fmu(const yoke_options* options, const char* fmi) {
   exporting e = {.options = options, .what = options->operands[0]};
-  e.model = find_model(e.what);
+  e.model = find_model(e.what, NULL);
   e.words.only_unit = e.model != NULL || yoke__path_is_netlist(e.what) ? e.what : NULL;
   const char* alien = yoke__options_has(options, "unit")  ? "--unit"
                       : yoke__options_has(options, "set") ? "--set"
@@ -224,18 +231,11 @@ static bool is_known(const char* what) {
                     what);
     return false;
   }
-  if (find_model(what) != NULL || yoke__os_is_file(what) || strstr(what, ".ssp#") != NULL) {
+  char hint[YOKE_HINT_SIZE];
+  if (find_model(what, hint) != NULL || yoke__os_is_file(what) || strstr(what, ".ssp#") != NULL) {
     return true;
   }
-  const char* names[MAX_UNITS];
-  char hint[YOKE_HINT_SIZE];
-  const yoke_unit_ops* model = NULL;
-  size_t n = 0;
-  while (n < MAX_UNITS && (model = yoke_registry_unit(NULL, n)) != NULL) {
-    names[n++] = model->name;
-  }
-  yoke__app_error(COMMAND, "'%s' is neither a model nor a netlist nor a system file%s", what,
-                  yoke__app_hint(what, names, n, "", hint));
+  yoke__app_error(COMMAND, "'%s' is neither a model nor a netlist nor a system file%s", what, hint);
   return false;
 }
 
@@ -244,7 +244,7 @@ static int export_ssp(const yoke_options* options, const char* fmi) {
     yoke__app_error(COMMAND, "--unit and --with go with --fmi alone; change the system with --set");
     return YOKE_EXIT_USAGE;
   }
-  if (find_model(options->operands[0]) != NULL) {
+  if (find_model(options->operands[0], NULL) != NULL) {
     yoke__app_error(COMMAND, "--ssp goes with a system file; '%s' is a model",
                     options->operands[0]);
     return YOKE_EXIT_USAGE;

@@ -41,8 +41,8 @@ int yoke_cmd_run(int argc, char** argv) {
   }
   yoke__os_path_absolute(out == NULL ? place : out, whole, sizeof whole);
   yoke_messages said = {0};
-  yoke_system* system = yoke__app_load_kept(&options, extra, threads >= 0 ? 1 : 0,
-                                            yoke__options_has(&options, "strict"), &said);
+  yoke_system* system = yoke__app_load(&options, extra, threads >= 0 ? 1 : 0,
+                                       yoke__options_has(&options, "strict"), &said);
   const yoke_app_words words = yoke__app_words(options.operands[0]);
   const char* short_name = out == NULL ? place : out;
   status = yoke__app_run(system, &options, has_foreign_units(system) ? whole : short_name, &words,

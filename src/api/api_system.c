@@ -5,7 +5,6 @@
 
 #include "api/api_describe.h"
 #include "base/base_os.h"
-#include "base/base_path.h"
 #include "system/system.h"
 #include "yoke/yoke.h"
 
@@ -47,14 +46,10 @@ yoke_status yoke_system_load(const char* path, const yoke_load_settings* setting
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   const uint64_t mode = yoke__os_float_mode_set();
-  const bool is_netlist = yoke__path_is_netlist(path);
-  yoke_status status =
-      is_netlist
-          ? yoke__scenario_read_netlist(path, settings->sets, settings->n_sets,
-                                        settings->netlist_stop, &messages, &scenario)
-          : yoke__scenario_read_parts(path, settings->sets, settings->n_sets, &messages, &scenario);
+  yoke_status status = yoke__scenario_read_parts(path, settings->sets, settings->n_sets,
+                                                 settings->netlist_stop, &messages, &scenario);
   if (scenario != NULL) {
-    scenario->has_short_names = is_netlist && settings->has_short_names;
+    scenario->has_short_names = scenario->netlist != NULL && settings->has_short_names;
   }
   status = build(status, scenario, path, settings, &messages, out);
   yoke__os_float_mode_restore(mode);

@@ -254,11 +254,10 @@ yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
 // As yoke__scenario_read_file, but a file that is sound YAML with errors in it gives what could be
 // read (has_errors; ends of connections and types of units may be NULL), together with
 // YOKE_BAD_INPUT: the next stage can look for more errors, so that all are reported in one go.
+// netlist_stop: where the run of a netlist alone ends [s]; 0: as its `.tran` says.
 yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
-                                      yoke_messages* messages, yoke_scenario** out);
-// The same for a netlist alone that is to run to `stop` [s]; 0: as its `.tran` says.
-yoke_status yoke__scenario_read_netlist(const char* path, const char* const sets[], size_t n_sets,
-                                        double stop, yoke_messages* messages, yoke_scenario** out);
+                                      double netlist_stop, yoke_messages* messages,
+                                      yoke_scenario** out);
 // A system of one native model, for those who want the unit alone.
 yoke_status yoke__scenario_read_model(const char* model, const char* unit, const char* const sets[],
                                       size_t n_sets, yoke_messages* messages, yoke_scenario** out);

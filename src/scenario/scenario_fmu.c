@@ -109,6 +109,10 @@ const char* yoke__lone_tree(yoke_reader* reader, const char* path, yoke_lone* lo
 }
 
 yoke_status yoke__fmu_tree(const yoke_scenario* s, yoke_reader* reader, yoke_node** root) {
+  if (!yoke__os_is_file(s->path) && !yoke__os_is_directory(s->path)) {
+    const yoke_sink sink = yoke__messages_sink(reader->messages);
+    return yoke__fail_at(&sink, YOKE_IO, (yoke_place){s->path, 0, 0}, "there is no such file");
+  }
   // its warnings are told when the unit is made
   yoke_messages told = {0};
   yoke_fmi_package* package = NULL;

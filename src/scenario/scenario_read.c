@@ -453,23 +453,18 @@ yoke_status yoke__scenario_read_model(const char* model, const char* unit, const
 
 yoke_status yoke__scenario_read_file(const char* path, const char* const sets[], size_t n_sets,
                                      yoke_messages* messages, yoke_scenario** out) {
-  const yoke_status status = yoke__scenario_read_parts(path, sets, n_sets, messages, out);
+  const yoke_status status = yoke__scenario_read_parts(path, sets, n_sets, 0, messages, out);
   if (status < 0) {
     yoke__scenario_free(out);
   }
   return status;
 }
 
-yoke_status yoke__scenario_read_netlist(const char* path, const char* const sets[], size_t n_sets,
-                                        double stop, yoke_messages* messages, yoke_scenario** out) {
-  const input from = {.path = path, .sets = sets, .n_sets = n_sets, .netlist_stop = stop};
-  return read_parts(&from, messages, out);
-}
-
 yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
-                                      yoke_messages* messages, yoke_scenario** out) {
+                                      double netlist_stop, yoke_messages* messages,
+                                      yoke_scenario** out) {
   *out = NULL;
-  input from = {.path = path, .sets = sets, .n_sets = n_sets};
+  input from = {.path = path, .sets = sets, .n_sets = n_sets, .netlist_stop = netlist_stop};
   if (yoke__path_is_fmu(path) || yoke__path_is_netlist(path) || yoke__ssp_is_archive_file(path)) {
     return read_parts(&from, messages, out);
   }
@@ -480,9 +475,8 @@ yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[]
   if (yoke__os_is_directory(path)) {
     return yoke_fail(&about.sink, YOKE_IO, "this is a folder, a file was expected");
   }
-  const yoke_status opened =
-      yoke__os_read_file_as(path, "the file", YOKE_SCENARIO_MAX_SIZE, &bytes, &from.n, &about.sink);
-  YOKE_TRY(opened);
+  YOKE_TRY(yoke__os_read_file_as(path, "the file", YOKE_SCENARIO_MAX_SIZE, &bytes, &from.n,
+                                 &about.sink));
   from.bytes = bytes;
   const yoke_status status = read_parts(&from, messages, out);
   free(bytes);
