@@ -213,8 +213,9 @@ static yoke_status list_outputs(maker* k) {
   return k->messages->n_errors > 0 ? YOKE_NO_SUPPORT : YOKE_OK;
 }
 
-static double step_of(const yoke_export_c_job* job) {
-  const yoke_circuit_run* run = &job->network->run;
+static double step_of(const maker* k) {
+  const yoke_export_c_job* job = k->job;
+  const yoke_circuit_run* run = &k->network->run;
   return job->step > 0.0 ? job->step : run->step > 0.0 ? run->step : run->step_exact;
 }
 
@@ -655,7 +656,7 @@ static yoke_status check_numbers(const maker* k) {
 static yoke_status run(maker* k) {
   YOKE_TRY(yoke__circuit_linear_check(k->network, k->messages));
   YOKE_TRY(list_outputs(k));
-  k->model->h = step_of(k->job);
+  k->model->h = step_of(k);
   if (!(k->model->h > 0.0)) {
     yoke__error(k->messages, place_of(k),
                 "a step is needed: '.tran STEP STOP' in the netlist or --step on the command line");
@@ -669,8 +670,12 @@ static yoke_status run(maker* k) {
 
 yoke_status yoke__export_c_make(const yoke_export_c_job* job, yoke_messages* messages,
                                 yoke_export_c_model* model) {
-  maker k = {.job = job, .messages = messages, .model = model, .network = job->network};
-  *model = (yoke_export_c_model){0};
+  *model = (yoke_export_c_model){.network = job->network};
+  if (job->network == NULL) {
+    YOKE_TRY(yoke__netlist_read_file(&job->netlist, messages, &model->read));
+    model->network = model->read;
+  }
+  maker k = {.job = job, .messages = messages, .model = model, .network = model->network};
   const yoke_status status = run(&k);
   if (status < 0 && messages->n_errors == 0) {
     yoke__error(messages, place_of(&k), "%s", yoke_status_text(status));
@@ -681,6 +686,7 @@ yoke_status yoke__export_c_make(const yoke_export_c_job* job, yoke_messages* mes
 
 void yoke__export_c_free(yoke_export_c_model* model) {
   yoke__arena_free(&model->arena);
+  yoke__network_destroy(&model->read);
   *model = (yoke_export_c_model){0};
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "quality/quality_ledger.h"
 #include "record/record_read.h"
 #include "scenario/scenario_circuit.h"
@@ -113,7 +114,7 @@ static const char** collect_sets(const yoke_study_plan* plan, size_t point, size
 yoke_status yoke__study_read_scenario(const yoke_study_plan* plan, const char* const sets[],
                                       size_t n, yoke_messages* messages, yoke_scenario** out) {
   // the text around a lone netlist depends on the settings
-  return yoke__scenario_is_circuit(plan->path)
+  return yoke__path_is_netlist(plan->path)
              ? yoke__scenario_read_file(plan->path, sets, n, messages, out)
              : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n, messages, out);
 }
