@@ -453,9 +453,7 @@ static yoke_status make_values(yoke_equations* self, yoke_arena* arena) {
 
 static yoke_status make_patterns(yoke_equations* self, yoke_arena* arena) {
   pairs list = {.keys = malloc(count_pairs(self) * sizeof(uint64_t))};
-  if (list.keys == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(list.keys);
   collect_pairs(self, &list);
   const yoke_status status = make_pattern(&list, self->n, arena, &self->J);
   self->nnz = (uint32_t)list.n;

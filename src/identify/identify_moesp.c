@@ -211,9 +211,7 @@ static yoke_status open_memory(yoke_moesp* s) {
   ask_lapack(s, &s->n_work, &n_integers);
   s->memory = calloc(lay_out(s, NULL), sizeof *s->memory);
   s->integers = calloc((size_t)n_integers, sizeof *s->integers);
-  if (s->memory == NULL || s->integers == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(s->memory && s->integers);
   const size_t n_laid = lay_out(s, s->memory);
   assert(s->work + s->n_work == s->memory + n_laid);
   (void)n_laid;

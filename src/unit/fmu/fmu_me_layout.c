@@ -15,10 +15,7 @@ static yoke_status sort_inputs(fmu* f, size_t* latched_size) {
   s->latch_of = yoke__arena_array(&f->arena, n + 1, sizeof *s->latch_of);
   s->dense_of = yoke__arena_array(&f->arena, n + 1, sizeof *s->dense_of);
   s->is_continuous = yoke__arena_array(&f->arena, n_u + 1, 1);
-  if (s->latches == NULL || s->latch_of == NULL || s->dense_of == NULL ||
-      s->is_continuous == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(s->latches && s->latch_of && s->dense_of && s->is_continuous);
   size_t dense = 0;
   *latched_size = 0;
   for (size_t i = 0; i < n; i++) {
@@ -45,9 +42,7 @@ static yoke_status lay_continuous(fmu* f) {
   const size_t n = f->layout.info.n_variables;
   bool* is_wanted = yoke__arena_array(&f->arena, n + 1, sizeof *is_wanted);
   size_t n_all = 0;
-  if (is_wanted == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(is_wanted);
   bool has_others = false;
   for (size_t i = 0; i < n; i++) {
     is_wanted[i] = yoke__fmu_is_continuous(f, i);
@@ -85,9 +80,7 @@ static yoke_status lay_kept(fmu* f, size_t latched_size) {
   const size_t n_numbers = n_head + s->n_x + s->n_z + (1 + FMU_N_SLOPES) * n_u;
   f->kept_size = (n_numbers * sizeof(double) + latched_size + s->n_z + s->n_latches + 7) / 8 * 8;
   f->kept = yoke__arena_take(&f->arena, f->kept_size);
-  if (f->kept == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(f->kept);
   s->now = (fmu_solver_state*)(void*)f->kept;
   s->x = (double*)(void*)f->kept + n_head;
   s->z = s->x + s->n_x;

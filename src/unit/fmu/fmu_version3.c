@@ -427,9 +427,7 @@ static yoke_status take_room(fmu* f) {
     n = f->layout.slots[i].n > n ? f->layout.slots[i].n : n;
   }
   f->events = yoke__arena_take(&f->arena, sizeof *f->events);
-  if (f->events == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(f->events);
   f->events->is_used = yoke__fmu_events_wanted(f->file);
   f->events->room = yoke__arena_array(&f->arena, n, 2 * sizeof(int64_t));
   return f->events->room == NULL ? YOKE_NO_MEMORY : YOKE_OK;

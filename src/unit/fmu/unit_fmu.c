@@ -177,9 +177,7 @@ static void describe_abilities(const fmu_file* file, yoke_unit_info* info) {
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   fmu* f = calloc(1, sizeof *f);
-  if (f == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(f);
   f->file = args->context;
   f->args = args;
   f->description = f->file->description;
@@ -306,9 +304,7 @@ yoke_status yoke__fmu_remember(fmu* f, size_t variable, const void* value) {
   const size_t size = f->layout.slots[variable].n * sizeof(double);
   fmu_given* given = yoke__arena_take(&f->arena, sizeof *given);
   double* values = yoke__arena_take(&f->arena, size);
-  if (given == NULL || values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(given && values);
   memcpy(values, value, size);
   *given = (fmu_given){f->given, variable, values};
   f->given = given;
@@ -396,9 +392,7 @@ static yoke_status save(const void* self, void* image, size_t size) {
   if (is_new) {
     own = (fmu_image){f, calloc(1, sizeof *own.saved + f->kept_size)};
   }
-  if (own.saved == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(own.saved);
   const yoke_status status = f->version->get_state(f, &own.saved->state);
   if (status < 0) {
     free(is_new ? own.saved : NULL);
@@ -614,9 +608,7 @@ static void fill_ops(fmu_file* file) {
 static yoke_status create_isolated(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   fmu_file* file = file_of(args->context);
   fmu_layout* layout = yoke__arena_take(&file->arena, sizeof *layout);
-  if (layout == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(layout);
   YOKE_TRY(yoke__fmu_lay_out(file->description, args, &file->arena, layout, sink));
   describe_abilities(file, &layout->info);
   const yoke_host_plan plan = {.settings = &file->settings, .info = &layout->info};
@@ -662,9 +654,7 @@ yoke_status yoke__fmu_file_open(yoke_fmi_package* package, const yoke_unit_file_
     return YOKE_BAD_INPUT;
   }
   fmu_file* file = calloc(1, sizeof *file);
-  if (file == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(file);
   file->settings = *settings;
   file->package = package;
   file->description = d;
