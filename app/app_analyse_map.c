@@ -1,4 +1,5 @@
 // Maps: the radius of every method over the step and one or two settings of the file.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,7 @@ static bool read_grid(const yoke_options* options, const char* name, const char*
 }
 
 static bool check_steps(const yoke_axis* steps) {
+  assert(steps != NULL);
   for (size_t i = 0; i < steps->n; i++) {
     const double before = i == 0 ? 0 : steps->numbers[i - 1];
     if (!(steps->numbers[i] > before)) {

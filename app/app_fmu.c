@@ -309,7 +309,9 @@ static void print_messages(const json_t* fmu) {
       const long long at = yoke__view_count(m, "line");
       char label[32] = "", text[YOKE_FMU_LINE_SIZE];
       if (at == line) {
-        snprintf(label, sizeof label, at > 0 ? "line %lld" : "", at);
+        if (at > 0) {
+          snprintf(label, sizeof label, "line %lld", at);
+        }
         snprintf(text, sizeof text, "%s: %s", yoke__view_text(m, "severity"),
                  yoke__view_text(m, "text"));
         yoke__app_fmu_put_line(label, text);

@@ -292,7 +292,7 @@ bool yoke__app_study_run(yoke_app_study* app, const size_t points[], const size_
   if (line.is_shown) {
     fprintf(stderr, "\r%60s\r", "");
   }
-  if (done >= 0 || done != YOKE_INTERRUPTED) {
+  if (done != YOKE_INTERRUPTED) {
     return done >= 0 || fail_study(app, done);
   }
   size_t n_known = 0;

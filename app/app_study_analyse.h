@@ -22,7 +22,7 @@ typedef struct yoke_study_analyse {
 bool yoke__study_analyse_read(const yoke_options* options, yoke_study_analyse* out);
 // Computes what was asked for and writes the files. Prints tables (unless quiet), or adds to json if
 // that is there. Returns an exit status, after a message; what could be done is done.
-int yoke__study_analyse_run(const yoke_study_analyse* analyse, const yoke_app_study* app,
+int yoke__study_analyse_run(const yoke_study_analyse* settings, const yoke_app_study* app,
                             yoke_json* json);
 
 #endif

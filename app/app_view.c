@@ -58,6 +58,7 @@ static const char* find_closing(const char* open) {
   return at;
 }
 
+// NOLINTBEGIN(misc-no-recursion): as deep as the braces of our own patterns
 static void write_pattern(yoke_text* to, const json_t* object, const char* at, const char* end);
 
 // What stands in braces: the key, and what is behind it.
@@ -75,7 +76,7 @@ static void write_member(yoke_text* to, const json_t* object, const char* at, co
   } else if (*behind == '#') {
     yoke__text_string(to, json_integer_value(value) == 1 ? "" : "s");
   } else {
-    const int width = *behind == ':' ? atoi(behind + 1) : 0;
+    const int width = *behind == ':' ? (int)strtol(behind + 1, NULL, 10) : 0;
     yoke__text_add(to, "%-*s", width, yoke__view_value(value, room));
   }
 }
@@ -92,6 +93,8 @@ static void write_pattern(yoke_text* to, const json_t* object, const char* at, c
     at = close + 1;
   }
 }
+
+// NOLINTEND(misc-no-recursion)
 
 void yoke__view_write(yoke_text* to, const json_t* object, const char* pattern) {
   write_pattern(to, object, pattern, pattern + strlen(pattern));

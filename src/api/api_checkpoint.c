@@ -38,6 +38,7 @@ static uint64_t hash_text(uint64_t from, const char* text) {
 #define HASH(from, value) yoke__hash_bytes((from), &(value), sizeof(value))
 
 // What a file gives a setting, at most as deep as a file may be nested.
+// NOLINTNEXTLINE(misc-no-recursion)
 static uint64_t hash_node(uint64_t h, const yoke_node* node) {
   h = hash_text(h, node->text);
   for (const yoke_node* at = node->first; at != NULL; at = at->next) {

@@ -1,6 +1,7 @@
 // Descriptions of models, coupling methods and shared libraries, and the way from a name to what it describes.
 #include "api/api_describe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,6 +69,7 @@ void yoke__describe_feedthrough(const yoke_unit_info* info, yoke_json* json) {
 }
 
 yoke_status yoke__describe_finish(yoke_json* document, yoke_status status, char** json) {
+  assert(json != NULL);
   const yoke_status written = status < 0 ? status : yoke__json_finish(document);
   if (written < 0) {
     yoke__json_free(document);

@@ -120,7 +120,7 @@ yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* set
   yoke_system* system = NULL;
   YOKE_TRY(yoke_system_load(path, settings, &system));
   const yoke_status status = yoke_simulation_create(system, sink, out);
-  if (status < 0) {
+  if (*out == NULL) {
     yoke_system_destroy(&system);
     return status;
   }
@@ -505,12 +505,15 @@ static yoke_status start_recording(yoke_simulation* simulation,
   full.title = full.title == NULL ? system->scenario->name : full.title;
   const bool is_as_file = has_files && settings->formats == 0;
   const size_t n_own = is_as_file ? system->n_sinks : 0;  // those that the file names
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   const yoke_result_ops** sinks = calloc(n_own + settings->n_sinks + 1, sizeof *sinks);
   if (sinks == NULL) {
     return yoke__api_refuse(simulation, YOKE_NO_MEMORY, NULL, NULL, "%s",
                             yoke_status_text(YOKE_NO_MEMORY));
   }
-  memcpy((void*)sinks, (const void*)system->sinks, n_own * sizeof *sinks);
+  for (size_t i = 0; i < n_own; i++) {
+    sinks[i] = system->sinks[i];
+  }
   for (size_t i = 0; i < settings->n_sinks && settings->sinks != NULL; i++) {
     sinks[n_own + i] = settings->sinks[i];
   }

@@ -18,6 +18,7 @@ typedef struct head {
 // Where the images of the units begin.
 static size_t units_at(const yoke_simulation* simulation) {
   yoke_image image = {.used = sizeof(head)};
+  // it only counts; NOLINTNEXTLINE(performance-no-int-to-ptr)
   yoke__api_image((yoke_simulation*)(uintptr_t)simulation, &image);
   yoke__image_align(&image);
   return image.used;

@@ -70,7 +70,7 @@ yoke_status yoke_system_parse(const char* bytes, size_t n, const char* path,
                                            settings->n_sets, &messages, &scenario);
   status = build(status, scenario, path, settings, &messages, out);
   yoke__os_float_mode_restore(mode);
-  if (*out != NULL) {
+  if (out != NULL && *out != NULL) {
     (*out)->is_from_memory = true;
   }
   return status;

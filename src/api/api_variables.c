@@ -2,6 +2,7 @@
 //
 // A write after the start is posted to the mailbox of the stepping loop (master/master_mail.c) and takes effect before the
 // next step. Calls to a unit come from the thread it belongs to.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -436,6 +437,7 @@ yoke_status yoke_simulation_write_value(yoke_simulation* simulation, yoke_handle
   const yoke_system_unit* unit = NULL;
   const yoke_variable* v = NULL;
   YOKE_TRY(check_write(simulation, handle, &unit, &v));
+  assert(unit != NULL && v != NULL);
   const size_t each = yoke__variable_element_size(v);
   if (value == NULL || size != each * handle.n) {
     return yoke__api_refuse(simulation, YOKE_WRONG_TYPE, unit->name, v->name,

@@ -219,8 +219,9 @@ size_t yoke_message_format(const yoke_message* message, char* to, size_t size) {
   const bool has_file = message->file != NULL;
   if (message->line > 0) {
     const int n = snprintf(where, sizeof where, "%s%d", has_file ? ":" : "line ", message->line);
-    snprintf(where + n, sizeof where - (size_t)n, message->column > 0 ? ":%d" : "",
-             message->column);
+    if (message->column > 0) {
+      snprintf(where + n, sizeof where - (size_t)n, ":%d", message->column);
+    }
   }
   // the time may be off the grid by its last bit
   const bool has_time = !isnan(message->time);
