@@ -203,7 +203,7 @@ uint32_t yoke__names_find(const yoke_names* self, yoke_span name);  // YOKE_NO_I
 bool yoke__names_put(yoke_names* self, yoke_span name, uint32_t index);
 void yoke__names_free(yoke_names* self);
 
-// Makes room for one more in an array; without memory the reader is marked and it is false.
+// yoke__append; without memory the reader is marked and it is false.
 bool yoke__reader_append(yoke_netlist_reader* reader, void* array, size_t* n, size_t* max,
                          size_t size, const void* item);
 yoke_place yoke__statement_place(yoke_netlist_reader* reader, const yoke_statement* statement,

@@ -216,16 +216,18 @@ typedef struct yoke_nodal {
   bool is_condensed, is_linear, is_constant;
 } yoke_nodal;
 
-// ---- circuit_nodal_reduce.c
+// The first element of a branch.
 static inline const yoke_element* yoke__nodal_first(const yoke_nodal* self,
                                                     const yoke_nodal_branch* branch) {
   return &self->core->network->elements[self->members[branch->first].element];
 }
 
+// 0 for YOKE_NO_INDEX.
 static inline double yoke__nodal_emf(const yoke_nodal* self, uint32_t emf) {
   return emf != YOKE_NO_INDEX ? self->emf[emf] : 0.0;
 }
 
+// ---- circuit_nodal_reduce.c
 yoke_status yoke__nodal_reduce(yoke_nodal* self);
 
 // ---- circuit_nodal_stamp.c; a: which of the sets
@@ -257,9 +259,9 @@ yoke_status yoke__nodal_factor(yoke_nodal* self, uint32_t a, const double V[], c
 
 // ---- circuit_nodal_law.c
 yoke_status yoke__nodal_lay_laws(yoke_nodal* self);
-// Junctions at their points, laws at V; c: history of the states.
-// The junction of such a branch: element.
+// The element that is the junction of such a branch.
 uint32_t yoke__nodal_junction(const yoke_nodal* self, const yoke_nodal_branch* branch);
+// Junctions at their points, laws at V; c: history of the states.
 void yoke__nodal_linearise(yoke_nodal* self, const double V[], double a0, const double c[]);
 // Adds what was linearised last to values and right-hand side (n + 1 entries).
 void yoke__nodal_stamp_laws(const yoke_nodal* self, const double V[], double values[],

@@ -301,7 +301,8 @@ static double value_of(const yoke_circuit* circuit, uint32_t e) {
                                             : law_value(circuit, law, core->signals->t, NULL);
 }
 
-// x: the initial configuration; NULL: the end of a step.
+// x: the initial configuration, in whose equations R may be 0, but not in those of every engine;
+// NULL: the end of a step.
 static yoke_status check_laws(yoke_circuit* circuit, const double x[]) {
   yoke_circuit_core* core = &circuit->core;
   for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {

@@ -23,6 +23,7 @@ typedef struct yoke_sparse_matrix {
   const uint8_t* varying;                 // by index in values
 } yoke_sparse_matrix;
 
+// max |row|
 static inline double yoke__sparse_row_max(const yoke_sparse_matrix* m, const double values[],
                                           int32_t row) {
   double largest = 0.0;
@@ -54,23 +55,24 @@ yoke_status yoke__sparse_pivoting_run(yoke_sparse_pivoting* self, const yoke_spa
 // ---- rows of L and U
 
 typedef struct yoke_sparse_factors {
-  size_t capacity;            // of l_col and u_col together with n: entries
-  int32_t *l_start, *l_col;   // rows of L in pivot order, ascending, diagonal left out
-  int32_t *u_start, *u_col;   // rows of U likewise
-  int32_t* inverse_col;       // pivot number of a column of the matrix
-  int32_t* inverse_row;       // pivot number of a row of the matrix
-  int32_t* source;            // by id: index in values, -1: fill
-  uint8_t* is_dirty;          // by id: depends on varying values
-  int32_t* work;              // 2 n
-  yoke_sparse_order order;    // row[k], col[k]
-  double n_dirty_operations;  // of a partial one, with multiplications by pivots
+  size_t capacity;           // of l_col and u_col together with n: entries
+  int32_t *l_start, *l_col;  // rows of L in pivot order, ascending, diagonal left out
+  int32_t *u_start, *u_col;  // rows of U likewise
+  int32_t* inverse_col;      // pivot number of a column of the matrix
+  int32_t* inverse_row;      // pivot number of a row of the matrix
+  int32_t* source;           // by id: index in values, -1: fill
+  uint8_t* is_dirty;         // by id: depends on varying values
+  int32_t* work;             // 2 n
+  yoke_sparse_order order;   // row[k], col[k]
+  // multiply-and-subtract of a partial factorisation, with multiplications by pivots
+  double n_dirty_operations;
 } yoke_sparse_factors;
 
 yoke_status yoke__sparse_factors_create(const yoke_sparse_matrix* matrix, size_t capacity,
                                         yoke_arena* arena, yoke_sparse_factors* out);
-// From self->order. YOKE_FULL: capacity.
 // id_of[c] := id of the entry in row k and column c.
 void yoke__sparse_mark_row(const yoke_sparse_factors* self, int32_t n, int32_t k, int32_t id_of[]);
+// From self->order. YOKE_FULL: capacity.
 yoke_status yoke__sparse_factors_make(yoke_sparse_factors* self, const yoke_sparse_matrix* matrix);
 
 static inline int32_t yoke__sparse_n_entries(const yoke_sparse_factors* f, int32_t n) {
@@ -178,7 +180,8 @@ yoke_status yoke__sparse_dense_rank(int32_t n, int32_t n_nonzeros, const int32_t
 typedef struct yoke_sparse_klu yoke_sparse_klu;
 
 typedef struct yoke_sparse_klu_ops {
-  // The pivot order that KLU finds for these values.
+  // Pivots as KLU chooses them; takes heap and gives it back. use_colamd: else AMD, both with the
+  // block triangular form.
   yoke_status (*order)(const yoke_sparse_matrix* matrix, const double values[], double tolerance,
                        bool use_colamd, yoke_sparse_order* order);
   yoke_status (*create)(const yoke_sparse_matrix* matrix, size_t n_slots, double tolerance,
