@@ -7,12 +7,10 @@
 #include "base/base_json.h"
 #include "base/base_os.h"
 #include "study/study_figure.h"
-#include "study/study_run.h"
 
-#define MAX_SYSTEM_SIZE (64u << 20)
-#define MAX_VALUES      4000000u  // radii that are kept: 16 MB
-#define MAX_AXES        2
-#define SHOW_NS         200000000
+#define MAX_VALUES 4000000u  // radii that are kept: 16 MB
+#define MAX_AXES   2
+#define SHOW_NS    200000000
 
 // A map on its way.
 typedef struct mapping {
@@ -34,21 +32,17 @@ typedef struct mapping {
 static bool read_grid(const yoke_options* options, const char* name, const char* path,
                       yoke_grid* to) {
   size_t n = 0;
-  const char* const* values = yoke__options_values(options, name, &n);
+  const char* const* texts = yoke__options_values(options, name, &n);
   yoke_context context;
   char text[256], option[32];
-  const char* texts[MAX_AXES];
+  const char* const only = text;
   if (n > MAX_AXES) {
-    yoke__app_error(YOKE_ANALYSE, "--%s: expected at most %d of them, found %zu", name, MAX_AXES,
-                    n);
-    return false;
-  }
-  for (size_t i = 0; i < n; i++) {
-    texts[i] = values[i];
+    return yoke__app_error(YOKE_ANALYSE, "--%s: expected at most %d of them, found %zu", name,
+                           MAX_AXES, n);
   }
   if (path != NULL && n > 0) {
     snprintf(text, sizeof text, "%s=%.200s", path, texts[0]);
-    texts[0] = text;
+    texts = &only;
   }
   snprintf(option, sizeof option, "--%s", name);
   const yoke_status status = yoke__grid_create(texts, n, to, yoke__app_sink_at(&context, option));
@@ -62,9 +56,9 @@ static bool check_steps(const yoke_axis* steps) {
   for (size_t i = 0; i < steps->n; i++) {
     const double before = i == 0 ? 0 : steps->numbers[i - 1];
     if (!(steps->numbers[i] > before)) {
-      yoke__app_error(YOKE_ANALYSE, "--steps: expected numbers above 0 that rise, found %.40s",
-                      steps->values[i]);
-      return false;
+      return yoke__app_error(YOKE_ANALYSE,
+                             "--steps: expected numbers above 0 that rise, found %.40s",
+                             steps->values[i]);
     }
   }
   return true;
@@ -85,20 +79,17 @@ static bool read_all(mapping* m) {
     }
   }
   if (m->n_points * m->n_steps > MAX_VALUES / m->n_methods) {
-    yoke__app_error(
+    return yoke__app_error(
         YOKE_ANALYSE, "%zu points, %zu steps and %zu methods are %zu radii; expected at most %u",
         m->n_points, m->n_steps, m->n_methods, m->n_points * m->n_steps * m->n_methods, MAX_VALUES);
-    return false;
   }
-  m->plan.path = options->operands[0];
   m->plan.grid = &m->grid;
   m->plan.sets = yoke__options_values(options, "set", &m->plan.n_sets);
-  const yoke_status status = yoke__os_read_file(m->plan.path, MAX_SYSTEM_SIZE, &m->bytes,
-                                                &m->plan.n_bytes, &yoke__app_sink);
+  const yoke_status status = yoke__study_read_files(options->operands[0], NULL, &m->bytes, NULL,
+                                                    &m->plan, &yoke__app_sink);
   if (status < 0) {
     yoke__app_fail(YOKE_ANALYSE, status);
   }
-  m->plan.bytes = m->bytes;
   return status >= 0;
 }
 
@@ -153,9 +144,9 @@ static yoke_status do_point(mapping* m, size_t point) {
   yoke_linear_loops loops = {0};
   yoke_status status = yoke__study_build(&m->plan, point, 0, &messages, &system, &state);
   if (status >= 0) {
-    if (m->title == NULL) {
-      const char* name = system->scenario->name;
-      m->title = yoke__arena_text(&m->grid.arena, name, strlen(name));
+    yoke_system_info info;
+    if (m->title == NULL && yoke_system_get_info(system, &info) >= 0) {
+      m->title = yoke__arena_text(&m->grid.arena, info.name, strlen(info.name));
     }
     status = yoke__linear_open(system, true, &messages, &loops);
     if (status >= 0 && loops.n_members == 0) {
@@ -164,8 +155,7 @@ static yoke_status do_point(mapping* m, size_t point) {
     }
     status = status >= 0 ? look_at(m, &loops, point) : status;
     yoke__linear_free(&loops);
-    yoke__master_destroy(system, &state);
-    yoke__system_destroy(&system);
+    yoke__study_destroy(&system, &state);
   }
   if (status < 0 && status != YOKE_NO_MEMORY) {
     set_unknown(m, point, &messages);
@@ -285,17 +275,7 @@ static int write_files(const mapping* m) {
   write_map(m, &texts[0]);
   write_limits(m, &texts[1]);
   yoke__figure_map(&figure, &texts[2]);
-  int status = YOKE_EXIT_OK;
-  for (size_t i = 0; i < 3; i++) {
-    if (status == YOKE_EXIT_OK && texts[i].status < 0) {
-      status = yoke__app_analyse_fail(texts[i].status);
-    } else if (status == YOKE_EXIT_OK &&
-               !yoke__app_analyse_write(m->app, names[i], texts[i].bytes, texts[i].n)) {
-      status = YOKE_EXIT_FAILED;
-    }
-    yoke__text_free(&texts[i]);
-  }
-  return status;
+  return yoke__app_analyse_write(m->app, names, texts, 3);
 }
 
 // ---- what is printed

@@ -125,12 +125,11 @@ static void print_units(const yoke_app_analysis* a) {
          "outputs", "poles [1/s]", "feedthrough", "loop", "solver");
   for (size_t i = 0; i < loops->n_units; i++) {
     const yoke_linear_unit* unit = &loops->units[i];
-    const yoke_system_unit* of = &a->system->units[unit->unit];
     char poles[40] = "-";
     if (!isnan(unit->fastest)) {
       snprintf(poles, sizeof poles, "%.4g to %.4g", unit->slowest, unit->fastest);
     }
-    printf("%-14.40s %-16.40s ", of->name, of->unit.ops->name);
+    printf("%-14.40s %-16.40s ", unit->name, unit->model);
     if (unit->has_model) {
       printf("%6zu %6zu %7zu  %-19s %-11s %-5s %s\n", unit->n_states, unit->n_inputs,
              unit->n_outputs, poles, unit->n_feedthrough > 0 ? "yes" : "no",
@@ -207,7 +206,7 @@ static bool has_kept(const yoke_app_analysis* a) {
 }
 
 void yoke__app_analyse_print(const yoke_app_analysis* a) {
-  printf("%s, linearised at its start, %.6g s\n\n", a->system->scenario->name, a->system->t_start);
+  printf("%s, linearised at its start, %.6g s\n\n", a->system.name, a->system.t_start);
   print_units(a);
   putchar('\n');
   if (a->loops->n_members > 0) {
@@ -235,10 +234,9 @@ static void json_units(const yoke_app_analysis* a, yoke_json* json) {
   yoke__json_begin_array(json, "units");
   for (size_t i = 0; i < a->loops->n_units; i++) {
     const yoke_linear_unit* unit = &a->loops->units[i];
-    const yoke_system_unit* of = &a->system->units[unit->unit];
     yoke__json_begin_object(json, NULL);
-    yoke__json_string(json, "name", of->name);
-    yoke__json_string(json, "model", of->unit.ops->name);
+    yoke__json_string(json, "name", unit->name);
+    yoke__json_string(json, "model", unit->model);
     yoke__json_boolean(json, "has_linear_model", unit->has_model);
     yoke__json_string(json, "why_not", unit->why);
     yoke__json_boolean(json, "is_in_loop", unit->is_in_loop);
@@ -294,8 +292,8 @@ static void json_rows(const yoke_app_analysis* a, yoke_json* json) {
 bool yoke__app_analyse_json(const yoke_app_analysis* a) {
   yoke_json json = {0};
   yoke__json_begin_document(&json, "stability");
-  yoke__json_string(&json, "name", a->system->scenario->name);
-  yoke__json_string(&json, "file", a->system->scenario->path);
+  yoke__json_string(&json, "name", a->system.name);
+  yoke__json_string(&json, "file", a->system.path);
   json_units(a, &json);
   if (a->loops->n_members > 0) {
     json_coupled(a->loops, &json);

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "app/app_analyse.h"
-#include "app/app_result.h"
 #include "base/base_json.h"
 #include "base/base_json_read.h"
 #include "base/base_os.h"
 #include "base/base_text.h"
+#include "study/study_recorded.h"
 #include "study/study_stability_run.h"
 #include "yoke/yoke.h"
 
@@ -18,7 +18,7 @@
 typedef struct judging {
   const yoke_app_analyse* app;
   yoke_arena arena;
-  yoke_app_result result;
+  yoke_recorded result;
   const char* summary_file;  // NULL: none belongs to such a name
   json_t* summary;           // NULL: there is none
   const char* file;          // of the system
@@ -35,17 +35,14 @@ static bool is_result(const char* path) {
   static const char expected[] = "expected the folder that yoke run wrote, or results.csv in it";
   const size_t n = strlen(path);
   if (n == 0 || n >= MAX_PATH_SIZE) {
-    yoke__app_error(YOKE_ANALYSE, "--run: %s; %s", n == 0 ? "found nothing" : "too long a path",
-                    expected);
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--run: %s; %s",
+                           n == 0 ? "found nothing" : "too long a path", expected);
   }
   if (!yoke__os_is_directory(path) && !yoke__os_is_file(path)) {
-    yoke__app_error(YOKE_ANALYSE, "--run: there is no '%s'; %s", path, expected);
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--run: there is no '%s'; %s", path, expected);
   }
   if (n > 5 && strcmp(path + n - 5, ".json") == 0) {
-    yoke__app_error(YOKE_ANALYSE, "--run: '%s' is no table of results; %s", path, expected);
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--run: '%s' is no table of results; %s", path, expected);
   }
   return true;
 }
@@ -55,13 +52,10 @@ static int read_summary(judging* j) {
   yoke_context context;
   char* bytes = NULL;
   size_t n = 0;
-  j->summary_file = yoke__app_result_summary_file(j->result.path, &j->arena);
-  if (j->summary_file == NULL || !yoke__os_is_file(j->summary_file)) {
-    return YOKE_EXIT_OK;
-  }
-  const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
-  yoke_status status = yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, sink);
-  if (status >= 0) {
+  yoke_status status = yoke__recorded_summary_bytes(j->result.path, &j->arena, &j->summary_file,
+                                                    &bytes, &n, &yoke__app_sink);
+  if (bytes != NULL) {
+    const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
     status = yoke__json_parse(bytes, n, &j->summary, sink);
   }
   free(bytes);
@@ -70,39 +64,35 @@ static int read_summary(judging* j) {
 
 // What the summary says about the table: a run that broke off, or a table that was cut. The counters of the method, which
 // are compared later, would blame the settings for it.
-static int check_whole(const judging* j) {
+static bool check_whole(const judging* j) {
   const char* status = yoke__json_find_text(j->summary, "status", "");
   if (strcmp(status, "failed") == 0) {
-    yoke__app_error(
+    return yoke__app_error(
         YOKE_ANALYSE,
         "%s: the run failed at %.9g s (%.300s); expected one that came to its end, such as "
         "with an earlier time.stop",
         j->result.path, yoke__json_find_number(j->summary, "t_reached", (double)NAN),
         yoke__json_find_text(j->summary, "message", ""));
-    return YOKE_EXIT_USAGE;
   }
   const json_t* recorded = json_object_get(j->summary, "recorded");
   const double rows = yoke__json_find_number(recorded, "rows", (double)NAN);
   const double lost = yoke__json_find_number(recorded, "lost", 0);
   if (lost > 0) {
-    yoke__app_error(YOKE_ANALYSE,
-                    "%s: %.0f rows were lost while recording; expected a row at every exchange",
-                    j->result.path, lost);
-    return YOKE_EXIT_USAGE;
+    return yoke__app_error(
+        YOKE_ANALYSE, "%s: %.0f rows were lost while recording; expected a row at every exchange",
+        j->result.path, lost);
   }
   if (!isnan(rows) && rows != (double)j->result.csv.n_rows) {
-    yoke__app_error(YOKE_ANALYSE,
-                    "%s: the table has %zu rows, but the run wrote %.0f (%s): it was cut or "
-                    "replaced; run again",
-                    j->result.path, j->result.csv.n_rows, rows, j->summary_file);
-    return YOKE_EXIT_USAGE;
+    return yoke__app_error(YOKE_ANALYSE,
+                           "%s: the table has %zu rows, but the run wrote %.0f (%s): it was cut or "
+                           "replaced; run again",
+                           j->result.path, j->result.csv.n_rows, rows, j->summary_file);
   }
-  return YOKE_EXIT_OK;
+  return true;
 }
 
 // The system of the run, from SYSTEM or from what the summary says.
 static int build(judging* j) {
-  static const char* const extra[] = {"threads=1"};
   const yoke_options* given = j->app->options;
   const bool is_given = given->n_operands > 0;
   const char* file =
@@ -119,55 +109,23 @@ static int build(judging* j) {
   yoke_options options = *given;
   options.operands = operands;
   options.n_operands = 1;
-  int status = YOKE_EXIT_USAGE;
   j->file = file;
-  j->system = yoke__app_load(&options, extra, 1, false);
-  if (j->system == NULL) {
-    if (!is_given) {
-      yoke__app_error(YOKE_ANALYSE,
-                      "%s is the system that %s names, seen from where the run was started; if it "
-                      "is elsewhere now: yoke analyse SYSTEM --run RESULT",
-                      file, j->summary_file);
-    }
-    return status;
+  j->system = yoke__app_analyse_load(&options);
+  if (j->system == NULL && !is_given) {
+    yoke__app_error(YOKE_ANALYSE,
+                    "%s is the system that %s names, seen from where the run was started; if it "
+                    "is elsewhere now: yoke analyse SYSTEM --run RESULT",
+                    file, j->summary_file);
   }
-  j->state = yoke__app_start(j->system, NULL, &status);
-  return status;
+  return j->system == NULL ? YOKE_EXIT_USAGE : yoke__app_analyse_start(j->system, &j->state);
 }
 
 static int find_cluster(judging* j) {
-  const char* name = yoke__options_value(j->app->options, "cluster");
-  const yoke_system* system = j->system;
-  size_t n = 0;
-  char all[256] = "";
-  for (size_t g = 0; g < system->n_groups; g++) {
-    const yoke_group* group = &system->groups[g];
-    if (group->role != YOKE_GROUP_CLUSTER) {
-      continue;
-    }
-    const char* called = system->methods[group->method].name;
-    const size_t used = strlen(all);
-    snprintf(all + used, sizeof all - used, "%s%.60s", used == 0 ? "" : ", ", called);
-    if (name == NULL || strcmp(called, name) == 0) {
-      j->group = g;
-      n++;
-    }
-  }
-  if (n == 1) {
-    return YOKE_EXIT_OK;
-  }
-  if (all[0] == '\0') {
-    yoke__app_error(YOKE_ANALYSE,
-                    "%s has no coupling over a cluster; expected one with method mpsm. Its step "
-                    "is judged by yoke analyse SYSTEM",
-                    j->file);
-  } else if (n == 0) {
-    yoke__app_error(YOKE_ANALYSE, "--cluster: no coupling '%.60s'; there is: %s", name, all);
-  } else {
-    yoke__app_error(YOKE_ANALYSE, "%zu couplings over clusters (%s); choose one with --cluster", n,
-                    all);
-  }
-  return YOKE_EXIT_USAGE;
+  const char* command = YOKE_ANALYSE;
+  const yoke_sink sink = yoke__app_command_sink(&command);
+  const yoke_status found = yoke__stability_run_find(
+      j->system, yoke__options_value(j->app->options, "cluster"), j->file, &j->group, &sink);
+  return found < 0 ? yoke__app_fail(YOKE_ANALYSE, found) : YOKE_EXIT_OK;
 }
 
 // ---- is it that run?
@@ -179,36 +137,34 @@ static bool is_same(double a, double b) {
 
 // The method's figures of the run and of the run again; then those of the models found again. False after a message.
 static bool check_health(const judging* j) {
-  const yoke_coupling_ops* ops = j->system->groups[j->group].ops;
+  const yoke_stability_run* run = &j->run;
   const json_t* health = yoke__json_find_named(json_object_get(j->summary, "clusters"),
-                                               j->run.cluster, strlen(j->run.cluster));
+                                               run->cluster, strlen(run->cluster));
   if (j->summary != NULL && health == NULL) {
     const char* version = yoke__json_find_text(j->summary, "yoke", "unknown");
-    yoke__app_error(YOKE_ANALYSE,
-                    "%s tells nothing of %s: the run was one of another system, or made by "
-                    "another version of yoke (%.40s; this is %s); run again",
-                    j->summary_file, j->run.cluster, version, yoke_version());
-    return false;
+    return yoke__app_error(YOKE_ANALYSE,
+                           "%s tells nothing of %s: the run was one of another system, or made by "
+                           "another version of yoke (%.40s; this is %s); run again",
+                           j->summary_file, run->cluster, version, yoke_version());
   }
-  for (size_t i = 0; i < ops->n_health && i < YOKE_RUN_N_HEALTH && health != NULL; i++) {
-    const double want = yoke__json_find_number(health, ops->health_names[i], (double)NAN);
-    if (!isnan(want) && !is_same(want, j->run.health[i])) {
-      yoke__app_error(YOKE_ANALYSE,
-                      "%s: with these settings %s of %s would be %.9g, but the run had %.9g; give "
-                      "the same --set as for the run (system: %s)",
-                      j->result.path, ops->health_names[i], j->run.cluster, j->run.health[i], want,
-                      j->file);
-      return false;
+  for (size_t i = 0; i < run->n_health && health != NULL; i++) {
+    const double want = yoke__json_find_number(health, run->health_names[i], (double)NAN);
+    if (!isnan(want) && !is_same(want, run->health[i])) {
+      return yoke__app_error(
+          YOKE_ANALYSE,
+          "%s: with these settings %s of %s would be %.9g, but the run had %.9g; give "
+          "the same --set as for the run (system: %s)",
+          j->result.path, run->health_names[i], run->cluster, run->health[i], want, j->file);
     }
   }
-  for (size_t i = 0; i < ops->n_health && i < YOKE_RUN_N_HEALTH; i++) {
-    const bool is_mean = strcmp(ops->health_names[i], "error_mean") == 0;
-    if (is_mean && !is_same(j->run.health[i], j->run.error_mean)) {
-      yoke__app_error(YOKE_ANALYSE,
-                      "the models of %s cannot be found again from the recording (mean error %.9g "
-                      "instead of %.9g): they were loaded or provided, or a jump was announced",
-                      j->run.cluster, j->run.error_mean, j->run.health[i]);
-      return false;
+  for (size_t i = 0; i < run->n_health; i++) {
+    const bool is_mean = strcmp(run->health_names[i], "error_mean") == 0;
+    if (is_mean && !is_same(run->health[i], run->error_mean)) {
+      return yoke__app_error(
+          YOKE_ANALYSE,
+          "the models of %s cannot be found again from the recording (mean error %.9g "
+          "instead of %.9g): they were loaded or provided, or a jump was announced",
+          run->cluster, run->error_mean, run->health[i]);
     }
   }
   return true;
@@ -242,14 +198,16 @@ static void verdict(const yoke_stability_run* run, char* to, size_t size) {
 
 static void print_run(const judging* j) {
   const yoke_stability_run* run = &j->run;
-  printf("%s, %s, step correction (ede) %s\n", j->system->scenario->name, run->cluster,
+  yoke_system_info info;
+  yoke_system_get_info(j->system, &info);
+  printf("%s, %s, step correction (ede) %s\n", info.name, run->cluster,
          !run->uses_ede    ? "off"
          : run->resets_ede ? "reset"
                            : "on");
   print_units(run);
   printf("%zu exchanges every %.6g s; judged: %zu steps from %.6g s on, matrices of %zu x %zu\n",
          run->n_rows, run->interval, run->n_steps,
-         j->system->t_start + (double)run->first * run->interval, run->size, run->size);
+         run->t_start + (double)run->first * run->interval, run->size, run->size);
   if (run->n_left_out > 0) {
     printf("note: %zu earlier steps are left out, memory has no room for them\n", run->n_left_out);
   }
@@ -319,31 +277,23 @@ static int print_json(const judging* j) {
 
 // bohl.csv: the steps; exponents.csv: K and the exponents.
 static int write_files(const judging* j) {
+  static const char* const names[] = {"steps.csv", "bohl.csv"};
   const yoke_stability_run* run = &j->run;
-  yoke_text steps = {0}, exponents = {0};
-  yoke__text_add(&steps, "time,phase,radius\n");
+  yoke_text texts[2] = {{0}}, *steps = &texts[0], *exponents = &texts[1];
+  yoke__text_add(steps, "time,phase,radius\n");
   for (size_t i = 0; i < run->n_steps; i++) {
-    yoke__text_number(&steps, j->system->t_start + (double)(run->first + i) * run->interval);
-    yoke__text_add(&steps, ",%s,", yoke__mpsm_phase_names[run->phases[i]]);
-    yoke__text_number(&steps, run->radii[i]);
-    yoke__text_add(&steps, "\n");
+    yoke__text_number(steps, run->t_start + (double)(run->first + i) * run->interval);
+    yoke__text_add(steps, ",%s,", yoke__mpsm_phase_names[run->phases[i]]);
+    yoke__text_number(steps, run->radii[i]);
+    yoke__text_add(steps, "\n");
   }
-  yoke__text_add(&exponents, "K,windows,exponent\n");
+  yoke__text_add(exponents, "K,windows,exponent\n");
   for (size_t i = 0; i < run->n_lengths; i++) {
-    yoke__text_add(&exponents, "%zu,%zu,", run->lengths[i], run->n_windows[i]);
-    yoke__text_number(&exponents, run->values[i]);
-    yoke__text_add(&exponents, "\n");
+    yoke__text_add(exponents, "%zu,%zu,", run->lengths[i], run->n_windows[i]);
+    yoke__text_number(exponents, run->values[i]);
+    yoke__text_add(exponents, "\n");
   }
-  int status = YOKE_EXIT_OK;
-  if (steps.status < 0 || exponents.status < 0) {
-    status = yoke__app_analyse_fail(YOKE_NO_MEMORY);
-  } else if (!yoke__app_analyse_write(j->app, "steps.csv", steps.bytes, steps.n) ||
-             !yoke__app_analyse_write(j->app, "bohl.csv", exponents.bytes, exponents.n)) {
-    status = YOKE_EXIT_FAILED;
-  }
-  yoke__text_free(&steps);
-  yoke__text_free(&exponents);
-  return status;
+  return yoke__app_analyse_write(j->app, names, texts, 2);
 }
 
 // ---- the whole
@@ -385,20 +335,19 @@ static int judge(judging* j) {
 int yoke__app_analyse_run(const yoke_app_analyse* app) {
   judging j = {.app = app};
   const char* path = yoke__options_value(app->options, "run");
-  int status = YOKE_EXIT_USAGE;
   if (!is_result(path)) {
-    return status;
+    return YOKE_EXIT_USAGE;
   }
-  status = yoke__app_result_read(YOKE_ANALYSE, path, &j.arena, &j.result);
-  status = status == YOKE_EXIT_OK ? read_summary(&j) : status;
-  status = status == YOKE_EXIT_OK ? check_whole(&j) : status;
-  status = status == YOKE_EXIT_OK ? build(&j) : status;
+  const char* command = YOKE_ANALYSE;
+  const yoke_sink sink = yoke__app_command_sink(&command);
+  const yoke_status read = yoke__recorded_read(path, false, &j.arena, &j.result, &sink);
+  int status = read < 0 ? yoke__app_fail(YOKE_ANALYSE, read) : read_summary(&j);
+  if (status == YOKE_EXIT_OK) {
+    status = check_whole(&j) ? build(&j) : YOKE_EXIT_USAGE;
+  }
   status = status == YOKE_EXIT_OK ? find_cluster(&j) : status;
   status = status == YOKE_EXIT_OK ? judge(&j) : status;
-  if (j.system != NULL) {
-    yoke__master_destroy(j.system, &j.state);
-  }
-  yoke__system_destroy(&j.system);
+  yoke__study_destroy(&j.system, &j.state);
   json_decref(j.summary);
   yoke__csv_free(&j.result.csv);
   yoke__arena_free(&j.arena);

@@ -31,9 +31,9 @@ typedef struct yoke_bench {
   yoke_assess_result* results;  // of all problems, in order
   size_t n_results, room_results;
   yoke_bench_found* found;
-  size_t n_found, room_found;
+  size_t n_found;
   yoke_bench_reach* reaches;
-  size_t n_reaches, room_reaches;
+  size_t n_reaches;
   yoke_assess_level level;  // asked for; none: nothing was
   bool is_json, is_quick;
 } yoke_bench;

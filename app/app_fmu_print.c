@@ -71,10 +71,3 @@ void yoke__app_fmu_put_line(const char* label, const char* text) {
   }
   fputc('\n', stdout);
 }
-
-void yoke__app_fmu_say(yoke_fmu_phrases* phrases, const char* text) {
-  const int n = snprintf(phrases->text + phrases->n, sizeof phrases->text - phrases->n, "%s%s",
-                         phrases->n == 0 ? "" : "; ", text);
-  phrases->n += n < 0 ? 0 : (size_t)n;
-  phrases->n = phrases->n < sizeof phrases->text ? phrases->n : sizeof phrases->text - 1;
-}

@@ -2,14 +2,16 @@
 #ifndef YOKE_APP_FMU_PRINT_H
 #define YOKE_APP_FMU_PRINT_H
 
-#include "app/app_fmu.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #define YOKE_FMU_WIDTH     100
 #define YOKE_FMU_LABEL     18  // column of the text behind a label
 #define YOKE_FMU_LINE_SIZE 2048
 
 typedef struct yoke_fmu_printer {
-  const yoke_fmu_view* view;
+  const json_t* fmu;
   bool is_all;
   size_t max_rows;  // of a group
 } yoke_fmu_printer;
@@ -22,14 +24,6 @@ size_t yoke__app_fmu_put(const char* text, size_t width);
 void yoke__app_fmu_put_cell(const char* text, size_t width);
 // "  label          text, wrapped between words"
 void yoke__app_fmu_put_line(const char* label, const char* text);
-
-// Phrases joined by "; ".
-typedef struct yoke_fmu_phrases {
-  char text[YOKE_FMU_LINE_SIZE];
-  size_t n;
-} yoke_fmu_phrases;
-
-void yoke__app_fmu_say(yoke_fmu_phrases* phrases, const char* text);
 
 // app_fmu_variables.c: the variables by groups, and the enumerations.
 void yoke__app_fmu_print_variables(const yoke_fmu_printer* p);

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "base/base_check.h"
 #include "base/base_message.h"
 #include "base/base_number.h"
 
 #define MAX_NAMES 64  // options of a command, --help included; choices of an option
 
-void yoke__app_error(const char* command, const char* format, ...) {
+bool yoke__app_error(const char* command, const char* format, ...) {
   char text[1024];
   va_list args;
   va_start(args, format);
@@ -21,6 +22,7 @@ void yoke__app_error(const char* command, const char* format, ...) {
   // one call, so that lines of several processes do not mix
   fprintf(stderr, "yoke%s%s: %s\n", command == NULL ? "" : " ", command == NULL ? "" : command,
           text);
+  return false;
 }
 
 bool yoke__app_print_json(const char* command, yoke_json* json) {
@@ -98,21 +100,18 @@ static bool read_option(yoke_options* to, int argc, char** argv, int* i) {
   }
   const char* value = equals == NULL ? "" : equals + 1;
   if (option->argument == NULL && equals != NULL) {
-    yoke__app_error(command, "option --%s takes no value", option->name);
-    return false;
+    return yoke__app_error(command, "option --%s takes no value", option->name);
   }
   if (option->argument != NULL && equals == NULL) {
     // what looks like an option is one; `--out=--x` is still possible
     if (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0) {
-      yoke__app_error(command, "option --%s needs a value: --%s %s", option->name, option->name,
-                      option->argument);
-      return false;
+      return yoke__app_error(command, "option --%s needs a value: --%s %s", option->name,
+                             option->name, option->argument);
     }
     value = argv[++*i];
   }
   if (!option->is_repeatable && yoke__options_has(to, option->name)) {
-    yoke__app_error(command, "option --%s is given twice", option->name);
-    return false;
+    return yoke__app_error(command, "option --%s is given twice", option->name);
   }
   to->given[to->n_given++] = (yoke_given){option, value};
   return true;
@@ -122,15 +121,13 @@ static bool has_right_operands(const yoke_options* options) {
   const yoke_command* command = options->command;
   for (size_t i = options->n_operands; i < command->n_operands; i++) {
     if (!command->operands[i].is_optional) {
-      yoke__app_error(command->name, "%s is missing; see 'yoke help %s'", command->operands[i].name,
-                      command->name);
-      return false;
+      return yoke__app_error(command->name, "%s is missing; see 'yoke help %s'",
+                             command->operands[i].name, command->name);
     }
   }
   if (options->n_operands > command->n_operands) {
-    yoke__app_error(command->name, "unexpected argument '%.200s'",
-                    options->operands[command->n_operands]);
-    return false;
+    return yoke__app_error(command->name, "unexpected argument '%.200s'",
+                           options->operands[command->n_operands]);
   }
   return true;
 }
@@ -193,6 +190,17 @@ void yoke__options_free(yoke_options* options) {
   *options = (yoke_options){0};
 }
 
+int yoke__options_run(const yoke_command* command, int argc, char** argv,
+                      int (*run)(const yoke_options* options)) {
+  yoke_options options;
+  int status = YOKE_EXIT_OK;
+  if (yoke__options_parse(command, argc, argv, &options, &status)) {
+    status = run(&options);
+    yoke__options_free(&options);
+  }
+  return status;
+}
+
 const char* yoke__options_value(const yoke_options* options, const char* name) {
   // a name that is not in the table is a mistake of the programmer
   assert(find_option(options->command, name, strlen(name)) != NULL);
@@ -210,14 +218,20 @@ bool yoke__options_has(const yoke_options* options, const char* name) {
 }
 
 const char* const* yoke__options_values(const yoke_options* options, const char* name, size_t* n) {
-  assert(find_option(options->command, name, strlen(name)) != NULL);
+  const yoke_option* option = find_option(options->command, name, strlen(name));
+  assert(option != NULL);
+  // every option has a part of the room to itself, in the order of the table
+  const char** values = options->values;
   *n = 0;
   for (size_t i = 0; i < options->n_given; i++) {
-    if (strcmp(options->given[i].option->name, name) == 0) {
-      options->values[(*n)++] = options->given[i].value;
+    values += options->given[i].option < option;
+  }
+  for (size_t i = 0; i < options->n_given; i++) {
+    if (options->given[i].option == option) {
+      values[(*n)++] = options->given[i].value;
     }
   }
-  return options->values;
+  return values;
 }
 
 // One item of a list of choices: its bit.
@@ -273,11 +287,19 @@ bool yoke__options_integer(const yoke_options* options, const char* name, int64_
     return true;
   }
   if (!yoke__number_parse_integer(value, &number) || number < low || number > high) {
-    yoke__app_error(options->command->name,
-                    "--%s: expected an integer from %lld to %lld, found '%.80s'", name,
-                    (long long)low, (long long)high, value);
-    return false;
+    return yoke__app_error(options->command->name,
+                           "--%s: expected an integer from %lld to %lld, found '%.80s'", name,
+                           (long long)low, (long long)high, value);
   }
   *out = number;
+  return true;
+}
+
+bool yoke__options_number(const yoke_options* options, const char* name, double low, double* out) {
+  const char* text = yoke__options_value(options, name);
+  if (text != NULL && (!yoke__number_parse(text, out) || !yoke__is_finite(*out) || *out < low)) {
+    return yoke__app_error(options->command->name, "--%s: expected a number%s, found '%.80s'", name,
+                           low == 0 ? " from 0 on" : "", text);
+  }
   return true;
 }

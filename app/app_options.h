@@ -86,12 +86,15 @@ typedef struct yoke_options {
 bool yoke__options_parse(const yoke_command* command, int argc, char** argv, yoke_options* options,
                          int* status);
 void yoke__options_free(yoke_options* options);
+// Reads argv and calls run with the options; returns an exit status, as a command does.
+int yoke__options_run(const yoke_command* command, int argc, char** argv,
+                      int (*run)(const yoke_options* options));
 
 // Whether an option was given; its value, or NULL if it was not (the last one of a repeatable
 // option).
 bool yoke__options_has(const yoke_options* options, const char* name);
 const char* yoke__options_value(const yoke_options* options, const char* name);
-// All values of a repeatable option in their order; valid until the next call of this function.
+// All values of a repeatable option in their order.
 const char* const* yoke__options_values(const yoke_options* options, const char* name, size_t* n);
 
 // The choices picked by an option ("csv,mat", repeated or not) as bits in the order of its table; 0
@@ -102,8 +105,12 @@ bool yoke__options_choices(const yoke_options* options, const char* name, uint32
 bool yoke__options_integer(const yoke_options* options, const char* name, int64_t low, int64_t high,
                            int64_t* out);
 
-// "yoke COMMAND: message" to stderr, one line; command NULL: "yoke: message".
-void yoke__app_error(const char* command, const char* format, ...) YOKE_PRINTF(2, 3);
+// A finite number, not below low (0, or -INFINITY for any). *out stays as it is if the option was not given. False: the
+// message is out.
+bool yoke__options_number(const yoke_options* options, const char* name, double low, double* out);
+
+// "yoke COMMAND: message" to stderr, one line; command NULL: "yoke: message". Returns false.
+bool yoke__app_error(const char* command, const char* format, ...) YOKE_PRINTF(2, 3);
 // Finishes a document, prints it on stdout and frees it. False after a message.
 bool yoke__app_print_json(const char* command, yoke_json* json);
 // "; did you mean 'nearest'?" or "" for a mistyped name.

@@ -30,6 +30,22 @@ const yoke_sink* yoke__app_sink_at(yoke_context* room, const char* what) {
   return &yoke__context_init(room, &yoke__app_sink, place, NULL, (double)NAN)->sink;
 }
 
+static void print_of_command(void* to, const yoke_message* message) {
+  const char* const* command = to;
+  if (message->file != NULL || message->unit != NULL) {
+    print(NULL, message);
+    return;
+  }
+  yoke__app_error(*command, "%s", message->text);
+  if (message->severity == YOKE_ERROR) {
+    atomic_store(&has_error, true);
+  }
+}
+
+yoke_sink yoke__app_command_sink(const char** command) {
+  return (yoke_sink){print_of_command, (void*)command};
+}
+
 int yoke__app_fail(const char* command, yoke_status status) {
   if (!atomic_exchange(&has_error, false)) {
     yoke__app_error(command, "%s", yoke_status_text(status));

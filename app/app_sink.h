@@ -9,6 +9,8 @@
 extern const yoke_sink yoke__app_sink;
 // The same for what is about a file or an option such as "--vary"; room holds it.
 const yoke_sink* yoke__app_sink_at(yoke_context* room, const char* what);
+// The same for a command: its name stands before what is about no file and no unit, "yoke compare: ...". *command lives on.
+yoke_sink yoke__app_command_sink(const char** command);
 // The end of a command that failed: prints what `status` means, unless an error has come to the sink since the last call.
 // Returns YOKE_EXIT_FAILED if memory was out, else YOKE_EXIT_USAGE.
 int yoke__app_fail(const char* command, yoke_status status);

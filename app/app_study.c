@@ -5,68 +5,47 @@
 #include <string.h>
 
 #include "base/base_os.h"
-#include "record/record_read.h"
 
-#define MAX_SYSTEM_SIZE (64u << 20)
-#define OTHERS_NS       INT64_C(2000000000)  // after which a rank speaks for itself
+#define OTHERS_NS INT64_C(2000000000)  // after which a rank speaks for itself
 
-static bool fail(int* status, int code) {
-  *status = code;
+bool yoke__app_study_fail(yoke_app_study* app, int status) {
+  app->status = status;
   return false;
 }
 
-static bool report_memory(const char* command, int* status) {
-  yoke__app_error(command, "out of memory");
-  return fail(status, YOKE_EXIT_FAILED);
+// With what the status means, unless it has been said.
+static bool fail_with(yoke_app_study* app, yoke_status status) {
+  return yoke__app_study_fail(app, yoke__app_fail(app->command, status));
 }
 
 // ---- from options to a plan
 
-// Copies of all values of an option: the parser's list lives only until the next question.
-static const char** keep_values(const yoke_options* options, const char* name, yoke_arena* arena,
-                                size_t* n) {
-  const char* const* given = yoke__options_values(options, name, n);
-  const char** values = yoke__arena_array(arena, *n + 1, sizeof *values);
-  for (size_t i = 0; values != NULL && i < *n; i++) {
-    values[i] = given[i];
-  }
-  return values;
-}
-
-static bool read_grid(const yoke_options* options, yoke_app_study* app, int* status) {
-  const char* command = options->command->name;
+static bool read_grid(const yoke_options* options, yoke_app_study* app) {
   size_t n = 0;
   yoke_context context;
-  const char** texts = keep_values(options, "vary", &app->arena, &n);
-  if (texts == NULL) {
-    return report_memory(command, status);
-  }
+  const char* const* texts = yoke__options_values(options, "vary", &n);
   if (n == 0) {
-    yoke__app_error(command, "--vary is missing: what changes from run to run, for example "
-                             "--vary time.step=1e-4:1e-2:5:log");
-    return fail(status, YOKE_EXIT_USAGE);
+    return yoke__app_error(app->command,
+                           "--vary is missing: what changes from run to run, for example "
+                           "--vary time.step=1e-4:1e-2:5:log");
   }
   const yoke_status created =
       yoke__grid_create(texts, n, &app->grid, yoke__app_sink_at(&context, "--vary"));
-  if (created < 0) {
-    return fail(status, yoke__app_fail(command, created));
-  }
   app->plan.grid = &app->grid;
-  return true;
+  return created >= 0 || fail_with(app, created);
 }
 
 // Items of all values of an option, with commas between them, outside brackets and quotes.
 static const char** split_values(const yoke_options* options, const char* name, yoke_arena* arena,
                                  size_t* n) {
-  size_t n_values = 0;
-  const char** values = keep_values(options, name, arena, &n_values);
-  size_t n_most = 0;
-  for (size_t i = 0; values != NULL && i < n_values; i++) {
+  size_t n_values = 0, n_most = 0;
+  const char* const* values = yoke__options_values(options, name, &n_values);
+  for (size_t i = 0; i < n_values; i++) {
     n_most += strlen(values[i]) + 1;
   }
   const char** items = yoke__arena_array(arena, n_most + 1, sizeof *items);
   *n = 0;
-  for (size_t i = 0; values != NULL && items != NULL && i < n_values; i++) {
+  for (size_t i = 0; items != NULL && i < n_values; i++) {
     for (const char* at = values[i]; at != NULL; (*n)++) {
       const size_t length = yoke__study_span(at, ",");
       items[*n] = yoke__arena_text(arena, at, length);
@@ -76,115 +55,93 @@ static const char** split_values(const yoke_options* options, const char* name, 
       at = at[length] == ',' ? at + length + 1 : NULL;
     }
   }
-  return values == NULL ? NULL : items;
+  return items;
 }
 
-static bool read_measures(const yoke_options* options, const char* option, yoke_app_study* app,
-                          int* status) {
-  const char* command = options->command->name;
+static bool read_measures(const yoke_options* options, const char* option, yoke_app_study* app) {
   size_t n = 0;
   const char** texts = split_values(options, option, &app->arena, &n);
   yoke_study_measure* measures = yoke__arena_array(&app->arena, n + 1, sizeof *measures);
   yoke_context context;
   char dashed[64];
   if (texts == NULL || measures == NULL) {
-    return report_memory(command, status);
+    return fail_with(app, YOKE_NO_MEMORY);
   }
   if (n == 0) {
-    yoke__app_error(command, "--%s is missing: what a run is judged by, for example --%s ter",
-                    option, option);
-    return fail(status, YOKE_EXIT_USAGE);
+    return yoke__app_error(app->command,
+                           "--%s is missing: what a run is judged by, for example --%s ter", option,
+                           option);
   }
   snprintf(dashed, sizeof dashed, "--%s", option);
+  app->plan.measures = measures;
   for (size_t i = 0; i < n; i++) {
-    yoke_study_measure measure;
+    yoke_study_measure* measure = &measures[app->plan.n_measures];
     const yoke_status parsed =
-        yoke__study_measure_parse(texts[i], &measure, yoke__app_sink_at(&context, dashed));
+        yoke__study_measure_parse(texts[i], measure, yoke__app_sink_at(&context, dashed));
     if (parsed < 0) {
-      return fail(status, yoke__app_fail(command, parsed));
+      return fail_with(app, parsed);
     }
     // every table has the status; nothing more to measure
-    if (measure.kind != YOKE_STUDY_STATUS) {
-      measures[app->plan.n_measures++] = measure;
-    }
+    app->plan.n_measures += measure->kind != YOKE_STUDY_STATUS;
   }
-  app->plan.measures = measures;
   return true;
 }
 
-static bool read_limits(const yoke_options* options, yoke_app_study* app, int* status) {
-  const char* command = options->command->name;
-  size_t n = 0;
+static bool read_limits(const yoke_options* options, yoke_app_study* app) {
   yoke_context context;
-  const char** texts = keep_values(options, "limit", &app->arena, &n);
-  yoke_study_limit* limits = yoke__arena_array(&app->arena, n + 1, sizeof *limits);
-  if (texts == NULL || limits == NULL) {
-    return report_memory(command, status);
-  }
-  for (size_t i = 0; i < n; i++) {
-    const yoke_status parsed = yoke__study_limit_parse(texts[i], &app->arena, &limits[i],
-                                                       yoke__app_sink_at(&context, "--limit"));
-    if (parsed < 0) {
-      return fail(status, yoke__app_fail(command, parsed));
-    }
+  const char* const* texts = yoke__options_values(options, "limit", &app->plan.n_limits);
+  yoke_study_limit* limits = yoke__arena_array(&app->arena, app->plan.n_limits + 1, sizeof *limits);
+  yoke_status status = limits == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  for (size_t i = 0; status >= 0 && i < app->plan.n_limits; i++) {
+    status = yoke__study_limit_parse(texts[i], &app->arena, &limits[i],
+                                     yoke__app_sink_at(&context, "--limit"));
   }
   app->plan.limits = limits;
-  app->plan.n_limits = n;
-  return true;
+  return status >= 0 || fail_with(app, status);
 }
 
-static bool read_files(const yoke_options* options, yoke_app_study* app, int* status) {
-  const char* command = options->command->name;
+static bool read_files(const yoke_options* options, yoke_app_study* app) {
   const char* reference = yoke__options_value(options, "reference");
-  app->plan.path = options->operands[0];
-  yoke_status done = yoke__os_read_file(app->plan.path, MAX_SYSTEM_SIZE, &app->bytes,
-                                        &app->plan.n_bytes, &yoke__app_sink);
-  if (done >= 0 && reference != NULL) {
-    done = yoke__record_read(reference, &app->reference, &yoke__app_sink);
-    app->plan.reference = &app->reference;
-  }
-  app->plan.bytes = app->bytes;
-  return done >= 0 || fail(status, yoke__app_fail(command, done));
+  const yoke_status done = yoke__study_read_files(options->operands[0], reference, &app->bytes,
+                                                  &app->reference, &app->plan, &yoke__app_sink);
+  return done >= 0 || fail_with(app, done);
 }
 
 // mpirun starts as many processes as it is told; a command that cannot share would do everything that often.
-static bool is_alone(const yoke_app_study* app, const char* command, int* status) {
+static bool is_alone(yoke_app_study* app) {
   if (app->share != NULL || yoke__share_mpi_size() <= 1) {
     return true;
   }
   // the first rank speaks for all; the first failure makes mpirun end the others
   if (yoke__share_mpi_rank() > 0) {
-    return fail(status, YOKE_EXIT_OK);
+    return yoke__app_study_fail(app, YOKE_EXIT_OK);
   }
-  yoke__app_error(command, "this command cannot share its runs: start it without mpirun");
-  return fail(status, YOKE_EXIT_USAGE);
+  return yoke__app_error(app->command,
+                         "this command cannot share its runs: start it without mpirun");
 }
 
-static bool read_folder(const yoke_options* options, const char* kind, yoke_app_study* app,
-                        int* status) {
+static bool read_folder(const yoke_options* options, yoke_app_study* app) {
   const char* out = yoke__options_value(options, "out");
   size_t n = 0;
   const char* stem = yoke__os_path_stem(options->operands[0], &n);
   if (out != NULL && (out[0] == '\0' || strlen(out) >= sizeof app->directory)) {
-    yoke__app_error(options->command->name, "--out: expected the name of a folder, found %s",
-                    out[0] == '\0' ? "nothing" : "too long a text");
-    return fail(status, YOKE_EXIT_USAGE);
+    return yoke__app_error(app->command, "--out: expected the name of a folder, found %s",
+                           out[0] == '\0' ? "nothing" : "too long a text");
   }
   if (out != NULL) {
     snprintf(app->directory, sizeof app->directory, "%s", out);
   } else {
-    snprintf(app->directory, sizeof app->directory, "results/%.*s-%s", (int)n, stem, kind);
+    snprintf(app->directory, sizeof app->directory, "results/%.*s-%s", (int)n, stem, app->command);
   }
   // mpirun says how many processes a machine gets
   app->n_jobs = yoke__share_mpi_size() == 0 ? yoke__os_n_processors() : 1;
   app->is_quiet = yoke__options_has(options, "quiet");
   app->is_restart = yoke__options_has(options, "restart");
-  return yoke__options_integer(options, "jobs", 1, 256, &app->n_jobs) ||
-         fail(status, YOKE_EXIT_USAGE);
+  return yoke__options_integer(options, "jobs", 1, 256, &app->n_jobs);
 }
 
 // Each point would be run twice for nothing.
-static bool uses_reference(const yoke_options* options, const yoke_app_study* app, int* status) {
+static bool uses_reference(const yoke_app_study* app) {
   const yoke_study_plan* plan = &app->plan;
   bool is_used = plan->n_reference_sets == 0;
   for (size_t i = 0; i < plan->n_measures; i++) {
@@ -193,43 +150,31 @@ static bool uses_reference(const yoke_options* options, const yoke_app_study* ap
   for (size_t i = 0; i < plan->n_limits; i++) {
     is_used = is_used || yoke__study_needs_reference(&plan->limits[i].measure);
   }
-  if (!is_used) {
-    yoke__app_error(options->command->name,
-                    "--reference-set %.120s: no measure or limit compares with a reference; "
-                    "expected nrmse, error or roughness among them",
-                    plan->reference_sets[0]);
-  }
-  return is_used || fail(status, YOKE_EXIT_USAGE);
+  return is_used ||
+         yoke__app_error(app->command,
+                         "--reference-set %.120s: no measure or limit compares with a reference; "
+                         "expected nrmse, error or roughness among them",
+                         plan->reference_sets[0]);
 }
 
-bool yoke__app_study_read(const yoke_options* options, const char* measure, const char* kind,
-                          yoke_app_study* app, int* status) {
-  app->plan.sets = keep_values(options, "set", &app->arena, &app->plan.n_sets);
-  if (app->plan.sets == NULL) {
-    return report_memory(options->command->name, status);
-  }
-  if (strcmp(options->command->name, "sweep") == 0) {
+bool yoke__app_study_read(const yoke_options* options, const char* measure, yoke_app_study* app) {
+  app->plan.sets = yoke__options_values(options, "set", &app->plan.n_sets);
+  if (options->command == &yoke__command_sweep) {
     app->plan.reference_sets =
-        keep_values(options, "reference-set", &app->arena, &app->plan.n_reference_sets);
-    if (app->plan.reference_sets == NULL) {
-      return report_memory(options->command->name, status);
-    }
+        yoke__options_values(options, "reference-set", &app->plan.n_reference_sets);
     if (app->plan.n_reference_sets > 0 && yoke__options_has(options, "reference")) {
-      yoke__app_error(options->command->name,
-                      "--reference and --reference-set: expected one of them");
-      return fail(status, YOKE_EXIT_USAGE);
+      return yoke__app_error(app->command, "--reference and --reference-set: expected one of them");
     }
   }
-  return is_alone(app, options->command->name, status) && read_folder(options, kind, app, status) &&
-         read_grid(options, app, status) && read_measures(options, measure, app, status) &&
-         read_limits(options, app, status) && uses_reference(options, app, status) &&
-         read_files(options, app, status);
+  return is_alone(app) && read_folder(options, app) && read_grid(options, app) &&
+         read_measures(options, measure, app) && read_limits(options, app) && uses_reference(app) &&
+         read_files(options, app);
 }
 
 // ---- opening
 
 // A mistake in the command line shows at every point; a corner of the grid that cannot be built is a result.
-static bool try_points(const yoke_app_study* app, const char* command, int* status) {
+static bool try_points(yoke_app_study* app) {
   yoke_messages first = {0}, last = {0};
   const size_t n_points = app->grid.n_points;
   yoke_status done = yoke__study_check(&app->plan, 0, 0, &first);
@@ -240,10 +185,9 @@ static bool try_points(const yoke_app_study* app, const char* command, int* stat
     char where[256];
     yoke__grid_describe(&app->grid, 0, where, sizeof where);
     yoke__messages_print(&first, stderr);
-    yoke__app_error(command, "the first point of the grid cannot be run: %s", where);
-    fail(status, YOKE_EXIT_USAGE);
+    yoke__app_error(app->command, "the first point of the grid cannot be run: %s", where);
   } else if (done < 0) {
-    report_memory(command, status);
+    fail_with(app, done);
   } else {
     // warnings once, not for every run
     yoke__messages_print(first.n_errors == 0 ? &first : &last, stderr);
@@ -261,55 +205,24 @@ static void remove_files(const char* directory, const char* const names[]) {
   }
 }
 
-// ---- ranks
-
-bool yoke__app_share_open(yoke_app_share* app, const char* command, yoke_share** share,
-                          int* status) {
-  YOKE_CATCH(why);
-  *share = NULL;
-  if (yoke__share_mpi_size() <= 1) {
-    return true;
-  }
-  if (yoke__share_mpi_open(&app->link, &app->api, &why.sink) < 0) {
-    app->api = NULL;
-    // where all fail, one message is enough: mpirun ends the others after the first failure
-    yoke__os_sleep_ns(yoke__share_mpi_rank() == 0 ? 0 : OTHERS_NS);
-    yoke__app_error(command, "%s", why.text);
-    return fail(status, YOKE_EXIT_USAGE);
-  }
-  app->share.link = &app->link;
-  *share = &app->share;
-  return app->link.rank == 0 || yoke__share_wait(&app->share) || fail(status, YOKE_EXIT_OK);
+// A folder or journal of another study is the user's to choose; what cannot be written is a failure.
+static bool fail_study(yoke_app_study* app, yoke_status status) {
+  yoke__app_fail(app->command, status);
+  return yoke__app_study_fail(app, status == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED);
 }
 
-void yoke__app_share_close(yoke_app_share* app) {
-  if (app->api == NULL) {
-    return;
-  }
-  if (app->link.rank == 0) {
-    yoke__share_end(&app->share);
-  } else if (!app->share.is_stopped) {
-    // something is wrong here alone, and said so; the first rank must hear of it
-    yoke__share_leave(&app->share);
-  }
-  yoke__share_free(&app->share);
-  app->api->close();
-}
-
-bool yoke__app_study_open(yoke_app_study* app, const char* command, const char* const names[],
-                          int* status) {
+bool yoke__app_study_open(yoke_app_study* app, const char* const names[]) {
   if (app->share != NULL && app->share->link->rank > 0) {
     yoke__share_follow(app->share, &app->plan, (int)app->n_jobs, yoke__os_is_interrupted);
-    return fail(status, YOKE_EXIT_OK);
+    return yoke__app_study_fail(app, YOKE_EXIT_OK);
   }
-  if (!try_points(app, command, status)) {
+  if (!try_points(app)) {
     return false;
   }
   const yoke_status opened =
       yoke__study_open(&app->plan, app->directory, app->is_restart, &app->study, &yoke__app_sink);
   if (opened < 0) {
-    yoke__app_fail(command, opened);
-    return fail(status, opened == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED);
+    return fail_study(app, opened);
   }
   size_t n_known = 0, n_damaged = 0;
   yoke__study_resumed(app->study, &n_known, &n_damaged);
@@ -317,7 +230,7 @@ bool yoke__app_study_open(yoke_app_study* app, const char* command, const char* 
     remove_files(app->directory, names);
   }
   return app->share == NULL || yoke__share_begin(app->share, &app->plan) >= 0 ||
-         report_memory(command, status);
+         fail_with(app, YOKE_NO_MEMORY);
 }
 
 // ---- running
@@ -367,8 +280,8 @@ static void show_progress(void* context, const yoke_study_progress* p) {
   fflush(stderr);
 }
 
-bool yoke__app_study_run(yoke_app_study* app, const char* command, const size_t points[],
-                         const size_t repeats[], size_t n, int* status) {
+bool yoke__app_study_run(yoke_app_study* app, const size_t points[], const size_t repeats[],
+                         size_t n) {
   // mpirun stands between a rank and the terminal: a line from time to time is right for both
   progress_line line = {.shown_ns = yoke__os_now_ns(), .is_plain = app->share != NULL};
   const bool is_shown = !app->is_quiet && (line.is_plain || yoke__os_is_terminal(stderr));
@@ -379,22 +292,19 @@ bool yoke__app_study_run(yoke_app_study* app, const char* command, const size_t 
   if (line.is_shown) {
     fprintf(stderr, "\r%60s\r", "");
   }
-  if (done >= 0) {
-    return true;
-  }
-  if (done != YOKE_INTERRUPTED) {
-    yoke__app_fail(command, done);
-    return fail(status, done == YOKE_BAD_INPUT ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED);
+  if (done >= 0 || done != YOKE_INTERRUPTED) {
+    return done >= 0 || fail_study(app, done);
   }
   size_t n_known = 0;
   for (size_t i = 0; i < n; i++) {
-    n_known += yoke__study_find(app->study, points[i], repeats[i]) != NULL;
+    n_known += yoke__study_find(app->study, points == NULL ? i : points[i],
+                                repeats == NULL ? 0 : repeats[i]) != NULL;
   }
   if (!app->is_quiet) {
     printf("interrupted: %zu of %zu runs are done; the same command goes on from there\n", n_known,
            n);
   }
-  return fail(status, YOKE_EXIT_INTERRUPTED);
+  return yoke__app_study_fail(app, YOKE_EXIT_INTERRUPTED);
 }
 
 void yoke__app_study_count(const yoke_app_study* app) {
@@ -415,10 +325,84 @@ void yoke__app_study_count(const yoke_app_study* app) {
   putchar('\n');
 }
 
-void yoke__app_study_free(yoke_app_study* app) {
-  yoke__study_close(&app->study);
-  yoke__csv_free(&app->reference);
-  yoke__grid_free(&app->grid);
-  free(app->bytes);
-  yoke__arena_free(&app->arena);
+// ---- the command
+
+static int run_command(const yoke_command* command, int argc, char** argv, yoke_share* share,
+                       bool (*run)(yoke_app_study* app, const yoke_options* options)) {
+  yoke_options options;
+  int status = YOKE_EXIT_OK;
+  if (!yoke__options_parse(command, argc, argv, &options, &status)) {
+    return status;
+  }
+  yoke_app_study* app = calloc(1, sizeof *app);
+  if (app == NULL) {
+    status = yoke__app_fail(command->name, YOKE_NO_MEMORY);
+  } else {
+    *app = (yoke_app_study){.command = command->name, .share = share, .status = YOKE_EXIT_USAGE};
+    yoke__os_catch_interrupt();
+    status = run(app, &options) ? YOKE_EXIT_OK : app->status;
+    yoke__study_close(&app->study);
+    yoke__csv_free(&app->reference);
+    yoke__grid_free(&app->grid);
+    free(app->bytes);
+    yoke__arena_free(&app->arena);
+  }
+  free(app);
+  yoke__options_free(&options);
+  return status;
+}
+
+// ---- ranks
+
+// Those of mpirun, if that has started this process.
+typedef struct ranks {
+  yoke_link link;
+  const yoke_mpi_api* api;
+  yoke_share share;
+} ranks;
+
+// *share stays NULL without mpirun. In all ranks but the first one it waits for the first one, which speaks for all.
+// False: the command ends with *status.
+static bool open_ranks(ranks* app, const char* command, yoke_share** share, int* status) {
+  YOKE_CATCH(why);
+  if (yoke__share_mpi_size() <= 1) {
+    return true;
+  }
+  if (yoke__share_mpi_open(&app->link, &app->api, &why.sink) < 0) {
+    app->api = NULL;
+    // where all fail, one message is enough: mpirun ends the others after the first failure
+    yoke__os_sleep_ns(yoke__share_mpi_rank() == 0 ? 0 : OTHERS_NS);
+    yoke__app_error(command, "%s", why.text);
+    *status = YOKE_EXIT_USAGE;
+    return false;
+  }
+  app->share.link = &app->link;
+  *share = &app->share;
+  return app->link.rank == 0 || yoke__share_wait(&app->share);
+}
+
+static void close_ranks(ranks* app) {
+  if (app->api == NULL) {
+    return;
+  }
+  if (app->link.rank == 0) {
+    yoke__share_end(&app->share);
+  } else if (!app->share.is_stopped) {
+    // something is wrong here alone, and said so; the first rank must hear of it
+    yoke__share_leave(&app->share);
+  }
+  yoke__share_free(&app->share);
+  app->api->close();
+}
+
+int yoke__app_study_command(const yoke_command* command, int argc, char** argv, bool is_shared,
+                            bool (*run)(yoke_app_study* app, const yoke_options* options)) {
+  ranks all = {0};
+  yoke_share* share = NULL;
+  int status = YOKE_EXIT_OK;
+  if (!is_shared || open_ranks(&all, command->name, &share, &status)) {
+    status = run_command(command, argc, argv, share, run);
+  }
+  close_ranks(&all);
+  return status;
 }

@@ -22,34 +22,27 @@ typedef struct yoke_app_study {
   bool is_quiet, is_restart;
   yoke_study* study;  // once opened
   yoke_share* share;  // ranks that take part; NULL: this process alone
+  const char* command;
+  int status;  // with which the command ends
 } yoke_app_study;
 
-// The ranks of mpirun, if that has started this process. Zeroed is empty.
-typedef struct yoke_app_share {
-  yoke_link link;
-  const yoke_mpi_api* api;
-  yoke_share share;
-} yoke_app_share;
+// Reads argv and calls run, which returns false after a failure: bad input unless app->status says otherwise. is_shared: the ranks of
+// mpirun take part; else only the first one says that they cannot.
+int yoke__app_study_command(const yoke_command* command, int argc, char** argv, bool is_shared,
+                            bool (*run)(yoke_app_study* app, const yoke_options* options));
 
-// First of all, before options are read: *share is NULL without mpirun. In all ranks but the first
-// one it waits for the first one, which speaks for all. False: the command ends with *status.
-bool yoke__app_share_open(yoke_app_share* app, const char* command, yoke_share** share,
-                          int* status);
-void yoke__app_share_close(yoke_app_share* app);
-
+// The steps of a command. False: it ends with app->status; the reason is out.
 // Reads --vary, the measures of the option `measure`, --limit, --set, --reference, --out, --jobs, --quiet and --restart.
-// kind: "sweep", part of the default folder. False after a message; *status is the exit status then. Free in any case.
-bool yoke__app_study_read(const yoke_options* options, const char* measure, const char* kind,
-                          yoke_app_study* app, int* status);
+bool yoke__app_study_read(const yoke_options* options, const char* measure, yoke_app_study* app);
 // Tries a point of the grid, prints warnings, and opens the folder. names: files of an earlier study, NULL behind the last,
 // which go when a new one begins. In all ranks but the first one: runs what the first one wants, to the end; false then.
-bool yoke__app_study_open(yoke_app_study* app, const char* command, const char* const names[],
-                          int* status);
-// Runs what is missing. False: interrupted or failed, reported, *status set.
-bool yoke__app_study_run(yoke_app_study* app, const char* command, const size_t points[],
-                         const size_t repeats[], size_t n, int* status);
+bool yoke__app_study_open(yoke_app_study* app, const char* const names[]);
+// Runs what is missing of these points (NULL: the first n) and repetitions (NULL: the first runs).
+bool yoke__app_study_run(yoke_app_study* app, const size_t points[], const size_t repeats[],
+                         size_t n);
+// The command ends with that status; false.
+bool yoke__app_study_fail(yoke_app_study* app, int status);
 // "24 points: 22 done, 2 diverged; 10 of them were in the journal"
 void yoke__app_study_count(const yoke_app_study* app);
-void yoke__app_study_free(yoke_app_study* app);
 
 #endif

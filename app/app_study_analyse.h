@@ -19,10 +19,10 @@ typedef struct yoke_study_analyse {
 } yoke_study_analyse;
 
 // Reads --analyse, --missing, --clip, --best-within and --best-least. False after a message.
-bool yoke__study_analyse_read(const yoke_options* options, yoke_study_analyse* out, int* status);
+bool yoke__study_analyse_read(const yoke_options* options, yoke_study_analyse* out);
 // Computes what was asked for and writes the files. Prints tables (unless quiet), or adds to json if
-// that is there. False after a message, *status set; what could be done is done.
-bool yoke__study_analyse_run(const yoke_study_analyse* analyse, const yoke_app_study* app,
-                             yoke_json* json, int* status);
+// that is there. Returns an exit status, after a message; what could be done is done.
+int yoke__study_analyse_run(const yoke_study_analyse* analyse, const yoke_app_study* app,
+                            yoke_json* json);
 
 #endif

@@ -7,46 +7,38 @@ static bool is_fitting(const yoke_options* options) {
   const bool has_map = yoke__options_has(options, "map");
   static const char* const others[] = {"step", "largest", "resolution", "methods", "map", "steps"};
   if (!has_run && options->n_operands == 0) {
-    yoke__app_error(YOKE_ANALYSE, "expected a SYSTEM, or --run RESULT");
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "expected a SYSTEM, or --run RESULT");
   }
   for (size_t i = 0; i < sizeof others / sizeof *others && has_run; i++) {
     if (yoke__options_has(options, others[i])) {
-      yoke__app_error(YOKE_ANALYSE, "--%s does not go with --run", others[i]);
-      return false;
+      return yoke__app_error(YOKE_ANALYSE, "--%s does not go with --run", others[i]);
     }
   }
   if (!has_run && yoke__options_has(options, "cluster")) {
-    yoke__app_error(YOKE_ANALYSE, "--cluster is for --run only");
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--cluster is for --run only");
   }
   if (has_map != yoke__options_has(options, "steps")) {
-    yoke__app_error(YOKE_ANALYSE, has_map ? "--map needs --steps FROM:TO:N, the steps to look at"
-                                          : "--steps is the other axis of --map, which is missing");
-    return false;
+    return yoke__app_error(YOKE_ANALYSE,
+                           has_map ? "--map needs --steps FROM:TO:N, the steps to look at"
+                                   : "--steps is the other axis of --map, which is missing");
   }
   return true;
 }
 
+static int analyse(const yoke_options* options) {
+  yoke_app_analyse app;
+  if (!is_fitting(options) || !yoke__app_analyse_read(options, &app)) {
+    return YOKE_EXIT_USAGE;
+  }
+  // a map is long and asks; the others end as every program does
+  if (yoke__options_has(options, "map")) {
+    yoke__os_catch_interrupt();
+    return yoke__app_analyse_map(&app);
+  }
+  return yoke__options_has(options, "run") ? yoke__app_analyse_run(&app)
+                                           : yoke__app_analyse_system(&app);
+}
+
 int yoke_cmd_analyse(int argc, char** argv) {
-  yoke_options options;
-  int status = YOKE_EXIT_OK;
-  if (!yoke__options_parse(&yoke__command_analyse, argc, argv, &options, &status)) {
-    return status;
-  }
-  yoke_app_analyse app = {0};
-  if (!is_fitting(&options) || !yoke__app_analyse_read(&options, &app)) {
-    status = YOKE_EXIT_USAGE;
-  } else {
-    // a map is long and asks; the others end as every program does
-    if (yoke__options_has(&options, "map")) {
-      yoke__os_catch_interrupt();
-    }
-    status = yoke__options_has(&options, "run")   ? yoke__app_analyse_run(&app)
-             : yoke__options_has(&options, "map") ? yoke__app_analyse_map(&app)
-                                                  : yoke__app_analyse_system(&app);
-  }
-  yoke__arena_free(&app.arena);
-  yoke__options_free(&options);
-  return status;
+  return yoke__options_run(&yoke__command_analyse, argc, argv, analyse);
 }

@@ -10,7 +10,6 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
-#include "record/record_summary.h"
 
 #define COMMAND        "bench"
 #define MAX_VALUES     64
@@ -43,11 +42,6 @@ typedef struct plan {
 #define EXPLICIT_METHODS  (BIT(EULER) | BIT(RK4))
 #define PUBLISHED_METHODS (BIT(TR) | BIT(BDF2) | BIT(BDF3))
 
-static int report_memory(void) {
-  yoke__app_error(COMMAND, "out of memory");
-  return YOKE_EXIT_FAILED;
-}
-
 // ---- the command line
 
 static bool read_numbers(plan* p) {
@@ -56,8 +50,8 @@ static bool read_numbers(plan* p) {
   for (size_t i = 0; i < n; i++) {
     if (i >= MAX_VALUES || !yoke__number_parse_suffix(texts[i], &p->steps[i]) ||
         !(p->steps[i] > 0) || !yoke__is_finite(p->steps[i])) {
-      yoke__app_error(COMMAND, "--step '%.80s': expected a number of seconds above 0", texts[i]);
-      return false;
+      return yoke__app_error(COMMAND, "--step '%.80s': expected a number of seconds above 0",
+                             texts[i]);
     }
     p->n_steps++;
   }
@@ -66,10 +60,9 @@ static bool read_numbers(plan* p) {
     int64_t number = 0;
     if (i >= MAX_VALUES || !yoke__number_parse_integer(texts[i], &number) || number < 0 ||
         number > 1000) {
-      yoke__app_error(COMMAND,
-                      "--iterations '%.80s': expected a number from 0 (until converged) to 1000",
-                      texts[i]);
-      return false;
+      return yoke__app_error(
+          COMMAND, "--iterations '%.80s': expected a number from 0 (until converged) to 1000",
+          texts[i]);
     }
     p->iterations[p->n_iterations++] = (int)number;
   }
@@ -86,8 +79,8 @@ static bool read_level(plan* p) {
     p->bench->level = YOKE_LEVEL_LOW;
   } else if (strcmp(text, "high") != 0 &&
              (!yoke__number_parse_suffix(text, &p->limit) || !(p->limit > 0))) {
-    yoke__app_error(COMMAND, "--level '%.80s': expected low, high or an error above 0", text);
-    return false;
+    return yoke__app_error(COMMAND, "--level '%.80s': expected low, high or an error above 0",
+                           text);
   }
   return true;
 }
@@ -120,44 +113,43 @@ static bool read_choices(plan* p) {
   return true;
 }
 
-static bool is_own(const plan* p) {
-  return yoke__options_has(p->options, "netlist") || yoke__options_has(p->options, "system") ||
+// The user's own netlist, system or FMU in place of the problems of the program.
+static int count_own(const plan* p) {
+  return yoke__options_has(p->options, "netlist") + yoke__options_has(p->options, "system") +
          yoke__options_has(p->options, "fmu");
 }
 
+static bool is_own(const plan* p) {
+  return count_own(p) > 0;
+}
+
 static bool check_own(const plan* p) {
-  const int n_own = yoke__options_has(p->options, "netlist") +
-                    yoke__options_has(p->options, "system") + yoke__options_has(p->options, "fmu");
-  if (n_own > 1) {
-    yoke__app_error(COMMAND, "expected one of --netlist, --system and --fmu");
-    return false;
-  }
-  if (n_own == 1 && !yoke__options_has(p->options, "reference")) {
-    yoke__app_error(COMMAND, "expected --reference FILE: errors are measured against it");
-    return false;
-  }
-  if (n_own == 1 && yoke__options_has(p->options, "problem")) {
-    yoke__app_error(COMMAND, "--problem names what comes with the program; leave it out here");
-    return false;
-  }
-  if (p->is_find && n_own == 1 && !yoke__options_has(p->options, "netlist")) {
-    yoke__app_error(COMMAND,
-                    "--find looks for steps and iterations of circuits; of a system or FMU "
-                    "give the steps to try with --step");
-    return false;
-  }
-  const bool has_limit = p->limit > 0 || yoke__options_has(p->options, "limit");
-  if (n_own == 1 && !has_limit && (p->is_find || yoke__options_has(p->options, "level"))) {
-    yoke__app_error(COMMAND, "expected --limit SIGNAL=ERROR or --level ERROR: levels low and high "
-                             "belong to the problems of the program");
-    return false;
-  }
-  if (n_own == 0 &&
-      (yoke__options_has(p->options, "reference") || yoke__options_has(p->options, "limit"))) {
-    yoke__app_error(COMMAND,
-                    "--reference and --limit belong to --netlist, --system or --fmu; the problems "
-                    "of the program have references and --level");
-    return false;
+  const bool has_netlist = yoke__options_has(p->options, "netlist"), is_any = is_own(p);
+  const bool has_reference = yoke__options_has(p->options, "reference");
+  const bool has_limits = yoke__options_has(p->options, "limit");
+  const bool wants_level = p->is_find || yoke__options_has(p->options, "level");
+  const struct rule {
+    bool is_broken;
+    const char* text;
+  } rules[] = {
+      {count_own(p) > 1, "expected one of --netlist, --system and --fmu"},
+      {is_any && !has_reference, "expected --reference FILE: errors are measured against it"},
+      {is_any && yoke__options_has(p->options, "problem"),
+       "--problem names what comes with the program; leave it out here"},
+      {is_any && p->is_find && !has_netlist,
+       "--find looks for steps and iterations of circuits; of a system or FMU give the steps to "
+       "try with --step"},
+      {is_any && wants_level && !has_limits && !(p->limit > 0),
+       "expected --limit SIGNAL=ERROR or --level ERROR: levels low and high belong to the problems "
+       "of the program"},
+      {!is_any && (has_reference || has_limits),
+       "--reference and --limit belong to --netlist, --system or --fmu; the problems of the "
+       "program have references and --level"},
+  };
+  for (size_t i = 0; i < YOKE_COUNT(rules); i++) {
+    if (rules[i].is_broken) {
+      return yoke__app_error(COMMAND, "%s", rules[i].text);
+    }
   }
   return true;
 }
@@ -166,9 +158,8 @@ static bool check_group(const yoke_options* options) {
   const char* group = options->n_operands > 0 ? options->operands[0] : groups[0];
   if (strcmp(group, groups[0]) != 0) {
     char hint[YOKE_HINT_SIZE];
-    yoke__app_error(COMMAND, "unknown group '%.80s'%s; expected circuits", group,
-                    yoke__app_hint(group, groups, YOKE_COUNT(groups), "", hint));
-    return false;
+    return yoke__app_error(COMMAND, "unknown group '%.80s'%s; expected circuits", group,
+                           yoke__app_hint(group, groups, YOKE_COUNT(groups), "", hint));
   }
   return true;
 }
@@ -192,16 +183,6 @@ static bool read_plan(plan* p) {
 }
 
 // ---- problems
-
-// Index of text among names, NULL at their end; -1: none, or no text.
-static int find_name(const char* const names[], const char* text) {
-  for (int i = 0; text != NULL && names[i] != NULL; i++) {
-    if (strcmp(names[i], text) == 0) {
-      return i;
-    }
-  }
-  return -1;
-}
 
 static yoke_status load_own(plan* p, yoke_messages* messages) {
   size_t n_limits = 0;
@@ -261,13 +242,11 @@ static int load_problems(plan* p) {
 // What the command line leaves open and the netlist's `.yoke` says. Methods that are named decide about the
 // formulation, as everywhere.
 static void obey_netlist(plan* p) {
-  const yoke_network* network = is_own(p) ? p->bench->problems[0]->network : NULL;
-  if (network == NULL) {
-    return;
+  int formulation = -1, startup = -1;
+  if (is_own(p)) {
+    yoke__assess_said(p->bench->problems[0], &formulation, &startup);
   }
   const bool is_explicit = p->methods != 0 && (p->methods & ~EXPLICIT_METHODS) == 0;
-  const int formulation = find_name(yoke__circuit_formulation_names, network->run.formulation);
-  const int startup = find_name(yoke__circuit_startup_names, network->run.startup);
   if (startup >= 0 && !p->has_startup) {
     p->has_startup = true;
     p->startup = (yoke_circuit_startup)startup;
@@ -284,42 +263,30 @@ static void obey_netlist(plan* p) {
 
 // ---- runs
 
-// Room for one more element.
-static void* grow(void* array, size_t n, size_t* room, size_t size) {
-  if (n < *room) {
-    return array;
-  }
-  const size_t wanted = *room == 0 ? 64 : 2 * *room;
-  void* grown = realloc(array, wanted * size);
-  if (grown != NULL) {
-    *room = wanted;
-  }
-  return grown;
-}
-
-static int run_one(plan* p, const yoke_assess_problem* problem,
-                   const yoke_circuit_options* options) {
+static yoke_status run_one(plan* p, const yoke_assess_problem* problem,
+                           const yoke_circuit_options* options) {
   yoke_bench* b = p->bench;
   if (yoke__os_is_interrupted()) {
-    return YOKE_EXIT_INTERRUPTED;
+    return YOKE_INTERRUPTED;
   }
-  yoke_assess_result* grown = grow(b->results, b->n_results, &b->room_results, sizeof *b->results);
-  if (grown == NULL) {
-    return report_memory();
+  if (b->n_results == b->room_results) {
+    const size_t room = b->room_results == 0 ? 64 : 2 * b->room_results;
+    yoke_assess_result* grown = realloc(b->results, room * sizeof *grown);
+    if (grown == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    b->results = grown;
+    b->room_results = room;
   }
-  b->results = grown;
   yoke_assess_result* r = &b->results[b->n_results];
-  const yoke_status status = problem->network != NULL
-                                 ? yoke__assess_run(problem, options, &p->effort, r)
-                                 : yoke__assess_run_system(problem, options->step, &p->effort, r);
-  if (status < 0) {
-    return report_memory();
-  }
+  YOKE_TRY(problem->network != NULL
+               ? yoke__assess_run(problem, options, &p->effort, r)
+               : yoke__assess_run_system(problem, options->step, &p->effort, r));
   b->n_results++;
   if (!b->is_json) {
     yoke__bench_print_result(problem, r);
   }
-  return YOKE_EXIT_OK;
+  return YOKE_OK;
 }
 
 static bool is_run_already(const yoke_bench* b, const yoke_assess_problem* problem,
@@ -336,7 +303,7 @@ static bool is_run_already(const yoke_bench* b, const yoke_assess_problem* probl
 }
 
 // The configurations of the paper.
-static int run_published(plan* p, const yoke_assess_problem* problem) {
+static yoke_status run_published(plan* p, const yoke_assess_problem* problem) {
   for (size_t i = 0; i < yoke__assess_n_published; i++) {
     const yoke_assess_published* row = &yoke__assess_published[i];
     yoke_circuit_options options;
@@ -345,18 +312,15 @@ static int run_published(plan* p, const yoke_assess_problem* problem) {
     }
     yoke__assess_published_options(problem, row, &options);
     options.is_refactored = p->is_refactored;
-    if (is_run_already(p->bench, problem, &options)) {
-      continue;
-    }
-    const int status = run_one(p, problem, &options);
-    if (status != YOKE_EXIT_OK) {
-      return status;
+    if (!is_run_already(p->bench, problem, &options)) {
+      YOKE_TRY(run_one(p, problem, &options));
     }
   }
-  return YOKE_EXIT_OK;
+  return YOKE_OK;
 }
 
-static int run_steps(plan* p, const yoke_assess_problem* problem, yoke_circuit_options options) {
+static yoke_status run_steps(plan* p, const yoke_assess_problem* problem,
+                             yoke_circuit_options options) {
   const size_t n = p->n_steps > 0 ? p->n_steps : MAX_CANDIDATES;
   const double most = p->bench->is_quick ? 1e4 : 1e5;
   for (size_t i = 0; i < n; i++) {
@@ -371,13 +335,10 @@ static int run_steps(plan* p, const yoke_assess_problem* problem, yoke_circuit_o
       if (p->n_iterations > 0) {
         options.iterations = p->iterations[k];
       }
-      const int status = run_one(p, problem, &options);
-      if (status != YOKE_EXIT_OK) {
-        return status;
-      }
+      YOKE_TRY(run_one(p, problem, &options));
     }
   }
-  return YOKE_EXIT_OK;
+  return YOKE_OK;
 }
 
 static void set_options(const plan* p, const yoke_assess_problem* problem, unsigned method,
@@ -393,39 +354,33 @@ static void set_options(const plan* p, const yoke_assess_problem* problem, unsig
   }
 }
 
-static int run_grid(plan* p, const yoke_assess_problem* problem) {
-  const uint32_t methods = p->methods != 0 ? p->methods : DEFAULT_METHODS;
-  for (unsigned m = 0; m < YOKE_CIRCUIT_N_METHODS; m++) {
-    yoke_circuit_options options;
-    if ((methods >> m & 1u) == 0) {
-      continue;
-    }
-    set_options(p, problem, m, &options);
-    const int status = run_steps(p, problem, options);
-    if (status != YOKE_EXIT_OK) {
-      return status;
-    }
-  }
-  return YOKE_EXIT_OK;
+static bool is_wanted(const plan* p, unsigned method) {
+  return ((p->methods != 0 ? p->methods : DEFAULT_METHODS) >> method & 1u) != 0;
 }
 
-static int run_problem(plan* p, const yoke_assess_problem* problem) {
+static yoke_status run_grid(plan* p, const yoke_assess_problem* problem) {
+  for (unsigned m = 0; m < YOKE_CIRCUIT_N_METHODS; m++) {
+    yoke_circuit_options options;
+    set_options(p, problem, m, &options);
+    YOKE_TRY(is_wanted(p, m) ? run_steps(p, problem, options) : YOKE_OK);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status run_problem(plan* p, const yoke_assess_problem* problem) {
   const bool is_default =
       p->methods == 0 && p->n_steps == 0 && p->n_iterations == 0 && !p->has_formulation;
   const size_t first = p->bench->n_results;
-  int status = YOKE_EXIT_OK;
+  yoke_status status = YOKE_OK;
   if (!p->bench->is_json) {
     yoke__bench_print_problem(problem);
   }
-  if (problem->network == NULL) {
-    status = run_steps(p, problem, (yoke_circuit_options){0});
-  } else {
-    if (is_default && problem->is_builtin) {
-      status = run_published(p, problem);
-    }
-    if (status == YOKE_EXIT_OK) {
-      status = run_grid(p, problem);
-    }
+  if (is_default && problem->is_builtin) {
+    status = run_published(p, problem);
+  }
+  if (status >= 0) {
+    status = problem->network == NULL ? run_steps(p, problem, (yoke_circuit_options){0})
+                                      : run_grid(p, problem);
   }
   if (!p->bench->is_json && problem->network != NULL) {
     yoke__bench_print_stages(p->bench->results + first, p->bench->n_results - first);
@@ -435,19 +390,14 @@ static int run_problem(plan* p, const yoke_assess_problem* problem) {
 
 // ---- searches
 
-static int find_one(plan* p, size_t number, unsigned method, yoke_assess_level level) {
+static yoke_status find_one(plan* p, size_t number, unsigned method, yoke_assess_level level) {
   static const int counts[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 18, 20, 25, 30};
   yoke_bench* b = p->bench;
   const yoke_assess_problem* problem = b->problems[number];
   yoke_circuit_options options;
   if (yoke__os_is_interrupted()) {
-    return YOKE_EXIT_INTERRUPTED;
+    return YOKE_INTERRUPTED;
   }
-  yoke_bench_found* grown = grow(b->found, b->n_found, &b->room_found, sizeof *b->found);
-  if (grown == NULL) {
-    return report_memory();
-  }
-  b->found = grown;
   yoke_bench_found* found = &b->found[b->n_found];
   *found = (yoke_bench_found){.problem = number, .level = level};
   set_options(p, problem, method, &options);
@@ -458,46 +408,32 @@ static int find_one(plan* p, size_t number, unsigned method, yoke_assess_level l
                                      .max_candidates = b->is_quick ? 9 : MAX_CANDIDATES};
   yoke_assess_effort effort = p->effort;
   effort.has_stages = effort.has_worst = false;
-  if (yoke__assess_find(problem, &options, &search, &effort, &found->result, &found->is_found) <
-      0) {
-    return report_memory();
-  }
+  YOKE_TRY(
+      yoke__assess_find(problem, &options, &search, &effort, &found->result, &found->is_found));
   b->n_found++;
   if (!b->is_json) {
     yoke__bench_print_found(problem, found);
   }
-  return YOKE_EXIT_OK;
+  return YOKE_OK;
 }
 
-static int find_cheapest(plan* p, size_t number) {
-  const uint32_t methods = p->methods != 0 ? p->methods : DEFAULT_METHODS;
-  for (int level = YOKE_LEVEL_LOW; level < YOKE_N_LEVELS; level++) {
-    if (p->bench->level != YOKE_LEVEL_NONE && (int)p->bench->level != level) {
-      continue;
-    }
-    for (unsigned m = 0; m < YOKE_CIRCUIT_N_METHODS; m++) {
-      const int status = (methods >> m & 1u) == 0
-                             ? YOKE_EXIT_OK
-                             : find_one(p, number, m, (yoke_assess_level)level);
-      if (status != YOKE_EXIT_OK) {
-        return status;
-      }
+static yoke_status find_cheapest(plan* p, size_t number) {
+  for (yoke_assess_level level = YOKE_LEVEL_LOW; level < YOKE_N_LEVELS; level++) {
+    const bool is_asked = p->bench->level == YOKE_LEVEL_NONE || p->bench->level == level;
+    for (unsigned m = 0; is_asked && m < YOKE_CIRCUIT_N_METHODS; m++) {
+      YOKE_TRY(is_wanted(p, m) ? find_one(p, number, m, level) : YOKE_OK);
     }
   }
-  return YOKE_EXIT_OK;
+  return YOKE_OK;
 }
 
-static int reach_one(plan* p, const yoke_circuit_options* options, yoke_assess_level level) {
+static yoke_status reach_one(plan* p, const yoke_circuit_options* options,
+                             yoke_assess_level level) {
   yoke_bench* b = p->bench;
   size_t published[2];
   if (yoke__os_is_interrupted()) {
-    return YOKE_EXIT_INTERRUPTED;
+    return YOKE_INTERRUPTED;
   }
-  yoke_bench_reach* grown = grow(b->reaches, b->n_reaches, &b->room_reaches, sizeof *b->reaches);
-  if (grown == NULL) {
-    return report_memory();
-  }
-  b->reaches = grown;
   yoke_bench_reach* r = &b->reaches[b->n_reaches];
   yoke__assess_published_reach(options->method, published);
   *r = (yoke_bench_reach){
@@ -507,18 +443,18 @@ static int reach_one(plan* p, const yoke_circuit_options* options, yoke_assess_l
     yoke__app_error(COMMAND, "%s %s on the ladder: %s",
                     yoke__circuit_formulation_names[options->formulation],
                     yoke__circuit_method_names[options->method], yoke_status_text(status));
-    return YOKE_EXIT_FAILED;
+    return YOKE_UNIT_FAILED;  // said
   }
   b->n_reaches++;
   if (!b->is_json) {
     yoke__bench_print_reach(r);
   }
-  return YOKE_EXIT_OK;
+  return YOKE_OK;
 }
 
 // The largest ladder for the configurations of the paper, and for the same with one iteration and
 // kept factors.
-static int find_reach(plan* p, yoke_circuit_formulation formulation) {
+static yoke_status find_reach(plan* p, yoke_circuit_formulation formulation) {
   const uint32_t methods = p->methods != 0      ? p->methods
                            : p->bench->is_quick ? BIT(BDF3)
                                                 : PUBLISHED_METHODS;
@@ -535,43 +471,44 @@ static int find_reach(plan* p, yoke_circuit_formulation formulation) {
                                             .iterations = always ? row->iterations : 1,
                                             .startup = YOKE_STARTUP_CONST,
                                             .is_refactored = always};
-      const int status = reach_one(p, &options, row->level);
-      if (status != YOKE_EXIT_OK) {
-        return status;
-      }
+      YOKE_TRY(reach_one(p, &options, row->level));
     }
   }
-  return YOKE_EXIT_OK;
+  return YOKE_OK;
 }
 
-static int run_searches(plan* p) {
+static yoke_status run_searches(plan* p) {
+  yoke_bench* b = p->bench;
   bool has_ladder = false;
-  int status = YOKE_EXIT_OK;
-  for (size_t i = 0; status == YOKE_EXIT_OK && i < p->bench->n_problems; i++) {
-    const yoke_assess_problem* problem = p->bench->problems[i];
+  // both levels of every method; of the paper's ladders with two formulations and twice
+  b->found = calloc(b->n_problems * YOKE_N_LEVELS * YOKE_CIRCUIT_N_METHODS, sizeof *b->found);
+  b->reaches = calloc(4 * yoke__assess_n_published, sizeof *b->reaches);
+  if (b->found == NULL || b->reaches == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < b->n_problems; i++) {
+    const yoke_assess_problem* problem = b->problems[i];
     has_ladder = has_ladder || problem->n_loops > 0;
     if (problem->network != NULL) {
-      if (!p->bench->is_json) {
+      if (!b->is_json) {
         printf("\n%s: %s\n", problem->name, problem->title);
       }
-      status = find_cheapest(p, i);
+      YOKE_TRY(find_cheapest(p, i));
     }
   }
-  if (!has_ladder || status != YOKE_EXIT_OK) {
-    return status;
+  if (!has_ladder) {
+    return YOKE_OK;
   }
-  if (!p->bench->is_json) {
+  if (!b->is_json) {
     yoke__bench_print_reach_head();
   }
-  if (!p->has_formulation) {
-    status = find_reach(p, YOKE_FORMULATION_DAE);
-  }
-  return status == YOKE_EXIT_OK ? find_reach(p, p->formulation) : status;
+  YOKE_TRY(p->has_formulation ? YOKE_OK : find_reach(p, YOKE_FORMULATION_DAE));
+  return find_reach(p, p->formulation);
 }
 
 // ---- what is left behind
 
-static int write_figure(const plan* p, const char* path) {
+static bool write_figure(const plan* p, const char* path) {
   const yoke_bench* b = p->bench;
   const size_t n = strlen(path);
   const bool is_page = n > 5 && strcmp(path + n - 5, ".html") == 0;
@@ -595,20 +532,14 @@ static int write_figure(const plan* p, const char* path) {
   }
   yoke_status status = text.status;
   if (status >= 0) {
-    status = yoke__record_write_text(folder, slash == NULL ? path : slash + 1, text.bytes, text.n,
-                                     &yoke__app_sink);
+    status = yoke__os_write_into(folder, slash == NULL ? path : slash + 1, text.bytes, text.n,
+                                 &yoke__app_sink);
   }
   yoke__text_free(&text);
   if (status < 0) {
     yoke__app_fail(COMMAND, status);
   }
-  return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
-}
-
-static int print_json(const yoke_bench* bench) {
-  yoke_json json = {0};
-  yoke__bench_json(bench, &json);
-  return yoke__app_print_json(COMMAND, &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
+  return status >= 0;
 }
 
 static bool is_met(const yoke_bench* b, size_t number) {
@@ -680,57 +611,53 @@ static int judge_runs(const plan* p) {
 // ---- the command
 
 static int assess(plan* p) {
-  int status = YOKE_EXIT_OK;
   if (!read_plan(p)) {
     return YOKE_EXIT_USAGE;
   }
-  status = load_problems(p);
+  int status = load_problems(p);
   if (status != YOKE_EXIT_OK) {
     return status;
   }
   obey_netlist(p);
   yoke__os_catch_interrupt();
-  for (size_t i = 0; !p->is_find && status == YOKE_EXIT_OK && i < p->bench->n_problems; i++) {
-    status = run_problem(p, p->bench->problems[i]);
+  yoke_status run = p->is_find ? run_searches(p) : YOKE_OK;
+  for (size_t i = 0; !p->is_find && run >= 0 && i < p->bench->n_problems; i++) {
+    run = run_problem(p, p->bench->problems[i]);
   }
-  if (p->is_find && status == YOKE_EXIT_OK) {
-    status = run_searches(p);
-  }
-  if (status == YOKE_EXIT_FAILED) {
-    return status;
+  if (run < 0 && run != YOKE_INTERRUPTED) {
+    return run == YOKE_NO_MEMORY ? yoke__app_fail(COMMAND, run) : YOKE_EXIT_FAILED;
   }
   const char* figure = yoke__options_value(p->options, "figure");
-  int written = figure != NULL ? write_figure(p, figure) : YOKE_EXIT_OK;
-  if (written == YOKE_EXIT_OK && p->bench->is_json) {
-    written = print_json(p->bench);
+  bool is_written = figure == NULL || write_figure(p, figure);
+  if (is_written && p->bench->is_json) {
+    yoke_json json = {0};
+    yoke__bench_json(p->bench, &json);
+    is_written = yoke__app_print_json(COMMAND, &json);
   }
-  if (written != YOKE_EXIT_OK || status != YOKE_EXIT_OK) {
-    return written != YOKE_EXIT_OK ? written : status;
+  if (!is_written || run < 0) {
+    return is_written ? YOKE_EXIT_INTERRUPTED : YOKE_EXIT_FAILED;
   }
   status = judge_runs(p);
   return status != YOKE_EXIT_OK ? status : judge(p->bench);
 }
 
-int yoke_cmd_bench(int argc, char** argv) {
-  yoke_options options;
-  int status = YOKE_EXIT_OK;
-  if (!yoke__options_parse(&yoke__command_bench, argc, argv, &options, &status)) {
-    return status;
+static int bench(const yoke_options* options) {
+  yoke_bench* b = calloc(1, sizeof *b);
+  if (b == NULL) {
+    return yoke__app_fail(COMMAND, YOKE_NO_MEMORY);
   }
-  yoke_bench* bench = calloc(1, sizeof *bench);
-  if (bench == NULL) {
-    status = report_memory();
-  } else {
-    plan p = {.options = &options, .bench = bench};
-    status = assess(&p);
-    for (size_t i = 0; i < bench->n_problems; i++) {
-      yoke__assess_destroy(&bench->problems[i]);
-    }
-    free(bench->results);
-    free(bench->found);
-    free(bench->reaches);
+  plan p = {.options = options, .bench = b};
+  const int status = assess(&p);
+  for (size_t i = 0; i < b->n_problems; i++) {
+    yoke__assess_destroy(&b->problems[i]);
   }
-  free(bench);
-  yoke__options_free(&options);
+  free(b->results);
+  free(b->found);
+  free(b->reaches);
+  free(b);
   return status;
+}
+
+int yoke_cmd_bench(int argc, char** argv) {
+  return yoke__options_run(&yoke__command_bench, argc, argv, bench);
 }

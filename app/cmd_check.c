@@ -1,14 +1,227 @@
 // yoke check: the resolved system, without stepping it.
+#include <string.h>
+
 #include "app/app_system.h"
-#include "base/base_json.h"
+#include "app/app_view.h"
+#include "base/base_check.h"
+#include "yoke/simulation.h"
+#include "yoke/system.h"
+
+#define MAX_SETTINGS 30  // of one unit that are shown
+
+// ---- units
+
+static void print_variables(const json_t* unit, const char* causality, const char* word) {
+  const json_t* v = NULL;
+  const char* before = word;
+  size_t i = 0;
+  json_array_foreach(json_object_get(unit, "variables"), i, v) {
+    if (strcmp(yoke__view_text(v, "causality"), causality) == 0) {
+      const bool is_array = yoke__view_count(v, "size") > 1;
+      printf("%s", before);
+      yoke__view_print(v, is_array ? "{name}[{size}]" : "{name}");
+      yoke__view_print(v, "{dimension? [{dimension}]}{feedthrough? *}");
+      before = ", ";
+    }
+  }
+  printf("%s", before == word ? "" : "\n");
+}
+
+static void print_settings(const json_t* unit) {
+  const json_t* settings = json_object_get(unit, "settings");
+  const size_t n =
+      json_array_size(settings) + (size_t)yoke__view_count(unit, "settings_not_listed");
+  for (size_t i = 0; i < n && i < MAX_SETTINGS; i++) {
+    printf("%s", i == 0 ? "    set  " : ", ");
+    yoke__view_print(json_array_get(settings, i), "{name} = {value}");
+  }
+  if (n > MAX_SETTINGS) {
+    printf(", and %zu more", n - MAX_SETTINGS);
+  }
+  printf("%s", n == 0 ? "" : "\n");
+}
+
+static void print_units(const json_t* system, bool are_laws) {
+  const bool has_threads = !are_laws && yoke__view_count(system, "threads") > 1;
+  const char* head = are_laws ? "\nlaws (evaluated at every exchange)\n"
+                              : "\nunits (* output with direct feedthrough)\n";
+  const json_t* unit = NULL;
+  size_t i = 0;
+  json_array_foreach(json_object_get(system, "units"), i, unit) {
+    if (yoke__view_is(unit, "law") != are_laws) {
+      continue;
+    }
+    printf("%s", head);
+    head = "";
+    yoke__view_print(unit, "  {name:12} {model}{library? of {library}}"
+                           "{law!, step {step} s{fresh?, fresh}{isolated?, isolated}}");
+    yoke__view_print(unit, has_threads ? ", thread {thread}\n" : "\n");
+    print_variables(unit, "input", "    in   ");
+    print_variables(unit, "output", "    out  ");
+    print_settings(unit);
+  }
+}
+
+// ---- connections and couplings
+
+static void print_connections(const json_t* system) {
+  const json_t* c = NULL;
+  size_t i = 0;
+  json_array_foreach(json_object_get(system, "connections"), i, c) {
+    const bool has_gain = yoke__json_find_number(c, "gain", 1) != 1;
+    printf("%s", i == 0 ? "\nconnections\n" : "");
+    yoke__view_print(c, "  {from} -> {to}, every {exchange} s{order?, order {order}}");
+    yoke__view_print(c, has_gain ? ", gain {gain}" : "");
+    yoke__view_print(c, "{offset?, offset {offset}}{delay?, delay {delay} s}"
+                        "{method?, method {method}}\n");
+  }
+}
+
+static void print_couplings(const json_t* system) {
+  const json_t* c = NULL;
+  json_t* value = NULL;
+  const char* name = NULL;
+  size_t i = 0;
+  json_array_foreach(json_object_get(system, "couplings"), i, c) {
+    printf("%s", i == 0 ? "\ncouplings\n" : "");
+    yoke__view_print(c, "  {name:12} {method} every {exchange} s");
+    json_object_foreach(json_object_get(c, "settings"), name, value) {
+      char room[YOKE_NUMBER_SIZE];
+      printf(", %s %s", name, yoke__view_value(value, room));
+    }
+    printf("\n");
+    yoke__view_print_all(json_object_get(c, "members"),
+                         "    {name:10} {inputs} in, {outputs} out"
+                         "{inputs_from_outside?, {inputs_from_outside} in from outside}"
+                         "{linear_states@, tells a linear model with {linear_states} states}\n");
+  }
+}
+
+// ---- bonds
+
+static void print_pairs(const json_t* bond, const char* key, const char* to_key, const char* word) {
+  const json_t *from = json_object_get(bond, key), *to = json_object_get(bond, to_key);
+  for (size_t i = 0; i < json_array_size(from); i++) {
+    const char* target = json_string_value(json_array_get(to, i));
+    printf("%s%s%s%s", i == 0 ? word : ", ", json_string_value(json_array_get(from, i)),
+           target[0] == '\0' ? "" : " -> ", target);
+  }
+}
+
+// "mu 0.5" or why there is none
+static void print_mu(const json_t* bond) {
+  static const char* const words[][2] = {
+      {"given", "mu {mu} (given)"},
+      {"feedthrough on both sides", "mu unknown: direct feedthrough on both sides"},
+      {"implicit", "mu unknown: implicit solver"},
+      {"gauss-seidel", "mu unknown under Gauss-Seidel"},
+      {"iterative", "mu unknown under iteration"},
+      {"models", "mu unknown: inputs by models of the units"},
+      {"no power", "heat balance only, the product is no power"},
+      {"automatic", "mu {mu}"},
+  };
+  size_t i = 0;
+  while (i + 1 < YOKE_COUNT(words) && strcmp(yoke__view_text(bond, "mu_from"), words[i][0]) != 0) {
+    i++;
+  }
+  yoke__view_print(bond, words[i][1]);
+}
+
+static void print_bonds(const json_t* system) {
+  const json_t* bonds = json_object_get(system, "bonds");
+  const json_t* hints = json_object_get(system, "bond_hints");
+  const json_t* bond = NULL;
+  bool has_found = false;
+  size_t i = 0;
+  if (json_array_size(json_object_get(system, "connections")) == 0) {
+    return;
+  }
+  printf("\nbonds (energy ledger; a step creates mu * residual power * interval)\n");
+  if (json_array_size(bonds) + json_array_size(hints) == 0) {
+    printf("  none: nothing will say how far the result can be believed\n");
+  }
+  json_array_foreach(bonds, i, bond) {
+    yoke__view_print(bond, "  {name:12}");
+    print_pairs(bond, "action", "action_to", " action ");
+    print_pairs(bond, "rate", "rate_to", "; rate ");
+    printf("%s", yoke__json_find_number(bond, "sign", 1) < 0 ? "; sign -1" : "");
+    yoke__view_print(bond, "{found?; found from dimensions}\n    every {exchange} s, ");
+    print_mu(bond);
+    yoke__view_print(bond, "{ter!, no TER ({no_ter_because})}{method?, method {method}}\n");
+    has_found = has_found || yoke__view_is(bond, "found");
+  }
+  for (i = 0; i < json_array_size(hints); i++) {
+    printf("  ?            %s\n", json_string_value(json_array_get(hints, i)));
+  }
+  if (has_found) {
+    printf("  to name a found bond or fix its sign, write it under `bonds`; `NAME: false` refuses "
+           "it\n");
+  }
+}
+
+// ---- orders
+
+static void print_names(const char* word, const json_t* names, const char* end) {
+  printf("  %-8s", word);
+  for (size_t i = 0; i < json_array_size(names); i++) {
+    printf(" %s", json_string_value(json_array_get(names, i)));
+  }
+  printf("%s\n", end);
+}
+
+static void print_orders(const json_t* system) {
+  const json_t* loop = NULL;
+  size_t i = 0;
+  printf("\norder\n");
+  print_names("start", json_object_get(system, "start_order"), "");
+  if (strstr(yoke__view_text(system, "scheme"), "gauss-seidel") != NULL) {
+    print_names("steps", json_object_get(system, "step_order"),
+                yoke__view_is(system, "step_order_given") ? "" : " (proposed from feedthrough)");
+  }
+  json_array_foreach(json_object_get(system, "loops"), i, loop) {
+    print_names("loop", loop, " (iterated at the start)");
+  }
+}
+
+// ---- the whole
+
+static int print_system(char** document) {
+  json_t* system = yoke__view_open("check", document);
+  if (system == NULL) {
+    return YOKE_EXIT_FAILED;
+  }
+  const json_t* adaptive = json_object_get(system, "adaptive");
+  yoke__view_print(system,
+                   "{name}\n{text?{text}\n}\n"
+                   "time        {start} to {stop} s, macro step {step} s ({steps} steps)\n");
+  yoke__view_print(adaptive, adaptive == NULL ? ""
+                                              : "step        chosen by the residual: {least} to "
+                                                "{most} s, rho about {rho}\n");
+  yoke__view_print(system, "grid        tick {tick} s, exchange slot {slot} s\n"
+                           "scheme      {scheme}, {exchange} exchange, {threads} "
+                           "thread{threads#}\n");
+  print_units(system, false);
+  print_units(system, true);
+  print_connections(system);
+  print_couplings(system);
+  print_bonds(system);
+  print_orders(system);
+  yoke__view_print(json_object_get(system, "recorded"),
+                   "\nrecorded    {signals} signals every {interval} s\n");
+  json_decref(system);
+  return YOKE_EXIT_OK;
+}
 
 // Initial values are part of what can go wrong before the first step.
 static int check_start(yoke_system* system, const char* path) {
-  int status = YOKE_EXIT_OK;
   const yoke_app_words words = yoke__app_words(path);
-  yoke_state* state = yoke__app_start(system, &words, &status);
-  yoke__master_destroy(system, &state);
-  return status;
+  yoke_app_voice voice = {&words, false};
+  const yoke_sink sink = yoke__app_voice_sink(&voice);
+  yoke_simulation* simulation = NULL;
+  yoke_status started = yoke_simulation_create(system, &sink, &simulation);
+  started = started < 0 ? started : yoke_simulation_start(simulation);
+  yoke_simulation_destroy(&simulation);
+  return yoke__app_start_status(started);
 }
 
 int yoke_cmd_check(int argc, char** argv) {
@@ -18,19 +231,23 @@ int yoke_cmd_check(int argc, char** argv) {
     return status;
   }
   yoke_system* system = yoke__app_load(&options, NULL, 0, yoke__options_has(&options, "strict"));
+  char* document = NULL;
+  const yoke_status described = system == NULL ? YOKE_OK : yoke_system_describe(system, &document);
   if (system == NULL) {
     status = YOKE_EXIT_USAGE;
+  } else if (described < 0) {
+    yoke__app_error("check", "%s", yoke_status_text(described));
+    status = YOKE_EXIT_FAILED;
   } else if (yoke__options_has(&options, "json")) {
-    yoke_json json = {0};
-    yoke__system_json(system, NULL, &json);
-    status = yoke__app_print_json("check", &json) ? YOKE_EXIT_OK : YOKE_EXIT_FAILED;
+    fputs(document, stdout);
   } else {
-    yoke__system_print(system, stdout);
+    status = print_system(&document);
   }
-  if (system != NULL && status == YOKE_EXIT_OK) {
+  if (status == YOKE_EXIT_OK) {
     status = check_start(system, options.operands[0]);
   }
-  yoke__system_destroy(&system);
+  yoke_text_free(&document);
+  yoke_system_destroy(&system);
   yoke__options_free(&options);
   return status;
 }

@@ -80,8 +80,7 @@ static void json_point(const yoke_app_study* app, size_t point, yoke_json* json)
   yoke__json_end_object(json);
 }
 
-static bool print_json(const yoke_app_study* app, const yoke_study_analyse* analyse,
-                       int* exit_status) {
+static int print_json(const yoke_app_study* app, const yoke_study_analyse* analyse) {
   yoke_json json = {0};
   yoke__json_begin_document(&json, "sweep");
   yoke__json_string(&json, "system", app->plan.path);
@@ -90,12 +89,9 @@ static bool print_json(const yoke_app_study* app, const yoke_study_analyse* anal
     json_point(app, i, &json);
   }
   yoke__json_end_array(&json);
-  (void)yoke__study_analyse_run(analyse, app, &json, exit_status);
+  const int status = yoke__study_analyse_run(analyse, app, &json);
   yoke__json_end_object(&json);
-  if (!yoke__app_print_json(COMMAND, &json)) {
-    *exit_status = YOKE_EXIT_FAILED;
-  }
-  return *exit_status == YOKE_EXIT_OK;
+  return yoke__app_print_json(COMMAND, &json) ? status : YOKE_EXIT_FAILED;
 }
 
 // ---- the sweep
@@ -108,9 +104,9 @@ static bool has_good_runs(const yoke_app_study* app) {
     return true;
   }
   const yoke_study_result* first = yoke__study_find(app->study, 0, 0);
-  yoke__app_error(COMMAND, "no point could be run to its end; the first one: %.300s",
-                  first->reason == NULL ? yoke__run_status_names[first->status] : first->reason);
-  return false;
+  return yoke__app_error(COMMAND, "no point could be run to its end; the first one: %.300s",
+                         first->reason == NULL ? yoke__run_status_names[first->status]
+                                               : first->reason);
 }
 
 // "error:left.x" as the name of a file: "error-left.x.svg".
@@ -145,93 +141,48 @@ static bool draw(const yoke_app_study* app, bool is_told) {
   return true;
 }
 
-static int finish(const yoke_app_study* app, const yoke_study_analyse* analyse,
-                  const yoke_options* options) {
+static bool finish(yoke_app_study* app, const yoke_study_analyse* analyse,
+                   const yoke_options* options) {
   const bool is_json = yoke__options_has(options, "json");
+  const bool is_told = !is_json && !app->is_quiet;
   static const yoke_study_analyse nothing = {0};
-  int status = YOKE_EXIT_OK;
   const yoke_status written = yoke__study_write_table(app->study, TABLE, &yoke__app_sink);
   if (written < 0) {
     yoke__app_fail(COMMAND, written);
-    return YOKE_EXIT_FAILED;
+    return yoke__app_study_fail(app, YOKE_EXIT_FAILED);
   }
-  if (!is_json && !app->is_quiet) {
+  if (is_told) {
     print_summary(app);
   }
-  if (yoke__options_has(options, "figure") && !draw(app, !is_json && !app->is_quiet)) {
-    return YOKE_EXIT_FAILED;
+  if (yoke__options_has(options, "figure") && !draw(app, is_told)) {
+    return yoke__app_study_fail(app, YOKE_EXIT_FAILED);
   }
   const bool is_good = has_good_runs(app);
   const yoke_study_analyse* wanted = is_good ? analyse : &nothing;
-  const bool is_done = is_json ? print_json(app, wanted, &status)
-                               : yoke__study_analyse_run(wanted, app, NULL, &status);
-  return !is_good ? YOKE_EXIT_FAILED : is_done ? YOKE_EXIT_OK : status;
+  app->status = is_json ? print_json(app, wanted) : yoke__study_analyse_run(wanted, app, NULL);
+  app->status = is_good ? app->status : YOKE_EXIT_FAILED;
+  return app->status == YOKE_EXIT_OK;
 }
 
-static int sweep(yoke_app_study* app, const yoke_options* options) {
+static bool sweep(yoke_app_study* app, const yoke_options* options) {
   static const char* const names[] = {TABLE, YOKE_ANOVA_TABLE, YOKE_BEST_TABLE, NULL};
-  int status = YOKE_EXIT_OK;
   yoke_study_analyse analyse;
-  yoke__os_catch_interrupt();
-  if (!yoke__study_analyse_read(options, &analyse, &status) ||
-      !yoke__app_study_read(options, "measure", COMMAND, app, &status)) {
-    return status;
+  if (!yoke__study_analyse_read(options, &analyse) ||
+      !yoke__app_study_read(options, "measure", app)) {
+    return false;
   }
   if (app->plan.n_measures == 0 && yoke__options_has(options, "analyse")) {
-    yoke__app_error(COMMAND, "--analyse needs a measure that is a number, for example rms:left.x");
-    return YOKE_EXIT_USAGE;
+    return yoke__app_error(COMMAND,
+                           "--analyse needs a measure that is a number, for example rms:left.x");
   }
   if (yoke__options_has(options, "figure") && (app->plan.n_measures == 0 || app->grid.n_axes > 2)) {
-    yoke__app_error(COMMAND, "--figure: expected a measure that is a number, and one or two axes");
-    return YOKE_EXIT_USAGE;
+    return yoke__app_error(COMMAND,
+                           "--figure: expected a measure that is a number, and one or two axes");
   }
-  if (!yoke__app_study_open(app, COMMAND, names, &status)) {
-    return status;
-  }
-  const size_t n = app->grid.n_points;
-  size_t* points = calloc(n, sizeof *points);
-  size_t* repeats = calloc(n, sizeof *repeats);
-  for (size_t i = 0; points != NULL && i < n; i++) {
-    points[i] = i;
-  }
-  if (points == NULL || repeats == NULL) {
-    yoke__app_error(COMMAND, "out of memory");
-    status = YOKE_EXIT_FAILED;
-  } else if (yoke__app_study_run(app, COMMAND, points, repeats, n, &status)) {
-    status = finish(app, &analyse, options);
-  }
-  free(points);
-  free(repeats);
-  return status;
-}
-
-static int run_command(yoke_share* share, int argc, char** argv) {
-  yoke_options options;
-  int status = YOKE_EXIT_OK;
-  if (!yoke__options_parse(&yoke__command_sweep, argc, argv, &options, &status)) {
-    return status;
-  }
-  yoke_app_study* app = calloc(1, sizeof *app);
-  if (app == NULL) {
-    yoke__app_error(COMMAND, "out of memory");
-    status = YOKE_EXIT_FAILED;
-  } else {
-    app->share = share;
-    status = sweep(app, &options);
-    yoke__app_study_free(app);
-  }
-  free(app);
-  yoke__options_free(&options);
-  return status;
+  return yoke__app_study_open(app, names) &&
+         yoke__app_study_run(app, NULL, NULL, app->grid.n_points) && finish(app, &analyse, options);
 }
 
 int yoke_cmd_sweep(int argc, char** argv) {
-  yoke_app_share ranks = {0};
-  yoke_share* share = NULL;
-  int status = YOKE_EXIT_OK;
-  if (yoke__app_share_open(&ranks, COMMAND, &share, &status)) {
-    status = run_command(share, argc, argv);
-  }
-  yoke__app_share_close(&ranks);
-  return status;
+  return yoke__app_study_command(&yoke__command_sweep, argc, argv, true, sweep);
 }

@@ -7,8 +7,8 @@
 #include "base/base_json.h"
 #include "base/base_message.h"
 #include "base/base_os.h"
-#include "record/record_summary.h"
 #include "study/study_tune.h"
+#include "yoke/system.h"
 
 #define COMMAND         "tune"
 #define DEFAULT_REPEATS 5
@@ -25,11 +25,6 @@ typedef struct tuning {
 
 // ---- options
 
-static bool usage(int* status) {
-  *status = YOKE_EXIT_USAGE;
-  return false;
-}
-
 static const yoke_axis* find_axis(const yoke_grid* grid, const char* path, size_t n) {
   for (size_t i = 0; i < grid->n_axes; i++) {
     if (strlen(grid->axes[i].path) == n && strncmp(grid->axes[i].path, path, n) == 0) {
@@ -40,69 +35,56 @@ static const yoke_axis* find_axis(const yoke_grid* grid, const char* path, size_
 }
 
 // --current path=value: of paths that are varied.
-static bool read_current(tuning* t, const yoke_options* options, int* status) {
+static bool read_current(tuning* t, const yoke_options* options) {
   yoke_app_study* app = t->app;
   const char* const* given = yoke__options_values(options, "current", &app->plan.n_current);
-  const char** texts = yoke__arena_array(&app->arena, app->plan.n_current + 1, sizeof *texts);
-  if (texts == NULL) {
-    yoke__app_error(COMMAND, "out of memory");
-    *status = YOKE_EXIT_FAILED;
-    return false;
-  }
   for (size_t i = 0; i < app->plan.n_current; i++) {
     const char* equals = strchr(given[i], '=');
     const size_t n = equals == NULL ? 0 : (size_t)(equals - given[i]);
     const yoke_axis* axis = find_axis(&app->grid, given[i], n);
     if (equals == NULL || equals[1] == '\0') {
-      yoke__app_error(COMMAND, "--current '%.120s': expected path=value", given[i]);
-      return usage(status);
+      return yoke__app_error(COMMAND, "--current '%.120s': expected path=value", given[i]);
     }
     if (axis == NULL) {
-      yoke__app_error(COMMAND, "--current '%.120s': this path is not varied; use --set for it",
-                      given[i]);
-      return usage(status);
+      return yoke__app_error(
+          COMMAND, "--current '%.120s': this path is not varied; use --set for it", given[i]);
     }
-    texts[i] = given[i];
     t->current[axis - app->grid.axes] = equals + 1;
   }
-  app->plan.current = texts;
+  app->plan.current = given;
   return true;
 }
 
-static bool read_repeats(tuning* t, const yoke_options* options, int* status) {
+static bool read_repeats(tuning* t, const yoke_options* options) {
   yoke_app_study* app = t->app;
   app->plan.seed = yoke__options_value(options, "seed");
   t->n_repeats = DEFAULT_REPEATS;
   if (!yoke__options_integer(options, "repeat", 2, 10000, &t->n_repeats)) {
-    return usage(status);
+    return false;
   }
   if (app->plan.seed == NULL) {
     t->n_repeats = 0;
   } else if (find_axis(&app->grid, app->plan.seed, strlen(app->plan.seed)) != NULL) {
-    yoke__app_error(COMMAND, "--seed %.120s: this path is varied already", app->plan.seed);
-    return usage(status);
+    return yoke__app_error(COMMAND, "--seed %.120s: this path is varied already", app->plan.seed);
   }
   return true;
 }
 
-static bool read_all(tuning* t, const yoke_options* options, int* status) {
-  size_t n = 0;
-  if (!yoke__app_study_read(options, "minimise", COMMAND, t->app, status)) {
+static bool read_all(tuning* t, const yoke_options* options) {
+  if (!yoke__app_study_read(options, "minimise", t->app)) {
     return false;
   }
-  yoke__options_values(options, "minimise", &n);
   if (t->app->plan.n_measures != 1) {
-    yoke__app_error(COMMAND, "--minimise: expected one measure that is a number");
-    return usage(status);
+    return yoke__app_error(COMMAND, "--minimise: expected one measure that is a number");
   }
   t->is_json = yoke__options_has(options, "json");
-  return read_current(t, options, status) && read_repeats(t, options, status);
+  return read_current(t, options) && read_repeats(t, options);
 }
 
 // ---- the current setting
 
 // What the file says for the axes that --current leaves out, and whether the seed can be set.
-static bool look_at_current(tuning* t, int* status) {
+static bool look_at_current(tuning* t) {
   yoke_app_study* app = t->app;
   yoke_messages messages = {0};
   yoke_system* system = NULL;
@@ -110,9 +92,10 @@ static bool look_at_current(tuning* t, int* status) {
   const size_t repeat = app->plan.seed == NULL ? 0 : 1;
   const yoke_status built =
       yoke__study_build(&app->plan, app->grid.n_points, repeat, &messages, &system, &state);
-  t->title = built < 0 ? NULL
-                       : yoke__arena_text(&app->arena, system->scenario->name,
-                                          strlen(system->scenario->name));
+  yoke_system_info info;
+  if (built >= 0 && yoke_system_get_info(system, &info) >= 0) {
+    t->title = yoke__arena_text(&app->arena, info.name, strlen(info.name));
+  }
   for (size_t i = 0; built >= 0 && i < app->grid.n_axes; i++) {
     char value[256];
     if (t->current[i] == NULL &&
@@ -125,11 +108,9 @@ static bool look_at_current(tuning* t, int* status) {
     yoke__app_error(COMMAND, "the current setting cannot be run%s",
                     app->plan.n_current == 0 ? ": the file as it is, without the varied paths"
                                              : "");
-    *status = built == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
-  } else {
-    yoke__master_destroy(system, &state);
+    app->status = built == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
   }
-  yoke__system_destroy(&system);
+  yoke__study_destroy(&system, &state);
   yoke__messages_free(&messages);
   return built >= 0;
 }
@@ -190,49 +171,25 @@ static void print_report(const tuning* t) {
 
 // ---- tuning
 
-static bool run_grid(tuning* t, int* status) {
-  const size_t n = t->app->grid.n_points + 1;  // and the current setting
-  size_t* points = calloc(n, sizeof *points);
-  size_t* repeats = calloc(n, sizeof *repeats);
-  bool is_done = false;
-  for (size_t i = 0; points != NULL && i < n; i++) {
-    points[i] = i;
-  }
-  if (points == NULL || repeats == NULL) {
-    yoke__app_error(COMMAND, "out of memory");
-    *status = YOKE_EXIT_FAILED;
-  } else {
-    is_done = yoke__app_study_run(t->app, COMMAND, points, repeats, n, status);
-  }
-  free(points);
-  free(repeats);
-  return is_done;
-}
-
-static bool run_repetitions(tuning* t, int* status) {
+static bool run_repetitions(tuning* t) {
   const size_t n = (size_t)t->n_repeats, room = (YOKE_TUNE_N_BEST + 1) * n;
-  size_t* points = calloc(room + 1, sizeof *points);
-  size_t* repeats = calloc(room + 1, sizeof *repeats);
-  bool is_done = false;
+  yoke_app_study* app = t->app;
+  size_t* points = yoke__arena_array(&app->arena, room, sizeof *points);
+  size_t* repeats = yoke__arena_array(&app->arena, room, sizeof *repeats);
   if (points == NULL || repeats == NULL) {
-    yoke__app_error(COMMAND, "out of memory");
-    *status = YOKE_EXIT_FAILED;
-  } else {
-    const size_t n_runs = yoke__tune_repetitions(t->app->study, &t->tune, n, points, repeats);
-    is_done = yoke__app_study_run(t->app, COMMAND, points, repeats, n_runs, status);
+    return yoke__app_study_fail(app, yoke__app_fail(COMMAND, YOKE_NO_MEMORY));
   }
-  free(points);
-  free(repeats);
-  return is_done;
+  const size_t n_runs = yoke__tune_repetitions(app->study, &t->tune, n, points, repeats);
+  return yoke__app_study_run(app, points, repeats, n_runs);
 }
 
-static int write_results(const tuning* t) {
+static bool write_results(const tuning* t) {
   yoke_json json = {0};
   yoke__tune_json(t->app->study, &t->tune, t->current, &json);
   yoke_status status = yoke__json_finish(&json);
   if (status >= 0) {
-    status = yoke__record_write_text(t->app->directory, "tune.json", json.text.bytes, json.text.n,
-                                     &yoke__app_sink);
+    status = yoke__os_write_into(t->app->directory, "tune.json", json.text.bytes, json.text.n,
+                                 &yoke__app_sink);
   }
   if (status >= 0) {
     status = yoke__tune_write_map(t->app->study, &t->tune, t->current,
@@ -250,40 +207,25 @@ static int write_results(const tuning* t) {
     yoke__app_error(COMMAND, "%s", t->tune.text);
     status = YOKE_UNIT_FAILED;
   }
-  return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
+  return status >= 0 || yoke__app_study_fail(t->app, YOKE_EXIT_FAILED);
 }
 
-static int tune_system(tuning* t, const yoke_options* options) {
+static bool tune_system(yoke_app_study* app, const yoke_options* options) {
   static const char* const names[] = {"tune.json", "map.csv", "map.svg", NULL};
-  int status = YOKE_EXIT_OK;
-  yoke__os_catch_interrupt();
-  if (!read_all(t, options, &status) || !look_at_current(t, &status) ||
-      !yoke__app_study_open(t->app, COMMAND, names, &status) || !run_grid(t, &status)) {
-    return status;
+  tuning t = {.app = app};
+  // the grid and the current setting
+  if (!read_all(&t, options) || !look_at_current(&t) || !yoke__app_study_open(app, names) ||
+      !yoke__app_study_run(app, NULL, NULL, app->grid.n_points + 1)) {
+    return false;
   }
-  yoke__tune_rank(t->app->study, &t->tune);
-  if (t->n_repeats > 0 && !run_repetitions(t, &status)) {
-    return status;
+  yoke__tune_rank(app->study, &t.tune);
+  if (t.n_repeats > 0 && !run_repetitions(&t)) {
+    return false;
   }
-  yoke__tune_decide(t->app->study, (size_t)t->n_repeats, &t->tune);
-  return write_results(t);
+  yoke__tune_decide(app->study, (size_t)t.n_repeats, &t.tune);
+  return write_results(&t);
 }
 
 int yoke_cmd_tune(int argc, char** argv) {
-  yoke_options options;
-  int status = YOKE_EXIT_OK;
-  if (!yoke__options_parse(&yoke__command_tune, argc, argv, &options, &status)) {
-    return status;
-  }
-  tuning t = {.app = calloc(1, sizeof *t.app)};
-  if (t.app == NULL) {
-    yoke__app_error(COMMAND, "out of memory");
-    status = YOKE_EXIT_FAILED;
-  } else {
-    status = tune_system(&t, &options);
-    yoke__app_study_free(t.app);
-  }
-  free(t.app);
-  yoke__options_free(&options);
-  return status;
+  return yoke__app_study_command(&yoke__command_tune, argc, argv, false, tune_system);
 }

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """What driving a system from Python costs: one macro step, one read, one write, a whole run, a step of a Python unit.
 
-usage: bench_python.py [--gate]    --gate: status 1 if a macro step with a read takes 5 us or more
+usage: bench_python.py [--gate]    --gate: status 1 if a macro step with a read costs as much as 12 bare calls of a C
+function from Python; the aim is 5 us, but what a microsecond holds depends on the machine and on what else it does
 """
-import os
+import ctypes
 import subprocess
 import sys
 import tempfile
@@ -16,7 +17,8 @@ import yoke  # noqa: E402
 from yoke import _library  # noqa: E402
 
 JACOBI = ROOT / "scenarios/linear-oscillator/jacobi.yaml"
-LIMIT_US = 5.0
+AIM_US = 5.0
+LIMIT = 12.0  # in bare calls
 N = 100_000
 TEXT = """
 yoke: 1
@@ -53,6 +55,13 @@ def per_call_us(call, n=N):
 
 def show(what, value, unit="us"):
     print(f"{what:58} {value:10.3f} {unit}")
+
+
+def bare_call():
+    """A C function with one argument, called as ctypes does it: the least that Python can do"""
+    call = ctypes.CDLL(None).labs
+    call.argtypes, call.restype = [ctypes.c_long], ctypes.c_long
+    return per_call_us(lambda: call(-1))
 
 
 def steps():
@@ -106,5 +115,7 @@ if __name__ == "__main__":
     cost = steps()
     if "--gate" not in sys.argv:
         whole_run()
-    print(f"{cost:.2f} us per macro step with a read, limit {LIMIT_US:g} us")
-    sys.exit("--gate" in sys.argv and cost >= LIMIT_US)
+    bare = bare_call()
+    show("bare call of a C function", bare)
+    print(f"{cost:.2f} us per macro step with a read (aim {AIM_US:g} us): {cost / bare:.1f} bare calls, limit {LIMIT:g}")
+    sys.exit("--gate" in sys.argv and cost >= LIMIT * bare)

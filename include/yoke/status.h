@@ -35,7 +35,8 @@ extern "C" {
   X(NO_SUCH_NAME, -13, "there is nothing of that name")                                            \
   X(WRONG_TYPE, -14, "the variable has another type")                                              \
   X(READ_ONLY, -15, "the variable cannot be written, or not any more")                             \
-  X(NOT_FINITE, -16, "the value is NaN or infinite")
+  X(NOT_FINITE, -16, "the value is NaN or infinite")                                               \
+  X(BUSY, -17, "the simulation is in the middle of another call")
 
 typedef enum yoke_status {
 #define YOKE_STATUS_ENUM(name, code, text) YOKE_##name = (code),
@@ -52,6 +53,14 @@ YOKE_API const char* yoke_status_text(yoke_status status);
     const yoke_status yoke_try_status = (expression);                                              \
     if (yoke_try_status < 0) {                                                                     \
       return yoke_try_status;                                                                      \
+    }                                                                                              \
+  } while (0)
+
+// Leaves the calling function with YOKE_NO_MEMORY unless what was asked for is there: a pointer, or several joined by &&.
+#define YOKE_TRY_MEMORY(pointers)                                                                  \
+  do {                                                                                             \
+    if (!(pointers)) {                                                                             \
+      return YOKE_NO_MEMORY;                                                                       \
     }                                                                                              \
   } while (0)
 

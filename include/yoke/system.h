@@ -31,7 +31,8 @@ YOKE_API yoke_status yoke_system_load(const char* path, const yoke_load_settings
 // The same from n bytes of YAML in memory; path names them in messages and is the base of relative paths.
 YOKE_API yoke_status yoke_system_parse(const char* bytes, size_t n, const char* path,
                                        const yoke_load_settings* settings, yoke_system** out);
-// NULL and a pointer to NULL are fine; *system becomes NULL. Its simulation must be gone.
+// NULL and a pointer to NULL are fine; *system becomes NULL. Its simulation must be gone: otherwise, and while
+// its units are being closed, nothing happens and *system stays.
 YOKE_API void yoke_system_destroy(yoke_system** system);
 
 // ---- what is in it; texts live as long as the system
@@ -104,12 +105,18 @@ typedef struct yoke_coupling_view {
 YOKE_API yoke_status yoke_system_get_coupling(const yoke_system* system, size_t i,
                                               yoke_coupling_view* out);
 
-// ---- documents
+// ---- documents: JSON, freed with yoke_text_free
 
-// The resolved system as a JSON document {"format": "yoke-system", "version": 1, ...}: units, wiring, orders, bonds, methods.
-// *json is freed with yoke_text_free.
+// The resolved system, {"format": "yoke-system", "version": 1, ...}: units with their settings, wiring, orders, bonds, methods.
 YOKE_API yoke_status yoke_system_describe(const yoke_system* system, char** json);
-// Frees a document; NULL and a pointer to NULL are fine, *text becomes NULL.
+// What there is under a name: NULL: all models and coupling methods ("yoke-models"); a model ("yoke-model"); a coupling method
+// ("yoke-method"); an FMU ("yoke-fmu"); a netlist ("yoke-circuit"); a shared library ("yoke-library"); a system file or SSP
+// ("yoke-system", as above). settings may be NULL; its sets change a system or the parameters of a netlist ("name=value"), its
+// registry adds models and methods. Remarks about an FMU or a netlist are part of its document; the sink gets those about a
+// system, and every error. On failure *json is NULL; YOKE_NO_SUCH_NAME: nothing has this name.
+YOKE_API yoke_status yoke_describe(const char* what, const yoke_load_settings* settings,
+                                   char** json);
+// Frees a document. NULL and a pointer to NULL are fine, *text becomes NULL.
 YOKE_API void yoke_text_free(char** text);
 
 #ifdef __cplusplus

@@ -24,7 +24,7 @@ run(path, set=...)      to the stop time: named columns, verdicts, summary   -> 
 System(path, set=...)   step, read, write, save and restore, record
 read(path)              results.csv, results.h5 or their folder               -> Result
 sweep(path, vary=...)   every point of a grid, with the command `yoke sweep`  -> Table
-describe(path)          what an FMU, netlist, system or library holds         -> dict
+describe(what)          a model, method, FMU, netlist, system or library       -> dict
 Unit, Value             a unit written in Python
 Error, Message, Status  failures with file and line; warnings go to the logger "yoke"
 

@@ -1,11 +1,14 @@
-"""What the command `yoke` does for Python: sweeps over all cores, descriptions of files."""
+"""Descriptions of models and files, and what the command `yoke` does for Python: sweeps over all cores."""
+import ctypes
 import json
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
-from ._library import Status, find_program
-from .message import Error, Message
+from . import _library
+from ._library import Status, encode, expect, find_program, lib
+from .message import Error, Message, Messages
 from .result import read_table
 from .system import set_texts
 
@@ -29,9 +32,29 @@ def run_command(*words):
     return ended.stdout
 
 
-def describe(path):
-    """What a file holds, as a dict: an FMU, a netlist, a system, an SSP or a shared library (`yoke info --json`)."""
-    return json.loads(run_command("info", path, "--json"))
+def document(messages, function, *arguments):
+    """The JSON document that a function of the library makes, as a dict."""
+    made = ctypes.c_void_p()
+    messages.check(function(*arguments, ctypes.byref(made)))
+    try:
+        return json.loads(ctypes.string_at(made.value))
+    finally:
+        lib.yoke_text_free(ctypes.byref(made))
+
+
+def describe(what=None, set=None):
+    """What there is under a name, as a dict: the document that `yoke info --json` prints.
+
+    what   a model ("gain"), a coupling method ("mpsm"), the path of an FMU, netlist, system, SSP or shared library;
+           None: the names of all models and coupling methods
+    set    {"time.step": 1e-3} for a system, {"rload": 2000} for a netlist
+
+    >>> [v["name"] for v in yoke.describe("gain")["variables"] if v["causality"] == "input"]  # doctest: +SKIP
+    ['u']
+    """
+    messages, sets = Messages(), set_texts(set)
+    settings = _library.LoadSettings(None, (ctypes.c_char_p * len(sets))(*sets), len(sets), messages.pointer)
+    return document(messages, lib.yoke_describe, encode(what), ctypes.byref(settings))
 
 
 def sweep(path, vary, measure, set=None, limit=(), reference=None, jobs=None, out=None, options=()):
@@ -47,7 +70,7 @@ def sweep(path, vary, measure, set=None, limit=(), reference=None, jobs=None, ou
     The columns are the axes, then "status", "t_reached", the measures and "reason".
     """
     command = ["sweep", path, "--quiet", *options]
-    for name, values in vary.items():
+    for name, values in expect("vary", vary, Mapping).items():
         command += ["--vary", f"{name}={axis_text(values)}"]
     for word in set_texts(set):
         command += ["--set", word.decode()]

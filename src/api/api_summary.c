@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "api/api_describe.h"
 #include "base/base_message_json.h"
 #include "base/base_os.h"
 #include "base/base_version.h"
 #include "record/record_summary.h"
-#include "unit/circuit/unit_circuit.h"
 
 #define MESSAGE_SIZE  2048
 #define MAX_FILE_SIZE ((size_t)64 << 20)  // of a system file, as its reader has it
@@ -102,17 +102,6 @@ static void json_run(const yoke_system* system, const yoke_loop_info* info, yoke
 
 static const char* const indicator_keys[] = {"rho", "eps", "rter"};
 static const char* const level_words[] = {"none", "warn", "stop"};
-static const char* const mu_origins[] = {
-    [YOKE_MU_AUTOMATIC] = "automatic",
-    [YOKE_MU_GIVEN] = "given",
-    [YOKE_MU_BOTH_FEEDTHROUGH] = "feedthrough on both sides",
-    [YOKE_MU_IMPLICIT] = "implicit",
-    [YOKE_MU_GAUSS_SEIDEL] = "gauss-seidel",
-    [YOKE_MU_ITERATIVE] = "iterative",
-    [YOKE_MU_MODEL] = "models",
-    [YOKE_MU_NO_POWER] = "no power",
-};
-
 static void json_health(const yoke_group* group, const yoke_state* state, yoke_json* json) {
   double values[32] = {0};
   group->ops->health(state->group_memory + group->self, values);
@@ -247,7 +236,7 @@ static void json_ledger(const yoke_system* system, const yoke_state* state, yoke
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", system->bonds[i].name);
     yoke__json_number(json, "mu", result.bond->mu);
-    yoke__json_string(json, "mu_from", mu_origins[result.bond->mu_origin]);
+    yoke__json_string(json, "mu_from", yoke__mu_words[result.bond->mu_origin]);
     json_result(&result, json);
     yoke__json_string(json, "convention",
                       result.bond->residual == YOKE_RESIDUAL_HELD ? "partner held" : "samples");
@@ -312,33 +301,13 @@ static void json_clusters(const yoke_system* system, const yoke_state* state, yo
 
 // ---- circuits
 
-static void json_sizes(const yoke_unit_circuit_figures* f, yoke_json* json) {
-  yoke__json_begin_object(json, "sizes");
-  yoke__json_integer(json, "n", f->n);
-  yoke__json_integer(json, "m", f->m);
-  yoke__json_integer(json, "p", f->p);
-  yoke__json_integer(json, "nonzeros", f->n_nonzeros);
-  yoke__json_integer(json, "structural_rank", f->structural_rank);
-  yoke__json_integer(json, "solved", f->n_solved);
-  yoke__json_integer(json, "solved_nonzeros", (int64_t)f->n_solved_nonzeros);
-  if (f->n_factors > 0 || f->n_solved == 0) {
-    yoke__json_integer(json, "factors", (int64_t)f->n_factors);
-  } else {
-    yoke__json_null(json, "factors");
-  }
-  yoke__json_integer(json, "bytes", (int64_t)f->n_bytes);
-  yoke__json_boolean(json, "linear", f->is_linear);
-  yoke__json_boolean(json, "constant", f->is_constant);
-  yoke__json_end_object(json);
-}
-
 static void json_circuit(const yoke_unit_circuit_figures* f, yoke_json* json) {
   yoke__json_string(json, "title", f->title);
   yoke__json_string(json, "formulation", f->formulation);
   yoke__json_string(json, "method", f->method);
   yoke__json_number(json, "step", f->step);
   yoke__json_integer(json, "fixed_iterations", f->iterations);
-  json_sizes(f, json);
+  yoke__describe_sizes(f, json);
   yoke__json_integer(json, "steps", (int64_t)f->n_steps);
   yoke__json_integer(json, "stages", (int64_t)f->n_stages);
   yoke__json_number(json, "iterations_mean",
@@ -464,15 +433,6 @@ static void json_file(const yoke_system* system, yoke_json* json) {
   free(text);
 }
 
-// what was said while it ran, and what ended it
-static void json_messages(const yoke_simulation* simulation, yoke_json* json) {
-  yoke__json_begin_array(json, "messages");
-  for (size_t i = 0; i < simulation->messages.n; i++) {
-    yoke__message_json(&simulation->messages.all[i], NULL, json);
-  }
-  yoke__json_end_array(json);
-}
-
 static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_system* system = simulation->system;
   const yoke_state* state = simulation->state;
@@ -500,10 +460,10 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
     json_clusters(system, state, json);
   }
   json_circuits(system, simulation->is_netlist, json);
-  json_messages(simulation, json);
+  yoke__describe_messages(&simulation->messages, json);
   json_columns(system, json);
   json_file(system, json);
-  yoke__system_json(system, "system", json);
+  yoke__describe_system(system, "system", json);
   yoke__json_end_object(json);
 }
 
@@ -514,15 +474,9 @@ yoke_status yoke_simulation_summary(const yoke_simulation* simulation, char** js
   if (simulation == NULL || json == NULL) {
     return YOKE_BAD_ARG;
   }
-  yoke_json text = {0};
-  json_summary(simulation, &text);
-  const yoke_status status = yoke__json_finish(&text);
-  if (status < 0) {
-    yoke__json_free(&text);
-    return status;
-  }
-  *json = text.text.bytes;
-  return YOKE_OK;
+  yoke_json document = {0};
+  json_summary(simulation, &document);
+  return yoke__describe_finish(&document, YOKE_OK, json);
 }
 
 // ---- files

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/api_describe.h"
 #include "base/base_os.h"
 #include "system/system.h"
 #include "yoke/yoke.h"
@@ -24,25 +25,22 @@ static yoke_status build(yoke_status read, yoke_scenario* scenario, const char* 
   return status < 0 ? status : YOKE_OK;
 }
 
-static yoke_status check_settings(const char* path, const yoke_load_settings* settings,
-                                  yoke_system** out) {
-  if (out != NULL) {
-    *out = NULL;
+yoke_status yoke__api_check_settings(const yoke_load_settings** settings, bool is_good) {
+  *settings = *settings == NULL ? &no_settings : *settings;
+  const yoke_load_settings* s = *settings;
+  is_good = is_good && (s->n_sets == 0 || s->sets != NULL);
+  for (size_t i = 0; is_good && i < s->n_sets; i++) {
+    is_good = s->sets[i] != NULL;
   }
-  bool is_good = path != NULL && out != NULL && (settings->n_sets == 0 || settings->sets != NULL);
-  for (size_t i = 0; is_good && i < settings->n_sets; i++) {
-    is_good = settings->sets[i] != NULL;
-  }
-  if (!is_good) {
-    return yoke_fail(settings->sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
-  }
-  return YOKE_OK;
+  return is_good ? YOKE_OK : yoke_fail(s->sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
 }
 
 yoke_status yoke_system_load(const char* path, const yoke_load_settings* settings,
                              yoke_system** out) {
-  settings = settings == NULL ? &no_settings : settings;
-  YOKE_TRY(check_settings(path, settings, out));
+  if (out != NULL) {
+    *out = NULL;
+  }
+  YOKE_TRY(yoke__api_check_settings(&settings, path != NULL && out != NULL));
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   const uint64_t mode = yoke__os_float_mode_set();
@@ -55,9 +53,11 @@ yoke_status yoke_system_load(const char* path, const yoke_load_settings* setting
 
 yoke_status yoke_system_parse(const char* bytes, size_t n, const char* path,
                               const yoke_load_settings* settings, yoke_system** out) {
-  settings = settings == NULL ? &no_settings : settings;
+  if (out != NULL) {
+    *out = NULL;
+  }
   path = path == NULL ? "system" : path;
-  YOKE_TRY(check_settings(bytes == NULL && n > 0 ? NULL : path, settings, out));
+  YOKE_TRY(yoke__api_check_settings(&settings, (bytes != NULL || n == 0) && out != NULL));
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   const uint64_t mode = yoke__os_float_mode_set();
@@ -73,6 +73,7 @@ yoke_status yoke_system_parse(const char* bytes, size_t n, const char* path,
 
 void yoke_system_destroy(yoke_system** system) {
   if (system != NULL && *system != NULL && !(*system)->is_running) {
+    (*system)->is_running = true;  // for units that call back when they are closed
     yoke__system_destroy(system);
   }
 }
@@ -194,24 +195,6 @@ yoke_status yoke_system_get_coupling(const yoke_system* system, size_t i, yoke_c
       .parameters = method->parameters,
       .files = method->files,
   };
-  return YOKE_OK;
-}
-
-yoke_status yoke_system_describe(const yoke_system* system, char** json) {
-  if (system == NULL || json == NULL) {
-    return YOKE_BAD_ARG;
-  }
-  *json = NULL;
-  yoke_json text = {0};
-  yoke__json_begin_document(&text, "system");
-  yoke__system_json(system, "system", &text);
-  yoke__json_end_object(&text);
-  const yoke_status status = yoke__json_finish(&text);
-  if (status < 0) {
-    yoke__json_free(&text);
-    return status;
-  }
-  *json = text.text.bytes;
   return YOKE_OK;
 }
 

@@ -165,9 +165,7 @@ static yoke_status read_header(reader* r, yoke_csv* out) {
   // it
   out->columns = yoke__arena_array(&out->arena, n_columns, sizeof out->columns[0]);
   char* names = yoke__arena_take(&out->arena, size + n_columns + 1);
-  if (out->columns == NULL || names == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(out->columns && names);
   out->n_columns = n_columns;
   *r = start;
   for (size_t i = 0; i < n_columns; i++) {
@@ -273,9 +271,7 @@ static yoke_status read_table(reader* r, yoke_csv* out) {
   if (max_rows <= SIZE_MAX / sizeof *values / out->n_columns) {
     values = yoke__arena_array(&out->arena, max_rows * out->n_columns, sizeof *values);
   }
-  if (values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(values);
   for (size_t i = 0; i < out->n_columns; i++) {
     out->columns[i].values = values + i * max_rows;
   }

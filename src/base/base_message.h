@@ -22,13 +22,14 @@ typedef struct yoke_messages {
   yoke_arena arena;
   yoke_message* all;  // in the order in which they came
   size_t n, room;
-  size_t n_errors, n_warnings;
-  size_t n_dropped;  // beyond the first 1000
+  size_t n_errors, n_warnings, n_notes;
+  size_t n_dropped;  // errors and warnings beyond the first 1000, and notes beyond theirs
 } yoke_messages;
 
 // Adds a copy of a message; the texts are copied too.
 void yoke__messages_add(yoke_messages* list, const yoke_message* message);
-// Hands every message to a sink, sorted by file and position. Returns how many were errors: without memory none may be left.
+// Hands every message to a sink, sorted by file and position, and a note of how many were dropped. Returns how many were
+// errors: without memory none may be left.
 size_t yoke__messages_send(const yoke_messages* list, const yoke_sink* sink);
 // A sink that adds to the list.
 yoke_sink yoke__messages_sink(yoke_messages* list);
@@ -36,8 +37,12 @@ void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place p
                        const char* format, ...) YOKE_PRINTF(4, 5);
 void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
                         const char* format, va_list args);
-// Shorthand for errors.
-void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) YOKE_PRINTF(3, 4);
+// Shorthand for errors; returns YOKE_BAD_INPUT.
+yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
+    YOKE_PRINTF(3, 4);
+// The same about a name that is not known; the hint is the one that was probably meant (NULL: none).
+yoke_status yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                             const char* format, ...) YOKE_PRINTF(4, 5);
 
 // True once further messages are only counted: no need to search for hints.
 bool yoke__messages_is_full(const yoke_messages* list);
@@ -67,7 +72,7 @@ typedef struct yoke_caught {
   char text[YOKE_MESSAGE_TEXT_SIZE];
 } yoke_caught;
 void yoke__caught_receive(void* to, const yoke_message* message);
-#define YOKE_CATCH(name) yoke_caught name = {.sink = {yoke__caught_receive, &name}}
+#define YOKE_CATCH(name) yoke_caught name = {.sink = {yoke__caught_receive, &(name)}}
 
 // An error at a place; returns its status.
 yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place place,
@@ -76,5 +81,11 @@ yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place 
 // The name among names[0..n-1] nearest to `name` (edit distance, at most a third of its length, at least 1
 // and ignoring case first); NULL if none is near.
 const char* yoke__nearest_name(const char* name, const char* const names[], size_t n);
+// "; did you mean 'x'?" of the nearest name, or nothing; returns to.
+#define YOKE_NEAREST_SIZE 160
+const char* yoke__nearest_hint(const char* name, const char* const names[], size_t n,
+                               char to[YOKE_NEAREST_SIZE]);
+// The same one by one: best is what was found so far, NULL at first.
+const char* yoke__nearer_name(const char* name, const char* best, const char* other);
 
 #endif

@@ -46,8 +46,28 @@ static product multiply(uint64_t a, uint64_t b) {
 #endif
 }
 
-static const uint64_t* power_of_ten(int p) {
-  return power_table[p - YOKE_POWER_FIRST];
+// g of 10^p = g 2^(floor(log2(10^p)) - 127), rounded up to 128 bits: the leading bits of a power of
+// ten times one of five. The 192 bits of the first are enough to round every power in the table
+// right; tools/make_number_table.py checks it.
+static product power_of_ten(int p) {
+  const int n_above = p - YOKE_COARSE_STRIDE * YOKE_COARSE_FIRST;
+  const uint64_t* coarse = coarse_powers[n_above / YOKE_COARSE_STRIDE];
+  const uint64_t fine = fine_powers[n_above % YOKE_COARSE_STRIDE];
+  const uint64_t carry = multiply(coarse[2], fine).hi;
+  product low = multiply(coarse[1], fine);
+  product g = multiply(coarse[0], fine);
+  low.lo += carry;
+  low.hi += low.lo < carry;
+  g.lo += low.hi;
+  g.hi += g.lo < low.hi;
+  if ((g.hi & SIGN_BIT) == 0) {
+    g.hi = g.hi << 1 | g.lo >> 63;
+    g.lo = g.lo << 1 | low.lo >> 63;
+  }
+  const uint64_t up = (unsigned)p > YOKE_POWER_EXACT;  // something was cut off
+  g.lo += up;
+  g.hi += g.lo < up;
+  return g;
 }
 
 // Logarithms by multiply and shift; tools/make_number_table.py checks them over the ranges used
@@ -79,9 +99,9 @@ static double double_of(uint64_t bits) {
 // floor(g * c / 2^128) with the lowest bit set if anything was cut off: keeps every comparison with
 // an even number right. The lower half's contribution of 1 may come from rounding g up and does not
 // count.
-static uint64_t scale_to_odd(const uint64_t g[2], uint64_t c) {
-  const product high = multiply(g[0], c);
-  const uint64_t carry_in = multiply(g[1], c).hi;
+static uint64_t scale_to_odd(product g, uint64_t c) {
+  const product high = multiply(g.hi, c);
+  const uint64_t carry_in = multiply(g.lo, c).hi;
   const uint64_t lo = high.lo + carry_in;
   const uint64_t hi = high.hi + (lo < carry_in);
   return hi | (lo > 1);
@@ -104,7 +124,7 @@ static void search_shortest(uint64_t c, int q, bool is_lower_closer, uint64_t* d
                             int* exponent) {
   const int k = is_lower_closer ? floor_log10_three_quarters_pow2(q) : floor_log10_pow2(q);
   const int h = q + floor_log2_pow10(-k) + 1;
-  const uint64_t* g = power_of_ten(-k);
+  const product g = power_of_ten(-k);
 
   // x and the ends of its interval times 4 * 10^-k; ends belong to it if c is even
   const uint64_t odd = c & 1;
@@ -333,9 +353,9 @@ static rounding round_product(uint64_t w, int p) {
   }
 
   // upper 128 bits of the 192 bit product w * g, and what is below
-  const uint64_t* g = power_of_ten(p);
-  const product low = multiply(w, g[1]);
-  product top = multiply(w, g[0]);
+  const product g = power_of_ten(p);
+  const product low = multiply(w, g.lo);
+  product top = multiply(w, g.hi);
   top.lo += low.hi;
   top.hi += top.lo < low.hi;
 

@@ -73,9 +73,7 @@ static void* thread_main(void* self) {
 yoke_status yoke__os_thread_start(void (*fn)(void*), void* arg, yoke_thread** out) {
   *out = NULL;
   yoke_thread* thread = calloc(1, sizeof *thread);
-  if (thread == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(thread);
   thread->fn = fn;
   thread->arg = arg;
 
@@ -99,6 +97,10 @@ void yoke__os_thread_join(yoke_thread** thread) {
     free(*thread);
     *thread = NULL;
   }
+}
+
+bool yoke__os_thread_is_this(const yoke_thread* thread) {
+  return thread != NULL && pthread_equal(thread->id, pthread_self()) != 0;
 }
 
 void yoke__os_futex_wait(void* word, uint32_t expected, int64_t timeout_ns) {
@@ -429,6 +431,20 @@ yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,
     unlink(part);
   }
   free(part);
+  return status;
+}
+
+yoke_status yoke__os_write_into(const char* directory, const char* name, const void* bytes,
+                                size_t n, const yoke_sink* sink) {
+  YOKE_TRY(yoke__os_make_directory(directory, sink));
+  const size_t size = yoke__os_path_join(directory, name, NULL, 0) + 1;
+  char* path = malloc(size);
+  if (path == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  yoke__os_path_join(directory, name, path, size);
+  const yoke_status status = yoke__os_write_file(path, bytes, n, sink);
+  free(path);
   return status;
 }
 

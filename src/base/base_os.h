@@ -20,6 +20,7 @@ int yoke__os_n_processors(void);
 typedef struct yoke_thread yoke_thread;
 yoke_status yoke__os_thread_start(void (*fn)(void*), void* arg, yoke_thread** out);
 void yoke__os_thread_join(yoke_thread** thread);
+bool yoke__os_thread_is_this(const yoke_thread* thread);
 
 // word points to 32 bits. Waits while *word == expected (may wake early); wake wakes all waiters.
 void yoke__os_futex_wait(void* word, uint32_t expected, int64_t timeout_ns);
@@ -84,6 +85,9 @@ bool yoke__os_is_file(const char* path);  // anything that can be read like one
 // Writes a whole file, under PATH.part first, so that a reader never finds half of one. "cannot write PATH: reason".
 yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,
                                 const yoke_sink* sink);
+// The same for directory/name; the directory is made if missing.
+yoke_status yoke__os_write_into(const char* directory, const char* name, const void* bytes,
+                                size_t n, const yoke_sink* sink);
 
 // Files written piece by piece, by descriptor. Messages are the reason alone ("No space left on device").
 yoke_status yoke__os_file_create(const char* path, int* file, const yoke_sink* sink);

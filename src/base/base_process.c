@@ -176,7 +176,8 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
     posix_spawn_file_actions_destroy(&files);
   }
   if (code != 0) {
-    return yoke_fail(sink, YOKE_IO, "cannot start %s: %s", program, strerror(code));
+    return yoke_fail(sink, code == ENOMEM ? YOKE_NO_MEMORY : YOKE_IO, "cannot start %s: %s",
+                     program, strerror(code));
   }
   out->pid = pid;
   return YOKE_OK;
@@ -242,11 +243,12 @@ bool yoke__process_has_ended(yoke_process* process) {
 
 bool yoke__process_wait(yoke_process* process, int64_t timeout_ns) {
   const int64_t end = yoke__os_now_ns() + timeout_ns;
-  for (int64_t pause = 50000; !yoke__process_has_ended(process); pause += pause / 4) {
+  for (int64_t pause = 50000; !yoke__process_has_ended(process);) {
     if (yoke__os_now_ns() >= end) {
       return false;
     }
-    yoke__os_sleep_ns(pause < 5000000 ? pause : 5000000);
+    yoke__os_sleep_ns(pause);
+    pause += pause < 5000000 ? pause / 4 : 0;
   }
   return true;
 }
@@ -327,9 +329,7 @@ yoke_status yoke__process_attach(int parent, int file, void (*tick)(void*), void
   }
   watch* w = malloc(sizeof *w);
   yoke_thread* thread = NULL;
-  if (w == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(w);
   *w = (watch){parent, descriptor, tick, context};
   const yoke_status status = yoke__os_thread_start(watch_parent, w, &thread);
   if (status < 0) {

@@ -29,6 +29,6 @@ void yoke__text_free(yoke_text* text);
 
 // Bytes of the UTF-8 character at s, 0 if it is none (overlong, surrogate, beyond U+10FFFF, cut off). Reads no further than
 // a NUL.
-size_t yoke__utf8_length(const char* s);
+size_t yoke__utf8_length(const char* at);
 
 #endif

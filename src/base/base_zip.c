@@ -451,9 +451,9 @@ static yoke_status append(void* context, const char* bytes, size_t n, const yoke
 }
 
 yoke_status yoke__zip_read(yoke_zip* zip, size_t i, size_t max_size, char** bytes, size_t* n,
-                           const yoke_sink* outer) {
+                           const yoke_sink* sink) {
   yoke_context context;
-  const yoke_sink* sink = yoke__zip_context(&context, zip->path, outer);
+  sink = yoke__zip_context(&context, zip->path, sink);
   *bytes = NULL;
   *n = 0;
   if (i >= zip->n) {

@@ -92,9 +92,9 @@ static yoke_status extract_entry(yoke_zip* zip, size_t i, int root, const yoke_s
 }
 
 yoke_status yoke__zip_extract(yoke_zip* zip, const char* prefix, const char* directory,
-                              const yoke_sink* outer) {
+                              const yoke_sink* sink) {
   yoke_context context;
-  const yoke_sink* sink = yoke__zip_context(&context, zip->path, outer);
+  sink = yoke__zip_context(&context, zip->path, sink);
   const int root = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (root < 0) {
     return yoke_fail(sink, YOKE_IO, "cannot open folder %s: %s", directory, strerror(errno));

@@ -212,10 +212,8 @@ static yoke_status passes_allocate(passes* p, const yoke_system* system) {
                 .best_x = calloc(n, sizeof(double)),
                 .loop_index = calloc(n, sizeof(size_t)),
                 .anderson = calloc(yoke__anderson_size(n), sizeof(double))};
-  if (p->scale == NULL || p->before == NULL || p->weight == NULL || p->loop_x == NULL ||
-      p->loop_g == NULL || p->best_x == NULL || p->loop_index == NULL || p->anderson == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(p->scale && p->before && p->weight && p->loop_x && p->loop_g && p->best_x &&
+                  p->loop_index && p->anderson);
   for (size_t i = 0; i < system->n_loops; i++) {
     for (size_t j = 0; j < system->loops[i].n; j++) {
       const yoke_system_variable* v = &system->loops[i].variables[j];

@@ -42,17 +42,13 @@ yoke_status yoke__master_prepare_iteration(const yoke_system* system, yoke_state
   state->u_end = yoke__arena_array(arena, system->n_u + 1, sizeof(double));
   state->y_old = yoke__arena_array(arena, system->n_y + 1, sizeof(double));
   state->images = yoke__arena_take(arena, system->n_image_bytes + 64);
-  if (it == NULL || is_listed == NULL || index == NULL || state->u_start == NULL ||
-      state->u_end == NULL || state->y_old == NULL || state->images == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(it && is_listed && index && state->u_start && state->u_end && state->y_old &&
+                  state->images);
   it->index = index;
   it->n = list_connected(system, index, is_listed);
   double* numbers = yoke__arena_array(arena, 5 * it->n + 1, sizeof(double));
   double* memory = yoke__arena_array(arena, yoke__anderson_size(it->n), sizeof(double));
-  if (numbers == NULL || memory == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(numbers && memory);
   it->x = numbers;
   it->g = it->x + it->n;
   it->weight = it->g + it->n;

@@ -23,9 +23,7 @@ static yoke_status lay_held(const yoke_system* system, yoke_state* state) {
   }
   state->held = yoke__arena_array(arena, state->n_held + 1, sizeof *state->held);
   state->held_actions = yoke__arena_array(arena, system->n_held + 1, sizeof(double));
-  if (state->held == NULL || state->held_actions == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(state->held && state->held_actions);
   size_t at = 0;
   for (size_t i = 0; i < system->n_bonds; i++) {
     const yoke_system_bond* bond = &system->bonds[i];
@@ -42,10 +40,7 @@ static yoke_status lay_held(const yoke_system* system, yoke_state* state) {
                            .outputs = yoke__arena_array(arena, law->unit.n_y + 1, sizeof(double)),
                            .is_own = yoke__arena_array(arena, law->unit.n_u + 1, sizeof(bool)),
                            .wait = bond->ledger.every};
-    if (held->inputs == NULL || held->mixed == NULL || held->outputs == NULL ||
-        held->is_own == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(held->inputs && held->mixed && held->outputs && held->is_own);
     for (size_t t = law->first_tap; t < law->first_tap + law->n_taps; t++) {
       const yoke_tap* tap = &system->taps[t];
       held->is_own[tap->to - law->u] = system->links[tap->link].from_unit == bond->rate_unit;
@@ -61,9 +56,7 @@ yoke_status yoke__master_lay_ledger(const yoke_system* system, yoke_state* state
   state->strips = yoke__arena_array(&state->arena, system->n_strip_numbers + 1, sizeof(double));
   state->corrected =
       yoke__arena_array(&state->arena, system->n_groups + 1, sizeof *state->corrected);
-  if (state->strips == NULL || state->corrected == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(state->strips && state->corrected);
   YOKE_TRY(lay_held(system, state));
   YOKE_TRY(yoke__ledger_create(&state->arena, system->ledger_bonds, system->n_bonds,
                                yoke__clock_seconds(&system->clock, system->slot), &state->ledger));

@@ -15,9 +15,7 @@ static yoke_status create_workers(const yoke_system* system, yoke_state* state) 
                                : group->ops->wants(group->setup.parameters);
     if ((wants & YOKE_WANTS_WORKER) != 0) {
       state->workers[i] = yoke__master_worker_create(true);
-      if (state->workers[i] == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      YOKE_TRY_MEMORY(state->workers[i]);
     }
   }
   return YOKE_OK;
@@ -68,16 +66,13 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   state->is_fifo_jump = yoke__arena_array(arena, system->n_fifo + 1, sizeof(bool));
   state->unit_t = yoke__arena_array(arena, system->n_units + 1, sizeof(double));
   state->failures = yoke__arena_array(arena, (size_t)system->n_threads, sizeof *state->failures);
-  if (state->y == NULL || state->y_work == NULL || state->u == NULL || state->du == NULL ||
-      state->fifo == NULL || state->v == NULL || state->v_work == NULL || state->w == NULL ||
-      state->w_set == NULL || state->group_memory == NULL || state->group_numbers == NULL ||
-      state->workers == NULL || state->traces == NULL || state->intake_wait == NULL ||
-      state->intake_count == NULL || state->intake_due == NULL || state->unit_wait == NULL ||
-      state->group_since == NULL || state->is_jumped == NULL || state->is_output_jumped == NULL ||
-      state->is_tap_jumped == NULL || state->is_reset_due == NULL || state->is_lost == NULL ||
-      state->is_fifo_jump == NULL || state->unit_t == NULL || state->failures == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(state->y && state->y_work && state->u && state->du && state->fifo && state->v &&
+                  state->v_work && state->w && state->w_set && state->group_memory &&
+                  state->group_numbers && state->workers && state->traces && state->intake_wait &&
+                  state->intake_count && state->intake_due && state->unit_wait &&
+                  state->group_since && state->is_jumped && state->is_output_jumped &&
+                  state->is_tap_jumped && state->is_reset_due && state->is_lost &&
+                  state->is_fifo_jump && state->unit_t && state->failures);
   state->y_seen = system->scenario->scheme == YOKE_GAUSS_SEIDEL ? state->y_work : state->y;
   yoke__master_start_step(system, state);
   YOKE_TRY(create_workers(system, state));
@@ -143,9 +138,7 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
 yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yoke_state** out) {
   *out = NULL;
   yoke_state* state = calloc(1, sizeof *state);
-  if (state == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(state);
   // worker threads flush denormals too: the first values must not depend on who computes them
   const uint64_t mode = yoke__os_float_mode_set();
   yoke_status status = lay_memory(system, state);

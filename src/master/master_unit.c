@@ -237,9 +237,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
   state->hot = yoke__arena_array(&state->arena, n + 1, sizeof *state->hot);
   state->hot_groups =
       yoke__arena_array(&state->arena, system->n_groups + 1, sizeof *state->hot_groups);
-  if (state->hot == NULL || state->hot_groups == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(state->hot && state->hot_groups);
   for (size_t i = 0; i < system->n_groups; i++) {
     lay_hot_group(&system->groups[i], state, &state->hot_groups[i]);
   }

@@ -38,6 +38,28 @@
 // read a little late
 #define EQUAL_PART 0.01
 
+yoke_status yoke__samples_of(const yoke_csv* csv, size_t column, yoke_arena* arena,
+                             yoke_samples* out) {
+  const double *t = csv->columns[0].values, *y = csv->columns[column].values;
+  *out = (yoke_samples){t, y, csv->n_rows};
+  if (csv->columns[column].n_missing == 0) {
+    return YOKE_OK;
+  }
+  double* kept_t = yoke__arena_array(arena, csv->n_rows, sizeof *kept_t);
+  double* kept_y = yoke__arena_array(arena, csv->n_rows, sizeof *kept_y);
+  if (kept_t == NULL || kept_y == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  *out = (yoke_samples){kept_t, kept_y, 0};
+  for (size_t i = 0; i < csv->n_rows; i++) {
+    if (!yoke__csv_is_missing(y[i])) {
+      kept_t[out->n] = t[i];
+      kept_y[out->n++] = y[i];
+    }
+  }
+  return YOKE_OK;
+}
+
 // Reads a polygon at times that never decrease.
 typedef struct reader {
   const yoke_samples* from;

@@ -5,6 +5,8 @@
 
 #include <stddef.h>
 
+#include "base/base_arena.h"
+#include "base/base_csv.h"
 #include "yoke/message.h"
 
 // A sampled signal: n values over times that never decrease. Two samples at one time are a jump:
@@ -14,6 +16,11 @@ typedef struct yoke_samples {
   const double* y;
   size_t n;
 } yoke_samples;
+
+// The samples of a column of a table whose first one is the time: an empty cell is none. Where cells are empty they are
+// copied to the arena.
+yoke_status yoke__samples_of(const yoke_csv* csv, size_t column, yoke_arena* arena,
+                             yoke_samples* out);
 
 typedef enum yoke_measure {
   YOKE_MEASURE_NRMSE,  // rmse / scale
@@ -30,6 +37,7 @@ typedef enum yoke_measure_scale {
   YOKE_SCALE_RANGE,  // largest minus smallest value of the reference
   YOKE_SCALE_VALUE,  // the reference is constant: its magnitude
   YOKE_SCALE_ONE,    // the reference is 0 throughout: nrmse is rmse
+  YOKE_N_SCALES,
 } yoke_measure_scale;
 
 // How far a result is from its reference. Differences are result - reference.

@@ -349,3 +349,10 @@ const yoke_summary_bond* yoke__summary_find(const yoke_summary* summary, const c
   }
   return NULL;
 }
+
+const double* yoke__recorded_column(const yoke_recorded* result, const char* name) {
+  const size_t column = name == NULL ? YOKE_NOT_FOUND : yoke__map_find(&result->names, name);
+  return column == YOKE_NOT_FOUND || result->csv.columns[column].is_text
+             ? NULL
+             : result->csv.columns[column].values;
+}

@@ -1,6 +1,6 @@
 // What summary.json says about the bonds of a recorded run: their energies, the conventions these
 // were computed by, and which columns of the results hold their signals. Numbers computed by
-// different conventions must not be compared.
+// different conventions must not be compared. And a recorded result as a whole.
 #ifndef YOKE_QUALITY_SUMMARY_H
 #define YOKE_QUALITY_SUMMARY_H
 
@@ -8,6 +8,8 @@
 #include <stddef.h>
 
 #include "base/base_arena.h"
+#include "base/base_csv.h"
+#include "base/base_map.h"
 #include "energy/energy_ter.h"
 #include "yoke/message.h"
 
@@ -65,5 +67,17 @@ yoke_status yoke__summary_parse(const char* bytes, size_t n, yoke_arena* arena, 
                                 const yoke_sink* sink);
 // The bond of that name, or NULL.
 const yoke_summary_bond* yoke__summary_find(const yoke_summary* summary, const char* name);
+
+// A recorded result: its table, and the summary of the run that made it.
+typedef struct yoke_recorded {
+  const char* path;  // as given
+  yoke_csv csv;      // column 0 is the time
+  yoke_map names;    // of the columns behind it
+  bool has_summary;
+  yoke_summary summary;  // empty without one
+} yoke_recorded;
+
+// Values of a column of numbers; NULL if it is missing or text, or name is NULL.
+const double* yoke__recorded_column(const yoke_recorded* result, const char* name);
 
 #endif

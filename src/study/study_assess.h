@@ -81,6 +81,8 @@ yoke_status yoke__assess_read_system(const char* path, const char* reference,
 void yoke__assess_destroy(yoke_assess_problem** problem);  // NULL is fine
 // The ladder of n loops as a netlist.
 void yoke__assess_ladder(size_t n, yoke_text* netlist);
+// Formulation and start that a netlist's `.yoke` names, as indices; -1: none.
+void yoke__assess_said(const yoke_assess_problem* problem, int* formulation, int* startup);
 // Does a signal have a limit? Without one nothing is said of levels.
 bool yoke__assess_is_judged(const yoke_assess_problem* problem);
 // Every judged signal gets this limit at both levels; every signal if none is judged yet.

@@ -119,16 +119,14 @@ static yoke_status set_samples(yoke_assess_problem* p, const double t[], size_t 
   for (size_t i = 0; i < n; i++) {
     const double since = i == 0 ? t[0] : t[i] - t[i - 1];
     if (!(since > 0) || !yoke__is_finite(t[i])) {
-      yoke__error(messages, (yoke_place){.source = source},
-                  "the times of the reference must rise; row %zu has %.9g s", i + 1, t[i]);
-      return YOKE_BAD_INPUT;
+      return yoke__error(messages, (yoke_place){.source = source},
+                         "the times of the reference must rise; row %zu has %.9g s", i + 1, t[i]);
     }
     p->spacing = fmin(p->spacing, since);
   }
   if (n == 0) {
-    yoke__error(messages, (yoke_place){.source = source},
-                "the reference has no row with a time above 0");
-    return YOKE_BAD_INPUT;
+    return yoke__error(messages, (yoke_place){.source = source},
+                       "the reference has no row with a time above 0");
   }
   // differences of rounded times are less exact than a part of the whole: even rows, then the
   // closest two
@@ -149,18 +147,17 @@ static yoke_status take_reference(yoke_assess_problem* p, const char* source,
   const yoke_place place = {.source = source};
   size_t first = 0;
   if (csv->n_columns < 2 || csv->n_columns > 1 + YOKE_ASSESS_MAX_MONITORS) {
-    yoke__error(messages, place, "expected a column time and 1 to %d signals, found %zu columns",
-                YOKE_ASSESS_MAX_MONITORS, csv->n_columns);
-    return YOKE_BAD_INPUT;
+    return yoke__error(messages, place,
+                       "expected a column time and 1 to %d signals, found %zu columns",
+                       YOKE_ASSESS_MAX_MONITORS, csv->n_columns);
   }
   while (first < csv->n_rows && csv->columns[0].values[first] <= 0) {
     first++;
   }
   for (size_t i = 1; i < csv->n_columns; i++) {
     if (csv->columns[i].is_text || csv->columns[i].n_missing > 0) {
-      yoke__error(messages, place, "column '%.80s' must hold a number in every row",
-                  csv->columns[i].name);
-      return YOKE_BAD_INPUT;
+      return yoke__error(messages, place, "column '%.80s' must hold a number in every row",
+                         csv->columns[i].name);
     }
     add_monitor(p, csv->columns[i].name, csv->columns[i].values + first);
   }
@@ -314,31 +311,33 @@ static bool ladder_size(const char* name, size_t* n) {
 }
 
 static yoke_status refuse_name(const char* name, yoke_messages* messages) {
-  const char* nearest = yoke__nearest_name(name, yoke__assess_names, YOKE_ASSESS_N_PROBLEMS);
-  yoke__error(messages, (yoke_place){.source = "--problem"},
-              "unknown problem '%.80s'; expected rlc, ladder-N with N from 1 to %d, rectifier or "
-              "pmsm%s%s%s",
-              name, LADDER_LIMIT, nearest == NULL ? "" : "; did you mean '",
-              nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
-  return YOKE_BAD_INPUT;
+  char hint[YOKE_NEAREST_SIZE];
+  return yoke__error(
+      messages, (yoke_place){.source = "--problem"},
+      "unknown problem '%.80s'; expected rlc, ladder-N with N from 1 to %d, rectifier or "
+      "pmsm%s",
+      name, LADDER_LIMIT,
+      yoke__nearest_hint(name, yoke__assess_names, YOKE_ASSESS_N_PROBLEMS, hint));
 }
 
 static yoke_status load(yoke_assess_problem* p, yoke_messages* messages) {
   size_t n = 0;
   p->is_builtin = true;
+  yoke_status status = YOKE_NO_SUPPORT;
   if (ladder_size(p->name, &n)) {
-    YOKE_TRY(load_ladder(p, n, messages));
-    p->title = p->network->title;
-    return find_probes(p, p->name, messages);
+    status = load_ladder(p, n, messages);
   }
   for (size_t i = 0; i < YOKE_COUNT(builtins); i++) {
     if (strcmp(builtins[i].name, p->name) == 0) {
-      YOKE_TRY(load_builtin(p, &builtins[i], messages));
-      p->title = p->network->title;
-      return find_probes(p, p->name, messages);
+      status = load_builtin(p, &builtins[i], messages);
     }
   }
-  return refuse_name(p->name, messages);
+  if (status == YOKE_NO_SUPPORT) {
+    return refuse_name(p->name, messages);
+  }
+  YOKE_TRY(status);
+  p->title = p->network->title;
+  return find_probes(p, p->name, messages);
 }
 
 yoke_status yoke__assess_load(const char* name, yoke_messages* messages,
@@ -369,8 +368,8 @@ static yoke_status take_limit(yoke_assess_problem* p, const char* text, yoke_mes
   const char* equals = strrchr(text, '=');
   double limit = 0;
   if (equals == NULL || !yoke__number_parse_suffix(equals + 1, &limit) || !(limit > 0)) {
-    yoke__error(messages, place, "'%.80s': expected SIGNAL=ERROR with an error above 0", text);
-    return YOKE_BAD_INPUT;
+    return yoke__error(messages, place, "'%.80s': expected SIGNAL=ERROR with an error above 0",
+                       text);
   }
   const char* names[YOKE_ASSESS_MAX_MONITORS];
   for (size_t i = 0; i < p->n_monitors; i++) {
@@ -381,13 +380,10 @@ static yoke_status take_limit(yoke_assess_problem* p, const char* text, yoke_mes
       return YOKE_OK;
     }
   }
-  char name[128];
+  char name[128], hint[YOKE_NEAREST_SIZE];
   snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-  const char* nearest = yoke__nearest_name(name, names, p->n_monitors);
-  yoke__error(messages, place, "the reference has no column '%s'%s%s%s", name,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
-  return YOKE_BAD_INPUT;
+  return yoke__error(messages, place, "the reference has no column '%s'%s", name,
+                     yoke__nearest_hint(name, names, p->n_monitors, hint));
 }
 
 static yoke_status read_reference(yoke_assess_problem* p, const char* reference,
@@ -426,6 +422,23 @@ yoke_status yoke__assess_read_system(const char* path, const char* reference,
   YOKE_TRY(finish(create(path, out), out));
   (*out)->path = (*out)->name;
   return finish(read_reference(*out, reference, limits, n_limits, messages), out);
+}
+
+// Index of text among names, NULL at their end; -1: none, or no text.
+static int find_name(const char* const names[], const char* text) {
+  for (int i = 0; text != NULL && names[i] != NULL; i++) {
+    if (strcmp(names[i], text) == 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+void yoke__assess_said(const yoke_assess_problem* problem, int* formulation, int* startup) {
+  const yoke_network* network = problem->network;
+  *formulation =
+      network == NULL ? -1 : find_name(yoke__circuit_formulation_names, network->run.formulation);
+  *startup = network == NULL ? -1 : find_name(yoke__circuit_startup_names, network->run.startup);
 }
 
 bool yoke__assess_is_judged(const yoke_assess_problem* problem) {

@@ -10,7 +10,6 @@
 
 #include "base/base_check.h"
 #include "base/base_os.h"
-#include "study/study_assess.h"
 #include "study/study_assess_system.h"
 
 // A sample lies on the grid if it is off by this part of a step, or by this part of its time (written
@@ -314,37 +313,21 @@ yoke_status yoke__assess_run(const yoke_assess_problem* problem,
 
 yoke_status yoke__assess_run_system(const yoke_assess_problem* problem, double step,
                                     const yoke_assess_effort* effort, yoke_assess_result* result) {
-  const char* names[YOKE_ASSESS_MAX_MONITORS];
-  const double* reference[YOKE_ASSESS_MAX_MONITORS];
-  for (size_t i = 0; i < problem->n_monitors; i++) {
-    names[i] = problem->monitors[i].name;
-    reference[i] = problem->monitors[i].reference;
-  }
-  const yoke_assess_task task = {.path = problem->path,
-                                 .names = names,
-                                 .reference = reference,
-                                 .n = problem->n_monitors,
-                                 .t = problem->t,
-                                 .n_samples = problem->n_samples,
-                                 .step = step,
-                                 .n_repetitions = effort->n_repetitions,
-                                 .seconds = effort->seconds};
   yoke_messages messages = {0};
-  yoke_assess_outcome outcome;
-  *result = (yoke_assess_result){.options = {.step = step}, .problem = problem->name};
+  const yoke_assess_result nothing = {.options = {.step = step}, .problem = problem->name};
+  *result = nothing;
   clear(result);
-  result->status = yoke__assess_system(&task, &messages, result->error, &outcome);
-  if (result->status < 0) {
-    explain(&messages, result->status, result);
+  const yoke_status status = yoke__assess_system(problem, step, effort, &messages, result);
+  if (status < 0) {
+    *result = nothing;
     clear(result);
+    explain(&messages, status, result);
   } else {
-    result->options.step = outcome.step;
-    result->n_steps = outcome.n_steps;
     result->level = yoke__assess_judge(problem, result->error);
-    result->ns_per_step = outcome.ns_per_step;
     result->real_time_factor =
-        problem->stop / (fmax(outcome.ns_per_step, 1e-3) * (double)outcome.n_steps * 1e-9);
+        problem->stop / (fmax(result->ns_per_step, 1e-3) * (double)result->n_steps * 1e-9);
   }
+  result->status = status;
   yoke__messages_free(&messages);
-  return result->status == YOKE_NO_MEMORY ? YOKE_NO_MEMORY : YOKE_OK;
+  return status == YOKE_NO_MEMORY ? YOKE_NO_MEMORY : YOKE_OK;
 }

@@ -3,9 +3,6 @@
 // The calling thread hands out runs and is the only one that hears of their ends (journal,
 // progress). Own threads and other ranks get them in the same way: a chunk that shrinks towards the
 // end (guided self-scheduling), in time before the last chunk is used up.
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/base_os.h"
 #include "study/study_crew.h"
 #include "study/study_share.h"
@@ -102,19 +99,8 @@ static yoke_status keep_result(batch* b, const yoke_share_message* m) {
       m->status <= YOKE_RUN_PENDING || m->status >= YOKE_RUN_N_STATUSES) {
     return YOKE_OK;
   }
-  const size_t n_text = strlen(m->text);
-  if (n_text > 0) {
-    c->result->reason = malloc(n_text + 1);
-    if (c->result->reason == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    memcpy(c->result->reason, m->text, n_text + 1);
-  }
-  c->result->status = (yoke_run_status)m->status;
-  c->result->t = m->t;
-  if (m->n > 0) {
-    memcpy(c->result->values, m->values, m->n * sizeof(double));
-  }
+  YOKE_TRY(yoke__study_result_set(c->result, (yoke_run_status)m->status, m->t, m->values, m->n,
+                                  m->text));
   return report(b, c);
 }
 

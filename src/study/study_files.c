@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_hash.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "scenario/scenario_circuit.h"
-#include "study/study_hash.h"
 #include "study/study_journal.h"
 
 #define MAX_PATH_SIZE 4096
@@ -155,10 +155,7 @@ static void add_scenario(walk* w, const yoke_study_plan* plan, const yoke_scenar
 static bool read_scenario(const yoke_study_plan* plan, const char* const sets[], size_t n,
                           yoke_scenario** out) {
   yoke_messages messages = {0};
-  const yoke_status status =
-      yoke__scenario_is_circuit(plan->path)
-          ? yoke__scenario_read_file(plan->path, sets, n, &messages, out)
-          : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n, &messages, out);
+  const yoke_status status = yoke__study_read_scenario(plan, sets, n, &messages, out);
   yoke__messages_free(&messages);
   return status >= 0;
 }

@@ -1,6 +1,5 @@
 // Lines of the journal, written and read; see study_journal.h. The file itself is handled by study_store.c.
 #include "study/study_journal.h"
-#include "study/study_hash.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_hash.h"
 #include "base/base_number.h"
 #include "yoke/yoke.h"
 
@@ -123,18 +123,42 @@ void yoke__journal_difference(const char* mine, const char* theirs, char* to, si
 
 // ---- writing
 
-void yoke__journal_header(const yoke_study_plan* plan, yoke_text* line) {
-  yoke__text_add(line, "point,repeat");
+void yoke__journal_titles(const yoke_study_plan* plan, yoke_text* line) {
   for (size_t i = 0; i < plan->grid->n_axes; i++) {
-    yoke__text_add(line, ",");
     yoke__text_cell(line, plan->grid->axes[i].path);
+    yoke__text_add(line, ",");
   }
-  yoke__text_add(line, ",status,t_reached");
+  yoke__text_add(line, "status,t_reached");
   for (size_t i = 0; i < plan->n_measures; i++) {
     yoke__text_add(line, ",");
     yoke__text_cell(line, plan->measures[i].text);
   }
-  yoke__text_add(line, ",reason,check\n");
+  yoke__text_add(line, ",reason");
+}
+
+void yoke__journal_cells(const yoke_study_plan* plan, size_t point, const yoke_study_result* result,
+                         yoke_text* line) {
+  const yoke_grid* grid = plan->grid;
+  for (size_t i = 0; i < grid->n_axes; i++) {
+    if (point < grid->n_points) {
+      yoke__text_cell(line, grid->axes[i].values[yoke__grid_index(grid, point, i)]);
+    }
+    yoke__text_add(line, ",");
+  }
+  yoke__text_add(line, "%s,", yoke__run_status_names[result->status]);
+  yoke__text_number(line, result->t);
+  for (size_t i = 0; i < plan->n_measures; i++) {
+    yoke__text_add(line, ",");
+    yoke__text_number(line, result->values[i]);
+  }
+  yoke__text_add(line, ",");
+  yoke__text_cell(line, result->reason == NULL ? "" : result->reason);
+}
+
+void yoke__journal_header(const yoke_study_plan* plan, yoke_text* line) {
+  yoke__text_add(line, "point,repeat,");
+  yoke__journal_titles(plan, line);
+  yoke__text_add(line, ",check\n");
 }
 
 static uint32_t check_of(const char* bytes, size_t n) {
@@ -144,23 +168,9 @@ static uint32_t check_of(const char* bytes, size_t n) {
 
 void yoke__journal_line(const yoke_study_plan* plan, size_t point, size_t repeat,
                         const yoke_study_result* result, yoke_text* line) {
-  const yoke_grid* grid = plan->grid;
   const size_t start = line->n;
-  yoke__text_add(line, "%zu,%zu", point, repeat);
-  for (size_t i = 0; i < grid->n_axes; i++) {
-    yoke__text_add(line, ",");
-    if (point < grid->n_points) {
-      yoke__text_cell(line, grid->axes[i].values[yoke__grid_index(grid, point, i)]);
-    }
-  }
-  yoke__text_add(line, ",%s,", yoke__run_status_names[result->status]);
-  yoke__text_number(line, result->t);
-  for (size_t i = 0; i < plan->n_measures; i++) {
-    yoke__text_add(line, ",");
-    yoke__text_number(line, result->values[i]);
-  }
-  yoke__text_add(line, ",");
-  yoke__text_cell(line, result->reason == NULL ? "" : result->reason);
+  yoke__text_add(line, "%zu,%zu,", point, repeat);
+  yoke__journal_cells(plan, point, result, line);
   if (line->status >= 0) {
     yoke__text_add(line, ",%08x\n", (unsigned)check_of(line->bytes + start, line->n - start));
   }

@@ -22,13 +22,18 @@
 #define YOKE_JOURNAL_MAX_SIZE (SIZE_MAX / 2)
 #endif
 
-// Of the content of all files that the system file, --set and --vary name (study_files.c).
+// A fingerprint of the content of all files that the system file, --set and --vary name (study_files.c).
 uint64_t yoke__study_hash_files(const yoke_study_plan* plan);
 // The first line for a plan, without its end.
 void yoke__journal_identity(const yoke_study_plan* plan, yoke_text* line);
 // Says in what two first lines differ: "the system file has changed", "--vary is another". "" if they are equal.
 void yoke__journal_difference(const char* mine, const char* theirs, char* to, size_t size);
 
+// Titles and cells of a table of runs: values of the axes (none of the current setting), status, t_reached, measures,
+// reason. Without a line's end.
+void yoke__journal_titles(const yoke_study_plan* plan, yoke_text* line);
+void yoke__journal_cells(const yoke_study_plan* plan, size_t point, const yoke_study_result* result,
+                         yoke_text* line);
 // The second line and the line of one run, ends included.
 void yoke__journal_header(const yoke_study_plan* plan, yoke_text* line);
 void yoke__journal_line(const yoke_study_plan* plan, size_t point, size_t repeat,

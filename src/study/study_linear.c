@@ -120,6 +120,8 @@ yoke_status yoke__linear_unit_of(const yoke_system* system, size_t unit, yoke_ar
                                  yoke_linear_unit* to) {
   const yoke_system_unit* from = &system->units[unit];
   *to = (yoke_linear_unit){.unit = unit,
+                           .name = from->name,
+                           .model = from->unit.ops->name,
                            .n_inputs = from->unit.n_u,
                            .n_outputs = from->unit.n_y,
                            .slowest = (double)NAN,
@@ -440,8 +442,7 @@ static yoke_status fold_laws(builder* b) {
   fill_laws(b, D);
   const yoke_status status = solve_laws(b, P, Q, D, Z);
   if (status == YOKE_SINGULAR) {
-    yoke__error(b->messages, nowhere, "the laws form an algebraic loop without solution");
-    return YOKE_BAD_INPUT;
+    return yoke__error(b->messages, nowhere, "the laws form an algebraic loop without solution");
   }
   YOKE_TRY(status);
   for (size_t i = 0; i < s; i++) {

@@ -15,6 +15,7 @@
 // What is known of one unit or law.
 typedef struct yoke_linear_unit {
   size_t unit;  // in the system
+  const char *name, *model;
   bool has_model;
   bool is_in_loop;
   const char* why;  // there is no model; NULL if there is one

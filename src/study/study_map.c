@@ -12,7 +12,7 @@
 
 #include "base/base_map.h"
 #include "base/base_number.h"
-#include "record/record_summary.h"
+#include "base/base_os.h"
 #include "study/study_svg.h"
 
 #define PI         3.14159265358979323846
@@ -577,7 +577,7 @@ yoke_status yoke__study_map_write(yoke_study_map* map, const yoke_study* study, 
     status = svg.status;
   }
   if (status >= 0) {
-    status = yoke__record_write_text(yoke__study_directory(study), name, svg.bytes, svg.n, sink);
+    status = yoke__os_write_into(yoke__study_directory(study), name, svg.bytes, svg.n, sink);
   }
   yoke__text_free(&svg);
   free((void*)results);

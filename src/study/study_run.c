@@ -8,7 +8,10 @@
 
 #include "base/base_os.h"
 #include "quality/quality_ledger.h"
+#include "record/record_read.h"
 #include "scenario/scenario_circuit.h"
+
+#define MAX_SYSTEM_SIZE (64u << 20)
 
 const char* const yoke__run_status_names[YOKE_RUN_N_STATUSES] = {
 #define YOKE_RUN_NAME(name, text) [YOKE_RUN_##name] = (text),
@@ -32,17 +35,29 @@ typedef struct run {
 
 // ---- outcome
 
-static yoke_status note(run* r, yoke_run_status status, const char* reason) {
-  r->result->status = status;
+yoke_status yoke__study_result_reason(yoke_study_result* result, const char* reason) {
   const size_t n = strlen(reason);
-  if (n > 0) {
-    r->result->reason = malloc(n + 1);
-    if (r->result->reason == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    memcpy(r->result->reason, reason, n + 1);
+  result->reason = n > 0 ? malloc(n + 1) : NULL;
+  if (result->reason != NULL) {
+    memcpy(result->reason, reason, n + 1);
+  }
+  return n > 0 && result->reason == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+yoke_status yoke__study_result_set(yoke_study_result* result, yoke_run_status status, double t,
+                                   const double values[], size_t n, const char* reason) {
+  YOKE_TRY(yoke__study_result_reason(result, reason));
+  result->status = status;
+  result->t = t;
+  for (size_t i = 0; i < n; i++) {
+    result->values[i] = values[i];
   }
   return YOKE_OK;
+}
+
+static yoke_status note(run* r, yoke_run_status status, const char* reason) {
+  r->result->status = status;
+  return yoke__study_result_reason(r->result, reason);
 }
 
 static yoke_status note_message(run* r, yoke_run_status status, const yoke_message* message) {
@@ -95,23 +110,48 @@ static const char** collect_sets(const yoke_study_plan* plan, size_t point, size
   return sets;
 }
 
+yoke_status yoke__study_read_scenario(const yoke_study_plan* plan, const char* const sets[],
+                                      size_t n, yoke_messages* messages, yoke_scenario** out) {
+  // the text around a lone netlist depends on the settings
+  return yoke__scenario_is_circuit(plan->path)
+             ? yoke__scenario_read_file(plan->path, sets, n, messages, out)
+             : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n, messages, out);
+}
+
 static yoke_status build(const yoke_study_plan* plan, const char* const sets[], size_t n_sets,
                          yoke_messages* messages, yoke_system** system, yoke_state** state) {
   yoke_scenario* scenario = NULL;
-  // the text around a lone netlist depends on the settings
-  YOKE_TRY(yoke__scenario_is_circuit(plan->path)
-               ? yoke__scenario_read_file(plan->path, sets, n_sets, messages, &scenario)
-               : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n_sets, messages,
-                                     &scenario));
+  YOKE_TRY(yoke__study_read_scenario(plan, sets, n_sets, messages, &scenario));
   YOKE_TRY(yoke__system_build(scenario, NULL, messages, system));
   return yoke__master_create(*system, messages, state);
 }
 
-static void destroy(yoke_system** system, yoke_state** state) {
+void yoke__study_destroy(yoke_system** system, yoke_state** state) {
   if (*system != NULL) {
     yoke__master_destroy(*system, state);
   }
   yoke__system_destroy(system);
+}
+
+yoke_status yoke__study_start(yoke_system* system, const yoke_sink* sink, yoke_state** state) {
+  yoke_messages messages = {0};
+  const yoke_status status = yoke__master_create(system, &messages, state);
+  yoke__system_report(system, sink);
+  yoke__messages_send(&messages, sink);
+  yoke__messages_free(&messages);
+  return status;
+}
+
+yoke_status yoke__study_read_files(const char* path, const char* reference, char** bytes,
+                                   yoke_csv* table, yoke_study_plan* plan, const yoke_sink* sink) {
+  YOKE_TRY(yoke__os_read_file(path, MAX_SYSTEM_SIZE, bytes, &plan->n_bytes, sink));
+  plan->path = path;
+  plan->bytes = *bytes;
+  if (reference != NULL) {
+    YOKE_TRY(yoke__record_read(reference, table, sink));
+    plan->reference = table;
+  }
+  return YOKE_OK;
 }
 
 // What a setting of the reference is refused for, said of the option that gave it.
@@ -153,7 +193,7 @@ static yoke_status build_point(const yoke_study_plan* plan, size_t point, size_t
     name_option(plan, messages);
   }
   if (status < 0) {
-    destroy(system, state);
+    yoke__study_destroy(system, state);
   }
   return status;
 }
@@ -171,7 +211,7 @@ static yoke_status make_reference(run* r, size_t point, size_t repeat) {
   const yoke_status status =
       yoke__study_reference(r->plan, r->system, system, state, r->result != NULL, r->is_cancelled,
                             r->messages, &r->reference);
-  destroy(&system, &state);
+  yoke__study_destroy(&system, &state);
   return status;
 }
 
@@ -208,7 +248,7 @@ static yoke_status prepare(run* r, size_t point, size_t repeat) {
 }
 
 static void clean_up(run* r) {
-  destroy(&r->system, &r->state);
+  yoke__study_destroy(&r->system, &r->state);
   yoke__csv_free(&r->reference);
   yoke__arena_free(&r->arena);
 }

@@ -60,6 +60,12 @@ typedef struct yoke_study_result {
       reason;  // why it is not good, or why a number is missing; to be freed; NULL: nothing to say
 } yoke_study_result;
 
+// Keeps a copy of a reason; "" is none.
+yoke_status yoke__study_result_reason(yoke_study_result* result, const char* reason);
+// All of a run that has ended elsewhere; values: n of them.
+yoke_status yoke__study_result_set(yoke_study_result* result, yoke_run_status status, double t,
+                                   const double values[], size_t n, const char* reason);
+
 // Its measures count.
 static inline bool yoke__run_is_good(yoke_run_status status) {
   return status == YOKE_RUN_DONE || status == YOKE_RUN_ENDED;
@@ -70,8 +76,21 @@ static inline bool yoke__run_is_good(yoke_run_status status) {
 yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t repeat,
                             const atomic_bool* is_cancelled, yoke_study_result* result);
 
+// Reads the system file of a plan and, unless it is NULL, the result that is its reference. bytes and table are to be freed,
+// also after a failure.
+yoke_status yoke__study_read_files(const char* path, const char* reference, char** bytes,
+                                   yoke_csv* table, yoke_study_plan* plan, const yoke_sink* sink);
+
+// The description of a plan's system with settings of its own.
+yoke_status yoke__study_read_scenario(const yoke_study_plan* plan, const char* const sets[],
+                                      size_t n, yoke_messages* messages, yoke_scenario** out);
+// Starts a system that was loaded. What units report and every message go to the sink.
+yoke_status yoke__study_start(yoke_system* system, const yoke_sink* sink, yoke_state** state);
+// A system with its state; either may be NULL, both become so.
+void yoke__study_destroy(yoke_system** system, yoke_state** state);
+
 // Reads, builds and starts the system of a run without stepping it. Messages go to `messages`. On failure both are NULL;
-// else destroy the state, then the system.
+// else yoke__study_destroy.
 yoke_status yoke__study_build(const yoke_study_plan* plan, size_t point, size_t repeat,
                               yoke_messages* messages, yoke_system** system, yoke_state** state);
 // Whether a run can be started and has what the measures and limits name. All messages go to `messages`.

@@ -98,32 +98,29 @@ static yoke_status check_method(replay* r) {
   r->at_alarms = find_name(ops->health_names, r->n_health, "n_alarms");
   if (ops->form != YOKE_FORM_PRE_STEP || ops->parameters != yoke__couple_mpsm.parameters ||
       r->at_phase + YOKE_MPSM_N_PHASES > r->n_health || r->at_alarms == r->n_health) {
-    yoke__error(r->messages, nowhere, "%s: method '%s' cannot be judged; expected mpsm",
-                r->system->methods[r->group->method].owner, ops->name);
-    return YOKE_BAD_INPUT;
+    return yoke__error(r->messages, nowhere, "%s: method '%s' cannot be judged; expected mpsm",
+                       r->system->methods[r->group->method].owner, ops->name);
   }
   if (parameter(r, "jacobians", 0) == YOKE_MPSM_PROVIDED) {
-    yoke__error(
+    return yoke__error(
         r->messages, nowhere,
         "%s: the units provided the models, none was identified; yoke analyse SYSTEM judges "
         "that",
         r->system->methods[r->group->method].owner);
-    return YOKE_BAD_INPUT;
   }
   if (parameter(r, "inner", 0) > 0 || parameter(r, "rates", 0) > 0) {
-    yoke__error(
+    return yoke__error(
         r->messages, nowhere,
         "%s: with inner: on or rates: own the method saw outputs between exchanges, which are not "
         "recorded",
         r->system->methods[r->group->method].owner);
-    return YOKE_BAD_INPUT;
   }
   if (parameter(r, "form", 0) == YOKE_RLS_MEMORY || parameter(r, "level", 0) > 0) {
-    yoke__error(r->messages, nowhere,
-                "%s: runs with form: memory or level: mean are not treated; their steps remember "
-                "more than the matrix of a step holds",
-                r->system->methods[r->group->method].owner);
-    return YOKE_BAD_INPUT;
+    return yoke__error(
+        r->messages, nowhere,
+        "%s: runs with form: memory or level: mean are not treated; their steps remember "
+        "more than the matrix of a step holds",
+        r->system->methods[r->group->method].owner);
   }
   r->t_learning = parameter(r, "learning", 0) * r->setup->interval;
   r->t_switch = parameter(r, "switching", 0) * r->setup->interval;
@@ -609,11 +606,11 @@ static yoke_status replay_rows(replay* r) {
   out->first = (size_t)fmax(ceil((r->t_learning + r->t_switch) / H - 1e-6), 1);
   r->t_back = r->t_learning;
   if (out->n_rows < out->first + 2) {
-    yoke__error(r->messages, nowhere,
-                "the recording has %zu rows; expected more than %zu, which learning and switching "
-                "take",
-                out->n_rows, out->first + 1);
-    return YOKE_BAD_INPUT;
+    return yoke__error(
+        r->messages, nowhere,
+        "the recording has %zu rows; expected more than %zu, which learning and switching "
+        "take",
+        out->n_rows, out->first + 1);
   }
   const size_t first = out->first;
   for (size_t k = 0; k < out->n_rows; k++) {
@@ -698,10 +695,9 @@ static yoke_status judge(replay* r) {
     out->is_below = out->is_below && is_below;
   }
   if (out->n_lengths == 0) {
-    yoke__error(r->messages, nowhere,
-                "%zu steps after learning and switching; expected at least %zu", out->n_steps,
-                lengths[0]);
-    return YOKE_BAD_INPUT;
+    return yoke__error(r->messages, nowhere,
+                       "%zu steps after learning and switching; expected at least %zu",
+                       out->n_steps, lengths[0]);
   }
   return YOKE_OK;
 }
@@ -715,13 +711,49 @@ static yoke_status open(replay* r) {
   return judge(r);
 }
 
+yoke_status yoke__stability_run_find(const yoke_system* system, const char* name, const char* file,
+                                     size_t* group, const yoke_sink* sink) {
+  size_t n = 0;
+  char all[256] = "";
+  for (size_t g = 0; g < system->n_groups; g++) {
+    if (system->groups[g].role != YOKE_GROUP_CLUSTER) {
+      continue;
+    }
+    const char* called = system->methods[system->groups[g].method].name;
+    const size_t used = strlen(all);
+    snprintf(all + used, sizeof all - used, "%s%.60s", used == 0 ? "" : ", ", called);
+    if (name == NULL || strcmp(called, name) == 0) {
+      *group = g;
+      n++;
+    }
+  }
+  if (n == 1) {
+    return YOKE_OK;
+  }
+  if (all[0] == '\0') {
+    return yoke_fail(sink, YOKE_BAD_INPUT,
+                     "%s has no coupling over a cluster; expected one with method mpsm. Its step "
+                     "is judged by yoke analyse SYSTEM",
+                     file);
+  }
+  return n == 0 ? yoke_fail(sink, YOKE_BAD_INPUT, "--cluster: no coupling '%.60s'; there is: %s",
+                            name, all)
+                : yoke_fail(sink, YOKE_BAD_INPUT,
+                            "%zu couplings over clusters (%s); choose one with --cluster", n, all);
+}
+
 yoke_status yoke__stability_run_open(yoke_system* system, size_t group, const yoke_csv* csv,
                                      yoke_messages* messages, yoke_stability_run* out) {
   const yoke_group* of = &system->groups[group];
-  *out = (yoke_stability_run){.cluster = system->methods[of->method].owner,
-                              .n_units = of->setup.cluster->n_units,
-                              .interval = of->setup.interval,
-                              .n_rows = csv->n_rows};
+  const size_t n_health = of->ops->n_health;
+  *out =
+      (yoke_stability_run){.cluster = system->methods[of->method].owner,
+                           .n_units = of->setup.cluster->n_units,
+                           .health_names = of->ops->health_names,
+                           .n_health = n_health < YOKE_RUN_N_HEALTH ? n_health : YOKE_RUN_N_HEALTH,
+                           .t_start = system->t_start,
+                           .interval = of->setup.interval,
+                           .n_rows = csv->n_rows};
   replay* r = calloc(1, sizeof *r);
   if (r == NULL) {
     return YOKE_NO_MEMORY;

@@ -18,13 +18,13 @@ typedef struct yoke_stability_run {
   const char* cluster;
   size_t n_units;
   const char** names;
-  bool* is_own;           // n_units: its own linear model; else the identified one stands for it
-  const char** solvers;   // n_units: how its own model is solved
-  double interval;        // [s]
-  size_t n_rows;          // exchange points of the recording
-  size_t first, n_steps;  // steps that are judged: after learning and switching
-  size_t n_left_out;      // steps before them that memory has no room for
-  size_t size;            // of a step matrix
+  bool* is_own;              // n_units: its own linear model; else the identified one stands for it
+  const char** solvers;      // n_units: how its own model is solved
+  double t_start, interval;  // [s]
+  size_t n_rows;             // exchange points of the recording
+  size_t first, n_steps;     // steps that are judged: after learning and switching
+  size_t n_left_out;         // steps before them that memory has no room for
+  size_t size;               // of a step matrix
   int64_t n_phases[YOKE_MPSM_N_PHASES];  // of the steps that are judged
   bool uses_ede, resets_ede;
   size_t n_lengths;
@@ -38,10 +38,15 @@ typedef struct yoke_stability_run {
   double* radii;           // n_steps: spectral radius of each step
   uint8_t* phases;         // n_steps: yoke_mpsm_phase
   // the method's own figures after the last row, in the order of its table, and those that the models found again give
+  const char* const* health_names;
+  size_t n_health;
   double health[YOKE_RUN_N_HEALTH];
   double error_mean, error_max;
 } yoke_stability_run;
 
+// The coupling group of that name over a cluster; name NULL: the only one. YOKE_BAD_INPUT with a message; file: of the system.
+yoke_status yoke__stability_run_find(const yoke_system* system, const char* name, const char* file,
+                                     size_t* group, const yoke_sink* sink);
 // A system that was started, and a coupling group over a cluster in it; csv: a table of results with a row at every exchange.
 // Errors go to messages with YOKE_BAD_INPUT. Free in any case.
 yoke_status yoke__stability_run_open(yoke_system* system, size_t group, const yoke_csv* csv,

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/base_os.h"
-#include "record/record_summary.h"
 #include "study/study_journal.h"
 
 // A result that is not on the grid of first runs.
@@ -104,27 +103,15 @@ static yoke_status keep_row(void* context, const yoke_journal_row* row) {
     return YOKE_OK;
   }
   yoke_study_result* result = take(study, row->point, row->repeat);
-  const size_t n_reason = strlen(row->reason);
   if (result == NULL) {
     return YOKE_NO_MEMORY;
   }
   if (result->status != YOKE_RUN_PENDING) {
     return YOKE_OK;
   }
-  if (n_reason > 0) {
-    result->reason = malloc(n_reason + 1);
-    if (result->reason == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    memcpy(result->reason, row->reason, n_reason + 1);
-  }
-  result->status = row->status;
-  result->t = row->t;
-  if (study->plan->n_measures > 0) {
-    memcpy(result->values, row->values, study->plan->n_measures * sizeof(double));
-  }
   study->n_known++;
-  return YOKE_OK;
+  return yoke__study_result_set(result, row->status, row->t, row->values, study->plan->n_measures,
+                                row->reason);
 }
 
 static yoke_status refuse_journal(const yoke_study* study, const char* why, const yoke_sink* sink) {
@@ -189,8 +176,8 @@ static yoke_status begin_journal(yoke_study* study, const char* identity, bool i
     yoke__journal_header(study->plan, &text);
     add_known(study, &text);
     status = text.status < 0 ? text.status
-                             : yoke__record_write_text(study->directory, YOKE_JOURNAL_NAME,
-                                                       text.bytes, text.n, sink);
+                             : yoke__os_write_into(study->directory, YOKE_JOURNAL_NAME, text.bytes,
+                                                   text.n, sink);
     yoke__text_free(&text);
   }
   YOKE_TRY(status);
@@ -351,11 +338,12 @@ yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const
   size_t n_cases = 0;
   yoke_status status = cases == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   for (size_t i = 0; i < n && status >= 0; i++) {
-    yoke_study_result* result = take(study, points[i], repeats[i]);
+    const size_t point = points == NULL ? i : points[i], repeat = repeats == NULL ? 0 : repeats[i];
+    yoke_study_result* result = take(study, point, repeat);
     if (result == NULL) {
       status = YOKE_NO_MEMORY;
     } else if (result->status == YOKE_RUN_PENDING) {
-      cases[n_cases++] = (yoke_study_case){points[i], repeats[i], result};
+      cases[n_cases++] = (yoke_study_case){point, repeat, result};
     }
   }
   if (status >= 0) {
@@ -369,38 +357,16 @@ yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const
 
 yoke_status yoke__study_write_table(const yoke_study* study, const char* name,
                                     const yoke_sink* sink) {
-  const yoke_study_plan* plan = study->plan;
-  const yoke_grid* grid = plan->grid;
   yoke_text text = {0};
-  for (size_t i = 0; i < grid->n_axes; i++) {
-    yoke__text_cell(&text, grid->axes[i].path);
-    yoke__text_add(&text, ",");
-  }
-  yoke__text_add(&text, "status,t_reached");
-  for (size_t i = 0; i < plan->n_measures; i++) {
-    yoke__text_add(&text, ",");
-    yoke__text_cell(&text, plan->measures[i].text);
-  }
-  yoke__text_add(&text, ",reason\n");
-  for (size_t point = 0; point < grid->n_points; point++) {
-    const yoke_study_result* result = &study->first[point];
-    for (size_t i = 0; i < grid->n_axes; i++) {
-      yoke__text_cell(&text, grid->axes[i].values[yoke__grid_index(grid, point, i)]);
-      yoke__text_add(&text, ",");
-    }
-    yoke__text_add(&text, "%s,", yoke__run_status_names[result->status]);
-    yoke__text_number(&text, result->t);
-    for (size_t i = 0; i < plan->n_measures; i++) {
-      yoke__text_add(&text, ",");
-      yoke__text_number(&text, result->values[i]);
-    }
-    yoke__text_add(&text, ",");
-    yoke__text_cell(&text, result->reason == NULL ? "" : result->reason);
+  yoke__journal_titles(study->plan, &text);
+  for (size_t point = 0; point < study->plan->grid->n_points; point++) {
     yoke__text_add(&text, "\n");
+    yoke__journal_cells(study->plan, point, &study->first[point], &text);
   }
+  yoke__text_add(&text, "\n");
   const yoke_status status =
       text.status < 0 ? text.status
-                      : yoke__record_write_text(study->directory, name, text.bytes, text.n, sink);
+                      : yoke__os_write_into(study->directory, name, text.bytes, text.n, sink);
   yoke__text_free(&text);
   return status;
 }

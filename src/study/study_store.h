@@ -30,7 +30,7 @@ void yoke__study_close(yoke_study** study);
 
 // A run that the study knows, or NULL. Point n_points is the current setting.
 const yoke_study_result* yoke__study_find(const yoke_study* study, size_t point, size_t repeat);
-// Runs of these points and repetitions that are not known yet, on n_jobs threads. They are in the journal as soon as they
+// Runs of these points (NULL: the first n) and repetitions (NULL: the first runs) that are not known yet, on n_jobs threads. They are in the journal as soon as they
 // end. YOKE_INTERRUPTED: call again to go on. YOKE_IO: the journal could not be written. YOKE_BAD_INPUT: a rank has another
 // study.
 yoke_status yoke__study_complete(yoke_study* study, const size_t points[], const size_t repeats[],

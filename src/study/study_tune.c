@@ -13,15 +13,20 @@
 
 #include "base/base_map.h"
 #include "base/base_number.h"
-#include "record/record_summary.h"
+#include "yoke/system.h"
 
 // ---- ranking
+
+// Of a run that is done; NaN: none.
+static double value_of(const yoke_study_result* result) {
+  return result != NULL && result->status == YOKE_RUN_DONE ? result->values[0] : (double)NAN;
+}
 
 static yoke_candidate first_run(const yoke_study* study, size_t point) {
   const yoke_study_result* result = yoke__study_find(study, point, 0);
   yoke_candidate c = {.point = point, .mean = (double)NAN, .deviation = (double)NAN};
   c.status = result == NULL ? YOKE_RUN_PENDING : result->status;
-  c.value = c.status == YOKE_RUN_DONE ? result->values[0] : (double)NAN;
+  c.value = value_of(result);
   return c;
 }
 
@@ -66,21 +71,14 @@ static void repeat_statistics(const yoke_study* study, size_t n, yoke_candidate*
   double sum = 0, squares = 0;
   c->n_repeats = c->n_failed = 0;
   for (size_t k = 1; k <= n; k++) {
-    const yoke_study_result* result = yoke__study_find(study, c->point, k);
-    const bool is_done = result != NULL && result->status == YOKE_RUN_DONE;
-    if (!is_done || isnan(result->values[0])) {
-      c->n_failed++;
-      continue;
-    }
-    sum += result->values[0];
-    c->n_repeats++;
+    const double value = value_of(yoke__study_find(study, c->point, k));
+    sum += isnan(value) ? 0 : value;
+    *(isnan(value) ? &c->n_failed : &c->n_repeats) += 1;
   }
   c->mean = c->n_repeats > 0 ? sum / (double)c->n_repeats : (double)NAN;
   for (size_t k = 1; k <= n; k++) {
-    const yoke_study_result* result = yoke__study_find(study, c->point, k);
-    if (result != NULL && result->status == YOKE_RUN_DONE && !isnan(result->values[0])) {
-      squares += (result->values[0] - c->mean) * (result->values[0] - c->mean);
-    }
+    const double away = value_of(yoke__study_find(study, c->point, k)) - c->mean;
+    squares += isnan(away) ? 0 : away * away;
   }
   c->deviation = c->n_repeats > 1 ? sqrt(squares / (double)(c->n_repeats - 1)) : (double)NAN;
 }
@@ -208,14 +206,10 @@ static bool read_parameter(const yoke_system_unit* unit, const char* name, char*
 }
 
 bool yoke__tune_setting(const yoke_system* system, const char* path, char* to, size_t size) {
-  static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
-                                        "iterative-gauss-seidel"};
-  if (strcmp(path, "scheme") == 0) {
-    snprintf(to, size, "%s", schemes[system->scenario->scheme]);
-    return true;
-  }
-  if (strcmp(path, "exchange") == 0) {
-    snprintf(to, size, "%s", system->scenario->exchange == YOKE_FRESH ? "fresh" : "stale");
+  yoke_system_info info;
+  yoke_system_get_info(system, &info);
+  if (strcmp(path, "scheme") == 0 || strcmp(path, "exchange") == 0) {
+    snprintf(to, size, "%s", path[0] == 's' ? info.scheme : info.exchange);
     return true;
   }
   if (strcmp(path, "time.step") == 0) {

@@ -11,7 +11,6 @@
 
 #include "base/base_arena.h"
 #include "base/base_clock.h"
-#include "base/base_json.h"
 #include "base/base_map.h"
 #include "base/base_message.h"
 #include "base/base_pool.h"
@@ -318,11 +317,6 @@ void yoke__system_destroy(yoke_system** handle);
 // while anything is stepped.
 void yoke__system_report(yoke_system* system, const yoke_sink* sink);
 
-// What `yoke check` prints.
-void yoke__system_print(const yoke_system* system, FILE* to);
-// key NULL: as a document of its own.
-void yoke__system_json(const yoke_system* system, const char* key, yoke_json* json);
-
 // The stages of building, in order (each in its own file); YOKE_BAD_INPUT once messages hold an error that stops it.
 yoke_status yoke__system_make_units(yoke_system* system);  // system_units.c
 // What the file says about a unit that comes out of a file or gets a process of its own; NO_MEMORY.
@@ -344,6 +338,8 @@ yoke_status yoke__system_add_group(yoke_system* system, yoke_group* group);
 yoke_status yoke__system_make_cluster(yoke_system* system, size_t method);
 yoke_status yoke__system_make_member(yoke_system* system, size_t cluster, size_t sink);
 yoke_status yoke__system_lay_record(yoke_system* system);  // system_record.c
+// Asserts that every index lies inside of what it points into; always YOKE_OK.
+yoke_status yoke__system_check_layout(yoke_system* system);  // system_layout.c
 
 yoke_status yoke__system_weigh_bonds(yoke_system* system);  // system_ledger.c: mu, scales
 yoke_status yoke__system_lay_ledger(yoke_system* system);   // system_ledger.c: indices, strips
@@ -376,6 +372,9 @@ uint32_t yoke__system_formats(const yoke_system* system);
 bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* endpoint,
                           const char* what, size_t* unit, size_t* variable, size_t* element,
                           size_t* n);
+// A column of a recording: "unit.variable", "unit.variable[i]" or "unit.variable[i,j]".
+void yoke__system_element_name(const yoke_system_unit* unit, const yoke_variable* v, size_t i,
+                               char* to, size_t size);
 // The unit the user probably meant, or NULL.
 const char* yoke__system_nearest_unit(const yoke_system* system, const char* name);
 

@@ -232,9 +232,7 @@ static yoke_status resolve_bond(yoke_system* system, const yoke_scenario_bond* s
   const bool has_action =
       resolve_pairs(system, source->action, source->n_action, "action", &bond->action);
   const bool has_rate = resolve_pairs(system, source->rate, source->n_rate, "rate", &bond->rate);
-  if (bond->action == NULL || bond->rate == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(bond->action && bond->rate);
   if (!has_action || !has_rate || source->n_action != source->n_rate || source->n_action == 0 ||
       !check_sizes(system, source, bond) || !check_units(system, source, bond)) {
     return YOKE_BAD_INPUT;
@@ -253,9 +251,7 @@ yoke_status yoke__system_resolve_bonds(yoke_system* system) {
   // every found bond takes two connections of its own
   system->bonds =
       yoke__arena_array(&system->arena, s->n_bonds + system->n_links + 1, sizeof *system->bonds);
-  if (system->bonds == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->bonds);
   for (size_t i = 0; i < s->n_bonds; i++) {
     if (s->bonds[i].is_refused) {
       continue;
@@ -287,9 +283,7 @@ static yoke_status add_bond_link(yoke_system* system, const yoke_scenario_pair* 
     }
   }
   yoke_scenario_connection* c = yoke__arena_take(&system->arena, sizeof *c);
-  if (c == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(c);
   *c = (yoke_scenario_connection){.from = pair->from,
                                   .to = pair->to,
                                   .gain = 1,
@@ -307,9 +301,7 @@ yoke_status yoke__system_list_links(yoke_system* system) {
     n += s->bonds[i].n_action + s->bonds[i].n_rate;
   }
   system->links = yoke__arena_array(&system->arena, n + 1, sizeof *system->links);
-  if (system->links == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->links);
   for (; system->n_links < s->n_connections; system->n_links++) {
     system->links[system->n_links].source = &s->connections[system->n_links];
   }

@@ -8,9 +8,7 @@ static yoke_status collect_durations(yoke_system* system, yoke_decimal** out, in
   const yoke_scenario* s = system->scenario;
   yoke_decimal* list =
       yoke__arena_array(&system->arena, 1 + s->n_units + 2 * s->n_connections, sizeof *list);
-  if (list == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(list);
   int n = 0;
   list[n++] = s->step.exact;
   for (size_t i = 0; i < s->n_units; i++) {
@@ -41,9 +39,7 @@ yoke_status yoke__system_fit_clock(yoke_system* system) {
   int n = 0;
   YOKE_TRY(collect_durations(system, &durations, &n));
   int64_t* ticks = yoke__arena_array(&system->arena, (size_t)n, sizeof *ticks);
-  if (ticks == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(ticks);
   if (yoke__clock_fit(s->start.value, durations, n, &system->clock, ticks) < 0) {
     yoke__error(
         system->messages, s->step.place,

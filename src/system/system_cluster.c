@@ -285,9 +285,7 @@ static yoke_status name_members(yoke_system* system, const yoke_system_unit* uni
   const char** out = yoke__arena_array(&system->arena, about->n_outputs + 1, sizeof *out);
   const char** in = yoke__arena_array(&system->arena, m + 1, sizeof *in);
   bool* is_direct = yoke__arena_array(&system->arena, m + 1, sizeof *is_direct);
-  if (out == NULL || in == NULL || is_direct == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(out && in && is_direct);
   for (size_t i = 0; i < about->n_outputs; i++) {
     out[i] = name_of(system, unit, YOKE_OUTPUT, outputs[i] - unit->y);
   }
@@ -392,9 +390,7 @@ static yoke_status add_models(const maker* m, yoke_coupling_cluster* cluster,
   probes more = {.from = yoke__arena_array(arena, n + 1, sizeof(size_t)),
                  .scale = yoke__arena_array(arena, n + 1, sizeof(double)),
                  .offset = yoke__arena_array(arena, n + 1, sizeof(double))};
-  if (more.from == NULL || more.scale == NULL || more.offset == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(more.from && more.scale && more.offset);
   for (size_t i = 0; i < all->n; i++) {
     add_probe(&more, all->from[i], all->scale[i], all->offset[i]);
   }
@@ -418,9 +414,7 @@ static yoke_status fill_connection(const maker* m, yoke_coupling_cluster* cluste
   const size_t n = m->group->setup.n_signals, p = cluster->n_outputs;
   double* L = yoke__arena_array(&m->system->arena, n * p + 1, sizeof *L);
   double* offset = yoke__arena_array(&m->system->arena, n + 1, sizeof *offset);
-  if (L == NULL || offset == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(L && offset);
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < p; j++) {
       L[i * p + j] = m->weights[i * m->system->n_y + all->from[j]];
@@ -441,10 +435,7 @@ static yoke_status describe(maker* m) {
   probes all = {.from = yoke__arena_array(arena, n_most + 1, sizeof(size_t)),
                 .scale = yoke__arena_array(arena, n_most + 1, sizeof(double)),
                 .offset = yoke__arena_array(arena, n_most + 1, sizeof(double))};
-  if (cluster == NULL || units == NULL || all.from == NULL || all.scale == NULL ||
-      all.offset == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(cluster && units && all.from && all.scale && all.offset);
   *cluster = (yoke_coupling_cluster){.units = units};
   YOKE_TRY(weigh_signals(m));
   list_units(m, cluster, units, &all);
@@ -491,9 +482,7 @@ static yoke_status describe_group(yoke_system* system, size_t method, yoke_group
 yoke_status yoke__system_make_cluster(yoke_system* system, size_t method) {
   yoke_tap* taps = yoke__arena_array(&system->arena, system->n_taps, sizeof *taps);
   yoke_coupling_sink* sinks = yoke__arena_array(&system->arena, system->n_units, sizeof *sinks);
-  if (taps == NULL || sinks == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(taps && sinks);
   size_t n = 0;
   YOKE_TRY(list_taps(system, method, taps, &n));
   if (n == 0) {

@@ -134,9 +134,7 @@ static yoke_status add_bond(yoke_system* system, const domain* d, const size_t a
   }
   bond->action = yoke__arena_array(&system->arena, n, sizeof *bond->action);
   bond->rate = yoke__arena_array(&system->arena, n, sizeof *bond->rate);
-  if (bond->action == NULL || bond->rate == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(bond->action && bond->rate);
   for (size_t i = 0; i < n; i++) {
     bond->action[i] = pair_of(system, actions[i]);
     bond->rate[i] = pair_of(system, rates[i]);
@@ -156,9 +154,7 @@ static yoke_status add_hint(yoke_system* system, const domain* d, size_t a, size
       system->units[a].name, system->units[b].name, n_a, d->action, n_b, d->rate);
   const char* copy = yoke__arena_text(&system->arena, text, strlen(text));
   const char** hints = yoke__arena_array(&system->arena, system->n_hints + 1, sizeof *hints);
-  if (copy == NULL || hints == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(copy && hints);
   for (size_t i = 0; i < system->n_hints; i++) {
     hints[i] = system->hints[i];
   }
@@ -214,14 +210,12 @@ static void check_refusals(yoke_system* system) {
     if (!bond->is_refused || system->is_refusal_met[i]) {
       continue;
     }
-    const char* names[MAX_PAIRS];
-    size_t n = 0;
-    for (size_t b = 0; b < system->n_bonds && n < MAX_PAIRS; b++) {
+    const char* nearest = NULL;
+    for (size_t b = 0; b < system->n_bonds; b++) {
       if (system->bonds[b].source == NULL) {
-        names[n++] = system->bonds[b].name;
+        nearest = yoke__nearer_name(bond->name, nearest, system->bonds[b].name);
       }
     }
-    const char* nearest = yoke__nearest_name(bond->name, names, n);
     yoke__message_add(system->messages, YOKE_WARNING, bond->place,
                       "bond '%s' is refused, but none of that name is found%s%s%s", bond->name,
                       nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
@@ -235,9 +229,7 @@ yoke_status yoke__system_find_bonds(yoke_system* system) {
   }
   system->is_refusal_met =
       yoke__arena_array(&system->arena, system->scenario->n_bonds + 1, sizeof(bool));
-  if (system->is_refusal_met == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->is_refusal_met);
   // the first connection between two units stands for all of them
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];

@@ -59,9 +59,7 @@ static yoke_status add_probes(yoke_system* system, yoke_group* group) {
   double* offset = yoke__arena_array(&system->arena, 2 * n, sizeof *offset);
   double* signal_scale = yoke__arena_array(&system->arena, n, sizeof *signal_scale);
   yoke_coupling_bond* about = yoke__arena_take(&system->arena, sizeof *about);
-  if (probes == NULL || scale == NULL || offset == NULL || signal_scale == NULL || about == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(probes && scale && offset && signal_scale && about);
   size_t at = 0;
   for (size_t side = 0; side < 2; side++) {
     const yoke_system_pair* pairs = side == 0 ? bond->action : bond->rate;
@@ -92,9 +90,7 @@ static yoke_status list_validities(yoke_system* system, yoke_group* group) {
   const size_t n_rates = bond == NULL ? 0 : bond->n_pairs;
   yoke_validity* list =
       yoke__arena_array(&system->arena, group->setup.n_signals + n_rates + 1, sizeof *list);
-  if (list == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(list);
   for (size_t i = 0; i < group->setup.n_signals; i++) {
     const yoke_system_link* link = &system->links[group->taps[i].link];
     if (system->units[link->from_unit].unit.ops->sample_info != NULL) {
@@ -117,9 +113,7 @@ yoke_status yoke__system_fill_signals(yoke_system* system, yoke_group* group) {
   int* orders = yoke__arena_array(&system->arena, n, sizeof *orders);
   size_t* sources = yoke__arena_array(&system->arena, n, sizeof *sources);
   int64_t* n_sends = yoke__arena_array(&system->arena, n, sizeof *n_sends);
-  if (orders == NULL || sources == NULL || n_sends == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(orders && sources && n_sends);
   for (size_t i = 0; i < n; i++) {
     const yoke_tap* tap = &group->taps[i];
     const yoke_system_link* link = &system->links[tap->link];
@@ -164,9 +158,7 @@ static yoke_status make_group(yoke_system* system, size_t unit_index, int64_t ev
   yoke_system_unit* unit = &system->units[unit_index];
   yoke_tap* taps = yoke__arena_array(&system->arena, unit->n_taps, sizeof *taps);
   yoke_coupling_sink* sink = yoke__arena_take(&system->arena, sizeof *sink);
-  if (taps == NULL || sink == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(taps && sink);
   const size_t n = list_group_taps(system, unit, every, method, taps);
   *sink = (yoke_coupling_sink){0, n, unit->step};
   yoke_group* group = &system->groups[system->n_groups];
@@ -194,9 +186,7 @@ static bool wants_sends(const yoke_group* group) {
 // units whose values a method wants after every step
 static yoke_status list_sends(yoke_system* system) {
   yoke_group_send* sends = yoke__arena_array(&system->arena, system->n_signals + 1, sizeof *sends);
-  if (sends == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(sends);
   size_t n = 0;
   for (size_t u = 0; u < system->n_units; u++) {
     yoke_system_unit* unit = &system->units[u];
@@ -241,9 +231,7 @@ static yoke_status place_tap(yoke_system* system, size_t unit_index, const yoke_
 yoke_status yoke__system_make_groups(yoke_system* system) {
   const size_t n_most = system->n_taps + system->n_methods + 1;
   system->groups = yoke__arena_array(&system->arena, n_most, sizeof *system->groups);
-  if (system->groups == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->groups);
   for (size_t m = 0; m < system->n_methods && !yoke__system_is_iterative(system); m++) {
     if ((system->methods[m].ops->flags & YOKE_COUPLING_CLUSTER) != 0) {
       YOKE_TRY(yoke__system_make_cluster(system, m));

@@ -217,9 +217,7 @@ static yoke_status scale_pairs(yoke_system* system, const yoke_system_bond* bond
                                bool is_input, const double** out) {
   const yoke_system_pair* pairs = is_action ? bond->action : bond->rate;
   double* scale = fill(system, bond->n, is_action ? bond->sign : 1);
-  if (scale == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(scale);
   size_t at = 0;
   for (size_t i = 0; i < bond->n_pairs; i++) {
     const bool has_link = pairs[i].link != YOKE_NOT_FOUND;
@@ -439,9 +437,7 @@ static yoke_status lay_bond(yoke_system* system, yoke_system_bond* bond) {
   ledger->every = bond->interval / system->slot;
   ledger->action = list_outputs(system, bond->action, bond->n_pairs, bond->n);
   ledger->rate = list_outputs(system, bond->rate, bond->n_pairs, bond->n);
-  if (ledger->action == NULL || ledger->rate == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(ledger->action && ledger->rate);
   // an iteration that holds the end value makes both ends agree, whatever it does to the energy
   const bool is_hold_end = yoke__system_is_iterative(system) &&
                            system->scenario->iteration.mode == YOKE_ITERATE_HOLD_END;
@@ -459,9 +455,7 @@ static yoke_status lay_bond(yoke_system* system, yoke_system_bond* bond) {
 // units that are called several times per slot keep what they received and gave in each call
 static yoke_status lay_strips(yoke_system* system) {
   yoke_strip* strips = yoke__arena_array(&system->arena, 2 * system->n_bonds + 1, sizeof *strips);
-  if (strips == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(strips);
   size_t n = 0;
   for (size_t u = 0; u < system->n_units; u++) {
     yoke_system_unit* unit = &system->units[u];
@@ -490,9 +484,7 @@ yoke_status yoke__system_lay_ledger(yoke_system* system) {
   YOKE_TRY(lay_strips(system));
   system->ledger_bonds =
       yoke__arena_array(&system->arena, system->n_bonds + 1, sizeof *system->ledger_bonds);
-  if (system->ledger_bonds == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->ledger_bonds);
   for (size_t i = 0; i < system->n_bonds; i++) {
     system->ledger_bonds[i] = system->bonds[i].ledger;
   }

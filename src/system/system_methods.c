@@ -104,9 +104,7 @@ static yoke_status read_file(yoke_system* system, const yoke_node* node, const c
   const size_t n =
       from[0] == '\0' ? strlen(node->text) + 1 : yoke__os_path_join(from, node->text, NULL, 0) + 1;
   char* path = yoke__arena_take(&system->arena, n);
-  if (path == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(path);
   if (from[0] == '\0') {
     memcpy(path, node->text, n);
   } else {
@@ -138,9 +136,7 @@ static yoke_status read_settings(yoke_system* system, yoke_system_method* method
   const yoke_coupling_ops* ops = method->ops;
   double* values = yoke__arena_array(&system->arena, ops->n_parameters + 1, sizeof *values);
   const char** files = yoke__arena_array(&system->arena, ops->n_files + 1, sizeof *files);
-  if (values == NULL || files == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(values && files);
   for (size_t i = 0; i < ops->n_parameters; i++) {
     values[i] = ops->parameters[i].start;
   }
@@ -320,9 +316,7 @@ static yoke_status serve_bonds_of_file(yoke_system* system) {
     if (method.ops == NULL) {
       continue;
     }
-    if (method.owner == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(method.owner);
     YOKE_TRY(read_settings(system, &method, map));
     check_scheme(system, &method);
     warn_of_settings(system, &method);
@@ -352,10 +346,8 @@ static void mark_members(yoke_system* system, const yoke_scenario_coupling* coup
     const size_t unit = yoke__map_find(&system->unit_index, name->text == NULL ? "" : name->text);
     if (unit == YOKE_NOT_FOUND) {
       const char* nearest = yoke__system_nearest_unit(system, name->text == NULL ? "" : name->text);
-      yoke__error(system->messages, name->place, "coupling '%s': unknown unit '%s'%s%s%s",
-                  coupling->name, name->text == NULL ? "" : name->text,
-                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                  nearest == NULL ? "" : "'?");
+      yoke__error_near(system->messages, name->place, nearest, "coupling '%s': unknown unit '%s'",
+                       coupling->name, name->text == NULL ? "" : name->text);
     } else {
       is_member[unit] = true;
     }
@@ -392,9 +384,7 @@ static void serve_links(yoke_system* system, const yoke_system_method* method,
 
 static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupling* coupling) {
   bool* is_member = calloc(system->n_units + 1, sizeof *is_member);
-  if (is_member == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(is_member);
   mark_members(system, coupling, is_member);
   char owner[160];
   snprintf(owner, sizeof owner, "coupling '%s'", coupling->name);
@@ -481,9 +471,7 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
   const size_t n = 1 + system->n_bonds + s->n_couplings * (system->n_bonds + 1);
   system->methods = yoke__arena_array(&system->arena, n, sizeof *system->methods);
-  if (system->methods == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->methods);
   add_method(system,
              &(yoke_system_method){
                  .ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = "", .name = ""});

@@ -1,39 +1,27 @@
 // Names in the file to units and variables, with the nearest known name where one is mistyped.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "system/system.h"
 
+static bool wants_hint(const yoke_system* system) {
+  return system->messages == NULL || !yoke__messages_is_full(system->messages);
+}
+
 const char* yoke__system_nearest_unit(const yoke_system* system, const char* name) {
-  if (system->messages != NULL && yoke__messages_is_full(system->messages)) {
-    return NULL;
+  const char* nearest = NULL;
+  for (size_t i = 0; i < system->n_units && wants_hint(system); i++) {
+    nearest = yoke__nearer_name(name, nearest, system->units[i].name);
   }
-  const char** names = malloc((system->n_units + 1) * sizeof *names);
-  if (names == NULL) {
-    return NULL;
-  }
-  for (size_t i = 0; i < system->n_units; i++) {
-    names[i] = system->units[i].name;
-  }
-  const char* nearest = yoke__nearest_name(name, names, system->n_units);
-  free((void*)names);
   return nearest;
 }
 
 static const char* nearest_variable(const yoke_system* system, const yoke_unit* unit,
                                     const char* name) {
-  const size_t n = unit->info->n_variables;
-  const char** names =
-      yoke__messages_is_full(system->messages) ? NULL : malloc((n + 1) * sizeof *names);
-  if (names == NULL) {
-    return NULL;
+  const char* nearest = NULL;
+  for (size_t i = 0; i < unit->info->n_variables && wants_hint(system); i++) {
+    nearest = yoke__nearer_name(name, nearest, unit->info->variables[i].name);
   }
-  for (size_t i = 0; i < n; i++) {
-    names[i] = unit->info->variables[i].name;
-  }
-  const char* nearest = yoke__nearest_name(name, names, n);
-  free((void*)names);
   return nearest;
 }
 
@@ -76,9 +64,8 @@ bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* end
   }
   if (*unit == YOKE_NOT_FOUND) {
     const char* nearest = yoke__system_nearest_unit(system, endpoint->unit);
-    yoke__error(system->messages, endpoint->place, "%s: unknown unit '%s'%s%s%s", what,
-                endpoint->unit, nearest == NULL ? "" : "; did you mean '",
-                nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+    yoke__error_near(system->messages, endpoint->place, nearest, "%s: unknown unit '%s'", what,
+                     endpoint->unit);
     return false;
   }
   const yoke_unit* u = &system->units[*unit].unit;
@@ -99,9 +86,7 @@ bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* end
     return false;
   }
   const char* nearest = nearest_variable(system, u, endpoint->variable);
-  yoke__error(system->messages, endpoint->place, "%s: '%s' (%s) has no variable '%s'%s%s%s", what,
-              endpoint->unit, u->ops->name, endpoint->variable,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(system->messages, endpoint->place, nearest, "%s: '%s' (%s) has no variable '%s'",
+                   what, endpoint->unit, u->ops->name, endpoint->variable);
   return false;
 }

@@ -53,9 +53,7 @@ static size_t count_tunable_edges(const yoke_system* system) {
 
 static yoke_status graph_allocate(graph* g, const yoke_system* system) {
   *g = (graph){.base = calloc(system->n_units + 1, sizeof *g->base)};
-  if (g->base == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(g->base);
   size_t n_edges = system->n_links + count_tunable_edges(system);
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_unit_info* info = system->units[i].unit.info;
@@ -300,9 +298,7 @@ static yoke_status order_units(yoke_system* system, const graph* g) {
 // laws and fresh units in the order in which exchange evaluates them
 static yoke_status order_refresh(yoke_system* system, const graph* g) {
   size_t* order = yoke__arena_array(&system->arena, g->n + 1, sizeof *order);
-  if (order == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(order);
   size_t n = 0;
   bool hears_itself = false;  // since its last entry the unit took in an output of its own
   for (size_t i = 0; i < g->n; i++) {
@@ -360,10 +356,8 @@ static yoke_status order_gauss_seidel(yoke_system* system) {
     const size_t unit = yoke__map_find(&system->unit_index, s->order[i].text);
     if (unit == YOKE_NOT_FOUND || system->units[unit].is_law) {
       const char* nearest = yoke__system_nearest_unit(system, s->order[i].text);
-      yoke__error(system->messages, s->order[i].place,
-                  "order: '%s' is not a unit of this system%s%s%s", s->order[i].text,
-                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                  nearest == NULL ? "" : "'?");
+      yoke__error_near(system->messages, s->order[i].place, nearest,
+                       "order: '%s' is not a unit of this system", s->order[i].text);
     } else if (is_listed[unit]) {
       yoke__error(system->messages, s->order[i].place, "order: '%s' is listed twice",
                   s->order[i].text);
@@ -401,9 +395,7 @@ static yoke_status sort_links(const yoke_system* system, listening* l) {
   *l = (listening){
       calloc(system->n_units + 2, sizeof(size_t)), calloc(system->n_links + 1, sizeof(size_t)),
       calloc(system->n_units + 1, sizeof(size_t)), calloc(system->n_units + 1, sizeof(size_t))};
-  if (l->first_link == NULL || l->links == NULL || l->mark == NULL || l->stack == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(l->first_link && l->links && l->mark && l->stack);
   // counting sort
   for (size_t i = 0; i < system->n_links; i++) {
     l->first_link[system->links[i].to_unit + 2]++;
@@ -462,9 +454,7 @@ static yoke_status list_refresh(yoke_system* system, listening* l) {
     if (round == 0) {
       room = n;
       list = yoke__arena_array(&system->arena, room + 1, sizeof *list);
-      if (list == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      YOKE_TRY_MEMORY(list);
     }
   }
   system->unit_refresh = list;

@@ -51,9 +51,8 @@ typedef struct columns {
   size_t n;
 } columns;
 
-// "unit.variable", "unit.variable[i]" or "unit.variable[i,j]"
-static void name_element(const yoke_system_unit* unit, const yoke_variable* v, size_t i, char* to,
-                         size_t size) {
+void yoke__system_element_name(const yoke_system_unit* unit, const yoke_variable* v, size_t i,
+                               char* to, size_t size) {
   const size_t n = yoke__variable_count(v), n_cols = v->n_cols == 0 ? 1 : v->n_cols;
   if (n == 1) {
     snprintf(to, size, "%s.%s", unit->name, v->name);
@@ -77,9 +76,7 @@ static yoke_status number_items(yoke_system* system, const yoke_variable* v,
     snprintf(name, sizeof name, "%s=%lld", v->items[i], (long long)v->item_values[i]);
     names[i] = yoke__arena_text(&system->arena, name, strlen(name));
   }
-  if (names == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(names);
   column->items = names;
   source->values = v->item_values;
   source->n_values = n;
@@ -93,9 +90,7 @@ static yoke_status add_element(yoke_system* system, size_t unit_index, size_t va
   const size_t element_size = yoke__variable_element_size(v);
   const size_t dense = unit->unit.dense[variable];
   const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
-  if (copy == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(copy);
   out->columns[out->n] = (yoke_record_column){copy, v->dim == NULL ? "" : v->dim, v->type,
                                               (element_size + 7) / 8 * 8, v->items};
   yoke_system_column* source = &out->sources[out->n++];
@@ -127,7 +122,7 @@ static yoke_status collect(yoke_system* system, columns* out, bool* is_hit) {
       snprintf(name, sizeof name, "%s.%s", unit->name, v->name);
       const bool is_whole = is_wanted(system, name, v, is_hit);
       for (size_t e = 0; e < n; e++) {
-        name_element(unit, v, e, name, sizeof name);
+        yoke__system_element_name(unit, v, e, name, sizeof name);
         const bool is_single = n > 1 && is_wanted(system, name, v, is_hit);
         if (is_whole || is_single) {
           YOKE_TRY(add_element(system, i, k, e, name, out));
@@ -151,9 +146,7 @@ static yoke_status collect_bonds(yoke_system* system, columns* out, bool* is_hit
         continue;
       }
       const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
-      if (copy == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      YOKE_TRY_MEMORY(copy);
       out->columns[out->n] =
           (yoke_record_column){copy, yoke__ledger_value_dims[k], YOKE_REAL, sizeof(double), NULL};
       out->sources[out->n++] = (yoke_system_column){.source = YOKE_COLUMN_BOND,
@@ -177,9 +170,7 @@ static yoke_status collect_traces(yoke_system* system, columns* out, bool* is_hi
         continue;
       }
       const char* copy = yoke__arena_text(&system->arena, name, strlen(name));
-      if (copy == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      YOKE_TRY_MEMORY(copy);
       out->columns[out->n] = (yoke_record_column){copy, "1", YOKE_REAL, sizeof(double), NULL};
       out->sources[out->n++] = (yoke_system_column){
           .source = YOKE_COLUMN_TRACE, .index = k, .element = g, .unit = YOKE_NOT_FOUND};
@@ -214,24 +205,19 @@ static void report_format(yoke_system* system, const yoke_scenario_name* name) {
   char own[400] = "";
   size_t used = 0;
   for (size_t i = 0; registry != NULL && i < registry->n_results; i++) {
-    const char* both[] = {registry->results[i]->name, nearest};
-    nearest = yoke__nearest_name(name->text, both, nearest == NULL ? 1 : 2);
-    const int n = snprintf(own + used, sizeof own - used, ", %s", both[0]);
+    nearest = yoke__nearer_name(name->text, nearest, registry->results[i]->name);
+    const int n = snprintf(own + used, sizeof own - used, ", %s", registry->results[i]->name);
     used = n < 0 || used + (size_t)n >= sizeof own ? sizeof own - 1 : used + (size_t)n;
   }
-  yoke__error(system->messages, name->place, "expected %s%s, found the text '%s'%s%s%s",
-              used > 0 ? "csv, hdf5, mat" : "csv, hdf5 or mat", own, name->text,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(system->messages, name->place, nearest, "expected %s%s, found the text '%s'",
+                   used > 0 ? "csv, hdf5, mat" : "csv, hdf5 or mat", own, name->text);
 }
 
 // Formats of the file that are sinks of the registry.
 static yoke_status choose_sinks(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
   system->sinks = yoke__arena_array(&system->arena, s->n_record_formats + 1, sizeof *system->sinks);
-  if (system->sinks == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->sinks);
   for (size_t i = 0; i < s->n_record_formats; i++) {
     const yoke_scenario_name* name = &s->record_formats[i];
     if (find_format(name->text) < YOKE_N_FORMATS) {

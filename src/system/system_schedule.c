@@ -324,9 +324,7 @@ static yoke_status make_intake(yoke_system* system, const item items[], size_t f
   yoke_tap* taps = yoke__arena_array(&system->arena, n_of[ITEM_TAP] + 1, sizeof *taps);
   yoke_move* moves = yoke__arena_array(&system->arena, n_of[ITEM_MOVE] + 1, sizeof *moves);
   size_t* groups = yoke__arena_array(&system->arena, n_of[ITEM_GROUP] + 1, sizeof *groups);
-  if (from == NULL || to == NULL || taps == NULL || moves == NULL || groups == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(from && to && taps && moves && groups);
   yoke_intake* intake = &system->intakes[system->n_intakes++];
   *intake = (yoke_intake){.every = items[first].every,
                           .from = from,
@@ -358,9 +356,7 @@ static yoke_status make_intake(yoke_system* system, const item items[], size_t f
 static yoke_status make_intakes(yoke_system* system, const item items[], size_t n_items) {
   size_t* unit_intake = yoke__arena_array(&system->arena, system->n_units + 2, sizeof *unit_intake);
   system->intakes = yoke__arena_array(&system->arena, n_items + 1, sizeof *system->intakes);
-  if (unit_intake == NULL || system->intakes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(unit_intake && system->intakes);
   size_t owner = 0;
   for (size_t first = 0, last = 0; first < n_items; first = last) {
     while (last < n_items && items[last].owner == items[first].owner &&
@@ -394,9 +390,7 @@ static bool has_delayed_group(const yoke_system* system) {
 
 static yoke_status lay_exchange(yoke_system* system) {
   item* items = calloc(system->n_taps + system->n_links + 1, sizeof *items);
-  if (items == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(items);
   size_t n_items = 0;
   list_items(system, items, &n_items);
   for (size_t i = 0; i < system->n_links; i++) {

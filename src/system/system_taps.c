@@ -26,9 +26,7 @@ static yoke_status lay_taps(yoke_system* system) {
     n += system->links[i].is_dense ? system->links[i].n : 0;
   }
   system->taps = yoke__arena_array(&system->arena, n + 1, sizeof *system->taps);
-  if (system->taps == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->taps);
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
     const yoke_system_unit* from = &system->units[link->from_unit];
@@ -72,9 +70,7 @@ static yoke_status lay_typed(yoke_system* system) {
     yoke_system_typed* outputs =
         yoke__arena_array(&system->arena, n_variables + 1, sizeof *outputs);
     yoke_system_typed* inputs = yoke__arena_array(&system->arena, n_variables + 1, sizeof *inputs);
-    if (outputs == NULL || inputs == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(outputs && inputs);
     unit->typed_outputs = outputs;
     unit->typed_inputs = inputs;
     for (size_t v = 0; v < n_variables; v++) {

@@ -93,33 +93,25 @@ static bool has_start(const yoke_variable* variable) {
 static const char* nearest_setting(const yoke_system_unit* unit, bool is_start, const char* name) {
   const yoke_unit_ops* ops = unit->unit.ops;
   const yoke_unit_info* info = unit->unit.info;
-  const char** names = malloc((ops->n_structure + info->n_variables + 1) * sizeof *names);
-  if (names == NULL) {
-    return NULL;
-  }
-  size_t n = 0;
+  const char* nearest = NULL;
   for (size_t i = 0; i < ops->n_structure && !is_start; i++) {
-    names[n++] = ops->structure[i].name;
+    nearest = yoke__nearer_name(name, nearest, ops->structure[i].name);
   }
   for (size_t i = 0; i < info->n_variables; i++) {
     const yoke_causality c = info->variables[i].causality;
     const bool is_parameter = c == YOKE_PARAMETER || c == YOKE_TUNABLE;
     if (is_start ? has_start(&info->variables[i]) : is_parameter) {
-      names[n++] = info->variables[i].name;
+      nearest = yoke__nearer_name(name, nearest, info->variables[i].name);
     }
   }
-  const char* nearest = yoke__nearest_name(name, names, n);
-  free((void*)names);
   return nearest;
 }
 
 static void report_unknown_setting(yoke_system* system, const yoke_system_unit* unit,
                                    const yoke_setting* setting, bool is_start) {
   const char* nearest = nearest_setting(unit, is_start, setting->name);
-  yoke__error(system->messages, setting->place, "'%s' has no %s '%s'%s%s%s", unit->unit.ops->name,
-              is_start ? "state or input" : "parameter", setting->name,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(system->messages, setting->place, nearest, "'%s' has no %s '%s'",
+                   unit->unit.ops->name, is_start ? "state or input" : "parameter", setting->name);
 }
 
 // the place in which a setting stands
@@ -180,9 +172,7 @@ static yoke_status collect_arguments(yoke_system* system, const yoke_system_unit
   const yoke_scenario_unit* source = unit->source;
   yoke_argument* arguments =
       yoke__arena_array(&system->arena, source->n_with + source->n_values + 1, sizeof *arguments);
-  if (arguments == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(arguments);
   *args = (yoke_unit_args){unit->name, system->scenario->directory, arguments, 0,
                            unit->unit.ops->context};
   bool is_sound = true;
@@ -233,9 +223,7 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
   if (is_file(source) && path[0] != '/' && strcmp(system->scenario->directory, ".") != 0) {
     const size_t n = yoke__os_path_join(system->scenario->directory, source->type, NULL, 0) + 1;
     char* joined = yoke__arena_take(&system->arena, n);
-    if (joined == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(joined);
     yoke__os_path_join(system->scenario->directory, source->type, joined, n);
     path = joined;
   }
@@ -420,9 +408,7 @@ static yoke_status assign_threads(yoke_system* system) {
   double load[MAX_THREADS] = {0};
   const size_t n_stepped = system->n_units - system->n_laws;
   weight* weights = calloc(n_stepped + 1, sizeof *weights);
-  if (weights == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(weights);
   for (size_t i = 0; i < n_stepped; i++) {
     weights[i] = (weight){i, system->units[i].cost_s};
   }
@@ -448,9 +434,7 @@ static yoke_status assign_threads(yoke_system* system) {
 static yoke_status list_thread_units(yoke_system* system) {
   size_t* units = yoke__arena_array(&system->arena, system->n_units + 1, sizeof *units);
   size_t* first = yoke__arena_array(&system->arena, (size_t)system->n_threads + 1, sizeof *first);
-  if (units == NULL || first == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(units && first);
   size_t n = 0;
   for (int t = 0; t < system->n_threads; t++) {
     first[t] = n;
@@ -470,9 +454,7 @@ yoke_status yoke__system_make_units(yoke_system* system) {
   const yoke_scenario* scenario = system->scenario;
   system->n_units = scenario->n_units;
   system->units = yoke__arena_array(&system->arena, system->n_units + 1, sizeof *system->units);
-  if (system->units == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system->units);
   YOKE_TRY(yoke__map_create(system->n_units, &system->arena, &system->unit_index));
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_scenario_unit* source = &scenario->units[i];

@@ -1,5 +1,4 @@
-// TER as a judge: bonds found in both results, conventions compared, error energy, warnings, a
-// table.
+// TER as a judge: bonds found in both results, conventions compared, error energy, warnings.
 //
 //   ratio = TER of the result / TER of the reference,  relative TER = TER / throughput
 //   error energy = sum |p~ - p| dt       p~ of the result's inputs, p of the reference
@@ -7,15 +6,16 @@
 // TER ranks runs only where the same kind of defect is made: different feedthrough or defects in
 // different connections are said in a warning, different conventions are refused.
 // Source: TER specification 2.6 to 2.8, 5.4 (TE-06), 11.
-#include "app/app_ter.h"
+#include "quality/quality_ter.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "app/app.h"
+#include "base/base_check.h"
 #include "base/base_message.h"
+#include "energy/energy_sum.h"
 
 #define FLOOR     1e-9         // [J] least throughput to divide by
 #define CANCELLED (2.0 / 3.0)  // TER below this share of its two parts: they cancel
@@ -23,9 +23,6 @@
 #define EQUAL     1e-12        // relative difference below which two TER are the same
 #define SLACK     1e-6         // of a step, for roundings of times
 #define TEXT_SIZE 1024
-#define MAX_CELL  32
-#define N_COLUMNS 7
-#define N_DIGITS  6
 #define PREFIX    "bond."
 #define SUFFIX    ".ter"
 
@@ -33,9 +30,9 @@
 
 // ---- texts
 
-static void add_text(yoke_app_ter* ter, yoke_ter_text** list, const char* format, ...)
+static void add_text(yoke_ter_comparison* ter, yoke_ter_text** list, const char* format, ...)
     YOKE_PRINTF(3, 4);
-static void add_text(yoke_app_ter* ter, yoke_ter_text** list, const char* format, ...) {
+static void add_text(yoke_ter_comparison* ter, yoke_ter_text** list, const char* format, ...) {
   char text[TEXT_SIZE];
   va_list args;
   va_start(args, format);
@@ -60,20 +57,23 @@ static const char* side_name(int side) {
 
 // ---- which bonds
 
-static yoke_ter_row* find_row(yoke_app_ter* ter, const char* name) {
+static yoke_ter_row* find_row(yoke_ter_comparison* ter, const char* name) {
   for (size_t i = 0; i < ter->n_rows; i++) {
     if (strcmp(ter->rows[i].name, name) == 0) {
       return &ter->rows[i];
     }
   }
   yoke_ter_row* row = &ter->rows[ter->n_rows++];
-  *row = (yoke_ter_row){
-      .name = name, .ter = {UNKNOWN, UNKNOWN}, .throughput = {UNKNOWN, UNKNOWN}, .power_of = ""};
+  *row = (yoke_ter_row){.name = name,
+                        .ter = {UNKNOWN, UNKNOWN},
+                        .throughput = {UNKNOWN, UNKNOWN},
+                        .error.total = UNKNOWN,
+                        .power_of = ""};
   return row;
 }
 
 // NAME of a column "bond.NAME.ter", or NULL.
-static const char* bond_of_column(yoke_app_ter* ter, const char* column) {
+static const char* bond_of_column(yoke_ter_comparison* ter, const char* column) {
   const size_t n = strlen(column), n_prefix = strlen(PREFIX), n_suffix = strlen(SUFFIX);
   if (n <= n_prefix + n_suffix || strncmp(column, PREFIX, n_prefix) != 0 ||
       strcmp(column + n - n_suffix, SUFFIX) != 0) {
@@ -85,14 +85,15 @@ static const char* bond_of_column(yoke_app_ter* ter, const char* column) {
 }
 
 // The recorded power of a bond and, if wanted, the name of its column; NULL if there is none.
-static const double* find_power(yoke_app_ter* ter, int side, const char* bond, const char** name) {
+static const double* find_power(yoke_ter_comparison* ter, int side, const char* bond,
+                                const char** name) {
   char text[TEXT_SIZE];
   snprintf(text, sizeof text, PREFIX "%s.P", bond);
   if (name != NULL) {
     *name = yoke__arena_text(ter->arena, text, strlen(text));
     ter->is_out_of_memory = ter->is_out_of_memory || *name == NULL;
   }
-  return yoke__app_result_column(&ter->results[side], text);
+  return yoke__recorded_column(&ter->results[side], text);
 }
 
 // sum |P| dt of the recorded power, held over the intervals
@@ -105,8 +106,8 @@ static double sum_power(const yoke_csv* csv, const double p[]) {
   return yoke__sum_value(&sum);
 }
 
-static void collect_bonds(yoke_app_ter* ter, int side) {
-  const yoke_app_result* result = &ter->results[side];
+static void collect_bonds(yoke_ter_comparison* ter, int side) {
+  const yoke_recorded* result = &ter->results[side];
   for (size_t i = 0; i < result->summary.n_bonds; i++) {
     const yoke_summary_bond* bond = &result->summary.bonds[i];
     if (bond->is_heat) {
@@ -132,8 +133,8 @@ static void collect_bonds(yoke_app_ter* ter, int side) {
   }
 }
 
-static void note_missing(yoke_app_ter* ter, int side) {
-  const yoke_app_result* result = &ter->results[side];
+static void note_missing(yoke_ter_comparison* ter, int side) {
+  const yoke_recorded* result = &ter->results[side];
   bool is_known = false;
   for (size_t i = 0; i < ter->n_rows; i++) {
     is_known = is_known || !isnan(ter->rows[i].ter[side]);
@@ -154,15 +155,14 @@ static void note_missing(yoke_app_ter* ter, int side) {
   }
 }
 
-static int find_bonds(const char* command, yoke_app_ter* ter) {
+static yoke_status find_bonds(yoke_ter_comparison* ter, const yoke_sink* sink) {
   size_t n = 1;
   for (int side = 0; side < 2; side++) {
     n += ter->results[side].summary.n_bonds + ter->results[side].csv.n_columns;
   }
   ter->rows = yoke__arena_array(ter->arena, n, sizeof *ter->rows);
   if (ter->rows == NULL) {
-    ter->is_out_of_memory = true;
-    return YOKE_EXIT_OK;
+    return YOKE_NO_MEMORY;
   }
   for (int side = 0; side < 2; side++) {
     collect_bonds(ter, side);
@@ -174,30 +174,27 @@ static int find_bonds(const char* command, yoke_app_ter* ter) {
   for (size_t i = 0; i < ter->n_rows; i++) {
     has_any = has_any || !isnan(ter->rows[i].ter[YOKE_TER_RESULT]);
   }
-  if (!has_any) {
-    yoke__app_error(command,
-                    "%s has no bond with a TER: neither a ledger in summary.json nor columns "
-                    "bond.NAME.ter",
-                    ter->results[YOKE_TER_RESULT].path);
-    return YOKE_EXIT_USAGE;
-  }
-  return YOKE_EXIT_OK;
+  return has_any ? YOKE_OK
+                 : yoke_fail(sink, YOKE_BAD_INPUT,
+                             "%s has no bond with a TER: neither a ledger in summary.json nor "
+                             "columns bond.NAME.ter",
+                             ter->results[YOKE_TER_RESULT].path);
 }
 
 // ---- conventions
 
-static double first_time(const yoke_app_result* r) {
+static double first_time(const yoke_recorded* r) {
   return isnan(r->summary.t_start) || !r->has_summary ? r->csv.columns[0].values[0]
                                                       : r->summary.t_start;
 }
 
-static double last_time(const yoke_app_result* r) {
+static double last_time(const yoke_recorded* r) {
   return isnan(r->summary.t_reached) || !r->has_summary
              ? r->csv.columns[0].values[r->csv.n_rows - 1]
              : r->summary.t_reached;
 }
 
-static double step_of(const yoke_app_result* r) {
+static double step_of(const yoke_recorded* r) {
   const size_t n = r->csv.n_rows;
   if (r->has_summary && !isnan(r->summary.step)) {
     return r->summary.step;
@@ -205,72 +202,72 @@ static double step_of(const yoke_app_result* r) {
   return n < 2 ? 0 : (last_time(r) - first_time(r)) / (double)(n - 1);
 }
 
-static bool has_same_span(const char* command, const yoke_app_result results[2]) {
-  const yoke_app_result *a = &results[0], *b = &results[1];
+static yoke_status check_span(const yoke_recorded results[2], const yoke_sink* sink) {
+  const yoke_recorded *a = &results[0], *b = &results[1];
   const double step = fmax(step_of(a), step_of(b)) * (1 + SLACK);
   const double first[] = {first_time(a), first_time(b)}, last[] = {last_time(a), last_time(b)};
   if (fabs(first[0] - first[1]) <= step && fabs(last[0] - last[1]) <= step) {
-    return true;
+    return YOKE_OK;
   }
-  yoke__app_error(command,
-                  "TER grows with time: %s covers %.9g to %.9g s, %s covers %.9g to %.9g s; they "
-                  "may differ by one step",
-                  a->path, first[0], last[0], b->path, first[1], last[1]);
-  return false;
+  return yoke_fail(sink, YOKE_BAD_INPUT,
+                   "TER grows with time: %s covers %.9g to %.9g s, %s covers %.9g to %.9g s; they "
+                   "may differ by one step",
+                   a->path, first[0], last[0], b->path, first[1], last[1]);
 }
 
-static bool has_same_text(const char* command, const yoke_app_result results[2], const char* what,
-                          const char* a, const char* b) {
-  if (strcmp(a, b) == 0) {
-    return true;
-  }
-  yoke__app_error(command, "%s differs, and TER with it: '%s' in %s, '%s' in %s", what, a,
-                  results[0].path, b, results[1].path);
-  return false;
+static yoke_status check_text(const yoke_recorded results[2], const char* what, const char* a,
+                              const char* b, const yoke_sink* sink) {
+  return strcmp(a, b) == 0 ? YOKE_OK
+                           : yoke_fail(sink, YOKE_BAD_INPUT,
+                                       "%s differs, and TER with it: '%s' in %s, '%s' in %s", what,
+                                       a, results[0].path, b, results[1].path);
+}
+
+static const char* freshness(const yoke_summary_end* end) {
+  return end->is_fresh ? "fresh" : "stale";
 }
 
 // Units of one bond may differ from the rest of the system.
-static bool has_same_freshness(const char* command, const yoke_app_ter* ter,
-                               const yoke_ter_row* row) {
-  bool is_same = true;
+static yoke_status check_freshness(const yoke_ter_comparison* ter, const yoke_ter_row* row,
+                                   const yoke_sink* sink) {
+  yoke_status status = YOKE_OK;
   for (int end = 0; row->said[0] != NULL && row->said[1] != NULL && end < 2; end++) {
     const yoke_summary_end *a = &row->said[0]->ends[end], *b = &row->said[1]->ends[end];
     if (a->is_fresh != b->is_fresh) {
-      yoke__app_error(command,
-                      "exchange differs, and TER with it: unit '%s' of bond '%s' is %s in %s and "
-                      "%s in %s",
-                      a->unit, row->name, a->is_fresh ? "fresh" : "stale", ter->results[0].path,
-                      b->is_fresh ? "fresh" : "stale", ter->results[1].path);
-      is_same = false;
+      status = yoke_fail(sink, YOKE_BAD_INPUT,
+                         "exchange differs, and TER with it: unit '%s' of bond '%s' is %s in %s "
+                         "and %s in %s",
+                         a->unit, row->name, freshness(a), ter->results[0].path, freshness(b),
+                         ter->results[1].path);
     }
   }
-  return is_same;
+  return status;
 }
 
-// Only where both results have something to compare.
-static bool has_same_conventions(const char* command, const yoke_app_ter* ter) {
-  const yoke_app_result* r = ter->results;
+// Only where both results have something to compare. All differences are reported.
+static yoke_status check_conventions(const yoke_ter_comparison* ter, const yoke_sink* sink) {
+  const yoke_recorded* r = ter->results;
   const yoke_summary *a = &r[0].summary, *b = &r[1].summary;
-  bool is_any = false, is_same = true;
+  bool is_any = false;
   for (size_t i = 0; i < ter->n_rows; i++) {
     is_any = is_any || (!isnan(ter->rows[i].ter[0]) && !isnan(ter->rows[i].ter[1]));
   }
-  if (!is_any) {
-    return true;
+  yoke_status status = is_any ? check_span(r, sink) : YOKE_OK;
+  if (!is_any || !a->has_ledger || !b->has_ledger) {
+    return status;
   }
-  is_same = has_same_span(command, r);
-  if (!a->has_ledger || !b->has_ledger) {
-    return is_same;
+  const char* const texts[][3] = {{"exchange", a->exchange, b->exchange},
+                                  {"the residual's convention", a->residual, b->residual},
+                                  {"TER's convention", a->ter, b->ter}};
+  for (size_t i = 0; i < YOKE_COUNT(texts); i++) {
+    const yoke_status same = check_text(r, texts[i][0], texts[i][1], texts[i][2], sink);
+    status = same < 0 ? same : status;
   }
-  const bool is_exchange = has_same_text(command, r, "exchange", a->exchange, b->exchange);
-  is_same = is_same && is_exchange;
-  is_same =
-      has_same_text(command, r, "the residual's convention", a->residual, b->residual) && is_same;
-  is_same = has_same_text(command, r, "TER's convention", a->ter, b->ter) && is_same;
-  for (size_t i = 0; is_exchange && i < ter->n_rows; i++) {
-    is_same = has_same_freshness(command, ter, &ter->rows[i]) && is_same;
+  for (size_t i = 0; strcmp(a->exchange, b->exchange) == 0 && i < ter->n_rows; i++) {
+    const yoke_status same = check_freshness(ter, &ter->rows[i], sink);
+    status = same < 0 ? same : status;
   }
-  return is_same;
+  return status;
 }
 
 // ---- error energy
@@ -283,39 +280,34 @@ static const yoke_summary_bond* signals_of(const yoke_ter_row* row, int side) {
 }
 
 // sum of the products of two signals of a bond; shifts: rows behind k that each is taken from.
-// False: a column is missing, and *missing is its name or NULL if nobody receives that signal.
-static bool multiply(const yoke_app_result* result, const yoke_summary_bond* bond,
-                     const int signals[2], const size_t shifts[2], size_t n, double to[],
-                     const char** missing) {
+// False: a column is missing, or nobody receives that signal.
+static bool multiply(const yoke_recorded* result, const yoke_summary_bond* bond,
+                     const int signals[2], const size_t shifts[2], size_t n, double to[]) {
   memset(to, 0, n * sizeof *to);
   for (size_t i = 0; i < bond->n; i++) {
     const yoke_summary_component* c = &bond->components[i];
-    const double* columns[2];
-    for (int s = 0; s < 2; s++) {
-      columns[s] = yoke__app_result_column(result, c->columns[signals[s]]);
-      if (columns[s] == NULL) {
-        *missing = c->columns[signals[s]];
-        return false;
-      }
+    const double* a = yoke__recorded_column(result, c->columns[signals[0]]);
+    const double* b = yoke__recorded_column(result, c->columns[signals[1]]);
+    if (a == NULL || b == NULL) {
+      return false;
     }
     const double scale = c->scale[signals[0]] * c->scale[signals[1]];
     for (size_t k = 0; k < n; k++) {
-      to[k] += scale * columns[0][k + shifts[0]] * columns[1][k + shifts[1]];
+      to[k] += scale * a[k + shifts[0]] * b[k + shifts[1]];
     }
   }
   return true;
 }
 
 // p~ over each interval: of the inputs as applied, or else the recorded power.
-static bool take_power(yoke_app_ter* ter, yoke_ter_row* row, double to[]) {
+static bool take_power(yoke_ter_comparison* ter, yoke_ter_row* row, double to[]) {
   static const int inputs[] = {YOKE_E_IN, YOKE_F_IN};
-  const yoke_app_result* result = &ter->results[YOKE_TER_RESULT];
+  const yoke_recorded* result = &ter->results[YOKE_TER_RESULT];
   const yoke_summary_bond* bond = row->said[YOKE_TER_RESULT];
   const size_t n = result->csv.n_rows - 1;
-  const char* missing = NULL;
   if (bond != NULL && bond->n > 0) {
     const size_t shifts[] = {bond->ends[0].is_input_at_end, bond->ends[1].is_input_at_end};
-    if (multiply(result, bond, inputs, shifts, n, to, &missing)) {
+    if (multiply(result, bond, inputs, shifts, n, to)) {
       row->power_of = "inputs";
       return true;
     }
@@ -332,21 +324,20 @@ static bool take_power(yoke_app_ter* ter, yoke_ter_row* row, double to[]) {
 }
 
 // p at the times of the reference, rows with an empty cell left out.
-static bool take_reference(yoke_app_ter* ter, yoke_ter_row* row, double t[], double p[],
+static bool take_reference(yoke_ter_comparison* ter, yoke_ter_row* row, double t[], double p[],
                            yoke_power_reference* out) {
   static const int outputs[] = {YOKE_E_OUT, YOKE_F_OUT};
   static const size_t now[] = {0, 0};
-  const yoke_app_result* reference = &ter->results[YOKE_TER_REFERENCE];
+  const yoke_recorded* reference = &ter->results[YOKE_TER_REFERENCE];
   const yoke_summary_bond* bond = signals_of(row, YOKE_TER_REFERENCE);
   const size_t n = reference->csv.n_rows;
-  const char* missing = NULL;
   const double* recorded = NULL;
-  if (bond == NULL || !multiply(reference, bond, outputs, now, n, p, &missing)) {
+  if (bond == NULL || !multiply(reference, bond, outputs, now, n, p)) {
     recorded = find_power(ter, YOKE_TER_REFERENCE, row->name, NULL);
     if (recorded == NULL) {
-      row->why_not = missing == NULL ? "nothing says which columns of the reference are its action "
-                                       "and rate"
-                                     : "the reference lacks the action or the rate";
+      row->why_not = bond == NULL ? "nothing says which columns of the reference are its action "
+                                    "and rate"
+                                  : "the reference lacks the action or the rate";
       return false;
     }
     memcpy(p, recorded, n * sizeof *p);
@@ -357,7 +348,7 @@ static bool take_reference(yoke_app_ter* ter, yoke_ter_row* row, double t[], dou
     bool is_empty = recorded != NULL && yoke__csv_is_missing(recorded[k]);
     for (size_t i = 0; recorded == NULL && i < 2 * bond->n; i++) {
       const char* name = bond->components[i / 2].columns[outputs[i % 2]];
-      is_empty = is_empty || yoke__csv_is_missing(yoke__app_result_column(reference, name)[k]);
+      is_empty = is_empty || yoke__csv_is_missing(yoke__recorded_column(reference, name)[k]);
     }
     if (!is_empty) {
       t[out->n] = reference->csv.columns[0].values[k];
@@ -367,14 +358,13 @@ static bool take_reference(yoke_app_ter* ter, yoke_ter_row* row, double t[], dou
   return true;
 }
 
-static void measure_errors(yoke_app_ter* ter) {
+static yoke_status measure_errors(yoke_ter_comparison* ter) {
   const yoke_csv *a = &ter->results[0].csv, *b = &ter->results[1].csv;
   double* power = yoke__arena_array(ter->arena, a->n_rows + 1, sizeof *power);
   double* t = yoke__arena_array(ter->arena, b->n_rows + 1, sizeof *t);
   double* p = yoke__arena_array(ter->arena, b->n_rows + 1, sizeof *p);
   if (power == NULL || t == NULL || p == NULL) {
-    ter->is_out_of_memory = true;
-    return;
+    return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < ter->n_rows; i++) {
     yoke_ter_row* row = &ter->rows[i];
@@ -385,14 +375,15 @@ static void measure_errors(yoke_app_ter* ter) {
     }
     if (yoke__replay_error_energy(a->columns[0].values, a->n_rows, power, &reference, &row->error,
                                   &why.sink) < 0) {
-      row->error = (yoke_error_energy){0};
+      row->error = (yoke_error_energy){.total = UNKNOWN};
       row->why_not = yoke__arena_text(ter->arena, why.text, strlen(why.text));
     }
   }
+  return YOKE_OK;
 }
 
 // what the reader must know about one error energy
-static void note_error(yoke_app_ter* ter, const yoke_ter_row* row) {
+static void note_error(yoke_ter_comparison* ter, const yoke_ter_row* row) {
   const yoke_csv* csv = &ter->results[YOKE_TER_RESULT].csv;
   const double first = csv->columns[0].values[0], last = csv->columns[0].values[csv->n_rows - 1];
   const double distance = (last - first) / (double)(csv->n_rows - 1);
@@ -427,7 +418,7 @@ static void note_error(yoke_app_ter* ter, const yoke_ter_row* row) {
   }
 }
 
-static void note_errors(yoke_app_ter* ter) {
+static void note_errors(yoke_ter_comparison* ter) {
   for (size_t i = 0; i < ter->n_rows; i++) {
     const yoke_ter_row* row = &ter->rows[i];
     if (row->error.n_intervals > 0) {
@@ -447,7 +438,7 @@ static const char* use_word(yoke_feedthrough_use use) {
                                        : "nothing";
 }
 
-static void warn_feedthrough(yoke_app_ter* ter, const yoke_ter_row* row) {
+static void warn_feedthrough(yoke_ter_comparison* ter, const yoke_ter_row* row) {
   for (int end = 0; end < 2; end++) {
     const yoke_summary_end *a = &row->said[0]->ends[end], *b = &row->said[1]->ends[end];
     if (a->use != b->use) {
@@ -469,7 +460,7 @@ static bool is_cancelled(const yoke_summary_bond* bond) {
   return bond->ter < CANCELLED * (bond->flow + bond->effort);
 }
 
-static void warn_structure(yoke_app_ter* ter, const yoke_ter_row* row) {
+static void warn_structure(yoke_ter_comparison* ter, const yoke_ter_row* row) {
   const double a = flow_share(row->said[0]), b = flow_share(row->said[1]);
   const bool is_opposite =
       (a > ONE_SIDED && b < 1 - ONE_SIDED) || (b > ONE_SIDED && a < 1 - ONE_SIDED);
@@ -491,7 +482,7 @@ static void warn_structure(yoke_app_ter* ter, const yoke_ter_row* row) {
   }
 }
 
-static void warn(yoke_app_ter* ter) {
+static void warn(yoke_ter_comparison* ter) {
   for (size_t i = 0; i < ter->n_rows; i++) {
     const yoke_ter_row* row = &ter->rows[i];
     if (row->said[0] != NULL && row->said[1] != NULL && row->said[0]->has_ter &&
@@ -504,7 +495,7 @@ static void warn(yoke_app_ter* ter) {
 
 // ---- all of it
 
-static void add_total(yoke_app_ter* ter) {
+static void add_total(yoke_ter_comparison* ter) {
   yoke_ter_row* total = &ter->total;
   *total = (yoke_ter_row){.name = "total", .power_of = ""};
   for (size_t i = 0; i < ter->n_rows; i++) {
@@ -513,193 +504,44 @@ static void add_total(yoke_app_ter* ter) {
       total->ter[side] += row->ter[side];
       total->throughput[side] += row->throughput[side];
     }
-    total->error.total += row->error.total;
     // one bond without it and the sum would lie
-    const bool is_part = i == 0 || total->error.n_intervals > 0;
-    total->error.n_intervals = is_part ? row->error.n_intervals : 0;
+    total->error.total += row->error.total;
+    total->error.n_intervals = isnan(total->error.total) ? 0 : row->error.n_intervals;
   }
 }
 
-int yoke__app_ter_compare(const char* command, const yoke_app_result results[2], yoke_arena* arena,
-                          yoke_app_ter* out) {
-  *out = (yoke_app_ter){.results = results, .arena = arena};
+// What follows from the TER of both sides.
+static void rank(yoke_ter_row* row) {
+  const double a = row->ter[0], b = row->ter[1];
+  row->ratio = b > 0 ? a / b : UNKNOWN;
+  for (int side = 0; side < 2; side++) {
+    const double passed = row->throughput[side];
+    row->relative[side] = isnan(passed) ? UNKNOWN : row->ter[side] / fmax(passed, FLOOR);
+  }
+  if (!isnan(a) && !isnan(b)) {
+    row->better = fabs(a - b) <= EQUAL * fmax(a, b) ? "equal" : a < b ? "result" : "reference";
+  }
+}
+
+yoke_status yoke__ter_compare(const yoke_recorded results[2], yoke_arena* arena,
+                              yoke_ter_comparison* out, const yoke_sink* sink) {
+  *out = (yoke_ter_comparison){.results = results, .arena = arena};
   for (int side = 0; side < 2; side++) {
     if (results[side].csv.n_rows < 2) {
-      yoke__app_error(command, "%s has fewer than two rows", results[side].path);
-      return YOKE_EXIT_USAGE;
+      return yoke_fail(sink, YOKE_BAD_INPUT, "%s has fewer than two rows", results[side].path);
     }
   }
-  const int status = find_bonds(command, out);
-  if (status != YOKE_EXIT_OK) {
-    return status;
+  out->t_first = first_time(&results[YOKE_TER_RESULT]);
+  out->t_last = last_time(&results[YOKE_TER_RESULT]);
+  YOKE_TRY(find_bonds(out, sink));
+  YOKE_TRY(check_conventions(out, sink));
+  YOKE_TRY(measure_errors(out));
+  note_errors(out);
+  warn(out);
+  add_total(out);
+  for (size_t i = 0; i < out->n_rows; i++) {
+    rank(&out->rows[i]);
   }
-  if (!out->is_out_of_memory && !has_same_conventions(command, out)) {
-    return YOKE_EXIT_USAGE;
-  }
-  if (!out->is_out_of_memory) {
-    measure_errors(out);
-    note_errors(out);
-    warn(out);
-    add_total(out);
-  }
-  if (out->is_out_of_memory) {
-    yoke__app_error(command, "out of memory");
-    return YOKE_EXIT_FAILED;
-  }
-  return YOKE_EXIT_OK;
-}
-
-// Which of the two has the smaller TER; NULL: not both have one.
-static const char* better(const yoke_ter_row* row) {
-  const double a = row->ter[0], b = row->ter[1];
-  if (isnan(a) || isnan(b)) {
-    return NULL;
-  }
-  return fabs(a - b) <= EQUAL * fmax(a, b) ? "equal" : a < b ? "result" : "reference";
-}
-
-static double relative(const yoke_ter_row* row, int side) {
-  return isnan(row->throughput[side]) ? UNKNOWN
-                                      : row->ter[side] / fmax(row->throughput[side], FLOOR);
-}
-
-static double ratio(const yoke_ter_row* row) {
-  return row->ter[1] > 0 ? row->ter[0] / row->ter[1] : UNKNOWN;
-}
-
-static double error_of(const yoke_ter_row* row) {
-  return row->error.n_intervals > 0 ? row->error.total : UNKNOWN;
-}
-
-// ---- the table
-
-typedef char cell[MAX_CELL];
-
-static void put_number(cell to, double x) {
-  if (isnan(x)) {
-    snprintf(to, MAX_CELL, "-");
-  } else {
-    snprintf(to, MAX_CELL, "%.*g", N_DIGITS, x);
-  }
-}
-
-// The cells behind the name; row NULL: their titles.
-static void fill_cells(const yoke_ter_row* row, cell to[N_COLUMNS]) {
-  static const char* const titles[N_COLUMNS] = {
-      "TER [J]",   "reference [J]",    "ratio",         "relative",
-      "reference", "error energy [J]", "better by TER",
-  };
-  if (row == NULL) {
-    for (size_t i = 0; i < N_COLUMNS; i++) {
-      snprintf(to[i], MAX_CELL, "%s", titles[i]);
-    }
-    return;
-  }
-  put_number(to[0], row->ter[0]);
-  put_number(to[1], row->ter[1]);
-  put_number(to[2], ratio(row));
-  put_number(to[3], relative(row, 0));
-  put_number(to[4], relative(row, 1));
-  put_number(to[5], error_of(row));
-  snprintf(to[6], MAX_CELL, "%s", better(row) == NULL ? "-" : better(row));
-}
-
-static const yoke_ter_row* row_at(const yoke_app_ter* ter, size_t i) {
-  return i < ter->n_rows ? &ter->rows[i] : &ter->total;
-}
-
-static void print_rows(const yoke_app_ter* ter) {
-  const size_t n = ter->n_rows > 1 ? ter->n_rows + 1 : ter->n_rows;
-  int name_width = (int)strlen("bond"), widths[N_COLUMNS] = {0};
-  cell cells[N_COLUMNS];
-  for (size_t i = 0; i <= n; i++) {
-    const yoke_ter_row* row = i < n ? row_at(ter, i) : NULL;
-    fill_cells(row, cells);
-    const int length = row == NULL ? 0 : (int)strlen(row->name);
-    name_width = length > name_width ? length : name_width;
-    for (size_t j = 0; j < N_COLUMNS; j++) {
-      const int width = (int)strlen(cells[j]);
-      widths[j] = width > widths[j] ? width : widths[j];
-    }
-  }
-  for (size_t i = 0; i <= n; i++) {
-    const yoke_ter_row* row = i == 0 ? NULL : row_at(ter, i - 1);
-    fill_cells(row, cells);
-    printf("%-*s", name_width, row == NULL ? "bond" : row->name);
-    for (size_t j = 0; j < N_COLUMNS; j++) {
-      printf("  %*s", widths[j], cells[j]);
-    }
-    putchar('\n');
-  }
-}
-
-void yoke__app_ter_print(const yoke_app_ter* ter) {
-  const yoke_app_result* result = &ter->results[YOKE_TER_RESULT];
-  printf("total energy residual from %.9g to %.9g s", first_time(result), last_time(result));
-  if (result->summary.has_ledger) {
-    printf(", %s exchange", result->summary.exchange);
-  }
-  putchar('\n');
-  print_rows(ter);
-  for (const yoke_ter_text* note = ter->notes; note != NULL; note = note->next) {
-    printf("%s\n", note->text);
-  }
-  for (const yoke_ter_text* warning = ter->warnings; warning != NULL; warning = warning->next) {
-    printf("warning: %s\n", warning->text);
-  }
-}
-
-// ---- JSON
-
-static void json_side(const yoke_ter_row* row, int side, yoke_json* json) {
-  const yoke_summary_bond* said = row->said[side];
-  yoke__json_begin_object(json, side == YOKE_TER_RESULT ? "result" : "reference");
-  yoke__json_number(json, "ter", row->ter[side]);
-  yoke__json_number(json, "throughput", row->throughput[side]);
-  yoke__json_number(json, "rter", relative(row, side));
-  yoke__json_number(json, "flow_part", said == NULL ? UNKNOWN : said->flow);
-  yoke__json_number(json, "effort_part", said == NULL ? UNKNOWN : said->effort);
-  yoke__json_end_object(json);
-}
-
-static void json_row(const yoke_ter_row* row, const char* key, yoke_json* json) {
-  yoke__json_begin_object(json, key);
-  yoke__json_string(json, "name", row->name);
-  json_side(row, YOKE_TER_RESULT, json);
-  json_side(row, YOKE_TER_REFERENCE, json);
-  yoke__json_number(json, "ratio", ratio(row));
-  yoke__json_string(json, "better", better(row));
-  yoke__json_number(json, "error_energy", error_of(row));
-  if (row->error.n_intervals > 0 && row->power_of[0] != '\0') {
-    yoke__json_string(json, "power_of", row->power_of);
-    yoke__json_number(json, "error_from", row->error.t_first);
-    yoke__json_number(json, "error_to", row->error.t_last);
-  }
-  yoke__json_end_object(json);
-}
-
-static void json_texts(const yoke_ter_text* list, const char* key, yoke_json* json) {
-  yoke__json_begin_array(json, key);
-  for (; list != NULL; list = list->next) {
-    yoke__json_string(json, NULL, list->text);
-  }
-  yoke__json_end_array(json);
-}
-
-void yoke__app_ter_json(const yoke_app_ter* ter, const char* key, yoke_json* json) {
-  const yoke_summary* summary = &ter->results[YOKE_TER_RESULT].summary;
-  yoke__json_begin_object(json, key);
-  yoke__json_string(json, "exchange", summary->has_ledger ? summary->exchange : NULL);
-  yoke__json_string(json, "convention", summary->has_ledger ? summary->ter : NULL);
-  yoke__json_begin_array(json, "bonds");
-  for (size_t i = 0; i < ter->n_rows; i++) {
-    json_row(&ter->rows[i], NULL, json);
-  }
-  yoke__json_end_array(json);
-  if (ter->n_rows > 1) {
-    json_row(&ter->total, "total", json);
-  }
-  json_texts(ter->notes, "notes", json);
-  json_texts(ter->warnings, "warnings", json);
-  yoke__json_end_object(json);
+  rank(&out->total);
+  return out->is_out_of_memory ? YOKE_NO_MEMORY : YOKE_OK;
 }
