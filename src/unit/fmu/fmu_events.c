@@ -175,11 +175,7 @@ static yoke_status lay_lists(fmu* f, size_t* n_bytes) {
   e->outputs = yoke__arena_array(arena, n, sizeof *e->outputs);
   e->real_inputs = yoke__arena_array(arena, n, sizeof *e->real_inputs);
   e->real_outputs = yoke__arena_array(arena, n, sizeof *e->real_outputs);
-  if (e->place == NULL || e->clocks == NULL || e->triggers == NULL || e->shown == NULL ||
-      e->ticking == NULL || e->active == NULL || e->is_on == NULL || e->inputs == NULL ||
-      e->outputs == NULL || e->real_inputs == NULL || e->real_outputs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   size_t at_u = 0, at_y = 0;
   for (size_t i = 0; i < f->layout.info.n_variables; i++) {
     lay_variable(f, i, &at_u, &at_y, n_bytes);
