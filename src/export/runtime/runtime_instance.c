@@ -161,10 +161,7 @@ static yoke_status lay_tables(yoke_runtime* rt) {
   rt->room = yoke__arena_take(&rt->unit_arena, largest);
   rt->inputs = yoke__arena_take(&rt->unit_arena, inputs);
   rt->start_image = yoke__arena_take(&rt->unit_arena, rt->image_size + 1);
-  if (rt->slots == NULL || rt->indices == NULL || rt->value == NULL || rt->room == NULL ||
-      rt->inputs == NULL || rt->start_image == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&rt->unit_arena));
   size_t at = 0;
   for (size_t i = 0; i < info->n_variables; i++) {
     const size_t count = yoke__variable_count(&info->variables[i]);

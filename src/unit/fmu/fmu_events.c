@@ -175,8 +175,7 @@ static yoke_status lay_lists(fmu* f, size_t* n_bytes) {
   e->outputs = yoke__arena_array(arena, n, sizeof *e->outputs);
   e->real_inputs = yoke__arena_array(arena, n, sizeof *e->real_inputs);
   e->real_outputs = yoke__arena_array(arena, n, sizeof *e->real_outputs);
-  YOKE_TRY_MEMORY(e->place && e->clocks && e->triggers && e->shown && e->ticking && e->active &&
-                  e->is_on && e->inputs && e->outputs && e->real_inputs && e->real_outputs);
+  YOKE_TRY(yoke__arena_status(arena));
   size_t at_u = 0, at_y = 0;
   for (size_t i = 0; i < f->layout.info.n_variables; i++) {
     lay_variable(f, i, &at_u, &at_y, n_bytes);

@@ -15,7 +15,7 @@ static yoke_status sort_inputs(fmu* f, size_t* latched_size) {
   s->latch_of = yoke__arena_array(&f->arena, n + 1, sizeof *s->latch_of);
   s->dense_of = yoke__arena_array(&f->arena, n + 1, sizeof *s->dense_of);
   s->is_continuous = yoke__arena_array(&f->arena, n_u + 1, 1);
-  YOKE_TRY_MEMORY(s->latches && s->latch_of && s->dense_of && s->is_continuous);
+  YOKE_TRY(yoke__arena_status(&f->arena));
   size_t dense = 0;
   *latched_size = 0;
   for (size_t i = 0; i < n; i++) {
@@ -110,10 +110,7 @@ static yoke_status lay_scratch(fmu* f) {
   s->z_low = yoke__arena_array(&f->arena, n_z + 1, sizeof(double));
   s->z_high = yoke__arena_array(&f->arena, n_z + 1, sizeof(double));
   s->nominals = yoke__arena_array(&f->arena, n_x + 1, sizeof(double));
-  return s->x_start == NULL || s->work == NULL || s->u_now == NULL || s->z_low == NULL ||
-                 s->z_high == NULL || s->nominals == NULL
-             ? YOKE_NO_MEMORY
-             : YOKE_OK;
+  return yoke__arena_status(&f->arena);
 }
 
 static yoke_status choose_method(fmu* f, const yoke_sink* sink) {

@@ -149,5 +149,6 @@ yoke_status yoke__host_info(host_pack* pack, yoke_unit_info* info) {
   yoke__host_part(pack, pairs, info->n_feedthrough * sizeof *pairs);
   info->variables = variables;
   info->feedthrough = pairs;
+  YOKE_TRY(pack->arena == NULL ? YOKE_OK : yoke__arena_status(pack->arena));
   return pack->is_failed ? YOKE_BAD_ARG : YOKE_OK;
 }
