@@ -218,7 +218,7 @@ static void print_enumerations(const yoke_fmu_printer* p) {
 void yoke__app_fmu_print_variables(const yoke_fmu_printer* p) {
   const json_t* variables = json_object_get(p->fmu, "variables");
   const size_t n = json_array_size(variables);
-  unsigned char* group_at = malloc(n + 1);
+  unsigned char* group_at = calloc(n + 1, 1);
   if (group_at == NULL) {
     yoke__app_error("info", "out of memory");
     return;

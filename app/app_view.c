@@ -61,6 +61,7 @@ static const char* find_closing(const char* open) {
 static void write_pattern(yoke_text* to, const json_t* object, const char* at, const char* end);
 
 // What stands in braces: the key, and what is behind it.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the braces of our own patterns
 static void write_member(yoke_text* to, const json_t* object, const char* at, const char* end) {
   char key[64], room[YOKE_NUMBER_SIZE];
   const size_t n = strcspn(at, ":?!@#}");
@@ -75,11 +76,12 @@ static void write_member(yoke_text* to, const json_t* object, const char* at, co
   } else if (*behind == '#') {
     yoke__text_string(to, json_integer_value(value) == 1 ? "" : "s");
   } else {
-    const int width = *behind == ':' ? atoi(behind + 1) : 0;
+    const int width = *behind == ':' ? (int)strtol(behind + 1, NULL, 10) : 0;
     yoke__text_add(to, "%-*s", width, yoke__view_value(value, room));
   }
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the braces of our own patterns
 static void write_pattern(yoke_text* to, const json_t* object, const char* at, const char* end) {
   while (at < end) {
     const char* open = memchr(at, '{', (size_t)(end - at));
