@@ -265,11 +265,11 @@ static int analyse(const yoke_app_analyse* app, yoke_system* system) {
 
 yoke_system* yoke__app_analyse_load(const yoke_options* options) {
   static const char* const extra[] = {"threads=1"};
-  return yoke__app_load(options, extra, 1, false);
+  return yoke__app_load(options, extra, 1, false, NULL);
 }
 
 int yoke__app_analyse_start(yoke_system* system, yoke_state** state) {
-  yoke_app_voice voice = {NULL, true};
+  yoke_app_voice voice = {.is_quiet = true};
   const yoke_sink sink = yoke__app_voice_sink(&voice);
   const yoke_status status = yoke__study_start(system, &sink, state);
   if (status < 0) {

@@ -5,7 +5,7 @@
 #include "app/app.h"
 #include "base/base_check.h"
 #include "base/base_format.h"
-#include "circuit/circuit_solver.h"
+#include "study/study_assess.h"
 #include "study/study_linear.h"
 
 #define LIST(array) array, YOKE_COUNT(array)

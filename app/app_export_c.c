@@ -1,5 +1,4 @@
-// yoke export NETLIST --c: reads the netlist, makes the matrices (src/export/export_c.c), writes
-// NAME.h and NAME.c.
+// yoke export NETLIST --c: makes the matrices (src/export/export_c.c), writes NAME.h and NAME.c.
 #include "app/app_export_c.h"
 
 #include <stdio.h>
@@ -7,7 +6,6 @@
 
 #include "app/app_sink.h"
 #include "base/base_number.h"
-#include "circuit/circuit_netlist.h"
 #include "export/export_c.h"
 
 #define COMMAND   "export"
@@ -20,7 +18,6 @@ typedef struct exporting {
   const yoke_options* options;
   yoke_messages messages;
   yoke_arena arena;
-  yoke_network* network;
   yoke_export_c_job job;
   yoke_export_c_model model;
   char name[MAX_NAME], settings[MAX_TEXT];
@@ -97,7 +94,7 @@ static bool read_options(exporting* e) {
 }
 
 // --with NAME=VALUE: parameters of the netlist
-static bool read_parameters(exporting* e, yoke_netlist_settings* settings) {
+static bool read_parameters(exporting* e) {
   size_t n = 0;
   const char* const* with = yoke__options_values(e->options, "with", &n);
   yoke_netlist_parameter* parameters = yoke__arena_array(&e->arena, n + 1, sizeof *parameters);
@@ -109,8 +106,8 @@ static bool read_parameters(exporting* e, yoke_netlist_settings* settings) {
       return false;
     }
   }
-  settings->parameters = parameters;
-  settings->n_parameters = parameters == NULL ? 0 : n;
+  e->job.netlist.parameters = parameters;
+  e->job.netlist.n_parameters = parameters == NULL ? 0 : n;
   return parameters != NULL;
 }
 
@@ -166,19 +163,15 @@ static int write_files(exporting* e) {
 }
 
 static int run(exporting* e) {
-  yoke_netlist_settings settings = {.path = e->options->operands[0]};
-  if (!read_options(e) || !read_parameters(e, &settings)) {
+  if (!read_options(e) || !read_parameters(e)) {
     return YOKE_EXIT_USAGE;
   }
   make_name(e);
-  yoke_status status = yoke__netlist_read_file(&settings, &e->messages, &e->network);
-  if (status >= 0) {
-    e->job.network = e->network;
-    e->job.name = e->name;
-    e->job.source = file_name(e->options->operands[0]);
-    e->job.settings = e->settings;
-    status = yoke__export_c_make(&e->job, &e->messages, &e->model);
-  }
+  e->job.netlist.path = e->options->operands[0];
+  e->job.name = e->name;
+  e->job.source = file_name(e->options->operands[0]);
+  e->job.settings = e->settings;
+  const yoke_status status = yoke__export_c_make(&e->job, &e->messages, &e->model);
   yoke__messages_print(&e->messages, stderr);
   if (status < 0) {
     return status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
@@ -190,7 +183,6 @@ int yoke__app_export_c(const yoke_options* options) {
   exporting e = {.options = options};
   const int result = run(&e);
   yoke__export_c_free(&e.model);
-  yoke__network_destroy(&e.network);
   yoke__messages_free(&e.messages);
   yoke__arena_free(&e.arena);
   return result;

@@ -1,14 +1,11 @@
 // A system file as an SSP: built as a run would build it, with the same messages, then handed to src/export.
 #include "app/app_export_ssp.h"
-#include "base/base_os.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "app/app_system.h"
-#include "export/export_fmu.h"
-#include "export/export_ssp.h"
+#include "base/base_os.h"
+#include "export/export_system.h"
 
 #define COMMAND "export"
 
@@ -17,9 +14,9 @@ static int exit_of(yoke_status status) {
 }
 
 // Writes the archive; messages are printed.
-static int write_archive(const yoke_export_ssp_job* job, const char* path) {
+static int write_archive(const yoke_system* system, int fmi, const char* path) {
   yoke_messages messages = {0};
-  const yoke_status status = yoke__export_ssp(job, path, &messages);
+  const yoke_status status = yoke__export_system(system, fmi, path, &messages);
   yoke__messages_print(&messages, stderr);
   if (status < 0 && messages.n_errors == 0) {
     yoke__app_error(COMMAND, "%s", yoke_status_text(status));
@@ -28,40 +25,21 @@ static int write_archive(const yoke_export_ssp_job* job, const char* path) {
   if (status < 0) {
     return exit_of(status);
   }
-  size_t n_fmus = 0;
-  for (size_t i = 0; i < job->scenario->n_units; i++) {
-    n_fmus += job->scenario->units[i].kind == YOKE_KIND_FMU;
+  size_t n = 0, n_fmus = 0;
+  yoke_unit_view unit;
+  for (; yoke_system_get_unit(system, n, &unit) >= 0; n++) {
+    n_fmus += unit.kind == YOKE_KIND_FMU;
   }
   char fmus[64] = "";
   if (n_fmus > 0) {
     snprintf(fmus, sizeof fmus, ", %zu of them FMUs as they were", n_fmus);
   }
-  printf("%s: SSP, %zu component%s%s\n", path, job->scenario->n_units,
-         job->scenario->n_units == 1 ? "" : "s", fmus);
+  printf("%s: SSP, %zu component%s%s\n", path, n, yoke__plural(n), fmus);
   return YOKE_EXIT_OK;
 }
 
-static int export_system(const yoke_system* system, const char* path, int fmi, yoke_arena* arena) {
-  const yoke_unit** units = yoke__arena_array(arena, system->n_units, sizeof(void*));
-  if (units == NULL) {
-    yoke__app_error(COMMAND, "out of memory");
-    return YOKE_EXIT_FAILED;
-  }
-  for (size_t i = 0; i < system->n_units; i++) {
-    units[i] = &system->units[i].unit;
-  }
-  yoke_export_ssp_job job = {.scenario = system->scenario, .units = units, .fmi = fmi};
-  const yoke_status status = yoke__export_find_runtime(getenv("YOKE_FMU_RUNTIME"), arena,
-                                                       &job.runtime, &job.sources, &yoke__app_sink);
-  if (status < 0) {
-    yoke__app_fail(COMMAND, status);
-    return YOKE_EXIT_FAILED;
-  }
-  return write_archive(&job, path);
-}
-
 int yoke__app_export_ssp(const yoke_options* options, int fmi) {
-  yoke_system* system = yoke__app_load(options, NULL, 0, false);
+  yoke_system* system = yoke__app_load(options, NULL, 0, false, NULL);
   if (system == NULL) {
     return YOKE_EXIT_USAGE;
   }
@@ -73,9 +51,7 @@ int yoke__app_export_ssp(const yoke_options* options, int fmi) {
     snprintf(own, sizeof own, "%.*s.ssp", (int)(n < 400 ? n : 400), stem);
     path = own;
   }
-  yoke_arena arena = {0};
-  const int status = export_system(system, path, fmi, &arena);
-  yoke__arena_free(&arena);
-  yoke__system_destroy(&system);
+  const int status = write_archive(system, fmi, path);
+  yoke_system_destroy(&system);
   return status;
 }

@@ -7,6 +7,7 @@
 #include "app/app_report.h"
 #include "app/app_system.h"
 #include "base/base_json_read.h"
+#include "base/base_message_json.h"
 #include "base/base_os.h"
 
 // ---- progress: a thread of its own asks, so that the loop prints nothing
@@ -196,8 +197,37 @@ static int run(yoke_simulation* simulation, const yoke_options* options, uint32_
   return status;
 }
 
+// What there is to say of a run that was not loaded: the document of a run, with why it failed.
+static int print_not_loaded(const yoke_options* options, const yoke_messages* messages) {
+  char text[4096] = "";
+  yoke_json json = {0};
+  const yoke_message* failure = NULL;
+  for (size_t i = 0; i < messages->n && failure == NULL; i++) {
+    failure = messages->all[i].severity == YOKE_ERROR ? &messages->all[i] : NULL;
+  }
+  yoke__json_begin_document(&json, "summary");
+  yoke__json_string(&json, "name", options->operands[0]);
+  yoke__json_string(&json, "status", "failed");
+  if (failure != NULL) {
+    yoke_message_format(failure, text, sizeof text);
+    yoke__json_string(&json, "message", text);
+    yoke__message_json(failure, "failure", &json);
+  }
+  yoke__app_command_line(options, text, sizeof text);
+  yoke__json_string(&json, "yoke", yoke_version());
+  yoke__json_string(&json, "command", text);
+  yoke__app_messages_json(messages, &json);
+  yoke__json_end_object(&json);
+  yoke__app_print_json(options->command->name, &json);
+  return YOKE_EXIT_USAGE;
+}
+
 int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
-                  const yoke_app_words* words) {
+                  const yoke_app_words* words, const yoke_messages* loading) {
+  const bool is_json = yoke__options_has(options, "json");
+  if (system == NULL) {
+    return is_json ? print_not_loaded(options, loading) : YOKE_EXIT_USAGE;
+  }
   uint32_t formats = 0;
   yoke_system_info info;
   yoke_system_get_info(system, &info);
@@ -205,7 +235,7 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
       !yoke__app_can_report(options, formats == 0 ? info.formats : formats)) {
     return YOKE_EXIT_USAGE;
   }
-  yoke_app_voice voice = {words, yoke__options_has(options, "quiet")};
+  yoke_app_voice voice = {.words = words, .is_quiet = yoke__options_has(options, "quiet")};
   const yoke_sink sink = yoke__app_voice_sink(&voice);
   yoke_simulation* simulation = NULL;
   yoke_status started = yoke_simulation_create(system, &sink, &simulation);
@@ -213,6 +243,8 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   int status = yoke__app_start_status(started);
   if (started >= 0) {
     status = run(simulation, options, formats, place);
+  } else if (is_json) {
+    json_decref(read_summary(simulation, true));
   }
   yoke_simulation_destroy(&simulation);
   return status;

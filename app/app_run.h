@@ -8,8 +8,8 @@
 void yoke__app_results_directory(const char* path, char* to, size_t size);
 // Runs with results, summary, report, progress line and messages as --format, --report, --quiet and
 // --out say. place: the folder of the results, when the program started. Returns the exit status.
-// words: what messages call the units; NULL: their names.
+// words: what messages call the units; NULL: their names. system NULL: it could not be loaded, and `loading` is why.
 int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
-                  const yoke_app_words* words);
+                  const yoke_app_words* words, const yoke_messages* loading);
 
 #endif

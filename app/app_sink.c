@@ -6,7 +6,7 @@
 
 #include "app/app.h"
 #include "base/base_message_json.h"
-#include "scenario/scenario_circuit.h"
+#include "base/base_path.h"
 
 #define LINE_SIZE 4096
 
@@ -54,7 +54,7 @@ int yoke__app_fail(const char* command, yoke_status status) {
 }
 
 yoke_app_words yoke__app_words(const char* path) {
-  return (yoke_app_words){.only_unit = yoke__scenario_is_circuit(path) ? path : NULL};
+  return (yoke_app_words){.only_unit = yoke__path_is_netlist(path) ? path : NULL};
 }
 
 const char* yoke__app_set(yoke_app_words* words, yoke_arena* arena, const char* path,
@@ -89,17 +89,29 @@ void yoke__app_reword(const yoke_app_words* words, yoke_message* message) {
   }
 }
 
-static void say(void* to, const yoke_message* message) {
-  const yoke_app_voice* voice = to;
+// A remark on a line of a netlist (what gmin decides, what is of index 2): true of every run, and
+// of nothing that was done in this one.
+static bool is_remark(const yoke_message* m) {
+  return m->severity == YOKE_NOTE && m->line > 0 && m->file != NULL &&
+         yoke__path_is_netlist(m->file);
+}
+
+static void print_reworded(void* to, const yoke_message* message) {
+  yoke_app_voice* voice = to;
   yoke_message m = *message;
+  voice->n_warnings += m.severity == YOKE_WARNING;
+  if ((m.severity == YOKE_NOTE && voice->is_quiet) || (voice->is_brief && is_remark(&m))) {
+    return;
+  }
   yoke__app_reword(voice->words, &m);
-  if (m.severity != YOKE_NOTE || !voice->is_quiet) {
-    print(NULL, &m);
+  print(NULL, &m);
+  if (voice->kept != NULL) {
+    yoke__messages_add(voice->kept, &m);
   }
 }
 
 yoke_sink yoke__app_voice_sink(yoke_app_voice* voice) {
-  return (yoke_sink){say, voice};
+  return (yoke_sink){print_reworded, voice};
 }
 
 void yoke__app_messages_json(const yoke_messages* messages, yoke_json* json) {

@@ -34,10 +34,13 @@ const char* yoke__app_set(yoke_app_words* words, yoke_arena* arena, const char* 
                           const char* dashes, const char* text);
 void yoke__app_reword(const yoke_app_words* words, yoke_message* message);
 
-// A sink that speaks of what the user wrote; --quiet leaves warnings and errors.
+// A sink that speaks of what the user wrote.
 typedef struct yoke_app_voice {
   const yoke_app_words* words;
-  bool is_quiet;
+  bool is_quiet;        // warnings and errors only
+  bool is_brief;        // no remarks on lines of a netlist: they are true of every run
+  size_t n_warnings;    // so far
+  yoke_messages* kept;  // what was printed, too; NULL: nowhere
 } yoke_app_voice;
 yoke_sink yoke__app_voice_sink(yoke_app_voice* voice);
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenario/scenario_circuit.h"
-
 // Not every command has the option.
 static bool is_given(const yoke_options* options, const char* name) {
   for (size_t i = 0; i < options->n_given; i++) {
@@ -16,59 +14,35 @@ static bool is_given(const yoke_options* options, const char* name) {
   return false;
 }
 
-// A remark on a line of a netlist (what gmin decides, what is of index 2): true of every run, and
-// of nothing that was done in this one.
-static bool is_remark(const yoke_message* m) {
-  return m->severity == YOKE_NOTE && m->line > 0 && m->file != NULL &&
-         yoke__scenario_is_circuit(m->file);
-}
-
-// Remarks are for `yoke check`, `yoke info` and --verbose; --quiet leaves warnings and errors only.
-static void drop_notes(const yoke_options* options, yoke_messages* messages) {
-  const bool is_quiet = is_given(options, "quiet");
-  const bool is_verbose = options->command == &yoke__command_check ||
-                          options->command == &yoke__command_info || is_given(options, "verbose");
-  size_t n = 0;
-  for (size_t i = 0; i < messages->n; i++) {
-    const yoke_message* m = &messages->all[i];
-    if (!(m->severity == YOKE_NOTE && is_quiet) && (is_verbose || !is_remark(m))) {
-      messages->all[n++] = *m;
-    }
-  }
-  messages->n = n;
-}
-
-static void print(yoke_messages* messages, const yoke_app_words* words) {
-  for (size_t i = 0; i < messages->n; i++) {
-    yoke__app_reword(words, &messages->all[i]);
-  }
-  yoke__messages_print(messages, stderr);
-}
-
-yoke_system* yoke__app_build(const yoke_options* options, yoke_status read, yoke_scenario* scenario,
-                             yoke_messages* messages, bool is_strict, const yoke_app_words* words) {
+yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_settings* settings,
+                                 const yoke_app_words* words, bool is_strict, yoke_messages* kept) {
+  // remarks are for `yoke check`, `yoke info` and --verbose
+  yoke_app_voice voice = {
+      .words = words,
+      .is_quiet = is_given(options, "quiet"),
+      .is_brief = options->command != &yoke__command_check && !is_given(options, "verbose"),
+      .kept = kept,
+  };
+  const yoke_sink sink = yoke__app_voice_sink(&voice);
+  yoke_load_settings heard = *settings;
   yoke_system* system = NULL;
-  yoke_status status = read;
-  if (scenario != NULL) {
-    status = yoke__system_build(scenario, NULL, messages, &system);
+  heard.sink = &sink;
+  yoke_system_load(options->operands[0], &heard, &system);
+  if (system != NULL && is_strict && voice.n_warnings > 0) {
+    char text[80];
+    snprintf(text, sizeof text, "%zu warning%s, and --strict was given", voice.n_warnings,
+             yoke__plural(voice.n_warnings));
+    yoke__app_error(options->command->name, "%s", text);
+    if (kept != NULL) {
+      yoke__error(kept, (yoke_place){options->operands[0], 0, 0}, "%s", text);
+    }
+    yoke_system_destroy(&system);
   }
-  drop_notes(options, messages);
-  print(messages, words);
-  if (status < 0 && messages->n_errors == 0) {
-    yoke__app_error(options->command->name, "%s: %s", options->operands[0],
-                    yoke_status_text(status));
-  }
-  if (status >= 0 && is_strict && messages->n_warnings > 0) {
-    yoke__app_error(options->command->name, "%zu warning%s, and --strict was given",
-                    messages->n_warnings, messages->n_warnings == 1 ? "" : "s");
-    yoke__system_destroy(&system);
-  }
-  yoke__messages_free(messages);
   return system;
 }
 
 yoke_system* yoke__app_load(const yoke_options* options, const char* const extra[], size_t n_extra,
-                            bool is_strict) {
+                            bool is_strict, yoke_messages* kept) {
   size_t n_sets = 0;
   const char* const* given = yoke__options_values(options, "set", &n_sets);
   const char** sets = calloc(n_sets + n_extra + 1, sizeof *sets);
@@ -76,61 +50,17 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
     yoke__app_error(options->command->name, "out of memory");
     return NULL;
   }
-  for (size_t i = 0; i < n_sets; i++) {
-    sets[i] = given[i];
+  for (size_t i = 0; i < n_sets + n_extra; i++) {
+    sets[i] = i < n_sets ? given[i] : extra[i - n_sets];
   }
-  for (size_t i = 0; i < n_extra; i++) {
-    sets[n_sets + i] = extra[i];
-  }
-  yoke_messages messages = {0};
-  yoke_scenario* scenario = NULL;
-  const yoke_status status =
-      yoke__scenario_read_parts(options->operands[0], sets, n_sets + n_extra, &messages, &scenario);
+  const yoke_load_settings settings = {.sets = sets, .n_sets = n_sets + n_extra};
   const yoke_app_words words = yoke__app_words(options->operands[0]);
-  yoke_system* system = yoke__app_build(options, status, scenario, &messages, is_strict, &words);
+  yoke_system* system = yoke__app_load_with(options, &settings, &words, is_strict, kept);
   free((void*)sets);
   return system;
-}
-
-typedef struct reporting {
-  const yoke_app_words* words;
-  bool is_quiet;
-  yoke_messages* kept;
-} reporting;
-
-static void receive(void* to, const yoke_message* message) {
-  const reporting* job = to;
-  yoke_message m = *message;
-  yoke__app_reword(job->words, &m);
-  if (m.severity != YOKE_NOTE || !job->is_quiet) {
-    yoke_send(&yoke__app_sink, &m);
-  }
-  if (job->kept != NULL) {
-    yoke__messages_add(job->kept, &m);
-  }
-}
-
-void yoke__app_report_units(yoke_system* system, const yoke_app_words* words, bool is_quiet,
-                            yoke_messages* kept) {
-  reporting job = {words, is_quiet, kept};
-  yoke__system_report(system, &(yoke_sink){receive, &job});
 }
 
 int yoke__app_start_status(yoke_status started) {
   const bool is_outside = started == YOKE_NO_MEMORY || started == YOKE_IO;
   return started >= 0 ? YOKE_EXIT_OK : is_outside ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
-}
-
-yoke_state* yoke__app_start(yoke_system* system, const yoke_app_words* words, int* status) {
-  yoke_messages messages = {0};
-  yoke_state* state = NULL;
-  const yoke_status created = yoke__master_create(system, &messages, &state);
-  yoke__app_report_units(system, words, true, NULL);
-  print(&messages, words);
-  if (created < 0 && messages.n_errors == 0) {
-    yoke__app_error(NULL, "%s", yoke_status_text(created));
-  }
-  yoke__messages_free(&messages);
-  *status = yoke__app_start_status(created);
-  return state;
 }

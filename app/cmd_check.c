@@ -215,7 +215,7 @@ static int print_system(char** document) {
 // Initial values are part of what can go wrong before the first step.
 static int check_start(yoke_system* system, const char* path) {
   const yoke_app_words words = yoke__app_words(path);
-  yoke_app_voice voice = {&words, false};
+  yoke_app_voice voice = {.words = &words};
   const yoke_sink sink = yoke__app_voice_sink(&voice);
   yoke_simulation* simulation = NULL;
   yoke_status started = yoke_simulation_create(system, &sink, &simulation);
@@ -234,7 +234,8 @@ int yoke_cmd_check(int argc, char** argv) {
   if (!yoke__options_parse(&yoke__command_check, argc, argv, &options, &status)) {
     return status;
   }
-  yoke_system* system = yoke__app_load(&options, NULL, 0, yoke__options_has(&options, "strict"));
+  yoke_system* system =
+      yoke__app_load(&options, NULL, 0, yoke__options_has(&options, "strict"), NULL);
   char* document = NULL;
   const yoke_status described = system == NULL ? YOKE_OK : yoke_system_describe(system, &document);
   if (system == NULL) {

@@ -1,16 +1,13 @@
 // yoke circuit: a netlist on its own, from its `.tran` or from --step and --stop.
 //
-// The netlist becomes a system of one unit (scenario_circuit.h) that runs as every system does;
+// The netlist becomes a system of one unit that runs as every system does;
 // options become settings of that system, and columns lose the unit's name: v(out), i(l1). Messages
 // name the option, not the setting, and the netlist, not the unit.
-#include <stdlib.h>
 #include <string.h>
 
 #include "app/app_run.h"
 #include "base/base_number.h"
-#include "scenario/scenario_circuit.h"
-#include "scenario/scenario_fmu.h"
-#include "unit/circuit/unit_circuit.h"
+#include "base/base_path.h"
 
 #define MAX_SETS  256
 #define SET_SIZE  512
@@ -119,7 +116,7 @@ static bool add_parameter(const char* text, sets* s) {
 
 static bool collect(const yoke_options* options, sets* s) {
   size_t n = 0;
-  yoke__scenario_unit_name(options->operands[0], "circuit", s->unit, sizeof s->unit);
+  yoke__path_unit_name(options->operands[0], "circuit", s->unit, sizeof s->unit);
   if (!add_choice(options, "method", s) || !add_choice(options, "formulation", s) ||
       !add_times(options, s)) {
     return false;
@@ -135,52 +132,6 @@ static bool collect(const yoke_options* options, sets* s) {
 
 // ---- the system
 
-static yoke_system* load(const yoke_options* options, const sets* s) {
-  const char* path = options->operands[0];
-  yoke_messages messages = {0};
-  yoke_scenario* scenario = NULL;
-  char* text = NULL;
-  size_t n = 0;
-  yoke_status status =
-      yoke__scenario_circuit_text(path, s->all, s->n, s->stop, &messages, &text, &n);
-  if (status >= 0) {
-    status = yoke__scenario_read(text, n, path, s->all, s->n, &messages, &scenario);
-  }
-  free(text);
-  return yoke__app_build(options, status, scenario, &messages, yoke__options_has(options, "strict"),
-                         &s->words);
-}
-
-// Columns without the unit's name; where nothing is named, without what is no node voltage or
-// current.
-static bool name_columns(yoke_system* system) {
-  const yoke_unit* unit = &system->units[0].unit;
-  const size_t skip = strlen(system->units[0].name) + 1;
-  yoke_record_column* columns =
-      yoke__arena_array(&system->arena, system->n_columns, sizeof *columns);
-  yoke_system_column* sources =
-      yoke__arena_array(&system->arena, system->n_columns, sizeof *sources);
-  size_t n = 0;
-  if (columns == NULL || sources == NULL) {
-    yoke__app_error("circuit", "out of memory");
-    return false;
-  }
-  for (size_t i = 0; i < system->n_columns; i++) {
-    if (!yoke__unit_circuit_is_quantity(unit->ops, unit->self,
-                                        system->column_sources[i].variable)) {
-      system->n_record_plain = i < system->n_record_plain ? i : system->n_record_plain;
-      continue;
-    }
-    columns[n] = system->columns[i];
-    columns[n].name += skip;
-    sources[n++] = system->column_sources[i];
-  }
-  system->columns = columns;
-  system->column_sources = sources;
-  system->n_columns = n;
-  return true;
-}
-
 static int run(const yoke_options* options, const sets* s) {
   char place[4096];
   const char* out = yoke__options_value(options, "out");
@@ -189,14 +140,14 @@ static int run(const yoke_options* options, const sets* s) {
     return YOKE_EXIT_USAGE;
   }
   yoke__app_results_directory(options->operands[0], place, sizeof place);
-  yoke_system* system = load(options, s);
-  int status = YOKE_EXIT_USAGE;
-  if (system != NULL) {
-    status = name_columns(system)
-                 ? yoke__app_run(system, options, out == NULL ? place : out, &s->words)
-                 : YOKE_EXIT_FAILED;
-  }
-  yoke__system_destroy(&system);
+  const yoke_load_settings settings = {
+      .sets = s->all, .n_sets = s->n, .netlist_stop = s->stop, .has_short_names = true};
+  yoke_messages said = {0};
+  yoke_system* system = yoke__app_load_with(options, &settings, &s->words,
+                                            yoke__options_has(options, "strict"), &said);
+  const int status = yoke__app_run(system, options, out == NULL ? place : out, &s->words, &said);
+  yoke_system_destroy(&system);
+  yoke__messages_free(&said);
   return status;
 }
 

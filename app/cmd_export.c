@@ -3,9 +3,7 @@
 //
 //   MODEL    -> a system of one unit, with the values of --with
 //   SYSTEM   -> the unit that --unit names, alone
-//   then     -> the unit is made as a run would make it, with the same messages, and handed to src/export
-#include <math.h>
-#include <stdlib.h>
+//   then     -> src/export makes the unit as a run would, with the same messages, and writes it
 #include <string.h>
 
 #include "app/app_export_c.h"
@@ -14,38 +12,46 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
-#include "circuit/circuit_netlist.h"
-#include "export/export_fmu.h"
-#include "scenario/scenario_circuit.h"
-#include "unit/circuit/unit_circuit.h"
+#include "base/base_path.h"
+#include "export/export_system.h"
 
-#define COMMAND  "export"
-#define MAX_NAME 200
+#define COMMAND   "export"
+#define MAX_NAME  200
+#define MAX_UNITS 1024  // names that are looked at for a hint
 
 // What the command line asks for, and what has been made of it.
 typedef struct exporting {
   const yoke_options* options;
   yoke_arena arena;
-  yoke_messages messages;
-  const yoke_unit_ops* model;  // NULL: the operand is a system file
+  const yoke_unit_ops* model;  // NULL: the operand is a file
   const char* what;            // the operand
-  char unit_name[MAX_NAME];    // in the system
   yoke_app_words words;        // --with and --step, not the settings that they become
   double step;                 // --step [s]; 0: not given
-  yoke_system* system;         // one unit
-  yoke_export_job job;
+  yoke_unit_view unit;
+  yoke_export_unit* made;
 } exporting;
 
-static int report_memory(void) {
-  yoke__app_error(COMMAND, "out of memory");
-  return YOKE_EXIT_FAILED;
+// The model of that name, or NULL and its nearest name in `hint` (NULL: not wanted).
+static const yoke_unit_ops* find_model(const char* name, char* hint) {
+  const char* names[MAX_UNITS];
+  const yoke_unit_ops* model = NULL;
+  size_t n = 0;
+  for (; n < MAX_UNITS && (model = yoke_registry_unit(NULL, n)) != NULL; n++) {
+    names[n] = model->name;
+    if (strcmp(model->name, name) == 0) {
+      return model;
+    }
+  }
+  if (hint != NULL) {
+    yoke__app_hint(name, names, n, "", hint);
+  }
+  return NULL;
 }
 
 // ---- the unit alone
 
-// --set, then --with k=v and --step as changes of the system file; *n of them. section NULL: --set alone. NULL: out of
-// memory.
-static const char** make_sets(exporting* e, const char* section, const char* part, size_t* n) {
+// --set, then --with k=v and --step as changes of the system file; *n of them. NULL: out of memory.
+static const char** make_sets(exporting* e, const char* part, size_t* n) {
   size_t n_with = 0;
   const char* const* set = yoke__options_values(e->options, "set", n);
   const size_t room = *n + e->options->n_given + 2;
@@ -57,12 +63,10 @@ static const char** make_sets(exporting* e, const char* section, const char* par
   for (size_t i = 0; i < *n; i++) {
     sets[i] = set[i];
   }
-  if (section == NULL) {
-    return sets;
-  }
   bool is_kept = true;
   char path[2 * MAX_NAME];
-  snprintf(path, sizeof path, "%s.%s.%s", section, e->unit_name, part);
+  const char* section = e->unit.is_law ? "laws" : "units";
+  snprintf(path, sizeof path, "%s.%s.%s", section, e->unit.name, part);
   const char* const* with = yoke__options_values(e->options, "with", &n_with);
   for (size_t i = 0; i < n_with; i++) {
     sets[*n] = yoke__app_set(&e->words, &e->arena, path, "--with ", with[i]);
@@ -72,239 +76,104 @@ static const char** make_sets(exporting* e, const char* section, const char* par
     char digits[YOKE_NUMBER_SIZE], text[YOKE_NUMBER_SIZE + 8];
     yoke__number_format(e->step, digits);
     snprintf(text, sizeof text, "step=%s", digits);
-    snprintf(path, sizeof path, "%s.%s.solver", section, e->unit_name);
+    snprintf(path, sizeof path, "%s.%s.solver", section, e->unit.name);
     sets[*n] = yoke__app_set(&e->words, &e->arena, path, "--", text);
     is_kept = is_kept && sets[(*n)++] != NULL;
   }
   return is_kept ? sets : NULL;
 }
 
-static yoke_status read_model(exporting* e, yoke_scenario** scenario) {
-  char text[2 * MAX_NAME + 100];
-  yoke__export_identifier(e->model->name, e->unit_name, sizeof e->unit_name);
-  const int n = snprintf(text, sizeof text,
-                         "yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits:\n  %s: {model: %s}\n",
-                         e->unit_name, e->model->name);
-  size_t n_sets = 0;
-  const char** sets = make_sets(e, "units", "values", &n_sets);
-  return sets == NULL ? YOKE_NO_MEMORY
-                      : yoke__scenario_read(text, (size_t)n, e->model->name, sets, n_sets,
-                                            &e->messages, scenario);
-}
-
-static const yoke_scenario_unit* find_unit(const exporting* e, const yoke_scenario* scenario) {
+// The unit that --unit names, or the only one. False after a message.
+static bool find_unit(exporting* e) {
   const char* name = yoke__options_value(e->options, "unit");
-  if (name == NULL && scenario->n_units == 1) {
-    return &scenario->units[0];
-  }
-  const char** names = calloc(scenario->n_units + 1, sizeof *names);
-  for (size_t i = 0; names != NULL && i < scenario->n_units; i++) {
-    names[i] = scenario->units[i].name;
-    if (name != NULL && strcmp(name, names[i]) == 0) {
-      free((void*)names);
-      return &scenario->units[i];
+  const char* names[MAX_UNITS];
+  char hint[YOKE_HINT_SIZE];
+  size_t n = 0;
+  while (yoke__export_unit_get(e->made, n, &e->unit)) {
+    if (name != NULL && strcmp(name, e->unit.name) == 0) {
+      return strlen(name) < MAX_NAME;
     }
+    names[n < MAX_UNITS ? n : 0] = e->unit.name;
+    n++;
+  }
+  if (name == NULL && n == 1) {
+    yoke__export_unit_get(e->made, 0, &e->unit);
+    return strlen(e->unit.name) < MAX_NAME;
   }
   if (name == NULL) {
-    yoke__app_error(COMMAND, "%s has %zu unit%s; name one with --unit", e->what, scenario->n_units,
-                    yoke__plural(scenario->n_units));
-  } else if (names != NULL) {
-    char hint[YOKE_HINT_SIZE];
+    yoke__app_error(COMMAND, "%s has %zu unit%s; name one with --unit", e->what, n,
+                    yoke__plural(n));
+  } else {
     yoke__app_error(COMMAND, "%s has no unit '%s'%s", e->what, name,
-                    yoke__app_hint(name, names, scenario->n_units, "", hint));
+                    yoke__app_hint(name, names, n < MAX_UNITS ? n : MAX_UNITS, "", hint));
   }
-  free((void*)names);
-  return NULL;
+  return false;
 }
 
-static yoke_status read_file(exporting* e, const char* section, yoke_scenario** scenario) {
+// The unit, made with what --with and --step say.
+static yoke_status make_unit(exporting* e) {
   size_t n_sets = 0;
-  const char** sets = make_sets(e, section, "with", &n_sets);
-  return sets == NULL ? YOKE_NO_MEMORY
-                      : yoke__scenario_read_file(e->what, sets, n_sets, &e->messages, scenario);
-}
-
-// Messages name the places of a system file. Of a model there is none.
-static void reword(exporting* e) {
-  for (size_t i = 0; i < e->messages.n; i++) {
-    yoke_message* m = &e->messages.all[i];
-    yoke__app_reword(&e->words, m);
-    if (e->model != NULL) {
-      m->line = m->column = 0;
-    }
-  }
-}
-
-// The file once to find the unit, and again if --with or --step changes it.
-static yoke_status read_system(exporting* e, yoke_scenario** scenario) {
-  YOKE_TRY(read_file(e, NULL, scenario));
-  const yoke_scenario_unit* unit = find_unit(e, *scenario);
-  if (unit == NULL || strlen(unit->name) >= MAX_NAME) {
-    yoke__scenario_free(scenario);
+  const char* const* given = yoke__options_values(e->options, "set", &n_sets);
+  YOKE_TRY(yoke__export_unit_open(e->what, e->model, given, n_sets, &e->made));
+  if (!find_unit(e)) {
     return YOKE_BAD_ARG;
   }
-  snprintf(e->unit_name, sizeof e->unit_name, "%s", unit->name);
-  if (e->step > 0 && unit->kind != YOKE_KIND_CIRCUIT) {
+  if (e->step > 0 && e->unit.kind != YOKE_KIND_CIRCUIT) {
     yoke__app_error(COMMAND, "--step with --fmi is that of a circuit's solver; '%s' is none",
-                    unit->name);
-    yoke__scenario_free(scenario);
+                    e->unit.name);
     return YOKE_BAD_ARG;
   }
-  if (!yoke__options_has(e->options, "with") && !(e->step > 0)) {
-    return YOKE_OK;
+  const char** sets = NULL;
+  if (yoke__options_has(e->options, "with") || e->step > 0) {
+    sets = make_sets(e, e->model != NULL ? "values" : "with", &n_sets);
+    YOKE_TRY_MEMORY(sets);
   }
-  const char* section = unit->is_law ? "laws" : "units";
-  yoke__scenario_free(scenario);
-  yoke__messages_free(&e->messages);
-  return read_file(e, section, scenario);
+  return yoke__export_unit_make(e->made, e->unit.name, sets, n_sets, e->step);
 }
 
-// A system of nothing but this unit, in this process, made but not wired. Takes the scenario over.
-static yoke_status make_system(exporting* e, yoke_scenario* scenario) {
-  yoke_scenario_unit* alone = yoke__arena_take(&scenario->arena, sizeof *alone);
-  e->system = alone == NULL ? NULL : calloc(1, sizeof *e->system);
-  if (e->system == NULL) {
-    yoke__scenario_free(&scenario);
-    return YOKE_NO_MEMORY;
-  }
-  for (size_t i = 0; i < scenario->n_units; i++) {
-    if (strcmp(scenario->units[i].name, e->unit_name) == 0) {
-      *alone = scenario->units[i];
+static void print_messages(exporting* e) {
+  if (e->made != NULL) {
+    yoke_messages* messages = yoke__export_unit_messages(e->made);
+    for (size_t i = 0; i < messages->n; i++) {
+      yoke__app_reword(&e->words, &messages->all[i]);
     }
-  }
-  alone->isolation.is_given = false;
-  scenario->units = alone;
-  scenario->n_units = 1;
-  e->system->scenario = scenario;
-  e->system->messages = &e->messages;
-  if (alone->kind == YOKE_KIND_FMU) {
-    yoke__error(&e->messages, alone->type_place, "unit '%s' is an FMU already", alone->name);
-    return YOKE_BAD_INPUT;
-  }
-  const yoke_status status = yoke__system_make_units(e->system);
-  return status >= 0 && e->messages.n_errors > 0 ? YOKE_BAD_INPUT : status;
-}
-
-static bool has_tran(const char* path) {
-  yoke_messages ignored = {0};
-  yoke_network* network = NULL;
-  const yoke_netlist_settings settings = {.path = path};
-  const bool has =
-      yoke__netlist_read_file(&settings, &ignored, &network) >= 0 && network->run.has_tran;
-  yoke__network_destroy(&network);
-  yoke__messages_free(&ignored);
-  return has;
-}
-
-// Notes on what a run of the netlist would do are of no use here; what the FMU will do is said instead.
-static void note_times(exporting* e, bool is_made) {
-  yoke_unit_circuit_figures f;
-  if (!yoke__scenario_is_circuit(e->what)) {
-    return;
-  }
-  size_t n = 0;
-  for (size_t i = 0; i < e->messages.n; i++) {
-    const yoke_message* m = &e->messages.all[i];
-    if (m->severity != YOKE_NOTE || m->line > 0) {
-      e->messages.all[n++] = *m;
-    }
-  }
-  e->messages.n = n;
-  const yoke_unit* unit = is_made ? &e->system->units[0].unit : NULL;
-  if (unit == NULL || !yoke__unit_circuit_figures(unit->ops, unit->self, &f)) {
-    return;
-  }
-  const yoke_place place = {e->what, 0, 0};
-  if (!has_tran(e->what)) {
-    yoke__message_add(&e->messages, YOKE_NOTE, place,
-                      "no .tran: the FMU proposes to be run to %.9g s in steps of %.9g s; its "
-                      "solver's step is %.9g s, and --step gives another",
-                      e->job.stop, e->job.step, f.step);
-  } else if (e->step > 0 && f.step < e->step * (1 - 1e-9)) {
-    yoke__message_add(&e->messages, YOKE_NOTE, place,
-                      "the step %.9g s does not divide the step of %.9g s that the FMU proposes: "
-                      "%.9g s is taken",
-                      e->step, e->job.step, f.step);
+    yoke__messages_print(messages, stderr);
   }
 }
 
 // ---- the file
 
-static yoke_status fill_job(exporting* e) {
-  const yoke_system_unit* unit = &e->system->units[0];
-  const yoke_scenario* scenario = e->system->scenario;
-  yoke_export_job* job = &e->job;
-  job->name = e->model != NULL ? e->model->name : unit->name;
-  job->ops = unit->unit.ops;
-  job->unit = &unit->unit;
-  job->directory = scenario->directory;
-  if (e->model == NULL) {
-    job->has_experiment = true;
-    job->start = scenario->start.value;
-    job->stop = scenario->stop.value;
-    job->step = unit->source->step.is_given ? unit->source->step.value : scenario->step.value;
-  }
-  if (unit->source->kind == YOKE_KIND_CIRCUIT) {
-    YOKE_TRY(yoke__export_starts(unit->source, job->ops, &e->arena, &e->messages, &job->starts,
-                                 &job->n_starts));
-  }
-  return yoke__export_arguments(unit->source, job->ops, &e->arena, &e->messages, &job->arguments,
-                                &job->n_arguments);
-}
-
-static void print_done(const exporting* e, const char* path) {
+static void print_done(const yoke_export_counts* counts, int fmi, const char* path) {
   static const char* const words[] = {"input", "output", "parameter", "tunable parameter", "state"};
-  size_t counts[YOKE_COUNT(words)] = {0};
-  const yoke_unit* unit = e->job.unit;
-  const yoke_unit_info* info = unit->info;
-  const bool is_netlist = e->system->units[0].source->kind == YOKE_KIND_CIRCUIT;
-  for (size_t i = 0; i < info->n_variables; i++) {
-    counts[info->variables[i].causality]++;
-  }
-  // of a netlist every voltage and current can be read, but only what stores energy is a state
-  const size_t n_readable = is_netlist ? counts[YOKE_STATE] : 0;
-  yoke_unit_circuit_figures figures;
-  if (is_netlist && yoke__unit_circuit_figures(unit->ops, unit->self, &figures)) {
-    counts[YOKE_STATE] = figures.p;
-  }
-  // those of a netlist shape it here and are parameters there, if they are plain numbers
-  for (size_t i = 0; is_netlist && i < e->job.ops->n_structure; i++) {
-    counts[YOKE_PARAMETER] += isnan(e->job.ops->structure[i].start) ? 0 : 1;
-  }
-  printf("%s: FMI %d.0 co-simulation", path, e->job.fmi);
+  printf("%s: FMI %d.0 co-simulation", path, fmi);
   for (size_t i = 0; i < YOKE_COUNT(words); i++) {
-    if (counts[i] > 0) {
-      printf(", %zu %s%s", counts[i], words[i], yoke__plural(counts[i]));
+    const size_t n = counts->causality[i];
+    if (n > 0) {
+      printf(", %zu %s%s", n, words[i], yoke__plural(n));
     }
   }
-  if (n_readable > 0) {
-    printf(", %zu more variable%s to read", n_readable, yoke__plural(n_readable));
+  if (counts->n_readable > 0) {
+    printf(", %zu more variable%s to read", counts->n_readable, yoke__plural(counts->n_readable));
   }
-  printf("%s\n", e->job.sources == NULL ? ", no sources" : "");
+  printf("%s\n", counts->has_sources ? "" : ", no sources");
 }
 
-static int write_fmu(exporting* e) {
+static int write_fmu(exporting* e, int fmi) {
   const char* path = yoke__options_value(e->options, "out");
   char own[MAX_NAME + 8];
   if (path == NULL) {
-    snprintf(own, sizeof own, "%.*s.fmu", MAX_NAME, e->job.name);
+    snprintf(own, sizeof own, "%.*s.fmu", MAX_NAME, yoke__export_unit_model(e->made));
     path = own;
   }
-  yoke_status status = yoke__export_find_runtime(getenv("YOKE_FMU_RUNTIME"), &e->arena,
-                                                 &e->job.runtime, &e->job.sources, &yoke__app_sink);
-  if (status < 0) {
-    yoke__app_fail(COMMAND, status);
-    return YOKE_EXIT_FAILED;
-  }
-  yoke_context context;
-  status = yoke__export_fmu(&e->job, path, yoke__app_sink_at(&context, e->job.name));
+  yoke_export_counts counts;
+  const yoke_status status = yoke__export_unit_write(e->made, fmi, path, &counts, &yoke__app_sink);
   if (status < 0) {
     yoke__app_fail(COMMAND, status);
     const bool is_input =
         status == YOKE_BAD_INPUT || status == YOKE_NO_SUPPORT || status == YOKE_BAD_ARG;
     return is_input ? YOKE_EXIT_USAGE : YOKE_EXIT_FAILED;
   }
-  print_done(e, path);
+  print_done(&counts, fmi, path);
   return YOKE_EXIT_OK;
 }
 
@@ -321,9 +190,8 @@ static bool read_step(const yoke_options* options, double* step) {
 
 static int export_fmu(const yoke_options* options, const char* fmi) {
   exporting e = {.options = options, .what = options->operands[0]};
-  e.job.fmi = strcmp(fmi, "2") == 0 ? 2 : 3;
-  e.model = yoke__models_find(NULL, e.what);
-  e.words.only_unit = e.model != NULL || yoke__scenario_is_circuit(e.what) ? e.what : NULL;
+  e.model = find_model(e.what, NULL);
+  e.words.only_unit = e.model != NULL || yoke__path_is_netlist(e.what) ? e.what : NULL;
   const char* alien = yoke__options_has(options, "unit")  ? "--unit"
                       : yoke__options_has(options, "set") ? "--set"
                                                           : NULL;
@@ -338,39 +206,34 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
     yoke__app_error(COMMAND, "%s goes with a system file; '%s' is a model", alien, e.what);
     return YOKE_EXIT_USAGE;
   }
-  yoke_scenario* scenario = NULL;
-  yoke_status status = e.model != NULL ? read_model(&e, &scenario) : read_system(&e, &scenario);
-  if (status >= 0) {
-    status = make_system(&e, scenario);
-  }
-  if (status >= 0) {
-    status = fill_job(&e);
-  }
-  reword(&e);
-  note_times(&e, status >= 0);
-  yoke__messages_print(&e.messages, stderr);
+  const yoke_status status = make_unit(&e);
+  print_messages(&e);
   int result = YOKE_EXIT_USAGE;
   if (status >= 0) {
-    result = write_fmu(&e);
+    result = write_fmu(&e, strcmp(fmi, "2") == 0 ? 2 : 3);
   } else if (status == YOKE_NO_MEMORY) {
-    result = report_memory();
+    yoke__app_error(COMMAND, "out of memory");
+    result = YOKE_EXIT_FAILED;
   }
-  yoke__system_destroy(&e.system);
-  yoke__messages_free(&e.messages);
+  yoke__export_unit_close(&e.made);
   yoke__arena_free(&e.arena);
   return result;
 }
 
 // Is the operand something that exists? Else a message that says what is near.
 static bool is_known(const char* what) {
-  if (yoke__models_find(NULL, what) != NULL || yoke__os_is_file(what) ||
-      strstr(what, ".ssp#") != NULL) {
+  if (!yoke__path_is_netlist(what) && yoke__path_is_library(what)) {
+    yoke__app_error(COMMAND,
+                    "'%s' is a shared library: its units cannot be exported, since the runtime of "
+                    "an FMU holds built-in models only",
+                    what);
+    return false;
+  }
+  char hint[YOKE_HINT_SIZE];
+  if (find_model(what, hint) != NULL || yoke__os_is_file(what) || strstr(what, ".ssp#") != NULL) {
     return true;
   }
-  const char* nearest = yoke__models_nearest(NULL, what);
-  yoke__app_error(COMMAND, "'%s' is neither a model nor a netlist nor a system file%s%s%s", what,
-                  nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-                  nearest == NULL ? "" : "'?");
+  yoke__app_error(COMMAND, "'%s' is neither a model nor a netlist nor a system file%s", what, hint);
   return false;
 }
 
@@ -379,7 +242,7 @@ static int export_ssp(const yoke_options* options, const char* fmi) {
     yoke__app_error(COMMAND, "--unit and --with go with --fmi alone; change the system with --set");
     return YOKE_EXIT_USAGE;
   }
-  if (yoke__models_find(NULL, options->operands[0]) != NULL) {
+  if (find_model(options->operands[0], NULL) != NULL) {
     yoke__app_error(COMMAND, "--ssp goes with a system file; '%s' is a model",
                     options->operands[0]);
     return YOKE_EXIT_USAGE;
@@ -409,7 +272,7 @@ static int export_c(const yoke_options* options) {
       return YOKE_EXIT_USAGE;
     }
   }
-  if (!yoke__scenario_is_circuit(options->operands[0])) {
+  if (!yoke__path_is_netlist(options->operands[0])) {
     yoke__app_error(COMMAND, "--c goes with a netlist (.cir, .ckt, .net, .sp); '%s' is none",
                     options->operands[0]);
     return YOKE_EXIT_USAGE;

@@ -6,8 +6,9 @@
 #include "base/base_os.h"
 
 static bool has_foreign_units(const yoke_system* system) {
-  for (size_t i = 0; i < system->scenario->n_units; i++) {
-    if (system->scenario->units[i].kind == YOKE_KIND_FMU) {
+  yoke_unit_view unit;
+  for (size_t i = 0; yoke_system_get_unit(system, i, &unit) >= 0; i++) {
+    if (unit.kind == YOKE_KIND_FMU) {
       return true;
     }
   }
@@ -39,14 +40,15 @@ int yoke_cmd_run(int argc, char** argv) {
     yoke__app_results_directory(options.operands[0], place, sizeof place);
   }
   yoke__os_path_absolute(out == NULL ? place : out, whole, sizeof whole);
-  yoke_system* system =
-      yoke__app_load(&options, extra, threads >= 0 ? 1 : 0, yoke__options_has(&options, "strict"));
+  yoke_messages said = {0};
+  yoke_system* system = yoke__app_load(&options, extra, threads >= 0 ? 1 : 0,
+                                       yoke__options_has(&options, "strict"), &said);
   const yoke_app_words words = yoke__app_words(options.operands[0]);
   const char* short_name = out == NULL ? place : out;
-  status = system == NULL ? YOKE_EXIT_USAGE
-                          : yoke__app_run(system, &options,
-                                          has_foreign_units(system) ? whole : short_name, &words);
-  yoke__system_destroy(&system);
+  status = yoke__app_run(system, &options, has_foreign_units(system) ? whole : short_name, &words,
+                         &said);
+  yoke_system_destroy(&system);
+  yoke__messages_free(&said);
   yoke__options_free(&options);
   return status;
 }

@@ -22,6 +22,10 @@ typedef struct yoke_load_settings {
   const char* const* sets;        // "path=value" texts that change the file's settings
   size_t n_sets;
   const yoke_sink* sink;  // where messages go; NULL: nowhere
+  // of a netlist on its own; ignored for other files
+  double netlist_stop;  // end of the run [s], in whole rows; 0: that of its .tran
+  bool
+      has_short_names;  // columns are v(out), i(l1): voltages, currents and probes without the unit's name
 } yoke_load_settings;
 
 // Reads and wires a system file (.yaml), an SSP (.ssp), a netlist (.cir) or an FMU (.fmu). settings may be NULL.

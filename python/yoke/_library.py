@@ -119,7 +119,7 @@ RecordInfo = _struct("yoke_record_info", n_rows=c_uint64, n_lost=c_uint64, n_wai
 
 # system.h
 LoadSettings = _struct("yoke_load_settings", registry=c_void_p, sets=POINTER(c_char_p), n_sets=c_size_t,
-                       sink=SinkPointer)
+                       sink=SinkPointer, netlist_stop=c_double, has_short_names=c_bool)
 SystemInfo = _struct("yoke_system_info", name=c_char_p, path=c_char_p, text=c_char_p, t_start=c_double,
                      t_stop=c_double, step=c_double, scheme=c_char_p, exchange=c_char_p, n_threads=c_int,
                      formats=c_uint32, n_units=c_size_t, n_laws=c_size_t, n_connections=c_size_t, n_bonds=c_size_t,

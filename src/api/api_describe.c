@@ -8,9 +8,8 @@
 #include "base/base_message_json.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "couple/couple.h"
-#include "scenario/scenario_circuit.h"
-#include "scenario/scenario_fmu.h"
 #include "unit/unit_models.h"
 
 const char* const yoke__causality_words[] = {"input", "output", "parameter", "tunable", "state"};
@@ -211,22 +210,6 @@ static yoke_status describe_library(const char* path, const yoke_sink* sink, yok
 
 // ---- from a name to what it describes
 
-// By its name, or because it is a file of the loader.
-static bool is_library(const char* path) {
-  const size_t n = strlen(path);
-  if ((n > 3 && strcmp(path + n - 3, ".so") == 0) || strstr(path, ".so.") != NULL) {
-    return true;
-  }
-  char head[4] = "";
-  FILE* file = yoke__os_is_file(path) ? fopen(path, "rb") : NULL;
-  const bool is_elf =
-      file != NULL && fread(head, 1, 4, file) == 4 && memcmp(head, "\177ELF", 4) == 0;
-  if (file != NULL) {
-    fclose(file);
-  }
-  return is_elf;
-}
-
 // A file that exists, or a name that was probably meant as one.
 static bool looks_like_file(const char* text) {
   static const char* const parts[] = {"/", ".yaml", ".yml", ".ssp", ".ssd"};
@@ -279,11 +262,11 @@ static yoke_status describe(const char* what, const yoke_load_settings* settings
     yoke__json_begin_document(json, "method");
     describe_method(method, json);
     yoke__json_end_object(json);
-  } else if (yoke__scenario_is_fmu(what)) {
+  } else if (yoke__path_is_fmu(what)) {
     return yoke__describe_fmu(what, settings->sink, json);
-  } else if (yoke__scenario_is_circuit(what)) {
+  } else if (yoke__path_is_netlist(what)) {
     return yoke__describe_circuit(what, settings, json);
-  } else if (is_library(what)) {
+  } else if (yoke__path_is_library(what)) {
     return describe_library(what, settings->sink, json);
   } else if (looks_like_file(what)) {
     return describe_file(what, settings, json);

@@ -5,8 +5,8 @@
 
 #include "api/api_describe.h"
 #include "base/base_number.h"
+#include "base/base_path.h"
 #include "circuit/circuit_netlist.h"
-#include "scenario/scenario_fmu.h"
 
 #define ANY_STEP 1e-3  // of a netlist that gives none; sizes do not depend on it
 
@@ -91,7 +91,7 @@ static yoke_status find_parameter(view* v, const char* name, const char** out) {
 // NAME=VALUE, or the path that the parameter has in a system.
 static yoke_status read_set(view* v, const char* text, yoke_argument* to) {
   char unit[128], path[160], wrong[160];
-  yoke__scenario_unit_name(v->path, "circuit", unit, sizeof unit);
+  yoke__path_unit_name(v->path, "circuit", unit, sizeof unit);
   snprintf(path, sizeof path, "units.%s.with.", unit);
   const char* from = strncmp(text, path, strlen(path)) == 0 ? text + strlen(path) : text;
   const char* equals = strchr(from, '=');

@@ -10,6 +10,7 @@
 #include "base/base_message_json.h"
 #include "base/base_os.h"
 #include "base/base_version.h"
+#include "circuit/circuit_netlist.h"
 #include "record/record_summary.h"
 
 #define MESSAGE_SIZE  2048
@@ -407,6 +408,14 @@ static void json_end(const yoke_simulation* simulation, yoke_json* json) {
                                  .time = (double)NAN,
                                  .text = yoke_status_text(status)};
   const yoke_message* known = yoke_simulation_failure(simulation);
+  // results that could not be written have no unit and no time: what was said of it is the reason
+  const bool is_unknown = known == NULL && is_failed;
+  for (size_t i = 0; is_unknown && i < simulation->messages.n; i++) {
+    const yoke_message* said = &simulation->messages.all[i];
+    if (said->severity == YOKE_ERROR && (known == NULL || known->status != status)) {
+      known = said;
+    }
+  }
   const yoke_message failure = known == NULL ? nameless : yoke__api_reword(simulation, known);
   char message[MESSAGE_SIZE] = "";
   if (known != NULL) {
@@ -419,18 +428,26 @@ static void json_end(const yoke_simulation* simulation, yoke_json* json) {
   json_verdict(simulation, is_failed ? &failure : NULL, json);
 }
 
-// The system file as it stands there, if it is a text.
+// The system file as it stands there, if it is a text. A netlist was kept when it was read.
 static void json_file(const yoke_system* system, yoke_json* json) {
-  char* text = NULL;
+  const yoke_scenario* scenario = system->scenario;
+  const yoke_netlist_source* source =
+      scenario->netlist == NULL ? NULL : scenario->netlist->network->sources;
+  char* read = NULL;
   size_t n = 0;
-  if (system->scenario->path != NULL && !system->is_from_memory) {
-    (void)yoke__os_read_file(system->scenario->path, MAX_FILE_SIZE, &text, &n, NULL);
+  while (source != NULL && source->next != NULL) {
+    source = source->next;
   }
+  if (source == NULL && scenario->path != NULL && !system->is_from_memory) {
+    (void)yoke__os_read_file(scenario->path, MAX_FILE_SIZE, &read, &n, NULL);
+  }
+  const char* text = source == NULL ? read : source->bytes;
+  n = source == NULL ? n : source->n;
   if (text != NULL && strlen(text) == n) {
     yoke__json_integer(json, "file_size", (int64_t)n);
     yoke__json_string(json, "file_text", n > MAX_TEXT_SIZE ? "" : text);
   }
-  free(text);
+  free(read);
 }
 
 static void json_summary(const yoke_simulation* simulation, yoke_json* json) {

@@ -1,4 +1,5 @@
 // Systems: loading them, and looking at them as plain structs.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +29,8 @@ static yoke_status build(yoke_status read, yoke_scenario* scenario, const char* 
 yoke_status yoke__api_check_settings(const yoke_load_settings** settings, bool is_good) {
   *settings = *settings == NULL ? &no_settings : *settings;
   const yoke_load_settings* s = *settings;
-  is_good = is_good && (s->n_sets == 0 || s->sets != NULL);
+  is_good = is_good && (s->n_sets == 0 || s->sets != NULL) && isfinite(s->netlist_stop) &&
+            s->netlist_stop >= 0;
   for (size_t i = 0; is_good && i < s->n_sets; i++) {
     is_good = s->sets[i] != NULL;
   }
@@ -48,8 +50,11 @@ yoke_status yoke_system_load(const char* path, const yoke_load_settings* setting
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   const uint64_t mode = yoke__os_float_mode_set();
-  yoke_status status =
-      yoke__scenario_read_parts(path, settings->sets, settings->n_sets, &messages, &scenario);
+  yoke_status status = yoke__scenario_read_parts(path, settings->sets, settings->n_sets,
+                                                 settings->netlist_stop, &messages, &scenario);
+  if (scenario != NULL) {
+    scenario->has_short_names = scenario->netlist != NULL && settings->has_short_names;
+  }
   status = build(status, scenario, path, settings, &messages, out);
   yoke__os_float_mode_restore(mode);
   return status;

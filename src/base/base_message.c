@@ -57,6 +57,37 @@ void yoke__messages_add(yoke_messages* list, const yoke_message* message) {
   kept->hint = keep_text(list, message->hint);
 }
 
+static bool is_same_text(const char* a, const char* b) {
+  return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+static bool is_same(const yoke_message* a, const yoke_message* b) {
+  return a->severity == b->severity && a->line == b->line && a->column == b->column &&
+         is_same_text(a->text, b->text) && is_same_text(a->file, b->file) &&
+         is_same_text(a->unit, b->unit) && is_same_text(a->variable, b->variable);
+}
+
+void yoke__messages_merge(yoke_messages* list, const yoke_messages* others) {
+  const size_t n_known = list->n;
+  size_t n_errors = others->n_errors, n_warnings = others->n_warnings;
+  for (size_t i = 0; i < others->n; i++) {
+    const yoke_message* m = &others->all[i];
+    size_t k = 0;
+    while (k < n_known && !is_same(&list->all[k], m)) {
+      k++;
+    }
+    if (k == n_known) {
+      yoke__messages_add(list, m);
+    }
+    n_errors -= m->severity == YOKE_ERROR;
+    n_warnings -= m->severity == YOKE_WARNING;
+  }
+  // those that were only counted
+  list->n_dropped += others->n_dropped;
+  list->n_errors += n_errors;
+  list->n_warnings += n_warnings;
+}
+
 static void receive(void* to, const yoke_message* message) {
   yoke__messages_add(to, message);
 }

@@ -28,6 +28,8 @@ typedef struct yoke_messages {
 
 // Adds a copy of a message; the texts are copied too.
 void yoke__messages_add(yoke_messages* list, const yoke_message* message);
+// Adds the messages of another list that are not there yet: what two units of one file have to say of it is said once.
+void yoke__messages_merge(yoke_messages* list, const yoke_messages* others);
 // Hands every message to a sink, sorted by file and position, and a note of how many were dropped. Returns how many were
 // errors: without memory none may be left.
 size_t yoke__messages_send(const yoke_messages* list, const yoke_sink* sink);

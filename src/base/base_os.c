@@ -253,11 +253,11 @@ yoke_status yoke__os_rename(const char* from, const char* to, const yoke_sink* s
   return YOKE_OK;
 }
 
-static yoke_status read_whole(FILE* file, const char* path, size_t max_size, char** bytes,
+static yoke_status read_whole(FILE* file, const char* name, size_t max_size, char** bytes,
                               size_t* n, const yoke_sink* sink) {
   struct stat info;
   if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode)) {
-    return yoke_fail(sink, YOKE_IO, "%s is a folder, a file was expected", path);
+    return yoke_fail(sink, YOKE_IO, "%s is a folder, a file was expected", name);
   }
 
   // sizes of pipes are not known beforehand: grow by doubling up to the limit
@@ -279,12 +279,12 @@ static yoke_status read_whole(FILE* file, const char* path, size_t max_size, cha
     data = larger;
   }
   if (data == NULL) {
-    return yoke_fail(sink, YOKE_NO_MEMORY, "%s: out of memory", path);
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s: out of memory", name);
   }
   if (ferror(file) != 0 || used > max_size) {
     free(data);
-    return used > max_size ? yoke_fail(sink, YOKE_IO, "%s is larger than %zu bytes", path, max_size)
-                           : yoke_fail(sink, YOKE_IO, "cannot read %s", path);
+    return used > max_size ? yoke_fail(sink, YOKE_IO, "%s is larger than %zu bytes", name, max_size)
+                           : yoke_fail(sink, YOKE_IO, "cannot read %s", name);
   }
   data[used] = '\0';
   *bytes = data;
@@ -292,15 +292,15 @@ static yoke_status read_whole(FILE* file, const char* path, size_t max_size, cha
   return YOKE_OK;
 }
 
-yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
-                               const yoke_sink* sink) {
+yoke_status yoke__os_read_file_as(const char* path, const char* name, size_t max_size, char** bytes,
+                                  size_t* n, const yoke_sink* sink) {
   *bytes = NULL;
   *n = 0;
   FILE* file = fopen(path, "rbe");
   if (file == NULL) {
-    return yoke_fail(sink, YOKE_IO, "cannot open %s: %s", path, strerror(errno));
+    return yoke_fail(sink, YOKE_IO, "cannot open %s: %s", name, strerror(errno));
   }
-  const yoke_status status = read_whole(file, path, max_size, bytes, n, sink);
+  const yoke_status status = read_whole(file, name, max_size, bytes, n, sink);
   fclose(file);
   return status;
 }
@@ -439,9 +439,7 @@ yoke_status yoke__os_write_into(const char* directory, const char* name, const v
   YOKE_TRY(yoke__os_make_directory(directory, sink));
   const size_t size = yoke__os_path_join(directory, name, NULL, 0) + 1;
   char* path = malloc(size);
-  if (path == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(path);
   yoke__os_path_join(directory, name, path, size);
   const yoke_status status = yoke__os_write_file(path, bytes, n, sink);
   free(path);

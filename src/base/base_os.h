@@ -71,9 +71,14 @@ void yoke__os_path_absolute(const char* path, char* to, size_t size);
 // Signals whose handler is no longer there, since the library it belonged to was unloaded, are handled by default again.
 void yoke__os_drop_lost_handlers(void);
 yoke_status yoke__os_rename(const char* from, const char* to, const yoke_sink* sink);
-// The whole file, NUL behind it, malloc'ed. Refuses more than max_size bytes and directories.
-yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
-                               const yoke_sink* sink);
+// The whole file, NUL behind it, malloc'ed. Refuses more than max_size bytes and directories. name: what messages call it;
+// "the file" where their place names it already.
+yoke_status yoke__os_read_file_as(const char* path, const char* name, size_t max_size, char** bytes,
+                                  size_t* n, const yoke_sink* sink);
+static inline yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes,
+                                             size_t* n, const yoke_sink* sink) {
+  return yoke__os_read_file_as(path, path, max_size, bytes, n, sink);
+}
 // Takes a folder for this process alone until unlock; YOKE_IO if another one has it. *lock is -1 where the file
 // system knows no locks.
 yoke_status yoke__os_lock_directory(const char* path, int* lock);

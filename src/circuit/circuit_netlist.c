@@ -166,24 +166,61 @@ static yoke_status finish(yoke_netlist_reader* self, size_t n_errors) {
   return status < 0 && status != YOKE_NO_MEMORY ? YOKE_BAD_INPUT : status;
 }
 
-// bytes: n, and a NUL behind them.
-static yoke_status read_bytes(char* bytes, size_t n, const yoke_netlist_settings* settings,
-                              yoke_messages* messages, yoke_network** out) {
-  const char* path = settings->path != NULL ? settings->path : "netlist";
-  const size_t n_errors = messages->n_errors;
-  yoke_netlist_reader* self = calloc(1, sizeof *self);
-  if (self == NULL) {
+yoke_status yoke__netlist_read_source(yoke_netlist_reader* self, const char* path, char** bytes,
+                                      size_t* n, const yoke_sink* sink) {
+  const yoke_network* known = self->settings->known;
+  const yoke_netlist_source* source = known == NULL ? NULL : known->sources;
+  while (source != NULL && strcmp(source->path, path) != 0) {
+    source = source->next;
+  }
+  if (source == NULL) {
+    yoke_arena* arena = &self->network->arena;
+    char* read = NULL;
+    // the message about the netlist itself has its name as the place
+    const char* name = self->n_files == 0 ? "the file" : path;
+    YOKE_TRY(yoke__os_read_file_as(path, name, YOKE_NETLIST_MAX_FILE, &read, n, sink));
+    yoke_netlist_source* kept = yoke__arena_take(arena, sizeof *kept);
+    if (kept != NULL) {
+      *kept = (yoke_netlist_source){yoke__arena_text(arena, path, strlen(path)),
+                                    yoke__arena_text(arena, read, *n), *n, self->network->sources};
+    }
+    free(read);
+    YOKE_TRY_MEMORY(kept && kept->path && kept->bytes);
+    source = self->network->sources = kept;
+  }
+  *n = source->n;
+  *bytes = yoke__arena_text(&self->arena, source->bytes, source->n);
+  return *bytes == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+// text: n bytes; NULL: the file.
+static yoke_status read_all(yoke_netlist_reader* self, const char* text, size_t n) {
+  const char* path = self->settings->path != NULL ? self->settings->path : "netlist";
+  const size_t n_errors = self->messages->n_errors;
+  char* bytes = NULL;
+  YOKE_TRY(yoke__network_create("", &self->network));
+  if (text == NULL) {
+    yoke_context file;
+    const yoke_sink list = yoke__messages_sink(self->messages);
+    yoke__context_init(&file, &list, (yoke_place){path, 0, 0}, NULL, (double)NAN);
+    YOKE_TRY(yoke__netlist_read_source(self, path, &bytes, &n, &file.sink));
+  } else if ((bytes = yoke__arena_text(&self->arena, text, n)) == NULL) {
     return YOKE_NO_MEMORY;
   }
+  self->tnom = self->network->run.temperature;
+  read_stages(self, bytes, n, path);
+  self->network->path = self->n_files > 0 ? self->files[0].path : NULL;
+  return finish(self, n_errors);
+}
+
+static yoke_status read_network(const char* text, size_t n, const yoke_netlist_settings* settings,
+                                yoke_messages* messages, yoke_network** out) {
+  *out = NULL;
+  yoke_netlist_reader* self = calloc(1, sizeof *self);
+  YOKE_TRY_MEMORY(self);
   self->settings = settings;
   self->messages = messages;
-  yoke_status status = yoke__network_create("", &self->network);
-  if (status >= 0) {
-    self->tnom = self->network->run.temperature;
-    read_stages(self, bytes, n, path);
-    self->network->path = self->n_files > 0 ? self->files[0].path : NULL;
-    status = finish(self, n_errors);
-  }
+  const yoke_status status = read_all(self, text, n);
   if (status >= 0) {
     *out = self->network;
   } else {
@@ -203,33 +240,26 @@ yoke_status yoke__netlist_read_text(const char* text, size_t n,
                 YOKE_NETLIST_MAX_FILE >> 20);
     return YOKE_BAD_INPUT;
   }
-  char* bytes = malloc(n + 1);
-  if (bytes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  if (n > 0) {
-    memcpy(bytes, text, n);
-  }
-  bytes[n] = '\0';
-  const yoke_status status = read_bytes(bytes, n, settings, messages, out);
-  free(bytes);
-  return status;
+  return read_network(text == NULL ? "" : text, n, settings, messages, out);
 }
 
 yoke_status yoke__netlist_read_file(const yoke_netlist_settings* settings, yoke_messages* messages,
                                     yoke_network** out) {
-  *out = NULL;
-  yoke_context file;
-  const yoke_sink list = yoke__messages_sink(messages);
-  yoke__context_init(&file, &list, (yoke_place){settings->path, 0, 0}, NULL, (double)NAN);
-  char* bytes = NULL;
-  size_t n = 0;
-  const yoke_status status =
-      yoke__os_read_file(settings->path, YOKE_NETLIST_MAX_FILE, &bytes, &n, &file.sink);
-  if (status < 0) {
-    return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
+  return read_network(NULL, 0, settings, messages, out);
+}
+
+yoke_status yoke__netlist_open(const char* path, yoke_netlist** out) {
+  const yoke_netlist_settings settings = {.path = path};
+  *out = calloc(1, sizeof **out);
+  return *out == NULL ? YOKE_NO_MEMORY
+                      : yoke__netlist_read_file(&settings, &(*out)->messages, &(*out)->network);
+}
+
+void yoke__netlist_close(yoke_netlist** netlist) {
+  if (*netlist != NULL) {
+    yoke__network_destroy(&(*netlist)->network);
+    yoke__messages_free(&(*netlist)->messages);
+    free(*netlist);
+    *netlist = NULL;
   }
-  const yoke_status result = read_bytes(bytes, n, settings, messages, out);
-  free(bytes);
-  return result;
 }

@@ -213,20 +213,17 @@ static size_t open_include(yoke_netlist_reader* reader, const yoke_statement* st
   }
   char* bytes = NULL;
   size_t n = 0;
-  if (yoke__os_read_file(path, YOKE_NETLIST_MAX_FILE, &bytes, &n, &err.sink) < 0) {
+  const yoke_status status = yoke__netlist_read_source(reader, path, &bytes, &n, &err.sink);
+  if (status < 0 && status != YOKE_NO_MEMORY) {
     yoke__netlist_error(reader, statement, NULL, "cannot include '%s': %s", yoke__shown(name, cut),
                         err.text);
     return SIZE_MAX;
   }
-
-  // into the arena, where all texts live until the end
-  char* kept = yoke__arena_text(&reader->arena, bytes, n);
-  free(bytes);
-  const size_t file = kept == NULL ? SIZE_MAX : add_file(reader, path, statement->file);
+  const size_t file = status < 0 ? SIZE_MAX : add_file(reader, path, statement->file);
   if (file == SIZE_MAX) {
     reader->is_out_of_memory = true;
-  } else if (is_text(reader, file, kept, n)) {
-    split_lines(reader, file, kept, n, false);
+  } else if (is_text(reader, file, bytes, n)) {
+    split_lines(reader, file, bytes, n, false);
   }
   return file;
 }

@@ -269,6 +269,12 @@ yoke_span yoke__cursor_rest_of_value(yoke_cursor* cursor);
 // network's.
 void yoke__netlist_read_lines(yoke_netlist_reader* reader, char* bytes, size_t n, const char* path);
 
+// ---- circuit_netlist.c
+
+// The bytes of a file in the reader's arena: from settings->known, else from the disk, and then kept in the network.
+yoke_status yoke__netlist_read_source(yoke_netlist_reader* self, const char* path, char** bytes,
+                                      size_t* n, const yoke_sink* sink);
+
 // ---- circuit_netlist_define.c
 
 void yoke__netlist_define(yoke_netlist_reader* reader);

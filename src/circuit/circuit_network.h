@@ -167,6 +167,13 @@ typedef struct yoke_circuit_run {
   double step_exact;   // .yoke step=: the solver's step; 0: from .tran
 } yoke_circuit_run;
 
+// A file that a network was read from, as it is on the disk.
+typedef struct yoke_netlist_source {
+  const char *path, *bytes;
+  size_t n;
+  struct yoke_netlist_source* next;
+} yoke_netlist_source;
+
 // Made by yoke__network_create alone (circuit_build.h): names are found through `index`.
 typedef struct yoke_network {
   yoke_arena arena;  // holds what the arrays point to; the arrays themselves grow on the heap
@@ -187,6 +194,7 @@ typedef struct yoke_network {
   yoke_probe* saves;  // named by .print, .save, .probe
   uint32_t n_saves;
   yoke_circuit_run run;
+  yoke_netlist_source* sources;      // in the arena: read again with other parameters
   struct yoke_network_index* index;  // names and the room of the arrays (circuit_index.h)
 } yoke_network;
 

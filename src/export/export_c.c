@@ -143,9 +143,7 @@ static yoke_status name_all(maker* k) {
   m->inputs = yoke__arena_array(arena, m->n_u + 1, sizeof *m->inputs);
   m->outputs = yoke__arena_array(arena, m->n_y + 1, sizeof *m->outputs);
   m->states = yoke__arena_array(arena, m->n_whole + 1, sizeof *m->states);
-  if (m->inputs == NULL || m->outputs == NULL || m->states == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(m->inputs && m->outputs && m->states);
   for (size_t i = 0; i < m->n_u; i++) {
     YOKE_TRY(name_input(k, i));
   }
@@ -165,9 +163,7 @@ static yoke_status name_all(maker* k) {
 static yoke_status list_nodes(maker* k) {
   const yoke_network* network = k->network;
   yoke_probe* probes = yoke__arena_array(&k->scratch, network->n_nodes, sizeof *probes);
-  if (probes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(probes);
   for (uint32_t v = 1; v < network->n_nodes; v++) {
     const yoke_network_node* node = &network->nodes[v];
     const bool is_thermal = node->domain == YOKE_THERMAL;
@@ -176,9 +172,7 @@ static yoke_status list_nodes(maker* k) {
     }
     const size_t size = strlen(node->name) + 4;
     char* name = yoke__arena_take(&k->scratch, size);
-    if (name == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(name);
     snprintf(name, size, "%s(%s)", is_thermal ? "t" : "v", node->name);
     probes[v] = (yoke_probe){.kind = YOKE_PROBE_VOLTAGE,
                              .name = name,
@@ -194,9 +188,7 @@ static yoke_status list_outputs(maker* k) {
   const yoke_network* network = k->network;
   const size_t n_max = (size_t)network->n_outputs + network->n_saves + network->n_nodes;
   k->outputs = yoke__arena_array(&k->scratch, n_max, sizeof(const yoke_probe*));
-  if (k->outputs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(k->outputs);
   const yoke_probe* named = network->n_outputs > 0 ? network->outputs : network->saves;
   const uint32_t n_named = network->n_outputs > 0 ? network->n_outputs : network->n_saves;
   for (uint32_t i = 0; i < n_named; i++) {
@@ -213,8 +205,9 @@ static yoke_status list_outputs(maker* k) {
   return k->messages->n_errors > 0 ? YOKE_NO_SUPPORT : YOKE_OK;
 }
 
-static double step_of(const yoke_export_c_job* job) {
-  const yoke_circuit_run* run = &job->network->run;
+static double step_of(const maker* k) {
+  const yoke_export_c_job* job = k->job;
+  const yoke_circuit_run* run = &k->network->run;
   return job->step > 0.0 ? job->step : run->step > 0.0 ? run->step : run->step_exact;
 }
 
@@ -655,7 +648,7 @@ static yoke_status check_numbers(const maker* k) {
 static yoke_status run(maker* k) {
   YOKE_TRY(yoke__circuit_linear_check(k->network, k->messages));
   YOKE_TRY(list_outputs(k));
-  k->model->h = step_of(k->job);
+  k->model->h = step_of(k);
   if (!(k->model->h > 0.0)) {
     yoke__error(k->messages, place_of(k),
                 "a step is needed: '.tran STEP STOP' in the netlist or --step on the command line");
@@ -669,8 +662,12 @@ static yoke_status run(maker* k) {
 
 yoke_status yoke__export_c_make(const yoke_export_c_job* job, yoke_messages* messages,
                                 yoke_export_c_model* model) {
-  maker k = {.job = job, .messages = messages, .model = model, .network = job->network};
-  *model = (yoke_export_c_model){0};
+  *model = (yoke_export_c_model){.network = job->network};
+  if (job->network == NULL) {
+    YOKE_TRY(yoke__netlist_read_file(&job->netlist, messages, &model->read));
+    model->network = model->read;
+  }
+  maker k = {.job = job, .messages = messages, .model = model, .network = model->network};
   const yoke_status status = run(&k);
   if (status < 0 && messages->n_errors == 0) {
     yoke__error(messages, place_of(&k), "%s", yoke_status_text(status));
@@ -681,6 +678,7 @@ yoke_status yoke__export_c_make(const yoke_export_c_job* job, yoke_messages* mes
 
 void yoke__export_c_free(yoke_export_c_model* model) {
   yoke__arena_free(&model->arena);
+  yoke__network_destroy(&model->read);
   *model = (yoke_export_c_model){0};
 }
 

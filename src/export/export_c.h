@@ -11,9 +11,11 @@
 #include <stdio.h>
 
 #include "circuit/circuit_linear.h"
+#include "circuit/circuit_netlist.h"
 
 typedef struct yoke_export_c_job {
-  const yoke_network* network;
+  const yoke_network* network;  // NULL: the netlist below is read
+  yoke_netlist_settings netlist;
   const char* name;      // of the files and, as a C identifier, of everything in them
   const char* source;    // name of the netlist, for the comment
   const char* settings;  // what the command line said beside it, for the comment; may be ""
@@ -46,6 +48,8 @@ typedef struct yoke_export_c_quality {
 // What the files hold; arrays lie in `arena`.
 typedef struct yoke_export_c_model {
   yoke_arena arena;
+  const yoke_network* network;  // of the job, or what was read
+  yoke_network* read;
   size_t n_whole;  // states before the reduction
   size_t n, n_u, n_y;
   yoke_export_c_name *inputs, *outputs, *states;  // states: of a whole model only, else NULL

@@ -117,8 +117,8 @@ static void put_head(writer* w) {
   char step[YOKE_NUMBER_SIZE];
   yoke__number_format(m->h, step);
   PUT("/* ");
-  put_shown(w, job->network->title != NULL && job->network->title[0] != '\0' ? job->network->title
-                                                                             : job->name);
+  put_shown(w, m->network->title != NULL && m->network->title[0] != '\0' ? m->network->title
+                                                                         : job->name);
   PUT("\n *\n * Made by Yoke " YOKE_VERSION " from ");
   put_shown(w, job->source);
   if (job->settings[0] != '\0') {

@@ -118,6 +118,7 @@ typedef struct yoke_scenario_unit {
   const char* type;      // its value: model name or path
   yoke_place type_place;
   const char* model;  // of a library: the unit in it; NULL: the only one
+  yoke_place model_place;
   const yoke_setting* with;
   size_t n_with;
   const yoke_setting* start;
@@ -203,14 +204,17 @@ typedef struct yoke_scenario_name {
 } yoke_scenario_name;
 
 typedef struct yoke_scenario {
-  yoke_arena arena;                      // owns everything below
-  bool has_errors;                       // parts could not be read: see yoke__scenario_read_parts
-  const yoke_node* tree;                 // the file with --set applied
-  const char* path;                      // as given
-  const char* directory;                 // folder of the file; of an archive: where it is unpacked
-  struct yoke_temp* temp;                // of an archive: removed with the scenario; else NULL
-  const char* name;                      // default: file stem
-  const char* text;                      // `text:`, a description; "" if none
+  yoke_arena arena;              // owns everything below
+  bool has_errors;               // parts could not be read: see yoke__scenario_read_parts
+  const yoke_node* tree;         // the file with --set applied
+  const char* path;              // as given
+  const char* directory;         // folder of the file; of an archive: where it is unpacked
+  struct yoke_netlist* netlist;  // of a netlist alone: read once, for its times and its unit
+  const char* netlist_path;      // the `type` of that unit
+  bool has_short_names;          // of a netlist alone: columns are its quantities, v(out) and i(l1)
+  struct yoke_temp* temp;        // of an archive: removed with the scenario; else NULL
+  const char* name;              // default: file stem
+  const char* text;              // `text:`, a description; "" if none
   yoke_scenario_time start, stop, step;  // step: the shortest one if it is adaptive
   yoke_scenario_adaptive adaptive;
   yoke_scheme scheme;
@@ -250,8 +254,13 @@ yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
 // As yoke__scenario_read_file, but a file that is sound YAML with errors in it gives what could be
 // read (has_errors; ends of connections and types of units may be NULL), together with
 // YOKE_BAD_INPUT: the next stage can look for more errors, so that all are reported in one go.
+// netlist_stop: where the run of a netlist alone ends [s]; 0: as its `.tran` says.
 yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
-                                      yoke_messages* messages, yoke_scenario** out);
+                                      double netlist_stop, yoke_messages* messages,
+                                      yoke_scenario** out);
+// A system of one native model, for those who want the unit alone.
+yoke_status yoke__scenario_read_model(const char* model, const char* unit, const char* const sets[],
+                                      size_t n_sets, yoke_messages* messages, yoke_scenario** out);
 void yoke__scenario_free(yoke_scenario** scenario);
 
 // Conversion of a value to the type a variable wants. `what` names it in messages ("parameter 'k'

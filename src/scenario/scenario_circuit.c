@@ -1,5 +1,5 @@
-// `yoke run x.cir` and `yoke circuit x.cir`: the system file that would be written for one netlist
-// on its own.
+// `yoke run x.cir` and `yoke circuit x.cir`: the system of one netlist on its own, as the tree that a system file
+// would give. The netlist is read here, once: the unit that is made of it gets what was read.
 //
 // `.tran STEP STOP START` gives the interval of the rows, the stop time and the time of the first
 // row. Steps have one length, so a stop that is no multiple of the interval is reached by one whole
@@ -16,31 +16,15 @@
 
 #include "base/base_clock.h"
 #include "base/base_number.h"
-#include "base/base_text.h"
+#include "base/base_path.h"
 #include "circuit/circuit_netlist.h"
 #include "scenario/scenario_fmu.h"
 
-#define MAX_PATH 4096
 #define MAX_NAME 128
 // of a run that counts in the last digit of its step
 #define MAX_TICKS 9e15
 #define NEAR      1e-9  // of a number of steps to a whole one, relative
 #define MAX_INNER 1e9   // steps of the solver between two rows; more are refused by the unit
-
-bool yoke__scenario_is_circuit(const char* path) {
-  static const char* const endings[] = {".cir", ".ckt", ".net", ".sp", ".spice"};
-  const char* dot = strrchr(path, '.');
-  for (size_t i = 0; dot != NULL && i < sizeof endings / sizeof endings[0]; i++) {
-    size_t k = 0;
-    while (dot[k] != '\0' && tolower((unsigned char)dot[k]) == endings[i][k]) {
-      k++;
-    }
-    if (dot[k] == '\0' && endings[i][k] == '\0') {
-      return true;
-    }
-  }
-  return false;
-}
 
 // -------------------------------------------------------------------------------------------------
 // what --set changes
@@ -193,138 +177,89 @@ static yoke_status choose_times(const yoke_circuit_run* run, const char* path,
 }
 
 // -------------------------------------------------------------------------------------------------
-// the text
+// the tree
 
-static void put_quoted(yoke_text* w, const char* before, const char* text) {
-  char quoted[MAX_PATH];
-  yoke__scenario_quote(text, quoted, sizeof quoted);
-  yoke__text_string(w, "'");
-  yoke__text_string(w, before);
-  yoke__text_string(w, quoted);
-  yoke__text_string(w, "'");
-}
-
-// the unit writes v(...) and i(...) in small letters
-static void put_signal(yoke_text* w, const char* before, const char* name) {
-  char lower[MAX_PATH];
-  size_t n = 0;
-  for (; name[n] != '\0' && n + 1 < sizeof lower; n++) {
-    lower[n] = (char)tolower((unsigned char)name[n]);
-  }
-  lower[n] = '\0';
-  put_quoted(w, before, strchr(name, '(') == NULL ? name : lower);
-}
-
-static void put_signals(yoke_text* w, const char* unit, const yoke_probe* probes, uint32_t n,
-                        bool* is_first) {
-  char before[MAX_NAME + 2];
-  snprintf(before, sizeof before, "%s.", unit);
-  for (uint32_t i = 0; i < n; i++) {
-    yoke__text_string(w, *is_first ? "" : ", ");
-    put_signal(w, before, probes[i].name);
-    *is_first = false;
+static void add_signals(yoke_reader* reader, const char* unit, const yoke_probe* probes, uint32_t n,
+                        yoke_node* list, yoke_node** last) {
+  for (uint32_t i = 0; i < n && !reader->is_out_of_memory; i++) {
+    const size_t size = strlen(unit) + strlen(probes[i].name) + 2;
+    char* name = yoke__reader_array(reader, size, 1);
+    if (name != NULL) {
+      snprintf(name, size, "%s.%s", unit, probes[i].name);
+      yoke__lone_value(reader, list, last, NULL, name, true);
+    }
   }
 }
 
-static void write_text(yoke_text* w, const yoke_network* network, const char* path,
-                       const char* unit, const times* t) {
-  const char* slash = strrchr(path, '/');
-  const char* file = slash == NULL ? path : slash + 1;
-  bool is_first = true;
-  yoke__text_string(w, "yoke: 1\nname: ");
-  put_quoted(w, "", file);
-  yoke__text_string(w, "\ntime: {start: 0, stop: ");
-  yoke__text_string(w, t->stop);
-  yoke__text_string(w, ", step: ");
-  yoke__text_string(w, t->step);
-  yoke__text_string(w, "}\nunits: {");
-  yoke__text_string(w, unit);
-  yoke__text_string(w, ": {circuit: ");
-  put_quoted(w, "", file);
-  yoke__text_string(w, "}}\nrecord: {from: ");
-  yoke__text_string(w, t->from);
-  yoke__text_string(w, ", signals: [");
+static void add_record(yoke_reader* reader, const yoke_network* network, const char* unit,
+                       const char* from, yoke_lone* lone) {
+  yoke_node *last = NULL, *last_signal = NULL;
+  yoke_node* record = yoke__lone_node(reader, lone->root, &lone->last, "record", YOKE_NODE_MAP);
+  yoke__lone_value(reader, record, &last, "from", from, false);
+  yoke_node* signals = yoke__lone_node(reader, record, &last, "signals", YOKE_NODE_LIST);
   if (network->n_outputs + network->n_saves == 0) {
-    yoke__text_string(w, "'**'");
+    yoke__lone_value(reader, signals, &last_signal, NULL, "**", true);
   }
-  put_signals(w, unit, network->outputs, network->n_outputs, &is_first);
-  put_signals(w, unit, network->saves, network->n_saves, &is_first);
-  yoke__text_string(w, "]}\n");
+  add_signals(reader, unit, network->outputs, network->n_outputs, signals, &last_signal);
+  add_signals(reader, unit, network->saves, network->n_saves, signals, &last_signal);
 }
 
 // -------------------------------------------------------------------------------------------------
 // the netlist
 
-static bool has_message(const yoke_messages* messages, const yoke_message* m) {
-  for (size_t i = 0; i < messages->n; i++) {
-    const yoke_message* known = &messages->all[i];
-    if (known->severity == m->severity && known->line == m->line &&
-        strcmp(known->text, m->text) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
-// What `from` has and `known` has not.
-static void pass_on(const yoke_messages* from, const yoke_messages* known, yoke_messages* to) {
-  for (size_t i = 0; i < from->n; i++) {
-    if (!has_message(known, &from->all[i])) {
-      yoke__messages_add(to, &from->all[i]);
-    }
-  }
-}
-
-// Warnings of the file as it stands are told when the unit is made, and so is what is wrong with a
-// changed parameter. Told here: why it cannot be read at all, and warnings that only the new values
-// cause.
+// Warnings are left to the unit, and what is wrong with a changed parameter is too; why the file cannot be read at all is
+// said here. *own: the network with changed parameters; NULL: there are none.
 static yoke_status read_netlist(const char* path, const changes* changed, yoke_messages* messages,
-                                yoke_network** network) {
-  const yoke_messages none = {0};
-  yoke_messages plain = {0}, own = {0};
-  yoke_network* other = NULL;
-  yoke_netlist_settings settings = {.path = path};
-  yoke_status status = yoke__netlist_read_file(&settings, &plain, network);
-  settings.parameters = changed->parameters;
-  settings.n_parameters = changed->n_parameters;
-  if (changed->n_parameters > 0 && yoke__netlist_read_file(&settings, &own, &other) >= 0) {
-    pass_on(&own, &plain, messages);
-    yoke__network_destroy(network);
-    *network = other;
-    status = YOKE_OK;
-  } else if (status < 0) {
-    pass_on(&plain, &none, messages);
+                                yoke_netlist** netlist, yoke_network** own) {
+  yoke_messages said = {0};
+  const yoke_status status = yoke__netlist_open(path, netlist);
+  if (*netlist == NULL) {
+    return status;
   }
-  yoke__messages_free(&plain);
-  yoke__messages_free(&own);
-  return status;
+  const yoke_netlist_settings settings = {
+      .path = path,
+      .parameters = changed->parameters,
+      .n_parameters = changed->n_parameters,
+      .known = (*netlist)->network,
+  };
+  if (changed->n_parameters > 0 && yoke__netlist_read_file(&settings, &said, own) >= 0) {
+    yoke__messages_merge(status < 0 ? messages : &(*netlist)->messages, &said);
+  } else if (status < 0) {
+    yoke__messages_merge(messages, &(*netlist)->messages);
+  }
+  yoke__messages_free(&said);
+  if (status < 0) {
+    yoke__netlist_close(netlist);
+  }
+  return *own != NULL ? YOKE_OK : status;
 }
 
-yoke_status yoke__scenario_circuit_text(const char* path, const char* const sets[], size_t n_sets,
-                                        double stop, yoke_messages* messages, char** text,
-                                        size_t* n) {
+yoke_status yoke__circuit_tree(yoke_scenario* s, const char* const sets[], size_t n_sets,
+                               double stop, yoke_reader* reader, yoke_node** root) {
   char unit[MAX_NAME];
   changes changed = {.stop = stop};
-  yoke__scenario_unit_name(path, "circuit", unit, sizeof unit);
+  yoke__path_unit_name(s->path, "circuit", unit, sizeof unit);
   for (size_t i = 0; i < n_sets; i++) {
     look_at_set(sets[i], unit, &changed);
   }
-
-  yoke_network* network = NULL;
-  YOKE_TRY(read_netlist(path, &changed, messages, &network));
   times t;
-  yoke_text w = {0};
-  yoke_status status = choose_times(&network->run, path, &changed, messages, &t);
+  yoke_network* own = NULL;
+  YOKE_TRY(read_netlist(s->path, &changed, reader->messages, &s->netlist, &own));
+  const yoke_network* network = own != NULL ? own : s->netlist->network;
+  const yoke_status status = choose_times(&network->run, s->path, &changed, reader->messages, &t);
   if (status >= 0) {
-    write_text(&w, network, path, unit, &t);
+    const char* slash = strrchr(s->path, '/');
+    yoke_lone lone = {.unit = unit,
+                      .kind = "circuit",
+                      .file = slash == NULL ? s->path : slash + 1,
+                      .start = "0",
+                      .stop = t.stop,
+                      .step = t.step};
+    lone.name = lone.file;
+    s->netlist_path = yoke__lone_tree(reader, s->path, &lone);
+    add_record(reader, network, unit, t.from, &lone);
+    *root = lone.root;
   }
-  yoke__network_destroy(&network);
-  YOKE_TRY(status);
-  if (w.status < 0) {
-    yoke__text_free(&w);
-    return YOKE_NO_MEMORY;
-  }
-  *text = w.bytes;
-  *n = w.n;
-  return YOKE_OK;
+  yoke__network_destroy(&own);
+  return reader->is_out_of_memory ? YOKE_NO_MEMORY : status;
 }

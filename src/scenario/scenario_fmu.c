@@ -1,4 +1,4 @@
-// `yoke run x.fmu`: the system file that would be written for one FMU on its own.
+// `yoke run x.fmu`: the system of one FMU on its own, as the tree that a system file would give.
 //
 // Times come from the default experiment; without one the run takes 1 s. A missing step is a thousandth of the time,
 // rounded down to 1, 2 or 5 times a power of ten.
@@ -7,69 +7,22 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/base_clock.h"
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "fmi/fmi_package.h"
-#include "scenario/scenario.h"
 
 #define MAX_PATH  4096
 #define MAX_TICKS 1e15  // that a run can count, with some room
 #define FEW_TICKS                                                                                  \
   1e12  // where digits are lost anyway: a longer run (--set time.stop) shall be possible too
 
-bool yoke__scenario_is_fmu(const char* path) {
-  const size_t n = strlen(path);
-  if (n >= 4 && path[n - 4] == '.' && tolower((unsigned char)path[n - 3]) == 'f' &&
-      tolower((unsigned char)path[n - 2]) == 'm' && tolower((unsigned char)path[n - 1]) == 'u') {
-    return true;
-  }
-  char inner[MAX_PATH];
-  return yoke__os_is_directory(path) &&
-         yoke__os_path_join(path, "modelDescription.xml", inner, sizeof inner) < sizeof inner &&
-         yoke__os_is_file(inner);
-}
-
 void yoke__scenario_round_step(double length, char* to, size_t size) {
   const int exponent = (int)floor(log10(length / 1000));
   const double digits = length / 1000 / pow(10, exponent);
   snprintf(to, size, "%de%d", digits >= 4.999999 ? 5 : digits >= 1.999999 ? 2 : 1, exponent);
-}
-
-// the file's name as the name of a unit: letters, digits, '_' and '-'
-void yoke__scenario_unit_name(const char* path, const char* other, char* to, size_t size) {
-  size_t n = 0;
-  const char* stem = yoke__os_path_stem(path, &n);
-  size_t k = 0;
-  for (size_t i = 0; i < n && k + 2 < size; i++) {
-    const bool is_plain = isalnum((unsigned char)stem[i]) || stem[i] == '_' || stem[i] == '-';
-    if (k == 0 && !isalpha((unsigned char)stem[i]) && stem[i] != '_') {
-      to[k++] = '_';
-    }
-    to[k] = stem[i];
-    if (!is_plain) {
-      to[k] = '_';
-    }
-    k++;
-  }
-  to[k] = '\0';
-  if (k == 0 || strcmp(to, "bond") == 0) {
-    snprintf(to, size, "%s", other);
-  }
-}
-
-// in quotes of YAML: each quote twice
-void yoke__scenario_quote(const char* text, char* to, size_t size) {
-  size_t k = 0;
-  for (const char* c = text; *c != '\0' && k + 2 < size; c++) {
-    if (*c == '\'') {
-      to[k++] = '\'';
-    }
-    to[k++] = *c;
-  }
-  to[k] = '\0';
 }
 
 bool yoke__scenario_fit_step(double step, double length, char to[YOKE_NUMBER_SIZE]) {
@@ -117,42 +70,79 @@ static void choose_times(const yoke_fmi_experiment* e, const char* path, yoke_me
                     step);
 }
 
-yoke_status yoke__scenario_fmu_text(const char* path, yoke_messages* messages, char** text,
-                                    size_t* n) {
+// -------------------------------------------------------------------------------------------------
+// the tree
+
+yoke_node* yoke__lone_node(yoke_reader* reader, yoke_node* parent, yoke_node** last,
+                           const char* key, yoke_node_kind kind) {
+  if (parent == NULL) {
+    return NULL;
+  }
+  yoke_node* node = yoke__node_new(reader, kind, parent->place);
+  yoke__node_put(reader, parent, last, key, parent->place, node);
+  return node;
+}
+
+yoke_node* yoke__lone_value(yoke_reader* reader, yoke_node* parent, yoke_node** last,
+                            const char* key, const char* text, bool is_quoted) {
+  if (parent == NULL) {
+    return NULL;
+  }
+  yoke_node* node = yoke__node_scalar(reader, text, is_quoted, parent->place);
+  yoke__node_put(reader, parent, last, key, parent->place, node);
+  return node;
+}
+
+const char* yoke__lone_tree(yoke_reader* reader, const char* path, yoke_lone* lone) {
+  yoke_node *last_time = NULL, *last_unit = NULL, *last_key = NULL;
+  lone->root = yoke__node_new(reader, YOKE_NODE_MAP, (yoke_place){path, 0, 0});
+  yoke__lone_value(reader, lone->root, &lone->last, "yoke", "1", false);
+  yoke__lone_value(reader, lone->root, &lone->last, "name", lone->name, true);
+  yoke_node* time = yoke__lone_node(reader, lone->root, &lone->last, "time", YOKE_NODE_MAP);
+  yoke__lone_value(reader, time, &last_time, "start", lone->start, false);
+  yoke__lone_value(reader, time, &last_time, "stop", lone->stop, false);
+  yoke__lone_value(reader, time, &last_time, "step", lone->step, false);
+  yoke_node* units = yoke__lone_node(reader, lone->root, &lone->last, "units", YOKE_NODE_MAP);
+  yoke_node* unit = yoke__lone_node(reader, units, &last_unit, lone->unit, YOKE_NODE_MAP);
+  const yoke_node* file = yoke__lone_value(reader, unit, &last_key, lone->kind, lone->file, true);
+  return file == NULL ? NULL : file->text;
+}
+
+yoke_status yoke__fmu_tree(const yoke_scenario* s, yoke_reader* reader, yoke_node** root) {
+  if (!yoke__os_is_file(s->path) && !yoke__os_is_directory(s->path)) {
+    const yoke_sink sink = yoke__messages_sink(reader->messages);
+    return yoke__fail_at(&sink, YOKE_IO, (yoke_place){s->path, 0, 0}, "there is no such file");
+  }
   // its warnings are told when the unit is made
   yoke_messages told = {0};
   yoke_fmi_package* package = NULL;
-  const yoke_status status = yoke__fmi_open(path, &told, &package);
-  for (size_t i = 0; i < told.n && status < 0; i++) {
-    yoke__messages_add(messages, &told.all[i]);
+  const yoke_status status = yoke__fmi_open(s->path, &told, &package);
+  if (status < 0) {
+    yoke__messages_merge(reader->messages, &told);
   }
   yoke__messages_free(&told);
   YOKE_TRY(status);
   double start = 0, stop = 1;
-  char step[YOKE_NUMBER_SIZE], name[128], file[MAX_PATH];
-  choose_times(&package->description->experiment, path, messages, &start, &stop, step, sizeof step);
+  char step[YOKE_NUMBER_SIZE], from[YOKE_NUMBER_SIZE], to[YOKE_NUMBER_SIZE], unit[128];
+  choose_times(&package->description->experiment, s->path, reader->messages, &start, &stop, step,
+               sizeof step);
   yoke__fmi_close(&package);
-  yoke__scenario_unit_name(path, "fmu", name, sizeof name);
-  const char* slash = strrchr(path, '/');
-
-  // behind "folder/" there is nothing: the folder itself
-  yoke__scenario_quote(slash == NULL      ? path
-                       : slash[1] == '\0' ? "."
-                                          : slash + 1,
-                       file, sizeof file);
-
-  // whole steps only
-  char from[YOKE_NUMBER_SIZE], to[YOKE_NUMBER_SIZE];
+  yoke__path_unit_name(s->path, "fmu", unit, sizeof unit);
   yoke__number_format(start, from);
   yoke__number_format(stop, to);
-  const size_t room = strlen(file) + 512;
-  *text = malloc(room);
-  if (*text == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  *n = (size_t)snprintf(*text, room,
-                        "yoke: 1\nname: '%s'\ntime: {start: %s, stop: %s, step: %s}\n"
-                        "units: {%s: {fmu: '%s'}}\n",
-                        strcmp(file, ".") == 0 ? name : file, from, to, step, name, file);
-  return YOKE_OK;
+
+  // behind "folder/" there is nothing: the folder itself
+  const char* slash = strrchr(s->path, '/');
+  const bool is_folder = slash != NULL && slash[1] == '\0';
+  const char* file = is_folder ? "." : slash == NULL ? s->path : slash + 1;
+  yoke_lone lone = {.name = strcmp(file, ".") == 0 ? unit : file,
+                    .unit = unit,
+                    .kind = "fmu",
+                    .file = file,
+                    .start = from,
+                    .stop = to,
+                    .step = step};
+  yoke__lone_tree(reader, s->path, &lone);
+  *root = lone.root;
+  return reader->is_out_of_memory ? YOKE_NO_MEMORY : YOKE_OK;
 }

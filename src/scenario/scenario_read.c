@@ -2,7 +2,8 @@
 //
 //   bytes -> tree (scenario_tree.c) -> --set (scenario_set.c) -> one walk by the tables of keys
 //
-// An archive or XML is an SSP, which gives such a tree too (scenario_ssp.c).
+// An archive or XML is an SSP, which gives such a tree too (scenario_ssp.c), and so do a netlist (scenario_circuit.c) and
+// an FMU (scenario_fmu.c) on their own.
 //
 // The walk collects all errors; only a text that is no YAML ends earlier, since nothing behind the
 // error has a meaning. Defaults of every key are set here before the walk.
@@ -12,7 +13,9 @@
 
 #include "base/base_check.h"
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "base/base_temp.h"
+#include "circuit/circuit_netlist.h"
 #include "scenario/scenario_circuit.h"
 #include "scenario/scenario_fmu.h"
 #include "scenario/scenario_reader.h"
@@ -340,9 +343,7 @@ static void read_tree(yoke_reader* reader, const yoke_node* root, yoke_scenario*
 // The tree of a YAML file.
 static yoke_status read_yaml(yoke_scenario* s, const char* bytes, size_t n, yoke_messages* messages,
                              yoke_node** root) {
-  // the text of a lone FMU or netlist was made here: its lines would mislead
-  const int first = yoke__scenario_is_fmu(s->path) || yoke__scenario_is_circuit(s->path) ? 0 : 1;
-  const yoke_place origin = {s->path, first, first};
+  const yoke_place origin = {s->path, 1, 1};
   if (n > YOKE_SCENARIO_MAX_SIZE) {
     yoke__error(messages, (yoke_place){s->path, 0, 0}, "the file is larger than %d MB",
                 YOKE_SCENARIO_MAX_SIZE / (1024 * 1024));
@@ -357,38 +358,67 @@ static yoke_status read_yaml(yoke_scenario* s, const char* bytes, size_t n, yoke
   return YOKE_OK;
 }
 
-// Everything between an empty scenario and its description. bytes NULL: an archive that is read from its file.
-static yoke_status fill(yoke_scenario* s, const char* bytes, size_t n, const char* path,
-                        const char* const sets[], size_t n_sets, yoke_messages* messages) {
-  if (!set_defaults(s, path)) {
+// What a system is made of: bytes, or with NULL the file at the path, which is then an FMU, a netlist or an archive.
+typedef struct input {
+  const char* bytes;
+  size_t n;
+  const char* path;
+  const char* const* sets;
+  size_t n_sets;
+  double netlist_stop;
+  const char* unit;  // of a native model, whose name is the path; NULL: no model
+} input;
+
+static yoke_status make_tree(yoke_scenario* s, const input* from, yoke_reader* reader,
+                             yoke_node** root) {
+  if (from->unit != NULL) {
+    yoke_lone lone = {.name = from->path,
+                      .unit = from->unit,
+                      .kind = "model",
+                      .file = from->path,
+                      .start = "0",
+                      .stop = "1",
+                      .step = "1e-3"};
+    yoke__lone_tree(reader, s->path, &lone);
+    *root = lone.root;
+    return reader->is_out_of_memory ? YOKE_NO_MEMORY : YOKE_OK;
+  }
+  if (from->bytes == NULL && yoke__path_is_fmu(from->path)) {
+    return yoke__fmu_tree(s, reader, root);
+  }
+  if (from->bytes == NULL && yoke__path_is_netlist(from->path)) {
+    return yoke__circuit_tree(s, from->sets, from->n_sets, from->netlist_stop, reader, root);
+  }
+  if (from->bytes == NULL || yoke__ssp_is_archive(from->bytes, from->n) ||
+      yoke__ssp_is_xml(from->bytes, from->n)) {
+    return yoke__ssp_read(s, from->bytes, from->n, from->sets, from->n_sets, reader, root);
+  }
+  return read_yaml(s, from->bytes, from->n, reader->messages, root);
+}
+
+// Everything between an empty scenario and its description.
+static yoke_status fill(yoke_scenario* s, const input* from, yoke_messages* messages) {
+  if (!set_defaults(s, from->path)) {
     return YOKE_NO_MEMORY;
   }
   yoke_reader reader = {.arena = &s->arena, .messages = messages};
   yoke_node* root = NULL;
-  if (bytes == NULL || yoke__ssp_is_archive(bytes, n) || yoke__ssp_is_xml(bytes, n)) {
-    YOKE_TRY(yoke__ssp_read(s, bytes, n, sets, n_sets, &reader, &root));
-  } else {
-    YOKE_TRY(read_yaml(s, bytes, n, messages, &root));
-  }
-  for (size_t i = 0; i < n_sets && root->kind == YOKE_NODE_MAP; i++) {
-    yoke__scenario_set(&reader, root, sets[i]);
+  YOKE_TRY(make_tree(s, from, &reader, &root));
+  for (size_t i = 0; i < from->n_sets && root->kind == YOKE_NODE_MAP; i++) {
+    yoke__scenario_set(&reader, root, from->sets[i]);
   }
   s->tree = root;
   read_tree(&reader, root, s);
   return reader.is_out_of_memory ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
-// *out is NULL only if nothing could be made of the bytes.
-static yoke_status read_parts(const char* bytes, size_t n, const char* path,
-                              const char* const sets[], size_t n_sets, yoke_messages* messages,
-                              yoke_scenario** out) {
+// *out is NULL only if nothing could be made of the input.
+static yoke_status read_parts(const input* from, yoke_messages* messages, yoke_scenario** out) {
   *out = NULL;
   yoke_scenario* s = calloc(1, sizeof *s);
-  if (s == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(s);
   const size_t n_errors = messages->n_errors;
-  const yoke_status status = fill(s, bytes, n, path, sets, n_sets, messages);
+  const yoke_status status = fill(s, from, messages);
   if (status < 0) {
     yoke__scenario_free(&s);
     return status;
@@ -398,19 +428,30 @@ static yoke_status read_parts(const char* bytes, size_t n, const char* path,
   return s->has_errors ? YOKE_BAD_INPUT : YOKE_OK;
 }
 
-yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
-                                const char* const sets[], size_t n_sets, yoke_messages* messages,
-                                yoke_scenario** out) {
-  const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
+static yoke_status read_whole(const input* from, yoke_messages* messages, yoke_scenario** out) {
+  const yoke_status status = read_parts(from, messages, out);
   if (status < 0) {
     yoke__scenario_free(out);
   }
   return status;
 }
 
+yoke_status yoke__scenario_read(const char* bytes, size_t n, const char* path,
+                                const char* const sets[], size_t n_sets, yoke_messages* messages,
+                                yoke_scenario** out) {
+  return read_whole(&(input){.bytes = bytes, .n = n, .path = path, .sets = sets, .n_sets = n_sets},
+                    messages, out);
+}
+
+yoke_status yoke__scenario_read_model(const char* model, const char* unit, const char* const sets[],
+                                      size_t n_sets, yoke_messages* messages, yoke_scenario** out) {
+  return read_whole(&(input){.path = model, .unit = unit, .sets = sets, .n_sets = n_sets}, messages,
+                    out);
+}
+
 yoke_status yoke__scenario_read_file(const char* path, const char* const sets[], size_t n_sets,
                                      yoke_messages* messages, yoke_scenario** out) {
-  const yoke_status status = yoke__scenario_read_parts(path, sets, n_sets, messages, out);
+  const yoke_status status = yoke__scenario_read_parts(path, sets, n_sets, 0, messages, out);
   if (status < 0) {
     yoke__scenario_free(out);
   }
@@ -418,34 +459,24 @@ yoke_status yoke__scenario_read_file(const char* path, const char* const sets[],
 }
 
 yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[], size_t n_sets,
-                                      yoke_messages* messages, yoke_scenario** out) {
+                                      double netlist_stop, yoke_messages* messages,
+                                      yoke_scenario** out) {
   *out = NULL;
-  char* bytes = NULL;
-  size_t n = 0;
-  if (yoke__scenario_is_fmu(path)) {
-    YOKE_TRY(yoke__scenario_fmu_text(path, messages, &bytes, &n));
-    const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
-    free(bytes);
-    return status;
-  }
-  if (yoke__scenario_is_circuit(path)) {
-    YOKE_TRY(yoke__scenario_circuit_text(path, sets, n_sets, 0, messages, &bytes, &n));
-    const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
-    free(bytes);
-    return status;
-  }
-  if (yoke__ssp_is_archive_file(path)) {
-    return read_parts(NULL, 0, path, sets, n_sets, messages, out);
+  input from = {.path = path, .sets = sets, .n_sets = n_sets, .netlist_stop = netlist_stop};
+  if (yoke__path_is_fmu(path) || yoke__path_is_netlist(path) || yoke__ssp_is_archive_file(path)) {
+    return read_parts(&from, messages, out);
   }
   const yoke_sink sink = yoke__messages_sink(messages);
   yoke_context about;
   yoke__context_init(&about, &sink, (yoke_place){path, 0, 0}, NULL, (double)NAN);
-  const yoke_status opened =
-      yoke__os_read_file(path, YOKE_SCENARIO_MAX_SIZE, &bytes, &n, &about.sink);
-  if (opened < 0) {
-    return opened == YOKE_NO_MEMORY ? opened : YOKE_BAD_INPUT;
+  char* bytes = NULL;
+  if (yoke__os_is_directory(path)) {
+    return yoke_fail(&about.sink, YOKE_IO, "this is a folder, a file was expected");
   }
-  const yoke_status status = read_parts(bytes, n, path, sets, n_sets, messages, out);
+  YOKE_TRY(yoke__os_read_file_as(path, "the file", YOKE_SCENARIO_MAX_SIZE, &bytes, &from.n,
+                                 &about.sink));
+  from.bytes = bytes;
+  const yoke_status status = read_parts(&from, messages, out);
   free(bytes);
   return status;
 }
@@ -453,6 +484,7 @@ yoke_status yoke__scenario_read_parts(const char* path, const char* const sets[]
 void yoke__scenario_free(yoke_scenario** scenario) {
   if (*scenario != NULL) {
     yoke__temp_remove(&(*scenario)->temp);
+    yoke__netlist_close(&(*scenario)->netlist);
     yoke__arena_free(&(*scenario)->arena);
     free(*scenario);
     *scenario = NULL;

@@ -95,6 +95,12 @@ yoke_status yoke__tree_read(const char* bytes, size_t n, yoke_place origin, yoke
 // Zero nodes, taken one by one. NULL when memory is out.
 yoke_node* yoke__node_new(yoke_reader* reader, yoke_node_kind kind, yoke_place place);
 void yoke__node_append(yoke_node* parent, yoke_node* last, yoke_node* child);
+// A value; the text is copied.
+yoke_node* yoke__node_scalar(yoke_reader* reader, const char* text, bool is_quoted,
+                             yoke_place place);
+// Appends to a map (key) or a list (key NULL); *last is the last child. NULL children are skipped.
+void yoke__node_put(yoke_reader* reader, yoke_node* parent, yoke_node** last, const char* key,
+                    yoke_place place, yoke_node* child);
 
 // Applies one "path=value" to the tree.
 void yoke__scenario_set(yoke_reader* reader, yoke_node* root, const char* text);

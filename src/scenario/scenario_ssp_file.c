@@ -442,35 +442,3 @@ const yoke_fmi_description* yoke__ssp_describe(ssp* s, ssp_component* component)
              ? NULL
              : component->fmu->package->description;
 }
-
-// ---------------------------------------------------------------------------------------------------------
-// nodes
-
-yoke_node* yoke__ssp_scalar(ssp* s, const char* text, bool is_quoted, yoke_place place) {
-  yoke_node* node = yoke__node_new(s->reader, YOKE_NODE_SCALAR, place);
-  const char* copy = yoke__arena_text(s->reader->arena, text, strlen(text));
-  if (node == NULL || copy == NULL) {
-    s->reader->is_out_of_memory = true;
-    return NULL;
-  }
-  node->text = copy;
-  node->is_quoted = is_quoted;
-  return node;
-}
-
-void yoke__ssp_put(ssp* s, yoke_node* parent, yoke_node** last, const char* key, yoke_place place,
-                   yoke_node* child) {
-  if (parent == NULL || child == NULL) {
-    return;
-  }
-  if (key != NULL) {
-    child->key = yoke__arena_text(s->reader->arena, key, strlen(key));
-    child->key_place = place;
-    if (child->key == NULL) {
-      s->reader->is_out_of_memory = true;
-      return;
-    }
-  }
-  yoke__node_append(parent, *last, child);
-  *last = child;
-}

@@ -293,9 +293,13 @@ bool yoke__ssp_convert(ssp* s, const ssp_flow* from, const ssp_flow* to, double*
 
 // ---- nodes of the tree, in the arena of the reader
 
-yoke_node* yoke__ssp_scalar(ssp* s, const char* text, bool is_quoted, yoke_place place);
-// Appends to a map (key) or a list (key NULL); *last is the last child. NULL children are skipped.
-void yoke__ssp_put(ssp* s, yoke_node* parent, yoke_node** last, const char* key, yoke_place place,
-                   yoke_node* child);
+static inline yoke_node* yoke__ssp_scalar(const ssp* s, const char* text, bool is_quoted,
+                                          yoke_place place) {
+  return yoke__node_scalar(s->reader, text, is_quoted, place);
+}
+static inline void yoke__ssp_put(const ssp* s, yoke_node* parent, yoke_node** last, const char* key,
+                                 yoke_place place, yoke_node* child) {
+  yoke__node_put(s->reader, parent, last, key, place, child);
+}
 
 #endif

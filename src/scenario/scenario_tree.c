@@ -60,6 +60,36 @@ void yoke__node_append(yoke_node* parent, yoke_node* last, yoke_node* child) {
   parent->n_children++;
 }
 
+yoke_node* yoke__node_scalar(yoke_reader* reader, const char* text, bool is_quoted,
+                             yoke_place place) {
+  yoke_node* node = yoke__node_new(reader, YOKE_NODE_SCALAR, place);
+  const char* copy = yoke__arena_text(reader->arena, text, strlen(text));
+  if (node == NULL || copy == NULL) {
+    reader->is_out_of_memory = true;
+    return NULL;
+  }
+  node->text = copy;
+  node->is_quoted = is_quoted;
+  return node;
+}
+
+void yoke__node_put(yoke_reader* reader, yoke_node* parent, yoke_node** last, const char* key,
+                    yoke_place place, yoke_node* child) {
+  if (parent == NULL || child == NULL) {
+    return;
+  }
+  if (key != NULL) {
+    child->key = yoke__arena_text(reader->arena, key, strlen(key));
+    child->key_place = place;
+    if (child->key == NULL) {
+      reader->is_out_of_memory = true;
+      return;
+    }
+  }
+  yoke__node_append(parent, *last, child);
+  *last = child;
+}
+
 const yoke_node* yoke__node_child(const yoke_node* map, const char* key) {
   if (map == NULL || map->kind != YOKE_NODE_MAP) {
     return NULL;

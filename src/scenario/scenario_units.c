@@ -37,6 +37,7 @@ static void read_library(yoke_reader* reader, const yoke_node* node, yoke_scenar
     return;
   }
   unit->model = unit->type;
+  unit->model_place = unit->type_place;
   unit->kind = YOKE_KIND_LIBRARY;
   unit->type = NULL;
   unit->type_place = node->place;

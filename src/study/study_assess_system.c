@@ -42,8 +42,8 @@ static yoke_status build(run* r) {
   snprintf(stop, sizeof stop, "time.stop=%s", digits);
   yoke__number_format(r->step, digits);
   snprintf(step, sizeof step, "time.step=%s", digits);
-  yoke_status status =
-      yoke__scenario_read_parts(problem->path, sets, r->step > 0 ? 3 : 2, r->messages, &scenario);
+  yoke_status status = yoke__scenario_read_parts(problem->path, sets, r->step > 0 ? 3 : 2, 0,
+                                                 r->messages, &scenario);
   if (scenario != NULL) {
     const yoke_status built = yoke__system_build(scenario, NULL, r->messages, &r->system);
     status = status < 0 ? status : built;

@@ -12,6 +12,7 @@
 #include "base/base_hash.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "scenario/scenario_circuit.h"
 #include "study/study_journal.h"
 
@@ -97,7 +98,7 @@ static void add_file(walk* w, const char* path, int depth) {
   }
   const uint64_t size = n;
   w->hash = yoke__hash_bytes(yoke__hash_bytes(w->hash, &size, sizeof size), bytes, n);
-  if (depth > 0 || yoke__scenario_is_circuit(path)) {
+  if (depth > 0 || yoke__path_is_netlist(path)) {
     add_includes(w, path, bytes, n, depth + 1);
   }
   free(bytes);
@@ -146,7 +147,7 @@ static void add_scenario(walk* w, const yoke_study_plan* plan, const yoke_scenar
     add_tree(w, scenario->tree);
   }
   // a lone netlist has no tree of its own
-  for (size_t i = 0; i < scenario->n_units && yoke__scenario_is_circuit(plan->path); i++) {
+  for (size_t i = 0; i < scenario->n_units && yoke__path_is_netlist(plan->path); i++) {
     add_name(w, scenario->units[i].type, strlen(scenario->units[i].type));
   }
   add_axes(w, plan->grid);

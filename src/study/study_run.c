@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_path.h"
 #include "quality/quality_ledger.h"
 #include "record/record_read.h"
 #include "scenario/scenario_circuit.h"
@@ -113,7 +114,7 @@ static const char** collect_sets(const yoke_study_plan* plan, size_t point, size
 yoke_status yoke__study_read_scenario(const yoke_study_plan* plan, const char* const sets[],
                                       size_t n, yoke_messages* messages, yoke_scenario** out) {
   // the text around a lone netlist depends on the settings
-  return yoke__scenario_is_circuit(plan->path)
+  return yoke__path_is_netlist(plan->path)
              ? yoke__scenario_read_file(plan->path, sets, n, messages, out)
              : yoke__scenario_read(plan->bytes, plan->n_bytes, plan->path, sets, n, messages, out);
 }
@@ -220,9 +221,7 @@ static yoke_status bind_probes(run* r) {
   const yoke_study_plan* plan = r->plan;
   yoke_status worst = YOKE_OK;
   r->probes = yoke__arena_array(&r->arena, plan->n_measures + plan->n_limits, sizeof *r->probes);
-  if (r->probes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(r->probes);
   for (size_t i = 0; i < plan->n_measures + plan->n_limits; i++) {
     const bool is_limit = i >= plan->n_measures;
     const yoke_study_measure* measure =

@@ -61,6 +61,7 @@ typedef struct yoke_system_method {
   size_t bond;               // YOKE_NOT_FOUND: it serves connections, not a bond
   const char* owner;         // "bond 'spring'", for messages
   const char* name;          // of the bond or coupling
+  bool is_own;               // of a shared library of the user's
   yoke_place place;
 } yoke_system_method;
 

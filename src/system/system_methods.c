@@ -11,6 +11,8 @@
 #include "couple/couple_hold.h"
 #include "system/system.h"
 
+#define MAX_METHODS 64  // of a library
+
 int yoke__system_method_order(const yoke_node* map) {
   const yoke_node* node = map == NULL ? NULL : yoke__node_child(map, "order");
   int64_t order = 0;
@@ -23,7 +25,8 @@ int yoke__system_method_order(const yoke_node* map) {
 // settings
 
 static bool is_general_key(const char* key) {
-  return strcmp(key, "method") == 0 || strcmp(key, "members") == 0 || strcmp(key, "order") == 0;
+  return strcmp(key, "method") == 0 || strcmp(key, "members") == 0 || strcmp(key, "order") == 0 ||
+         strcmp(key, "library") == 0;
 }
 
 static void report_unknown(yoke_system* system, const yoke_coupling_ops* ops,
@@ -157,9 +160,55 @@ static yoke_status read_settings(yoke_system* system, yoke_system_method* method
   return YOKE_OK;
 }
 
+// A method of the user's own shared library, or NULL after a message.
+static const yoke_coupling_ops* find_own_method(yoke_system* system, const yoke_node* file,
+                                                const char* name, yoke_place place) {
+  const char* path = NULL;
+  const yoke_shared_library* library = NULL;
+  YOKE_CATCH(why);
+  if (read_file(system, file, &path) < 0 || path == NULL) {
+    return NULL;
+  }
+  if ((system->store == NULL && yoke__unit_store_create(&system->store) < 0) ||
+      yoke__unit_store_library(system->store, path, &library, &why.sink) < 0) {
+    yoke__error(system->messages, file->place, "library '%.300s': %s", path,
+                why.text[0] == '\0' ? yoke_status_text(YOKE_NO_MEMORY) : why.text);
+    return NULL;
+  }
+  const yoke_library_table* table = &library->table;
+  const char* names[MAX_METHODS];
+  size_t n = 0;
+  for (; n < table->n_couplings && n < MAX_METHODS; n++) {
+    const yoke_coupling_ops* ops = table->couplings[n];
+    names[n] = ops->name == NULL ? "" : ops->name;
+    if (strcmp(names[n], name) == 0) {
+      const bool is_good = yoke__registry_check_coupling(ops, &why.sink) >= 0;
+      if (!is_good) {
+        yoke__error(system->messages, file->place, "library '%.300s': %s", path, why.text);
+      }
+      return is_good ? ops : NULL;
+    }
+  }
+  const char* nearest = yoke__nearest_name(name, names, n);
+  if (n == 0) {
+    yoke__error(system->messages, file->place, "library '%.300s': it holds no coupling methods",
+                path);
+  } else {
+    yoke__error(system->messages, place,
+                "library '%.300s': it has no coupling method '%.200s'; %s'%s'%s", path, name,
+                nearest == NULL ? "its first one is " : "did you mean ",
+                nearest == NULL ? names[0] : nearest, nearest == NULL ? "" : "?");
+  }
+  return NULL;
+}
+
 // the method of a map, or NULL after a message
-static const yoke_coupling_ops* find_method(yoke_system* system, const char* name,
-                                            yoke_place place) {
+static const yoke_coupling_ops* find_method(yoke_system* system, const yoke_node* map,
+                                            const char* name, yoke_place place) {
+  const yoke_node* file = yoke__node_child(map, "library");
+  if (file != NULL) {
+    return find_own_method(system, file, name, place);
+  }
   const yoke_coupling_ops* ops = yoke__registry_find_coupling(system->registry, name);
   if (ops != NULL) {
     return ops;
@@ -308,9 +357,10 @@ static yoke_status serve_bonds_of_file(yoke_system* system) {
     }
     char owner[160];
     snprintf(owner, sizeof owner, "bond '%s'", bond->name);
-    yoke_system_method method = {.ops = find_method(system, name->text, name->place),
+    yoke_system_method method = {.ops = find_method(system, map, name->text, name->place),
                                  .owner = yoke__arena_text(&system->arena, owner, strlen(owner)),
                                  .name = bond->name,
+                                 .is_own = yoke__node_child(map, "library") != NULL,
                                  .place = name->place,
                                  .bond = YOKE_NOT_FOUND};
     if (method.ops == NULL) {
@@ -388,7 +438,10 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
   mark_members(system, coupling, is_member);
   char owner[160];
   snprintf(owner, sizeof owner, "coupling '%s'", coupling->name);
-  yoke_system_method method = {.ops = find_method(system, coupling->method, coupling->method_place),
+  const yoke_coupling_ops* ops =
+      find_method(system, coupling->node, coupling->method, coupling->method_place);
+  yoke_system_method method = {.ops = ops,
+                               .is_own = yoke__node_child(coupling->node, "library") != NULL,
                                .owner = yoke__arena_text(&system->arena, owner, strlen(owner)),
                                .name = coupling->name,
                                .place = coupling->method_place,

@@ -9,6 +9,7 @@
 
 #include "base/base_format.h"
 #include "system/system.h"
+#include "unit/circuit/unit_circuit.h"
 
 static bool has_wildcard(const char* pattern) {
   return strpbrk(pattern, "*?") != NULL;
@@ -233,6 +234,21 @@ static yoke_status choose_sinks(yoke_system* system) {
   return YOKE_OK;
 }
 
+// Columns without the unit's name; where nothing is named, without what is no node voltage or current.
+static void shorten_names(const yoke_system* system, columns* out) {
+  const yoke_unit* unit = &system->units[0].unit;
+  const size_t skip = strlen(system->units[0].name) + 1;
+  size_t n = 0;
+  for (size_t i = 0; i < out->n; i++) {
+    if (yoke__unit_circuit_is_quantity(unit->ops, unit->self, out->sources[i].variable)) {
+      out->columns[n] = out->columns[i];
+      out->columns[n].name += skip;
+      out->sources[n++] = out->sources[i];
+    }
+  }
+  out->n = n;
+}
+
 yoke_status yoke__system_lay_record(yoke_system* system) {
   YOKE_TRY(choose_sinks(system));
   size_t n = 0;
@@ -259,6 +275,9 @@ yoke_status yoke__system_lay_record(yoke_system* system) {
       status = collect_traces(system, &out, is_hit);
     }
     report_misses(system, is_hit);
+  }
+  if (status >= 0 && system->scenario->has_short_names) {
+    shorten_names(system, &out);
   }
   free(is_hit);
   system->columns = out.columns;

@@ -59,13 +59,17 @@ yoke_status yoke_registry_add_unit(yoke_registry* registry, const yoke_unit_ops*
 }
 
 // What the engine relies on without asking again.
-static bool is_method_usable(const yoke_coupling_ops* ops) {
-  return ops->name != NULL && ops->name[0] != '\0' && ops->size != NULL && ops->prepare != NULL &&
-         ops->observe != NULL && ops->input != NULL &&
-         (ops->n_parameters == 0 || ops->parameters != NULL) &&
-         (ops->n_files == 0 || ops->files != NULL) &&
-         (ops->n_trace == 0 || (ops->trace_names != NULL && ops->trace != NULL)) &&
-         (ops->n_health == 0 || (ops->health_names != NULL && ops->health != NULL));
+yoke_status yoke__registry_check_coupling(const yoke_coupling_ops* ops, const yoke_sink* sink) {
+  const bool is_usable = ops->name != NULL && ops->name[0] != '\0' && ops->size != NULL &&
+                         ops->prepare != NULL && ops->observe != NULL && ops->input != NULL &&
+                         (ops->n_parameters == 0 || ops->parameters != NULL) &&
+                         (ops->n_files == 0 || ops->files != NULL) &&
+                         (ops->n_trace == 0 || (ops->trace_names != NULL && ops->trace != NULL)) &&
+                         (ops->n_health == 0 || (ops->health_names != NULL && ops->health != NULL));
+  return is_usable ? YOKE_OK
+                   : yoke_fail(sink, YOKE_BAD_ARG,
+                               "the table of coupling method '%s' lacks what every method needs",
+                               ops->name == NULL ? "" : ops->name);
 }
 
 yoke_status yoke_registry_add_coupling(yoke_registry* registry, const yoke_coupling_ops* ops,
@@ -78,11 +82,7 @@ yoke_status yoke_registry_add_coupling(yoke_registry* registry, const yoke_coupl
   if (full == NULL) {
     return YOKE_BAD_ARG;
   }
-  if (!is_method_usable(full)) {
-    return yoke_fail(sink, YOKE_BAD_ARG,
-                     "the table of coupling method '%s' lacks what every method needs",
-                     full->name == NULL ? "" : full->name);
-  }
+  YOKE_TRY(yoke__registry_check_coupling(full, sink));
   if (yoke__registry_find_coupling(registry, full->name) != NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "there is a coupling method '%s' already", full->name);
   }

@@ -233,12 +233,14 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
       .model = source->model,
       .name = unit->name,
       .place = source->type_place,
+      .model_place = source->model_place,
       .interface_type = (yoke_unit_interface)source->interface_type,
       .solver = source->solver.method,
       .solver_step = source->solver.step,
       .solver_tolerance = source->solver.tolerance,
       .solver_formulation = source->solver.formulation,
       .solver_iterations = (int)source->solver.iterations,
+      .netlist = source->type == system->scenario->netlist_path ? system->scenario->netlist : NULL,
       .call_step = source->step.is_given ? source->step.value : system->scenario->step.value,
       .has_internal_step = source->has_internal_step,
       .internal_step = source->internal_step,
@@ -268,12 +270,14 @@ static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
       !yoke__os_is_directory(settings.path)) {
     return yoke_fail(&about.sink, YOKE_BAD_INPUT, "there is no file '%s'", source->type);
   }
-  const size_t n_errors = system->messages->n_errors;
+  yoke_messages found = {0};
   const yoke_status status =
-      yoke__unit_store_open(system->store, &settings, system->messages, &unit->unit.ops);
-  if (status < 0 && system->messages->n_errors == n_errors) {
+      yoke__unit_store_open(system->store, &settings, &found, &unit->unit.ops);
+  if (status < 0 && found.n_errors == 0) {
     yoke_fail(&about.sink, status, "%s", yoke_status_text(status));
   }
+  yoke__messages_merge(system->messages, &found);
+  yoke__messages_free(&found);
   return status == YOKE_NO_MEMORY ? status : status < 0 ? YOKE_BAD_INPUT : YOKE_OK;
 }
 
@@ -319,10 +323,10 @@ static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
   if (unit->is_law && !is_algebraic) {
     yoke__error(system->messages, unit->source->type_place,
                 "'%s' has a state of its own and cannot be a law; list it under 'units'",
-                unit->source->type);
+                unit->unit.ops->name);
   } else if (!unit->is_law && unit->unit.ops->step == NULL) {
     yoke__error(system->messages, unit->source->type_place,
-                "'%s' cannot be stepped; list it under 'laws'", unit->source->type);
+                "'%s' cannot be stepped; list it under 'laws'", unit->unit.ops->name);
   }
   for (size_t i = 0; i < unit->source->n_with; i++) {
     if (find_structure(unit->unit.ops, unit->source->with[i].name) == NULL) {

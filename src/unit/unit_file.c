@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "circuit/circuit_netlist.h"
 #include "unit/circuit/unit_circuit.h"
 #include "unit/fmu/unit_fmu.h"
 #include "unit/host/unit_host.h"
@@ -146,9 +147,7 @@ static void close_model(yoke_unit_file* file) {
 static yoke_status isolate_model(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                  const yoke_unit_ops* inner, const yoke_unit_ops** ops) {
   model_file* file = calloc(1, sizeof *file);
-  if (file == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(file);
   file->settings = *settings;
   file->inner = inner;
   yoke__host_fill_ops(file->inner, &file->isolated);
@@ -173,9 +172,7 @@ static yoke_status find_library(yoke_unit_store* store, const char* path,
     }
   }
   library_entry* larger = realloc(store->libraries, (store->n_libraries + 1) * sizeof *larger);
-  if (larger == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(larger);
   store->libraries = larger;
   library_entry* entry = &larger[store->n_libraries];
   *entry = (library_entry){.path = path};
@@ -187,28 +184,54 @@ static yoke_status find_library(yoke_unit_store* store, const char* path,
   return YOKE_OK;
 }
 
+yoke_status yoke__unit_store_library(yoke_unit_store* store, const char* path,
+                                     const yoke_shared_library** library, const yoke_sink* sink) {
+  const library_entry* entry = NULL;
+  YOKE_TRY(find_library(store, path, &entry));
+  *library = entry->library;
+  return entry->status < 0 ? yoke_fail(sink, entry->status, "%s", entry->why) : YOKE_OK;
+}
+
 // Loaded here also if the unit is to be isolated: its table says what it offers.
 static yoke_status open_library(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                 yoke_messages* messages, const yoke_unit_ops** ops) {
   const yoke_sink sink = yoke__messages_sink(messages);
   yoke_context about;
   yoke__context_init(&about, &sink, settings->place, settings->name, (double)NAN);
-  const library_entry* entry = NULL;
-  YOKE_TRY(find_library(store, settings->path, &entry));
-  if (entry->status < 0) {
-    return yoke_fail(&about.sink, entry->status, "library '%.300s': %s", settings->path,
-                     entry->why);
-  }
+  const yoke_shared_library* library = NULL;
+  const yoke_unit_ops* inner = NULL;
   YOKE_CATCH(why);
-  const yoke_unit_ops* inner = yoke__library_unit(entry->library, settings->model, &why.sink);
+  const yoke_status status = yoke__unit_store_library(store, settings->path, &library, &why.sink);
+  if (status == YOKE_NO_MEMORY) {
+    return status;
+  }
+  if (status >= 0) {
+    inner = yoke__library_unit(library, settings->model, &why.sink);
+  }
   if (inner == NULL) {
-    return yoke_fail(&about.sink, YOKE_BAD_INPUT, "library '%.300s': %s", settings->path, why.text);
+    about.place = status >= 0 && settings->model != NULL ? settings->model_place : settings->place;
+    return yoke_fail(&about.sink, status < 0 ? status : YOKE_BAD_INPUT, "library '%.300s': %s",
+                     settings->path, why.text);
   }
   if (settings->is_isolated) {
     return isolate_model(store, settings, inner, ops);
   }
   *ops = inner;
   return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// netlists
+
+static yoke_status open_circuit(const yoke_unit_store* store,
+                                const yoke_unit_file_settings* settings, yoke_messages* messages,
+                                yoke_unit_file** out) {
+  yoke_unit_file_settings own = *settings;
+  for (size_t i = 0; i < store->n_files && own.netlist == NULL; i++) {
+    const yoke_netlist* other = store->files[i]->netlist;
+    own.netlist = other != NULL && strcmp(other->network->path, own.path) == 0 ? other : NULL;
+  }
+  return yoke__circuit_file_open(&own, messages, out);
 }
 
 yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
@@ -220,7 +243,7 @@ yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_s
   if (settings->kind == YOKE_KIND_FMU) {
     YOKE_TRY(open_fmu(store, settings, messages, &file));
   } else if (settings->kind == YOKE_KIND_CIRCUIT) {
-    YOKE_TRY(yoke__circuit_file_open(settings, messages, &file));
+    YOKE_TRY(open_circuit(store, settings, messages, &file));
   } else {
     const yoke_unit_ops* inner = yoke__models_find(NULL, settings->path);
     return inner == NULL ? YOKE_BAD_ARG : isolate_model(store, settings, inner, ops);

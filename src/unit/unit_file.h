@@ -21,19 +21,22 @@ typedef struct yoke_unit_file_settings {
   const char* model;    // library: name of the unit in it; NULL: the only one
   const char* name;     // of the unit, for messages
   yoke_place place;     // of the path in the system file
+  yoke_place model_place;
   yoke_unit_interface interface_type;
   const char* solver;       // model exchange: "rk4" (default), "euler", "trapezoidal", "cvode"
   double solver_step;       // [s]; 0: the experiment's step, else the unit's step / 10
   double solver_tolerance;  // cvode; 0: the experiment's, else 1e-6
   // circuits: `solver` is one of their methods, `solver_step` 0 means that of the netlist
   const char* solver_formulation;  // NULL: that of the netlist, else "nodal"
-  int solver_iterations;           // fixed number in each stage; 0: that of the netlist
-  double call_step;                // [s] at which the unit will be called; 0: not known
-  bool has_internal_step;          // co-simulation FMUs:
-  double internal_step;            // of their own solver [s]; 0: exact
-  bool is_logging;                 // FMU log messages of all categories
-  bool is_strict;                  // faults that are lived with otherwise are refused
-  bool is_event_mode_off;          // FMI 3.0: never use event mode
+  const struct yoke_netlist*
+      netlist;  // what was read of the file before, for as long as the unit; NULL: nothing
+  int solver_iterations;   // fixed number in each stage; 0: that of the netlist
+  double call_step;        // [s] at which the unit will be called; 0: not known
+  bool has_internal_step;  // co-simulation FMUs:
+  double internal_step;    // of their own solver [s]; 0: exact
+  bool is_logging;         // FMU log messages of all categories
+  bool is_strict;          // faults that are lived with otherwise are refused
+  bool is_event_mode_off;  // FMI 3.0: never use event mode
   // a process of its own
   bool is_isolated;
   yoke_unit_wait wait;
@@ -43,7 +46,8 @@ typedef struct yoke_unit_file_settings {
 
 // An open file. Several units may use one file: the heavy parts are shared by whoever opened it through one store.
 typedef struct yoke_unit_file {
-  const yoke_unit_ops* ops;  // ops->context leads back to the file
+  const yoke_unit_ops* ops;            // ops->context leads back to the file
+  const struct yoke_netlist* netlist;  // of a circuit: other units of the same file use it too
   void (*close)(struct yoke_unit_file* file);
 } yoke_unit_file;
 
@@ -51,6 +55,11 @@ typedef struct yoke_unit_store yoke_unit_store;
 yoke_status yoke__unit_store_create(yoke_unit_store** out);
 // Closes all files opened through it; no unit of theirs may be left.
 void yoke__unit_store_destroy(yoke_unit_store** store);
+// A shared library, loaded once; it lives as long as the store.
+struct yoke_shared_library;
+yoke_status yoke__unit_store_library(yoke_unit_store* store, const char* path,
+                                     const struct yoke_shared_library** library,
+                                     const yoke_sink* sink);
 // Opens a file. Errors and warnings go to messages. The ops live as long as the store.
 yoke_status yoke__unit_store_open(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                   yoke_messages* messages, const yoke_unit_ops** ops);

@@ -162,7 +162,8 @@ static yoke_status try_in_child(int (*run)(const void*), const char* path, const
 yoke_status yoke__library_open(const char* path, yoke_shared_library** out, const yoke_sink* sink) {
   *out = NULL;
   if (!yoke__os_is_file(path)) {
-    return yoke_fail(sink, YOKE_IO, "there is no such file");
+    return yoke_fail(sink, YOKE_IO,
+                     yoke__os_is_directory(path) ? "it is a folder" : "there is no such file");
   }
   // a name without a slash would be searched for elsewhere
   char full[4096];

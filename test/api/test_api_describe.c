@@ -214,11 +214,11 @@ static void test_nonsense(void** state) {
       {"oscillator.forse", "did you mean 'oscillator.force'?", YOKE_NO_SUCH_NAME},
       {"", "'' is neither a model", YOKE_NO_SUCH_NAME},
       {"\xff\x01 %s", "is neither a model", YOKE_NO_SUCH_NAME},
-      {"no_such.yaml", "no_such.yaml", YOKE_BAD_INPUT},
+      {"no_such.yaml", "no_such.yaml", YOKE_IO},
       {"no_such.fmu", "no_such.fmu", YOKE_BAD_INPUT},
-      {"no_such.cir", "no_such.cir", YOKE_BAD_INPUT},
+      {"no_such.cir", "no_such.cir", YOKE_IO},
       {"./no_such.so", "no_such.so", YOKE_IO},
-      {"/", "", YOKE_BAD_INPUT},
+      {"/", "", YOKE_IO},
   };
   for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
     char* json = (char*)&told;

@@ -244,6 +244,15 @@ static void test_failing_sinks(void** state) {
                                         "the lid is stuck"};
     check_contains(told.text, parts[what]);
     check_contains(told.text, "kept");
+    // the document has the reason where it says how the run ended
+    char* json = NULL;
+    check_ok(yoke_simulation_summary(sim, &json));
+    char* failure = strstr(json, "\"failure\": {");
+    assert_non_null(failure);
+    *strchr(failure, '}') = '\0';
+    check_contains(failure, parts[what]);
+    check_contains(failure, "\"status\": \"YOKE_IO\"");
+    yoke_text_free(&json);
     assert_int_equal(k.n_open, 1);
     assert_int_equal(k.n_close, what == 0 ? 0 : 1);
     assert_int_equal(good.n_open, 1);

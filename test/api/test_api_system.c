@@ -172,7 +172,7 @@ static void test_bad_arguments(void** state) {
   const char* const null_set[] = {NULL};
   const yoke_load_settings of_null = {.sink = &told.sink, .sets = null_set, .n_sets = 1};
   assert_int_equal(yoke_system_load("x.yaml", &of_null, &system), YOKE_BAD_ARG);
-  assert_int_equal(yoke_system_load("no_such.yaml", &settings, &system), YOKE_BAD_INPUT);
+  assert_int_equal(yoke_system_load("no_such.yaml", &settings, &system), YOKE_IO);
   check_contains(told.text, "no_such.yaml");
   assert_int_equal(yoke_system_parse(NULL, 4, "x", &settings, &system), YOKE_BAD_ARG);
   assert_int_equal(yoke_system_parse("", 0, "x", &settings, NULL), YOKE_BAD_ARG);

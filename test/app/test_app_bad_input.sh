@@ -694,18 +694,18 @@ err_has 'yoke check: option --set needs a value: --set PATH=VALUE'
 begin missing_file
 yoke_ends 2 run nowhere.yaml
 n_errors 1
-err_has 'nowhere.yaml: error: cannot open nowhere.yaml: No such file or directory'
+err_has 'nowhere.yaml: error: cannot open the file: No such file or directory'
 
 begin folder_as_file
 mkdir folder
 yoke_ends 2 run folder
 n_errors 1
-err_has 'folder: error: folder is a folder, a file was expected'
+err_has 'folder: error: this is a folder, a file was expected'
 
 begin file_that_cannot_be_read
 if [ -r /proc/self/mem ]; then # opens, but the first page is not there
   yoke_ends 2 check /proc/self/mem
-  err_has '/proc/self/mem: error: cannot read /proc/self/mem'
+  err_has '/proc/self/mem: error: cannot read the file'
 else
   skip 'there is no /proc/self/mem'
 fi
@@ -729,7 +729,7 @@ chmod 555 locked
 if as_nobody test -x "$yoke" 2>/dev/null; then
   as_nobody "$yoke" check secret.yaml >out 2>err
   [ $? -eq 2 ] || bad "an unreadable file is accepted"
-  err_has 'secret.yaml: error: cannot open secret.yaml: Permission denied'
+  err_has 'secret.yaml: error: cannot open the file: Permission denied'
   as_nobody "$yoke" run good.yaml --out locked/r >out 2>err
   [ $? -eq 1 ] || bad "an unwritable folder is accepted"
   err_has 'error: cannot make folder locked/r: Permission denied'

@@ -339,5 +339,55 @@ status=$?
 n_checks=$((n_checks + 1))
 [ $status -eq 0 ] || [ $status -eq 2 ] || fail "coil across a source: status $status"
 
+# ---- a netlist and what it includes are read once: a pipe has nothing to give to a second reader
+sed 's/^\.param.*/.include part.inc/' rc.cir >plain.cir
+echo '.param r=1k c=1u' >part.inc
+for command in 'run --set units.plain.with.r=2k --set units.plain.solver.step=10u' 'circuit --set r=2k --step 10u' \
+  'export --c --with r=2k' 'check'; do
+  read -r -a words <<<"$command"
+  out=()
+  [ "${words[0]}" = check ] || out=(--out "whole-${words[0]}")
+  run 0 "${words[0]}" plain.cir "${words[@]:1}" "${out[@]}"
+  mkdir pipes && mkfifo pipes/plain.cir pipes/part.inc
+  timeout 20 sh -c 'cat plain.cir >pipes/plain.cir' &
+  timeout 20 sh -c 'cat part.inc >pipes/part.inc' &
+  [ "${words[0]}" = check ] || out=(--out "piped-${words[0]}")
+  n_checks=$((n_checks + 1))
+  timeout 20 "$yoke" "${words[0]}" pipes/plain.cir "${words[@]:1}" "${out[@]}" >out 2>err ||
+    fail "yoke ${words[0]}: status $?: the netlist is read more than once"
+  wait
+  rm -r pipes
+done
+n_checks=$((n_checks + 2))
+cmp -s whole-run/results.csv piped-run/results.csv || fail 'other results from a pipe: run'
+cmp -s whole-circuit/results.csv piped-circuit/results.csv || fail 'other results from a pipe: circuit'
+# two units of a system with parameters of their own share it
+cat >two.yaml <<'END'
+yoke: 1
+time: {stop: 1e-3, step: 1e-4}
+units:
+  a: {circuit: pipes/plain.cir, with: {r: 2k}}
+  b: {circuit: pipes/plain.cir, with: {r: 3k}}
+END
+mkdir pipes && mkfifo pipes/plain.cir pipes/part.inc
+timeout 20 sh -c 'cat plain.cir >pipes/plain.cir' &
+timeout 20 sh -c 'cat part.inc >pipes/part.inc' &
+n_checks=$((n_checks + 1))
+timeout 20 "$yoke" run two.yaml --quiet --out two >out 2>err || fail "two units: status $?: the netlist is read more than once"
+wait
+rm -r pipes
+
+# ---- what is wrong with a file that two units use is said once, and so are warnings
+mkdir pipes
+printf 't\nV1 a 0 1\nR1 a\n.tran 1m 1\n' >pipes/plain.cir
+run 2 check two.yaml
+n_checks=$((n_checks + 1))
+[ "$(grep -c 'plain\.cir:3' err)" -eq 1 ] || fail 'the error of a netlist is said twice'
+printf 't\n.param r=1\nV1 a 0 1\nR1 a b {r}\nC1 b 0 1u ic=1\n.tran 1m 1\n' >pipes/plain.cir
+run 2 check two.yaml --strict
+n_checks=$((n_checks + 1))
+[ "$(grep -c 'plain\.cir:5: warning' err)" -eq 1 ] || fail 'the warning of a netlist is said twice'
+err_is '^yoke check: 1 warning, and --strict'
+
 echo "$n_checks checks, $n_failed failed, $n_skipped skipped"
 [ "$n_failed" -eq 0 ]

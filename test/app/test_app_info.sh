@@ -115,7 +115,7 @@ out_has '^  models +- +a file '
 info 2 oscillator.forse
 err_has "'oscillator.forse' is neither a model nor a coupling method nor a system file nor an FMU; did you mean 'oscillator.force'?"
 info 2 nowhere.yaml
-err_has 'nowhere.yaml: error: cannot open nowhere.yaml: No such file or directory'
+err_has 'nowhere.yaml: error: cannot open the file: No such file or directory'
 mkdir folder
 info 2 folder
 err_has "'folder' is neither a model nor a coupling method nor a system file nor an FMU"

@@ -52,6 +52,36 @@ END
 "$yoke" run "$mass/pulsed-mpsm.yaml" --quiet --out mass 2>err || { fail 'run of a cluster'; cat err; }
 "$yoke" export gain --fmi 2 -o gain.fmu >out 2>err || { fail 'export'; cat err; }
 
+# ---- a run that does not come about prints its document too
+# fails STATUS PATTERN ARGUMENTS...: `failure` of the document has the pattern, and so does a message
+fails() {
+  local want=$1 pattern=$2 status
+  shift 2
+  "$yoke" "$@" --json >out 2>err </dev/null
+  status=$?
+  [ $status -eq "$want" ] || fail "yoke $*: status $status, expected $want"
+  names out summary
+  python3 - out "$pattern" <<'PYTHON' || fail "yoke $*: no failure '$pattern'"
+import json, sys
+summary = json.load(open(sys.argv[1]))
+failure = summary["failure"]
+assert summary["status"] == "failed", summary["status"]
+assert sys.argv[2] in failure["text"], failure
+assert failure["status"].startswith("YOKE_"), failure
+assert failure in summary["messages"], summary["messages"]
+PYTHON
+}
+printf 'yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  a: {model: nothing}\n' >wrong.yaml
+printf 't\nR1 a\n' >wrong.cir
+: >file
+if command -v python3 >/dev/null; then
+  fails 2 'cannot open the file: No such file' run nope.yaml
+  grep -q '"status": "YOKE_IO"' out || fail 'a missing file is not YOKE_IO'
+  fails 2 "unknown model 'nothing'" run wrong.yaml
+  fails 2 'R1' circuit wrong.cir
+  fails 1 'cannot make folder file: a file of that name is in the way' run "$oscillator" --out file/inner
+fi
+
 # ---- what commands print
 prints models info
 prints model info gain

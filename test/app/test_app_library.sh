@@ -220,7 +220,7 @@ err_has "lib/absent.so: error: there is no such file"
 
 begin no_such_model
 yoke_ends 2 check systems/lag.yaml --set units.lag.model=my.lga
-err_has "lag.yaml:5:18: error: unit 'lag': library 'systems/../lib/own_library.so': it has no unit 'my.lga'; did you mean 'my.lag'?"
+err_has "--set units.lag.model: error: unit 'lag': library 'systems/../lib/own_library.so': it has no unit 'my.lga'; did you mean 'my.lag'?"
 # a built-in model is not in the library
 yoke_ends 2 check systems/lag.yaml --set units.lag.model=gain
 err_has "it has no unit 'gain'"
@@ -286,6 +286,85 @@ sed 's/{YOKE_LIBRARY_HEAD, /{.table_size = offsetof(yoke_library_table, coupling
 compile older
 yoke_ends 0 run systems/lag.yaml --set units.twice.library=../lib/older.so --out older
 cmp -s plain/results.csv older/results.csv || bad "other results with a shorter table"
+
+# ---- coupling methods
+
+begin coupling
+# the method of the example, with a table in place of its program
+{ sed '/^static void print_message/,$d' "$source/examples/own_coupling.c"
+  cat <<'END'
+static const yoke_coupling_ops unusable = {YOKE_COUPLING_HEAD, .name = "my.half", .size = ramp_size};
+static const yoke_coupling_ops* const methods[] = {&ramp_ops, &unusable};
+const yoke_library_table yoke_library = {YOKE_LIBRARY_HEAD, .couplings = methods, .n_couplings = 2};
+END
+} >lib/ramp.c
+compile ramp
+cat >systems/ramp.yaml <<'END'
+yoke: 1
+time: {stop: 1, step: 0.01}
+units:
+  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, cc: 0.1}, start: {v: 1}, step: 1e-4}
+  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -1}, step: 1e-4}
+connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]
+couplings:
+  loop: {library: ../lib/ramp.so, method: my.ramp, members: [left, right], limit: 1e5}
+END
+yoke_ends 0 run systems/ramp.yaml --out ramp --quiet
+yoke_ends 0 run systems/ramp.yaml --out held --quiet --set couplings.loop.limit=0
+sed '/^couplings/,$d' systems/ramp.yaml >systems/hold.yaml
+yoke_ends 0 run systems/hold.yaml --out hold --quiet
+# without a slope it is the built-in hold, bit for bit; with one it is another
+cmp -s held/results.csv hold/results.csv || bad "a slope of 0 is not the hold"
+cmp -s ramp/results.csv hold/results.csv && bad "the method has no effect"
+yoke_ends 0 check systems/ramp.yaml
+out_has my.ramp
+yoke_ends 2 export systems/ramp.yaml --ssp -o ramp.ssp
+err_has "ramp.yaml:8:43: error: coupling 'loop': method 'my.ramp' is one of a shared library, which an SSP cannot carry"
+
+# refused_coupling CHANGE PATTERN: the entry on line 8 with a change
+refused_coupling() {
+  sed "8s|$1" systems/ramp.yaml >systems/wrong.yaml
+  yoke_ends 2 check systems/wrong.yaml
+  err_has "systems/wrong.yaml:8:$2"
+}
+begin coupling_refused
+refused_coupling '../lib/ramp.so|nowhere.so|' "19: error: library 'systems/nowhere.so': there is no such file"
+refused_coupling '../lib/ramp.so|.|' "19: error: library 'systems/.': it is a folder"
+refused_coupling '../lib/ramp.so|[a]|' "19: error: 'library': expected the name of a file"
+refused_coupling '../lib/ramp.so|../lib/two.so|' "19: error: library 'systems/../lib/two.so': it holds no coupling methods"
+refused_coupling 'my.ramp|my.ramb|' "43: error: library 'systems/../lib/ramp.so': it has no coupling method 'my.ramb'; did you mean 'my.ramp'?"
+refused_coupling 'my.ramp|my.half|' "19: error: library 'systems/../lib/ramp.so': the table of coupling method 'my.half' lacks what every method needs"
+refused_coupling 'limit|limits|' "76: error: method 'my.ramp' has no parameter 'limits'; did you mean 'limit'?"
+refused_coupling 'limit: 1e5|limit: -1|' "83: error: 'limit': expected a number from 0 to"
+refused_coupling 'method: my.ramp, ||' "3: error: 'loop' has no 'method'"
+sed 's/{YOKE_LIBRARY_HEAD/{.table_size = sizeof(yoke_library_table), .table_version = 77/' lib/ramp.c >lib/newer.c
+compile newer
+refused_coupling 'ramp.so|newer.so|' "19: error: library 'systems/../lib/newer.so': the table of a library was made for version 77"
+
+begin coupling_of_bond
+sed '6,$d' systems/ramp.yaml >systems/bond.yaml
+cat >>systems/bond.yaml <<'END'
+connections: [right.x -> left.x_other]
+bonds:
+  spring: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: {method: my.ramp, library: ../lib/ramp.so}}
+END
+yoke_ends 0 run systems/bond.yaml --out bond --quiet
+yoke_ends 2 check systems/bond.yaml --set bonds.spring.coupling.library=none.so
+err_has "--set bonds.spring.coupling.library: error: library 'systems/none.so': there is no such file"
+
+begin folder_as_library
+yoke_ends 2 check systems/lag.yaml --set units.lag.library=.
+err_has "--set units.lag.library: error: unit 'lag': library 'systems/.': it is a folder"
+
+begin export_of_a_library
+yoke_ends 2 export ./lib/own_library.so --fmi 2
+err_has "yoke export: './lib/own_library.so' is a shared library: its units cannot be exported"
+
+begin law_in_units
+sed 's/.step = step, .refresh = refresh}/.refresh = refresh}/' lib/two.c >lib/law.c
+compile law
+yoke_ends 2 check systems/lag.yaml --set units.twice.library=../lib/law.so
+err_has "'my.gain' cannot be stepped; list it under 'laws'"
 
 constructor() {
   { cat lib/two.c; echo "#include <stdlib.h>

@@ -481,7 +481,8 @@ static void test_includes(void** state) {
   memset(&r, 0, sizeof r);
   const yoke_netlist_settings missing = {.path = "netlist-include-test/nobody.cir"};
   r.status = yoke__netlist_read_file(&missing, &r.messages, &r.network);
-  assert_int_equal(r.status, YOKE_BAD_INPUT);
+  assert_int_equal(r.status, YOKE_IO);
+  assert_int_equal(r.messages.all[0].status, YOKE_IO);
   assert_null(r.network);
   free_reading(&r);
 }

@@ -255,8 +255,9 @@ static void test_parts_of_a_file_with_errors(void** state) {
     fclose(file);
     yoke_messages messages = {0};
     yoke_scenario* s = NULL;
-    assert_int_equal(yoke__scenario_read_parts("test_scenario_parts.yaml", NULL, 0, &messages, &s),
-                     YOKE_BAD_INPUT);
+    assert_int_equal(
+        yoke__scenario_read_parts("test_scenario_parts.yaml", NULL, 0, 0, &messages, &s),
+        YOKE_BAD_INPUT);
     assert_int_equal(messages.n_errors, 1);
     assert_true((s != NULL) == (i == 0));
     if (s != NULL) {

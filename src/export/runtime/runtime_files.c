@@ -22,8 +22,9 @@ static yoke_status refuse(FILE* file, char* bytes, const char* path, yoke_status
   return yoke__fail_at(sink, status, (yoke_place){.source = path}, "%s", why);
 }
 
-yoke_status yoke__os_read_file(const char* path, size_t max_size, char** bytes, size_t* n,
-                               const yoke_sink* sink) {
+yoke_status yoke__os_read_file_as(const char* path, const char* name, size_t max_size, char** bytes,
+                                  size_t* n, const yoke_sink* sink) {
+  (void)name;
   *bytes = NULL;
   *n = 0;
   FILE* file = fopen(path, "rb");

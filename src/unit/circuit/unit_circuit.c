@@ -48,7 +48,7 @@ static void send_errors(const yoke_messages* messages, const yoke_sink* sink) {
   }
 }
 
-// the netlist again, with parameters of this unit
+// the network with parameters of this unit
 static yoke_status read_own(circuit_unit* c, const yoke_unit_args* args, yoke_messages* messages) {
   yoke_netlist_parameter* given = yoke__arena_array(&c->arena, args->n_arguments, sizeof *given);
   YOKE_TRY(yoke__arena_status(&c->arena));
@@ -62,7 +62,11 @@ static yoke_status read_own(circuit_unit* c, const yoke_unit_args* args, yoke_me
     given[i] = (yoke_netlist_parameter){a->name, *(const double*)a->value};
   }
   const yoke_netlist_settings settings = {
-      .path = c->file->settings.path, .parameters = given, .n_parameters = args->n_arguments};
+      .path = c->file->network->path,
+      .parameters = given,
+      .n_parameters = args->n_arguments,
+      .known = c->file->network,
+  };
   YOKE_TRY(yoke__netlist_read_file(&settings, messages, &c->own));
   c->network = c->own;
   return YOKE_OK;
@@ -129,9 +133,7 @@ static yoke_status build(circuit_unit* c, const yoke_unit_args* args, yoke_messa
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   circuit_unit* c = calloc(1, sizeof *c);
-  if (c == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(c);
   c->file = args->context;
   c->network = c->file->network;
   yoke_messages messages = {0};
@@ -610,15 +612,25 @@ static yoke_status create_isolated(const yoke_unit_args* args, void** self, cons
 static void close_file(yoke_unit_file* base) {
   circuit_file* file = (circuit_file*)base;
   yoke__circuit_destroy(&file->circuit);
-  yoke__network_destroy(&file->network);
+  yoke__netlist_close(&file->read);
   yoke__arena_free(&file->arena);
   free(file);
 }
 
 // the circuit is made at once: what is wrong with it is said with the lines of the netlist
 static yoke_status read_netlist(circuit_file* file, yoke_messages* messages) {
-  const yoke_netlist_settings settings = {.path = file->settings.path};
-  YOKE_TRY(yoke__netlist_read_file(&settings, messages, &file->network));
+  const yoke_netlist* netlist = file->settings.netlist;
+  yoke_status status = YOKE_OK;
+  if (netlist == NULL) {
+    status = yoke__netlist_open(file->settings.path, &file->read);
+    netlist = file->read;
+  }
+  if (netlist != NULL) {
+    yoke__messages_merge(messages, &netlist->messages);
+  }
+  YOKE_TRY(status);
+  file->base.netlist = netlist;
+  file->network = netlist->network;
   YOKE_TRY(
       yoke__circuit_parameters(file->network, &file->arena, &file->structure, &file->n_structure));
   yoke_circuit_options options;
@@ -629,9 +641,7 @@ static yoke_status read_netlist(circuit_file* file, yoke_messages* messages) {
 yoke_status yoke__circuit_file_open(const yoke_unit_file_settings* settings,
                                     yoke_messages* messages, yoke_unit_file** out) {
   circuit_file* file = calloc(1, sizeof *file);
-  if (file == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(file);
   file->settings = *settings;
   file->base.close = close_file;
   const yoke_status status = read_netlist(file, messages);

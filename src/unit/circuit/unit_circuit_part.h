@@ -7,15 +7,16 @@
 #include "unit/circuit/unit_circuit.h"
 
 // An open netlist. The network and the circuit are those of the file as it stands; a unit with
-// parameters of its own reads the file again.
+// parameters of its own makes a network of its own from the same bytes.
 typedef struct circuit_file {
   yoke_unit_file base;
   yoke_unit_file_settings settings;
   yoke_unit_ops ops, isolated;
   yoke_arena arena;
-  yoke_network* network;
-  yoke_circuit* circuit;     // made to find errors, taken by the first unit that can use it
-  yoke_variable* structure;  // top-level parameters
+  yoke_netlist* read;           // NULL: somebody else has read it
+  const yoke_network* network;  // of base.netlist
+  yoke_circuit* circuit;        // made to find errors, taken by the first unit that can use it
+  yoke_variable* structure;     // top-level parameters
   size_t n_structure;
 } circuit_file;
 
