@@ -22,21 +22,21 @@
   "{needs_execution_tool?; asks for the tool that made it}"
 
 // A line, nothing if there is no text; frees it.
-static void put_text(const char* label, yoke_text* text) {
+static void print_text(const char* label, yoke_text* text) {
   if (text->n > 0) {
     yoke__app_fmu_put_line(label, text->bytes);
   }
   yoke__text_free(text);
 }
 
-static void put_pattern(const char* label, const json_t* object, const char* pattern) {
+static void print_pattern(const char* label, const json_t* object, const char* pattern) {
   yoke_text text = {0};
   yoke__view_write(&text, object, pattern);
-  put_text(label, &text);
+  print_text(label, &text);
 }
 
 // The same for phrases that have "; " before them.
-static void put_phrases(const char* label, yoke_text* phrases) {
+static void print_phrases(const char* label, yoke_text* phrases) {
   if (phrases->n > 0) {
     yoke__app_fmu_put_line(label, phrases->bytes + 2);
   }
@@ -61,18 +61,18 @@ static void print_head(const json_t* fmu) {
   fputs("  (FMI ", stdout);
   yoke__app_fmu_put(yoke__view_text(fmu, "fmi_version"), 20);
   fputs(")\n", stdout);
-  put_pattern("description", fmu, "{description}");
+  print_pattern("description", fmu, "{description}");
   yoke__view_write(&file, fmu, "{file}, ");
   write_size(&file, (double)yoke__view_count(fmu, "file_size"));
   yoke__view_write(&file, fmu,
                    "{has_resources?, with resources}{has_sources?, with sources}"
                    "{has_documentation?, with documentation}");
-  put_text("file", &file);
-  put_pattern("made by", fmu, "{tool}{tool?{date?, }}{date}");
-  put_pattern("author", fmu, "{author}");
-  put_pattern("version", fmu, "{model_version}");
-  put_pattern("copyright", fmu, "{copyright}");
-  put_pattern("license", fmu, "{license}");
+  print_text("file", &file);
+  print_pattern("made by", fmu, "{tool}{tool?{date?, }}{date}");
+  print_pattern("author", fmu, "{author}");
+  print_pattern("version", fmu, "{model_version}");
+  print_pattern("copyright", fmu, "{copyright}");
+  print_pattern("license", fmu, "{license}");
 }
 
 // ---- what it can do
@@ -90,7 +90,7 @@ static void print_platforms(const json_t* fmu) {
   }
   yoke__view_write(&list, fmu, "{platforms!; none{has_sources?, only sources}}");
   yoke__view_write(&list, fmu, is_here ? "" : "{platforms?; not this machine ({this_platform})}");
-  put_phrases("platforms", &list);
+  print_phrases("platforms", &list);
 }
 
 static void print_interfaces(const json_t* fmu) {
@@ -115,24 +115,24 @@ static void print_interfaces(const json_t* fmu) {
                      "{might_return_early?; may return early from a step}"
                      "{intermediate_update?; intermediate updates}"
                      "{in_background?; can run in the background}");
-    put_phrases("co-simulation", &list);
+    print_phrases("co-simulation", &list);
   }
   if (model_exchange != NULL) {
     yoke__view_write(&list, fmu,
                      "{states} continuous state{states#}, "
                      "{event_indicators} event indicator{event_indicators#}");
     yoke__view_write(&list, model_exchange, COMMON);
-    put_text("model exchange", &list);
+    print_text("model exchange", &list);
   }
   if (scheduled != NULL) {
     yoke__view_write(&list, scheduled, COMMON);
-    put_phrases("scheduled ex.", &list);
+    print_phrases("scheduled ex.", &list);
   }
   yoke__view_write(&list, experiment,
                    has_stop ? "; {start?{start}}{start!0} s to {stop} s"
                             : "{start@; from {start} s}");
   yoke__view_write(&list, experiment, "{step@; step {step} s}{tolerance@; tolerance {tolerance}}");
-  put_phrases("experiment", &list);
+  print_phrases("experiment", &list);
 }
 
 // ---- what a run uses
@@ -141,24 +141,24 @@ static void print_obstacles(const json_t* use) {
   const json_t* missing = json_object_get(use, "missing_libraries");
   const size_t n = json_array_size(missing);
   yoke_text list = {0};
-  put_pattern("cannot be run", use, "{obstacle}");
+  print_pattern("cannot be run", use, "{obstacle}");
   for (size_t i = 0; i < n; i++) {
     yoke__text_add(&list, "%s%s", i == 0 ? "it needs " : "; ",
                    json_string_value(json_array_get(missing, i)));
   }
   yoke__text_string(&list, n > 0 ? ", which this machine lacks" : "");
-  put_text("cannot be run", &list);
+  print_text("cannot be run", &list);
 }
 
 static void print_step_use(const json_t* fmu, const json_t* i, bool is_model_exchange) {
   if (is_model_exchange) {
-    put_pattern("solver", json_object_get(fmu, "experiment"),
-                "rk4 with {step@the step of its experiment, {step}}"
-                "{step!a tenth of the unit's step} (other solvers: euler, trapezoidal, cvode)");
+    print_pattern("solver", json_object_get(fmu, "experiment"),
+                  "rk4 with {step@the step of its experiment, {step}}"
+                  "{step!a tenth of the unit's step} (other solvers: euler, trapezoidal, cvode)");
   } else {
-    put_pattern("step", i,
-                "{fixed_internal_step?should be a multiple of {fixed_internal_step} s}"
-                "{fixed_internal_step!any{variable_step!, but always the same}}");
+    print_pattern("step", i,
+                  "{fixed_internal_step?should be a multiple of {fixed_internal_step} s}"
+                  "{fixed_internal_step!any{variable_step!, but always the same}}");
   }
 }
 
@@ -203,23 +203,24 @@ static void print_use(const json_t* fmu) {
   if (i == NULL) {
     return;
   }
-  put_pattern("interface", use, "{interface}{binary?, {binary}}");
+  print_pattern("interface", use, "{interface}{binary?, {binary}}");
   print_step_use(fmu, i, is_model_exchange);
-  put_pattern("rollback", use,
-              is_iterable(fmu)
-                  ? "{rollback?yes: iterative schemes can repeat its steps}" NO_ROLLBACK
-                  : "{rollback?yes, but iterative schemes need more: outputs that depend directly "
-                    "on inputs (below) cannot be read again without a step}" NO_ROLLBACK);
-  put_pattern("derivatives", use,
-              "{directional_derivatives?its own}{directional_derivatives!none}");
-  put_pattern("events", use,
-              is_model_exchange ? "state and time events are located"
-                                : "{event_mode?event mode}{event_mode!none}");
-  put_pattern("isolation", i,
-              "{only_once_per_process?'isolate: process' is needed to use it more than once; it "
-              "also keeps a crash out of the run}"
-              "{only_once_per_process!not needed; 'isolate: process' keeps a crash of its binary "
-              "out of the run}");
+  print_pattern(
+      "rollback", use,
+      is_iterable(fmu)
+          ? "{rollback?yes: iterative schemes can repeat its steps}" NO_ROLLBACK
+          : "{rollback?yes, but iterative schemes need more: outputs that depend directly "
+            "on inputs (below) cannot be read again without a step}" NO_ROLLBACK);
+  print_pattern("derivatives", use,
+                "{directional_derivatives?its own}{directional_derivatives!none}");
+  print_pattern("events", use,
+                is_model_exchange ? "state and time events are located"
+                                  : "{event_mode?event mode}{event_mode!none}");
+  print_pattern("isolation", i,
+                "{only_once_per_process?'isolate: process' is needed to use it more than once; it "
+                "also keeps a crash out of the run}"
+                "{only_once_per_process!not needed; 'isolate: process' keeps a crash of its binary "
+                "out of the run}");
 }
 
 // ---- structure

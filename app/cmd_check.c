@@ -220,6 +220,10 @@ static int check_start(yoke_system* system, const char* path) {
   yoke_simulation* simulation = NULL;
   yoke_status started = yoke_simulation_create(system, &sink, &simulation);
   started = started < 0 ? started : yoke_simulation_start(simulation);
+  voice.is_quiet = true;
+  if (started < 0) {
+    (void)yoke_simulation_report(simulation);
+  }
   yoke_simulation_destroy(&simulation);
   return yoke__app_start_status(started);
 }

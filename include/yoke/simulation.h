@@ -175,7 +175,8 @@ YOKE_API yoke_status yoke_simulation_record(yoke_simulation* simulation,
 // Writes what is left and gives the files their names. info may be NULL. YOKE_OK if nothing was recorded.
 YOKE_API yoke_status yoke_simulation_record_stop(yoke_simulation* simulation,
                                                  yoke_record_info* info);
-// What the units and coupling methods have to say since they were asked last, to the simulation's sink.
+// What the units and coupling methods have to say since they were asked last, to the simulation's sink; also after a start
+// that failed. YOKE_BAD_ARG before the start.
 YOKE_API yoke_status yoke_simulation_report(yoke_simulation* simulation);
 // How the run went as a JSON document ("yoke-summary"), which is also what summary.json holds. Freed with yoke_text_free.
 YOKE_API yoke_status yoke_simulation_summary(const yoke_simulation* simulation, char** json);

@@ -282,7 +282,10 @@ yoke_status yoke_describe(const char* what, const yoke_load_settings* settings, 
   if (json != NULL) {
     *json = NULL;
   }
-  YOKE_TRY(yoke__api_check_settings(&settings, json != NULL));
+  const yoke_status checked = yoke__api_check_settings(&settings, json != NULL);
+  if (checked < 0 || json == NULL) {
+    return checked;
+  }
   const uint64_t mode = yoke__os_float_mode_set();
   yoke_json document = {0};
   const yoke_status status = describe(what, settings, &document);

@@ -51,15 +51,9 @@ static bool is_same(const char* a, const char* b) {
 }
 
 // An error about a text of --set.
-static yoke_status refuse(view* v, yoke_status status, const char* name, const char* hint,
-                          const char* format, ...) YOKE_PRINTF(5, 6);
-static yoke_status refuse(view* v, yoke_status status, const char* name, const char* hint,
-                          const char* format, ...) {
-  char text[YOKE_MESSAGE_TEXT_SIZE], file[128];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
+static yoke_status refuse(view* v, yoke_status status, const char* name, const char* text,
+                          const char* hint) {
+  char file[128];
   snprintf(file, sizeof file, "--set%s%.80s", name[0] == '\0' ? "" : " ", name);
   const yoke_message message = {.severity = YOKE_ERROR,
                                 .status = status,
@@ -87,22 +81,23 @@ static yoke_status find_parameter(view* v, const char* name, const char** out) {
       return YOKE_OK;
     }
   }
-  char hint[160];
+  char text[YOKE_MESSAGE_TEXT_SIZE], hint[160];
   const char* nearest = yoke__nearest_name(name, names, network->n_parameters);
   snprintf(hint, sizeof hint, "did you mean '%.100s'?", nearest == NULL ? "" : nearest);
-  return refuse(v, YOKE_NO_SUCH_NAME, name, nearest == NULL ? NULL : hint,
-                "'%s' has no parameter '%.80s'", v->path, name);
+  snprintf(text, sizeof text, "'%s' has no parameter '%.80s'", v->path, name);
+  return refuse(v, YOKE_NO_SUCH_NAME, name, text, nearest == NULL ? NULL : hint);
 }
 
 // NAME=VALUE, or the path that the parameter has in a system.
 static yoke_status read_set(view* v, const char* text, yoke_argument* to) {
-  char unit[128], path[160];
+  char unit[128], path[160], wrong[160];
   yoke__path_unit_name(v->path, "circuit", unit, sizeof unit);
   snprintf(path, sizeof path, "units.%s.with.", unit);
   const char* from = strncmp(text, path, strlen(path)) == 0 ? text + strlen(path) : text;
   const char* equals = strchr(from, '=');
   if (equals == NULL || equals == from) {
-    return refuse(v, YOKE_BAD_ARG, "", NULL, "expected NAME=VALUE, found '%.80s'", text);
+    snprintf(wrong, sizeof wrong, "expected NAME=VALUE, found '%.80s'", text);
+    return refuse(v, YOKE_BAD_ARG, "", wrong, NULL);
   }
   const char* name = yoke__arena_text(&v->arena, from, (size_t)(equals - from));
   double* value = yoke__arena_array(&v->arena, 1, sizeof *value);
@@ -112,7 +107,8 @@ static yoke_status read_set(view* v, const char* text, yoke_argument* to) {
   *to = (yoke_argument){.type = YOKE_REAL, .n_rows = 1, .n_cols = 1, .value = value};
   YOKE_TRY(find_parameter(v, name, &to->name));
   if (!yoke__number_parse_suffix(equals + 1, value)) {
-    return refuse(v, YOKE_BAD_ARG, name, NULL, "expected a number, found '%.80s'", equals + 1);
+    snprintf(wrong, sizeof wrong, "expected a number, found '%.80s'", equals + 1);
+    return refuse(v, YOKE_BAD_ARG, name, wrong, NULL);
   }
   return YOKE_OK;
 }

@@ -117,7 +117,7 @@ static void describe_variables(const yoke_unit* unit, yoke_json* json) {
 }
 
 // What a file sets, as it would be written: numbers, 'texts', lists, lists of lists; depth: of lists that are shown.
-// NOLINTNEXTLINE(misc-no-recursion)
+// NOLINTNEXTLINE(misc-no-recursion): at most `depth` deep
 static void write_value(const yoke_node* node, int depth, yoke_text* to) {
   if (node->kind == YOKE_NODE_SCALAR) {
     yoke__text_add(to, node->is_quoted ? "'%.60s'" : "%.60s", node->text);

@@ -580,8 +580,9 @@ yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record
 
 yoke_status yoke_simulation_report(yoke_simulation* simulation) {
   YOKE_TRY(yoke__api_enter(simulation, false));
-  if (simulation->state != NULL) {
+  const bool is_tried = simulation->state != NULL || simulation->loop.status < 0;
+  if (is_tried) {
     yoke__system_report(simulation->system, &simulation->sink);
   }
-  return yoke__api_leave(simulation, simulation->state == NULL ? YOKE_BAD_ARG : YOKE_OK);
+  return yoke__api_leave(simulation, is_tried ? YOKE_OK : YOKE_BAD_ARG);
 }

@@ -34,7 +34,11 @@ yoke_status yoke__api_check_settings(const yoke_load_settings** settings, bool i
   for (size_t i = 0; is_good && i < s->n_sets; i++) {
     is_good = s->sets[i] != NULL;
   }
-  return is_good ? YOKE_OK : yoke_fail(s->sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
+  if (!is_good) {
+    yoke_fail(s->sink, YOKE_BAD_ARG, "%s", yoke_status_text(YOKE_BAD_ARG));
+    return YOKE_BAD_ARG;
+  }
+  return YOKE_OK;
 }
 
 yoke_status yoke_system_load(const char* path, const yoke_load_settings* settings,

@@ -153,5 +153,10 @@ out_has '^  rollback +yes, but iterative schemes need more'
 run 0 info "$fmus/oscillator_mass2.fmu"
 out_has '^  rollback +yes: iterative schemes'
 
+# ---- what an FMU logs while it fails to start
+run 2 check "$fmus/faulty2.fmu" --set units.faulty2.with.what=error --set units.faulty2.with.where=initialise
+err_is "^error: unit 'faulty2': logStatusError: told to fail at 0 s$"
+err_is "faulty2\.fmu: error: unit 'faulty2': fmi2ExitInitializationMode returned error"
+
 echo "$n_checks checks, $n_failed failed, $n_skipped skipped"
 [ "$n_failed" -eq 0 ]
