@@ -58,7 +58,6 @@ static const char* find_closing(const char* open) {
   return at;
 }
 
-// NOLINTBEGIN(misc-no-recursion): as deep as the braces of our own patterns
 static void write_pattern(yoke_text* to, const json_t* object, const char* at, const char* end);
 
 // What stands in braces: the key, and what is behind it.
@@ -95,8 +94,6 @@ static void write_pattern(yoke_text* to, const json_t* object, const char* at, c
     at = close + 1;
   }
 }
-
-// NOLINTEND(misc-no-recursion)
 
 void yoke__view_write(yoke_text* to, const json_t* object, const char* pattern) {
   write_pattern(to, object, pattern, pattern + strlen(pattern));
