@@ -15,15 +15,14 @@
 
 // ---- options
 
-bool yoke__app_analyse_seconds(const yoke_options* options, const char* name, double* out) {
+static bool read_seconds(const yoke_options* options, const char* name, double* out) {
   const char* text = yoke__options_value(options, name);
   if (text == NULL) {
     return true;
   }
   if (!yoke__number_parse(text, out) || !(*out > 0) || !isfinite(*out)) {
-    yoke__app_error(YOKE_ANALYSE, "--%s: expected a number of seconds above 0, found '%.100s'",
-                    name, text);
-    return false;
+    return yoke__app_error(
+        YOKE_ANALYSE, "--%s: expected a number of seconds above 0, found '%.100s'", name, text);
   }
   return true;
 }
@@ -50,13 +49,12 @@ bool yoke__app_analyse_read(const yoke_options* options, yoke_app_analyse* to) {
   to->is_quiet = yoke__options_has(options, "quiet");
   to->expects_stable = expect != NULL;
   if (to->out != NULL && to->out[0] == '\0') {
-    yoke__app_error(YOKE_ANALYSE, "--out: expected the name of a folder, found nothing");
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--out: expected the name of a folder, found nothing");
   }
   return yoke__options_choices(options, "expect", &expected) && read_methods(options, to) &&
-         yoke__app_analyse_seconds(options, "step", &to->step) &&
-         yoke__app_analyse_seconds(options, "largest", &to->largest) &&
-         yoke__app_analyse_seconds(options, "resolution", &to->resolution);
+         read_seconds(options, "step", &to->step) &&
+         read_seconds(options, "largest", &to->largest) &&
+         read_seconds(options, "resolution", &to->resolution);
 }
 
 int yoke__app_analyse_fail(yoke_status status) {
@@ -64,13 +62,20 @@ int yoke__app_analyse_fail(yoke_status status) {
   return YOKE_EXIT_FAILED;
 }
 
-bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, const char* text,
-                             size_t n) {
-  const yoke_status status = yoke__os_write_into(app->out, name, text, n, &yoke__app_sink);
+int yoke__app_analyse_write(const yoke_app_analyse* app, const char* const names[],
+                            yoke_text texts[], size_t n) {
+  yoke_status status = YOKE_OK;
+  for (size_t i = 0; i < n; i++) {
+    status = status < 0 ? status : texts[i].status;
+    if (status >= 0) {
+      status = yoke__os_write_into(app->out, names[i], texts[i].bytes, texts[i].n, &yoke__app_sink);
+    }
+    yoke__text_free(&texts[i]);
+  }
   if (status < 0) {
     yoke__app_fail(YOKE_ANALYSE, status);
   }
-  return status >= 0;
+  return status < 0 ? YOKE_EXIT_FAILED : YOKE_EXIT_OK;
 }
 
 // ---- figures
@@ -86,11 +91,11 @@ static bool choose_steps(const yoke_app_analyse* app, yoke_app_analysis* a) {
     grid->resolution = grid->largest / N_COARSE;
   }
   if (grid->largest < grid->resolution || grid->largest / grid->resolution > MAX_STEPS) {
-    yoke__app_error(YOKE_ANALYSE,
-                    "--resolution %.6g s: expected a part of the largest step, %.6g s, not below a "
-                    "%d-th of it",
-                    grid->resolution, grid->largest, MAX_STEPS);
-    return false;
+    return yoke__app_error(
+        YOKE_ANALYSE,
+        "--resolution %.6g s: expected a part of the largest step, %.6g s, not below a "
+        "%d-th of it",
+        grid->resolution, grid->largest, MAX_STEPS);
   }
   return true;
 }
@@ -142,37 +147,30 @@ static yoke_status scan(const yoke_app_analysis* a, const double steps[], size_t
   return YOKE_OK;
 }
 
-static bool write_scan(const yoke_app_analyse* app, const yoke_app_analysis* a,
-                       const double steps[], size_t n, const double radius[]) {
-  yoke_text csv = {0}, svg = {0};
+static int write_scan(const yoke_app_analyse* app, const yoke_app_analysis* a, const double steps[],
+                      size_t n, const double radius[]) {
+  static const char* const names[] = {"radius.csv", "radius.svg"};
+  yoke_text texts[2] = {{0}}, *csv = &texts[0];
   yoke_figure_lines figure = {
       .title = a->system.name, .steps = steps, .n_steps = n, .radius = radius, .step = a->step};
-  yoke__text_add(&csv, "step");
+  yoke__text_add(csv, "step");
   for (size_t r = 0; r < a->n_rows; r++) {
-    yoke__text_add(&csv, ",%s", yoke__linear_method_names[a->rows[r].method]);
+    yoke__text_add(csv, ",%s", yoke__linear_method_names[a->rows[r].method]);
     // what the file does lies on one of the others most of the time
     figure.is_dashed[figure.n_lines] = a->rows[r].method == YOKE_LINEAR_FILE;
     figure.names[figure.n_lines++] = yoke__linear_method_names[a->rows[r].method];
   }
   for (size_t i = 0; i < n; i++) {
-    yoke__text_add(&csv, "\n");
-    yoke__text_number(&csv, steps[i]);
+    yoke__text_add(csv, "\n");
+    yoke__text_number(csv, steps[i]);
     for (size_t r = 0; r < a->n_rows; r++) {
-      yoke__text_add(&csv, ",");
-      yoke__text_number(&csv, radius[r * n + i]);
+      yoke__text_add(csv, ",");
+      yoke__text_number(csv, radius[r * n + i]);
     }
   }
-  yoke__text_add(&csv, "\n");
-  yoke__figure_lines(&figure, &svg);
-  bool is_done = csv.status >= 0 && svg.status >= 0;
-  if (!is_done) {
-    yoke__app_error(YOKE_ANALYSE, "out of memory");
-  }
-  is_done = is_done && yoke__app_analyse_write(app, "radius.csv", csv.bytes, csv.n) &&
-            yoke__app_analyse_write(app, "radius.svg", svg.bytes, svg.n);
-  yoke__text_free(&csv);
-  yoke__text_free(&svg);
-  return is_done;
+  yoke__text_add(csv, "\n");
+  yoke__figure_lines(&figure, &texts[1]);
+  return yoke__app_analyse_write(app, names, texts, 2);
 }
 
 static int write_files(const yoke_app_analyse* app, const yoke_app_analysis* a) {
@@ -180,20 +178,12 @@ static int write_files(const yoke_app_analyse* app, const yoke_app_analysis* a) 
   yoke_arena arena = {0};
   double* steps = yoke__arena_array(&arena, n, sizeof *steps);
   double* radius = yoke__arena_array(&arena, n * a->n_rows, sizeof *radius);
-  int status = YOKE_EXIT_FAILED;
-  if (steps == NULL || radius == NULL) {
-    yoke__app_error(YOKE_ANALYSE, "out of memory");
-  } else {
-    for (size_t i = 0; i < n; i++) {
-      steps[i] = (double)(i + 1) * a->grid.resolution;
-    }
-    const yoke_status done = scan(a, steps, n, radius);
-    if (done < 0) {
-      status = yoke__app_analyse_fail(done);
-    } else if (write_scan(app, a, steps, n, radius)) {
-      status = YOKE_EXIT_OK;
-    }
+  for (size_t i = 0; steps != NULL && i < n; i++) {
+    steps[i] = (double)(i + 1) * a->grid.resolution;
   }
+  const yoke_status done =
+      steps == NULL || radius == NULL ? YOKE_NO_MEMORY : scan(a, steps, n, radius);
+  const int status = done < 0 ? yoke__app_analyse_fail(done) : write_scan(app, a, steps, n, radius);
   yoke__arena_free(&arena);
   return status;
 }

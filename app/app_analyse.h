@@ -45,17 +45,15 @@ typedef struct yoke_app_analysis {
 
 // Reads the options that all forms of the command share. False after a message.
 bool yoke__app_analyse_read(const yoke_options* options, yoke_app_analyse* to);
-// A positive number of seconds; *out stays as it is if the option was not given. False: the message is out.
-bool yoke__app_analyse_seconds(const yoke_options* options, const char* name, double* out);
 // The system that the options name, for one thread. NULL after messages.
 yoke_system* yoke__app_analyse_load(const yoke_options* options);
 // Starts it; returns an exit status, after messages.
 int yoke__app_analyse_start(yoke_system* system, yoke_state** state);
 // Exit status after NO_MEMORY, and after anything else; with a message.
 int yoke__app_analyse_fail(yoke_status status);
-// Writes a file into --out, which is given. False after a message.
-bool yoke__app_analyse_write(const yoke_app_analyse* app, const char* name, const char* text,
-                             size_t n);
+// Writes files into --out, which is given, and frees the texts. Returns an exit status, after a message.
+int yoke__app_analyse_write(const yoke_app_analyse* app, const char* const names[],
+                            yoke_text texts[], size_t n);
 
 // The three forms; each returns an exit status.
 int yoke__app_analyse_system(const yoke_app_analyse* app);  // app_analyse.c

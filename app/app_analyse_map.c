@@ -32,21 +32,17 @@ typedef struct mapping {
 static bool read_grid(const yoke_options* options, const char* name, const char* path,
                       yoke_grid* to) {
   size_t n = 0;
-  const char* const* values = yoke__options_values(options, name, &n);
+  const char* const* texts = yoke__options_values(options, name, &n);
   yoke_context context;
   char text[256], option[32];
-  const char* texts[MAX_AXES];
+  const char* const only = text;
   if (n > MAX_AXES) {
-    yoke__app_error(YOKE_ANALYSE, "--%s: expected at most %d of them, found %zu", name, MAX_AXES,
-                    n);
-    return false;
-  }
-  for (size_t i = 0; i < n; i++) {
-    texts[i] = values[i];
+    return yoke__app_error(YOKE_ANALYSE, "--%s: expected at most %d of them, found %zu", name,
+                           MAX_AXES, n);
   }
   if (path != NULL && n > 0) {
     snprintf(text, sizeof text, "%s=%.200s", path, texts[0]);
-    texts[0] = text;
+    texts = &only;
   }
   snprintf(option, sizeof option, "--%s", name);
   const yoke_status status = yoke__grid_create(texts, n, to, yoke__app_sink_at(&context, option));
@@ -60,9 +56,9 @@ static bool check_steps(const yoke_axis* steps) {
   for (size_t i = 0; i < steps->n; i++) {
     const double before = i == 0 ? 0 : steps->numbers[i - 1];
     if (!(steps->numbers[i] > before)) {
-      yoke__app_error(YOKE_ANALYSE, "--steps: expected numbers above 0 that rise, found %.40s",
-                      steps->values[i]);
-      return false;
+      return yoke__app_error(YOKE_ANALYSE,
+                             "--steps: expected numbers above 0 that rise, found %.40s",
+                             steps->values[i]);
     }
   }
   return true;
@@ -83,10 +79,9 @@ static bool read_all(mapping* m) {
     }
   }
   if (m->n_points * m->n_steps > MAX_VALUES / m->n_methods) {
-    yoke__app_error(
+    return yoke__app_error(
         YOKE_ANALYSE, "%zu points, %zu steps and %zu methods are %zu radii; expected at most %u",
         m->n_points, m->n_steps, m->n_methods, m->n_points * m->n_steps * m->n_methods, MAX_VALUES);
-    return false;
   }
   m->plan.grid = &m->grid;
   m->plan.sets = yoke__options_values(options, "set", &m->plan.n_sets);
@@ -280,17 +275,7 @@ static int write_files(const mapping* m) {
   write_map(m, &texts[0]);
   write_limits(m, &texts[1]);
   yoke__figure_map(&figure, &texts[2]);
-  int status = YOKE_EXIT_OK;
-  for (size_t i = 0; i < 3; i++) {
-    if (status == YOKE_EXIT_OK && texts[i].status < 0) {
-      status = yoke__app_analyse_fail(texts[i].status);
-    } else if (status == YOKE_EXIT_OK &&
-               !yoke__app_analyse_write(m->app, names[i], texts[i].bytes, texts[i].n)) {
-      status = YOKE_EXIT_FAILED;
-    }
-    yoke__text_free(&texts[i]);
-  }
-  return status;
+  return yoke__app_analyse_write(m->app, names, texts, 3);
 }
 
 // ---- what is printed

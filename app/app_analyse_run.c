@@ -35,17 +35,14 @@ static bool is_result(const char* path) {
   static const char expected[] = "expected the folder that yoke run wrote, or results.csv in it";
   const size_t n = strlen(path);
   if (n == 0 || n >= MAX_PATH_SIZE) {
-    yoke__app_error(YOKE_ANALYSE, "--run: %s; %s", n == 0 ? "found nothing" : "too long a path",
-                    expected);
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--run: %s; %s",
+                           n == 0 ? "found nothing" : "too long a path", expected);
   }
   if (!yoke__os_is_directory(path) && !yoke__os_is_file(path)) {
-    yoke__app_error(YOKE_ANALYSE, "--run: there is no '%s'; %s", path, expected);
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--run: there is no '%s'; %s", path, expected);
   }
   if (n > 5 && strcmp(path + n - 5, ".json") == 0) {
-    yoke__app_error(YOKE_ANALYSE, "--run: '%s' is no table of results; %s", path, expected);
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--run: '%s' is no table of results; %s", path, expected);
   }
   return true;
 }
@@ -55,13 +52,10 @@ static int read_summary(judging* j) {
   yoke_context context;
   char* bytes = NULL;
   size_t n = 0;
-  j->summary_file = yoke__recorded_summary_file(j->result.path, &j->arena);
-  if (j->summary_file == NULL || !yoke__os_is_file(j->summary_file)) {
-    return YOKE_EXIT_OK;
-  }
-  const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
-  yoke_status status = yoke__os_read_file(j->summary_file, YOKE_JSON_MAX_SIZE, &bytes, &n, sink);
-  if (status >= 0) {
+  yoke_status status = yoke__recorded_summary_bytes(j->result.path, &j->arena, &j->summary_file,
+                                                    &bytes, &n, &yoke__app_sink);
+  if (bytes != NULL) {
+    const yoke_sink* sink = yoke__app_sink_at(&context, j->summary_file);
     status = yoke__json_parse(bytes, n, &j->summary, sink);
   }
   free(bytes);
@@ -70,34 +64,31 @@ static int read_summary(judging* j) {
 
 // What the summary says about the table: a run that broke off, or a table that was cut. The counters of the method, which
 // are compared later, would blame the settings for it.
-static int check_whole(const judging* j) {
+static bool check_whole(const judging* j) {
   const char* status = yoke__json_find_text(j->summary, "status", "");
   if (strcmp(status, "failed") == 0) {
-    yoke__app_error(
+    return yoke__app_error(
         YOKE_ANALYSE,
         "%s: the run failed at %.9g s (%.300s); expected one that came to its end, such as "
         "with an earlier time.stop",
         j->result.path, yoke__json_find_number(j->summary, "t_reached", (double)NAN),
         yoke__json_find_text(j->summary, "message", ""));
-    return YOKE_EXIT_USAGE;
   }
   const json_t* recorded = json_object_get(j->summary, "recorded");
   const double rows = yoke__json_find_number(recorded, "rows", (double)NAN);
   const double lost = yoke__json_find_number(recorded, "lost", 0);
   if (lost > 0) {
-    yoke__app_error(YOKE_ANALYSE,
-                    "%s: %.0f rows were lost while recording; expected a row at every exchange",
-                    j->result.path, lost);
-    return YOKE_EXIT_USAGE;
+    return yoke__app_error(
+        YOKE_ANALYSE, "%s: %.0f rows were lost while recording; expected a row at every exchange",
+        j->result.path, lost);
   }
   if (!isnan(rows) && rows != (double)j->result.csv.n_rows) {
-    yoke__app_error(YOKE_ANALYSE,
-                    "%s: the table has %zu rows, but the run wrote %.0f (%s): it was cut or "
-                    "replaced; run again",
-                    j->result.path, j->result.csv.n_rows, rows, j->summary_file);
-    return YOKE_EXIT_USAGE;
+    return yoke__app_error(YOKE_ANALYSE,
+                           "%s: the table has %zu rows, but the run wrote %.0f (%s): it was cut or "
+                           "replaced; run again",
+                           j->result.path, j->result.csv.n_rows, rows, j->summary_file);
   }
-  return YOKE_EXIT_OK;
+  return true;
 }
 
 // The system of the run, from SYSTEM or from what the summary says.
@@ -151,31 +142,29 @@ static bool check_health(const judging* j) {
                                                run->cluster, strlen(run->cluster));
   if (j->summary != NULL && health == NULL) {
     const char* version = yoke__json_find_text(j->summary, "yoke", "unknown");
-    yoke__app_error(YOKE_ANALYSE,
-                    "%s tells nothing of %s: the run was one of another system, or made by "
-                    "another version of yoke (%.40s; this is %s); run again",
-                    j->summary_file, run->cluster, version, yoke_version());
-    return false;
+    return yoke__app_error(YOKE_ANALYSE,
+                           "%s tells nothing of %s: the run was one of another system, or made by "
+                           "another version of yoke (%.40s; this is %s); run again",
+                           j->summary_file, run->cluster, version, yoke_version());
   }
   for (size_t i = 0; i < run->n_health && health != NULL; i++) {
     const double want = yoke__json_find_number(health, run->health_names[i], (double)NAN);
     if (!isnan(want) && !is_same(want, run->health[i])) {
-      yoke__app_error(YOKE_ANALYSE,
-                      "%s: with these settings %s of %s would be %.9g, but the run had %.9g; give "
-                      "the same --set as for the run (system: %s)",
-                      j->result.path, run->health_names[i], run->cluster, run->health[i], want,
-                      j->file);
-      return false;
+      return yoke__app_error(
+          YOKE_ANALYSE,
+          "%s: with these settings %s of %s would be %.9g, but the run had %.9g; give "
+          "the same --set as for the run (system: %s)",
+          j->result.path, run->health_names[i], run->cluster, run->health[i], want, j->file);
     }
   }
   for (size_t i = 0; i < run->n_health; i++) {
     const bool is_mean = strcmp(run->health_names[i], "error_mean") == 0;
     if (is_mean && !is_same(run->health[i], run->error_mean)) {
-      yoke__app_error(YOKE_ANALYSE,
-                      "the models of %s cannot be found again from the recording (mean error %.9g "
-                      "instead of %.9g): they were loaded or provided, or a jump was announced",
-                      run->cluster, run->error_mean, run->health[i]);
-      return false;
+      return yoke__app_error(
+          YOKE_ANALYSE,
+          "the models of %s cannot be found again from the recording (mean error %.9g "
+          "instead of %.9g): they were loaded or provided, or a jump was announced",
+          run->cluster, run->error_mean, run->health[i]);
     }
   }
   return true;
@@ -288,31 +277,23 @@ static int print_json(const judging* j) {
 
 // bohl.csv: the steps; exponents.csv: K and the exponents.
 static int write_files(const judging* j) {
+  static const char* const names[] = {"steps.csv", "bohl.csv"};
   const yoke_stability_run* run = &j->run;
-  yoke_text steps = {0}, exponents = {0};
-  yoke__text_add(&steps, "time,phase,radius\n");
+  yoke_text texts[2] = {{0}}, *steps = &texts[0], *exponents = &texts[1];
+  yoke__text_add(steps, "time,phase,radius\n");
   for (size_t i = 0; i < run->n_steps; i++) {
-    yoke__text_number(&steps, run->t_start + (double)(run->first + i) * run->interval);
-    yoke__text_add(&steps, ",%s,", yoke__mpsm_phase_names[run->phases[i]]);
-    yoke__text_number(&steps, run->radii[i]);
-    yoke__text_add(&steps, "\n");
+    yoke__text_number(steps, run->t_start + (double)(run->first + i) * run->interval);
+    yoke__text_add(steps, ",%s,", yoke__mpsm_phase_names[run->phases[i]]);
+    yoke__text_number(steps, run->radii[i]);
+    yoke__text_add(steps, "\n");
   }
-  yoke__text_add(&exponents, "K,windows,exponent\n");
+  yoke__text_add(exponents, "K,windows,exponent\n");
   for (size_t i = 0; i < run->n_lengths; i++) {
-    yoke__text_add(&exponents, "%zu,%zu,", run->lengths[i], run->n_windows[i]);
-    yoke__text_number(&exponents, run->values[i]);
-    yoke__text_add(&exponents, "\n");
+    yoke__text_add(exponents, "%zu,%zu,", run->lengths[i], run->n_windows[i]);
+    yoke__text_number(exponents, run->values[i]);
+    yoke__text_add(exponents, "\n");
   }
-  int status = YOKE_EXIT_OK;
-  if (steps.status < 0 || exponents.status < 0) {
-    status = yoke__app_analyse_fail(YOKE_NO_MEMORY);
-  } else if (!yoke__app_analyse_write(j->app, "steps.csv", steps.bytes, steps.n) ||
-             !yoke__app_analyse_write(j->app, "bohl.csv", exponents.bytes, exponents.n)) {
-    status = YOKE_EXIT_FAILED;
-  }
-  yoke__text_free(&steps);
-  yoke__text_free(&exponents);
-  return status;
+  return yoke__app_analyse_write(j->app, names, texts, 2);
 }
 
 // ---- the whole
@@ -354,16 +335,16 @@ static int judge(judging* j) {
 int yoke__app_analyse_run(const yoke_app_analyse* app) {
   judging j = {.app = app};
   const char* path = yoke__options_value(app->options, "run");
-  int status = YOKE_EXIT_USAGE;
   if (!is_result(path)) {
-    return status;
+    return YOKE_EXIT_USAGE;
   }
   const char* command = YOKE_ANALYSE;
   const yoke_sink sink = yoke__app_command_sink(&command);
   const yoke_status read = yoke__recorded_read(path, false, &j.arena, &j.result, &sink);
-  status = read < 0 ? yoke__app_fail(YOKE_ANALYSE, read) : read_summary(&j);
-  status = status == YOKE_EXIT_OK ? check_whole(&j) : status;
-  status = status == YOKE_EXIT_OK ? build(&j) : status;
+  int status = read < 0 ? yoke__app_fail(YOKE_ANALYSE, read) : read_summary(&j);
+  if (status == YOKE_EXIT_OK) {
+    status = check_whole(&j) ? build(&j) : YOKE_EXIT_USAGE;
+  }
   status = status == YOKE_EXIT_OK ? find_cluster(&j) : status;
   status = status == YOKE_EXIT_OK ? judge(&j) : status;
   yoke__study_destroy(&j.system, &j.state);

@@ -7,158 +7,90 @@
 #include "app/app.h"
 #include "app/app_fmu_print.h"
 #include "app/app_view.h"
-#include "base/base_check.h"
 #include "base/base_os.h"
 
 #define MAX_ROWS 40  // of a group on a terminal
 
-// A phrase for a member that is true, and for one that is not (NULL: none).
-typedef struct phrase {
-  const char *key, *yes, *no;
-} phrase;
+// What every interface has, as phrases with "; " before them.
+#define COMMON                                                                                     \
+  "{can_save_state?; state can be saved{can_serialise_state?, also to a file}}"                    \
+  "{can_save_state!; state cannot be saved}"                                                       \
+  "{directional_derivatives?; directional{adjoint_derivatives? and adjoint} derivatives}"          \
+  "{directional_derivatives!{adjoint_derivatives?; adjoint derivatives}"                           \
+  "{adjoint_derivatives!; no derivatives}}"                                                        \
+  "{only_once_per_process?; one instance per process}"                                             \
+  "{needs_execution_tool?; asks for the tool that made it}"
 
-static void say_phrases(yoke_fmu_phrases* list, const json_t* object, const phrase phrases[],
-                        size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    const char* text = yoke__view_is(object, phrases[i].key) ? phrases[i].yes : phrases[i].no;
-    if (text != NULL) {
-      yoke__app_fmu_say(list, "%s", text);
-    }
+// A line, nothing if there is no text; frees it.
+static void put_text(const char* label, yoke_text* text) {
+  if (text->n > 0) {
+    yoke__app_fmu_put_line(label, text->bytes);
   }
+  yoke__text_free(text);
 }
 
-static void put_if(const char* label, const char* text) {
-  if (text[0] != '\0') {
-    yoke__app_fmu_put_line(label, text);
+static void put_pattern(const char* label, const json_t* object, const char* pattern) {
+  yoke_text text = {0};
+  yoke__view_write(&text, object, pattern);
+  put_text(label, &text);
+}
+
+// The same for phrases that have "; " before them.
+static void put_phrases(const char* label, yoke_text* phrases) {
+  if (phrases->n > 0) {
+    yoke__app_fmu_put_line(label, phrases->bytes + 2);
   }
+  yoke__text_free(phrases);
 }
 
 // ---- who made it
 
-static const char* size_text(double size, char* to, size_t n) {
-  if (size < 1000) {
-    snprintf(to, n, "%.0f bytes", size);
+static void write_size(yoke_text* to, double size) {
+  if (size == 0) {
+    yoke__text_string(to, "an unpacked folder");
+  } else if (size < 1000) {
+    yoke__text_add(to, "%.0f bytes", size);
   } else {
-    snprintf(to, n, size < 1e6 ? "%.1f kB" : "%.1f MB", size / (size < 1e6 ? 1e3 : 1e6));
+    yoke__text_add(to, size < 1e6 ? "%.1f kB" : "%.1f MB", size / (size < 1e6 ? 1e3 : 1e6));
   }
-  return size == 0 ? "an unpacked folder" : to;
 }
 
 static void print_head(const json_t* fmu) {
-  static const char* const labels[][2] = {{"author", "author"},
-                                          {"version", "model_version"},
-                                          {"copyright", "copyright"},
-                                          {"license", "license"}};
-  char text[YOKE_FMU_LINE_SIZE], size[32];
-  const char *tool = yoke__view_text(fmu, "tool"), *date = yoke__view_text(fmu, "date");
+  yoke_text file = {0};
   yoke__app_fmu_put(yoke__view_text(fmu, "name"), 60);
   fputs("  (FMI ", stdout);
   yoke__app_fmu_put(yoke__view_text(fmu, "fmi_version"), 20);
   fputs(")\n", stdout);
-  put_if("description", yoke__view_text(fmu, "description"));
-  snprintf(text, sizeof text, "%.1500s, %s%s%s%s", yoke__view_text(fmu, "file"),
-           size_text((double)yoke__view_count(fmu, "file_size"), size, sizeof size),
-           yoke__view_is(fmu, "has_resources") ? ", with resources" : "",
-           yoke__view_is(fmu, "has_sources") ? ", with sources" : "",
-           yoke__view_is(fmu, "has_documentation") ? ", with documentation" : "");
-  yoke__app_fmu_put_line("file", text);
-  snprintf(text, sizeof text, "%.900s%s%.100s", tool,
-           tool[0] == '\0' || date[0] == '\0' ? "" : ", ", date);
-  put_if("made by", text);
-  for (size_t i = 0; i < YOKE_COUNT(labels); i++) {
-    put_if(labels[i][0], yoke__view_text(fmu, labels[i][1]));
-  }
-}
-
-static void print_platforms(const json_t* fmu) {
-  const json_t* platforms = json_object_get(fmu, "platforms");
-  const char* here = yoke__view_text(fmu, "this_platform");
-  yoke_fmu_phrases list = {.n = 0};
-  bool is_here = json_is_string(json_object_get(json_object_get(fmu, "use"), "binary"));
-  for (size_t i = 0; i < json_array_size(platforms); i++) {
-    const char* one = json_string_value(json_array_get(platforms, i));
-    const bool is_this = strcmp(one, here) == 0;
-    yoke__app_fmu_say(&list, "%.100s%s", one, is_this ? " (this machine)" : "");
-    is_here |= is_this;
-  }
-  if (list.n == 0) {
-    yoke__app_fmu_say(&list, "%s",
-                      yoke__view_is(fmu, "has_sources") ? "none, only sources" : "none");
-  } else if (!is_here) {
-    yoke__app_fmu_say(&list, "not this machine (%.80s)", here);
-  }
-  yoke__app_fmu_put_line("platforms", list.text);
-}
-
-static void print_experiment(const json_t* e) {
-  const bool has_start = json_object_get(e, "start") != NULL;
-  yoke_fmu_phrases list = {.n = 0};
-  if (json_object_get(e, "stop") != NULL) {
-    yoke__app_fmu_say(&list, "%s s to %s s", has_start ? yoke__view_number(e, "start").chars : "0",
-                      yoke__view_number(e, "stop").chars);
-  } else if (has_start) {
-    yoke__app_fmu_say(&list, "from %s s", yoke__view_number(e, "start").chars);
-  }
-  if (json_object_get(e, "step") != NULL) {
-    yoke__app_fmu_say(&list, "step %s s", yoke__view_number(e, "step").chars);
-  }
-  if (json_object_get(e, "tolerance") != NULL) {
-    yoke__app_fmu_say(&list, "tolerance %s", yoke__view_number(e, "tolerance").chars);
-  }
-  put_if("experiment", list.text);
+  put_pattern("description", fmu, "{description}");
+  yoke__view_write(&file, fmu, "{file}, ");
+  write_size(&file, (double)yoke__view_count(fmu, "file_size"));
+  yoke__view_write(&file, fmu,
+                   "{has_resources?, with resources}{has_sources?, with sources}"
+                   "{has_documentation?, with documentation}");
+  put_text("file", &file);
+  put_pattern("made by", fmu, "{tool}{tool?{date?, }}{date}");
+  put_pattern("author", fmu, "{author}");
+  put_pattern("version", fmu, "{model_version}");
+  put_pattern("copyright", fmu, "{copyright}");
+  put_pattern("license", fmu, "{license}");
 }
 
 // ---- what it can do
 
-static void say_common(yoke_fmu_phrases* list, const json_t* i) {
-  static const phrase common[] = {
-      {"only_once_per_process", "one instance per process", NULL},
-      {"needs_execution_tool", "asks for the tool that made it", NULL},
-  };
-  const bool is_saved = yoke__view_is(i, "can_save_state");
-  const bool has_directional = yoke__view_is(i, "directional_derivatives");
-  const bool has_adjoint = yoke__view_is(i, "adjoint_derivatives");
-  yoke__app_fmu_say(list, "%s",
-                    !is_saved                                 ? "state cannot be saved"
-                    : yoke__view_is(i, "can_serialise_state") ? "state can be saved, also to a file"
-                                                              : "state can be saved");
-  yoke__app_fmu_say(list, "%s",
-                    has_directional && has_adjoint ? "directional and adjoint derivatives"
-                    : has_directional              ? "directional derivatives"
-                    : has_adjoint                  ? "adjoint derivatives"
-                                                   : "no derivatives");
-  say_phrases(list, i, common, YOKE_COUNT(common));
-}
-
-static bool has_internal_step(const json_t* i) {
-  return yoke__json_find_number(i, "fixed_internal_step", 0) > 0;
-}
-
-static void print_co_simulation(const json_t* i) {
-  static const phrase steps[] = {
-      {"variable_step", "steps of variable length", "all steps of one length"},
-  };
-  static const phrase inputs[] = {{"input_derivatives", "takes derivatives of inputs", NULL}};
-  static const phrase others[] = {
-      {"event_mode", "event mode", NULL},
-      {"might_return_early", "may return early from a step", NULL},
-      {"intermediate_update", "intermediate updates", NULL},
-      {"in_background", "can run in the background", NULL},
-  };
-  const long long order = yoke__view_count(i, "output_derivative_order");
-  yoke_fmu_phrases list = {.n = 0};
-  say_phrases(&list, i, steps, YOKE_COUNT(steps));
-  if (has_internal_step(i)) {
-    yoke__app_fmu_say(&list, "internal step %s s",
-                      yoke__view_number(i, "fixed_internal_step").chars);
+static void print_platforms(const json_t* fmu) {
+  const json_t* platforms = json_object_get(fmu, "platforms");
+  const char* here = yoke__view_text(fmu, "this_platform");
+  yoke_text list = {0};
+  bool is_here = json_is_string(json_object_get(json_object_get(fmu, "use"), "binary"));
+  for (size_t i = 0; i < json_array_size(platforms); i++) {
+    const char* one = json_string_value(json_array_get(platforms, i));
+    const bool is_this = strcmp(one, here) == 0;
+    yoke__text_add(&list, "; %s%s", one, is_this ? " (this machine)" : "");
+    is_here |= is_this;
   }
-  say_common(&list, i);
-  say_phrases(&list, i, inputs, YOKE_COUNT(inputs));
-  if (order > 0) {
-    yoke__app_fmu_say(&list, "derivatives of outputs up to order %lld", order);
-  }
-  say_phrases(&list, i, others, YOKE_COUNT(others));
-  yoke__app_fmu_put_line("co-simulation", list.text);
+  yoke__view_write(&list, fmu, "{platforms!; none{has_sources?, only sources}}");
+  yoke__view_write(&list, fmu, is_here ? "" : "{platforms?; not this machine ({this_platform})}");
+  put_phrases("platforms", &list);
 }
 
 static void print_interfaces(const json_t* fmu) {
@@ -166,61 +98,67 @@ static void print_interfaces(const json_t* fmu) {
   const json_t* co_simulation = json_object_get(interfaces, "co_simulation");
   const json_t* model_exchange = json_object_get(interfaces, "model_exchange");
   const json_t* scheduled = json_object_get(interfaces, "scheduled_execution");
+  const json_t* experiment = json_object_get(fmu, "experiment");
+  const bool has_stop = json_object_get(experiment, "stop") != NULL;
+  yoke_text list = {0};
   printf("\nWhat it offers\n");
   print_platforms(fmu);
   if (co_simulation != NULL) {
-    print_co_simulation(co_simulation);
+    yoke__view_write(&list, co_simulation,
+                     "{variable_step?; steps of variable length}"
+                     "{variable_step!; all steps of one length}"
+                     "{fixed_internal_step?; internal step {fixed_internal_step} s}" COMMON
+                     "{input_derivatives?; takes derivatives of inputs}"
+                     "{output_derivative_order?; derivatives of outputs up to order "
+                     "{output_derivative_order}}"
+                     "{event_mode?; event mode}"
+                     "{might_return_early?; may return early from a step}"
+                     "{intermediate_update?; intermediate updates}"
+                     "{in_background?; can run in the background}");
+    put_phrases("co-simulation", &list);
   }
   if (model_exchange != NULL) {
-    const long long n_states = yoke__view_count(fmu, "states"),
-                    n_indicators = yoke__view_count(fmu, "event_indicators");
-    yoke_fmu_phrases list = {.n = 0};
-    yoke__app_fmu_say(&list, "%lld continuous state%s, %lld event indicator%s", n_states,
-                      yoke__plural((uint64_t)n_states), n_indicators,
-                      yoke__plural((uint64_t)n_indicators));
-    say_common(&list, model_exchange);
-    yoke__app_fmu_put_line("model exchange", list.text);
+    yoke__view_write(&list, fmu,
+                     "{states} continuous state{states#}, "
+                     "{event_indicators} event indicator{event_indicators#}");
+    yoke__view_write(&list, model_exchange, COMMON);
+    put_text("model exchange", &list);
   }
   if (scheduled != NULL) {
-    yoke_fmu_phrases list = {.n = 0};
-    say_common(&list, scheduled);
-    yoke__app_fmu_put_line("scheduled ex.", list.text);
+    yoke__view_write(&list, scheduled, COMMON);
+    put_phrases("scheduled ex.", &list);
   }
-  print_experiment(json_object_get(fmu, "experiment"));
+  yoke__view_write(&list, experiment,
+                   has_stop ? "; {start?{start}}{start!0} s to {stop} s"
+                            : "{start@; from {start} s}");
+  yoke__view_write(&list, experiment, "{step@; step {step} s}{tolerance@; tolerance {tolerance}}");
+  put_phrases("experiment", &list);
 }
 
 // ---- what a run uses
 
 static void print_obstacles(const json_t* use) {
   const json_t* missing = json_object_get(use, "missing_libraries");
-  yoke_fmu_phrases list = {.n = 0};
-  put_if("cannot be run", yoke__view_text(use, "obstacle"));
-  for (size_t i = 0; i < json_array_size(missing); i++) {
-    yoke__app_fmu_say(&list, "%s", json_string_value(json_array_get(missing, i)));
+  const size_t n = json_array_size(missing);
+  yoke_text list = {0};
+  put_pattern("cannot be run", use, "{obstacle}");
+  for (size_t i = 0; i < n; i++) {
+    yoke__text_add(&list, "%s%s", i == 0 ? "it needs " : "; ",
+                   json_string_value(json_array_get(missing, i)));
   }
-  if (list.n > 0) {
-    char text[YOKE_FMU_LINE_SIZE];
-    snprintf(text, sizeof text, "it needs %.1900s, which this machine lacks", list.text);
-    yoke__app_fmu_put_line("cannot be run", text);
-  }
+  yoke__text_string(&list, n > 0 ? ", which this machine lacks" : "");
+  put_text("cannot be run", &list);
 }
 
 static void print_step_use(const json_t* fmu, const json_t* i, bool is_model_exchange) {
-  const json_t* experiment = json_object_get(fmu, "experiment");
-  const bool has_step = json_object_get(experiment, "step") != NULL;
-  char text[256];
   if (is_model_exchange) {
-    snprintf(text, sizeof text, "rk4 with %s%s (other solvers: euler, trapezoidal, cvode)",
-             has_step ? "the step of its experiment, " : "a tenth of the unit's step",
-             has_step ? yoke__view_number(experiment, "step").chars : "");
-    yoke__app_fmu_put_line("solver", text);
-  } else if (has_internal_step(i)) {
-    snprintf(text, sizeof text, "should be a multiple of %s s",
-             yoke__view_number(i, "fixed_internal_step").chars);
-    yoke__app_fmu_put_line("step", text);
+    put_pattern("solver", json_object_get(fmu, "experiment"),
+                "rk4 with {step@the step of its experiment, {step}}"
+                "{step!a tenth of the unit's step} (other solvers: euler, trapezoidal, cvode)");
   } else {
-    yoke__app_fmu_put_line("step",
-                           yoke__view_is(i, "variable_step") ? "any" : "any, but always the same");
+    put_pattern("step", i,
+                "{fixed_internal_step?should be a multiple of {fixed_internal_step} s}"
+                "{fixed_internal_step!any{variable_step!, but always the same}}");
   }
 }
 
@@ -252,6 +190,8 @@ static bool is_iterable(const json_t* fmu) {
   return is_free || !has_inputs(fmu) || yoke__view_is(json_object_get(fmu, "use"), "event_mode");
 }
 
+#define NO_ROLLBACK "{rollback!no: it runs in schemes that never repeat a step}"
+
 static void print_use(const json_t* fmu) {
   const json_t* use = json_object_get(fmu, "use");
   const json_t* interfaces = json_object_get(fmu, "interfaces");
@@ -263,29 +203,23 @@ static void print_use(const json_t* fmu) {
   if (i == NULL) {
     return;
   }
-  const char* binary = yoke__view_text(use, "binary");
-  char text[YOKE_FMU_LINE_SIZE];
-  snprintf(text, sizeof text, "%s%s%.1500s", yoke__view_text(use, "interface"),
-           binary[0] == '\0' ? "" : ", ", binary);
-  yoke__app_fmu_put_line("interface", text);
+  put_pattern("interface", use, "{interface}{binary?, {binary}}");
   print_step_use(fmu, i, is_model_exchange);
-  yoke__app_fmu_put_line(
-      "rollback",
-      !yoke__view_is(use, "rollback") ? "no: it runs in schemes that never repeat a step"
-      : is_iterable(fmu)              ? "yes: iterative schemes can repeat its steps"
-                         : "yes, but iterative schemes need more: outputs that depend directly "
-                           "on inputs (below) cannot be read again without a step");
-  yoke__app_fmu_put_line("derivatives",
-                         yoke__view_is(use, "directional_derivatives") ? "its own" : "none");
-  yoke__app_fmu_put_line("events", is_model_exchange ? "state and time events are located"
-                                   : yoke__view_is(use, "event_mode") ? "event mode"
-                                                                      : "none");
-  yoke__app_fmu_put_line("isolation",
-                         yoke__view_is(i, "only_once_per_process")
-                             ? "'isolate: process' is needed to use it more than once; it also "
-                               "keeps a crash out of the run"
-                             : "not needed; 'isolate: process' keeps a crash of its binary out of "
-                               "the run");
+  put_pattern("rollback", use,
+              is_iterable(fmu)
+                  ? "{rollback?yes: iterative schemes can repeat its steps}" NO_ROLLBACK
+                  : "{rollback?yes, but iterative schemes need more: outputs that depend directly "
+                    "on inputs (below) cannot be read again without a step}" NO_ROLLBACK);
+  put_pattern("derivatives", use,
+              "{directional_derivatives?its own}{directional_derivatives!none}");
+  put_pattern("events", use,
+              is_model_exchange ? "state and time events are located"
+                                : "{event_mode?event mode}{event_mode!none}");
+  put_pattern("isolation", i,
+              "{only_once_per_process?'isolate: process' is needed to use it more than once; it "
+              "also keeps a crash out of the run}"
+              "{only_once_per_process!not needed; 'isolate: process' keeps a crash of its binary "
+              "out of the run}");
 }
 
 // ---- structure
@@ -342,22 +276,20 @@ static void print_terminals(const yoke_fmu_printer* p) {
   }
   for (size_t i = 0; i < n && i < p->max_rows; i++) {
     const json_t* t = json_array_get(terminals, i);
-    const char* kind = yoke__view_text(t, "kind");
-    yoke_fmu_phrases list = {.n = 0};
-    size_t j = 0;
     const json_t* m = NULL;
-    yoke__app_fmu_say(&list, "%.60s%s%.60s%s", yoke__view_text(t, "matching_rule"),
-                      kind[0] == '\0' ? "" : ", ", kind,
-                      json_object_get(t, "inside") == NULL ? "" : ", inside another");
+    yoke_text list = {0};
+    size_t j = 0;
+    yoke__view_write(&list, t, "{matching_rule}{kind?, {kind}}{inside@, inside another}");
     json_array_foreach(json_object_get(t, "members"), j, m) {
       const char *member = yoke__view_text(m, "member"), *variable = yoke__view_text(m, "variable");
       const bool is_same = member[0] == '\0' || strcmp(member, variable) == 0;
-      if (list.n + 200 < sizeof list.text) {
-        yoke__app_fmu_say(&list, "%.60s%s%.60s (%.30s)", is_same ? "" : member,
-                          is_same ? "" : " = ", variable, yoke__view_text(m, "kind"));
+      if (list.n + 200 < YOKE_FMU_LINE_SIZE) {
+        yoke__view_write(&list, m,
+                         is_same ? "; {variable} ({kind})" : "; {member} = {variable} ({kind})");
       }
     }
-    yoke__app_fmu_put_line(yoke__view_text(t, "name"), list.text);
+    yoke__app_fmu_put_line(yoke__view_text(t, "name"), list.n == 0 ? "" : list.bytes);
+    yoke__text_free(&list);
   }
 }
 

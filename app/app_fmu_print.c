@@ -1,7 +1,6 @@
 // Text of strangers on a terminal: counted in characters, cut, wrapped, without control characters.
 #include "app/app_fmu_print.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,17 +70,4 @@ void yoke__app_fmu_put_line(const char* label, const char* text) {
     text += n + strspn(text + n, " \n\t\r");
   }
   fputc('\n', stdout);
-}
-
-void yoke__app_fmu_say(yoke_fmu_phrases* phrases, const char* format, ...) {
-  const size_t room = sizeof phrases->text;
-  va_list args;
-  phrases->n += (size_t)snprintf(phrases->text + phrases->n, room - phrases->n, "%s",
-                                 phrases->n == 0 ? "" : "; ");
-  phrases->n = phrases->n < room ? phrases->n : room - 1;
-  va_start(args, format);
-  const int n = vsnprintf(phrases->text + phrases->n, room - phrases->n, format, args);
-  va_end(args);
-  phrases->n += n < 0 ? 0 : (size_t)n;
-  phrases->n = phrases->n < room ? phrases->n : room - 1;
 }

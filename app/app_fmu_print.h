@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "yoke/status.h"
-
 #define YOKE_FMU_WIDTH     100
 #define YOKE_FMU_LABEL     18  // column of the text behind a label
 #define YOKE_FMU_LINE_SIZE 2048
@@ -26,14 +24,6 @@ size_t yoke__app_fmu_put(const char* text, size_t width);
 void yoke__app_fmu_put_cell(const char* text, size_t width);
 // "  label          text, wrapped between words"
 void yoke__app_fmu_put_line(const char* label, const char* text);
-
-// Phrases joined by "; ".
-typedef struct yoke_fmu_phrases {
-  char text[YOKE_FMU_LINE_SIZE];
-  size_t n;
-} yoke_fmu_phrases;
-
-void yoke__app_fmu_say(yoke_fmu_phrases* phrases, const char* format, ...) YOKE_PRINTF(2, 3);
 
 // app_fmu_variables.c: the variables by groups, and the enumerations.
 void yoke__app_fmu_print_variables(const yoke_fmu_printer* p);

@@ -192,26 +192,27 @@ static void print_group(const yoke_fmu_printer* p, group g, const unsigned char 
 
 static void print_enumerations(const yoke_fmu_printer* p) {
   const json_t* enumerations = json_object_get(p->fmu, "enumerations");
+  yoke_text list = {0};
   for (size_t i = 0; i < json_array_size(enumerations) && i < p->max_rows; i++) {
     const json_t* type = json_array_get(enumerations, i);
     const json_t* items = json_object_get(type, "items");
-    yoke_fmu_phrases list = {.n = 0};
+    const char* name = yoke__view_text(type, "name");
     printf("%s", i == 0 ? "\nEnumerations\n" : "");
-    for (size_t j = 0; j < json_array_size(items) && list.n + 100 < sizeof list.text; j++) {
+    yoke__text_clear(&list);
+    for (size_t j = 0; j < json_array_size(items) && list.n + 100 < YOKE_FMU_LINE_SIZE; j++) {
       const json_t* item = json_array_get(items, j);
-      yoke__app_fmu_say(&list, "%.80s = %lld", yoke__view_text(item, "name"),
-                        yoke__view_count(item, "value"));
+      yoke__text_add(&list, "%s%.80s = %lld", j == 0 ? "" : "; ", yoke__view_text(item, "name"),
+                     yoke__view_count(item, "value"));
     }
-    char label[64];
-    snprintf(label, sizeof label, "%.62s", yoke__view_text(type, "name"));
-    if (yoke__app_fmu_width(label) > YOKE_FMU_LABEL - 4) {
+    if (yoke__app_fmu_width(name) > YOKE_FMU_LABEL - 4) {
       printf("  ");
-      yoke__app_fmu_put(yoke__view_text(type, "name"), YOKE_FMU_WIDTH);
+      yoke__app_fmu_put(name, YOKE_FMU_WIDTH);
       printf("\n");
-      label[0] = '\0';
+      name = "";
     }
-    yoke__app_fmu_put_line(label, list.text);
+    yoke__app_fmu_put_line(name, list.n == 0 ? "" : list.bytes);
   }
+  yoke__text_free(&list);
 }
 
 void yoke__app_fmu_print_variables(const yoke_fmu_printer* p) {

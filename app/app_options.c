@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "base/base_check.h"
 #include "base/base_message.h"
 #include "base/base_number.h"
 
 #define MAX_NAMES 64  // options of a command, --help included; choices of an option
 
-void yoke__app_error(const char* command, const char* format, ...) {
+bool yoke__app_error(const char* command, const char* format, ...) {
   char text[1024];
   va_list args;
   va_start(args, format);
@@ -21,6 +22,7 @@ void yoke__app_error(const char* command, const char* format, ...) {
   // one call, so that lines of several processes do not mix
   fprintf(stderr, "yoke%s%s: %s\n", command == NULL ? "" : " ", command == NULL ? "" : command,
           text);
+  return false;
 }
 
 bool yoke__app_print_json(const char* command, yoke_json* json) {
@@ -98,21 +100,18 @@ static bool read_option(yoke_options* to, int argc, char** argv, int* i) {
   }
   const char* value = equals == NULL ? "" : equals + 1;
   if (option->argument == NULL && equals != NULL) {
-    yoke__app_error(command, "option --%s takes no value", option->name);
-    return false;
+    return yoke__app_error(command, "option --%s takes no value", option->name);
   }
   if (option->argument != NULL && equals == NULL) {
     // what looks like an option is one; `--out=--x` is still possible
     if (*i + 1 >= argc || strncmp(argv[*i + 1], "--", 2) == 0) {
-      yoke__app_error(command, "option --%s needs a value: --%s %s", option->name, option->name,
-                      option->argument);
-      return false;
+      return yoke__app_error(command, "option --%s needs a value: --%s %s", option->name,
+                             option->name, option->argument);
     }
     value = argv[++*i];
   }
   if (!option->is_repeatable && yoke__options_has(to, option->name)) {
-    yoke__app_error(command, "option --%s is given twice", option->name);
-    return false;
+    return yoke__app_error(command, "option --%s is given twice", option->name);
   }
   to->given[to->n_given++] = (yoke_given){option, value};
   return true;
@@ -122,15 +121,13 @@ static bool has_right_operands(const yoke_options* options) {
   const yoke_command* command = options->command;
   for (size_t i = options->n_operands; i < command->n_operands; i++) {
     if (!command->operands[i].is_optional) {
-      yoke__app_error(command->name, "%s is missing; see 'yoke help %s'", command->operands[i].name,
-                      command->name);
-      return false;
+      return yoke__app_error(command->name, "%s is missing; see 'yoke help %s'",
+                             command->operands[i].name, command->name);
     }
   }
   if (options->n_operands > command->n_operands) {
-    yoke__app_error(command->name, "unexpected argument '%.200s'",
-                    options->operands[command->n_operands]);
-    return false;
+    return yoke__app_error(command->name, "unexpected argument '%.200s'",
+                           options->operands[command->n_operands]);
   }
   return true;
 }
@@ -290,11 +287,19 @@ bool yoke__options_integer(const yoke_options* options, const char* name, int64_
     return true;
   }
   if (!yoke__number_parse_integer(value, &number) || number < low || number > high) {
-    yoke__app_error(options->command->name,
-                    "--%s: expected an integer from %lld to %lld, found '%.80s'", name,
-                    (long long)low, (long long)high, value);
-    return false;
+    return yoke__app_error(options->command->name,
+                           "--%s: expected an integer from %lld to %lld, found '%.80s'", name,
+                           (long long)low, (long long)high, value);
   }
   *out = number;
+  return true;
+}
+
+bool yoke__options_number(const yoke_options* options, const char* name, double low, double* out) {
+  const char* text = yoke__options_value(options, name);
+  if (text != NULL && (!yoke__number_parse(text, out) || !yoke__is_finite(*out) || *out < low)) {
+    return yoke__app_error(options->command->name, "--%s: expected a number%s, found '%.80s'", name,
+                           low == 0 ? " from 0 on" : "", text);
+  }
   return true;
 }

@@ -105,8 +105,12 @@ bool yoke__options_choices(const yoke_options* options, const char* name, uint32
 bool yoke__options_integer(const yoke_options* options, const char* name, int64_t low, int64_t high,
                            int64_t* out);
 
-// "yoke COMMAND: message" to stderr, one line; command NULL: "yoke: message".
-void yoke__app_error(const char* command, const char* format, ...) YOKE_PRINTF(2, 3);
+// A finite number, not below low (0, or -INFINITY for any). *out stays as it is if the option was not given. False: the
+// message is out.
+bool yoke__options_number(const yoke_options* options, const char* name, double low, double* out);
+
+// "yoke COMMAND: message" to stderr, one line; command NULL: "yoke: message". Returns false.
+bool yoke__app_error(const char* command, const char* format, ...) YOKE_PRINTF(2, 3);
 // Finishes a document, prints it on stdout and frees it. False after a message.
 bool yoke__app_print_json(const char* command, yoke_json* json);
 // "; did you mean 'nearest'?" or "" for a mistyped name.

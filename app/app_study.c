@@ -25,9 +25,9 @@ static bool read_grid(const yoke_options* options, yoke_app_study* app) {
   yoke_context context;
   const char* const* texts = yoke__options_values(options, "vary", &n);
   if (n == 0) {
-    yoke__app_error(app->command, "--vary is missing: what changes from run to run, for example "
-                                  "--vary time.step=1e-4:1e-2:5:log");
-    return yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+    return yoke__app_error(app->command,
+                           "--vary is missing: what changes from run to run, for example "
+                           "--vary time.step=1e-4:1e-2:5:log");
   }
   const yoke_status created =
       yoke__grid_create(texts, n, &app->grid, yoke__app_sink_at(&context, "--vary"));
@@ -68,9 +68,9 @@ static bool read_measures(const yoke_options* options, const char* option, yoke_
     return fail_with(app, YOKE_NO_MEMORY);
   }
   if (n == 0) {
-    yoke__app_error(app->command, "--%s is missing: what a run is judged by, for example --%s ter",
-                    option, option);
-    return yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+    return yoke__app_error(app->command,
+                           "--%s is missing: what a run is judged by, for example --%s ter", option,
+                           option);
   }
   snprintf(dashed, sizeof dashed, "--%s", option);
   app->plan.measures = measures;
@@ -116,8 +116,8 @@ static bool is_alone(yoke_app_study* app) {
   if (yoke__share_mpi_rank() > 0) {
     return yoke__app_study_fail(app, YOKE_EXIT_OK);
   }
-  yoke__app_error(app->command, "this command cannot share its runs: start it without mpirun");
-  return yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+  return yoke__app_error(app->command,
+                         "this command cannot share its runs: start it without mpirun");
 }
 
 static bool read_folder(const yoke_options* options, yoke_app_study* app) {
@@ -125,9 +125,8 @@ static bool read_folder(const yoke_options* options, yoke_app_study* app) {
   size_t n = 0;
   const char* stem = yoke__os_path_stem(options->operands[0], &n);
   if (out != NULL && (out[0] == '\0' || strlen(out) >= sizeof app->directory)) {
-    yoke__app_error(app->command, "--out: expected the name of a folder, found %s",
-                    out[0] == '\0' ? "nothing" : "too long a text");
-    return yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+    return yoke__app_error(app->command, "--out: expected the name of a folder, found %s",
+                           out[0] == '\0' ? "nothing" : "too long a text");
   }
   if (out != NULL) {
     snprintf(app->directory, sizeof app->directory, "%s", out);
@@ -138,12 +137,11 @@ static bool read_folder(const yoke_options* options, yoke_app_study* app) {
   app->n_jobs = yoke__share_mpi_size() == 0 ? yoke__os_n_processors() : 1;
   app->is_quiet = yoke__options_has(options, "quiet");
   app->is_restart = yoke__options_has(options, "restart");
-  return yoke__options_integer(options, "jobs", 1, 256, &app->n_jobs) ||
-         yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+  return yoke__options_integer(options, "jobs", 1, 256, &app->n_jobs);
 }
 
 // Each point would be run twice for nothing.
-static bool uses_reference(yoke_app_study* app) {
+static bool uses_reference(const yoke_app_study* app) {
   const yoke_study_plan* plan = &app->plan;
   bool is_used = plan->n_reference_sets == 0;
   for (size_t i = 0; i < plan->n_measures; i++) {
@@ -152,13 +150,11 @@ static bool uses_reference(yoke_app_study* app) {
   for (size_t i = 0; i < plan->n_limits; i++) {
     is_used = is_used || yoke__study_needs_reference(&plan->limits[i].measure);
   }
-  if (!is_used) {
-    yoke__app_error(app->command,
-                    "--reference-set %.120s: no measure or limit compares with a reference; "
-                    "expected nrmse, error or roughness among them",
-                    plan->reference_sets[0]);
-  }
-  return is_used || yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+  return is_used ||
+         yoke__app_error(app->command,
+                         "--reference-set %.120s: no measure or limit compares with a reference; "
+                         "expected nrmse, error or roughness among them",
+                         plan->reference_sets[0]);
 }
 
 bool yoke__app_study_read(const yoke_options* options, const char* measure, yoke_app_study* app) {
@@ -167,8 +163,7 @@ bool yoke__app_study_read(const yoke_options* options, const char* measure, yoke
     app->plan.reference_sets =
         yoke__options_values(options, "reference-set", &app->plan.n_reference_sets);
     if (app->plan.n_reference_sets > 0 && yoke__options_has(options, "reference")) {
-      yoke__app_error(app->command, "--reference and --reference-set: expected one of them");
-      return yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+      return yoke__app_error(app->command, "--reference and --reference-set: expected one of them");
     }
   }
   return is_alone(app) && read_folder(options, app) && read_grid(options, app) &&
@@ -191,7 +186,6 @@ static bool try_points(yoke_app_study* app) {
     yoke__grid_describe(&app->grid, 0, where, sizeof where);
     yoke__messages_print(&first, stderr);
     yoke__app_error(app->command, "the first point of the grid cannot be run: %s", where);
-    yoke__app_study_fail(app, YOKE_EXIT_USAGE);
   } else if (done < 0) {
     fail_with(app, done);
   } else {
@@ -333,17 +327,6 @@ void yoke__app_study_count(const yoke_app_study* app) {
 
 // ---- the command
 
-static void study(yoke_app_study* app, const yoke_options* options,
-                  bool (*run)(yoke_app_study* app, const yoke_options* options)) {
-  yoke__os_catch_interrupt();
-  run(app, options);
-  yoke__study_close(&app->study);
-  yoke__csv_free(&app->reference);
-  yoke__grid_free(&app->grid);
-  free(app->bytes);
-  yoke__arena_free(&app->arena);
-}
-
 static int run_command(const yoke_command* command, int argc, char** argv, yoke_share* share,
                        bool (*run)(yoke_app_study* app, const yoke_options* options)) {
   yoke_options options;
@@ -355,10 +338,14 @@ static int run_command(const yoke_command* command, int argc, char** argv, yoke_
   if (app == NULL) {
     status = yoke__app_fail(command->name, YOKE_NO_MEMORY);
   } else {
-    app->command = command->name;
-    app->share = share;
-    study(app, &options, run);
-    status = app->status;
+    *app = (yoke_app_study){.command = command->name, .share = share, .status = YOKE_EXIT_USAGE};
+    yoke__os_catch_interrupt();
+    status = run(app, &options) ? YOKE_EXIT_OK : app->status;
+    yoke__study_close(&app->study);
+    yoke__csv_free(&app->reference);
+    yoke__grid_free(&app->grid);
+    free(app->bytes);
+    yoke__arena_free(&app->arena);
   }
   free(app);
   yoke__options_free(&options);

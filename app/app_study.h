@@ -26,7 +26,7 @@ typedef struct yoke_app_study {
   int status;  // with which the command ends
 } yoke_app_study;
 
-// Reads argv and calls run, which returns false as soon as app->status is not that of success. is_shared: the ranks of
+// Reads argv and calls run, which returns false after a failure: bad input unless app->status says otherwise. is_shared: the ranks of
 // mpirun take part; else only the first one says that they cannot.
 int yoke__app_study_command(const yoke_command* command, int argc, char** argv, bool is_shared,
                             bool (*run)(yoke_app_study* app, const yoke_options* options));

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/base_check.h"
-#include "base/base_number.h"
 #include "base/base_os.h"
 #include "study/study_anova.h"
 #include "study/study_best.h"
@@ -18,34 +17,16 @@
 
 // ---- options
 
-// A finite number, not below low; *has says whether it was given.
-static bool read_number(const yoke_options* options, const char* name, double low, bool* has,
-                        double* out) {
-  const char* text = yoke__options_value(options, name);
-  *has = text != NULL;
-  if (text == NULL) {
-    return true;
-  }
-  if (!yoke__number_parse(text, out) || !yoke__is_finite(*out) || *out < low) {
-    yoke__app_error(COMMAND, "--%s: expected a number%s, found '%.80s'", name,
-                    low == 0 ? " from 0 on" : "", text);
-    return false;
-  }
-  return true;
-}
-
 // An option that changes nothing is a mistake.
 static bool is_used(const yoke_options* options, const char* name, const char* with, bool is_on) {
   if (!is_on && yoke__options_has(options, name)) {
-    yoke__app_error(COMMAND, "--%s says nothing without --analyse %s", name, with);
-    return false;
+    return yoke__app_error(COMMAND, "--%s says nothing without --analyse %s", name, with);
   }
   return true;
 }
 
 bool yoke__study_analyse_read(const yoke_options* options, yoke_study_analyse* out) {
   uint32_t bits = 0;
-  bool has_within = false;
   *out = (yoke_study_analyse){.within = 0.1, .least = 1};
   if (!yoke__options_choices(options, "analyse", &bits)) {
     return false;
@@ -53,14 +34,16 @@ bool yoke__study_analyse_read(const yoke_options* options, yoke_study_analyse* o
   // in the order of the table of options
   out->has_anova = (bits & 1) != 0;
   out->has_best = (bits & 2) != 0;
+  out->has_missing = yoke__options_has(options, "missing");
+  out->has_clip = yoke__options_has(options, "clip");
   const bool is_any = bits != 0;
   return is_used(options, "missing", "anova or best", is_any) &&
          is_used(options, "clip", "anova or best", is_any) &&
          is_used(options, "best-within", "best", out->has_best) &&
          is_used(options, "best-least", "best", out->has_best) &&
-         read_number(options, "missing", -(double)INFINITY, &out->has_missing, &out->missing) &&
-         read_number(options, "clip", -(double)INFINITY, &out->has_clip, &out->clip) &&
-         read_number(options, "best-within", 0, &has_within, &out->within) &&
+         yoke__options_number(options, "missing", -(double)INFINITY, &out->missing) &&
+         yoke__options_number(options, "clip", -(double)INFINITY, &out->clip) &&
+         yoke__options_number(options, "best-within", 0, &out->within) &&
          yoke__options_integer(options, "best-least", 1, YOKE_GRID_MAX_POINTS, &out->least);
 }
 
@@ -207,12 +190,12 @@ static bool is_complete(const analysis* a) {
   if (a->n_missing == 0 || a->settings->has_missing) {
     return true;
   }
-  yoke__app_error(COMMAND,
-                  "--analyse anova needs a value at every point: %s is missing at %zu of %zu (see "
-                  "status and reason in sweep.csv). Say what they count as with --missing VALUE, "
-                  "or leave these settings out of --vary",
-                  a->measure, a->n_missing, a->app->grid.n_points);
-  return false;
+  return yoke__app_error(
+      COMMAND,
+      "--analyse anova needs a value at every point: %s is missing at %zu of %zu (see "
+      "status and reason in sweep.csv). Say what they count as with --missing VALUE, "
+      "or leave these settings out of --vary",
+      a->measure, a->n_missing, a->app->grid.n_points);
 }
 
 static bool is_all_complete(analysis* a) {

@@ -2,6 +2,7 @@
 #include "app/app_view.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "app/app.h"
@@ -29,20 +30,87 @@ long long yoke__view_count(const json_t* object, const char* key) {
   return json_integer_value(json_object_get(object, key));
 }
 
-yoke_view_number yoke__view_number(const json_t* object, const char* key) {
-  yoke_view_number number;
-  yoke__number_format(yoke__json_find_number(object, key, (double)NAN), number.chars);
-  return number;
+const char* yoke__view_value(const json_t* value, char room[YOKE_NUMBER_SIZE]) {
+  room[0] = '\0';
+  if (json_is_integer(value)) {
+    yoke__number_format_integer(json_integer_value(value), room);
+  } else if (json_is_real(value)) {
+    yoke__number_format(json_real_value(value), room);
+  }
+  return json_is_string(value) ? json_string_value(value) : room;
 }
 
-const char* yoke__view_value(const json_t* value, yoke_view_number* room) {
-  if (json_is_string(value)) {
-    return json_string_value(value);
-  }
-  // JSON has no infinity: null is a bound that is not there
-  yoke__number_format(json_is_number(value) ? json_number_value(value) : HUGE_VAL, room->chars);
-  return room->chars;
+// ---- patterns
+
+static bool is_given(const json_t* value) {
+  return json_is_true(value) || json_object_size(value) > 0 || json_array_size(value) > 0 ||
+         (json_is_string(value) && json_string_length(value) > 0) ||
+         (json_is_number(value) && json_number_value(value) != 0);
 }
+
+// The brace that closes the one at `open`.
+static const char* find_closing(const char* open) {
+  int depth = 0;
+  const char* at = open;
+  do {
+    depth += *at == '{' ? 1 : *at == '}' ? -1 : 0;
+  } while (depth > 0 && *++at != '\0');
+  return at;
+}
+
+static void write_pattern(yoke_text* to, const json_t* object, const char* at, const char* end);
+
+// What stands in braces: the key, and what is behind it.
+static void write_member(yoke_text* to, const json_t* object, const char* at, const char* end) {
+  char key[64], room[YOKE_NUMBER_SIZE];
+  const size_t n = strcspn(at, ":?!@#}");
+  const char* behind = at + n;
+  snprintf(key, sizeof key, "%.*s", (int)n, at);
+  const json_t* value = json_object_get(object, key);
+  if (*behind == '?' || *behind == '!' || *behind == '@') {
+    const bool is_there = value != NULL && !json_is_null(value);
+    if (*behind == '@' ? is_there : is_given(value) == (*behind == '?')) {
+      write_pattern(to, object, behind + 1, end);
+    }
+  } else if (*behind == '#') {
+    yoke__text_string(to, json_integer_value(value) == 1 ? "" : "s");
+  } else {
+    const int width = *behind == ':' ? atoi(behind + 1) : 0;
+    yoke__text_add(to, "%-*s", width, yoke__view_value(value, room));
+  }
+}
+
+static void write_pattern(yoke_text* to, const json_t* object, const char* at, const char* end) {
+  while (at < end) {
+    const char* open = memchr(at, '{', (size_t)(end - at));
+    yoke__text_append(to, at, (size_t)((open == NULL ? end : open) - at));
+    if (open == NULL) {
+      return;
+    }
+    const char* close = find_closing(open);
+    write_member(to, object, open + 1, close);
+    at = close + 1;
+  }
+}
+
+void yoke__view_write(yoke_text* to, const json_t* object, const char* pattern) {
+  write_pattern(to, object, pattern, pattern + strlen(pattern));
+}
+
+void yoke__view_print(const json_t* object, const char* pattern) {
+  yoke_text text = {0};
+  yoke__view_write(&text, object, pattern);
+  fputs(text.bytes == NULL ? "" : text.bytes, stdout);
+  yoke__text_free(&text);
+}
+
+void yoke__view_print_all(const json_t* list, const char* pattern) {
+  for (size_t i = 0; i < json_array_size(list); i++) {
+    yoke__view_print(json_array_get(list, i), pattern);
+  }
+}
+
+// ---- messages
 
 void yoke__view_messages(const json_t* document, yoke_messages* to) {
   static const char* const words[] = {"note", "warning", "error"};

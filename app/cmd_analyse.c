@@ -7,23 +7,20 @@ static bool is_fitting(const yoke_options* options) {
   const bool has_map = yoke__options_has(options, "map");
   static const char* const others[] = {"step", "largest", "resolution", "methods", "map", "steps"};
   if (!has_run && options->n_operands == 0) {
-    yoke__app_error(YOKE_ANALYSE, "expected a SYSTEM, or --run RESULT");
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "expected a SYSTEM, or --run RESULT");
   }
   for (size_t i = 0; i < sizeof others / sizeof *others && has_run; i++) {
     if (yoke__options_has(options, others[i])) {
-      yoke__app_error(YOKE_ANALYSE, "--%s does not go with --run", others[i]);
-      return false;
+      return yoke__app_error(YOKE_ANALYSE, "--%s does not go with --run", others[i]);
     }
   }
   if (!has_run && yoke__options_has(options, "cluster")) {
-    yoke__app_error(YOKE_ANALYSE, "--cluster is for --run only");
-    return false;
+    return yoke__app_error(YOKE_ANALYSE, "--cluster is for --run only");
   }
   if (has_map != yoke__options_has(options, "steps")) {
-    yoke__app_error(YOKE_ANALYSE, has_map ? "--map needs --steps FROM:TO:N, the steps to look at"
-                                          : "--steps is the other axis of --map, which is missing");
-    return false;
+    return yoke__app_error(YOKE_ANALYSE,
+                           has_map ? "--map needs --steps FROM:TO:N, the steps to look at"
+                                   : "--steps is the other axis of --map, which is missing");
   }
   return true;
 }

@@ -50,8 +50,8 @@ static bool read_numbers(plan* p) {
   for (size_t i = 0; i < n; i++) {
     if (i >= MAX_VALUES || !yoke__number_parse_suffix(texts[i], &p->steps[i]) ||
         !(p->steps[i] > 0) || !yoke__is_finite(p->steps[i])) {
-      yoke__app_error(COMMAND, "--step '%.80s': expected a number of seconds above 0", texts[i]);
-      return false;
+      return yoke__app_error(COMMAND, "--step '%.80s': expected a number of seconds above 0",
+                             texts[i]);
     }
     p->n_steps++;
   }
@@ -60,10 +60,9 @@ static bool read_numbers(plan* p) {
     int64_t number = 0;
     if (i >= MAX_VALUES || !yoke__number_parse_integer(texts[i], &number) || number < 0 ||
         number > 1000) {
-      yoke__app_error(COMMAND,
-                      "--iterations '%.80s': expected a number from 0 (until converged) to 1000",
-                      texts[i]);
-      return false;
+      return yoke__app_error(
+          COMMAND, "--iterations '%.80s': expected a number from 0 (until converged) to 1000",
+          texts[i]);
     }
     p->iterations[p->n_iterations++] = (int)number;
   }
@@ -80,8 +79,8 @@ static bool read_level(plan* p) {
     p->bench->level = YOKE_LEVEL_LOW;
   } else if (strcmp(text, "high") != 0 &&
              (!yoke__number_parse_suffix(text, &p->limit) || !(p->limit > 0))) {
-    yoke__app_error(COMMAND, "--level '%.80s': expected low, high or an error above 0", text);
-    return false;
+    return yoke__app_error(COMMAND, "--level '%.80s': expected low, high or an error above 0",
+                           text);
   }
   return true;
 }
@@ -149,8 +148,7 @@ static bool check_own(const plan* p) {
   };
   for (size_t i = 0; i < YOKE_COUNT(rules); i++) {
     if (rules[i].is_broken) {
-      yoke__app_error(COMMAND, "%s", rules[i].text);
-      return false;
+      return yoke__app_error(COMMAND, "%s", rules[i].text);
     }
   }
   return true;
@@ -160,9 +158,8 @@ static bool check_group(const yoke_options* options) {
   const char* group = options->n_operands > 0 ? options->operands[0] : groups[0];
   if (strcmp(group, groups[0]) != 0) {
     char hint[YOKE_HINT_SIZE];
-    yoke__app_error(COMMAND, "unknown group '%.80s'%s; expected circuits", group,
-                    yoke__app_hint(group, groups, YOKE_COUNT(groups), "", hint));
-    return false;
+    return yoke__app_error(COMMAND, "unknown group '%.80s'%s; expected circuits", group,
+                           yoke__app_hint(group, groups, YOKE_COUNT(groups), "", hint));
   }
   return true;
 }
@@ -545,12 +542,6 @@ static bool write_figure(const plan* p, const char* path) {
   return status >= 0;
 }
 
-static bool print_json(const yoke_bench* bench) {
-  yoke_json json = {0};
-  yoke__bench_json(bench, &json);
-  return yoke__app_print_json(COMMAND, &json);
-}
-
 static bool is_met(const yoke_bench* b, size_t number) {
   for (size_t i = 0; i < b->n_results; i++) {
     if (b->results[i].problem == b->problems[number]->name && b->results[i].status >= 0 &&
@@ -639,7 +630,9 @@ static int assess(plan* p) {
   const char* figure = yoke__options_value(p->options, "figure");
   bool is_written = figure == NULL || write_figure(p, figure);
   if (is_written && p->bench->is_json) {
-    is_written = print_json(p->bench);
+    yoke_json json = {0};
+    yoke__bench_json(p->bench, &json);
+    is_written = yoke__app_print_json(COMMAND, &json);
   }
   if (!is_written || run < 0) {
     return is_written ? YOKE_EXIT_INTERRUPTED : YOKE_EXIT_FAILED;

@@ -16,19 +16,12 @@ static void print_variables(const json_t* unit, const char* causality, const cha
   const char* before = word;
   size_t i = 0;
   json_array_foreach(json_object_get(unit, "variables"), i, v) {
-    if (strcmp(yoke__view_text(v, "causality"), causality) != 0) {
-      continue;
-    }
-    printf("%s%s", before, yoke__view_text(v, "name"));
-    before = ", ";
-    if (yoke__view_count(v, "size") > 1) {
-      printf("[%lld]", yoke__view_count(v, "size"));
-    }
-    if (yoke__view_text(v, "dimension")[0] != '\0') {
-      printf(" [%s]", yoke__view_text(v, "dimension"));
-    }
-    if (json_array_size(json_object_get(v, "feedthrough")) > 0) {
-      printf(" *");
+    if (strcmp(yoke__view_text(v, "causality"), causality) == 0) {
+      const bool is_array = yoke__view_count(v, "size") > 1;
+      printf("%s", before);
+      yoke__view_print(v, is_array ? "{name}[{size}]" : "{name}");
+      yoke__view_print(v, "{dimension? [{dimension}]}{feedthrough? *}");
+      before = ", ";
     }
   }
   printf("%s", before == word ? "" : "\n");
@@ -39,9 +32,8 @@ static void print_settings(const json_t* unit) {
   const size_t n =
       json_array_size(settings) + (size_t)yoke__view_count(unit, "settings_not_listed");
   for (size_t i = 0; i < n && i < MAX_SETTINGS; i++) {
-    const json_t* s = json_array_get(settings, i);
-    printf("%s%s = %s", i == 0 ? "    set  " : ", ", yoke__view_text(s, "name"),
-           yoke__view_text(s, "value"));
+    printf("%s", i == 0 ? "    set  " : ", ");
+    yoke__view_print(json_array_get(settings, i), "{name} = {value}");
   }
   if (n > MAX_SETTINGS) {
     printf(", and %zu more", n - MAX_SETTINGS);
@@ -50,7 +42,7 @@ static void print_settings(const json_t* unit) {
 }
 
 static void print_units(const json_t* system, bool are_laws) {
-  const bool has_threads = yoke__view_count(system, "threads") > 1;
+  const bool has_threads = !are_laws && yoke__view_count(system, "threads") > 1;
   const char* head = are_laws ? "\nlaws (evaluated at every exchange)\n"
                               : "\nunits (* output with direct feedthrough)\n";
   const json_t* unit = NULL;
@@ -59,77 +51,49 @@ static void print_units(const json_t* system, bool are_laws) {
     if (yoke__view_is(unit, "law") != are_laws) {
       continue;
     }
-    printf("%s  %-12s %s", head, yoke__view_text(unit, "name"), yoke__view_text(unit, "model"));
+    printf("%s", head);
     head = "";
-    if (json_object_get(unit, "library") != NULL) {
-      printf(" of %s", yoke__view_text(unit, "library"));
-    }
-    if (!are_laws) {
-      printf(", step %s s%s%s", yoke__view_number(unit, "step").chars,
-             yoke__view_is(unit, "fresh") ? ", fresh" : "",
-             yoke__view_is(unit, "isolated") ? ", isolated" : "");
-      printf(has_threads ? ", thread %lld" : "", yoke__view_count(unit, "thread"));
-    }
-    printf("\n");
+    yoke__view_print(unit, "  {name:12} {model}{library? of {library}}"
+                           "{law!, step {step} s{fresh?, fresh}{isolated?, isolated}}");
+    yoke__view_print(unit, has_threads ? ", thread {thread}\n" : "\n");
     print_variables(unit, "input", "    in   ");
     print_variables(unit, "output", "    out  ");
     print_settings(unit);
   }
 }
 
-// ---- connections
+// ---- connections and couplings
 
 static void print_connections(const json_t* system) {
   const json_t* c = NULL;
   size_t i = 0;
   json_array_foreach(json_object_get(system, "connections"), i, c) {
-    printf("%s  %s -> %s, every %s s", i == 0 ? "\nconnections\n" : "", yoke__view_text(c, "from"),
-           yoke__view_text(c, "to"), yoke__view_number(c, "exchange").chars);
-    if (yoke__view_count(c, "order") > 0) {
-      printf(", order %lld", yoke__view_count(c, "order"));
-    }
-    if (yoke__json_find_number(c, "gain", 1) != 1) {
-      printf(", gain %s", yoke__view_number(c, "gain").chars);
-    }
-    if (yoke__json_find_number(c, "offset", 0) != 0) {
-      printf(", offset %s", yoke__view_number(c, "offset").chars);
-    }
-    if (yoke__json_find_number(c, "delay", 0) > 0) {
-      printf(", delay %s s", yoke__view_number(c, "delay").chars);
-    }
-    if (yoke__view_text(c, "method")[0] != '\0') {
-      printf(", method %s", yoke__view_text(c, "method"));
-    }
-    printf("\n");
+    const bool has_gain = yoke__json_find_number(c, "gain", 1) != 1;
+    printf("%s", i == 0 ? "\nconnections\n" : "");
+    yoke__view_print(c, "  {from} -> {to}, every {exchange} s{order?, order {order}}");
+    yoke__view_print(c, has_gain ? ", gain {gain}" : "");
+    yoke__view_print(c, "{offset?, offset {offset}}{delay?, delay {delay} s}"
+                        "{method?, method {method}}\n");
   }
 }
 
-// ---- couplings
-
 static void print_couplings(const json_t* system) {
-  const json_t *c = NULL, *unit = NULL;
+  const json_t* c = NULL;
   json_t* value = NULL;
   const char* name = NULL;
-  size_t i = 0, k = 0;
+  size_t i = 0;
   json_array_foreach(json_object_get(system, "couplings"), i, c) {
-    printf("%s  %-12s %s every %s s", i == 0 ? "\ncouplings\n" : "", yoke__view_text(c, "name"),
-           yoke__view_text(c, "method"), yoke__view_number(c, "exchange").chars);
+    printf("%s", i == 0 ? "\ncouplings\n" : "");
+    yoke__view_print(c, "  {name:12} {method} every {exchange} s");
     json_object_foreach(json_object_get(c, "settings"), name, value) {
-      yoke_view_number room;
-      printf(", %s %s", name, yoke__view_value(value, &room));
+      char room[YOKE_NUMBER_SIZE];
+      printf(", %s %s", name, yoke__view_value(value, room));
     }
     printf("\n");
-    json_array_foreach(json_object_get(c, "members"), k, unit) {
-      printf("    %-10s %lld in, %lld out", yoke__view_text(unit, "name"),
-             yoke__view_count(unit, "inputs"), yoke__view_count(unit, "outputs"));
-      if (yoke__view_count(unit, "inputs_from_outside") > 0) {
-        printf(", %lld in from outside", yoke__view_count(unit, "inputs_from_outside"));
-      }
-      if (json_object_get(unit, "linear_states") != NULL) {
-        printf(", tells a linear model with %lld states", yoke__view_count(unit, "linear_states"));
-      }
-      printf("\n");
-    }
+    yoke__view_print_all(json_object_get(c, "members"),
+                         "    {name:10} {inputs} in, {outputs} out"
+                         "{inputs_from_outside?, {inputs_from_outside} in from outside}"
+                         "{linear_states@, tells a linear model with {linear_states} states}\n");
   }
 }
 
@@ -146,23 +110,21 @@ static void print_pairs(const json_t* bond, const char* key, const char* to_key,
 
 // "mu 0.5" or why there is none
 static void print_mu(const json_t* bond) {
-  static const char* const reasons[][2] = {
+  static const char* const words[][2] = {
+      {"given", "mu {mu} (given)"},
       {"feedthrough on both sides", "mu unknown: direct feedthrough on both sides"},
       {"implicit", "mu unknown: implicit solver"},
       {"gauss-seidel", "mu unknown under Gauss-Seidel"},
       {"iterative", "mu unknown under iteration"},
       {"models", "mu unknown: inputs by models of the units"},
       {"no power", "heat balance only, the product is no power"},
+      {"automatic", "mu {mu}"},
   };
-  const char* origin = yoke__view_text(bond, "mu_from");
-  for (size_t i = 0; i < YOKE_COUNT(reasons); i++) {
-    if (strcmp(origin, reasons[i][0]) == 0) {
-      printf("%s", reasons[i][1]);
-      return;
-    }
+  size_t i = 0;
+  while (i + 1 < YOKE_COUNT(words) && strcmp(yoke__view_text(bond, "mu_from"), words[i][0]) != 0) {
+    i++;
   }
-  printf("mu %s%s", yoke__view_number(bond, "mu").chars,
-         strcmp(origin, "given") == 0 ? " (given)" : "");
+  yoke__view_print(bond, words[i][1]);
 }
 
 static void print_bonds(const json_t* system) {
@@ -179,19 +141,14 @@ static void print_bonds(const json_t* system) {
     printf("  none: nothing will say how far the result can be believed\n");
   }
   json_array_foreach(bonds, i, bond) {
-    const bool is_found = yoke__view_is(bond, "found");
-    const char* method = yoke__view_text(bond, "method");
-    printf("  %-12s", yoke__view_text(bond, "name"));
+    yoke__view_print(bond, "  {name:12}");
     print_pairs(bond, "action", "action_to", " action ");
     print_pairs(bond, "rate", "rate_to", "; rate ");
-    printf("%s%s\n    every %s s, ", yoke__json_find_number(bond, "sign", 1) < 0 ? "; sign -1" : "",
-           is_found ? "; found from dimensions" : "", yoke__view_number(bond, "exchange").chars);
+    printf("%s", yoke__json_find_number(bond, "sign", 1) < 0 ? "; sign -1" : "");
+    yoke__view_print(bond, "{found?; found from dimensions}\n    every {exchange} s, ");
     print_mu(bond);
-    if (!yoke__view_is(bond, "ter")) {
-      printf(", no TER (%s)", yoke__view_text(bond, "no_ter_because"));
-    }
-    printf("%s%s\n", method[0] == '\0' ? "" : ", method ", method);
-    has_found = has_found || is_found;
+    yoke__view_print(bond, "{ter!, no TER ({no_ter_because})}{method?, method {method}}\n");
+    has_found = has_found || yoke__view_is(bond, "found");
   }
   for (i = 0; i < json_array_size(hints); i++) {
     printf("  ?            %s\n", json_string_value(json_array_get(hints, i)));
@@ -228,40 +185,29 @@ static void print_orders(const json_t* system) {
 
 // ---- the whole
 
-static void print_head(const json_t* system) {
-  const json_t* adaptive = json_object_get(system, "adaptive");
-  const long long n_threads = yoke__view_count(system, "threads");
-  const char* text = yoke__view_text(system, "text");
-  printf("%s\n%s%s", yoke__view_text(system, "name"), text, text[0] == '\0' ? "" : "\n");
-  printf("\ntime        %s to %s s, macro step %s s (%lld steps)\n",
-         yoke__view_number(system, "start").chars, yoke__view_number(system, "stop").chars,
-         yoke__view_number(system, "step").chars, yoke__view_count(system, "steps"));
-  if (adaptive != NULL) {
-    printf("step        chosen by the residual: %s to %s s, rho about %s\n",
-           yoke__view_number(adaptive, "least").chars, yoke__view_number(adaptive, "most").chars,
-           yoke__view_number(adaptive, "rho").chars);
-  }
-  printf("grid        tick %s s, exchange slot %s s\n", yoke__view_number(system, "tick").chars,
-         yoke__view_number(system, "slot").chars);
-  printf("scheme      %s, %s exchange, %lld thread%s\n", yoke__view_text(system, "scheme"),
-         yoke__view_text(system, "exchange"), n_threads, yoke__plural((uint64_t)n_threads));
-}
-
 static int print_system(char** document) {
   json_t* system = yoke__view_open("check", document);
   if (system == NULL) {
     return YOKE_EXIT_FAILED;
   }
-  const json_t* recorded = json_object_get(system, "recorded");
-  print_head(system);
+  const json_t* adaptive = json_object_get(system, "adaptive");
+  yoke__view_print(system,
+                   "{name}\n{text?{text}\n}\n"
+                   "time        {start} to {stop} s, macro step {step} s ({steps} steps)\n");
+  yoke__view_print(adaptive, adaptive == NULL ? ""
+                                              : "step        chosen by the residual: {least} to "
+                                                "{most} s, rho about {rho}\n");
+  yoke__view_print(system, "grid        tick {tick} s, exchange slot {slot} s\n"
+                           "scheme      {scheme}, {exchange} exchange, {threads} "
+                           "thread{threads#}\n");
   print_units(system, false);
   print_units(system, true);
   print_connections(system);
   print_couplings(system);
   print_bonds(system);
   print_orders(system);
-  printf("\nrecorded    %lld signals every %s s\n", yoke__view_count(recorded, "signals"),
-         yoke__view_number(recorded, "interval").chars);
+  yoke__view_print(json_object_get(system, "recorded"),
+                   "\nrecorded    {signals} signals every {interval} s\n");
   json_decref(system);
   return YOKE_EXIT_OK;
 }

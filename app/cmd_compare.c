@@ -1,12 +1,12 @@
 // yoke compare RESULT REFERENCE: error measures of all signals that two result files share, and with the measure ter the
 // energy residuals of their bonds. The comparison is study/study_compare.c's; this file reads options and prints.
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "app/app.h"
 #include "app/app_sink.h"
 #include "app/app_table.h"
-#include "app/app_ter.h"
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "study/study_compare.h"
@@ -112,28 +112,17 @@ static void end_list(const name_list* list) {
   }
 }
 
-// Names that a test of a deviation picks.
-static void print_picked(const yoke_comparison* c, const char* title,
-                         bool (*is_picked)(const yoke_deviation*)) {
+// Names of the signals whose reference gave a scale of that kind; YOKE_N_SCALES: of those that are not finite.
+static void print_picked(const yoke_comparison* c, const char* title, int kind) {
   name_list list = {title, 0};
   for (size_t i = 0; i < c->n_signals; i++) {
-    if (c->signals[i].is_measured && is_picked(&c->signals[i].deviation)) {
+    const yoke_deviation* d = &c->signals[i].deviation;
+    const bool is_picked = kind == YOKE_N_SCALES ? d->n_not_finite > 0 : (int)d->scale_kind == kind;
+    if (c->signals[i].is_measured && is_picked) {
       add_name(&list, c->signals[i].name);
     }
   }
   end_list(&list);
-}
-
-static bool is_scaled_by_value(const yoke_deviation* d) {
-  return d->scale_kind == YOKE_SCALE_VALUE;
-}
-
-static bool is_not_scaled(const yoke_deviation* d) {
-  return d->scale_kind == YOKE_SCALE_ONE;
-}
-
-static bool is_not_finite(const yoke_deviation* d) {
-  return d->n_not_finite > 0;
 }
 
 // The other side's column of that name, or YOKE_NOT_FOUND.
@@ -181,13 +170,105 @@ static void print_table(const yoke_comparison* c, uint32_t measures) {
     }
   }
   if ((measures & 1u << YOKE_MEASURE_NRMSE) != 0) {
-    print_picked(c, "reference constant, nrmse relative to its value: ", is_scaled_by_value);
-    print_picked(c, "reference zero, nrmse equals rmse: ", is_not_scaled);
+    print_picked(c, "reference constant, nrmse relative to its value: ", YOKE_SCALE_VALUE);
+    print_picked(c, "reference zero, nrmse equals rmse: ", YOKE_SCALE_ONE);
   }
-  print_picked(c, "not finite in the result: ", is_not_finite);
+  print_picked(c, "not finite in the result: ", YOKE_N_SCALES);
   if (c->settings->n_signals == 0) {
     print_left_out(c);
   }
+}
+
+// ---- bonds
+
+static void print_bonds(const yoke_ter_comparison* ter) {
+  static const char* const titles[] = {
+      "bond",     "TER [J]",   "reference [J]",    "ratio",
+      "relative", "reference", "error energy [J]", "better by TER"};
+  yoke_app_table table = {.n_columns = YOKE_COUNT(titles)};
+  for (size_t i = 0; i < YOKE_COUNT(titles); i++) {
+    yoke__app_table_add(&table, titles[i]);
+  }
+  for (size_t i = 0; i < ter->n_rows + (ter->n_rows > 1); i++) {
+    const yoke_ter_row* row = i < ter->n_rows ? &ter->rows[i] : &ter->total;
+    const double numbers[] = {row->ter[0],      row->ter[1],      row->ratio,
+                              row->relative[0], row->relative[1], row->error.total};
+    yoke__app_table_add(&table, row->name);
+    for (size_t k = 0; k < YOKE_COUNT(numbers); k++) {
+      yoke__app_table_number(&table, ERROR_DIGITS, true, numbers[k]);
+    }
+    yoke__app_table_add(&table, row->better == NULL ? "-" : row->better);
+  }
+  yoke__app_table_print(&table);
+}
+
+static void print_ter(const yoke_ter_comparison* ter) {
+  const yoke_summary* summary = &ter->results[YOKE_TER_RESULT].summary;
+  printf("total energy residual from %.9g to %.9g s", ter->t_first, ter->t_last);
+  if (summary->has_ledger) {
+    printf(", %s exchange", summary->exchange);
+  }
+  putchar('\n');
+  print_bonds(ter);
+  for (const yoke_ter_text* note = ter->notes; note != NULL; note = note->next) {
+    printf("%s\n", note->text);
+  }
+  for (const yoke_ter_text* warning = ter->warnings; warning != NULL; warning = warning->next) {
+    printf("warning: %s\n", warning->text);
+  }
+}
+
+static void json_side(const yoke_ter_row* row, int side, yoke_json* json) {
+  const yoke_summary_bond* said = row->said[side];
+  yoke__json_begin_object(json, side == YOKE_TER_RESULT ? "result" : "reference");
+  yoke__json_number(json, "ter", row->ter[side]);
+  yoke__json_number(json, "throughput", row->throughput[side]);
+  yoke__json_number(json, "rter", row->relative[side]);
+  yoke__json_number(json, "flow_part", said == NULL ? (double)NAN : said->flow);
+  yoke__json_number(json, "effort_part", said == NULL ? (double)NAN : said->effort);
+  yoke__json_end_object(json);
+}
+
+static void json_row(const yoke_ter_row* row, const char* key, yoke_json* json) {
+  yoke__json_begin_object(json, key);
+  yoke__json_string(json, "name", row->name);
+  json_side(row, YOKE_TER_RESULT, json);
+  json_side(row, YOKE_TER_REFERENCE, json);
+  yoke__json_number(json, "ratio", row->ratio);
+  yoke__json_string(json, "better", row->better);
+  yoke__json_number(json, "error_energy", row->error.total);
+  if (row->error.n_intervals > 0 && row->power_of[0] != '\0') {
+    yoke__json_string(json, "power_of", row->power_of);
+    yoke__json_number(json, "error_from", row->error.t_first);
+    yoke__json_number(json, "error_to", row->error.t_last);
+  }
+  yoke__json_end_object(json);
+}
+
+static void json_texts(const yoke_ter_text* list, const char* key, yoke_json* json) {
+  yoke__json_begin_array(json, key);
+  for (; list != NULL; list = list->next) {
+    yoke__json_string(json, NULL, list->text);
+  }
+  yoke__json_end_array(json);
+}
+
+static void json_ter(const yoke_ter_comparison* ter, yoke_json* json) {
+  const yoke_summary* summary = &ter->results[YOKE_TER_RESULT].summary;
+  yoke__json_begin_object(json, "ter");
+  yoke__json_string(json, "exchange", summary->has_ledger ? summary->exchange : NULL);
+  yoke__json_string(json, "convention", summary->has_ledger ? summary->ter : NULL);
+  yoke__json_begin_array(json, "bonds");
+  for (size_t i = 0; i < ter->n_rows; i++) {
+    json_row(&ter->rows[i], NULL, json);
+  }
+  yoke__json_end_array(json);
+  if (ter->n_rows > 1) {
+    json_row(&ter->total, "total", json);
+  }
+  json_texts(ter->notes, "notes", json);
+  json_texts(ter->warnings, "warnings", json);
+  yoke__json_end_object(json);
 }
 
 // ---- JSON
@@ -250,7 +331,7 @@ static bool print_json(const yoke_comparison* c, uint32_t measures) {
     yoke__json_end_array(&json);
   }
   if (c->settings->has_ter) {
-    yoke__app_ter_json(&c->ter, "ter", &json);
+    json_ter(&c->ter, &json);
   }
   yoke__json_integer(&json, "n_exceeded", (int64_t)c->n_exceeded);
   yoke__json_end_object(&json);
@@ -270,16 +351,15 @@ static bool read_limit(yoke_compare_settings* settings, const char* text) {
   }
   double value = 0;
   if (found < 0 || equals == NULL) {
-    yoke__app_error(COMMAND,
-                    "--limit: expected MEASURE=VALUE with nrmse, rmse, max, end, error or "
-                    "roughness, found '%.80s'",
-                    text);
-    return false;
+    return yoke__app_error(COMMAND,
+                           "--limit: expected MEASURE=VALUE with nrmse, rmse, max, end, error or "
+                           "roughness, found '%.80s'",
+                           text);
   }
   if (!yoke__number_parse(equals + 1, &value) || !(value >= 0)) {
-    yoke__app_error(COMMAND, "--limit: expected a number not below 0 behind '%.*s=', found '%.80s'",
-                    (int)n, text, equals + 1);
-    return false;
+    return yoke__app_error(COMMAND,
+                           "--limit: expected a number not below 0 behind '%.*s=', found '%.80s'",
+                           (int)n, text, equals + 1);
   }
   settings->limits[found] = value;
   settings->limited |= 1u << found;
@@ -307,10 +387,9 @@ static bool read_settings(const yoke_options* options, yoke_compare_settings* se
   settings->paths[1] = options->operands[1];
   settings->signals = yoke__options_values(options, "signal", &settings->n_signals);
   if (!settings->has_signals && settings->n_signals > 0) {
-    yoke__app_error(
+    return yoke__app_error(
         COMMAND,
         "--signal: ter is a measure of bonds; add nrmse, rmse, max, end, error or roughness");
-    return false;
   }
   return true;
 }
@@ -336,7 +415,7 @@ static int compare(const yoke_options* options, yoke_comparison* c) {
       print_table(c, measures);
     }
     if (settings.has_ter) {
-      yoke__app_ter_print(&c->ter);
+      print_ter(&c->ter);
     }
   }
   return c->n_failed > 0     ? YOKE_EXIT_USAGE

@@ -12,18 +12,10 @@
 
 // ---- list of models
 
-static void print_names(const json_t* list) {
-  size_t i = 0;
-  const json_t* one = NULL;
-  json_array_foreach(list, i, one) {
-    printf("%-28s %s\n", yoke__view_text(one, "name"), yoke__view_text(one, "text"));
-  }
-}
-
 static void print_models(const json_t* models) {
-  print_names(json_object_get(models, "models"));
+  yoke__view_print_all(json_object_get(models, "models"), "{name:28} {text}\n");
   printf("\nCoupling methods:\n");
-  print_names(json_object_get(models, "methods"));
+  yoke__view_print_all(json_object_get(models, "methods"), "{name:28} {text}\n");
   printf("\n`yoke info NAME` shows the variables of a model, the settings of a method.\n");
 }
 
@@ -32,10 +24,9 @@ static void print_models(const json_t* models) {
 static void print_variable(const json_t* v) {
   const json_t* items = json_object_get(v, "items");
   const char* type = yoke__view_text(v, "type");
-  const json_t* start = json_object_get(v, "start_text");
-  start = start == NULL ? json_object_get(v, "start") : start;
-  yoke_view_number room;
-  const char* value = yoke__view_value(start, &room);
+  const json_t* start = json_object_get(v, "start");
+  char room[YOKE_NUMBER_SIZE];
+  const char* value = yoke__json_find_text(v, "start_text", yoke__view_value(start, room));
   if (strcmp(type, "boolean") == 0) {
     value = json_number_value(start) != 0 ? "true" : "false";
   }
@@ -57,7 +48,7 @@ static void print_variable(const json_t* v) {
 static void print_model(const json_t* model) {
   const json_t* part = NULL;
   size_t i = 0;
-  printf("%s: %s\n\n", yoke__view_text(model, "name"), yoke__view_text(model, "text"));
+  yoke__view_print(model, "{name}: {text}\n\n");
   printf("  %-10s %-16s %-12s %-8s %-14s %s\n", "kind", "name", "type", "unit", "start", "meaning");
   json_array_foreach(json_object_get(model, "structure"), i, part) {
     print_variable(part);
@@ -66,8 +57,8 @@ static void print_model(const json_t* model) {
     print_variable(part);
   }
   json_array_foreach(json_object_get(model, "feedthrough"), i, part) {
-    printf("%s%s <- %s", i == 0 ? "\nfeedthrough  " : ", ", yoke__view_text(part, "output"),
-           yoke__view_text(part, "input"));
+    printf("%s", i == 0 ? "\nfeedthrough  " : ", ");
+    yoke__view_print(part, "{output} <- {input}");
   }
   printf("%s", i == 0 ? "" : "\n");
   if (!yoke__view_is(model, "variables_known")) {
@@ -82,41 +73,34 @@ static void print_model(const json_t* model) {
 static void range_of(const json_t* setting, char* to, size_t size) {
   const json_t* items = json_object_get(setting, "items");
   const json_t *min = json_object_get(setting, "min"), *max = json_object_get(setting, "max");
-  yoke_view_number low, high;
+  char low[YOKE_NUMBER_SIZE], high[YOKE_NUMBER_SIZE];
   size_t n = 0;
   snprintf(to, size, json_is_number(max) ? "%s to %s" : "%s or more",
-           json_is_number(min) ? yoke__view_value(min, &low) : "-inf",
-           yoke__view_value(max, &high));
+           json_is_number(min) ? yoke__view_value(min, low) : "-inf", yoke__view_value(max, high));
   for (size_t i = 0; i < json_array_size(items) && n < size; i++) {
     n += (size_t)snprintf(to + n, size - n, "%s%s", i == 0 ? "" : ", ",
                           json_string_value(json_array_get(items, i)));
   }
 }
 
-static void print_setting(const char* name, const char* start, const char* range,
-                          const char* text) {
-  printf("  %-20s %-10s %-30s %s\n", name, start, range, text);
-}
-
 static void print_method(const json_t* method) {
-  const json_t* part = NULL;
+  static const char line[] = "  %-20s %-10s %-30s %s\n";
+  const json_t* setting = NULL;
   size_t i = 0;
-  printf("%s: %s\n", yoke__view_text(method, "name"), yoke__view_text(method, "text"));
-  printf("  serves %s%s\n\n", yoke__view_text(method, "serves"),
-         yoke__view_is(method, "jacobi_only") ? ", scheme jacobi only" : "");
-  print_setting("setting", "default", "values", "meaning");
-  print_setting("order", "0", "0 to 3", "of the extrapolation");
-  json_array_foreach(json_object_get(method, "settings"), i, part) {
-    char range[256];
-    yoke_view_number room;
-    range_of(part, range, sizeof range);
-    print_setting(yoke__view_text(part, "name"),
-                  yoke__view_value(json_object_get(part, "default"), &room), range,
-                  yoke__view_text(part, "text"));
+  yoke__view_print(method, "{name}: {text}\n"
+                           "  serves {serves}{jacobi_only?, scheme jacobi only}\n\n");
+  printf(line, "setting", "default", "values", "meaning");
+  printf(line, "order", "0", "0 to 3", "of the extrapolation");
+  json_array_foreach(json_object_get(method, "settings"), i, setting) {
+    char range[256], room[YOKE_NUMBER_SIZE];
+    range_of(setting, range, sizeof range);
+    const char* start = yoke__view_value(json_object_get(setting, "default"), room);
+    printf(line, yoke__view_text(setting, "name"),
+           yoke__json_find_text(setting, "default_text", start), range,
+           yoke__view_text(setting, "text"));
   }
-  json_array_foreach(json_object_get(method, "files"), i, part) {
-    print_setting(yoke__view_text(part, "name"), "-", "a file", yoke__view_text(part, "text"));
-  }
+  yoke__view_print_all(json_object_get(method, "files"),
+                       "  {name:20} -          a file                         {text}\n");
 }
 
 // ---- a shared library, a system
@@ -148,9 +132,7 @@ static void print_system(const json_t* system) {
          json_array_size(units) - n_laws, n_laws,
          json_array_size(json_object_get(system, "connections")),
          json_array_size(json_object_get(system, "bonds")));
-  json_array_foreach(units, i, unit) {
-    printf("  %-16s %s\n", yoke__view_text(unit, "name"), yoke__view_text(unit, "model"));
-  }
+  yoke__view_print_all(units, "  {name:16} {model}\n");
   printf("`yoke check` prints the whole resolved system.\n");
 }
 

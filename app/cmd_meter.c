@@ -7,7 +7,6 @@
 #include "app/app.h"
 #include "app/app_sink.h"
 #include "base/base_check.h"
-#include "base/base_number.h"
 #include "study/study_meter.h"
 
 #define COMMAND      "meter"
@@ -51,23 +50,16 @@ static double value_of(const yoke_replay_values* values, size_t i) {
 
 // ---- settings
 
-static bool read_number(const yoke_options* options, const char* name, double* out) {
-  const char* text = yoke__options_value(options, name);
-  if (text != NULL && (!yoke__number_parse(text, out) || !yoke__is_finite(*out))) {
-    yoke__app_error(COMMAND, "--%s: expected a number, found '%.80s'", name, text);
-    return false;
-  }
-  return true;
-}
-
 static bool read_settings(const yoke_options* options, yoke_meter_settings* settings) {
   yoke_replay_settings* s = &settings->replay;
   *s = yoke__replay_defaults;
   s->is_linear = yoke__options_has(options, "linear");
   settings->path = options->operands[0];
   settings->bond = yoke__options_value(options, "bond");
-  if (!read_number(options, "window", &s->window) || !read_number(options, "from", &s->from) ||
-      !read_number(options, "to", &s->to)) {
+  const double any = -(double)INFINITY;
+  if (!yoke__options_number(options, "window", any, &s->window) ||
+      !yoke__options_number(options, "from", any, &s->from) ||
+      !yoke__options_number(options, "to", any, &s->to)) {
     return false;
   }
   const char* what = NULL;
@@ -86,10 +78,7 @@ static bool read_settings(const yoke_options* options, yoke_meter_settings* sett
       what = "--bond names all four signals; leave the others out";
     }
   }
-  if (what != NULL) {
-    yoke__app_error(COMMAND, "%s", what);
-  }
-  return what == NULL;
+  return what == NULL || yoke__app_error(COMMAND, "%s", what);
 }
 
 // ---- what is printed

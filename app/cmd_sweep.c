@@ -104,9 +104,9 @@ static bool has_good_runs(const yoke_app_study* app) {
     return true;
   }
   const yoke_study_result* first = yoke__study_find(app->study, 0, 0);
-  yoke__app_error(COMMAND, "no point could be run to its end; the first one: %.300s",
-                  first->reason == NULL ? yoke__run_status_names[first->status] : first->reason);
-  return false;
+  return yoke__app_error(COMMAND, "no point could be run to its end; the first one: %.300s",
+                         first->reason == NULL ? yoke__run_status_names[first->status]
+                                               : first->reason);
 }
 
 // "error:left.x" as the name of a file: "error-left.x.svg".
@@ -167,19 +167,17 @@ static bool finish(yoke_app_study* app, const yoke_study_analyse* analyse,
 static bool sweep(yoke_app_study* app, const yoke_options* options) {
   static const char* const names[] = {TABLE, YOKE_ANOVA_TABLE, YOKE_BEST_TABLE, NULL};
   yoke_study_analyse analyse;
-  if (!yoke__study_analyse_read(options, &analyse)) {
-    return yoke__app_study_fail(app, YOKE_EXIT_USAGE);
-  }
-  if (!yoke__app_study_read(options, "measure", app)) {
+  if (!yoke__study_analyse_read(options, &analyse) ||
+      !yoke__app_study_read(options, "measure", app)) {
     return false;
   }
   if (app->plan.n_measures == 0 && yoke__options_has(options, "analyse")) {
-    yoke__app_error(COMMAND, "--analyse needs a measure that is a number, for example rms:left.x");
-    return yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+    return yoke__app_error(COMMAND,
+                           "--analyse needs a measure that is a number, for example rms:left.x");
   }
   if (yoke__options_has(options, "figure") && (app->plan.n_measures == 0 || app->grid.n_axes > 2)) {
-    yoke__app_error(COMMAND, "--figure: expected a measure that is a number, and one or two axes");
-    return yoke__app_study_fail(app, YOKE_EXIT_USAGE);
+    return yoke__app_error(COMMAND,
+                           "--figure: expected a measure that is a number, and one or two axes");
   }
   return yoke__app_study_open(app, names) &&
          yoke__app_study_run(app, NULL, NULL, app->grid.n_points) && finish(app, &analyse, options);

@@ -25,10 +25,6 @@ typedef struct tuning {
 
 // ---- options
 
-static bool usage(tuning* t) {
-  return yoke__app_study_fail(t->app, YOKE_EXIT_USAGE);
-}
-
 static const yoke_axis* find_axis(const yoke_grid* grid, const char* path, size_t n) {
   for (size_t i = 0; i < grid->n_axes; i++) {
     if (strlen(grid->axes[i].path) == n && strncmp(grid->axes[i].path, path, n) == 0) {
@@ -47,13 +43,11 @@ static bool read_current(tuning* t, const yoke_options* options) {
     const size_t n = equals == NULL ? 0 : (size_t)(equals - given[i]);
     const yoke_axis* axis = find_axis(&app->grid, given[i], n);
     if (equals == NULL || equals[1] == '\0') {
-      yoke__app_error(COMMAND, "--current '%.120s': expected path=value", given[i]);
-      return usage(t);
+      return yoke__app_error(COMMAND, "--current '%.120s': expected path=value", given[i]);
     }
     if (axis == NULL) {
-      yoke__app_error(COMMAND, "--current '%.120s': this path is not varied; use --set for it",
-                      given[i]);
-      return usage(t);
+      return yoke__app_error(
+          COMMAND, "--current '%.120s': this path is not varied; use --set for it", given[i]);
     }
     t->current[axis - app->grid.axes] = equals + 1;
   }
@@ -66,13 +60,12 @@ static bool read_repeats(tuning* t, const yoke_options* options) {
   app->plan.seed = yoke__options_value(options, "seed");
   t->n_repeats = DEFAULT_REPEATS;
   if (!yoke__options_integer(options, "repeat", 2, 10000, &t->n_repeats)) {
-    return usage(t);
+    return false;
   }
   if (app->plan.seed == NULL) {
     t->n_repeats = 0;
   } else if (find_axis(&app->grid, app->plan.seed, strlen(app->plan.seed)) != NULL) {
-    yoke__app_error(COMMAND, "--seed %.120s: this path is varied already", app->plan.seed);
-    return usage(t);
+    return yoke__app_error(COMMAND, "--seed %.120s: this path is varied already", app->plan.seed);
   }
   return true;
 }
@@ -82,8 +75,7 @@ static bool read_all(tuning* t, const yoke_options* options) {
     return false;
   }
   if (t->app->plan.n_measures != 1) {
-    yoke__app_error(COMMAND, "--minimise: expected one measure that is a number");
-    return usage(t);
+    return yoke__app_error(COMMAND, "--minimise: expected one measure that is a number");
   }
   t->is_json = yoke__options_has(options, "json");
   return read_current(t, options) && read_repeats(t, options);

@@ -11,7 +11,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 // docs/checkpoint.md
-enum { HEAD = 96, SIZE_AT = 64, CHECKSUM_AT = 88 };
+enum { HEAD = 104, SIZE_AT = 64, CHECKSUM_AT = 96 };
 
 static const char text[] = "yoke: 1\n"
                            "time: {stop: 1, step: 1e-2}\n"

@@ -51,7 +51,7 @@ static void use_elements(const yoke_network* network) {
     use_law(network, e->condition);
     if (e->value.wave != NULL) {
       (void)yoke__wave_value(e->value.wave, 0.1);
-      (void)yoke__wave_next_corner(e->value.wave, 0.1);
+      (void)yoke__wave_slope(e->value.wave, 0.1);
     }
   }
 }

@@ -14,6 +14,9 @@
 // Nothing is global: any number of simulations may live in one process, each used by one thread at a time. Once it has started
 // any thread may call yoke_simulation_write; yoke_simulation_cancel and yoke_simulation_get_progress at any time. A refused
 // write sends its message from the thread that wrote.
+// What a simulation calls (units, methods, sinks, progress) cannot start, step, run, save, restore, record or destroy it: that
+// is YOKE_BUSY, and nothing happens. From progress everything may be read and written; elsewhere outputs may be read, numbers
+// written (yoke_simulation_write), and the run cancelled.
 // After the start yoke_simulation_step makes no heap call, no system call, and prints nothing.
 #ifndef YOKE_SIMULATION_H
 #define YOKE_SIMULATION_H
@@ -45,7 +48,8 @@ YOKE_API yoke_status yoke_simulation_load(const char* path, const yoke_load_sett
 // Initialises all units and makes the first exchange: the simulation stands at its start time. Step, run, record and
 // save do this by themselves where it has not been done. YOKE_OK if it was started before.
 YOKE_API yoke_status yoke_simulation_start(yoke_simulation* simulation);
-// Ends recording, terminates the units, frees everything. NULL and a pointer to NULL are fine; *simulation becomes NULL.
+// Ends recording, terminates the units, frees everything. NULL and a pointer to NULL are fine; *simulation becomes NULL. Called
+// from inside a callback it does nothing but send the message of YOKE_BUSY, and *simulation stays.
 YOKE_API void yoke_simulation_destroy(yoke_simulation** simulation);
 
 // ---- moving on
@@ -68,7 +72,8 @@ typedef struct yoke_progress {
 typedef struct yoke_run_settings {
   const yoke_record_settings*
       record;  // NULL: nothing is recorded (unless yoke_simulation_record began it)
-  // Called between macro steps, about ten times a second, by the thread that runs. False ends the run. NULL: none.
+  // Called between macro steps, about ten times a second, by the thread that runs. It may read and write variables. False ends
+  // the run. NULL: none.
   bool (*progress)(void* to, const yoke_progress* progress);
   void* to;
   const char* command;  // what the user typed, for the summary; NULL: nothing
@@ -154,9 +159,10 @@ YOKE_API size_t yoke_simulation_image_size(yoke_simulation* simulation);
 YOKE_API yoke_status yoke_simulation_save(yoke_simulation* simulation, void* image, size_t size);
 YOKE_API yoke_status yoke_simulation_restore(yoke_simulation* simulation, const void* image,
                                              size_t size);
-// The same to and from a file, for another process with the same Yoke: resume wants the same system with the same settings
-// (the stop time may differ) and answers YOKE_BAD_INPUT where the file does not fit; then nothing has changed. Trust the file
-// as you trust a program: its checksum finds damage, not intent.
+// The same to and from a file, for another process with the same Yoke. Resume wants the same system with the same settings and
+// the same parameters and start values written before the start; the stop time may differ, but not lie before the state. It
+// answers YOKE_BAD_INPUT where the file does not fit; then nothing has changed. Trust the file as you trust a program: its
+// checksum finds damage, not intent.
 YOKE_API yoke_status yoke_simulation_checkpoint(yoke_simulation* simulation, const char* path);
 YOKE_API yoke_status yoke_simulation_resume(yoke_simulation* simulation, const char* path);
 

@@ -35,7 +35,8 @@ extern "C" {
   X(NO_SUCH_NAME, -13, "there is nothing of that name")                                            \
   X(WRONG_TYPE, -14, "the variable has another type")                                              \
   X(READ_ONLY, -15, "the variable cannot be written, or not any more")                             \
-  X(NOT_FINITE, -16, "the value is NaN or infinite")
+  X(NOT_FINITE, -16, "the value is NaN or infinite")                                               \
+  X(BUSY, -17, "the simulation is in the middle of another call")
 
 typedef enum yoke_status {
 #define YOKE_STATUS_ENUM(name, code, text) YOKE_##name = (code),

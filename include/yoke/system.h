@@ -35,7 +35,8 @@ YOKE_API yoke_status yoke_system_load(const char* path, const yoke_load_settings
 // The same from n bytes of YAML in memory; path names them in messages and is the base of relative paths.
 YOKE_API yoke_status yoke_system_parse(const char* bytes, size_t n, const char* path,
                                        const yoke_load_settings* settings, yoke_system** out);
-// NULL and a pointer to NULL are fine; *system becomes NULL. Its simulation must be gone.
+// NULL and a pointer to NULL are fine; *system becomes NULL. Its simulation must be gone: otherwise, and while
+// its units are being closed, nothing happens and *system stays.
 YOKE_API void yoke_system_destroy(yoke_system** system);
 
 // ---- what is in it; texts live as long as the system

@@ -70,8 +70,9 @@ enum {
 // `offset` of a variable that does not lie in the unit's struct.
 #define YOKE_NO_OFFSET ((size_t)-1)
 
-// One variable. Arrays are n_rows x n_cols, row by row; 0 is read as 1. Storage of a value, wherever one is
-// passed as `void*`: n elements of the C type named at yoke_type, one after another.
+// One variable. Its name is unique in the unit and has no control characters. Arrays are n_rows x n_cols, row by row, at most
+// 2^31 - 1 elements; 0 is read as 1. Storage of a value, wherever one is passed as `void*`: n elements of the C type named at
+// yoke_type, one after another.
 typedef struct yoke_variable {
   const char* name;
   const char*

@@ -38,6 +38,7 @@ class Status(enum.IntEnum):
     WRONG_TYPE = -14
     READ_ONLY = -15
     NOT_FINITE = -16
+    BUSY = -17
 
 
 # ---- structs: name in C, then the fields in order
@@ -90,7 +91,7 @@ UnitOps = _struct(
     advance=_call(c_void_p, c_double, c_double, _reals, _reals, _result), refresh=_call(c_void_p, c_double),
     event_update=c_void_p, sample_info=c_void_p, save=_call(c_void_p, c_void_p, c_size_t),
     restore=_call(c_void_p, c_void_p, c_size_t), serialise=c_void_p, deserialise=c_void_p, derivative=c_void_p,
-    linearise=c_void_p, rates=c_void_p, reason=CFUNCTYPE(None, c_void_p, SinkPointer), report=c_void_p,
+    linearise=c_void_p, rates=c_void_p, reason=CFUNCTYPE(None, c_void_p, SinkPointer), report=CFUNCTYPE(None, c_void_p, SinkPointer),
     terminate=CFUNCTYPE(None, c_void_p), close=CFUNCTYPE(None, c_void_p), context=c_void_p)
 
 # coupling.h: only what a description shows; the operations behind lead_call are not described
@@ -304,3 +305,11 @@ def text(value):
 def encode(value):
     """A str or path as bytes of the library; None as NULL."""
     return None if value is None else os.fsencode(value)
+
+
+def expect(what, value, *kinds):
+    """Refuses an argument of another type with words of its own."""
+    if not isinstance(value, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise TypeError(f"{what} is of type {wanted}, found {value!r}")
+    return value

@@ -3,10 +3,11 @@ import ctypes
 import json
 import subprocess
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from . import _library
-from ._library import Status, encode, find_program, lib
+from ._library import Status, encode, expect, find_program, lib
 from .message import Error, Message, Messages
 from .result import read_table
 from .system import set_texts
@@ -69,7 +70,7 @@ def sweep(path, vary, measure, set=None, limit=(), reference=None, jobs=None, ou
     The columns are the axes, then "status", "t_reached", the measures and "reason".
     """
     command = ["sweep", path, "--quiet", *options]
-    for name, values in vary.items():
+    for name, values in expect("vary", vary, Mapping).items():
         command += ["--vary", f"{name}={axis_text(values)}"]
     for word in set_texts(set):
         command += ["--set", word.decode()]

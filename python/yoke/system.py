@@ -3,9 +3,12 @@ import contextlib
 import ctypes
 import json
 import math
+import operator
+import os
 import threading
 import time
 import weakref
+from collections.abc import Mapping
 from ctypes import byref, c_char_p, c_double, c_int64, c_void_p
 
 try:  # the same functions without the enums of `signal`, which would cost 10 us per step
@@ -14,7 +17,7 @@ except ImportError:
     from signal import SIGINT, getsignal, signal as set_signal
 
 from . import _library
-from ._library import Status, encode, lib, text
+from ._library import Status, encode, expect, lib, text
 from .message import Error, Message, Messages
 from .result import MemorySink, Result, numpy
 from .unit import UnitTable
@@ -27,6 +30,7 @@ def set_texts(settings):
     def plain(value):
         return value.tolist() if hasattr(value, "tolist") else str(value)
 
+    expect("set", settings or {}, Mapping)
     return [f"{name}={json.dumps(value, ensure_ascii=False, default=plain)}".encode()
             for name, value in (settings or {}).items()]
 
@@ -65,9 +69,7 @@ class Handle:
             try:
                 status = lib.yoke_simulation_write(self._simulation, self._handle, value)
             except ctypes.ArgumentError:  # neither float nor int: a number of numpy
-                if isinstance(value, (str, bytes)):
-                    raise TypeError(f"{self.name} is of type real, found {value!r}") from None
-                status = lib.yoke_simulation_write(self._simulation, self._handle, float(value))
+                status = lib.yoke_simulation_write(self._simulation, self._handle, self._number(value, float))
         else:
             data = self._pack(value)
             status = lib.yoke_simulation_write_value(self._simulation, self._handle, data, len(data))
@@ -99,6 +101,18 @@ class Handle:
             return bool(number)
         return self.variable.items[number] if self._type == _library.ENUMERATION else number
 
+    def _number(self, value, kind):
+        """A number as Python's own float or int; texts are no numbers."""
+        try:
+            if isinstance(value, (str, bytes)):
+                raise TypeError
+            number = kind(value)
+        except (TypeError, ValueError, OverflowError):
+            raise TypeError(f"{self.name} is of type {self.variable.type}, found {value!r}") from None
+        if kind is int and (number != value or not -2**63 <= number < 2**63):
+            raise ValueError(f"{self.name} is of type {self.variable.type}, found {value!r}")
+        return number
+
     def _pack(self, value):
         flat = [value]
         if self._handle.n > 1:
@@ -109,10 +123,13 @@ class Handle:
 
     def _pack_one(self, value):
         if self._type == _library.REAL:
-            return bytes(c_double(value))
+            return bytes(c_double(self._number(value, float)))
         if self._type in (_library.STRING, _library.BINARY):
             is_text = self._type == _library.STRING
+            expect(self.name, value, *((str,) if is_text else (bytes, bytearray, memoryview)))
             data = value.encode() if is_text else bytes(value)
+            if is_text and b"\0" in data:
+                raise ValueError(f"{self.name} cannot hold a NUL, found {value!r}")
             head, room = (b"", self._size - 1) if is_text else (bytes(c_int64(len(data))), self._size - 8)
             if len(data) > room:
                 raise ValueError(f"{self.name} has room for {room} bytes, found {len(data)}")
@@ -121,9 +138,7 @@ class Handle:
             if value not in self.variable.items:
                 raise ValueError(f"{self.name} is one of {', '.join(self.variable.items)}; found {value!r}")
             value = self.variable.items.index(value)
-        if value != int(value):
-            raise ValueError(f"{self.name} is of type {self.variable.type}, found {value!r}")
-        return bytes(c_int64(int(value)))
+        return bytes(c_int64(self._number(value, int)))
 
     def __repr__(self):
         return f"<Handle {self.name}>"
@@ -180,8 +195,10 @@ class System:
                 system.step()
                 print(system.time, system["arm.s"])
 
-    Failures raise yoke.Error. A system is used by one thread at a time; cancel() and writing a single number are
-    allowed from any thread.
+    Failures raise yoke.Error; arguments of a wrong type or value raise TypeError or ValueError. A system is used by one
+    thread at a time; cancel() and writing a single number are allowed from any thread. What a system calls (progress, the
+    methods of its units) may read outputs, write numbers and cancel; stepping, saving, recording or closing the same
+    system from there is refused with Status.BUSY. progress may read everything.
     """
 
     def __init__(self, path, set=None, units=None, libraries=()):
@@ -189,7 +206,8 @@ class System:
         self.status = Status.OK
         self.wall_s = 0.0
         self._simulation, self._system, registry = c_void_p(), c_void_p(), c_void_p()
-        self._tables = [UnitTable(name, unit) for name, unit in (units or {}).items()]
+        self._tables = [UnitTable(name, unit) for name, unit in expect("units", units or {}, Mapping).items()]
+        libraries = [libraries] if isinstance(libraries, (str, bytes, os.PathLike)) else libraries
         self._handles, self._n_raised, self._memory = {}, 0, None
         self._keep = [self.messages, self._tables]
         self._finalizer = weakref.finalize(self, destroy, self._simulation, self._system, registry, self._keep)
@@ -208,7 +226,8 @@ class System:
                 data = path.encode()
                 self._check(lib.yoke_system_parse(data, len(data), b"<text>", byref(settings), out))
             else:
-                self._check(lib.yoke_system_load(encode(path), byref(settings), out))
+                path = encode(expect("path", path, str, bytes, os.PathLike))
+                self._check(lib.yoke_system_load(path, byref(settings), out))
             self._check(lib.yoke_simulation_create(self._system, sink, byref(self._simulation)))
             self._info = self._get(lib.yoke_system_get_info, _library.SystemInfo, self._system)
         except BaseException:
@@ -221,7 +240,13 @@ class System:
 
     def close(self):
         """Ends recording and frees everything. `with` and the garbage collector do this too."""
+        lib.yoke_simulation_destroy(byref(self._simulation))
+        if self._simulation:  # it is in the middle of a call
+            self._fail(Status.BUSY)
         self._finalizer()
+        interrupt = self._take_exception()
+        if interrupt is not None and not isinstance(interrupt, Exception):
+            raise interrupt
 
     def __enter__(self):
         return self
@@ -237,6 +262,12 @@ class System:
     def step(self, n=1):
         """Makes n macro steps; fewer if a unit asks to end or a limit stops the run (see status)."""
         if n != 1:
+            try:
+                n = operator.index(n)
+            except TypeError:
+                raise TypeError(f"the number of steps is an int, found {n!r}") from None
+            if n < 0:
+                raise ValueError(f"the number of steps is at least 0, found {n}")
             self.run_to(self.time + (n - 0.5) * self.step_size)
         elif self._tables:
             with KeepInterrupts():
@@ -248,6 +279,7 @@ class System:
 
     def run_to(self, t):
         """Makes macro steps until the time is not below t any more, or the run is over."""
+        t = float(t if hasattr(t, "__float__") else expect("t", t, int, float))
         n = 64  # steps per call: doubled until a call takes 50 ms; Ctrl-C is noticed between two calls
         with KeepInterrupts() as kept:
             while not kept:
@@ -266,6 +298,8 @@ class System:
         "csv", "hdf5", "mat" or several with commas. progress: called about ten times a second with a yoke.Progress;
         the run ends if it returns False. A run that fails raises yoke.Error, with the rows until then in its `result`.
         """
+        if progress is not None and not callable(progress):
+            raise TypeError(f"progress is a function, found {progress!r}")
         if self._memory is None:
             self.record(out, format)
         elif out or format:
@@ -288,7 +322,7 @@ class System:
                 self.stop_recording()
         try:
             self._moved(status)
-        except Error as error:
+        except BaseException as error:  # a unit's KeyboardInterrupt too
             with contextlib.suppress(Error):
                 error.result = self.stop_recording()
             raise
@@ -323,6 +357,7 @@ class System:
         """The variable "unit.variable", or one element "unit.variable[i]", as a Handle."""
         known = self._handles.get(name)
         if known is None:
+            expect("the name of a variable", name, str)
             handle = _library.Handle()
             self._check(lib.yoke_simulation_find(self._simulation, name.encode(), byref(handle)), name)
             struct = lib.yoke_simulation_variable(self._simulation, handle).contents
@@ -341,13 +376,15 @@ class System:
         """The complete state between two steps, for restore()."""
         size = lib.yoke_simulation_image_size(self._simulation)
         if size == 0:
-            self._fail(Status.NO_SUPPORT)
+            statuses = [m.status for m in self.messages[self._n_raised:] if m.severity == "error"]
+            self._fail(statuses[0] if statuses else Status.NO_SUPPORT)
         image = ctypes.create_string_buffer(size)
         self._check(lib.yoke_simulation_save(self._simulation, image, size))
         return State(self.time, image.raw)
 
     def restore(self, state):
         """Goes back to a saved state of this system; what follows repeats bit for bit."""
+        expect("state", state, State)
         self._check(lib.yoke_simulation_restore(self._simulation, state.image, len(state.image)))
         self.status = Status.OK
 
@@ -365,7 +402,7 @@ class System:
     def record(self, out=None, format=None):
         """Begins to record: into memory, and into files of the folder `out` if it is given (formats as for run())."""
         formats = 0
-        for name in format.split(",") if format else ():
+        for name in expect("format", format, str).split(",") if format else ():
             if name not in _library.FORMATS:
                 raise ValueError(f"format is csv, hdf5 or mat; found {name!r}")
             formats |= _library.FORMATS[name]
@@ -379,8 +416,10 @@ class System:
         """Ends recording and returns what was recorded as a Result."""
         if self._memory is None:
             raise ValueError("nothing is recorded: call record() first")
-        memory, self._memory = self._memory, None
         status = lib.yoke_simulation_record_stop(self._simulation, None)
+        if status == Status.BUSY:
+            self._fail(status)
+        memory, self._memory = self._memory, None
         self._keep.remove(memory)
         self._check(status)
         return Result(memory.columns(), self.verdict, {b.name: b for b in self.bonds}, self.summary, self.messages,
@@ -472,16 +511,26 @@ class System:
     def _check(self, status, variable=None):
         return status if status >= 0 else self._fail(status, variable)
 
+    def _take_exception(self):
+        """What a unit raised since the last failed call, once."""
+        raised = [table.exception for table in self._tables if table.exception is not None]
+        for table in self._tables:
+            table.exception = None
+        return raised[0] if raised else None
+
     def _fail(self, status, variable=None):
         """Raises the error of a failed call, with what the library has sent since the last one."""
         if not self._finalizer.alive:
             raise ValueError("the system is closed")
+        cause = None if status == Status.BUSY else self._take_exception()
+        if cause is not None and not isinstance(cause, Exception):
+            raise cause  # KeyboardInterrupt, SystemExit: they are no failures of the unit
         new = self.messages[self._n_raised:]
         self._n_raised = len(self.messages)
         if not any(m.severity == "error" for m in new):
             failure = lib.yoke_simulation_failure(self._simulation) if variable is None else None
             new.append(Message.of_struct(failure.contents) if failure else Message.plain(status, variable))
-        raise Error(status, new) from next((t.exception for t in self._tables if t.exception), None)
+        raise Error(status, new) from cause
 
     def _moved(self, status):
         self.status = Status(status)

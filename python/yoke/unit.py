@@ -7,9 +7,10 @@ import traceback
 from dataclasses import dataclass
 
 from . import _library
-from ._library import Status, text
+from ._library import Status, expect, text
 
 _STRING_SIZE = 256  # bytes of a text variable, NUL included
+_STARTS = {"real": 0.0, "integer": 0, "boolean": False, "string": ""}  # types of variables and their start values
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,9 @@ class Unit:
     states are lists of names or dicts {name: start value or yoke.Value}. Numbers are real; True and False make a
     boolean, a str makes a text. `name` is the unit's name in the system, `directory` the folder of the system file.
 
-    An exception in one of the methods ends the run with yoke.Error, which names the unit, the time, and the line.
+    An exception in one of the methods ends the run with yoke.Error, which names the unit, the time, and the line;
+    KeyboardInterrupt and SystemExit come out of run() and step() as they are. One in terminate is a warning of the system.
+    A boolean output that is neither True nor False (0, 1) and a text of more than 255 bytes are such exceptions.
     save() and restore() of the system carry the declared variables. Another attribute that changes must be declared in
     `states`; one that stays constant begins with an underscore.
     """
@@ -69,16 +72,18 @@ class Unit:
 
 def _declared(unit, kind):
     """(name, Value) of each variable of one kind."""
-    group = getattr(unit, kind)
+    group = expect(f"{unit.__name__}.{kind}", getattr(unit, kind), list, tuple, dict)
     for name in group:
-        if hasattr(Unit, name) or not str(name).isidentifier():
+        if not isinstance(name, str) or hasattr(Unit, name) or not name.isidentifier():
             raise ValueError(f"{unit.__name__}.{kind}: {name!r} cannot be the name of a variable")
         value = group[name] if isinstance(group, dict) else Value()
         yield name, value if isinstance(value, Value) else Value(value)
 
 
-def _type_of(value):
+def _type_of(value, name):
     if value.type:
+        if value.type not in _STARTS:
+            raise ValueError(f"the type of {name} is real, integer, boolean or string, found {value.type!r}")
         return _library.TYPES.index(value.type)
     return {bool: _library.BOOLEAN, str: _library.STRING}.get(type(value.start), _library.REAL)
 
@@ -87,6 +92,9 @@ class UnitTable:
     """The operations of one Python class. ops is what the registry gets; exception is what a unit raised last."""
 
     def __init__(self, name, unit):
+        expect("the name of a unit", name, str)
+        if not isinstance(unit, type) or not issubclass(unit, Unit):
+            raise TypeError(f"the unit {name!r} is a class derived from yoke.Unit, found {unit!r}")
         self.unit, self.exception = unit, None
         self._instances, self._keys = {}, itertools.count(1)
         self._variables, self._starts = [], {}  # (name, type); start values
@@ -94,11 +102,12 @@ class UnitTable:
         structs, reals = [], {0: [], 1: []}
         for kind, causality in kinds.items():
             for variable, value in _declared(unit, kind):
-                type_ = _type_of(value)
+                type_ = _type_of(value, variable)
+                start = _STARTS[_library.TYPES[type_]] if value.start is None else value.start
+                _pack(variable, start, type_)  # refuses what does not fit
                 structs.append(self._struct(variable, value, type_, causality))
                 self._variables.append((variable, type_))
-                default = "" if type_ == _library.STRING else 0.0 if type_ == _library.REAL else 0
-                self._starts[variable] = default if value.start is None else value.start
+                self._starts[variable] = start
                 if type_ == _library.REAL and causality in reals:
                     reals[causality].append(variable)
         self._u, self._y = reals[0], reals[1]
@@ -114,12 +123,13 @@ class UnitTable:
         self.ops.info = ctypes.pointer(self._info)
         fields = dict(_library.UnitOps._fields_)
         for operation in ("create", "set", "get", "enter_init", "set_inputs", "get_outputs", "step", "advance",
-                          "refresh", "save", "restore", "reason", "terminate", "close"):
+                          "refresh", "save", "restore", "reason", "report", "terminate", "close"):
             setattr(self.ops, operation, fields[operation](getattr(self, "_" + operation)))
 
     @staticmethod
     def _struct(name, value, type_, causality):
-        made = _library.Variable(name.encode(), value.dim.encode(), value.text.encode(), type_, causality,
+        dim, words = expect(f"dim of {name}", value.dim, str), expect(f"text of {name}", value.text, str)
+        made = _library.Variable(name.encode(), dim.encode(), words.encode(), type_, causality,
                                  offset=_library.NO_OFFSET)
         if value.start is not None and causality < 2:
             made.flags = _library.HAS_START
@@ -135,6 +145,9 @@ class UnitTable:
         named = self.unit.feedthrough
         if named is None:
             named = [(y, u) for y in self.unit.outputs for u in self.unit.inputs] if self._has_output else []
+        for pair in named:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2 or any(name not in index for name in pair):
+                raise ValueError(f"{self.unit.__name__}.feedthrough lists (output, input), found {pair!r}")
         return [(index[y], index[u]) for y, u in named]
 
     # ---- operations; an exception becomes a status, and `reason` sends it as a message
@@ -156,20 +169,19 @@ class UnitTable:
             return Status.UNIT_FAILED
         unit.__dict__.update(self._starts)
         unit.name, unit.directory = text(args[0].name), text(args[0].directory)
-        unit._exception, unit._end = None, False
+        unit._exception, unit._at_end, unit._end = None, None, False
         own[0] = next(self._keys)
         self._instances[own[0]] = unit
         return Status.OK
 
     def _set(self, own, i, at, size):
         name, type_ = self._variables[i]
-        setattr(self._instances[own], name, _unpack(ctypes.string_at(at, size), type_))
-        return Status.OK
+        return self._guard(self._instances[own], setattr, name, _unpack(ctypes.string_at(at, size), type_))
 
     def _get(self, own, i, at, size):
         def copy(unit):
             name, type_ = self._variables[i]
-            ctypes.memmove(at, _pack(getattr(unit, name), type_)[:size], size)
+            ctypes.memmove(at, _pack(name, getattr(unit, name), type_), size)
 
         return self._guard(self._instances[own], copy)
 
@@ -181,10 +193,11 @@ class UnitTable:
         return status
 
     def _set_inputs(self, own, u, _n):
-        unit = self._instances[own]
+        return self._guard(self._instances[own], self._copy_inputs, u)
+
+    def _copy_inputs(self, unit, u):
         for i, name in enumerate(self._u):
             setattr(unit, name, u[i])
-        return 0
 
     def _get_outputs(self, own, y, _n):
         return self._guard(self._instances[own], self._copy_outputs, y)
@@ -237,50 +250,75 @@ class UnitTable:
                 if name not in self._starts and not name.startswith("_") and name not in ("name", "directory"):
                     raise TypeError(f"attribute {name!r} is not declared, so that it cannot be saved: add it to "
                                     "`states`, or begin its name with _ if it stays constant")
-            image = b"".join(_pack(getattr(unit, name), type_) for name, type_ in self._variables)
+            image = b"".join(_pack(name, getattr(unit, name), type_) for name, type_ in self._variables)
             ctypes.memmove(at, image, size)
 
         return self._guard(self._instances[own], copy)
 
     def _restore(self, own, image, size):
-        unit, data, at = self._instances[own], ctypes.string_at(image, size), 0
-        for name, type_ in self._variables:
-            n = _STRING_SIZE if type_ == _library.STRING else 8
-            setattr(unit, name, _unpack(data[at:at + n], type_))
-            at += n
-        unit._end = False
-        return Status.OK
+        def copy(unit):
+            data, at = ctypes.string_at(image, size), 0
+            for name, type_ in self._variables:
+                n = _STRING_SIZE if type_ == _library.STRING else 8
+                setattr(unit, name, _unpack(data[at:at + n], type_))
+                at += n
+            unit._end = False
+
+        return self._guard(self._instances[own], copy)
 
     def _reason(self, own, sink):
         exception = self._instances[own]._exception
         if exception is not None:
             self._send(sink, exception)
+            self._instances[own]._exception = None
 
-    def _send(self, sink, exception):
+    def _report(self, own, sink):
+        unit = self._instances[own]
+        if unit._at_end is not None:
+            self._send(sink, unit._at_end, "warning", "terminate failed: ")
+            unit._at_end = None
+
+    def _send(self, sink, exception, severity="error", what=""):
         """The exception as a message: with the line of the unit's own file where it was raised."""
         frames = traceback.extract_tb(exception.__traceback__)
-        own = [f for f in frames if f.filename == self.unit.step.__code__.co_filename]
-        place = (own or frames)[-1]
-        words = "".join(traceback.format_exception_only(type(exception), exception)).strip()
-        message = _library.Message(_library.SEVERITIES.index("error"), Status.UNIT_FAILED, place.filename.encode(),
-                                   place.lineno, 0, None, None, math.nan, words.encode(), None)
+        file = getattr(getattr(self.unit.step, "__code__", None), "co_filename", None)
+        place = ([f for f in frames if f.filename == file] or frames)[-1]
+        try:
+            words = "".join(traceback.format_exception_only(type(exception), exception)).strip()
+        except Exception:  # one that cannot be shown
+            words = type(exception).__name__
+        status = Status.UNIT_FAILED if severity == "error" else Status.OK
+        message = _library.Message(_library.SEVERITIES.index(severity), status, place.filename.encode(), place.lineno,
+                                   0, None, None, math.nan, (what + words).encode("utf-8", "replace"), None)
         if sink and sink[0].receive:
             sink[0].receive(sink[0].to, ctypes.byref(message))
 
     def _terminate(self, own):
-        self._guard(self._instances[own], type(self._instances[own]).terminate)
+        unit = self._instances[own]
+        try:
+            unit.terminate()
+        except BaseException as exception:
+            self.exception = unit._at_end = exception
 
     def _close(self, own):
         self._instances.pop(own, None)
 
 
-def _pack(value, type_):
+def _pack(name, value, type_):
     """A value as the library stores it."""
-    if type_ == _library.REAL:
-        return struct.pack("d", value)
-    if type_ == _library.STRING:
-        return value.encode()[:_STRING_SIZE - 1].ljust(_STRING_SIZE, b"\0")
-    return struct.pack("q", value)
+    try:
+        if type_ == _library.REAL:
+            return struct.pack("d", value)
+        if type_ != _library.STRING:
+            if type_ == _library.BOOLEAN and value not in (0, 1):
+                raise ValueError
+            return struct.pack("q", int(value) if type_ == _library.BOOLEAN else value)
+        data = value.encode()
+    except (AttributeError, TypeError, ValueError, struct.error):
+        raise TypeError(f"{name} is of type {_library.TYPES[type_]}, found {value!r}") from None
+    if len(data) >= _STRING_SIZE or b"\0" in data:
+        raise ValueError(f"{name} has room for {_STRING_SIZE - 1} bytes without NUL, found {len(data)}")
+    return data.ljust(_STRING_SIZE, b"\0")
 
 
 def _unpack(data, type_):

@@ -6,6 +6,18 @@
 #include "master/master_run.h"
 #include "yoke/yoke.h"
 
+// What a simulation is in the middle of; 0: nothing.
+enum {
+  YOKE_API_RUNNING = 1u << 0,  // a run: it may not be moved, only read and written between steps
+  YOKE_API_CALLING = 1u << 1,  // units, methods or sinks are being called
+};
+
+// A variable that was written before the start; the fingerprint of checkpoints wants to know.
+typedef struct yoke_start_value {
+  uint32_t unit, variable;
+  uint64_t hash;  // of both and the value
+} yoke_start_value;
+
 struct yoke_simulation {
   yoke_system* system;
   bool owns_system;
@@ -18,11 +30,21 @@ struct yoke_simulation {
   yoke_ledger_result result;   // of the bond that was asked for last
   char* directory;             // of the results being recorded; NULL: none
   char* command;               // that the user typed; NULL: unknown
-  bool is_recorded;            // something was
-  uint64_t id;                 // of its images
+  yoke_start_value* starts;    // parameters and start values written before the start
+  size_t n_starts;
+  bool is_recorded;   // something was
+  uint64_t id;        // of its images
+  atomic_uint phase;  // YOKE_API_*
   atomic_bool is_cancelled;
   atomic_bool is_over;  // ended, stopped or failed, for other threads
 };
+
+// Every function that calls units, methods or sinks enters first and leaves at its end: what is called may call back. Returns
+// YOKE_BAD_ARG for NULL, or YOKE_BUSY with a message. is_move: it moves, saves, records or destroys the simulation.
+yoke_status yoke__api_enter(const yoke_simulation* simulation, bool is_move);
+yoke_status yoke__api_leave(const yoke_simulation* simulation, yoke_status status);
+// The work of yoke_simulation_start, for those who have entered.
+yoke_status yoke__api_start(yoke_simulation* simulation);
 
 // The present time as any thread may ask for it [s].
 double yoke__api_time(const yoke_simulation* simulation);

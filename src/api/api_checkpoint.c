@@ -3,16 +3,17 @@
 //   file    head | the numbers of api_state.c | per unit: its number of bytes (uint64), the bytes
 //
 // The fingerprint in the head is of everything that gives the numbers their meaning: names, types, sizes, settings of the units,
-// steps, connections and methods. The stop time is not part of it: a run may go on for longer than it was meant to. The checksum finds damage.
+// values that were written before the start, steps, connections and methods. The stop time is not part of it: a run may go on for longer than it was meant to. The checksum finds damage.
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
+#include "base/base_hash.h"
 #include "base/base_os.h"
 #include "base/base_version.h"
 
 #define MAGIC           "yoke-checkpoint"
-#define FORMAT          1u
+#define FORMAT          2u
 #define BYTE_ORDER_MARK 0x01020304u
 #define MAX_SIZE        ((size_t)1 << 34)
 
@@ -24,27 +25,17 @@ typedef struct head {
   uint64_t size;       // of the file
   uint64_t n_numbers;  // bytes
   uint64_t n_units;
+  int64_t n_slots;    // where the run stands
   uint64_t checksum;  // of the file with 0 here
 } head;
 
 // ---- fingerprint
 
-#define HASH_START UINT64_C(0xcbf29ce484222325)
-
-// Fowler, Noll, Vo: FNV-1a, 64 bits.
-static uint64_t hash(uint64_t from, const void* bytes, size_t n) {
-  const unsigned char* at = bytes;
-  for (size_t i = 0; i < n; i++) {
-    from = (from ^ at[i]) * UINT64_C(0x100000001b3);
-  }
-  return from;
-}
-
 static uint64_t hash_text(uint64_t from, const char* text) {
-  return text == NULL ? hash(from, "", 1) : hash(from, text, strlen(text) + 1);
+  return yoke__hash_text(from, text == NULL ? "" : text);
 }
 
-#define HASH(from, value) hash((from), &(value), sizeof(value))
+#define HASH(from, value) yoke__hash_bytes((from), &(value), sizeof(value))
 
 // What a file gives a setting, at most as deep as a file may be nested.
 static uint64_t hash_node(uint64_t h, const yoke_node* node) {
@@ -103,7 +94,7 @@ static uint64_t hash_connections(uint64_t h, const yoke_system* system) {
     const size_t n = group->ops->n_parameters;
     h = hash_text(h, group->ops->name);
     h = HASH(h, group->setup.n_signals);
-    h = n == 0 ? h : hash(h, group->setup.parameters, n * sizeof(double));
+    h = n == 0 ? h : yoke__hash_bytes(h, group->setup.parameters, n * sizeof(double));
   }
   for (size_t i = 0; i < system->n_bonds; i++) {
     h = hash_text(h, system->bonds[i].name);
@@ -112,10 +103,14 @@ static uint64_t hash_connections(uint64_t h, const yoke_system* system) {
   return h;
 }
 
-static uint64_t fingerprint(const yoke_system* system) {
+static uint64_t fingerprint(const yoke_simulation* simulation) {
+  const yoke_system* system = simulation->system;
   const yoke_scheme scheme = system->scenario->scheme;
   const double step = yoke__clock_seconds(&system->clock, system->macro);
-  uint64_t h = HASH(HASH_START, scheme);
+  uint64_t h = HASH(YOKE_HASH_START, scheme);
+  for (size_t i = 0; i < simulation->n_starts; i++) {
+    h ^= simulation->starts[i].hash;  // in whatever order they were written
+  }
   h = HASH(h, step);
   h = HASH(h, system->slot);
   h = HASH(h, system->macro);
@@ -129,7 +124,7 @@ static uint64_t fingerprint(const yoke_system* system) {
 
 static uint64_t checksum(head own, const void* rest, size_t n) {
   own.checksum = 0;
-  return hash(HASH(HASH_START, own), rest, n);
+  return yoke__hash_bytes(HASH(YOKE_HASH_START, own), rest, n);
 }
 
 static size_t count_numbers(yoke_simulation* simulation) {
@@ -142,9 +137,10 @@ static head make_head(yoke_simulation* simulation) {
   head own = {.magic = MAGIC,
               .format = FORMAT,
               .byte_order = BYTE_ORDER_MARK,
-              .fingerprint = fingerprint(simulation->system),
+              .fingerprint = fingerprint(simulation),
               .n_numbers = count_numbers(simulation),
-              .n_units = simulation->system->n_units};
+              .n_units = simulation->system->n_units,
+              .n_slots = simulation->state->n_slots};
   snprintf(own.version, sizeof own.version, "%s %s", yoke_version(), yoke__commit());
   return own;
 }
@@ -241,14 +237,15 @@ yoke_status yoke__api_checkpoint_write(yoke_simulation* simulation, unsigned cha
   return status;
 }
 
-yoke_status yoke_simulation_checkpoint(yoke_simulation* simulation, const char* path) {
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
-  if (path == NULL || path[0] == '\0') {
-    return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
-                            "a checkpoint needs the name of a file");
-  }
+static yoke_status check_path(const yoke_simulation* simulation, const char* path) {
+  return path != NULL && path[0] != '\0'
+             ? YOKE_OK
+             : yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
+                                "a checkpoint needs the name of a file");
+}
+
+static yoke_status checkpoint(yoke_simulation* simulation, const char* path) {
+  YOKE_TRY(check_path(simulation, path));
   YOKE_TRY(yoke__api_begin_save(simulation, true));
   unsigned char* file = NULL;
   size_t size = 0;
@@ -260,13 +257,17 @@ yoke_status yoke_simulation_checkpoint(yoke_simulation* simulation, const char* 
   return status;
 }
 
-// ---- reading
-
-static yoke_status misfit(yoke_simulation* simulation, const char* name, const char* why) {
-  return yoke__api_refuse(simulation, YOKE_BAD_INPUT, NULL, NULL, "%s: %s", name, why);
+yoke_status yoke_simulation_checkpoint(yoke_simulation* simulation, const char* path) {
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, checkpoint(simulation, path));
 }
 
-static const char* find_fault(yoke_simulation* simulation, const unsigned char* file, size_t size) {
+// ---- reading
+
+// Why a file does not fit; NULL: it does. room: for a text with numbers.
+static const char* find_fault(yoke_simulation* simulation, const unsigned char* file, size_t size,
+                              char* room, size_t room_size) {
+  const yoke_system* system = simulation->system;
   const head wanted = make_head(simulation);
   head own;
   if (size < sizeof own || memcmp(file, MAGIC, sizeof MAGIC) != 0) {
@@ -285,6 +286,11 @@ static const char* find_fault(yoke_simulation* simulation, const unsigned char* 
   if (own.fingerprint != wanted.fingerprint || own.n_numbers != wanted.n_numbers ||
       own.n_units != wanted.n_units || own.n_numbers > size - sizeof own) {
     return "the checkpoint is of another system, or of one with other settings";
+  }
+  if (own.n_slots > system->n_slots) {
+    snprintf(room, room_size, "the checkpoint is of t = %g s, after the stop time %g s",
+             yoke__clock_time(&system->clock, own.n_slots * system->slot), system->t_stop);
+    return room;
   }
   return NULL;
 }
@@ -338,9 +344,11 @@ static yoke_status take_over(yoke_simulation* simulation, const unsigned char* f
 yoke_status yoke__api_checkpoint_read(yoke_simulation* simulation, const char* name,
                                       const unsigned char* file, size_t size) {
   const yoke_system* system = simulation->system;
-  const char* fault = find_fault(simulation, file, size);
+  const yoke_place place = {.source = name};
+  char room[128];
+  const char* fault = find_fault(simulation, file, size, room, sizeof room);
   if (fault != NULL) {
-    return misfit(simulation, name, fault);
+    return yoke__fail_at(&simulation->outer, YOKE_BAD_INPUT, place, "%s", fault);
   }
   unit_bytes units = {.system = system,
                       .found = calloc(system->n_units + 1, sizeof *units.found),
@@ -351,22 +359,17 @@ yoke_status yoke__api_checkpoint_read(yoke_simulation* simulation, const char* n
     const bool fits =
         find_units(file, size, at, system->n_units, &units) && fits_units(system, &units);
     status = fits ? take_over(simulation, file, &units)
-                  : misfit(simulation, name, "the states of the units do not fit");
+                  : yoke__fail_at(&simulation->outer, YOKE_BAD_INPUT, place,
+                                  "the states of the units do not fit");
   }
   free((void*)units.found);
   free(units.sizes);
   return status;
 }
 
-yoke_status yoke_simulation_resume(yoke_simulation* simulation, const char* path) {
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
-  if (path == NULL || path[0] == '\0') {
-    return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
-                            "a checkpoint needs the name of a file");
-  }
-  YOKE_TRY(yoke_simulation_start(simulation));
+static yoke_status resume(yoke_simulation* simulation, const char* path) {
+  YOKE_TRY(check_path(simulation, path));
+  YOKE_TRY(yoke__api_start(simulation));
   YOKE_TRY(yoke__master_check_image(simulation->system, true, &simulation->outer));
   char* file = NULL;
   size_t size = 0;
@@ -375,4 +378,9 @@ yoke_status yoke_simulation_resume(yoke_simulation* simulation, const char* path
       yoke__api_checkpoint_read(simulation, path, (const unsigned char*)file, size);
   free(file);
   return status;
+}
+
+yoke_status yoke_simulation_resume(yoke_simulation* simulation, const char* path) {
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, resume(simulation, path));
 }

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_message_json.h"
+#include "base/base_number.h"
 #include "base/base_os.h"
 #include "base/base_path.h"
 #include "couple/couple.h"
@@ -23,6 +25,16 @@ static const char* or_empty(const char* text) {
 static void describe_name(const char* name, const char* text, yoke_json* json) {
   yoke__json_string(json, "name", name);
   yoke__json_string(json, "text", text);
+}
+
+// With a text where JSON has no number: "inf", "-inf", "nan".
+static void describe_number(double x, const char* key, const char* text_key, yoke_json* json) {
+  yoke__json_number(json, key, x);
+  if (!yoke__is_finite(x)) {
+    char text[YOKE_NUMBER_SIZE];
+    yoke__number_format(x, text);
+    yoke__json_string(json, text_key, text);
+  }
 }
 
 void yoke__describe_texts(const char* const texts[], size_t n, const char* key, yoke_json* json) {
@@ -92,11 +104,11 @@ static void describe_variable(const yoke_variable* v, yoke_json* json) {
   } else if (v->type == YOKE_ENUMERATION && v->items != NULL) {
     yoke__json_string(json, "start", start_item(v));
     yoke__describe_texts(v->items, SIZE_MAX, "items", json);
-  } else {
+  } else if (v->type == YOKE_BINARY) {
     yoke__json_number(json, "start", v->start);
-  }
-  if (v->type == YOKE_BINARY) {
     yoke__json_string(json, "start_text", or_empty(v->start_text));
+  } else {
+    describe_number(v->start, "start", "start_text", json);
   }
   yoke__json_boolean(json, "has_start", is_set);
   yoke__json_end_object(json);
@@ -127,7 +139,7 @@ static void describe_setting(const yoke_coupling_parameter* p, yoke_json* json) 
   yoke__json_begin_object(json, NULL);
   describe_name(p->name, p->text, json);
   if (p->items == NULL) {
-    yoke__json_number(json, "default", p->start);
+    describe_number(p->start, "default", "default_text", json);
     yoke__json_number(json, "min", p->min);
     yoke__json_number(json, "max", p->max);
   } else {

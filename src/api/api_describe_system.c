@@ -4,6 +4,7 @@
 
 #include "api/api_describe.h"
 #include "base/base_check.h"
+#include "base/base_number.h"
 #include "base/base_text.h"
 
 const char* const yoke__mu_words[] = {
@@ -354,10 +355,12 @@ static void describe_method_settings(const yoke_system_method* method, yoke_json
   for (size_t i = 0; i < ops->n_parameters; i++) {
     const yoke_coupling_parameter* p = &ops->parameters[i];
     const double x = method->parameters[i];
-    if (x != p->start && p->items == NULL) {
+    char text[YOKE_NUMBER_SIZE];
+    yoke__number_format(x, text);
+    if (x != p->start && p->items == NULL && yoke__is_finite(x)) {
       yoke__json_number(json, p->name, x);
     } else if (x != p->start) {
-      yoke__json_string(json, p->name, p->items[(size_t)x]);
+      yoke__json_string(json, p->name, p->items == NULL ? text : p->items[(size_t)x]);
     }
   }
   for (size_t i = 0; i < ops->n_files; i++) {

@@ -53,6 +53,33 @@ yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status stat
   return status;
 }
 
+static atomic_uint* phase_of(const yoke_simulation* simulation) {
+  return (atomic_uint*)(uintptr_t)&simulation->phase;
+}
+
+yoke_status yoke__api_enter(const yoke_simulation* simulation, bool is_move) {
+  if (simulation == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  const unsigned phase = atomic_load_explicit(&simulation->phase, memory_order_relaxed);
+  const yoke_record* record = simulation->state == NULL ? NULL : simulation->state->record;
+  if ((phase & (is_move ? ~0u : YOKE_API_CALLING)) != 0 ||
+      (record != NULL && yoke__record_is_writer(record))) {
+    return yoke__api_refuse(simulation, YOKE_BUSY, NULL, NULL,
+                            "the simulation is in the middle of another call: a callback cannot "
+                            "%s it",
+                            is_move ? "move, save, record or destroy" : "ask the units of");
+  }
+  atomic_store_explicit(phase_of(simulation), phase | YOKE_API_CALLING, memory_order_relaxed);
+  return YOKE_OK;
+}
+
+yoke_status yoke__api_leave(const yoke_simulation* simulation, yoke_status status) {
+  const unsigned phase = atomic_load_explicit(&simulation->phase, memory_order_relaxed);
+  atomic_store_explicit(phase_of(simulation), phase & YOKE_API_RUNNING, memory_order_relaxed);
+  return status;
+}
+
 yoke_status yoke__api_told(yoke_simulation* simulation, yoke_status status, size_t n_errors) {
   if (status < 0 && simulation->messages.n_errors == n_errors) {
     yoke_fail(&simulation->sink, status, "%s", yoke_status_text(status));
@@ -119,10 +146,7 @@ yoke_status yoke_simulation_load(const char* path, const yoke_load_settings* set
   return YOKE_OK;
 }
 
-yoke_status yoke_simulation_start(yoke_simulation* simulation) {
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
+yoke_status yoke__api_start(yoke_simulation* simulation) {
   if (simulation->state != NULL) {
     return YOKE_OK;
   }
@@ -150,6 +174,11 @@ yoke_status yoke_simulation_start(yoke_simulation* simulation) {
   return simulation->loop.status;
 }
 
+yoke_status yoke_simulation_start(yoke_simulation* simulation) {
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, yoke__api_start(simulation));
+}
+
 static void pass_warnings(void* to, const yoke_message* message) {
   const yoke_simulation* simulation = to;
   if (message->severity != YOKE_NOTE) {
@@ -157,24 +186,29 @@ static void pass_warnings(void* to, const yoke_message* message) {
   }
 }
 
+static yoke_status stop_recording(yoke_simulation* simulation, yoke_record_info* info);
+
 void yoke_simulation_destroy(yoke_simulation** handle) {
-  if (handle == NULL || *handle == NULL) {
+  if (handle == NULL || yoke__api_enter(*handle, true) < 0) {
     return;
   }
   yoke_simulation* simulation = *handle;
-  (void)yoke_simulation_record_stop(simulation, NULL);
+  (void)stop_recording(simulation, NULL);
   if (simulation->state != NULL) {
     yoke_state* state = simulation->state;
     yoke__master_destroy(simulation->system, &state);
+    simulation->state = NULL;
     // what units have to say of their end, unless it is a mere note
     const yoke_sink warnings = {pass_warnings, simulation};
     yoke__system_report(simulation->system, &warnings);
   }
-  simulation->system->is_running = false;
   if (simulation->owns_system) {
     yoke__system_destroy(&simulation->system);
+  } else {
+    simulation->system->is_running = false;
   }
   yoke__messages_free(&simulation->messages);
+  free(simulation->starts);
   free(simulation->command);
   free(simulation);
   *handle = NULL;
@@ -192,7 +226,7 @@ bool yoke_simulation_is_done(const yoke_simulation* simulation) {
 }
 
 static yoke_status get_ready(yoke_simulation* simulation) {
-  YOKE_TRY(yoke_simulation_start(simulation));
+  YOKE_TRY(yoke__api_start(simulation));
   if (simulation->state->failure.message.status < 0) {
     return simulation->state->failure.message.status;
   }
@@ -201,9 +235,46 @@ static yoke_status get_ready(yoke_simulation* simulation) {
              : YOKE_OK;
 }
 
+typedef struct limit_words {
+  char text[512], hint[384];
+} limit_words;
+
+// Which bond, when, how much, and what to try.
+static yoke_message describe_limit(yoke_simulation* simulation, const yoke_alarm* alarm,
+                                   bool has_hint, limit_words* words) {
+  char what[480];
+  yoke__ledger_alarm_text(simulation->state->ledger, alarm, what, sizeof what);
+  yoke__ledger_result(simulation->state->ledger, alarm->bond, &simulation->result);
+  snprintf(words->text, sizeof words->text, "quality limit: %s", what);
+  snprintf(words->hint, sizeof words->hint, "try: %s", simulation->result.advice);
+  return (yoke_message){.severity = YOKE_ERROR,
+                        .status = YOKE_STOPPED,
+                        .time = (double)NAN,
+                        .text = words->text,
+                        .hint =
+                            has_hint && simulation->result.advice[0] != '\0' ? words->hint : NULL};
+}
+
+// The limit that ended the run, as its failure.
+static void note_stop(yoke_simulation* simulation) {
+  size_t n = 0, n_more = 0;
+  const yoke_alarm* alarms = yoke__ledger_alarms(simulation->state->ledger, &n, &n_more);
+  while (n > 0 && alarms[n - 1].level != YOKE_ALARM_STOP) {
+    n--;
+  }
+  if (n > 0) {
+    limit_words words;
+    const yoke_message message = describe_limit(simulation, &alarms[n - 1], true, &words);
+    yoke__failure_set(&simulation->loop.failure, &message, YOKE_NOT_FOUND);
+  }
+}
+
 // After a step or a loop that was not just done.
 static void note_end(yoke_simulation* simulation, yoke_status status) {
   atomic_store(&simulation->is_over, yoke_simulation_is_done(simulation));
+  if (status == YOKE_STOPPED) {
+    note_stop(simulation);
+  }
   yoke__api_failed(simulation, status);
 }
 
@@ -215,10 +286,7 @@ yoke_status yoke__api_take_mail(const yoke_simulation* simulation) {
   return status;
 }
 
-yoke_status yoke_simulation_step(yoke_simulation* simulation) {
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
+static yoke_status step(yoke_simulation* simulation) {
   if (simulation->state == NULL || yoke_simulation_is_done(simulation)) {
     YOKE_TRY(get_ready(simulation));
   }
@@ -232,16 +300,18 @@ yoke_status yoke_simulation_step(yoke_simulation* simulation) {
   return status;
 }
 
-yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t) {
-  if (simulation == NULL || isnan(t)) {
-    return YOKE_BAD_ARG;
-  }
-  YOKE_TRY(yoke_simulation_start(simulation));
+yoke_status yoke_simulation_step(yoke_simulation* simulation) {
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, step(simulation));
+}
+
+static yoke_status run_to(yoke_simulation* simulation, double t) {
+  YOKE_TRY(yoke__api_start(simulation));
   // times are k * tick: half a step below t counts as reached only if rounding did it
   const double near =
       t - 1e-9 * yoke__clock_seconds(&simulation->system->clock, simulation->system->macro);
   while (simulation->state->t < near) {
-    const yoke_status status = yoke_simulation_step(simulation);
+    const yoke_status status = step(simulation);
     if (status != YOKE_OK) {
       return status;
     }
@@ -254,6 +324,11 @@ yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t) {
     }
   }
   return YOKE_OK;
+}
+
+yoke_status yoke_simulation_run_to(yoke_simulation* simulation, double t) {
+  YOKE_TRY(isnan(t) ? YOKE_BAD_ARG : yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, run_to(simulation, t));
 }
 
 static bool is_violated(const yoke_simulation* simulation) {
@@ -282,17 +357,9 @@ static void report_limits(yoke_simulation* simulation) {
     if (!alarms[i].is_given || ++n_given > MAX_LIMITS) {
       continue;
     }
-    char text[480], limit[512], hint[384];
-    yoke__ledger_alarm_text(simulation->state->ledger, &alarms[i], text, sizeof text);
-    yoke__ledger_result(simulation->state->ledger, alarms[i].bond, &simulation->result);
-    snprintf(limit, sizeof limit, "quality limit: %s", text);
-    snprintf(hint, sizeof hint, "try: %s", simulation->result.advice);
-    const bool has_hint = simulation->result.advice[0] != '\0' && is_first_of_bond(alarms, i);
-    const yoke_message message = {.severity = YOKE_ERROR,
-                                  .status = YOKE_STOPPED,
-                                  .time = (double)NAN,
-                                  .text = limit,
-                                  .hint = has_hint ? hint : NULL};
+    limit_words words;
+    const yoke_message message =
+        describe_limit(simulation, &alarms[i], is_first_of_bond(alarms, i), &words);
     yoke_send(&simulation->sink, &message);
   }
   if (n_given > MAX_LIMITS) {
@@ -310,33 +377,27 @@ static bool show_progress(void* to) {
   const running* job = to;
   yoke_progress progress;
   yoke_simulation_get_progress(job->simulation, &progress);
-  return job->settings->progress(job->settings->to, &progress);
+  // between two steps units may be asked
+  atomic_store_explicit(&job->simulation->phase, YOKE_API_RUNNING, memory_order_relaxed);
+  const bool goes_on = job->settings->progress(job->settings->to, &progress);
+  atomic_store_explicit(&job->simulation->phase, YOKE_API_CALLING, memory_order_relaxed);
+  return goes_on;
 }
 
-yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_settings* settings,
-                                yoke_run_info* info) {
-  static const yoke_run_settings nothing = {0};
-  if (info != NULL) {
-    *info = (yoke_run_info){.status = YOKE_BAD_ARG};
-  }
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
-  settings = settings == NULL ? &nothing : settings;
+static yoke_status start_recording(yoke_simulation* simulation,
+                                   const yoke_record_settings* settings);
+
+static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* settings,
+                       yoke_run_info* info) {
   yoke_status status = get_ready(simulation);
   if (status >= 0 && settings->record != NULL && simulation->state->record != NULL) {
     status = yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "it records already");
   }
-  if (status < 0) {
-    if (info != NULL) {
-      info->status = status;
-    }
-    return status;
-  }
+  info->status = status;
+  YOKE_TRY(status);
   free(simulation->command);
   simulation->command = settings->command == NULL ? NULL : copy_text(settings->command);
-  status =
-      settings->record == NULL ? YOKE_OK : yoke_simulation_record(simulation, settings->record);
+  status = settings->record == NULL ? YOKE_OK : start_recording(simulation, settings->record);
   running job = {simulation, settings};
   const yoke_loop_settings loop = {
       .is_cancelled = &simulation->is_cancelled,
@@ -348,28 +409,36 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
     status = yoke__master_loop(simulation->system, simulation->state, &loop, &simulation->loop);
     yoke__os_float_mode_restore(mode);
     atomic_store(&simulation->is_cancelled, false);
-    if (status == YOKE_STOPPED) {
-      yoke_send(&simulation->sink, &simulation->loop.failure.message);
-    } else {
+    if (status != YOKE_STOPPED) {
       report_limits(simulation);
     }
     note_end(simulation, status);
+    if (status == YOKE_STOPPED) {
+      yoke_send(&simulation->sink, &simulation->loop.failure.message);
+    }
   }
   // whatever happened, the rows are completed and the summary says how it ended
   simulation->loop.status = status;
-  const yoke_status written =
-      settings->record == NULL ? YOKE_OK : yoke_simulation_record_stop(simulation, NULL);
+  const yoke_status written = settings->record == NULL ? YOKE_OK : stop_recording(simulation, NULL);
   status = written < 0 ? written : status;
   simulation->loop.status = status;
-  if (info != NULL) {
-    *info = (yoke_run_info){.status = status,
-                            .n_steps = simulation->loop.n_steps,
-                            .t_reached = simulation->loop.t_reached,
-                            .wall_s = simulation->loop.wall_s,
-                            .is_violated = is_violated(simulation),
-                            .record = simulation->loop.record};
-  }
+  *info = (yoke_run_info){.status = status,
+                          .n_steps = simulation->loop.n_steps,
+                          .t_reached = simulation->loop.t_reached,
+                          .wall_s = simulation->loop.wall_s,
+                          .is_violated = is_violated(simulation),
+                          .record = simulation->loop.record};
   return status;
+}
+
+yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_settings* settings,
+                                yoke_run_info* info) {
+  static const yoke_run_settings nothing = {0};
+  yoke_run_info own;
+  info = info == NULL ? &own : info;
+  *info = (yoke_run_info){.status = yoke__api_enter(simulation, true)};
+  YOKE_TRY(info->status);
+  return yoke__api_leave(simulation, run(simulation, settings == NULL ? &nothing : settings, info));
 }
 
 void yoke_simulation_cancel(yoke_simulation* simulation) {
@@ -420,20 +489,17 @@ const yoke_message* yoke_simulation_failure(const yoke_simulation* simulation) {
 }
 
 yoke_status yoke_simulation_declare_discontinuity(yoke_simulation* simulation) {
-  if (simulation == NULL || simulation->state == NULL) {
-    return YOKE_BAD_ARG;
+  YOKE_TRY(yoke__api_enter(simulation, false));
+  if (simulation->state != NULL) {
+    yoke__master_declare_discontinuity(simulation->system, simulation->state);
   }
-  yoke__master_declare_discontinuity(simulation->system, simulation->state);
-  return YOKE_OK;
+  return yoke__api_leave(simulation, simulation->state == NULL ? YOKE_BAD_ARG : YOKE_OK);
 }
 
 // ---- recording
 
-yoke_status yoke_simulation_record(yoke_simulation* simulation,
+static yoke_status start_recording(yoke_simulation* simulation,
                                    const yoke_record_settings* settings) {
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
   const bool has_files = settings != NULL && settings->directory != NULL;
   if (has_files ? settings->directory[0] == '\0' : settings == NULL || settings->n_sinks == 0) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
@@ -443,7 +509,7 @@ yoke_status yoke_simulation_record(yoke_simulation* simulation,
       0) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "unknown format of results");
   }
-  YOKE_TRY(yoke_simulation_start(simulation));
+  YOKE_TRY(yoke__api_start(simulation));
   if (simulation->state->record != NULL) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "it records already");
   }
@@ -479,13 +545,13 @@ yoke_status yoke_simulation_record(yoke_simulation* simulation,
   return yoke__api_told(simulation, status, n_errors);
 }
 
-yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record_info* info) {
-  if (info != NULL) {
-    *info = (yoke_record_info){0};
-  }
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
+yoke_status yoke_simulation_record(yoke_simulation* simulation,
+                                   const yoke_record_settings* settings) {
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, start_recording(simulation, settings));
+}
+
+static yoke_status stop_recording(yoke_simulation* simulation, yoke_record_info* info) {
   const bool is_recording = simulation->state != NULL && simulation->state->record != NULL;
   if (!is_recording && simulation->directory == NULL) {
     return YOKE_OK;
@@ -498,7 +564,9 @@ yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record
   if (status < 0) {
     simulation->loop.status = status;
   }
-  (void)yoke_simulation_report(simulation);
+  if (simulation->state != NULL) {
+    yoke__system_report(simulation->system, &simulation->sink);
+  }
   // a folder that could not be written to has been reported
   const bool is_told = status < 0 || simulation->loop.status == YOKE_IO;
   const yoke_status written = simulation->directory == NULL
@@ -513,10 +581,18 @@ yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record
   return status < 0 ? status : written;
 }
 
-yoke_status yoke_simulation_report(yoke_simulation* simulation) {
-  if (simulation == NULL || simulation->state == NULL) {
-    return YOKE_BAD_ARG;
+yoke_status yoke_simulation_record_stop(yoke_simulation* simulation, yoke_record_info* info) {
+  if (info != NULL) {
+    *info = (yoke_record_info){0};
   }
-  yoke__system_report(simulation->system, &simulation->sink);
-  return YOKE_OK;
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, stop_recording(simulation, info));
+}
+
+yoke_status yoke_simulation_report(yoke_simulation* simulation) {
+  YOKE_TRY(yoke__api_enter(simulation, false));
+  if (simulation->state != NULL) {
+    yoke__system_report(simulation->system, &simulation->sink);
+  }
+  return yoke__api_leave(simulation, simulation->state == NULL ? YOKE_BAD_ARG : YOKE_OK);
 }

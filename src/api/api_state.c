@@ -40,7 +40,7 @@ void yoke__api_image(yoke_simulation* simulation, yoke_image* image) {
 // ---- before and after
 
 yoke_status yoke__api_begin_save(yoke_simulation* simulation, bool is_file) {
-  YOKE_TRY(yoke_simulation_start(simulation));
+  YOKE_TRY(yoke__api_start(simulation));
   if (simulation->state->failure.message.status < 0) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
                             "the run has failed: there is no state to save");
@@ -93,17 +93,18 @@ static yoke_status restore_unit(void* context, size_t i) {
 // ---- the interface
 
 size_t yoke_simulation_image_size(yoke_simulation* simulation) {
-  if (simulation == NULL || yoke_simulation_start(simulation) < 0 ||
-      yoke__master_check_image(simulation->system, false, &simulation->outer) < 0) {
+  if (yoke__api_enter(simulation, true) < 0) {
     return 0;
   }
-  return units_at(simulation) + simulation->system->n_image_bytes;
+  const bool has_image =
+      yoke__api_start(simulation) >= 0 &&
+      yoke__master_check_image(simulation->system, false, &simulation->outer) >= 0;
+  const size_t size = has_image ? units_at(simulation) + simulation->system->n_image_bytes : 0;
+  yoke__api_leave(simulation, YOKE_OK);
+  return size;
 }
 
-yoke_status yoke_simulation_save(yoke_simulation* simulation, void* image, size_t size) {
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
+static yoke_status save(yoke_simulation* simulation, void* image, size_t size) {
   YOKE_TRY(yoke__api_begin_save(simulation, false));
   const size_t at = units_at(simulation), wanted = at + simulation->system->n_image_bytes;
   if (image == NULL || size != wanted) {
@@ -131,10 +132,12 @@ yoke_status yoke_simulation_save(yoke_simulation* simulation, void* image, size_
   return YOKE_OK;
 }
 
-yoke_status yoke_simulation_restore(yoke_simulation* simulation, const void* image, size_t size) {
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
+yoke_status yoke_simulation_save(yoke_simulation* simulation, void* image, size_t size) {
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, save(simulation, image, size));
+}
+
+static yoke_status restore(yoke_simulation* simulation, const void* image, size_t size) {
   if (image == NULL || size < sizeof(head) || simulation->state == NULL ||
       !is_ours(simulation, image, size)) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
@@ -153,4 +156,9 @@ yoke_status yoke_simulation_restore(yoke_simulation* simulation, const void* ima
   yoke__api_image(simulation, &numbers);
   atomic_store(&simulation->is_over, yoke_simulation_is_done(simulation));
   return YOKE_OK;
+}
+
+yoke_status yoke_simulation_restore(yoke_simulation* simulation, const void* image, size_t size) {
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, restore(simulation, image, size));
 }

@@ -78,6 +78,7 @@ yoke_status yoke_system_parse(const char* bytes, size_t n, const char* path,
 
 void yoke_system_destroy(yoke_system** system) {
   if (system != NULL && *system != NULL && !(*system)->is_running) {
+    (*system)->is_running = true;  // for units that call back when they are closed
     yoke__system_destroy(system);
   }
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/base_hash.h"
 
 // ---- finding
 
@@ -14,8 +15,7 @@ static const char* nearest_variable(const yoke_unit* unit, const char* name) {
   const size_t n = unit->info->n_variables;
   const char* best = NULL;
   for (size_t i = 0; i < n && n < 10000; i++) {
-    const char* both[] = {unit->info->variables[i].name, best};
-    best = yoke__nearest_name(name, both, best == NULL ? 1 : 2);
+    best = yoke__nearer_name(name, best, unit->info->variables[i].name);
   }
   return best;
 }
@@ -143,18 +143,9 @@ static yoke_status get_whole(const yoke_simulation* simulation, const yoke_syste
 
 #define SMALL_SIZE 4096  // bytes of a variable that fit on the stack
 
-yoke_status yoke_simulation_read_value(const yoke_simulation* simulation, yoke_handle handle,
-                                       void* value, size_t size) {
-  const yoke_system_unit* unit = NULL;
-  const yoke_variable* v = look_up(simulation, handle, &unit);
-  if (v == NULL || value == NULL) {
-    return refuse_handle(simulation, v);
-  }
+static yoke_status read_value(const yoke_simulation* simulation, const yoke_system_unit* unit,
+                              const yoke_variable* v, yoke_handle handle, void* value) {
   const size_t each = yoke__variable_element_size(v), wanted = each * handle.n;
-  if (size < wanted) {
-    return yoke__api_refuse(simulation, YOKE_FULL, unit->name, v->name,
-                            "'%s' needs %zu bytes, there is room for %zu", v->name, wanted, size);
-  }
   if (simulation->state != NULL) {
     YOKE_TRY(yoke__api_take_mail(simulation));
   }
@@ -181,6 +172,22 @@ yoke_status yoke_simulation_read_value(const yoke_simulation* simulation, yoke_h
     free(room);
   }
   return status;
+}
+
+yoke_status yoke_simulation_read_value(const yoke_simulation* simulation, yoke_handle handle,
+                                       void* value, size_t size) {
+  const yoke_system_unit* unit = NULL;
+  const yoke_variable* v = look_up(simulation, handle, &unit);
+  if (v == NULL || value == NULL) {
+    return refuse_handle(simulation, v);
+  }
+  const size_t wanted = yoke__variable_element_size(v) * handle.n;
+  if (size < wanted) {
+    return yoke__api_refuse(simulation, YOKE_FULL, unit->name, v->name,
+                            "'%s' needs %zu bytes, there is room for %zu", v->name, wanted, size);
+  }
+  YOKE_TRY(yoke__api_enter(simulation, false));
+  return yoke__api_leave(simulation, read_value(simulation, unit, v, handle, value));
 }
 
 yoke_status yoke_simulation_read(const yoke_simulation* simulation, yoke_handle handle,
@@ -294,6 +301,32 @@ static bool store_number(const yoke_variable* v, double value, int64_t* bits) {
   return (double)*bits == value && is_item(v, *bits);
 }
 
+// Before the start: what a variable is given that later calls cannot change.
+static yoke_status note_start(yoke_simulation* simulation, const yoke_variable* v,
+                              yoke_handle handle, const void* value, size_t size) {
+  if (simulation->state != NULL || v->causality == YOKE_INPUT || v->causality == YOKE_TUNABLE) {
+    return YOKE_OK;
+  }
+  size_t i = 0;
+  while (i < simulation->n_starts && (simulation->starts[i].unit != handle.unit ||
+                                      simulation->starts[i].variable != handle.variable)) {
+    i++;
+  }
+  if (i == simulation->n_starts) {
+    yoke_start_value* larger = realloc(simulation->starts, (i + 1) * sizeof *larger);
+    if (larger == NULL) {
+      return YOKE_NO_MEMORY;
+    }
+    simulation->starts = larger;
+    simulation->n_starts++;
+  }
+  const uint32_t key[] = {handle.unit, handle.variable};
+  const uint64_t hash = yoke__hash_bytes(YOKE_HASH_START, key, sizeof key);
+  simulation->starts[i] =
+      (yoke_start_value){handle.unit, handle.variable, yoke__hash_bytes(hash, value, size)};
+  return YOKE_OK;
+}
+
 // Hands a value to the unit itself, between two steps.
 static yoke_status set_in_unit(yoke_simulation* simulation, const yoke_system_unit* unit,
                                const yoke_variable* v, yoke_handle handle, const void* value) {
@@ -308,6 +341,9 @@ static yoke_status set_in_unit(yoke_simulation* simulation, const yoke_system_un
     memcpy(room + each * handle.element, value, each * handle.n);
     unit_call call = {.unit = unit, .variable = handle.variable, .from = room, .size = whole};
     status = ask_unit(simulation, &call, true);
+  }
+  if (status >= 0) {
+    status = note_start(simulation, v, handle, room, whole);
   }
   if (room != small) {
     free(room);
@@ -333,7 +369,8 @@ yoke_status yoke_simulation_write(yoke_simulation* simulation, yoke_handle handl
                             "'%s' cannot be set to %g", v->name, value);
   }
   if (simulation->state == NULL) {
-    return set_in_unit(simulation, unit, v, handle, &bits);
+    YOKE_TRY(yoke__api_enter(simulation, false));
+    return yoke__api_leave(simulation, set_in_unit(simulation, unit, v, handle, &bits));
   }
   const size_t whole = yoke__variable_size(v);
   if (unit->unit.dense[handle.variable] == YOKE_NOT_DENSE && whole > YOKE_MAIL_ROOM) {
@@ -380,6 +417,20 @@ static yoke_status check_value(const yoke_variable* v, size_t n, const void* val
   return YOKE_OK;
 }
 
+static yoke_status write_value(yoke_simulation* simulation, const yoke_system_unit* unit,
+                               const yoke_variable* v, yoke_handle handle, const void* value) {
+  if (simulation->state != NULL) {
+    YOKE_TRY(yoke__api_take_mail(simulation));  // what was written before it stays before it
+  }
+  const size_t dense = unit->unit.dense[handle.variable];
+  if (simulation->state != NULL && dense != YOKE_NOT_DENSE) {
+    memcpy(simulation->state->u + unit->u + dense + handle.element, value,
+           handle.n * sizeof(double));
+    return YOKE_OK;
+  }
+  return set_in_unit(simulation, unit, v, handle, value);
+}
+
 yoke_status yoke_simulation_write_value(yoke_simulation* simulation, yoke_handle handle,
                                         const void* value, size_t size) {
   const yoke_system_unit* unit = NULL;
@@ -399,13 +450,6 @@ yoke_status yoke_simulation_write_value(yoke_simulation* simulation, yoke_handle
                             : status == YOKE_WRONG_TYPE ? "a value is none of its items"
                                                         : "the text or its length does not fit");
   }
-  if (simulation->state != NULL) {
-    YOKE_TRY(yoke__api_take_mail(simulation));  // what was written before it stays before it
-  }
-  const size_t dense = unit->unit.dense[handle.variable];
-  if (simulation->state != NULL && dense != YOKE_NOT_DENSE) {
-    memcpy(simulation->state->u + unit->u + dense + handle.element, value, size);
-    return YOKE_OK;
-  }
-  return set_in_unit(simulation, unit, v, handle, value);
+  YOKE_TRY(yoke__api_enter(simulation, false));
+  return yoke__api_leave(simulation, write_value(simulation, unit, v, handle, value));
 }

@@ -3,6 +3,7 @@
 #include "base/base_arena.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,16 +50,21 @@ static struct yoke_arena_block* new_block(size_t size) {
   return block;
 }
 
+static void* fail(yoke_arena* arena) {
+  arena->has_failed = true;
+  return NULL;
+}
+
 void* yoke__arena_take(yoke_arena* arena, size_t size) {
   if (size > MAX_SIZE) {
-    return NULL;
+    return fail(arena);
   }
   const size_t rounded = (size + RED_ZONE + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   struct yoke_arena_block* block = arena->blocks;
   if (block == NULL || block->size - block->used < rounded) {
     block = new_block(rounded > BLOCK_SIZE ? rounded : BLOCK_SIZE);
     if (block == NULL) {
-      return NULL;
+      return fail(arena);
     }
     block->next = arena->blocks;
     arena->blocks = block;
@@ -72,7 +78,7 @@ void* yoke__arena_take(yoke_arena* arena, size_t size) {
 
 void* yoke__arena_array(yoke_arena* arena, size_t count, size_t size) {
   if (size != 0 && count > SIZE_MAX / size) {
-    return NULL;
+    return fail(arena);
   }
   return yoke__arena_take(arena, count * size);
 }
@@ -86,6 +92,22 @@ char* yoke__arena_text(yoke_arena* arena, const char* text, size_t n) {
   return copy;
 }
 
+yoke_status yoke__arena_status(const yoke_arena* arena) {
+  return arena->has_failed ? YOKE_NO_MEMORY : YOKE_OK;
+}
+
+char* yoke__arena_format(yoke_arena* arena, const char* format, va_list args) {
+  va_list again;
+  va_copy(again, args);
+  const int n = vsnprintf(NULL, 0, format, args);
+  char* text = n < 0 ? NULL : yoke__arena_take(arena, (size_t)n + 1);
+  if (text != NULL) {
+    vsnprintf(text, (size_t)n + 1, format, again);
+  }
+  va_end(again);
+  return text;
+}
+
 void yoke__arena_free(yoke_arena* arena) {
   struct yoke_arena_block* block = arena->blocks;
   while (block != NULL) {
@@ -94,6 +116,5 @@ void yoke__arena_free(yoke_arena* arena) {
     free(block);
     block = next;
   }
-  arena->blocks = NULL;
-  arena->used = 0;
+  *arena = (yoke_arena){0};
 }

@@ -1,22 +1,39 @@
 #include "base/base_json_read.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base_message.h"
+
+// Whole numbers as real: an integer has no -0.
+static json_t* load(const char* bytes, size_t n, json_error_t* error) {
+  *error = (json_error_t){.text = ""};
+  return json_loadb(bytes, n, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, error);
+}
+
+// Whether memory was out. To jansson a string without memory is a bad token; a real one stays where it is.
+static bool is_memory_out(const json_error_t* first, const json_error_t* second, size_t n) {
+  void* probe = malloc(n + 1);
+  free(probe);
+  return probe == NULL || json_error_code(second) == json_error_out_of_memory ||
+         second->text[0] == '\0' || second->position != first->position;
+}
 
 yoke_status yoke__json_parse(const char* bytes, size_t n, json_t** root, const yoke_sink* sink) {
   *root = NULL;
   if (n > YOKE_JSON_MAX_SIZE) {
     return yoke_fail(sink, YOKE_FULL, "more than %zu MB", YOKE_JSON_MAX_SIZE >> 20);
   }
-  // whole numbers as real: an integer has no -0
-  json_error_t error = {.text = ""};
-  *root = json_loadb(bytes, n, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+  json_error_t error, again;
+  *root = load(bytes, n, &error);
+  if (*root == NULL) {
+    *root = load(bytes, n, &again);
+  }
   if (*root != NULL) {
     return YOKE_OK;
   }
-  if (error.text[0] == '\0') {
-    return yoke_fail(sink, YOKE_NO_MEMORY, "out of memory");
+  if (is_memory_out(&error, &again, n)) {
+    return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
   return yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){NULL, error.line, error.column}, "%s",
                        error.text);

@@ -37,7 +37,9 @@ static bool grow(yoke_messages* list) {
 }
 
 void yoke__messages_add(yoke_messages* list, const yoke_message* message) {
-  const bool is_full = yoke__messages_is_full(list);
+  const bool is_note = message->severity == YOKE_NOTE;
+  const bool is_full = is_note ? list->n_notes >= MAX_MESSAGES : yoke__messages_is_full(list);
+  list->n_notes += is_note;
   list->n_errors += message->severity == YOKE_ERROR;
   list->n_warnings += message->severity == YOKE_WARNING;
   const char* text = is_full ? NULL : keep_text(list, message->text);
@@ -164,15 +166,16 @@ void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place p
   va_end(args);
 }
 
-void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) {
+yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) {
   va_list args;
   va_start(args, format);
   yoke__message_addv(list, YOKE_ERROR, place, format, args);
   va_end(args);
+  return YOKE_BAD_INPUT;
 }
 
-void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
-                      const char* format, ...) {
+yoke_status yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                             const char* format, ...) {
   char text[YOKE_MESSAGE_TEXT_SIZE], hint[YOKE_MESSAGE_TEXT_SIZE];
   va_list args;
   va_start(args, format);
@@ -184,6 +187,7 @@ void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest
     message.hint = hint;
   }
   yoke__messages_add(list, &message);
+  return YOKE_BAD_INPUT;
 }
 
 // by file, line, column; equal places stay in the order in which they were found
@@ -212,10 +216,11 @@ size_t yoke_message_format(const yoke_message* message, char* to, size_t size) {
   if (message == NULL || message->text == NULL || (unsigned)message->severity > YOKE_ERROR) {
     return 0;
   }
-  if (message->line > 0 && message->column > 0) {
-    snprintf(where, sizeof where, ":%d:%d", message->line, message->column);
-  } else if (message->line > 0) {
-    snprintf(where, sizeof where, ":%d", message->line);
+  const bool has_file = message->file != NULL;
+  if (message->line > 0) {
+    const int n = snprintf(where, sizeof where, "%s%d", has_file ? ":" : "line ", message->line);
+    snprintf(where + n, sizeof where - (size_t)n, message->column > 0 ? ":%d" : "",
+             message->column);
   }
   // the time may be off the grid by its last bit
   const bool has_time = !isnan(message->time);
@@ -225,14 +230,14 @@ size_t yoke_message_format(const yoke_message* message, char* to, size_t size) {
   if (message->unit != NULL) {
     snprintf(about, sizeof about, "unit '%.400s'%s", message->unit, has_time ? " " : ": ");
   }
-  const char* file = message->file == NULL ? "" : message->file;
+  const char* file = has_file ? message->file : "";
   const size_t length = strlen(file);
   const bool is_long = length > MAX_SOURCE;
   const char* hint = message->hint == NULL ? "" : message->hint;
   const int n = snprintf(to, size, "%s%s%s%s%s: %s%s%s%s%s", is_long ? "..." : "",
                          is_long ? file + length - MAX_SOURCE : file, where,
-                         message->file == NULL ? "" : ": ", words[message->severity], about, time,
-                         message->text, hint[0] == '\0' ? "" : "; ", hint);
+                         has_file || where[0] != '\0' ? ": " : "", words[message->severity], about,
+                         time, message->text, hint[0] == '\0' ? "" : "; ", hint);
   return n < 0 ? 0 : (size_t)n;
 }
 
@@ -393,4 +398,8 @@ const char* yoke__nearest_hint(const char* name, const char* const names[], size
     snprintf(to, YOKE_NEAREST_SIZE, "; did you mean '%.100s'?", nearest);
   }
   return to;
+}
+
+const char* yoke__nearer_name(const char* name, const char* best, const char* other) {
+  return yoke__nearest_name(name, (const char* const[]){best, other}, 2);
 }

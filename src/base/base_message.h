@@ -22,8 +22,8 @@ typedef struct yoke_messages {
   yoke_arena arena;
   yoke_message* all;  // in the order in which they came
   size_t n, room;
-  size_t n_errors, n_warnings;
-  size_t n_dropped;  // beyond the first 1000
+  size_t n_errors, n_warnings, n_notes;
+  size_t n_dropped;  // errors and warnings beyond the first 1000, and notes beyond theirs
 } yoke_messages;
 
 // Adds a copy of a message; the texts are copied too.
@@ -39,11 +39,12 @@ void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place p
                        const char* format, ...) YOKE_PRINTF(4, 5);
 void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
                         const char* format, va_list args);
-// Shorthand for errors.
-void yoke__error(yoke_messages* list, yoke_place place, const char* format, ...) YOKE_PRINTF(3, 4);
+// Shorthand for errors; returns YOKE_BAD_INPUT.
+yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
+    YOKE_PRINTF(3, 4);
 // The same about a name that is not known; the hint is the one that was probably meant (NULL: none).
-void yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
-                      const char* format, ...) YOKE_PRINTF(4, 5);
+yoke_status yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
+                             const char* format, ...) YOKE_PRINTF(4, 5);
 
 // True once further messages are only counted: no need to search for hints.
 bool yoke__messages_is_full(const yoke_messages* list);
@@ -86,5 +87,7 @@ const char* yoke__nearest_name(const char* name, const char* const names[], size
 #define YOKE_NEAREST_SIZE 160
 const char* yoke__nearest_hint(const char* name, const char* const names[], size_t n,
                                char to[YOKE_NEAREST_SIZE]);
+// The same one by one: best is what was found so far, NULL at first.
+const char* yoke__nearer_name(const char* name, const char* best, const char* other);
 
 #endif

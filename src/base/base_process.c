@@ -176,7 +176,8 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
     posix_spawn_file_actions_destroy(&files);
   }
   if (code != 0) {
-    return yoke_fail(sink, YOKE_IO, "cannot start %s: %s", program, strerror(code));
+    return yoke_fail(sink, code == ENOMEM ? YOKE_NO_MEMORY : YOKE_IO, "cannot start %s: %s",
+                     program, strerror(code));
   }
   out->pid = pid;
   return YOKE_OK;

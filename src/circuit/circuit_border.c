@@ -114,9 +114,7 @@ yoke_status yoke__border_create(const yoke_sparse_pattern* ahat, yoke_arena* are
   found.stride = BLOCKS(found.n);
   found.columns = yoke__arena_array(arena, (size_t)found.n_touched * found.stride, sizeof(double));
   found.sum = yoke__arena_array(arena, found.stride, sizeof(double));
-  if (self == NULL || found.places == NULL || found.columns == NULL || found.sum == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   fill_places(&found, ahat);
   *self = found;
   *out = self;

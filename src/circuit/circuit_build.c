@@ -61,21 +61,24 @@ void yoke__network_destroy(yoke_network** network) {
   *network = NULL;
 }
 
-// array with room for one more than n; NULL (and the array as it was) when memory or numbers are
-// out
+// The place behind the n items of an array that grows; array: address of the pointer. NULL, and the
+// array as it was, when memory or numbers are out.
 static void* make_room(void* array, size_t size, uint32_t n, size_t* room) {
-  if (n < *room) {
-    return array;
-  }
-  const size_t more = *room == 0 ? 16 : 2 * *room;
-  if (n == YOKE_NO_INDEX - 1 || more > SIZE_MAX / size) {
-    return NULL;
-  }
-  void* larger = realloc(array, more * size);
-  if (larger != NULL) {
+  void* items = NULL;
+  memcpy(&items, array, sizeof items);
+  if (n >= *room) {
+    const size_t more = *room == 0 ? 16 : 2 * *room;
+    if (n == YOKE_NO_INDEX - 1 || more > SIZE_MAX / size) {
+      return NULL;
+    }
+    items = realloc(items, more * size);
+    if (items == NULL) {
+      return NULL;
+    }
+    memcpy(array, &items, sizeof items);
     *room = more;
   }
-  return larger;
+  return (char*)items + n * size;
 }
 
 // ---- copies
@@ -202,6 +205,14 @@ static const void* keep_model(yoke_network* network, const void* model, size_t s
   return copy;
 }
 
+static bool keep_law(yoke_network* network, const yoke_expression** law) {
+  if (*law != NULL) {
+    *law = yoke__network_keep_law(network, *law);
+    return *law != NULL;
+  }
+  return true;
+}
+
 static bool keep_value(yoke_network* network, yoke_circuit_value* value) {
   if (value->wave != NULL) {
     value->wave = yoke__network_keep_wave(network, value->wave);
@@ -209,11 +220,7 @@ static bool keep_value(yoke_network* network, yoke_circuit_value* value) {
       return false;
     }
   }
-  if (value->law != NULL) {
-    value->law = yoke__network_keep_law(network, value->law);
-    return value->law != NULL;
-  }
-  return true;
+  return keep_law(network, &value->law);
 }
 
 static bool keep_parts(yoke_network* network, yoke_element* element) {
@@ -232,14 +239,8 @@ static bool keep_parts(yoke_network* network, yoke_element* element) {
       return false;
     }
   }
-  if (element->condition != NULL) {
-    element->condition = yoke__network_keep_law(network, element->condition);
-    if (element->condition == NULL) {
-      return false;
-    }
-  }
-  return keep_value(network, &element->value) && keep_name(network, &element->name) &&
-         keep_place(network, &element->place);
+  return keep_law(network, &element->condition) && keep_value(network, &element->value) &&
+         keep_name(network, &element->name) && keep_place(network, &element->place);
 }
 
 // ---- nodes
@@ -250,14 +251,12 @@ uint32_t yoke__network_node(yoke_network* network, const char* name, yoke_domain
   if (known < network->n_nodes) {
     return known;
   }
-  yoke_network_node* nodes =
-      make_room(network->nodes, sizeof *nodes, network->n_nodes, &network->index->node_room);
-  if (nodes == NULL) {
+  const uint32_t index = network->n_nodes;
+  yoke_network_node* node =
+      make_room(&network->nodes, sizeof *node, index, &network->index->node_room);
+  if (node == NULL) {
     return YOKE_NO_INDEX;
   }
-  network->nodes = nodes;
-  const uint32_t index = network->n_nodes;
-  yoke_network_node* node = &nodes[index];
   *node = (yoke_network_node){.name = name, .domain = domain, .place = place};
   if (!keep_name(network, &node->name) || !keep_place(network, &node->place) ||
       yoke__index_add(network, YOKE_NAME_NODE, index) < 0) {
@@ -271,13 +270,11 @@ uint32_t yoke__network_node(yoke_network* network, const char* name, yoke_domain
 static uint32_t note_refix(yoke_network* network, const char* name, uint32_t node,
                            yoke_place place) {
   yoke_network_index* index = network->index;
-  yoke_refix* refixes =
-      make_room(index->refixes, sizeof *refixes, index->n_refixes, &index->refix_room);
-  if (refixes == NULL) {
+  yoke_refix* refix =
+      make_room(&index->refixes, sizeof *refix, index->n_refixes, &index->refix_room);
+  if (refix == NULL) {
     return YOKE_NO_INDEX;
   }
-  index->refixes = refixes;
-  yoke_refix* refix = &refixes[index->n_refixes];
   *refix = (yoke_refix){node, name, place};
   if (!keep_name(network, &refix->name) || !keep_place(network, &refix->place)) {
     return YOKE_NO_INDEX;
@@ -310,16 +307,14 @@ uint32_t yoke__network_fix_node(yoke_network* network, const char* name, uint32_
 // ---- elements and the rest
 
 uint32_t yoke__network_add(yoke_network* network, const yoke_element* element) {
-  yoke_element* elements = make_room(network->elements, sizeof *elements, network->n_elements,
-                                     &network->index->element_room);
-  if (elements == NULL) {
+  const uint32_t index = network->n_elements;
+  yoke_element* self =
+      make_room(&network->elements, sizeof *self, index, &network->index->element_room);
+  if (self == NULL) {
     return YOKE_NO_INDEX;
   }
-  network->elements = elements;
-  const uint32_t index = network->n_elements;
-  elements[index] = *element;
-  if (!keep_parts(network, &elements[index]) ||
-      yoke__index_add(network, YOKE_NAME_ELEMENT, index) < 0) {
+  *self = *element;
+  if (!keep_parts(network, self) || yoke__index_add(network, YOKE_NAME_ELEMENT, index) < 0) {
     return YOKE_NO_INDEX;
   }
   network->n_elements++;
@@ -327,13 +322,11 @@ uint32_t yoke__network_add(yoke_network* network, const yoke_element* element) {
 }
 
 uint32_t yoke__network_add_mutual(yoke_network* network, const yoke_mutual* mutual) {
-  yoke_mutual* mutuals = make_room(network->mutuals, sizeof *mutuals, network->n_mutuals,
-                                   &network->index->mutual_room);
-  if (mutuals == NULL) {
+  yoke_mutual* self =
+      make_room(&network->mutuals, sizeof *self, network->n_mutuals, &network->index->mutual_room);
+  if (self == NULL) {
     return YOKE_NO_INDEX;
   }
-  network->mutuals = mutuals;
-  yoke_mutual* self = &mutuals[network->n_mutuals];
   *self = *mutual;
   if (!keep_name(network, &self->name) || !keep_place(network, &self->place)) {
     return YOKE_NO_INDEX;
@@ -342,13 +335,11 @@ uint32_t yoke__network_add_mutual(yoke_network* network, const yoke_mutual* mutu
 }
 
 uint32_t yoke__network_add_input(yoke_network* network, const yoke_circuit_input* input) {
-  yoke_circuit_input* inputs =
-      make_room(network->inputs, sizeof *inputs, network->n_inputs, &network->index->input_room);
-  if (inputs == NULL) {
+  yoke_circuit_input* self =
+      make_room(&network->inputs, sizeof *self, network->n_inputs, &network->index->input_room);
+  if (self == NULL) {
     return YOKE_NO_INDEX;
   }
-  network->inputs = inputs;
-  yoke_circuit_input* self = &inputs[network->n_inputs];
   *self = *input;
   if (!keep_name(network, &self->name) || !keep_name(network, &self->dim) ||
       !keep_place(network, &self->place)) {
@@ -359,21 +350,13 @@ uint32_t yoke__network_add_input(yoke_network* network, const yoke_circuit_input
 
 static uint32_t add_probe(yoke_network* network, const yoke_probe* probe, yoke_probe** probes,
                           uint32_t* n, size_t* room) {
-  yoke_probe* larger = make_room(*probes, sizeof *larger, *n, room);
-  if (larger == NULL) {
+  yoke_probe* self = make_room(probes, sizeof *self, *n, room);
+  if (self == NULL) {
     return YOKE_NO_INDEX;
   }
-  *probes = larger;
-  yoke_probe* self = &larger[*n];
   *self = *probe;
-  if (self->law != NULL) {
-    self->law = yoke__network_keep_law(network, self->law);
-    if (self->law == NULL) {
-      return YOKE_NO_INDEX;
-    }
-  }
-  if (!keep_name(network, &self->name) || !keep_name(network, &self->dim) ||
-      !keep_place(network, &self->place)) {
+  if (!keep_law(network, &self->law) || !keep_name(network, &self->name) ||
+      !keep_name(network, &self->dim) || !keep_place(network, &self->place)) {
     return YOKE_NO_INDEX;
   }
   return (*n)++;

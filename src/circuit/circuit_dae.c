@@ -18,9 +18,7 @@ static yoke_status take_memory(yoke_dae* self, yoke_arena* arena) {
   double* block = yoke__arena_array(arena, (plan->n_history + n_rates + 4) * n, sizeof(double));
   self->J = yoke__arena_array(arena, self->nnz, sizeof(double));
   self->v_limited = yoke__arena_array(arena, self->core->network->n_elements, sizeof(double));
-  if (block == NULL || self->J == NULL || self->v_limited == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->next = block;
   self->c = block + n;
   self->f = block + 2 * n;
@@ -39,15 +37,13 @@ static yoke_status take_memory(yoke_dae* self, yoke_arena* arena) {
 // what contains it.
 static yoke_status make_matrix(yoke_dae* self, yoke_arena* arena) {
   const yoke_circuit_core* core = self->core;
-  yoke_sparse_pattern pattern = *yoke__equations_pattern(core->equations);
-  const uint8_t* dynamic = yoke__equations_dynamic(core->equations);
+  yoke_sparse_pattern pattern = core->equations->J;
+  const uint8_t* dynamic = core->equations->dynamic;
   if (core->options.is_refactored) {
     pattern.varying = NULL;
   } else if (core->plan.n_slots > 1) {
     uint8_t* varying = yoke__arena_array(arena, self->nnz, sizeof *varying);
-    if (varying == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY(yoke__arena_status(arena));
     for (uint32_t k = 0; k < self->nnz; k++) {
       varying[k] = pattern.varying[k] || dynamic[k];
     }
@@ -67,7 +63,7 @@ static yoke_status make_projection(yoke_dae* self, yoke_arena* arena) {
   }
   // which junctions conduct decides the condition of Ahat, and its pivots: one set of them does not
   // serve a bridge that commutates, while the identity in the penalty form does
-  if (kind == YOKE_PROJECTION_AUTO && yoke__equations_has_junctions(core->equations)) {
+  if (kind == YOKE_PROJECTION_AUTO && core->equations->n_junctions > 0) {
     kind = YOKE_PROJECTION_PENALTY;
   }
   const yoke_projection_settings settings = {.kind = kind,
@@ -91,8 +87,8 @@ static void dae_destroy(void* memory) {
 
 static yoke_status build(yoke_dae* self) {
   yoke_circuit_core* core = self->core;
-  const bool is_linear = yoke__equations_is_linear(core->equations);
-  const yoke_sparse_pattern* pattern = yoke__equations_pattern(core->equations);
+  const bool is_linear = core->equations->is_linear;
+  const yoke_sparse_pattern* pattern = &core->equations->J;
   self->n = (uint32_t)pattern->n;
   self->nnz = (uint32_t)pattern->starts[pattern->n];
   self->renewal = !is_linear || core->options.is_refactored ? YOKE_DAE_ITERATION
@@ -108,9 +104,7 @@ static yoke_status build(yoke_dae* self) {
 static yoke_status dae_create(yoke_circuit_core* core, yoke_messages* messages, void** out) {
   (void)messages;
   yoke_dae* self = yoke__arena_take(&core->arena, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&core->arena));
   self->core = core;
   const yoke_status status = build(self);
   if (status < 0) {
@@ -153,7 +147,7 @@ static yoke_status factor_all(yoke_dae* self) {
   yoke__equations_conduct(self->core->equations, self->v_limited);
   assemble(self, 0, self->v_limited);
   yoke_status status = yoke__sparse_factor(self->matrix, self->J, &column);
-  if (status == YOKE_SINGULAR && yoke__equations_has_junctions(self->core->equations)) {
+  if (status == YOKE_SINGULAR && self->core->equations->n_junctions > 0) {
     assemble(self, 0, NULL);
     status = yoke__sparse_factor(self->matrix, self->J, &column);
   }
@@ -239,16 +233,6 @@ static double dae_current(const void* memory, uint32_t element) {
   return self->x[0][self->core->network->n_nodes + element];
 }
 
-static double dae_voltage_rate(const void* memory, uint32_t node) {
-  const yoke_dae* self = memory;
-  return self->rate[0][node];
-}
-
-static double dae_current_rate(const void* memory, uint32_t element) {
-  const yoke_dae* self = memory;
-  return self->rate[0][self->core->network->n_nodes + element];
-}
-
 static yoke_status dae_sensitivity(void* memory, uint32_t input, double dx[]) {
   yoke_dae* self = memory;
   yoke_circuit_core* core = self->core;
@@ -303,12 +287,7 @@ static void dae_restore(void* memory, const void* image) {
 
 static void dae_get_sizes(const void* memory, yoke_circuit_sizes* sizes) {
   const yoke_dae* self = memory;
-  yoke_sparse_stats stats;
-  yoke__sparse_get_stats(self->matrix, &stats);
-  sizes->n_solved = self->n;
-  sizes->n_solved_nonzeros = stats.n_nonzeros;
-  sizes->n_factors = stats.n_factors;
-  sizes->n_bytes += stats.n_bytes;
+  yoke__core_add_sizes(self->matrix, self->n, sizes);
 }
 
 const yoke_circuit_engine yoke__engine_dae = {
@@ -322,8 +301,6 @@ const yoke_circuit_engine yoke__engine_dae = {
     .law_value = dae_law_value,
     .voltage = dae_voltage,
     .current = dae_current,
-    .voltage_rate = dae_voltage_rate,
-    .current_rate = dae_current_rate,
     .sensitivity = dae_sensitivity,
     .image_size = dae_image_size,
     .save = dae_save,

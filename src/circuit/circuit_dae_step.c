@@ -181,7 +181,7 @@ static yoke_status solve_stage(yoke_dae* self, const yoke_method_stage* stage) {
   yoke_circuit_core* core = self->core;
   const yoke_circuit_options* options = &core->options;
   const bool is_fixed = options->iterations > 0;
-  const bool is_linear = yoke__equations_is_linear(core->equations);
+  const bool is_linear = core->equations->is_linear;
   // a linear system needs one iteration
   const int n_max = is_fixed ? options->iterations : is_linear ? 1 : options->max_iterations;
   bool was_limited = false;

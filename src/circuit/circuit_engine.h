@@ -33,6 +33,19 @@ static inline double yoke__core_time(const yoke_circuit_core* core) {
 // For what looks at the equations from beside the front (circuit_linear.c).
 yoke_circuit_core* yoke__circuit_core(yoke_circuit* circuit);
 
+// What the matrix that is really solved adds to the sizes.
+static inline void yoke__core_add_sizes(const yoke_sparse* matrix, uint32_t n,
+                                        yoke_circuit_sizes* sizes) {
+  yoke_sparse_stats stats = {0};
+  if (matrix != NULL) {
+    yoke__sparse_get_stats(matrix, &stats);
+  }
+  sizes->n_solved = n;
+  sizes->n_solved_nonzeros = stats.n_nonzeros;
+  sizes->n_factors = stats.n_factors;
+  sizes->n_bytes += stats.n_bytes;
+}
+
 typedef struct yoke_circuit_engine {
   const char* name;
   yoke_status (*create)(yoke_circuit_core* core, yoke_messages* messages, void** self);
@@ -49,8 +62,6 @@ typedef struct yoke_circuit_engine {
   double (*law_value)(const void* self, uint32_t element);
   double (*voltage)(const void* self, uint32_t node);
   double (*current)(const void* self, uint32_t element);
-  double (*voltage_rate)(const void* self, uint32_t node);
-  double (*current_rate)(const void* self, uint32_t element);
   // dx/du over the last stage with the factor at hand, full coordinates; f_u: df/du in the rows of the equations.
   yoke_status (*sensitivity)(void* self, uint32_t input, double dx[]);
   size_t (*image_size)(const void* self);

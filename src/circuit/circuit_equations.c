@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "circuit/circuit_equations_part.h"
 
 // [S]: far below the 1 beside it in a junction's row, far above gmin
 #define TYPICAL_CONDUCTANCE 1e-10
@@ -37,9 +36,7 @@ yoke_status yoke__equations_create(const yoke_network* network, yoke_signals* si
                                    const bool is_closed[], double gmin, yoke_arena* arena,
                                    yoke_equations** out) {
   yoke_equations* self = yoke__arena_take(arena, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->network = network;
   self->signals = signals;
   self->is_closed = is_closed;
@@ -50,36 +47,6 @@ yoke_status yoke__equations_create(const yoke_network* network, yoke_signals* si
 
 // ------------------------------------------------------------------------------------------
 // questions
-
-void yoke__equations_sizes(const yoke_equations* self, uint32_t* n, uint32_t* m, uint32_t* p) {
-  *n = self->n;
-  *m = self->m;
-  *p = self->p;
-}
-
-const yoke_sparse_pattern* yoke__equations_pattern(const yoke_equations* self) {
-  return &self->J;
-}
-
-const yoke_sparse_pattern* yoke__equations_ahat_pattern(const yoke_equations* self) {
-  return &self->Ahat;
-}
-
-bool yoke__equations_is_linear(const yoke_equations* self) {
-  return self->is_linear;
-}
-
-bool yoke__equations_is_constant(const yoke_equations* self) {
-  return self->is_constant;
-}
-
-const uint8_t* yoke__equations_dynamic(const yoke_equations* self) {
-  return self->dynamic;
-}
-
-bool yoke__equations_has_junctions(const yoke_equations* self) {
-  return self->n_junctions > 0;
-}
 
 void yoke__equations_name(const yoke_equations* self, uint32_t column, char* to, size_t size) {
   const yoke_network* network = self->network;

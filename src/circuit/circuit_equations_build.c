@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "circuit/circuit_equations_part.h"
+#include "circuit/circuit_equations.h"
 
 // Pairs (column, row) as one number: sorting them gives columns with ascending rows.
 typedef struct pairs {
@@ -122,13 +122,10 @@ static yoke_status describe_element(yoke_equations* self, uint32_t e, double gmi
   stamp->is_dynamic = stamp->is_rate || stamp->charge != NULL;
 
   // laws of voltages and currents bring columns of their own
-  if (stamp->kind == YOKE_STAMP_LINEAR && element->value.law != NULL &&
-      yoke__expression_has_state(element->value.law)) {
+  if (stamp->kind == YOKE_STAMP_LINEAR && yoke__expression_has_state(element->value.law)) {
     stamp->law = element->value.law;
     stamp->live_slots = yoke__arena_array(arena, stamp->law->n_live, sizeof(uint32_t));
-    if (stamp->live_slots == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY(yoke__arena_status(arena));
   }
   stamp->is_varying =
       stamp->kind != YOKE_STAMP_LINEAR || stamp->law != NULL || is_value_moving(element);
@@ -155,9 +152,7 @@ static yoke_status list_couplings(yoke_equations* self, yoke_arena* arena) {
     yoke_stamp* stamp = &self->stamps[e];
     if (stamp->n_couplings > 0) {
       stamp->couplings = yoke__arena_array(arena, stamp->n_couplings, sizeof *stamp->couplings);
-      if (stamp->couplings == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      YOKE_TRY(yoke__arena_status(arena));
       stamp->n_couplings = 0;
     }
   }
@@ -172,9 +167,7 @@ static yoke_status list_couplings(yoke_equations* self, yoke_arena* arena) {
       const yoke_expression* law = self->stamps[stamp->couplings[i].other].law;
       if (law != NULL) {
         stamp->couplings[i].live_slots = yoke__arena_array(arena, law->n_live, sizeof(uint32_t));
-        if (stamp->couplings[i].live_slots == NULL) {
-          return YOKE_NO_MEMORY;
-        }
+        YOKE_TRY(yoke__arena_status(arena));
       }
     }
   }
@@ -294,9 +287,7 @@ static yoke_status make_pattern(const pairs* list, uint32_t n, yoke_arena* arena
                                 yoke_sparse_pattern* pattern) {
   int32_t* starts = yoke__arena_array(arena, (size_t)n + 1, sizeof *starts);
   int32_t* rows = yoke__arena_array(arena, list->n, sizeof *rows);
-  if (starts == NULL || rows == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   for (size_t i = 0; i < list->n; i++) {
     starts[(list->keys[i] >> 32) + 1]++;
     rows[i] = (int32_t)(list->keys[i] & UINT32_MAX);
@@ -421,9 +412,7 @@ static yoke_status make_ahat(yoke_equations* self, yoke_arena* arena) {
   int32_t* rows = yoke__arena_array(arena, n, sizeof *rows);
   uint8_t* varying = yoke__arena_array(arena, n, sizeof *varying);
   self->j_of_ahat = yoke__arena_array(arena, n, sizeof(uint32_t));
-  if (starts == NULL || rows == NULL || varying == NULL || self->j_of_ahat == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   uint32_t at = 0;
   for (uint32_t j = 0; j < self->n; j++) {
     starts[j] = (int32_t)at;
@@ -449,17 +438,11 @@ static yoke_status make_values(yoke_equations* self, yoke_arena* arena) {
   self->base = yoke__arena_array(arena, self->nnz, sizeof(double));
   self->work_J = yoke__arena_array(arena, self->nnz, sizeof(double));
   self->xdot = yoke__arena_array(arena, self->n, sizeof(double));
-  if (varying == NULL || dynamic == NULL || self->frame == NULL || self->base == NULL ||
-      self->work_J == NULL || self->xdot == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   find_slots(self);
   fill_frame(self);
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
     mark_stamp(self, &self->stamps[e], varying, dynamic);
-    if (self->stamps[e].is_varying) {
-      self->varying_stamps[self->n_varying_stamps++] = e;
-    }
   }
   self->J.varying = varying;
   self->dynamic = dynamic;
@@ -482,16 +465,11 @@ static yoke_status take_lists(yoke_equations* self, yoke_arena* arena) {
   const size_t n_e = self->network->n_elements;
   const size_t n_v = self->network->n_nodes;
   self->stamps = yoke__arena_array(arena, n_e, sizeof *self->stamps);
-  self->varying_stamps = yoke__arena_array(arena, n_e, sizeof(uint32_t));
   self->junctions = yoke__arena_array(arena, n_e, sizeof(uint32_t));
   self->fixed_nodes = yoke__arena_array(arena, n_v, sizeof(uint32_t));
   self->kcl_rows = yoke__arena_array(arena, n_v, sizeof(uint32_t));
   self->row_owner = yoke__arena_array(arena, n_v + n_e, sizeof(uint32_t));
-  if (self->stamps == NULL || self->varying_stamps == NULL || self->junctions == NULL ||
-      self->fixed_nodes == NULL || self->kcl_rows == NULL || self->row_owner == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  return YOKE_OK;
+  return yoke__arena_status(arena);
 }
 
 yoke_status yoke__equations_build(yoke_equations* self, double gmin, yoke_arena* arena) {

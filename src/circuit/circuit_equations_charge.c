@@ -6,15 +6,13 @@
 // step is then what q has changed by, whatever the step; with C(v) v' it is only so to the order of
 // the method, and a step from conducting to blocking makes or loses charge. Nothing is kept from step
 // to step: q follows from past values x, and the rate at x_k from the equation itself, q' = I - i(v).
-#include "circuit/circuit_equations_part.h"
+#include "circuit/circuit_equations.h"
 #include "circuit/circuit_method.h"
 
 yoke_status yoke__equations_take_charges(yoke_equations* self, yoke_arena* arena) {
   const size_t n = self->has_charges ? self->n_junctions : 0;
   self->charge_c = yoke__arena_array(arena, (YOKE_METHOD_MAX_STAGES + 2) * n, sizeof(double));
-  if (self->charge_c == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->charge_rate = self->charge_c + n;
   return YOKE_OK;
 }

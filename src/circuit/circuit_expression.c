@@ -13,7 +13,7 @@
 #define LN10 2.30258509299404568402
 
 bool yoke__expression_has_state(const yoke_expression* expression) {
-  for (uint32_t i = 0; i < expression->n_live; i++) {
+  for (uint32_t i = 0; expression != NULL && i < expression->n_live; i++) {
     const yoke_live_kind kind = expression->live[i].kind;
     if (kind == YOKE_LIVE_VOLTAGE || kind == YOKE_LIVE_CURRENT) {
       return true;
@@ -23,33 +23,7 @@ bool yoke__expression_has_state(const yoke_expression* expression) {
 }
 
 int yoke__operation_n_operands(yoke_operation_code code) {
-  switch (code) {
-  case YOKE_OP_NUMBER:
-  case YOKE_OP_LIVE:
-  case YOKE_OP_AGAIN:
-    return 0;
-  case YOKE_OP_ADD:
-  case YOKE_OP_SUB:
-  case YOKE_OP_MUL:
-  case YOKE_OP_DIV:
-  case YOKE_OP_POW:
-  case YOKE_OP_LESS:
-  case YOKE_OP_LESS_EQUAL:
-  case YOKE_OP_GREATER:
-  case YOKE_OP_GREATER_EQUAL:
-  case YOKE_OP_EQUAL:
-  case YOKE_OP_NOT_EQUAL:
-  case YOKE_OP_AND:
-  case YOKE_OP_OR:
-  case YOKE_OP_MIN:
-  case YOKE_OP_MAX:
-  case YOKE_OP_ATAN2:
-    return 2;
-  case YOKE_OP_SELECT:
-    return 3;
-  default:
-    return 1;
-  }
+  return code <= YOKE_OP_AGAIN ? 0 : code <= YOKE_OP_ATAN2 ? 2 : code == YOKE_OP_SELECT ? 3 : 1;
 }
 
 // |a|^b; squares are exact and cheap
@@ -66,6 +40,12 @@ static double sign_of(double a) {
 }
 
 static double apply_unary(yoke_operation_code code, double a) {
+  static double (*const functions[])(double) = {
+      [YOKE_OP_EXP] = exp,     [YOKE_OP_LOG] = log,   [YOKE_OP_LOG10] = log10,
+      [YOKE_OP_SIN] = sin,     [YOKE_OP_COS] = cos,   [YOKE_OP_TAN] = tan,
+      [YOKE_OP_ASIN] = asin,   [YOKE_OP_ACOS] = acos, [YOKE_OP_ATAN] = atan,
+      [YOKE_OP_SINH] = sinh,   [YOKE_OP_COSH] = cosh, [YOKE_OP_TANH] = tanh,
+      [YOKE_OP_FLOOR] = floor, [YOKE_OP_CEIL] = ceil, [YOKE_OP_ROUND] = rint};
   switch (code) {
   case YOKE_OP_NEG:
     return -a;
@@ -77,38 +57,8 @@ static double apply_unary(yoke_operation_code code, double a) {
     return sign_of(a);
   case YOKE_OP_SQRT:
     return sqrt(a);
-  case YOKE_OP_EXP:
-    return exp(a);
-  case YOKE_OP_LOG:
-    return log(a);
-  case YOKE_OP_LOG10:
-    return log10(a);
-  case YOKE_OP_SIN:
-    return sin(a);
-  case YOKE_OP_COS:
-    return cos(a);
-  case YOKE_OP_TAN:
-    return tan(a);
-  case YOKE_OP_ASIN:
-    return asin(a);
-  case YOKE_OP_ACOS:
-    return acos(a);
-  case YOKE_OP_ATAN:
-    return atan(a);
-  case YOKE_OP_SINH:
-    return sinh(a);
-  case YOKE_OP_COSH:
-    return cosh(a);
-  case YOKE_OP_TANH:
-    return tanh(a);
-  case YOKE_OP_FLOOR:
-    return floor(a);
-  case YOKE_OP_CEIL:
-    return ceil(a);
-  case YOKE_OP_ROUND:
-    return rint(a);
   default:
-    return (double)NAN;
+    return functions[code](a);
   }
 }
 

@@ -26,13 +26,15 @@ typedef struct yoke_live {
 } yoke_live;
 
 typedef enum yoke_operation_code {
+  // no operand
   YOKE_OP_NUMBER,  // push number
   YOKE_OP_LIVE,    // push live quantity `index`
+  YOKE_OP_AGAIN,   // push what was kept in place `index`
+  // two
   YOKE_OP_ADD,
   YOKE_OP_SUB,
   YOKE_OP_MUL,
   YOKE_OP_DIV,
-  YOKE_OP_NEG,
   YOKE_OP_POW,  // |a|^b with the sign rules of docs/circuit_netlist.md
   YOKE_OP_LESS,
   YOKE_OP_LESS_EQUAL,
@@ -42,10 +44,14 @@ typedef enum yoke_operation_code {
   YOKE_OP_NOT_EQUAL,
   YOKE_OP_AND,
   YOKE_OP_OR,
-  YOKE_OP_NOT,
-  YOKE_OP_SELECT,  // c a b -> c != 0 ? a : b
   YOKE_OP_MIN,
   YOKE_OP_MAX,
+  YOKE_OP_ATAN2,
+  // three
+  YOKE_OP_SELECT,  // c a b -> c != 0 ? a : b
+  // one
+  YOKE_OP_NEG,
+  YOKE_OP_NOT,
   YOKE_OP_ABS,
   YOKE_OP_SIGN,
   YOKE_OP_SQRT,
@@ -58,7 +64,6 @@ typedef enum yoke_operation_code {
   YOKE_OP_ASIN,
   YOKE_OP_ACOS,
   YOKE_OP_ATAN,
-  YOKE_OP_ATAN2,
   YOKE_OP_SINH,
   YOKE_OP_COSH,
   YOKE_OP_TANH,
@@ -66,7 +71,6 @@ typedef enum yoke_operation_code {
   YOKE_OP_CEIL,
   YOKE_OP_ROUND,  // to the nearest whole number, halves to the even one
   YOKE_OP_KEEP,   // copy the top of the stack to place `index`
-  YOKE_OP_AGAIN,  // push what was kept in place `index`
 } yoke_operation_code;
 
 typedef struct yoke_operation {

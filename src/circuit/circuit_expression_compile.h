@@ -85,11 +85,10 @@ typedef struct yoke_compiler {
   struct yoke_parse_entry* entries;  // stack of the parser: operators and brackets
   size_t n_entries, max_entries;
   yoke_operation* operations;
-  uint32_t n_operations, max_operations;
+  size_t n_operations, max_operations;
   yoke_live live[YOKE_EXPRESSION_MAX_LIVE];
   uint32_t n_live;
   char reason[256];
-  size_t reason_offset;  // where the parser was when the reason arose
   bool is_out_of_memory;
 } yoke_compiler;
 
@@ -101,6 +100,8 @@ yoke_status yoke__expression_compile(yoke_compiler* compiler, yoke_span text,
                                      const yoke_expression_wrap* wrap, yoke_compiled* out);
 
 bool yoke__span_is(yoke_span span, const char* lower_case_text);
+// Its index among the words, in small letters; n: it is none of them.
+size_t yoke__span_among(yoke_span span, const char* const words[], size_t n);
 bool yoke__span_equals(yoke_span a, yoke_span b);  // case ignored
 static inline char yoke__lower(char c) {
   return (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
@@ -146,5 +147,7 @@ uint32_t yoke__graph_law(yoke_compiler* self, const yoke_expression* law);
 bool yoke__graph_emit(yoke_compiler* self, uint32_t root);
 // Makes room for one more; false without memory.
 bool yoke__grow(void** array, size_t n, size_t* max, size_t size);
+// The same, and a copy of the item becomes the last one; array: address of the pointer.
+bool yoke__append(void* array, size_t* n, size_t* max, size_t size, const void* item);
 
 #endif

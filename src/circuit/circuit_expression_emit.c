@@ -2,7 +2,6 @@
 // visits operands first. A node that is used several times is kept when it is computed and pushed
 // again later. No recursion: the walk has its own stack, as long as the graph is deep.
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "circuit/circuit_expression_compile.h"
 
@@ -16,7 +15,7 @@ typedef struct walk {
   uint32_t* stack;   // nodes on the way down
   uint8_t* next;     // operand to visit next, of each entry of the stack
   uint32_t n_kept;
-  int depth, max_depth;
+  int depth;
 } walk;
 
 static bool refuse(yoke_compiler* self, const char* text) {
@@ -45,15 +44,12 @@ static bool put(walk* w, yoke_operation_code code, uint32_t index, double number
   if (self->n_operations >= MAX_OPERATIONS) {
     return refuse(self, "the expression is too large");
   }
-  size_t max = self->max_operations;
-  void* operations = self->operations;
-  if (!yoke__grow(&operations, self->n_operations, &max, sizeof *self->operations)) {
+  const yoke_operation operation = {code, index, number};
+  if (!yoke__append(&self->operations, &self->n_operations, &self->max_operations, sizeof operation,
+                    &operation)) {
     self->is_out_of_memory = true;
     return false;
   }
-  self->operations = operations;
-  self->max_operations = (uint32_t)max;
-  self->operations[self->n_operations++] = (yoke_operation){code, index, number};
 
   // depth of the stack of numbers when the list is run
   w->depth += code == YOKE_OP_KEEP ? 0 : 1 - yoke__operation_n_operands(code);
@@ -128,21 +124,19 @@ bool yoke__graph_emit(yoke_compiler* self, uint32_t root) {
 
   // the way down is at most as long as there are nodes, since operands come before their users
   const size_t n = (size_t)root + 2;
+  yoke_arena arena = {0};
   walk w = {.compiler = self,
-            .n_uses = calloc(n, sizeof *w.n_uses),
-            .place = calloc(n, sizeof *w.place),
-            .stack = calloc(n, sizeof *w.stack),
-            .next = calloc(n, sizeof *w.next)};
+            .n_uses = yoke__arena_array(&arena, n, sizeof *w.n_uses),
+            .place = yoke__arena_array(&arena, n, sizeof *w.place),
+            .stack = yoke__arena_array(&arena, n, sizeof *w.stack),
+            .next = yoke__arena_array(&arena, n, sizeof *w.next)};
   bool is_done = false;
-  if (w.n_uses == NULL || w.place == NULL || w.stack == NULL || w.next == NULL) {
+  if (yoke__arena_status(&arena) < 0) {
     self->is_out_of_memory = true;
   } else {
     count_uses(&w, root);
     is_done = visit(&w, root);
   }
-  free(w.n_uses);
-  free(w.place);
-  free(w.stack);
-  free(w.next);
+  yoke__arena_free(&arena);
   return is_done;
 }

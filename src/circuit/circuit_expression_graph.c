@@ -30,6 +30,17 @@ bool yoke__grow(void** array, size_t n, size_t* max, size_t size) {
   return true;
 }
 
+bool yoke__append(void* array, size_t* n, size_t* max, size_t size, const void* item) {
+  void* bytes = NULL;
+  memcpy(&bytes, array, sizeof bytes);
+  if (!yoke__grow(&bytes, *n, max, size)) {
+    return false;
+  }
+  memcpy(array, &bytes, sizeof bytes);
+  memcpy((char*)bytes + (*n)++ * size, item, size);
+  return true;
+}
+
 void yoke__compiler_free(yoke_compiler* compiler) {
   free(compiler->nodes);
   free(compiler->table);

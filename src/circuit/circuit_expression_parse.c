@@ -110,14 +110,10 @@ static void fail_name(parser* p, const char* what, yoke_span name, const char* h
 
 static void push_value(parser* p, uint32_t node) {
   yoke_compiler* c = p->compiler;
-  void* values = c->values;
-  if (!yoke__grow(&values, c->n_values, &c->max_values, sizeof *c->values)) {
+  if (!yoke__append(&c->values, &c->n_values, &c->max_values, sizeof node, &node)) {
     c->is_out_of_memory = true;
     p->is_failed = true;
-    return;
   }
-  c->values = values;
-  c->values[c->n_values++] = node;
 }
 
 static uint32_t pop_value(parser* p) {
@@ -126,18 +122,12 @@ static uint32_t pop_value(parser* p) {
 
 static void push_entry(parser* p, const yoke_parse_entry* entry) {
   yoke_compiler* c = p->compiler;
-  void* entries = c->entries;
   if (c->n_entries >= MAX_ENTRIES) {
     fail(p, "the expression is nested too deeply");
-    return;
-  }
-  if (!yoke__grow(&entries, c->n_entries, &c->max_entries, sizeof *c->entries)) {
+  } else if (!yoke__append(&c->entries, &c->n_entries, &c->max_entries, sizeof *entry, entry)) {
     c->is_out_of_memory = true;
     p->is_failed = true;
-    return;
   }
-  c->entries = entries;
-  c->entries[c->n_entries++] = *entry;
 }
 
 static yoke_parse_entry* top_entry(parser* p) {
@@ -177,6 +167,11 @@ static uint32_t make(parser* p, yoke_operation_code code, uint32_t a, uint32_t b
 
 static uint32_t number(parser* p, double value) {
   return yoke__graph_number(p->compiler, value);
+}
+
+static uint32_t voltage(parser* p, uint32_t node) {
+  return node == 0 ? number(p, 0.0)
+                   : yoke__graph_live(p->compiler, (yoke_live){YOKE_LIVE_VOLTAGE, node});
 }
 
 static void call_builtin(parser* p, const yoke_parse_entry* entry) {
@@ -290,13 +285,8 @@ static void read_live(parser* p, char letter) {
   }
   uint32_t value = number(p, 1.0);
   if (terms.has_voltage) {
-    const uint32_t node_a =
-        terms.a == 0 ? number(p, 0.0)
-                     : yoke__graph_live(p->compiler, (yoke_live){YOKE_LIVE_VOLTAGE, terms.a});
-    const uint32_t node_b =
-        terms.b == 0 ? number(p, 0.0)
-                     : yoke__graph_live(p->compiler, (yoke_live){YOKE_LIVE_VOLTAGE, terms.b});
-    value = make(p, YOKE_OP_SUB, node_a, node_b);
+    const uint32_t a_value = voltage(p, terms.a);
+    value = make(p, YOKE_OP_SUB, a_value, voltage(p, terms.b));
   }
   if (terms.has_current) {
     const yoke_live current = {YOKE_LIVE_CURRENT, terms.current};
@@ -648,7 +638,7 @@ yoke_status yoke__expression_compile(yoke_compiler* compiler, yoke_span text,
     return YOKE_BAD_INPUT;
   }
   out->law = (yoke_expression){.operations = compiler->operations,
-                               .n_operations = compiler->n_operations,
+                               .n_operations = (uint32_t)compiler->n_operations,
                                .live = compiler->live,
                                .n_live = compiler->n_live};
   return YOKE_OK;

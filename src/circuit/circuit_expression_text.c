@@ -10,6 +10,14 @@ bool yoke__span_is(yoke_span span, const char* text) {
   return text[span.n] == '\0';
 }
 
+size_t yoke__span_among(yoke_span span, const char* const words[], size_t n) {
+  size_t i = 0;
+  while (i < n && !yoke__span_is(span, words[i])) {
+    i++;
+  }
+  return i;
+}
+
 bool yoke__span_equals(yoke_span a, yoke_span b) {
   if (a.n != b.n) {
     return false;

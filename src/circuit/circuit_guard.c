@@ -52,9 +52,7 @@ yoke_status yoke__guard_create(const yoke_network* network, yoke_arena* arena, y
   size_t n_elements = 0;
   size_t n_nodes = 0;
   bool* is_measured = yoke__arena_array(arena, network->n_nodes, sizeof *is_measured);
-  if (is_measured == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   mark_nodes(network, is_measured);
   for (uint32_t e = 0; e < network->n_elements; e++) {
     n_elements += is_guarded(&network->elements[e]);
@@ -66,9 +64,7 @@ yoke_status yoke__guard_create(const yoke_network* network, yoke_arena* arena, y
                       .signs = yoke__arena_array(arena, n_elements, sizeof(int8_t)),
                       .values = yoke__arena_array(arena, n_elements, sizeof(double)),
                       .nodes = yoke__arena_array(arena, n_nodes, sizeof(uint32_t))};
-  if (out->elements == NULL || out->signs == NULL || out->values == NULL || out->nodes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   for (uint32_t e = 0; e < network->n_elements; e++) {
     if (is_guarded(&network->elements[e])) {
       out->elements[out->n_elements++] = e;

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "circuit/circuit_equations_part.h"
+#include "circuit/circuit_equations.h"
 
 // a state that moves by less for 1 V or 1 K does not depend on it
 #define NO_EFFECT 1e-12
@@ -53,11 +53,7 @@ yoke_status yoke__levels_create(yoke_levels* self, const yoke_equations* equatio
   uint32_t* of = yoke__arena_array(arena, n_nodes, sizeof *of);  // level of each node
   int32_t* starts = yoke__arena_array(arena, (size_t)equations->n + 1, sizeof *starts);
   int32_t* rows = yoke__arena_array(arena, nnz, sizeof *rows);
-  if (self->rows == NULL || self->diagonal == NULL || self->is_gone == NULL ||
-      self->place == NULL || self->entries == NULL || of == NULL || starts == NULL ||
-      rows == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   memset(of, 0xff, n_nodes * sizeof *of);
   for (uint32_t i = 0; i < n; i++) {
     of[self->nodes[i]] = i;
@@ -92,10 +88,8 @@ bool yoke__levels_has_effect(const yoke_levels* self, const yoke_equations* equa
   work[self->rows[i]] = 1.0;
   yoke__sparse_solve(self->matrix, 0, work);
   for (uint32_t e = 0; e < network->n_elements; e++) {
-    const yoke_stamp* stamp = &equations->stamps[e];
-    const bool is_current = network->elements[e].kind == YOKE_INDUCTOR;
-    const double change = is_current ? work[stamp->i] : work[stamp->a] - work[stamp->b];
-    if (stamp->is_dynamic && fabs(change) > NO_EFFECT) {
+    if (equations->stamps[e].is_dynamic &&
+        fabs(yoke__stamp_state(equations, e, work)) > NO_EFFECT) {
       return true;
     }
   }

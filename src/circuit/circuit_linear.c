@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "circuit/circuit_engine.h"
-#include "circuit/circuit_equations_part.h"
+#include "circuit/circuit_equations.h"
 #include "linalg/linalg_dense.h"
 
 #define N_SWEEPS  4      // of scaling
@@ -64,41 +64,36 @@ typedef struct maker {
 // -------------------------------------------------------------------------------------------------
 // memory
 
-static void* take(maker* k, size_t count, size_t size, yoke_status* status) {
-  void* at = yoke__arena_array(&k->scratch, count + 1, size);
-  *status = at == NULL ? YOKE_NO_MEMORY : *status;
-  return at;
+static void* take(maker* k, size_t count, size_t size) {
+  return yoke__arena_array(&k->scratch, count + 1, size);
 }
 
-static double* take_result(maker* k, size_t count, yoke_status* status) {
-  double* at = yoke__arena_array(k->arena, count + 1, sizeof *at);
-  *status = at == NULL ? YOKE_NO_MEMORY : *status;
-  return at;
+static double* take_result(maker* k, size_t count) {
+  return yoke__arena_array(k->arena, count + 1, sizeof(double));
 }
 
 static yoke_status take_memory(maker* k) {
   const size_t nnz = k->equations->nnz;
-  yoke_status status = YOKE_OK;
   k->n_known = 2 * k->n_v + k->p;
   k->n_columns = k->n + k->n_known;
-  k->dynamic = take(k, k->p, sizeof *k->dynamic, &status);
-  k->x = take(k, k->n, sizeof(double), &status);
-  k->xdot = take(k, k->n, sizeof(double), &status);
-  k->f = take(k, k->n, sizeof(double), &status);
-  k->starts = take(k, k->n + 1, sizeof *k->starts, &status);
-  k->columns = take(k, nnz, sizeof *k->columns, &status);
-  k->values = take(k, nnz, sizeof(double), &status);
-  k->scale = take(k, k->n, sizeof(double), &status);
-  k->F = take(k, k->n * k->n_v, sizeof(double), &status);
-  k->D = take(k, k->p * k->p, sizeof(double), &status);
-  k->pivots = take(k, k->p, sizeof *k->pivots, &status);
-  k->row = take(k, k->n_columns, sizeof(double), &status);
-  k->s = take(k, k->p, sizeof(double), &status);
-  k->kept = take(k, k->p, sizeof *k->kept, &status);
-  k->relations = take(k, k->p * k->n_known, sizeof(double), &status);
-  k->X = take(k, k->n * k->n_known, sizeof(double), &status);
-  k->Z = take(k, k->p * k->n_known, sizeof(double), &status);
-  return status;
+  k->dynamic = take(k, k->p, sizeof *k->dynamic);
+  k->x = take(k, k->n, sizeof(double));
+  k->xdot = take(k, k->n, sizeof(double));
+  k->f = take(k, k->n, sizeof(double));
+  k->starts = take(k, k->n + 1, sizeof *k->starts);
+  k->columns = take(k, nnz, sizeof *k->columns);
+  k->values = take(k, nnz, sizeof(double));
+  k->scale = take(k, k->n, sizeof(double));
+  k->F = take(k, k->n * k->n_v, sizeof(double));
+  k->D = take(k, k->p * k->p, sizeof(double));
+  k->pivots = take(k, k->p, sizeof *k->pivots);
+  k->row = take(k, k->n_columns, sizeof(double));
+  k->s = take(k, k->p, sizeof(double));
+  k->kept = take(k, k->p, sizeof *k->kept);
+  k->relations = take(k, k->p * k->n_known, sizeof(double));
+  k->X = take(k, k->n * k->n_known, sizeof(double));
+  k->Z = take(k, k->p * k->n_known, sizeof(double));
+  return yoke__arena_status(&k->scratch);
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -116,9 +111,7 @@ static yoke_status list_drives(maker* k) {
   const yoke_network* network = k->network;
   const size_t n_max = (size_t)network->n_inputs + network->n_elements + network->n_nodes;
   k->drives = yoke__arena_array(k->arena, n_max + 1, sizeof *k->drives);
-  if (k->drives == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(k->arena));
   for (uint32_t i = 0; i < network->n_inputs; i++) {
     add_drive(k, YOKE_DRIVE_INPUT, i, k->signals->input[i]);
   }
@@ -175,12 +168,11 @@ static bool needs_rates(const maker* k) {
 
 // Ahat xdot = -bhat in the least-squares sense; unknowns that it leaves open stay 0.
 static yoke_status find_rates(maker* k) {
-  const yoke_sparse_pattern* pattern = yoke__equations_ahat_pattern(k->equations);
-  yoke_status status = YOKE_OK;
-  double* dense = take(k, k->n * k->n, sizeof(double), &status);
-  double* values = take(k, (size_t)pattern->starts[k->n], sizeof(double), &status);
-  double* work = take(k, 2 * k->n, sizeof(double), &status);
-  YOKE_TRY(status);
+  const yoke_sparse_pattern* pattern = &k->equations->Ahat;
+  double* dense = take(k, k->n * k->n, sizeof(double));
+  double* values = take(k, (size_t)pattern->starts[k->n], sizeof(double));
+  double* work = take(k, 2 * k->n, sizeof(double));
+  YOKE_TRY(yoke__arena_status(&k->scratch));
   yoke__signals_update_rates(k->signals, k->signals->t);
   yoke__equations_derivatives(k->equations, k->x, NULL, values, k->f);
   for (size_t j = 0; j < k->n; j++) {
@@ -197,10 +189,9 @@ static yoke_status find_rates(maker* k) {
 
 // K = df/dx at fixed rates, from columns to rows.
 static yoke_status find_K(maker* k) {
-  const yoke_sparse_pattern* pattern = yoke__equations_pattern(k->equations);
-  yoke_status status = YOKE_OK;
-  double* J = take(k, k->equations->nnz, sizeof(double), &status);
-  YOKE_TRY(status);
+  const yoke_sparse_pattern* pattern = &k->equations->J;
+  double* J = take(k, k->equations->nnz, sizeof(double));
+  YOKE_TRY(yoke__arena_status(&k->scratch));
   yoke__equations_evaluate(k->equations, k->x, 0.0, k->xdot, NULL, k->f, J);
   for (int32_t at = 0; at < pattern->starts[k->n]; at++) {
     k->starts[pattern->rows[at] + 1]++;
@@ -229,10 +220,9 @@ static double power_of_two(double x) {
 // Columns such that entries of K are of order 1 (geometric means of rows and columns in turn):
 // volts beside microamperes would spoil the look at the rank.
 static yoke_status find_scale(maker* k) {
-  yoke_status status = YOKE_OK;
-  double* low = take(k, k->n, sizeof(double), &status);
-  double* high = take(k, k->n, sizeof(double), &status);
-  YOKE_TRY(status);
+  double* low = take(k, k->n, sizeof(double));
+  double* high = take(k, k->n, sizeof(double));
+  YOKE_TRY(yoke__arena_status(&k->scratch));
   for (size_t j = 0; j < k->n; j++) {
     k->scale[j] = 1.0;
   }
@@ -321,9 +311,8 @@ static double mass_of(const maker* k, uint32_t e) {
 
 // Capacitances and inductances with their couplings, factored.
 static yoke_status find_D(maker* k) {
-  yoke_status status = YOKE_OK;
-  size_t* position = take(k, k->network->n_elements, sizeof *position, &status);
-  YOKE_TRY(status);
+  size_t* position = take(k, k->network->n_elements, sizeof *position);
+  YOKE_TRY(yoke__arena_status(&k->scratch));
   for (size_t i = 0; i < k->p; i++) {
     position[k->dynamic[i]] = i;
   }
@@ -550,24 +539,21 @@ static void add_probe(const maker* k, const yoke_probe* probe, double y[]) {
 
 static yoke_status take_model(maker* k, yoke_circuit_linear* out) {
   const size_t n = k->n_kept, n_y = k->settings->n_outputs;
-  yoke_status status = YOKE_OK;
   uint32_t* states = yoke__arena_array(k->arena, n + 1, sizeof *states);
   *out = (yoke_circuit_linear){.n_states = (uint32_t)n,
                                .n_inputs = (uint32_t)k->n_u,
                                .n_outputs = (uint32_t)n_y,
                                .inputs = k->drives,
                                .states = states};
-  out->A = take_result(k, n * n, &status);
-  out->B = take_result(k, n * k->n_u, &status);
-  out->C = take_result(k, n_y * n, &status);
-  out->D = take_result(k, n_y * k->n_u, &status);
-  out->b = take_result(k, n, &status);
-  out->d = take_result(k, n_y, &status);
-  out->shift = take_result(k, n * k->n_u, &status);
-  out->x = take_result(k, n, &status);
-  if (states == NULL || status < 0) {
-    return YOKE_NO_MEMORY;
-  }
+  out->A = take_result(k, n * n);
+  out->B = take_result(k, n * k->n_u);
+  out->C = take_result(k, n_y * n);
+  out->D = take_result(k, n_y * k->n_u);
+  out->b = take_result(k, n);
+  out->d = take_result(k, n_y);
+  out->shift = take_result(k, n * k->n_u);
+  out->x = take_result(k, n);
+  YOKE_TRY(yoke__arena_status(k->arena));
   for (size_t i = 0; i < n; i++) {
     states[i] = k->dynamic[k->kept[i]];
   }
@@ -629,11 +615,6 @@ static yoke_status fill_outputs(maker* k, yoke_circuit_linear* out) {
   return YOKE_OK;
 }
 
-static double state_value(const maker* k, uint32_t e) {
-  const yoke_stamp* stamp = &k->equations->stamps[e];
-  return is_current(k, e) ? k->x[stamp->i] : k->x[stamp->a] - k->x[stamp->b];
-}
-
 static yoke_status fill(maker* k, yoke_circuit_linear* out) {
   YOKE_TRY(take_model(k, out));
   for (size_t i = 0; i < k->n_kept; i++) {
@@ -647,7 +628,7 @@ static yoke_status fill(maker* k, yoke_circuit_linear* out) {
   add_shift(k, out, k->n_kept, out->A, out->B);
   add_shift(k, out, out->n_outputs, out->C, out->D);
   for (size_t i = 0; i < k->n_kept; i++) {
-    out->x[i] = state_value(k, out->states[i]);
+    out->x[i] = yoke__stamp_state(k->equations, out->states[i], k->x);
     for (size_t j = 0; j < k->n_u; j++) {
       out->x[i] -= out->shift[i * k->n_u + j] * k->drives[j].value;
     }
@@ -690,20 +671,18 @@ yoke_status yoke__circuit_linear_make(yoke_circuit* circuit, const yoke_linear_s
              .signals = core->signals,
              .circuit = circuit,
              .arena = arena,
-             .reason = &core->reason};
-  uint32_t n = 0, m = 0, p = 0;
+             .reason = &core->reason,
+             .n = core->equations->n,
+             .m = core->equations->m,
+             .p = core->equations->p};
   core->reason.text[0] = '\0';
-  yoke__equations_sizes(core->equations, &n, &m, &p);
-  if (n > YOKE_LINEAR_MAX) {
+  if (k.n > YOKE_LINEAR_MAX) {
     yoke__circuit_reason_set(k.reason, k.network, YOKE_NO_INDEX,
                              "%u voltages and currents; a linear model is made of up to %d",
-                             (unsigned)n, YOKE_LINEAR_MAX);
+                             (unsigned)k.n, YOKE_LINEAR_MAX);
     yoke__circuit_reason_send(k.reason, YOKE_NO_SUPPORT, sink);
     return YOKE_NO_SUPPORT;
   }
-  k.n = n;
-  k.m = m;
-  k.p = p;
   yoke__signals_update(core->signals, yoke__core_time(core));
   const yoke_status status = run(&k, out);
   if (status < 0) {

@@ -24,15 +24,11 @@ static void report_twice(yoke_netlist_reader* reader, uint32_t statement, const 
 
 static uint32_t add_definition(yoke_netlist_reader* reader, yoke_span name, uint32_t statement,
                                uint32_t parent) {
-  void* array = reader->definitions;
-  if (!yoke__reader_grow(reader, &array, reader->n_definitions, &reader->max_definitions,
-                         sizeof *reader->definitions)) {
-    return YOKE_NO_INDEX;
-  }
-  reader->definitions = array;
-  reader->definitions[reader->n_definitions] =
-      (yoke_definition){.name = name, .statement = statement, .parent = parent};
-  return (uint32_t)reader->n_definitions++;
+  const yoke_definition definition = {.name = name, .statement = statement, .parent = parent};
+  return yoke__reader_append(reader, &reader->definitions, &reader->n_definitions,
+                             &reader->max_definitions, sizeof definition, &definition)
+             ? (uint32_t)reader->n_definitions - 1
+             : YOKE_NO_INDEX;
 }
 
 static void put_name(yoke_netlist_reader* reader, yoke_names* names, yoke_span name, size_t index) {
@@ -57,12 +53,9 @@ static void add_parameter(yoke_netlist_reader* reader, yoke_definition* self,
     self->parameters[known].is_argument = is_argument;
     return;
   }
-  void* array = self->parameters;
-  if (yoke__reader_grow(reader, &array, self->n_parameters, &self->max_parameters,
-                        sizeof *self->parameters)) {
-    self->parameters = array;
-    self->parameters[self->n_parameters] = *parameter;
-    put_name(reader, &self->parameter_names, parameter->name, self->n_parameters++);
+  if (yoke__reader_append(reader, &self->parameters, &self->n_parameters, &self->max_parameters,
+                          sizeof *parameter, parameter)) {
+    put_name(reader, &self->parameter_names, parameter->name, self->n_parameters - 1);
   }
 }
 
@@ -83,18 +76,18 @@ static void read_parameters(yoke_cursor* cursor, yoke_definition* self, uint32_t
     const yoke_token found = yoke__cursor_peek(cursor);
     yoke_parameter parameter = {.statement = statement, .is_argument = is_argument};
     if (!yoke__cursor_take_key(cursor, &parameter.name)) {
-      yoke__netlist_error(reader, cursor->statement, found.span.text,
-                          "expected 'name = value', found '%s'", yoke__shown(found.span, cut));
+      yoke__cursor_error(cursor, found.span.text, "expected 'name = value', found '%s'",
+                         yoke__shown(found.span, cut));
       return;
     }
     parameter.text = yoke__cursor_rest_of_value(cursor);
     if (!is_valid_name(parameter.name)) {
-      yoke__netlist_error(reader, cursor->statement, parameter.name.text,
-                          "'%s' is no name for a parameter: expected letters, digits and '_'",
-                          yoke__shown(parameter.name, cut));
+      yoke__cursor_error(cursor, parameter.name.text,
+                         "'%s' is no name for a parameter: expected letters, digits and '_'",
+                         yoke__shown(parameter.name, cut));
     } else if (parameter.text.n == 0) {
-      yoke__netlist_error(reader, cursor->statement, parameter.name.text,
-                          "the parameter '%s' lacks its value", yoke__shown(parameter.name, cut));
+      yoke__cursor_error(cursor, parameter.name.text, "the parameter '%s' lacks its value",
+                         yoke__shown(parameter.name, cut));
     } else {
       add_parameter(reader, self, &parameter);
     }
@@ -159,14 +152,12 @@ static void read_function(yoke_cursor* cursor, yoke_definition* self) {
   const char *at = cursor->at, *end = cursor->end;
   yoke_user_function function = {.name = take_name(&at, end)};
   if (function.name.n == 0 || !take_arguments(reader, &at, end, &function)) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "expected '.func name(argument, ...) {expression}'");
+    yoke__cursor_error(cursor, NULL, "expected '.func name(argument, ...) {expression}'");
     return;
   }
   if (function.name.n == 1 && strchr("vtip", yoke__lower(function.name.text[0])) != NULL) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "a function cannot be called '%s': v, t, i and p are taken",
-                        yoke__shown(function.name, cut));
+    yoke__cursor_error(cursor, NULL, "a function cannot be called '%s': v, t, i and p are taken",
+                       yoke__shown(function.name, cut));
     return;
   }
   at = skip_blanks(at, end);
@@ -176,21 +167,18 @@ static void read_function(yoke_cursor* cursor, yoke_definition* self) {
     function.body = (yoke_span){at + 1, function.body.n - 2};
   }
   if (function.body.n == 0) {
-    yoke__netlist_error(reader, cursor->statement, NULL, "the function '%s' lacks its expression",
-                        yoke__shown(function.name, cut));
+    yoke__cursor_error(cursor, NULL, "the function '%s' lacks its expression",
+                       yoke__shown(function.name, cut));
     return;
   }
   if (yoke__names_find(&self->function_names, function.name) != YOKE_NO_INDEX) {
-    yoke__netlist_error(reader, cursor->statement, NULL, "the function '%s' is defined twice",
-                        yoke__shown(function.name, cut));
+    yoke__cursor_error(cursor, NULL, "the function '%s' is defined twice",
+                       yoke__shown(function.name, cut));
     return;
   }
-  void* array = self->functions;
-  if (yoke__reader_grow(reader, &array, self->n_functions, &self->max_functions,
-                        sizeof *self->functions)) {
-    self->functions = array;
-    self->functions[self->n_functions] = function;
-    put_name(reader, &self->function_names, function.name, self->n_functions++);
+  if (yoke__reader_append(reader, &self->functions, &self->n_functions, &self->max_functions,
+                          sizeof function, &function)) {
+    put_name(reader, &self->function_names, function.name, self->n_functions - 1);
   }
 }
 
@@ -200,8 +188,7 @@ static void read_model(yoke_cursor* cursor, yoke_definition* self, uint32_t stat
   yoke_netlist_reader* reader = cursor->reader;
   const yoke_token name = yoke__cursor_next(cursor), type = yoke__cursor_next(cursor);
   if (name.kind != YOKE_TOKEN_WORD || type.kind != YOKE_TOKEN_WORD) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "expected '.model name type (parameter=value ...)'");
+    yoke__cursor_error(cursor, NULL, "expected '.model name type (parameter=value ...)'");
     return;
   }
   const uint32_t known = yoke__names_find(&self->model_names, name.span);
@@ -209,15 +196,13 @@ static void read_model(yoke_cursor* cursor, yoke_definition* self, uint32_t stat
     report_twice(reader, statement, "model", name.span, self->models[known].statement);
     return;
   }
-  void* array = self->models;
-  if (yoke__reader_grow(reader, &array, self->n_models, &self->max_models, sizeof *self->models)) {
-    self->models = array;
-    self->models[self->n_models] =
-        (yoke_netlist_model){.name = name.span,
-                             .type = type.span,
-                             .text = {cursor->at, (size_t)(cursor->end - cursor->at)},
-                             .statement = statement};
-    put_name(reader, &self->model_names, name.span, self->n_models++);
+  const yoke_netlist_model model = {.name = name.span,
+                                    .type = type.span,
+                                    .text = {cursor->at, (size_t)(cursor->end - cursor->at)},
+                                    .statement = statement};
+  if (yoke__reader_append(reader, &self->models, &self->n_models, &self->max_models, sizeof model,
+                          &model)) {
+    put_name(reader, &self->model_names, name.span, self->n_models - 1);
   }
 }
 
@@ -237,11 +222,9 @@ static void add_port(yoke_netlist_reader* reader, yoke_definition* self, yoke_sp
                         yoke__shown(name, cut));
     return;
   }
-  void* array = self->ports;
-  if (yoke__reader_grow(reader, &array, self->n_ports, &self->max_ports, sizeof *self->ports)) {
-    self->ports = array;
-    self->ports[self->n_ports] = name;
-    put_name(reader, &self->port_names, name, self->n_ports++);
+  if (yoke__reader_append(reader, &self->ports, &self->n_ports, &self->max_ports, sizeof name,
+                          &name)) {
+    put_name(reader, &self->port_names, name, self->n_ports - 1);
   }
 }
 
@@ -249,8 +232,7 @@ static uint32_t open_definition(yoke_cursor* cursor, uint32_t parent, uint32_t s
   yoke_netlist_reader* reader = cursor->reader;
   const yoke_token name = yoke__cursor_next(cursor);
   if (name.kind != YOKE_TOKEN_WORD) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "expected '.subckt name node ... [name=value ...]'");
+    yoke__cursor_error(cursor, NULL, "expected '.subckt name node ... [name=value ...]'");
   }
   const uint32_t index = add_definition(reader, name.span, statement, parent);
   if (index == YOKE_NO_INDEX) {
@@ -283,13 +265,12 @@ static uint32_t close_definition(yoke_cursor* cursor, uint32_t current) {
   const yoke_token name = yoke__cursor_next(cursor);
   char cut[YOKE_SHOWN_SIZE], own[YOKE_SHOWN_SIZE];
   if (current == 0) {
-    yoke__netlist_error(reader, cursor->statement, NULL, ".ends without .subckt");
+    yoke__cursor_error(cursor, NULL, ".ends without .subckt");
     return current;
   }
   if (name.kind == YOKE_TOKEN_WORD && !yoke__span_equals(name.span, self->name)) {
-    yoke__netlist_error(reader, cursor->statement, name.span.text,
-                        ".ends names '%s', but the open .subckt is '%s'",
-                        yoke__shown(name.span, cut), yoke__shown(self->name, own));
+    yoke__cursor_error(cursor, name.span.text, ".ends names '%s', but the open .subckt is '%s'",
+                       yoke__shown(name.span, cut), yoke__shown(self->name, own));
   }
   return self->parent;
 }
@@ -310,15 +291,6 @@ static const struct {
     {".endif", "conditional netlists are not supported"},
 };
 
-static void push(yoke_netlist_reader* reader, uint32_t** array, size_t* n, size_t* max,
-                 uint32_t value) {
-  void* larger = *array;
-  if (yoke__reader_grow(reader, &larger, *n, max, sizeof **array)) {
-    *array = larger;
-    (*array)[(*n)++] = value;
-  }
-}
-
 static void read_globals(yoke_cursor* cursor) {
   for (;;) {
     const yoke_token token = yoke__cursor_next(cursor);
@@ -336,23 +308,21 @@ static void sort_command(yoke_cursor* cursor, yoke_span word, uint32_t current,
   char cut[YOKE_SHOWN_SIZE];
   for (size_t i = 0; i < YOKE_COUNT(refused); i++) {
     if (yoke__span_is(word, refused[i].word)) {
-      yoke__netlist_error(reader, cursor->statement, NULL, "%s: %s", refused[i].word,
-                          refused[i].reason);
+      yoke__cursor_error(cursor, NULL, "%s: %s", refused[i].word, refused[i].reason);
       return;
     }
   }
   const bool is_port = yoke__span_is(word, ".input") || yoke__span_is(word, ".output");
-  bool is_later = is_port;
-  for (size_t i = 0; i < YOKE_COUNT(later) && !is_later; i++) {
-    is_later = yoke__span_is(word, later[i]);
-  }
+  const bool is_later =
+      is_port || yoke__span_among(word, later, YOKE_COUNT(later)) < YOKE_COUNT(later);
   if (is_port && current != 0) {
-    yoke__netlist_error(reader, cursor->statement, NULL, "%s stands outside of subcircuits only",
-                        yoke__shown(word, cut));
+    yoke__cursor_error(cursor, NULL, "%s stands outside of subcircuits only",
+                       yoke__shown(word, cut));
   } else if (is_later) {
-    push(reader, &reader->directives, &reader->n_directives, &reader->max_directives, statement);
+    yoke__reader_append(reader, &reader->directives, &reader->n_directives, &reader->max_directives,
+                        sizeof statement, &statement);
   } else if (yoke__netlist_is_first(reader, word)) {
-    yoke__netlist_warn(reader, cursor->statement, NULL, "'%s' is ignored", yoke__shown(word, cut));
+    yoke__cursor_warn(cursor, NULL, "'%s' is ignored", yoke__shown(word, cut));
   }
 }
 
@@ -376,7 +346,8 @@ static uint32_t read_command(yoke_cursor* cursor, yoke_span word, uint32_t curre
   } else if (yoke__span_is(word, ".global")) {
     read_globals(cursor);
   } else if (yoke__span_is(word, ".ic")) {
-    push(reader, &self->body, &self->n_body, &self->max_body, statement);
+    yoke__reader_append(reader, &self->body, &self->n_body, &self->max_body, sizeof statement,
+                        &statement);
   } else {
     sort_command(cursor, word, current, statement);
   }
@@ -389,7 +360,7 @@ void yoke__netlist_define(yoke_netlist_reader* reader) {
        i++) {
     yoke_definition* self = &reader->definitions[current];
     if (reader->statements[i].text[0] != '.') {
-      push(reader, &self->body, &self->n_body, &self->max_body, i);
+      yoke__reader_append(reader, &self->body, &self->n_body, &self->max_body, sizeof i, &i);
       continue;
     }
     yoke_cursor cursor = yoke__cursor_open(reader, &reader->statements[i], NULL);

@@ -29,9 +29,8 @@ static bool set_temperature(yoke_cursor* cursor, const char* what, yoke_token to
     return false;
   }
   if (!(celsius > -ZERO_CELSIUS)) {
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                        "%s: %g degC is below absolute zero", what, celsius);
-    return false;
+    return yoke__cursor_error(cursor, token.span.text, "%s: %g degC is below absolute zero", what,
+                              celsius);
   }
   *out = celsius + ZERO_CELSIUS;
   return true;
@@ -45,9 +44,8 @@ static void set_method(yoke_cursor* cursor, yoke_token token) {
     cursor->reader->method = token.span;
     return;
   }
-  yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                      ".options: method is 'trap' or 'gear', found '%s'",
-                      yoke__shown(token.span, cut));
+  yoke__cursor_error(cursor, token.span.text, ".options: method is 'trap' or 'gear', found '%s'",
+                     yoke__shown(token.span, cut));
 }
 
 static void set_option(yoke_cursor* cursor, yoke_span key, yoke_token token) {
@@ -69,8 +67,7 @@ static void set_option(yoke_cursor* cursor, yoke_span key, yoke_token token) {
       return;
     }
     if (!(number >= 0.0) || (!is_gmin && !(number >= 1.0 && number <= 1e6))) {
-      yoke__netlist_error(reader, cursor->statement, token.span.text,
-                          ".options: %s is out of range", what);
+      yoke__cursor_error(cursor, token.span.text, ".options: %s is out of range", what);
     } else if (is_gmin) {
       run->gmin = number;
     } else if (yoke__span_is(key, "itl4")) {
@@ -78,14 +75,8 @@ static void set_option(yoke_cursor* cursor, yoke_span key, yoke_token token) {
     } else {
       reader->max_order = (int)number;
     }
-  } else {
-    bool is_accepted = false;
-    for (size_t i = 0; i < YOKE_COUNT(accepted) && !is_accepted; i++) {
-      is_accepted = yoke__span_is(key, accepted[i]);
-    }
-    if (!is_accepted && yoke__netlist_is_first(reader, key)) {
-      yoke__netlist_warn(reader, cursor->statement, key.text, ".options: '%s' is ignored", what);
-    }
+  } else if (yoke__span_among(key, accepted, YOKE_COUNT(accepted)) == YOKE_COUNT(accepted)) {
+    yoke__cursor_ignore(cursor, ".options", key);
   }
 }
 
@@ -103,14 +94,10 @@ static void read_options(yoke_cursor* cursor) {
 
     // flags without a value
     static const char* const valued[] = {"method", "temp", "tnom", "gmin", "maxord", "itl4"};
-    bool is_valued = false;
-    for (size_t i = 0; i < YOKE_COUNT(valued); i++) {
-      is_valued = is_valued || yoke__span_is(flag.span, valued[i]);
-    }
-    if (is_valued) {
+    if (yoke__span_among(flag.span, valued, YOKE_COUNT(valued)) < YOKE_COUNT(valued)) {
       char cut[YOKE_SHOWN_SIZE];
-      yoke__netlist_error(cursor->reader, cursor->statement, flag.span.text,
-                          ".options: %s lacks its value", yoke__shown(flag.span, cut));
+      yoke__cursor_error(cursor, flag.span.text, ".options: %s lacks its value",
+                         yoke__shown(flag.span, cut));
     } else {
       set_option(cursor, flag.span, flag);
     }
@@ -141,18 +128,17 @@ static void read_tran(yoke_cursor* cursor) {
     }
   }
   if (n < 2) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "expected '.tran tstep tstop [tstart [tmax]] [uic]'");
+    yoke__cursor_error(cursor, NULL, "expected '.tran tstep tstop [tstart [tmax]] [uic]'");
     return;
   }
   if (!(numbers[0] > 0.0 && numbers[1] > 0.0 && numbers[2] >= 0.0 && numbers[2] < numbers[1] &&
         numbers[3] >= 0.0)) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        ".tran: expected 0 < tstep, 0 <= tstart < tstop and 0 <= tmax");
+    yoke__cursor_error(cursor, NULL,
+                       ".tran: expected 0 < tstep, 0 <= tstart < tstop and 0 <= tmax");
     return;
   }
   if (run->has_tran) {
-    yoke__netlist_warn(reader, cursor->statement, NULL, "a second .tran: this one holds");
+    yoke__cursor_warn(cursor, NULL, "a second .tran: this one holds");
   }
   run->has_tran = true;
   run->step = numbers[0];
@@ -178,9 +164,8 @@ static const char* find_choice(yoke_cursor* cursor, yoke_span key, yoke_token to
                                  names[i]);
     }
   }
-  yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                      ".yoke: unknown %s '%s': expected one of %s", yoke__shown(key, what),
-                      yoke__shown(token.span, cut), list);
+  yoke__cursor_error(cursor, token.span.text, ".yoke: unknown %s '%s': expected one of %s",
+                     yoke__shown(key, what), yoke__shown(token.span, cut), list);
   return NULL;
 }
 
@@ -194,17 +179,17 @@ static void set_number(yoke_cursor* cursor, yoke_span key, yoke_token token) {
     static const char* const keys[] = {"method",     "formulation",    "startup",  "step",
                                        "iterations", "max_iterations", "tolerance"};
     const char* near = yoke__nearest_name(what, keys, YOKE_COUNT(keys));
-    yoke__netlist_error(
-        cursor->reader, cursor->statement, key.text, ".yoke: unknown key '%s'%s%s%s", what,
-        near == NULL ? "" : "; did you mean '", near == NULL ? "" : near, near == NULL ? "" : "'?");
+    yoke__cursor_error(cursor, key.text, ".yoke: unknown key '%s'%s%s%s", what,
+                       near == NULL ? "" : "; did you mean '", near == NULL ? "" : near,
+                       near == NULL ? "" : "'?");
     return;
   }
   if (!yoke__netlist_number(cursor, token, what, &number)) {
     return;
   }
   if (!(number > 0.0) || (is_count && (number > 1e6 || number != floor(number)))) {
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text, ".yoke: %s must be %s",
-                        what, is_count ? "a positive whole number" : "positive");
+    yoke__cursor_error(cursor, token.span.text, ".yoke: %s must be %s", what,
+                       is_count ? "a positive whole number" : "positive");
     return;
   }
   if (yoke__span_is(key, "step")) {
@@ -277,7 +262,7 @@ void yoke__netlist_directives(yoke_netlist_reader* reader) {
     } else if (yoke__span_is(word, ".yoke")) {
       read_yoke(&cursor);
     } else if (yoke__span_is(word, ".nodeset") && yoke__netlist_is_first(reader, word)) {
-      yoke__netlist_warn(reader, cursor.statement, NULL, ".nodeset is ignored");
+      yoke__cursor_warn(&cursor, NULL, ".nodeset is ignored");
     }
   }
 }

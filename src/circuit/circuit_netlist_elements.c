@@ -22,7 +22,7 @@ bool yoke__netlist_nodes(yoke_cursor* cursor, yoke_span name, yoke_domain domain
   if (first.kind != YOKE_TOKEN_WORD || second.kind != YOKE_TOKEN_WORD) {
     if (!cursor->is_failed) {
       yoke__shown(name, cut);
-      yoke__netlist_error(cursor->reader, cursor->statement, NULL, "expected '%s %s'", cut, form);
+      yoke__cursor_error(cursor, NULL, "expected '%s %s'", cut, form);
     }
     return false;
   }
@@ -61,21 +61,14 @@ static bool read_passive_key(yoke_cursor* cursor, yoke_span key, char letter, co
   const char own[] = {letter, '\0'};
   static const char* const names[] = {"m", "scale", "tc1", "tc2", "temp", "dtemp", "ic"};
   double number = 0.0;
-  size_t i = 0;
   if (yoke__span_is(key, own)) {
     out->value = token;
     out->has_value = true;
     return true;
   }
-  while (i < YOKE_COUNT(names) && !yoke__span_is(key, names[i])) {
-    i++;
-  }
+  const size_t i = yoke__span_among(key, names, YOKE_COUNT(names));
   if (i == YOKE_COUNT(names) || (i == 6 && letter == 'r')) {
-    char cut[YOKE_SHOWN_SIZE];
-    if (yoke__netlist_is_first(reader, key)) {
-      yoke__netlist_warn(reader, cursor->statement, key.text, "%s: '%s' is ignored", what,
-                         yoke__shown(key, cut));
-    }
+    yoke__cursor_ignore(cursor, what, key);
     return true;
   }
   if (!yoke__netlist_number(cursor, token, what, &number)) {
@@ -110,8 +103,8 @@ static bool read_passive(yoke_cursor* cursor, char letter, const char* what, pas
     }
   }
   if (!out->has_value && !cursor->is_failed) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "%s: a value is missing: expected '%s node node value'", what, what);
+    yoke__cursor_error(cursor, NULL, "%s: a value is missing: expected '%s node node value'", what,
+                       what);
   }
   return out->has_value && !cursor->is_failed;
 }
@@ -129,7 +122,7 @@ static void read_rlc(yoke_cursor* cursor, yoke_span name, const char* what) {
     return;
   }
   if (!(parts.m > 0.0)) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL, "%s: m must be positive", what);
+    yoke__cursor_error(cursor, NULL, "%s: m must be positive", what);
     return;
   }
 
@@ -163,18 +156,12 @@ static void read_source(yoke_cursor* cursor, yoke_span name, const char* what) {
 static bool read_law(yoke_cursor* cursor, const char* what, yoke_netlist_value* out) {
   const yoke_span text = yoke__cursor_rest_of_value(cursor);
   yoke_span key;
-  char cut[YOKE_SHOWN_SIZE];
   if (text.n == 0) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL, "%s: an expression is missing",
-                        what);
-    return false;
+    return yoke__cursor_error(cursor, NULL, "%s: an expression is missing", what);
   }
   while (yoke__cursor_take_key(cursor, &key)) {
     yoke__cursor_rest_of_value(cursor);
-    if (yoke__netlist_is_first(cursor->reader, key)) {
-      yoke__netlist_warn(cursor->reader, cursor->statement, key.text, "%s: '%s' is ignored", what,
-                         yoke__shown(key, cut));
-    }
+    yoke__cursor_ignore(cursor, what, key);
   }
   return yoke__netlist_compile(cursor->reader, cursor->statement, cursor->frame, text, what, NULL,
                                out);
@@ -190,8 +177,8 @@ static void read_behaviour(yoke_cursor* cursor, yoke_span name, const char* what
   }
   if (!yoke__cursor_take_key(cursor, &key) ||
       !(yoke__span_is(key, "v") || yoke__span_is(key, "i"))) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "%s: expected 'V={expression}' or 'I={expression}' behind the nodes", what);
+    yoke__cursor_error(cursor, NULL,
+                       "%s: expected 'V={expression}' or 'I={expression}' behind the nodes", what);
     return;
   }
   element.kind = yoke__span_is(key, "v") ? YOKE_VOLTAGE : YOKE_CURRENT;
@@ -210,9 +197,8 @@ static bool read_gain(yoke_cursor* cursor, const char* what, bool has_m, yoke_ne
   while (yoke__cursor_take_key(cursor, &key)) {
     if (!has_m || !yoke__span_is(key, "m")) {
       char cut[YOKE_SHOWN_SIZE];
-      yoke__netlist_error(cursor->reader, cursor->statement, key.text, "%s: unknown parameter '%s'",
-                          what, yoke__shown(key, cut));
-      return false;
+      return yoke__cursor_error(cursor, key.text, "%s: unknown parameter '%s'", what,
+                                yoke__shown(key, cut));
     }
     if (!yoke__netlist_number(cursor, yoke__cursor_next(cursor), what, &m)) {
       return false;
@@ -223,9 +209,8 @@ static bool read_gain(yoke_cursor* cursor, const char* what, bool has_m, yoke_ne
     return false;
   }
   if (out->has_references) {
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                        "%s: the gain depends on voltages or currents; use a B source", what);
-    return false;
+    return yoke__cursor_error(cursor, token.span.text,
+                              "%s: the gain depends on voltages or currents; use a B source", what);
   }
   return true;
 }
@@ -234,23 +219,19 @@ static bool read_gain(yoke_cursor* cursor, const char* what, bool has_m, yoke_ne
 // of them.
 static bool read_controlled_law(yoke_cursor* cursor, yoke_span name, const char* what,
                                 yoke_element* element) {
-  yoke_netlist_reader* reader = cursor->reader;
   const yoke_token token = yoke__cursor_peek(cursor);
   static const char* const words[] = {"value", "vol", "cur"};
   if (token.kind != YOKE_TOKEN_WORD) {
     return false;
   }
   if (yoke__span_is(token.span, "poly") || yoke__span_is(token.span, "table")) {
-    yoke__netlist_error(reader, cursor->statement, token.span.text,
-                        "%s: %s is not supported; write value={expression}%s", what,
-                        yoke__span_is(token.span, "poly") ? "POLY" : "TABLE",
-                        yoke__span_is(token.span, "poly") ? "" : " with pwl()");
+    yoke__cursor_error(cursor, token.span.text,
+                       "%s: %s is not supported; write value={expression}%s", what,
+                       yoke__span_is(token.span, "poly") ? "POLY" : "TABLE",
+                       yoke__span_is(token.span, "poly") ? "" : " with pwl()");
     return true;
   }
-  bool is_law = false;
-  for (size_t i = 0; i < YOKE_COUNT(words); i++) {
-    is_law = is_law || yoke__span_is(token.span, words[i]);
-  }
+  const bool is_law = yoke__span_among(token.span, words, YOKE_COUNT(words)) < YOKE_COUNT(words);
   yoke_cursor ahead = *cursor;
   yoke__cursor_next(&ahead);
   const yoke_token_kind next = yoke__cursor_peek(&ahead).kind;
@@ -294,13 +275,12 @@ static void read_current_controlled(yoke_cursor* cursor, yoke_span name, const c
   }
   const yoke_token control = yoke__cursor_next(cursor);
   if (control.kind != YOKE_TOKEN_WORD) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "expected '%s node node source gain'", what);
+    yoke__cursor_error(cursor, NULL, "expected '%s node node source gain'", what);
     return;
   }
   if (yoke__span_is(control.span, "poly")) {
-    yoke__netlist_error(cursor->reader, cursor->statement, control.span.text,
-                        "%s: POLY is not supported; use a B source", what);
+    yoke__cursor_error(cursor, control.span.text, "%s: POLY is not supported; use a B source",
+                       what);
     return;
   }
   if (!read_gain(cursor, what, is_current, &value)) {
@@ -319,9 +299,9 @@ static void refuse_element(yoke_cursor* cursor, const char* what) {
                               "thermal_resistance";
   const char letter = yoke__lower(what[0]);
   const bool is_device = letter != '\0' && strchr("qmjztoupnay", letter) != NULL;
-  yoke__netlist_error(cursor->reader, cursor->statement, NULL, "%s '%s': expected one of %s",
-                      is_device ? "this kind of element is not supported:" : "unknown element",
-                      what, known);
+  yoke__cursor_error(cursor, NULL, "%s '%s': expected one of %s",
+                     is_device ? "this kind of element is not supported:" : "unknown element", what,
+                     known);
 }
 
 void yoke__netlist_element(yoke_cursor* cursor, yoke_span name) {

@@ -58,11 +58,10 @@ static void check_domain(yoke_cursor* cursor, yoke_span name, uint32_t node, yok
     return;
   }
   char cut[YOKE_SHOWN_SIZE];
-  yoke__netlist_error(cursor->reader, cursor->statement, name.text,
-                      "the node '%s' is %s here, but %s at %s:%d", yoke__shown(name, cut),
-                      domain == YOKE_THERMAL ? "thermal" : "electric",
-                      domain == YOKE_THERMAL ? "electric" : "thermal",
-                      self->place.source == NULL ? "" : self->place.source, self->place.line);
+  yoke__cursor_error(cursor, name.text, "the node '%s' is %s here, but %s at %s:%d",
+                     yoke__shown(name, cut), domain == YOKE_THERMAL ? "thermal" : "electric",
+                     domain == YOKE_THERMAL ? "electric" : "thermal",
+                     self->place.source == NULL ? "" : self->place.source, self->place.line);
 }
 
 uint32_t yoke__netlist_node(yoke_cursor* cursor, yoke_span name, yoke_domain domain) {
@@ -113,10 +112,9 @@ bool yoke__netlist_is_taken(yoke_cursor* cursor, const char* name) {
   }
   char cut[YOKE_SHOWN_SIZE];
   const yoke_place place = network->elements[known].place;
-  yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                      "the name '%s' was used before at %s:%d",
-                      yoke__shown((yoke_span){name, strlen(name)}, cut),
-                      place.source == NULL ? "" : place.source, place.line);
+  yoke__cursor_error(cursor, NULL, "the name '%s' was used before at %s:%d",
+                     yoke__shown((yoke_span){name, strlen(name)}, cut),
+                     place.source == NULL ? "" : place.source, place.line);
   return true;
 }
 
@@ -138,22 +136,15 @@ uint32_t yoke__netlist_add(yoke_cursor* cursor, yoke_span name, yoke_element* el
 void yoke__netlist_wait(yoke_cursor* cursor, yoke_waiting_kind kind, uint32_t element,
                         yoke_span text, const yoke_expression_wrap* wrap) {
   yoke_netlist_reader* reader = cursor->reader;
-  void* array = reader->waiting;
-  if (!yoke__reader_grow(reader, &array, reader->n_waiting, &reader->max_waiting,
-                         sizeof *reader->waiting)) {
-    return;
-  }
-  reader->waiting = array;
-  yoke_waiting* waiting = &reader->waiting[reader->n_waiting++];
-  *waiting = (yoke_waiting){.kind = kind,
-                            .element = element,
-                            .frame = cursor->frame,
-                            .statement = (uint32_t)(cursor->statement - reader->statements),
-                            .text = text,
-                            .wrap = {.factor = 1.0}};
-  if (wrap != NULL) {
-    waiting->wrap = *wrap;
-  }
+  const yoke_waiting waiting = {.kind = kind,
+                                .element = element,
+                                .frame = cursor->frame,
+                                .statement = (uint32_t)(cursor->statement - reader->statements),
+                                .text = text,
+                                .wrap =
+                                    wrap != NULL ? *wrap : (yoke_expression_wrap){.factor = 1.0}};
+  yoke__reader_append(reader, &reader->waiting, &reader->n_waiting, &reader->max_waiting,
+                      sizeof waiting, &waiting);
 }
 
 bool yoke__netlist_expect_end(yoke_cursor* cursor) {
@@ -162,9 +153,8 @@ bool yoke__netlist_expect_end(yoke_cursor* cursor) {
   if (token.kind == YOKE_TOKEN_END) {
     return !cursor->is_failed;
   }
-  yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                      "unexpected '%s' at the end of the line", yoke__shown(token.span, cut));
-  return false;
+  return yoke__cursor_error(cursor, token.span.text, "unexpected '%s' at the end of the line",
+                            yoke__shown(token.span, cut));
 }
 
 // ---- instances: xname node ... subcircuit [params:] [name=value ...]
@@ -201,12 +191,11 @@ static void read_arguments(yoke_cursor* cursor, yoke_frame* frame) {
     const yoke_span text = yoke__cursor_rest_of_value(cursor);
     const uint32_t index = yoke__names_find(&definition->parameter_names, key);
     if (index == YOKE_NO_INDEX || !definition->parameters[index].is_argument) {
-      yoke__netlist_error(reader, cursor->statement, key.text,
-                          "the subcircuit '%s' has no parameter '%s'",
-                          yoke__shown(definition->name, name), yoke__shown(key, cut));
+      yoke__cursor_error(cursor, key.text, "the subcircuit '%s' has no parameter '%s'",
+                         yoke__shown(definition->name, name), yoke__shown(key, cut));
     } else if (text.n == 0) {
-      yoke__netlist_error(reader, cursor->statement, key.text, "the parameter '%s' lacks its value",
-                          yoke__shown(key, cut));
+      yoke__cursor_error(cursor, key.text, "the parameter '%s' lacks its value",
+                         yoke__shown(key, cut));
     } else {
       frame->values[index].text = text;
       frame->values[index].scope = cursor->frame;
@@ -230,8 +219,8 @@ static bool is_recursive(yoke_cursor* cursor, const yoke_definition* definition)
     }
   }
   if (is_found) {
-    yoke__netlist_error(reader, cursor->statement, NULL, "subcircuits contain themselves: %s%s",
-                        text, yoke__shown(definition->name, cut));
+    yoke__cursor_error(cursor, NULL, "subcircuits contain themselves: %s%s", text,
+                       yoke__shown(definition->name, cut));
   }
   return is_found;
 }
@@ -242,13 +231,13 @@ static bool is_too_large(yoke_cursor* cursor) {
   const size_t max_instances =
       max == 0 || max > YOKE_NETLIST_MAX_INSTANCES ? YOKE_NETLIST_MAX_INSTANCES : max;
   if (reader->n_open > YOKE_NETLIST_MAX_DEPTH) {
-    yoke__netlist_error(reader, cursor->statement, NULL, "subcircuits are nested more than %d deep",
-                        YOKE_NETLIST_MAX_DEPTH);
+    yoke__cursor_error(cursor, NULL, "subcircuits are nested more than %d deep",
+                       YOKE_NETLIST_MAX_DEPTH);
     return true;
   }
   if (reader->n_instances >= max_instances) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "the netlist has more than %zu instances of subcircuits", max_instances);
+    yoke__cursor_error(cursor, NULL, "the netlist has more than %zu instances of subcircuits",
+                       max_instances);
     reader->is_stopped = true;
     return true;
   }
@@ -261,24 +250,23 @@ static const yoke_definition* find_instance(yoke_cursor* cursor, yoke_span name,
   yoke_netlist_reader* reader = cursor->reader;
   char cut[YOKE_SHOWN_SIZE], other[YOKE_SHOWN_SIZE], text[YOKE_HINT_SIZE];
   if (n_words == 0) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "%s: expected '%s node ... subcircuit [name=value ...]'",
-                        yoke__shown(name, cut), yoke__shown(name, other));
+    yoke__cursor_error(cursor, NULL, "%s: expected '%s node ... subcircuit [name=value ...]'",
+                       yoke__shown(name, cut), yoke__shown(name, other));
     return NULL;
   }
   const uint32_t index = yoke__netlist_find_definition(reader, cursor->frame->definition, type);
   if (index == YOKE_NO_INDEX) {
-    yoke__netlist_error(
-        reader, cursor->statement, type.text, "%s: unknown subcircuit '%s'%s",
-        yoke__shown(name, cut), yoke__shown(type, other),
+    yoke__cursor_error(
+        cursor, type.text, "%s: unknown subcircuit '%s'%s", yoke__shown(name, cut),
+        yoke__shown(type, other),
         yoke__netlist_hint(reader, type, reader, reader->n_definitions, definition_name, text));
     return NULL;
   }
   const yoke_definition* definition = &reader->definitions[index];
   if (n_words - 1 != definition->n_ports) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "%s: the subcircuit '%s' has %zu nodes, found %zu", yoke__shown(name, cut),
-                        yoke__shown(type, other), definition->n_ports, n_words - 1);
+    yoke__cursor_error(cursor, NULL, "%s: the subcircuit '%s' has %zu nodes, found %zu",
+                       yoke__shown(name, cut), yoke__shown(type, other), definition->n_ports,
+                       n_words - 1);
     return NULL;
   }
   return is_recursive(cursor, definition) || is_too_large(cursor) ? NULL : definition;

@@ -31,9 +31,9 @@ static void set_dim(yoke_cursor* cursor, request* last, yoke_token token) {
     text = (yoke_span){text.text + 1, text.n - 2};
   }
   if (token.kind != YOKE_TOKEN_WORD || last == NULL || !is_dim(text)) {
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                        ".input: '%s' is no dimension; expected V, A, K, W, ...",
-                        yoke__shown(token.span, cut));
+    yoke__cursor_error(cursor, token.span.text,
+                       ".input: '%s' is no dimension; expected V, A, K, W, ...",
+                       yoke__shown(token.span, cut));
     return;
   }
   last->dim = text;
@@ -43,23 +43,17 @@ static request* add_request(yoke_netlist_reader* reader, const yoke_cursor* curs
                             yoke_span name) {
   char cut[YOKE_SHOWN_SIZE];
   if (yoke__names_find(&reader->inputs, name) != YOKE_NO_INDEX) {
-    yoke__netlist_error(reader, cursor->statement, name.text, "the input '%s' is named twice",
-                        yoke__shown(name, cut));
+    yoke__cursor_error(cursor, name.text, "the input '%s' is named twice", yoke__shown(name, cut));
     return NULL;
   }
-  void* array = reader->requests;
-  if (!yoke__reader_grow(reader, &array, reader->n_requests, &reader->max_requests,
-                         sizeof *reader->requests)) {
-    return NULL;
-  }
-  reader->requests = array;
-  if (!yoke__names_put(&reader->inputs, name, (uint32_t)reader->n_requests)) {
-    reader->is_out_of_memory = true;
-    return NULL;
-  }
-  request* self = &reader->requests[reader->n_requests++];
-  *self = (request){.name = name, .statement = (uint32_t)(cursor->statement - reader->statements)};
-  return self;
+  const request self = {.name = name,
+                        .statement = (uint32_t)(cursor->statement - reader->statements)};
+  reader->is_out_of_memory |= !yoke__names_put(&reader->inputs, name, (uint32_t)reader->n_requests);
+  return !reader->is_out_of_memory &&
+                 yoke__reader_append(reader, &reader->requests, &reader->n_requests,
+                                     &reader->max_requests, sizeof self, &self)
+             ? &reader->requests[reader->n_requests - 1]
+             : NULL;
 }
 
 // NAME with or without a default, at the cursor.
@@ -97,8 +91,7 @@ static void read_directive(yoke_cursor* cursor) {
   request* last = NULL;
   yoke_span key;
   if (yoke__cursor_peek(cursor).kind == YOKE_TOKEN_END) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "expected '.input NAME=default [dim]' or '.input NAME'");
+    yoke__cursor_error(cursor, NULL, "expected '.input NAME=default [dim]' or '.input NAME'");
   }
   while (yoke__cursor_peek(cursor).kind != YOKE_TOKEN_END) {
     yoke_cursor ahead = *cursor;

@@ -36,19 +36,6 @@ static char* end_of_content(char* at, const char* end) {
   return at;
 }
 
-static const yoke_statement* add_statement(yoke_netlist_reader* reader, size_t file,
-                                           const yoke_statement* statement) {
-  yoke_netlist_file* self = &reader->files[file];
-  void* array = self->statements;
-  if (!yoke__reader_grow(reader, &array, self->n_statements, &self->max_statements,
-                         sizeof *self->statements)) {
-    return NULL;
-  }
-  self->statements = array;
-  self->statements[self->n_statements] = *statement;
-  return &self->statements[self->n_statements++];
-}
-
 // A statement that is being joined.
 typedef struct joiner {
   char* text;  // NULL: none
@@ -60,7 +47,9 @@ static void finish(yoke_netlist_reader* reader, size_t file, joiner* self) {
   if (self->text != NULL && self->end > self->text) {
     const yoke_statement statement = {self->text, (uint32_t)(self->end - self->text), self->line,
                                       (uint32_t)file};
-    add_statement(reader, file, &statement);
+    yoke_netlist_file* to = &reader->files[file];
+    yoke__reader_append(reader, &to->statements, &to->n_statements, &to->max_statements,
+                        sizeof statement, &statement);
   }
   self->text = NULL;
 }
@@ -137,18 +126,15 @@ static void split_lines(yoke_netlist_reader* reader, size_t file, char* bytes, s
 
 // A new file in the list; SIZE_MAX without memory.
 static size_t add_file(yoke_netlist_reader* reader, const char* path, uint32_t parent) {
-  void* files = reader->files;
-  const char* copy = yoke__arena_text(&reader->network->arena, path, strlen(path));
-  if (copy == NULL || !yoke__reader_grow(reader, &files, reader->n_files, &reader->max_files,
-                                         sizeof *reader->files)) {
-    reader->is_out_of_memory = true;
-    return SIZE_MAX;
-  }
-  reader->files = files;
-  const uint32_t depth = reader->n_files == 0 ? 0 : reader->files[parent].depth + 1;
-  reader->files[reader->n_files] =
-      (yoke_netlist_file){.path = copy, .parent = parent, .depth = depth};
-  return reader->n_files++;
+  const yoke_netlist_file file = {
+      .path = yoke__arena_text(&reader->network->arena, path, strlen(path)),
+      .parent = parent,
+      .depth = reader->n_files == 0 ? 0 : reader->files[parent].depth + 1};
+  reader->is_out_of_memory |= file.path == NULL;
+  return file.path != NULL && yoke__reader_append(reader, &reader->files, &reader->n_files,
+                                                  &reader->max_files, sizeof file, &file)
+             ? reader->n_files - 1
+             : SIZE_MAX;
 }
 
 // The file name of an .include line, quotes removed.
@@ -251,12 +237,8 @@ static yoke_span first_word(const yoke_statement* statement) {
 }
 
 static void emit(yoke_netlist_reader* reader, const yoke_statement* statement) {
-  void* array = reader->statements;
-  if (yoke__reader_grow(reader, &array, reader->n_statements, &reader->max_statements,
-                        sizeof *reader->statements)) {
-    reader->statements = array;
-    reader->statements[reader->n_statements++] = *statement;
-  }
+  yoke__reader_append(reader, &reader->statements, &reader->n_statements, &reader->max_statements,
+                      sizeof *statement, statement);
 }
 
 // Skips a control section; true if the statement is part of one.

@@ -34,24 +34,22 @@ static const yoke_netlist_model* find_model(yoke_cursor* cursor, yoke_token toke
   char cut[YOKE_SHOWN_SIZE], found[YOKE_SHOWN_SIZE], text[YOKE_HINT_SIZE];
   if (token.kind != YOKE_TOKEN_WORD) {
     if (!cursor->is_failed) {
-      yoke__netlist_error(reader, cursor->statement, NULL, "%s: the name of a model is missing",
-                          what);
+      yoke__cursor_error(cursor, NULL, "%s: the name of a model is missing", what);
     }
     return NULL;
   }
   const yoke_definition* definition = cursor->frame->definition;
   const yoke_netlist_model* model = yoke__netlist_find_model(reader, definition, token.span);
   if (model == NULL) {
-    yoke__netlist_error(
-        reader, cursor->statement, token.span.text, "%s: unknown model '%s'%s", what,
-        yoke__shown(token.span, cut),
+    yoke__cursor_error(
+        cursor, token.span.text, "%s: unknown model '%s'%s", what, yoke__shown(token.span, cut),
         yoke__netlist_hint(reader, token.span, definition, definition->n_models, model_name, text));
     return NULL;
   }
   if (!yoke__span_is(model->type, type)) {
-    yoke__netlist_error(reader, cursor->statement, token.span.text,
-                        "%s: the model '%s' has the type '%s', expected '%s'", what,
-                        yoke__shown(token.span, cut), yoke__shown(model->type, found), type);
+    yoke__cursor_error(cursor, token.span.text,
+                       "%s: the model '%s' has the type '%s', expected '%s'", what,
+                       yoke__shown(token.span, cut), yoke__shown(model->type, found), type);
     return NULL;
   }
   return model;
@@ -65,19 +63,13 @@ typedef struct entry {
 
 static bool set_entry(yoke_cursor* cursor, yoke_span key, yoke_token token, const char* what,
                       const entry entries[], size_t n) {
-  yoke_netlist_reader* reader = cursor->reader;
-  char cut[YOKE_SHOWN_SIZE], name[YOKE_SHOWN_SIZE];
   for (size_t i = 0; i < n; i++) {
     if (yoke__span_is(key, entries[i].name)) {
       return entries[i].place == NULL ||
              yoke__netlist_number(cursor, token, what, entries[i].place);
     }
   }
-  if (yoke__netlist_is_first(reader, key)) {
-    snprintf(name, sizeof name, "%s", what);
-    yoke__netlist_warn(reader, cursor->statement, key.text, "%s: '%s' is ignored", name,
-                       yoke__shown(key, cut));
-  }
+  yoke__cursor_ignore(cursor, what, key);
   return true;
 }
 
@@ -180,8 +172,8 @@ static bool read_diode_line(yoke_cursor* cursor, const char* what, diode* d) {
     }
   }
   if (!isnan(unused[0])) {
-    yoke__netlist_warn(cursor->reader, cursor->statement, NULL,
-                       "%s: IC= of a diode is ignored; '.ic' gives its nodes start values", what);
+    yoke__cursor_warn(cursor, NULL,
+                      "%s: IC= of a diode is ignored; '.ic' gives its nodes start values", what);
   }
   d->temperature = temperature + offset + ZERO_CELSIUS;
   return !cursor->is_failed;
@@ -228,8 +220,7 @@ static bool check_diode(yoke_cursor* cursor, const char* what, const diode* d) {
   };
   for (size_t i = 0; i < YOKE_COUNT(checks); i++) {
     if (!checks[i].is_good) {
-      yoke__netlist_error(cursor->reader, cursor->statement, NULL, "%s: %s", what, checks[i].name);
-      return false;
+      return yoke__cursor_error(cursor, NULL, "%s: %s", what, checks[i].name);
     }
   }
   return true;
@@ -305,8 +296,7 @@ static bool read_switch_control(yoke_cursor* cursor, yoke_span name, const char*
   yoke__cursor_next(cursor);
   if (control->kind == YOKE_TOKEN_END) {
     char cut[YOKE_SHOWN_SIZE];
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL, "expected '%s %s'",
-                        yoke__shown(name, cut), form);
+    yoke__cursor_error(cursor, NULL, "expected '%s %s'", yoke__shown(name, cut), form);
   }
   return control->kind != YOKE_TOKEN_END && !cursor->is_failed;
 }
@@ -323,8 +313,7 @@ static void add_condition(yoke_cursor* cursor, const char* what, uint32_t index,
   if (value.has_references) {
     yoke__netlist_wait(cursor, YOKE_WAITING_CONDITION, index, expression, &wrap);
   } else if (value.is_constant) {
-    yoke__netlist_error(cursor->reader, cursor->statement, expression.text,
-                        "%s: the condition is constant", what);
+    yoke__cursor_error(cursor, expression.text, "%s: the condition is constant", what);
   } else {
     cursor->reader->network->elements[index].condition = value.law;
   }

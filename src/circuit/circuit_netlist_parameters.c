@@ -170,13 +170,10 @@ static void report_cycle(yoke_netlist_reader* reader) {
 }
 
 static bool push_pending(yoke_netlist_reader* reader) {
-  void* array = reader->pending;
-  if (!yoke__reader_grow(reader, &array, reader->n_pending, &reader->max_pending,
-                         sizeof *reader->pending)) {
+  if (!yoke__reader_append(reader, &reader->pending, &reader->n_pending, &reader->max_pending,
+                           sizeof reader->wanted, &reader->wanted)) {
     return false;
   }
-  reader->pending = array;
-  reader->pending[reader->n_pending++] = reader->wanted;
   reader->wanted.frame->values[reader->wanted.index].state = YOKE_VALUE_BUSY;
   return true;
 }
@@ -305,10 +302,9 @@ bool yoke__netlist_value(yoke_cursor* cursor, yoke_token token, const char* what
     return false;
   }
   if (token.kind == YOKE_TOKEN_END || token.kind == YOKE_TOKEN_EQUALS) {
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text, "%s: %s", what,
-                        token.kind == YOKE_TOKEN_END ? "a value is missing"
-                                                     : "expected a value, found '='");
-    return false;
+    return yoke__cursor_error(cursor, token.span.text, "%s: %s", what,
+                              token.kind == YOKE_TOKEN_END ? "a value is missing"
+                                                           : "expected a value, found '='");
   }
   const char* end = token.span.text + token.span.n;
   const bool is_number = token.kind == YOKE_TOKEN_WORD &&
@@ -321,10 +317,9 @@ bool yoke__netlist_value(yoke_cursor* cursor, yoke_token token, const char* what
     return true;
   }
   if (token.kind == YOKE_TOKEN_WORD && !is_number && !is_expression(token.span)) {
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                        "%s: '%s' is no number; expected one such as 4.7k, or {expression}", what,
-                        yoke__shown(token.span, cut));
-    return false;
+    return yoke__cursor_error(cursor, token.span.text,
+                              "%s: '%s' is no number; expected one such as 4.7k, or {expression}",
+                              what, yoke__shown(token.span, cut));
   }
   return yoke__netlist_compile(cursor->reader, cursor->statement, cursor->frame, token.span, what,
                                wrap, out);
@@ -336,10 +331,9 @@ bool yoke__netlist_number(yoke_cursor* cursor, yoke_token token, const char* wha
     return false;
   }
   if (!value.is_constant) {
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                        "%s: must be constant, but depends on time, inputs, voltages or currents",
-                        what);
-    return false;
+    return yoke__cursor_error(
+        cursor, token.span.text,
+        "%s: must be constant, but depends on time, inputs, voltages or currents", what);
   }
   *out = value.number;
   return true;

@@ -167,7 +167,6 @@ typedef enum answer { ITEM_FOUND, ITEM_IGNORED, ITEM_FAILED } answer;
 
 static answer read_item(yoke_cursor* cursor, yoke_token item, const char* what, yoke_probe* out) {
   yoke_netlist_reader* reader = cursor->reader;
-  char cut[YOKE_SHOWN_SIZE];
   yoke_span text = item.span;
   *out = (yoke_probe){0};
   if (item.kind == YOKE_TOKEN_EXPRESSION || is_par(&text)) {
@@ -175,9 +174,8 @@ static answer read_item(yoke_cursor* cursor, yoke_token item, const char* what, 
   }
   const char* normal = normal_text(reader, text);
   if (normal == NULL) {
-    if (!reader->is_out_of_memory && yoke__netlist_is_first(reader, text)) {
-      yoke__netlist_warn(reader, cursor->statement, text.text, "%s: '%s' is ignored", what,
-                         yoke__shown(text, cut));
+    if (!reader->is_out_of_memory) {
+      yoke__cursor_ignore(cursor, what, text);
     }
     return ITEM_IGNORED;
   }
@@ -241,7 +239,7 @@ static bool is_other_analysis(yoke_cursor* cursor) {
   if (yoke__cursor_take(cursor, "tran")) {
     return false;
   }
-  for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+  for (size_t i = 0; i < YOKE_COUNT(others); i++) {
     if (yoke__cursor_take(cursor, others[i])) {
       return true;
     }
@@ -281,10 +279,9 @@ static bool read_output_keys(yoke_cursor* cursor, yoke_span* name, yoke_span* di
     yoke_span* place = yoke__span_is(key, "name") ? name : yoke__span_is(key, "dim") ? dim : NULL;
     const yoke_token token = yoke__cursor_next(cursor);
     if (place == NULL || token.kind != YOKE_TOKEN_WORD) {
-      yoke__netlist_error(cursor->reader, cursor->statement, key.text,
-                          ".output: expected 'name=' or 'dim=' with a value, found '%s'",
-                          yoke__shown(key, cut));
-      return false;
+      return yoke__cursor_error(cursor, key.text,
+                                ".output: expected 'name=' or 'dim=' with a value, found '%s'",
+                                yoke__shown(key, cut));
     }
     *place = token.span;
   }
@@ -307,9 +304,9 @@ static void add_output(yoke_cursor* cursor, yoke_token item, yoke_probe* probe, 
   yoke_netlist_reader* reader = cursor->reader;
   char cut[YOKE_SHOWN_SIZE];
   if (item.kind == YOKE_TOKEN_EXPRESSION && name.n == 0) {
-    yoke__netlist_error(reader, cursor->statement, item.span.text,
-                        ".output: an expression needs a name: .output {%s} name=...",
-                        yoke__shown(item.span, cut));
+    yoke__cursor_error(cursor, item.span.text,
+                       ".output: an expression needs a name: .output {%s} name=...",
+                       yoke__shown(item.span, cut));
     return;
   }
   probe->name = name.n == 0 ? probe->name : surround(reader, "", name, "");
@@ -318,8 +315,8 @@ static void add_output(yoke_cursor* cursor, yoke_token item, yoke_probe* probe, 
     return;
   }
   if (is_output_taken(reader->network, probe->name)) {
-    yoke__netlist_error(reader, cursor->statement, item.span.text, "the output '%s' is named twice",
-                        yoke__shown((yoke_span){probe->name, strlen(probe->name)}, cut));
+    yoke__cursor_error(cursor, item.span.text, "the output '%s' is named twice",
+                       yoke__shown((yoke_span){probe->name, strlen(probe->name)}, cut));
     return;
   }
   if (yoke__network_add_output(reader->network, probe) == YOKE_NO_INDEX) {
@@ -336,9 +333,9 @@ static void read_outputs(yoke_cursor* cursor) {
     yoke_probe probe;
     if (item.kind == YOKE_TOKEN_END || item.span.n == 0) {
       if (is_first) {
-        yoke__netlist_error(reader, cursor->statement, NULL,
-                            "expected '.output v(node) [name=..]' or '.output {expression} "
-                            "name=.. [dim=..]'");
+        yoke__cursor_error(cursor, NULL,
+                           "expected '.output v(node) [name=..]' or '.output {expression} "
+                           "name=.. [dim=..]'");
       }
       return;
     }
@@ -351,8 +348,8 @@ static void read_outputs(yoke_cursor* cursor) {
       add_output(cursor, item, &probe, name, dim);
     } else if (found == ITEM_IGNORED) {
       char cut[YOKE_SHOWN_SIZE];
-      yoke__netlist_error(reader, cursor->statement, item.span.text,
-                          ".output: '%s' is not understood", yoke__shown(item.span, cut));
+      yoke__cursor_error(cursor, item.span.text, ".output: '%s' is not understood",
+                         yoke__shown(item.span, cut));
     }
   }
 }
@@ -364,12 +361,10 @@ void yoke__netlist_probes(yoke_netlist_reader* reader) {
     yoke_cursor cursor =
         yoke__cursor_open(reader, &reader->statements[reader->directives[i]], reader->top);
     const yoke_span word = yoke__cursor_next(&cursor).span;
-    for (size_t j = 0; j < sizeof words / sizeof words[0]; j++) {
-      if (yoke__span_is(word, words[j])) {
-        read_saves(&cursor, words[j]);
-      }
-    }
-    if (yoke__span_is(word, ".output")) {
+    const size_t j = yoke__span_among(word, words, YOKE_COUNT(words));
+    if (j < YOKE_COUNT(words)) {
+      read_saves(&cursor, words[j]);
+    } else if (yoke__span_is(word, ".output")) {
       read_outputs(&cursor);
     }
   }

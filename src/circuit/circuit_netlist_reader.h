@@ -204,8 +204,8 @@ bool yoke__names_put(yoke_names* self, yoke_span name, uint32_t index);
 void yoke__names_free(yoke_names* self);
 
 // Makes room for one more in an array; without memory the reader is marked and it is false.
-bool yoke__reader_grow(yoke_netlist_reader* reader, void** array, size_t n, size_t* max,
-                       size_t size);
+bool yoke__reader_append(yoke_netlist_reader* reader, void* array, size_t* n, size_t* max,
+                         size_t size, const void* item);
 yoke_place yoke__statement_place(yoke_netlist_reader* reader, const yoke_statement* statement,
                                  const char* at);
 void yoke__netlist_error(yoke_netlist_reader* reader, const yoke_statement* statement,
@@ -245,6 +245,13 @@ typedef struct yoke_cursor {
   bool is_failed;  // a quote or brace is not closed; reported
 } yoke_cursor;
 
+// Messages at the cursor's statement, on the line of `at`; an error is always false.
+bool yoke__cursor_error(const yoke_cursor* cursor, const char* at, const char* format, ...)
+    YOKE_PRINTF(3, 4);
+void yoke__cursor_warn(const yoke_cursor* cursor, const char* at, const char* format, ...)
+    YOKE_PRINTF(3, 4);
+// Warns once of a key that has no meaning here; its text must stay.
+void yoke__cursor_ignore(const yoke_cursor* cursor, const char* what, yoke_span key);
 yoke_cursor yoke__cursor_open(yoke_netlist_reader* reader, const yoke_statement* statement,
                               const yoke_frame* frame);
 yoke_token yoke__cursor_next(yoke_cursor* cursor);

@@ -203,8 +203,7 @@ static bool read_start(yoke_cursor* cursor, bool is_temperature, double* out) {
     return false;
   }
   if (!value.is_constant) {
-    yoke__netlist_error(cursor->reader, cursor->statement, value.text.text,
-                        ".ic: the value must be constant");
+    yoke__cursor_error(cursor, value.text.text, ".ic: the value must be constant");
   }
   *out = value.number;
   return value.is_constant;

@@ -32,12 +32,9 @@ static const struct {
 // Words that end a list of numbers.
 static bool is_keyword(yoke_token token) {
   static const char* const words[] = {"dc", "ac", "distof1", "distof2", "r", "td"};
-  for (size_t i = 0; token.kind == YOKE_TOKEN_WORD && i < YOKE_COUNT(words); i++) {
-    if (yoke__span_is(token.span, words[i])) {
-      return true;
-    }
-  }
-  return yoke__netlist_is_wave(token);
+  return (token.kind == YOKE_TOKEN_WORD &&
+          yoke__span_among(token.span, words, YOKE_COUNT(words)) < YOKE_COUNT(words)) ||
+         yoke__netlist_is_wave(token);
 }
 
 bool yoke__netlist_is_wave(yoke_token token) {
@@ -64,10 +61,9 @@ static bool read_pwl_keys(yoke_cursor* cursor, const char* what, double* delay, 
     char cut[YOKE_SHOWN_SIZE];
     double* place = yoke__span_is(key, "td") ? delay : yoke__span_is(key, "r") ? from : NULL;
     if (place == NULL) {
-      yoke__netlist_error(cursor->reader, cursor->statement, key.text,
-                          "%s: expected 'r=' or 'td=' behind PWL, found '%s'", what,
-                          yoke__shown(key, cut));
-      return false;
+      return yoke__cursor_error(cursor, key.text,
+                                "%s: expected 'r=' or 'td=' behind PWL, found '%s'", what,
+                                yoke__shown(key, cut));
     }
     if (!yoke__netlist_number(cursor, yoke__cursor_next(cursor), what, place)) {
       return false;
@@ -82,27 +78,21 @@ static double* read_numbers(yoke_cursor* cursor, const char* what, size_t* n) {
   size_t max = 0;
   *n = 0;
   while (has_number(cursor)) {
-    void* array = numbers;
+    double number = 0.0;
     yoke_cursor ahead = *cursor;
     yoke_span key;
     if (yoke__cursor_take_key(&ahead, &key)) {
       break;
     }
-    if (!yoke__reader_grow(cursor->reader, &array, *n, &max, sizeof *numbers)) {
+    if (!yoke__netlist_number(cursor, yoke__cursor_next(cursor), what, &number) ||
+        !yoke__reader_append(cursor->reader, &numbers, n, &max, sizeof number, &number)) {
       free(numbers);
       return NULL;
     }
-    numbers = array;
-    if (!yoke__netlist_number(cursor, yoke__cursor_next(cursor), what, &numbers[*n])) {
-      free(numbers);
-      return NULL;
-    }
-    ++*n;
   }
   if (*n < 2 || *n % 2 != 0) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "%s: PWL needs pairs of time and value, found %zu number%s", what, *n,
-                        *n == 1 ? "" : "s");
+    yoke__cursor_error(cursor, NULL, "%s: PWL needs pairs of time and value, found %zu number%s",
+                       what, *n, *n == 1 ? "" : "s");
     free(numbers);
     return NULL;
   }
@@ -127,9 +117,8 @@ static bool read_pwl(yoke_cursor* cursor, const char* what, yoke_wave* wave) {
   }
   free(numbers);
   if (from >= 0.0 && !(from + delay < table[n - 2])) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "%s: PWL cannot repeat from a time behind its last point", what);
-    return false;
+    return yoke__cursor_error(cursor, NULL,
+                              "%s: PWL cannot repeat from a time behind its last point", what);
   }
   wave->table = table;
   wave->n_points = (uint32_t)(n / 2);
@@ -145,9 +134,8 @@ static bool set_defaults(yoke_cursor* cursor, const char* what, size_t n, yoke_w
   const double step = run->step;
   if (wave->kind == YOKE_WAVE_SIN) {
     if (p[2] == 0.0 && !(run->stop > 0.0)) {
-      yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                          "%s: SIN without frequency needs .tran (it is 1/tstop)", what);
-      return false;
+      return yoke__cursor_error(cursor, NULL,
+                                "%s: SIN without frequency needs .tran (it is 1/tstop)", what);
     }
     p[2] = p[2] == 0.0 ? 1.0 / run->stop : p[2];
   } else if (wave->kind == YOKE_WAVE_PULSE) {
@@ -213,11 +201,11 @@ static bool make_law(yoke_cursor* cursor, const char* what, yoke_wave_kind kind,
   yoke_netlist_reader* reader = cursor->reader;
   const char* pattern = law_of_wave(kind, n);
   if (pattern == NULL) {
-    yoke__netlist_error(reader, cursor->statement, NULL,
-                        "%s: numbers of this wave must be constant; only SIN with its frequency "
-                        "and PULSE with all seven numbers may change with time or inputs",
-                        what);
-    return false;
+    return yoke__cursor_error(
+        cursor, NULL,
+        "%s: numbers of this wave must be constant; only SIN with its frequency "
+        "and PULSE with all seven numbers may change with time or inputs",
+        what);
   }
   const size_t length = fill_pattern(pattern, numbers, n, NULL);
   char* text = yoke__arena_take(&reader->arena, length + 1);
@@ -246,10 +234,9 @@ bool yoke__netlist_wave(yoke_cursor* cursor, const char* what, yoke_source_value
   }
   for (; has_number(cursor); n++) {
     if (n == waves[i].max_numbers) {
-      yoke__netlist_error(cursor->reader, cursor->statement, yoke__cursor_peek(cursor).span.text,
-                          "%s: %s takes at most %zu numbers", what, waves[i].word,
-                          waves[i].max_numbers);
-      return false;
+      return yoke__cursor_error(cursor, yoke__cursor_peek(cursor).span.text,
+                                "%s: %s takes at most %zu numbers", what, waves[i].word,
+                                waves[i].max_numbers);
     }
     if (!yoke__netlist_value(cursor, yoke__cursor_next(cursor), what, NULL, &numbers[n])) {
       return false;
@@ -258,9 +245,8 @@ bool yoke__netlist_wave(yoke_cursor* cursor, const char* what, yoke_source_value
     is_constant = is_constant && numbers[n].is_constant;
   }
   if (n < 2) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "%s: %s needs at least two numbers", what, waves[i].word);
-    return false;
+    return yoke__cursor_error(cursor, NULL, "%s: %s needs at least two numbers", what,
+                              waves[i].word);
   }
   if (!is_constant) {
     return make_law(cursor, what, waves[i].kind, numbers, n, out);
@@ -314,8 +300,7 @@ bool yoke__netlist_source(yoke_cursor* cursor, const char* what, yoke_source_val
     }
   }
   if (!has_value && !cursor->is_failed) {
-    yoke__netlist_warn(cursor->reader, cursor->statement, NULL, "%s has no value: 0 is taken",
-                       what);
+    yoke__cursor_warn(cursor, NULL, "%s has no value: 0 is taken", what);
   }
   return !cursor->is_failed;
 }

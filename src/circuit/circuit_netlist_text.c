@@ -73,13 +73,11 @@ void yoke__names_free(yoke_names* self) {
   *self = (yoke_names){0};
 }
 
-bool yoke__reader_grow(yoke_netlist_reader* reader, void** array, size_t n, size_t* max,
-                       size_t size) {
-  if (!yoke__grow(array, n, max, size)) {
-    reader->is_out_of_memory = true;
-    return false;
-  }
-  return true;
+bool yoke__reader_append(yoke_netlist_reader* reader, void* array, size_t* n, size_t* max,
+                         size_t size, const void* item) {
+  const bool is_done = yoke__append(array, n, max, size, item);
+  reader->is_out_of_memory |= !is_done;
+  return is_done;
 }
 
 // ---- messages
@@ -109,6 +107,11 @@ static void add_message(yoke_netlist_reader* reader, yoke_severity severity,
                         va_list args) {
   yoke__message_addv(reader->messages, severity, yoke__statement_place(reader, statement, at),
                      format, args);
+
+  // behind the last error that is kept, what follows would only be counted
+  if (severity == YOKE_ERROR && yoke__messages_is_full(reader->messages)) {
+    reader->is_stopped = true;
+  }
 }
 
 void yoke__netlist_error(yoke_netlist_reader* reader, const yoke_statement* statement,
@@ -117,11 +120,6 @@ void yoke__netlist_error(yoke_netlist_reader* reader, const yoke_statement* stat
   va_start(args, format);
   add_message(reader, YOKE_ERROR, statement, at, format, args);
   va_end(args);
-
-  // what follows would only be counted
-  if (yoke__messages_is_full(reader->messages)) {
-    reader->is_stopped = true;
-  }
 }
 
 void yoke__netlist_warn(yoke_netlist_reader* reader, const yoke_statement* statement,
@@ -130,6 +128,29 @@ void yoke__netlist_warn(yoke_netlist_reader* reader, const yoke_statement* state
   va_start(args, format);
   add_message(reader, YOKE_WARNING, statement, at, format, args);
   va_end(args);
+}
+
+bool yoke__cursor_error(const yoke_cursor* cursor, const char* at, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  add_message(cursor->reader, YOKE_ERROR, cursor->statement, at, format, args);
+  va_end(args);
+  return false;
+}
+
+void yoke__cursor_warn(const yoke_cursor* cursor, const char* at, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  add_message(cursor->reader, YOKE_WARNING, cursor->statement, at, format, args);
+  va_end(args);
+}
+
+void yoke__cursor_ignore(const yoke_cursor* cursor, const char* what, yoke_span key) {
+  char cut[YOKE_SHOWN_SIZE];
+  if (yoke__netlist_is_first(cursor->reader, key)) {
+    yoke__cursor_warn(cursor, key.text, "%.*s: '%s' is ignored", YOKE_SHOWN_SIZE - 1, what,
+                      yoke__shown(key, cut));
+  }
 }
 
 bool yoke__netlist_is_first(yoke_netlist_reader* reader, yoke_span key) {
@@ -262,8 +283,7 @@ yoke_token yoke__cursor_next(yoke_cursor* cursor) {
   const yoke_token token = read_token(cursor, &cursor->at, &is_open);
   if (is_open && !cursor->is_failed) {
     cursor->is_failed = true;
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text - 1,
-                        "'%c' is not closed", token.span.text[-1]);
+    yoke__cursor_error(cursor, token.span.text - 1, "'%c' is not closed", token.span.text[-1]);
   }
   return token;
 }

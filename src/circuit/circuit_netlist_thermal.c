@@ -52,9 +52,8 @@ static bool read_attached(yoke_cursor* cursor, yoke_token* token, const char* wh
     return true;
   }
   char cut[YOKE_SHOWN_SIZE];
-  yoke__netlist_error(cursor->reader, cursor->statement, at, "%s: '%s' does not fit, expected %s",
-                      what, yoke__shown(rest, cut), dim);
-  return false;
+  return yoke__cursor_error(cursor, at, "%s: '%s' does not fit, expected %s", what,
+                            yoke__shown(rest, cut), dim);
 }
 
 bool yoke__netlist_quantity(yoke_cursor* cursor, const char* what, const char* dim,
@@ -75,10 +74,8 @@ bool yoke__netlist_quantity(yoke_cursor* cursor, const char* what, const char* d
     yoke__cursor_next(cursor);
     if (!find_scale(unit.span, dim, &unit_factor, &offset)) {
       char cut[YOKE_SHOWN_SIZE];
-      yoke__netlist_error(cursor->reader, cursor->statement, unit.span.text,
-                          "%s: '%s' does not fit, expected %s", what, yoke__shown(unit.span, cut),
-                          dim);
-      return false;
+      return yoke__cursor_error(cursor, unit.span.text, "%s: '%s' does not fit, expected %s", what,
+                                yoke__shown(unit.span, cut), dim);
     }
     factor *= unit_factor;
   }
@@ -143,14 +140,13 @@ static void read_conductance(yoke_cursor* cursor, yoke_span name, const char* wh
 static bool read_node(yoke_cursor* cursor, const char* what, uint32_t* node) {
   const yoke_token token = yoke__cursor_next(cursor);
   if (token.kind != YOKE_TOKEN_WORD) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "%s: expected a node and a value behind the name", what);
-    return false;
+    return yoke__cursor_error(cursor, NULL, "%s: expected a node and a value behind the name",
+                              what);
   }
   *node = yoke__netlist_node(cursor, token.span, YOKE_THERMAL);
   if (*node == 0) {
-    yoke__netlist_error(cursor->reader, cursor->statement, token.span.text,
-                        "%s: node 0 is the reference of 0 K and cannot be used here", what);
+    yoke__cursor_error(cursor, token.span.text,
+                       "%s: node 0 is the reference of 0 K and cannot be used here", what);
   }
   return *node != 0 && *node != YOKE_NO_INDEX;
 }
@@ -166,16 +162,15 @@ static void read_capacity(yoke_cursor* cursor, yoke_span name, const char* what)
   while (yoke__cursor_take_key(cursor, &key)) {
     if (!yoke__span_is(key, "t0") && !yoke__span_is(key, "ic")) {
       char cut[YOKE_SHOWN_SIZE];
-      yoke__netlist_error(cursor->reader, cursor->statement, key.text,
-                          "%s: unknown parameter '%s', expected T0", what, yoke__shown(key, cut));
+      yoke__cursor_error(cursor, key.text, "%s: unknown parameter '%s', expected T0", what,
+                         yoke__shown(key, cut));
       return;
     }
     if (!yoke__netlist_quantity(cursor, what, "K", false, &start)) {
       return;
     }
     if (!start.is_constant) {
-      yoke__netlist_error(cursor->reader, cursor->statement, key.text, "%s: T0 must be constant",
-                          what);
+      yoke__cursor_error(cursor, key.text, "%s: T0 must be constant", what);
       return;
     }
     element.start = start.number;
@@ -243,8 +238,8 @@ static void read_temperature(yoke_cursor* cursor, yoke_span name, const char* wh
     return;
   }
   if (source.value.has_references) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL,
-                        "%s: a temperature source may depend on time and inputs only", what);
+    yoke__cursor_error(cursor, NULL, "%s: a temperature source may depend on time and inputs only",
+                       what);
     return;
   }
   fix_node(cursor, name, node, &source);
@@ -253,10 +248,7 @@ static void read_temperature(yoke_cursor* cursor, yoke_span name, const char* wh
 bool yoke__netlist_thermal(yoke_cursor* cursor, yoke_span word) {
   static const char* const words[] = {"thermal_resistance", "thermal_conductance", "heat_capacity",
                                       "heat_source", "temperature_source"};
-  size_t i = 0;
-  while (i < YOKE_COUNT(words) && !yoke__span_is(word, words[i])) {
-    i++;
-  }
+  const size_t i = yoke__span_among(word, words, YOKE_COUNT(words));
   if (i == YOKE_COUNT(words)) {
     // a word nearly like these is a slip, not an element whose letter is h or t
     char cut[YOKE_SHOWN_SIZE];
@@ -264,32 +256,25 @@ bool yoke__netlist_thermal(yoke_cursor* cursor, yoke_span word) {
                            ? NULL
                            : yoke__nearest_name(yoke__shown(word, cut), words, YOKE_COUNT(words));
     if (near != NULL) {
-      yoke__netlist_error(cursor->reader, cursor->statement, word.text,
-                          "unknown element '%s'; did you mean '%s'?", cut, near);
+      yoke__cursor_error(cursor, word.text, "unknown element '%s'; did you mean '%s'?", cut, near);
     }
     return near != NULL;
   }
   const yoke_token name = yoke__cursor_next(cursor);
   char what[YOKE_SHOWN_SIZE];
   if (name.kind != YOKE_TOKEN_WORD) {
-    yoke__netlist_error(cursor->reader, cursor->statement, NULL, "expected '%s NAME %s VALUE'",
-                        words[i], i < 2 ? "NODE NODE" : "NODE");
+    yoke__cursor_error(cursor, NULL, "expected '%s NAME %s VALUE'", words[i],
+                       i < 2 ? "NODE NODE" : "NODE");
     return true;
   }
   yoke__shown(name.span, what);
   if (yoke__names_find(&cursor->reader->temperatures, name.span) != YOKE_NO_INDEX) {
-    yoke__netlist_error(cursor->reader, cursor->statement, name.span.text,
-                        "the name '%s' was used before by a temperature source", what);
+    yoke__cursor_error(cursor, name.span.text,
+                       "the name '%s' was used before by a temperature source", what);
     return true;
   }
-  if (i < 2) {
-    (i == 0 ? read_resistance : read_conductance)(cursor, name.span, what);
-  } else if (i == 2) {
-    read_capacity(cursor, name.span, what);
-  } else if (i == 3) {
-    read_heat(cursor, name.span, what);
-  } else {
-    read_temperature(cursor, name.span, what);
-  }
+  static void (*const readers[])(yoke_cursor*, yoke_span, const char*) = {
+      read_resistance, read_conductance, read_capacity, read_heat, read_temperature};
+  readers[i](cursor, name.span, what);
   return true;
 }

@@ -244,10 +244,8 @@ static const char* nearest(const search* s, const char* name, size_t n, bool is_
 
 static yoke_status unknown(const search* s, const char* name, size_t n, bool is_node) {
   const char* hint = yoke__messages_is_full(s->messages) ? NULL : nearest(s, name, n, is_node);
-  yoke__error(s->messages, s->place, "%s: there is no %s '%.*s'%s%s%s", s->text,
-              is_node ? "node" : "element", (int)(n < MAX_SHOWN ? n : MAX_SHOWN), name,
-              hint == NULL ? "" : "; did you mean '", hint == NULL ? "" : hint,
-              hint == NULL ? "" : "'?");
+  yoke__error_near(s->messages, s->place, hint, "%s: there is no %s '%.*s'", s->text,
+                   is_node ? "node" : "element", (int)(n < MAX_SHOWN ? n : MAX_SHOWN), name);
   return YOKE_BAD_INPUT;
 }
 
@@ -261,9 +259,7 @@ static yoke_status name_probe(const search* s, char letter, const char* first, c
                               yoke_probe* out) {
   const size_t size = strlen(first) + strlen(second) + 5;
   char* name = yoke__arena_take(s->arena, size);
-  if (name == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(s->arena));
   snprintf(name, size, "%c(%s%s%s)", letter, first, second[0] == '\0' ? "" : ",", second);
   out->name = name;
   return YOKE_OK;

@@ -198,6 +198,15 @@ typedef struct yoke_network {
   struct yoke_network_index* index;  // names and the room of the arrays (circuit_index.h)
 } yoke_network;
 
+// The root of i among sets kept as parents, of which roots are their own; halves the path.
+static inline uint32_t yoke__root_of(uint32_t parents[], uint32_t i) {
+  while (parents[i] != i) {
+    parents[i] = parents[parents[i]];
+    i = parents[i];
+  }
+  return i;
+}
+
 void yoke__network_destroy(yoke_network** network);
 
 // Why a circuit failed, and the node or element to look at.
@@ -223,8 +232,6 @@ yoke_status yoke__network_check(const yoke_network* network, yoke_messages* mess
 // ---- circuit_wave.c
 double yoke__wave_value(const yoke_wave* wave, double t);
 double yoke__wave_slope(const yoke_wave* wave, double t);  // right-hand derivative
-// The next corner or jump after t; infinite if there is none.
-double yoke__wave_next_corner(const yoke_wave* wave, double t);
 
 // ---- circuit_network.c: names ignore case. YOKE_NO_INDEX if there is none.
 uint32_t yoke__network_find_node(const yoke_network* network, const char* name);

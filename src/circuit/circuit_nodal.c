@@ -19,10 +19,6 @@ typedef struct image_head {
   uint32_t unused[11];  // the numbers behind it start at 64 bytes
 } image_head;
 
-static const yoke_element* first_element(const yoke_nodal* self, const yoke_nodal_branch* branch) {
-  return &self->core->network->elements[self->members[branch->first].element];
-}
-
 // -------------------------------------------------------------------------------------------------
 // classes
 
@@ -40,7 +36,7 @@ static void list_kinds(yoke_nodal* self, uint32_t* room) {
       self->emf_branch[branch->emf] = b;
     }
     // both kinds of switches share one list
-    if (first_element(self, branch)->kind == YOKE_SWITCH) {
+    if (yoke__nodal_first(self, branch)->kind == YOKE_SWITCH) {
       branch->item = self->n_switches;
       self->switches[self->n_switches++] = b;
     }
@@ -78,9 +74,7 @@ static yoke_status lay_classes(yoke_nodal* self) {
   double* reals =
       yoke__arena_array(arena, n_b + 2 * n_s + self->core->network->n_elements, sizeof *reals);
   self->is_closed = yoke__arena_array(arena, n_b, sizeof(bool));
-  if (index == NULL || reals == NULL || self->is_closed == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->state_p = index;
   self->state_q = index + n_s;
   self->state_emf = index + 2 * n_s;
@@ -129,13 +123,11 @@ static yoke_status lay_couplings(yoke_nodal* self, yoke_messages* messages) {
   const uint32_t n = self->n_of_kind[YOKE_NODAL_COUPLED];
   self->couplings = yoke__arena_array(&self->core->arena, n + 2 * (size_t)network->n_mutuals,
                                       sizeof *self->couplings);
-  if (self->couplings == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&self->core->arena));
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t b = self->kind_list[YOKE_NODAL_COUPLED][i];
-    const yoke_element* element = first_element(self, &self->branches[b]);
-    if (element->value.law != NULL && yoke__expression_has_state(element->value.law)) {
+    const yoke_element* element = yoke__nodal_first(self, &self->branches[b]);
+    if (yoke__expression_has_state(element->value.law)) {
       yoke__error(messages, element->place,
                   "inductor '%s' is coupled and depends on voltages or currents: only formulation "
                   "'dae' can do both",
@@ -342,9 +334,7 @@ static yoke_status take_block(yoke_nodal* self) {
                                        self->core->network->n_elements + self->n_branches,
                                    sizeof(double));
   self->values = yoke__arena_array(arena, (size_t)self->n_values + 1, sizeof(double));
-  if (self->block == NULL || self->kept == NULL || work == NULL || self->values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   (void)lay_block(self, self->block, has_offsets);
   self->rhs = work;
   self->solution = work + n_1;
@@ -480,9 +470,7 @@ static yoke_status factor_first(yoke_nodal* self, yoke_messages* messages) {
 
 static yoke_status nodal_create(yoke_circuit_core* core, yoke_messages* messages, void** out) {
   yoke_nodal* self = yoke__arena_take(&core->arena, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&core->arena));
   self->core = core;
   self->n_sets = core->plan.n_slots + 1;
   for (uint32_t a = 0; a < core->plan.n_slots; a++) {
@@ -522,7 +510,7 @@ static double start_branch(const yoke_nodal* self, const yoke_nodal_branch* bran
                            const double x[], double* rate) {
   const yoke_nodal_member* first = &self->members[branch->first];
   const double i = (double)first->sign * x[self->core->network->n_nodes + first->element];
-  const double e = branch->emf != YOKE_NO_INDEX ? self->emf[branch->emf] : 0.0;
+  const double e = yoke__nodal_emf(self, branch->emf);
   const double v = self->V[branch->p] - self->V[branch->q] - e;
   const yoke_nodal_sums sums = yoke__nodal_sum_members(self, branch);
   if (self->state_v[branch->state] == 0.0) {
@@ -537,11 +525,8 @@ static double start_branch(const yoke_nodal* self, const yoke_nodal_branch* bran
 static double start_other(const yoke_nodal* self, const yoke_nodal_branch* branch, const double x[],
                           const double xdot[], double* rate) {
   const yoke_network* network = self->core->network;
-  uint32_t e = self->members[branch->first].element;
-  for (uint32_t i = 0; branch->kind == YOKE_NODAL_JUNCTION && i < branch->n; i++) {
-    const uint32_t next = self->members[branch->first + i].element;
-    e = network->elements[next].kind == YOKE_JUNCTION ? next : e;
-  }
+  const uint32_t e = branch->kind == YOKE_NODAL_JUNCTION ? yoke__nodal_junction(self, branch)
+                                                         : self->members[branch->first].element;
   const yoke_element* element = &network->elements[e];
   const double v = x[element->a] - x[element->b];
   const double i = x[network->n_nodes + e];
@@ -610,13 +595,8 @@ static void start_junctions(yoke_nodal* self, const double x[]) {
   const yoke_network* network = self->core->network;
   for (uint32_t k = 0; k < self->junctions.n; k++) {
     const yoke_nodal_branch* branch = &self->branches[self->kind_list[YOKE_NODAL_JUNCTION][k]];
-    for (uint32_t i = 0; i < branch->n; i++) {
-      const uint32_t e = self->members[branch->first + i].element;
-      const yoke_element* element = &network->elements[e];
-      if (element->kind == YOKE_JUNCTION) {
-        self->junctions.v[k] = x[element->a] - x[element->b];
-      }
-    }
+    const yoke_element* element = &network->elements[yoke__nodal_junction(self, branch)];
+    self->junctions.v[k] = x[element->a] - x[element->b];
   }
 }
 
@@ -725,13 +705,9 @@ static void nodal_restore(void* memory, const void* image) {
 
 static void nodal_get_sizes(const void* memory, yoke_circuit_sizes* sizes) {
   const yoke_nodal* self = memory;
-  yoke_sparse_stats stats = {0};
-  if (self->sets[0].lu != NULL) {
-    yoke__sparse_get_stats(self->sets[0].lu, &stats);
-  }
-  sizes->n_solved = self->n;
-  sizes->n_solved_nonzeros = stats.n_nonzeros;
-  sizes->n_factors = stats.n_factors;
+  const size_t n_bytes = sizes->n_bytes;  // the factors lie in the core's arena, counted already
+  yoke__core_add_sizes(self->sets[0].lu, self->n, sizes);
+  sizes->n_bytes = n_bytes;
 }
 
 const yoke_circuit_engine yoke__engine_nodal = {
@@ -745,8 +721,6 @@ const yoke_circuit_engine yoke__engine_nodal = {
     .law_value = yoke__nodal_law_value,
     .voltage = yoke__nodal_voltage,
     .current = yoke__nodal_current,
-    .voltage_rate = yoke__nodal_voltage_rate,
-    .current_rate = yoke__nodal_current_rate,
     .sensitivity = yoke__nodal_sensitivity,
     .image_size = nodal_image_size,
     .save = nodal_save,

@@ -217,6 +217,15 @@ typedef struct yoke_nodal {
 } yoke_nodal;
 
 // ---- circuit_nodal_reduce.c
+static inline const yoke_element* yoke__nodal_first(const yoke_nodal* self,
+                                                    const yoke_nodal_branch* branch) {
+  return &self->core->network->elements[self->members[branch->first].element];
+}
+
+static inline double yoke__nodal_emf(const yoke_nodal* self, uint32_t emf) {
+  return emf != YOKE_NO_INDEX ? self->emf[emf] : 0.0;
+}
+
 yoke_status yoke__nodal_reduce(yoke_nodal* self);
 
 // ---- circuit_nodal_stamp.c; a: which of the sets
@@ -249,6 +258,8 @@ yoke_status yoke__nodal_factor(yoke_nodal* self, uint32_t a, const double V[], c
 // ---- circuit_nodal_law.c
 yoke_status yoke__nodal_lay_laws(yoke_nodal* self);
 // Junctions at their points, laws at V; c: history of the states.
+// The junction of such a branch: element.
+uint32_t yoke__nodal_junction(const yoke_nodal* self, const yoke_nodal_branch* branch);
 void yoke__nodal_linearise(yoke_nodal* self, const double V[], double a0, const double c[]);
 // Adds what was linearised last to values and right-hand side (n + 1 entries).
 void yoke__nodal_stamp_laws(const yoke_nodal* self, const double V[], double values[],
@@ -276,8 +287,9 @@ void yoke__nodal_hold_states(yoke_nodal* self, uint32_t a);
 // ---- circuit_nodal_read.c
 double yoke__nodal_voltage(const void* memory, uint32_t node);
 double yoke__nodal_current(const void* memory, uint32_t element);
-double yoke__nodal_voltage_rate(const void* memory, uint32_t node);
-double yoke__nodal_current_rate(const void* memory, uint32_t element);
+// Of a voltage source that holds a node, from the currents of the elements there; i: those of all
+// elements, NULL: the present ones.
+double yoke__nodal_held(const yoke_nodal* self, uint32_t element, const double i[]);
 // Of an element whose law depends on voltages or currents.
 double yoke__nodal_law_value(const void* memory, uint32_t element);
 // From p to q.

@@ -29,9 +29,7 @@ static yoke_status take_junctions(yoke_nodal* self, size_t n) {
   double* reals = yoke__arena_array(arena, 5 * n, sizeof *reals);
   d->model = yoke__arena_array(arena, n, sizeof(void*));
   d->law = yoke__arena_array(arena, n, sizeof *d->law);
-  if (index == NULL || reals == NULL || d->model == NULL || d->law == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   d->p = index;
   d->q = index + n;
   d->emf = index + 2 * n;
@@ -46,19 +44,18 @@ static yoke_status take_junctions(yoke_nodal* self, size_t n) {
   return YOKE_OK;
 }
 
-static const yoke_element* junction_of(const yoke_nodal* self, const yoke_nodal_branch* branch) {
-  const yoke_element* elements = self->core->network->elements;
+uint32_t yoke__nodal_junction(const yoke_nodal* self, const yoke_nodal_branch* branch) {
   uint32_t m = branch->first;
-  while (elements[self->members[m].element].kind != YOKE_JUNCTION) {
+  while (self->core->network->elements[self->members[m].element].kind != YOKE_JUNCTION) {
     m++;
   }
-  return &elements[self->members[m].element];
+  return self->members[m].element;
 }
 
 static void lay_junction(yoke_nodal* self, yoke_nodal_branch* branch) {
   yoke_nodal_junctions* d = &self->junctions;
   const uint32_t k = branch->item;
-  d->model[k] = junction_of(self, branch)->junction;
+  d->model[k] = self->core->network->elements[yoke__nodal_junction(self, branch)].junction;
   yoke__junction_init(&d->law[k], d->model[k], self->core->options.gmin);
   d->p[k] = branch->p;
   d->q[k] = branch->q;
@@ -103,9 +100,7 @@ static yoke_status lay_law(yoke_nodal* self, uint32_t b) {
   const yoke_element* element = &self->core->network->elements[e];
   const size_t n_max = 4 + (size_t)count_live(element->value.law);
   uint32_t* index = yoke__arena_array(&self->core->arena, 3 * n_max, sizeof *index);
-  if (index == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&self->core->arena));
   *law = (yoke_nodal_law){.branch = b, .element = e, .place = index, .at = index + n_max};
   law->place[law->n++] = branch->p;
   law->place[law->n++] = branch->q;
@@ -133,9 +128,7 @@ static yoke_status lay_law(yoke_nodal* self, uint32_t b) {
 yoke_status yoke__nodal_lay_laws(yoke_nodal* self) {
   YOKE_TRY(take_junctions(self, self->n_of_kind[YOKE_NODAL_JUNCTION]));
   self->laws = yoke__arena_array(&self->core->arena, self->n_laws, sizeof *self->laws);
-  if (self->laws == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&self->core->arena));
   for (uint32_t b = 0; b < self->n_branches; b++) {
     if (self->branches[b].kind == YOKE_NODAL_JUNCTION) {
       lay_junction(self, &self->branches[b]);
@@ -173,7 +166,7 @@ static void linearise_junctions(yoke_nodal* self) {
   for (uint32_t k = 0; k < d->n; k++) {
     const double slope = d->slope[k];
     const double share = 1.0 / (1.0 + slope * d->rs[k]);
-    const double e = d->emf[k] != YOKE_NO_INDEX ? self->emf[d->emf[k]] : 0.0;
+    const double e = yoke__nodal_emf(self, d->emf[k]);
     d->g[k] = slope * share;
     d->j[k] = (d->i[k] - slope * d->v[k]) * share - d->g[k] * e;
   }
@@ -315,7 +308,7 @@ bool yoke__nodal_follow_junctions(yoke_nodal* self, const double V[], double a0,
   for (uint32_t k = 0; k < d->n; k++) {
     const double v = V[d->p[k]] - V[d->q[k]];
     const double i = d->g[k] * v + d->j[k];
-    const double e = d->emf[k] != YOKE_NO_INDEX ? self->emf[d->emf[k]] : 0.0;
+    const double e = yoke__nodal_emf(self, d->emf[k]);
     const double v_new = v - e - d->rs[k] * i;
     d->v[k] = is_unlimited ? v_new : yoke__junction_limit(&d->law[k], v_new, d->v[k], &is_limited);
     evaluate_junction(d, k, a0, c);

@@ -8,10 +8,6 @@
 
 #include "circuit/circuit_nodal.h"
 
-static double branch_emf(const yoke_nodal* self, const yoke_nodal_branch* branch) {
-  return branch->emf != YOKE_NO_INDEX ? self->emf[branch->emf] : 0.0;
-}
-
 double yoke__nodal_branch_current(const yoke_nodal* self, uint32_t b) {
   const yoke_nodal_branch* branch = &self->branches[b];
   const double* V = self->V;
@@ -21,9 +17,9 @@ double yoke__nodal_branch_current(const yoke_nodal* self, uint32_t b) {
   }
   switch (branch->kind) {
   case YOKE_NODAL_STATIC:
-    return self->coefficient[b] * (v - branch_emf(self, branch));
+    return self->coefficient[b] * (v - yoke__nodal_emf(self, branch->emf));
   case YOKE_NODAL_STATE:
-    return self->sets[self->set].g[branch->state] * (v - branch_emf(self, branch)) +
+    return self->sets[self->set].g[branch->state] * (v - yoke__nodal_emf(self, branch->emf)) +
            self->J[branch->state];
   case YOKE_NODAL_JUNCTION:
     return self->junctions.g[branch->item] * v + self->junctions.j[branch->item];
@@ -52,7 +48,7 @@ double yoke__nodal_law_value(const void* memory, uint32_t element) {
 // Across the junction of a branch.
 static double junction_voltage(const yoke_nodal* self, uint32_t b) {
   const yoke_nodal_branch* branch = &self->branches[b];
-  return self->V[branch->p] - self->V[branch->q] - branch_emf(self, branch) -
+  return self->V[branch->p] - self->V[branch->q] - yoke__nodal_emf(self, branch->emf) -
          self->junctions.rs[branch->item] * yoke__nodal_branch_current(self, b);
 }
 
@@ -64,7 +60,7 @@ static double junction_charge(const yoke_nodal* self, uint32_t k) {
 
 static double state_value(const yoke_nodal* self, uint32_t b) {
   const yoke_nodal_branch* branch = &self->branches[b];
-  const double v = self->V[branch->p] - self->V[branch->q] - branch_emf(self, branch);
+  const double v = self->V[branch->p] - self->V[branch->q] - yoke__nodal_emf(self, branch->emf);
   const uint32_t e = self->members[branch->first].element;
   switch (branch->kind) {
   case YOKE_NODAL_STATE:
@@ -155,16 +151,16 @@ static double own_current(const yoke_nodal* self, uint32_t e) {
 }
 
 // What all nodes behind a source that holds them send into the rest of the network.
-static double held_current(const yoke_nodal* self, uint32_t e) {
+double yoke__nodal_held(const yoke_nodal* self, uint32_t e, const double i[]) {
   const yoke_element* elements = self->core->network->elements;
   const uint32_t first = self->element_member[e];
   double sum = 0.0;
-  for (uint32_t i = first; i < self->held[first].end; i++) {
-    const uint32_t node = self->held[i].node;
+  for (uint32_t h = first; h < self->held[first].end; h++) {
+    const uint32_t node = self->held[h].node;
     for (uint32_t k = self->touch_starts[node]; k < self->touch_starts[node + 1]; k++) {
       const uint32_t other = self->touch[k];
       if (self->element_branch[other] != YOKE_NO_INDEX && elements[other].a != elements[other].b) {
-        const double i_other = own_current(self, other);
+        const double i_other = i != NULL ? i[other] : own_current(self, other);
         sum += elements[other].a == node ? i_other : -i_other;
       }
     }
@@ -175,52 +171,8 @@ static double held_current(const yoke_nodal* self, uint32_t e) {
 double yoke__nodal_current(const void* memory, uint32_t element) {
   const yoke_nodal* self = memory;
   return self->element_branch[element] != YOKE_NO_INDEX ? own_current(self, element)
-                                                        : held_current(self, element);
+                                                        : yoke__nodal_held(self, element, NULL);
 }
 
 // -------------------------------------------------------------------------------------------------
 // rates
-
-// Known for what carries the current of an inductor.
-double yoke__nodal_current_rate(const void* memory, uint32_t element) {
-  const yoke_nodal* self = memory;
-  const uint32_t b = self->element_branch[element];
-  if (b == YOKE_NO_INDEX || self->branches[b].state == YOKE_NO_INDEX) {
-    return (double)NAN;
-  }
-  const yoke_nodal_branch* branch = &self->branches[b];
-  const bool is_voltage =
-      branch->kind == YOKE_NODAL_JUNCTION ||
-      (branch->kind == YOKE_NODAL_STATE && self->state_v[branch->state] != 0.0) ||
-      self->core->network->elements[element].kind == YOKE_CAPACITOR;
-  double rate = 0.0;
-  (void)yoke__nodal_state(self, b, &rate);
-  return is_voltage ? (double)NAN
-                    : (double)self->members[self->element_member[element]].sign * rate;
-}
-
-static bool is_constant_node(const yoke_network_node* node) {
-  return node->is_fixed && node->fixed.wave == NULL && node->fixed.law == NULL;
-}
-
-// Known at constant nodes and at the other end of capacitors from there.
-double yoke__nodal_voltage_rate(const void* memory, uint32_t node) {
-  const yoke_nodal* self = memory;
-  const yoke_network* network = self->core->network;
-  if (is_constant_node(&network->nodes[node])) {
-    return 0.0;
-  }
-  for (uint32_t k = self->touch_starts[node]; k < self->touch_starts[node + 1]; k++) {
-    const uint32_t e = self->touch[k];
-    const yoke_element* element = &network->elements[e];
-    const uint32_t other = element->a == node ? element->b : element->a;
-    const uint32_t b = self->element_branch[e];
-    if (element->kind == YOKE_CAPACITOR && self->branches[b].n == 1 &&
-        is_constant_node(&network->nodes[other])) {
-      double rate = 0.0;
-      (void)yoke__nodal_state(self, b, &rate);
-      return element->a == node ? rate : -rate;
-    }
-  }
-  return (double)NAN;
-}

@@ -7,6 +7,7 @@
 //     state at most.
 //   3 unknowns: the other nodes, and the currents of what has no admittance or controls something
 #include <math.h>
+#include <string.h>
 
 #include "circuit/circuit_nodal.h"
 
@@ -26,10 +27,6 @@ typedef struct reducer {
   bool *is_known, *is_merged, *is_held;  // nodes, nodes, elements
   uint32_t* stack;
 } reducer;
-
-static bool has_state_law(const yoke_element* element) {
-  return element->value.law != NULL && yoke__expression_has_state(element->value.law);
-}
 
 // -------------------------------------------------------------------------------------------------
 // what is referred to
@@ -53,7 +50,7 @@ static void mark_needs(yoke_nodal* self, const yoke_network* network) {
     } else if (element->kind == YOKE_CCVS || element->kind == YOKE_CCCS) {
       self->is_sensed[element->control] = true;
     }
-    if (has_state_law(element)) {
+    if (yoke__expression_has_state(element->value.law)) {
       mark_law(self, element->value.law);
     }
   }
@@ -77,9 +74,7 @@ static void list_touching(yoke_nodal* self, const yoke_network* network) {
     self->touch[starts[network->elements[e].b]++] = e;
   }
   // every start has moved on to the next one
-  for (uint32_t n = network->n_nodes; n > 0; n--) {
-    starts[n] = starts[n - 1];
-  }
+  memmove(starts + 1, starts, network->n_nodes * sizeof *starts);
   starts[0] = 0;
 }
 
@@ -92,7 +87,8 @@ static uint32_t other_end(const yoke_element* element, uint32_t node) {
 
 static bool can_hold(const yoke_nodal* self, uint32_t e) {
   const yoke_element* element = &self->core->network->elements[e];
-  return element->kind == YOKE_VOLTAGE && !has_state_law(element) && !self->is_sensed[e];
+  return element->kind == YOKE_VOLTAGE && !yoke__expression_has_state(element->value.law) &&
+         !self->is_sensed[e];
 }
 
 // Depth first, so that the nodes held through one stand in a row behind it.
@@ -151,7 +147,7 @@ static bool can_merge(const reducer* r, uint32_t e, chain_type* type) {
   switch (element->kind) {
   case YOKE_RESISTOR:
   case YOKE_VOLTAGE:
-    return !has_state_law(element);
+    return !yoke__expression_has_state(element->value.law);
   case YOKE_INDUCTOR:
     *type = CHAIN_INDUCTORS;
     return is_constant && !r->self->is_coupled[e];
@@ -164,14 +160,6 @@ static bool can_merge(const reducer* r, uint32_t e, chain_type* type) {
   default:
     return false;
   }
-}
-
-static uint32_t find_root(uint32_t parent[], uint32_t e) {
-  while (parent[e] != e) {
-    parent[e] = parent[parent[e]];
-    e = parent[e];
-  }
-  return e;
 }
 
 // Two of a kind may join unless they are junctions.
@@ -188,8 +176,8 @@ static void merge_node(reducer* r, uint32_t node) {
       !can_merge(r, touch[0], &ignored) || !can_merge(r, touch[1], &ignored)) {
     return;
   }
-  const uint32_t one = find_root(r->parent, touch[0]);
-  const uint32_t two = find_root(r->parent, touch[1]);
+  const uint32_t one = yoke__root_of(r->parent, touch[0]);
+  const uint32_t two = yoke__root_of(r->parent, touch[1]);
   // a ring keeps one node
   if (one == two || !can_join(r->type[one], r->type[two])) {
     return;
@@ -254,7 +242,7 @@ static void trace_branch(reducer* r, uint32_t e, uint32_t* n_members) {
 
 static yoke_nodal_kind kind_of_element(const yoke_nodal* self, uint32_t e) {
   const yoke_element* element = &self->core->network->elements[e];
-  const bool is_law = has_state_law(element);
+  const bool is_law = yoke__expression_has_state(element->value.law);
   switch (element->kind) {
   case YOKE_RESISTOR:
     return is_law                                                         ? YOKE_NODAL_LAW
@@ -294,15 +282,11 @@ static bool has_source(const yoke_nodal* self, const yoke_nodal_branch* branch) 
   for (uint32_t i = 0; i < branch->n; i++) {
     const yoke_element* element =
         &self->core->network->elements[self->members[branch->first + i].element];
-    if (element->kind == YOKE_VOLTAGE && !has_state_law(element)) {
+    if (element->kind == YOKE_VOLTAGE && !yoke__expression_has_state(element->value.law)) {
       return true;
     }
   }
   return false;
-}
-
-static bool is_law_branch(const yoke_nodal* self, const yoke_nodal_branch* branch) {
-  return has_state_law(&self->core->network->elements[self->members[branch->first].element]);
 }
 
 static void classify(yoke_nodal* self) {
@@ -312,8 +296,8 @@ static void classify(yoke_nodal* self) {
     branch->current = YOKE_NO_INDEX;
     branch->state = YOKE_NO_INDEX;
     branch->emf = has_source(self, branch) ? self->n_emfs++ : YOKE_NO_INDEX;
-    branch->law = is_law_branch(self, branch) && branch->kind != YOKE_NODAL_COUPLED ? self->n_laws++
-                                                                                    : YOKE_NO_INDEX;
+    const bool is_law = yoke__expression_has_state(yoke__nodal_first(self, branch)->value.law);
+    branch->law = is_law && branch->kind != YOKE_NODAL_COUPLED ? self->n_laws++ : YOKE_NO_INDEX;
     self->n_of_kind[branch->kind]++;
   }
 }
@@ -351,14 +335,6 @@ static void number_currents(yoke_nodal* self, uint32_t n_nodes) {
 #define STIFF 1e12   // times gmin
 #define WEAK  1e-11  // of the stiffest branch: such a conductance no longer decides about a level
 
-static uint32_t root_of(uint32_t parent[], uint32_t n) {
-  while (parent[n] != n) {
-    parent[n] = parent[parent[n]];
-    n = parent[n];
-  }
-  return n;
-}
-
 // At the largest a0; 0 for branches that are no conductances or not always the same ones.
 static double stiffness(const yoke_nodal* self, const yoke_nodal_branch* branch) {
   const bool is_linear = branch->kind == YOKE_NODAL_STATIC || branch->kind == YOKE_NODAL_STATE;
@@ -391,16 +367,15 @@ static yoke_status sense_floating(reducer* r) {
     return YOKE_OK;
   }
   uint32_t* parent = yoke__arena_array(&self->core->arena, r->network->n_nodes, sizeof *parent);
-  if (parent == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&self->core->arena));
   for (uint32_t n = 0; n < r->network->n_nodes; n++) {
     parent[n] = r->is_known[n] ? 0 : n;
   }
   for (uint32_t b = 0; b < self->n_branches; b++) {
     const yoke_nodal_branch* branch = &self->branches[b];
     if (stiffness(self, branch) > WEAK * stiffest) {
-      const uint32_t one = root_of(parent, branch->p), other = root_of(parent, branch->q);
+      const uint32_t one = yoke__root_of(parent, branch->p),
+                     other = yoke__root_of(parent, branch->q);
       // ground stays a root
       parent[one < other ? other : one] = one < other ? one : other;
     }
@@ -408,7 +383,7 @@ static yoke_status sense_floating(reducer* r) {
   for (uint32_t b = 0; b < self->n_branches; b++) {
     const yoke_nodal_branch* branch = &self->branches[b];
     const double g = stiffness(self, branch);
-    if (isfinite(g) && g > stiff && root_of(parent, branch->p) != 0) {
+    if (isfinite(g) && g > stiff && yoke__root_of(parent, branch->p) != 0) {
       self->is_sensed[self->members[branch->first].element] = true;
     }
   }
@@ -434,8 +409,7 @@ static void number_known(reducer* r) {
 }
 
 static void place_control(yoke_nodal* self, yoke_nodal_branch* branch) {
-  const yoke_element* element =
-      &self->core->network->elements[self->members[branch->first].element];
+  const yoke_element* element = yoke__nodal_first(self, branch);
   branch->c = YOKE_NO_INDEX;
   branch->d = YOKE_NO_INDEX;
   if (element->kind == YOKE_VCVS || element->kind == YOKE_VCCS) {
@@ -478,10 +452,7 @@ static yoke_status take_memory(reducer* r) {
   uint32_t* index = yoke__arena_array(arena, 6 * n_n + 1 + 6 * n_e, sizeof *index);
   uint8_t* flags = yoke__arena_array(arena, 3 * n_n + 4 * n_e, sizeof *flags);
   uint32_t* work = yoke__arena_array(arena, n_e + n_n, sizeof *work);
-  if (self->branches == NULL || self->members == NULL || self->held == NULL || index == NULL ||
-      flags == NULL || work == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->node_place = index;
   self->node_branch = index + n_n;
   self->node_after = index + 2 * n_n;

@@ -42,7 +42,7 @@ static double rate_shown(const yoke_nodal* self, uint32_t b) {
     return rate;
   }
   const yoke_nodal_sums sums = yoke__nodal_sum_members(self, branch);
-  const double e = branch->emf != YOKE_NO_INDEX ? self->emf[branch->emf] : 0.0;
+  const double e = yoke__nodal_emf(self, branch->emf);
   const double v = self->V[branch->p] - self->V[branch->q] - e;
   const double i = yoke__nodal_branch_current(self, b);
   return self->state_v[branch->state] != 0.0 ? i * sums.elastance : (v - sums.r * i) / sums.l;
@@ -355,22 +355,6 @@ static double inner_change(const yoke_nodal* self, uint32_t node) {
   return is_behind ? from_q : from_p;
 }
 
-static double held_change(const yoke_nodal* self, uint32_t e, const double di[]) {
-  const yoke_element* elements = self->core->network->elements;
-  const uint32_t first = self->element_member[e];
-  double sum = 0.0;
-  for (uint32_t i = first; i < self->held[first].end; i++) {
-    const uint32_t node = self->held[i].node;
-    for (uint32_t k = self->touch_starts[node]; k < self->touch_starts[node + 1]; k++) {
-      const uint32_t other = self->touch[k];
-      if (self->element_branch[other] != YOKE_NO_INDEX && elements[other].a != elements[other].b) {
-        sum += elements[other].a == node ? di[other] : -di[other];
-      }
-    }
-  }
-  return elements[e].a == self->held[first].node ? -sum : sum;
-}
-
 static void expand(const yoke_nodal* self, double dx[]) {
   const yoke_network* network = self->core->network;
   double* di = dx + network->n_nodes;
@@ -385,7 +369,7 @@ static void expand(const yoke_nodal* self, double dx[]) {
     }
   }
   for (uint32_t i = 0; i < self->n_held; i++) {
-    di[self->held[i].element] = held_change(self, self->held[i].element, di);
+    di[self->held[i].element] = yoke__nodal_held(self, self->held[i].element, di);
   }
 }
 

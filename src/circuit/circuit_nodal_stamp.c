@@ -9,6 +9,7 @@
 //
 // Three layers of values: `base` of everything constant, `full` with the switches as they stand,
 // and the values of one iteration with junctions and laws (circuit_nodal_law.c).
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,11 +32,8 @@ typedef struct layout {
   yoke_nodal* self;
   request* requests;
   size_t n, n_max;
+  size_t n_unwanted;  // from the end on
 } layout;
-
-static const yoke_element* first_element(const yoke_nodal* self, const yoke_nodal_branch* branch) {
-  return &self->core->network->elements[self->members[branch->first].element];
-}
 
 // -------------------------------------------------------------------------------------------------
 // coefficients
@@ -210,7 +208,7 @@ static void add_current(double values[], const yoke_nodal_branch* branch) {
 // v - z i = E, v - gain (V_c - V_d) = E
 static void add_voltage(const yoke_nodal* self, uint32_t b, double values[]) {
   const yoke_nodal_branch* branch = &self->branches[b];
-  if (first_element(self, branch)->kind == YOKE_SWITCH) {
+  if (yoke__nodal_first(self, branch)->kind == YOKE_SWITCH) {
     return;
   }
   values[branch->at[0]] += 1.0;
@@ -255,7 +253,7 @@ static void assemble_base(yoke_nodal* self, yoke_nodal_set* set) {
 
 static void add_switch(const yoke_nodal* self, uint32_t i, double values[]) {
   const yoke_nodal_branch* branch = &self->branches[self->switches[i]];
-  const yoke_switch_model* model = first_element(self, branch)->switching;
+  const yoke_switch_model* model = yoke__nodal_first(self, branch)->switching;
   const bool is_closed = self->is_closed[i];
   if (branch->kind == YOKE_NODAL_SWITCH) {
     add_pairs(values, branch->at, branch->sign, 1.0 / (is_closed ? model->r_on : model->r_off));
@@ -385,15 +383,14 @@ void yoke__nodal_choose_entry(yoke_nodal* self) {
 static void ask(layout* to, uint32_t row, uint32_t column, bool is_varying, uint32_t* where) {
   const yoke_nodal* self = to->self;
   const bool is_wanted = row < self->n && column != YOKE_NO_INDEX && column != self->node_place[0];
-  *where = YOKE_NO_INDEX;
-  if (is_wanted && to->n < to->n_max) {
-    to->requests[to->n++] = (request){row, column, where, is_varying};
-  }
+  assert(to->n + to->n_unwanted < to->n_max);
+  const size_t at = is_wanted ? to->n++ : to->n_max - ++to->n_unwanted;
+  to->requests[at] = (request){row, column, where, is_varying};
 }
 
 static void ask_branch(layout* to, yoke_nodal_branch* branch, bool is_moving) {
   const yoke_nodal* self = to->self;
-  const bool is_switch = first_element(self, branch)->kind == YOKE_SWITCH;
+  const bool is_switch = yoke__nodal_first(self, branch)->kind == YOKE_SWITCH;
   const bool is_junction = branch->kind == YOKE_NODAL_JUNCTION;
   const bool has_pair = branch->kind != YOKE_NODAL_SOURCE && branch->kind != YOKE_NODAL_GAIN &&
                         branch->kind != YOKE_NODAL_LAW;
@@ -461,10 +458,7 @@ static yoke_status number_values(yoke_nodal* self, const layout* from) {
   uint8_t* varying = yoke__arena_array(arena, from->n, sizeof *varying);
   self->known_row = yoke__arena_array(arena, from->n, sizeof *self->known_row);
   self->known_place = yoke__arena_array(arena, from->n, sizeof *self->known_place);
-  if (starts == NULL || rows == NULL || varying == NULL || self->known_row == NULL ||
-      self->known_place == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   uint32_t count = 0;
   for (size_t i = 0; i < from->n; i++) {
     const request* r = &from->requests[i];
@@ -484,28 +478,11 @@ static yoke_status number_values(yoke_nodal* self, const layout* from) {
     starts[j + 1] += starts[j];
   }
   self->n_values = count;
+  for (size_t i = from->n_max - from->n_unwanted; i < from->n_max; i++) {
+    *from->requests[i].to = count;  // a place that nobody reads
+  }
   self->pattern = (yoke_sparse_pattern){(int32_t)self->n, starts, rows, varying};
   return YOKE_OK;
-}
-
-// What nobody wanted goes to the value behind the last one.
-static void drop_unwanted(yoke_nodal* self) {
-  for (uint32_t b = 0; b < self->n_branches; b++) {
-    yoke_nodal_branch* branch = &self->branches[b];
-    uint32_t* all[11] = {&branch->at[0],         &branch->at[1],         &branch->at[2],
-                         &branch->at[3],         &branch->at_control[0], &branch->at_control[1],
-                         &branch->at_control[2], &branch->at_control[3], &branch->at_self,
-                         &branch->at_current[0], &branch->at_current[1]};
-    for (int i = 0; i < 11; i++) {
-      *all[i] = *all[i] == YOKE_NO_INDEX ? self->n_values : *all[i];
-    }
-  }
-  for (uint32_t i = 0; i < self->n_laws; i++) {
-    for (size_t k = 0; k < 2 * (size_t)self->laws[i].n; k++) {
-      uint32_t* at = &self->laws[i].at[k];
-      *at = *at == YOKE_NO_INDEX ? self->n_values : *at;
-    }
-  }
 }
 
 yoke_status yoke__nodal_lay_matrix(yoke_nodal* self) {
@@ -521,9 +498,7 @@ yoke_status yoke__nodal_lay_matrix(yoke_nodal* self) {
   qsort(to.requests, to.n, sizeof *to.requests, compare_requests);
   const yoke_status status = number_values(self, &to);
   free(to.requests);
-  YOKE_TRY(status);
-  drop_unwanted(self);
-  return YOKE_OK;
+  return status;
 }
 
 // -------------------------------------------------------------------------------------------------
@@ -578,12 +553,7 @@ static yoke_status take_set(yoke_nodal* self, yoke_nodal_set* set) {
   set->base = yoke__arena_array(arena, n_v, sizeof(double));
   set->full = yoke__arena_array(arena, n_v, sizeof(double));
   set->is_ready = yoke__arena_array(arena, MAX_ENTRIES, sizeof(bool));
-  if (set->g == NULL || set->s == NULL || set->x_v == NULL || set->from_v == NULL ||
-      set->from_j == NULL || set->emf_g == NULL || set->base == NULL || set->full == NULL ||
-      set->is_ready == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  return YOKE_OK;
+  return yoke__arena_status(arena);
 }
 
 yoke_status yoke__nodal_create_sets(yoke_nodal* self) {
@@ -602,9 +572,7 @@ yoke_status yoke__nodal_create_sets(yoke_nodal* self) {
   self->entry_used = yoke__arena_array(arena, self->n_entries, sizeof *self->entry_used);
   self->entry_bits =
       yoke__arena_array(arena, (size_t)self->n_entries * self->n_switches, sizeof(bool));
-  if (self->entry_used == NULL || self->entry_bits == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   for (uint32_t a = 0; a < self->n_sets; a++) {
     YOKE_TRY(create_lu(self, self->n_entries, arena, &self->sets[a].lu));
   }

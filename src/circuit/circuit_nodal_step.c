@@ -224,8 +224,7 @@ static void update_known(yoke_nodal* self) {
 static void update_switches(yoke_nodal* self) {
   for (uint32_t i = 0; i < self->n_switches; i++) {
     const yoke_nodal_branch* branch = &self->branches[self->switches[i]];
-    const yoke_switch_model* model =
-        self->core->network->elements[self->members[branch->first].element].switching;
+    const yoke_switch_model* model = yoke__nodal_first(self, branch)->switching;
     self->switch_g[i] = 1.0 / (self->is_closed[i] ? model->r_on : model->r_off);
   }
   self->is_switching = false;

@@ -74,9 +74,7 @@ static yoke_status take_memory(engine_ode* self, yoke_arena* arena, uint32_t nnz
   const size_t n = self->n;
   const size_t n_work = yoke__ode_work_size(YOKE_ODE_RK4, n);
   double* block = yoke__arena_array(arena, 4 * n + nnz + n_work, sizeof(double));
-  if (block == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->x = block;
   self->next = block + n;
   self->rate = block + 2 * n;
@@ -88,17 +86,16 @@ static yoke_status take_memory(engine_ode* self, yoke_arena* arena, uint32_t nnz
 
 static yoke_status build(engine_ode* self, yoke_messages* messages) {
   yoke_circuit_core* core = self->core;
-  const yoke_sparse_pattern* pattern = yoke__equations_ahat_pattern(core->equations);
+  const yoke_sparse_pattern* pattern = &core->equations->Ahat;
   self->n = (uint32_t)pattern->n;
-  self->is_constant =
-      yoke__equations_is_linear(core->equations) && !core->signals->is_matrix_moving;
+  self->is_constant = core->equations->is_linear && !core->signals->is_matrix_moving;
   YOKE_TRY(take_memory(self, &core->arena, (uint32_t)pattern->starts[pattern->n]));
   const yoke_sparse_settings settings = {.kernel = core->options.kernel, .n_slots = 1};
   YOKE_TRY(yoke__sparse_create(pattern, &settings, &core->arena, &self->matrix));
   YOKE_TRY(yoke__start_create(core->equations, core->signals, core->network, core->options.kernel,
                               &core->arena, &self->holder));
   // a constant matrix can be judged at once
-  if (yoke__equations_is_constant(core->equations)) {
+  if (core->equations->is_constant) {
     const yoke_status status = factor(self, self->x, core->t0);
     if (status == YOKE_SINGULAR) {
       const yoke_sink list = yoke__messages_sink(messages);
@@ -111,9 +108,7 @@ static yoke_status build(engine_ode* self, yoke_messages* messages) {
 
 static yoke_status ode_create(yoke_circuit_core* core, yoke_messages* messages, void** out) {
   engine_ode* self = yoke__arena_take(&core->arena, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&core->arena));
   self->core = core;
   const yoke_status status = build(self, messages);
   if (status < 0) {
@@ -221,16 +216,6 @@ static double ode_current(const void* memory, uint32_t element) {
   return self->x[self->core->network->n_nodes + element];
 }
 
-static double ode_voltage_rate(const void* memory, uint32_t node) {
-  const engine_ode* self = memory;
-  return self->rate[node];
-}
-
-static double ode_current_rate(const void* memory, uint32_t element) {
-  const engine_ode* self = memory;
-  return self->rate[self->core->network->n_nodes + element];
-}
-
 // NOLINTNEXTLINE(readability-non-const-parameter): the contract of an engine
 static yoke_status ode_sensitivity(void* memory, uint32_t input, double dx[]) {
   (void)memory;
@@ -261,12 +246,7 @@ static void ode_restore(void* memory, const void* image) {
 
 static void ode_get_sizes(const void* memory, yoke_circuit_sizes* sizes) {
   const engine_ode* self = memory;
-  yoke_sparse_stats stats;
-  yoke__sparse_get_stats(self->matrix, &stats);
-  sizes->n_solved = self->n;
-  sizes->n_solved_nonzeros = stats.n_nonzeros;
-  sizes->n_factors = stats.n_factors;
-  sizes->n_bytes += stats.n_bytes;
+  yoke__core_add_sizes(self->matrix, self->n, sizes);
 }
 
 const yoke_circuit_engine yoke__engine_ode = {
@@ -279,8 +259,6 @@ const yoke_circuit_engine yoke__engine_ode = {
     .refresh = ode_refresh,
     .voltage = ode_voltage,
     .current = ode_current,
-    .voltage_rate = ode_voltage_rate,
-    .current_rate = ode_current_rate,
     .sensitivity = ode_sensitivity,
     .image_size = ode_image_size,
     .save = ode_save,

@@ -61,15 +61,13 @@ static uint32_t count_entries(const yoke_sparse_pattern* pattern) {
 // Columns 0..n-1: the identity, then Ahat below. Columns n..2n-1: the rows of Ahat, then the
 // diagonal.
 static yoke_status make_wide_pattern(yoke_projection* self) {
-  const yoke_sparse_pattern* ahat = yoke__equations_ahat_pattern(self->equations);
+  const yoke_sparse_pattern* ahat = &self->equations->Ahat;
   const uint32_t n = self->n;
   const uint32_t nnz = count_entries(ahat);
   int32_t* starts = yoke__arena_array(self->arena, 2 * (size_t)n + 1, sizeof *starts);
   int32_t* rows = yoke__arena_array(self->arena, 2 * (size_t)(nnz + n), sizeof *rows);
   uint8_t* varying = yoke__arena_array(self->arena, 2 * (size_t)(nnz + n), sizeof *varying);
-  if (starts == NULL || rows == NULL || varying == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(self->arena));
   int32_t at = 0;
   for (uint32_t j = 0; j < n; j++) {
     starts[j] = at;
@@ -110,7 +108,7 @@ static yoke_status make_wide_pattern(yoke_projection* self) {
 }
 
 static void list_varying(yoke_projection* self) {
-  const yoke_sparse_pattern* ahat = yoke__equations_ahat_pattern(self->equations);
+  const yoke_sparse_pattern* ahat = &self->equations->Ahat;
   for (uint32_t k = 0; k < count_entries(ahat); k++) {
     if (ahat->varying == NULL || ahat->varying[k]) {
       self->varying[self->n_varying++] = k;
@@ -120,7 +118,7 @@ static void list_varying(yoke_projection* self) {
 
 // everything of the penalty form; only when it is needed
 static yoke_status make_penalty(yoke_projection* self) {
-  const uint32_t nnz = count_entries(yoke__equations_ahat_pattern(self->equations));
+  const uint32_t nnz = count_entries(&self->equations->Ahat);
   const size_t n = self->n;
   self->slot_of_ahat = yoke__arena_array(self->arena, nnz, sizeof(uint32_t));
   self->slot_of_transpose = yoke__arena_array(self->arena, nnz, sizeof(uint32_t));
@@ -131,18 +129,13 @@ static yoke_status make_penalty(yoke_projection* self) {
   self->sigma = yoke__arena_array(self->arena, n, sizeof(double));
   self->scale = yoke__arena_array(self->arena, n, sizeof(double));
   self->varying = yoke__arena_array(self->arena, nnz, sizeof(uint32_t));
-  if (self->slot_of_ahat == NULL || self->slot_of_transpose == NULL || self->slot_of_one == NULL ||
-      self->slot_of_alpha == NULL || self->wide_values == NULL || self->rhs == NULL ||
-      self->sigma == NULL || self->scale == NULL || self->varying == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(self->arena));
   self->wanted = self->rhs + 2 * n;
   self->rest = self->rhs + 4 * n;
   YOKE_TRY(make_wide_pattern(self));
   list_varying(self);
   if (self->settings.is_scaled && self->settings.n_passes == 1 && !self->settings.is_refactored) {
-    YOKE_TRY(yoke__border_create(yoke__equations_ahat_pattern(self->equations), self->arena,
-                                 &self->border));
+    YOKE_TRY(yoke__border_create(&self->equations->Ahat, self->arena, &self->border));
   }
   const yoke_sparse_settings settings = {
       .kernel = self->settings.kernel, .n_slots = 1, .growth_limit = GROWTH_LIMIT};
@@ -153,29 +146,23 @@ yoke_status yoke__projection_create(const yoke_projection_settings* settings,
                                     yoke_equations* equations, yoke_signals* signals,
                                     yoke_arena* arena, yoke_projection** out) {
   yoke_projection* self = yoke__arena_take(arena, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   *out = self;
   self->settings = *settings;
   self->equations = equations;
   self->signals = signals;
   self->arena = arena;
-  self->is_constant = yoke__equations_is_linear(equations) && !signals->is_matrix_moving;
+  self->is_constant = equations->is_linear && !signals->is_matrix_moving;
   self->is_stale = true;
-  const yoke_sparse_pattern* ahat = yoke__equations_ahat_pattern(equations);
-  uint32_t p = 0;
-  yoke__equations_sizes(equations, &self->n, &self->m, &p);
+  const yoke_sparse_pattern* ahat = &equations->Ahat;
+  self->n = equations->n;
+  self->m = equations->m;
   self->ahat = yoke__arena_array(arena, count_entries(ahat), sizeof(double));
   self->bhat = yoke__arena_array(arena, self->n, sizeof(double));
-  if (self->ahat == NULL || self->bhat == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  if (yoke__equations_has_junctions(equations)) {
+  YOKE_TRY(yoke__arena_status(arena));
+  if (equations->n_junctions > 0) {
     self->v_typical = yoke__arena_array(arena, signals->network->n_elements, sizeof(double));
-    if (self->v_typical == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY(yoke__arena_status(arena));
     yoke__equations_conduct(equations, self->v_typical);
   }
   if (settings->kind == YOKE_PROJECTION_PENALTY) {
@@ -214,7 +201,7 @@ static void copy_entry(yoke_projection* self, uint32_t k) {
 }
 
 static void fill_wide(yoke_projection* self) {
-  const uint32_t nnz = count_entries(yoke__equations_ahat_pattern(self->equations));
+  const uint32_t nnz = count_entries(&self->equations->Ahat);
   for (uint32_t k = 0; k < nnz; k++) {
     copy_entry(self, k);
   }
@@ -226,7 +213,7 @@ static void fill_wide(yoke_projection* self) {
 
 // Rows of the border: mu = 0 in place of them.
 static void take_border_out(yoke_projection* self) {
-  const yoke_sparse_pattern* ahat = yoke__equations_ahat_pattern(self->equations);
+  const yoke_sparse_pattern* ahat = &self->equations->Ahat;
   for (uint32_t k = 0; k < count_entries(ahat); k++) {
     const uint32_t row = (uint32_t)ahat->rows[k];
     if (yoke__border_has_row(self->border, row)) {

@@ -37,9 +37,7 @@ static void list_elements(yoke_signals* self) {
       self->moving_elements[self->n_moving_elements++] = e;
       self->is_matrix_moving |= is_in_matrix(element->kind);
     }
-    if (element->value.law != NULL && yoke__expression_has_state(element->value.law)) {
-      self->state_elements[self->n_state_elements++] = e;
-    }
+    self->n_state_elements += yoke__expression_has_state(element->value.law);
   }
   for (uint32_t n = 0; n < network->n_nodes; n++) {
     if (network->nodes[n].is_fixed && is_moving(&network->nodes[n].fixed)) {
@@ -71,10 +69,8 @@ yoke_status yoke__signals_create(const yoke_network* network, yoke_arena* arena,
   const size_t n_u = network->n_inputs;
   yoke_signals* self = yoke__arena_take(arena, sizeof *self);
   double* reals = yoke__arena_array(arena, 2 * n_e + 2 * n_n + 4 * n_u, sizeof *reals);
-  uint32_t* lists = yoke__arena_array(arena, 2 * n_e + n_n, sizeof *lists);
-  if (self == NULL || reals == NULL || lists == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  uint32_t* lists = yoke__arena_array(arena, n_e + n_n, sizeof *lists);
+  YOKE_TRY(yoke__arena_status(arena));
   *self = (yoke_signals){
       .network = network,
       .element = reals,
@@ -86,8 +82,7 @@ yoke_status yoke__signals_create(const yoke_network* network, yoke_arena* arena,
       .du = reals + 2 * n_e + 2 * n_n + 2 * n_u,
       .ddu = reals + 2 * n_e + 2 * n_n + 3 * n_u,
       .moving_elements = lists,
-      .state_elements = lists + n_e,
-      .moving_nodes = lists + 2 * n_e,
+      .moving_nodes = lists + n_e,
   };
   list_elements(self);
   fill_constants(self);

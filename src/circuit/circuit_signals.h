@@ -18,8 +18,8 @@ typedef struct yoke_signals {
   // indices: what changes with time or inputs
   uint32_t *moving_elements, n_moving_elements;
   uint32_t *moving_nodes, n_moving_nodes;
-  uint32_t *state_elements, n_state_elements;  // laws of voltages and currents
-  bool is_matrix_moving;                       // an R, C, L or gain changes with time or inputs
+  uint32_t n_state_elements;  // with laws of voltages and currents
+  bool is_matrix_moving;      // an R, C, L or gain changes with time or inputs
 } yoke_signals;
 
 yoke_status yoke__signals_create(const yoke_network* network, yoke_arena* arena,

@@ -159,12 +159,7 @@ static yoke_status take_memory(yoke_circuit* circuit) {
       yoke__arena_array(arena, 2 * (size_t)network->n_elements, sizeof(uint32_t));
   core->is_closed = yoke__arena_array(arena, network->n_elements, sizeof(bool));
   circuit->level = yoke__arena_array(arena, network->n_nodes, sizeof(double));
-  if (circuit->x == NULL || circuit->xdot == NULL || circuit->start == NULL ||
-      circuit->state == NULL || circuit->switches == NULL || circuit->flow_starts == NULL ||
-      circuit->flow_elements == NULL || core->is_closed == NULL || circuit->level == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  return YOKE_OK;
+  return yoke__arena_status(arena);
 }
 
 static yoke_status build(yoke_circuit* circuit, yoke_messages* messages) {
@@ -308,10 +303,15 @@ static double value_of(const yoke_circuit* circuit, uint32_t e) {
                                             : law_value(circuit, law, core->signals->t, NULL);
 }
 
-static yoke_status check_laws(yoke_circuit* circuit) {
+// x: the initial configuration; NULL: the end of a step.
+static yoke_status check_laws(yoke_circuit* circuit, const double x[]) {
   yoke_circuit_core* core = &circuit->core;
   for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
-    const double value = value_of(circuit, circuit->guard.elements[i]);
+    const uint32_t e = circuit->guard.elements[i];
+    const yoke_expression* law = core->network->elements[e].value.law;
+    const double value = x != NULL && yoke__expression_has_state(law)
+                             ? yoke__signals_law(core->signals, law, x, NULL)
+                             : value_of(circuit, e);
     if (!yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
                              &core->reason)) {
       return YOKE_DIVERGED;
@@ -357,24 +357,6 @@ static void count_cold(yoke_circuit* circuit) {
 // ---------------------------------------------------------------------------------------------------------
 // the run
 
-// Laws at the initial configuration; in its equations R may be 0, but not in those of every engine.
-static yoke_status check_first_laws(yoke_circuit* circuit) {
-  yoke_circuit_core* core = &circuit->core;
-  yoke__guard_start(&circuit->guard);
-  for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
-    const uint32_t e = circuit->guard.elements[i];
-    const yoke_expression* law = core->network->elements[e].value.law;
-    const double value = yoke__expression_has_state(law)
-                             ? yoke__signals_law(core->signals, law, circuit->x, NULL)
-                             : core->signals->element[e];
-    if (!yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
-                             &core->reason)) {
-      return YOKE_DIVERGED;
-    }
-  }
-  return YOKE_OK;
-}
-
 static yoke_status configure(yoke_circuit* circuit, double t, yoke_messages* messages) {
   yoke_circuit_core* core = &circuit->core;
   yoke_start_report report = {0};
@@ -384,7 +366,8 @@ static yoke_status configure(yoke_circuit* circuit, double t, yoke_messages* mes
                             circuit->level, t, circuit->x, circuit->xdot, &report, messages);
   core->reason = report.reason;
   YOKE_TRY(status);
-  YOKE_TRY(check_first_laws(circuit));
+  yoke__guard_start(&circuit->guard);
+  YOKE_TRY(check_laws(circuit, circuit->x));
   return circuit->engine->start(circuit->self, circuit->x, circuit->xdot);
 }
 
@@ -470,7 +453,7 @@ yoke_status yoke__circuit_step(yoke_circuit* circuit) {
     return status;
   }
   if (circuit->guard.n_elements > 0) {
-    YOKE_TRY(check_laws(circuit));
+    YOKE_TRY(check_laws(circuit, NULL));
   }
   if (circuit->guard.n_nodes > 0) {
     count_cold(circuit);
@@ -486,10 +469,6 @@ yoke_status yoke__circuit_step(yoke_circuit* circuit) {
 
 double yoke__circuit_time(const yoke_circuit* circuit) {
   return yoke__core_time(&circuit->core);
-}
-
-uint64_t yoke__circuit_step_number(const yoke_circuit* circuit) {
-  return circuit->core.k;
 }
 
 const yoke_circuit_reason* yoke__circuit_reason(const yoke_circuit* circuit) {
@@ -511,22 +490,14 @@ double yoke__circuit_current(const yoke_circuit* circuit, uint32_t element) {
   return circuit->engine->current(circuit->self, element);
 }
 
-double yoke__circuit_voltage_rate(const yoke_circuit* circuit, uint32_t node) {
-  return circuit->engine->voltage_rate(circuit->self, node);
-}
-
-double yoke__circuit_current_rate(const yoke_circuit* circuit, uint32_t element) {
-  return circuit->engine->current_rate(circuit->self, element);
-}
-
 // Out of a fixed node into the network.
-static double flow_of(const yoke_circuit* circuit, uint32_t node) {
+static double flow_of(const yoke_circuit* circuit, uint32_t node, const double di[]) {
   const yoke_element* elements = circuit->core.network->elements;
   double sum = 0.0;
   for (uint32_t i = circuit->flow_starts[node]; i < circuit->flow_starts[node + 1]; i++) {
     const uint32_t e = circuit->flow_elements[i];
     if (elements[e].a != elements[e].b) {
-      const double current = yoke__circuit_current(circuit, e);
+      const double current = di != NULL ? di[e] : yoke__circuit_current(circuit, e);
       sum += elements[e].a == node ? current : -current;
     }
   }
@@ -548,7 +519,7 @@ double yoke__circuit_probe(const yoke_circuit* circuit, const yoke_probe* probe)
   case YOKE_PROBE_CURRENT:
     return yoke__circuit_current(circuit, probe->index);
   case YOKE_PROBE_FLOW:
-    return flow_of(circuit, probe->index);
+    return flow_of(circuit, probe->index, NULL);
   case YOKE_PROBE_POWER:
     return voltage_of(circuit, probe->index) * yoke__circuit_current(circuit, probe->index);
   case YOKE_PROBE_LAW:
@@ -572,14 +543,7 @@ static double probe_change(const yoke_circuit* circuit, const yoke_probe* probe,
   case YOKE_PROBE_CURRENT:
     return di[probe->index];
   case YOKE_PROBE_FLOW:
-    for (uint32_t i = circuit->flow_starts[probe->index];
-         i < circuit->flow_starts[probe->index + 1]; i++) {
-      const uint32_t e = circuit->flow_elements[i];
-      sum += network->elements[e].a == network->elements[e].b ? 0.0
-             : network->elements[e].a == probe->index         ? di[e]
-                                                              : -di[e];
-    }
-    return sum;
+    return flow_of(circuit, probe->index, di);
   case YOKE_PROBE_POWER: {
     const yoke_element* element = &network->elements[probe->index];
     return voltage_of(circuit, probe->index) * di[probe->index] +
@@ -620,76 +584,80 @@ typedef struct front_image {
   yoke_circuit_counts counts;
 } front_image;
 
+// A part of the image and where it lives between images; parts start at multiples of 16 bytes
+// unless they follow the one before directly.
+typedef struct image_part {
+  void* from;
+  size_t size;
+  bool is_last;  // of those that follow each other
+} image_part;
+
+#define N_PARTS 5
+
 static size_t round_up(size_t size) {
   return (size + 15u) & ~(size_t)15u;
 }
 
-static size_t inputs_size(const yoke_circuit* circuit) {
-  return round_up(4 * (size_t)circuit->core.network->n_inputs * sizeof(double));
+// The values of waves and laws at the last update are in it: readings after a restore must be the
+// same.
+static void list_parts(const yoke_circuit* circuit, front_image* front, image_part parts[N_PARTS]) {
+  const yoke_circuit_core* core = &circuit->core;
+  const size_t n = core->network->n_elements;
+  const size_t n_switched = circuit->n_switches > 0 ? n : 0;
+  parts[0] = (image_part){front, sizeof *front, true};
+  parts[1] = (image_part){core->signals->input,
+                          4 * (size_t)core->network->n_inputs * sizeof(double), true};
+  parts[2] = (image_part){core->signals->element, n * sizeof(double), false};
+  parts[3] = (image_part){core->signals->node, core->network->n_nodes * sizeof(double), true};
+  parts[4] = (image_part){core->is_closed, n_switched * sizeof(bool), true};
 }
 
-// values of waves and laws at the last update: readings after a restore must be the same
-static size_t values_size(const yoke_circuit* circuit) {
-  const yoke_network* network = circuit->core.network;
-  return round_up(((size_t)network->n_elements + network->n_nodes) * sizeof(double));
-}
-
-static size_t switches_size(const yoke_circuit* circuit) {
-  return round_up(circuit->n_switches > 0 ? circuit->core.network->n_elements * sizeof(bool) : 0);
+// Where the engine's part starts; copies those of the front into an image or out of it.
+static size_t copy_parts(const image_part parts[N_PARTS], char* to, const char* from) {
+  size_t at = 0;
+  for (size_t i = 0; i < N_PARTS; i++) {
+    if (to != NULL) {
+      memcpy(to + at, parts[i].from, parts[i].size);
+    } else if (from != NULL) {
+      memcpy(parts[i].from, from + at, parts[i].size);
+    }
+    at += parts[i].size;
+    at = parts[i].is_last ? round_up(at) : at;
+  }
+  return at;
 }
 
 size_t yoke__circuit_image_size(const yoke_circuit* circuit) {
-  return round_up(sizeof(front_image)) + inputs_size(circuit) + values_size(circuit) +
-         switches_size(circuit) + round_up(circuit->engine->image_size(circuit->self));
+  image_part parts[N_PARTS];
+  front_image front;
+  list_parts(circuit, &front, parts);
+  return copy_parts(parts, NULL, NULL) + round_up(circuit->engine->image_size(circuit->self));
 }
 
 void yoke__circuit_save(const yoke_circuit* circuit, void* image) {
   const yoke_circuit_core* core = &circuit->core;
-  const yoke_network* network = core->network;
-  const yoke_signals* signals = core->signals;
-  const front_image front = {.t0 = core->t0,
-                             .t_input = signals->t_input,
-                             .t = signals->t,
-                             .k = core->k,
-                             .counts = core->counts};
-  char* at = image;
-  memcpy(at, &front, sizeof front);
-  at += round_up(sizeof front);
-  memcpy(at, signals->input, 4 * (size_t)network->n_inputs * sizeof(double));
-  at += inputs_size(circuit);
-  memcpy(at, signals->element, network->n_elements * sizeof(double));
-  memcpy(at + network->n_elements * sizeof(double), signals->node,
-         network->n_nodes * sizeof(double));
-  at += values_size(circuit);
-  if (circuit->n_switches > 0) {
-    memcpy(at, core->is_closed, network->n_elements * sizeof(bool));
-  }
-  circuit->engine->save(circuit->self, at + switches_size(circuit));
+  image_part parts[N_PARTS];
+  front_image front = {.t0 = core->t0,
+                       .t_input = core->signals->t_input,
+                       .t = core->signals->t,
+                       .k = core->k,
+                       .counts = core->counts};
+  list_parts(circuit, &front, parts);
+  circuit->engine->save(circuit->self, (char*)image + copy_parts(parts, image, NULL));
 }
 
 void yoke__circuit_restore(yoke_circuit* circuit, const void* image) {
   yoke_circuit_core* core = &circuit->core;
-  const yoke_network* network = core->network;
-  yoke_signals* signals = core->signals;
-  const char* at = image;
+  image_part parts[N_PARTS];
   front_image front;
-  memcpy(&front, at, sizeof front);
+  list_parts(circuit, &front, parts);
+  const size_t at = copy_parts(parts, NULL, image);
   core->t0 = front.t0;
   core->k = front.k;
   core->counts = front.counts;
-  signals->t_input = front.t_input;
-  signals->t = front.t;
-  at += round_up(sizeof front);
-  memcpy(signals->input, at, 4 * (size_t)network->n_inputs * sizeof(double));
-  at += inputs_size(circuit);
-  memcpy(signals->element, at, network->n_elements * sizeof(double));
-  memcpy(signals->node, at + network->n_elements * sizeof(double),
-         network->n_nodes * sizeof(double));
-  at += values_size(circuit);
-  if (circuit->n_switches > 0) {
-    memcpy(core->is_closed, at, network->n_elements * sizeof(bool));
-  }
-  circuit->engine->restore(circuit->self, at + switches_size(circuit));
+  core->signals->t_input = front.t_input;
+  core->signals->t = front.t;
+  circuit->engine->restore(circuit->self, (const char*)image + at);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -697,12 +665,14 @@ void yoke__circuit_restore(yoke_circuit* circuit, const void* image) {
 
 void yoke__circuit_get_sizes(const yoke_circuit* circuit, yoke_circuit_sizes* sizes) {
   const yoke_circuit_core* core = &circuit->core;
-  const yoke_sparse_pattern* pattern = yoke__equations_pattern(core->equations);
+  const yoke_sparse_pattern* pattern = &core->equations->J;
   *sizes = (yoke_circuit_sizes){.n_bytes = core->arena.used + sizeof *circuit,
                                 .n_nonzeros = (uint32_t)pattern->starts[pattern->n],
-                                .is_linear = yoke__equations_is_linear(core->equations),
-                                .is_constant = yoke__equations_is_constant(core->equations)};
-  yoke__equations_sizes(core->equations, &sizes->n, &sizes->m, &sizes->p);
+                                .is_linear = core->equations->is_linear,
+                                .is_constant = core->equations->is_constant,
+                                .n = core->equations->n,
+                                .m = core->equations->m,
+                                .p = core->equations->p};
   int32_t rank = 0;
   if (yoke__sparse_structural_rank(pattern, &rank, NULL) >= 0) {
     sizes->structural_rank = (uint32_t)rank;

@@ -126,7 +126,6 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
 // resistance, capacitance or inductance passes through 0 or infinity or is no number: the reason names the element.
 yoke_status yoke__circuit_step(yoke_circuit* circuit);
 double yoke__circuit_time(const yoke_circuit* circuit);
-uint64_t yoke__circuit_step_number(const yoke_circuit* circuit);
 const yoke_circuit_reason*
 yoke__circuit_reason(const yoke_circuit* circuit);  // of the last failure
 
@@ -136,9 +135,6 @@ yoke_status yoke__circuit_refresh(yoke_circuit* circuit);
 double yoke__circuit_voltage(const yoke_circuit* circuit, uint32_t node);
 double yoke__circuit_current(const yoke_circuit* circuit, uint32_t element);
 double yoke__circuit_probe(const yoke_circuit* circuit, const yoke_probe* probe);
-// d/dt of the same by the method's own formula (dae, ode: projected derivatives; nodal: NaN where it is not known).
-double yoke__circuit_voltage_rate(const yoke_circuit* circuit, uint32_t node);
-double yoke__circuit_current_rate(const yoke_circuit* circuit, uint32_t element);
 
 // d(probe)/d(input i) over the last step with the factor at hand; also the feedthrough of refresh.
 yoke_status yoke__circuit_sensitivity(yoke_circuit* circuit, uint32_t input,

@@ -48,9 +48,7 @@ yoke_status yoke__start_create(yoke_equations* equations, yoke_signals* signals,
                                const yoke_network* network, yoke_sparse_kernel kernel,
                                yoke_arena* arena, yoke_start** out) {
   yoke_start* self = yoke__arena_take(arena, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   *out = self;
   const size_t n = equations->n;
   *self = (yoke_start){.equations = equations,
@@ -66,10 +64,7 @@ yoke_status yoke__start_create(yoke_equations* equations, yoke_signals* signals,
   self->ahat = yoke__arena_array(arena, equations->ahat_nnz, sizeof(double));
   double* vectors = yoke__arena_array(arena, 6 * n, sizeof(double));
   self->v_limited = yoke__arena_array(arena, network->n_elements, sizeof(double));
-  if (self->rows == NULL || self->target == NULL || self->parents == NULL || self->J == NULL ||
-      self->ahat == NULL || vectors == NULL || self->v_limited == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->f = vectors;
   self->bhat = vectors + n;
   self->x = vectors + 2 * n;
@@ -125,10 +120,8 @@ static void fill_report(yoke_start* self, const double state[], const yoke_start
     if (self->rows[e] == YOKE_START_NONE || isnan(state[e])) {
       continue;
     }
-    const yoke_stamp* stamp = &equations->stamps[e];
     const yoke_element* element = &self->network->elements[e];
-    const double value =
-        element->kind == YOKE_INDUCTOR ? self->x[stamp->i] : self->x[stamp->a] - self->x[stamp->b];
+    const double value = yoke__stamp_state(equations, e, self->x);
     if (fabs(value - state[e]) > KEPT * (1.0 + fabs(state[e]))) {
       report->n_moved++;
       if (messages != NULL) {
@@ -143,9 +136,7 @@ static void fill_report(yoke_start* self, const double state[], const yoke_start
 // The states of x as what is prescribed.
 static void read_states(const yoke_start* self, const double x[], double state[]) {
   for (uint32_t e = 0; e < self->network->n_elements; e++) {
-    const yoke_stamp* stamp = &self->equations->stamps[e];
-    state[e] =
-        self->network->elements[e].kind == YOKE_INDUCTOR ? x[stamp->i] : x[stamp->a] - x[stamp->b];
+    state[e] = yoke__stamp_state(self->equations, e, x);
   }
 }
 
@@ -210,9 +201,7 @@ static yoke_status solve_levels(yoke_start* self, const double state[], const do
   const uint32_t n_nodes = self->network->n_nodes;
   uint32_t* nodes = yoke__arena_array(self->arena, n_nodes, sizeof *nodes);
   double* values = yoke__arena_array(self->arena, n_nodes, sizeof *values);
-  if (nodes == NULL || values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(self->arena));
   self->level = level;
   self->levels = (yoke_levels){.nodes = nodes, .values = values};
   yoke__start_classify(self, state);
@@ -250,9 +239,7 @@ static yoke_status find_levels(yoke_start* self, const double state[], const dou
     return YOKE_OK;
   }
   double* held = yoke__arena_array(self->arena, self->network->n_elements, sizeof *held);
-  if (held == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(self->arena));
   forget_factors(self);
   const yoke_status status = solve_levels(self, state, level, held, messages);
   yoke__levels_destroy(&self->levels);

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "circuit/circuit_equations_part.h"
+#include "circuit/circuit_equations.h"
 #include "circuit/circuit_levels.h"
 #include "circuit/circuit_projection.h"
 #include "circuit/circuit_start.h"

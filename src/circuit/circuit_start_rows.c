@@ -10,18 +10,10 @@
 // ------------------------------------------------------------------------------------------
 // which row each state gets
 
-static uint32_t root_of(uint32_t parents[], uint32_t node) {
-  while (parents[node] != node) {
-    parents[node] = parents[parents[node]];
-    node = parents[node];
-  }
-  return node;
-}
-
 // Joins two nodes; false if they were joined before.
 static bool join(uint32_t parents[], uint32_t a, uint32_t b) {
-  const uint32_t x = root_of(parents, a);
-  const uint32_t y = root_of(parents, b);
+  const uint32_t x = yoke__root_of(parents, a);
+  const uint32_t y = yoke__root_of(parents, b);
   parents[x] = y;
   return x != y;
 }
@@ -172,10 +164,7 @@ static yoke_status make_joint_pattern(yoke_start* self) {
   self->wide_ahat = yoke__arena_array(self->arena, equations->ahat_nnz, sizeof(uint32_t));
   self->wide_rate = yoke__arena_array(self->arena, equations->nnz, sizeof(uint32_t));
   self->values = yoke__arena_array(self->arena, room, sizeof(double));
-  if (starts == NULL || rows == NULL || self->wide_J == NULL || self->wide_J_low == NULL ||
-      self->wide_ahat == NULL || self->wide_rate == NULL || self->values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(self->arena));
   uint32_t at = 0;
   for (uint32_t j = 0; j < n; j++) {
     starts[j] = (int32_t)at;

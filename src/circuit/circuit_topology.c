@@ -47,17 +47,8 @@ void yoke__sets_reset(yoke_topology* self) {
   }
 }
 
-uint32_t yoke__set_of(yoke_topology* self, uint32_t vertex) {
-  uint32_t* root = self->root;
-  while (root[vertex] != vertex) {
-    root[vertex] = root[root[vertex]];
-    vertex = root[vertex];
-  }
-  return vertex;
-}
-
 bool yoke__sets_join(yoke_topology* self, uint32_t a, uint32_t b) {
-  const uint32_t p = yoke__set_of(self, a), q = yoke__set_of(self, b);
+  const uint32_t p = yoke__root_of(self->root, a), q = yoke__root_of(self->root, b);
   if (p < q) {
     self->root[q] = p;
   } else {
@@ -68,16 +59,6 @@ bool yoke__sets_join(yoke_topology* self, uint32_t a, uint32_t b) {
 
 // ---- the graph
 
-// a law that depends on voltages or currents
-static bool has_state(const yoke_expression* law) {
-  for (uint32_t i = 0; law != NULL && i < law->n_live; i++) {
-    if (law->live[i].kind == YOKE_LIVE_VOLTAGE || law->live[i].kind == YOKE_LIVE_CURRENT) {
-      return true;
-    }
-  }
-  return false;
-}
-
 double yoke__topology_start_value(const yoke_circuit_value* value) {
   if (value->law != NULL) {
     return (double)NAN;
@@ -86,7 +67,7 @@ double yoke__topology_start_value(const yoke_circuit_value* value) {
 }
 
 static uint16_t kind_of(const yoke_element* element) {
-  const bool is_driven = has_state(element->value.law);
+  const bool is_driven = yoke__expression_has_state(element->value.law);
   switch (element->kind) {
   case YOKE_CAPACITOR:
     return YOKE_EDGE_CAPACITOR;
@@ -271,10 +252,7 @@ static yoke_status make_graph(yoke_topology* self, const yoke_network* network) 
   self->degree = yoke__arena_array(&self->arena, self->n_nodes, sizeof *self->degree);
   self->root = yoke__arena_array(&self->arena, self->n_nodes, sizeof *self->root);
   self->is_reported = yoke__arena_array(&self->arena, self->n_nodes, sizeof *self->is_reported);
-  if (self->edges == NULL || self->senses == NULL || self->degree == NULL || self->root == NULL ||
-      self->is_reported == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&self->arena));
   for (uint32_t i = 0; i < network->n_elements; i++) {
     add_element(self, i);
   }

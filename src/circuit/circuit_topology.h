@@ -60,7 +60,6 @@ const char* yoke__list_finish(yoke_name_list* list);
 
 // Union-find on self->root; a root is the smallest vertex of its set, so that vertex 0's is 0.
 void yoke__sets_reset(yoke_topology* self);
-uint32_t yoke__set_of(yoke_topology* self, uint32_t vertex);
 bool yoke__sets_join(yoke_topology* self, uint32_t a, uint32_t b);  // false: they were one already
 
 // The value of an independent source at t = 0; NaN if it follows from a law.

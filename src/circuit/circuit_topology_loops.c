@@ -333,20 +333,13 @@ static yoke_status make_forest(yoke_topology* topology, loop_forest* self) {
   self->parent_edge = yoke__arena_array(arena, n, sizeof *self->parent_edge);
   self->depth = yoke__arena_array(arena, n, sizeof *self->depth);
   self->queue = yoke__arena_array(arena, n, sizeof *self->queue);
-  return self->is_tree == NULL || self->closers == NULL || self->is_rejected == NULL ||
-                 self->starts == NULL || self->incident == NULL || self->parent == NULL ||
-                 self->parent_edge == NULL || self->depth == NULL || self->queue == NULL
-             ? YOKE_NO_MEMORY
-             : YOKE_OK;
+  return yoke__arena_status(arena);
 }
 
 yoke_status yoke__topology_check_loops(yoke_topology* self) {
   loop_forest forest;
-  YOKE_TRY(make_forest(self, &forest));
   bool* is_chosen = yoke__arena_array(&self->arena, self->n_edges, sizeof *is_chosen);
-  if (is_chosen == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(make_forest(self, &forest));
   check_voltages(&forest);
   if (self->is_started) {
     check_inductors(&forest);

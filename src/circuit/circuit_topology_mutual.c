@@ -33,16 +33,12 @@ typedef struct pair {
 
 static int compare_pairs(const void* left, const void* right) {
   const pair *a = left, *b = right;
-  if (a->set != b->set) {
-    return a->set < b->set ? -1 : 1;
+  const uint32_t keys[][2] = {{a->set, b->set}, {a->i, b->i}, {a->j, b->j}, {a->mutual, b->mutual}};
+  size_t k = 0;
+  while (k < 3 && keys[k][0] == keys[k][1]) {
+    k++;
   }
-  if (a->i != b->i) {
-    return a->i < b->i ? -1 : 1;
-  }
-  if (a->j != b->j) {
-    return a->j < b->j ? -1 : 1;
-  }
-  return a->mutual < b->mutual ? -1 : a->mutual > b->mutual;
+  return keys[k][0] < keys[k][1] ? -1 : keys[k][0] > keys[k][1];
 }
 
 // false if it was reported
@@ -74,14 +70,6 @@ static bool check_one(yoke_topology* self, const yoke_mutual* mutual) {
 
 // ---- sets by union-find over the inductors
 
-static uint32_t root_of(uint32_t* roots, uint32_t i) {
-  while (roots[i] != i) {
-    roots[i] = roots[roots[i]];
-    i = roots[i];
-  }
-  return i;
-}
-
 // pairs of sound couplings with their sets (named by their first inductor) and rows; row_of: of
 // each element in its set. Returns the number of pairs; YOKE_NO_INDEX: out of memory.
 static uint32_t make_pairs(yoke_topology* self, pair* pairs, uint32_t* roots, uint32_t* row_of) {
@@ -93,7 +81,7 @@ static uint32_t make_pairs(yoke_topology* self, pair* pairs, uint32_t* roots, ui
   for (uint32_t m = 0; m < network->n_mutuals; m++) {
     const yoke_mutual* mutual = &network->mutuals[m];
     if (check_one(self, mutual)) {
-      const uint32_t p = root_of(roots, mutual->l1), q = root_of(roots, mutual->l2);
+      const uint32_t p = yoke__root_of(roots, mutual->l1), q = yoke__root_of(roots, mutual->l2);
       roots[p < q ? q : p] = p < q ? p : q;
       pairs[n++].mutual = m;
     }
@@ -102,15 +90,15 @@ static uint32_t make_pairs(yoke_topology* self, pair* pairs, uint32_t* roots, ui
   // rows are numbered within each set, counted at its root
   uint32_t* count = yoke__arena_array(&self->arena, network->n_elements, sizeof *count);
   if (count == NULL) {
-    return YOKE_NO_INDEX;
+    return 0;
   }
   for (uint32_t i = 0; i < network->n_elements; i++) {
-    row_of[i] = count[root_of(roots, i)]++;
+    row_of[i] = count[yoke__root_of(roots, i)]++;
   }
   for (uint32_t p = 0; p < n; p++) {
     const yoke_mutual* mutual = &network->mutuals[pairs[p].mutual];
     const uint32_t a = row_of[mutual->l1], b = row_of[mutual->l2];
-    pairs[p].set = root_of(roots, mutual->l1);
+    pairs[p].set = yoke__root_of(roots, mutual->l1);
     pairs[p].i = a > b ? a : b;
     pairs[p].j = a > b ? b : a;
   }
@@ -238,13 +226,9 @@ yoke_status yoke__topology_check_mutuals(yoke_topology* self) {
   pair* pairs = yoke__arena_array(&self->arena, network->n_mutuals, sizeof *pairs);
   uint32_t* roots = yoke__arena_array(&self->arena, network->n_elements, sizeof *roots);
   uint32_t* row_of = yoke__arena_array(&self->arena, network->n_elements, sizeof *row_of);
-  if (pairs == NULL || roots == NULL || row_of == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&self->arena));
   const uint32_t n = make_pairs(self, pairs, roots, row_of);
-  if (n == YOKE_NO_INDEX) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&self->arena));
   qsort(pairs, n, sizeof *pairs, compare_pairs);
   for (uint32_t start = 0, end = 0; start < n; start = end) {
     while (end < n && pairs[end].set == pairs[start].set) {

@@ -192,7 +192,7 @@ static void join_vertices(yoke_topology* self, const part_class* class) {
     yoke__sets_join(self, self->senses[i].a, self->senses[i].b);
   }
   for (uint32_t i = 0; i < self->n_nodes; i++) {
-    self->root[i] = self->network->nodes[i].is_fixed ? 0 : yoke__set_of(self, i);
+    self->root[i] = self->network->nodes[i].is_fixed ? 0 : yoke__root_of(self->root, i);
   }
 }
 
@@ -352,9 +352,7 @@ yoke_status yoke__topology_check_parts(yoke_topology* self) {
   search.parts = yoke__arena_array(arena, self->n_nodes, sizeof *search.parts);
   search.part_of = yoke__arena_array(arena, self->n_nodes, sizeof *search.part_of);
   search.names = yoke__arena_array(arena, MAX_PARTS, sizeof *search.names);
-  if (search.parts == NULL || search.part_of == NULL || search.names == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   for (size_t i = 0; i < N_CLASSES; i++) {
     check_class(&search, &classes[i]);
   }

@@ -249,9 +249,7 @@ static yoke_status check_nodes(yoke_topology* self) {
   const yoke_network* network = self->network;
   bool* is_used = yoke__arena_array(&self->arena, 2 * (size_t)self->n_nodes, sizeof *is_used);
   uint32_t* n_others = yoke__arena_array(&self->arena, 2 * (size_t)self->n_nodes, sizeof *n_others);
-  if (is_used == NULL || n_others == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&self->arena));
   bool* has_coil = is_used + self->n_nodes;
   uint32_t* snaps = n_others + self->n_nodes;  // 1 + index of such a diode
   for (uint32_t e = 0; e < network->n_elements; e++) {

@@ -1,4 +1,4 @@
-// Waves of independent sources as SPICE defines them: value, right-hand derivative, next corner.
+// Waves of independent sources as SPICE defines them: value and right-hand derivative.
 //
 //   sin    vo + va sin(phase)                                              t <= td
 //          vo + va exp(-theta s) sin(2 pi freq s + phase), s = t - td      later
@@ -113,18 +113,6 @@ static double pulse_slope(const double p[], double t) {
   }
 }
 
-static double pulse_next(const double p[], double t) {
-  double ends[4];
-  pulse_ends(p, ends);
-  const phase at = phase_of(t, p[2], p[6]);
-  const int stretch = pulse_stretch(&at, ends);
-  if (stretch < 0) {
-    return p[2];
-  }
-  // pulses longer than the period are cut off by the next
-  return at.base + fmin(ends[stretch], ends[3]);
-}
-
 // ---- exp
 
 // 1 - exp(-s/tau), a jump for tau = 0
@@ -147,13 +135,6 @@ static double exp_slope(const double p[], double t) {
     slope += (p[0] - p[1]) / p[5] * exp(-fmax(t - p[4], 0) / p[5]);
   }
   return slope;
-}
-
-// the first of two corners after t
-static double next_of(double t, double first, double second) {
-  double next = HUGE_VAL;
-  next = t + slack_of(t, first) < first ? first : next;
-  return t + slack_of(t, second) < second ? fmin(next, second) : next;
 }
 
 // ---- pwl
@@ -206,15 +187,6 @@ static double pwl_at(const yoke_wave* wave, double t, double* slope) {
   return left[1] + (left[3] - left[1]) * part;
 }
 
-static double pwl_next(const yoke_wave* wave, double t) {
-  if (wave->n_points == 0) {
-    return HUGE_VAL;
-  }
-  const phase at = pwl_phase(wave, t);
-  const uint32_t n = count_reached(wave, at.tau + at.slack);
-  return n < wave->n_points ? at.base + wave->table[2 * (size_t)n] : HUGE_VAL;
-}
-
 // ----
 
 double yoke__wave_value(const yoke_wave* wave, double t) {
@@ -249,21 +221,5 @@ double yoke__wave_slope(const yoke_wave* wave, double t) {
   case YOKE_WAVE_DC:
   default:
     return 0;
-  }
-}
-
-double yoke__wave_next_corner(const yoke_wave* wave, double t) {
-  switch (wave->kind) {
-  case YOKE_WAVE_SIN:
-    return next_of(t, wave->p[3], wave->p[3]);
-  case YOKE_WAVE_PULSE:
-    return pulse_next(wave->p, t);
-  case YOKE_WAVE_EXP:
-    return next_of(t, wave->p[2], wave->p[4]);
-  case YOKE_WAVE_PWL:
-    return pwl_next(wave, t);
-  case YOKE_WAVE_DC:
-  default:
-    return HUGE_VAL;
   }
 }

@@ -178,7 +178,6 @@ static yoke_status load(yoke_mpsm_models* models, const yoke_mpsm_models_setup* 
     status = load_unit(&models->members[k], setup, &saved, sink);
   }
   yoke__arena_free(&arena);
-  models->is_loaded = status >= 0;
   // a file that cannot be opened is bad input, too
   return status == YOKE_IO ? YOKE_BAD_INPUT : status;
 }
@@ -211,10 +210,7 @@ static yoke_status describe_unit(const yoke_mpsm_models* models, size_t k, yoke_
       .n_u_lags = rls->n_u_lags,
       .parameters = yoke__arena_array(arena, count, sizeof(double)),
       .variances = yoke__arena_array(arena, n, sizeof(double))};
-  if (to->outputs == NULL || to->inputs == NULL || to->parameters == NULL ||
-      to->variances == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   const double* from = models->is_kept ? member->kept : member->rls.parameters;
   memcpy(to->parameters, from, count * sizeof *from);
   for (size_t i = 0; i < n; i++) {
@@ -231,7 +227,7 @@ yoke_status yoke__mpsm_models_write(const yoke_mpsm_models* models, const char* 
   yoke_arena arena = {0};
   yoke_identified all = {models->n_units,
                          yoke__arena_array(&arena, models->n_units, sizeof *all.units)};
-  yoke_status status = all.units == NULL ? YOKE_NO_MEMORY : YOKE_OK;
+  yoke_status status = yoke__arena_status(&arena);
   for (size_t k = 0; k < models->n_units && status >= 0; k++) {
     status = describe_unit(models, k, &arena, &all.units[k]);
   }

@@ -94,7 +94,7 @@ typedef struct yoke_mpsm_models {
   double *y_bar, *errors;
   double step;
   int64_t k, keep_at;
-  bool is_loaded, is_kept;
+  bool is_kept;
   int n_without;  // exchanges in a row without provided models that could be used
   bool
       is_set;  // the prediction has them; false after a failure, so that the next exchange tries again

@@ -18,6 +18,7 @@
 
 #include "base/base_check.h"
 #include "couple/couple_mpsm_matrix.h"
+#include "couple/couple_pieces.h"
 #include "identify/identify_jacobian.h"
 #include "linalg/linalg_dense.h"
 
@@ -42,19 +43,8 @@ yoke_mpsm_options yoke__mpsm_options_default(void) {
 
 // ---- memory: one walk over all arrays, first to count, then to place
 
-typedef struct cursor {
-  char* base;  // NULL: only count
-  size_t used;
-} cursor;
-
-static void* take(cursor* at, size_t bytes) {
-  void* here = at->base == NULL ? NULL : at->base + at->used;
-  at->used += (bytes + 63) / 64 * 64;
-  return here;
-}
-
-static double* take_doubles(cursor* at, size_t n) {
-  return take(at, n * sizeof(double));
+static double* take_doubles(yoke_pieces* at, size_t n) {
+  return yoke__take(at, n, sizeof(double));
 }
 
 // Doubles that the largest of the computations of assemble and set_* needs at once.
@@ -72,7 +62,8 @@ static size_t work_size(const yoke_mpsm_options* options, size_t p, size_t s, si
          yoke__pseudo_inverse_work_size(largest, largest);
 }
 
-static void lay_unit(cursor* at, const yoke_mpsm_setup* setup, size_t i, yoke_mpsm_unit* unit) {
+static void lay_unit(yoke_pieces* at, const yoke_mpsm_setup* setup, size_t i,
+                     yoke_mpsm_unit* unit) {
   const size_t n = setup->n_outputs[i], m = setup->n_inputs[i];
   unit->n = n;
   unit->m = m;
@@ -94,8 +85,8 @@ static void lay_unit(cursor* at, const yoke_mpsm_setup* setup, size_t i, yoke_mp
   }
 }
 
-static void lay_units(cursor* at, const yoke_mpsm_setup* setup, yoke_mpsm* self) {
-  yoke_mpsm_unit* units = take(at, setup->n_units * sizeof *units);
+static void lay_units(yoke_pieces* at, const yoke_mpsm_setup* setup, yoke_mpsm* self) {
+  yoke_mpsm_unit* units = yoke__take(at, setup->n_units, sizeof *units);
   self->units = units;
   size_t first_y = 0, first_u = 0;
   for (size_t i = 0; i < setup->n_units; i++) {
@@ -109,7 +100,7 @@ static void lay_units(cursor* at, const yoke_mpsm_setup* setup, yoke_mpsm* self)
   }
 }
 
-static void lay_step_1(cursor* at, yoke_mpsm* self) {
+static void lay_step_1(yoke_pieces* at, yoke_mpsm* self) {
   const size_t p = self->p, s = self->s;
   if (!self->options.uses_ede || self->options.time != YOKE_MPSM_CONTINUOUS) {
     return;
@@ -126,7 +117,7 @@ static void lay_step_1(cursor* at, yoke_mpsm* self) {
   }
 }
 
-static void lay_state(cursor* at, yoke_mpsm* self) {
+static void lay_state(yoke_pieces* at, yoke_mpsm* self) {
   const size_t p = self->p, s = self->s;
   self->n_state = 3 * p + 3 * s;
   self->state = take_doubles(at, self->n_state);
@@ -143,9 +134,9 @@ static void lay_state(cursor* at, yoke_mpsm* self) {
 
 // Places everything behind the struct itself; returns the bytes used. self is filled in full only
 // if at->base is not NULL.
-static size_t lay(cursor* at, const yoke_mpsm_setup* setup, yoke_mpsm* self, size_t largest) {
+static size_t lay(yoke_pieces* at, const yoke_mpsm_setup* setup, yoke_mpsm* self, size_t largest) {
   const size_t p = self->p, s = self->s;
-  (void)take(at, sizeof *self);
+  (void)yoke__take(at, 1, sizeof *self);
   lay_units(at, setup, self);
   self->L = take_doubles(at, s * p);
   self->scale_y = take_doubles(at, p);
@@ -153,7 +144,7 @@ static size_t lay(cursor* at, const yoke_mpsm_setup* setup, yoke_mpsm* self, siz
   if (self->options.is_levelled) {
     self->lead = take_doubles(at, s);
     self->level = take_doubles(at, s);
-    self->is_end = take(at, s * sizeof *self->is_end);
+    self->is_end = yoke__take(at, s, sizeof *self->is_end);
   }
   self->A = take_doubles(at, p * p);
   self->I_C = take_doubles(at, p * p);
@@ -174,7 +165,7 @@ static size_t lay(cursor* at, const yoke_mpsm_setup* setup, yoke_mpsm* self, siz
   self->mean_tilde = take_doubles(at, p);
   self->start_tilde = take_doubles(at, p);
   self->work = take_doubles(at, work_size(&self->options, p, s, largest));
-  self->pivots = take(at, (3 * p + 2 * s) * sizeof *self->pivots);
+  self->pivots = yoke__take(at, 3 * p + 2 * s, sizeof *self->pivots);
   return at->used;
 }
 
@@ -216,7 +207,7 @@ size_t yoke__mpsm_size(const yoke_mpsm_setup* setup) {
   if (!measure(setup, &self, &largest)) {
     return 0;
   }
-  cursor at = {NULL, 0};
+  yoke_pieces at = {NULL, 0};
   return lay(&at, setup, &self, largest);
 }
 
@@ -227,7 +218,7 @@ yoke_status yoke__mpsm_prepare(void* memory, const yoke_mpsm_setup* setup, yoke_
   if (memory == NULL || !measure(setup, self, &largest)) {
     return YOKE_BAD_ARG;
   }
-  cursor at = {memory, 0};
+  yoke_pieces at = {memory, 0};
   (void)lay(&at, setup, self, largest);
   memcpy(self->L, setup->L, self->s * self->p * sizeof *self->L);
   for (size_t i = 0; i < self->p; i++) {
@@ -308,15 +299,13 @@ static yoke_status discretise(yoke_mpsm* self, yoke_mpsm_unit* unit,
   const double H = self->step;
   yoke_jacobian_discrete to = {n, m, unit->sy, unit->s0, unit->s1};
   double* work = self->work;
-  YOKE_TRY(N > 0 ? yoke__jacobian_hold_sum(from, H, N, &to, work, self->pivots)
-                 : yoke__jacobian_hold(from, H, &to, work, self->pivots));
+  YOKE_TRY(yoke__jacobian_hold(from, H, N, &to, work, self->pivots));
   if (self->options.shape == YOKE_MPSM_CONSTANT) {
     return YOKE_OK;
   }
   yoke_jacobian_phi phi = {work, work + n * n, work + n * n + n * m, work + n * n + 2 * n * m};
   double* rest = work + n * n + 3 * n * m;
-  YOKE_TRY(N > 0 ? yoke__jacobian_phi_sum(from, H, N, &phi, rest, self->pivots)
-                 : yoke__jacobian_phi_of(from, H, &phi, rest, self->pivots));
+  YOKE_TRY(yoke__jacobian_phi_of(from, H, N, &phi, rest, self->pivots));
   for (size_t i = 0; i < n * m; i++) {
     unit->reach[i] = phi.C[i] + phi.D[i];
   }

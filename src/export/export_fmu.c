@@ -48,61 +48,49 @@ static const yoke_variable* find_structure(const yoke_unit_ops* ops, const char*
   return NULL;
 }
 
-yoke_status yoke__export_arguments(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
-                                   yoke_arena* arena, yoke_messages* messages,
-                                   const yoke_argument** arguments, size_t* n) {
-  const size_t n_all = source->n_with + source->n_values;
+// Values of the settings first, then more: those that shape the unit (wanted) or those that do not.
+static yoke_status read_settings(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
+                                 bool is_structure, yoke_arena* arena, yoke_messages* messages,
+                                 const yoke_argument** out, size_t* n) {
+  const yoke_setting* first = is_structure ? source->with : source->start;
+  const size_t n_first = is_structure ? source->n_with : source->n_start;
+  const size_t n_all = n_first + source->n_values;
   yoke_argument* all = yoke__arena_array(arena, n_all + 1, sizeof *all);
   *n = 0;
-  *arguments = all;
+  *out = all;
   if (all == NULL) {
     return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < n_all; i++) {
-    const yoke_setting* setting =
-        i < source->n_with ? &source->with[i] : &source->values[i - source->n_with];
+    const yoke_setting* setting = i < n_first ? &first[i] : &source->values[i - n_first];
     const yoke_variable* v = find_structure(ops, setting->name);
-    if (v == NULL) {
+    if ((v != NULL) != is_structure) {
       continue;
     }
     char what[256];
-    snprintf(what, sizeof what, "parameter '%s' of '%s'", setting->name, source->name);
+    snprintf(what, sizeof what, "%s '%s' of '%s'", is_structure ? "parameter" : "start value",
+             setting->name, source->name);
     void* values = NULL;
     yoke_argument* to = &all[(*n)++];
-    *to = (yoke_argument){.name = v->name, .type = v->type};
-    YOKE_TRY(yoke__node_values(setting->value, v->type, v->items, what, arena, messages, &values,
-                               &to->n_rows, &to->n_cols));
+    *to = (yoke_argument){.name = v == NULL ? setting->name : v->name,
+                          .type = v == NULL ? YOKE_REAL : v->type};
+    YOKE_TRY(yoke__node_values(setting->value, to->type, v == NULL ? NULL : v->items, what, arena,
+                               messages, &values, &to->n_rows, &to->n_cols));
     to->value = values;
   }
   return YOKE_OK;
 }
 
+yoke_status yoke__export_arguments(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
+                                   yoke_arena* arena, yoke_messages* messages,
+                                   const yoke_argument** arguments, size_t* n) {
+  return read_settings(source, ops, true, arena, messages, arguments, n);
+}
+
 yoke_status yoke__export_starts(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
                                 yoke_arena* arena, yoke_messages* messages,
                                 const yoke_argument** starts, size_t* n) {
-  const size_t n_all = source->n_start + source->n_values;
-  yoke_argument* all = yoke__arena_array(arena, n_all + 1, sizeof *all);
-  *n = 0;
-  *starts = all;
-  if (all == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  for (size_t i = 0; i < n_all; i++) {
-    const yoke_setting* setting =
-        i < source->n_start ? &source->start[i] : &source->values[i - source->n_start];
-    if (find_structure(ops, setting->name) != NULL) {
-      continue;
-    }
-    char what[256];
-    snprintf(what, sizeof what, "start value '%s' of '%s'", setting->name, source->name);
-    void* values = NULL;
-    yoke_argument* to = &all[(*n)++];
-    *to = (yoke_argument){.name = setting->name, .type = YOKE_REAL};
-    YOKE_TRY(yoke__node_values(setting->value, YOKE_REAL, NULL, what, arena, messages, &values,
-                               &to->n_rows, &to->n_cols));
-    to->value = values;
-  }
-  return YOKE_OK;
+  return read_settings(source, ops, false, arena, messages, starts, n);
 }
 
 // ---- yoke.txt, whose form is drawn in runtime_config.c

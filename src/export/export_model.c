@@ -113,25 +113,10 @@ static yoke_status take_starts(yoke_export_model* m, const yoke_sink* sink) {
   return YOKE_OK;
 }
 
-// can a start value be given
-static bool has_start(const yoke_variable* v) {
-  switch (v->causality) {
-  case YOKE_INPUT:
-  case YOKE_PARAMETER:
-  case YOKE_TUNABLE:
-    return true;
-  case YOKE_OUTPUT:
-    return (v->flags & YOKE_VARIABLE_HAS_START) != 0;
-  case YOKE_STATE:
-    return (v->flags & YOKE_VARIABLE_READ_ONLY) == 0;
-  }
-  return false;
-}
-
 static yoke_status put_values(yoke_export_model* m, const yoke_sink* sink) {
   for (size_t i = 0; i < m->n_variables; i++) {
     yoke_export_variable* v = &m->variables[i];
-    v->is_set = v->is_set && has_start(v->variable);
+    v->is_set = v->is_set && yoke__export_has_start(v->variable);
     if (v->is_set && yoke__unit_set(&m->unit, i, v->value, yoke__variable_size(v->variable)) < 0) {
       return yoke_fail(sink, YOKE_BAD_INPUT, "the value of '%s' is refused by the model",
                        v->variable->name);
@@ -158,10 +143,10 @@ static yoke_status try_start(yoke_export_model* m, const yoke_sink* sink) {
     const yoke_causality c = v->variable->causality;
     const bool is_kept =
         c == YOKE_PARAMETER || c == YOKE_TUNABLE || memcmp(now, v->value, size) == 0;
-    v->initial = !has_start(v->variable) ? YOKE_EXPORT_CALCULATED
-                 : c == YOKE_INPUT       ? YOKE_EXPORT_NO_INITIAL
-                 : is_kept               ? YOKE_EXPORT_EXACT
-                                         : YOKE_EXPORT_APPROX;
+    v->initial = !yoke__export_has_start(v->variable) ? YOKE_EXPORT_CALCULATED
+                 : c == YOKE_INPUT                    ? YOKE_EXPORT_NO_INITIAL
+                 : is_kept                            ? YOKE_EXPORT_EXACT
+                                                      : YOKE_EXPORT_APPROX;
     // the operating point and rates of a netlist are found, and what is found is the best guess
     if (m->netlist.is_there && !v->is_set && v->initial == YOKE_EXPORT_APPROX) {
       v->value = now;
@@ -351,19 +336,6 @@ static yoke_status sort_feedthrough(yoke_export_model* m) {
   return YOKE_OK;
 }
 
-// Derivatives are of real scalars only; a unit that has others offers none to FMI.
-static bool has_derivative(const yoke_export_model* m) {
-  for (size_t i = 0; i < m->n_variables; i++) {
-    const yoke_export_variable* v = &m->variables[i];
-    const bool is_port =
-        v->variable->causality == YOKE_INPUT || v->variable->causality == YOKE_OUTPUT;
-    if (is_port && v->variable->type == YOKE_REAL && v->n != 1) {
-      return false;
-    }
-  }
-  return m->ops->derivative != NULL;
-}
-
 // ---- all of it
 
 static yoke_status check_job(const yoke_export_job* job, bool is_netlist, const yoke_sink* sink) {
@@ -406,7 +378,7 @@ static yoke_status fill(yoke_export_model* m, const yoke_sink* sink) {
   }
   YOKE_TRY(check_unique(m, sink));
   m->has_state = yoke__unit_image_size(&m->unit) > 0;
-  m->has_derivative = has_derivative(m);
+  m->has_derivative = m->ops->derivative != NULL && yoke__export_has_scalar_ports(&m->unit);
   return sort_feedthrough(m);
 }
 

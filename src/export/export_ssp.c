@@ -22,16 +22,10 @@ enum { PATH_SIZE = 4096 };
 // what the files share
 
 const char* yoke__ssp_export_text(ssp_export* e, const char* format, ...) {
-  va_list args, again;
+  va_list args;
   va_start(args, format);
-  va_copy(again, args);
-  const int n = vsnprintf(NULL, 0, format, args);
+  const char* to = yoke__arena_format(&e->arena, format, args);
   va_end(args);
-  char* to = n < 0 ? NULL : yoke__arena_take(&e->arena, (size_t)n + 1);
-  if (to != NULL) {
-    vsnprintf(to, (size_t)n + 1, format, again);
-  }
-  va_end(again);
   e->is_out_of_memory |= to == NULL;
   return to == NULL ? "" : to;
 }

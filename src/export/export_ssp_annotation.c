@@ -113,20 +113,24 @@ static bool is_among(const char* word, const char* const words[]) {
   return false;
 }
 
-// The keys of a map that are not in `without`; false: there are none, and nothing was written.
-static bool add_map_without(yoke_text* t, const yoke_node* map, const char* const without[]) {
+// The keys of a map that are not in `without`, behind `first` and commas; false: there are none, and nothing was written.
+static bool add_entries(yoke_text* t, const yoke_node* map, const char* const without[],
+                        const char* first) {
   size_t n = 0;
   for (const yoke_node* at = map->first; at != NULL; at = at->next) {
     if (!is_among(at->key, without)) {
-      yoke__text_string(t, n++ == 0 ? "{" : ", ");
+      yoke__text_string(t, n++ == 0 ? first : ", ");
       add_key(t, at->key);
       add_node(t, at);
     }
   }
-  if (n > 0) {
-    yoke__text_string(t, "}");
-  }
   return n > 0;
+}
+
+static bool add_map_without(yoke_text* t, const yoke_node* map, const char* const without[]) {
+  const bool has_any = add_entries(t, map, without, "{");
+  yoke__text_string(t, has_any ? "}" : "");
+  return has_any;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -205,15 +209,6 @@ static void add_units(yoke_text* t, const ssp_export* e, const yoke_node* units)
   }
 }
 
-static void add_number(yoke_text* t, const char* key, double value) {
-  char number[YOKE_NUMBER_SIZE];
-  yoke__number_format(value, number);
-  yoke__text_string(t, ", ");
-  yoke__text_string(t, key);
-  yoke__text_string(t, ": ");
-  yoke__text_string(t, number);
-}
-
 // Connections of which there is more to say, and those that SSP cannot have.
 static void add_connections(yoke_text* t, const ssp_export_extra* extras) {
   yoke__text_string(t, extras == NULL ? "" : "connections:\n");
@@ -223,20 +218,21 @@ static void add_connections(yoke_text* t, const ssp_export_extra* extras) {
     add_quoted(t, at->from);
     yoke__text_string(t, ", to: ");
     add_quoted(t, at->to);
-    if (c->gain != 1) {
-      add_number(t, "gain", c->gain);
-    }
-    if (c->offset != 0) {
-      add_number(t, "offset", c->offset);
-    }
-    if (c->order != 0) {
-      add_number(t, "order", c->order);
-    }
-    if (c->delay.is_given) {
-      add_number(t, "delay", c->delay.value);
-    }
-    if (c->exchange.is_given) {
-      add_number(t, "exchange", c->exchange.value);
+    const struct {
+      const char* key;
+      bool is_given;
+      double value;
+    } numbers[] = {{"gain", c->gain != 1, c->gain},
+                   {"offset", c->offset != 0, c->offset},
+                   {"order", c->order != 0, c->order},
+                   {"delay", c->delay.is_given, c->delay.value},
+                   {"exchange", c->exchange.is_given, c->exchange.value}};
+    for (size_t i = 0; i < YOKE_COUNT(numbers); i++) {
+      char number[YOKE_NUMBER_SIZE];
+      yoke__number_format(numbers[i].value, number);
+      if (numbers[i].is_given) {
+        yoke__text_add(t, ", %s: %s", numbers[i].key, number);
+      }
     }
     if (c->is_held) {
       yoke__text_string(t, ", method: hold");
@@ -291,15 +287,7 @@ static void add_record(yoke_text* t, ssp_export* e, const yoke_node* record) {
     }
     yoke__text_string(t, "]");
   }
-  bool is_first = signals == NULL;
-  for (const yoke_node* at = record->first; at != NULL; at = at->next) {
-    if (!is_among(at->key, without)) {
-      yoke__text_string(t, is_first ? "" : ", ");
-      add_key(t, at->key);
-      add_node(t, at);
-      is_first = false;
-    }
-  }
+  (void)add_entries(t, record, without, signals == NULL ? "" : ", ");
   yoke__text_string(t, "}\n");
 }
 
@@ -348,8 +336,7 @@ static void add_pair(yoke_text* t, ssp_export* e, const yoke_scenario_pair* pair
 
 static void add_pairs(yoke_text* t, ssp_export* e, const char* key,
                       const yoke_scenario_pair pairs[], size_t n) {
-  yoke__text_string(t, key);
-  yoke__text_string(t, ": [");
+  yoke__text_add(t, "%s: [", key);
   for (size_t i = 0; i < n; i++) {
     yoke__text_string(t, i == 0 ? "" : ", ");
     add_pair(t, e, &pairs[i]);
@@ -376,13 +363,7 @@ static void add_bonds(yoke_text* t, ssp_export* e, const yoke_node* section) {
     yoke__text_string(t, "{");
     add_pairs(t, e, "action", bond->action, bond->n_action);
     add_pairs(t, e, ", rate", bond->rate, bond->n_rate);
-    for (const yoke_node* at = node->first; at != NULL; at = at->next) {
-      if (!is_among(at->key, sides)) {
-        yoke__text_string(t, ", ");
-        add_key(t, at->key);
-        add_node(t, at);
-      }
-    }
+    (void)add_entries(t, node, sides, ", ");
     yoke__text_string(t, "}\n");
   }
 }

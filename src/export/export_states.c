@@ -3,8 +3,21 @@
 
 #include <string.h>
 
-// directional derivatives of FMI are offered for scalars only
-static bool are_ports_scalar(const yoke_unit* unit) {
+bool yoke__export_has_start(const yoke_variable* variable) {
+  switch (variable->causality) {
+  case YOKE_INPUT:
+  case YOKE_PARAMETER:
+  case YOKE_TUNABLE:
+    return true;
+  case YOKE_OUTPUT:
+    return (variable->flags & YOKE_VARIABLE_HAS_START) != 0;
+  case YOKE_STATE:
+    return (variable->flags & YOKE_VARIABLE_READ_ONLY) == 0;
+  }
+  return false;
+}
+
+bool yoke__export_has_scalar_ports(const yoke_unit* unit) {
   for (size_t i = 0; i < unit->info->n_variables; i++) {
     const yoke_variable* v = &unit->info->variables[i];
     const bool is_port = v->causality == YOKE_INPUT || v->causality == YOKE_OUTPUT;
@@ -39,8 +52,8 @@ yoke_status yoke__export_states_find(const yoke_unit* unit, yoke_arena* arena,
   yoke_linear model = {0};
   *out = (yoke_export_states){0};
   if (ops->linearise == NULL || ops->rates == NULL || ops->derivative == NULL ||
-      !are_ports_scalar(unit) || ops->linearise(unit->self, &model) < 0 || model.n_states == 0 ||
-      model.n_states > unit->info->n_variables) {
+      !yoke__export_has_scalar_ports(unit) || ops->linearise(unit->self, &model) < 0 ||
+      model.n_states == 0 || model.n_states > unit->info->n_variables) {
     return YOKE_OK;
   }
   size_t* variables = yoke__arena_array(arena, model.n_states, sizeof *variables);

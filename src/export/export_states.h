@@ -20,6 +20,11 @@ typedef struct yoke_export_states {
 yoke_status yoke__export_states_find(const yoke_unit* unit, yoke_arena* arena,
                                      yoke_export_states* out);
 
+// Directional derivatives of FMI are offered for scalars only: are the real inputs and outputs?
+bool yoke__export_has_scalar_ports(const yoke_unit* unit);
+// Can a start value be given?
+bool yoke__export_has_start(const yoke_variable* variable);
+
 static inline uint32_t yoke__export_states_reference(size_t n_elements, size_t state) {
   return (uint32_t)(n_elements + 1 + state);
 }

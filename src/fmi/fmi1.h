@@ -63,22 +63,15 @@ typedef fmi1Status fmi1TerminateSlaveTYPE(fmi1Component c);
 typedef fmi1Status fmi1ResetSlaveTYPE(fmi1Component c);
 typedef void fmi1FreeSlaveInstanceTYPE(fmi1Component c);
 
-typedef fmi1Status fmi1GetRealTYPE(fmi1Component c, const fmi1ValueReference references[], size_t n,
-                                   fmi1Real values[]);
-typedef fmi1Status fmi1GetIntegerTYPE(fmi1Component c, const fmi1ValueReference references[],
-                                      size_t n, fmi1Integer values[]);
-typedef fmi1Status fmi1GetBooleanTYPE(fmi1Component c, const fmi1ValueReference references[],
-                                      size_t n, fmi1Boolean values[]);
-typedef fmi1Status fmi1GetStringTYPE(fmi1Component c, const fmi1ValueReference references[],
-                                     size_t n, fmi1String values[]);
-typedef fmi1Status fmi1SetRealTYPE(fmi1Component c, const fmi1ValueReference references[], size_t n,
-                                   const fmi1Real values[]);
-typedef fmi1Status fmi1SetIntegerTYPE(fmi1Component c, const fmi1ValueReference references[],
-                                      size_t n, const fmi1Integer values[]);
-typedef fmi1Status fmi1SetBooleanTYPE(fmi1Component c, const fmi1ValueReference references[],
-                                      size_t n, const fmi1Boolean values[]);
-typedef fmi1Status fmi1SetStringTYPE(fmi1Component c, const fmi1ValueReference references[],
-                                     size_t n, const fmi1String values[]);
+#define YOKE_FMI1_ACCESS(type)                                                                     \
+  typedef fmi1Status fmi1Get##type##TYPE(fmi1Component c, const fmi1ValueReference references[],   \
+                                         size_t n, fmi1##type values[]);                           \
+  typedef fmi1Status fmi1Set##type##TYPE(fmi1Component c, const fmi1ValueReference references[],   \
+                                         size_t n, const fmi1##type values[]);
+YOKE_FMI1_ACCESS(Real)
+YOKE_FMI1_ACCESS(Integer)
+YOKE_FMI1_ACCESS(Boolean)
+YOKE_FMI1_ACCESS(String)
 
 typedef fmi1Status fmi1SetRealInputDerivativesTYPE(fmi1Component c,
                                                    const fmi1ValueReference references[], size_t n,

@@ -89,23 +89,16 @@ typedef fmi2Status fmi2ExitInitializationModeTYPE(fmi2Component c);
 typedef fmi2Status fmi2TerminateTYPE(fmi2Component c);
 typedef fmi2Status fmi2ResetTYPE(fmi2Component c);
 
-typedef fmi2Status fmi2GetRealTYPE(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                                   fmi2Real values[]);
-typedef fmi2Status fmi2GetIntegerTYPE(fmi2Component c, const fmi2ValueReference references[],
-                                      size_t n, fmi2Integer values[]);
-typedef fmi2Status fmi2GetBooleanTYPE(fmi2Component c, const fmi2ValueReference references[],
-                                      size_t n, fmi2Boolean values[]);
-// the texts belong to the binary and live until its next call
-typedef fmi2Status fmi2GetStringTYPE(fmi2Component c, const fmi2ValueReference references[],
-                                     size_t n, fmi2String values[]);
-typedef fmi2Status fmi2SetRealTYPE(fmi2Component c, const fmi2ValueReference references[], size_t n,
-                                   const fmi2Real values[]);
-typedef fmi2Status fmi2SetIntegerTYPE(fmi2Component c, const fmi2ValueReference references[],
-                                      size_t n, const fmi2Integer values[]);
-typedef fmi2Status fmi2SetBooleanTYPE(fmi2Component c, const fmi2ValueReference references[],
-                                      size_t n, const fmi2Boolean values[]);
-typedef fmi2Status fmi2SetStringTYPE(fmi2Component c, const fmi2ValueReference references[],
-                                     size_t n, const fmi2String values[]);
+// texts belong to the binary and live until its next call
+#define YOKE_FMI2_ACCESS(type)                                                                     \
+  typedef fmi2Status fmi2Get##type##TYPE(fmi2Component c, const fmi2ValueReference references[],   \
+                                         size_t n, fmi2##type values[]);                           \
+  typedef fmi2Status fmi2Set##type##TYPE(fmi2Component c, const fmi2ValueReference references[],   \
+                                         size_t n, const fmi2##type values[]);
+YOKE_FMI2_ACCESS(Real)
+YOKE_FMI2_ACCESS(Integer)
+YOKE_FMI2_ACCESS(Boolean)
+YOKE_FMI2_ACCESS(String)
 
 // *state NULL: a new one; else it is written again. Freeing sets it to NULL.
 typedef fmi2Status fmi2GetFMUstateTYPE(fmi2Component c, fmi2FMUstate* state);

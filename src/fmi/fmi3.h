@@ -113,64 +113,32 @@ typedef fmi3Status fmi3ExitConfigurationModeTYPE(fmi3Instance c);
 
 // n_values counts elements: an array has one reference and many values, row by row. Texts and binaries belong to the
 // binary and live until its next call.
-typedef fmi3Status fmi3GetFloat32TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                      size_t n, fmi3Float32 values[], size_t n_values);
-typedef fmi3Status fmi3GetFloat64TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                      size_t n, fmi3Float64 values[], size_t n_values);
-typedef fmi3Status fmi3GetInt8TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                   fmi3Int8 values[], size_t n_values);
-typedef fmi3Status fmi3GetUInt8TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    fmi3UInt8 values[], size_t n_values);
-typedef fmi3Status fmi3GetInt16TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    fmi3Int16 values[], size_t n_values);
-typedef fmi3Status fmi3GetUInt16TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                     size_t n, fmi3UInt16 values[], size_t n_values);
-typedef fmi3Status fmi3GetInt32TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    fmi3Int32 values[], size_t n_values);
-typedef fmi3Status fmi3GetUInt32TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                     size_t n, fmi3UInt32 values[], size_t n_values);
-typedef fmi3Status fmi3GetInt64TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    fmi3Int64 values[], size_t n_values);
-typedef fmi3Status fmi3GetUInt64TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                     size_t n, fmi3UInt64 values[], size_t n_values);
-typedef fmi3Status fmi3GetBooleanTYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                      size_t n, fmi3Boolean values[], size_t n_values);
-typedef fmi3Status fmi3GetStringTYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                     size_t n, fmi3String values[], size_t n_values);
+#define YOKE_FMI3_ACCESS(type)                                                                     \
+  typedef fmi3Status fmi3Get##type##TYPE(fmi3Instance c, const fmi3ValueReference references[],    \
+                                         size_t n, fmi3##type values[], size_t n_values);          \
+  typedef fmi3Status fmi3Set##type##TYPE(fmi3Instance c, const fmi3ValueReference references[],    \
+                                         size_t n, const fmi3##type values[], size_t n_values);
+YOKE_FMI3_ACCESS(Float32)
+YOKE_FMI3_ACCESS(Float64)
+YOKE_FMI3_ACCESS(Int8)
+YOKE_FMI3_ACCESS(UInt8)
+YOKE_FMI3_ACCESS(Int16)
+YOKE_FMI3_ACCESS(UInt16)
+YOKE_FMI3_ACCESS(Int32)
+YOKE_FMI3_ACCESS(UInt32)
+YOKE_FMI3_ACCESS(Int64)
+YOKE_FMI3_ACCESS(UInt64)
+YOKE_FMI3_ACCESS(Boolean)
+YOKE_FMI3_ACCESS(String)
 typedef fmi3Status fmi3GetBinaryTYPE(fmi3Instance c, const fmi3ValueReference references[],
                                      size_t n, size_t sizes[], fmi3Binary values[],
                                      size_t n_values);
-// clocks are scalars: as many values as references
-typedef fmi3Status fmi3GetClockTYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    fmi3Clock values[]);
-typedef fmi3Status fmi3SetFloat32TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                      size_t n, const fmi3Float32 values[], size_t n_values);
-typedef fmi3Status fmi3SetFloat64TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                      size_t n, const fmi3Float64 values[], size_t n_values);
-typedef fmi3Status fmi3SetInt8TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                   const fmi3Int8 values[], size_t n_values);
-typedef fmi3Status fmi3SetUInt8TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    const fmi3UInt8 values[], size_t n_values);
-typedef fmi3Status fmi3SetInt16TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    const fmi3Int16 values[], size_t n_values);
-typedef fmi3Status fmi3SetUInt16TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                     size_t n, const fmi3UInt16 values[], size_t n_values);
-typedef fmi3Status fmi3SetInt32TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    const fmi3Int32 values[], size_t n_values);
-typedef fmi3Status fmi3SetUInt32TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                     size_t n, const fmi3UInt32 values[], size_t n_values);
-typedef fmi3Status fmi3SetInt64TYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
-                                    const fmi3Int64 values[], size_t n_values);
-typedef fmi3Status fmi3SetUInt64TYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                     size_t n, const fmi3UInt64 values[], size_t n_values);
-typedef fmi3Status fmi3SetBooleanTYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                      size_t n, const fmi3Boolean values[], size_t n_values);
-typedef fmi3Status fmi3SetStringTYPE(fmi3Instance c, const fmi3ValueReference references[],
-                                     size_t n, const fmi3String values[], size_t n_values);
 typedef fmi3Status fmi3SetBinaryTYPE(fmi3Instance c, const fmi3ValueReference references[],
                                      size_t n, const size_t sizes[], const fmi3Binary values[],
                                      size_t n_values);
 // clocks are scalars: as many values as references
+typedef fmi3Status fmi3GetClockTYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
+                                    fmi3Clock values[]);
 typedef fmi3Status fmi3SetClockTYPE(fmi3Instance c, const fmi3ValueReference references[], size_t n,
                                     const fmi3Clock values[]);
 

@@ -141,49 +141,41 @@ const char* yoke__fmi_type_word(int version, yoke_fmi_type type) {
                                             : yoke__fmi_type_name(type);
 }
 
+const char* const yoke__fmi_causality_words[] = {"parameter",
+                                                 "calculatedParameter",
+                                                 "structuralParameter",
+                                                 "input",
+                                                 "output",
+                                                 "local",
+                                                 "independent",
+                                                 NULL};
+const char* const yoke__fmi_variability_words[] = {"constant", "fixed",      "tunable",
+                                                   "discrete", "continuous", NULL};
+const char* const yoke__fmi_initial_words[] = {"exact", "approx", "calculated", NULL};
+
 const char* yoke__fmi_causality_name(yoke_fmi_causality causality) {
-  static const char* const names[] = {
-      "parameter", "calculatedParameter", "structuralParameter", "input", "output",
-      "local",     "independent"};
-  return (size_t)causality <= YOKE_FMI_INDEPENDENT ? names[causality] : "?";
+  return (size_t)causality <= YOKE_FMI_INDEPENDENT ? yoke__fmi_causality_words[causality] : "?";
 }
 
 const char* yoke__fmi_variability_name(yoke_fmi_variability variability) {
-  static const char* const names[] = {"constant", "fixed", "tunable", "discrete", "continuous"};
-  return (size_t)variability <= YOKE_FMI_CONTINUOUS ? names[variability] : "?";
+  return (size_t)variability <= YOKE_FMI_CONTINUOUS ? yoke__fmi_variability_words[variability]
+                                                    : "?";
 }
 
 const char* yoke__fmi_initial_name(yoke_fmi_initial initial) {
-  static const char* const names[] = {"", "exact", "approx", "calculated"};
-  return (size_t)initial <= YOKE_FMI_CALCULATED ? names[initial] : "?";
+  return initial == YOKE_FMI_NO_INITIAL           ? ""
+         : (size_t)initial <= YOKE_FMI_CALCULATED ? yoke__fmi_initial_words[initial - 1]
+                                                  : "?";
 }
 
 // ---- start values
 
-// One value for all elements; what is behind the last one is 0 already.
-static bool spread(void* out, size_t size, size_t n_read, size_t n) {
-  for (size_t i = 1; n_read == 1 && i < n; i++) {
-    memcpy((char*)out + i * size, out, size);
-  }
-  return true;
+static bool read_real(const char* word, size_t n, void* out) {
+  return yoke__number_scan(word, word + n, out) == word + n;
 }
 
-bool yoke__fmi_start_real(const yoke_fmi_variable* variable, double out[], size_t n) {
-  memset(out, 0, n * sizeof *out);
-  const char* at = variable->start == NULL ? "" : variable->start;
-  size_t length = 0, i = 0;
-  for (const char* word = yoke__fmi_token(&at, &length); word != NULL && i < n;
-       word = yoke__fmi_token(&at, &length)) {
-    if (yoke__number_scan(word, word + length, &out[i]) != word + length) {
-      out[i] = 0;
-      return false;
-    }
-    i++;
-  }
-  return spread(out, sizeof *out, i, n) && (i > 0 || variable->start == NULL || n == 0);
-}
-
-static bool read_integer(const char* word, size_t n, int64_t* out) {
+static bool read_integer(const char* word, size_t n, void* to) {
+  int64_t* out = to;
   bool is_negative = false, has_overflow = false;
   uint64_t magnitude = 0;
   double value = 0;
@@ -212,19 +204,33 @@ static bool read_integer(const char* word, size_t n, int64_t* out) {
   return false;
 }
 
-bool yoke__fmi_start_integer(const yoke_fmi_variable* variable, int64_t out[], size_t n) {
-  memset(out, 0, n * sizeof *out);
+// Eight bytes for each of n elements; one value stands for all of them, what is behind the last one is 0.
+static bool read_starts(const yoke_fmi_variable* variable, void* out, size_t n,
+                        bool (*read)(const char* word, size_t n, void* out)) {
+  static const size_t size = 8;
+  memset(out, 0, n * size);
   const char* at = variable->start == NULL ? "" : variable->start;
-  size_t length = 0, i = 0;
-  for (const char* word = yoke__fmi_token(&at, &length); word != NULL && i < n;
+  size_t length = 0, n_read = 0;
+  for (const char* word = yoke__fmi_token(&at, &length); word != NULL && n_read < n;
        word = yoke__fmi_token(&at, &length)) {
-    if (!read_integer(word, length, &out[i])) {
-      out[i] = 0;
+    char* to = (char*)out + n_read++ * size;
+    if (!read(word, length, to)) {
+      memset(to, 0, size);
       return false;
     }
-    i++;
   }
-  return spread(out, sizeof *out, i, n) && (i > 0 || variable->start == NULL || n == 0);
+  for (size_t i = 1; n_read == 1 && i < n; i++) {
+    memcpy((char*)out + i * size, out, size);
+  }
+  return n_read > 0 || variable->start == NULL || n == 0;
+}
+
+bool yoke__fmi_start_real(const yoke_fmi_variable* variable, double out[], size_t n) {
+  return read_starts(variable, out, n, read_real);
+}
+
+bool yoke__fmi_start_integer(const yoke_fmi_variable* variable, int64_t out[], size_t n) {
+  return read_starts(variable, out, n, read_integer);
 }
 
 static int hex_digit(char c) {

@@ -44,7 +44,7 @@ static bool read_version(yoke_fmi_reader* reader) {
 }
 
 void yoke__fmi_open_root(yoke_fmi_reader* reader) {
-  static const char* const conventions[] = {"flat", "structured"};
+  static const char* const conventions[] = {"flat", "structured", NULL};
   yoke_fmi_description* d = reader->d;
   if (!read_version(reader)) {
     reader->status = YOKE_BAD_INPUT;
@@ -59,8 +59,7 @@ void yoke__fmi_open_root(yoke_fmi_reader* reader) {
   d->generation_tool = KEEP(generationTool);
   d->generation_date = KEEP(generationDateAndTime);
   reader->identifier_1 = KEEP(modelIdentifier);
-  d->is_naming_structured = yoke__fmi_word(reader, AT(variableNamingConvention), conventions,
-                                           YOKE_COUNT(conventions)) == 1;
+  d->is_naming_structured = yoke__fmi_word(reader, AT(variableNamingConvention), conventions) == 1;
   d->n_event_indicators =
       (size_t)yoke__fmi_integer(reader, AT(numberOfEventIndicators), 0, 0, UINT32_MAX);
 

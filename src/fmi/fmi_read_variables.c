@@ -13,16 +13,10 @@
 
 #define AT(name) YOKE_FMI_AT_##name
 
-static const char* const causalities[] = {
-    "parameter", "calculatedParameter", "structuralParameter", "input", "output",
-    "local",     "independent",
-};
-static const char* const variabilities[] = {"constant", "fixed", "tunable", "discrete",
-                                            "continuous"};
-static const char* const initials[] = {"exact", "approx", "calculated"};
-static const char* const causalities_1[] = {"input", "output", "internal", "none"};
-static const char* const variabilities_1[] = {"constant", "parameter", "discrete", "continuous"};
-static const char* const aliases_1[] = {"noAlias", "alias", "negatedAlias"};
+static const char* const causalities_1[] = {"input", "output", "internal", "none", NULL};
+static const char* const variabilities_1[] = {"constant", "parameter", "discrete", "continuous",
+                                              NULL};
+static const char* const aliases_1[] = {"noAlias", "alias", "negatedAlias", NULL};
 
 void yoke__fmi_open_variables(yoke_fmi_reader* reader) {
   reader->variables_line = reader->line;
@@ -101,13 +95,13 @@ static void begin_variable(yoke_fmi_reader* reader) {
   }
 }
 
-#define WORD(attribute, words) yoke__fmi_word(reader, AT(attribute), words, YOKE_COUNT(words))
+#define WORD(attribute, words) yoke__fmi_word(reader, AT(attribute), words)
 
 static void read_roles(yoke_fmi_reader* reader) {
   yoke_fmi_now* now = &reader->now;
-  now->causality = WORD(causality, causalities);
-  now->variability = WORD(variability, variabilities);
-  now->initial = WORD(initial, initials);
+  now->causality = WORD(causality, yoke__fmi_causality_words);
+  now->variability = WORD(variability, yoke__fmi_variability_words);
+  now->initial = WORD(initial, yoke__fmi_initial_words);
   now->v.is_multiple_set_allowed =
       yoke__fmi_flag(reader, AT(canHandleMultipleSetPerTimeInstant), true);
   now->v.is_intermediate = yoke__fmi_flag(reader, AT(intermediateUpdate), false);
@@ -185,7 +179,7 @@ void yoke__fmi_open_scalar_type(yoke_fmi_reader* reader) {
 
 static void read_clock(yoke_fmi_reader* reader) {
   static const char* const intervals[] = {"constant", "fixed",     "calculated", "tunable",
-                                          "changing", "countdown", "triggered"};
+                                          "changing", "countdown", "triggered",  NULL};
   yoke_fmi_now* now = &reader->now;
   yoke_fmi_clock* clock = &now->clock;
   const int interval = WORD(intervalVariability, intervals);

@@ -260,9 +260,13 @@ bool yoke__fmi_flag(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, bool 
 double yoke__fmi_number(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, double otherwise);
 int64_t yoke__fmi_integer(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, int64_t otherwise,
                           int64_t low, int64_t high);
-// Position of the attribute's word among words[0..n-1]; -1 if it is not given.
-int yoke__fmi_word(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, const char* const words[],
-                   size_t n);
+// Position of the attribute's word among words, the last of which is NULL; -1 if it is not given.
+int yoke__fmi_word(yoke_fmi_reader* reader, yoke_fmi_attribute attribute,
+                   const char* const words[]);
+// By yoke_fmi_causality, yoke_fmi_variability; those of initial without NO_INITIAL.
+extern const char* const yoke__fmi_causality_words[];
+extern const char* const yoke__fmi_variability_words[];
+extern const char* const yoke__fmi_initial_words[];
 const char* yoke__fmi_attribute_name(yoke_fmi_attribute attribute);
 
 // White space separated words: the next one, or NULL; *at moves behind it.

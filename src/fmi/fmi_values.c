@@ -185,13 +185,13 @@ int64_t yoke__fmi_integer(yoke_fmi_reader* reader, yoke_fmi_attribute attribute,
   return result;
 }
 
-int yoke__fmi_word(yoke_fmi_reader* reader, yoke_fmi_attribute attribute, const char* const words[],
-                   size_t n) {
+int yoke__fmi_word(yoke_fmi_reader* reader, yoke_fmi_attribute attribute,
+                   const char* const words[]) {
   const char* text = reader->values[attribute];
   if (text == NULL) {
     return -1;
   }
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; words[i] != NULL; i++) {
     if (strcmp(text, words[i]) == 0) {
       return (int)i;
     }

@@ -113,8 +113,8 @@ static void unbalance_all(size_t n, const step_space* f) {
 }
 
 // exp(Z), phi1(Z) and phi2(Z) of Z = Jy T.
-static yoke_status functions_of(size_t n, const double Jy[], double step, const step_space* to,
-                                size_t pivots[]) {
+static yoke_status exponentials_of(size_t n, const double Jy[], double step, const step_space* to,
+                                   size_t pivots[]) {
   const size_t size = 3 * n;
   double *E = to->rest, *rest = E + size * size;
   balance(n, Jy, step, to);
@@ -167,6 +167,13 @@ static yoke_status sums_of(size_t n, const double Jy[], double step, size_t n_su
   return YOKE_OK;
 }
 
+// n_sums 0: exact
+static yoke_status functions_of(size_t n, const double Jy[], double step, size_t n_sums,
+                                const step_space* to, size_t pivots[]) {
+  return n_sums > 0 ? sums_of(n, Jy, step, n_sums, to, pivots)
+                    : exponentials_of(n, Jy, step, to, pivots);
+}
+
 static void assemble_hold(const yoke_jacobian_continuous* from, double step, const step_space* f,
                           yoke_jacobian_discrete* to) {
   const size_t n = from->n, m = from->m;
@@ -193,41 +200,18 @@ static void assemble_phi(const yoke_jacobian_continuous* from, double step, cons
   }
 }
 
-yoke_status yoke__jacobian_hold(const yoke_jacobian_continuous* from, double step,
+yoke_status yoke__jacobian_hold(const yoke_jacobian_continuous* from, double step, size_t n_sums,
                                 yoke_jacobian_discrete* to, double work[], size_t pivots[]) {
   const step_space f = space_of(from->n, work);
-  YOKE_TRY(functions_of(from->n, from->Jy, step, &f, pivots));
+  YOKE_TRY(functions_of(from->n, from->Jy, step, n_sums, &f, pivots));
   assemble_hold(from, step, &f, to);
   return YOKE_OK;
 }
 
-yoke_status yoke__jacobian_hold_sum(const yoke_jacobian_continuous* from, double step,
-                                    size_t n_sums, yoke_jacobian_discrete* to, double work[],
-                                    size_t pivots[]) {
-  if (n_sums == 0) {
-    return YOKE_BAD_ARG;
-  }
-  const step_space f = space_of(from->n, work);
-  YOKE_TRY(sums_of(from->n, from->Jy, step, n_sums, &f, pivots));
-  assemble_hold(from, step, &f, to);
-  return YOKE_OK;
-}
-
-yoke_status yoke__jacobian_phi_of(const yoke_jacobian_continuous* from, double step,
+yoke_status yoke__jacobian_phi_of(const yoke_jacobian_continuous* from, double step, size_t n_sums,
                                   yoke_jacobian_phi* to, double work[], size_t pivots[]) {
   const step_space f = space_of(from->n, work);
-  YOKE_TRY(functions_of(from->n, from->Jy, step, &f, pivots));
-  assemble_phi(from, step, &f, to);
-  return YOKE_OK;
-}
-
-yoke_status yoke__jacobian_phi_sum(const yoke_jacobian_continuous* from, double step, size_t n_sums,
-                                   yoke_jacobian_phi* to, double work[], size_t pivots[]) {
-  if (n_sums == 0) {
-    return YOKE_BAD_ARG;
-  }
-  const step_space f = space_of(from->n, work);
-  YOKE_TRY(sums_of(from->n, from->Jy, step, n_sums, &f, pivots));
+  YOKE_TRY(functions_of(from->n, from->Jy, step, n_sums, &f, pivots));
   assemble_phi(from, step, &f, to);
   return YOKE_OK;
 }

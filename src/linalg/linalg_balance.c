@@ -62,10 +62,8 @@ typedef struct balance {
   double *U, *S, *Vt;     // of Lo^T Lc
 } balance;
 
-static void* take(balance* b, size_t count, size_t size, yoke_status* status) {
-  void* at = yoke__arena_array(&b->scratch, count + 1, size);
-  *status = at == NULL ? YOKE_NO_MEMORY : *status;
-  return at;
+static void* take(balance* b, size_t count, size_t size) {
+  return yoke__arena_array(&b->scratch, count + 1, size);
 }
 
 // C (m x n) := A (m x k) B (k x n), leading dimensions given
@@ -83,6 +81,15 @@ static void mul(size_t m, size_t k, size_t n, const double A[], size_t lda, cons
 }
 
 // C (m x n) := A^T B, A k x m, B k x n
+// Rows of `to` := columns of `from`: between the orders of LAPACK and of C.
+static void turn(size_t m, size_t n, const double from[], size_t ld, double to[], size_t stride) {
+  for (size_t i = 0; i < m; i++) {
+    for (size_t j = 0; j < n; j++) {
+      to[i * stride + j] = from[i + j * ld];
+    }
+  }
+}
+
 static void mul_transposed(size_t m, size_t k, size_t n, const double A[], size_t lda,
                            const double B[], size_t ldb, double C[], size_t ldc) {
   for (size_t j = 0; j < n; j++) {
@@ -103,13 +110,12 @@ static yoke_status schur(balance* b, double wr[], double wi[]) {
   const int n = (int)b->model.n;
   int low = 0, high = 0, info = 0, n_selected = 0, n_work = -1;
   double wanted = 0.0;
-  yoke_status status = YOKE_OK;
   dgebal_("S", &n, b->A, &n, &low, &high, b->scale, &info, 1);
   dgees_("V", "N", NULL, &n, b->A, &n, &n_selected, wr, wi, b->Q, &n, &wanted, &n_work, NULL, &info,
          1, 1);
   n_work = (int)wanted;
-  double* work = take(b, (size_t)n_work, sizeof *work, &status);
-  YOKE_TRY(status);
+  double* work = take(b, (size_t)n_work, sizeof *work);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
   dgees_("V", "N", NULL, &n, b->A, &n, &n_selected, wr, wi, b->Q, &n, work, &n_work, NULL, &info, 1,
          1);
   return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
@@ -120,11 +126,10 @@ static yoke_status stable_first(balance* b, double wr[], double wi[]) {
   const int n_work = n * n > 1 ? n * n : 1;
   int info = 0, n_stable = 0;
   double largest = 0.0, s = 0.0, sep = 0.0;
-  yoke_status status = YOKE_OK;
-  int* select = take(b, b->model.n, sizeof *select, &status);
-  int* whole = take(b, (size_t)n_work, sizeof *whole, &status);
-  double* work = take(b, (size_t)n_work, sizeof *work, &status);
-  YOKE_TRY(status);
+  int* select = take(b, b->model.n, sizeof *select);
+  int* whole = take(b, (size_t)n_work, sizeof *whole);
+  double* work = take(b, (size_t)n_work, sizeof *work);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
   for (int i = 0; i < n; i++) {
     largest = fmax(largest, hypot(wr[i], wi[i]));
   }
@@ -161,11 +166,7 @@ static yoke_status split(balance* b) {
     b->X[j] /= scale;
   }
   memcpy(b->V, b->Q, n * n * sizeof *b->V);
-  for (size_t i = 0; i < n; i++) {
-    for (size_t j = 0; j < n; j++) {
-      b->W[j + i * n] = b->Q[i + j * n];
-    }
-  }
+  turn(n, n, b->Q, n, b->W, n);
   for (size_t j = 0; j < b->n2; j++) {
     for (size_t k = 0; k < b->n1; k++) {
       const double x = b->X[k + j * b->n1];
@@ -273,10 +274,9 @@ static yoke_status complex_schur(balance* b, number T[], number Z[]) {
   const int n = (int)b->n1;
   int info = 0, n_selected = 0, n_work = -1;
   number wanted = 0.0;
-  yoke_status status = YOKE_OK;
-  number* w = take(b, b->n1, sizeof *w, &status);
-  double* rwork = take(b, b->n1, sizeof *rwork, &status);
-  YOKE_TRY(status);
+  number* w = take(b, b->n1, sizeof *w);
+  double* rwork = take(b, b->n1, sizeof *rwork);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
   for (size_t j = 0; j < b->n1; j++) {
     for (size_t i = 0; i < b->n1; i++) {
       T[i + j * b->n1] = b->A[i + j * b->model.n];
@@ -285,8 +285,8 @@ static yoke_status complex_schur(balance* b, number T[], number Z[]) {
   zgees_("V", "N", NULL, &n, T, &n, &n_selected, w, Z, &n, &wanted, &n_work, rwork, NULL, &info, 1,
          1);
   n_work = (int)creal(wanted);
-  number* work = take(b, (size_t)n_work, sizeof *work, &status);
-  YOKE_TRY(status);
+  number* work = take(b, (size_t)n_work, sizeof *work);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
   zgees_("V", "N", NULL, &n, T, &n, &n_selected, w, Z, &n, work, &n_work, rwork, NULL, &info, 1, 1);
   return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
 }
@@ -334,13 +334,12 @@ static void factor_observability(const balance* b, const number T[], const numbe
 static yoke_status find_factors(balance* b) {
   const size_t n = b->n1;
   const size_t m = b->model.n_u > b->model.n_y ? b->model.n_u : b->model.n_y;
-  yoke_status status = YOKE_OK;
-  number* T = take(b, n * n, sizeof *T, &status);
-  number* Z = take(b, n * n, sizeof *Z, &status);
-  number* U = take(b, n * n, sizeof *U, &status);
-  number* reversed = take(b, n * n, sizeof *reversed, &status);
-  number* R = take(b, n * m, sizeof *R, &status);
-  YOKE_TRY(status);
+  number* T = take(b, n * n, sizeof *T);
+  number* Z = take(b, n * n, sizeof *Z);
+  number* U = take(b, n * n, sizeof *U);
+  number* reversed = take(b, n * n, sizeof *reversed);
+  number* R = take(b, n * m, sizeof *R);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
   YOKE_TRY(complex_schur(b, T, Z));
   factor_controllability(b, T, Z, R, U);
   factor_observability(b, T, Z, R, reversed, U);
@@ -353,15 +352,14 @@ static yoke_status find_values(balance* b) {
   const int size = (int)wide;
   int info = 0, n_work = -1;
   double wanted = 0.0;
-  yoke_status status = YOKE_OK;
-  double* product = take(b, wide * wide, sizeof *product, &status);
-  YOKE_TRY(status);
+  double* product = take(b, wide * wide, sizeof *product);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
   mul_transposed(wide, n, wide, b->Lo, n, b->Lc, n, product, wide);
   dgesvd_("A", "A", &size, &size, product, &size, b->S, b->U, &size, b->Vt, &size, &wanted, &n_work,
           &info, 1, 1);
   n_work = (int)wanted;
-  double* work = take(b, (size_t)n_work, sizeof *work, &status);
-  YOKE_TRY(status);
+  double* work = take(b, (size_t)n_work, sizeof *work);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
   dgesvd_("A", "A", &size, &size, product, &size, b->S, b->U, &size, b->Vt, &size, work, &n_work,
           &info, 1, 1);
   return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
@@ -411,58 +409,31 @@ static void projections(const balance* b, size_t r, double left[], double right[
 static yoke_status put_stable(balance* b, size_t r, yoke_reduction* out) {
   const yoke_balance_model* m = &b->model;
   const size_t n = b->n1;
-  yoke_status status = YOKE_OK;
-  double* left = take(b, r * n, sizeof *left, &status);
-  double* right = take(b, n * r, sizeof *right, &status);
-  double* AR = take(b, n * r, sizeof *AR, &status);
-  double* small = take(b, r * (r + m->n + m->n_u) + m->n_y * r, sizeof *small, &status);
-  YOKE_TRY(status);
+  double* left = take(b, r * n, sizeof *left);
+  double* right = take(b, n * r, sizeof *right);
+  double* AR = take(b, n * r, sizeof *AR);
+  double* small = take(b, r * (r + m->n + m->n_u) + m->n_y * r, sizeof *small);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
   projections(b, r, left, right);
   mul(n, n, r, b->A, m->n, right, n, AR, n);
   mul(r, n, r, left, r, AR, n, small, r);
-  for (size_t i = 0; i < r; i++) {
-    for (size_t j = 0; j < r; j++) {
-      out->A[i * out->n + j] = small[i + j * r];
-    }
-  }
+  turn(r, r, small, r, out->A, out->n);
   mul(r, n, m->n_u, left, r, b->B, m->n, small, r);
-  for (size_t i = 0; i < r; i++) {
-    for (size_t j = 0; j < m->n_u; j++) {
-      out->B[i * m->n_u + j] = small[i + j * r];
-    }
-  }
+  turn(r, m->n_u, small, r, out->B, m->n_u);
   mul(r, n, m->n, left, r, b->W, m->n, small, r);
-  for (size_t i = 0; i < r; i++) {
-    for (size_t j = 0; j < m->n; j++) {
-      out->T[i * m->n + j] = small[i + j * r];
-    }
-  }
+  turn(r, m->n, small, r, out->T, m->n);
   mul(m->n_y, n, r, b->C, m->n_y, right, n, small, m->n_y);
-  for (size_t i = 0; i < m->n_y; i++) {
-    for (size_t j = 0; j < r; j++) {
-      out->C[i * out->n + j] = small[i + j * m->n_y];
-    }
-  }
+  turn(m->n_y, r, small, m->n_y, out->C, out->n);
   return YOKE_OK;
 }
 
 // What is not stable, as it is, behind it.
 static void put_apart(const balance* b, size_t r, yoke_reduction* out) {
   const yoke_balance_model* m = &b->model;
-  for (size_t i = 0; i < b->n2; i++) {
-    for (size_t j = 0; j < b->n2; j++) {
-      out->A[(r + i) * out->n + r + j] = b->A[b->n1 + i + (b->n1 + j) * m->n];
-    }
-    for (size_t j = 0; j < m->n_u; j++) {
-      out->B[(r + i) * m->n_u + j] = b->B[b->n1 + i + j * m->n];
-    }
-    for (size_t j = 0; j < m->n; j++) {
-      out->T[(r + i) * m->n + j] = b->W[b->n1 + i + j * m->n];
-    }
-    for (size_t j = 0; j < m->n_y; j++) {
-      out->C[j * out->n + r + i] = b->C[j + (b->n1 + i) * m->n_y];
-    }
-  }
+  turn(b->n2, b->n2, b->A + b->n1 + b->n1 * m->n, m->n, out->A + r * out->n + r, out->n);
+  turn(b->n2, m->n_u, b->B + b->n1, m->n, out->B + r * m->n_u, m->n_u);
+  turn(b->n2, m->n, b->W + b->n1, m->n, out->T + r * m->n, m->n);
+  turn(m->n_y, b->n2, b->C + b->n1 * m->n_y, m->n_y, out->C + r, out->n);
 }
 
 static yoke_status put(balance* b, size_t r, yoke_arena* arena, yoke_reduction* out) {
@@ -474,9 +445,7 @@ static yoke_status put(balance* b, size_t r, yoke_arena* arena, yoke_reduction* 
   out->C = yoke__arena_array(arena, m->n_y * n + 1, sizeof(double));
   out->T = yoke__arena_array(arena, n * m->n + 1, sizeof(double));
   out->hankel = yoke__arena_array(arena, b->n1 + 1, sizeof(double));
-  if (out->A == NULL || out->B == NULL || out->C == NULL || out->T == NULL || out->hankel == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   memcpy(out->hankel, b->S, b->n1 * sizeof(double));
   for (size_t i = b->n1; i-- > r;) {
     out->bound += 2.0 * b->S[i];
@@ -488,36 +457,30 @@ static yoke_status put(balance* b, size_t r, yoke_arena* arena, yoke_reduction* 
 static yoke_status take_memory(balance* b) {
   const yoke_balance_model* m = &b->model;
   const size_t n = m->n;
-  yoke_status status = YOKE_OK;
-  b->A = take(b, n * n, sizeof(double), &status);
-  b->Q = take(b, n * n, sizeof(double), &status);
-  b->scale = take(b, n, sizeof(double), &status);
-  b->X = take(b, n * n, sizeof(double), &status);
-  b->W = take(b, n * n, sizeof(double), &status);
-  b->V = take(b, n * n, sizeof(double), &status);
-  b->B = take(b, n * m->n_u, sizeof(double), &status);
-  b->C = take(b, m->n_y * n, sizeof(double), &status);
-  b->Lc = take(b, 2 * n * n, sizeof(double), &status);
-  b->Lo = take(b, 2 * n * n, sizeof(double), &status);
-  b->U = take(b, 4 * n * n, sizeof(double), &status);
-  b->S = take(b, 2 * n, sizeof(double), &status);
-  b->Vt = take(b, 4 * n * n, sizeof(double), &status);
-  return status;
+  b->A = take(b, n * n, sizeof(double));
+  b->Q = take(b, n * n, sizeof(double));
+  b->scale = take(b, n, sizeof(double));
+  b->X = take(b, n * n, sizeof(double));
+  b->W = take(b, n * n, sizeof(double));
+  b->V = take(b, n * n, sizeof(double));
+  b->B = take(b, n * m->n_u, sizeof(double));
+  b->C = take(b, m->n_y * n, sizeof(double));
+  b->Lc = take(b, 2 * n * n, sizeof(double));
+  b->Lo = take(b, 2 * n * n, sizeof(double));
+  b->U = take(b, 4 * n * n, sizeof(double));
+  b->S = take(b, 2 * n, sizeof(double));
+  b->Vt = take(b, 4 * n * n, sizeof(double));
+  return yoke__arena_status(&b->scratch);
 }
 
 static yoke_status run(balance* b, size_t n_wanted, double tolerance, yoke_arena* arena,
                        yoke_reduction* out) {
   const yoke_balance_model* m = &b->model;
-  yoke_status status = YOKE_OK;
   YOKE_TRY(take_memory(b));
-  double* wr = take(b, m->n, sizeof *wr, &status);
-  double* wi = take(b, m->n, sizeof *wi, &status);
-  YOKE_TRY(status);
-  for (size_t i = 0; i < m->n; i++) {
-    for (size_t j = 0; j < m->n; j++) {
-      b->A[i + j * m->n] = m->A[i * m->n + j];
-    }
-  }
+  double* wr = take(b, m->n, sizeof *wr);
+  double* wi = take(b, m->n, sizeof *wi);
+  YOKE_TRY(yoke__arena_status(&b->scratch));
+  turn(m->n, m->n, m->A, m->n, b->A, m->n);
   if (m->n > 0) {
     YOKE_TRY(schur(b, wr, wi));
     YOKE_TRY(stable_first(b, wr, wi));

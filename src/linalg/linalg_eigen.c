@@ -50,10 +50,8 @@ yoke_status yoke__eigenvalues(size_t n, const double A[], double re[], double im
   }
 
   // LAPACK does not promise to return when it meets a NaN
-  for (size_t i = 0; i < n * n; i++) {
-    if (!yoke__is_finite(A[i])) {
-      return YOKE_BAD_ARG;
-    }
+  if (!yoke__are_finite(n * n, A)) {
+    return YOKE_BAD_ARG;
   }
   double* copy = malloc(n * n * sizeof *copy);
   if (copy == NULL) {

@@ -140,13 +140,8 @@ size_t yoke__expm_work_size(size_t n) {
 yoke_status yoke__expm_in(size_t n, const double A[], double E[], double work[], size_t pivots[]) {
   // the norm of finite numbers may still overflow: then exp(A) has no finite value worth having
   const double norm = yoke__norm_1(n, A);
-  if (isnan(norm)) {
+  if (isnan(norm) || !yoke__are_finite(n * n, A)) {
     return YOKE_BAD_ARG;
-  }
-  for (size_t i = 0; i < n * n; i++) {
-    if (!yoke__is_finite(A[i])) {
-      return YOKE_BAD_ARG;
-    }
   }
   if (!yoke__is_finite(norm)) {
     return YOKE_DIVERGED;
@@ -168,12 +163,7 @@ yoke_status yoke__expm_in(size_t n, const double A[], double E[], double work[],
     memcpy(X, E, n * n * sizeof *E);
     multiply(n, X, X, E);
   }
-  for (size_t i = 0; i < n * n; i++) {
-    if (!yoke__is_finite(E[i])) {
-      return YOKE_DIVERGED;
-    }
-  }
-  return YOKE_OK;
+  return yoke__are_finite(n * n, E) ? YOKE_OK : YOKE_DIVERGED;
 }
 
 yoke_status yoke__expm(size_t n, const double A[], double E[]) {

@@ -97,10 +97,7 @@ static yoke_status copy_pattern(yoke_sparse* self, const yoke_sparse_pattern* p)
   int32_t* cols = yoke__arena_array(self->arena, n_nonzeros, sizeof *cols);
   int32_t* at = yoke__arena_array(self->arena, n_nonzeros, sizeof *at);
   uint8_t* varying = yoke__arena_array(self->arena, n_nonzeros, 1);
-  if (starts == NULL || rows == NULL || row_starts == NULL || cols == NULL || at == NULL ||
-      varying == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(self->arena));
   memcpy(starts, p->starts, (n + 1) * sizeof *starts);
   if (n_nonzeros > 0) {
     memcpy(rows, p->rows, n_nonzeros * sizeof *rows);
@@ -122,7 +119,7 @@ static yoke_status copy_pattern(yoke_sparse* self, const yoke_sparse_pattern* p)
 
 // n blocks of count elements; NULL also when the size overflows (addresses may have 32 bits).
 static void* take_blocks(yoke_arena* arena, size_t n, size_t count, size_t size) {
-  return count > 0 && n > SIZE_MAX / count ? NULL : yoke__arena_array(arena, n * count, size);
+  return yoke__arena_array(arena, count > 0 && n > SIZE_MAX / count ? SIZE_MAX : n * count, size);
 }
 
 static yoke_status create_dense(yoke_sparse* self) {
@@ -136,9 +133,7 @@ static yoke_status create_dense(yoke_sparse* self) {
   self->rows = take_blocks(self->arena, self->n_slots + 1, n, sizeof *self->rows);
   self->place =
       yoke__arena_array(self->arena, (size_t)self->matrix.n_nonzeros, sizeof *self->place);
-  if (self->lu == NULL || self->rows == NULL || self->place == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(self->arena));
   for (int32_t j = 0; j < self->matrix.n; j++) {
     for (int32_t e = self->matrix.starts[j]; e < self->matrix.starts[j + 1]; e++) {
       self->place[e] = self->matrix.rows[e] * self->matrix.n + j;
@@ -156,8 +151,10 @@ static yoke_status create_kernel(yoke_sparse* self) {
   case YOKE_SPARSE_DENSE:
     return create_dense(self);
   case YOKE_SPARSE_KLU:
-    return yoke__sparse_klu_create(&self->matrix, self->n_slots, self->settings.pivot_tolerance,
-                                   self->arena, &self->klu);
+    return yoke__sparse_klu == NULL
+               ? YOKE_NO_SUPPORT
+               : yoke__sparse_klu->create(&self->matrix, self->n_slots,
+                                          self->settings.pivot_tolerance, self->arena, &self->klu);
   case YOKE_SPARSE_LIST:
     return YOKE_OK;  // laid out by factor, which knows the fill
   default:
@@ -165,10 +162,9 @@ static yoke_status create_kernel(yoke_sparse* self) {
   }
 }
 
-static bool take_order(yoke_arena* arena, int32_t n, yoke_sparse_order* order) {
+static void take_order(yoke_arena* arena, int32_t n, yoke_sparse_order* order) {
   order->row = yoke__arena_array(arena, (size_t)n, sizeof *order->row);
   order->col = yoke__arena_array(arena, (size_t)n, sizeof *order->col);
-  return order->row != NULL && order->col != NULL;
 }
 
 yoke_status yoke__sparse_create(const yoke_sparse_pattern* pattern,
@@ -180,9 +176,7 @@ yoke_status yoke__sparse_create(const yoke_sparse_pattern* pattern,
   }
   const size_t used = arena->used;
   yoke_sparse* self = yoke__arena_take(arena, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->arena = arena;
   self->settings = settings == NULL ? (yoke_sparse_settings){0} : *settings;
   yoke_sparse_settings* s = &self->settings;
@@ -191,14 +185,12 @@ yoke_status yoke__sparse_create(const yoke_sparse_pattern* pattern,
   self->n_slots = s->n_slots > 0 ? s->n_slots : 1;
   YOKE_TRY(copy_pattern(self, pattern));
   self->is_valid = yoke__arena_array(arena, self->n_slots, 1);
-  bool has_orders = take_order(arena, pattern->n, &self->spare);
-  has_orders = take_order(arena, pattern->n, &self->fallback) && has_orders;
-  has_orders = take_order(arena, pattern->n, &self->previous) && has_orders;
+  take_order(arena, pattern->n, &self->spare);
+  take_order(arena, pattern->n, &self->fallback);
+  take_order(arena, pattern->n, &self->previous);
   self->scale = yoke__arena_array(arena, (size_t)pattern->n, sizeof *self->scale);
   self->work = yoke__arena_array(arena, (size_t)pattern->n, sizeof *self->work);
-  if (self->is_valid == NULL || self->scale == NULL || self->work == NULL || !has_orders) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   YOKE_TRY(create_kernel(self));
   self->stats.n_nonzeros = (size_t)self->matrix.n_nonzeros;
   self->stats.n_bytes = arena->used - used;
@@ -208,7 +200,9 @@ yoke_status yoke__sparse_create(const yoke_sparse_pattern* pattern,
 
 void yoke__sparse_destroy(yoke_sparse** self) {
   if (self != NULL && *self != NULL) {
-    yoke__sparse_klu_destroy((*self)->klu);
+    if ((*self)->klu != NULL) {
+      yoke__sparse_klu->destroy((*self)->klu);
+    }
     *self = NULL;
   }
 }
@@ -232,12 +226,10 @@ static yoke_status choose_pivots(const yoke_sparse* self, way how, double tolera
                                  const double values[], yoke_arena* arena, yoke_sparse_order* order,
                                  int32_t* column) {
   if (how.use_klu) {
-    return yoke__sparse_klu_order(&self->matrix, values, tolerance, how.use_colamd, order);
+    return yoke__sparse_klu->order(&self->matrix, values, tolerance, how.use_colamd, order);
   }
   yoke_sparse_pivoting* pivoting = yoke__sparse_pivoting_create(&self->matrix, n_nodes, arena);
-  if (pivoting == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   return yoke__sparse_pivoting_run(pivoting, &self->matrix, values, tolerance, how.clean_cost,
                                    order, column);
 }
@@ -250,9 +242,7 @@ static yoke_status measure_growth(const yoke_sparse* self, const yoke_sparse_fac
   double* lu = yoke__arena_array(arena, (size_t)n_entries, sizeof *lu);
   double* scale = yoke__arena_array(arena, (size_t)n, sizeof *scale);
   double* work = yoke__arena_array(arena, (size_t)n, sizeof *work);
-  if (place == NULL || lu == NULL || scale == NULL || work == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   for (int32_t id = 0; id < n_entries; id++) {
     place[id] = id;
   }
@@ -389,7 +379,7 @@ static yoke_status choose_order(yoke_sparse* self, const double values[],
   trial best_own = {.work = HUGE_VAL, .growth = HUGE_VAL};
   *best = best_own;
   for (size_t i = 0; i < YOKE_COUNT(ways); i++) {
-    const bool is_skipped = ways[i].use_klu ? self->settings.without_klu || !yoke__sparse_has_klu()
+    const bool is_skipped = ways[i].use_klu ? self->settings.without_klu || yoke__sparse_klu == NULL
                                             : i > 0 && !can_prefer;
     if (is_skipped) {
       continue;
@@ -446,9 +436,7 @@ static yoke_status lay_out(yoke_sparse* self, const trial* need) {
   YOKE_TRY(yoke__sparse_list_create(capacity, max_products, self->arena, &self->list));
   self->pivoting = yoke__sparse_pivoting_create(&self->matrix, capacity, self->arena);
   self->lu = take_blocks(self->arena, self->n_slots, capacity, sizeof *self->lu);
-  if (self->pivoting == NULL || self->lu == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(self->arena));
   self->lu_stride = capacity;
   self->capacity = capacity;
   self->stats.n_bytes += self->arena->used - used;
@@ -458,10 +446,7 @@ static yoke_status lay_out(yoke_sparse* self, const trial* need) {
 static void set_scale(yoke_sparse* self, const double values[]) {
   const yoke_sparse_matrix* m = &self->matrix;
   for (int32_t i = 0; i < m->n; i++) {
-    double largest = 0.0;
-    for (int32_t e = m->row_starts[i]; e < m->row_starts[i + 1]; e++) {
-      largest = fmax(largest, fabs(values[m->at[e]]));
-    }
+    const double largest = yoke__sparse_row_max(m, values, i);
     self->scale[i] = largest > 0.0 ? 1.0 / largest : 1.0;
   }
 }
@@ -542,9 +527,9 @@ static void copy_to_slots(yoke_sparse* self, size_t from, bool is_valid) {
 static yoke_status factor_in(yoke_sparse* self, const double values[], yoke_arena* arena,
                              int32_t* column) {
   yoke_sparse_order order, scratch;
-  if (!take_order(arena, self->matrix.n, &order) || !take_order(arena, self->matrix.n, &scratch)) {
-    return YOKE_NO_MEMORY;
-  }
+  take_order(arena, self->matrix.n, &order);
+  take_order(arena, self->matrix.n, &scratch);
+  YOKE_TRY(yoke__arena_status(arena));
   trial best = {0};
   YOKE_TRY(choose_order(self, values, &scratch, &order, &best, column));
   YOKE_TRY(lay_out(self, &best));
@@ -594,12 +579,12 @@ static yoke_status factor_dense(yoke_sparse* self, const double values[], int32_
 
 static yoke_status factor_klu(yoke_sparse* self, const double values[], int32_t* column) {
   for (size_t s = 0; s < self->n_slots; s++) {
-    YOKE_TRY(yoke__sparse_klu_factor(self->klu, s, values, column));
+    YOKE_TRY(yoke__sparse_klu->factor(self->klu, s, values, column));
     self->is_valid[s] = 1;
   }
-  self->stats.rcond = yoke__sparse_klu_rcond(self->klu, 0);
+  self->stats.rcond = yoke__sparse_klu->rcond(self->klu, 0);
   self->stats.weakest_pivot = self->stats.rcond;
-  self->stats.n_factors = yoke__sparse_klu_n_factors(self->klu);
+  self->stats.n_factors = yoke__sparse_klu->n_factors(self->klu);
   return YOKE_OK;
 }
 
@@ -655,8 +640,8 @@ yoke_status yoke__sparse_refactor(yoke_sparse* self, size_t slot, const double v
     status = refactor_dense(self, slot, values, NULL);
     break;
   case YOKE_SPARSE_KLU:
-    status = yoke__sparse_klu_refactor(self->klu, slot, values, self->settings.growth_limit,
-                                       &self->stats.growth);
+    status = yoke__sparse_klu->refactor(self->klu, slot, values, self->settings.growth_limit,
+                                        &self->stats.growth);
     break;
   default:
     status = refactor_list(self, slot, values);
@@ -725,7 +710,7 @@ yoke_status yoke__sparse_repivot(yoke_sparse* self, size_t slot, const double va
   }
   memset(self->is_valid, 0, self->n_slots);
   if (self->settings.kernel == YOKE_SPARSE_KLU) {
-    YOKE_TRY(yoke__sparse_klu_factor(self->klu, slot, values, NULL));
+    YOKE_TRY(yoke__sparse_klu->factor(self->klu, slot, values, NULL));
     self->is_valid[slot] = 1;
     return YOKE_OK;
   }
@@ -751,7 +736,7 @@ void yoke__sparse_solve(yoke_sparse* self, size_t slot, double b[]) {
                              self->rows + slot * n, b, self->work);
     break;
   case YOKE_SPARSE_KLU:
-    yoke__sparse_klu_solve(self->klu, slot, b);
+    yoke__sparse_klu->solve(self->klu, slot, b);
     break;
   default:
     yoke__sparse_sweeps_run(&self->sweeps, self->matrix.n, self->factors.l_start[n],

@@ -91,8 +91,8 @@ void yoke__sparse_get_stats(const yoke_sparse* self, yoke_sparse_stats* stats);
 void yoke__sparse_mul(const yoke_sparse_pattern* pattern, const double values[], const double x[],
                       double y[]);
 // Largest number of rows and columns that can be matched: n for a structurally regular matrix.
-// unmatched (may be NULL): columns left over, n - rank of them. Takes heap.
+// column_of (may be NULL): the column that is matched with each row, -1: none. Takes heap.
 yoke_status yoke__sparse_structural_rank(const yoke_sparse_pattern* pattern, int32_t* rank,
-                                         int32_t unmatched[]);
+                                         int32_t column_of[]);
 
 #endif

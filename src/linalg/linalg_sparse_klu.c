@@ -21,10 +21,6 @@ struct yoke_sparse_klu {
   double* values;
 };
 
-bool yoke__sparse_has_klu(void) {
-  return true;
-}
-
 static void set_up(klu_common* common, double tolerance, bool use_colamd) {
   (void)klu_defaults(common);
   common->tol = tolerance;
@@ -52,9 +48,7 @@ static yoke_status copy_matrix(yoke_sparse_klu* self, yoke_arena* arena) {
   self->starts = yoke__arena_array(arena, n + 1, sizeof *self->starts);
   self->rows = yoke__arena_array(arena, n_nonzeros, sizeof *self->rows);
   self->values = yoke__arena_array(arena, n_nonzeros, sizeof *self->values);
-  if (self->starts == NULL || self->rows == NULL || self->values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   memcpy(self->starts, m->starts, (n + 1) * sizeof *self->starts);
   memcpy(self->rows, m->rows, n_nonzeros * sizeof *self->rows);
   return YOKE_OK;
@@ -63,15 +57,11 @@ static yoke_status copy_matrix(yoke_sparse_klu* self, yoke_arena* arena) {
 static yoke_status create(const yoke_sparse_matrix* matrix, size_t n_slots, double tolerance,
                           bool use_colamd, yoke_arena* arena, yoke_sparse_klu** out) {
   yoke_sparse_klu* self = yoke__arena_take(arena, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   self->matrix = matrix;
   self->n_slots = n_slots;
   self->numeric = yoke__arena_array(arena, n_slots, sizeof(void*));
-  if (self->numeric == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   YOKE_TRY(copy_matrix(self, arena));
   set_up(&self->common, tolerance, use_colamd);
   self->symbolic = klu_analyze(matrix->n, self->starts, self->rows, &self->common);
@@ -84,12 +74,12 @@ static yoke_status create(const yoke_sparse_matrix* matrix, size_t n_slots, doub
   return YOKE_OK;
 }
 
-yoke_status yoke__sparse_klu_create(const yoke_sparse_matrix* matrix, size_t n_slots,
+static yoke_status create_for_slots(const yoke_sparse_matrix* matrix, size_t n_slots,
                                     double tolerance, yoke_arena* arena, yoke_sparse_klu** out) {
   return create(matrix, n_slots, tolerance, false, arena, out);
 }
 
-void yoke__sparse_klu_destroy(yoke_sparse_klu* self) {
+static void destroy(yoke_sparse_klu* self) {
   if (self == NULL) {
     return;
   }
@@ -109,8 +99,8 @@ static bool copy_values(yoke_sparse_klu* self, const double values[]) {
   return check == 0.0;
 }
 
-yoke_status yoke__sparse_klu_factor(yoke_sparse_klu* self, size_t slot, const double values[],
-                                    int32_t* singular_column) {
+static yoke_status factor(yoke_sparse_klu* self, size_t slot, const double values[],
+                          int32_t* singular_column) {
   klu_numeric** numeric = &self->numeric[slot];
   (void)klu_free_numeric(numeric, &self->common);
   if (!copy_values(self, values)) {
@@ -134,8 +124,8 @@ yoke_status yoke__sparse_klu_factor(yoke_sparse_klu* self, size_t slot, const do
   return status;
 }
 
-yoke_status yoke__sparse_klu_refactor(yoke_sparse_klu* self, size_t slot, const double values[],
-                                      double growth_limit, double* growth) {
+static yoke_status refactor(yoke_sparse_klu* self, size_t slot, const double values[],
+                            double growth_limit, double* growth) {
   klu_numeric* numeric = self->numeric[slot];
   if (numeric == NULL || !copy_values(self, values)) {
     return YOKE_SINGULAR;
@@ -150,110 +140,48 @@ yoke_status yoke__sparse_klu_refactor(yoke_sparse_klu* self, size_t slot, const 
   return *growth <= growth_limit && self->common.rcond > 0.0 ? YOKE_OK : YOKE_SINGULAR;
 }
 
-void yoke__sparse_klu_solve(yoke_sparse_klu* self, size_t slot, double b[]) {
+static void solve(yoke_sparse_klu* self, size_t slot, double b[]) {
   (void)klu_solve(self->symbolic, self->numeric[slot], self->matrix->n, 1, b, &self->common);
 }
 
-size_t yoke__sparse_klu_n_factors(const yoke_sparse_klu* self) {
+static size_t n_factors(const yoke_sparse_klu* self) {
   const klu_numeric* numeric = self->numeric[0];
   return numeric == NULL ? 0 : (size_t)numeric->lnz + (size_t)numeric->unz;
 }
 
-double yoke__sparse_klu_rcond(yoke_sparse_klu* self, size_t slot) {
+static double rcond(yoke_sparse_klu* self, size_t slot) {
   (void)klu_rcond(self->symbolic, self->numeric[slot], &self->common);
   return self->common.rcond;
 }
 
-yoke_status yoke__sparse_klu_order(const yoke_sparse_matrix* matrix, const double values[],
-                                   double tolerance, bool use_colamd, yoke_sparse_order* order) {
+static yoke_status order_by_klu(const yoke_sparse_matrix* matrix, const double values[],
+                                double tolerance, bool use_colamd, yoke_sparse_order* order) {
   yoke_arena arena = {0};
   yoke_sparse_klu* self = NULL;
   yoke_status status = create(matrix, 1, tolerance, use_colamd, &arena, &self);
   if (self != NULL) {
-    status = yoke__sparse_klu_factor(self, 0, values, NULL);
+    status = factor(self, 0, values, NULL);
   }
   if (self != NULL && status == YOKE_OK) {
     const size_t bytes = (size_t)matrix->n * sizeof *order->row;
     memcpy(order->row, self->numeric[0]->Pnum, bytes);
     memcpy(order->col, self->symbolic->Q, bytes);
   }
-  yoke__sparse_klu_destroy(self);
+  destroy(self);
   yoke__arena_free(&arena);
   return status;
 }
 
+
+static const yoke_sparse_klu_ops operations = {.order = order_by_klu,
+                                               .create = create_for_slots,
+                                               .destroy = destroy,
+                                               .factor = factor,
+                                               .refactor = refactor,
+                                               .solve = solve,
+                                               .n_factors = n_factors,
+                                               .rcond = rcond};
+const yoke_sparse_klu_ops* const yoke__sparse_klu = &operations;
 #else
-
-// NOLINTBEGIN(readability-non-const-parameter): the functions above write through them
-
-struct yoke_sparse_klu {
-  int nothing;
-};
-
-bool yoke__sparse_has_klu(void) {
-  return false;
-}
-
-yoke_status yoke__sparse_klu_order(const yoke_sparse_matrix* matrix, const double values[],
-                                   double tolerance, bool use_colamd, yoke_sparse_order* order) {
-  (void)matrix;
-  (void)values;
-  (void)tolerance;
-  (void)use_colamd;
-  (void)order;
-  return YOKE_NO_SUPPORT;
-}
-
-yoke_status yoke__sparse_klu_create(const yoke_sparse_matrix* matrix, size_t n_slots,
-                                    double tolerance, yoke_arena* arena, yoke_sparse_klu** out) {
-  (void)matrix;
-  (void)n_slots;
-  (void)tolerance;
-  (void)arena;
-  (void)out;
-  return YOKE_NO_SUPPORT;
-}
-
-void yoke__sparse_klu_destroy(yoke_sparse_klu* self) {
-  (void)self;
-}
-
-yoke_status yoke__sparse_klu_factor(yoke_sparse_klu* self, size_t slot, const double values[],
-                                    int32_t* singular_column) {
-  (void)self;
-  (void)slot;
-  (void)values;
-  (void)singular_column;
-  return YOKE_NO_SUPPORT;
-}
-
-yoke_status yoke__sparse_klu_refactor(yoke_sparse_klu* self, size_t slot, const double values[],
-                                      double growth_limit, double* growth) {
-  (void)self;
-  (void)slot;
-  (void)values;
-  (void)growth_limit;
-  (void)growth;
-  return YOKE_NO_SUPPORT;
-}
-
-void yoke__sparse_klu_solve(yoke_sparse_klu* self, size_t slot, double b[]) {
-  (void)self;
-  (void)slot;
-  (void)b;
-}
-
-size_t yoke__sparse_klu_n_factors(const yoke_sparse_klu* self) {
-  (void)self;
-  return 0;
-}
-
-double yoke__sparse_klu_rcond(yoke_sparse_klu* self, size_t slot) {
-  (void)self;
-  (void)slot;
-  return 0.0;
-}
-
-// NOLINTEND(readability-non-const-parameter)
-
+const yoke_sparse_klu_ops* const yoke__sparse_klu = NULL;
 #endif

@@ -36,10 +36,7 @@ yoke_status yoke__sparse_list_create(size_t capacity, size_t max_products, yoke_
   out->rank = yoke__arena_array(arena, capacity, sizeof(int32_t));
   out->sorted = yoke__arena_array(arena, capacity, sizeof(int32_t));
   out->offset = yoke__arena_array(arena, capacity, sizeof(int64_t));
-  const bool is_complete = out->groups != NULL && out->heads != NULL && out->weights != NULL &&
-                           out->products != NULL && out->level != NULL && out->count != NULL &&
-                           out->rank != NULL && out->sorted != NULL && out->offset != NULL;
-  return is_complete ? YOKE_OK : YOKE_NO_MEMORY;
+  return yoke__arena_status(arena);
 }
 
 // ---- compile
@@ -53,21 +50,6 @@ typedef struct maker {
   int32_t* id_of;  // by column: id in the row at hand
 } maker;
 
-static void mark_row(const maker* m, int32_t k) {
-  const yoke_sparse_factors* f = m->factors;
-  for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
-    m->id_of[f->l_col[e]] = m->n + e;
-  }
-  m->id_of[k] = k;
-  for (int32_t e = f->u_start[k]; e < f->u_start[k + 1]; e++) {
-    m->id_of[f->u_col[e]] = m->n + m->n_l + e;
-  }
-}
-
-static int32_t larger(int32_t a, int32_t b) {
-  return a > b ? a : b;
-}
-
 // Levels and numbers of products of row k. A level is known when all products into it are, and L is
 // walked in ascending order.
 static void measure_row(const maker* m, int32_t k) {
@@ -76,7 +58,7 @@ static void measure_row(const maker* m, int32_t k) {
   for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
     const int32_t j = f->l_col[e], l = m->n + e;
     if (f->is_dirty[l]) {
-      level[l] = larger(level[l], f->is_dirty[j] ? level[j] + 1 : 0);
+      level[l] = yoke__sparse_larger(level[l], f->is_dirty[j] ? level[j] + 1 : 0);
     }
     for (int32_t g = f->u_start[j]; g < f->u_start[j + 1]; g++) {
       const int32_t u = m->n + m->n_l + g, id = m->id_of[f->u_col[g]];
@@ -84,8 +66,8 @@ static void measure_row(const maker* m, int32_t k) {
         continue;
       }
       count[id]++;
-      level[id] = larger(level[id], f->is_dirty[l] ? level[l] + 1 : 0);
-      level[id] = larger(level[id], f->is_dirty[u] ? level[u] + 1 : 0);
+      level[id] = yoke__sparse_larger(level[id], f->is_dirty[l] ? level[l] + 1 : 0);
+      level[id] = yoke__sparse_larger(level[id], f->is_dirty[u] ? level[u] + 1 : 0);
     }
   }
 }
@@ -99,8 +81,8 @@ static int kind_of(const maker* m, int32_t id) {
 }
 
 // Counting sort of `from` by key(id) into `to`; keys up to n_keys - 1, bucket: n_keys + 1.
-static void sort_by(const int32_t key[], int32_t n_keys, const int32_t from[], int32_t n,
-                    int32_t to[], int32_t bucket[]) {
+void yoke__sparse_sort(const int32_t key[], int32_t n_keys, const int32_t from[], int32_t n,
+                       int32_t to[], int32_t bucket[]) {
   memset(bucket, 0, ((size_t)n_keys + 1) * sizeof *bucket);
   for (int32_t i = 0; i < n; i++) {
     bucket[key[from[i]] + 1]++;
@@ -127,20 +109,20 @@ static int32_t sort_entries(const maker* m, int32_t n_entries) {
   for (int32_t id = 0; id < n_entries; id++) {
     if (m->factors->is_dirty[id]) {
       list->rank[n_dirty++] = id;
-      n_levels = larger(n_levels, list->level[id] + 1);
+      n_levels = yoke__sparse_larger(n_levels, list->level[id] + 1);
     }
   }
 
   // first by class, then stably by level: bucket space is as large as the entries are many
   int32_t* bucket = (int32_t*)(void*)list->offset;  // twice as many int32 as entries
   int32_t* class = list->heads;
-  const int32_t n_classes = larger(N_KINDS, n_entries / N_KINDS * N_KINDS);
+  const int32_t n_classes = yoke__sparse_larger(N_KINDS, n_entries / N_KINDS * N_KINDS);
   for (int32_t i = 0; i < n_dirty; i++) {
     class[list->rank[i]] = class_of(m, list->rank[i], n_classes);
   }
-  sort_by(class, n_classes, list->rank, n_dirty, list->sorted, bucket);
+  yoke__sparse_sort(class, n_classes, list->rank, n_dirty, list->sorted, bucket);
   memcpy(list->rank, list->sorted, (size_t)n_dirty * sizeof *list->rank);
-  sort_by(list->level, n_levels, list->rank, n_dirty, list->sorted, bucket);
+  yoke__sparse_sort(list->level, n_levels, list->rank, n_dirty, list->sorted, bucket);
 
   // odd levels the other way round
   for (int32_t i = 0; i < n_dirty;) {
@@ -235,7 +217,7 @@ void yoke__sparse_list_make(yoke_sparse_list* self, const yoke_sparse_factors* f
   memset(self->level, 0, (size_t)n_entries * sizeof *self->level);
   memset(self->count, 0, (size_t)n_entries * sizeof *self->count);
   for (int32_t k = 0; k < n; k++) {
-    mark_row(&m, k);
+    yoke__sparse_mark_row(factors, n, k, m.id_of);
     measure_row(&m, k);
   }
   const int32_t n_dirty = sort_entries(&m, n_entries);
@@ -244,7 +226,7 @@ void yoke__sparse_list_make(yoke_sparse_list* self, const yoke_sparse_factors* f
     self->rank[self->sorted[i]] = i;
   }
   for (int32_t k = 0; k < n; k++) {
-    mark_row(&m, k);
+    yoke__sparse_mark_row(factors, n, k, m.id_of);
     write_row(&m, k);
   }
 }
@@ -415,10 +397,7 @@ double yoke__sparse_growth(const yoke_sparse_factors* factors, const yoke_sparse
   const yoke_sparse_factors* f = factors;
   const int32_t n = matrix->n, n_l = f->l_start[n];
   for (int32_t i = 0; i < n; i++) {
-    double largest = 0.0;
-    for (int32_t e = matrix->row_starts[i]; e < matrix->row_starts[i + 1]; e++) {
-      largest = fmax(largest, fabs(values[matrix->at[e]]));
-    }
+    const double largest = yoke__sparse_row_max(matrix, values, i);
     work[f->inverse_row[i]] = largest > 0.0 ? largest : 1.0;
   }
   double growth = 0.0;

@@ -73,7 +73,7 @@ static bool augment(matching* m, int32_t start) {
 }
 
 yoke_status yoke__sparse_structural_rank(const yoke_sparse_pattern* pattern, int32_t* rank,
-                                         int32_t unmatched[]) {
+                                         int32_t column_of[]) {
   const size_t n = (size_t)pattern->n;
   int32_t* block = malloc((6 * n + 1) * sizeof *block);
   if (block == NULL) {
@@ -86,15 +86,13 @@ yoke_status yoke__sparse_structural_rank(const yoke_sparse_pattern* pattern, int
     m.seen[i] = -1;
     m.ahead[i] = pattern->starts[i];
   }
-  int32_t found = 0, left = 0;
+  *rank = 0;
   for (int32_t j = 0; j < pattern->n; j++) {
-    if (augment(&m, j)) {
-      found++;
-    } else if (unmatched != NULL) {
-      unmatched[left++] = j;
-    }
+    *rank += augment(&m, j);
   }
-  *rank = found;
+  if (column_of != NULL) {
+    memcpy(column_of, m.col_of, n * sizeof *column_of);
+  }
   free(block);
   return YOKE_OK;
 }

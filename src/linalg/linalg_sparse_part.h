@@ -11,6 +11,8 @@
 #ifndef YOKE_LINALG_SPARSE_PART_H
 #define YOKE_LINALG_SPARSE_PART_H
 
+#include <math.h>
+
 #include "linalg/linalg_sparse.h"
 
 // The matrix: columns as the caller gave them, and rows with the index of each entry in values.
@@ -21,6 +23,15 @@ typedef struct yoke_sparse_matrix {
   const uint8_t* varying;                 // by index in values
 } yoke_sparse_matrix;
 
+static inline double yoke__sparse_row_max(const yoke_sparse_matrix* m, const double values[],
+                                          int32_t row) {
+  double largest = 0.0;
+  for (int32_t e = m->row_starts[row]; e < m->row_starts[row + 1]; e++) {
+    largest = fmax(largest, fabs(values[m->at[e]]));
+  }
+  return largest;
+}
+
 typedef struct yoke_sparse_order {
   int32_t *row, *col;  // n each: where pivot k stands in the matrix
 } yoke_sparse_order;
@@ -29,7 +40,8 @@ typedef struct yoke_sparse_order {
 
 typedef struct yoke_sparse_pivoting yoke_sparse_pivoting;
 
-// n_nodes: entries that the matrix may have at any moment of the elimination. NULL: no memory.
+// n_nodes: entries that the matrix may have at any moment of the elimination. The arena knows
+// whether there was memory for all of it.
 yoke_sparse_pivoting* yoke__sparse_pivoting_create(const yoke_sparse_matrix* matrix, size_t n_nodes,
                                                    yoke_arena* arena);
 // How pivots that leave varying entries alone are preferred: those of a Markowitz cost up to
@@ -51,24 +63,25 @@ typedef struct yoke_sparse_factors {
   uint8_t* is_dirty;          // by id: depends on varying values
   int32_t* work;              // 2 n
   yoke_sparse_order order;    // row[k], col[k]
-  double n_all_operations;    // multiply-and-subtract of a full factorisation
   double n_dirty_operations;  // of a partial one, with multiplications by pivots
 } yoke_sparse_factors;
 
 yoke_status yoke__sparse_factors_create(const yoke_sparse_matrix* matrix, size_t capacity,
                                         yoke_arena* arena, yoke_sparse_factors* out);
 // From self->order. YOKE_FULL: capacity.
+// id_of[c] := id of the entry in row k and column c.
+void yoke__sparse_mark_row(const yoke_sparse_factors* self, int32_t n, int32_t k, int32_t id_of[]);
 yoke_status yoke__sparse_factors_make(yoke_sparse_factors* self, const yoke_sparse_matrix* matrix);
-
-static inline int32_t yoke__sparse_n_l(const yoke_sparse_factors* f, int32_t n) {
-  return f->l_start[n];
-}
 
 static inline int32_t yoke__sparse_n_entries(const yoke_sparse_factors* f, int32_t n) {
   return n + f->l_start[n] + f->u_start[n];
 }
 
 // ---- solve: sweeps over rows of equal length
+
+static inline int32_t yoke__sparse_larger(int32_t a, int32_t b) {
+  return a > b ? a : b;
+}
 
 typedef struct yoke_sparse_run {
   int32_t length;  // entries per row
@@ -95,6 +108,10 @@ typedef struct yoke_sparse_sweeps {
 
 yoke_status yoke__sparse_sweeps_create(int32_t n, size_t capacity, yoke_arena* arena,
                                        yoke_sparse_sweeps* out);
+// The numbers `from` in the order of their keys, 0 to n_keys - 1; equal ones as they were. bucket:
+// work, n_keys + 1.
+void yoke__sparse_sort(const int32_t key[], int32_t n_keys, const int32_t from[], int32_t n,
+                       int32_t to[], int32_t bucket[]);
 void yoke__sparse_sweeps_make(yoke_sparse_sweeps* self, const yoke_sparse_factors* factors,
                               int32_t n);
 // b := A \ b with the values of a slot: n reciprocal pivots, L, U.
@@ -160,20 +177,21 @@ yoke_status yoke__sparse_dense_rank(int32_t n, int32_t n_nonzeros, const int32_t
 
 typedef struct yoke_sparse_klu yoke_sparse_klu;
 
-bool yoke__sparse_has_klu(void);
-// Pivots as KLU chooses them; takes heap and gives it back. use_colamd: else AMD, both with the
-// block triangular form. YOKE_NO_SUPPORT without KLU.
-yoke_status yoke__sparse_klu_order(const yoke_sparse_matrix* matrix, const double values[],
-                                   double tolerance, bool use_colamd, yoke_sparse_order* order);
-yoke_status yoke__sparse_klu_create(const yoke_sparse_matrix* matrix, size_t n_slots,
-                                    double tolerance, yoke_arena* arena, yoke_sparse_klu** out);
-void yoke__sparse_klu_destroy(yoke_sparse_klu* self);
-yoke_status yoke__sparse_klu_factor(yoke_sparse_klu* self, size_t slot, const double values[],
-                                    int32_t* singular_column);
-yoke_status yoke__sparse_klu_refactor(yoke_sparse_klu* self, size_t slot, const double values[],
-                                      double growth_limit, double* growth);
-void yoke__sparse_klu_solve(yoke_sparse_klu* self, size_t slot, double b[]);
-size_t yoke__sparse_klu_n_factors(const yoke_sparse_klu* self);
-double yoke__sparse_klu_rcond(yoke_sparse_klu* self, size_t slot);
+typedef struct yoke_sparse_klu_ops {
+  // The pivot order that KLU finds for these values.
+  yoke_status (*order)(const yoke_sparse_matrix* matrix, const double values[], double tolerance,
+                       bool use_colamd, yoke_sparse_order* order);
+  yoke_status (*create)(const yoke_sparse_matrix* matrix, size_t n_slots, double tolerance,
+                        yoke_arena* arena, yoke_sparse_klu** out);
+  void (*destroy)(yoke_sparse_klu* self);
+  yoke_status (*factor)(yoke_sparse_klu* self, size_t slot, const double values[],
+                        int32_t* singular_column);
+  yoke_status (*refactor)(yoke_sparse_klu* self, size_t slot, const double values[],
+                          double growth_limit, double* growth);
+  void (*solve)(yoke_sparse_klu* self, size_t slot, double b[]);
+  size_t (*n_factors)(const yoke_sparse_klu* self);
+  double (*rcond)(yoke_sparse_klu* self, size_t slot);
+} yoke_sparse_klu_ops;
+extern const yoke_sparse_klu_ops* const yoke__sparse_klu;  // NULL: built without KLU
 
 #endif

@@ -26,8 +26,7 @@
 typedef struct node {
   double value;
   int32_t row, col;
-  int32_t row_next, row_prev;  // neighbours in its row
-  int32_t col_next, col_prev;  // and in its column
+  int32_t next[2], prev[2];  // neighbours in its row and in its column
 } node;
 
 // Rows are lines 0..n-1, columns n..2n-1. A line waits in the queue of its count.
@@ -64,10 +63,8 @@ yoke_sparse_pivoting* yoke__sparse_pivoting_create(const yoke_sparse_matrix* mat
   self->is_dirty = yoke__arena_array(arena, n_nodes, 1);
   int32_t** const lines[] = {&self->head, &self->count, &self->n_dirty, &self->queue_next,
                              &self->queue_prev};
-  bool is_complete = self->nodes != NULL && self->is_dirty != NULL;
   for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
     *lines[i] = yoke__arena_array(arena, 2 * n, sizeof(int32_t));
-    is_complete = is_complete && *lines[i] != NULL;
   }
   self->is_queued = yoke__arena_array(arena, 2 * n, 1);
   self->is_done = yoke__arena_array(arena, 2 * n, 1);
@@ -77,10 +74,7 @@ yoke_sparse_pivoting* yoke__sparse_pivoting_create(const yoke_sparse_matrix* mat
   self->zero = yoke__arena_array(arena, n, sizeof(double));
   self->at = yoke__arena_array(arena, n, sizeof(int32_t));
   self->scale = yoke__arena_array(arena, n, sizeof(double));
-  is_complete = is_complete && self->is_queued != NULL && self->is_done != NULL &&
-                self->queue_head != NULL && self->queue_tail != NULL && self->col_max != NULL &&
-                self->zero != NULL && self->at != NULL && self->scale != NULL;
-  return is_complete ? self : NULL;
+  return self;
 }
 
 // ---- nodes
@@ -88,14 +82,14 @@ yoke_sparse_pivoting* yoke__sparse_pivoting_create(const yoke_sparse_matrix* mat
 static int32_t take_node(yoke_sparse_pivoting* self) {
   if (self->first_free != NONE) {
     const int32_t k = self->first_free;
-    self->first_free = self->nodes[k].row_next;
+    self->first_free = self->nodes[k].next[0];
     return k;
   }
   return self->n_fresh < self->n_nodes ? (int32_t)self->n_fresh++ : NONE;
 }
 
 static void free_node(yoke_sparse_pivoting* self, int32_t k) {
-  self->nodes[k].row_next = self->first_free;
+  self->nodes[k].next[0] = self->first_free;
   self->first_free = k;
 }
 
@@ -105,49 +99,34 @@ static yoke_status add_node(yoke_sparse_pivoting* self, int32_t row, int32_t col
   if (k == NONE) {
     return YOKE_FULL;
   }
-  int32_t* const row_head = &self->head[row];
-  int32_t* const col_head = &self->head[self->n + col];
-  self->nodes[k] = (node){value, row, col, *row_head, NONE, *col_head, NONE};
-  if (*row_head != NONE) {
-    self->nodes[*row_head].row_prev = k;
-  }
-  if (*col_head != NONE) {
-    self->nodes[*col_head].col_prev = k;
-  }
-  *row_head = k;
-  *col_head = k;
+  const int32_t lines[2] = {row, self->n + col};
+  self->nodes[k] = (node){.value = value, .row = row, .col = col};
   self->is_dirty[k] = is_dirty;
-  self->count[row]++;
-  self->count[self->n + col]++;
-  self->n_dirty[row] += is_dirty;
-  self->n_dirty[self->n + col] += is_dirty;
+  for (int side = 0; side < 2; side++) {
+    int32_t* const head = &self->head[lines[side]];
+    self->nodes[k].next[side] = *head;
+    self->nodes[k].prev[side] = NONE;
+    if (*head != NONE) {
+      self->nodes[*head].prev[side] = k;
+    }
+    *head = k;
+    self->count[lines[side]]++;
+    self->n_dirty[lines[side]] += is_dirty;
+  }
   return YOKE_OK;
 }
 
-static void unlink_from_row(yoke_sparse_pivoting* self, int32_t k) {
+// side: 0 from its row, 1 from its column
+static void unlink_node(yoke_sparse_pivoting* self, int32_t k, int side) {
   const node* a = &self->nodes[k];
-  if (a->row_prev != NONE) {
-    self->nodes[a->row_prev].row_next = a->row_next;
+  const int32_t line = side == 0 ? a->row : self->n + a->col;
+  if (a->prev[side] != NONE) {
+    self->nodes[a->prev[side]].next[side] = a->next[side];
   } else {
-    self->head[a->row] = a->row_next;
+    self->head[line] = a->next[side];
   }
-  if (a->row_next != NONE) {
-    self->nodes[a->row_next].row_prev = a->row_prev;
-  }
-  self->count[a->row]--;
-  self->n_dirty[a->row] -= self->is_dirty[k];
-}
-
-static void unlink_from_col(yoke_sparse_pivoting* self, int32_t k) {
-  const node* a = &self->nodes[k];
-  const int32_t line = self->n + a->col;
-  if (a->col_prev != NONE) {
-    self->nodes[a->col_prev].col_next = a->col_next;
-  } else {
-    self->head[line] = a->col_next;
-  }
-  if (a->col_next != NONE) {
-    self->nodes[a->col_next].col_prev = a->col_prev;
+  if (a->next[side] != NONE) {
+    self->nodes[a->next[side]].prev[side] = a->prev[side];
   }
   self->count[line]--;
   self->n_dirty[line] -= self->is_dirty[k];
@@ -206,10 +185,7 @@ static void requeue(yoke_sparse_pivoting* self, int32_t line, int32_t old_count,
 static void set_scales(yoke_sparse_pivoting* self, const yoke_sparse_matrix* matrix,
                        const double values[]) {
   for (int32_t i = 0; i < self->n; i++) {
-    double largest = 0.0;
-    for (int32_t e = matrix->row_starts[i]; e < matrix->row_starts[i + 1]; e++) {
-      largest = fmax(largest, fabs(values[matrix->at[e]]));
-    }
+    const double largest = yoke__sparse_row_max(matrix, values, i);
     int exponent = 0;
     (void)frexp(largest, &exponent);
     self->scale[i] = largest > 0.0 ? ldexp(1.0, -exponent) : 1.0;
@@ -259,7 +235,7 @@ static yoke_status load(yoke_sparse_pivoting* self, const yoke_sparse_matrix* ma
 static double col_max_of(yoke_sparse_pivoting* self, int32_t col) {
   if (self->col_max[col] < 0.0) {
     double largest = 0.0;
-    for (int32_t k = self->head[self->n + col]; k != NONE; k = self->nodes[k].col_next) {
+    for (int32_t k = self->head[self->n + col]; k != NONE; k = self->nodes[k].next[1]) {
       largest = fmax(largest, fabs(self->nodes[k].value));
     }
     self->col_max[col] = largest;
@@ -304,8 +280,7 @@ static choice search(yoke_sparse_pivoting* self, double tolerance, bool clean_on
   for (int32_t count = self->lowest; count <= self->n; count++) {
     for (int32_t line = self->queue_head[count]; line != NONE; line = self->queue_next[line]) {
       const bool is_row = line < self->n;
-      for (int32_t k = self->head[line]; k != NONE;
-           k = is_row ? self->nodes[k].row_next : self->nodes[k].col_next) {
+      for (int32_t k = self->head[line]; k != NONE; k = self->nodes[k].next[is_row ? 0 : 1]) {
         consider(self, k, tolerance, clean_only, &best);
       }
 
@@ -325,11 +300,11 @@ static choice search(yoke_sparse_pivoting* self, double tolerance, bool clean_on
 // row i := row i - factor * pivot row, fill where it has no entry
 static yoke_status update_row(yoke_sparse_pivoting* self, int32_t row, int32_t pivot_row,
                               double factor, bool is_dirty) {
-  for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].row_next) {
+  for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].next[0]) {
     self->at[self->nodes[k].col] = k;
   }
   yoke_status status = YOKE_OK;
-  for (int32_t k = self->head[pivot_row]; k != NONE && status >= 0; k = self->nodes[k].row_next) {
+  for (int32_t k = self->head[pivot_row]; k != NONE && status >= 0; k = self->nodes[k].next[0]) {
     const node* u = &self->nodes[k];
     const bool dirty = is_dirty || self->is_dirty[k];
     const int32_t hit = self->at[u->col];
@@ -344,7 +319,7 @@ static yoke_status update_row(yoke_sparse_pivoting* self, int32_t row, int32_t p
       self->n_dirty[self->n + u->col]++;
     }
   }
-  for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].row_next) {
+  for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].next[0]) {
     self->at[self->nodes[k].col] = NONE;
   }
   return status;
@@ -359,21 +334,21 @@ static yoke_status eliminate(yoke_sparse_pivoting* self, int32_t pivot, bool cle
   leave_queue(self, n + col, self->count[n + col]);
   self->is_done[row] = 1;
   self->is_done[n + col] = 1;
-  unlink_from_row(self, pivot);
-  unlink_from_col(self, pivot);
+  unlink_node(self, pivot, 0);
+  unlink_node(self, pivot, 1);
 
   // columns of the pivot row are queued again when all rows are done; until then out of the queues
-  for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].row_next) {
+  for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].next[0]) {
     const int32_t line = n + self->nodes[k].col;
     leave_queue(self, line, self->count[line]);
-    unlink_from_col(self, k);
+    unlink_node(self, k, 1);
     self->col_max[self->nodes[k].col] = -1.0;
   }
   for (int32_t k = self->head[n + col]; k != NONE;) {
-    const int32_t next = self->nodes[k].col_next, i = self->nodes[k].row;
+    const int32_t next = self->nodes[k].next[1], i = self->nodes[k].row;
     const int32_t old_count = self->count[i];
     const bool dirty = is_dirty || self->is_dirty[k];
-    unlink_from_row(self, k);
+    unlink_node(self, k, 0);
     const double factor = self->nodes[k].value / value;
     free_node(self, k);
     YOKE_TRY(update_row(self, i, row, factor, dirty));
@@ -381,7 +356,7 @@ static yoke_status eliminate(yoke_sparse_pivoting* self, int32_t pivot, bool cle
     k = next;
   }
   for (int32_t k = self->head[row]; k != NONE;) {
-    const int32_t next = self->nodes[k].row_next, line = n + self->nodes[k].col;
+    const int32_t next = self->nodes[k].next[0], line = n + self->nodes[k].col;
     requeue(self, line, self->count[line], clean_only);
     free_node(self, k);
     k = next;

@@ -20,13 +20,10 @@ yoke_status yoke__sparse_sweeps_create(int32_t n, size_t capacity, yoke_arena* a
   const size_t rows = (size_t)n;
   *out = (yoke_sparse_sweeps){0};
   yoke_sparse_sweep* const sweeps[] = {&out->forward, &out->backward};
-  bool is_complete = true;
   for (size_t i = 0; i < 2; i++) {
     sweeps[i]->runs = yoke__arena_array(arena, rows, sizeof *sweeps[i]->runs);
     sweeps[i]->row = yoke__arena_array(arena, rows, sizeof(int32_t));
     sweeps[i]->index = yoke__arena_array(arena, capacity, sizeof(int32_t));
-    is_complete = is_complete && sweeps[i]->runs != NULL && sweeps[i]->row != NULL &&
-                  sweeps[i]->index != NULL;
   }
   out->target = yoke__arena_array(arena, rows, sizeof(int32_t));
   out->place = yoke__arena_array(arena, capacity, sizeof(int32_t));
@@ -34,31 +31,10 @@ yoke_status yoke__sparse_sweeps_create(int32_t n, size_t capacity, yoke_arena* a
   out->bucket = yoke__arena_array(arena, 2 * rows + 2, sizeof(int32_t));
   out->sorted = yoke__arena_array(arena, 2 * rows, sizeof(int32_t));
   out->w = yoke__arena_array(arena, rows, sizeof(double));
-  is_complete = is_complete && out->target != NULL && out->place != NULL && out->level != NULL &&
-                out->bucket != NULL && out->sorted != NULL && out->w != NULL;
-  return is_complete ? YOKE_OK : YOKE_NO_MEMORY;
+  return yoke__arena_status(arena);
 }
 
 // ---- compile
-
-static int32_t larger(int32_t a, int32_t b) {
-  return a > b ? a : b;
-}
-
-// Stable counting sort of n rows; keys below n + 1.
-static void sort_by(const int32_t key[], const int32_t from[], int32_t n, int32_t to[],
-                    int32_t bucket[]) {
-  memset(bucket, 0, ((size_t)n + 2) * sizeof *bucket);
-  for (int32_t i = 0; i < n; i++) {
-    bucket[key[from[i]] + 1]++;
-  }
-  for (int32_t c = 0; c <= n; c++) {
-    bucket[c + 1] += bucket[c];
-  }
-  for (int32_t i = 0; i < n; i++) {
-    to[bucket[key[from[i]]]++] = from[i];
-  }
-}
 
 // Order of the rows of one factor into self->sorted: by level, then by length, upwards in even levels
 // and downwards in odd ones; otherwise as they come, so that chains side by side keep their sides.
@@ -69,9 +45,9 @@ static void sort_rows(yoke_sparse_sweeps* self, const int32_t start[], int32_t n
     natural[k] = k;
     key[k] = self->level[k] % 2 == 0 ? length : n - length;
   }
-  sort_by(key, natural, n, self->sorted, self->bucket);
+  yoke__sparse_sort(key, n + 1, natural, n, self->sorted, self->bucket);
   memcpy(natural, self->sorted, (size_t)n * sizeof *natural);
-  sort_by(self->level, natural, n, self->sorted, self->bucket);
+  yoke__sparse_sort(self->level, n + 1, natural, n, self->sorted, self->bucket);
 }
 
 // The entry of row k in column c; -1: none.
@@ -157,59 +133,45 @@ static void next_row(cursor* c) {
 }
 
 // Backward first: it numbers the work vector. bucket is free by then and holds the order of a row.
-static void make_backward(yoke_sparse_sweeps* self, const yoke_sparse_factors* f, int32_t n) {
-  for (int32_t k = n; k-- > 0;) {
+static void make_sweep(yoke_sparse_sweeps* self, const yoke_sparse_factors* f, int32_t n,
+                       bool is_forward) {
+  yoke_sparse_sweep* sweep = is_forward ? &self->forward : &self->backward;
+  const int32_t *start = is_forward ? f->l_start : f->u_start,
+                *col = is_forward ? f->l_col : f->u_col;
+  const int32_t first = is_forward ? n : n + f->l_start[n];  // id of the first entry
+  for (int32_t i = 0; i < n; i++) {
+    const int32_t k = is_forward ? i : n - 1 - i;
     self->level[k] = 0;
-    for (int32_t e = f->u_start[k]; e < f->u_start[k + 1]; e++) {
-      self->level[k] = larger(self->level[k], self->level[f->u_col[e]] + 1);
+    for (int32_t e = start[k]; e < start[k + 1]; e++) {
+      self->level[k] = yoke__sparse_larger(self->level[k], self->level[col[e]] + 1);
     }
   }
-  sort_rows(self, f->u_start, n, f->work);
-  make_runs(&self->backward, f->u_start, f->u_col, self->sorted, n);
-  const int32_t n_l = f->l_start[n];
-  int32_t at = 0;
-  cursor c = {self->backward.runs, 0};
-  for (int32_t i = 0; i < n; i++, next_row(&c)) {
-    const int32_t k = self->sorted[i], length = c.run->length;
-    self->place[k] = i;
-    self->backward.row[i] = f->order.col[k];
-    arrange(f->u_start, f->u_col, self->sorted, i, c.in_run, c.run->n_lanes, self->bucket);
-    for (int32_t p = 0; p < length; p++, at++) {
-      const int32_t e = self->bucket[p];
-      self->place[n + n_l + e] = n + n_l + at;
-      self->backward.index[at] = f->order.col[f->u_col[e]];
-    }
-  }
-}
+  sort_rows(self, start, n, f->work);
+  make_runs(sweep, start, col, self->sorted, n);
 
-static void make_forward(yoke_sparse_sweeps* self, const yoke_sparse_factors* f, int32_t n) {
-  for (int32_t k = 0; k < n; k++) {
-    self->level[k] = 0;
-    for (int32_t e = f->l_start[k]; e < f->l_start[k + 1]; e++) {
-      self->level[k] = larger(self->level[k], self->level[f->l_col[e]] + 1);
-    }
-  }
-  sort_rows(self, f->l_start, n, f->work);
-  make_runs(&self->forward, f->l_start, f->l_col, self->sorted, n);
   int32_t at = 0;
-  cursor c = {self->forward.runs, 0};
+  cursor c = {sweep->runs, 0};
   for (int32_t i = 0; i < n; i++, next_row(&c)) {
     const int32_t k = self->sorted[i], length = c.run->length;
-    self->forward.row[i] = f->order.row[k];
-    self->target[i] = self->place[k];
-    arrange(f->l_start, f->l_col, self->sorted, i, c.in_run, c.run->n_lanes, self->bucket);
+    if (is_forward) {
+      self->target[i] = self->place[k];
+    } else {
+      self->place[k] = i;
+    }
+    sweep->row[i] = is_forward ? f->order.row[k] : f->order.col[k];
+    arrange(start, col, self->sorted, i, c.in_run, c.run->n_lanes, self->bucket);
     for (int32_t p = 0; p < length; p++, at++) {
       const int32_t e = self->bucket[p];
-      self->place[n + e] = n + at;
-      self->forward.index[at] = self->place[f->l_col[e]];
+      self->place[first + e] = first + at;
+      sweep->index[at] = is_forward ? self->place[col[e]] : f->order.col[col[e]];
     }
   }
 }
 
 void yoke__sparse_sweeps_make(yoke_sparse_sweeps* self, const yoke_sparse_factors* factors,
                               int32_t n) {
-  make_backward(self, factors, n);
-  make_forward(self, factors, n);
+  make_sweep(self, factors, n, false);
+  make_sweep(self, factors, n, true);
 }
 
 // ---- run

@@ -21,11 +21,7 @@ yoke_status yoke__sparse_factors_create(const yoke_sparse_matrix* matrix, size_t
   out->source = yoke__arena_array(arena, capacity, sizeof(int32_t));
   out->is_dirty = yoke__arena_array(arena, capacity, 1);
   out->work = yoke__arena_array(arena, 2 * n + 1, sizeof(int32_t));
-  const bool is_complete =
-      out->l_start != NULL && out->u_start != NULL && out->l_col != NULL && out->u_col != NULL &&
-      out->inverse_col != NULL && out->inverse_row != NULL && out->order.row != NULL &&
-      out->order.col != NULL && out->source != NULL && out->is_dirty != NULL && out->work != NULL;
-  return is_complete ? YOKE_OK : YOKE_NO_MEMORY;
+  return yoke__arena_status(arena);
 }
 
 // Puts a column into the sorted list behind `from`; returns its place. next[n] is the list's head,
@@ -51,17 +47,7 @@ static int32_t merge_row(const yoke_sparse_factors* self, const yoke_sparse_matr
   // the head lies behind the last column, so that every comparison with it works
   next[n] = n;
   for (int32_t e = matrix->row_starts[i]; e < matrix->row_starts[i + 1]; e++) {
-    const int32_t col = self->inverse_col[matrix->cols[e]];
-    const int32_t from = next[n] < col ? next[n] : n;
-    if (from == n) {
-      if (next[n] != col) {
-        next[col] = next[n];
-        next[n] = col;
-        count++;
-      }
-    } else {
-      (void)insert(next, from, col, &count);
-    }
+    (void)insert(next, n, self->inverse_col[matrix->cols[e]], &count);
   }
   for (int32_t j = next[n]; j < k; j = next[j]) {
     int32_t from = j;
@@ -97,7 +83,7 @@ static yoke_status make_pattern(yoke_sparse_factors* self, const yoke_sparse_mat
 }
 
 // ids of row k by column: pivots k, then L, then U
-static void mark_row(const yoke_sparse_factors* self, int32_t n, int32_t k, int32_t id_of[]) {
+void yoke__sparse_mark_row(const yoke_sparse_factors* self, int32_t n, int32_t k, int32_t id_of[]) {
   const int32_t n_l = self->l_start[n];
   for (int32_t e = self->l_start[k]; e < self->l_start[k + 1]; e++) {
     id_of[self->l_col[e]] = n + e;
@@ -128,7 +114,6 @@ static void spread_dirt(yoke_sparse_factors* self, int32_t n, int32_t k, const i
       const int32_t id = id_of[self->u_col[f]];
       self->is_dirty[id] |= self->is_dirty[n + e] | self->is_dirty[n + n_l + f];
     }
-    self->n_all_operations += (double)(self->u_start[m + 1] - self->u_start[m]);
   }
 }
 
@@ -155,10 +140,9 @@ yoke_status yoke__sparse_factors_make(yoke_sparse_factors* self, const yoke_spar
     self->source[id] = -1;
   }
   memset(self->is_dirty, 0, n_entries);
-  self->n_all_operations = 0.0;
   self->n_dirty_operations = 0.0;
   for (int32_t k = 0; k < n; k++) {
-    mark_row(self, n, k, self->work);
+    yoke__sparse_mark_row(self, n, k, self->work);
     find_sources(self, matrix, k, self->work);
     spread_dirt(self, n, k, self->work);
     count_dirty(self, n, k, self->work);

@@ -1,9 +1,6 @@
 // The outer loop of a free-running simulation.
 #include "master/master_run.h"
 
-#include <math.h>
-#include <stdio.h>
-
 #include "base/base_os.h"
 
 #define N_TIMED_FIRST 64         // steps timed one by one before the sampling is chosen
@@ -65,29 +62,6 @@ static yoke_status run_steps(const yoke_system* system, yoke_state* state,
   return YOKE_OK;
 }
 
-// which bond, when, how much, and what to try
-static void report_stop(const yoke_state* state, yoke_loop_info* info) {
-  size_t n = 0, n_more = 0;
-  const yoke_alarm* alarms = yoke__ledger_alarms(state->ledger, &n, &n_more);
-  for (size_t i = n; i-- > 0;) {
-    if (alarms[i].level == YOKE_ALARM_STOP) {
-      char what[480], text[512], hint[sizeof info->failure.hint];
-      yoke_ledger_result result;
-      yoke__ledger_result(state->ledger, alarms[i].bond, &result);
-      yoke__ledger_alarm_text(state->ledger, &alarms[i], what, sizeof what);
-      snprintf(text, sizeof text, "quality limit: %s", what);
-      snprintf(hint, sizeof hint, "try: %s", result.advice);
-      const yoke_message message = {.severity = YOKE_ERROR,
-                                    .status = YOKE_STOPPED,
-                                    .time = (double)NAN,
-                                    .text = text,
-                                    .hint = result.advice[0] == '\0' ? NULL : hint};
-      yoke__failure_set(&info->failure, &message, YOKE_NOT_FOUND);
-      return;
-    }
-  }
-}
-
 yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
                               const yoke_loop_settings* settings, yoke_loop_info* info) {
   const int64_t start = yoke__os_now_ns();
@@ -98,30 +72,7 @@ yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
   if (info->status < 0 && info->status != YOKE_INTERRUPTED) {
     yoke__failure_copy(&info->failure, &state->failure);
   }
-  if (info->status == YOKE_STOPPED) {
-    report_stop(state, info);
-  }
   info->iteration = state->iteration;
   info->wall_s = (double)(yoke__os_now_ns() - info->begin_ns) * 1e-9;
-  return info->status;
-}
-
-yoke_status yoke__master_run(const yoke_system* system, yoke_state* state,
-                             const yoke_record_settings* record, const yoke_loop_settings* settings,
-                             yoke_loop_info* info) {
-  static const yoke_loop_settings nothing = {0};
-  *info = (yoke_loop_info){.t_reached = state->t};
-  const yoke_sink sink = yoke__failure_sink(&info->failure);
-  const uint64_t mode = yoke__os_float_mode_set();
-  info->status = record == NULL ? YOKE_OK : yoke__master_record_open(system, state, record, &sink);
-  if (info->status >= 0) {
-    yoke__master_loop(system, state, settings == NULL ? &nothing : settings, info);
-  }
-  if (state->record != NULL) {
-    // the writer's own reason says more than "could not be written"
-    const yoke_status closed = yoke__record_close(&state->record, &info->record, &sink);
-    info->status = closed < 0 ? closed : info->status;
-  }
-  yoke__os_float_mode_restore(mode);
   return info->status;
 }

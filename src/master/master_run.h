@@ -14,11 +14,10 @@ typedef struct yoke_loop_settings {
 
 // How it went so far. Zeroed is the beginning.
 typedef struct yoke_loop_info {
-  yoke_status status;  // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
-  yoke_failure
-      failure;       // what went wrong, or which limit stopped it; its text is NULL if nothing did
-  int64_t n_steps;   // macro steps done
-  double t_reached;  // end of the last whole step [s]
+  yoke_status status;        // YOKE_OK, YOKE_ENDED, YOKE_STOPPED, YOKE_INTERRUPTED or a failure
+  yoke_failure failure;      // what went wrong; its text is NULL if nothing did
+  int64_t n_steps;           // macro steps done
+  double t_reached;          // end of the last whole step [s]
   _Atomic int64_t begin_ns;  // when the first step began; read by other threads
   double wall_s;             // since then, up to the last timed step
   yoke_histogram step_ns;    // timed macro steps
@@ -37,10 +36,5 @@ yoke_status yoke__master_loop(const yoke_system* system, yoke_state* state,
 // Begins to record, with a row of the present values if the system records from the start.
 yoke_status yoke__master_record_open(const yoke_system* system, yoke_state* state,
                                      const yoke_record_settings* settings, const yoke_sink* sink);
-// All three in one: record (NULL: nothing), loop, close. Results are complete to the last whole step in every case. Returns
-// info->status, or YOKE_IO if the results could not be written.
-yoke_status yoke__master_run(const yoke_system* system, yoke_state* state,
-                             const yoke_record_settings* record, const yoke_loop_settings* settings,
-                             yoke_loop_info* info);
 
 #endif

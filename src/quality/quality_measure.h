@@ -37,6 +37,7 @@ typedef enum yoke_measure_scale {
   YOKE_SCALE_RANGE,  // largest minus smallest value of the reference
   YOKE_SCALE_VALUE,  // the reference is constant: its magnitude
   YOKE_SCALE_ONE,    // the reference is 0 throughout: nrmse is rmse
+  YOKE_N_SCALES,
 } yoke_measure_scale;
 
 // How far a result is from its reference. Differences are result - reference.

@@ -183,17 +183,3 @@ yoke_status yoke__noise_variance(size_t n, const double y[], double work[], doub
   *variance = left;
   return YOKE_OK;
 }
-
-double yoke__range_error(size_t n, size_t first, const double y[], const double reference[]) {
-  if (first >= n) {
-    return 0.0;
-  }
-  double low = reference[0], high = reference[0], sum = 0.0;
-  for (size_t i = 0; i < n; i++) {
-    low = fmin(low, reference[i]);
-    high = fmax(high, reference[i]);
-    sum += i >= first ? fabs(y[i] - reference[i]) : 0.0;
-  }
-  const double error = sum / (double)(n - first) / (high - low + 1e-12);
-  return yoke__is_finite(error) ? error : (double)INFINITY;
-}

@@ -1,5 +1,4 @@
-// How rough a signal is, and how far it is from a reference on the same time points: the measures by
-// which runs of scenarios/helicopter and scenarios/dual-mass are judged.
+// How rough a signal is: a measure by which runs of scenarios/helicopter are judged.
 #ifndef YOKE_QUALITY_NOISE_H
 #define YOKE_QUALITY_NOISE_H
 
@@ -13,9 +12,5 @@
 // samples; YOKE_DIVERGED: a sample is not finite, *variance is infinite then.
 yoke_status yoke__noise_variance(size_t n, const double y[], double work[], double* variance);
 size_t yoke__noise_work_size(size_t n);
-
-// Mean of |y - reference| over the points first .. n - 1, divided by the range of the reference over all n
-// (+ 1e-12). Infinite if a value is not finite, 0 if there is no point.
-double yoke__range_error(size_t n, size_t first, const double y[], const double reference[]);
 
 #endif

@@ -280,24 +280,20 @@ static const yoke_summary_bond* signals_of(const yoke_ter_row* row, int side) {
 }
 
 // sum of the products of two signals of a bond; shifts: rows behind k that each is taken from.
-// False: a column is missing, or nobody receives that signal, and *missing is set.
+// False: a column is missing, or nobody receives that signal.
 static bool multiply(const yoke_recorded* result, const yoke_summary_bond* bond,
-                     const int signals[2], const size_t shifts[2], size_t n, double to[],
-                     const char** missing) {
+                     const int signals[2], const size_t shifts[2], size_t n, double to[]) {
   memset(to, 0, n * sizeof *to);
   for (size_t i = 0; i < bond->n; i++) {
     const yoke_summary_component* c = &bond->components[i];
-    const double* columns[2];
-    for (int s = 0; s < 2; s++) {
-      columns[s] = yoke__recorded_column(result, c->columns[signals[s]]);
-      if (columns[s] == NULL) {
-        *missing = c->columns[signals[s]];
-        return false;
-      }
+    const double* a = yoke__recorded_column(result, c->columns[signals[0]]);
+    const double* b = yoke__recorded_column(result, c->columns[signals[1]]);
+    if (a == NULL || b == NULL) {
+      return false;
     }
     const double scale = c->scale[signals[0]] * c->scale[signals[1]];
     for (size_t k = 0; k < n; k++) {
-      to[k] += scale * columns[0][k + shifts[0]] * columns[1][k + shifts[1]];
+      to[k] += scale * a[k + shifts[0]] * b[k + shifts[1]];
     }
   }
   return true;
@@ -309,10 +305,9 @@ static bool take_power(yoke_ter_comparison* ter, yoke_ter_row* row, double to[])
   const yoke_recorded* result = &ter->results[YOKE_TER_RESULT];
   const yoke_summary_bond* bond = row->said[YOKE_TER_RESULT];
   const size_t n = result->csv.n_rows - 1;
-  const char* missing = NULL;
   if (bond != NULL && bond->n > 0) {
     const size_t shifts[] = {bond->ends[0].is_input_at_end, bond->ends[1].is_input_at_end};
-    if (multiply(result, bond, inputs, shifts, n, to, &missing)) {
+    if (multiply(result, bond, inputs, shifts, n, to)) {
       row->power_of = "inputs";
       return true;
     }
@@ -336,14 +331,13 @@ static bool take_reference(yoke_ter_comparison* ter, yoke_ter_row* row, double t
   const yoke_recorded* reference = &ter->results[YOKE_TER_REFERENCE];
   const yoke_summary_bond* bond = signals_of(row, YOKE_TER_REFERENCE);
   const size_t n = reference->csv.n_rows;
-  const char* missing = NULL;
   const double* recorded = NULL;
-  if (bond == NULL || !multiply(reference, bond, outputs, now, n, p, &missing)) {
+  if (bond == NULL || !multiply(reference, bond, outputs, now, n, p)) {
     recorded = find_power(ter, YOKE_TER_REFERENCE, row->name, NULL);
     if (recorded == NULL) {
-      row->why_not = missing == NULL ? "nothing says which columns of the reference are its action "
-                                       "and rate"
-                                     : "the reference lacks the action or the rate";
+      row->why_not = bond == NULL ? "nothing says which columns of the reference are its action "
+                                    "and rate"
+                                  : "the reference lacks the action or the rate";
       return false;
     }
     memcpy(p, recorded, n * sizeof *p);

@@ -10,6 +10,7 @@
 // The bounds are those of the specifications (cosimulation 9.6, TER 2.8): calibrated on a few mechanical problems, so a
 // verdict is strong evidence and no proof (docs/ledger.md shows how often it was right on systems it has not seen).
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,31 +151,33 @@ static void why_no_mu(yoke_ledger_result* r) {
   }
 }
 
-static void append(char* to, size_t size, const char* text) {
-  const size_t used = strlen(to);
-  snprintf(to + used, size - used, "%s%s", used == 0 ? "" : "; ", text);
+// One more idea.
+static void advise_to(yoke_ledger_result* r, const char* format, ...) YOKE_PRINTF(2, 3);
+static void advise_to(yoke_ledger_result* r, const char* format, ...) {
+  char idea[200];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(idea, sizeof idea, format, args);
+  va_end(args);
+  const size_t used = strlen(r->advice);
+  snprintf(r->advice + used, sizeof r->advice - used, "%s%s", used == 0 ? "" : "; ", idea);
 }
 
 // how much smaller the step should be; factor: how far the worst measure is beyond its bound
 static void advise_step(yoke_ledger_result* r, double factor) {
-  char text[160];
   const yoke_ledger_bond* bond = r->bond;
   if (factor > 1 && bond->is_adaptive) {
-    append(r->advice, sizeof r->advice, "give a smaller rho, or a smaller min, in time.step");
+    advise_to(r, "give a smaller rho, or a smaller min, in time.step");
   } else if (factor > 1 && factor <= 20) {
-    snprintf(text, sizeof text, "exchange every %.2g s instead of %.3g s", bond->interval / factor,
-             bond->interval);
-    append(r->advice, sizeof r->advice, text);
+    advise_to(r, "exchange every %.2g s instead of %.3g s", bond->interval / factor,
+              bond->interval);
   } else if (factor > 20 && (r->is_persistent || is_broken(r))) {
     // beyond the stability limit no order holds
-    snprintf(
-        text, sizeof text,
-        "exchange every %.2g s instead of %.3g s, and again half of it until the run is stable",
+    advise_to(
+        r, "exchange every %.2g s instead of %.3g s, and again half of it until the run is stable",
         bond->interval / 2, bond->interval);
-    append(r->advice, sizeof r->advice, text);
   } else if (factor > 20) {
-    append(r->advice, sizeof r->advice,
-           "a smaller step alone would have to be over 20 times smaller");
+    advise_to(r, "a smaller step alone would have to be over 20 times smaller");
   }
 }
 
@@ -188,15 +191,13 @@ static void advise(yoke_ledger_result* r) {
   }
   if (is_by_energy && bond->mu_origin == YOKE_MU_AUTOMATIC && !bond->is_corrected &&
       r->rho_worst < RHO_VALID) {
-    append(r->advice, sizeof r->advice, "correct it with coupling: {method: energy}");
+    advise_to(r, "correct it with coupling: {method: energy}");
   }
   if (bond->is_corrected && r->rho_worst > RHO_VALID) {
-    append(r->advice, sizeof r->advice,
-           "the energy correction is beyond its range here: turn it off");
+    advise_to(r, "the energy correction is beyond its range here: turn it off");
   }
   if (is_delayed) {
-    append(r->advice, sizeof r->advice,
-           "shorten the delays of its connections; a smaller step alone does little");
+    advise_to(r, "shorten the delays of its connections; a smaller step alone does little");
     return;
   }
   // all these errors are of first order in the step
@@ -205,9 +206,8 @@ static void advise(yoke_ledger_result* r) {
   factor = fmax(factor, r->rho_worst / RHO_VALID);
   advise_step(r, factor);
   if (bond->mu_origin == YOKE_MU_AUTOMATIC && bond->mu >= 0.25) {
-    append(r->advice, sizeof r->advice,
-           "use exchange: fresh, scheme: gauss-seidel, or another causality (force-force, "
-           "displacement-displacement)");
+    advise_to(r, "use exchange: fresh, scheme: gauss-seidel, or another causality (force-force, "
+                 "displacement-displacement)");
   }
 }
 

@@ -307,6 +307,10 @@ void yoke__record_note_lost(yoke_record* record) {
   record->n_lost_since_commit++;
 }
 
+bool yoke__record_is_writer(const yoke_record* record) {
+  return yoke__os_thread_is_this(record->thread);
+}
+
 yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info,
                                const yoke_sink* sink) {
   yoke_record* self = *record;

@@ -27,6 +27,9 @@ yoke_status yoke__record_wait(yoke_record* record);
 bool yoke__record_has_failed(const yoke_record* record);
 void yoke__record_note_lost(yoke_record* record);  // a paced run had no room for a row
 
+// Whether the caller is the writer's thread: a sink of the user's program.
+bool yoke__record_is_writer(const yoke_record* record);
+
 // Writes what is left, closes the files and gives them their final names. Sends what went wrong in
 // the writer thread, if anything did, one message per file; what could be written stays. info may be
 // NULL. *record becomes NULL.

@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/base_message.h"
 #include "base/base_os.h"
 #include "record/record_sink.h"
 
@@ -112,6 +113,14 @@ static yoke_status hdf5_failure(const yoke_sink* errors) {
   char text[YOKE_MESSAGE_TEXT_SIZE] = "HDF5 reports an error";
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, text);
   return yoke_fail(errors, YOKE_IO, "%s", text);
+}
+
+// Of a file that is read: words of the system are about the disk, those of HDF5 about what the file holds.
+static yoke_status read_failure(const yoke_sink* errors) {
+  YOKE_CATCH(why);
+  const yoke_status status = hdf5_failure(&why.sink);
+  const bool is_content = strncmp(why.text, "HDF5", 4) == 0;
+  return yoke_fail(errors, is_content ? YOKE_BAD_INPUT : status, "%s", why.text);
 }
 
 // strings of variable length, UTF-8; -1 on failure
@@ -585,8 +594,8 @@ static yoke_status hdf5_close(void* self, uint64_t n_lost, uint64_t* n_rows,
 
 // All values of one group into columns `first`... of the table, as doubles; NULL names are an
 // error.
-static bool read_group(hid_t file, const char* group, hid_t type, yoke_csv* out, size_t first,
-                       size_t n) {
+static yoke_status read_group(hid_t file, const char* group, yoke_csv* out, size_t first, size_t n,
+                              const yoke_sink* errors) {
   char path[64];
   snprintf(path, sizeof path, "%s/values", group);
   const hid_t values = H5Dopen2(file, path, H5P_DEFAULT);
@@ -599,15 +608,17 @@ static bool read_group(hid_t file, const char* group, hid_t type, yoke_csv* out,
 
   char** list = calloc(n, sizeof list[0]);
   double* rows = calloc(out->n_rows * n + 1, sizeof rows[0]);
-  is_good = is_good && list != NULL && rows != NULL &&
+  bool has_room = list != NULL && rows != NULL;
+  is_good = is_good && has_room &&
             H5Dread(names, texts, H5S_ALL, H5S_ALL, H5P_DEFAULT, list) >= 0 &&
-            H5Dread(values, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0;
+            H5Dread(values, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, rows) >= 0;
   for (size_t i = 0; is_good && i < n; i++) {
     yoke_csv_column* column = &out->columns[first + i];
-    column->name = list[i] != NULL ? yoke__arena_text(&out->arena, list[i], strlen(list[i])) : NULL;
+    is_good = list[i] != NULL;
+    column->name = is_good ? yoke__arena_text(&out->arena, list[i], strlen(list[i])) : NULL;
     column->values = yoke__arena_array(&out->arena, out->n_rows, sizeof(double));
-    is_good = column->name != NULL && column->values != NULL;
-    for (size_t row = 0; is_good && row < out->n_rows; row++) {
+    has_room = has_room && (!is_good || column->name != NULL) && column->values != NULL;
+    for (size_t row = 0; has_room && row < out->n_rows; row++) {
       column->values[row] = rows[row * n + i];
     }
   }
@@ -620,7 +631,9 @@ static bool read_group(hid_t file, const char* group, hid_t type, yoke_csv* out,
   H5Tclose(texts);
   H5Dclose(names);
   H5Dclose(values);
-  return is_good;
+  return !has_room ? YOKE_NO_MEMORY
+         : is_good ? YOKE_OK
+                   : yoke_fail(errors, YOKE_BAD_INPUT, "/%s cannot be read: it is damaged", group);
 }
 
 // Rows and columns of a group's values; false if it has none or is no table.
@@ -656,19 +669,16 @@ static yoke_status read_file(hid_t file, yoke_csv* out, const yoke_sink* errors)
     return YOKE_NO_MEMORY;
   }
   const size_t n_real = (size_t)real[1];
-  if (!read_group(file, "real", H5T_NATIVE_DOUBLE, out, 0, n_real) ||
-      (has_integers &&
-       !read_group(file, "integer", H5T_NATIVE_DOUBLE, out, n_real, (size_t)integer[1]))) {
-    return hdf5_failure(errors);
-  }
-  return YOKE_OK;
+  YOKE_TRY(read_group(file, "real", out, 0, n_real, errors));
+  return has_integers ? read_group(file, "integer", out, n_real, (size_t)integer[1], errors)
+                      : YOKE_OK;
 }
 
 yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_sink* errors) {
   memset(out, 0, sizeof *out);
   const library_use use = library_enter();
   const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-  const yoke_status status = file >= 0 ? read_file(file, out, errors) : hdf5_failure(errors);
+  const yoke_status status = file >= 0 ? read_file(file, out, errors) : read_failure(errors);
   if (file >= 0) {
     H5Fclose(file);
   }

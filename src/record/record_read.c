@@ -93,16 +93,11 @@ yoke_status yoke__record_read(const char* path, yoke_csv* out, const yoke_sink* 
     return YOKE_NO_MEMORY;
   }
 
-  // a folder: the first of its result files that can be opened
+  // a folder: the first of its result files
   const char* chosen = path;
-  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+  for (size_t i = 0; chosen == path && i < sizeof files / sizeof files[0]; i++) {
     yoke__os_path_join(path, files[i], inside, size);
-    FILE* probe = fopen(inside, "rb");
-    if (probe != NULL) {
-      fclose(probe);
-      chosen = inside;
-      break;
-    }
+    chosen = yoke__os_is_file(inside) ? inside : path;
   }
   const yoke_status status = chosen == path && yoke__os_is_directory(path)
                                  ? yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){.source = path},

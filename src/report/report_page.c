@@ -161,10 +161,23 @@ static yoke_status read_summary(const char* directory, json_t** out, const yoke_
   if (strcmp(yoke__json_find_text(*out, "format", ""), "yoke-summary") != 0) {
     return yoke_fail(&context.sink, YOKE_BAD_INPUT, "this is no summary of a run of Yoke");
   }
+  const double version = yoke__json_find_number(*out, "version", 0);
+  if (version != 1) {
+    return yoke_fail(&context.sink, YOKE_BAD_INPUT,
+                     "this is version %g of the summary, this Yoke knows 1", version);
+  }
   if (!json_is_object(json_object_get(*out, "system")) ||
       yoke__json_find_text(*out, "sentence", NULL) == NULL) {
     return yoke_fail(&context.sink, YOKE_BAD_INPUT,
                      "an older version of Yoke wrote this summary: run the system again");
+  }
+  json_error_t error;
+  if (json_unpack_ex(*out, &error, JSON_VALIDATE_ONLY, "{s:{s:[]}, s?{s:[], s:[]}, s?[], s?[]}",
+                     "system", "units", "ledger", "bonds", "alarms", "messages", "columns") != 0) {
+    return json_error_code(&error) == json_error_out_of_memory
+               ? YOKE_NO_MEMORY
+               : yoke_fail(&context.sink, YOKE_BAD_INPUT, "this is no sound summary: %s",
+                           error.text);
   }
   return YOKE_OK;
 }

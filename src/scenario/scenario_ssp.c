@@ -285,9 +285,9 @@ static yoke_node* read_annotation(ssp* s, const ssp_document* document, const yo
 
 // The annotation below a node, or NULL.
 static const yoke_xml_node* find_annotation(const yoke_xml_node* node) {
-  const yoke_xml_node* list = node == NULL ? NULL : yoke__xml_child(node, "Annotations");
-  for (const yoke_xml_node* at = list == NULL ? NULL : yoke__xml_child(list, "Annotation");
-       at != NULL; at = yoke__xml_next(at)) {
+  const yoke_xml_node* list = yoke__xml_child(node, "Annotations");
+  for (const yoke_xml_node* at = yoke__xml_child(list, "Annotation"); at != NULL;
+       at = yoke__xml_next(at)) {
     const char* type = yoke__xml_get(at, "type");
     if (type != NULL && strcmp(type, YOKE_SSP_ANNOTATION) == 0) {
       return at;

@@ -179,8 +179,8 @@ static void check_mapping(ssp* s, const ssp_system* system, const yoke_xml_node*
                                       "EnumerationMappingTransformation"};
   for (size_t i = 0; i < YOKE_COUNT(names); i++) {
     const yoke_xml_node* mapping = yoke__xml_child(node, names[i]);
-    for (const yoke_xml_node* entry = mapping == NULL ? NULL : yoke__xml_child(mapping, "MapEntry");
-         entry != NULL; entry = yoke__xml_next(entry)) {
+    for (const yoke_xml_node* entry = yoke__xml_child(mapping, "MapEntry"); entry != NULL;
+         entry = yoke__xml_next(entry)) {
       const char* source = yoke__ssp_get(s, entry, "source");
       const char* target = yoke__ssp_get(s, entry, "target");
       if (source == NULL || target == NULL || strcmp(source, target) != 0) {
@@ -258,11 +258,7 @@ static void read_connection(ssp* s, const ssp_system* system, const yoke_xml_nod
 void yoke__ssp_connect(ssp* s) {
   static const char* const known[] = {"Connection", NULL};
   for (const ssp_system* system = s->systems; system != NULL; system = system->next) {
-    const yoke_xml_node* list =
-        system->node == NULL ? NULL : yoke__xml_child(system->node, "Connections");
-    if (list == NULL) {
-      continue;
-    }
+    const yoke_xml_node* list = yoke__xml_child(system->node, "Connections");
     yoke__ssp_check_children(s, system->document, list, known);
     for (const yoke_xml_node* at = yoke__xml_child(list, "Connection");
          at != NULL && !s->reader->is_out_of_memory; at = yoke__xml_next(at)) {

@@ -21,12 +21,8 @@ typedef struct meaning {
 void yoke__ssp_scope_init(ssp* s, ssp_scope* scope, const ssp_document* document,
                           const yoke_xml_node* owner, const ssp_scope* outer) {
   *scope = (ssp_scope){.document = document, .owner = owner, .outer = outer};
-  const yoke_xml_node* list = owner == NULL ? NULL : yoke__xml_child(owner, "Units");
-  size_t n = 0;
-  for (const yoke_xml_node* at = list == NULL ? NULL : yoke__xml_child(list, "Unit"); at != NULL;
-       at = yoke__xml_next(at)) {
-    n++;
-  }
+  const yoke_xml_node* list = yoke__xml_child(owner, "Units");
+  size_t n = yoke__ssp_count(list, "Unit");
   if (n == 0) {
     return;
   }

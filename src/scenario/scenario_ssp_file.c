@@ -60,7 +60,8 @@ void yoke__ssp_check_children(ssp* s, const ssp_document* document, const yoke_x
       "ConnectionGeometry", "SystemGeometry",  "GraphicalElements",
       "MetaData",           "Signature",       NULL};
   char cut[YOKE_FOUND_SIZE];
-  for (const yoke_xml_node* child = node->first; child != NULL; child = child->next) {
+  for (const yoke_xml_node* child = node == NULL ? NULL : node->first; child != NULL;
+       child = child->next) {
     if (!is_listed(child->name, names) && !is_listed(child->name, ignored)) {
       yoke__ssp_warn_once(s, child->name, yoke__ssp_place(document, child),
                           "the element '%s' in '%s' is not known and is ignored",
@@ -79,16 +80,11 @@ void* yoke__ssp_take(ssp* s, size_t count, size_t size) {
 }
 
 const char* yoke__ssp_text(ssp* s, const char* format, ...) {
-  va_list args, again;
+  va_list args;
   va_start(args, format);
-  va_copy(again, args);
-  const int n = vsnprintf(NULL, 0, format, args);
+  const char* text = yoke__arena_format(&s->arena, format, args);
   va_end(args);
-  char* text = n < 0 ? NULL : yoke__ssp_take(s, (size_t)n + 1, 1);
-  if (text != NULL) {
-    vsnprintf(text, (size_t)n + 1, format, again);
-  }
-  va_end(again);
+  s->reader->is_out_of_memory |= text == NULL;
   return text == NULL ? "" : text;
 }
 

@@ -32,8 +32,8 @@ static size_t count_words(const char* text) {
   return n;
 }
 
-// Splits a text at white space. False: memory is out.
-static bool split_words(ssp* s, const char* text, ssp_value* value) {
+// Splits a text at white space. texts NULL: memory is out.
+static void split_words(ssp* s, const char* text, ssp_value* value) {
   value->n = count_words(text);
   value->texts = yoke__ssp_take(s, value->n, sizeof *value->texts);
   size_t n = 0;
@@ -43,15 +43,12 @@ static bool split_words(ssp* s, const char* text, ssp_value* value) {
     value->texts[n++] = yoke__ssp_text(s, "%.*s", (int)length, at);
     at += length;
   }
-  return value->texts != NULL;
 }
 
-// Values as child elements, as SSP 2.0 writes texts.
-static bool read_children(ssp* s, const yoke_xml_node* node, ssp_value* value) {
+// Values as child elements, as SSP 2.0 writes texts. The same.
+static void read_children(ssp* s, const yoke_xml_node* node, ssp_value* value) {
   const yoke_xml_node* first = yoke__xml_child(node, "Value");
-  for (const yoke_xml_node* at = first; at != NULL; at = yoke__xml_next(at)) {
-    value->n++;
-  }
+  value->n = yoke__ssp_count(node, "Value");
   value->texts = yoke__ssp_take(s, value->n, sizeof *value->texts);
   size_t i = 0;
   for (const yoke_xml_node* at = first; value->texts != NULL && at != NULL;
@@ -59,7 +56,6 @@ static bool read_children(ssp* s, const yoke_xml_node* node, ssp_value* value) {
     const char* text = yoke__xml_get(at, "value");
     value->texts[i++] = text == NULL ? at->text : text;
   }
-  return value->texts != NULL;
 }
 
 // Columns of a value with dimensions; 0: it has none.
@@ -91,7 +87,7 @@ static void check_item(ssp* s, const ssp_scope* scope, const yoke_xml_node* type
                        const char* text) {
   const char* name = yoke__ssp_get(s, type, "name");
   const yoke_xml_node* list = name == NULL ? NULL : yoke__xml_child(scope->owner, "Enumerations");
-  const yoke_xml_node* at = list == NULL ? NULL : yoke__xml_child(list, "Enumeration");
+  const yoke_xml_node* at = yoke__xml_child(list, "Enumeration");
   for (; at != NULL; at = yoke__xml_next(at)) {
     const char* own = yoke__xml_get(at, "name");
     if (own != NULL && strcmp(own, name) == 0) {
@@ -130,20 +126,18 @@ static bool read_value(ssp* s, const ssp_scope* scope, const yoke_xml_node* para
     yoke__ssp_error(s, scope->document, node, "'%s' has no 'value'", node->name);
     return false;
   }
-  bool is_good = true;
   if (text == NULL) {
-    is_good = read_children(s, node, value);
+    read_children(s, node, value);
   } else if (!is_text && count_words(text) > 1) {
-    is_good = split_words(s, text, value);
+    split_words(s, text, value);
   } else {
     value->texts = yoke__ssp_take(s, 1, sizeof *value->texts);
-    is_good = value->texts != NULL;
-    if (is_good) {
+    value->n = 1;
+    if (value->texts != NULL) {
       value->texts[0] = text;
-      value->n = 1;
     }
   }
-  if (!is_good) {
+  if (value->texts == NULL) {
     return false;
   }
   value->n_cols = read_columns(s, parameter);
@@ -370,7 +364,7 @@ static const yoke_xml_node* content_of(ssp* s, const ssp_document* document, con
   const char* base = yoke__ssp_get(s, node, "sourceBase");
   *out = document;
   if (source == NULL) {
-    return holder == NULL ? NULL : yoke__xml_child(holder, element);
+    return yoke__xml_child(holder, element);
   }
   const ssp_document* file = NULL;
   const char* fragment = NULL;
@@ -450,11 +444,7 @@ typedef struct parameter_set {
 static bool read_set(ssp* s, const ssp_document* document, const yoke_xml_node* node,
                      const char* prefix, parameter_set* set) {
   const yoke_xml_node* list = yoke__xml_child(node, "Parameters");
-  size_t n = 0;
-  for (const yoke_xml_node* at = list == NULL ? NULL : yoke__xml_child(list, "Parameter");
-       at != NULL; at = yoke__xml_next(at)) {
-    n++;
-  }
+  const size_t n = yoke__ssp_count(list, "Parameter");
   yoke__ssp_scope_init(s, &set->scope, document, node,
                        node == document->xml ? NULL : &document->scope);
   set->items = yoke__ssp_take(s, n, sizeof(void*));
@@ -463,7 +453,7 @@ static bool read_set(ssp* s, const ssp_document* document, const yoke_xml_node* 
     s->reader->is_out_of_memory = true;
     return false;
   }
-  for (const yoke_xml_node* at = n == 0 ? NULL : yoke__xml_child(list, "Parameter"); at != NULL;
+  for (const yoke_xml_node* at = yoke__xml_child(list, "Parameter"); at != NULL;
        at = yoke__xml_next(at)) {
     const char* name = yoke__ssp_require(s, document, at, "name");
     if (name == NULL) {
@@ -572,11 +562,7 @@ static void apply_binding(ssp* s, const ssp_document* document, const target* to
 static void apply_bindings(ssp* s, const ssp_document* document, const target* to,
                            const yoke_xml_node* element) {
   static const char* const known[] = {"ParameterBinding", NULL};
-  const yoke_xml_node* list =
-      element == NULL ? NULL : yoke__xml_child(element, "ParameterBindings");
-  if (list == NULL) {
-    return;
-  }
+  const yoke_xml_node* list = yoke__xml_child(element, "ParameterBindings");
   yoke__ssp_check_children(s, document, list, known);
   for (const yoke_xml_node* at = yoke__xml_child(list, "ParameterBinding");
        at != NULL && !s->reader->is_out_of_memory; at = yoke__xml_next(at)) {

@@ -209,6 +209,8 @@ void yoke__ssp_error(ssp* s, const ssp_document* document, const yoke_xml_node* 
 // One warning for each rule (a text with static storage, or an element's name).
 void yoke__ssp_warn_once(ssp* s, const char* rule, yoke_place place, const char* format, ...)
     YOKE_PRINTF(4, 5);
+// Children of this name; node may be NULL, here and below.
+size_t yoke__ssp_count(const yoke_xml_node* node, const char* name);
 // Warns of children that are not in names (NULL at its end); geometry and annotations are always known.
 void yoke__ssp_check_children(ssp* s, const ssp_document* document, const yoke_xml_node* node,
                               const char* const names[]);

@@ -82,10 +82,9 @@ static ssp_kind read_kind(ssp* s, const ssp_document* document, const yoke_xml_n
   return (ssp_kind)kind;
 }
 
-static size_t count_children(const yoke_xml_node* node, const char* name) {
+size_t yoke__ssp_count(const yoke_xml_node* node, const char* name) {
   size_t n = 0;
-  for (const yoke_xml_node* at = node == NULL ? NULL : yoke__xml_child(node, name); at != NULL;
-       at = yoke__xml_next(at)) {
+  for (const yoke_xml_node* at = yoke__xml_child(node, name); at != NULL; at = yoke__xml_next(at)) {
     n++;
   }
   return n;
@@ -110,13 +109,13 @@ ssp_port* yoke__ssp_find_port(const ssp_ports* ports, const char* name) {
 // All connectors of an element, or all entries of a dictionary. node may be NULL.
 static void read_ports(ssp* s, const ssp_document* document, const ssp_scope* scope,
                        const yoke_xml_node* node, const char* child, ssp_ports* ports) {
-  const size_t n_most = count_children(node, child);
+  const size_t n_most = yoke__ssp_count(node, child);
   ports->items = yoke__ssp_take(s, n_most, sizeof *ports->items);
   if (ports->items == NULL || yoke__map_create(n_most, &s->arena, &ports->map) < 0) {
     s->reader->is_out_of_memory = true;
     return;
   }
-  for (const yoke_xml_node* at = n_most == 0 ? NULL : yoke__xml_child(node, child); at != NULL;
+  for (const yoke_xml_node* at = yoke__xml_child(node, child); at != NULL;
        at = yoke__xml_next(at)) {
     char cut[YOKE_FOUND_SIZE];
     const char* name = yoke__ssp_require(s, document, at, "name");
@@ -136,10 +135,8 @@ static void read_ports(ssp* s, const ssp_document* document, const ssp_scope* sc
 static void read_connectors(ssp* s, const ssp_document* document, const yoke_xml_node* element,
                             ssp_ports* ports) {
   static const char* const known[] = {"Connector", NULL};
-  const yoke_xml_node* list = element == NULL ? NULL : yoke__xml_child(element, "Connectors");
-  if (list != NULL) {
-    yoke__ssp_check_children(s, document, list, known);
-  }
+  const yoke_xml_node* list = yoke__xml_child(element, "Connectors");
+  yoke__ssp_check_children(s, document, list, known);
   read_ports(s, document, &document->scope, list, "Connector", ports);
 }
 
@@ -513,8 +510,8 @@ static void read_elements(ssp* s, ssp_system* system) {
     return;
   }
   yoke__ssp_check_children(s, system->document, list, known);
-  const size_t n_most = count_children(list, "Component") + count_children(list, "System") +
-                        count_children(list, "SignalDictionaryReference");
+  const size_t n_most = yoke__ssp_count(list, "Component") + yoke__ssp_count(list, "System") +
+                        yoke__ssp_count(list, "SignalDictionaryReference");
   system->elements = yoke__ssp_take(s, n_most, sizeof *system->elements);
   if (system->elements == NULL || yoke__map_create(n_most, &s->arena, &system->map) < 0) {
     s->reader->is_out_of_memory = true;
@@ -554,9 +551,8 @@ static void fill_system(ssp* s, ssp_system* system) {
   yoke__ssp_check_children(s, system->document, node, known);
   read_connectors(s, system->document, node, &system->ports);
   const yoke_xml_node* dictionaries = yoke__xml_child(node, "SignalDictionaries");
-  for (const yoke_xml_node* at =
-           dictionaries == NULL ? NULL : yoke__xml_child(dictionaries, "SignalDictionary");
-       at != NULL; at = yoke__xml_next(at)) {
+  for (const yoke_xml_node* at = yoke__xml_child(dictionaries, "SignalDictionary"); at != NULL;
+       at = yoke__xml_next(at)) {
     read_dictionary(s, system, at);
   }
   read_elements(s, system);

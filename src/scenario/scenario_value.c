@@ -292,10 +292,8 @@ bool yoke__read_choice(yoke_reader* reader, const yoke_node* node, const char* c
   const char* nearest = is_text ? yoke__nearest_name(node->text, names, n) : NULL;
   char expected[400], found[YOKE_FOUND_SIZE], label[LABEL_SIZE];
   list_names(names, n, expected, sizeof expected);
-  yoke__error(reader->messages, node->place, "%sexpected %s, found %s%s%s%s",
-              label_of(reader, node, label), expected, yoke__node_found(node, found),
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(reader->messages, node->place, nearest, "%sexpected %s, found %s",
+                   label_of(reader, node, label), expected, yoke__node_found(node, found));
   return false;
 }
 

@@ -119,16 +119,14 @@ static yoke_status set_samples(yoke_assess_problem* p, const double t[], size_t 
   for (size_t i = 0; i < n; i++) {
     const double since = i == 0 ? t[0] : t[i] - t[i - 1];
     if (!(since > 0) || !yoke__is_finite(t[i])) {
-      yoke__error(messages, (yoke_place){.source = source},
-                  "the times of the reference must rise; row %zu has %.9g s", i + 1, t[i]);
-      return YOKE_BAD_INPUT;
+      return yoke__error(messages, (yoke_place){.source = source},
+                         "the times of the reference must rise; row %zu has %.9g s", i + 1, t[i]);
     }
     p->spacing = fmin(p->spacing, since);
   }
   if (n == 0) {
-    yoke__error(messages, (yoke_place){.source = source},
-                "the reference has no row with a time above 0");
-    return YOKE_BAD_INPUT;
+    return yoke__error(messages, (yoke_place){.source = source},
+                       "the reference has no row with a time above 0");
   }
   // differences of rounded times are less exact than a part of the whole: even rows, then the
   // closest two
@@ -149,18 +147,17 @@ static yoke_status take_reference(yoke_assess_problem* p, const char* source,
   const yoke_place place = {.source = source};
   size_t first = 0;
   if (csv->n_columns < 2 || csv->n_columns > 1 + YOKE_ASSESS_MAX_MONITORS) {
-    yoke__error(messages, place, "expected a column time and 1 to %d signals, found %zu columns",
-                YOKE_ASSESS_MAX_MONITORS, csv->n_columns);
-    return YOKE_BAD_INPUT;
+    return yoke__error(messages, place,
+                       "expected a column time and 1 to %d signals, found %zu columns",
+                       YOKE_ASSESS_MAX_MONITORS, csv->n_columns);
   }
   while (first < csv->n_rows && csv->columns[0].values[first] <= 0) {
     first++;
   }
   for (size_t i = 1; i < csv->n_columns; i++) {
     if (csv->columns[i].is_text || csv->columns[i].n_missing > 0) {
-      yoke__error(messages, place, "column '%.80s' must hold a number in every row",
-                  csv->columns[i].name);
-      return YOKE_BAD_INPUT;
+      return yoke__error(messages, place, "column '%.80s' must hold a number in every row",
+                         csv->columns[i].name);
     }
     add_monitor(p, csv->columns[i].name, csv->columns[i].values + first);
   }
@@ -315,12 +312,12 @@ static bool ladder_size(const char* name, size_t* n) {
 
 static yoke_status refuse_name(const char* name, yoke_messages* messages) {
   char hint[YOKE_NEAREST_SIZE];
-  yoke__error(messages, (yoke_place){.source = "--problem"},
-              "unknown problem '%.80s'; expected rlc, ladder-N with N from 1 to %d, rectifier or "
-              "pmsm%s",
-              name, LADDER_LIMIT,
-              yoke__nearest_hint(name, yoke__assess_names, YOKE_ASSESS_N_PROBLEMS, hint));
-  return YOKE_BAD_INPUT;
+  return yoke__error(
+      messages, (yoke_place){.source = "--problem"},
+      "unknown problem '%.80s'; expected rlc, ladder-N with N from 1 to %d, rectifier or "
+      "pmsm%s",
+      name, LADDER_LIMIT,
+      yoke__nearest_hint(name, yoke__assess_names, YOKE_ASSESS_N_PROBLEMS, hint));
 }
 
 static yoke_status load(yoke_assess_problem* p, yoke_messages* messages) {
@@ -371,8 +368,8 @@ static yoke_status take_limit(yoke_assess_problem* p, const char* text, yoke_mes
   const char* equals = strrchr(text, '=');
   double limit = 0;
   if (equals == NULL || !yoke__number_parse_suffix(equals + 1, &limit) || !(limit > 0)) {
-    yoke__error(messages, place, "'%.80s': expected SIGNAL=ERROR with an error above 0", text);
-    return YOKE_BAD_INPUT;
+    return yoke__error(messages, place, "'%.80s': expected SIGNAL=ERROR with an error above 0",
+                       text);
   }
   const char* names[YOKE_ASSESS_MAX_MONITORS];
   for (size_t i = 0; i < p->n_monitors; i++) {
@@ -385,9 +382,8 @@ static yoke_status take_limit(yoke_assess_problem* p, const char* text, yoke_mes
   }
   char name[128], hint[YOKE_NEAREST_SIZE];
   snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-  yoke__error(messages, place, "the reference has no column '%s'%s", name,
-              yoke__nearest_hint(name, names, p->n_monitors, hint));
-  return YOKE_BAD_INPUT;
+  return yoke__error(messages, place, "the reference has no column '%s'%s", name,
+                     yoke__nearest_hint(name, names, p->n_monitors, hint));
 }
 
 static yoke_status read_reference(yoke_assess_problem* p, const char* reference,

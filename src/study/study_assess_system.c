@@ -72,9 +72,8 @@ static yoke_status find_endpoint(run* r, const char* name, yoke_scenario_endpoin
     endpoint->variable = yoke__scenario_quantity(scenario, endpoint->unit, name, &r->arena);
     return YOKE_OK;
   }
-  yoke__error(r->messages, endpoint->place,
-              "column '%.120s' names no unit of the system; expected UNIT.VARIABLE", name);
-  return YOKE_BAD_INPUT;
+  return yoke__error(r->messages, endpoint->place,
+                     "column '%.120s' names no unit of the system; expected UNIT.VARIABLE", name);
 }
 
 static yoke_status bind(run* r, size_t i) {
@@ -95,9 +94,8 @@ static yoke_status bind(run* r, size_t i) {
   const size_t dense = unit->unit.dense[variable];
   if (n != 1 || dense == YOKE_NOT_DENSE ||
       (v->causality != YOKE_OUTPUT && v->causality != YOKE_INPUT)) {
-    yoke__error(r->messages, endpoint.place,
-                "'%.120s' cannot be compared; expected one real output or input", name);
-    return YOKE_BAD_INPUT;
+    return yoke__error(r->messages, endpoint.place,
+                       "'%.120s' cannot be compared; expected one real output or input", name);
   }
   r->values[i] = v->causality == YOKE_OUTPUT ? r->state->y + unit->y + dense + element
                                              : r->state->u + unit->u + dense + element;

@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_hash.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "base/base_path.h"
 #include "scenario/scenario_circuit.h"
-#include "study/study_hash.h"
 #include "study/study_journal.h"
 
 #define MAX_PATH_SIZE 4096

@@ -1,6 +1,5 @@
 // Lines of the journal, written and read; see study_journal.h. The file itself is handled by study_store.c.
 #include "study/study_journal.h"
-#include "study/study_hash.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +7,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_hash.h"
 #include "base/base_number.h"
 #include "yoke/yoke.h"
 

@@ -22,7 +22,7 @@
 #define YOKE_JOURNAL_MAX_SIZE (SIZE_MAX / 2)
 #endif
 
-// Of the content of all files that the system file, --set and --vary name (study_files.c).
+// A fingerprint of the content of all files that the system file, --set and --vary name (study_files.c).
 uint64_t yoke__study_hash_files(const yoke_study_plan* plan);
 // The first line for a plan, without its end.
 void yoke__journal_identity(const yoke_study_plan* plan, yoke_text* line);

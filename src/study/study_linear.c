@@ -442,8 +442,7 @@ static yoke_status fold_laws(builder* b) {
   fill_laws(b, D);
   const yoke_status status = solve_laws(b, P, Q, D, Z);
   if (status == YOKE_SINGULAR) {
-    yoke__error(b->messages, nowhere, "the laws form an algebraic loop without solution");
-    return YOKE_BAD_INPUT;
+    return yoke__error(b->messages, nowhere, "the laws form an algebraic loop without solution");
   }
   YOKE_TRY(status);
   for (size_t i = 0; i < s; i++) {

@@ -6,7 +6,7 @@
 //          results.csv; sqrt(sum over units of (mean of e_i over its signals)^2). r_i(t_k) is the sample of the
 //          reference at t_k. If it has none there but two around it that are no farther apart than the rows, it is a
 //          line between them; a coarser one would add an error of its own, so that the row does not count.
-//          Accuracy of coupling methods as Genser (2020) judges it; yoke__range_error on whole runs.
+//          Accuracy of coupling methods as Genser (2020) judges it.
 //   roughness  sum over units of the mean over its signals of sqrt(noise variance of y_i(t_k) - r_i(t_k)), k >= 0: the
 //          stability measure of Genser (2020), with the noise of Garcia (2010); yoke__noise_variance.
 #include "study/study_measure.h"
@@ -165,29 +165,23 @@ static yoke_status bind_bond(const binder* b, yoke_probe* probe) {
   const yoke_ledger* ledger = b->state->ledger;
   const size_t n = ledger == NULL ? 0 : yoke__ledger_count(ledger);
   if (n == 0) {
-    yoke__error(b->messages, b->place, "the system has no bonds, so there is no energy to judge");
-    return YOKE_BAD_INPUT;
+    return yoke__error(b->messages, b->place,
+                       "the system has no bonds, so there is no energy to judge");
   }
   probe->source = YOKE_PROBE_LEDGER;
-  const char** names = yoke__arena_array(b->arena, n, sizeof *names);
-  if (names == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  const char* nearest = NULL;
   for (probe->index = 0; probe->index < n; probe->index++) {
     yoke_ledger_result result;
     yoke__ledger_result(ledger, probe->index, &result);
-    names[probe->index] = result.bond->name;
     if (name != NULL && strcmp(result.bond->name, name) == 0) {
       return YOKE_OK;
     }
+    nearest = name == NULL ? NULL : yoke__nearer_name(name, nearest, result.bond->name);
   }
   if (name == NULL) {
     return YOKE_OK;  // number n is the total
   }
-  char hint[YOKE_NEAREST_SIZE];
-  yoke__error(b->messages, b->place, "unknown bond '%.80s'%s", name,
-              yoke__nearest_hint(name, names, n, hint));
-  return YOKE_BAD_INPUT;
+  return yoke__error_near(b->messages, b->place, nearest, "unknown bond '%.80s'", name);
 }
 
 // Integers, booleans and enumerations lie among the typed outputs.
@@ -251,9 +245,9 @@ static yoke_status bind_name(const binder* b, const char* signal, yoke_probe* pr
     return YOKE_BAD_INPUT;
   }
   if (n != 1) {
-    yoke__error(b->messages, b->place, "'%.80s' has %zu elements; expected one of them, %.80s[0]",
-                signal, n, signal);
-    return YOKE_BAD_INPUT;
+    return yoke__error(b->messages, b->place,
+                       "'%.80s' has %zu elements; expected one of them, %.80s[0]", signal, n,
+                       signal);
   }
   *unit_index = unit;
   return bind_variable(b, unit, variable, element, probe);
@@ -271,10 +265,10 @@ static size_t rows_of(const yoke_system* system) {
 
 static yoke_status need_reference(const binder* b, const char* measure) {
   if (b->reference == NULL) {
-    yoke__error(b->messages, b->place,
-                "%s needs a reference: --reference FILE, or of a sweep --reference-set PATH=VALUE",
-                measure);
-    return YOKE_BAD_INPUT;
+    return yoke__error(
+        b->messages, b->place,
+        "%s needs a reference: --reference FILE, or of a sweep --reference-set PATH=VALUE",
+        measure);
   }
   return YOKE_OK;
 }
@@ -282,8 +276,8 @@ static yoke_status need_reference(const binder* b, const char* measure) {
 static yoke_status find_column(const binder* b, const char* signal, size_t* column) {
   *column = yoke__csv_find(b->reference, signal);
   if (*column == b->reference->n_columns || b->reference->columns[*column].is_text) {
-    yoke__error(b->messages, b->place, "the reference has no column of numbers '%.120s'", signal);
-    return YOKE_BAD_INPUT;
+    return yoke__error(b->messages, b->place, "the reference has no column of numbers '%.120s'",
+                       signal);
   }
   return YOKE_OK;
 }
@@ -368,10 +362,10 @@ static yoke_status bind_all_tracks(const binder* b, yoke_probe* probe) {
   yoke__messages_free(&unread);
   YOKE_TRY(status);
   if (probe->n_tracks == 0) {
-    yoke__error(b->messages, b->place,
-                "the reference has no column of numbers that is an output of the system; expected "
-                "names such as unit.variable");
-    return YOKE_BAD_INPUT;
+    return yoke__error(
+        b->messages, b->place,
+        "the reference has no column of numbers that is an output of the system; expected "
+        "names such as unit.variable");
   }
   sort_tracks(probe->tracks, probe->n_tracks);
   return YOKE_OK;
@@ -588,40 +582,36 @@ static double nrmse_value(const yoke_probe* probe, const yoke_sink* sink) {
 }
 
 // NaN if no row of a signal has a reference.
-static double error_value(const yoke_probe* probe) {
-  const yoke_probe_track* tracks = probe->tracks;
-  double square = 0;
-  for (size_t i = 0; i < probe->n_tracks;) {
-    const size_t first = i;
-    double sum = 0;
-    for (; i < probe->n_tracks && tracks[i].unit == tracks[first].unit; i++) {
-      const double n = tracks[i].n == 0 ? (double)NAN : (double)tracks[i].n;
-      sum += yoke__sum_value(&tracks[i].sum) / n / tracks[i].range;
-    }
-    const double mean = sum / (double)(i - first);
-    square += mean * mean;
-  }
-  return sqrt(square);
+static double track_error(const yoke_probe_track* track) {
+  const double n = track->n == 0 ? (double)NAN : (double)track->n;
+  return yoke__sum_value(&track->sum) / n / track->range;
 }
 
 // NaN if fewer than three rows of a signal have a reference, or not all between the first and the last of them: the noise
 // is that of equally spaced rows, and of every seventh row it is another one.
-static double roughness_value(const yoke_probe* probe) {
+static double track_roughness(const yoke_probe* probe, const yoke_probe_track* track) {
+  double variance = (double)NAN;
+  if (!track->has_gap) {
+    (void)yoke__noise_variance(track->n, track->difference, probe->work, &variance);
+  }
+  return sqrt(variance);
+}
+
+// Mean over the signals of a unit; of the units the root of the sum of squares, or the sum.
+static double tracks_value(const yoke_probe* probe) {
   const yoke_probe_track* tracks = probe->tracks;
-  double sum = 0;
+  const bool is_error = probe->measure->kind == YOKE_STUDY_ERROR;
+  double all = 0;
   for (size_t i = 0; i < probe->n_tracks;) {
     const size_t first = i;
-    double mean = 0;
+    double sum = 0;
     for (; i < probe->n_tracks && tracks[i].unit == tracks[first].unit; i++) {
-      double variance = (double)NAN;
-      if (!tracks[i].has_gap) {
-        (void)yoke__noise_variance(tracks[i].n, tracks[i].difference, probe->work, &variance);
-      }
-      mean += sqrt(variance);
+      sum += is_error ? track_error(&tracks[i]) : track_roughness(probe, &tracks[i]);
     }
-    sum += mean / (double)(i - first);
+    const double mean = sum / (double)(i - first);
+    all += is_error ? mean * mean : mean;
   }
-  return sum;
+  return is_error ? sqrt(all) : all;
 }
 
 double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
@@ -631,7 +621,7 @@ double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
   } else if (probe->source == YOKE_PROBE_STEPS) {
     value = (double)probe->n_steps;
   } else if (probe->source == YOKE_PROBE_TRACKS) {
-    value = probe->measure->kind == YOKE_STUDY_ERROR ? error_value(probe) : roughness_value(probe);
+    value = tracks_value(probe);
   } else if (probe->measure->kind == YOKE_STUDY_RMS) {
     value = sqrt(yoke__sum_value(&probe->squares) / (double)probe->n);
   } else if (probe->measure->kind == YOKE_STUDY_NRMSE) {

@@ -13,7 +13,7 @@
 
 #define FIRST_SIGNAL 1  // column 0 is the time
 
-const char* yoke__recorded_summary_file(const char* path, yoke_arena* arena) {
+static const char* summary_file(const char* path, yoke_arena* arena) {
   size_t n = strlen(path);
   if (!yoke__os_is_directory(path)) {
     const char* slash = strrchr(path, '/');
@@ -33,16 +33,27 @@ const char* yoke__recorded_summary_file(const char* path, yoke_arena* arena) {
   return file;
 }
 
+yoke_status yoke__recorded_summary_bytes(const char* path, yoke_arena* arena, const char** file,
+                                         char** bytes, size_t* n, const yoke_sink* sink) {
+  *file = summary_file(path, arena);
+  if (*file == NULL || !yoke__os_is_file(*file)) {
+    return YOKE_OK;
+  }
+  yoke_context about;
+  yoke__context_init(&about, sink, (yoke_place){.source = *file}, NULL, (double)NAN);
+  return yoke__os_read_file(*file, YOKE_JSON_MAX_SIZE, bytes, n, &about.sink);
+}
+
 static yoke_status read_summary(yoke_arena* arena, yoke_recorded* out, const yoke_sink* sink) {
-  const char* file = yoke__recorded_summary_file(out->path, arena);
-  if (file == NULL || !yoke__os_is_file(file)) {
+  const char* file = NULL;
+  char* bytes = NULL;
+  size_t n = 0;
+  YOKE_TRY(yoke__recorded_summary_bytes(out->path, arena, &file, &bytes, &n, sink));
+  if (bytes == NULL) {
     return YOKE_OK;
   }
   yoke_context about;
   yoke__context_init(&about, sink, (yoke_place){.source = file}, NULL, (double)NAN);
-  char* bytes = NULL;
-  size_t n = 0;
-  YOKE_TRY(yoke__os_read_file(file, YOKE_JSON_MAX_SIZE, &bytes, &n, &about.sink));
   const yoke_status status = yoke__summary_parse(bytes, n, arena, &out->summary, &about.sink);
   free(bytes);
   out->has_summary = status >= 0;

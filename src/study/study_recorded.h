@@ -10,8 +10,10 @@
 yoke_status yoke__recorded_read(const char* path, bool has_summary, yoke_arena* arena,
                                 yoke_recorded* out, const yoke_sink* sink);
 
-// The name of that summary; NULL: a file of another name, whose neighbours need not belong to it, or out of memory.
-const char* yoke__recorded_summary_file(const char* path, yoke_arena* arena);
+// That summary: its name (NULL: a file of another name, whose neighbours need not belong to it, or out of memory) and its n
+// bytes, to be freed; NULL: there is none.
+yoke_status yoke__recorded_summary_bytes(const char* path, yoke_arena* arena, const char** file,
+                                         char** bytes, size_t* n, const yoke_sink* sink);
 
 // A column by name, or NULL after a message: there is none, or it is text, and which name was probably meant.
 const double* yoke__recorded_find(const yoke_recorded* result, const char* name,

@@ -21,14 +21,7 @@ void yoke__study_output_name(const yoke_system* system, size_t y, char* to, size
       const size_t n = yoke__variable_count(variable), first = unit->unit.dense[v];
       if (variable->causality == YOKE_OUTPUT && first != YOKE_NOT_DENSE && y >= unit->y + first &&
           y < unit->y + first + n) {
-        const size_t i = y - unit->y - first, n_cols = variable->n_cols;
-        if (n == 1) {
-          snprintf(to, size, "%s.%s", unit->name, variable->name);
-        } else if (n_cols > 1 && n > n_cols) {
-          snprintf(to, size, "%s.%s[%zu,%zu]", unit->name, variable->name, i / n_cols, i % n_cols);
-        } else {
-          snprintf(to, size, "%s.%s[%zu]", unit->name, variable->name, i);
-        }
+        yoke__system_element_name(unit, variable, y - unit->y - first, to, size);
         return;
       }
     }
@@ -85,13 +78,12 @@ static yoke_status check_room(const keeper* k, double rows) {
   }
   const double every =
       (double)k->system->scenario->record_every * ceil(numbers / (double)MAX_NUMBERS);
-  yoke__error(
+  return yoke__error(
       k->messages, (yoke_place){.source = "--reference-set"},
       "the reference of this point has %.0f rows of %zu output%s, %.3g GB; expected at most "
       "%.3g GB. Keep fewer rows, for example --reference-set record.every=%.0f",
       rows, k->n_outputs, k->n_outputs == 1 ? "" : "s", 8e-9 * numbers, 8e-9 * (double)MAX_NUMBERS,
       every);
-  return YOKE_BAD_INPUT;
 }
 
 static yoke_status choose_outputs(keeper* k, yoke_csv_column columns[]) {

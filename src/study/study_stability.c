@@ -114,6 +114,19 @@ static void euler_part(const yoke_stability_unit* unit, double h, part* to) {
   }
 }
 
+// The first rows of a transition of states and inputs: T, T0 and as many more blocks as the inputs have parts.
+static void read_blocks(const yoke_stability_unit* unit, const double Z[], size_t n_parts,
+                        part* to) {
+  const size_t n = unit->n_states, m = unit->n_inputs, N = n + n_parts * m;
+  double* const blocks[] = {to->T0, to->T1, to->T2};
+  for (size_t i = 0; i < n; i++) {
+    memcpy(to->T + i * n, Z + i * N, n * sizeof *Z);
+    for (size_t k = 0; k < n_parts; k++) {
+      memcpy(blocks[k] + i * m, Z + i * N + n + k * m, m * sizeof *Z);
+    }
+  }
+}
+
 static yoke_status exact_part(const yoke_stability_unit* unit, double h, part* to) {
   const size_t n = unit->n_states, m = unit->n_inputs, N = n + 3 * m;
   double* big = calloc(N * N, sizeof *big);
@@ -132,11 +145,8 @@ static yoke_status exact_part(const yoke_stability_unit* unit, double h, part* t
     big[(n + i) * N + n + m + i] = h;
   }
   const yoke_status status = yoke__expm(N, big, big);
-  for (size_t i = 0; i < n && status >= 0; i++) {
-    memcpy(to->T + i * n, big + i * N, n * sizeof *big);
-    memcpy(to->T0 + i * m, big + i * N + n, m * sizeof *big);
-    memcpy(to->T1 + i * m, big + i * N + n + m, m * sizeof *big);
-    memcpy(to->T2 + i * m, big + i * N + n + 2 * m, m * sizeof *big);
+  if (status >= 0) {
+    read_blocks(unit, big, 3, to);
   }
   free(big);
   return status;
@@ -166,71 +176,53 @@ static size_t count_of(double whole, double length) {
   return (size_t)fmin(fmax(1, floor(whole / length + 0.5)), 1e9);
 }
 
+// k times the blocks T and T0 of `to`, which last `call` each and take the input as it is when they begin: held (one part),
+// or a parabola (its value and two derivatives).
+static yoke_status repeat_part(const yoke_stability_unit* unit, size_t n_parts, double call,
+                               size_t k, part* to) {
+  const size_t n = unit->n_states, m = unit->n_inputs, N = n + n_parts * m;
+  double* Z = calloc(3 * N * N, sizeof *Z);
+  if (Z == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  for (size_t i = 0; i < N; i++) {
+    Z[i * N + i] = 1;
+  }
+  for (size_t i = 0; i < n; i++) {
+    memcpy(Z + i * N, to->T + i * n, n * sizeof *Z);
+    memcpy(Z + i * N + n, to->T0 + i * m, m * sizeof *Z);
+  }
+  for (size_t i = 0; i < m && n_parts == 3; i++) {
+    Z[(n + i) * N + n + m + i] = call;
+    Z[(n + i) * N + n + 2 * m + i] = 0.5 * call * call;
+    Z[(n + m + i) * N + n + 2 * m + i] = call;
+  }
+  matrix_power(N, Z, k, Z + N * N);
+  read_blocks(unit, Z, n_parts, to);
+  free(Z);
+  return YOKE_OK;
+}
+
 // The transition over one call of length h with held input, in blocks T and T0 of `to`.
 static yoke_status one_call(const yoke_stability_unit* unit, double h, double micro_step,
                             part* to) {
   if (micro_step == 0) {
     return exact_part(unit, h, to);
   }
-  const size_t n = unit->n_states, m = unit->n_inputs, N = n + m;
   const size_t k = count_of(h, micro_step);
-  double* Z = calloc(3 * N * N, sizeof *Z);
-  if (Z == NULL) {
-    return YOKE_NO_MEMORY;
-  }
   euler_part(unit, h / (double)k, to);
-  for (size_t i = 0; i < N; i++) {
-    Z[i * N + i] = 1;
-  }
-  for (size_t i = 0; i < n; i++) {
-    memcpy(Z + i * N, to->T + i * n, n * sizeof *Z);
-    memcpy(Z + i * N + n, to->T0 + i * m, m * sizeof *Z);
-  }
-  matrix_power(N, Z, k, Z + N * N);
-  for (size_t i = 0; i < n; i++) {
-    memcpy(to->T + i * n, Z + i * N, n * sizeof *Z);
-    memcpy(to->T0 + i * m, Z + i * N + n, m * sizeof *Z);
-  }
-  free(Z);
-  return YOKE_OK;
+  return repeat_part(unit, 1, h, k, to);
 }
 
 // Several calls in a part of length h; each takes the input as it is when it begins.
 static yoke_status call_part(const yoke_stability_unit* unit, double h, size_t n_calls,
                              double micro_step, part* to) {
-  const size_t n = unit->n_states, m = unit->n_inputs, N = n + 3 * m;
+  const size_t size = unit->n_states * unit->n_inputs * sizeof *to->T1;
   const double call = h / (double)n_calls;
   YOKE_TRY(one_call(unit, call, micro_step, to));
-  memset(to->T1, 0, n * m * sizeof *to->T1);
-  memset(to->T2, 0, n * m * sizeof *to->T2);
-  if (n_calls == 1) {
-    return YOKE_OK;
-  }
-  double* Z = calloc(3 * N * N, sizeof *Z);
-  if (Z == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  for (size_t i = 0; i < N; i++) {
-    Z[i * N + i] = 1;
-  }
-  for (size_t i = 0; i < n; i++) {
-    memcpy(Z + i * N, to->T + i * n, n * sizeof *Z);
-    memcpy(Z + i * N + n, to->T0 + i * m, m * sizeof *Z);
-  }
-  for (size_t i = 0; i < m; i++) {
-    Z[(n + i) * N + n + m + i] = call;
-    Z[(n + i) * N + n + 2 * m + i] = 0.5 * call * call;
-    Z[(n + m + i) * N + n + 2 * m + i] = call;
-  }
-  matrix_power(N, Z, n_calls, Z + N * N);
-  for (size_t i = 0; i < n; i++) {
-    memcpy(to->T + i * n, Z + i * N, n * sizeof *Z);
-    memcpy(to->T0 + i * m, Z + i * N + n, m * sizeof *Z);
-    memcpy(to->T1 + i * m, Z + i * N + n + m, m * sizeof *Z);
-    memcpy(to->T2 + i * m, Z + i * N + n + 2 * m, m * sizeof *Z);
-  }
-  free(Z);
-  return YOKE_OK;
+  memset(to->T1, 0, size);
+  memset(to->T2, 0, size);
+  return n_calls == 1 ? YOKE_OK : repeat_part(unit, 3, call, n_calls, to);
 }
 
 static yoke_status solver_part(const yoke_stability_unit* unit, const yoke_stability_solver* solver,

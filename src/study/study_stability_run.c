@@ -98,32 +98,29 @@ static yoke_status check_method(replay* r) {
   r->at_alarms = find_name(ops->health_names, r->n_health, "n_alarms");
   if (ops->form != YOKE_FORM_PRE_STEP || ops->parameters != yoke__couple_mpsm.parameters ||
       r->at_phase + YOKE_MPSM_N_PHASES > r->n_health || r->at_alarms == r->n_health) {
-    yoke__error(r->messages, nowhere, "%s: method '%s' cannot be judged; expected mpsm",
-                r->system->methods[r->group->method].owner, ops->name);
-    return YOKE_BAD_INPUT;
+    return yoke__error(r->messages, nowhere, "%s: method '%s' cannot be judged; expected mpsm",
+                       r->system->methods[r->group->method].owner, ops->name);
   }
   if (parameter(r, "jacobians", 0) == YOKE_MPSM_PROVIDED) {
-    yoke__error(
+    return yoke__error(
         r->messages, nowhere,
         "%s: the units provided the models, none was identified; yoke analyse SYSTEM judges "
         "that",
         r->system->methods[r->group->method].owner);
-    return YOKE_BAD_INPUT;
   }
   if (parameter(r, "inner", 0) > 0 || parameter(r, "rates", 0) > 0) {
-    yoke__error(
+    return yoke__error(
         r->messages, nowhere,
         "%s: with inner: on or rates: own the method saw outputs between exchanges, which are not "
         "recorded",
         r->system->methods[r->group->method].owner);
-    return YOKE_BAD_INPUT;
   }
   if (parameter(r, "form", 0) == YOKE_RLS_MEMORY || parameter(r, "level", 0) > 0) {
-    yoke__error(r->messages, nowhere,
-                "%s: runs with form: memory or level: mean are not treated; their steps remember "
-                "more than the matrix of a step holds",
-                r->system->methods[r->group->method].owner);
-    return YOKE_BAD_INPUT;
+    return yoke__error(
+        r->messages, nowhere,
+        "%s: runs with form: memory or level: mean are not treated; their steps remember "
+        "more than the matrix of a step holds",
+        r->system->methods[r->group->method].owner);
   }
   r->t_learning = parameter(r, "learning", 0) * r->setup->interval;
   r->t_switch = parameter(r, "switching", 0) * r->setup->interval;
@@ -609,11 +606,11 @@ static yoke_status replay_rows(replay* r) {
   out->first = (size_t)fmax(ceil((r->t_learning + r->t_switch) / H - 1e-6), 1);
   r->t_back = r->t_learning;
   if (out->n_rows < out->first + 2) {
-    yoke__error(r->messages, nowhere,
-                "the recording has %zu rows; expected more than %zu, which learning and switching "
-                "take",
-                out->n_rows, out->first + 1);
-    return YOKE_BAD_INPUT;
+    return yoke__error(
+        r->messages, nowhere,
+        "the recording has %zu rows; expected more than %zu, which learning and switching "
+        "take",
+        out->n_rows, out->first + 1);
   }
   const size_t first = out->first;
   for (size_t k = 0; k < out->n_rows; k++) {
@@ -698,10 +695,9 @@ static yoke_status judge(replay* r) {
     out->is_below = out->is_below && is_below;
   }
   if (out->n_lengths == 0) {
-    yoke__error(r->messages, nowhere,
-                "%zu steps after learning and switching; expected at least %zu", out->n_steps,
-                lengths[0]);
-    return YOKE_BAD_INPUT;
+    return yoke__error(r->messages, nowhere,
+                       "%zu steps after learning and switching; expected at least %zu",
+                       out->n_steps, lengths[0]);
   }
   return YOKE_OK;
 }

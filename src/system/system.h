@@ -11,7 +11,6 @@
 
 #include "base/base_arena.h"
 #include "base/base_clock.h"
-#include "base/base_json.h"
 #include "base/base_map.h"
 #include "base/base_message.h"
 #include "base/base_pool.h"
@@ -374,6 +373,9 @@ uint32_t yoke__system_formats(const yoke_system* system);
 bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* endpoint,
                           const char* what, size_t* unit, size_t* variable, size_t* element,
                           size_t* n);
+// A column of a recording: "unit.variable", "unit.variable[i]" or "unit.variable[i,j]".
+void yoke__system_element_name(const yoke_system_unit* unit, const yoke_variable* v, size_t i,
+                               char* to, size_t size);
 // The unit the user probably meant, or NULL.
 const char* yoke__system_nearest_unit(const yoke_system* system, const char* name);
 

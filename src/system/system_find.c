@@ -210,14 +210,12 @@ static void check_refusals(yoke_system* system) {
     if (!bond->is_refused || system->is_refusal_met[i]) {
       continue;
     }
-    const char* names[MAX_PAIRS];
-    size_t n = 0;
-    for (size_t b = 0; b < system->n_bonds && n < MAX_PAIRS; b++) {
+    const char* nearest = NULL;
+    for (size_t b = 0; b < system->n_bonds; b++) {
       if (system->bonds[b].source == NULL) {
-        names[n++] = system->bonds[b].name;
+        nearest = yoke__nearer_name(bond->name, nearest, system->bonds[b].name);
       }
     }
-    const char* nearest = yoke__nearest_name(bond->name, names, n);
     yoke__message_add(system->messages, YOKE_WARNING, bond->place,
                       "bond '%s' is refused, but none of that name is found%s%s%s", bond->name,
                       nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,

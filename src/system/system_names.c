@@ -1,39 +1,27 @@
 // Names in the file to units and variables, with the nearest known name where one is mistyped.
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "system/system.h"
 
+static bool wants_hint(const yoke_system* system) {
+  return system->messages == NULL || !yoke__messages_is_full(system->messages);
+}
+
 const char* yoke__system_nearest_unit(const yoke_system* system, const char* name) {
-  if (system->messages != NULL && yoke__messages_is_full(system->messages)) {
-    return NULL;
+  const char* nearest = NULL;
+  for (size_t i = 0; i < system->n_units && wants_hint(system); i++) {
+    nearest = yoke__nearer_name(name, nearest, system->units[i].name);
   }
-  const char** names = malloc((system->n_units + 1) * sizeof *names);
-  if (names == NULL) {
-    return NULL;
-  }
-  for (size_t i = 0; i < system->n_units; i++) {
-    names[i] = system->units[i].name;
-  }
-  const char* nearest = yoke__nearest_name(name, names, system->n_units);
-  free((void*)names);
   return nearest;
 }
 
 static const char* nearest_variable(const yoke_system* system, const yoke_unit* unit,
                                     const char* name) {
-  const size_t n = unit->info->n_variables;
-  const char** names =
-      yoke__messages_is_full(system->messages) ? NULL : malloc((n + 1) * sizeof *names);
-  if (names == NULL) {
-    return NULL;
+  const char* nearest = NULL;
+  for (size_t i = 0; i < unit->info->n_variables && wants_hint(system); i++) {
+    nearest = yoke__nearer_name(name, nearest, unit->info->variables[i].name);
   }
-  for (size_t i = 0; i < n; i++) {
-    names[i] = unit->info->variables[i].name;
-  }
-  const char* nearest = yoke__nearest_name(name, names, n);
-  free((void*)names);
   return nearest;
 }
 

@@ -52,9 +52,8 @@ typedef struct columns {
   size_t n;
 } columns;
 
-// "unit.variable", "unit.variable[i]" or "unit.variable[i,j]"
-static void name_element(const yoke_system_unit* unit, const yoke_variable* v, size_t i, char* to,
-                         size_t size) {
+void yoke__system_element_name(const yoke_system_unit* unit, const yoke_variable* v, size_t i,
+                               char* to, size_t size) {
   const size_t n = yoke__variable_count(v), n_cols = v->n_cols == 0 ? 1 : v->n_cols;
   if (n == 1) {
     snprintf(to, size, "%s.%s", unit->name, v->name);
@@ -124,7 +123,7 @@ static yoke_status collect(yoke_system* system, columns* out, bool* is_hit) {
       snprintf(name, sizeof name, "%s.%s", unit->name, v->name);
       const bool is_whole = is_wanted(system, name, v, is_hit);
       for (size_t e = 0; e < n; e++) {
-        name_element(unit, v, e, name, sizeof name);
+        yoke__system_element_name(unit, v, e, name, sizeof name);
         const bool is_single = n > 1 && is_wanted(system, name, v, is_hit);
         if (is_whole || is_single) {
           YOKE_TRY(add_element(system, i, k, e, name, out));
@@ -207,9 +206,8 @@ static void report_format(yoke_system* system, const yoke_scenario_name* name) {
   char own[400] = "";
   size_t used = 0;
   for (size_t i = 0; registry != NULL && i < registry->n_results; i++) {
-    const char* both[] = {registry->results[i]->name, nearest};
-    nearest = yoke__nearest_name(name->text, both, nearest == NULL ? 1 : 2);
-    const int n = snprintf(own + used, sizeof own - used, ", %s", both[0]);
+    nearest = yoke__nearer_name(name->text, nearest, registry->results[i]->name);
+    const int n = snprintf(own + used, sizeof own - used, ", %s", registry->results[i]->name);
     used = n < 0 || used + (size_t)n >= sizeof own ? sizeof own - 1 : used + (size_t)n;
   }
   yoke__error_near(system->messages, name->place, nearest, "expected %s%s, found the text '%s'",

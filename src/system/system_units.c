@@ -93,23 +93,17 @@ static bool has_start(const yoke_variable* variable) {
 static const char* nearest_setting(const yoke_system_unit* unit, bool is_start, const char* name) {
   const yoke_unit_ops* ops = unit->unit.ops;
   const yoke_unit_info* info = unit->unit.info;
-  const char** names = malloc((ops->n_structure + info->n_variables + 1) * sizeof *names);
-  if (names == NULL) {
-    return NULL;
-  }
-  size_t n = 0;
+  const char* nearest = NULL;
   for (size_t i = 0; i < ops->n_structure && !is_start; i++) {
-    names[n++] = ops->structure[i].name;
+    nearest = yoke__nearer_name(name, nearest, ops->structure[i].name);
   }
   for (size_t i = 0; i < info->n_variables; i++) {
     const yoke_causality c = info->variables[i].causality;
     const bool is_parameter = c == YOKE_PARAMETER || c == YOKE_TUNABLE;
     if (is_start ? has_start(&info->variables[i]) : is_parameter) {
-      names[n++] = info->variables[i].name;
+      nearest = yoke__nearer_name(name, nearest, info->variables[i].name);
     }
   }
-  const char* nearest = yoke__nearest_name(name, names, n);
-  free((void*)names);
   return nearest;
 }
 

@@ -41,6 +41,19 @@ size_t yoke__variable_size(const yoke_variable* variable) {
   return yoke__variable_count(variable) * yoke__variable_element_size(variable);
 }
 
+// Bytes before the first control character.
+static size_t plain_length(const char* name) {
+  size_t n = 0;
+  while ((unsigned char)name[n] >= ' ' && name[n] != '\x7f') {
+    n++;
+  }
+  return n;
+}
+
+bool yoke__unit_is_name(const char* name) {
+  return name != NULL && name[0] != '\0' && name[plain_length(name)] == '\0';
+}
+
 #define MANY 64  // variables, from which on their names are hashed
 
 size_t yoke__unit_find(const yoke_unit* unit, const char* name) {
@@ -215,16 +228,27 @@ static yoke_status lay_vectors(yoke_unit* unit, yoke_arena* arena) {
   return lay_dense(unit, YOKE_OUTPUT, arena, dense, &unit->n_y, &unit->outputs, &unit->n_outputs);
 }
 
-static yoke_status lay_names(yoke_unit* unit, yoke_arena* arena) {
+static yoke_status refuse_variable(const yoke_unit* unit, const char* name, const char* what,
+                                   const yoke_sink* sink) {
+  return yoke_fail(sink, YOKE_BAD_ARG, "the description of '%s' is wrong: variable '%.200s' %s",
+                   unit->ops->name, name == NULL ? "" : name, what);
+}
+
+static yoke_status lay_names(yoke_unit* unit, yoke_arena* arena, const yoke_sink* sink) {
   if (unit->info->n_variables < MANY) {
     return YOKE_OK;
   }
   YOKE_TRY(yoke__map_create(unit->info->n_variables, arena, &unit->names));
   for (size_t i = 0; i < unit->info->n_variables; i++) {
-    yoke__map_add(&unit->names, unit->info->variables[i].name, i);
+    const char* name = unit->info->variables[i].name;
+    if (yoke__map_add(&unit->names, name, i) != YOKE_NOT_FOUND) {
+      return refuse_variable(unit, name, "is there twice", sink);
+    }
   }
   return YOKE_OK;
 }
+
+#define MAX_SIZE ((size_t)INT32_MAX)  // elements of a variable, bytes of a text: more is a mistake
 
 // what the rest of the library relies on without asking again
 static yoke_status check_variable(const yoke_unit* unit, const yoke_variable* v,
@@ -234,10 +258,19 @@ static yoke_status check_variable(const yoke_unit* unit, const yoke_variable* v,
   const char* what = NULL;
   if (v->name == NULL || v->name[0] == '\0') {
     what = "has no name";
+  } else if (!yoke__unit_is_name(v->name)) {
+    char shown[64];  // nothing that breaks the line
+    snprintf(shown, sizeof shown, "%.*s", (int)plain_length(v->name), v->name);
+    return refuse_variable(unit, shown, "has a control character in its name", sink);
   } else if ((unsigned)v->type > YOKE_BINARY || (unsigned)v->causality > YOKE_STATE) {
     what = "has no known type or causality";
   } else if ((v->type == YOKE_STRING || v->type == YOKE_BINARY) && v->max_size == 0) {
     what = "needs a max_size";
+  } else if (v->max_size > MAX_SIZE || v->n_rows > MAX_SIZE ||
+             (v->n_cols > 0 && v->n_rows > MAX_SIZE / v->n_cols) || v->n_cols > MAX_SIZE) {
+    what = "is too large";
+  } else if (v->type == YOKE_ENUMERATION && (v->items == NULL || v->items[0] == NULL)) {
+    what = "is an enumeration without items";
   } else if ((v->flags & YOKE_VARIABLE_NONLINEAR) != 0 &&
              (v->type != YOKE_REAL || yoke__variable_count(v) != 1)) {
     what = "cannot say whether the unit is linear: it is no real scalar";
@@ -250,11 +283,9 @@ static yoke_status check_variable(const yoke_unit* unit, const yoke_variable* v,
               (v->causality == YOKE_OUTPUT && ops->get_outputs == NULL))) {
     what = "has no offset, and the unit has no operation that reaches it";
   }
-  return what == NULL
-             ? YOKE_OK
-             : yoke_fail(sink, YOKE_BAD_ARG, "the description of '%s' is wrong: variable '%s' %s",
-                         ops->name, v->name == NULL ? "" : v->name, what);
+  return what == NULL ? YOKE_OK : refuse_variable(unit, v->name, what, sink);
 }
+
 
 // A scalar of that type, given by 1 + its index; 0 is none.
 static bool is_scalar(const yoke_unit_info* info, size_t number, yoke_type type) {
@@ -270,6 +301,10 @@ yoke_status yoke__unit_check(const yoke_unit* unit, const yoke_sink* sink) {
   }
   for (size_t i = 0; i < info->n_variables; i++) {
     YOKE_TRY(check_variable(unit, &info->variables[i], sink));
+    // where they are many the map of their names finds out
+    if (info->n_variables < MANY && yoke__unit_find(unit, info->variables[i].name) != i) {
+      return refuse_variable(unit, info->variables[i].name, "is there twice", sink);
+    }
   }
   for (size_t i = 0; i < info->n_feedthrough; i++) {
     const yoke_feedthrough* f = &info->feedthrough[i];
@@ -309,7 +344,7 @@ yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* ar
     status = lay_vectors(unit, arena);
   }
   if (status >= 0) {
-    status = lay_names(unit, arena);
+    status = lay_names(unit, arena, sink);
   }
   if (status < 0) {
     yoke__unit_close(unit);

@@ -36,6 +36,8 @@ typedef struct yoke_unit {
 
 #define YOKE_NOT_DENSE ((size_t)-1)
 
+// Whether a text can be the name of a unit type or a variable: it is there and breaks no line.
+bool yoke__unit_is_name(const char* name);
 // Checks unit->info, as far as the rest of the library relies on it. YOKE_BAD_ARG after a message.
 yoke_status yoke__unit_check(const yoke_unit* unit, const yoke_sink* sink);
 // Makes an instance; tables are taken from arena. On failure the sink got the reason and nothing is left behind.

@@ -97,12 +97,7 @@ static yoke_status read_table(yoke_shared_library* library, const yoke_sink* sin
   YOKE_TRY(accept_list(library, &table->results, table->n_results, sizeof(yoke_result_ops),
                        "result sink", sink));
   for (size_t i = 0; i < table->n_units; i++) {
-    const yoke_unit_ops* ops = table->units[i];
-    const yoke_unit unit = {.ops = ops, .info = ops->info, .is_self_ours = ops->create == NULL};
-    yoke_status status = yoke__models_add(&library->units, ops, sink);
-    if (status >= 0 && ops->info != NULL) {
-      status = yoke__unit_check(&unit, sink);
-    }
+    const yoke_status status = yoke__models_add(&library->units, table->units[i], sink);
     if (status < 0) {
       return status == YOKE_BAD_ARG ? YOKE_BAD_INPUT : status;
     }
@@ -131,26 +126,34 @@ static yoke_status load(const char* path, yoke_shared_library** out, const yoke_
 
 enum { TRIED = 42 };  // how the trying process ends; a constructor may choose others
 
-static int try_in_child(const void* path) {
+static int load_in_child(const void* path) {
   yoke_shared_library* library = NULL;
   load(path, &library, NULL);
   return TRIED;  // whatever speaks against it is reported by the second try
 }
 
-static yoke_status try_load(const char* path, const yoke_sink* sink) {
+static int unload_in_child(const void* path) {
+  yoke_shared_library* library = NULL;
+  load(path, &library, NULL);
+  yoke__library_close(&library);
+  return TRIED;
+}
+
+static yoke_status try_in_child(int (*run)(const void*), const char* path, const char* what,
+                                const yoke_sink* sink) {
   yoke_process child;
-  YOKE_TRY(yoke__process_fork(try_in_child, path, &child, sink));
+  YOKE_TRY(yoke__process_fork(run, path, &child, sink));
   if (!yoke__process_wait(&child, LOAD_TIMEOUT_S * INT64_C(1000000000))) {
     yoke__process_kill(&child);
-    return yoke_fail(sink, YOKE_IO, "it hangs while it is loaded: not done after %d s",
+    return yoke_fail(sink, YOKE_IO, "it hangs while it is %s: not done after %d s", what,
                      LOAD_TIMEOUT_S);
   }
   if (child.is_known && child.signal_number != 0) {
-    return yoke_fail(sink, YOKE_IO, "it crashes while it is loaded (%s)",
+    return yoke_fail(sink, YOKE_IO, "it crashes while it is %s (%s)", what,
                      yoke__signal_text(child.signal_number));
   }
   if (child.is_known && child.exit_status != TRIED) {
-    return yoke_fail(sink, YOKE_IO, "it ends the program while it is loaded (exit status %d)",
+    return yoke_fail(sink, YOKE_IO, "it ends the program while it is %s (exit status %d)", what,
                      child.exit_status);
   }
   return YOKE_OK;
@@ -165,7 +168,9 @@ yoke_status yoke__library_open(const char* path, yoke_shared_library** out, cons
   // a name without a slash would be searched for elsewhere
   char full[4096];
   yoke__os_path_absolute(path, full, sizeof full);
-  YOKE_TRY(try_load(full, sink));
+  // a destructor that fails would end a program whose run is done
+  YOKE_TRY(try_in_child(load_in_child, full, "loaded", sink));
+  YOKE_TRY(try_in_child(unload_in_child, full, "unloaded", sink));
   return load(full, out, sink);
 }
 
@@ -185,19 +190,6 @@ void yoke__library_close(yoke_shared_library** handle) {
 
 // ---- units
 
-static const char* nearest_unit(const yoke_models* units, const char* name) {
-  const char** names = malloc((units->n + 1) * sizeof *names);
-  if (names == NULL) {
-    return NULL;
-  }
-  for (size_t i = 0; i < units->n; i++) {
-    names[i] = units->ops[i]->name;
-  }
-  const char* nearest = yoke__nearest_name(name, names, units->n);
-  free((void*)names);
-  return nearest;
-}
-
 const yoke_unit_ops* yoke__library_unit(const yoke_shared_library* library, const char* model,
                                         const yoke_sink* sink) {
   const yoke_models* units = &library->units;
@@ -212,7 +204,10 @@ const yoke_unit_ops* yoke__library_unit(const yoke_shared_library* library, cons
     yoke_fail(sink, YOKE_BAD_INPUT, "it holds %zu units: choose one with 'model', such as %s",
               units->n, units->ops[0]->name);
   } else if (model != NULL) {
-    const char* nearest = nearest_unit(units, model);
+    const char* nearest = NULL;
+    for (size_t i = 0; i < units->n; i++) {
+      nearest = yoke__nearer_name(model, nearest, units->ops[i]->name);
+    }
     const bool is_near = nearest != NULL;
     yoke_fail(sink, YOKE_BAD_INPUT, "it has no unit '%.200s'; %s'%s'%s", model,
               is_near ? "did you mean " : "its first one is ",

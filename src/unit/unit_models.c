@@ -7,6 +7,7 @@
 #include "base/base_message.h"
 #include "models/models.h"
 #include "unit/meter/unit_meter.h"
+#include "unit/unit.h"
 
 // they stand on folders that models do not see
 static const yoke_unit_ops* const own_kinds[] = {&yoke__unit_meter};
@@ -14,8 +15,8 @@ static const yoke_unit_ops* const own_kinds[] = {&yoke__unit_meter};
 
 // What a table lacks that the engine relies on without asking again; NULL: nothing.
 static const char* find_gap(const yoke_unit_ops* ops) {
-  if (ops->name == NULL || ops->name[0] == '\0') {
-    return "name";
+  if (!yoke__unit_is_name(ops->name)) {
+    return "name, or one that breaks the line";
   }
   if (ops->step == NULL && ops->refresh == NULL) {
     return "step";
@@ -34,7 +35,11 @@ yoke_status yoke__models_add(yoke_models* models, const yoke_unit_ops* ops, cons
   const char* gap = find_gap(ops);
   if (gap != NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "the table of unit '%s' has no %s",
-                     ops->name == NULL ? "" : ops->name, gap);
+                     yoke__unit_is_name(ops->name) ? ops->name : "", gap);
+  }
+  if (ops->info != NULL) {
+    const yoke_unit unit = {.ops = ops, .info = ops->info, .is_self_ours = ops->create == NULL};
+    YOKE_TRY(yoke__unit_check(&unit, sink));
   }
   if (yoke__models_find(models, ops->name) != NULL) {
     return yoke_fail(sink, YOKE_BAD_ARG, "there is a unit '%s' already", ops->name);
@@ -72,15 +77,9 @@ const yoke_unit_ops* yoke__models_find(const yoke_models* models, const char* na
 }
 
 const char* yoke__models_nearest(const yoke_models* models, const char* name) {
-  const size_t n = yoke__models_count(models);
-  const char** names = malloc((n + 1) * sizeof *names);
-  if (names == NULL) {
-    return NULL;
+  const char* nearest = NULL;
+  for (size_t i = 0; i < yoke__models_count(models); i++) {
+    nearest = yoke__nearer_name(name, nearest, yoke__models_at(models, i)->name);
   }
-  for (size_t i = 0; i < n; i++) {
-    names[i] = yoke__models_at(models, i)->name;
-  }
-  const char* nearest = yoke__nearest_name(name, names, n);
-  free((void*)names);
   return nearest;
 }

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -70,7 +71,9 @@ static void hear(void* to, const yoke_message* message) {
 }
 
 static void assert_heard(heard* h, const char* part) {
-  assert_int_equal(h->n, 1);
+  if (h->n != 1) {
+    fail_msg("%d messages, the last one: %s", h->n, h->text);
+  }
   if (strstr(h->text, part) == NULL) {
     fail_msg("'%s' lacks '%s'", h->text, part);
   }
@@ -282,6 +285,98 @@ static void test_tables_with_gaps(void** state) {
   yoke_registry_destroy(&registry);
 }
 
+// One variable of a description is wrong: the message names the unit and the variable.
+static void check_description(yoke_variable wrong, const char* part) {
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  const yoke_variable both[] = {variables[0], wrong};
+  const yoke_unit_info described = {.variables = both, .n_variables = 2, .self_size = sizeof(lag)};
+  yoke_unit_ops unit = make_unit("my.lag");
+  unit.info = &described;
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  char text[256];
+  snprintf(text, sizeof text, "the description of 'my.lag' is wrong: variable '%s", part);
+  assert_heard(&h, text);
+  yoke_registry_destroy(&registry);
+}
+
+static void test_wrong_descriptions(void** state) {
+  (void)state;
+  yoke_variable v = variables[1];
+  v.name = "u";
+  check_description(v, "u' is there twice");
+  v.name = "y\nz";
+  check_description(v, "y' has a control character in its name");
+  v.name = "\x7f";
+  check_description(v, "' has a control character in its name");
+  v = variables[1];
+  v.n_rows = v.n_cols = (size_t)1 << 40;  // their product is 0 in 64 bits
+  check_description(v, "y' is too large");
+  v.n_rows = 0;
+  check_description(v, "y' is too large");
+  v.n_rows = v.n_cols = (size_t)1 << 20;
+  check_description(v, "y' is too large");
+  v = variables[1];
+  v.type = YOKE_BINARY;
+  v.max_size = SIZE_MAX - 7;  // with its length it is 0 bytes
+  check_description(v, "y' is too large");
+  v = variables[1];
+  v.type = YOKE_ENUMERATION;
+  check_description(v, "y' is an enumeration without items");
+  v.items = (const char* const[]){NULL};
+  check_description(v, "y' is an enumeration without items");
+
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  const yoke_unit_ops unit = make_unit("my\nlag");
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "the table of unit '' has no name, or one that breaks the line");
+  const yoke_feedthrough beyond = {.output = 1, .input = 2};
+  yoke_unit_info described = info;
+  described.feedthrough = &beyond;
+  described.n_feedthrough = 1;
+  yoke_unit_ops other = make_unit("my.lag");
+  other.info = &described;
+  assert_int_equal(yoke_registry_add_unit(registry, &other, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "the description of 'my.lag' is wrong: feedthrough 0 names no variable");
+  yoke_registry_destroy(&registry);
+}
+
+// Of many variables the names are compared when the unit is made.
+static void test_many_variables(void** state) {
+  (void)state;
+  enum { N = 100 };
+  static char names[N][8];
+  static yoke_variable many[N];
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  for (size_t i = 0; i < N; i++) {
+    snprintf(names[i], sizeof names[i], "p%zu", i);
+    many[i] = (yoke_variable){.name = names[i], .causality = YOKE_PARAMETER};
+  }
+  const yoke_unit_info described = {.variables = many, .n_variables = N, .self_size = sizeof(lag)};
+  yoke_unit_ops unit = make_unit("my.many");
+  unit.info = &described;
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_OK);
+  static const char text[] = "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {a: {model: my.many}}\n";
+  const yoke_load_settings settings = {.registry = registry, .sink = &sink};
+  yoke_system* system = NULL;
+  assert_int_equal(yoke_system_parse(text, strlen(text), "a.yaml", &settings, &system), YOKE_OK);
+  yoke_system_destroy(&system);
+  h = (heard){0};  // that it has no output
+  many[99].name = "p7";
+  assert_int_equal(yoke_system_parse(text, strlen(text), "a.yaml", &settings, &system),
+                   YOKE_BAD_INPUT);
+  assert_heard(&h, "the description of 'my.many' is wrong: variable 'p7' is there twice");
+  yoke_registry_destroy(&registry);
+}
+
 static void test_libraries_that_cannot_be_loaded(void** state) {
   (void)state;
   heard h = {0};
@@ -307,6 +402,8 @@ int main(void) {
       cmocka_unit_test(test_other_versions),
       cmocka_unit_test(test_shorter_table),
       cmocka_unit_test(test_tables_with_gaps),
+      cmocka_unit_test(test_wrong_descriptions),
+      cmocka_unit_test(test_many_variables),
       cmocka_unit_test(test_libraries_that_cannot_be_loaded),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,6 +386,12 @@ constructor exits 'exit(0);'
 refused exits "it ends the program while it is loaded (exit status 0)"
 [ ! -s out ] || bad "something was printed twice"
 
+begin destructor_aborts
+constructor unloads 'abort();'
+sed -i 's/((constructor)) static void at_load/((destructor)) static void at_end/' lib/unloads.c
+compile unloads
+refused unloads "it crashes while it is unloaded (abort)"
+
 begin constructor_hangs
 constructor hangs 'for (;;) pause();'
 sed 's|own_library.so, model: my.lag|hangs.so|; s|two.so|hangs.so|' systems/lag.yaml >systems/hangs.yaml

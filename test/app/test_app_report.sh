@@ -97,6 +97,17 @@ err_has '^other/summary.json: error: this is no summary of a run of Yoke$'
 printf '{"format": \n' >other/summary.json
 run 2 report other
 err_has '^other/summary.json:2: error: '
+# versions that this program does not know
+sed '0,/"version": 1/s//"version": 99/' csv/summary.json >other/summary.json
+run 2 report other
+err_has '^other/summary.json: error: this is version 99 of the summary, this Yoke knows 1$'
+sed '0,/"version": 1,/s///' csv/summary.json >other/summary.json
+run 2 report other
+err_has '^other/summary.json: error: this is version 0 of the summary, this Yoke knows 1$'
+sed 's/"messages": \[\]/"messages": 3/' csv/summary.json >other/summary.json
+cmp -s csv/summary.json other/summary.json && fail 'the summary has no empty list of messages'
+run 2 report other
+err_has '^other/summary.json: error: this is no sound summary: Expected array, got real$'
 cp csv/summary.json other
 run 2 report other
 err_has '^other: error: there is no results.csv or results.h5 in this folder; '
@@ -109,5 +120,15 @@ if [ "$(id -u)" -ne 0 ]; then
   run 1 report later
   chmod u+w later
 fi
+
+# ---- results that are cut: the same status whatever their format
+for folder in csv hdf5; do
+  [ -e $folder/report.html ] || { echo "skipped: HDF5 is not part of this build" && continue; }
+  for file in $folder/results.csv $folder/results.h5; do
+    [ -e $file ] && truncate -s -$(($(stat -c %s $file) / 3)) $file
+  done
+  run 2 report $folder
+  err_has "^$folder/results\\.(csv|h5)(:[0-9]+)?: error: "
+done
 
 [ $n_failed -eq 0 ] || exit 1

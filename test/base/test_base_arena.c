@@ -93,10 +93,15 @@ static void test_impossible_sizes_are_refused(void** state) {
   assert_null(yoke__arena_array(&arena, SIZE_MAX, SIZE_MAX));
   assert_null(yoke__arena_array(&arena, half, half));
 
-  // a refusal leaves the arena usable
+  // a refusal leaves the arena usable, and it is remembered until the arena is emptied
   assert_int_equal(arena.used, 0);
   assert_non_null(yoke__arena_array(&arena, 10, 8));
   assert_int_equal(arena.used, 80);
+  assert_int_equal(yoke__arena_status(&arena), YOKE_NO_MEMORY);
+  yoke__arena_free(&arena);
+  assert_int_equal(yoke__arena_status(&arena), YOKE_OK);
+  assert_null(yoke__arena_array(&arena, SIZE_MAX, 2));
+  assert_int_equal(yoke__arena_status(&arena), YOKE_NO_MEMORY);
   yoke__arena_free(&arena);
 }
 

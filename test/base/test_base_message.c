@@ -96,6 +96,18 @@ static void test_beyond_a_thousand_only_counted(void** state) {
   assert_null(strstr(text, "dropped"));
   yoke__messages_free(&list);
   assert_false(yoke__messages_is_full(&list));
+
+  // notes have a thousand of their own, so that they neither fill the memory nor push out an error
+  for (int i = 0; i < 1234; i++) {
+    yoke__message_add(&list, YOKE_NOTE, at("f", i + 1, 1), "m");
+    assert_false(yoke__messages_is_full(&list));
+  }
+  yoke__error(&list, at("f", 1, 1), "an error");
+  assert_int_equal(list.n, 1001);
+  assert_int_equal(list.n_notes, 1234);
+  assert_int_equal(list.n_errors, 1);
+  assert_int_equal(list.n_dropped, 234);
+  yoke__messages_free(&list);
 }
 
 static size_t count_lines(const char* text) {
@@ -264,6 +276,13 @@ static void test_lines(void** state) {
   check_line(&m, "note: unit 'pump': output 'p' became nan");
   m.unit = NULL;
   m.hint = "";
+  check_line(&m, "note: output 'p' became nan");
+  // a place in a text that has no name
+  m.line = 3;
+  check_line(&m, "line 3: note: output 'p' became nan");
+  m.column = 9;
+  check_line(&m, "line 3:9: note: output 'p' became nan");
+  m.line = 0;
   check_line(&m, "note: output 'p' became nan");
   // of times the digits that a person would write
   m.time = 0.1 + 0.2;

@@ -153,7 +153,7 @@ static void test_chain_CI_19(void** state) {
   const yoke_circuit_options options = dae(YOKE_CIRCUIT_TR, YOKE_STARTUP_TR_XI, 1e-3);
   yoke_circuit* circuit = circuits_start(network, &options);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-    circuits_steps(circuit, points[i].step - yoke__circuit_step_number(circuit));
+    circuits_steps(circuit, points[i].step - circuits_step_number(circuit));
     check_near(300 + circuits_voltage(circuit, network, "2"), points[i].T2, 1e-4);
     check_near(300 + circuits_voltage(circuit, network, "3"), points[i].T3, 1e-4);
     check_near(300 + circuits_voltage(circuit, network, "1"), points[i].T2 + 10, 1e-4);

@@ -53,7 +53,7 @@ static void test_reference_points_CI_11(void** state) {
   yoke_circuit* circuit = circuits_start(problem.network, &options);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
     const uint64_t step = (uint64_t)(points[i].t * 1e5 + 0.5);
-    circuits_steps(circuit, step - yoke__circuit_step_number(circuit));
+    circuits_steps(circuit, step - circuits_step_number(circuit));
     const double v = yoke__circuit_voltage(circuit, problem.plus) -
                      yoke__circuit_voltage(circuit, problem.minus);
     check_near(v, points[i].v, 1e-6);
@@ -132,9 +132,8 @@ static derivative_check check_derivatives(const yoke_circuit_options* options) {
   bool* is_closed = yoke__arena_array(&arena, network->n_elements, sizeof(bool));
   check_ok(yoke__signals_create(network, &arena, &signals));
   check_ok(yoke__equations_create(network, signals, is_closed, 1e-12, &arena, &equations));
-  uint32_t n = 0, m = 0, p = 0;
-  yoke__equations_sizes(equations, &n, &m, &p);
-  const yoke_sparse_pattern* pattern = yoke__equations_ahat_pattern(equations);
+  const uint32_t n = equations->n, m = equations->m;
+  const yoke_sparse_pattern* pattern = &equations->Ahat;
   double* x = yoke__arena_array(&arena, n, sizeof(double));
   double* xdot = yoke__arena_array(&arena, n, sizeof(double));
   double* product = yoke__arena_array(&arena, n, sizeof(double));
@@ -149,12 +148,11 @@ static derivative_check check_derivatives(const yoke_circuit_options* options) {
     circuits_steps(circuit, 1);
     for (uint32_t v = 0; v < network->n_nodes; v++) {
       x[v] = yoke__circuit_voltage(circuit, v);
-      xdot[v] = yoke__circuit_voltage_rate(circuit, v);
     }
     for (uint32_t e = 0; e < network->n_elements; e++) {
       x[network->n_nodes + e] = yoke__circuit_current(circuit, e);
-      xdot[network->n_nodes + e] = yoke__circuit_current_rate(circuit, e);
     }
+    circuits_rates(circuit, xdot);
     yoke__signals_update_rates(signals, yoke__circuit_time(circuit));
     yoke__equations_derivatives(equations, x, NULL, ahat, bhat);
     yoke__sparse_mul(pattern, ahat, xdot, product);

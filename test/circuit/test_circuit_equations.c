@@ -21,8 +21,10 @@ static fixture open_equations(yoke_network* network, double gmin) {
   check_ok(yoke__signals_create(network, &f.arena, &f.signals));
   f.is_closed = yoke__arena_array(&f.arena, network->n_elements, sizeof(bool));
   check_ok(yoke__equations_create(network, f.signals, f.is_closed, gmin, &f.arena, &f.equations));
-  yoke__equations_sizes(f.equations, &f.n, &f.m, &f.p);
-  const yoke_sparse_pattern* pattern = yoke__equations_pattern(f.equations);
+  f.n = f.equations->n;
+  f.m = f.equations->m;
+  f.p = f.equations->p;
+  const yoke_sparse_pattern* pattern = &f.equations->J;
   f.nnz = (uint32_t)pattern->starts[pattern->n];
   return f;
 }
@@ -47,7 +49,7 @@ static void check_sizes(yoke_network* network, uint32_t n, uint32_t m, uint32_t 
   if (nnz > 0) {
     assert_int_equal(f.nnz, nnz);
   }
-  check_ok(yoke__sparse_structural_rank(yoke__equations_pattern(f.equations), &rank, NULL));
+  check_ok(yoke__sparse_structural_rank(&f.equations->J, &rank, NULL));
   assert_int_equal(rank, n);
   close_equations(&f);
 }
@@ -89,10 +91,10 @@ static void test_rank_CI_02(void** state) {
   double *x = reals(&f, f.n), *values = reals(&f, f.nnz), *rhs = reals(&f, f.n);
   yoke__signals_update_rates(f.signals, 0);
   yoke__equations_derivatives(f.equations, x, NULL, values, rhs);
-  const yoke_sparse_pattern* ahat = yoke__equations_ahat_pattern(f.equations);
+  const yoke_sparse_pattern* ahat = &f.equations->Ahat;
   assert_int_equal(rank_of(&f, dense_of(&f, ahat, values)), 7);
   yoke__equations_evaluate(f.equations, x, 800, NULL, NULL, rhs, values);
-  const yoke_sparse_pattern* J = yoke__equations_pattern(f.equations);
+  const yoke_sparse_pattern* J = &f.equations->J;
   assert_int_equal(rank_of(&f, dense_of(&f, J, values)), 8);
   close_equations(&f);
 }
@@ -219,7 +221,7 @@ static double jacobian_error(fixture* f, double x[], const double c[], double a0
                              const double v_limited[]) {
   double *values = reals(f, f->nnz), *rhs = reals(f, f->n), *size = reals(f, f->n);
   yoke__equations_evaluate(f->equations, x, a0, c, v_limited, rhs, values);
-  const double* J = dense_of(f, yoke__equations_pattern(f->equations), values);
+  const double* J = dense_of(f, &f->equations->J, values);
   for (uint32_t i = 0; i < f->n; i++) {
     for (uint32_t j = 0; j < f->n; j++) {
       size[i] = fmax(size[i], fabs(J[i * f->n + j]));
@@ -261,7 +263,7 @@ static void test_time_derivatives(void** state) {
   double *high = reals(&f, f.n), *low = reals(&f, f.n), *moved = reals(&f, f.n);
   const double t = 0.013, d = 1e-6;
   yoke__equations_derivatives(f.equations, x, NULL, ahat, bhat);
-  yoke__sparse_mul(yoke__equations_ahat_pattern(f.equations), ahat, c, got);
+  yoke__sparse_mul(&f.equations->Ahat, ahat, c, got);
   for (int side = 0; side < 2; side++) {
     for (uint32_t j = 0; j < f.n; j++) {
       moved[j] = x[j] + (side == 0 ? d : -d) * c[j];
@@ -342,15 +344,15 @@ static void test_names(void** state) {
 static void test_kinds_of_change(void** state) {
   (void)state;
   fixture f = open_equations(circuits_rlc(), 0);
-  assert_true(yoke__equations_is_linear(f.equations) && yoke__equations_is_constant(f.equations));
+  assert_true(f.equations->is_linear && f.equations->is_constant);
   close_equations(&f);
   f = open_equations(circuits_pmsm(true), 0);
-  assert_false(yoke__equations_is_linear(f.equations));
-  assert_false(yoke__equations_has_junctions(f.equations));
+  assert_false(f.equations->is_linear);
+  assert_false(f.equations->n_junctions > 0);
   close_equations(&f);
   f = open_equations(every_kind(), 0);
-  assert_true(yoke__equations_has_junctions(f.equations));
-  assert_false(yoke__equations_is_constant(f.equations));
+  assert_true(f.equations->n_junctions > 0);
+  assert_false(f.equations->is_constant);
   close_equations(&f);
 }
 

@@ -65,8 +65,7 @@ static double drift(const yoke_network* network, const yoke_circuit_options* opt
   bool* is_closed = yoke__arena_array(&arena, network->n_elements, sizeof(bool));
   check_ok(yoke__signals_create(network, &arena, &signals));
   check_ok(yoke__equations_create(network, signals, is_closed, 0, &arena, &equations));
-  uint32_t n = 0, m = 0, p = 0;
-  yoke__equations_sizes(equations, &n, &m, &p);
+  const uint32_t n = equations->n, m = equations->m;
   double* x = yoke__arena_array(&arena, n, sizeof(double));
   double* f = yoke__arena_array(&arena, n, sizeof(double));
   yoke_circuit* circuit = circuits_start(network, options);

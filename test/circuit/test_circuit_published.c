@@ -150,7 +150,7 @@ static void test_pmsm_trajectory_CI_16(void** state) {
       .formulation = YOKE_FORMULATION_DAE, .method = YOKE_CIRCUIT_BDF3, .step = 0.25};
   yoke_circuit* circuit = circuits_start(network, &options);
   for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
-    circuits_steps(circuit, (uint64_t)(4 * points[i].t) - yoke__circuit_step_number(circuit));
+    circuits_steps(circuit, (uint64_t)(4 * points[i].t) - circuits_step_number(circuit));
     for (int j = 0; j < N_NODES; j++) {
       check_near(circuits_voltage(circuit, network, nodes[j]), points[i].T[j], 1e-4);
     }

@@ -12,11 +12,12 @@ static YOKE_CATCH(err);
 
 static yoke_status write_and_read(void);
 
-// Calls make() with the k-th request failing, k = 0, 1, ..., until it needs no more than k.
-static void check_all_requests(yoke_status (*make)(void), const char* what) {
+// Calls make() with the k-th request failing, k = 0, 1, ..., until it needs no more than k. fails_onwards: and all that come
+// after it.
+static void check_all_requests(yoke_status (*make)(void), bool fails_onwards, const char* what) {
   for (long k = 0; k < 1000; k++) {
     err.text[0] = '\0';
-    heap = (failing_heap){.is_on = true, .fails_at = k};
+    heap = (failing_heap){.is_on = true, .fails_at = k, .fails_onwards = fails_onwards};
     const yoke_status status = make();
     heap.is_on = false;
     if (heap.n_blocks != 0) {
@@ -29,9 +30,12 @@ static void check_all_requests(yoke_status (*make)(void), const char* what) {
     }
     // the C library may do without a buffer of its own
     if (status < 0) {
-      // opening a file takes memory; to jansson a string without memory is a bad token
-      assert_true(status == YOKE_NO_MEMORY || status == YOKE_IO ||
-                  (make == write_and_read && status == YOKE_BAD_INPUT));
+      // opening a file takes memory; jansson cuts a long text where a single request fails, and notices nothing
+      const bool is_file = make == write_and_read, is_cut = is_file && !fails_onwards;
+      if (status != YOKE_NO_MEMORY && !(is_file && status == YOKE_IO) &&
+          !(is_cut && status == YOKE_BAD_INPUT)) {
+        fail_msg("%s: request %ld failed: status %d, %s", what, k, status, err.text);
+      }
       assert_true(strlen(err.text) > 0);
     }
   }
@@ -84,10 +88,12 @@ static void test_every_request(void** state) {
   yoke_temp* temp = NULL;
   check_ok(yoke__temp_create(&temp, &err.sink));
   snprintf(path, sizeof path, "%s/m.json", yoke__temp_path(temp));
-  check_all_requests(make_moesp, "moesp");
-  check_all_requests(check_rank, "rank");
-  check_all_requests(check_growth, "growth");
-  check_all_requests(write_and_read, "file");
+  for (int i = 0; i < 2; i++) {
+    check_all_requests(make_moesp, i == 1, "moesp");
+    check_all_requests(check_rank, i == 1, "rank");
+    check_all_requests(check_growth, i == 1, "growth");
+    check_all_requests(write_and_read, i == 1, "file");
+  }
   yoke__temp_remove(&temp);
 }
 

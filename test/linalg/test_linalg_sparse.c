@@ -264,15 +264,24 @@ static void test_structural_rank(void** state) {
     }
     case_from_map(&one, n, map);
     const yoke_sparse_pattern pattern = case_pattern(&one);
-    int32_t rank = -1, unmatched[CASE_N_MAX];
-    check_ok(yoke__sparse_structural_rank(&pattern, &rank, unmatched));
+    int32_t rank = -1, column_of[CASE_N_MAX], n_matched = 0;
+    bool is_matched[CASE_N_MAX] = {false};
+    check_ok(yoke__sparse_structural_rank(&pattern, &rank, column_of));
     assert_int_equal(rank, slow_rank(&one));
 
-    // without the columns left over the others still have that rank
-    for (int32_t k = 0; k < n - rank; k++) {
-      for (int32_t i = 0; i < n; i++) {
-        map[i * n + unmatched[k]] = 0;
+    // each row has an entry in its column, and no column serves twice
+    for (int32_t i = 0; i < n; i++) {
+      if (column_of[i] >= 0) {
+        assert_true(map[i * n + column_of[i]] != 0 && !is_matched[column_of[i]]);
+        is_matched[column_of[i]] = true;
+        n_matched++;
       }
+    }
+    assert_int_equal(n_matched, rank);
+
+    // without the columns left over the others still have that rank
+    for (int32_t i = 0; i < n * n; i++) {
+      map[i] = is_matched[i % n] ? map[i] : 0;
     }
     case_from_map(&two, n, map);
     assert_int_equal(slow_rank(&two), rank);

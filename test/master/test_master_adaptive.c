@@ -129,7 +129,7 @@ static void test_every_step_is_recorded(void** state) {
   sim s = open_oscillator("{min: 1e-4, max: 3e-3}", "");
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
   static yoke_loop_info info;
-  check_ok(yoke__master_run(s.system, s.state, &settings, NULL, &info));
+  check_ok(sim_record(&s, &settings, &info));
   assert_int_equal(info.n_steps, s.state->n_adaptive);
   assert_int_equal(info.record.n_rows, info.n_steps + 1);  // and the start
   assert_int_equal(s.state->n_rows, info.n_steps + 1);

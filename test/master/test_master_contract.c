@@ -770,7 +770,7 @@ static void check_end(const char* trouble) {
     // a whole run ends there, with everything recorded
     s = open_trouble(trouble, all_schemes[i]);
     static yoke_loop_info info;
-    assert_int_equal(yoke__master_run(s.system, s.state, NULL, NULL, &info), YOKE_ENDED);
+    assert_int_equal(sim_record(&s, NULL, &info), YOKE_ENDED);
     assert_int_equal(info.n_steps, 3);
     check_near(info.t_reached, 0.3, 1e-16);
     assert_null(info.failure.message.text);

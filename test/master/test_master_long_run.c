@@ -31,7 +31,7 @@ static void check_rows(const char* units, const char* n_default) {
   assert_non_null(mkdtemp(folder));
   static yoke_loop_info info;
   const yoke_record_settings settings = {.directory = folder, .formats = YOKE_RECORD_CSV};
-  check_ok(yoke__master_run(s.system, s.state, &settings, NULL, &info));
+  check_ok(sim_record(&s, &settings, &info));
   print_message("%lld steps, %.1f ns each\n", (long long)info.n_steps,
                 info.wall_s * 1e9 / (double)n);
   assert_int_equal(info.n_steps, n);

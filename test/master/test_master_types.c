@@ -560,7 +560,7 @@ static void test_text_rooms(void** state) {
 static char* run_to_csv(sim* s, const char* directory) {
   static yoke_loop_info info;
   const yoke_record_settings settings = {.directory = directory, .formats = YOKE_RECORD_CSV};
-  if (yoke__master_run(s->system, s->state, &settings, NULL, &info) < 0) {
+  if (sim_record(s, &settings, &info) < 0) {
     fail_msg("the run failed: %s", info.failure.text);
   }
   char path[256];

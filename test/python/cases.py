@@ -584,5 +584,191 @@ class Units(Case):
         self.assertIn("nowhere.so", str(error))
 
 
+class Callbacks(Case):
+    """What a system calls may not move it; what they raise comes out once, and as itself."""
+
+    def refused(self, system):
+        """Everything that answers BUSY from inside a call; returns how many did."""
+        calls = [system.start, system.step, lambda: system.step(3), lambda: system.run_to(5), system.run, system.save,
+                 lambda: system.checkpoint(self.folder / "x"), lambda: system.resume(self.folder / "x"), system.record,
+                 system.close]
+        calls += [system.stop_recording] if system._memory else []
+        for call in calls:
+            error = self.fails(yoke.Status.BUSY, call)
+            self.assertIn("in the middle of another call", str(error))
+            self.assertIsNone(error.__cause__)
+        return len(calls)
+
+    def test_busy(self):
+        seen, systems = {}, []
+
+        class Meddler(Lag):
+            def start(unit, t):
+                self.meddle(systems, seen, "start")
+
+            def step(unit, t, h):
+                self.meddle(systems, seen, "step")
+                Lag.step(unit, t, h)
+
+            def terminate(unit):
+                self.meddle(systems, seen, "terminate")
+
+        def progress(p):
+            self.meddle(systems, seen, "progress")
+            seen["T"] = systems[0]["lag.T"]
+
+        with yoke.System(LAG.replace("stop: 5", "stop: 1e9"), units={"my.lag": Meddler}) as system:
+            systems.append(system)
+            threading.Timer(0.4, system.cancel).start()
+            result = system.run(progress=progress)
+            self.assertEqual(result.status, yoke.Status.INTERRUPTED)
+            self.assertGreater(result.n_rows, 1)
+            self.assertEqual(seen["T"], 0.5)
+            system.step()  # at rest nothing is refused
+        systems.clear()
+        self.assertEqual({k: v for k, v in seen.items() if k != "T"},
+                         {"start": 10, "step": 11, "progress": 11, "terminate": 10})
+
+    def meddle(self, systems, seen, place):
+        if systems and place not in seen:
+            seen[place] = 0
+            try:
+                seen[place] = self.refused(systems[0])
+            except Exception as exception:
+                seen[place] = repr(exception)
+
+    def test_cause_is_of_this_call(self):
+        class Faulty(Lag):
+            faults = [ZeroDivisionError("first")]
+
+            def step(self, t, h):
+                if self.faults:
+                    raise self.faults.pop()
+                self.y = math.inf if t > 0.5 else 0.0
+
+        with yoke.System(LAG, units={"my.lag": Faulty}) as system:
+            state = system.save()
+            error = self.fails(yoke.Status.UNIT_FAILED, system.step)
+            self.assertIsInstance(error.__cause__, ZeroDivisionError)
+            self.assertIsNone(self.fails(yoke.Status.NO_SUCH_NAME, system.handle, "lag.z").__cause__)
+            system.restore(state)
+            error = self.fails(yoke.Status.DIVERGED, system.run_to, 5)
+            self.assertIsNone(error.__cause__)
+            self.assertNotIn("ZeroDivisionError", str(error))
+
+    def test_interrupts_of_units(self):
+        for interrupt in (KeyboardInterrupt, SystemExit):
+            class Leaves(Lag):
+                def step(self, t, h):
+                    if t > 0.5:
+                        raise interrupt("enough")
+
+            for call in (yoke.System.run, lambda s: s.run_to(3), lambda s: s.step(100),
+                         lambda s: [s.step() for _ in range(100)]):
+                with self.assertRaisesRegex(interrupt, "enough"), yoke.System(LAG, units={"my.lag": Leaves}) as system:
+                    call(system)
+
+            def leave(p):
+                raise interrupt("enough")
+
+            with self.assertRaisesRegex(interrupt, "enough"):
+                yoke.run(LAG.replace("stop: 5", "stop: 1e9"), units={"my.lag": Lag}, progress=leave)
+
+    def test_terminate(self):
+        class Ends(Lag):
+            reason = ValueError("at the end")
+
+            def terminate(self):
+                raise self.reason
+
+        with self.assertLogs("yoke", logging.WARNING) as logs:
+            with yoke.System(LAG, units={"my.lag": Ends}) as system:
+                system.step()
+        line = Ends.terminate.__code__.co_firstlineno + 1
+        self.assertIn(f"{__file__}:{line}: warning: unit 'lag': terminate failed: ValueError: at the end", logs.output[0])
+        self.assertEqual([m.severity for m in system.messages], ["warning"])
+        Ends.reason = KeyboardInterrupt("now")
+        with self.assertLogs("yoke", logging.WARNING), self.assertRaisesRegex(KeyboardInterrupt, "now"):
+            yoke.run(LAG, units={"my.lag": Ends})
+
+    def test_outputs_that_do_not_fit(self):
+        class Wrong(yoke.Unit):
+            inputs = ["u"]
+            outputs = {"on": False, "word": "", "n": yoke.Value(0, type="integer")}
+            given = {}
+
+            def step(self, t, h):
+                self.__dict__.update(self.given)
+
+        text = LAG.replace(", with: {T: 0.5}", "")
+        for given, words in (({"on": 7}, "on is of type boolean, found 7"), ({"on": "no"}, "on is of type boolean"),
+                             ({"word": "x" * 256}, "word has room for 255 bytes without NUL, found 256"),
+                             ({"word": 3}, "word is of type string, found 3"), ({"n": 1.5}, "n is of type integer, found 1.5")):
+            Wrong.given = given
+            with self.subTest(given):
+                error = self.fails(yoke.Status.UNIT_FAILED, yoke.run, text, units={"my.lag": Wrong})
+                self.assertIn(words, str(error))
+        Wrong.given = {"on": 1, "word": "x" * 255, "n": True}
+        result = yoke.run(text, units={"my.lag": Wrong})
+        self.assertEqual((result["lag.on"][-1], result["lag.word"][-1], result["lag.n"][-1]), (1, "x" * 255, 1))
+
+
+class Arguments(Case):
+    """Wrong arguments are TypeError or ValueError with words about them."""
+
+    def check(self, kind, words, call, *arguments, **named):
+        with self.subTest(words), self.assertRaisesRegex(kind, words):
+            call(*arguments, **named)
+
+    def test_system(self):
+        check = self.check
+        check(TypeError, "path is of type str", yoke.System, None)
+        check(TypeError, "path is of type str", yoke.System, 3)
+        check(TypeError, "set is of type Mapping, found 'time.step=1'", yoke.System, JACOBI, set="time.step=1")
+        check(TypeError, "units is of type Mapping", yoke.System, LAG, units=[Lag])
+        check(TypeError, "derived from yoke.Unit, found <", yoke.System, LAG, units={"my.lag": Lag()})
+        check(TypeError, "derived from yoke.Unit, found 3", yoke.System, LAG, units={"my.lag": 3})
+        check(TypeError, "the name of a unit is of type str", yoke.System, LAG, units={3: Lag})
+        self.assertIn("nowhere.so", str(self.fails(yoke.Status.IO, yoke.System, LAG, libraries="nowhere.so")))
+        with yoke.System(JACOBI) as system:
+            check(TypeError, "the number of steps is an int, found 1.5", system.step, 1.5)
+            check(TypeError, "the number of steps is an int, found 'a'", system.step, "a")
+            check(ValueError, "at least 0, found -1", system.step, -1)
+            system.step(0)
+            self.assertEqual(system.time, 0)
+            check(TypeError, "t is of type int or float, found 'x'", system.run_to, "x")
+            self.fails(yoke.Status.BAD_ARG, system.run_to, math.nan)
+            check(TypeError, "the name of a variable is of type str, found 3", system.__getitem__, 3)
+            check(TypeError, "state is of type State", system.restore, b"bytes")
+            check(TypeError, "format is of type str", system.record, format=3)
+            check(TypeError, "progress is a function, found 3", system.run, progress=3)
+            check(TypeError, "left.kc is of type real, found None", system.__setitem__, "left.kc", None)
+            check(TypeError, "left.kc is of type real, found \\[1", system.__setitem__, "left.kc", [1, 2])
+            self.fails(yoke.Status.BAD_ARG, system.checkpoint, "")
+        with yoke.System(TYPED.read_text().replace("  - stage.count -> name.index", "#")) as system:
+            check(TypeError, "name.index is of type integer, found 'a'", system.__setitem__, "name.index", "a")
+            check(TypeError, "name.index is of type integer, found inf", system.__setitem__, "name.index", math.inf)
+            check(ValueError, "name.index is of type integer, found 3689", system.__setitem__, "name.index", 2**65)
+        check(TypeError, "vary is of type Mapping", yoke.sweep, JACOBI, vary=["a"], measure="ter")
+
+    def test_units(self):
+        def unit(**members):
+            return {"my.lag": type("Made", (Lag,), members)}
+
+        for kind, words, members in (
+                (TypeError, "Made.inputs is of type list or tuple or dict, found 'u'", {"inputs": "u"}),
+                (ValueError, "3 cannot be the name of a variable", {"outputs": [3]}),
+                (ValueError, "the type of y is real, integer, boolean or string, found 'enum'",
+                 {"outputs": {"y": yoke.Value(0, type="enum")}}),
+                (TypeError, "y is of type real, found \\[\\]", {"outputs": {"y": []}}),
+                (TypeError, "y is of type string, found 3", {"outputs": {"y": yoke.Value(3, type="string")}}),
+                (TypeError, "dim of y is of type str, found 3", {"outputs": {"y": yoke.Value(0.0, 3)}}),
+                (ValueError, r"Made.feedthrough lists \(output, input\), found \('y', 'w'\)",
+                 {"feedthrough": [("y", "w")]})):
+            self.check(kind, words, yoke.System, LAG, units=unit(**members))
+        error = self.fails(yoke.Status.BAD_ARG, yoke.System, LAG, units=unit(outputs=["u"]))
+        self.assertIn("the description of 'my.lag' is wrong: variable 'u' is there twice", str(error))
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv)

@@ -2,6 +2,7 @@
 #include "quality/quality_noise.h"
 
 #include "support/check.h"
+#include "support/range_error.h"
 #include "yoke/status.h"
 
 #define MAX_N 2000
@@ -104,13 +105,13 @@ static void test_refuses(void** state) {
 static void test_range_error(void** state) {
   (void)state;
   const double reference[] = {0, 1, 2, 4}, y[] = {0.5, 1, 1, 4};
-  check_near(yoke__range_error(4, 0, y, reference), 1.5 / 4 / 4, 1e-12);
-  check_near(yoke__range_error(4, 1, y, reference), 1.0 / 3 / 4, 1e-12);
-  check_near(yoke__range_error(4, 0, reference, reference), 0.0, 0.0);
+  check_near(range_error(4, 0, y, reference), 1.5 / 4 / 4, 1e-12);
+  check_near(range_error(4, 1, y, reference), 1.0 / 3 / 4, 1e-12);
+  check_near(range_error(4, 0, reference, reference), 0.0, 0.0);
   const double bad[] = {0, 1, (double)INFINITY, 4};
-  assert_true(isinf(yoke__range_error(4, 0, bad, reference)));
-  check_near(yoke__range_error(4, 3, bad, reference), 0.0, 0.0);
-  assert_true(yoke__range_error(0, 0, y, reference) == 0.0);
+  assert_true(isinf(range_error(4, 0, bad, reference)));
+  check_near(range_error(4, 3, bad, reference), 0.0, 0.0);
+  assert_true(range_error(0, 0, y, reference) == 0.0);
 
   // offset and scale of a signal and its reference do not matter
   double moved[4], moved_reference[4];
@@ -118,7 +119,7 @@ static void test_range_error(void** state) {
     moved[i] = 1e3 * y[i] - 7;
     moved_reference[i] = 1e3 * reference[i] - 7;
   }
-  check_near(yoke__range_error(4, 0, moved, moved_reference), 1.5 / 16, 1e-9);
+  check_near(range_error(4, 0, moved, moved_reference), 1.5 / 16, 1e-9);
 }
 
 int main(void) {

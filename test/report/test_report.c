@@ -280,25 +280,43 @@ static void bad_summaries(void** state) {
   refuse("summary.json: error: an older version of Yoke wrote this summary");
 }
 
-// members that have another type than ours, and a tree deeper than ours: a page or a refusal, nothing worse
+#define SUMMARY "{\"format\": \"yoke-summary\", \"version\": 1, \"sentence\": \"x\", "
+
+// members that have another type than ours, and a tree deeper than ours: what the page is made of is refused, all else is
+// shown as it is
 static void odd_summaries(void** state) {
   (void)state;
-  static const char* const texts[] = {
-      "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {\"units\": 3}}",
-      "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {\"units\": [3, null, {}]}, "
-      "\"columns\": {\"a\": 1}, \"recorded\": [], \"name\": 7, \"file_text\": {}}",
-      "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {}, \"columns\": [1, "
-      "{\"name\": \"left.x\", \"items\": 1, \"dimension\": []}]}",
+  static const char* const refused[] = {
+      SUMMARY "\"system\": {}}",
+      SUMMARY "\"system\": {\"units\": 3}}",
+      SUMMARY "\"system\": {\"units\": []}, \"columns\": {\"a\": 1}}",
+      SUMMARY "\"system\": {\"units\": []}, \"messages\": 3}",
+      SUMMARY "\"system\": {\"units\": []}, \"ledger\": {\"bonds\": {}, \"alarms\": []}}",
+      "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {\"units\": []}}",
+      "{\"format\": \"yoke-summary\", \"version\": 99, \"sentence\": \"x\", \"system\": "
+      "{\"units\": []}}",
+  };
+  static const char* const shown[] = {
+      SUMMARY "\"system\": {\"units\": [3, null, {}]}, \"recorded\": [], \"name\": 7, "
+              "\"file_text\": {}}",
+      SUMMARY "\"system\": {\"units\": []}, \"columns\": [1, {\"name\": \"left.x\", \"items\": 1, "
+              "\"dimension\": []}]}",
   };
   write_file("results.csv", "time,left.x\n0,1\n1,2\n");
-  for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-    write_file("summary.json", texts[i]);
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+    HEAR(told);
+    write_file("summary.json", refused[i]);
+    assert_int_equal(yoke__report_write(folder, &told.sink), YOKE_BAD_INPUT);
+    check_contains(told.text, "summary.json: error: this is ");
+  }
+  for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+    write_file("summary.json", shown[i]);
     size_t n = 0;
     char* page = write_page(&n);
     check_contains(page, "content=\"x\"");
     free(page);
   }
-  char deep[1024] = "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {}, \"a\": ";
+  char deep[1024] = SUMMARY "\"system\": {\"units\": []}, \"a\": ";
   memset(deep + strlen(deep), '[', 100);
   memset(deep + strlen(deep), ']', 100);
   strcat(deep, "}");

@@ -8,6 +8,7 @@
 #include "quality/quality_noise.h"
 #include "support/check.h"
 #include "support/heard.h"
+#include "support/range_error.h"
 #include "yoke/yoke.h"
 
 enum { RUN_MAX_SIGNALS = 16, RUN_MAX_SETS = 8 };
@@ -90,7 +91,7 @@ static inline double scenario_error(const scenario_run* run, const scenario_run*
   for (size_t u = 0; u < n_units; u++) {
     double sum = 0;
     for (size_t i = 0; i < units[u]; i++, at++) {
-      sum += yoke__range_error(whole->n, first, run->y[at], whole->y[at]) / (double)units[u];
+      sum += range_error(whole->n, first, run->y[at], whole->y[at]) / (double)units[u];
     }
     square += sum * sum;
   }

@@ -9,6 +9,7 @@
 
 #include "base/base_os.h"
 #include "circuit/circuit_build.h"
+#include "circuit/circuit_engine.h"
 #include "linalg/linalg_dense.h"
 #include "support/check.h"
 
@@ -654,11 +655,31 @@ yoke_circuit* circuits_start(const yoke_network* network, const yoke_circuit_opt
   return circuit;
 }
 
+uint64_t circuits_step_number(const yoke_circuit* circuit) {
+  yoke_circuit_counts counts;
+  yoke__circuit_get_counts(circuit, &counts);
+  return counts.n_steps;
+}
+
+// an image ends with the engine's part, in blocks of 16 bytes: x_k and its history, then the rates
+void circuits_rates(yoke_circuit* circuit, double xdot[]) {
+  const yoke_circuit_core* core = yoke__circuit_core(circuit);
+  assert_int_equal(core->options.formulation, YOKE_FORMULATION_DAE);
+  const size_t n = core->equations->n, size = n * sizeof(double);
+  const size_t own = (core->plan.n_history + (size_t)1) * size;
+  const size_t whole = yoke__circuit_image_size(circuit);
+  char* image = malloc(whole);
+  assert_non_null(image);
+  yoke__circuit_save(circuit, image);
+  memcpy(xdot, image + whole - (own + 15) / 16 * 16 + core->plan.n_history * size, size);
+  free(image);
+}
+
 void circuits_steps(yoke_circuit* circuit, uint64_t n) {
   for (uint64_t k = 0; k < n; k++) {
     const yoke_status status = yoke__circuit_step(circuit);
     if (status < 0) {
-      fail_msg("step %llu: %s: %s", (unsigned long long)yoke__circuit_step_number(circuit),
+      fail_msg("step %llu: %s: %s", (unsigned long long)circuits_step_number(circuit),
                yoke_status_text(status), yoke__circuit_reason(circuit)->text);
     }
   }

@@ -68,6 +68,9 @@ circuits_result circuits_run(const circuits_problem* problem, const yoke_circuit
 // Creates and starts; a failure ends the test with its messages.
 yoke_circuit* circuits_start(const yoke_network* network, const yoke_circuit_options* options);
 void circuits_steps(yoke_circuit* circuit, uint64_t n);
+uint64_t circuits_step_number(const yoke_circuit* circuit);  // since the start
+// Of formulation dae: the rates that the next step starts from, in full coordinates.
+void circuits_rates(yoke_circuit* circuit, double xdot[]);
 double circuits_voltage(const yoke_circuit* circuit, const yoke_network* network, const char* node);
 double circuits_current(const yoke_circuit* circuit, const yoke_network* network,
                         const char* element);

@@ -82,6 +82,21 @@ yoke_status sim_run_on(sim* s) {
   return YOKE_OK;
 }
 
+yoke_status sim_record(const sim* s, const yoke_record_settings* settings, yoke_loop_info* info) {
+  *info = (yoke_loop_info){.t_reached = s->state->t};
+  const yoke_sink sink = yoke__failure_sink(&info->failure);
+  info->status =
+      settings == NULL ? YOKE_OK : yoke__master_record_open(s->system, s->state, settings, &sink);
+  if (info->status >= 0) {
+    yoke__master_loop(s->system, s->state, &(yoke_loop_settings){0}, info);
+  }
+  if (s->state->record != NULL) {
+    const yoke_status closed = yoke__record_close(&s->state->record, &info->record, &sink);
+    info->status = closed < 0 ? closed : info->status;
+  }
+  return info->status;
+}
+
 size_t sim_index(const sim* s, const char* name) {
   const char* dot = strchr(name, '.');
   char unit[64];

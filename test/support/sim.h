@@ -2,7 +2,7 @@
 #ifndef YOKE_TEST_SIM_H
 #define YOKE_TEST_SIM_H
 
-#include "master/master.h"
+#include "master/master_run.h"
 #include "yoke/status.h"
 
 typedef struct sim {
@@ -23,6 +23,8 @@ void sim_steps(sim* s, int64_t n);
 void sim_run(sim* s);
 // To the first failure or the stop time.
 yoke_status sim_run_on(sim* s);
+// To the stop time, recorded (settings NULL: not). Results are complete to the last whole step in every case.
+yoke_status sim_record(const sim* s, const yoke_record_settings* settings, yoke_loop_info* info);
 // The failure as a person reads it, "error: unit 'a' at t = 0.5 s: ..."; "" if there is none. Until the next call.
 const char* sim_failure(const sim* s);
 // Value of an output now: "unit.variable" or "unit.variable[i]".

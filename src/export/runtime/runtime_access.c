@@ -49,17 +49,7 @@ static bool is_settable(const yoke_runtime* rt, const yoke_variable* v) {
   if (rt->phase == YOKE_RUNTIME_STEPPING) {
     return v->causality == YOKE_INPUT || v->causality == YOKE_TUNABLE;
   }
-  switch (v->causality) {
-  case YOKE_INPUT:
-  case YOKE_PARAMETER:
-  case YOKE_TUNABLE:
-    return true;
-  case YOKE_OUTPUT:
-    return (v->flags & YOKE_VARIABLE_HAS_START) != 0;
-  case YOKE_STATE:
-    return (v->flags & YOKE_VARIABLE_READ_ONLY) == 0;
-  }
-  return false;
+  return yoke__export_has_start(v);
 }
 
 // Where an element lies, in the storage form of yoke/unit.h; NULL after a message.

@@ -51,9 +51,7 @@ static void send_errors(const yoke_messages* messages, const yoke_sink* sink) {
 // the network with parameters of this unit
 static yoke_status read_own(circuit_unit* c, const yoke_unit_args* args, yoke_messages* messages) {
   yoke_netlist_parameter* given = yoke__arena_array(&c->arena, args->n_arguments, sizeof *given);
-  if (given == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&c->arena));
   for (size_t i = 0; i < args->n_arguments; i++) {
     const yoke_argument* a = &args->arguments[i];
     if (a->type != YOKE_REAL || a->n_rows > 1 || a->n_cols > 1) {
@@ -80,9 +78,7 @@ static yoke_status take_memory(circuit_unit* c) {
   c->u_started = yoke__arena_array(&c->arena, n_inputs, sizeof(double));
   c->column = yoke__arena_array(&c->arena, n, sizeof(double));
   c->probes = yoke__arena_array(&c->arena, n, sizeof(const yoke_probe*));
-  if (c->u == NULL || c->u_started == NULL || c->column == NULL || c->probes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(&c->arena));
   c->du = c->u + n_inputs;
   c->ddu = c->du + n_inputs;
   c->u_last = c->ddu + n_inputs;

@@ -281,9 +281,7 @@ static yoke_status take_memory(builder* b) {
   b->variables = yoke__arena_array(b->arena, n, sizeof *b->variables);
   b->slots = yoke__arena_array(b->arena, n, sizeof *b->slots);
   b->has_capacitor = yoke__arena_array(b->arena, network->n_nodes, sizeof *b->has_capacitor);
-  if (b->variables == NULL || b->slots == NULL || b->has_capacitor == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(b->arena));
   return yoke__map_create(n, b->arena, &b->names);
 }
 
@@ -299,9 +297,7 @@ yoke_status yoke__circuit_lay_out(const yoke_network* network, yoke_arena* arena
   YOKE_TRY(add_states(&b));
   out->slots = b.slots;
   out->outputs = yoke__arena_array(arena, out->n_outputs, sizeof(const yoke_probe*));
-  if (out->outputs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   for (size_t i = 0; i < out->n_outputs; i++) {
     out->outputs[i] = &b.slots[out->n_inputs + i].probe;
   }

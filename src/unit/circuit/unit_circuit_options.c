@@ -41,9 +41,7 @@ static bool choose(const char* const names[], const char* text, const char* what
     return true;
   }
   const char* nearest = yoke__nearest_name(text, names, count_names(names));
-  yoke__error(messages, place, "unknown %s '%s'%s%s%s", what, text,
-              nearest == NULL ? "" : "; did you mean '", nearest == NULL ? "" : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(messages, place, nearest, "unknown %s '%s'", what, text);
   return false;
 }
 

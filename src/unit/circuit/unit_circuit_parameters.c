@@ -11,9 +11,7 @@ yoke_status yoke__circuit_parameters(const yoke_network* network, yoke_arena* ar
                                      yoke_variable** out, size_t* n) {
   *n = network->n_parameters;
   *out = yoke__arena_array(arena, network->n_parameters, sizeof **out);
-  if (*out == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY(yoke__arena_status(arena));
   for (uint32_t i = 0; i < network->n_parameters; i++) {
     const yoke_circuit_parameter* parameter = &network->parameters[i];
     double start = 0;

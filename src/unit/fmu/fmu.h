@@ -210,6 +210,13 @@ yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_arg
 // The structural parameters as `structure` of a table of operations.
 yoke_status yoke__fmu_structure(const yoke_fmi_description* d, yoke_arena* arena,
                                 yoke_variable** structure, size_t* n);
+// Real variables of one causality as the dense vector sees them, all (is_wanted NULL) or those of the layout's variables that
+// are wanted. n_all: numbers of the whole vector. Without an index only where it is all of them and 0, 1, 2, ...
+yoke_status yoke__fmu_lay_dense(const fmu_layout* layout, yoke_causality causality,
+                                const bool is_wanted[], yoke_arena* arena, fmu_dense* out,
+                                size_t* n_all);
+// What is given under this name; NULL: nothing. args may be NULL.
+const yoke_argument* yoke__fmu_find_argument(const yoke_unit_args* args, const char* name);
 // The method with this word of n characters; YOKE_SOLVER_OTHER if there is none.
 yoke_solver_method yoke__fmu_solver_method(const char* word, size_t n);
 // The item of an enumeration with this value; a value that is none of them is shown as the first.

@@ -10,6 +10,7 @@
 // A periodic clock ticks at origin + shift + n * interval with an integer n, or at origin + counter / resolution.
 #include "unit/fmu/fmu_events.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -51,41 +52,14 @@ static part part_of(const fmu* f, size_t variable) {
 
 // A part of a dense vector as a dense vector of its own, whose index leads into the whole.
 static yoke_status lay_part(fmu* f, part wanted, yoke_causality causality, fmu_dense* out) {
-  const fmu_layout* l = &f->layout;
-  const size_t n_all = causality == YOKE_INPUT ? l->n_u : l->n_y;
-  uint32_t* refs = yoke__arena_array(&f->arena, l->info.n_variables + 1, sizeof *refs);
-  uint32_t* refs32 = yoke__arena_array(&f->arena, l->info.n_variables + 1, sizeof *refs32);
-  size_t* index = yoke__arena_array(&f->arena, n_all + 1, sizeof *index);
-  size_t* index32 = yoke__arena_array(&f->arena, n_all + 1, sizeof *index32);
-  *out = (fmu_dense){.refs = refs, .index = index, .refs32 = refs32, .index32 = index32};
-  out->numbers = yoke__arena_array(&f->arena, n_all + 1, sizeof *out->numbers);
-  out->numbers32 = yoke__arena_array(&f->arena, n_all + 1, sizeof *out->numbers32);
-  if (refs == NULL || refs32 == NULL || index == NULL || index32 == NULL || out->numbers == NULL ||
-      out->numbers32 == NULL) {
-    return YOKE_NO_MEMORY;
+  bool* is_wanted = yoke__arena_array(&f->arena, f->layout.info.n_variables + 1, sizeof *is_wanted);
+  size_t n_all = 0;
+  for (size_t i = 0; is_wanted != NULL && i < f->layout.info.n_variables; i++) {
+    is_wanted[i] = part_of(f, i) == wanted;
   }
-  size_t at = 0;
-  for (size_t i = 0; i < l->info.n_variables; i++) {
-    const part own = part_of(f, i);
-    const fmu_slot* slot = &l->slots[i];
-    if (own == NO_PART || l->info.variables[i].causality != causality) {
-      continue;
-    }
-    const bool is_single = slot->type == YOKE_FMI_FLOAT32;
-    if (own == wanted && is_single) {
-      refs32[out->n_refs32++] = slot->reference;
-    } else if (own == wanted) {
-      refs[out->n_refs++] = slot->reference;
-    }
-    for (size_t k = 0; k < slot->n; k++, at++) {
-      if (own == wanted && is_single) {
-        index32[out->n32++] = at;
-      } else if (own == wanted) {
-        index[out->n++] = at;
-      }
-    }
-  }
-  return YOKE_OK;
+  return is_wanted == NULL
+             ? YOKE_NO_MEMORY
+             : yoke__fmu_lay_dense(&f->layout, causality, is_wanted, &f->arena, out, &n_all);
 }
 
 static yoke_status lay_parts(fmu* f) {
@@ -234,6 +208,7 @@ static yoke_status lay_live(fmu* f, size_t n_bytes) {
   e->shown_ticked = block + at_flags;
   e->levels = e->shown_ticked + e->n_shown;
   e->is_waiting = e->levels + e->n_triggers;
+  assert(e->is_waiting + e->n_inputs == block + e->live_size);
   e->live->t_tried = NEVER;
   return YOKE_OK;
 }

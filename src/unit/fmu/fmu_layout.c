@@ -7,6 +7,7 @@
 //   String, Binary                the same
 //
 // UInt64 values above 2^63-1 keep their bits. Structural parameters shape the arrays and are settings of create.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,7 @@ yoke_status yoke__fmu_structure(const yoke_fmi_description* d, yoke_arena* arena
   return YOKE_OK;
 }
 
-static const yoke_argument* find_argument(const yoke_unit_args* args, const char* name) {
+const yoke_argument* yoke__fmu_find_argument(const yoke_unit_args* args, const char* name) {
   for (size_t i = 0; args != NULL && i < args->n_arguments; i++) {
     if (strcmp(args->arguments[i].name, name) == 0) {
       return &args->arguments[i];
@@ -66,7 +67,7 @@ static yoke_status read_dimension(const yoke_fmi_description* d,
     return YOKE_OK;
   }
   const yoke_fmi_variable* parameter = &d->variables[dimension->variable];
-  const yoke_argument* given = find_argument(args, parameter->name);
+  const yoke_argument* given = yoke__fmu_find_argument(args, parameter->name);
   if (given == NULL) {
     return YOKE_OK;
   }
@@ -234,59 +235,61 @@ static yoke_status lay_variable(const yoke_fmi_description* d, size_t index,
 // ---------------------------------------------------------------------------------------------------------
 // dense vectors
 
-static size_t* add_index(yoke_arena* arena, size_t n, size_t* n_taken) {
-  *n_taken = n;
-  return yoke__arena_array(arena, n + 1, sizeof(size_t));
-}
-
-// References of all real variables of one causality; an index only where both widths occur.
-static yoke_status lay_dense(const fmu_layout* layout, yoke_causality causality, yoke_arena* arena,
-                             fmu_dense* out, size_t* n_all) {
+// Both widths have a list of their own: the reference of each variable, the place of each number.
+yoke_status yoke__fmu_lay_dense(const fmu_layout* layout, yoke_causality causality,
+                                const bool is_wanted[], yoke_arena* arena, fmu_dense* out,
+                                size_t* n_all) {
+  const size_t n_variables = layout->info.n_variables;
   size_t n_vars[2] = {0, 0}, n_numbers[2] = {0, 0};
-  for (size_t i = 0; i < layout->info.n_variables; i++) {
-    const yoke_variable* v = &layout->info.variables[i];
-    const int is_single = layout->slots[i].type == YOKE_FMI_FLOAT32;
-    if (v->type == YOKE_REAL && v->causality == causality && layout->slots[i].n > 0) {
-      n_vars[is_single]++;
-      n_numbers[is_single] += layout->slots[i].n;
-    }
-  }
-  *n_all = n_numbers[0] + n_numbers[1];
-  uint32_t* refs = yoke__arena_array(arena, n_vars[0] + 1, sizeof *refs);
-  uint32_t* refs32 = yoke__arena_array(arena, n_vars[1] + 1, sizeof *refs32);
-  *out = (fmu_dense){.refs = refs, .refs32 = refs32, .n_refs = n_vars[0], .n_refs32 = n_vars[1]};
-  size_t* index = add_index(arena, n_numbers[0], &out->n);
-  size_t* index32 = add_index(arena, n_numbers[1], &out->n32);
-  out->numbers = yoke__arena_array(arena, out->n + 1, sizeof *out->numbers);
-  out->numbers32 = yoke__arena_array(arena, out->n32 + 1, sizeof *out->numbers32);
-  if (refs == NULL || refs32 == NULL || index == NULL || index32 == NULL || out->numbers == NULL ||
-      out->numbers32 == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  size_t at = 0, k = 0, k32 = 0, r = 0, r32 = 0;
-  for (size_t i = 0; i < layout->info.n_variables; i++) {
-    const yoke_variable* v = &layout->info.variables[i];
-    const fmu_slot* slot = &layout->slots[i];
-    if (v->type != YOKE_REAL || v->causality != causality || slot->n == 0) {
-      continue;
-    }
-    const bool is_single = slot->type == YOKE_FMI_FLOAT32;
-    if (is_single) {
-      refs32[r32++] = slot->reference;
-    } else {
-      refs[r++] = slot->reference;
-    }
-    for (size_t e = 0; e < slot->n; e++, at++) {
-      if (is_single) {
-        index32[k32++] = at;
-      } else {
-        index[k++] = at;
+  uint32_t* refs[2] = {NULL, NULL};
+  size_t* index[2] = {NULL, NULL};
+  *n_all = 0;
+  // first counted, then kept
+  for (int pass = 0; pass < 2; pass++) {
+    size_t at = 0, r[2] = {0, 0}, k[2] = {0, 0};
+    for (size_t i = 0; i < n_variables; i++) {
+      const yoke_variable* v = &layout->info.variables[i];
+      const fmu_slot* slot = &layout->slots[i];
+      const int w = slot->type == YOKE_FMI_FLOAT32;
+      if (v->type != YOKE_REAL || v->causality != causality) {
+        continue;
+      }
+      const bool is_kept = is_wanted == NULL || is_wanted[i];
+      if (is_kept && pass == 1) {
+        refs[w][r[w]] = slot->reference;
+      }
+      r[w] += is_kept;
+      for (size_t e = 0; e < slot->n; e++, at++) {
+        if (is_kept && pass == 1) {
+          index[w][k[w]] = at;
+        }
+        k[w] += is_kept;
       }
     }
+    assert(pass == 0 || (r[0] == n_vars[0] && r[1] == n_vars[1] && at == *n_all &&
+                         k[0] == n_numbers[0] && k[1] == n_numbers[1]));
+    for (int w = 0; w < 2 && pass == 0; w++) {
+      n_vars[w] = r[w];
+      n_numbers[w] = k[w];
+      refs[w] = yoke__arena_array(arena, r[w] + 1, sizeof *refs[w]);
+      index[w] = yoke__arena_array(arena, k[w] + 1, sizeof *index[w]);
+      if (refs[w] == NULL || index[w] == NULL) {
+        return YOKE_NO_MEMORY;
+      }
+    }
+    *n_all = at;
   }
-  out->index = out->n32 > 0 ? index : NULL;
-  out->index32 = index32;
-  return YOKE_OK;
+  *out = (fmu_dense){.refs = refs[0],
+                     .n_refs = n_vars[0],
+                     .n = n_numbers[0],
+                     .index = is_wanted == NULL && n_numbers[1] == 0 ? NULL : index[0],
+                     .numbers = yoke__arena_array(arena, n_numbers[0] + 1, sizeof(double)),
+                     .refs32 = refs[1],
+                     .n_refs32 = n_vars[1],
+                     .n32 = n_numbers[1],
+                     .index32 = index[1],
+                     .numbers32 = yoke__arena_array(arena, n_numbers[1] + 1, sizeof(float))};
+  return out->numbers == NULL || out->numbers32 == NULL ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
 int64_t yoke__fmu_find_item(const fmu_slot* slot, int64_t value) {
@@ -488,11 +491,7 @@ yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_arg
     status = lay_feedthrough(d, arena, place, out);
   }
   free(place);
-  if (status >= 0) {
-    status = lay_dense(out, YOKE_INPUT, arena, &out->inputs, &out->n_u);
-  }
-  if (status >= 0) {
-    status = lay_dense(out, YOKE_OUTPUT, arena, &out->outputs, &out->n_y);
-  }
-  return status;
+  YOKE_TRY(status);
+  YOKE_TRY(yoke__fmu_lay_dense(out, YOKE_INPUT, NULL, arena, &out->inputs, &out->n_u));
+  return yoke__fmu_lay_dense(out, YOKE_OUTPUT, NULL, arena, &out->outputs, &out->n_y);
 }

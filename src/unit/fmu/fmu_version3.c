@@ -436,19 +436,11 @@ static yoke_status take_room(fmu* f) {
   return f->events->room == NULL ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
-static const yoke_argument* find_argument(const yoke_unit_args* args, const char* name) {
-  for (size_t i = 0; args != NULL && i < args->n_arguments; i++) {
-    if (strcmp(args->arguments[i].name, name) == 0) {
-      return &args->arguments[i];
-    }
-  }
-  return NULL;
-}
-
 // Is the structural parameter given a value other than the one it starts with?
 static bool is_shaped(const fmu* f, const yoke_fmi_variable* v, int64_t* value) {
-  const yoke_argument* given =
-      v->causality == YOKE_FMI_STRUCTURAL_PARAMETER ? find_argument(f->args, v->name) : NULL;
+  const yoke_argument* given = v->causality == YOKE_FMI_STRUCTURAL_PARAMETER
+                                   ? yoke__fmu_find_argument(f->args, v->name)
+                                   : NULL;
   if (given == NULL || given->type != YOKE_INTEGER) {
     return false;
   }

@@ -91,15 +91,14 @@ static bool configure(ida_run* run) {
 }
 
 static bool prepare_equations(ida_run* run) {
-  uint32_t m = 0, p = 0;
   const bool* is_closed = yoke__arena_array(&run->arena, run->network->n_elements, sizeof(bool));
   if (is_closed == NULL || yoke__signals_create(run->network, &run->arena, &run->sources) < 0 ||
       yoke__equations_create(run->network, run->sources, is_closed, run->network->run.gmin,
                              &run->arena, &run->equations) < 0) {
     return false;
   }
-  yoke__equations_sizes(run->equations, &run->n, &m, &p);
-  run->pattern = yoke__equations_pattern(run->equations);
+  run->n = run->equations->n;
+  run->pattern = &run->equations->J;
   run->c = yoke__arena_array(&run->arena, run->n, sizeof(double));
   run->f = yoke__arena_array(&run->arena, run->n, sizeof(double));
   run->J = yoke__arena_array(&run->arena, (size_t)run->pattern->starts[run->n], sizeof(double));

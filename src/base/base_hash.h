@@ -1,6 +1,6 @@
-// Fingerprints of what a study was made from.
-#ifndef YOKE_STUDY_HASH_H
-#define YOKE_STUDY_HASH_H
+// Fingerprints.
+#ifndef YOKE_BASE_HASH_H
+#define YOKE_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-// FNV-1a; see study_hash.h.
-#include "study/study_hash.h"
+// FNV-1a; see base_hash.h.
+#include "base/base_hash.h"
 
 #include <string.h>
 
