@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "couple/couple.h"
@@ -25,8 +26,13 @@ int yoke__system_method_order(const yoke_node* map) {
 // settings
 
 static bool is_general_key(const char* key) {
-  return strcmp(key, "method") == 0 || strcmp(key, "members") == 0 || strcmp(key, "order") == 0 ||
-         strcmp(key, "library") == 0;
+  static const char* const keys[] = {"method", "members", "order", "library"};
+  for (size_t i = 0; i < YOKE_COUNT(keys); i++) {
+    if (strcmp(keys[i], key) == 0) {
+      return true;
+    }
+  }
+  return false;
 }
 
 static void report_unknown(yoke_system* system, const yoke_coupling_ops* ops,

@@ -158,9 +158,9 @@ static void check_refused(const char* path, const yoke_load_settings* settings, 
 
 static void test_files_that_cannot_be_loaded(void** state) {
   (void)state;
-  check_refused("no/such/file.yaml", NULL, YOKE_BAD_INPUT, "no/such/file.yaml");
-  check_refused("no/such/file.yaml", NULL, YOKE_BAD_INPUT, "No such file");
-  check_refused(".", NULL, YOKE_BAD_INPUT, "folder");
+  check_refused("no/such/file.yaml", NULL, YOKE_IO, "no/such/file.yaml");
+  check_refused("no/such/file.yaml", NULL, YOKE_IO, "No such file");
+  check_refused(".", NULL, YOKE_IO, "folder");
   check_refused(fuse_file, NULL, YOKE_BAD_INPUT, "unknown model 'fuse'");  // not registered
 
   write_file(bad_file, "");

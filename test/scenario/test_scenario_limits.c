@@ -171,8 +171,9 @@ static void test_size_limit(void** state) {
   yoke_messages messages = {0};
   yoke_scenario* s = NULL;
   assert_int_equal(yoke__scenario_read_file("test_scenario_limits.yaml", NULL, 0, &messages, &s),
-                   YOKE_BAD_INPUT);
+                   YOKE_IO);
   assert_int_equal(messages.n_errors, 1);
+  assert_int_equal(messages.all[0].status, YOKE_IO);
   yoke__messages_free(&messages);
   remove("test_scenario_limits.yaml");
   free(w.bytes);

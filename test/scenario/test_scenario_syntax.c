@@ -220,14 +220,14 @@ static void test_files_that_cannot_be_read(void** state) {
   (void)state;
   yoke_messages messages = {0};
   yoke_scenario* s = NULL;
-  assert_int_equal(yoke__scenario_read_file("no/such/file.yaml", NULL, 0, &messages, &s),
-                   YOKE_BAD_INPUT);
+  assert_int_equal(yoke__scenario_read_file("no/such/file.yaml", NULL, 0, &messages, &s), YOKE_IO);
   assert_null(s);
   assert_int_equal(messages.n_errors, 1);
+  assert_int_equal(messages.all[0].status, YOKE_IO);
   assert_string_equal(messages.all[0].file, "no/such/file.yaml");
   assert_int_equal(messages.all[0].line, 0);
   yoke__messages_free(&messages);
-  assert_int_equal(yoke__scenario_read_file("/", NULL, 0, &messages, &s), YOKE_BAD_INPUT);
+  assert_int_equal(yoke__scenario_read_file("/", NULL, 0, &messages, &s), YOKE_IO);
   assert_int_equal(messages.n_errors, 1);
   yoke__messages_free(&messages);
 
