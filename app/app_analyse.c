@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "study/study_figure.h"
@@ -20,7 +21,7 @@ static bool read_seconds(const yoke_options* options, const char* name, double* 
   if (text == NULL) {
     return true;
   }
-  if (!yoke__number_parse(text, out) || !(*out > 0) || !isfinite(*out)) {
+  if (!yoke__number_parse(text, out) || !(*out > 0) || !yoke__is_finite(*out)) {
     return yoke__app_error(
         YOKE_ANALYSE, "--%s: expected a number of seconds above 0, found '%.100s'", name, text);
   }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/app_analyse.h"
+#include "base/base_check.h"
 #include "base/base_json.h"
 
 #define ROOM 1.5  // how far a limit should be beyond the present step
@@ -282,7 +283,7 @@ static void json_rows(const yoke_app_analysis* a, yoke_json* json) {
     yoke__json_number(json, "radius", row->radius);
     yoke__json_boolean(json, "is_stable", row->is_known && row->is_stable);
     // no limit: stable up to the largest step; 0: unstable at every one
-    yoke__json_boolean(json, "has_limit", isfinite(row->first));
+    yoke__json_boolean(json, "has_limit", yoke__is_finite(row->first));
     yoke__json_number(json, "first_unstable_step", row->first);
     yoke__json_end_object(json);
   }

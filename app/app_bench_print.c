@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/app_bench.h"
+#include "base/base_check.h"
 
 #define MICRO 1e-3  // us per ns
 
@@ -26,7 +27,7 @@ static void print_iterations(int iterations) {
 static bool has_one_limit(const yoke_assess_problem* problem) {
   for (size_t i = 0; i < problem->n_monitors; i++) {
     const double* limit = problem->monitors[i].limit;
-    if (isfinite(limit[YOKE_LEVEL_LOW]) && limit[YOKE_LEVEL_LOW] != limit[YOKE_LEVEL_HIGH]) {
+    if (yoke__is_finite(limit[YOKE_LEVEL_LOW]) && limit[YOKE_LEVEL_LOW] != limit[YOKE_LEVEL_HIGH]) {
       return false;
     }
   }
@@ -42,7 +43,7 @@ static void print_limits(const yoke_assess_problem* problem) {
   printf(" error allowed%s:", is_one ? "" : " at level low / high");
   for (size_t i = 0; i < problem->n_monitors; i++) {
     const yoke_assess_monitor* m = &problem->monitors[i];
-    if (!isfinite(m->limit[YOKE_LEVEL_LOW])) {
+    if (!yoke__is_finite(m->limit[YOKE_LEVEL_LOW])) {
       printf(" %s not judged;", m->name);
     } else if (is_one) {
       printf(" %s %.3g;", m->name, m->limit[YOKE_LEVEL_LOW]);

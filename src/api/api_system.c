@@ -1,9 +1,9 @@
 // Systems: loading them, and looking at them as plain structs.
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/api_describe.h"
+#include "base/base_check.h"
 #include "base/base_os.h"
 #include "system/system.h"
 #include "yoke/yoke.h"
@@ -29,7 +29,7 @@ static yoke_status build(yoke_status read, yoke_scenario* scenario, const char* 
 yoke_status yoke__api_check_settings(const yoke_load_settings** settings, bool is_good) {
   *settings = *settings == NULL ? &no_settings : *settings;
   const yoke_load_settings* s = *settings;
-  is_good = is_good && (s->n_sets == 0 || s->sets != NULL) && isfinite(s->netlist_stop) &&
+  is_good = is_good && (s->n_sets == 0 || s->sets != NULL) && yoke__is_finite(s->netlist_stop) &&
             s->netlist_stop >= 0;
   for (size_t i = 0; is_good && i < s->n_sets; i++) {
     is_good = s->sets[i] != NULL;

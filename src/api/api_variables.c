@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "base/base_check.h"
 #include "base/base_hash.h"
 
 // ---- finding
@@ -361,11 +362,12 @@ yoke_status yoke_simulation_write(yoke_simulation* simulation, yoke_handle handl
   const yoke_variable* v = NULL;
   YOKE_TRY(check_write(simulation, handle, &unit, &v));
   int64_t bits = 0;
-  if (!is_number(v) || handle.n != 1 || (isfinite(value) && !store_number(v, value, &bits))) {
+  if (!is_number(v) || handle.n != 1 ||
+      (yoke__is_finite(value) && !store_number(v, value, &bits))) {
     return yoke__api_refuse(simulation, YOKE_WRONG_TYPE, unit->name, v->name,
                             "'%s' does not take the number %g", v->name, value);
   }
-  if (!isfinite(value)) {
+  if (!yoke__is_finite(value)) {
     return yoke__api_refuse(simulation, YOKE_NOT_FINITE, unit->name, v->name,
                             "'%s' cannot be set to %g", v->name, value);
   }
@@ -392,7 +394,7 @@ static yoke_status check_value(const yoke_variable* v, size_t n, const void* val
   for (size_t i = 0; i < n && v->type == YOKE_REAL; i++) {
     double number = 0;
     memcpy(&number, (const char*)value + i * sizeof number, sizeof number);
-    if (!isfinite(number)) {
+    if (!yoke__is_finite(number)) {
       return YOKE_NOT_FINITE;
     }
   }

@@ -2,7 +2,6 @@
 // definite, as H projects: it is factored without pivots.
 #include "circuit/circuit_border.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/base_check.h"
@@ -226,7 +225,7 @@ yoke_status yoke__border_apply(yoke_border* self, const double ahat[], const dou
     }
     sum += mu[v];
   }
-  if (!isfinite(sum)) {
+  if (!yoke__is_finite(sum)) {
     return YOKE_SINGULAR;
   }
   memset(self->sum, 0, self->stride * sizeof(double));

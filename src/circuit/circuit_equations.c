@@ -10,6 +10,7 @@
 // varies plus what does. Source: the mixed formulation of F. Rodriguez et al., Energies 13 (2020)
 // 1354.
 #include "circuit/circuit_equations.h"
+#include "base/base_check.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -349,7 +350,7 @@ uint32_t yoke__equations_find_undefined(const yoke_equations* self, const double
     for (uint32_t i = 0; stamp->law != NULL && i < stamp->law->n_live; i++) {
       sum += gradient[i] - gradient[i];  // 0, or not a number
     }
-    if (!isfinite(sum)) {
+    if (!yoke__is_finite(sum)) {
       return e;
     }
   }

@@ -105,7 +105,7 @@ void yoke__guard_explain(const yoke_network* network, uint32_t index, bool is_tu
   show_law(element, law);
   const bool is_possible =
       !is_guarded(element) || value > 0.0 || (value < 0.0 && element->kind == YOKE_RESISTOR);
-  if (is_possible && !is_turned && isfinite(value)) {
+  if (is_possible && !is_turned && yoke__is_finite(value)) {
     yoke__circuit_reason_set(reason, network, network->n_nodes + index,
                              "the %s of '%.60s' has no finite slope at t = %.9g s: its law is %s",
                              word_of(element), element->name, t, law);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "linalg/linalg_dense.h"
 
 const char* const yoke__circuit_method_names[YOKE_CIRCUIT_N_METHODS + 1] = {
@@ -145,7 +146,7 @@ static yoke_status fill_bdf(int order, yoke_circuit_startup startup, double h,
 yoke_status yoke__method_plan_make(yoke_circuit_method method, yoke_circuit_startup startup,
                                    double h, yoke_method_plan* plan) {
   memset(plan, 0, sizeof *plan);
-  if (!(h > 0.0) || !isfinite(h)) {
+  if (!(h > 0.0) || !yoke__is_finite(h)) {
     return YOKE_BAD_ARG;
   }
   switch (method) {

@@ -1,6 +1,7 @@
 // The `nodal` engine: node voltages with companion models on merged branches
 // (docs/circuit_nodal.md).
 #include "circuit/circuit_nodal.h"
+#include "base/base_check.h"
 
 #include <assert.h>
 #include <math.h>
@@ -365,7 +366,7 @@ static bool can_condense(const yoke_nodal* self) {
   for (uint32_t i = 0; i < self->n_of_kind[YOKE_NODAL_STATE]; i++) {
     const yoke_nodal_branch* branch = &self->branches[self->kind_list[YOKE_NODAL_STATE][i]];
     const yoke_nodal_sums sums = yoke__nodal_sum_members(self, branch);
-    is_moving |= !(sums.l > 0.0) && !(sums.elastance > 0.0 && isfinite(sums.elastance));
+    is_moving |= !(sums.l > 0.0) && !(sums.elastance > 0.0 && yoke__is_finite(sums.elastance));
   }
   return plan->n_first == 0 && plan->regular.n_stages == 1 && stage->n_x == 1 && stage->n_d <= 1 &&
          self->n_states == self->n_branch_states && !is_moving;

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "circuit/circuit_nodal.h"
 
 // what a merged branch has besides resistors and voltage sources
@@ -352,7 +353,7 @@ static double find_stiffest(const reducer* r) {
   for (uint32_t b = 0; b < r->self->n_branches; b++) {
     const yoke_nodal_branch* branch = &r->self->branches[b];
     const double g = stiffness(r->self, branch);
-    if (!r->is_known[branch->p] && !r->is_known[branch->q] && isfinite(g)) {
+    if (!r->is_known[branch->p] && !r->is_known[branch->q] && yoke__is_finite(g)) {
       stiffest = fmax(stiffest, g);
     }
   }
@@ -384,7 +385,7 @@ static yoke_status sense_floating(reducer* r) {
   for (uint32_t b = 0; b < self->n_branches; b++) {
     const yoke_nodal_branch* branch = &self->branches[b];
     const double g = stiffness(self, branch);
-    if (isfinite(g) && g > stiff && yoke__root_of(parent, branch->p) != 0) {
+    if (yoke__is_finite(g) && g > stiff && yoke__root_of(parent, branch->p) != 0) {
       self->is_sensed[self->members[branch->first].element] = true;
     }
   }

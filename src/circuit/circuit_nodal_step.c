@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_os.h"
 #include "circuit/circuit_nodal.h"
 
@@ -325,7 +326,7 @@ static bool is_finite(const double x[], uint32_t n) {
   for (; i < n; i++) {
     sums[0] += x[i];
   }
-  return isfinite((sums[0] + sums[1]) + (sums[2] + sums[3]));
+  return yoke__is_finite((sums[0] + sums[1]) + (sums[2] + sums[3]));
 }
 
 static void count_iterations(yoke_circuit_core* core, uint32_t n) {

@@ -43,7 +43,7 @@ static yoke_status check_options(const yoke_network* network, const yoke_circuit
                                  yoke_messages* messages) {
   const bool is_explicit =
       options->method == YOKE_CIRCUIT_EULER || options->method == YOKE_CIRCUIT_RK4;
-  if (!(options->step > 0.0) || !isfinite(options->step)) {
+  if (!(options->step > 0.0) || !yoke__is_finite(options->step)) {
     return refuse(messages, network,
                   "the solver needs a step above 0: '.tran STEP STOP' or '.yoke step=...'");
   }
@@ -331,7 +331,7 @@ static void blame_laws(yoke_circuit* circuit, yoke_status status) {
   }
   for (uint32_t i = 0; i < circuit->guard.n_elements; i++) {
     const double value = value_of(circuit, circuit->guard.elements[i]);
-    if (value == 0.0 || !isfinite(value)) {
+    if (value == 0.0 || !yoke__is_finite(value)) {
       (void)yoke__guard_accepts(&circuit->guard, core->network, i, value, core->signals->t,
                                 &core->reason);
       return;

@@ -15,6 +15,7 @@
 // Source: cosimulation specification 9.4 and 9.5. Assumes one unit with feedthrough and explicit solvers; products of
 // the two units' motions are neglected, so the true ratio varies by problem (0.47 for 0.5 on the linear oscillator).
 #include "energy/energy_mu.h"
+#include "base/base_check.h"
 
 #include <math.h>
 
@@ -41,7 +42,7 @@ static double sending_age(const yoke_mu_case* c, double share) {
 
 double yoke__energy_mu(const yoke_mu_case* c) {
   const double H = c->interval;
-  if (!(H > 0 && isfinite(H))) {
+  if (!(H > 0 && yoke__is_finite(H))) {
     return (double)NAN;
   }
   const double hold = held_age(call_share(c->step_rate, H), c->order_action);

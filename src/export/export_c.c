@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "linalg/linalg_balance.h"
 #include "linalg/linalg_dense.h"
 
@@ -432,7 +433,7 @@ static yoke_status trial_step(maker* k, const continuous* whole, size_t* n_steps
   }
   const double work = (double)(whole->n * (whole->n + whole->n_b + whole->n_y)) + 1.0;
   const double most = fmax(100.0, fmin(MAX_TRIAL, TRIAL_WORK / work));
-  const double span = isfinite(slowest) ? N_TIMES / slowest : 0.0;
+  const double span = yoke__is_finite(slowest) ? N_TIMES / slowest : 0.0;
   *h = fmax(k->model->h, span / most);
   *n_steps = (size_t)fmax(100.0, fmin(most, span / *h));
   return YOKE_OK;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/base_check.h"
 #include "unit/circuit/unit_circuit.h"
 
 struct yoke_export_circuit {
@@ -210,7 +211,7 @@ static yoke_status set(void* self, size_t variable, const void* value, size_t si
   }
   memcpy(&number, value, sizeof number);
   if (variable >= c->n_inner) {
-    if (c->is_started || !isfinite(number)) {
+    if (c->is_started || !yoke__is_finite(number)) {
       return c->is_started ? YOKE_NO_SUPPORT : YOKE_BAD_ARG;
     }
     c->parameters[variable - c->n_inner] = number;

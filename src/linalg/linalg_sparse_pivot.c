@@ -18,6 +18,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "linalg/linalg_sparse_part.h"
 
 #define NONE              (-1)
@@ -385,7 +386,7 @@ static void name_singular(const yoke_sparse_pivoting* self, int32_t* column) {
 static bool are_finite(const yoke_sparse_matrix* matrix, const double values[], int32_t* column) {
   for (int32_t j = 0; j < matrix->n; j++) {
     for (int32_t e = matrix->starts[j]; e < matrix->starts[j + 1]; e++) {
-      if (!isfinite(values[e])) {
+      if (!yoke__is_finite(values[e])) {
         if (column != NULL) {
           *column = j;
         }

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "quality/quality_books.h"
 
 #define EPS_DOUBTFUL  0.01
@@ -272,7 +273,7 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
     out->rho_share = (double)book->n_bad_rho / (double)book->n_judged;
   }
   copy_ter(&book->ter, out);
-  if (!isfinite(out->energy) || !isfinite(out->throughput)) {
+  if (!yoke__is_finite(out->energy) || !yoke__is_finite(out->throughput)) {
     out->verdict = YOKE_WRONG;
     snprintf(out->reason, sizeof out->reason, "what passed has grown beyond all numbers");
     return;

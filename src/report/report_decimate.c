@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "report/report_parts.h"
 
 #define PLACE_MAX 32767
@@ -34,7 +35,7 @@ void yoke__report_decimate(const double t[], const double v[], size_t n_rows, si
     const size_t end = yoke__report_class_start(n_rows, n_classes, k + 1);
     size_t low = end, high = end, n_bad = 0;
     for (size_t i = first; i < end; i++) {
-      if (!isfinite(v[i])) {
+      if (!yoke__is_finite(v[i])) {
         n_bad++;
         continue;
       }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "report/report_parts.h"
 
 #define MIN_CLASSES     150u
@@ -27,7 +28,7 @@ typedef struct series {
 
 static bool is_constant(const yoke_csv_column* column, size_t n_rows) {
   for (size_t i = 0; i < n_rows; i++) {
-    if (!isfinite(column->values[i]) || column->values[i] != column->values[0]) {
+    if (!yoke__is_finite(column->values[i]) || column->values[i] != column->values[0]) {
       return false;
     }
   }
@@ -63,7 +64,7 @@ static void put_description(const json_t* column, yoke_json* json) {
 static void put_range(const double t[], const double v[], size_t n, yoke_json* json) {
   size_t low = n, high = n, n_bad = 0;
   for (size_t i = 0; i < n; i++) {
-    if (!isfinite(v[i])) {
+    if (!yoke__is_finite(v[i])) {
       n_bad++;
       continue;
     }

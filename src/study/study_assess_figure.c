@@ -50,7 +50,7 @@ double yoke__assess_relative(const yoke_assess_problem* problem, const double er
   bool is_judged = false;
   for (size_t i = 0; i < problem->n_monitors; i++) {
     const double limit = problem->monitors[i].limit[level];
-    if (isfinite(limit)) {
+    if (yoke__is_finite(limit)) {
       worst = fmax(worst, isnan(error[i]) ? (double)INFINITY : error[i] / limit);
       is_judged = true;
     }
@@ -141,7 +141,7 @@ static void draw_level(const panel* p, yoke_assess_level level, yoke_text* svg) 
   double ratio = (double)INFINITY;
   for (size_t i = 0; i < p->problem->n_monitors; i++) {
     const double* limit = p->problem->monitors[i].limit;
-    if (isfinite(limit[YOKE_LEVEL_LOW])) {
+    if (yoke__is_finite(limit[YOKE_LEVEL_LOW])) {
       ratio = fmin(ratio, limit[level] / limit[YOKE_LEVEL_LOW]);
     }
   }

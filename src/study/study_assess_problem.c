@@ -437,7 +437,7 @@ void yoke__assess_said(const yoke_assess_problem* problem, int* formulation, int
 
 bool yoke__assess_is_judged(const yoke_assess_problem* problem) {
   for (size_t i = 0; i < problem->n_monitors; i++) {
-    if (isfinite(problem->monitors[i].limit[YOKE_LEVEL_LOW])) {
+    if (yoke__is_finite(problem->monitors[i].limit[YOKE_LEVEL_LOW])) {
       return true;
     }
   }
@@ -448,7 +448,7 @@ void yoke__assess_set_limit(yoke_assess_problem* problem, double limit) {
   const bool is_any = yoke__assess_is_judged(problem);
   for (size_t i = 0; i < problem->n_monitors; i++) {
     double* allowed = problem->monitors[i].limit;
-    if (isfinite(allowed[YOKE_LEVEL_LOW]) || !is_any) {
+    if (yoke__is_finite(allowed[YOKE_LEVEL_LOW]) || !is_any) {
       allowed[YOKE_LEVEL_LOW] = limit;
       allowed[YOKE_LEVEL_HIGH] = limit;
     }

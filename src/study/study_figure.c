@@ -50,7 +50,7 @@ static frame frame_of(const yoke_figure_lines* figure) {
   frame f = {figure->steps[figure->n_steps - 1], 0.5, 2};
   for (size_t i = 0; i < figure->n_lines * figure->n_steps; i++) {
     const double r = figure->radius[i];
-    if (isfinite(r)) {
+    if (yoke__is_finite(r)) {
       f.low = fmin(f.low, r);
       f.high = fmax(f.high, r);
     }

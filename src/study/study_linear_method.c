@@ -6,6 +6,7 @@
 // Euler solver). As the file runs it, inputs are held from call to call, and outputs are known where the units are called.
 #include <math.h>
 
+#include "base/base_check.h"
 #include "couple/couple_mpsm_mbcorr.h"
 #include "study/study_linear.h"
 
@@ -119,7 +120,7 @@ static void look_inside(const yoke_linear_loops* self, yoke_linear_method method
 // The calls of the units, if all have the same number.
 static void count_calls(const yoke_linear_loops* self, yoke_stability_case* c) {
   const double call = self->called[0].call_step;
-  bool are_same = call > 0 && isfinite(call);
+  bool are_same = call > 0 && yoke__is_finite(call);
   for (size_t i = 1; i < self->n_members; i++) {
     are_same = are_same && self->called[i].call_step == call;
   }
@@ -204,7 +205,7 @@ yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method
   const size_t n = (size_t)floor(grid->largest / resolution + 1e-9);
   yoke_stability_case c = yoke__stability_case_default();
   *first = (double)INFINITY;
-  for (size_t i = 1; i <= n && !isfinite(*first); i++) {
+  for (size_t i = 1; i <= n && !yoke__is_finite(*first); i++) {
     double radius = 0;
     // the places where outputs are known depend on the step
     if (!yoke__linear_case(self, method, (double)i * resolution, &c)) {
@@ -218,7 +219,7 @@ yoke_status yoke__linear_limit(const yoke_linear_loops* self, yoke_linear_method
   if (*first == resolution) {
     return look_below(&c, first);
   }
-  return grid->within > 0 && isfinite(*first)
+  return grid->within > 0 && yoke__is_finite(*first)
              ? look_between(self, method, *first - resolution, grid->within, first)
              : YOKE_OK;
 }

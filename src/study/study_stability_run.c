@@ -156,7 +156,7 @@ static void find_column(replay* r, size_t y) {
   }
   r->columns[y] = r->csv->columns[i].values;
   for (size_t k = 0; k < r->csv->n_rows; k++) {
-    if (!isfinite(r->columns[y][k])) {
+    if (!yoke__is_finite(r->columns[y][k])) {
       yoke__error(r->messages, nowhere, "'%s' is %s at %.9g s; expected a number at every exchange",
                   name, yoke__csv_is_missing(r->columns[y][k]) ? "empty" : "not finite",
                   r->csv->columns[0].values[k]);
@@ -635,7 +635,7 @@ static void scale_states(const replay* r, size_t k, double scale[]) {
     if (!r->members[k].is_own && j >= unit->n_outputs) {
       size = range(r, first_u + j - unit->n_outputs);  // a past input
     }
-    scale[j] = isfinite(size) ? size : 1;
+    scale[j] = yoke__is_finite(size) ? size : 1;
   }
 }
 

@@ -1,6 +1,5 @@
 // Coupling methods: which one serves which connection or bond, with which settings, and where it is refused.
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +69,7 @@ static void range_text(const yoke_coupling_parameter* parameter, char* to, size_
   char low[YOKE_NUMBER_SIZE], high[YOKE_NUMBER_SIZE];
   yoke__number_format(parameter->min, low);
   yoke__number_format(parameter->max, high);
-  if (isfinite(parameter->max)) {
+  if (yoke__is_finite(parameter->max)) {
     snprintf(to, size, "a number from %s to %s", low, high);
   } else if (parameter->min == DBL_MIN) {
     snprintf(to, size, "a number greater than 0");

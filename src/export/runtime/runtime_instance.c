@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "export/runtime/runtime.h"
 
 #define MAX_MESSAGE 1024
@@ -281,7 +282,7 @@ static yoke_runtime_status fail(yoke_runtime* rt, const char* what, yoke_status 
 
 yoke_runtime_status yoke__runtime_setup(yoke_runtime* rt, double t_start, bool has_stop,
                                         double t_stop) {
-  if (!isfinite(t_start) || (has_stop && !(t_stop >= t_start))) {
+  if (!yoke__is_finite(t_start) || (has_stop && !(t_stop >= t_start))) {
     return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
                              "the experiment from %.9g to %.9g is not possible", t_start, t_stop);
   }
@@ -400,7 +401,7 @@ yoke_runtime_status yoke__runtime_begin_get(yoke_runtime* rt, const char* functi
 // ---- stepping
 
 static yoke_runtime_status check_step(const yoke_runtime* rt, double t, double h) {
-  if (!isfinite(t) || !(h > 0.0) || !isfinite(h)) {
+  if (!yoke__is_finite(t) || !(h > 0.0) || !yoke__is_finite(h)) {
     return yoke__runtime_say(rt, YOKE_RUNTIME_ERROR,
                              "a step from %.9g of length %.9g is not possible", t, h);
   }

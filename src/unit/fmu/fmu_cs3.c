@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "unit/fmu/fmu.h"
 #include "unit/fmu/fmu_events.h"
 
@@ -42,7 +43,7 @@ static inline bool is_plain(const outcome* o, double end) {
 
 // a binary that ends elsewhere without saying so keeps its own time
 static void note_drift(fmu* f, double t_last, double t) {
-  if (isfinite(t_last) && fabs(t_last - t) > fabs(f->drift)) {
+  if (yoke__is_finite(t_last) && fabs(t_last - t) > fabs(f->drift)) {
     f->drift = t_last - t;
     f->drift_at = t;
   }

@@ -267,7 +267,7 @@ static yoke_status ask_interval(fmu* f, const fmu_clock* clock, interval* out) {
 // what the binary says must be usable: positive for a periodic clock, else not negative
 static yoke_status check_interval(fmu* f, const fmu_clock* clock, const interval* i) {
   const double seconds = i->is_fraction ? (double)i->counter / (double)i->resolution : i->seconds;
-  if (isfinite(seconds) && (clock->is_periodic ? seconds > 0 : seconds >= 0)) {
+  if (yoke__is_finite(seconds) && (clock->is_periodic ? seconds > 0 : seconds >= 0)) {
     return YOKE_OK;
   }
   snprintf(f->message, sizeof f->message, "clock '%s' has the interval %g s",

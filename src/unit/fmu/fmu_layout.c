@@ -8,7 +8,6 @@
 //
 // UInt64 values above 2^63-1 keep their bits. Structural parameters shape the arrays and are settings of create.
 #include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,7 +186,7 @@ static void lay_start(const yoke_fmi_variable* from, yoke_variable* to) {
   }
   if (to->type == YOKE_REAL) {
     yoke__fmi_start_real(from, &real, 1);
-    to->start = isfinite(real) ? real : 0;
+    to->start = yoke__is_finite(real) ? real : 0;
   } else if (to->type == YOKE_STRING) {
     to->start_text = from->start;
   } else if (to->type != YOKE_BINARY) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "unit/fmu/fmu.h"
 
 
@@ -95,7 +96,7 @@ static void free_instance(fmu* f) {
 static yoke_status enter_init(fmu* f, double t_start, double t_stop) {
   const yoke_fmi_experiment* e = &f->description->experiment;
   // a binary that adds up its steps may arrive a rounding behind the end
-  const bool has_stop = isfinite(t_stop);
+  const bool has_stop = yoke__is_finite(t_stop);
   const double stop = has_stop ? t_stop + 8 * DBL_EPSILON * fabs(t_stop) : 0;
   YOKE_TRY(FMU_CALL2(f, SetupExperiment, f->instance, e->has_tolerance ? fmi2True : fmi2False,
                      e->has_tolerance ? e->tolerance : 0, t_start, has_stop ? fmi2True : fmi2False,

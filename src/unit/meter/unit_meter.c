@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "energy/energy_ter.h"
 #include "energy/energy_window.h"
 #include "models/models_support.h"
@@ -107,7 +108,8 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
   meter* m = self;
   (void)t_start;
   (void)t_stop;
-  if (!(m->window > 0.0 && isfinite(m->window) && m->floor > 0.0 && isfinite(m->floor))) {
+  if (!(m->window > 0.0 && yoke__is_finite(m->window) && m->floor > 0.0 &&
+        yoke__is_finite(m->floor))) {
     return yoke__model_refuse(sink, "window and floor must be above 0");
   }
   m->sums = (yoke_ter){0};
