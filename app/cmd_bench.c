@@ -272,9 +272,7 @@ static yoke_status run_one(plan* p, const yoke_assess_problem* problem,
   if (b->n_results == b->room_results) {
     const size_t room = b->room_results == 0 ? 64 : 2 * b->room_results;
     yoke_assess_result* grown = realloc(b->results, room * sizeof *grown);
-    if (grown == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(grown);
     b->results = grown;
     b->room_results = room;
   }
@@ -483,9 +481,7 @@ static yoke_status run_searches(plan* p) {
   // both levels of every method; of the paper's ladders with two formulations and twice
   b->found = calloc(b->n_problems * YOKE_N_LEVELS * YOKE_CIRCUIT_N_METHODS, sizeof *b->found);
   b->reaches = calloc(4 * yoke__assess_n_published, sizeof *b->reaches);
-  if (b->found == NULL || b->reaches == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(b->found && b->reaches);
   for (size_t i = 0; i < b->n_problems; i++) {
     const yoke_assess_problem* problem = b->problems[i];
     has_ladder = has_ladder || problem->n_loops > 0;

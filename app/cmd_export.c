@@ -126,9 +126,7 @@ static yoke_status make_unit(exporting* e) {
   const char** sets = NULL;
   if (yoke__options_has(e->options, "with") || e->step > 0) {
     sets = make_sets(e, e->model != NULL ? "values" : "with", &n_sets);
-    if (sets == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(sets);
   }
   return yoke__export_unit_make(e->made, e->unit.name, sets, n_sets, e->step);
 }

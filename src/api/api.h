@@ -32,17 +32,12 @@ struct yoke_simulation {
   char* command;               // that the user typed; NULL: unknown
   yoke_start_value* starts;    // parameters and start values written before the start
   size_t n_starts;
-  bool is_recorded;   // something was
   uint64_t id;        // of its images
   atomic_uint phase;  // YOKE_API_*
   atomic_bool is_cancelled;
   atomic_bool is_over;  // ended, stopped or failed, for other threads
 };
 
-// Every function that calls units, methods or sinks enters first and leaves at its end: what is called may call back. Returns
-// YOKE_BAD_ARG for NULL, or YOKE_BUSY with a message. is_move: it moves, saves, records or destroys the simulation.
-yoke_status yoke__api_enter(const yoke_simulation* simulation, bool is_move);
-yoke_status yoke__api_leave(const yoke_simulation* simulation, yoke_status status);
 // The work of yoke_simulation_start, for those who have entered.
 yoke_status yoke__api_start(yoke_simulation* simulation);
 
@@ -74,5 +69,38 @@ yoke_status yoke__api_checkpoint_write(yoke_simulation* simulation, unsigned cha
                                        size_t* size);
 yoke_status yoke__api_checkpoint_read(yoke_simulation* simulation, const char* name,
                                       const unsigned char* file, size_t size);
+
+// ---- calls that may call back
+
+yoke_status yoke__api_refuse_entry(const yoke_simulation* simulation, bool is_move);
+
+static inline atomic_uint* yoke__api_phase(const yoke_simulation* simulation) {
+  return (atomic_uint*)(uintptr_t)&simulation->phase;
+}
+
+// Every function that calls units, methods or sinks enters first and leaves at its end: what is called may call back. Returns
+// YOKE_BAD_ARG for NULL, or YOKE_BUSY with a message. is_move: it moves, saves, records or destroys the simulation.
+static inline yoke_status yoke__api_enter(const yoke_simulation* simulation, bool is_move) {
+  const unsigned held = is_move ? YOKE_API_RUNNING | YOKE_API_CALLING : YOKE_API_CALLING;
+  if (simulation != NULL) {
+    const unsigned phase = atomic_load_explicit(&simulation->phase, memory_order_relaxed);
+    const yoke_state* state = simulation->state;
+    // a sink of rows has a thread of its own
+    if ((phase & held) == 0 &&
+        (state == NULL || state->record == NULL || !yoke__record_is_writer(state->record))) {
+      atomic_store_explicit(yoke__api_phase(simulation), phase | YOKE_API_CALLING,
+                            memory_order_relaxed);
+      return YOKE_OK;
+    }
+  }
+  return yoke__api_refuse_entry(simulation, is_move);
+}
+
+static inline yoke_status yoke__api_leave(const yoke_simulation* simulation, yoke_status status) {
+  const unsigned phase = atomic_load_explicit(&simulation->phase, memory_order_relaxed);
+  atomic_store_explicit(yoke__api_phase(simulation), phase & YOKE_API_RUNNING,
+                        memory_order_relaxed);
+  return status;
+}
 
 #endif

@@ -53,31 +53,13 @@ yoke_status yoke__api_refuse(const yoke_simulation* simulation, yoke_status stat
   return status;
 }
 
-static atomic_uint* phase_of(const yoke_simulation* simulation) {
-  return (atomic_uint*)(uintptr_t)&simulation->phase;
-}
-
-yoke_status yoke__api_enter(const yoke_simulation* simulation, bool is_move) {
-  if (simulation == NULL) {
-    return YOKE_BAD_ARG;
-  }
-  const unsigned phase = atomic_load_explicit(&simulation->phase, memory_order_relaxed);
-  const yoke_record* record = simulation->state == NULL ? NULL : simulation->state->record;
-  if ((phase & (is_move ? ~0u : YOKE_API_CALLING)) != 0 ||
-      (record != NULL && yoke__record_is_writer(record))) {
-    return yoke__api_refuse(simulation, YOKE_BUSY, NULL, NULL,
-                            "the simulation is in the middle of another call: a callback cannot "
-                            "%s it",
-                            is_move ? "move, save, record or destroy" : "ask the units of");
-  }
-  atomic_store_explicit(phase_of(simulation), phase | YOKE_API_CALLING, memory_order_relaxed);
-  return YOKE_OK;
-}
-
-yoke_status yoke__api_leave(const yoke_simulation* simulation, yoke_status status) {
-  const unsigned phase = atomic_load_explicit(&simulation->phase, memory_order_relaxed);
-  atomic_store_explicit(phase_of(simulation), phase & YOKE_API_RUNNING, memory_order_relaxed);
-  return status;
+yoke_status yoke__api_refuse_entry(const yoke_simulation* simulation, bool is_move) {
+  return simulation == NULL
+             ? YOKE_BAD_ARG
+             : yoke__api_refuse(simulation, YOKE_BUSY, NULL, NULL,
+                                "the simulation is in the middle of another call: a callback "
+                                "cannot %s it",
+                                is_move ? "move, save, record or destroy" : "ask the units of");
 }
 
 yoke_status yoke__api_told(yoke_simulation* simulation, yoke_status status, size_t n_errors) {
@@ -216,13 +198,15 @@ void yoke_simulation_destroy(yoke_simulation** handle) {
 
 // ---- moving on
 
+static bool is_state_done(const yoke_system* system, const yoke_state* state) {
+  return state->n_slots >= system->n_slots || state->is_end_wanted || state->is_stopped ||
+         state->failure.message.status < 0;
+}
+
 bool yoke_simulation_is_done(const yoke_simulation* simulation) {
   const yoke_state* state = simulation == NULL ? NULL : simulation->state;
-  if (state == NULL) {
-    return simulation == NULL || simulation->loop.status < 0;
-  }
-  return state->n_slots >= simulation->system->n_slots || state->is_end_wanted ||
-         state->is_stopped || state->failure.message.status < 0;
+  return state == NULL ? simulation == NULL || simulation->loop.status < 0
+                       : is_state_done(simulation->system, state);
 }
 
 static yoke_status get_ready(yoke_simulation* simulation) {
@@ -286,13 +270,15 @@ yoke_status yoke__api_take_mail(const yoke_simulation* simulation) {
   return status;
 }
 
-static yoke_status step(yoke_simulation* simulation) {
-  if (simulation->state == NULL || yoke_simulation_is_done(simulation)) {
+static inline yoke_status step(yoke_simulation* simulation) {
+  const yoke_system* system = simulation->system;
+  yoke_state* state = simulation->state;
+  if (state == NULL || is_state_done(system, state)) {
     YOKE_TRY(get_ready(simulation));
+    state = simulation->state;
   }
   const uint64_t mode = yoke__os_float_mode_set();
-  const yoke_status status =
-      yoke__master_timed_step(simulation->system, simulation->state, &simulation->loop);
+  const yoke_status status = yoke__master_timed_step(system, state, &simulation->loop);
   yoke__os_float_mode_restore(mode);
   if (status != YOKE_OK) {
     note_end(simulation, status);

@@ -439,9 +439,7 @@ yoke_status yoke__os_write_into(const char* directory, const char* name, const v
   YOKE_TRY(yoke__os_make_directory(directory, sink));
   const size_t size = yoke__os_path_join(directory, name, NULL, 0) + 1;
   char* path = malloc(size);
-  if (path == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(path);
   yoke__os_path_join(directory, name, path, size);
   const yoke_status status = yoke__os_write_file(path, bytes, n, sink);
   free(path);

@@ -3,6 +3,7 @@
 //
 // Every element names the columns its row depends on; the pairs (column, row) are sorted into
 // compressed columns, and each element looks up its places in the values once.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,6 +211,7 @@ static void number_rows(yoke_equations* self) {
     stamp->kcl_b = self->kcl_rows[stamp->b];
   }
   self->p = row - self->m;
+  assert(row == self->n);
 }
 
 static void add_law_pairs(const yoke_equations* self, const yoke_expression* law, uint32_t row,
@@ -451,9 +453,7 @@ static yoke_status make_values(yoke_equations* self, yoke_arena* arena) {
 
 static yoke_status make_patterns(yoke_equations* self, yoke_arena* arena) {
   pairs list = {.keys = malloc(count_pairs(self) * sizeof(uint64_t))};
-  if (list.keys == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(list.keys);
   collect_pairs(self, &list);
   const yoke_status status = make_pattern(&list, self->n, arena, &self->J);
   self->nnz = (uint32_t)list.n;

@@ -185,9 +185,7 @@ yoke_status yoke__netlist_read_source(yoke_netlist_reader* self, const char* pat
                                     yoke__arena_text(arena, read, *n), *n, self->network->sources};
     }
     free(read);
-    if (kept == NULL || kept->path == NULL || kept->bytes == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(kept && kept->path && kept->bytes);
     source = self->network->sources = kept;
   }
   *n = source->n;
@@ -219,9 +217,7 @@ static yoke_status read_network(const char* text, size_t n, const yoke_netlist_s
                                 yoke_messages* messages, yoke_network** out) {
   *out = NULL;
   yoke_netlist_reader* self = calloc(1, sizeof *self);
-  if (self == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(self);
   self->settings = settings;
   self->messages = messages;
   const yoke_status status = read_all(self, text, n);

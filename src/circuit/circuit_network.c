@@ -64,9 +64,7 @@ static yoke_status grow(yoke_name_table* table) {
     return YOKE_NO_MEMORY;
   }
   yoke_name_slot* slots = malloc(room * sizeof *slots);
-  if (slots == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(slots);
   memset(slots, 0xff, room * sizeof *slots);  // every index YOKE_NO_INDEX
 
   // all names are different: no comparison needed

@@ -2,6 +2,7 @@
 // (docs/circuit_nodal.md).
 #include "circuit/circuit_nodal.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,8 +89,10 @@ static yoke_status lay_classes(yoke_nodal* self) {
   self->state_v = reals + n_s;
   self->coefficient = reals + 2 * n_s;
   self->stamped = reals + 2 * n_s + n_b;
+  assert(index + 4 * n_b == self->state_p + 4 * n_b + 3 * n_s + self->n_emfs);
   list_kinds(self, index + 3 * n_b);
   number_states(self);
+  assert(self->n_branch_states == n_s && self->n_switches <= n_b);
   return YOKE_OK;
 }
 
@@ -335,7 +338,9 @@ static yoke_status take_block(yoke_nodal* self) {
                                    sizeof(double));
   self->values = yoke__arena_array(arena, (size_t)self->n_values + 1, sizeof(double));
   YOKE_TRY(yoke__arena_status(arena));
-  (void)lay_block(self, self->block, has_offsets);
+  const size_t n_laid = lay_block(self, self->block, has_offsets);
+  assert(n_laid == self->n_block);
+  (void)n_laid;
   self->rhs = work;
   self->solution = work + n_1;
   self->work = work + 2 * n_1;

@@ -6,6 +6,7 @@
 //     become one branch. A branch has inductors or capacitors or one junction, so that it keeps one
 //     state at most.
 //   3 unknowns: the other nodes, and the currents of what has no admittance or controls something
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -449,7 +450,7 @@ static yoke_status take_memory(reducer* r) {
   self->branches = yoke__arena_array(arena, n_e, sizeof *self->branches);
   self->members = yoke__arena_array(arena, n_e, sizeof *self->members);
   self->held = yoke__arena_array(arena, n_n, sizeof *self->held);
-  uint32_t* index = yoke__arena_array(arena, 6 * n_n + 1 + 6 * n_e, sizeof *index);
+  uint32_t* index = yoke__arena_array(arena, 6 * n_n + 1 + 5 * n_e, sizeof *index);
   uint8_t* flags = yoke__arena_array(arena, 3 * n_n + 4 * n_e, sizeof *flags);
   uint32_t* work = yoke__arena_array(arena, n_e + n_n, sizeof *work);
   YOKE_TRY(yoke__arena_status(arena));
@@ -464,6 +465,7 @@ static yoke_status take_memory(reducer* r) {
   self->element_branch = index;
   self->element_member = index + n_e;
   self->touch = index + 2 * n_e;
+  assert(self->touch + 2 * n_e == self->node_place + 6 * n_n + 1 + 5 * n_e);
   self->is_kept = (bool*)flags;
   r->is_known = (bool*)flags + n_n;
   r->is_merged = (bool*)flags + 2 * n_n;
@@ -472,6 +474,7 @@ static yoke_status take_memory(reducer* r) {
   self->is_coupled = (bool*)flags + n_e;
   r->is_held = (bool*)flags + 2 * n_e;
   r->type = flags + 3 * n_e;
+  assert(r->type + n_e == (uint8_t*)self->is_kept + 3 * n_n + 4 * n_e);
   r->parent = work;
   r->stack = work + n_e;
   return YOKE_OK;

@@ -478,6 +478,7 @@ static yoke_status number_values(yoke_nodal* self, const layout* from) {
     starts[j + 1] += starts[j];
   }
   self->n_values = count;
+  assert((uint32_t)starts[self->n] + self->n_known == count);
   for (size_t i = from->n_max - from->n_unwanted; i < from->n_max; i++) {
     *from->requests[i].to = count;  // a place that nobody reads
   }
@@ -491,9 +492,7 @@ yoke_status yoke__nodal_lay_matrix(yoke_nodal* self) {
     to.n_max += 2 * (size_t)self->laws[i].n;
   }
   to.requests = malloc((to.n_max + 1) * sizeof *to.requests);
-  if (to.requests == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(to.requests);
   ask_all(&to);
   qsort(to.requests, to.n, sizeof *to.requests, compare_requests);
   const yoke_status status = number_values(self, &to);

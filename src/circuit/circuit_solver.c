@@ -193,9 +193,7 @@ yoke_status yoke__circuit_create(const yoke_network* network, const yoke_circuit
   *out = NULL;
   YOKE_TRY(check_options(network, options, messages));
   yoke_circuit* circuit = calloc(1, sizeof *circuit);
-  if (circuit == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(circuit);
   circuit->core.network = network;
   circuit->core.options = *options;
   circuit->core.h = options->step;

@@ -112,9 +112,7 @@ static yoke_status lay_envelope(coupled_set* set, const pair* pairs, uint32_t n)
   set->n = pairs[n - 1].i + 1;
   set->first = malloc(set->n * sizeof *set->first);
   set->starts = malloc((set->n + (size_t)1) * sizeof *set->starts);
-  if (set->first == NULL || set->starts == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(set->first && set->starts);
   for (uint32_t i = 0; i < set->n; i++) {
     set->first[i] = i;
   }

@@ -13,6 +13,7 @@
 // Assumes explicit Jacobi, one exchange interval, units without memory of the exchange grid.
 #include "couple/couple_mpsm.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -236,6 +237,7 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
   void* watched = yoke__take(&from, yoke__mpsm_change_size(n_watched, n_outputs, n_inputs), 1);
   YOKE_TRY(yoke__mpsm_change_prepare(&self->change, n_watched, n_outputs, n_inputs, watched, sink));
   self->size = from.used;
+  assert(self->size == size_of(setup, is_corrector));
   // last, since it takes memory of its own
   return yoke__mpsm_models_prepare(block, &models, &self->models, sink);
 }

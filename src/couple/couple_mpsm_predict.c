@@ -12,6 +12,7 @@
 // Assumes a constant step and no algebraic loop through the units.
 #include "couple/couple_mpsm_predict.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -219,7 +220,9 @@ yoke_status yoke__mpsm_prepare(void* memory, const yoke_mpsm_setup* setup, yoke_
     return YOKE_BAD_ARG;
   }
   yoke_pieces at = {memory, 0};
-  (void)lay(&at, setup, self, largest);
+  const size_t used = lay(&at, setup, self, largest);
+  assert(used == yoke__mpsm_size(setup));
+  (void)used;
   memcpy(self->L, setup->L, self->s * self->p * sizeof *self->L);
   for (size_t i = 0; i < self->p; i++) {
     self->scale_y[i] = setup->output_scale == NULL ? 1 : setup->output_scale[i];

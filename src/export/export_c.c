@@ -143,9 +143,7 @@ static yoke_status name_all(maker* k) {
   m->inputs = yoke__arena_array(arena, m->n_u + 1, sizeof *m->inputs);
   m->outputs = yoke__arena_array(arena, m->n_y + 1, sizeof *m->outputs);
   m->states = yoke__arena_array(arena, m->n_whole + 1, sizeof *m->states);
-  if (m->inputs == NULL || m->outputs == NULL || m->states == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(m->inputs && m->outputs && m->states);
   for (size_t i = 0; i < m->n_u; i++) {
     YOKE_TRY(name_input(k, i));
   }
@@ -165,9 +163,7 @@ static yoke_status name_all(maker* k) {
 static yoke_status list_nodes(maker* k) {
   const yoke_network* network = k->network;
   yoke_probe* probes = yoke__arena_array(&k->scratch, network->n_nodes, sizeof *probes);
-  if (probes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(probes);
   for (uint32_t v = 1; v < network->n_nodes; v++) {
     const yoke_network_node* node = &network->nodes[v];
     const bool is_thermal = node->domain == YOKE_THERMAL;
@@ -176,9 +172,7 @@ static yoke_status list_nodes(maker* k) {
     }
     const size_t size = strlen(node->name) + 4;
     char* name = yoke__arena_take(&k->scratch, size);
-    if (name == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(name);
     snprintf(name, size, "%s(%s)", is_thermal ? "t" : "v", node->name);
     probes[v] = (yoke_probe){.kind = YOKE_PROBE_VOLTAGE,
                              .name = name,
@@ -194,9 +188,7 @@ static yoke_status list_outputs(maker* k) {
   const yoke_network* network = k->network;
   const size_t n_max = (size_t)network->n_outputs + network->n_saves + network->n_nodes;
   k->outputs = yoke__arena_array(&k->scratch, n_max, sizeof(const yoke_probe*));
-  if (k->outputs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(k->outputs);
   const yoke_probe* named = network->n_outputs > 0 ? network->outputs : network->saves;
   const uint32_t n_named = network->n_outputs > 0 ? network->n_outputs : network->n_saves;
   for (uint32_t i = 0; i < n_named; i++) {

@@ -42,9 +42,7 @@ static yoke_status make_inner(circuit_fmu* c, const yoke_sink* sink) {
   yoke_arena scratch = {0};
   yoke_argument* arguments = yoke__arena_array(&scratch, c->n_parameters + 1, sizeof *arguments);
   size_t n = 0;
-  if (arguments == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(arguments);
   // what is as the netlist says stays unsaid: the unit is then made of the file as it is
   for (size_t i = 0; i < c->n_parameters; i++) {
     const double start = c->info.variables[c->n_inner + i].start;
@@ -116,9 +114,7 @@ static yoke_status lay_out(circuit_fmu* c, const yoke_unit_args* args) {
   c->names = yoke__arena_array(&c->arena, ops->n_structure + 1, sizeof *c->names);
   c->parameters = yoke__arena_array(&c->arena, ops->n_structure + c->n_inner + 1, sizeof(double));
   c->made = yoke__arena_array(&c->arena, ops->n_structure + 1, sizeof(double));
-  if (variables == NULL || c->names == NULL || c->parameters == NULL || c->made == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(variables && c->names && c->parameters && c->made);
   // texts of the inner unit die with it: names are copied
   for (size_t i = 0; i < c->n_inner; i++) {
     variables[i] = inner->variables[i];
@@ -126,9 +122,7 @@ static yoke_status lay_out(circuit_fmu* c, const yoke_unit_args* args) {
     variables[i].name =
         yoke__arena_text(&c->arena, inner->variables[i].name, strlen(inner->variables[i].name));
     variables[i].dim = dim == NULL ? NULL : yoke__arena_text(&c->arena, dim, strlen(dim));
-    if (variables[i].name == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(variables[i].name);
   }
   for (size_t i = 0; i < ops->n_structure; i++) {
     if (is_settable(c, &ops->structure[i])) {
@@ -163,9 +157,7 @@ static yoke_status build(circuit_fmu* c, const yoke_unit_args* args, const yoke_
   }
   const yoke_unit_info* inner = c->inner.info;
   yoke_feedthrough* pairs = yoke__arena_array(&c->arena, inner->n_feedthrough + 1, sizeof *pairs);
-  if (pairs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(pairs);
   if (inner->n_feedthrough > 0) {
     memcpy(pairs, inner->feedthrough, inner->n_feedthrough * sizeof *pairs);
   }
@@ -379,9 +371,7 @@ yoke_status yoke__export_circuit_open(const yoke_unit_file_settings* settings,
   yoke_export_circuit* file = calloc(1, sizeof *file);
   yoke_messages messages = {0};
   *out = NULL;
-  if (file == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(file);
   own.is_isolated = false;
   const yoke_status status = yoke__circuit_file_open(&own, &messages, &file->inner);
   for (size_t i = 0; i < messages.n && status < 0; i++) {

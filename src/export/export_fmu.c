@@ -58,9 +58,7 @@ static yoke_status read_settings(const yoke_scenario_unit* source, const yoke_un
   yoke_argument* all = yoke__arena_array(arena, n_all + 1, sizeof *all);
   *n = 0;
   *out = all;
-  if (all == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(all);
   for (size_t i = 0; i < n_all; i++) {
     const yoke_setting* setting = i < n_first ? &first[i] : &source->values[i - n_first];
     const yoke_variable* v = find_structure(ops, setting->name);
@@ -191,9 +189,7 @@ static yoke_status write_settings(parts* p) {
   free(p->settings);
   p->settings = NULL;
   FILE* out = open_memstream(&p->settings, &p->settings_size);
-  if (out == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(out);
   fprintf(out, "yoke-export 1\nmodel %s\ntoken %s\n", m->ops->name, p->token);
   if (m->netlist.is_there) {
     put_circuit(&m->netlist.settings, out);
@@ -289,9 +285,7 @@ static yoke_status list_sources(parts* p, const yoke_sink* sink) {
   YOKE_TRY(yoke__zip_open(job->sources, &p->sources, sink));
   const size_t n = yoke__zip_count(p->sources);
   const char** names = yoke__arena_array(&p->model.arena, n + 1, sizeof *names);
-  if (names == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(names);
   for (size_t i = 0; i < n; i++) {
     const yoke_zip_entry* entry = yoke__zip_entry(p->sources, i);
     if (!entry->is_directory && ends_with(entry->name, ".c")) {

@@ -86,9 +86,7 @@ static yoke_status take_values(yoke_export_model* m) {
     const size_t size = yoke__variable_size(m->variables[i].variable);
     void* value = yoke__arena_take(&m->arena, size);
     void* own = yoke__arena_take(&m->arena, size);
-    if (value == NULL || own == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(value && own);
     YOKE_TRY(yoke__unit_get(from, i, value, size));
     YOKE_TRY(yoke__unit_get(&m->unit, i, own, size));
     m->variables[i].value = value;
@@ -136,9 +134,7 @@ static yoke_status try_start(yoke_export_model* m, const yoke_sink* sink) {
     yoke_export_variable* v = &m->variables[i];
     const size_t size = yoke__variable_size(v->variable);
     void* now = yoke__arena_take(&m->arena, size);
-    if (now == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(now);
     YOKE_TRY(yoke__unit_get(&m->unit, i, now, size));
     const yoke_causality c = v->variable->causality;
     const bool is_kept =
@@ -231,9 +227,7 @@ static yoke_status check_unique(yoke_export_model* m, const yoke_sink* sink) {
     n += is_flat ? m->variables[i].n : 1;
   }
   const char** names = yoke__arena_array(&m->arena, n + 1, sizeof *names);
-  if (names == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(names);
   size_t at = 0;
   for (size_t i = 0; i < m->n_variables; i++) {
     const yoke_export_variable* v = &m->variables[i];
@@ -295,9 +289,7 @@ static const char* rate_dim(yoke_export_model* m, const char* dim) {
 static yoke_status take_states(yoke_export_model* m, const yoke_sink* sink) {
   YOKE_TRY(yoke__export_states_find(&m->unit, &m->arena, &m->states));
   m->rate_dims = yoke__arena_array(&m->arena, m->states.n + 1, sizeof *m->rate_dims);
-  if (m->rate_dims == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(m->rate_dims);
   for (size_t i = 0; i < m->states.n; i++) {
     yoke_export_variable* v = &m->variables[m->states.variables[i]];
     v->is_state = true;
@@ -320,9 +312,7 @@ static int compare_pairs(const void* a, const void* b) {
 static yoke_status sort_feedthrough(yoke_export_model* m) {
   const yoke_unit_info* info = m->unit.info;
   yoke_feedthrough* pairs = yoke__arena_array(&m->arena, info->n_feedthrough + 1, sizeof *pairs);
-  if (pairs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(pairs);
   if (info->n_feedthrough > 0) {
     memcpy(pairs, info->feedthrough, info->n_feedthrough * sizeof *pairs);
   }
@@ -360,9 +350,7 @@ static yoke_status fill(yoke_export_model* m, const yoke_sink* sink) {
   }
   m->n_variables = info->n_variables;
   m->variables = yoke__arena_array(&m->arena, m->n_variables + 1, sizeof *m->variables);
-  if (m->variables == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(m->variables);
   for (size_t i = 0; i < m->n_variables; i++) {
     m->variables[i].variable = &info->variables[i];
     m->variables[i].n = yoke__variable_count(&info->variables[i]);

@@ -221,9 +221,7 @@ static yoke_status add_values(ssp_export* e, ssp_export_unit* unit, yoke_zip_wri
 static yoke_status add_units(ssp_export* e, const char* folder, yoke_zip_writer* zip) {
   const yoke_scenario* s = e->job->scenario;
   e->units = yoke__arena_array(&e->arena, s->n_units, sizeof *e->units);
-  if (e->units == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(e->units);
   for (size_t i = 0; i < s->n_units; i++) {
     ssp_export_unit* unit = &e->units[i];
     *unit = (ssp_export_unit){.source = &s->units[i], .unit = e->job->units[i], .fmu = ""};

@@ -57,9 +57,7 @@ yoke_status yoke__export_states_find(const yoke_unit* unit, yoke_arena* arena,
     return YOKE_OK;
   }
   size_t* variables = yoke__arena_array(arena, model.n_states, sizeof *variables);
-  if (variables == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(variables);
   memset(variables, 0xff, model.n_states * sizeof *variables);  // none yet
   if (ops->rates(unit->self, variables, NULL, model.n_states) >= 0 && model.n_inputs == unit->n_u &&
       model.n_outputs == unit->n_y && are_sound(unit, variables, model.n_states)) {

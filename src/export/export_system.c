@@ -38,9 +38,7 @@ yoke_status yoke__export_unit_open(const char* what, const yoke_unit_ops* model,
                                    const char* const sets[], size_t n_sets,
                                    yoke_export_unit** out) {
   yoke_export_unit* e = *out = calloc(1, sizeof *e);
-  if (e == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(e);
   e->what = what;
   e->model = model;
   return read_file(e, sets, n_sets);
@@ -78,9 +76,7 @@ static yoke_status make_system(yoke_export_unit* e, const char* name) {
   yoke_scenario* scenario = e->scenario;
   yoke_scenario_unit* alone = yoke__arena_take(&scenario->arena, sizeof *alone);
   e->system = alone == NULL ? NULL : calloc(1, sizeof *e->system);
-  if (e->system == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(e->system);
   for (size_t i = 0; i < scenario->n_units; i++) {
     if (strcmp(scenario->units[i].name, name) == 0) {
       *alone = scenario->units[i];
@@ -158,9 +154,7 @@ yoke_status yoke__export_unit_make(yoke_export_unit* unit, const char* name,
                                    const char* const sets[], size_t n_sets, double step) {
   yoke_status status = YOKE_OK;
   char* kept = yoke__arena_text(&unit->arena, name, strlen(name));
-  if (kept == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(kept);
   if (sets != NULL) {
     yoke__scenario_free(&unit->scenario);
     yoke__messages_free(&unit->messages);

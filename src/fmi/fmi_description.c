@@ -74,9 +74,7 @@ yoke_status yoke__fmi_index_references(yoke_fmi_description* d, size_t* n_shared
     size *= 2;
   }
   d->references = yoke__arena_array(&d->arena, size, sizeof *d->references);
-  if (d->references == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(d->references);
   d->reference_mask = size - 1;
   *n_shared = 0;
   for (size_t i = 0; i < d->n_variables; i++) {

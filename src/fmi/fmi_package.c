@@ -68,16 +68,12 @@ static yoke_status note_binary(yoke_fmi_package* package, const char** platforms
     }
     --*n_room;
     platform = yoke__arena_text(&own->arena, path, n);
-    if (platform == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(platform);
     platforms[package->n_platforms++] = platform;
   }
   if (is_library(slash + 1) && strchr(slash + 1, '/') == NULL) {
     const char* name = keep(own, slash + 1);
-    if (name == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(name);
     own->libraries[own->n_libraries++] = (yoke_fmi_library){platform, name};
   }
   return YOKE_OK;
@@ -267,9 +263,7 @@ static yoke_status guess_identifiers(yoke_fmi_package* package) {
     if (all[i]->is_given && all[i]->model_identifier[0] == '\0') {
       const size_t n = (size_t)(strrchr(found->name, '.') - found->name);
       all[i]->model_identifier = yoke__arena_text(&d->arena, found->name, n);
-      if (all[i]->model_identifier == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      YOKE_TRY_MEMORY(all[i]->model_identifier);
     }
   }
   return YOKE_OK;

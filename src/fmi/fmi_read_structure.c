@@ -133,9 +133,7 @@ static yoke_status resolve_list(yoke_fmi_reader* reader, int list, size_t n_more
   const size_t n = reader->unknowns[list].n;
   yoke_fmi_description* d = reader->d;
   yoke_fmi_unknown* all = yoke__arena_array(&d->arena, n + n_more, sizeof *all);
-  if (all == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(all);
   memset(seen, 0, d->n_variables * sizeof *seen);
   size_t n_good = 0;
   for (size_t i = 0; i < n; i++) {
@@ -234,9 +232,7 @@ static yoke_status resolve_lists(yoke_fmi_reader* reader, uint32_t seen[]) {
   const size_t n = reader->raw_dependencies.n;
   const arrays to = {yoke__arena_array(&d->arena, n, sizeof(uint32_t)),
                      yoke__arena_array(&d->arena, n, 1)};
-  if (to.dependencies == NULL || to.kinds == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(to.dependencies && to.kinds);
   d->dependencies = to.dependencies;
   d->dependency_kinds = to.kinds;
   for (int list = 0; list < YOKE_FMI_N_LISTS; list++) {

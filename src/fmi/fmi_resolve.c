@@ -113,9 +113,7 @@ static yoke_status rename_variable(yoke_fmi_reader* reader, size_t i, size_t fir
                  "the name '%s' is given to more than one variable", v->name);
   const size_t n = strlen(v->name);
   char* name = malloc(n + 16);
-  if (name == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(name);
   size_t found = first;
   while (found != YOKE_NOT_FOUND) {
     n_same[first]++;
@@ -289,9 +287,7 @@ static yoke_status resolve_clocks(yoke_fmi_reader* reader) {
   yoke_fmi_description* d = reader->d;
   const yoke_fmi_raw* raw = reader->clocked.items;
   yoke_fmi_clocked* to = yoke__arena_array(&d->arena, reader->clocked.n, sizeof *to);
-  if (to == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(to);
   d->clocked = to;
   for (size_t i = 0; i < reader->clocked.n; i++) {
     const size_t clock = yoke__fmi_find_reference(d, raw[i].target);

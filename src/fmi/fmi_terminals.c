@@ -70,9 +70,7 @@ static yoke_status read_members(collecting* c, const yoke_xml_node* node,
     room += 2;  // a stream has two variables
   }
   yoke_fmi_terminal_member* members = yoke__arena_array(&c->d->arena, room, sizeof *members);
-  if (members == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(members);
   size_t n = 0;
   for (const yoke_xml_node* child = node->first; child != NULL; child = child->next) {
     if (strcmp(child->name, "TerminalMemberVariable") == 0) {
@@ -83,9 +81,7 @@ static yoke_status read_members(collecting* c, const yoke_xml_node* node,
     }
   }
   for (size_t i = 0; i < n; i++) {
-    if (members[i].member == NULL || members[i].kind == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(members[i].member && members[i].kind);
   }
   terminal->members = members;
   terminal->n_members = n;
@@ -99,10 +95,8 @@ static yoke_status read_terminal(collecting* c, const yoke_xml_node* node, size_
   terminal->matching_rule = text_of(c, node, "matchingRule");
   terminal->kind = text_of(c, node, "terminalKind");
   terminal->parent = outer;
-  if (terminal->name == NULL || terminal->description == NULL || terminal->matching_rule == NULL ||
-      terminal->kind == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(terminal->name && terminal->description && terminal->matching_rule &&
+                  terminal->kind);
   if (terminal->name[0] == '\0' || terminal->matching_rule[0] == '\0') {
     yoke__fmi_find_fault(&c->findings, YOKE_FMI_RULE_TERMINAL_NAME, node->line, 0,
                          "terminal '%s' has no %s", terminal->name,
@@ -131,9 +125,7 @@ static yoke_status read_tree(collecting* c, const yoke_xml_node* root) {
   const yoke_xml_node* section = yoke__xml_child(root, "Terminals");
   const size_t n = section == NULL ? 0 : count_terminals(section);
   c->terminals = yoke__arena_array(&c->d->arena, n, sizeof *c->terminals);
-  if (c->terminals == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(c->terminals);
   if (section != NULL) {
     YOKE_TRY(read_terminals(c, section));
   }

@@ -294,9 +294,7 @@ static yoke_status open_cluster(size_t n_units, const yoke_jacobian_continuous u
   }
   c->K = calloc(2 * c->p * c->p + 3 * c->p + 1, sizeof *c->K);
   c->pivots = calloc(c->p + 1, sizeof *c->pivots);
-  if (c->K == NULL || c->pivots == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(c->K && c->pivots);
   c->loop = c->K + c->p * c->p;
   c->column = c->loop + c->p * c->p;
   c->re = c->column + c->p;

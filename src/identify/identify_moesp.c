@@ -23,6 +23,7 @@
 // fragile there.
 #include "identify/identify_moesp.h"
 
+#include <assert.h>
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -210,10 +211,10 @@ static yoke_status open_memory(yoke_moesp* s) {
   ask_lapack(s, &s->n_work, &n_integers);
   s->memory = calloc(lay_out(s, NULL), sizeof *s->memory);
   s->integers = calloc((size_t)n_integers, sizeof *s->integers);
-  if (s->memory == NULL || s->integers == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  (void)lay_out(s, s->memory);
+  YOKE_TRY_MEMORY(s->memory && s->integers);
+  const size_t n_laid = lay_out(s, s->memory);
+  assert(s->work + s->n_work == s->memory + n_laid);
+  (void)n_laid;
   return YOKE_OK;
 }
 

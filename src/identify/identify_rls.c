@@ -28,6 +28,7 @@
 // of the denominator corrected; E. G. Gilbert, J. SIAM Control 1 (1963) 128-151.
 #include "identify/identify_rls.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -113,6 +114,7 @@ yoke_status yoke__rls_prepare(yoke_rls* rls, const yoke_rls_setup* setup, void* 
   rls->factors = take(&at, n * count_factors(q));
   rls->phi = take(&at, q);
   rls->gain = take(&at, q);
+  assert((char*)at == (char*)block + yoke__rls_size(setup));
   yoke__rls_restart(rls, setup->start_variance);
   return YOKE_OK;
 }

@@ -1,6 +1,7 @@
 // Interface quasi-Newton update; see the header for the equations.
 #include "linalg/linalg_anderson.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "linalg/linalg_dense.h"
@@ -27,6 +28,7 @@ void yoke__anderson_init(yoke_anderson* self, size_t n, double memory[]) {
   self->b = self->a + m * n;
   self->gamma = self->b + n;
   self->work = self->gamma + m;
+  assert(self->work + 2 * m <= memory + yoke__anderson_size(n));
 }
 
 void yoke__anderson_reset(yoke_anderson* self) {

@@ -33,9 +33,7 @@ static yoke_status run_lapack(int n, double copy[], double re[], double im[]) {
   }
   const int n_work = (int)wanted;
   double* work = malloc((size_t)n_work * sizeof *work);
-  if (work == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(work);
   const int info = eigenvalues_of(n, copy, re, im, work, n_work);
   free(work);
   return info == 0 ? YOKE_OK : YOKE_NO_CONVERGENCE;
@@ -54,9 +52,7 @@ yoke_status yoke__eigenvalues(size_t n, const double A[], double re[], double im
     return YOKE_BAD_ARG;
   }
   double* copy = malloc(n * n * sizeof *copy);
-  if (copy == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(copy);
   memcpy(copy, A, n * n * sizeof *copy);
   yoke__lapack_use_one_thread();
   const yoke_status status = run_lapack((int)n, copy, re, im);
@@ -73,9 +69,7 @@ yoke_status yoke__spectral_radius(size_t n, const double A[], double* radius) {
     return YOKE_NO_MEMORY;
   }
   double* parts = malloc(2 * n * sizeof *parts);
-  if (parts == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(parts);
   const yoke_status status = yoke__eigenvalues(n, A, parts, parts + n);
   for (size_t i = 0; status == YOKE_OK && i < n; i++) {
     *radius = fmax(*radius, hypot(parts[i], parts[n + i]));

@@ -76,9 +76,7 @@ yoke_status yoke__sparse_structural_rank(const yoke_sparse_pattern* pattern, int
                                          int32_t column_of[]) {
   const size_t n = (size_t)pattern->n;
   int32_t* block = malloc((6 * n + 1) * sizeof *block);
-  if (block == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(block);
   matching m = {pattern,       block,         block + n,    block + 2 * n,
                 block + 3 * n, block + 4 * n, block + 5 * n};
   for (size_t i = 0; i < n; i++) {

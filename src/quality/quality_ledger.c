@@ -46,9 +46,7 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
   book->monitor_memory = yoke__arena_array(arena, yoke__monitor_numbers(n), sizeof(double));
   for (size_t i = 0; i < 4; i++) {
     book->four[i] = yoke__arena_array(arena, n, sizeof(double));
-    if (book->four[i] == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(book->four[i]);
   }
   lay_ports(book);
   for (size_t i = 0; i < YOKE_N_INDICATORS; i++) {
@@ -57,9 +55,7 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
   yoke__book_quieten(book);
   if (bond->watch.stop.value[YOKE_INDICATOR_RHO] < HUGE_VAL) {
     book->over = yoke__arena_take(arena, sizeof *book->over);
-    if (book->over == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(book->over);
   }
   const bool is_laid = book->action != NULL && book->rate != NULL && book->held != NULL &&
                        book->monitor_memory != NULL;
@@ -69,17 +65,13 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
 yoke_status yoke__ledger_create(yoke_arena* arena, const yoke_ledger_bond bonds[], size_t n_bonds,
                                 double slot, yoke_ledger** out) {
   yoke_ledger* ledger = yoke__arena_take(arena, sizeof *ledger);
-  if (ledger == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(ledger);
   *ledger = (yoke_ledger){.n_bonds = n_bonds, .slot = slot};
   ledger->books = yoke__arena_array(arena, n_bonds + 1, sizeof *ledger->books);
   ledger->values =
       yoke__arena_array(arena, (n_bonds + 1) * YOKE_LEDGER_N_VALUES, sizeof *ledger->values);
   ledger->alarms = yoke__arena_array(arena, YOKE_LEDGER_MAX_ALARMS + 2, sizeof *ledger->alarms);
-  if (ledger->books == NULL || ledger->values == NULL || ledger->alarms == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(ledger->books && ledger->values && ledger->alarms);
   size_t first_held = 0;
   for (size_t i = 0; i < n_bonds; i++) {
     YOKE_TRY(lay_book(arena, &bonds[i], &ledger->books[i]));

@@ -47,9 +47,7 @@ yoke_status yoke__samples_of(const yoke_csv* csv, size_t column, yoke_arena* are
   }
   double* kept_t = yoke__arena_array(arena, csv->n_rows, sizeof *kept_t);
   double* kept_y = yoke__arena_array(arena, csv->n_rows, sizeof *kept_y);
-  if (kept_t == NULL || kept_y == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(kept_t && kept_y);
   *out = (yoke_samples){kept_t, kept_y, 0};
   for (size_t i = 0; i < csv->n_rows; i++) {
     if (!yoke__csv_is_missing(y[i])) {

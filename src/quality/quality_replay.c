@@ -169,9 +169,7 @@ yoke_status yoke__replay_start(yoke_replay* replay, const yoke_replay_bond* bond
   replay->columns = yoke__arena_array(arena, n * bond->n_rows, sizeof(double));
   replay->left = yoke__arena_array(arena, n, sizeof(double));
   replay->right = yoke__arena_array(arena, n, sizeof(double));
-  if (replay->columns == NULL || replay->left == NULL || replay->right == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(replay->columns && replay->left && replay->right);
   lay_columns(replay);
   yoke__window_start(&replay->recent, settings->window);
   replay->step = yoke__replay_step(bond->t, bond->n_rows);

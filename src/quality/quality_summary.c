@@ -171,17 +171,13 @@ static yoke_status lay_components(const source* from, const json_t* json, yoke_s
     return YOKE_OK;
   }
   bond->components = yoke__arena_array(from->arena, n, sizeof *bond->components);
-  if (bond->components == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(bond->components);
   bond->n = n;
   add_senders(from, action, &sides[0], bond->components);
   add_senders(from, rate, &sides[1], bond->components);
   for (size_t i = 0; i < n; i++) {
-    if (bond->components[i].columns[YOKE_E_OUT] == NULL ||
-        bond->components[i].columns[YOKE_F_OUT] == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(bond->components[i].columns[YOKE_E_OUT] &&
+                    bond->components[i].columns[YOKE_F_OUT]);
   }
   return YOKE_OK;
 }
@@ -300,9 +296,7 @@ static yoke_status read_bond(source* from, const json_t* ledger, yoke_summary_bo
 static yoke_status read_bonds(source* from, const json_t* list, yoke_summary* out) {
   const size_t n = json_array_size(list);
   out->bonds = yoke__arena_array(from->arena, n, sizeof *out->bonds);
-  if (out->bonds == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(out->bonds);
   for (size_t i = 0; i < n; i++) {
     YOKE_TRY(read_bond(from, json_array_get(list, i), &out->bonds[out->n_bonds++]));
   }

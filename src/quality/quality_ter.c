@@ -161,9 +161,7 @@ static yoke_status find_bonds(yoke_ter_comparison* ter, const yoke_sink* sink) {
     n += ter->results[side].summary.n_bonds + ter->results[side].csv.n_columns;
   }
   ter->rows = yoke__arena_array(ter->arena, n, sizeof *ter->rows);
-  if (ter->rows == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(ter->rows);
   for (int side = 0; side < 2; side++) {
     collect_bonds(ter, side);
   }
@@ -363,9 +361,7 @@ static yoke_status measure_errors(yoke_ter_comparison* ter) {
   double* power = yoke__arena_array(ter->arena, a->n_rows + 1, sizeof *power);
   double* t = yoke__arena_array(ter->arena, b->n_rows + 1, sizeof *t);
   double* p = yoke__arena_array(ter->arena, b->n_rows + 1, sizeof *p);
-  if (power == NULL || t == NULL || p == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(power && t && p);
   for (size_t i = 0; i < ter->n_rows; i++) {
     yoke_ter_row* row = &ter->rows[i];
     yoke_power_reference reference;

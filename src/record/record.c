@@ -73,14 +73,10 @@ static yoke_status copy_items(yoke_arena* arena, yoke_record_column* column) {
     n++;
   }
   const char** items = yoke__arena_array(arena, n + 1, sizeof items[0]);
-  if (items == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(items);
   for (size_t i = 0; i < n; i++) {
     items[i] = keep_text(arena, column->items[i]);
-    if (items[i] == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(items[i]);
   }
   column->items = items;
   return YOKE_OK;
@@ -93,18 +89,14 @@ static yoke_status lay_out(yoke_record* record, const yoke_record_settings* sett
   yoke_record_column* copies = yoke__arena_array(&record->arena, n_columns, sizeof copies[0]);
   size_t* offsets = yoke__arena_array(&record->arena, n_columns, sizeof offsets[0]);
   const char* title = keep_text(&record->arena, settings->title);
-  if (copies == NULL || offsets == NULL || title == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(copies && offsets && title);
   size_t stride = YOKE_ROW_TIME + sizeof(double);
   for (size_t i = 0; i < n_columns; i++) {
     YOKE_TRY(check_column(&columns[i], sink));
     copies[i] = columns[i];
     copies[i].name = keep_text(&record->arena, columns[i].name);
     copies[i].dim = keep_text(&record->arena, columns[i].dim);
-    if (copies[i].name == NULL || copies[i].dim == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(copies[i].name && copies[i].dim);
     YOKE_TRY(copy_items(&record->arena, &copies[i]));
     offsets[i] = stride;
     stride += columns[i].size;
@@ -119,9 +111,7 @@ static yoke_status make_ring(yoke_record* record, size_t n_rows) {
     n_rows = RING_SIZE / stride > MIN_RING_ROWS ? RING_SIZE / stride : MIN_RING_ROWS;
   }
   unsigned char* rows = yoke__arena_array(&record->arena, n_rows, stride);
-  if (rows == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(rows);
   yoke__ring_init(&record->ring, rows, n_rows, stride);
   return YOKE_OK;
 }
@@ -149,9 +139,7 @@ static yoke_status append_own(yoke_record* record, const yoke_record_settings* s
       return yoke_fail(errors, YOKE_BAD_ARG, "the table of result sink %zu is not usable", i);
     }
     const char* name = keep_text(&record->arena, own->name);
-    if (name == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(name);
     writer->sinks[writer->n_sinks++] = (yoke_record_sink){.own = own, .path = name};
   }
   writer->directory = keep_text(&record->arena, settings->directory);
@@ -172,9 +160,7 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
   }
   writer->sinks = yoke__arena_array(&record->arena, YOKE_RECORD_N_FILES + settings->n_sinks,
                                     sizeof *writer->sinks);
-  if (writer->sinks == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(writer->sinks);
   if (settings->directory == NULL && settings->formats == 0) {
     return append_own(record, settings, errors);  // no files
   }
@@ -198,9 +184,7 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
     sink->ops = known[i];
     sink->path = join_path(&record->arena, settings->directory, known[i]->file, "");
     sink->part_path = join_path(&record->arena, settings->directory, known[i]->file, ".part");
-    if (sink->path == NULL || sink->part_path == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(sink->path && sink->part_path);
   }
   writer->n_sinks = writer->n_files;
   return append_own(record, settings, errors);
@@ -251,9 +235,7 @@ yoke_status yoke__record_open(const yoke_record_settings* settings,
   *out = NULL;
   yoke_arena arena = {0};
   yoke_record* record = yoke__arena_take(&arena, sizeof *record);
-  if (record == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(record);
   record->arena = arena;
   record->lock = -1;
   const yoke_status status = start(record, settings, columns, n_columns, sink);

@@ -448,9 +448,7 @@ static void hdf5_discard(void* self) {
 static yoke_status hdf5_open(const yoke_record_layout* layout, const char* path, void** self,
                              const yoke_sink* errors) {
   hdf5_sink* sink = calloc(1, sizeof *sink);
-  if (sink == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(sink);
   sink->layout = layout;
   sink->reserve = -1;
   static const char* const groups[N_TABLES] = {"real", "integer", "text"};
@@ -665,9 +663,7 @@ static yoke_status read_file(hid_t file, yoke_csv* out, const yoke_sink* errors)
   out->n_rows = (size_t)real[0];
   out->n_columns = (size_t)(real[1] + (has_integers ? integer[1] : 0));
   out->columns = yoke__arena_array(&out->arena, out->n_columns, sizeof out->columns[0]);
-  if (out->columns == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(out->columns);
   const size_t n_real = (size_t)real[1];
   YOKE_TRY(read_group(file, "real", out, 0, n_real, errors));
   return has_integers ? read_group(file, "integer", out, n_real, (size_t)integer[1], errors)

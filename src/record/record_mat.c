@@ -177,9 +177,7 @@ static bool allocate(mat_sink* sink, const char* path) {
 static yoke_status mat_open(const yoke_record_layout* layout, const char* path, void** self,
                             const yoke_sink* errors) {
   mat_sink* sink = calloc(1, sizeof *sink);
-  if (sink == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(sink);
   sink->layout = layout;
   sink->reserve = sink->spool = -1;
   yoke_status status = allocate(sink, path) ? YOKE_OK : YOKE_NO_MEMORY;
@@ -232,9 +230,7 @@ static yoke_status note_gap(mat_sink* sink, uint64_t n_lost) {
   if (sink->n_gaps == sink->n_gap_room) {
     const size_t room = 2 * sink->n_gap_room + 16;
     mat_gap* larger = realloc(sink->gaps, room * sizeof larger[0]);
-    if (larger == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(larger);
     sink->gaps = larger;
     sink->n_gap_room = room;
   }
@@ -439,9 +435,7 @@ static yoke_status put_names(mat_sink* sink, const yoke_sink* errors) {
 static yoke_status put_gaps(mat_sink* sink, const yoke_sink* errors) {
   const size_t n = sink->n_gaps;
   double* values = malloc((2 * n + 1) * sizeof values[0]);
-  if (values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(values);
   for (size_t i = 0; i < n; i++) {
     values[i] = (double)sink->gaps[i].row;
     values[n + i] = (double)sink->gaps[i].n_lost;
@@ -460,9 +454,7 @@ static yoke_status put_all(mat_sink* sink, const yoke_sink* errors) {
     widest = layout->columns[i].size > widest ? layout->columns[i].size : widest;
   }
   unsigned char* buffer = malloc((size_t)sink->n_rows * widest + 1);
-  if (buffer == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(buffer);
   yoke_status status = read_column(sink, YOKE_ROW_TIME, sizeof(double), buffer, errors);
   if (status >= 0) {
     status = put_variable(sink, "time", MAT_C_DOUBLE, MAT_T_DOUBLE, (size_t)sink->n_rows, 1, buffer,

@@ -43,9 +43,7 @@ static const yoke_record_sink_ops own_ops = {
 yoke_status yoke__own_open(yoke_record_sink* sink, const yoke_record_layout* layout,
                            const char* directory, const yoke_sink* errors) {
   own_sink* own = calloc(1, sizeof *own);
-  if (own == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(own);
   *own = (own_sink){.ops = sink->own, .stride = layout->stride};
   const yoke_status status = own->ops->open(own->ops->context, directory, layout->columns,
                                             layout->n_columns, &own->inner, errors);

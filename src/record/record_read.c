@@ -89,9 +89,7 @@ yoke_status yoke__record_read(const char* path, yoke_csv* out, const yoke_sink* 
   static const char* const files[] = {"results.csv", "results.h5"};
   const size_t size = strlen(path) + 16;
   char* inside = malloc(size);
-  if (inside == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(inside);
 
   // a folder: the first of its result files
   const char* chosen = path;

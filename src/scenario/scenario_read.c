@@ -416,9 +416,7 @@ static yoke_status fill(yoke_scenario* s, const input* from, yoke_messages* mess
 static yoke_status read_parts(const input* from, yoke_messages* messages, yoke_scenario** out) {
   *out = NULL;
   yoke_scenario* s = calloc(1, sizeof *s);
-  if (s == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(s);
   const size_t n_errors = messages->n_errors;
   const yoke_status status = fill(s, from, messages);
   if (status < 0) {

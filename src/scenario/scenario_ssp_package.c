@@ -222,9 +222,7 @@ static yoke_status read_archive(yoke_scenario* s, const char* bytes, size_t n,
   const char* variant =
       s->path[n_file] == '#' && s->path[n_file + 1] != '\0' ? s->path + n_file + 1 : YOKE_SSP_MAIN;
   const char* file = yoke__arena_text(reader->arena, s->path, n_file);
-  if (file == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(file);
   char* text = NULL;
   size_t n_text = 0;
   const yoke_sink sink = yoke__messages_sink(reader->messages);

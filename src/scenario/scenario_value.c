@@ -451,9 +451,7 @@ yoke_status yoke__node_values(const yoke_node* node, yoke_type type, const char*
   }
   const size_t size = element_sizes[type];
   char* all = yoke__arena_array(arena, rows * cols, size);
-  if (all == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(all);
 
   // row by row; all bad elements are reported
   yoke_reader reader = {.arena = arena, .messages = messages, .label = what};

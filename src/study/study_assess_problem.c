@@ -53,9 +53,7 @@ static const levels thermal = {{0.1, 1}, {0.01, 0.1}};
 
 static yoke_status create(const char* name, yoke_assess_problem** out) {
   *out = calloc(1, sizeof **out);
-  if (*out == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(*out);
   (*out)->name = yoke__arena_text(&(*out)->arena, name, strlen(name));
   (*out)->title = (*out)->name;
   return (*out)->name == NULL ? YOKE_NO_MEMORY : YOKE_OK;
@@ -198,9 +196,7 @@ static void ladder_matrix(size_t n, double T, double A[]) {
 static yoke_status ladder_samples(size_t n, bool has_last, double values[]) {
   const size_t size = 2 * n + 2;
   double* A = calloc(size * size + 2 * size, sizeof *A);
-  if (A == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(A);
   double *z = A + size * size, *next = z + size;
   ladder_matrix(n, LADDER_SPACING, A);
   const yoke_status status = yoke__expm(size, A, A);
@@ -232,9 +228,7 @@ static yoke_status ladder_reference(yoke_assess_problem* p, size_t n, yoke_messa
   double* t = yoke__arena_array(&p->arena, 5 * LADDER_SAMPLES, sizeof *t);
   const char* v_last = ladder_name(p, "v(%zu)", 2 * n + 2);
   const char* i_last = ladder_name(p, "i(l%zu)", n);
-  if (t == NULL || v_last == NULL || i_last == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(t && v_last && i_last);
   double* values = t + LADDER_SAMPLES;
   for (size_t i = 0; i < LADDER_SAMPLES; i++) {
     t[i] = (double)(i + 1) / (double)LADDER_SAMPLES;

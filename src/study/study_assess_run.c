@@ -203,9 +203,7 @@ static int compare_doubles(const void* a, const void* b) {
 static yoke_status slowest(const trial* t, uint64_t n_all, double* ratio) {
   const uint64_t n_steps = n_all < WORST_STEPS ? n_all : WORST_STEPS;
   double* least = calloc((size_t)n_steps, sizeof *least);
-  if (least == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(least);
   yoke_status status = YOKE_OK;
   for (int run = 0; status >= 0 && run < WORST_RUNS; run++) {
     yoke__circuit_restore(t->circuit, t->image);

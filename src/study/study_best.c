@@ -28,9 +28,7 @@ static int compare(const void* left, const void* right) {
 
 static yoke_status sort(const yoke_grid* grid, const double values[], yoke_best* out) {
   ranked* runs = malloc(grid->n_points * sizeof *runs);
-  if (runs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(runs);
   for (size_t i = 0; i < grid->n_points; i++) {
     runs[i] = (ranked){values[i], i};
     out->n_ranked += yoke__is_finite(values[i]) ? 1 : 0;

@@ -63,9 +63,7 @@ static yoke_status choose_signals(yoke_comparison* c, const yoke_sink* sink) {
   const yoke_compare_settings* s = c->settings;
   yoke_status status = YOKE_OK;
   c->signals = yoke__arena_array(&c->arena, c->results[0].csv.n_columns, sizeof *c->signals);
-  if (c->signals == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(c->signals);
   for (size_t i = 0; i < s->n_signals; i++) {
     const yoke_status added = add_wanted(c, s->signals[i], sink);
     status = added < 0 ? added : status;
@@ -83,9 +81,7 @@ static yoke_status choose_signals(yoke_comparison* c, const yoke_sink* sink) {
 static yoke_status measure_signals(yoke_comparison* c, const yoke_sink* sink) {
   const yoke_samples all = {.n = c->results[0].csv.n_rows};
   double* work = yoke__arena_array(&c->arena, yoke__deviation_work_size(&all), sizeof *work);
-  if (work == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(work);
   YOKE_CATCH(why);
   char last[YOKE_MESSAGE_TEXT_SIZE] = "";
   for (size_t i = 0; i < c->n_signals; i++) {

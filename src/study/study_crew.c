@@ -85,9 +85,7 @@ static yoke_status start(yoke_crew* c) {
 yoke_status yoke__crew_open(const yoke_study_plan* plan, int n_jobs, size_t room, yoke_crew** out) {
   yoke_crew* c = calloc(1, sizeof *c);
   *out = c;
-  if (c == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(c);
   c->plan = plan;
   c->room = room;
   c->n_jobs = (size_t)n_jobs;

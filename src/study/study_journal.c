@@ -305,9 +305,7 @@ static yoke_status read_identity(const char* bytes, size_t n, char** identity, c
     return yoke_fail(sink, YOKE_BAD_INPUT, "it is not the journal of a study");
   }
   *identity = malloc(length + 1);
-  if (*identity == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(*identity);
   memcpy(*identity, bytes, length);
   (*identity)[length] = '\0';
   *rest = stop + 1;

@@ -40,9 +40,7 @@ static yoke_status take_model(const yoke_unit* unit, yoke_arena* arena, yoke_lin
     model.B = numbers(arena, n * m);
     model.C = numbers(arena, p * n);
     model.D = numbers(arena, p * m);
-    if (model.A == NULL || model.B == NULL || model.C == NULL || model.D == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(model.A && model.B && model.C && model.D);
     status = unit->ops->linearise(unit->self, &model);
   }
   if (status < 0 || !fits) {
@@ -78,9 +76,7 @@ static yoke_status look_at_model(yoke_arena* arena, yoke_linear_unit* to) {
     to->n_feedthrough += to->D[i] != 0;
   }
   double *re = numbers(arena, n), *im = numbers(arena, n);
-  if (re == NULL || im == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(re && im);
   if (n > 0) {
     YOKE_TRY(yoke__eigenvalues(n, to->A, re, im));
   }
@@ -139,9 +135,7 @@ yoke_status yoke__linear_select(const yoke_linear_unit* unit, const size_t outpu
                                 yoke_arena* arena, yoke_stability_unit* to) {
   const size_t n = unit->n_states, m = n_inputs, p = n_outputs;
   double *B = numbers(arena, n * m), *C = numbers(arena, p * n), *D = numbers(arena, p * m);
-  if (B == NULL || C == NULL || D == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(B && C && D);
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < m; j++) {
       B[i * m + j] = unit->B[i * unit->n_inputs + inputs[j]];
@@ -205,9 +199,7 @@ static yoke_status mark_loops(builder* b) {
   const size_t n = b->system->n_units;
   bool* seen = yoke__arena_array(&b->to->arena, n, sizeof *seen);
   size_t* stack = yoke__arena_array(&b->to->arena, n + 1, sizeof *stack);
-  if (seen == NULL || stack == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(seen && stack);
   for (size_t i = 0; i < n; i++) {
     b->to->units[i].is_in_loop = comes_back(b->system, i, seen, stack);
   }
@@ -322,16 +314,12 @@ static yoke_status place_signals(builder* b) {
   for (size_t i = 0; i < 4; i++) {
     const size_t n = i < 2 ? system->n_y : system->n_u;
     *places[i] = yoke__arena_array(&to->arena, n, sizeof(size_t));
-    if (*places[i] == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(*places[i]);
     for (size_t k = 0; k < n; k++) {
       (*places[i])[k] = YOKE_NOT_FOUND;
     }
   }
-  if (is_used == NULL || outputs == NULL || inputs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(is_used && outputs && inputs);
   // taps are sorted by receiving unit and input
   for (size_t t = 0; t < system->n_taps; t++) {
     const yoke_tap* tap = &system->taps[t];
@@ -421,9 +409,7 @@ static yoke_status fold_laws(builder* b) {
          *L2 = numbers(arena, s * n_z), *D = numbers(arena, n_z * n_v),
          *Z = numbers(arena, n_z * p);
   to->L = numbers(arena, s * p);
-  if (P == NULL || Q == NULL || L2 == NULL || D == NULL || Z == NULL || to->L == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(P && Q && L2 && D && Z && to->L);
   for (size_t t = 0; t < system->n_taps; t++) {
     const yoke_tap* tap = &system->taps[t];
     if (!is_loop_tap(b, tap)) {
@@ -489,10 +475,7 @@ static yoke_status add_members(builder* b) {
   to->solvers = yoke__arena_array(&to->arena, n, sizeof *to->solvers);
   to->called = yoke__arena_array(&to->arena, n, sizeof *to->called);
   size_t* list = yoke__arena_array(&to->arena, b->system->n_y + b->system->n_u + 1, sizeof *list);
-  if (to->members == NULL || to->parts == NULL || to->solvers == NULL || to->called == NULL ||
-      list == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(to->members && to->parts && to->solvers && to->called && list);
   for (size_t k = 0; k < n; k++) {
     if (to->units[k].is_in_loop && !b->system->units[k].is_law) {
       YOKE_TRY(add_member(b, k, list));
@@ -708,9 +691,7 @@ static yoke_status build(builder* b) {
   yoke_linear_loops* to = b->to;
   to->n_units = b->system->n_units;
   to->units = yoke__arena_array(&to->arena, to->n_units, sizeof *to->units);
-  if (to->units == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(to->units);
   for (size_t i = 0; i < to->n_units; i++) {
     YOKE_TRY(yoke__linear_unit_of(b->system, i, &to->arena, &to->units[i]));
   }

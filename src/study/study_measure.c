@@ -111,9 +111,7 @@ yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_st
   for (; at > 0 && text[at - 1] == ' '; at--) {
   }
   const char* measure = yoke__arena_text(arena, text, at);
-  if (measure == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(measure);
   YOKE_TRY(yoke__study_measure_parse(measure, &out->measure, sink));
   if (out->measure.kind == YOKE_STUDY_STATUS) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
@@ -230,9 +228,7 @@ static yoke_status bind_name(const binder* b, const char* signal, yoke_probe* pr
   yoke_scenario_endpoint endpoint = {yoke__arena_text(b->arena, signal, (size_t)(dot - signal)),
                                      dot + 1, b->place};
   size_t unit = 0, variable = 0, element = 0, n = 0;
-  if (endpoint.unit == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(endpoint.unit);
   endpoint.variable =
       yoke__scenario_quantity(b->system->scenario, endpoint.unit, endpoint.variable, b->arena);
   // the system writes its messages where it was told to when it was built
@@ -290,9 +286,7 @@ static yoke_status bind_reference(const binder* b, yoke_probe* probe) {
   probe->room = rows_of(b->system);
   probe->t = yoke__arena_array(b->arena, probe->room, sizeof *probe->t);
   probe->y = yoke__arena_array(b->arena, probe->room, sizeof *probe->y);
-  if (probe->t == NULL || probe->y == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(probe->t && probe->y);
   return yoke__samples_of(b->reference, column, b->arena, &probe->reference);
 }
 
@@ -381,14 +375,10 @@ static yoke_status bind_tracks(const binder* b, yoke_probe* probe) {
     probe->room = rows_of(b->system);
     probe->work =
         yoke__arena_array(b->arena, yoke__noise_work_size(probe->room), sizeof *probe->work);
-    if (probe->work == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(probe->work);
   }
   probe->tracks = yoke__arena_array(b->arena, b->reference->n_columns, sizeof *probe->tracks);
-  if (probe->tracks == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(probe->tracks);
   if (signal == NULL) {
     return bind_all_tracks(b, probe);
   }
@@ -404,9 +394,7 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
   char source[192];
   snprintf(source, sizeof source, "%s %.160s", option, measure->text);
   const char* place = yoke__arena_text(arena, source, strlen(source));
-  if (place == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(place);
   const binder b = {system, state, arena, messages, {.source = place}, reference};
   *probe = (yoke_probe){.measure = measure, .value = (double)NAN};
   if (measure->kind == YOKE_STUDY_STATUS) {

@@ -48,9 +48,7 @@ static bool add_column(const yoke_meter* m, const char* name, double scale, yoke
 static yoke_status add_name(yoke_meter* m, const char* name, size_t n, yoke_meter_list* list,
                             const yoke_sink* sink) {
   const char* own = yoke__arena_text(&m->arena, name, n);
-  if (own == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(own);
   if (add_column(m, own, 1, list)) {
     return YOKE_OK;
   }
@@ -64,9 +62,7 @@ static yoke_status add_name(yoke_meter* m, const char* name, size_t n, yoke_mete
       break;
     }
   }
-  if (element == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(element);
   if (list->n == n_before) {
     yoke__recorded_find(&m->result, own, sink);
     return YOKE_BAD_INPUT;

@@ -95,9 +95,7 @@ static yoke_status choose_outputs(keeper* k, yoke_csv_column columns[]) {
     if (is_wanted(k->plan, name)) {
       k->outputs[k->n_outputs++] = y;
       columns[k->n_outputs].name = yoke__arena_text(arena, name, strlen(name));
-      if (columns[k->n_outputs].name == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      YOKE_TRY_MEMORY(columns[k->n_outputs].name);
     }
   }
   return YOKE_OK;
@@ -107,18 +105,14 @@ static yoke_status lay(keeper* k, const yoke_system* judged, bool is_run) {
   yoke_arena* arena = &k->to->arena;
   yoke_csv_column* columns = yoke__arena_array(arena, k->system->n_y + 1, sizeof *columns);
   k->outputs = yoke__arena_array(arena, k->system->n_y + 1, sizeof *k->outputs);
-  if (columns == NULL || k->outputs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(columns && k->outputs);
   YOKE_TRY(choose_outputs(k, columns));
   const double rows = count_rows(k, judged);
   YOKE_TRY(check_room(k, rows));
   k->room = is_run ? (size_t)rows : 1;
   for (size_t i = 0; i <= k->n_outputs; i++) {
     columns[i].values = yoke__arena_array(arena, k->room, sizeof(double));
-    if (columns[i].values == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(columns[i].values);
   }
   k->to->columns = columns;
   k->to->n_columns = k->n_outputs + 1;

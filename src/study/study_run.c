@@ -221,9 +221,7 @@ static yoke_status bind_probes(run* r) {
   const yoke_study_plan* plan = r->plan;
   yoke_status worst = YOKE_OK;
   r->probes = yoke__arena_array(&r->arena, plan->n_measures + plan->n_limits, sizeof *r->probes);
-  if (r->probes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(r->probes);
   for (size_t i = 0; i < plan->n_measures + plan->n_limits; i++) {
     const bool is_limit = i >= plan->n_measures;
     const yoke_study_measure* measure =

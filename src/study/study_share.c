@@ -41,9 +41,7 @@ static yoke_status send(yoke_share* s, int to, head h, const void* body, size_t 
                         const char* text) {
   const size_t n_text = text == NULL ? 0 : strlen(text) + 1;
   char* bytes = reserve(&s->out, &s->out_room, sizeof h + n_body + n_text);
-  if (bytes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(bytes);
   h.n_text = n_text;
   memcpy(bytes, &h, sizeof h);
   if (n_body > 0) {
@@ -266,9 +264,7 @@ static yoke_status open_follower(follower* f, int n_jobs) {
   f->values = calloc(f->room * n_measures + 1, sizeof *f->values);
   f->indices = calloc(f->room, sizeof *f->indices);
   f->free = calloc(f->room, sizeof *f->free);
-  if (f->results == NULL || f->values == NULL || f->indices == NULL || f->free == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(f->results && f->values && f->indices && f->free);
   for (size_t i = 0; i < f->room; i++) {
     f->results[i].values = f->values + i * n_measures;
     f->free[f->n_free++] = i;

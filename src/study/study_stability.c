@@ -71,9 +71,7 @@ static double* copy_of(yoke_stability* self, const double from[], size_t n) {
 static yoke_status copy_units(yoke_stability* self, const yoke_stability_case* c) {
   self->units = yoke__arena_array(&self->arena, c->n_units, sizeof *self->units);
   self->parts = yoke__arena_array(&self->arena, c->n_units, sizeof *self->parts);
-  if (self->units == NULL || self->parts == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(self->units && self->parts);
   for (size_t i = 0; i < c->n_units; i++) {
     const yoke_stability_unit* from = &c->units[i];
     const size_t n = from->n_states, m = from->n_inputs, o = from->n_outputs;
@@ -93,9 +91,7 @@ static yoke_status copy_units(yoke_stability* self, const yoke_stability_case* c
         .first_y = self->p,
         .first_u = self->s,
     };
-    if (self->units[i].D == NULL || self->parts[i].T2 == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(self->units[i].D && self->parts[i].T2);
     self->n_x += n;
     self->p += o;
     self->s += m;
@@ -130,9 +126,7 @@ static void read_blocks(const yoke_stability_unit* unit, const double Z[], size_
 static yoke_status exact_part(const yoke_stability_unit* unit, double h, part* to) {
   const size_t n = unit->n_states, m = unit->n_inputs, N = n + 3 * m;
   double* big = calloc(N * N, sizeof *big);
-  if (big == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(big);
   for (size_t i = 0; i < n; i++) {
     for (size_t j = 0; j < n; j++) {
       big[i * N + j] = h * unit->A[i * n + j];
@@ -182,9 +176,7 @@ static yoke_status repeat_part(const yoke_stability_unit* unit, size_t n_parts, 
                                size_t k, part* to) {
   const size_t n = unit->n_states, m = unit->n_inputs, N = n + n_parts * m;
   double* Z = calloc(3 * N * N, sizeof *Z);
-  if (Z == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(Z);
   for (size_t i = 0; i < N; i++) {
     Z[i * N + i] = 1;
   }
@@ -265,9 +257,7 @@ static yoke_status set_exact(yoke_stability* self, size_t i) {
   yoke_jacobian_continuous J = {n, m, numbers(self, n * n), numbers(self, n * m),
                                 numbers(self, n * m)};
   double* work = numbers(self, yoke__jacobian_states_work_size(&states));
-  if (J.Jy == NULL || J.Ju == NULL || J.Jd == NULL || work == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(J.Jy && J.Ju && J.Jd && work);
   if (unit->n_states > 0) {
     YOKE_TRY(yoke__jacobian_of_states(&states, &J, NULL, work));
   } else {
@@ -279,9 +269,7 @@ static yoke_status set_exact(yoke_stability* self, size_t i) {
 static yoke_status make_cluster(yoke_stability* self) {
   const yoke_stability_case* c = &self->c;
   size_t* sizes = yoke__arena_array(&self->arena, 2 * c->n_units, sizeof *sizes);
-  if (sizes == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(sizes);
   for (size_t i = 0; i < c->n_units; i++) {
     sizes[i] = self->units[i].n_outputs;
     sizes[c->n_units + i] = self->units[i].n_inputs;
@@ -300,9 +288,7 @@ static yoke_status make_cluster(yoke_stability* self) {
     return YOKE_BAD_ARG;
   }
   void* memory = yoke__arena_take(&self->arena, size);
-  if (memory == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(memory);
   YOKE_TRY(yoke__mpsm_prepare(memory, &setup, &self->cluster));
   for (size_t i = 0; i < c->n_units; i++) {
     if (c->discrete != NULL) {
@@ -324,9 +310,7 @@ static yoke_status make_vectors(yoke_stability* self) {
                         &self->curve, &self->u_now, &self->u_last, &self->w};
   for (size_t i = 0; i < YOKE_COUNT(vectors); i++) {
     *vectors[i] = numbers(self, i < 2 ? p : s);
-    if (*vectors[i] == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(*vectors[i]);
   }
   self->inner = numbers(self, self->n_parts * p);
   self->next = numbers(self, self->n_x);
@@ -354,9 +338,7 @@ static yoke_status build(yoke_stability* self, const yoke_stability_case* c) {
 
 yoke_status yoke__stability_open(const yoke_stability_case* c, yoke_stability** out) {
   *out = calloc(1, sizeof **out);
-  if (*out == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(*out);
   const yoke_status status = build(*out, c);
   if (status < 0) {
     yoke__stability_close(out);

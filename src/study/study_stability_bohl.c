@@ -88,9 +88,7 @@ yoke_status yoke__stability_bohl(size_t n, const double matrices[], size_t count
   }
   const size_t nn = n * n;
   double* memory = calloc((K + 3) * nn + 2 * nn + n + yoke__svd_work_size(n, n), sizeof *memory);
-  if (memory == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(memory);
   bohl b = {n, K, matrices, scale, memory, NULL, NULL, NULL};
   b.head = b.rest + (K + 1) * nn;
   b.T = b.head + nn;

@@ -168,9 +168,7 @@ static void find_column(replay* r, size_t y) {
 static yoke_status find_columns(replay* r) {
   const double* time = r->csv->columns[0].values;
   r->columns = take(r, r->system->n_y, sizeof *r->columns);
-  if (r->columns == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(r->columns);
   for (size_t i = 0; i < r->setup->n_signals; i++) {
     find_column(r, r->group->taps[i].from);
   }
@@ -241,9 +239,7 @@ static void report_held(replay* r, const bool is_member[], const bool is_marked[
 static yoke_status check_outside(replay* r) {
   const yoke_system* system = r->system;
   bool* is_member = take(r, 3 * system->n_units, sizeof *is_member);
-  if (is_member == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(is_member);
   bool *is_marked = is_member + system->n_units, *is_told = is_marked + system->n_units;
   for (size_t k = 0; k < r->cluster->n_units; k++) {
     const size_t unit = yoke__map_find(&system->unit_index, r->cluster->units[k].name);
@@ -293,9 +289,7 @@ static yoke_status lay_models(replay* r) {
   void* block = yoke__arena_take(r->arena, yoke__mpsm_models_size(&setup) + 64);
   r->bare.p = r->cluster->n_outputs;
   r->bare.units = take(r, r->cluster->n_units, sizeof *r->bare.units);
-  if (block == NULL || r->bare.units == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(block && r->bare.units);
   return yoke__mpsm_models_prepare(block, &setup, &r->models, &sink);
 }
 
@@ -304,9 +298,7 @@ static yoke_status take_own(replay* r, size_t k, size_t unit, const yoke_linear_
   const yoke_coupling_unit* about = r->members[k].about;
   const yoke_system_unit* of = &r->system->units[unit];
   size_t* list = take(r, about->n_outputs + about->n_signals + 1, sizeof *list);
-  if (list == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(list);
   for (size_t i = 0; i < about->n_outputs; i++) {
     list[i] = r->group->probes[about->first_output + i] - of->y;
   }
@@ -329,9 +321,7 @@ static yoke_status take_identified(replay* r, size_t k) {
   double *C = take(r, n * N, sizeof *C), *D = take(r, n * m, sizeof *D);
   to->A = take(r, N * N, sizeof *to->A);
   to->B = take(r, N * m, sizeof *to->B);
-  if (C == NULL || D == NULL || to->A == NULL || to->B == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(C && D && to->A && to->B);
   for (size_t i = 0; i < n; i++) {
     C[i * N + i] = 1;
   }
@@ -352,10 +342,8 @@ static yoke_status lay_members(replay* r) {
   r->out->names = take(r, n, sizeof *r->out->names);
   r->out->is_own = take(r, n, sizeof *r->out->is_own);
   r->out->solvers = take(r, n, sizeof *r->out->solvers);
-  if (r->members == NULL || r->parts == NULL || r->solvers == NULL || r->served == NULL ||
-      r->out->names == NULL || r->out->is_own == NULL || r->out->solvers == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(r->members && r->parts && r->solvers && r->served && r->out->names &&
+                  r->out->is_own && r->out->solvers);
   for (size_t k = 0; k < n; k++) {
     yoke_linear_unit model;
     r->members[k].about = &r->cluster->units[k];
@@ -392,10 +380,8 @@ static yoke_status lay_all(replay* r) {
   r->y_last = take(r, p, sizeof(double));
   r->low = take(r, p + n, sizeof(double));
   r->high = take(r, p + n, sizeof(double));
-  if (r->method == NULL || r->sample == NULL || r->inputs == NULL || r->g == NULL || r->u == NULL ||
-      r->u_last == NULL || r->y_last == NULL || r->low == NULL || r->high == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(r->method && r->sample && r->inputs && r->g && r->u && r->u_last && r->y_last &&
+                  r->low && r->high);
   r->L = r->cluster->L;
   r->worker = (yoke_coupling_worker){NULL, do_at_once, is_done};
   r->wants_worker = r->group->ops->wants != NULL &&
@@ -755,9 +741,7 @@ yoke_status yoke__stability_run_open(yoke_system* system, size_t group, const yo
                            .interval = of->setup.interval,
                            .n_rows = csv->n_rows};
   replay* r = calloc(1, sizeof *r);
-  if (r == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(r);
   r->system = system;
   r->group = of;
   r->setup = &of->setup;

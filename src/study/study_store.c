@@ -103,9 +103,7 @@ static yoke_status keep_row(void* context, const yoke_journal_row* row) {
     return YOKE_OK;
   }
   yoke_study_result* result = take(study, row->point, row->repeat);
-  if (result == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(result);
   if (result->status != YOKE_RUN_PENDING) {
     return YOKE_OK;
   }
@@ -214,10 +212,7 @@ static yoke_status lay(yoke_study* study, const char* directory) {
   study->path = malloc(size);
   study->first = calloc(study->n_first, sizeof *study->first);
   study->values = calloc(study->n_first * plan->n_measures + 1, sizeof *study->values);
-  if (study->directory == NULL || study->path == NULL || study->first == NULL ||
-      study->values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(study->directory && study->path && study->first && study->values);
   memcpy(study->directory, directory, strlen(directory) + 1);
   yoke__os_path_join(directory, YOKE_JOURNAL_NAME, study->path, size);
   for (size_t i = 0; i < study->n_first; i++) {
@@ -239,9 +234,7 @@ yoke_status yoke__study_open(const yoke_study_plan* plan, const char* directory,
                              yoke_study** out, const yoke_sink* sink) {
   *out = NULL;
   yoke_study* study = calloc(1, sizeof *study);
-  if (study == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(study);
   study->plan = plan;
   study->lock = -1;
   yoke_status status = lay(study, directory);

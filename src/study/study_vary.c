@@ -65,9 +65,7 @@ static yoke_status put_value(const builder* b, yoke_axis* axis, size_t i, const 
                              double number) {
   const size_t size = strlen(axis->path) + strlen(value) + 2;
   char* set = yoke__arena_take(b->arena, size);
-  if (set == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(set);
   snprintf(set, size, "%s=%s", axis->path, value);
   axis->sets[i] = set;
   axis->values[i] = set + strlen(axis->path) + 1;
@@ -170,9 +168,7 @@ static yoke_status put_item(const builder* b, yoke_axis* axis, size_t i, const c
   char* text = yoke__arena_text(b->arena, item, n);
   double number = (double)NAN;
   int64_t whole = 0;
-  if (text == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(text);
   // integers keep all their digits: seeds may be larger than a double can hold
   if (yoke__number_parse_integer(text, &whole)) {
     char digits[YOKE_NUMBER_SIZE];
@@ -240,9 +236,7 @@ static yoke_status read_axis(const builder* b, yoke_axis* axis) {
   }
   axis->path = yoke__arena_text(b->arena, b->text, (size_t)(equals - b->text));
   axis->is_numeric = true;
-  if (axis->path == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(axis->path);
   const char* values = equals + 1;
   const size_t to_colon = yoke__study_span(values, ":"), to_comma = yoke__study_span(values, ",");
   if (values[to_colon] == '\0' || values[to_comma] != '\0') {
@@ -257,9 +251,7 @@ static yoke_status read_axis(const builder* b, yoke_axis* axis) {
       return refuse(b, EXPECTED);
     }
     parts[n_parts] = yoke__arena_text(b->arena, at, n);
-    if (parts[n_parts] == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(parts[n_parts]);
     at = at[n] == ':' ? at + n + 1 : NULL;
   }
   YOKE_TRY(read_range(b, parts, n_parts, axis));

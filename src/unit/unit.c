@@ -217,9 +217,7 @@ static yoke_status lay_dense(yoke_unit* unit, yoke_causality causality, yoke_are
 
 static yoke_status lay_vectors(yoke_unit* unit, yoke_arena* arena) {
   size_t* dense = yoke__arena_array(arena, unit->info->n_variables + 1, sizeof *dense);
-  if (dense == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(dense);
   for (size_t i = 0; i < unit->info->n_variables; i++) {
     dense[i] = YOKE_NOT_DENSE;
   }
@@ -331,9 +329,7 @@ yoke_status yoke__unit_create(const yoke_unit_ops* ops, const yoke_unit_args* ar
   } else {
     unit->self = calloc(1, ops->info->self_size == 0 ? 1 : ops->info->self_size);
     unit->is_self_ours = true;
-    if (unit->self == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(unit->self);
   }
   unit->info = ops->describe != NULL ? ops->describe(unit->self) : ops->info;
   yoke_status status = yoke__unit_check(unit, sink);

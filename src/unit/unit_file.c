@@ -147,9 +147,7 @@ static void close_model(yoke_unit_file* file) {
 static yoke_status isolate_model(yoke_unit_store* store, const yoke_unit_file_settings* settings,
                                  const yoke_unit_ops* inner, const yoke_unit_ops** ops) {
   model_file* file = calloc(1, sizeof *file);
-  if (file == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(file);
   file->settings = *settings;
   file->inner = inner;
   yoke__host_fill_ops(file->inner, &file->isolated);
@@ -174,9 +172,7 @@ static yoke_status find_library(yoke_unit_store* store, const char* path,
     }
   }
   library_entry* larger = realloc(store->libraries, (store->n_libraries + 1) * sizeof *larger);
-  if (larger == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(larger);
   store->libraries = larger;
   library_entry* entry = &larger[store->n_libraries];
   *entry = (library_entry){.path = path};

@@ -59,6 +59,33 @@ static void test_alarms(void** state) {
   api_close(&sim);
 }
 
+// The limit that ended a run is its failure, whoever made the steps.
+static void test_stop(void** state) {
+  (void)state;
+  char text[1024], first[512] = "";
+  snprintf(text, sizeof text, OSCILLATOR, "0.02", ", stop: {rho: 0.01}");
+  for (int how = 0; how < 2; how++) {
+    HEAR(told);
+    yoke_simulation* sim = api_open(NULL, &told.sink, text);
+    yoke_status status = YOKE_OK;
+    while (status == YOKE_OK) {
+      status = how == 0 ? yoke_simulation_run(sim, NULL, NULL) : yoke_simulation_step(sim);
+    }
+    assert_int_equal(status, YOKE_STOPPED);
+    const yoke_message* failure = yoke_simulation_failure(sim);
+    assert_non_null(failure);
+    assert_int_equal(failure->status, YOKE_STOPPED);
+    check_contains(failure->text, "quality limit: ");
+    check_contains(failure->hint, "try: ");
+    if (how == 0) {
+      snprintf(first, sizeof first, "%s", failure->text);
+      check_contains(told.text, first);
+    }
+    assert_string_equal(failure->text, first);
+    api_close(&sim);
+  }
+}
+
 static void test_health(void** state) {
   (void)state;
   yoke_simulation* sim = run(NULL, "1e-3", ", coupling: {method: energy}");
@@ -118,9 +145,8 @@ static void test_bad_arguments(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_verdicts),
-      cmocka_unit_test(test_alarms),
-      cmocka_unit_test(test_health),
+      cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_alarms),
+      cmocka_unit_test(test_stop),          cmocka_unit_test(test_health),
       cmocka_unit_test(test_bad_arguments),
   };
   return cmocka_run_group_tests_name("api_trust", tests, NULL, NULL);

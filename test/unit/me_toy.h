@@ -284,18 +284,6 @@ static void toy_describe(toy* m) {
   };
 }
 
-// stand-ins that model exchange must replace
-static yoke_status toy_any_save(const void* self, void* image, size_t size) {
-  (void)self, (void)image, (void)size;
-  return YOKE_NO_SUPPORT;
-}
-
-// NOLINTNEXTLINE(readability-non-const-parameter): the contract of serialise
-static yoke_status toy_any_serialise(const void* self, void* bytes, size_t* size) {
-  (void)self, (void)bytes, (void)size;
-  return YOKE_NO_SUPPORT;
-}
-
 // Not initialised yet. settings: solver, solver_step, solver_tolerance are read.
 static toy* toy_create(const toy_model* model, yoke_unit_file_settings settings) {
   toy* m = calloc(1, sizeof *m);
@@ -315,8 +303,7 @@ static toy* toy_create(const toy_model* model, yoke_unit_file_settings settings)
   m->f.no_set_prior = 1;
   memcpy(m->now.x, model->x0, sizeof m->now.x);
   // as unit_fmu.c does for an FMU with states
-  m->ops.save = toy_any_save;
-  m->ops.serialise = toy_any_serialise;
+  yoke__fmu_fill_states(true, &m->ops);
   yoke__fmu_fill_me(&m->file, &m->ops);
   return m;
 }
@@ -338,6 +325,7 @@ static toy* toy_open(const toy_model* model, yoke_unit_file_settings settings) {
 }
 
 static void toy_close(toy* m) {
+  yoke__fmu_free_saved(&m->f);
   yoke__fmu_close_me(&m->f);
   yoke__arena_free(&m->f.arena);
   free(m);

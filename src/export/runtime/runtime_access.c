@@ -174,21 +174,18 @@ static yoke_runtime_status write_binary(yoke_runtime* rt, const yoke_runtime_slo
 
 // ---- the functions of the standards
 
-// Where element k of an array of the standard's type lies.
-static size_t place_of(const yoke_runtime_access* how, size_t k, size_t* size) {
+// Bytes of an element of the standard's type.
+static size_t size_of(const yoke_runtime_access* how) {
   static const size_t narrow[] = {sizeof(double), sizeof(int), sizeof(int), sizeof(char*),
                                   sizeof(char*)};
   static const size_t wide[] = {sizeof(double), sizeof(int64_t), sizeof(bool), sizeof(char*),
                                 sizeof(char*)};
-  *size = how->is_array ? wide[how->kind] : narrow[how->kind];
-  return k * *size;
+  return how->is_array ? wide[how->kind] : narrow[how->kind];
 }
 
 static yoke_runtime_status element_out(yoke_runtime* rt, const yoke_runtime_access* how,
-                                       const yoke_runtime_slot* slot, size_t k, void* values,
-                                       size_t* sizes) {
-  size_t size = 0;
-  char* to = (char*)values + place_of(how, k, &size);
+                                       const yoke_runtime_slot* slot, size_t size, void* to,
+                                       size_t* n_bytes) {
   const char* at = read_element(rt, slot);
   if (at == NULL) {
     memset(to, 0, size);
@@ -202,7 +199,7 @@ static yoke_runtime_status element_out(yoke_runtime* rt, const yoke_runtime_acce
   int64_t whole = 0;
   memcpy(&whole, at, sizeof whole);
   if (how->kind == YOKE_RUNTIME_BINARY) {
-    sizes[k] = (size_t)whole;
+    *n_bytes = (size_t)whole;
     at += sizeof whole;
     memcpy(to, &at, size);
     return YOKE_RUNTIME_OK;
@@ -223,10 +220,8 @@ static yoke_runtime_status element_out(yoke_runtime* rt, const yoke_runtime_acce
 }
 
 static yoke_runtime_status element_in(yoke_runtime* rt, const yoke_runtime_access* how,
-                                      const yoke_runtime_slot* slot, size_t k, const void* values,
-                                      const size_t* sizes) {
-  size_t size = 0;
-  const char* from = (const char*)values + place_of(how, k, &size);
+                                      const yoke_runtime_slot* slot, size_t size, const void* from,
+                                      const size_t* n_bytes) {
   const char* bytes = NULL;
   int64_t whole = 0;
   int narrow = 0;
@@ -245,7 +240,7 @@ static yoke_runtime_status element_in(yoke_runtime* rt, const yoke_runtime_acces
     return write_text(rt, slot, bytes, how->function);
   case YOKE_RUNTIME_BINARY:
     memcpy(&bytes, from, size);
-    return write_binary(rt, slot, bytes, sizes[k], how->function);
+    return write_binary(rt, slot, bytes, *n_bytes, how->function);
   }
   return YOKE_RUNTIME_ERROR;
 }
@@ -284,6 +279,7 @@ static yoke_runtime_status check_count(const yoke_runtime* rt, const yoke_runtim
 yoke_runtime_status yoke__runtime_get(yoke_runtime* rt, const yoke_runtime_access* how,
                                       const uint32_t references[], size_t n, void* values,
                                       size_t* sizes, size_t n_values) {
+  const size_t size = size_of(how);
   yoke_runtime_status status = yoke__runtime_begin_get(rt, how->function);
   size_t k = 0;
   for (size_t i = 0; i < n && status == YOKE_RUNTIME_OK; i++) {
@@ -297,7 +293,8 @@ yoke_runtime_status yoke__runtime_get(yoke_runtime* rt, const yoke_runtime_acces
     const size_t span = find_span(rt, how, references[i], k, n_values, &slot);
     status = span == 0 ? YOKE_RUNTIME_ERROR : status;
     for (size_t j = 0; j < span && status == YOKE_RUNTIME_OK; j++, k++) {
-      status = element_out(rt, how, slot + j, k, values, sizes);
+      status = element_out(rt, how, slot + j, size, (char*)values + k * size,
+                           sizes == NULL ? NULL : sizes + k);
     }
   }
   return check_count(rt, how, status, k, n_values);
@@ -308,6 +305,7 @@ yoke_runtime_status yoke__runtime_set(yoke_runtime* rt, const yoke_runtime_acces
                                       const size_t* sizes, size_t n_values) {
   const unsigned phases =
       YOKE_RUNTIME_INSTANTIATED | YOKE_RUNTIME_INITIALISING | YOKE_RUNTIME_STEPPING;
+  const size_t size = size_of(how);
   yoke_runtime_status status =
       yoke__runtime_expect(rt, phases, how->function) ? YOKE_RUNTIME_OK : YOKE_RUNTIME_ERROR;
   size_t k = 0;
@@ -316,7 +314,8 @@ yoke_runtime_status yoke__runtime_set(yoke_runtime* rt, const yoke_runtime_acces
     const size_t span = find_span(rt, how, references[i], k, n_values, &slot);
     status = span == 0 ? YOKE_RUNTIME_ERROR : status;
     for (size_t j = 0; j < span && status == YOKE_RUNTIME_OK; j++, k++) {
-      status = element_in(rt, how, slot + j, k, values, sizes);
+      status = element_in(rt, how, slot + j, size, (const char*)values + k * size,
+                          sizes == NULL ? NULL : sizes + k);
     }
   }
   return check_count(rt, how, status, k, n_values);

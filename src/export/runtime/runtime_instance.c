@@ -5,6 +5,7 @@
 //
 // Assumes one thread per instance, as FMI promises. Outputs are computed again only when something was set since
 // (is_dirty), so that what a step returned is what is read.
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -171,6 +172,8 @@ static yoke_status lay_tables(yoke_runtime* rt) {
       rt->slots[at++] = (yoke_runtime_slot){(uint32_t)i, (uint32_t)j};
     }
   }
+  assert(at == n && (rt->states.n == 0 ||
+                     yoke__export_states_reference(n, rt->states.n - 1) == n + rt->states.n));
   for (size_t i = 0; i < rt->states.n; i++) {
     rt->slots[yoke__export_states_reference(n, i)] =
         (yoke_runtime_slot){(uint32_t)(info->n_variables + i), 0};

@@ -133,9 +133,7 @@ static yoke_status build(circuit_unit* c, const yoke_unit_args* args, yoke_messa
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   circuit_unit* c = calloc(1, sizeof *c);
-  if (c == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(c);
   c->file = args->context;
   c->network = c->file->network;
   yoke_messages messages = {0};
@@ -643,9 +641,7 @@ static yoke_status read_netlist(circuit_file* file, yoke_messages* messages) {
 yoke_status yoke__circuit_file_open(const yoke_unit_file_settings* settings,
                                     yoke_messages* messages, yoke_unit_file** out) {
   circuit_file* file = calloc(1, sizeof *file);
-  if (file == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(file);
   file->settings = *settings;
   file->base.close = close_file;
   const yoke_status status = read_netlist(file, messages);

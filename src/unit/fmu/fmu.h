@@ -192,8 +192,10 @@ struct fmu {
   double drift;   // largest |own time - ours| seen [s]
   double drift_at;
   bool is_drift_told;
-  void** states;  // FMU states handed out through images
-  size_t n_states, n_states_room;
+  struct fmu_saved* saved;  // states handed out through images, newest first
+  // our side of a state, in one block without pointers: of the solver, or of event mode
+  unsigned char* kept;
+  size_t kept_size;  // 0: there is none
   fmi2CallbackFunctions callbacks2;
   char resources[4200];         // path or URI
   struct fmu_events* events;    // FMI 3.0: room for values, event mode, clocks
@@ -305,6 +307,10 @@ yoke_status yoke__fmu_judge_cs2(fmu* f, double t, fmi2Status status, yoke_step_r
 
 // A start value of a real input: FMI 2.0 lets nobody ask for it during initialisation, so it is remembered.
 yoke_status yoke__fmu_remember(fmu* f, size_t variable, const void* value);
+
+// Saved states, of the binary together with our side (`kept`); has_bytes: also as bytes.
+void yoke__fmu_fill_states(bool has_bytes, yoke_unit_ops* ops);
+void yoke__fmu_free_saved(fmu* f);
 
 // Common operations that others wrap.
 yoke_status yoke__fmu_enter_init(void* self, double t_start, double t_stop, const yoke_sink* sink);

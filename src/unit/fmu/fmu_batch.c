@@ -44,9 +44,7 @@ static yoke_status lay_batch(fmu* f, batch* b, size_t n_members, size_t n) {
 
 static yoke_status make_batches(fmu* f, const yoke_value_place places[], size_t n) {
   fmu_batches* all = yoke__arena_take(&f->arena, sizeof *all);
-  if (all == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(all);
   *all = (fmu_batches){.places = places, .n_places = n};
   size_t n_members[YOKE_FMI_N_TYPES] = {0}, n_numbers[YOKE_FMI_N_TYPES] = {0};
   for (size_t i = 0; i < n; i++) {

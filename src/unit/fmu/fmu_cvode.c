@@ -108,9 +108,7 @@ yoke_status yoke__fmu_cvode_open(fmu* f, const yoke_sink* sink) {
   fmu_solver* s = f->solver;
   const yoke_fmi_experiment* e = &f->description->experiment;
   struct fmu_cvode* c = yoke__arena_take(&f->arena, sizeof *c);
-  if (c == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(c);
   s->cvode = c;
   c->why.sink = (yoke_sink){yoke__caught_receive, &c->why};
   c->is_forgotten = true;

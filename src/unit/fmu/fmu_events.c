@@ -175,11 +175,8 @@ static yoke_status lay_lists(fmu* f, size_t* n_bytes) {
   e->outputs = yoke__arena_array(arena, n, sizeof *e->outputs);
   e->real_inputs = yoke__arena_array(arena, n, sizeof *e->real_inputs);
   e->real_outputs = yoke__arena_array(arena, n, sizeof *e->real_outputs);
-  if (e->place == NULL || e->clocks == NULL || e->triggers == NULL || e->shown == NULL ||
-      e->ticking == NULL || e->active == NULL || e->is_on == NULL || e->inputs == NULL ||
-      e->outputs == NULL || e->real_inputs == NULL || e->real_outputs == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(e->place && e->clocks && e->triggers && e->shown && e->ticking && e->active &&
+                  e->is_on && e->inputs && e->outputs && e->real_inputs && e->real_outputs);
   size_t at_u = 0, at_y = 0;
   for (size_t i = 0; i < f->layout.info.n_variables; i++) {
     lay_variable(f, i, &at_u, &at_y, n_bytes);
@@ -195,11 +192,10 @@ static yoke_status lay_live(fmu* f, size_t n_bytes) {
   const size_t at_y = at_u + f->layout.n_u * sizeof(double);
   const size_t at_values = at_y + f->layout.n_y * sizeof(double);
   const size_t at_flags = at_values + n_bytes;
-  e->live_size = at_flags + e->n_shown + e->n_triggers + e->n_inputs;
-  unsigned char* block = yoke__arena_take(&f->arena, e->live_size);
-  if (block == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  f->kept_size = at_flags + e->n_shown + e->n_triggers + e->n_inputs;
+  unsigned char* block = yoke__arena_take(&f->arena, f->kept_size);
+  YOKE_TRY_MEMORY(block);
+  f->kept = block;
   e->live = (fmu_live*)block;
   e->ticks = (fmu_tick*)(block + at_ticks);
   e->u = (double*)(block + at_u);
@@ -208,7 +204,7 @@ static yoke_status lay_live(fmu* f, size_t n_bytes) {
   e->shown_ticked = block + at_flags;
   e->levels = e->shown_ticked + e->n_shown;
   e->is_waiting = e->levels + e->n_triggers;
-  assert(e->is_waiting + e->n_inputs == block + e->live_size);
+  assert(e->is_waiting + e->n_inputs == block + f->kept_size);
   e->live->t_tried = NEVER;
   return YOKE_OK;
 }

@@ -1,7 +1,7 @@
 // Event mode of FMI 3.0 co-simulation: what an instance remembers between its calls.
 //
 // Everything that a step changes lies in one block without pointers (`live`), so that a saved state of the binary and
-// our side of it are saved and restored together (fmu_version3.c).
+// our side of it are saved and restored together (unit_fmu.c).
 #ifndef YOKE_UNIT_FMU_FMU_EVENTS_H
 #define YOKE_UNIT_FMU_FMU_EVENTS_H
 
@@ -75,7 +75,6 @@ typedef struct fmu_events {
   // of event mode
   bool is_used;
   fmu_live* live;
-  size_t live_size;
   fmu_dense continuous, discrete;  // real inputs without clocks
   fmu_dense plain;                 // real outputs without clocks
   double *u, *y;                   // dense vectors as last given, as last read

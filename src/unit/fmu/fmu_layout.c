@@ -163,9 +163,7 @@ static yoke_status lay_items(const yoke_fmi_description* d, const yoke_fmi_varia
   const yoke_fmi_item* items = yoke__fmi_items(d, from, &n);
   const char** names = yoke__arena_array(arena, n + 1, sizeof *names);
   int64_t* values = yoke__arena_array(arena, n + 1, sizeof *values);
-  if (names == NULL || values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(names && values);
   int64_t start = 0;
   yoke__fmi_start_integer(from, &start, 1);
   to->start = 0;
@@ -273,9 +271,7 @@ yoke_status yoke__fmu_lay_dense(const fmu_layout* layout, yoke_causality causali
       n_numbers[w] = k[w];
       refs[w] = yoke__arena_array(arena, r[w] + 1, sizeof *refs[w]);
       index[w] = yoke__arena_array(arena, k[w] + 1, sizeof *index[w]);
-      if (refs[w] == NULL || index[w] == NULL) {
-        return YOKE_NO_MEMORY;
-      }
+      YOKE_TRY_MEMORY(refs[w] && index[w]);
     }
     *n_all = at;
   }
@@ -344,9 +340,7 @@ static yoke_status add_pair(pairs* p, yoke_arena* arena, size_t output, size_t i
   if (p->n == p->room) {
     const size_t room = p->room == 0 ? 64 : 2 * p->room;
     yoke_feedthrough* larger = yoke__arena_array(arena, room, sizeof *larger);
-    if (larger == NULL) {
-      return YOKE_NO_MEMORY;
-    }
+    YOKE_TRY_MEMORY(larger);
     if (p->n > 0) {
       memcpy(larger, p->items, p->n * sizeof *larger);
     }
@@ -451,9 +445,7 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
                                  const yoke_sink* sink) {
   yoke_variable* variables = yoke__arena_array(arena, d->n_variables + 1, sizeof *variables);
   fmu_slot* slots = yoke__arena_array(arena, d->n_variables + 1, sizeof *slots);
-  if (variables == NULL || slots == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(variables && slots);
   size_t n = 0;
   for (size_t i = 0; i < d->n_variables; i++) {
     place[i] = YOKE_FMI_NONE;

@@ -84,9 +84,7 @@ yoke_status yoke__fmu_linear_open(fmu* f, size_t n_x) {
     return YOKE_OK;
   }
   fmu_linear* l = yoke__arena_take(&f->arena, sizeof *l);
-  if (l == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(l);
   l->n_x = n_x;
   YOKE_TRY(take_room(f, l));
   for (size_t i = 0; i < n_x; i++) {

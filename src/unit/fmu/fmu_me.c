@@ -17,17 +17,7 @@
 // inputs
 
 yoke_status yoke__fmu_me_put_inputs(fmu* f, const double u[]) {
-  fmu_solver* s = f->solver;
-  if (s->n_packed == 0) {
-    return YOKE_OK;
-  }
-  if (s->packed_from == NULL) {
-    return f->version->set_reals(f, &s->continuous, u);
-  }
-  for (size_t i = 0; i < s->n_packed; i++) {
-    s->packed[i] = u[s->packed_from[i]];
-  }
-  return f->version->set_reals(f, &s->continuous, s->packed);
+  return f->version->set_reals(f, &f->solver->continuous, u);
 }
 
 // a value that waits for the next event, unless the FMU has it already
@@ -261,104 +251,6 @@ static yoke_status step(void* self, double t, double h, yoke_step_result* result
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// state images: a state of the FMU beside a copy of what the solver keeps
-
-typedef struct me_state {
-  struct me_state* next;
-  void* state;
-  unsigned char kept[];
-} me_state;
-
-typedef struct me_image {
-  const fmu* owner;
-  me_state* state;
-} me_image;
-
-static yoke_status save(const void* self, void* image, size_t size) {
-  fmu* f = yoke__fmu_of(self);
-  fmu_solver* s = f->solver;
-  me_image kept = {0};
-  if (size < sizeof kept || f->phase == FMU_FAILED || f->phase == FMU_DEAD) {
-    return YOKE_UNIT_FAILED;
-  }
-  memcpy(&kept, image, sizeof kept);
-  // the first save into an image makes a state, later ones write it again
-  if (kept.owner != f) {
-    me_state* fresh = calloc(1, sizeof *fresh + s->kept_size);
-    if (fresh == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    fresh->next = s->states;
-    s->states = fresh;
-    kept = (me_image){f, fresh};
-  }
-  YOKE_TRY(f->version->get_state(f, &kept.state->state));
-  memcpy(kept.state->kept, s->kept, s->kept_size);
-  f->no_set_prior = 0;
-  memcpy(image, &kept, sizeof kept);
-  return YOKE_OK;
-}
-
-static yoke_status restore(void* self, const void* image, size_t size) {
-  fmu* f = self;
-  fmu_solver* s = f->solver;
-  me_image kept = {0};
-  if (size < sizeof kept || f->phase == FMU_DEAD) {
-    return YOKE_UNIT_FAILED;
-  }
-  memcpy(&kept, image, sizeof kept);
-  if (kept.owner != f) {
-    return YOKE_BAD_ARG;
-  }
-  YOKE_TRY(f->version->set_state(f, kept.state->state));
-  memcpy(s->kept, kept.state->kept, s->kept_size);
-  yoke__fmu_cvode_forget(f);
-  return YOKE_OK;
-}
-
-// what the solver keeps, then the state of the FMU
-static yoke_status serialise(const void* self, void* bytes, size_t* size) {
-  fmu* f = yoke__fmu_of(self);
-  fmu_solver* s = f->solver;
-  void* state = NULL;
-  YOKE_TRY(f->version->get_state(f, &state));
-  size_t n = 0;
-  yoke_status status = f->version->state_size(f, state, &n);
-  if (status >= 0 && n + s->kept_size > *size) {
-    status = YOKE_FULL;
-  }
-  if (status >= 0) {
-    memcpy(bytes, s->kept, s->kept_size);
-    status = f->version->write_state(f, state, (char*)bytes + s->kept_size, n);
-  }
-  f->version->free_state(f, &state);
-  *size = n + s->kept_size;
-  return status;
-}
-
-static yoke_status deserialise(void* self, const void* bytes, size_t size) {
-  fmu* f = self;
-  fmu_solver* s = f->solver;
-  if (size < s->kept_size) {
-    return YOKE_BAD_ARG;
-  }
-  void* state = NULL;
-  yoke_status status =
-      f->version->read_state(f, (const char*)bytes + s->kept_size, size - s->kept_size, &state);
-  if (status >= 0) {
-    status = f->version->set_state(f, state);
-  }
-  if (state != NULL) {
-    f->version->free_state(f, &state);
-  }
-  if (status >= 0) {
-    memcpy(s->kept, bytes, s->kept_size);
-    yoke__fmu_cvode_forget(f);
-  }
-  return status;
-}
-
-// ---------------------------------------------------------------------------------------------------------
 // the table
 
 yoke_status yoke__fmu_open_me(fmu* f, const yoke_sink* sink) {
@@ -372,20 +264,10 @@ yoke_status yoke__fmu_open_me(fmu* f, const yoke_sink* sink) {
 }
 
 void yoke__fmu_close_me(fmu* f) {
-  fmu_solver* s = f->solver;
-  if (s == NULL) {
-    return;
+  if (f->solver != NULL) {
+    yoke__fmu_cvode_close(f);
+    f->solver = NULL;
   }
-  while (s->states != NULL) {
-    me_state* first = s->states;
-    s->states = first->next;
-    if (first->state != NULL && f->phase != FMU_DEAD) {
-      f->version->free_state(f, &first->state);
-    }
-    free(first);
-  }
-  yoke__fmu_cvode_close(f);
-  f->solver = NULL;
 }
 
 void yoke__fmu_fill_me(const fmu_file* file, yoke_unit_ops* ops) {
@@ -396,14 +278,6 @@ void yoke__fmu_fill_me(const fmu_file* file, yoke_unit_ops* ops) {
   ops->set_input_derivatives = set_input_derivatives;
   ops->step = step;
   ops->refresh = refresh;
-  if (ops->save != NULL) {
-    ops->save = save;
-    ops->restore = restore;
-  }
-  if (ops->serialise != NULL) {
-    ops->serialise = serialise;
-    ops->deserialise = deserialise;
-  }
   if (file->interface_type->has_directional_derivatives) {
     ops->linearise = yoke__fmu_linearise;
   }

@@ -1,22 +1,11 @@
 // Model exchange: how many states, which inputs may change when, and the memory for all of it.
 //
 // Block of a state image:  fmu_solver_state | x | z | u | slopes | latched values | sides of the indicators | marks of the latches
+#include <assert.h>
 #include <string.h>
 
 #include "unit/fmu/fmu_solver.h"
-
-static size_t value_size(const fmu* f, size_t variable) {
-  const yoke_variable* v = &f->layout.info.variables[variable];
-  const size_t n = f->layout.slots[variable].n;
-  switch (v->type) {
-  case YOKE_STRING:
-    return n * v->max_size;
-  case YOKE_BINARY:
-    return n * (sizeof(uint64_t) + v->max_size);
-  default:
-    return n * sizeof(double);
-  }
-}
+#include "unit/unit.h"
 
 // which inputs go in at any time, and which wait for events
 static yoke_status sort_inputs(fmu* f, size_t* latched_size) {
@@ -26,10 +15,7 @@ static yoke_status sort_inputs(fmu* f, size_t* latched_size) {
   s->latch_of = yoke__arena_array(&f->arena, n + 1, sizeof *s->latch_of);
   s->dense_of = yoke__arena_array(&f->arena, n + 1, sizeof *s->dense_of);
   s->is_continuous = yoke__arena_array(&f->arena, n_u + 1, 1);
-  if (s->latches == NULL || s->latch_of == NULL || s->dense_of == NULL ||
-      s->is_continuous == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(s->latches && s->latch_of && s->dense_of && s->is_continuous);
   size_t dense = 0;
   *latched_size = 0;
   for (size_t i = 0; i < n; i++) {
@@ -42,66 +28,28 @@ static yoke_status sort_inputs(fmu* f, size_t* latched_size) {
     }
     if ((v->causality == YOKE_INPUT && !yoke__fmu_is_continuous(f, i)) ||
         v->causality == YOKE_TUNABLE) {
-      s->latches[s->n_latches] = (fmu_latch){i, *latched_size, value_size(f, i), s->dense_of[i]};
+      const size_t size = yoke__variable_size(v);
+      s->latches[s->n_latches] = (fmu_latch){i, *latched_size, size, s->dense_of[i]};
       s->latch_of[i] = ++s->n_latches;
-      *latched_size += (value_size(f, i) + 7) / 8 * 8;
+      *latched_size += (size + 7) / 8 * 8;
     }
   }
   return YOKE_OK;
 }
 
-// The continuous inputs as one vector: all of them as they are, or a part that is packed first.
+// The continuous inputs: all of them as they are, or a part that is gathered first.
 static yoke_status lay_continuous(fmu* f) {
-  fmu_solver* s = f->solver;
-  const fmu_layout* l = &f->layout;
-  const size_t n_u = l->n_u;
-  s->n_packed = 0;
-  for (size_t i = 0; i < n_u; i++) {
-    s->n_packed += s->is_continuous[i];
+  const size_t n = f->layout.info.n_variables;
+  bool* is_wanted = yoke__arena_array(&f->arena, n + 1, sizeof *is_wanted);
+  size_t n_all = 0;
+  YOKE_TRY_MEMORY(is_wanted);
+  bool has_others = false;
+  for (size_t i = 0; i < n; i++) {
+    is_wanted[i] = yoke__fmu_is_continuous(f, i);
+    has_others |= f->solver->dense_of[i] != YOKE_FMI_NONE && !is_wanted[i];
   }
-  if (s->n_packed == n_u) {
-    s->continuous = l->inputs;
-    return YOKE_OK;
-  }
-  uint32_t* refs = yoke__arena_array(&f->arena, n_u + 1, sizeof *refs);
-  uint32_t* refs32 = yoke__arena_array(&f->arena, n_u + 1, sizeof *refs32);
-  size_t* index = yoke__arena_array(&f->arena, n_u + 1, sizeof *index);
-  size_t* index32 = yoke__arena_array(&f->arena, n_u + 1, sizeof *index32);
-  size_t* from = yoke__arena_array(&f->arena, n_u + 1, sizeof *from);
-  fmu_dense* c = &s->continuous;
-  c->numbers = yoke__arena_array(&f->arena, n_u + 1, sizeof *c->numbers);
-  c->numbers32 = yoke__arena_array(&f->arena, n_u + 1, sizeof *c->numbers32);
-  s->packed = yoke__arena_array(&f->arena, n_u + 1, sizeof *s->packed);
-  if (refs == NULL || refs32 == NULL || index == NULL || index32 == NULL || from == NULL ||
-      c->numbers == NULL || c->numbers32 == NULL || s->packed == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  size_t at = 0;
-  for (size_t i = 0; i < l->info.n_variables; i++) {
-    if (s->dense_of[i] == YOKE_FMI_NONE || !yoke__fmu_is_continuous(f, i)) {
-      continue;
-    }
-    const bool is_single = l->slots[i].type == YOKE_FMI_FLOAT32;
-    if (is_single) {
-      refs32[c->n_refs32++] = l->slots[i].reference;
-    } else {
-      refs[c->n_refs++] = l->slots[i].reference;
-    }
-    for (size_t e = 0; e < l->slots[i].n; e++, at++) {
-      from[at] = s->dense_of[i] + e;
-      if (is_single) {
-        index32[c->n32++] = at;
-      } else {
-        index[c->n++] = at;
-      }
-    }
-  }
-  c->refs = refs;
-  c->refs32 = refs32;
-  c->index = c->n32 > 0 ? index : NULL;
-  c->index32 = index32;
-  s->packed_from = from;
-  return YOKE_OK;
+  return yoke__fmu_lay_dense(&f->layout, YOKE_INPUT, has_others ? is_wanted : NULL, &f->arena,
+                             &f->solver->continuous, &n_all);
 }
 
 // Number of states and indicators. With structural parameters only the instance knows them.
@@ -130,19 +78,18 @@ static yoke_status lay_kept(fmu* f, size_t latched_size) {
   const size_t n_u = f->layout.n_u;
   const size_t n_head = (sizeof(fmu_solver_state) + 7) / 8;
   const size_t n_numbers = n_head + s->n_x + s->n_z + (1 + FMU_N_SLOPES) * n_u;
-  s->kept_size = (n_numbers * sizeof(double) + latched_size + s->n_z + s->n_latches + 7) / 8 * 8;
-  s->kept = yoke__arena_take(&f->arena, s->kept_size);
-  if (s->kept == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  s->now = (fmu_solver_state*)(void*)s->kept;
-  s->x = (double*)(void*)s->kept + n_head;
+  f->kept_size = (n_numbers * sizeof(double) + latched_size + s->n_z + s->n_latches + 7) / 8 * 8;
+  f->kept = yoke__arena_take(&f->arena, f->kept_size);
+  YOKE_TRY_MEMORY(f->kept);
+  s->now = (fmu_solver_state*)(void*)f->kept;
+  s->x = (double*)(void*)f->kept + n_head;
   s->z = s->x + s->n_x;
   s->u = s->z + s->n_z;
   s->slopes = s->u + n_u;
   s->latched = (unsigned char*)(s->slopes + FMU_N_SLOPES * n_u);
   s->is_above = s->latched + latched_size;
   s->latch_marks = s->is_above + s->n_z;
+  assert(s->latch_marks + s->n_latches <= f->kept + f->kept_size);
   // inputs start as the description says
   for (size_t i = 0; i < f->layout.info.n_variables; i++) {
     if (s->dense_of[i] != YOKE_FMI_NONE) {

@@ -46,10 +46,7 @@ typedef struct fmu_solver {
   bool is_counting_steps;  // the FMU wants to hear of every internal step
 
   // inputs
-  fmu_dense continuous;       // real inputs that may change at any time
-  const size_t* packed_from;  // per number of `packed` its place in u; NULL: u itself is passed
-  size_t n_packed;
-  double* packed;
+  fmu_dense continuous;  // real inputs that may change at any time
   fmu_latch* latches;
   size_t n_latches;
   size_t* latch_of;  // per variable 1 + its latch, or 0
@@ -57,9 +54,7 @@ typedef struct fmu_solver {
       dense_of;  // per variable the place of its first element in u; YOKE_FMI_NONE: no real input
   unsigned char* is_continuous;  // n_u
 
-  // what a state image holds, in one block
-  unsigned char* kept;
-  size_t kept_size;
+  // what a state image holds, in one block: `kept` of the fmu
   fmu_solver_state* now;
   double* x;                   // n_x: states
   double* z;                   // n_z: indicators at t_now, to find the first crossing
@@ -87,7 +82,6 @@ typedef struct fmu_solver {
   double h_counted;     // the last step's length and its number of internal steps
   int64_t n_internal;
 
-  struct me_state* states;  // of images, newest first
   bool cvode_wanted;
   struct fmu_cvode* cvode;  // NULL: fixed steps
 } fmu_solver;

@@ -196,7 +196,9 @@ static yoke_status set_reals(fmu* f, const fmu_dense* dense, const double number
   if (dense->n_refs == 0) {
     return YOKE_OK;
   }
-  return FMU_CALL2(f, SetReal, f->instance, dense->refs, dense->n_refs, numbers);
+  yoke__fmu_gather(dense, numbers);
+  return FMU_CALL2(f, SetReal, f->instance, dense->refs, dense->n_refs,
+                   dense->index == NULL ? numbers : dense->numbers);
 }
 
 static yoke_status get_reals(fmu* f, const fmu_dense* dense, double numbers[]) {
@@ -218,9 +220,7 @@ static yoke_status set_state(fmu* f, void* state) {
 }
 
 static void free_state(fmu* f, void** state) {
-  if (f->f2->FreeFMUstate != NULL) {
-    f->f2->FreeFMUstate(f->instance, state);
-  }
+  f->f2->FreeFMUstate(f->instance, state);
 }
 
 static yoke_status state_size(fmu* f, void* state, size_t* size) {

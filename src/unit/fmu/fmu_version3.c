@@ -2,7 +2,6 @@
 //
 // Values travel as in yoke/unit.h: every integer type and booleans as 64 bits, texts and binaries in fixed room. What does
 // not fit the binary's type is refused here, before the binary sees it. UInt64 keeps its bits.
-// A state of the binary is kept together with our side of event mode, if that is used (fmu_events.h).
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -428,9 +427,7 @@ static yoke_status take_room(fmu* f) {
     n = f->layout.slots[i].n > n ? f->layout.slots[i].n : n;
   }
   f->events = yoke__arena_take(&f->arena, sizeof *f->events);
-  if (f->events == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(f->events);
   f->events->is_used = yoke__fmu_events_wanted(f->file);
   f->events->room = yoke__arena_array(&f->arena, n, 2 * sizeof(int64_t));
   return f->events->room == NULL ? YOKE_NO_MEMORY : YOKE_OK;
@@ -548,95 +545,30 @@ static yoke_status terminate(fmu* f) {
 }
 
 // ---------------------------------------------------------------------------------------------------------
-// states: the binary's and, with event mode, ours behind it
-
-// What is handed out as a state. ours: live_size bytes.
-typedef struct state3 {
-  fmi3FMUState theirs;
-  _Alignas(16) unsigned char ours[];
-} state3;
-
-static size_t ours_size(const fmu* f) {
-  return f->events->is_used ? f->events->live_size : 0;
-}
+// states; the functions are there if the description says so (see unit_fmu.c)
 
 static yoke_status get_state(fmu* f, void** state) {
-  if (f->f3->GetFMUState == NULL) {
-    return YOKE_NO_SUPPORT;
-  }
-  state3* s = *state;
-  if (s == NULL) {
-    s = calloc(1, sizeof *s + ours_size(f));
-    if (s == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-  }
-  const yoke_status status = FMU_CALL3(f, GetFMUState, f->instance, &s->theirs);
-  if (status < 0 && *state == NULL) {
-    free(s);
-    return status;
-  }
-  if (status >= 0 && ours_size(f) > 0) {
-    memcpy(s->ours, f->events->live, ours_size(f));
-  }
-  *state = s;
-  return status;
+  return FMU_CALL3(f, GetFMUState, f->instance, state);
 }
 
 static yoke_status set_state(fmu* f, void* state) {
-  const state3* s = state;
-  if (f->f3->SetFMUState == NULL) {
-    return YOKE_NO_SUPPORT;
-  }
-  YOKE_TRY(FMU_CALL3(f, SetFMUState, f->instance, s->theirs));
-  if (ours_size(f) > 0) {
-    memcpy(f->events->live, s->ours, ours_size(f));
-  }
-  return YOKE_OK;
+  return FMU_CALL3(f, SetFMUState, f->instance, state);
 }
 
-// a binary that is dead must not be called: its part is lost
 static void free_state(fmu* f, void** state) {
-  state3* s = *state;
-  if (s != NULL && s->theirs != NULL && f->f3->FreeFMUState != NULL && f->phase != FMU_DEAD) {
-    f->f3->FreeFMUState(f->instance, &s->theirs);
-  }
-  free(s);
-  *state = NULL;
+  f->f3->FreeFMUState(f->instance, state);
 }
 
 static yoke_status state_size(fmu* f, void* state, size_t* size) {
-  const state3* s = state;
-  if (f->f3->SerializedFMUStateSize == NULL) {
-    return YOKE_NO_SUPPORT;
-  }
-  YOKE_TRY(FMU_CALL3(f, SerializedFMUStateSize, f->instance, s->theirs, size));
-  *size += ours_size(f);
-  return YOKE_OK;
+  return FMU_CALL3(f, SerializedFMUStateSize, f->instance, state, size);
 }
 
 static yoke_status write_state(fmu* f, void* state, void* bytes, size_t size) {
-  const state3* s = state;
-  const size_t n = ours_size(f);
-  if (f->f3->SerializeFMUState == NULL || size < n) {
-    return YOKE_NO_SUPPORT;
-  }
-  memcpy((char*)bytes + (size - n), s->ours, n);
-  return FMU_CALL3(f, SerializeFMUState, f->instance, s->theirs, bytes, size - n);
+  return FMU_CALL3(f, SerializeFMUState, f->instance, state, bytes, size);
 }
 
 static yoke_status read_state(fmu* f, const void* bytes, size_t size, void** state) {
-  const size_t n = ours_size(f);
-  if (f->f3->DeserializeFMUState == NULL || size < n) {
-    return f->f3->DeserializeFMUState == NULL ? YOKE_NO_SUPPORT : YOKE_BAD_INPUT;
-  }
-  state3* s = calloc(1, sizeof *s + n);
-  if (s == NULL) {
-    return YOKE_NO_MEMORY;
-  }
-  memcpy(s->ours, (const char*)bytes + (size - n), n);
-  *state = s;
-  return FMU_CALL3(f, DeserializeFMUState, f->instance, bytes, size - n, &s->theirs);
+  return FMU_CALL3(f, DeserializeFMUState, f->instance, bytes, size, state);
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -6,14 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "unit/fmu/fmu.h"
+#include "unit/fmu/fmu_solver.h"
 #include "unit/host/unit_host.h"
 #include "unit/unit.h"
 
-// What `save` writes: a state that the binary keeps. It belongs to the instance and is used again by the next save.
+// A state that the binary keeps, with our side of it.
+typedef struct fmu_saved {
+  struct fmu_saved* next;
+  void* state;
+  _Alignas(16) unsigned char kept[];
+} fmu_saved;
+
+// What `save` writes: a state, which belongs to the instance and is used again by the next save.
 typedef struct fmu_image {
   const fmu* owner;
-  void* state;
+  fmu_saved* saved;
 } fmu_image;
 
 // ---------------------------------------------------------------------------------------------------------
@@ -170,9 +177,7 @@ static void describe_abilities(const fmu_file* file, yoke_unit_info* info) {
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   fmu* f = calloc(1, sizeof *f);
-  if (f == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(f);
   f->file = args->context;
   f->args = args;
   f->description = f->file->description;
@@ -224,13 +229,25 @@ static void terminate(void* self) {
   }
 }
 
+// a binary that is dead must not be called: its part is lost
+void yoke__fmu_free_saved(fmu* f) {
+  while (f->saved != NULL) {
+    fmu_saved* first = f->saved;
+    f->saved = first->next;
+    if (first->state != NULL && f->phase != FMU_DEAD) {
+      f->version->free_state(f, &first->state);
+    }
+    free(first);
+  }
+}
+
 static void close_fmu(void* self) {
   fmu* f = self;
-  for (size_t i = 0; i < f->n_states && (f->phase != FMU_DEAD || f->description->version == 3);
-       i++) {
-    f->version->free_state(f, &f->states[i]);
+  if (f->solver == NULL) {
+    yoke__fmu_free_saved(f);
   }
   terminate(f);
+  yoke__fmu_free_saved(f);
   yoke__fmu_close_me(f);
   yoke__fmu_close_cs3(f);
   if (f->instance != NULL && f->phase != FMU_DEAD) {
@@ -240,7 +257,6 @@ static void close_fmu(void* self) {
     yoke__fmi_binary_leave(f->binary);
   }
   yoke__fmi_binary_close(&f->binary);
-  free((void*)f->states);
   yoke__arena_free(&f->arena);
   free(f);
 }
@@ -288,9 +304,7 @@ yoke_status yoke__fmu_remember(fmu* f, size_t variable, const void* value) {
   const size_t size = f->layout.slots[variable].n * sizeof(double);
   fmu_given* given = yoke__arena_take(&f->arena, sizeof *given);
   double* values = yoke__arena_take(&f->arena, size);
-  if (given == NULL || values == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(given && values);
   memcpy(values, value, size);
   *given = (fmu_given){f->given, variable, values};
   f->given = given;
@@ -351,17 +365,18 @@ static yoke_status get(const void* self, size_t variable, void* value, size_t si
 // ---------------------------------------------------------------------------------------------------------
 // states of the binary
 
-static yoke_status keep_state(fmu* f, void* state) {
-  if (f->n_states == f->n_states_room) {
-    const size_t room = f->n_states_room == 0 ? 4 : 2 * f->n_states_room;
-    void** larger = realloc((void*)f->states, room * sizeof *larger);
-    if (larger == NULL) {
-      return YOKE_NO_MEMORY;
-    }
-    f->states = larger;
-    f->n_states_room = room;
+static void copy_kept(const fmu* f, void* to, const void* from) {
+  if (f->kept_size > 0) {
+    memcpy(to, from, f->kept_size);
   }
-  f->states[f->n_states++] = state;
+}
+
+static yoke_status put_state(fmu* f, void* state, const void* kept) {
+  YOKE_TRY(f->version->set_state(f, state));
+  copy_kept(f, f->kept, kept);
+  if (f->solver != NULL) {
+    yoke__fmu_cvode_forget(f);
+  }
   return YOKE_OK;
 }
 
@@ -374,17 +389,21 @@ static yoke_status save(const void* self, void* image, size_t size) {
   }
   memcpy(&own, image, sizeof own);
   const bool is_new = own.owner != f;
-  void* state = is_new ? NULL : own.state;
-  YOKE_TRY(f->version->get_state(f, &state));
   if (is_new) {
-    YOKE_TRY(keep_state(f, state));
-  } else if (state != own.state) {
-    for (size_t i = 0; i < f->n_states; i++) {
-      f->states[i] = f->states[i] == own.state ? state : f->states[i];
-    }
+    own = (fmu_image){f, calloc(1, sizeof *own.saved + f->kept_size)};
   }
+  YOKE_TRY_MEMORY(own.saved);
+  const yoke_status status = f->version->get_state(f, &own.saved->state);
+  if (status < 0) {
+    free(is_new ? own.saved : NULL);
+    return status;
+  }
+  if (is_new) {
+    own.saved->next = f->saved;
+    f->saved = own.saved;
+  }
+  copy_kept(f, own.saved->kept, f->kept);
   f->no_set_prior = 0;
-  own = (fmu_image){f, state};
   memcpy(image, &own, sizeof own);
   return YOKE_OK;
 }
@@ -396,7 +415,16 @@ static yoke_status restore(void* self, const void* image, size_t size) {
     return YOKE_UNIT_FAILED;
   }
   memcpy(&own, image, sizeof own);
-  return own.owner == f ? f->version->set_state(f, own.state) : YOKE_BAD_ARG;
+  return own.owner == f ? put_state(f, own.saved->state, own.saved->kept) : YOKE_BAD_ARG;
+}
+
+// As bytes, what the solver keeps stands in front of the state, event mode behind it: where each begins. n: of the state.
+static size_t kept_at(const fmu* f, size_t n) {
+  return f->solver != NULL ? 0 : n;
+}
+
+static size_t state_at(const fmu* f) {
+  return f->solver != NULL ? f->kept_size : 0;
 }
 
 static yoke_status serialise(const void* self, void* bytes, size_t* size) {
@@ -405,28 +433,40 @@ static yoke_status serialise(const void* self, void* bytes, size_t* size) {
   YOKE_TRY(f->version->get_state(f, &state));
   size_t n = 0;
   yoke_status status = f->version->state_size(f, state, &n);
-  if (status >= 0 && n > *size) {
+  if (status >= 0 && n + f->kept_size > *size) {
     status = YOKE_FULL;
   }
   if (status >= 0) {
-    status = f->version->write_state(f, state, bytes, n);
+    copy_kept(f, (char*)bytes + kept_at(f, n), f->kept);
+    status = f->version->write_state(f, state, (char*)bytes + state_at(f), n);
   }
   f->version->free_state(f, &state);
-  *size = n;
+  *size = n + f->kept_size;
   return status;
 }
 
 static yoke_status deserialise(void* self, const void* bytes, size_t size) {
   fmu* f = self;
   void* state = NULL;
-  yoke_status status = f->version->read_state(f, bytes, size, &state);
+  if (size < f->kept_size) {
+    return f->solver != NULL ? YOKE_BAD_ARG : YOKE_BAD_INPUT;
+  }
+  const size_t n = size - f->kept_size;
+  yoke_status status = f->version->read_state(f, (const char*)bytes + state_at(f), n, &state);
   if (status >= 0) {
-    status = f->version->set_state(f, state);
+    status = put_state(f, state, (const char*)bytes + kept_at(f, n));
   }
   if (state != NULL) {
     f->version->free_state(f, &state);
   }
   return status;
+}
+
+void yoke__fmu_fill_states(bool has_bytes, yoke_unit_ops* ops) {
+  ops->save = save;
+  ops->restore = restore;
+  ops->serialise = has_bytes ? serialise : NULL;
+  ops->deserialise = has_bytes ? deserialise : NULL;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -544,12 +584,7 @@ static void fill_ops(fmu_file* file) {
       .context = file,
   };
   if (i->can_get_and_set_state) {
-    file->ops.save = save;
-    file->ops.restore = restore;
-  }
-  if (i->can_get_and_set_state && i->can_serialise_state) {
-    file->ops.serialise = serialise;
-    file->ops.deserialise = deserialise;
+    yoke__fmu_fill_states(i->can_serialise_state, &file->ops);
   }
   if (i->has_directional_derivatives || (d->version == 3 && i->has_adjoint_derivatives)) {
     file->ops.derivative = derivative;
@@ -573,9 +608,7 @@ static void fill_ops(fmu_file* file) {
 static yoke_status create_isolated(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
   fmu_file* file = file_of(args->context);
   fmu_layout* layout = yoke__arena_take(&file->arena, sizeof *layout);
-  if (layout == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(layout);
   YOKE_TRY(yoke__fmu_lay_out(file->description, args, &file->arena, layout, sink));
   describe_abilities(file, &layout->info);
   const yoke_host_plan plan = {.settings = &file->settings, .info = &layout->info};
@@ -621,9 +654,7 @@ yoke_status yoke__fmu_file_open(yoke_fmi_package* package, const yoke_unit_file_
     return YOKE_BAD_INPUT;
   }
   fmu_file* file = calloc(1, sizeof *file);
-  if (file == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(file);
   file->settings = *settings;
   file->package = package;
   file->description = d;

@@ -7,6 +7,8 @@
 // which each goes to sleep just before the other one has woken up, and never get out of it. An adaptive side that has spun
 // three times in vain (the unit is slow, or all processors are busy) sleeps at once for a number of waits, then tries again;
 // each failed try doubles that number, each success halves it.
+#include <assert.h>
+
 #include "base/base_os.h"
 #include "unit/host/host.h"
 
@@ -55,6 +57,8 @@ void yoke__host_lay_out(host_channel* channel, const host_layout* layout) {
   channel->wanted = (host_wanted*)(void*)at;
   channel->slots = at + sizes[3];
   channel->bulk = channel->slots + sizes[4];
+  assert(channel->bulk == channel->shared.bytes + yoke__host_fixed_size(layout) &&
+         yoke__host_fixed_size(layout) <= channel->shared.size);
   channel->bulk_size = channel->shared.size - yoke__host_fixed_size(layout);
 }
 

@@ -296,9 +296,7 @@ static yoke_status start(host_link* link, const yoke_sink* sink) {
 static yoke_status copy_info(host_link* link, const yoke_unit_info* info) {
   yoke_variable* variables =
       yoke__arena_array(&link->arena, info->n_variables + 1, sizeof *variables);
-  if (variables == NULL) {
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(variables);
   for (size_t i = 0; i < info->n_variables; i++) {
     variables[i] = info->variables[i];
     variables[i].offset = YOKE_NO_OFFSET;
