@@ -223,7 +223,7 @@ class Files(Case):
         self.assertIn("time.stp", str(error))
 
     def test_missing_file(self):
-        error = self.fails(yoke.Status.BAD_INPUT, yoke.run, "nowhere.yaml")
+        error = self.fails(yoke.Status.IO, yoke.run, "nowhere.yaml")
         self.assertIn("nowhere.yaml", str(error))
         error = self.fails(yoke.Status.IO, yoke.read, self.folder / "nowhere")
         self.assertIn("nowhere", str(error))
@@ -248,7 +248,7 @@ class Files(Case):
         self.assertEqual((system["format"], system["step"]), ("yoke-system", 0.002))
         with yoke.System(JACOBI, set={"time.step": 0.002}) as same_system:
             self.assertEqual(same_system.describe(), system)
-        error = self.fails(yoke.Status.BAD_INPUT, yoke.describe, self.folder / "nowhere.yaml")
+        error = self.fails(yoke.Status.IO, yoke.describe, self.folder / "nowhere.yaml")
         self.assertIn("nowhere.yaml", str(error))
 
     def test_describe_names(self):
