@@ -24,7 +24,7 @@ bool yoke__guard_suspects(const yoke_guard* self, const yoke_network* network, u
                           double value, double t, yoke_circuit_reason* reason);
 // What is wrong with the value of an element that has a law, or with its slope if the value is
 // possible. is_turned: its sign has changed.
-void yoke__guard_explain(const yoke_network* network, uint32_t element, bool is_turned,
-                         double value, double t, yoke_circuit_reason* reason);
+void yoke__guard_explain(const yoke_network* network, uint32_t index, bool is_turned, double value,
+                         double t, yoke_circuit_reason* reason);
 
 #endif
