@@ -264,6 +264,9 @@ static yoke_status describe(const char* what, const yoke_load_settings* settings
     yoke__json_begin_document(json, "method");
     describe_method(method, json);
     yoke__json_end_object(json);
+  } else if (yoke__path_is_fmu(what) && !yoke__os_is_file(what) && !yoke__os_is_directory(what)) {
+    return yoke__fail_at(settings->sink, YOKE_IO, (yoke_place){.source = what},
+                         "there is no such file");
   } else if (yoke__path_is_fmu(what)) {
     return yoke__describe_fmu(what, settings->sink, json);
   } else if (yoke__path_is_netlist(what)) {

@@ -115,7 +115,7 @@ static void read_rlc(yoke_cursor* cursor, yoke_span name, const char* what) {
                                   : letter == 'c' ? YOKE_CAPACITOR
                                                   : YOKE_INDUCTOR};
   passive parts;
-  yoke_netlist_value value;
+  yoke_netlist_value value = {0};
   if (!yoke__netlist_nodes(cursor, name, YOKE_ELECTRIC, "node node value", &element.a,
                            &element.b) ||
       !read_passive(cursor, letter, what, &parts)) {
@@ -142,7 +142,7 @@ static void read_rlc(yoke_cursor* cursor, yoke_span name, const char* what) {
 
 static void read_source(yoke_cursor* cursor, yoke_span name, const char* what) {
   yoke_element element = {.kind = yoke__lower(name.text[0]) == 'v' ? YOKE_VOLTAGE : YOKE_CURRENT};
-  yoke_source_value source;
+  yoke_source_value source = {0};
   if (!yoke__netlist_nodes(cursor, name, YOKE_ELECTRIC, "node node value", &element.a,
                            &element.b) ||
       !yoke__netlist_source(cursor, what, &source)) {
@@ -169,7 +169,7 @@ static bool read_law(yoke_cursor* cursor, const char* what, yoke_netlist_value* 
 
 static void read_behaviour(yoke_cursor* cursor, yoke_span name, const char* what) {
   yoke_element element = {.kind = YOKE_VOLTAGE};
-  yoke_netlist_value value;
+  yoke_netlist_value value = {0};
   yoke_span key;
   if (!yoke__netlist_nodes(cursor, name, YOKE_ELECTRIC, "node node V={expression}", &element.a,
                            &element.b)) {
@@ -242,7 +242,7 @@ static bool read_controlled_law(yoke_cursor* cursor, yoke_span name, const char*
   if (next == YOKE_TOKEN_EQUALS) {
     yoke__cursor_next(cursor);
   }
-  yoke_netlist_value value;
+  yoke_netlist_value value = {0};
   element->kind = element->kind == YOKE_VCVS ? YOKE_VOLTAGE : YOKE_CURRENT;
   if (read_law(cursor, what, &value)) {
     yoke__netlist_add_value(cursor, name, element, &value, NULL);
@@ -253,7 +253,7 @@ static bool read_controlled_law(yoke_cursor* cursor, yoke_span name, const char*
 static void read_voltage_controlled(yoke_cursor* cursor, yoke_span name, const char* what) {
   const bool is_voltage = yoke__lower(name.text[0]) == 'e';
   yoke_element element = {.kind = is_voltage ? YOKE_VCVS : YOKE_VCCS};
-  yoke_netlist_value value;
+  yoke_netlist_value value = {0};
   static const char form[] = "node node node node gain";
   if (!yoke__netlist_nodes(cursor, name, YOKE_ELECTRIC, form, &element.a, &element.b) ||
       read_controlled_law(cursor, name, what, &element)) {
@@ -268,7 +268,7 @@ static void read_voltage_controlled(yoke_cursor* cursor, yoke_span name, const c
 static void read_current_controlled(yoke_cursor* cursor, yoke_span name, const char* what) {
   const bool is_current = yoke__lower(name.text[0]) == 'f';
   yoke_element element = {.kind = is_current ? YOKE_CCCS : YOKE_CCVS};
-  yoke_netlist_value value;
+  yoke_netlist_value value = {0};
   if (!yoke__netlist_nodes(cursor, name, YOKE_ELECTRIC, "node node source gain", &element.a,
                            &element.b)) {
     return;

@@ -101,7 +101,7 @@ static uint32_t add_quantity(yoke_cursor* cursor, yoke_span name, yoke_element* 
 
 static void read_resistance(yoke_cursor* cursor, yoke_span name, const char* what) {
   yoke_element element = {.kind = YOKE_RESISTOR, .domain = YOKE_THERMAL};
-  yoke_netlist_value value;
+  yoke_netlist_value value = {0};
   if (yoke__netlist_nodes(cursor, name, YOKE_THERMAL, "node node value", &element.a, &element.b) &&
       yoke__netlist_quantity(cursor, what, "K/W", false, &value) &&
       yoke__netlist_expect_end(cursor)) {
@@ -113,7 +113,7 @@ static void read_resistance(yoke_cursor* cursor, yoke_span name, const char* wha
 // so it stays what it is: a heat flow that its own temperatures control.
 static void read_conductance(yoke_cursor* cursor, yoke_span name, const char* what) {
   yoke_element element = {.kind = YOKE_RESISTOR, .domain = YOKE_THERMAL};
-  yoke_netlist_value value;
+  yoke_netlist_value value = {0};
   if (!yoke__netlist_nodes(cursor, name, YOKE_THERMAL, "node node value", &element.a, &element.b)) {
     return;
   }
@@ -153,7 +153,7 @@ static bool read_node(yoke_cursor* cursor, const char* what, uint32_t* node) {
 
 static void read_capacity(yoke_cursor* cursor, yoke_span name, const char* what) {
   yoke_element element = {.kind = YOKE_CAPACITOR, .domain = YOKE_THERMAL};
-  yoke_netlist_value value, start;
+  yoke_netlist_value value = {0}, start = {0};
   yoke_span key;
   if (!read_node(cursor, what, &element.a) ||
       !yoke__netlist_quantity(cursor, what, "J/K", false, &value)) {
@@ -198,7 +198,7 @@ static bool read_source_value(yoke_cursor* cursor, const char* what, const char*
 
 static void read_heat(yoke_cursor* cursor, yoke_span name, const char* what) {
   yoke_element element = {.kind = YOKE_CURRENT, .domain = YOKE_THERMAL};
-  yoke_source_value source;
+  yoke_source_value source = {0};
   if (read_node(cursor, what, &element.b) && read_source_value(cursor, what, "W", &source)) {
     element.value.wave = source.has_wave ? &source.wave : NULL;
     add_quantity(cursor, name, &element, &source.value, false);
@@ -232,8 +232,8 @@ static void fix_node(yoke_cursor* cursor, yoke_span name, uint32_t node,
 }
 
 static void read_temperature(yoke_cursor* cursor, yoke_span name, const char* what) {
-  uint32_t node;
-  yoke_source_value source;
+  uint32_t node = 0;
+  yoke_source_value source = {0};
   if (!read_node(cursor, what, &node) || !read_source_value(cursor, what, "K", &source)) {
     return;
   }

@@ -380,6 +380,7 @@ void yoke__nodal_choose_entry(yoke_nodal* self) {
 // -------------------------------------------------------------------------------------------------
 // pattern
 
+// NOLINTNEXTLINE(readability-non-const-parameter): written once the pattern is known
 static void ask(layout* to, uint32_t row, uint32_t column, bool is_varying, uint32_t* where) {
   const yoke_nodal* self = to->self;
   const bool is_wanted = row < self->n && column != YOKE_NO_INDEX && column != self->node_place[0];

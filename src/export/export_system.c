@@ -221,6 +221,7 @@ yoke_status yoke__export_system(const yoke_system* system, int fmi, const char* 
   }
   yoke_arena arena = {0};
   const yoke_sink sink = yoke__messages_sink(messages);
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   const yoke_unit** units = yoke__arena_array(&arena, system->n_units, sizeof *units);
   yoke_export_ssp_job job = {.scenario = system->scenario, .units = units, .fmi = fmi};
   for (size_t i = 0; units != NULL && i < system->n_units; i++) {

@@ -60,7 +60,7 @@ static yoke_status check_time(const yoke_csv* table, const yoke_sink* sink) {
 static yoke_status read_csv(const char* path, yoke_csv* out, const yoke_sink* sink) {
   char* bytes = NULL;
   size_t n = 0;
-  YOKE_TRY(yoke__os_read_file(path, MAX_FILE_SIZE, &bytes, &n, sink));
+  YOKE_TRY(yoke__os_read_file_as(path, "the file", MAX_FILE_SIZE, &bytes, &n, sink));
   const yoke_status status = yoke__csv_parse(bytes, n, out, sink);
   free(bytes);
   YOKE_TRY(status);

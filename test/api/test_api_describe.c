@@ -215,7 +215,7 @@ static void test_nonsense(void** state) {
       {"", "'' is neither a model", YOKE_NO_SUCH_NAME},
       {"\xff\x01 %s", "is neither a model", YOKE_NO_SUCH_NAME},
       {"no_such.yaml", "no_such.yaml", YOKE_IO},
-      {"no_such.fmu", "no_such.fmu", YOKE_BAD_INPUT},
+      {"no_such.fmu", "no_such.fmu", YOKE_IO},
       {"no_such.cir", "no_such.cir", YOKE_IO},
       {"./no_such.so", "no_such.so", YOKE_IO},
       {"/", "", YOKE_IO},

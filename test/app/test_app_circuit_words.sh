@@ -234,7 +234,7 @@ out_has '^ *dae +tr '
 printf 'time,a.V(OUT)\n1e-3,0.5\n' >sys.csv
 run 0 bench --system sys.yaml --reference sys.csv --step 1e-5 --quick
 run 2 bench --netlist load.cir --reference nosuch.csv
-err_is '^nosuch\.csv: error: cannot open nosuch\.csv'
+err_is '^nosuch\.csv: error: cannot open the file: No such file'
 
 echo "$n_checks checks, $n_failed failed, $n_skipped skipped"
 [ "$n_failed" -eq 0 ]

@@ -126,7 +126,7 @@ refused() {
   [ ! -s out ] || fail "something was printed"
   clean
 }
-refused nowhere.fmu 'cannot open nowhere.fmu: No such file or directory'
+refused nowhere.fmu 'nowhere.fmu: error: there is no such file'
 : >empty.fmu
 refused empty.fmu 'empty.fmu: error: '
 head -c 600 "$fmus/trivial2.fmu" >cut.fmu

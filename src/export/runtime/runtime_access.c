@@ -187,7 +187,7 @@ static yoke_runtime_status element_out(yoke_runtime* rt, const yoke_runtime_acce
                                        const yoke_runtime_slot* slot, size_t size, void* to,
                                        size_t* n_bytes) {
   const char* at = read_element(rt, slot);
-  if (at == NULL) {
+  if (at == NULL || (how->kind == YOKE_RUNTIME_BINARY && n_bytes == NULL)) {
     memset(to, 0, size);
     return YOKE_RUNTIME_ERROR;
   }
@@ -240,7 +240,8 @@ static yoke_runtime_status element_in(yoke_runtime* rt, const yoke_runtime_acces
     return write_text(rt, slot, bytes, how->function);
   case YOKE_RUNTIME_BINARY:
     memcpy(&bytes, from, size);
-    return write_binary(rt, slot, bytes, *n_bytes, how->function);
+    return n_bytes == NULL ? YOKE_RUNTIME_ERROR
+                           : write_binary(rt, slot, bytes, *n_bytes, how->function);
   }
   return YOKE_RUNTIME_ERROR;
 }

@@ -30,7 +30,7 @@ YOKE_FMI2_FUNCTIONS(DECLARE)
 #define ENDED ((unsigned)YOKE_RUNTIME_TERMINATED | (unsigned)YOKE_RUNTIME_FAILED)
 
 // the parameters are the standard's, whatever a function does with them
-// NOLINTBEGIN(readability-non-const-parameter)
+// NOLINTBEGIN(readability-non-const-parameter,misc-unused-parameters)
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #endif
@@ -304,4 +304,4 @@ fmi2Status NAME(GetStringStatus)(fmi2Component c, fmi2StatusKind kind, fmi2Strin
   return refuse_status(c, TEXT(GetStringStatus));
 }
 
-// NOLINTEND(readability-non-const-parameter)
+// NOLINTEND(readability-non-const-parameter,misc-unused-parameters)

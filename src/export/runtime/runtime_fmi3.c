@@ -28,7 +28,7 @@ YOKE_FMI3_FUNCTIONS(DECLARE)
 #define ANY   (BORN | INIT | STEP | ENDED)
 
 // the parameters are the standard's, whatever a function does with them
-// NOLINTBEGIN(readability-non-const-parameter)
+// NOLINTBEGIN(readability-non-const-parameter,misc-unused-parameters)
 #ifdef __GNUC__
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #endif
@@ -370,4 +370,4 @@ fmi3Status NAME(DoStep)(fmi3Instance c, fmi3Float64 time, fmi3Float64 step, fmi3
   return (fmi3Status)status;
 }
 
-// NOLINTEND(readability-non-const-parameter)
+// NOLINTEND(readability-non-const-parameter,misc-unused-parameters)
