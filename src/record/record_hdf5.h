@@ -9,6 +9,6 @@
 
 // Real and integer columns of a file that record_hdf5.c wrote, as one table, reals first. Text
 // columns are left out. YOKE_IO; YOKE_NO_SUPPORT if this build has no HDF5.
-yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_sink* sink);
+yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_sink* errors);
 
 #endif

@@ -86,11 +86,11 @@ static void spell_booleans(ssp_value* value) {
 static void check_item(ssp* s, const ssp_scope* scope, const yoke_xml_node* type,
                        const char* text) {
   const char* name = yoke__ssp_get(s, type, "name");
-  const yoke_xml_node* list = name == NULL ? NULL : yoke__xml_child(scope->owner, "Enumerations");
+  const yoke_xml_node* list = yoke__xml_child(scope->owner, "Enumerations");
   const yoke_xml_node* at = yoke__xml_child(list, "Enumeration");
   for (; at != NULL; at = yoke__xml_next(at)) {
     const char* own = yoke__xml_get(at, "name");
-    if (own != NULL && strcmp(own, name) == 0) {
+    if (own != NULL && name != NULL && strcmp(own, name) == 0) {
       break;
     }
   }
