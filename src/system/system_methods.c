@@ -46,9 +46,9 @@ static void report_unknown(yoke_system* system, const yoke_coupling_ops* ops,
     snprintf(all + used, sizeof all - used, ", %s", names[n++]);
   }
   const char* nearest = yoke__nearest_name(node->key, names, n);
-  yoke__error(system->messages, node->key_place, "method '%s' has no parameter '%s'; %s%s%s",
-              ops->name, node->key, nearest == NULL ? "it has: " : "did you mean '",
-              nearest == NULL ? all : nearest, nearest == NULL ? "" : "'?");
+  yoke__error_near(system->messages, node->key_place, nearest,
+                   "method '%s' has no parameter '%s'%s%s", ops->name, node->key,
+                   nearest == NULL ? "; it has: " : "", nearest == NULL ? all : "");
 }
 
 static void check_order(yoke_system* system, const yoke_node* node) {
@@ -199,10 +199,10 @@ static const yoke_coupling_ops* find_own_method(yoke_system* system, const yoke_
     yoke__error(system->messages, file->place, "library '%.300s': it holds no coupling methods",
                 path);
   } else {
-    yoke__error(system->messages, place,
-                "library '%.300s': it has no coupling method '%.200s'; %s'%s'%s", path, name,
-                nearest == NULL ? "its first one is " : "did you mean ",
-                nearest == NULL ? names[0] : nearest, nearest == NULL ? "" : "?");
+    yoke__error_near(system->messages, place, nearest,
+                     "library '%.300s': it has no coupling method '%.200s'%s%s%s", path, name,
+                     nearest == NULL ? "; its first one is '" : "", nearest == NULL ? names[0] : "",
+                     nearest == NULL ? "'" : "");
   }
   return NULL;
 }
@@ -227,9 +227,8 @@ static const yoke_coupling_ops* find_method(yoke_system* system, const yoke_node
     snprintf(all + used, sizeof all - used, "%s%s", n == 0 ? "" : ", ", names[n]);
   }
   const char* nearest = yoke__nearest_name(name, names, n);
-  yoke__error(system->messages, place, "unknown coupling method '%s'; %s%s%s", name,
-              nearest == NULL ? "known: " : "did you mean '", nearest == NULL ? all : nearest,
-              nearest == NULL ? "" : "'?");
+  yoke__error_near(system->messages, place, nearest, "unknown coupling method '%s'%s%s", name,
+                   nearest == NULL ? "; known: " : "", nearest == NULL ? all : "");
   return NULL;
 }
 

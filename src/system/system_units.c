@@ -294,10 +294,9 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
   if (ops == NULL) {
     const char* nearest =
         yoke__models_nearest(yoke__registry_units(system->registry), source->type);
-    yoke__error(system->messages, source->type_place, "unknown model '%s'%s%s%s", source->type,
-                nearest == NULL ? "; `yoke info` lists the known ones" : "; did you mean '",
-                nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
-    return YOKE_BAD_INPUT;
+    return yoke__error_near(system->messages, source->type_place, nearest, "unknown model '%s'%s",
+                            source->type,
+                            nearest == NULL ? "; `yoke info` lists the known ones" : "");
   }
   unit->unit.ops = ops;
   return source->isolation.is_given ? open_file(system, unit) : YOKE_OK;
