@@ -329,7 +329,7 @@ yoke_status yoke__journal_parse(const char* bytes, size_t n, size_t n_axes, size
   if (r.line != NULL && r.cells != NULL && r.values != NULL) {
     // the second line names the columns
     const char* end = bytes + n;
-    const char* stop = rest < end ? memchr(rest, '\n', (size_t)(end - rest)) : NULL;
+    const char* stop = rest != NULL && rest < end ? memchr(rest, '\n', (size_t)(end - rest)) : NULL;
     status = read_rows(&r, stop == NULL ? end : stop + 1, end, row, context, info);
   }
   free(r.values);

@@ -217,6 +217,7 @@ static void report_format(yoke_system* system, const yoke_scenario_name* name) {
 // Formats of the file that are sinks of the registry.
 static yoke_status choose_sinks(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   system->sinks = yoke__arena_array(&system->arena, s->n_record_formats + 1, sizeof *system->sinks);
   YOKE_TRY_MEMORY(system->sinks);
   for (size_t i = 0; i < s->n_record_formats; i++) {

@@ -17,7 +17,7 @@ typedef struct yoke_shared_library {
 // Loads it, in a process of its own first: one that crashes, ends the program or hangs while it is loaded, or whose table
 // leads nowhere, ends in a message. YOKE_IO: it cannot be loaded; YOKE_BAD_INPUT: it has no usable table.
 yoke_status yoke__library_open(const char* path, yoke_shared_library** out, const yoke_sink* sink);
-void yoke__library_close(yoke_shared_library** library);
+void yoke__library_close(yoke_shared_library** handle);
 
 // The unit of that name; with NULL the only one. NULL after a message.
 const yoke_unit_ops* yoke__library_unit(const yoke_shared_library* library, const char* model,

@@ -6,6 +6,7 @@
 // what the partners say; later `refresh` solves the algebraic equations with the states held.
 #include "unit/circuit/unit_circuit.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -629,6 +630,7 @@ static yoke_status read_netlist(circuit_file* file, yoke_messages* messages) {
     yoke__messages_merge(messages, &netlist->messages);
   }
   YOKE_TRY(status);
+  assert(netlist != NULL);
   file->base.netlist = netlist;
   file->network = netlist->network;
   YOKE_TRY(

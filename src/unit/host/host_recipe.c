@@ -64,7 +64,9 @@ static void pack_argument(host_pack* pack, yoke_argument* a) {
   a->value = value;
 }
 
+// is_description_wanted is written where the pack is read
 yoke_status yoke__host_recipe(host_pack* pack, yoke_unit_file_settings* settings,
+                              // NOLINTNEXTLINE(readability-non-const-parameter)
                               yoke_unit_args* args, bool* is_description_wanted) {
   pack_settings(pack, settings);
   HOST_VALUE(pack, *is_description_wanted);
