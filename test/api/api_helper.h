@@ -15,7 +15,7 @@ typedef struct plant {
 
 #define PLANT(name_, causality_, flags_, start_)                                                   \
   {                                                                                                \
-    .name = #name_, .causality = causality_, .flags = flags_, .start = start_,                     \
+    .name = #name_, .causality = (causality_), .flags = (flags_), .start = (start_),               \
     .offset = offsetof(plant, name_)                                                               \
   }
 static const yoke_variable plant_variables[] = {
@@ -80,7 +80,7 @@ static inline yoke_simulation* api_open(const yoke_registry* registry, const yok
 }
 
 static inline void api_close(yoke_simulation** simulation) {
-  // the handle that the caller of create keeps
+  // the handle that the caller of create keeps; NOLINTNEXTLINE(performance-no-int-to-ptr)
   yoke_system* system = (yoke_system*)(uintptr_t)yoke_simulation_system(*simulation);
   yoke_simulation_destroy(simulation);
   yoke_system_destroy(&system);

@@ -235,6 +235,7 @@ static void open_trial(yoke_registry* registry, const char* more, const yoke_sin
   memset(&trial, 0, sizeof trial);
   yoke_simulation* s = api_open(registry, sink, text);
   trial.k = api_find(s, "a.k");
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   trial.system = (yoke_system*)(uintptr_t)yoke_simulation_system(s);
   trial.simulation = s;
 }

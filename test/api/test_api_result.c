@@ -43,7 +43,7 @@ typedef struct kept {
 static yoke_status kept_open(const void* context, const char* directory,
                              const yoke_record_column columns[], size_t n_columns, void** self,
                              const yoke_sink* sink) {
-  kept* k = (kept*)(uintptr_t)context;
+  kept* k = (kept*)(uintptr_t)context;  // NOLINT(performance-no-int-to-ptr)
   k->n_open++;
   if (k->fail_at_open) {
     return yoke_fail(sink, YOKE_IO, "no room for %zu columns", n_columns);

@@ -125,6 +125,7 @@ static void check_source(const char* name, const source* from) {
   if (size == 0) {
     fail_msg("%s: %s", name, told.text);
   }
+  // NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): not 0, see above
   unsigned char* image = malloc(size);
   memset(image, 0x5a, size);  // it needs no preparation
   const char* path = make_path("checkpoint");
@@ -366,6 +367,7 @@ static void test_named(void** state) {
   s = open_source(&from, &told);
   const size_t size = yoke_simulation_image_size(s);
   assert_true(size > 0);
+  // NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): not 0, see above
   void* kept = malloc(size);
   check_ok(yoke_simulation_step(s));
   check_ok(yoke_simulation_save(s, kept, size));

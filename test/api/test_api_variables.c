@@ -36,7 +36,7 @@ static void check_same(const char* keys, const char* step_a, const char* step_b)
     double p[2], q[2];
     check_ok(yoke_simulation_read_many(got, (const yoke_handle[]){x, y}, 2, p));
     check_ok(yoke_simulation_read_many(want, (const yoke_handle[]){x, y}, 2, q));
-    if (memcmp(p, q, sizeof p) != 0) {
+    if (memcmp(p, q, sizeof p) != 0) {  // NOLINT(bugprone-suspicious-memory-comparison): bits
       fail_msg("%s: t = %g: %.17g %.17g, expected %.17g %.17g", keys, yoke_simulation_time(got),
                p[0], p[1], q[0], q[1]);
     }

@@ -33,7 +33,7 @@ static inline void heard_receive(void* to, const yoke_message* message) {
 //   HEAR(told);
 //   f(x, &told.sink);
 //   check_contains(told.text, "a.yaml:3:7: error: ");
-#define HEAR(name) heard name = {.sink = {heard_receive, &name}}
+#define HEAR(name) heard name = {.sink = {heard_receive, &(name)}}
 
 static inline void heard_clear(heard* h) {
   *h = (heard){.sink = h->sink};
