@@ -318,7 +318,7 @@ static void odd_summaries(void** state) {
   char deep[1024] = SUMMARY "\"system\": {\"units\": []}, \"a\": ";
   memset(deep + strlen(deep), '[', 100);
   memset(deep + strlen(deep), ']', 100);
-  strcat(deep, "}");
+  deep[strlen(deep)] = '}';
   write_file("summary.json", deep);
   assert_true(yoke__report_write(folder, NULL) < 0);
 }

@@ -32,7 +32,7 @@ static int remove_files(void** state) {
   (void)state;
   static const char* const files[] = {"results.csv", "reference.csv",
                                       "later.csv",   "twice.csv",
-                                      "bond.csv",    "new/folder/" YOKE_METER_TABLE};
+                                      "bond.csv",    ("new/folder/" YOKE_METER_TABLE)};
   for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
     char path[256];
     yoke__os_path_join(FOLDER, files[i], path, sizeof path);
