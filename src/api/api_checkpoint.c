@@ -245,19 +245,6 @@ static yoke_status check_path(const yoke_simulation* simulation, const char* pat
                                 "a checkpoint needs the name of a file");
 }
 
-// A file that cannot be read or written. why: "cannot open PATH: reason", "PATH is a folder"; the path is the message's file.
-static yoke_status refuse_file(const yoke_simulation* simulation, yoke_status status,
-                               const char* path, const char* what, const char* why) {
-  const size_t n = strlen(path);
-  const char* at = strstr(why, path);
-  while (at != NULL && !((at == why || at[-1] == ' ') && strchr(": ", at[n]) != NULL)) {
-    at = strstr(at + 1, path);
-  }
-  const char* rest = at == NULL ? "" : at + n;
-  return yoke__fail_at(&simulation->outer, status, (yoke_place){.source = path},
-                       "the checkpoint cannot be %s%s%s", what, rest[0] == ' ' ? ": it" : "", rest);
-}
-
 static yoke_status checkpoint(yoke_simulation* simulation, const char* path) {
   YOKE_TRY(check_path(simulation, path));
   YOKE_TRY(yoke__api_begin_save(simulation, true));
@@ -265,9 +252,9 @@ static yoke_status checkpoint(yoke_simulation* simulation, const char* path) {
   size_t size = 0;
   yoke_status status = yoke__api_checkpoint_write(simulation, &file, &size);
   if (status >= 0) {
-    YOKE_CATCH(why);
-    status = yoke__os_write_file(path, file, size, &why.sink);
-    status = status < 0 ? refuse_file(simulation, status, path, "written", why.text) : status;
+    yoke_context about;
+    yoke__context_init(&about, &simulation->outer, (yoke_place){.source = path}, NULL, (double)NAN);
+    status = yoke__os_write_file_as(path, "the checkpoint", file, size, &about.sink);
   }
   free(file);
   return status;
@@ -389,11 +376,11 @@ static yoke_status resume(yoke_simulation* simulation, const char* path) {
   YOKE_TRY(yoke__master_check_image(simulation->system, true, &simulation->outer));
   char* file = NULL;
   size_t size = 0;
-  YOKE_CATCH(why);
-  yoke_status status = yoke__os_read_file(path, MAX_SIZE, &file, &size, &why.sink);
-  if (status < 0) {
-    return refuse_file(simulation, status, path, "read", why.text);
-  }
+  yoke_context about;
+  yoke__context_init(&about, &simulation->outer, (yoke_place){.source = path}, NULL, (double)NAN);
+  yoke_status status =
+      yoke__os_read_file_as(path, "the checkpoint", MAX_SIZE, &file, &size, &about.sink);
+  YOKE_TRY(status);
   status = yoke__api_checkpoint_read(simulation, path, (const unsigned char*)file, size);
   free(file);
   return status;

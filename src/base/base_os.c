@@ -412,20 +412,20 @@ static yoke_status write_whole(const char* path, const void* bytes, size_t n,
   return status < 0 ? status : closed;
 }
 
-yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,
-                                const yoke_sink* sink) {
+yoke_status yoke__os_write_file_as(const char* path, const char* name, const void* bytes, size_t n,
+                                   const yoke_sink* sink) {
   const size_t size = strlen(path) + sizeof ".part";
   char* part = malloc(size);
   YOKE_CATCH(why);
   if (part == NULL) {
-    return yoke_fail(sink, YOKE_NO_MEMORY, "cannot write %s: out of memory", path);
+    return yoke_fail(sink, YOKE_NO_MEMORY, "cannot write %s: out of memory", name);
   }
   snprintf(part, size, "%s.part", path);
   yoke_status status = write_whole(part, bytes, n, &why.sink);
   if (status < 0) {
-    yoke_fail(sink, status, "cannot write %s: %s", path, why.text);
-  } else {
-    status = yoke__os_rename(part, path, sink);
+    yoke_fail(sink, status, "cannot write %s: %s", name, why.text);
+  } else if (rename(part, path) != 0) {
+    status = yoke_fail(sink, YOKE_IO, "cannot write %s: %s", name, strerror(errno));
   }
   if (status < 0) {
     unlink(part);

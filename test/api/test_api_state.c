@@ -542,17 +542,18 @@ static void test_wrong_files(void** state) {
   // the path is the message's file
   heard_clear(&told);
   assert_int_equal(yoke_simulation_checkpoint(s, "/no/such/folder/x"), YOKE_IO);
-  assert_string_equal(told.text, "/no/such/folder/x: error: the checkpoint cannot be written: No "
-                                 "such file or directory\n");
+  assert_string_equal(told.text, "/no/such/folder/x: error: cannot write the checkpoint: No such "
+                                 "file or directory\n");
+  heard_clear(&told);
+  assert_int_equal(yoke_simulation_checkpoint(s, "/tmp"), YOKE_IO);
+  assert_string_equal(told.text, "/tmp: error: cannot write the checkpoint: Is a directory\n");
   heard_clear(&told);
   assert_int_equal(yoke_simulation_resume(s, "/no/such/file"), YOKE_IO);
   assert_string_equal(
-      told.text,
-      "/no/such/file: error: the checkpoint cannot be read: No such file or directory\n");
+      told.text, "/no/such/file: error: cannot open the checkpoint: No such file or directory\n");
   heard_clear(&told);
   assert_int_equal(yoke_simulation_resume(s, "/"), YOKE_IO);
-  assert_string_equal(told.text, "/: error: the checkpoint cannot be read: it is a folder, a file "
-                                 "was expected\n");
+  assert_string_equal(told.text, "/: error: the checkpoint is a folder, a file was expected\n");
   check_ok(yoke_simulation_step(s));
 
   unsigned char* bytes = malloc(ROOM);
