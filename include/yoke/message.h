@@ -65,9 +65,9 @@ static inline yoke_status yoke_fail(const yoke_sink* sink, yoke_status status, c
   return status;
 }
 
-// The message as one line of text without a newline, cut to `size` bytes with its NUL:
+// The message as one line of text, cut to `size` bytes with its NUL; control characters become spaces:
 //   "crane.yaml:12:7: error: unit 'pump' at t = 0.25 s: output 'p' became nan; reduce the step"
-// Returns the length of the whole line. to may be NULL if size is 0.
+// Returns the length of the whole line; 0, and an empty text, for a message without text. to may be NULL: it only counts.
 YOKE_API size_t yoke_message_format(const yoke_message* message, char* to, size_t size);
 
 #ifdef __cplusplus

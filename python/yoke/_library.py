@@ -40,6 +40,15 @@ class Status(enum.IntEnum):
     NOT_FINITE = -16
     BUSY = -17
 
+    @classmethod
+    def _missing_(cls, value):
+        """A number that a unit or a coupling method made up: UNKNOWN, with its value."""
+        if not isinstance(value, int):
+            return None
+        made = int.__new__(cls, value)
+        made._name_, made._value_ = "UNKNOWN", value
+        return made
+
 
 # ---- structs: name in C, then the fields in order
 
@@ -304,7 +313,10 @@ def text(value):
 
 def encode(value):
     """A str or path as bytes of the library; None as NULL."""
-    return None if value is None else os.fsencode(value)
+    data = None if value is None else os.fsencode(value)
+    if data is not None and b"\0" in data:  # the library would see what stands before it
+        raise ValueError(f"{value!r} holds a NUL character")
+    return data
 
 
 def expect(what, value, *kinds):

@@ -359,7 +359,7 @@ class System:
         if known is None:
             expect("the name of a variable", name, str)
             handle = _library.Handle()
-            self._check(lib.yoke_simulation_find(self._simulation, name.encode(), byref(handle)), name)
+            self._check(lib.yoke_simulation_find(self._simulation, encode(name), byref(handle)), name)
             struct = lib.yoke_simulation_variable(self._simulation, handle).contents
             known = self._handles[name] = Handle(self, name, handle, struct)
         return known

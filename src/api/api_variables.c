@@ -24,10 +24,17 @@ static const char* nearest_variable(const yoke_unit* unit, const char* name) {
 
 static yoke_status refuse_name(const yoke_simulation* simulation, const char* unit,
                                const char* name, const char* nearest) {
-  return yoke__api_refuse(simulation, YOKE_NO_SUCH_NAME, unit, NULL,
-                          "there is no %s '%.200s'%s%.200s%s", unit == NULL ? "unit" : "variable",
-                          name, nearest == NULL ? "" : "; did you mean '",
-                          nearest == NULL ? "" : nearest, nearest == NULL ? "" : "'?");
+  char text[320], hint[320];
+  snprintf(text, sizeof text, "there is no %s '%.200s'", unit == NULL ? "unit" : "variable", name);
+  snprintf(hint, sizeof hint, "did you mean '%.200s'?", nearest == NULL ? "" : nearest);
+  const yoke_message message = {.severity = YOKE_ERROR,
+                                .status = YOKE_NO_SUCH_NAME,
+                                .unit = unit,
+                                .time = yoke__api_time(simulation),
+                                .text = text,
+                                .hint = nearest == NULL ? NULL : hint};
+  yoke_send(&simulation->outer, &message);
+  return YOKE_NO_SUCH_NAME;
 }
 
 yoke_status yoke_simulation_find(const yoke_simulation* simulation, const char* name,

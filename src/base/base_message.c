@@ -213,6 +213,10 @@ static int compare_places(const void* left, const void* right) {
 size_t yoke_message_format(const yoke_message* message, char* to, size_t size) {
   static const char* const words[] = {"note", "warning", "error"};
   char where[64] = "", about[512] = "", time[64] = "";
+  size = to == NULL ? 0 : size;
+  if (size > 0) {
+    to[0] = '\0';
+  }
   if (message == NULL || message->text == NULL || (unsigned)message->severity > YOKE_ERROR) {
     return 0;
   }
@@ -239,6 +243,10 @@ size_t yoke_message_format(const yoke_message* message, char* to, size_t size) {
                          is_long ? file + length - MAX_SOURCE : file, where,
                          has_file || where[0] != '\0' ? ": " : "", words[message->severity], about,
                          time, message->text, hint[0] == '\0' ? "" : "; ", hint);
+  // texts of units and foreign binaries may hold anything; this is one line
+  for (size_t i = 0; i < size && to[i] != '\0'; i++) {
+    to[i] = (unsigned char)to[i] < ' ' || to[i] == '\x7f' ? ' ' : to[i];
+  }
   return n < 0 ? 0 : (size_t)n;
 }
 

@@ -424,8 +424,8 @@ yoke_status yoke__os_write_file_as(const char* path, const char* name, const voi
   yoke_status status = write_whole(part, bytes, n, &why.sink);
   if (status < 0) {
     yoke_fail(sink, status, "cannot write %s: %s", name, why.text);
-  } else {
-    status = yoke__os_rename(part, path, sink);
+  } else if (rename(part, path) != 0) {
+    status = yoke_fail(sink, YOKE_IO, "cannot write %s: %s", name, strerror(errno));
   }
   if (status < 0) {
     unlink(part);

@@ -87,7 +87,8 @@ bool yoke__os_is_terminal(FILE* file);
 bool yoke__os_is_directory(const char* path);
 bool yoke__os_is_file(const char* path);  // anything that can be read like one
 
-// Writes a whole file, under PATH.part first, so that a reader never finds half of one. "cannot write NAME: reason".
+// Writes a whole file, under PATH.part first, so that a reader never finds half of one. "cannot write NAME: reason"; name:
+// what messages call it.
 yoke_status yoke__os_write_file_as(const char* path, const char* name, const void* bytes, size_t n,
                                    const yoke_sink* sink);
 static inline yoke_status yoke__os_write_file(const char* path, const void* bytes, size_t n,

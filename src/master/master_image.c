@@ -11,8 +11,15 @@ yoke_status yoke__master_check_image(const yoke_system* system, bool is_file,
                       : is_file ? "it has no state that another process can read"
                                 : "it has no operations for that";
     if (is_file ? !yoke__unit_is_portable(unit) : yoke__unit_image_size(unit) == 0) {
-      return yoke_fail(sink, YOKE_NO_SUPPORT, "unit '%s' cannot be saved: %s",
-                       system->units[i].name, why);
+      char text[128];
+      snprintf(text, sizeof text, "cannot be saved: %s", why);
+      const yoke_message message = {.severity = YOKE_ERROR,
+                                    .status = YOKE_NO_SUPPORT,
+                                    .unit = system->units[i].name,
+                                    .time = (double)NAN,
+                                    .text = text};
+      yoke_send(sink, &message);
+      return YOKE_NO_SUPPORT;
     }
   }
   for (size_t i = 0; i < system->n_groups; i++) {

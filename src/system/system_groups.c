@@ -145,6 +145,10 @@ yoke_status yoke__system_add_group(yoke_system* system, yoke_group* group) {
   system->n_signals += n;
   group->self = system->n_group_bytes;
   group->self_size = group->ops->size(&group->setup);
+  // the number may come from a method of the user
+  if (group->self_size > PTRDIFF_MAX - 64 - system->n_group_bytes) {
+    return YOKE_NO_MEMORY;
+  }
   system->n_group_bytes += (group->self_size + 63) / 64 * 64;
   group->sample = system->n_group_numbers;
   group->input = group->sample + n + group->setup.n_probes;

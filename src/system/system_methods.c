@@ -24,16 +24,6 @@ int yoke__system_method_order(const yoke_node* map) {
 // ---------------------------------------------------------------------------------------------------------
 // settings
 
-static bool is_general_key(const char* key) {
-  static const char* const keys[] = {"method", "members", "order", "library"};
-  for (size_t i = 0; i < YOKE_COUNT(keys); i++) {
-    if (strcmp(keys[i], key) == 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static void report_unknown(yoke_system* system, const yoke_coupling_ops* ops,
                            const yoke_node* node) {
   const char* names[64] = {"order"};
@@ -156,7 +146,7 @@ static yoke_status read_settings(yoke_system* system, yoke_system_method* method
       YOKE_TRY(read_file(system, node, &files[f]));
     } else if (strcmp(node->key, "order") == 0) {
       check_order(system, node);
-    } else if (!is_general_key(node->key)) {
+    } else if (!yoke__registry_is_method_key(node->key)) {
       report_unknown(system, ops, node);
     }
   }

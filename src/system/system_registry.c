@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "base/base_format.h"
 #include "base/base_message.h"
 #include "couple/couple.h"
@@ -58,7 +59,79 @@ yoke_status yoke_registry_add_unit(yoke_registry* registry, const yoke_unit_ops*
   return full == NULL ? YOKE_BAD_ARG : yoke__models_add(&registry->units, full, sink);
 }
 
-// What the engine relies on without asking again.
+// ---- what the engine relies on without asking again
+
+bool yoke__registry_is_method_key(const char* key) {
+  static const char* const keys[] = {"method", "members", "order", "library"};
+  for (size_t i = 0; i < YOKE_COUNT(keys); i++) {
+    if (strcmp(keys[i], key) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static yoke_status refuse_method(const yoke_coupling_ops* ops, const char* what, const char* name,
+                                 const char* why, const yoke_sink* sink) {
+  return yoke_fail(sink, YOKE_BAD_ARG, "the table of coupling method '%s' is wrong: %s '%s' %s",
+                   ops->name, what, name == NULL ? "" : name, why);
+}
+
+// The name of a setting: parameters, then files.
+static const char* setting_name(const yoke_coupling_ops* ops, size_t i) {
+  return i < ops->n_parameters ? ops->parameters[i].name : ops->files[i - ops->n_parameters].name;
+}
+
+static yoke_status check_setting_names(const yoke_coupling_ops* ops, const yoke_sink* sink) {
+  for (size_t i = 0; i < ops->n_parameters + ops->n_files; i++) {
+    const char* name = setting_name(ops, i);
+    if (name == NULL || name[0] == '\0') {
+      return refuse_method(ops, "parameter", name, "has no name", sink);
+    }
+    if (yoke__registry_is_method_key(name)) {
+      return refuse_method(ops, "parameter", name, "has the name of a key that every method has",
+                           sink);
+    }
+    for (size_t k = 0; k < i; k++) {
+      if (strcmp(setting_name(ops, k), name) == 0) {
+        return refuse_method(ops, "parameter", name, "is there twice", sink);
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
+static yoke_status check_parameter(const yoke_coupling_ops* ops, const yoke_coupling_parameter* p,
+                                   const yoke_sink* sink) {
+  double min = p->min, max = p->max;
+  if (p->items != NULL) {
+    size_t n = 0;
+    while (p->items[n] != NULL) {
+      n++;
+    }
+    min = 0;
+    max = (double)n - 1;
+  }
+  return p->start >= min && p->start <= max
+             ? YOKE_OK
+             : refuse_method(ops, "parameter", p->name, "has a default out of its range", sink);
+}
+
+static yoke_status check_column_names(const yoke_coupling_ops* ops, const char* what,
+                                      const char* const names[], size_t n, const yoke_sink* sink) {
+  for (size_t i = 0; i < n; i++) {
+    if (names[i] == NULL || names[i][0] == '\0') {
+      return refuse_method(ops, what, names[i], "has no name", sink);
+    }
+    for (size_t k = 0; k < i; k++) {
+      if (strcmp(names[k], names[i]) == 0) {
+        return refuse_method(ops, what, names[i], "is there twice", sink);
+      }
+    }
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__registry_check_coupling(const yoke_coupling_ops* ops, const yoke_sink* sink) {
   const bool is_usable = ops->name != NULL && ops->name[0] != '\0' && ops->size != NULL &&
                          ops->prepare != NULL && ops->observe != NULL && ops->input != NULL &&
@@ -66,10 +139,17 @@ yoke_status yoke__registry_check_coupling(const yoke_coupling_ops* ops, const yo
                          (ops->n_files == 0 || ops->files != NULL) &&
                          (ops->n_trace == 0 || (ops->trace_names != NULL && ops->trace != NULL)) &&
                          (ops->n_health == 0 || (ops->health_names != NULL && ops->health != NULL));
-  return is_usable ? YOKE_OK
-                   : yoke_fail(sink, YOKE_BAD_ARG,
-                               "the table of coupling method '%s' lacks what every method needs",
-                               ops->name == NULL ? "" : ops->name);
+  if (!is_usable) {
+    return yoke_fail(sink, YOKE_BAD_ARG,
+                     "the table of coupling method '%s' lacks what every method needs",
+                     ops->name == NULL ? "" : ops->name);
+  }
+  YOKE_TRY(check_setting_names(ops, sink));
+  for (size_t i = 0; i < ops->n_parameters; i++) {
+    YOKE_TRY(check_parameter(ops, &ops->parameters[i], sink));
+  }
+  YOKE_TRY(check_column_names(ops, "trace", ops->trace_names, ops->n_trace, sink));
+  return check_column_names(ops, "health", ops->health_names, ops->n_health, sink);
 }
 
 yoke_status yoke_registry_add_coupling(yoke_registry* registry, const yoke_coupling_ops* ops,

@@ -24,7 +24,9 @@ static inline const yoke_models* yoke__registry_units(const yoke_registry* regis
 // A coupling method or a result sink by name; NULL: there is none. registry may be NULL.
 const yoke_coupling_ops* yoke__registry_find_coupling(const yoke_registry* registry,
                                                       const char* name);
-// Whether a complete table has what every method needs. YOKE_BAD_ARG after a message.
+// A key that stands beside the parameters of every method: `method`, `members`, ...
+bool yoke__registry_is_method_key(const char* key);
+// Whether a complete table has what every method needs, and sound parameters. YOKE_BAD_ARG after a message.
 yoke_status yoke__registry_check_coupling(const yoke_coupling_ops* ops, const yoke_sink* sink);
 const yoke_result_ops* yoke__registry_find_result(const yoke_registry* registry, const char* name);
 

@@ -45,6 +45,10 @@ static yoke_unit_ops make_unit(const char* name) {
 }
 
 // A built-in method under another name.
+static const double* trace_nothing(const void* self) {
+  return self;
+}
+
 static yoke_coupling_ops make_method(const char* name) {
   yoke_coupling_ops method = *yoke_registry_coupling(NULL, 0);
   method.table_size = sizeof method;
@@ -285,6 +289,92 @@ static void test_tables_with_gaps(void** state) {
   yoke_registry_destroy(&registry);
 }
 
+// One parameter of a method is wrong: the message names the method and the parameter.
+static void check_parameters(const yoke_coupling_parameter parameters[], size_t n,
+                             const char* part) {
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  yoke_coupling_ops method = make_method("mine");
+  method.parameters = parameters;
+  method.n_parameters = n;
+  const yoke_status status = yoke_registry_add_coupling(registry, &method, &sink);
+  assert_int_equal(status, part == NULL ? YOKE_OK : YOKE_BAD_ARG);
+  if (part != NULL) {
+    char text[256];
+    snprintf(text, sizeof text, "the table of coupling method 'mine' is wrong: parameter %s", part);
+    assert_heard(&h, text);
+  }
+  yoke_registry_destroy(&registry);
+}
+
+static void test_bad_parameters(void** state) {
+  (void)state;
+  static const char* const none[] = {NULL};
+  static const char* const two[] = {"slow", "fast", NULL};
+  const yoke_coupling_parameter good[] = {{.name = "a", .start = 1, .max = 2},
+                                          {.name = "b", .start = 1, .items = two}};
+  check_parameters(good, 2, NULL);
+  check_parameters((yoke_coupling_parameter[]){{.text = "no name"}}, 1, "'' has no name");
+  check_parameters((yoke_coupling_parameter[]){good[0], good[0]}, 2, "'a' is there twice");
+  check_parameters((yoke_coupling_parameter[]){{.name = "members"}}, 1,
+                   "'members' has the name of a key");
+  check_parameters((yoke_coupling_parameter[]){{.name = "a", .start = 5, .min = 1}}, 1,
+                   "'a' has a default out of its range");
+  check_parameters((yoke_coupling_parameter[]){{.name = "a", .start = (double)NAN, .max = 1}}, 1,
+                   "'a' has a default out of its range");
+  check_parameters((yoke_coupling_parameter[]){{.name = "a", .items = none}}, 1,
+                   "'a' has a default out of its range");
+  check_parameters((yoke_coupling_parameter[]){{.name = "a", .start = 2, .items = two}}, 1,
+                   "'a' has a default out of its range");
+}
+
+static void test_bad_columns(void** state) {
+  (void)state;
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  static const char* const names[] = {"a", "a", NULL};
+  yoke_coupling_ops method = make_method("mine");
+  method.trace_names = names;
+  method.n_trace = 2;
+  method.trace = trace_nothing;
+  assert_int_equal(yoke_registry_add_coupling(registry, &method, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "trace 'a' is there twice");
+  method.trace_names = names + 1;
+  assert_int_equal(yoke_registry_add_coupling(registry, &method, &sink), YOKE_BAD_ARG);
+  assert_heard(&h, "trace '' has no name");
+  yoke_registry_destroy(&registry);
+}
+
+// A method that asks for more memory than there is ends in a status.
+static size_t ask_too_much(const yoke_coupling_setup* setup) {
+  (void)setup;
+  return SIZE_MAX;
+}
+
+static void test_method_size(void** state) {
+  (void)state;
+  static const char text[] = "yoke: 1\n"
+                             "time: {stop: 1, step: 0.1}\n"
+                             "units: {a: {model: oscillator.force}, b: {model: oscillator.mass}}\n"
+                             "connections: [b.x -> a.x_other, b.v -> a.v_other, a.f -> b.f]\n"
+                             "couplings: {loop: {method: mine, members: [a, b]}}\n";
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  yoke_coupling_ops method = make_method("mine");
+  method.size = ask_too_much;
+  assert_int_equal(yoke_registry_add_coupling(registry, &method, NULL), YOKE_OK);
+  const yoke_load_settings settings = {.registry = registry};
+  yoke_system* system = NULL;
+  assert_int_equal(yoke_system_parse(text, strlen(text), "x.yaml", &settings, &system),
+                   YOKE_NO_MEMORY);
+  assert_null(system);
+  yoke_registry_destroy(&registry);
+}
+
 // One variable of a description is wrong: the message names the unit and the variable.
 static void check_description(yoke_variable wrong, const char* part) {
   heard h = {0};
@@ -402,6 +492,9 @@ int main(void) {
       cmocka_unit_test(test_other_versions),
       cmocka_unit_test(test_shorter_table),
       cmocka_unit_test(test_tables_with_gaps),
+      cmocka_unit_test(test_bad_parameters),
+      cmocka_unit_test(test_bad_columns),
+      cmocka_unit_test(test_method_size),
       cmocka_unit_test(test_wrong_descriptions),
       cmocka_unit_test(test_many_variables),
       cmocka_unit_test(test_libraries_that_cannot_be_loaded),

@@ -348,14 +348,14 @@ static void test_named(void** state) {
   source from = {.text = text};
   yoke_simulation* s = open_source(&from, &told);
   assert_int_equal(yoke_simulation_image_size(s), 0);
-  check_contains(told.text, "unit 'poor' cannot be saved: ");
+  check_contains(told.text, "unit 'poor': cannot be saved: ");
   heard_clear(&told);
   assert_int_equal(yoke_simulation_save(s, image, sizeof image), YOKE_NO_SUPPORT);
-  check_contains(told.text, "unit 'poor' cannot be saved: ");
+  check_contains(told.text, "unit 'poor': cannot be saved: ");
   heard_clear(&told);
   assert_int_equal(yoke_simulation_checkpoint(s, make_path("none")), YOKE_NO_SUPPORT);
   assert_int_equal(yoke_simulation_resume(s, make_path("none")), YOKE_NO_SUPPORT);
-  check_contains(told.text, "unit 'poor' cannot be saved: ");
+  check_contains(told.text, "unit 'poor': cannot be saved: ");
   assert_int_equal(access(make_path("none"), F_OK), -1);
   check_ok(yoke_simulation_step(s));
   yoke_simulation_destroy(&s);
@@ -377,7 +377,7 @@ static void test_named(void** state) {
   assert_true(look(s) == want);
   assert_int_equal(yoke_simulation_checkpoint(s, make_path("none")), YOKE_NO_SUPPORT);
   check_contains(told.text,
-                 "unit 'm' cannot be saved: it has no state that another process can read");
+                 "unit 'm': cannot be saved: it has no state that another process can read");
   free(kept);
   yoke_simulation_destroy(&s);
 }
@@ -544,9 +544,11 @@ static void test_wrong_files(void** state) {
   // the path is the message's file
   heard_clear(&told);
   assert_int_equal(yoke_simulation_checkpoint(s, "/no/such/folder/x"), YOKE_IO);
-  assert_string_equal(told.text,
-                      "/no/such/folder/x: error: cannot write the checkpoint: No such file "
-                      "or directory\n");
+  assert_string_equal(told.text, "/no/such/folder/x: error: cannot write the checkpoint: No such "
+                                 "file or directory\n");
+  heard_clear(&told);
+  assert_int_equal(yoke_simulation_checkpoint(s, "/tmp"), YOKE_IO);
+  assert_string_equal(told.text, "/tmp: error: cannot write the checkpoint: Is a directory\n");
   heard_clear(&told);
   assert_int_equal(yoke_simulation_resume(s, "/no/such/file"), YOKE_IO);
   assert_string_equal(

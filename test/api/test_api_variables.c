@@ -292,9 +292,12 @@ static void test_refusals(void** state) {
   REFUSED(yoke_simulation_find(sim, "a.z", &h), YOKE_NO_SUCH_NAME, "unit 'a'");
   assert_int_equal(h.n, 0);
   REFUSED(yoke_simulation_find(sim, "ab.u", &h), YOKE_NO_SUCH_NAME, "there is no unit 'ab'");
-  REFUSED(yoke_simulation_find(sim, "c.limitt", &h), YOKE_NO_SUCH_NAME, "did you mean 'limit'?");
+  REFUSED(yoke_simulation_find(sim, "c.limitt", &h), YOKE_NO_SUCH_NAME,
+          "there is no variable 'limitt'; did you mean 'limit'?");
+  assert_true(told.has_hint);
   REFUSED(yoke_simulation_find(sim, "a", &h), YOKE_NO_SUCH_NAME, "");
   REFUSED(yoke_simulation_find(sim, "", &h), YOKE_NO_SUCH_NAME, "");
+  assert_false(told.has_hint);
   REFUSED(yoke_simulation_find(sim, "sum.u[3]", &h), YOKE_NO_SUCH_NAME, "");
   REFUSED(yoke_simulation_find(sim, "sum.u[-1]", &h), YOKE_NO_SUCH_NAME, "");
 

@@ -288,10 +288,19 @@ static void test_lines(void** state) {
   m.time = 0.1 + 0.2;
   check_line(&m, "note: at t = 0.3 s: output 'p' became nan");
 
-  // nothing to format
+  // one line, whatever a unit says
+  m.time = (double)NAN;
+  m.text = "no\nway\t\x1b[31m\x7f";
+  check_line(&m, "note: no way  [31m ");
+
+  // nothing to format, or nowhere to write to
+  char line[8] = "before";
+  assert_int_equal(yoke_message_format(&m, NULL, 100), strlen("note: no way  [31m "));
   assert_int_equal(yoke_message_format(NULL, NULL, 0), 0);
   m.text = NULL;
   assert_int_equal(yoke_message_format(&m, NULL, 0), 0);
+  assert_int_equal(yoke_message_format(&m, line, sizeof line), 0);
+  assert_string_equal(line, "");
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -353,7 +353,9 @@ class Systems(Case):
                 error = self.fails(yoke.Status[status], system.__setitem__, name, value)
                 self.assertEqual((error.unit, error.variable), tuple(name.split(".")))
             error = self.fails(yoke.Status.NO_SUCH_NAME, system.__getitem__, "data.bb")
-            self.assertIn("did you mean 'b'", str(error))
+            self.assertEqual(error.hint, "did you mean 'b'?")
+            with self.assertRaisesRegex(ValueError, "holds a NUL"):
+                system["data.b\0b"]
             with self.assertRaisesRegex(ValueError, "one of min, max, mean"):
                 system["best.mode"] = "median"
             with self.assertRaisesRegex(TypeError, "data.b is of type real, found 'three'"):
@@ -582,6 +584,11 @@ class Units(Case):
         self.assertTrue(same(got["lag.y"], yoke.run(LAG, units={"my.lag": Lag})["lag.y"]))
         error = self.fails(yoke.Status.IO, yoke.run, LAG, libraries=[self.folder / "nowhere.so"])
         self.assertIn("nowhere.so", str(error))
+
+    def test_unknown_status(self):
+        error = self.fails(-77, yoke.run, LAG, libraries=[os.environ["YOKE_TEST_ODD_LIBRARY"]])
+        self.assertEqual((error.unit, error.status.name, yoke.Status(-77)), ("lag", "UNKNOWN", -77))
+        self.assertRaises(ValueError, yoke.Status, "x")
 
 
 class Callbacks(Case):

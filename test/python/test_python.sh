@@ -28,6 +28,11 @@ esac
 export YOKE_TEST_LIBRARY=$work/own_library.so
 unchecked "${YOKE_CC:-cc}" -std=c11 -shared -fPIC -I "$source_dir/include" "$source_dir/examples/own_library.c" \
   -o "$YOKE_TEST_LIBRARY" -lm || fail 'examples/own_library.c'
+# the same with a status that Yoke does not know
+sed 's/return YOKE_OK;/return (yoke_status)-77;/' "$source_dir/examples/own_library.c" >"$work/odd.c"
+unchecked "${YOKE_CC:-cc}" -std=c11 -shared -fPIC -I "$source_dir/include" "$work/odd.c" -o "$work/odd.so" -lm ||
+  fail 'a library with a status of its own'
+export YOKE_TEST_ODD_LIBRARY=$work/odd.so
 run_cases() {
   if $python "$source_dir/test/python/cases.py" >"$work/out" 2>&1; then
     sed -n '/^skipped: /p; /^Ran /p' "$work/out"

@@ -2,6 +2,7 @@
 #ifndef YOKE_TEST_HEARD_H
 #define YOKE_TEST_HEARD_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "yoke/message.h"
@@ -10,6 +11,7 @@ typedef struct heard {
   yoke_sink sink;
   size_t n, n_of[3];   // messages; those of each severity
   yoke_status status;  // of the last message
+  bool has_hint;       // the last message has one
   char text[8192];
 } heard;
 
@@ -22,6 +24,7 @@ static inline void heard_receive(void* to, const yoke_message* message) {
   h->n++;
   h->n_of[message->severity]++;
   h->status = message->status;
+  h->has_hint = message->hint != NULL;
   // cut where there is no room
   const size_t n = yoke_message_format(&m, h->text + used, sizeof h->text - used);
   if (used + n + 1 < sizeof h->text) {
