@@ -58,8 +58,8 @@ YOKE_API extern const yoke_library_table yoke_library;
 
 // Loads a shared library and adds everything its table holds, or nothing; the library stays loaded as long as the registry.
 // Loading and unloading are tried in a process of their own first, so that a library that crashes, exits or hangs (10 s) in
-// one of them ends in a message; what its destructors do after it was used is not tried. YOKE_IO: no such file or it cannot be loaded; YOKE_BAD_INPUT: it has no table, one of another version,
-// or one with an unusable entry or a name that is taken.
+// one of them ends in a message; what its destructors do after it was used is not tried. YOKE_IO: no such file or it cannot
+// be loaded; YOKE_BAD_INPUT: it has no table, one of another version, or one with an unusable entry or a name that is taken.
 YOKE_API yoke_status yoke_registry_load(yoke_registry* registry, const char* path,
                                         const yoke_sink* sink);
 

@@ -92,7 +92,8 @@ typedef struct yoke_run_info {
 // settings and info may be NULL. Returns info->status, or YOKE_IO if results could not be written.
 YOKE_API yoke_status yoke_simulation_run(yoke_simulation* simulation,
                                          const yoke_run_settings* settings, yoke_run_info* info);
-// Ends a run of another thread after its present macro step, with YOKE_INTERRUPTED. Safe in a signal handler.
+// Ends a run of another thread after its present macro step, with YOKE_INTERRUPTED. Safe in a signal handler. If nothing runs,
+// the next run ends after its first step.
 YOKE_API void yoke_simulation_cancel(yoke_simulation* simulation);
 // Where it stands, from any thread.
 YOKE_API yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation,

@@ -130,6 +130,11 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
     state->n_prepared++;
     if (group->ops->trace != NULL) {
       state->traces[i] = group->ops->trace(state->group_memory + group->self);
+      if (state->traces[i] == NULL && group->ops->n_trace > 0) {
+        return yoke__error(messages, system->methods[group->method].place,
+                           "method '%s' has nothing to trace: its operation trace gave NULL",
+                           group->ops->name);
+      }
     }
   }
   return YOKE_OK;

@@ -33,7 +33,7 @@ static yoke_status judge_step(const yoke_system* system, yoke_state* state, size
                                   yoke_status_text(status));
   }
   // rounding in the unit's own clock is no early return
-  const bool is_short = result->t_reached < t + h - 1e-9 * h;
+  const bool is_short = !(result->t_reached >= t + h - 1e-9 * h);
   if (is_short || (result->flags & (YOKE_STEP_DISCARDED | YOKE_STEP_EARLY_RETURN)) != 0) {
     return yoke__master_fail(
         failure, system, unit, YOKE_DISCARDED, t, "the step of %g s was %s%s%s", h,
@@ -303,7 +303,7 @@ static inline yoke_status advance_whole(const yoke_system* system, yoke_state* s
   if (yoke__os_float_mode() != mode) {
     yoke__os_float_mode_restore(mode);
   }
-  if (status < 0 || result.flags != 0 || result.t_reached < t + h) {
+  if (status < 0 || result.flags != 0 || !(result.t_reached >= t + h)) {
     YOKE_TRY(judge_step(system, state, hot->unit, t, h, status, &result, failure));
   }
   double sum = 0;
@@ -332,7 +332,7 @@ static inline yoke_status advance_plain(const yoke_system* system, yoke_state* s
   }
   yoke_step_result result = {.t_reached = t + hot->h};
   const yoke_status status = hot->step(hot->self, t, hot->h, &result);
-  if (status < 0 || result.flags != 0 || result.t_reached < t + hot->h) {
+  if (status < 0 || result.flags != 0 || !(result.t_reached >= t + hot->h)) {
     YOKE_TRY(judge_step(system, state, hot->unit, t, hot->h, status, &result, failure));
   }
   if (hot->get_outputs != NULL) {

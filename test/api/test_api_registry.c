@@ -355,13 +355,15 @@ static size_t ask_too_much(const yoke_coupling_setup* setup) {
   return SIZE_MAX;
 }
 
+static const char with_method[] =
+    "yoke: 1\n"
+    "time: {stop: 1, step: 0.1}\n"
+    "units: {a: {model: oscillator.force}, b: {model: oscillator.mass}}\n"
+    "connections: [b.x -> a.x_other, b.v -> a.v_other, a.f -> b.f]\n"
+    "couplings: {loop: {method: mine, members: [a, b]}}\n";
+
 static void test_method_size(void** state) {
   (void)state;
-  static const char text[] = "yoke: 1\n"
-                             "time: {stop: 1, step: 0.1}\n"
-                             "units: {a: {model: oscillator.force}, b: {model: oscillator.mass}}\n"
-                             "connections: [b.x -> a.x_other, b.v -> a.v_other, a.f -> b.f]\n"
-                             "couplings: {loop: {method: mine, members: [a, b]}}\n";
   yoke_registry* registry = NULL;
   assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
   yoke_coupling_ops method = make_method("mine");
@@ -369,9 +371,73 @@ static void test_method_size(void** state) {
   assert_int_equal(yoke_registry_add_coupling(registry, &method, NULL), YOKE_OK);
   const yoke_load_settings settings = {.registry = registry};
   yoke_system* system = NULL;
-  assert_int_equal(yoke_system_parse(text, strlen(text), "x.yaml", &settings, &system),
-                   YOKE_NO_MEMORY);
+  assert_int_equal(
+      yoke_system_parse(with_method, strlen(with_method), "x.yaml", &settings, &system),
+      YOKE_NO_MEMORY);
   assert_null(system);
+  yoke_registry_destroy(&registry);
+}
+
+// A method that promises numbers to record and gives none.
+static const double* trace_null(const void* self) {
+  (void)self;
+  return NULL;
+}
+
+static void test_method_without_trace(void** state) {
+  (void)state;
+  static const char* const names[] = {"a"};
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  yoke_coupling_ops method = make_method("mine");
+  method.trace_names = names;
+  method.n_trace = 1;
+  method.trace = trace_null;
+  assert_int_equal(yoke_registry_add_coupling(registry, &method, NULL), YOKE_OK);
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  const yoke_load_settings settings = {.registry = registry, .sink = &sink};
+  yoke_system* system = NULL;
+  yoke_simulation* simulation = NULL;
+  assert_int_equal(
+      yoke_system_parse(with_method, strlen(with_method), "x.yaml", &settings, &system), YOKE_OK);
+  assert_int_equal(yoke_simulation_create(system, &sink, &simulation), YOKE_OK);
+  assert_int_equal(yoke_simulation_start(simulation), YOKE_BAD_INPUT);
+  assert_heard(&h, "method 'mine' has nothing to trace");
+  yoke_simulation_destroy(&simulation);
+  yoke_system_destroy(&system);
+  yoke_registry_destroy(&registry);
+}
+
+// A unit that cannot say how far it has got.
+static yoke_status step_nowhere(void* self, double t, double h, yoke_step_result* result) {
+  (void)self;
+  (void)t;
+  (void)h;
+  result->t_reached = (double)NAN;
+  return YOKE_OK;
+}
+
+static void test_step_to_nowhere(void** state) {
+  (void)state;
+  static const char text[] =
+      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {a: {model: my.lag, start: {u: 0}}}\n";
+  yoke_registry* registry = NULL;
+  assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
+  yoke_unit_ops unit = make_unit("my.lag");
+  unit.step = step_nowhere;
+  assert_int_equal(yoke_registry_add_unit(registry, &unit, NULL), YOKE_OK);
+  heard h = {0};
+  const yoke_sink sink = {hear, &h};
+  const yoke_load_settings settings = {.registry = registry, .sink = &sink};
+  yoke_system* system = NULL;
+  yoke_simulation* simulation = NULL;
+  assert_int_equal(yoke_system_parse(text, strlen(text), "x.yaml", &settings, &system), YOKE_OK);
+  assert_int_equal(yoke_simulation_create(system, &sink, &simulation), YOKE_OK);
+  assert_int_equal(yoke_simulation_step(simulation), YOKE_DISCARDED);
+  assert_heard(&h, "not finished");
+  yoke_simulation_destroy(&simulation);
+  yoke_system_destroy(&system);
   yoke_registry_destroy(&registry);
 }
 
@@ -495,6 +561,8 @@ int main(void) {
       cmocka_unit_test(test_bad_parameters),
       cmocka_unit_test(test_bad_columns),
       cmocka_unit_test(test_method_size),
+      cmocka_unit_test(test_method_without_trace),
+      cmocka_unit_test(test_step_to_nowhere),
       cmocka_unit_test(test_wrong_descriptions),
       cmocka_unit_test(test_many_variables),
       cmocka_unit_test(test_libraries_that_cannot_be_loaded),
