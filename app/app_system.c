@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/app_report.h"
+#include "base/base_message_json.h"
+
 // Not every command has the option.
 static bool is_given(const yoke_options* options, const char* name) {
   for (size_t i = 0; i < options->n_given; i++) {
@@ -58,6 +61,30 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
   yoke_system* system = yoke__app_load_with(options, &settings, &words, is_strict, kept);
   free((void*)sets);
   return system;
+}
+
+void yoke__app_print_failed(const char* noun, const yoke_options* options,
+                            const yoke_messages* messages) {
+  char text[4096] = "";
+  yoke_json json = {0};
+  const yoke_message* failure = NULL;
+  for (size_t i = 0; i < messages->n && failure == NULL; i++) {
+    failure = messages->all[i].severity == YOKE_ERROR ? &messages->all[i] : NULL;
+  }
+  yoke__json_begin_document(&json, noun);
+  yoke__json_string(&json, "name", options->operands[0] == NULL ? "" : options->operands[0]);
+  yoke__json_string(&json, "status", "failed");
+  if (failure != NULL) {
+    yoke_message_format(failure, text, sizeof text);
+    yoke__json_string(&json, "message", text);
+    yoke__message_json(failure, "failure", &json);
+  }
+  yoke__app_command_line(options, text, sizeof text);
+  yoke__json_string(&json, "yoke", yoke_version());
+  yoke__json_string(&json, "command", text);
+  yoke__app_messages_json(messages, &json);
+  yoke__json_end_object(&json);
+  yoke__app_print_json(options->command->name, &json);
 }
 
 int yoke__app_start_status(yoke_status started) {

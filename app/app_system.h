@@ -14,6 +14,10 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
 yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_settings* settings,
                                  const yoke_app_words* words, bool is_strict, yoke_messages* kept);
 
+// --json where nothing could be loaded: a document of that noun with status failed, why, and all messages.
+void yoke__app_print_failed(const char* noun, const yoke_options* options,
+                            const yoke_messages* messages);
+
 // The exit status for a simulation that could not start.
 int yoke__app_start_status(yoke_status started);
 

@@ -234,12 +234,16 @@ int yoke_cmd_check(int argc, char** argv) {
   if (!yoke__options_parse(&yoke__command_check, argc, argv, &options, &status)) {
     return status;
   }
+  yoke_messages messages = {0};
   yoke_system* system =
-      yoke__app_load(&options, NULL, 0, yoke__options_has(&options, "strict"), NULL);
+      yoke__app_load(&options, NULL, 0, yoke__options_has(&options, "strict"), &messages);
   char* document = NULL;
   const yoke_status described = system == NULL ? YOKE_OK : yoke_system_describe(system, &document);
   if (system == NULL) {
     status = YOKE_EXIT_USAGE;
+    if (yoke__options_has(&options, "json")) {
+      yoke__app_print_failed("failure", &options, &messages);
+    }
   } else if (described < 0) {
     yoke__app_error("check", "%s", yoke_status_text(described));
     status = YOKE_EXIT_FAILED;
@@ -252,6 +256,7 @@ int yoke_cmd_check(int argc, char** argv) {
     status = check_start(system, options.operands[0]);
   }
   yoke_text_free(&document);
+  yoke__messages_free(&messages);
   yoke_system_destroy(&system);
   yoke__options_free(&options);
   return status;

@@ -6,6 +6,7 @@
 #include "app/app_circuit.h"
 #include "app/app_fmu.h"
 #include "app/app_sink.h"
+#include "app/app_system.h"
 #include "app/app_view.h"
 #include "base/base_check.h"
 #include "yoke/system.h"
@@ -164,8 +165,7 @@ static int print_document(char** document, bool is_all) {
 
 // What is wrong with the command line is said by the command, what is wrong with a file by the file.
 static void receive(void* to, const yoke_message* m) {
-  bool* has_error = to;
-  *has_error = *has_error || m->severity == YOKE_ERROR;
+  yoke__messages_add(to, m);
   const bool is_argument = m->file == NULL || m->file[0] == '-';
   if (is_argument && (m->status == YOKE_NO_SUCH_NAME || m->status == YOKE_BAD_ARG)) {
     yoke__app_error("info", "%s%s%s%s%s", m->file == NULL ? "" : m->file,
@@ -182,16 +182,19 @@ int yoke_cmd_info(int argc, char** argv) {
   if (!yoke__options_parse(&yoke__command_info, argc, argv, &options, &status)) {
     return status;
   }
-  bool has_error = false;
-  const yoke_sink sink = {receive, &has_error};
+  yoke_messages messages = {0};
+  const yoke_sink sink = {receive, &messages};
   yoke_load_settings settings = {.sink = &sink};
   settings.sets = yoke__options_values(&options, "set", &settings.n_sets);
   char* document = NULL;
   const yoke_status described = yoke_describe(options.operands[0], &settings, &document);
   if (described < 0) {
     status = described == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
-    if (!has_error) {
+    if (messages.n_errors == 0) {
       yoke__app_error("info", "%s", yoke_status_text(described));
+    }
+    if (yoke__options_has(&options, "json")) {
+      yoke__app_print_failed("failure", &options, &messages);
     }
   } else if (yoke__options_has(&options, "json")) {
     fputs(document, stdout);
@@ -199,6 +202,7 @@ int yoke_cmd_info(int argc, char** argv) {
     status = print_document(&document, yoke__options_has(&options, "all"));
   }
   yoke_text_free(&document);
+  yoke__messages_free(&messages);
   yoke__options_free(&options);
   return status;
 }

@@ -19,14 +19,17 @@ check() {
   n_failed=$((n_failed + 1))
 }
 
-# info STATUS ARGUMENTS...: messages appear if and only if it is refused
+# info STATUS ARGUMENTS...: messages appear if and only if it is refused, a result if not, or with --json
 info() {
-  local want=$1 status
+  local want=$1 status has_document=0
   shift
   "$yoke" info "$@" >out 2>err
   status=$?
   check "$([ $status -eq "$want" ]; echo $?)" "yoke info $*: status $status, expected $want"
-  check "$(if [ "$want" -eq 0 ]; then [ -s out ] && [ ! -s err ]; else [ ! -s out ] && [ -s err ]; fi; echo $?)" \
+  [ "$want" -eq 0 ] || case " $* " in *' --json '*) has_document=1 ;; esac
+  check "$(if [ "$want" -eq 0 ]; then [ -s out ] && [ ! -s err ]
+    elif [ $has_document -eq 1 ]; then grep -q '"format": "yoke-failure"' out && [ -s err ]
+    else [ ! -s out ] && [ -s err ]; fi; echo $?)" \
     "yoke info $*: result or messages at the wrong place"
 }
 out_has() { check "$(grep -qE -- "$1" out; echo $?)" "stdout lacks: $1"; }

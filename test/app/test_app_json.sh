@@ -52,7 +52,8 @@ END
 "$yoke" run "$mass/pulsed-mpsm.yaml" --quiet --out mass 2>err || { fail 'run of a cluster'; cat err; }
 "$yoke" export gain --fmi 2 -o gain.fmu >out 2>err || { fail 'export'; cat err; }
 
-# ---- a run that does not come about prints its document too
+# ---- what does not come about prints its document too
+noun=summary
 # fails STATUS PATTERN ARGUMENTS...: `failure` of the document has the pattern, and so does a message
 fails() {
   local want=$1 pattern=$2 status
@@ -60,7 +61,7 @@ fails() {
   "$yoke" "$@" --json >out 2>err </dev/null
   status=$?
   [ $status -eq "$want" ] || fail "yoke $*: status $status, expected $want"
-  names out summary
+  names out $noun
   python3 - out "$pattern" <<'PYTHON' || fail "yoke $*: no failure '$pattern'"
 import json, sys
 summary = json.load(open(sys.argv[1]))
@@ -80,6 +81,11 @@ if command -v python3 >/dev/null; then
   fails 2 "unknown model 'nothing'" run wrong.yaml
   fails 2 'R1' circuit wrong.cir
   fails 1 'cannot make folder file: a file of that name is in the way' run "$oscillator" --out file/inner
+  noun=failure
+  fails 2 "unknown model 'nothing'" check wrong.yaml
+  fails 2 "unknown model 'nothing'" info wrong.yaml
+  fails 2 'there is no such file' info nope.fmu
+  fails 2 'is neither a model' info nonsense
 fi
 
 # ---- what commands print
