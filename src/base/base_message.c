@@ -245,7 +245,9 @@ size_t yoke_message_format(const yoke_message* message, char* to, size_t size) {
                          time, message->text, hint[0] == '\0' ? "" : "; ", hint);
   // texts of units and foreign binaries may hold anything; this is one line
   for (size_t i = 0; i < size && to[i] != '\0'; i++) {
-    to[i] = (unsigned char)to[i] < ' ' || to[i] == '\x7f' ? ' ' : to[i];
+    if ((unsigned char)to[i] < ' ' || to[i] == '\x7f') {
+      to[i] = ' ';
+    }
   }
   return n < 0 ? 0 : (size_t)n;
 }
