@@ -25,7 +25,12 @@ static const char* nearest_variable(const yoke_unit* unit, const char* name) {
 static yoke_status refuse_name(const yoke_simulation* simulation, const char* unit,
                                const char* name, const char* nearest) {
   char text[320], hint[320];
-  snprintf(text, sizeof text, "there is no %s '%.200s'", unit == NULL ? "unit" : "variable", name);
+  if (unit != NULL && name[0] == '\0') {
+    snprintf(text, sizeof text, "expected unit.variable, found the unit '%.200s' alone", unit);
+  } else {
+    snprintf(text, sizeof text, "there is no %s '%.200s'", unit == NULL ? "unit" : "variable",
+             name);
+  }
   snprintf(hint, sizeof hint, "did you mean '%.200s'?", nearest == NULL ? "" : nearest);
   const yoke_message message = {.severity = YOKE_ERROR,
                                 .status = YOKE_NO_SUCH_NAME,

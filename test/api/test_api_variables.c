@@ -295,7 +295,8 @@ static void test_refusals(void** state) {
   REFUSED(yoke_simulation_find(sim, "c.limitt", &h), YOKE_NO_SUCH_NAME,
           "there is no variable 'limitt'; did you mean 'limit'?");
   assert_true(told.has_hint);
-  REFUSED(yoke_simulation_find(sim, "a", &h), YOKE_NO_SUCH_NAME, "");
+  REFUSED(yoke_simulation_find(sim, "a", &h), YOKE_NO_SUCH_NAME,
+          "expected unit.variable, found the unit 'a' alone");
   REFUSED(yoke_simulation_find(sim, "", &h), YOKE_NO_SUCH_NAME, "");
   assert_false(told.has_hint);
   REFUSED(yoke_simulation_find(sim, "sum.u[3]", &h), YOKE_NO_SUCH_NAME, "");
