@@ -15,7 +15,7 @@
 #define MAGIC           "yoke-checkpoint"
 #define FORMAT          2u
 #define BYTE_ORDER_MARK 0x01020304u
-#define MAX_SIZE        ((size_t)1 << 34)
+#define MAX_SIZE        (SIZE_MAX > UINT32_MAX ? (size_t)16 << 30 : SIZE_MAX / 2)
 
 typedef struct head {
   char magic[16];

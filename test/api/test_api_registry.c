@@ -468,7 +468,7 @@ static void test_wrong_descriptions(void** state) {
   v.name = "\x7f";
   check_description(v, "' has a control character in its name");
   v = variables[1];
-  v.n_rows = v.n_cols = (size_t)1 << 40;  // their product is 0 in 64 bits
+  v.n_rows = v.n_cols = SIZE_MAX / 2 + 1;  // their product is 0
   check_description(v, "y' is too large");
   v.n_rows = 0;
   check_description(v, "y' is too large");
