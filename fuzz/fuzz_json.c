@@ -12,45 +12,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n);
 
-// Writes v and everything below it; depth is bounded by the reader.
-// NOLINTNEXTLINE(misc-no-recursion)
-static void write_value(json_t* v, const char* key, yoke_json* to) {
-  size_t i;
-  const char* name;
-  json_t* member;
-  switch (json_typeof(v)) {
-  case JSON_ARRAY:
-    yoke__json_begin_array(to, key);
-    json_array_foreach(v, i, member) {
-      write_value(member, NULL, to);
-    }
-    yoke__json_end_array(to);
-    break;
-  case JSON_OBJECT:
-    yoke__json_begin_object(to, key);
-    json_object_foreach(v, name, member) {
-      write_value(member, name, to);
-    }
-    yoke__json_end_object(to);
-    break;
-  case JSON_STRING:
-    yoke__json_string(to, key, json_string_value(v));
-    break;
-  case JSON_TRUE:
-  case JSON_FALSE:
-    yoke__json_boolean(to, key, json_is_true(v));
-    break;
-  case JSON_NULL:
-    yoke__json_null(to, key);
-    break;
-  case JSON_REAL:
-    yoke__json_number(to, key, json_real_value(v));
-    break;
-  default:
-    abort();  // whole numbers are read as real
-  }
-}
-
 static void check_summary(const char* bytes, size_t n) {
   YOKE_CATCH(err);
   yoke_arena arena = {0};
@@ -81,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     return 0;
   }
   yoke_json json = {0};
-  write_value(root, NULL, &json);
+  yoke__json_value(&json, NULL, root);
   // the writer does not go as deep as the reader
   if (yoke__json_finish(&json) >= 0 &&
       (yoke__json_parse(json.text.bytes, json.text.n, &again, &err.sink) < 0 ||
