@@ -69,6 +69,17 @@ typedef struct yoke_progress {
   const char* bond;              // whose alarm began last; NULL: none
 } yoke_progress;
 
+// The same system computed once more beside the run, to see how far the result depends on how it was computed: with half the
+// steps (A) and with another coupling method (B). They never change the run.
+typedef enum yoke_trust_mode {
+  YOKE_TRUST_NONE,   // no companion
+  YOKE_TRUST_FILE,   // as `trust: {companions: ...}` of the system file says, else auto
+  YOKE_TRUST_AUTO,   // both, unless they would take more than 60 s of computing time: then B, then A is left out
+  YOKE_TRUST_BOTH,   // A and B
+  YOKE_TRUST_HALF,   // A
+  YOKE_TRUST_CHEAP,  // A, and B without halving the exchange
+} yoke_trust_mode;
+
 typedef struct yoke_run_settings {
   const yoke_record_settings*
       record;  // NULL: nothing is recorded (unless yoke_simulation_record began it)
@@ -77,6 +88,9 @@ typedef struct yoke_run_settings {
   bool (*progress)(void* to, const yoke_progress* progress);
   void* to;
   const char* command;  // what the user typed, for the summary; NULL: nothing
+  // Companions, begun with the run; yoke_simulation_judge (trust.h) waits for them. Only for runs from the start time into
+  // which nothing is written.
+  yoke_trust_mode trust;
 } yoke_run_settings;
 
 typedef struct yoke_run_info {

@@ -1,4 +1,12 @@
-// How far a result can be believed: verdicts of bonds, alarms, step times, health of coupling methods.
+// How far a result can be believed: error bands of signals in their own units, the verdict of a run, energy of bonds, alarms,
+// step times, health of coupling methods.
+//
+//   yoke_run_settings settings = {.trust = YOKE_TRUST_AUTO};
+//   yoke_simulation_run(sim, &settings, NULL);   // results are complete
+//   yoke_simulation_judge(sim, NULL);            // waits for the companions
+//   yoke_run_trust trust;
+//   yoke_simulation_get_trust(sim, &trust);
+//   printf("%s: %s\n", yoke_verdict_text(trust.verdict), trust.reason);
 #ifndef YOKE_TRUST_H
 #define YOKE_TRUST_H
 
@@ -21,6 +29,52 @@ typedef enum yoke_verdict {
 } yoke_verdict;
 // "not judged", "trustworthy", "doubtful", "wrong"; "" for another number.
 YOKE_API const char* yoke_verdict_text(yoke_verdict verdict);
+
+// ---- signals
+
+// Waits for the companions of the last run and judges it; then summary.json is written again, with the verdict. settings:
+// those of the run, for their `progress`; NULL: none. YOKE_BAD_ARG: there was no run. YOKE_INTERRUPTED: cancelled, no verdict.
+YOKE_API yoke_status yoke_simulation_judge(yoke_simulation* simulation,
+                                           const yoke_run_settings* settings);
+
+// The run as a whole. Texts live until the next run.
+typedef struct yoke_run_trust {
+  yoke_verdict verdict;  // the worst of its loops
+  const char* reason;    // one sentence
+  bool is_diverged;      // a signal grew without bound
+  const char* left_out;  // companions that `auto` left out, and how to have them; "" if none
+  size_t n_signals;      // judged one by one
+} yoke_run_trust;
+// YOKE_BAD_ARG before yoke_simulation_judge.
+YOKE_API yoke_status yoke_simulation_get_trust(const yoke_simulation* simulation,
+                                               yoke_run_trust* out);
+
+// One exchanged signal. Unknown numbers are NaN. Errors are those of the coupling: of steps, methods and the units' solvers,
+// not of models and parameters.
+typedef struct yoke_signal_trust {
+  const char* name;  // "unit.variable"
+  const char* unit;  // of measure; "" if none
+  yoke_verdict verdict;
+  const char* reason;  // one sentence
+  bool is_wanted;      // it counts for the verdict of the run
+  double band;         // the rms error is most likely below this, in the signal's unit
+  double band_max;     // the largest error is
+  double at_time;      // where that is [s]
+  double low;          // the rms error is most likely above this
+  double scale;        // size of the signal's movement
+  double relative;     // band / scale
+  int digits;          // that can be trusted
+} yoke_signal_trust;
+// YOKE_BAD_ARG beyond the last one.
+YOKE_API yoke_status yoke_simulation_get_signal(const yoke_simulation* simulation, size_t i,
+                                                yoke_signal_trust* out);
+// The band of signal i over time: *n points, at most n_room of them evenly chosen. times and bands may be NULL to ask for
+// their number.
+YOKE_API yoke_status yoke_simulation_get_band(const yoke_simulation* simulation, size_t i,
+                                              double times[], double bands[], size_t n_room,
+                                              size_t* n);
+
+// ---- energy
 
 // The energy ledger of one bond, or of all power bonds together, up to now. Unknown numbers are NaN.
 typedef struct yoke_bond_trust {

@@ -103,6 +103,11 @@ bool yoke__os_thread_is_this(const yoke_thread* thread) {
   return thread != NULL && pthread_equal(thread->id, pthread_self()) != 0;
 }
 
+void yoke__os_lower_priority(int nice) {
+  // Linux counts threads as processes here
+  (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), nice);
+}
+
 void yoke__os_futex_wait(void* word, uint32_t expected, int64_t timeout_ns) {
   const struct timespec timeout = {(time_t)(timeout_ns / NS_PER_S), (long)(timeout_ns % NS_PER_S)};
   syscall(FUTEX_CALL, word, FUTEX_WAIT_PRIVATE, expected, timeout_ns > 0 ? &timeout : NULL, NULL,

@@ -21,6 +21,8 @@ typedef struct yoke_thread yoke_thread;
 yoke_status yoke__os_thread_start(void (*fn)(void*), void* arg, yoke_thread** out);
 void yoke__os_thread_join(yoke_thread** thread);
 bool yoke__os_thread_is_this(const yoke_thread* thread);
+// This thread gives way to others from now on (nice), as far as the system knows threads one by one.
+void yoke__os_lower_priority(int nice);
 
 // word points to 32 bits. Waits while *word == expected (may wake early); wake wakes all waiters.
 void yoke__os_futex_wait(void* word, uint32_t expected, int64_t timeout_ns);

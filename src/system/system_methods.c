@@ -246,6 +246,15 @@ static bool is_passed_on(const yoke_system_unit* unit, size_t input) {
   return false;
 }
 
+// Whether check_link would have nothing to say.
+static bool can_serve(const yoke_system* system, const yoke_coupling_ops* ops,
+                      const yoke_system_link* link) {
+  const yoke_system_unit* to = &system->units[link->to_unit];
+  return ((ops->flags & YOKE_COUPLING_SUBSTEPS) == 0 || link->interval > to->period) &&
+         ((ops->flags & YOKE_COUPLING_CLUSTER) == 0 || !to->is_fresh) &&
+         (ops == &yoke__couple_hold || link->delay == 0);
+}
+
 static void check_link(yoke_system* system, const yoke_system_method* method,
                        const yoke_system_link* link) {
   const yoke_system_unit* to = &system->units[link->to_unit];
@@ -399,7 +408,7 @@ static void mark_members(yoke_system* system, const yoke_scenario_coupling* coup
 }
 
 static void serve_links(yoke_system* system, const yoke_system_method* method,
-                        const bool is_member[], int order) {
+                        const bool is_member[], int order, bool is_where_possible) {
   const size_t id = method->ops == &yoke__couple_hold ? 0 : add_method(system, method);
   bool is_any = false;
   for (size_t i = 0; i < system->n_links; i++) {
@@ -412,7 +421,8 @@ static void serve_links(yoke_system* system, const yoke_system_method* method,
     if (link->source->order_place.line == 0 && order >= 0) {
       link->order = order;
     }
-    const bool is_free = link->method == 0 && !link->source->is_held;
+    const bool is_free = link->method == 0 && !link->source->is_held &&
+                         (!is_where_possible || can_serve(system, method->ops, link));
     if (id > 0 && is_free && !system->units[link->to_unit].is_law) {
       link->method = id;
       check_link(system, method, link);
@@ -473,7 +483,7 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
                   method.owner, method.ops->name);
     }
     if (status >= 0 && !is_for_bonds) {
-      serve_links(system, &method, is_member, order);
+      serve_links(system, &method, is_member, order, coupling->is_where_possible);
     }
   }
   free(is_member);

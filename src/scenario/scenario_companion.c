@@ -1,0 +1,235 @@
+// Companions of a system: the same description with other steps and methods.
+#include "scenario/scenario_companion.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_os.h"
+
+typedef struct maker {
+  yoke_scenario* to;
+  const yoke_companion_recipe* recipe;
+  bool is_too_long;  // a step has too many digits
+} maker;
+
+// ---- steps
+
+// A step divided by a power of two: five tenths, again and again.
+static void divide(maker* m, yoke_scenario_time* time, int64_t by) {
+  for (; time->is_given && by > 1; by /= 2) {
+    if (time->exact.mantissa > INT64_MAX / 5) {
+      m->is_too_long = true;
+      return;
+    }
+    time->exact.mantissa *= 5;
+    time->exact.exponent--;
+    if (time->exact.mantissa % 10 == 0) {
+      time->exact.mantissa /= 10;
+      time->exact.exponent++;
+    }
+  }
+  time->value = time->is_given ? yoke__decimal_value(time->exact) : time->value;
+}
+
+// At least so many calls in an exchange, as far as the unit can.
+int64_t yoke__companion_divisor(const yoke_companion_recipe* recipe,
+                                const yoke_companion_unit* unit) {
+  int64_t by = 1;
+  while (by * unit->n_calls < recipe->n_calls) {
+    by *= 2;
+  }
+  by = recipe->is_halved ? 2 * by : by;
+  return by < unit->most ? by : unit->most;
+}
+
+static void change_unit(maker* m, yoke_scenario_unit* unit, const yoke_companion_unit* known,
+                        const yoke_scenario_time* macro) {
+  const yoke_companion_recipe* recipe = m->recipe;
+  if (recipe->method != NULL) {
+    unit->has_exchange = false;
+  }
+  if (unit->is_law) {
+    return;
+  }
+  // a step that is not given is that of the exchange
+  const int64_t by = yoke__companion_divisor(recipe, known);
+  if (!unit->step.is_given) {
+    unit->step = *macro;
+  }
+  divide(m, &unit->step, by);
+  if (known->solver_step > 0 && recipe->is_halved && by > 1) {
+    unit->solver.step = known->solver_step / 2;
+  }
+}
+
+// ---- methods
+
+static yoke_node* make_node(maker* m, yoke_node_kind kind, const char* key, const char* text) {
+  yoke_node* node = yoke__arena_take(&m->to->arena, sizeof *node);
+  if (node != NULL) {
+    *node = (yoke_node){.kind = kind, .key = key, .text = text};
+  }
+  return node;
+}
+
+static void append(yoke_node* parent, yoke_node* child) {
+  if (parent == NULL || child == NULL) {
+    return;
+  }
+  yoke_node* last = parent->first;
+  while (last != NULL && last->next != NULL) {
+    last = last->next;
+  }
+  *(last == NULL ? &parent->first : &last->next) = child;
+  parent->n_children++;
+}
+
+// One coupling over everything, where the method can serve.
+static void replace_methods(maker* m) {
+  const yoke_companion_recipe* recipe = m->recipe;
+  yoke_scenario* to = m->to;
+  to->scheme = recipe->scheme;
+  to->exchange = YOKE_STALE;
+  to->n_couplings = 0;
+  if (strcmp(recipe->method, "hold") == 0) {
+    return;
+  }
+  yoke_scenario_coupling* coupling = yoke__arena_take(&to->arena, sizeof *coupling);
+  yoke_node* map = make_node(m, YOKE_NODE_MAP, "companion", NULL);
+  yoke_node* members = make_node(m, YOKE_NODE_LIST, "members", NULL);
+  append(map, make_node(m, YOKE_NODE_SCALAR, "method", recipe->method));
+  for (const char* const* s = recipe->settings; s != NULL && s[0] != NULL; s += 2) {
+    append(map, make_node(m, YOKE_NODE_SCALAR, s[0], s[1]));
+  }
+  append(map, members);
+  for (size_t i = 0; i < to->n_units; i++) {
+    append(members, make_node(m, YOKE_NODE_SCALAR, NULL, to->units[i].name));
+  }
+  if (coupling != NULL) {
+    *coupling = (yoke_scenario_coupling){
+        .name = "companion", .method = recipe->method, .node = map, .is_where_possible = true};
+    to->couplings = coupling;
+    to->n_couplings = 1;
+  }
+}
+
+static bool is_dropped(const char* const* dropped, const char* key) {
+  for (; dropped != NULL && *dropped != NULL; dropped++) {
+    if (key != NULL && strcmp(*dropped, key) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A map without the keys that are left out.
+static const yoke_node* thin_map(maker* m, const yoke_node* map) {
+  if (map == NULL || m->recipe->dropped == NULL) {
+    return map;
+  }
+  yoke_node* copy = yoke__arena_take(&m->to->arena, sizeof *copy);
+  if (copy == NULL) {
+    return map;
+  }
+  *copy = *map;
+  copy->first = NULL;
+  copy->n_children = 0;
+  for (const yoke_node* child = map->first; child != NULL; child = child->next) {
+    yoke_node* kept = is_dropped(m->recipe->dropped, child->key)
+                          ? NULL
+                          : yoke__arena_take(&m->to->arena, sizeof *kept);
+    if (kept != NULL) {
+      *kept = *child;
+      kept->next = NULL;
+      append(copy, kept);
+    }
+  }
+  return copy;
+}
+
+static void no_stop(yoke_scenario_watch* watch) {
+  watch->stop = (yoke_scenario_limits){(double)NAN, (double)NAN, (double)NAN};
+}
+
+// ---- the whole
+
+static void* copy_array(yoke_arena* arena, const void* from, size_t n, size_t size) {
+  void* to = yoke__arena_array(arena, n + 1, size);
+  if (to != NULL && n > 0) {
+    memcpy(to, from, n * size);
+  }
+  return to;
+}
+
+static void change(maker* m, const yoke_scenario* from, const yoke_companion_unit known[]) {
+  yoke_scenario* to = m->to;
+  const yoke_companion_recipe* recipe = m->recipe;
+  yoke_scenario_unit* units = copy_array(&to->arena, from->units, from->n_units, sizeof *units);
+  yoke_scenario_connection* connections =
+      copy_array(&to->arena, from->connections, from->n_connections, sizeof *connections);
+  yoke_scenario_bond* bonds = copy_array(&to->arena, from->bonds, from->n_bonds, sizeof *bonds);
+  yoke_scenario_coupling* couplings =
+      copy_array(&to->arena, from->couplings, from->n_couplings, sizeof *couplings);
+  char directory[4096];
+  yoke__os_path_absolute(from->directory == NULL ? "." : from->directory, directory,
+                         sizeof directory);
+  to->directory = yoke__arena_text(&to->arena, directory, strlen(directory));
+  if (yoke__arena_status(&to->arena) < 0) {
+    return;
+  }
+  const int64_t by = recipe->is_halved ? 2 : 1;
+  for (size_t i = 0; i < from->n_units; i++) {
+    change_unit(m, &units[i], &known[i], &from->step);
+  }
+  divide(m, &to->step, by);
+  divide(m, &to->adaptive.min, by);
+  divide(m, &to->adaptive.max, by);
+  for (size_t i = 0; i < from->n_connections; i++) {
+    divide(m, &connections[i].exchange, by);
+    if (recipe->method != NULL) {
+      connections[i].order = 0;
+      connections[i].order_place = (yoke_place){0};
+      connections[i].is_held = false;
+    }
+  }
+  for (size_t i = 0; i < from->n_bonds; i++) {
+    bonds[i].coupling = recipe->method != NULL ? NULL : thin_map(m, bonds[i].coupling);
+    no_stop(&bonds[i].watch);
+  }
+  for (size_t i = 0; i < from->n_couplings; i++) {
+    couplings[i].node = thin_map(m, couplings[i].node);
+  }
+  no_stop(&to->watch);
+  to->units = units;
+  to->connections = connections;
+  to->bonds = bonds;
+  to->couplings = couplings;
+  to->threads = 1;
+  if (recipe->method != NULL) {
+    replace_methods(m);
+  }
+}
+
+yoke_status yoke__scenario_companion(const yoke_scenario* original,
+                                     const yoke_companion_unit units[],
+                                     const yoke_companion_recipe* recipe, yoke_scenario** out) {
+  *out = NULL;
+  maker m = {.to = calloc(1, sizeof *m.to), .recipe = recipe};
+  if (m.to == NULL) {
+    return YOKE_NO_MEMORY;
+  }
+  *m.to = *original;
+  m.to->arena = (yoke_arena){0};
+  m.to->netlist = NULL;
+  m.to->temp = NULL;
+  change(&m, original, units);
+  const yoke_status status =
+      m.is_too_long ? YOKE_NO_SUPPORT : yoke__arena_status(&m.to->arena);
+  if (status < 0) {
+    yoke__scenario_free(&m.to);
+    return status;
+  }
+  *out = m.to;
+  return YOKE_OK;
+}

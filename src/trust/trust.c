@@ -1,0 +1,488 @@
+// The life of companions: which ones, where they run, when they are left out.
+#include "trust/trust.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "unit/circuit/unit_circuit.h"
+
+#define MAX_BYTES     (256u << 20)  // of the samples of one run; above it every m-th point is kept
+#define MAX_CPU_S     60.0          // that `auto` spends on companions
+#define MAX_CALLS     20            // of units, as a multiple of the run's
+#define WAIT_NS       20000000
+#define SEEN_SHARE    0.01  // of a run that must be done before its length is foretold
+#define SEEN_CPU_S    0.2
+#define LOW_PRIORITY  10
+
+// ---- what the steps of units allow
+
+// calls per exchange of the connection that is exchanged most often
+static int64_t count_calls(const yoke_system* system, size_t unit) {
+  const int64_t period = system->units[unit].period;
+  int64_t n = 0;
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->to_unit == unit && link->interval > 0 && period > 0) {
+      const int64_t own = link->interval / period;
+      n = n == 0 || own < n ? own : n;
+    }
+  }
+  // nothing comes in: nothing is to be shaped
+  return n == 0 ? INT32_MAX : n < 1 ? 1 : n;
+}
+
+// An FMU with a fixed internal step is called in multiples of it.
+static int64_t most_divisor(const yoke_system_unit* unit) {
+  const yoke_unit_info* info = unit->unit.info;
+  if ((info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+    return 1;
+  }
+  if ((info->flags & YOKE_UNIT_FIXED_STEP) == 0 || info->solver.step <= 0) {
+    return INT32_MAX;
+  }
+  int64_t most = 1;
+  for (double n = unit->step / info->solver.step / 2; fabs(n - round(n)) < 1e-6 * n && n >= 0.5;
+       n /= 2) {
+    most *= 2;
+  }
+  return most;
+}
+
+static double inner_step(const yoke_system_unit* unit) {
+  yoke_unit_circuit_figures figures;
+  if (yoke__unit_circuit_figures(unit->unit.ops, unit->unit.self, &figures)) {
+    return figures.step;
+  }
+  return unit->source->solver.step;
+}
+
+static yoke_status know_units(yoke_trust* trust) {
+  const yoke_system* system = trust->system;
+  const size_t n = system->n_units;
+  yoke_companion_unit* units = yoke__arena_array(&trust->arena, n + 1, sizeof *units);
+  yoke_companion_unit* strict = yoke__arena_array(&trust->arena, n + 1, sizeof *strict);
+  YOKE_TRY(yoke__arena_status(&trust->arena));
+  for (size_t i = 0; i < n; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    units[i] = (yoke_companion_unit){.most = unit->is_law ? 1 : most_divisor(unit),
+                                     .n_calls = count_calls(system, i),
+                                     .solver_step = inner_step(unit)};
+    strict[i] = units[i];
+    strict[i].most = (unit->unit.info->flags & YOKE_UNIT_FIXED_STEP) != 0 ? 1 : units[i].most;
+  }
+  trust->plan.units = units;
+  trust->plan.strict = strict;
+  return YOKE_OK;
+}
+
+static bool can_halve(const yoke_system* system, const yoke_companion_unit units[]) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    if (!system->units[i].is_law && units[i].most > 1) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_fixed_anywhere(const yoke_companion_plan* plan) {
+  for (size_t i = 0; i < plan->system->n_units; i++) {
+    if (plan->units[i].most != plan->strict[i].most) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Code that is not ours runs apart: it may crash, write files, or allow one instance per process. What a program has
+// registered itself cannot: its functions belong to this process.
+static bool is_apart(const yoke_system* system) {
+  bool has_foreign = false;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_unit_kind kind = system->units[i].source->kind;
+    has_foreign = has_foreign || ((kind == YOKE_KIND_FMU || kind == YOKE_KIND_LIBRARY) &&
+                                  !system->units[i].source->isolation.is_given);
+  }
+  return has_foreign && system->registry == NULL;
+}
+
+// ---- ways
+
+static bool uses_method(const yoke_system* system, const char* name) {
+  for (size_t i = 1; i < system->n_methods; i++) {
+    if (strcmp(system->methods[i].ops->name, name) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Keys of the methods that name files: what was learnt or designed for another step.
+static const char** list_files(yoke_trust* trust) {
+  const yoke_system* system = trust->system;
+  size_t n = 0, n_most = 1;
+  for (size_t i = 0; i < system->n_methods; i++) {
+    n_most += system->methods[i].ops->n_files;
+  }
+  const char** keys = yoke__arena_array(&trust->arena, n_most, sizeof *keys);
+  for (size_t i = 0; keys != NULL && i < system->n_methods; i++) {
+    const yoke_system_method* method = &system->methods[i];
+    for (size_t f = 0; f < method->ops->n_files && method->files != NULL; f++) {
+      if (method->files[f] != NULL) {
+        keys[n++] = method->ops->files[f].name;
+      }
+    }
+  }
+  return n == 0 ? NULL : keys;
+}
+
+static void add_way(yoke_companion* companion, const yoke_companion_way* way) {
+  if (companion->n_ways < YOKE_MAX_WAYS) {
+    companion->ways[companion->n_ways++] = *way;
+  }
+}
+
+static void choose_a(yoke_trust* trust) {
+  yoke_companion* a = &trust->companions[YOKE_COMPANION_A];
+  const char** files = list_files(trust);
+  a->name = "A";
+  add_way(a, &(yoke_companion_way){"half the steps", {.is_halved = true, .dropped = files}, false});
+  if (is_fixed_anywhere(&trust->plan) && can_halve(trust->system, trust->plan.strict)) {
+    add_way(a, &(yoke_companion_way){"half the steps, where units allow it",
+                                     {.is_halved = true, .dropped = files},
+                                     true});
+  }
+  if (files != NULL) {
+    add_way(a, &(yoke_companion_way){"nepce at half the steps",
+                                     {.is_halved = true, .method = "nepce"},
+                                     false});
+  }
+}
+
+static void choose_b(yoke_trust* trust) {
+  static const char* const provided[] = {"jacobians", "provided", NULL};
+  const yoke_system* system = trust->system;
+  yoke_companion* b = &trust->companions[YOKE_COMPANION_B];
+  const bool is_cheap = trust->mode == YOKE_TRUST_CHEAP;
+  const bool is_held_seidel =
+      system->scenario->scheme == YOKE_GAUSS_SEIDEL && system->n_methods == 1;
+  const yoke_companion_way interpolate = {
+      is_cheap ? "interpolated inputs" : "interpolated inputs at half the step",
+      {.is_halved = !is_cheap, .n_calls = 4, .method = "interpolate"},
+      false};
+  const yoke_companion_way nepce = {
+      "nepce at half the step", {.is_halved = true, .method = "nepce"}, false};
+  const yoke_companion_way seidel = {
+      "gauss-seidel at half the step",
+      {.is_halved = true, .method = "hold", .scheme = YOKE_GAUSS_SEIDEL},
+      false};
+  const yoke_companion_way mpsm = {
+      "mpsm with the units' own linear models at half the step",
+      {.is_halved = true, .method = "mpsm", .settings = provided},
+      false};
+  const bool is_interpolated = uses_method(system, "interpolate");
+  b->name = "B";
+  add_way(b, is_interpolated ? &nepce : &interpolate);
+  if (!is_held_seidel) {
+    add_way(b, &seidel);
+  }
+  if (!is_interpolated && !uses_method(system, "nepce")) {
+    add_way(b, &nepce);
+  }
+  if (!uses_method(system, "mpsm")) {
+    add_way(b, &mpsm);
+  }
+}
+
+// ---- begin
+
+static void work(void* argument) {
+  yoke_trust* trust = argument;
+  yoke__os_lower_priority(LOW_PRIORITY);
+  for (;;) {
+    const size_t i = atomic_fetch_add(&trust->next, 1);
+    if (i >= trust->n_companions) {
+      return;
+    }
+    yoke__companion_run(&trust->plan, &trust->companions[trust->order[i]]);
+    atomic_fetch_add(&trust->n_ended, 1);
+    yoke__os_futex_wake(&trust->n_ended);
+  }
+}
+
+static void start_workers(yoke_trust* trust, int n) {
+  trust->is_started = true;
+  for (int i = 0; i < n && i < (int)trust->n_companions; i++) {
+    if (yoke__os_thread_start(work, trust, &trust->workers[i]) < 0) {
+      return;
+    }
+  }
+}
+
+static void join_workers(yoke_trust* trust) {
+  for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
+    yoke__os_thread_join(&trust->workers[i]);
+  }
+}
+
+// What a mode runs; A first, since B alone is worth less.
+static void choose_companions(yoke_trust* trust) {
+  const bool has_a = can_halve(trust->system, trust->plan.units);
+  if (!has_a) {
+    snprintf(trust->no_a, sizeof trust->no_a, "no unit can be called with half its step");
+  }
+  if (trust->mode == YOKE_TRUST_NONE || trust->plan.n == 0) {
+    return;
+  }
+  if (has_a) {
+    choose_a(trust);
+    trust->order[trust->n_companions++] = YOKE_COMPANION_A;
+  }
+  if (trust->mode != YOKE_TRUST_HALF) {
+    choose_b(trust);
+    trust->order[trust->n_companions++] = YOKE_COMPANION_B;
+  }
+}
+
+static bool is_physical(const yoke_system* system) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    if ((system->units[i].unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static yoke_status prepare(yoke_trust* trust) {
+  const yoke_system* system = trust->system;
+  trust->plan = (yoke_companion_plan){.system = system,
+                                      .n = system->n_judged,
+                                      .is_apart = is_apart(system),
+                                      .n_calls = yoke__companion_calls(system)};
+  YOKE_TRY(know_units(trust));
+  choose_companions(trust);
+  if (trust->n_companions == 0) {
+    return YOKE_OK;
+  }
+  const int64_t n_macro = system->n_slots / system->macro_slots;
+  const double bytes = 8.0 * (double)trust->plan.n * (double)(n_macro + 1);
+  trust->plan.thin = 1 + (int64_t)(bytes / MAX_BYTES);
+  trust->plan.n_rows = n_macro / trust->plan.thin + 1;
+  YOKE_TRY(yoke__master_keep(system, trust->state, trust->plan.thin));
+  for (size_t i = 0; i < trust->n_companions; i++) {
+    YOKE_TRY(yoke__companion_create(&trust->plan, &trust->companions[trust->order[i]]));
+  }
+  return YOKE_OK;
+}
+
+yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
+                              yoke_trust** out) {
+  *out = NULL;
+  yoke_trust* trust = calloc(1, sizeof *trust);
+  YOKE_TRY_MEMORY(trust);
+  trust->system = system;
+  trust->state = state;
+  trust->mode = is_physical(system) ? YOKE_TRUST_NONE : mode;
+  const yoke_status status = prepare(trust);
+  if (status < 0) {
+    yoke__trust_destroy(&trust);
+    return status;
+  }
+  *out = trust;
+  // the run keeps its processors; with a variable step the points in time are known only at its end
+  const int n_free = yoke__os_n_processors() - system->n_threads;
+  if (!system->is_adaptive && n_free > 0) {
+    start_workers(trust, n_free);
+  }
+  return YOKE_OK;
+}
+
+// ---- while it runs
+
+static double foretold_cost(const yoke_trust* trust, size_t i, double run_s) {
+  const yoke_companion* c = &trust->companions[i];
+  return c->result == NULL || trust->plan.n_calls == 0
+             ? 0
+             : run_s * yoke__companion_cost(&trust->plan, &c->ways[0]) /
+                   (double)trust->plan.n_calls;
+}
+
+static void leave_out(yoke_trust* trust, size_t i, double cost_s) {
+  yoke_companion* c = &trust->companions[i];
+  if (c->result == NULL || c->is_left_out) {
+    return;
+  }
+  c->is_left_out = true;
+  atomic_store(&c->result->is_cancelled, true);
+  snprintf(c->why, sizeof c->why, "left out: it would take about %.2g s", cost_s);
+}
+
+void yoke__trust_watch(yoke_trust* trust, double share, double cpu_s) {
+  if (trust->mode != YOKE_TRUST_AUTO || share < SEEN_SHARE || cpu_s < SEEN_CPU_S) {
+    return;
+  }
+  const double run_s = cpu_s / share;
+  const double a = foretold_cost(trust, YOKE_COMPANION_A, run_s);
+  const double b = foretold_cost(trust, YOKE_COMPANION_B, run_s);
+  if (a + b > MAX_CPU_S) {
+    leave_out(trust, YOKE_COMPANION_B, b);
+  }
+  if (a > MAX_CPU_S) {
+    leave_out(trust, YOKE_COMPANION_A, a);
+  }
+}
+
+void yoke__trust_cancel(yoke_trust* trust) {
+  for (size_t i = 0; i < trust->n_companions; i++) {
+    atomic_store(&trust->companions[trust->order[i]].result->is_cancelled, true);
+  }
+}
+
+// ---- the end
+
+// Waits until all companions that were started have ended. False: nobody wants to wait any longer.
+static bool wait_for_all(yoke_trust* trust, bool (*goes_on)(void* to), void* to) {
+  for (;;) {
+    const uint32_t n = atomic_load(&trust->n_ended);
+    if (n >= trust->n_companions) {
+      return true;
+    }
+    if (goes_on != NULL && !goes_on(to)) {
+      return false;
+    }
+    yoke__os_futex_wait(&trust->n_ended, n, WAIT_NS);
+  }
+}
+
+// The alarm of a companion at the points of the run.
+static bool has_grown(const yoke_companion_plan* plan, const double rows[], int64_t n_rows) {
+  yoke_arena arena = {0};
+  yoke_growth* growth = NULL;
+  bool is_any = false;
+  if (n_rows > 0 && yoke__growth_create(&arena, plan->n, n_rows - 1, &growth) >= 0) {
+    yoke__growth_start(growth, rows);
+    for (int64_t k = 1; k < n_rows; k++) {
+      yoke__growth_observe(growth, rows + (size_t)k * plan->n);
+    }
+    for (size_t i = 0; i < plan->n && !is_any; i++) {
+      yoke_growth_alarm alarm;
+      yoke__growth_result(growth, i, &alarm);
+      is_any = alarm.is_latched;
+    }
+  }
+  yoke__arena_free(&arena);
+  return is_any;
+}
+
+static void judge_companion(yoke_trust* trust, yoke_companion* c) {
+  const yoke_companion_result* result = c->result;
+  c->is_usable = false;
+  if (c->is_left_out) {
+    return;
+  }
+  if (result->status != YOKE_COMPANION_DONE || result->n_rows < trust->n_rows) {
+    snprintf(c->why, sizeof c->why, "%s%s%s", yoke__companion_status_names[result->status],
+             result->why[0] == '\0' ? "" : ": ", result->why);
+  } else if (!trust->has_grown && has_grown(&trust->plan, result->values, trust->n_rows)) {
+    c->is_grown = true;
+    snprintf(c->why, sizeof c->why, "it diverges where the run does not");
+  } else {
+    c->is_usable = true;
+    c->why[0] = '\0';
+  }
+}
+
+// Runs companion B in its next way, where the last one diverged.
+static bool try_next_way(yoke_trust* trust, bool (*goes_on)(void* to), void* to) {
+  yoke_companion* b = &trust->companions[YOKE_COMPANION_B];
+  if (b->result == NULL || !b->is_grown || b->way + 1 >= b->n_ways) {
+    return false;
+  }
+  b->way++;
+  b->is_grown = false;
+  join_workers(trust);
+  trust->n_companions = 1;
+  trust->order[0] = YOKE_COMPANION_B;
+  atomic_store(&trust->next, 0);
+  atomic_store(&trust->n_ended, 0);
+  start_workers(trust, 1);
+  return wait_for_all(trust, goes_on, to);
+}
+
+static void limit_calls(yoke_trust* trust) {
+  const yoke_iteration_info* it = &trust->state->iteration;
+  const double each = it->n_steps > 0 ? (double)it->n_iterations / (double)it->n_steps : 1;
+  for (size_t i = 0; i < trust->n_companions; i++) {
+    atomic_store(&trust->companions[trust->order[i]].result->most_calls,
+                 (int64_t)(MAX_CALLS * each * (double)trust->plan.n_calls));
+  }
+}
+
+// What `auto` left out, and the command that adds it.
+static void describe_left_out(yoke_trust* trust) {
+  const bool is_a = trust->companions[YOKE_COMPANION_A].is_left_out;
+  const bool is_b = trust->companions[YOKE_COMPANION_B].is_left_out;
+  if (is_a || is_b) {
+    snprintf(trust->left_out, sizeof trust->left_out,
+             "%s left out, since companions may take %.0f s of computing time: --trust both adds "
+             "%s",
+             is_a && is_b ? "both companions were" : "the companion with another method was",
+             MAX_CPU_S, is_a && is_b ? "them" : "it");
+  }
+}
+
+yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
+                               bool (*goes_on)(void* to), void* to) {
+  const yoke_trace* trace = yoke__master_trace(trust->state);
+  trust->n_rows = trace == NULL ? 0 : trace->n_kept;
+  trust->samples = trace == NULL ? NULL : trace->values;
+  trust->has_grown = yoke__master_has_grown(trust->state);
+  if (status < 0) {
+    yoke__trust_cancel(trust);
+    join_workers(trust);
+    return yoke__trust_judge(trust, status);
+  }
+  limit_calls(trust);
+  yoke__trust_watch(trust, 1, cpu_s);
+  if (!trust->is_started && trust->n_companions > 0) {
+    trust->plan.times = trace == NULL ? NULL : trace->times;
+    trust->plan.n_rows = trace == NULL ? 0 : trace->n_kept;
+    start_workers(trust, YOKE_N_COMPANIONS);
+  }
+  bool is_waiting = wait_for_all(trust, goes_on, to);
+  do {
+    for (size_t i = 0; is_waiting && i < YOKE_N_COMPANIONS; i++) {
+      if (trust->companions[i].result != NULL) {
+        judge_companion(trust, &trust->companions[i]);
+      }
+    }
+  } while (is_waiting && try_next_way(trust, goes_on, to));
+  if (!is_waiting || (goes_on != NULL && !goes_on(to))) {
+    yoke__trust_cancel(trust);
+    join_workers(trust);
+    return YOKE_INTERRUPTED;
+  }
+  join_workers(trust);
+  describe_left_out(trust);
+  return yoke__trust_judge(trust, status);
+}
+
+void yoke__trust_destroy(yoke_trust** handle) {
+  yoke_trust* trust = *handle;
+  if (trust == NULL) {
+    return;
+  }
+  for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
+    if (trust->companions[i].result != NULL) {
+      atomic_store(&trust->companions[i].result->is_cancelled, true);
+    }
+  }
+  join_workers(trust);
+  for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
+    yoke__companion_destroy(&trust->companions[i]);
+  }
+  yoke__arena_free(&trust->arena);
+  free(trust);
+  *handle = NULL;
+}

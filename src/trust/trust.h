@@ -1,0 +1,63 @@
+// How far a run can be believed: its companions while it runs, bands and verdicts when they have ended.
+//
+//   begin    companions start on free processors; samples of the run are kept
+//   watch    now and then while the run goes on: leaves out what would take too long
+//   finish   the run has ended: waits for the companions and judges
+#ifndef YOKE_TRUST_TRUST_H
+#define YOKE_TRUST_TRUST_H
+
+#include "base/base_os.h"
+#include "quality/quality_trust.h"
+#include "trust/trust_companion.h"
+#include "yoke/trust.h"
+
+enum { YOKE_COMPANION_A, YOKE_COMPANION_B, YOKE_N_COMPANIONS };
+
+typedef struct yoke_trust {
+  yoke_arena arena;
+  const yoke_system* system;
+  yoke_state* state;
+  yoke_trust_mode mode;  // as it was resolved
+  yoke_companion_plan plan;
+  yoke_companion companions[YOKE_N_COMPANIONS];
+  size_t n_companions;  // asked for, A first
+  char no_a[160];       // why there is no A
+  size_t order[YOKE_N_COMPANIONS];
+  atomic_size_t next;        // of the order: to be run by the next worker that is free
+  _Atomic uint32_t n_ended;  // companions
+  yoke_thread* workers[YOKE_N_COMPANIONS];
+  bool is_started;
+  char left_out[320];  // what `auto` left out, and how to have it
+  // the outcome
+  bool is_judged;
+  bool has_grown;  // the run: a growth alarm came
+  yoke_trust_signal* signals;
+  size_t n_signals;
+  const double* samples;  // of the run: row k, signal i at k * n_signals + i
+  int64_t n_rows;
+  yoke_trust_loop* loops;
+  size_t n_loops;
+  yoke_trust_loop run;
+} yoke_trust;
+
+// Before the first step. mode: none of those that have to be resolved. YOKE_NO_MEMORY; then there is no trust and the run
+// goes on without.
+yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
+                              yoke_trust** out);
+// share: done of the run, 0 to 1; cpu_s: computing time so far.
+void yoke__trust_watch(yoke_trust* trust, double share, double cpu_s);
+// Ends the companions without a verdict.
+void yoke__trust_cancel(yoke_trust* trust);
+// Waits for the companions and judges. status: how the run ended. YOKE_INTERRUPTED once goes_on says no.
+yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
+                               bool (*goes_on)(void* to), void* to);
+void yoke__trust_destroy(yoke_trust** trust);
+
+// Bands and verdicts, once the companions have ended. Between the files of this folder.
+yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status);
+// The time of a row of samples [s].
+double yoke__trust_time(const yoke_trust* trust, int64_t row);
+// The band of signal i at every row of samples. YOKE_NO_SUPPORT: it has none.
+yoke_status yoke__trust_course(const yoke_trust* trust, size_t i, double out[]);
+
+#endif

@@ -1,0 +1,317 @@
+// Running one companion: derive the description, build, step, keep its signals.
+#include "trust/trust_companion.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base_os.h"
+#include "base/base_temp.h"
+
+const char* const yoke__companion_status_names[] = {"waiting",  "done",    "refused",   "failed",
+                                                    "diverged", "stopped", "cancelled", "left out"};
+
+yoke_status yoke__companion_create(const yoke_companion_plan* plan, yoke_companion* companion) {
+  const size_t n_values = (size_t)plan->n_rows * plan->n + plan->system->n_bonds;
+  YOKE_TRY(yoke__shared_create(sizeof *companion->result + n_values * sizeof(double),
+                               &companion->memory));
+  companion->result = (yoke_companion_result*)(void*)companion->memory.bytes;
+  atomic_store(&companion->result->most_calls, INT64_MAX);
+  return YOKE_OK;
+}
+
+void yoke__companion_destroy(yoke_companion* companion) {
+  if (companion->result != NULL) {
+    yoke__shared_close(&companion->memory);
+    companion->result = NULL;
+  }
+}
+
+// ---- cost
+
+static int64_t calls_of(int64_t duration, int64_t period) {
+  return period > 0 ? duration / period : 0;
+}
+
+int64_t yoke__companion_calls(const yoke_system* system) {
+  int64_t n = 0;
+  for (size_t i = 0; i < system->n_units; i++) {
+    if (!system->units[i].is_law) {
+      n += calls_of(system->n_slots * system->slot, system->units[i].period);
+    }
+  }
+  return n;
+}
+
+double yoke__companion_cost(const yoke_companion_plan* plan, const yoke_companion_way* way) {
+  const yoke_companion_unit* known = way->is_strict ? plan->strict : plan->units;
+  const yoke_system* system = plan->system;
+  double n = 0;
+  for (size_t i = 0; i < system->n_units; i++) {
+    if (!system->units[i].is_law) {
+      n += (double)yoke__companion_divisor(&way->recipe, &known[i]) *
+           (double)calls_of(system->n_slots * system->slot, system->units[i].period);
+    }
+  }
+  return n;
+}
+
+// ---- one way
+
+typedef struct companion_job {
+  const yoke_companion_plan* plan;
+  const yoke_companion_way* way;
+  yoke_companion_result* result;
+  int parent;  // process
+} companion_job;
+
+static void end_with(yoke_companion_result* result, yoke_companion_status status,
+                     const char* reason) {
+  result->status = status;
+  snprintf(result->why, sizeof result->why, "%s", reason == NULL ? "" : reason);
+}
+
+// The first error, as a person would read it.
+static void refuse(yoke_companion_result* result, const yoke_messages* messages,
+                   yoke_status status) {
+  char text[YOKE_MESSAGE_TEXT_SIZE] = "";
+  for (size_t i = 0; i < messages->n && text[0] == '\0'; i++) {
+    if (messages->all[i].severity == YOKE_ERROR) {
+      snprintf(text, sizeof text, "%s",
+               messages->all[i].text == NULL ? "" : messages->all[i].text);
+    }
+  }
+  end_with(result, YOKE_COMPANION_REFUSED, text[0] == '\0' ? yoke_status_text(status) : text);
+}
+
+// A failure of the units while it was stepped.
+static void fail(yoke_companion_result* result, const yoke_failure* failure, yoke_status status) {
+  char text[YOKE_MESSAGE_TEXT_SIZE] = "";
+  if (failure->message.text != NULL) {
+    yoke_message_format(&failure->message, text, sizeof text);
+  }
+  end_with(result, status == YOKE_NOT_FINITE ? YOKE_COMPANION_DIVERGED : YOKE_COMPANION_FAILED,
+           text[0] == '\0' ? yoke_status_text(status) : text);
+}
+
+// What is compared must be the same signals in the same order.
+static bool is_alike(const yoke_system* a, const yoke_system* b) {
+  bool is_same = a->n_judged == b->n_judged && a->n_bonds == b->n_bonds;
+  for (size_t i = 0; is_same && i < a->n_judged; i++) {
+    is_same = a->judged[i].unit == b->judged[i].unit &&
+              a->judged[i].variable == b->judged[i].variable &&
+              a->judged[i].element == b->judged[i].element;
+  }
+  return is_same;
+}
+
+static void read_row(const yoke_system* system, const yoke_state* state, double to[]) {
+  for (size_t i = 0; i < system->n_judged; i++) {
+    to[i] = state->y[system->judged[i].y];
+  }
+}
+
+// The points that lie in the step that ended now, between the row before it and the one after it.
+typedef struct sampler {
+  double *before, *after;
+  double t_before;
+} sampler;
+
+static double row_time(const yoke_companion_plan* plan, int64_t row) {
+  return plan->times != NULL
+             ? plan->times[row]
+             : yoke__clock_time(&plan->system->clock, row * plan->thin * plan->system->macro);
+}
+
+static void keep_rows(const companion_job* job, const yoke_system* system, const yoke_state* state,
+                      sampler* s) {
+  const yoke_companion_plan* plan = job->plan;
+  yoke_companion_result* result = job->result;
+  const double near = 1e-6 * yoke__clock_seconds(&system->clock, system->slot);
+  read_row(system, state, s->after);
+  while (result->n_rows < plan->n_rows && row_time(plan, result->n_rows) <= state->t + near) {
+    const double t = row_time(plan, result->n_rows), h = state->t - s->t_before;
+    const double share = h > 0 && t < state->t - near ? (t - s->t_before) / h : 1;
+    double* to = result->values + (size_t)result->n_rows * plan->n;
+    for (size_t i = 0; i < plan->n; i++) {
+      to[i] = share < 1 ? s->before[i] + share * (s->after[i] - s->before[i]) : s->after[i];
+    }
+    result->n_rows++;
+  }
+  memcpy(s->before, s->after, plan->n * sizeof(double));
+  s->t_before = state->t;
+}
+
+static int64_t calls_so_far(const yoke_system* system, const yoke_state* state) {
+  const int64_t ticks = state->n_slots * system->slot;
+  int64_t n = 0;
+  for (size_t i = 0; i < system->n_units; i++) {
+    n += system->units[i].is_law ? 0 : calls_of(ticks, system->units[i].period);
+  }
+  const yoke_iteration_info* it = &state->iteration;
+  return it->n_steps > 0 ? (int64_t)((double)n * (double)it->n_iterations / (double)it->n_steps)
+                         : n;
+}
+
+#define LOOK_EVERY 64  // macro steps between two looks at the clock's business
+
+static void step_all(const companion_job* job, const yoke_system* system, yoke_state* state,
+                     sampler* s) {
+  yoke_companion_result* result = job->result;
+  s->t_before = state->t;
+  keep_rows(job, system, state, s);
+  for (int64_t k = 1; result->n_rows < job->plan->n_rows; k++) {
+    const yoke_status status = yoke__master_step(system, state);
+    if (status < 0) {
+      fail(result, &state->failure, status);
+      return;
+    }
+    keep_rows(job, system, state, s);
+    if (status != YOKE_OK && result->n_rows < job->plan->n_rows) {
+      end_with(result, YOKE_COMPANION_FAILED, "a unit ended it early");
+      return;
+    }
+    if (atomic_load_explicit(&result->is_cancelled, memory_order_relaxed)) {
+      end_with(result, YOKE_COMPANION_CANCELLED, "");
+      return;
+    }
+    if (k % LOOK_EVERY == 0 && calls_so_far(system, state) > atomic_load(&result->most_calls)) {
+      end_with(result, YOKE_COMPANION_LIMITED,
+               "it needs more than 20 times the calls of units of the run");
+      return;
+    }
+    if (state->n_slots >= system->n_slots && result->n_rows < job->plan->n_rows) {
+      end_with(result, YOKE_COMPANION_FAILED, "it ends before the run does");
+      return;
+    }
+  }
+  result->status = YOKE_COMPANION_DONE;
+}
+
+static void take_energies(const companion_job* job, const yoke_system* system,
+                          const yoke_state* state) {
+  double* to = job->result->values + (size_t)job->plan->n_rows * job->plan->n;
+  for (size_t i = 0; i < system->n_bonds && state->ledger != NULL; i++) {
+    yoke_ledger_result r;
+    yoke__ledger_result(state->ledger, i, &r);
+    to[i] = r.given;
+  }
+}
+
+static void run_system(const companion_job* job, yoke_system* system, yoke_messages* messages) {
+  yoke_state* state = NULL;
+  const yoke_status status = yoke__master_create(system, messages, &state);
+  double* rows = calloc(2 * job->plan->n + 1, sizeof *rows);
+  if (status < 0 || rows == NULL) {
+    refuse(job->result, messages, status < 0 ? status : YOKE_NO_MEMORY);
+  } else {
+    sampler s = {.before = rows, .after = rows + job->plan->n};
+    step_all(job, system, state, &s);
+    take_energies(job, system, state);
+    job->result->n_calls = calls_so_far(system, state);
+    job->result->t = state->t;
+  }
+  free(rows);
+  if (state != NULL) {
+    yoke__master_destroy(system, &state);
+  }
+}
+
+static void run_way(const companion_job* job) {
+  const yoke_companion_plan* plan = job->plan;
+  const int64_t start = yoke__os_now_ns();
+  const uint64_t mode = yoke__os_float_mode_set();
+  yoke_messages messages = {0};
+  yoke_scenario* scenario = NULL;
+  yoke_system* system = NULL;
+  yoke_status status =
+      yoke__scenario_companion(plan->system->scenario,
+                               job->way->is_strict ? plan->strict : plan->units, &job->way->recipe,
+                               &scenario);
+  status = status < 0
+               ? status
+               : yoke__system_build(scenario, plan->system->registry, &messages, &system);
+  if (status < 0) {
+    refuse(job->result, &messages, status);
+  } else if (!is_alike(system, plan->system)) {
+    end_with(job->result, YOKE_COMPANION_REFUSED, "it has other signals than the run");
+  } else if (job->way->recipe.method != NULL && job->way->recipe.scheme == YOKE_JACOBI &&
+             system->n_methods < 2) {
+    end_with(job->result, YOKE_COMPANION_REFUSED, "the method serves no connection");
+  } else {
+    run_system(job, system, &messages);
+  }
+  yoke__system_destroy(&system);
+  yoke__messages_free(&messages);
+  yoke__os_float_mode_restore(mode);
+  job->result->wall_s = (double)(yoke__os_now_ns() - start) * 1e-9;
+}
+
+// ---- a process of its own
+
+static int run_apart(const void* argument) {
+  const companion_job* job = argument;
+  yoke_temp* temp = NULL;
+  // its units have nothing to print, and the files that they write where they stand do not meet those of the run
+  if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0 ||
+      yoke__process_attach(job->parent, STDERR_FILENO, NULL, NULL) < 0 ||
+      yoke__temp_create(&temp, NULL) < 0 || chdir(yoke__temp_path(temp)) != 0) {
+    end_with(job->result, YOKE_COMPANION_REFUSED, "no folder of its own could be made");
+  } else {
+    run_way(job);
+  }
+  yoke__temp_remove(&temp);
+  return 0;
+}
+
+static void run_in_process(const companion_job* job) {
+  yoke_process process;
+  YOKE_CATCH(why);
+  if (yoke__process_fork(run_apart, job, &process, &why.sink) < 0) {
+    end_with(job->result, YOKE_COMPANION_REFUSED, why.text);
+    return;
+  }
+  while (!yoke__process_wait(&process, 50000000)) {
+    if (atomic_load(&job->result->is_cancelled)) {
+      yoke__process_kill(&process);
+      end_with(job->result, YOKE_COMPANION_CANCELLED, "");
+      return;
+    }
+  }
+  if (process.is_known && process.signal_number != 0) {
+    char text[128];
+    snprintf(text, sizeof text, "its process ended by a signal (%s)",
+             yoke__signal_text(process.signal_number));
+    end_with(job->result, YOKE_COMPANION_FAILED, text);
+  } else if (job->result->status == YOKE_COMPANION_WAITING) {
+    end_with(job->result, YOKE_COMPANION_FAILED, "a unit ended its process");
+  }
+}
+
+// ---- all ways
+
+void yoke__companion_run(const yoke_companion_plan* plan, yoke_companion* companion) {
+  yoke_companion_result* result = companion->result;
+  for (; companion->way < companion->n_ways; companion->way++) {
+    const companion_job job = {plan, &companion->ways[companion->way], result,
+                               yoke__process_id()};
+    result->status = YOKE_COMPANION_WAITING;
+    result->n_rows = 0;
+    result->n_calls = 0;
+    result->why[0] = '\0';
+    if (atomic_load(&result->is_cancelled)) {
+      end_with(result, YOKE_COMPANION_CANCELLED, "");
+    } else if (plan->is_apart) {
+      run_in_process(&job);
+    } else {
+      run_way(&job);
+    }
+    const bool is_next = result->status == YOKE_COMPANION_REFUSED ||
+                         result->status == YOKE_COMPANION_FAILED ||
+                         result->status == YOKE_COMPANION_DIVERGED;
+    if (!is_next || companion->way + 1 == companion->n_ways) {
+      return;
+    }
+  }
+}

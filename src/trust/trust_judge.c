@@ -1,0 +1,156 @@
+// Bands and verdicts from the samples of the run and of its companions.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "trust/trust.h"
+
+static const double* usable_values(const yoke_trust* trust, size_t i) {
+  const yoke_companion* c = &trust->companions[i];
+  return c->result != NULL && c->is_usable ? c->result->values : NULL;
+}
+
+// The samples of a signal: n of them, `stride` numbers apart.
+typedef struct samples {
+  const double *y, *a, *b;
+  size_t n, stride, every;
+} samples;
+
+static samples samples_of(const yoke_trust* trust, size_t i) {
+  const size_t n_signals = trust->n_signals;
+  const double* a = usable_values(trust, YOKE_COMPANION_A);
+  const double* b = usable_values(trust, YOKE_COMPANION_B);
+  // thinned rows do not know exchanges any more
+  const int64_t every = trust->plan.thin > 1 ? 1 : trust->system->judged[i].every;
+  samples s = {.every = (size_t)every, .stride = (size_t)every * n_signals};
+  s.n = trust->samples == NULL || trust->n_rows == 0 ? 0 : (size_t)((trust->n_rows - 1) / every) + 1;
+  s.y = trust->samples == NULL ? NULL : trust->samples + i;
+  s.a = a == NULL || s.n == 0 ? NULL : a + i;
+  s.b = b == NULL || s.n == 0 ? NULL : b + i;
+  return s;
+}
+
+// ---- what is needed to judge a signal
+
+static const char* why_no_estimate(const yoke_trust* trust) {
+  if (trust->mode == YOKE_TRUST_NONE) {
+    return NULL;
+  }
+  for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
+    if (trust->companions[i].result != NULL && trust->companions[i].why[0] != '\0') {
+      return trust->companions[i].why;
+    }
+  }
+  return NULL;
+}
+
+// The ledger's word for a loop: the worst of the bonds between its units.
+static yoke_verdict ledger_of(const yoke_trust* trust, size_t loop) {
+  yoke_verdict worst = YOKE_VERDICT_NONE;
+  const yoke_system* system = trust->system;
+  for (size_t i = 0; trust->state->ledger != NULL && i < system->n_bonds; i++) {
+    yoke_ledger_result r;
+    if (loop != YOKE_NOT_FOUND && system->unit_loops[system->bonds[i].action_unit] == loop) {
+      yoke__ledger_result(trust->state->ledger, i, &r);
+      worst = r.verdict > worst ? r.verdict : worst;
+    }
+  }
+  return worst == YOKE_TRUSTWORTHY ? YOKE_VERDICT_NONE : worst;
+}
+
+static const yoke_scenario_trust* settings_of(const yoke_trust* trust) {
+  return &trust->system->scenario->trust;
+}
+
+static yoke_trust_limits limits_of(const yoke_trust* trust, const char* name) {
+  const yoke_scenario_trust* settings = settings_of(trust);
+  yoke_trust_limits limits = {settings->limit, settings->wrong, (double)NAN};
+  for (size_t i = 0; i < settings->n_limits; i++) {
+    if (strcmp(settings->limits[i].name, name) == 0) {
+      limits.absolute = settings->limits[i].value;
+    }
+  }
+  return limits;
+}
+
+static bool is_wanted(const yoke_trust* trust, const char* name) {
+  const yoke_scenario_trust* settings = settings_of(trust);
+  for (size_t i = 0; i < settings->n_signals; i++) {
+    if (yoke__glob_match(settings->signals[i].text, name)) {
+      return true;
+    }
+  }
+  return settings->n_signals == 0;
+}
+
+static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
+  const yoke_system* system = trust->system;
+  const yoke_system_signal* source = &system->judged[i];
+  const yoke_variable* v = &system->units[source->unit].unit.info->variables[source->variable];
+  char name[512];
+  yoke__system_signal_name(system, source, name, sizeof name);
+  const samples its = samples_of(trust, i);
+  *s = (yoke_trust_signal){.name = yoke__arena_text(&trust->arena, name, strlen(name)),
+                           .dim = v->dim == NULL || strcmp(v->dim, "1") == 0 ? "" : v->dim,
+                           .loop = source->loop,
+                           .is_wanted = is_wanted(trust, name),
+                           .limits = limits_of(trust, name),
+                           .ledger = ledger_of(trust, source->loop),
+                           .no_estimate = why_no_estimate(trust)};
+  if (its.n > 0) {
+    yoke__band_judge(its.y, its.a, its.b, its.n, its.stride, &s->band);
+  } else {
+    yoke__band_judge(&trust->state->y[source->y], NULL, NULL, 0, 1, &s->band);
+  }
+  yoke__master_growth(system, trust->state, i, &s->growth);
+  const double h = yoke__clock_seconds(&system->clock, system->macro) * (double)source->every;
+  s->growth_from_s = system->t_start + (double)s->growth.from * h;
+  s->growth_to_s = system->t_start + (double)s->growth.at * h;
+  yoke__trust_judge_signal(s);
+}
+
+// ---- the whole
+
+yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status) {
+  const yoke_system* system = trust->system;
+  trust->n_signals = system->n_judged;
+  trust->n_loops = system->n_unit_loops;
+  trust->signals =
+      yoke__arena_array(&trust->arena, trust->n_signals + 1, sizeof *trust->signals);
+  trust->loops = yoke__arena_array(&trust->arena, trust->n_loops + 1, sizeof *trust->loops);
+  YOKE_TRY(yoke__arena_status(&trust->arena));
+  for (size_t i = 0; i < trust->n_signals; i++) {
+    fill_signal(trust, i, &trust->signals[i]);
+  }
+  YOKE_TRY(yoke__arena_status(&trust->arena));
+  yoke__trust_judge_run(trust->signals, trust->n_signals, trust->loops, trust->n_loops,
+                        &trust->run);
+  trust->is_judged = true;
+  (void)status;
+  return YOKE_OK;
+}
+
+// ---- over time
+
+double yoke__trust_time(const yoke_trust* trust, int64_t row) {
+  const yoke_companion_plan* plan = &trust->plan;
+  return plan->times != NULL
+             ? plan->times[row]
+             : yoke__clock_time(&trust->system->clock, row * plan->thin * trust->system->macro);
+}
+
+yoke_status yoke__trust_course(const yoke_trust* trust, size_t i, double out[]) {
+  const samples its = samples_of(trust, i);
+  if (its.n == 0 || (its.a == NULL && its.b == NULL)) {
+    return YOKE_NO_SUPPORT;
+  }
+  double* work = calloc(2 * its.n, sizeof *work);
+  YOKE_TRY_MEMORY(work);
+  yoke__band_course(its.y, its.a, its.b, its.n, its.stride, work, work + its.n);
+  for (int64_t k = 0; k < trust->n_rows; k++) {
+    out[k] = work[its.n + (size_t)k / its.every];
+  }
+  free(work);
+  return YOKE_OK;
+}
