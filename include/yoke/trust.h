@@ -53,7 +53,7 @@ YOKE_API yoke_status yoke_simulation_get_trust(const yoke_simulation* simulation
 // not of models and parameters.
 typedef struct yoke_signal_trust {
   const char* name;  // "unit.variable"
-  const char* unit;  // of measure; "" if none
+  const char* dim;   // physical unit such as "m/s"; "" if none
   yoke_verdict verdict;
   const char* reason;  // one sentence
   bool is_wanted;      // it counts for the verdict of the run

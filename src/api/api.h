@@ -3,7 +3,9 @@
 #define YOKE_API_API_H
 
 #include "base/base_histogram.h"
+#include "base/base_json.h"
 #include "master/master_run.h"
+#include "trust/trust.h"
 #include "yoke/yoke.h"
 
 // What a simulation is in the middle of; 0: nothing.
@@ -29,6 +31,9 @@ struct yoke_simulation {
   yoke_loop_info loop;         // of the run, or of the steps so far
   yoke_ledger_result result;   // of the bond that was asked for last
   char* directory;             // of the results being recorded; NULL: none
+  char* results;               // where those of the last run lie, for the verdict; NULL: nowhere
+  yoke_trust* trust;           // of the last run; NULL: nothing was asked for
+  int64_t run_cpu_ns;          // computing time of the thread that ran it
   char* command;               // that the user typed; NULL: unknown
   yoke_start_value* starts;    // parameters and start values written before the start
   size_t n_starts;
@@ -55,6 +60,16 @@ yoke_status yoke__api_told(yoke_simulation* simulation, yoke_status status, size
 // what cannot be written.
 yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* directory,
                                   const yoke_sink* sink);
+// summary.json alone.
+yoke_status yoke__api_write_summary(const yoke_simulation* simulation, const char* directory,
+                                    const yoke_sink* sink);
+// summary.json once more, now with the verdict, and the bands over time if the system file wants them.
+yoke_status yoke__api_write_trust(yoke_simulation* simulation, const char* directory,
+                                  const yoke_sink* sink);
+// The run grew without bound: its status is "diverged".
+bool yoke__api_is_diverged(const yoke_simulation* simulation);
+// "trust" of the summary.
+void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json);
 // The message as it is told: the one unit of a netlist on its own has no name of its own.
 yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_message* message);
 

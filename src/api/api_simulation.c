@@ -175,6 +175,7 @@ void yoke_simulation_destroy(yoke_simulation** handle) {
     return;
   }
   yoke_simulation* simulation = *handle;
+  yoke__trust_destroy(&simulation->trust);
   (void)stop_recording(simulation, NULL);
   if (simulation->state != NULL) {
     yoke_state* state = simulation->state;
@@ -192,6 +193,7 @@ void yoke_simulation_destroy(yoke_simulation** handle) {
   yoke__messages_free(&simulation->messages);
   free(simulation->starts);
   free(simulation->command);
+  free(simulation->results);
   free(simulation);
   *handle = NULL;
 }
@@ -357,12 +359,25 @@ static void report_limits(yoke_simulation* simulation) {
 typedef struct running {
   yoke_simulation* simulation;
   const yoke_run_settings* settings;
+  int64_t cpu_ns;  // of this thread when the run began
 } running;
+
+// Threads of the run work about as long as the one that waits for them.
+static double cpu_seconds(const yoke_simulation* simulation, int64_t ns) {
+  return (double)ns * 1e-9 * simulation->system->n_threads;
+}
 
 static bool show_progress(void* to) {
   const running* job = to;
   yoke_progress progress;
   yoke_simulation_get_progress(job->simulation, &progress);
+  if (job->simulation->trust != NULL) {
+    yoke__trust_watch(job->simulation->trust, progress.share,
+                      cpu_seconds(job->simulation, yoke__os_cpu_ns() - job->cpu_ns));
+  }
+  if (job->settings->progress == NULL) {
+    return true;
+  }
   // between two steps units may be asked
   atomic_store_explicit(&job->simulation->phase, YOKE_API_RUNNING, memory_order_relaxed);
   const bool goes_on = job->settings->progress(job->settings->to, &progress);
@@ -372,6 +387,20 @@ static bool show_progress(void* to) {
 
 static yoke_status start_recording(yoke_simulation* simulation,
                                    const yoke_record_settings* settings);
+
+static yoke_trust_mode choose_mode(const yoke_simulation* simulation, yoke_trust_mode mode) {
+  const yoke_trust_mode given = simulation->system->scenario->trust.companions;
+  return mode != YOKE_TRUST_FILE ? mode : given != YOKE_TRUST_FILE ? given : YOKE_TRUST_AUTO;
+}
+
+// Companions begin beside the run. Without memory for them the run goes on alone, and the verdict says so.
+static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode) {
+  yoke__trust_destroy(&simulation->trust);
+  // a companion knows nothing of what was written, nor of a state that was restored
+  const bool is_whole = simulation->state->n_slots == 0 && simulation->n_starts == 0;
+  mode = is_whole ? choose_mode(simulation, mode) : YOKE_TRUST_NONE;
+  (void)yoke__trust_begin(simulation->system, simulation->state, mode, &simulation->trust);
+}
 
 static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* settings,
                        yoke_run_info* info) {
@@ -384,17 +413,19 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
   free(simulation->command);
   simulation->command = settings->command == NULL ? NULL : copy_text(settings->command);
   status = settings->record == NULL ? YOKE_OK : start_recording(simulation, settings->record);
-  running job = {simulation, settings};
+  running job = {simulation, settings, yoke__os_cpu_ns()};
   const yoke_loop_settings loop = {
       .is_cancelled = &simulation->is_cancelled,
-      .progress = settings->progress == NULL ? NULL : show_progress,
+      .progress = show_progress,
       .to = &job,
   };
   if (status >= 0) {
+    start_trust(simulation, settings->trust);
     const uint64_t mode = yoke__os_float_mode_set();
     status = yoke__master_loop(simulation->system, simulation->state, &loop, &simulation->loop);
     yoke__os_float_mode_restore(mode);
     atomic_store(&simulation->is_cancelled, false);
+    simulation->run_cpu_ns = yoke__os_cpu_ns() - job.cpu_ns;
     if (status != YOKE_STOPPED) {
       report_limits(simulation);
     }
@@ -425,6 +456,41 @@ yoke_status yoke_simulation_run(yoke_simulation* simulation, const yoke_run_sett
   *info = (yoke_run_info){.status = yoke__api_enter(simulation, true)};
   YOKE_TRY(info->status);
   return yoke__api_leave(simulation, run(simulation, settings == NULL ? &nothing : settings, info));
+}
+
+// ---- judging
+
+static bool is_wanted(void* to) {
+  const running* job = to;
+  yoke_progress progress;
+  yoke_simulation_get_progress(job->simulation, &progress);
+  return !atomic_load(&job->simulation->is_cancelled) &&
+         (job->settings->progress == NULL ||
+          job->settings->progress(job->settings->to, &progress));
+}
+
+static yoke_status judge(yoke_simulation* simulation, const yoke_run_settings* settings) {
+  static const yoke_run_settings nothing = {0};
+  if (simulation->trust == NULL) {
+    return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "there was no run to judge");
+  }
+  if (simulation->trust->is_judged) {
+    return YOKE_OK;
+  }
+  running job = {simulation, settings == NULL ? &nothing : settings, 0};
+  const yoke_status status =
+      yoke__trust_finish(simulation->trust, simulation->loop.status,
+                         cpu_seconds(simulation, simulation->run_cpu_ns), is_wanted, &job);
+  atomic_store(&simulation->is_cancelled, false);
+  YOKE_TRY(status);
+  return simulation->results == NULL
+             ? YOKE_OK
+             : yoke__api_write_trust(simulation, simulation->results, &simulation->sink);
+}
+
+yoke_status yoke_simulation_judge(yoke_simulation* simulation, const yoke_run_settings* settings) {
+  YOKE_TRY(yoke__api_enter(simulation, true));
+  return yoke__api_leave(simulation, judge(simulation, settings));
 }
 
 void yoke_simulation_cancel(yoke_simulation* simulation) {
@@ -562,7 +628,8 @@ static yoke_status stop_recording(yoke_simulation* simulation, yoke_record_info*
                                   ? YOKE_OK
                                   : yoke__api_write_files(simulation, simulation->directory,
                                                           is_told ? NULL : &simulation->sink);
-  free(simulation->directory);
+  free(simulation->results);
+  simulation->results = simulation->directory;
   simulation->directory = NULL;
   if (info != NULL) {
     *info = simulation->loop.record;

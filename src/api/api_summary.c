@@ -1,5 +1,6 @@
 // summary.json: what was run, how it ended, how long it took, what the ledger found. The report is made from it and from the
 // rows alone.
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +21,8 @@
 static const char* status_word(const yoke_simulation* simulation) {
   switch (simulation->loop.status) {
   case YOKE_OK:
-    return simulation->state == NULL             ? "not started"
+    return yoke__api_is_diverged(simulation)     ? "diverged"
+           : simulation->state == NULL           ? "not started"
            : yoke_simulation_is_done(simulation) ? "done"
                                                  : "not finished";
   case YOKE_ENDED:
@@ -363,37 +365,29 @@ static void describe_failure(const yoke_message* failure, char* to, size_t size)
   snprintf(to, size, "The run failed: %s", line + strlen("error: "));
 }
 
-// that of the worst bond, and a sentence about it
+// A sentence that begins with a capital letter and ends with a full stop.
+static void write_sentence(const char* text, char* to, size_t size) {
+  snprintf(to, size, "%s.", text);
+  to[0] = (char)toupper((unsigned char)to[0]);
+}
+
+// that of the run once it is judged, and a sentence about it
 static void json_verdict(const yoke_simulation* simulation, const yoke_message* failure,
                          yoke_json* json) {
-  const yoke_ledger* ledger = simulation->state == NULL ? NULL : simulation->state->ledger;
-  const size_t n = ledger == NULL ? 0 : yoke__ledger_count(ledger);
-  yoke_ledger_result worst = {.verdict = YOKE_VERDICT_NONE};
+  const yoke_trust* trust =
+      simulation->trust != NULL && simulation->trust->is_judged ? simulation->trust : NULL;
   char text[1536];
-  size_t n_judged = 0;
-  for (size_t i = 0; i < n; i++) {
-    yoke_ledger_result one;
-    yoke__ledger_result(ledger, i, &one);
-    n_judged += one.verdict != YOKE_VERDICT_NONE;
-    if (i == 0 || one.verdict > worst.verdict) {
-      worst = one;
-    }
-  }
   if (failure != NULL) {
     describe_failure(failure, text, sizeof text);
-  } else if (n == 0 && simulation->is_netlist) {
+  } else if (simulation->is_netlist) {
     snprintf(text, sizeof text, "A circuit, run to %.6g s.", simulation->loop.t_reached);
-  } else if (n == 0) {
-    snprintf(text, sizeof text,
-             "The system has no bonds: nobody watched the energy of its coupling.");
-  } else if (n_judged == 0) {
-    snprintf(text, sizeof text, "No bond could be judged; bond '%s': %s.", worst.bond->name,
-             worst.reason);
+  } else if (trust == NULL) {
+    snprintf(text, sizeof text, "The run was not judged.");
   } else {
-    snprintf(text, sizeof text, "%s '%s': %s.", n_judged == 1 ? "Bond" : "The weakest bond is",
-             worst.bond->name, worst.reason);
+    write_sentence(trust->run.reason, text, sizeof text);
   }
-  yoke__json_string(json, "verdict", yoke__verdict_names[worst.verdict]);
+  yoke__json_string(json, "verdict",
+                    yoke__verdict_names[trust == NULL ? YOKE_VERDICT_NONE : trust->run.verdict]);
   yoke__json_string(json, "sentence", text);
 }
 
@@ -470,6 +464,9 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
     yoke__json_number(json, "most", state->h_most);
     yoke__json_end_object(json);
   }
+  if (simulation->trust != NULL && simulation->trust->is_judged) {
+    yoke__api_json_trust(simulation->trust, json);
+  }
   if (state != NULL && state->ledger != NULL) {
     json_ledger(system, state, json);
   }
@@ -530,6 +527,15 @@ static yoke_status write_models(const yoke_simulation* simulation, const yoke_gr
   return is_expected ? YOKE_OK : status;
 }
 
+yoke_status yoke__api_write_summary(const yoke_simulation* simulation, const char* directory,
+                                    const yoke_sink* sink) {
+  yoke_json json = {0};
+  json_summary(simulation, &json);
+  const yoke_status status = yoke__record_summary_write(directory, &json, sink);
+  yoke__json_free(&json);
+  return status;
+}
+
 yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* directory,
                                   const yoke_sink* sink) {
   yoke_status worst = YOKE_OK;
@@ -540,9 +546,6 @@ yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* direc
       worst = status < 0 ? status : worst;
     }
   }
-  yoke_json json = {0};
-  json_summary(simulation, &json);
-  const yoke_status status = yoke__record_summary_write(directory, &json, sink);
-  yoke__json_free(&json);
+  const yoke_status status = yoke__api_write_summary(simulation, directory, sink);
   return status < 0 ? status : worst;
 }

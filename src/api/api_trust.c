@@ -1,5 +1,6 @@
-// Trust: verdicts of bonds, alarms, step times, health of coupling methods.
+// Trust: bands and verdicts of signals and runs, bonds, alarms, step times, health of coupling methods.
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/api.h"
@@ -7,6 +8,90 @@
 const char* yoke_verdict_text(yoke_verdict verdict) {
   return (unsigned)verdict > YOKE_WRONG ? "" : yoke__verdict_names[verdict];
 }
+
+// ---- signals
+
+static const yoke_trust* judged(const yoke_simulation* simulation) {
+  return simulation == NULL || simulation->trust == NULL || !simulation->trust->is_judged
+             ? NULL
+             : simulation->trust;
+}
+
+bool yoke__api_is_diverged(const yoke_simulation* simulation) {
+  const yoke_trust* trust = judged(simulation);
+  for (size_t i = 0; trust != NULL && i < trust->n_signals; i++) {
+    if (trust->signals[i].rule == YOKE_RULE_DIVERGED) {
+      return true;
+    }
+  }
+  return false;
+}
+
+yoke_status yoke_simulation_get_trust(const yoke_simulation* simulation, yoke_run_trust* out) {
+  const yoke_trust* trust = judged(simulation);
+  if (trust == NULL || out == NULL) {
+    return YOKE_BAD_ARG;
+  }
+  *out = (yoke_run_trust){.verdict = trust->run.verdict,
+                          .reason = trust->run.reason,
+                          .is_diverged = yoke__api_is_diverged(simulation),
+                          .left_out = trust->left_out,
+                          .n_signals = trust->n_signals};
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_get_signal(const yoke_simulation* simulation, size_t i,
+                                       yoke_signal_trust* out) {
+  const yoke_trust* trust = judged(simulation);
+  if (trust == NULL || out == NULL || i >= trust->n_signals) {
+    return YOKE_BAD_ARG;
+  }
+  const yoke_trust_signal* s = &trust->signals[i];
+  *out = (yoke_signal_trust){.name = s->name,
+                             .dim = s->dim,
+                             .verdict = s->verdict,
+                             .reason = s->reason,
+                             .is_wanted = s->is_wanted,
+                             .band = s->band.band,
+                             .band_max = s->band.band_max,
+                             .at_time = yoke__trust_worst_time(trust, i),
+                             .low = s->band.low,
+                             .scale = s->band.scale,
+                             .relative = s->band.relative,
+                             .digits = s->band.digits};
+  return YOKE_OK;
+}
+
+yoke_status yoke_simulation_get_band(const yoke_simulation* simulation, size_t i, double times[],
+                                     double bands[], size_t n_room, size_t* n) {
+  const yoke_trust* trust = judged(simulation);
+  if (trust == NULL || n == NULL || i >= trust->n_signals) {
+    return YOKE_BAD_ARG;
+  }
+  const size_t n_rows = (size_t)trust->n_rows;
+  *n = 0;
+  double* all = calloc(n_rows + 1, sizeof *all);
+  const yoke_status status = all == NULL ? YOKE_NO_MEMORY : yoke__trust_course(trust, i, all);
+  if (status >= 0 && times == NULL && bands == NULL) {
+    *n = n_rows;
+  } else if (status >= 0) {
+    *n = n_room < n_rows ? n_room : n_rows;
+    for (size_t k = 0; k < *n; k++) {
+      // first and last always, the others evenly between them
+      const size_t row = *n < 2 ? 0 : k * (n_rows - 1) / (*n - 1);
+      if (times != NULL) {
+        times[k] = yoke__trust_time(trust, (int64_t)row);
+      }
+      if (bands != NULL) {
+        bands[k] = all[row];
+      }
+    }
+  }
+  free(all);
+  return status;
+}
+
+// ---- bonds
 
 yoke_status yoke_simulation_get_bond(yoke_simulation* simulation, size_t i, yoke_bond_trust* out) {
   if (simulation == NULL || out == NULL || simulation->state == NULL ||

@@ -57,6 +57,8 @@ void yoke__trust_destroy(yoke_trust** trust);
 yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status);
 // The time of a row of samples [s].
 double yoke__trust_time(const yoke_trust* trust, int64_t row);
+// Where the largest difference of signal i is [s]; NaN if there is none.
+double yoke__trust_worst_time(const yoke_trust* trust, size_t i);
 // The band of signal i at every row of samples. YOKE_NO_SUPPORT: it has none.
 yoke_status yoke__trust_course(const yoke_trust* trust, size_t i, double out[]);
 

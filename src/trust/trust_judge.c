@@ -140,6 +140,13 @@ double yoke__trust_time(const yoke_trust* trust, int64_t row) {
              : yoke__clock_time(&trust->system->clock, row * plan->thin * trust->system->macro);
 }
 
+double yoke__trust_worst_time(const yoke_trust* trust, size_t i) {
+  const samples its = samples_of(trust, i);
+  return its.a == NULL && its.b == NULL
+             ? (double)NAN
+             : yoke__trust_time(trust, (int64_t)(trust->signals[i].band.at * its.every));
+}
+
 yoke_status yoke__trust_course(const yoke_trust* trust, size_t i, double out[]) {
   const samples its = samples_of(trust, i);
   if (its.n == 0 || (its.a == NULL && its.b == NULL)) {
