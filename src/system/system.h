@@ -202,6 +202,15 @@ typedef struct yoke_system_loop {
   size_t n;
 } yoke_system_loop;
 
+// One number of a real output that takes part in a connection, a law or a bond: what a run is judged by.
+typedef struct yoke_system_signal {
+  size_t unit, variable, element;
+  size_t y;       // index into Y
+  int64_t every;  // macro steps between two of its exchanges, at least 1
+  size_t loop;    // of its unit (unit_loops)
+  bool is_in_bond;
+} yoke_system_signal;
+
 // What a recorded column reads.
 typedef enum yoke_column_source {
   YOKE_COLUMN_Y,      // number at index of Y
@@ -265,6 +274,13 @@ typedef struct yoke_system {
   size_t n_gs;
   const yoke_system_loop* loops;
   size_t n_loops;
+
+  const yoke_system_signal* judged;  // in order of Y
+  size_t n_judged;
+  // Per unit: the loop of units and laws that depend on each other it belongs to, numbered by their first unit;
+  // YOKE_NOT_FOUND: none. A unit connected to itself is a loop.
+  const size_t* unit_loops;
+  size_t n_unit_loops;
 
   size_t n_moves;
   yoke_intake* intakes;  // shared ones first, then per unit
@@ -338,7 +354,8 @@ yoke_status yoke__system_add_group(yoke_system* system, yoke_group* group);
 // The group of a method over a cluster, and the part of it that feeds one unit (system_cluster.c).
 yoke_status yoke__system_make_cluster(yoke_system* system, size_t method);
 yoke_status yoke__system_make_member(yoke_system* system, size_t cluster, size_t sink);
-yoke_status yoke__system_lay_record(yoke_system* system);  // system_record.c
+yoke_status yoke__system_lay_record(yoke_system* system);    // system_record.c
+yoke_status yoke__system_list_signals(yoke_system* system);  // system_signals.c
 // Asserts that every index lies inside of what it points into; always YOKE_OK.
 yoke_status yoke__system_check_layout(yoke_system* system);  // system_layout.c
 
@@ -376,6 +393,9 @@ bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* end
 // A column of a recording: "unit.variable", "unit.variable[i]" or "unit.variable[i,j]".
 void yoke__system_element_name(const yoke_system_unit* unit, const yoke_variable* v, size_t i,
                                char* to, size_t size);
+// The same of a judged signal.
+void yoke__system_signal_name(const yoke_system* system, const yoke_system_signal* signal, char* to,
+                              size_t size);
 // The unit the user probably meant, or NULL.
 const char* yoke__system_nearest_unit(const yoke_system* system, const char* name);
 

@@ -79,11 +79,21 @@ static void check_columns(const yoke_system* system) {
   }
 }
 
+static void check_signals(const yoke_system* system) {
+  for (size_t i = 0; i < system->n_judged; i++) {
+    const yoke_system_signal* signal = &system->judged[i];
+    assert(signal->y < system->n_y && (i == 0 || system->judged[i - 1].y < signal->y));
+    assert(signal->every > 0 && signal->unit < system->n_units);
+    assert(signal->loop == YOKE_NOT_FOUND || signal->loop < system->n_unit_loops);
+  }
+}
+
 yoke_status yoke__system_check_layout(yoke_system* system) {
   check_units(system);
   check_taps(system);
   check_intakes(system);
   check_groups(system);
   check_columns(system);
+  check_signals(system);
   return YOKE_OK;
 }

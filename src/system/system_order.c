@@ -7,33 +7,17 @@
 #include <string.h>
 
 #include "system/system.h"
+#include "system/system_digraph.h"
 
-typedef struct graph {
-  size_t n;       // variables of all units
-  size_t* base;   // per unit: number of its first variable; n_units + 1 entries
-  size_t* first;  // per node: first edge; n + 1 entries
-  size_t* edges;
-  // results
-  size_t* order;      // nodes, needed ones first
-  size_t* component;  // per node
-  size_t n_components;
-  // work
-  size_t *index, *low, *stack, *path, *next_edge;
-  bool* is_on_stack;
-} graph;
+// A graph whose nodes are the variables of all units.
+typedef struct variable_graph {
+  yoke_digraph graph;
+  size_t* base;  // per unit: number of its first variable; n_units + 1 entries
+} variable_graph;
 
-static void graph_free(graph* g) {
-  free(g->base);
-  free(g->first);
-  free(g->edges);
-  free(g->order);
-  free(g->component);
-  free(g->index);
-  free(g->low);
-  free(g->stack);
-  free(g->path);
-  free(g->next_edge);
-  free(g->is_on_stack);
+static void variables_free(variable_graph* v) {
+  yoke__digraph_free(&v->graph);
+  free(v->base);
 }
 
 static const yoke_variable* sink_of(const yoke_system* system, const yoke_system_link* link) {
@@ -51,8 +35,8 @@ static size_t count_tunable_edges(const yoke_system* system) {
   return n;
 }
 
-static yoke_status graph_allocate(graph* g, const yoke_system* system) {
-  *g = (graph){.base = calloc(system->n_units + 1, sizeof *g->base)};
+static yoke_status variables_allocate(variable_graph* g, const yoke_system* system) {
+  *g = (variable_graph){.base = calloc(system->n_units + 1, sizeof *g->base)};
   YOKE_TRY_MEMORY(g->base);
   size_t n_edges = system->n_links + count_tunable_edges(system);
   for (size_t i = 0; i < system->n_units; i++) {
@@ -60,23 +44,7 @@ static yoke_status graph_allocate(graph* g, const yoke_system* system) {
     g->base[i + 1] = g->base[i] + info->n_variables;
     n_edges += info->n_feedthrough;
   }
-  g->n = g->base[system->n_units];
-  const size_t n = g->n + 2;
-  g->first = calloc(n, sizeof *g->first);
-  g->edges = calloc(n_edges + 1, sizeof *g->edges);
-  g->order = calloc(n, sizeof *g->order);
-  g->component = calloc(n, sizeof *g->component);
-  g->index = calloc(n, sizeof *g->index);
-  g->low = calloc(n, sizeof *g->low);
-  g->stack = calloc(n, sizeof *g->stack);
-  g->path = calloc(n, sizeof *g->path);
-  g->next_edge = calloc(n, sizeof *g->next_edge);
-  g->is_on_stack = calloc(n, sizeof *g->is_on_stack);
-  return g->first != NULL && g->edges != NULL && g->order != NULL && g->component != NULL &&
-                 g->index != NULL && g->low != NULL && g->stack != NULL && g->path != NULL &&
-                 g->next_edge != NULL && g->is_on_stack != NULL
-             ? YOKE_OK
-             : YOKE_NO_MEMORY;
+  return yoke__digraph_allocate(&g->graph, g->base[system->n_units], n_edges);
 }
 
 // is the feedthrough of this unit active, i.e. are its outputs evaluated again when its inputs change
@@ -91,22 +59,14 @@ static bool when_refreshed(const yoke_system_unit* unit) {
   return unit->is_law || unit->is_fresh;
 }
 
-static void add_edge(graph* g, size_t from, size_t to, bool is_counting) {
-  if (is_counting) {
-    g->first[from + 1]++;
-  } else {
-    g->edges[g->next_edge[from]++] = to;
-  }
-}
-
 // Counts all edges, or writes them. At the start delayed connections count too: before it every signal had its initial value.
-static void each_edge(const yoke_system* system, graph* g, is_active_fn is_active, bool is_start,
-                      bool is_counting) {
+static void each_edge(const yoke_system* system, variable_graph* g, is_active_fn is_active,
+                      bool is_start, bool is_counting) {
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_unit_info* info = system->units[i].unit.info;
     for (size_t k = 0; is_active(&system->units[i]) && k < info->n_feedthrough; k++) {
-      add_edge(g, g->base[i] + info->feedthrough[k].output, g->base[i] + info->feedthrough[k].input,
-               is_counting);
+      yoke__digraph_add(&g->graph, g->base[i] + info->feedthrough[k].output,
+                        g->base[i] + info->feedthrough[k].input, is_counting);
     }
   }
   for (size_t i = 0; i < system->n_links; i++) {
@@ -114,85 +74,28 @@ static void each_edge(const yoke_system* system, graph* g, is_active_fn is_activ
     const yoke_system_unit* to = &system->units[link->to_unit];
     const size_t sink = g->base[link->to_unit] + link->to_variable;
     if (link->delay == 0 || is_start) {
-      add_edge(g, sink, g->base[link->from_unit] + link->from_variable, is_counting);
+      yoke__digraph_add(&g->graph, sink, g->base[link->from_unit] + link->from_variable,
+                        is_counting);
     }
     for (size_t v = 0; sink_of(system, link)->causality == YOKE_TUNABLE && is_active(to) &&
                        v < to->unit.info->n_variables;
          v++) {
       if (to->unit.info->variables[v].causality == YOKE_OUTPUT) {
-        add_edge(g, g->base[link->to_unit] + v, sink, is_counting);
+        yoke__digraph_add(&g->graph, g->base[link->to_unit] + v, sink, is_counting);
       }
     }
   }
 }
 
-static void graph_connect(const yoke_system* system, graph* g, is_active_fn is_active,
-                          bool is_start) {
-  memset(g->first, 0, (g->n + 2) * sizeof *g->first);
+static void variables_connect(const yoke_system* system, variable_graph* g, is_active_fn is_active,
+                              bool is_start) {
+  yoke__digraph_clear(&g->graph);
   each_edge(system, g, is_active, is_start, true);
-  for (size_t i = 0; i < g->n; i++) {
-    g->first[i + 1] += g->first[i];
-    g->next_edge[i] = g->first[i];
-  }
+  yoke__digraph_end_count(&g->graph);
   each_edge(system, g, is_active, is_start, false);
 }
 
-// everything on the stack down to v is one component
-static void pop_component(graph* g, size_t v, size_t* n_stack, size_t* n_order) {
-  size_t w = 0;
-  do {
-    w = g->stack[--*n_stack];
-    g->is_on_stack[w] = false;
-    g->component[w] = g->n_components;
-    g->order[(*n_order)++] = w;
-  } while (w != v);
-  g->n_components++;
-}
-
-// Tarjan's strongly connected components without recursion: `path` is the call stack.
-static void graph_sort(graph* g) {
-  memset(g->index, 0, g->n * sizeof *g->index);
-  memset(g->is_on_stack, 0, g->n * sizeof *g->is_on_stack);
-  g->n_components = 0;
-  size_t counter = 0, n_stack = 0, n_order = 0;
-  for (size_t root = 0; root < g->n; root++) {
-    if (g->index[root] != 0) {
-      continue;
-    }
-    size_t depth = 0;
-    g->path[depth] = root;
-    g->next_edge[root] = g->first[root];
-    g->index[root] = g->low[root] = ++counter;
-    g->stack[n_stack++] = root;
-    g->is_on_stack[root] = true;
-    for (;;) {
-      const size_t v = g->path[depth];
-      if (g->next_edge[v] < g->first[v + 1]) {
-        const size_t w = g->edges[g->next_edge[v]++];
-        if (g->index[w] == 0) {
-          g->index[w] = g->low[w] = ++counter;
-          g->next_edge[w] = g->first[w];
-          g->stack[n_stack++] = w;
-          g->is_on_stack[w] = true;
-          g->path[++depth] = w;
-        } else if (g->is_on_stack[w] && g->index[w] < g->low[v]) {
-          g->low[v] = g->index[w];
-        }
-        continue;
-      }
-      if (g->low[v] == g->index[v]) {
-        pop_component(g, v, &n_stack, &n_order);
-      }
-      if (depth == 0) {
-        break;
-      }
-      const size_t parent = g->path[--depth];
-      g->low[parent] = g->low[v] < g->low[parent] ? g->low[v] : g->low[parent];
-    }
-  }
-}
-
-static size_t unit_of(const yoke_system* system, const graph* g, size_t node) {
+static size_t unit_of(const yoke_system* system, const variable_graph* g, size_t node) {
   size_t low = 0, high = system->n_units;
   while (high - low > 1) {
     const size_t middle = (low + high) / 2;
@@ -208,13 +111,13 @@ static size_t unit_of(const yoke_system* system, const graph* g, size_t node) {
 // ---------------------------------------------------------------------------------------------------------
 
 // components with more than one variable, in the order of evaluation
-static yoke_status find_loops(yoke_system* system, const graph* g, const yoke_system_loop** out,
-                              size_t* n_out) {
-  size_t* sizes = calloc(g->n_components + 1, sizeof *sizes);
+static yoke_status find_loops(yoke_system* system, const variable_graph* g,
+                              const yoke_system_loop** out, size_t* n_out) {
+  size_t* sizes = calloc(g->graph.n_components + 1, sizeof *sizes);
   yoke_system_loop* loops = NULL;
   size_t n = 0;
-  for (size_t i = 0; sizes != NULL && i < g->n; i++) {
-    n += ++sizes[g->component[i]] == 2;
+  for (size_t i = 0; sizes != NULL && i < g->graph.n; i++) {
+    n += ++sizes[g->graph.component[i]] == 2;
   }
   loops = yoke__arena_array(&system->arena, n + 1, sizeof *loops);
   if (sizes == NULL || loops == NULL) {
@@ -222,9 +125,9 @@ static yoke_status find_loops(yoke_system* system, const graph* g, const yoke_sy
     return YOKE_NO_MEMORY;
   }
   *n_out = 0;
-  for (size_t i = 0; i < g->n; i++) {
+  for (size_t i = 0; i < g->graph.n; i++) {
     // the nodes of a component follow each other in the order
-    const size_t size = sizes[g->component[g->order[i]]];
+    const size_t size = sizes[g->graph.component[g->graph.order[i]]];
     if (size < 2) {
       continue;
     }
@@ -234,7 +137,7 @@ static yoke_status find_loops(yoke_system* system, const graph* g, const yoke_sy
       return YOKE_NO_MEMORY;
     }
     for (size_t j = 0; j < size; j++) {
-      const size_t node = g->order[i + j];
+      const size_t node = g->graph.order[i + j];
       const size_t unit = unit_of(system, g, node);
       variables[j] = (yoke_system_variable){unit, node - g->base[unit]};
     }
@@ -263,17 +166,17 @@ static void loop_text(const yoke_system* system, const yoke_system_loop* loop, c
 }
 
 // units without feedthrough first, in the order of the file; then each of the others behind what it needs
-static yoke_status order_units(yoke_system* system, const graph* g) {
+static yoke_status order_units(yoke_system* system, const variable_graph* g) {
   size_t* last = calloc(system->n_units + 1, sizeof *last);
   size_t* order = yoke__arena_array(&system->arena, system->n_units + 1, sizeof *order);
   if (last == NULL || order == NULL) {
     free(last);
     return YOKE_NO_MEMORY;
   }
-  for (size_t i = 0; i < g->n; i++) {
-    const size_t node = g->order[i], unit = unit_of(system, g, node);
+  for (size_t i = 0; i < g->graph.n; i++) {
+    const size_t node = g->graph.order[i], unit = unit_of(system, g, node);
     const yoke_variable* variable = &system->units[unit].unit.info->variables[node - g->base[unit]];
-    const bool has_feedthrough = g->first[node + 1] > g->first[node];
+    const bool has_feedthrough = g->graph.first[node + 1] > g->graph.first[node];
     if (variable->causality == YOKE_OUTPUT && has_feedthrough) {
       last[unit] = i + 1;
     }
@@ -284,8 +187,8 @@ static yoke_status order_units(yoke_system* system, const graph* g) {
       order[n++] = i;
     }
   }
-  for (size_t i = 0; i < g->n; i++) {
-    const size_t unit = unit_of(system, g, g->order[i]);
+  for (size_t i = 0; i < g->graph.n; i++) {
+    const size_t unit = unit_of(system, g, g->graph.order[i]);
     if (last[unit] == i + 1) {
       order[n++] = unit;
     }
@@ -296,20 +199,20 @@ static yoke_status order_units(yoke_system* system, const graph* g) {
 }
 
 // laws and fresh units in the order in which exchange evaluates them
-static yoke_status order_refresh(yoke_system* system, const graph* g) {
-  size_t* order = yoke__arena_array(&system->arena, g->n + 1, sizeof *order);
+static yoke_status order_refresh(yoke_system* system, const variable_graph* g) {
+  size_t* order = yoke__arena_array(&system->arena, g->graph.n + 1, sizeof *order);
   YOKE_TRY_MEMORY(order);
   size_t n = 0;
   bool hears_itself = false;  // since its last entry the unit took in an output of its own
-  for (size_t i = 0; i < g->n; i++) {
-    const size_t node = g->order[i], index = unit_of(system, g, node);
+  for (size_t i = 0; i < g->graph.n; i++) {
+    const size_t node = g->graph.order[i], index = unit_of(system, g, node);
     const yoke_system_unit* unit = &system->units[index];
     const yoke_variable* variable = &unit->unit.info->variables[node - g->base[index]];
-    for (size_t e = g->first[node]; variable->causality != YOKE_OUTPUT && e < g->first[node + 1];
-         e++) {
-      hears_itself = hears_itself || unit_of(system, g, g->edges[e]) == index;
+    for (size_t e = g->graph.first[node];
+         variable->causality != YOKE_OUTPUT && e < g->graph.first[node + 1]; e++) {
+      hears_itself = hears_itself || unit_of(system, g, g->graph.edges[e]) == index;
     }
-    const bool has_feedthrough = g->first[node + 1] > g->first[node];
+    const bool has_feedthrough = g->graph.first[node + 1] > g->graph.first[node];
     if (variable->causality == YOKE_OUTPUT &&
         (unit->is_law || (unit->is_fresh && has_feedthrough)) &&
         (n == 0 || order[n - 1] != index || hears_itself)) {
@@ -462,17 +365,17 @@ static yoke_status list_refresh(yoke_system* system, listening* l) {
   return first == NULL ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
-static yoke_status order_all(yoke_system* system, graph* g) {
-  YOKE_TRY(graph_allocate(g, system));
-  graph_connect(system, g, always, true);
-  graph_sort(g);
+static yoke_status order_all(yoke_system* system, variable_graph* g) {
+  YOKE_TRY(variables_allocate(g, system));
+  variables_connect(system, g, always, true);
+  yoke__digraph_sort(&g->graph);
   YOKE_TRY(find_loops(system, g, &system->loops, &system->n_loops));
   YOKE_TRY(order_units(system, g));
   YOKE_TRY(order_gauss_seidel(system));
 
   // what exchange evaluates again must be free of loops: nothing would break them
-  graph_connect(system, g, when_refreshed, false);
-  graph_sort(g);
+  variables_connect(system, g, when_refreshed, false);
+  yoke__digraph_sort(&g->graph);
   const yoke_system_loop* loops = NULL;
   size_t n_loops = 0;
   YOKE_TRY(find_loops(system, g, &loops, &n_loops));
@@ -498,8 +401,8 @@ static yoke_status order_all(yoke_system* system, graph* g) {
 }
 
 yoke_status yoke__system_order(yoke_system* system) {
-  graph g;
+  variable_graph g;
   const yoke_status status = order_all(system, &g);
-  graph_free(&g);
+  variables_free(&g);
   return status;
 }
