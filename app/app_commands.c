@@ -30,6 +30,7 @@ static const char set_help[] =
 static const yoke_operand run_operands[] = {
     {"SYSTEM", false, YOKE_ARGUMENT_FILE, system_help},
 };
+static const char* const trust_words[] = {"auto", "both", "half", "cheap", "none", NULL};
 static const yoke_option run_options[] = {
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
     {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
@@ -42,6 +43,13 @@ static const yoke_option run_options[] = {
      "Also write report.html: the system as a graph, a verdict for every bond, plots, step times "
      "and "
      "settings on one page that needs nothing else."},
+    {"trust", "MODE", false, YOKE_ARGUMENT_CHOICE, trust_words,
+     "What the result is compared with to find its error: both (half the steps, and another "
+     "coupling method), half, cheap (both, the second with fewer steps), none, or auto: both, "
+     "unless that would take more than 60 s of computing time. The results do not depend on it. "
+     "The default is what the system file says, else auto."},
+    {"no-verdict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Exit with status 0 also if the result is judged wrong."},
     {"threads", "N", false, YOKE_ARGUMENT_TEXT, NULL,
      "Step the units on N threads. 0 lets the program choose. "
      "The numbers do not depend on it: they are the same to the last bit."},
@@ -59,8 +67,9 @@ static const yoke_exit run_exits[] = {
      "could not be written. Results up to that step are kept."},
     STATUS_USAGE,
     {YOKE_EXIT_QUALITY,
-     "A quality limit that the system file gives was violated. A stop limit ends the run; results "
-     "are complete up to that step."},
+     "The result diverged or is judged wrong (unless --no-verdict or trust: {status: false} in the "
+     "file), or a quality limit that the system file gives was violated. Results are complete; a "
+     "stop limit ends the run early."},
     {YOKE_EXIT_INTERRUPTED,
      "The run was interrupted (Ctrl-C). Results up to the last step are complete."},
 };

@@ -6,6 +6,8 @@
 
 #include "app/app_report.h"
 #include "app/app_system.h"
+#include "app/app_trust.h"
+#include "base/base_check.h"
 #include "base/base_json_read.h"
 #include "base/base_message_json.h"
 #include "base/base_os.h"
@@ -110,6 +112,7 @@ static void print_circuit(const json_t* c) {
          plural(whole(c, "refactors")), whole(c, "switchings"), plural(whole(c, "switchings")));
 }
 
+// The run itself, before it is judged.
 static void print_summary(const json_t* summary, const char* directory) {
   size_t i = 0;
   json_t* part = NULL;
@@ -123,13 +126,16 @@ static void print_summary(const json_t* summary, const char* directory) {
              yoke__json_find_text(part, "method", ""), yoke__json_find_text(part, "text", ""));
     }
   }
-  // one line per bond, the advice below
+}
+
+// What can be said of it, with the energy of its bonds as an explanation.
+static void print_verdict(const json_t* summary) {
+  size_t i = 0;
+  json_t* part = NULL;
+  yoke__app_print_trust(summary);
   json_array_foreach(json_object_get(json_object_get(summary, "ledger"), "bonds"), i, part) {
-    printf("bond %s: %s: %s\n", yoke__json_find_text(part, "name", ""),
-           yoke__json_find_text(part, "verdict", ""), yoke__json_find_text(part, "reason", ""));
-    if (yoke__json_find_text(part, "advice", "")[0] != '\0') {
-      printf("  try: %s\n", yoke__json_find_text(part, "advice", ""));
-    }
+    printf("bond %s: %s\n", yoke__json_find_text(part, "name", ""),
+           yoke__json_find_text(part, "reason", ""));
   }
 }
 
@@ -149,52 +155,115 @@ static json_t* read_summary(const yoke_simulation* simulation, bool is_printed) 
 
 // ---- the run
 
-static int exit_status(const yoke_run_info* info) {
+static int exit_status(const yoke_run_info* info, const yoke_run_trust* trust, bool is_counted) {
   if (info->status == YOKE_INTERRUPTED) {
     return YOKE_EXIT_INTERRUPTED;
   }
   if (info->status < 0) {
     return YOKE_EXIT_FAILED;
   }
-  return info->is_violated ? YOKE_EXIT_QUALITY : YOKE_EXIT_OK;
+  return info->is_violated || (trust->is_wrong && is_counted) ? YOKE_EXIT_QUALITY : YOKE_EXIT_OK;
 }
 
-// place: of the folder of the results, when the program started
-static int run(yoke_simulation* simulation, const yoke_options* options, uint32_t formats,
-               const char* place) {
-  const char* out = yoke__options_value(options, "out");
-  const bool is_json = yoke__options_has(options, "json");
-  const bool is_quiet = yoke__options_has(options, "quiet");
-  char directory[4096];
-  yoke__app_results_directory(options->operands[0], directory, sizeof directory);
-  const yoke_record_settings record = {.directory = place, .formats = formats};
-  char command[4096];
-  yoke__app_command_line(options, command, sizeof command);
-  const yoke_run_settings settings = {.record = &record, .progress = goes_on, .command = command};
-  progress p = {.simulation = simulation};
-  if (!is_quiet && yoke__os_is_terminal(stderr)) {
+// False after a message.
+static bool read_mode(const yoke_options* options, yoke_trust_mode* mode) {
+  // in the order of the option's choices
+  static const yoke_trust_mode modes[] = {YOKE_TRUST_AUTO, YOKE_TRUST_BOTH, YOKE_TRUST_HALF,
+                                          YOKE_TRUST_CHEAP, YOKE_TRUST_NONE};
+  uint32_t bits = 0;
+  *mode = YOKE_TRUST_FILE;
+  if (!yoke__options_choices(options, "trust", &bits)) {
+    return false;
+  }
+  for (size_t i = 0; i < YOKE_COUNT(modes); i++) {
+    if (bits == 1u << i) {
+      *mode = modes[i];
+      return true;
+    }
+  }
+  return bits == 0 ||
+         yoke__app_error(options->command->name, "--trust: expected one mode, found several");
+}
+
+// The run, and where it writes to.
+typedef struct running {
+  yoke_simulation* simulation;
+  const yoke_options* options;
+  yoke_run_settings settings;
+  const char* directory;  // as people call it
+  const char* place;      // the same, when the program started
+  bool is_json, is_quiet;
+} running;
+
+// Its results are complete and announced before it is judged.
+static void announce(const running* r, const yoke_run_info* info) {
+  if (r->is_quiet || r->is_json || info->record.n_rows == 0) {
+    return;
+  }
+  if (info->status == YOKE_IO) {
+    printf("results in %s are not complete\n", r->directory);
+    return;
+  }
+  json_t* summary = read_summary(r->simulation, false);
+  print_summary(summary, r->directory);
+  json_decref(summary);
+  fflush(stdout);
+}
+
+static void print_judged(const running* r, const yoke_run_info* info, const yoke_run_trust* trust) {
+  const bool is_printed = !r->is_quiet && !r->is_json;
+  json_t* summary = read_summary(r->simulation, r->is_json);
+  if (is_printed && info->record.n_rows > 0 && info->status != YOKE_IO) {
+    print_verdict(summary);
+  } else if (!is_printed && trust->is_wrong) {
+    yoke__app_error(r->options->command->name, "%s", trust->reason);
+  }
+  json_decref(summary);
+}
+
+static int run(const running* r) {
+  progress p = {.simulation = r->simulation};
+  if (!r->is_quiet && yoke__os_is_terminal(stderr)) {
     yoke__os_thread_start(watch, &p, &p.thread);
   }
   yoke_run_info info;
   yoke__os_catch_interrupt();
-  yoke_simulation_run(simulation, &settings, &info);
+  yoke_simulation_run(r->simulation, &r->settings, &info);
   atomic_store(&p.is_ending, true);
   yoke__os_thread_join(&p.thread);
+  announce(r, &info);
 
-  int status = exit_status(&info);
-  if (info.status != YOKE_IO && !yoke__app_report(options, place)) {
+  yoke_run_trust trust = {.verdict = YOKE_VERDICT_NONE};
+  if (yoke_simulation_judge(r->simulation, &r->settings) == YOKE_INTERRUPTED) {
+    yoke__app_error(r->options->command->name, "interrupted while it was judged: no verdict");
+  }
+  (void)yoke_simulation_get_trust(r->simulation, &trust);
+  int status = exit_status(&info, &trust, !yoke__options_has(r->options, "no-verdict"));
+  if (info.status != YOKE_IO && !yoke__app_report(r->options, r->place)) {
     status = YOKE_EXIT_FAILED;
   }
-  json_t* summary = read_summary(simulation, is_json);
-  if (!is_quiet && !is_json && info.record.n_rows > 0) {
-    if (info.status == YOKE_IO) {
-      printf("results in %s are not complete\n", out == NULL ? directory : out);
-    } else {
-      print_summary(summary, out == NULL ? directory : out);
-    }
-  }
-  json_decref(summary);
+  print_judged(r, &info, &trust);
   return status;
+}
+
+// place: of the folder of the results, when the program started
+static int run_simulation(yoke_simulation* simulation, const yoke_options* options,
+                          uint32_t formats, yoke_trust_mode trust, const char* place) {
+  char directory[4096], command[4096];
+  const char* out = yoke__options_value(options, "out");
+  yoke__app_results_directory(options->operands[0], directory, sizeof directory);
+  yoke__app_command_line(options, command, sizeof command);
+  const yoke_record_settings record = {.directory = place, .formats = formats};
+  return run(&(running){.simulation = simulation,
+                        .options = options,
+                        .settings = {.record = &record,
+                                     .progress = goes_on,
+                                     .command = command,
+                                     .trust = trust},
+                        .directory = out == NULL ? directory : out,
+                        .place = place,
+                        .is_json = yoke__options_has(options, "json"),
+                        .is_quiet = yoke__options_has(options, "quiet")});
 }
 
 int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
@@ -209,7 +278,8 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   uint32_t formats = 0;
   yoke_system_info info;
   yoke_system_get_info(system, &info);
-  if (!yoke__options_choices(options, "format", &formats) ||
+  yoke_trust_mode trust = YOKE_TRUST_FILE;
+  if (!yoke__options_choices(options, "format", &formats) || !read_mode(options, &trust) ||
       !yoke__app_can_report(options, formats == 0 ? info.formats : formats)) {
     return YOKE_EXIT_USAGE;
   }
@@ -220,7 +290,7 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   started = started < 0 ? started : yoke_simulation_start(simulation);
   int status = yoke__app_start_status(started);
   if (started >= 0) {
-    status = run(simulation, options, formats, place);
+    status = run_simulation(simulation, options, formats, trust, place);
   } else if (is_json) {
     json_decref(read_summary(simulation, true));
   }

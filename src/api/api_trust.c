@@ -35,6 +35,8 @@ yoke_status yoke_simulation_get_trust(const yoke_simulation* simulation, yoke_ru
   *out = (yoke_run_trust){.verdict = trust->run.verdict,
                           .reason = trust->run.reason,
                           .is_diverged = yoke__api_is_diverged(simulation),
+                          .is_wrong = trust->run.verdict == YOKE_WRONG &&
+                                      !simulation->system->scenario->trust.is_status_off,
                           .left_out = trust->left_out,
                           .n_signals = trust->n_signals};
   return YOKE_OK;

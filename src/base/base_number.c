@@ -266,6 +266,38 @@ size_t yoke__number_format(double x, char to[YOKE_NUMBER_SIZE]) {
   return (size_t)(at - to);
 }
 
+const char* yoke__number_brief(double x, char to[YOKE_NUMBER_SIZE]) {
+  const uint64_t magnitude = bits_of(x) & ~SIGN_BIT;
+  if (magnitude == 0 || magnitude >= INFINITE_BITS) {
+    const char* word = magnitude == 0              ? "0"
+                       : magnitude > INFINITE_BITS ? "unknown"
+                       : x > 0                     ? "infinite"
+                                                   : "-infinite";
+    return memcpy(to, word, strlen(word) + 1);
+  }
+  uint64_t digits, cut = 1;
+  int exponent;
+  yoke__number_shortest(x, &digits, &exponent);
+  uint64_t leading = digits;
+  for (; leading >= 10; leading /= 10) {
+  }
+  for (int n = count_digits(digits); n > (leading == 1 ? 3 : 2); n--) {
+    cut *= 10;
+    exponent++;
+  }
+  digits = (digits + cut / 2) / cut;
+  for (; digits % 10 == 0; digits /= 10) {
+    exponent++;
+  }
+  const int n = count_digits(digits), e = exponent + n - 1;
+  char* at = to;
+  *at = '-';
+  at += x < 0;
+  at = e >= -4 && e <= 5 ? put_plain(digits, n, e, at) : put_scientific(digits, n, e, at);
+  *at = '\0';
+  return to;
+}
+
 size_t yoke__number_format_integer(int64_t x, char to[YOKE_NUMBER_SIZE]) {
   const uint64_t magnitude = x < 0 ? 0 - (uint64_t)x : (uint64_t)x;
   const int n = count_digits(magnitude);

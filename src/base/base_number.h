@@ -14,6 +14,9 @@
 // the length.
 size_t yoke__number_format(double x, char to[YOKE_NUMBER_SIZE]);
 size_t yoke__number_format_integer(int64_t x, char to[YOKE_NUMBER_SIZE]);
+// A number for people: two significant digits, three after a leading 1, without exponent from 1e-4 to 1e6: "0.0026", "570",
+// "12.3", "1.5e-7"; "unknown", "infinite". Returns to.
+const char* yoke__number_brief(double x, char to[YOKE_NUMBER_SIZE]);
 // Significant digits and exponent: |x| = digits * 10^exponent, shortest, digits without trailing
 // zeros; x finite and not 0.
 void yoke__number_shortest(double x, uint64_t* digits, int* exponent);

@@ -1,0 +1,303 @@
+// The rule table of quality_trust.h and its sentences.
+//
+// A sentence gives the largest error over the run (band_max) in the signal's own unit, and the band relative to the
+// movement: what a user compares with is the first, what decides, unless an absolute limit is given, the second.
+#include "quality/quality_trust.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base_check.h"
+#include "base/base_map.h"
+#include "base/base_number.h"
+#include "quality/quality_ledger.h"
+#include "yoke/status.h"
+
+#define DIVERGES     0.5  // of the movement: growth of the run that its companions do not share
+#define ALIAS_RATIO  10   // B differs so many times more than A
+#define ALIAS_SHARE  0.5  // and by this share of the movement
+#define ABSOLUTE_LOW 2    // limits: the error is surely wrong above so many times the limit
+#define MANY_TIMES   10   // movements: counted in times instead of percent
+
+yoke_trust_limits yoke__trust_default_limits(void) {
+  return (yoke_trust_limits){YOKE_TRUST_LIMIT, YOKE_TRUST_WRONG, (double)NAN};
+}
+
+// -------------------------------------------------------------------------------------------------
+// sentences
+
+static void append(yoke_trust_signal* s, const char* format, ...) YOKE_PRINTF(2, 3);
+static void append(yoke_trust_signal* s, const char* format, ...) {
+  const size_t used = strlen(s->reason);
+  va_list args;
+  va_start(args, format);
+  vsnprintf(s->reason + used, sizeof s->reason - used, format, args);
+  va_end(args);
+}
+
+// "0.0026 m"
+static void append_value(yoke_trust_signal* s, double value) {
+  char number[YOKE_NUMBER_SIZE];
+  const bool has_unit = s->dim != NULL && s->dim[0] != '\0' && strcmp(s->dim, "1") != 0;
+  append(s, "%s%s%s", yoke__number_brief(value, number), has_unit ? " " : "",
+         has_unit ? s->dim : "");
+}
+
+// "0.0026 m (16 % of its movement)", and the limit of its own where there is one
+static void append_error(yoke_trust_signal* s) {
+  char share[YOKE_NUMBER_SIZE];
+  append_value(s, s->band.band_max);
+  const double relative = s->band.relative;
+  if (relative >= MANY_TIMES) {
+    append(s, " (%s times its movement", yoke__number_brief(relative, share));
+  } else {
+    append(s, " (%s %% of its movement", yoke__number_brief(100 * relative, share));
+  }
+  if (!isnan(s->limits.absolute)) {
+    append(s, ", limit ");
+    append_value(s, s->limits.absolute);
+  }
+  append(s, ")");
+}
+
+static void append_digits(yoke_trust_signal* s) {
+  append(s, ", %d digit%s", s->band.digits, s->band.digits == 1 ? "" : "s");
+}
+
+// "grew 1000 times between 1 s and 1.2 s"
+static void append_growth(yoke_trust_signal* s) {
+  char factor[YOKE_NUMBER_SIZE];
+  append(s, "grew %s times between %.4g s and %.4g s", yoke__number_brief(s->growth.factor, factor),
+         s->growth_from_s, s->growth_to_s);
+}
+
+// where only one companion could be compared with
+static void append_lack(yoke_trust_signal* s) {
+  if (!s->band.has_b) {
+    append(s, "; compared with half the steps alone");
+  } else if (!s->band.has_a) {
+    append(s, "; compared with another method alone, not with half the steps");
+  }
+}
+
+static void explain_divergence(yoke_trust_signal* s) {
+  char factor[YOKE_NUMBER_SIZE];
+  const bool has_companion = s->band.has_a || s->band.has_b;
+  yoke__number_brief(s->growth.factor, factor);
+  if (!s->growth.is_latched) {
+    append(s, "diverges: %s is not finite or beyond 1e100", s->name);
+  } else if (s->band.is_diverged || has_companion) {
+    append(s, "diverges: %s grew %s times within %lld exchanges", s->name, factor,
+           (long long)s->growth.n);
+  } else {
+    append(s,
+           "diverges: %s grows %s-fold every %lld exchanges; if the plant is unstable by itself "
+           "this is right: run with --trust both",
+           s->name, factor, (long long)s->growth.n);
+  }
+}
+
+static void explain_lack_of_estimate(yoke_trust_signal* s) {
+  if (s->ledger == YOKE_WRONG || s->ledger == YOKE_DOUBTFUL) {
+    append(s, "%s by the energy ledger, and no error estimate", yoke__verdict_names[s->ledger]);
+  } else if (s->ledger == YOKE_TRUSTWORTHY) {
+    append(s, "no sign of an energy error, and no error estimate");
+  } else {
+    append(s, "no error estimate");
+  }
+  append(s, ": %s", s->no_estimate == NULL ? "run with --trust both" : s->no_estimate);
+  if (s->growth.is_latched) {
+    append(s, "; %s ", s->name);
+    append_growth(s);
+  }
+}
+
+static void explain_doubt(yoke_trust_signal* s) {
+  append(s, "%s ", s->name);
+  if (s->rule == YOKE_RULE_GREW) {
+    append_growth(s);
+    append(s, " and ");
+  }
+  append(s, "may be off by up to ");
+  append_error(s);
+  const yoke_band* b = &s->band;
+  if (b->has_a && b->has_b && b->x > ALIAS_RATIO * b->d && b->x > ALIAS_SHARE * b->scale) {
+    append(s, "; half the step agrees, another method does not: a fast signal may be sampled too "
+              "slowly (aliasing)");
+  }
+  append_lack(s);
+}
+
+static void explain_trust(yoke_trust_signal* s) {
+  append(s, "%s is ", s->name);
+  if (s->band.is_exact) {
+    append(s, "exact in all companions");
+  } else {
+    append(s, "within ");
+    append_error(s);
+    append_digits(s);
+  }
+  append_lack(s);
+  if (s->growth.is_latched) {
+    append(s, "; it ");
+    append_growth(s);
+    append(s, ", and so did what it was compared with");
+  }
+}
+
+static void explain(yoke_trust_signal* s) {
+  s->reason[0] = '\0';
+  switch (s->rule) {
+  case YOKE_RULE_AT_REST:
+    append(s, "at rest");
+    break;
+  case YOKE_RULE_DIVERGED:
+    explain_divergence(s);
+    break;
+  case YOKE_RULE_OFF:
+  case YOKE_RULE_BALANCE:
+    append(s, "%s is off by about ", s->name);
+    append_error(s);
+    append_lack(s);
+    break;
+  case YOKE_RULE_NO_ESTIMATE:
+    explain_lack_of_estimate(s);
+    break;
+  case YOKE_RULE_GREW:
+  case YOKE_RULE_MAY_BE_OFF:
+    explain_doubt(s);
+    break;
+  case YOKE_RULE_WITHIN:
+    explain_trust(s);
+    break;
+  }
+}
+
+// -------------------------------------------------------------------------------------------------
+// rules
+
+// How many times the error is beyond the limit that acts.
+static double excess(const yoke_trust_signal* s) {
+  return isnan(s->limits.absolute) ? s->band.relative / s->limits.limit
+                                   : s->band.band_max / s->limits.absolute;
+}
+
+static bool is_surely_off(const yoke_trust_signal* s) {
+  return isnan(s->limits.absolute) ? s->band.low_relative > s->limits.wrong
+                                   : s->band.low_max > ABSOLUTE_LOW * s->limits.absolute;
+}
+
+static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
+  const yoke_band* b = &s->band;
+  const bool has_companion = b->has_a || b->has_b;
+  const bool is_beyond = has_companion && excess(s) > 1;
+  if (b->is_diverged) {
+    return YOKE_RULE_DIVERGED;
+  }
+  if (b->is_constant) {
+    return YOKE_RULE_AT_REST;
+  }
+  if (s->growth.is_active && (!has_companion || b->relative > DIVERGES)) {
+    return YOKE_RULE_DIVERGED;
+  }
+  if (has_companion && is_surely_off(s)) {
+    return YOKE_RULE_OFF;
+  }
+  if (s->growth.is_latched && is_beyond) {
+    return YOKE_RULE_GREW;
+  }
+  if (!has_companion) {
+    return YOKE_RULE_NO_ESTIMATE;
+  }
+  return is_beyond || !b->has_a ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_WITHIN;
+}
+
+void yoke__trust_judge_signal(yoke_trust_signal* signal) {
+  static const yoke_verdict verdicts[] = {
+      [YOKE_RULE_AT_REST] = YOKE_VERDICT_NONE,
+      [YOKE_RULE_DIVERGED] = YOKE_WRONG,
+      [YOKE_RULE_OFF] = YOKE_WRONG,
+      [YOKE_RULE_BALANCE] = YOKE_WRONG,
+      [YOKE_RULE_GREW] = YOKE_DOUBTFUL,
+      [YOKE_RULE_NO_ESTIMATE] = YOKE_VERDICT_NONE,
+      [YOKE_RULE_MAY_BE_OFF] = YOKE_DOUBTFUL,
+      [YOKE_RULE_WITHIN] = YOKE_TRUSTWORTHY,
+  };
+  signal->rule = find_rule(signal);
+  signal->verdict = verdicts[signal->rule];
+  // a ledger without a complaint proves nothing
+  if (signal->rule == YOKE_RULE_NO_ESTIMATE && signal->ledger >= YOKE_DOUBTFUL) {
+    signal->verdict = signal->ledger;
+  }
+  explain(signal);
+}
+
+// -------------------------------------------------------------------------------------------------
+// loops and run
+
+static int severity(yoke_verdict verdict) {
+  static const int ranks[] = {
+      [YOKE_TRUSTWORTHY] = 0, [YOKE_VERDICT_NONE] = 1, [YOKE_DOUBTFUL] = 2, [YOKE_WRONG] = 3};
+  return ranks[verdict];
+}
+
+bool yoke__trust_is_worse(yoke_verdict a, yoke_verdict b) {
+  return severity(a) > severity(b);
+}
+
+static int compare_numbers(double a, double b) {
+  // larger first; unknown ones last
+  const double x = isnan(a) ? -1 : a, y = isnan(b) ? -1 : b;
+  return x > y ? -1 : x < y;
+}
+
+int yoke__trust_compare(const yoke_trust_signal* a, const yoke_trust_signal* b) {
+  const bool rests_a = a->rule == YOKE_RULE_AT_REST, rests_b = b->rule == YOKE_RULE_AT_REST;
+  if (rests_a != rests_b) {
+    return rests_a ? 1 : -1;
+  }
+  if (severity(a->verdict) != severity(b->verdict)) {
+    return severity(a->verdict) > severity(b->verdict) ? -1 : 1;
+  }
+  const bool diverges_a = a->rule == YOKE_RULE_DIVERGED, diverges_b = b->rule == YOKE_RULE_DIVERGED;
+  if (diverges_a != diverges_b) {
+    return diverges_a ? -1 : 1;
+  }
+  const int by_growth = diverges_a ? compare_numbers(a->growth.factor, b->growth.factor) : 0;
+  return by_growth != 0 ? by_growth : compare_numbers(excess(a), excess(b));
+}
+
+static yoke_trust_loop empty_loop(void) {
+  return (yoke_trust_loop){
+      .worst = YOKE_NOT_FOUND, .verdict = YOKE_VERDICT_NONE, .reason = "no signal decides"};
+}
+
+// One more signal that decides.
+static void add_signal(yoke_trust_loop* loop, const yoke_trust_signal signals[], size_t i) {
+  const yoke_trust_signal* s = &signals[i];
+  loop->n_signals++;
+  if (loop->worst == YOKE_NOT_FOUND || yoke__trust_compare(s, &signals[loop->worst]) < 0) {
+    loop->worst = i;
+    loop->verdict = s->verdict;
+    loop->reason = s->reason;
+    loop->is_at_rest = s->rule == YOKE_RULE_AT_REST;
+  }
+}
+
+void yoke__trust_judge_run(const yoke_trust_signal signals[], size_t n_signals,
+                           yoke_trust_loop loops[], size_t n_loops, yoke_trust_loop* run) {
+  *run = empty_loop();
+  for (size_t i = 0; i < n_loops; i++) {
+    loops[i] = empty_loop();
+  }
+  for (size_t i = 0; i < n_signals; i++) {
+    if (signals[i].is_wanted) {
+      if (signals[i].loop != YOKE_NOT_FOUND) {
+        add_signal(&loops[signals[i].loop], signals, i);
+      }
+      add_signal(run, signals, i);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// Verdicts of signals, loops and the run, from error bands, growth alarms and, without a band, the energy ledger.
+//
+// The rules, of which the first that holds decides (rel = band / scale, low = its lower bound / scale):
+//
+//   0  at rest in the run and its companions                                    not judged
+//   1  not finite, beyond 1e100, or growing at the end and (no companion or
+//      rel > 0.5)                                                               wrong
+//   2  low > wrong (0.10)                                                       wrong
+//   3  reserved for balances of heat and flow
+//   4  grew for a while and rel > limit (0.05)                                  doubtful
+//   5  no companion                                                             not judged, or what the ledger says
+//   6  rel > limit, or companion B alone                                        doubtful
+//   7  otherwise                                                                trustworthy
+//
+// A signal with an absolute limit L (in its own unit) has band_max > L instead of rel > limit, and low_max > 2 L instead
+// of low > wrong.
+#ifndef YOKE_QUALITY_TRUST_H
+#define YOKE_QUALITY_TRUST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "quality/quality_band.h"
+#include "quality/quality_growth.h"
+#include "yoke/trust.h"
+
+#define YOKE_TRUST_LIMIT 0.05  // of the movement: trustworthy up to here
+#define YOKE_TRUST_WRONG 0.10  // of the movement: wrong if the error is surely above
+
+typedef struct yoke_trust_limits {
+  double limit, wrong;
+  double absolute;  // in the signal's unit; NaN: none
+} yoke_trust_limits;
+
+// No limits of its own: 0.05, 0.10.
+yoke_trust_limits yoke__trust_default_limits(void);
+
+typedef enum yoke_trust_rule {
+  YOKE_RULE_AT_REST,
+  YOKE_RULE_DIVERGED,
+  YOKE_RULE_OFF,
+  YOKE_RULE_BALANCE,
+  YOKE_RULE_GREW,
+  YOKE_RULE_NO_ESTIMATE,
+  YOKE_RULE_MAY_BE_OFF,
+  YOKE_RULE_WITHIN,
+} yoke_trust_rule;
+
+typedef struct yoke_trust_signal {
+  const char *name, *dim;  // dim: unit of measure as text, "" if it has none
+  yoke_band band;
+  yoke_growth_alarm growth;
+  double growth_from_s, growth_to_s;  // times of the alarm's window
+  size_t loop;                        // YOKE_NOT_FOUND: in none, judged alone
+  bool is_wanted;                     // decides about loop and run
+  yoke_trust_limits limits;
+  yoke_verdict ledger;      // of the bonds of its loop: counts where there is no band
+  const char* no_estimate;  // why there is no companion; NULL: none was asked for
+
+  // filled by yoke__trust_judge_signal
+  yoke_trust_rule rule;
+  yoke_verdict verdict;
+  char reason[320];  // a sentence with name, numbers and unit; "at rest"
+} yoke_trust_signal;
+
+void yoke__trust_judge_signal(yoke_trust_signal* signal);
+
+// Whether verdict a is worse than b: wrong > doubtful > not judged > trustworthy.
+bool yoke__trust_is_worse(yoke_verdict a, yoke_verdict b);
+// Order for tables of judged signals, worst first: by verdict, then those that diverge, then by how many times the error
+// is beyond its limit. Negative if a comes before b.
+int yoke__trust_compare(const yoke_trust_signal* a, const yoke_trust_signal* b);
+
+// A loop, or the run.
+typedef struct yoke_trust_loop {
+  size_t n_signals;  // that decide
+  size_t worst;      // the signal that decided; YOKE_NOT_FOUND: none
+  yoke_verdict verdict;
+  bool is_at_rest;     // all its signals are
+  const char* reason;  // that of its worst signal
+} yoke_trust_loop;
+
+// Verdict of each loop, and of the run: the worst of its loops and of the signals outside loops. Loops and signals at rest
+// do not count unless all are. signals: judged, their `loop` below n_loops.
+void yoke__trust_judge_run(const yoke_trust_signal signals[], size_t n_signals,
+                           yoke_trust_loop loops[], size_t n_loops, yoke_trust_loop* run);
+
+#endif

@@ -1,0 +1,540 @@
+// Verdicts of signals, loops and runs: every rule of the table, its sentence, and the order of the verdicts.
+#include "quality/quality_trust.h"
+
+#include "base/base_map.h"
+#include "quality/trust_pair.h"
+#include "support/check.h"
+
+static const double none = (double)NAN;
+
+// A signal that moves, with both companions.
+static yoke_trust_signal signal_of(const char* name, double relative, double low) {
+  return (yoke_trust_signal){
+      .name = name,
+      .dim = "m",
+      .is_wanted = true,
+      .limits = {YOKE_TRUST_LIMIT, YOKE_TRUST_WRONG, (double)NAN},
+      .band = {.has_a = true,
+               .has_b = true,
+               .n = 101,
+               .active = 101,
+               .range = 0.2,
+               .scale = 0.1,
+               .largest = 0.2,
+               .d = 0.04 * relative,
+               .x = 0.05 * relative,
+               .band = 0.1 * relative,
+               .low = 0.1 * low,
+               .relative = relative,
+               .low_relative = low,
+               .band_max = 0.26 * relative,
+               .low_max = 0.26 * low,
+               .digits = 2},
+  };
+}
+
+static yoke_growth_alarm alarm(bool is_active) {
+  return (yoke_growth_alarm){.is_latched = true,
+                             .is_active = is_active,
+                             .at = 40,
+                             .from = 8,
+                             .factor = 12345.6,
+                             .n = 32,
+                             .rate = 1.34,
+                             .total = 1e5};
+}
+
+static void without_companions(yoke_trust_signal* s) {
+  s->band.has_a = s->band.has_b = false;
+  s->band.band = s->band.relative = s->band.low = s->band.low_relative = s->band.band_max =
+      s->band.low_max = s->band.d = s->band.x = none;
+}
+
+static void check_judged(yoke_trust_signal* s, yoke_trust_rule rule, yoke_verdict verdict,
+                         const char* reason) {
+  yoke__trust_judge_signal(s);
+  assert_string_equal(s->reason, reason);
+  assert_int_equal(s->rule, rule);
+  assert_int_equal(s->verdict, verdict);
+}
+
+// -------------------------------------------------------------------------------------------------
+// sentences
+
+static void test_numbers_for_people(void** state) {
+  (void)state;
+  const struct {
+    double value;
+    const char* text;
+  } cases[] = {{0.0026, "0.0026"},
+               {0.00254, "0.0025"},
+               {570.3, "570"},
+               {1234.5, "1230"},
+               {12.34, "12.3"},
+               {12.0, "12"},
+               {0.1, "0.1"},
+               {999.6, "1000"},
+               {0.999, "1"},
+               {123456, "123000"},
+               {999999, "1e6"},
+               {1.5e7, "1.5e7"},
+               {2e-4, "0.0002"},
+               {1.234e-5, "1.23e-5"},
+               {4.56e-300, "4.6e-300"},
+               {1e100, "1e100"},
+               {-3e-320, "-3e-320"},
+               {0, "0"},
+               {-0.0026, "-0.0026"},
+               {5, "5"},
+               {20, "20"},
+               {100, "100"},
+               {1.96, "1.96"},
+               {1.999, "2"},
+               {0.00010049, "0.0001"}};
+  char text[YOKE_TRUST_NUMBER_SIZE];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_string_equal(yoke__trust_number(cases[i].value, text), cases[i].text);
+  }
+  assert_string_equal(yoke__trust_number((double)INFINITY, text), "infinite");
+  assert_string_equal(yoke__trust_number(none, text), "unknown");
+}
+
+// -------------------------------------------------------------------------------------------------
+// rules
+
+static void test_rules_of_bands(void** state) {
+  (void)state;
+  yoke_trust_signal s = signal_of("arm.s", 0.04, 0.02);
+  check_judged(&s, YOKE_RULE_WITHIN, YOKE_TRUSTWORTHY,
+               "arm.s is within 0.0104 m (4 % of its movement), 2 digits");
+  s = signal_of("arm.s", 0.05, 0.02);
+  check_judged(&s, YOKE_RULE_WITHIN, YOKE_TRUSTWORTHY,
+               "arm.s is within 0.013 m (5 % of its movement), 2 digits");
+  s = signal_of("arm.s", 0.051, 0.02);
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
+               "arm.s may be off by up to 0.0133 m (5.1 % of its movement)");
+  s = signal_of("arm.s", 0.3, 0.1);
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
+               "arm.s may be off by up to 0.078 m (30 % of its movement)");
+  s = signal_of("arm.s", 0.3, 0.101);
+  check_judged(&s, YOKE_RULE_OFF, YOKE_WRONG,
+               "arm.s is off by about 0.078 m (30 % of its movement)");
+  s = signal_of("arm.s", 39, 20);
+  s.dim = "";
+  check_judged(&s, YOKE_RULE_OFF, YOKE_WRONG, "arm.s is off by about 10.1 (39 times its movement)");
+  s = signal_of("arm.s", 0, 0);
+  s.band.is_exact = true;
+  check_judged(&s, YOKE_RULE_WITHIN, YOKE_TRUSTWORTHY, "arm.s is exact in all companions");
+  s = signal_of("arm.s", 0.05, 0.02);
+  s.limits.limit = 0.02;
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
+               "arm.s may be off by up to 0.013 m (5 % of its movement)");
+  s = signal_of("arm.s", 0.2, 0.09);
+  s.limits.wrong = 0.08;
+  check_judged(&s, YOKE_RULE_OFF, YOKE_WRONG,
+               "arm.s is off by about 0.052 m (20 % of its movement)");
+}
+
+// The difference of another method alone: both conditions are needed.
+static void test_aliasing(void** state) {
+  (void)state;
+  yoke_trust_signal s = signal_of("a.v", 0.8, 0.01);
+  s.band.d = 0.004;
+  s.band.x = 0.06;
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
+               "a.v may be off by up to 0.21 m (80 % of its movement); half the step agrees, "
+               "another method does not: a fast signal may be sampled too slowly (aliasing)");
+  s.band.d = 0.0061;
+  yoke__trust_judge_signal(&s);
+  assert_null(strstr(s.reason, "aliasing"));
+  s.band.d = 0.004;
+  s.band.x = 0.049;
+  yoke__trust_judge_signal(&s);
+  assert_null(strstr(s.reason, "aliasing"));
+}
+
+static void test_absolute_limits(void** state) {
+  (void)state;
+  yoke_trust_signal s = signal_of("arm.s", 0.01, 0.001);  // band_max 0.0026 m
+  s.limits.absolute = 2e-3;
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
+               "arm.s may be off by up to 0.0026 m (1 % of its movement, limit 0.002 m)");
+  s.limits.absolute = 2.7e-3;
+  check_judged(&s, YOKE_RULE_WITHIN, YOKE_TRUSTWORTHY,
+               "arm.s is within 0.0026 m (1 % of its movement, limit 0.0027 m), 2 digits");
+  // a large share of the movement is fine where the limit is not reached
+  s = signal_of("arm.s", 0.4, 0.2);  // 0.104 m, low_max 0.052 m
+  s.limits.absolute = 0.11;
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
+  s.limits.absolute = 0.0261;  // twice that is above low_max
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.verdict, YOKE_DOUBTFUL);
+  s.limits.absolute = 0.0259;
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.verdict, YOKE_WRONG);
+  assert_int_equal(s.rule, YOKE_RULE_OFF);
+  // it acts on what grew, too
+  s = signal_of("arm.s", 0.04, 0.001);
+  s.limits.absolute = 2e-3;
+  s.growth = alarm(false);
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.rule, YOKE_RULE_GREW);
+}
+
+static void test_growth(void** state) {
+  (void)state;
+  yoke_trust_signal s = signal_of("oil.p", 0.51, 0.0);
+  s.growth = alarm(true);
+  check_judged(&s, YOKE_RULE_DIVERGED, YOKE_WRONG,
+               "diverges: oil.p grew 12300 times within 32 exchanges");
+  s = signal_of("oil.p", 0.5, 0.0);
+  s.growth = alarm(true);
+  s.growth_from_s = 0.4;
+  s.growth_to_s = 2;
+  check_judged(&s, YOKE_RULE_GREW, YOKE_DOUBTFUL,
+               "oil.p grew 12300 times between 0.4 s and 2 s and may be off by up to 0.13 m (50 % "
+               "of its movement)");
+  // latched long ago
+  s = signal_of("oil.p", 2, 0.0);
+  s.growth = alarm(false);
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.rule, YOKE_RULE_GREW);
+  // surely off: rule 2 comes first
+  s.band.low_relative = 0.3;
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.rule, YOKE_RULE_OFF);
+  // without companions
+  s = signal_of("oil.p", 0, 0);
+  without_companions(&s);
+  s.growth = alarm(true);
+  check_judged(&s, YOKE_RULE_DIVERGED, YOKE_WRONG,
+               "diverges: oil.p grows 12300-fold every 32 exchanges; if the plant is unstable by "
+               "itself this is right: run with --trust both");
+  // not finite
+  s.band.is_diverged = true;
+  check_judged(&s, YOKE_RULE_DIVERGED, YOKE_WRONG,
+               "diverges: oil.p grew 12300 times within 32 exchanges");
+  s.growth = (yoke_growth_alarm){0};
+  check_judged(&s, YOKE_RULE_DIVERGED, YOKE_WRONG, "diverges: oil.p is not finite or beyond 1e100");
+}
+
+static void test_no_estimate(void** state) {
+  (void)state;
+  yoke_trust_signal s = signal_of("a.x", 0, 0);
+  without_companions(&s);
+  check_judged(&s, YOKE_RULE_NO_ESTIMATE, YOKE_VERDICT_NONE,
+               "no error estimate: run with --trust both");
+  s.ledger = YOKE_TRUSTWORTHY;
+  check_judged(&s, YOKE_RULE_NO_ESTIMATE, YOKE_VERDICT_NONE,
+               "no sign of an energy error, and no error estimate: run with --trust both");
+  s.ledger = YOKE_DOUBTFUL;
+  check_judged(&s, YOKE_RULE_NO_ESTIMATE, YOKE_DOUBTFUL,
+               "doubtful by the energy ledger, and no error estimate: run with --trust both");
+  s.ledger = YOKE_WRONG;
+  s.no_estimate = "both companions failed";
+  check_judged(&s, YOKE_RULE_NO_ESTIMATE, YOKE_WRONG,
+               "wrong by the energy ledger, and no error estimate: both companions failed");
+  s.ledger = YOKE_VERDICT_NONE;
+  s.growth = alarm(false);
+  s.growth_to_s = 0.5;
+  check_judged(&s, YOKE_RULE_NO_ESTIMATE, YOKE_VERDICT_NONE,
+               "no error estimate: both companions failed; a.x grew 12300 times between 0 s and "
+               "0.5 s");
+  // with a band the ledger decides nothing
+  s = signal_of("a.x", 0.01, 0.005);
+  s.ledger = YOKE_WRONG;
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
+}
+
+// -------------------------------------------------------------------------------------------------
+// from trajectories to words
+
+static yoke_trust_signal judge_pair(const pair_runs* runs, int i, bool has_a, bool has_b,
+                                    const yoke_growth_alarm* growth) {
+  yoke_trust_signal s = {.name = i == 0 ? "one.x" : "two.x",
+                         .dim = "",
+                         .is_wanted = true,
+                         .limits = yoke__trust_default_limits()};
+  yoke__band_judge(runs->y + i, has_a ? runs->a + i : NULL, has_b ? runs->b + i : NULL, runs->n,
+                   PAIR, &s.band);
+  if (growth != NULL) {
+    s.growth = *growth;
+  }
+  yoke__trust_judge_signal(&s);
+  return s;
+}
+
+// Verdict of the golden pair: both signals in one loop.
+static yoke_trust_loop judge_both(const pair_runs* runs, yoke_trust_signal signals[PAIR]) {
+  yoke_trust_loop loop, run;
+  for (int i = 0; i < PAIR; i++) {
+    signals[i] = judge_pair(runs, i, true, true, NULL);
+  }
+  yoke__trust_judge_run(signals, PAIR, &loop, 1, &run);
+  assert_int_equal(loop.verdict, run.verdict);
+  assert_int_equal(loop.n_signals, PAIR);
+  return run;
+}
+
+// The verdicts below the golden table.
+static void test_TR_01_golden_verdicts(void** state) {
+  (void)state;
+  const struct {
+    double H;
+    bool is_iterated;
+    yoke_verdict verdict;
+  } cases[] = {{0.1, false, YOKE_WRONG},
+               {0.02, false, YOKE_TRUSTWORTHY},
+               {0.005, false, YOKE_TRUSTWORTHY},
+               {0.1, true, YOKE_TRUSTWORTHY}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    yoke_trust_signal signals[PAIR];
+    pair_runs runs =
+        pair_run(&pair_golden, cases[i].H, (size_t)lround(4.0 / cases[i].H), cases[i].is_iterated);
+    const yoke_trust_loop run = judge_both(&runs, signals);
+    print_message("H = %g: %s\n", cases[i].H, run.reason);
+    assert_int_equal(run.verdict, cases[i].verdict);
+    assert_int_equal(run.worst, 1);
+    pair_free(&runs);
+  }
+}
+
+// TR-22 for the judge. Without B: 4 d, and the sentence says so. Without A: at best doubtful, even with a small band.
+static void test_TR_22_one_companion_lost(void** state) {
+  (void)state;
+  pair_runs runs = pair_run(&pair_golden, 0.005, 800, false);
+  const yoke_trust_signal both = judge_pair(&runs, 0, true, true, NULL);
+  yoke_trust_signal s = judge_pair(&runs, 0, true, false, NULL);
+  check_relative(s.band.band, 4 * both.band.d, 1e-15);
+  assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
+  check_contains(s.reason, "; compared with half the steps alone");
+
+  s = judge_pair(&runs, 0, false, true, NULL);
+  check_relative(s.band.band, 3 * both.band.x, 1e-15);
+  assert_true(s.band.relative < YOKE_TRUST_LIMIT);
+  assert_int_equal(s.rule, YOKE_RULE_MAY_BE_OFF);
+  assert_int_equal(s.verdict, YOKE_DOUBTFUL);
+  check_contains(s.reason, "; compared with another method alone, not with half the steps");
+  pair_free(&runs);
+
+  // wrong stays possible
+  runs = pair_run(&pair_golden, 0.4, 10, false);
+  s = judge_pair(&runs, 1, false, true, NULL);
+  assert_int_equal(s.verdict, YOKE_WRONG);
+  pair_free(&runs);
+}
+
+// TR-25 for the judge: a plant that is unstable by itself. Alarm and window as the growth alarm reports them.
+static void test_TR_25_unstable_plant(void** state) {
+  (void)state;
+  const pair_system plant = {.a = {0.3, 0.1}, .b = {0.4, 0.3}, .c = {1, 1}, .x0 = {1, 0.2}};
+  const yoke_growth_alarm growth = {
+      .is_latched = true, .is_active = true, .at = 1280, .from = 256, .factor = 305, .n = 1024};
+  const double relative[] = {0.0185, 0.0194}, coarse[] = {0.192, 0.201}, low[] = {0.092, 0.097};
+
+  pair_runs runs = pair_run(&plant, 0.01, 2000, false);
+  for (int i = 0; i < PAIR; i++) {
+    yoke_trust_signal s = judge_pair(&runs, i, true, true, &growth);
+    s.growth_from_s = 2.56;
+    s.growth_to_s = 12.8;
+    yoke__trust_judge_signal(&s);
+    print_message("H = 0.01: %.4g, %s\n", s.band.relative, s.reason);
+    check_relative(s.band.relative, relative[i], 0.01);
+    assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
+    check_contains(s.reason, "; it grew 300 times between 2.56 s and 12.8 s");
+  }
+  pair_free(&runs);
+
+  runs = pair_run(&plant, 0.1, 200, false);
+  for (int i = 0; i < PAIR; i++) {
+    const yoke_trust_signal s = judge_pair(&runs, i, true, true, &growth);
+    check_relative(s.band.relative, coarse[i], 0.01);
+    check_relative(s.band.low_relative, low[i], 0.01);
+    assert_int_equal(s.verdict, YOKE_DOUBTFUL);
+    // with and without the alarm
+    assert_int_equal(judge_pair(&runs, i, true, true, NULL).verdict, YOKE_DOUBTFUL);
+  }
+  pair_free(&runs);
+}
+
+// -------------------------------------------------------------------------------------------------
+// loops and run
+
+static yoke_trust_loop judge_all(yoke_trust_signal signals[], size_t n, yoke_trust_loop loops[],
+                                 size_t n_loops) {
+  yoke_trust_loop run;
+  for (size_t i = 0; i < n; i++) {
+    yoke__trust_judge_signal(&signals[i]);
+  }
+  yoke__trust_judge_run(signals, n, loops, n_loops, &run);
+  return run;
+}
+
+// wrong > doubtful > not judged > trustworthy
+static void test_order_of_verdicts(void** state) {
+  (void)state;
+  const yoke_verdict falling[] = {YOKE_WRONG, YOKE_DOUBTFUL, YOKE_VERDICT_NONE, YOKE_TRUSTWORTHY};
+  for (int i = 0; i < 4; i++) {
+    for (int j = 0; j < 4; j++) {
+      assert_int_equal(yoke__trust_is_worse(falling[i], falling[j]), i < j);
+    }
+  }
+}
+
+static void test_worst_loop_decides(void** state) {
+  (void)state;
+  yoke_trust_signal s[] = {signal_of("a.x", 0.01, 0), signal_of("b.x", 0.2, 0),
+                           signal_of("c.x", 0.3, 0), signal_of("d.x", 0.03, 0)};
+  yoke_trust_loop loops[2];
+  s[2].loop = 0;
+  s[3].loop = 1;
+  yoke_trust_loop run = judge_all(s, 4, loops, 2);
+  assert_int_equal(loops[0].verdict, YOKE_DOUBTFUL);
+  assert_int_equal(loops[0].worst, 2);
+  assert_int_equal(loops[0].n_signals, 3);
+  assert_int_equal(loops[1].verdict, YOKE_TRUSTWORTHY);
+  assert_int_equal(run.verdict, YOKE_DOUBTFUL);
+  assert_string_equal(run.reason, "c.x may be off by up to 0.078 m (30 % of its movement)");
+
+  // a signal outside loops counts as well
+  s[3] = signal_of("d.x", 0.9, 0.4);
+  s[3].loop = YOKE_NOT_FOUND;
+  run = judge_all(s, 4, loops, 2);
+  assert_int_equal(loops[1].n_signals, 0);
+  assert_int_equal(loops[1].verdict, YOKE_VERDICT_NONE);
+  assert_int_equal(run.verdict, YOKE_WRONG);
+  assert_int_equal(run.worst, 3);
+
+  // only what is wanted decides; a loop without such a signal is not judged and does not count
+  s[1].is_wanted = s[2].is_wanted = s[3].is_wanted = false;
+  run = judge_all(s, 4, loops, 2);
+  assert_int_equal(run.verdict, YOKE_TRUSTWORTHY);
+  assert_int_equal(loops[0].n_signals, 1);
+  assert_int_equal(s[3].verdict, YOKE_WRONG);
+
+  // one that cannot be judged makes the run not judged, not worse
+  s[1] = signal_of("b.x", 0, 0);
+  without_companions(&s[1]);
+  run = judge_all(s, 4, loops, 2);
+  assert_int_equal(run.verdict, YOKE_VERDICT_NONE);
+  assert_int_equal(run.worst, 1);
+
+  // nothing at all
+  run = judge_all(s, 0, loops, 2);
+  assert_int_equal(run.verdict, YOKE_VERDICT_NONE);
+  assert_true(run.worst == YOKE_NOT_FOUND && !run.is_at_rest);
+}
+
+// Its own limit counts in the order: how many times the error is beyond it.
+static void test_worst_signal_by_its_limit(void** state) {
+  (void)state;
+  yoke_trust_signal s[] = {signal_of("a.x", 0.3, 0), signal_of("b.x", 0.1, 0)};
+  yoke_trust_loop loop;
+  s[1].limits.absolute = 0.001;  // 26 times
+  assert_int_equal(judge_all(s, 2, &loop, 1).worst, 1);
+  s[1].limits.absolute = 0.01;  // 2.6 times, the other 6 times
+  assert_int_equal(judge_all(s, 2, &loop, 1).worst, 0);
+}
+
+// TR-23 for the judge: a bonded and an unbonded coupling in one loop. The ledger of the bond complains about nothing; the
+// unbonded signal diverges.
+static void test_TR_23_unbonded_coupling_diverges(void** state) {
+  (void)state;
+  yoke_trust_signal s[] = {signal_of("mass.v", 0.01, 0), signal_of("spring.f", 0.02, 0),
+                           signal_of("control.u", 40, 9)};
+  yoke_trust_loop loop;
+  for (size_t i = 0; i < 3; i++) {
+    s[i].ledger = YOKE_TRUSTWORTHY;
+  }
+  s[2].growth = alarm(true);
+  yoke_trust_loop run = judge_all(s, 3, &loop, 1);
+  assert_int_equal(run.verdict, YOKE_WRONG);
+  assert_int_equal(loop.verdict, YOKE_WRONG);
+  assert_string_equal(run.reason, "diverges: control.u grew 12300 times within 32 exchanges");
+
+  // the same without companions
+  for (size_t i = 0; i < 3; i++) {
+    without_companions(&s[i]);
+  }
+  run = judge_all(s, 3, &loop, 1);
+  assert_int_equal(run.verdict, YOKE_WRONG);
+  assert_int_equal(run.worst, 2);
+  check_contains(run.reason, "control.u grows 12300-fold every 32 exchanges");
+}
+
+static yoke_trust_signal resting(const char* name) {
+  static const double zeros[50];
+  yoke_trust_signal s = signal_of(name, 0, 0);
+  yoke__band_judge(zeros, zeros, zeros, 50, 1, &s.band);
+  return s;
+}
+
+// TR-24 for the judge: all signals constant.
+static void test_TR_24_at_rest(void** state) {
+  (void)state;
+  yoke_trust_signal s[] = {resting("a.x"), resting("b.x"), resting("c.x")};
+  yoke_trust_loop loops[2];
+  s[2].loop = 1;
+  yoke_trust_loop run = judge_all(s, 3, loops, 2);
+  assert_int_equal(run.verdict, YOKE_VERDICT_NONE);
+  assert_string_equal(run.reason, "at rest");
+  assert_true(run.is_at_rest && loops[0].is_at_rest && loops[1].is_at_rest);
+  assert_int_equal(s[0].rule, YOKE_RULE_AT_REST);
+
+  // a loop at rest beside one that moves does not count, nor does a signal at rest within a loop
+  s[2] = signal_of("c.x", 0.01, 0);
+  s[2].loop = 1;
+  run = judge_all(s, 3, loops, 2);
+  assert_int_equal(run.verdict, YOKE_TRUSTWORTHY);
+  assert_true(!run.is_at_rest && loops[0].is_at_rest);
+  s[2].loop = 0;
+  run = judge_all(s, 3, loops, 2);
+  assert_int_equal(loops[0].verdict, YOKE_TRUSTWORTHY);
+  assert_int_equal(run.verdict, YOKE_TRUSTWORTHY);
+}
+
+// The table of a run: worst first.
+static int by_severity(const void* a, const void* b) {
+  return yoke__trust_compare(a, b);
+}
+
+static void test_order_of_the_table(void** state) {
+  (void)state;
+  yoke_trust_signal s[] = {
+      resting("rest"),           signal_of("good", 0.01, 0),      signal_of("doubtful", 0.3, 0),
+      signal_of("off", 9, 4),    signal_of("diverged", 0.9, 0.4), signal_of("better", 0.001, 0),
+      signal_of("unknown", 0, 0)};
+  const char* const order[] = {"diverged", "off", "doubtful", "unknown", "good", "better", "rest"};
+  s[4].growth = alarm(true);
+  without_companions(&s[6]);
+  for (size_t i = 0; i < 7; i++) {
+    yoke__trust_judge_signal(&s[i]);
+  }
+  qsort(s, 7, sizeof s[0], by_severity);
+  for (size_t i = 0; i < 7; i++) {
+    assert_string_equal(s[i].name, order[i]);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_numbers_for_people),
+      cmocka_unit_test(test_rules_of_bands),
+      cmocka_unit_test(test_aliasing),
+      cmocka_unit_test(test_absolute_limits),
+      cmocka_unit_test(test_growth),
+      cmocka_unit_test(test_no_estimate),
+      cmocka_unit_test(test_TR_01_golden_verdicts),
+      cmocka_unit_test(test_TR_22_one_companion_lost),
+      cmocka_unit_test(test_TR_25_unstable_plant),
+      cmocka_unit_test(test_order_of_verdicts),
+      cmocka_unit_test(test_worst_loop_decides),
+      cmocka_unit_test(test_worst_signal_by_its_limit),
+      cmocka_unit_test(test_TR_23_unbonded_coupling_diverges),
+      cmocka_unit_test(test_TR_24_at_rest),
+      cmocka_unit_test(test_order_of_the_table),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
