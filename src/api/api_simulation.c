@@ -389,8 +389,12 @@ static yoke_status start_recording(yoke_simulation* simulation,
                                    const yoke_record_settings* settings);
 
 static yoke_trust_mode choose_mode(const yoke_simulation* simulation, yoke_trust_mode mode) {
-  const yoke_trust_mode given = simulation->system->scenario->trust.companions;
-  return mode != YOKE_TRUST_FILE ? mode : given != YOKE_TRUST_FILE ? given : YOKE_TRUST_AUTO;
+  static const yoke_trust_mode modes[] = {
+      [YOKE_COMPANIONS_AUTO] = YOKE_TRUST_AUTO,   [YOKE_COMPANIONS_BOTH] = YOKE_TRUST_BOTH,
+      [YOKE_COMPANIONS_HALF] = YOKE_TRUST_HALF,   [YOKE_COMPANIONS_CHEAP] = YOKE_TRUST_CHEAP,
+      [YOKE_COMPANIONS_NONE] = YOKE_TRUST_NONE,
+  };
+  return mode == YOKE_TRUST_FILE ? modes[simulation->system->scenario->trust.companions] : mode;
 }
 
 // Companions begin beside the run. Without memory for them the run goes on alone, and the verdict says so.

@@ -122,7 +122,7 @@ void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json) {
   yoke__json_end_array(json);
   yoke__json_begin_array(json, "signals");
   for (size_t i = 0; i < trust->n_signals; i++) {
-    json_signal(trust, i, json);
+    json_signal(trust, trust->ranked[i], json);
   }
   yoke__json_end_array(json);
   yoke__json_begin_array(json, "loops");
@@ -190,7 +190,7 @@ static yoke_status write_bands(const yoke_trust* trust, const char* directory,
 yoke_status yoke__api_write_trust(yoke_simulation* simulation, const char* directory,
                                   const yoke_sink* sink) {
   yoke_status status = YOKE_OK;
-  if (simulation->system->scenario->trust.has_bands) {
+  if (simulation->system->scenario->trust.is_bands) {
     status = write_bands(simulation->trust, directory, sink);
   }
   const yoke_status written = yoke__api_write_summary(simulation, directory, sink);

@@ -36,7 +36,7 @@ yoke_status yoke_simulation_get_trust(const yoke_simulation* simulation, yoke_ru
                           .reason = trust->run.reason,
                           .is_diverged = yoke__api_is_diverged(simulation),
                           .is_wrong = trust->run.verdict == YOKE_WRONG &&
-                                      !simulation->system->scenario->trust.is_status_off,
+                                      simulation->system->scenario->trust.is_status,
                           .left_out = trust->left_out,
                           .n_signals = trust->n_signals};
   return YOKE_OK;

@@ -265,11 +265,9 @@ static yoke_status prepare(yoke_trust* trust) {
   if (trust->n_companions == 0) {
     return YOKE_OK;
   }
-  const int64_t n_macro = system->n_slots / system->macro_slots;
-  const double bytes = 8.0 * (double)trust->plan.n * (double)(n_macro + 1);
-  trust->plan.thin = 1 + (int64_t)(bytes / MAX_BYTES);
-  trust->plan.n_rows = n_macro / trust->plan.thin + 1;
-  YOKE_TRY(yoke__master_keep(system, trust->state, trust->plan.thin));
+  YOKE_TRY(yoke__master_keep(system, trust->state, NULL, 0, 1, MAX_BYTES));
+  trust->plan.thin = trust->state->watch.trace->thin;
+  trust->plan.n_rows = trust->state->watch.trace->n_room;
   for (size_t i = 0; i < trust->n_companions; i++) {
     YOKE_TRY(yoke__companion_create(&trust->plan, &trust->companions[trust->order[i]]));
   }
@@ -434,10 +432,14 @@ static void describe_left_out(yoke_trust* trust) {
 
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to) {
-  const yoke_trace* trace = yoke__master_trace(trust->state);
+  const yoke_trace* trace = trust->state->watch.trace;
   trust->n_rows = trace == NULL ? 0 : trace->n_kept;
   trust->samples = trace == NULL ? NULL : trace->values;
-  trust->has_grown = yoke__master_has_grown(trust->state);
+  for (size_t i = 0; i < trust->system->n_judged; i++) {
+    yoke_signal_growth growth;
+    yoke__master_growth(trust->system, trust->state, i, &growth);
+    trust->has_grown = trust->has_grown || growth.alarm.is_latched;
+  }
   if (status < 0) {
     yoke__trust_cancel(trust);
     join_workers(trust);

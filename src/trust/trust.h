@@ -31,7 +31,8 @@ typedef struct yoke_trust {
   // the outcome
   bool is_judged;
   bool has_grown;  // the run: a growth alarm came
-  yoke_trust_signal* signals;
+  yoke_trust_signal* signals;  // in the order of the system,
+  size_t* ranked;              // and worst first
   size_t n_signals;
   const double* samples;  // of the run: row k, signal i at k * n_signals + i
   int64_t n_rows;

@@ -67,7 +67,7 @@ static yoke_trust_limits limits_of(const yoke_trust* trust, const char* name) {
   const yoke_scenario_trust* settings = settings_of(trust);
   yoke_trust_limits limits = {settings->limit, settings->wrong, (double)NAN};
   for (size_t i = 0; i < settings->n_limits; i++) {
-    if (strcmp(settings->limits[i].name, name) == 0) {
+    if (yoke__glob_match(settings->limits[i].signal.text, name)) {
       limits.absolute = settings->limits[i].value;
     }
   }
@@ -103,14 +103,28 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   } else {
     yoke__band_judge(&trust->state->y[source->y], NULL, NULL, 0, 1, &s->band);
   }
-  yoke__master_growth(system, trust->state, i, &s->growth);
-  const double h = yoke__clock_seconds(&system->clock, system->macro) * (double)source->every;
-  s->growth_from_s = system->t_start + (double)s->growth.from * h;
-  s->growth_to_s = system->t_start + (double)s->growth.at * h;
+  yoke_signal_growth growth;
+  yoke__master_growth(system, trust->state, i, &growth);
+  s->growth = growth.alarm;
+  s->growth_from_s = growth.t_from;
+  s->growth_to_s = growth.t_to;
   yoke__trust_judge_signal(s);
 }
 
 // ---- the whole
+
+// Insertion sort of indices: qsort cannot be handed the signals.
+static void rank(yoke_trust* trust) {
+  for (size_t i = 0; i < trust->n_signals; i++) {
+    size_t at = i;
+    for (; at > 0 && yoke__trust_compare(&trust->signals[i],
+                                         &trust->signals[trust->ranked[at - 1]]) < 0;
+         at--) {
+      trust->ranked[at] = trust->ranked[at - 1];
+    }
+    trust->ranked[at] = i;
+  }
+}
 
 yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status) {
   const yoke_system* system = trust->system;
@@ -118,12 +132,14 @@ yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status) {
   trust->n_loops = system->n_unit_loops;
   trust->signals =
       yoke__arena_array(&trust->arena, trust->n_signals + 1, sizeof *trust->signals);
+  trust->ranked = yoke__arena_array(&trust->arena, trust->n_signals + 1, sizeof(size_t));
   trust->loops = yoke__arena_array(&trust->arena, trust->n_loops + 1, sizeof *trust->loops);
   YOKE_TRY(yoke__arena_status(&trust->arena));
   for (size_t i = 0; i < trust->n_signals; i++) {
     fill_signal(trust, i, &trust->signals[i]);
   }
   YOKE_TRY(yoke__arena_status(&trust->arena));
+  rank(trust);
   yoke__trust_judge_run(trust->signals, trust->n_signals, trust->loops, trust->n_loops,
                         &trust->run);
   trust->is_judged = true;
