@@ -108,6 +108,8 @@ enum {
                                // YOKE_VARIABLE_NONLINEAR
   YOKE_UNIT_PORTABLE =
       1u << 6,  // what `save` writes has no pointers: another process may restore it
+  YOKE_UNIT_SAMPLED =
+      1u << 7,  // its step belongs to what it does: it counts calls, or draws a number in each
 };
 
 // How a unit advances its states during a call.

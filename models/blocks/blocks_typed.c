@@ -46,7 +46,7 @@ static const yoke_variable counter_variables[] = {
 static const yoke_unit_info counter_info = {
     .variables = counter_variables,
     .n_variables = COUNT(counter_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_SAMPLED,
     .self_size = sizeof(counter),
 };
 

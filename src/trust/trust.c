@@ -36,7 +36,7 @@ static int64_t count_calls(const yoke_system* system, size_t unit) {
 // An FMU with a fixed internal step is called in multiples of it.
 static int64_t most_divisor(const yoke_system_unit* unit) {
   const yoke_unit_info* info = unit->unit.info;
-  if ((info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+  if ((info->flags & (YOKE_UNIT_PHYSICAL | YOKE_UNIT_SAMPLED)) != 0) {
     return 1;
   }
   if ((info->flags & YOKE_UNIT_FIXED_STEP) == 0 || info->solver.step <= 0) {
@@ -380,7 +380,7 @@ static void judge_companion(yoke_trust* trust, yoke_companion* c) {
     return;
   }
   if (result->status != YOKE_COMPANION_DONE || result->n_rows < trust->n_rows) {
-    snprintf(c->why, sizeof c->why, "%s%s%s", yoke__companion_status_names[result->status],
+    snprintf(c->why, sizeof c->why, "%s%s%.290s", yoke__companion_status_names[result->status],
              result->why[0] == '\0' ? "" : ": ", result->why);
   } else if (!trust->has_grown && has_grown(&trust->plan, result->values, trust->n_rows)) {
     c->is_grown = true;

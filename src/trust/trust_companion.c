@@ -69,7 +69,7 @@ typedef struct companion_job {
 static void end_with(yoke_companion_result* result, yoke_companion_status status,
                      const char* reason) {
   result->status = status;
-  snprintf(result->why, sizeof result->why, "%s", reason == NULL ? "" : reason);
+  snprintf(result->why, sizeof result->why, "%.300s", reason == NULL ? "" : reason);
 }
 
 // The first error, as a person would read it.
@@ -87,12 +87,15 @@ static void refuse(yoke_companion_result* result, const yoke_messages* messages,
 
 // A failure of the units while it was stepped.
 static void fail(yoke_companion_result* result, const yoke_failure* failure, yoke_status status) {
-  char text[YOKE_MESSAGE_TEXT_SIZE] = "";
+  char text[YOKE_MESSAGE_TEXT_SIZE] = "error: ";
+  const size_t n_word = strlen(text);
   if (failure->message.text != NULL) {
-    yoke_message_format(&failure->message, text, sizeof text);
+    yoke_message bare = failure->message;
+    bare.file = NULL;
+    yoke_message_format(&bare, text, sizeof text);
   }
   end_with(result, status == YOKE_NOT_FINITE ? YOKE_COMPANION_DIVERGED : YOKE_COMPANION_FAILED,
-           text[0] == '\0' ? yoke_status_text(status) : text);
+           text[n_word] == '\0' ? yoke_status_text(status) : text + n_word);
 }
 
 // What is compared must be the same signals in the same order.
