@@ -97,6 +97,7 @@ static void describe(channel* c) {
     v->offset = offsetof(channel, values) + (size_t)(arrays[i].at - c->values) * sizeof(double);
   }
   c->head.feedthrough[0] = (yoke_feedthrough){Y, U};
+  c->head.info.flags |= YOKE_UNIT_SAMPLED;
 }
 
 static yoke_status create(const yoke_unit_args* args, void** self, const yoke_sink* sink) {
