@@ -183,6 +183,27 @@ static void print_orders(const json_t* system) {
   }
 }
 
+// ---- trust
+
+// what the file says about the verdict
+static void print_trust(const json_t* system) {
+  const json_t* trust = json_object_get(system, "trust");
+  const json_t* signals = json_object_get(trust, "signals");
+  if (!yoke__view_is(trust, "given")) {
+    return;
+  }
+  printf("\ntrust\n");
+  yoke__view_print(trust, "  companions {companions}{status!, exit status 0 also if wrong}"
+                          "{bands?, bands over time are written}\n");
+  printf("  trustworthy up to an error of %g %% of the movement, wrong above %g %%\n",
+         100 * yoke__json_find_number(trust, "limit", 0),
+         100 * yoke__json_find_number(trust, "wrong", 0));
+  if (json_array_size(signals) > 0) {
+    print_names("decided by", signals, "");
+  }
+  yoke__view_print_all(json_object_get(trust, "limits"), "  limit of {signal}: {limit}\n");
+}
+
 // ---- the whole
 
 static int print_system(char** document) {
@@ -206,6 +227,7 @@ static int print_system(char** document) {
   print_couplings(system);
   print_bonds(system);
   print_orders(system);
+  print_trust(system);
   yoke__view_print(json_object_get(system, "recorded"),
                    "\nrecorded    {signals} signals every {interval} s\n");
   json_decref(system);

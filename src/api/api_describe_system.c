@@ -423,6 +423,32 @@ static void describe_orders(const yoke_system* system, yoke_json* json) {
   yoke__json_end_array(json);
 }
 
+// ---- trust
+
+static void describe_trust(const yoke_scenario_trust* trust, yoke_json* json) {
+  yoke__json_begin_object(json, "trust");
+  yoke__json_boolean(json, "given", trust->is_given);
+  yoke__json_string(json, "companions", yoke__companion_words[trust->companions]);
+  yoke__json_number(json, "limit", trust->limit);
+  yoke__json_number(json, "wrong", trust->wrong);
+  yoke__json_boolean(json, "status", trust->is_status);
+  yoke__json_boolean(json, "bands", trust->is_bands);
+  yoke__json_begin_array(json, "signals");
+  for (size_t i = 0; i < trust->n_signals; i++) {
+    yoke__json_string(json, NULL, trust->signals[i].text);
+  }
+  yoke__json_end_array(json);
+  yoke__json_begin_array(json, "limits");
+  for (size_t i = 0; i < trust->n_limits; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "signal", trust->limits[i].signal.text);
+    yoke__json_number(json, "limit", trust->limits[i].value);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+}
+
 // ---- the whole
 
 static void describe_times(const yoke_system* system, yoke_json* json) {
@@ -470,6 +496,7 @@ void yoke__describe_system(const yoke_system* system, const char* key, yoke_json
   }
   yoke__json_end_array(json);
   describe_orders(system, json);
+  describe_trust(&system->scenario->trust, json);
   yoke__json_begin_object(json, "recorded");
   yoke__json_integer(json, "signals", (int64_t)system->n_columns);
   yoke__json_number(json, "interval", seconds(system, system->record_every * system->slot));

@@ -204,6 +204,36 @@ typedef struct yoke_scenario_name {
   yoke_place place;
 } yoke_scenario_name;
 
+// Which companions judge a run (docs/trust.md).
+typedef enum yoke_companions {
+  YOKE_COMPANIONS_AUTO,   // both, if they do not cost too much
+  YOKE_COMPANIONS_BOTH,   // half the steps, and another method at half the step
+  YOKE_COMPANIONS_HALF,   // half the steps
+  YOKE_COMPANIONS_CHEAP,  // half the steps, and another method at the step of the run
+  YOKE_COMPANIONS_NONE,
+} yoke_companions;
+
+extern const char* const yoke__companion_words[];  // "auto", ..., NULL
+
+// The largest error that a signal may have, in its own unit.
+typedef struct yoke_scenario_trust_limit {
+  yoke_scenario_name signal;  // a name or a glob pattern
+  double value;
+} yoke_scenario_trust_limit;
+
+// `trust`.
+typedef struct yoke_scenario_trust {
+  bool is_given;
+  const yoke_scenario_name* signals;  // that decide, glob patterns; none: all
+  size_t n_signals;
+  double limit, wrong;  // of a signal's movement; defaults 0.05, 0.10
+  const yoke_scenario_trust_limit* limits;
+  size_t n_limits;
+  yoke_companions companions;
+  bool is_status;  // a wrong run changes the exit status; default true
+  bool is_bands;   // bands over time are written; default false
+} yoke_scenario_trust;
+
 typedef struct yoke_scenario {
   yoke_arena arena;              // owns everything below
   bool has_errors;               // parts could not be read: see yoke__scenario_read_parts
@@ -233,7 +263,8 @@ typedef struct yoke_scenario {
   const yoke_scenario_coupling* couplings;
   size_t n_couplings;
   bool is_finding;  // bonds are found from dimensions (`quality: {find: false}` turns it off)
-  yoke_scenario_watch watch;                 // `quality`
+  yoke_scenario_watch watch;  // `quality`
+  yoke_scenario_trust trust;
   const yoke_scenario_name* record_signals;  // glob patterns; default one "*"
   size_t n_record_signals;
   int64_t record_every;            // default 1

@@ -3,7 +3,7 @@
 //
 // A circuit has its parameters and all quantities with brackets, v(out), i(l1), t(case), p(r1), in
 // small letters, so what the file writes is put into small letters here: names under `with`, names
-// with brackets under `start` and `values`, at ends of connections and bonds, and in `record`.
+// with brackets under `start` and `values`, at ends of connections and bonds, in `record` and in `trust`.
 // Names without brackets (inputs, outputs with a name of their own) are as the netlist writes them.
 #include <ctype.h>
 #include <string.h>
@@ -174,13 +174,23 @@ static const char* lower_pattern(yoke_reader* reader, const yoke_scenario* s, co
   return lower == NULL ? text : lower;
 }
 
-static void lower_record(yoke_reader* reader, yoke_scenario* s) {
-  yoke_scenario_name* all = yoke__reader_array(reader, s->n_record_signals, sizeof *all);
-  for (size_t i = 0; all != NULL && i < s->n_record_signals; i++) {
-    all[i] = s->record_signals[i];
+static void lower_patterns(yoke_reader* reader, const yoke_scenario* s,
+                           const yoke_scenario_name** names, size_t n) {
+  yoke_scenario_name* all = n == 0 ? NULL : yoke__reader_array(reader, n, sizeof *all);
+  for (size_t i = 0; all != NULL && i < n; i++) {
+    all[i] = (*names)[i];
     all[i].text = lower_pattern(reader, s, all[i].text);
   }
-  s->record_signals = all == NULL ? s->record_signals : all;
+  *names = all == NULL ? *names : all;
+}
+
+static void lower_limits(yoke_reader* reader, const yoke_scenario* s, yoke_scenario_trust* trust) {
+  yoke_scenario_trust_limit* all = yoke__reader_array(reader, trust->n_limits, sizeof *all);
+  for (size_t i = 0; all != NULL && i < trust->n_limits; i++) {
+    all[i] = trust->limits[i];
+    all[i].signal.text = lower_pattern(reader, s, all[i].signal.text);
+  }
+  trust->limits = all == NULL ? trust->limits : all;
 }
 
 void yoke__netlist_signals_read(yoke_reader* reader, yoke_scenario* s) {
@@ -197,7 +207,9 @@ void yoke__netlist_signals_read(yoke_reader* reader, yoke_scenario* s) {
   if (s->n_bonds > 0) {
     lower_bonds(reader, s);
   }
-  if (s->n_record_signals > 0) {
-    lower_record(reader, s);
+  lower_patterns(reader, s, &s->record_signals, s->n_record_signals);
+  lower_patterns(reader, s, &s->trust.signals, s->trust.n_signals);
+  if (s->trust.n_limits > 0) {
+    lower_limits(reader, s, &s->trust);
   }
 }

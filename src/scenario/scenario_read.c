@@ -266,6 +266,7 @@ static const yoke_key file_keys[] = {
     {"bonds", yoke__read_bonds, &yoke__shape_bonds, 0, NULL},
     {"couplings", yoke__read_couplings, &yoke__shape_couplings, 0, NULL},
     {"quality", yoke__read_quality, &yoke__shape_quality, 0, &yoke__shape_quality},
+    {"trust", yoke__read_trust, &yoke__shape_trust, OF(trust), &yoke__shape_trust},
     {"record", yoke__key_map, &record_shape, 0, &record_shape},
 };
 const yoke_shape yoke__shape_file = YOKE_SHAPE_OF(file_keys);
@@ -320,6 +321,7 @@ static bool set_defaults(yoke_scenario* s, const char* path) {
   s->text = "";
   s->is_finding = true;
   s->watch = yoke__no_watch;
+  s->trust = yoke__no_trust;
   s->adaptive.rho = 0.02;
   s->iteration.relaxation = 0.5;
   s->iteration.tolerance = 1e-9;

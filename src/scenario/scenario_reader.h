@@ -67,6 +67,7 @@ extern const yoke_shape yoke__shape_bonds;
 extern const yoke_shape yoke__shape_couplings;
 extern const yoke_shape yoke__shape_limits;
 extern const yoke_shape yoke__shape_quality;
+extern const yoke_shape yoke__shape_trust;
 extern const yoke_shape yoke__shape_file;
 
 // Reads all keys of a map by its table; unknown keys are errors that name the nearest known one.
@@ -185,7 +186,9 @@ void yoke__read_units(yoke_reader* reader, const yoke_node* units, const yoke_no
                       yoke_scenario* to);
 yoke_key_reader yoke__read_connections, yoke__read_bonds, yoke__read_couplings;  // yoke_scenario
 yoke_key_reader yoke__read_quality;                                              // yoke_scenario
-extern const yoke_scenario_watch yoke__no_watch;                                 // nothing given
+yoke_key_reader yoke__read_trust;                 // yoke_scenario_trust
+extern const yoke_scenario_trust yoke__no_trust;  // the defaults
+extern const yoke_scenario_watch yoke__no_watch;  // nothing given
 
 // ---- what is said to netlists (scenario_netlist.c)
 

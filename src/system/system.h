@@ -356,6 +356,7 @@ yoke_status yoke__system_make_cluster(yoke_system* system, size_t method);
 yoke_status yoke__system_make_member(yoke_system* system, size_t cluster, size_t sink);
 yoke_status yoke__system_lay_record(yoke_system* system);    // system_record.c
 yoke_status yoke__system_list_signals(yoke_system* system);  // system_signals.c
+yoke_status yoke__system_check_trust(yoke_system* system);   // system_trust.c: names of `trust`
 // Asserts that every index lies inside of what it points into; always YOKE_OK.
 yoke_status yoke__system_check_layout(yoke_system* system);  // system_layout.c
 
@@ -382,6 +383,11 @@ yoke_status yoke__system_lay_taps(yoke_system* system);  // system_taps.c
 // True if a connection feeds one of n elements of a variable.
 bool yoke__system_is_fed(const yoke_system* system, size_t unit, size_t variable, size_t element,
                          size_t n);
+// Does an output decide about the verdict (`trust: {signals}`; none given: all do)?
+bool yoke__system_decides(const yoke_system* system, size_t unit, size_t variable, size_t element);
+// The largest error that the file allows an output, in its own unit; NaN: none given. The last one of the file counts.
+double yoke__system_error_limit(const yoke_system* system, size_t unit, size_t variable,
+                                size_t element);
 // Formats of the results that the system file names (YOKE_RECORD_*), else CSV.
 uint32_t yoke__system_formats(const yoke_system* system);
 

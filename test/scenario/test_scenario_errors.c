@@ -27,6 +27,7 @@ static void test_top_level(void** state) {
       {"zzz: 1\n",
        "5:1: error: unknown key 'zzz' in the file; known keys: yoke, name, text, time, scheme, "
        "exchange, threads, order, iteration, units, laws, connections, bonds, couplings, quality, "
+       "trust, "
        "record"},
       {"scheme: jacobbi\n",
        "5:9: error: 'scheme': expected jacobi, gauss-seidel, iterative-jacobi or "
@@ -345,7 +346,7 @@ static void test_all_errors_come_at_once(void** state) {
       "or put it into quotes\n"
       "12:1: error: unknown key 'colour' in the file; known keys: yoke, name, text, "
       "time, scheme, exchange, threads, order, iteration, units, laws, connections, "
-      "bonds, couplings, quality, record");
+      "bonds, couplings, quality, trust, record");
 }
 
 // A refused value is not reported twice: once as an alias, once as a wrong type.
