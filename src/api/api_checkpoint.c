@@ -13,7 +13,7 @@
 #include "base/base_version.h"
 
 #define MAGIC           "yoke-checkpoint"
-#define FORMAT          2u
+#define FORMAT          3u
 #define BYTE_ORDER_MARK 0x01020304u
 #define MAX_SIZE        (SIZE_MAX > UINT32_MAX ? (size_t)16 << 30 : SIZE_MAX / 2)
 
@@ -100,6 +100,10 @@ static uint64_t hash_connections(uint64_t h, const yoke_system* system) {
   for (size_t i = 0; i < system->n_bonds; i++) {
     h = hash_text(h, system->bonds[i].name);
     h = HASH(h, system->bonds[i].ledger.watch.window);
+  }
+  for (size_t i = 0; i < system->n_judged; i++) {
+    const uint64_t numbers[] = {system->judged[i].y, (uint64_t)system->judged[i].every};
+    h = HASH(h, numbers);
   }
   return h;
 }

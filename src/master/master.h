@@ -6,7 +6,8 @@
 //   3  time moves on: tick = slot counter * slot length
 //   4  outputs of slow units that end here become visible
 //   5  exchange: laws and fresh units, then copies, then samples for the coupling groups
-//   6  the ledger observes the samples (residual power), alarms; the residual may choose the next step
+//   6  the ledger observes the samples (residual power), alarms; the residual may choose the next step; at the end of a macro
+//      step the growth of the judged signals is observed, and their values are kept if somebody asked for them
 //   7  a row for the recorder, if one is due
 #ifndef YOKE_MASTER_H
 #define YOKE_MASTER_H
@@ -14,6 +15,7 @@
 #include <stdatomic.h>
 
 #include "base/base_image.h"
+#include "quality/quality_growth.h"
 #include "system/system.h"
 
 // Why a run ended early: a message with its texts. Zeroed: it did not.
@@ -97,6 +99,34 @@ typedef struct yoke_mailbox {
   yoke_mail_cell* cells;
 } yoke_mailbox;
 
+// Values of signals at the ends of macro steps, every `thin` of them: row k holds those of macro step k * thin.
+typedef struct yoke_trace {
+  size_t n;                // signals
+  size_t* y;               // their indices into Y
+  int64_t n_room, n_kept;  // rows
+  int64_t thin;
+  double* values;  // n_room rows of n
+  double* times;   // of the rows, if the residual chooses the step; else NULL
+  bool has_gap;    // a state was restored that lies beyond the rows kept so far
+} yoke_trace;
+
+// What is seen of the judged signals.
+typedef struct yoke_watch {
+  int64_t wait;     // slots to the end of the macro step
+  int64_t n_steps;  // macro steps done
+  struct yoke_watch_group* groups;
+  size_t n_groups;
+  double* t_latched;  // per judged signal: when its alarm came; NaN: never
+  size_t stopped_by;  // the judged signal whose growth ended the run; YOKE_NOT_FOUND: none
+  yoke_trace* trace;  // NULL: nobody asked
+} yoke_watch;
+
+// The growth alarm of a judged signal and the times of its window; both the present if it has none.
+typedef struct yoke_signal_growth {
+  yoke_growth_alarm alarm;
+  double t_from, t_to;  // [s]
+} yoke_signal_growth;
+
 typedef struct yoke_state {
   yoke_arena arena;
   int64_t n_slots;  // done
@@ -141,6 +171,8 @@ typedef struct yoke_state {
   size_t n_held;
   double* held_actions;
   bool is_stopped;  // a quality limit ends the run
+
+  yoke_watch watch;  // of the judged signals
 
   // the step: fixed, or chosen by the residual as so many slots
   int64_t stretch, stretch_next;
@@ -208,6 +240,15 @@ yoke_status yoke__master_each_unit(const yoke_system* system, yoke_state* state,
                                    yoke_status (*call)(void* context, size_t unit), void* context,
                                    const char* what);
 void yoke__master_clear_failure(const yoke_system* system, yoke_state* state);
+
+// The growth of a judged signal so far.
+void yoke__master_growth(const yoke_system* system, const yoke_state* state, size_t signal,
+                         yoke_signal_growth* out);
+// From here on the values of n signals (indices into Y; NULL: all judged signals) are kept in state->watch.trace, every so many
+// macro steps and at most so many bytes, else a multiple of these. Before the first step, with memory of its own that is
+// freed with the state; YOKE_BAD_ARG after it, YOKE_NO_MEMORY.
+yoke_status yoke__master_keep(const yoke_system* system, yoke_state* state, const size_t y[],
+                              size_t n, int64_t every, size_t max_bytes);
 
 // Gives the recorder a row for the present time. Waits for room (unpaced).
 yoke_status yoke__master_record(const yoke_system* system, yoke_state* state);
@@ -285,6 +326,12 @@ void yoke__master_start_ledger(const yoke_system* system, yoke_state* state);
 yoke_status yoke__master_rebuild(const yoke_system* system, yoke_state* state);
 void yoke__master_image_held(const yoke_system* system, yoke_state* state, yoke_image* image);
 void yoke__master_take_alarm(yoke_state* state, yoke_alarm_level level);
+// The judged signals (master_watch.c): memory, the consistent start, the end of a macro step, saved states, the end.
+yoke_status yoke__master_layout_watch(const yoke_system* system, yoke_state* state);
+void yoke__master_start_watch(const yoke_system* system, yoke_state* state);
+void yoke__master_watch(const yoke_system* system, yoke_state* state);
+void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke_image* image);
+void yoke__master_end_watch(yoke_state* state);
 // Adaptive step: the first one, and the next ones after each exchange.
 void yoke__master_start_step(const yoke_system* system, yoke_state* state);
 void yoke__master_choose_step(const yoke_system* system, yoke_state* state);

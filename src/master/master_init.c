@@ -466,5 +466,6 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
     return status;
   }
   yoke__master_start_ledger(system, state);
+  yoke__master_start_watch(system, state);
   return status;
 }

@@ -79,6 +79,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   YOKE_TRY(yoke__master_layout_mail(state));
   YOKE_TRY(yoke__master_lay_hot(system, state));
   YOKE_TRY(yoke__master_lay_ledger(system, state));
+  YOKE_TRY(yoke__master_layout_watch(system, state));
   return yoke__system_is_iterative(system) ? yoke__master_prepare_iteration(system, state)
                                            : YOKE_OK;
 }
@@ -183,6 +184,7 @@ void yoke__master_destroy(yoke_system* system, yoke_state** state) {
   }
   yoke__pool_run(system->pool, terminate_units, system);
   close_groups(system, *state);
+  yoke__master_end_watch(*state);
   yoke__arena_free(&(*state)->arena);
   free(*state);
   *state = NULL;

@@ -24,7 +24,7 @@ yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
   // 5: laws and fresh units, copies, samples for the coupling groups
   YOKE_TRY(exchange(system, state));
 
-  // 6: the ledger observes the samples; the residual may choose the next step
+  // 6: the ledger observes the samples; the residual may choose the next step; the watch sees the ends of macro steps
   YOKE_TRY(observe(system, state));
 
   // 7: a row for the recorder
@@ -139,10 +139,7 @@ static yoke_status exchange(const yoke_system* system, yoke_state* state) {
   return YOKE_OK;
 }
 
-static yoke_status observe(const yoke_system* system, yoke_state* state) {
-  if (state->ledger == NULL) {
-    return YOKE_OK;
-  }
+static yoke_status observe_bonds(const yoke_system* system, yoke_state* state) {
   if (state->n_held > 0) {
     YOKE_TRY(yoke__master_rebuild(system, state));
   }
@@ -157,6 +154,16 @@ static yoke_status observe(const yoke_system* system, yoke_state* state) {
   }
   if (system->is_adaptive) {
     yoke__master_choose_step(system, state);
+  }
+  return YOKE_OK;
+}
+
+static yoke_status observe(const yoke_system* system, yoke_state* state) {
+  if (state->ledger != NULL) {
+    YOKE_TRY(observe_bonds(system, state));
+  }
+  if (--state->watch.wait == 0) {
+    yoke__master_watch(system, state);
   }
   return YOKE_OK;
 }

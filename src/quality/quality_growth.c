@@ -22,9 +22,9 @@
 
 #include "base/base_map.h"
 
-#define SHORTEST   4  // exchanges of the shortest block
-#define N_WINDOW   5  // blocks that the condition looks at
-#define MAX_LEVELS 60
+#define SHORTEST   4      // exchanges of the shortest block
+#define N_WINDOW   5      // blocks that the condition looks at
+#define MAX_LEVELS 32     // 4e10 exchanges
 #define LEAST      1.5    // growth from block to block
 #define LEAST_SUM  100.0  // growth over the window
 #define STEADY     0.7    // the last growth over the first one
@@ -36,6 +36,12 @@ typedef struct recent {
   double block;    // largest increment of the block that is not complete yet
   double largest;  // |y|
 } recent;
+
+// One signal at one level. Blocks that are not there yet are 0, as if it had been at rest.
+typedef struct window {
+  double blocks[N_WINDOW];  // oldest first
+  double older;             // largest block before them
+} window;
 
 // What a signal is remembered by.
 typedef struct memory {
@@ -49,20 +55,16 @@ typedef struct memory {
 struct yoke_growth {
   size_t n;
   size_t n_levels;
-  recent* recent;  // n
-  memory* memory;  // n
-  double* blocks;  // per level N_WINDOW rows of n: block b lies in row b % N_WINDOW
-  double* older;   // per level one row of n: largest block before the window
-  int64_t k;       // exchanges seen
+  recent* recent;   // n
+  window* windows;  // per level n
+  memory* memory;   // n
+  size_t* n_met;    // per level: signals whose last block meets the condition
+  int64_t k;        // exchanges seen
   size_t n_latched;
 };
 
 static int64_t block_length(size_t level) {
   return (int64_t)SHORTEST << level;
-}
-
-static double* row_of(const yoke_growth* g, size_t level, int64_t block) {
-  return g->blocks + (level * N_WINDOW + (size_t)(block % N_WINDOW)) * g->n;
 }
 
 yoke_status yoke__growth_create(yoke_arena* arena, size_t n_signals, int64_t n_exchanges,
@@ -75,129 +77,142 @@ yoke_status yoke__growth_create(yoke_arena* arena, size_t n_signals, int64_t n_e
   }
   g->recent = yoke__arena_array(arena, n_signals + 1, sizeof *g->recent);
   g->memory = yoke__arena_array(arena, n_signals + 1, sizeof *g->memory);
-  g->blocks = yoke__arena_array(arena, n_signals * N_WINDOW * g->n_levels + 1, sizeof(double));
-  g->older = yoke__arena_array(arena, n_signals * g->n_levels + 1, sizeof(double));
+  g->windows = yoke__arena_array(arena, n_signals * g->n_levels + 1, sizeof *g->windows);
+  g->n_met = yoke__arena_array(arena, g->n_levels + 1, sizeof *g->n_met);
   *out = g;
   return yoke__arena_status(arena);
 }
 
-void yoke__growth_start(yoke_growth* g, const double y[]) {
+static void restart(yoke_growth* g, const double y[], const size_t at[]) {
   g->k = 0;
   g->n_latched = 0;
   memset(g->memory, 0, g->n * sizeof *g->memory);
-  memset(g->blocks, 0, g->n * N_WINDOW * g->n_levels * sizeof(double));
-  memset(g->older, 0, g->n * g->n_levels * sizeof(double));
+  memset(g->windows, 0, g->n * g->n_levels * sizeof *g->windows);
+  memset(g->n_met, 0, g->n_levels * sizeof *g->n_met);
   for (size_t i = 0; i < g->n; i++) {
-    g->recent[i] = (recent){.y = y[i], .largest = fabs(y[i])};
+    const double value = y[at == NULL ? i : at[i]];
+    g->recent[i] = (recent){.y = value, .largest = fabs(value)};
   }
 }
 
+void yoke__growth_start(yoke_growth* g, const double y[]) {
+  restart(g, y, NULL);
+}
+
+void yoke__growth_start_at(yoke_growth* g, const double y[], const size_t at[]) {
+  restart(g, y, at);
+}
+
 // The condition for a signal whose last block is a hundred times the first of the window, which is not 0.
-static bool is_growing(const yoke_growth* g, size_t level, int64_t b, size_t i) {
-  double q[N_WINDOW];
-  for (int j = 0; j < N_WINDOW; j++) {
-    q[j] = row_of(g, level, b - (N_WINDOW - 1) + j)[i];
-  }
+static bool is_growing(const window* w) {
+  const double* q = w->blocks;
   for (int j = 1; j < N_WINDOW; j++) {
     if (!(q[j] >= LEAST * q[j - 1])) {
       return false;
     }
   }
-  return q[N_WINDOW - 1] >= ABOVE * g->older[level * g->n + i] &&
+  return q[N_WINDOW - 1] >= ABOVE * w->older &&
          log(q[N_WINDOW - 1] / q[N_WINDOW - 2]) >= STEADY * log(q[1] / q[0]);
 }
 
-static void latch(yoke_growth* g, size_t level, int64_t b, size_t i) {
+// A signal that may meet the condition, or one that met it before.
+static void judge(yoke_growth* g, size_t level, size_t i, bool may_grow) {
+  const window* w = &g->windows[level * g->n + i];
   memory* m = &g->memory[i];
-  if (m->at == 0) {
-    *m = (memory){.met = m->met,
-                  .at = g->k,
-                  .level = (int64_t)level,
-                  .first = row_of(g, level, b - (N_WINDOW - 1))[i],
-                  .last = row_of(g, level, b)[i]};
+  const uint64_t bit = (uint64_t)1 << level;
+  const bool is_met = may_grow && is_growing(w), was_met = (m->met & bit) != 0;
+  if (is_met != was_met) {
+    m->met ^= bit;
+    g->n_met[level] += is_met ? 1 : (size_t)-1;
+  }
+  if (is_met && m->at == 0) {
+    m->at = g->k;
+    m->level = (int64_t)level;
+    m->first = w->blocks[0];
+    m->last = w->blocks[N_WINDOW - 1];
     g->n_latched++;
   }
 }
 
-static void check_block(yoke_growth* g, size_t level, int64_t b) {
-  const double* first = row_of(g, level, b - (N_WINDOW - 1));
-  const double* last = row_of(g, level, b);
-  const uint64_t bit = (uint64_t)1 << level;
-  for (size_t i = 0; i < g->n; i++) {
-    memory* m = &g->memory[i];
-    if (!(last[i] >= LEAST_SUM * first[i]) || first[i] == 0) {
-      m->met &= ~bit;
-    } else if (is_growing(g, level, b, i)) {
-      m->met |= bit;
-      latch(g, level, b, i);
-    } else {
-      m->met &= ~bit;
-    }
-  }
+// One more block of a signal at a level. Returns whether it has grown a hundredfold in the window.
+static inline bool append(window* w, double q) {
+  const double leaving = w->blocks[0], first = w->blocks[1];
+  w->older = leaving > w->older ? leaving : w->older;
+  w->blocks[0] = first;
+  w->blocks[1] = w->blocks[2];
+  w->blocks[2] = w->blocks[3];
+  w->blocks[3] = w->blocks[4];
+  w->blocks[4] = q;
+  return q >= LEAST_SUM * first && first > 0;
 }
 
-// The block that the window leaves behind counts among the older ones.
-static void retire_block(yoke_growth* g, size_t level, int64_t b) {
-  const double* leaving = row_of(g, level, b);
-  double* older = g->older + level * g->n;
-  for (size_t i = 0; i < g->n; i++) {
-    older[i] = leaving[i] > older[i] ? leaving[i] : older[i];
-  }
-}
-
-// The increments of two finite values may overflow.
-static void take_shortest(yoke_growth* g, double to[]) {
+static void complete_shortest(yoke_growth* g) {
+  const bool has_met = g->n_met[0] > 0;
   for (size_t i = 0; i < g->n; i++) {
     const double q = g->recent[i].block;
-    to[i] = q < DBL_MAX ? q : DBL_MAX;
     g->recent[i].block = 0;
-  }
-}
-
-static void join_blocks(const double a[], const double b[], size_t n, double to[]) {
-  for (size_t i = 0; i < n; i++) {
-    to[i] = a[i] > b[i] ? a[i] : b[i];
-  }
-}
-
-// lengths are powers of 2
-static bool is_block_end(const yoke_growth* g, size_t level) {
-  return (g->k & (block_length(level) - 1)) == 0;
-}
-
-static void complete_blocks(yoke_growth* g) {
-  for (size_t level = 0; level < g->n_levels && is_block_end(g, level); level++) {
-    const int64_t b = g->k / block_length(level) - 1;
-    if (b >= N_WINDOW) {
-      retire_block(g, level, b);
-    }
-    if (level == 0) {
-      take_shortest(g, row_of(g, 0, b));
-    } else {
-      join_blocks(row_of(g, level - 1, 2 * b), row_of(g, level - 1, 2 * b + 1), g->n,
-                  row_of(g, level, b));
-    }
-    if (b >= N_WINDOW - 1) {
-      check_block(g, level, b);
+    // the increment of two finite values may overflow
+    const bool may_grow = append(&g->windows[i], q < DBL_MAX ? q : DBL_MAX);
+    if (may_grow || has_met) {
+      judge(g, 0, i, may_grow);
     }
   }
 }
 
-void yoke__growth_observe(yoke_growth* g, const double y[]) {
+static void complete_longer(yoke_growth* g, size_t level) {
+  const bool has_met = g->n_met[level] > 0;
+  const window* below = g->windows + (level - 1) * g->n;
+  window* windows = g->windows + level * g->n;
   for (size_t i = 0; i < g->n; i++) {
-    recent* r = &g->recent[i];
-    const double q = fabs(y[i] - r->y), size = fabs(y[i]);
-    r->y = y[i];
-    r->block = q > r->block ? q : r->block;
-    r->largest = size > r->largest ? size : r->largest;
+    const double a = below[i].blocks[3], b = below[i].blocks[4];
+    const bool may_grow = append(&windows[i], a > b ? a : b);
+    if (may_grow || has_met) {
+      judge(g, level, i, may_grow);
+    }
   }
-  g->k++;
-  complete_blocks(g);
+}
+
+static bool complete_blocks(yoke_growth* g) {
+  const size_t n_latched = g->n_latched;
+  if (g->n_levels > 0) {
+    complete_shortest(g);
+  }
+  for (size_t level = 1; level < g->n_levels && (g->k & (block_length(level) - 1)) == 0; level++) {
+    complete_longer(g, level);
+  }
+  return g->n_latched > n_latched;
+}
+
+static inline void observe(recent* r, double y) {
+  const double q = fabs(y - r->y), size = fabs(y);
+  r->y = y;
+  r->block = q > r->block ? q : r->block;
+  r->largest = size > r->largest ? size : r->largest;
+}
+
+// Returns whether an alarm came.
+static inline bool count_exchange(yoke_growth* g) {
+  const int64_t k = ++g->k;
+  return (k & (SHORTEST - 1)) == 0 && complete_blocks(g);
+}
+
+bool yoke__growth_observe(yoke_growth* g, const double y[]) {
+  for (size_t i = 0; i < g->n; i++) {
+    observe(&g->recent[i], y[i]);
+  }
+  return count_exchange(g);
+}
+
+bool yoke__growth_observe_at(yoke_growth* g, const double y[], const size_t at[]) {
+  for (size_t i = 0; i < g->n; i++) {
+    observe(&g->recent[i], y[at[i]]);
+  }
+  return count_exchange(g);
 }
 
 // Largest increment of the last complete block of the lowest level.
 static double last_block(const yoke_growth* g, size_t i) {
-  return row_of(g, 0, g->k / SHORTEST - 1)[i];
+  return g->windows[i].blocks[N_WINDOW - 1];
 }
 
 void yoke__growth_result(const yoke_growth* g, size_t i, yoke_growth_alarm* out) {
@@ -235,6 +250,6 @@ void yoke__growth_image(yoke_growth* g, yoke_image* image) {
   YOKE_IMAGE_VALUE(image, g->n_latched);
   yoke__image_part(image, g->recent, g->n * sizeof *g->recent);
   yoke__image_part(image, g->memory, g->n * sizeof *g->memory);
-  yoke__image_part(image, g->blocks, g->n * N_WINDOW * g->n_levels * sizeof(double));
-  yoke__image_part(image, g->older, g->n * g->n_levels * sizeof(double));
+  yoke__image_part(image, g->windows, g->n * g->n_levels * sizeof *g->windows);
+  yoke__image_part(image, g->n_met, g->n_levels * sizeof *g->n_met);
 }

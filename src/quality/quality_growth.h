@@ -34,8 +34,12 @@ yoke_status yoke__growth_create(yoke_arena* arena, size_t n_signals, int64_t n_e
                                 yoke_growth** out);
 // The values of all signals at exchange 0; forgets everything else.
 void yoke__growth_start(yoke_growth* growth, const double y[]);
-// Those of the next exchange. No heap; bounded time.
-void yoke__growth_observe(yoke_growth* growth, const double y[]);
+// Those of the next exchange. No heap; bounded time. True if the alarm of a signal came for the first time.
+bool yoke__growth_observe(yoke_growth* growth, const double y[]);
+
+// The same of signals that lie at these places of y.
+void yoke__growth_start_at(yoke_growth* growth, const double y[], const size_t at[]);
+bool yoke__growth_observe_at(yoke_growth* growth, const double y[], const size_t at[]);
 
 void yoke__growth_result(const yoke_growth* growth, size_t signal, yoke_growth_alarm* out);
 // The first signal that has grown more than `factor` times since its alarm's window began, as of the last complete block;

@@ -262,7 +262,8 @@ typedef struct yoke_scenario {
   size_t n_bonds;
   const yoke_scenario_coupling* couplings;
   size_t n_couplings;
-  bool is_finding;  // bonds are found from dimensions (`quality: {find: false}` turns it off)
+  bool is_finding;    // bonds are found from dimensions (`quality: {find: false}` turns it off)
+  bool stops_growth;  // a signal that diverges ends the run (`quality: {stop: {growth: true}}`)
   yoke_scenario_watch watch;  // `quality`
   yoke_scenario_trust trust;
   const yoke_scenario_name* record_signals;  // glob patterns; default one "*"

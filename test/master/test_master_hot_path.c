@@ -78,12 +78,21 @@ static const char adaptive[] =
     "connections: [right.x -> left.x_other]\n"
     "bonds: {s: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: {method: "
     "energy}}}\n";
+// exp(25) in 5000 steps: growth alarms come
+static const char growing[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  a: {model: state_space, with: {A: [[5]], B: [[0]], x0: [1]}}\n  b: {model: gain, step: "
+    "3e-3}\n"
+    "connections: [a.y1 -> b.u, b.y -> a.u1]\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
-static const char* const systems[] = {plain,        rates,     mixed,   mixed_gs, iterative,
-                                      iterative_gs, corrected, rebuilt, adaptive, threads};
+static const char* const systems[] = {plain,     rates,        mixed,     mixed_gs,
+                                      iterative, iterative_gs, corrected, rebuilt,
+                                      adaptive,  growing,      threads};
 
+// everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {
   YOKE_CATCH(err);
+  check_ok(yoke__master_keep(s->system, s->state, NULL, 0, 1, 32768));
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = 8192};
   check_ok(yoke__record_open(&settings, s->system->columns, s->system->n_columns, &s->state->record,
                              &err.sink));

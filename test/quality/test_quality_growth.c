@@ -67,17 +67,32 @@ static yoke_growth_alarm formula(const double y[], int64_t N) {
 
 // ---------------------------------------------------------------------------------------------------------
 
+// The values of exchange k.
+static void show(yoke_growth* growth, int64_t k, const double y[]) {
+  if (k == 0) {
+    yoke__growth_start(growth, y);
+  } else {
+    (void)yoke__growth_observe(growth, y);
+  }
+}
+
 // One signal of N + 1 samples.
 static yoke_growth_alarm alarm_of(const double y[], int64_t N) {
   yoke_arena arena = {0};
   yoke_growth* growth = NULL;
   yoke_growth_alarm out;
   check_ok(yoke__growth_create(&arena, 1, N, &growth));
-  yoke__growth_start(growth, y);
-  for (int64_t k = 1; k <= N; k++) {
-    yoke__growth_observe(growth, &y[k]);
+  int64_t told = 0;
+  for (int64_t k = 0; k <= N; k++) {
+    if (k == 0) {
+      yoke__growth_start(growth, y);
+    } else if (yoke__growth_observe(growth, &y[k])) {
+      assert_int_equal(told, 0);
+      told = k;
+    }
   }
   yoke__growth_result(growth, 0, &out);
+  assert_true(told == (out.is_latched && isfinite(y[N]) ? out.at : 0) || !isfinite(y[N]));
   yoke__arena_free(&arena);
   return out;
 }
@@ -323,31 +338,39 @@ static void test_random_signals_against_the_formula(void** state) {
   check_between(n_active, 500, 4000);
 }
 
-// Side by side they are what each is alone, also when the run is longer than was announced.
+// Side by side they are what each is alone, wherever they lie and however long the run may become.
 static void test_side_by_side(void** state) {
   (void)state;
   enum { N_SIGNALS = 7, N = 700 };
   static double y[N_SIGNALS][N + 1];
   yoke_arena arena = {0};
-  yoke_growth *growth = NULL, *brief = NULL;
+  static const size_t places[N_SIGNALS] = {8, 0, 3, 4, 7, 1, 2};
+  yoke_growth *growth = NULL, *scattered = NULL;
   seed = 12;
   check_ok(yoke__growth_create(&arena, N_SIGNALS, N, &growth));
-  check_ok(yoke__growth_create(&arena, N_SIGNALS, 100, &brief));
+  check_ok(yoke__growth_create(&arena, N_SIGNALS, INT64_MAX, &scattered));
   for (int i = 0; i < N_SIGNALS; i++) {
     make_signal(i, N, y[i]);
   }
   for (int k = 0; k <= N; k++) {
-    double row[N_SIGNALS];
+    double row[N_SIGNALS], wide[9] = {0};
     for (int i = 0; i < N_SIGNALS; i++) {
       row[i] = y[i][k];
+      wide[places[i]] = y[i][k];
     }
-    (k == 0 ? yoke__growth_start : yoke__growth_observe)(growth, row);
-    (k == 0 ? yoke__growth_start : yoke__growth_observe)(brief, row);
+    show(growth, k, row);
+    if (k == 0) {
+      yoke__growth_start_at(scattered, wide, places);
+    } else {
+      (void)yoke__growth_observe_at(scattered, wide, places);
+    }
   }
   for (size_t i = 0; i < N_SIGNALS; i++) {
     yoke_growth_alarm got;
     const yoke_growth_alarm alone = alarm_of(y[i], N);
     yoke__growth_result(growth, i, &got);
+    check_same(&got, &alone);
+    yoke__growth_result(scattered, i, &got);
     check_same(&got, &alone);
   }
   yoke__arena_free(&arena);
@@ -478,7 +501,7 @@ static void test_image(void** state) {
     for (int i = 0; i < N_SIGNALS; i++) {
       row[i] = y[i][k];
     }
-    (k == 0 ? yoke__growth_start : yoke__growth_observe)(whole, row);
+    show(whole, k, row);
     if (k == CUT) {
       yoke_image save = {.to = bytes}, restore = {.from = bytes};
       yoke__growth_image(whole, &save);
