@@ -254,16 +254,14 @@ static int run_simulation(yoke_simulation* simulation, const yoke_options* optio
   yoke__app_results_directory(options->operands[0], directory, sizeof directory);
   yoke__app_command_line(options, command, sizeof command);
   const yoke_record_settings record = {.directory = place, .formats = formats};
-  return run(&(running){.simulation = simulation,
-                        .options = options,
-                        .settings = {.record = &record,
-                                     .progress = goes_on,
-                                     .command = command,
-                                     .trust = trust},
-                        .directory = out == NULL ? directory : out,
-                        .place = place,
-                        .is_json = yoke__options_has(options, "json"),
-                        .is_quiet = yoke__options_has(options, "quiet")});
+  return run(&(running){
+      .simulation = simulation,
+      .options = options,
+      .settings = {.record = &record, .progress = goes_on, .command = command, .trust = trust},
+      .directory = out == NULL ? directory : out,
+      .place = place,
+      .is_json = yoke__options_has(options, "json"),
+      .is_quiet = yoke__options_has(options, "quiet")});
 }
 
 int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,

@@ -72,9 +72,9 @@ typedef struct yoke_progress {
 // The same system computed once more beside the run, to see how far the result depends on how it was computed: with half the
 // steps (A) and with another coupling method (B). They never change the run.
 typedef enum yoke_trust_mode {
-  YOKE_TRUST_NONE,   // no companion
-  YOKE_TRUST_FILE,   // as `trust: {companions: ...}` of the system file says, else auto
-  YOKE_TRUST_AUTO,   // both, unless they would take more than 60 s of computing time: then B, then A is left out
+  YOKE_TRUST_NONE,  // no companion
+  YOKE_TRUST_FILE,  // as `trust: {companions: ...}` of the system file says, else auto
+  YOKE_TRUST_AUTO,  // both, unless they would take more than 60 s of computing time: then B, then A is left out
   YOKE_TRUST_BOTH,   // A and B
   YOKE_TRUST_HALF,   // A
   YOKE_TRUST_CHEAP,  // A, and B without halving the exchange

@@ -42,7 +42,8 @@ typedef struct yoke_run_trust {
   yoke_verdict verdict;  // the worst of its loops
   const char* reason;    // one sentence
   bool is_diverged;      // a signal grew without bound
-  bool is_wrong;         // the verdict is "wrong", and the system file does not say that this does not count
+  bool
+      is_wrong;  // the verdict is "wrong", and the system file does not say that this does not count
   const char* left_out;  // companions that `auto` left out, and how to have them; "" if none
   size_t n_signals;      // judged one by one
 } yoke_run_trust;

@@ -228,7 +228,13 @@ static void describe_link(const yoke_system* system, const lookup* l, size_t i, 
   snprintf(name, sizeof name, "%s.%s", link->source->to.unit, link->source->to.variable);
   yoke__json_string(json, "to", name);
   yoke__json_number(json, "exchange", seconds(system, link->interval));
+  const char* why = "";
+  const int order = yoke__system_acting_order(system, link, &why);
   yoke__json_integer(json, "order", link->order);
+  if (link->is_dense && (link->order > 0 || !system->units[link->to_unit].is_law)) {
+    yoke__json_integer(json, "acting_order", order);
+    yoke__json_string(json, "order_because", why);
+  }
   yoke__json_number(json, "gain", link->gain);
   yoke__json_number(json, "offset", link->offset);
   yoke__json_number(json, "delay", seconds(system, link->delay * link->interval));

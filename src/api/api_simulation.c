@@ -390,8 +390,8 @@ static yoke_status start_recording(yoke_simulation* simulation,
 
 static yoke_trust_mode choose_mode(const yoke_simulation* simulation, yoke_trust_mode mode) {
   static const yoke_trust_mode modes[] = {
-      [YOKE_COMPANIONS_AUTO] = YOKE_TRUST_AUTO,   [YOKE_COMPANIONS_BOTH] = YOKE_TRUST_BOTH,
-      [YOKE_COMPANIONS_HALF] = YOKE_TRUST_HALF,   [YOKE_COMPANIONS_CHEAP] = YOKE_TRUST_CHEAP,
+      [YOKE_COMPANIONS_AUTO] = YOKE_TRUST_AUTO, [YOKE_COMPANIONS_BOTH] = YOKE_TRUST_BOTH,
+      [YOKE_COMPANIONS_HALF] = YOKE_TRUST_HALF, [YOKE_COMPANIONS_CHEAP] = YOKE_TRUST_CHEAP,
       [YOKE_COMPANIONS_NONE] = YOKE_TRUST_NONE,
   };
   return mode == YOKE_TRUST_FILE ? modes[simulation->system->scenario->trust.companions] : mode;
@@ -469,8 +469,7 @@ static bool is_wanted(void* to) {
   yoke_progress progress;
   yoke_simulation_get_progress(job->simulation, &progress);
   return !atomic_load(&job->simulation->is_cancelled) &&
-         (job->settings->progress == NULL ||
-          job->settings->progress(job->settings->to, &progress));
+         (job->settings->progress == NULL || job->settings->progress(job->settings->to, &progress));
 }
 
 static yoke_status judge(yoke_simulation* simulation, const yoke_run_settings* settings) {

@@ -15,9 +15,9 @@ static void json_companion(const yoke_companion* c, yoke_json* json) {
   yoke__json_begin_object(json, NULL);
   yoke__json_string(json, "name", c->name);
   yoke__json_string(json, "what", c->ways[way].what);
-  yoke__json_string(json, "status",
-                    yoke__companion_status_names[c->is_left_out ? YOKE_COMPANION_LEFT_OUT
-                                                                : r->status]);
+  yoke__json_string(
+      json, "status",
+      yoke__companion_status_names[c->is_left_out ? YOKE_COMPANION_LEFT_OUT : r->status]);
   yoke__json_boolean(json, "usable", c->is_usable);
   yoke__json_string(json, "why", c->why);
   yoke__json_integer(json, "calls", r->n_calls);
@@ -100,8 +100,7 @@ static void json_loop(const yoke_trust* trust, size_t loop, yoke_json* json) {
   yoke__json_end_array(json);
   yoke__json_string(json, "verdict", yoke__verdict_names[l->verdict]);
   yoke__json_string(json, "reason", l->reason == NULL ? "" : l->reason);
-  yoke__json_string(json, "worst",
-                    l->worst == YOKE_NOT_FOUND ? "" : trust->signals[l->worst].name);
+  yoke__json_string(json, "worst", l->worst == YOKE_NOT_FOUND ? "" : trust->signals[l->worst].name);
   yoke__json_end_object(json);
 }
 

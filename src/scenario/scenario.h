@@ -195,7 +195,7 @@ typedef struct yoke_scenario_coupling {
   yoke_place place;
   const char* method;
   yoke_place method_place;
-  const yoke_node* node;  // the whole map; the method reads its own parameters
+  const yoke_node* node;   // the whole map; the method reads its own parameters
   bool is_where_possible;  // connections that the method cannot serve are held, without a message
 } yoke_scenario_coupling;
 

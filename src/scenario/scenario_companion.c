@@ -224,8 +224,7 @@ yoke_status yoke__scenario_companion(const yoke_scenario* original,
   m.to->netlist = NULL;
   m.to->temp = NULL;
   change(&m, original, units);
-  const yoke_status status =
-      m.is_too_long ? YOKE_NO_SUPPORT : yoke__arena_status(&m.to->arena);
+  const yoke_status status = m.is_too_long ? YOKE_NO_SUPPORT : yoke__arena_status(&m.to->arena);
   if (status < 0) {
     yoke__scenario_free(&m.to);
     return status;

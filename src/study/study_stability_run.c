@@ -221,7 +221,7 @@ static void report_held(replay* r, const bool is_member[], const bool is_marked[
     const yoke_system_link* link = &system->links[i];
     const size_t from = link->from_unit;
     const bool is_inside = is_member[from] || (system->units[from].is_law && is_marked[from]);
-    if (!link->source->is_held || !is_inside || !is_member[link->to_unit]) {
+    if (!link->is_held || !is_inside || !is_member[link->to_unit]) {
       continue;
     }
     yoke__error(r->messages, nowhere,

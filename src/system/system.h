@@ -73,6 +73,8 @@ typedef struct yoke_system_link {
   size_t n;  // elements
   double gain, offset;
   int order;
+  bool has_order;    // it, or its bond, names one
+  bool is_held;      // it, or its bond, names `method: hold`
   int64_t interval;  // exchange interval [ticks]
   int64_t delay;     // in exchange intervals
   size_t method;     // index into methods; 0: hold
@@ -373,6 +375,9 @@ yoke_status yoke__system_find_bonds(yoke_system* system);      // system_find.c
 yoke_status yoke__system_choose_methods(yoke_system* system);  // system_methods.c
 // The extrapolation order that a map {method: ..., order: n} asks for; -1: none given.
 int yoke__system_method_order(const yoke_node* map);
+// The order with which a real connection extrapolates, and why that is not the one it has ("" if it is).
+int yoke__system_acting_order(const yoke_system* system, const yoke_system_link* link,
+                              const char** why);
 yoke_status yoke__system_fit_clock(yoke_system* system);  // system_clock.c
 // The common multiple of all steps in ticks, at which iterative schemes exchange; 0 after a message.
 int64_t yoke__system_common_cycle(yoke_system* system);

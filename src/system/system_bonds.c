@@ -274,7 +274,7 @@ static bool is_same_end(const yoke_scenario_endpoint* a, const yoke_scenario_end
 }
 
 // an arrow in a bond is a connection, unless the file lists that connection anyway
-static yoke_status add_bond_link(yoke_system* system, const yoke_scenario_pair* pair, int order) {
+static yoke_status add_bond_link(yoke_system* system, const yoke_scenario_pair* pair) {
   const yoke_scenario* s = system->scenario;
   for (size_t i = 0; i < s->n_connections; i++) {
     if (is_same_end(&s->connections[i].from, &pair->from) &&
@@ -284,12 +284,8 @@ static yoke_status add_bond_link(yoke_system* system, const yoke_scenario_pair* 
   }
   yoke_scenario_connection* c = yoke__arena_take(&system->arena, sizeof *c);
   YOKE_TRY_MEMORY(c);
-  *c = (yoke_scenario_connection){.from = pair->from,
-                                  .to = pair->to,
-                                  .gain = 1,
-                                  .order = order,
-                                  .place = pair->from.place,
-                                  .order_place = pair->from.place};
+  *c = (yoke_scenario_connection){
+      .from = pair->from, .to = pair->to, .gain = 1, .place = pair->from.place};
   system->links[system->n_links++].source = c;
   return YOKE_OK;
 }
@@ -307,12 +303,11 @@ yoke_status yoke__system_list_links(yoke_system* system) {
   }
   for (size_t i = 0; i < s->n_bonds; i++) {
     const yoke_scenario_bond* bond = &s->bonds[i];
-    const int order = yoke__system_method_order(bond->coupling);
     for (size_t j = 0; j < bond->n_action + bond->n_rate; j++) {
       const yoke_scenario_pair* pair =
           j < bond->n_action ? &bond->action[j] : &bond->rate[j - bond->n_action];
       if (pair->has_to) {
-        YOKE_TRY(add_bond_link(system, pair, order < 0 ? 0 : order));
+        YOKE_TRY(add_bond_link(system, pair));
       }
     }
   }

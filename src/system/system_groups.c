@@ -13,6 +13,25 @@ bool yoke__system_needs_group(const yoke_system* system, const yoke_system_unit*
          (tap->order > 0 && (is_called_between || takes_derivatives));
 }
 
+int yoke__system_acting_order(const yoke_system* system, const yoke_system_link* link,
+                              const char** why) {
+  const yoke_system_unit* to = &system->units[link->to_unit];
+  const yoke_coupling_ops* ops = system->methods[link->method].ops;
+  const bool takes_derivatives =
+      to->unit.ops->set_input_derivatives != NULL && ops->input_derivatives != NULL;
+  const char* reason = !link->is_dense ? "values are passed on as they are"
+                       : to->is_law    ? "a law is evaluated with the newest values"
+                       : yoke__system_is_iterative(system) ? "the iteration interpolates"
+                       : link->interval <= to->period && !takes_derivatives
+                           ? "the unit is called once per exchange"
+                           : "";
+  // a ramp needs two ends
+  const int least = ops->lead_call > 0 ? 1 : 0;
+  const int acting = reason[0] != '\0' ? 0 : link->order > least ? link->order : least;
+  *why = acting == link->order ? "" : reason[0] != '\0' ? reason : "the method makes ramps";
+  return acting;
+}
+
 // the taps that one group serves, in the order of their inputs, or of the components of the bond
 static size_t list_group_taps(const yoke_system* system, const yoke_system_unit* unit,
                               int64_t every, size_t method, yoke_tap taps[]) {

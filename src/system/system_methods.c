@@ -306,7 +306,7 @@ static bool is_action_taken(const yoke_system* system, const yoke_system_bond* b
   for (size_t i = 0; i < bond->n_pairs; i++) {
     const size_t link = bond->action[i].link;
     if (link != YOKE_NOT_FOUND &&
-        (system->links[link].method != 0 || system->links[link].source->is_held)) {
+        (system->links[link].method != 0 || system->links[link].is_held)) {
       return true;
     }
   }
@@ -343,9 +343,38 @@ static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index
                   method.owner, method.ops->name, link->source->from.unit,
                   link->source->from.variable, link->source->to.unit, link->source->to.variable);
     }
-    if ((link->method == 0 && !link->source->is_held) || is_forced) {
+    if ((link->method == 0 && !link->is_held) || is_forced) {
       link->method = id;
       check_link(system, &method, link);
+    }
+  }
+}
+
+// order and `method: hold` of a bond, for its connections both ways; what a connection names itself counts more
+static void set_bond_orders(yoke_system* system, const yoke_system_bond* bond) {
+  const yoke_node* map = bond->source == NULL ? NULL : bond->source->coupling;
+  const yoke_node* name = map == NULL ? NULL : yoke__node_child(map, "method");
+  const int order = yoke__system_method_order(map);
+  const bool is_held = name != NULL && name->text != NULL &&
+                       strcmp(name->text, yoke__couple_hold.name) == 0 &&
+                       yoke__node_child(map, "library") == NULL;
+  for (size_t i = 0; i < 2 * bond->n_pairs; i++) {
+    const yoke_system_pair* pair =
+        i < bond->n_pairs ? &bond->action[i] : &bond->rate[i - bond->n_pairs];
+    if (pair->link == YOKE_NOT_FOUND) {
+      if (order > 0 && pair->to_unit != YOKE_NOT_FOUND && system->messages->n_errors == 0) {
+        yoke__error(system->messages, bond->place,
+                    "bond '%s': %s.%s takes values as they are: order needs a real input",
+                    bond->name, system->units[pair->to_unit].name,
+                    system->units[pair->to_unit].unit.info->variables[pair->to_variable].name);
+      }
+      continue;
+    }
+    yoke_system_link* link = &system->links[pair->link];
+    link->is_held = link->is_held || (is_held && !system->units[link->to_unit].is_law);
+    if (order >= 0 && !link->has_order) {
+      link->order = order;
+      link->has_order = true;
     }
   }
 }
@@ -407,8 +436,19 @@ static void mark_members(yoke_system* system, const yoke_scenario_coupling* coup
   }
 }
 
+// the order of a coupling for all connections between its members; what one of them, or its bond, names counts more
+static void set_orders(yoke_system* system, const bool is_member[], int order) {
+  for (size_t i = 0; i < system->n_links && order >= 0; i++) {
+    yoke_system_link* link = &system->links[i];
+    if (link->is_dense && is_member[link->from_unit] && is_member[link->to_unit] &&
+        !link->has_order) {
+      link->order = order;
+    }
+  }
+}
+
 static void serve_links(yoke_system* system, const yoke_system_method* method,
-                        const bool is_member[], int order, bool is_where_possible) {
+                        const bool is_member[], bool is_where_possible) {
   const size_t id = method->ops == &yoke__couple_hold ? 0 : add_method(system, method);
   bool is_any = false;
   for (size_t i = 0; i < system->n_links; i++) {
@@ -417,11 +457,7 @@ static void serve_links(yoke_system* system, const yoke_system_method* method,
       continue;
     }
     is_any = is_any || id == 0;
-    // what a connection says itself counts more
-    if (link->source->order_place.line == 0 && order >= 0) {
-      link->order = order;
-    }
-    const bool is_free = link->method == 0 && !link->source->is_held &&
+    const bool is_free = link->method == 0 && !link->is_held &&
                          (!is_where_possible || can_serve(system, method->ops, link));
     if (id > 0 && is_free && !system->units[link->to_unit].is_law) {
       link->method = id;
@@ -452,7 +488,7 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
                                .bond = YOKE_NOT_FOUND};
   yoke_status status = method.owner == NULL ? YOKE_NO_MEMORY : YOKE_OK;
   if (method.ops != NULL && status >= 0) {
-    const int order = yoke__system_method_order(coupling->node);
+    set_orders(system, is_member, yoke__system_method_order(coupling->node));
     status = read_settings(system, &method, coupling->node);
     check_scheme(system, &method);
     if (status >= 0) {
@@ -483,7 +519,11 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
                   method.owner, method.ops->name);
     }
     if (status >= 0 && !is_for_bonds) {
+<<<<<<< HEAD
       serve_links(system, &method, is_member, order, coupling->is_where_possible);
+=======
+      serve_links(system, &method, is_member, coupling->is_where_possible);
+>>>>>>> d7c9c115a7a92cd26a6093a32dbea3af096ba2b1
     }
   }
   free(is_member);
@@ -540,6 +580,9 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
                   "what it gets at once; give it to the connection behind the law",
                   system->units[link->to_unit].name);
     }
+  }
+  for (size_t i = 0; i < system->n_bonds; i++) {
+    set_bond_orders(system, &system->bonds[i]);
   }
   YOKE_TRY(serve_bonds_of_file(system));
   for (size_t i = 0; i < s->n_couplings; i++) {

@@ -107,6 +107,8 @@ static bool resolve_link(yoke_system* system, const yoke_scenario_connection* so
                              .gain = source->gain,
                              .offset = source->offset,
                              .order = source->order,
+                             .has_order = source->order_place.line > 0,
+                             .is_held = source->is_held,
                              .interval = link->interval,
                              .delay = link->delay};
   const bool has_from = yoke__system_resolve(system, &source->from, "connection", &link->from_unit,

@@ -8,13 +8,13 @@
 #include "base/base_check.h"
 #include "unit/circuit/unit_circuit.h"
 
-#define MAX_BYTES     (256u << 20)  // of the samples of one run; above it every m-th point is kept
-#define MAX_CPU_S     60.0          // that `auto` spends on companions
-#define MAX_CALLS     20            // of units, as a multiple of the run's
-#define WAIT_NS       20000000
-#define SEEN_SHARE    0.01  // of a run that must be done before its length is foretold
-#define SEEN_CPU_S    0.2
-#define LOW_PRIORITY  10
+#define MAX_BYTES    (256u << 20)  // of the samples of one run; above it every m-th point is kept
+#define MAX_CPU_S    60.0          // that `auto` spends on companions
+#define MAX_CALLS    20            // of units, as a multiple of the run's
+#define WAIT_NS      20000000
+#define SEEN_SHARE   0.01  // of a run that must be done before its length is foretold
+#define SEEN_CPU_S   0.2
+#define LOW_PRIORITY 10
 
 // ---- what the steps of units allow
 
@@ -154,9 +154,8 @@ static void choose_a(yoke_trust* trust) {
                                      true});
   }
   if (files != NULL) {
-    add_way(a, &(yoke_companion_way){"nepce at half the steps",
-                                     {.is_halved = true, .method = "nepce"},
-                                     false});
+    add_way(a, &(yoke_companion_way){
+                   "nepce at half the steps", {.is_halved = true, .method = "nepce"}, false});
   }
 }
 
@@ -177,10 +176,9 @@ static void choose_b(yoke_trust* trust) {
       "gauss-seidel at half the step",
       {.is_halved = true, .method = "hold", .scheme = YOKE_GAUSS_SEIDEL},
       false};
-  const yoke_companion_way mpsm = {
-      "mpsm with the units' own linear models at half the step",
-      {.is_halved = true, .method = "mpsm", .settings = provided},
-      false};
+  const yoke_companion_way mpsm = {"mpsm with the units' own linear models at half the step",
+                                   {.is_halved = true, .method = "mpsm", .settings = provided},
+                                   false};
   const bool is_interpolated = uses_method(system, "interpolate");
   b->name = "B";
   add_way(b, is_interpolated ? &nepce : &interpolate);

@@ -30,7 +30,7 @@ typedef struct yoke_trust {
   char left_out[320];  // what `auto` left out, and how to have it
   // the outcome
   bool is_judged;
-  bool has_grown;  // the run: a growth alarm came
+  bool has_grown;              // the run: a growth alarm came
   yoke_trust_signal* signals;  // in the order of the system,
   size_t* ranked;              // and worst first
   size_t n_signals;

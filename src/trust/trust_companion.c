@@ -78,8 +78,7 @@ static void refuse(yoke_companion_result* result, const yoke_messages* messages,
   char text[YOKE_MESSAGE_TEXT_SIZE] = "";
   for (size_t i = 0; i < messages->n && text[0] == '\0'; i++) {
     if (messages->all[i].severity == YOKE_ERROR) {
-      snprintf(text, sizeof text, "%s",
-               messages->all[i].text == NULL ? "" : messages->all[i].text);
+      snprintf(text, sizeof text, "%s", messages->all[i].text == NULL ? "" : messages->all[i].text);
     }
   }
   end_with(result, YOKE_COMPANION_REFUSED, text[0] == '\0' ? yoke_status_text(status) : text);
@@ -198,7 +197,7 @@ static void take_energies(const companion_job* job, const yoke_system* system,
   for (size_t i = 0; i < system->n_bonds && state->ledger != NULL; i++) {
     yoke_ledger_result r;
     yoke__ledger_result(state->ledger, i, &r);
-    to[i] = r.given;
+    to[i] = r.passed;
   }
 }
 
@@ -228,13 +227,11 @@ static void run_way(const companion_job* job) {
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   yoke_system* system = NULL;
-  yoke_status status =
-      yoke__scenario_companion(plan->system->scenario,
-                               job->way->is_strict ? plan->strict : plan->units, &job->way->recipe,
-                               &scenario);
-  status = status < 0
-               ? status
-               : yoke__system_build(scenario, plan->system->registry, &messages, &system);
+  yoke_status status = yoke__scenario_companion(plan->system->scenario,
+                                                job->way->is_strict ? plan->strict : plan->units,
+                                                &job->way->recipe, &scenario);
+  status = status < 0 ? status
+                      : yoke__system_build(scenario, plan->system->registry, &messages, &system);
   if (status < 0) {
     refuse(job->result, &messages, status);
   } else if (!is_alike(system, plan->system)) {
@@ -297,8 +294,7 @@ static void run_in_process(const companion_job* job) {
 void yoke__companion_run(const yoke_companion_plan* plan, yoke_companion* companion) {
   yoke_companion_result* result = companion->result;
   for (; companion->way < companion->n_ways; companion->way++) {
-    const companion_job job = {plan, &companion->ways[companion->way], result,
-                               yoke__process_id()};
+    const companion_job job = {plan, &companion->ways[companion->way], result, yoke__process_id()};
     result->status = YOKE_COMPANION_WAITING;
     result->n_rows = 0;
     result->n_calls = 0;

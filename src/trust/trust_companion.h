@@ -32,28 +32,28 @@ typedef struct yoke_companion_way {
 
 // What all companions of a run have in common.
 typedef struct yoke_companion_plan {
-  const yoke_system* system;           // of the run
-  const yoke_companion_unit* units;    // what their steps allow,
-  const yoke_companion_unit* strict;   // and where units that want equal steps keep theirs
-  size_t n;                            // signals
-  int64_t n_rows;                      // points in time kept of each
-  int64_t thin;                        // macro steps of the run between two points
-  const double* times;                 // of the points; NULL: thin macro steps apart
-  bool is_apart;                       // foreign code: in a process of its own
-  int64_t n_calls;                     // of units, planned for the run
+  const yoke_system* system;          // of the run
+  const yoke_companion_unit* units;   // what their steps allow,
+  const yoke_companion_unit* strict;  // and where units that want equal steps keep theirs
+  size_t n;                           // signals
+  int64_t n_rows;                     // points in time kept of each
+  int64_t thin;                       // macro steps of the run between two points
+  const double* times;                // of the points; NULL: thin macro steps apart
+  bool is_apart;                      // foreign code: in a process of its own
+  int64_t n_calls;                    // of units, planned for the run
 } yoke_companion_plan;
 
 // What a companion leaves; in memory that its process shares with this one.
 typedef struct yoke_companion_result {
-  atomic_bool is_cancelled;     // asked for from outside
-  _Atomic int64_t most_calls;   // it may make
+  atomic_bool is_cancelled;    // asked for from outside
+  _Atomic int64_t most_calls;  // it may make
   yoke_companion_status status;
   int64_t n_rows;  // complete
   int64_t n_calls;
   double wall_s;
-  double t;        // reached [s]
-  char why[320];   // it is not done
-  double values[]; // n_rows * n of the signals, then the energy given through each bond
+  double t;         // reached [s]
+  char why[320];    // it is not done
+  double values[];  // n_rows * n of the signals, then the energy given through each bond
 } yoke_companion_result;
 
 typedef struct yoke_companion {

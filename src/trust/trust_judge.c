@@ -24,7 +24,8 @@ static samples samples_of(const yoke_trust* trust, size_t i) {
   // thinned rows do not know exchanges any more
   const int64_t every = trust->plan.thin > 1 ? 1 : trust->system->judged[i].every;
   samples s = {.every = (size_t)every, .stride = (size_t)every * n_signals};
-  s.n = trust->samples == NULL || trust->n_rows == 0 ? 0 : (size_t)((trust->n_rows - 1) / every) + 1;
+  s.n =
+      trust->samples == NULL || trust->n_rows == 0 ? 0 : (size_t)((trust->n_rows - 1) / every) + 1;
   s.y = trust->samples == NULL ? NULL : trust->samples + i;
   s.a = a == NULL || s.n == 0 ? NULL : a + i;
   s.b = b == NULL || s.n == 0 ? NULL : b + i;
@@ -117,8 +118,8 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
 static void rank(yoke_trust* trust) {
   for (size_t i = 0; i < trust->n_signals; i++) {
     size_t at = i;
-    for (; at > 0 && yoke__trust_compare(&trust->signals[i],
-                                         &trust->signals[trust->ranked[at - 1]]) < 0;
+    for (; at > 0 &&
+           yoke__trust_compare(&trust->signals[i], &trust->signals[trust->ranked[at - 1]]) < 0;
          at--) {
       trust->ranked[at] = trust->ranked[at - 1];
     }
@@ -130,8 +131,7 @@ yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status) {
   const yoke_system* system = trust->system;
   trust->n_signals = system->n_judged;
   trust->n_loops = system->n_unit_loops;
-  trust->signals =
-      yoke__arena_array(&trust->arena, trust->n_signals + 1, sizeof *trust->signals);
+  trust->signals = yoke__arena_array(&trust->arena, trust->n_signals + 1, sizeof *trust->signals);
   trust->ranked = yoke__arena_array(&trust->arena, trust->n_signals + 1, sizeof(size_t));
   trust->loops = yoke__arena_array(&trust->arena, trust->n_loops + 1, sizeof *trust->loops);
   YOKE_TRY(yoke__arena_status(&trust->arena));

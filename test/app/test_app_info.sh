@@ -130,5 +130,23 @@ info 2 two.yaml --set units.lft.with.k=1
 err_has "did you mean 'left'?"
 info 2 two.yaml more
 
+# the order that acts: that of a coupling reaches the connections of a bond, and what has no effect is named
+cat >orders.yaml <<'END'
+yoke: 1
+time: {stop: 1, step: 1e-2}
+units:
+  left: {model: oscillator.force}
+  right: {model: oscillator.mass, step: 1e-3}
+connections: [{from: right.x, to: left.x_other, order: 0}]
+bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other}}
+couplings: {loop: {method: hold, order: 2, members: [left, right]}}
+END
+"$yoke" check orders.yaml >out 2>err
+out_has '^  right\.x -> left\.x_other, every 0\.01 s, order 0$'
+out_has '^  left\.f -> right\.f, every 0\.01 s, order 2$'
+out_has '^  right\.v -> left\.v_other, every 0\.01 s, order 0 instead of 2 \(the unit is called once per exchange\)$'
+"$yoke" check orders.yaml --json >out 2>err
+json '[(c["order"], c["acting_order"], c["order_because"] != "") for c in d["connections"]] == [(0, 0, False), (2, 2, False), (2, 0, True)]'
+
 echo "$n_checks checks, $n_failed failed, $n_skipped skipped"
 [ "$n_failed" -eq 0 ]

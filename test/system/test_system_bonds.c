@@ -441,6 +441,135 @@ static void test_corrected_once(void** state) {
   sim_close(&s);
 }
 
+// ---- the order of a coupling reaches the connections of a bond, unless connection or bond names its own
+
+static void test_orders(void** state) {
+#define X              "action: a.y1 -> b.u1, rate: b.y1 -> a.u1"
+#define LOOP(settings) "couplings: {loop: {" settings ", members: [a, b]}}\n"
+  static const struct {
+    const char* rest;
+    int orders[2];           // of the action and of the rate
+    const char* methods[2];  // the same
+    bool is_corrected;
+  } cases[] = {
+      {"bonds: {x: {" X "}}\n" LOOP("method: hold, order: 1"), {1, 1}, {"hold", "hold"}, false},
+      {"bonds: {x: {" X "}}\n" LOOP("method: nepce, order: 2"), {2, 2}, {"nepce", "nepce"}, false},
+      {"bonds: {x: {" X "}}\n" LOOP("method: energy, order: 1"), {1, 1}, {"energy", "hold"}, true},
+      // what the bond names counts more: the order, the method, or both
+      {"bonds: {x: {" X ", coupling: {method: hold, order: 2}}}\n" LOOP("method: nepce, order: 1"),
+       {2, 2},
+       {"hold", "hold"},
+       false},
+      {"bonds: {x: {" X ", coupling: {method: hold}}}\n" LOOP("method: nepce, order: 1"),
+       {1, 1},
+       {"hold", "hold"},
+       false},
+      {"bonds: {x: {" X ", coupling: {method: nepce}}}\n" LOOP("method: hold, order: 3"),
+       {3, 3},
+       {"nepce", "nepce"},
+       false},
+      // connections of the file, which a bond only names
+      {"connections: [a.y1 -> b.u1, {from: b.y1, to: a.u1, order: 0}]\n"
+       "bonds: {x: {action: a.y1, rate: b.y1}}\n" LOOP("method: hold, order: 1"),
+       {1, 0},
+       {"hold", "hold"},
+       false},
+      {"connections: [a.y1 -> b.u1, {from: b.y1, to: a.u1, order: 0}]\n"
+       "bonds: {x: {" X ", coupling: {method: hold, order: 2}}}\n" LOOP("method: nepce, order: 1"),
+       {2, 0},
+       {"hold", "hold"},
+       false},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             HEAD "units: {a: {model: my.force_df}, b: {model: my.speed, step: 2.5e-4}}\n%s",
+             cases[i].rest);
+    sim s = fixture_open(*state, text);
+    const yoke_system_bond* bond = &s.system->bonds[0];
+    for (int k = 0; k < 2; k++) {
+      const yoke_system_link* link =
+          &s.system->links[k == 0 ? bond->action[0].link : bond->rate[0].link];
+      const char* why = NULL;
+      const int acting = yoke__system_acting_order(s.system, link, &why);
+      if (link->order != cases[i].orders[k] ||
+          strcmp(s.system->methods[link->method].ops->name, cases[i].methods[k]) != 0) {
+        fail_msg("case %zu, %s: order %d, method %s", i, k == 0 ? "action" : "rate", link->order,
+                 s.system->methods[link->method].ops->name);
+      }
+      // a is called once per exchange
+      assert_int_equal(acting, k == 0 ? link->order : 0);
+      assert_string_equal(why,
+                          k == 0 || link->order == 0 ? "" : "the unit is called once per exchange");
+    }
+    assert_int_equal(bond->ledger.is_corrected, cases[i].is_corrected);
+    sim_close(&s);
+  }
+  refuse(*state,
+         PAIR("my.force", "my.speed") "bonds: {x: {" X ", coupling: {method: hold, order: 4}}}\n",
+         "'order': expected an integer from 0 to 3, found 4");
+}
+
+// where the order that acts is another one than the file has
+static void test_acting_orders(void** state) {
+  static const struct {
+    const char* rest;
+    int acting;
+    const char* why;
+  } cases[] = {
+      {"", 1, ""},
+      {"scheme: iterative-jacobi\n", 0, "the iteration interpolates"},
+      {LOOP("method: interpolate, order: 0"), 1, ""},
+  };
+  for (size_t i = 0; i < COUNT(cases); i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             HEAD
+             "units: {a: {model: my.force_df, step: 5e-4}, b: {model: my.speed, step: 2.5e-4}}\n"
+             "connections: [{from: a.y1, to: b.u1, order: 1, exchange: 1e-3}, {from: b.y1, "
+             "to: a.u1, exchange: 1e-3}]\n%s",
+             cases[i].rest);
+    sim s = fixture_open(*state, text);
+    const char* why = NULL;
+    assert_int_equal(yoke__system_acting_order(s.system, &s.system->links[0], &why),
+                     cases[i].acting);
+    assert_string_equal(why, cases[i].why);
+    if (i == 2) {
+      assert_int_equal(yoke__system_acting_order(s.system, &s.system->links[1], &why), 1);
+      assert_string_equal(why, "the method makes ramps");
+    }
+    sim_close(&s);
+  }
+}
+
+// the same numbers, whether the bond or the coupling names the order
+static void test_order_of_coupling_acts(void** state) {
+  (void)state;
+  static const char* const rests[] = {
+      "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other}}\n",
+      "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: "
+      "{method: hold, order: 1}}}\n",
+      "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other}}\n"
+      "couplings: {loop: {method: hold, order: 1, members: [left, right]}}\n"};
+  double x[3];
+  for (size_t i = 0; i < 3; i++) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "yoke: 1\ntime: {stop: 1, step: 1e-2}\n"
+             "units: {left: {model: oscillator.force, with: {k: 10, kc: 100}, start: {v: 100}}, "
+             "right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}, step: "
+             "1e-3}}\n"
+             "connections: [{from: right.x, to: left.x_other, order: 0}]\n%s",
+             rests[i]);
+    sim s = sim_open(text);
+    sim_run(&s);
+    x[i] = sim_read(&s, "right.x");
+    sim_close(&s);
+  }
+  assert_true(x[1] == x[2]);
+  assert_true(x[0] != x[1]);
+}
+
 // ---- the same watts in other units, and through gears
 
 // the right mass of the oscillator with its signals in mm, mm/s and kN
@@ -779,6 +908,9 @@ int main(void) {
       cmocka_unit_test(test_contradictions),
       cmocka_unit_test(test_methods_where_they_do_not_fit),
       cmocka_unit_test(test_corrected_once),
+      cmocka_unit_test(test_orders),
+      cmocka_unit_test(test_acting_orders),
+      cmocka_unit_test(test_order_of_coupling_acts),
       cmocka_unit_test(test_other_units_same_watts),
       cmocka_unit_test(test_rpm),
       cmocka_unit_test(test_gear),

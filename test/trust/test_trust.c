@@ -177,8 +177,8 @@ static void test_lost_companions(void** state) {
     assert_int_equal(yoke__trust_begin(s->system, s->state, YOKE_TRUST_BOTH, &s->trust), YOKE_OK);
     atomic_store(&s->trust->companions[lost].result->is_cancelled, true);
     yoke_loop_info info = {0};
-    assert_int_equal(
-        yoke__master_loop(s->system, s->state, &(yoke_loop_settings){0}, &info), YOKE_OK);
+    assert_int_equal(yoke__master_loop(s->system, s->state, &(yoke_loop_settings){0}, &info),
+                     YOKE_OK);
     assert_int_equal(yoke_simulation_judge(s, &settings), YOKE_OK);
     const yoke_band* band = &s->trust->signals[0].band;
     yoke_run_trust trust;
