@@ -519,11 +519,7 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
                   method.owner, method.ops->name);
     }
     if (status >= 0 && !is_for_bonds) {
-<<<<<<< HEAD
-      serve_links(system, &method, is_member, order, coupling->is_where_possible);
-=======
       serve_links(system, &method, is_member, coupling->is_where_possible);
->>>>>>> d7c9c115a7a92cd26a6093a32dbea3af096ba2b1
     }
   }
   free(is_member);
