@@ -21,21 +21,31 @@ static void add_value(yoke_app_table* table, const json_t* signal, const char* k
   yoke__app_table_add(table, cell);
 }
 
+// Rule 1 of the verdict.
+static bool is_diverged(const json_t* signal) {
+  return yoke__json_find_number(signal, "rule", 0) == 1;
+}
+
 static void add_row(yoke_app_table* table, const json_t* signal) {
   const double relative = yoke__json_find_number(signal, "relative", (double)NAN);
   char cell[512], number[YOKE_NUMBER_SIZE];
   snprintf(cell, sizeof cell, "  %.480s", yoke__json_find_text(signal, "name", ""));
   yoke__app_table_add(table, cell);
-  add_value(table, signal, "band_max");
-  add_value(table, signal, "band");
+  if (is_diverged(signal)) {
+    yoke__app_table_add(table, "diverges");
+    yoke__app_table_add(table, "-");
+  } else {
+    add_value(table, signal, "band_max");
+    add_value(table, signal, "band");
+  }
   snprintf(cell, sizeof cell, "%.0f", yoke__json_find_number(signal, "digits", 0));
   yoke__app_table_add(table, isnan(relative) ? "-" : cell);
   snprintf(cell, sizeof cell, "%s %%", yoke__number_brief(100 * relative, number));
   yoke__app_table_add(table, isnan(relative) ? "-" : cell);
 }
 
-static bool has_band(const json_t* signal) {
-  return !isnan(yoke__json_find_number(signal, "band", (double)NAN));
+static bool has_row(const json_t* signal) {
+  return is_diverged(signal) || !isnan(yoke__json_find_number(signal, "band", (double)NAN));
 }
 
 static void print_signals(const json_t* signals) {
@@ -45,7 +55,7 @@ static void print_signals(const json_t* signals) {
   size_t i = 0, n = 0;
   json_t* signal = NULL;
   json_array_foreach(signals, i, signal) {
-    if (has_band(signal) && n < MAX_ROWS) {
+    if (has_row(signal) && n < MAX_ROWS) {
       for (size_t k = 0; n == 0 && k < 5; k++) {
         yoke__app_table_add(&table, heads[k]);
       }

@@ -85,6 +85,25 @@ static bool is_wanted(const yoke_trust* trust, const char* name) {
   return settings->n_signals == 0;
 }
 
+// Of a signal whose samples were not kept.
+static yoke_band no_band(double largest) {
+  const double unknown = (double)NAN;
+  return (yoke_band){.is_diverged = !(largest <= YOKE_GROWTH_LARGEST),
+                     .largest = largest,
+                     .range = unknown,
+                     .scale = unknown,
+                     .d = unknown,
+                     .x = unknown,
+                     .d_max = unknown,
+                     .x_max = unknown,
+                     .band = unknown,
+                     .low = unknown,
+                     .relative = unknown,
+                     .low_relative = unknown,
+                     .band_max = unknown,
+                     .low_max = unknown};
+}
+
 static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   const yoke_system* system = trust->system;
   const yoke_system_signal* source = &system->judged[i];
@@ -99,13 +118,13 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
                            .limits = limits_of(trust, name),
                            .ledger = ledger_of(trust, source->loop),
                            .no_estimate = why_no_estimate(trust)};
+  yoke_signal_growth growth;
+  yoke__master_growth(system, trust->state, i, &growth);
   if (its.n > 0) {
     yoke__band_judge(its.y, its.a, its.b, its.n, its.stride, &s->band);
   } else {
-    yoke__band_judge(&trust->state->y[source->y], NULL, NULL, 0, 1, &s->band);
+    s->band = no_band(growth.alarm.largest);
   }
-  yoke_signal_growth growth;
-  yoke__master_growth(system, trust->state, i, &growth);
   s->growth = growth.alarm;
   s->growth_from_s = growth.t_from;
   s->growth_to_s = growth.t_to;

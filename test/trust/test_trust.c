@@ -44,7 +44,7 @@ static const char* loop_text(double a1, double a2, double k1, double k2, double 
   static char text[1024];
   snprintf(text, sizeof text,
            "yoke: 1\n"
-           "time: {stop: %.17g, step: %.17g}\n"
+           "time: {stop: %.10g, step: %.10g}\n"
            "units:\n"
            "  one: {model: state_space, with: {A: [[%.17g]], B: [[%.17g]], inputs: [u], outputs: "
            "[x], x0: [%.17g]}}\n"
@@ -164,7 +164,7 @@ static void test_mixed_loop(void** state) {
 // ---- companions
 
 static const char* chain(void) {
-  return loop_text(-1, -2, -4, 1, 1, 0, 0.02, 40);
+  return loop_text(-1, -2, -4, 1, 1, 0, 0.01, 20);
 }
 
 // TR-22: a companion that is ended in the middle of its run.
@@ -244,7 +244,7 @@ static void test_band_over_time(void** state) {
   assert_int_equal(yoke_simulation_get_band(s, 0, times, bands, COUNT(times), &n), YOKE_OK);
   assert_int_equal(n, 11);
   check_near(times[0], 0, 0);
-  check_near(times[10], 40, 1e-12);
+  check_near(times[10], 20, 1e-12);
   assert_true(bands[0] > bands[10]);
   assert_int_equal(yoke_simulation_get_band(s, trust.n_signals, times, bands, 11, &n),
                    YOKE_BAD_ARG);
