@@ -209,10 +209,11 @@ static void work(void* argument) {
   }
 }
 
+// Up to n of them; one that has nothing left to do ends at once.
 static void start_workers(yoke_trust* trust, int n) {
   trust->is_started = true;
   for (int i = 0; i < n && i < (int)trust->n_companions; i++) {
-    if (yoke__os_thread_start(work, trust, &trust->workers[i]) < 0) {
+    if (trust->workers[i] == NULL && yoke__os_thread_start(work, trust, &trust->workers[i]) < 0) {
       return;
     }
   }
@@ -445,11 +446,12 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
   }
   limit_calls(trust);
   yoke__trust_watch(trust, 1, cpu_s);
-  if (!trust->is_started && trust->n_companions > 0) {
-    trust->plan.times = trace == NULL ? NULL : trace->times;
-    trust->plan.n_rows = trace == NULL ? 0 : trace->n_kept;
-    start_workers(trust, YOKE_N_COMPANIONS);
+  if (!trust->is_started && trace != NULL) {
+    trust->plan.times = trace->times;
+    trust->plan.n_rows = trace->n_kept;
   }
+  // the processors of the run are free now
+  start_workers(trust, yoke__os_n_processors());
   bool is_waiting = wait_for_all(trust, goes_on, to);
   do {
     for (size_t i = 0; is_waiting && i < YOKE_N_COMPANIONS; i++) {
