@@ -195,9 +195,7 @@ static void choose_b(yoke_trust* trust) {
 
 // ---- begin
 
-static void work(void* argument) {
-  yoke_trust* trust = argument;
-  yoke__os_lower_priority(LOW_PRIORITY);
+static void run_companions(yoke_trust* trust) {
   for (;;) {
     const size_t i = atomic_fetch_add(&trust->next, 1);
     if (i >= trust->n_companions) {
@@ -207,6 +205,11 @@ static void work(void* argument) {
     atomic_fetch_add(&trust->n_ended, 1);
     yoke__os_futex_wake(&trust->n_ended);
   }
+}
+
+static void work(void* argument) {
+  yoke__os_lower_priority(LOW_PRIORITY);
+  run_companions(argument);
 }
 
 // Up to n of them; one that has nothing left to do ends at once.
@@ -404,6 +407,9 @@ static bool try_next_way(yoke_trust* trust, bool (*goes_on)(void* to), void* to)
   atomic_store(&trust->next, 0);
   atomic_store(&trust->n_ended, 0);
   start_workers(trust, 1);
+  if (trust->workers[0] == NULL) {
+    run_companions(trust);
+  }
   return wait_for_all(trust, goes_on, to);
 }
 
@@ -452,6 +458,9 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
   }
   // the processors of the run are free now
   start_workers(trust, yoke__os_n_processors());
+  if (trust->workers[0] == NULL) {
+    run_companions(trust);  // no thread to be had
+  }
   bool is_waiting = wait_for_all(trust, goes_on, to);
   do {
     for (size_t i = 0; is_waiting && i < YOKE_N_COMPANIONS; i++) {
