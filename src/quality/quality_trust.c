@@ -57,7 +57,7 @@ const char* yoke__trust_number(double value, char to[YOKE_TRUST_NUMBER_SIZE]) {
   snprintf(text, sizeof text, "%.*e", n_digits - 1, value);
   const double rounded = strtod(text, NULL);
   char* e = strchr(text, 'e');
-  const int exponent = atoi(e + 1), n_places = n_digits - 1 - exponent;
+  const int exponent = (int)strtol(e + 1, NULL, 10), n_places = n_digits - 1 - exponent;
   if (exponent < -4 || exponent > 5) {
     *e = '\0';
     strip_zeros(text);

@@ -251,7 +251,7 @@ static void test_no_estimate(void** state) {
 // -------------------------------------------------------------------------------------------------
 // from trajectories to words
 
-static yoke_trust_signal judge_pair(const pair_runs* runs, int i, bool has_a, bool has_b,
+static yoke_trust_signal judge_pair(const pair_runs* runs, size_t i, bool has_a, bool has_b,
                                     const yoke_growth_alarm* growth) {
   yoke_trust_signal s = {.name = i == 0 ? "one.x" : "two.x",
                          .dim = "",
@@ -269,7 +269,7 @@ static yoke_trust_signal judge_pair(const pair_runs* runs, int i, bool has_a, bo
 // Verdict of the golden pair: both signals in one loop.
 static yoke_trust_loop judge_both(const pair_runs* runs, yoke_trust_signal signals[PAIR]) {
   yoke_trust_loop loop, run;
-  for (int i = 0; i < PAIR; i++) {
+  for (size_t i = 0; i < PAIR; i++) {
     signals[i] = judge_pair(runs, i, true, true, NULL);
   }
   yoke__trust_judge_run(signals, PAIR, &loop, 1, &run);
@@ -335,7 +335,7 @@ static void test_TR_25_unstable_plant(void** state) {
   const double relative[] = {0.0185, 0.0194}, coarse[] = {0.192, 0.201}, low[] = {0.092, 0.097};
 
   pair_runs runs = pair_run(&plant, 0.01, 2000, false);
-  for (int i = 0; i < PAIR; i++) {
+  for (size_t i = 0; i < PAIR; i++) {
     yoke_trust_signal s = judge_pair(&runs, i, true, true, &growth);
     s.growth_from_s = 2.56;
     s.growth_to_s = 12.8;
@@ -348,7 +348,7 @@ static void test_TR_25_unstable_plant(void** state) {
   pair_free(&runs);
 
   runs = pair_run(&plant, 0.1, 200, false);
-  for (int i = 0; i < PAIR; i++) {
+  for (size_t i = 0; i < PAIR; i++) {
     const yoke_trust_signal s = judge_pair(&runs, i, true, true, &growth);
     check_relative(s.band.relative, coarse[i], 0.01);
     check_relative(s.band.low_relative, low[i], 0.01);
