@@ -248,6 +248,19 @@ static void test_no_estimate(void** state) {
   assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
 }
 
+// A run of which no samples were kept: the growth alarm and the ledger are all there is.
+static void test_no_samples(void** state) {
+  (void)state;
+  yoke_trust_signal s = signal_of("a.x", 0, 0);
+  yoke__band_judge(NULL, NULL, NULL, 0, 1, &s.band);
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.rule, YOKE_RULE_NO_ESTIMATE);
+  s.growth = alarm(true);
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.rule, YOKE_RULE_DIVERGED);
+  assert_int_equal(s.verdict, YOKE_WRONG);
+}
+
 // -------------------------------------------------------------------------------------------------
 // from trajectories to words
 
@@ -526,6 +539,7 @@ int main(void) {
       cmocka_unit_test(test_absolute_limits),
       cmocka_unit_test(test_growth),
       cmocka_unit_test(test_no_estimate),
+      cmocka_unit_test(test_no_samples),
       cmocka_unit_test(test_TR_01_golden_verdicts),
       cmocka_unit_test(test_TR_22_one_companion_lost),
       cmocka_unit_test(test_TR_25_unstable_plant),
