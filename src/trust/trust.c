@@ -448,7 +448,7 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
   if (status < 0) {
     yoke__trust_cancel(trust);
     join_workers(trust);
-    return yoke__trust_judge(trust, status);
+    return yoke__trust_judge(trust);
   }
   limit_calls(trust);
   yoke__trust_watch(trust, 1, cpu_s);
@@ -476,7 +476,7 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
   }
   join_workers(trust);
   describe_left_out(trust);
-  return yoke__trust_judge(trust, status);
+  return yoke__trust_judge(trust);
 }
 
 void yoke__trust_destroy(yoke_trust** handle) {
