@@ -86,16 +86,15 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   char name[512];
   yoke__system_signal_name(system, source, name, sizeof name);
   const samples its = samples_of(trust, i);
-  *s = (yoke_trust_signal){.name = yoke__arena_text(&trust->arena, name, strlen(name)),
-                           .dim = v->dim == NULL || strcmp(v->dim, "1") == 0 ? "" : v->dim,
-                           .loop = source->loop,
-                           .is_wanted = yoke__system_decides(system, source->unit, source->variable,
-                                                             source->element),
-                           .limits = {system->scenario->trust.limit, system->scenario->trust.wrong,
-                                      yoke__system_error_limit(system, source->unit,
-                                                               source->variable, source->element)},
-                           .ledger = ledger_of(trust, source->loop),
-                           .no_estimate = why_no_estimate(trust)};
+  *s = (yoke_trust_signal){
+      .name = yoke__arena_text(&trust->arena, name, strlen(name)),
+      .dim = v->dim == NULL || strcmp(v->dim, "1") == 0 ? "" : v->dim,
+      .loop = source->loop,
+      .is_wanted = yoke__system_decides(system, source->unit, source->variable, source->element),
+      .limits = {system->scenario->trust.limit, system->scenario->trust.wrong,
+                 yoke__system_error_limit(system, source->unit, source->variable, source->element)},
+      .ledger = ledger_of(trust, source->loop),
+      .no_estimate = why_no_estimate(trust)};
   yoke_signal_growth growth;
   yoke__master_growth(system, trust->state, i, &growth);
   if (its.n > 0) {

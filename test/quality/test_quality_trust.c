@@ -61,44 +61,6 @@ static void check_judged(yoke_trust_signal* s, yoke_trust_rule rule, yoke_verdic
 // -------------------------------------------------------------------------------------------------
 // sentences
 
-static void test_numbers_for_people(void** state) {
-  (void)state;
-  const struct {
-    double value;
-    const char* text;
-  } cases[] = {{0.0026, "0.0026"},
-               {0.00254, "0.0025"},
-               {570.3, "570"},
-               {1234.5, "1230"},
-               {12.34, "12.3"},
-               {12.0, "12"},
-               {0.1, "0.1"},
-               {999.6, "1000"},
-               {0.999, "1"},
-               {123456, "123000"},
-               {999999, "1e6"},
-               {1.5e7, "1.5e7"},
-               {2e-4, "0.0002"},
-               {1.234e-5, "1.23e-5"},
-               {4.56e-300, "4.6e-300"},
-               {1e100, "1e100"},
-               {-3e-320, "-3e-320"},
-               {0, "0"},
-               {-0.0026, "-0.0026"},
-               {5, "5"},
-               {20, "20"},
-               {100, "100"},
-               {1.96, "1.96"},
-               {1.999, "2"},
-               {0.00010049, "0.0001"}};
-  char text[YOKE_TRUST_NUMBER_SIZE];
-  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-    assert_string_equal(yoke__trust_number(cases[i].value, text), cases[i].text);
-  }
-  assert_string_equal(yoke__trust_number((double)INFINITY, text), "infinite");
-  assert_string_equal(yoke__trust_number(none, text), "unknown");
-}
-
 // -------------------------------------------------------------------------------------------------
 // rules
 
@@ -533,7 +495,6 @@ static void test_order_of_the_table(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_numbers_for_people),
       cmocka_unit_test(test_rules_of_bands),
       cmocka_unit_test(test_aliasing),
       cmocka_unit_test(test_absolute_limits),
