@@ -156,7 +156,7 @@ static int exit_status(const yoke_run_info* info) {
   if (info->status < 0) {
     return YOKE_EXIT_FAILED;
   }
-  return info->is_violated ? YOKE_EXIT_QUALITY : YOKE_EXIT_OK;
+  return info->is_violated || info->is_diverged ? YOKE_EXIT_QUALITY : YOKE_EXIT_OK;
 }
 
 // place: of the folder of the results, when the program started

@@ -85,6 +85,7 @@ typedef struct yoke_run_info {
   double t_reached;    // [s]
   double wall_s;
   bool is_violated;  // a quality limit that the system file gives was exceeded
+  bool is_diverged;  // a signal grew without bounds; a value that is not finite is a failure
   yoke_record_info record;
 } yoke_run_info;
 

@@ -58,6 +58,16 @@ yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* direc
 // The message as it is told: the one unit of a netlist on its own has no name of its own.
 yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_message* message);
 
+// How a run ended (api_status.c): has a signal diverged, and what is said of it? False while it goes on or after a failure.
+typedef struct yoke_divergence {
+  char text[512];
+  const char* hint;
+} yoke_divergence;
+bool yoke__api_is_diverged(const yoke_simulation* simulation, yoke_divergence* out);
+yoke_message yoke__api_divergence_message(const yoke_divergence* divergence);
+// The word of the summary.
+const char* yoke__api_status_word(const yoke_simulation* simulation);
+
 // Saved states. All numbers of a simulation, units aside; what comes before saving and restoring; the message of the failure
 // that the state has, if status is one.
 void yoke__api_image(yoke_simulation* simulation, yoke_image* image);
