@@ -135,7 +135,8 @@ async function zooms(browser) {
 
 const READING = `({
   t: Number(document.querySelector("#signal-chart .chart-head .num").textContent.replace("t = ", "").replace(" s", "").replace("\\u2212", "-")),
-  values: [...document.querySelectorAll("#signal-chart .key")].map((key) => [key.childNodes[1].textContent, Number(key.querySelector(".num").textContent.replace("\\u2212", "-"))]),
+  values: [...document.querySelectorAll("#signal-chart .key")].map((key) => [key.childNodes[1].textContent,
+    Number(key.querySelector(".num").textContent.replace("\\u2212", "-")) / Number(key.closest(".pane").querySelector("canvas").dataset.factor)]),
 })`;
 
 // the cursor shows what the result file says
