@@ -136,7 +136,7 @@ function drawRun(main, nav, suffix) {
   function amount(x, dim, n) {
     if (!isNumber(x)) return "\u2013";
     const head = (/^([A-Za-z]+)(?:[*.\u00b7/].*)?$/.exec(dim) || [])[1], size = Math.abs(x);
-    const power = size > 0 && size < 0.1 && SMALL.includes(head) ? Math.max(-9, 3 * Math.floor(Math.log10(size * (1 + 1e-9)) / 3))
+    const power = size > 0 && size < 0.1 && SMALL.includes(head) ? Math.max(-9, 3 * Math.floor(Math.log10(size * (10 + 1e-8)) / 3))
       : size >= 1e4 && size < 1e12 && LARGE.includes(head) ? 3 * Math.floor(Math.log10(size) / 3) : 0;
     const prefix = { "-9": "n", "-6": "\u00b5", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G" }[power];
     return (digits(x / Math.pow(10, power), n || 3) + " " + prefix + dimension(dim)).trim();
@@ -774,6 +774,9 @@ function drawRun(main, nav, suffix) {
     return `${one.name} may be off by up to ${error}${share(one)}` + (one.growth ? "; it grew " + growthText(one).slice(one.name.length + 6) : "");
   }
 
+  // a reason that only repeats the size of the error or the growth; others, such as aliasing, are printed too
+  const isPlain = (one) => !one.reason || ([1, 2, 4, 6, 7].includes(one.rule) && /off by|within|exact|grew/.test(one.reason));
+
   // the command that adds error bands to this run
   function bandsCommand() {
     const quoted = (text) => (/[\s'"\\$`*?[\]{}()<>|&;!#~]/.test(text) ? `'${text}'` : text);
@@ -792,15 +795,14 @@ function drawRun(main, nav, suffix) {
     if (!trust) {
       // only the ledger watched: what it found counts, what it did not find says nothing
       const isBad = data.verdict === "wrong" || data.verdict === "doubtful";
-      return { title: isBad ? data.verdict : "not judged", kind: isBad ? kindOf(data.verdict) : "none", text: (isBad ? data.sentence + " " : "") + "This result has no error bands: how far its signals are off is not known.", more: circuit ? [] : [commandLine()] };
+      return { title: isBad ? data.verdict : "not judged", kind: isBad ? kindOf(data.verdict) : "none", text: "This result has no error bands: how far its signals are off is not known.", more: circuit ? [] : [isBad && line("The energy ledger: " + data.sentence), commandLine()] };
     }
     const first = trustRows()[0], kind = kindOf(trust.verdict);
     if (first && first.verdict === trust.verdict && isNumber(first.band)) {
       if (first.rule === 1 && first.growth) return { title: trust.verdict, kind, text: growthText(first), more: [] };
       if ([2, 4, 6, 7].includes(first.rule)) {
         const text = (first.rule === 7 && judged.size > 1 ? "The largest error: " : "") + errorText(first);
-        // a reason that says more than the size of the error, such as aliasing
-        return { title: trust.verdict, kind, text, more: /off by|within|grew/.test(first.reason || "within") ? [] : [line(sentence(first.reason))] };
+        return { title: trust.verdict, kind, text, more: isPlain(first) ? [] : [line(sentence(first.reason))] };
       }
     }
     return { title: trust.verdict, kind, text: trust.reason || "No error estimate", more: !hasBands && first && first.rule !== 0 ? [commandLine()] : [] };
@@ -825,12 +827,12 @@ function drawRun(main, nav, suffix) {
 
   function trustTable(rows) {
     const hasTruth = rows.some((one) => trueError(one.name) !== "");
-    const heads = ["signal", "error up to", "at", "rms band", "digits", "of its movement", ...(hasTruth ? ["true error"] : []), "verdict"];
+    const heads = ["signal", ...(hasBands ? ["error up to", "at", "rms band", "digits", "of its movement"] : []), ...(hasTruth ? ["true error"] : []), "verdict"];
     const isText = (head) => head === "signal" || head === "verdict";
     const cell = (head, ...content) => el("td", { class: isText(head) ? null : "num", "data-label": head }, ...content);
     const line = (one) => {
       const isExact = one.band === 0, truth = differenceOf.get(one.name), isDrawn = signalOf.has(one.name) && series.n_rows > 0;
-      const remark = one.growth && ![1, 4].includes(one.rule) ? growthText(one).slice(one.name.length + 1) : ![2, 6, 7, undefined].includes(one.rule) || !/off by|within/.test(one.reason || "within") ? one.reason : "";
+      const remark = one.growth ? growthText(one).slice(one.name.length + 1) : isPlain(one) ? "" : one.reason;
       const values = { "error up to": isExact ? "exact" : amount(one.band_max, one.unit), "at": isNumber(one.at_time) && !isExact ? digits(one.at_time, 4) + " s" : "\u2013", "rms band": isExact ? "exact" : amount(one.band, one.unit),
         "digits": !isNumber(one.band) ? "\u2013" : one.digits > 0 ? String(one.digits) : "none", "of its movement": percent(one.relative), "true error": truth ? amount(truth.max, one.unit) : "\u2013" };
       return el("tr", { class: isDrawn ? "go" : null, "data-signal": one.name, onclick: () => { if (isDrawn) showSignal(one.name); } },
