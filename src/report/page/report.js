@@ -871,8 +871,8 @@ function drawRun(main, nav, suffix) {
     const others = [...differenceOf.keys()].filter((name) => !judged.has(name)).map((name) => ({ name, unit: signalOf.get(name).dim, is_wanted: true }));
     const all = rows.length > 0 ? rows : others;
     if (!trust && all.length === 0) return;
-    const hint = hasBands && el("p", { class: "hint", text: "Error up to: largest difference to expect from an exact coupling, and when. Rms band: the same on average. Of its movement: the rms band as a share of how much the signal moves; up to 5 % is trustworthy. "
-      + "Errors of the models and of solvers inside the units that do not depend on the step are not in the bands." });
+    const hint = hasBands && el("p", { class: "hint", text: "Error up to: largest difference to expect from an exact coupling, and when. Rms band: the same on average. Of its movement: the rms band as a share of how much the signal moves; up to 5 % is trustworthy, unless the system file sets another limit. "
+      + "Errors inside the units that do not depend on the step, and errors of the models, are not in the bands." });
     section("trust", "Trust", el("div", { class: "panel" },
       all.length > 0 ? trustTable(all) : el("p", { text: "No signal is exchanged between units: there is nothing to judge." }),
       all.length > 0 && reference ? el("p", { class: "reference", text: referenceText(all, rows.length > 0 ? others : []) }) : "",
