@@ -79,6 +79,14 @@ write("unjudged", (summary) => {
 write("loops", (summary) => {
   const trust = summary.trust;
   for (const signal of trust.signals) signal.wanted = signal.name === "arm.s";
+  trust.signals.find((signal) => signal.name === "arm.s").reason += "; half the step agrees, another method does not: a fast signal may be sampled too slowly (aliasing)";
   Object.assign(trust, { verdict: "doubtful", loops: [{ units: ["arm", "oil"], verdict: "doubtful", reason: "arm.s may be off by up to 2.6 mm", worst: "arm.s" }, { units: ["a", "b", "c"], verdict: "trustworthy", reason: "within 1e-3 V", worst: "a.u" }] });
   Object.assign(trust.companions[1], { usable: false, status: "diverged", why: "its growth alarm fired and that of the run did not" });
+});
+
+// the band recorded as a column, and nothing of it in the summary
+write("columns", (summary) => {
+  for (const signal of summary.trust.signals) delete signal.course;
+  summary.columns.push({ name: "band.arm.s", dimension: "m", real: true });
+  return rows.trim().split("\n").map((line, k) => line + (k === 0 ? ",band.arm.s" : ",0.001")).join("\n") + "\n";
 });

@@ -277,15 +277,20 @@ function drawRun(main, nav, suffix) {
     return v[i] + (v[i + 1] - v[i]) * (x - t[i]) / (t[i + 1] - t[i]);
   }
 
+  // the band over time: a column of its own where it was recorded, else what the summary has of it
+  function bandPoints(signal) {
+    const column = signalOf.get("band." + signal.name), course = (judged.get(signal.name) || {}).course;
+    if (column) return points(column);
+    return { t: numbersOf(course ? data.trust.times[course.times] : ""), v: numbersOf(course ? course.band : "") };
+  }
+  const isBand = (signal) => signal.name.startsWith("band.") && signalOf.has(signal.name.slice("band.".length));
+
   // {t, v, b}: a signal, and how far it may be off at these times; null without an error band
   function bandOf(signal) {
     if (signal.band !== undefined) return signal.band;
-    const one = judged.get(signal.name), course = one && one.course;
-    const times = course && data.trust.times[course.times];
+    const { t: bt, v: b } = bandPoints(signal), { t, v } = points(signal);
     signal.band = null;
-    if (!times || signal.is_step) return null;
-    const bt = numbersOf(times), b = numbersOf(course.band), { t, v } = points(signal);
-    if (bt.length < 2 || b.length !== bt.length || t.length === 0) return null;
+    if (bt.length < 2 || b.length !== bt.length || t.length === 0 || signal.is_step) return null;
     // few rows: the times of the band in between them as well
     const grid = t.length >= bt.length ? t : Float64Array.from(new Set([...t, ...bt.filter((x) => x >= t[0] && x <= t[t.length - 1])])).sort();
     signal.band = { t: grid, v: grid === t ? v : grid.map((x) => between(t, v, x)), b: grid.map((x) => between(bt, b, x)) };
@@ -765,7 +770,7 @@ function drawRun(main, nav, suffix) {
     return [...judged.values()].filter((one) => one.growth).sort((a, b) => Boolean(b.growth.active) - Boolean(a.growth.active) || (size(a) === size(b) ? 0 : size(b) - size(a)))[0];
   }
 
-  const share = (one) => (isNumber(one.relative) ? ` (${digits(100 * one.relative, 2)} % of its movement)` : "");
+  const share = (one) => (!isNumber(one.relative) ? "" : one.relative < 1 ? ` (${digits(100 * one.relative, 2)} % of its movement)` : ` (${digits(one.relative, 2)} times its movement)`);
   function errorText(one) {
     const error = amount(one.band_max, one.unit, 2);
     if (one.band === 0) return one.name + " is the same in all runs it was compared with";
@@ -774,8 +779,12 @@ function drawRun(main, nav, suffix) {
     return `${one.name} may be off by up to ${error}${share(one)}` + (one.growth ? "; it grew " + growthText(one).slice(one.name.length + 6) : "");
   }
 
-  // a reason that only repeats the size of the error or the growth; others, such as aliasing, are printed too
-  const isPlain = (one) => !one.reason || ([1, 2, 4, 6, 7].includes(one.rule) && /off by|within|exact|grew/.test(one.reason));
+  // what the reason of a signal says beyond the size of the error, such as aliasing: its second half, or all where there is no
+  // error to print
+  function remarkOf(one) {
+    const reason = one.reason || "", isSized = [1, 2, 4, 6, 7].includes(one.rule) && (isNumber(one.band_max) || one.growth);
+    return isSized ? reason.split("; ").slice(1).join("; ") : reason;
+  }
 
   // the command that adds error bands to this run
   function bandsCommand() {
@@ -788,9 +797,10 @@ function drawRun(main, nav, suffix) {
   function lead() {
     const trust = data.trust, grown = mostGrown();
     const line = (text) => el("p", { class: "small", text });
+    const remark = (one) => (one && remarkOf(one) !== "" ? [line(sentence(remarkOf(one)))] : []);
     if (data.run.is_failed) return { title: "failed", kind: "wrong", text: data.sentence, more: grown ? [line(sentence("Before that " + growthText(grown)))] : [] };
     if (data.run.is_diverged) {
-      return { title: "diverged", kind: "wrong", text: grown ? growthText(grown) : (trust && trust.reason) || data.sentence, more: [] };
+      return { title: "diverged", kind: "wrong", text: grown ? growthText(grown) : (trust && trust.reason) || data.sentence, more: hasBands ? remark(grown) : [...remark(grown), commandLine()] };
     }
     if (!trust) {
       // only the ledger watched: what it found counts, what it did not find says nothing
@@ -799,10 +809,10 @@ function drawRun(main, nav, suffix) {
     }
     const first = trustRows()[0], kind = kindOf(trust.verdict);
     if (first && first.verdict === trust.verdict && isNumber(first.band)) {
-      if (first.rule === 1 && first.growth) return { title: trust.verdict, kind, text: growthText(first), more: [] };
+      if (first.rule === 1 && first.growth) return { title: trust.verdict, kind, text: growthText(first), more: remark(first) };
       if ([2, 4, 6, 7].includes(first.rule)) {
         const text = (first.rule === 7 && judged.size > 1 ? "The largest error: " : "") + errorText(first);
-        return { title: trust.verdict, kind, text, more: isPlain(first) ? [] : [line(sentence(first.reason))] };
+        return { title: trust.verdict, kind, text, more: remark(first) };
       }
     }
     return { title: trust.verdict, kind, text: trust.reason || "No error estimate", more: !hasBands && first && first.rule !== 0 ? [commandLine()] : [] };
@@ -832,7 +842,7 @@ function drawRun(main, nav, suffix) {
     const cell = (head, ...content) => el("td", { class: isText(head) ? null : "num", "data-label": head }, ...content);
     const line = (one) => {
       const isExact = one.band === 0, truth = differenceOf.get(one.name), isDrawn = signalOf.has(one.name) && series.n_rows > 0;
-      const remark = one.growth ? growthText(one).slice(one.name.length + 1) : isPlain(one) ? "" : one.reason;
+      const remark = remarkOf(one) || (one.growth ? growthText(one).slice(one.name.length + 1) : "");
       const values = { "error up to": isExact ? "exact" : amount(one.band_max, one.unit), "at": isNumber(one.at_time) && !isExact ? digits(one.at_time, 4) + " s" : "\u2013", "rms band": isExact ? "exact" : amount(one.band, one.unit),
         "digits": !isNumber(one.band) ? "\u2013" : one.digits > 0 ? String(one.digits) : "none", "of its movement": percent(one.relative), "true error": truth ? amount(truth.max, one.unit) : "\u2013" };
       return el("tr", { class: isDrawn ? "go" : null, "data-signal": one.name, onclick: () => { if (isDrawn) showSignal(one.name); } },
@@ -1188,7 +1198,7 @@ function drawRun(main, nav, suffix) {
 
   function addSystem() {
     const host = el("div", { class: "graph" });
-    const keys = el("div", { class: "legend" }, ...Object.entries(KINDS).map(([word, kind]) => el("span", { class: "v-" + kind }, icon(kind, 14), "bond, " + word)),
+    const keys = el("div", { class: "legend" }, ...Object.entries(KINDS).map(([word, kind]) => el("span", { class: "v-" + kind }, icon(kind, 14), (data.trust ? "loop, " : "bond, ") + word)),
       el("span", { text: "\u2192 connection" }), data.units.some((unit) => unit.is_law) && el("span", { text: "rounded, dashed: law" }));
     if (data.units.length > 60) {
       const list = unitTable();
@@ -1421,7 +1431,7 @@ function drawRun(main, nav, suffix) {
     for (const row of trustRows()) if (signalOf.has(row.name) && row.rule !== 0 && chosen.size < 3) chosen.add(signalOf.get(row.name));
     if (chosen.size > 0) return;
     for (const signal of signals) {
-      const isPlain = !signal.name.startsWith("bond.") && signal.max > signal.min;
+      const isPlain = !signal.name.startsWith("bond.") && !isBand(signal) && signal.max > signal.min;
       const n = seen.get(groupOf(signal)) || 0;
       if (isPlain && n < most && chosen.size < 4 * most) {
         seen.set(groupOf(signal), n + 1);
