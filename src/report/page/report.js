@@ -842,7 +842,7 @@ function drawRun(main, nav, suffix) {
     const cell = (head, ...content) => el("td", { class: isText(head) ? null : "num", "data-label": head }, ...content);
     const line = (one) => {
       const isExact = one.band === 0, truth = differenceOf.get(one.name), isDrawn = signalOf.has(one.name) && series.n_rows > 0;
-      const remark = remarkOf(one) || (one.growth ? growthText(one).slice(one.name.length + 1) : "");
+      const remark = !hasBands && one.rule === 5 ? "" : remarkOf(one) || (one.growth ? growthText(one).slice(one.name.length + 1) : "");
       const values = { "error up to": isExact ? "exact" : amount(one.band_max, one.unit), "at": isNumber(one.at_time) && !isExact ? digits(one.at_time, 4) + " s" : "\u2013", "rms band": isExact ? "exact" : amount(one.band, one.unit),
         "digits": !isNumber(one.band) ? "\u2013" : one.digits > 0 ? String(one.digits) : "none", "of its movement": percent(one.relative), "true error": truth ? amount(truth.max, one.unit) : "\u2013" };
       return el("tr", { class: isDrawn ? "go" : null, "data-signal": one.name, onclick: () => { if (isDrawn) showSignal(one.name); } },
@@ -1314,7 +1314,11 @@ function drawRun(main, nav, suffix) {
     return el("div", { class: "parts" }, ...parts);
   }
 
-  const ended = (text) => text + (/[.!?]$/.test(text) ? "" : "."); // names of signals stay as they are
+  // a sentence that may begin with the name of a signal, which stays as it is
+  function sentenceOf(text) {
+    const isName = judged.has(text.split(" ")[0]);
+    return isName ? text.charAt(0) + sentence(text).slice(1) : sentence(text);
+  }
   function sentence(text) { return text ? text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".") : ""; }
 
   function bondCard(bond) {
@@ -1396,11 +1400,10 @@ function drawRun(main, nav, suffix) {
     return parts[0] === "bond" && parts.length > 2 ? "bond " + parts.slice(1, -1).join(".") : parts[0];
   }
 
-  // one pane per dimension; whole numbers and states apart
+  // one pane per dimension, in the order in which signals were chosen; whole numbers and states apart
   function signalPanes() {
     const panes = new Map();
-    for (const signal of signals) {
-      if (!chosen.has(signal)) continue;
+    for (const signal of chosen) {
       const key = (signal.is_step ? "step " : "") + signal.dim + (signal.items ? signal.name : "");
       if (!panes.has(key)) panes.set(key, { signal, lines: [], height: 170 });
       const pane = panes.get(key);
@@ -1614,7 +1617,7 @@ function drawRun(main, nav, suffix) {
     const run = data.run, first = lead(), kind = first.kind;
     const about = `${sentence(run.status).slice(0, -1)}: ${digits(run.t_reached, 6)} s of ${digits(run.t_stop, 6)} s in ${grouped(circuit ? circuit.n_steps : run.n_steps)} steps of ${seconds(circuit ? circuit.step : data.step)}.`;
     const banner = () => el("div", { class: "banner v-" + kind, id: "verdict" + suffix }, icon(kind, 34),
-      el("div", {}, el("b", { text: first.title }), el("span", { text: ended(first.text) }), ...first.more));
+      el("div", {}, el("b", { text: first.title }), el("span", { text: sentenceOf(first.text) }), ...first.more));
     main.append(el("h1", { text: (circuit && circuit.title) || data.name }), el("p", { class: "muted about", text: (circuit && circuit.title ? data.name + ". " : "") + about }),
       circuit && !run.is_failed && !data.trust ? "" : banner(), (data.messages || []).length > 0 ? messagePanel() : "");
   }
