@@ -77,8 +77,7 @@ typedef struct run {
 enum { MAX_RUNS = 2 };
 
 typedef struct pieces {
-  run runs[MAX_RUNS];  // the run, and the one before
-  size_t n_runs;
+  run runs[MAX_RUNS];  // the run, and the one before; without a summary there is none
   yoke_csv reference;
 } pieces;
 
@@ -110,7 +109,7 @@ static void put_element(page* p, const char* id, const char* suffix, const yoke_
 
 static void put_runs(page* p, const pieces* all) {
   static const char* const suffixes[MAX_RUNS] = {"", "-before"};
-  for (size_t i = 0; i < all->n_runs; i++) {
+  for (size_t i = 0; i < MAX_RUNS; i++) {
     put_element(p, "data", suffixes[i], &all->runs[i].data);
     put_element(p, "series", suffixes[i], &all->runs[i].series);
     put_element(p, "reference", suffixes[i], &all->runs[i].reference);
@@ -270,7 +269,6 @@ static yoke_status read_run(const char* directory, run* r, const yoke_sink* sink
 
 static yoke_status read_all(const yoke_report_settings* settings, pieces* all,
                             const yoke_sink* sink) {
-  all->n_runs = settings->before == NULL ? 1 : 2;
   YOKE_TRY(read_run(settings->directory, &all->runs[0], sink));
   if (settings->before != NULL) {
     YOKE_TRY(read_run(settings->before, &all->runs[1], sink));
@@ -285,14 +283,15 @@ static yoke_status describe_all(const yoke_report_settings* settings, pieces* al
                                 const yoke_sink* sink) {
   const bool has_reference = settings->reference != NULL;
   size_t used = yoke__report_html_size + yoke__report_css_size + yoke__report_js_size;
-  for (size_t i = 0; i < all->n_runs; i++) {
+  for (size_t i = 0; i < MAX_RUNS && all->runs[i].summary != NULL; i++) {
     YOKE_TRY(describe(&all->runs[i]));
     used += all->runs[i].data.text.n;
   }
-  const size_t n_parts = all->n_runs * (has_reference ? 2 : 1);
+  const size_t n_runs = settings->before == NULL ? 1 : 2;
+  const size_t n_parts = has_reference ? 2 * n_runs : n_runs;
   const size_t left = used < PAGE_SIZE ? PAGE_SIZE - used : 0;
   const size_t room = (left > MIN_SERIES_SIZE ? left : MIN_SERIES_SIZE) / n_parts;
-  for (size_t i = 0; i < all->n_runs; i++) {
+  for (size_t i = 0; i < MAX_RUNS && all->runs[i].summary != NULL; i++) {
     run* r = &all->runs[i];
     size_t n_shared = 0;
     YOKE_TRY(describe_series(r, room));
