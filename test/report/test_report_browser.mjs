@@ -401,12 +401,6 @@ async function survivesOddTrust(browser) {
   check(!/NaN|undefined|null|Infinity/.test(await p.evaluate(`document.querySelector("#main").innerText`)), "nulls: no number that is none", (await p.evaluate(`document.querySelector("#main").innerText`)).match(/.{30}(NaN|undefined|null|Infinity).{30}/s));
   check(await p.evaluate(`document.querySelectorAll("footer").length`) === 1, "nulls: the page is complete");
   checkClean(p, "nulls");
-  p = await browser.openPage(page("columns"));
-  await p.click(`#trust tr[data-signal="arm.s"] button`);
-  check(await p.evaluate(AREA(SIGNAL_CANVAS)) > 0.01, "a recorded band is drawn");
-  await p.hover(SIGNAL_CANVAS, 0.5);
-  check(await p.evaluate(TEXT("#signal-chart .range")) === "\u00b1 1", "with its own values", await p.evaluate(TEXT("#signal-chart .range")));
-  checkClean(p, "columns");
   p = await browser.openPage(page("many"));
   check((await p.evaluate(NAMES)).length === 12, "of many signals the worst are listed");
   check((await p.evaluate(NAMES))[0] === "unit_1999.y", "many: worst first");

@@ -83,10 +83,3 @@ write("loops", (summary) => {
   Object.assign(trust, { verdict: "doubtful", loops: [{ units: ["arm", "oil"], verdict: "doubtful", reason: "arm.s may be off by up to 2.6 mm", worst: "arm.s" }, { units: ["a", "b", "c"], verdict: "trustworthy", reason: "within 1e-3 V", worst: "a.u" }] });
   Object.assign(trust.companions[1], { usable: false, status: "diverged", why: "its growth alarm fired and that of the run did not" });
 });
-
-// the band recorded as a column, and nothing of it in the summary
-write("columns", (summary) => {
-  for (const signal of summary.trust.signals) delete signal.course;
-  summary.columns.push({ name: "band.arm.s", dimension: "m", real: true });
-  return rows.trim().split("\n").map((line, k) => line + (k === 0 ? ",band.arm.s" : ",0.001")).join("\n") + "\n";
-});

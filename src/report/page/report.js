@@ -277,19 +277,13 @@ function drawRun(main, nav, suffix) {
     return v[i] + (v[i + 1] - v[i]) * (x - t[i]) / (t[i + 1] - t[i]);
   }
 
-  // the band over time: a column of its own where it was recorded, else what the summary has of it
-  function bandPoints(signal) {
-    const column = signalOf.get("band." + signal.name), course = (judged.get(signal.name) || {}).course;
-    if (column) return points(column);
-    return { t: numbersOf(course ? data.trust.times[course.times] : ""), v: numbersOf(course ? course.band : "") };
-  }
-  const isBand = (signal) => signal.name.startsWith("band.") && signalOf.has(signal.name.slice("band.".length));
-
   // {t, v, b}: a signal, and how far it may be off at these times; null without an error band
   function bandOf(signal) {
     if (signal.band !== undefined) return signal.band;
-    const { t: bt, v: b } = bandPoints(signal), { t, v } = points(signal);
+    const course = (judged.get(signal.name) || {}).course;
     signal.band = null;
+    if (!course) return null;
+    const bt = numbersOf(data.trust.times[course.times]), b = numbersOf(course.band), { t, v } = points(signal);
     if (bt.length < 2 || b.length !== bt.length || t.length === 0 || signal.is_step) return null;
     // few rows: the times of the band in between them as well
     const grid = t.length >= bt.length ? t : Float64Array.from(new Set([...t, ...bt.filter((x) => x >= t[0] && x <= t[t.length - 1])])).sort();
@@ -771,9 +765,10 @@ function drawRun(main, nav, suffix) {
   }
 
   const share = (one) => (!isNumber(one.relative) ? "" : one.relative < 1 ? ` (${digits(100 * one.relative, 2)} % of its movement)` : ` (${digits(one.relative, 2)} times its movement)`);
+  const isExactIn = (one) => one.exact || one.band === 0; // the same in all companions
   function errorText(one) {
     const error = amount(one.band_max, one.unit, 2);
-    if (one.band === 0) return one.name + " is the same in all runs it was compared with";
+    if (isExactIn(one)) return one.name + " is the same in all runs it was compared with";
     if (one.rule === 2) return `${one.name} is off by up to ${error}${share(one)}`;
     if (one.rule === 7) return `${one.name} is within ${error}${share(one)}` + (one.digits > 0 ? `, ${one.digits} ${one.digits === 1 ? "digit" : "digits"}` : "");
     return `${one.name} may be off by up to ${error}${share(one)}` + (one.growth ? "; it grew " + growthText(one).slice(one.name.length + 6) : "");
@@ -841,7 +836,7 @@ function drawRun(main, nav, suffix) {
     const isText = (head) => head === "signal" || head === "verdict";
     const cell = (head, ...content) => el("td", { class: isText(head) ? null : "num", "data-label": head }, ...content);
     const line = (one) => {
-      const isExact = one.band === 0, truth = differenceOf.get(one.name), isDrawn = signalOf.has(one.name) && series.n_rows > 0;
+      const isExact = isExactIn(one), truth = differenceOf.get(one.name), isDrawn = signalOf.has(one.name) && series.n_rows > 0;
       const remark = !hasBands && one.rule === 5 ? "" : remarkOf(one) || (one.growth ? growthText(one).slice(one.name.length + 1) : "");
       const values = { "error up to": isExact ? "exact" : amount(one.band_max, one.unit), "at": isNumber(one.at_time) && !isExact ? digits(one.at_time, 4) + " s" : "\u2013", "rms band": isExact ? "exact" : amount(one.band, one.unit),
         "digits": !isNumber(one.band) ? "\u2013" : one.digits > 0 ? String(one.digits) : "none", "of its movement": percent(one.relative), "true error": truth ? amount(truth.max, one.unit) : "\u2013" };
@@ -1434,7 +1429,7 @@ function drawRun(main, nav, suffix) {
     for (const row of trustRows()) if (signalOf.has(row.name) && row.rule !== 0 && chosen.size < 3) chosen.add(signalOf.get(row.name));
     if (chosen.size > 0) return;
     for (const signal of signals) {
-      const isPlain = !signal.name.startsWith("bond.") && !isBand(signal) && signal.max > signal.min;
+      const isPlain = !signal.name.startsWith("bond.") && signal.max > signal.min;
       const n = seen.get(groupOf(signal)) || 0;
       if (isPlain && n < most && chosen.size < 4 * most) {
         seen.set(groupOf(signal), n + 1);
