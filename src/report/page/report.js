@@ -833,11 +833,13 @@ function drawRun(main, nav, suffix) {
   function trustTable(rows) {
     const hasTruth = rows.some((one) => trueError(one.name) !== "");
     const heads = ["signal", ...(hasBands ? ["error up to", "at", "rms band", "digits", "of its movement"] : []), ...(hasTruth ? ["true error"] : []), "verdict"];
+    // a remark that all signals share stands on top of the page
+    const isShared = rows.length > 1 && rows.every((one) => remarkOf(one) === remarkOf(rows[0])) && !rows.some((one) => one.growth);
     const isText = (head) => head === "signal" || head === "verdict";
     const cell = (head, ...content) => el("td", { class: isText(head) ? null : "num", "data-label": head }, ...content);
     const line = (one) => {
       const isExact = isExactIn(one), truth = differenceOf.get(one.name), isDrawn = signalOf.has(one.name) && series.n_rows > 0;
-      const remark = !hasBands && one.rule === 5 ? "" : remarkOf(one) || (one.growth ? growthText(one).slice(one.name.length + 1) : "");
+      const remark = isShared ? "" : remarkOf(one) || (one.growth ? growthText(one).slice(one.name.length + 1) : "");
       const values = { "error up to": isExact ? "exact" : amount(one.band_max, one.unit), "at": isNumber(one.at_time) && !isExact ? digits(one.at_time, 4) + " s" : "\u2013", "rms band": isExact ? "exact" : amount(one.band, one.unit),
         "digits": !isNumber(one.band) ? "\u2013" : one.digits > 0 ? String(one.digits) : "none", "of its movement": percent(one.relative), "true error": truth ? amount(truth.max, one.unit) : "\u2013" };
       return el("tr", { class: isDrawn ? "go" : null, "data-signal": one.name, onclick: () => { if (isDrawn) showSignal(one.name); } },
