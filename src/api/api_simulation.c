@@ -403,7 +403,10 @@ static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode) {
   // a companion knows nothing of what was written, nor of a state that was restored
   const bool is_whole = simulation->state->n_slots == 0 && simulation->n_starts == 0;
   mode = is_whole ? choose_mode(simulation, mode) : YOKE_TRUST_NONE;
-  (void)yoke__trust_begin(simulation->system, simulation->state, mode, &simulation->trust);
+  if (yoke__trust_begin(simulation->system, simulation->state, mode, &simulation->trust) < 0) {
+    (void)yoke__trust_begin(simulation->system, simulation->state, YOKE_TRUST_NONE,
+                            &simulation->trust);
+  }
 }
 
 static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* settings,
