@@ -12,7 +12,19 @@
 #include "bench/trust_loop.h"
 #include "bench/trust_pair.h"
 
-enum { STUDY_CLASSES = 6, STUDY_VERDICTS = 4, STUDY_SIGNALS = LOOP_INPUTS };
+enum { STUDY_CLASSES = 6, STUDY_VERDICTS = 4, STUDY_SIGNALS = LOOP_INPUTS, STUDY_ODDS = 400 };
+// Seeds of the systems. Development seeds may be looked at when something is changed; nothing is ever set by the final ones.
+enum {
+  STUDY_DEVELOPMENT = 1001,
+  STUDY_DEVELOPMENT_COUNT = 90,
+  STUDY_PAIRS_DEVELOPMENT = 1001,
+  STUDY_FINAL = 5001,
+  STUDY_FINAL_COUNT = 210,
+  STUDY_ONCE_COUNT = 60,  // of the final ones with one call per exchange
+  STUDY_PAIRS_FINAL = 6001,
+  STUDY_PAIRS_COUNT = 30,
+};
+
 static const double study_bounds[STUDY_CLASSES - 1] = {0.01, 0.05, 0.1, 0.5, 1};
 
 // ---------------------------------------------------------------------------------------------------------
@@ -77,7 +89,9 @@ typedef struct study_run {
   bool has_a, has_b;  // companions that were usable
   size_t n_signals;
   study_signal signals[STUDY_SIGNALS];
-  double error;  // of the worst signal
+  double error;          // of the worst signal
+  double relative_band;  // of the worst signal
+  yoke_verdict ledger;   // of the energy ledger
 } study_run;
 
 // One system, one step, one reference; the method is chosen with the run.
@@ -126,7 +140,7 @@ static inline yoke_simulation* study_open(const study_problem* p, const study_te
 
 // Signals at every `every`-th macro step; what comes after a failure is NaN. False: it failed.
 static inline bool study_trajectory(const study_problem* p, const study_text* t, int64_t every,
-                                    double y[]) {
+                                    double y[], yoke_verdict* ledger) {
   yoke_system* system = NULL;
   yoke_simulation* sim = study_open(p, t, &system);
   const size_t ny = p->n_signals;
@@ -148,6 +162,12 @@ static inline bool study_trajectory(const study_problem* p, const study_text* t,
       }
     }
   }
+  yoke_system_info info;
+  yoke_bond_trust bonds;
+  *ledger = yoke_system_get_info(system, &info) >= 0 &&
+                    yoke_simulation_get_bond(sim, info.n_bonds, &bonds) >= 0
+                ? bonds.verdict
+                : YOKE_VERDICT_NONE;
   yoke_simulation_destroy(&sim);
   yoke_system_destroy(&system);
   return is_good;
@@ -178,20 +198,21 @@ static inline void study_true_error(const double y[], const double truth[], int6
 // By the driver.
 static inline void study_judge(const study_problem* c, study_method method, study_run* out) {
   static study_text text;
+  yoke_verdict unused;
   *out = (study_run){.n_signals = c->n_signals};
   const size_t ny = c->n_signals, size = (size_t)(c->n + 1) * ny;
   double* y = study_allocate(3 * size);
   double *a = y + size, *b = a + size;
   const double* truth = c->truth;
   c->print(c->self, method, c->n, c->H, study_divide(c->H, c->n_calls), &text);
-  out->is_failed = !study_trajectory(c, &text, 1, y);
+  out->is_failed = !study_trajectory(c, &text, 1, y, &out->ledger);
   const study_step half = study_divide(c->H, 2);
   c->print(c->self, method, 2 * c->n, half, study_divide(c->H, 2 * c->n_calls), &text);
-  out->has_a = study_trajectory(c, &text, 2, a);
+  out->has_a = study_trajectory(c, &text, 2, a, &unused);
   const study_method other = method == STUDY_INTERPOLATE ? STUDY_NEPCE : STUDY_INTERPOLATE;
   c->print(c->self, other, 2 * c->n, half, study_divide(c->H, c->n_calls == 1 ? 8 : 2 * c->n_calls),
            &text);
-  out->has_b = study_trajectory(c, &text, 2, b);
+  out->has_b = study_trajectory(c, &text, 2, b, &unused);
   bool fired = false, fired_a = false, fired_b = false;
   for (size_t i = 0; i < ny; i++) {
     const driver_alarm g = driver_growth(&y[i], c->n, ny);
@@ -213,6 +234,7 @@ static inline void study_judge(const study_problem* c, study_method method, stud
     if (study_maximum(&y[i], c->n, ny) > 1e100) {
       g->verdict = YOKE_WRONG;
       out->verdict = YOKE_WRONG;
+      out->relative_band = HUGE_VAL;
       continue;
     }
     const int64_t K = study_active(&y[i], c->n, ny);
@@ -223,6 +245,7 @@ static inline void study_judge(const study_problem* c, study_method method, stud
     g->low = out->has_a && out->has_b ? fmin(1.2 * d, 0.7 * x) : out->has_a ? 1.2 * d : 0.4 * x;
     const double* p = out->has_a ? a : b;
     g->scale = fmin(sy, study_scale(&p[i], c->n, ny, study_active(&p[i], c->n, ny)));
+    out->relative_band = fmax(out->relative_band, g->is_judged ? g->band / g->scale : HUGE_VAL);
     const double rel = g->band / g->scale, low = g->low / g->scale;
     g->verdict = g->is_active && (!g->is_judged || rel > 0.5) ? YOKE_WRONG
                  : !g->is_judged                              ? YOKE_VERDICT_NONE
@@ -319,7 +342,8 @@ static inline void study_make_rectifier(study_problem* p, const char* top, int m
       &text,
       "yoke: 1\ntime: {stop: 0.1, step: %de-6}\nunits: {whole: {circuit: rectifier_whole.cir}}\n",
       micros);
-  if (!study_trajectory(p, &text, 1, p->truth)) {
+  yoke_verdict ledger;
+  if (!study_trajectory(p, &text, 1, p->truth, &ledger)) {
     fprintf(stderr, "trust study: the rectifier failed\n");
     exit(1);
   }
@@ -336,15 +360,39 @@ static inline void study_free(study_problem* p) {
 // counting
 
 typedef struct study_tally {
-  int n[STUDY_VERDICTS][STUDY_CLASSES];
-  int n_bands, n_covered, n_signals;
-  int n_good, n_good_trusted;  // off by at most 3 %
-  int n_no_a, n_no_b;
-  int n_low;  // signals whose `low` is at most the true error
-  int n_diverged, n_diverged_latched, n_fine, n_fine_latched;
-  double* ratios;  // band over error
+  int n[STUDY_VERDICTS][STUDY_CLASSES];  // runs
+  int n_signals, n_bands, n_covered;     // bands: below the scale of their signal
+  int n_low;                             // bands whose `low` is at most the true error
+  int n_far, n_far_missed;  // off by more than 5 bands; of these in runs that are not called wrong
+  int n_good, n_good_trusted;          // runs off by at most 3 %
+  int n_no_a, n_no_b;                  // runs with a companion that was not usable
+  int n_diverged, n_diverged_latched;  // off by more than 1000 scales; with a growth alarm
+  int n_fine, n_fine_latched;          // off by less than 50 %
+  double* ratios;                      // band over error
   size_t n_ratios, room;
 } study_tally;
+
+// A run that a reader will want to see.
+typedef struct study_odd {
+  const char* family;
+  int64_t seed;
+  double share;
+  int n_calls;
+  study_method method;
+  yoke_verdict verdict;
+  double error;
+} study_odd;
+
+// All runs of a family of problems.
+typedef struct study_set {
+  study_tally methods[STUDY_METHODS], all;
+  study_tally bare;            // systems without bonds
+  study_tally ledger;          // verdicts of the energy ledger of the same runs
+  int n_systems, n_uncovered;  // systems; with a signal that is not covered
+  int n_choices, n_near, n_bare_choices, n_bare_near;  // see study_choose
+  study_odd odds[STUDY_ODDS];
+  int n_odds;
+} study_set;
 
 static inline int study_class(double error) {
   int i = 0;
@@ -365,11 +413,33 @@ static inline void study_add_ratio(study_tally* t, double ratio) {
   t->ratios[t->n_ratios++] = ratio;
 }
 
-// Rounding of the two computations; errors below it count as covered and have no ratio.
+// Of the scale: rounding of the two computations. Errors below it are covered and have no ratio.
 #define STUDY_ROUNDING 1e-10
+
+static inline bool study_has_band(const study_signal* g) {
+  return g->is_judged && g->band < g->scale;
+}
 
 static inline bool study_is_covered(const study_signal* g) {
   return g->error <= g->band + STUDY_ROUNDING * g->scale;
+}
+
+static inline void study_count_signal(study_tally* t, const study_run* r, const study_signal* g) {
+  t->n_signals++;
+  if (!study_has_band(g)) {
+    return;
+  }
+  const double rounding = STUDY_ROUNDING * g->scale;
+  t->n_bands++;
+  t->n_covered += study_is_covered(g);
+  t->n_low += g->low <= g->error + rounding;
+  if (g->error > 5 * g->band + rounding) {
+    t->n_far++;
+    t->n_far_missed += r->verdict != YOKE_WRONG;
+  }
+  if (g->error > rounding) {
+    study_add_ratio(t, g->band / g->error);
+  }
 }
 
 static inline void study_count(study_tally* t, const study_run* r) {
@@ -382,17 +452,8 @@ static inline void study_count(study_tally* t, const study_run* r) {
   }
   bool is_latched = r->is_failed;
   for (size_t i = 0; i < r->n_signals; i++) {
-    const study_signal* g = &r->signals[i];
-    is_latched = is_latched || g->is_latched;
-    t->n_signals++;
-    if (g->is_judged && g->band < g->scale) {
-      t->n_bands++;
-      t->n_covered += study_is_covered(g);
-      t->n_low += g->low <= g->error + STUDY_ROUNDING * g->scale;
-      if (g->error > STUDY_ROUNDING * g->scale) {
-        study_add_ratio(t, g->band / g->error);
-      }
-    }
+    study_count_signal(t, r, &r->signals[i]);
+    is_latched = is_latched || r->signals[i].is_latched;
   }
   t->n_diverged += r->error > 1000;
   t->n_diverged_latched += r->error > 1000 && is_latched;
@@ -400,35 +461,12 @@ static inline void study_count(study_tally* t, const study_run* r) {
   t->n_fine_latched += r->error < 0.5 && is_latched;
 }
 
-static inline void study_merge(study_tally* to, const study_tally* from) {
-  for (int v = 0; v < STUDY_VERDICTS; v++) {
-    for (int c = 0; c < STUDY_CLASSES; c++) {
-      to->n[v][c] += from->n[v][c];
-    }
-  }
-  to->n_bands += from->n_bands;
-  to->n_covered += from->n_covered;
-  to->n_signals += from->n_signals;
-  to->n_good += from->n_good;
-  to->n_good_trusted += from->n_good_trusted;
-  to->n_no_a += from->n_no_a;
-  to->n_no_b += from->n_no_b;
-  to->n_low += from->n_low;
-  to->n_diverged += from->n_diverged;
-  to->n_diverged_latched += from->n_diverged_latched;
-  to->n_fine += from->n_fine;
-  to->n_fine_latched += from->n_fine_latched;
-  for (size_t i = 0; i < from->n_ratios; i++) {
-    study_add_ratio(to, from->ratios[i]);
-  }
-}
-
 static inline int study_compare(const void* a, const void* b) {
   const double x = *(const double*)a, y = *(const double*)b;
   return (x > y) - (x < y);
 }
 
-// Sorts. NaN of none.
+// Of band over error; sorts. NaN of none.
 static inline double study_median(study_tally* t) {
   if (t->n_ratios == 0) {
     return NAN;
@@ -437,23 +475,157 @@ static inline double study_median(study_tally* t) {
   return t->ratios[t->n_ratios / 2];
 }
 
-static inline int study_total(const study_tally* t) {
+static inline double study_coverage(const study_tally* t) {
+  return t->n_bands == 0 ? (double)NAN : (double)t->n_covered / t->n_bands;
+}
+
+// Runs of a verdict in the classes from `first` on.
+static inline int study_sum(const study_tally* t, yoke_verdict verdict, int first) {
   int n = 0;
-  for (int v = 0; v < STUDY_VERDICTS; v++) {
-    for (int c = 0; c < STUDY_CLASSES; c++) {
-      n += t->n[v][c];
-    }
+  for (int c = first; c < STUDY_CLASSES; c++) {
+    n += t->n[verdict][c];
   }
   return n;
 }
 
-// Of a verdict, in the classes from `first` to the last.
-static inline int study_sum(const study_tally* t, yoke_verdict verdict, int first, int last) {
+static inline int study_total(const study_tally* t) {
   int n = 0;
-  for (int c = first; c <= last; c++) {
-    n += t->n[verdict][c];
+  for (int v = 0; v < STUDY_VERDICTS; v++) {
+    n += study_sum(t, (yoke_verdict)v, 0);
   }
   return n;
+}
+
+static inline void study_free_set(study_set* s) {
+  for (int m = 0; m < STUDY_METHODS; m++) {
+    free(s->methods[m].ratios);
+  }
+  free(s->all.ratios);
+  free(s->bare.ratios);
+  free(s->ledger.ratios);
+  memset(s, 0, sizeof *s);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// families
+
+// A choice by bands alone among the methods that `yoke advise` tries at the given step: is the error of the one with the
+// smallest worst band within 1.5 times the smallest error of all? Without `fresh`: what FMUs can do.
+static inline void study_choose(study_set* s, const study_run runs[STUDY_METHODS]) {
+  static const struct {
+    study_method method;
+    bool is_fresh;
+  } tried[] = {{STUDY_HELD, false},        {STUDY_LINEAR, false},       {STUDY_NEPCE, false},
+               {STUDY_INTERPOLATE, false}, {STUDY_GAUSS_SEIDEL, false}, {STUDY_FRESH, true},
+               {STUDY_NEPCE_FRESH, true}};
+  for (int with_fresh = 0; with_fresh < 2; with_fresh++) {
+    double best = HUGE_VAL, least = HUGE_VAL, chosen = HUGE_VAL;
+    for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
+      const study_run* r = &runs[tried[i].method];
+      if (r->n_signals > 0 && (with_fresh || !tried[i].is_fresh)) {
+        best = fmin(best, r->error);
+        if (r->relative_band < least) {
+          least = r->relative_band;
+          chosen = r->error;
+        }
+      }
+    }
+    *(with_fresh ? &s->n_choices : &s->n_bare_choices) += best < HUGE_VAL;
+    *(with_fresh ? &s->n_near : &s->n_bare_near) += best < HUGE_VAL && chosen <= 1.5 * best;
+  }
+}
+
+static inline void study_note_odd(study_set* s, const study_odd* odd) {
+  const bool is_false = (odd->verdict == YOKE_TRUSTWORTHY && odd->error > 0.05) ||
+                        (odd->verdict == YOKE_WRONG && odd->error <= 0.05);
+  if ((is_false || odd->verdict == YOKE_VERDICT_NONE) && s->n_odds < STUDY_ODDS) {
+    s->odds[s->n_odds++] = *odd;
+  }
+}
+
+// All methods on one problem. Returns whether a signal was not covered.
+static inline bool study_add(study_set* s, const study_problem* p, study_odd odd) {
+  static study_run runs[STUDY_METHODS];
+  bool is_uncovered = false;
+  memset(runs, 0, sizeof runs);
+  for (int m = 0; m < STUDY_METHODS; m++) {
+    // one call per exchange: extrapolation has nothing to do
+    if ((m == STUDY_ENERGY && !p->has_bonds) ||
+        (p->n_calls == 1 && (m == STUDY_LINEAR || m == STUDY_INTERPOLATE))) {
+      continue;
+    }
+    study_run* r = &runs[m];
+    study_judge(p, (study_method)m, r);
+    study_count(&s->methods[m], r);
+    study_count(&s->all, r);
+    if (p->has_bonds) {
+      s->ledger.n[r->ledger][study_class(r->error)]++;
+    } else {
+      study_count(&s->bare, r);
+    }
+    for (size_t i = 0; i < r->n_signals; i++) {
+      is_uncovered =
+          is_uncovered || (study_has_band(&r->signals[i]) && !study_is_covered(&r->signals[i]));
+    }
+    odd.method = (study_method)m;
+    odd.n_calls = p->n_calls;
+    odd.verdict = r->verdict;
+    odd.error = r->error;
+    study_note_odd(s, &odd);
+  }
+  study_choose(s, runs);
+  return is_uncovered;
+}
+
+static const double study_shares[4] = {0.1, 0.3, 0.9, 3};
+
+// Linear systems of the seeds first .. first + count - 1.
+static inline void study_linear(study_set* s, int64_t first, int count, int n_calls) {
+  for (int64_t seed = first; seed < first + count; seed++) {
+    static loop system;
+    bool is_uncovered = false;
+    loop_make(&system, seed, study_units(seed));
+    for (int k = 0; k < 4; k++) {
+      study_problem p;
+      study_make_linear(&p, &system, study_shares[k], n_calls);
+      const study_odd odd = {.family = "linear", .seed = seed, .share = study_shares[k]};
+      is_uncovered = study_add(s, &p, odd) || is_uncovered;
+      study_free(&p);
+    }
+    s->n_systems++;
+    s->n_uncovered += is_uncovered;
+  }
+}
+
+static inline void study_pairs(study_set* s, int64_t first, int count) {
+  for (int64_t seed = first; seed < first + count; seed++) {
+    pair system;
+    bool is_uncovered = false;
+    pair_make(&system, seed);
+    for (int k = 0; k < 2; k++) {
+      study_problem p;
+      const double share = k == 0 ? 0.05 : 0.2;
+      study_make_pair(&p, &system, share);
+      const study_odd odd = {.family = "pair", .seed = seed, .share = share};
+      is_uncovered = study_add(s, &p, odd) || is_uncovered;
+      study_free(&p);
+    }
+    s->n_systems++;
+    s->n_uncovered += is_uncovered;
+  }
+}
+
+// top: folder of the source tree
+static inline void study_circuit(study_set* s, const char* top) {
+  static const int micros[] = {50, 200, 500, 1000};
+  for (size_t k = 0; k < sizeof micros / sizeof micros[0]; k++) {
+    study_problem p;
+    study_make_rectifier(&p, top, micros[k]);
+    const study_odd odd = {.family = "rectifier", .seed = micros[k]};
+    s->n_uncovered += study_add(s, &p, odd);
+    s->n_systems++;
+    study_free(&p);
+  }
 }
 
 #endif
