@@ -238,7 +238,10 @@ static int run(const running* r) {
     yoke__app_error(r->options->command->name, "interrupted while it was judged: no verdict");
   }
   (void)yoke_simulation_get_trust(r->simulation, &trust);
-  int status = exit_status(&info, &trust, !yoke__options_has(r->options, "no-verdict"));
+  // a circuit on its own has no such option, and no coupling to judge
+  const bool is_counted = !yoke__options_knows(r->options, "no-verdict") ||
+                          !yoke__options_has(r->options, "no-verdict");
+  int status = exit_status(&info, &trust, is_counted);
   if (info.status != YOKE_IO && !yoke__app_report(r->options, r->place)) {
     status = YOKE_EXIT_FAILED;
   }
