@@ -215,7 +215,7 @@ static void print_judged(const running* r, const yoke_run_info* info, const yoke
   json_t* summary = read_summary(r->simulation, r->is_json);
   if (is_printed && info->record.n_rows > 0 && info->status >= 0) {
     print_verdict(summary);
-  } else if (!is_printed && trust->is_wrong) {
+  } else if (!is_printed && trust->is_wrong && !trust->is_diverged) {  // that was said already
     yoke__app_error(r->options->command->name, "%s", trust->reason);
   }
   json_decref(summary);
