@@ -217,10 +217,6 @@ bool yoke__options_has(const yoke_options* options, const char* name) {
   return yoke__options_value(options, name) != NULL;
 }
 
-bool yoke__options_knows(const yoke_options* options, const char* name) {
-  return find_option(options->command, name, strlen(name)) != NULL;
-}
-
 const char* const* yoke__options_values(const yoke_options* options, const char* name, size_t* n) {
   const yoke_option* option = find_option(options->command, name, strlen(name));
   assert(option != NULL);

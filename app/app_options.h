@@ -94,8 +94,6 @@ int yoke__options_run(const yoke_command* command, int argc, char** argv,
 // option).
 bool yoke__options_has(const yoke_options* options, const char* name);
 const char* yoke__options_value(const yoke_options* options, const char* name);
-// Whether the command has this option at all: for code that several commands share.
-bool yoke__options_knows(const yoke_options* options, const char* name);
 // All values of a repeatable option in their order.
 const char* const* yoke__options_values(const yoke_options* options, const char* name, size_t* n);
 
