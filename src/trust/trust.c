@@ -240,9 +240,7 @@ static void choose_b(yoke_trust* trust) {
 
 // ---- begin
 
-static void work(void* argument) {
-  yoke_trust* trust = argument;
-  yoke__os_lower_priority(LOW_PRIORITY);
+static void run_companions(yoke_trust* trust) {
   for (;;) {
     const size_t i = atomic_fetch_add(&trust->next, 1);
     if (i >= trust->n_companions) {
@@ -254,15 +252,19 @@ static void work(void* argument) {
   }
 }
 
-// False: not one could be started.
-static bool start_workers(yoke_trust* trust, int n) {
-  int n_started = 0;
-  while (n_started < n && n_started < (int)trust->n_companions &&
-         yoke__os_thread_start(work, trust, &trust->workers[n_started]) >= 0) {
-    n_started++;
+static void work(void* argument) {
+  yoke__os_lower_priority(LOW_PRIORITY);
+  run_companions(argument);
+}
+
+// Up to n of them; one that has nothing left to do ends at once.
+static void start_workers(yoke_trust* trust, int n) {
+  trust->is_started = true;
+  for (int i = 0; i < n && i < (int)trust->n_companions; i++) {
+    if (trust->workers[i] == NULL && yoke__os_thread_start(work, trust, &trust->workers[i]) < 0) {
+      return;
+    }
   }
-  trust->is_started = n_started > 0;
-  return trust->is_started;
 }
 
 static void join_workers(yoke_trust* trust) {
@@ -425,6 +427,10 @@ static void judge_companion(yoke_trust* trust, yoke_companion* c) {
   if (c->is_left_out) {
     return;
   }
+  if (trust->none[0] != '\0') {
+    snprintf(c->why, sizeof c->why, "%s", trust->none);
+    return;
+  }
   if (result->status != YOKE_COMPANION_DONE || result->n_rows < trust->n_rows) {
     snprintf(c->why, sizeof c->why, "%s%s%.290s", yoke__companion_status_names[result->status],
              result->why[0] == '\0' ? "" : ": ", result->why);
@@ -438,7 +444,7 @@ static void judge_companion(yoke_trust* trust, yoke_companion* c) {
 }
 
 // Runs companion B in its next way, where the last one diverged.
-static bool try_next_way(yoke_trust* trust, bool (*goes_on)(void* to), void* to, bool* is_waiting) {
+static bool try_next_way(yoke_trust* trust, bool (*goes_on)(void* to), void* to) {
   yoke_companion* b = &trust->companions[YOKE_COMPANION_B];
   if (b->result == NULL || !b->is_grown || b->way + 1 >= b->n_ways) {
     return false;
@@ -450,11 +456,11 @@ static bool try_next_way(yoke_trust* trust, bool (*goes_on)(void* to), void* to,
   trust->order[0] = YOKE_COMPANION_B;
   atomic_store(&trust->next, 0);
   atomic_store(&trust->n_ended, 0);
-  if (!start_workers(trust, 1)) {
-    return false;
+  start_workers(trust, 1);
+  if (trust->workers[0] == NULL) {
+    run_companions(trust);
   }
-  *is_waiting = wait_for_all(trust, goes_on, to);
-  return *is_waiting;
+  return wait_for_all(trust, goes_on, to);
 }
 
 static void limit_calls(yoke_trust* trust) {
@@ -493,23 +499,27 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
   if (status < 0) {
     yoke__trust_cancel(trust);
     join_workers(trust);
-    return yoke__trust_judge(trust, status);
+    return yoke__trust_judge(trust);
   }
   limit_calls(trust);
   yoke__trust_watch(trust, 1, cpu_s);
-  if (!trust->is_started && trust->n_companions > 0) {
-    trust->plan.times = trace == NULL ? NULL : trace->times;
-    trust->plan.n_rows = trace == NULL ? 0 : trace->n_kept;
-    start_workers(trust, trust->is_alone ? 1 : YOKE_N_COMPANIONS);
+  if (!trust->is_started && trace != NULL) {
+    trust->plan.times = trace->times;
+    trust->plan.n_rows = trace->n_kept;
   }
-  bool is_waiting = !trust->is_started || wait_for_all(trust, goes_on, to);
+  // the processors of the run are free now
+  start_workers(trust, trust->is_alone ? 1 : yoke__os_n_processors());
+  if (trust->workers[0] == NULL) {
+    run_companions(trust);  // no thread to be had
+  }
+  bool is_waiting = wait_for_all(trust, goes_on, to);
   do {
     for (size_t i = 0; is_waiting && i < YOKE_N_COMPANIONS; i++) {
       if (trust->companions[i].result != NULL) {
         judge_companion(trust, &trust->companions[i]);
       }
     }
-  } while (is_waiting && try_next_way(trust, goes_on, to, &is_waiting));
+  } while (is_waiting && try_next_way(trust, goes_on, to));
   if (!is_waiting || (goes_on != NULL && !goes_on(to))) {
     yoke__trust_cancel(trust);
     join_workers(trust);
@@ -517,7 +527,7 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
   }
   join_workers(trust);
   describe_left_out(trust);
-  return yoke__trust_judge(trust, status);
+  return yoke__trust_judge(trust);
 }
 
 void yoke__trust_destroy(yoke_trust** handle) {

@@ -468,7 +468,7 @@ class Systems(Case):
                              ("linear oscillator, explicit Jacobi", 10, 1e-3, "jacobi"))
             left, right = system.units
             self.assertEqual((left.name, left.type, left.kind, left.line, left.is_law),
-                             ("left", "oscillator.force", "model", 13, False))
+                             ("left", "oscillator.force", "model", 15, False))
             self.assertEqual((right.file, right.step), (str(JACOBI), 1e-3))
             variables = {v.name: v for v in system.variables}
             self.assertEqual((variables["left.f"].causality, variables["left.f"].dim), ("output", "N"))
