@@ -1,0 +1,29 @@
+// The search for better settings, for `yoke advise` and `yoke run --within`.
+#ifndef YOKE_APP_ADVISE_H
+#define YOKE_APP_ADVISE_H
+
+#include "app/app.h"
+#include "base/base_arena.h"
+#include "study/study_advise.h"
+
+typedef struct yoke_app_advise {
+  yoke_arena arena;
+  yoke_advise_settings settings;
+  const char** sets;  // room of the settings
+  yoke_advice advice;
+  bool is_line;  // a line of progress stands on the terminal
+} yoke_app_advise;
+
+// The user's --set, with room for n_more. False after a message.
+bool yoke__app_advise_open(yoke_app_advise* app, const yoke_options* options, size_t n_more);
+void yoke__app_advise_close(yoke_app_advise* app);
+// One more setting for all runs: PATH=VALUE.
+bool yoke__app_advise_set(yoke_app_advise* app, const char* format, ...) YOKE_PRINTF(2, 3);
+// Names of signals with commas between them as `trust.signals`. option: for messages.
+bool yoke__app_advise_signals(yoke_app_advise* app, const char* option, const char* list);
+// UNIT.VARIABLE=VALUE as an entry of `trust.limits`.
+bool yoke__app_advise_limit(yoke_app_advise* app, const char* option, const char* text);
+// Runs the search, with a line of progress on a terminal. False: the command ends with *status.
+bool yoke__app_advise_run(yoke_app_advise* app, const yoke_options* options, int* status);
+
+#endif
