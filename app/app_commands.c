@@ -377,23 +377,36 @@ static const yoke_operand report_operands[] = {
      "The folder of a result of yoke run or yoke circuit: summary.json, and results.csv or "
      "results.h5. The system file is not needed any more."},
 };
+static const yoke_option report_options[] = {
+    {"reference", "RESULT2", false, YOKE_ARGUMENT_FILE, NULL,
+     "Draw the signals that RESULT2 shares with the result as thin lines beside the curves, and "
+     "print the largest difference of each next to its error band. A CSV file, an HDF5 file of "
+     "yoke run, or a folder with one of them."},
+    {"before", "RESULT3", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Add the page of another result, for example that of the settings before, as a second tab."},
+};
 static const yoke_exit report_exits[] = {
     {YOKE_EXIT_OK, "The page is written."},
     {YOKE_EXIT_FAILED, "The page cannot be written, or memory is out."},
-    STATUS_USAGE,
+    {YOKE_EXIT_USAGE,
+     "The command line is wrong, a result is missing or damaged, or the reference has no signal in "
+     "common with the result."},
 };
 static const yoke_example report_examples[] = {
     {"yoke report results/crane", "Write results/crane/report.html."},
+    {"yoke report results/crane --reference scenarios/hydraulic-crane/reference.csv",
+     "The same with the solution of the undivided system beside the curves."},
+    {"yoke report results/fine --before results/coarse", "Two runs on one page, a tab each."},
 };
 const yoke_command yoke__command_report = {
     "report",
     "make the page about a run from its result",
-    "Writes RESULT/report.html and prints its name: graph of the system, verdict per bond, plots, "
-    "step times, messages and settings on one page that loads nothing. It is the page that "
-    "--report of yoke run and yoke circuit writes, byte by byte.",
+    "Writes RESULT/report.html and prints its name: how far the signals can be off, their curves "
+    "with error bands, graph of the system, energy of the bonds, step times, messages and settings "
+    "on one page that loads nothing. Without options it is the page that --report of yoke run and "
+    "yoke circuit writes, byte by byte.",
     LIST(report_operands),
-    NULL,
-    0,
+    LIST(report_options),
     LIST(report_exits),
     LIST(report_examples),
     yoke_cmd_report,

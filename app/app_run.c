@@ -213,9 +213,9 @@ static void announce(const running* r, const yoke_run_info* info) {
 static void print_judged(const running* r, const yoke_run_info* info, const yoke_run_trust* trust) {
   const bool is_printed = !r->is_quiet && !r->is_json;
   json_t* summary = read_summary(r->simulation, r->is_json);
-  if (is_printed && info->record.n_rows > 0 && info->status != YOKE_IO) {
+  if (is_printed && info->record.n_rows > 0 && info->status >= 0) {
     print_verdict(summary);
-  } else if (!is_printed && trust->is_wrong) {
+  } else if (!is_printed && trust->is_wrong && !trust->is_diverged) {  // that was said already
     yoke__app_error(r->options->command->name, "%s", trust->reason);
   }
   json_decref(summary);

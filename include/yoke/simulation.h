@@ -99,6 +99,8 @@ typedef struct yoke_run_info {
   double t_reached;    // [s]
   double wall_s;
   bool is_violated;  // a quality limit that the system file gives was exceeded
+  // a signal grew without bounds; with companions that is known once it is judged. A value that is not finite is a failure.
+  bool is_diverged;
   yoke_record_info record;
 } yoke_run_info;
 

@@ -152,7 +152,7 @@ OnProgress = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
 RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p,
                       command=c_char_p)
 RunInfo = _struct("yoke_run_info", status=c_int, n_steps=c_int64, t_reached=c_double, wall_s=c_double,
-                  is_violated=c_bool, record=RecordInfo)
+                  is_violated=c_bool, is_diverged=c_bool, record=RecordInfo)
 Handle = _struct("yoke_handle", unit=c_uint32, variable=c_uint32, element=c_uint32, n=c_uint32)
 BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, advice=c_char_p,
                     passed=c_double, energy=c_double, residual=c_double, created=c_double, eps=c_double,

@@ -66,12 +66,21 @@ yoke_status yoke__api_write_summary(const yoke_simulation* simulation, const cha
 // summary.json once more, now with the verdict, and the bands over time if the system file wants them.
 yoke_status yoke__api_write_trust(yoke_simulation* simulation, const char* directory,
                                   const yoke_sink* sink);
-// The run grew without bound: its status is "diverged".
-bool yoke__api_is_diverged(const yoke_simulation* simulation);
 // "trust" of the summary.
 void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json);
 // The message as it is told: the one unit of a netlist on its own has no name of its own.
 yoke_message yoke__api_reword(const yoke_simulation* simulation, const yoke_message* message);
+
+// How a run ended (api_status.c): has a signal diverged, and what is said of it? False while it goes on or after a failure.
+typedef struct yoke_divergence {
+  char text[512];
+  const char* hint;
+} yoke_divergence;
+bool yoke__api_is_diverged(const yoke_simulation* simulation, yoke_divergence* out);
+void yoke__api_report_divergence(yoke_simulation* simulation);
+yoke_message yoke__api_divergence_message(const yoke_divergence* divergence);
+// The word of the summary.
+const char* yoke__api_status_word(const yoke_simulation* simulation);
 
 // Saved states. All numbers of a simulation, units aside; what comes before saving and restoring; the message of the failure
 // that the state has, if status is one.

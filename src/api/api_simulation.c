@@ -241,8 +241,16 @@ static yoke_message describe_limit(yoke_simulation* simulation, const yoke_alarm
                             has_hint && simulation->result.advice[0] != '\0' ? words->hint : NULL};
 }
 
-// The limit that ended the run, as its failure.
+// What ended the run, as its failure: growth, or a limit.
 static void note_stop(yoke_simulation* simulation) {
+  yoke_divergence divergence;
+  if (simulation->state->watch.stopped_by != YOKE_NOT_FOUND) {
+    if (yoke__api_is_diverged(simulation, &divergence)) {
+      const yoke_message message = yoke__api_divergence_message(&divergence);
+      yoke__failure_set(&simulation->loop.failure, &message, YOKE_NOT_FOUND);
+    }
+    return;
+  }
   size_t n = 0, n_more = 0;
   const yoke_alarm* alarms = yoke__ledger_alarms(simulation->state->ledger, &n, &n_more);
   while (n > 0 && alarms[n - 1].level != YOKE_ALARM_STOP) {
@@ -356,6 +364,15 @@ static void report_limits(yoke_simulation* simulation) {
   }
 }
 
+// A signal that grew without bounds though nothing ended the run.
+void yoke__api_report_divergence(yoke_simulation* simulation) {
+  yoke_divergence divergence;
+  if (yoke__api_is_diverged(simulation, &divergence)) {
+    const yoke_message message = yoke__api_divergence_message(&divergence);
+    yoke_send(&simulation->sink, &message);
+  }
+}
+
 typedef struct running {
   yoke_simulation* simulation;
   const yoke_run_settings* settings;
@@ -403,7 +420,10 @@ static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode) {
   // a companion knows nothing of what was written, nor of a state that was restored
   const bool is_whole = simulation->state->n_slots == 0 && simulation->n_starts == 0;
   mode = is_whole ? choose_mode(simulation, mode) : YOKE_TRUST_NONE;
-  (void)yoke__trust_begin(simulation->system, simulation->state, mode, &simulation->trust);
+  if (yoke__trust_begin(simulation->system, simulation->state, mode, &simulation->trust) < 0) {
+    (void)yoke__trust_begin(simulation->system, simulation->state, YOKE_TRUST_NONE,
+                            &simulation->trust);
+  }
 }
 
 static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* settings,
@@ -432,6 +452,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     simulation->run_cpu_ns = yoke__os_cpu_ns() - job.cpu_ns;
     if (status != YOKE_STOPPED) {
       report_limits(simulation);
+      yoke__api_report_divergence(simulation);
     }
     note_end(simulation, status);
     if (status == YOKE_STOPPED) {
@@ -443,11 +464,14 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
   const yoke_status written = settings->record == NULL ? YOKE_OK : stop_recording(simulation, NULL);
   status = written < 0 ? written : status;
   simulation->loop.status = status;
+  yoke_divergence divergence;
   *info = (yoke_run_info){.status = status,
                           .n_steps = simulation->loop.n_steps,
                           .t_reached = simulation->loop.t_reached,
                           .wall_s = simulation->loop.wall_s,
-                          .is_violated = is_violated(simulation),
+                          .is_violated = is_violated(simulation) ||
+                                         simulation->state->watch.stopped_by != YOKE_NOT_FOUND,
+                          .is_diverged = yoke__api_is_diverged(simulation, &divergence),
                           .record = simulation->loop.record};
   return status;
 }
@@ -486,6 +510,9 @@ static yoke_status judge(yoke_simulation* simulation, const yoke_run_settings* s
                          cpu_seconds(simulation, simulation->run_cpu_ns), is_wanted, &job);
   atomic_store(&simulation->is_cancelled, false);
   YOKE_TRY(status);
+  if (simulation->trust->n_companions > 0 && simulation->loop.status != YOKE_STOPPED) {
+    yoke__api_report_divergence(simulation);
+  }
   return simulation->results == NULL
              ? YOKE_OK
              : yoke__api_write_trust(simulation, simulation->results, &simulation->sink);

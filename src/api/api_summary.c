@@ -18,24 +18,6 @@
 #define MAX_FILE_SIZE ((size_t)64 << 20)  // of a system file, as its reader has it
 #define MAX_TEXT_SIZE ((size_t)1 << 20)   // of one that is repeated
 
-static const char* status_word(const yoke_simulation* simulation) {
-  switch (simulation->loop.status) {
-  case YOKE_OK:
-    return yoke__api_is_diverged(simulation)     ? "diverged"
-           : simulation->state == NULL           ? "not started"
-           : yoke_simulation_is_done(simulation) ? "done"
-                                                 : "not finished";
-  case YOKE_ENDED:
-    return "ended by a unit";
-  case YOKE_STOPPED:
-    return "stopped by a quality limit";
-  case YOKE_INTERRUPTED:
-    return "interrupted";
-  default:
-    return "failed";
-  }
-}
-
 static void json_times(const yoke_loop_info* info, yoke_json* json) {
   yoke__json_begin_object(json, "step_time");
   yoke__json_number(json, "median_us", yoke__histogram_quantile(&info->step_ns, 0.5) * 1e-3);
@@ -373,12 +355,14 @@ static void write_sentence(const char* text, char* to, size_t size) {
 
 // that of the run once it is judged, and a sentence about it
 static void json_verdict(const yoke_simulation* simulation, const yoke_message* failure,
-                         yoke_json* json) {
+                         const yoke_divergence* divergence, yoke_json* json) {
   const yoke_trust* trust =
       simulation->trust != NULL && simulation->trust->is_judged ? simulation->trust : NULL;
   char text[1536];
   if (failure != NULL) {
     describe_failure(failure, text, sizeof text);
+  } else if (divergence != NULL) {
+    write_sentence(divergence->text, text, sizeof text);
   } else if (simulation->is_netlist) {
     snprintf(text, sizeof text, "A circuit, run to %.6g s.", simulation->loop.t_reached);
   } else if (trust == NULL) {
@@ -387,7 +371,9 @@ static void json_verdict(const yoke_simulation* simulation, const yoke_message* 
     write_sentence(trust->run.reason, text, sizeof text);
   }
   yoke__json_string(json, "verdict",
-                    yoke__verdict_names[trust == NULL ? YOKE_VERDICT_NONE : trust->run.verdict]);
+                    yoke__verdict_names[divergence != NULL ? YOKE_WRONG
+                                        : trust == NULL    ? YOKE_VERDICT_NONE
+                                                           : trust->run.verdict]);
   yoke__json_string(json, "sentence", text);
 }
 
@@ -410,6 +396,10 @@ static void json_end(const yoke_simulation* simulation, yoke_json* json) {
       known = said;
     }
   }
+  yoke_divergence divergence;
+  const bool is_diverged = !is_failed && yoke__api_is_diverged(simulation, &divergence);
+  const yoke_message diverging = yoke__api_divergence_message(&divergence);
+  known = known == NULL && is_diverged ? &diverging : known;
   const yoke_message failure = known == NULL ? nameless : yoke__api_reword(simulation, known);
   char message[MESSAGE_SIZE] = "";
   if (known != NULL) {
@@ -419,7 +409,7 @@ static void json_end(const yoke_simulation* simulation, yoke_json* json) {
   if (known != NULL || is_failed) {
     yoke__message_json(&failure, "failure", json);
   }
-  json_verdict(simulation, is_failed ? &failure : NULL, json);
+  json_verdict(simulation, is_failed ? &failure : NULL, is_diverged ? &divergence : NULL, json);
 }
 
 // The system file as it stands there, if it is a text. A netlist was kept when it was read.
@@ -450,7 +440,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_loop_info* info = &simulation->loop;
   yoke__json_begin_document(json, "summary");
   yoke__json_string(json, "name", system->scenario->name);
-  yoke__json_string(json, "status", status_word(simulation));
+  yoke__json_string(json, "status", yoke__api_status_word(simulation));
   json_end(simulation, json);
   yoke__json_string(json, "yoke", yoke_version());
   yoke__json_string(json, "commit", yoke__commit());

@@ -17,24 +17,15 @@ static const yoke_trust* judged(const yoke_simulation* simulation) {
              : simulation->trust;
 }
 
-bool yoke__api_is_diverged(const yoke_simulation* simulation) {
-  const yoke_trust* trust = judged(simulation);
-  for (size_t i = 0; trust != NULL && i < trust->n_signals; i++) {
-    if (trust->signals[i].rule == YOKE_RULE_DIVERGED) {
-      return true;
-    }
-  }
-  return false;
-}
-
 yoke_status yoke_simulation_get_trust(const yoke_simulation* simulation, yoke_run_trust* out) {
   const yoke_trust* trust = judged(simulation);
   if (trust == NULL || out == NULL) {
     return YOKE_BAD_ARG;
   }
+  yoke_divergence divergence;
   *out = (yoke_run_trust){.verdict = trust->run.verdict,
                           .reason = trust->run.reason,
-                          .is_diverged = yoke__api_is_diverged(simulation),
+                          .is_diverged = yoke__api_is_diverged(simulation, &divergence),
                           .is_wrong = trust->run.verdict == YOKE_WRONG &&
                                       simulation->system->scenario->trust.is_status,
                           .left_out = trust->left_out,

@@ -116,6 +116,7 @@ typedef struct yoke_watch {
   int64_t n_steps;  // macro steps done
   struct yoke_watch_group* groups;
   size_t n_groups;
+  size_t* places;     // per judged signal: where it is in its group
   double* t_latched;  // per judged signal: when its alarm came; NaN: never
   size_t stopped_by;  // the judged signal whose growth ended the run; YOKE_NOT_FOUND: none
   yoke_trace* trace;  // NULL: nobody asked
@@ -244,6 +245,13 @@ void yoke__master_clear_failure(const yoke_system* system, yoke_state* state);
 // The growth of a judged signal so far.
 void yoke__master_growth(const yoke_system* system, const yoke_state* state, size_t signal,
                          yoke_signal_growth* out);
+// The signal that has diverged first (rule 1 of the verdict) and its growth; YOKE_NOT_FOUND: none. relative: per judged
+// signal its error band over its scale, NaN where there is none; NULL: for none of them.
+size_t yoke__master_find_diverged(const yoke_system* system, const yoke_state* state,
+                                  const double relative[], yoke_signal_growth* out);
+// A sentence about it, with its name.
+void yoke__master_growth_text(const yoke_system* system, size_t signal,
+                              const yoke_signal_growth* growth, char* to, size_t size);
 // From here on the values of n signals (indices into Y; NULL: all judged signals) are kept in state->watch.trace, every so many
 // macro steps and at most so many bytes, else a multiple of these. Before the first step, with memory of its own that is
 // freed with the state; YOKE_BAD_ARG after it, YOKE_NO_MEMORY.

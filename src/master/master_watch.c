@@ -8,8 +8,8 @@
 
 #include "master/master.h"
 
-#define STOP_FACTOR                                                                                \
-  1e12  // growth since the alarm's first window that ends a run, if the file asks for it
+// growth since the alarm's first window that ends a run, if the file asks for it
+#define STOP_FACTOR 1e12
 
 // ---------------------------------------------------------------------------------------------------------
 // growth
@@ -33,6 +33,7 @@ static yoke_status layout_group(const yoke_system* system, yoke_state* state, in
   *group = (struct yoke_watch_group){.every = every, .signals = signals, .y = y};
   for (size_t i = 0; i < system->n_judged; i++) {
     if (system->judged[i].every == every) {
+      state->watch.places[i] = group->n;
       signals[group->n] = i;
       y[group->n] = system->judged[i].y;
       group->n++;
@@ -55,7 +56,8 @@ yoke_status yoke__master_layout_watch(const yoke_system* system, yoke_state* sta
   yoke_watch* watch = &state->watch;
   watch->groups = yoke__arena_array(&state->arena, system->n_judged + 1, sizeof *watch->groups);
   watch->t_latched = yoke__arena_array(&state->arena, system->n_judged + 1, sizeof(double));
-  YOKE_TRY_MEMORY(watch->groups && watch->t_latched);
+  watch->places = yoke__arena_array(&state->arena, system->n_judged + 1, sizeof *watch->places);
+  YOKE_TRY_MEMORY(watch->groups && watch->t_latched && watch->places);
   for (size_t i = 0; i < system->n_judged; i++) {
     const int64_t every = system->judged[i].every;
     if (!has_group(watch, every)) {
@@ -113,14 +115,9 @@ void yoke__master_growth(const yoke_system* system, const yoke_state* state, siz
   *out = (yoke_signal_growth){.t_from = state->t, .t_to = state->t};
   for (size_t i = 0; i < state->watch.n_groups; i++) {
     const struct yoke_watch_group* group = &state->watch.groups[i];
-    if (group->every != system->judged[signal].every) {
-      continue;
+    if (group->every == system->judged[signal].every) {
+      yoke__growth_result(group->growth, state->watch.places[signal], &out->alarm);
     }
-    size_t k = 0;
-    while (group->signals[k] != signal) {
-      k++;
-    }
-    yoke__growth_result(group->growth, k, &out->alarm);
   }
   if (out->alarm.is_latched && out->alarm.n > 0) {
     out->t_to = state->watch.t_latched[signal];
@@ -130,6 +127,33 @@ void yoke__master_growth(const yoke_system* system, const yoke_state* state, siz
                                               (double)out->alarm.at
                       : exchange_time(system, &system->judged[signal], out->alarm.from);
   }
+}
+
+// The one that grew first; of those that began together the one that grew most.
+static bool is_worse(const yoke_signal_growth* a, const yoke_signal_growth* b) {
+  return a->t_to < b->t_to || (a->t_to == b->t_to && a->alarm.factor > b->alarm.factor);
+}
+
+size_t yoke__master_find_diverged(const yoke_system* system, const yoke_state* state,
+                                  const double relative[], yoke_signal_growth* out) {
+  size_t found = YOKE_NOT_FOUND;
+  for (size_t i = 0; i < system->n_judged; i++) {
+    yoke_signal_growth one;
+    yoke__master_growth(system, state, i, &one);
+    if (yoke__growth_is_diverged(&one.alarm, relative == NULL ? (double)NAN : relative[i]) &&
+        (found == YOKE_NOT_FOUND || is_worse(&one, out))) {
+      found = i;
+      *out = one;
+    }
+  }
+  return found;
+}
+
+void yoke__master_growth_text(const yoke_system* system, size_t signal,
+                              const yoke_signal_growth* growth, char* to, size_t size) {
+  char name[256];
+  yoke__system_signal_name(system, &system->judged[signal], name, sizeof name);
+  yoke__growth_text(&growth->alarm, name, growth->t_from, growth->t_to, to, size);
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -185,7 +185,6 @@ void yoke__band_judge(const double y[], const double a[], const double b[], size
                      .relative = unknown,
                      .low_relative = unknown};
   if (n == 0) {
-    out->is_constant = true;
     return;
   }
   const series own = series_of(y, n, stride);

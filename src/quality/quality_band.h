@@ -32,7 +32,7 @@ typedef struct yoke_band {
 } yoke_band;
 
 // y, a, b: n samples, each `stride` numbers after the one before. a or b NULL: that companion is not usable. Neither is
-// one with a value that is not finite or beyond 1e100.
+// one with a value that is not finite or beyond 1e100. Of no samples nothing is known: no band, not constant.
 void yoke__band_judge(const double y[], const double a[], const double b[], size_t n, size_t stride,
                       yoke_band* out);
 

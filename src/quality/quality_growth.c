@@ -18,6 +18,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base_map.h"
@@ -29,6 +30,9 @@
 #define LEAST_SUM  100.0  // growth over the window
 #define STEADY     0.7    // the last growth over the first one
 #define ABOVE      10.0   // the last block over everything before the window
+
+// error band over scale up to which a growing signal is right: the plant itself is unstable then
+#define MOST_RELATIVE 0.5
 
 // What every exchange changes.
 typedef struct recent {
@@ -243,6 +247,24 @@ size_t yoke__growth_find(const yoke_growth* g, double factor) {
     }
   }
   return YOKE_NOT_FOUND;
+}
+
+bool yoke__growth_is_diverged(const yoke_growth_alarm* alarm, double relative) {
+  return !(alarm->largest <= YOKE_GROWTH_LARGEST) ||
+         (alarm->is_active && !(relative <= MOST_RELATIVE));
+}
+
+void yoke__growth_text(const yoke_growth_alarm* alarm, const char* name, double t_from, double t_to,
+                       char* to, size_t size) {
+  if (alarm->n > 0) {
+    snprintf(
+        to, size,
+        "%s diverges: it grew %.3g times within %lld exchanges, from t = %.9g s to t = %.9g s, "
+        "and reached %.3g",
+        name, alarm->factor, (long long)alarm->n, t_from, t_to, alarm->largest);
+  } else {
+    snprintf(to, size, "%s diverges: it reached %.3g", name, alarm->largest);
+  }
 }
 
 void yoke__growth_image(yoke_growth* g, yoke_image* image) {

@@ -45,6 +45,12 @@ void yoke__growth_result(const yoke_growth* growth, size_t signal, yoke_growth_a
 // The first signal that has grown more than `factor` times since its alarm's window began, as of the last complete block;
 // YOKE_NOT_FOUND: none.
 size_t yoke__growth_find(const yoke_growth* growth, double factor);
+// Rule 1 of the verdict: has a signal diverged? relative: its error band over its scale; NaN: there is no estimate, and an
+// alarm that is active at the end decides.
+bool yoke__growth_is_diverged(const yoke_growth_alarm* alarm, double relative);
+// A sentence about a signal that has: "plant.y diverges: it grew 220 times within 16 exchanges ..."; times of the window [s].
+void yoke__growth_text(const yoke_growth_alarm* alarm, const char* name, double t_from, double t_to,
+                       char* to, size_t size);
 // Saves or restores everything that changes.
 void yoke__growth_image(yoke_growth* growth, yoke_image* image);
 

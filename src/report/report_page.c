@@ -1,4 +1,4 @@
-// The page: three embedded files and two pieces of JSON put together. page/report.html has a mark {{name}} for each
+// The page: three embedded files and the JSON of one or two runs put together. page/report.html has a mark {{name}} for each
 // piece. No text of the user can end a script element or start a tag: in the JSON every '<' is written \u003c, and what
 // stands in the HTML itself is escaped.
 #include <stdio.h>
@@ -67,24 +67,68 @@ static void put_json(page* p, const yoke_json* json) {
 
 // ---------------------------------------------------------------------------------------------------------
 
+// One tab of the page.
+typedef struct run {
+  json_t* summary;
+  yoke_csv table;
+  yoke_json data, series, reference;
+} run;
+
+enum { MAX_RUNS = 2 };
+
 typedef struct pieces {
-  const json_t* summary;
-  const yoke_json *data, *series;
+  run runs[MAX_RUNS];  // the run, and the one before; without a summary there is none
+  yoke_csv reference;
 } pieces;
+
+// The run in one sentence, for those who see no more of the page.
+static void put_sentence(page* p, const json_t* summary) {
+  const json_t* trust = json_object_get(summary, "trust");
+  const char* reason = yoke__json_find_text(trust, "reason", "");
+  const char* status = yoke__json_find_text(summary, "status", "");
+  if (reason[0] == '\0' || strcmp(status, "failed") == 0) {
+    put_html(p, yoke__json_find_text(summary, "sentence", ""));
+    return;
+  }
+  put_html(p, yoke__json_find_text(trust, "verdict", "not judged"));
+  put_html(p, ": ");
+  put_html(p, reason);
+}
+
+// JSON in an element of its own, which the script finds by its id.
+static void put_element(page* p, const char* id, const char* suffix, const yoke_json* json) {
+  char tag[128];
+  if (json->text.n == 0) {
+    return;
+  }
+  snprintf(tag, sizeof tag, "<script type=\"application/json\" id=\"%s%s\">\n", id, suffix);
+  put(p, tag, strlen(tag));
+  put_json(p, json);
+  put(p, "</script>\n", strlen("</script>\n"));
+}
+
+static void put_runs(page* p, const pieces* all) {
+  static const char* const suffixes[MAX_RUNS] = {"", "-before"};
+  for (size_t i = 0; i < MAX_RUNS; i++) {
+    put_element(p, "data", suffixes[i], &all->runs[i].data);
+    put_element(p, "series", suffixes[i], &all->runs[i].series);
+    put_element(p, "reference", suffixes[i], &all->runs[i].reference);
+  }
+}
 
 // name: the text of a mark, n characters
 static void put_piece(page* p, const pieces* all, const char* name, size_t n) {
-  static const char* const names[] = {"title", "sentence", "style", "script", "data", "series"};
+  static const char* const names[] = {"title", "sentence", "style", "script", "runs"};
   size_t i = 0;
   while (i < YOKE_COUNT(names) && (strlen(names[i]) != n || memcmp(names[i], name, n) != 0)) {
     i++;
   }
   switch (i) {
   case 0:
-    put_html(p, yoke__json_find_text(all->summary, "name", ""));
+    put_html(p, yoke__json_find_text(all->runs[0].summary, "name", ""));
     break;
   case 1:
-    put_html(p, yoke__json_find_text(all->summary, "sentence", ""));
+    put_sentence(p, all->runs[0].summary);
     break;
   case 2:
     put(p, (const char*)yoke__report_css, yoke__report_css_size);
@@ -93,10 +137,7 @@ static void put_piece(page* p, const pieces* all, const char* name, size_t n) {
     put(p, (const char*)yoke__report_js, yoke__report_js_size);
     break;
   case 4:
-    put_json(p, all->data);
-    break;
-  case 5:
-    put_json(p, all->series);
+    put_runs(p, all);
     break;
   default:
     break;
@@ -172,8 +213,10 @@ static yoke_status read_summary(const char* directory, json_t** out, const yoke_
                      "an older version of Yoke wrote this summary: run the system again");
   }
   json_error_t error;
-  if (json_unpack_ex(*out, &error, JSON_VALIDATE_ONLY, "{s:{s:[]}, s?{s:[], s:[]}, s?[], s?[]}",
-                     "system", "units", "ledger", "bonds", "alarms", "messages", "columns") != 0) {
+  if (json_unpack_ex(*out, &error, JSON_VALIDATE_ONLY,
+                     "{s:{s:[]}, s?{s:[], s:[]}, s?{s?[], s?[], s?[]}, s?[], s?[]}", "system",
+                     "units", "ledger", "bonds", "alarms", "trust", "signals", "loops",
+                     "companions", "messages", "columns") != 0) {
     return json_error_code(&error) == json_error_out_of_memory
                ? YOKE_NO_MEMORY
                : yoke_fail(&context.sink, YOKE_BAD_INPUT, "this is no sound summary: %s",
@@ -196,29 +239,73 @@ static void shorten(json_t* summary) {
   json_object_del(summary, "version");
 }
 
-static yoke_status describe(json_t* summary, yoke_json* json) {
+static yoke_status describe(run* r) {
   const char* key = NULL;
   json_t* value = NULL;
-  shorten(summary);
-  yoke__json_begin_document(json, "report");
-  json_object_foreach(summary, key, value) {
+  shorten(r->summary);
+  YOKE_TRY(yoke__report_shorten_trust(r->summary, &r->table));
+  yoke__json_begin_document(&r->data, "report");
+  json_object_foreach(r->summary, key, value) {
     // the columns stand with their signals
     if (strcmp(key, "columns") != 0) {
-      yoke__json_value(json, key, value);
+      yoke__json_value(&r->data, key, value);
     }
   }
-  yoke__json_end_object(json);
-  return yoke__json_finish(json);
+  yoke__json_end_object(&r->data);
+  return yoke__json_finish(&r->data);
 }
 
-static yoke_status describe_series(const json_t* summary, const yoke_csv* table, size_t used,
-                                   yoke_json* json) {
+static yoke_status describe_series(run* r, size_t n_chars) {
+  yoke__json_begin_document(&r->series, "report-series");
+  YOKE_TRY(yoke__report_put_series(&r->table, r->summary, n_chars, &r->series));
+  yoke__json_end_object(&r->series);
+  return yoke__json_finish(&r->series);
+}
+
+static yoke_status read_run(const char* directory, run* r, const yoke_sink* sink) {
+  YOKE_TRY(read_summary(directory, &r->summary, sink));
+  return read_results(directory, &r->table, sink);
+}
+
+static yoke_status read_all(const yoke_report_settings* settings, pieces* all,
+                            const yoke_sink* sink) {
+  YOKE_TRY(read_run(settings->directory, &all->runs[0], sink));
+  if (settings->before != NULL) {
+    YOKE_TRY(read_run(settings->before, &all->runs[1], sink));
+  }
+  return settings->reference == NULL
+             ? YOKE_OK
+             : yoke__record_read(settings->reference, &all->reference, sink);
+}
+
+// Signals and references share what the rest leaves of the page, equally.
+static yoke_status describe_all(const yoke_report_settings* settings, pieces* all,
+                                const yoke_sink* sink) {
+  const bool has_reference = settings->reference != NULL;
+  size_t used = yoke__report_html_size + yoke__report_css_size + yoke__report_js_size;
+  for (size_t i = 0; i < MAX_RUNS && all->runs[i].summary != NULL; i++) {
+    YOKE_TRY(describe(&all->runs[i]));
+    used += all->runs[i].data.text.n;
+  }
+  const size_t n_runs = settings->before == NULL ? 1 : 2;
+  const size_t n_parts = has_reference ? 2 * n_runs : n_runs;
   const size_t left = used < PAGE_SIZE ? PAGE_SIZE - used : 0;
-  yoke__json_begin_document(json, "report-series");
-  YOKE_TRY(yoke__report_put_series(table, summary, left > MIN_SERIES_SIZE ? left : MIN_SERIES_SIZE,
-                                   json));
-  yoke__json_end_object(json);
-  return yoke__json_finish(json);
+  const size_t room = (left > MIN_SERIES_SIZE ? left : MIN_SERIES_SIZE) / n_parts;
+  for (size_t i = 0; i < MAX_RUNS && all->runs[i].summary != NULL; i++) {
+    run* r = &all->runs[i];
+    size_t n_shared = 0;
+    YOKE_TRY(describe_series(r, room));
+    if (!has_reference) {
+      continue;
+    }
+    YOKE_TRY(yoke__report_put_reference(settings->reference, &all->reference, &r->table, room,
+                                        &n_shared, &r->reference));
+    if (i == 0 && n_shared == 0) {
+      return yoke__fail_at(sink, YOKE_BAD_INPUT, (yoke_place){settings->reference, 0, 0},
+                           "the reference has no signal in common with '%s'", settings->directory);
+    }
+  }
+  return YOKE_OK;
 }
 
 static yoke_status write_page(const char* directory, const pieces* all, const yoke_sink* sink) {
@@ -232,27 +319,27 @@ static yoke_status write_page(const char* directory, const pieces* all, const yo
   return status;
 }
 
-yoke_status yoke__report_write(const char* directory, const yoke_sink* sink) {
-  json_t* summary = NULL;
-  yoke_csv table = {0};
-  yoke_json data = {0}, series = {0};
-  yoke_status status = read_summary(directory, &summary, sink);
+yoke_status yoke__report_make(const yoke_report_settings* settings, const yoke_sink* sink) {
+  pieces all = {0};
+  yoke_status status = read_all(settings, &all, sink);
   if (status >= 0) {
-    status = read_results(directory, &table, sink);
+    status = describe_all(settings, &all, sink);
   }
   if (status >= 0) {
-    status = describe(summary, &data);
+    status = write_page(settings->directory, &all, sink);
   }
-  if (status >= 0) {
-    const size_t frame = yoke__report_html_size + yoke__report_css_size + yoke__report_js_size;
-    status = describe_series(summary, &table, frame + data.text.n, &series);
+  for (size_t i = 0; i < MAX_RUNS; i++) {
+    run* r = &all.runs[i];
+    yoke__csv_free(&r->table);
+    yoke__json_free(&r->data);
+    yoke__json_free(&r->series);
+    yoke__json_free(&r->reference);
+    json_decref(r->summary);
   }
-  if (status >= 0) {
-    status = write_page(directory, &(pieces){summary, &data, &series}, sink);
-  }
-  yoke__csv_free(&table);
-  yoke__json_free(&data);
-  yoke__json_free(&series);
-  json_decref(summary);
+  yoke__csv_free(&all.reference);
   return status;
+}
+
+yoke_status yoke__report_write(const char* directory, const yoke_sink* sink) {
+  return yoke__report_make(&(yoke_report_settings){.directory = directory}, sink);
 }

@@ -17,6 +17,16 @@ extern const size_t yoke__report_html_size, yoke__report_css_size, yoke__report_
 yoke_status yoke__report_put_series(const yoke_csv* table, const json_t* summary, size_t n_chars,
                                     yoke_json* json);
 
+// Shortens the error bands over time ("course" of the judged signals in "trust") for the page: numbers in base 64, those of
+// signals without a column left out, and few points where there are many signals. YOKE_NO_MEMORY.
+yoke_status yoke__report_shorten_trust(json_t* summary, const yoke_csv* table);
+
+// The columns of a reference that the result has too, and how far the result is from each: {"path", "signals": [{"name",
+// "max", "t_max"}]} and what yoke__report_put_series writes. *n_shared: how many; if 0 nothing is written. YOKE_NO_MEMORY.
+yoke_status yoke__report_put_reference(const char* path, const yoke_csv* reference,
+                                       const yoke_csv* result, size_t n_chars, size_t* n_shared,
+                                       yoke_json* json);
+
 // ---------------------------------------------------------------------------------------------------------
 // decimation: report_decimate.c
 

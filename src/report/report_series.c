@@ -146,7 +146,8 @@ static size_t choose_classes(const yoke_csv* table, size_t n_chars) {
   }
   const double n = floor(room / (BYTES_PER_CLASS * n_varying + 8));
   const size_t n_classes = n < MIN_CLASSES ? MIN_CLASSES : (size_t)n;
-  return n_classes < table->n_rows ? n_classes : table->n_rows;
+  // all rows where they take no more than the classes
+  return n_classes * BYTES_PER_CLASS < table->n_rows * 8 ? n_classes : 0;
 }
 
 static void put_columns(const series* s, yoke_json* json) {

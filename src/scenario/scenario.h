@@ -240,6 +240,7 @@ typedef struct yoke_scenario {
   const yoke_node* tree;         // the file with --set applied
   const char* path;              // as given
   const char* directory;         // folder of the file; of an archive: where it is unpacked
+  const char* home;              // the same from the root, as the program stood when it was read
   struct yoke_netlist* netlist;  // of a netlist alone: read once, for its times and its unit
   const char* netlist_path;      // the `type` of that unit
   bool has_short_names;          // of a netlist alone: columns are its quantities, v(out) and i(l1)

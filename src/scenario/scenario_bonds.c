@@ -103,7 +103,8 @@ static const yoke_key bond_keys[] = {
     {"energy", yoke__key_number, &yoke__shape_value, OF(energy), &yoke__range_positive},
     {"power", yoke__key_number, &yoke__shape_value, OF(power), &yoke__range_positive},
     WATCH("warn", &yoke__shape_limits),
-    WATCH("stop", &yoke__shape_limits),
+    // without what `quality` has beside the limits
+    {"stop", yoke__key_map, &yoke__shape_limits, OF(watch.stop), &yoke__shape_limits},
     WATCH("window", &yoke__shape_value),
     WATCH("settle", &yoke__shape_value),
     WATCH("persist", &yoke__shape_value),

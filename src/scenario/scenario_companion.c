@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base_os.h"
 
 typedef struct maker {
   yoke_scenario* to;
@@ -171,10 +170,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
   yoke_scenario_bond* bonds = copy_array(&to->arena, from->bonds, from->n_bonds, sizeof *bonds);
   yoke_scenario_coupling* couplings =
       copy_array(&to->arena, from->couplings, from->n_couplings, sizeof *couplings);
-  char directory[4096];
-  yoke__os_path_absolute(from->directory == NULL ? "." : from->directory, directory,
-                         sizeof directory);
-  to->directory = yoke__arena_text(&to->arena, directory, strlen(directory));
+  to->directory = from->home;
   if (yoke__arena_status(&to->arena) < 0) {
     return;
   }

@@ -23,6 +23,15 @@ const yoke_scenario_watch yoke__no_watch = {.warn = {NONE, NONE, NONE},
 static const yoke_key limit_keys[] = {LIMIT(rho), LIMIT(eps), LIMIT(rter)};
 const yoke_shape yoke__shape_limits = YOKE_SHAPE_OF(limit_keys);
 
+// the same and what is no limit of a bond
+static const yoke_key stop_keys[] = {
+    LIMIT(rho),
+    LIMIT(eps),
+    LIMIT(rter),
+    {"growth", NULL, &yoke__shape_value, 0, NULL},  // belongs to the scenario
+};
+static const yoke_shape stop_shape = YOKE_SHAPE_OF(stop_keys);
+
 static void read_persist(yoke_reader* reader, const yoke_node* node, void* field,
                          const void* rule) {
   (void)rule;
@@ -39,7 +48,7 @@ static const yoke_range fraction = {0, 1, true, false, "a number above 0 and up 
 static const yoke_key quality_keys[] = {
     {"find", NULL, &yoke__shape_value, 0, NULL},  // belongs to the scenario
     {"warn", yoke__key_map, &yoke__shape_limits, OF(warn), &yoke__shape_limits},
-    {"stop", yoke__key_map, &yoke__shape_limits, OF(stop), &yoke__shape_limits},
+    {"stop", yoke__key_map, &stop_shape, OF(stop), &stop_shape},
     {"window", yoke__key_number, &yoke__shape_value, OF(window), &yoke__range_positive},
     {"settle", yoke__key_number, &yoke__shape_value, OF(settle), &yoke__range_not_negative},
     {"persist", read_persist, &yoke__shape_value, OF(persist), NULL},
@@ -47,13 +56,19 @@ static const yoke_key quality_keys[] = {
 };
 const yoke_shape yoke__shape_quality = YOKE_SHAPE_OF(quality_keys);
 
-void yoke__read_quality(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+// true or false; as it was if there is no node
+static void read_flag(yoke_reader* reader, const yoke_node* node, bool* flag) {
   static const char* const words[] = {"false", "true", NULL};
+  size_t choice = 0;
+  if (node != NULL && yoke__read_choice(reader, node, words, &choice)) {
+    *flag = choice == 1;
+  }
+}
+
+void yoke__read_quality(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   yoke_scenario* to = field;
   yoke__key_map(reader, node, &to->watch, rule);
-  const yoke_node* find = yoke__node_child(node, "find");
-  size_t choice = 1;
-  if (find != NULL && yoke__read_choice(reader, find, words, &choice)) {
-    to->is_finding = choice == 1;
-  }
+  const yoke_node* stop = yoke__node_child(node, "stop");
+  read_flag(reader, yoke__node_child(node, "find"), &to->is_finding);
+  read_flag(reader, yoke__node_child(stop, "growth"), &to->stops_growth);
 }

@@ -425,6 +425,13 @@ static yoke_status read_parts(const input* from, yoke_messages* messages, yoke_s
     yoke__scenario_free(&s);
     return status;
   }
+  char home[4096];
+  yoke__os_path_absolute(s->directory, home, sizeof home);
+  s->home = yoke__arena_text(&s->arena, home, strlen(home));
+  if (s->home == NULL) {
+    yoke__scenario_free(&s);
+    return YOKE_NO_MEMORY;
+  }
   s->has_errors = messages->n_errors > n_errors;
   *out = s;
   return s->has_errors ? YOKE_BAD_INPUT : YOKE_OK;

@@ -305,6 +305,18 @@ static yoke_status check_quality(run* r) {
 
 // ---- steps
 
+// A run at its end whose signals explode is not done.
+static yoke_status check_growth(run* r) {
+  yoke_signal_growth growth;
+  const size_t signal = yoke__master_find_diverged(r->system, r->state, NULL, &growth);
+  if (signal == YOKE_NOT_FOUND) {
+    return YOKE_OK;
+  }
+  char reason[512];
+  yoke__master_growth_text(r->system, signal, &growth, reason, sizeof reason);
+  return note(r, YOKE_RUN_DIVERGED, reason);
+}
+
 // After a step, or at the start: samples and everything that ends a run. The result has a status then.
 static yoke_status judge(run* r, bool is_end) {
   YOKE_TRY(check_quality(r));
@@ -328,6 +340,9 @@ static yoke_status step(run* r) {
   const bool is_end = r->state->n_slots >= r->system->n_slots;
   const bool is_last = is_end || status == YOKE_ENDED || status == YOKE_STOPPED;
   YOKE_TRY(judge(r, is_last));
+  if (r->result->status == YOKE_RUN_PENDING && is_last) {
+    YOKE_TRY(check_growth(r));
+  }
   if (r->result->status == YOKE_RUN_PENDING && status == YOKE_STOPPED) {
     return note(r, YOKE_RUN_QUALITY, yoke_status_text(status));  // the alarm itself was not kept
   }

@@ -39,7 +39,7 @@ typedef struct yoke_study_plan {
   X(ENDED, "ended")       /* a unit asked to end earlier */                                        \
   X(REFUSED, "refused")   /* the system cannot be built or started with these settings */          \
   X(FAILED, "failed")     /* a unit failed */                                                      \
-  X(DIVERGED, "diverged") /* a value became NaN or infinite */                                     \
+  X(DIVERGED, "diverged") /* a value became NaN or infinite, or a signal grows without bounds */   \
   X(LIMIT, "limit")       /* aborted: a limit of the study was violated */                         \
   X(QUALITY, "quality")   /* stopped: a limit of the system's `quality` was violated */
 

@@ -1,5 +1,5 @@
-// Which signals a run is judged by: every number of a real output that takes part in a connection, a law or a bond, and the
-// loop of units it belongs to. A loop is a strongly connected component of units and laws over connections.
+// Which signals a run is judged by: every number of a real output that takes part in a connection, a law or a bond or that
+// `trust` names, and the loop of units it belongs to. A loop is a strongly connected component of units and laws over connections.
 #include <stdlib.h>
 
 #include "system/system.h"
@@ -90,6 +90,21 @@ static void collect(const yoke_system* system, candidate candidates[], size_t un
   }
 }
 
+// Outputs that the file names under `trust`, connected or not.
+static void collect_named(const yoke_system* system, candidate candidates[]) {
+  for (size_t u = 0; system->scenario->trust.n_signals > 0 && u < system->n_units; u++) {
+    const yoke_unit_info* info = system->units[u].unit.info;
+    for (size_t v = 0; v < info->n_variables; v++) {
+      const bool is_output =
+          info->variables[v].type == YOKE_REAL && info->variables[v].causality == YOKE_OUTPUT;
+      for (size_t i = 0; is_output && i < yoke__variable_count(&info->variables[v]); i++) {
+        candidate* c = &candidates[system->units[u].y + system->units[u].unit.dense[v] + i];
+        c->is_judged = c->is_judged || yoke__system_decides(system, u, v, i);
+      }
+    }
+  }
+}
+
 static void collect_all(const yoke_system* system, candidate candidates[]) {
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
@@ -152,6 +167,7 @@ yoke_status yoke__system_list_signals(yoke_system* system) {
   candidate* candidates = calloc(system->n_y + 1, sizeof *candidates);
   YOKE_TRY_MEMORY(candidates);
   collect_all(system, candidates);
+  collect_named(system, candidates);
   for (size_t i = 0; i < system->n_y; i++) {
     system->n_judged += candidates[i].is_judged;
   }

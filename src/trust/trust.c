@@ -203,9 +203,7 @@ static void choose_b(yoke_trust* trust) {
 
 // ---- begin
 
-static void work(void* argument) {
-  yoke_trust* trust = argument;
-  yoke__os_lower_priority(LOW_PRIORITY);
+static void run_companions(yoke_trust* trust) {
   for (;;) {
     const size_t i = atomic_fetch_add(&trust->next, 1);
     if (i >= trust->n_companions) {
@@ -217,10 +215,16 @@ static void work(void* argument) {
   }
 }
 
+static void work(void* argument) {
+  yoke__os_lower_priority(LOW_PRIORITY);
+  run_companions(argument);
+}
+
+// Up to n of them; one that has nothing left to do ends at once.
 static void start_workers(yoke_trust* trust, int n) {
   trust->is_started = true;
   for (int i = 0; i < n && i < (int)trust->n_companions; i++) {
-    if (yoke__os_thread_start(work, trust, &trust->workers[i]) < 0) {
+    if (trust->workers[i] == NULL && yoke__os_thread_start(work, trust, &trust->workers[i]) < 0) {
       return;
     }
   }
@@ -424,6 +428,9 @@ static bool try_next_way(yoke_trust* trust, bool (*goes_on)(void* to), void* to)
   atomic_store(&trust->next, 0);
   atomic_store(&trust->n_ended, 0);
   start_workers(trust, 1);
+  if (trust->workers[0] == NULL) {
+    run_companions(trust);
+  }
   return wait_for_all(trust, goes_on, to);
 }
 
@@ -517,14 +524,18 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
   if (status < 0) {
     yoke__trust_cancel(trust);
     join_workers(trust);
-    return yoke__trust_judge(trust, status);
+    return yoke__trust_judge(trust);
   }
   limit_calls(trust);
   yoke__trust_watch(trust, 1, cpu_s);
-  if (!trust->is_started && trust->n_companions > 0) {
-    trust->plan.times = trace == NULL ? NULL : trace->times;
-    trust->plan.n_rows = trace == NULL ? 0 : trace->n_kept;
-    start_workers(trust, YOKE_N_COMPANIONS);
+  if (!trust->is_started && trace != NULL) {
+    trust->plan.times = trace->times;
+    trust->plan.n_rows = trace->n_kept;
+  }
+  // the processors of the run are free now
+  start_workers(trust, yoke__os_n_processors());
+  if (trust->workers[0] == NULL) {
+    run_companions(trust);  // no thread to be had
   }
   bool is_waiting = wait_for_all(trust, goes_on, to);
   do {
@@ -541,7 +552,7 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
   }
   join_workers(trust);
   describe_left_out(trust);
-  return yoke__trust_judge(trust, status);
+  return yoke__trust_judge(trust);
 }
 
 void yoke__trust_destroy(yoke_trust** handle) {

@@ -69,7 +69,7 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
 void yoke__trust_destroy(yoke_trust** trust);
 
 // Bands and verdicts, once the companions have ended. Between the files of this folder.
-yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status);
+yoke_status yoke__trust_judge(yoke_trust* trust);
 // The time of a row of samples [s].
 double yoke__trust_time(const yoke_trust* trust, int64_t row);
 // Where the largest difference of signal i is [s]; NaN if there is none.

@@ -62,31 +62,6 @@ static yoke_verdict ledger_of(const yoke_trust* trust, size_t loop) {
   return worst == YOKE_TRUSTWORTHY ? YOKE_VERDICT_NONE : worst;
 }
 
-static const yoke_scenario_trust* settings_of(const yoke_trust* trust) {
-  return &trust->system->scenario->trust;
-}
-
-static yoke_trust_limits limits_of(const yoke_trust* trust, const char* name) {
-  const yoke_scenario_trust* settings = settings_of(trust);
-  yoke_trust_limits limits = {settings->limit, settings->wrong, (double)NAN};
-  for (size_t i = 0; i < settings->n_limits; i++) {
-    if (yoke__glob_match(settings->limits[i].signal.text, name)) {
-      limits.absolute = settings->limits[i].value;
-    }
-  }
-  return limits;
-}
-
-static bool is_wanted(const yoke_trust* trust, const char* name) {
-  const yoke_scenario_trust* settings = settings_of(trust);
-  for (size_t i = 0; i < settings->n_signals; i++) {
-    if (yoke__glob_match(settings->signals[i].text, name)) {
-      return true;
-    }
-  }
-  return settings->n_signals == 0;
-}
-
 // Of a signal whose samples were not kept.
 static yoke_band no_band(double largest) {
   const double unknown = (double)NAN;
@@ -113,13 +88,15 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   char name[512];
   yoke__system_signal_name(system, source, name, sizeof name);
   const samples its = samples_of(trust, i);
-  *s = (yoke_trust_signal){.name = yoke__arena_text(&trust->arena, name, strlen(name)),
-                           .dim = v->dim == NULL || strcmp(v->dim, "1") == 0 ? "" : v->dim,
-                           .loop = source->loop,
-                           .is_wanted = is_wanted(trust, name),
-                           .limits = limits_of(trust, name),
-                           .ledger = ledger_of(trust, source->loop),
-                           .no_estimate = why_no_estimate(trust)};
+  *s = (yoke_trust_signal){
+      .name = yoke__arena_text(&trust->arena, name, strlen(name)),
+      .dim = v->dim == NULL || strcmp(v->dim, "1") == 0 ? "" : v->dim,
+      .loop = source->loop,
+      .is_wanted = yoke__system_decides(system, source->unit, source->variable, source->element),
+      .limits = {system->scenario->trust.limit, system->scenario->trust.wrong,
+                 yoke__system_error_limit(system, source->unit, source->variable, source->element)},
+      .ledger = ledger_of(trust, source->loop),
+      .no_estimate = why_no_estimate(trust)};
   yoke_signal_growth growth;
   yoke__master_growth(system, trust->state, i, &growth);
   if (its.n > 0) {
@@ -148,7 +125,7 @@ static void rank(yoke_trust* trust) {
   }
 }
 
-yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status) {
+yoke_status yoke__trust_judge(yoke_trust* trust) {
   const yoke_system* system = trust->system;
   trust->n_signals = system->n_judged;
   trust->n_loops = system->n_unit_loops;
@@ -163,8 +140,10 @@ yoke_status yoke__trust_judge(yoke_trust* trust, yoke_status status) {
   rank(trust);
   yoke__trust_judge_run(trust->signals, trust->n_signals, trust->loops, trust->n_loops,
                         &trust->run);
+  if (trust->n_signals == 0) {
+    trust->run.reason = "no signal is exchanged";
+  }
   trust->is_judged = true;
-  (void)status;
   return YOKE_OK;
 }
 

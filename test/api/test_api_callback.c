@@ -294,8 +294,8 @@ static void test_meddlers(void** state) {
     const yoke_result_ops* const sinks[] = {&rows_ops};
     const yoke_record_settings record = {.sinks = sinks, .n_sinks = 1};
     yoke_run_info info;
-    check_ok(
-        yoke_simulation_run(s, &(yoke_run_settings){&record, meddle_progress, NULL, NULL}, &info));
+    check_ok(yoke_simulation_run(
+        s, &(yoke_run_settings){.record = &record, .progress = meddle_progress}, &info));
     assert_int_equal(info.n_steps, 100);
     assert_int_equal(info.record.n_rows, 100);
     assert_true(yoke_simulation_is_done(s));

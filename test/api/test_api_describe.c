@@ -173,6 +173,17 @@ static void test_fmu(void** state) {
   json_decref(fmu);
 }
 
+// What a description says about `trust`.
+static const json_t* check_trust(const json_t* document, bool is_given, const char* companions,
+                                 double limit) {
+  const json_t* trust = json_object_get(document, "trust");
+  assert_int_equal(json_is_true(json_object_get(trust, "given")), is_given);
+  assert_string_equal(text_of(trust, "companions"), companions);
+  check_near(number_of(trust, "limit"), limit, 0);
+  check_near(number_of(trust, "wrong"), 0.10, 0);
+  return trust;
+}
+
 // a file and the system loaded from it have one description
 static void test_system(void** state) {
   (void)state;
@@ -199,6 +210,21 @@ static void test_system(void** state) {
   const json_t* links = json_object_get(document, "connections");
   assert_int_equal(json_array_size(links), 3);
   check_near(number_of(json_array_get(links, 2), "gain"), 2, 0);
+  check_trust(document, false, "auto", 0.05);
+  json_decref(document);
+
+  const char* const trust[] = {"trust.limit=0.02", "trust.companions=half", "trust.signals=b.*",
+                               "trust.limits.b.x=2e-3", "trust.status=false"};
+  const yoke_load_settings judged = {.sink = &told.sink, .sets = trust, .n_sets = 5};
+  document = describe(path, &judged, "yoke-system");
+  const json_t* asked = check_trust(document, true, "half", 0.02);
+  assert_false(json_is_true(json_object_get(asked, "status")));
+  const json_t* signals = json_object_get(asked, "signals");
+  assert_int_equal(json_array_size(signals), 1);
+  assert_string_equal(json_string_value(json_array_get(signals, 0)), "b.*");
+  const json_t* limit = json_array_get(json_object_get(asked, "limits"), 0);
+  assert_string_equal(text_of(limit, "signal"), "b.x");
+  check_near(number_of(limit, "limit"), 2e-3, 0);
   json_decref(document);
   remove(path);
 }

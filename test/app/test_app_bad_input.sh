@@ -595,6 +595,35 @@ awk -F, 'NR == 2 { d = ($3 + 1) * ($3 + 1) + ($4 + 1) * ($4 + 1); exit !(d < 1e-
 yoke_ends 0 check "$name.yaml"
 out_has 'loop     s.y g.u g.y s.u2 (iterated at the start)'
 
+# ---- trust: names of real outputs, limit below wrong
+
+begin trust_names
+body <<'END'
+units: {s: {model: sine}, g: {model: gain}}
+connections: [s.y -> g.u]
+trust: {signals: [s.y, g.z, "q.*"], limits: {g.u: 1e-3}}
+END
+refused 3
+at 5:24 "trust: 'g.z' is no real output; did you mean 'g.y'?"
+at 5:29 "trust: 'q.*' is no real output"
+at 5:46 "trust: 'g.u' is no real output"
+
+begin trust_values
+body <<'END'
+units: {s: {model: sine}, g: {model: gain}}
+connections: [s.y -> g.u]
+trust: {signals: ["*.y"], limits: {g.y: 1e-3}}
+END
+accepted --set trust.limit=0.02 --set trust.status=false --set trust.bands=true
+out_has '  companions auto, exit status 0 also if wrong, bands over time are written'
+out_has '  trustworthy up to an error of 2 % of the movement, wrong above 10 %'
+out_has '  decided by *.y'
+out_has '  limit of g.y: 0.001'
+refused 1 --set trust.limit=0.2
+err_has "--set trust.limit: error: 'trust': expected limit below wrong, found limit 0.2 and wrong 0.1"
+refused 1 --set trust.companions=bth
+err_has "did you mean 'both'?"
+
 begin fresh_loop
 body <<'END'
 exchange: fresh

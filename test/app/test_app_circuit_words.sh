@@ -68,6 +68,10 @@ run 0 run small.yaml --set units.a.with.RLOAD=4k --out set --quiet
 differ set/results.csv small/results.csv
 run 0 run sys.yaml --set units.a.with.rload=4k --out again --quiet
 same set/results.csv again/results.csv
+# trust
+run 0 check sys.yaml --set 'trust.signals=[a.V(Out)]' --set 'trust.limits.a.V(OUT)=1e-3'
+out_has '^  decided by a\.v\(out\)$'
+out_has '^  limit of a\.v\(out\): 0\.001$'
 sed 's/{Rload: 2k}/{Rload: 2k, RLOAD: 3k}/' sys.yaml >both.yaml
 run 2 check both.yaml
 err_is "^both\.yaml:4:[0-9]+: error: 'rload' is given twice: names of a netlist ignore case"

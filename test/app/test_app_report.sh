@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# yoke report: the page from the files of a result, the same bytes as --report, wherever the folder stands; and what it says
-# of folders that hold no result.
+# yoke report: the page from the files of a result, the same bytes as --report, wherever the folder stands; a reference and a
+# second run beside it; and what it says of folders that hold no result.
 set -u
 export LC_ALL=C
 yoke=${YOKE_PROGRAM:?set YOKE_PROGRAM to the program}
@@ -79,6 +79,40 @@ same failed
 page_has failed 'content="The run failed: unit '
 page_has failed '"status": "failed"'
 sed -n '/"messages": \[/,/^  \]/p' failed/report.html | grep -q 'became inf' || fail 'no message of the failed run'
+
+# ---- another result beside it: from a folder or a file, and the same page without
+run 0 run system.yaml --quiet --out fine --set time.stop=1 --set time.step=5e-4
+cp -r csv beside
+run 0 report beside --reference fine --before fine
+[ "$(cat out)" = beside/report.html ] || fail "no name of the page: $(cat out)"
+page_has beside 'id="reference"'
+page_has beside '"path": "fine"'
+page_has beside 'id="reference-before"'
+page_has beside 'id="data-before"'
+# the largest difference is the one of yoke compare
+run 0 compare csv fine --signal left.x --measure max --json
+max=$(tr ',' '\n' <out | sed -n 's/.*"max": //p' | head -1)
+[ -n "$max" ] || fail 'yoke compare prints no difference'
+sed -n '/id="reference"/,/<\/script>/p' beside/report.html | grep -A1 '"name": "left.x"' | head -2 | grep -qF "\"max\": $max" ||
+  fail "the page has another difference than yoke compare, $max"
+run 0 report beside --reference fine/results.csv
+page_has beside '"path": "fine/results.csv"'
+grep -qF 'id="data-before"' beside/report.html && fail 'a tab that nobody asked for'
+run 0 report beside
+cmp csv/report.html beside/report.html || fail 'the page alone is another one'
+rm beside/report.html
+run 2 report beside --reference nowhere
+err_has "^error: there is no reference 'nowhere': neither a file nor a folder\$"
+run 2 report beside --before nowhere
+err_has "'nowhere' is no folder: a report needs the folder of a result"
+run 2 report beside --reference rc
+err_has "^rc: error: the reference has no signal in common with 'beside'\$"
+mkdir bare
+run 2 report beside --before bare
+err_has '^bare: error: there is no summary.json in this folder: it holds no result of Yoke$'
+run 2 report beside --reference bare
+err_has '^bare: error: '
+[ -e beside/report.html ] && fail 'a page in spite of an error'
 
 # ---- what is no result
 run 2 report nowhere

@@ -503,6 +503,44 @@ static void locale_and_float_mode_do_not_matter(void** state) {
   assert_true(to_bits(tiny_back) == 1);
 }
 
+static void numbers_for_people(void** state) {
+  (void)state;
+  const struct {
+    double value;
+    const char* text;
+  } cases[] = {{0.0026, "0.0026"},
+               {0.00254, "0.0025"},
+               {570.3, "570"},
+               {1234.5, "1230"},
+               {12.34, "12.3"},
+               {12.0, "12"},
+               {0.1, "0.1"},
+               {999.6, "1000"},
+               {0.999, "1"},
+               {123456, "123000"},
+               {999999, "1e6"},
+               {1.5e7, "1.5e7"},
+               {2e-4, "0.0002"},
+               {1.234e-5, "1.23e-5"},
+               {4.56e-300, "4.6e-300"},
+               {1e100, "1e100"},
+               {-3e-320, "-3e-320"},
+               {0, "0"},
+               {-0.0026, "-0.0026"},
+               {5, "5"},
+               {20, "20"},
+               {100, "100"},
+               {1.96, "1.96"},
+               {1.999, "2"},
+               {0.00010049, "0.0001"}};
+  char text[YOKE_NUMBER_SIZE];
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    assert_string_equal(yoke__number_brief(cases[i].value, text), cases[i].text);
+  }
+  assert_string_equal(yoke__number_brief((double)INFINITY, text), "infinite");
+  assert_string_equal(yoke__number_brief((double)NAN, text), "unknown");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_patterns_round_trip),
@@ -515,6 +553,7 @@ int main(void) {
       cmocka_unit_test(random_texts_are_correctly_rounded),
       cmocka_unit_test(halfway_texts_are_correctly_rounded),
       cmocka_unit_test(locale_and_float_mode_do_not_matter),
+      cmocka_unit_test(numbers_for_people),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

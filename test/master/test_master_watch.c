@@ -121,6 +121,47 @@ static void test_rare_exchange(void** state) {
   sim_close(&s);
 }
 
+// ---- which signal has diverged
+
+static void test_find_diverged(void** state) {
+  (void)state;
+  yoke_signal_growth growth;
+  char text[512];
+  sim s = sim_open(LOOP("0.05", ""));
+  assert_true(yoke__master_find_diverged(s.system, s.state, NULL, &growth) == YOKE_NOT_FOUND);
+  sim_run(&s);
+  // three signals do, all since the same exchange: the one that grew most
+  const size_t found = yoke__master_find_diverged(s.system, s.state, NULL, &growth);
+  assert_true(found != YOKE_NOT_FOUND);
+  yoke__master_growth_text(s.system, found, &growth, text, sizeof text);
+  assert_string_equal(text, "plant.y1 diverges: it grew 220 times within 16 exchanges, from t = 1 "
+                            "s to t = 2 s, and reached 5.96e+25");
+  // with an error band below half of the scale growth is right
+  double relative[4] = {0.1, 0.1, 0.1, 0.1};
+  assert_int_equal(s.system->n_judged, 4);
+  assert_true(yoke__master_find_diverged(s.system, s.state, relative, &growth) == YOKE_NOT_FOUND);
+  relative[1] = 0.6;
+  assert_int_equal(yoke__master_find_diverged(s.system, s.state, relative, &growth), 1);
+  relative[1] = (double)NAN;
+  assert_int_equal(yoke__master_find_diverged(s.system, s.state, relative, &growth), 1);
+  sim_close(&s);
+}
+
+static void test_stop_on_growth(void** state) {
+  (void)state;
+  sim s = sim_open(LOOP("0.05", "quality: {stop: {growth: true}}\n"));
+  yoke_loop_info info = {0};
+  const yoke_loop_settings settings = {0};
+  assert_int_equal(yoke__master_loop(s.system, s.state, &settings, &info), YOKE_STOPPED);
+  assert_true(s.state->is_stopped && s.state->watch.stopped_by != YOKE_NOT_FOUND);
+  assert_int_equal(s.state->watch.n_steps, 108);
+  sim_close(&s);
+  s = sim_open(LOOP("0.01", "quality: {stop: {growth: true}}\n"));
+  info = (yoke_loop_info){0};
+  assert_int_equal(yoke__master_loop(s.system, s.state, &settings, &info), YOKE_OK);
+  sim_close(&s);
+}
+
 // ---- values
 
 static void test_values_are_kept(void** state) {
@@ -271,7 +312,8 @@ int main(void) {
       cmocka_unit_test(test_schemes_and_rates), cmocka_unit_test(test_rare_exchange),
       cmocka_unit_test(test_values_are_kept),   cmocka_unit_test(test_thinned_values),
       cmocka_unit_test(test_adaptive_values),   cmocka_unit_test(test_image),
-      cmocka_unit_test(test_nothing_to_watch),
+      cmocka_unit_test(test_nothing_to_watch),  cmocka_unit_test(test_find_diverged),
+      cmocka_unit_test(test_stop_on_growth),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

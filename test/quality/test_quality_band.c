@@ -6,7 +6,7 @@
 #include "support/check.h"
 
 // One signal of three runs.
-static yoke_band judge(const pair_runs* runs, int i) {
+static yoke_band judge(const pair_runs* runs, size_t i) {
   yoke_band band;
   yoke__band_judge(runs->y + i, runs->a + i, runs->b + i, runs->n, PAIR, &band);
   return band;
@@ -18,7 +18,7 @@ static yoke_band judge(const pair_runs* runs, int i) {
 typedef struct golden {
   double H;
   bool is_iterated;
-  int signal;
+  size_t signal;
   size_t active;
   double d, x, scale, band;
   double relative, relative_digit;  // printed with six digits: half of the last one
@@ -42,7 +42,7 @@ static const golden goldens[] = {
 
 // Error of the run over the active part of the truth, relative to the movement of the truth. The pair as a whole is
 // x' = A x with A + 1.5 I = ((0.5, -4), (1, -0.5)), whose square is -3.75 I.
-static double true_error(const pair_runs* runs, double H, int i) {
+static double true_error(const pair_runs* runs, double H, size_t i) {
   double truth[1000];
   const double w = sqrt(3.75);
   assert_true(runs->n <= sizeof truth / sizeof truth[0]);
@@ -52,7 +52,7 @@ static double true_error(const pair_runs* runs, double H, int i) {
   }
   double run[1000];
   for (size_t k = 0; k < runs->n; k++) {
-    run[k] = runs->y[PAIR * k + (size_t)i];
+    run[k] = runs->y[PAIR * k + i];
   }
   yoke_band alone, band;
   yoke__band_judge(truth, NULL, NULL, runs->n, 1, &alone);
@@ -70,7 +70,7 @@ static void test_TR_01_golden_bands(void** state) {
     pair_runs runs = pair_run(&pair_golden, g->H, (size_t)lround(4.0 / g->H), g->is_iterated);
     const yoke_band band = judge(&runs, g->signal);
     print_message(
-        "H = %g%s, x%d: K = %zu, d = %.9g, x = %.9g, s = %.9g, band %.9g, relative %.6g\n", g->H,
+        "H = %g%s, x%zu: K = %zu, d = %.9g, x = %.9g, s = %.9g, band %.9g, relative %.6g\n", g->H,
         g->is_iterated ? " iterated" : "", g->signal + 1, band.active, band.d, band.x, band.scale,
         band.band, band.relative);
     assert_int_equal(band.active, g->active);
@@ -227,7 +227,7 @@ static void test_TR_14_settled_tail(void** state) {
   yoke_band first[PAIR];
   for (size_t times = 10; times <= 1000; times *= 10) {
     pair_runs runs = pair_run(&pair_golden, H, times * 200, false);
-    for (int i = 0; i < PAIR; i++) {
+    for (size_t i = 0; i < PAIR; i++) {
       const yoke_band band = judge(&runs, i);
       if (times == 10) {
         first[i] = band;
@@ -278,8 +278,8 @@ static void test_TR_24_constants(void** state) {
   assert_true(band.is_constant && band.is_exact);
   yoke__band_judge(y, NULL, NULL, 50, 1, &band);
   assert_true(band.is_constant);
-  yoke__band_judge(y, y, y, 0, 1, &band);
-  assert_true(band.is_constant);
+  yoke__band_judge(y, y, y, 0, 1, &band);  // nothing is known
+  assert_true(!band.is_constant && !band.has_a && !band.has_b && isnan(band.relative));
 
   // a run at rest whose companion leaves late is no constant, and its error is larger than its movement
   for (int k = 0; k < 50; k++) {

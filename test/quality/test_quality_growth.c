@@ -481,6 +481,22 @@ static void test_total_growth(void** state) {
   yoke__arena_free(&arena);
 }
 
+// Rule 1 of the verdict: with a band only growth far beyond it counts, a value above 1e100 always.
+static void test_rule_1(void** state) {
+  (void)state;
+  const double none = (double)NAN;
+  yoke_growth_alarm alarm = {.is_latched = true, .largest = 1e99};
+  assert_false(yoke__growth_is_diverged(&alarm, none));
+  alarm.is_active = true;
+  assert_true(yoke__growth_is_diverged(&alarm, none));
+  assert_false(yoke__growth_is_diverged(&alarm, 0.5));
+  assert_true(yoke__growth_is_diverged(&alarm, 0.51));
+  alarm = (yoke_growth_alarm){.largest = 1.1e100};
+  assert_true(yoke__growth_is_diverged(&alarm, none) && yoke__growth_is_diverged(&alarm, 0.01));
+  alarm.largest = none;
+  assert_true(yoke__growth_is_diverged(&alarm, 0.01));
+}
+
 static void test_image(void** state) {
   (void)state;
   enum { N_SIGNALS = 6, N = 500, CUT = 203 };
@@ -534,6 +550,7 @@ int main(void) {
       cmocka_unit_test(test_not_finite_and_overflow),
       cmocka_unit_test(test_start_forgets),
       cmocka_unit_test(test_total_growth),
+      cmocka_unit_test(test_rule_1),
       cmocka_unit_test(test_image),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

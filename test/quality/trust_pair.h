@@ -12,7 +12,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { PAIR = 2, PAIR_ITERATIONS = 200 };
+#define PAIR ((size_t)2)
+
+enum { PAIR_ITERATIONS = 200 };
 
 typedef struct pair_system {
   double a[PAIR], b[PAIR], c[PAIR], x0[PAIR];
@@ -26,7 +28,7 @@ typedef struct pair_runs {
   double *y, *a, *b;  // sample k of signal i: [PAIR * k + i]
 } pair_runs;
 
-static inline double pair_advance(const pair_system* s, int i, double x, double u, double h) {
+static inline double pair_advance(const pair_system* s, size_t i, double x, double u, double h) {
   return exp(s->a[i] * h) * x + s->b[i] * expm1(s->a[i] * h) / s->a[i] * u;
 }
 
@@ -47,7 +49,7 @@ static inline void pair_extrapolate(const pair_system* s, double H, size_t n_exc
     }
     double u[PAIR];
     pair_inputs(s, x, u);
-    for (int i = 0; i < PAIR; i++) {
+    for (size_t i = 0; i < PAIR; i++) {
       const double slope = is_linear ? (u[i] - before[i]) / n_calls : 0.0;
       for (int c = 0; c < n_calls; c++) {
         x[i] = pair_advance(s, i, x[i], u[i] + slope * c, H / n_calls);
@@ -73,7 +75,7 @@ static inline void pair_iterate(const pair_system* s, double H, size_t n_exchang
       double end[PAIR];
       pair_inputs(s, y, end);
       change = 0.0;
-      for (int j = 0; j < PAIR; j++) {
+      for (size_t j = 0; j < PAIR; j++) {
         const double next = pair_advance(s, j, x[j], 0.5 * (u[j] + end[j]), H);
         change = fmax(change, fabs(next - y[j]));
         y[j] = next;

@@ -292,6 +292,8 @@ static void odd_summaries(void** state) {
       SUMMARY "\"system\": {\"units\": []}, \"columns\": {\"a\": 1}}",
       SUMMARY "\"system\": {\"units\": []}, \"messages\": 3}",
       SUMMARY "\"system\": {\"units\": []}, \"ledger\": {\"bonds\": {}, \"alarms\": []}}",
+      SUMMARY "\"system\": {\"units\": []}, \"trust\": {\"loops\": 1}}",
+      SUMMARY "\"system\": {\"units\": []}, \"trust\": []}",
       "{\"format\": \"yoke-summary\", \"sentence\": \"x\", \"system\": {\"units\": []}}",
       "{\"format\": \"yoke-summary\", \"version\": 99, \"system\": {\"units\": []}}",
   };
@@ -337,6 +339,175 @@ static void page_needs_only_the_folder(void** state) {
   assert_memory_equal(first, second, n_first);
   free(first);
   free(second);
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// error bands, a reference, a second run
+
+// Puts a "trust" into the summary of the folder.
+static void add_trust(const char* trust) {
+  char path[FIXTURE_PATH_SIZE];
+  json_t* summary = json_load_file(fixture_path(path, folder, "summary.json"), 0, NULL);
+  assert_non_null(summary);
+  assert_int_equal(json_object_set_new(summary, "trust", json_loads(trust, 0, NULL)), 0);
+  assert_int_equal(json_dump_file(summary, path, 0), 0);
+  json_decref(summary);
+}
+
+#define TRUST(signals)                                                                             \
+  "{\"version\": 1, \"verdict\": \"doubtful\", \"reason\": \"left.x may be off by up to 3 m\", "   \
+  "\"companions\": [], \"loops\": [], \"signals\": [" signals "]}"
+
+// courses of recorded signals share their times; those of others, and those that are no courses, are left out
+static void bands_are_on_the_page(void** state) {
+  (void)state;
+  run_text(OSCILLATOR, "two masses");
+  add_trust(TRUST("{\"name\": \"left.x\", \"course\": {\"t\": [0, 1], \"band\": [1, null]}},"
+                  "{\"name\": \"right.v\", \"course\": {\"t\": [0, 1], \"band\": [1, 1]}},"
+                  "{\"name\": \"left.f\", \"course\": {\"t\": [0, 1], \"band\": [1]}},"
+                  "{\"name\": \"right.x\", \"course\": {\"t\": [1, 0], \"band\": [1, 1]}},"
+                  "{\"name\": \"left.v\", \"course\": 3}, 3, null,"
+                  "{\"name\": \"hidden.x\", \"course\": {\"t\": [0, 1], \"band\": [1, 1]}}"));
+  size_t n = 0;
+  char* page = write_page(&n);
+  check_contains(page, "content=\"doubtful: left.x may be off by up to 3 m\"");
+  // 0 and 1, once for both signals
+  check_contains(page, "\"times\": [\"AAAAAAAAAAAAAAAAAADwPw==\"]");
+  check_contains(page, "\"band\": \"AAAAAAAA8D8AAAAAAAD4fw==\"");  // 1 and NaN
+  check_contains(page, "\"band\": \"AAAAAAAA8D8AAAAAAADwPw==\"");
+  assert_int_equal(count(page, "\"course\":"), 2);
+  check_contains(page, "\"name\": \"hidden.x\"");
+  free(page);
+
+  add_trust("{\"signals\": 3}");
+  HEAR(told);
+  assert_int_equal(yoke__report_write(folder, &told.sink), YOKE_BAD_INPUT);
+  check_contains(told.text, "this is no sound summary");
+}
+
+// The numbers of a base 64 text, to be freed.
+static double* decode(const char* text, size_t* n) {
+  static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  unsigned char* bytes = malloc(strlen(text) + 8);
+  size_t n_bytes = 0, n_bits = 0;
+  uint32_t bits = 0;
+  assert_non_null(bytes);
+  for (; *text != '\0' && *text != '='; text++) {
+    bits = bits << 6 | (uint32_t)(strchr(digits, *text) - digits);
+    n_bits += 6;
+    if (n_bits >= 8) {
+      n_bits -= 8;
+      bytes[n_bytes++] = (unsigned char)(bits >> n_bits & 255);
+    }
+  }
+  *n = n_bytes / 8;
+  double* x = malloc((*n + 1) * sizeof *x);
+  assert_non_null(x);
+  memcpy(x, bytes, *n * sizeof *x);
+  free(bytes);
+  return x;
+}
+
+// what is left of a long band lies nowhere below it
+static void thinned_band_is_a_bound(void** state) {
+  (void)state;
+  enum { N = 100000 };
+  json_t *t = json_array(), *band = json_array();
+  double* full = malloc(N * sizeof *full);
+  uint32_t seed = 7;
+  for (size_t i = 0; i < N; i++) {
+    seed = seed * 1664525u + 1013904223u;
+    full[i] = (double)(seed >> 8) * (i % 997 == 0 ? 50 : 1);
+    json_array_append_new(t, json_real((double)i));
+    json_array_append_new(band, json_real(full[i]));
+  }
+  json_t* summary = json_pack("{s:{s:[{s:s, s:{s:o, s:o}}]}}", "trust", "signals", "name", "a.x",
+                              "course", "t", t, "band", band);
+  assert_non_null(summary);
+  yoke_csv_column columns[] = {{.name = "time"}, {.name = "a.x"}};
+  check_ok(yoke__report_shorten_trust(summary, &(yoke_csv){.columns = columns, .n_columns = 2}));
+  const json_t* trust = json_object_get(summary, "trust");
+  const json_t* course =
+      json_object_get(json_array_get(json_object_get(trust, "signals"), 0), "course");
+  size_t n = 0, n_times = 0;
+  double* b = decode(json_string_value(json_object_get(course, "band")), &n);
+  double* times =
+      decode(json_string_value(json_array_get(json_object_get(trust, "times"), 0)), &n_times);
+  assert_int_equal(n, n_times);
+  check_between((double)n, 0.3 * 46875, 46875 + 1);
+  check_near(times[0], 0, 0);
+  check_near(times[n - 1], N - 1, 0);
+  for (size_t i = 0, k = 0; i < N; i++) {
+    while (k + 2 < n && times[k + 1] <= (double)i) {
+      k++;
+    }
+    const double w = ((double)i - times[k]) / (times[k + 1] - times[k]);
+    assert_true((1 - w) * b[k] + w * b[k + 1] >= full[i] * (1 - 1e-12));
+  }
+  free(full);
+  free(b);
+  free(times);
+  json_decref(summary);
+}
+
+// the text of a JSON member behind a mark, as a number
+static double number_behind(const char* page, const char* mark) {
+  const char* at = strstr(page, mark);
+  assert_non_null(at);
+  return strtod(at + strlen(mark), NULL);
+}
+
+static void reference_beside_the_curves(void** state) {
+  (void)state;
+  char path[FIXTURE_PATH_SIZE];
+  run_text(OSCILLATOR, "two masses");
+  write_file("results.csv", "time,left.x,left.v,name\n0,1,5,a\n1,2,5,b\n2,3,5,c\n");
+  // half the rows, other columns, one of texts: straight lines in between
+  write_file("other.csv", "time,right.x,left.x,name\n0,1,1,1\n2,0,1.5,2\n");
+  const yoke_report_settings settings = {.directory = folder,
+                                         .reference = fixture_path(path, folder, "other.csv")};
+  check_ok(yoke__report_make(&settings, NULL));
+  size_t n = 0;
+  char* page = fixture_read(folder, "report.html", &n);
+  const char* part = strstr(page, "id=\"reference\"");
+  assert_non_null(part);
+  check_near(number_behind(part, "\"max\": "), 1.5, 1e-12);
+  check_near(number_behind(part, "\"t_max\": "), 2, 0);
+  assert_int_equal(count(part, "\"name\": \"left.x\""), 2);  // its difference and its curve
+  assert_int_equal(count(part, "\"name\": \"right.x\""), 0);
+  free(page);
+
+  // nothing in common; no file
+  unlink(fixture_path(path, folder, "report.html"));
+  write_file("other.csv", "time,right.x,name\n0,1,1\n2,0,2\n");
+  fixture_path(path, folder, "other.csv");
+  HEAR(told);
+  assert_int_equal(yoke__report_make(&settings, &told.sink), YOKE_BAD_INPUT);
+  check_contains(told.text, "other.csv: error: the reference has no signal in common with '");
+  unlink(path);
+  assert_true(yoke__report_make(&settings, &told.sink) < 0);
+  assert_false(fixture_exists(folder, "report.html"));
+}
+
+static void run_before_in_a_tab(void** state) {
+  (void)state;
+  run_text(OSCILLATOR, "two masses");
+  const yoke_report_settings settings = {.directory = folder, .before = folder};
+  check_ok(yoke__report_make(&settings, NULL));
+  size_t n = 0, n_alone = 0;
+  char* page = fixture_read(folder, "report.html", &n);
+  assert_int_equal(count(page, "id=\"data\""), 1);
+  assert_int_equal(count(page, "id=\"series\""), 1);
+  assert_int_equal(count(page, "id=\"data-before\""), 1);
+  assert_int_equal(count(page, "id=\"series-before\""), 1);
+  free(page);
+  // alone it is the page without anything beside it
+  free(write_page(&n_alone));
+  assert_true(n_alone < n);
+  HEAR(told);
+  const yoke_report_settings missing = {.directory = folder, .before = "/nowhere"};
+  assert_int_equal(yoke__report_make(&missing, &told.sink), YOKE_BAD_INPUT);
+  check_contains(told.text, "there is no summary.json in this folder");
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -535,6 +706,10 @@ int main(void) {
       WITH_FOLDER(bad_summaries),
       WITH_FOLDER(odd_summaries),
       WITH_FOLDER(page_needs_only_the_folder),
+      WITH_FOLDER(bands_are_on_the_page),
+      cmocka_unit_test(thinned_band_is_a_bound),
+      WITH_FOLDER(reference_beside_the_curves),
+      WITH_FOLDER(run_before_in_a_tab),
       WITH_FOLDER(texts_stay_texts),
       WITH_FOLDER(size_is_limited),
       WITH_FOLDER(short_runs_keep_all_rows),

@@ -135,7 +135,8 @@ async function zooms(browser) {
 
 const READING = `({
   t: Number(document.querySelector("#signal-chart .chart-head .num").textContent.replace("t = ", "").replace(" s", "").replace("\\u2212", "-")),
-  values: [...document.querySelectorAll("#signal-chart .key")].map((key) => [key.childNodes[1].textContent, Number(key.querySelector(".num").textContent.replace("\\u2212", "-"))]),
+  values: [...document.querySelectorAll("#signal-chart .key")].map((key) => [key.childNodes[1].textContent,
+    Number(key.querySelector(".num").textContent.replace("\\u2212", "-")) / Number(key.closest(".pane").querySelector("canvas").dataset.factor)]),
 })`;
 
 // the cursor shows what the result file says
@@ -297,9 +298,162 @@ async function prints(browser) {
   checkClean(p, "print");
 }
 
+// share of the pixels of a canvas that are tinted but not opaque: an area that was filled
+const AREA = (selector) => `(() => {
+  const canvas = document.querySelector(${JSON.stringify(selector)});
+  const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+  let n = 0;
+  for (let i = 3; i < data.length; i += 4) n += data[i] > 30 && data[i] < 90;
+  return n / (canvas.width * canvas.height);
+})()`;
+const TEXT = (selector) => `(document.querySelector(${JSON.stringify(selector)}) || { textContent: "" }).textContent`;
+const NAMES = `[...document.querySelectorAll("#trust tr[data-signal]")].map((row) => row.dataset.signal)`;
+
+// the error of the worst signal first, in its own unit; then all signals, then their curves in their bands
+async function leadsWithTrust(browser) {
+  const p = await browser.openPage(page("trust"));
+  check(await p.evaluate(TEXT("#verdict b")) === "wrong", "the verdict is that of the bands", await p.evaluate(TEXT("#verdict b")));
+  const said = await p.evaluate(TEXT("#verdict span"));
+  check(said === "oil.f_h is off by up to 570 N (24 % of its movement).", "the error of the worst signal comes first", said);
+  const order = await p.evaluate(`[...document.querySelectorAll("#main section")].map((one) => one.id)`);
+  check(JSON.stringify(order.slice(0, 4)) === JSON.stringify(["trust", "signals", "system", "bonds"]), "trust, curves, system, energy", order);
+  check(JSON.stringify(await p.evaluate(NAMES)) === JSON.stringify(["oil.f_h", "arm.v", "arm.s"]), "worst first", await p.evaluate(NAMES));
+  const cells = await p.evaluate(`[...document.querySelectorAll('#trust tr[data-signal="arm.s"] td')].map((cell) => cell.textContent)`);
+  check(JSON.stringify(cells) === JSON.stringify(["arm.s", "2.55 mm", "7.91 s", "1.25 mm", "3", "13.5 %", "doubtful"]), "one line per signal", cells);
+  check((await p.evaluate(TEXT("#trust"))).includes("Compared with: half the steps; interpolated inputs at half the step"), "what it was compared with");
+  check(await p.evaluate(`document.querySelectorAll("#trust .loops").length`) === 0, "one loop is not listed");
+  const titles = await p.evaluate(`[...document.querySelectorAll("#signal-chart .pane-head b")].map((node) => node.textContent)`);
+  check(titles.includes("[mm]"), "a piston that moves by millimetres is drawn in millimetres", titles);
+  check(await p.evaluate(`[...document.querySelectorAll("#signal-chart .key-band")].every((one) => one.textContent === "error band")`), "the bands are named");
+  for (let i = 1; i <= 3; i++) {
+    const area = await p.evaluate(AREA(`#signal-chart .pane:nth-child(${i}) canvas`));
+    check(area > 0.01 && area < 0.6, `band ${i} is drawn`, area);
+  }
+  // the ledger explains and has no word of its own
+  check(await p.evaluate(`document.querySelectorAll(".bond-card .bond-head .chip").length`) === 0, "no verdict on the energy of a bond");
+  check(await p.evaluate(`document.querySelector('.graph .bond[data-bond="piston"]').classList.contains("v-wrong")`), "the bond has the verdict of its loop");
+  const meanings = await p.evaluate(`[...document.querySelectorAll(".bond-body .meaning")].map((one) => one.textContent.slice(0, 5))`);
+  check(meanings.length === 3 && await p.evaluate(`document.querySelector(".bond-body").textContent.includes("TER")`), "TER, rho and eps are explained", meanings);
+  check(!(await p.evaluate(TEXT("#bonds"))).includes("Try:"), "no advice");
+  await p.hover(SIGNAL_CANVAS, 0.5);
+  check((await p.evaluate(TEXT("#signal-chart .range"))).startsWith("\u00b1 "), "the cursor reads the band", await p.evaluate(TEXT("#signal-chart .range")));
+  await p.picture(join(pictures, "trust-light.png"), true);
+
+  // a signal of the table is drawn alone, by mouse and keyboard
+  await p.click(`#trust tr[data-signal="arm.v"] button`);
+  const keys = () => p.evaluate(`[...document.querySelectorAll("#signal-chart .key")].map((key) => key.childNodes[1].textContent)`);
+  check(JSON.stringify(await keys()) === JSON.stringify(["arm.v"]), "a click on a signal shows its curve", await keys());
+  await p.evaluate(`document.querySelector('#trust tr[data-signal="arm.s"] button').focus()`);
+  await p.press("Enter", "Enter", "\r");
+  check(JSON.stringify(await keys()) === JSON.stringify(["arm.s"]), "and so does Enter", await keys());
+  checkClean(p, "trust");
+  const night = await browser.openPage(page("trust"), { scheme: "dark" });
+  check(await night.evaluate(AREA(SIGNAL_CANVAS)) > 0.01, "the band is drawn in the dark");
+  await night.picture(join(pictures, "trust-dark.png"), true);
+  const phone = await browser.openPage(page("trust"), { width: 390, height: 844, scale: 2, isTouch: true });
+  const [wide, screen] = await phone.evaluate("[document.documentElement.scrollWidth, innerWidth]");
+  check(wide <= screen, "trust: no wider than the phone", [wide, screen]);
+  await phone.picture(join(pictures, "trust-phone.png"), true);
+  checkClean(phone, "trust on a phone");
+}
+
+async function saysWhatIsMissing(browser) {
+  const old = await browser.openPage(page("crane"));
+  if (!JSON.parse(readFileSync(join(folder, "crane", "summary.json"), "utf8")).trust) {
+    check((await old.evaluate(TEXT("#verdict"))).includes("no error bands"), "a result without bands says so", await old.evaluate(TEXT("#verdict")));
+    check((await old.evaluate(TEXT("#verdict code"))).endsWith(" --trust both"), "and names the command", await old.evaluate(TEXT("#verdict code")));
+  }
+  let p = await browser.openPage(page("unjudged"));
+  check(await p.evaluate(TEXT("#verdict b")) === "not judged", "no companion: not judged");
+  check(await p.evaluate(TEXT("#verdict code")) === "yoke run 'a b.yaml' --quiet --trust both", "the command is that of the run", await p.evaluate(TEXT("#verdict code")));
+  check((await p.evaluate(TEXT("#trust"))).includes("Left out: both companions"), "what was left out");
+  check(await p.evaluate(`document.querySelectorAll("#signal-chart .key-band").length`) === 0, "no band, no legend of it");
+  checkClean(p, "unjudged");
+  p = await browser.openPage(page("zero"));
+  check(await p.evaluate(TEXT("#verdict b")) === "not judged", "no signals: not judged");
+  check((await p.evaluate(TEXT("#trust"))).includes("nothing to judge"), "and nothing to list");
+  checkClean(p, "zero");
+  p = await browser.openPage(page("diverged"));
+  check(await p.evaluate(TEXT("#verdict b")) === "diverged", "a diverged run says so first");
+  check(await p.evaluate(TEXT("#verdict span")) === "arm.v grew 1.4e25 times between 2.5 s and 4.25 s.", "which signal, how much, when", await p.evaluate(TEXT("#verdict span")));
+  check((await p.evaluate(NAMES))[0] === "arm.v", "and it stands first in the table");
+  checkClean(p, "diverged");
+  p = await browser.openPage(page("loops"));
+  check(await p.evaluate(`document.querySelectorAll("#trust .loops tbody tr").length`) === 2, "two loops are listed");
+  check(await p.evaluate(TEXT("#verdict span")) === "arm.s may be off by up to 2.6 mm (14 % of its movement).", "the signal that decides leads", await p.evaluate(TEXT("#verdict span")));
+  check((await p.evaluate(TEXT("#verdict p"))) === "Half the step agrees, another method does not: a fast signal may be sampled too slowly (aliasing).", "what the reason says beyond the size", await p.evaluate(TEXT("#verdict p")));
+  check((await p.evaluate(NAMES))[0] === "arm.s" && (await p.evaluate(TEXT("#trust"))).includes("does not decide"), "the others are marked");
+  check((await p.evaluate(TEXT("#trust"))).includes("Not used: interpolated inputs at half the step, diverged: its growth alarm"), "a companion that was not usable, and why");
+  checkClean(p, "loops");
+}
+
+async function survivesOddTrust(browser) {
+  let p = await browser.openPage(page("hostile"));
+  check((await p.evaluate(NAMES))[0].startsWith("</script><script>alert(1)"), "a signal's name is only a text");
+  check(await p.evaluate("document.images.length") === 0 && await p.evaluate(`document.querySelectorAll("#main b b, #trust td b").length`) === 0, "markup in texts makes no element");
+  await p.click("#trust tbody tr button");
+  check((await p.evaluate(TEXT("#signal-chart .key"))).startsWith("</script>"), "and it can be drawn");
+  check(await p.evaluate(`document.querySelectorAll("footer").length`) === 1, "hostile: the page is complete");
+  checkClean(p, "hostile");
+  p = await browser.openPage(page("nulls"));
+  check(await p.evaluate(TEXT("#verdict b")) === "doubtful", "nulls: a verdict");
+  check((await p.evaluate(NAMES)).length === 4, "nulls: what is no signal is left out", await p.evaluate(NAMES));
+  check(!/NaN|undefined|null|Infinity/.test(await p.evaluate(`document.querySelector("#main").innerText`)), "nulls: no number that is none", (await p.evaluate(`document.querySelector("#main").innerText`)).match(/.{30}(NaN|undefined|null|Infinity).{30}/s));
+  check(await p.evaluate(`document.querySelectorAll("footer").length`) === 1, "nulls: the page is complete");
+  checkClean(p, "nulls");
+  p = await browser.openPage(page("many"));
+  check((await p.evaluate(NAMES)).length === 12, "of many signals the worst are listed");
+  check((await p.evaluate(NAMES))[0] === "unit_1999.y", "many: worst first");
+  await p.click("#trust .more button");
+  check((await p.evaluate(NAMES)).length === 2000, "and all on request");
+  // thinned for the page, the band still holds its peak of ten times the rest
+  await p.click(`#trust tr[data-signal="unit_1999.y"] button`);
+  const width = await p.evaluate(`document.querySelector("${SIGNAL_CANVAS}").clientWidth`);
+  await p.hover(SIGNAL_CANVAS, (62 + 1.01 / 2 * (width - 72)) / width);
+  check((await p.evaluate(TEXT("#signal-chart .range"))) === "\u00b1 0.02", "many: a peak of the band survives", await p.evaluate(TEXT("#signal-chart .range")));
+  const size = readFileSync(page("many")).length;
+  check(size < 6.5e6, "many: the page stays small", size);
+  checkClean(p, "many");
+}
+
+// a reference beside the curves, and a second run in a tab of its own
+async function comparesRuns(browser) {
+  const p = await browser.openPage(page("tabs"));
+  const note = await p.evaluate(`[...document.querySelectorAll("#signal-chart .true-error")].map((one) => one.textContent)`);
+  check(note.includes("true error 1.97 mm, band 2.55 mm"), "the true error stands against the band", note);
+  check((await p.evaluate(TEXT("#trust .reference"))).includes("All 3 signals lie within their bands."), "and so for all", await p.evaluate(TEXT("#trust .reference")));
+  check((await p.evaluate(`[...document.querySelectorAll("#signal-chart .key")].map((key) => key.childNodes[1].textContent)`)).includes("arm.s, reference"), "the reference is named");
+  const { time, column } = results("tabs");
+  await p.hover(SIGNAL_CANVAS, 0.8);
+  const { t, values } = await p.evaluate(READING);
+  const reference = new Map(values).get("arm.s, reference"), own = column("arm.s")[time.findIndex((x) => x >= t)];
+  check(Math.abs(reference - own) > 1e-5 && Math.abs(reference - own) < 0.00255, "the cursor reads the reference too", [reference, own]);
+  const shown = () => p.evaluate(`[...document.querySelectorAll(".tab")].map((tab) => !tab.hidden)`);
+  check(JSON.stringify(await shown()) === "[true,false]", "this run at first", await shown());
+  check(await p.evaluate(`document.querySelectorAll("#run-before *").length`) === 0, "the other is drawn when it is wanted");
+  await p.picture(join(pictures, "tabs.png"));
+  await p.click("#tab-before");
+  check(JSON.stringify(await shown()) === "[false,true]", "a click shows the run before", await shown());
+  check((await p.evaluate(TEXT("#run-before .about"))).includes("steps of 5 ms"), "which is another run", await p.evaluate(TEXT("#run-before .about")));
+  check(await p.evaluate(INK("#signal-chart-before canvas")) > 0.001, "with curves of its own");
+  check((await p.evaluate("document.title")).endsWith("(before)"), "and a title of its own");
+  check(await p.evaluate(`new Set([...document.querySelectorAll("[id]")].map((one) => one.id)).size === document.querySelectorAll("[id]").length`), "no id stands twice");
+  await p.evaluate(`document.querySelector("#tab-before").focus()`);
+  await p.press("ArrowLeft");
+  check(JSON.stringify(await shown()) === "[true,false]" && await p.evaluate("document.activeElement.id") === "tab", "arrow keys change the tab", await shown());
+  checkClean(p, "tabs");
+  const phone = await browser.openPage(page("tabs"), { width: 390, height: 844, scale: 2, isTouch: true });
+  const [wide, screen] = await phone.evaluate("[document.documentElement.scrollWidth, innerWidth]");
+  check(wide <= screen, "tabs: no wider than the phone", [wide, screen]);
+  await phone.click("#tab-before");
+  await phone.picture(join(pictures, "tabs-phone.png"));
+  await phone.pdf(join(pictures, "tabs.pdf"));
+  checkClean(phone, "tabs on a phone");
+}
+
 const browser = await openBrowser(program);
 try {
-  for (const test of [looksRight, bondsOpen, zooms, cursorReads, decimates, searches, themes, fitsPhones, laysOutGraphs, survivesTexts, showsFailures, drawsStates, prints]) {
+  for (const test of [looksRight, bondsOpen, zooms, cursorReads, decimates, searches, themes, fitsPhones, laysOutGraphs, survivesTexts, showsFailures, drawsStates, prints, leadsWithTrust, saysWhatIsMissing, survivesOddTrust, comparesRuns]) {
     await test(browser).catch((error) => check(false, test.name, error.message));
   }
 } finally {

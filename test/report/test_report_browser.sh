@@ -68,4 +68,17 @@ run 0 net30 "$work/net30.yaml"
 net 70 >"$work/net70.yaml"
 run 0 net70 "$work/net70.yaml"
 
+# error bands: a run beside two others, and results whose bands are unusual
+crane=$scenarios/hydraulic-crane
+run 0 trust "$crane/crane.yaml"
+run 0 half "$crane/crane.yaml" --set time.step=5e-3 --set units.oil.step=1.25e-4
+run 0 other "$crane/crane.yaml" --set time.step=5e-3 --set units.oil.step=1.25e-4 --set scheme=gauss-seidel
+node "$source/test/report/add_trust.mjs" "$work/trust" "$work/half" "$work/other" arm.s arm.v oil.f_h || exit 1
+node "$source/test/report/vary_trust.mjs" "$work/trust" "$work" || exit 1
+for name in trust zero many hostile nulls diverged unjudged loops; do
+  "$yoke" report "$work/$name" >/dev/null || exit 1
+done
+cp -r "$work/trust" "$work/tabs"
+"$yoke" report "$work/tabs" --reference "$crane/reference.csv" --before "$work/half" >/dev/null || exit 1
+
 node "$source/test/report/test_report_browser.mjs" "$browser" "$work" "${YOKE_SCREENSHOTS:-$work/pictures}"

@@ -3,17 +3,20 @@
 
 #include "base/base_message.h"
 #include "record/record_fixture.h"
-#include "report/report.h"
+#include "report/report_parts.h"
 #include "support/failing_heap.h"
 #include "yoke/yoke.h"
 
 #if HAS_OWN_MALLOC
 
+static char reference[FIXTURE_PATH_SIZE];
+static yoke_report_settings settings;
+
 // Writes with a heap that fails at call n; true if it was never asked that often.
 static bool write_with_failure(long n, bool fails_onwards) {
   YOKE_CATCH(err);
   heap = (failing_heap){.is_on = true, .fails_at = n, .fails_onwards = fails_onwards};
-  const yoke_status status = yoke__report_write(folder, &err.sink);
+  const yoke_status status = yoke__report_make(&settings, &err.sink);
   heap.is_on = false;
   const bool is_done = heap.n_requests <= n;
   if (heap.n_blocks != 0) {
@@ -36,10 +39,21 @@ static bool write_with_failure(long n, bool fails_onwards) {
   return is_done;
 }
 
+static void refuse_each(void) {
+  for (int mode = 0; mode < 2; mode++) {
+    long n = 0;
+    while (!write_with_failure(n, mode == 1)) {
+      n++;
+    }
+    print_message("%ld allocations refused in turn\n", n);
+    assert_true(n > 20);
+  }
+}
+
 static void every_allocation_may_fail(void** state) {
   (void)state;
   static const char text[] =
-      "yoke: 1\nname: two masses\ntime: {stop: 0.2, step: 1e-3}\nunits:\n"
+      "yoke: 1\nname: two masses\ntime: {stop: 0.02, step: 1e-3}\nunits:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: 0, v: 100}}\n"
       "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {x: 0, v: -100}}\n"
       "connections: [right.x -> left.x_other]\n"
@@ -52,14 +66,23 @@ static void every_allocation_may_fail(void** state) {
   check_ok(yoke_simulation_run(simulation, &(yoke_run_settings){.record = &record}, NULL));
   yoke_simulation_destroy(&simulation);
   yoke_system_destroy(&system);
-  for (int mode = 0; mode < 2; mode++) {
-    long n = 0;
-    while (!write_with_failure(n, mode == 1)) {
-      n++;
-    }
-    print_message("%ld allocations refused in turn\n", n);
-    assert_true(n > 20);
-  }
+  // a page of the run alone, then one with error bands, a reference and a tab
+  settings = (yoke_report_settings){.directory = folder};
+  refuse_each();
+  char path[FIXTURE_PATH_SIZE];
+  json_t* summary = json_load_file(fixture_path(path, folder, "summary.json"), 0, NULL);
+  json_t* trust = json_pack("{s:s, s:[{s:s, s:{s:[fff], s:[fff]}}]}", "verdict", "wrong", "signals",
+                            "name", "left.x", "course", "t", 0., 1., 2., "band", 1., 2., 3.);
+  assert_int_equal(json_object_set_new(summary, "trust", trust), 0);
+  assert_int_equal(json_dump_file(summary, path, 0), 0);
+  json_decref(summary);
+  FILE* to = fopen(fixture_path(reference, folder, "other.csv"), "w");
+  assert_non_null(to);
+  fputs("time,left.x,q\n0,1,1\n0.01,,2\n0.02,2,3\n", to);
+  fclose(to);
+  settings.reference = reference;
+  settings.before = folder;
+  refuse_each();
 }
 
 #else

@@ -66,7 +66,8 @@ static void test_good_file(void** state) {
   snprintf(large + n, sizeof large - n,
            "laws: {l: {law: s}}\norder: [u1, u2]\nconnections: [u1.x -> u2.y, "
            "{from: u1.x, to: u3.y}]\nbonds: {b: {action: u1.f, rate: [u1.v]}}\n"
-           "couplings: {c: {method: m, members: [u1, u2]}}\nrecord: {formats: csv}\n");
+           "couplings: {c: {method: m, members: [u1, u2]}}\nrecord: {formats: csv}\n"
+           "trust: {signals: [u1.x, u2.x], limits: {u1.x: 1, u2.x: 2}}\n");
   const input in = {
       large, {"time.stop=2", "connections[0].gain=2", "units.u1.with.k=[3, 4]"}, 3, YOKE_OK};
   try_all(&in);

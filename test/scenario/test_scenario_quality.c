@@ -22,6 +22,7 @@ static void test_nothing_given(void** state) {
     }
   }
   assert_true(s->is_finding);
+  assert_false(s->stops_growth);
   assert_false(s->adaptive.is_given);
   assert_false(s->bonds[0].is_refused);
   assert_int_equal(s->bonds[0].residual, YOKE_BOND_SAMPLES);
@@ -35,7 +36,7 @@ static void test_all_keys(void** state) {
       HEAD "quality:\n"
            "  find: false\n"
            "  warn: {rho: 0.1, eps: 0.2, rter: 0.3}\n"
-           "  stop: {rho: 0.4, eps: 0.5, rter: 0.6}\n"
+           "  stop: {rho: 0.4, eps: 0.5, rter: 0.6, growth: true}\n"
            "  window: 2\n  settle: 0\n  persist: 0\n  hysteresis: 1\n"
            "bonds:\n"
            "  s: {action: a.f, rate: b.v, residual: partner-held, mu: -0.25, energy: 5, power: 6, "
@@ -43,6 +44,7 @@ static void test_all_keys(void** state) {
            "  a-b: false\n");
   const yoke_scenario* s = r->scenario;
   assert_false(s->is_finding);
+  assert_true(s->stops_growth);
   check_near(s->watch.warn.rho, 0.1, 0);
   check_near(s->watch.warn.eps, 0.2, 0);
   check_near(s->watch.warn.rter, 0.3, 0);
@@ -68,6 +70,11 @@ static void test_all_keys(void** state) {
   assert_int_equal(s->n_bonds, 2);
   assert_true(s->bonds[1].is_refused);
   assert_string_equal(s->bonds[1].name, "a-b");
+  reading_free(r);
+
+  r = reading_good(HEAD "quality: {stop: {growth: false}}\n");
+  assert_false(r->scenario->stops_growth);
+  assert_true(isnan(r->scenario->watch.stop.rho));
   reading_free(r);
 
   // left empty
@@ -108,6 +115,13 @@ static void test_mistakes(void** state) {
                  "4:23: error: 'rho': expected a number greater than 0, found 0\n"
                  "4:31: error: 'eps': expected a number greater than 0, found -1\n"
                  "4:41: error: 'rter': expected a number greater than 0, found the text 'often'");
+  check_messages(HEAD "quality: {stop: {growth: 10}}\n",
+                 "4:26: error: 'growth': expected false or true, found 10");
+  // it is no limit of an indicator
+  check_messages(HEAD "quality: {warn: {growth: true}}\n",
+                 "4:18: error: unknown key 'growth' in 'warn'; known keys: rho, eps, rter");
+  check_messages(BOND(", stop: {growth: true}"),
+                 "4:44: error: unknown key 'growth' in 'stop'; known keys: rho, eps, rter");
   check_messages(HEAD "quality: {find: maybe}\n",
                  "4:17: error: 'find': expected false or true, found the text 'maybe'");
   check_messages(HEAD "quality: {window: 0, settle: -1, persist: 1.5, hysteresis: 1.1}\n",

@@ -29,7 +29,7 @@ put src/linalg/linalg_lu.c base/base_check.h linalg/linalg_dense.h
 put src/unit/unit.c models/models.h yoke/unit.h
 put src/unit/fmu/fmu.c unit/unit.h base/base_os.h
 put src/master/master.c couple/couple.h unit/unit.h
-put src/report/report.c base/base_os.h record/record.h yoke/status.h report/report.h
+put src/report/report.c base/base_os.h record/record.h yoke/status.h report/report.h quality/quality_measure.h
 put app/main.c report/report.h base/base_os.h yoke/status.h
 put models/models.c models/crane/crane.h
 put models/crane/crane.c yoke/unit.h ode/ode.h linalg/linalg_dense.h models/crane/crane.h crane.h models/models.h
@@ -45,6 +45,7 @@ put include/yoke/x.h base/base_os.h && wrong 'points up' && rm "$work/include/yo
 put models/rotor/rotor.c base/base_os.h && wrong 'a model includes only' && rm "$work/models/rotor/rotor.c"
 put models/rotor/rotor.c crane/crane.h && wrong 'a model includes only' && rm "$work/models/rotor/rotor.c"
 put src/report/r.c couple/couple.h && wrong 'the report includes only' && rm "$work/src/report/r.c"
+put src/report/r.c quality/quality_ledger.h && wrong 'the report includes only' && rm "$work/src/report/r.c"
 put app/a.c master/master.h && wrong 'the command includes only' && rm "$work/app/a.c"
 put src/master/m.c nowhere/x.h && wrong 'no such folder' && rm "$work/src/master/m.c"
 put src/master/m.c ../base/base_os.h && wrong 'hides where' && rm "$work/src/master/m.c"

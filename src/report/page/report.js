@@ -1,15 +1,24 @@
 // The report page: draws what the two pieces of JSON in the page say. Nothing is fetched and no library is used; every
 // text goes into the page as text, never as markup.
 //
-//   1 helpers: elements, numbers      4 graph of the system      7 timing
-//   2 signals: decoding               5 bonds                    8 alarms, settings, theme, print
-//   3 plots: time axis, panes         6 signals to choose        9 start
-(function () {
+//   1 helpers: elements, numbers      4 trust: bands, verdicts    7 signals to choose       10 a run from top to bottom
+//   2 signals: decoding               5 graph of the system       8 timing                  11 the page: tabs, theme, print
+//   3 plots: time axis, panes         6 energy of the bonds       9 alarms, settings
+
+// What all tabs share: whether the page is on its way to paper, and the colours of the theme.
+const look = { printing: false, colours: {} };
+
+// One run, drawn into main; nav gets the names of its sections. suffix: of the ids of its JSON and its elements.
+function drawRun(main, nav, suffix) {
   "use strict";
 
-  const series = JSON.parse(document.getElementById("series").textContent);
-  const data = dataOf(JSON.parse(document.getElementById("data").textContent));
-  const main = document.getElementById("main");
+  const jsonOf = (name) => {
+    const node = document.getElementById(name + suffix);
+    return node ? JSON.parse(node.textContent) : null;
+  };
+  const series = jsonOf("series");
+  const reference = jsonOf("reference"); // curves to draw beside those of the run
+  const data = dataOf(jsonOf("data"));
   const circuit = data.circuit; // a netlist on its own: no units, no bonds
 
   // ------------------------------------------------------------------------------------------------------------
@@ -22,10 +31,11 @@
     return {
       name: summary.name, text: system.text, file: system.file, scheme: system.scheme, exchange: system.exchange,
       step: system.step, tick: system.tick, threads: system.threads, verdict: summary.verdict, sentence: summary.sentence,
-      command: summary.command, settings: summary.file_text || "", settings_size: summary.file_size || 0, messages: summary.messages,
+      trust: summary.trust ? trustOf(summary.trust) : null,
+      command: summary.command || "", settings: summary.file_text || "", settings_size: summary.file_size || 0, messages: summary.messages,
       versions: { yoke: summary.yoke, commit: summary.commit, build: summary.build },
       run: {
-        status: summary.status, is_failed: summary.status === "failed", t_stop: system.stop, t_reached: summary.t_reached, n_steps: summary.steps,
+        status: summary.status, is_failed: summary.status === "failed", is_diverged: summary.status === "diverged", t_stop: system.stop, t_reached: summary.t_reached, n_steps: summary.steps,
         wall_s: summary.wall_s, real_time_factor: summary.real_time_factor,
         n_rows: summary.recorded.rows, n_lost: summary.recorded.lost, n_waits: summary.recorded.waits,
         ...(iteration && { iterations: iteration.mean, iterations_most: iteration.max, n_not_converged: iteration.steps_not_converged }),
@@ -40,6 +50,15 @@
       bonds: ledger.bonds.map((bond, i) => bondOfLedger(bond, system.bonds[i])),
       alarms: ledger.alarms.map((alarm) => ({ ...alarm, t: alarm.from, t_end: alarm.to })), n_more_alarms: ledger.alarms_not_listed,
       circuit: summary.circuit ? circuitOf(summary.circuit) : null,
+    };
+  }
+  // members that are missing or of another kind leave their part of the page empty
+  function trustOf(trust) {
+    const list = (value) => (Array.isArray(value) ? value.filter((one) => one && typeof one === "object") : []);
+    return {
+      ...trust, verdict: trust.verdict || "not judged", reason: trust.reason || "", left_out: trust.left_out || "", times: trust.times || [], companions: list(trust.companions),
+      signals: list(trust.signals).map((one) => ({ ...one, name: String(one.name), unit: one.unit || "", is_wanted: one.wanted !== false, growth: one.growth && one.growth.latched !== false ? one.growth : null })),
+      loops: list(trust.loops).map((one) => ({ ...one, units: Array.isArray(one.units) ? one.units.map(String) : [] })),
     };
   }
   // one direction of a bond: from where to where, and what was recorded of it at both ends
@@ -111,6 +130,17 @@
     return digits(x / Math.pow(10, 3 * i), 3) + " " + prefixes[i + 3] + dim;
   }
   const seconds = (x) => scaled(x, "s");
+
+  // 0.0026 m -> 2.6 mm where a person would write a prefix; otherwise the unit as it is. No prefix before m^2 or kg.
+  const SMALL = ["m", "s", "N", "Pa", "J", "W", "V", "A", "Hz", "rad", "K", "C", "F", "H", "Ohm", "bar"], LARGE = ["N", "Pa", "J", "W", "V", "A", "Hz", "Ohm"];
+  function amount(x, dim, n) {
+    if (!isNumber(x)) return "\u2013";
+    const head = (/^([A-Za-z]+)(?:[*.\u00b7/].*)?$/.exec(dim) || [])[1], size = Math.abs(x);
+    const power = size > 0 && size < 0.1 && SMALL.includes(head) ? Math.max(-9, 3 * Math.floor(Math.log10(size * (10 + 1e-8)) / 3))
+      : size >= 1e4 && size < 1e12 && LARGE.includes(head) ? 3 * Math.floor(Math.log10(size) / 3) : 0;
+    const prefix = { "-9": "n", "-6": "\u00b5", "-3": "m", 0: "", 3: "k", 6: "M", 9: "G" }[power];
+    return (digits(x / Math.pow(10, power), n || 3) + " " + prefix + dimension(dim)).trim();
+  }
   const grouped = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
   function dimension(dim) {
@@ -143,9 +173,9 @@
   }
 
   function section(id, title, ...children) {
-    const node = el("section", { id, "aria-label": title }, el("h2", { text: title }), ...children);
+    const node = el("section", { id: id + suffix, "aria-label": title }, el("h2", { text: title }), ...children);
     main.append(node);
-    document.getElementById("nav").append(el("a", { href: "#" + id, text: title }));
+    nav.append(el("a", { href: "#" + id + suffix, text: title }));
     return node;
   }
 
@@ -158,13 +188,21 @@
     for (let i = 0; i < raw.length; i++) bytes[i] = raw.charCodeAt(i);
     return bytes.buffer;
   }
-  const edges = new Float64Array(bytesOf(series.edges));
-  const signals = series.columns;
+  const numbersOf = (text) => new Float64Array(bytesOf(text));
+  // the columns of a result, each with the times it was recorded at
+  function columnsOf(from) {
+    const source = { edges: numbersOf(from.edges), gaps: from.gaps, n_classes: from.n_classes };
+    for (const signal of from.columns) signal.source = source;
+    return from.columns;
+  }
+  const signals = columnsOf(series);
   const signalOf = new Map(signals.map((signal) => [signal.name, signal]));
+  const edges = numbersOf(series.edges);
+  const referenceOf = new Map(reference ? columnsOf(reference).map((signal) => [signal.name, signal]) : []);
+  const differenceOf = new Map(reference ? reference.signals.map((one) => [one.name, one]) : []);
 
   // times with gaps (lost rows) between them: a break is a NaN
-  function withGaps(t, v) {
-    const gaps = series.gaps;
+  function withGaps(gaps, t, v) {
     if (gaps.length === 0) return { t, v };
     const times = [], values = [];
     let g = 0;
@@ -182,8 +220,8 @@
 
   function decodeClasses(signal, v) {
     const p = new Uint16Array(bytesOf(signal.p));
-    const t = [], values = [];
-    for (let k = 0; k < series.n_classes; k++) {
+    const t = [], values = [], { edges, gaps, n_classes } = signal.source;
+    for (let k = 0; k < n_classes; k++) {
       const start = edges[k], width = edges[k + 1] - start;
       for (let j = 0; j < 2; j++) {
         t.push(start + width * (p[2 * k + j] & 32767) / 32767);
@@ -194,17 +232,17 @@
         values.push(NaN);
       }
     }
-    return withGaps(t, values);
+    return withGaps(gaps, t, values);
   }
 
   // {t, v} of a signal, decoded when it is first drawn
   function points(signal) {
     if (signal.points) return signal.points;
-    const v = new Float64Array(bytesOf(signal.v));
+    const v = numbersOf(signal.v), { edges, gaps } = signal.source;
     const n = edges.length;
-    if (v.length === 1 && n > 1) signal.points = withGaps([edges[0], edges[n - 1]], [v[0], v[0]]);
+    if (v.length === 1 && n > 1) signal.points = withGaps(gaps, [edges[0], edges[n - 1]], [v[0], v[0]]);
     else if (signal.p !== undefined) signal.points = decodeClasses(signal, v);
-    else signal.points = withGaps(edges, v);
+    else signal.points = withGaps(gaps, edges, v);
     return signal.points;
   }
 
@@ -225,10 +263,32 @@
     if (!signal.is_step && i + 1 < t.length && (i < 0 || t[i + 1] - x < x - t[i])) i++;
     return i < 0 ? NaN : v[i];
   }
-  function valueText(signal, x) {
+  function valueText(signal, x, factor) {
     const value = valueAt(signal, x);
     if (signal.items && signal.items[value] !== undefined) return signal.items[value];
-    return isNumber(value) ? digits(value, 6) : "no value";
+    return isNumber(value) ? digits(value * factor, 6) : "no value";
+  }
+
+  // the value on the straight line between two points
+  function between(t, v, x) {
+    const i = lastBefore(t, x);
+    if (i < 0) return v[0];
+    if (i + 1 >= t.length) return v[t.length - 1];
+    return v[i] + (v[i + 1] - v[i]) * (x - t[i]) / (t[i + 1] - t[i]);
+  }
+
+  // {t, v, b}: a signal, and how far it may be off at these times; null without an error band
+  function bandOf(signal) {
+    if (signal.band !== undefined) return signal.band;
+    const course = (judged.get(signal.name) || {}).course;
+    signal.band = null;
+    if (!course) return null;
+    const bt = numbersOf(data.trust.times[course.times]), b = numbersOf(course.band), { t, v } = points(signal);
+    if (bt.length < 2 || b.length !== bt.length || t.length === 0 || signal.is_step) return null;
+    // few rows: the times of the band in between them as well
+    const grid = t.length >= bt.length ? t : Float64Array.from(new Set([...t, ...bt.filter((x) => x >= t[0] && x <= t[t.length - 1])])).sort();
+    signal.band = { t: grid, v: grid === t ? v : grid.map((x) => between(t, v, x)), b: grid.map((x) => between(bt, b, x)) };
+    return signal.band;
   }
 
   // ------------------------------------------------------------------------------------------------------------
@@ -266,14 +326,6 @@
   if (!(view.full[1] > view.full[0])) view.full[1] = view.full[0] + 1;
   view.lo = view.full[0];
   view.hi = view.full[1];
-
-  let colours = {};
-  function readColours() {
-    const style = getComputedStyle(document.documentElement);
-    colours = {};
-    for (const name of ["ink", "muted", "grid", "axis", "panel", "doubt", "wrong", "doubt-bg", "wrong-bg"]) colours[name] = style.getPropertyValue("--" + name).trim();
-    colours.series = [0, 1, 2, 3, 4, 5, 6, 7].map((i) => style.getPropertyValue("--s" + i).trim());
-  }
 
   // about n round values that cover lo..hi
   function niceTicks(lo, hi, n) {
@@ -323,12 +375,21 @@
       this.body.textContent = "";
       panes.forEach((pane, k) => {
         pane.canvas = el("canvas", { role: "img", "aria-label": pane.title + " over time" });
+        pane.factor = pane.factor || 1;
+        pane.canvas.dataset.factor = pane.factor;
+        const swatch = (kind, colour) => {
+          const i = el("i", { class: kind });
+          i.style.setProperty("--c", colour);
+          return i;
+        };
         pane.keys = pane.lines.map((line) => {
-          const i = el("i", { class: line.dash ? "dash" : null });
-          i.style.setProperty("--c", "var(--s" + (line.colour % 8) + ")");
           line.value = el("span", { class: "num" });
-          return el("span", { class: "key" }, i, line.name, line.value);
+          line.range = el("span", { class: "num muted range" });
+          return el("span", { class: "key" }, line.isReference ? swatch("thin", "var(--ink)") : swatch(line.dash ? "dash" : null, "var(--s" + (line.colour % 8) + ")"),
+            line.name, line.value, line.band ? line.range : "", line.note ? el("small", { class: "true-error", text: line.note }) : "");
         });
+        const banded = pane.lines.find((line) => line.band);
+        if (banded) pane.keys.push(el("span", { class: "key-band" }, swatch("area", "var(--s" + (banded.colour % 8) + ")"), "error band"));
         pane.isLast = k === panes.length - 1;
         pane.note = el("span", { class: "muted" });
         this.body.append(el("div", { class: "pane" }, el("div", { class: "pane-head" }, el("b", { text: pane.title }), ...pane.keys, pane.note), pane.canvas));
@@ -345,8 +406,8 @@
     t(x) { return view.lo + (x - LEFT) / (this.width - LEFT - RIGHT) * (view.hi - view.lo); }
 
     draw() {
-      if (this.panes.length === 0 || (this.node.offsetParent === null && !printing)) return;
-      this.width = printing ? 640 : this.body.clientWidth;
+      if (this.panes.length === 0 || (this.node.offsetParent === null && !look.printing)) return;
+      this.width = look.printing ? 640 : this.body.clientWidth;
       if (this.width < 40) return;
       this.node.dataset.lo = view.lo;
       this.node.dataset.hi = view.hi;
@@ -362,7 +423,10 @@
       this.time.textContent = isVisible ? "t = " + digits(t, 7) + " s" : "t from " + digits(view.lo, 5) + " to " + digits(view.hi, 5) + " s";
       if (isVisible) this.cursor.style.left = this.x(t) + "px";
       for (const pane of this.panes) {
-        for (const line of pane.lines) line.value.textContent = isVisible ? valueText(line.signal, t) : "";
+        for (const line of pane.lines) {
+          line.value.textContent = isVisible ? valueText(line.signal, t, pane.factor) : "";
+          line.range.textContent = isVisible && line.band ? "\u00b1 " + digits(between(line.band.t, line.band.b, t) * pane.factor, 2) : "";
+        }
       }
     }
 
@@ -459,6 +523,7 @@
       }
     }
     if (!(lo <= hi)) return [0, 1];
+    [lo, hi] = withBands(pane, lo, hi);
     // a limit that is near belongs into the picture; one that is far would flatten it
     for (const limit of pane.limits || []) if (hi > 0.25 * limit.y) hi = Math.max(hi, limit.y);
     if (pane.isFromZero) lo = Math.min(lo, 0);
@@ -471,13 +536,29 @@
     return [pane.isFromZero && lo === 0 ? 0 : lo - room, hi + room];
   }
 
+  // The bands belong into the picture as long as they do not flatten the curves: up to their own height above and below.
+  function withBands(pane, lo, hi) {
+    let low = lo, high = hi;
+    for (const { band } of pane.lines) {
+      if (!band) continue;
+      const from = Math.max(0, lastBefore(band.t, view.lo)), to = Math.min(band.t.length - 1, lastBefore(band.t, view.hi) + 1);
+      for (let i = from; i <= to; i++) {
+        if (band.v[i] - band.b[i] < low) low = band.v[i] - band.b[i];
+        if (band.v[i] + band.b[i] > high) high = band.v[i] + band.b[i];
+      }
+    }
+    const room = hi > lo ? hi - lo : Infinity;
+    const [a, b] = [Math.max(low, lo - room), Math.min(high, hi + room)];
+    return isFinite(a) && isFinite(b) ? [a, b] : [lo, hi];
+  }
+
   function drawPane(chart, pane) {
-    const ratio = printing ? 3 : window.devicePixelRatio || 1;
+    const ratio = look.printing ? 3 : window.devicePixelRatio || 1;
     const width = chart.width, height = pane.height + (pane.isLast ? AXIS : 6);
     const canvas = pane.canvas;
     canvas.width = Math.round(width * ratio);
     canvas.height = Math.round(height * ratio);
-    canvas.style.height = printing ? "auto" : height + "px";
+    canvas.style.height = look.printing ? "auto" : height + "px";
     const c = canvas.getContext("2d");
     c.setTransform(ratio, 0, 0, ratio, 0, 0);
     c.clearRect(0, 0, width, height);
@@ -493,21 +574,22 @@
     c.clip();
     drawAlarms(c, chart, pane, box);
     for (const limit of pane.limits || []) drawLimit(c, limit, box, y);
+    for (const line of pane.lines) if (line.band) drawBand(c, chart, line, y);
     for (const line of pane.lines) drawLine(c, chart, line, y);
     c.restore();
     drawFarLimits(c, pane, box, hi);
   }
 
   function drawAxes(c, chart, pane, box, y) {
-    const vertical = niceTicks(pane.y[0], pane.y[1], Math.max(2, pane.height / 30));
+    const vertical = niceTicks(pane.y[0] * pane.factor, pane.y[1] * pane.factor, Math.max(2, pane.height / 30));
     const labels = tickLabels(vertical);
     c.lineWidth = 1;
-    c.strokeStyle = colours.grid;
-    c.fillStyle = colours.muted;
+    c.strokeStyle = look.colours.grid;
+    c.fillStyle = look.colours.muted;
     c.textAlign = "right";
     c.textBaseline = "middle";
     vertical.ticks.forEach((value, i) => {
-      const at = Math.round(y(value)) + 0.5;
+      const at = Math.round(y(value / pane.factor)) + 0.5;
       if (at < box.y0 || at > box.y1) return;
       c.beginPath();
       c.moveTo(box.x0, at);
@@ -532,7 +614,7 @@
       const text = times[i] + (i === horizontal.ticks.length - 1 ? " s" : "");
       if (pane.isLast) c.fillText(text, Math.min(at, chart.width - c.measureText(text).width / 2 - 1), pane.height + 4);
     });
-    c.strokeStyle = colours.axis;
+    c.strokeStyle = look.colours.axis;
     c.strokeRect(box.x0 + 0.5, box.y0 + 0.5, box.x1 - box.x0 - 1, box.y1 - box.y0 - 1);
   }
 
@@ -542,7 +624,7 @@
       const a = chart.x(alarm.t), b = chart.x(isNumber(alarm.t_end) ? alarm.t_end : view.full[1]);
       if (b < box.x0 || a > box.x1) continue;
       const colour = alarm.level === "stop" ? "wrong" : "doubt";
-      c.strokeStyle = c.fillStyle = colours[colour];
+      c.strokeStyle = c.fillStyle = look.colours[colour];
       c.lineWidth = 1;
       c.setLineDash([2, 3]);
       c.beginPath();
@@ -563,7 +645,7 @@
   function drawLimit(c, limit, box, y) {
     const at = y(limit.y);
     if (at < box.y0) return;
-    c.strokeStyle = colours[limit.level === "stop" ? "wrong" : "doubt"];
+    c.strokeStyle = look.colours[limit.level === "stop" ? "wrong" : "doubt"];
     c.fillStyle = c.strokeStyle;
     c.lineWidth = 1.3;
     c.setLineDash([6, 4]);
@@ -580,10 +662,39 @@
   function drawFarLimits(c, pane, box, hi) {
     const far = (pane.limits || []).filter((limit) => limit.y > hi);
     if (far.length === 0) return;
-    c.fillStyle = colours.muted;
+    c.fillStyle = look.colours.muted;
     c.textAlign = "right";
     c.textBaseline = "top";
     c.fillText("\u2191 " + far.map((limit) => limit.text).join(", "), box.x1 - 6, box.y0 + 3);
+  }
+
+  // The area between value - band and value + band. Many points per pixel: of each column the widest. It ends where a
+  // value or the band is missing.
+  function drawBand(c, chart, line, y) {
+    const { t, v, b } = line.band;
+    const from = Math.max(0, lastBefore(t, view.lo)), to = Math.min(t.length - 1, lastBefore(t, view.hi) + 1);
+    const isDense = (to - from) > 4 * chart.width;
+    const pixel = (value) => Math.min(Math.max(y(value), -1e4), 1e4);
+    let edge = [];
+    const flush = () => {
+      c.beginPath();
+      edge.forEach((one) => c.lineTo(one.x, one.top));
+      edge.reverse().forEach((one) => c.lineTo(one.x, one.bottom));
+      c.fill();
+      edge = [];
+    };
+    c.fillStyle = look.colours.series[line.colour % 8];
+    c.globalAlpha = 0.2;
+    for (let i = from; i <= to; i++) {
+      if (!isFinite(v[i]) || !isFinite(b[i])) { flush(); continue; }
+      const x = chart.x(t[i]), top = pixel(v[i] + b[i]), bottom = pixel(v[i] - b[i]), last = edge[edge.length - 1];
+      if (isDense && last && Math.floor(last.x) === Math.floor(x)) {
+        last.top = Math.min(last.top, top);
+        last.bottom = Math.max(last.bottom, bottom);
+      } else edge.push({ x, top, bottom });
+    }
+    flush();
+    c.globalAlpha = 1;
   }
 
   // Many points per pixel: of each column the first, smallest, largest and last value make the same picture.
@@ -591,8 +702,8 @@
     const { t, v } = points(line.signal);
     const from = Math.max(0, lastBefore(t, view.lo)), to = Math.min(t.length - 1, lastBefore(t, view.hi) + 1);
     const isDense = (to - from) > 4 * chart.width;
-    c.strokeStyle = colours.series[line.colour % 8];
-    c.lineWidth = line.dash ? 1.3 : 1.5;
+    c.strokeStyle = line.isReference ? look.colours.ink : look.colours.series[line.colour % 8];
+    c.lineWidth = line.isReference ? 0.8 : line.dash ? 1.3 : 1.5;
     c.setLineDash(line.dash ? [5, 4] : []);
     c.lineJoin = "round";
     c.beginPath();
@@ -615,7 +726,7 @@
     }
     c.stroke();
     c.setLineDash([]);
-    if (to - from < 40 && t.length > 2 && !line.dash) drawDots(c, chart, t, v, from, to, y, c.strokeStyle);
+    if (to - from < 40 && t.length > 2 && !line.dash && !line.isReference) drawDots(c, chart, t, v, from, to, y, c.strokeStyle);
   }
 
   function drawDots(c, chart, t, v, from, to, y, colour) {
@@ -629,7 +740,154 @@
   }
 
   // ------------------------------------------------------------------------------------------------------------
-  // 4 graph: layers by distance from one end, so that every line joins neighbours; boxes first, then lines between sides
+  // 4 trust: what summary.json says about the error of every signal; nothing is judged here
+
+  const judged = new Map(data.trust ? data.trust.signals.map((one) => [one.name, one]) : []);
+  const hasBands = [...judged.values()].some((one) => isNumber(one.band));
+  const MAX_ROWS = window.innerWidth > 520 ? 12 : 5; // a row is a block of lines on a phone
+  const ORDER = { "wrong": 0, "doubtful": 1, "not judged": 2, "trustworthy": 3 };
+
+  // worst first, those that decide before the others, those at rest last
+  function trustRows() {
+    const rank = (one) => (one.rule === 0 ? 4 : ORDER[one.verdict] ?? 2);
+    const size = (one) => (isNumber(one.relative) ? one.relative : one.verdict === "wrong" ? Infinity : -1);
+    return [...judged.values()].sort((a, b) => b.is_wanted - a.is_wanted || rank(a) - rank(b) || (size(a) === size(b) ? 0 : size(b) - size(a)));
+  }
+
+  function growthText(one) {
+    const { factor, from, to } = one.growth;
+    return one.name + " grew " + (isNumber(factor) ? digits(factor, 2) + " times" : "beyond all numbers") + (isNumber(from) && isNumber(to) ? ` between ${digits(from, 4)} s and ${digits(to, 4)} s` : "");
+  }
+  // of those that grew the one that matters: still growing at the end, then the largest factor
+  function mostGrown() {
+    const size = (one) => (isNumber(one.growth.factor) ? one.growth.factor : Infinity);
+    return [...judged.values()].filter((one) => one.growth).sort((a, b) => Boolean(b.growth.active) - Boolean(a.growth.active) || (size(a) === size(b) ? 0 : size(b) - size(a)))[0];
+  }
+
+  const share = (one) => (!isNumber(one.relative) ? "" : one.relative < 1 ? ` (${digits(100 * one.relative, 2)} % of its movement)` : ` (${digits(one.relative, 2)} times its movement)`);
+  const isExactIn = (one) => one.exact || one.band === 0; // the same in all companions
+  function errorText(one) {
+    const error = amount(one.band_max, one.unit, 2);
+    if (isExactIn(one)) return one.name + " is the same in all runs it was compared with";
+    if (one.rule === 2) return `${one.name} is off by up to ${error}${share(one)}`;
+    if (one.rule === 7) return `${one.name} is within ${error}${share(one)}` + (one.digits > 0 ? `, ${one.digits} ${one.digits === 1 ? "digit" : "digits"}` : "");
+    return `${one.name} may be off by up to ${error}${share(one)}` + (one.growth ? "; it grew " + growthText(one).slice(one.name.length + 6) : "");
+  }
+
+  // what the reason of a signal says beyond the size of the error, such as aliasing: its second half, or all where there is no
+  // error to print
+  function remarkOf(one) {
+    const reason = one.reason || "", isSized = [1, 2, 4, 6, 7].includes(one.rule) && (isNumber(one.band_max) || one.growth);
+    return isSized ? reason.split("; ").slice(1).join("; ") : reason;
+  }
+
+  // the command that adds error bands to this run
+  function bandsCommand() {
+    const quoted = (text) => (/[\s'"\\$`*?[\]{}()<>|&;!#~]/.test(text) ? `'${text}'` : text);
+    return (data.command.startsWith("yoke run ") ? data.command.replace(/ --trust[= ]\S+/g, "") : "yoke run " + quoted(data.file || "FILE")) + " --trust both";
+  }
+  const commandLine = () => el("p", { class: "command" }, "Run it with error bands: ", el("code", { text: bandsCommand() }));
+
+  // What stands first on the page: how far the run can be trusted. {title, kind, text, more}
+  function lead() {
+    const trust = data.trust, grown = mostGrown();
+    const line = (text) => el("p", { class: "small", text });
+    const remark = (one) => (one && remarkOf(one) !== "" ? [line(sentence(remarkOf(one)))] : []);
+    if (data.run.is_failed) return { title: "failed", kind: "wrong", text: data.sentence, more: grown ? [line(sentence("Before that " + growthText(grown)))] : [] };
+    if (data.run.is_diverged) {
+      return { title: "diverged", kind: "wrong", text: grown ? growthText(grown) : (trust && trust.reason) || data.sentence, more: hasBands ? remark(grown) : [...remark(grown), commandLine()] };
+    }
+    if (!trust) {
+      // only the ledger watched: what it found counts, what it did not find says nothing
+      const isBad = data.verdict === "wrong" || data.verdict === "doubtful";
+      return { title: isBad ? data.verdict : "not judged", kind: isBad ? kindOf(data.verdict) : "none", text: "This result has no error bands: how far its signals are off is not known.", more: circuit ? [] : [isBad && line("The energy ledger: " + data.sentence), commandLine()] };
+    }
+    const first = trustRows()[0], kind = kindOf(trust.verdict);
+    if (first && first.verdict === trust.verdict && isNumber(first.band)) {
+      if (first.rule === 1 && first.growth) return { title: trust.verdict, kind, text: growthText(first), more: remark(first) };
+      if ([2, 4, 6, 7].includes(first.rule)) {
+        const text = (first.rule === 7 && judged.size > 1 ? "The largest error: " : "") + errorText(first);
+        return { title: trust.verdict, kind, text, more: remark(first) };
+      }
+    }
+    return { title: trust.verdict, kind, text: trust.reason || "No error estimate", more: !hasBands && first && first.rule !== 0 ? [commandLine()] : [] };
+  }
+
+  // "true error 1.97 mm, band 2.55 mm" of a signal that the reference has
+  function trueError(name) {
+    const difference = differenceOf.get(name), one = judged.get(name), unit = one ? one.unit : signalOf.get(name).dim;
+    if (!difference || !isNumber(difference.max)) return "";
+    return "true error " + amount(difference.max, unit) + (one && isNumber(one.band_max) ? ", band " + amount(one.band_max, unit) : ", no band");
+  }
+  function referenceText(rows, others) {
+    const both = rows.filter((one) => isNumber(one.band_max) && differenceOf.has(one.name) && isNumber(differenceOf.get(one.name).max));
+    const outside = both.filter((one) => differenceOf.get(one.name).max > one.band_max);
+    const first = both[0] || rows.find((one) => trueError(one.name) !== "");
+    const rest = others.filter((one) => isNumber(differenceOf.get(one.name).max)).slice(0, 20).map((one) => `${one.name} ${amount(differenceOf.get(one.name).max, one.unit)}`);
+    if (!first) return "";
+    const count = both.length === 0 ? "" : outside.length === 0 ? (both.length === 1 ? " It lies within its band." : ` All ${both.length} signals lie within their bands.`)
+      : ` Outside ${outside.length === 1 ? "its band" : "their bands"}: ${outside.slice(0, 10).map((one) => one.name).join(", ")}${outside.length > 10 ? ", ..." : ""}.`;
+    return `Compared with the reference ${reference.path}: ${first.name} has a ${trueError(first.name)}.${count}` + (rest.length > 0 ? ` True errors of signals without a band: ${rest.join(", ")}.` : "");
+  }
+
+  function trustTable(rows) {
+    const hasTruth = rows.some((one) => trueError(one.name) !== "");
+    const heads = ["signal", ...(hasBands ? ["error up to", "at", "rms band", "digits", "of its movement"] : []), ...(hasTruth ? ["true error"] : []), "verdict"];
+    // a remark that all signals share stands on top of the page
+    const isShared = rows.length > 1 && rows.every((one) => remarkOf(one) === remarkOf(rows[0])) && !rows.some((one) => one.growth);
+    const isText = (head) => head === "signal" || head === "verdict";
+    const cell = (head, ...content) => el("td", { class: isText(head) ? null : "num", "data-label": head }, ...content);
+    const line = (one) => {
+      const isExact = isExactIn(one), truth = differenceOf.get(one.name), isDrawn = signalOf.has(one.name) && series.n_rows > 0;
+      const remark = isShared ? "" : remarkOf(one) || (one.growth ? growthText(one).slice(one.name.length + 1) : "");
+      const values = { "error up to": isExact ? "exact" : amount(one.band_max, one.unit), "at": isNumber(one.at_time) && !isExact ? digits(one.at_time, 4) + " s" : "\u2013", "rms band": isExact ? "exact" : amount(one.band, one.unit),
+        "digits": !isNumber(one.band) ? "\u2013" : one.digits > 0 ? String(one.digits) : "none", "of its movement": percent(one.relative), "true error": truth ? amount(truth.max, one.unit) : "\u2013" };
+      return el("tr", { class: isDrawn ? "go" : null, "data-signal": one.name, onclick: () => { if (isDrawn) showSignal(one.name); } },
+        cell("signal", isDrawn ? el("button", { type: "button", class: "name", title: "show its curve", text: one.name }) : el("span", { class: "name", text: one.name }),
+          !one.is_wanted && el("small", { text: " does not decide" }), remark && el("small", { class: "remark", text: remark })),
+        ...heads.filter((head) => !isText(head)).map((head) => cell(head, values[head])), cell("verdict", one.verdict ? chip(one.verdict) : el("small", { text: "not judged" })));
+    };
+    const body = el("tbody", {}, ...rows.slice(0, MAX_ROWS).map(line));
+    const more = rows.length > MAX_ROWS && el("button", { type: "button", class: "quiet", text: `Show all ${grouped(rows.length)} signals`, onclick: () => {
+      body.append(...rows.slice(MAX_ROWS).map(line));
+      more.remove();
+    } });
+    return el("div", {}, el("div", { class: "scroll" }, el("table", { class: "trust" }, el("thead", {}, el("tr", {}, ...heads.map((text) => el("th", { text, scope: "col", class: isText(text) ? null : "num" })))), body)),
+      more && el("p", { class: "more" }, more, el("span", { class: "muted", text: ` The worst ${MAX_ROWS} are listed.` })));
+  }
+
+  function loopTable(loops) {
+    return el("div", { class: "scroll" }, el("h3", { text: `${loops.length} loops` }), el("table", { class: "trust loops" },
+      el("thead", {}, el("tr", {}, ...["units", "worst signal", "why", "verdict"].map((text) => el("th", { text, scope: "col" })))),
+      el("tbody", {}, ...loops.slice(0, 200).map((loop) => el("tr", {},
+        el("td", { "data-label": "units", text: loop.units.slice(0, 12).join(", ") + (loop.units.length > 12 ? ` and ${loop.units.length - 12} more` : "") }),
+        el("td", { "data-label": "worst signal", text: loop.worst || "\u2013" }), el("td", { "data-label": "why", text: loop.reason || "" }), el("td", { "data-label": "verdict" }, chip(loop.verdict || "not judged")))))));
+  }
+
+  // what the run was compared with, and what could not be used
+  function companionTexts() {
+    const list = data.trust.companions, used = list.filter((one) => one.usable), others = list.filter((one) => !one.usable);
+    const calls = used.reduce((sum, one) => sum + (isNumber(one.calls) ? one.calls : 0), 0);
+    const texts = used.length === 0 ? [] : [`Compared with: ${used.map((one) => one.what || one.name).join("; ")}${calls > 0 ? ` (${grouped(calls)} more calls of units)` : ""}.`];
+    return [...texts, ...others.map((one) => `Not used: ${one.what || one.name}${one.status && one.status !== "done" ? ", " + one.status : ""}${one.why ? ": " + one.why : ""}.`), ...(data.trust.left_out ? [sentence("left out: " + data.trust.left_out)] : [])];
+  }
+
+  function addTrust() {
+    const trust = data.trust, rows = trustRows();
+    // signals of the reference that are not judged: a line below, or the table itself where nothing is
+    const others = [...differenceOf.keys()].filter((name) => !judged.has(name)).map((name) => ({ name, unit: signalOf.get(name).dim, is_wanted: true }));
+    const all = rows.length > 0 ? rows : others;
+    if (!trust && all.length === 0) return;
+    const hint = hasBands && el("p", { class: "hint", text: "Error up to: largest difference to expect from an exact coupling, and when. Rms band: the same on average. Of its movement: the rms band as a share of how much the signal moves; up to 5 % is trustworthy, unless the system file sets another limit. "
+      + "Errors inside the units that do not depend on the step, and errors of the models, are not in the bands." });
+    section("trust", "Trust", el("div", { class: "panel" },
+      all.length > 0 ? trustTable(all) : el("p", { text: "No signal is exchanged between units: there is nothing to judge." }),
+      all.length > 0 && reference ? el("p", { class: "reference", text: referenceText(all, rows.length > 0 ? others : []) }) : "",
+      ...(trust ? companionTexts().map((text) => el("p", { class: "companions", text })) : []), hint, trust && trust.loops.length > 1 && loopTable(trust.loops)));
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 5 graph: layers by distance from one end, so that every line joins neighbours; boxes first, then lines between sides
 
   const PITCH = 27; // between two lines at a box
   const ruler = document.createElement("canvas").getContext("2d");
@@ -839,14 +1097,21 @@
   function shapeOf(name) { return data.graph_bonds.find((bond) => bond.name === name); }
   function bondOf(name) { return data.bonds.find((bond) => bond.name === name); }
 
+  // the verdict on the loop that a bond is part of; without one what the ledger says
+  function wordOf(shape) {
+    const names = shape.ends.map((i) => i >= 0 && data.units[i].name), ledger = bondOf(shape.name);
+    const loop = data.trust && data.trust.loops.find((one) => names.every((name) => one.units.includes(name)));
+    return loop ? loop.verdict : !data.trust && ledger ? ledger.verdict : "not judged";
+  }
+
   // the line and, to be drawn over all lines, the label
   function drawBond(edge) {
-    const judged = bondOf(edge.bond.name);
-    const verdict = judged ? judged.verdict : "not judged";
+    const entry = bondOf(edge.bond.name);
+    const verdict = wordOf(edge.bond);
     const kind = kindOf(verdict);
     const path = edgePath(edge);
     const w = textWidth(edge.label, 13, 600) + 40;
-    const show = () => { if (judged) openBond(judged.name, true); };
+    const show = () => { if (entry) openBond(entry.name, true); };
     const mark = icon(kind, 15);
     mark.setAttribute("x", path.x - w / 2 + 9);
     mark.setAttribute("y", path.y - 7.5);
@@ -866,7 +1131,7 @@
     const path = edgePath(edge);
     const names = edge.links.map((link) => `${link.output} \u2192 ${link.input}, every ${seconds(link.every)}${link.order ? ", order " + link.order : ""}`);
     return svg("g", { class: "link" }, svg("title", { text: names.slice(0, 30).join("\n") }),
-      svg("path", { d: path.d, "marker-end": "url(#arrow)" }),
+      svg("path", { d: path.d, "marker-end": `url(#arrow${suffix})` }),
       data.units.length <= 16 && svg("text", { x: path.x, y: path.y + 14, "text-anchor": "middle", text: edge.label }));
   }
 
@@ -906,7 +1171,7 @@
     const w = width + 2 * margin + bulge, h = height + 2 * margin;
     const small = Math.min(1, room / w) < 0.55 ? w * 0.55 : null; // scrolls rather than being too small to read
     const picture = svg("svg", { viewBox: `${-margin} ${-margin} ${w} ${h}`, width: small || w, role: "group", "aria-label": "Graph of the system" },
-      svg("defs", {}, svg("marker", { id: "arrow", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 8, markerHeight: 8, orient: "auto" },
+      svg("defs", {}, svg("marker", { id: "arrow" + suffix, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 8, markerHeight: 8, orient: "auto" },
         svg("path", { d: "M0 1L10 5L0 9z", class: "arrow" }))));
     if (small) picture.style.maxWidth = "none";
     list.filter((edge) => !edge.bond).forEach((edge) => picture.append(drawLink(edge)));
@@ -930,7 +1195,7 @@
 
   function addSystem() {
     const host = el("div", { class: "graph" });
-    const keys = el("div", { class: "legend" }, ...Object.entries(KINDS).map(([word, kind]) => el("span", { class: "v-" + kind }, icon(kind, 14), "bond, " + word)),
+    const keys = el("div", { class: "legend" }, ...Object.entries(KINDS).map(([word, kind]) => el("span", { class: "v-" + kind }, icon(kind, 14), (data.trust ? "loop, " : "bond, ") + word)),
       el("span", { text: "\u2192 connection" }), data.units.some((unit) => unit.is_law) && el("span", { text: "rounded, dashed: law" }));
     if (data.units.length > 60) {
       const list = unitTable();
@@ -960,7 +1225,7 @@
   }
 
   // ------------------------------------------------------------------------------------------------------------
-  // 5 bonds
+  // 6 energy of the bonds
 
   const cards = new Map();
   const RANK = { "wrong": 3, "doubtful": 2, "trustworthy": 1, "not judged": 0 };
@@ -998,62 +1263,71 @@
   function row(name, value, note) {
     return el("tr", {}, el("th", { text: name }), el("td", {}, el("span", { class: "num", text: value }), note && el("span", { class: "muted note", text: note })));
   }
-  function part(title, ...rows) {
-    return el("div", { class: "part" }, el("h4", { text: title }), el("table", { class: "figures" }, el("tbody", {}, ...rows.filter((one) => one))));
+  function part(title, meaning, ...rows) {
+    return el("div", { class: "part" }, el("h4", { text: title }), meaning && el("p", { class: "meaning", text: meaning }), el("table", { class: "figures" }, el("tbody", {}, ...rows.filter((one) => one))));
   }
 
   function methodParts(bond) {
-    if (bond.methods.length === 0) return [part("Method", row("inputs", "held", "between exchanges"))];
+    if (bond.methods.length === 0) return [part("Method", "", row("inputs", "held", "between exchanges"))];
     return bond.methods.map((method) => {
       const rows = Object.entries(method.health).map(([name, value]) => row(name.replace(/_/g, " "), digits(value, 4)));
-      return part("Method", row(method.method, "", "into " + method.unit), ...rows);
+      return part("Method", "", row(method.method, "", "into " + method.unit), ...rows);
     });
   }
 
+  // TER, rho and eps, each with what it tells where it stands
   function terPart(bond) {
-    const ter = bond.ter;
-    if (!ter) return part("Total energy residual", row("TER", "\u2013", "not both directions are moved: no inputs to compare"));
+    const ter = bond.ter, title = "TER, the disagreement of the two ends";
+    if (!ter) return part(title, "", row("TER", "\u2013", "not both directions are moved: no inputs to compare"));
     const sum = ter.flow + ter.effort;
     const share = sum > 0 ? ter.flow / sum : 0.5;
     const bar = el("div", { class: "split", role: "img", "aria-label": `rate ${percent(share)}, action ${percent(1 - share)}` }, el("i"), el("i"));
     bar.firstChild.style.width = 100 * share + "%";
     bar.lastChild.style.width = 100 * (1 - share) + "%";
-    return part("Total energy residual", row("TER", scaled(ter.total, "J"), "of " + scaled(ter.throughput, "J") + " that passed"),
-      row("relative", percent(ter.relative), "worst window " + percent(ter.relative_worst)), row("net", scaled(ter.net, "J")),
+    return part(title, "The total energy residual adds up by how much the two units disagree about the power that passes between them.",
+      row("TER", scaled(ter.total, "J"), "of " + scaled(ter.throughput, "J") + " that passed"),
+      row("relative", percent(ter.relative), "worst window " + percent(ter.relative_worst)), row("net", scaled(ter.net, "J"), "with its sign"),
       el("tr", {}, el("th", { text: "defect in" }), el("td", {}, bar, el("span", { class: "muted note", text: `rate ${percent(share)}, action ${percent(1 - share)}` }))),
       ter.n_bad > 0 && row("left out", grouped(ter.n_bad), "samples"));
   }
 
   function energyPart(bond) {
-    if (bond.is_heat) return part("Heat", row("passed", scaled(bond.passed, "J")), row("gained on the way", scaled(bond.residual, "J"), "arrived minus sent"));
-    return part("Energy", row("exchanged", scaled(bond.energy, "J"), "what errors are compared with"),
-      row("residual dE", scaled(bond.residual, "J"), "by " + bond.convention), row("\u03bc", digits(bond.mu, 4), bond.mu_origin),
-      row("created", scaled(bond.created, "J"), isNumber(bond.created) && bond.created < 0 ? "negative: removed" : null),
-      row("\u03b5", percent(bond.eps), !isNumber(bond.eps) ? "needs \u03bc" : isNumber(bond.t_eps_worst) ? `worst window ${percent(bond.eps_worst)} at ${digits(bond.t_eps_worst, 4)} s` : null));
+    if (bond.is_heat) return part("Heat", "What arrived is compared with what was sent.", row("passed", scaled(bond.passed, "J")), row("difference", scaled(bond.residual, "J"), "arrived minus sent"));
+    return part("\u03b5, the drift of energy", "\u03b5 is the energy residual of one window of time, as a share of the energy exchanged: a slow drift.",
+      row("\u03b5", percent(bond.eps), !isNumber(bond.eps) ? "needs \u03bc" : isNumber(bond.t_eps_worst) ? `worst window ${percent(bond.eps_worst)} at ${digits(bond.t_eps_worst, 4)} s` : null),
+      row("exchanged", scaled(bond.energy, "J"), "reference energy"), row("dE", scaled(bond.residual, "J"), "sum of the residual power, by " + bond.convention),
+      row("\u03bc", digits(bond.mu, 4), bond.mu_origin), bond.created !== undefined && row("\u03bc dE", scaled(bond.created, "J"), "estimate of a free system; no proof in a driven one"));
+  }
+
+  function rhoPart(bond) {
+    return part("\u03c1, the speed of the exchange", "\u03c1 is the residual power over the product of the peaks: about the angle by which the signals turn within one exchange.",
+      row("\u03c1 mean", digits(bond.rho_mean, 3)), row("\u03c1 worst", digits(bond.rho_worst, 3), isNumber(bond.t_rho_worst) ? `at ${digits(bond.t_rho_worst, 4)} s` : null),
+      row("\u03c1 > 0.25", percent(bond.rho_share), "of the samples"), row("exchange", seconds(bond.interval), grouped(bond.n_samples) + " samples"));
   }
 
   function figures(bond) {
-    const parts = [energyPart(bond)];
-    if (!bond.is_heat) {
-      parts.push(part("Exchange", row("every", seconds(bond.interval), grouped(bond.n_samples) + " samples"), row("\u03c1 mean", digits(bond.rho_mean, 3)),
-        row("\u03c1 worst", digits(bond.rho_worst, 3), isNumber(bond.t_rho_worst) ? `at ${digits(bond.t_rho_worst, 4)} s` : null), row("\u03c1 > 0.25", percent(bond.rho_share), "of the samples")), terPart(bond));
-    }
-    parts.push(...methodParts(bond), part("Alarms", row("warnings", bond.n_warnings), row("stops", bond.n_stops)));
+    const parts = bond.is_heat ? [energyPart(bond)] : [terPart(bond), rhoPart(bond), energyPart(bond)];
+    parts.push(...methodParts(bond), part("Alarms", "", row("warnings", bond.n_warnings), row("stops", bond.n_stops)));
     return el("div", { class: "parts" }, ...parts);
   }
 
+  // a sentence that may begin with the name of a signal, which stays as it is
+  function sentenceOf(text) {
+    const isName = judged.has(text.split(" ")[0]);
+    return isName ? text.charAt(0) + sentence(text).slice(1) : sentence(text);
+  }
   function sentence(text) { return text ? text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?]$/.test(text) ? "" : ".") : ""; }
 
   function bondCard(bond) {
-    const kind = kindOf(bond.verdict);
+    // where there are error bands they decide, and the ledger only explains
+    const kind = hasBands ? "none" : kindOf(bond.verdict);
     const shape = shapeOf(bond.name);
     const ends = shape && shape.ends.every((i) => i >= 0) ? shape.ends.map((i) => data.units[i].name).join(" \u2194 ") : "";
     const turn = el("span", { class: "turn", text: "plots and figures" });
-    const body = el("div", { class: "bond-body", hidden: true, id: "bond-" + cards.size });
+    const body = el("div", { class: "bond-body", hidden: true, id: "bond-" + cards.size + suffix });
     const head = el("button", { type: "button", class: "bond-head", "aria-expanded": "false", "aria-controls": body.id, onclick: () => toggleBond(bond.name) },
-      chip(bond.verdict), el("h3", {}, bond.name, el("span", { class: "ends", text: ends })), turn, el("span", { class: "reason", text: sentence(bond.reason) }));
-    const card = el("article", { class: "panel bond-card v-" + kind, "data-bond": bond.name }, head,
-      bond.advice && el("p", { class: "advice" }, el("b", { text: "Try: " }), bond.advice), body);
+      hasBands ? "" : chip(bond.verdict), el("h3", {}, bond.name, el("span", { class: "ends", text: ends })), turn, el("span", { class: "reason", text: sentence(bond.reason) }));
+    const card = el("article", { class: "panel bond-card v-" + kind + (hasBands ? " plain" : ""), "data-bond": bond.name }, head, body);
     cards.set(bond.name, { bond, card, head, body, chart: null });
     return card;
   }
@@ -1069,7 +1343,7 @@
     entry.chart.setPanes(panes);
   }
   function markChosen() {
-    for (const node of document.querySelectorAll(".graph .bond[data-bond]")) {
+    for (const node of main.querySelectorAll(".graph .bond[data-bond]")) {
       const entry = cards.get(node.getAttribute("data-bond"));
       node.classList.toggle("chosen", Boolean(entry && !entry.body.hidden));
     }
@@ -1096,21 +1370,24 @@
   }
 
   function addBonds() {
+    const title = "Energy of the bonds";
     if (data.bonds.length === 0) {
-      section("bonds", "Bonds", el("div", { class: "panel" }, el("p", { text: "The system has no bonds, so nothing can be said about the energy of its coupling. A bond names a pair of variables whose product is a power:" }),
+      section("bonds", title, el("div", { class: "panel" }, el("p", { text: "The system has no bonds, so nothing can be said about the energy of its coupling. A bond names a pair of variables whose product is a power:" }),
         el("pre", { text: "bonds:\n  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}" })));
       return;
     }
-    const sorted = data.bonds.slice().sort((a, b) => RANK[b.verdict] - RANK[a.verdict]);
-    section("bonds", data.bonds.length === 1 ? "Bond" : "Bonds", ...sorted.map(bondCard));
+    const sorted = data.bonds.slice().sort((a, b) => (RANK[b.verdict] || 0) - (RANK[a.verdict] || 0));
+    section("bonds", title, el("p", { class: "muted", text: "The energy ledger compares what the two ends of a bond say about the same power. "
+      + (hasBands ? "It explains where an error comes from; the error bands above say how large it is." : "It finds signs of a bad coupling, but no error of a signal: only error bands do.") }), ...sorted.map(bondCard));
     openBond(sorted[0].name, false);
   }
 
   // ------------------------------------------------------------------------------------------------------------
-  // 6 signals
+  // 7 signals to choose
 
   const MAX_LINES = 24, MAX_LISTED = 600;
   const chosen = new Set();
+  let showSignal = () => {}; // draws one signal alone
 
   // of a circuit by dimension: names of subcircuits have dots, too
   const QUANTITIES = { V: "voltages", A: "currents", K: "temperatures", W: "powers and heat flows" };
@@ -1120,22 +1397,39 @@
     return parts[0] === "bond" && parts.length > 2 ? "bond " + parts.slice(1, -1).join(".") : parts[0];
   }
 
-  // one pane per dimension; whole numbers and states apart
+  // one pane per dimension, in the order in which signals were chosen; whole numbers and states apart
   function signalPanes() {
     const panes = new Map();
-    for (const signal of signals) {
-      if (!chosen.has(signal)) continue;
+    for (const signal of chosen) {
       const key = (signal.is_step ? "step " : "") + signal.dim + (signal.items ? signal.name : "");
-      if (!panes.has(key)) panes.set(key, { title: dimension(signal.dim) ? (circuit ? groupOf(signal) + " " : "") + "[" + dimension(signal.dim) + "]" : signal.is_step ? "state" : "no dimension", lines: [], height: 170 });
+      if (!panes.has(key)) panes.set(key, { signal, lines: [], height: 170 });
       const pane = panes.get(key);
-      pane.lines.push({ signal, name: signal.name, colour: pane.lines.length, dash: pane.lines.length >= 8 });
+      pane.lines.push({ signal, name: signal.name, colour: pane.lines.length, dash: pane.lines.length >= 8, band: bandOf(signal) });
     }
-    return [...panes.values()];
+    return [...panes.values()].map(({ signal, lines, height }) => {
+      const { factor, dim } = axisUnit(signal.dim, lines);
+      const title = dim ? (circuit ? groupOf(signal) + " " : "") + "[" + dim + "]" : signal.is_step ? "state" : "no dimension";
+      return { title, height, factor, lines: lines.flatMap((line) => [line, ...referenceLine(line)]) };
+    });
+  }
+
+  // lengths and speeds of some millimetres in millimetres
+  function axisUnit(dim, lines) {
+    const span = Math.max(0, ...lines.map(({ signal }) => signal.max - signal.min).filter(isNumber));
+    const power = /^m(?![A-Za-z0-9^])/.test(dim) && span > 0 && span < 0.1 ? (span < 1e-4 ? 6 : 3) : 0;
+    return { factor: Math.pow(10, power), dim: (power === 0 ? "" : power === 3 ? "m" : "\u00b5") + dimension(dim) };
+  }
+  function referenceLine(line) {
+    const signal = referenceOf.get(line.signal.name);
+    return signal ? [{ signal, name: line.signal.name + ", reference", isReference: true, note: trueError(line.signal.name) }] : [];
   }
 
   // one of each unit; of a circuit four of each dimension
   function firstChoice() {
     const most = circuit ? 4 : 1, seen = new Map();
+    // the worst of those that are judged, those that decide first
+    for (const row of trustRows()) if (signalOf.has(row.name) && row.rule !== 0 && chosen.size < 3) chosen.add(signalOf.get(row.name));
+    if (chosen.size > 0) return;
     for (const signal of signals) {
       const isPlain = !signal.name.startsWith("bond.") && signal.max > signal.min;
       const n = seen.get(groupOf(signal)) || 0;
@@ -1157,7 +1451,7 @@
     const list = el("div", { class: "list" });
     const plots = el("div");
     const chart = new Chart(plots, "Signals");
-    chart.node.id = "signal-chart";
+    chart.node.id = "signal-chart" + suffix;
     const note = el("p", { class: "hint" });
     const redraw = () => chart.setPanes(signalPanes());
 
@@ -1192,6 +1486,14 @@
       if (matching.length > MAX_LISTED) list.append(el("p", { class: "hint", text: `and ${matching.length - MAX_LISTED} more: narrow the search` }));
       if (matching.length === 0) list.append(el("p", { class: "hint", text: "No signal has this name." }));
     }
+    showSignal = (name) => {
+      chosen.clear();
+      chosen.add(signalOf.get(name));
+      showList();
+      redraw();
+      chart.node.scrollIntoView({ block: "center" });
+      chart.node.focus({ preventScroll: true });
+    };
     const clear = el("button", { type: "button", class: "quiet", text: "Clear", onclick: () => { chosen.clear(); showList(); redraw(); } });
     showList();
     note.textContent = (series.n_classes > 0
@@ -1206,7 +1508,7 @@
   }
 
   // ------------------------------------------------------------------------------------------------------------
-  // 7 timing: both axes logarithmic, so that one late step in a million is seen
+  // 8 timing: both axes logarithmic, so that one late step in a million is seen
 
   function histogram() {
     const h = data.step_ns, W = 720, H = 210, left = 46, bottom = 26, top = 22;
@@ -1259,7 +1561,7 @@
   }
 
   // ------------------------------------------------------------------------------------------------------------
-  // 8 alarms, settings, theme, print
+  // 9 alarms, settings, overview
 
   function addAlarms() {
     const alarms = data.alarms || [];
@@ -1291,44 +1593,152 @@
       circuit ? line("rows every", seconds(data.step)) : line("step", seconds(data.step) + ", tick " + seconds(data.tick)), !circuit && line("threads", String(data.threads)),
       line("residuals", conventions.map((name) => residual[name] || name).join("; ")), line("Yoke", data.versions.yoke + ", commit " + data.versions.commit), line("build", data.versions.build)].filter((one) => one)));
     section("settings", "Settings", el("div", { class: "panel" }, table,
-      data.settings !== "" ? el("details", { id: "file" }, el("summary", { text: circuit ? "Netlist" : "System file" }), el("pre", { text: data.settings }))
+      data.settings !== "" ? el("details", { class: "file", id: "file" + suffix }, el("summary", { text: circuit ? "Netlist" : "System file" }), el("pre", { text: data.settings }))
         : data.settings_size > 0 && el("p", { class: "hint", text: `The ${circuit ? "netlist" : "system file"} has ${grouped(data.settings_size)} characters and is not repeated here.` })));
   }
 
-  function addOverview() {
-    const run = data.run;
-    const kind = run.is_failed ? "wrong" : kindOf(data.verdict);
-    const title = run.is_failed ? "failed" : data.verdict;
-    const fact = (name, value, small) => el("div", {}, el("dt", { text: name }), el("dd", {}, value, small && el("small", { text: " " + small })));
-    const columns = signals.length + series.skipped.length;
-    const banner = () => el("div", { class: "banner v-" + kind, id: "verdict" }, icon(kind, 34), el("div", {}, el("b", { text: title }), el("span", { text: sentence(data.sentence) })));
-    // why it ended early and what the units said, worst first
+  // why it ended early and what the units said, worst first
+  function messagePanel() {
     const ranks = ["error", "warning", "note"], marks = { error: "wrong", warning: "doubt", note: "none" };
     const joined = (parts, between) => parts.filter((part) => part).join(between);
     const words = (one) => joined([joined([one.file, one.line, one.column], ":"),
       joined([one.unit && `unit '${one.unit}'`, isNumber(one.time) && `at t = ${digits(one.time, 12)} s`], " "), one.text], ": ") + (one.hint ? "; " + one.hint : "");
-    const messages = () => el("div", { class: "panel", id: "messages" }, ...ranks.flatMap((rank) => data.messages.filter((one) => one.severity === rank)).map((one) =>
+    return el("div", { class: "panel messages" }, ...ranks.flatMap((rank) => data.messages.filter((one) => one.severity === rank)).map((one) =>
       el("p", {}, el("span", { class: "chip v-" + marks[one.severity] }, icon(marks[one.severity], 14), one.severity), " " + words(one))));
-    document.title = data.name + ": " + (circuit && !run.is_failed ? run.status : title);
-    main.append(el("h1", { text: (circuit && circuit.title) || data.name }), circuit && circuit.title ? el("p", { class: "muted", text: data.name }) : "",
-      circuit && !run.is_failed ? "" : banner(),
-      el("dl", { class: "facts" }, fact("status", run.status), fact("time reached", digits(run.t_reached, 6) + " s", "of " + digits(run.t_stop, 6) + " s"),
-        fact("steps", grouped(circuit ? circuit.n_steps : run.n_steps), "of " + seconds(circuit ? circuit.step : data.step)), fact("took", seconds(run.wall_s)),
-        fact("real-time factor", digits(run.real_time_factor, 3) + "\u00d7"), fact("recorded", grouped(run.n_rows), "rows of " + grouped(columns) + (columns === 1 ? " signal" : " signals")),
-        fact("Yoke", data.versions.yoke, data.versions.commit)),
-      (data.messages || []).length > 0 ? messages() : "");
   }
 
-  let printing = false;
+  function titleOf() { return data.name + ": " + (circuit && !data.run.is_failed ? data.run.status : lead().title); }
+
+  // the name, then whether the run can be trusted
+  function addOverview() {
+    const run = data.run, first = lead(), kind = first.kind;
+    const about = `${sentence(run.status).slice(0, -1)}: ${digits(run.t_reached, 6)} s of ${digits(run.t_stop, 6)} s in ${grouped(circuit ? circuit.n_steps : run.n_steps)} steps of ${seconds(circuit ? circuit.step : data.step)}.`;
+    const banner = () => el("div", { class: "banner v-" + kind, id: "verdict" + suffix }, icon(kind, 34),
+      el("div", {}, el("b", { text: first.title }), el("span", { text: sentenceOf(first.text) }), ...first.more));
+    main.append(el("h1", { text: (circuit && circuit.title) || data.name }), el("p", { class: "muted about", text: (circuit && circuit.title ? data.name + ". " : "") + about }),
+      circuit && !run.is_failed && !data.trust ? "" : banner(), (data.messages || []).length > 0 ? messagePanel() : "");
+  }
+
+  function addFacts() {
+    const run = data.run;
+    const fact = (name, value, small) => el("div", {}, el("dt", { text: name }), el("dd", {}, value, small && el("small", { text: " " + small })));
+    const columns = signals.length + series.skipped.length;
+    main.append(el("dl", { class: "facts" }, fact("status", run.status), fact("time reached", digits(run.t_reached, 6) + " s", "of " + digits(run.t_stop, 6) + " s"),
+      fact("steps", grouped(circuit ? circuit.n_steps : run.n_steps), "of " + seconds(circuit ? circuit.step : data.step)), fact("took", seconds(run.wall_s)),
+      fact("real-time factor", digits(run.real_time_factor, 3) + "\u00d7"), fact("recorded", grouped(run.n_rows), "rows of " + grouped(columns) + (columns === 1 ? " signal" : " signals")),
+      fact("Yoke", data.versions.yoke, data.versions.commit)));
+  }
+
+  // on paper: every bond open (up to a dozen), the system file too
+  let opened = [];
+  function openForPrint() {
+    opened = [...cards.values()].filter((entry) => entry.body.hidden).slice(0, 12);
+    for (const entry of opened) openBond(entry.bond.name, false);
+    const file = main.querySelector(".file");
+    if (file) { file.dataset.was = file.open ? "1" : ""; file.open = true; }
+  }
+  function closeAfterPrint() {
+    for (const entry of opened) toggleBond(entry.bond.name);
+    const file = main.querySelector(".file");
+    if (file) file.open = file.dataset.was === "1";
+  }
+
+  // ------------------------------------------------------------------------------------------------------------
+  // 10 a run from top to bottom
+
+  addOverview();
+  if (!circuit || data.trust) addTrust();
+  addSignals();
+  const graph = circuit ? null : addSystem();
+  if (circuit) addCircuit();
+  addFacts();
+  if (!circuit) addBonds();
+  addAlarms();
+  addTiming();
+  addSettings();
+  main.append(el("footer", { text: `Made by yoke ${data.versions.yoke} (${data.versions.commit}). This page is complete in itself: it loads nothing from anywhere.` }));
+
+  function redraw() { for (const chart of view.charts) chart.draw(); }
+  function layout() {
+    if (graph) drawGraph(graph);
+    markChosen();
+    redraw();
+  }
+  layout();
+  return { title: titleOf(), layout, redraw, openForPrint, closeAfterPrint };
+}
+
+// --------------------------------------------------------------------------------------------------------------
+// 11 the page: tabs, theme, print
+
+(function () {
+  "use strict";
+
+  const SUFFIXES = ["", "-before"], NAMES = ["this run", "before"];
+  const tabs = SUFFIXES.filter((suffix) => document.getElementById("data" + suffix)).map((suffix, i) => ({ suffix, name: NAMES[i], run: null }));
+  let shown = null;
+
+  function make(name, attributes, text) {
+    const node = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (text !== undefined) node.textContent = text;
+    return node;
+  }
+
+  // a tab is drawn when it is first shown: what is hidden has no size
+  function show(tab) {
+    for (const other of tabs) {
+      other.panel.hidden = other.nav.hidden = other !== tab;
+      if (other.button) {
+        other.button.setAttribute("aria-selected", String(other === tab));
+        other.button.tabIndex = other === tab ? 0 : -1;
+      }
+    }
+    shown = tab;
+    if (tab.run) tab.run.layout();
+    else tab.run = drawRun(tab.panel, tab.nav, tab.suffix);
+    document.title = tab.run.title + (tab.suffix === "" ? "" : " (before)");
+  }
+
+  function addTabs() {
+    const main = document.getElementById("main"), nav = document.getElementById("nav"), list = document.getElementById("tabs");
+    for (const tab of tabs) {
+      tab.panel = make("div", { class: "tab", id: "run" + tab.suffix });
+      tab.nav = make("span", { class: "tab-nav" });
+      main.append(tab.panel);
+      nav.append(tab.nav);
+      if (tabs.length < 2) continue;
+      tab.panel.setAttribute("role", "tabpanel");
+      tab.panel.setAttribute("aria-labelledby", "tab" + tab.suffix);
+      tab.button = make("button", { type: "button", role: "tab", id: "tab" + tab.suffix, "aria-controls": tab.panel.id }, tab.name);
+      tab.button.addEventListener("click", () => show(tab));
+      list.append(tab.button);
+    }
+    if (tabs.length < 2) return;
+    list.setAttribute("role", "tablist");
+    list.setAttribute("aria-label", "Runs");
+    list.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (step === undefined) return;
+      event.preventDefault();
+      const next = tabs[(tabs.indexOf(shown) + step + tabs.length) % tabs.length];
+      show(next);
+      next.button.focus();
+    });
+  }
+
   let theme = "auto";
   const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
   function applyTheme() {
-    const isDark = !printing && (theme === "dark" || (theme === "auto" && dark.matches));
+    const isDark = !look.printing && (theme === "dark" || (theme === "auto" && dark.matches));
     document.documentElement.dataset.theme = isDark ? "dark" : "light";
     document.getElementById("theme").textContent = "Theme: " + theme;
-    readColours();
-    for (const chart of view.charts) chart.draw();
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue("--" + name).trim();
+    look.colours = { series: [0, 1, 2, 3, 4, 5, 6, 7].map((i) => colour("s" + i)) };
+    for (const name of ["ink", "muted", "grid", "axis", "panel", "doubt", "wrong", "doubt-bg", "wrong-bg"]) look.colours[name] = colour(name);
+    if (shown) shown.run.redraw();
   }
   function addTheme() {
     try { theme = localStorage.getItem("yoke-theme") || "auto"; } catch (error) { theme = "auto"; }
@@ -1340,52 +1750,29 @@
     dark.addEventListener("change", applyTheme);
   }
 
-  // on paper: light, every bond open (up to a dozen), lines drawn fine enough
+  // on paper: the tab that is shown, light, lines drawn fine enough
   function addPrint() {
-    let opened = [];
     window.addEventListener("beforeprint", () => {
-      printing = true;
-      opened = [...cards.values()].filter((entry) => entry.body.hidden).slice(0, 12);
-      for (const entry of opened) openBond(entry.bond.name, false);
-      const file = document.getElementById("file");
-      if (file) { file.dataset.was = file.open ? "1" : ""; file.open = true; }
+      look.printing = true;
+      shown.run.openForPrint();
       applyTheme();
     });
     window.addEventListener("afterprint", () => {
-      printing = false;
-      for (const entry of opened) toggleBond(entry.bond.name);
-      const file = document.getElementById("file");
-      if (file) file.open = file.dataset.was === "1";
+      look.printing = false;
+      shown.run.closeAfterPrint();
       applyTheme();
     });
   }
 
-  // ------------------------------------------------------------------------------------------------------------
-  // 9 start
-
   addTheme();
   applyTheme();
-  addOverview();
-  const graph = circuit ? null : addSystem();
-  if (!circuit) addBonds();
-  addSignals();
-  if (circuit) addCircuit();
-  addAlarms();
-  addTiming();
-  addSettings();
-  main.append(el("footer", { text: `Made by yoke ${data.versions.yoke} (${data.versions.commit}). This page is complete in itself: it loads nothing from anywhere.` }));
+  addTabs();
+  show(tabs[0]);
   addPrint();
-
-  function layout() {
-    if (graph) drawGraph(graph);
-    markChosen();
-    for (const chart of view.charts) chart.draw();
-  }
-  layout();
   let lastWidth = window.innerWidth;
   window.addEventListener("resize", () => {
-    if (printing || window.innerWidth === lastWidth) return;
+    if (look.printing || window.innerWidth === lastWidth) return;
     lastWidth = window.innerWidth;
-    layout();
+    shown.run.layout();
   });
 })();
