@@ -144,9 +144,10 @@ static void print_advice(const yoke_app_advise* app) {
   print_others(advice, YOKE_ADVISED_SAME, "no effect: ");
   print_others(advice, YOKE_ADVISED_DIVERGES, "diverges: ");
   print_others(advice, YOKE_ADVISED_FAILED, "fails: ");
-  print_others(advice, YOKE_ADVISED_LEFT_OUT, "not tried, the budget is used up: ");
-  printf("cost of the search: %s runs of the given cost\n",
-         yoke__number_brief(advice->spent, spent));
+  print_others(advice, YOKE_ADVISED_LEFT_OUT, "not tried: ");
+  printf("cost of the search: %s runs of the given cost%s\n",
+         yoke__number_brief(advice->spent, spent),
+         advice->is_exhausted ? "; a larger --budget tries more" : "");
   printf("%s\n", advice->text);
   if (advice->chosen != YOKE_NOT_FOUND && advice->chosen > 0) {
     yoke_text command = {0};

@@ -206,7 +206,9 @@ static bool is_dropped(trial* t) {
   }
   double score = 0;
   const size_t worst = find_worst(t->trust, &score);
-  if (worst == YOKE_NOT_FOUND || !(score > YOKE_ADVISE_NEAR * best_score(t->a->advice))) {
+  // who looks for the cheapest setting wants all that may be good enough
+  if (worst == YOKE_NOT_FOUND || !(score > YOKE_ADVISE_NEAR * best_score(t->a->advice)) ||
+      (t->a->settings->is_cheapest && score <= 1)) {
     return false;
   }
   return take_verdict(t, YOKE_ADVISED_BOUNDED) >= 0;
@@ -467,6 +469,11 @@ static void rank(yoke_advice* advice) {
   }
 }
 
+static bool is_cheaper(const yoke_advised* a, const yoke_advised* b) {
+  const double nearly = 1e-12 * b->cost;
+  return a->cost < b->cost - nearly || (a->cost <= b->cost + nearly && a->score < b->score);
+}
+
 // The cheapest of those that are about as good as the best; only trustworthy ones if there are any.
 static size_t choose(const yoke_advice* advice) {
   const bool is_strict = has_trustworthy(advice);
@@ -482,7 +489,7 @@ static size_t choose(const yoke_advice* advice) {
     const yoke_advised* s = &advice->all[i];
     if (s->status == YOKE_ADVISED_JUDGED && (!is_strict || is_trustworthy(s)) &&
         s->score <= YOKE_ADVISE_NEAR * best &&
-        (chosen == YOKE_NOT_FOUND || s->cost < advice->all[chosen].cost * (1 - 1e-12))) {
+        (chosen == YOKE_NOT_FOUND || is_cheaper(s, &advice->all[chosen]))) {
       chosen = i;
     }
   }
@@ -493,8 +500,7 @@ size_t yoke__advise_cheapest(const yoke_advice* advice) {
   size_t chosen = YOKE_NOT_FOUND;
   for (size_t i = 0; i < advice->n; i++) {
     const yoke_advised* s = &advice->all[i];
-    if (is_trustworthy(s) &&
-        (chosen == YOKE_NOT_FOUND || s->cost < advice->all[chosen].cost * (1 - 1e-12))) {
+    if (is_trustworthy(s) && (chosen == YOKE_NOT_FOUND || is_cheaper(s, &advice->all[chosen]))) {
       chosen = i;
     }
   }
@@ -543,10 +549,11 @@ static void decide(yoke_advice* advice) {
   }
   if (is_known) {
     describe_band(given, before, sizeof before);
-    snprintf(advice->text, sizeof advice->text, "%s: error up to %s instead of %s", s->name, band,
-             before);
+    snprintf(advice->text, sizeof advice->text, "%s: %s, error up to %s instead of %s", s->name,
+             yoke_verdict_text(s->verdict), band, before);
   } else {
-    snprintf(advice->text, sizeof advice->text, "%s: error up to %s; as given it %s", s->name, band,
+    snprintf(advice->text, sizeof advice->text, "%s: %s, error up to %s; as given it %s", s->name,
+             yoke_verdict_text(s->verdict), band,
              given->status == YOKE_ADVISED_FAILED ? "fails" : "diverges");
   }
 }
@@ -560,7 +567,7 @@ static yoke_status open_system(advisor* a) {
   yoke__messages_send(&messages, a->sink);
   yoke__messages_free(&messages);
   YOKE_TRY(status);
-  if (a->given->n_judged == 0) {
+  if (a->given->n_judged == 0 || a->given->n_links == 0) {
     return yoke_fail(a->sink, YOKE_BAD_INPUT,
                      "%s has no connection of real numbers between units: there is nothing to "
                      "advise",

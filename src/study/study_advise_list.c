@@ -322,17 +322,13 @@ static void add_methods(builder* b) {
   }
 }
 
+// What a unit says of its own exchange stays.
 static void add_exchange(builder* b) {
   const yoke_scenario* s = b->scenario;
   const yoke_exchange wanted = b->recipe->is_fresh ? YOKE_FRESH : YOKE_STALE;
   static const char* const words[] = {"stale", "fresh"};
   if (s->exchange != wanted) {
     add(b, "exchange=%s", words[wanted]);
-  }
-  for (size_t i = 0; i < s->n_units; i++) {
-    if (s->units[i].has_exchange && !s->units[i].is_law && s->units[i].exchange != wanted) {
-      add(b, "units.%s.exchange=%s", s->units[i].name, words[wanted]);
-    }
   }
 }
 

@@ -494,7 +494,7 @@ yoke_status yoke__trust_bound(yoke_trust* trust) {
   yoke_status status = YOKE_NO_SUPPORT;
   if (find_usable(trust, b)) {
     trust->is_bound = true;
-    status = yoke__trust_judge(trust, YOKE_OK);
+    status = yoke__trust_judge(trust);
     trust->is_bound = trust->is_judged = false;
   }
   b->way = 0;
