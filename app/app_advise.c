@@ -118,7 +118,11 @@ bool yoke__app_advise_run(yoke_app_advise* app, const yoke_options* options, int
     app->settings.progress = show_progress;
   }
   yoke__os_catch_interrupt();
-  const yoke_status done = yoke__advise(&app->settings, &app->advice, &yoke__app_sink);
+  const yoke_app_words words = yoke__app_words(options->operands[0]);
+  yoke_app_voice voice = {
+      .words = &words, .is_quiet = yoke__options_has(options, "quiet"), .is_brief = true};
+  const yoke_sink sink = yoke__app_voice_sink(&voice);
+  const yoke_status done = yoke__advise(&app->settings, &app->advice, &sink);
   if (app->is_line) {
     fprintf(stderr, "\r%79s\r", "");
   }
@@ -129,4 +133,147 @@ bool yoke__app_advise_run(yoke_app_advise* app, const yoke_options* options, int
     *status = yoke__app_fail(options->command->name, done);
   }
   return done >= 0;
+}
+
+// ---- yoke run --within
+
+#define WITHIN_BUDGET                                                                              \
+  96.0  // runs of the given cost: enough for a quarter of the step in most systems
+
+// "1%", "0.01": a share of the movement.
+static bool read_share(yoke_app_advise* app, const char* text) {
+  const size_t n = strlen(text);
+  const bool is_percent = n > 0 && text[n - 1] == '%';
+  char number[64];
+  double value = 0;
+  snprintf(number, sizeof number, "%.*s", (int)(n - is_percent), text);
+  const bool is_number = n < sizeof number && yoke__number_parse(number, &value);
+  value = is_percent ? value / 100 : value;
+  if (!is_number || !(value > 0 && value < 1)) {
+    return yoke__app_error("run",
+                           "--within: expected an error such as 1%%, below 100 %%, or one of a "
+                           "signal such as arm.s=2e-3, found '%.200s'",
+                           text);
+  }
+  yoke__number_format(value, number);
+  if (!yoke__app_advise_set(app, "trust.limit=%s", number)) {
+    return false;
+  }
+  // "wrong" lies above what is still good
+  yoke__number_format(2 * value, number);
+  return value < YOKE_TRUST_WRONG || yoke__app_advise_set(app, "trust.wrong=%s", number);
+}
+
+bool yoke__app_within_read(yoke_app_advise* app, const char* const wishes[], size_t n) {
+  yoke_text names = {0};
+  bool has_share = false, is_good = true;
+  for (size_t i = 0; i < n && is_good; i++) {
+    const char* equals = strrchr(wishes[i], '=');
+    if (equals == NULL) {
+      has_share = true;
+      is_good = read_share(app, wishes[i]);
+    } else {
+      is_good = yoke__app_advise_limit(app, "--within", wishes[i]);
+      yoke__text_string(&names, names.n == 0 ? "" : ",");
+      yoke__text_append(&names, wishes[i], (size_t)(equals - wishes[i]));
+    }
+  }
+  // who names signals only wants these
+  if (is_good && !has_share && names.n > 0) {
+    is_good = yoke__app_advise_signals(app, "--within", names.bytes);
+  }
+  yoke__text_free(&names);
+  app->settings.is_cheapest = true;
+  app->settings.budget = WITHIN_BUDGET;
+  return is_good;
+}
+
+static bool is_met(const yoke_advised* s) {
+  return s->verdict == YOKE_TRUSTWORTHY;
+}
+
+void yoke__app_within_print(const yoke_app_advise* app, size_t chosen) {
+  const yoke_advised* s = &app->advice.all[chosen];
+  char error[YOKE_NUMBER_SIZE], share[YOKE_NUMBER_SIZE], ratio[YOKE_NUMBER_SIZE];
+  printf("within: %s", s->name);
+  yoke_text sets = {0};
+  for (size_t i = 0; i < s->n_sets; i++) {
+    yoke__text_string(&sets, " --set");
+    yoke__advise_append_word(&sets, s->sets[i]);
+  }
+  printf("%s%s\n", sets.n > 0 ? ":" : "", sets.n > 0 ? sets.bytes : "");
+  yoke__text_free(&sets);
+  if (!is_met(s)) {
+    printf("within: the wish is missed: %s may be off by up to %s%s%s (%s %% of its movement), "
+           "%s times what is allowed%s\n",
+           s->signal, yoke__number_brief(s->band_max, error), s->dim[0] == '\0' ? "" : " ", s->dim,
+           yoke__number_brief(100 * s->relative, share), yoke__number_brief(s->score, ratio),
+           app->advice.is_exhausted ? "; yoke advise with a larger --budget tries more" : "");
+  }
+}
+
+void yoke__app_within_json(const yoke_app_advise* app, size_t chosen, const char* summary,
+                           yoke_text* to) {
+  const yoke_advised* s = &app->advice.all[chosen];
+  const char* end = strrchr(summary, '}');
+  yoke_json json = {0};
+  yoke__json_begin_object(&json, NULL);
+  yoke__json_boolean(&json, "met", is_met(s));
+  yoke__json_string(&json, "setting", s->name);
+  yoke__json_begin_array(&json, "sets");
+  for (size_t i = 0; i < s->n_sets; i++) {
+    yoke__json_string(&json, NULL, s->sets[i]);
+  }
+  yoke__json_end_array(&json);
+  yoke__json_string(&json, "signal", s->signal == NULL ? "" : s->signal);
+  yoke__json_number(&json, "excess", s->score);
+  yoke__json_number(&json, "settings_tried", (double)app->advice.n);
+  yoke__json_end_object(&json);
+  if (end == NULL || yoke__json_finish(&json) < 0) {
+    yoke__text_string(to, summary);
+  } else {
+    size_t n = (size_t)(end - summary);
+    for (; n > 0 && strchr(" \n", summary[n - 1]) != NULL; n--) {
+    }
+    yoke__text_append(to, summary, n);
+    yoke__text_string(to, ",\n  \"within\": ");
+    // two more blanks before every line but the last, which is empty
+    for (const char* at = json.text.bytes; *at != '\0' && strcmp(at, "\n") != 0; at++) {
+      yoke__text_append(to, at, 1);
+      yoke__text_string(to, *at == '\n' ? "  " : "");
+    }
+    yoke__text_string(to, "\n}\n");
+  }
+  yoke__json_free(&json);
+}
+
+// ---- after yoke run
+
+#define MAX_COST(n) (3.0 * (double)(n) + 8)  // runs: three for each setting, and companion B once
+
+void yoke__app_advise_hint(const yoke_options* options, bool has_foreign, double run_s) {
+  yoke_app_advise app = {0};
+  size_t n = 0;
+  char seconds[YOKE_NUMBER_SIZE], what[64] = "other methods and steps";
+  if (!yoke__app_advise_open(&app, options, 0) ||
+      (!has_foreign && (yoke__advise_count(&app.settings, &n) < 0 || n == 0))) {
+    yoke__app_advise_close(&app);
+    return;
+  }
+  const double cost =
+      has_foreign || MAX_COST(n) > YOKE_ADVISE_BUDGET ? YOKE_ADVISE_BUDGET : MAX_COST(n);
+  if (!has_foreign) {
+    snprintf(what, sizeof what, "%zu setting%s", n, yoke__plural(n));
+  }
+  yoke_text command = {0};
+  yoke__text_string(&command, "yoke advise");
+  yoke__advise_append_word(&command, app.settings.path);
+  for (size_t i = 0; i < app.settings.n_sets; i++) {
+    yoke__text_string(&command, " --set");
+    yoke__advise_append_word(&command, app.settings.sets[i]);
+  }
+  printf("%s would try %s, about %s s\n", command.bytes, what,
+         yoke__number_brief(cost * run_s, seconds));
+  yoke__text_free(&command);
+  yoke__app_advise_close(&app);
 }

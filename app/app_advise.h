@@ -26,4 +26,19 @@ bool yoke__app_advise_limit(yoke_app_advise* app, const char* option, const char
 // Runs the search, with a line of progress on a terminal. False: the command ends with *status.
 bool yoke__app_advise_run(yoke_app_advise* app, const yoke_options* options, int* status);
 
+// ---- yoke run --within
+
+// The wishes of --within as settings of `trust`; the search must have room for n + 3. False after a message.
+bool yoke__app_within_read(yoke_app_advise* app, const char* const wishes[], size_t n);
+// Prints what the search has chosen, and by how much it misses the wishes.
+void yoke__app_within_print(const yoke_app_advise* app, size_t chosen);
+// A summary (text of a JSON object) with the object "within" behind its last entry.
+void yoke__app_within_json(const yoke_app_advise* app, size_t chosen, const char* summary,
+                           yoke_text* to);
+
+// ---- after yoke run
+
+// "yoke advise FILE would try 7 settings, about 3 s". has_foreign: its units are not made again to count the settings.
+void yoke__app_advise_hint(const yoke_options* options, bool has_foreign, double run_s);
+
 #endif

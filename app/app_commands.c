@@ -48,6 +48,11 @@ static const yoke_option run_options[] = {
      "coupling method), half, cheap (both, the second with fewer steps), none, or auto: both, "
      "unless that would take more than 60 s of computing time. The results do not depend on it. "
      "The default is what the system file says, else auto."},
+    {"within", "ERROR", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Look for settings first, as yoke advise does, and run the cheapest one whose error stays "
+     "within this: a share of the movement of all signals such as 1%, or an error of one signal in "
+     "its own unit such as arm.s=2e-3. If none does, the best one is run. May be given several "
+     "times."},
     {"no-verdict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Exit with status 0 also if the result is judged wrong."},
     {"threads", "N", false, YOKE_ARGUMENT_TEXT, NULL,

@@ -444,7 +444,8 @@ static yoke_status refine(advisor* a) {
     for (size_t i = 0; i < n; i++) {
       yoke_advised* one = NULL;
       YOKE_TRY(try_one(a, a->advice->all[best[i]].recipe, by, 0, &one));
-      if (one != NULL && is_trustworthy(one)) {
+      // smaller steps cost more still
+      if (one != NULL && (is_trustworthy(one) || one->status == YOKE_ADVISED_LEFT_OUT)) {
         return YOKE_OK;
       }
     }

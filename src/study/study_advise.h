@@ -84,6 +84,8 @@ size_t yoke__advise_cheapest(const yoke_advice* advice);
 // All sets of a setting, those of the user first unless it replaces them; in `arena`, NULL if memory is out.
 const char** yoke__advise_sets(const yoke_advise_settings* settings, const yoke_advised* setting,
                                yoke_arena* arena, size_t* n);
+// A word behind a blank, in single quotes where a shell would change it.
+void yoke__advise_append_word(yoke_text* to, const char* word);
 // The command that runs it, quoted for a shell: "yoke run FILE --set ...".
 void yoke__advise_command(const yoke_advise_settings* settings, const yoke_advised* setting,
                           yoke_text* to);

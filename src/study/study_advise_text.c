@@ -5,10 +5,10 @@
 #include "base/base_text.h"
 #include "study/study_advise.h"
 
-// A word of a command, in single quotes where a shell would change it.
-static void append_word(yoke_text* to, const char* word) {
+void yoke__advise_append_word(yoke_text* to, const char* word) {
   static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                               "@%_+=:,./-";
+  yoke__text_string(to, " ");
   if (word[0] != '\0' && word[strspn(word, plain)] == '\0') {
     yoke__text_string(to, word);
     return;
@@ -31,11 +31,11 @@ void yoke__advise_command(const yoke_advise_settings* settings, const yoke_advis
   yoke_arena arena = {0};
   size_t n = 0;
   const char** sets = yoke__advise_sets(settings, setting, &arena, &n);
-  yoke__text_string(to, "yoke run ");
-  append_word(to, settings->path);
+  yoke__text_string(to, "yoke run");
+  yoke__advise_append_word(to, settings->path);
   for (size_t i = 0; sets != NULL && i < n; i++) {
-    yoke__text_string(to, " --set ");
-    append_word(to, sets[i]);
+    yoke__text_string(to, " --set");
+    yoke__advise_append_word(to, sets[i]);
   }
   if (setting->mode == YOKE_TRUST_CHEAP || setting->mode == YOKE_TRUST_HALF) {
     yoke__text_add(to, " --trust %s", setting->mode == YOKE_TRUST_CHEAP ? "cheap" : "half");
