@@ -165,13 +165,21 @@ static int exit_status(const yoke_run_info* info, const yoke_run_trust* trust, b
   return info->is_violated || (trust->is_wrong && is_counted) ? YOKE_EXIT_QUALITY : YOKE_EXIT_OK;
 }
 
+// A netlist on its own exchanges nothing.
+static bool is_judged(const yoke_options* options) {
+  return options->command == &yoke__command_run;
+}
+
 // False after a message.
 static bool read_mode(const yoke_options* options, yoke_trust_mode* mode) {
   // in the order of the option's choices
   static const yoke_trust_mode modes[] = {YOKE_TRUST_AUTO, YOKE_TRUST_BOTH, YOKE_TRUST_HALF,
                                           YOKE_TRUST_CHEAP, YOKE_TRUST_NONE};
   uint32_t bits = 0;
-  *mode = YOKE_TRUST_FILE;
+  *mode = is_judged(options) ? YOKE_TRUST_FILE : YOKE_TRUST_NONE;
+  if (!is_judged(options)) {
+    return true;
+  }
   if (!yoke__options_choices(options, "trust", &bits)) {
     return false;
   }
@@ -262,7 +270,8 @@ static int run(const running* r) {
     yoke__app_error(r->options->command->name, "interrupted while it was judged: no verdict");
   }
   (void)yoke_simulation_get_trust(r->simulation, &trust);
-  int status = exit_status(&info, &trust, !yoke__options_has(r->options, "no-verdict"));
+  int status = exit_status(&info, &trust,
+                           is_judged(r->options) && !yoke__options_has(r->options, "no-verdict"));
   if (info.status != YOKE_IO && !yoke__app_report(r->options, r->place)) {
     status = YOKE_EXIT_FAILED;
   }

@@ -2,6 +2,7 @@
 # Every ready-made system runs and shows what its first lines say. The first line is for people; every further line that
 # starts with # must be one of these (comments elsewhere in the file are indented or stand behind something):
 #   # expect: 0                       exit status of yoke run
+#   # verdict: trustworthy            verdict with both companions
 #   # reference: reference.csv        what the compare and energy lines refer to; this is the default
 #   # compare: arm.s max=1e-3..2e-3   a measure of yoke compare and the range it must lie in
 #   # energy: 2.0243                  energy at the end over that of the reference, masses of the oscillators with
@@ -73,7 +74,8 @@ check_energy() {
 # is_promise LINE: one of the lines explained above, without "# "
 is_promise() {
   local number='[-+]?[0-9][0-9.]*([eE][-+]?[0-9]+)?'
-  [[ $1 =~ ^expect:\ [0-9]+$ || $1 =~ ^reference:\ [^\ ]+$ || $1 =~ ^energy(-root)?:\ $number$ ||
+  [[ $1 =~ ^expect:\ [0-9]+$ || $1 =~ ^verdict:\ (trustworthy|doubtful|wrong)$ ||
+    $1 =~ ^reference:\ [^\ ]+$ || $1 =~ ^energy(-root)?:\ $number$ ||
     $1 =~ ^compare:\ [^\ ]+\ (nrmse|rmse|max|end)=$number\.\.$number$ ||
     $1 =~ ^value:\ [^\ ]+\ $number\ $number\ $number$ || $1 =~ ^text:\ [^\ ]+\ $number\ [^\ ]+$ ]]
 }
@@ -112,6 +114,19 @@ check_lines() {
   done < <(sed -n '2,$s/^# \{0,1\}//p' "$system")
 }
 
+# check_verdict SYSTEM RESULT: the verdict of the run; a system that is wrong and ends with 0 gives the reason
+check_verdict() {
+  local system=$1 result=$2 want got
+  want=$(sed -n 's/^# verdict: //p' "$system")
+  got=$(sed -n '/^  "trust": {/,/^  }/s/^    "verdict": "\(.*\)",$/\1/p' "$result/summary.json")
+  if [ -n "$want" ] && [ "$got" = "$want" ]; then pass; else
+    bad "$name: the verdict is '$got', expected '$want'"
+  fi
+  if [ "$want" = wrong ] && [ "$expected" -eq 0 ] && ! grep -q '^trust: {status: false}  *# ' "$system"; then
+    bad "$name: is wrong and ends with 0: expected 'trust: {status: false}  # REASON'"
+  fi
+}
+
 # run SYSTEM OUT [ARGUMENTS]: status of the run; what it said is shown when it is not the one expected
 run() {
   local system=$1 out=$2 status
@@ -144,14 +159,15 @@ for system in "$source"/scenarios/*/*.yaml; do
     bad "$name: yoke check"
     cat "$work/log"
   fi
-  run "$system" "$out/first"
-  # the first system of each folder also shows that the number of threads does not matter
+  run "$system" "$out/first" --trust both
+  check_verdict "$system" "$out/first"
+  # the first system of each folder also shows that the number of threads does not matter; none, that companions do not
   threads=1
   [ "$(dirname "$name")" = "${folder:-}" ] || threads=2
   folder=$(dirname "$name")
-  run "$system" "$out/second" --threads $threads
+  run "$system" "$out/second" --threads $threads --trust none
   if cmp -s "$out/first/results.csv" "$out/second/results.csv"; then pass; else
-    bad "$name: two runs, the second with $threads threads, gave different bytes"
+    bad "$name: two runs, the second with $threads threads and no companions, gave different bytes"
   fi
   check_lines "$system" "$out/first/results.csv"
 done
@@ -168,7 +184,7 @@ before=$n_bad
 } >"$work/log"
 if [ $((n_bad - before)) -eq 3 ]; then n_bad=$before; else bad "$name: wrong numbers passed"; fi
 for line in 'compare arm.s max=0..1' 'compare: arm.s max=0.1' 'compare: arm.s' 'compare: arm.s mxa=0..1' 'energy 2.0' \
-  'energy: two' 'value: a.x 1 2' 'text: a.x 1' 'expect 0' 'expect:0' 'reference:' 'a remark' ''; do
+  'energy: two' 'value: a.x 1 2' 'text: a.x 1' 'expect 0' 'expect:0' 'verdict: good' 'reference:' 'a remark' ''; do
   if is_promise "$line"; then bad "$name: '# $line' passes for a line that is checked"; else pass; fi
 done
 
@@ -178,14 +194,14 @@ expected=0
 for other in fresh displacement iterative; do
   check_compare "$work/linear-oscillator/$other/first" "$work/linear-oscillator/force/first" right.x max=0..1e-8
 done
-run "$source/scenarios/linear-oscillator/spring-unit.yaml" "$work/spring-fresh" --set exchange=fresh
+run "$source/scenarios/linear-oscillator/spring-unit.yaml" "$work/spring-fresh" --set exchange=fresh --trust none
 check_compare "$work/spring-fresh" "$work/linear-oscillator/force/first" right.x max=0..1e-12
 
 # halving every step halves the error of the chain: the coupling and two of the solvers are of first order
 name='order of the three-rate chain'
 chain=$source/scenarios/three-rate-chain
 run "$chain/chain.yaml" "$work/half" --set time.step=5e-5 --set units.left.step=5e-4 --set units.middle.step=2.5e-4 \
-  --set units.right.step=5e-5 --set record.every=200
+  --set units.right.step=5e-5 --set record.every=200 --trust none
 error_of() {
   "$program" compare "$1" "$chain/reference.csv" --signal right.x --measure rmse | awk '$1 == "right.x" { print $2 }'
 }

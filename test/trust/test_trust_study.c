@@ -1,0 +1,63 @@
+// Error bands and verdicts on twenty random systems; all of them are in test_trust_study_slow.c, the tables in
+// docs/trust_study.md.
+#include "trust/trust_checks.h"
+
+enum { N_SYSTEMS = 20 };
+
+static study_set linear;
+
+static int run_linear(void** state) {
+  (void)state;
+  study_linear(&linear, STUDY_FINAL, N_SYSTEMS, 10);
+  print_set("linear", &linear);
+  return 0;
+}
+
+static int free_linear(void** state) {
+  (void)state;
+  study_free_set(&linear);
+  return 0;
+}
+
+// With so few systems one of them decides about the share of a method: that is asserted with all of them.
+static void test_coverage_TR_03(void** state) {
+  (void)state;
+  check_between(study_coverage(&linear.all), 0.985, 1);
+  check_between(study_median(&linear.all), 1.2, 2.2);
+}
+
+static void test_trustworthy_TR_04(void** state) {
+  (void)state;
+  check_trustworthy(&linear);
+}
+
+static void test_wrong_TR_05(void** state) {
+  (void)state;
+  check_wrong(&linear);
+}
+
+static void test_good_TR_06(void** state) {
+  (void)state;
+  check_good(&linear);
+}
+
+static void test_rectifier(void** state) {
+  (void)state;
+  static study_set circuit;
+  const char* top = getenv("YOKE_SOURCE_DIR");
+  study_circuit(&circuit, top == NULL ? "." : top);
+  print_set("rectifier", &circuit);
+  check_trustworthy(&circuit);
+  check_wrong(&circuit);
+  check_between(study_coverage(&circuit.all), 0.985, 1);
+  study_free_set(&circuit);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_coverage_TR_03), cmocka_unit_test(test_trustworthy_TR_04),
+      cmocka_unit_test(test_wrong_TR_05),    cmocka_unit_test(test_good_TR_06),
+      cmocka_unit_test(test_rectifier),
+  };
+  return cmocka_run_group_tests(tests, run_linear, free_linear);
+}
