@@ -344,6 +344,7 @@ units:
 connections: [right.x -> left.x_other]
 bonds:
   spring: {action: left.f -> right.f, rate: right.v -> left.v_other}
+quality: {period: 0.1}
 EOF
 
 # the default limit of eps is exceeded in each of these runs
