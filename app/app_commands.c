@@ -40,9 +40,8 @@ static const yoke_option run_options[] = {
      "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
      "The default is what the system file asks for, else csv."},
     {"report", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "Also write report.html: the system as a graph, a verdict for every bond, plots, step times "
-     "and "
-     "settings on one page that needs nothing else."},
+     "Also write report.html: error bands, plots, the system as a graph, the energy of its bonds, "
+     "step times and settings on one page that needs nothing else."},
     {"trust", "MODE", false, YOKE_ARGUMENT_CHOICE, trust_words,
      "What the result is compared with to find its error: both (half the steps, and another "
      "coupling method), half, cheap (both, the second with fewer steps), none, or auto: both, "

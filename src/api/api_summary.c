@@ -537,6 +537,11 @@ yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* direc
       worst = status < 0 ? status : worst;
     }
   }
+  // those of an earlier run in the same folder; this one's come with its verdict
+  char bands[4096];
+  if (snprintf(bands, sizeof bands, "%s/bands.csv", directory) < (int)sizeof bands) {
+    yoke__os_file_remove(bands);
+  }
   const yoke_status status = yoke__api_write_summary(simulation, directory, sink);
   return status < 0 ? status : worst;
 }

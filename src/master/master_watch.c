@@ -193,7 +193,7 @@ static void keep(yoke_state* state) {
   }
 }
 
-static void free_trace(yoke_trace* trace) {
+void yoke__master_free_trace(yoke_trace* trace) {
   if (trace != NULL) {
     free(trace->y);
     free(trace->values);
@@ -225,21 +225,26 @@ yoke_status yoke__master_keep(const yoke_system* system, yoke_state* state, cons
   trace->values = calloc((size_t)trace->n_room * n_signals + 1, sizeof(double));
   trace->times = system->is_adaptive ? calloc((size_t)trace->n_room, sizeof *trace->times) : NULL;
   if (trace->y == NULL || trace->values == NULL || (system->is_adaptive && trace->times == NULL)) {
-    free_trace(trace);
+    yoke__master_free_trace(trace);
     return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < n_signals; i++) {
     trace->y[i] = y == NULL ? system->judged[i].y : y[i];
   }
-  free_trace(state->watch.trace);
+  yoke__master_free_trace(state->watch.trace);
   state->watch.trace = trace;
   keep_row(state);
   return YOKE_OK;
 }
 
-void yoke__master_end_watch(yoke_state* state) {
-  free_trace(state->watch.trace);
+yoke_trace* yoke__master_take_trace(yoke_state* state) {
+  yoke_trace* trace = state->watch.trace;
   state->watch.trace = NULL;
+  return trace;
+}
+
+void yoke__master_end_watch(yoke_state* state) {
+  yoke__master_free_trace(yoke__master_take_trace(state));
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -21,12 +21,13 @@ typedef struct yoke_trust {
   yoke_companion_plan plan;
   yoke_companion companions[YOKE_N_COMPANIONS];
   size_t n_companions;  // asked for, A first
-  char no_a[160];       // why there is no A
+  char none[160];       // why there is none although the caller might want one; "" if nobody asked
   size_t order[YOKE_N_COMPANIONS];
   atomic_size_t next;        // of the order: to be run by the next worker that is free
   _Atomic uint32_t n_ended;  // companions
   yoke_thread* workers[YOKE_N_COMPANIONS];
   bool is_started;
+  bool is_alone;  // units of the program itself: one companion at a time, and not beside the run
   char left_out[320];  // what `auto` left out, and how to have it
   // the outcome
   bool is_judged;
@@ -34,21 +35,23 @@ typedef struct yoke_trust {
   yoke_trust_signal* signals;  // in the order of the system,
   size_t* ranked;              // and worst first
   size_t n_signals;
-  const double* samples;  // of the run: row k, signal i at k * n_signals + i
+  yoke_trace* trace;  // samples of the run, once it has ended: row k, signal i at k * n_signals + i
   int64_t n_rows;
   yoke_trust_loop* loops;
   size_t n_loops;
   yoke_trust_loop run;
 } yoke_trust;
 
-// Before the first step. mode: none of those that have to be resolved. YOKE_NO_MEMORY; then there is no trust and the run
-// goes on without.
+// Before the first step. mode: none of those that have to be resolved. why_none: what keeps companions away, with mode
+// YOKE_TRUST_NONE; NULL: nothing. YOKE_NO_MEMORY.
 yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
-                              yoke_trust** out);
+                              const char* why_none, yoke_trust** out);
 // share: done of the run, 0 to 1; cpu_s: computing time so far.
 void yoke__trust_watch(yoke_trust* trust, double share, double cpu_s);
 // Ends the companions without a verdict.
 void yoke__trust_cancel(yoke_trust* trust);
+// The same, since the run is not the one that they repeat: it is judged without them.
+void yoke__trust_give_up(yoke_trust* trust, const char* why);
 // Waits for the companions and judges. status: how the run ended. YOKE_INTERRUPTED once goes_on says no.
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to);

@@ -24,9 +24,8 @@ static samples samples_of(const yoke_trust* trust, size_t i) {
   // thinned rows do not know exchanges any more
   const int64_t every = trust->plan.thin > 1 ? 1 : trust->system->judged[i].every;
   samples s = {.every = (size_t)every, .stride = (size_t)every * n_signals};
-  s.n =
-      trust->samples == NULL || trust->n_rows == 0 ? 0 : (size_t)((trust->n_rows - 1) / every) + 1;
-  s.y = trust->samples == NULL ? NULL : trust->samples + i;
+  s.n = trust->trace == NULL || trust->n_rows == 0 ? 0 : (size_t)((trust->n_rows - 1) / every) + 1;
+  s.y = trust->trace == NULL ? NULL : trust->trace->values + i;
   s.a = a == NULL || s.n == 0 ? NULL : a + i;
   s.b = b == NULL || s.n == 0 ? NULL : b + i;
   return s;
@@ -35,8 +34,8 @@ static samples samples_of(const yoke_trust* trust, size_t i) {
 // ---- what is needed to judge a signal
 
 static const char* why_no_estimate(const yoke_trust* trust) {
-  if (trust->mode == YOKE_TRUST_NONE) {
-    return NULL;
+  if (trust->none[0] != '\0') {
+    return trust->none;
   }
   for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
     if (trust->companions[i].result != NULL && trust->companions[i].why[0] != '\0') {

@@ -827,7 +827,7 @@ function drawRun(main, nav, suffix) {
     if (!first) return "";
     const count = both.length === 0 ? "" : outside.length === 0 ? (both.length === 1 ? " It lies within its band." : ` All ${both.length} signals lie within their bands.`)
       : ` Outside ${outside.length === 1 ? "its band" : "their bands"}: ${outside.slice(0, 10).map((one) => one.name).join(", ")}${outside.length > 10 ? ", ..." : ""}.`;
-    return `Compared with the reference ${reference.path}: ${first.name} has a ${trueError(first.name)}.${count}` + (rest.length > 0 ? ` True errors of signals without a band: ${rest.join(", ")}.` : "");
+    return `Compared with the reference ${reference.path}: ${first.name}, ${trueError(first.name)}.${count}` + (rest.length > 0 ? ` True errors of signals without a band: ${rest.join(", ")}.` : "");
   }
 
   function trustTable(rows) {
