@@ -108,6 +108,7 @@ enum {
                                // YOKE_VARIABLE_NONLINEAR
   YOKE_UNIT_PORTABLE =
       1u << 6,  // what `save` writes has no pointers: another process may restore it
+  YOKE_UNIT_AUTONOMOUS = 1u << 7,  // nothing in it depends on time but through its inputs
 };
 
 // How a unit advances its states during a call.

@@ -154,8 +154,8 @@ RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progr
 RunInfo = _struct("yoke_run_info", status=c_int, n_steps=c_int64, t_reached=c_double, wall_s=c_double,
                   is_violated=c_bool, record=RecordInfo)
 Handle = _struct("yoke_handle", unit=c_uint32, variable=c_uint32, element=c_uint32, n=c_uint32)
-BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, advice=c_char_p,
-                    passed=c_double, energy=c_double, residual=c_double, created=c_double, eps=c_double,
+BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, explanation=c_char_p,
+                    passed=c_double, energy=c_double, residual=c_double, created=c_double, given=c_double, eps=c_double,
                     eps_worst=c_double, rho_mean=c_double, rho_worst=c_double, ter=c_double, rter=c_double,
                     rter_worst=c_double, power=c_double, residual_power=c_double, rho=c_double, n_samples=c_int64,
                     n_warnings=c_size_t, n_stops=c_size_t)

@@ -68,8 +68,8 @@ class Result(Table):
     """What a run recorded, and how far to trust it.
 
     result["left.x"]   one column; result.time is the time [s]; result.names lists all of them
-    result.verdict     "trustworthy", "doubtful", "wrong" or "not judged", of all bonds together
-    result.bonds       the energy ledger of each bond by name: verdict, reason, advice, created, eps, ...
+    result.verdict     "doubtful", "wrong" or "not judged", of all bonds together
+    result.bonds       the energy ledger of each bond by name: verdict, reason, explanation, created, eps, ...
     result.summary     the run as a dict, as `yoke run` writes it to summary.json
     result.messages    notes and warnings
     result.status      Status.OK, ENDED (a unit asked to end), STOPPED (a limit) or INTERRUPTED

@@ -172,10 +172,12 @@ static void json_limits(const char* key, const yoke_ledger_limits* limits, yoke_
 static void json_result(const yoke_ledger_result* r, yoke_json* json) {
   yoke__json_string(json, "verdict", yoke__verdict_names[r->verdict]);
   yoke__json_string(json, "reason", r->reason);
-  yoke__json_string(json, "advice", r->advice);
+  yoke__json_string(json, "explanation", r->explanation);
   yoke__json_integer(json, "samples", r->n_samples);
   yoke__json_number(json, "dE", r->residual);
   yoke__json_number(json, "created", r->created);
+  yoke__json_boolean(json, "proven", r->is_proven);
+  yoke__json_number(json, "given", r->given);
   yoke__json_number(json, "energy", r->energy);
   yoke__json_number(json, "eps", r->eps);
   yoke__json_number(json, "eps_worst", r->eps_worst);
@@ -231,6 +233,8 @@ static void json_ledger(const yoke_system* system, const yoke_state* state, yoke
   yoke__json_string(json, "residual", "B_k A_k+1 - B_k+1 A_k of outputs at exchange points");
   yoke__json_string(json, "ter", "inputs held during a step, outputs at its end");
   yoke__json_string(json, "exchange", system->scenario->exchange == YOKE_FRESH ? "fresh" : "stale");
+  // false where the errors of the signals are estimated: then the words of the bonds count for nothing
+  yoke__json_boolean(json, "decides", true);
   yoke__json_begin_array(json, "bonds");
   for (size_t i = 0; i < system->n_bonds; i++) {
     yoke__ledger_result(state->ledger, i, &result);
@@ -388,7 +392,7 @@ static void json_verdict(const yoke_simulation* simulation, const yoke_message* 
     snprintf(text, sizeof text,
              "The system has no bonds: nobody watched the energy of its coupling.");
   } else if (n_judged == 0) {
-    snprintf(text, sizeof text, "No bond could be judged; bond '%s': %s.", worst.bond->name,
+    snprintf(text, sizeof text, "No bond is judged; bond '%s': %s.", worst.bond->name,
              worst.reason);
   } else {
     snprintf(text, sizeof text, "%s '%s': %s.", n_judged == 1 ? "Bond" : "The weakest bond is",

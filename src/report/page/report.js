@@ -1028,7 +1028,8 @@
     if (bond.is_heat) return part("Heat", row("passed", scaled(bond.passed, "J")), row("gained on the way", scaled(bond.residual, "J"), "arrived minus sent"));
     return part("Energy", row("exchanged", scaled(bond.energy, "J"), "what errors are compared with"),
       row("residual dE", scaled(bond.residual, "J"), "by " + bond.convention), row("\u03bc", digits(bond.mu, 4), bond.mu_origin),
-      row("created", scaled(bond.created, "J"), isNumber(bond.created) && bond.created < 0 ? "negative: removed" : null),
+      row("\u03bc dE", scaled(bond.created, "J"), !isNumber(bond.created) ? null : !bond.proven ? "no proof that the coupling made it" : bond.created < 0 ? "removed by the coupling" : "created by the coupling"),
+      row("given", scaled(bond.given, "J"), "to the unit that receives the action"),
       row("\u03b5", percent(bond.eps), !isNumber(bond.eps) ? "needs \u03bc" : isNumber(bond.t_eps_worst) ? `worst window ${percent(bond.eps_worst)} at ${digits(bond.t_eps_worst, 4)} s` : null));
   }
 
@@ -1051,9 +1052,8 @@
     const turn = el("span", { class: "turn", text: "plots and figures" });
     const body = el("div", { class: "bond-body", hidden: true, id: "bond-" + cards.size });
     const head = el("button", { type: "button", class: "bond-head", "aria-expanded": "false", "aria-controls": body.id, onclick: () => toggleBond(bond.name) },
-      chip(bond.verdict), el("h3", {}, bond.name, el("span", { class: "ends", text: ends })), turn, el("span", { class: "reason", text: sentence(bond.reason) }));
-    const card = el("article", { class: "panel bond-card v-" + kind, "data-bond": bond.name }, head,
-      bond.advice && el("p", { class: "advice" }, el("b", { text: "Try: " }), bond.advice), body);
+      chip(bond.verdict), el("h3", {}, bond.name, el("span", { class: "ends", text: ends })), turn, el("span", { class: "reason", text: sentence(bond.explanation || bond.reason) }));
+    const card = el("article", { class: "panel bond-card v-" + kind, "data-bond": bond.name }, head, body);
     cards.set(bond.name, { bond, card, head, body, chart: null });
     return card;
   }
