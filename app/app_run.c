@@ -112,6 +112,24 @@ static void print_circuit(const json_t* c) {
          plural(whole(c, "refactors")), whole(c, "switchings"), plural(whole(c, "switchings")));
 }
 
+// One line per bond. Its word counts only where nothing else gives a verdict.
+static void print_bonds(const json_t* ledger) {
+  const bool has_words = json_is_true(json_object_get(ledger, "decides"));
+  json_t* bond = NULL;
+  size_t i = 0;
+  json_array_foreach(json_object_get(ledger, "bonds"), i, bond) {
+    const char* explanation = yoke__json_find_text(bond, "explanation", "");
+    const char* reason = yoke__json_find_text(bond, "reason", "");
+    printf("bond %s: ", yoke__json_find_text(bond, "name", ""));
+    if (has_words) {
+      printf("%s: %s\n", yoke__json_find_text(bond, "verdict", ""), reason);
+    }
+    if (!has_words || strcmp(reason, explanation) != 0) {
+      printf("%s%s\n", has_words ? "  " : "", explanation);
+    }
+  }
+}
+
 // The run itself, before it is judged.
 static void print_summary(const json_t* summary, const char* directory) {
   size_t i = 0;
@@ -130,13 +148,8 @@ static void print_summary(const json_t* summary, const char* directory) {
 
 // What can be said of it, with the energy of its bonds as an explanation.
 static void print_verdict(const json_t* summary) {
-  size_t i = 0;
-  json_t* part = NULL;
   yoke__app_print_trust(summary);
-  json_array_foreach(json_object_get(json_object_get(summary, "ledger"), "bonds"), i, part) {
-    printf("bond %s: %s\n", yoke__json_find_text(part, "name", ""),
-           yoke__json_find_text(part, "reason", ""));
-  }
+  print_bonds(json_object_get(summary, "ledger"));
 }
 
 // The summary of the library, parsed; NULL after a message.

@@ -84,14 +84,16 @@ YOKE_API yoke_status yoke_simulation_get_band(const yoke_simulation* simulation,
 typedef struct yoke_bond_trust {
   const char* name;  // NULL: all bonds together
   yoke_verdict verdict;
-  const char* reason;                 // one sentence; both live until the next call
-  const char* advice;                 // what to try; "" if nothing
-  double passed;                      // energy that went through the bond [J]
-  double energy;                      // what errors are compared with [J]
-  double residual;                    // sum of the residual power [J]
-  double created;                     // energy that the coupling created [J]
-  double eps, eps_worst;              // created / energy: over the run, and in the worst window
-  double rho_mean, rho_worst;         // residual power relative to the peaks of action and rate
+  const char* reason;          // of the verdict, one sentence; both live until the next call
+  const char* explanation;     // what the figures mean, one sentence
+  double passed;               // energy that went through the bond [J]
+  double energy;               // what errors are compared with [J]
+  double residual;             // sum of the residual power [J]
+  double created;              // mu times the residual [J]: energy that the coupling created, if no
+                               // other source hides it
+  double given;                // to the unit that receives the action, by the inputs that acted [J]
+  double eps, eps_worst;       // created / energy: over the run, and in the worst window
+  double rho_mean, rho_worst;  // residual power relative to the peaks of action and rate
   double ter, rter, rter_worst;       // total energy residual [J], relative to the throughput
   double power, residual_power, rho;  // at the last exchange [W], [W], [1]
   int64_t n_samples;

@@ -110,6 +110,7 @@ enum {
       1u << 6,  // what `save` writes has no pointers: another process may restore it
   YOKE_UNIT_SAMPLED =
       1u << 7,  // its step belongs to what it does: it counts calls, or draws a number in each
+  YOKE_UNIT_AUTONOMOUS = 1u << 8,  // nothing in it depends on time but through its inputs
 };
 
 // How a unit advances its states during a call.

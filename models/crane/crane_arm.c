@@ -87,7 +87,7 @@ static const yoke_variable pressure_variables[] = {
 static const yoke_unit_info arm_info = {
     .variables = arm_variables,
     .n_variables = COUNT(arm_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS,
     .self_size = sizeof(crane_arm),
     .solver = {.choice = COUNT(arm_variables) - 1,
                .parts = COUNT(arm_variables),
@@ -96,7 +96,7 @@ static const yoke_unit_info arm_info = {
 static const yoke_unit_info pressure_info = {
     .variables = pressure_variables,
     .n_variables = COUNT(pressure_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS,
     .self_size = sizeof(crane_arm),
     .solver = {.choice = COUNT(pressure_variables) - 1,
                .parts = COUNT(pressure_variables),

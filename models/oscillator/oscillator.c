@@ -105,7 +105,7 @@ static const yoke_unit_info force_info = {
     .n_variables = COUNT(force_variables),
     .feedthrough = force_feedthrough,
     .n_feedthrough = COUNT(force_feedthrough),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS,
     .self_size = sizeof(oscillator),
     .solver = {.choice = COUNT(force_variables) - 1,
                .parts = COUNT(force_variables),
@@ -114,7 +114,7 @@ static const yoke_unit_info force_info = {
 static const yoke_unit_info mass_info = {
     .variables = mass_variables,
     .n_variables = COUNT(mass_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS,
     .self_size = sizeof(oscillator),
     .solver = {.choice = COUNT(mass_variables) - 1,
                .parts = COUNT(mass_variables),
@@ -123,7 +123,7 @@ static const yoke_unit_info mass_info = {
 static const yoke_unit_info displacement_info = {
     .variables = displacement_variables,
     .n_variables = COUNT(displacement_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS,
     .self_size = sizeof(oscillator),
     .solver = {.choice = COUNT(displacement_variables) - 1,
                .parts = COUNT(displacement_variables),

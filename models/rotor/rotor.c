@@ -100,7 +100,7 @@ static const yoke_unit_info shaft_info = {
     .n_variables = COUNT(shaft_variables),
     .feedthrough = shaft_feedthrough,
     .n_feedthrough = COUNT(shaft_feedthrough),
-    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS | YOKE_UNIT_LINEAR,
     .self_size = sizeof(rotor),
     .solver = {.choice = COUNT(shaft_variables) - 1,
                .parts = COUNT(shaft_variables),
@@ -109,7 +109,7 @@ static const yoke_unit_info shaft_info = {
 static const yoke_unit_info load_info = {
     .variables = load_variables,
     .n_variables = COUNT(load_variables),
-    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_LINEAR,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS | YOKE_UNIT_LINEAR,
     .self_size = sizeof(rotor),
     .solver = {.choice = COUNT(load_variables) - 1,
                .parts = COUNT(load_variables),

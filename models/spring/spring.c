@@ -78,7 +78,7 @@ static const yoke_unit_info linear_info = {
     .n_variables = COUNT(linear_variables),
     .feedthrough = all_inputs,
     .n_feedthrough = COUNT(all_inputs),
-    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS,
     .self_size = sizeof(element),
 };
 
@@ -87,7 +87,7 @@ static const yoke_unit_info nonlinear_info = {
     .n_variables = COUNT(nonlinear_variables),
     .feedthrough = all_inputs,
     .n_feedthrough = COUNT(all_inputs),
-    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_ALGEBRAIC | YOKE_UNIT_FLAT | YOKE_UNIT_AUTONOMOUS,
     .self_size = sizeof(element),
 };
 

@@ -159,8 +159,8 @@ RunTrust = _struct("yoke_run_trust", verdict=c_int, reason=c_char_p, is_diverged
 SignalTrust = _struct("yoke_signal_trust", name=c_char_p, dim=c_char_p, verdict=c_int, reason=c_char_p,
                       is_wanted=c_bool, band=c_double, band_max=c_double, at_time=c_double, low=c_double,
                       scale=c_double, relative=c_double, digits=c_int)
-BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, advice=c_char_p,
-                    passed=c_double, energy=c_double, residual=c_double, created=c_double, eps=c_double,
+BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, explanation=c_char_p,
+                    passed=c_double, energy=c_double, residual=c_double, created=c_double, given=c_double, eps=c_double,
                     eps_worst=c_double, rho_mean=c_double, rho_worst=c_double, ter=c_double, rter=c_double,
                     rter_worst=c_double, power=c_double, residual_power=c_double, rho=c_double, n_samples=c_int64,
                     n_warnings=c_size_t, n_stops=c_size_t)

@@ -74,7 +74,7 @@ class Result(Table):
     result.signals     every exchanged signal by name: verdict, reason, band_max, digits, ... (yoke.Signal)
     result.band("arm.s")   how far it may be off over time: (times, bands), in the signal's unit
     result.left_out    companions that were left out and how to have them; "" if none
-    result.bonds       the energy ledger of each bond by name: verdict, reason, advice, created, eps, ...
+    result.bonds       the energy ledger of each bond by name: verdict, reason, explanation, created, eps, ...
     result.summary     the run as a dict, as `yoke run` writes it to summary.json
     result.messages    notes and warnings
     result.status      Status.OK, ENDED (a unit asked to end), STOPPED (a limit) or INTERRUPTED

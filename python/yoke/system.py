@@ -502,7 +502,7 @@ class System:
         units = self._list(lib.yoke_system_get_unit, _library.UnitView, self._info.n_units)
         bonds = []
         for i, b in enumerate(self._list(lib.yoke_system_get_bond, _library.BondView, self._info.n_bonds)):
-            trust = _library.BondTrust(reason=b"", advice=b"")
+            trust = _library.BondTrust(reason=b"", explanation=b"")
             if lib.yoke_simulation_get_bond(self._simulation, i, byref(trust)) < 0:  # not started yet
                 for name, kind in trust._fields_:
                     setattr(trust, name, math.nan if kind is c_double else getattr(trust, name))

@@ -98,16 +98,17 @@ class Signal:
 class Bond:
     """A bond and how far to trust it so far.
 
-    verdict: "trustworthy", "doubtful", "wrong" or "not judged"; reason and advice say why and what to try. Energies
-    [J]: passed through the bond, created by the coupling, residual, and `energy`, the reference for the errors.
-    eps = created / energy; rho: residual power relative to the peaks of power; ter, rter: total energy residual,
+    verdict: "doubtful", "wrong" or "not judged", which counts only without an error estimate of the signals, and its
+    reason; explanation says what the figures mean. Energies [J]: passed through the bond, created by the coupling (mu
+    times the residual), given to the unit that receives the action, residual, and `energy`, the reference for the
+    errors. eps = created / energy; rho: residual power relative to the peaks of power; ter, rter: total energy residual,
     absolute and relative. Unknown numbers are NaN. action_unit delivers the action (force, voltage), rate_unit the
     rate (velocity, current).
     """
     name: str
     verdict: str
     reason: str
-    advice: str
+    explanation: str
     action_unit: str
     rate_unit: str
     interval: float
@@ -117,6 +118,7 @@ class Bond:
     energy: float
     residual: float
     created: float
+    given: float
     eps: float
     eps_worst: float
     rho_mean: float

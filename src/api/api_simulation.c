@@ -222,23 +222,17 @@ static yoke_status get_ready(yoke_simulation* simulation) {
 }
 
 typedef struct limit_words {
-  char text[512], hint[384];
+  char text[512];
 } limit_words;
 
-// Which bond, when, how much, and what to try.
-static yoke_message describe_limit(yoke_simulation* simulation, const yoke_alarm* alarm,
-                                   bool has_hint, limit_words* words) {
+// Which bond, when, and how much.
+static yoke_message describe_limit(const yoke_simulation* simulation, const yoke_alarm* alarm,
+                                   limit_words* words) {
   char what[480];
   yoke__ledger_alarm_text(simulation->state->ledger, alarm, what, sizeof what);
-  yoke__ledger_result(simulation->state->ledger, alarm->bond, &simulation->result);
   snprintf(words->text, sizeof words->text, "quality limit: %s", what);
-  snprintf(words->hint, sizeof words->hint, "try: %s", simulation->result.advice);
-  return (yoke_message){.severity = YOKE_ERROR,
-                        .status = YOKE_STOPPED,
-                        .time = (double)NAN,
-                        .text = words->text,
-                        .hint =
-                            has_hint && simulation->result.advice[0] != '\0' ? words->hint : NULL};
+  return (yoke_message){
+      .severity = YOKE_ERROR, .status = YOKE_STOPPED, .time = (double)NAN, .text = words->text};
 }
 
 // What ended the run, as its failure: growth, or a limit.
@@ -258,7 +252,7 @@ static void note_stop(yoke_simulation* simulation) {
   }
   if (n > 0) {
     limit_words words;
-    const yoke_message message = describe_limit(simulation, &alarms[n - 1], true, &words);
+    const yoke_message message = describe_limit(simulation, &alarms[n - 1], &words);
     yoke__failure_set(&simulation->loop.failure, &message, YOKE_NOT_FOUND);
   }
 }
@@ -336,15 +330,6 @@ static bool is_violated(const yoke_simulation* simulation) {
 
 #define MAX_LIMITS 5  // violated limits that are reported one by one; the summary has all of them
 
-static bool is_first_of_bond(const yoke_alarm alarms[], size_t i) {
-  for (size_t k = 0; k < i; k++) {
-    if (alarms[k].is_given && alarms[k].bond == alarms[i].bond) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Limits of the system file that were exceeded without ending the run.
 static void report_limits(yoke_simulation* simulation) {
   size_t n = 0, n_more = 0, n_given = 0;
@@ -357,8 +342,7 @@ static void report_limits(yoke_simulation* simulation) {
       continue;
     }
     limit_words words;
-    const yoke_message message =
-        describe_limit(simulation, &alarms[i], is_first_of_bond(alarms, i), &words);
+    const yoke_message message = describe_limit(simulation, &alarms[i], &words);
     yoke_send(&simulation->sink, &message);
   }
   if (n_given > MAX_LIMITS) {

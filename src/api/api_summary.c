@@ -12,6 +12,7 @@
 #include "base/base_os.h"
 #include "base/base_version.h"
 #include "circuit/circuit_netlist.h"
+#include "quality/quality_explain.h"
 #include "record/record_summary.h"
 
 #define MESSAGE_SIZE  2048
@@ -156,10 +157,12 @@ static void json_limits(const char* key, const yoke_ledger_limits* limits, yoke_
 static void json_result(const yoke_ledger_result* r, yoke_json* json) {
   yoke__json_string(json, "verdict", yoke__verdict_names[r->verdict]);
   yoke__json_string(json, "reason", r->reason);
-  yoke__json_string(json, "advice", r->advice);
+  yoke__json_string(json, "explanation", r->explanation);
   yoke__json_integer(json, "samples", r->n_samples);
   yoke__json_number(json, "dE", r->residual);
   yoke__json_number(json, "created", r->created);
+  yoke__json_boolean(json, "proven", r->is_proven);
+  yoke__json_number(json, "given", r->given);
   yoke__json_number(json, "energy", r->energy);
   yoke__json_number(json, "eps", r->eps);
   yoke__json_number(json, "eps_worst", r->eps_worst);
@@ -209,17 +212,43 @@ static void json_alarms(const yoke_ledger* ledger, const yoke_system* system, yo
   yoke__json_integer(json, "alarms_not_listed", (int64_t)n_more);
 }
 
-static void json_ledger(const yoke_system* system, const yoke_state* state, yoke_json* json) {
+// Where the same run with half the steps is known, what that says of the energy is the better explanation.
+static double explain(const yoke_simulation* simulation, size_t i, yoke_ledger_result* result) {
+  const yoke_trust* trust = simulation->trust;
+  const yoke_system_bond* bond = &simulation->system->bonds[i];
+  if (trust == NULL || !trust->is_judged || result->bond->kind != YOKE_BOND_POWER ||
+      !result->has_ter) {
+    return (double)NAN;
+  }
+  char text[sizeof result->explanation];
+  const double change = yoke__ledger_explain_given(
+      bond->name, simulation->system->units[bond->rate_unit].name, result->given,
+      yoke__trust_given_half(trust, i), result->throughput, text, sizeof text);
+  if (!isnan(change)) {
+    memcpy(result->explanation, text, sizeof text);
+  }
+  return change;
+}
+
+static void json_ledger(const yoke_simulation* simulation, yoke_json* json) {
+  const yoke_system* system = simulation->system;
+  const yoke_state* state = simulation->state;
   yoke_ledger_result result;
   yoke__json_begin_object(json, "ledger");
   yoke__json_string(json, "residual", "B_k A_k+1 - B_k+1 A_k of outputs at exchange points");
   yoke__json_string(json, "ter", "inputs held during a step, outputs at its end");
   yoke__json_string(json, "exchange", system->scenario->exchange == YOKE_FRESH ? "fresh" : "stale");
+  // false where the errors of the signals are estimated: then the words of the bonds count for nothing
+  yoke__json_boolean(json, "decides",
+                     simulation->trust == NULL || !simulation->trust->is_judged ||
+                         !yoke__trust_has_bands(simulation->trust));
   yoke__json_begin_array(json, "bonds");
   for (size_t i = 0; i < system->n_bonds; i++) {
     yoke__ledger_result(state->ledger, i, &result);
+    const double change = explain(simulation, i, &result);
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "name", system->bonds[i].name);
+    yoke__json_number(json, "dW", change);
     yoke__json_number(json, "mu", result.bond->mu);
     yoke__json_string(json, "mu_from", yoke__mu_words[result.bond->mu_origin]);
     json_result(&result, json);
@@ -459,7 +488,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
     yoke__api_json_trust(simulation->trust, json);
   }
   if (state != NULL && state->ledger != NULL) {
-    json_ledger(system, state, json);
+    json_ledger(simulation, json);
   }
   if (state != NULL) {
     json_clusters(system, state, json);

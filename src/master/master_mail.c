@@ -124,6 +124,9 @@ yoke_status yoke__master_take_mail(const yoke_system* system, yoke_state* state)
       has_others = has_others || unit->thread != 0;
     }
   }
+  if (end > box->n_taken && state->t > system->t_start && state->ledger != NULL) {
+    yoke__ledger_note_write(state->ledger);
+  }
   take_job job = {system, box, end, end};
   if (has_others) {
     yoke__pool_run(system->pool, set_on_thread, &job);

@@ -94,10 +94,41 @@ static void merge_steps(yoke_book* book, double h, const yoke_ledger_view* view)
   }
 }
 
+// what the unit that receives the action was given in a time dt of one call, from what it received and returned
+static void add_given(yoke_book* book, double dt) {
+  double power = 0;
+  for (size_t i = 0; i < book->bond->n; i++) {
+    power += book->four[E_IN][i] * (book->rate_before[i] + book->four[F_OUT][i]) * 0.5;
+  }
+  book->given += power * dt * 0 == 0 ? power * dt : 0;
+}
+
+static void end_call(yoke_book* book) {
+  for (size_t i = 0; i < book->bond->n; i++) {
+    book->rate_before[i] = book->four[F_OUT][i];
+  }
+}
+
+// the same of all its calls in a slot
+static void account_given(yoke_book* book, double h, const yoke_ledger_view* view) {
+  const yoke_ledger_end* end = &book->bond->ends[0];
+  for (int64_t j = 0; j < end->n_steps; j++) {
+    take_end(book, 0, j, view);
+    add_given(book, h / (double)end->n_steps);
+    if (end->n_slots <= 1 || ++book->call_slots == end->n_slots) {
+      end_call(book);
+      book->call_slots = 0;
+    }
+  }
+}
+
 void yoke__book_account(yoke_book* book, double h, const yoke_ledger_view* view) {
   const yoke_ledger_end* ends = book->bond->ends;
   if (!book->bond->has_ter) {
     return;
+  }
+  if (!ends[0].is_law && book->bond->kind == YOKE_BOND_POWER) {
+    account_given(book, h, view);
   }
   if (ends[0].is_law || ends[1].is_law) {
     // laws are evaluated with the exchange: the other end's values are kept until then
@@ -136,6 +167,10 @@ static void account_law(yoke_book* book, double h, const yoke_ledger_view* view)
       take_end(book, other, j, view);
     }
     add_interval(book, h / (double)n);
+  }
+  if (ends[0].is_law && book->bond->kind == YOKE_BOND_POWER) {
+    add_given(book, h);
+    end_call(book);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "quality/quality_history.h"
 #include "quality/quality_ledger.h"
 #include "quality/quality_period.h"
 
@@ -24,6 +25,9 @@ typedef struct yoke_book {
   bool is_simple;
   yoke_book_port action_port, rate_port, e_in, f_out, f_in, e_out;
   yoke_ter ter;
+  double given;  // to the unit that receives the action [J]; rate_before: at the start of its call
+  int64_t call_slots;  // slots of a slow unit's call that are over
+  bool is_written;     // values came from outside
   yoke_period period;  // of the action, while it is learnt
   bool is_learning;    // it still changes
   bool is_counted;     // the window is counted in exchanges, which are the same at any speed
@@ -33,7 +37,7 @@ typedef struct yoke_book {
   double since;        // time since the last one [s]
   double t_last;       // when that was [s]
   size_t first_held;   // where its rebuilt actions lie among those of all bonds
-  double *action, *rate, *held, *four[4], *monitor_memory, *period_memory;
+  double *action, *rate, *held, *four[4], *monitor_memory, *period_memory, *rate_before;
 
   int64_t n_samples, n_judged, n_bad_rho;
   yoke_sum residual, created, passed, passed_magnitude;
@@ -52,8 +56,9 @@ typedef struct yoke_book {
   double t_above[YOKE_N_INDICATORS];
   size_t n_alarms[3];  // by level
 
-  yoke_window* over;   // number of samples above stop.rho; NULL without that limit
-  yoke_window window;  // created [J], TER [J], throughput [J], number of steep samples
+  yoke_history* history;  // of the residual; NULL where nothing could be proven
+  yoke_window* over;      // number of samples above stop.rho; NULL without that limit
+  yoke_window window;     // created [J], TER [J], throughput [J], number of steep samples
 } yoke_book;
 
 struct yoke_ledger {

@@ -44,6 +44,11 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
   book->rate = yoke__arena_array(arena, n, sizeof(double));
   book->held = yoke__arena_array(arena, n, sizeof(double));
   book->monitor_memory = yoke__arena_array(arena, yoke__monitor_numbers(n), sizeof(double));
+  book->rate_before = yoke__arena_array(arena, n, sizeof(double));
+  if (bond->is_autonomous && book->has_mu && bond->has_ter && bond->kind == YOKE_BOND_POWER) {
+    book->history = yoke__arena_take(arena, sizeof *book->history);
+    YOKE_TRY_MEMORY(book->history);
+  }
   book->period_memory = yoke__arena_array(arena, yoke__period_numbers(n), sizeof(double));
   for (size_t i = 0; i < 4; i++) {
     book->four[i] = yoke__arena_array(arena, n, sizeof(double));
@@ -59,7 +64,8 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
     YOKE_TRY_MEMORY(book->over);
   }
   const bool is_laid = book->action != NULL && book->rate != NULL && book->held != NULL &&
-                       book->monitor_memory != NULL && book->period_memory != NULL;
+                       book->monitor_memory != NULL && book->period_memory != NULL &&
+                       book->rate_before != NULL;
   return is_laid ? YOKE_OK : YOKE_NO_MEMORY;
 }
 
@@ -171,6 +177,15 @@ void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
     const yoke_ledger_bond* bond = book->bond;
     const double power = yoke__book_take(book, y);
     start_times(book);
+    book->given = 0;
+    book->is_written = false;
+    book->call_slots = 0;
+    for (size_t k = 0; k < bond->n && bond->has_ter; k++) {
+      book->rate_before[k] = y[bond->ends[0].out[k]] * bond->ends[0].out_scale[k];
+    }
+    if (book->history != NULL) {
+      yoke__history_start(book->history);
+    }
     book->wait = bond->every;
     book->t_last = t;
     ledger->values[i * YOKE_LEDGER_N_VALUES + YOKE_LEDGER_P] = power;
@@ -189,8 +204,12 @@ static inline double read_port(const yoke_book_port* port, const double numbers[
 
 // one component between two units with one call per slot, the usual case
 static inline void account_one(yoke_book* book, double h, const double y[], const double u[]) {
-  yoke__ter_add_one(&book->ter, h, read_port(&book->e_in, u), read_port(&book->f_out, y),
-                    read_port(&book->f_in, u), read_port(&book->e_out, y));
+  const double e_in = read_port(&book->e_in, u), f_out = read_port(&book->f_out, y);
+  const double given = e_in * (book->rate_before[0] + f_out) * (0.5 * h);
+  book->given += given * 0 == 0 ? given : 0;
+  book->rate_before[0] = f_out;
+  yoke__ter_add_one(&book->ter, h, e_in, f_out, read_port(&book->f_in, u),
+                    read_port(&book->e_out, y));
 }
 
 void yoke__ledger_account(yoke_ledger* ledger, double h, const yoke_ledger_view* view) {
@@ -273,6 +292,9 @@ static yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double 
         book->over, length,
         (yoke_window_numbers){.a = yoke__book_rho(book) > limit && is_judged(ledger, book, t)});
   }
+  if (book->history != NULL) {
+    yoke__history_add(book->history, yoke__sum_value(&book->residual));
+  }
   book->ter_last = ter;
   book->throughput_last = throughput;
   values[YOKE_LEDGER_P] = power;
@@ -334,6 +356,12 @@ const yoke_monitor_settings* yoke__ledger_monitor_settings(const yoke_ledger* le
   return book->is_learning ? NULL : &book->own_monitor.settings;
 }
 
+void yoke__ledger_note_write(yoke_ledger* ledger) {
+  for (size_t i = 0; i < ledger->n_bonds; i++) {
+    ledger->books[i].is_written = true;
+  }
+}
+
 void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder) {
   ledger->books[bond].remainder = remainder;
 }
@@ -348,8 +376,8 @@ static void image_book(yoke_book* book, yoke_image* image) {
   YOKE_IMAGE_SKIP(&block, book, bond, bond);
   YOKE_IMAGE_SKIP(&block, book, own_monitor.action, own_monitor.offset);
   YOKE_IMAGE_SKIP(&block, book, monitor, monitor);
-  YOKE_IMAGE_SKIP(&block, book, action, period_memory);
-  YOKE_IMAGE_SKIP(&block, book, over, over);
+  YOKE_IMAGE_SKIP(&block, book, action, rate_before);
+  YOKE_IMAGE_SKIP(&block, book, history, over);
   yoke__image_close(&block);
   yoke__image_part(image, book->action, n * sizeof(double));
   yoke__image_part(image, book->rate, n * sizeof(double));
@@ -359,6 +387,10 @@ static void image_book(yoke_book* book, yoke_image* image) {
   }
   yoke__image_part(image, book->monitor_memory, yoke__monitor_numbers(n) * sizeof(double));
   yoke__image_part(image, book->period_memory, yoke__period_numbers(n) * sizeof(double));
+  yoke__image_part(image, book->rate_before, n * sizeof(double));
+  if (book->history != NULL) {
+    YOKE_IMAGE_VALUE(image, *book->history);
+  }
   if (book->over != NULL) {
     YOKE_IMAGE_VALUE(image, *book->over);
   }

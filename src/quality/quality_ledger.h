@@ -96,6 +96,7 @@ typedef struct yoke_ledger_bond {
   yoke_ledger_end ends[2];  // [0] gets the action and returns the rate, [1] the other way round
   double energy;            // reference energy [J]; 0: the range of what has passed so far
   bool is_adaptive;         // the interval is the shortest one: the residual chooses it
+  bool is_autonomous;       // no unit of its loop has an input from elsewhere or depends on time
   bool is_corrected;        // a coupling method removes energy: see yoke__ledger_set_remainder
   yoke_ledger_watch watch;
 } yoke_ledger_bond;
@@ -153,6 +154,8 @@ yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
 const yoke_monitor_settings* yoke__ledger_monitor_settings(const yoke_ledger* ledger, size_t bond);
 // A method that watches the same samples of a bond with these settings lends its monitor, updated before each observe.
 void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* monitor);
+// A value was written from outside: no loop is left to itself any more.
+void yoke__ledger_note_write(yoke_ledger* ledger);
 // A method that corrects a bond says before observe how much of the created energy is still there [J].
 void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder);
 // YOKE_LEDGER_N_VALUES numbers per bond; with more than one bond, then the same of the total.
@@ -166,6 +169,8 @@ double yoke__ledger_rho(const yoke_ledger* ledger);
 // the outcome
 
 extern const char* const yoke__verdict_names[];  // "not judged", "trustworthy", "doubtful", "wrong"
+// Why a bond without any sign of an energy error is not judged.
+extern const char* const yoke__ledger_no_sign;
 
 // One bond, or the total of all power bonds (then mu is NaN and rho, eps, rter are the worst).
 typedef struct yoke_ledger_result {
@@ -186,11 +191,15 @@ typedef struct yoke_ledger_result {
   uint64_t n_bad;
   double
       passed;  // sum of action . rate H [J]; heat bonds: heat given minus heat received is `residual`
+  // given to the unit that receives the action, by the inputs that acted: sum over its calls of the action applied times the
+  // integral of its rate (trapezoid) [J]; NaN if nobody receives it
+  double given;
   size_t n_warnings, n_stops;
   bool is_persistent;  // rho stayed above its bound: an artefact or an instability
   yoke_verdict verdict;
-  char reason[320];  // one sentence
-  char advice[320];  // what to try; "" if nothing
+  bool is_proven;         // `created` is energy that the coupling made, and no mere mismatch
+  char reason[320];       // of the verdict, one sentence
+  char explanation[320];  // what the figures mean, whoever gives the verdict
 } yoke_ledger_result;
 
 // i == number of bonds: the total.
@@ -198,7 +207,7 @@ void yoke__ledger_result(const yoke_ledger* ledger, size_t i, yoke_ledger_result
 size_t yoke__ledger_count(const yoke_ledger* ledger);
 // Alarms in the order they began.
 const yoke_alarm* yoke__ledger_alarms(const yoke_ledger* ledger, size_t* n, size_t* n_more);
-// "bond 'spring' at t = 1.92 s: rho = 0.61, limit 0.5" without the advice.
+// "bond 'spring' at t = 1.92 s: rho = 0.61, limit 0.5".
 void yoke__ledger_alarm_text(const yoke_ledger* ledger, const yoke_alarm* alarm, char* to,
                              size_t size);
 // True if a limit that the user gave was violated.

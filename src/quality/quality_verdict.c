@@ -1,214 +1,72 @@
-// What the books say: figures, a verdict in one sentence, and what to try.
+// What the books say: figures, a sentence, and what a bond alone may be called by the old rules.
 //
-//   wrong        the coupling created or removed more than 10 % of the energy of the exchange, or TER is above 25 % of the
-//                throughput, or rho stayed above 0.5
-//   doubtful     more than 1 %, 5 %, or more than 5 % of the samples have rho above 0.25
-//   trustworthy  otherwise
+//   wrong       the residual of the samples is more than 10 % of the energy of the exchange, or TER is above 25 % of the
+//               throughput, or rho stayed above 0.5
+//   doubtful    more than 1 %, 5 %, or more than 5 % of the samples have rho above 0.25
+//   not judged  otherwise: no sign of an error is no proof of a good result
 //
+// These words count only where no error of the signals is estimated (trust specification 8.2).
 // What a correction took out counts with a tenth: its books balance by its own estimate (docs/ledger_calibration.md).
-//
-// The bounds are those of the specifications (cosimulation 9.6, TER 2.8): calibrated on a few mechanical problems, so a
-// verdict is strong evidence and no proof (docs/ledger.md shows how often it was right on systems it has not seen).
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/base_check.h"
 #include "quality/quality_books.h"
+#include "quality/quality_explain.h"
 
-#define EPS_DOUBTFUL  0.01
-#define EPS_WRONG     0.1
-#define RTER_DOUBTFUL 0.05
-#define RTER_WRONG    0.25
-#define RHO_SHARE     0.05
-#define RHO_VALID     0.2  // up to here the energy correction is meant to work
-
-#define MU_WITHOUT_DELAY 0.75  // the largest factor that steps and rates make (energy_mu.h)
+#define EPS_WRONG  0.1
+#define RTER_WRONG 0.25
 
 #define CORRECTION_DOUBT 0.1  // share of what a correction took out that may be wrong
-#define PARTS_BROKEN     1    // defects as large as what passes
+#define PROVEN_SHARE     0.5  // |net| / TER from which the mismatch has one sign
 
 const char* const yoke__verdict_names[] = {"not judged", "trustworthy", "doubtful", "wrong"};
+const char* const yoke__ledger_no_sign =
+    "no sign of an energy error, and no error estimate: run with --trust both";
 
 static const char* const indicator_names[YOKE_N_INDICATORS] = {"rho", "eps", "rter"};
 static const char* const indicator_texts[YOKE_N_INDICATORS] = {
     "residual power relative to the peaks of action and rate",
-    "energy created by the coupling within the window, relative to the energy of the exchange",
+    "residual energy of the samples within the window, relative to the energy of the exchange",
     "total energy residual within the window, relative to the energy that passed"};
 
-// "12.3 kJ"
-static const char* energy_text(double joule, char* to, size_t size) {
-  static const char* const prefixes[] = {"n", "u", "m", "", "k", "M", "G"};
-  double x = fabs(joule);
-  int i = 3;
-  // three digits are printed: 999.6 would round to 1e+03
-  for (; x >= 999.5 && i < 6; i++) {
-    x *= 1e-3;
-  }
-  for (; x > 0 && x < 0.9995 && i > 0; i--) {
-    x *= 1e3;
-  }
-  snprintf(to, size, "%.3g %sJ", x, prefixes[i]);
-  return to;
-}
-
 // ---------------------------------------------------------------------------------------------------------
-// the sentence
-
-// In a run that grows beyond all bounds the defects of action and rate are as large as the signals and hide each other in
-// their sum; the parts still show them.
-static bool is_broken(const yoke_ledger_result* r) {
-  return r->has_ter && r->throughput > 0 && r->flow + r->effort > PARTS_BROKEN * r->throughput;
-}
+// the verdict
 
 static void judge_numbers(yoke_ledger_result* r) {
   const bool has_eps = !isnan(r->eps);
   const bool has_rter = r->has_ter && r->throughput > 0;
-  r->verdict = YOKE_TRUSTWORTHY;
-  if ((has_eps && r->eps > EPS_DOUBTFUL) || (has_rter && r->rter > RTER_DOUBTFUL) ||
-      r->rho_share > RHO_SHARE) {
+  r->verdict = YOKE_VERDICT_NONE;
+  if ((has_eps && r->eps > YOKE_EPS_DOUBTFUL) || (has_rter && r->rter > YOKE_RTER_DOUBTFUL) ||
+      r->rho_share > YOKE_RHO_SHARE) {
     r->verdict = YOKE_DOUBTFUL;
   }
   if ((has_eps && !(r->eps <= EPS_WRONG)) || (has_rter && r->rter > RTER_WRONG) ||
-      r->is_persistent || is_broken(r)) {
+      r->is_persistent || yoke__ledger_is_broken(r)) {
     r->verdict = YOKE_WRONG;
   }
-  // without a factor between residual and energy, and without inputs to compare, rho alone proves little
-  if (r->verdict == YOKE_TRUSTWORTHY && !has_eps && !has_rter) {
-    r->verdict = YOKE_VERDICT_NONE;
-  }
 }
 
-// how far each measure is beyond its doubtful bound: the largest is the reason
-static void explain(yoke_ledger_result* r) {
-  char created[32], energy[32], ter[32], throughput[32];
-  const double by_eps = isnan(r->eps) ? 0 : r->eps / EPS_DOUBTFUL;
-  const double by_ter = r->has_ter && r->throughput > 0 ? r->rter / RTER_DOUBTFUL : 0;
-  const char* verb = r->created < 0 ? "removed" : "created";
-  energy_text(r->created, created, sizeof created);
-  energy_text(r->energy, energy, sizeof energy);
-  energy_text(r->ter, ter, sizeof ter);
-  energy_text(r->throughput, throughput, sizeof throughput);
-  if (r->is_persistent) {
-    snprintf(r->reason, sizeof r->reason,
-             "the residual power is as large as the power itself for more than a moment (rho up to "
-             "%.2g at t = %.4g s): an oscillation that only the coupling makes, or an instability",
-             r->rho_worst, r->t_rho_worst);
-  } else if (is_broken(r)) {
-    snprintf(
-        r->reason, sizeof r->reason,
-        "what the two ends disagree about, action and rate taken apart, is %.3g times all that "
-        "passed: an instability of the coupling",
-        (r->flow + r->effort) / r->throughput);
-  } else if (by_eps >= by_ter && by_eps > 1 && r->bond->is_corrected) {
-    char gross[32];
-    energy_text(r->bond->mu * r->residual, gross, sizeof gross);
-    snprintf(r->reason, sizeof r->reason,
-             "of %s that the coupling %s the correction left %s; with a tenth of doubt about "
-             "its own estimate that is %.3g %% of the energy of the exchange (%s)",
-             gross, r->bond->mu * r->residual < 0 ? "removed" : "created", created, 100 * r->eps,
-             energy);
-  } else if (by_eps >= by_ter && by_eps > 1) {
-    snprintf(r->reason, sizeof r->reason,
-             "the coupling %s %s, %.3g %% of the energy of the exchange (%s)", verb, created,
-             100 * r->eps, energy);
-  } else if (by_ter > 1) {
-    snprintf(r->reason, sizeof r->reason,
-             "the two ends disagree about %s of the %s that passed (%.3g %%), mostly in the %s",
-             ter, throughput, 100 * r->rter, r->flow > r->effort ? "rate" : "action");
-  } else if (r->rho_share > RHO_SHARE) {
-    snprintf(r->reason, sizeof r->reason,
-             "the exchange is too slow for these signals: rho is above 0.25 in %.3g %% of the "
-             "samples (up to %.2g at t = %.4g s)",
-             100 * r->rho_share, r->rho_worst, r->t_rho_worst);
-  } else if (!isnan(r->eps)) {
-    snprintf(r->reason, sizeof r->reason,
-             "the coupling %s %.2g %% of the energy of the exchange (%s), rho at most %.2g", verb,
-             100 * r->eps, energy, r->rho_worst);
-  } else if (r->has_ter && r->throughput > 0) {
-    snprintf(r->reason, sizeof r->reason,
-             "the two ends disagree about %.2g %% of the %s that passed, rho at most %.2g",
-             100 * r->rter, throughput, r->rho_worst);
-  }
-}
-
-static void why_no_mu(yoke_ledger_result* r) {
+// why a bond without any sign of an error is not judged
+static const char* why_not_judged(const yoke_ledger_result* r) {
   static const char* const texts[] = {
-      [YOKE_MU_BOTH_FEEDTHROUGH] = "both units let the other's signal through, so the energy of "
-                                   "a step cannot be told from the residual",
-      [YOKE_MU_IMPLICIT] = "a unit has an implicit solver, for which the energy of a step cannot "
-                           "be told from the residual",
-      [YOKE_MU_GAUSS_SEIDEL] = "under Gauss-Seidel the residual of samples mixes two times",
-      [YOKE_MU_ITERATIVE] = "an iterated exchange leaves no residual of samples",
-      [YOKE_MU_MODEL] = "the inputs come from models of the units, so the energy of a step cannot "
-                        "be told from the residual of samples",
-      [YOKE_MU_NO_POWER] = "",
+      [YOKE_MU_BOTH_FEEDTHROUGH] = "no energy is judged: both units let the other's signal "
+                                   "through, so the energy of a step cannot be told from the "
+                                   "residual",
+      [YOKE_MU_IMPLICIT] = "no energy is judged: a unit has an implicit solver, for which the "
+                           "energy of a step cannot be told from the residual",
+      [YOKE_MU_GAUSS_SEIDEL] = "no energy is judged: under Gauss-Seidel the residual of samples "
+                               "mixes two times",
+      [YOKE_MU_ITERATIVE] = "no energy is judged: an iterated exchange leaves no residual of "
+                            "samples",
+      [YOKE_MU_MODEL] = "no energy is judged: the inputs come from models of the units, so the "
+                        "energy of a step cannot be told from the residual of samples",
+      [YOKE_MU_NO_POWER] = "no energy is judged",
   };
+  const bool has_figure = !isnan(r->eps) || (r->has_ter && r->throughput > 0);
   const yoke_mu_origin origin = r->bond->mu_origin;
-  if (r->verdict == YOKE_VERDICT_NONE && isnan(r->eps) && origin > YOKE_MU_GIVEN) {
-    snprintf(r->reason, sizeof r->reason, "no energy is judged: %s", texts[origin]);
-  }
-}
-
-// One more idea.
-static void advise_to(yoke_ledger_result* r, const char* format, ...) YOKE_PRINTF(2, 3);
-static void advise_to(yoke_ledger_result* r, const char* format, ...) {
-  char idea[200];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(idea, sizeof idea, format, args);
-  va_end(args);
-  const size_t used = strlen(r->advice);
-  snprintf(r->advice + used, sizeof r->advice - used, "%s%s", used == 0 ? "" : "; ", idea);
-}
-
-// how much smaller the step should be; factor: how far the worst measure is beyond its bound
-static void advise_step(yoke_ledger_result* r, double factor) {
-  const yoke_ledger_bond* bond = r->bond;
-  if (factor > 1 && bond->is_adaptive) {
-    advise_to(r, "give a smaller rho, or a smaller min, in time.step");
-  } else if (factor > 1 && factor <= 20) {
-    advise_to(r, "exchange every %.2g s instead of %.3g s", bond->interval / factor,
-              bond->interval);
-  } else if (factor > 20 && (r->is_persistent || is_broken(r))) {
-    // beyond the stability limit no order holds
-    advise_to(
-        r, "exchange every %.2g s instead of %.3g s, and again half of it until the run is stable",
-        bond->interval / 2, bond->interval);
-  } else if (factor > 20) {
-    advise_to(r, "a smaller step alone would have to be over 20 times smaller");
-  }
-}
-
-// ideas in the order of their cost
-static void advise(yoke_ledger_result* r) {
-  const yoke_ledger_bond* bond = r->bond;
-  const bool is_by_energy = !isnan(r->eps) && r->eps > EPS_DOUBTFUL;
-  const bool is_delayed = bond->mu_origin == YOKE_MU_AUTOMATIC && bond->mu > MU_WITHOUT_DELAY;
-  if (r->verdict != YOKE_DOUBTFUL && r->verdict != YOKE_WRONG) {
-    return;
-  }
-  if (is_by_energy && bond->mu_origin == YOKE_MU_AUTOMATIC && !bond->is_corrected &&
-      r->rho_worst < RHO_VALID) {
-    advise_to(r, "correct it with coupling: {method: energy}");
-  }
-  if (bond->is_corrected && r->rho_worst > RHO_VALID) {
-    advise_to(r, "the energy correction is beyond its range here: turn it off");
-  }
-  if (is_delayed) {
-    advise_to(r, "shorten the delays of its connections; a smaller step alone does little");
-    return;
-  }
-  // all these errors are of first order in the step
-  double factor = is_by_energy ? r->eps / EPS_DOUBTFUL : 0;
-  factor = fmax(factor, r->has_ter && r->throughput > 0 ? r->rter / RTER_DOUBTFUL : 0);
-  factor = fmax(factor, r->rho_worst / RHO_VALID);
-  advise_step(r, factor);
-  if (bond->mu_origin == YOKE_MU_AUTOMATIC && bond->mu >= 0.25) {
-    advise_to(r, "use exchange: fresh, scheme: gauss-seidel, or another causality (force-force, "
-                 "displacement-displacement)");
-  }
+  return has_figure || origin <= YOKE_MU_GIVEN ? yoke__ledger_no_sign : texts[origin];
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -218,12 +76,12 @@ static void result_of_heat(const yoke_book* book, yoke_ledger_result* out) {
   out->passed = yoke__sum_value(&book->passed);
   out->throughput = yoke__sum_value(&book->passed_magnitude);
   out->created = out->eps = (double)NAN;
-  energy_text(out->residual, lost, sizeof lost);
-  energy_text(out->throughput, passed, sizeof passed);
-  snprintf(out->reason, sizeof out->reason,
+  snprintf(out->explanation, sizeof out->explanation,
            "heat balance: %s %s arrived than was sent, of %s (the product of heat flow and "
            "temperature is no power: no verdict)",
-           lost, out->residual < 0 ? "less" : "more", passed);
+           yoke__energy_text(out->residual, lost, sizeof lost), out->residual < 0 ? "less" : "more",
+           yoke__energy_text(out->throughput, passed, sizeof passed));
+  memcpy(out->reason, out->explanation, sizeof out->reason);
 }
 
 // nothing of nothing is nothing
@@ -243,6 +101,14 @@ static void copy_ter(const yoke_ter* ter, yoke_ledger_result* out) {
   out->n_bad = ter->n_bad;
 }
 
+// The residual is energy that the coupling made: the loop has no source of its own, the mismatch has one sign, and so had
+// its sum for long enough.
+static bool is_proven(const yoke_book* book, const yoke_ledger_result* r) {
+  return book->bond->is_autonomous && !book->is_written && book->has_mu && r->has_ter &&
+         fabs(r->net) >= PROVEN_SHARE * r->ter && book->history != NULL &&
+         yoke__history_sign(book->history) != 0;
+}
+
 static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
                            yoke_ledger_result* out) {
   const yoke_ledger_bond* bond = book->bond;
@@ -254,6 +120,8 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
                               .settle = book->settle,
                               .residual = yoke__sum_value(&book->residual),
                               .has_ter = bond->has_ter,
+                              .given = bond->has_ter && bond->kind == YOKE_BOND_POWER ? book->given
+                                                                                      : (double)NAN,
                               .t_eps_worst = book->t_eps_worst,
                               .t_rho_worst = book->t_rho_worst,
                               .rho_worst = book->rho_worst,
@@ -280,23 +148,27 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
     out->rho_share = (double)book->n_bad_rho / (double)book->n_judged;
   }
   copy_ter(&book->ter, out);
+  out->is_proven = is_proven(book, out);
   if (!yoke__is_finite(out->energy) || !yoke__is_finite(out->throughput)) {
     out->verdict = YOKE_WRONG;
-    snprintf(out->reason, sizeof out->reason, "what passed has grown beyond all numbers");
-    return;
+    snprintf(out->explanation, sizeof out->explanation,
+             "the transferred energy overflowed: the run diverged");
+  } else if (out->energy <= 0 && out->throughput <= 0) {
+    snprintf(out->explanation, sizeof out->explanation, "no power has passed");
+  } else {
+    judge_numbers(out);
+    yoke__ledger_explain(out);
+    if (out->verdict == YOKE_VERDICT_NONE) {
+      snprintf(out->reason, sizeof out->reason, "%s", why_not_judged(out));
+    }
   }
-  if (out->energy <= 0 && out->throughput <= 0) {
-    snprintf(out->reason, sizeof out->reason, "no power has passed");
-    return;
+  if (out->reason[0] == '\0') {
+    memcpy(out->reason, out->explanation, sizeof out->reason);
   }
-  judge_numbers(out);
-  explain(out);
-  why_no_mu(out);
-  advise(out);
 }
 
 static void result_of_all(const yoke_ledger* ledger, yoke_ledger_result* out) {
-  *out = (yoke_ledger_result){.eps = (double)NAN, .created = (double)NAN};
+  *out = (yoke_ledger_result){.eps = (double)NAN, .created = (double)NAN, .given = (double)NAN};
   size_t worst = ledger->n_bonds;
   for (size_t i = 0; i < ledger->n_bonds; i++) {
     yoke_ledger_result one;
@@ -327,11 +199,11 @@ static void result_of_all(const yoke_ledger* ledger, yoke_ledger_result* out) {
     out->is_persistent = out->is_persistent || one.is_persistent;
     out->n_warnings += one.n_warnings;
     out->n_stops += one.n_stops;
-    if (one.verdict > out->verdict) {
+    if (worst == ledger->n_bonds || one.verdict > out->verdict) {
       out->verdict = one.verdict;
       worst = i;
       snprintf(out->reason, sizeof out->reason, "%s", one.reason);
-      snprintf(out->advice, sizeof out->advice, "%s", one.advice);
+      snprintf(out->explanation, sizeof out->explanation, "%s", one.explanation);
     }
   }
   out->rter = share_of(out->ter, out->throughput);

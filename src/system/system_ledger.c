@@ -306,6 +306,48 @@ static int64_t interval_of(const yoke_system* system, const yoke_system_bond* bo
   return interval;
 }
 
+// marks all units that can be reached from `start`, forwards or backwards
+static void mark_reached(const yoke_system* system, size_t start, bool is_forward,
+                         bool is_reached[]) {
+  bool has_changed = true;
+  is_reached[start] = true;
+  while (has_changed) {
+    has_changed = false;
+    for (size_t i = 0; i < system->n_links; i++) {
+      const yoke_system_link* link = &system->links[i];
+      const size_t from = is_forward ? link->from_unit : link->to_unit;
+      const size_t to = is_forward ? link->to_unit : link->from_unit;
+      if (is_reached[from] && !is_reached[to]) {
+        is_reached[to] = has_changed = true;
+      }
+    }
+  }
+}
+
+// No unit of the bond's loop depends on time or has an input from elsewhere: then nothing but the coupling can make energy.
+static yoke_status find_sources(const yoke_system* system, yoke_system_bond* bond) {
+  bool* is_behind = calloc(2 * system->n_units + 1, sizeof *is_behind);
+  YOKE_TRY_MEMORY(is_behind);
+  bool* is_before = is_behind + system->n_units;
+  mark_reached(system, bond->action_unit, true, is_behind);
+  mark_reached(system, bond->action_unit, false, is_before);
+  bool is_autonomous = is_behind[bond->rate_unit] && is_before[bond->rate_unit];
+  for (size_t i = 0; i < system->n_units; i++) {
+    const bool is_inside = is_behind[i] && is_before[i];
+    is_autonomous = is_autonomous &&
+                    (!is_inside || (system->units[i].unit.info->flags & YOKE_UNIT_AUTONOMOUS) != 0);
+  }
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    // what reaches the loop and is not reached from it
+    is_autonomous = is_autonomous && !(is_behind[link->to_unit] && is_before[link->to_unit] &&
+                                       !is_behind[link->from_unit]);
+  }
+  bond->ledger.is_autonomous = is_autonomous;
+  free(is_behind);
+  return YOKE_OK;
+}
+
 static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
   static const yoke_scenario_watch none = {
       .warn = {(double)NAN, (double)NAN, (double)NAN},
@@ -357,6 +399,7 @@ static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
                 system->units[bond->rate_unit].name);
   }
   check_method(system, bond);
+  YOKE_TRY(find_sources(system, bond));
   set_watch(&ledger->watch, bond->source == NULL ? &none : &bond->source->watch,
             &system->scenario->watch);
   YOKE_TRY(scale_pairs(system, bond, true, false, &ledger->action_scale));

@@ -77,6 +77,10 @@ void yoke__trust_destroy(yoke_trust** trust);
 yoke_status yoke__trust_judge(yoke_trust* trust);
 // The time of a row of samples [s].
 double yoke__trust_time(const yoke_trust* trust, int64_t row);
+// Whether some signal has an error band.
+bool yoke__trust_has_bands(const yoke_trust* trust);
+// Energy given through a bond by companion A up to where the run ended [J]; NaN: not known.
+double yoke__trust_given_half(const yoke_trust* trust, size_t bond);
 // Where the largest difference of signal i is [s]; NaN if there is none.
 double yoke__trust_worst_time(const yoke_trust* trust, size_t i);
 // The band of signal i at every row of samples. YOKE_NO_SUPPORT: it has none.

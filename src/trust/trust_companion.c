@@ -210,7 +210,7 @@ static void take_energies(const companion_job* job, const yoke_system* system,
   for (size_t i = 0; i < system->n_bonds && state->ledger != NULL; i++) {
     yoke_ledger_result r;
     yoke__ledger_result(state->ledger, i, &r);
-    to[i] = r.passed;
+    to[i] = r.given;
   }
 }
 

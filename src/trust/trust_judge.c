@@ -147,6 +147,21 @@ yoke_status yoke__trust_judge(yoke_trust* trust) {
   return YOKE_OK;
 }
 
+bool yoke__trust_has_bands(const yoke_trust* trust) {
+  return trust->companions[YOKE_COMPANION_A].is_usable ||
+         trust->companions[YOKE_COMPANION_B].is_usable;
+}
+
+double yoke__trust_given_half(const yoke_trust* trust, size_t bond) {
+  const yoke_companion* a = &trust->companions[YOKE_COMPANION_A];
+  const double near = 1e-6 * yoke__clock_seconds(&trust->system->clock, trust->system->macro);
+  // the same method with half the steps, to the same end
+  const bool is_known = a->is_usable && a->ways[a->way].recipe.method == NULL &&
+                        fabs(a->result->t - trust->state->t) <= near;
+  return is_known ? a->result->values[(size_t)trust->plan.n_rows * trust->plan.n + bond]
+                  : (double)NAN;
+}
+
 // ---- over time
 
 double yoke__trust_time(const yoke_trust* trust, int64_t row) {

@@ -98,9 +98,12 @@ class Runs(Case):
         spring = result.bonds["spring"]
         self.assertEqual((spring.verdict, spring.action_unit, spring.rate_unit), ("wrong", "left", "right"))
         self.assertAlmostEqual(spring.created, 10.8e3, delta=100)
-        self.assertTrue(spring.reason and spring.advice)
+        self.assertIn("the coupling created about 10.8 kJ", spring.explanation)
+        self.assertEqual(spring.reason, spring.explanation)
+        self.assertNotEqual(spring.given, 0)
         good = yoke.run(SCENARIOS / "linear-oscillator/fresh.yaml")
-        self.assertEqual(good.verdict, "trustworthy")
+        self.assertEqual(good.verdict, "not judged")
+        self.assertIn("no sign of an energy error", good.bonds["spring"].reason)
 
     def test_table(self):
         result = yoke.run(JACOBI)

@@ -1300,7 +1300,8 @@ function drawRun(main, nav, suffix) {
     return part("\u03b5, the drift of energy", "\u03b5 is the energy residual of one window of time, as a share of the energy exchanged: a slow drift.",
       row("\u03b5", percent(bond.eps), !isNumber(bond.eps) ? "needs \u03bc" : isNumber(bond.t_eps_worst) ? `worst window ${percent(bond.eps_worst)} at ${digits(bond.t_eps_worst, 4)} s` : null),
       row("exchanged", scaled(bond.energy, "J"), "reference energy"), row("dE", scaled(bond.residual, "J"), "sum of the residual power, by " + bond.convention),
-      row("\u03bc", digits(bond.mu, 4), bond.mu_origin), bond.created !== undefined && row("\u03bc dE", scaled(bond.created, "J"), "estimate of a free system; no proof in a driven one"));
+      row("\u03bc", digits(bond.mu, 4), bond.mu_origin), row("\u03bc dE", scaled(bond.created, "J"), !isNumber(bond.created) ? null : !bond.proven ? "no proof that the coupling made it" : bond.created < 0 ? "removed by the coupling" : "created by the coupling"),
+      row("given", scaled(bond.given, "J"), "to the unit that receives the action"));
   }
 
   function rhoPart(bond) {
@@ -1330,7 +1331,7 @@ function drawRun(main, nav, suffix) {
     const turn = el("span", { class: "turn", text: "plots and figures" });
     const body = el("div", { class: "bond-body", hidden: true, id: "bond-" + cards.size + suffix });
     const head = el("button", { type: "button", class: "bond-head", "aria-expanded": "false", "aria-controls": body.id, onclick: () => toggleBond(bond.name) },
-      hasBands ? "" : chip(bond.verdict), el("h3", {}, bond.name, el("span", { class: "ends", text: ends })), turn, el("span", { class: "reason", text: sentence(bond.reason) }));
+      hasBands ? "" : chip(bond.verdict), el("h3", {}, bond.name, el("span", { class: "ends", text: ends })), turn, el("span", { class: "reason", text: sentence(bond.explanation || bond.reason) }));
     const card = el("article", { class: "panel bond-card v-" + kind + (hasBands ? " plain" : ""), "data-bond": bond.name }, head, body);
     cards.set(bond.name, { bond, card, head, body, chart: null });
     return card;
