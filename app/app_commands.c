@@ -300,7 +300,7 @@ static const yoke_example compare_examples[] = {
     {"yoke compare results/jacobi results/gauss-seidel --measure ter",
      "Which of two couplings disagrees less about the energy."},
     {"yoke compare results/crane reference.csv", "All common signals, all measures."},
-    {"yoke compare results/crane results/fine --signal 'boom.*' --measure nrmse,max",
+    {"yoke compare results/crane results/fine --signal 'arm.*' --measure nrmse,max",
      "Two runs, the signals of one unit."},
     {"yoke compare results/crane reference.csv --limit nrmse=0.01 --json",
      "For a script: status 3 if a signal is off by more than one percent."},

@@ -86,7 +86,8 @@ static void put_sentence(page* p, const json_t* summary) {
   const json_t* trust = json_object_get(summary, "trust");
   const char* reason = yoke__json_find_text(trust, "reason", "");
   const char* status = yoke__json_find_text(summary, "status", "");
-  if (reason[0] == '\0' || strcmp(status, "failed") == 0) {
+  const bool is_judged = json_array_size(json_object_get(trust, "signals")) > 0;
+  if (!is_judged || reason[0] == '\0' || strcmp(status, "failed") == 0) {
     put_html(p, yoke__json_find_text(summary, "sentence", ""));
     return;
   }

@@ -49,7 +49,7 @@ is_runnable() {
   local word previous='' named
   case $1 in
   *...* | *'$'* | *'['*'] '* | *SYSTEM* | *RESULT* | *COMMAND* | '--'*) return 1 ;;
-  sweep* | tune* | bench* | *--map*) [ -n "${YOKE_FULL:-}" ] || return 1 ;;
+  sweep* | tune* | bench* | *--map* | *--budget*) [ -n "${YOKE_FULL:-}" ] || return 1 ;;
   esac
   for word in $1; do
     named=${word#\'}
@@ -113,7 +113,7 @@ for scheme in jacobi gauss-seidel; do
   execute 'results for --help' 0 "run scenarios/rotational-oscillator/$scheme.yaml"
 done
 # this order: results that later examples look at
-for command in run check info circuit compare meter report sweep tune analyse bench export; do
+for command in run advise check info circuit compare meter report sweep tune analyse bench export; do
   while read -r example; do
     read -r line
     want=0
