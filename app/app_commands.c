@@ -40,14 +40,18 @@ static const yoke_option run_options[] = {
      "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
      "The default is what the system file asks for, else csv."},
     {"report", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "Also write report.html: the system as a graph, a verdict for every bond, plots, step times "
-     "and "
-     "settings on one page that needs nothing else."},
+     "Also write report.html: error bands, plots, the system as a graph, the energy of its bonds, "
+     "step times and settings on one page that needs nothing else."},
     {"trust", "MODE", false, YOKE_ARGUMENT_CHOICE, trust_words,
      "What the result is compared with to find its error: both (half the steps, and another "
      "coupling method), half, cheap (both, the second with fewer steps), none, or auto: both, "
      "unless that would take more than 60 s of computing time. The results do not depend on it. "
      "The default is what the system file says, else auto."},
+    {"within", "ERROR", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Look for settings first, as yoke advise does, and run the cheapest one whose error stays "
+     "within this: a share of the movement of all signals such as 1%, or an error of one signal in "
+     "its own unit such as arm.s=2e-3. If none does, the best one is run. May be given several "
+     "times."},
     {"no-verdict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Exit with status 0 also if the result is judged wrong."},
     {"threads", "N", false, YOKE_ARGUMENT_TEXT, NULL,
@@ -67,8 +71,8 @@ static const yoke_exit run_exits[] = {
      "could not be written. Results up to that step are kept."},
     STATUS_USAGE,
     {YOKE_EXIT_QUALITY,
-     "The result diverged or is judged wrong (unless --no-verdict or trust: {status: false} in the "
-     "file), or a quality limit that the system file gives was violated. Results are complete; a "
+     "A quality limit that the system file gives was violated, or the result diverged or is judged "
+     "wrong (unless --no-verdict or trust: {status: false} in the file). Results are complete; a "
      "stop limit ends the run early."},
     {YOKE_EXIT_INTERRUPTED,
      "The run was interrupted (Ctrl-C). Results up to the last step are complete."},
@@ -582,6 +586,58 @@ const yoke_command yoke__command_tune = {
     yoke_cmd_tune,
 };
 
+// ---- advise
+
+static const yoke_operand advise_operands[] = {
+    {"SYSTEM", false, YOKE_ARGUMENT_FILE, system_help},
+};
+static const yoke_option advise_options[] = {
+    {"budget", "N", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Most that the search may cost: N runs of the given system, counted in calls of units, or a "
+     "time such as 60s. The default is 24."},
+    {"signals", "LIST", false, YOKE_ARGUMENT_TEXT, NULL,
+     "Signals that count, with commas between them, such as arm.s,arm.theta1. The default is what "
+     "the system file says under trust, else all exchanged signals."},
+    {"limit", "UNIT.VARIABLE=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,
+     "Largest error that a signal may have, in its own unit, such as arm.s=2e-3. The default is 5 "
+     "% of its movement."},
+    {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, set_help},
+    {"write", "OUT", false, YOKE_ARGUMENT_FILE, NULL,
+     "Write a copy of the system file with the advised settings to OUT. Only lines that are added "
+     "or changed differ."},
+    {"out", "DIR", false, YOKE_ARGUMENT_FOLDER, NULL,
+     "Write advise.json to the folder advise in DIR. The default is results/ and the name of the "
+     "system file without its extension. Results of runs are left alone."},
+    {"json", NULL, false, YOKE_ARGUMENT_TEXT, NULL, "Print the contents of advise.json."},
+    {"quiet", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
+     "Print no progress and no table. Warnings and errors are still printed."},
+};
+static const yoke_exit advise_exits[] = {
+    {YOKE_EXIT_OK, "The search is complete, also if nothing better was found."},
+    {YOKE_EXIT_FAILED,
+     "Every setting that was tried diverges or fails, or the output could not be written."},
+    STATUS_USAGE,
+    {YOKE_EXIT_INTERRUPTED, "The search was interrupted (Ctrl-C)."},
+};
+static const yoke_example advise_examples[] = {
+    {"yoke advise crane.yaml", "Try other methods and steps, and print the best with its command."},
+    {"yoke advise crane.yaml --signals arm.s --limit arm.s=1e-3 --write good.yaml",
+     "Only the piston counts, to a millimetre; the result is a system file of its own."},
+    {"yoke advise crane.yaml --budget 60s", "As much as can be tried in a minute."},
+};
+const yoke_command yoke__command_advise = {
+    "advise",
+    "find settings that make a result more accurate",
+    "Runs the system as it is and with other coupling methods, schemes and steps, compares each "
+    "run with its companions and ranks them by the error band of the worst signal and by cost.\n\n"
+    "Prints only settings that were run, and the command line that runs the best one.",
+    LIST(advise_operands),
+    LIST(advise_options),
+    LIST(advise_exits),
+    LIST(advise_examples),
+    yoke_cmd_advise,
+};
+
 // ---- analyse
 
 static const char* const expect_names[] = {"stable", NULL};
@@ -848,10 +904,10 @@ const yoke_command yoke__command_help = {
 // ---- all
 
 const yoke_command* const yoke__commands[] = {
-    &yoke__command_run,     &yoke__command_check,   &yoke__command_info,   &yoke__command_circuit,
-    &yoke__command_compare, &yoke__command_meter,   &yoke__command_report, &yoke__command_sweep,
-    &yoke__command_tune,    &yoke__command_analyse, &yoke__command_bench,  &yoke__command_export,
-    &yoke__command_help,
+    &yoke__command_run,     &yoke__command_check,  &yoke__command_info,    &yoke__command_circuit,
+    &yoke__command_compare, &yoke__command_meter,  &yoke__command_report,  &yoke__command_sweep,
+    &yoke__command_tune,    &yoke__command_advise, &yoke__command_analyse, &yoke__command_bench,
+    &yoke__command_export,  &yoke__command_help,
 };
 const size_t yoke__n_commands = YOKE_COUNT(yoke__commands);
 

@@ -201,6 +201,9 @@ typedef struct running {
   const char* directory;  // as people call it
   const char* place;      // the same, when the program started
   bool is_json, is_quiet;
+  const yoke_app_advise* search;  // where its settings come from; NULL: from the user
+  size_t chosen;
+  bool has_foreign;  // units that are not ours
 } running;
 
 // Its results are complete and announced before it is judged.
@@ -218,11 +221,32 @@ static void announce(const running* r, const yoke_run_info* info) {
   fflush(stdout);
 }
 
+// What was wished for goes into the summary, where it is printed and in its file.
+static void print_within(const running* r) {
+  char* text = NULL;
+  yoke_text whole = {0};
+  if (yoke_simulation_summary(r->simulation, &text) >= 0) {
+    yoke__app_within_json(r->search, r->chosen, text, &whole);
+    if (r->is_json) {
+      fputs(whole.bytes == NULL ? "" : whole.bytes, stdout);
+    }
+    (void)yoke__os_write_into(r->place, "summary.json", whole.bytes, whole.n, &yoke__app_sink);
+  }
+  yoke__text_free(&whole);
+  yoke_text_free(&text);
+}
+
 static void print_judged(const running* r, const yoke_run_info* info, const yoke_run_trust* trust) {
   const bool is_printed = !r->is_quiet && !r->is_json;
-  json_t* summary = read_summary(r->simulation, r->is_json);
+  json_t* summary = read_summary(r->simulation, r->is_json && r->search == NULL);
+  if (r->search != NULL && info->status != YOKE_IO) {
+    print_within(r);
+  }
   if (is_printed && info->record.n_rows > 0 && info->status >= 0) {
     print_verdict(summary);
+    if (r->search == NULL && (trust->verdict == YOKE_DOUBTFUL || trust->verdict == YOKE_WRONG)) {
+      yoke__app_advise_hint(r->options, r->has_foreign, info->wall_s);
+    }
   } else if (!is_printed && trust->is_wrong && !trust->is_diverged) {  // that was said already
     yoke__app_error(r->options->command->name, "%s", trust->reason);
   }
@@ -242,7 +266,9 @@ static int run(const running* r) {
   announce(r, &info);
 
   yoke_run_trust trust = {.verdict = YOKE_VERDICT_NONE};
-  if (yoke_simulation_judge(r->simulation, &r->settings) == YOKE_INTERRUPTED) {
+  // without a row there was no run: its folder could not be made
+  if (info.record.n_rows > 0 &&
+      yoke_simulation_judge(r->simulation, &r->settings) == YOKE_INTERRUPTED) {
     yoke__app_error(r->options->command->name, "interrupted while it was judged: no verdict");
   }
   (void)yoke_simulation_get_trust(r->simulation, &trust);
@@ -255,26 +281,38 @@ static int run(const running* r) {
   return status;
 }
 
-// place: of the folder of the results, when the program started
+// given: where its results go, and how it is judged
 static int run_simulation(yoke_simulation* simulation, const yoke_options* options,
-                          uint32_t formats, yoke_trust_mode trust, const char* place) {
+                          uint32_t formats, running given) {
   char directory[4096], command[4096];
   const char* out = yoke__options_value(options, "out");
   yoke__app_results_directory(options->operands[0], directory, sizeof directory);
   yoke__app_command_line(options, command, sizeof command);
-  const yoke_record_settings record = {.directory = place, .formats = formats};
-  return run(&(running){
-      .simulation = simulation,
-      .options = options,
-      .settings = {.record = &record, .progress = goes_on, .command = command, .trust = trust},
-      .directory = out == NULL ? directory : out,
-      .place = place,
-      .is_json = yoke__options_has(options, "json"),
-      .is_quiet = yoke__options_has(options, "quiet")});
+  const yoke_record_settings record = {.directory = given.place, .formats = formats};
+  given.simulation = simulation;
+  given.options = options;
+  given.settings.record = &record;
+  given.settings.progress = goes_on;
+  given.settings.command = command;
+  given.directory = out == NULL ? directory : out;
+  given.is_json = yoke__options_has(options, "json");
+  given.is_quiet = yoke__options_has(options, "quiet");
+  return run(&given);
+}
+
+static bool has_foreign_units(const yoke_system* system) {
+  yoke_unit_view unit;
+  for (size_t i = 0; yoke_system_get_unit(system, i, &unit) >= 0; i++) {
+    if (unit.kind == YOKE_KIND_FMU || unit.kind == YOKE_KIND_LIBRARY) {
+      return true;
+    }
+  }
+  return false;
 }
 
 int yoke__app_run(yoke_system* system, const yoke_options* options, const char* place,
-                  const yoke_app_words* words, const yoke_messages* loading) {
+                  const yoke_app_words* words, const yoke_messages* loading,
+                  const yoke_app_advise* search, size_t chosen) {
   const bool is_json = yoke__options_has(options, "json");
   if (system == NULL) {
     if (is_json) {
@@ -297,7 +335,15 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   started = started < 0 ? started : yoke_simulation_start(simulation);
   int status = yoke__app_start_status(started);
   if (started >= 0) {
-    status = run_simulation(simulation, options, formats, trust, place);
+    if (trust == YOKE_TRUST_FILE && search != NULL) {
+      trust = search->advice.all[chosen].mode;
+    }
+    status = run_simulation(simulation, options, formats,
+                            (running){.settings = {.trust = trust},
+                                      .place = place,
+                                      .search = search,
+                                      .chosen = chosen,
+                                      .has_foreign = has_foreign_units(system)});
   } else if (is_json) {
     json_decref(read_summary(simulation, true));
   }

@@ -145,7 +145,8 @@ static int run(const yoke_options* options, const sets* s) {
   yoke_messages said = {0};
   yoke_system* system = yoke__app_load_with(options, &settings, &s->words,
                                             yoke__options_has(options, "strict"), &said);
-  const int status = yoke__app_run(system, options, out == NULL ? place : out, &s->words, &said);
+  const int status =
+      yoke__app_run(system, options, out == NULL ? place : out, &s->words, &said, NULL, 0);
   yoke_system_destroy(&system);
   yoke__messages_free(&said);
   return status;

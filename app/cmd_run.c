@@ -1,8 +1,10 @@
 // yoke run: a system from start to stop.
 #include <string.h>
 
+#include "app/app_advise.h"
 #include "app/app_run.h"
 #include "app/app_system.h"
+#include "base/base_map.h"
 #include "base/base_os.h"
 
 static bool has_foreign_units(const yoke_system* system) {
@@ -15,40 +17,107 @@ static bool has_foreign_units(const yoke_system* system) {
   return false;
 }
 
-int yoke_cmd_run(int argc, char** argv) {
-  yoke_options options;
-  int status = YOKE_EXIT_OK;
-  if (!yoke__options_parse(&yoke__command_run, argc, argv, &options, &status)) {
-    return status;
+// ---- --within
+
+// Searches; `chosen` is what the run takes. False: the command ends with *status.
+static bool search(const yoke_options* options, yoke_app_advise* app, size_t* chosen, int* status) {
+  size_t n = 0;
+  const char* const* wishes = yoke__options_values(options, "within", &n);
+  *status = YOKE_EXIT_USAGE;
+  // the option's values share their room with those of --set
+  const char** copy = yoke__arena_array(&app->arena, n + 1, sizeof *copy);
+  if (copy == NULL) {
+    return yoke__app_error("run", "out of memory");
   }
-  int64_t threads = -1;
+  memcpy(copy, wishes, n * sizeof *copy);
+  if (!yoke__app_advise_open(app, options, n + 3) || !yoke__app_within_read(app, copy, n) ||
+      !yoke__app_advise_run(app, options, status)) {
+    return false;
+  }
+  *chosen = yoke__advise_cheapest(&app->advice);
+  if (*chosen == YOKE_NOT_FOUND) {
+    *status = YOKE_EXIT_FAILED;
+    return yoke__app_error("run", "--within: %s", app->advice.text);
+  }
+  if (!yoke__options_has(options, "quiet") && !yoke__options_has(options, "json")) {
+    yoke__app_within_print(app, *chosen);
+  }
+  return true;
+}
+
+// ---- the command
+
+// What is set besides the user's own: what was wished for and found, and the threads.
+static const char** collect_sets(yoke_app_advise* app, bool is_found, size_t chosen,
+                                 int64_t threads, size_t* n) {
+  size_t n_all = 0;
+  const char** all =
+      yoke__advise_sets(&app->settings, is_found ? &app->advice.all[chosen] : &(yoke_advised){0},
+                        &app->arena, &n_all);
+  const char** extra = yoke__arena_array(&app->arena, n_all + 2, sizeof *extra);
+  if (all == NULL || extra == NULL) {
+    return NULL;
+  }
+  *n = 0;
+  for (size_t i = 0; is_found && i < n_all; i++) {
+    extra[(*n)++] = all[i];
+  }
   char set[64];
-  const char* extra[] = {set};
-  const char* out = yoke__options_value(&options, "out");
-  const bool has_folder = out == NULL || out[0] != '\0';
-  if (!has_folder) {
-    yoke__app_error("run", "--out: expected the name of a folder, found nothing");
-  }
-  if (!has_folder || !yoke__options_integer(&options, "threads", 0, 256, &threads)) {
-    yoke__options_free(&options);
-    return YOKE_EXIT_USAGE;
-  }
   snprintf(set, sizeof set, "threads=%lld", (long long)threads);
+  if (threads >= 0) {
+    extra[(*n)++] = yoke__arena_text(&app->arena, set, strlen(set));
+  }
+  return extra;
+}
+
+static int run_with(const yoke_options* options, yoke_app_advise* app, bool is_found, size_t chosen,
+                    int64_t threads) {
+  const char* out = yoke__options_value(options, "out");
+  size_t n = 0;
+  const char** extra = collect_sets(app, is_found, chosen, threads, &n);
+  if (extra == NULL) {
+    yoke__app_error("run", "out of memory");
+    return YOKE_EXIT_FAILED;
+  }
   // a foreign binary may leave the folder in which the program was started, in any of its calls
   char place[4096], whole[4096];
   if (out == NULL) {
-    yoke__app_results_directory(options.operands[0], place, sizeof place);
+    yoke__app_results_directory(options->operands[0], place, sizeof place);
   }
   yoke__os_path_absolute(out == NULL ? place : out, whole, sizeof whole);
   yoke_messages said = {0};
-  yoke_system* system = yoke__app_load(&options, extra, threads >= 0 ? 1 : 0,
-                                       yoke__options_has(&options, "strict"), &said);
-  const yoke_app_words words = yoke__app_words(options.operands[0]);
+  yoke_system* system =
+      yoke__app_load(options, extra, n, yoke__options_has(options, "strict"), &said);
+  const yoke_app_words words = yoke__app_words(options->operands[0]);
   const char* short_name = out == NULL ? place : out;
-  status = yoke__app_run(system, &options, has_foreign_units(system) ? whole : short_name, &words,
-                         &said);
+  const int status = yoke__app_run(system, options, has_foreign_units(system) ? whole : short_name,
+                                   &words, &said, is_found ? app : NULL, chosen);
   yoke_system_destroy(&system);
   yoke__messages_free(&said);
-  yoke__options_free(&options);
   return status;
+}
+
+static int run(const yoke_options* options) {
+  int64_t threads = -1;
+  int status = YOKE_EXIT_OK;
+  size_t chosen = 0;
+  const char* out = yoke__options_value(options, "out");
+  if (out != NULL && out[0] == '\0') {
+    yoke__app_error("run", "--out: expected the name of a folder, found nothing");
+    return YOKE_EXIT_USAGE;
+  }
+  if (!yoke__options_integer(options, "threads", 0, 256, &threads)) {
+    return YOKE_EXIT_USAGE;
+  }
+  yoke_app_advise app = {0};
+  const bool is_search = yoke__options_has(options, "within");
+  if (!is_search || search(options, &app, &chosen, &status)) {
+    status = run_with(options, &app, is_search, chosen, threads);
+  }
+  yoke__app_advise_close(&app);
+  return status;
+}
+
+int yoke_cmd_run(int argc, char** argv) {
+  return yoke__options_run(&yoke__command_run, argc, argv, run);
 }

@@ -225,7 +225,8 @@ static void json_ledger(const yoke_system* system, const yoke_state* state, yoke
     json_result(&result, json);
     yoke__json_string(json, "convention",
                       result.bond->residual == YOKE_RESIDUAL_HELD ? "partner held" : "samples");
-    yoke__json_number(json, "window", result.bond->watch.window);
+    yoke__json_number(json, "period", result.period);
+    yoke__json_number(json, "window", result.window);
     json_limits("warn", &result.bond->watch.warn, json);
     json_limits("stop", &result.bond->watch.stop, json);
     json_method(system, state, i, json);

@@ -58,19 +58,27 @@ static double inner_step(const yoke_system_unit* unit) {
   return unit->source->solver.step;
 }
 
+void yoke__trust_units(const yoke_system* system, yoke_companion_unit units[]) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    units[i] = (yoke_companion_unit){.most = unit->is_law ? 1 : most_divisor(unit),
+                                     .n_calls = count_calls(system, i),
+                                     .solver_step = inner_step(unit)};
+  }
+}
+
 static yoke_status know_units(yoke_trust* trust) {
   const yoke_system* system = trust->system;
   const size_t n = system->n_units;
   yoke_companion_unit* units = yoke__arena_array(&trust->arena, n + 1, sizeof *units);
   yoke_companion_unit* strict = yoke__arena_array(&trust->arena, n + 1, sizeof *strict);
   YOKE_TRY(yoke__arena_status(&trust->arena));
+  yoke__trust_units(system, units);
   for (size_t i = 0; i < n; i++) {
-    const yoke_system_unit* unit = &system->units[i];
-    units[i] = (yoke_companion_unit){.most = unit->is_law ? 1 : most_divisor(unit),
-                                     .n_calls = count_calls(system, i),
-                                     .solver_step = inner_step(unit)};
     strict[i] = units[i];
-    strict[i].most = (unit->unit.info->flags & YOKE_UNIT_FIXED_STEP) != 0 ? 1 : units[i].most;
+    if ((system->units[i].unit.info->flags & YOKE_UNIT_FIXED_STEP) != 0) {
+      strict[i].most = 1;
+    }
   }
   trust->plan.units = units;
   trust->plan.strict = strict;
@@ -310,7 +318,7 @@ static yoke_status prepare(yoke_trust* trust) {
 }
 
 static yoke_status begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
-                         bool is_alone, yoke_trust** out) {
+                         bool is_alone, yoke_companion_store* store, yoke_trust** out) {
   *out = NULL;
   yoke_trust* trust = calloc(1, sizeof *trust);
   YOKE_TRY_MEMORY(trust);
@@ -325,23 +333,31 @@ static yoke_status begin(const yoke_system* system, yoke_state* state, yoke_trus
     yoke__trust_destroy(&trust);
     return status;
   }
+  trust->plan.store = store;
   *out = trust;
-  // the run keeps its processors; with a variable step the points in time are known only at its end
-  const int n_free = yoke__os_n_processors() - system->n_threads;
-  if (!system->is_adaptive && !trust->is_alone && n_free > 0) {
-    start_workers(trust, n_free);
-  }
   return YOKE_OK;
 }
 
 yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
                               yoke_trust** out) {
-  return begin(system, state, mode, false, out);
+  YOKE_TRY(begin(system, state, mode, false, NULL, out));
+  // the run keeps its processors; with a variable step the points in time are known only at its end
+  const int n_free = yoke__os_n_processors() - system->n_threads;
+  if (!system->is_adaptive && !(*out)->is_alone && n_free > 0) {
+    start_workers(*out, n_free);
+  }
+  return YOKE_OK;
 }
 
 yoke_status yoke__trust_begin_alone(const yoke_system* system, yoke_state* state,
                                     yoke_trust_mode mode, yoke_trust** out) {
-  return begin(system, state, mode, true, out);
+  return begin(system, state, mode, true, NULL, out);
+}
+
+yoke_status yoke__trust_begin_stored(const yoke_system* system, yoke_state* state,
+                                     yoke_trust_mode mode, yoke_companion_store* store,
+                                     yoke_trust** out) {
+  return begin(system, state, mode, false, store, out);
 }
 
 // ---- while it runs
@@ -490,8 +506,8 @@ static void describe_left_out(yoke_trust* trust) {
   }
 }
 
-yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
-                               bool (*goes_on)(void* to), void* to) {
+// What the run has left.
+static void collect_samples(yoke_trust* trust) {
   const yoke_trace* trace = trust->state->watch.trace;
   trust->n_rows = trace == NULL ? 0 : trace->n_kept;
   trust->samples = trace == NULL ? NULL : trace->values;
@@ -500,6 +516,61 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
     yoke__master_growth(trust->system, trust->state, i, &growth);
     trust->has_grown = trust->has_grown || growth.alarm.is_latched;
   }
+}
+
+// ---- several runs of one description
+
+// The first way of companion B that the store knows and that is usable. False: the next one would have to be run.
+static bool find_usable(yoke_trust* trust, yoke_companion* b) {
+  for (b->way = 0; b->way < b->n_ways; b->way++) {
+    if (!yoke__companion_store_find(trust->plan.store, &trust->plan, b)) {
+      return false;
+    }
+    judge_companion(trust, b);
+    if (b->is_usable) {
+      return true;
+    }
+  }
+  return false;
+}
+
+yoke_status yoke__trust_bound(yoke_trust* trust) {
+  yoke_companion* b = &trust->companions[YOKE_COMPANION_B];
+  if (trust->plan.store == NULL || b->result == NULL ||
+      trust->companions[YOKE_COMPANION_A].result == NULL) {
+    return YOKE_NO_SUPPORT;
+  }
+  collect_samples(trust);
+  yoke_status status = YOKE_NO_SUPPORT;
+  if (find_usable(trust, b)) {
+    trust->is_bound = true;
+    status = yoke__trust_judge(trust);
+    trust->is_bound = trust->is_judged = false;
+  }
+  b->way = 0;
+  b->is_usable = b->is_grown = false;
+  b->why[0] = '\0';
+  return status;
+}
+
+double yoke__trust_cost(const yoke_trust* trust, size_t companion) {
+  yoke_companion c = trust->companions[companion];
+  for (c.way = 0; c.result != NULL && c.way < c.n_ways; c.way++) {
+    if (trust->plan.store == NULL || c.ways[c.way].recipe.method == NULL ||
+        !yoke__companion_store_find(trust->plan.store, &trust->plan, &c)) {
+      return yoke__companion_cost(&trust->plan, &c.ways[c.way]);
+    }
+    if (c.result->status == YOKE_COMPANION_DONE) {
+      return 0;
+    }
+  }
+  return 0;
+}
+
+yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
+                               bool (*goes_on)(void* to), void* to) {
+  collect_samples(trust);
+  const yoke_trace* trace = trust->state->watch.trace;
   if (status < 0) {
     yoke__trust_cancel(trust);
     join_workers(trust);

@@ -9,6 +9,7 @@
 #include "base/base_os.h"
 #include "quality/quality_trust.h"
 #include "trust/trust_companion.h"
+#include "trust/trust_store.h"
 #include "yoke/trust.h"
 
 enum { YOKE_COMPANION_A, YOKE_COMPANION_B, YOKE_N_COMPANIONS };
@@ -31,6 +32,7 @@ typedef struct yoke_trust {
   char left_out[320];  // what `auto` left out, and how to have it
   // the outcome
   bool is_judged;
+  bool is_bound;               // the bands are the least that they can be
   bool has_grown;              // the run: a growth alarm came
   yoke_trust_signal* signals;  // in the order of the system,
   size_t* ranked;              // and worst first
@@ -42,12 +44,24 @@ typedef struct yoke_trust {
   yoke_trust_loop run;
 } yoke_trust;
 
+// What the steps of the units of a system allow, one per unit and law.
+void yoke__trust_units(const yoke_system* system, yoke_companion_unit units[]);
 // Before the first step. mode: none of those that have to be resolved. YOKE_NO_MEMORY.
 yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
                               yoke_trust** out);
 // The same where many runs share the processors: companions wait for the end of the run, and for each other.
 yoke_status yoke__trust_begin_alone(const yoke_system* system, yoke_state* state,
                                     yoke_trust_mode mode, yoke_trust** out);
+// The same for one of several runs of a description: companions start with yoke__trust_finish, and those that do not depend
+// on the method of the run are kept in the store, which must outlive the trust.
+yoke_status yoke__trust_begin_stored(const yoke_system* system, yoke_state* state,
+                                     yoke_trust_mode mode, yoke_companion_store* store,
+                                     yoke_trust** out);
+// The run has ended well: judges it by the least that its bands can be, from companion B alone as the store knows it. Nothing
+// is run, and yoke__trust_finish may follow. YOKE_NO_SUPPORT: the store does not know enough.
+yoke_status yoke__trust_bound(yoke_trust* trust);
+// Calls of units that a companion would make; 0: there is none, or the store knows it.
+double yoke__trust_cost(const yoke_trust* trust, size_t companion);
 // share: done of the run, 0 to 1; cpu_s: computing time so far.
 void yoke__trust_watch(yoke_trust* trust, double share, double cpu_s);
 // Ends the companions without a verdict.

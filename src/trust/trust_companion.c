@@ -8,6 +8,7 @@
 
 #include "base/base_os.h"
 #include "base/base_temp.h"
+#include "trust/trust_store.h"
 
 const char* const yoke__companion_status_names[] = {"waiting",  "done",    "refused",   "failed",
                                                     "diverged", "stopped", "cancelled", "left out"};
@@ -63,13 +64,25 @@ typedef struct companion_job {
   const yoke_companion_plan* plan;
   const yoke_companion_way* way;
   yoke_companion_result* result;
-  int parent;  // process
+  const atomic_bool* cancelled_by;  // besides the result's own; NULL: none
+  int parent;                       // process
 } companion_job;
 
 static void end_with(yoke_companion_result* result, yoke_companion_status status,
                      const char* reason) {
   result->status = status;
   snprintf(result->why, sizeof result->why, "%.300s", reason == NULL ? "" : reason);
+}
+
+void yoke__companion_limit(yoke_companion_result* result) {
+  end_with(result, YOKE_COMPANION_LIMITED,
+           "it needs more than 20 times the calls of units of the run");
+}
+
+static bool is_cancelled(const companion_job* job) {
+  return atomic_load_explicit(&job->result->is_cancelled, memory_order_relaxed) ||
+         (job->cancelled_by != NULL &&
+          atomic_load_explicit(job->cancelled_by, memory_order_relaxed));
 }
 
 // The first error, as a person would read it.
@@ -145,7 +158,7 @@ static void keep_rows(const companion_job* job, const yoke_system* system, const
   s->t_before = state->t;
 }
 
-static int64_t calls_so_far(const yoke_system* system, const yoke_state* state) {
+int64_t yoke__companion_calls_made(const yoke_system* system, const yoke_state* state) {
   const int64_t ticks = state->n_slots * system->slot;
   int64_t n = 0;
   for (size_t i = 0; i < system->n_units; i++) {
@@ -174,13 +187,13 @@ static void step_all(const companion_job* job, const yoke_system* system, yoke_s
       end_with(result, YOKE_COMPANION_FAILED, "a unit ended it early");
       return;
     }
-    if (atomic_load_explicit(&result->is_cancelled, memory_order_relaxed)) {
+    if (is_cancelled(job)) {
       end_with(result, YOKE_COMPANION_CANCELLED, "");
       return;
     }
-    if (k % LOOK_EVERY == 0 && calls_so_far(system, state) > atomic_load(&result->most_calls)) {
-      end_with(result, YOKE_COMPANION_LIMITED,
-               "it needs more than 20 times the calls of units of the run");
+    if (k % LOOK_EVERY == 0 &&
+        yoke__companion_calls_made(system, state) > atomic_load(&result->most_calls)) {
+      yoke__companion_limit(result);
       return;
     }
     if (state->n_slots >= system->n_slots && result->n_rows < job->plan->n_rows) {
@@ -211,7 +224,7 @@ static void run_system(const companion_job* job, yoke_system* system, yoke_messa
     sampler s = {.before = rows, .after = rows + job->plan->n};
     step_all(job, system, state, &s);
     take_energies(job, system, state);
-    job->result->n_calls = calls_so_far(system, state);
+    job->result->n_calls = yoke__companion_calls_made(system, state);
     job->result->t = state->t;
   }
   free(rows);
@@ -273,7 +286,7 @@ static void run_in_process(const companion_job* job) {
     return;
   }
   while (!yoke__process_wait(&process, 50000000)) {
-    if (atomic_load(&job->result->is_cancelled)) {
+    if (is_cancelled(job)) {
       yoke__process_kill(&process);
       end_with(job->result, YOKE_COMPANION_CANCELLED, "");
       return;
@@ -291,21 +304,39 @@ static void run_in_process(const companion_job* job) {
 
 // ---- all ways
 
-void yoke__companion_run(const yoke_companion_plan* plan, yoke_companion* companion) {
+void yoke__companion_run_way(const yoke_companion_plan* plan, yoke_companion* companion) {
   yoke_companion_result* result = companion->result;
+  const companion_job job = {plan, &companion->ways[companion->way], result,
+                             companion->cancelled_by, yoke__process_id()};
+  result->status = YOKE_COMPANION_WAITING;
+  result->n_rows = 0;
+  result->n_calls = 0;
+  result->why[0] = '\0';
+  if (is_cancelled(&job)) {
+    end_with(result, YOKE_COMPANION_CANCELLED, "");
+  } else if (plan->is_apart) {
+    run_in_process(&job);
+  } else {
+    run_way(&job);
+  }
+  companion->n_calls_made += result->n_calls;
+}
+
+// What does not depend on the method of the run may be known already.
+static void run_or_find(const yoke_companion_plan* plan, yoke_companion* companion) {
+  const bool is_common = plan->store != NULL && plan->times == NULL &&
+                         companion->ways[companion->way].recipe.method != NULL;
+  if (!is_common) {
+    yoke__companion_run_way(plan, companion);
+  } else if (!yoke__companion_store_find(plan->store, plan, companion)) {
+    yoke__companion_store_run(plan->store, plan, companion);
+  }
+}
+
+void yoke__companion_run(const yoke_companion_plan* plan, yoke_companion* companion) {
+  const yoke_companion_result* result = companion->result;
   for (; companion->way < companion->n_ways; companion->way++) {
-    const companion_job job = {plan, &companion->ways[companion->way], result, yoke__process_id()};
-    result->status = YOKE_COMPANION_WAITING;
-    result->n_rows = 0;
-    result->n_calls = 0;
-    result->why[0] = '\0';
-    if (atomic_load(&result->is_cancelled)) {
-      end_with(result, YOKE_COMPANION_CANCELLED, "");
-    } else if (plan->is_apart) {
-      run_in_process(&job);
-    } else {
-      run_way(&job);
-    }
+    run_or_find(plan, companion);
     const bool is_next = result->status == YOKE_COMPANION_REFUSED ||
                          result->status == YOKE_COMPANION_FAILED ||
                          result->status == YOKE_COMPANION_DIVERGED;

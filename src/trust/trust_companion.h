@@ -40,7 +40,9 @@ typedef struct yoke_companion_plan {
   int64_t thin;                       // macro steps of the run between two points
   const double* times;                // of the points; NULL: thin macro steps apart
   bool is_apart;                      // foreign code: in a process of its own
-  int64_t n_calls;                    // of units, planned for the run
+  struct yoke_companion_store*
+      store;        // of companions that other runs have had (trust_store.h); NULL: none
+  int64_t n_calls;  // of units, planned for the run
 } yoke_companion_plan;
 
 // What a companion leaves; in memory that its process shares with this one.
@@ -62,8 +64,10 @@ typedef struct yoke_companion {
   size_t n_ways, way;  // the one that was run last
   yoke_shared memory;
   yoke_companion_result* result;
-  bool is_left_out;  // it would have taken too long
-  bool is_grown;     // it diverges where the run does not
+  int64_t n_calls_made;       // of units, by all ways that were run for it
+  atomic_bool* cancelled_by;  // ends it as its own result does; NULL: none
+  bool is_left_out;           // it would have taken too long
+  bool is_grown;              // it diverges where the run does not
   bool is_usable;
   char why[320];  // it is not usable
 } yoke_companion;
@@ -71,10 +75,16 @@ typedef struct yoke_companion {
 // Memory for its result. YOKE_NO_MEMORY.
 yoke_status yoke__companion_create(const yoke_companion_plan* plan, yoke_companion* companion);
 void yoke__companion_destroy(yoke_companion* companion);
+// Runs its present way.
+void yoke__companion_run_way(const yoke_companion_plan* plan, yoke_companion* companion);
+// Notes that it would need too many calls of units.
+void yoke__companion_limit(yoke_companion_result* result);
 // Runs one way after the other, from `way` on, until one is done or it is cancelled.
 void yoke__companion_run(const yoke_companion_plan* plan, yoke_companion* companion);
 // Calls of units in a whole run of a system, iterations not counted.
 int64_t yoke__companion_calls(const yoke_system* system);
+// Those that were made so far, iterations included.
+int64_t yoke__companion_calls_made(const yoke_system* system, const yoke_state* state);
 // The same that a way of computing it will make, from the calls of the run.
 double yoke__companion_cost(const yoke_companion_plan* plan, const yoke_companion_way* way);
 

@@ -29,6 +29,8 @@ static samples samples_of(const yoke_trust* trust, size_t i) {
   s.y = trust->samples == NULL ? NULL : trust->samples + i;
   s.a = a == NULL || s.n == 0 ? NULL : a + i;
   s.b = b == NULL || s.n == 0 ? NULL : b + i;
+  // no companion A can make a band smaller than one that agrees
+  s.a = trust->is_bound ? s.y : s.a;
   return s;
 }
 
