@@ -453,7 +453,10 @@ static const yoke_option sweep_options[] = {
      "end, max, min, maxabs and rms are of a signal (end:left.x); nrmse, error and roughness are "
      "of a signal "
      "(error and roughness also of all of them together) against "
-     "--reference; steps is the number of macro steps; status asks for no number at all."},
+     "--reference; verdict (0 trustworthy, 1 doubtful, 2 wrong), band:left.x (how far it may be "
+     "off, in its unit) and relative:left.x (the same of its movement) compare every run with its "
+     "companions, as yoke run --trust both does; "
+     "steps is the number of macro steps; status asks for no number at all."},
     {"limit", "LIMIT", true, YOKE_ARGUMENT_TEXT, NULL, limit_help},
     {"reference", "FILE", false, YOKE_ARGUMENT_FILE, NULL, reference_help},
     {"reference-set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL,

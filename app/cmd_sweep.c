@@ -42,8 +42,23 @@ static bool find_extremes(const yoke_app_study* app, size_t measure, extremes* o
   return out->low != YOKE_NOT_FOUND;
 }
 
+// Why the first of the refused points is none.
+static void print_refused(const yoke_app_study* app) {
+  for (size_t i = 0; i < app->grid.n_points; i++) {
+    const yoke_study_result* result = yoke__study_find(app->study, i, 0);
+    if (result != NULL && result->status == YOKE_RUN_REFUSED) {
+      char at[256];
+      yoke__grid_describe(&app->grid, i, at, sizeof at);
+      printf("the first refused point, %s: %.400s\n", at,
+             result->reason == NULL ? "" : result->reason);
+      return;
+    }
+  }
+}
+
 static void print_summary(const yoke_app_study* app) {
   yoke__app_study_count(app);
+  print_refused(app);
   for (size_t i = 0; i < app->plan.n_measures; i++) {
     extremes e;
     char low[256], high[256];

@@ -26,8 +26,9 @@
 typedef enum argument_need { NONE, BOND, SIGNAL, SIGNAL_OR_NONE } argument_need;
 
 static const char* const kind_names[YOKE_STUDY_N_KINDS] = {
-    "ter", "rter",   "dE",  "created", "eps",   "rho",       "end",   "max",
-    "min", "maxabs", "rms", "nrmse",   "error", "roughness", "steps", "status"};
+    "ter",   "rter",      "dE",     "created", "eps",   "rho",      "end",
+    "max",   "min",       "maxabs", "rms",     "band",  "relative", "nrmse",
+    "error", "roughness", "steps",  "verdict", "status"};
 
 static argument_need need_of(yoke_study_kind kind) {
   if (kind <= YOKE_STUDY_RHO) {
@@ -50,7 +51,8 @@ static yoke_status refuse_kind(const char* text, size_t n, const yoke_sink* sink
   return yoke_fail(
       sink, YOKE_BAD_INPUT,
       "'%.120s': unknown measure '%s'; known: ter, rter, dE, created, eps, rho (of a bond), "
-      "end, max, min, maxabs, rms, nrmse, error, roughness (of a signal), steps, status",
+      "end, max, min, maxabs, rms, band, relative, nrmse, error, roughness (of a signal), steps, "
+      "verdict, status",
       text, name);
 }
 
@@ -122,6 +124,11 @@ yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_st
 
 bool yoke__study_needs_reference(const yoke_study_measure* measure) {
   return measure->kind == YOKE_STUDY_NRMSE || need_of(measure->kind) == SIGNAL_OR_NONE;
+}
+
+bool yoke__study_needs_companions(const yoke_study_measure* measure) {
+  return measure->kind == YOKE_STUDY_BAND || measure->kind == YOKE_STUDY_RELATIVE ||
+         measure->kind == YOKE_STUDY_VERDICT;
 }
 
 bool yoke__study_limit_is_early(const yoke_study_limit* limit) {
@@ -387,6 +394,28 @@ static yoke_status bind_tracks(const binder* b, yoke_probe* probe) {
   return add_track(b, &found, unit, column, probe);
 }
 
+// Only exchanged signals are judged, and those that the file names.
+static yoke_status bind_trust(const binder* b, yoke_probe* probe) {
+  probe->source = YOKE_PROBE_TRUST;
+  if (probe->measure->kind == YOKE_STUDY_VERDICT) {
+    return YOKE_OK;
+  }
+  yoke_probe found = {0};
+  size_t unit = 0;
+  YOKE_TRY(bind_name(b, probe->measure->argument, &found, &unit));
+  for (size_t i = 0; i < b->system->n_judged && found.source == YOKE_PROBE_Y; i++) {
+    if (b->system->judged[i].y == found.index) {
+      probe->index = i;
+      return YOKE_OK;
+    }
+  }
+  return yoke__error(
+      b->messages, b->place,
+      "'%.80s' is not exchanged, so that it is not judged; expected a real output in a "
+      "connection, a law or a bond, or one that `trust: {signals: [...]}` names",
+      probe->measure->argument);
+}
+
 yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* option,
                              const yoke_csv* reference, yoke_system* system,
                              const yoke_state* state, yoke_arena* arena, yoke_messages* messages,
@@ -399,6 +428,9 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
   *probe = (yoke_probe){.measure = measure, .value = (double)NAN};
   if (measure->kind == YOKE_STUDY_STATUS) {
     return YOKE_OK;
+  }
+  if (yoke__study_needs_companions(measure)) {
+    return bind_trust(&b, probe);
   }
   if (measure->kind == YOKE_STUDY_STEPS) {
     probe->source = YOKE_PROBE_STEPS;
@@ -602,6 +634,27 @@ static double tracks_value(const yoke_probe* probe) {
   return is_error ? sqrt(all) : all;
 }
 
+void yoke__probe_judge(yoke_probe* probe, const yoke_trust* trust) {
+  static const double numbers[] = {[YOKE_TRUSTWORTHY] = 0, [YOKE_DOUBTFUL] = 1, [YOKE_WRONG] = 2};
+  if (probe->source != YOKE_PROBE_TRUST) {
+    return;
+  }
+  const bool is_run = probe->measure->kind == YOKE_STUDY_VERDICT;
+  const yoke_trust_signal* s = is_run ? NULL : &trust->signals[probe->index];
+  const yoke_verdict verdict = is_run ? trust->run.verdict : s->verdict;
+  const char* reason = is_run ? trust->run.reason : s->reason;
+  if (is_run) {
+    probe->value = verdict == YOKE_VERDICT_NONE ? (double)NAN : numbers[verdict];
+  } else {
+    probe->value = probe->measure->kind == YOKE_STUDY_BAND ? s->band.band_max : s->band.relative;
+  }
+  // of a signal only why it has no band: what its band means stands in the column
+  if (is_run ? verdict != YOKE_TRUSTWORTHY : isnan(probe->value)) {
+    snprintf(probe->why, sizeof probe->why, "%s: %.260s", yoke__verdict_names[verdict],
+             reason == NULL ? "" : reason);
+  }
+}
+
 double yoke__probe_value(const yoke_probe* probe, const yoke_state* state) {
   double value = probe->value;
   if (probe->source == YOKE_PROBE_LEDGER) {
@@ -665,5 +718,7 @@ void yoke__probe_remark(const yoke_probe* probe, char* to, size_t size) {
   }
   if (why.text[0] != '\0') {
     snprintf(to, size, "%.80s: %s", probe->measure->text, why.text);
+  } else if (probe->why[0] != '\0') {
+    snprintf(to, size, "%s", probe->why);
   }
 }

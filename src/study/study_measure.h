@@ -6,6 +6,8 @@
 //   error[:UNIT.VARIABLE]                   mean deviation from a reference over its range: of one signal, or of all
 //                                           outputs that the reference has
 //   roughness[:UNIT.VARIABLE]               noise in the difference from a reference, in the same choices
+//   band relative :UNIT.VARIABLE            how far the signal may be off, in its unit and relative to its movement, and
+//   verdict                                 0 trustworthy, 1 doubtful, 2 wrong: by companions (trust/trust.h)
 //   steps                                   macro steps
 //   status                                  no number: how the run ended, which every table has
 //
@@ -20,6 +22,7 @@
 #include "energy/energy_sum.h"
 #include "master/master.h"
 #include "quality/quality_measure.h"
+#include "trust/trust.h"
 
 typedef enum yoke_study_kind {
   YOKE_STUDY_TER,      // total energy residual [J]
@@ -33,10 +36,13 @@ typedef enum yoke_study_kind {
   YOKE_STUDY_MIN,
   YOKE_STUDY_MAXABS,
   YOKE_STUDY_RMS,
+  YOKE_STUDY_BAND,      // the largest error is most likely below this
+  YOKE_STUDY_RELATIVE,  // rms error / movement
   YOKE_STUDY_NRMSE,
   YOKE_STUDY_ERROR,  // mean |y - r| over the range of r; mean over a unit's signals, norm over the units
   YOKE_STUDY_ROUGHNESS,  // sqrt of the noise variance of y - r; mean over a unit's signals, sum over the units
   YOKE_STUDY_STEPS,
+  YOKE_STUDY_VERDICT,
   YOKE_STUDY_STATUS,
   YOKE_STUDY_N_KINDS,
 } yoke_study_kind;
@@ -63,6 +69,8 @@ yoke_status yoke__study_limit_parse(const char* text, yoke_arena* arena, yoke_st
                                     const yoke_sink* sink);
 // nrmse, error and roughness.
 bool yoke__study_needs_reference(const yoke_study_measure* measure);
+// band, relative and verdict.
+bool yoke__study_needs_companions(const yoke_study_measure* measure);
 // True if the limit can be judged before the end of a run: the measure only moves towards it.
 bool yoke__study_limit_is_early(const yoke_study_limit* limit);
 // NaN violates every limit.
@@ -77,6 +85,7 @@ typedef enum yoke_probe_source {
   YOKE_PROBE_LEDGER,
   YOKE_PROBE_STEPS,
   YOKE_PROBE_TRACKS,
+  YOKE_PROBE_TRUST,  // the run as a whole, or a judged signal
 } yoke_probe_source;
 
 // One signal beside its reference, for the measures error and roughness. For error nothing is kept of the samples but
@@ -101,7 +110,7 @@ typedef struct yoke_probe_track {
 typedef struct yoke_probe {
   const yoke_study_measure* measure;
   yoke_probe_source source;
-  size_t index;  // into Y or U; bytes into V; number of the bond
+  size_t index;  // into Y or U; bytes into V; number of the bond; of the judged signal
   double value;
   yoke_sum squares;
   size_t n;
@@ -112,6 +121,8 @@ typedef struct yoke_probe {
   yoke_probe_track* tracks;  // error, roughness; taken from the arena of bind
   size_t n_tracks;
   double* work;  // roughness: yoke__noise_work_size(room)
+  char
+      why[320];  // verdict and band: what is said of the run or the signal; "" if it is trustworthy
 } yoke_probe;
 
 // Finds what the measure names in a system and its state and takes the first sample. option: "--measure", for messages.
@@ -122,9 +133,12 @@ yoke_status yoke__probe_bind(const yoke_study_measure* measure, const char* opti
                              yoke_probe* probe);
 // After a macro step. No heap.
 void yoke__probe_sample(yoke_probe* probe, const yoke_system* system, const yoke_state* state);
+// At the end, of band, relative and verdict: from the judged run.
+void yoke__probe_judge(yoke_probe* probe, const yoke_trust* trust);
 // The measure so far; NaN if there is none (a bond without TER, say). Not for nrmse, error and roughness before the end.
 double yoke__probe_value(const yoke_probe* probe, const yoke_state* state);
-// At the end, of nrmse, error and roughness: why there is no number, or of how few rows it is. Empty: nothing to say.
+// At the end, of nrmse, error and roughness: why there is no number, or of how few rows it is; of band, relative and verdict:
+// why the run is not to be trusted. Empty: nothing to say.
 void yoke__probe_remark(const yoke_probe* probe, char* to, size_t size);
 
 #endif

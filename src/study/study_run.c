@@ -28,6 +28,7 @@ typedef struct run {
   yoke_system* system;
   yoke_state* state;
   yoke_probe* probes;  // of the measures, then of the limits
+  yoke_trust* trust;   // companions, if a measure or a limit needs them; else NULL
   size_t n_alarms;     // looked at
   yoke_csv reference;  // of this point, if the plan makes one
   const atomic_bool* is_cancelled;
@@ -246,7 +247,31 @@ static yoke_status prepare(run* r, size_t point, size_t repeat) {
   return bind_probes(r);
 }
 
+static bool needs_companions(const yoke_study_plan* plan) {
+  bool is_any = false;
+  for (size_t i = 0; i < plan->n_measures; i++) {
+    is_any = is_any || yoke__study_needs_companions(&plan->measures[i]);
+  }
+  for (size_t i = 0; i < plan->n_limits; i++) {
+    is_any = is_any || yoke__study_needs_companions(&plan->limits[i].measure);
+  }
+  return is_any;
+}
+
+// The same on every machine: nothing is left out since it takes long.
+static yoke_status begin_trust(run* r) {
+  if (!needs_companions(r->plan)) {
+    return YOKE_OK;
+  }
+  const yoke_companions wanted = r->system->scenario->trust.companions;
+  const yoke_trust_mode mode = wanted == YOKE_COMPANIONS_HALF    ? YOKE_TRUST_HALF
+                               : wanted == YOKE_COMPANIONS_CHEAP ? YOKE_TRUST_CHEAP
+                                                                 : YOKE_TRUST_BOTH;
+  return yoke__trust_begin_alone(r->system, r->state, mode, &r->trust);
+}
+
 static void clean_up(run* r) {
+  yoke__trust_destroy(&r->trust);
   yoke__study_destroy(&r->system, &r->state);
   yoke__csv_free(&r->reference);
   yoke__arena_free(&r->arena);
@@ -305,9 +330,34 @@ static yoke_status check_quality(run* r) {
 
 // ---- steps
 
-// A run at its end whose signals explode is not done.
+static bool goes_on(void* to) {
+  const run* r = to;
+  return !atomic_load_explicit(r->is_cancelled, memory_order_relaxed);
+}
+
+// At the end: what companions say.
+static yoke_status finish_trust(run* r) {
+  if (r->trust == NULL) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(yoke__trust_finish(r->trust, YOKE_OK, 0, goes_on, r));
+  for (size_t i = 0; i < r->plan->n_measures + r->plan->n_limits; i++) {
+    yoke__probe_judge(&r->probes[i], r->trust);
+  }
+  return YOKE_OK;
+}
+
+// A run at its end whose signals explode is not done; where companions explode alike, the plant does.
 static yoke_status check_growth(run* r) {
   yoke_signal_growth growth;
+  for (size_t i = 0; r->trust != NULL && i < r->trust->n_signals; i++) {
+    if (r->trust->signals[i].rule == YOKE_RULE_DIVERGED) {
+      return note(r, YOKE_RUN_DIVERGED, r->trust->signals[i].reason);
+    }
+  }
+  if (r->trust != NULL) {
+    return YOKE_OK;
+  }
   const size_t signal = yoke__master_find_diverged(r->system, r->state, NULL, &growth);
   if (signal == YOKE_NOT_FOUND) {
     return YOKE_OK;
@@ -339,6 +389,9 @@ static yoke_status step(run* r) {
   }
   const bool is_end = r->state->n_slots >= r->system->n_slots;
   const bool is_last = is_end || status == YOKE_ENDED || status == YOKE_STOPPED;
+  if (is_last) {
+    YOKE_TRY(finish_trust(r));
+  }
   YOKE_TRY(judge(r, is_last));
   if (r->result->status == YOKE_RUN_PENDING && is_last) {
     YOKE_TRY(check_growth(r));
@@ -397,7 +450,8 @@ yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t re
   const uint64_t mode = yoke__os_float_mode_set();
   yoke_status status = prepare(&r, point, repeat);
   if (status >= 0) {
-    status = step_to_end(&r, is_cancelled);
+    status = begin_trust(&r);
+    status = status < 0 ? status : step_to_end(&r, is_cancelled);
   } else if (status != YOKE_NO_MEMORY && status != YOKE_INTERRUPTED) {
     status = note_refusal(&r, status);
   }

@@ -303,6 +303,58 @@ wrong 'nrmse needs a reference' osc.yaml --vary time.step=1e-3 --measure nrmse:l
 wrong 'cannot open nothing.yaml' nothing.yaml --vary time.step=1e-3 --measure ter
 wrong '--jobs: expected an integer from 1 to 256' osc.yaml --vary time.step=1e-3 --measure ter --jobs 0
 
+# ---- verdicts and error bands: companions run only where a measure or a limit asks for them
+
+cat >loop.yaml <<'END'
+yoke: 1
+time: {stop: 10, step: 0.1}
+units:
+  one: {model: state_space, with: {A: [[-1]], B: [[-4]], inputs: [u], outputs: [x], x0: [1]}}
+  two: {model: state_space, with: {A: [[-2]], B: [[1]], inputs: [u], outputs: [x], x0: [0]}}
+connections: [two.x -> one.u, one.x -> two.u]
+END
+trusted=(loop.yaml --vary time.step=0.005,0.025,0.1 --measure verdict,band:one.x,relative:two.x,end:one.x)
+for jobs in 1 2; do
+  ends 0 "${trusted[@]}" --jobs $jobs --out "trust$jobs"
+  is "trust: same bytes with $jobs jobs" cmp trust1/sweep.csv "trust$jobs/sweep.csv"
+done
+is 'verdicts' test "$(cut -d, -f4 trust1/sweep.csv | tr '\n' ' ')" = 'verdict 0 1 2 '
+is 'reasons of the verdict' awk -F, 'NR == 2 && $8 != "" || NR == 3 && $8 !~ /^doubtful: two.x may be off by up to / || NR == 4 && $8 !~ /^wrong: two.x is off by about / { exit 1 }' trust1/sweep.csv
+# the numbers of the run alone, and those of `yoke run`
+ends 0 loop.yaml --vary time.step=0.005,0.025,0.1 --measure end:one.x --out untrusted
+is 'companions do not change a run' test "$(cut -d, -f7 trust1/sweep.csv)" = "$(cut -d, -f4 untrusted/sweep.csv)"
+"$yoke" run loop.yaml --set time.step=0.025 --trust both --quiet --out judged >out 2>err
+for figure in band_max:5:one.x relative:6:two.x; do
+  IFS=: read -r key column signal <<<"$figure"
+  want=$(awk -v name="\"name\": \"$signal\"" -v key="\"$key\":" 'index($0, name) { is_it = 1 } is_it && index($0, key) { gsub(/[",]/, ""); print $2; exit }' judged/summary.json)
+  is "$key as yoke run has it ($want)" test "$(sed -n 3p trust1/sweep.csv | cut -d, -f"$column")" = "$want"
+done
+# A alone where the file says so; a sweep without such a measure has no companions
+ends 0 "${trusted[@]}" --set trust.companions=half --out half
+is 'half' test "$(sed -n 2p half/sweep.csv | cut -d, -f5)" != "$(sed -n 2p trust1/sweep.csv | cut -d, -f5)"
+# as a limit
+ends 0 loop.yaml --vary time.step=0.005,0.025,0.1 --measure end:one.x --limit 'verdict<=0' --out limited-trust
+is 'limited by the verdict' test "$(cut -d, -f2 limited-trust/sweep.csv | tr '\n' ' ')" = 'status done limit limit '
+has limited-trust/sweep.csv 'verdict is 1 at t = 10 s; limit verdict<=0'
+# a plant that is unstable by itself: "diverged" unless companions say that it is right
+sed 's/\[\[-1\]\]/[[0.3]]/; s/\[\[-4\]\]/[[0.4]]/; s/\[\[-2\]\]/[[0.1]]/; s/\[\[1\]\]/[[0.3]]/; s/stop: 10/stop: 20/' loop.yaml >grows.yaml
+ends 1 grows.yaml --vary time.step=0.01 --measure end:one.x --out grows
+has grows/sweep.csv '0.01,diverged,'
+ends 0 grows.yaml --vary time.step=0.01 --measure verdict --out grows-trust
+has grows-trust/sweep.csv '0.01,done,20,0,'
+# mistakes
+ends 2 loop.yaml --vary time.step=0.1 --measure band --out mistake
+has err 'expected the name of a signal, band:unit.variable'
+ends 2 loop.yaml --vary time.step=0.1 --measure verdict:one.x --out mistake
+has err "'verdict' takes no name behind it"
+ends 2 loop.yaml --vary time.step=0.1 --measure band:one.u --out mistake
+has err "'one.u' is not exchanged, so that it is not judged"
+
+# refused points are counted, and the first one says why
+ends 0 loop.yaml --vary time.step=0.1,-1,-2,0.05 --measure end:one.x --out refused
+has out '4 points: 2 done, 2 refused'
+has out 'the first refused point, time.step=-1: '
+
 # ---- analyses
 
 axes=(osc.yaml --vary time.step=1e-3,2e-3,4e-3 --vary scheme=jacobi,gauss-seidel --vary units.left.with.kc=80,100,120

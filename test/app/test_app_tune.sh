@@ -65,6 +65,22 @@ else
   bad 'TE-12: scenarios/engine-test-bench is missing'
 fi
 
+# ---- the most accurate step whose run is trustworthy
+
+cat >loop.yaml <<'END'
+yoke: 1
+time: {stop: 10, step: 0.1}
+units:
+  one: {model: state_space, with: {A: [[-1]], B: [[-4]], inputs: [u], outputs: [x], x0: [1]}}
+  two: {model: state_space, with: {A: [[-2]], B: [[1]], inputs: [u], outputs: [x], x0: [0]}}
+connections: [two.x -> one.u, one.x -> two.u]
+END
+ends 0 loop.yaml --vary time.step=0.01,0.02,0.05,0.1 --minimise relative:two.x --out accurate
+has out 'change to time.step=0.01: relative:two.x is '
+# the cheapest one that is good enough
+ends 0 loop.yaml --vary time.step=0.01,0.02,0.05,0.1 --minimise steps --limit 'verdict<=0' --out cheap
+has out 'change to time.step=0.02: steps is 500'
+
 # ---- repetitions
 
 cat >noise.yaml <<'END'

@@ -46,6 +46,13 @@ static void test_measures(void** state) {
   assert_null(m.argument);
   check_ok(yoke__study_measure_parse("error:u.x", &m, &err.sink));
   assert_string_equal(m.argument, "u.x");
+  assert_false(yoke__study_needs_companions(&m));
+  check_ok(yoke__study_measure_parse("band:u.x", &m, &err.sink));
+  assert_int_equal(m.kind, YOKE_STUDY_BAND);
+  assert_true(yoke__study_needs_companions(&m) && !yoke__study_needs_reference(&m));
+  check_ok(yoke__study_measure_parse("verdict", &m, &err.sink));
+  assert_int_equal(m.kind, YOKE_STUDY_VERDICT);
+  assert_true(yoke__study_needs_companions(&m));
 }
 
 static void check_no_measure(const char* text, const char* why) {
@@ -67,6 +74,9 @@ static void test_wrong_measures(void** state) {
   check_no_measure("error:x", "error:unit.variable");
   check_no_measure("ter:", "name of a bond");
   check_no_measure("steps:x", "takes no name");
+  check_no_measure("verdict:u.x", "takes no name");
+  check_no_measure("band", "band:unit.variable");
+  check_no_measure("relative:x", "relative:unit.variable");
 }
 
 static void test_limits(void** state) {
