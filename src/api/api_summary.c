@@ -409,6 +409,18 @@ static void json_verdict(const yoke_simulation* simulation, const yoke_message* 
 
 // ---- the whole
 
+// The first error of that status, else the first one at all; NULL: there is none.
+static const yoke_message* find_error(const yoke_simulation* simulation, yoke_status status) {
+  const yoke_message* found = NULL;
+  for (size_t i = 0; i < simulation->messages.n; i++) {
+    const yoke_message* said = &simulation->messages.all[i];
+    if (said->severity == YOKE_ERROR && (found == NULL || found->status != status)) {
+      found = said;
+    }
+  }
+  return found;
+}
+
 // How it ended: "message" for people, "failure" with its parts.
 static void json_end(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_status status = simulation->loop.status;
@@ -418,15 +430,12 @@ static void json_end(const yoke_simulation* simulation, yoke_json* json) {
                                  .time = (double)NAN,
                                  .text = yoke_status_text(status)};
   const yoke_message* known = yoke_simulation_failure(simulation);
-  // results that could not be written have no unit and no time: what was said of it is the reason
-  const bool is_unknown = known == NULL && is_failed;
-  for (size_t i = 0; is_unknown && i < simulation->messages.n; i++) {
-    const yoke_message* said = &simulation->messages.all[i];
-    if (said->severity == YOKE_ERROR && (known == NULL || known->status != status)) {
-      known = said;
-    }
+  // of results that could not be written the loop knows no more than that: what the writer said of it is the reason
+  if (is_failed && (known == NULL || status == YOKE_IO)) {
+    const yoke_message* reason = find_error(simulation, status);
+    known = reason == NULL ? known : reason;
   }
-  yoke_divergence divergence;
+  yoke_divergence divergence = {.text = ""};
   const bool is_diverged = !is_failed && yoke__api_is_diverged(simulation, &divergence);
   const yoke_message diverging = yoke__api_divergence_message(&divergence);
   known = known == NULL && is_diverged ? &diverging : known;

@@ -1207,7 +1207,7 @@ static void test_restore_brings_back_clocks_and_inputs(void** state) {
   step(r, 0, 1);
   set_whole(r, "n", 9);  // waits
   set_inputs(r, 1, 2, 3);
-  unsigned char image[16] = {0};
+  unsigned char image[2 * sizeof(void*)] = {0};
   check_ok(r->ops.save(&r->f, image, sizeof image));
 
   size_t size = 0;

@@ -234,7 +234,7 @@ static void test_save_and_restore(void** state) {
     skip();
   }
   toy* m = toy_open(&model, (yoke_unit_file_settings){.solver = "cvode", .solver_tolerance = 1e-9});
-  unsigned char image[16] = {0};
+  unsigned char image[2 * sizeof(void*)] = {0};
   toy_run(m, 0, 0.1, 10);
   check_ok(m->ops.save(&m->f, image, sizeof image));
   toy_run(m, 1, 0.1, 10);

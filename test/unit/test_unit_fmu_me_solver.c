@@ -571,7 +571,7 @@ static void test_unknown_solver(void** state) {
 static void test_save_and_restore(void** state) {
   (void)state;
   toy* m = toy_open(&ball, (yoke_unit_file_settings){.solver_step = 0.01});
-  unsigned char image[16] = {0};
+  unsigned char image[2 * sizeof(void*)] = {0};
   toy_run(m, 0, 0.05, 9);  // the first bounce is at 0.4515
   check_ok(m->ops.save(&m->f, image, sizeof image));
   unsigned char bytes[4096];

@@ -341,9 +341,11 @@ static yoke_status linearise(void* self, yoke_linear* model) {
   }
   YOKE_TRY(yoke__host_link_call(link, HOST_LINEARISE, 0, 0, wanted, 0));
   host_pack pack = {.from = link->channel.bulk, .size = link->channel.bulk_size};
-  HOST_VALUE(&pack, model->n_states);
-  HOST_VALUE(&pack, model->n_inputs);
-  HOST_VALUE(&pack, model->n_outputs);
+  uint64_t counts[3] = {0};
+  HOST_VALUE(&pack, counts);
+  model->n_states = (size_t)counts[0];
+  model->n_inputs = (size_t)counts[1];
+  model->n_outputs = (size_t)counts[2];
   const size_t n_x = model->n_states, n_u = model->n_inputs, n_y = model->n_outputs;
   const size_t sizes[4] = {n_x * n_x, n_x * n_u, n_y * n_x, n_y * n_u};
   for (int i = 0; i < 4; i++) {
