@@ -409,12 +409,14 @@ static void json_verdict(const yoke_simulation* simulation, const yoke_message* 
 
 // ---- the whole
 
-// The first error of that status, else the first one at all; NULL: there is none.
-static const yoke_message* find_error(const yoke_simulation* simulation, yoke_status status) {
+// The first error of that status, else the first one at all, that is not `known` itself; NULL: there is none.
+static const yoke_message* find_error(const yoke_simulation* simulation, yoke_status status,
+                                      const yoke_message* known) {
   const yoke_message* found = NULL;
   for (size_t i = 0; i < simulation->messages.n; i++) {
     const yoke_message* said = &simulation->messages.all[i];
-    if (said->severity == YOKE_ERROR && (found == NULL || found->status != status)) {
+    const bool is_new = known == NULL || strcmp(said->text, known->text) != 0;
+    if (said->severity == YOKE_ERROR && is_new && (found == NULL || found->status != status)) {
       found = said;
     }
   }
@@ -432,7 +434,7 @@ static void json_end(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_message* known = yoke_simulation_failure(simulation);
   // of results that could not be written the loop knows no more than that: what the writer said of it is the reason
   if (is_failed && (known == NULL || status == YOKE_IO)) {
-    const yoke_message* reason = find_error(simulation, status);
+    const yoke_message* reason = find_error(simulation, status, known);
     known = reason == NULL ? known : reason;
   }
   yoke_divergence divergence = {.text = ""};
