@@ -183,7 +183,7 @@ bool yoke__app_within_read(yoke_app_advise* app, const char* const wishes[], siz
     is_good = yoke__app_advise_signals(app, "--within", names.bytes);
   }
   yoke__text_free(&names);
-  app->settings.is_cheapest = true;
+  app->settings.keep = 1;
   app->settings.budget = WITHIN_BUDGET;
   return is_good;
 }

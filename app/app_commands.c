@@ -71,8 +71,8 @@ static const yoke_exit run_exits[] = {
      "could not be written. Results up to that step are kept."},
     STATUS_USAGE,
     {YOKE_EXIT_QUALITY,
-     "The result diverged or is judged wrong (unless --no-verdict or trust: {status: false} in the "
-     "file), or a quality limit that the system file gives was violated. Results are complete; a "
+     "A quality limit that the system file gives was violated, or the result diverged or is judged "
+     "wrong (unless --no-verdict or trust: {status: false} in the file). Results are complete; a "
      "stop limit ends the run early."},
     {YOKE_EXIT_INTERRUPTED,
      "The run was interrupted (Ctrl-C). Results up to the last step are complete."},

@@ -89,7 +89,7 @@ static void print_study(bool is_final) {
   print_table("Linear systems, one call per exchange", &once);
   print_table("Nonlinear pairs", &pairs);
   print_table("Rectifier with a load unit", &circuit);
-  printf("\n### False verdicts and runs that were not judged\n");
+  printf("\n### False verdicts, runs without one, and doubtful runs off by more than 100 %%\n");
   printf("| run: arguments of bench_trust | method | verdict | error |\n|---|---|---|---|\n");
   print_odds(&linear);
   print_odds(&once);

@@ -523,10 +523,13 @@ static inline void study_choose(study_set* s, const study_run runs[STUDY_METHODS
   }
 }
 
+// False verdicts, runs without one, and doubt where nothing is right.
 static inline void study_note_odd(study_set* s, const study_odd* odd) {
-  const bool is_false = (odd->verdict == YOKE_TRUSTWORTHY && odd->error > 0.05) ||
-                        (odd->verdict == YOKE_WRONG && odd->error <= 0.05);
-  if ((is_false || odd->verdict == YOKE_VERDICT_NONE) && s->n_odds < STUDY_ODDS) {
+  const bool is_odd = (odd->verdict == YOKE_TRUSTWORTHY && odd->error > 0.05) ||
+                      (odd->verdict == YOKE_DOUBTFUL && odd->error > 1) ||
+                      (odd->verdict == YOKE_WRONG && odd->error <= 0.05) ||
+                      odd->verdict == YOKE_VERDICT_NONE;
+  if (is_odd && s->n_odds < STUDY_ODDS) {
     s->odds[s->n_odds++] = *odd;
   }
 }

@@ -435,9 +435,12 @@ static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode) {
   } else if (mode != YOKE_TRUST_NONE && atomic_load(&simulation->is_written)) {
     why = written_text;
   }
-  if (yoke__trust_begin(system, simulation->state, mode, why, &simulation->trust) < 0) {
-    (void)yoke__trust_begin(system, simulation->state, YOKE_TRUST_NONE,
-                            "there is no memory for companions", &simulation->trust);
+  if (why == NULL && yoke__trust_begin(system, simulation->state, mode, &simulation->trust) < 0) {
+    why = "there is no memory for companions";
+  }
+  if (why != NULL &&
+      yoke__trust_begin(system, simulation->state, YOKE_TRUST_NONE, &simulation->trust) >= 0) {
+    yoke__trust_give_up(simulation->trust, why);
   }
 }
 
@@ -524,7 +527,7 @@ static yoke_status judge(yoke_simulation* simulation, const yoke_run_settings* s
     return YOKE_OK;
   }
   running job = {simulation, settings == NULL ? &nothing : settings, 0};
-  if (atomic_load(&simulation->is_written)) {
+  if (atomic_load(&simulation->is_written) && simulation->trust->mode != YOKE_TRUST_NONE) {
     yoke__trust_give_up(simulation->trust, written_text);
   }
   const yoke_status status =

@@ -264,10 +264,6 @@ void yoke__master_growth_text(const yoke_system* system, size_t signal,
 yoke_status yoke__master_keep(const yoke_system* system, yoke_state* state, const size_t y[],
                               size_t n, int64_t every, size_t max_bytes);
 
-// Takes over what was kept, NULL if nothing was; from here on nothing is. Freed with yoke__master_free_trace.
-yoke_trace* yoke__master_take_trace(yoke_state* state);
-void yoke__master_free_trace(yoke_trace* trace);
-
 // Gives the recorder a row for the present time. Waits for room (unpaced).
 yoke_status yoke__master_record(const yoke_system* system, yoke_state* state);
 

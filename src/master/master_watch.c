@@ -209,7 +209,7 @@ static void keep(yoke_state* state) {
   }
 }
 
-void yoke__master_free_trace(yoke_trace* trace) {
+static void free_trace(yoke_trace* trace) {
   if (trace != NULL) {
     free(trace->y);
     free(trace->values);
@@ -241,27 +241,22 @@ yoke_status yoke__master_keep(const yoke_system* system, yoke_state* state, cons
   trace->values = calloc((size_t)trace->n_room * n_signals + 1, sizeof(double));
   trace->times = system->is_adaptive ? calloc((size_t)trace->n_room, sizeof *trace->times) : NULL;
   if (trace->y == NULL || trace->values == NULL || (system->is_adaptive && trace->times == NULL)) {
-    yoke__master_free_trace(trace);
+    free_trace(trace);
     return YOKE_NO_MEMORY;
   }
   for (size_t i = 0; i < n_signals; i++) {
     trace->y[i] = y == NULL ? system->judged[i].y : y[i];
   }
-  yoke__master_free_trace(state->watch.trace);
+  free_trace(state->watch.trace);
   state->watch.trace = trace;
   state->watch.plain = NULL;
   keep_row(state);
   return YOKE_OK;
 }
 
-yoke_trace* yoke__master_take_trace(yoke_state* state) {
-  yoke_trace* trace = state->watch.trace;
-  state->watch.trace = NULL;
-  return trace;
-}
-
 void yoke__master_end_watch(yoke_state* state) {
-  yoke__master_free_trace(yoke__master_take_trace(state));
+  free_trace(state->watch.trace);
+  state->watch.trace = NULL;
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@
 
 #define N_REFINED    2  // settings that get smaller steps
 #define MAX_DIVISOR  8
+#define ITERATIONS   4.0  // of iterative schemes, as long as none was seen
 #define REFINED_COST 6.0  // runs that a setting with half the step needs: itself 2, companion A 4
 
 const char* const yoke__advised_status_names[] = {"left out", "refused",  "judged", "bounded",
@@ -34,6 +35,7 @@ typedef struct advisor {
   yoke_companion_unit* units;  // of the given system
   yoke_system* given;
   double given_calls;  // of units, by the given run
+  double iterations;   // seen in the last run of an iterative scheme
   double spent;        // calls of units
   double budget;       // the same; infinite: none
   int64_t start_ns;
@@ -208,7 +210,7 @@ static bool is_dropped(trial* t) {
   const size_t worst = find_worst(t->trust, &score);
   // who looks for the cheapest setting wants all that may be good enough
   if (worst == YOKE_NOT_FOUND || !(score > YOKE_ADVISE_NEAR * best_score(t->a->advice)) ||
-      (t->a->settings->is_cheapest && score <= 1)) {
+      score <= t->a->settings->keep) {
     return false;
   }
   return take_verdict(t, YOKE_ADVISED_BOUNDED) >= 0;
@@ -240,6 +242,11 @@ static yoke_status judge(trial* t, yoke_status status, double cpu_s) {
   return take_verdict(t, YOKE_ADVISED_JUDGED);
 }
 
+static bool is_iterative(const trial* t) {
+  return t->system->scenario->scheme == YOKE_ITERATIVE_JACOBI ||
+         t->system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
+}
+
 // The run has ended.
 static yoke_status assess(trial* t, const yoke_loop_info* info, yoke_status status, double cpu_s) {
   advisor* a = t->a;
@@ -256,6 +263,9 @@ static yoke_status assess(trial* t, const yoke_loop_info* info, yoke_status stat
             : (double)INFINITY;
   }
   setting->cost = calls / a->given_calls;
+  if (is_iterative(t) && status >= 0) {
+    a->iterations = calls / (double)yoke__companion_calls(t->system);
+  }
   if (status == YOKE_NOT_FINITE || status == YOKE_DIVERGED) {
     note(setting, YOKE_ADVISED_DIVERGES, "a value became NaN or infinite");
     return YOKE_OK;
@@ -277,13 +287,14 @@ static yoke_status assess(trial* t, const yoke_loop_info* info, yoke_status stat
 // Starts with the most companions that the budget leaves: B, the B that is known already, or A alone. False: left out.
 static yoke_status begin(trial* t, bool* is_left_out) {
   static const yoke_trust_mode modes[] = {YOKE_TRUST_BOTH, YOKE_TRUST_CHEAP, YOKE_TRUST_HALF};
-  const double calls = (double)yoke__companion_calls(t->system);
+  const double each = is_iterative(t) ? t->a->iterations : 1;
+  const double calls = each * (double)yoke__companion_calls(t->system);
   *is_left_out = false;
   for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
     t->setting->mode = modes[i];
     YOKE_TRY(
         yoke__trust_begin_stored(t->system, t->state, t->setting->mode, t->a->store, &t->trust));
-    const double all = calls + (t->is_flexible ? companion_calls(t) : 0);
+    const double all = calls + (t->is_flexible ? each * companion_calls(t) : 0);
     if (is_given(t) || can_afford(t->a, all + t->reserve)) {
       return YOKE_OK;
     }
@@ -609,6 +620,7 @@ yoke_status yoke__advise(const yoke_advise_settings* settings, yoke_advice* out,
                .advice = out,
                .sink = sink,
                .store = yoke__companion_store_create(),
+               .iterations = ITERATIONS,
                .budget = (double)INFINITY,
                .start_ns = yoke__os_now_ns()};
   yoke_status status = a.store == NULL ? YOKE_NO_MEMORY : open_system(&a);

@@ -21,8 +21,8 @@ typedef struct yoke_advise_settings {
   size_t n_sets;
   double
       budget;  // runs of the cost of the given one; 0: YOKE_ADVISE_BUDGET, or no limit with budget_s
-  double budget_s;            // of wall time; 0: no limit
-  bool is_cheapest;           // all settings that may be trustworthy are judged, not only the best
+  double budget_s;  // of wall time; 0: no limit
+  double keep;      // scores up to this are judged in any case, not only those near the best
   bool (*goes_on)(void* to);  // asked now and then; NULL: always
   void (*progress)(void* to, size_t n_done, size_t n, const char* name);  // NULL: none
   void* to;

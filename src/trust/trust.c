@@ -318,19 +318,16 @@ static yoke_status prepare(yoke_trust* trust) {
 }
 
 static yoke_status begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
-                         const char* why_none, yoke_companion_store* store, yoke_trust** out) {
+                         bool is_alone, yoke_companion_store* store, yoke_trust** out) {
   *out = NULL;
   yoke_trust* trust = calloc(1, sizeof *trust);
   YOKE_TRY_MEMORY(trust);
   trust->system = system;
   trust->state = state;
-  trust->mode = mode;
-  trust->is_alone = has_own(system);
-  why_none = why_none == NULL && mode != YOKE_TRUST_NONE ? find_obstacle(system, mode) : why_none;
-  if (why_none != NULL) {
-    trust->mode = YOKE_TRUST_NONE;
-    snprintf(trust->none, sizeof trust->none, "%s", why_none);
-  }
+  trust->is_alone = is_alone || has_own(system);
+  const char* obstacle = mode == YOKE_TRUST_NONE ? NULL : find_obstacle(system, mode);
+  trust->mode = obstacle == NULL ? mode : YOKE_TRUST_NONE;
+  snprintf(trust->none, sizeof trust->none, "%s", obstacle == NULL ? "" : obstacle);
   const yoke_status status = prepare(trust);
   if (status < 0) {
     yoke__trust_destroy(&trust);
@@ -342,8 +339,8 @@ static yoke_status begin(const yoke_system* system, yoke_state* state, yoke_trus
 }
 
 yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
-                              const char* why_none, yoke_trust** out) {
-  YOKE_TRY(begin(system, state, mode, why_none, NULL, out));
+                              yoke_trust** out) {
+  YOKE_TRY(begin(system, state, mode, false, NULL, out));
   // the run keeps its processors; with a variable step the points in time are known only at its end
   const int n_free = yoke__os_n_processors() - system->n_threads;
   if (!system->is_adaptive && !(*out)->is_alone && n_free > 0) {
@@ -352,10 +349,15 @@ yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke
   return YOKE_OK;
 }
 
+yoke_status yoke__trust_begin_alone(const yoke_system* system, yoke_state* state,
+                                    yoke_trust_mode mode, yoke_trust** out) {
+  return begin(system, state, mode, true, NULL, out);
+}
+
 yoke_status yoke__trust_begin_stored(const yoke_system* system, yoke_state* state,
                                      yoke_trust_mode mode, yoke_companion_store* store,
                                      yoke_trust** out) {
-  return begin(system, state, mode, NULL, store, out);
+  return begin(system, state, mode, false, store, out);
 }
 
 // ---- while it runs
@@ -400,10 +402,8 @@ void yoke__trust_cancel(yoke_trust* trust) {
 }
 
 void yoke__trust_give_up(yoke_trust* trust, const char* why) {
-  if (trust->n_companions > 0) {
-    yoke__trust_cancel(trust);
-    snprintf(trust->none, sizeof trust->none, "%s", why);
-  }
+  yoke__trust_cancel(trust);
+  snprintf(trust->none, sizeof trust->none, "%s", why);
 }
 
 // ---- the end
@@ -508,10 +508,9 @@ static void describe_left_out(yoke_trust* trust) {
 
 // What the run has left.
 static void collect_samples(yoke_trust* trust) {
-  // steps that may follow are not of this run
-  trust->trace = trust->trace == NULL ? yoke__master_take_trace(trust->state) : trust->trace;
-  const yoke_trace* trace = trust->trace;
+  const yoke_trace* trace = trust->state->watch.trace;
   trust->n_rows = trace == NULL ? 0 : trace->n_kept;
+  trust->samples = trace == NULL ? NULL : trace->values;
   for (size_t i = 0; i < trust->system->n_judged; i++) {
     yoke_signal_growth growth;
     yoke__master_growth(trust->system, trust->state, i, &growth);
@@ -571,7 +570,7 @@ double yoke__trust_cost(const yoke_trust* trust, size_t companion) {
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to) {
   collect_samples(trust);
-  const yoke_trace* trace = trust->trace;
+  const yoke_trace* trace = trust->state->watch.trace;
   if (status < 0) {
     yoke__trust_cancel(trust);
     join_workers(trust);
@@ -620,7 +619,6 @@ void yoke__trust_destroy(yoke_trust** handle) {
   for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
     yoke__companion_destroy(&trust->companions[i]);
   }
-  yoke__master_free_trace(trust->trace);
   yoke__arena_free(&trust->arena);
   free(trust);
   *handle = NULL;

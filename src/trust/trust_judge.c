@@ -24,8 +24,9 @@ static samples samples_of(const yoke_trust* trust, size_t i) {
   // thinned rows do not know exchanges any more
   const int64_t every = trust->plan.thin > 1 ? 1 : trust->system->judged[i].every;
   samples s = {.every = (size_t)every, .stride = (size_t)every * n_signals};
-  s.n = trust->trace == NULL || trust->n_rows == 0 ? 0 : (size_t)((trust->n_rows - 1) / every) + 1;
-  s.y = trust->trace == NULL ? NULL : trust->trace->values + i;
+  s.n =
+      trust->samples == NULL || trust->n_rows == 0 ? 0 : (size_t)((trust->n_rows - 1) / every) + 1;
+  s.y = trust->samples == NULL ? NULL : trust->samples + i;
   s.a = a == NULL || s.n == 0 ? NULL : a + i;
   s.b = b == NULL || s.n == 0 ? NULL : b + i;
   // no companion A can make a band smaller than one that agrees

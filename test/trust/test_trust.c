@@ -174,8 +174,7 @@ static void test_lost_companions(void** state) {
     yoke_simulation* s = make(chain(), NULL, 0);
     const yoke_run_settings settings = {.trust = YOKE_TRUST_BOTH};
     assert_int_equal(yoke_simulation_start(s), YOKE_OK);
-    assert_int_equal(yoke__trust_begin(s->system, s->state, YOKE_TRUST_BOTH, NULL, &s->trust),
-                     YOKE_OK);
+    assert_int_equal(yoke__trust_begin(s->system, s->state, YOKE_TRUST_BOTH, &s->trust), YOKE_OK);
     atomic_store(&s->trust->companions[lost].result->is_cancelled, true);
     yoke_loop_info info = {0};
     assert_int_equal(yoke__master_loop(s->system, s->state, &(yoke_loop_settings){0}, &info),
