@@ -377,10 +377,11 @@ static void describe_failure(const yoke_message* failure, char* to, size_t size)
   snprintf(to, size, "The run failed: %s", line + strlen("error: "));
 }
 
-// A sentence that begins with a capital letter and ends with a full stop.
+// A sentence that begins with a capital letter, or with the name of a signal, and ends with a full stop.
 static void write_sentence(const char* text, char* to, size_t size) {
   snprintf(to, size, "%s.", text);
-  to[0] = (char)toupper((unsigned char)to[0]);
+  const bool is_name = memchr(text, '.', strcspn(text, " ")) != NULL;
+  to[0] = is_name ? to[0] : (char)toupper((unsigned char)to[0]);
 }
 
 // that of the run once it is judged, and a sentence about it
