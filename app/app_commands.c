@@ -40,9 +40,8 @@ static const yoke_option run_options[] = {
      "Formats of the result file. One or several of csv, hdf5 and mat with commas between them. "
      "The default is what the system file asks for, else csv."},
     {"report", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
-     "Also write report.html: the system as a graph, a verdict for every bond, plots, step times "
-     "and "
-     "settings on one page that needs nothing else."},
+     "Also write report.html: error bands, plots, the system as a graph, the energy of its bonds, "
+     "step times and settings on one page that needs nothing else."},
     {"trust", "MODE", false, YOKE_ARGUMENT_CHOICE, trust_words,
      "What the result is compared with to find its error: both (half the steps, and another "
      "coupling method), half, cheap (both, the second with fewer steps), none, or auto: both, "
@@ -72,8 +71,8 @@ static const yoke_exit run_exits[] = {
      "could not be written. Results up to that step are kept."},
     STATUS_USAGE,
     {YOKE_EXIT_QUALITY,
-     "The result diverged or is judged wrong (unless --no-verdict or trust: {status: false} in the "
-     "file), or a quality limit that the system file gives was violated. Results are complete; a "
+     "A quality limit that the system file gives was violated, or the result diverged or is judged "
+     "wrong (unless --no-verdict or trust: {status: false} in the file). Results are complete; a "
      "stop limit ends the run early."},
     {YOKE_EXIT_INTERRUPTED,
      "The run was interrupted (Ctrl-C). Results up to the last step are complete."},

@@ -266,7 +266,9 @@ static int run(const running* r) {
   announce(r, &info);
 
   yoke_run_trust trust = {.verdict = YOKE_VERDICT_NONE};
-  if (yoke_simulation_judge(r->simulation, &r->settings) == YOKE_INTERRUPTED) {
+  // without a row there was no run: its folder could not be made
+  if (info.record.n_rows > 0 &&
+      yoke_simulation_judge(r->simulation, &r->settings) == YOKE_INTERRUPTED) {
     yoke__app_error(r->options->command->name, "interrupted while it was judged: no verdict");
   }
   (void)yoke_simulation_get_trust(r->simulation, &trust);

@@ -186,11 +186,12 @@ static void print_orders(const json_t* system) {
 
 // ---- trust
 
-// what the file says about the verdict
+// What the verdict of a run will come from; a unit on its own exchanges nothing that could be judged.
 static void print_trust(const json_t* system) {
   const json_t* trust = json_object_get(system, "trust");
   const json_t* signals = json_object_get(trust, "signals");
-  if (!yoke__view_is(trust, "given")) {
+  if (!yoke__view_is(trust, "given") &&
+      json_array_size(json_object_get(system, "connections")) == 0) {
     return;
   }
   printf("\ntrust\n");

@@ -3,6 +3,7 @@
 //
 //   bench_trust                      final seeds
 //   bench_trust development          seeds that may be looked at
+//   bench_trust seeds FIRST COUNT [CALLS]                linear systems of other seeds
 //   bench_trust show linear SEED SHARE METHOD [CALLS]    one run: its file, then every signal as a comment
 //   bench_trust show pair SEED SHARE METHOD
 //   bench_trust show rectifier MICROSECONDS 0 METHOD     METHOD: 0 held, 1 linear, ... in the order of the table
@@ -57,8 +58,8 @@ static void print_table(const char* title, study_set* s) {
       "%d of them in runs that are not called wrong.\n",
       s->n_uncovered, s->n_systems, t->n_far, t->n_far_missed);
   printf("- `low` is at most the true error for %.1f %% of the signals. Companion A was unusable "
-         "in %d runs, B in %d.\n",
-         100.0 * t->n_low / t->n_bands, t->n_no_a, t->n_no_b);
+         "in %d runs, B in %d; B was not its first choice in %d.\n",
+         100.0 * t->n_low / t->n_bands, t->n_no_a, t->n_no_b, t->n_other_b);
   printf("- Growth alarm: %d of %d runs that are off by more than 1000 scales, %d of %d that are "
          "off by less than 50 %%.\n",
          t->n_diverged_latched, t->n_diverged, t->n_fine_latched, t->n_fine);
@@ -88,12 +89,22 @@ static void print_study(bool is_final) {
   print_table("Linear systems, one call per exchange", &once);
   print_table("Nonlinear pairs", &pairs);
   print_table("Rectifier with a load unit", &circuit);
-  printf("\n### False verdicts and runs that were not judged\n");
+  printf("\n### False verdicts, runs without one, and doubtful runs off by more than 100 %%\n");
   printf("| run: arguments of bench_trust | method | verdict | error |\n|---|---|---|---|\n");
   print_odds(&linear);
   print_odds(&once);
   print_odds(&pairs);
   print_odds(&circuit);
+}
+
+static int print_seeds(int argc, char** argv) {
+  static study_set linear;
+  const bool is_once = argc > 4 && strcmp(argv[4], "1") == 0;
+  study_linear(&linear, strtoll(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10),
+               is_once ? 1 : 10);
+  print_table("Linear systems", &linear);
+  print_odds(&linear);
+  return 0;
 }
 
 static void show(const study_problem* p, study_method method) {
@@ -143,8 +154,12 @@ int main(int argc, char** argv) {
   if (argc > 5 && strcmp(argv[1], "show") == 0) {
     return show_problem(argc, argv);
   }
+  if (argc > 3 && strcmp(argv[1], "seeds") == 0) {
+    return print_seeds(argc, argv);
+  }
   if (argc > 1 && strcmp(argv[1], "development") != 0) {
-    fprintf(stderr, "usage: bench_trust [development | show FAMILY SEED SHARE METHOD [CALLS]]\n");
+    fprintf(stderr, "usage: bench_trust [development | seeds FIRST COUNT [CALLS] | show FAMILY "
+                    "SEED SHARE METHOD [CALLS]]\n");
     return 2;
   }
   print_study(argc == 1);

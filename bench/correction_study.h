@@ -343,7 +343,7 @@ static inline void study_write(const study_problem* p, const char* coupling, cha
              "%.17g, v: %.17g}, step: %" PRId64 "e-9}\n"
              "connections: [{from: right.x, to: left.x_other, order: %d}]\n"
              "bonds: {b: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: "
-             "{order: %d, %s}}}\n",
+             "{order: %d, %s}}}\nquality: {period: 0.1}\n",
              p->m[0], p->k[0], p->k[1], p->c[0], p->c[1], p->start[0], p->start[1], p->steps_ns[0],
              p->m[1], p->k[2], p->c[2], p->start[2], p->start[3], p->steps_ns[1], p->order,
              p->order, coupling);
@@ -356,7 +356,7 @@ static inline void study_write(const study_problem* p, const char* coupling, cha
              "%.17g, omega: %.17g}}\n"
              "connections: [two.tip -> one.tip_other]\n"
              "bonds: {b: {action: one.F -> two.F, rate: two.vtip -> one.vtip_other, coupling: "
-             "{%s}}}\n",
+             "{%s}}}\nquality: {period: 0.1}\n",
              p->start[0], p->start[1], p->start[2], p->start[3], coupling);
   } else {
     snprintf(text, size,
@@ -366,7 +366,7 @@ static inline void study_write(const study_problem* p, const char* coupling, cha
              "%.17g, offset: %.17g}, step: %" PRId64 "e-9}\n"
              "connections: [{from: arm.s, to: oil.s, order: %d}]\n"
              "bonds: {b: {action: oil.f_h -> arm.f_h, rate: arm.v -> oil.v, coupling: {order: %d, "
-             "%s}}}\n",
+             "%s}}}\nquality: {period: 0.1}\n",
              p->manoeuvre, p->frequency, p->amplitude, p->offset, p->steps_ns[0], p->order,
              p->order, coupling);
   }

@@ -197,7 +197,7 @@ static inline void loop_start_units(loop* s) {
 
 static inline void loop_join_units(loop* s) {
   const bool has_bonds = loop_uniform(s, 0, 1) < 0.8;
-  double mean[LOOP_JOINTS];  // of the ground springs, before joints add to them
+  double mean[LOOP_JOINTS] = {0};  // of the ground springs, before joints add to them
   for (size_t j = 0; j + 1 < s->n_units; j++) {
     mean[j] = sqrt(s->units[j].A[1][0] * s->units[j].mass * s->units[j + 1].A[1][0] *
                    s->units[j + 1].mass);
@@ -266,7 +266,7 @@ static inline void loop_assemble(const loop* s, loop_matrices* m) {
 static inline void loop_discretise(size_t nx, size_t nu, const double A[], const double B[],
                                    double h, double T[], double G[]) {
   const size_t n = nx + nu;
-  double* big = calloc(n * n, sizeof *big);
+  double* big = calloc(n * n + 1, sizeof *big);
   for (size_t r = 0; r < nx && big != NULL; r++) {
     for (size_t c = 0; c < n; c++) {
       big[r * n + c] = h * (c < nx ? A[r * nx + c] : B[r * nu + c - nx]);

@@ -8,9 +8,10 @@
 #ifndef YOKE_BENCH_TRUST_STUDY_H
 #define YOKE_BENCH_TRUST_STUDY_H
 
-#include "bench/trust_driver.h"
+#include "api/api.h"
 #include "bench/trust_loop.h"
 #include "bench/trust_pair.h"
+#include "yoke/yoke.h"
 
 enum { STUDY_CLASSES = 6, STUDY_VERDICTS = 4, STUDY_SIGNALS = LOOP_INPUTS, STUDY_ODDS = 400 };
 // Seeds of the systems. Development seeds may be looked at when something is changed; nothing is ever set by the final ones.
@@ -50,10 +51,11 @@ static inline int64_t study_active(const double y[], int64_t n, size_t stride) {
   return K > n + 1 ? n + 1 : K;
 }
 
+// y: without gaps; z: `stride` numbers apart
 static inline double study_rms(const double y[], const double z[], int64_t K, size_t stride) {
   long double sum = 0;
   for (int64_t k = 0; k < K; k++) {
-    const long double d = (long double)y[(size_t)k * stride] - z[(size_t)k * stride];
+    const long double d = (long double)y[k] - (long double)z[(size_t)k * stride];
     sum += d * d;
   }
   return (double)sqrtl(sum / (long double)K);
@@ -62,11 +64,11 @@ static inline double study_rms(const double y[], const double z[], int64_t K, si
 static inline double study_scale(const double y[], int64_t n, size_t stride, int64_t K) {
   long double sum = 0, squares = 0;
   for (int64_t k = 0; k < K; k++) {
-    sum += y[(size_t)k * stride];
+    sum += (long double)y[(size_t)k * stride];
   }
-  const long double mean = sum / (long double)K;
   for (int64_t k = 0; k < K; k++) {
-    squares += (y[(size_t)k * stride] - mean) * (y[(size_t)k * stride] - mean);
+    const long double d = (long double)y[(size_t)k * stride] - sum / (long double)K;
+    squares += d * d;
   }
   return fmax((double)sqrtl(squares / (long double)K), study_range(y, n, stride) / 4);
 }
@@ -87,6 +89,7 @@ typedef struct study_run {
   yoke_verdict verdict;
   bool is_failed;     // not finite
   bool has_a, has_b;  // companions that were usable
+  int way;            // of companion B; 0: its first choice
   size_t n_signals;
   study_signal signals[STUDY_SIGNALS];
   double error;          // of the worst signal
@@ -110,7 +113,7 @@ typedef struct study_problem {
 } study_problem;
 
 static inline void* study_allocate(size_t n) {
-  double* p = malloc(n * sizeof *p);
+  double* p = malloc((n + 1) * sizeof *p);
   if (p == NULL) {
     fprintf(stderr, "trust study: out of memory\n");
     exit(1);
@@ -138,125 +141,90 @@ static inline yoke_simulation* study_open(const study_problem* p, const study_te
   return sim;
 }
 
-// Signals at every `every`-th macro step; what comes after a failure is NaN. False: it failed.
-static inline bool study_trajectory(const study_problem* p, const study_text* t, int64_t every,
-                                    double y[], yoke_verdict* ledger) {
-  yoke_system* system = NULL;
-  yoke_simulation* sim = study_open(p, t, &system);
-  const size_t ny = p->n_signals;
-  yoke_handle handles[STUDY_SIGNALS];
-  for (size_t i = 0; i < ny; i++) {
-    if (yoke_simulation_find(sim, p->names[i], &handles[i]) < 0) {
-      fprintf(stderr, "trust study: no signal %s\n", p->names[i]);
-      exit(1);
-    }
-  }
-  bool is_good = true;
-  for (int64_t k = 0; k <= p->n; k++) {
-    for (int64_t j = 0; j < every && k > 0 && is_good; j++) {
-      is_good = yoke_simulation_step(sim) >= 0;
-    }
-    if (!is_good || yoke_simulation_read_many(sim, handles, ny, &y[(size_t)k * ny]) < 0) {
-      for (size_t i = 0; i < ny; i++) {
-        y[(size_t)k * ny + i] = NAN;
-      }
-    }
-  }
-  yoke_system_info info;
-  yoke_bond_trust bonds;
-  *ledger = yoke_system_get_info(system, &info) >= 0 &&
-                    yoke_simulation_get_bond(sim, info.n_bonds, &bonds) >= 0
-                ? bonds.verdict
-                : YOKE_VERDICT_NONE;
-  yoke_simulation_destroy(&sim);
-  yoke_system_destroy(&system);
-  return is_good;
-}
-
-static inline double study_maximum(const double y[], int64_t n, size_t stride) {
+// Infinite if a value is not a number.
+static inline double study_maximum(const double y[], int64_t n) {
   double most = 0;
   for (int64_t k = 0; k <= n; k++) {
-    const double v = fabs(y[(size_t)k * stride]);
-    most = v > most || isnan(v) ? v : most;
-    if (isnan(most)) {
-      return HUGE_VAL;
-    }
+    most = isnan(y[k]) ? HUGE_VAL : fmax(most, fabs(y[k]));
   }
   return most;
 }
 
-static inline void study_true_error(const double y[], const double truth[], int64_t n,
-                                    size_t stride, study_signal* out) {
+static inline void study_true_error(const study_problem* p, size_t i, const double y[],
+                                    study_signal* out) {
+  const double* truth = &p->truth[i];
   out->error = out->relative_error = HUGE_VAL;
-  if (study_maximum(y, n, stride) < 1e100) {
-    const int64_t K = study_active(truth, n, stride);
-    out->error = study_rms(y, truth, study_active(y, n, stride), stride);
-    out->relative_error = study_rms(y, truth, K, stride) / study_scale(truth, n, stride, K);
+  if (study_maximum(y, p->n) < 1e100) {
+    const int64_t K = study_active(truth, p->n, p->n_signals);
+    out->error = study_rms(y, truth, study_active(y, p->n, 1), p->n_signals);
+    out->relative_error =
+        study_rms(y, truth, K, p->n_signals) / study_scale(truth, p->n, p->n_signals, K);
   }
 }
 
-// By the driver.
-static inline void study_judge(const study_problem* c, study_method method, study_run* out) {
-  static study_text text;
-  yoke_verdict unused;
-  *out = (study_run){.n_signals = c->n_signals};
-  const size_t ny = c->n_signals, size = (size_t)(c->n + 1) * ny;
-  double* y = study_allocate(3 * size);
-  double *a = y + size, *b = a + size;
-  const double* truth = c->truth;
-  c->print(c->self, method, c->n, c->H, study_divide(c->H, c->n_calls), &text);
-  out->is_failed = !study_trajectory(c, &text, 1, y, &out->ledger);
-  const study_step half = study_divide(c->H, 2);
-  c->print(c->self, method, 2 * c->n, half, study_divide(c->H, 2 * c->n_calls), &text);
-  out->has_a = study_trajectory(c, &text, 2, a, &unused);
-  const study_method other = method == STUDY_INTERPOLATE ? STUDY_NEPCE : STUDY_INTERPOLATE;
-  c->print(c->self, other, 2 * c->n, half, study_divide(c->H, c->n_calls == 1 ? 8 : 2 * c->n_calls),
-           &text);
-  out->has_b = study_trajectory(c, &text, 2, b, &unused);
-  bool fired = false, fired_a = false, fired_b = false;
-  for (size_t i = 0; i < ny; i++) {
-    const driver_alarm g = driver_growth(&y[i], c->n, ny);
-    out->signals[i].is_latched = g.is_latched;
-    out->signals[i].is_active = g.is_active;
-    fired = fired || g.is_latched;
-    fired_a = fired_a || driver_growth(&a[i], c->n, ny).is_latched;
-    fired_b = fired_b || driver_growth(&b[i], c->n, ny).is_latched;
-    out->has_a = out->has_a && study_maximum(&a[i], c->n, ny) < 1e100;
-    out->has_b = out->has_b && study_maximum(&b[i], c->n, ny) < 1e100;
-  }
-  out->has_a = out->has_a && (fired || !fired_a);
-  out->has_b = out->has_b && (fired || !fired_b);
-  out->verdict = YOKE_TRUSTWORTHY;
-  for (size_t i = 0; i < ny; i++) {
-    study_signal* g = &out->signals[i];
-    study_true_error(&y[i], &truth[i], c->n, ny, g);
-    out->error = fmax(out->error, g->relative_error);
-    if (study_maximum(&y[i], c->n, ny) > 1e100) {
-      g->verdict = YOKE_WRONG;
-      out->verdict = YOKE_WRONG;
-      out->relative_band = HUGE_VAL;
-      continue;
+static inline yoke_verdict study_read_ledger(const yoke_system* system, yoke_simulation* sim) {
+  yoke_system_info info;
+  yoke_bond_trust bonds;
+  const bool is_good = yoke_system_get_info(system, &info) >= 0 &&
+                       yoke_simulation_get_bond(sim, info.n_bonds, &bonds) >= 0;
+  return is_good ? bonds.verdict : YOKE_VERDICT_NONE;
+}
+
+// Band and verdict of signal number `i` of the problem, and its true error. y: room for its samples.
+static inline void study_read_signal(const study_problem* p, const yoke_trust* trust, size_t i,
+                                     double y[], study_signal* out) {
+  const yoke_trust_signal* s = NULL;
+  for (size_t j = 0; j < trust->n_signals; j++) {
+    if (strcmp(trust->signals[j].name, p->names[i]) == 0) {
+      s = &trust->signals[j];
+      for (int64_t k = 0; k <= p->n; k++) {
+        y[k] = k < trust->n_rows ? trust->samples[(size_t)k * trust->n_signals + j] : (double)NAN;
+      }
     }
-    const int64_t K = study_active(&y[i], c->n, ny);
-    const double sy = study_scale(&y[i], c->n, ny, K);
-    const double d = study_rms(&y[i], &a[i], K, ny), x = study_rms(&y[i], &b[i], K, ny);
-    g->is_judged = out->has_a || out->has_b;
-    g->band = out->has_a && out->has_b ? fmax(2.5 * d, 1.2 * x) : out->has_a ? 4 * d : 3 * x;
-    g->low = out->has_a && out->has_b ? fmin(1.2 * d, 0.7 * x) : out->has_a ? 1.2 * d : 0.4 * x;
-    const double* p = out->has_a ? a : b;
-    g->scale = fmin(sy, study_scale(&p[i], c->n, ny, study_active(&p[i], c->n, ny)));
+  }
+  if (s == NULL) {
+    fprintf(stderr, "trust study: %s was not judged\n", p->names[i]);
+    exit(1);
+  }
+  *out = (study_signal){.is_judged = isfinite(s->band.band) && !s->band.is_constant,
+                        .verdict = s->verdict,
+                        .band = s->band.band,
+                        .scale = s->band.scale,
+                        .low = s->band.low,
+                        .is_latched = s->growth.is_latched,
+                        .is_active = s->growth.is_active};
+  study_true_error(p, i, y, out);
+}
+
+// Runs and judges as `yoke run --trust both` does.
+static inline void study_judge(const study_problem* p, study_method method, study_run* out) {
+  static study_text text;
+  *out = (study_run){.n_signals = p->n_signals};
+  p->print(p->self, method, p->n, p->H, study_divide(p->H, p->n_calls), &text);
+  yoke_system* system = NULL;
+  yoke_simulation* sim = study_open(p, &text, &system);
+  const yoke_run_settings settings = {.trust = YOKE_TRUST_BOTH};
+  double* y = study_allocate((size_t)p->n + 1);
+  out->is_failed = yoke_simulation_run(sim, &settings, NULL) < 0;
+  yoke_run_trust trust;
+  if (yoke_simulation_judge(sim, NULL) < 0 || yoke_simulation_get_trust(sim, &trust) < 0) {
+    fprintf(stderr, "trust study: this system was not judged\n%s", text.bytes);
+    exit(1);
+  }
+  out->verdict = trust.verdict;
+  out->has_a = sim->trust->companions[YOKE_COMPANION_A].is_usable;
+  out->has_b = sim->trust->companions[YOKE_COMPANION_B].is_usable;
+  out->way = (int)sim->trust->companions[YOKE_COMPANION_B].way;
+  out->ledger = study_read_ledger(system, sim);
+  for (size_t i = 0; i < p->n_signals; i++) {
+    study_signal* g = &out->signals[i];
+    study_read_signal(p, sim->trust, i, y, g);
+    out->error = fmax(out->error, g->relative_error);
     out->relative_band = fmax(out->relative_band, g->is_judged ? g->band / g->scale : HUGE_VAL);
-    const double rel = g->band / g->scale, low = g->low / g->scale;
-    g->verdict = g->is_active && (!g->is_judged || rel > 0.5) ? YOKE_WRONG
-                 : !g->is_judged                              ? YOKE_VERDICT_NONE
-                 : low > 0.10                                 ? YOKE_WRONG
-                 : rel > 0.05 || !out->has_a                  ? YOKE_DOUBTFUL
-                                                              : YOKE_TRUSTWORTHY;
-    // not judged counts between trustworthy and doubtful
-    static const int rank[] = {1, 0, 2, 3};
-    out->verdict = rank[g->verdict] > rank[out->verdict] ? g->verdict : out->verdict;
   }
   free(y);
+  yoke_simulation_destroy(&sim);
+  yoke_system_destroy(&system);
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -327,6 +295,28 @@ static inline void study_print_rectifier(const void* self, study_method method, 
   }
 }
 
+// Values of the signals at every macro step of a system that must not fail, as the truth of p.
+static inline void study_step_through(study_problem* p, const study_text* t) {
+  yoke_system* system = NULL;
+  yoke_simulation* sim = study_open(p, t, &system);
+  yoke_handle handles[STUDY_SIGNALS];
+  bool is_good = true;
+  for (size_t i = 0; i < p->n_signals; i++) {
+    is_good = is_good && yoke_simulation_find(sim, p->names[i], &handles[i]) >= 0;
+  }
+  for (int64_t k = 0; k <= p->n && is_good; k++) {
+    double* row = &p->truth[(size_t)k * p->n_signals];
+    is_good = (k == 0 || yoke_simulation_step(sim) >= 0) &&
+              yoke_simulation_read_many(sim, handles, p->n_signals, row) >= 0;
+  }
+  if (!is_good) {
+    fprintf(stderr, "trust study: a reference failed\n");
+    exit(1);
+  }
+  yoke_simulation_destroy(&sim);
+  yoke_system_destroy(&system);
+}
+
 // top: folder of the source tree. H: `micros` microseconds. The reference: rectifier and load in one netlist, 1 us.
 static inline void study_make_rectifier(study_problem* p, const char* top, int micros) {
   *p = (study_problem){.print = study_print_rectifier, .has_bonds = true, .n_signals = 2};
@@ -342,11 +332,7 @@ static inline void study_make_rectifier(study_problem* p, const char* top, int m
       &text,
       "yoke: 1\ntime: {stop: 0.1, step: %de-6}\nunits: {whole: {circuit: rectifier_whole.cir}}\n",
       micros);
-  yoke_verdict ledger;
-  if (!study_trajectory(p, &text, 1, p->truth, &ledger)) {
-    fprintf(stderr, "trust study: the rectifier failed\n");
-    exit(1);
-  }
+  study_step_through(p, &text);
   snprintf(p->names[0], sizeof p->names[0], "supply.v");
   snprintf(p->names[1], sizeof p->names[1], "load.i");
 }
@@ -366,6 +352,7 @@ typedef struct study_tally {
   int n_far, n_far_missed;  // off by more than 5 bands; of these in runs that are not called wrong
   int n_good, n_good_trusted;          // runs off by at most 3 %
   int n_no_a, n_no_b;                  // runs with a companion that was not usable
+  int n_other_b;                       // with a B of its second choice or later
   int n_diverged, n_diverged_latched;  // off by more than 1000 scales; with a growth alarm
   int n_fine, n_fine_latched;          // off by less than 50 %
   double* ratios;                      // band over error
@@ -446,6 +433,7 @@ static inline void study_count(study_tally* t, const study_run* r) {
   t->n[r->verdict][study_class(r->error)]++;
   t->n_no_a += !r->has_a;
   t->n_no_b += !r->has_b;
+  t->n_other_b += r->has_b && r->way > 0;
   if (r->error <= 0.03) {
     t->n_good++;
     t->n_good_trusted += r->verdict == YOKE_TRUSTWORTHY;
@@ -535,10 +523,13 @@ static inline void study_choose(study_set* s, const study_run runs[STUDY_METHODS
   }
 }
 
+// False verdicts, runs without one, and doubt where nothing is right.
 static inline void study_note_odd(study_set* s, const study_odd* odd) {
-  const bool is_false = (odd->verdict == YOKE_TRUSTWORTHY && odd->error > 0.05) ||
-                        (odd->verdict == YOKE_WRONG && odd->error <= 0.05);
-  if ((is_false || odd->verdict == YOKE_VERDICT_NONE) && s->n_odds < STUDY_ODDS) {
+  const bool is_odd = (odd->verdict == YOKE_TRUSTWORTHY && odd->error > 0.05) ||
+                      (odd->verdict == YOKE_DOUBTFUL && odd->error > 1) ||
+                      (odd->verdict == YOKE_WRONG && odd->error <= 0.05) ||
+                      odd->verdict == YOKE_VERDICT_NONE;
+  if (is_odd && s->n_odds < STUDY_ODDS) {
     s->odds[s->n_odds++] = *odd;
   }
 }

@@ -83,8 +83,8 @@ typedef enum yoke_trust_mode {
 typedef struct yoke_run_settings {
   const yoke_record_settings*
       record;  // NULL: nothing is recorded (unless yoke_simulation_record began it)
-  // Called between macro steps, about ten times a second, by the thread that runs. It may read and write variables. False ends
-  // the run. NULL: none.
+  // Called between macro steps, about ten times a second, by the thread that runs; also while yoke_simulation_judge waits. It
+  // may read and write variables. False ends the run, or the wait. NULL: none.
   bool (*progress)(void* to, const yoke_progress* progress);
   void* to;
   const char* command;  // what the user typed, for the summary; NULL: nothing

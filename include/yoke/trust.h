@@ -34,6 +34,8 @@ YOKE_API const char* yoke_verdict_text(yoke_verdict verdict);
 
 // Waits for the companions of the last run and judges it; then summary.json is written again, with the verdict. settings:
 // those of the run, for their `progress`; NULL: none. YOKE_BAD_ARG: there was no run. YOKE_INTERRUPTED: cancelled, no verdict.
+// Companions of a system with models of the program itself (yoke_registry_add_unit) run in this call, one after the other and
+// in a thread of their own; YOKE_TRUST_AUTO has none there.
 YOKE_API yoke_status yoke_simulation_judge(yoke_simulation* simulation,
                                            const yoke_run_settings* settings);
 
@@ -47,7 +49,7 @@ typedef struct yoke_run_trust {
   const char* left_out;  // companions that `auto` left out, and how to have them; "" if none
   size_t n_signals;      // judged one by one
 } yoke_run_trust;
-// YOKE_BAD_ARG before yoke_simulation_judge.
+// Of the last run, until the simulation is stepped on or goes back. YOKE_BAD_ARG before yoke_simulation_judge.
 YOKE_API yoke_status yoke_simulation_get_trust(const yoke_simulation* simulation,
                                                yoke_run_trust* out);
 

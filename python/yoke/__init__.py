@@ -10,9 +10,11 @@
 ... connections: [right.x -> left.x_other]
 ... bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other}}
 ... """
->>> result = yoke.run(text)                       # or a file: yoke.run("crane.yaml", set={"time.step": 1e-3})
+>>> result = yoke.run(text, trust="both")         # or a file: yoke.run("crane.yaml", set={"time.step": 1e-3})
 >>> print(round(result.time[-1]), round(result["left.x"][-1], 6), result.verdict)
 10 -4.442804 wrong
+>>> print(f'right.x is off by up to {result.signals["right.x"].band_max:.1f} {result.signals["right.x"].dim}')
+right.x is off by up to 2.9 m
 >>> with yoke.System(text) as system:             # step by step
 ...     start = system.save()
 ...     system.step(100)
@@ -20,7 +22,7 @@
 ...     system.restore(start)
 0.1 7.434871
 
-run(path, set=...)      to the stop time: named columns, verdicts, summary   -> Result
+run(path, set=...)      to the stop time: named columns, error bands, verdict  -> Result
 System(path, set=...)   step, read, write, save and restore, record
 read(path)              results.csv, results.h5 or their folder               -> Result
 sweep(path, vary=...)   every point of a grid, with the command `yoke sweep`  -> Table
@@ -37,9 +39,9 @@ from .result import Result, Table, read
 from .study import describe, sweep
 from .system import Handle, System, run
 from .unit import Unit, Value
-from .view import Alarm, Bond, Connection, Coupling, Progress, State, StepTimes, UnitView, Variable
+from .view import Alarm, Bond, Connection, Coupling, Progress, Signal, State, StepTimes, UnitView, Variable
 
 __version__ = _lib.yoke_version().decode()
 __all__ = ["run", "read", "sweep", "describe", "System", "Handle", "Result", "Table", "Unit", "Value", "Error",
-           "Message", "Status", "Bond", "Alarm", "Connection", "Coupling", "Progress", "State", "StepTimes",
+           "Message", "Status", "Signal", "Bond", "Alarm", "Connection", "Coupling", "Progress", "State", "StepTimes",
            "UnitView", "Variable", "library_path"]

@@ -150,10 +150,15 @@ Progress = _struct("yoke_progress", time=c_double, t_start=c_double, t_stop=c_do
                    wall_s=c_double, bond=c_char_p)
 OnProgress = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
 RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p,
-                      command=c_char_p)
+                      command=c_char_p, trust=c_int)
 RunInfo = _struct("yoke_run_info", status=c_int, n_steps=c_int64, t_reached=c_double, wall_s=c_double,
                   is_violated=c_bool, is_diverged=c_bool, record=RecordInfo)
 Handle = _struct("yoke_handle", unit=c_uint32, variable=c_uint32, element=c_uint32, n=c_uint32)
+RunTrust = _struct("yoke_run_trust", verdict=c_int, reason=c_char_p, is_diverged=c_bool, is_wrong=c_bool,
+                   left_out=c_char_p, n_signals=c_size_t)
+SignalTrust = _struct("yoke_signal_trust", name=c_char_p, dim=c_char_p, verdict=c_int, reason=c_char_p,
+                      is_wanted=c_bool, band=c_double, band_max=c_double, at_time=c_double, low=c_double,
+                      scale=c_double, relative=c_double, digits=c_int)
 BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, advice=c_char_p,
                     passed=c_double, energy=c_double, residual=c_double, created=c_double, eps=c_double,
                     eps_worst=c_double, rho_mean=c_double, rho_worst=c_double, ter=c_double, rter=c_double,
@@ -174,6 +179,7 @@ PORTABLE = 64  # YOKE_UNIT_PORTABLE
 NO_OFFSET = c_size_t(-1).value
 END_WANTED = 8  # YOKE_STEP_END_WANTED
 FORMATS = {"csv": 1, "hdf5": 2, "mat": 4}
+TRUST = ("none", "file", "auto", "both", "half", "cheap")  # companions of a run
 
 # ---- prototypes: (result, arguments); objects are c_void_p, so that one closed object is NULL everywhere
 _p, _pp = c_void_p, POINTER(c_void_p)
@@ -208,6 +214,10 @@ _PROTOTYPES = {
     "yoke_simulation_step": (c_int, _p),
     "yoke_simulation_run_to": (c_int, _p, c_double),
     "yoke_simulation_run": (c_int, _p, POINTER(RunSettings), POINTER(RunInfo)),
+    "yoke_simulation_judge": (c_int, _p, POINTER(RunSettings)),
+    "yoke_simulation_get_trust": (c_int, _p, POINTER(RunTrust)),
+    "yoke_simulation_get_signal": (c_int, _p, c_size_t, POINTER(SignalTrust)),
+    "yoke_simulation_get_band": (c_int, _p, c_size_t, _reals, _reals, c_size_t, POINTER(c_size_t)),
     "yoke_simulation_cancel": (None, _p),
     "yoke_simulation_get_progress": (c_int, _p, POINTER(Progress)),
     "yoke_simulation_is_done": (c_bool, _p),

@@ -10,6 +10,7 @@ from pathlib import Path
 from . import _library
 from ._library import encode, lib, text
 from .message import Messages
+from .view import Signal
 
 try:
     import numpy
@@ -68,20 +69,36 @@ class Result(Table):
     """What a run recorded, and how far to trust it.
 
     result["left.x"]   one column; result.time is the time [s]; result.names lists all of them
-    result.verdict     "trustworthy", "doubtful", "wrong" or "not judged", of all bonds together
+    result.verdict     "trustworthy", "doubtful", "wrong" or "not judged"; None: interrupted before it was judged
+    result.reason      why, in one sentence
+    result.signals     every exchanged signal by name: verdict, reason, band_max, digits, ... (yoke.Signal)
+    result.band("arm.s")   how far it may be off over time: (times, bands), in the signal's unit
+    result.left_out    companions that were left out and how to have them; "" if none
     result.bonds       the energy ledger of each bond by name: verdict, reason, advice, created, eps, ...
     result.summary     the run as a dict, as `yoke run` writes it to summary.json
     result.messages    notes and warnings
     result.status      Status.OK, ENDED (a unit asked to end), STOPPED (a limit) or INTERRUPTED
     result.wall_s      computing time [s]
 
-    A result read from files has columns only: no bonds, no messages, and a summary if there is a summary.json.
+    A result read from files has columns, and what summary.json says of it: verdict, reason, signals and bands (at most
+    201 points of each); no bonds and no messages.
     """
 
-    def __init__(self, columns, verdict=None, bonds=None, summary=None, messages=(), status=None, wall_s=math.nan):
+    def __init__(self, columns, trust=None, bonds=None, summary=None, messages=(), status=None, wall_s=math.nan):
         super().__init__(columns)
-        self.verdict, self.bonds, self.summary = verdict, bonds or {}, summary
+        trust = trust or {}
+        self.verdict, self.reason = trust.get("verdict"), trust.get("reason", "")
+        self.left_out, self.signals = trust.get("left_out", ""), trust.get("signals", {})
+        self._bands = trust.get("bands", {})
+        self.bonds, self.summary = bonds or {}, summary
         self.messages, self.status, self.wall_s = list(messages), status, wall_s
+
+    def band(self, name):
+        """How far a signal may be off over time: (times [s], bands), at the exchanges. KeyError where it has no band."""
+        if name not in self._bands:
+            near = difflib.get_close_matches(str(name), self._bands, 1)
+            raise KeyError(f"{name!r} has no band" + (f"; did you mean {near[0]!r}?" if near else "")) from None
+        return self._bands[name]
 
     @property
     def time(self):
@@ -91,8 +108,8 @@ class Result(Table):
     def plot(self, *names, ax=None, **options):
         """Draws columns over time with matplotlib and returns the axes.
 
-        result.plot("left.x", "right.x"); without a name all columns are drawn. ax: axes to draw into; other options
-        go to matplotlib's plot().
+        result.plot("left.x", "right.x"); without a name all columns are drawn. Where a signal has a band, the shaded
+        area shows how far it may be off. ax: axes to draw into; other options go to matplotlib's plot().
         """
         try:
             from matplotlib import pyplot
@@ -100,10 +117,26 @@ class Result(Table):
             raise ImportError("plot() needs matplotlib (Debian package python3-matplotlib)") from None
         ax = ax or pyplot.subplots()[1]
         for name in names or [n for n in self if n != "time"]:
-            ax.plot(self.time, self[name], label=name, **options)
+            line = ax.plot(self.time, self[name], label=name, **options)[0]
+            if name in self._bands:
+                self._shade(ax, name, line.get_color())
         ax.set_xlabel("time [s]")
         ax.legend()
         return ax
+
+    def _shade(self, ax, name, color):
+        """The band round a curve, at the curve's points."""
+        times, bands = self._bands[name]
+        column = self[name]
+        low, high, at = [], [], 0
+        for t, y in zip(self.time, column):
+            while at + 1 < len(times) and times[at + 1] <= t:
+                at += 1
+            # between two points the larger of both
+            band = max(bands[at], bands[min(at + 1, len(bands) - 1)]) if times[at] < t else bands[at]
+            low.append(y - band)
+            high.append(y + band)
+        ax.fill_between(self.time, low, high, color=color, alpha=0.2, linewidth=0)
 
 
 def read_cells(path):
@@ -154,7 +187,34 @@ def read(path):
         cells = read_cells(folder / "results.csv" if path.is_dir() else path)
         columns.update((name, cells[name]) for name in texts)
     summary = folder / "summary.json"
-    return Result(columns, summary=json.loads(summary.read_text()) if summary.is_file() else None, messages=messages)
+    summary = json.loads(summary.read_text()) if summary.is_file() else None
+    return Result(columns, trust_of_summary(summary), summary=summary, messages=messages)
+
+
+def numbers(values):
+    """A list of numbers as a column; null is NaN."""
+    plain = [math.nan if value is None else value for value in values]
+    return numpy.array(plain, float) if numpy else plain
+
+
+def trust_of_summary(summary):
+    """What summary.json says of the trust in a run, as Result wants it; None: it was not judged."""
+    trust = (summary or {}).get("trust")
+    if trust is None:
+        return None
+
+    def number(signal, key):
+        return math.nan if signal.get(key) is None else signal[key]
+
+    signals, bands = {}, {}
+    for s in trust["signals"]:
+        figures = {key: number(s, key) for key in ("band", "band_max", "at_time", "low", "scale", "relative")}
+        signals[s["name"]] = Signal(s["name"], s["unit"], s["verdict"], s["reason"], digits=s["digits"],
+                                    wanted=s["wanted"], **figures)
+        if "course" in s:
+            bands[s["name"]] = numbers(s["course"]["t"]), numbers(s["course"]["band"])
+    return {"verdict": trust["verdict"], "reason": trust["reason"], "left_out": trust["left_out"], "signals": signals,
+            "bands": bands}
 
 
 class MemorySink:

@@ -18,11 +18,14 @@ except ImportError:
 
 from . import _library
 from ._library import Status, encode, expect, lib, text
-from .message import Error, Message, Messages
-from .result import MemorySink, Result, numpy
+from .message import Error, Message, Messages, log
+from .result import MemorySink, Result, copy_numbers, numpy
 from .unit import UnitTable
-from .view import (Alarm, Bond, Progress, State, StepTimes, connection_view, coupling_view, unit_view, variable_view,
+from .view import (Alarm, Bond, Progress, Signal, State, StepTimes, connection_view, coupling_view, unit_view, variable_view,
                    view)
+
+
+BAND_POINTS = 5001  # of a band over time, at most
 
 
 def set_texts(settings):
@@ -208,7 +211,7 @@ class System:
         self._simulation, self._system, registry = c_void_p(), c_void_p(), c_void_p()
         self._tables = [UnitTable(name, unit) for name, unit in expect("units", units or {}, Mapping).items()]
         libraries = [libraries] if isinstance(libraries, (str, bytes, os.PathLike)) else libraries
-        self._handles, self._n_raised, self._memory = {}, 0, None
+        self._handles, self._n_raised, self._memory, self._is_unjudged = {}, 0, None, False
         self._keep = [self.messages, self._tables]
         self._finalizer = weakref.finalize(self, destroy, self._simulation, self._system, registry, self._keep)
         self._step = lib.yoke_simulation_step
@@ -291,13 +294,23 @@ class System:
                 if time.perf_counter() - begin < 0.05:
                     n *= 2
 
-    def run(self, out=None, format=None, progress=None):
-        """Runs to the stop time and returns what was recorded as a Result.
+    def run(self, out=None, format=None, progress=None, trust="file"):
+        """Runs to the stop time, judges the run, and returns what was recorded as a Result.
 
         out: folder for files too (those that the system file asks for, else results.csv; and summary.json). format:
         "csv", "hdf5", "mat" or several with commas. progress: called about ten times a second with a yoke.Progress;
         the run ends if it returns False. A run that fails raises yoke.Error, with the rows until then in its `result`.
+
+        trust: companions that compute the same system in another way, to see how far the result can be believed:
+        "file" (what the system file says, else "auto"), "auto", "both", "half", "cheap", or "none" or None. They know
+        nothing of values that were written, and need a run from the start time. Ctrl-C while they are waited for, when
+        the run itself is over, is no exception: the Result has no verdict (None) and all rows. Units written in Python
+        are run once more only where "both", "half" or "cheap" asks for it, in new instances, after the run and not at
+        the same time; what they share with one another is seen by all.
         """
+        companions = "none" if trust is None else expect("trust", trust, str)
+        if companions not in _library.TRUST:
+            raise ValueError(f"trust is one of {', '.join(_library.TRUST)}; found {trust!r}")
         if progress is not None and not callable(progress):
             raise TypeError(f"progress is a function, found {progress!r}")
         if self._memory is None:
@@ -314,19 +327,44 @@ class System:
                 return False
 
         info = _library.RunInfo()
+        settings = _library.RunSettings(progress=_library.OnProgress(on_progress),
+                                        trust=_library.TRUST.index(companions))
         with KeepInterrupts() as kept:
-            settings = _library.RunSettings(progress=_library.OnProgress(on_progress))
             status = lib.yoke_simulation_run(self._simulation, byref(settings), byref(info))
             self.wall_s = info.wall_s
             if kept:
-                self.stop_recording()
+                self._end_run(settings)
         try:
             self._moved(status)
         except BaseException as error:  # a unit's KeyboardInterrupt too
             with contextlib.suppress(Error):
-                error.result = self.stop_recording()
+                error.result = self._end_run(settings)
             raise
-        return self.stop_recording()
+        recorded = self._stop_recording()
+        try:
+            with KeepInterrupts() as kept:
+                status = self._judge(settings)
+        except KeyboardInterrupt:
+            log.warning("interrupted while the run was judged: no verdict")
+        except BaseException as error:
+            error.result = self._result(recorded)
+            raise
+        if status < 0 and status != Status.INTERRUPTED:
+            self._check(status)
+        return self._result(recorded)
+
+    def _end_run(self, settings):
+        """What a run recorded that has failed or was interrupted; its companions end."""
+        recorded = self._stop_recording()
+        self._judge(settings)
+        return self._result(recorded)
+
+    def _judge(self, settings):
+        """Waits for the companions; how their units fail is no failure of the system."""
+        status = lib.yoke_simulation_judge(self._simulation, byref(settings))
+        self._is_unjudged = status == Status.INTERRUPTED
+        self._take_exception()
+        return status
 
     def cancel(self):
         """Ends a run() or run_to() of another thread after its present macro step: status is then INTERRUPTED."""
@@ -386,7 +424,7 @@ class System:
         """Goes back to a saved state of this system; what follows repeats bit for bit."""
         expect("state", state, State)
         self._check(lib.yoke_simulation_restore(self._simulation, state.image, len(state.image)))
-        self.status = Status.OK
+        self.status, self._is_unjudged = Status.OK, False
 
     def checkpoint(self, path):
         """Writes the state to a file from which another process may resume()."""
@@ -395,7 +433,7 @@ class System:
     def resume(self, path):
         """Continues from a checkpoint of the same system with the same settings."""
         self._check(lib.yoke_simulation_resume(self._simulation, encode(path)))
-        self.status = Status.OK
+        self.status, self._is_unjudged = Status.OK, False
 
     # ---- recording
 
@@ -414,6 +452,9 @@ class System:
 
     def stop_recording(self):
         """Ends recording and returns what was recorded as a Result."""
+        return self._result(self._stop_recording())
+
+    def _stop_recording(self):
         if self._memory is None:
             raise ValueError("nothing is recorded: call record() first")
         status = lib.yoke_simulation_record_stop(self._simulation, None)
@@ -422,17 +463,38 @@ class System:
         memory, self._memory = self._memory, None
         self._keep.remove(memory)
         self._check(status)
-        return Result(memory.columns(), self.verdict, {b.name: b for b in self.bonds}, self.summary, self.messages,
+        return memory
+
+    def _result(self, recorded):
+        return Result(recorded.columns(), self._trust(), {b.name: b for b in self.bonds}, self.summary, self.messages,
                       self.status, self.wall_s)
 
     # ---- how far to trust it
 
     @property
     def verdict(self):
-        """Of all bonds together: "trustworthy", "doubtful", "wrong" or "not judged"."""
-        trust = _library.BondTrust()
-        lib.yoke_simulation_get_bond(self._simulation, self._info.n_bonds, byref(trust))
-        return text(lib.yoke_verdict_text(trust.verdict))
+        """Of the last run(): "trustworthy", "doubtful", "wrong" or "not judged"; None if it was not judged to the end.
+        Where single steps were made: what the energy ledger objects to so far, else "not judged"."""
+        return self._trust()["verdict"]
+
+    def _trust(self):
+        """Verdict, reason, signals and bands, as Result wants them."""
+        run, n = _library.RunTrust(), ctypes.c_size_t()
+        if lib.yoke_simulation_get_trust(self._simulation, byref(run)) < 0:
+            bond = _library.BondTrust()
+            lib.yoke_simulation_get_bond(self._simulation, self._info.n_bonds, byref(bond))
+            word = text(lib.yoke_verdict_text(bond.verdict))
+            return {"verdict": None if self._is_unjudged else word if word in ("doubtful", "wrong") else "not judged"}
+        signals, bands = {}, {}
+        for i in range(run.n_signals):
+            s = self._get(lib.yoke_simulation_get_signal, _library.SignalTrust, self._simulation, i)
+            name = text(s.name)
+            signals[name] = view(Signal, s, verdict=text(lib.yoke_verdict_text(s.verdict)), wanted=s.is_wanted)
+            times, course = (c_double * BAND_POINTS)(), (c_double * BAND_POINTS)()
+            if lib.yoke_simulation_get_band(self._simulation, i, times, course, BAND_POINTS, byref(n)) >= 0:
+                bands[name] = copy_numbers(times, n.value), copy_numbers(course, n.value)
+        return {"verdict": text(lib.yoke_verdict_text(run.verdict)), "reason": text(run.reason),
+                "left_out": text(run.left_out), "signals": signals, "bands": bands}
 
     @property
     def bonds(self):
@@ -555,14 +617,14 @@ class System:
         return document
 
 
-def run(path, set=None, out=None, format=None, progress=None, units=None, libraries=()):
-    """Runs a system to its stop time and returns a Result: named columns, verdicts, summary, messages.
+def run(path, set=None, out=None, format=None, progress=None, units=None, libraries=(), trust="file"):
+    """Runs a system to its stop time and returns a Result: named columns, verdicts, error bands, summary, messages.
 
     >>> result = yoke.run("crane.yaml", set={"time.step": 1e-3})        # doctest: +SKIP
     >>> result["arm.s"], result.verdict                                 # doctest: +SKIP
 
-    path, set, units and libraries are those of yoke.System; out, format and progress those of System.run.
+    path, set, units and libraries are those of yoke.System; out, format, progress and trust those of System.run.
     """
     with System(path, set, units, libraries) as system:
-        return system.run(out, format, progress)
+        return system.run(out, format, progress, trust)
 

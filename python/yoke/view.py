@@ -72,6 +72,29 @@ class Coupling:
 
 
 @dataclass(frozen=True)
+class Signal:
+    """How far one exchanged signal can be believed; errors are those of the coupling.
+
+    verdict: "trustworthy", "doubtful", "wrong" or "not judged"; reason: one sentence. In the signal's unit `dim`:
+    band_max, the largest error is below this, and it is largest at at_time [s]; band and low, the rms error lies between
+    them; scale, the size of its movement. relative = band / scale; digits: that can be trusted; wanted: it counts for
+    the verdict of the run (`trust: {signals: ...}`). Unknown numbers are NaN.
+    """
+    name: str
+    dim: str
+    verdict: str
+    reason: str
+    band: float
+    band_max: float
+    at_time: float
+    low: float
+    scale: float
+    relative: float
+    digits: int
+    wanted: bool
+
+
+@dataclass(frozen=True)
 class Bond:
     """A bond and how far to trust it so far.
 

@@ -100,6 +100,7 @@ static uint64_t hash_connections(uint64_t h, const yoke_system* system) {
   for (size_t i = 0; i < system->n_bonds; i++) {
     h = hash_text(h, system->bonds[i].name);
     h = HASH(h, system->bonds[i].ledger.watch.window);
+    h = HASH(h, system->bonds[i].ledger.watch.period);
   }
   for (size_t i = 0; i < system->n_judged; i++) {
     const uint64_t numbers[] = {system->judged[i].y, (uint64_t)system->judged[i].every};

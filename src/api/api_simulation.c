@@ -287,6 +287,9 @@ static inline yoke_status step(yoke_simulation* simulation) {
     YOKE_TRY(get_ready(simulation));
     state = simulation->state;
   }
+  if (simulation->trust != NULL) {
+    yoke__trust_destroy(&simulation->trust);  // a verdict is of the run that ended here
+  }
   const uint64_t mode = yoke__os_float_mode_set();
   const yoke_status status = yoke__master_timed_step(system, state, &simulation->loop);
   yoke__os_float_mode_restore(mode);
@@ -384,6 +387,17 @@ static double cpu_seconds(const yoke_simulation* simulation, int64_t ns) {
   return (double)ns * 1e-9 * simulation->system->n_threads;
 }
 
+static bool ask_caller(const running* job, const yoke_progress* progress) {
+  if (job->settings->progress == NULL) {
+    return true;
+  }
+  // between two steps units may be asked
+  atomic_store_explicit(&job->simulation->phase, YOKE_API_RUNNING, memory_order_relaxed);
+  const bool goes_on = job->settings->progress(job->settings->to, progress);
+  atomic_store_explicit(&job->simulation->phase, YOKE_API_CALLING, memory_order_relaxed);
+  return goes_on;
+}
+
 static bool show_progress(void* to) {
   const running* job = to;
   yoke_progress progress;
@@ -392,14 +406,7 @@ static bool show_progress(void* to) {
     yoke__trust_watch(job->simulation->trust, progress.share,
                       cpu_seconds(job->simulation, yoke__os_cpu_ns() - job->cpu_ns));
   }
-  if (job->settings->progress == NULL) {
-    return true;
-  }
-  // between two steps units may be asked
-  atomic_store_explicit(&job->simulation->phase, YOKE_API_RUNNING, memory_order_relaxed);
-  const bool goes_on = job->settings->progress(job->settings->to, &progress);
-  atomic_store_explicit(&job->simulation->phase, YOKE_API_CALLING, memory_order_relaxed);
-  return goes_on;
+  return ask_caller(job, &progress);
 }
 
 static yoke_status start_recording(yoke_simulation* simulation,
@@ -414,15 +421,26 @@ static yoke_trust_mode choose_mode(const yoke_simulation* simulation, yoke_trust
   return mode == YOKE_TRUST_FILE ? modes[simulation->system->scenario->trust.companions] : mode;
 }
 
+static const char written_text[] = "values were written into the run, which companions do not know";
+
 // Companions begin beside the run. Without memory for them the run goes on alone, and the verdict says so.
 static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode) {
+  const yoke_system* system = simulation->system;
   yoke__trust_destroy(&simulation->trust);
+  mode = choose_mode(simulation, mode);
   // a companion knows nothing of what was written, nor of a state that was restored
-  const bool is_whole = simulation->state->n_slots == 0 && simulation->n_starts == 0;
-  mode = is_whole ? choose_mode(simulation, mode) : YOKE_TRUST_NONE;
-  if (yoke__trust_begin(simulation->system, simulation->state, mode, &simulation->trust) < 0) {
-    (void)yoke__trust_begin(simulation->system, simulation->state, YOKE_TRUST_NONE,
-                            &simulation->trust);
+  const char* why = NULL;
+  if (mode != YOKE_TRUST_NONE && simulation->state->n_slots > 0) {
+    why = "the run did not begin at its start time";
+  } else if (mode != YOKE_TRUST_NONE && atomic_load(&simulation->is_written)) {
+    why = written_text;
+  }
+  if (why == NULL && yoke__trust_begin(system, simulation->state, mode, &simulation->trust) < 0) {
+    why = "there is no memory for companions";
+  }
+  if (why != NULL &&
+      yoke__trust_begin(system, simulation->state, YOKE_TRUST_NONE, &simulation->trust) >= 0) {
+    yoke__trust_give_up(simulation->trust, why);
   }
 }
 
@@ -431,6 +449,9 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
   yoke_status status = get_ready(simulation);
   if (status >= 0 && settings->record != NULL && simulation->state->record != NULL) {
     status = yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "it records already");
+  }
+  if (status >= 0 && (unsigned)settings->trust > YOKE_TRUST_CHEAP) {
+    status = yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL, "unknown companions");
   }
   info->status = status;
   YOKE_TRY(status);
@@ -443,6 +464,8 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
       .progress = show_progress,
       .to = &job,
   };
+  free(simulation->results);  // those of an earlier run keep their own verdict
+  simulation->results = NULL;
   if (status >= 0) {
     start_trust(simulation, settings->trust);
     const uint64_t mode = yoke__os_float_mode_set();
@@ -492,8 +515,7 @@ static bool is_wanted(void* to) {
   const running* job = to;
   yoke_progress progress;
   yoke_simulation_get_progress(job->simulation, &progress);
-  return !atomic_load(&job->simulation->is_cancelled) &&
-         (job->settings->progress == NULL || job->settings->progress(job->settings->to, &progress));
+  return !atomic_load(&job->simulation->is_cancelled) && ask_caller(job, &progress);
 }
 
 static yoke_status judge(yoke_simulation* simulation, const yoke_run_settings* settings) {
@@ -505,6 +527,9 @@ static yoke_status judge(yoke_simulation* simulation, const yoke_run_settings* s
     return YOKE_OK;
   }
   running job = {simulation, settings == NULL ? &nothing : settings, 0};
+  if (atomic_load(&simulation->is_written) && simulation->trust->mode != YOKE_TRUST_NONE) {
+    yoke__trust_give_up(simulation->trust, written_text);
+  }
   const yoke_status status =
       yoke__trust_finish(simulation->trust, simulation->loop.status,
                          cpu_seconds(simulation, simulation->run_cpu_ns), is_wanted, &job);
@@ -574,6 +599,7 @@ yoke_status yoke_simulation_declare_discontinuity(yoke_simulation* simulation) {
   YOKE_TRY(yoke__api_enter(simulation, false));
   if (simulation->state != NULL) {
     yoke__master_declare_discontinuity(simulation->system, simulation->state);
+    atomic_store_explicit(&simulation->is_written, true, memory_order_relaxed);
   }
   return yoke__api_leave(simulation, simulation->state == NULL ? YOKE_BAD_ARG : YOKE_OK);
 }

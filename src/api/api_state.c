@@ -58,6 +58,7 @@ yoke_status yoke__api_begin_restore(yoke_simulation* simulation) {
     return yoke__api_refuse(simulation, YOKE_BAD_ARG, NULL, NULL,
                             "it records: end the recording before going back in time");
   }
+  yoke__trust_destroy(&simulation->trust);  // a verdict is of the run that is left
   yoke__master_drop_mail(simulation->state);
   yoke__master_clear_failure(simulation->system, simulation->state);
   simulation->loop.failure = (yoke_failure){0};

@@ -225,7 +225,8 @@ static void json_ledger(const yoke_system* system, const yoke_state* state, yoke
     json_result(&result, json);
     yoke__json_string(json, "convention",
                       result.bond->residual == YOKE_RESIDUAL_HELD ? "partner held" : "samples");
-    yoke__json_number(json, "window", result.bond->watch.window);
+    yoke__json_number(json, "period", result.period);
+    yoke__json_number(json, "window", result.window);
     json_limits("warn", &result.bond->watch.warn, json);
     json_limits("stop", &result.bond->watch.stop, json);
     json_method(system, state, i, json);
@@ -535,6 +536,11 @@ yoke_status yoke__api_write_files(yoke_simulation* simulation, const char* direc
       const yoke_status status = write_models(simulation, group, directory, sink);
       worst = status < 0 ? status : worst;
     }
+  }
+  // those of an earlier run in the same folder; this one's come with its verdict
+  char bands[4096];
+  if (snprintf(bands, sizeof bands, "%s/bands.csv", directory) < (int)sizeof bands) {
+    yoke__os_file_remove(bands);
   }
   const yoke_status status = yoke__api_write_summary(simulation, directory, sink);
   return status < 0 ? status : worst;

@@ -383,6 +383,7 @@ yoke_status yoke_simulation_write(yoke_simulation* simulation, yoke_handle handl
     return yoke__api_refuse(simulation, YOKE_NOT_FINITE, unit->name, v->name,
                             "'%s' cannot be set to %g", v->name, value);
   }
+  atomic_store_explicit(&simulation->is_written, true, memory_order_relaxed);
   if (simulation->state == NULL) {
     YOKE_TRY(yoke__api_enter(simulation, false));
     return yoke__api_leave(simulation, set_in_unit(simulation, unit, v, handle, &bits));
@@ -437,6 +438,7 @@ static yoke_status write_value(yoke_simulation* simulation, const yoke_system_un
   if (simulation->state != NULL) {
     YOKE_TRY(yoke__api_take_mail(simulation));  // what was written before it stays before it
   }
+  atomic_store_explicit(&simulation->is_written, true, memory_order_relaxed);
   const size_t dense = unit->unit.dense[handle.variable];
   if (simulation->state != NULL && dense != YOKE_NOT_DENSE) {
     memcpy(simulation->state->u + unit->u + dense + handle.element, value,

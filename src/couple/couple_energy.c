@@ -304,17 +304,17 @@ static void energy_reset(void* memory, yoke_coupling_reset reason, const bool is
   }
 }
 
-yoke_monitor* yoke__couple_energy_monitor(const yoke_coupling_ops* ops, void* self) {
+yoke_monitor* yoke__couple_energy_monitor(const yoke_coupling_ops* ops, void* self,
+                                          const yoke_monitor_settings* wanted) {
   if (ops != &yoke__couple_energy) {
     return NULL;
   }
   energy* e = self;
   const yoke_monitor_settings* s = &e->settings.monitor;
-  const yoke_monitor_settings* common = &yoke__monitor_defaults;
-  const bool is_common = s->peak_time == common->peak_time &&
-                         s->offset_time == common->offset_time &&
-                         s->offset_gain == common->offset_gain;
-  return is_common ? &e->correction.monitor : NULL;
+  const bool is_wanted = s->peak_time == wanted->peak_time &&
+                         s->offset_time == wanted->offset_time &&
+                         s->offset_gain == wanted->offset_gain;
+  return is_wanted ? &e->correction.monitor : NULL;
 }
 
 static void walk(void* memory, yoke_image* image) {

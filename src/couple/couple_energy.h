@@ -7,7 +7,8 @@
 
 extern const yoke_coupling_ops yoke__couple_energy;
 
-// The monitor of a prepared group whose method is this one, if it watches with the common settings; else NULL.
-yoke_monitor* yoke__couple_energy_monitor(const yoke_coupling_ops* ops, void* self);
+// The monitor of a prepared group whose method is this one, if it watches with the wanted settings; else NULL.
+yoke_monitor* yoke__couple_energy_monitor(const yoke_coupling_ops* ops, void* self,
+                                          const yoke_monitor_settings* wanted);
 
 #endif

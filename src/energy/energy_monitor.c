@@ -14,9 +14,6 @@
 
 #include "energy/energy_vector.h"
 
-const yoke_monitor_settings yoke__monitor_defaults = {
-    .peak_time = 1, .offset_time = 2, .offset_gain = 1};
-
 // What one pair of samples gives.
 typedef struct outcome {
   double power, power_smooth, change;
@@ -68,6 +65,12 @@ static void set_step(yoke_monitor* m, double h) {
     m->peak_decay = exp(-h / m->settings.peak_time);
     m->offset_share = fmin(h / m->settings.offset_time, 1);
   }
+}
+
+void yoke__monitor_set_times(yoke_monitor* monitor, double peak_time, double offset_time) {
+  monitor->settings.peak_time = peak_time;
+  monitor->settings.offset_time = offset_time;
+  monitor->h = -1;  // no step has this length: the shares are computed with the next one
 }
 
 static void set_peaks(yoke_monitor* m, double rate_size, double action_size) {

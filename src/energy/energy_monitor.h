@@ -17,13 +17,10 @@
   1e-12  // a change of the action below this share of its offset is rounding
 
 typedef struct yoke_monitor_settings {
-  double peak_time;  // time constant of the peaks [s], default 1; INFINITY: they never decay
-  double
-      offset_time;  // time constant of the offset [s], default 2; INFINITY: stays where it starts
+  double peak_time;    // time constant of the peaks [s]; INFINITY: they never decay
+  double offset_time;  // time constant of the offset [s]; INFINITY: stays where it starts
   double offset_gain;  // 1: the offset starts at the first action; 0: at zero
 } yoke_monitor_settings;
-
-extern const yoke_monitor_settings yoke__monitor_defaults;
 
 typedef struct yoke_monitor {
   yoke_monitor_settings settings;
@@ -40,6 +37,8 @@ typedef struct yoke_monitor {
   int64_t n_missed;     // samples left out since the last good ones
 } yoke_monitor;
 
+// Other time constants from the next step on.
+void yoke__monitor_set_times(yoke_monitor* monitor, double peak_time, double offset_time);
 // Numbers of memory for n components.
 size_t yoke__monitor_numbers(size_t n);
 // First samples. memory: yoke__monitor_numbers(n) numbers that live as long as the monitor.

@@ -19,6 +19,10 @@ void yoke__window_start(yoke_window* window, double length) {
   window->part = length / N_PARTS;
 }
 
+void yoke__window_set_length(yoke_window* window, double length) {
+  window->part = length / N_PARTS;
+}
+
 static void add_share(yoke_window* w, double share, const double values[]) {
   for (size_t i = 0; i < N; i++) {
     const double x = values[i] * share;
@@ -76,7 +80,8 @@ void yoke__window_add(yoke_window* window, double dt, const double values[]) {
   // of a very long interval only the last window counts
   double left = fmin(dt, window->part * (N_PARTS + 2));
   while (window->filled + left >= window->part) {
-    const double piece = window->part - window->filled;
+    // below 0 where the window has become shorter
+    const double piece = fmax(window->part - window->filled, 0);
     add_share(window, piece / dt, values);
     next_part(window);
     left = piece < left ? left - piece : 0;

@@ -23,6 +23,8 @@ typedef struct yoke_window {
 
 // length: W [s]; INFINITY: all since the start; 0 or less: the last interval only.
 void yoke__window_start(yoke_window* window, double length);
+// Another length from now on: parts that are full stay as they are until they leave.
+void yoke__window_set_length(yoke_window* window, double length);
 // values: YOKE_WINDOW_NUMBERS numbers that belong to an interval of dt [s]; one that reaches over the end of a part is
 // shared out by time. dt = 0: all of it belongs to now. Values that are not finite count as 0.
 void yoke__window_add(yoke_window* window, double dt, const double values[]);

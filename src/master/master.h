@@ -114,10 +114,16 @@ typedef struct yoke_trace {
 typedef struct yoke_watch {
   int64_t wait;     // slots to the end of the macro step
   int64_t n_steps;  // macro steps done
+  yoke_growth*
+      plain;  // if nothing but the growth of signals exchanged in every macro step is to be observed; else NULL
+  const size_t* plain_y;  // their places in Y
   struct yoke_watch_group* groups;
   size_t n_groups;
-  size_t* places;     // per judged signal: where it is in its group
-  double* t_latched;  // per judged signal: when its alarm came; NaN: never
+  size_t* places;  // per judged signal: where it is in its group
+  double
+      times[YOKE_GROWTH_LATE];  // of the last macro steps, by their number, where they are needed
+  double*
+      t_latched;  // per judged signal, if the residual chooses the step: when its alarm came; NaN: never
   size_t stopped_by;  // the judged signal whose growth ended the run; YOKE_NOT_FOUND: none
   yoke_trace* trace;  // NULL: nobody asked
 } yoke_watch;

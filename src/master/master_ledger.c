@@ -74,7 +74,9 @@ static void join_methods(const yoke_system* system, yoke_state* state) {
     if (bond == YOKE_NOT_FOUND) {
       continue;
     }
-    yoke_monitor* monitor = yoke__couple_energy_monitor(group->ops, self);
+    const yoke_monitor_settings* wanted = yoke__ledger_monitor_settings(state->ledger, bond);
+    yoke_monitor* monitor =
+        wanted == NULL ? NULL : yoke__couple_energy_monitor(group->ops, self, wanted);
     if (monitor != NULL) {
       yoke__ledger_share_monitor(state->ledger, bond, monitor);
     }

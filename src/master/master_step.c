@@ -158,12 +158,23 @@ static yoke_status observe_bonds(const yoke_system* system, yoke_state* state) {
   return YOKE_OK;
 }
 
+static inline void watch(const yoke_system* system, yoke_state* state) {
+  yoke_watch* w = &state->watch;
+  if (w->plain == NULL) {
+    yoke__master_watch(system, state);
+    return;
+  }
+  w->wait = system->macro_slots;
+  w->n_steps++;
+  (void)yoke__growth_observe_at(w->plain, state->y, w->plain_y);
+}
+
 static yoke_status observe(const yoke_system* system, yoke_state* state) {
   if (state->ledger != NULL) {
     YOKE_TRY(observe_bonds(system, state));
   }
   if (--state->watch.wait == 0) {
-    yoke__master_watch(system, state);
+    watch(system, state);
   }
   return YOKE_OK;
 }

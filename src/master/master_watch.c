@@ -21,7 +21,6 @@ struct yoke_watch_group {
   const size_t* signals;  // indices into system->judged
   const size_t* y;        // and into Y
   yoke_growth* growth;
-  bool has_alarms;
 };
 
 static yoke_status layout_group(const yoke_system* system, yoke_state* state, int64_t every,
@@ -65,6 +64,11 @@ yoke_status yoke__master_layout_watch(const yoke_system* system, yoke_state* sta
       watch->n_groups++;
     }
   }
+  // what most systems need is done without a call
+  const bool is_plain = watch->n_groups == 1 && watch->groups[0].every == 1 &&
+                        !system->is_adaptive && !system->scenario->stops_growth;
+  watch->plain = is_plain ? watch->groups[0].growth : NULL;
+  watch->plain_y = watch->groups[0].y;
   return YOKE_OK;
 }
 
@@ -79,35 +83,47 @@ void yoke__master_start_watch(const yoke_system* system, yoke_state* state) {
   for (size_t i = 0; i < watch->n_groups; i++) {
     struct yoke_watch_group* group = &watch->groups[i];
     group->wait = group->every;
-    group->has_alarms = false;
     yoke__growth_start_at(group->growth, state->y, group->y);
-  }
-}
-
-// Alarms that have just come get their time.
-static void note_alarms(yoke_state* state, struct yoke_watch_group* group) {
-  yoke_watch* watch = &state->watch;
-  for (size_t i = 0; i < group->n; i++) {
-    yoke_growth_alarm alarm;
-    yoke__growth_result(group->growth, i, &alarm);
-    double* t = &watch->t_latched[group->signals[i]];
-    *t = alarm.is_latched && isnan(*t) ? state->t : *t;
-  }
-  group->has_alarms = true;
-}
-
-// The first signal that grew beyond all bounds ends the run.
-static void limit_growth(yoke_state* state, const struct yoke_watch_group* group) {
-  const size_t found = yoke__growth_find(group->growth, STOP_FACTOR);
-  if (found != YOKE_NOT_FOUND && state->watch.stopped_by == YOKE_NOT_FOUND) {
-    state->watch.stopped_by = group->signals[found];
-    state->is_stopped = true;
   }
 }
 
 static double exchange_time(const yoke_system* system, const yoke_system_signal* signal,
                             int64_t exchange) {
   return yoke__clock_time(&system->clock, exchange * signal->every * system->macro);
+}
+
+// The times of steps that the residual chooses are kept for a while: an alarm is found soon.
+static void note_alarms(const yoke_system* system, yoke_state* state,
+                        struct yoke_watch_group* group) {
+  yoke_watch* watch = &state->watch;
+  for (size_t i = 0; system->is_adaptive && i < group->n; i++) {
+    yoke_growth_alarm alarm;
+    yoke__growth_result(group->growth, i, &alarm);
+    double* t = &watch->t_latched[group->signals[i]];
+    *t = alarm.is_latched && isnan(*t) ? watch->times[alarm.at % YOKE_GROWTH_LATE] : *t;
+  }
+}
+
+// A run may be asked before the steps since the last whole block were looked at.
+static double alarm_time(const yoke_system* system, const yoke_state* state, size_t signal,
+                         int64_t at) {
+  const yoke_watch* watch = &state->watch;
+  if (!system->is_adaptive) {
+    return exchange_time(system, &system->judged[signal], at);
+  }
+  return isnan(watch->t_latched[signal]) ? watch->times[at % YOKE_GROWTH_LATE]
+                                         : watch->t_latched[signal];
+}
+
+// The first signal that grew beyond all bounds ends the run.
+static void limit_growth(const yoke_system* system, yoke_state* state,
+                         struct yoke_watch_group* group) {
+  const size_t found = yoke__growth_find(group->growth, STOP_FACTOR);
+  if (found != YOKE_NOT_FOUND && state->watch.stopped_by == YOKE_NOT_FOUND) {
+    note_alarms(system, state, group);
+    state->watch.stopped_by = group->signals[found];
+    state->is_stopped = true;
+  }
 }
 
 void yoke__master_growth(const yoke_system* system, const yoke_state* state, size_t signal,
@@ -120,7 +136,7 @@ void yoke__master_growth(const yoke_system* system, const yoke_state* state, siz
     }
   }
   if (out->alarm.is_latched && out->alarm.n > 0) {
-    out->t_to = state->watch.t_latched[signal];
+    out->t_to = alarm_time(system, state, signal, out->alarm.at);
     // steps that the residual chose cannot be counted back: as if they had been equal
     out->t_from = system->is_adaptive
                       ? system->t_start + (out->t_to - system->t_start) * (double)out->alarm.from /
@@ -233,6 +249,7 @@ yoke_status yoke__master_keep(const yoke_system* system, yoke_state* state, cons
   }
   free_trace(state->watch.trace);
   state->watch.trace = trace;
+  state->watch.plain = NULL;
   keep_row(state);
   return YOKE_OK;
 }
@@ -248,15 +265,16 @@ void yoke__master_watch(const yoke_system* system, yoke_state* state) {
   yoke_watch* watch = &state->watch;
   watch->wait = system->macro_slots;
   watch->n_steps++;
+  watch->times[watch->n_steps % YOKE_GROWTH_LATE] = state->t;
   for (size_t i = 0; i < watch->n_groups; i++) {
     struct yoke_watch_group* group = &watch->groups[i];
     if (--group->wait == 0) {
       group->wait = group->every;
       if (yoke__growth_observe_at(group->growth, state->y, group->y)) {
-        note_alarms(state, group);
+        note_alarms(system, state, group);
       }
-      if (group->has_alarms && system->scenario->stops_growth) {
-        limit_growth(state, group);
+      if (system->scenario->stops_growth) {
+        limit_growth(system, state, group);
       }
     }
   }
@@ -270,11 +288,11 @@ void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke
   YOKE_IMAGE_VALUE(image, watch->wait);
   YOKE_IMAGE_VALUE(image, watch->n_steps);
   YOKE_IMAGE_VALUE(image, watch->stopped_by);
+  YOKE_IMAGE_VALUE(image, watch->times);
   yoke__image_part(image, watch->t_latched, system->n_judged * sizeof(double));
   for (size_t i = 0; i < watch->n_groups; i++) {
     struct yoke_watch_group* group = &watch->groups[i];
     YOKE_IMAGE_VALUE(image, group->wait);
-    YOKE_IMAGE_VALUE(image, group->has_alarms);
     yoke__growth_image(group->growth, image);
   }
   // rows behind the present are forgotten, rows that were never kept leave a gap

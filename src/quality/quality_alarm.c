@@ -9,7 +9,6 @@
 
 #define BAD_RHO   0.25  // above it the exchange is too slow for the signals
 #define N_PERSIST 10    // more steep samples than this within a window are an artefact
-#define FLOOR     1e-9  // [J] less throughput than this is none
 
 #define LEAST_SHARE 1e-3  // of the mean throughput: a window with less is at rest
 
@@ -56,7 +55,7 @@ static yoke_alarm_level check(yoke_ledger* ledger, yoke_book* book, yoke_indicat
   alarm->worst = value > alarm->worst ? value : alarm->worst;
   if (value > limit * watch->hysteresis) {
     book->t_above[indicator] = t;
-  } else if (t - book->t_above[indicator] >= watch->window) {
+  } else if (t - book->t_above[indicator] >= book->window_s * (1 - 1e-9)) {
     alarm->t_end = book->t_above[indicator];
     book->open[indicator] = YOKE_NO_ALARM;
   }
@@ -98,12 +97,12 @@ void yoke__book_quieten(yoke_book* book) {
 // a window in which next to nothing passes, compared with the mean, says nothing about what passes otherwise
 static bool is_busy(const yoke_ledger* ledger, const yoke_book* book, double t, double throughput) {
   const double mean = yoke__sum_value(&book->ter.throughput) / (t - ledger->t_start);
-  return throughput > FLOOR && throughput >= LEAST_SHARE * mean * book->bond->watch.window;
+  return throughput > 0 && throughput >= LEAST_SHARE * mean * book->window_s;
 }
 
 yoke_alarm_level yoke__book_judge(yoke_ledger* ledger, yoke_book* book, double t) {
   const yoke_ledger_watch* watch = &book->bond->watch;
-  const double rho = book->monitor->rho;
+  const double rho = yoke__book_rho(book);
   book->n_bad_rho += rho > BAD_RHO;
   if (!(rho <= book->rho_worst)) {
     book->rho_worst = rho;

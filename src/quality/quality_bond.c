@@ -19,10 +19,24 @@ static double dot(size_t n, const double a[], const double b[]) {
   return sum;
 }
 
+// the same; true if all of them are as they were, up to rounding
+static bool take_again(double to[], size_t n, const double from[], const size_t at[],
+                       const double scale[]) {
+  bool is_same = true;
+  for (size_t i = 0; i < n; i++) {
+    const double now = from[at[i]] * scale[i];
+    is_same = is_same && yoke__is_rounding(now, to[i]);
+    to[i] = now;
+  }
+  return is_same;
+}
+
 double yoke__book_take(yoke_book* book, const double y[]) {
   const yoke_ledger_bond* bond = book->bond;
-  take(book->action, bond->n, y, bond->action, bond->action_scale);
-  take(book->rate, bond->n, y, bond->rate, bond->rate_scale);
+  const bool is_action_same =
+      take_again(book->action, bond->n, y, bond->action, bond->action_scale);
+  const bool is_rate_same = take_again(book->rate, bond->n, y, bond->rate, bond->rate_scale);
+  book->is_resting = is_action_same && is_rate_same;
   return dot(bond->n, book->action, book->rate);
 }
 

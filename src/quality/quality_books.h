@@ -2,7 +2,10 @@
 #ifndef YOKE_QUALITY_BOOKS_H
 #define YOKE_QUALITY_BOOKS_H
 
+#include <math.h>
+
 #include "quality/quality_ledger.h"
+#include "quality/quality_period.h"
 
 #define YOKE_NO_ALARM ((size_t)-1)
 
@@ -21,11 +24,16 @@ typedef struct yoke_book {
   bool is_simple;
   yoke_book_port action_port, rate_port, e_in, f_out, f_in, e_out;
   yoke_ter ter;
-  int64_t wait;       // slots until the next exchange
-  double since;       // time since the last one [s]
-  double t_last;      // when that was [s]
-  size_t first_held;  // where its rebuilt actions lie among those of all bonds
-  double *action, *rate, *held, *four[4], *monitor_memory;
+  yoke_period period;  // of the action, while it is learnt
+  bool is_learning;    // it still changes
+  bool is_counted;     // the window is counted in exchanges, which are the same at any speed
+  bool is_resting;     // the last samples changed by no more than rounding
+  double exchange_s;   // [s] what counts as one exchange
+  int64_t wait;        // slots until the next exchange
+  double since;        // time since the last one [s]
+  double t_last;       // when that was [s]
+  size_t first_held;   // where its rebuilt actions lie among those of all bonds
+  double *action, *rate, *held, *four[4], *monitor_memory, *period_memory;
 
   int64_t n_samples, n_judged, n_bad_rho;
   yoke_sum residual, created, passed, passed_magnitude;
@@ -35,7 +43,9 @@ typedef struct yoke_book {
   double rho_sum, rho_worst, t_rho_worst;
   double eps_worst, t_eps_worst, rter_worst;
   bool is_persistent;
-  double settle, least_scale;  // judged from this time on, and from this product of the peaks on
+  double period_s, window_s;        // as they are now [s]
+  double settle;                    // judged from this time on [s]
+  double busiest;                   // throughput of the busiest window so far [J]
   double quiet[YOKE_N_INDICATORS];  // values up to these change nothing
 
   size_t open[YOKE_N_INDICATORS];  // alarm in progress, or YOKE_NO_ALARM
@@ -60,6 +70,16 @@ struct yoke_ledger {
 // the energy of the exchange: what the user gave, else the range of what has passed
 static inline double yoke__book_energy(const yoke_book* book) {
   return book->bond->energy > 0 ? book->bond->energy : book->energy_high - book->energy_low;
+}
+
+// rho as it is judged: at rest it compares rounding errors
+static inline double yoke__book_rho(const yoke_book* book) {
+  return book->is_resting ? 0 : book->monitor->rho;
+}
+
+// True if a sample differs from the one before by no more than rounding.
+static inline bool yoke__is_rounding(double now, double before) {
+  return fabs(now - before) <= YOKE_ROUNDING * fabs(now);
 }
 
 // Any bond, before the exchange: TER of a slot of length h.

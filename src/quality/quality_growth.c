@@ -10,7 +10,8 @@
 //
 // Blocks of equal length see an exponential as constant growth, a power of t as falling growth (g_3 / g_0 = 0.32 from
 // rest), so that ramps and smooth starts do not count. A block is made of two of the level below: the work per exchange
-// does not grow with the number of levels. Conditions are compared as ratios; a logarithm is only needed for signals that
+// does not grow with the number of levels. Values wait until there are several blocks of them: most exchanges only copy.
+// Conditions are compared as ratios; a logarithm is only needed for signals that
 // have already grown a hundredfold within the window.
 //
 // Source: trust specification, section 4.
@@ -23,7 +24,7 @@
 
 #include "base/base_map.h"
 
-#define SHORTEST   4      // exchanges of the shortest block
+#define SHORTEST   4      // exchanges of the shortest block; YOKE_GROWTH_LATE is a multiple
 #define N_WINDOW   5      // blocks that the condition looks at
 #define MAX_LEVELS 32     // 4e10 exchanges
 #define LEAST      1.5    // growth from block to block
@@ -34,38 +35,20 @@
 // error band over scale up to which a growing signal is right: the plant itself is unstable then
 #define MOST_RELATIVE 0.5
 
-// What every exchange changes.
-typedef struct recent {
-  double y;        // last value
-  double block;    // largest increment of the block that is not complete yet
-  double largest;  // |y|
-} recent;
-
 // One signal at one level. Blocks that are not there yet are 0, as if it had been at rest.
-typedef struct window {
+typedef struct yoke_growth_window {
   double blocks[N_WINDOW];  // oldest first
   double older;             // largest block before them
 } window;
 
 // What a signal is remembered by.
-typedef struct memory {
+typedef struct yoke_growth_memory {
   uint64_t met;   // bit l: the last complete block of level l meets the condition
   int64_t at;     // exchange of the first alarm; 0: none yet
   int64_t level;  // of that alarm
   double first;   // largest increment of the first block of its window
   double last;    // and of the last one
 } memory;
-
-struct yoke_growth {
-  size_t n;
-  size_t n_levels;
-  recent* recent;   // n
-  window* windows;  // per level n
-  memory* memory;   // n
-  size_t* n_met;    // per level: signals whose last block meets the condition
-  int64_t k;        // exchanges seen
-  size_t n_latched;
-};
 
 static int64_t block_length(size_t level) {
   return (int64_t)SHORTEST << level;
@@ -76,10 +59,12 @@ yoke_status yoke__growth_create(yoke_arena* arena, size_t n_signals, int64_t n_e
   yoke_growth* g = yoke__arena_take(arena, sizeof *g);
   YOKE_TRY_MEMORY(g);
   g->n = n_signals;
+  g->n_levels = 1;
   while (g->n_levels < MAX_LEVELS && block_length(g->n_levels) <= n_exchanges / N_WINDOW) {
     g->n_levels++;
   }
-  g->recent = yoke__arena_array(arena, n_signals + 1, sizeof *g->recent);
+  g->rows = yoke__arena_array(arena, n_signals * (YOKE_GROWTH_LATE + 1) + 1, sizeof(double));
+  g->largest = yoke__arena_array(arena, n_signals + 1, sizeof(double));
   g->memory = yoke__arena_array(arena, n_signals + 1, sizeof *g->memory);
   g->windows = yoke__arena_array(arena, n_signals * g->n_levels + 1, sizeof *g->windows);
   g->n_met = yoke__arena_array(arena, g->n_levels + 1, sizeof *g->n_met);
@@ -89,13 +74,15 @@ yoke_status yoke__growth_create(yoke_arena* arena, size_t n_signals, int64_t n_e
 
 static void restart(yoke_growth* g, const double y[], const size_t at[]) {
   g->k = 0;
+  g->n_rows = 0;
   g->n_latched = 0;
   memset(g->memory, 0, g->n * sizeof *g->memory);
   memset(g->windows, 0, g->n * g->n_levels * sizeof *g->windows);
   memset(g->n_met, 0, g->n_levels * sizeof *g->n_met);
   for (size_t i = 0; i < g->n; i++) {
     const double value = y[at == NULL ? i : at[i]];
-    g->recent[i] = (recent){.y = value, .largest = fabs(value)};
+    g->rows[i] = value;
+    g->largest[i] = fabs(value);
   }
 }
 
@@ -150,11 +137,21 @@ static inline bool append(window* w, double q) {
   return q >= LEAST_SUM * first && first > 0;
 }
 
-static void complete_shortest(yoke_growth* g) {
+static double larger(double a, double b) {
+  return a > b ? a : b;
+}
+
+// The block of the lowest level from its values and the one before them.
+static void complete_shortest(yoke_growth* g, const double rows[]) {
   const bool has_met = g->n_met[0] > 0;
-  for (size_t i = 0; i < g->n; i++) {
-    const double q = g->recent[i].block;
-    g->recent[i].block = 0;
+  const size_t n = g->n;
+  for (size_t i = 0; i < n; i++) {
+    const double y0 = rows[i], y1 = rows[n + i], y2 = rows[2 * n + i], y3 = rows[3 * n + i],
+                 y4 = rows[4 * n + i];
+    const double q =
+        larger(larger(fabs(y1 - y0), fabs(y2 - y1)), larger(fabs(y3 - y2), fabs(y4 - y3)));
+    const double y = larger(larger(fabs(y1), fabs(y2)), larger(fabs(y3), fabs(y4)));
+    g->largest[i] = larger(y, g->largest[i]);
     // the increment of two finite values may overflow
     const bool may_grow = append(&g->windows[i], q < DBL_MAX ? q : DBL_MAX);
     if (may_grow || has_met) {
@@ -168,50 +165,26 @@ static void complete_longer(yoke_growth* g, size_t level) {
   const window* below = g->windows + (level - 1) * g->n;
   window* windows = g->windows + level * g->n;
   for (size_t i = 0; i < g->n; i++) {
-    const double a = below[i].blocks[3], b = below[i].blocks[4];
-    const bool may_grow = append(&windows[i], a > b ? a : b);
+    const bool may_grow = append(&windows[i], larger(below[i].blocks[3], below[i].blocks[4]));
     if (may_grow || has_met) {
       judge(g, level, i, may_grow);
     }
   }
 }
 
-static bool complete_blocks(yoke_growth* g) {
-  const size_t n_latched = g->n_latched;
-  if (g->n_levels > 0) {
-    complete_shortest(g);
+bool yoke__growth_complete(yoke_growth* g) {
+  const size_t n_latched = g->n_latched, n_blocks = g->n_rows / SHORTEST;
+  for (size_t b = 0; b < n_blocks; b++) {
+    g->k += SHORTEST;
+    complete_shortest(g, g->rows + b * SHORTEST * g->n);
+    for (size_t level = 1; level < g->n_levels && (g->k & (block_length(level) - 1)) == 0;
+         level++) {
+      complete_longer(g, level);
+    }
   }
-  for (size_t level = 1; level < g->n_levels && (g->k & (block_length(level) - 1)) == 0; level++) {
-    complete_longer(g, level);
-  }
+  g->n_rows -= n_blocks * SHORTEST;
+  memmove(g->rows, g->rows + n_blocks * SHORTEST * g->n, (g->n_rows + 1) * g->n * sizeof *g->rows);
   return g->n_latched > n_latched;
-}
-
-static inline void observe(recent* r, double y) {
-  const double q = fabs(y - r->y), size = fabs(y);
-  r->y = y;
-  r->block = q > r->block ? q : r->block;
-  r->largest = size > r->largest ? size : r->largest;
-}
-
-// Returns whether an alarm came.
-static inline bool count_exchange(yoke_growth* g) {
-  const int64_t k = ++g->k;
-  return (k & (SHORTEST - 1)) == 0 && complete_blocks(g);
-}
-
-bool yoke__growth_observe(yoke_growth* g, const double y[]) {
-  for (size_t i = 0; i < g->n; i++) {
-    observe(&g->recent[i], y[i]);
-  }
-  return count_exchange(g);
-}
-
-bool yoke__growth_observe_at(yoke_growth* g, const double y[], const size_t at[]) {
-  for (size_t i = 0; i < g->n; i++) {
-    observe(&g->recent[i], y[at[i]]);
-  }
-  return count_exchange(g);
 }
 
 // Largest increment of the last complete block of the lowest level.
@@ -219,16 +192,21 @@ static double last_block(const yoke_growth* g, size_t i) {
   return g->windows[i].blocks[N_WINDOW - 1];
 }
 
-void yoke__growth_result(const yoke_growth* g, size_t i, yoke_growth_alarm* out) {
+void yoke__growth_result(yoke_growth* g, size_t i, yoke_growth_alarm* out) {
+  (void)yoke__growth_complete(g);
   const memory* m = &g->memory[i];
-  const bool is_finite = isfinite(g->recent[i].y);
+  const bool is_finite = isfinite(g->rows[g->n_rows * g->n + i]);
+  double largest = g->largest[i];
+  for (size_t k = 1; k <= g->n_rows; k++) {
+    largest = larger(fabs(g->rows[k * g->n + i]), largest);
+  }
   *out = (yoke_growth_alarm){.is_latched = m->at > 0 || !is_finite,
                              .is_active = m->met != 0 || !is_finite,
-                             .at = g->k,
+                             .at = g->k + (int64_t)g->n_rows,
                              .factor = 1,
                              .rate = 1,
                              .total = 1,
-                             .largest = is_finite ? g->recent[i].largest : (double)INFINITY};
+                             .largest = is_finite ? largest : (double)INFINITY};
   if (m->at > 0) {
     const int64_t n = block_length((size_t)m->level);
     out->at = m->at;
@@ -240,7 +218,8 @@ void yoke__growth_result(const yoke_growth* g, size_t i, yoke_growth_alarm* out)
   }
 }
 
-size_t yoke__growth_find(const yoke_growth* g, double factor) {
+size_t yoke__growth_find(yoke_growth* g, double factor) {
+  (void)yoke__growth_complete(g);
   for (size_t i = 0; g->n_latched > 0 && i < g->n; i++) {
     if (g->memory[i].at > 0 && last_block(g, i) > factor * g->memory[i].first) {
       return i;
@@ -270,7 +249,9 @@ void yoke__growth_text(const yoke_growth_alarm* alarm, const char* name, double 
 void yoke__growth_image(yoke_growth* g, yoke_image* image) {
   YOKE_IMAGE_VALUE(image, g->k);
   YOKE_IMAGE_VALUE(image, g->n_latched);
-  yoke__image_part(image, g->recent, g->n * sizeof *g->recent);
+  YOKE_IMAGE_VALUE(image, g->n_rows);
+  yoke__image_part(image, g->rows, g->n * (YOKE_GROWTH_LATE + 1) * sizeof(double));
+  yoke__image_part(image, g->largest, g->n * sizeof(double));
   yoke__image_part(image, g->memory, g->n * sizeof *g->memory);
   yoke__image_part(image, g->windows, g->n * g->n_levels * sizeof *g->windows);
   yoke__image_part(image, g->n_met, g->n_levels * sizeof *g->n_met);

@@ -36,14 +36,15 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
   *book = (yoke_book){.bond = bond,
                       .monitor = &book->own_monitor,
                       .has_mu = !isnan(bond->mu),
-                      .settle = bond->watch.settle * (1 - 1e-9),
-                      .least_scale = 1e-6 * bond->power,
+                      .is_counted = bond->watch.period <= 0 && bond->watch.window <= 0,
+                      .exchange_s = bond->is_adaptive ? bond->longest : bond->interval,
                       .t_eps_worst = (double)NAN,
                       .t_rho_worst = (double)NAN};
   book->action = yoke__arena_array(arena, n, sizeof(double));
   book->rate = yoke__arena_array(arena, n, sizeof(double));
   book->held = yoke__arena_array(arena, n, sizeof(double));
   book->monitor_memory = yoke__arena_array(arena, yoke__monitor_numbers(n), sizeof(double));
+  book->period_memory = yoke__arena_array(arena, yoke__period_numbers(n), sizeof(double));
   for (size_t i = 0; i < 4; i++) {
     book->four[i] = yoke__arena_array(arena, n, sizeof(double));
     YOKE_TRY_MEMORY(book->four[i]);
@@ -58,7 +59,7 @@ static yoke_status lay_book(yoke_arena* arena, const yoke_ledger_bond* bond, yok
     YOKE_TRY_MEMORY(book->over);
   }
   const bool is_laid = book->action != NULL && book->rate != NULL && book->held != NULL &&
-                       book->monitor_memory != NULL;
+                       book->monitor_memory != NULL && book->period_memory != NULL;
   return is_laid ? YOKE_OK : YOKE_NO_MEMORY;
 }
 
@@ -80,6 +81,69 @@ yoke_status yoke__ledger_create(yoke_arena* arena, const yoke_ledger_bond bonds[
   }
   *out = ledger;
   return YOKE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+// times
+
+#define PEAKS_PERIODS  10
+#define OFFSET_PERIODS 20
+#define WINDOW_PERIODS 10
+#define SETTLE_PERIODS 5
+
+// All times of a bond follow from the period of its signals, unless the user gives one.
+static void set_period(yoke_book* book, double period) {
+  const yoke_ledger_watch* watch = &book->bond->watch;
+  book->period_s = period;
+  book->window_s = watch->window > 0 ? watch->window : WINDOW_PERIODS * period;
+  // times are sums of steps: one that is meant to be reached is
+  book->settle = (watch->settle >= 0 ? watch->settle : SETTLE_PERIODS * period) * (1 - 1e-9);
+}
+
+static void start_times(yoke_book* book) {
+  const yoke_ledger_bond* bond = book->bond;
+  yoke__period_start(&book->period, bond->n, book->period_memory, book->action);
+  book->is_learning = bond->watch.period <= 0 && bond->kind == YOKE_BOND_POWER;
+  set_period(book,
+             bond->watch.period > 0 ? bond->watch.period : book->period.length * book->exchange_s);
+  const yoke_monitor_settings settings = {.peak_time = PEAKS_PERIODS * book->period_s,
+                                          .offset_time = OFFSET_PERIODS * book->period_s,
+                                          .offset_gain = 1};
+  yoke__monitor_start(&book->own_monitor, &settings, bond->n, book->monitor_memory, book->action,
+                      book->rate);
+  const double length = book->is_counted ? WINDOW_PERIODS * book->period.length : book->window_s;
+  yoke__window_start(&book->window, length);
+  if (book->over != NULL) {
+    yoke__window_start(book->over, length);
+  }
+}
+
+// how many exchange intervals h is: a whole number unless the residual chooses the step
+static inline double count_exchanges(const yoke_book* book, double h) {
+  if (h == book->exchange_s) {
+    return 1;
+  }
+  const double n = h / book->exchange_s, whole = nearbyint(n);
+  return fabs(n - whole) < 1e-9 * whole ? whole : n;
+}
+
+// The period may have changed with this sample.
+static void learn_period(yoke_book* book, double h) {
+  const bool is_new = yoke__period_observe(&book->period, count_exchanges(book, h), book->bond->n,
+                                           book->period_memory, book->action);
+  book->is_learning = !yoke__period_is_learnt(&book->period);
+  if (!is_new) {
+    return;
+  }
+  set_period(book, book->period.length * book->exchange_s);
+  yoke__monitor_set_times(&book->own_monitor, PEAKS_PERIODS * book->period_s,
+                          OFFSET_PERIODS * book->period_s);
+  if (book->is_counted) {
+    yoke__window_set_length(&book->window, WINDOW_PERIODS * book->period.length);
+    if (book->over != NULL) {
+      yoke__window_set_length(book->over, WINDOW_PERIODS * book->period.length);
+    }
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -106,12 +170,7 @@ void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
     yoke_book* book = &ledger->books[i];
     const yoke_ledger_bond* bond = book->bond;
     const double power = yoke__book_take(book, y);
-    yoke__monitor_start(&book->own_monitor, &yoke__monitor_defaults, bond->n, book->monitor_memory,
-                        book->action, book->rate);
-    yoke__window_start(&book->window, bond->watch.window);
-    if (book->over != NULL) {
-      yoke__window_start(book->over, bond->watch.window);
-    }
+    start_times(book);
     book->wait = bond->every;
     book->t_last = t;
     ledger->values[i * YOKE_LEDGER_N_VALUES + YOKE_LEDGER_P] = power;
@@ -150,17 +209,19 @@ void yoke__ledger_account(yoke_ledger* ledger, double h, const yoke_ledger_view*
 
 #define STEP_RHO 0.5  // a single sample above it is a step or the onset of an artefact
 
+#define LEAST_THROUGHPUT 1e-9  // of the busiest window: a window with less is at rest
+
 // not while the system settles, nor while next to nothing is exchanged
 static inline bool is_judged(const yoke_ledger* ledger, const yoke_book* book, double t) {
-  const double scale = book->monitor->action_peak * book->monitor->rate_peak;
-  return t - ledger->t_start >= book->settle && scale >= book->least_scale;
+  return t - ledger->t_start >= book->settle &&
+         book->window.sums[2] >= LEAST_THROUGHPUT * book->busiest;
 }
 
 // Most samples change nothing: no new worst value, no alarm open or to be opened. A steep one is never quiet.
 static inline yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
   const double* sums = book->window.sums;
-  const double rho = book->monitor->rho;
-  book->n_judged++;
+  const double rho = yoke__book_rho(book);
+  book->n_judged += !book->is_resting;
   book->rho_sum += rho;
   // products instead of quotients: this runs in every step
   const bool is_quiet =
@@ -197,17 +258,20 @@ static yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double 
   const double ter = yoke__sum_value(&book->ter.total);
   const double throughput = yoke__sum_value(&book->ter.throughput);
   double steep = 0;
-  if (monitor->rho > STEP_RHO) {
+  if (yoke__book_rho(book) > STEP_RHO) {
     steep = is_judged(ledger, book, t);
   }
-  yoke__window_add_finite(&book->window, h,
-                          (yoke_window_numbers){created, ter - book->ter_last,
-                                                throughput - book->throughput_last, steep});
+  const double length = book->is_counted ? count_exchanges(book, h) : h;
+  // where nobody receives what the bond names, the samples say what passes
+  const double passes = book->bond->has_ter ? throughput - book->throughput_last : fabs(energy);
+  yoke__window_add_finite(&book->window, length,
+                          (yoke_window_numbers){created, ter - book->ter_last, passes, steep});
+  book->busiest = book->window.sums[2] > book->busiest ? book->window.sums[2] : book->busiest;
   if (book->over != NULL) {
     const double limit = book->bond->watch.stop.value[YOKE_INDICATOR_RHO];
     yoke__window_add_finite(
-        book->over, h,
-        (yoke_window_numbers){.a = monitor->rho > limit && is_judged(ledger, book, t)});
+        book->over, length,
+        (yoke_window_numbers){.a = yoke__book_rho(book) > limit && is_judged(ledger, book, t)});
   }
   book->ter_last = ter;
   book->throughput_last = throughput;
@@ -223,10 +287,12 @@ static yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double 
 // The new samples of a simple bond, which its monitor sees; action . rate. The same numbers as yoke__book_sample.
 static inline double sample_one(yoke_book* book, double h, const double y[]) {
   const double action = read_port(&book->action_port, y), rate = read_port(&book->rate_port, y);
+  book->is_resting =
+      yoke__is_rounding(action, book->action[0]) && yoke__is_rounding(rate, book->rate[0]);
+  book->action[0] = action;
+  book->rate[0] = rate;
   if (book->monitor == &book->own_monitor &&
       !yoke__monitor_update_one(book->monitor, h, action, rate)) {
-    book->action[0] = action;
-    book->rate[0] = rate;
     yoke__monitor_update(book->monitor, h, book->action, book->rate);
   }
   return 0 + action * rate;  // as any other sum: never -0
@@ -247,6 +313,9 @@ yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
         continue;
       }
     }
+    if (book->is_learning) {
+      learn_period(book, sample.h);
+    }
     const yoke_alarm_level now = close_step(ledger, book, t, sample.h, sample.power, values);
     level = now > level ? now : level;
   }
@@ -258,6 +327,11 @@ yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
 
 void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* monitor) {
   ledger->books[bond].monitor = monitor;
+}
+
+const yoke_monitor_settings* yoke__ledger_monitor_settings(const yoke_ledger* ledger, size_t bond) {
+  const yoke_book* book = &ledger->books[bond];
+  return book->is_learning ? NULL : &book->own_monitor.settings;
 }
 
 void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder) {
@@ -274,7 +348,7 @@ static void image_book(yoke_book* book, yoke_image* image) {
   YOKE_IMAGE_SKIP(&block, book, bond, bond);
   YOKE_IMAGE_SKIP(&block, book, own_monitor.action, own_monitor.offset);
   YOKE_IMAGE_SKIP(&block, book, monitor, monitor);
-  YOKE_IMAGE_SKIP(&block, book, action, monitor_memory);
+  YOKE_IMAGE_SKIP(&block, book, action, period_memory);
   YOKE_IMAGE_SKIP(&block, book, over, over);
   yoke__image_close(&block);
   yoke__image_part(image, book->action, n * sizeof(double));
@@ -284,6 +358,7 @@ static void image_book(yoke_book* book, yoke_image* image) {
     yoke__image_part(image, book->four[i], n * sizeof(double));
   }
   yoke__image_part(image, book->monitor_memory, yoke__monitor_numbers(n) * sizeof(double));
+  yoke__image_part(image, book->period_memory, yoke__period_numbers(n) * sizeof(double));
   if (book->over != NULL) {
     YOKE_IMAGE_VALUE(image, *book->over);
   }

@@ -62,8 +62,9 @@ typedef struct yoke_ledger_watch {
   yoke_ledger_limits stop;  // [none]
   bool is_given
       [YOKE_N_INDICATORS];  // warn limits of the user: a violation changes the exit status, as those of stop do
-  double window;      // [1 s]
-  double settle;      // not judged before [0.5 s]
+  double period;      // of the signals [s]; 0: as the action shows it (quality_period.h) [0]
+  double window;      // [s]; 0: 10 periods [0]
+  double settle;      // not judged before [s]; negative: 5 periods [-1]
   int64_t persist;    // stop.rho: more samples than this within the window [10]
   double hysteresis;  // a warning ends below this share of its limit [0.8]
 } yoke_ledger_watch;
@@ -86,6 +87,7 @@ typedef struct yoke_ledger_bond {
   size_t n;                                 // components
   int64_t every;                            // slots between two exchanges
   double interval;                          // the same [s]
+  double longest;                           // the longest one, where the residual chooses it [s]
   const size_t *action, *rate;              // indices into Y
   const double *action_scale, *rate_scale;  // to SI, the bond's sign in the action's
   double mu;                                // NaN if unknown
@@ -93,7 +95,6 @@ typedef struct yoke_ledger_bond {
   bool has_ter;
   yoke_ledger_end ends[2];  // [0] gets the action and returns the rate, [1] the other way round
   double energy;            // reference energy [J]; 0: the range of what has passed so far
-  double power;             // nominal power [W]; 0: none
   bool is_adaptive;         // the interval is the shortest one: the residual chooses it
   bool is_corrected;        // a coupling method removes energy: see yoke__ledger_set_remainder
   yoke_ledger_watch watch;
@@ -148,7 +149,9 @@ void yoke__ledger_account(yoke_ledger* ledger, double h, const yoke_ledger_view*
 // partner's old samples (raw), in bond order. Returns the worst level now.
 yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
                                       const yoke_ledger_view* view, const double held[]);
-// A method that watches the same samples of a bond lends its monitor, updated before each observe.
+// How a bond's own monitor is set; NULL if its times follow the signals.
+const yoke_monitor_settings* yoke__ledger_monitor_settings(const yoke_ledger* ledger, size_t bond);
+// A method that watches the same samples of a bond with these settings lends its monitor, updated before each observe.
 void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* monitor);
 // A method that corrects a bond says before observe how much of the created energy is still there [J].
 void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder);
@@ -166,8 +169,9 @@ extern const char* const yoke__verdict_names[];  // "not judged", "trustworthy",
 
 // One bond, or the total of all power bonds (then mu is NaN and rho, eps, rter are the worst).
 typedef struct yoke_ledger_result {
-  const yoke_ledger_bond* bond;  // NULL: the total
-  double duration;               // judged time [s]
+  const yoke_ledger_bond* bond;   // NULL: the total
+  double duration;                // [s]
+  double period, window, settle;  // as they are now [s]
   int64_t n_samples;
   double residual;  // sum of dP H [J]
   double created;   // sum of mu dP~ H: energy the coupling created [J]; NaN if mu is unknown

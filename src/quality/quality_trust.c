@@ -91,6 +91,9 @@ static void explain_divergence(yoke_trust_signal* s) {
   } else if (s->band.is_diverged || has_companion) {
     append(s, "diverges: %s grew %s times within %lld exchanges", s->name, factor,
            (long long)s->growth.n);
+    if (s->growth_to_s > s->growth_from_s) {
+      append(s, ", between %.4g s and %.4g s", s->growth_from_s, s->growth_to_s);
+    }
   } else {
     append(s,
            "diverges: %s grows %s-fold every %lld exchanges; if the plant is unstable by itself "

@@ -23,7 +23,6 @@
 #define RTER_WRONG    0.25
 #define RHO_SHARE     0.05
 #define RHO_VALID     0.2  // up to here the energy correction is meant to work
-#define FLOOR         1e-9
 
 #define MU_WITHOUT_DELAY 0.75  // the largest factor that steps and rates make (energy_mu.h)
 
@@ -60,12 +59,12 @@ static const char* energy_text(double joule, char* to, size_t size) {
 // In a run that grows beyond all bounds the defects of action and rate are as large as the signals and hide each other in
 // their sum; the parts still show them.
 static bool is_broken(const yoke_ledger_result* r) {
-  return r->has_ter && r->throughput > FLOOR && r->flow + r->effort > PARTS_BROKEN * r->throughput;
+  return r->has_ter && r->throughput > 0 && r->flow + r->effort > PARTS_BROKEN * r->throughput;
 }
 
 static void judge_numbers(yoke_ledger_result* r) {
   const bool has_eps = !isnan(r->eps);
-  const bool has_rter = r->has_ter && r->throughput > FLOOR;
+  const bool has_rter = r->has_ter && r->throughput > 0;
   r->verdict = YOKE_TRUSTWORTHY;
   if ((has_eps && r->eps > EPS_DOUBTFUL) || (has_rter && r->rter > RTER_DOUBTFUL) ||
       r->rho_share > RHO_SHARE) {
@@ -85,7 +84,7 @@ static void judge_numbers(yoke_ledger_result* r) {
 static void explain(yoke_ledger_result* r) {
   char created[32], energy[32], ter[32], throughput[32];
   const double by_eps = isnan(r->eps) ? 0 : r->eps / EPS_DOUBTFUL;
-  const double by_ter = r->has_ter && r->throughput > FLOOR ? r->rter / RTER_DOUBTFUL : 0;
+  const double by_ter = r->has_ter && r->throughput > 0 ? r->rter / RTER_DOUBTFUL : 0;
   const char* verb = r->created < 0 ? "removed" : "created";
   energy_text(r->created, created, sizeof created);
   energy_text(r->energy, energy, sizeof energy);
@@ -127,7 +126,7 @@ static void explain(yoke_ledger_result* r) {
     snprintf(r->reason, sizeof r->reason,
              "the coupling %s %.2g %% of the energy of the exchange (%s), rho at most %.2g", verb,
              100 * r->eps, energy, r->rho_worst);
-  } else if (r->has_ter && r->throughput > FLOOR) {
+  } else if (r->has_ter && r->throughput > 0) {
     snprintf(r->reason, sizeof r->reason,
              "the two ends disagree about %.2g %% of the %s that passed, rho at most %.2g",
              100 * r->rter, throughput, r->rho_worst);
@@ -203,7 +202,7 @@ static void advise(yoke_ledger_result* r) {
   }
   // all these errors are of first order in the step
   double factor = is_by_energy ? r->eps / EPS_DOUBTFUL : 0;
-  factor = fmax(factor, r->has_ter && r->throughput > FLOOR ? r->rter / RTER_DOUBTFUL : 0);
+  factor = fmax(factor, r->has_ter && r->throughput > 0 ? r->rter / RTER_DOUBTFUL : 0);
   factor = fmax(factor, r->rho_worst / RHO_VALID);
   advise_step(r, factor);
   if (bond->mu_origin == YOKE_MU_AUTOMATIC && bond->mu >= 0.25) {
@@ -227,11 +226,16 @@ static void result_of_heat(const yoke_book* book, yoke_ledger_result* out) {
            lost, out->residual < 0 ? "less" : "more", passed);
 }
 
+// nothing of nothing is nothing
+static double share_of(double part, double whole) {
+  return whole > 0 ? part / whole : 0;
+}
+
 static void copy_ter(const yoke_ter* ter, yoke_ledger_result* out) {
   out->ter = yoke__sum_value(&ter->total);
   out->net = yoke__sum_value(&ter->net);
   out->throughput = yoke__sum_value(&ter->throughput);
-  out->rter = out->ter / fmax(out->throughput, FLOOR);
+  out->rter = share_of(out->ter, out->throughput);
   out->flow = yoke__sum_value(&ter->flow);
   out->effort = yoke__sum_value(&ter->effort);
   out->flow_defect = yoke__sum_value(&ter->flow_defect);
@@ -245,6 +249,9 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
   *out = (yoke_ledger_result){.bond = bond,
                               .n_samples = book->n_samples,
                               .duration = book->t_last - ledger->t_start,
+                              .period = book->period_s,
+                              .window = book->window_s,
+                              .settle = book->settle,
                               .residual = yoke__sum_value(&book->residual),
                               .has_ter = bond->has_ter,
                               .t_eps_worst = book->t_eps_worst,
@@ -278,7 +285,7 @@ static void result_of_bond(const yoke_ledger* ledger, const yoke_book* book,
     snprintf(out->reason, sizeof out->reason, "what passed has grown beyond all numbers");
     return;
   }
-  if (out->energy <= 0 && out->throughput <= FLOOR) {
+  if (out->energy <= 0 && out->throughput <= 0) {
     snprintf(out->reason, sizeof out->reason, "no power has passed");
     return;
   }
@@ -327,7 +334,7 @@ static void result_of_all(const yoke_ledger* ledger, yoke_ledger_result* out) {
       snprintf(out->advice, sizeof out->advice, "%s", one.advice);
     }
   }
-  out->rter = out->ter / fmax(out->throughput, FLOOR);
+  out->rter = share_of(out->ter, out->throughput);
   if (worst < ledger->n_bonds && ledger->n_bonds > 1) {
     char reason[sizeof out->reason];
     snprintf(reason, sizeof reason, "%s: %.250s", ledger->books[worst].bond->name, out->reason);

@@ -170,7 +170,7 @@ typedef struct yoke_scenario_limits {
 
 typedef struct yoke_scenario_watch {
   yoke_scenario_limits warn, stop;
-  double window, settle, persist, hysteresis;
+  double period, window, settle, persist, hysteresis;
 } yoke_scenario_watch;
 
 typedef enum yoke_bond_residual { YOKE_BOND_SAMPLES, YOKE_BOND_PARTNER_HELD } yoke_bond_residual;
@@ -185,8 +185,8 @@ typedef struct yoke_scenario_bond {
   const yoke_node* coupling;  // NULL or the map {method: ..., parameters}
   bool is_refused;            // `name: false`: a bond that would be found is not wanted
   yoke_bond_residual residual;
-  double mu;             // NaN: automatic
-  double energy, power;  // reference energy [J], nominal power [W]; NaN: not given
+  double mu;      // NaN: automatic
+  double energy;  // reference energy [J]; NaN: not given
   yoke_scenario_watch watch;
 } yoke_scenario_bond;
 

@@ -101,10 +101,10 @@ static const yoke_key bond_keys[] = {
     {"residual", yoke__key_choice, &yoke__shape_value, OF(residual), residuals},
     {"mu", yoke__key_number, &yoke__shape_value, OF(mu), &mu_range},
     {"energy", yoke__key_number, &yoke__shape_value, OF(energy), &yoke__range_positive},
-    {"power", yoke__key_number, &yoke__shape_value, OF(power), &yoke__range_positive},
     WATCH("warn", &yoke__shape_limits),
     // without what `quality` has beside the limits
     {"stop", yoke__key_map, &yoke__shape_limits, OF(watch.stop), &yoke__shape_limits},
+    WATCH("period", &yoke__shape_value),
     WATCH("window", &yoke__shape_value),
     WATCH("settle", &yoke__shape_value),
     WATCH("persist", &yoke__shape_value),
@@ -128,7 +128,6 @@ static void read_bond(yoke_reader* reader, const yoke_node* node, void* entry) {
                                .sign = 1,
                                .mu = (double)NAN,
                                .energy = (double)NAN,
-                               .power = (double)NAN,
                                .watch = yoke__no_watch};
   yoke__name_check(reader, node, "bond");
   if (strcmp(node->key, "total") == 0) {

@@ -10,6 +10,7 @@
 
 const yoke_scenario_watch yoke__no_watch = {.warn = {NONE, NONE, NONE},
                                             .stop = {NONE, NONE, NONE},
+                                            .period = NONE,
                                             .window = NONE,
                                             .settle = NONE,
                                             .persist = NONE,
@@ -49,6 +50,7 @@ static const yoke_key quality_keys[] = {
     {"find", NULL, &yoke__shape_value, 0, NULL},  // belongs to the scenario
     {"warn", yoke__key_map, &yoke__shape_limits, OF(warn), &yoke__shape_limits},
     {"stop", yoke__key_map, &stop_shape, OF(stop), &stop_shape},
+    {"period", yoke__key_number, &yoke__shape_value, OF(period), &yoke__range_positive},
     {"window", yoke__key_number, &yoke__shape_value, OF(window), &yoke__range_positive},
     {"settle", yoke__key_number, &yoke__shape_value, OF(settle), &yoke__range_not_negative},
     {"persist", read_persist, &yoke__shape_value, OF(persist), NULL},

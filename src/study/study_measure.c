@@ -533,7 +533,7 @@ static double rho_value(const yoke_ledger* ledger, size_t bond) {
   double most = (double)NAN;
   for (size_t i = bond < n ? bond : 0; i < (bond < n ? bond + 1 : n); i++) {
     yoke__ledger_result(ledger, i, &r);
-    if (r.bond->kind == YOKE_BOND_POWER && r.duration >= r.bond->watch.settle) {
+    if (r.bond->kind == YOKE_BOND_POWER && r.duration >= r.settle) {
       most = fmax(most, r.rho_worst);
     }
   }

@@ -251,8 +251,9 @@ static void set_watch(yoke_ledger_watch* to, const yoke_scenario_watch* bond,
                             .stop = {{choose(bond->stop.rho, all->stop.rho, HUGE_VAL),
                                       choose(bond->stop.eps, all->stop.eps, HUGE_VAL),
                                       choose(bond->stop.rter, all->stop.rter, HUGE_VAL)}},
-                            .window = choose(bond->window, all->window, 1),
-                            .settle = choose(bond->settle, all->settle, 0.5),
+                            .period = choose(bond->period, all->period, 0),
+                            .window = choose(bond->window, all->window, 0),
+                            .settle = choose(bond->settle, all->settle, -1),
                             .persist = (int64_t)choose(bond->persist, all->persist, 10),
                             .hysteresis = choose(bond->hysteresis, all->hysteresis, 0.8)};
   to->is_given[YOKE_INDICATOR_RHO] = !isnan(bond->warn.rho) || !isnan(all->warn.rho);
@@ -309,6 +310,7 @@ static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
   static const yoke_scenario_watch none = {
       .warn = {(double)NAN, (double)NAN, (double)NAN},
       .stop = {(double)NAN, (double)NAN, (double)NAN},
+      .period = (double)NAN,
       .window = (double)NAN,
       .settle = (double)NAN,
       .persist = (double)NAN,
@@ -329,11 +331,11 @@ static yoke_status weigh(yoke_system* system, yoke_system_bond* bond) {
   }
   ledger->interval = yoke__clock_seconds(&system->clock, bond->interval);
   ledger->is_adaptive = system->scenario->adaptive.is_given;
+  ledger->longest = ledger->is_adaptive ? system->scenario->adaptive.max.value : ledger->interval;
   if (bond->source != NULL) {
     ledger->residual = bond->source->residual == YOKE_BOND_PARTNER_HELD ? YOKE_RESIDUAL_HELD
                                                                         : YOKE_RESIDUAL_SAMPLES;
     ledger->energy = isnan(bond->source->energy) ? 0 : bond->source->energy;
-    ledger->power = isnan(bond->source->power) ? 0 : bond->source->power;
   }
   if (ledger->residual == YOKE_RESIDUAL_HELD && !system->units[bond->action_unit].is_law) {
     yoke__error(system->messages, bond->place,

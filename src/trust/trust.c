@@ -11,7 +11,7 @@
 #define MAX_BYTES    (256u << 20)  // of the samples of one run; above it every m-th point is kept
 #define MAX_CPU_S    60.0          // that `auto` spends on companions
 #define MAX_CALLS    20            // of units, as a multiple of the run's
-#define WAIT_NS      20000000
+#define WAIT_NS      100000000
 #define SEEN_SHARE   0.01  // of a run that must be done before its length is foretold
 #define SEEN_CPU_S   0.2
 #define LOW_PRIORITY 10
@@ -103,16 +103,61 @@ static bool is_fixed_anywhere(const yoke_companion_plan* plan) {
   return false;
 }
 
-// Code that is not ours runs apart: it may crash, write files, or allow one instance per process. What a program has
-// registered itself cannot: its functions belong to this process.
-static bool is_apart(const yoke_system* system) {
-  bool has_foreign = false;
+static bool is_loaded(const yoke_registry* registry, const char* name) {
+  for (size_t i = 0; i < registry->n_libraries; i++) {
+    const yoke_library_table* table = &registry->libraries[i]->table;
+    for (size_t k = 0; k < table->n_units; k++) {
+      if (strcmp(table->units[k]->name, name) == 0) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+// A model beyond the built-in ones: of a library that was loaded, or of the program itself.
+static bool is_registered(const yoke_system* system, size_t i, bool from_library) {
+  const yoke_system_unit* unit = &system->units[i];
+  return system->registry != NULL && unit->source->kind == YOKE_KIND_MODEL &&
+         yoke__models_find(NULL, unit->source->type) == NULL &&
+         is_loaded(system->registry, unit->source->type) == from_library;
+}
+
+// Code that is not ours runs apart: it may crash, write files, or allow one instance per process.
+static bool has_foreign(const yoke_system* system) {
+  bool is_found = false;
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_unit_kind kind = system->units[i].source->kind;
-    has_foreign = has_foreign || ((kind == YOKE_KIND_FMU || kind == YOKE_KIND_LIBRARY) &&
-                                  !system->units[i].source->isolation.is_given);
+    is_found =
+        is_found ||
+        ((kind == YOKE_KIND_FMU || kind == YOKE_KIND_LIBRARY || is_registered(system, i, true)) &&
+         !system->units[i].source->isolation.is_given);
   }
-  return has_foreign && system->registry == NULL;
+  return is_found;
+}
+
+// Models that the program has registered itself cannot run apart: their functions belong to this process.
+static bool has_own(const yoke_system* system) {
+  bool is_found = false;
+  for (size_t i = 0; i < system->n_units; i++) {
+    is_found = is_found || is_registered(system, i, false);
+  }
+  return is_found;
+}
+
+// What forbids companions here; NULL: nothing does.
+static const char* find_obstacle(const yoke_system* system, yoke_trust_mode mode) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    if ((system->units[i].unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
+      return "a real machine cannot be run twice";
+    }
+  }
+  if (has_own(system) && has_foreign(system)) {
+    return "units of the program cannot follow an FMU or a library into a process of its own";
+  }
+  return mode == YOKE_TRUST_AUTO && has_own(system)
+             ? "units of the program itself would be called again; --trust both does it"
+             : NULL;
 }
 
 // ---- ways
@@ -239,9 +284,6 @@ static void join_workers(yoke_trust* trust) {
 // What a mode runs; A first, since B alone is worth less.
 static void choose_companions(yoke_trust* trust) {
   const bool has_a = can_halve(trust->system, trust->plan.units);
-  if (!has_a) {
-    snprintf(trust->no_a, sizeof trust->no_a, "no unit can be called with half its step");
-  }
   if (trust->mode == YOKE_TRUST_NONE || trust->plan.n == 0) {
     return;
   }
@@ -255,20 +297,11 @@ static void choose_companions(yoke_trust* trust) {
   }
 }
 
-static bool is_physical(const yoke_system* system) {
-  for (size_t i = 0; i < system->n_units; i++) {
-    if ((system->units[i].unit.info->flags & YOKE_UNIT_PHYSICAL) != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static yoke_status prepare(yoke_trust* trust) {
   const yoke_system* system = trust->system;
   trust->plan = (yoke_companion_plan){.system = system,
                                       .n = system->n_judged,
-                                      .is_apart = is_apart(system),
+                                      .is_apart = has_foreign(system),
                                       .n_calls = yoke__companion_calls(system)};
   YOKE_TRY(know_units(trust));
   choose_companions(trust);
@@ -285,13 +318,16 @@ static yoke_status prepare(yoke_trust* trust) {
 }
 
 static yoke_status begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
-                         yoke_companion_store* store, yoke_trust** out) {
+                         bool is_alone, yoke_companion_store* store, yoke_trust** out) {
   *out = NULL;
   yoke_trust* trust = calloc(1, sizeof *trust);
   YOKE_TRY_MEMORY(trust);
   trust->system = system;
   trust->state = state;
-  trust->mode = is_physical(system) ? YOKE_TRUST_NONE : mode;
+  trust->is_alone = is_alone || has_own(system);
+  const char* obstacle = mode == YOKE_TRUST_NONE ? NULL : find_obstacle(system, mode);
+  trust->mode = obstacle == NULL ? mode : YOKE_TRUST_NONE;
+  snprintf(trust->none, sizeof trust->none, "%s", obstacle == NULL ? "" : obstacle);
   const yoke_status status = prepare(trust);
   if (status < 0) {
     yoke__trust_destroy(&trust);
@@ -304,19 +340,24 @@ static yoke_status begin(const yoke_system* system, yoke_state* state, yoke_trus
 
 yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
                               yoke_trust** out) {
-  YOKE_TRY(begin(system, state, mode, NULL, out));
+  YOKE_TRY(begin(system, state, mode, false, NULL, out));
   // the run keeps its processors; with a variable step the points in time are known only at its end
   const int n_free = yoke__os_n_processors() - system->n_threads;
-  if (!system->is_adaptive && n_free > 0) {
+  if (!system->is_adaptive && !(*out)->is_alone && n_free > 0) {
     start_workers(*out, n_free);
   }
   return YOKE_OK;
 }
 
+yoke_status yoke__trust_begin_alone(const yoke_system* system, yoke_state* state,
+                                    yoke_trust_mode mode, yoke_trust** out) {
+  return begin(system, state, mode, true, NULL, out);
+}
+
 yoke_status yoke__trust_begin_stored(const yoke_system* system, yoke_state* state,
                                      yoke_trust_mode mode, yoke_companion_store* store,
                                      yoke_trust** out) {
-  return begin(system, state, mode, store, out);
+  return begin(system, state, mode, false, store, out);
 }
 
 // ---- while it runs
@@ -360,6 +401,11 @@ void yoke__trust_cancel(yoke_trust* trust) {
   }
 }
 
+void yoke__trust_give_up(yoke_trust* trust, const char* why) {
+  yoke__trust_cancel(trust);
+  snprintf(trust->none, sizeof trust->none, "%s", why);
+}
+
 // ---- the end
 
 // Waits until all companions that were started have ended. False: nobody wants to wait any longer.
@@ -400,6 +446,10 @@ static void judge_companion(yoke_trust* trust, yoke_companion* c) {
   const yoke_companion_result* result = c->result;
   c->is_usable = false;
   if (c->is_left_out) {
+    return;
+  }
+  if (trust->none[0] != '\0') {
+    snprintf(c->why, sizeof c->why, "%s", trust->none);
     return;
   }
   if (result->status != YOKE_COMPANION_DONE || result->n_rows < trust->n_rows) {
@@ -533,7 +583,7 @@ yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu
     trust->plan.n_rows = trace->n_kept;
   }
   // the processors of the run are free now
-  start_workers(trust, yoke__os_n_processors());
+  start_workers(trust, trust->is_alone ? 1 : yoke__os_n_processors());
   if (trust->workers[0] == NULL) {
     run_companions(trust);  // no thread to be had
   }

@@ -22,12 +22,13 @@ typedef struct yoke_trust {
   yoke_companion_plan plan;
   yoke_companion companions[YOKE_N_COMPANIONS];
   size_t n_companions;  // asked for, A first
-  char no_a[160];       // why there is no A
+  char none[160];       // why there is none although the caller might want one; "" if nobody asked
   size_t order[YOKE_N_COMPANIONS];
   atomic_size_t next;        // of the order: to be run by the next worker that is free
   _Atomic uint32_t n_ended;  // companions
   yoke_thread* workers[YOKE_N_COMPANIONS];
   bool is_started;
+  bool is_alone;       // one companion at a time, and not beside the run
   char left_out[320];  // what `auto` left out, and how to have it
   // the outcome
   bool is_judged;
@@ -45,10 +46,12 @@ typedef struct yoke_trust {
 
 // What the steps of the units of a system allow, one per unit and law.
 void yoke__trust_units(const yoke_system* system, yoke_companion_unit units[]);
-// Before the first step. mode: none of those that have to be resolved. YOKE_NO_MEMORY; then there is no trust and the run
-// goes on without.
+// Before the first step. mode: none of those that have to be resolved. YOKE_NO_MEMORY.
 yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
                               yoke_trust** out);
+// The same where many runs share the processors: companions wait for the end of the run, and for each other.
+yoke_status yoke__trust_begin_alone(const yoke_system* system, yoke_state* state,
+                                    yoke_trust_mode mode, yoke_trust** out);
 // The same for one of several runs of a description: companions start with yoke__trust_finish, and those that do not depend
 // on the method of the run are kept in the store, which must outlive the trust.
 yoke_status yoke__trust_begin_stored(const yoke_system* system, yoke_state* state,
@@ -63,6 +66,8 @@ double yoke__trust_cost(const yoke_trust* trust, size_t companion);
 void yoke__trust_watch(yoke_trust* trust, double share, double cpu_s);
 // Ends the companions without a verdict.
 void yoke__trust_cancel(yoke_trust* trust);
+// The run is judged without companions; those that go on end.
+void yoke__trust_give_up(yoke_trust* trust, const char* why);
 // Waits for the companions and judges. status: how the run ended. YOKE_INTERRUPTED once goes_on says no.
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to);

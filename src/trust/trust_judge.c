@@ -37,8 +37,8 @@ static samples samples_of(const yoke_trust* trust, size_t i) {
 // ---- what is needed to judge a signal
 
 static const char* why_no_estimate(const yoke_trust* trust) {
-  if (trust->mode == YOKE_TRUST_NONE) {
-    return NULL;
+  if (trust->none[0] != '\0') {
+    return trust->none;
   }
   for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
     if (trust->companions[i].result != NULL && trust->companions[i].why[0] != '\0') {

@@ -63,7 +63,7 @@ static void test_alarms(void** state) {
 static void test_stop(void** state) {
   (void)state;
   char text[1024], first[512] = "";
-  snprintf(text, sizeof text, OSCILLATOR, "0.02", ", stop: {rho: 0.01}");
+  snprintf(text, sizeof text, OSCILLATOR, "0.02", ", stop: {rho: 0.01}, period: 0.1");
   for (int how = 0; how < 2; how++) {
     HEAR(told);
     yoke_simulation* sim = api_open(NULL, &told.sink, text);

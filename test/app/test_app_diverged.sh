@@ -50,8 +50,16 @@ units:
 connections: [reference.y -> difference.u1, plant.y -> difference.u2, difference.y -> gain.u, gain.y -> plant.u1]
 END
 
-# ---- it reaches the stop time, and says that it diverged
-yoke_ends 3 run loop.yaml --out grown
+# ---- with companions, which diverge as well: the verdict names signal, factor and time
+yoke_ends 3 run loop.yaml --trust both --out both
+has out 'trust: wrong: diverges: plant.y grew 220 times within 16 exchanges, between 1 s and 2 s'
+has err 'error: diverges: plant.y grew 220 times within 16 exchanges, between 1 s and 2 s'
+has both/summary.json '"status": "diverged"'
+yoke_ends 0 run loop.yaml --trust both --out both --no-verdict
+has both/summary.json '"status": "diverged"'
+
+# ---- on its own: it reaches the stop time, and says that it diverged
+yoke_ends 3 run loop.yaml --trust none --out grown
 has err 'error: plant.y diverges: it grew 220 times within 16 exchanges, from t = 1 s to t = 2 s, and reached 5.96e+25'
 has err 'if the plant is unstable by itself this is right: run with --trust both'
 has out 'loop: diverged, 200 steps to t = 10 s'
@@ -62,22 +70,22 @@ n_checks=$((n_checks + 1))
 [ "$(wc -l <grown/results.csv)" -eq 202 ] || bad 'the results are not complete'
 
 # --quiet leaves the error
-yoke_ends 3 run loop.yaml --out grown --quiet
+yoke_ends 3 run loop.yaml --trust none --out grown --quiet
 has err 'plant.y diverges'
 
 # ---- five times the exchanges: stable
-yoke_ends 0 run loop.yaml --set time.step=0.01 --out good
+yoke_ends 0 run loop.yaml --set time.step=0.01 --trust none --out good
 lacks err 'diverges'
 has good/summary.json '"status": "done"'
 
 # ---- ended early, if the file asks for it: factor 1e12 since the window that began at 1 s
-yoke_ends 3 run loop.yaml --set 'quality.stop.growth=true' --out stopped
+yoke_ends 3 run loop.yaml --set 'quality.stop.growth=true' --trust none --out stopped
 has err 'error: difference.y diverges: it grew 1.14e+12 times from t = 1 s to t = 5.4 s, where quality.stop.growth ended the run'
 has stopped/summary.json '"status": "diverged"'
 n_checks=$((n_checks + 1))
 rows=$(wc -l <stopped/results.csv)
 { [ "$rows" -gt 60 ] && [ "$rows" -lt 150 ]; } || bad "it was ended after $rows rows"
-yoke_ends 0 run loop.yaml --set 'quality.stop.growth=true' --set time.step=0.01 --out good
+yoke_ends 0 run loop.yaml --set 'quality.stop.growth=true' --set time.step=0.01 --trust none --out good
 has good/summary.json '"status": "done"'
 
 # ---- above 1e100 without an alarm at the end: too few exchanges for one
@@ -87,12 +95,12 @@ time: {stop: 1, step: 0.1}
 units: {a: {model: ramp, with: {slope: 1e101}}, b: {model: gain}}
 connections: [a.y -> b.u]
 END
-yoke_ends 3 run large.yaml --out large
+yoke_ends 3 run large.yaml --trust none --out large
 has err 'a.y diverges: it reached 1e+101'
 lacks err 'unstable by itself'
 
 # ---- a value that is not finite is a failure, as ever
-yoke_ends 1 run loop.yaml --set time.stop=2000 --out failed
+yoke_ends 1 run loop.yaml --set time.stop=2000 --trust none --out failed
 has failed/summary.json '"status": "failed"'
 
 # ---- sweeps list it

@@ -3,6 +3,8 @@
 
 #include "support/check.h"
 
+static const yoke_monitor_settings seconds = {.peak_time = 1, .offset_time = 2, .offset_gain = 1};
+
 enum { MAX_N = 3 };
 
 typedef struct fixture {
@@ -76,7 +78,7 @@ static void test_static_load(void** state) {
   (void)state;
   const double H = 1e-3, load = 8829;
   fixture f;
-  start(&f, &yoke__monitor_defaults, 1, &load, (double[]){0});
+  start(&f, &seconds, 1, &load, (double[]){0});
   double most = 0;
   for (int k = 1; k <= 1000; k++) {
     const double A = sin(20 * H * k);
@@ -97,7 +99,7 @@ static void test_static_load(void** state) {
 static void test_peaks_decay(void** state) {
   (void)state;
   fixture f;
-  start(&f, &yoke__monitor_defaults, 1, (double[]){0}, (double[]){0});
+  start(&f, &seconds, 1, (double[]){0}, (double[]){0});
   yoke__monitor_update(&f.monitor, 1e-3, (double[]){0}, (double[]){8});
   for (int k = 0; k < 500; k++) {
     yoke__monitor_update(&f.monitor, 1e-3, (double[]){0}, (double[]){0});
@@ -113,8 +115,8 @@ static void test_vectors(void** state) {
   (void)state;
   const double c = cos(0.7), s = sin(0.7);
   fixture line, plane;
-  start(&line, &yoke__monitor_defaults, 1, (double[]){3}, (double[]){-1});
-  start(&plane, &yoke__monitor_defaults, 2, (double[]){3 * c, 3 * s}, (double[]){-c, -s});
+  start(&line, &seconds, 1, (double[]){3}, (double[]){-1});
+  start(&plane, &seconds, 2, (double[]){3 * c, 3 * s}, (double[]){-c, -s});
   for (int k = 1; k < 50; k++) {
     const double B = 3 + sin(0.4 * k), A = cos(0.3 * k);
     yoke__monitor_update(&line.monitor, 0.01, &B, &A);
@@ -131,7 +133,7 @@ static void test_partner_held(void** state) {
   (void)state;
   const double k = 100, H = 1e-3;
   fixture f;
-  start(&f, &yoke__monitor_defaults, 1, (double[]){0}, (double[]){2});
+  start(&f, &seconds, 1, (double[]){0}, (double[]){2});
   for (int i = 1; i < 100; i++) {
     const double old1 = 0.01 * (i - 1), new1 = 0.01 * i, x2 = sin(0.01 * i), v2 = 2;
     const double held = k * (old1 - x2), now = k * (new1 - x2);
@@ -176,7 +178,7 @@ static void test_lost_samples(void** state) {
 static void test_bad_start(void** state) {
   (void)state;
   fixture f;
-  start(&f, &yoke__monitor_defaults, 1, (double[]){(double)NAN}, (double[]){1});
+  start(&f, &seconds, 1, (double[]){(double)NAN}, (double[]){1});
   assert_false(f.monitor.has_samples);
   yoke__monitor_update(&f.monitor, 1, (double[]){5}, (double[]){2});
   assert_true(f.monitor.has_samples && f.monitor.offset[0] == 5 && f.monitor.power == 0);

@@ -311,7 +311,8 @@ static const char fast_then_quiet[] =
     "units:\n"
     "  left: {model: oscillator.force, with: {m: %.6g, k: %.6g, kc: %.6g}, start: {v: 1}}\n"
     "  right: {model: oscillator.mass, with: {m: %.6g, k: %.6g, c: %.6g}, start: {v: -10}}\n"
-    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n"
+    "quality: {period: 0.1}\n";
 
 // slow, with a jump in the middle
 static const char quiet_then_fast[] =
@@ -323,7 +324,8 @@ static const char quiet_then_fast[] =
     "  right: {model: oscillator.mass, with: {m: 1, k: 0, c: 4}}\n"
     "laws: {target: {law: sum}}\n"
     "connections: [slow.y -> target.u1, jump.y -> target.u2, target.y -> spring.x1, right.x -> "
-    "spring.x2, right.v -> spring.v2, spring.f -> right.f]\n";
+    "spring.x2, right.v -> spring.v2, spring.f -> right.f]\n"
+    "quality: {period: 0.1}\n";
 
 static double uniform(uint64_t* seed, double low, double high) {
   *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);

@@ -138,7 +138,7 @@ static sim open_rig(const setting* c) {
       "connections: [right.x -> left.x_other]\n"
       "bonds: {spring: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: "
       "{%s}}}\n"
-      "quality: {stop: {rho: 0.5}}\n",
+      "quality: {stop: {rho: 0.5}, period: 0.1}\n",
       120 * c->noise, c->loss, c->seed, c->coupling);
   return open_text(text);
 }
@@ -159,7 +159,7 @@ static sim open_channel(const setting* c, const char* exchange) {
       "left.x_other', 'link.y[2] -> right.f']\n"
       "bonds: {spring: {action: 'left.f -> link.u[2]', rate: 'link.y[1] -> left.v_other', mu: "
       "1.5, coupling: {%s}}}\n"
-      "quality: {stop: {rho: 0.5}}\n",
+      "quality: {stop: {rho: 0.5}, period: 0.1}\n",
       exchange, 120 * c->noise, c->loss, c->seed, c->coupling);
   return open_text(text);
 }

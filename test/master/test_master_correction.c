@@ -475,14 +475,14 @@ static void test_crane_other_manoeuvres_CS_22(void** state) {
 // ---------------------------------------------------------------------------------------------------------
 // alarms
 
-// uncorrected, rho above 0.5 in more than 10 samples of a second stops; power: rho of a crane at rest is rounding
+// uncorrected, rho above 0.5 in more than 10 samples of a second stops; of a crane at rest it is rounding and not judged
 static sim open_watched(const study_problem* p) {
   char text[4096];
   study_write(p, "method: hold", text, sizeof text);
   char* end = strstr(text, "}}}\n");
   assert_non_null(end);
-  memcpy(end, "}, power: 100}}\nquality: {stop: {rho: 0.5}}\n",
-         sizeof "}, power: 100}}\nquality: {stop: {rho: 0.5}}\n");
+  memcpy(end, "}}}\nquality: {stop: {rho: 0.5}, period: 0.1}\n",
+         sizeof "}}}\nquality: {stop: {rho: 0.5}, period: 0.1}\n");
   return sim_open("%s", text);
 }
 

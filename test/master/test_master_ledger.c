@@ -537,7 +537,8 @@ static void test_limit_ends_the_run(void** state) {
   (void)state;
   const oscillator o = oscillator_of(&LO1);
   sim s = ledger_open_fd(
-      &o, &(oscillator_run){.step = "5e-3", .more = "quality: {stop: {eps: 0.3}, window: 0.5}\n"});
+      &o, &(oscillator_run){.step = "5e-3",
+                            .more = "quality: {stop: {eps: 0.3}, period: 0.1, window: 0.5}\n"});
   yoke_status status = YOKE_OK;
   while (status == YOKE_OK && s.state->t < 10) {
     status = yoke__master_step(s.system, s.state);

@@ -1,4 +1,5 @@
 # What the Python package promises, tried on the scenarios; run by test_python.sh, with numpy and without it.
+import contextlib
 import doctest
 import json
 import logging
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -190,6 +192,13 @@ class Runs(Case):
         lines = result.plot("left.x", "right.x").get_lines()
         self.assertEqual([line.get_label() for line in lines], ["left.x", "right.x"])
         self.assertEqual(lines[0].get_ydata()[-1], result["left.x"][-1])
+        judged = yoke.run(JACOBI, trust="both")
+        times, bands = judged.band("right.x")
+        areas = judged.plot("right.x", "left.x").collections  # left.x is not exchanged: no band
+        self.assertEqual(len(areas), 1)
+        corners = areas[0].get_paths()[0].vertices
+        self.assertAlmostEqual(corners[:, 1].max(), max(judged["right.x"] + bands[::5]), places=9)
+        self.assertEqual(len(judged.plot("right.x", color="k").collections), 1)
 
     def test_sweep(self):
         table = yoke.sweep(JACOBI, vary={"time.step": (1e-3, 1e-2, 3, "log"), "scheme": ["jacobi", "gauss-seidel"]},
@@ -203,6 +212,156 @@ class Runs(Case):
         self.assertIn("limit", table["status"])
         error = self.fails(yoke.Status.BAD_INPUT, yoke.sweep, JACOBI, vary={"time.stp": [1, 2]}, measure="ter")
         self.assertIn("time.stp", str(error))
+
+
+LOOP = """
+yoke: 1
+time: {stop: 2, step: 0.01}
+units:
+  one: {model: my.lag, with: {T: 0.5}}
+  two: {model: my.lag, with: {T: 0.2}, start: {y: 1}}
+connections: [one.y -> two.u, two.y -> one.u]
+"""
+
+
+class Trust(Case):
+    """Companions, bands and verdicts; TR-02 for what Python returns."""
+
+    def test_modes(self):
+        alone = yoke.run(JACOBI, trust=None)
+        self.assertEqual(alone.summary["trust"]["companions"], [])
+        self.assertTrue(math.isnan(alone.signals["right.x"].band))
+        with self.assertRaisesRegex(KeyError, "has no band"):
+            alone.band("right.x")
+        for mode, names in (("none", []), ("half", ["A"]), ("both", ["A", "B"]), ("cheap", ["A", "B"]), ("auto", "AB"),
+                            ("file", "AB")):
+            with self.subTest(mode):
+                result = yoke.run(JACOBI, trust=mode)
+                self.assertEqual([c["name"] for c in result.summary["trust"]["companions"]], list(names))
+                self.assertTrue(all(same(result[name], alone[name]) for name in alone))
+        self.assertEqual(yoke.run(JACOBI, set={"trust.companions": "half"}).summary["trust"]["mode"], "half")
+        with self.assertRaisesRegex(ValueError, "trust is one of none, file, auto, both, half, cheap; found 'x'"):
+            yoke.run(JACOBI, trust="x")
+        self.assertRaises(TypeError, yoke.run, JACOBI, trust=3)
+
+    def test_signals(self):
+        out = self.folder / "out"
+        result = yoke.run(JACOBI, trust="both", out=out, set={"trust.signals": ["right.x"]})
+        self.assertEqual((result.verdict, result.left_out), ("wrong", ""))
+        self.assertIn("right.x is off by about", result.reason)
+        x = result.signals["right.x"]
+        self.assertEqual((x.dim, x.verdict, x.reason, x.wanted), ("m", "wrong", result.reason, True))
+        self.assertFalse(result.signals["left.f"].wanted)
+        self.assertTrue(0 < x.low < x.band < x.band_max and 0 <= x.at_time <= 10 and x.digits == 1)
+        self.assertAlmostEqual(x.relative, x.band / x.scale, places=12)
+        times, bands = result.band("right.x")
+        self.assertEqual((times[0], round(times[-1], 9), len(times)), (0, 10, len(bands)))
+        self.assertAlmostEqual(max(bands), x.band_max, places=9)
+        self.assertEqual(type(bands).__name__, "list" if yoke.result.numpy is None else "ndarray")
+        with self.assertRaisesRegex(KeyError, "'right.xx' has no band; did you mean 'right.x'"):
+            result.band("right.xx")
+        # the same from the files
+        again = yoke.read(out)
+        self.assertEqual((again.verdict, again.reason, again.signals["right.x"]), (result.verdict, result.reason, x))
+        self.assertEqual(len(again.band("right.x")[0]), 201)
+        self.assertAlmostEqual(again.band("right.x")[1][-1], bands[-1], places=12)
+        self.assertIsNone(yoke.Result({"time": [0]}).verdict)
+
+    def test_interrupt_while_judging(self):
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+        ends = {"interrupt": lambda: os.kill(os.getpid(), signal.SIGINT), "false": lambda: False,
+                "exception": lambda: 1 / 0}
+        for end, act in ends.items():
+            made, calls, ended = [], [], []
+
+            class Slow(Lag):
+                def __init__(self):
+                    made.append(self)
+                    self._is_companion = len(made) > 2
+
+                def step(self, t, h):
+                    if self._is_companion:
+                        calls.append(t)
+                        time.sleep(0.01)
+                    super().step(t, h)
+
+                def terminate(self):
+                    ended.append(self)
+
+            def progress(p):
+                return act() if p.share == 1 and calls else True
+
+            with self.subTest(end), yoke.System(LOOP, units={"my.lag": Slow}) as system:
+                if end == "exception":
+                    with self.assertRaises(ZeroDivisionError) as caught:
+                        system.run(progress=progress, trust="both", out=self.folder / end)
+                    result = caught.exception.result
+                else:
+                    with self.assertLogs("yoke", "WARNING") if end == "interrupt" else contextlib.nullcontext():
+                        result = system.run(progress=progress, trust="both", out=self.folder / end)
+                self.assertIsNone(result.verdict)
+                self.assertEqual((result.n_rows, result.status, result.signals), (201, yoke.Status.OK, {}))
+                self.assertNotIn("trust", json.loads((self.folder / end / "summary.json").read_text()))
+                self.assertIsNone(system.verdict)
+                # the first companion was ended, the second not begun
+                self.assertEqual((len(made), len(ended)), (4, 2))
+                self.assertLess(len(calls), 400)
+        self.assertIs(signal.getsignal(signal.SIGINT), signal.default_int_handler)
+
+    def test_python_units(self):
+        busy, most, made = [], [], []
+
+        class Alone(Lag):
+            def __init__(self):
+                made.append(self)
+
+            def step(self, t, h):
+                busy.append(self)
+                most.append(len(busy))
+                time.sleep(0)  # others may come in
+                super().step(t, h)
+                busy.remove(self)
+
+        fine = {"time.step": 0.002}
+        alone = yoke.run(LOOP, units={"my.lag": Alone}, set=fine)
+        self.assertEqual((alone.verdict, len(made)), ("not judged", 2))
+        self.assertIn("units of the program itself", alone.reason)
+        judged = yoke.run(LOOP, units={"my.lag": Alone}, set=fine, trust="both")
+        self.assertEqual((judged.verdict, len(made), max(most)), ("trustworthy", 8, 1))
+        self.assertTrue(all(same(judged[name], alone[name]) for name in alone))
+        # the same in C, in a process of its own
+        in_c = yoke.run(LOOP, libraries=[os.environ["YOKE_TEST_LIBRARY"]], set=fine)
+        self.assertEqual(in_c.verdict, "trustworthy")
+        self.assertAlmostEqual(in_c.signals["one.y"].band / judged.signals["one.y"].band, 1, places=6)
+
+    def test_failing_companion(self):
+        class Picky(Lag):
+            def step(self, t, h):
+                if h < 0.01:
+                    raise SystemExit("not with this step") if self.name == "one" else ValueError("neither")
+                super().step(t, h)
+
+        with yoke.System(LOOP, units={"my.lag": Picky}) as system:
+            result = system.run(trust="both")
+            self.assertEqual((result.status, result.verdict, result.n_rows), (yoke.Status.OK, "not judged", 201))
+            self.assertIn("not with this step", result.reason)
+
+    def test_written_and_restored(self):
+        with yoke.System(JACOBI) as system:
+            start = system.save()
+            result = system.run(trust="both")
+            self.assertEqual((result.verdict, system.verdict), ("wrong", "wrong"))
+            system.restore(start)
+            self.assertNotEqual(system.verdict, "trustworthy")  # of the ledger, which has seen nothing yet
+            again = system.run(trust="both")
+            self.assertEqual((again.verdict, again.signals), (result.verdict, result.signals))
+            system.restore(start)
+            system.step(5)
+            late = system.run(trust="both")
+            self.assertIn("did not begin at its start time", late.reason)
+        with yoke.System(JACOBI) as system:
+            system["left.k"] = 11.0
+            self.assertIn("values were written", system.run(trust="both").signals["left.f"].reason)
 
 
 class Files(Case):
@@ -309,7 +468,7 @@ class Systems(Case):
                              ("linear oscillator, explicit Jacobi", 10, 1e-3, "jacobi"))
             left, right = system.units
             self.assertEqual((left.name, left.type, left.kind, left.line, left.is_law),
-                             ("left", "oscillator.force", "model", 13, False))
+                             ("left", "oscillator.force", "model", 15, False))
             self.assertEqual((right.file, right.step), (str(JACOBI), 1e-3))
             variables = {v.name: v for v in system.variables}
             self.assertEqual((variables["left.f"].causality, variables["left.f"].dim), ("output", "N"))

@@ -19,7 +19,8 @@ for name, struct in _library.STRUCTS.items():
               f'{ctypes.sizeof(kind)}, "{name}.{field}");')
 for status in _library.Status:
     print(f'  CHECK(YOKE_{status.name} == {status.value}, "YOKE_{status.name}");')
-names = {"TYPES": "YOKE_{}", "CAUSALITIES": "YOKE_{}", "KINDS": "YOKE_KIND_{}", "SEVERITIES": "YOKE_{}"}
+names = {"TYPES": "YOKE_{}", "CAUSALITIES": "YOKE_{}", "KINDS": "YOKE_KIND_{}", "SEVERITIES": "YOKE_{}",
+         "TRUST": "YOKE_TRUST_{}"}
 for constant, form in names.items():
     for i, name in enumerate(getattr(_library, constant)):
         print(f'  CHECK({form.format(name.upper())} == {i}, "{form.format(name.upper())}");')

@@ -24,6 +24,7 @@ typedef struct bench {
 
 static const yoke_ledger_watch bench_watch = {.warn = {{0.25, 0.01, 0.05}},
                                               .stop = {{HUGE_VAL, HUGE_VAL, HUGE_VAL}},
+                                              .period = 0.1,
                                               .window = 1,
                                               .settle = 0.5,
                                               .persist = 10,

@@ -95,7 +95,6 @@ static void test_same_bits(void** state) {
       yoke_ledger_bond* bond = bench_add(&ways[way], "bond", 1, 1, 1e-3);
       bond->watch = watch_of(variant);
       bond->energy = variant == 3 ? 1 : 0;
-      bond->power = variant == 3 ? 2 : 0;
       ways[way].action_scale[0][0] = variant == 3 ? -1000 : 1;
       bench_start(&ways[way]);
     }

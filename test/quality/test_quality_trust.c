@@ -150,6 +150,10 @@ static void test_growth(void** state) {
   s.growth = alarm(true);
   check_judged(&s, YOKE_RULE_DIVERGED, YOKE_WRONG,
                "diverges: oil.p grew 12300 times within 32 exchanges");
+  s.growth_from_s = 0.4;
+  s.growth_to_s = 2;
+  check_judged(&s, YOKE_RULE_DIVERGED, YOKE_WRONG,
+               "diverges: oil.p grew 12300 times within 32 exchanges, between 0.4 s and 2 s");
   s = signal_of("oil.p", 0.5, 0.0);
   s.growth = alarm(true);
   s.growth_from_s = 0.4;

@@ -347,6 +347,9 @@ async function leadsWithTrust(browser) {
   await p.press("Enter", "Enter", "\r");
   check(JSON.stringify(await keys()) === JSON.stringify(["arm.s"]), "and so does Enter", await keys());
   checkClean(p, "trust");
+  // docs/figures/report.png
+  const figure = await browser.openPage(page("tabs"), { width: 1060, height: 930 });
+  await figure.picture(join(pictures, "report.png"));
   const night = await browser.openPage(page("trust"), { scheme: "dark" });
   check(await night.evaluate(AREA(SIGNAL_CANVAS)) > 0.01, "the band is drawn in the dark");
   await night.picture(join(pictures, "trust-dark.png"), true);
@@ -358,11 +361,16 @@ async function leadsWithTrust(browser) {
 }
 
 async function saysWhatIsMissing(browser) {
-  const old = await browser.openPage(page("crane"));
-  if (!JSON.parse(readFileSync(join(folder, "crane", "summary.json"), "utf8")).trust) {
-    check((await old.evaluate(TEXT("#verdict"))).includes("no error bands"), "a result without bands says so", await old.evaluate(TEXT("#verdict")));
-    check((await old.evaluate(TEXT("#verdict code"))).endsWith(" --trust both"), "and names the command", await old.evaluate(TEXT("#verdict code")));
-  }
+  const old = await browser.openPage(page("old"));
+  check(await old.evaluate(TEXT("#verdict b")) === "not judged", "what the ledger does not find says nothing");
+  check((await old.evaluate(TEXT("#verdict span"))).startsWith("This result has no error bands"), "a result without bands says so", await old.evaluate(TEXT("#verdict")));
+  check((await old.evaluate(TEXT("#verdict code"))).endsWith(" --trust both"), "and names the command", await old.evaluate(TEXT("#verdict code")));
+  check(await old.evaluate(`document.querySelectorAll("#trust").length`) === 0, "without an empty table");
+  checkClean(old, "old");
+  const bad = await browser.openPage(page("old-bad"));
+  check(await bad.evaluate(TEXT("#verdict b")) === "wrong", "what the ledger finds counts");
+  check((await bad.evaluate(TEXT("#verdict"))).includes("The energy ledger: Bond 'piston': the coupling is unstable."), "and is told as such");
+  checkClean(bad, "old-bad");
   let p = await browser.openPage(page("unjudged"));
   check(await p.evaluate(TEXT("#verdict b")) === "not judged", "no companion: not judged");
   check(await p.evaluate(TEXT("#verdict code")) === "yoke run 'a b.yaml' --quiet --trust both", "the command is that of the run", await p.evaluate(TEXT("#verdict code")));

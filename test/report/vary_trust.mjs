@@ -16,6 +16,16 @@ function write(name, change) {
   writeFileSync(join(out, name, "results.csv"), changed);
 }
 
+// a result from before there were bands, good and bad by its ledger
+write("old", (summary) => {
+  delete summary.trust;
+  Object.assign(summary, { verdict: "trustworthy", sentence: "Bond 'piston': all is well." });
+});
+write("old-bad", (summary) => {
+  delete summary.trust;
+  Object.assign(summary, { verdict: "wrong", sentence: "Bond 'piston': the coupling is unstable." });
+});
+
 // a run whose signals nobody exchanges
 write("zero", (summary) => {
   summary.trust = { version: 1, verdict: "not judged", reason: "no signal is exchanged", mode: "both", left_out: "", companions: [], signals: [], loops: [] };

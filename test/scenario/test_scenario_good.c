@@ -272,7 +272,7 @@ static void test_quality_and_limits_of_a_bond(void** state) {
   char text[1024];
   snprintf(text, sizeof text,
            "%squality: {find: false, warn: {rho: 0.2, eps: 0.02}, stop: {rter: 0.5}, window: 2}\n"
-           "bonds: {b: {action: a.f, rate: a.v, mu: 0.725, energy: 1e4, power: 5, residual: "
+           "bonds: {b: {action: a.f, rate: a.v, mu: 0.725, energy: 1e4, period: 5, residual: "
            "partner-held, stop: {rho: 0.7}, persist: 3, hysteresis: 0.5, settle: 0}, c: false}\n",
            minimal);
   reading* r = reading_of(text);
@@ -287,7 +287,7 @@ static void test_quality_and_limits_of_a_bond(void** state) {
   const yoke_scenario_bond* b = &s->bonds[0];
   check_near(b->mu, 0.725, 0);
   check_near(b->energy, 1e4, 0);
-  check_near(b->power, 5, 0);
+  check_near(b->watch.period, 5, 0);
   assert_int_equal(b->residual, YOKE_BOND_PARTNER_HELD);
   check_near(b->watch.stop.rho, 0.7, 0);
   check_near(b->watch.persist, 3, 0);

@@ -1,4 +1,4 @@
-// The keys that watch bonds: `quality`, the same in a bond, residual, mu, energy, power, a bond that is not wanted, and the
+// The keys that watch bonds: `quality`, the same in a bond, residual, mu, energy, a bond that is not wanted, and the
 // step that the residual chooses.
 #include "scenario/scenario_helper.h"
 
@@ -26,7 +26,7 @@ static void test_nothing_given(void** state) {
   assert_false(s->adaptive.is_given);
   assert_false(s->bonds[0].is_refused);
   assert_int_equal(s->bonds[0].residual, YOKE_BOND_SAMPLES);
-  assert_true(isnan(s->bonds[0].mu) && isnan(s->bonds[0].energy) && isnan(s->bonds[0].power));
+  assert_true(isnan(s->bonds[0].mu) && isnan(s->bonds[0].energy));
   reading_free(r);
 }
 
@@ -37,9 +37,9 @@ static void test_all_keys(void** state) {
            "  find: false\n"
            "  warn: {rho: 0.1, eps: 0.2, rter: 0.3}\n"
            "  stop: {rho: 0.4, eps: 0.5, rter: 0.6, growth: true}\n"
-           "  window: 2\n  settle: 0\n  persist: 0\n  hysteresis: 1\n"
+           "  period: 0.3\n  window: 2\n  settle: 0\n  persist: 0\n  hysteresis: 1\n"
            "bonds:\n"
-           "  s: {action: a.f, rate: b.v, residual: partner-held, mu: -0.25, energy: 5, power: 6, "
+           "  s: {action: a.f, rate: b.v, residual: partner-held, mu: -0.25, energy: 5, period: 6, "
            "warn: {rho: 1}, stop: {eps: 2}, window: 3, settle: 4, persist: 7, hysteresis: 0.5}\n"
            "  a-b: false\n");
   const yoke_scenario* s = r->scenario;
@@ -51,6 +51,7 @@ static void test_all_keys(void** state) {
   check_near(s->watch.stop.rho, 0.4, 0);
   check_near(s->watch.stop.eps, 0.5, 0);
   check_near(s->watch.stop.rter, 0.6, 0);
+  check_near(s->watch.period, 0.3, 0);
   check_near(s->watch.window, 2, 0);
   check_near(s->watch.settle, 0, 0);
   check_near(s->watch.persist, 0, 0);
@@ -59,7 +60,7 @@ static void test_all_keys(void** state) {
   assert_int_equal(bond->residual, YOKE_BOND_PARTNER_HELD);
   check_near(bond->mu, -0.25, 0);
   check_near(bond->energy, 5, 0);
-  check_near(bond->power, 6, 0);
+  check_near(bond->watch.period, 6, 0);
   check_near(bond->watch.warn.rho, 1, 0);
   check_near(bond->watch.stop.eps, 2, 0);
   assert_true(isnan(bond->watch.warn.eps) && isnan(bond->watch.stop.rho));
@@ -136,9 +137,9 @@ static void test_mistakes(void** state) {
       BOND(", residual: held"),
       "4:47: error: 'residual': expected samples or partner-held, found the text 'held'");
   check_messages(BOND(", mu: 11"), "4:41: error: 'mu': expected a number from -10 to 10, found 11");
-  check_messages(BOND(", energy: 0, power: -3"),
+  check_messages(BOND(", energy: 0, period: 0"),
                  "4:45: error: 'energy': expected a number greater than 0, found 0\n"
-                 "4:55: error: 'power': expected a number greater than 0, found -3");
+                 "4:56: error: 'period': expected a number greater than 0, found 0");
   check_messages(BOND(", warn: {rho: x}"),
                  "4:49: error: 'rho': expected a number greater than 0, found the text 'x'");
   check_messages(HEAD "bonds: {total: {action: a.f, rate: b.v}}\n",

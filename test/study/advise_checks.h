@@ -57,11 +57,15 @@ static inline double true_error(const study_problem* p, const yoke_advise_settin
       worst = HUGE_VAL;
       break;
     }
-    assert_true(yoke_simulation_read_many(sim, handles, ny, &y[(size_t)k * ny]) >= 0);
+    double row[STUDY_SIGNALS];
+    assert_true(yoke_simulation_read_many(sim, handles, ny, row) >= 0);
+    for (size_t i = 0; i < ny; i++) {
+      y[i * (size_t)(p->n + 1) + (size_t)k] = row[i];
+    }
   }
   for (size_t i = 0; i < ny && is_good; i++) {
     study_signal signal;
-    study_true_error(&y[i], &p->truth[i], p->n, ny, &signal);
+    study_true_error(p, i, &y[i * (size_t)(p->n + 1)], &signal);
     worst = fmax(worst, signal.relative_error);
   }
   free(y);

@@ -75,12 +75,12 @@ static void test_quality_stop(void** state) {
   (void)state;
   static const char* const vary[] = {"time.step=1e-3,2e-2", NULL};
   static const char* const measures[] = {"ter", NULL};
-  static const char* const sets[] = {"quality.stop.rter=0.2"};
+  static const char* const sets[] = {"quality.stop.rter=0.2", "quality.period=0.1"};
   fixture f;
   double v[FIXTURE_MAX];
   fixture_open(&f, oscillator, vary, measures, NULL);
   f.plan.sets = sets;
-  f.plan.n_sets = 1;
+  f.plan.n_sets = 2;
   assert_int_equal(fixture_run(&f, 0, 0, v).status, YOKE_RUN_DONE);
   const yoke_study_result result = fixture_run(&f, 1, 0, v);
   if (result.status != YOKE_RUN_QUALITY) {

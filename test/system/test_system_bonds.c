@@ -853,7 +853,7 @@ static void test_watch(void** state) {
       "my.speed}}\n"
       "bonds:\n"
       "  one: {action: a.y1 -> b.u1, rate: b.y1 -> a.u1, warn: {rho: 0.1}, stop: {eps: 0.3}, "
-      "window: 2, settle: 0, persist: 3, hysteresis: 0.5, energy: 7, power: 9}\n"
+      "window: 2, settle: 0, persist: 3, hysteresis: 0.5, energy: 7, period: 9}\n"
       "  two: {action: c.y1 -> d.u1, rate: d.y1 -> c.u1}\n"
       "quality: {warn: {rho: 0.2, rter: 0.3}, stop: {rho: 0.6}, window: 4, settle: 1, persist: "
       "20, hysteresis: 0.9}\n");
@@ -880,7 +880,8 @@ static void test_watch(void** state) {
     assert_true(two->is_given[i] == (i != YOKE_INDICATOR_EPS));
   }
   check_near(s.system->bonds[0].ledger.energy, 7, 0);
-  check_near(s.system->bonds[0].ledger.power, 9, 0);
+  check_near(one->period, 9, 0);
+  check_near(two->period, 0, 0);
   sim_close(&s);
 
   // the defaults are no limits of the user's
@@ -888,7 +889,10 @@ static void test_watch(void** state) {
   const yoke_ledger_watch* watch = &s.system->bonds[0].ledger.watch;
   assert_false(watch->is_given[0] || watch->is_given[1] || watch->is_given[2]);
   check_near(watch->warn.value[YOKE_INDICATOR_RHO], 0.25, 0);
-  check_near(watch->settle, 0.5, 0);
+  // times follow from the signals
+  check_near(watch->period, 0, 0);
+  check_near(watch->window, 0, 0);
+  check_near(watch->settle, -1, 0);
   assert_int_equal(watch->persist, 10);
   sim_close(&s);
 }

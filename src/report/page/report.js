@@ -764,7 +764,11 @@ function drawRun(main, nav, suffix) {
     return [...judged.values()].filter((one) => one.growth).sort((a, b) => Boolean(b.growth.active) - Boolean(a.growth.active) || (size(a) === size(b) ? 0 : size(b) - size(a)))[0];
   }
 
-  const share = (one) => (!isNumber(one.relative) ? "" : one.relative < 1 ? ` (${digits(100 * one.relative, 2)} % of its movement)` : ` (${digits(one.relative, 2)} times its movement)`);
+  function share({ relative }) {
+    if (!isNumber(relative)) return "";
+    const text = relative < 1e-5 ? "less than 0.001 % of" : relative < 2 ? digits(100 * relative, 2) + " % of" : digits(relative, 2) + " times";
+    return ` (${text} its movement)`;
+  }
   const isExactIn = (one) => one.exact || one.band === 0; // the same in all companions
   function errorText(one) {
     const error = amount(one.band_max, one.unit, 2);
@@ -827,7 +831,7 @@ function drawRun(main, nav, suffix) {
     if (!first) return "";
     const count = both.length === 0 ? "" : outside.length === 0 ? (both.length === 1 ? " It lies within its band." : ` All ${both.length} signals lie within their bands.`)
       : ` Outside ${outside.length === 1 ? "its band" : "their bands"}: ${outside.slice(0, 10).map((one) => one.name).join(", ")}${outside.length > 10 ? ", ..." : ""}.`;
-    return `Compared with the reference ${reference.path}: ${first.name} has a ${trueError(first.name)}.${count}` + (rest.length > 0 ? ` True errors of signals without a band: ${rest.join(", ")}.` : "");
+    return `Compared with the reference ${reference.path}: ${first.name}, ${trueError(first.name)}.${count}` + (rest.length > 0 ? ` True errors of signals without a band: ${rest.join(", ")}.` : "");
   }
 
   function trustTable(rows) {
