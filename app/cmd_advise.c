@@ -69,7 +69,11 @@ static bool can_write(const yoke_options* options) {
   if (out[0] == '\0' || yoke__os_is_directory(out) || access(is_there ? out : folder, W_OK) != 0) {
     return yoke__app_error(COMMAND, "--write: '%.300s' cannot be written", out);
   }
-  return true;
+  const yoke_status checked = yoke__advise_check_write(options->operands[0], out, &yoke__app_sink);
+  if (checked < 0) {
+    yoke__app_fail(COMMAND, checked);
+  }
+  return checked >= 0;
 }
 
 // ---- what is printed

@@ -85,16 +85,32 @@ static yoke_status build_there(const char* path, const yoke_text* copy, const ch
   return status;
 }
 
-yoke_status yoke__advise_write(const char* path, const char* const sets[], size_t n, const char* to,
-                               const yoke_sink* sink) {
-  char* bytes = NULL;
-  size_t n_bytes = 0;
+yoke_status yoke__advise_check_write(const char* path, const char* to, const yoke_sink* sink) {
   yoke_text copy = {0};
+  char* bytes = NULL;
+  size_t n = 0;
   const char* dot = strrchr(path, '.');
   if (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) {
     return yoke_fail(sink, YOKE_BAD_INPUT,
                      "--write: %s is no system file in YAML; use the command instead", path);
   }
+  yoke_status status = yoke__os_read_file(path, MAX_FILE, &bytes, &n, sink);
+  yoke__text_append(&copy, bytes, n);
+  status = status < 0 ? status : copy.status;
+  // what is wrong with the file itself is reported when it is read
+  if (status >= 0 && build_there(path, &copy, path, NULL) >= 0) {
+    status = build_there(path, &copy, to, sink);
+  }
+  yoke__text_free(&copy);
+  free(bytes);
+  return status;
+}
+
+yoke_status yoke__advise_write(const char* path, const char* const sets[], size_t n, const char* to,
+                               const yoke_sink* sink) {
+  char* bytes = NULL;
+  size_t n_bytes = 0;
+  yoke_text copy = {0};
   yoke_status status = yoke__os_read_file(path, MAX_FILE, &bytes, &n_bytes, sink);
   status = status < 0 ? status : edit_all(bytes, n_bytes, sets, n, &copy, sink);
   status = status < 0 ? status : compare(path, bytes, n_bytes, sets, n, &copy, sink);

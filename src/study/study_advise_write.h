@@ -12,4 +12,7 @@
 yoke_status yoke__advise_write(const char* path, const char* const sets[], size_t n, const char* to,
                                const yoke_sink* sink);
 
+// Whether a copy of the file could be run from where `to` stands; before a search, with a message if not.
+yoke_status yoke__advise_check_write(const char* path, const char* to, const yoke_sink* sink);
+
 #endif

@@ -180,6 +180,8 @@ ends 2 loop.yaml --write missing/folder/out.yaml --out never
 has err "--write: 'missing/folder/out.yaml' cannot be written"
 ends 2 loop.yaml --write . --out never
 has err "cannot be written"
+ends 2 "$source/scenarios/electric-drive/drive.yaml" --write here.yaml --out never
+has err 'write it into the folder of'
 ends 2 loop.yaml --out ''
 ends 2 missing.yaml
 ends 2
