@@ -51,7 +51,7 @@ static inline int64_t study_active(const double y[], int64_t n, size_t stride) {
   return K > n + 1 ? n + 1 : K;
 }
 
-// y: without gaps; z: `stride` numbers apart
+// y: side by side; z: `stride` numbers apart
 static inline double study_rms(const double y[], const double z[], int64_t K, size_t stride) {
   long double sum = 0;
   for (int64_t k = 0; k < K; k++) {
@@ -141,6 +141,28 @@ static inline yoke_simulation* study_open(const study_problem* p, const study_te
   return sim;
 }
 
+// Signals at every macro step, n + 1 rows; NaN behind a failure. False: it failed.
+static inline bool study_step_through(const study_problem* p, const study_text* t, double y[]) {
+  yoke_system* system = NULL;
+  yoke_simulation* sim = study_open(p, t, &system);
+  yoke_handle handles[STUDY_SIGNALS];
+  bool is_good = true;
+  for (size_t i = 0; i < p->n_signals; i++) {
+    is_good = is_good && yoke_simulation_find(sim, p->names[i], &handles[i]) >= 0;
+  }
+  for (int64_t k = 0; k <= p->n; k++) {
+    double* row = &y[(size_t)k * p->n_signals];
+    is_good = is_good && (k == 0 || yoke_simulation_step(sim) >= 0) &&
+              yoke_simulation_read_many(sim, handles, p->n_signals, row) >= 0;
+    for (size_t i = 0; i < p->n_signals && !is_good; i++) {
+      row[i] = (double)NAN;
+    }
+  }
+  yoke_simulation_destroy(&sim);
+  yoke_system_destroy(&system);
+  return is_good;
+}
+
 // Infinite if a value is not a number.
 static inline double study_maximum(const double y[], int64_t n) {
   double most = 0;
@@ -150,6 +172,7 @@ static inline double study_maximum(const double y[], int64_t n) {
   return most;
 }
 
+// y: the samples of signal number i of the problem, side by side
 static inline void study_true_error(const study_problem* p, size_t i, const double y[],
                                     study_signal* out) {
   const double* truth = &p->truth[i];
@@ -170,20 +193,14 @@ static inline yoke_verdict study_read_ledger(const yoke_system* system, yoke_sim
   return is_good ? bonds.verdict : YOKE_VERDICT_NONE;
 }
 
-// Band and verdict of signal number `i` of the problem, and its true error. y: room for its samples.
-static inline void study_read_signal(const study_problem* p, const yoke_trust* trust, size_t i,
-                                     double y[], study_signal* out) {
+// Band and verdict of a signal.
+static inline void study_read_signal(const yoke_trust* trust, const char* name, study_signal* out) {
   const yoke_trust_signal* s = NULL;
-  for (size_t j = 0; j < trust->n_signals; j++) {
-    if (strcmp(trust->signals[j].name, p->names[i]) == 0) {
-      s = &trust->signals[j];
-      for (int64_t k = 0; k <= p->n; k++) {
-        y[k] = k < trust->n_rows ? trust->samples[(size_t)k * trust->n_signals + j] : (double)NAN;
-      }
-    }
+  for (size_t i = 0; i < trust->n_signals && s == NULL; i++) {
+    s = strcmp(trust->signals[i].name, name) == 0 ? &trust->signals[i] : NULL;
   }
   if (s == NULL) {
-    fprintf(stderr, "trust study: %s was not judged\n", p->names[i]);
+    fprintf(stderr, "trust study: %s was not judged\n", name);
     exit(1);
   }
   *out = (study_signal){.is_judged = isfinite(s->band.band) && !s->band.is_constant,
@@ -193,21 +210,22 @@ static inline void study_read_signal(const study_problem* p, const yoke_trust* t
                         .low = s->band.low,
                         .is_latched = s->growth.is_latched,
                         .is_active = s->growth.is_active};
-  study_true_error(p, i, y, out);
 }
 
-// Runs and judges as `yoke run --trust both` does.
+// Runs and judges as `yoke run --trust both` does; errors are those of the same system stepped without companions.
 static inline void study_judge(const study_problem* p, study_method method, study_run* out) {
   static study_text text;
   *out = (study_run){.n_signals = p->n_signals};
   p->print(p->self, method, p->n, p->H, study_divide(p->H, p->n_calls), &text);
+  double* y = study_allocate((size_t)(p->n + 1) * (p->n_signals + 1));
+  double* column = &y[(size_t)(p->n + 1) * p->n_signals];
+  out->is_failed = !study_step_through(p, &text, y);
   yoke_system* system = NULL;
   yoke_simulation* sim = study_open(p, &text, &system);
   const yoke_run_settings settings = {.trust = YOKE_TRUST_BOTH};
-  double* y = study_allocate((size_t)p->n + 1);
-  out->is_failed = yoke_simulation_run(sim, &settings, NULL) < 0;
   yoke_run_trust trust;
-  if (yoke_simulation_judge(sim, NULL) < 0 || yoke_simulation_get_trust(sim, &trust) < 0) {
+  if ((yoke_simulation_run(sim, &settings, NULL) < 0) != out->is_failed ||
+      yoke_simulation_judge(sim, NULL) < 0 || yoke_simulation_get_trust(sim, &trust) < 0) {
     fprintf(stderr, "trust study: this system was not judged\n%s", text.bytes);
     exit(1);
   }
@@ -218,7 +236,11 @@ static inline void study_judge(const study_problem* p, study_method method, stud
   out->ledger = study_read_ledger(system, sim);
   for (size_t i = 0; i < p->n_signals; i++) {
     study_signal* g = &out->signals[i];
-    study_read_signal(p, sim->trust, i, y, g);
+    study_read_signal(sim->trust, p->names[i], g);
+    for (int64_t k = 0; k <= p->n; k++) {
+      column[k] = y[(size_t)k * p->n_signals + i];
+    }
+    study_true_error(p, i, column, g);
     out->error = fmax(out->error, g->relative_error);
     out->relative_band = fmax(out->relative_band, g->is_judged ? g->band / g->scale : HUGE_VAL);
   }
@@ -295,28 +317,6 @@ static inline void study_print_rectifier(const void* self, study_method method, 
   }
 }
 
-// Values of the signals at every macro step of a system that must not fail, as the truth of p.
-static inline void study_step_through(study_problem* p, const study_text* t) {
-  yoke_system* system = NULL;
-  yoke_simulation* sim = study_open(p, t, &system);
-  yoke_handle handles[STUDY_SIGNALS];
-  bool is_good = true;
-  for (size_t i = 0; i < p->n_signals; i++) {
-    is_good = is_good && yoke_simulation_find(sim, p->names[i], &handles[i]) >= 0;
-  }
-  for (int64_t k = 0; k <= p->n && is_good; k++) {
-    double* row = &p->truth[(size_t)k * p->n_signals];
-    is_good = (k == 0 || yoke_simulation_step(sim) >= 0) &&
-              yoke_simulation_read_many(sim, handles, p->n_signals, row) >= 0;
-  }
-  if (!is_good) {
-    fprintf(stderr, "trust study: a reference failed\n");
-    exit(1);
-  }
-  yoke_simulation_destroy(&sim);
-  yoke_system_destroy(&system);
-}
-
 // top: folder of the source tree. H: `micros` microseconds. The reference: rectifier and load in one netlist, 1 us.
 static inline void study_make_rectifier(study_problem* p, const char* top, int micros) {
   *p = (study_problem){.print = study_print_rectifier, .has_bonds = true, .n_signals = 2};
@@ -332,7 +332,10 @@ static inline void study_make_rectifier(study_problem* p, const char* top, int m
       &text,
       "yoke: 1\ntime: {stop: 0.1, step: %de-6}\nunits: {whole: {circuit: rectifier_whole.cir}}\n",
       micros);
-  study_step_through(p, &text);
+  if (!study_step_through(p, &text, p->truth)) {
+    fprintf(stderr, "trust study: a reference failed\n");
+    exit(1);
+  }
   snprintf(p->names[0], sizeof p->names[0], "supply.v");
   snprintf(p->names[1], sizeof p->names[1], "load.i");
 }
