@@ -106,6 +106,14 @@ for page in $pages; do
   done < <(commands_of "$source/$page")
 done
 
+# examples: of a help text, each as two lines, the command and what it is for
+examples() {
+  awk '/^Examples:/ { is_on = 1; next }
+    is_on && /^  [^ ]/ { if (n++) print text; sub(/^ +/, ""); print; text = ""; next }
+    is_on { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
+    END { if (n) print text }'
+}
+
 # ---- examples of --help, on systems of the names that they use
 cp scenarios/hydraulic-crane/{crane.yaml,reference.csv} scenarios/circuits/rectifier.cir scenarios/electric-drive/buck.cir .
 cp scenarios/linear-oscillator/jacobi.yaml osc.yaml
@@ -126,7 +134,7 @@ for command in run advise check info circuit compare meter report sweep tune ana
     else
       n_left=$((n_left + 1))
     fi
-  done < <("$yoke" "$command" --help | sed -n '/^Examples:/,$s/^  *//p')
+  done < <("$yoke" "$command" --help | examples)
 done
 
 # ---- the checks themselves

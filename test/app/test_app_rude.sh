@@ -22,6 +22,7 @@ write_system() {
   cat >system.yaml <<EOF
 yoke: 1
 time: {start: 0, stop: 1, step: 0.01}
+trust: {companions: none, status: false}
 units:
   bad: {fmu: $fmus/rude2.fmu, with: {what: $what}$isolate}
   left: {model: oscillator.force, start: {x: 1, v: 10}}

@@ -102,7 +102,7 @@ class Runs(Case):
         self.assertEqual(spring.reason, spring.explanation)
         self.assertNotEqual(spring.given, 0)
         good = yoke.run(SCENARIOS / "linear-oscillator/fresh.yaml")
-        self.assertEqual(good.verdict, "not judged")
+        self.assertEqual(good.verdict, "trustworthy")
         self.assertIn("no sign of an energy error", good.bonds["spring"].reason)
 
     def test_table(self):
