@@ -114,10 +114,9 @@ for scheme in jacobi gauss-seidel; do
 done
 # this order: results that later examples look at
 for command in run advise check info circuit compare meter report sweep tune analyse bench export; do
-  while read -r example; do
-    read -r line
+  while IFS='	' read -r example text; do
     want=0
-    case $line in
+    case $text in
     *'status 3 if'*) want='0 3' ;;
     esac
     example=${example%% | *}
@@ -126,7 +125,11 @@ for command in run advise check info circuit compare meter report sweep tune ana
     else
       n_left=$((n_left + 1))
     fi
-  done < <("$yoke" "$command" --help | sed -n '/^Examples:/,$s/^  *//p')
+  done < <("$yoke" "$command" --help | awk '/^Examples:/ { is_in = 1; next }
+    !is_in { next }
+    /^  yoke / { if (line != "") print line; line = $0 "\t"; sub(/^ +/, "", line); next }
+    { sub(/^ +/, ""); line = line " " $0 }
+    END { print line }')
 done
 
 # ---- the checks themselves

@@ -74,7 +74,7 @@ fi
 "$yoke" run --help >"$work/a"
 ! grep -qE '^  4 ' "$work/a"
 check $? "yoke run promises status 4"
-sed -n '/^  3 /,/^  130 /p' "$work/a" | tr -s '\n ' ' ' | grep -q '^ 3 The result diverged or is judged wrong .* or a quality limit '
+sed -n '/^  3 /,/^  130 /p' "$work/a" | tr -s '\n ' ' ' | grep -q '^ 3 A quality limit .* or the result diverged or is judged wrong '
 check $? "yoke run does not explain status 3"
 for command in $commands; do
   grep -q "^\.SS yoke $command\$" "$work/yoke.1"
