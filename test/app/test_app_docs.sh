@@ -122,10 +122,9 @@ for scheme in jacobi gauss-seidel; do
 done
 # this order: results that later examples look at
 for command in run advise check info circuit compare meter report sweep tune analyse bench export; do
-  while read -r example; do
-    read -r line
+  while IFS='	' read -r example text; do
     want=0
-    case $line in
+    case $text in
     *'status 3 if'*) want='0 3' ;;
     esac
     example=${example%% | *}
