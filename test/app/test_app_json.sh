@@ -103,6 +103,7 @@ prints meter meter one --bond spring
 study=("$oscillator" --set time.stop=1 --vary "units.left.with.m=1,2" --jobs 1)
 prints sweep sweep "${study[@]}" --measure end:left.x --out sweep
 prints tune tune "${study[@]}" --minimise end:left.x --out tune
+prints advice advise "$oscillator" --set time.stop=1 --out advised
 prints stability analyse "$mass/held.yaml" --methods hold --step 1e-3
 prints stability-map analyse "$mass/pulsed-mpsm.yaml" --map units.right.with.cc=100:1e4:2:log --steps 1e-3:9e-3:2 --methods hold
 prints stability-run analyse --run mass --cluster loop
@@ -122,6 +123,7 @@ done
 names one/summary.json summary
 names rc/summary.json summary
 names tune/tune.json tune
+names advised/advise/advise.json advice
 names mass/loop.models.json identified
 names "$mass/models.json" identified
 for part in data:report series:report-series; do
