@@ -13,14 +13,19 @@
 #define MAX_SETS 4096
 
 // What a setting changes. `hold`: inputs are held or extrapolated by their order.
+enum {
+  METHOD_HOLD = 1,    // needs no coupling of its own
+  METHOD_BONDS = 2,   // serves bonds
+  METHOD_SET = 4,     // serves sets of units, no single bond
+  METHOD_MODELS = 8,  // needs linear models of all members
+};
+
 typedef struct recipe {
   const char* name;
   const char* method;  // NULL: as given
   const char* extra;   // settings of the method
+  int kind;            // METHOD_...
   int order;
-  bool is_held;       // no method but extrapolation
-  bool is_for_bonds;  // the method serves bonds
-  bool is_of_units;   // the method serves sets of units and needs their linear models
   bool is_fresh;
   yoke_scheme scheme;
   int turn;     // order of two units under Gauss-Seidel: 1, 2; 0: not named
@@ -29,35 +34,35 @@ typedef struct recipe {
 
 static const recipe recipes[] = {
     {.name = "as given"},
-    {.name = "order: 1", .method = "hold", .is_held = true, .order = 1},
+    {.name = "order: 1", .method = "hold", .kind = METHOD_HOLD, .order = 1},
     {.name = "nepce", .method = "nepce"},
     {.name = "nepce, exchange: fresh", .method = "nepce", .is_fresh = true},
     {.name = "interpolate", .method = "interpolate"},
-    {.name = "exchange: fresh", .method = "hold", .is_held = true, .is_fresh = true},
-    {.name = "gauss-seidel", .method = "hold", .is_held = true, .scheme = YOKE_GAUSS_SEIDEL},
+    {.name = "exchange: fresh", .method = "hold", .kind = METHOD_HOLD, .is_fresh = true},
+    {.name = "gauss-seidel", .method = "hold", .kind = METHOD_HOLD, .scheme = YOKE_GAUSS_SEIDEL},
     {.name = "gauss-seidel",
      .method = "hold",
-     .is_held = true,
+     .kind = METHOD_HOLD,
      .scheme = YOKE_GAUSS_SEIDEL,
      .turn = 1},
     {.name = "gauss-seidel",
      .method = "hold",
-     .is_held = true,
+     .kind = METHOD_HOLD,
      .scheme = YOKE_GAUSS_SEIDEL,
      .turn = 2},
-    {.name = "energy", .method = "energy", .is_for_bonds = true},
+    {.name = "energy", .method = "energy", .kind = METHOD_BONDS},
     {.name = "mpsm with the units' models",
      .method = "mpsm",
-     .extra = "jacobians: provided",
-     .is_of_units = true},
+     .kind = METHOD_SET | METHOD_MODELS,
+     .extra = "jacobians: provided"},
     {.name = "interpolate, 4 calls per exchange", .method = "interpolate", .n_calls = 4},
     {.name = "order: 1, 4 calls per exchange",
      .method = "hold",
-     .is_held = true,
+     .kind = METHOD_HOLD,
      .order = 1,
      .n_calls = 4},
     {.name = "nepce, 4 calls per exchange", .method = "nepce", .n_calls = 4},
-    {.name = "iterative", .method = "hold", .is_held = true, .scheme = YOKE_ITERATIVE_JACOBI},
+    {.name = "iterative", .method = "hold", .kind = METHOD_HOLD, .scheme = YOKE_ITERATIVE_JACOBI},
 };
 
 size_t yoke__advise_n_recipes(void) {
@@ -296,7 +301,7 @@ static void change_coupling(builder* b, const char* path, const yoke_node* coupl
 static void change_bond(builder* b, const yoke_scenario_bond* bond) {
   char path[512];
   snprintf(path, sizeof path, "bonds.%.400s.coupling", bond->name);
-  if (b->recipe->is_of_units) {
+  if ((b->recipe->kind & METHOD_SET) != 0) {
     add(b, "%s={method: hold}", path);
   } else {
     change_coupling(b, path, bond->coupling, false);
@@ -314,7 +319,7 @@ static bool is_all_in_bonds(const yoke_scenario* s) {
 static void add_methods(builder* b) {
   const yoke_scenario* s = b->scenario;
   const recipe* r = b->recipe;
-  const bool is_hold = r->is_held;
+  const bool is_hold = (r->kind & METHOD_HOLD) != 0;
   for (size_t i = 0; i < s->n_couplings; i++) {
     char path[512];
     snprintf(path, sizeof path, "couplings.%.400s", s->couplings[i].name);
@@ -326,7 +331,7 @@ static void add_methods(builder* b) {
     }
   }
   const bool is_new = !is_hold || r->order > 0;
-  const bool is_served = is_all_in_bonds(s) && !r->is_of_units;
+  const bool is_served = is_all_in_bonds(s) && (r->kind & METHOD_SET) == 0;
   if (s->n_couplings == 0 && is_new && !is_served) {
     yoke_text value = {0};
     add(b, "couplings={loop: %s}", coupling_value(b, NULL, true, &value));
@@ -407,10 +412,10 @@ static bool applies(const builder* b) {
   if (s->adaptive.is_given && r->scheme != YOKE_JACOBI) {
     return false;
   }
-  if (r->is_for_bonds) {
+  if ((r->kind & METHOD_BONDS) != 0) {
     return b->list->system->n_bonds > 0;
   }
-  if (r->is_of_units) {
+  if ((r->kind & METHOD_MODELS) != 0) {
     return have_models(b);
   }
   return r->n_calls == 0 || has_single_calls(b);

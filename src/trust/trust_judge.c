@@ -101,6 +101,9 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   yoke__master_growth(system, trust->state, i, &growth);
   if (its.n > 0) {
     yoke__band_judge(its.y, its.a, its.b, its.n, its.stride, &s->band);
+    // it grew, and whatever it was compared with has left the range of numbers
+    const bool is_lost = (its.a != NULL || its.b != NULL) && !s->band.has_a && !s->band.has_b;
+    s->band.is_diverged = s->band.is_diverged || (is_lost && growth.alarm.is_latched);
   } else {
     s->band = no_band(growth.alarm.largest);
   }
