@@ -46,7 +46,7 @@ static inline void check_trustworthy(const study_set* s) {
   assert_int_equal(study_sum(&s->all, YOKE_TRUSTWORTHY, 3), 0);
 }
 
-// With both companions nearly every run is judged: all but those whose companions leave the range of numbers.
+// With both companions every run is judged.
 static inline void check_judged(const study_set* s) {
   check_between(study_sum(&s->all, YOKE_VERDICT_NONE, 0), 0, 0);
 }
