@@ -381,7 +381,9 @@ static void describe_failure(const yoke_message* failure, char* to, size_t size)
 static void write_sentence(const char* text, char* to, size_t size) {
   snprintf(to, size, "%s.", text);
   const bool is_name = memchr(text, '.', strcspn(text, " ")) != NULL;
-  to[0] = is_name ? to[0] : (char)toupper((unsigned char)to[0]);
+  if (!is_name) {
+    to[0] = (char)toupper((unsigned char)to[0]);
+  }
 }
 
 // that of the run once it is judged, and a sentence about it

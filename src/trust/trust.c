@@ -43,9 +43,10 @@ static int64_t most_divisor(const yoke_system_unit* unit) {
     return INT32_MAX;
   }
   int64_t most = 1;
-  for (double n = unit->step / info->solver.step / 2; fabs(n - round(n)) < 1e-6 * n && n >= 0.5;
-       n /= 2) {
+  double n = unit->step / info->solver.step / 2;
+  while (n >= 0.5 && fabs(n - round(n)) < 1e-6 * n) {
     most *= 2;
+    n /= 2;
   }
   return most;
 }

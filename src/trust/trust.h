@@ -71,7 +71,7 @@ void yoke__trust_give_up(yoke_trust* trust, const char* why);
 // Waits for the companions and judges. status: how the run ended. YOKE_INTERRUPTED once goes_on says no.
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to);
-void yoke__trust_destroy(yoke_trust** trust);
+void yoke__trust_destroy(yoke_trust** handle);
 
 // Bands and verdicts, once the companions have ended. Between the files of this folder.
 yoke_status yoke__trust_judge(yoke_trust* trust);
