@@ -149,7 +149,7 @@ static void add_unit_steps(builder* b, size_t i) {
   }
   const bool is_once = b->recipe->n_calls > 1 && known->n_calls == 1;
   int by = b->by < 0 ? b->by : (int)(b->by < known->most ? b->by : known->most);
-  if (is_once && b->recipe->n_calls * by <= known->most) {
+  if (is_once && (int64_t)b->recipe->n_calls * by <= known->most) {
     by *= b->recipe->n_calls;
   }
   // without a step of its own a unit follows time.step

@@ -27,6 +27,7 @@ static yoke_status edit_all(const char* bytes, size_t n, const char* const sets[
 
 // ---- the same description?
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the reader allows, 64 levels
 static bool is_same(const yoke_node* a, const yoke_node* b) {
   if (a == NULL || b == NULL || a->kind != b->kind || a->n_children != b->n_children) {
     return a == b;

@@ -106,12 +106,12 @@ for page in $pages; do
   done < <(commands_of "$source/$page")
 done
 
-# examples: of a help text, each as two lines, the command and what it is for
+# examples: of a help text, each on a line: the command, a tab, what it is for
 examples() {
   awk '/^Examples:/ { is_on = 1; next }
-    is_on && /^  [^ ]/ { if (n++) print text; sub(/^ +/, ""); print; text = ""; next }
-    is_on { sub(/^ +/, ""); text = text (text == "" ? "" : " ") $0 }
-    END { if (n) print text }'
+    is_on && /^  [^ ]/ { if (line != "") print line; sub(/^ +/, ""); line = $0 "\t"; next }
+    is_on { sub(/^ +/, ""); line = line " " $0 }
+    END { print line }'
 }
 
 # ---- examples of --help, on systems of the names that they use
