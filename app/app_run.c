@@ -280,17 +280,22 @@ static int run(const running* r) {
 
   yoke_run_trust trust = {.verdict = YOKE_VERDICT_NONE};
   // without a row there was no run: its folder could not be made
-  if (info.record.n_rows > 0 &&
-      yoke_simulation_judge(r->simulation, &r->settings) == YOKE_INTERRUPTED) {
+  const yoke_status judged =
+      info.record.n_rows == 0 ? YOKE_OK : yoke_simulation_judge(r->simulation, &r->settings);
+  if (judged == YOKE_INTERRUPTED) {
     yoke__app_error(r->options->command->name, "interrupted while it was judged: no verdict");
   }
   (void)yoke_simulation_get_trust(r->simulation, &trust);
   int status = exit_status(&info, &trust,
                            is_judged(r->options) && !yoke__options_has(r->options, "no-verdict"));
-  if (info.status != YOKE_IO && !yoke__app_report(r->options, r->place)) {
+  // files of the verdict that cannot be written were reported
+  const bool is_lost = judged == YOKE_IO;
+  if (is_lost || (info.status != YOKE_IO && !yoke__app_report(r->options, r->place))) {
     status = YOKE_EXIT_FAILED;
   }
-  print_judged(r, &info, &trust);
+  if (judged != YOKE_INTERRUPTED || r->is_json) {
+    print_judged(r, &info, &trust);
+  }
   return status;
 }
 

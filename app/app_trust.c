@@ -27,7 +27,8 @@ static bool is_diverged(const json_t* signal) {
 }
 
 static void add_row(yoke_app_table* table, const json_t* signal) {
-  const double relative = yoke__json_find_number(signal, "relative", (double)NAN);
+  const double relative =
+      is_diverged(signal) ? (double)NAN : yoke__json_find_number(signal, "relative", (double)NAN);
   char cell[512], number[YOKE_NUMBER_SIZE];
   snprintf(cell, sizeof cell, "  %.480s", yoke__json_find_text(signal, "name", ""));
   yoke__app_table_add(table, cell);
@@ -45,7 +46,9 @@ static void add_row(yoke_app_table* table, const json_t* signal) {
 }
 
 static bool has_row(const json_t* signal) {
-  return is_diverged(signal) || !isnan(yoke__json_find_number(signal, "band", (double)NAN));
+  // rule 0: at rest
+  return is_diverged(signal) || (yoke__json_find_number(signal, "rule", 0) > 0 &&
+                                 !isnan(yoke__json_find_number(signal, "band", (double)NAN)));
 }
 
 static void print_signals(const json_t* signals) {

@@ -1,6 +1,7 @@
 // yoke advise: settings that make the result better, each of them tried.
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/app_advise.h"
@@ -56,6 +57,12 @@ static bool read_trust(const yoke_options* options, yoke_app_advise* app) {
 }
 
 // Before anything is run: a search for nothing helps nobody.
+static bool is_same_file(const char* a, const char* b) {
+  struct stat left, right;
+  return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
+         left.st_ino == right.st_ino;
+}
+
 static bool can_write(const yoke_options* options) {
   const char* out = yoke__options_value(options, "write");
   char folder[4096];
@@ -68,6 +75,10 @@ static bool can_write(const yoke_options* options) {
   const bool is_there = access(out, F_OK) == 0;
   if (out[0] == '\0' || yoke__os_is_directory(out) || access(is_there ? out : folder, W_OK) != 0) {
     return yoke__app_error(COMMAND, "--write: '%.300s' cannot be written", out);
+  }
+  if (is_same_file(out, options->operands[0])) {
+    return yoke__app_error(COMMAND, "--write: '%.300s' is the system file itself; name another one",
+                           out);
   }
   const yoke_status checked = yoke__advise_check_write(options->operands[0], out, &yoke__app_sink);
   if (checked < 0) {

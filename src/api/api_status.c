@@ -20,11 +20,11 @@ static void describe_stop(const yoke_simulation* simulation, yoke_divergence* ou
   out->hint = NULL;
 }
 
-// The first signal that rule 1 calls wrong. False: none.
+// The first signal that counts and that rule 1 calls wrong. False: none.
 static bool describe_judged(const yoke_trust* trust, yoke_divergence* out) {
   for (size_t i = 0; i < trust->n_signals; i++) {
     const yoke_trust_signal* s = &trust->signals[trust->ranked[i]];
-    if (s->rule == YOKE_RULE_DIVERGED) {
+    if (s->rule == YOKE_RULE_DIVERGED && s->is_wanted) {
       snprintf(out->text, sizeof out->text, "%s", s->reason);
       out->hint = NULL;
       return true;

@@ -51,9 +51,9 @@ static void change_unit(maker* m, yoke_scenario_unit* unit, const yoke_companion
   if (unit->is_law) {
     return;
   }
-  // a step that is not given is that of the exchange
+  // a step that is not given is that of the exchange, which a variable one must remain
   const int64_t by = yoke__companion_divisor(recipe, known);
-  if (!unit->step.is_given) {
+  if (!unit->step.is_given && !m->to->adaptive.is_given) {
     unit->step = *macro;
   }
   divide(m, &unit->step, by);
@@ -175,6 +175,8 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
     return;
   }
   const int64_t by = recipe->is_halved ? 2 : 1;
+  // another method works with the shortest step
+  to->adaptive.is_given = to->adaptive.is_given && recipe->method == NULL;
   for (size_t i = 0; i < from->n_units; i++) {
     change_unit(m, &units[i], &known[i], &from->step);
   }

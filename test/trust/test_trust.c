@@ -230,6 +230,30 @@ static void test_half_is_half(void** state) {
   yoke_simulation_destroy(&fine);
 }
 
+// A variable step: companions are compared at the points in time that the run has chosen.
+static void test_variable_step(void** state) {
+  (void)state;
+  static const char text[] =
+      "yoke: 1\n"
+      "time: {stop: 2, step: {min: 1e-4, max: 1e-3}}\n"
+      "units:\n"
+      "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: 1}}\n"
+      "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -1}}\n"
+      "connections: [right.x -> left.x_other]\n"
+      "bonds:\n"
+      "  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}\n";
+  yoke_run_trust trust;
+  yoke_simulation* s = make(text, NULL, 0);
+  run_and_judge(s, YOKE_TRUST_BOTH, &trust);
+  assert_true(s->trust->companions[YOKE_COMPANION_A].is_usable);
+  assert_true(s->trust->companions[YOKE_COMPANION_B].is_usable);
+  // undamped, held signals: the run is off by a few percent
+  assert_int_equal(trust.verdict, YOKE_DOUBTFUL);
+  const yoke_signal_trust v = signal_of(s, "right.v");
+  assert_true(v.relative > 0.01 && v.relative < 0.1);
+  yoke_simulation_destroy(&s);
+}
+
 // The band over time covers the differences, and asks for room.
 static void test_band_over_time(void** state) {
   (void)state;
@@ -285,6 +309,7 @@ int main(void) {
       cmocka_unit_test(test_mixed_loop),     cmocka_unit_test(test_lost_companions),
       cmocka_unit_test(test_half_is_half),   cmocka_unit_test(test_band_over_time),
       cmocka_unit_test(test_written_values), cmocka_unit_test(test_cancelled),
+      cmocka_unit_test(test_variable_step),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
