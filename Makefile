@@ -1,7 +1,7 @@
 # The commands of every day. CMake does the building (CMakePresets.json); `make help` lists what there is.
 PREFIX  ?= /usr/local
 DESTDIR ?=
-SYSTEM  ?= scenarios/hydraulic-crane/crane.yaml
+SYSTEM  ?= scenarios/hydraulic-crane/crane-advised.yaml
 SOAK_SECONDS ?= 3600
 
 .DEFAULT_GOAL := help
