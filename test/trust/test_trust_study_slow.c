@@ -2,40 +2,11 @@
 // docs/trust_study.md, tools/make_trust_study.
 #include "trust/trust_checks.h"
 
-static study_set linear;
-
 static int run_linear(void** state) {
   (void)state;
   study_linear(&linear, STUDY_FINAL, STUDY_FINAL_COUNT, 10);
   print_set("linear", &linear);
   return 0;
-}
-
-static int free_linear(void** state) {
-  (void)state;
-  study_free_set(&linear);
-  return 0;
-}
-
-static void test_bands_TR_03(void** state) {
-  (void)state;
-  check_bands(&linear);
-  check_judged(&linear);
-}
-
-static void test_trustworthy_TR_04(void** state) {
-  (void)state;
-  check_trustworthy(&linear);
-}
-
-static void test_wrong_TR_05(void** state) {
-  (void)state;
-  check_wrong(&linear);
-}
-
-static void test_good_TR_06(void** state) {
-  (void)state;
-  check_good(&linear);
 }
 
 static void test_one_call_TR_07(void** state) {

@@ -62,4 +62,35 @@ static inline void check_good(const study_set* s) {
   check_between((double)s->all.n_good_trusted / s->all.n_good, 0.85, 1);
 }
 
+// ---- the checks of linear systems, on as many as a test has run
+
+static study_set linear;
+
+static int free_linear(void** state) {
+  (void)state;
+  study_free_set(&linear);
+  return 0;
+}
+
+static void test_bands_TR_03(void** state) {
+  (void)state;
+  check_bands(&linear);
+  check_judged(&linear);
+}
+
+static void test_trustworthy_TR_04(void** state) {
+  (void)state;
+  check_trustworthy(&linear);
+}
+
+static void test_wrong_TR_05(void** state) {
+  (void)state;
+  check_wrong(&linear);
+}
+
+static void test_good_TR_06(void** state) {
+  (void)state;
+  check_good(&linear);
+}
+
 #endif
