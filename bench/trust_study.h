@@ -460,7 +460,7 @@ static inline int study_compare(const void* a, const void* b) {
 // Of band over error; sorts. NaN of none.
 static inline double study_median(study_tally* t) {
   if (t->n_ratios == 0) {
-    return NAN;
+    return (double)NAN;
   }
   qsort(t->ratios, t->n_ratios, sizeof *t->ratios, study_compare);
   return t->ratios[t->n_ratios / 2];

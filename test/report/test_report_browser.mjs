@@ -406,7 +406,9 @@ async function survivesOddTrust(browser) {
   p = await browser.openPage(page("nulls"));
   check(await p.evaluate(TEXT("#verdict b")) === "doubtful", "nulls: a verdict");
   check((await p.evaluate(NAMES)).length === 4, "nulls: what is no signal is left out", await p.evaluate(NAMES));
-  check(!/NaN|undefined|null|Infinity/.test(await p.evaluate(`document.querySelector("#main").innerText`)), "nulls: no number that is none", (await p.evaluate(`document.querySelector("#main").innerText`)).match(/.{30}(NaN|undefined|null|Infinity).{30}/s));
+  // the flags of the compiler are on the page too, and -fsanitize=undefined is no number
+  const words = (await p.evaluate(`document.querySelector("#main").innerText`)).replace(/-fsanitize=\S+/g, "");
+  check(!/NaN|undefined|null|Infinity/.test(words), "nulls: no number that is none", words.match(/.{30}(NaN|undefined|null|Infinity).{30}/s));
   check(await p.evaluate(`document.querySelectorAll("footer").length`) === 1, "nulls: the page is complete");
   checkClean(p, "nulls");
   p = await browser.openPage(page("many"));

@@ -561,7 +561,7 @@ static void test_order_of_coupling_acts(void** state) {
              "1e-3}}\n"
              "connections: [{from: right.x, to: left.x_other, order: 0}]\n%s",
              rests[i]);
-    sim s = sim_open(text);
+    sim s = sim_open("%s", text);
     sim_run(&s);
     x[i] = sim_read(&s, "right.x");
     sim_close(&s);
