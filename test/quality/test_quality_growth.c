@@ -2,6 +2,7 @@
 // random signals against the formula written down as it stands there.
 #include "quality/quality_growth.h"
 
+#include <assert.h>
 #include <float.h>
 
 #include "base/base_check.h"
@@ -470,6 +471,7 @@ static void test_total_growth(void** state) {
   yoke__growth_start(growth, (double[]){0, 1});
   int64_t found = 0;
   for (int64_t k = 1; k <= 100 && found == 0; k++) {
+    assert(growth->n == 2);  // for the analyser
     yoke__growth_observe(growth, (double[]){sin((double)k), pow(1.5, (double)k)});
     const size_t signal = yoke__growth_find(growth, 1e12);
     assert_true(signal == YOKE_NOT_FOUND || signal == 1);
