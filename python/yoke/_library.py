@@ -152,7 +152,7 @@ OnProgress = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
 RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p,
                       command=c_char_p, trust=c_int)
 RunInfo = _struct("yoke_run_info", status=c_int, n_steps=c_int64, t_reached=c_double, wall_s=c_double,
-                  is_violated=c_bool, is_diverged=c_bool, record=RecordInfo)
+                  is_violated=c_bool, is_diverged=c_bool, is_growing=c_bool, record=RecordInfo)
 Handle = _struct("yoke_handle", unit=c_uint32, variable=c_uint32, element=c_uint32, n=c_uint32)
 RunTrust = _struct("yoke_run_trust", verdict=c_int, reason=c_char_p, is_diverged=c_bool, is_wrong=c_bool,
                    left_out=c_char_p, n_signals=c_size_t)

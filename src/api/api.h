@@ -78,6 +78,8 @@ typedef struct yoke_divergence {
   const char* hint;
 } yoke_divergence;
 bool yoke__api_is_diverged(const yoke_simulation* simulation, yoke_divergence* out);
+// A signal grows at the end, whether or not that is right.
+bool yoke__api_is_growing(const yoke_simulation* simulation);
 void yoke__api_report_divergence(yoke_simulation* simulation);
 yoke_message yoke__api_divergence_message(const yoke_divergence* divergence);
 // The word of the summary.

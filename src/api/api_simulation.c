@@ -479,6 +479,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
                           .is_violated = is_violated(simulation) ||
                                          simulation->state->watch.stopped_by != YOKE_NOT_FOUND,
                           .is_diverged = yoke__api_is_diverged(simulation, &divergence),
+                          .is_growing = yoke__api_is_growing(simulation),
                           .record = simulation->loop.record};
   return status;
 }

@@ -22,15 +22,19 @@ static void describe_stop(const yoke_simulation* simulation, yoke_divergence* ou
 
 // The first signal that counts and that rule 1 calls wrong. False: none.
 static bool describe_judged(const yoke_trust* trust, yoke_divergence* out) {
-  for (size_t i = 0; i < trust->n_signals; i++) {
-    const yoke_trust_signal* s = &trust->signals[trust->ranked[i]];
-    if (s->rule == YOKE_RULE_DIVERGED && s->is_wanted) {
-      snprintf(out->text, sizeof out->text, "%s", s->reason);
-      out->hint = NULL;
-      return true;
-    }
+  const yoke_trust_signal* s = yoke__trust_find_diverged(trust);
+  if (s != NULL) {
+    snprintf(out->text, sizeof out->text, "%s", s->reason);
+    out->hint = NULL;
   }
-  return false;
+  return s != NULL;
+}
+
+bool yoke__api_is_growing(const yoke_simulation* simulation) {
+  yoke_signal_growth growth;
+  return simulation->state != NULL && simulation->loop.status >= 0 &&
+         yoke__master_find_diverged(simulation->system, simulation->state, NULL, &growth) !=
+             YOKE_NOT_FOUND;
 }
 
 bool yoke__api_is_diverged(const yoke_simulation* simulation, yoke_divergence* out) {

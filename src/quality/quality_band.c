@@ -3,7 +3,7 @@
 //   active part   samples 0 .. K-1, K = 2 + the last k with |y_k - y_N| > 0.01 range, at least 21: a settled tail does
 //                 not count, so that a longer run has the same band
 //   scale         min(s(y), s(a)), s(z) = max(standard deviation over the active part, range / 4)
-//   at rest       range <= 1e-9 of the largest magnitude
+//   at rest       range <= 1e-9 of the largest magnitude, or below 1e-12 of the largest range among signals of its kind
 //   digits        1 + floor(log10(largest / (2 band)))
 //
 // Sums are of numbers divided by the largest of them, so that squares neither overflow nor vanish.
@@ -15,6 +15,7 @@
 
 #define SETTLED      0.01   // of the range: the signal has arrived
 #define AT_REST      1e-9   // of the largest magnitude: rounding
+#define ROUNDING     1e-12  // of the largest range among signals of a kind
 #define BEYOND       1e100  // diverged
 #define COURSE_SHARE 0.05   // of the run, on both sides of a sample
 
@@ -194,12 +195,14 @@ void yoke__band_judge(const double y[], const double a[], const double b[], size
   if (!own.is_usable) {
     out->is_diverged = true;
     out->active = n;
-    out->range = out->scale = out->largest = (double)INFINITY;
+    out->range = out->widest = out->scale = out->largest = (double)INFINITY;
     out->band = out->band_max = out->relative = (double)INFINITY;
     out->low = out->low_max = out->low_relative = 0.0;
     return;
   }
-  out->range = own.high - own.low;
+  out->range = out->widest = own.high - own.low;
+  out->widest = out->has_a ? fmax(out->widest, half.high - half.low) : out->widest;
+  out->widest = out->has_b ? fmax(out->widest, other.high - other.low) : out->widest;
   out->largest = own.largest;
   out->active = active_part(&own);
   const bool is_still = is_at_rest(&own);
@@ -213,6 +216,12 @@ void yoke__band_judge(const double y[], const double a[], const double b[], size
   if (out->has_a || out->has_b) {
     out->scale = fmin(out->scale, scale_of(out->has_a ? &half : &other, out->active));
     compare(&own, &half, &other, out);
+  }
+}
+
+void yoke__band_settle(yoke_band* band, double largest) {
+  if (band->n > 0 && !band->is_diverged && band->widest < ROUNDING * largest) {
+    band->is_constant = true;
   }
 }
 

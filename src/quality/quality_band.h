@@ -22,6 +22,7 @@ typedef struct yoke_band {
   bool has_a, has_b;
   size_t n, active;              // samples; those before the signal has settled
   double range, scale, largest;  // largest minus smallest, size of the movement, largest magnitude
+  double widest;                 // largest range of the run and its usable companions
   double d, x, d_max, x_max;     // differences: rms over the active part, largest of the run
   double band, low, relative;    // of the rms error; relative to the scale
   double low_relative;           // as is low
@@ -35,6 +36,9 @@ typedef struct yoke_band {
 // one with a value that is not finite or beyond 1e100. Of no samples nothing is known: no band, not constant.
 void yoke__band_judge(const double y[], const double a[], const double b[], size_t n, size_t stride,
                       yoke_band* out);
+
+// A range below 1e-12 of `largest`, the largest range among signals of its kind, is rounding: the signal is at rest.
+void yoke__band_settle(yoke_band* band, double largest);
 
 // The band over time: out[k] is the largest difference, weighted as above, within 5 % of the run around sample k (at
 // least two samples on both sides). Infinite where a value is not finite; NaN if a and b are NULL.

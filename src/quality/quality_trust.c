@@ -268,6 +268,9 @@ int yoke__trust_compare(const yoke_trust_signal* a, const yoke_trust_signal* b) 
   if (diverges_a != diverges_b) {
     return diverges_a ? -1 : 1;
   }
+  if (diverges_a && a->growth_to_s != b->growth_to_s) {
+    return a->growth_to_s < b->growth_to_s ? -1 : 1;
+  }
   const int by_growth = diverges_a ? compare_numbers(a->growth.factor, b->growth.factor) : 0;
   return by_growth != 0 ? by_growth : compare_numbers(excess(a), excess(b));
 }

@@ -67,8 +67,8 @@ void yoke__trust_judge_signal(yoke_trust_signal* signal);
 
 // Whether verdict a is worse than b: wrong > doubtful > not judged > trustworthy.
 bool yoke__trust_is_worse(yoke_verdict a, yoke_verdict b);
-// Order for tables of judged signals, worst first: by verdict, then those that diverge, then by how many times the error
-// is beyond its limit. Negative if a comes before b.
+// Order for tables of judged signals, worst first: by verdict, then those that diverge, the first one first, then by how many
+// times the error is beyond its limit. Negative if a comes before b.
 int yoke__trust_compare(const yoke_trust_signal* a, const yoke_trust_signal* b);
 
 // A loop, or the run.

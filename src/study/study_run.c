@@ -350,13 +350,9 @@ static yoke_status finish_trust(run* r) {
 // A run at its end whose signals explode is not done; where companions explode alike, the plant does.
 static yoke_status check_growth(run* r) {
   yoke_signal_growth growth;
-  for (size_t i = 0; r->trust != NULL && i < r->trust->n_signals; i++) {
-    if (r->trust->signals[i].rule == YOKE_RULE_DIVERGED) {
-      return note(r, YOKE_RUN_DIVERGED, r->trust->signals[i].reason);
-    }
-  }
   if (r->trust != NULL) {
-    return YOKE_OK;
+    const yoke_trust_signal* first = yoke__trust_find_diverged(r->trust);
+    return first == NULL ? YOKE_OK : note(r, YOKE_RUN_DIVERGED, first->reason);
   }
   const size_t signal = yoke__master_find_diverged(r->system, r->state, NULL, &growth);
   if (signal == YOKE_NOT_FOUND) {

@@ -77,6 +77,8 @@ void yoke__trust_destroy(yoke_trust** handle);
 yoke_status yoke__trust_judge(yoke_trust* trust);
 // The time of a row of samples [s].
 double yoke__trust_time(const yoke_trust* trust, int64_t row);
+// The first signal that diverged, of those that decide; NULL: none. Once it is judged.
+const yoke_trust_signal* yoke__trust_find_diverged(const yoke_trust* trust);
 // Whether some signal has an error band.
 bool yoke__trust_has_bands(const yoke_trust* trust);
 // Energy given through a bond by companion A up to where the run ended [J]; NaN: not known.

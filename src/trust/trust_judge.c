@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_dim.h"
 #include "trust/trust.h"
 
 static const double* usable_values(const yoke_trust* trust, size_t i) {
@@ -68,6 +69,7 @@ static yoke_band no_band(double largest) {
   return (yoke_band){.is_diverged = !(largest <= YOKE_GROWTH_LARGEST),
                      .largest = largest,
                      .range = unknown,
+                     .widest = unknown,
                      .scale = unknown,
                      .d = unknown,
                      .x = unknown,
@@ -110,7 +112,70 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   s->growth = growth.alarm;
   s->growth_from_s = growth.t_from;
   s->growth_to_s = growth.t_to;
-  yoke__trust_judge_signal(s);
+}
+
+// ---- rounding
+
+// Signals whose movements can be compared: of one physical dimension; without dimensions, of one name.
+typedef struct kind {
+  const char* name;  // of their variables; NULL: they have a dimension
+  yoke_dim dim;
+  double largest;  // range among them, in SI units
+} kind;
+
+static kind kind_of(const yoke_trust* trust, size_t i) {
+  const yoke_system_signal* source = &trust->system->judged[i];
+  kind k = {0};
+  if (trust->signals[i].dim[0] == '\0' || !yoke__dim_parse(trust->signals[i].dim, &k.dim)) {
+    k.dim.factor = 1;
+    k.name = trust->system->units[source->unit].unit.info->variables[source->variable].name;
+  }
+  return k;
+}
+
+static bool is_same_kind(const kind* a, const kind* b) {
+  if (a->name != NULL || b->name != NULL) {
+    return a->name != NULL && b->name != NULL && strcmp(a->name, b->name) == 0;
+  }
+  return memcmp(a->dim.exponents, b->dim.exponents, sizeof a->dim.exponents) == 0;
+}
+
+// Index of a kind among the n that are known; n: it is new.
+static size_t find_kind(const kind kinds[], size_t n, const kind* wanted) {
+  size_t at = 0;
+  while (at < n && !is_same_kind(&kinds[at], wanted)) {
+    at++;
+  }
+  return at;
+}
+
+// A movement that is rounding beside others of its kind is none, unless the file names the signal.
+static yoke_status settle(yoke_trust* trust) {
+  kind* kinds = calloc(trust->n_signals + 1, sizeof *kinds);
+  YOKE_TRY_MEMORY(kinds);
+  size_t n = 0;
+  for (size_t i = 0; i < trust->n_signals; i++) {
+    const yoke_band* band = &trust->signals[i].band;
+    kind own = kind_of(trust, i);
+    const size_t at = find_kind(kinds, n, &own);
+    if (at == n) {
+      kinds[n++] = own;
+    }
+    const double range = fabs(own.dim.factor) * band->range;
+    if (!band->is_diverged && range > kinds[at].largest) {
+      kinds[at].largest = range;
+    }
+  }
+  const bool is_named = trust->system->scenario->trust.n_signals > 0;
+  for (size_t i = 0; i < trust->n_signals; i++) {
+    if (!is_named || !trust->signals[i].is_wanted) {
+      const kind own = kind_of(trust, i);
+      yoke__band_settle(&trust->signals[i].band,
+                        kinds[find_kind(kinds, n, &own)].largest / fabs(own.dim.factor));
+    }
+  }
+  free(kinds);
+  return YOKE_OK;
 }
 
 // ---- the whole
@@ -140,14 +205,29 @@ yoke_status yoke__trust_judge(yoke_trust* trust) {
     fill_signal(trust, i, &trust->signals[i]);
   }
   YOKE_TRY(yoke__arena_status(&trust->arena));
+  YOKE_TRY(settle(trust));
+  for (size_t i = 0; i < trust->n_signals; i++) {
+    yoke__trust_judge_signal(&trust->signals[i]);
+  }
   rank(trust);
   yoke__trust_judge_run(trust->signals, trust->n_signals, trust->loops, trust->n_loops,
                         &trust->run);
   if (trust->n_signals == 0) {
-    trust->run.reason = "no signal is exchanged";
+    trust->run.reason =
+        system->n_links == 0 ? "nothing is connected" : "no real number is exchanged";
   }
   trust->is_judged = true;
   return YOKE_OK;
+}
+
+const yoke_trust_signal* yoke__trust_find_diverged(const yoke_trust* trust) {
+  for (size_t i = 0; i < trust->n_signals; i++) {
+    const yoke_trust_signal* s = &trust->signals[trust->ranked[i]];
+    if (s->rule == YOKE_RULE_DIVERGED && s->is_wanted) {
+      return s;
+    }
+  }
+  return NULL;
 }
 
 bool yoke__trust_has_bands(const yoke_trust* trust) {

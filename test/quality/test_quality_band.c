@@ -292,6 +292,33 @@ static void test_TR_24_constants(void** state) {
   assert_int_equal(band.at, 40);
 }
 
+// A run at exactly 0 whose companion moves by rounding: at rest beside a signal that moves 1e12 times as much, by any factor.
+static void test_TR_24_rounding(void** state) {
+  (void)state;
+  const double factors[] = {1e-200, 1e-16, 1.0, 1e16, 1e99};
+  double y[50] = {0}, a[50] = {0};
+  for (size_t i = 0; i < sizeof factors / sizeof factors[0]; i++) {
+    yoke_band band;
+    a[49] = 1e-27 * factors[i];
+    yoke__band_judge(y, a, y, 50, 1, &band);
+    assert_true(!band.is_constant && band.range == 0 && band.widest == a[49]);
+    yoke__band_settle(&band, 0.0);
+    yoke__band_settle(&band, 0.99e-15 * factors[i]);
+    assert_false(band.is_constant);
+    yoke__band_settle(&band, 1.01e-15 * factors[i]);
+    assert_true(band.is_constant);
+  }
+  // what is lost is no rounding, and of nothing nothing is known
+  yoke_band lost;
+  y[10] = (double)NAN;
+  yoke__band_judge(y, a, a, 50, 1, &lost);
+  yoke__band_settle(&lost, (double)INFINITY);
+  assert_true(!lost.is_constant && lost.is_diverged);
+  yoke__band_judge(y, a, a, 0, 1, &lost);
+  yoke__band_settle(&lost, 1.0);
+  assert_false(lost.is_constant);
+}
+
 // -------------------------------------------------------------------------------------------------
 // digits
 
@@ -410,6 +437,7 @@ int main(void) {
       cmocka_unit_test(test_TR_14_settled_tail),
       cmocka_unit_test(test_active_part),
       cmocka_unit_test(test_TR_24_constants),
+      cmocka_unit_test(test_TR_24_rounding),
       cmocka_unit_test(test_digits),
       cmocka_unit_test(test_course_against_slow_twin),
       cmocka_unit_test(test_course_of_bad_values),

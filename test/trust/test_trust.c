@@ -96,6 +96,56 @@ static void test_rest(void** state) {
   yoke_simulation_destroy(&s);
 }
 
+// Two chains of units that do not know each other, all signals of one name: what moves beside the other by rounding alone is
+// at rest, whatever the unit of the amplitudes is.
+static const char* two_loops(double large, double small, const char* more) {
+  static char text[2048];
+  snprintf(text, sizeof text,
+           "yoke: 1\n"
+           "time: {stop: 4, step: 0.05}\n"
+           "units:\n"
+           "  one: {model: state_space, with: {A: [[-1]], B: [[-4]], inputs: [u], outputs: [x], "
+           "x0: [%.17g]}}\n"
+           "  two: {model: state_space, with: {A: [[-2]], B: [[1]], inputs: [u], outputs: [x], x0: "
+           "[0]}}\n"
+           "  far: {model: state_space, with: {A: [[-1]], B: [[-40]], inputs: [u], outputs: [x], "
+           "x0: [%.17g]}}\n"
+           "  end: {model: state_space, with: {A: [[-2]], B: [[1]], inputs: [u], outputs: [x], x0: "
+           "[0]}}\n"
+           "connections: [two.x -> one.u, one.x -> two.u, end.x -> far.u, far.x -> end.u]\n"
+           "%s",
+           large, small, more);
+  return text;
+}
+
+static void test_rounding(void** state) {
+  (void)state;
+  static const double factors[] = {1e-20, 1, 1e20};
+  yoke_run_trust trust;
+  for (size_t i = 0; i < COUNT(factors); i++) {
+    yoke_simulation* s = make(two_loops(factors[i], 1e-14 * factors[i], ""), NULL, 0);
+    run_and_judge(s, YOKE_TRUST_BOTH, &trust);
+    assert_string_equal(signal_of(s, "far.x").reason, "at rest");
+    assert_string_equal(signal_of(s, "end.x").reason, "at rest");
+    assert_int_equal(trust.verdict, YOKE_DOUBTFUL);
+    yoke_simulation_destroy(&s);
+
+    // large enough to be a signal: wrong at this step
+    s = make(two_loops(factors[i], 1e-8 * factors[i], ""), NULL, 0);
+    run_and_judge(s, YOKE_TRUST_BOTH, &trust);
+    assert_int_equal(signal_of(s, "far.x").verdict, YOKE_WRONG);
+    assert_int_equal(trust.verdict, YOKE_WRONG);
+    yoke_simulation_destroy(&s);
+
+    // named by the file: judged
+    s = make(two_loops(factors[i], 1e-14 * factors[i], "trust: {signals: [far.x]}\n"), NULL, 0);
+    run_and_judge(s, YOKE_TRUST_BOTH, &trust);
+    assert_int_equal(signal_of(s, "far.x").verdict, YOKE_WRONG);
+    assert_string_equal(signal_of(s, "end.x").reason, "at rest");
+    yoke_simulation_destroy(&s);
+  }
+}
+
 // TR-12, TR-13: bands of a loop whose times and motions are scaled.
 static void test_scales(void** state) {
   (void)state;
@@ -309,7 +359,7 @@ int main(void) {
       cmocka_unit_test(test_mixed_loop),     cmocka_unit_test(test_lost_companions),
       cmocka_unit_test(test_half_is_half),   cmocka_unit_test(test_band_over_time),
       cmocka_unit_test(test_written_values), cmocka_unit_test(test_cancelled),
-      cmocka_unit_test(test_variable_step),
+      cmocka_unit_test(test_variable_step),  cmocka_unit_test(test_rounding),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
