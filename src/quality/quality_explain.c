@@ -29,6 +29,14 @@ const char* yoke__energy_text(double joule, char* to, size_t size) {
   return to;
 }
 
+// "about 12.3 kJ"; what is above the largest number is no estimate any more
+static const char* about(double joule, char* to, size_t size) {
+  char energy[32];
+  yoke__energy_text(joule, energy, sizeof energy);
+  snprintf(to, size, "%s%s", fabs(joule) > MOST_ENERGY ? "" : "about ", energy);
+  return to;
+}
+
 bool yoke__ledger_is_broken(const yoke_ledger_result* r) {
   return r->has_ter && r->throughput > 0 && r->flow + r->effort > PARTS_BROKEN * r->throughput;
 }
@@ -36,13 +44,20 @@ bool yoke__ledger_is_broken(const yoke_ledger_result* r) {
 // "the two ends of spring disagree about 6.2 kJ of the 368 kJ that passed (1.7 %), mostly in the rate"
 static void explain_mismatch(yoke_ledger_result* r) {
   char ter[32], throughput[32];
+  const char* where = r->ter <= 0           ? ""
+                      : r->flow > r->effort ? ", mostly in the rate"
+                                            : ", mostly in the action";
+  yoke__energy_text(r->throughput, throughput, sizeof throughput);
+  if (r->ter > MOST_ENERGY) {
+    snprintf(r->explanation, sizeof r->explanation,
+             "the two ends of %.80s disagree about %.3g %% of the energy that passed (%s)%s",
+             r->bond->name, 100 * r->rter, throughput, where);
+    return;
+  }
   snprintf(r->explanation, sizeof r->explanation,
            "the two ends of %.80s disagree about %s of the %s that passed (%.3g %%)%s",
-           r->bond->name, yoke__energy_text(r->ter, ter, sizeof ter),
-           yoke__energy_text(r->throughput, throughput, sizeof throughput), 100 * r->rter,
-           r->ter <= 0           ? ""
-           : r->flow > r->effort ? ", mostly in the rate"
-                                 : ", mostly in the action");
+           r->bond->name, yoke__energy_text(r->ter, ter, sizeof ter), throughput, 100 * r->rter,
+           where);
 }
 
 // The residual of the samples is the largest sign of an error, but it proves no energy.
@@ -56,7 +71,7 @@ static void add_residual(yoke_ledger_result* r) {
 }
 
 static void explain_energy(yoke_ledger_result* r) {
-  char created[32], energy[32], gross[32];
+  char created[48], energy[32], gross[32];
   yoke__energy_text(r->created, created, sizeof created);
   yoke__energy_text(r->energy, energy, sizeof energy);
   if (r->bond->is_corrected) {
@@ -67,8 +82,9 @@ static void explain_energy(yoke_ledger_result* r) {
              100 * r->eps, energy);
   } else {
     snprintf(r->explanation, sizeof r->explanation,
-             "the coupling %s about %s, %.3g %% of the energy of the exchange (%s)",
-             r->created < 0 ? "removed" : "created", created, 100 * r->eps, energy);
+             "the coupling %s %s, %.3g %% of the energy of the exchange (%s)",
+             r->created < 0 ? "removed" : "created", about(r->created, created, sizeof created),
+             100 * r->eps, energy);
   }
 }
 
@@ -106,15 +122,19 @@ void yoke__ledger_explain(yoke_ledger_result* r) {
 double yoke__ledger_explain_given(const char* bond, const char* unit, double given,
                                   double given_half, double throughput, char* to, size_t size) {
   const double change = 2 * (given - given_half);
-  char energy[32], passed[32];
+  char energy[48], passed[32], share[64] = "where none passed";
   if (!yoke__is_finite(change) || !yoke__is_finite(throughput)) {
     snprintf(to, size, "%s", "");
     return (double)NAN;
   }
   if (fabs(change) > RIGHT_WITHIN * throughput) {
-    snprintf(to, size, "about %s too %s energy reached %.80s through %.80s, of %s that passed",
-             yoke__energy_text(change, energy, sizeof energy), change > 0 ? "much" : "little", unit,
-             bond, yoke__energy_text(throughput, passed, sizeof passed));
+    if (throughput > 0) {
+      snprintf(share, sizeof share, "of %s that passed",
+               yoke__energy_text(throughput, passed, sizeof passed));
+    }
+    snprintf(to, size, "%s too %s energy reached %.80s through %.80s, %s",
+             about(change, energy, sizeof energy), change > 0 ? "much" : "little", unit, bond,
+             share);
   } else {
     snprintf(to, size, "the energy through %.80s is right within 0.5 %%", bond);
   }

@@ -184,6 +184,12 @@ static void test_given_in_words(void** state) {
                       "about 20 J too much energy reached arm through piston, of 1 kJ that passed");
   yoke__ledger_explain_given("piston", "arm", 100, 102.4, 1000, text, sizeof text);
   assert_string_equal(text, "the energy through piston is right within 0.5 %");
+  yoke__ledger_explain_given("piston", "arm", 0, 10, 0, text, sizeof text);
+  assert_string_equal(text,
+                      "about 20 J too little energy reached arm through piston, where none passed");
+  yoke__ledger_explain_given("piston", "arm", 5e12, 0, 2e12, text, sizeof text);
+  assert_string_equal(text, "more than 1e12 J too much energy reached arm through piston, of more "
+                            "than 1e12 J that passed");
   yoke__ledger_explain_given("piston", "arm", 0, 0, 0, text, sizeof text);
   assert_string_equal(text, "the energy through piston is right within 0.5 %");
   assert_true(isnan(yoke__ledger_explain_given("piston", "arm", (double)NAN, 1, 1, text, 320)));
