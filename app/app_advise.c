@@ -192,6 +192,14 @@ static bool is_met(const yoke_advised* s) {
   return s->verdict == YOKE_TRUSTWORTHY;
 }
 
+void yoke__app_within_command(const yoke_app_advise* app, yoke_text* to) {
+  yoke__text_string(to, app->advice.is_exhausted ? "more is tried by:" : "all that was tried:");
+  yoke__text_string(to, " ");
+  yoke__advise_search_command(&app->settings, to);
+  // the same search, or twice as much
+  yoke__text_add(to, " --budget %.0f", (app->advice.is_exhausted ? 2 : 1) * WITHIN_BUDGET);
+}
+
 void yoke__app_within_print(const yoke_app_advise* app, size_t chosen) {
   const yoke_advised* s = &app->advice.all[chosen];
   char error[YOKE_NUMBER_SIZE], share[YOKE_NUMBER_SIZE], ratio[YOKE_NUMBER_SIZE];
@@ -204,11 +212,14 @@ void yoke__app_within_print(const yoke_app_advise* app, size_t chosen) {
   printf("%s%s\n", sets.n > 0 ? ":" : "", sets.n > 0 ? sets.bytes : "");
   yoke__text_free(&sets);
   if (!is_met(s)) {
+    yoke_text more = {0};
+    yoke__app_within_command(app, &more);
     printf("within: the wish is missed: %s may be off by up to %s%s%s (%s %% of its movement), "
-           "%s times what is allowed%s\n",
+           "%s times what is allowed; %s\n",
            s->signal, yoke__number_brief(s->band_max, error), s->dim[0] == '\0' ? "" : " ", s->dim,
            yoke__number_brief(100 * s->relative, share), yoke__number_brief(s->score, ratio),
-           app->advice.is_exhausted ? "; yoke advise with a larger --budget tries more" : "");
+           more.bytes == NULL ? "" : more.bytes);
+    yoke__text_free(&more);
   }
 }
 
@@ -254,7 +265,7 @@ void yoke__app_within_json(const yoke_app_advise* app, size_t chosen, const char
 void yoke__app_advise_hint(const yoke_options* options, bool has_foreign, double run_s) {
   yoke_app_advise app = {0};
   size_t n = 0;
-  char seconds[YOKE_NUMBER_SIZE], what[64] = "other methods and steps";
+  char seconds[YOKE_NUMBER_SIZE];
   if (!yoke__app_advise_open(&app, options, 0) ||
       (!has_foreign && (yoke__advise_count(&app.settings, &n) < 0 || n == 0))) {
     yoke__app_advise_close(&app);
@@ -262,17 +273,12 @@ void yoke__app_advise_hint(const yoke_options* options, bool has_foreign, double
   }
   const double cost =
       has_foreign || MAX_COST(n) > YOKE_ADVISE_BUDGET ? YOKE_ADVISE_BUDGET : MAX_COST(n);
-  if (!has_foreign) {
-    snprintf(what, sizeof what, "%zu setting%s", n, yoke__plural(n));
-  }
+  // units that are not ours are not loaded once more to count what applies to them
+  n = has_foreign ? yoke__advise_n_recipes() - 1 : n;
   yoke_text command = {0};
-  yoke__text_string(&command, "yoke advise");
-  yoke__advise_append_word(&command, app.settings.path);
-  for (size_t i = 0; i < app.settings.n_sets; i++) {
-    yoke__text_string(&command, " --set");
-    yoke__advise_append_word(&command, app.settings.sets[i]);
-  }
-  printf("%s would try %s, about %s s\n", command.bytes, what,
+  yoke__advise_search_command(&app.settings, &command);
+  printf("%s would try %s%zu setting%s, %s %s s\n", command.bytes, has_foreign ? "up to " : "", n,
+         yoke__plural(n), has_foreign ? "at most about" : "about",
          yoke__number_brief(cost * run_s, seconds));
   yoke__text_free(&command);
   yoke__app_advise_close(&app);

@@ -30,6 +30,8 @@ bool yoke__app_advise_run(yoke_app_advise* app, const yoke_options* options, int
 
 // The wishes of --within as settings of `trust`; the search must have room for n + 3. False after a message.
 bool yoke__app_within_read(yoke_app_advise* app, const char* const wishes[], size_t n);
+// After a wish that is missed: "more is tried by: yoke advise FILE ...".
+void yoke__app_within_command(const yoke_app_advise* app, yoke_text* to);
 // Prints what the search has chosen, and by how much it misses the wishes.
 void yoke__app_within_print(const yoke_app_advise* app, size_t chosen);
 // A summary (text of a JSON object) with the object "within" behind its last entry.

@@ -57,6 +57,23 @@ static bool goes_on(void* to, const yoke_progress* now) {
   return !yoke__os_is_interrupted();
 }
 
+#define PATIENCE_NS 2000000000  // of waiting for companions before that is said
+
+typedef struct waiting {
+  int64_t start;
+  bool is_told;
+} waiting;
+
+// The same while the run is judged, with a word for those who wait: a companion may hang inside a call.
+static bool waits_on(void* to, const yoke_progress* now) {
+  waiting* w = to;
+  if (!w->is_told && yoke__os_now_ns() - w->start > PATIENCE_NS) {
+    w->is_told = true;
+    fputs("its companions still run; Ctrl-C leaves out the verdict, nothing else\n", stderr);
+  }
+  return goes_on(NULL, now);
+}
+
 void yoke__app_results_directory(const char* path, char* to, size_t size) {
   size_t n = 0;
   const char* stem = yoke__os_path_stem(path, &n);
@@ -73,13 +90,15 @@ static const char* plural(long long n) {
   return n == 1 ? "" : "s";
 }
 
-static void print_run(const json_t* summary, const char* directory) {
+// is_growing: whether that is right is not known yet
+static void print_run(const json_t* summary, const char* directory, bool is_growing) {
   const json_t* iteration = json_object_get(summary, "iteration");
   const json_t* recorded = json_object_get(summary, "recorded");
   const long long n_steps = whole(summary, "steps"), n_rows = whole(recorded, "rows");
   printf("%s: %s, %lld step%s to t = %.9g s in %.3g s (%.3gx real time)\n",
-         yoke__json_find_text(summary, "name", ""), yoke__json_find_text(summary, "status", ""),
-         n_steps, plural(n_steps), yoke__json_find_number(summary, "t_reached", 0),
+         yoke__json_find_text(summary, "name", ""),
+         is_growing ? "still growing" : yoke__json_find_text(summary, "status", ""), n_steps,
+         plural(n_steps), yoke__json_find_number(summary, "t_reached", 0),
          yoke__json_find_number(summary, "wall_s", 0),
          yoke__json_find_number(summary, "real_time_factor", 0));
   if (iteration != NULL) {
@@ -131,10 +150,10 @@ static void print_bonds(const json_t* ledger) {
 }
 
 // The run itself, before it is judged.
-static void print_summary(const json_t* summary, const char* directory) {
+static void print_summary(const json_t* summary, const char* directory, bool is_growing) {
   size_t i = 0;
   json_t* part = NULL;
-  print_run(summary, directory);
+  print_run(summary, directory, is_growing);
   json_array_foreach(json_object_get(summary, "circuits"), i, part) {
     print_circuit(part);
   }
@@ -147,8 +166,10 @@ static void print_summary(const json_t* summary, const char* directory) {
 }
 
 // What can be said of it, with the energy of its bonds as an explanation.
-static void print_verdict(const json_t* summary) {
-  yoke__app_print_trust(summary);
+static void print_verdict(const json_t* summary, bool has_trust) {
+  if (has_trust) {
+    yoke__app_print_trust(summary);
+  }
   print_bonds(json_object_get(summary, "ledger"));
 }
 
@@ -229,7 +250,8 @@ static void announce(const running* r, const yoke_run_info* info) {
     return;
   }
   json_t* summary = read_summary(r->simulation, false);
-  print_summary(summary, r->directory);
+  print_summary(summary, r->directory,
+                info->status == YOKE_OK && info->is_growing && !info->is_diverged);
   json_decref(summary);
   fflush(stdout);
 }
@@ -256,7 +278,7 @@ static void print_judged(const running* r, const yoke_run_info* info, const yoke
     print_within(r);
   }
   if (is_printed && info->record.n_rows > 0 && info->status >= 0) {
-    print_verdict(summary);
+    print_verdict(summary, is_judged(r->options));
     if (r->search == NULL && (trust->verdict == YOKE_DOUBTFUL || trust->verdict == YOKE_WRONG)) {
       yoke__app_advise_hint(r->options, r->has_foreign, info->wall_s);
     }
@@ -279,9 +301,13 @@ static int run(const running* r) {
   announce(r, &info);
 
   yoke_run_trust trust = {.verdict = YOKE_VERDICT_NONE};
+  waiting w = {.start = yoke__os_now_ns(), .is_told = r->is_quiet};
+  yoke_run_settings settings = r->settings;
+  settings.progress = waits_on;
+  settings.to = &w;
   // without a row there was no run: its folder could not be made
   const yoke_status judged =
-      info.record.n_rows == 0 ? YOKE_OK : yoke_simulation_judge(r->simulation, &r->settings);
+      info.record.n_rows == 0 ? YOKE_OK : yoke_simulation_judge(r->simulation, &settings);
   if (judged == YOKE_INTERRUPTED) {
     yoke__app_error(r->options->command->name, "interrupted while it was judged: no verdict");
   }

@@ -97,7 +97,7 @@ static void print_companions(const json_t* trust) {
 void yoke__app_print_trust(const json_t* summary) {
   const json_t* trust = json_object_get(summary, "trust");
   const json_t* signals = json_object_get(trust, "signals");
-  if (trust == NULL || json_array_size(signals) == 0) {
+  if (trust == NULL) {
     return;
   }
   printf("trust: %s: %s\n", yoke__json_find_text(trust, "verdict", ""),

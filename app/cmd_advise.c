@@ -160,8 +160,9 @@ static void print_advice(const yoke_app_advise* app) {
   print_others(advice, YOKE_ADVISED_DIVERGES, "diverges: ");
   print_others(advice, YOKE_ADVISED_FAILED, "fails: ");
   print_others(advice, YOKE_ADVISED_LEFT_OUT, "not tried: ");
-  printf("cost of the search: %s runs of the given cost%s\n",
+  printf("cost of the search: %s runs of the given cost%s%s\n",
          yoke__number_brief(advice->spent, spent),
+         advice->is_over ? "; the given run and its companions alone exceed the budget" : "",
          advice->is_exhausted ? "; a larger --budget tries more" : "");
   printf("%s\n", advice->text);
   if (advice->chosen != YOKE_NOT_FOUND && advice->chosen > 0) {
@@ -219,7 +220,10 @@ static bool write_system(const yoke_options* options, yoke_app_advise* app) {
     return false;
   }
   if (is_told) {
-    printf("the same in a file: yoke run %s\n", out);
+    yoke_text path = {0};
+    yoke__advise_append_path(&path, out);
+    printf("the same in a file: yoke run%s\n", path.bytes == NULL ? "" : path.bytes);
+    yoke__text_free(&path);
   }
   return true;
 }
@@ -246,7 +250,8 @@ static int advise(const yoke_options* options, yoke_app_advise* app) {
     return YOKE_EXIT_FAILED;
   }
   if (app->advice.chosen == YOKE_NOT_FOUND) {
-    yoke__app_error(COMMAND, "%s", app->advice.text);
+    yoke__app_error(COMMAND, "%s%s", app->advice.text,
+                    app->advice.is_exhausted ? "; a larger --budget tries smaller steps" : "");
     return YOKE_EXIT_FAILED;
   }
   return YOKE_EXIT_OK;

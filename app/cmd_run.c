@@ -37,7 +37,12 @@ static bool search(const yoke_options* options, yoke_app_advise* app, size_t* ch
   *chosen = yoke__advise_cheapest(&app->advice);
   if (*chosen == YOKE_NOT_FOUND) {
     *status = YOKE_EXIT_FAILED;
-    return yoke__app_error("run", "--within: %s", app->advice.text);
+    yoke_text more = {0};
+    yoke__app_within_command(app, &more);
+    yoke__app_error("run", "--within: %s; %s", app->advice.text,
+                    more.bytes == NULL ? "" : more.bytes);
+    yoke__text_free(&more);
+    return false;
   }
   if (!yoke__options_has(options, "quiet") && !yoke__options_has(options, "json")) {
     yoke__app_within_print(app, *chosen);

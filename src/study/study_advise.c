@@ -239,6 +239,7 @@ static yoke_status judge(trial* t, yoke_status status, double cpu_s) {
   for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
     a->spent += (double)t->trust->companions[i].n_calls_made;
   }
+  a->advice->is_over = a->advice->is_over || (is_given(t) && !can_afford(a, 0));
   return take_verdict(t, YOKE_ADVISED_JUDGED);
 }
 
@@ -539,8 +540,7 @@ static void decide(yoke_advice* advice) {
   advice->chosen = choose(advice);
   if (advice->chosen == YOKE_NOT_FOUND) {
     snprintf(advice->text, sizeof advice->text,
-             "no setting is usable: all that were tried diverge or fail%s",
-             advice->is_exhausted ? "; a larger --budget tries smaller steps" : "");
+             "no setting is usable: all that were tried diverge or fail");
     return;
   }
   const yoke_advised *given = &advice->all[0], *s = &advice->all[advice->chosen];

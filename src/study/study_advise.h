@@ -68,6 +68,7 @@ typedef struct yoke_advice {
   size_t chosen;      // 0: nothing that was tried is better; YOKE_NOT_FOUND: nothing is usable
   double spent;       // runs of the cost of the given one
   bool is_exhausted;  // settings were left out for lack of budget
+  bool is_over;       // the given run and its companions alone cost more than the budget
   char text[640];     // the advice in a sentence or two
 } yoke_advice;
 
@@ -86,6 +87,10 @@ const char** yoke__advise_sets(const yoke_advise_settings* settings, const yoke_
                                yoke_arena* arena, size_t* n);
 // A word behind a blank, in single quotes where a shell would change it.
 void yoke__advise_append_word(yoke_text* to, const char* word);
+// The same for the name of a file: one that begins like an option gets its folder.
+void yoke__advise_append_path(yoke_text* to, const char* path);
+// "yoke advise FILE --set ..."
+void yoke__advise_search_command(const yoke_advise_settings* settings, yoke_text* to);
 // The command that runs it, quoted for a shell: "yoke run FILE --set ...".
 void yoke__advise_command(const yoke_advise_settings* settings, const yoke_advised* setting,
                           yoke_text* to);

@@ -26,13 +26,33 @@ void yoke__advise_append_word(yoke_text* to, const char* word) {
   yoke__text_string(to, "'");
 }
 
+void yoke__advise_append_path(yoke_text* to, const char* path) {
+  if (path[0] != '-') {
+    yoke__advise_append_word(to, path);
+    return;
+  }
+  yoke_text whole = {0};
+  yoke__text_add(&whole, "./%s", path);
+  yoke__advise_append_word(to, whole.bytes == NULL ? path : whole.bytes);
+  yoke__text_free(&whole);
+}
+
+void yoke__advise_search_command(const yoke_advise_settings* settings, yoke_text* to) {
+  yoke__text_string(to, "yoke advise");
+  yoke__advise_append_path(to, settings->path);
+  for (size_t i = 0; i < settings->n_sets; i++) {
+    yoke__text_string(to, " --set");
+    yoke__advise_append_word(to, settings->sets[i]);
+  }
+}
+
 void yoke__advise_command(const yoke_advise_settings* settings, const yoke_advised* setting,
                           yoke_text* to) {
   yoke_arena arena = {0};
   size_t n = 0;
   const char** sets = yoke__advise_sets(settings, setting, &arena, &n);
   yoke__text_string(to, "yoke run");
-  yoke__advise_append_word(to, settings->path);
+  yoke__advise_append_path(to, settings->path);
   for (size_t i = 0; sets != NULL && i < n; i++) {
     yoke__text_string(to, " --set");
     yoke__advise_append_word(to, sets[i]);
@@ -86,6 +106,7 @@ void yoke__advise_json(const yoke_advise_settings* settings, const yoke_advice* 
   yoke__json_string(json, "text", advice->text);
   yoke__json_number(json, "spent", advice->spent);
   yoke__json_boolean(json, "exhausted", advice->is_exhausted);
+  yoke__json_boolean(json, "over_budget", advice->is_over);
   yoke_text command = {0};
   if (advice->chosen < advice->n) {
     yoke__advise_command(settings, &advice->all[advice->chosen], &command);

@@ -97,6 +97,8 @@ assert all(x["signal"] == "one.x" for x in json.load(open("limited/advise/advise
 ends 0 loop.yaml --budget 30s --out timed
 ends 0 loop.yaml --budget 3 --out short
 has out 'a larger --budget tries more'
+ends 0 loop.yaml --budget 1 --out short
+has out '; the given run and its companions alone exceed the budget; a larger --budget tries more'
 
 # nothing better
 ends 0 loop.yaml --set 'couplings={loop: {method: nepce, members: [one, two]}}' --out best --write none.yaml
@@ -138,7 +140,8 @@ ends 0 loop.yaml --within one.x=5e-2 --out cheap --json
 is 'the cheapest that is good enough' test "$(json out 'd["within"]["met"]')" = True
 ends 0 loop.yaml --within 1e-9 --out missed
 has out 'within: the wish is missed: '
-has out ' times what is allowed'
+has out ' times what is allowed; '
+is 'a command to try' grep -q ': yoke advise loop.yaml --set trust.limit=1e-9 --budget [0-9]*$' out
 # missed, and surely so: the verdict is wrong
 ends 3 loop.yaml --within one.x=1e-9 --within two.x=1e-9 --out missed --json
 is 'missed' test "$(json out 'd["within"]["met"]')" = False
@@ -160,6 +163,14 @@ ends 0 loop.yaml --trust both --set 'couplings={loop: {method: nepce, members: [
 is 'no hint where it is trustworthy' test "$(grep -c 'yoke advise' out)" -eq 0
 ends 0 loop.yaml --trust both --quiet --out hinted
 is 'quiet' test ! -s out
+# a file that begins like an option, in all commands that are printed
+cp loop.yaml -- -dash.yaml
+"$yoke" run --trust both --out hinted -- -dash.yaml >out 2>err
+has out 'yoke advise ./-dash.yaml would try '
+"$yoke" advise --out hinted --write ./-good.yaml -- -dash.yaml >out 2>err
+has out '  yoke run ./-dash.yaml --set '
+eval "$(grep '^  yoke run' out) --quiet --out by_dash"
+is 'the printed command runs' test -f by_dash/results.csv
 
 # ---- bad input
 
@@ -203,6 +214,9 @@ connections: [c.x -> a.u, a.y -> c.u]
 YAML
 ends 1 wild.yaml --out wild
 has err 'no setting is usable'
+"$yoke" run wild.yaml --within 1% --out wild >out 2>err
+is 'status of a search for nothing' test $? -eq 1
+is 'a command to try' grep -q -- '--within: no setting is usable: .*: yoke advise wild.yaml --set trust.limit=0.01 --budget [0-9]*$' err
 ends 0 "$source/scenarios/hydraulic-crane/crane.yaml" --quiet --out crane --write crane.yaml
 is 'a known system' grep -q '^couplings: ' crane.yaml
 

@@ -52,6 +52,8 @@ END
 
 # ---- with companions, which diverge as well: the verdict names signal, factor and time
 yoke_ends 3 run loop.yaml --trust both --out both
+has out 'loop: still growing, 200 steps to t = 10 s'
+lacks out 'done'
 has out 'trust: wrong: diverges: plant.y grew 220 times within 16 exchanges, between 1 s and 2 s'
 has err 'error: diverges: plant.y grew 220 times within 16 exchanges, between 1 s and 2 s'
 has both/summary.json '"status": "diverged"'
@@ -108,6 +110,15 @@ yoke_ends 0 sweep loop.yaml --vary time.step=0.05,0.01 --measure maxabs:plant.y 
 n_checks=$((n_checks + 2))
 grep -q '^0.05,diverged,10,,.*plant.y diverges: it grew 220 times' swept/sweep.csv || bad "swept: $(cat swept/sweep.csv)"
 grep -q '^0.01,done,10,1\.' swept/sweep.csv || bad "swept: $(cat swept/sweep.csv)"
+
+# and name the same signal as a run does, with companions and without
+for mode in both none; do
+  "$yoke" run loop.yaml --trust $mode --out named >out 2>err
+  signal=$(sed -n 's/^trust: wrong: diverges: \([^ ]*\) .*/\1/p' out)
+  yoke_ends 1 sweep loop.yaml --vary time.step=0.05 --measure verdict --set trust.companions=$mode --out swept-$mode
+  n_checks=$((n_checks + 1))
+  grep -q "diverges: $signal \|$signal diverges" swept-$mode/sweep.csv || bad "$signal, but swept: $(cat swept-$mode/sweep.csv)"
+done
 
 echo "$n_checks checks, $n_failed failed"
 [ "$n_failed" -eq 0 ]
