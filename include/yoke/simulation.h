@@ -101,8 +101,8 @@ typedef struct yoke_run_info {
   bool is_violated;  // a quality limit that the system file gives was exceeded
   // a signal grew without bounds; with companions that is known once it is judged. A value that is not finite is a failure.
   bool is_diverged;
-  bool
-      is_growing;  // a signal was growing without bounds when the run ended; right if the plant is unstable by itself
+  // a signal still grew when the run ended: right if the plant is unstable by itself, which companions tell
+  bool is_growing;
   yoke_record_info record;
 } yoke_run_info;
 

@@ -31,11 +31,26 @@ static void test_diverged(void** state) {
   yoke_simulation* sim = open_loop(&told.sink, "stop: 10, step: 0.05", "");
   check_summary(sim, "\"status\": \"not started\"");
   assert_int_equal(yoke_simulation_run(sim, NULL, &info), YOKE_OK);
-  assert_true(info.is_diverged && !info.is_violated);
+  assert_true(info.is_diverged && info.is_growing && !info.is_violated);
   assert_int_equal(info.n_steps, 200);
   check_contains(told.text, "plant.y diverges: it grew 220 times within 16 exchanges");
   check_summary(sim, "\"status\": \"diverged\"");
   check_summary(sim, "\"verdict\": \"wrong\"");
+  api_close(&sim);
+}
+
+// With companions growth is known at the end of the run, whether it is right once they have ended.
+static void test_growing_before_it_is_judged(void** state) {
+  (void)state;
+  yoke_run_info info;
+  yoke_run_trust trust;
+  yoke_simulation* sim = open_loop(NULL, "stop: 10, step: 0.05", "");
+  const yoke_run_settings settings = {.trust = YOKE_TRUST_BOTH};
+  assert_int_equal(yoke_simulation_run(sim, &settings, &info), YOKE_OK);
+  assert_true(info.is_growing && !info.is_diverged);
+  check_ok(yoke_simulation_judge(sim, NULL));
+  check_ok(yoke_simulation_get_trust(sim, &trust));
+  assert_true(trust.is_diverged);
   api_close(&sim);
 }
 
@@ -61,7 +76,7 @@ static void test_done(void** state) {
   yoke_run_info info;
   yoke_simulation* sim = open_loop(NULL, "stop: 10, step: 0.01", "");
   assert_int_equal(yoke_simulation_run(sim, NULL, &info), YOKE_OK);
-  assert_false(info.is_diverged);
+  assert_false(info.is_diverged || info.is_growing);
   check_summary(sim, "\"status\": \"done\"");
   api_close(&sim);
 }
@@ -122,9 +137,13 @@ static void test_not_finite_is_a_failure(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_diverged), cmocka_unit_test(test_diverged_step_by_step),
-      cmocka_unit_test(test_done),     cmocka_unit_test(test_stopped_by_growth),
-      cmocka_unit_test(test_restored), cmocka_unit_test(test_not_finite_is_a_failure),
+      cmocka_unit_test(test_diverged),
+      cmocka_unit_test(test_growing_before_it_is_judged),
+      cmocka_unit_test(test_diverged_step_by_step),
+      cmocka_unit_test(test_done),
+      cmocka_unit_test(test_stopped_by_growth),
+      cmocka_unit_test(test_restored),
+      cmocka_unit_test(test_not_finite_is_a_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
