@@ -224,8 +224,8 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
 static bool is_known(const char* what) {
   if (!yoke__path_is_netlist(what) && yoke__path_is_library(what)) {
     yoke__app_error(COMMAND,
-                    "'%s' is a shared library: its units cannot be exported, since the runtime of "
-                    "an FMU holds built-in models only",
+                    "'%s' is a shared library: export its unit from a system file that names it, "
+                    "with --unit",
                     what);
     return false;
   }

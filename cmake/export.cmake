@@ -83,7 +83,7 @@ endif()
 file(GLOB fmu_sources RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
      src/export/runtime/*.c models/*.c models/*/*.c src/unit/meter/*.c src/circuit/*.c src/unit/circuit/*.c
      src/linalg/linalg_sparse*.c)
-list(APPEND fmu_sources src/unit/unit.c src/ode/ode_step.c src/export/export_circuit.c src/export/export_states.c
+list(APPEND fmu_sources src/unit/unit.c src/unit/unit_table.c src/ode/ode_step.c src/export/export_circuit.c src/export/export_states.c
      src/base/base_arena.c src/base/base_csv.c src/base/base_dim.c src/base/base_map.c
      src/base/base_message.c src/base/base_number.c src/base/base_status.c src/base/base_text.c
      src/linalg/linalg_dense.c src/linalg/linalg_expm.c src/linalg/linalg_least_squares.c

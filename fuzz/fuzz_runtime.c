@@ -62,6 +62,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t n) {
     apply(&config, &arena);
   }
   yoke__export_circuit_close(&config.circuit);
+  yoke__runtime_library_close(&config);
   yoke__arena_free(&arena);
   return 0;
 }

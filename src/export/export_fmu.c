@@ -20,6 +20,7 @@
 #define MAX_RESOURCE_SIZE ((size_t)1 << 30)
 #define TOKEN_SIZE        40
 #define TABLE_NAME        "table.csv"
+#define LIBRARY_NAME      "unit.so"
 
 static const char* const type_names[] = {"real",        "integer", "boolean",
                                          "enumeration", "string",  "binary"};
@@ -31,11 +32,19 @@ typedef struct parts {
   char* table;        // a file that the settings name, or the netlist; NULL: none
   size_t table_size;
   const char* resource;  // its name there
+  char* library;         // the shared library of the unit; NULL: none
+  size_t library_size;
   char token[TOKEN_SIZE];
   char* settings;  // yoke.txt
   size_t settings_size;
   yoke_xml_writer xml, build;
 } parts;
+
+static const char* join_path(const char* directory, const char* name, yoke_arena* arena) {
+  char path[MAX_PATH];
+  const size_t n = yoke__os_path_join(directory, name, path, sizeof path);
+  return n < sizeof path ? yoke__arena_text(arena, path, n) : NULL;
+}
 
 // ---- arguments
 
@@ -89,6 +98,17 @@ yoke_status yoke__export_starts(const yoke_scenario_unit* source, const yoke_uni
                                 yoke_arena* arena, yoke_messages* messages,
                                 const yoke_argument** starts, size_t* n) {
   return read_settings(source, ops, false, arena, messages, starts, n);
+}
+
+yoke_status yoke__export_library(const yoke_scenario_unit* source, yoke_arena* arena,
+                                 yoke_export_job* job) {
+  if (source->kind != YOKE_KIND_LIBRARY) {
+    return YOKE_OK;
+  }
+  job->library =
+      source->type[0] == '/' ? source->type : join_path(job->directory, source->type, arena);
+  job->library_model = source->model;
+  return job->library == NULL ? YOKE_NO_MEMORY : YOKE_OK;
 }
 
 // ---- yoke.txt, whose form is drawn in runtime_config.c
@@ -194,6 +214,9 @@ static yoke_status write_settings(parts* p) {
   if (m->netlist.is_there) {
     put_circuit(&m->netlist.settings, out);
   }
+  if (m->library != NULL) {
+    fputs("library " LIBRARY_NAME "\n", out);
+  }
   for (size_t i = 0; i < m->job->n_arguments; i++) {
     put_argument(m->job, &m->job->arguments[i], out);
   }
@@ -234,6 +257,7 @@ static void make_token(parts* p) {
   for (size_t i = 0; i < 2; i++) {
     halves[i] = hash(halves[i], p->settings, p->settings_size);
     halves[i] = hash(halves[i], p->xml.text.bytes, p->xml.text.n);
+    halves[i] = hash(halves[i], p->library == NULL ? "" : p->library, p->library_size);
     halves[i] = mix(hash(halves[i], p->table == NULL ? "" : p->table, p->table_size));
   }
   snprintf(p->token, sizeof p->token, "{%08x-%04x-%04x-%04x-%04x%08x}", (unsigned)(halves[0] >> 32),
@@ -252,6 +276,10 @@ static yoke_status read_table(parts* p, const yoke_sink* sink) {
     p->table_size = p->model.netlist.size;
     p->model.netlist.text = NULL;
     return YOKE_OK;
+  }
+  if (p->model.library != NULL) {
+    YOKE_TRY(
+        yoke__os_read_file(job->library, MAX_RESOURCE_SIZE, &p->library, &p->library_size, sink));
   }
   p->resource = TABLE_NAME;
   for (size_t i = 0; i < job->n_arguments; i++) {
@@ -279,7 +307,8 @@ static bool ends_with(const char* text, const char* end) {
 // The C files of the archive of sources, for the description.
 static yoke_status list_sources(parts* p, const yoke_sink* sink) {
   const yoke_export_job* job = p->model.job;
-  if (job->sources == NULL) {
+  // those of a library are not here, and its binary fits this platform alone
+  if (job->sources == NULL || p->model.library != NULL) {
     return YOKE_OK;
   }
   YOKE_TRY(yoke__zip_open(job->sources, &p->sources, sink));
@@ -335,6 +364,9 @@ static yoke_status add_parts(parts* p, yoke_zip_writer* zip, const yoke_sink* si
     snprintf(name, sizeof name, "resources/%s", p->resource);
     YOKE_TRY(yoke__zip_add(zip, name, p->table, p->table_size, sink));
   }
+  if (p->library != NULL) {
+    YOKE_TRY(yoke__zip_add(zip, "resources/" LIBRARY_NAME, p->library, p->library_size, sink));
+  }
   return add_sources(p, zip, sink);
 }
 
@@ -371,23 +403,18 @@ yoke_status yoke__export_fmu(const yoke_export_job* job, const char* path, const
   yoke__zip_close(&p.sources);
   free(p.settings);
   free(p.table);
+  free(p.library);
   yoke__export_model_close(&p.model);
   return status;
 }
 
 // ---- the runtime
 
-static const char* join(const char* directory, const char* name, yoke_arena* arena) {
-  char path[MAX_PATH];
-  const size_t n = yoke__os_path_join(directory, name, path, sizeof path);
-  return n < sizeof path ? yoke__arena_text(arena, path, n) : NULL;
-}
-
 // Both files in one folder; the sources may be missing.
 static bool find_in(const char* directory, yoke_arena* arena, const char** runtime,
                     const char** sources) {
-  *runtime = join(directory, YOKE_EXPORT_RUNTIME, arena);
-  *sources = join(directory, YOKE_EXPORT_SOURCES, arena);
+  *runtime = join_path(directory, YOKE_EXPORT_RUNTIME, arena);
+  *sources = join_path(directory, YOKE_EXPORT_SOURCES, arena);
   if (*runtime == NULL || !yoke__os_is_file(*runtime)) {
     return false;
   }
@@ -425,7 +452,7 @@ yoke_status yoke__export_find_runtime(const char* given, yoke_arena* arena, cons
   char program[MAX_PATH] = "";
   yoke__process_directory(program, sizeof program);
   for (size_t i = 0; program[0] != '\0' && i < YOKE_COUNT(places); i++) {
-    const char* directory = places[i][0] == '\0' ? program : join(program, places[i], arena);
+    const char* directory = places[i][0] == '\0' ? program : join_path(program, places[i], arena);
     if (directory != NULL && find_in(directory, arena, runtime, sources)) {
       return YOKE_OK;
     }

@@ -4,6 +4,7 @@
 //   binaries/<platform>/<name>.so       yoke-fmu.so, the same for all    cmake/export.cmake
 //   resources/yoke.txt                  which model, with what settings  export_fmu.c
 //   resources/<file>                    files that the settings name: a table, a netlist
+//   resources/unit.so                   the shared library that the unit comes from
 //   sources/*.c, *.h                    the runtime again, as text       yoke-fmu-sources.zip
 #ifndef YOKE_EXPORT_FMU_H
 #define YOKE_EXPORT_FMU_H
@@ -35,6 +36,8 @@ typedef struct yoke_export_job {
   const yoke_argument* starts;  // start values of a netlist's unit, which cannot be read from it
   size_t n_starts;              // (yoke__export_starts)
   const char* directory;        // where relative paths in the arguments start
+  const char* library;          // path of the shared library that has the model; NULL: none
+  const char* library_model;    // its name there; NULL: the only one
   bool has_experiment;          // of the system it comes from
   double start, stop, step;
   const char* runtime;  // path of yoke-fmu.so
@@ -50,6 +53,10 @@ yoke_status yoke__export_arguments(const yoke_scenario_unit* source, const yoke_
 yoke_status yoke__export_starts(const yoke_scenario_unit* source, const yoke_unit_ops* ops,
                                 yoke_arena* arena, yoke_messages* messages,
                                 const yoke_argument** starts, size_t* n);
+
+// Where the model of such a unit comes from: the two fields of the job that say so.
+yoke_status yoke__export_library(const yoke_scenario_unit* source, yoke_arena* arena,
+                                 yoke_export_job* job);
 
 // Writes the FMU; path gets its content at the end or not at all. The same job gives the same bytes. YOKE_NO_SUPPORT: this
 // unit cannot be such an FMU; YOKE_BAD_INPUT: its settings are refused by the model; YOKE_IO.

@@ -72,6 +72,13 @@ static yoke_status open_netlist(yoke_export_model* m, const yoke_sink* sink) {
   return YOKE_OK;
 }
 
+// The unit of a library as the FMU will have it: in this process, also where the system isolates it.
+static yoke_status open_library(yoke_export_model* m, const yoke_sink* sink) {
+  YOKE_TRY(yoke__library_open(m->job->library, &m->library, sink));
+  m->ops = yoke__library_unit(m->library, m->job->library_model, sink);
+  return m->ops == NULL ? YOKE_BAD_INPUT : YOKE_OK;
+}
+
 static bool is_input(const yoke_variable* v) {
   return v->causality == YOKE_INPUT;
 }
@@ -328,16 +335,17 @@ static yoke_status sort_feedthrough(yoke_export_model* m) {
 
 // ---- all of it
 
-static yoke_status check_job(const yoke_export_job* job, bool is_netlist, const yoke_sink* sink) {
+static yoke_status check_job(const yoke_export_job* job, bool is_file, const yoke_sink* sink) {
   if (job->fmi != 2 && job->fmi != 3) {
     return yoke_fail(sink, YOKE_NO_SUPPORT, "%s", "FMI 2 or 3 is expected");
   }
-  if (is_netlist) {
+  if (is_file) {
     return YOKE_OK;
   }
   if (job->ops == NULL || yoke__models_find(NULL, job->ops->name) != job->ops) {
     return yoke_fail(sink, YOKE_NO_SUPPORT,
-                     "'%s' is not built in: only built-in models and circuits can be exported",
+                     "'%s' is neither built in nor of a file: only built-in models, circuits and "
+                     "units of shared libraries can be exported",
                      job->ops == NULL ? "" : job->ops->name);
   }
   return YOKE_OK;
@@ -346,7 +354,7 @@ static yoke_status check_job(const yoke_export_job* job, bool is_netlist, const 
 static yoke_status fill(yoke_export_model* m, const yoke_sink* sink) {
   const yoke_unit_info* info = m->unit.info;
   if ((info->flags & YOKE_UNIT_PHYSICAL) != 0) {
-    return yoke_fail(sink, YOKE_NO_SUPPORT, "'%s' is a real machine", m->job->ops->name);
+    return yoke_fail(sink, YOKE_NO_SUPPORT, "'%s' is a real machine", m->ops->name);
   }
   m->n_variables = info->n_variables;
   m->variables = yoke__arena_array(&m->arena, m->n_variables + 1, sizeof *m->variables);
@@ -374,9 +382,11 @@ yoke_status yoke__export_model_open(const yoke_export_job* job, yoke_export_mode
                                     const yoke_sink* sink) {
   *model = (yoke_export_model){.job = job, .ops = job->ops};
   model->netlist.is_there = yoke__export_circuit_settings(job->unit, &model->netlist.settings);
-  YOKE_TRY(check_job(job, model->netlist.is_there, sink));
+  YOKE_TRY(check_job(job, model->netlist.is_there || job->library != NULL, sink));
   yoke__export_identifier(job->name, model->identifier, sizeof model->identifier);
-  yoke_status status = model->netlist.is_there ? open_netlist(model, sink) : YOKE_OK;
+  yoke_status status = model->netlist.is_there ? open_netlist(model, sink)
+                       : job->library != NULL  ? open_library(model, sink)
+                                               : YOKE_OK;
   if (status >= 0) {
     status = make_unit(model, sink);
   }
@@ -394,6 +404,7 @@ void yoke__export_model_close(yoke_export_model* model) {
   yoke__arena_free(&model->unit_arena);
   yoke__arena_free(&model->arena);
   yoke__export_circuit_close(&model->netlist.file);
+  yoke__library_close(&model->library);
   yoke__temp_remove(&model->netlist.folder);
   free(model->netlist.text);
   model->netlist.text = NULL;

@@ -9,6 +9,7 @@
 #include "export/export_circuit.h"
 #include "export/export_fmu.h"
 #include "export/export_states.h"
+#include "unit/unit_library.h"
 
 #define YOKE_EXPORT_MAX_IDENTIFIER 200
 
@@ -46,8 +47,10 @@ typedef struct yoke_export_netlist {
 // Everything the description says.
 typedef struct yoke_export_model {
   const yoke_export_job* job;
-  const yoke_unit_ops* ops;  // what the FMU runs: job->ops, of a netlist that of export_circuit.h
+  const yoke_unit_ops*
+      ops;  // what the FMU runs: job->ops, of a netlist that of export_circuit.h, or that of library
   yoke_export_netlist netlist;
+  yoke_shared_library* library;  // that holds ops; NULL: none
   yoke_arena arena;
   yoke_arena unit_arena;
   yoke_unit unit;  // an instance of its own

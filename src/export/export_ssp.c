@@ -200,6 +200,7 @@ static yoke_status make_fmu(ssp_export* e, ssp_export_unit* unit, const char* fo
     YOKE_TRY(yoke__export_starts(unit->source, job.ops, &e->arena, e->messages, &job.starts,
                                  &job.n_starts));
   }
+  YOKE_TRY(yoke__export_library(unit->source, &e->arena, &job));
   YOKE_TRY(yoke__export_fmu(&job, path, sink));
   unit->fmu = yoke__ssp_export_text(e, "resources/%s", file);
   return yoke__zip_add_file(zip, unit->fmu, path, sink);

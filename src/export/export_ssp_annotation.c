@@ -154,13 +154,17 @@ static bool is_fresh(const ssp_export* e, const yoke_scenario_unit* unit) {
   return exchange == YOKE_FRESH && unit->kind != YOKE_KIND_FMU;
 }
 
+// A netlist or a shared library is inside its FMU and nowhere else.
+static bool is_packed(const ssp_export_unit* unit) {
+  return unit->source->kind == YOKE_KIND_CIRCUIT || unit->source->kind == YOKE_KIND_LIBRARY;
+}
+
 // The iterative schemes need the same of units that pass an input on at once.
 static bool needs_native(const ssp_export* e, const ssp_export_unit* unit) {
   const yoke_scheme scheme = e->job->scenario->scheme;
   const bool is_iterative =
       scheme == YOKE_ITERATIVE_JACOBI || scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
-  // a netlist is inside its FMU and nowhere else
-  return unit->source->kind != YOKE_KIND_FMU && unit->source->kind != YOKE_KIND_CIRCUIT &&
+  return unit->source->kind != YOKE_KIND_FMU && !is_packed(unit) &&
          unit->unit->info->n_feedthrough > 0 && (is_iterative || is_fresh(e, unit->source));
 }
 
@@ -171,11 +175,12 @@ static bool add_unit(yoke_text* t, const ssp_export* e, const yoke_node* node) {
   static const char* const of_stale[] = {"model",  "fmu",       "with",     "start",
                                          "values", "interface", "exchange", NULL};
   // the solver of a netlist is set inside its FMU
-  static const char* const of_circuit[] = {"with",    "start",  "values",   "interface",
-                                           "circuit", "solver", "exchange", NULL};
+  static const char* const of_packed[] = {"with",    "start",    "values", "interface",
+                                          "circuit", "library",  "model",  "law",
+                                          "solver",  "exchange", NULL};
   const ssp_export_unit* unit = yoke__ssp_export_find(e, node->key);
-  if (unit != NULL && unit->source->kind == YOKE_KIND_CIRCUIT) {
-    return add_map_without(t, node, of_circuit);
+  if (unit != NULL && is_packed(unit)) {
+    return add_map_without(t, node, of_packed);
   }
   if (unit != NULL && needs_native(e, unit)) {
     add_node(t, node);

@@ -114,6 +114,7 @@ static yoke_status fill_job(yoke_export_unit* e) {
     YOKE_TRY(yoke__export_starts(unit->source, job->ops, &e->arena, &e->messages, &job->starts,
                                  &job->n_starts));
   }
+  YOKE_TRY(yoke__export_library(unit->source, &e->arena, job));
   return yoke__export_arguments(unit->source, job->ops, &e->arena, &e->messages, &job->arguments,
                                 &job->n_arguments);
 }
@@ -216,6 +217,15 @@ yoke_status yoke__export_system(const yoke_system* system, int fmi, const char* 
       yoke__error(messages, method->place,
                   "%s: method '%s' is one of a shared library, which an SSP cannot carry",
                   method->owner, method->ops->name);
+      return YOKE_NO_SUPPORT;
+    }
+  }
+  for (size_t i = 0; i < system->n_units; i++) {
+    // laws stay native, beside the FMUs of the units
+    const yoke_scenario_unit* source = system->units[i].source;
+    if (source->is_law && source->kind == YOKE_KIND_LIBRARY) {
+      yoke__error(messages, source->type_place,
+                  "law '%s' is one of a shared library, which an SSP cannot carry", source->name);
       return YOKE_NO_SUPPORT;
     }
   }

@@ -175,13 +175,39 @@ yoke_ends 0 run systems/lag.yaml --report --out reported
 yoke_ends 0 sweep systems/lag.yaml --vary units.lag.with.T=0.1,0.2,0.4 --measure status --out swept
 yoke_ends 0 analyse systems/lag.yaml
 
-begin export_is_refused
-yoke_ends 2 export systems/lag.yaml --fmi 2 --unit lag
-err_has "'my.lag' is not built in: only built-in models and circuits can be exported"
-yoke_ends 2 export systems/lag.yaml --ssp
-err_has "lag.yaml:5:"
-err_has "is not built in"
-ls ./*.fmu ./*.ssp >files 2>/dev/null && bad "a file was left behind"
+# an exported unit takes its library along: the FMU and the SSP give the bytes of the system, also where no library is left
+begin export_takes_the_library
+yoke_ends 0 run systems/lag.yaml --out exported/own --no-verdict
+for fmi in 2 3; do
+  yoke_ends 0 export systems/lag.yaml --fmi $fmi --unit lag -o exported/lag$fmi.fmu
+  unzip -l exported/lag$fmi.fmu >files
+  grep -q ' resources/unit.so$' files || bad "FMI $fmi: the library is not in the FMU"
+  grep -q ' sources/' files && bad "FMI $fmi: sources without the unit's own"
+  yoke_ends 0 info exported/lag$fmi.fmu
+  sed "s|{library:.*own_library.so[^}]*with|{fmu: lag$fmi.fmu, with|" systems/lag.yaml >exported/lag$fmi.yaml
+  grep -q "fmu: lag$fmi.fmu" exported/lag$fmi.yaml || bad "the file was not changed"
+done
+yoke_ends 0 export systems/lag.yaml --ssp -o exported/lag.ssp
+cp exported/lag3.fmu exported/again.fmu
+yoke_ends 0 export systems/lag.yaml --fmi 3 --unit lag -o exported/lag3.fmu
+cmp -s exported/lag3.fmu exported/again.fmu || bad "the same unit gives other bytes"
+yoke_ends 2 export systems/law.yaml --ssp -o exported/law.ssp
+err_has "law 'twice' is one of a shared library, which an SSP cannot carry"
+mv lib/own_library.so lib/away.so
+for file in lag2.yaml lag3.yaml lag.ssp; do
+  yoke_ends 0 run exported/$file --out exported/run --no-verdict
+  cut -d , -f 1-3 exported/run/results.csv >theirs
+  cut -d , -f 1-3 exported/own/results.csv >ours
+  cmp -s ours theirs || bad "$file: other numbers than the unit of the library"
+done
+mv lib/away.so lib/own_library.so
+yoke_ends 2 export systems/lag.yaml --fmi 2 --unit lag --set units.lag.library=nowhere.so -o exported/x.fmu
+[ ! -e exported/x.fmu ] || bad "a file was left behind"
+# a library that is damaged or missing in the FMU is a message of the FMU
+mkdir exported/open && (cd exported/open && unzip -q ../lag2.fmu)
+echo damaged >exported/open/resources/unit.so
+yoke_ends 2 run exported/lag2.yaml --set units.lag.fmu=open --out exported/run
+err_has "the library of the unit cannot be loaded"
 
 begin info
 yoke_ends 0 info lib/two.so
@@ -358,7 +384,7 @@ err_has "--set units.lag.library: error: unit 'lag': library 'systems/.': it is 
 
 begin export_of_a_library
 yoke_ends 2 export ./lib/own_library.so --fmi 2
-err_has "yoke export: './lib/own_library.so' is a shared library: its units cannot be exported"
+err_has "yoke export: './lib/own_library.so' is a shared library: export its unit from a system file that names it, with --unit"
 
 begin law_in_units
 sed 's/.step = step, .refresh = refresh}/.refresh = refresh}/' lib/two.c >lib/law.c

@@ -7,6 +7,7 @@
 //   runtime_derivative.c  directional derivatives, derivatives of states
 //   runtime_fmi2.c, runtime_fmi3.c   the functions of the standards; they translate and do nothing else
 //   runtime_files.c     reading a file with the C library alone
+//   runtime_library.c   the shared library of a user's own unit
 //   runtime_host.c      no processes
 //
 // Value references count elements: variable 0 has 0, ..., n_0 - 1, variable 1 has n_0, ... In FMI 2.0 each element is a
@@ -56,6 +57,7 @@ typedef struct yoke_runtime_setting {
 typedef struct yoke_runtime_config {
   const yoke_unit_ops* ops;
   yoke_export_circuit* circuit;  // where the ops come from, of a netlist; else NULL
+  void* library;                 // the same of a shared library in the resources
   const char* token;
   const yoke_argument* arguments;
   size_t n_arguments;
@@ -203,7 +205,7 @@ yoke_runtime_status yoke__runtime_set(yoke_runtime* rt, const yoke_runtime_acces
                                       const size_t* sizes, size_t n_values);
 
 // ---- configuration
-// Reads yoke.txt of the folder. config->circuit is the caller's to close.
+// Reads yoke.txt of the folder. config->circuit and config->library are the caller's to close.
 yoke_status yoke__runtime_config_read(const char* directory, yoke_arena* arena,
                                       yoke_runtime_config* config, const yoke_sink* sink);
 // The same with the n bytes of the file; the folder is that of a netlist.
@@ -213,6 +215,13 @@ yoke_status yoke__runtime_config_parse(const char* bytes, size_t n, const char* 
 // The settings into a fresh unit.
 yoke_status yoke__runtime_config_apply(const yoke_runtime_config* config, const yoke_unit* unit,
                                        yoke_arena* arena, const yoke_sink* sink);
+
+// ---- the unit of a shared library
+// The library and its unit of this name into config; the tables live in arena. The file is in the folder.
+yoke_status yoke__runtime_library_open(const char* directory, const char* file, const char* model,
+                                       yoke_arena* arena, yoke_runtime_config* config,
+                                       const yoke_sink* sink);
+void yoke__runtime_library_close(yoke_runtime_config* config);
 
 // ---- saved states
 // *state NULL: a new one.

@@ -11,6 +11,10 @@
 //
 //   circuit circuit.cir bdf2  1e-6 0 0 0.001   file, method, formulation, step, tolerance, iterations, step of calls
 //
+// The model of a shared library has the line that names the file:
+//
+//   library unit.so
+//
 // %XX is the byte of this value: blanks, control characters and '%' in names, texts and binary values. What is found is
 // checked against the description of the model.
 #include <ctype.h>
@@ -115,6 +119,7 @@ typedef struct reader {
   yoke_runtime_setting* settings;  // the same
   const char* model;
   yoke_unit_file_settings circuit;  // path: the file beside yoke.txt; NULL: no netlist
+  const char* library;              // the file beside yoke.txt; NULL: none
 } reader;
 
 // The words of a line; NULL when memory is out.
@@ -241,6 +246,10 @@ static yoke_status read_line(reader* r, char* const words[], size_t n) {
   if (strcmp(words[0], "circuit") == 0) {
     return read_circuit(r, words, n);
   }
+  if (n == 2 && strcmp(words[0], "library") == 0 && strchr(words[1], '/') == NULL) {
+    r->library = words[1];
+    return YOKE_OK;
+  }
   if (n == 2 && strcmp(words[0], "token") == 0) {
     r->config->token = words[1];
     return YOKE_OK;
@@ -299,6 +308,8 @@ yoke_status yoke__runtime_config_parse(const char* bytes, size_t n, const char* 
   YOKE_TRY(read_lines(&r, text + sizeof first - 1, &file.sink));
   if (r.circuit.path != NULL) {
     YOKE_TRY(open_circuit(&r, &file.sink));
+  } else if (r.library != NULL) {
+    YOKE_TRY(yoke__runtime_library_open(directory, r.library, r.model, arena, config, &file.sink));
   }
   if (config->token == NULL || config->ops == NULL) {
     return yoke_fail(&file.sink, YOKE_BAD_INPUT, "%s '%s'",

@@ -255,6 +255,7 @@ void yoke__runtime_free(yoke_runtime* rt) {
   if (rt != NULL) {
     close_unit(rt);
     yoke__export_circuit_close(&rt->config.circuit);
+    yoke__runtime_library_close(&rt->config);
     yoke__arena_free(&rt->arena);
     free(rt);
   }
