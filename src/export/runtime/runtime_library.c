@@ -20,13 +20,13 @@ static yoke_status find_unit(const char* model, yoke_arena* arena, yoke_runtime_
     return YOKE_BAD_INPUT;
   }
   for (size_t i = 0; i < table->n_units; i++) {
-    const yoke_unit_ops* ops =
-        yoke__table_accept(arena, table->units[i], sizeof *ops, "unit", sink);
-    if (ops == NULL) {
+    const yoke_unit_ops* unit =
+        yoke__table_accept(arena, table->units[i], sizeof *unit, "unit", sink);
+    if (unit == NULL) {
       return YOKE_BAD_INPUT;
     }
-    if (ops->name != NULL && strcmp(ops->name, model) == 0) {
-      config->ops = ops;
+    if (unit->name != NULL && strcmp(unit->name, model) == 0) {
+      config->ops = unit;
       return YOKE_OK;
     }
   }
