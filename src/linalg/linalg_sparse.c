@@ -220,18 +220,19 @@ typedef struct trial {
   size_t n_entries;  // of the factors
   double n_dirty_operations;
   double growth;
+  double
+      n_operations;  // of finding and measuring the order, attempts with too little space included
 } trial;
 
 static yoke_status choose_pivots(const yoke_sparse* self, way how, double tolerance, size_t n_nodes,
                                  const double values[], yoke_arena* arena, yoke_sparse_order* order,
-                                 int32_t* column) {
-  if (how.use_klu) {
-    return yoke__sparse_klu->order(&self->matrix, values, tolerance, how.use_colamd, order);
-  }
+                                 double* n_operations, int32_t* column) {
   yoke_sparse_pivoting* pivoting = yoke__sparse_pivoting_create(&self->matrix, n_nodes, arena);
   YOKE_TRY(yoke__arena_status(arena));
-  return yoke__sparse_pivoting_run(pivoting, &self->matrix, values, tolerance, how.clean_cost,
-                                   order, column);
+  const yoke_status status = yoke__sparse_pivoting_run(pivoting, &self->matrix, values, tolerance,
+                                                       how.clean_cost, order, column);
+  *n_operations += yoke__sparse_pivoting_operations(pivoting);
+  return status;
 }
 
 // Growth of the factors of a trial, infinite if a pivot is zero; entries at their ids.
@@ -290,6 +291,9 @@ static depth measure_depth(const yoke_sparse_factors* f, int32_t n) {
 // Cycles of one refactor and one solve, roughly: what the operations take if nothing waits, or what
 // the longest chain takes, whichever is more. An operation takes about 3 cycles; a row waits about
 // 14 for the one before it (multiply, subtract, through memory), a pivot 45 (division as well).
+#define CYCLES_PER_ENTRY   3.0
+#define CYCLES_PER_VARYING 5.0  // head of the entry in the list
+
 static yoke_status measure(const yoke_sparse* self, const yoke_sparse_factors* factors,
                            const double values[], yoke_arena* arena, trial* result) {
   const int32_t n = self->matrix.n, n_entries = yoke__sparse_n_entries(factors, n);
@@ -299,37 +303,47 @@ static yoke_status measure(const yoke_sparse* self, const yoke_sparse_factors* f
     n_dirty += factors->is_dirty[id];
   }
   const double cycles =
-      fmax(3.0 * (double)(n + factors->l_start[n]), 14.0 * chains.forward) +
-      fmax(3.0 * (double)(n + factors->u_start[n]), 14.0 * chains.backward) +
-      fmax(3.0 * factors->n_dirty_operations + 5.0 * n_dirty, 45.0 * chains.pivots);
-  *result = (trial){cycles, (size_t)n_entries, factors->n_dirty_operations, 0.0};
+      fmax(CYCLES_PER_ENTRY * (double)(n + factors->l_start[n]), 14.0 * chains.forward) +
+      fmax(CYCLES_PER_ENTRY * (double)(n + factors->u_start[n]), 14.0 * chains.backward) +
+      fmax(3.0 * factors->n_dirty_operations + CYCLES_PER_VARYING * n_dirty, 45.0 * chains.pivots);
+  result->work = cycles;
+  result->n_entries = (size_t)n_entries;
+  result->n_dirty_operations = factors->n_dirty_operations;
   return measure_growth(self, factors, values, arena, &result->growth);
 }
 
-// Pivots, pattern and cost of one way, in temporary space that grows until it fits.
+static void copy_order(int32_t n, const yoke_sparse_order* from, yoke_sparse_order* to) {
+  memcpy(to->row, from->row, (size_t)n * sizeof *to->row);
+  memcpy(to->col, from->col, (size_t)n * sizeof *to->col);
+}
+
+// Pivots, pattern and cost of one way, in temporary space that grows until it fits. KLU's pivots are
+// in `order` already.
 static yoke_status try_way(const yoke_sparse* self, way how, double tolerance,
                            const double values[], yoke_sparse_order* order, trial* result,
                            int32_t* column) {
-  const size_t n = (size_t)self->matrix.n;
-  size_t capacity = 4 * (size_t)self->matrix.n_nonzeros + 4 * n + 16;
+  const int32_t n = self->matrix.n;
+  size_t capacity = 4 * (size_t)self->matrix.n_nonzeros + 4 * (size_t)n + 16;
   yoke_status status = YOKE_FULL;
   while (status == YOKE_FULL && capacity <= MAX_ENTRIES) {
     yoke_arena arena = {0};
     yoke_sparse_factors factors;
     status = yoke__sparse_factors_create(&self->matrix, capacity, &arena, &factors);
-    if (status == YOKE_OK) {
-      status =
-          choose_pivots(self, how, tolerance, capacity, values, &arena, &factors.order, column);
+    if (status == YOKE_OK && how.use_klu) {
+      copy_order(n, order, &factors.order);
+    } else if (status == YOKE_OK) {
+      status = choose_pivots(self, how, tolerance, capacity, values, &arena, &factors.order,
+                             &result->n_operations, column);
     }
     if (status == YOKE_OK) {
       status = yoke__sparse_factors_make(&factors, &self->matrix);
+      result->n_operations += factors.n_merged;
     }
     if (status == YOKE_OK) {
       status = measure(self, &factors, values, &arena, result);
     }
     if (status == YOKE_OK) {
-      memcpy(order->row, factors.order.row, n * sizeof *order->row);
-      memcpy(order->col, factors.order.col, n * sizeof *order->col);
+      copy_order(n, &factors.order, order);
     }
     yoke__arena_free(&arena);
     capacity *= 2;
@@ -350,17 +364,43 @@ static double stricter(double tolerance) {
   return tolerance < 0.1 ? 0.1 : 1.0;
 }
 
-// Own pivots with the first threshold whose factors do not grow, or the strictest; KLU's as they are.
+// Own pivots with the first threshold whose factors do not grow, or the strictest.
 static yoke_status try_thresholds(const yoke_sparse* self, way how, const double values[],
                                   yoke_sparse_order* order, trial* result, int32_t* column) {
   double tolerance = self->settings.pivot_tolerance;
   for (;;) {
     YOKE_TRY(try_way(self, how, tolerance, values, order, result, column));
-    if (how.use_klu || result->growth <= CAREFUL_GROWTH || tolerance >= 1.0) {
+    if (result->growth <= CAREFUL_GROWTH || tolerance >= 1.0) {
       return YOKE_OK;
     }
     tolerance = stricter(tolerance);
   }
+}
+
+// Entries of L and U, both with a diagonal, beyond which a trial takes more than the best so far
+// whatever else it has: what `measure` counts for entries alone. All of them vary if all of the
+// matrix do. No limit while the best grows: growth counts first.
+static double most_entries(const yoke_sparse* self, const trial* best) {
+  double n_varying = 0.0;
+  for (int32_t e = 0; e < self->matrix.n_nonzeros; e++) {
+    n_varying += self->matrix.varying[e] != 0;
+  }
+  if (!(best->growth <= CAREFUL_GROWTH)) {
+    return HUGE_VAL;
+  }
+  return n_varying == (double)self->matrix.n_nonzeros
+             ? (best->work + CYCLES_PER_VARYING * self->matrix.n) /
+                   (CYCLES_PER_ENTRY + CYCLES_PER_VARYING)
+             : (best->work - CYCLES_PER_VARYING * n_varying) / CYCLES_PER_ENTRY;
+}
+
+// KLU's pivots as they are; YOKE_FULL: they cannot be better than the best so far.
+static yoke_status try_klu(const yoke_sparse* self, way how, const double values[],
+                           const trial* best, yoke_sparse_order* order, trial* result) {
+  const double tolerance = self->settings.pivot_tolerance;
+  YOKE_TRY(yoke__sparse_klu->order(&self->matrix, values, tolerance, how.use_colamd,
+                                   most_entries(self, best), order, &result->n_operations));
+  return try_way(self, how, tolerance, values, order, result, NULL);
 }
 
 // Less work, but growth counts first.
@@ -378,6 +418,7 @@ static yoke_status choose_order(yoke_sparse* self, const double values[],
   const bool can_prefer = some_vary_some_not(&self->matrix);
   trial best_own = {.work = HUGE_VAL, .growth = HUGE_VAL};
   *best = best_own;
+  self->stats.n_order_operations = 0.0;
   for (size_t i = 0; i < YOKE_COUNT(ways); i++) {
     const bool is_skipped = ways[i].use_klu ? self->settings.without_klu || yoke__sparse_klu == NULL
                                             : i > 0 && !can_prefer;
@@ -385,8 +426,10 @@ static yoke_status choose_order(yoke_sparse* self, const double values[],
       continue;
     }
     trial now = {0};
-    const yoke_status status =
-        try_thresholds(self, ways[i], values, scratch, &now, i == 0 ? column : NULL);
+    const yoke_status status = ways[i].use_klu ? try_klu(self, ways[i], values, best, scratch, &now)
+                                               : try_thresholds(self, ways[i], values, scratch,
+                                                                &now, i == 0 ? column : NULL);
+    self->stats.n_order_operations += now.n_operations;
     if (status < 0 && i == 0) {
       return status;
     }
@@ -480,11 +523,6 @@ static void name_pivot(const yoke_sparse* self, const double lu[], int32_t* colu
       return;
     }
   }
-}
-
-static void copy_order(int32_t n, const yoke_sparse_order* from, yoke_sparse_order* to) {
-  memcpy(to->row, from->row, (size_t)n * sizeof *to->row);
-  memcpy(to->col, from->col, (size_t)n * sizeof *to->col);
 }
 
 // From an order of pivots to the values of one slot. No heap.

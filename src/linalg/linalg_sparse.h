@@ -54,6 +54,8 @@ typedef struct yoke_sparse_stats {
   size_t n_nonzeros, n_factors;                            // of the matrix; of L and U together
   size_t n_operations;                                     // of one refactor
   size_t n_factored, n_refactored, n_repivoted, n_solved;  // calls so far
+  // of all orders of pivots that the last factor tried: entries looked at, merged and updated
+  double n_order_operations;
   size_t n_bytes;
   double growth;  // of the last factor, repivot or refactor, there an upper bound while small
   double rcond;   // of the last factor, cheap estimate: smallest over largest pivot

@@ -2,6 +2,7 @@
 // Mathematical Software 37, 2010): its choice of pivots for our own factors, and its refactor and
 // solve as a kernel to compare with. Without the library (YOKE_HAVE_KLU not defined) everything
 // here answers YOKE_NO_SUPPORT.
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,6 +11,9 @@
 #ifdef YOKE_HAVE_KLU
 
 #include <klu.h>
+
+// entries of L or U up to which memory may be laid out in advance: 400 MB, touched as far as used
+#define LIMITED_MEMORY 16e6
 
 struct yoke_sparse_klu {
   const yoke_sparse_matrix* matrix;
@@ -37,6 +41,8 @@ static yoke_status status_of(const klu_common* common) {
     return YOKE_NO_MEMORY;
   case KLU_SINGULAR:
     return YOKE_SINGULAR;
+  case KLU_TOO_LARGE:
+    return YOKE_FULL;
   default:
     return YOKE_BAD_ARG;
   }
@@ -154,13 +160,54 @@ static double rcond(yoke_sparse_klu* self, size_t slot) {
   return self->common.rcond;
 }
 
+// KLU lays out memory for L and U of a block, f * (its estimate) entries each, and makes it memgrow
+// times as large when it is used up; a size beyond that of int ends the factorisation. So a huge
+// memgrow stops it at the memory it starts with. f: the smallest that lets no block stop with
+// max_entries or fewer in L and U together; a block of size m never has more than m (m + 1).
+static void limit_fill(yoke_sparse_klu* self, double max_entries) {
+  const klu_symbolic* s = self->symbolic;
+  double f = 1.0, most = 0.0;
+  if (max_entries == HUGE_VAL) {
+    return;
+  }
+  for (int32_t b = 0; b < s->nblocks; b++) {
+    const double size = (double)(s->R[b + 1] - s->R[b]);
+    const double a = (double)(self->starts[s->R[b + 1]] - self->starts[s->R[b]]);
+    const double estimate = s->Lnz[b] < 0.0 ? a : s->Lnz[b];
+    if (size > 1.0) {
+      f = fmax(f, fmin(0.5 * max_entries + size, 0.5 * size * (size + 1.0)) / fmax(1.0, estimate));
+      most = fmax(most, estimate + size);
+    }
+  }
+  // not limited where blocks are so unequal that what a small one needs is too much for the largest
+  if (f * most <= LIMITED_MEMORY) {
+    self->common.initmem = f;
+    self->common.initmem_amd = f;
+    self->common.memgrow = DBL_MAX;
+  }
+}
+
+static double count_operations(yoke_sparse_klu* self, yoke_status status, double max_entries) {
+  if (status != YOKE_OK) {
+    return status == YOKE_FULL ? max_entries : 0.0;
+  }
+  (void)klu_flops(self->symbolic, self->numeric[0], &self->common);
+  return (double)n_factors(self) + self->common.flops;
+}
+
 static yoke_status order_by_klu(const yoke_sparse_matrix* matrix, const double values[],
-                                double tolerance, bool use_colamd, yoke_sparse_order* order) {
+                                double tolerance, bool use_colamd, double max_entries,
+                                yoke_sparse_order* order, double* n_operations) {
   yoke_arena arena = {0};
   yoke_sparse_klu* self = NULL;
   yoke_status status = create(matrix, 1, tolerance, use_colamd, &arena, &self);
   if (self != NULL) {
+    limit_fill(self, max_entries);
     status = factor(self, 0, values, NULL);
+    *n_operations += count_operations(self, status, max_entries);
+  }
+  if (self != NULL && status == YOKE_OK && (double)n_factors(self) > max_entries) {
+    status = YOKE_FULL;
   }
   if (self != NULL && status == YOKE_OK) {
     const size_t bytes = (size_t)matrix->n * sizeof *order->row;

@@ -52,6 +52,9 @@ yoke_status yoke__sparse_pivoting_run(yoke_sparse_pivoting* self, const yoke_spa
                                       const double values[], double tolerance, double clean_cost,
                                       yoke_sparse_order* order, int32_t* column);
 
+// Entries looked at and updated by all runs so far: a measure of work.
+double yoke__sparse_pivoting_operations(const yoke_sparse_pivoting* self);
+
 // ---- rows of L and U
 
 typedef struct yoke_sparse_factors {
@@ -66,6 +69,7 @@ typedef struct yoke_sparse_factors {
   yoke_sparse_order order;   // row[k], col[k]
   // multiply-and-subtract of a partial factorisation, with multiplications by pivots
   double n_dirty_operations;
+  double n_merged;  // entries of U that were merged into rows below, a measure of work
 } yoke_sparse_factors;
 
 yoke_status yoke__sparse_factors_create(const yoke_sparse_matrix* matrix, size_t capacity,
@@ -181,9 +185,12 @@ typedef struct yoke_sparse_klu yoke_sparse_klu;
 
 typedef struct yoke_sparse_klu_ops {
   // Pivots as KLU chooses them; takes heap and gives it back. use_colamd: else AMD, both with the
-  // block triangular form.
+  // block triangular form. YOKE_FULL: L and U have more than max_entries, both with a diagonal; most
+  // of the work is saved then. Adds to *n_operations: entries and floating-point operations; of a
+  // factorisation that was stopped, the entries it was allowed.
   yoke_status (*order)(const yoke_sparse_matrix* matrix, const double values[], double tolerance,
-                       bool use_colamd, yoke_sparse_order* order);
+                       bool use_colamd, double max_entries, yoke_sparse_order* order,
+                       double* n_operations);
   yoke_status (*create)(const yoke_sparse_matrix* matrix, size_t n_slots, double tolerance,
                         yoke_arena* arena, yoke_sparse_klu** out);
   void (*destroy)(yoke_sparse_klu* self);

@@ -49,6 +49,7 @@ struct yoke_sparse_pivoting {
   double *col_max, *zero;            // by column; col_max negative: not known
   int32_t* at;                       // by column: node of the row at hand
   double* scale;
+  double n_operations;  // entries looked at or updated so far
 };
 
 yoke_sparse_pivoting* yoke__sparse_pivoting_create(const yoke_sparse_matrix* matrix, size_t n_nodes,
@@ -281,6 +282,7 @@ static choice search(yoke_sparse_pivoting* self, double tolerance, bool clean_on
   for (int32_t count = self->lowest; count <= self->n; count++) {
     for (int32_t line = self->queue_head[count]; line != NONE; line = self->queue_next[line]) {
       const bool is_row = line < self->n;
+      self->n_operations += self->count[line];
       for (int32_t k = self->head[line]; k != NONE; k = self->nodes[k].next[is_row ? 0 : 1]) {
         consider(self, k, tolerance, clean_only, &best);
       }
@@ -304,6 +306,7 @@ static yoke_status update_row(yoke_sparse_pivoting* self, int32_t row, int32_t p
   for (int32_t k = self->head[row]; k != NONE; k = self->nodes[k].next[0]) {
     self->at[self->nodes[k].col] = k;
   }
+  self->n_operations += self->count[row] + self->count[pivot_row];
   yoke_status status = YOKE_OK;
   for (int32_t k = self->head[pivot_row]; k != NONE && status >= 0; k = self->nodes[k].next[0]) {
     const node* u = &self->nodes[k];
@@ -364,6 +367,10 @@ static yoke_status eliminate(yoke_sparse_pivoting* self, int32_t pivot, bool cle
   }
   free_node(self, pivot);
   return YOKE_OK;
+}
+
+double yoke__sparse_pivoting_operations(const yoke_sparse_pivoting* self) {
+  return self->n_operations;
 }
 
 static void admit_all(yoke_sparse_pivoting* self) {

@@ -39,8 +39,8 @@ static int32_t insert(int32_t next[], int32_t from, int32_t col, int32_t* n_new)
 }
 
 // Columns of row k, ascending, from the matrix and the rows of U above; returns their number.
-static int32_t merge_row(const yoke_sparse_factors* self, const yoke_sparse_matrix* matrix,
-                         int32_t k, int32_t next[]) {
+static int32_t merge_row(yoke_sparse_factors* self, const yoke_sparse_matrix* matrix, int32_t k,
+                         int32_t next[]) {
   const int32_t n = matrix->n, i = self->order.row[k];
   int32_t count = 0;
 
@@ -51,6 +51,7 @@ static int32_t merge_row(const yoke_sparse_factors* self, const yoke_sparse_matr
   }
   for (int32_t j = next[n]; j < k; j = next[j]) {
     int32_t from = j;
+    self->n_merged += self->u_start[j + 1] - self->u_start[j];
     for (int32_t e = self->u_start[j]; e < self->u_start[j + 1]; e++) {
       from = insert(next, from, self->u_col[e], &count);
     }
@@ -61,6 +62,7 @@ static int32_t merge_row(const yoke_sparse_factors* self, const yoke_sparse_matr
 static yoke_status make_pattern(yoke_sparse_factors* self, const yoke_sparse_matrix* matrix) {
   const int32_t n = matrix->n;
   int32_t* next = self->work;
+  self->n_merged = 0.0;
   self->l_start[0] = 0;
   self->u_start[0] = 0;
   for (int32_t k = 0; k < n; k++) {
