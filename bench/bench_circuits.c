@@ -6,10 +6,12 @@
 //
 //   --gate    verdicts only; exits 1 if we are not 8 times as fast as ngspice at the error of its step 1e-4, on each problem; if the
 //             cost grows by more than 11 from 100 to 1000 loops; if we are slower than IDA at 1e-5 or 1e-7; if a step
-//             re-pivots or takes heap; if the worst step of the rectifier takes more than twice the median
+//             re-pivots or takes heap; if the worst step of the rectifier takes more than twice the median; if a
+//             netlist with a resistor between all of 30 or 100 nodes takes more than 3 times as long as in ngspice
 //   --quick   smaller problems and shorter runs, some seconds
 // docs/circuit_bench.md says what came out.
 #include "base/base_json.h"
+#include "circuits_dense.h"
 #include "circuits_ida.h"
 #include "circuits_ngspice.h"
 #include "circuits_own.h"
@@ -17,6 +19,8 @@
 #define NGSPICE_LIMIT 8.0
 #define GROWTH_LIMIT  11.0
 #define WORST_LIMIT   2.0
+#define DENSE_LIMIT   3.0  // own : ngspice, whole run
+#define DENSE_MATCH   1e-2  // [V] of 10: what the steps of both may differ by; 10 is a wrong solution
 
 enum { MAX_POINTS = 16, MAX_VARIANTS = 12, N_TARGETS = 2, N_WORST_RUNS = 20 };
 static const double targets[N_TARGETS] = {1e-5, 1e-7};
@@ -418,6 +422,47 @@ static void race_floating(bench* b) {
 }
 
 // ---------------------------------------------------------------------------------------------------------
+// many elements, full matrices
+
+static void race_dense(bench* b, int n_nodes) {
+  race_problem problem;
+  char what[96];
+  dense_create(&problem, n_nodes);
+  double own = (double)INFINITY, other = (double)INFINITY, apart = 0.0;
+  for (int i = 0; i < DENSE_RUNS; i++) {
+    const dense_run mine = dense_own(&problem);
+    own = fmin(own, mine.cpu);
+#if YOKE_HAVE_NGSPICE
+    if (b->has_ngspice) {
+      const dense_run theirs = dense_ngspice(&problem, &b->log);
+      other = fmin(other, theirs.cpu);
+      apart = fabs(mine.last - theirs.last);
+    }
+#endif
+  }
+  fprintf(b->out, "%s, whole run: own %.3g s", problem.name, own);
+  if (isfinite(other)) {
+    fprintf(b->out, ", ngspice %.3g s: own : ngspice %.2fx (limit %g), %.1e V apart", other,
+            own / other, DENSE_LIMIT, apart);
+  }
+  fprintf(b->out, "\n");
+  yoke__json_begin_object(&b->json, NULL);
+  yoke__json_string(&b->json, "problem", problem.name);
+  yoke__json_number(&b->json, "own", own);
+  yoke__json_number(&b->json, "ngspice", other);
+  yoke__json_end_object(&b->json);
+  if (isfinite(other) && !(own <= DENSE_LIMIT * other)) {
+    snprintf(what, sizeof what, "%s: times the processor time of ngspice", problem.name);
+    miss(b, what, own / other, DENSE_LIMIT);
+  }
+  if (!(apart <= DENSE_MATCH)) {
+    snprintf(what, sizeof what, "%s: volts apart from ngspice", problem.name);
+    miss(b, what, apart, DENSE_MATCH);
+  }
+  problem_free(&problem);
+}
+
+// ---------------------------------------------------------------------------------------------------------
 
 static void run_race(bench* b, race* r) {
   r->network = own_read(&r->problem);
@@ -448,6 +493,10 @@ static void run_all(bench* b) {
     judge_growth(b, &races[1], &races[2]);
   }
   judge_worst_step(b, &races[3]);
+  yoke__json_begin_array(&b->json, "dense");
+  race_dense(b, 30);
+  race_dense(b, 100);
+  yoke__json_end_array(&b->json);
   for (int i = 0; i < 4; i++) {
     if (races[i].network != NULL) {
       yoke__network_destroy(&races[i].network);
