@@ -100,7 +100,9 @@ static bool remove_folder(int top, const char* name, unsigned long* n_moved) {
     }
     char moved[64];
     snprintf(moved, sizeof moved, ".yoke-moved-%lu", (*n_moved)++);
-    (void)fchmodat(folder, entry->d_name, 0700, 0);  // one that is not writable cannot move
+    // one that is not writable cannot move; where this fails, the move may still succeed
+    const int failed = fchmodat(folder, entry->d_name, 0700, 0);
+    (void)failed;
     (void)renameat(folder, entry->d_name, top, moved);
   }
   closedir(list);
