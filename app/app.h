@@ -1,7 +1,7 @@
 // The frame of the command line: what every command shares.
 //
 // A command is a function `int yoke_cmd_<name>(int argc, char** argv)` in cmd_<name>.c, with
-// argv[0] its own name, and a description in app_commands.c. It starts with
+// argv[0] its own name, and a description in app_commands_*.c. It starts with
 //
 //   yoke_options options;
 //   int status = YOKE_EXIT_OK;
@@ -49,7 +49,7 @@ static inline const char* yoke__plural(uint64_t n) {
   return n == 1 ? "" : "s";
 }
 
-// Descriptions of the commands (app_commands.c).
+// Descriptions of the commands (app_commands_*.c).
 extern const yoke_command yoke__command_run;
 extern const yoke_command yoke__command_check;
 extern const yoke_command yoke__command_info;

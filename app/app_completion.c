@@ -1,4 +1,4 @@
-// Completion scripts for bash, zsh and fish, from the tables of app_commands.c.
+// Completion scripts for bash, zsh and fish, from the tables of app_commands_*.c.
 #include <string.h>
 
 #include "app/app.h"

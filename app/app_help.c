@@ -1,4 +1,4 @@
-// Help on the terminal, from the tables of app_commands.c.
+// Help on the terminal, from the tables of app_commands_*.c.
 #include <string.h>
 
 #include "app/app.h"

@@ -1,4 +1,4 @@
-// The man page yoke.1 in troff (man macros), from the tables of app_commands.c.
+// The man page yoke.1 in troff (man macros), from the tables of app_commands_*.c.
 #include <string.h>
 
 #include "app/app.h"

@@ -6,9 +6,13 @@
 #include "support/check.h"
 
 // the program is not part of the library: its sources come in here
-#include "app/app_commands.c"  // NOLINT(bugprone-suspicious-include)
-#include "app/app_help.c"      // NOLINT(bugprone-suspicious-include)
-#include "app/app_options.c"   // NOLINT(bugprone-suspicious-include)
+#include "app/app_commands.c"         // NOLINT(bugprone-suspicious-include)
+#include "app/app_commands_export.c"  // NOLINT(bugprone-suspicious-include)
+#include "app/app_commands_result.c"  // NOLINT(bugprone-suspicious-include)
+#include "app/app_commands_run.c"     // NOLINT(bugprone-suspicious-include)
+#include "app/app_commands_study.c"   // NOLINT(bugprone-suspicious-include)
+#include "app/app_help.c"             // NOLINT(bugprone-suspicious-include)
+#include "app/app_options.c"          // NOLINT(bugprone-suspicious-include)
 
 // the tables name the commands, but nothing here runs them
 #define NO_COMMAND(name)                                                                           \
