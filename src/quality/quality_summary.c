@@ -2,8 +2,9 @@
 //
 // A row of a recording is written after the exchange. Under Jacobi it therefore holds the inputs of
 // the next step, under Gauss-Seidel, where a unit takes its inputs when its turn comes, those of
-// the step that just ended; a law's inputs and outputs belong together. Scales to SI are those of
-// the ledger: the action counts as its receiver gets it, the rate as its sender gives it.
+// the step that just ended; a law's inputs and outputs belong together. Those of an iteration lie
+// between two rows. Scales to SI are those of the ledger: the action counts as its receiver gets
+// it, the rate as its sender gives it.
 #include "quality/quality_summary.h"
 
 #include <math.h>
@@ -242,7 +243,19 @@ static void describe_end(source* from, const json_t* outputs, yoke_summary_end* 
   end->is_law = json_is_true(json_object_get(unit, "law"));
   end->is_fresh = json_is_true(json_object_get(unit, "fresh"));
   end->step = yoke__json_find_number(unit, "step", (double)NAN);
-  end->is_input_at_end = end->is_law || strcmp(from->scheme, "jacobi") != 0;
+}
+
+// Laws and Gauss-Seidel take their inputs at the end of the step that a row closes; an iteration as its mode says.
+static double share_of(const source* from, const yoke_summary_end* end, double interval) {
+  const char* mode = yoke__json_find_text(json_object_get(from->system, "iteration"), "mode", "");
+  if (end->is_law || strcmp(from->scheme, "jacobi") == 0) {
+    return end->is_law ? 1 : 0;
+  }
+  if (strcmp(mode, "mean") == 0) {
+    return 0.5;
+  }
+  const double n = round(interval / end->step);  // calls
+  return strcmp(mode, "interpolate") == 0 && n >= 1 ? (n - 1) / (2 * n) : 1;
 }
 
 static yoke_feedthrough_use use_of(const source* from, const yoke_summary_end* end,
@@ -262,6 +275,7 @@ static void describe_ends(source* from, const json_t* json, yoke_summary_bond* b
   const json_t* outputs[] = {json_object_get(json, "rate"), json_object_get(json, "action")};
   for (int i = 0; i < 2; i++) {
     describe_end(from, outputs[i], &bond->ends[i]);
+    bond->ends[i].input_share = share_of(from, &bond->ends[i], bond->interval);
   }
   for (int i = 0; i < 2; i++) {
     bond->ends[i].use = has_feedthrough(from, bond, i, outputs[i])

@@ -28,9 +28,11 @@ typedef enum yoke_feedthrough_use {
 typedef struct yoke_summary_end {
   const char* unit;
   bool is_law;
-  bool is_fresh;         // its outputs were read again after the exchange
-  bool is_input_at_end;  // a row holds the inputs of the step that ended there, not of the next
-  double step;           // [s]
+  bool is_fresh;  // its outputs were read again after the exchange
+  // where the inputs that acted in a step lie between its two rows, on the mean: 0 in the row at its start, 1 in the one at
+  // its end
+  double input_share;
+  double step;  // [s]
   yoke_feedthrough_use use;
 } yoke_summary_end;
 

@@ -277,10 +277,17 @@ static const yoke_summary_bond* signals_of(const yoke_ter_row* row, int side) {
   return is_own ? own : other != NULL && other->n > 0 ? other : NULL;
 }
 
-// sum of the products of two signals of a bond; shifts: rows behind k that each is taken from.
+// between row k (share 0) and the next (share 1)
+static double between(const double values[], size_t k, double share) {
+  return share == 0   ? values[k]
+         : share == 1 ? values[k + 1]
+                      : values[k] + share * (values[k + 1] - values[k]);
+}
+
+// sum of the products of two signals of a bond; shares: where behind row k each is taken from.
 // False: a column is missing, or nobody receives that signal.
 static bool multiply(const yoke_recorded* result, const yoke_summary_bond* bond,
-                     const int signals[2], const size_t shifts[2], size_t n, double to[]) {
+                     const int signals[2], const double shares[2], size_t n, double to[]) {
   memset(to, 0, n * sizeof *to);
   for (size_t i = 0; i < bond->n; i++) {
     const yoke_summary_component* c = &bond->components[i];
@@ -291,7 +298,7 @@ static bool multiply(const yoke_recorded* result, const yoke_summary_bond* bond,
     }
     const double scale = c->scale[signals[0]] * c->scale[signals[1]];
     for (size_t k = 0; k < n; k++) {
-      to[k] += scale * a[k + shifts[0]] * b[k + shifts[1]];
+      to[k] += scale * between(a, k, shares[0]) * between(b, k, shares[1]);
     }
   }
   return true;
@@ -304,8 +311,8 @@ static bool take_power(yoke_ter_comparison* ter, yoke_ter_row* row, double to[])
   const yoke_summary_bond* bond = row->said[YOKE_TER_RESULT];
   const size_t n = result->csv.n_rows - 1;
   if (bond != NULL && bond->n > 0) {
-    const size_t shifts[] = {bond->ends[0].is_input_at_end, bond->ends[1].is_input_at_end};
-    if (multiply(result, bond, inputs, shifts, n, to)) {
+    const double shares[] = {bond->ends[0].input_share, bond->ends[1].input_share};
+    if (multiply(result, bond, inputs, shares, n, to)) {
       row->power_of = "inputs";
       return true;
     }
@@ -315,9 +322,11 @@ static bool take_power(yoke_ter_comparison* ter, yoke_ter_row* row, double to[])
     row->why_not = "the result records neither its inputs nor bond.NAME.P";
     return false;
   }
-  const size_t shift =
-      bond != NULL && bond->ends[0].is_input_at_end && bond->ends[1].is_input_at_end;
-  memcpy(to, p + shift, n * sizeof *to);
+  const double share =
+      bond == NULL ? 0 : fmin(bond->ends[0].input_share, bond->ends[1].input_share);
+  for (size_t k = 0; k < n; k++) {
+    to[k] = between(p, k, share);
+  }
   return true;
 }
 
@@ -325,7 +334,7 @@ static bool take_power(yoke_ter_comparison* ter, yoke_ter_row* row, double to[])
 static bool take_reference(yoke_ter_comparison* ter, yoke_ter_row* row, double t[], double p[],
                            yoke_power_reference* out) {
   static const int outputs[] = {YOKE_E_OUT, YOKE_F_OUT};
-  static const size_t now[] = {0, 0};
+  static const double now[] = {0, 0};
   const yoke_recorded* reference = &ter->results[YOKE_TER_REFERENCE];
   const yoke_summary_bond* bond = signals_of(row, YOKE_TER_REFERENCE);
   const size_t n = reference->csv.n_rows;

@@ -190,8 +190,8 @@ static yoke_status read_bond(yoke_meter* m, const char* name, const yoke_sink* s
   }
   // outputs belong to the step that returned them, inputs to the step that they were held over
   m->bond.signals[YOKE_E_OUT].is_at_end = m->bond.signals[YOKE_F_OUT].is_at_end = true;
-  m->bond.signals[YOKE_E_IN].is_at_end = bond->ends[0].is_input_at_end;
-  m->bond.signals[YOKE_F_IN].is_at_end = bond->ends[1].is_input_at_end;
+  m->bond.signals[YOKE_E_IN].is_at_end = bond->ends[0].input_share == 1;
+  m->bond.signals[YOKE_F_IN].is_at_end = bond->ends[1].input_share == 1;
   return status;
 }
 

@@ -712,12 +712,17 @@ static void test_summary_tells_feedthrough(void** state) {
   static const struct {
     const char *scheme, *fresh;
     yoke_feedthrough_use use;
-    bool is_at_end;
+    double share;
   } cases[] = {
-      {"jacobi", "false", YOKE_FEEDTHROUGH_OLD, false},
-      {"jacobi", "true", YOKE_FEEDTHROUGH_NEW, false},
-      {"gauss-seidel", "false", YOKE_FEEDTHROUGH_NEW, true},
-      {"iterative-jacobi", "false", YOKE_FEEDTHROUGH_NEW, true},
+      {"jacobi", "false", YOKE_FEEDTHROUGH_OLD, 0},
+      {"jacobi", "true", YOKE_FEEDTHROUGH_NEW, 0},
+      {"gauss-seidel", "false", YOKE_FEEDTHROUGH_NEW, 1},
+      {"iterative-jacobi\", \"iteration\": {\"mode\": \"hold-end\"}, \"x\": \"", "false",
+       YOKE_FEEDTHROUGH_NEW, 1},
+      {"iterative-jacobi\", \"iteration\": {\"mode\": \"mean\"}, \"x\": \"", "false",
+       YOKE_FEEDTHROUGH_NEW, 0.5},
+      {"iterative-jacobi\", \"iteration\": {\"mode\": \"interpolate\"}, \"x\": \"", "false",
+       YOKE_FEEDTHROUGH_NEW, 0.4},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     yoke_arena arena = {0};
@@ -727,7 +732,7 @@ static void test_summary_tells_feedthrough(void** state) {
     assert_string_equal(b->ends[1].unit, "a");
     assert_int_equal(b->ends[0].use, YOKE_FEEDTHROUGH_NONE);
     assert_int_equal(b->ends[1].use, cases[i].use);
-    assert_int_equal(b->ends[0].is_input_at_end, cases[i].is_at_end);
+    check_near(b->ends[0].input_share, cases[i].share, 0);
     check_near(b->ends[0].step, 0.1, 0);
     assert_int_equal(yoke__summary_find(&s, "force")->ends[0].use, YOKE_FEEDTHROUGH_NONE);
     yoke__arena_free(&arena);
