@@ -209,8 +209,10 @@ static void print_use(const json_t* fmu) {
       "rollback", use,
       is_iterable(fmu)
           ? "{rollback?yes: iterative schemes can repeat its steps}" NO_ROLLBACK
-          : "{rollback?yes, but iterative schemes need more: outputs that depend directly "
-            "on inputs (below) cannot be read again without a step}" NO_ROLLBACK);
+          : "{rollback?yes: iterative schemes can repeat its steps, but outputs that depend "
+            "directly on inputs (below) cannot be read again without a step: "
+            "{directional_derivatives?its derivatives correct them}"
+            "{directional_derivatives!the schemes are of first order}}" NO_ROLLBACK);
   print_pattern("derivatives", use,
                 "{directional_derivatives?its own}{directional_derivatives!none}");
   print_pattern("events", use,

@@ -61,7 +61,7 @@ static const study_way study_ways[STUDY_METHODS] = {
     {"mpsm", "", "method: mpsm", 0},
     {"mpsm memory, mean", "", "method: mpsm, form: memory, level: mean", 0},
     {"gauss-seidel", "scheme: gauss-seidel\n", NULL, 0},
-    {"iterative", "scheme: iterative-jacobi\n", NULL, 0},
+    {"iterative", "scheme: iterative-jacobi\niteration: {mode: interpolate}\n", NULL, 0},
     {"fresh", "exchange: fresh\n", NULL, 0},
     {"nepce + fresh", "exchange: fresh\n", "method: nepce", 0},
 };

@@ -28,8 +28,16 @@ typedef struct yoke_failure {
 typedef struct yoke_iteration_info {
   int64_t n_steps, n_iterations;
   int64_t n_not_converged;  // macro steps that used all iterations
+  int64_t n_unchanged;      // macro steps whose first iterate stood and whose inputs did not change
   int most;                 // iterations of the worst step
 } yoke_iteration_info;
+
+#define YOKE_ITERATION_IDLE                                                                        \
+  0.95  // share of macro steps without a change: beyond it nothing was gained
+
+static inline bool yoke__iteration_is_effective(const yoke_iteration_info* info) {
+  return !((double)info->n_unchanged > YOKE_ITERATION_IDLE * (double)info->n_steps);
+}
 
 // What a coupling group needs that takes a sample in every slot, side by side.
 typedef struct yoke_hot_group {
@@ -164,6 +172,8 @@ typedef struct yoke_state {
 
   // iterative schemes
   double *u_start, *u_end, *y_old;
+  double*
+      y_call;  // outputs as the last call returned them, before those with feedthrough are read with u_end
   struct yoke_iterate* iterate;
   yoke_iteration_info iteration;
 
@@ -313,6 +323,9 @@ yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* st
 // Inputs that follow a polynomial, at the start of the call that begins `ticks` after the slot.
 void yoke__master_extrapolate(const yoke_system* system, yoke_state* state, size_t first_group,
                               size_t n_groups, int64_t ticks);
+// What others want to know of call j: strips for the ledger, values for coupling methods.
+void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
+                            const yoke_system_unit* su, int64_t j, const double y[]);
 // One call of step with all its outcomes checked.
 yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state, size_t unit,
                                    double t, double h, yoke_failure* failure);

@@ -96,8 +96,8 @@ void yoke__master_start_ledger(const yoke_system* system, yoke_state* state) {
   }
   yoke__ledger_start(state->ledger, state->t, state->y);
   join_methods(system, state);
-  const double* u = yoke__system_is_iterative(system) ? state->u_end : state->u;
-  state->view_before = (yoke_ledger_view){state->y_seen, state->y_work, u, state->strips};
+  const double* y = yoke__system_is_iterative(system) ? state->y_call : state->y_seen;
+  state->view_before = (yoke_ledger_view){y, state->y_work, state->u, state->strips};
   state->view_after = state->view_before;
   state->view_after.y = state->y;
 }

@@ -110,9 +110,8 @@ static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
   return YOKE_OK;
 }
 
-// what others want to know of each call: strips for the ledger, values for coupling methods
-static void keep_call(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
-                      int64_t j, const double y[]) {
+void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
+                            const yoke_system_unit* su, int64_t j, const double y[]) {
   for (const yoke_strip* strip = system->strips + su->first_strip;
        strip < system->strips + su->first_strip + su->n_strips; strip++) {
     double* to = state->strips + strip->at + (size_t)j * 2 * strip->n;
@@ -187,7 +186,7 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
     YOKE_TRY(yoke__master_call_step(system, state, unit, t, h, failure));
     if (is_kept) {
       YOKE_TRY(yoke__master_get_outputs(system, unit, t + h, y + su->y, failure));
-      keep_call(system, state, su, j, y);
+      yoke__master_keep_call(system, state, su, j, y);
     }
   }
   if (!is_kept) {

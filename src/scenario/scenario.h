@@ -52,9 +52,11 @@ typedef enum yoke_scheme {
 
 typedef enum yoke_exchange { YOKE_STALE, YOKE_FRESH } yoke_exchange;
 
+// Inputs of a unit that holds them over a call, on the line from the start of the macro step to its end.
 typedef enum yoke_iteration_mode {
-  YOKE_ITERATE_INTERPOLATE,
-  YOKE_ITERATE_HOLD_END
+  YOKE_ITERATE_MEAN,         // in the middle of the call
+  YOKE_ITERATE_INTERPOLATE,  // at the start of the call
+  YOKE_ITERATE_HOLD_END      // at the end of the macro step
 } yoke_iteration_mode;
 typedef enum yoke_iteration_update {
   YOKE_UPDATE_FIXED_POINT,
@@ -72,7 +74,7 @@ typedef struct yoke_scenario_adaptive {
 } yoke_scenario_adaptive;
 
 typedef struct yoke_scenario_iteration {
-  yoke_iteration_mode mode;      // default interpolate
+  yoke_iteration_mode mode;      // default mean
   yoke_iteration_update update;  // default fixed-point
   double relaxation;  // default 0.5 for `relaxation`, first factor of `aitken`; in (0, 2)
   double tolerance;   // default 1e-9, relative to max(1, |y|)

@@ -168,7 +168,7 @@ static const yoke_shape time_shape = YOKE_SHAPE_OF(time_keys);
 
 // iteration
 
-static const char* const modes[] = {"interpolate", "hold-end", NULL};
+static const char* const modes[] = {"mean", "interpolate", "hold-end", NULL};
 static const char* const updates[] = {"fixed-point", "relaxation", "aitken", "quasi-newton", NULL};
 static const yoke_range relaxation_range = {0, 2, true, true,
                                             "a number between 0 and 2, both excluded"};

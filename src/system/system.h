@@ -49,8 +49,13 @@ typedef struct yoke_system_unit {
   yoke_system_typed* typed_inputs;
   size_t n_typed_outputs, n_typed_inputs;
   size_t image, image_size;  // where its saved state lies
-  bool has_linear;           // a coupling method wants its linear model at every exchange:
+  bool has_linear;           // its linear model is wanted at every exchange, or in every iteration:
   size_t linear, n_states;   // A, B, C, D from here on behind the outputs of all units in Y
+  bool takes_slope;          // iterative schemes: it gets its inputs with their slope
+  // iterative schemes: variables of outputs with feedthrough, then of all inputs, where the unit's directional derivatives
+  // tell how these outputs follow; NULL: they need not, or cannot
+  const size_t* through;
+  size_t n_through;  // such outputs
 } yoke_system_unit;
 
 // A coupling method with its settings, and whom it serves.
@@ -327,6 +332,12 @@ static inline bool yoke__system_is_iterative(const yoke_system* system) {
          system->scenario->scheme == YOKE_ITERATIVE_GAUSS_SEIDEL;
 }
 
+// Iterative schemes (system_iterate.c): where call j of a unit's calls in a macro step has its inputs, from 0 (start of the
+// macro step) to 1 (its end).
+double yoke__system_call_place(const yoke_system* system, const yoke_system_unit* unit, int64_t j);
+// No unit can get other inputs in an iteration than before: the result is that of scheme: jacobi.
+bool yoke__system_is_iteration_idle(const yoke_system* system);
+
 // Builds the system and takes the scenario over (also on failure). All errors go to messages.
 yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out);
@@ -346,6 +357,8 @@ void yoke__system_try_costs(yoke_system* system);        // system_cost.c
 yoke_status yoke__system_wire(yoke_system* system);      // system_wire.c
 yoke_status yoke__system_order(yoke_system* system);     // system_order.c
 yoke_status yoke__system_schedule(yoke_system* system);  // system_schedule.c
+// What the iterative schemes ask of the units (system_iterate.c). Errors and warnings go to messages; NO_MEMORY.
+yoke_status yoke__system_check_iteration(yoke_system* system);
 // Is the connection the business of a coupling method, or is its sample the input? Once the grid is there.
 bool yoke__system_needs_group(const yoke_system* system, const yoke_system_unit* unit,
                               const yoke_tap* tap);         // system_groups.c
@@ -356,6 +369,8 @@ yoke_status yoke__system_add_group(yoke_system* system, yoke_group* group);
 // The group of a method over a cluster, and the part of it that feeds one unit (system_cluster.c).
 yoke_status yoke__system_make_cluster(yoke_system* system, size_t method);
 yoke_status yoke__system_make_member(yoke_system* system, size_t cluster, size_t sink);
+// Room for the linear model of a unit behind the outputs. False: it has none.
+bool yoke__system_reserve_linear(yoke_system* system, yoke_system_unit* unit);
 yoke_status yoke__system_lay_record(yoke_system* system);    // system_record.c
 yoke_status yoke__system_list_signals(yoke_system* system);  // system_signals.c
 yoke_status yoke__system_check_trust(yoke_system* system);   // system_trust.c: names of `trust`

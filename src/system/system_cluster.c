@@ -225,21 +225,19 @@ static void add_linear(const yoke_system_unit* unit, const yoke_coupling_unit* a
   }
 }
 
-// Room for its linear model behind the outputs, if it has one.
-static void reserve_linear(yoke_system* system, yoke_system_unit* unit, yoke_coupling_unit* about) {
+bool yoke__system_reserve_linear(yoke_system* system, yoke_system_unit* unit) {
   yoke_linear model = {0};
   if (unit->unit.ops->linearise == NULL || unit->unit.ops->linearise(unit->unit.self, &model) < 0 ||
       model.n_inputs != unit->unit.n_u || model.n_outputs != unit->unit.n_y) {
-    return;
+    return false;
   }
-  about->has_linear = true;
-  about->n_states = model.n_states;
   if (!unit->has_linear) {
     unit->has_linear = true;
     unit->n_states = model.n_states;
     unit->linear = system->n_linear;
     system->n_linear += (model.n_states + model.n_outputs) * (model.n_states + model.n_inputs);
   }
+  return true;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -366,7 +364,8 @@ static yoke_status detail_units(const maker* m, yoke_coupling_cluster* cluster,
     const size_t* outputs = all->from + about->first_output;
     YOKE_TRY(name_members(system, unit, about, outputs, inputs));
     if (wants_linear) {
-      reserve_linear(system, unit, about);
+      about->has_linear = yoke__system_reserve_linear(system, unit);
+      about->n_states = about->has_linear ? unit->n_states : 0;
     }
     inputs += m->width;
   }

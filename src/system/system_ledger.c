@@ -133,7 +133,7 @@ static yoke_mu_origin origin_of(const yoke_system* system, const yoke_system_bon
   if (system->scenario->scheme == YOKE_GAUSS_SEIDEL) {
     return YOKE_MU_GAUSS_SEIDEL;
   }
-  if (yoke__system_is_iterative(system)) {
+  if (yoke__system_is_iterative(system) && !yoke__system_is_iteration_idle(system)) {
     return YOKE_MU_ITERATIVE;
   }
   if (is_implicit(system, bond)) {
@@ -464,11 +464,9 @@ static yoke_status lay_end(yoke_system* system, yoke_system_bond* bond, int end)
   const yoke_system_pair* out = end == 0 ? bond->rate : bond->action;
   const yoke_system_unit* unit = &system->units[end == 0 ? bond->rate_unit : bond->action_unit];
   yoke_ledger_end* e = &bond->ledger.ends[end];
-  // an iterated step is judged by what it ends with: its calls are repeated and nothing is kept of them
-  const bool is_one = unit->is_law || yoke__system_is_iterative(system);
   *e = (yoke_ledger_end){.in = list_inputs(system, in, bond->n_pairs, bond->n),
                          .out = list_outputs(system, out, bond->n_pairs, bond->n),
-                         .n_steps = is_one ? 1 : unit->n_steps,
+                         .n_steps = unit->is_law ? 1 : unit->n_steps,
                          .is_law = unit->is_law,
                          .n_slots = unit->n_slots,
                          .is_ahead = !unit->is_law && unit->n_slots > 1};

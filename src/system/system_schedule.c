@@ -157,31 +157,6 @@ static void choose_adaptive(yoke_system* system) {
 // ---------------------------------------------------------------------------------------------------------
 // rollback
 
-static void check_iterative(yoke_system* system) {
-  const char* scheme = system->scenario->scheme == YOKE_ITERATIVE_JACOBI ? "iterative-jacobi"
-                                                                         : "iterative-gauss-seidel";
-  for (size_t i = 0; i < system->n_units; i++) {
-    const yoke_system_unit* unit = &system->units[i];
-    if (unit->is_law) {
-      continue;
-    }
-    if (yoke__unit_image_size(&unit->unit) == 0) {
-      const bool is_physical = (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) != 0;
-      yoke__error(system->messages, unit->source->place,
-                  "%s repeats steps, but unit '%s' (%s) %s; use scheme: jacobi or gauss-seidel",
-                  scheme, unit->name, unit->unit.ops->name,
-                  is_physical ? "is a real machine" : "cannot save and restore its state");
-    }
-    if (unit->unit.info->n_feedthrough > 0 && !yoke__unit_can_refresh(&unit->unit)) {
-      yoke__error(
-          system->messages, unit->source->place,
-          "%s needs the outputs of '%s' (%s) with inputs at the end of the step, which it cannot "
-          "give; use scheme: jacobi or gauss-seidel",
-          scheme, unit->name, unit->unit.ops->name);
-    }
-  }
-}
-
 static void lay_images(yoke_system* system) {
   for (size_t i = 0; i < system->n_units; i++) {
     yoke_system_unit* unit = &system->units[i];
@@ -417,7 +392,7 @@ yoke_status yoke__system_schedule(yoke_system* system) {
   count_slots(system);
   choose_adaptive(system);
   if (yoke__system_is_iterative(system)) {
-    check_iterative(system);
+    YOKE_TRY(yoke__system_check_iteration(system));
   }
   if (system->n_u > UINT32_MAX || system->n_y > UINT32_MAX) {
     return YOKE_FULL;

@@ -238,6 +238,11 @@ static void test_settings(void** state) {
   (void)state;
   check_oscillator("threads", "threads: 2\n", "", "", "", "");
   check_oscillator("delay", "", "", "", ", delay: 5e-3", "");
+  check_oscillator("iteration with mean inputs", "scheme: iterative-jacobi\n", "", ", step: 2.5e-4",
+                   "", "");
+  check_oscillator("iteration, threads",
+                   "scheme: iterative-jacobi\nthreads: 2\niteration: {update: aitken}\n",
+                   ", step: 5e-4", "", "", "");
   check_oscillator("delay, Gauss-Seidel", "scheme: gauss-seidel\n", "", "", ", delay: 3e-3", "");
   check_oscillator("slow unit", "", ", step: 4e-3", "", "", "");
   check_oscillator("slow unit, Gauss-Seidel", "scheme: gauss-seidel\n", ", step: 4e-3", "", "", "");

@@ -147,9 +147,9 @@ err_is "^label: error: labels: expected a list"
 n_checks=$((n_checks + 1))
 [ ! -e bad.fmu ] || fail "a refused export left a file"
 
-# ---- rollback alone is not enough for iterative schemes
+# ---- what rollback alone does not give to iterative schemes
 run 0 info "$fmus/oscillator_force2.fmu"
-out_has '^  rollback +yes, but iterative schemes need more'
+out_has '^  rollback +yes: iterative schemes can repeat its steps, but outputs that depend directly'
 run 0 info "$fmus/oscillator_mass2.fmu"
 out_has '^  rollback +yes: iterative schemes'
 

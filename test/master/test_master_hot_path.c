@@ -47,7 +47,8 @@ static const char iterative[] =
 static const char iterative_gs[] =
     "yoke: 1\ntime: {stop: 100, step: 1e-3}\nscheme: iterative-gauss-seidel\niteration: {update: "
     "aitken}\nunits:\n"
-    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass, step: "
+    "5e-4}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
 static const char threads[] =
     "yoke: 1\ntime: {stop: 100, step: 1e-3}\nthreads: 2\nunits:\n"

@@ -103,9 +103,10 @@ static void test_iterative_interpolating_CS_08(void** state) {
   monolithic(1e-3, 10000, want);
   for (int scheme = 0; scheme < 2; scheme++) {
     for (int update = 0; update < 4; update++) {
-      sim s = sim_open(HEAD "scheme: iterative-%s\niteration: {update: %s, tolerance: 1e-11}\n%s",
-                       scheme == 0 ? "jacobi" : "gauss-seidel", updates[update],
-                       UNITS_FD("", "") LINKS_FD);
+      sim s = sim_open(
+          HEAD "scheme: iterative-%s\niteration: {mode: interpolate, update: %s, tolerance: "
+               "1e-11}\n%s",
+          scheme == 0 ? "jacobi" : "gauss-seidel", updates[update], UNITS_FD("", "") LINKS_FD);
       sim_run(&s);
       double got[4];
       char name[80];

@@ -55,7 +55,7 @@ static void test_top_level(void** state) {
       {"quality: 3\n", "5:10: error: 'quality': expected a map, found 3"},
       {"iteration: 3\n", "5:12: error: 'iteration': expected a map, found 3"},
       {"iteration: {mode: hold, update: newton}\n",
-       "5:19: error: 'mode': expected interpolate or hold-end, found the text 'hold'\n"
+       "5:19: error: 'mode': expected mean, interpolate or hold-end, found the text 'hold'\n"
        "5:33: error: 'update': expected fixed-point, relaxation, aitken or quasi-newton, found the "
        "text 'newton'"},
       {"iteration: {relaxation: 2, tolerance: 0, max: 0}\n",

@@ -59,7 +59,7 @@ static void test_minimal_file_gets_the_defaults(void** state) {
   assert_int_equal(s->scheme, YOKE_JACOBI);
   assert_int_equal(s->exchange, YOKE_STALE);
   assert_int_equal(s->threads, 0);
-  assert_int_equal(s->iteration.mode, YOKE_ITERATE_INTERPOLATE);
+  assert_int_equal(s->iteration.mode, YOKE_ITERATE_MEAN);
   assert_int_equal(s->iteration.update, YOKE_UPDATE_FIXED_POINT);
   check_near(s->iteration.relaxation, 0.5, 0);
   check_near(s->iteration.tolerance, 1e-9, 0);
