@@ -214,6 +214,7 @@ static int print_system(char** document) {
     return YOKE_EXIT_FAILED;
   }
   const json_t* adaptive = json_object_get(system, "adaptive");
+  const json_t* iteration = json_object_get(system, "iteration");
   yoke__view_print(system,
                    "{name}\n{text?{text}\n}\n"
                    "time        {start} to {stop} s, macro step {step} s ({steps} steps)\n");
@@ -223,6 +224,12 @@ static int print_system(char** document) {
   yoke__view_print(system, "grid        tick {tick} s, exchange slot {slot} s\n"
                            "scheme      {scheme}, {exchange} exchange, {threads} "
                            "thread{threads#}\n");
+  yoke__view_print(iteration, iteration == NULL
+                                  ? ""
+                                  : "iteration   mode {mode}, update {update}, tolerance "
+                                    "{tolerance}, at most {max}{idle?; no input changes: every "
+                                    "unit is called once per exchange with inputs at the start of "
+                                    "the call, as in scheme: jacobi}\n");
   print_units(system, false);
   print_units(system, true);
   print_connections(system);

@@ -81,6 +81,10 @@ bool yoke__api_is_diverged(const yoke_simulation* simulation, yoke_divergence* o
 // A signal grows at the end, whether or not that is right.
 bool yoke__api_is_growing(const yoke_simulation* simulation);
 void yoke__api_report_divergence(yoke_simulation* simulation);
+// An iterative scheme (api_iteration.c): a member of the summary, and a warning if it changed nothing.
+void yoke__api_iteration_json(const yoke_system* system, const yoke_iteration_info* info,
+                              yoke_json* json);
+void yoke__api_report_iteration(yoke_simulation* simulation);
 yoke_message yoke__api_divergence_message(const yoke_divergence* divergence);
 // The word of the summary.
 const char* yoke__api_status_word(const yoke_simulation* simulation);

@@ -18,6 +18,8 @@ yoke_status yoke__api_check_settings(const yoke_load_settings** settings, bool i
 
 // The resolved system; key NULL: as a document of its own.
 void yoke__describe_system(const yoke_system* system, const char* key, yoke_json* json);
+// Its iteration: nothing for schemes that do not iterate (api_iteration.c).
+void yoke__describe_iteration(const yoke_system* system, yoke_json* json);
 // An FMU. Its remarks are part of the document; what keeps it from being read goes to the sink.
 yoke_status yoke__describe_fmu(const char* path, const yoke_sink* sink, yoke_json* json);
 // A netlist with its parameters set; messages likewise.

@@ -486,6 +486,7 @@ void yoke__describe_system(const yoke_system* system, const char* key, yoke_json
   yoke__json_string(json, "file", info.path);
   yoke__json_string(json, "scheme", info.scheme);
   yoke__json_string(json, "exchange", info.exchange);
+  yoke__describe_iteration(system, json);
   describe_times(system, json);
   yoke__json_integer(json, "threads", system->n_threads);
   yoke__json_begin_array(json, "units");

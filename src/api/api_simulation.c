@@ -457,6 +457,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     yoke__os_float_mode_restore(mode);
     atomic_store(&simulation->is_cancelled, false);
     simulation->run_cpu_ns = yoke__os_cpu_ns() - job.cpu_ns;
+    yoke__api_report_iteration(simulation);
     if (status != YOKE_STOPPED) {
       report_limits(simulation);
       yoke__api_report_divergence(simulation);

@@ -74,14 +74,7 @@ static void json_run(const yoke_system* system, const yoke_loop_info* info, yoke
   yoke__json_integer(json, "waits", (int64_t)info->record.n_waits);
   yoke__json_integer(json, "signals", (int64_t)system->n_columns);
   yoke__json_end_object(json);
-  if (info->iteration.n_steps > 0) {
-    yoke__json_begin_object(json, "iteration");
-    yoke__json_number(json, "mean",
-                      (double)info->iteration.n_iterations / (double)info->iteration.n_steps);
-    yoke__json_integer(json, "max", info->iteration.most);
-    yoke__json_integer(json, "steps_not_converged", info->iteration.n_not_converged);
-    yoke__json_end_object(json);
-  }
+  yoke__api_iteration_json(system, &info->iteration, json);
 }
 
 // ---- the ledger
