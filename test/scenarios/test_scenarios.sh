@@ -197,6 +197,36 @@ done
 run "$source/scenarios/linear-oscillator/spring-unit.yaml" "$work/spring-fresh" --set exchange=fresh --trust none --no-verdict
 check_compare "$work/spring-fresh" "$work/linear-oscillator/force/first" right.x max=0..1e-12
 
+# mean inputs are of second order: halving the step quarters the error (TR-11)
+name='order of the iteration with mean inputs'
+mean=$source/scenarios/linear-oscillator
+run "$mean/iterative-mean.yaml" "$work/mean-half" --set time.step=5e-4 --set record.every=20 --trust none --no-verdict
+mean_error() {
+  "$program" compare "$1" "$mean/reference.csv" --signal right.x --measure rmse | awk '$1 == "right.x" { print $2 }'
+}
+ratio=$(awk -v a="$(mean_error "$work/linear-oscillator/iterative-mean/first")" -v b="$(mean_error "$work/mean-half")" \
+  'BEGIN { printf "%.4f", a / b }')
+if is_between "$ratio" 3.5 4.5; then pass; else bad "$name: errors have the ratio $ratio, expected 3.5..4.5"; fi
+
+# an iteration with inputs at the start of one call per exchange is Jacobi, and says so (TR-11)
+name='iteration with start values'
+run "$mean/displacement.yaml" "$work/start-values" --set scheme=iterative-jacobi --set iteration.mode=interpolate \
+  --trust none --no-verdict
+check_compare "$work/start-values" "$work/linear-oscillator/displacement/first" right.x max=0..0
+if grep -q '"effective": false' "$work/start-values/summary.json" &&
+  grep -q 'iteration: the inputs did not change: the result is that of scheme: jacobi' "$work/start-values/summary.json"; then
+  pass
+else
+  bad "$name: nothing is said about it"
+fi
+if "$program" check "$mean/displacement.yaml" --set scheme=iterative-jacobi --set iteration.mode=interpolate |
+  grep -q '^iteration   mode interpolate, .*; no input changes: .*as in scheme: jacobi$' &&
+  "$program" check "$mean/iterative-mean.yaml" | grep -q '^iteration   mode mean, update fixed-point, tolerance 1e-12, at most 50$'; then
+  pass
+else
+  bad "$name: check says something else"
+fi
+
 # halving every step halves the error of the chain: the coupling and two of the solvers are of first order
 name='order of the three-rate chain'
 chain=$source/scenarios/three-rate-chain
