@@ -6,9 +6,10 @@
 // A worked example is examples/own_unit.c; the concept page is docs/unit.md.
 //
 // Order of calls (all from one thread):
-//   create, describe, set (parameters, start values), enter_init,
+//   create, describe, [choose_integrals], set (parameters, start values), enter_init,
 //   {set_inputs, refresh, get_outputs}*, exit_init,
-//   {set_inputs, [set_input_derivatives], step, get_outputs, [set_inputs, refresh, get_outputs]}*,
+//   {set_inputs, [set_input_derivatives], step, get_outputs, [get_integrals],
+//    [set_inputs, refresh, get_outputs]}*,
 //   terminate, close.
 #ifndef YOKE_UNIT_H
 #define YOKE_UNIT_H
@@ -289,6 +290,12 @@ typedef struct yoke_unit_ops {
   void (*close)(void* self);  // NULL: the caller frees what it took in place of create
 
   const void* context;  // handed to create in its args: for tables that are made at run time
+
+  // For units that step inside of a call: the integrals over each step of those real outputs that the caller wants, as indices
+  // into the vector of get_outputs. choose_integrals: once, before enter_init; any output may be asked for. get_integrals:
+  // after a step, over t to t + h and in the order chosen. Both NULL: the caller uses the outputs at the ends of the steps.
+  yoke_status (*choose_integrals)(void* self, const size_t outputs[], size_t n);
+  yoke_status (*get_integrals)(const void* self, double integrals[], size_t n);
 } yoke_unit_ops;
 #define YOKE_UNIT_HEAD .table_size = sizeof(yoke_unit_ops), .table_version = YOKE_CONTRACT_VERSION
 

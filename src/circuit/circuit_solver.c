@@ -26,6 +26,11 @@ struct yoke_circuit {
   yoke_guard guard;
   uint32_t *flow_starts,
       *flow_elements;  // elements at each fixed node, compressed rows over all nodes
+  const yoke_probe** integrands;
+  size_t n_integrands;
+  double *integrals,
+      *integrand;       // over the steps since the start; values where the next step begins
+  bool is_behind_jump;  // a switch moved, and the values do not show it yet
 };
 
 static const yoke_circuit_engine* const engines[N_ENGINES] = {&yoke__engine_nodal,
@@ -375,6 +380,7 @@ yoke_status yoke__circuit_start(yoke_circuit* circuit, double t, yoke_messages* 
   yoke_messages own = {0};
   core->t0 = t;
   core->k = 0;
+  circuit->is_behind_jump = false;
   core->counts = (yoke_circuit_counts){0};
   core->signals->t_input = t;
   yoke_status status = YOKE_OK;
@@ -443,6 +449,58 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
   return index < network->n_nodes ? YOKE_OK : YOKE_BAD_ARG;
 }
 
+// ---------------------------------------------------------------------------------------------------------
+// integrals
+
+yoke_status yoke__circuit_choose_integrals(yoke_circuit* circuit, const yoke_probe* const probes[],
+                                           size_t n) {
+  yoke_arena* arena = &circuit->core.arena;
+  circuit->integrands = yoke__arena_array(arena, n + 1, sizeof *circuit->integrands);
+  circuit->integrals = yoke__arena_array(arena, n + 1, sizeof(double));
+  circuit->integrand = yoke__arena_array(arena, n + 1, sizeof(double));
+  YOKE_TRY(yoke__arena_status(arena));
+  for (size_t i = 0; i < n; i++) {
+    circuit->integrands[i] = probes[i];
+  }
+  circuit->n_integrands = n;
+  return YOKE_OK;
+}
+
+// Methods that start a step from rates show the values behind a jump at once; others only at the end of the next step.
+static void begin_integrands(yoke_circuit* circuit, bool is_jump) {
+  const yoke_method_plan* plan = &circuit->core.plan;
+  const yoke_method_step* next = circuit->core.k < plan->n_first ? &plan->first : &plan->regular;
+  circuit->is_behind_jump = is_jump && next->stages[0].n_d == 0;
+  for (size_t i = 0; i < circuit->n_integrands; i++) {
+    circuit->integrand[i] = yoke__circuit_probe(circuit, circuit->integrands[i]);
+  }
+}
+
+void yoke__circuit_start_integrals(yoke_circuit* circuit, bool is_jump) {
+  begin_integrands(circuit, is_jump || circuit->is_behind_jump);
+  for (size_t i = 0; i < circuit->n_integrands; i++) {
+    circuit->integrals[i] = 0.0;
+  }
+}
+
+const double* yoke__circuit_integrals(const yoke_circuit* circuit) {
+  return circuit->integrals;
+}
+
+// one more step
+static void add_integrals(yoke_circuit* circuit) {
+  const double h = circuit->core.h;
+  for (size_t i = 0; i < circuit->n_integrands; i++) {
+    const double end = yoke__circuit_probe(circuit, circuit->integrands[i]);
+    const double start = circuit->is_behind_jump ? end : circuit->integrand[i];
+    circuit->integrals[i] += 0.5 * h * (start + end);
+    circuit->integrand[i] = end;
+  }
+  circuit->is_behind_jump = false;
+}
+
+// ---------------------------------------------------------------------------------------------------------
+
 yoke_status yoke__circuit_step(yoke_circuit* circuit) {
   yoke_circuit_core* core = &circuit->core;
   core->reason.text[0] = '\0';
@@ -459,9 +517,15 @@ yoke_status yoke__circuit_step(yoke_circuit* circuit) {
   }
   core->k++;
   core->counts.n_steps++;
+  if (circuit->n_integrands > 0) {
+    add_integrals(circuit);
+  }
   if (circuit->n_switches > 0 && decide_switches(circuit)) {
     core->counts.n_switchings++;
-    return circuit->engine->switched(circuit->self);
+    YOKE_TRY(circuit->engine->switched(circuit->self));
+    if (circuit->n_integrands > 0) {
+      begin_integrands(circuit, true);
+    }
   }
   return YOKE_OK;
 }
@@ -580,6 +644,7 @@ yoke_status yoke__circuit_sensitivity(yoke_circuit* circuit, uint32_t input,
 typedef struct front_image {
   double t0, t_input, t;
   uint64_t k;
+  uint64_t is_behind_jump;
   yoke_circuit_counts counts;
 } front_image;
 
@@ -640,6 +705,7 @@ void yoke__circuit_save(const yoke_circuit* circuit, void* image) {
                        .t_input = core->signals->t_input,
                        .t = core->signals->t,
                        .k = core->k,
+                       .is_behind_jump = circuit->is_behind_jump,
                        .counts = core->counts};
   list_parts(circuit, &front, parts);
   circuit->engine->save(circuit->self, (char*)image + copy_parts(parts, image, NULL));
@@ -653,6 +719,7 @@ void yoke__circuit_restore(yoke_circuit* circuit, const void* image) {
   const size_t at = copy_parts(parts, NULL, image);
   core->t0 = front.t0;
   core->k = front.k;
+  circuit->is_behind_jump = front.is_behind_jump != 0;
   core->counts = front.counts;
   core->signals->t_input = front.t_input;
   core->signals->t = front.t;

@@ -136,6 +136,14 @@ double yoke__circuit_voltage(const yoke_circuit* circuit, uint32_t node);
 double yoke__circuit_current(const yoke_circuit* circuit, uint32_t element);
 double yoke__circuit_probe(const yoke_circuit* circuit, const yoke_probe* probe);
 
+// From now on the integrals of n probes over the steps are kept; probes must live as long as the circuit. Takes memory.
+yoke_status yoke__circuit_choose_integrals(yoke_circuit* circuit, const yoke_probe* const probes[],
+                                           size_t n);
+// Starts them at 0 with the present values; then each step adds h (start + end) / 2. What a switch or an input changes at once
+// between two steps belongs to the step behind it. is_jump: inputs have jumped.
+void yoke__circuit_start_integrals(yoke_circuit* circuit, bool is_jump);
+const double* yoke__circuit_integrals(const yoke_circuit* circuit);
+
 // d(probe)/d(input i) over the last step with the factor at hand; also the feedthrough of refresh.
 yoke_status yoke__circuit_sensitivity(yoke_circuit* circuit, uint32_t input,
                                       const yoke_probe* const probes[], size_t n, double out[]);

@@ -242,6 +242,9 @@ static void add_connections(yoke_text* t, const ssp_export_extra* extras) {
     if (c->is_held) {
       yoke__text_string(t, ", method: hold");
     }
+    if (c->average != YOKE_AVERAGE_BY_RULE) {
+      yoke__text_add(t, ", average: %s", c->average == YOKE_AVERAGE_YES ? "true" : "false");
+    }
     yoke__text_string(t, "}\n");
   }
 }

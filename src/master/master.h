@@ -136,6 +136,34 @@ typedef struct yoke_watch {
   yoke_trace* trace;  // NULL: nobody asked
 } yoke_watch;
 
+// What is counted of a flow; amounts in units of its output times seconds. All of it is a saved state.
+typedef struct yoke_flow {
+  double window;       // integral of the output since the last exchange,
+  int64_t ticks;       // and the time that it covers
+  double mean;         // that the receiver has now
+  double last;         // output at the last slot, if a law gives it
+  double early;        // sent before the exchange at the start
+  double sent;         // from there to the last exchange
+  double sent_size;    // the same of magnitudes: of single calls
+  double arrived;      // by the inputs that acted
+  double known;        // the same without the first intervals, in which the initial value acts
+  double known_size;   // and of magnitudes
+  double due_sent;     // at the last exchange: what had to have arrived,
+  double due_arrived;  // and what had
+  int64_t n_taken;     // exchanges
+  int64_t at_slot;     // of the last one
+  int64_t seen_slot;   // at which a law was looked at last
+} yoke_flow;
+
+// The balance of a flow in SI units.
+typedef struct yoke_flow_result {
+  double sent, arrived;  // up to now
+  double
+      balance;  // share of the amount that got lost or was invented on the way; NaN: nothing to compare
+  double due_sent,
+      due_arrived;  // what it compares: sent early enough to have arrived, and arrived of it
+} yoke_flow_result;
+
 // The growth alarm of a judged signal and the times of its window; both the present if it has none.
 typedef struct yoke_signal_growth {
   yoke_growth_alarm alarm;
@@ -188,6 +216,10 @@ typedef struct yoke_state {
   size_t n_held;
   double* held_actions;
   bool is_stopped;  // a quality limit ends the run
+
+  yoke_flow* flows;            // as system->flows
+  double* lags;                // per flow a ring of what was sent up to the last exchanges
+  double *before, *integrals;  // per output, of one call: at its start, over it
 
   yoke_watch watch;  // of the judged signals
 
@@ -257,6 +289,10 @@ yoke_status yoke__master_each_unit(const yoke_system* system, yoke_state* state,
                                    yoke_status (*call)(void* context, size_t unit), void* context,
                                    const char* what);
 void yoke__master_clear_failure(const yoke_system* system, yoke_state* state);
+
+// The balance of a flow so far (master_flow.c).
+void yoke__master_flow(const yoke_system* system, const yoke_state* state, size_t flow,
+                       yoke_flow_result* out);
 
 // The growth of a judged signal so far.
 void yoke__master_growth(const yoke_system* system, const yoke_state* state, size_t signal,
@@ -359,6 +395,16 @@ void yoke__master_start_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke_image* image);
 void yoke__master_end_watch(yoke_state* state);
+// Flows (master_flow.c): memory; before and after a call of a unit that feeds or receives some; the exchange of those into a
+// unit that are due, or of all; laws, at the end of a slot; saved states.
+yoke_status yoke__master_layout_flows(const yoke_system* system, yoke_state* state);
+void yoke__master_receive(const yoke_system* system, yoke_state* state, size_t unit, double h);
+yoke_status yoke__master_send(const yoke_system* system, yoke_state* state, size_t unit, double t,
+                              double h, const double y[], yoke_failure* failure);
+void yoke__master_take_flows(const yoke_system* system, yoke_state* state, const size_t flows[],
+                             size_t n);
+void yoke__master_meter_laws(const yoke_system* system, yoke_state* state);
+void yoke__master_image_flows(const yoke_system* system, yoke_state* state, yoke_image* image);
 // Adaptive step: the first one, and the next ones after each exchange.
 void yoke__master_start_step(const yoke_system* system, yoke_state* state);
 void yoke__master_choose_step(const yoke_system* system, yoke_state* state);

@@ -6,12 +6,18 @@
 
 #include "master/master.h"
 
+// what a tap delivers without its delay
+static inline double value_of(const yoke_state* state, const yoke_tap* tap, const double y[]) {
+  const double value = tap->mean == 0 ? y[tap->from] : state->flows[tap->mean - 1].mean;
+  return value * tap->gain + tap->offset;
+}
+
 double yoke__master_tap(const yoke_state* state, const yoke_tap* tap, const double y[],
                         int64_t count) {
   if (tap->delay > 0) {
     return state->fifo[tap->fifo + (size_t)(count % tap->delay)];
   }
-  return y[tap->from] * tap->gain + tap->offset;
+  return value_of(state, tap, y);
 }
 
 void yoke__master_gather(const yoke_system* system, const yoke_state* state, size_t unit,
@@ -259,7 +265,7 @@ void yoke__master_declare_discontinuity(const yoke_system* system, yoke_state* s
 
 // the present sample into a delay line, in place of the one that was read
 static void push_delay(yoke_state* state, const yoke_tap* tap, const double y[], int64_t count) {
-  state->fifo[tap->fifo + (size_t)(count % tap->delay)] = y[tap->from] * tap->gain + tap->offset;
+  state->fifo[tap->fifo + (size_t)(count % tap->delay)] = value_of(state, tap, y);
 }
 
 // A sample that stands in for a lost one is no sample: history that would use it starts anew.
@@ -424,6 +430,9 @@ static yoke_status evaluate(const yoke_system* system, yoke_state* state, size_t
   const yoke_system_unit* su = &system->units[unit];
   const bool is_gs = system->scenario->scheme == YOKE_GAUSS_SEIDEL;
   const intake_part part = !is_gs ? TAKE_ALL : su->is_law ? TAKE_ALL_BUT_DELAYED : TAKE_NUMBERS;
+  if (su->n_inflows > 0) {
+    yoke__master_take_flows(system, state, system->inflows + su->first_inflow, su->n_inflows);
+  }
   for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
     if (state->intake_due[i]) {
       run_intake(system, state, i, state->y_seen, part);
@@ -481,8 +490,12 @@ yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state, c
 }
 
 void yoke__master_take_in(const yoke_system* system, yoke_state* state, size_t unit) {
+  const yoke_system_unit* su = &system->units[unit];
   if (state->has_events) {
     note_jumps(system, state);
+  }
+  if (su->n_inflows > 0) {
+    yoke__master_take_flows(system, state, system->inflows + su->first_inflow, su->n_inflows);
   }
   for (size_t i = system->unit_intake[unit]; i < system->unit_intake[unit + 1]; i++) {
     if (state->intake_due[i]) {
@@ -529,6 +542,10 @@ yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) 
   yoke__master_mark_due(system, state);
   if (system->n_refresh > 0) {
     YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
+  }
+  if (system->n_flows > 0) {
+    yoke__master_take_flows(system, state, system->inflows, system->n_flows);
+    yoke__master_meter_laws(system, state);
   }
   // fresh units' own too: what they feed themselves, also through laws, was not there when they were evaluated
   for (size_t i = 0; i < system->n_intakes; i++) {

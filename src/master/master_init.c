@@ -89,8 +89,13 @@ static void enter_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
   const yoke_system_unit* su = &job->system->units[job->unit];
-  const yoke_status status =
-      yoke__unit_enter_init(&su->unit, job->system->t_start, job->system->t_stop, &job->about.sink);
+  yoke_status status = YOKE_OK;
+  if (su->n_integrals > 0) {
+    status = su->unit.ops->choose_integrals(su->unit.self, su->integrals, su->n_integrals);
+  }
+  status = status < 0 ? status
+                      : yoke__unit_enter_init(&su->unit, job->system->t_start, job->system->t_stop,
+                                              &job->about.sink);
   if (status < 0) {
     explain(job, status);
     job->status = status;
@@ -430,6 +435,7 @@ static yoke_status start_exchange(const yoke_system* system, yoke_state* state) 
     yoke__master_open_laws(system, state);
     YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
     yoke__master_close_laws(system, state);
+    yoke__master_meter_laws(system, state);
     return YOKE_OK;
   }
   return yoke__master_exchange(system, state);

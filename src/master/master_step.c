@@ -136,6 +136,7 @@ static yoke_status exchange(const yoke_system* system, yoke_state* state) {
   yoke__master_open_laws(system, state);
   YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
   yoke__master_close_laws(system, state);
+  yoke__master_meter_laws(system, state);
   return YOKE_OK;
 }
 

@@ -163,7 +163,7 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
   }
   const int64_t tick = state->n_slots * system->slot;
   const double h = system->is_adaptive ? state->slot_h : su->step;
-  const bool is_kept = su->n_strips + su->n_sends > 0;
+  const bool is_kept = su->n_strips + su->n_sends + su->n_flows > 0;
   // slow units, and all under Gauss-Seidel with slow units, are ahead of what others may see
   double* y = su->n_slots > 1 ? state->y_work : state->y_seen;
   double t = state->t;
@@ -183,10 +183,20 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
         return yoke__master_fail_unit(failure, system, unit, status, t, "inputs were refused");
       }
     }
+    if (su->n_inflows > 0) {
+      yoke__master_receive(system, state, unit, h);
+    }
+    if (su->n_flows > 0) {
+      // what others see at the start of the slot; a call later what the last one gave
+      memcpy(state->before + su->y, (j == 0 ? state->y_seen : y) + su->y, su->unit.n_y * sizeof *y);
+    }
     YOKE_TRY(yoke__master_call_step(system, state, unit, t, h, failure));
     if (is_kept) {
       YOKE_TRY(yoke__master_get_outputs(system, unit, t + h, y + su->y, failure));
       yoke__master_keep_call(system, state, su, j, y);
+    }
+    if (su->n_flows > 0) {
+      YOKE_TRY(yoke__master_send(system, state, unit, t, h, y, failure));
     }
   }
   if (!is_kept) {
@@ -207,8 +217,9 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
 static bool is_plain(const yoke_system_unit* su) {
   const yoke_unit* u = &su->unit;
   return !su->is_law && su->n_steps == 1 && su->n_slots == 1 && su->derivative_order == 0 &&
-         su->n_sends == 0 && !su->has_linear && su->n_typed_inputs == 0 &&
-         su->n_typed_outputs == 0 && (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
+         su->n_sends == 0 && su->n_flows == 0 && su->n_inflows == 0 && !su->has_linear &&
+         su->n_typed_inputs == 0 && su->n_typed_outputs == 0 &&
+         (u->ops->set_inputs != NULL || u->n_inputs <= 1) &&
          (u->ops->get_outputs != NULL || u->n_outputs <= 1);
 }
 

@@ -147,6 +147,13 @@ typedef struct yoke_scenario_endpoint {
   yoke_place place;
 } yoke_scenario_endpoint;
 
+// Whether a connection carries the mean of its output over the exchange interval (`average`).
+typedef enum yoke_scenario_average {
+  YOKE_AVERAGE_BY_RULE,  // not given: by dimension and rates (system/system_flows.c)
+  YOKE_AVERAGE_NO,
+  YOKE_AVERAGE_YES,
+} yoke_scenario_average;
+
 typedef struct yoke_scenario_connection {
   yoke_scenario_endpoint from, to;
   double gain, offset;          // defaults 1, 0
@@ -155,8 +162,10 @@ typedef struct yoke_scenario_connection {
   yoke_scenario_time delay;     // default 0
   yoke_scenario_time exchange;  // not given: max(H, h_source, h_sink)
   bool is_held;                 // `method: hold`: no coupling of a set serves it
+  yoke_scenario_average average;
   yoke_place place;
   yoke_place order_place;
+  yoke_place average_place;
 } yoke_scenario_connection;
 
 // One direction of a bond: `left.f -> right.f`, or just `left.f` where nothing is moved.

@@ -1,5 +1,5 @@
 // The section `connections`: "a.x -> b.y" or the long map {from, to, gain, offset, order, delay,
-// exchange, method}.
+// exchange, method, average}.
 #include "base/base_check.h"
 #include "scenario/scenario_reader.h"
 
@@ -21,6 +21,18 @@ static void read_method(yoke_reader* reader, const yoke_node* node, void* field,
 
 static const char* const methods[] = {"hold", NULL};
 
+static void read_average(yoke_reader* reader, const yoke_node* node, void* field,
+                         const void* rule) {
+  static const char* const words[] = {"false", "true", NULL};
+  (void)rule;
+  yoke_scenario_connection* connection = field;
+  size_t choice = 0;
+  connection->average_place = node->place;
+  if (yoke__read_choice(reader, node, words, &choice)) {
+    connection->average = choice == 1 ? YOKE_AVERAGE_YES : YOKE_AVERAGE_NO;
+  }
+}
+
 #define OF(field) offsetof(yoke_scenario_connection, field)
 static const yoke_key connection_keys[] = {
     {"from", yoke__key_endpoint, &yoke__shape_value, OF(from), NULL},
@@ -31,6 +43,7 @@ static const yoke_key connection_keys[] = {
     {"delay", yoke__key_time, &yoke__shape_value, OF(delay), &yoke__range_not_negative},
     {"exchange", yoke__key_time, &yoke__shape_value, OF(exchange), &yoke__range_positive},
     {"method", read_method, &yoke__shape_value, OF(is_held), methods},
+    {"average", read_average, &yoke__shape_value, 0, NULL},
 };
 
 static const yoke_shape connection_shape = {.kind = YOKE_SHAPE_KEYS,

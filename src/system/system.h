@@ -45,6 +45,10 @@ typedef struct yoke_system_unit {
   int derivative_order;          // highest order of input derivatives it takes and gets; 0: none
   size_t first_strip, n_strips;  // where its values between exchanges go
   size_t first_send, n_sends;
+  size_t first_flow, n_flows;      // metered connections that it feeds, in flows,
+  size_t first_inflow, n_inflows;  // and that feed it, in inflows
+  const size_t* integrals;         // outputs of which it gives the integral over each of its steps
+  size_t n_integrals;
   yoke_system_typed* typed_outputs;
   yoke_system_typed* typed_inputs;
   size_t n_typed_outputs, n_typed_inputs;
@@ -70,6 +74,13 @@ typedef struct yoke_system_method {
   yoke_place place;
 } yoke_system_method;
 
+// What is done about a connection that carries a flow (system_flows.c).
+typedef enum yoke_flow_use {
+  YOKE_FLOW_NONE,
+  YOKE_FLOW_METERED,   // sent and arrived amounts are counted, samples are exchanged
+  YOKE_FLOW_AVERAGED,  // the same, and the mean over the exchange interval is exchanged
+} yoke_flow_use;
+
 // One resolved connection.
 typedef struct yoke_system_link {
   const yoke_scenario_connection* source;
@@ -84,6 +95,8 @@ typedef struct yoke_system_link {
   int64_t delay;     // in exchange intervals
   size_t method;     // index into methods; 0: hold
   bool is_dense;     // real output to real input: goes through taps; otherwise through a move
+  yoke_flow_use flow;
+  bool is_flow_sampled;  // it may change between the samples, and nothing but samples is known
 } yoke_system_link;
 
 typedef struct yoke_tap {
@@ -94,7 +107,22 @@ typedef struct yoke_tap {
   int64_t delay;  // in exchange intervals; 0: none
   size_t fifo;    // first of `delay` numbers in the delay lines
   size_t link;
+  size_t mean;  // 1 + the flow whose mean it delivers; 0: the output itself
 } yoke_tap;
+
+// One number of a connection whose amounts are counted: what was sent in each exchange interval, and what arrived.
+typedef struct yoke_system_flow {
+  size_t link, from, to;  // indices into links, Y and U
+  size_t element;         // of the connection
+  int64_t every;          // exchange interval [slots]
+  int64_t delay;          // in exchange intervals
+  double gain, offset;    // of the connection
+  double scale;           // SI units of the amount per unit of the output and second
+  const char* dim;        // of the amount: "J", "kg"
+  size_t integral;        // among those of the sender, or YOKE_NOT_FOUND: trapezoids over its calls
+  size_t lag;             // first of delay + 1 numbers in the state
+  bool is_averaged, is_from_law;
+} yoke_system_flow;
 
 // A typed connection: bytes from V (or one number from Y) to W (or one number to U).
 typedef enum yoke_move_kind {
@@ -305,7 +333,11 @@ typedef struct yoke_system {
   yoke_system_bond* bonds;  // of the file, then found ones
   size_t n_bonds;
   yoke_ledger_bond* ledger_bonds;  // n_bonds, as the ledger wants them
-  const yoke_strip* strips;        // by unit
+  yoke_system_flow* flows;         // by sender
+  size_t n_flows, n_lags;
+  const size_t* inflows;     // indices into flows, by receiver
+  bool has_law_flows;        // a law feeds some of them
+  const yoke_strip* strips;  // by unit
   size_t n_strip_numbers;
   const yoke_group_send* sends;  // by unit
   size_t n_held;                 // numbers of actions rebuilt with the partner held
@@ -393,7 +425,10 @@ int yoke__system_method_order(const yoke_node* map);
 // The order with which a real connection extrapolates, and why that is not the one it has ("" if it is).
 int yoke__system_acting_order(const yoke_system* system, const yoke_system_link* link,
                               const char** why);
-yoke_status yoke__system_fit_clock(yoke_system* system);  // system_clock.c
+// Connections whose flow is counted or averaged; then their places in memory, once taps are laid, and their intervals.
+yoke_status yoke__system_choose_flows(yoke_system* system);  // system_flows.c
+yoke_status yoke__system_layout_flows(yoke_system* system);  // system_flows.c
+yoke_status yoke__system_fit_clock(yoke_system* system);     // system_clock.c
 // The common multiple of all steps in ticks, at which iterative schemes exchange; 0 after a message.
 int64_t yoke__system_common_cycle(yoke_system* system);
 // The exchange interval and the delay of a link; cycle > 0: that of an iterative scheme.

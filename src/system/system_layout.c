@@ -36,6 +36,20 @@ static void check_taps(const yoke_system* system) {
   assert(n_fifo == system->n_fifo);
 }
 
+static void check_flows(const yoke_system* system) {
+  size_t n_lags = 0;
+  for (size_t i = 0; i < system->n_flows; i++) {
+    const yoke_system_flow* flow = &system->flows[i];
+    const yoke_system_unit* from = &system->units[system->links[flow->link].from_unit];
+    assert(i >= from->first_flow && i - from->first_flow < from->n_flows);
+    assert(flow->from < system->n_y && flow->to < system->n_u && flow->every > 0);
+    assert(flow->lag == n_lags && system->inflows[i] < system->n_flows);
+    assert(flow->integral == YOKE_NOT_FOUND || flow->integral < from->n_integrals);
+    n_lags += (size_t)flow->delay + 1;
+  }
+  assert(n_lags == system->n_lags);
+}
+
 static void check_intakes(const yoke_system* system) {
   for (size_t i = 0; i < system->n_intakes; i++) {
     const yoke_intake* intake = &system->intakes[i];
@@ -91,6 +105,7 @@ static void check_signals(const yoke_system* system) {
 yoke_status yoke__system_check_layout(yoke_system* system) {
   check_units(system);
   check_taps(system);
+  check_flows(system);
   check_intakes(system);
   check_groups(system);
   check_columns(system);

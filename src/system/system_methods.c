@@ -305,8 +305,8 @@ static size_t add_method(yoke_system* system, const yoke_system_method* method) 
 static bool is_action_taken(const yoke_system* system, const yoke_system_bond* bond) {
   for (size_t i = 0; i < bond->n_pairs; i++) {
     const size_t link = bond->action[i].link;
-    if (link != YOKE_NOT_FOUND &&
-        (system->links[link].method != 0 || system->links[link].is_held)) {
+    if (link != YOKE_NOT_FOUND && (system->links[link].method != 0 || system->links[link].is_held ||
+                                   system->links[link].flow == YOKE_FLOW_AVERAGED)) {
       return true;
     }
   }
@@ -343,7 +343,7 @@ static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index
                   method.owner, method.ops->name, link->source->from.unit,
                   link->source->from.variable, link->source->to.unit, link->source->to.variable);
     }
-    if ((link->method == 0 && !link->is_held) || is_forced) {
+    if ((link->method == 0 && !link->is_held && link->flow != YOKE_FLOW_AVERAGED) || is_forced) {
       link->method = id;
       check_link(system, &method, link);
     }
@@ -441,7 +441,7 @@ static void set_orders(yoke_system* system, const bool is_member[], int order) {
   for (size_t i = 0; i < system->n_links && order >= 0; i++) {
     yoke_system_link* link = &system->links[i];
     if (link->is_dense && is_member[link->from_unit] && is_member[link->to_unit] &&
-        !link->has_order) {
+        !link->has_order && link->flow != YOKE_FLOW_AVERAGED) {
       link->order = order;
     }
   }
@@ -457,7 +457,7 @@ static void serve_links(yoke_system* system, const yoke_system_method* method,
       continue;
     }
     is_any = is_any || id == 0;
-    const bool is_free = link->method == 0 && !link->is_held &&
+    const bool is_free = link->method == 0 && !link->is_held && link->flow != YOKE_FLOW_AVERAGED &&
                          (!is_where_possible || can_serve(system, method->ops, link));
     if (id > 0 && is_free && !system->units[link->to_unit].is_law) {
       link->method = id;

@@ -39,6 +39,9 @@ static void choose_slot(yoke_system* system) {
   for (size_t i = 0; i < system->n_taps; i++) {
     system->taps[i].every = system->links[system->taps[i].link].interval / slot;
   }
+  for (size_t i = 0; i < system->n_flows; i++) {
+    system->flows[i].every = system->links[system->flows[i].link].interval / slot;
+  }
 }
 
 // Macro steps before the first row: rows stay where they would be without `from`.
@@ -201,7 +204,7 @@ static size_t owner_of(const yoke_system* system, size_t unit) {
 }
 
 static bool is_plain(const yoke_tap* tap) {
-  return tap->gain == 1 && tap->offset == 0 && tap->delay == 0;
+  return tap->gain == 1 && tap->offset == 0 && tap->delay == 0 && tap->mean == 0;
 }
 
 // one item for each tap that stands alone and for each group that takes samples
@@ -382,7 +385,7 @@ static yoke_status lay_exchange(yoke_system* system) {
     const yoke_intake* only = &system->intakes[0];
     system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 &&
                                 only->n_taps == 0 && only->n_moves == 0 && system->n_refresh == 0 &&
-                                !has_delayed_group(system);
+                                system->n_flows == 0 && !has_delayed_group(system);
   }
   return status;
 }

@@ -268,6 +268,7 @@ yoke_status yoke__system_wire(yoke_system* system) {
   YOKE_TRY(check_inputs(system));
   YOKE_TRY(yoke__system_resolve_bonds(system));
   YOKE_TRY(yoke__system_find_bonds(system));
+  YOKE_TRY(yoke__system_choose_flows(system));
   YOKE_TRY(yoke__system_choose_methods(system));
   if (system->messages->n_errors > 0) {
     return YOKE_BAD_INPUT;
@@ -275,5 +276,6 @@ yoke_status yoke__system_wire(yoke_system* system) {
   if (is_iterative) {
     system->macro = cycle;
   }
-  return yoke__system_lay_taps(system);
+  YOKE_TRY(yoke__system_lay_taps(system));
+  return yoke__system_layout_flows(system);
 }

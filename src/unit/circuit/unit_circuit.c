@@ -226,6 +226,29 @@ static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
   return YOKE_OK;
 }
 
+static yoke_status choose_integrals(void* self, const size_t outputs[], size_t n) {
+  circuit_unit* c = self;
+  const yoke_probe** probes = yoke__arena_array(&c->arena, n + 1, sizeof *probes);
+  YOKE_TRY(yoke__arena_status(&c->arena));
+  for (size_t i = 0; i < n; i++) {
+    if (outputs[i] >= c->layout.n_outputs) {
+      return YOKE_BAD_ARG;
+    }
+    probes[i] = c->layout.outputs[outputs[i]];
+  }
+  c->n_integrals = n;
+  return yoke__circuit_choose_integrals(c->circuit, probes, n);
+}
+
+static yoke_status get_integrals(const void* self, double integrals[], size_t n) {
+  const circuit_unit* c = self;
+  if (n != c->n_integrals) {
+    return YOKE_BAD_ARG;
+  }
+  memcpy(integrals, yoke__circuit_integrals(c->circuit), n * sizeof *integrals);
+  return YOKE_OK;
+}
+
 // of third and higher orders nothing is used
 static yoke_status set_input_derivatives(void* self, int order, const double du[], size_t n_u) {
   circuit_unit* c = self;
@@ -350,7 +373,7 @@ static yoke_status check_time(circuit_unit* c, double t) {
 // A method that goes on with the rates of the last step needs those behind a jump of an input: with the old ones each
 // jump would cost an error of first order in the solver's step. Where the states cannot be held (a capacitor across a
 // source) the method is left to find them.
-static void follow_jump(circuit_unit* c) {
+static bool follow_jump(circuit_unit* c) {
   bool is_jump = false;
   for (size_t i = 0; i < c->layout.n_inputs; i++) {
     is_jump = is_jump || fabs(c->u[i] - c->u_last[i]) > SAME * fabs(c->u[i]);
@@ -358,6 +381,7 @@ static void follow_jump(circuit_unit* c) {
   if (is_jump && c->uses_rates) {
     (void)yoke__circuit_refresh(c->circuit);
   }
+  return is_jump;
 }
 
 static yoke_status step_inside(circuit_unit* c, double t, double h) {
@@ -366,7 +390,10 @@ static yoke_status step_inside(circuit_unit* c, double t, double h) {
   }
   YOKE_TRY(check_time(c, t));
   send_inputs(c);
-  follow_jump(c);
+  const bool is_jump = follow_jump(c);
+  if (c->n_integrals > 0) {
+    yoke__circuit_start_integrals(c->circuit, is_jump);
+  }
   for (int64_t k = 0; k < c->n_inner; k++) {
     const yoke_status status = yoke__circuit_step(c->circuit);
     if (status < 0) {
@@ -600,6 +627,8 @@ static void fill_ops(circuit_file* file) {
       .report = report,
       .close = close_unit,
       .context = file,
+      .choose_integrals = choose_integrals,
+      .get_integrals = get_integrals,
   };
 }
 

@@ -55,6 +55,7 @@ typedef struct circuit_unit {
   bool uses_rates;  // the method starts from the rates at the end of the last step
   double h;         // length of the last step, and the solver's steps in it
   int64_t n_inner;
+  size_t n_integrals;  // outputs of which the integrals over a step are kept
   uint64_t n_unconverged_told, n_repivots_told, n_cold_told;
   yoke_messages warnings;  // of the last initial configuration
   bool is_start_told;
