@@ -74,7 +74,9 @@ static void print_connections(const json_t* system) {
                         "{order_because? instead of {order} ({order_because})}");
     yoke__view_print(c, has_gain ? ", gain {gain}" : "");
     yoke__view_print(c, "{offset?, offset {offset}}{delay?, delay {delay} s}"
-                        "{method?, method {method}}\n");
+                        "{method?, method {method}}");
+    printf("%s%s\n", json_is_true(json_object_get(c, "averaged")) ? ", averaged" : "",
+           json_is_true(json_object_get(c, "samples_only")) ? ", samples of a fast signal" : "");
   }
 }
 

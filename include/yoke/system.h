@@ -79,6 +79,7 @@ typedef struct yoke_connection_view {
   double delay;       // [s]
   size_t coupling;    // what serves it: index for yoke_system_get_coupling
   bool is_from_bond;  // written in a bond, not in `connections`
+  bool is_averaged;   // it carries means over the interval, not samples
 } yoke_connection_view;
 // Connections, those of bonds last. YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_system_get_connection(const yoke_system* system, size_t i,

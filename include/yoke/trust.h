@@ -78,6 +78,22 @@ YOKE_API yoke_status yoke_simulation_get_band(const yoke_simulation* simulation,
                                               double times[], double bands[], size_t n_room,
                                               size_t* n);
 
+// ---- flows
+
+// What a connection that carries heat, power, current or another flow to a slower unit has sent and delivered, per element.
+typedef struct yoke_flow_trust {
+  const char *from, *to;  // "unit.variable"; both live until the next call
+  const char* dim;        // of the amounts, such as "J"
+  bool is_averaged;       // the mean over each exchange interval is exchanged, not a sample
+  double sent, arrived;   // up to now, in SI units
+  double
+      balance;  // share of what had to arrive that did not, or that nobody sent; NaN: nothing to compare
+  yoke_verdict verdict;  // by the balance alone
+} yoke_flow_trust;
+// Up to now. YOKE_BAD_ARG beyond the last one, or before the start.
+YOKE_API yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i,
+                                              yoke_flow_trust* out);
+
 // ---- energy
 
 // The energy ledger of one bond, or of all power bonds together, up to now. Unknown numbers are NaN.

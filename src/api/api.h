@@ -23,19 +23,20 @@ typedef struct yoke_start_value {
 struct yoke_simulation {
   yoke_system* system;
   bool owns_system;
-  bool is_netlist;             // the system is one netlist
-  _Atomic(yoke_state*) state;  // NULL until the start; other threads look at it
-  yoke_sink sink;              // of the caller, by way of `messages`
-  yoke_sink outer;             // of the caller
-  yoke_messages messages;      // what was said while it ran, for the summary
-  yoke_loop_info loop;         // of the run, or of the steps so far
-  yoke_ledger_result result;   // of the bond that was asked for last
-  char* directory;             // of the results being recorded; NULL: none
-  char* results;               // where those of the last run lie, for the verdict; NULL: nowhere
-  yoke_trust* trust;           // of the last run; NULL: nothing was asked for
-  int64_t run_cpu_ns;          // computing time of the thread that ran it
-  char* command;               // that the user typed; NULL: unknown
-  yoke_start_value* starts;    // parameters and start values written before the start
+  bool is_netlist;                    // the system is one netlist
+  _Atomic(yoke_state*) state;         // NULL until the start; other threads look at it
+  yoke_sink sink;                     // of the caller, by way of `messages`
+  yoke_sink outer;                    // of the caller
+  yoke_messages messages;             // what was said while it ran, for the summary
+  yoke_loop_info loop;                // of the run, or of the steps so far
+  yoke_ledger_result result;          // of the bond that was asked for last
+  char flow_from[512], flow_to[512];  // ends of the flow that was asked for last
+  char* directory;                    // of the results being recorded; NULL: none
+  char* results;             // where those of the last run lie, for the verdict; NULL: nowhere
+  yoke_trust* trust;         // of the last run; NULL: nothing was asked for
+  int64_t run_cpu_ns;        // computing time of the thread that ran it
+  char* command;             // that the user typed; NULL: unknown
+  yoke_start_value* starts;  // parameters and start values written before the start
   size_t n_starts;
   uint64_t id;        // of its images
   atomic_uint phase;  // YOKE_API_*

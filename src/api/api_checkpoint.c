@@ -85,7 +85,8 @@ static uint64_t hash_connections(uint64_t h, const yoke_system* system) {
                                 link->n,
                                 (uint64_t)link->interval,
                                 (uint64_t)link->delay,
-                                (uint64_t)link->order};
+                                (uint64_t)link->order,
+                                (uint64_t)link->flow};
     h = HASH(h, numbers);
     h = HASH(h, link->gain);
     h = HASH(h, link->offset);

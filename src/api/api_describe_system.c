@@ -244,6 +244,8 @@ static void describe_link(const yoke_system* system, const lookup* l, size_t i, 
   if (link->method > 0) {
     yoke__json_string(json, "method", system->methods[link->method].ops->name);
   }
+  yoke__json_boolean(json, "averaged", link->flow == YOKE_FLOW_AVERAGED);
+  yoke__json_boolean(json, "samples_only", link->is_flow_sampled);
   yoke__json_end_object(json);
 }
 

@@ -223,6 +223,30 @@ static double explain(const yoke_simulation* simulation, size_t i, yoke_ledger_r
   return change;
 }
 
+// sent and arrived: up to the end; balance: of what had to arrive by the last exchange
+static void json_flows(const yoke_simulation* simulation, yoke_json* json) {
+  const yoke_system* system = simulation->system;
+  yoke__json_begin_array(json, "flows");
+  for (size_t i = 0; i < system->n_flows; i++) {
+    yoke_flow_result r;
+    char name[512];
+    yoke__master_flow(system, simulation->state, i, &r);
+    yoke__json_begin_object(json, NULL);
+    yoke__system_flow_start(system, i, name, sizeof name);
+    yoke__json_string(json, "from", name);
+    yoke__system_flow_end(system, i, name, sizeof name);
+    yoke__json_string(json, "to", name);
+    yoke__json_string(json, "unit", system->flows[i].dim);
+    yoke__json_boolean(json, "averaged", system->flows[i].is_averaged);
+    yoke__json_number(json, "sent", r.sent);
+    yoke__json_number(json, "arrived", r.arrived);
+    yoke__json_number(json, "balance", r.balance);
+    yoke__json_string(json, "verdict", yoke__verdict_names[yoke__trust_judge_balance(r.balance)]);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+}
+
 static void json_ledger(const yoke_simulation* simulation, yoke_json* json) {
   const yoke_system* system = simulation->system;
   const yoke_state* state = simulation->state;
@@ -493,6 +517,9 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   }
   if (simulation->trust != NULL && simulation->trust->is_judged) {
     yoke__api_json_trust(simulation->trust, json);
+  }
+  if (state != NULL && simulation->system->n_flows > 0) {
+    json_flows(simulation, json);
   }
   if (state != NULL && state->ledger != NULL) {
     json_ledger(simulation, json);

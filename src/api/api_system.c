@@ -170,6 +170,7 @@ yoke_status yoke_system_get_connection(const yoke_system* system, size_t i,
       .delay = yoke__clock_seconds(&system->clock, link->delay * link->interval),
       .coupling = link->method,
       .is_from_bond = !is_listed(system->scenario, link->source),
+      .is_averaged = link->flow == YOKE_FLOW_AVERAGED,
   };
   return YOKE_OK;
 }

@@ -84,6 +84,30 @@ yoke_status yoke_simulation_get_band(const yoke_simulation* simulation, size_t i
   return status;
 }
 
+// ---- flows
+
+yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i, yoke_flow_trust* out) {
+  if (simulation == NULL || out == NULL || simulation->state == NULL ||
+      i >= simulation->system->n_flows) {
+    return YOKE_BAD_ARG;
+  }
+  const yoke_system* system = simulation->system;
+  const yoke_system_flow* flow = &system->flows[i];
+  yoke_flow_result r;
+  yoke__master_flow(system, simulation->state, i, &r);
+  yoke__system_flow_start(system, i, simulation->flow_from, sizeof simulation->flow_from);
+  yoke__system_flow_end(system, i, simulation->flow_to, sizeof simulation->flow_to);
+  *out = (yoke_flow_trust){.from = simulation->flow_from,
+                           .to = simulation->flow_to,
+                           .dim = flow->dim,
+                           .is_averaged = flow->is_averaged,
+                           .sent = r.sent,
+                           .arrived = r.arrived,
+                           .balance = r.balance,
+                           .verdict = yoke__trust_judge_balance(r.balance)};
+  return YOKE_OK;
+}
+
 // ---- bonds
 
 yoke_status yoke_simulation_get_bond(yoke_simulation* simulation, size_t i, yoke_bond_trust* out) {

@@ -149,19 +149,23 @@ typedef struct yoke_flow {
   double known;        // the same without the first intervals, in which the initial value acts
   double known_size;   // and of magnitudes
   double due_sent;     // at the last exchange: what had to have arrived,
-  double due_arrived;  // and what had
+  double due_arrived;  // and what had;
+  double due_size;     // the larger of both in magnitudes
   int64_t n_taken;     // exchanges
   int64_t at_slot;     // of the last one
   int64_t seen_slot;   // at which a law was looked at last
 } yoke_flow;
 
+// What was sent up to an exchange.
+typedef struct yoke_flow_lag {
+  double sent, size;
+} yoke_flow_lag;
+
 // The balance of a flow in SI units.
 typedef struct yoke_flow_result {
-  double sent, arrived;  // up to now
-  double
-      balance;  // share of the amount that got lost or was invented on the way; NaN: nothing to compare
-  double due_sent,
-      due_arrived;  // what it compares: sent early enough to have arrived, and arrived of it
+  double sent, arrived;          // up to now
+  double due_sent, due_arrived;  // sent early enough to have arrived by the last exchange, arrived
+  double balance;  // their difference over the larger of both; NaN: nothing to compare
 } yoke_flow_result;
 
 // The growth alarm of a judged signal and the times of its window; both the present if it has none.
@@ -218,7 +222,7 @@ typedef struct yoke_state {
   bool is_stopped;  // a quality limit ends the run
 
   yoke_flow* flows;            // as system->flows
-  double* lags;                // per flow a ring of what was sent up to the last exchanges
+  yoke_flow_lag* lags;         // per flow a ring
   double *before, *integrals;  // per output, of one call: at its start, over it
 
   yoke_watch watch;  // of the judged signals

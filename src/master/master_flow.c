@@ -20,7 +20,7 @@ yoke_status yoke__master_layout_flows(const yoke_system* system, yoke_state* sta
   }
   yoke_arena* arena = &state->arena;
   state->flows = yoke__arena_array(arena, system->n_flows, sizeof *state->flows);
-  state->lags = yoke__arena_array(arena, system->n_lags, sizeof(double));
+  state->lags = yoke__arena_array(arena, system->n_lags, sizeof *state->lags);
   state->before = yoke__arena_array(arena, system->n_y + 1, sizeof(double));
   state->integrals = yoke__arena_array(arena, system->n_y + 1, sizeof(double));
   YOKE_TRY_MEMORY(state->flows && state->lags && state->before && state->integrals);
@@ -111,6 +111,7 @@ static void start_flow(yoke_state* state, const yoke_clock* clock, const yoke_sy
   const double y = state->y_seen[flow->from];
   f->mean = f->ticks > 0 ? f->window / yoke__clock_seconds(clock, f->ticks) : y;
   f->early = f->window;
+  f->sent_size = 0;
 }
 
 static void take(const yoke_system* system, yoke_state* state, size_t i) {
@@ -124,11 +125,12 @@ static void take(const yoke_system* system, yoke_state* state, size_t i) {
   } else {
     // what was sent up to `delay` exchanges before the last one has arrived by now
     f->n_taken++;
-    double* oldest = &state->lags[flow->lag + (size_t)(f->n_taken % (flow->delay + 1))];
-    f->due_sent = *oldest;
-    f->due_arrived = f->known;
+    yoke_flow_lag* oldest = &state->lags[flow->lag + (size_t)(f->n_taken % (flow->delay + 1))];
     f->sent += f->window;
-    *oldest = f->sent;
+    f->due_sent = oldest->sent;
+    f->due_arrived = f->known;
+    f->due_size = fmax(oldest->size, f->known_size);
+    *oldest = (yoke_flow_lag){f->sent, f->sent_size};
     f->mean = f->ticks > 0 ? f->window / yoke__clock_seconds(&system->clock, f->ticks) : f->mean;
   }
   f->window = 0;
@@ -149,7 +151,7 @@ void yoke__master_take_flows(const yoke_system* system, yoke_state* state, const
 void yoke__master_image_flows(const yoke_system* system, yoke_state* state, yoke_image* image) {
   if (system->n_flows > 0) {
     yoke__image_part(image, state->flows, system->n_flows * sizeof *state->flows);
-    yoke__image_part(image, state->lags, system->n_lags * sizeof(double));
+    yoke__image_part(image, state->lags, system->n_lags * sizeof *state->lags);
   }
 }
 
@@ -160,12 +162,11 @@ void yoke__master_flow(const yoke_system* system, const yoke_state* state, size_
                        yoke_flow_result* out) {
   const yoke_flow* f = &state->flows[flow];
   const double scale = system->flows[flow].scale;
-  const double size = fmax(f->sent_size, f->known_size);
-  const bool is_known = f->n_taken > system->flows[flow].delay + 1 && size > 0;
+  const bool is_known = f->n_taken > system->flows[flow].delay + 1 && f->due_size > 0;
   *out = (yoke_flow_result){.sent = (f->early + f->sent + f->window) * scale,
                             .arrived = f->arrived * scale,
                             .due_sent = f->due_sent * scale,
                             .due_arrived = f->due_arrived * scale,
-                            .balance =
-                                is_known ? fabs(f->due_arrived - f->due_sent) / size : (double)NAN};
+                            .balance = is_known ? fabs(f->due_arrived - f->due_sent) / f->due_size
+                                                : (double)NAN};
 }

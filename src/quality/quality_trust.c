@@ -15,11 +15,13 @@
 #include "quality/quality_ledger.h"
 #include "yoke/status.h"
 
-#define DIVERGES     0.5  // of the movement: growth of the run that its companions do not share
-#define ALIAS_RATIO  10   // B differs so many times more than A
-#define ALIAS_SHARE  0.5  // and by this share of the movement
-#define ABSOLUTE_LOW 2    // limits: the error is surely wrong above so many times the limit
-#define MANY_TIMES   10   // movements: counted in times instead of percent
+#define DIVERGES     0.5   // of the movement: growth of the run that its companions do not share
+#define ALIAS_RATIO  10    // B differs so many times more than A
+#define ALIAS_SHARE  0.5   // and by this share of the movement
+#define ABSOLUTE_LOW 2     // limits: the error is surely wrong above so many times the limit
+#define MANY_TIMES   10    // movements: counted in times instead of percent
+#define LOST_WRONG   0.25  // of a flow: did not arrive
+#define LOST_DOUBT   0.05
 
 yoke_trust_limits yoke__trust_default_limits(void) {
   return (yoke_trust_limits){YOKE_TRUST_LIMIT, YOKE_TRUST_WRONG, (double)NAN};
@@ -150,6 +152,21 @@ static void explain_trust(yoke_trust_signal* s) {
   }
 }
 
+// "of 1.96 J sent by a.p to b.q only 0.00089 J arrived (99.95 % lost)"
+static void append_balance(yoke_trust_signal* s) {
+  const yoke_trust_flow* f = &s->flow;
+  char sent[YOKE_NUMBER_SIZE], arrived[YOKE_NUMBER_SIZE];
+  const bool is_lost = fabs(f->arrived) < fabs(f->sent) && f->arrived * f->sent >= 0;
+  append(s, "of %s %s sent by %s to %s %s%s %s arrived (%.4g %% %s)",
+         yoke__number_brief(f->sent, sent), f->dim, s->name, f->to, is_lost ? "only " : "",
+         yoke__number_brief(f->arrived, arrived), f->dim, 100 * f->balance,
+         is_lost ? "lost" : "off");
+}
+
+static bool is_lossy(const yoke_trust_signal* s) {
+  return s->flow.to != NULL && s->flow.balance > LOST_DOUBT;
+}
+
 static void explain(yoke_trust_signal* s) {
   s->reason[0] = '\0';
   switch (s->rule) {
@@ -159,8 +176,10 @@ static void explain(yoke_trust_signal* s) {
   case YOKE_RULE_DIVERGED:
     explain_divergence(s);
     break;
-  case YOKE_RULE_OFF:
   case YOKE_RULE_BALANCE:
+    append_balance(s);
+    break;
+  case YOKE_RULE_OFF:
     append(s, "%s is off by about ", s->name);
     append_error(s);
     append_lack(s);
@@ -169,8 +188,14 @@ static void explain(yoke_trust_signal* s) {
     explain_lack_of_estimate(s);
     break;
   case YOKE_RULE_GREW:
-  case YOKE_RULE_MAY_BE_OFF:
     explain_doubt(s);
+    break;
+  case YOKE_RULE_MAY_BE_OFF:
+    if (is_lossy(s)) {
+      append_balance(s);
+    } else {
+      explain_doubt(s);
+    }
     break;
   case YOKE_RULE_WITHIN:
     explain_trust(s);
@@ -199,8 +224,11 @@ static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
   if (b->is_diverged) {
     return YOKE_RULE_DIVERGED;
   }
+  if (s->flow.to != NULL && s->flow.balance > LOST_WRONG) {
+    return YOKE_RULE_BALANCE;
+  }
   if (b->is_constant) {
-    return YOKE_RULE_AT_REST;
+    return is_lossy(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_AT_REST;
   }
   if (s->growth.is_active && (!has_companion || b->relative > DIVERGES)) {
     return YOKE_RULE_DIVERGED;
@@ -212,9 +240,16 @@ static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
     return YOKE_RULE_GREW;
   }
   if (!has_companion) {
-    return YOKE_RULE_NO_ESTIMATE;
+    return is_lossy(s) && s->ledger != YOKE_WRONG ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_NO_ESTIMATE;
   }
-  return is_beyond || !b->has_a ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_WITHIN;
+  return is_beyond || !b->has_a || is_lossy(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_WITHIN;
+}
+
+yoke_verdict yoke__trust_judge_balance(double balance) {
+  return isnan(balance)         ? YOKE_VERDICT_NONE
+         : balance > LOST_WRONG ? YOKE_WRONG
+         : balance > LOST_DOUBT ? YOKE_DOUBTFUL
+                                : YOKE_TRUSTWORTHY;
 }
 
 void yoke__trust_judge_signal(yoke_trust_signal* signal) {
@@ -270,6 +305,11 @@ int yoke__trust_compare(const yoke_trust_signal* a, const yoke_trust_signal* b) 
   }
   if (diverges_a && a->growth_to_s != b->growth_to_s) {
     return a->growth_to_s < b->growth_to_s ? -1 : 1;
+  }
+  // what got lost on its way is the cause of what others miss
+  const bool loses_a = !diverges_a && is_lossy(a), loses_b = !diverges_b && is_lossy(b);
+  if (loses_a || loses_b) {
+    return compare_numbers(loses_a ? a->flow.balance : 0, loses_b ? b->flow.balance : 0);
   }
   const int by_growth = diverges_a ? compare_numbers(a->growth.factor, b->growth.factor) : 0;
   return by_growth != 0 ? by_growth : compare_numbers(excess(a), excess(b));

@@ -6,14 +6,15 @@
 //   1  not finite, beyond 1e100, or growing at the end and (no companion or
 //      rel > 0.5)                                                               wrong
 //   2  low > wrong (0.10)                                                       wrong
-//   3  reserved for balances of heat and flow
+//   3  more than 25 % of what it sends does not arrive                          wrong
 //   4  grew for a while and rel > limit (0.05)                                  doubtful
 //   5  no companion                                                             not judged, or what the ledger says
-//   6  rel > limit, or companion B alone                                        doubtful
+//   6  rel > limit, or companion B alone, or more than 5 % of what it sends
+//      does not arrive (also without a companion)                               doubtful
 //   7  otherwise                                                                trustworthy
 //
 // A signal with an absolute limit L (in its own unit) has band_max > L instead of rel > limit, and low_max > 2 L instead
-// of low > wrong.
+// of low > wrong. A balance counts at rest too: samples of a fast signal may well be constant.
 #ifndef YOKE_QUALITY_TRUST_H
 #define YOKE_QUALITY_TRUST_H
 
@@ -46,6 +47,17 @@ typedef enum yoke_trust_rule {
   YOKE_RULE_WITHIN,
 } yoke_trust_rule;
 
+// What a connection of a signal carried to its receiver (docs/exchange.md).
+typedef struct yoke_trust_flow {
+  const char* to;        // "unit.variable"; NULL: nothing is known
+  const char* dim;       // of the amounts
+  double sent, arrived;  // sent early enough to have arrived, and arrived
+  double balance;        // share of it that did not arrive, or that nobody sent
+} yoke_trust_flow;
+
+// By the balance alone: not judged if it is NaN, trustworthy up to 5 %, wrong above 25 %.
+yoke_verdict yoke__trust_judge_balance(double balance);
+
 typedef struct yoke_trust_signal {
   const char *name, *dim;  // dim: unit of measure as text, "" if it has none
   yoke_band band;
@@ -56,6 +68,7 @@ typedef struct yoke_trust_signal {
   yoke_trust_limits limits;
   yoke_verdict ledger;      // of the bonds of its loop: counts where there is no band
   const char* no_estimate;  // why there is no companion; NULL: none was asked for
+  yoke_trust_flow flow;     // the worst one that it feeds
 
   // filled by yoke__trust_judge_signal
   yoke_trust_rule rule;

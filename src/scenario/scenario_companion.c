@@ -161,12 +161,12 @@ static void* copy_array(yoke_arena* arena, const void* from, size_t n, size_t si
   return to;
 }
 
-static void change(maker* m, const yoke_scenario* from, const yoke_companion_unit known[]) {
+static void change(maker* m, const yoke_scenario* from, const yoke_companion_unit known[],
+                   const yoke_scenario_connection all[], size_t n_all) {
   yoke_scenario* to = m->to;
   const yoke_companion_recipe* recipe = m->recipe;
   yoke_scenario_unit* units = copy_array(&to->arena, from->units, from->n_units, sizeof *units);
-  yoke_scenario_connection* connections =
-      copy_array(&to->arena, from->connections, from->n_connections, sizeof *connections);
+  yoke_scenario_connection* connections = copy_array(&to->arena, all, n_all, sizeof *connections);
   yoke_scenario_bond* bonds = copy_array(&to->arena, from->bonds, from->n_bonds, sizeof *bonds);
   yoke_scenario_coupling* couplings =
       copy_array(&to->arena, from->couplings, from->n_couplings, sizeof *couplings);
@@ -183,7 +183,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
   divide(m, &to->step, by);
   divide(m, &to->adaptive.min, by);
   divide(m, &to->adaptive.max, by);
-  for (size_t i = 0; i < from->n_connections; i++) {
+  for (size_t i = 0; i < n_all; i++) {
     divide(m, &connections[i].exchange, by);
     if (recipe->method != NULL) {
       connections[i].order = 0;
@@ -201,6 +201,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
   no_stop(&to->watch);
   to->units = units;
   to->connections = connections;
+  to->n_connections = n_all;
   to->bonds = bonds;
   to->couplings = couplings;
   to->threads = 1;
@@ -211,7 +212,9 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
 
 yoke_status yoke__scenario_companion(const yoke_scenario* original,
                                      const yoke_companion_unit units[],
-                                     const yoke_companion_recipe* recipe, yoke_scenario** out) {
+                                     const yoke_scenario_connection connections[],
+                                     size_t n_connections, const yoke_companion_recipe* recipe,
+                                     yoke_scenario** out) {
   *out = NULL;
   maker m = {.to = calloc(1, sizeof *m.to), .recipe = recipe};
   if (m.to == NULL) {
@@ -221,7 +224,7 @@ yoke_status yoke__scenario_companion(const yoke_scenario* original,
   m.to->arena = (yoke_arena){0};
   m.to->netlist = NULL;
   m.to->temp = NULL;
-  change(&m, original, units);
+  change(&m, original, units, connections, n_connections);
   const yoke_status status = m.is_too_long ? YOKE_NO_SUPPORT : yoke__arena_status(&m.to->arena);
   if (status < 0) {
     yoke__scenario_free(&m.to);

@@ -24,10 +24,13 @@ typedef struct yoke_companion_recipe {
 // By how much the step of a unit is divided.
 int64_t yoke__companion_divisor(const yoke_companion_recipe* recipe,
                                 const yoke_companion_unit* unit);
-// units: one per unit and law of the scenario. The companion shares texts and files with the original, which must outlive it.
+// units: one per unit and law of the scenario. connections: all of the system as it was built, those of bonds included, with
+// `average` as it acts there; they take the place of those of the scenario. The companion shares texts and files with the original, which must outlive it.
 // YOKE_NO_SUPPORT: a step has too many digits to be halved.
 yoke_status yoke__scenario_companion(const yoke_scenario* original,
                                      const yoke_companion_unit units[],
-                                     const yoke_companion_recipe* recipe, yoke_scenario** out);
+                                     const yoke_scenario_connection connections[],
+                                     size_t n_connections, const yoke_companion_recipe* recipe,
+                                     yoke_scenario** out);
 
 #endif

@@ -120,7 +120,7 @@ typedef struct yoke_system_flow {
   double scale;           // SI units of the amount per unit of the output and second
   const char* dim;        // of the amount: "J", "kg"
   size_t integral;        // among those of the sender, or YOKE_NOT_FOUND: trapezoids over its calls
-  size_t lag;             // first of delay + 1 numbers in the state
+  size_t lag;             // first of delay + 1 entries in the state
   bool is_averaged, is_from_law;
 } yoke_system_flow;
 
@@ -457,6 +457,9 @@ void yoke__system_element_name(const yoke_system_unit* unit, const yoke_variable
 // The same of a judged signal.
 void yoke__system_signal_name(const yoke_system* system, const yoke_system_signal* signal, char* to,
                               size_t size);
+// The same of the output that a flow comes from, and of the input that it reaches.
+void yoke__system_flow_start(const yoke_system* system, size_t flow, char* to, size_t size);
+void yoke__system_flow_end(const yoke_system* system, size_t flow, char* to, size_t size);
 // The unit the user probably meant, or NULL.
 const char* yoke__system_nearest_unit(const yoke_system* system, const char* name);
 

@@ -52,6 +52,22 @@ static bool report_element(yoke_system* system, const yoke_scenario_endpoint* en
   return false;
 }
 
+void yoke__system_flow_start(const yoke_system* system, size_t flow, char* to, size_t size) {
+  const yoke_system_flow* f = &system->flows[flow];
+  const yoke_system_link* link = &system->links[f->link];
+  const yoke_system_unit* unit = &system->units[link->from_unit];
+  yoke__system_element_name(unit, &unit->unit.info->variables[link->from_variable],
+                            link->from_element + f->element, to, size);
+}
+
+void yoke__system_flow_end(const yoke_system* system, size_t flow, char* to, size_t size) {
+  const yoke_system_flow* f = &system->flows[flow];
+  const yoke_system_link* link = &system->links[f->link];
+  const yoke_system_unit* unit = &system->units[link->to_unit];
+  yoke__system_element_name(unit, &unit->unit.info->variables[link->to_variable],
+                            link->to_element + f->element, to, size);
+}
+
 bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* endpoint,
                           const char* what, size_t* unit, size_t* variable, size_t* element,
                           size_t* n) {

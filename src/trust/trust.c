@@ -86,6 +86,21 @@ static yoke_status know_units(yoke_trust* trust) {
   return YOKE_OK;
 }
 
+// All connections, each with the choice between means and samples that the run has made.
+static yoke_status list_connections(yoke_trust* trust) {
+  const yoke_system* system = trust->system;
+  yoke_scenario_connection* all =
+      yoke__arena_array(&trust->arena, system->n_links + 1, sizeof *all);
+  YOKE_TRY(yoke__arena_status(&trust->arena));
+  for (size_t i = 0; i < system->n_links; i++) {
+    all[i] = *system->links[i].source;
+    all[i].average =
+        system->links[i].flow == YOKE_FLOW_AVERAGED ? YOKE_AVERAGE_YES : YOKE_AVERAGE_NO;
+  }
+  trust->plan.connections = all;
+  return YOKE_OK;
+}
+
 static bool can_halve(const yoke_system* system, const yoke_companion_unit units[]) {
   for (size_t i = 0; i < system->n_units; i++) {
     if (!system->units[i].is_law && units[i].most > 1) {
@@ -305,6 +320,7 @@ static yoke_status prepare(yoke_trust* trust) {
                                       .is_apart = has_foreign(system),
                                       .n_calls = yoke__companion_calls(system)};
   YOKE_TRY(know_units(trust));
+  YOKE_TRY(list_connections(trust));
   choose_companions(trust);
   if (trust->n_companions == 0) {
     return YOKE_OK;

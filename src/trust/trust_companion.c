@@ -240,9 +240,9 @@ static void run_way(const companion_job* job) {
   yoke_messages messages = {0};
   yoke_scenario* scenario = NULL;
   yoke_system* system = NULL;
-  yoke_status status = yoke__scenario_companion(plan->system->scenario,
-                                                job->way->is_strict ? plan->strict : plan->units,
-                                                &job->way->recipe, &scenario);
+  yoke_status status = yoke__scenario_companion(
+      plan->system->scenario, job->way->is_strict ? plan->strict : plan->units, plan->connections,
+      plan->system->n_links, &job->way->recipe, &scenario);
   status = status < 0 ? status
                       : yoke__system_build(scenario, plan->system->registry, &messages, &system);
   if (status < 0) {

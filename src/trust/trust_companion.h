@@ -32,14 +32,15 @@ typedef struct yoke_companion_way {
 
 // What all companions of a run have in common.
 typedef struct yoke_companion_plan {
-  const yoke_system* system;          // of the run
-  const yoke_companion_unit* units;   // what their steps allow,
-  const yoke_companion_unit* strict;  // and where units that want equal steps keep theirs
-  size_t n;                           // signals
-  int64_t n_rows;                     // points in time kept of each
-  int64_t thin;                       // macro steps of the run between two points
-  const double* times;                // of the points; NULL: thin macro steps apart
-  bool is_apart;                      // foreign code: in a process of its own
+  const yoke_system* system;                    // of the run
+  const yoke_companion_unit* units;             // what their steps allow,
+  const yoke_companion_unit* strict;            // and where units that want equal steps keep theirs
+  const yoke_scenario_connection* connections;  // one per link, with `average` as it acts
+  size_t n;                                     // signals
+  int64_t n_rows;                               // points in time kept of each
+  int64_t thin;                                 // macro steps of the run between two points
+  const double* times;                          // of the points; NULL: thin macro steps apart
+  bool is_apart;                                // foreign code: in a process of its own
   struct yoke_companion_store*
       store;        // of companions that other runs have had (trust_store.h); NULL: none
   int64_t n_calls;  // of units, planned for the run

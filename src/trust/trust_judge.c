@@ -63,6 +63,26 @@ static yoke_verdict ledger_of(const yoke_trust* trust, size_t loop) {
   return worst == YOKE_TRUSTWORTHY ? YOKE_VERDICT_NONE : worst;
 }
 
+// The worst of the flows that an output feeds.
+static void find_flow(yoke_trust* trust, const yoke_system_signal* source, yoke_trust_flow* out) {
+  const yoke_system* system = trust->system;
+  const yoke_system_unit* unit = &system->units[source->unit];
+  for (size_t i = unit->first_flow; i < unit->first_flow + unit->n_flows; i++) {
+    yoke_flow_result r;
+    yoke__master_flow(system, trust->state, i, &r);
+    if (system->flows[i].from == source->y && !isnan(r.balance) &&
+        (out->to == NULL || r.balance > out->balance)) {
+      char name[512];
+      yoke__system_flow_end(system, i, name, sizeof name);
+      *out = (yoke_trust_flow){.to = yoke__arena_text(&trust->arena, name, strlen(name)),
+                               .dim = system->flows[i].dim,
+                               .sent = r.due_sent,
+                               .arrived = r.due_arrived,
+                               .balance = r.balance};
+    }
+  }
+}
+
 // Of a signal whose samples were not kept.
 static yoke_band no_band(double largest) {
   const double unknown = (double)NAN;
@@ -112,6 +132,7 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   s->growth = growth.alarm;
   s->growth_from_s = growth.t_from;
   s->growth_to_s = growth.t_to;
+  find_flow(trust, source, &s->flow);
 }
 
 // ---- rounding

@@ -64,7 +64,7 @@ static bool make_key(const yoke_companion_plan* plan, const yoke_companion_way* 
   const yoke_companion_recipe* recipe = &way->recipe;
   yoke_scenario* s = NULL;
   if (yoke__scenario_companion(plan->system->scenario, way->is_strict ? plan->strict : plan->units,
-                               recipe, &s) < 0) {
+                               plan->connections, plan->system->n_links, recipe, &s) < 0) {
     return false;
   }
   yoke__text_add(key, "%s %d ", recipe->method, (int)recipe->scheme);
@@ -78,6 +78,7 @@ static bool make_key(const yoke_companion_plan* plan, const yoke_companion_way* 
   }
   for (size_t i = 0; i < s->n_connections; i++) {
     add_time(key, &s->connections[i].exchange);
+    yoke__text_string(key, s->connections[i].average == YOKE_AVERAGE_YES ? "mean " : "");
   }
   for (size_t i = 0; recipe->scheme == YOKE_GAUSS_SEIDEL && i < s->n_order; i++) {
     yoke__text_add(key, "%s ", s->order[i].text);
