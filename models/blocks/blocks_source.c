@@ -5,7 +5,7 @@
 //   step      y = before for t < time, after for t >= time
 //   ramp      y = offset + slope clamp(t - t0, 0, duration)
 //
-// The output after a step is that of the end of the step. Times are compared with the rounding of
+// The output after a step is that of the end of the step; on request its integral over the step is computed exactly. Times are compared with the rounding of
 // t0 + k h in mind: a step at 0.8 s happens at the eighth step of 0.1 s on every machine.
 #include <float.h>
 #include <math.h>
@@ -27,6 +27,38 @@
 static bool is_reached(double t, double time) {
   return t - time >= -4.0 * DBL_EPSILON * (fabs(t) + fabs(time));
 }
+
+// ---- integrals of the only output
+
+typedef struct integral {
+  double value;     // over the last step
+  int64_t is_kept;  // somebody wants it
+} integral;
+
+static yoke_status choose(integral* kept, const size_t outputs[], size_t n) {
+  if (n > 1 || (n == 1 && outputs[0] != 0)) {
+    return YOKE_BAD_ARG;
+  }
+  kept->is_kept = n == 1;
+  return YOKE_OK;
+}
+
+static yoke_status read_integral(const integral* kept, double integrals[], size_t n) {
+  if (n != 1 || !kept->is_kept) {
+    return YOKE_BAD_ARG;
+  }
+  integrals[0] = kept->value;
+  return YOKE_OK;
+}
+
+// the two operations for a unit with a member `kept`
+#define INTEGRAL_OPS(type_)                                                                        \
+  static yoke_status type_##_choose(void* self, const size_t outputs[], size_t n) {                \
+    return choose(&((type_*)self)->kept, outputs, n);                                              \
+  }                                                                                                \
+  static yoke_status type_##_integrals(const void* self, double integrals[], size_t n) {           \
+    return read_integral(&((const type_*)self)->kept, integrals, n);                               \
+  }
 
 // ---- constant
 
@@ -72,6 +104,7 @@ const yoke_unit_ops yoke__model_constant = {
 typedef struct sine {
   double y;
   double offset, amplitude, frequency, t0, phase;
+  integral kept;
 } sine;
 
 static const yoke_variable sine_variables[] = {
@@ -96,11 +129,23 @@ static yoke_status sine_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
+// h times the value in the middle, damped by sin(omega h/2) / (omega h/2)
+static double integrate_sine(const sine* s, double t, double h) {
+  const double half = PI * s->frequency * h;
+  const double middle = 2.0 * PI * s->frequency * (t + 0.5 * h - s->t0) + s->phase;
+  const double damping = fabs(half) < 1e-8 ? 1.0 : sin(half) / half;
+  return h * (s->offset + s->amplitude * damping * sin(middle));
+}
+
 static yoke_status sine_step(void* self, double t, double h, yoke_step_result* result) {
-  (void)t;
-  (void)h;
+  sine* s = self;
+  if (s->kept.is_kept) {
+    s->kept.value = integrate_sine(s, t, h);
+  }
   return sine_refresh(self, result->t_reached);
 }
+
+INTEGRAL_OPS(sine)
 
 const yoke_unit_ops yoke__model_sine = {
     .name = "sine",
@@ -108,6 +153,8 @@ const yoke_unit_ops yoke__model_sine = {
     .info = &sine_info,
     .step = sine_step,
     .refresh = sine_refresh,
+    .choose_integrals = sine_choose,
+    .get_integrals = sine_integrals,
 };
 
 // ---- step
@@ -115,6 +162,7 @@ const yoke_unit_ops yoke__model_sine = {
 typedef struct step {
   double y;
   double before, after, time;
+  integral kept;
 } step;
 
 static const yoke_variable step_variables[] = {
@@ -139,13 +187,18 @@ static yoke_status step_refresh(void* self, double t) {
 
 // The jump is announced, so that extrapolation does not shoot over it.
 static yoke_status step_step(void* self, double t, double h, yoke_step_result* result) {
-  (void)t;
-  (void)h;
-  const double before = ((step*)self)->y;
+  step* s = self;
+  const double before = s->y;
+  if (s->kept.is_kept) {
+    const double waiting = fmin(fmax(s->time - t, 0.0), h);
+    s->kept.value = waiting * s->before + (h - waiting) * s->after;
+  }
   YOKE_TRY(step_refresh(self, result->t_reached));
-  result->flags |= ((step*)self)->y != before ? YOKE_STEP_EVENT_NEEDED : 0;
+  result->flags |= s->y != before ? YOKE_STEP_EVENT_NEEDED : 0;
   return YOKE_OK;
 }
+
+INTEGRAL_OPS(step)
 
 const yoke_unit_ops yoke__model_step = {
     .name = "step",
@@ -153,6 +206,8 @@ const yoke_unit_ops yoke__model_step = {
     .info = &step_info,
     .step = step_step,
     .refresh = step_refresh,
+    .choose_integrals = step_choose,
+    .get_integrals = step_integrals,
 };
 
 // ---- ramp
@@ -160,6 +215,7 @@ const yoke_unit_ops yoke__model_step = {
 typedef struct ramp {
   double y;
   double offset, slope, t0, duration;
+  integral kept;
 } ramp;
 
 static const yoke_variable ramp_variables[] = {
@@ -187,11 +243,23 @@ static yoke_status ramp_refresh(void* self, double t) {
   return YOKE_OK;
 }
 
+// The step in up to three parts, over each of which the signal is straight.
+static double integrate_ramp(const ramp* r, double t, double h) {
+  const double rest = r->duration > 0.0 ? fmin(r->t0 + r->duration, t + h) : t + h;
+  const double start = fmin(fmax(r->t0, t), t + h), end = fmax(rest, start);
+  const double middle = 0.5 * (start + end) - r->t0;
+  return r->offset * h + r->slope * (middle * (end - start) + r->duration * (t + h - end));
+}
+
 static yoke_status ramp_step(void* self, double t, double h, yoke_step_result* result) {
-  (void)t;
-  (void)h;
+  ramp* r = self;
+  if (r->kept.is_kept) {
+    r->kept.value = integrate_ramp(r, t, h);
+  }
   return ramp_refresh(self, result->t_reached);
 }
+
+INTEGRAL_OPS(ramp)
 
 const yoke_unit_ops yoke__model_ramp = {
     .name = "ramp",
@@ -199,4 +267,6 @@ const yoke_unit_ops yoke__model_ramp = {
     .info = &ramp_info,
     .step = ramp_step,
     .refresh = ramp_refresh,
+    .choose_integrals = ramp_choose,
+    .get_integrals = ramp_integrals,
 };

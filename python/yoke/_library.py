@@ -101,7 +101,8 @@ UnitOps = _struct(
     event_update=c_void_p, sample_info=c_void_p, save=_call(c_void_p, c_void_p, c_size_t),
     restore=_call(c_void_p, c_void_p, c_size_t), serialise=c_void_p, deserialise=c_void_p, derivative=c_void_p,
     linearise=c_void_p, rates=c_void_p, reason=CFUNCTYPE(None, c_void_p, SinkPointer), report=CFUNCTYPE(None, c_void_p, SinkPointer),
-    terminate=CFUNCTYPE(None, c_void_p), close=CFUNCTYPE(None, c_void_p), context=c_void_p)
+    terminate=CFUNCTYPE(None, c_void_p), close=CFUNCTYPE(None, c_void_p), context=c_void_p,
+    choose_integrals=c_void_p, get_integrals=c_void_p)
 
 # coupling.h: only what a description shows; the operations behind lead_call are not described
 CouplingParameter = _struct("yoke_coupling_parameter", name=c_char_p, text=c_char_p, start=c_double, min=c_double,

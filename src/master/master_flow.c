@@ -117,7 +117,8 @@ static void start_flow(yoke_state* state, const yoke_clock* clock, const yoke_sy
 static void take(const yoke_system* system, yoke_state* state, size_t i) {
   const yoke_system_flow* flow = &system->flows[i];
   yoke_flow* f = &state->flows[i];
-  if (flow->is_from_law) {
+  // under Gauss-Seidel laws are ahead when a unit's turn comes; they are looked at when the slot has ended
+  if (flow->is_from_law && system->scenario->scheme != YOKE_GAUSS_SEIDEL) {
     meter_law(system, state, i);
   }
   if (state->n_slots == 0) {

@@ -270,6 +270,16 @@ static yoke_status do_derivative(host_child* c) {
 }
 
 // a: one bit per wanted matrix. bulk: three sizes | the wanted ones of A, B, C, D
+static yoke_status do_choose_integrals(host_child* c) {
+  return c->unit.ops->choose_integrals(c->unit.self, (const size_t*)(void*)c->channel.bulk,
+                                       (size_t)c->channel.control->request.a);
+}
+
+static yoke_status do_get_integrals(host_child* c) {
+  return c->unit.ops->get_integrals(c->unit.self, (double*)(void*)c->channel.bulk,
+                                    (size_t)c->channel.control->request.a);
+}
+
 static yoke_status do_linearise(host_child* c) {
   yoke_linear model = {0};
   if (c->unit.ops->linearise == NULL) {
@@ -336,6 +346,8 @@ static yoke_status (*const calls[HOST_N_CALLS])(host_child*) = {
     [HOST_DESERIALISE] = do_deserialise,
     [HOST_DERIVATIVE] = do_derivative,
     [HOST_LINEARISE] = do_linearise,
+    [HOST_CHOOSE_INTEGRALS] = do_choose_integrals,
+    [HOST_GET_INTEGRALS] = do_get_integrals,
     [HOST_REPORT] = do_report,
     [HOST_TERMINATE] = do_terminate,
     [HOST_CLOSE] = do_close,

@@ -44,6 +44,8 @@ static const struct {
     [HOST_DESERIALISE] = {"reading of its state", false},
     [HOST_DERIVATIVE] = {"derivatives", false},
     [HOST_LINEARISE] = {"linearisation", false},
+    [HOST_CHOOSE_INTEGRALS] = {"choice of integrals", false},
+    [HOST_GET_INTEGRALS] = {"reading of integrals", false},
     [HOST_REPORT] = {"report", false},
     [HOST_TERMINATE] = {"termination", false},
     [HOST_CLOSE] = {"the end", false},

@@ -248,6 +248,20 @@ static yoke_status refresh(void* self, double t) {
   return YOKE_OK;
 }
 
+static yoke_status choose_integrals(void* self, const size_t outputs[], size_t n) {
+  host_link* link = link_of(self);
+  YOKE_TRY(put_bulk(link, outputs, n * sizeof *outputs));
+  return change(link, HOST_CHOOSE_INTEGRALS, n, 0);
+}
+
+// put_bulk made room for as many numbers as there are outputs
+static yoke_status get_integrals(const void* self, double integrals[], size_t n) {
+  host_link* link = link_of(self);
+  YOKE_TRY(yoke__host_link_call(link, HOST_GET_INTEGRALS, 0, 0, n, 0));
+  copy(integrals, link->channel.bulk, n * sizeof *integrals);
+  return YOKE_OK;
+}
+
 static yoke_status event_update(void* self, double t, yoke_step_result* result) {
   host_link* link = link_of(self);
   forget(link);
@@ -444,5 +458,7 @@ void yoke__host_fill_ops(const yoke_unit_ops* inner, yoke_unit_ops* out) {
       .report = report,
       .terminate = terminate,
       .close = close_host,
+      .choose_integrals = inner->choose_integrals == NULL ? NULL : choose_integrals,
+      .get_integrals = inner->get_integrals == NULL ? NULL : get_integrals,
   };
 }
