@@ -140,7 +140,7 @@ UnitView = _struct("yoke_unit_view", name=c_char_p, type=c_char_p, kind=c_int, i
 ConnectionView = _struct("yoke_connection_view", from_unit=c_size_t, from_variable=c_size_t, from_element=c_size_t,
                          to_unit=c_size_t, to_variable=c_size_t, to_element=c_size_t, n=c_size_t, gain=c_double,
                          offset=c_double, order=c_int, interval=c_double, delay=c_double, coupling=c_size_t,
-                         is_from_bond=c_bool)
+                         is_from_bond=c_bool, is_averaged=c_bool)
 BondView = _struct("yoke_bond_view", name=c_char_p, action_unit=c_size_t, rate_unit=c_size_t, n=c_size_t,
                    sign=c_double, interval=c_double, is_found=c_bool, is_heat=c_bool)
 CouplingView = _struct("yoke_coupling_view", name=c_char_p, owner=c_char_p, ops=POINTER(CouplingOps),
@@ -160,6 +160,8 @@ RunTrust = _struct("yoke_run_trust", verdict=c_int, reason=c_char_p, is_diverged
 SignalTrust = _struct("yoke_signal_trust", name=c_char_p, dim=c_char_p, verdict=c_int, reason=c_char_p,
                       is_wanted=c_bool, band=c_double, band_max=c_double, at_time=c_double, low=c_double,
                       scale=c_double, relative=c_double, digits=c_int)
+FlowTrust = _struct("yoke_flow_trust", **{"from": c_char_p}, to=c_char_p, dim=c_char_p, is_averaged=c_bool,
+                    sent=c_double, arrived=c_double, balance=c_double, verdict=c_int)
 BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, explanation=c_char_p,
                     passed=c_double, energy=c_double, residual=c_double, created=c_double, given=c_double, eps=c_double,
                     eps_worst=c_double, rho_mean=c_double, rho_worst=c_double, ter=c_double, rter=c_double,
@@ -219,6 +221,7 @@ _PROTOTYPES = {
     "yoke_simulation_get_trust": (c_int, _p, POINTER(RunTrust)),
     "yoke_simulation_get_signal": (c_int, _p, c_size_t, POINTER(SignalTrust)),
     "yoke_simulation_get_band": (c_int, _p, c_size_t, _reals, _reals, c_size_t, POINTER(c_size_t)),
+    "yoke_simulation_get_flow": (c_int, _p, c_size_t, POINTER(FlowTrust)),
     "yoke_simulation_cancel": (None, _p),
     "yoke_simulation_get_progress": (c_int, _p, POINTER(Progress)),
     "yoke_simulation_is_done": (c_bool, _p),

@@ -74,6 +74,7 @@ class Result(Table):
     result.signals     every exchanged signal by name: verdict, reason, band_max, digits, ... (yoke.Signal)
     result.band("arm.s")   how far it may be off over time: (times, bands), in the signal's unit
     result.left_out    companions that were left out and how to have them; "" if none
+    result.flows       what connections to slower units sent and delivered, as summary.json has it: from, to, sent, ...
     result.bonds       the energy ledger of each bond by name: verdict, reason, explanation, created, eps, ...
     result.summary     the run as a dict, as `yoke run` writes it to summary.json
     result.messages    notes and warnings
@@ -92,6 +93,11 @@ class Result(Table):
         self._bands = trust.get("bands", {})
         self.bonds, self.summary = bonds or {}, summary
         self.messages, self.status, self.wall_s = list(messages), status, wall_s
+
+    @property
+    def flows(self):
+        """Flows to slower units, a dict each: from, to, unit, averaged, sent, arrived, balance, verdict."""
+        return (self.summary or {}).get("flows", [])
 
     def band(self, name):
         """How far a signal may be off over time: (times [s], bands), at the exchanges. KeyError where it has no band."""

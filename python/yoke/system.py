@@ -21,7 +21,7 @@ from ._library import Status, encode, expect, lib, text
 from .message import Error, Message, Messages, log
 from .result import MemorySink, Result, copy_numbers, numpy
 from .unit import UnitTable
-from .view import (Alarm, Bond, Progress, Signal, State, StepTimes, connection_view, coupling_view, unit_view, variable_view,
+from .view import (Alarm, Bond, Flow, Progress, Signal, State, StepTimes, connection_view, coupling_view, unit_view, variable_view,
                    view)
 
 
@@ -495,6 +495,15 @@ class System:
                 bands[name] = copy_numbers(times, n.value), copy_numbers(course, n.value)
         return {"verdict": text(lib.yoke_verdict_text(run.verdict)), "reason": text(run.reason),
                 "left_out": text(run.left_out), "signals": signals, "bands": bands}
+
+    @property
+    def flows(self):
+        """Connections that carry a flow to a slower unit: what was sent and what arrived up to now."""
+        flows, f = [], _library.FlowTrust()
+        while lib.yoke_simulation_get_flow(self._simulation, len(flows), byref(f)) >= 0:
+            flows.append(view(Flow, f, source=text(getattr(f, "from")), target=text(f.to),
+                              verdict=text(lib.yoke_verdict_text(f.verdict))))
+        return flows
 
     @property
     def bonds(self):

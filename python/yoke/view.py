@@ -46,7 +46,8 @@ class UnitView:
 class Connection:
     """n elements of an output (source) that travel to as many of an input (target).
 
-    order: of the extrapolation; interval [s]: between two exchanges; coupling: index in System.couplings.
+    order: of the extrapolation; interval [s]: between two exchanges; coupling: index in System.couplings; is_averaged:
+    it carries means over the interval, not samples.
     """
     source: str
     target: str
@@ -58,6 +59,7 @@ class Connection:
     delay: float
     coupling: int
     is_from_bond: bool
+    is_averaged: bool
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,24 @@ class Signal:
     relative: float
     digits: int
     wanted: bool
+
+
+@dataclass(frozen=True)
+class Flow:
+    """What a connection with heat, power, current or another flow to a slower unit has sent and delivered so far.
+
+    sent and arrived are in `dim`, such as "J"; is_averaged: means over the exchange interval travel, not samples;
+    balance: share of what had to arrive that did not, or that nobody sent (NaN: nothing to compare); verdict by the
+    balance alone: "trustworthy" up to 5 %, "wrong" above 25 %.
+    """
+    source: str
+    target: str
+    dim: str
+    is_averaged: bool
+    sent: float
+    arrived: float
+    balance: float
+    verdict: str
 
 
 @dataclass(frozen=True)

@@ -497,8 +497,70 @@ static void test_order_of_the_table(void** state) {
   }
 }
 
+// -------------------------------------------------------------------------------------------------
+// balances of flows (rules 3 and 6)
+
+static void test_balances(void** state) {
+  (void)state;
+  const yoke_trust_flow lost = {"body.q", "J", 1.96, 0.0009, 0.99954};
+  const yoke_trust_flow some = {"body.q", "J", 2, 1.8, 0.1};
+  const yoke_trust_flow more = {"body.q", "J", 2, 2.6, 0.3 / 1.3};
+  const yoke_trust_flow fine = {"body.q", "J", 2, 1.9, 0.05};
+  static const char* const wrong =
+      "of 1.96 J sent by heater.p to body.q only 0.0009 J arrived (99.95 % lost)";
+  static const char* const doubt =
+      "of 2 J sent by heater.p to body.q only 1.8 J arrived (10 % lost)";
+  // with good bands, at rest, and without a companion
+  yoke_trust_signal s = signal_of("heater.p", 0.01, 0.005);
+  s.flow = lost;
+  check_judged(&s, YOKE_RULE_BALANCE, YOKE_WRONG, wrong);
+  s.band.is_constant = true;
+  check_judged(&s, YOKE_RULE_BALANCE, YOKE_WRONG, wrong);
+  s = signal_of("heater.p", 0.01, 0.005);
+  without_companions(&s);
+  s.flow = lost;
+  check_judged(&s, YOKE_RULE_BALANCE, YOKE_WRONG, wrong);
+  s.flow = some;
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL, doubt);
+  // the ledger may only make it worse
+  s.ledger = YOKE_WRONG;
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.verdict, YOKE_WRONG);
+  s = signal_of("heater.p", 0.01, 0.005);
+  s.flow = some;
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL, doubt);
+  s.flow = more;
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
+               "of 2 J sent by heater.p to body.q 2.6 J arrived (23.08 % off)");
+  s.flow = fine;
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
+  // a run that diverges says so first
+  s.flow = lost;
+  s.growth = alarm(true);
+  s.band.is_diverged = true;
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.rule, YOKE_RULE_DIVERGED);
+  // the loss is named, not what it does to others
+  yoke_trust_signal two[] = {signal_of("body.t", 4, 3), signal_of("heater.p", 0.01, 0.005)};
+  two[1].flow = lost;
+  yoke_trust_loop run;
+  for (int i = 0; i < 2; i++) {
+    two[i].loop = YOKE_NOT_FOUND;
+    yoke__trust_judge_signal(&two[i]);
+  }
+  yoke__trust_judge_run(two, 2, NULL, 0, &run);
+  assert_int_equal(run.verdict, YOKE_WRONG);
+  assert_string_equal(run.reason, wrong);
+  assert_int_equal(yoke__trust_judge_balance(none), YOKE_VERDICT_NONE);
+  assert_int_equal(yoke__trust_judge_balance(0.05), YOKE_TRUSTWORTHY);
+  assert_int_equal(yoke__trust_judge_balance(0.25), YOKE_DOUBTFUL);
+  assert_int_equal(yoke__trust_judge_balance(0.26), YOKE_WRONG);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_balances),
       cmocka_unit_test(test_rules_of_bands),
       cmocka_unit_test(test_aliasing),
       cmocka_unit_test(test_absolute_limits),

@@ -31,7 +31,7 @@ function drawRun(main, nav, suffix) {
     return {
       name: summary.name, text: system.text, file: system.file, scheme: system.scheme, exchange: system.exchange,
       step: system.step, tick: system.tick, threads: system.threads, verdict: summary.verdict, sentence: summary.sentence,
-      trust: summary.trust ? trustOf(summary.trust) : null,
+      trust: summary.trust ? trustOf(summary.trust) : null, flows: Array.isArray(summary.flows) ? summary.flows.filter((one) => one && typeof one === "object") : [],
       command: summary.command || "", settings: summary.file_text || "", settings_size: summary.file_size || 0, messages: summary.messages,
       versions: { yoke: summary.yoke, commit: summary.commit, build: summary.build },
       run: {
@@ -868,6 +868,17 @@ function drawRun(main, nav, suffix) {
         el("td", { "data-label": "worst signal", text: loop.worst || "\u2013" }), el("td", { "data-label": "why", text: loop.reason || "" }), el("td", { "data-label": "verdict" }, chip(loop.verdict || "not judged")))))));
   }
 
+  // what connections to slower units have sent and delivered
+  function flowTable(flows) {
+    const heads = ["flow", "sent", "arrived", "did not arrive", "verdict"], isText = (head) => head === "flow" || head === "verdict";
+    return el("div", { class: "scroll" }, el("h3", { text: "Flows to slower units" }), el("table", { class: "trust flows" },
+      el("thead", {}, el("tr", {}, ...heads.map((text) => el("th", { text, scope: "col", class: isText(text) ? null : "num" })))),
+      el("tbody", {}, ...flows.slice(0, 200).map((flow) => el("tr", {},
+        el("td", { "data-label": "flow" }, el("span", { class: "name", text: `${flow.from} \u2192 ${flow.to}` }), el("small", { text: flow.averaged ? " averaged" : " samples" })),
+        el("td", { class: "num", "data-label": "sent", text: amount(flow.sent, flow.unit || "") }), el("td", { class: "num", "data-label": "arrived", text: amount(flow.arrived, flow.unit || "") }),
+        el("td", { class: "num", "data-label": "did not arrive", text: percent(flow.balance) }), el("td", { "data-label": "verdict" }, chip(flow.verdict || "not judged")))))));
+  }
+
   // what the run was compared with, and what could not be used
   function companionTexts() {
     const list = data.trust.companions, used = list.filter((one) => one.usable), others = list.filter((one) => !one.usable);
@@ -887,7 +898,7 @@ function drawRun(main, nav, suffix) {
     section("trust", "Trust", el("div", { class: "panel" },
       all.length > 0 ? trustTable(all) : el("p", { text: "No signal is exchanged between units: there is nothing to judge." }),
       all.length > 0 && reference ? el("p", { class: "reference", text: referenceText(all, rows.length > 0 ? others : []) }) : "",
-      ...(trust ? companionTexts().map((text) => el("p", { class: "companions", text })) : []), hint, trust && trust.loops.length > 1 && loopTable(trust.loops)));
+      ...(trust ? companionTexts().map((text) => el("p", { class: "companions", text })) : []), hint, data.flows.length > 0 && flowTable(data.flows), trust && trust.loops.length > 1 && loopTable(trust.loops)));
   }
 
   // ------------------------------------------------------------------------------------------------------------
