@@ -31,7 +31,7 @@ static factors factors_of(bool has_a, bool has_b) {
   if (has_a && has_b) {
     return (factors){2.5, 1.2, 1.2, 0.7};
   }
-  return has_a ? (factors){4.0, 0.0, 1.2, 0.0} : (factors){0.0, 3.0, 0.0, 0.4};
+  return has_a ? (factors){YOKE_BAND_HALF, 0.0, 1.2, 0.0} : (factors){0.0, 3.0, 0.0, 0.4};
 }
 
 // Samples of one signal in one run.
@@ -223,6 +223,76 @@ void yoke__band_settle(yoke_band* band, double largest) {
   if (band->n > 0 && !band->is_diverged && band->widest < ROUNDING * largest) {
     band->is_constant = true;
   }
+}
+
+// -------------------------------------------------------------------------------------------------
+// an estimate of the run itself
+
+#define TOO_LARGE    0.5  // of the movement: an estimated error that says nothing
+#define ESTIMATE_LOW 0.5  // of an estimated error: surely there
+
+// s(y - e) over the active part of y
+static double corrected_scale(const series* y, const series* e, size_t active) {
+  double low = sample(y, 0) - sample(e, 0), high = low;
+  for (size_t k = 0; k < e->n; k++) {
+    const double value = sample(y, k) - sample(e, k);
+    low = value < low ? value : low;
+    high = value > high ? value : high;
+  }
+  const double range = high - low;
+  const size_t n = active < e->n ? active : e->n;
+  double sum = 0.0, squares = 0.0;
+  for (size_t k = 0; k < n && range > 0.0; k++) {
+    const double v = (sample(y, k) - sample(e, k) - low) / range;
+    sum += v;
+    squares += v * v;
+  }
+  const double mean = sum / (double)n;
+  return range * fmax(sqrt(fmax(squares / (double)n - mean * mean, 0.0)), 0.25);
+}
+
+static double rms_of(const series* e, size_t n) {
+  double squares = 0.0;
+  for (size_t k = 0; k < n && e->largest > 0.0; k++) {
+    const double v = sample(e, k) / e->largest;
+    squares += v * v;
+  }
+  return e->largest * sqrt(squares / (double)n);
+}
+
+bool yoke__band_estimate(const double y[], const double e[], size_t n, size_t n_known,
+                         size_t stride, double factor, yoke_band* out) {
+  yoke__band_judge(y, NULL, NULL, n, stride, out);
+  const series own = series_of(y, n, stride), error = series_of(e, n_known, stride);
+  if (!own.is_usable || !error.is_usable || out->is_constant) {
+    return false;
+  }
+  // the part of a run that is not known does not count, however it is judged
+  const size_t n_active = out->active < n_known ? out->active : n_known;
+  const double scale = fmin(out->scale, corrected_scale(&own, &error, out->active));
+  const double rms = rms_of(&error, n_active);
+  if (!(rms <= TOO_LARGE * scale)) {
+    return false;
+  }
+  out->has_estimate = true;
+  out->is_partial = n_known < out->active;
+  out->is_rough = factor > YOKE_BAND_ESTIMATE;
+  out->scale = scale;
+  out->band = factor * rms;
+  out->band_max = factor * error.largest;
+  out->low = ESTIMATE_LOW * rms;
+  out->low_max = ESTIMATE_LOW * error.largest;
+  out->relative = relative_to(scale, out->band);
+  out->low_relative = relative_to(scale, out->low);
+  out->digits = digits_of(out->largest, out->band);
+  out->is_exact = out->band_max == 0.0;
+  for (size_t k = 0; k < n_known; k++) {
+    if (fabs(sample(&error, k)) >= error.largest) {
+      out->at = k;
+      break;
+    }
+  }
+  return true;
 }
 
 // -------------------------------------------------------------------------------------------------

@@ -77,7 +77,11 @@ static void append_growth(yoke_trust_signal* s) {
 
 // where only one companion could be compared with
 static void append_lack(yoke_trust_signal* s) {
-  if (!s->band.has_b) {
+  if (s->band.has_estimate) {
+    append(s, "; estimated from %s%s",
+           s->band.is_partial ? "the first part of the run" : "the run itself",
+           s->band.is_rough ? ", roughly: its units are not linear, or noisy" : "");
+  } else if (!s->band.has_b) {
     append(s, "; compared with half the steps alone");
   } else if (!s->band.has_a) {
     append(s, "; compared with another method alone, not with half the steps");
@@ -113,6 +117,9 @@ static void explain_lack_of_estimate(yoke_trust_signal* s) {
     append(s, "no error estimate");
   }
   append(s, ": %s", s->no_estimate == NULL ? "run with --trust both" : s->no_estimate);
+  if (s->no_online != NULL) {
+    append(s, "; none from the run itself: %s", s->no_online);
+  }
   if (s->growth.is_latched) {
     append(s, "; %s ", s->name);
     append_growth(s);
@@ -137,6 +144,10 @@ static void explain_doubt(yoke_trust_signal* s) {
 
 static void explain_trust(yoke_trust_signal* s) {
   append(s, "%s is ", s->name);
+  if (s->band.is_exact && s->band.has_estimate) {
+    append(s, "free of coupling errors");
+    return;
+  }
   if (s->band.is_exact) {
     append(s, "exact in all companions");
   } else {
@@ -148,7 +159,7 @@ static void explain_trust(yoke_trust_signal* s) {
   if (s->growth.is_latched) {
     append(s, "; it ");
     append_growth(s);
-    append(s, ", and so did what it was compared with");
+    append(s, s->band.has_estimate ? "" : ", and so did what it was compared with");
   }
 }
 
@@ -220,7 +231,8 @@ static bool is_surely_off(const yoke_trust_signal* s) {
 static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
   const yoke_band* b = &s->band;
   const bool has_companion = b->has_a || b->has_b;
-  const bool is_beyond = has_companion && excess(s) > 1;
+  const bool has_band = has_companion || b->has_estimate;
+  const bool is_beyond = has_band && excess(s) > 1;
   if (b->is_diverged) {
     return YOKE_RULE_DIVERGED;
   }
@@ -233,16 +245,18 @@ static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
   if (s->growth.is_active && (!has_companion || b->relative > DIVERGES)) {
     return YOKE_RULE_DIVERGED;
   }
-  if (has_companion && is_surely_off(s)) {
+  // a rough estimate proves nothing, neither way
+  if (has_band && !b->is_rough && is_surely_off(s)) {
     return YOKE_RULE_OFF;
   }
   if (s->growth.is_latched && is_beyond) {
     return YOKE_RULE_GREW;
   }
-  if (!has_companion) {
+  if (!has_band) {
     return is_lossy(s) && s->ledger != YOKE_WRONG ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_NO_ESTIMATE;
   }
-  return is_beyond || !b->has_a || is_lossy(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_WITHIN;
+  const bool is_half = has_companion ? !b->has_a : b->is_partial || b->is_rough;
+  return is_beyond || is_half || is_lossy(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_WITHIN;
 }
 
 yoke_verdict yoke__trust_judge_balance(double balance) {

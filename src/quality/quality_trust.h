@@ -8,9 +8,10 @@
 //   2  low > wrong (0.10)                                                       wrong
 //   3  more than 25 % of what it sends does not arrive                          wrong
 //   4  grew for a while and rel > limit (0.05)                                  doubtful
-//   5  no companion                                                             not judged, or what the ledger says
-//   6  rel > limit, or companion B alone, or more than 5 % of what it sends
-//      does not arrive (also without a companion)                               doubtful
+//   5  no companion and no estimate of the run itself                           not judged, or what the ledger says
+//   6  rel > limit, or companion B alone, or an estimate that is rough or of a
+//      part of the run, or more than 5 % of what it sends does not arrive (also
+//      without an estimate)                                                     doubtful
 //   7  otherwise                                                                trustworthy
 //
 // A signal with an absolute limit L (in its own unit) has band_max > L instead of rel > limit, and low_max > 2 L instead
@@ -68,6 +69,7 @@ typedef struct yoke_trust_signal {
   yoke_trust_limits limits;
   yoke_verdict ledger;      // of the bonds of its loop: counts where there is no band
   const char* no_estimate;  // why there is no companion; NULL: none was asked for
+  const char* no_online;    // why the run itself gives no estimate; NULL: nobody asked it
   yoke_trust_flow flow;     // the worst one that it feeds
 
   // filled by yoke__trust_judge_signal
