@@ -2,6 +2,7 @@
 //
 // One slot (free-running), in the order of yoke__master_slot (master_step.c):
 //   1  every unit that is due advances: inputs (extrapolated), step, outputs       parallel under Jacobi
+//      (samples of its calls are kept if somebody asked for them)
 //   2  the ledger accounts for what was given and received (TER), before anything changes
 //   3  time moves on: tick = slot counter * slot length
 //   4  outputs of slow units that end here become visible
@@ -125,6 +126,8 @@ typedef struct yoke_watch {
   yoke_growth*
       plain;  // if nothing but the growth of signals exchanged in every macro step is to be observed; else NULL
   const size_t* plain_y;  // their places in Y
+  yoke_trace*
+      plain_trace;  // if the same signals are kept, all of them in every macro step; else NULL
   struct yoke_watch_group* groups;
   size_t n_groups;
   size_t* places;  // per judged signal: where it is in its group
@@ -167,6 +170,32 @@ typedef struct yoke_flow_result {
   double due_sent, due_arrived;  // sent early enough to have arrived by the last exchange, arrived
   double balance;  // their difference over the larger of both; NaN: nothing to compare
 } yoke_flow_result;
+
+// Where the samples of one unit go (master_tape.c): after its calls, between exchanges too. Row j: the outputs, then the mean of
+// the inputs of the calls that it covers, and if these are several, the inputs of the last one.
+typedef struct yoke_tape_unit {
+  size_t n_y, n_u;
+  size_t* y;            // indices into Y
+  const double** from;  // or where the unit itself holds them; NULL: they must be asked for
+  size_t u;             // first index into U
+  int64_t every;        // calls per row
+  int64_t n_left;       // of the present row
+  double* rows;         // NULL: nothing is kept of this unit
+  double *to, *end;
+  double* start;  // outputs and inputs before the first call
+  double* sum;    // n_u: of the inputs of the present row
+} yoke_tape_unit;
+
+// Samples of units for an error estimate while the run goes on.
+typedef struct yoke_tape {
+  yoke_tape_unit* units;  // all of the system's
+  size_t n_units;
+  int64_t n_room;       // rows of each unit; the run goes on when they are full
+  int64_t n_rows_step;  // rows of a macro step
+  _Atomic int64_t
+      n_steps;     // macro steps whose rows, and those of the trace, may be read by other threads
+  bool is_broken;  // a state was restored: rows do not follow each other
+} yoke_tape;
 
 // The growth alarm of a judged signal and the times of its window; both the present if it has none.
 typedef struct yoke_signal_growth {
@@ -226,6 +255,7 @@ typedef struct yoke_state {
   double *before, *integrals;  // per output, of one call: at its start, over it
 
   yoke_watch watch;  // of the judged signals
+  yoke_tape* tape;   // of units, for an on-line error estimate; NULL: nobody asked
 
   // the step: fixed, or chosen by the residual as so many slots
   int64_t stretch, stretch_next;
@@ -256,6 +286,9 @@ typedef struct yoke_state {
   int64_t n_rows;
   _Atomic int64_t progress;  // slots done, for whoever watches
   atomic_size_t watched;     // 1 + the bond whose alarm began last; 0: none
+  _Atomic uint64_t
+      estimated;  // the worst on-line estimate: 1 + judged signal, then its relative band as float; 0: none
+  const char** judged_names;  // of the judged signals, where there is an estimate
 } yoke_state;
 
 // Memory and consistent initial values: the system stands at its start time. Errors go to messages.
@@ -313,6 +346,14 @@ void yoke__master_growth_text(const yoke_system* system, size_t signal,
 // freed with the state; YOKE_BAD_ARG after it, YOKE_NO_MEMORY.
 yoke_status yoke__master_keep(const yoke_system* system, yoke_state* state, const size_t y[],
                               size_t n, int64_t every, size_t max_bytes);
+
+// From here on samples of units are kept in state->tape after their calls, and the judged signals as by yoke__master_keep.
+// grid: ticks between two rows, a multiple of the period of every unit named and a part of the macro step; is_kept: per unit.
+// No more than max_bytes, all of them touched here. Before the first step; not with iterative schemes or a step that the
+// residual chooses. YOKE_BAD_ARG, YOKE_NO_MEMORY.
+yoke_status yoke__master_tape(const yoke_system* system, yoke_state* state, int64_t grid,
+                              const bool is_kept[], size_t max_bytes);
+void yoke__master_end_tape(yoke_state* state);
 
 // Gives the recorder a row for the present time. Waits for room (unpaced).
 yoke_status yoke__master_record(const yoke_system* system, yoke_state* state);

@@ -185,6 +185,7 @@ void yoke__master_destroy(yoke_system* system, yoke_state** state) {
   }
   yoke__pool_run(system->pool, terminate_units, system);
   close_groups(system, *state);
+  yoke__master_end_tape(*state);
   yoke__master_end_watch(*state);
   yoke__arena_free(&(*state)->arena);
   free(*state);

@@ -159,6 +159,19 @@ static yoke_status observe_bonds(const yoke_system* system, yoke_state* state) {
   return YOKE_OK;
 }
 
+// The judged signals of every macro step, and what another thread may read of the samples.
+static inline void keep_plain(yoke_state* state, yoke_trace* trace) {
+  if (trace->n_kept < trace->n_room) {
+    double* row = trace->values + (size_t)trace->n_kept++ * trace->n;
+    for (size_t i = 0; i < trace->n; i++) {
+      row[i] = state->y[trace->y[i]];
+    }
+  }
+  if (state->tape != NULL) {
+    atomic_store_explicit(&state->tape->n_steps, state->watch.n_steps, memory_order_release);
+  }
+}
+
 static inline void watch(const yoke_system* system, yoke_state* state) {
   yoke_watch* w = &state->watch;
   if (w->plain == NULL) {
@@ -168,6 +181,9 @@ static inline void watch(const yoke_system* system, yoke_state* state) {
   w->wait = system->macro_slots;
   w->n_steps++;
   (void)yoke__growth_observe_at(w->plain, state->y, w->plain_y);
+  if (w->plain_trace != NULL) {
+    keep_plain(state, w->plain_trace);
+  }
 }
 
 static yoke_status observe(const yoke_system* system, yoke_state* state) {

@@ -129,6 +129,43 @@ void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
   }
 }
 
+// One call goes into the row of the tape; a full one is left as it is.
+static inline void tape_call(const yoke_state* state, yoke_tape_unit* tape, const double y[]) {
+  const double* u = state->u + tape->u;
+  double* to = tape->to;
+  if (tape->every > 1) {
+    for (size_t i = 0; i < tape->n_u; i++) {
+      tape->sum[i] += u[i];
+    }
+    if (--tape->n_left > 0) {
+      return;
+    }
+    tape->n_left = tape->every;
+  }
+  if (to == tape->end) {
+    return;
+  }
+  if (tape->from != NULL) {
+    for (size_t i = 0; i < tape->n_y; i++) {
+      *to++ = *tape->from[i];
+    }
+  } else {
+    for (size_t i = 0; i < tape->n_y; i++) {
+      *to++ = y[tape->y[i]];
+    }
+  }
+  if (tape->every > 1) {
+    for (size_t i = 0; i < tape->n_u; i++) {
+      *to++ = tape->sum[i] / (double)tape->every;
+      tape->sum[i] = 0;
+    }
+  }
+  for (size_t i = 0; i < tape->n_u; i++) {
+    *to++ = u[i];
+  }
+  tape->to = to;
+}
+
 // The unit's linear model for who wants it; without one its first number says so.
 void yoke__master_linearise(const yoke_system* system, yoke_state* state, size_t unit) {
   const yoke_system_unit* su = &system->units[unit];
@@ -163,7 +200,11 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
   }
   const int64_t tick = state->n_slots * system->slot;
   const double h = system->is_adaptive ? state->slot_h : su->step;
-  const bool is_kept = su->n_strips + su->n_sends + su->n_flows > 0;
+  yoke_tape_unit* tape = state->tape == NULL || state->tape->units[unit].rows == NULL
+                             ? NULL
+                             : &state->tape->units[unit];
+  const bool is_kept =
+      su->n_strips + su->n_sends + su->n_flows > 0 || (tape != NULL && tape->from == NULL);
   // slow units, and all under Gauss-Seidel with slow units, are ahead of what others may see
   double* y = su->n_slots > 1 ? state->y_work : state->y_seen;
   double t = state->t;
@@ -197,6 +238,9 @@ yoke_status yoke__master_advance(const yoke_system* system, yoke_state* state, s
     }
     if (su->n_flows > 0) {
       YOKE_TRY(yoke__master_send(system, state, unit, t, h, y, failure));
+    }
+    if (tape != NULL) {
+      tape_call(state, tape, y);
     }
   }
   if (!is_kept) {

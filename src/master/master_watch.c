@@ -249,14 +249,16 @@ yoke_status yoke__master_keep(const yoke_system* system, yoke_state* state, cons
   }
   free_trace(state->watch.trace);
   state->watch.trace = trace;
-  state->watch.plain = NULL;
+  const bool is_plain = y == NULL && trace->thin == 1 && trace->times == NULL;
+  state->watch.plain_trace = is_plain && state->watch.plain != NULL ? trace : NULL;
+  state->watch.plain = state->watch.plain_trace == NULL ? NULL : state->watch.plain;
   keep_row(state);
   return YOKE_OK;
 }
 
 void yoke__master_end_watch(yoke_state* state) {
   free_trace(state->watch.trace);
-  state->watch.trace = NULL;
+  state->watch.trace = state->watch.plain_trace = NULL;
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -281,6 +283,9 @@ void yoke__master_watch(const yoke_system* system, yoke_state* state) {
   if (watch->trace != NULL) {
     keep(state);
   }
+  if (state->tape != NULL) {
+    atomic_store_explicit(&state->tape->n_steps, watch->n_steps, memory_order_release);
+  }
 }
 
 void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke_image* image) {
@@ -294,6 +299,9 @@ void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke
     struct yoke_watch_group* group = &watch->groups[i];
     YOKE_IMAGE_VALUE(image, group->wait);
     yoke__growth_image(group->growth, image);
+  }
+  if (image->from != NULL && state->tape != NULL) {
+    state->tape->is_broken = true;
   }
   // rows behind the present are forgotten, rows that were never kept leave a gap
   yoke_trace* trace = watch->trace;

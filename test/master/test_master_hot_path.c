@@ -85,14 +85,28 @@ static const char growing[] =
     "  a: {model: state_space, with: {A: [[5]], B: [[0]], x0: [1]}}\n  b: {model: gain, step: "
     "3e-3}\n"
     "connections: [a.y1 -> b.u, b.y -> a.u1]\n";
+// samples for the on-line error estimate: units that hold their outputs themselves and units that are asked for them, with one
+// call per sample and with several
+static const char sampled[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}, step: 2.5e-4}\n"
+    "  right: {model: oscillator.mass, step: 1.25e-4}\n"
+    "  ss: {model: state_space, with: {A: [[-1]], B: [[1]]}, step: 2.5e-4}\n"
+    "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f, left.f -> "
+    "ss.u1]\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
 static const char* const systems[] = {plain,     rates,        mixed,     mixed_gs,
                                       iterative, iterative_gs, corrected, rebuilt,
-                                      adaptive,  growing,      threads};
+                                      adaptive,  growing,      sampled,   threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {
   YOKE_CATCH(err);
+  const bool is_kept[] = {true, true, true};
+  if (s->system->units[0].period * 4 == s->system->macro) {
+    check_ok(yoke__master_tape(s->system, s->state, s->system->macro / 4, is_kept, 1 << 20));
+    assert_true(s->state->tape->n_room < 5000 * 4);  // the run goes on when it is full
+  }
   check_ok(yoke__master_keep(s->system, s->state, NULL, 0, 1, 32768));
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = 8192};
   check_ok(yoke__record_open(&settings, s->system->columns, s->system->n_columns, &s->state->record,
