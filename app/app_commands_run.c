@@ -22,8 +22,10 @@ static const yoke_option run_options[] = {
      "step times and settings on one page that needs nothing else."},
     {"trust", "MODE", false, YOKE_ARGUMENT_CHOICE, trust_words,
      "What the result is compared with to find its error: both (half the steps, and another "
-     "coupling method), half, cheap (both, the second with fewer steps), none, or auto: both, "
-     "unless that would take more than 60 s of computing time. The results do not depend on it. "
+     "coupling method), half, cheap (both, the second with fewer steps), none (the error is then "
+     "estimated from the run itself, if its units are called at least four times per exchange), or "
+     "auto: both, unless that would take more than 60 s of computing time. The results do not "
+     "depend on it. "
      "The default is what the system file says, else auto."},
     {"within", "ERROR", true, YOKE_ARGUMENT_TEXT, NULL,
      "Look for settings first, as yoke advise does, and run the cheapest one whose error stays "

@@ -26,9 +26,13 @@ static void print_progress(const progress* p) {
     return;
   }
   const double simulated = now.time - now.t_start;
-  fprintf(stderr, "\r%3.0f %%  %.3gx real time  %.0f s left%s%.24s   ", 100 * now.share,
+  char error[64] = "";
+  if (now.signal != NULL) {
+    snprintf(error, sizeof error, "  %.24s +-%.2g %%", now.signal, 100 * now.relative);
+  }
+  fprintf(stderr, "\r%3.0f %%  %.3gx real time  %.0f s left%s%s%.24s   ", 100 * now.share,
           now.wall_s > 0 ? simulated / now.wall_s : 0,
-          now.share > 0 ? now.wall_s * (1 - now.share) / now.share : 0,
+          now.share > 0 ? now.wall_s * (1 - now.share) / now.share : 0, error,
           now.bond == NULL ? "" : "  watch bond ", now.bond == NULL ? "" : now.bond);
   fflush(stderr);
 }
@@ -46,7 +50,7 @@ static void watch(void* argument) {
     }
   }
   if (shown != start) {
-    fprintf(stderr, "\r%90s\r", "");
+    fprintf(stderr, "\r%120s\r", "");
   }
 }
 

@@ -94,6 +94,16 @@ static void print_companions(const json_t* trust) {
   }
 }
 
+// Where the bands of a run without companions come from.
+static void print_online(const json_t* trust) {
+  const json_t* online = json_object_get(trust, "online");
+  if (online != NULL) {
+    printf("estimated from the run itself: %.0f samples per exchange, models fit to %.1g\n",
+           yoke__json_find_number(online, "samples", 0),
+           yoke__json_find_number(online, "residual", 0));
+  }
+}
+
 void yoke__app_print_trust(const json_t* summary) {
   const json_t* trust = json_object_get(summary, "trust");
   const json_t* signals = json_object_get(trust, "signals");
@@ -104,6 +114,7 @@ void yoke__app_print_trust(const json_t* summary) {
          yoke__json_find_text(trust, "reason", ""));
   print_signals(signals);
   print_companions(trust);
+  print_online(trust);
   const char* left_out = yoke__json_find_text(trust, "left_out", "");
   if (left_out[0] != '\0') {
     printf("%s\n", left_out);

@@ -67,6 +67,9 @@ typedef struct yoke_progress {
   double share;                  // done, 0 to 1
   double wall_s;                 // since the run began [s]
   const char* bond;              // whose alarm began last; NULL: none
+  const char*
+      signal;       // with the largest error band so far, where the run itself tells it; NULL: none
+  double relative;  // that band, over the size of the signal's movement
 } yoke_progress;
 
 // The same system computed once more beside the run, to see how far the result depends on how it was computed: with half the

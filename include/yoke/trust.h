@@ -68,6 +68,7 @@ typedef struct yoke_signal_trust {
   double scale;        // size of the signal's movement
   double relative;     // band / scale
   int digits;          // that can be trusted
+  bool is_estimated;   // these come from the run itself: it has no companions
 } yoke_signal_trust;
 // YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_simulation_get_signal(const yoke_simulation* simulation, size_t i,

@@ -148,7 +148,7 @@ CouplingView = _struct("yoke_coupling_view", name=c_char_p, owner=c_char_p, ops=
 
 # simulation.h, trust.h
 Progress = _struct("yoke_progress", time=c_double, t_start=c_double, t_stop=c_double, share=c_double,
-                   wall_s=c_double, bond=c_char_p)
+                   wall_s=c_double, bond=c_char_p, signal=c_char_p, relative=c_double)
 OnProgress = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
 RunSettings = _struct("yoke_run_settings", record=POINTER(RecordSettings), progress=OnProgress, to=c_void_p,
                       command=c_char_p, trust=c_int)
@@ -159,7 +159,7 @@ RunTrust = _struct("yoke_run_trust", verdict=c_int, reason=c_char_p, is_diverged
                    left_out=c_char_p, n_signals=c_size_t)
 SignalTrust = _struct("yoke_signal_trust", name=c_char_p, dim=c_char_p, verdict=c_int, reason=c_char_p,
                       is_wanted=c_bool, band=c_double, band_max=c_double, at_time=c_double, low=c_double,
-                      scale=c_double, relative=c_double, digits=c_int)
+                      scale=c_double, relative=c_double, digits=c_int, is_estimated=c_bool)
 FlowTrust = _struct("yoke_flow_trust", **{"from": c_char_p}, to=c_char_p, dim=c_char_p, is_averaged=c_bool,
                     sent=c_double, arrived=c_double, balance=c_double, verdict=c_int)
 BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, explanation=c_char_p,

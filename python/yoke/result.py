@@ -216,7 +216,7 @@ def trust_of_summary(summary):
     for s in trust["signals"]:
         figures = {key: number(s, key) for key in ("band", "band_max", "at_time", "low", "scale", "relative")}
         signals[s["name"]] = Signal(s["name"], s["unit"], s["verdict"], s["reason"], digits=s["digits"],
-                                    wanted=s["wanted"], **figures)
+                                    wanted=s["wanted"], estimated=s.get("estimated", False), **figures)
         if "course" in s:
             bands[s["name"]] = numbers(s["course"]["t"]), numbers(s["course"]["band"])
     return {"verdict": trust["verdict"], "reason": trust["reason"], "left_out": trust["left_out"], "signals": signals,

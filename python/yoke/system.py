@@ -489,7 +489,8 @@ class System:
         for i in range(run.n_signals):
             s = self._get(lib.yoke_simulation_get_signal, _library.SignalTrust, self._simulation, i)
             name = text(s.name)
-            signals[name] = view(Signal, s, verdict=text(lib.yoke_verdict_text(s.verdict)), wanted=s.is_wanted)
+            signals[name] = view(Signal, s, verdict=text(lib.yoke_verdict_text(s.verdict)), wanted=s.is_wanted,
+                                 estimated=s.is_estimated)
             times, course = (c_double * BAND_POINTS)(), (c_double * BAND_POINTS)()
             if lib.yoke_simulation_get_band(self._simulation, i, times, course, BAND_POINTS, byref(n)) >= 0:
                 bands[name] = copy_numbers(times, n.value), copy_numbers(course, n.value)

@@ -80,7 +80,8 @@ class Signal:
     verdict: "trustworthy", "doubtful", "wrong" or "not judged"; reason: one sentence. In the signal's unit `dim`:
     band_max, the largest error is below this, and it is largest at at_time [s]; band and low, the rms error lies between
     them; scale, the size of its movement. relative = band / scale; digits: that can be trusted; wanted: it counts for
-    the verdict of the run (`trust: {signals: ...}`). Unknown numbers are NaN.
+    the verdict of the run (`trust: {signals: ...}`); estimated: the figures come from the run itself, which had no
+    companions. Unknown numbers are NaN.
     """
     name: str
     dim: str
@@ -94,6 +95,7 @@ class Signal:
     relative: float
     digits: int
     wanted: bool
+    estimated: bool
 
 
 @dataclass(frozen=True)

@@ -557,6 +557,14 @@ yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation, yoke
   const int64_t begin_ns = simulation->loop.begin_ns;
   out->wall_s = begin_ns == 0 ? 0 : (double)(yoke__os_now_ns() - begin_ns) * 1e-9;
   out->bond = bond == 0 ? NULL : system->bonds[bond - 1].name;
+  const uint64_t estimated = atomic_load(&simulation->state->estimated);
+  const uint32_t bits = (uint32_t)estimated;
+  float relative = 0;
+  memcpy(&relative, &bits, sizeof relative);
+  if (estimated >> 32 != 0) {
+    out->signal = simulation->state->judged_names[(estimated >> 32) - 1];
+    out->relative = (double)relative;
+  }
   return YOKE_OK;
 }
 

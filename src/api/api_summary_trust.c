@@ -76,6 +76,7 @@ static void json_signal(const yoke_trust* trust, size_t i, yoke_json* json) {
   yoke__json_number(json, "low_relative", s->band.low_relative);
   yoke__json_integer(json, "digits", s->band.digits);
   yoke__json_boolean(json, "exact", s->band.is_exact);
+  yoke__json_boolean(json, "estimated", s->band.has_estimate);
   yoke__json_number(json, "scale", s->band.scale);
   yoke__json_integer(json, "rule", s->rule);
   if (s->loop != YOKE_NOT_FOUND) {
@@ -104,6 +105,23 @@ static void json_loop(const yoke_trust* trust, size_t loop, yoke_json* json) {
   yoke__json_end_object(json);
 }
 
+// The estimate of a run without companions.
+static void json_online(const yoke_trust_online* online, yoke_json* json) {
+  yoke_online_info info;
+  yoke__trust_online_info(online, &info);
+  if (info.n_estimated == 0) {
+    return;
+  }
+  yoke__json_begin_object(json, "online");
+  yoke__json_integer(json, "exchanges", info.n_exchanges);
+  yoke__json_integer(json, "estimated", info.n_estimated);
+  yoke__json_integer(json, "samples", info.n_samples);
+  yoke__json_integer(json, "left_out", info.n_left_out);
+  yoke__json_integer(json, "models", (int64_t)info.n_units);
+  yoke__json_number(json, "residual", info.residual);
+  yoke__json_end_object(json);
+}
+
 void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json) {
   static const char* const modes[] = {"none", "file", "auto", "both", "half", "cheap"};
   yoke__json_begin_object(json, "trust");
@@ -119,6 +137,9 @@ void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json) {
     }
   }
   yoke__json_end_array(json);
+  if (trust->online != NULL) {
+    json_online(trust->online, json);
+  }
   yoke__json_begin_array(json, "signals");
   for (size_t i = 0; i < trust->n_signals; i++) {
     json_signal(trust, trust->ranked[i], json);

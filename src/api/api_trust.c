@@ -51,7 +51,8 @@ yoke_status yoke_simulation_get_signal(const yoke_simulation* simulation, size_t
                              .low = s->band.low,
                              .scale = s->band.scale,
                              .relative = s->band.relative,
-                             .digits = s->band.digits};
+                             .digits = s->band.digits,
+                             .is_estimated = s->band.has_estimate};
   return YOKE_OK;
 }
 

@@ -355,9 +355,22 @@ static yoke_status begin(const yoke_system* system, yoke_state* state, yoke_trus
   return YOKE_OK;
 }
 
+// Where nothing else can tell the error. Without memory for it there is none.
+static void begin_online(yoke_trust* trust) {
+  if (trust->n_companions == 0 && trust->plan.n > 0 && trust->state->n_slots == 0) {
+    (void)yoke__trust_online_begin(trust->system, trust->state, &trust->online);
+  }
+  const yoke_trace* trace = trust->state->watch.trace;
+  if (trust->online != NULL && trace != NULL) {
+    trust->plan.thin = trace->thin;
+    trust->plan.n_rows = trace->n_room;
+  }
+}
+
 yoke_status yoke__trust_begin(const yoke_system* system, yoke_state* state, yoke_trust_mode mode,
                               yoke_trust** out) {
   YOKE_TRY(begin(system, state, mode, false, NULL, out));
+  begin_online(*out);
   // the run keeps its processors; with a variable step the points in time are known only at its end
   const int n_free = yoke__os_n_processors() - system->n_threads;
   if (!system->is_adaptive && !(*out)->is_alone && n_free > 0) {
@@ -586,6 +599,9 @@ double yoke__trust_cost(const yoke_trust* trust, size_t companion) {
 
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to) {
+  if (trust->online != NULL && status >= 0) {
+    yoke__trust_online_finish(trust->online);
+  }
   collect_samples(trust);
   const yoke_trace* trace = trust->state->watch.trace;
   if (status < 0) {
@@ -633,6 +649,7 @@ void yoke__trust_destroy(yoke_trust** handle) {
     }
   }
   join_workers(trust);
+  yoke__trust_online_destroy(&trust->online);
   for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
     yoke__companion_destroy(&trust->companions[i]);
   }

@@ -9,6 +9,7 @@
 #include "base/base_os.h"
 #include "quality/quality_trust.h"
 #include "trust/trust_companion.h"
+#include "trust/trust_online.h"
 #include "trust/trust_store.h"
 #include "yoke/trust.h"
 
@@ -28,8 +29,9 @@ typedef struct yoke_trust {
   _Atomic uint32_t n_ended;  // companions
   yoke_thread* workers[YOKE_N_COMPANIONS];
   bool is_started;
-  bool is_alone;       // one companion at a time, and not beside the run
-  char left_out[320];  // what `auto` left out, and how to have it
+  bool is_alone;              // one companion at a time, and not beside the run
+  char left_out[320];         // what `auto` left out, and how to have it
+  yoke_trust_online* online;  // without companions: the estimate of the run itself; NULL: none
   // the outcome
   bool is_judged;
   bool is_bound;               // the bands are the least that they can be

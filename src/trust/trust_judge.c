@@ -103,6 +103,17 @@ static yoke_band no_band(double largest) {
                      .low_max = unknown};
 }
 
+// A band from the run itself; else why there is none.
+static bool is_estimated(const yoke_trust* trust, size_t i, yoke_trust_signal* s) {
+  const char* why = NULL;
+  if (trust->online == NULL) {
+    return false;
+  }
+  const bool is_known = yoke__trust_online_band(trust->online, i, &s->band, &why);
+  s->no_online = why;
+  return is_known;
+}
+
 static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   const yoke_system* system = trust->system;
   const yoke_system_signal* source = &system->judged[i];
@@ -121,7 +132,9 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
       .no_estimate = why_no_estimate(trust)};
   yoke_signal_growth growth;
   yoke__master_growth(system, trust->state, i, &growth);
-  if (its.n > 0) {
+  if (is_estimated(trust, i, s)) {
+    // the run itself says it
+  } else if (its.n > 0) {
     yoke__band_judge(its.y, its.a, its.b, its.n, its.stride, &s->band);
     // it grew, and whatever it was compared with has left the range of numbers
     const bool is_lost = (its.a != NULL || its.b != NULL) && !s->band.has_a && !s->band.has_b;
@@ -252,6 +265,11 @@ const yoke_trust_signal* yoke__trust_find_diverged(const yoke_trust* trust) {
 }
 
 bool yoke__trust_has_bands(const yoke_trust* trust) {
+  for (size_t i = 0; trust->online != NULL && trust->is_judged && i < trust->n_signals; i++) {
+    if (trust->signals[i].band.has_estimate) {
+      return true;
+    }
+  }
   return trust->companions[YOKE_COMPANION_A].is_usable ||
          trust->companions[YOKE_COMPANION_B].is_usable;
 }
@@ -277,13 +295,37 @@ double yoke__trust_time(const yoke_trust* trust, int64_t row) {
 
 double yoke__trust_worst_time(const yoke_trust* trust, size_t i) {
   const samples its = samples_of(trust, i);
-  return its.a == NULL && its.b == NULL
+  return its.a == NULL && its.b == NULL && !trust->signals[i].band.has_estimate
              ? (double)NAN
              : yoke__trust_time(trust, (int64_t)(trust->signals[i].band.at * its.every));
 }
 
+// The same from estimated errors: what companion A alone would say if it were off by so much. NaN behind the last.
+static yoke_status estimated_course(const yoke_trust* trust, size_t i, const samples* its,
+                                    double out[]) {
+  double factor = 0;
+  size_t n = 0, stride = 1;
+  const double* e = yoke__trust_online_errors(trust->online, i, &factor, &n, &stride);
+  double* work = calloc(4 * its->n + 1, sizeof *work);
+  YOKE_TRY_MEMORY(work);
+  double *y = work + 2 * its->n, *none = work + 3 * its->n;
+  for (size_t k = 0; k < n; k++) {
+    y[k] = factor / YOKE_BAND_HALF * e[k * stride];
+  }
+  yoke__band_course(y, none, NULL, n, 1, work, work + its->n);
+  for (int64_t k = 0; k < trust->n_rows; k++) {
+    const size_t at = (size_t)k / its->every;
+    out[k] = at < n ? work[its->n + at] : (double)NAN;
+  }
+  free(work);
+  return YOKE_OK;
+}
+
 yoke_status yoke__trust_course(const yoke_trust* trust, size_t i, double out[]) {
   const samples its = samples_of(trust, i);
+  if (trust->is_judged && trust->signals[i].band.has_estimate) {
+    return estimated_course(trust, i, &its, out);
+  }
   if (its.n == 0 || (its.a == NULL && its.b == NULL)) {
     return YOKE_NO_SUPPORT;
   }

@@ -772,7 +772,7 @@ function drawRun(main, nav, suffix) {
   const isExactIn = (one) => one.exact || one.band === 0; // the same in all companions
   function errorText(one) {
     const error = amount(one.band_max, one.unit, 2);
-    if (isExactIn(one)) return one.name + " is the same in all runs it was compared with";
+    if (isExactIn(one)) return one.name + (one.estimated ? " is free of coupling errors" : " is the same in all runs it was compared with");
     if (one.rule === 2) return `${one.name} is off by up to ${error}${share(one)}`;
     if (one.rule === 7) return `${one.name} is within ${error}${share(one)}` + (one.digits > 0 ? `, ${one.digits} ${one.digits === 1 ? "digit" : "digits"}` : "");
     return `${one.name} may be off by up to ${error}${share(one)}` + (one.growth ? "; it grew " + growthText(one).slice(one.name.length + 6) : "");
@@ -884,6 +884,8 @@ function drawRun(main, nav, suffix) {
     const list = data.trust.companions, used = list.filter((one) => one.usable), others = list.filter((one) => !one.usable);
     const calls = used.reduce((sum, one) => sum + (isNumber(one.calls) ? one.calls : 0), 0);
     const texts = used.length === 0 ? [] : [`Compared with: ${used.map((one) => one.what || one.name).join("; ")}${calls > 0 ? ` (${grouped(calls)} more calls of units)` : ""}.`];
+    const online = data.trust.online;
+    if (online) texts.push(`Estimated from the run itself, without companions: ${grouped(online.samples)} samples per exchange.`);
     return [...texts, ...others.map((one) => `Not used: ${one.what || one.name}${one.status && one.status !== "done" ? ", " + one.status : ""}${one.why ? ": " + one.why : ""}.`), ...(data.trust.left_out ? [sentence("left out: " + data.trust.left_out)] : [])];
   }
 
