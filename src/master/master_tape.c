@@ -54,17 +54,18 @@ static yoke_status point_at_outputs(const yoke_system_unit* su, yoke_tape_unit* 
 }
 
 // What is kept of a unit: its judged outputs and all its inputs.
-static yoke_status choose_signals(const yoke_system* system, size_t i, int64_t grid,
+// *next: the first judged signal of this unit or a later one, then of a later one.
+static yoke_status choose_signals(const yoke_system* system, size_t i, int64_t grid, size_t* next,
                                   yoke_tape_unit* unit) {
   const yoke_system_unit* su = &system->units[i];
   *unit = (yoke_tape_unit){.n_u = su->unit.n_u, .u = su->u, .every = grid / su->period};
   unit->n_left = unit->every;
-  unit->y = calloc(system->n_judged + 1, sizeof *unit->y);
+  unit->y = calloc(su->unit.n_y + 1, sizeof *unit->y);
   unit->sum = calloc(unit->n_u + 1, sizeof *unit->sum);
   YOKE_TRY_MEMORY(unit->y && unit->sum);
-  for (size_t k = 0; k < system->n_judged; k++) {
-    if (system->judged[k].unit == i) {
-      unit->y[unit->n_y++] = system->judged[k].y;
+  for (; *next < system->n_judged && system->judged[*next].unit <= i; ++*next) {
+    if (system->judged[*next].unit == i) {
+      unit->y[unit->n_y++] = system->judged[*next].y;
     }
   }
   return su->unit.ops->get_outputs == NULL ? point_at_outputs(su, unit) : YOKE_OK;
@@ -115,10 +116,10 @@ static yoke_status name_signals(const yoke_system* system, yoke_state* state) {
 static yoke_status fill(const yoke_system* system, yoke_state* state, int64_t grid,
                         const bool is_kept[], size_t max_bytes) {
   yoke_tape* tape = state->tape;
-  size_t n_numbers = 0;
+  size_t n_numbers = 0, next = 0;
   for (size_t i = 0; i < system->n_units; i++) {
     if (is_kept[i]) {
-      YOKE_TRY(choose_signals(system, i, grid, &tape->units[i]));
+      YOKE_TRY(choose_signals(system, i, grid, &next, &tape->units[i]));
       n_numbers += row_size(&tape->units[i]);
     }
   }

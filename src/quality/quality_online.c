@@ -18,10 +18,11 @@
 #define STILL     1e-12  // of the largest magnitude: a column that moves less is constant
 #define CONDITION 1e10   // of P and W, worse is not solved
 
+#define WORK ((int64_t)1000000000)  // rows times squares of columns of a fit
+
 enum {
   BLOCK = 256,        // rows that are reflected together
-  MAX_COLUMNS = 800,  // of a fit
-  MAX_OUTPUTS = 400,  // of all units
+  MAX_COLUMNS = 400,  // of a fit
 };
 
 typedef struct model {
@@ -72,7 +73,7 @@ yoke_status yoke__online_create(const yoke_online_unit units[], size_t n_units,
   for (size_t i = 0; i < n_links && o->is_fed != NULL; i++) {
     o->is_fed[links[i].to] = true;
   }
-  const size_t n_square = o->n_y <= MAX_OUTPUTS ? n_y * n_y : 1;
+  const size_t n_square = o->n_y <= YOKE_ONLINE_OUTPUTS ? n_y * n_y : 1;
   double** all[] = {&o->e, &o->scale, &o->y_old, &o->y_new, &o->r, &o->share, &o->u,     &o->m,
                     &o->w, &o->part,  &o->ez,    &o->em,    &o->P, &o->W,     &o->u_last};
   const size_t sizes[] = {n_y, n_y, n_y,          n_y,          n_y,      n_y,      n_u, n_u,
@@ -330,6 +331,10 @@ static yoke_status begin_fit(yoke_arena* arena, fit* f) {
   YOKE_TRY(yoke__arena_status(arena));
   weigh(f);
   list_columns(f);
+  // wide fits take fewer rows: about a second each
+  const int64_t n_wide = WORK / (int64_t)(f->n_columns * f->n_columns);
+  const int64_t n_most = n_wide > YOKE_ONLINE_ROWS ? YOKE_ONLINE_ROWS : n_wide;
+  f->n_used = f->n_used < n_most ? f->n_used : n_most;
   return f->n_columns > MAX_COLUMNS || f->n_used < (int64_t)f->n_columns ? YOKE_NO_SUPPORT
                                                                          : YOKE_OK;
 }
@@ -510,7 +515,7 @@ static void restart(yoke_online* o) {
 }
 
 yoke_status yoke__online_fit(yoke_online* o, int64_t n_rows, const atomic_bool* is_cancelled) {
-  if (o->n_y > MAX_OUTPUTS) {
+  if (o->n_y > YOKE_ONLINE_OUTPUTS) {
     return YOKE_NO_SUPPORT;
   }
   for (size_t i = 0; i < o->n_units; i++) {

@@ -31,6 +31,7 @@
 #define YOKE_ONLINE_LAGS      6
 #define YOKE_ONLINE_EXCHANGES 16     // before the first estimate
 #define YOKE_ONLINE_ROWS      20000  // of a fit; of more, as many are spread over all
+#define YOKE_ONLINE_OUTPUTS   400    // of all units, at most
 #define YOKE_ONLINE_NOISE                                                                          \
   1e-6  // of an output's standard deviation: a model with a larger residual is noisy
 

@@ -30,6 +30,7 @@ struct yoke_trust_online {
   const yoke_system* system;
   yoke_state* state;
 
+  size_t* first;     // per unit: its first judged signal; n_units + 1 entries
   const char** why;  // per unit: why it has no model; NULL: it has one
   bool* is_kept;     // per unit: it has one
   double** D;        // per unit
@@ -71,10 +72,6 @@ static const char* format(yoke_arena* arena, const char* text, ...) {
   return made;
 }
 
-static bool touches(const yoke_system_link* link, size_t unit) {
-  return link->to_unit == unit || link->from_unit == unit;
-}
-
 // What forbids a model of a unit that is fed, or read, by this connection.
 static const char* judge_link(yoke_trust_online* o, size_t unit, const yoke_system_link* link) {
   const yoke_system_unit* su = &o->system->units[unit];
@@ -103,23 +100,24 @@ static const char* judge_unit(yoke_trust_online* o, size_t unit) {
   if (su->derivative_order > 0) {
     return format(&o->arena, "'%s' takes derivatives of its inputs", su->name);
   }
-  for (size_t i = 0; i < o->system->n_links; i++) {
-    const yoke_system_link* link = &o->system->links[i];
-    const char* why = touches(link, unit) ? judge_link(o, unit, link) : NULL;
-    if (why != NULL) {
-      return why;
-    }
-  }
   return NULL;
 }
 
-static bool is_fed_or_read(const yoke_system* system, size_t unit) {
-  for (size_t i = 0; i < system->n_links; i++) {
-    if (touches(&system->links[i], unit)) {
-      return true;
+static const char not_connected[] = "nothing is connected to it";
+
+// Both ends of every connection.
+static void judge_ends(yoke_trust_online* o, bool is_judged[]) {
+  for (size_t i = 0; i < o->system->n_links; i++) {
+    const yoke_system_link* link = &o->system->links[i];
+    const size_t ends[2] = {link->from_unit, link->to_unit};
+    for (size_t e = 0; e < 2; e++) {
+      if (!is_judged[ends[e]]) {
+        is_judged[ends[e]] = true;
+        o->why[ends[e]] = judge_unit(o, ends[e]);
+      }
+      o->why[ends[e]] = o->why[ends[e]] == NULL ? judge_link(o, ends[e], link) : o->why[ends[e]];
     }
   }
-  return false;
 }
 
 // What depends on a unit without a model has none.
@@ -210,23 +208,21 @@ static void choose_grid(yoke_trust_online* o) {
 // ---------------------------------------------------------------------------------------------------------
 // feedthrough
 
-// Which numbers of Y a unit's model has, in its own order.
-static size_t list_outputs(const yoke_system* system, size_t unit, size_t y[]) {
+// The judged signals of a unit are side by side. Which numbers of its outputs they are.
+static size_t list_outputs(const yoke_trust_online* o, size_t unit, size_t y[]) {
   size_t n = 0;
-  for (size_t i = 0; i < system->n_judged; i++) {
-    if (system->judged[i].unit == unit) {
-      y[n++] = system->judged[i].y - system->units[unit].y;
-    }
+  for (size_t i = o->first[unit]; i < o->first[unit + 1]; i++) {
+    y[n++] = o->system->judged[i].y - o->system->units[unit].y;
   }
   return n;
 }
 
-static bool has_feedthrough(const yoke_system* system, size_t unit) {
-  const yoke_unit* u = &system->units[unit].unit;
-  for (size_t i = 0; i < system->n_judged; i++) {
-    for (size_t v = 0; system->judged[i].unit == unit && v < u->info->n_variables; v++) {
+static bool has_feedthrough(const yoke_trust_online* o, size_t unit) {
+  const yoke_unit* u = &o->system->units[unit].unit;
+  for (size_t i = o->first[unit]; i < o->first[unit + 1]; i++) {
+    for (size_t v = 0; v < u->info->n_variables; v++) {
       if (u->info->variables[v].causality == YOKE_INPUT && u->dense[v] != YOKE_NOT_DENSE &&
-          yoke__unit_has_feedthrough(u, system->judged[i].variable, v)) {
+          yoke__unit_has_feedthrough(u, o->system->judged[i].variable, v)) {
         return true;
       }
     }
@@ -322,17 +318,17 @@ static yoke_status find_feedthrough(void* context, size_t unit) {
   const yoke_system* system = o->system;
   const yoke_system_unit* su = &system->units[unit];
   const size_t n_y = su->unit.n_y, n_u = su->unit.n_u;
-  if (o->why[unit] != NULL || n_y == 0 || n_u == 0 || !has_feedthrough(system, unit)) {
+  if (o->why[unit] != NULL || n_y == 0 || n_u == 0 || !has_feedthrough(o, unit)) {
     return YOKE_OK;
   }
   double* whole = calloc(n_y * n_u + 1, sizeof *whole);
-  size_t* y = calloc(system->n_judged + 1, sizeof *y);
+  size_t* y = calloc(n_y + 1, sizeof *y);
   bool is_known = whole != NULL && y != NULL;
   is_known = is_known &&
              (linear_feedthrough(&su->unit, whole) || derived_feedthrough(&su->unit, whole) ||
               probed_feedthrough(&su->unit, su->is_law, o->state->u + su->u, o->state->t, whole)) &&
              are_finite(whole, n_y * n_u);
-  const size_t n = y == NULL ? 0 : list_outputs(system, unit, y);
+  const size_t n = y == NULL ? 0 : list_outputs(o, unit, y);
   for (size_t r = 0; is_known && r < n; r++) {
     memcpy(o->D[unit] + r * n_u, whole + y[r] * n_u, n_u * sizeof *whole);
   }
@@ -353,13 +349,22 @@ static yoke_status find_units(yoke_trust_online* o) {
   o->why = yoke__arena_array(&o->arena, n, sizeof(char*));
   o->is_kept = yoke__arena_array(&o->arena, n, sizeof *o->is_kept);
   o->D = yoke__arena_array(&o->arena, n, sizeof(double*));
+  bool* is_judged = yoke__arena_array(&o->arena, n, sizeof *is_judged);
+  o->first = yoke__arena_array(&o->arena, n + 1, sizeof *o->first);
   YOKE_TRY(yoke__arena_status(&o->arena));
+  size_t first = 0;
   for (size_t i = 0; i < system->n_units; i++) {
-    const yoke_unit* unit = &system->units[i].unit;
-    o->why[i] = is_fed_or_read(system, i) ? judge_unit(o, i) : "nothing is connected to it";
-    o->D[i] = o->why[i] == NULL
-                  ? yoke__arena_array(&o->arena, unit->n_y * unit->n_u + 1, sizeof(double))
-                  : NULL;
+    o->why[i] = not_connected;
+    o->first[i] = first;
+    while (first < system->n_judged && system->judged[first].unit == i) {
+      first++;
+    }
+    o->first[i + 1] = first;
+  }
+  judge_ends(o, is_judged);
+  for (size_t i = 0; i < system->n_units; i++) {
+    const size_t n_d = (o->first[i + 1] - o->first[i]) * system->units[i].unit.n_u;
+    o->D[i] = o->why[i] == NULL ? yoke__arena_array(&o->arena, n_d + 1, sizeof(double)) : NULL;
   }
   YOKE_TRY(yoke__arena_status(&o->arena));
   spread_lack(o);
@@ -409,14 +414,6 @@ static yoke_status add_term(yoke_trust_online* o, const term* t) {
   return YOKE_OK;
 }
 
-static size_t unit_of(const yoke_system* system, size_t y) {
-  size_t unit = 0;
-  while (y < system->units[unit].y || y >= system->units[unit].y + system->units[unit].unit.n_y) {
-    unit++;
-  }
-  return unit;
-}
-
 // Where a path of connections and laws ends: an input, or, if that is YOKE_NOT_FOUND, the error of a judged signal.
 typedef struct path {
   const places* at;
@@ -424,10 +421,9 @@ typedef struct path {
 } path;
 
 // From an output back to the outputs of units that it is made of: itself, or through laws. Each is a link, or a term.
-static yoke_status trace_back(yoke_trust_online* o, const path* p, size_t y, double gain,
-                              size_t depth) {
+static yoke_status trace_back(yoke_trust_online* o, const path* p, size_t unit, size_t y,
+                              double gain, size_t depth) {
   const yoke_system* system = o->system;
-  const size_t unit = unit_of(system, y);
   const yoke_system_unit* su = &system->units[unit];
   if (!su->is_law) {
     const yoke_online_link link = {.from = p->at->y[y], .to = p->to, .gain = gain};
@@ -438,14 +434,15 @@ static yoke_status trace_back(yoke_trust_online* o, const path* p, size_t y, dou
     return YOKE_NO_SUPPORT;
   }
   size_t row = 0;
-  for (size_t i = 0; i < system->n_judged && system->judged[i].y != y; i++) {
-    row += system->judged[i].unit == unit;
+  while (system->judged[o->first[unit] + row].y != y) {
+    row++;
   }
   for (size_t i = su->first_tap; i < su->first_tap + su->n_taps; i++) {
     const yoke_tap* tap = &system->taps[i];
     const double share = o->D[unit][row * su->unit.n_u + tap->to - su->u];
     if (share != 0) {
-      YOKE_TRY(trace_back(o, p, tap->from, gain * share * tap->gain, depth + 1));
+      YOKE_TRY(trace_back(o, p, system->links[tap->link].from_unit, tap->from,
+                          gain * share * tap->gain, depth + 1));
     }
   }
   return YOKE_OK;
@@ -455,12 +452,13 @@ static yoke_status trace_back(yoke_trust_online* o, const path* p, size_t y, dou
 static yoke_status connect_tap(yoke_trust_online* o, const places* at, const yoke_tap* tap) {
   const size_t first = o->n_links;
   const path p = {at, at->u[tap->to], 0};
-  YOKE_TRY(trace_back(o, &p, tap->from, tap->gain, 0));
+  const size_t unit = o->system->links[tap->link].from_unit;
+  YOKE_TRY(trace_back(o, &p, unit, tap->from, tap->gain, 0));
   if (o->n_links == first) {
     return YOKE_OK;
   }
   o->links[first].offset = tap->offset;
-  if (o->system->units[o->system->links[tap->link].from_unit].is_law) {
+  if (o->system->units[unit].is_law) {
     double offset = tap->gain * o->state->y[tap->from] + tap->offset;
     for (size_t i = first; i < o->n_links; i++) {
       offset -= o->links[i].gain * o->start[o->links[i].from];
@@ -483,7 +481,7 @@ static yoke_status connect_signals(yoke_trust_online* o, const places* at) {
     o->places[i] = o->is_kept[signal->unit] ? at->y[signal->y] : YOKE_NOT_FOUND;
     o->is_known[i] = o->why[signal->unit] == NULL;
     if (o->is_known[i] && !o->is_kept[signal->unit]) {
-      YOKE_TRY(trace_back(o, &p, signal->y, 1, 0));
+      YOKE_TRY(trace_back(o, &p, signal->unit, signal->y, 1, 0));
     }
   }
   return YOKE_OK;
@@ -670,7 +668,12 @@ static yoke_status begin(yoke_trust_online* o) {
     return YOKE_OK;
   }
   YOKE_TRY(find_units(o));
-  if (o->n_units == 0) {
+  size_t n_y = 0;
+  for (size_t i = 0; i < system->n_units; i++) {
+    n_y += o->is_kept[i] ? o->first[i + 1] - o->first[i] : 0;
+  }
+  if (o->n_units == 0 || n_y > YOKE_ONLINE_OUTPUTS) {
+    o->none = o->n_units == 0 ? NULL : "more than 400 signals are exchanged";
     return YOKE_OK;
   }
   YOKE_TRY(yoke__master_tape(system, o->state, o->grid, o->is_kept, MAX_BYTES));
