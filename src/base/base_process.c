@@ -13,10 +13,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -25,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/base_check.h"
+#include "base/base_family.h"
 #include "base/base_os.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -152,9 +155,33 @@ static int set_attributes(posix_spawnattr_t* attributes) {
                                                   POSIX_SPAWN_SETSIGDEF);
 }
 
+// The environment with a mark that is nobody else's; malloc'ed, NULL without memory.
+static char** mark_environment(char mark[64]) {
+  extern char** environ;
+  static atomic_uint n_started;
+  size_t n = 0;
+  while (environ != NULL && environ[n] != NULL) {
+    n++;
+  }
+  char** marked = calloc(n + 2, sizeof *marked);
+  snprintf(mark, 64, "%s=%d-%u-%lld", YOKE_FAMILY_VARIABLE, (int)getpid(),
+           atomic_fetch_add(&n_started, 1), (long long)yoke__os_now_ns());
+  if (marked == NULL) {
+    return NULL;
+  }
+  size_t used = 0;
+  marked[used++] = mark;
+  for (size_t i = 0; i < n; i++) {
+    // one that this process carries itself is its maker's
+    if (strncmp(environ[i], YOKE_FAMILY_VARIABLE "=", sizeof YOKE_FAMILY_VARIABLE) != 0) {
+      marked[used++] = environ[i];
+    }
+  }
+  return marked;
+}
+
 yoke_status yoke__process_start(const char* program, char* const argv[], int file,
                                 yoke_process* out, const yoke_sink* sink) {
-  extern char** environ;
   *out = (yoke_process){0};
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -162,6 +189,8 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
   // asked for first: posix_spawn tells a failed start through memory that it shares with the new process, which an
   // emulator or a checker may give it a copy of
   int code = access(program, X_OK) == 0 ? 0 : errno;
+  char** environment = mark_environment(out->mark);
+  code = environment == NULL ? ENOMEM : code;
   if (code == 0) {
     code = posix_spawn_file_actions_init(&files);
   }
@@ -170,16 +199,18 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
     if (code == 0) {
       code = set_files(&files, file);
       code = code != 0 ? code : set_attributes(&attributes);
-      code = code != 0 ? code : posix_spawn(&pid, program, &files, &attributes, argv, environ);
+      code = code != 0 ? code : posix_spawn(&pid, program, &files, &attributes, argv, environment);
       posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
   }
+  free((void*)environment);
   if (code != 0) {
     return yoke_fail(sink, code == ENOMEM ? YOKE_NO_MEMORY : YOKE_IO, "cannot start %s: %s",
                      program, strerror(code));
   }
   out->pid = pid;
+  out->start_time = yoke__family_start_time(pid);
   return YOKE_OK;
 }
 
@@ -193,6 +224,9 @@ yoke_status yoke__process_fork(int (*run)(const void* argument), const void* arg
     for (size_t i = 0; i < YOKE_COUNT(deadly); i++) {
       signal(deadly[i], SIG_DFL);
     }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
     yoke__process_limit(0);
     // what waits in buffers is written by the parent alone, also if `run` calls exit
     const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -209,9 +243,16 @@ yoke_status yoke__process_fork(int (*run)(const void* argument), const void* arg
   return YOKE_OK;
 }
 
-// The group first: while its leader has not been waited for, nobody else can get its number.
+// The group first: while its leader has not been waited for, nobody else can get its number. Then who has left it.
 static void reap(yoke_process* process) {
   kill(-process->pid, SIGKILL);
+  if (process->mark[0] != '\0') {
+    // once it has ended its children are somebody else's: who removes its files is told from the others by the mark alone
+    siginfo_t info;
+    while (waitid(P_PID, (id_t)process->pid, &info, WEXITED | WNOWAIT) != 0 && errno == EINTR) {
+    }
+    yoke__family_end(0, process->mark, process->start_time);
+  }
   int status = 0;
   struct rusage usage = {0};
   pid_t got = 0;
@@ -255,6 +296,9 @@ bool yoke__process_wait(yoke_process* process, int64_t timeout_ns) {
 
 void yoke__process_kill(yoke_process* process) {
   if (!yoke__process_has_ended(process)) {
+    if (process->mark[0] != '\0') {
+      yoke__family_end(process->pid, process->mark, process->start_time);
+    }
     kill(process->pid, SIGKILL);
     reap(process);
   }
@@ -282,6 +326,13 @@ const char* yoke__signal_text(int signal_number) {
     return "trap";
   case SIGXCPU:
     return "limit of computing time";
+  case SIGALRM:
+  case SIGVTALRM:
+  case SIGPROF:
+    return "a timer ran out";
+  case SIGUSR1:
+  case SIGUSR2:
+    return "user-defined signal";
   default:
     return "no usual one";
   }
@@ -306,6 +357,7 @@ static void watch_parent(void* argument) {
   for (;;) {
     const int n = poll(&wanted, 1, timeout);
     if (n > 0 || getppid() != w->parent) {
+      yoke__family_end((int)getpid(), NULL, 0);
       kill(0, SIGKILL);
     } else if (w->tick != NULL) {
       w->tick(w->context);
@@ -319,6 +371,11 @@ yoke_status yoke__process_attach(int parent, int file, void (*tick)(void*), void
 #else
   (void)file;
 #endif
+  // for programs that foreign code starts there is nothing in it; copies of this process that leave it stay its children
+  if (file > STDERR_FILENO) {
+    fcntl(file, F_SETFD, FD_CLOEXEC);
+  }
+  prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   int descriptor = -1;
 #ifdef SYS_pidfd_open
   descriptor = (int)syscall(SYS_pidfd_open, parent, 0);

@@ -38,13 +38,15 @@ typedef struct yoke_process {
   int signal_number;  // 0: ended by itself
   int exit_status;
   uint64_t peak_memory;  // bytes that were really used at most
+  char mark[64];         // in its environment, by which what it started is found; "": none
+  uint64_t start_time;   // of the process, as base_family.h counts
 } yoke_process;
 
 // Descriptor under which the new process finds `file`.
 enum { YOKE_PROCESS_FILE = 3 };
 
 // Starts a program in a process group of its own: no input, output goes to standard error, signals as usual, of all files
-// only `file` is handed over. argv ends with NULL.
+// only `file` is handed over. argv ends with NULL. Whatever it starts ends with it, also what leaves its group and session.
 yoke_status yoke__process_start(const char* program, char* const argv[], int file,
                                 yoke_process* out, const yoke_sink* sink);
 // Runs a function in a copy of this process, which then ends with the returned status. For what may crash. What it prints to

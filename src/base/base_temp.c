@@ -31,6 +31,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,6 +40,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base_family.h"
 #include "base/base_message.h"
 
 #define PREFIX        "yoke-"
@@ -232,6 +234,7 @@ static void close_from(int first) {
 // the owner; the watcher ends by itself when the owner does. Makes the folder and sends errno, 0 if it is made.
 static _Noreturn void watch(const char* folder, int socket_end, int owner) {
   setsid();
+  prctl(PR_SET_NAME, YOKE_FAMILY_EXEMPT);
   struct sigaction action;
   memset(&action, 0, sizeof action);
   for (int i = 1; i < 32; i++) {
@@ -273,8 +276,10 @@ static _Noreturn void watch(const char* folder, int socket_end, int owner) {
   if (recv(3, &byte, 1, MSG_DONTWAIT) == 1) {
     _exit(0);
   }
-  execl("/bin/rm", "rm", "-rf", "--", folder, (char*)NULL);
-  execl("/usr/bin/rm", "rm", "-rf", "--", folder, (char*)NULL);
+  // without the environment, by which what the owner started is found and ended
+  static char* const nothing[] = {NULL};
+  execle("/bin/rm", "rm", "-rf", "--", folder, (char*)NULL, nothing);
+  execle("/usr/bin/rm", "rm", "-rf", "--", folder, (char*)NULL, nothing);
   _exit(1);
 }
 

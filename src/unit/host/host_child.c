@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_family.h"
 #include "base/base_os.h"
 #include "base/base_version.h"
 #include "unit/host/host.h"
@@ -470,5 +471,6 @@ int yoke__host_main(int argc, char** argv) {
   yoke__os_float_mode_set();
   serve(child);
   close_child(child);
+  yoke__family_end(yoke__process_id(), NULL, 0);
   return 0;
 }
