@@ -47,15 +47,16 @@ static const yoke_option run_options[] = {
 static const yoke_exit run_exits[] = {
     {YOKE_EXIT_OK, "The run is complete."},
     {YOKE_EXIT_FAILED,
-     "The run failed: a unit failed, a value became NaN or infinite, or the output "
-     "could not be written. Results up to that step are kept."},
+     "The run failed: a unit failed, crashed or called exit, a value became NaN or infinite, or the "
+     "output could not be written. Results up to that step are kept."},
     STATUS_USAGE,
     {YOKE_EXIT_QUALITY,
      "A quality limit that the system file gives was violated, or the result diverged or is judged "
      "wrong (unless --no-verdict or trust: {status: false} in the file). Results are complete; a "
      "stop limit ends the run early."},
     {YOKE_EXIT_INTERRUPTED,
-     "The run was interrupted (Ctrl-C). Results up to the last step are complete."},
+     "The run was interrupted (Ctrl-C). Results up to the last step are complete. A second signal "
+     "ends a run that hangs in a unit."},
 };
 static const yoke_example run_examples[] = {
     {"yoke run crane.yaml", "Run the system and write results/crane/results.csv."},

@@ -4,10 +4,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "app/app_guard.h"
 #include "app/app_report.h"
 #include "app/app_system.h"
 #include "app/app_trust.h"
 #include "base/base_check.h"
+#include "base/base_crash.h"
 #include "base/base_json_read.h"
 #include "base/base_message_json.h"
 #include "base/base_os.h"
@@ -300,6 +302,7 @@ static int run(const running* r) {
   yoke_run_info info;
   yoke__os_catch_interrupt();
   yoke_simulation_run(r->simulation, &r->settings, &info);
+  yoke__crash_hold();
   atomic_store(&p.is_ending, true);
   yoke__os_thread_join(&p.thread);
   announce(r, &info);
@@ -348,6 +351,23 @@ static int run_simulation(yoke_simulation* simulation, const yoke_options* optio
   return run(&given);
 }
 
+// What is completed should foreign code not come back; simulation NULL: only its units are still there.
+static void guard(yoke_simulation* simulation, const yoke_options* options, const char* place) {
+  static yoke_app_guarded runs[2];  // it is read until the other one is set
+  static char places[2][4096], directories[2][4096];
+  const size_t i = simulation == NULL;
+  const char* out = yoke__options_value(options, "out");
+  yoke__app_results_directory(options->operands[0], directories[i], sizeof directories[i]);
+  if (out != NULL) {
+    snprintf(directories[i], sizeof directories[i], "%s", out);
+  }
+  snprintf(places[i], sizeof places[i], "%s", place);
+  runs[i] =
+      (yoke_app_guarded){simulation, places[i], directories[i], yoke__options_has(options, "json"),
+                         yoke__options_has(options, "quiet")};
+  yoke__app_guard_set(&runs[i]);
+}
+
 static bool has_foreign_units(const yoke_system* system) {
   yoke_unit_view unit;
   for (size_t i = 0; yoke_system_get_unit(system, i, &unit) >= 0; i++) {
@@ -379,7 +399,9 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   yoke_app_voice voice = {.words = words, .is_quiet = yoke__options_has(options, "quiet")};
   const yoke_sink sink = yoke__app_voice_sink(&voice);
   yoke_simulation* simulation = NULL;
+  yoke__app_guard_system(system);
   yoke_status started = yoke_simulation_create(system, &sink, &simulation);
+  guard(simulation, options, place);
   started = started < 0 ? started : yoke_simulation_start(simulation);
   int status = yoke__app_start_status(started);
   if (started >= 0) {
@@ -395,6 +417,8 @@ int yoke__app_run(yoke_system* system, const yoke_options* options, const char* 
   } else if (is_json) {
     json_decref(read_summary(simulation, true));
   }
+  guard(NULL, options, place);
   yoke_simulation_destroy(&simulation);
+  yoke__app_guard_system(NULL);
   return status;
 }

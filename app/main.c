@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "app/app.h"
+#include "app/app_guard.h"
 #include "base/base_check.h"
 #include "base/base_version.h"
 #include "yoke/version.h"
@@ -50,7 +51,10 @@ static int run_command(int argc, char** argv) {
     yoke__command_unknown(argv[1]);
     return YOKE_EXIT_USAGE;
   }
-  return command->run(argc - 1, argv + 1);
+  yoke__app_guard_start();
+  const int status = command->run(argc - 1, argv + 1);
+  yoke__app_guard_end();
+  return status;
 }
 
 // A full disk shows at the latest when the buffer is written: no success before that.

@@ -116,6 +116,13 @@ YOKE_API yoke_status yoke_simulation_run(yoke_simulation* simulation,
 // Ends a run of another thread after its present macro step, with YOKE_INTERRUPTED. Safe in a signal handler. If nothing runs,
 // the next run ends after its first step.
 YOKE_API void yoke_simulation_cancel(yoke_simulation* simulation);
+// Ends the recording of a run that does not come back, from another thread: it hangs in a unit, or a signal handler keeps the
+// thread that steps. The rows so far are written, the files get their final names, the summary tells `why`, whose status is
+// that of the run (YOKE_UNIT_FAILED, YOKE_INTERRUPTED). Nothing is freed: afterwards only yoke_simulation_summary may be
+// called, and the process should end. Should the run come back it returns YOKE_INTERRUPTED and touches nothing. sink: who is
+// told of what cannot be written. YOKE_BUSY: the run is completing its results by itself. YOKE_OK if there is nothing to do.
+YOKE_API yoke_status yoke_simulation_abandon(yoke_simulation* simulation, const yoke_message* why,
+                                             const yoke_sink* sink);
 // Where it stands, from any thread.
 YOKE_API yoke_status yoke_simulation_get_progress(const yoke_simulation* simulation,
                                                   yoke_progress* out);

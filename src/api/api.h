@@ -41,8 +41,10 @@ struct yoke_simulation {
   uint64_t id;        // of its images
   atomic_uint phase;  // YOKE_API_*
   atomic_bool is_cancelled;
-  atomic_bool is_written;  // values came from outside: the system file does not know them
-  atomic_bool is_over;     // ended, stopped or failed, for other threads
+  atomic_bool is_abandoned;  // by another thread, which completes the results
+  atomic_bool is_closing;    // its results are being completed
+  atomic_bool is_written;    // values came from outside: the system file does not know them
+  atomic_bool is_over;       // ended, stopped or failed, for other threads
 };
 
 // The work of yoke_simulation_start, for those who have entered.

@@ -455,6 +455,10 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     const uint64_t mode = yoke__os_float_mode_set();
     status = yoke__master_loop(simulation->system, simulation->state, &loop, &simulation->loop);
     yoke__os_float_mode_restore(mode);
+    if (atomic_load(&simulation->is_abandoned)) {
+      info->status = YOKE_INTERRUPTED;
+      return YOKE_INTERRUPTED;
+    }
     atomic_store(&simulation->is_cancelled, false);
     simulation->run_cpu_ns = yoke__os_cpu_ns() - job.cpu_ns;
     yoke__api_report_iteration(simulation);
@@ -662,6 +666,10 @@ static yoke_status stop_recording(yoke_simulation* simulation, yoke_record_info*
     return YOKE_OK;
   }
   yoke_status status = YOKE_OK;
+  atomic_store(&simulation->is_closing, true);
+  if (atomic_load(&simulation->is_abandoned)) {
+    return YOKE_INTERRUPTED;
+  }
   if (is_recording) {
     status =
         yoke__record_close(&simulation->state->record, &simulation->loop.record, &simulation->sink);
@@ -681,6 +689,7 @@ static yoke_status stop_recording(yoke_simulation* simulation, yoke_record_info*
   free(simulation->results);
   simulation->results = simulation->directory;
   simulation->directory = NULL;
+  atomic_store(&simulation->is_closing, false);
   if (info != NULL) {
     *info = simulation->loop.record;
   }

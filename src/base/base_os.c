@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/base_check.h"
+#include "base/base_crash.h"
 #include "base/base_message.h"
 
 #define NS_PER_S INT64_C(1000000000)
@@ -66,7 +69,9 @@ struct yoke_thread {
 
 static void* thread_main(void* self) {
   yoke_thread* thread = self;
+  yoke__crash_enter_thread();
   thread->fn(thread->arg);
+  yoke__crash_leave_thread();
   return NULL;
 }
 
@@ -77,9 +82,13 @@ yoke_status yoke__os_thread_start(void (*fn)(void*), void* arg, yoke_thread** ou
   thread->fn = fn;
   thread->arg = arg;
 
-  // signals are for the main thread
+  // signals are for the main thread, but for faults: blocked, they end the process whatever handler there is
+  static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
   sigset_t all, old;
   sigfillset(&all);
+  for (size_t i = 0; i < YOKE_COUNT(faults); i++) {
+    sigdelset(&all, faults[i]);
+  }
   pthread_sigmask(SIG_SETMASK, &all, &old);
   const int code = pthread_create(&thread->id, NULL, thread_main, thread);
   pthread_sigmask(SIG_SETMASK, &old, NULL);
@@ -175,12 +184,16 @@ static void catch_unless_ignored(int signal_number, const struct sigaction* acti
 
 void yoke__os_catch_interrupt(void) {
   interrupt_seen = 0;
-  struct sigaction action;
-  memset(&action, 0, sizeof action);
-  action.sa_handler = note_interrupt;
-  sigemptyset(&action.sa_mask);
-  catch_unless_ignored(SIGINT, &action);
-  catch_unless_ignored(SIGTERM, &action);
+  if (yoke__crash_is_watched()) {
+    yoke__crash_catch_interrupt();
+  } else {
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = note_interrupt;
+    sigemptyset(&action.sa_mask);
+    catch_unless_ignored(SIGINT, &action);
+    catch_unless_ignored(SIGTERM, &action);
+  }
 
   // a full disk or a closed pipe is reported by write, not by a signal
   signal(SIGXFSZ, SIG_IGN);
@@ -188,7 +201,7 @@ void yoke__os_catch_interrupt(void) {
 }
 
 bool yoke__os_is_interrupted(void) {
-  return interrupt_seen != 0;
+  return interrupt_seen != 0 || yoke__crash_is_interrupted();
 }
 
 static bool is_handler_lost(const struct sigaction* action) {
@@ -211,9 +224,25 @@ void yoke__os_drop_lost_handlers(void) {
   }
 }
 
+static atomic_int noted_umask = -1;
+
+void yoke__os_note_umask(void) {
+  const mode_t mask = umask(0);
+  umask(mask);
+  atomic_store(&noted_umask, (int)mask);
+}
+
+void yoke__os_restore_umask(void) {
+  const int mask = atomic_load(&noted_umask);
+  if (mask >= 0) {
+    umask((mode_t)mask);
+  }
+}
+
 yoke_status yoke__os_make_directory(const char* path, const yoke_sink* sink) {
   char part[PATH_MAX];
   const size_t n = strlen(path);
+  yoke__os_restore_umask();
   if (n == 0 || n >= sizeof part) {
     return yoke_fail(sink, YOKE_IO, "'%.100s' is not a usable folder name", path);
   }
@@ -347,6 +376,7 @@ static yoke_status io_failure(int code, const yoke_sink* sink) {
 }
 
 yoke_status yoke__os_file_create(const char* path, int* file, const yoke_sink* sink) {
+  yoke__os_restore_umask();
   *file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   return *file >= 0 ? YOKE_OK : io_failure(errno, sink);
 }

@@ -59,12 +59,17 @@ static inline uint64_t yoke__os_float_mode(void) {
 }
 
 // SIGINT and SIGTERM are noted instead of ending the process; a second one ends it as usual. One that was ignored when
-// the process started (nohup, a job in the background of a script) stays ignored.
+// the process started (nohup, a job in the background of a script) stays ignored. Where crashes are watched (base_crash.h) the
+// watching thread does this, for SIGHUP too.
 void yoke__os_catch_interrupt(void);
 bool yoke__os_is_interrupted(void);
 
 // Files. Messages name the path in their text: where it was asked for is the caller's to know.
 yoke_status yoke__os_make_directory(const char* path, const yoke_sink* sink);  // with parents
+// Remembers the umask of the process; restore gives it back, should foreign code have changed it. Does nothing if none is
+// remembered.
+void yoke__os_note_umask(void);
+void yoke__os_restore_umask(void);
 // "directory/name" with one slash between them, cut to size; returns its whole length (to may be NULL if size is 0).
 size_t yoke__os_path_join(const char* directory, const char* name, char* to, size_t size);
 // The path from the root, so that it means the same after a change of the working folder; as it is if that would be too long.

@@ -42,6 +42,7 @@
 
 #include "base/base_family.h"
 #include "base/base_message.h"
+#include "base/base_os.h"
 
 #define PREFIX        "yoke-"
 #define LOCK          "yoke-temp.lock"
@@ -400,6 +401,7 @@ static yoke_status new_folder(const char* directory, yoke_temp* temp, const yoke
 }
 
 yoke_status yoke__temp_create(yoke_temp** out, const yoke_sink* sink) {
+  yoke__os_restore_umask();
   *out = NULL;
   const char* wanted = getenv("TMPDIR");
   wanted = wanted == NULL || wanted[0] == '\0' ? "/tmp" : wanted;

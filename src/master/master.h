@@ -68,7 +68,8 @@ typedef struct yoke_hot {
   const double* u_from;
   double* y_to;
   size_t n_y;
-  size_t n_groups;  // coupling groups that feed it
+  size_t n_groups;   // coupling groups that feed it
+  const char* name;  // of the unit
   size_t unit;
   yoke_status (*step)(void* self, double t, double h, yoke_step_result* result);
   // values go through operations of the unit, or NULL: by copying

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_call.h"
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "linalg/linalg_anderson.h"
@@ -89,6 +90,8 @@ static void enter_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
   const yoke_system_unit* su = &job->system->units[job->unit];
+  const yoke_call_scope scope =
+      yoke__call_begin_at(su->name, "initialisation", job->system->t_start);
   yoke_status status = YOKE_OK;
   if (su->n_integrals > 0) {
     status = su->unit.ops->choose_integrals(su->unit.self, su->integrals, su->n_integrals);
@@ -96,6 +99,7 @@ static void enter_unit(void* context, int thread) {
   status = status < 0 ? status
                       : yoke__unit_enter_init(&su->unit, job->system->t_start, job->system->t_stop,
                                               &job->about.sink);
+  yoke__call_end(&scope);
   if (status < 0) {
     explain(job, status);
     job->status = status;
@@ -114,7 +118,11 @@ static void enter_unit(void* context, int thread) {
 static void exit_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
-  const yoke_status status = yoke__unit_exit_init(&job->system->units[job->unit].unit);
+  const yoke_system_unit* su = &job->system->units[job->unit];
+  const yoke_call_scope scope =
+      yoke__call_begin_at(su->name, "the end of initialisation", job->system->t_start);
+  const yoke_status status = yoke__unit_exit_init(&su->unit);
+  yoke__call_end(&scope);
   if (status < 0) {
     explain(job, status);
     job->status = status;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_call.h"
+#include "base/base_crash.h"
 #include "base/base_os.h"
 #include "master/master.h"
 
@@ -142,6 +144,12 @@ static yoke_status prepare_groups(const yoke_system* system, yoke_state* state,
   return YOKE_OK;
 }
 
+// Binaries may have changed them while they were made and initialised.
+static void restore_signals(void* context, int thread) {
+  (void)context, (void)thread;
+  yoke__crash_restore();
+}
+
 yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yoke_state** out) {
   *out = NULL;
   yoke_state* state = calloc(1, sizeof *state);
@@ -156,6 +164,7 @@ yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yo
     status = yoke__master_initialise(system, state, messages);
   }
   yoke__os_float_mode_restore(mode);
+  yoke__pool_run(system->pool, restore_signals, NULL);
   if (status < 0) {
     if (messages->n_errors == 0) {
       yoke__error(messages, (yoke_place){system->scenario->path, 0, 0}, "%s",
@@ -174,7 +183,10 @@ static void terminate_units(void* context, int thread) {
   yoke_system* system = context;
   for (size_t i = 0; i < system->n_units; i++) {
     if (system->units[i].thread == thread) {
+      const yoke_call_scope scope =
+          yoke__call_begin_at(system->units[i].name, "terminate", (double)NAN);
       yoke__unit_terminate(&system->units[i].unit);
+      yoke__call_end(&scope);
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_call.h"
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
@@ -64,7 +65,9 @@ yoke_status yoke__master_call_step(const yoke_system* system, yoke_state* state,
                                    double t, double h, yoke_failure* failure) {
   const yoke_unit* u = &system->units[unit].unit;
   yoke_step_result result = {.t_reached = t + h};
+  const yoke_call_scope scope = yoke__call_begin_at(system->units[unit].name, "step", t);
   const yoke_status status = u->ops->step(u->self, t, h, &result);
+  yoke__call_end(&scope);
   if (status >= 0 && result.flags == 0 && result.t_reached >= t + h) {
     return YOKE_OK;
   }
@@ -299,7 +302,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
     const size_t unit = system->thread_units[i];
     const yoke_system_unit* su = &system->units[unit];
     yoke_hot* hot = &state->hot[i];
-    *hot = (yoke_hot){.unit = unit};
+    *hot = (yoke_hot){.unit = unit, .name = su->name};
     if (is_plain(su) && system->scenario->scheme == YOKE_JACOBI) {
       char* self = su->unit.self;
       hot->step = su->unit.ops->step;
@@ -408,10 +411,15 @@ yoke_status yoke__master_advance_units(const yoke_system* system, yoke_state* st
   const yoke_hot* hot = state->hot + system->thread_first[thread];
   const yoke_hot* end = state->hot + system->thread_first[thread + 1];
   const uint64_t mode = state->has_foreign ? yoke__os_float_mode() : 0;
-  for (; hot < end; hot++) {
-    YOKE_TRY(hot->advance != NULL ? advance_whole(system, state, hot, mode, failure)
+  yoke_call* call = yoke__call_here();
+  yoke__call_prepare(call, "step", state->t);
+  yoke_status status = YOKE_OK;
+  for (; hot < end && status >= 0; hot++) {
+    yoke__call_name(call, hot->name);  // one store: who is to blame should it not come back
+    status = hot->advance != NULL ? advance_whole(system, state, hot, mode, failure)
              : hot->step != NULL  ? advance_plain(system, state, hot, failure)
-                                  : yoke__master_advance(system, state, hot->unit, failure));
+                                  : yoke__master_advance(system, state, hot->unit, failure);
   }
-  return YOKE_OK;
+  yoke__call_name(call, NULL);
+  return status < 0 ? status : YOKE_OK;
 }

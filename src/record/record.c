@@ -293,6 +293,48 @@ bool yoke__record_is_writer(const yoke_record* record) {
   return yoke__os_thread_is_this(record->thread);
 }
 
+static yoke_record_info describe(const yoke_record* self, uint64_t n_rows) {
+  uint32_t formats = 0;
+  for (size_t i = 0; i < self->writer.n_sinks; i++) {
+    formats |= self->writer.sinks[i].ops->format;
+  }
+  return (yoke_record_info){.n_rows = n_rows,
+                            .n_lost = self->n_lost,
+                            .n_waits = self->n_waits,
+                            .n_ring_rows = self->ring.n_rows,
+                            .formats = formats};
+}
+
+// What an earlier run left would be taken for this one's.
+static void remove_stale(const yoke_record* self) {
+  for (size_t i = 0; i < self->n_stale; i++) {
+    if (self->stale[i] != NULL) {
+      yoke__os_file_remove(self->stale[i]);
+    }
+  }
+}
+
+yoke_status yoke__record_abandon(yoke_record* self, int64_t timeout_ns, yoke_record_info* info,
+                                 const yoke_sink* sink) {
+  const int64_t end = yoke__os_now_ns() + timeout_ns;
+  self->writer.n_lost_at_end = self->n_lost_since_commit;
+  atomic_store(&self->writer.is_abandoned, true);
+  atomic_store_explicit(&self->writer.is_stopping, true, memory_order_release);
+  while (!atomic_load_explicit(&self->writer.is_finished, memory_order_acquire)) {
+    if (yoke__os_now_ns() > end) {
+      *info = describe(self, atomic_load(&self->writer.n_rows));
+      return yoke_fail(sink, YOKE_IO, "the files of the results are not complete");
+    }
+    yoke__os_sleep_ns(WAIT_NS);
+  }
+  remove_stale(self);
+  *info = describe(self, atomic_load(&self->writer.n_rows));
+  for (size_t i = 0; i < self->writer.failures.n; i++) {
+    yoke_send(sink, &self->writer.failures.all[i]);
+  }
+  return yoke__record_has_failed(self) ? YOKE_IO : YOKE_OK;
+}
+
 yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info,
                                const yoke_sink* sink) {
   yoke_record* self = *record;
@@ -306,24 +348,11 @@ yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info,
   atomic_store_explicit(&self->writer.is_stopping, true, memory_order_release);
   yoke__os_thread_join(&self->thread);
 
-  // what an earlier run left would be taken for this one's
-  for (size_t i = 0; i < self->n_stale; i++) {
-    if (self->stale[i] != NULL) {
-      yoke__os_file_remove(self->stale[i]);
-    }
-  }
+  remove_stale(self);
   yoke__os_unlock(&self->lock);
 
   if (info != NULL) {
-    uint32_t formats = 0;
-    for (size_t i = 0; i < self->writer.n_sinks; i++) {
-      formats |= self->writer.sinks[i].ops->format;
-    }
-    *info = (yoke_record_info){.n_rows = self->n_committed,
-                               .n_lost = self->n_lost,
-                               .n_waits = self->n_waits,
-                               .n_ring_rows = self->ring.n_rows,
-                               .formats = formats};
+    *info = describe(self, self->n_committed);
   }
   const bool has_failed = yoke__record_has_failed(self);
   send_failures(self, sink);

@@ -34,5 +34,9 @@ bool yoke__record_is_writer(const yoke_record* record);
 // the writer thread, if anything did, one message per file; what could be written stays. info may be
 // NULL. *record becomes NULL.
 yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info, const yoke_sink* sink);
+// The same from another thread while the one that steps stands still or hangs: frees nothing and waits at most that long.
+// The record may not be closed any more. YOKE_IO: the files are not complete.
+yoke_status yoke__record_abandon(yoke_record* record, int64_t timeout_ns, yoke_record_info* info,
+                                 const yoke_sink* sink);
 
 #endif

@@ -25,6 +25,7 @@ yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_sink* error
   for (size_t i = 0; i < writer->n_files; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
     yoke_context about;
+    yoke__os_restore_umask();
     yoke__context_init(&about, errors, (yoke_place){.source = sink->path}, NULL, (double)NAN);
     // what cannot be renamed at the end is better known now
     const yoke_status status =
@@ -70,6 +71,7 @@ static size_t drain_block(yoke_record_writer* writer) {
     }
   }
   yoke__ring_release(writer->ring, n);
+  atomic_fetch_add_explicit(&writer->n_rows, n, memory_order_relaxed);
   return n;
 }
 
@@ -80,6 +82,18 @@ static void flush_sinks(yoke_record_writer* writer) {
     const yoke_status status = sink->is_failed ? YOKE_OK : sink->ops->flush(sink->self, &why.sink);
     if (status < 0) {
       fail_sink(writer, sink, status, sink->ops->n_rows(sink->self), &why);
+    }
+  }
+}
+
+// Of a run whose process is about to end: the heap may be in any state, and closing a file uses it. What is in the files is
+// written and gets its final name first.
+static void hurry(yoke_record_writer* writer) {
+  flush_sinks(writer);
+  for (size_t i = 0; i < writer->n_files; i++) {
+    yoke_record_sink* sink = &writer->sinks[i];
+    if (yoke__os_rename(sink->part_path, sink->path, NULL) >= 0) {
+      sink->part_path = NULL;
     }
   }
 }
@@ -161,5 +175,9 @@ void yoke__writer_main(void* arg) {
     yoke__os_sleep_ns(sleep_ns < writer->flush_ns ? sleep_ns : writer->flush_ns);
     sleep_ns = 2 * sleep_ns < LONGEST_SLEEP_NS ? 2 * sleep_ns : LONGEST_SLEEP_NS;
   }
+  if (atomic_load(&writer->is_abandoned)) {
+    hurry(writer);
+  }
   finish_sinks(writer);
+  atomic_store_explicit(&writer->is_finished, true, memory_order_release);
 }

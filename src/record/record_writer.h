@@ -34,6 +34,9 @@ typedef struct yoke_record_writer {
   yoke_messages failures;  // what went wrong; read and freed after the thread has ended
   _Atomic bool is_open;    // the user's sinks were opened, or one has_failed to
   _Atomic bool is_stopping;
+  _Atomic bool is_abandoned;  // set before is_stopping: final names come as early as possible
+  _Atomic bool is_finished;   // all files have their final names
+  _Atomic uint64_t n_rows;    // taken out of the ring
   _Atomic bool has_failed;
 } yoke_record_writer;
 

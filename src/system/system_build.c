@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/base_call.h"
 #include "base/base_check.h"
 
 typedef yoke_status (*stage)(yoke_system* system);
@@ -12,7 +13,10 @@ static void close_units(void* context, int thread) {
   yoke_system* system = context;
   for (size_t i = 0; i < system->n_units; i++) {
     if (system->units[i].thread == thread) {
+      const yoke_call_scope scope =
+          yoke__call_begin_at(system->units[i].name, "close", (double)NAN);
       yoke__unit_close(&system->units[i].unit);
+      yoke__call_end(&scope);
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_call.h"
 #include "base/base_os.h"
 #include "system/system.h"
 
@@ -310,8 +311,10 @@ static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
   const size_t n_errors = system->messages->n_errors;
   yoke_context about;
   yoke__context_init(&about, &sink, unit->source->place, unit->name, (double)NAN);
+  const yoke_call_scope scope = yoke__call_begin_at(unit->name, "creation", (double)NAN);
   const yoke_status status =
       yoke__unit_create(unit->unit.ops, &args, &system->arena, &unit->unit, &about.sink);
+  yoke__call_end(&scope);
   if (status < 0) {
     if (system->messages->n_errors == n_errors) {
       yoke_fail(&about.sink, status, "cannot be created: %s", yoke_status_text(status));
