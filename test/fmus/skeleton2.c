@@ -487,7 +487,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real time, fmi2Real step, fmi2Boolean
   }
   const int status = fmu_do_step(m, time, step, &result);
   if (status == FMU_PENDING) {
-    m->n_pending = 3;
+    m->n_pending = m->n_pending == 0 ? 3 : m->n_pending;
   }
   return (fmi2Status)status;
 }
