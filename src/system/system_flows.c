@@ -229,13 +229,11 @@ static yoke_status add_flow(yoke_system* system, yoke_tap* tap, size_t at) {
                              .offset = tap->offset,
                              .scale = 1,
                              .integral = YOKE_NOT_FOUND,
-                             .lag = system->n_lags,
                              .is_averaged = link->flow == YOKE_FLOW_AVERAGED,
                              .is_from_law = from->is_law};
   flow->dim = amount_of(system, from_variable(system, link), &flow->scale);
   YOKE_TRY_MEMORY(flow->dim);
   tap->mean = flow->is_averaged ? at + 1 : 0;
-  system->n_lags += (size_t)tap->delay + 1;
   system->has_law_flows = system->has_law_flows || from->is_law;
   return YOKE_OK;
 }
@@ -296,6 +294,10 @@ yoke_status yoke__system_layout_flows(yoke_system* system) {
     }
   }
   system->inflows = inflows;
+  for (size_t i = 0; i < system->n_flows; i++) {
+    system->flows[i].lag = system->n_lags;
+    system->n_lags += (size_t)system->flows[i].delay + 1;
+  }
   for (size_t i = 0; i < system->n_units; i++) {
     YOKE_TRY(list_integrals(system, &system->units[i]));
   }

@@ -385,8 +385,8 @@ static void test_fresh_receiver(void** state) {
   sim_close(&s);
 }
 
-// Elements of arrays are averaged one by one, two receivers have windows of their own.
-static void test_arrays_and_two_receivers(void** state) {
+// Two receivers have windows of their own; several senders, in another order than their receivers, with delays.
+static void test_several(void** state) {
   (void)state;
   sim s = sim_open("yoke: 1\ntime: {stop: 1.2, step: 0.1}\nunits:\n"
                    "  a: {model: integrator, start: {u: 1}, step: 0.01}\n"
@@ -397,6 +397,22 @@ static void test_arrays_and_two_receivers(void** state) {
   sim_run(&s);
   check_near(input(&s, "b"), 1.15, 1e-12);
   check_near(input(&s, "c"), 1.0, 1e-12);
+  sim_close(&s);
+
+  s = sim_open("yoke: 1\ntime: {stop: 1.2, step: 0.1}\nunits:\n"
+               "  a: {model: integrator, start: {u: 1}, step: 0.01}\n"
+               "  b: {model: integrator, start: {u: 2}, step: 0.02}\n"
+               "  c: {model: gain}\n  d: {model: gain}\n  e: {model: gain}\n"
+               "connections: [{from: b.y, to: c.u, average: true, delay: 0.2}, "
+               "{from: a.y, to: d.u, average: true, delay: 0.3}, "
+               "{from: b.y, to: e.u, average: true}]\n");
+  sim_run(&s);
+  check_near(input(&s, "c"), 1.9, 1e-12);
+  check_near(input(&s, "d"), 0.85, 1e-12);
+  check_near(input(&s, "e"), 2.3, 1e-12);
+  for (size_t i = 0; i < 3; i++) {
+    check_near(flow_of(&s, i).balance, 0, 1e-12);
+  }
   sim_close(&s);
 }
 
@@ -495,7 +511,7 @@ int main(void) {
       cmocka_unit_test(test_order_of_trapezoids),
       cmocka_unit_test(test_laws),
       cmocka_unit_test(test_fresh_receiver),
-      cmocka_unit_test(test_arrays_and_two_receivers),
+      cmocka_unit_test(test_several),
       cmocka_unit_test(test_balance_of_samples),
       cmocka_unit_test(test_balance_of_nothing),
       cmocka_unit_test(test_image),

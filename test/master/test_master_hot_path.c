@@ -50,6 +50,16 @@ static const char iterative_gs[] =
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass, step: "
     "5e-4}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
+// means: trapezoids over calls, integrals of a unit, a law, a delay; under Gauss-Seidel too
+#define MEANS(head)                                                                                \
+  "yoke: 1\ntime: {stop: 100, step: 1e-3}\n" head "units:\n"                                       \
+  "  fast: {model: oscillator.mass, start: {v: 1, f: 0}, step: 2e-4}\n  wave: {model: sine}\n"     \
+  "  slow: {model: sum, step: 5e-3}\n  late: {model: gain}\nlaws: {twice: {law: gain}}\n"          \
+  "connections:\n  - {from: fast.x, to: slow.u1, average: true, delay: 1e-2}\n"                    \
+  "  - {from: wave.y, to: late.u, average: true}\n  - wave.y -> twice.u\n"                         \
+  "  - {from: twice.y, to: slow.u2, average: true}\n"
+static const char means[] = MEANS("");
+static const char means_gs[] = MEANS("scheme: gauss-seidel\n");
 static const char threads[] =
     "yoke: 1\ntime: {stop: 100, step: 1e-3}\nthreads: 2\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
@@ -95,9 +105,9 @@ static const char sampled[] =
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f, left.f -> "
     "ss.u1]\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
-static const char* const systems[] = {plain,     rates,        mixed,     mixed_gs,
-                                      iterative, iterative_gs, corrected, rebuilt,
-                                      adaptive,  growing,      sampled,   threads};
+static const char* const systems[] = {plain,        rates,     mixed,   mixed_gs, iterative,
+                                      iterative_gs, corrected, rebuilt, adaptive, growing,
+                                      sampled,      means,     means_gs, threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {
