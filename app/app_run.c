@@ -63,7 +63,7 @@ static bool goes_on(void* to, const yoke_progress* now) {
   return !yoke__os_is_interrupted();
 }
 
-#define PATIENCE_NS 2000000000  // of waiting for companions before that is said
+#define PATIENCE_NS 2000000000  // of waiting for the verdict before that is said
 
 typedef struct waiting {
   int64_t start;
@@ -75,7 +75,7 @@ static bool waits_on(void* to, const yoke_progress* now) {
   waiting* w = to;
   if (!w->is_told && yoke__os_now_ns() - w->start > PATIENCE_NS) {
     w->is_told = true;
-    fputs("its companions still run; Ctrl-C leaves out the verdict, nothing else\n", stderr);
+    fputs("it is still being judged; Ctrl-C leaves out the verdict, nothing else\n", stderr);
   }
   return goes_on(NULL, now);
 }

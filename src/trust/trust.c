@@ -600,7 +600,7 @@ double yoke__trust_cost(const yoke_trust* trust, size_t companion) {
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to) {
   if (trust->online != NULL && status >= 0) {
-    yoke__trust_online_finish(trust->online);
+    YOKE_TRY(yoke__trust_online_finish(trust->online, goes_on, to));
   }
   collect_samples(trust);
   const yoke_trace* trace = trust->state->watch.trace;

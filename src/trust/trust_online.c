@@ -705,22 +705,54 @@ yoke_status yoke__trust_online_begin(const yoke_system* system, yoke_state* stat
   return YOKE_OK;
 }
 
-void yoke__trust_online_finish(yoke_trust_online* o) {
-  end_worker(o);
-  atomic_store(&o->is_cancelled, false);
-  o->is_finished = true;
-  o->n_rows = 0;
-  if (o->estimate == NULL) {
-    return;
-  }
-  const int64_t n = o->state->watch.n_steps;
-  if (o->state->tape->is_broken) {
-    o->none = "a saved state was restored";
-  } else if (n < YOKE_ONLINE_EXCHANGES) {
-    o->none = "there are fewer than 16 exchanges";
-  } else if (fit(o, n, NULL) < 0) {
+static void fit_all(void* argument) {
+  yoke_trust_online* o = argument;
+  const uint64_t mode = yoke__os_float_mode_set();
+  if (fit(o, o->state->watch.n_steps, &o->is_cancelled) < 0) {
     o->none = "models of the units could not be fitted to the run";
   }
+  yoke__os_float_mode_restore(mode);
+  atomic_store(&o->n_wakes, 1);
+  yoke__os_futex_wake(&o->n_wakes);
+}
+
+// Waits for the last fit. False: nobody wants it any more.
+static bool wait_for_fit(yoke_trust_online* o, bool (*goes_on)(void* to), void* to) {
+  bool is_wanted = true;
+  while (is_wanted && atomic_load(&o->n_wakes) == 0) {
+    yoke__os_futex_wait(&o->n_wakes, 0, POLL_NS);
+    is_wanted = goes_on == NULL || goes_on(to);
+  }
+  return is_wanted;
+}
+
+yoke_status yoke__trust_online_finish(yoke_trust_online* o, bool (*goes_on)(void* to), void* to) {
+  end_worker(o);
+  o->n_rows = 0;
+  o->is_finished = true;
+  if (o->estimate == NULL) {
+    return YOKE_OK;
+  }
+  if (o->state->tape->is_broken) {
+    o->none = "a saved state was restored";
+    return YOKE_OK;
+  }
+  if (o->state->watch.n_steps < YOKE_ONLINE_EXCHANGES) {
+    o->none = "there are fewer than 16 exchanges";
+    return YOKE_OK;
+  }
+  atomic_store(&o->is_cancelled, false);
+  atomic_store(&o->n_wakes, 0);
+  if (yoke__os_thread_start(fit_all, o, &o->worker) < 0) {
+    fit_all(o);  // no thread to be had
+  }
+  const bool is_wanted = wait_for_fit(o, goes_on, to);
+  o->is_finished = is_wanted;
+  if (!is_wanted) {
+    end_worker(o);
+  }
+  yoke__os_thread_join(&o->worker);
+  return is_wanted ? YOKE_OK : YOKE_INTERRUPTED;
 }
 
 void yoke__trust_online_destroy(yoke_trust_online** online) {

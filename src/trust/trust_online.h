@@ -23,8 +23,10 @@ typedef struct yoke_online_info {
 // largest band so far in state->estimated. YOKE_NO_MEMORY.
 yoke_status yoke__trust_online_begin(const yoke_system* system, yoke_state* state,
                                      yoke_trust_online** out);
-// The run has ended: the last fit. Once.
-void yoke__trust_online_finish(yoke_trust_online* online);
+// The run has ended: the last fit, in a thread of its own. Once. YOKE_INTERRUPTED: goes_on, which may be NULL and is asked now
+// and then, said no.
+yoke_status yoke__trust_online_finish(yoke_trust_online* online, bool (*goes_on)(void* to),
+                                      void* to);
 void yoke__trust_online_destroy(yoke_trust_online** online);
 
 // After finish. The band of judged signal i; false, and why, if it has none.
