@@ -116,7 +116,7 @@ static void complete(const yoke_message* why) {
 
 // ---- the two ends
 
-// "unit 'a'" or "one of the units 'a', 'b'": those with foreign code in this process.
+// Units with foreign code in this process: the last one, all in one line; how many.
 static size_t list_suspects(char* unit, size_t unit_size, char* all, size_t size) {
   const yoke_system* system = atomic_load(&loaded);
   yoke_unit_view view;
@@ -135,27 +135,48 @@ static size_t list_suspects(char* unit, size_t unit_size, char* all, size_t size
   return n;
 }
 
+// Whose thread it was, in words, if it was none of ours.
+static void describe_stranger(const yoke_crash* crash, const char* how, char* unit,
+                              size_t unit_size, char* text, size_t size) {
+  char suspects[512];
+  const bool is_found = yoke__call_find_binary(crash->code, unit, unit_size);
+  const size_t n = is_found ? 1 : list_suspects(unit, unit_size, suspects, sizeof suspects);
+  if (n == 1) {
+    snprintf(text, size, "a thread of its own %s", how);
+    return;
+  }
+  unit[0] = '\0';
+  if (n > 1) {
+    snprintf(text, size, "a thread that one of the units %s started %s", suspects, how);
+  } else {
+    snprintf(text, size, "the program %s", how);
+  }
+}
+
+// The time that the run has reached [s]; NaN: there is none.
+static double time_reached(void) {
+  const yoke_app_guarded* run = atomic_load(&guarded);
+  yoke_progress now = {.time = (double)NAN};
+  if (run != NULL && run->simulation != NULL) {
+    (void)yoke_simulation_get_progress(run->simulation, &now);
+  }
+  return now.time;
+}
+
 static void crashed(const yoke_crash* crash) {
-  char text[1024], how[256], unit[YOKE_CRASH_NAME_SIZE], suspects[512];
+  char text[1024], how[256], unit[YOKE_CRASH_NAME_SIZE];
   snprintf(unit, sizeof unit, "%s", crash->unit);
   yoke__crash_text(crash, how, sizeof how);
   snprintf(text, sizeof text, "%s", how);
-  if (unit[0] == '\0') {
-    const size_t n = list_suspects(unit, sizeof unit, suspects, sizeof suspects);
-    if (n == 1) {
-      snprintf(text, sizeof text, "a thread of its own %s", how);
-    } else if (n > 1) {
-      unit[0] = '\0';
-      snprintf(text, sizeof text, "a thread that one of the units %s started %s", suspects, how);
-    } else {
-      snprintf(text, sizeof text, "the program %s", how);
-    }
+  const bool is_stranger = unit[0] == '\0';
+  if (is_stranger) {
+    describe_stranger(crash, how, unit, sizeof unit, text, sizeof text);
   }
   const yoke_message why = {
       .severity = YOKE_ERROR,
       .status = YOKE_UNIT_FAILED,
       .unit = unit[0] == '\0' ? NULL : unit,
-      .time = crash->t,
+      .time = is_stranger ? time_reached() : crash->t,
       .text = text,
       .hint = unit[0] == '\0' ? NULL : "'isolate: process' gives it a process of its own"};
   receive(NULL, &why);
@@ -167,13 +188,11 @@ static void crashed(const yoke_crash* crash) {
 static bool find_call(yoke_message* to, const char** operation) {
   const yoke_app_guarded* run = atomic_load(&guarded);
   const yoke_call* call = yoke__call_find();
-  yoke_progress now = {.time = (double)NAN};
   if (run == NULL || run->simulation == NULL || call == NULL) {
     return false;
   }
-  (void)yoke_simulation_get_progress(run->simulation, &now);
   to->unit = atomic_load(&call->unit);
-  to->time = now.time;
+  to->time = time_reached();
   *operation = atomic_load(&call->operation);
   return to->unit != NULL && *operation != NULL;
 }

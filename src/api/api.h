@@ -42,6 +42,7 @@ struct yoke_simulation {
   atomic_uint phase;  // YOKE_API_*
   atomic_bool is_cancelled;
   atomic_bool is_abandoned;  // by another thread, which completes the results
+  atomic_bool is_back;       // the run has come back all the same
   atomic_bool is_closing;    // its results are being completed
   atomic_bool is_written;    // values came from outside: the system file does not know them
   atomic_bool is_over;       // ended, stopped or failed, for other threads

@@ -456,6 +456,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     status = yoke__master_loop(simulation->system, simulation->state, &loop, &simulation->loop);
     yoke__os_float_mode_restore(mode);
     if (atomic_load(&simulation->is_abandoned)) {
+      atomic_store(&simulation->is_back, true);
       info->status = YOKE_INTERRUPTED;
       return YOKE_INTERRUPTED;
     }

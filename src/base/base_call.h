@@ -4,7 +4,9 @@
 #define YOKE_BASE_CALL_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 // Of one thread. Texts live as long as the call.
 typedef struct yoke_call {
@@ -57,6 +59,10 @@ static inline void yoke__call_end(const yoke_call_scope* scope) {
 // Notes that other threads may look for: of threads that enter and, before their end, leave. Beyond 512 they are not found.
 void yoke__call_enter_thread(void);
 void yoke__call_leave_thread(void);
+// The file that the code of a unit is in, for crashes in threads that it starts itself. The first 256 are kept.
+void yoke__call_add_binary(const char* unit, const char* path);
+// The unit whose code is at an address; false if there is none, or more than one. Takes no lock.
+bool yoke__call_find_binary(uintptr_t code, char* unit, size_t size);
 // The note of a thread that is in foreign code now; NULL: there is none.
 const yoke_call* yoke__call_find(void);
 

@@ -97,12 +97,11 @@ static void copy_name(const char* from) {
   crash.unit[n] = '\0';
 }
 
-// A thread that foreign code started has no note: the call that another thread is in may be to blame.
+// A thread that foreign code started has no note.
 static void note_place(void) {
-  const yoke_call* own = yoke__call_here();
-  const yoke_call* call = atomic_load(&own->unit) != NULL ? own : yoke__call_find();
+  const yoke_call* call = yoke__call_here();
   crash.t = (double)NAN;
-  if (call != NULL) {
+  if (atomic_load(&call->unit) != NULL) {
     copy_name(atomic_load(&call->unit));
     crash.operation = atomic_load(&call->operation);
     crash.t = call->t;
@@ -130,6 +129,20 @@ static uintptr_t stack_pointer(const void* context) {
 #endif
 }
 
+static uintptr_t code_address(const void* context) {
+  const ucontext_t* u = context;
+#if defined(__x86_64__)
+  return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+  return (uintptr_t)u->uc_mcontext.pc;
+#elif defined(__arm__)
+  return (uintptr_t)u->uc_mcontext.arm_pc;
+#else
+  (void)u;
+  return 0;
+#endif
+}
+
 static bool is_of_stack(const siginfo_t* info, const void* context) {
   const uintptr_t at = (uintptr_t)info->si_addr, top = stack_pointer(context);
   return info->si_signo == SIGSEGV && top != 0 && at + NEAR_STACK > top && at < top + NEAR_STACK;
@@ -146,6 +159,7 @@ static void on_crash(int number, siginfo_t* info, void* context) {
   }
   crash.signal_number = number;
   crash.is_stack_overflow = is_of_stack(info, context);
+  crash.code = code_address(context);
   crash.sender = info->si_code <= 0 && info->si_code != SI_TIMER && info->si_pid != watch.pid
                      ? (int)info->si_pid
                      : 0;
@@ -169,6 +183,14 @@ void yoke__crash_exit_called(const char* function, int status) {
 static void on_exit_called(int status, void* argument) {
   (void)argument;
   yoke__crash_exit_called("exit", status & 0xff);
+}
+
+void yoke__crash_exit_first(void) {
+  static atomic_int
+      n_registered;  // libraries register once; a long study opens files again and again
+  if (is_watched_process() && atomic_fetch_add(&n_registered, 1) < 16) {
+    on_exit(on_exit_called, NULL);
+  }
 }
 
 static void on_quick_exit(void) {

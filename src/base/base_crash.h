@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "yoke/status.h"
 
@@ -36,10 +37,10 @@ typedef struct yoke_crash {
   int exit_status;         // of exit and the like; -1: unknown
   bool is_stack_overflow;  // signal 11 at the end of the stack
   int sender;              // process that sent the signal; 0: none, this one, or the kernel
-  char unit
-      [YOKE_CRASH_NAME_SIZE];  // whose code it was; "": unknown, as in a thread that foreign code started
-  const char* operation;  // NULL: unknown
-  double t;               // simulation time [s]; NaN: unknown
+  char unit[YOKE_CRASH_NAME_SIZE];  // whose code it was; "": unknown, as in its own threads
+  uintptr_t code;                   // where it happened; 0: unknown
+  const char* operation;            // NULL: unknown
+  double t;                         // simulation time [s]; NaN: unknown
 } yoke_crash;
 
 // Called by the watching thread.
@@ -72,6 +73,8 @@ void yoke__crash_leave_thread(void);
 
 // Foreign code calls `function`: never returns if that is watched.
 void yoke__crash_exit_called(const char* function, int status);
+// From now on `exit` is noticed before handlers that were registered until now run: those of libraries that close files.
+void yoke__crash_exit_first(void);
 // Foreign code, in this thread, wants another handler: it does not get it for signals from outside, nor none at all
 // (is_none: SIG_DFL, SIG_IGN) for a fault.
 bool yoke__crash_keeps_handler(int signal_number, bool is_none);

@@ -3,6 +3,7 @@
 // that fails is left as it is, reported once, and does not hold up the others.
 #include "record/record_writer.h"
 
+#include "base/base_crash.h"
 #include "base/base_os.h"
 
 #define SHORTEST_SLEEP_NS 100000   // right after a row was seen
@@ -38,6 +39,7 @@ yoke_status yoke__writer_open(yoke_record_writer* writer, const yoke_sink* error
       return status;
     }
   }
+  yoke__crash_exit_first();
   return YOKE_OK;
 }
 
@@ -75,23 +77,26 @@ static size_t drain_block(yoke_record_writer* writer) {
   return n;
 }
 
-static void flush_sinks(yoke_record_writer* writer) {
-  for (size_t i = 0; i < writer->n_sinks; i++) {
-    yoke_record_sink* sink = &writer->sinks[i];
-    YOKE_CATCH(why);
-    const yoke_status status = sink->is_failed ? YOKE_OK : sink->ops->flush(sink->self, &why.sink);
-    if (status < 0) {
-      fail_sink(writer, sink, status, sink->ops->n_rows(sink->self), &why);
-    }
+static void flush_sink(yoke_record_writer* writer, yoke_record_sink* sink) {
+  YOKE_CATCH(why);
+  const yoke_status status = sink->is_failed ? YOKE_OK : sink->ops->flush(sink->self, &why.sink);
+  if (status < 0) {
+    fail_sink(writer, sink, status, sink->ops->n_rows(sink->self), &why);
   }
 }
 
-// Of a run whose process is about to end: the heap may be in any state, and closing a file uses it. What is in the files is
-// written and gets its final name first.
+static void flush_sinks(yoke_record_writer* writer) {
+  for (size_t i = 0; i < writer->n_sinks; i++) {
+    flush_sink(writer, &writer->sinks[i]);
+  }
+}
+
+// Of a run whose process is about to end: the heap may be in any state, and closing a file uses it, as most formats do
+// anyway. What is in the files is written and gets its final name first, CSV before the others.
 static void hurry(yoke_record_writer* writer) {
-  flush_sinks(writer);
   for (size_t i = 0; i < writer->n_files; i++) {
     yoke_record_sink* sink = &writer->sinks[i];
+    flush_sink(writer, sink);
     if (yoke__os_rename(sink->part_path, sink->path, NULL) >= 0) {
       sink->part_path = NULL;
     }

@@ -19,6 +19,7 @@ case $yoke in *-emulated) echo 'skipped: an emulator has signals of its own' && 
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0:handle_sigbus=0:detect_leaks=0:${ASAN_OPTIONS:-}
 export TSAN_OPTIONS=handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0:handle_sigbus=0:atexit_sleep_ms=0:report_thread_leaks=0:${TSAN_OPTIONS:-}
 
+options=
 n_runs=0
 n_named=0
 n_failed=0
@@ -71,19 +72,20 @@ judge() {
   fi
   [ -z "$(ls got/*.part 2>/dev/null)" ] || bad "a file has its temporary name: $(ls got/*.part)"
   if $is_good; then n_named=$((n_named + 1)); else n_failed=$((n_failed + 1)); fi
-  printf '%-40s %3d %5s %-12s %s\n' "$row" "$status" "$rows" "$state" "$(printf %s "${message#error: }" | cut -c1-110)"
+  printf '%-46s %3d %5s %-12s %s\n' "$row" "$status" "$rows" "$state" "$(printf %s "${message#error: }" | cut -c1-110)"
 }
 
 # hostile VERSION PLACE WHAT WHERE STATUS WORDS ROWS STATE: PLACE is "here" or "isolated"
 hostile() {
   local isolate=
   what=$3 where=$4
-  row="$3 in $4, FMI $1, $2"
+  row="$3 in $4, FMI $1, $2${options:+, ${options#--}}"
   [ "$2" = here ] || isolate=', isolate: {timeout: 20, memory: 4e8}'
   write_system "$1" "$isolate" bad
   rm -rf got
   # a pipe: it ends when nobody holds it any more
-  timeout 60 "$yoke" run system.yaml --out got 2>&1 >out | cat >err
+  # shellcheck disable=SC2086
+  timeout 60 "$yoke" run system.yaml --out got $options 2>&1 >out | cat >err
   status=${PIPESTATUS[0]}
   judge "$5" "$6" "$7" "$8"
 }
@@ -95,10 +97,10 @@ signals=(
   'crash;segmentation fault' 'write-constant;segmentation fault' 'jump;segmentation fault' 'divide;arithmetic error'
   'bus;bus error' 'illegal;illegal instruction|trap' 'abort;abort' 'assert;abort' 'stack;stack overflow'
   'free-twice;abort' 'heap;abort' 'trap;trap' 'sys;forbidden system call' 'user-signal;user-defined signal'
-  'timer;a timer ran out' 'print-crash;segmentation fault' 'thread-crash;segmentation fault')
+  'timer;a timer ran out' 'print-crash;segmentation fault')
 # by calls: name, function, status
 ends=('exit-0;exit\(0\);0' 'exit-3;exit\(3\);3' '_exit;_exit\(0\);0' '_Exit;_Exit\(0\);0' 'quick-exit;quick_exit;0'
-  'print-exit;exit\(1\);1' 'thread-exit;exit\(0\);0')
+  'print-exit;exit\(1\);1')
 # first something during initialisation, then a crash in a step
 prepared=(default+crash ignore+crash ignore+abort mask+crash mask+stack umask+crash default+divide)
 
@@ -119,25 +121,63 @@ here() {
   for name in "${prepared[@]}"; do
     hostile "$version" here "$name" step 1 "error: unit 'bad' at t = 0.5 s: crashed with signal [0-9]+ .* during step" 51 failed
   done
+  hostile "$version" here thread-crash step 1 "error: unit 'bad' at t = 0.5 s: a thread of its own crashed with signal 11" 51 failed
+  hostile "$version" here thread-exit step 1 "error: unit 'bad' at t = 0.5 s: a thread of its own called exit\(0\)" 51 failed
   hostile "$version" here umask initialise 0 '' 101 'done'
   hostile "$version" here error step 1 "error: unit 'bad' at t = 0.5 s: .*told to fail" 51 failed
   hostile "$version" here fatal step 1 "error: unit 'bad' at t = 0.5 s: .*fatal" 51 failed
   hostile "$version" here files step 1 'results.csv: error: cannot be written' 0 -
 }
 
-# in which call it happens: crash and exit
+# phases VERSION WHAT...: in which call it happens
 phases() {
-  local version=$1 what
-  if ! $is_plain; then
-    return
-  fi
-  for what in "${2:-crash}" exit-0; do
-    local how="(crashed with|called exit)"
-    hostile "$version" here "$what" initialise 1 "error: unit 'bad'.*: $how.* during (the end of )?initialisation" - -
-    hostile "$version" here "$what" get 1 "error: unit 'bad' at t = 0.5[0-9]* s: $how.* during (step|reading)" 51 failed
-    hostile "$version" here "$what" terminate 1 "error: unit 'bad'.*: $how.* during terminate" 101 failed
-    hostile "$version" here "$what" free 1 "error: unit 'bad'.*: $how.* during close" 101 failed
+  local version=$1 how='(crashed with|called [_a-z]*exit)' name
+  shift
+  $is_plain || return 0
+  for name in "$@"; do
+    hostile "$version" here "$name" initialise 1 "error: unit 'bad'.*: $how.* during (the end of )?initialisation" - -
+    hostile "$version" here "$name" get 1 "error: unit 'bad' at t = 0.5[0-9]* s: $how.* during (step|reading)" 51 failed
+    hostile "$version" here "$name" terminate 1 "error: unit 'bad': $how.* during terminate" 101 failed
+    hostile "$version" here "$name" free 1 "error: unit 'bad': $how.* during close" 101 failed
   done
+}
+
+# in other runs: schemes, threads, formats, output for programs
+ways() {
+  local crash="error: unit 'bad' at t = 0.5 s: crashed with signal 11 .* during step" name
+  $is_plain || return 0
+  for options in '--set scheme=gauss-seidel' '--threads 2' --json --quiet; do
+    hostile 2 here crash step 1 "$crash" 51 failed
+    hostile 3 here exit-0 step 1 "error: unit 'bad' at t = 0.5 s: called exit\(0\) during step" 51 failed
+    if [ "$options" = --json ] && ! grep -q '"status": "failed"' out; then
+      bad "the summary is not printed"
+      n_failed=$((n_failed + 1))
+    fi
+  done
+  options='--format csv,hdf5,mat' what=none where=step
+  write_system 2 '' bad
+  # shellcheck disable=SC2086
+  if "$yoke" run system.yaml $options --out try --quiet >out 2>err; then
+    for name in crash exit-0 abort; do
+      hostile 2 here "$name" step 1 "error: unit 'bad' at t = 0.5 s: (crashed|called).* during step" 51 failed
+      if ! "$yoke" compare got/results.h5 got/results.csv --limit max=0 >out 2>err || [ ! -s got/results.mat ]; then
+        bad "results.h5 or results.mat is not complete"
+        n_failed=$((n_failed + 1))
+      fi
+    done
+  else
+    echo 'skipped: HDF5 or MAT is not built in'
+  fi
+  # a thread of its own, while others are called
+  options='--set time.stop=1e7' what=late-thread row='late-thread in step, FMI 2, beside another FMU'
+  write_system 2 '' bad
+  sed -i "s|^units:|units:\\n  other: {fmu: $fmus/hostile3.fmu}|" system.yaml
+  rm -rf got
+  # shellcheck disable=SC2086
+  timeout 60 "$yoke" run system.yaml --out got $options >out 2>err
+  status=$?
+  judge 1 "error: unit 'bad' at t = .*: a thread of its own crashed with signal 11" "$(awk 'END { print NR - 1 }' got/results.csv)" failed
+  options=
 }
 
 # before any parameter is known
@@ -173,6 +213,8 @@ isolated() {
     IFS=';' read -r name words code <<<"$mode"
     hostile "$version" isolated "$name" step 1 "error: unit 'bad' at t = 0.5 s: .*its process ended itself with status $code during step" 51 failed
   done
+  hostile "$version" isolated thread-crash step 1 "error: unit 'bad' at t = 0.5 s: .*ended by signal 11" 51 failed
+  hostile "$version" isolated thread-exit step 1 "error: unit 'bad' at t = 0.5 s: .*ended itself with status 0" 51 failed
   hostile "$version" isolated kill step 1 "error: unit 'bad' at t = 0.5 s: .*ended by signal 9" 51 failed
   hostile "$version" isolated files step 0 '' 101 'done'
   hostile "$version" isolated close step 0 '' 101 'done'
@@ -253,9 +295,10 @@ detaching() {
 
 # ---- all of it
 
-printf '%-40s %3s %5s %-12s %s\n' 'what happens' end rows summary 'what is said'
+printf '%-46s %3s %5s %-12s %s\n' 'what happens' end rows summary 'what is said'
 here 2
-phases 2
+phases 2 crash exit-0
+ways
 early 2 isolated
 if $is_plain; then early 2 here; fi
 isolated 2
@@ -271,11 +314,8 @@ hanging HUP mask+spin here
 hanging INT hang isolated
 if [ -n "$is_full" ]; then
   here 3
-  phases 3
-  for name in abort stack _exit quick-exit heap; do
-    phases 2 "$name"
-    phases 3 "$name"
-  done
+  phases 2 abort stack _exit quick-exit heap
+  phases 3 crash exit-0 abort stack _exit quick-exit heap
   early 3 isolated
   if $is_plain; then early 3 here; fi
   isolated 3

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_call.h"
 #include "unit/fmu/fmu_solver.h"
 #include "unit/host/unit_host.h"
 #include "unit/unit.h"
@@ -60,6 +61,7 @@ static yoke_status bind(fmu* f, const yoke_sink* sink) {
                                  f->description->version, part, &f->binary, sink));
   f->f2 = &f->binary->f2;
   f->f3 = &f->binary->f3;
+  yoke__call_add_binary(f->name, path);
   return YOKE_OK;
 }
 

@@ -113,6 +113,19 @@ static void start_thread(void* (*work)(void*)) {
   }
 }
 
+static void* crash_later(void* argument) {
+  (void)usleep(20000);
+  return crash_thread(argument);
+}
+
+// between two calls, or in a call of somebody else
+static void start_late_thread(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, crash_later, NULL) == 0) {
+    (void)pthread_detach(thread);
+  }
+}
+
 static void let_timer_run_out(void) {
   const struct itimerval soon = {.it_value = {.tv_usec = 1000}};
   (void)setitimer(ITIMER_REAL, &soon, NULL);
@@ -294,6 +307,7 @@ static const struct {
     {"print-crash", crash_while_printing},
     {"thread-crash", thread_crashes},
     {"thread-exit", thread_exits},
+    {"late-thread", start_late_thread},
     {"kill", kill_own},
     {"hang", hang},
     {"spin", spin},
