@@ -10,7 +10,7 @@
 #include "base/base_os.h"
 
 static bool out_of_memory(const yoke_options* options) {
-  return yoke__app_error(options->command->name, "out of memory");
+  return yoke__app_no_memory(options->command->name);
 }
 
 bool yoke__app_advise_open(yoke_app_advise* app, const yoke_options* options, size_t n_more) {

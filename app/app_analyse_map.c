@@ -7,6 +7,7 @@
 #include "app/app_analyse.h"
 #include "base/base_json.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "study/study_figure.h"
 
 #define MAX_VALUES 4000000u  // radii that are kept: 16 MB
@@ -159,7 +160,8 @@ static yoke_status do_point(mapping* m, size_t point) {
     yoke__linear_free(&loops);
     yoke__study_destroy(&system, &state);
   }
-  if (status < 0 && status != YOKE_NO_MEMORY) {
+  status = yoke__messages_status(&messages, status);
+  if (status < 0 && !yoke__status_is_shortage(status)) {
     set_unknown(m, point, &messages);
     status = YOKE_OK;
   }

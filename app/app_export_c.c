@@ -6,6 +6,7 @@
 
 #include "app/app_sink.h"
 #include "base/base_number.h"
+#include "base/base_status.h"
 #include "export/export_c.h"
 
 #define COMMAND   "export"
@@ -174,7 +175,7 @@ static int run(exporting* e) {
   const yoke_status status = yoke__export_c_make(&e->job, &e->messages, &e->model);
   yoke__messages_print(&e->messages, stderr);
   if (status < 0) {
-    return status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+    return yoke__status_is_shortage(status) ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
   }
   return write_files(e);
 }

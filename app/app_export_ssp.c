@@ -5,12 +5,13 @@
 
 #include "app/app_system.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "export/export_system.h"
 
 #define COMMAND "export"
 
 static int exit_of(yoke_status status) {
-  return status == YOKE_IO || status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+  return yoke__status_is_outside(status) ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
 }
 
 // Writes the archive; messages are printed.

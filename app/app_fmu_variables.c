@@ -5,6 +5,7 @@
 
 #include "app/app.h"
 #include "app/app_fmu_print.h"
+#include "app/app_sink.h"
 #include "app/app_view.h"
 #include "base/base_check.h"
 
@@ -220,7 +221,7 @@ void yoke__app_fmu_print_variables(const yoke_fmu_printer* p) {
   const size_t n = json_array_size(variables);
   unsigned char* group_at = calloc(n + 1, 1);
   if (group_at == NULL) {
-    yoke__app_error("info", "out of memory");
+    yoke__app_no_memory("info");
     return;
   }
   for (size_t i = 0; i < n; i++) {

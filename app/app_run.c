@@ -13,6 +13,7 @@
 #include "base/base_json_read.h"
 #include "base/base_message_json.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 
 // ---- progress: a thread of its own asks, so that the loop prints nothing
 
@@ -251,7 +252,7 @@ static void announce(const running* r, const yoke_run_info* info) {
   if (r->is_quiet || r->is_json || info->record.n_rows == 0) {
     return;
   }
-  if (info->status == YOKE_IO) {
+  if (yoke__status_is_outside(info->status)) {
     printf("results in %s are not complete\n", r->directory);
     return;
   }
@@ -280,7 +281,7 @@ static void print_within(const running* r) {
 static void print_judged(const running* r, const yoke_run_info* info, const yoke_run_trust* trust) {
   const bool is_printed = !r->is_quiet && !r->is_json;
   json_t* summary = read_summary(r->simulation, r->is_json && r->search == NULL);
-  if (r->search != NULL && info->status != YOKE_IO) {
+  if (r->search != NULL && !yoke__status_is_outside(info->status)) {
     print_within(r);
   }
   if (is_printed && info->record.n_rows > 0 && info->status >= 0) {
@@ -322,8 +323,9 @@ static int run(const running* r) {
   int status = exit_status(&info, &trust,
                            is_judged(r->options) && !yoke__options_has(r->options, "no-verdict"));
   // files of the verdict that cannot be written were reported
-  const bool is_lost = judged == YOKE_IO;
-  if (is_lost || (info.status != YOKE_IO && !yoke__app_report(r->options, r->place))) {
+  const bool is_lost = yoke__status_is_outside(judged);
+  if (is_lost ||
+      (!yoke__status_is_outside(info.status) && !yoke__app_report(r->options, r->place))) {
     status = YOKE_EXIT_FAILED;
   }
   if (judged != YOKE_INTERRUPTED || r->is_json) {

@@ -7,10 +7,27 @@
 #include "app/app.h"
 #include "base/base_message_json.h"
 #include "base/base_path.h"
+#include "base/base_status.h"
 
 #define LINE_SIZE 4096
 
-static atomic_bool has_error;  // printed, and not yet asked for
+static atomic_bool has_error;     // printed, and not yet asked for
+static atomic_bool has_shortage;  // met since the start
+
+void yoke__app_note_shortage(yoke_status status) {
+  if (yoke__status_is_shortage(status)) {
+    atomic_store(&has_shortage, true);
+  }
+}
+
+int yoke__app_exit_status(int status) {
+  return status == YOKE_EXIT_USAGE && atomic_load(&has_shortage) ? YOKE_EXIT_FAILED : status;
+}
+
+bool yoke__app_no_memory(const char* command) {
+  yoke__app_note_shortage(YOKE_NO_MEMORY);
+  return yoke__app_error(command, "%s", yoke_status_text(YOKE_NO_MEMORY));
+}
 
 static void print(void* to, const yoke_message* message) {
   char line[LINE_SIZE];
@@ -20,6 +37,7 @@ static void print(void* to, const yoke_message* message) {
   fprintf(stderr, "%s\n", line);
   if (message->severity == YOKE_ERROR) {
     atomic_store(&has_error, true);
+    yoke__app_note_shortage(message->status);
   }
 }
 
@@ -39,6 +57,7 @@ static void print_of_command(void* to, const yoke_message* message) {
   yoke__app_error(*command, "%s", message->text);
   if (message->severity == YOKE_ERROR) {
     atomic_store(&has_error, true);
+    yoke__app_note_shortage(message->status);
   }
 }
 
@@ -47,10 +66,11 @@ yoke_sink yoke__app_command_sink(const char** command) {
 }
 
 int yoke__app_fail(const char* command, yoke_status status) {
+  yoke__app_note_shortage(status);
   if (!atomic_exchange(&has_error, false)) {
     yoke__app_error(command, "%s", yoke_status_text(status));
   }
-  return status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+  return yoke__status_is_shortage(status) ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
 }
 
 yoke_app_words yoke__app_words(const char* path) {

@@ -12,8 +12,14 @@ const yoke_sink* yoke__app_sink_at(yoke_context* room, const char* what);
 // The same for a command: its name stands before what is about no file and no unit, "yoke compare: ...". *command lives on.
 yoke_sink yoke__app_command_sink(const char** command);
 // The end of a command that failed: prints what `status` means, unless an error has come to the sink since the last call.
-// Returns YOKE_EXIT_FAILED if memory was out, else YOKE_EXIT_USAGE.
+// Returns YOKE_EXIT_FAILED after a shortage (base_status.h), else YOKE_EXIT_USAGE.
 int yoke__app_fail(const char* command, yoke_status status);
+// Says "out of memory"; false.
+bool yoke__app_no_memory(const char* command);
+// The exit status of a command: a shortage that was met says nothing about the input, so status 2 becomes 1. All errors
+// that come to the sinks count; note_shortage is for a status whose messages go elsewhere.
+void yoke__app_note_shortage(yoke_status status);
+int yoke__app_exit_status(int status);
 
 // A command that makes a system of what the user wrote (a netlist, a model) speaks of what the user wrote. NULL in place
 // of one of these: the user wrote the system.

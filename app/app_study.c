@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_status.h"
 
 #define OTHERS_NS INT64_C(2000000000)  // after which a rank speaks for itself
 
@@ -181,13 +182,16 @@ static bool try_points(yoke_app_study* app) {
   if (done == YOKE_BAD_INPUT && n_points > 1) {
     done = yoke__study_check(&app->plan, n_points - 1, 0, &last);
   }
-  if (done < 0 && done != YOKE_NO_MEMORY) {
+  if (yoke__status_is_shortage(done)) {
+    // says nothing about the command line
+    yoke__messages_print(last.n_errors > 0 ? &last : &first, stderr);
+    yoke__app_error(app->command, "%s", yoke_status_text(done));
+    app->status = YOKE_EXIT_FAILED;
+  } else if (done < 0) {
     char where[256];
     yoke__grid_describe(&app->grid, 0, where, sizeof where);
     yoke__messages_print(&first, stderr);
     yoke__app_error(app->command, "the first point of the grid cannot be run: %s", where);
-  } else if (done < 0) {
-    fail_with(app, done);
   } else {
     // warnings once, not for every run
     yoke__messages_print(first.n_errors == 0 ? &first : &last, stderr);
@@ -305,6 +309,28 @@ bool yoke__app_study_run(yoke_app_study* app, const size_t points[], const size_
            n);
   }
   return yoke__app_study_fail(app, YOKE_EXIT_INTERRUPTED);
+}
+
+bool yoke__app_study_is_whole(yoke_app_study* app, const size_t points[], const size_t repeats[],
+                              size_t n) {
+  const yoke_study_result* first = NULL;
+  size_t n_short = 0;
+  for (size_t i = 0; i < n; i++) {
+    const yoke_study_result* result = yoke__study_find(app->study, points == NULL ? i : points[i],
+                                                       repeats == NULL ? 0 : repeats[i]);
+    if (result != NULL && result->status == YOKE_RUN_SHORTAGE) {
+      first = n_short++ == 0 ? result : first;
+    }
+  }
+  if (n_short == 0) {
+    return true;
+  }
+  yoke__app_error(app->command,
+                  "%zu of %zu runs are missing for want of memory, disk space or descriptors "
+                  "(%.300s); the same command tries them again",
+                  n_short, n,
+                  first->reason == NULL ? yoke_status_text(YOKE_NO_MEMORY) : first->reason);
+  return yoke__app_study_fail(app, YOKE_EXIT_FAILED);
 }
 
 void yoke__app_study_count(const yoke_app_study* app) {

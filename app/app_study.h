@@ -40,6 +40,10 @@ bool yoke__app_study_open(yoke_app_study* app, const char* const names[]);
 // Runs what is missing of these points (NULL: the first n) and repetitions (NULL: the first runs).
 bool yoke__app_study_run(yoke_app_study* app, const size_t points[], const size_t repeats[],
                          size_t n);
+// False, with a message, if some of these were run but ran into a shortage (YOKE_RUN_SHORTAGE): the command ends with status
+// 1, and the same command again tries them again.
+bool yoke__app_study_is_whole(yoke_app_study* app, const size_t points[], const size_t repeats[],
+                              size_t n);
 // The command ends with that status; false.
 bool yoke__app_study_fail(yoke_app_study* app, int status);
 // "24 points: 22 done, 2 diverged; 10 of them were in the journal"

@@ -6,6 +6,7 @@
 
 #include "app/app_report.h"
 #include "base/base_message_json.h"
+#include "base/base_status.h"
 
 // Not every command has the option.
 static bool is_given(const yoke_options* options, const char* name) {
@@ -30,7 +31,7 @@ yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_se
   yoke_load_settings heard = *settings;
   yoke_system* system = NULL;
   heard.sink = &sink;
-  yoke_system_load(options->operands[0], &heard, &system);
+  yoke__app_note_shortage(yoke_system_load(options->operands[0], &heard, &system));
   if (system != NULL && is_strict && voice.n_warnings > 0) {
     char text[80];
     snprintf(text, sizeof text, "%zu warning%s, and --strict was given", voice.n_warnings,
@@ -50,7 +51,7 @@ yoke_system* yoke__app_load(const yoke_options* options, const char* const extra
   const char* const* given = yoke__options_values(options, "set", &n_sets);
   const char** sets = calloc(n_sets + n_extra + 1, sizeof *sets);
   if (sets == NULL) {
-    yoke__app_error(options->command->name, "out of memory");
+    yoke__app_no_memory(options->command->name);
     return NULL;
   }
   for (size_t i = 0; i < n_sets + n_extra; i++) {
@@ -88,6 +89,7 @@ void yoke__app_print_failed(const char* noun, const yoke_options* options,
 }
 
 int yoke__app_start_status(yoke_status started) {
-  const bool is_outside = started == YOKE_NO_MEMORY || started == YOKE_IO;
-  return started >= 0 ? YOKE_EXIT_OK : is_outside ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+  return started >= 0                       ? YOKE_EXIT_OK
+         : yoke__status_is_outside(started) ? YOKE_EXIT_FAILED
+                                            : YOKE_EXIT_USAGE;
 }

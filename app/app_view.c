@@ -13,7 +13,9 @@ json_t* yoke__view_open(const char* command, char** document) {
   json_t* root = json_loads(*document, 0, &error);
   yoke_text_free(document);
   if (root == NULL) {
-    yoke__app_error(command, "%s", error.text[0] == '\0' ? "out of memory" : error.text);
+    const bool is_memory =
+        json_error_code(&error) == json_error_out_of_memory || error.text[0] == '\0';
+    yoke__app_error(command, "%s", is_memory ? "out of memory" : error.text);
   }
   return root;
 }

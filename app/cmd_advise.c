@@ -150,7 +150,7 @@ static void print_others(const yoke_advice* advice, yoke_advised_status status, 
   }
 }
 
-static void print_advice(const yoke_app_advise* app) {
+static bool print_advice(const yoke_app_advise* app) {
   const yoke_advice* advice = &app->advice;
   char spent[YOKE_NUMBER_SIZE];
   if (advice->n_ranked > 0) {
@@ -168,9 +168,14 @@ static void print_advice(const yoke_app_advise* app) {
   if (advice->chosen != YOKE_NOT_FOUND && advice->chosen > 0) {
     yoke_text command = {0};
     yoke__advise_command(&app->settings, &advice->all[advice->chosen], &command);
-    printf("  %s\n", command.bytes == NULL ? "" : command.bytes);
+    const bool is_whole = command.status >= 0;
+    if (is_whole) {
+      printf("  %s\n", command.bytes);
+    }
     yoke__text_free(&command);
+    return is_whole || yoke__app_no_memory(COMMAND);
   }
+  return true;
 }
 
 // ---- files
@@ -187,16 +192,17 @@ static bool write_json(const yoke_options* options, const yoke_app_advise* app) 
   status = status < 0 ? status
                       : yoke__os_write_into(directory, FILE_NAME, json.text.bytes, json.text.n,
                                             &yoke__app_sink);
+  bool is_told = true;
   if (status < 0) {
     yoke__app_fail(COMMAND, status);
   } else if (yoke__options_has(options, "json")) {
     fwrite(json.text.bytes, 1, json.text.n, stdout);
   } else if (!yoke__options_has(options, "quiet")) {
-    print_advice(app);
+    is_told = print_advice(app);
     printf("all figures in %s/%s\n", directory, FILE_NAME);
   }
   yoke__json_free(&json);
-  return status >= 0;
+  return status >= 0 && is_told;
 }
 
 static bool write_system(const yoke_options* options, yoke_app_advise* app) {

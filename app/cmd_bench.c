@@ -10,6 +10,7 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 
 #define COMMAND        "bench"
 #define MAX_VALUES     64
@@ -236,7 +237,9 @@ static int load_problems(plan* p) {
   for (size_t i = 0; status >= 0 && p->limit > 0 && i < p->bench->n_problems; i++) {
     yoke__assess_set_limit(p->bench->problems[i], p->limit);
   }
-  return status >= 0 ? YOKE_EXIT_OK : status == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+  return status >= 0                        ? YOKE_EXIT_OK
+         : yoke__status_is_shortage(status) ? YOKE_EXIT_FAILED
+                                            : YOKE_EXIT_USAGE;
 }
 
 // What the command line leaves open and the netlist's `.yoke` says. Methods that are named decide about the
@@ -621,7 +624,7 @@ static int assess(plan* p) {
     run = run_problem(p, p->bench->problems[i]);
   }
   if (run < 0 && run != YOKE_INTERRUPTED) {
-    return run == YOKE_NO_MEMORY ? yoke__app_fail(COMMAND, run) : YOKE_EXIT_FAILED;
+    return yoke__status_is_shortage(run) ? yoke__app_fail(COMMAND, run) : YOKE_EXIT_FAILED;
   }
   const char* figure = yoke__options_value(p->options, "figure");
   bool is_written = figure == NULL || write_figure(p, figure);

@@ -40,8 +40,7 @@ static bool add(sets* s, const char* section, const char* dashes, const char* na
   }
   s->all[s->n] = yoke__app_set(&s->words, &s->arena, path, dashes, text);
   if (s->all[s->n++] == NULL) {
-    yoke__app_error("circuit", "out of memory");
-    return false;
+    return yoke__app_no_memory("circuit");
   }
   return true;
 }

@@ -13,6 +13,7 @@
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "base/base_path.h"
+#include "base/base_status.h"
 #include "export/export_system.h"
 
 #define COMMAND   "export"
@@ -211,8 +212,8 @@ static int export_fmu(const yoke_options* options, const char* fmi) {
   int result = YOKE_EXIT_USAGE;
   if (status >= 0) {
     result = write_fmu(&e, strcmp(fmi, "2") == 0 ? 2 : 3);
-  } else if (status == YOKE_NO_MEMORY) {
-    yoke__app_error(COMMAND, "out of memory");
+  } else if (yoke__status_is_shortage(status)) {
+    yoke__app_error(COMMAND, "%s", yoke_status_text(status));
     result = YOKE_EXIT_FAILED;
   }
   yoke__export_unit_close(&e.made);

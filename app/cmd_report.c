@@ -4,6 +4,7 @@
 #include "app/app.h"
 #include "app/app_sink.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "report/report.h"
 
 static yoke_status check_folder(const char* directory) {
@@ -42,7 +43,7 @@ int yoke_cmd_report(int argc, char** argv) {
   const yoke_status status = make_page(&settings);
   if (status < 0) {
     const int failed = yoke__app_fail("report", status);
-    exit_status = status == YOKE_IO ? YOKE_EXIT_FAILED : failed;
+    exit_status = yoke__status_is_outside(status) ? YOKE_EXIT_FAILED : failed;
   } else {
     yoke__os_path_join(settings.directory, "report.html", page, sizeof page);
     printf("%s\n", page);

@@ -27,7 +27,7 @@ static bool search(const yoke_options* options, yoke_app_advise* app, size_t* ch
   // the option's values share their room with those of --set
   const char** copy = yoke__arena_array(&app->arena, n + 1, sizeof *copy);
   if (copy == NULL) {
-    return yoke__app_error("run", "out of memory");
+    return yoke__app_no_memory("run");
   }
   memcpy(copy, wishes, n * sizeof *copy);
   if (!yoke__app_advise_open(app, options, n + 3) || !yoke__app_within_read(app, copy, n) ||
@@ -81,7 +81,7 @@ static int run_with(const yoke_options* options, yoke_app_advise* app, bool is_f
   size_t n = 0;
   const char** extra = collect_sets(app, is_found, chosen, threads, &n);
   if (extra == NULL) {
-    yoke__app_error("run", "out of memory");
+    yoke__app_no_memory("run");
     return YOKE_EXIT_FAILED;
   }
   // a foreign binary may leave the folder in which the program was started, in any of its calls

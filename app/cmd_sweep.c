@@ -172,7 +172,8 @@ static bool finish(yoke_app_study* app, const yoke_study_analyse* analyse,
   if (yoke__options_has(options, "figure") && !draw(app, is_told)) {
     return yoke__app_study_fail(app, YOKE_EXIT_FAILED);
   }
-  const bool is_good = has_good_runs(app);
+  const bool is_whole = yoke__app_study_is_whole(app, NULL, NULL, app->grid.n_points);
+  const bool is_good = is_whole && has_good_runs(app);
   const yoke_study_analyse* wanted = is_good ? analyse : &nothing;
   app->status = is_json ? print_json(app, wanted) : yoke__study_analyse_run(wanted, app, NULL);
   app->status = is_good ? app->status : YOKE_EXIT_FAILED;

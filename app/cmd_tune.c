@@ -7,6 +7,7 @@
 #include "base/base_json.h"
 #include "base/base_message.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "study/study_tune.h"
 #include "yoke/system.h"
 
@@ -108,7 +109,7 @@ static bool look_at_current(tuning* t) {
     yoke__app_error(COMMAND, "the current setting cannot be run%s",
                     app->plan.n_current == 0 ? ": the file as it is, without the varied paths"
                                              : "");
-    app->status = built == YOKE_NO_MEMORY ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
+    app->status = yoke__status_is_shortage(built) ? YOKE_EXIT_FAILED : YOKE_EXIT_USAGE;
   }
   yoke__study_destroy(&system, &state);
   yoke__messages_free(&messages);
@@ -180,7 +181,8 @@ static bool run_repetitions(tuning* t) {
     return yoke__app_study_fail(app, yoke__app_fail(COMMAND, YOKE_NO_MEMORY));
   }
   const size_t n_runs = yoke__tune_repetitions(app->study, &t->tune, n, points, repeats);
-  return yoke__app_study_run(app, points, repeats, n_runs);
+  return yoke__app_study_run(app, points, repeats, n_runs) &&
+         yoke__app_study_is_whole(app, points, repeats, n_runs);
 }
 
 static bool write_results(const tuning* t) {
@@ -215,7 +217,8 @@ static bool tune_system(yoke_app_study* app, const yoke_options* options) {
   tuning t = {.app = app};
   // the grid and the current setting
   if (!read_all(&t, options) || !look_at_current(&t) || !yoke__app_study_open(app, names) ||
-      !yoke__app_study_run(app, NULL, NULL, app->grid.n_points + 1)) {
+      !yoke__app_study_run(app, NULL, NULL, app->grid.n_points + 1) ||
+      !yoke__app_study_is_whole(app, NULL, NULL, app->grid.n_points + 1)) {
     return false;
   }
   yoke__tune_rank(app->study, &t.tune);

@@ -4,6 +4,7 @@
 
 #include "app/app.h"
 #include "app/app_guard.h"
+#include "app/app_sink.h"
 #include "base/base_check.h"
 #include "base/base_version.h"
 #include "yoke/version.h"
@@ -52,7 +53,7 @@ static int run_command(int argc, char** argv) {
     return YOKE_EXIT_USAGE;
   }
   yoke__app_guard_start();
-  const int status = command->run(argc - 1, argv + 1);
+  const int status = yoke__app_exit_status(command->run(argc - 1, argv + 1));
   yoke__app_guard_end();
   return status;
 }

@@ -110,7 +110,7 @@ typedef struct yoke_run_info {
 } yoke_run_info;
 
 // Runs to the stop time, a failure, a cancel or a stop; recorded results are complete to the last whole step in every case.
-// settings and info may be NULL. Returns info->status, or YOKE_IO if results could not be written.
+// settings and info may be NULL. Returns info->status, or YOKE_IO or YOKE_SHORTAGE if results could not be written.
 YOKE_API yoke_status yoke_simulation_run(yoke_simulation* simulation,
                                          const yoke_run_settings* settings, yoke_run_info* info);
 // Ends a run of another thread after its present macro step, with YOKE_INTERRUPTED. Safe in a signal handler. If nothing runs,

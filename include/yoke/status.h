@@ -36,7 +36,8 @@ extern "C" {
   X(WRONG_TYPE, -14, "the variable has another type")                                              \
   X(READ_ONLY, -15, "the variable cannot be written, or not any more")                             \
   X(NOT_FINITE, -16, "the value is NaN or infinite")                                               \
-  X(BUSY, -17, "the simulation is in the middle of another call")
+  X(BUSY, -17, "the simulation is in the middle of another call")                                  \
+  X(SHORTAGE, -18, "out of disk space, file descriptors or processes, or the disk failed")
 
 typedef enum yoke_status {
 #define YOKE_STATUS_ENUM(name, code, text) YOKE_##name = (code),

@@ -39,6 +39,7 @@ class Status(enum.IntEnum):
     READ_ONLY = -15
     NOT_FINITE = -16
     BUSY = -17
+    SHORTAGE = -18
 
     @classmethod
     def _missing_(cls, value):

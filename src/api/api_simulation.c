@@ -6,6 +6,7 @@
 
 #include "api/api.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 
 // ---- messages
 
@@ -419,8 +420,12 @@ static void start_trust(yoke_simulation* simulation, yoke_trust_mode mode) {
   } else if (mode != YOKE_TRUST_NONE && atomic_load(&simulation->is_written)) {
     why = written_text;
   }
-  if (why == NULL && yoke__trust_begin(system, simulation->state, mode, &simulation->trust) < 0) {
-    why = "there is no memory for companions";
+  if (why == NULL) {
+    const yoke_status begun =
+        yoke__trust_begin(system, simulation->state, mode, &simulation->trust);
+    why = begun >= 0                ? NULL
+          : begun == YOKE_NO_MEMORY ? "there is no memory for companions"
+                                    : "there are no descriptors for companions";
   }
   if (why != NULL &&
       yoke__trust_begin(system, simulation->state, YOKE_TRUST_NONE, &simulation->trust) >= 0) {
@@ -682,7 +687,7 @@ static yoke_status stop_recording(yoke_simulation* simulation, yoke_record_info*
     yoke__system_report(simulation->system, &simulation->sink);
   }
   // a folder that could not be written to has been reported
-  const bool is_told = status < 0 || simulation->loop.status == YOKE_IO;
+  const bool is_told = status < 0 || yoke__status_is_outside(simulation->loop.status);
   const yoke_status written = simulation->directory == NULL
                                   ? YOKE_OK
                                   : yoke__api_write_files(simulation, simulation->directory,

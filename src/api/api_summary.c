@@ -10,6 +10,7 @@
 #include "api/api_describe.h"
 #include "base/base_message_json.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "base/base_version.h"
 #include "circuit/circuit_netlist.h"
 #include "quality/quality_explain.h"
@@ -453,7 +454,7 @@ static void json_end(const yoke_simulation* simulation, yoke_json* json) {
                                  .text = yoke_status_text(status)};
   const yoke_message* known = yoke_simulation_failure(simulation);
   // of results that could not be written the loop knows no more than that: what the writer said of it is the reason
-  if (is_failed && (known == NULL || status == YOKE_IO)) {
+  if (is_failed && (known == NULL || yoke__status_is_outside(status))) {
     const yoke_message* reason = find_error(simulation, status, known);
     known = reason == NULL ? known : reason;
   }

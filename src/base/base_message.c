@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/base_status.h"
+
 #define MAX_MESSAGES 1000  // a broken generator must not fill the memory
 #define MAX_NAME     128   // names longer than this are not compared
 #define MAX_SOURCE   512   // of a longer path the end is shown
@@ -36,15 +38,31 @@ static bool grow(yoke_messages* list) {
   return true;
 }
 
+static void note_shortage(yoke_messages* list, yoke_status status) {
+  if (list->shortage == YOKE_OK && yoke__status_is_shortage(status)) {
+    list->shortage = status;
+  }
+}
+
+yoke_status yoke__messages_status(const yoke_messages* list, yoke_status status) {
+  return status < 0 && list->shortage < 0 ? list->shortage : status;
+}
+
 void yoke__messages_add(yoke_messages* list, const yoke_message* message) {
   const bool is_note = message->severity == YOKE_NOTE;
   const bool is_full = is_note ? list->n_notes >= MAX_MESSAGES : yoke__messages_is_full(list);
   list->n_notes += is_note;
   list->n_errors += message->severity == YOKE_ERROR;
   list->n_warnings += message->severity == YOKE_WARNING;
+  if (message->severity == YOKE_ERROR) {
+    note_shortage(list, message->status);
+  }
   const char* text = is_full ? NULL : keep_text(list, message->text);
   if (text == NULL || !grow(list)) {
     list->n_dropped++;
+    if (!is_full && message->severity == YOKE_ERROR) {
+      note_shortage(list, YOKE_NO_MEMORY);
+    }
     return;
   }
   // all texts are copied, so that messages outlive what they speak of
@@ -84,6 +102,7 @@ void yoke__messages_merge(yoke_messages* list, const yoke_messages* others) {
   }
   // those that were only counted
   list->n_dropped += others->n_dropped;
+  note_shortage(list, others->shortage);
   list->n_errors += n_errors;
   list->n_warnings += n_warnings;
 }
@@ -125,6 +144,18 @@ yoke_status yoke__fail_at(const yoke_sink* sink, yoke_status status, yoke_place 
   va_end(args);
   const yoke_message message = message_at(YOKE_ERROR, status, place, text);
   yoke_send(sink, &message);
+  return status;
+}
+
+yoke_status yoke__messages_fail(yoke_messages* list, yoke_status status, yoke_place place,
+                                const char* format, ...) {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  const yoke_message message = message_at(YOKE_ERROR, status, place, text);
+  yoke__messages_add(list, &message);
   return status;
 }
 

@@ -24,6 +24,8 @@ typedef struct yoke_messages {
   size_t n, room;
   size_t n_errors, n_warnings, n_notes;
   size_t n_dropped;  // errors and warnings beyond the first 1000, and notes beyond theirs
+  // the first shortage among the errors (base_status.h), also of one that was dropped; YOKE_OK: none
+  yoke_status shortage;
 } yoke_messages;
 
 // Adds a copy of a message; the texts are copied too.
@@ -39,12 +41,19 @@ void yoke__message_add(yoke_messages* list, yoke_severity severity, yoke_place p
                        const char* format, ...) YOKE_PRINTF(4, 5);
 void yoke__message_addv(yoke_messages* list, yoke_severity severity, yoke_place place,
                         const char* format, va_list args);
+// An error with a status of its own, which it returns.
+yoke_status yoke__messages_fail(yoke_messages* list, yoke_status status, yoke_place place,
+                                const char* format, ...) YOKE_PRINTF(4, 5);
 // Shorthand for errors; returns YOKE_BAD_INPUT.
 yoke_status yoke__error(yoke_messages* list, yoke_place place, const char* format, ...)
     YOKE_PRINTF(3, 4);
 // The same about a name that is not known; the hint is the one that was probably meant (NULL: none).
 yoke_status yoke__error_near(yoke_messages* list, yoke_place place, const char* nearest,
                              const char* format, ...) YOKE_PRINTF(4, 5);
+
+// The status of work that sends its messages to the list: a shortage that it reported goes before YOKE_BAD_INPUT and the like.
+// What ran out of something may have drawn false conclusions afterwards.
+yoke_status yoke__messages_status(const yoke_messages* list, yoke_status status);
 
 // True once further messages are only counted: no need to search for hints.
 bool yoke__messages_is_full(const yoke_messages* list);

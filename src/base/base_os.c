@@ -23,6 +23,7 @@
 #include "base/base_check.h"
 #include "base/base_crash.h"
 #include "base/base_message.h"
+#include "base/base_status.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -256,8 +257,9 @@ yoke_status yoke__os_make_directory(const char* path, const yoke_sink* sink) {
     if (mkdir(part, 0777) != 0 &&
         (errno != EEXIST || stat(part, &info) != 0 || !S_ISDIR(info.st_mode))) {
       const int code = errno;
-      return yoke_fail(sink, YOKE_IO, "cannot make folder %s: %s", part,
-                       code == EEXIST ? "a file of that name is in the way" : strerror(code));
+      return yoke_fail(sink, yoke__status_of_errno(code), "cannot make folder %s: %s", part,
+                       code == EEXIST ? "a file of that name is in the way"
+                                      : yoke__errno_text(code));
     }
   }
   return YOKE_OK;
@@ -282,7 +284,9 @@ size_t yoke__os_path_join(const char* directory, const char* name, char* to, siz
 
 yoke_status yoke__os_rename(const char* from, const char* to, const yoke_sink* sink) {
   if (rename(from, to) != 0) {
-    return yoke_fail(sink, YOKE_IO, "cannot rename %s to %s: %s", from, to, strerror(errno));
+    const int code = errno;
+    return yoke_fail(sink, yoke__status_of_errno(code), "cannot rename %s to %s: %s", from, to,
+                     yoke__errno_text(code));
   }
   return YOKE_OK;
 }
@@ -312,13 +316,15 @@ static yoke_status read_whole(FILE* file, const char* name, size_t max_size, cha
     }
     data = larger;
   }
+  const int code = errno;
   if (data == NULL) {
     return yoke_fail(sink, YOKE_NO_MEMORY, "%s: out of memory", name);
   }
   if (ferror(file) != 0 || used > max_size) {
     free(data);
     return used > max_size ? yoke_fail(sink, YOKE_IO, "%s is larger than %zu bytes", name, max_size)
-                           : yoke_fail(sink, YOKE_IO, "cannot read %s", name);
+                           : yoke_fail(sink, yoke__status_of_errno(code), "cannot read %s: %s",
+                                       name, yoke__errno_text(code));
   }
   data[used] = '\0';
   *bytes = data;
@@ -332,7 +338,9 @@ yoke_status yoke__os_read_file_as(const char* path, const char* name, size_t max
   *n = 0;
   FILE* file = fopen(path, "rbe");
   if (file == NULL) {
-    return yoke_fail(sink, YOKE_IO, "cannot open %s: %s", name, strerror(errno));
+    const int code = errno;
+    return yoke_fail(sink, yoke__status_of_errno(code), "cannot open %s: %s", name,
+                     yoke__errno_text(code));
   }
   const yoke_status status = read_whole(file, name, max_size, bytes, n, sink);
   fclose(file);
@@ -341,6 +349,10 @@ yoke_status yoke__os_read_file_as(const char* path, const char* name, size_t max
 
 yoke_status yoke__os_lock_directory(const char* path, int* lock) {
   *lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const yoke_status opened = *lock < 0 ? yoke__status_of_errno(errno) : YOKE_OK;
+  if (yoke__status_is_shortage(opened)) {
+    return opened;
+  }
   if (*lock < 0 || flock(*lock, LOCK_EX | LOCK_NB) == 0) {
     return YOKE_OK;
   }
@@ -372,12 +384,27 @@ bool yoke__os_is_file(const char* path) {
 
 // the reason of a failed call, as text
 static yoke_status io_failure(int code, const yoke_sink* sink) {
-  return yoke_fail(sink, YOKE_IO, "%s", strerror(code));
+  return yoke_fail(sink, yoke__status_of_errno(code), "%s", yoke__errno_text(code));
+}
+
+yoke_status yoke__os_file_size(const char* path, uint64_t* size, const yoke_sink* sink) {
+  struct stat info;
+  *size = 0;
+  if (stat(path, &info) != 0) {
+    return io_failure(errno, sink);
+  }
+  *size = info.st_size > 0 ? (uint64_t)info.st_size : 0;
+  return YOKE_OK;
 }
 
 yoke_status yoke__os_file_create(const char* path, int* file, const yoke_sink* sink) {
   yoke__os_restore_umask();
   *file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  return *file >= 0 ? YOKE_OK : io_failure(errno, sink);
+}
+
+yoke_status yoke__os_file_open(const char* path, int* file, const yoke_sink* sink) {
+  *file = open(path, O_RDONLY | O_CLOEXEC);
   return *file >= 0 ? YOKE_OK : io_failure(errno, sink);
 }
 
@@ -460,7 +487,9 @@ yoke_status yoke__os_write_file_as(const char* path, const char* name, const voi
   if (status < 0) {
     yoke_fail(sink, status, "cannot write %s: %s", name, why.text);
   } else if (rename(part, path) != 0) {
-    status = yoke_fail(sink, YOKE_IO, "cannot write %s: %s", name, strerror(errno));
+    const int code = errno;
+    status = yoke_fail(sink, yoke__status_of_errno(code), "cannot write %s: %s", name,
+                       yoke__errno_text(code));
   }
   if (status < 0) {
     unlink(part);
@@ -474,7 +503,9 @@ yoke_status yoke__os_write_into(const char* directory, const char* name, const v
   YOKE_TRY(yoke__os_make_directory(directory, sink));
   const size_t size = yoke__os_path_join(directory, name, NULL, 0) + 1;
   char* path = malloc(size);
-  YOKE_TRY_MEMORY(path);
+  if (path == NULL) {
+    return yoke_fail(sink, YOKE_NO_MEMORY, "cannot write %s: out of memory", name);
+  }
   yoke__os_path_join(directory, name, path, size);
   const yoke_status status = yoke__os_write_file(path, bytes, n, sink);
   free(path);

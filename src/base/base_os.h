@@ -86,10 +86,12 @@ static inline yoke_status yoke__os_read_file(const char* path, size_t max_size, 
                                              size_t* n, const yoke_sink* sink) {
   return yoke__os_read_file_as(path, path, max_size, bytes, n, sink);
 }
-// Takes a folder for this process alone until unlock; YOKE_IO if another one has it. *lock is -1 where the file
-// system knows no locks.
+// Takes a folder for this process alone until unlock; YOKE_IO if another one has it, or a shortage. *lock is -1 where the
+// file system knows no locks.
 yoke_status yoke__os_lock_directory(const char* path, int* lock);
 void yoke__os_unlock(int* lock);
+// Bytes of a file that is there. The message is the reason alone.
+yoke_status yoke__os_file_size(const char* path, uint64_t* size, const yoke_sink* sink);
 bool yoke__os_is_terminal(FILE* file);
 bool yoke__os_is_directory(const char* path);
 bool yoke__os_is_file(const char* path);  // anything that can be read like one
@@ -108,7 +110,8 @@ yoke_status yoke__os_write_into(const char* directory, const char* name, const v
 
 // Files written piece by piece, by descriptor. Messages are the reason alone ("No space left on device").
 yoke_status yoke__os_file_create(const char* path, int* file, const yoke_sink* sink);
-// All n bytes, or YOKE_IO; *n_done counts those that went out.
+yoke_status yoke__os_file_open(const char* path, int* file, const yoke_sink* sink);  // to read
+// All n bytes, or a failure; *n_done counts those that went out.
 yoke_status yoke__os_file_write(int file, const void* bytes, size_t n, size_t* n_done,
                                 const yoke_sink* sink);
 yoke_status yoke__os_file_read(int file, void* bytes, size_t n, uint64_t offset,
@@ -116,7 +119,7 @@ yoke_status yoke__os_file_read(int file, void* bytes, size_t n, uint64_t offset,
 yoke_status yoke__os_file_truncate(int file, uint64_t size, const yoke_sink* sink);
 // Makes sure that the file can grow to `size` bytes; its size stays. File systems that cannot promise say yes.
 yoke_status yoke__os_file_reserve(int file, uint64_t size, const yoke_sink* sink);
-// Closes; YOKE_IO if earlier writes turn out to have failed. *file becomes -1; -1 is accepted.
+// Closes; a failure if earlier writes turn out to have failed. *file becomes -1; -1 is accepted.
 yoke_status yoke__os_file_close(int* file, const yoke_sink* sink);
 void yoke__os_file_remove(const char* path);
 

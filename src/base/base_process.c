@@ -29,6 +29,7 @@
 #include "base/base_check.h"
 #include "base/base_family.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 
 #define NS_PER_S INT64_C(1000000000)
 
@@ -62,7 +63,8 @@ yoke_status yoke__shared_create(size_t size, yoke_shared* out) {
     close(low);
   }
   if (out->file < 0) {
-    return YOKE_NO_MEMORY;
+    const yoke_status status = yoke__status_of_errno(errno);
+    return yoke__status_is_shortage(status) ? status : YOKE_NO_MEMORY;
   }
   // a foreign binary that cuts the file must not end the parent with a bus error
   const bool is_made =
@@ -104,6 +106,11 @@ yoke_status yoke__shared_follow(yoke_shared* shared, size_t size) {
     return YOKE_OK;
   }
   return file_size(shared->file) < size ? YOKE_BAD_ARG : map_whole(shared, size);
+}
+
+yoke_status yoke__shared_update(yoke_shared* shared) {
+  const size_t size = file_size(shared->file);
+  return size <= shared->size ? YOKE_OK : map_whole(shared, size);
 }
 
 void yoke__shared_close(yoke_shared* shared) {
@@ -206,8 +213,8 @@ yoke_status yoke__process_start(const char* program, char* const argv[], int fil
   }
   free((void*)environment);
   if (code != 0) {
-    return yoke_fail(sink, code == ENOMEM ? YOKE_NO_MEMORY : YOKE_IO, "cannot start %s: %s",
-                     program, strerror(code));
+    return yoke_fail(sink, yoke__status_of_errno(code), "cannot start %s: %s", program,
+                     yoke__errno_text(code));
   }
   out->pid = pid;
   out->start_time = yoke__family_start_time(pid);
@@ -236,7 +243,9 @@ yoke_status yoke__process_fork(int (*run)(const void* argument), const void* arg
     _exit(run(argument));
   }
   if (pid < 0) {
-    return yoke_fail(sink, YOKE_IO, "cannot start a process: %s", strerror(errno));
+    const int code = errno;
+    return yoke_fail(sink, yoke__status_of_errno(code), "cannot start a process: %s",
+                     yoke__errno_text(code));
   }
   setpgid(pid, pid);
   out->pid = pid;
@@ -302,6 +311,14 @@ void yoke__process_kill(yoke_process* process) {
     kill(process->pid, SIGKILL);
     reap(process);
   }
+}
+
+bool yoke__process_is_out_of_time(const yoke_process* process) {
+  return process->signal_number == SIGXCPU;
+}
+
+bool yoke__process_is_killed(const yoke_process* process) {
+  return process->signal_number == SIGKILL;
 }
 
 const char* yoke__signal_text(int signal_number) {
@@ -406,6 +423,20 @@ void yoke__process_limit(uint64_t max_memory) {
       limit.rlim_cur = limit.rlim_max = wanted;
       setrlimit(RLIMIT_AS, &limit);
     }
+  }
+}
+
+void yoke__process_limit_time(int seconds) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_CPU, &limit) == 0 &&
+      (limit.rlim_cur == RLIM_INFINITY || (rlim_t)seconds < limit.rlim_cur)) {
+    // the second limit ends a process that ignores the first
+    limit.rlim_cur = (rlim_t)seconds;
+    if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max > limit.rlim_cur + 5) {
+      limit.rlim_max = limit.rlim_cur + 5;
+    }
+    signal(SIGXCPU, SIG_DFL);
+    setrlimit(RLIMIT_CPU, &limit);
   }
 }
 

@@ -24,6 +24,8 @@ yoke_status yoke__shared_open(int file, yoke_shared* out);
 yoke_status yoke__shared_grow(yoke_shared* shared, size_t size);
 // The same, but YOKE_BAD_ARG if the file is not that large.
 yoke_status yoke__shared_follow(yoke_shared* shared, size_t size);
+// Maps all that the other side has made of it.
+yoke_status yoke__shared_update(yoke_shared* shared);
 void yoke__shared_close(yoke_shared* shared);
 
 // word points to 32 bits of shared memory. Waits while *word == expected (may wake early); wake wakes all waiters.
@@ -59,6 +61,9 @@ bool yoke__process_has_ended(yoke_process* process);
 bool yoke__process_wait(yoke_process* process, int64_t timeout_ns);
 // Ends it and all that it started in its group, at once.
 void yoke__process_kill(yoke_process* process);
+// Ended by its limit of processor time; by a signal that no program can catch.
+bool yoke__process_is_out_of_time(const yoke_process* process);
+bool yoke__process_is_killed(const yoke_process* process);
 // "segmentation fault" and the like; never NULL.
 const char* yoke__signal_text(int signal_number);
 
@@ -68,6 +73,8 @@ const char* yoke__signal_text(int signal_number);
 yoke_status yoke__process_attach(int parent, int file, void (*tick)(void*), void* context);
 // No core files; from now on at most max_memory bytes of address space beyond what is taken (0: no limit).
 void yoke__process_limit(uint64_t max_memory);
+// At most that much processor time from the start of the process on.
+void yoke__process_limit_time(int seconds);
 // Bytes of address space that this process has taken.
 uint64_t yoke__process_memory(void);
 

@@ -43,6 +43,7 @@
 #include "base/base_family.h"
 #include "base/base_message.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 
 #define PREFIX        "yoke-"
 #define LOCK          "yoke-temp.lock"
@@ -284,9 +285,13 @@ static _Noreturn void watch(const char* folder, int socket_end, int owner) {
   _exit(1);
 }
 
+// A folder that could not be removed here, for want of memory or descriptors, is left to the watcher.
 static void stop_watcher(yoke_temp* temp) {
+  struct stat info;
   if (temp->socket >= 0) {
-    (void)send(temp->socket, "x", 1, MSG_NOSIGNAL);
+    if (lstat(temp->folder, &info) != 0) {
+      (void)send(temp->socket, "x", 1, MSG_NOSIGNAL);
+    }
     close(temp->socket);
     temp->socket = -1;
   }
@@ -392,8 +397,8 @@ static yoke_status new_folder(const char* directory, yoke_temp* temp, const yoke
     }
   }
   if (code != 0) {
-    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = directory},
-                         "cannot make a temporary folder here: %s", strerror(code));
+    return yoke__fail_at(sink, yoke__status_of_errno(code), (yoke_place){.source = directory},
+                         "cannot make a temporary folder here: %s", yoke__errno_text(code));
   }
   memcpy(temp->files, temp->folder, (size_t)n);
   memcpy(temp->files + n, "/" FILES, sizeof "/" FILES);
@@ -407,8 +412,9 @@ yoke_status yoke__temp_create(yoke_temp** out, const yoke_sink* sink) {
   wanted = wanted == NULL || wanted[0] == '\0' ? "/tmp" : wanted;
   char directory[PATH_MAX];
   if (realpath(wanted, directory) == NULL) {
-    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = wanted},
-                         "cannot use this temporary folder: %s", strerror(errno));
+    const int code = errno;
+    return yoke__fail_at(sink, yoke__status_of_errno(code), (yoke_place){.source = wanted},
+                         "cannot use this temporary folder: %s", yoke__errno_text(code));
   }
   remove_stale(directory);
   yoke_temp* temp = calloc(1, sizeof *temp);
@@ -421,12 +427,14 @@ yoke_status yoke__temp_create(yoke_temp** out, const yoke_sink* sink) {
     return status;
   }
   if (!lay_out(temp)) {
-    yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = temp->folder},
-                  "cannot use this temporary folder: %s", strerror(errno));
+    const int code = errno;
+    const yoke_status failed =
+        yoke__fail_at(sink, yoke__status_of_errno(code), (yoke_place){.source = temp->folder},
+                      "cannot use this temporary folder: %s", yoke__errno_text(code));
     remove_all(AT_FDCWD, temp->folder);
     stop_watcher(temp);
     release(temp);
-    return YOKE_IO;
+    return failed;
   }
   *out = temp;
   return YOKE_OK;

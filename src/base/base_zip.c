@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/base_status.h"
 #include "base/base_zip_part.h"
 
 #define MODE_KIND    0170000u
@@ -47,6 +48,20 @@ yoke_status yoke__zip_fail(const yoke_sink* sink, yoke_status status, const char
   vsnprintf(what, sizeof what, format, args);
   va_end(args);
   return yoke_fail(sink, status, "entry '%s': %s", yoke__zip_shown(name, n, shown), what);
+}
+
+yoke_status yoke__zip_status(const zip_error_t* error, yoke_status otherwise) {
+  if (error->zip_err == ZIP_ER_MEMORY || errno == ENOMEM) {
+    return YOKE_NO_MEMORY;
+  }
+  const bool is_system = zip_error_system_type(error) == ZIP_ET_SYS;
+  const yoke_status status = is_system ? yoke__status_of_errno(error->sys_err) : otherwise;
+  return yoke__status_is_shortage(status) ? status : otherwise;
+}
+
+const char* yoke__zip_error_text(zip_error_t* error) {
+  return yoke__zip_status(error, YOKE_OK) == YOKE_NO_MEMORY ? yoke_status_text(YOKE_NO_MEMORY)
+                                                            : zip_error_strerror(error);
 }
 
 // what is wrong with a part of a name between slashes, or NULL
@@ -194,7 +209,11 @@ static yoke_status take_entry(yoke_zip* zip, size_t i, const yoke_zip_record* re
   const zip_uint64_t wanted =
       ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_CRC | ZIP_STAT_COMP_METHOD;
   zip_stat_t info;
+  errno = 0;
   const char* name = zip_get_name(zip->archive, i, ZIP_FL_ENC_GUESS);
+  if (name == NULL && yoke__zip_status(zip_get_error(zip->archive), YOKE_OK) < 0) {
+    return no_memory(sink);
+  }
   if (name == NULL || zip_stat_index(zip->archive, i, 0, &info) != 0 ||
       (info.valid & wanted) != wanted || info.size != record->size ||
       info.comp_size != record->packed || info.crc != record->crc) {
@@ -284,12 +303,14 @@ static yoke_status open_source(zip_source_t* source, const char* path, yoke_zip*
   yoke_zip* zip = calloc(1, sizeof *zip);
   zip_error_t error;
   zip_error_init(&error);
+  errno = 0;
   zip_t* archive = zip == NULL ? NULL : zip_open_from_source(source, ZIP_RDONLY, &error);
   yoke_status taken = YOKE_BAD_INPUT;
   if (zip == NULL) {
     taken = no_memory(sink);
   } else if (archive == NULL) {
-    yoke_fail(sink, taken, "the archive cannot be read: %s", zip_error_strerror(&error));
+    taken = yoke_fail(sink, yoke__zip_status(&error, taken), "the archive cannot be read: %s",
+                      yoke__zip_error_text(&error));
   } else {
     zip->archive = archive;
     zip->path = path == NULL ? NULL : yoke__arena_text(&zip->arena, path, strlen(path));
@@ -311,7 +332,9 @@ yoke_status yoke__zip_open(const char* path, yoke_zip** out, const yoke_sink* si
   *out = NULL;
   struct stat info;
   if (stat(path, &info) != 0) {
-    return yoke_fail(sink, YOKE_IO, "cannot open %s: %s", path, strerror(errno));
+    const int code = errno;
+    return yoke_fail(sink, yoke__status_of_errno(code), "cannot open %s: %s", path,
+                     yoke__errno_text(code));
   }
   if (!S_ISREG(info.st_mode)) {
     return yoke_fail(sink, YOKE_IO, "%s is %s, a zip archive was expected", path,
@@ -319,11 +342,13 @@ yoke_status yoke__zip_open(const char* path, yoke_zip** out, const yoke_sink* si
   }
   zip_error_t error;
   zip_error_init(&error);
+  errno = 0;
   zip_source_t* source = zip_source_file_create(path, 0, -1, &error);
   if (source == NULL) {
-    yoke_fail(sink, YOKE_IO, "cannot open %s: %s", path, zip_error_strerror(&error));
+    const yoke_status status = yoke_fail(sink, yoke__zip_status(&error, YOKE_IO),
+                                         "cannot open %s: %s", path, yoke__zip_error_text(&error));
     zip_error_fini(&error);
-    return YOKE_IO;
+    return status;
   }
   return open_source(source, path, out, sink);
 }
@@ -372,17 +397,14 @@ size_t yoke__zip_find(const yoke_zip* zip, const char* name) {
 }
 
 // libzip's error in our words
-static yoke_status read_failure(const yoke_zip_entry* entry, const zip_error_t* error,
-                                const char* text, const yoke_sink* sink) {
+static yoke_status read_failure(const yoke_zip_entry* entry, zip_error_t* error,
+                                const yoke_sink* sink) {
   const size_t n = strlen(entry->name);
-  switch (error->zip_err) {
-  case ZIP_ER_CRC:
+  if (error->zip_err == ZIP_ER_CRC) {
     return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "has a wrong CRC: it is damaged");
-  case ZIP_ER_MEMORY:
-    return yoke__zip_fail(sink, YOKE_NO_MEMORY, entry->name, n, "out of memory");
-  default:
-    return yoke__zip_fail(sink, YOKE_BAD_INPUT, entry->name, n, "cannot be unpacked: %s", text);
   }
+  return yoke__zip_fail(sink, yoke__zip_status(error, YOKE_BAD_INPUT), entry->name, n,
+                        "cannot be unpacked: %s", yoke__zip_error_text(error));
 }
 
 static yoke_status refuse_length(const yoke_zip_entry* entry, const char* word,
@@ -396,14 +418,15 @@ static yoke_status stream_file(yoke_zip* zip, const yoke_zip_entry* entry, zip_f
                                yoke_zip_write write, void* context, const yoke_sink* sink) {
   uint64_t total = 0;
   for (;;) {
+    errno = 0;
     const zip_int64_t got = zip_fread(file, zip->chunk, sizeof zip->chunk);
-    const zip_error_t* error = zip_file_get_error(file);
+    zip_error_t* error = zip_file_get_error(file);
     // at the end of the data libzip compares length and CRC; longer data ends here before
     if ((got == 0 && total < entry->size) || (got < 0 && error->zip_err == ZIP_ER_INCONS)) {
       return refuse_length(entry, "fewer", sink);
     }
     if (got < 0) {
-      return read_failure(entry, error, zip_file_strerror(file), sink);
+      return read_failure(entry, error, sink);
     }
     if (got == 0) {
       return YOKE_OK;
@@ -419,9 +442,10 @@ static yoke_status stream_file(yoke_zip* zip, const yoke_zip_entry* entry, zip_f
 yoke_status yoke__zip_stream(yoke_zip* zip, size_t i, yoke_zip_write write, void* context,
                              const yoke_sink* sink) {
   const yoke_zip_entry* entry = &zip->entries[i];
+  errno = 0;
   zip_file_t* file = zip_fopen_index(zip->archive, i, 0);
   if (file == NULL) {
-    return read_failure(entry, zip_get_error(zip->archive), zip_strerror(zip->archive), sink);
+    return read_failure(entry, zip_get_error(zip->archive), sink);
   }
   const yoke_status status = stream_file(zip, entry, file, write, context, sink);
   zip_fclose(file);

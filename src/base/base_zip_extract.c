@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "base/base_zip_part.h"
 
 #define OPEN_FOLDER (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -19,10 +20,10 @@ static yoke_status place_failure(const char* name, const yoke_sink* sink) {
   const int code = errno;
   const char* text = code == EEXIST || code == ENOTDIR || code == ELOOP
                          ? "something of that name, or of a part of it, is there already"
-                         : strerror(code);
+                         : yoke__errno_text(code);
   const bool is_name = code == EEXIST || code == ENOTDIR || code == ELOOP || code == ENAMETOOLONG;
-  return yoke__zip_fail(sink, is_name ? YOKE_BAD_INPUT : YOKE_IO, name, strlen(name),
-                        "cannot be placed: %s", text);
+  return yoke__zip_fail(sink, is_name ? YOKE_BAD_INPUT : yoke__status_of_errno(code), name,
+                        strlen(name), "cannot be placed: %s", text);
 }
 
 // Opens the folder that holds the last part of name, with all folders on the way made. *last is that part, empty for a
@@ -54,17 +55,17 @@ typedef struct target {
   const char* name;  // of the entry
 } target;
 
-static yoke_status write_failure(const char* name, const char* why, const yoke_sink* sink) {
-  return yoke__zip_fail(sink, YOKE_IO, name, strlen(name), "cannot be written: %s", why);
+static yoke_status write_failure(const char* name, yoke_status status, const char* why,
+                                 const yoke_sink* sink) {
+  return yoke__zip_fail(sink, status, name, strlen(name), "cannot be written: %s", why);
 }
 
 static yoke_status write_piece(void* context, const char* bytes, size_t n, const yoke_sink* sink) {
   const target* to = context;
   size_t n_done = 0;
   YOKE_CATCH(why);
-  return yoke__os_file_write(to->file, bytes, n, &n_done, &why.sink) < 0
-             ? write_failure(to->name, why.text, sink)
-             : YOKE_OK;
+  const yoke_status status = yoke__os_file_write(to->file, bytes, n, &n_done, &why.sink);
+  return status < 0 ? write_failure(to->name, status, why.text, sink) : YOKE_OK;
 }
 
 static yoke_status extract_entry(yoke_zip* zip, size_t i, int root, const yoke_sink* sink) {
@@ -88,7 +89,7 @@ static yoke_status extract_entry(yoke_zip* zip, size_t i, int root, const yoke_s
   YOKE_CATCH(why);
   const yoke_status status = yoke__zip_stream(zip, i, write_piece, &to, sink);
   const yoke_status closed = yoke__os_file_close(&to.file, &why.sink);
-  return status >= 0 && closed < 0 ? write_failure(entry->name, why.text, sink) : status;
+  return status >= 0 && closed < 0 ? write_failure(entry->name, closed, why.text, sink) : status;
 }
 
 yoke_status yoke__zip_extract(yoke_zip* zip, const char* prefix, const char* directory,
@@ -97,7 +98,9 @@ yoke_status yoke__zip_extract(yoke_zip* zip, const char* prefix, const char* dir
   sink = yoke__zip_context(&context, zip->path, sink);
   const int root = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (root < 0) {
-    return yoke_fail(sink, YOKE_IO, "cannot open folder %s: %s", directory, strerror(errno));
+    const int code = errno;
+    return yoke_fail(sink, yoke__status_of_errno(code), "cannot open folder %s: %s", directory,
+                     yoke__errno_text(code));
   }
   const size_t n_prefix = strlen(prefix);
   yoke_status status = YOKE_OK;

@@ -8,6 +8,7 @@
 // directory.
 #include "base/base_zip_part.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,9 +263,11 @@ yoke_status yoke__zip_layout_read(zip_source_t* source, yoke_zip_layout* layout,
                                   const yoke_sink* sink) {
   memset(layout, 0, sizeof *layout);
   zip_stat_t info;
+  errno = 0;
   if (zip_source_open(source) != 0) {
-    return yoke_fail(sink, YOKE_IO, "cannot open: %s",
-                     zip_error_strerror(zip_source_error(source)));
+    zip_error_t* error = zip_source_error(source);
+    return yoke_fail(sink, yoke__zip_status(error, YOKE_IO), "cannot open: %s",
+                     yoke__zip_error_text(error));
   }
   yoke_status status = YOKE_IO;
   if (zip_source_stat(source, &info) == 0 && (info.valid & ZIP_STAT_SIZE) != 0) {

@@ -34,6 +34,10 @@ const char* yoke__zip_shown(const char* name, size_t n, char to[YOKE_ZIP_SHOWN_S
 // Sends "entry 'NAME': ..." and returns the status.
 yoke_status yoke__zip_fail(const yoke_sink* sink, yoke_status status, const char* name, size_t n,
                            const char* format, ...) YOKE_PRINTF(5, 6);
+// The status of an error of libzip: a shortage where it was one, else `otherwise`. libzip does not always say that memory
+// was out: set errno to 0 before a call whose errors come here.
+yoke_status yoke__zip_status(const zip_error_t* error, yoke_status otherwise);
+const char* yoke__zip_error_text(zip_error_t* error);
 // What is sent to the sink returned is about the archive.
 const yoke_sink* yoke__zip_context(yoke_context* context, const char* path, const yoke_sink* outer);
 // The rules of base_zip.h for a name of n bytes.

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/base_status.h"
 #include "base/base_zip_part.h"
 
 #define DOS_TIME     0                 // midnight
@@ -22,15 +23,16 @@ struct yoke_zip_writer {
   char path[MAX_PATH];
 };
 
-static yoke_status libzip_failure(const char* path, const char* text, const yoke_sink* sink) {
-  return yoke_fail(sink, YOKE_IO, "cannot write %s: %s", path, text);
+static yoke_status libzip_failure(const char* path, zip_error_t* error, const yoke_sink* sink) {
+  return yoke_fail(sink, yoke__zip_status(error, YOKE_IO), "cannot write %s: %s", path,
+                   yoke__zip_error_text(error));
 }
 
 yoke_status yoke__zip_create(const char* path, yoke_zip_writer** out, const yoke_sink* sink) {
   *out = NULL;
   struct stat info;
   if (strlen(path) >= MAX_PATH || (stat(path, &info) == 0 && !S_ISREG(info.st_mode))) {
-    return libzip_failure(path, "not a file name", sink);
+    return yoke_fail(sink, YOKE_IO, "cannot write %s: not a file name", path);
   }
   yoke_zip_writer* writer = calloc(1, sizeof *writer);
   if (writer == NULL) {
@@ -38,14 +40,15 @@ yoke_status yoke__zip_create(const char* path, yoke_zip_writer** out, const yoke
   }
   snprintf(writer->path, sizeof writer->path, "%s", path);
   int code = 0;
+  errno = 0;
   writer->archive = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, &code);
   if (writer->archive == NULL) {
     zip_error_t error;
     zip_error_init_with_code(&error, code);
-    libzip_failure(path, zip_error_strerror(&error), sink);
+    const yoke_status status = libzip_failure(path, &error, sink);
     zip_error_fini(&error);
     free(writer);
-    return YOKE_IO;
+    return status;
   }
   *out = writer;
   return YOKE_OK;
@@ -66,17 +69,18 @@ static yoke_status add_source(yoke_zip_writer* writer, const char* name, zip_sou
     zip_source_free(source);
     return status;
   }
+  errno = source == NULL ? errno : 0;  // of whoever has made the source
   const zip_int64_t i =
       source == NULL ? -1 : zip_file_add(writer->archive, name, source, ZIP_FL_ENC_UTF_8);
   if (i < 0) {
     zip_source_free(source);
-    return libzip_failure(writer->path, zip_strerror(writer->archive), sink);
+    return libzip_failure(writer->path, zip_get_error(writer->archive), sink);
   }
   const zip_uint64_t at = (zip_uint64_t)i;
   if (zip_set_file_compression(writer->archive, at, ZIP_CM_DEFLATE, LEVEL) != 0 ||
       zip_file_set_dostime(writer->archive, at, DOS_TIME, DOS_DATE, 0) != 0 ||
       zip_file_set_external_attributes(writer->archive, at, 0, ZIP_OPSYS_UNIX, mode) != 0) {
-    return libzip_failure(writer->path, zip_strerror(writer->archive), sink);
+    return libzip_failure(writer->path, zip_get_error(writer->archive), sink);
   }
   return YOKE_OK;
 }
@@ -92,6 +96,7 @@ yoke_status yoke__zip_add(yoke_zip_writer* writer, const char* name, const void*
   if (n > 0) {
     memcpy(copy, bytes, n);
   }
+  errno = 0;
   return add_source(writer, name, zip_source_buffer(writer->archive, copy, n, 0), FILE_MODE, sink);
 }
 
@@ -99,18 +104,22 @@ yoke_status yoke__zip_add_file(yoke_zip_writer* writer, const char* name, const 
                                const yoke_sink* sink) {
   struct stat info;
   if (stat(path, &info) != 0) {
-    return yoke_fail(sink, YOKE_IO, "cannot open %s: %s", path, strerror(errno));
+    const int code = errno;
+    return yoke_fail(sink, yoke__status_of_errno(code), "cannot open %s: %s", path,
+                     yoke__errno_text(code));
   }
   if (!S_ISREG(info.st_mode)) {
     return yoke_fail(sink, YOKE_IO, "%s is not a file", path);
   }
   const bool is_program = (info.st_mode & S_IXUSR) != 0;
+  errno = 0;
   return add_source(writer, name, zip_source_file(writer->archive, path, 0, -1),
                     is_program ? PROGRAM_MODE : FILE_MODE, sink);
 }
 
 yoke_status yoke__zip_copy(yoke_zip_writer* writer, const char* name, yoke_zip* from, size_t i,
                            const yoke_sink* sink) {
+  errno = 0;
 #if LIBZIP_VERSION_MAJOR > 1 || LIBZIP_VERSION_MINOR >= 10
   zip_source_t* source = zip_source_zip_file(writer->archive, from->archive, i, 0, 0, -1, NULL);
 #else
@@ -122,6 +131,7 @@ yoke_status yoke__zip_copy(yoke_zip_writer* writer, const char* name, yoke_zip* 
 yoke_status yoke__zip_finish(yoke_zip_writer** writer, const yoke_sink* sink) {
   yoke_zip_writer* own = *writer;
   yoke_status status = YOKE_OK;
+  errno = 0;
   if (zip_get_num_entries(own->archive, 0) == 0) {
     // libzip would remove the file instead
     status =
@@ -129,7 +139,7 @@ yoke_status yoke__zip_finish(yoke_zip_writer** writer, const yoke_sink* sink) {
   } else if (zip_close(own->archive) == 0) {
     own->archive = NULL;
   } else {
-    status = libzip_failure(own->path, zip_strerror(own->archive), sink);
+    status = libzip_failure(own->path, zip_get_error(own->archive), sink);
   }
   yoke__zip_abandon(writer);
   return status;

@@ -160,7 +160,7 @@ static yoke_status finish(yoke_netlist_reader* self, size_t n_errors) {
                 "the netlist has no elements; note that its first line is the title");
   }
   if (messages->n_errors > n_errors) {
-    return YOKE_BAD_INPUT;
+    return yoke__messages_status(messages, YOKE_BAD_INPUT);
   }
   const yoke_status status = yoke__network_check(self->network, messages);
   return status < 0 && status != YOKE_NO_MEMORY ? YOKE_BAD_INPUT : status;

@@ -15,6 +15,7 @@
 
 #include "base/base_check.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "circuit/circuit_netlist_reader.h"
 
 // Where a comment at the end of a line starts, or the end of the line without trailing blanks.
@@ -214,6 +215,11 @@ static size_t open_include(yoke_netlist_reader* reader, const yoke_statement* st
   char* bytes = NULL;
   size_t n = 0;
   const yoke_status status = yoke__netlist_read_source(reader, path, &bytes, &n, &err.sink);
+  if (yoke__status_is_shortage(status) && status != YOKE_NO_MEMORY) {
+    yoke__messages_fail(reader->messages, status, yoke__statement_place(reader, statement, NULL),
+                        "cannot include '%s': %s", yoke__shown(name, cut), err.text);
+    return SIZE_MAX;
+  }
   if (status < 0 && status != YOKE_NO_MEMORY) {
     yoke__netlist_error(reader, statement, NULL, "cannot include '%s': %s", yoke__shown(name, cut),
                         err.text);

@@ -671,7 +671,7 @@ yoke_status yoke__export_c_make(const yoke_export_c_job* job, yoke_messages* mes
   maker k = {.job = job, .messages = messages, .model = model, .network = model->network};
   const yoke_status status = run(&k);
   if (status < 0 && messages->n_errors == 0) {
-    yoke__error(messages, place_of(&k), "%s", yoke_status_text(status));
+    yoke__messages_fail(messages, status, place_of(&k), "%s", yoke_status_text(status));
   }
   yoke__arena_free(&k.scratch);
   return status;

@@ -7,12 +7,14 @@
 #include "fmi/fmi_binary.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "fmi/fmi_elf.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -150,7 +152,10 @@ static const char* base_name(const char* path) {
 }
 
 // ---- loading
+
+// NULL: see dlerror, and errno for a shortage.
 static void* load(const char* path) {
+  errno = 0;
   return yoke__fmi_elf_is_cut(path) ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
@@ -159,8 +164,9 @@ static yoke_status explain(const char* path, const char* reason, const yoke_sink
   const char* name = base_name(path);
   char* bytes = NULL;
   size_t n = 0;
-  if (yoke__os_read_file(path, MAX_FILE, &bytes, &n, sink) < 0) {
-    return YOKE_BAD_INPUT;
+  const yoke_status read = yoke__os_read_file(path, MAX_FILE, &bytes, &n, sink);
+  if (read < 0) {
+    return yoke__status_is_shortage(read) ? read : YOKE_BAD_INPUT;
   }
   char kind[80];
   const bool is_native = yoke__fmi_elf_is_native(bytes, n, kind, sizeof kind);
@@ -215,6 +221,12 @@ static yoke_status load_library(yoke_fmi_binary* b, const char* path, const yoke
   b->library = load(path);
   if (b->library != NULL) {
     return YOKE_OK;
+  }
+  const int code = errno;
+  const yoke_status status = yoke__status_of_errno(code);
+  if (yoke__status_is_shortage(status)) {
+    return yoke_fail(sink, status, "%s cannot be loaded: %s", base_name(path),
+                     yoke__errno_text(code));
   }
   char reason[1024];
   const char* said = dlerror();

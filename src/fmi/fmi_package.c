@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "fmi/fmi_folder.h"
 #include "fmi/fmi_package_own.h"
 #include "fmi/fmi_rules.h"
@@ -202,7 +203,7 @@ static yoke_status read_description(yoke_fmi_package* package, yoke_messages* me
     return YOKE_BAD_INPUT;
   }
   if (status < 0) {
-    return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
+    return yoke__status_is_shortage(status) ? status : YOKE_BAD_INPUT;
   }
   const yoke_status read = yoke__fmi_read(bytes, n, own->source, messages, &package->description);
   free(bytes);
@@ -224,11 +225,15 @@ static yoke_status read_terminals(yoke_fmi_package* package, yoke_messages* mess
       continue;
     }
     snprintf(source, sizeof source, "%.400s/%s", own->file, names[i]);
+    if (yoke__status_is_shortage(status)) {
+      return yoke__messages_fail(messages, status, (yoke_place){.source = own->file}, "%s",
+                                 err.text);
+    }
     if (status < 0) {
       yoke_fmi_findings findings = {0};
       yoke__fmi_find_fault(&findings, YOKE_FMI_RULE_TERMINAL_XML, 0, 0, "%.150s", err.text);
       yoke__fmi_tell_faults(&findings, source, messages);
-      return status == YOKE_NO_MEMORY ? status : YOKE_OK;
+      return YOKE_OK;
     }
     const yoke_status read =
         yoke__fmi_read_terminals(package->description, bytes, n, source, messages);
@@ -341,11 +346,11 @@ static yoke_status open_package(const char* path, const void* bytes, size_t n,
   }
   if (status == YOKE_NO_MEMORY && messages->n_errors == n_errors) {
     const yoke_place place = {package == NULL ? NULL : package->own->file, 0, 0};
-    yoke__error(messages, place, "out of memory");
+    yoke__messages_fail(messages, status, place, "out of memory");
   }
   if (status < 0) {
     yoke__fmi_close(&package);
-    return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
+    return yoke__status_is_shortage(status) ? status : YOKE_BAD_INPUT;
   }
   *out = package;
   return YOKE_OK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "fmi/fmi_folder.h"
 #include "fmi/fmi_package_own.h"
 #include "fmi/fmi_rules.h"
@@ -192,7 +193,7 @@ yoke_status yoke__fmi_unpack(yoke_fmi_package* package, yoke_messages* messages)
   if (status < 0) {
     yoke__temp_remove(&own->temp);
     package->directory = NULL;
-    return status == YOKE_IO || status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
+    return yoke__status_is_outside(status) ? status : YOKE_BAD_INPUT;
   }
   own->platform = platform;
   return YOKE_OK;

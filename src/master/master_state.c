@@ -166,9 +166,10 @@ yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yo
   yoke__os_float_mode_restore(mode);
   yoke__pool_run(system->pool, restore_signals, NULL);
   if (status < 0) {
+    status = yoke__messages_status(messages, status);
     if (messages->n_errors == 0) {
-      yoke__error(messages, (yoke_place){system->scenario->path, 0, 0}, "%s",
-                  yoke_status_text(status));
+      yoke__messages_fail(messages, status, (yoke_place){system->scenario->path, 0, 0}, "%s",
+                          yoke_status_text(status));
     }
     close_groups(system, state);
     yoke__arena_free(&state->arena);

@@ -6,6 +6,7 @@
 
 #include "base/base_arena.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "record/record_ring.h"
 #include "record/record_sink.h"
 #include "record/record_writer.h"
@@ -168,9 +169,12 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
     return yoke_fail(errors, YOKE_BAD_ARG, "no folder for the results was given");
   }
   YOKE_TRY(yoke__os_make_directory(settings->directory, errors));
-  if (yoke__os_lock_directory(settings->directory, &record->lock) < 0) {
-    return yoke__fail_at(errors, YOKE_IO, (yoke_place){.source = settings->directory},
-                         "another run is writing its results to this folder");
+  const yoke_status locked = yoke__os_lock_directory(settings->directory, &record->lock);
+  if (locked < 0) {
+    return yoke__fail_at(errors, locked, (yoke_place){.source = settings->directory}, "%s",
+                         yoke__status_is_shortage(locked)
+                             ? yoke_status_text(locked)
+                             : "another run is writing its results to this folder");
   }
   record->stale[record->n_stale++] =
       join_path(&record->arena, settings->directory, "summary.json", "");
@@ -190,12 +194,14 @@ static yoke_status choose_sinks(yoke_record* record, const yoke_record_settings*
   return append_own(record, settings, errors);
 }
 
-// Hands on what went wrong in the writer, once its thread has ended.
-static void send_failures(yoke_record* record, const yoke_sink* sink) {
+// Hands on what went wrong in the writer, once its thread has ended: YOKE_IO, or the shortage that it was.
+static yoke_status send_failures(yoke_record* record, const yoke_sink* sink) {
+  const yoke_status status = yoke__messages_status(&record->writer.failures, YOKE_IO);
   for (size_t i = 0; i < record->writer.failures.n; i++) {
     yoke_send(sink, &record->writer.failures.all[i]);
   }
   yoke__messages_free(&record->writer.failures);
+  return status;
 }
 
 // Waits until the writer's thread has opened the sinks of the user's program.
@@ -208,8 +214,7 @@ static yoke_status wait_for_own(yoke_record* record, const yoke_sink* sink) {
   }
   yoke__os_thread_join(&record->thread);
   yoke__writer_discard(&record->writer);
-  send_failures(record, sink);
-  return YOKE_IO;
+  return send_failures(record, sink);
 }
 
 // Everything that can fail; what it takes lies in record->arena, except open files and the thread.
@@ -355,8 +360,8 @@ yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info,
     *info = describe(self, self->n_committed);
   }
   const bool has_failed = yoke__record_has_failed(self);
-  send_failures(self, sink);
+  const yoke_status failure = send_failures(self, sink);
   yoke_arena arena = self->arena;  // the struct itself lies in it
   yoke__arena_free(&arena);
-  return has_failed ? YOKE_IO : YOKE_OK;
+  return has_failed ? failure : YOKE_OK;
 }

@@ -434,7 +434,7 @@ static yoke_status read_parts(const input* from, yoke_messages* messages, yoke_s
   }
   s->has_errors = messages->n_errors > n_errors;
   *out = s;
-  return s->has_errors ? YOKE_BAD_INPUT : YOKE_OK;
+  return yoke__messages_status(messages, s->has_errors ? YOKE_BAD_INPUT : YOKE_OK);
 }
 
 static yoke_status read_whole(const input* from, yoke_messages* messages, yoke_scenario** out) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "base/base_temp.h"
 #include "base/base_zip.h"
 #include "scenario/scenario_ssp.h"
@@ -94,8 +95,12 @@ static yoke_status read_on_disk(void* context, const char* path, char** bytes, s
   const bool is_file = yoke__os_is_file(full);
   const yoke_status status =
       yoke__os_read_file(full, YOKE_SCENARIO_MAX_SIZE, bytes, n, is_file ? sink : NULL);
-  return status == YOKE_IO && !is_file ? yoke_fail(sink, status, "there is no file '%.200s'", path)
-                                       : status;
+  if (status >= 0 || is_file) {
+    return status;
+  }
+  return yoke__status_is_shortage(status)
+             ? yoke_fail(sink, status, "%s", yoke_status_text(status))
+             : yoke_fail(sink, status, "there is no file '%.200s'", path);
 }
 
 static yoke_status read_entry_on_disk(void* context, const char* path, const char* entry,
@@ -237,7 +242,7 @@ static yoke_status read_archive(yoke_scenario* s, const char* bytes, size_t n,
   if (status < 0) {
     free(text);
     reader->is_out_of_memory |= status == YOKE_NO_MEMORY;
-    return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
+    return yoke__status_is_shortage(status) ? status : YOKE_BAD_INPUT;
   }
   snprintf(source, sizeof source, "%s/%s", file, variant);
   snprintf(prefix, sizeof prefix, "%s/", file);

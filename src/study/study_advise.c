@@ -17,6 +17,7 @@
 #include "base/base_hash.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "master/master_run.h"
 
 #define N_REFINED    2  // settings that get smaller steps
@@ -39,6 +40,7 @@ typedef struct advisor {
   double spent;        // calls of units
   double budget;       // the same; infinite: none
   int64_t start_ns;
+  yoke_status shortage;  // while a setting was looked at; YOKE_OK: none
 } advisor;
 
 // ---- systems
@@ -80,10 +82,15 @@ static yoke_status build(const advisor* a, const char* const sets[], size_t n_se
   return status;
 }
 
+// A shortage is not the answer no: it ends the search.
 static bool accepts(void* to, const char* const sets[], size_t n) {
+  advisor* a = to;
   yoke_messages messages = {0};
   yoke_system* system = NULL;
-  const yoke_status status = build(to, sets, n, &messages, &system);
+  const yoke_status status = build(a, sets, n, &messages, &system);
+  if (yoke__status_is_shortage(status)) {
+    a->shortage = status;
+  }
   const bool is_accepted = status >= 0 && messages.n_errors == 0;
   yoke__system_destroy(&system);
   yoke__messages_free(&messages);
@@ -236,6 +243,7 @@ static yoke_status judge(trial* t, yoke_status status, double cpu_s) {
     return YOKE_OK;
   }
   YOKE_TRY(yoke__trust_finish(t->trust, status, cpu_s, goes_on, a));
+  YOKE_TRY(yoke__trust_shortage(t->trust));
   for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
     a->spent += (double)t->trust->companions[i].n_calls_made;
   }
@@ -325,8 +333,9 @@ static yoke_status run(trial* t) {
   yoke_status status = yoke__master_loop(t->system, t->state, &loop, info);
   yoke__os_float_mode_restore(mode);
   const double cpu_s = (double)(yoke__os_cpu_ns() - cpu_ns) * 1e-9;
-  status = status == YOKE_INTERRUPTED || status == YOKE_NO_MEMORY ? status
-                                                                  : assess(t, info, status, cpu_s);
+  status = status == YOKE_INTERRUPTED || yoke__status_is_shortage(status)
+               ? status
+               : assess(t, info, status, cpu_s);
   free(info);
   return status;
 }
@@ -350,7 +359,7 @@ static yoke_status try_setting(advisor* a, yoke_advised* setting, double reserve
   if (status >= 0) {
     setting->step = t.system->scenario->step.value;
     status = run(&t);
-  } else if (status != YOKE_NO_MEMORY) {
+  } else if (!yoke__status_is_shortage(status)) {
     note(setting, YOKE_ADVISED_REFUSED, first_error(&messages, status));
     status = YOKE_OK;
   }
@@ -360,7 +369,7 @@ static yoke_status try_setting(advisor* a, yoke_advised* setting, double reserve
   }
   yoke__system_destroy(&t.system);
   yoke__messages_free(&messages);
-  return status;
+  return status < 0 ? status : yoke__companion_store_status(a->store);
 }
 
 // ---- the list
@@ -387,7 +396,10 @@ static yoke_status try_one(advisor* a, size_t recipe, int by, double reserve, yo
   if (!goes_on(a)) {
     return YOKE_INTERRUPTED;
   }
-  if (!yoke__advise_make(&list, recipe, by, &made)) {
+  const bool is_made = yoke__advise_make(&list, recipe, by, &made);
+  YOKE_TRY(a->shortage);
+  YOKE_TRY(yoke__arena_status(&a->advice->arena));
+  if (!is_made) {
     return YOKE_OK;
   }
   *out = add_setting(a, &made);
@@ -642,12 +654,13 @@ void yoke__advise_free(yoke_advice* advice) {
 yoke_status yoke__advise_count(const yoke_advise_settings* settings, size_t* n) {
   yoke_advice advice = {0};
   advisor a = {.settings = settings, .advice = &advice};
-  const yoke_status status = open_system(&a);
+  yoke_status status = open_system(&a);
   *n = 0;
   for (size_t i = 1; status >= 0 && i < yoke__advise_n_recipes(); i++) {
     const yoke_advise_list list = list_of(&a);
     yoke_advised made;
     *n += yoke__advise_make(&list, i, 1, &made);
+    status = a.shortage < 0 ? a.shortage : yoke__arena_status(&advice.arena);
   }
   yoke__system_destroy(&a.given);
   yoke__advise_free(&advice);

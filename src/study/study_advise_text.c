@@ -51,6 +51,9 @@ void yoke__advise_command(const yoke_advise_settings* settings, const yoke_advis
   yoke_arena arena = {0};
   size_t n = 0;
   const char** sets = yoke__advise_sets(settings, setting, &arena, &n);
+  if (sets == NULL) {
+    to->status = YOKE_NO_MEMORY;
+  }
   yoke__text_string(to, "yoke run");
   yoke__advise_append_path(to, settings->path);
   for (size_t i = 0; sets != NULL && i < n; i++) {
@@ -61,6 +64,14 @@ void yoke__advise_command(const yoke_advise_settings* settings, const yoke_advis
     yoke__text_add(to, " --trust %s", setting->mode == YOKE_TRUST_CHEAP ? "cheap" : "half");
   }
   yoke__arena_free(&arena);
+}
+
+// Half a command is worse than none.
+static void json_command(const yoke_text* command, yoke_json* json) {
+  yoke__json_string(json, "command", command->bytes == NULL ? "" : command->bytes);
+  if (command->status < 0 && json->text.status >= 0) {
+    json->text.status = command->status;
+  }
 }
 
 static void json_setting(const yoke_advise_settings* settings, const yoke_advice* advice, size_t i,
@@ -82,7 +93,7 @@ static void json_setting(const yoke_advise_settings* settings, const yoke_advice
   }
   yoke__json_end_array(json);
   yoke__advise_command(settings, s, &command);
-  yoke__json_string(json, "command", command.bytes == NULL ? "" : command.bytes);
+  json_command(&command, json);
   yoke__json_string(json, "trust", modes[s->mode] == NULL ? "both" : modes[s->mode]);
   if (is_run && s->signal != NULL) {
     yoke__json_string(json, "signal", s->signal);
@@ -111,7 +122,7 @@ void yoke__advise_json(const yoke_advise_settings* settings, const yoke_advice* 
   if (advice->chosen < advice->n) {
     yoke__advise_command(settings, &advice->all[advice->chosen], &command);
   }
-  yoke__json_string(json, "command", command.bytes == NULL ? "" : command.bytes);
+  json_command(&command, json);
   yoke__text_free(&command);
   yoke__json_begin_array(json, "settings");
   for (size_t i = 0; i < advice->n; i++) {

@@ -10,6 +10,7 @@
 
 #include "base/base_check.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "study/study_assess_system.h"
 
 // A sample lies on the grid if it is off by this part of a step, or by this part of its time (written
@@ -304,7 +305,7 @@ yoke_status yoke__assess_run(const yoke_assess_problem* problem,
     clear(result);
     result->level = YOKE_LEVEL_NONE;
   }
-  return result->status == YOKE_NO_MEMORY ? YOKE_NO_MEMORY : YOKE_OK;
+  return yoke__status_is_shortage(result->status) ? result->status : YOKE_OK;
 }
 
 // ---- systems
@@ -327,5 +328,5 @@ yoke_status yoke__assess_run_system(const yoke_assess_problem* problem, double s
   }
   result->status = status;
   yoke__messages_free(&messages);
-  return status == YOKE_NO_MEMORY ? YOKE_NO_MEMORY : YOKE_OK;
+  return yoke__status_is_shortage(status) ? status : YOKE_OK;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_status.h"
 #include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
 
@@ -589,7 +590,7 @@ static yoke_status count_kept(yoke_linear_loops* self) {
   yoke_stability_case c;
   if (self->step > 0 && yoke__linear_case(self, YOKE_LINEAR_MPSM, self->step, &c)) {
     const yoke_status status = yoke__stability_count_kept(&c, &self->n_kept);
-    return status == YOKE_NO_MEMORY ? status : YOKE_OK;
+    return yoke__status_is_shortage(status) ? status : YOKE_OK;
   }
   return YOKE_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/base_status.h"
 #include "study/study_run.h"
 
 void yoke__study_output_name(const yoke_system* system, size_t y, char* to, size_t size) {
@@ -148,7 +149,7 @@ yoke_status yoke__study_reference(const yoke_study_plan* plan, const yoke_system
       return YOKE_INTERRUPTED;
     }
     const yoke_status status = yoke__master_step(system, state);
-    if (status < 0 && status != YOKE_NO_MEMORY) {
+    if (status < 0 && !yoke__status_is_shortage(status)) {
       yoke_message why = state->failure.message;
       char text[YOKE_MESSAGE_TEXT_SIZE];
       snprintf(text, sizeof text, "the reference of this point failed: %s", why.text);

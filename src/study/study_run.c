@@ -8,6 +8,7 @@
 
 #include "base/base_os.h"
 #include "base/base_path.h"
+#include "base/base_status.h"
 #include "quality/quality_ledger.h"
 #include "record/record_read.h"
 #include "scenario/scenario_circuit.h"
@@ -76,6 +77,24 @@ static yoke_status note_refusal(run* r, yoke_status status) {
     }
   }
   return note(r, YOKE_RUN_REFUSED, yoke_status_text(status));
+}
+
+// Whatever was known of the run does not count. The reason is the message of the shortage, or none where memory is out.
+static void note_shortage(run* r, yoke_status status) {
+  free(r->result->reason);
+  r->result->reason = NULL;
+  r->result->t = (double)NAN;
+  for (size_t i = 0; i < r->plan->n_measures; i++) {
+    r->result->values[i] = (double)NAN;
+  }
+  for (size_t i = 0; i < r->messages->n; i++) {
+    const yoke_message* m = &r->messages->all[i];
+    if (m->severity == YOKE_ERROR && m->status == status) {
+      (void)note_message(r, YOKE_RUN_SHORTAGE, m);
+      return;
+    }
+  }
+  (void)note(r, YOKE_RUN_SHORTAGE, yoke_status_text(status));
 }
 
 // ---- start
@@ -231,7 +250,7 @@ static yoke_status bind_probes(run* r) {
         yoke__probe_bind(measure, is_limit ? "--limit" : "--measure",
                          plan->n_reference_sets > 0 ? &r->reference : plan->reference, r->system,
                          r->state, &r->arena, r->messages, &r->probes[i]);
-    if (status == YOKE_NO_MEMORY) {
+    if (yoke__status_is_shortage(status)) {
       return status;
     }
     worst = status < 0 ? status : worst;
@@ -240,11 +259,13 @@ static yoke_status bind_probes(run* r) {
 }
 
 static yoke_status prepare(run* r, size_t point, size_t repeat) {
-  YOKE_TRY(yoke__study_build(r->plan, point, repeat, r->messages, &r->system, &r->state));
-  if (r->plan->n_reference_sets > 0) {
-    YOKE_TRY(make_reference(r, point, repeat));
+  yoke_status status =
+      yoke__study_build(r->plan, point, repeat, r->messages, &r->system, &r->state);
+  if (status >= 0 && r->plan->n_reference_sets > 0) {
+    status = make_reference(r, point, repeat);
   }
-  return bind_probes(r);
+  status = status < 0 ? status : bind_probes(r);
+  return yoke__messages_status(r->messages, status);
 }
 
 static bool needs_companions(const yoke_study_plan* plan) {
@@ -341,6 +362,7 @@ static yoke_status finish_trust(run* r) {
     return YOKE_OK;
   }
   YOKE_TRY(yoke__trust_finish(r->trust, YOKE_OK, 0, goes_on, r));
+  YOKE_TRY(yoke__trust_shortage(r->trust));
   for (size_t i = 0; i < r->plan->n_measures + r->plan->n_limits; i++) {
     yoke__probe_judge(&r->probes[i], r->trust);
   }
@@ -371,7 +393,7 @@ static yoke_status judge(run* r, bool is_end) {
 
 static yoke_status step(run* r) {
   const yoke_status status = yoke__master_step(r->system, r->state);
-  if (status < 0 && status != YOKE_NO_MEMORY) {
+  if (status < 0 && !yoke__status_is_shortage(status)) {
     YOKE_TRY(check_quality(r));
     return r->result->status != YOKE_RUN_PENDING
                ? YOKE_OK
@@ -448,8 +470,12 @@ yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t re
   if (status >= 0) {
     status = begin_trust(&r);
     status = status < 0 ? status : step_to_end(&r, is_cancelled);
-  } else if (status != YOKE_NO_MEMORY && status != YOKE_INTERRUPTED) {
+  } else if (!yoke__status_is_shortage(status) && status != YOKE_INTERRUPTED) {
     status = note_refusal(&r, status);
+  }
+  if (yoke__status_is_shortage(status)) {
+    note_shortage(&r, status);
+    status = YOKE_OK;
   }
   clean_up(&r);
   yoke__messages_free(&messages);

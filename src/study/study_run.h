@@ -38,6 +38,7 @@ typedef struct yoke_study_plan {
   X(DONE, "done")         /* reached the stop time */                                              \
   X(ENDED, "ended")       /* a unit asked to end earlier */                                        \
   X(REFUSED, "refused")   /* the system cannot be built or started with these settings */          \
+  X(SHORTAGE, "shortage") /* out of memory, disk, descriptors: says nothing, to be tried again */  \
   X(FAILED, "failed")     /* a unit failed */                                                      \
   X(DIVERGED, "diverged") /* a value became NaN or infinite, or a signal grows without bounds */   \
   X(LIMIT, "limit")       /* aborted: a limit of the study was violated */                         \
@@ -72,7 +73,7 @@ static inline bool yoke__run_is_good(yoke_run_status status) {
 }
 
 // One run: point n_points is the current setting; repeat 0 leaves the seed alone. Failures of the run are part of the
-// result. YOKE_INTERRUPTED once is_cancelled is true, YOKE_NO_MEMORY: nothing is known about the run.
+// result, shortages too. YOKE_INTERRUPTED once is_cancelled is true: nothing is known about the run.
 yoke_status yoke__study_run(const yoke_study_plan* plan, size_t point, size_t repeat,
                             const atomic_bool* is_cancelled, yoke_study_result* result);
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/base_check.h"
+#include "base/base_status.h"
 #include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
 #include "study/study_run.h"
@@ -572,7 +573,7 @@ static yoke_status add_step(replay* r, size_t k, yoke_mpsm_phase phase, double h
   if (status < 0) {
     yoke__error(r->messages, nowhere, "the models of the step at %.9g s cannot be joined: %s",
                 (double)k * c.step, yoke_status_text(status));
-    return status == YOKE_NO_MEMORY ? status : YOKE_BAD_INPUT;
+    return yoke__status_is_shortage(status) ? status : YOKE_BAD_INPUT;
   }
   const size_t n = yoke__stability_size(s);
   const yoke_status laid = r->matrices == NULL ? lay_matrices(r, n) : YOKE_OK;

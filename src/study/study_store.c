@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "study/study_journal.h"
 
 // A result that is not on the grid of first runs.
@@ -102,6 +103,9 @@ static yoke_status keep_row(void* context, const yoke_journal_row* row) {
     study->n_damaged++;  // sound, but of no point: not ours to count
     return YOKE_OK;
   }
+  if (row->status == YOKE_RUN_SHORTAGE) {
+    return YOKE_OK;  // still to be run; a later line may have its result
+  }
   yoke_study_result* result = take(study, row->point, row->repeat);
   YOKE_TRY_MEMORY(result);
   if (result->status != YOKE_RUN_PENDING) {
@@ -160,8 +164,9 @@ static void add_known(const yoke_study* study, yoke_text* text) {
 }
 
 static yoke_status fail_write(const yoke_study* study, const yoke_sink* sink) {
-  return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = study->path}, "cannot be written: %s",
-                       strerror(errno));
+  const int code = errno;
+  return yoke__fail_at(sink, yoke__status_of_errno(code), (yoke_place){.source = study->path},
+                       "cannot be written: %s", yoke__errno_text(code));
 }
 
 // Writes the whole journal under a temporary name first, unless the one that is there can be continued.
@@ -223,9 +228,12 @@ static yoke_status lay(yoke_study* study, const char* directory) {
 
 static yoke_status open_folder(yoke_study* study, bool is_restart, const yoke_sink* sink) {
   YOKE_TRY(yoke__os_make_directory(study->directory, sink));
-  if (yoke__os_lock_directory(study->directory, &study->lock) < 0) {
-    return yoke__fail_at(sink, YOKE_IO, (yoke_place){.source = study->directory},
-                         "another process is writing to this folder");
+  const yoke_status locked = yoke__os_lock_directory(study->directory, &study->lock);
+  if (locked < 0) {
+    return yoke__fail_at(sink, locked, (yoke_place){.source = study->directory}, "%s",
+                         yoke__status_is_shortage(locked)
+                             ? yoke_status_text(locked)
+                             : "another process is writing to this folder");
   }
   return open_journal(study, is_restart, sink);
 }

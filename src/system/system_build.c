@@ -91,8 +91,10 @@ yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* reg
     }
   }
   if (status < 0) {
+    status = yoke__messages_status(messages, status);
     if (status != YOKE_BAD_INPUT) {
-      yoke__error(messages, (yoke_place){scenario->path, 0, 0}, "%s", yoke_status_text(status));
+      yoke__messages_fail(messages, status, (yoke_place){scenario->path, 0, 0}, "%s",
+                          yoke_status_text(status));
     }
     yoke__system_destroy(&system);
     return status;

@@ -164,10 +164,13 @@ static const yoke_coupling_ops* find_own_method(yoke_system* system, const yoke_
   if (read_file(system, file, &path) < 0 || path == NULL) {
     return NULL;
   }
-  if ((system->store == NULL && yoke__unit_store_create(&system->store) < 0) ||
-      yoke__unit_store_library(system->store, path, &library, &why.sink) < 0) {
-    yoke__error(system->messages, file->place, "library '%.300s': %s", path,
-                why.text[0] == '\0' ? yoke_status_text(YOKE_NO_MEMORY) : why.text);
+  yoke_status status = system->store == NULL ? yoke__unit_store_create(&system->store) : YOKE_OK;
+  if (status >= 0) {
+    status = yoke__unit_store_library(system->store, path, &library, &why.sink);
+  }
+  if (status < 0) {
+    yoke__messages_fail(system->messages, status, file->place, "library '%.300s': %s", path,
+                        why.text[0] == '\0' ? yoke_status_text(status) : why.text);
     return NULL;
   }
   const yoke_library_table* table = &library->table;

@@ -6,6 +6,7 @@
 
 #include "base/base_call.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "system/system.h"
 
 // the heaviest work that still fits one thread's share makes a second thread pay [s]
@@ -19,8 +20,8 @@ static const char* const causality_words[] = {"an input", "an output", "a parame
 // settings
 
 static void report_no_memory(yoke_system* system, const yoke_setting* setting, const char* what) {
-  yoke__error(system->messages, setting->value->place, "%s: %s", what,
-              yoke_status_text(YOKE_NO_MEMORY));
+  yoke__messages_fail(system->messages, YOKE_NO_MEMORY, setting->value->place, "%s: %s", what,
+                      yoke_status_text(YOKE_NO_MEMORY));
 }
 
 // The values of a setting. All failures have their message.
@@ -279,7 +280,7 @@ static yoke_status open_file(yoke_system* system, yoke_system_unit* unit) {
   }
   yoke__messages_merge(system->messages, &found);
   yoke__messages_free(&found);
-  return status == YOKE_NO_MEMORY ? status : status < 0 ? YOKE_BAD_INPUT : YOKE_OK;
+  return yoke__status_is_shortage(status) ? status : status < 0 ? YOKE_BAD_INPUT : YOKE_OK;
 }
 
 static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
@@ -319,7 +320,7 @@ static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
     if (system->messages->n_errors == n_errors) {
       yoke_fail(&about.sink, status, "cannot be created: %s", yoke_status_text(status));
     }
-    return YOKE_BAD_INPUT;
+    return yoke__status_is_shortage(status) ? status : YOKE_BAD_INPUT;
   }
   const bool is_algebraic = (unit->unit.info->flags & YOKE_UNIT_ALGEBRAIC) != 0;
   if (unit->is_law && !is_algebraic) {

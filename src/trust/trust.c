@@ -597,6 +597,16 @@ double yoke__trust_cost(const yoke_trust* trust, size_t companion) {
   return 0;
 }
 
+yoke_status yoke__trust_shortage(const yoke_trust* trust) {
+  for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
+    const yoke_companion_result* result = trust->companions[i].result;
+    if (result != NULL && result->shortage < 0) {
+      return result->shortage;
+    }
+  }
+  return YOKE_OK;
+}
+
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to) {
   if (trust->online != NULL && status >= 0) {

@@ -70,6 +70,9 @@ void yoke__trust_watch(yoke_trust* trust, double share, double cpu_s);
 void yoke__trust_cancel(yoke_trust* trust);
 // The run is judged without companions; those that go on end.
 void yoke__trust_give_up(yoke_trust* trust, const char* why);
+// The shortage that kept a companion from being done; YOKE_OK: none. What is said of the run is then not what it would be
+// elsewhere.
+yoke_status yoke__trust_shortage(const yoke_trust* trust);
 // Waits for the companions and judges. status: how the run ended. YOKE_INTERRUPTED once goes_on says no.
 yoke_status yoke__trust_finish(yoke_trust* trust, yoke_status status, double cpu_s,
                                bool (*goes_on)(void* to), void* to);

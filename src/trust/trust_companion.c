@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "base/base_temp.h"
 #include "trust/trust_store.h"
 
@@ -68,6 +69,10 @@ typedef struct companion_job {
   int parent;                       // process
 } companion_job;
 
+static void note_shortage(yoke_companion_result* result, yoke_status status) {
+  result->shortage = yoke__status_is_shortage(status) ? status : result->shortage;
+}
+
 static void end_with(yoke_companion_result* result, yoke_companion_status status,
                      const char* reason) {
   result->status = status;
@@ -89,6 +94,7 @@ static bool is_cancelled(const companion_job* job) {
 static void refuse(yoke_companion_result* result, const yoke_messages* messages,
                    yoke_status status) {
   char text[YOKE_MESSAGE_TEXT_SIZE] = "";
+  note_shortage(result, yoke__messages_status(messages, status));
   for (size_t i = 0; i < messages->n && text[0] == '\0'; i++) {
     if (messages->all[i].severity == YOKE_ERROR) {
       snprintf(text, sizeof text, "%s", messages->all[i].text == NULL ? "" : messages->all[i].text);
@@ -100,6 +106,7 @@ static void refuse(yoke_companion_result* result, const yoke_messages* messages,
 // A failure of the units while it was stepped.
 static void fail(yoke_companion_result* result, const yoke_failure* failure, yoke_status status) {
   char text[YOKE_MESSAGE_TEXT_SIZE] = "error: ";
+  note_shortage(result, status);
   const size_t n_word = strlen(text);
   if (failure->message.text != NULL) {
     yoke_message bare = failure->message;
@@ -267,9 +274,12 @@ static int run_apart(const void* argument) {
   const companion_job* job = argument;
   yoke_temp* temp = NULL;
   // its units have nothing to print, and the files that they write where they stand do not meet those of the run
-  if (dup2(STDOUT_FILENO, STDERR_FILENO) < 0 ||
-      yoke__process_attach(job->parent, STDERR_FILENO, NULL, NULL) < 0 ||
-      yoke__temp_create(&temp, NULL) < 0 || chdir(yoke__temp_path(temp)) != 0) {
+  yoke_status status = dup2(STDOUT_FILENO, STDERR_FILENO) < 0
+                           ? YOKE_IO
+                           : yoke__process_attach(job->parent, STDERR_FILENO, NULL, NULL);
+  status = status < 0 ? status : yoke__temp_create(&temp, NULL);
+  note_shortage(job->result, status);
+  if (status < 0 || chdir(yoke__temp_path(temp)) != 0) {
     end_with(job->result, YOKE_COMPANION_REFUSED, "no folder of its own could be made");
   } else {
     run_way(job);
@@ -281,7 +291,9 @@ static int run_apart(const void* argument) {
 static void run_in_process(const companion_job* job) {
   yoke_process process;
   YOKE_CATCH(why);
-  if (yoke__process_fork(run_apart, job, &process, &why.sink) < 0) {
+  const yoke_status forked = yoke__process_fork(run_apart, job, &process, &why.sink);
+  if (forked < 0) {
+    note_shortage(job->result, forked);
     end_with(job->result, YOKE_COMPANION_REFUSED, why.text);
     return;
   }
@@ -312,6 +324,7 @@ void yoke__companion_run_way(const yoke_companion_plan* plan, yoke_companion* co
   result->n_rows = 0;
   result->n_calls = 0;
   result->why[0] = '\0';
+  result->shortage = YOKE_OK;
   if (is_cancelled(&job)) {
     end_with(result, YOKE_COMPANION_CANCELLED, "");
   } else if (plan->is_apart) {
@@ -340,7 +353,7 @@ void yoke__companion_run(const yoke_companion_plan* plan, yoke_companion* compan
     const bool is_next = result->status == YOKE_COMPANION_REFUSED ||
                          result->status == YOKE_COMPANION_FAILED ||
                          result->status == YOKE_COMPANION_DIVERGED;
-    if (!is_next || companion->way + 1 == companion->n_ways) {
+    if (!is_next || result->shortage < 0 || companion->way + 1 == companion->n_ways) {
       return;
     }
   }

@@ -54,9 +54,10 @@ typedef struct yoke_companion_result {
   int64_t n_rows;  // complete
   int64_t n_calls;
   double wall_s;
-  double t;         // reached [s]
-  char why[320];    // it is not done
-  double values[];  // n_rows * n of the signals, then the energy given through each bond
+  double t;              // reached [s]
+  char why[320];         // it is not done
+  yoke_status shortage;  // that kept it from being done (base_status.h); YOKE_OK: none
+  double values[];       // n_rows * n of the signals, then the energy given through each bond
 } yoke_companion_result;
 
 typedef struct yoke_companion {

@@ -24,7 +24,12 @@ typedef struct entry {
 
 struct yoke_companion_store {
   entry* first;
+  yoke_status status;
 };
+
+yoke_status yoke__companion_store_status(const yoke_companion_store* store) {
+  return store->status;
+}
 
 yoke_companion_store* yoke__companion_store_create(void) {
   return calloc(1, sizeof(yoke_companion_store));
@@ -59,12 +64,15 @@ static void add_time(yoke_text* key, const yoke_scenario_time* time) {
 }
 
 // Method and scheme, and every step of the description that it leads to. False: there is no such description.
-static bool make_key(const yoke_companion_plan* plan, const yoke_companion_way* way,
-                     yoke_text* key) {
+static bool make_key(yoke_companion_store* store, const yoke_companion_plan* plan,
+                     const yoke_companion_way* way, yoke_text* key) {
   const yoke_companion_recipe* recipe = &way->recipe;
   yoke_scenario* s = NULL;
-  if (yoke__scenario_companion(plan->system->scenario, way->is_strict ? plan->strict : plan->units,
-                               plan->connections, plan->system->n_links, recipe, &s) < 0) {
+  const yoke_status made = yoke__scenario_companion(
+      plan->system->scenario, way->is_strict ? plan->strict : plan->units, plan->connections,
+      plan->system->n_links, recipe, &s);
+  if (made < 0) {
+    store->status = made == YOKE_NO_MEMORY ? made : store->status;
     return false;
   }
   yoke__text_add(key, "%s %d ", recipe->method, (int)recipe->scheme);
@@ -84,6 +92,7 @@ static bool make_key(const yoke_companion_plan* plan, const yoke_companion_way* 
     yoke__text_add(key, "%s ", s->order[i].text);
   }
   yoke__scenario_free(&s);
+  store->status = key->status < 0 ? key->status : store->status;
   return key->status >= 0;
 }
 
@@ -134,7 +143,7 @@ bool yoke__companion_store_find(yoke_companion_store* store, const yoke_companio
                                 yoke_companion* companion) {
   yoke_text key = {0};
   bool is_found = false;
-  if (plan->times == NULL && make_key(plan, &companion->ways[companion->way], &key)) {
+  if (plan->times == NULL && make_key(store, plan, &companion->ways[companion->way], &key)) {
     for (const entry* e = store->first; e != NULL && !is_found; e = e->next) {
       is_found = strcmp(e->key.bytes, key.bytes) == 0 && copy_entry(e, plan, companion);
     }
@@ -210,8 +219,10 @@ void yoke__companion_store_run(yoke_companion_store* store, const yoke_companion
     atomic_store(&own.result->most_calls, atomic_load(&companion->result->most_calls));
     yoke__companion_run_way(&fine, &own);
     e = make_entry(plan, own.result, n_rows, row_interval(plan) / (double)n_between);
+    companion->result->shortage = own.result->shortage;
   }
-  if (e != NULL && make_key(plan, &companion->ways[companion->way], &e->key) &&
+  store->status = e == NULL ? YOKE_NO_MEMORY : store->status;
+  if (e != NULL && make_key(store, plan, &companion->ways[companion->way], &e->key) &&
       copy_entry(e, plan, companion)) {
     companion->n_calls_made += e->n_calls;
     if (is_final(e->status)) {

@@ -2,12 +2,14 @@
 #include "unit/unit_library.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base_message.h"
 #include "base/base_os.h"
 #include "base/base_process.h"
+#include "base/base_status.h"
 #include "unit/unit.h"
 
 #define LOAD_TIMEOUT_S 10
@@ -74,10 +76,14 @@ static yoke_status load(const char* path, yoke_shared_library** out, const yoke_
   if (library == NULL) {
     return yoke_fail(sink, YOKE_NO_MEMORY, "%s", yoke_status_text(YOKE_NO_MEMORY));
   }
+  errno = 0;
   library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  const yoke_status status = library->handle == NULL
-                                 ? yoke_fail(sink, YOKE_IO, "it cannot be loaded: %s", dlerror())
-                                 : read_table(library, sink);
+  const int code = errno;
+  const yoke_status status =
+      library->handle == NULL
+          ? yoke_fail(sink, yoke__status_of_errno(code), "it cannot be loaded: %s",
+                      code == ENOMEM ? yoke__errno_text(code) : dlerror())
+          : read_table(library, sink);
   if (status < 0) {
     yoke__library_close(&library);
     return status;

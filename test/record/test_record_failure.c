@@ -183,7 +183,7 @@ static void full_device_is_named_at_open(void** state) {
   char path[FIXTURE_PATH_SIZE];
   assert_int_equal(symlink("/dev/full", fixture_path(path, folder, "results.csv.part")), 0);
   const outcome out = in_child(full_device_child);
-  assert_int_equal(out.status, YOKE_IO);
+  assert_int_equal(out.status, YOKE_SHORTAGE);
   check_contains(out.message, "/results.csv: error: No space left on device");
 }
 
@@ -195,7 +195,7 @@ static void tmpfs_child(outcome* out) {
     return;
   }
   run_child(folder, all_formats(), 60000, out);
-  if (out->status != YOKE_IO) {
+  if (out->status != YOKE_SHORTAGE) {
     return;
   }
   const long n_csv = rows_in_message(out->message, "results.csv");
@@ -217,7 +217,7 @@ static void full_disk_keeps_complete_rows(void** state) {
     print_message("mounting is not allowed here\n");
     skip();
   }
-  assert_int_equal(out.status, YOKE_IO);
+  assert_int_equal(out.status, YOKE_SHORTAGE);
   assert_true(out.has_failed);
   check_contains(out.message, "No space left on device (");
   check_contains(out.message, " rows written)");

@@ -40,7 +40,7 @@ static void failure_keeps_the_old(void** state) {
   write_summary(1, YOKE_OK);
   char path[FIXTURE_PATH_SIZE];
   assert_int_equal(symlink("/dev/full", fixture_path(path, folder, "summary.json.part")), 0);
-  write_summary(2, YOKE_IO);
+  write_summary(2, YOKE_SHORTAGE);
   check_summary("{\n  \"steps\": 1\n}\n");
 
   // JSON that is none is not written either

@@ -277,6 +277,54 @@ static void test_resume(void** state) {
   folder_close(&d);
 }
 
+// a point that ran into a shortage is in the journal and still missing; its later result counts, also after two such lines
+static void test_shortage(void** state) {
+  (void)state;
+  fixture f;
+  folder d;
+  HEAR(err);
+  double none[FIXTURE_MAX];
+  char reason[] = "error: No space left on device";
+  size_t n_known = 0, n_damaged = 0;
+  const yoke_study_result lacking = {
+      .status = YOKE_RUN_SHORTAGE, .t = (double)NAN, .values = none, .reason = reason};
+  for (size_t i = 0; i < FIXTURE_MAX; i++) {
+    none[i] = (double)NAN;
+  }
+  folder_open(&d);
+  fixture_open(&f, system_text, vary, measures, limits);
+  yoke_study* study = open_study(&f, &d, true);
+  complete(study, 0, 2);
+  yoke__study_close(&study);
+  for (int round = 0; round < 2; round++) {
+    yoke_text line = {0};
+    yoke__journal_line(&f.plan, 5, 0, &lacking, &line);
+    FILE* file = fopen(d.journal, "ab");
+    assert_non_null(file);
+    assert_int_equal(fwrite(line.bytes, 1, line.n, file), line.n);
+    fclose(file);
+    yoke__text_free(&line);
+  }
+  study = open_study(&f, &d, false);
+  yoke__study_resumed(study, &n_known, &n_damaged);
+  assert_int_equal(n_known, 2);
+  assert_int_equal(n_damaged, 0);
+  assert_null(yoke__study_find(study, 5, 0));
+  complete(study, 0, N_POINTS);
+  assert_non_null(yoke__study_find(study, 5, 0));
+  check_ok(yoke__study_write_table(study, "table.csv", &err.sink));
+  yoke__study_close(&study);
+  char* table = read_text(d.table);
+  assert_null(strstr(table, "shortage"));
+  free(table);
+  study = open_study(&f, &d, false);
+  yoke__study_resumed(study, &n_known, &n_damaged);
+  assert_int_equal(n_known, N_POINTS);
+  yoke__study_close(&study);
+  fixture_close(&f);
+  folder_close(&d);
+}
+
 static void test_other_study(void** state) {
   (void)state;
   static const char* const other_measures[] = {"min:i.y", NULL};
@@ -344,7 +392,7 @@ int main(void) {
       cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_torn),
       cmocka_unit_test(test_changed_bytes), cmocka_unit_test(test_identity),
       cmocka_unit_test(test_resume),        cmocka_unit_test(test_other_study),
-      cmocka_unit_test(test_table),
+      cmocka_unit_test(test_shortage),      cmocka_unit_test(test_table),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #ifndef YOKE_TEST_FAILING_HEAP_H
 #define YOKE_TEST_FAILING_HEAP_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -41,12 +42,14 @@ typedef struct failing_heap {
 
 static failing_heap heap;
 
-static bool is_refused(void) {
+static bool refuses(void) {
   if (!heap.is_on) {
     return false;
   }
   const long request = heap.n_requests++;
-  return heap.fails_onwards ? request >= heap.fails_at : request == heap.fails_at;
+  const bool is_refused = heap.fails_onwards ? request >= heap.fails_at : request == heap.fails_at;
+  errno = is_refused ? ENOMEM : errno;  // as the real one does
+  return is_refused;
 }
 
 static void* counted(void* block) {
@@ -57,19 +60,19 @@ static void* counted(void* block) {
 // visible, so that shared libraries call them too
 // NOLINTBEGIN(readability-inconsistent-declaration-parameter-name)
 YOKE_API void* malloc(size_t size) {
-  return is_refused() ? NULL : counted(__libc_malloc(size));
+  return refuses() ? NULL : counted(__libc_malloc(size));
 }
 
 YOKE_API void* calloc(size_t count, size_t size) {
-  return is_refused() ? NULL : counted(__libc_calloc(count, size));
+  return refuses() ? NULL : counted(__libc_calloc(count, size));
 }
 
 YOKE_API void* aligned_alloc(size_t alignment, size_t size) {
-  return is_refused() ? NULL : counted(__libc_memalign(alignment, size));
+  return refuses() ? NULL : counted(__libc_memalign(alignment, size));
 }
 
 YOKE_API void* realloc(void* block, size_t size) {
-  if (is_refused()) {
+  if (refuses()) {
     return NULL;
   }
   return block == NULL ? counted(__libc_malloc(size)) : __libc_realloc(block, size);

@@ -7,6 +7,7 @@
 
 #include "base/base_message.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 
 // The costs of a circuit's steps are not measured in an FMU.
 int64_t yoke__os_now_ns(void) {
@@ -29,7 +30,8 @@ yoke_status yoke__os_read_file_as(const char* path, const char* name, size_t max
   *n = 0;
   FILE* file = fopen(path, "rb");
   if (file == NULL) {
-    return refuse(NULL, NULL, path, YOKE_IO, strerror(errno), sink);
+    const int code = errno;
+    return refuse(NULL, NULL, path, yoke__status_of_errno(code), yoke__errno_text(code), sink);
   }
 
   // doubled room: the length of what is no plain file is not known before it is read

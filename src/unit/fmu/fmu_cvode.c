@@ -7,11 +7,13 @@
 #include "unit/fmu/fmu_cvode.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base_status.h"
 #include "unit/fmu/fmu_solver.h"
 
 struct fmu_cvode {
@@ -60,22 +62,34 @@ static int roots(void* self, double t, const double x[], double z[]) {
 
 #define COMPANION "yoke-cvode.so"
 
+// a shortage says nothing about the file
+static bool is_shortage(int code, const yoke_sink* sink) {
+  const yoke_status status = yoke__status_of_errno(code);
+  if (!yoke__status_is_shortage(status)) {
+    return false;
+  }
+  yoke_fail(sink, status, "solver 'cvode' cannot be loaded: %s", yoke__errno_text(code));
+  return true;
+}
+
 // the first of the usual places that has it; $ORIGIN is where this code lies, the linker fills it in
 static void* find_library(const yoke_sink* sink) {
   static const char* const places[] = {"$ORIGIN/" COMPANION, "$ORIGIN/../libexec/yoke/" COMPANION,
                                        "$ORIGIN/../../libexec/yoke/" COMPANION};
   const char* wanted = getenv("YOKE_CVODE");
   if (wanted != NULL && wanted[0] != '\0') {
+    errno = 0;
     void* library = dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-    if (library == NULL) {
+    if (library == NULL && !is_shortage(errno, sink)) {
       yoke_fail(sink, YOKE_BAD_INPUT, "solver 'cvode': YOKE_CVODE leads nowhere: %s", dlerror());
     }
     return library;
   }
   const char* fault = NULL;
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+    errno = 0;
     void* library = dlopen(places[i], RTLD_NOW | RTLD_LOCAL);
-    if (library != NULL) {
+    if (library != NULL || is_shortage(errno, sink)) {
       return library;
     }
     // a file that is there but cannot be loaded says what it lacks; one that is not there has nothing to say
