@@ -27,6 +27,8 @@
 
 #include "base/base_message.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
+#include "record/record_hdf5_child.h"
 #include "record/record_sink.h"
 
 #ifdef YOKE_HAVE_HDF5
@@ -80,6 +82,13 @@ static library_use library_enter(void) {
   while (atomic_flag_test_and_set_explicit(&is_library_busy, memory_order_acquire)) {
     yoke__os_sleep_ns(LOCK_WAIT_NS);
   }
+  // before the library's first call: at the end of the process it would close files again whose writes have failed, and
+  // crash (1.10.8). All files are closed here.
+  static bool is_known;
+  if (!is_known) {
+    is_known = true;
+    H5dont_atexit();
+  }
   library_use use = {NULL, NULL};
   H5Eget_auto2(H5E_DEFAULT, &use.print, &use.print_data);
   H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
@@ -91,36 +100,51 @@ static void library_leave(library_use use) {
   atomic_flag_clear_explicit(&is_library_busy, memory_order_release);
 }
 
+// Why a call of the library failed.
+typedef struct reason {
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  int code;          // errno of the call of the system that failed; 0: none did
+  bool is_resource;  // the library could not get memory
+} reason;
+
 // The innermost entry of the error stack; the system's own words where it has them.
 static herr_t take_reason(unsigned n, const H5E_error2_t* entry, void* data) {
-  char* to = data;  // YOKE_MESSAGE_TEXT_SIZE bytes
+  reason* to = data;
   if (n > 0 || entry->desc == NULL) {
     return 0;
   }
-  static const char mark[] = "error message = '";
-  const char* begin = strstr(entry->desc, mark);
-  const char* end = begin != NULL ? strchr(begin + sizeof mark - 1, '\'') : NULL;
-  if (end != NULL) {
-    begin += sizeof mark - 1;
-    snprintf(to, YOKE_MESSAGE_TEXT_SIZE, "%.*s", (int)(end - begin), begin);
+  // the library has no field for it: "..., errno = 28, error message = '...'"
+  static const char mark[] = "errno = ";
+  const char* at = strstr(entry->desc, mark);
+  to->code = at == NULL ? 0 : (int)strtol(at + sizeof mark - 1, NULL, 10);
+  to->is_resource = entry->maj_num == H5E_RESOURCE;
+  if (to->code > 0) {
+    snprintf(to->text, sizeof to->text, "%s", yoke__errno_text(to->code));
+  } else if (to->is_resource) {
+    snprintf(to->text, sizeof to->text, "%s", yoke_status_text(YOKE_NO_MEMORY));
   } else {
-    snprintf(to, YOKE_MESSAGE_TEXT_SIZE, "HDF5: %s", entry->desc);
+    snprintf(to->text, sizeof to->text, "HDF5: %s", entry->desc);
   }
   return 0;
 }
 
-static yoke_status hdf5_failure(const yoke_sink* errors) {
-  char text[YOKE_MESSAGE_TEXT_SIZE] = "HDF5 reports an error";
-  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, text);
-  return yoke_fail(errors, YOKE_IO, "%s", text);
+// otherwise: the status where it was neither the system nor memory
+static yoke_status fail_as(yoke_status otherwise, const yoke_sink* errors) {
+  reason why = {.text = "HDF5 reports an error"};
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, take_reason, &why);
+  const yoke_status status = why.code > 0      ? yoke__status_of_errno(why.code)
+                             : why.is_resource ? YOKE_NO_MEMORY
+                                               : otherwise;
+  return yoke_fail(errors, status, "%s", why.text);
 }
 
-// Of a file that is read: words of the system are about the disk, those of HDF5 about what the file holds.
+static yoke_status hdf5_failure(const yoke_sink* errors) {
+  return fail_as(YOKE_IO, errors);
+}
+
+// Of a file that is read: failures of the library itself are about what the file holds.
 static yoke_status read_failure(const yoke_sink* errors) {
-  YOKE_CATCH(why);
-  const yoke_status status = hdf5_failure(&why.sink);
-  const bool is_content = strncmp(why.text, "HDF5", 4) == 0;
-  return yoke_fail(errors, is_content ? YOKE_BAD_INPUT : status, "%s", why.text);
+  return fail_as(YOKE_BAD_INPUT, errors);
 }
 
 // strings of variable length, UTF-8; -1 on failure
@@ -670,7 +694,8 @@ static yoke_status read_file(hid_t file, yoke_csv* out, const yoke_sink* errors)
                       : YOKE_OK;
 }
 
-yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_sink* errors) {
+// In the child process.
+static yoke_status read_here(const char* path, yoke_csv* out, const yoke_sink* errors) {
   memset(out, 0, sizeof *out);
   const library_use use = library_enter();
   const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -682,6 +707,22 @@ yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_s
   if (status < 0) {
     yoke__csv_free(out);
   }
+  return status;
+}
+
+static void free_lock(void) {
+  atomic_flag_clear_explicit(&is_library_busy, memory_order_release);
+}
+
+yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_sink* errors) {
+  uint64_t size = 0;
+  memset(out, 0, sizeof *out);
+  YOKE_TRY(yoke__os_file_size(path, &size, errors));
+  const yoke_child_limits limits = yoke__child_limits(size);
+  // no other thread is inside the library while this process is copied; the copy frees its own lock
+  const library_use use = library_enter();
+  const yoke_status status = yoke__read_in_child(read_here, free_lock, path, &limits, out, errors);
+  library_leave(use);
   return status;
 }
 
