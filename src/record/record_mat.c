@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "base/base_os.h"
+#include "record/record_mat_check.h"
 #include "record/record_sink.h"
 
 #ifdef YOKE_HAVE_MATIO
@@ -27,6 +28,9 @@
 #define MAX_VARIABLE_SIZE INT64_C(2147000000)
 #define NAME_SIZE         64     // MATLAB's 63 characters and NUL
 #define HEADER_SIZE       1024u  // file space a variable takes beside its data, generously
+#define SPOOL_ENDING      ".rows"
+
+enum { N_OURS = 4 };  // variables that are no columns: time, names, title, gaps
 
 typedef struct mat_gap {
   uint64_t row, n_lost;
@@ -94,7 +98,6 @@ static void number_name(char name[NAME_SIZE], size_t number) {
 // column's number.
 static bool choose_names(mat_sink* sink) {
   static const char* const ours[] = {"gaps", "names", "time", "title"};
-  enum { N_OURS = 4 };
   const size_t n = sink->layout->n_columns;
   name_order* order = calloc(n + N_OURS, sizeof order[0]);
   if (order == NULL) {
@@ -158,12 +161,12 @@ static bool allocate(mat_sink* sink, const char* path) {
                                                  : BLOCK_SIZE / row;
   sink->block = calloc(sink->n_block_rows, row);
   sink->names = calloc(layout->n_columns + 1, sizeof sink->names[0]);
-  const size_t path_size = strlen(path) + sizeof ".rows";
+  const size_t path_size = strlen(path) + sizeof SPOOL_ENDING;
   sink->spool_path = malloc(path_size);
   if (sink->block == NULL || sink->names == NULL || sink->spool_path == NULL) {
     return false;
   }
-  snprintf(sink->spool_path, path_size, "%s.rows", path);
+  snprintf(sink->spool_path, path_size, "%s" SPOOL_ENDING, path);
   sink->row_size = sizeof(double);
   sink->base_size = 4 * (uint64_t)HEADER_SIZE + 2 * strlen(layout->title);
   for (size_t i = 0; i < layout->n_columns; i++) {
@@ -468,6 +471,18 @@ static yoke_status put_all(mat_sink* sink, const yoke_sink* errors) {
   return status < 0 ? status : put_gaps(sink, errors);
 }
 
+// Closes the file and looks whether all of it has arrived.
+static yoke_status finish_file(mat_sink* sink, const yoke_sink* errors) {
+  Mat_Close(sink->mat);
+  sink->mat = NULL;
+  char* path = sink->spool_path;
+  char* ending = path + strlen(path) - strlen(SPOOL_ENDING);
+  *ending = '\0';
+  const yoke_status status = yoke__record_mat_check(path, sink->layout->n_columns + N_OURS, errors);
+  *ending = SPOOL_ENDING[0];
+  return status;
+}
+
 static yoke_status mat_close(void* self, uint64_t n_lost, uint64_t* n_rows,
                              const yoke_sink* errors) {
   mat_sink* sink = self;
@@ -477,7 +492,10 @@ static yoke_status mat_close(void* self, uint64_t n_lost, uint64_t* n_rows,
   }
 
   // also when the last block did not fit: the rows before it do
-  const yoke_status status_all = put_all(sink, status < 0 ? NULL : errors);
+  yoke_status status_all = put_all(sink, status < 0 ? NULL : errors);
+  if (status_all >= 0) {
+    status_all = finish_file(sink, status < 0 ? NULL : errors);
+  }
   status = status < 0 ? status : status_all;
   *n_rows = status_all < 0 ? 0 : sink->n_rows;
   mat_discard(sink);
