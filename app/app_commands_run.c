@@ -46,9 +46,9 @@ static const yoke_option run_options[] = {
 };
 static const yoke_exit run_exits[] = {
     {YOKE_EXIT_OK, "The run is complete."},
-    {YOKE_EXIT_FAILED,
-     "The run failed: a unit failed, crashed or called exit, a value became NaN or infinite, or the "
-     "output could not be written. Results up to that step are kept."},
+    {YOKE_EXIT_FAILED, "The run failed: a unit failed, crashed or called exit, a value became NaN "
+                       "or infinite, or the "
+                       "output could not be written. Results up to that step are kept."},
     STATUS_USAGE,
     {YOKE_EXIT_QUALITY,
      "A quality limit that the system file gives was violated, or the result diverged or is judged "

@@ -68,9 +68,9 @@ static bool make_key(yoke_companion_store* store, const yoke_companion_plan* pla
                      const yoke_companion_way* way, yoke_text* key) {
   const yoke_companion_recipe* recipe = &way->recipe;
   yoke_scenario* s = NULL;
-  const yoke_status made = yoke__scenario_companion(
-      plan->system->scenario, way->is_strict ? plan->strict : plan->units, plan->connections,
-      plan->system->n_links, recipe, &s);
+  const yoke_status made =
+      yoke__scenario_companion(plan->system->scenario, way->is_strict ? plan->strict : plan->units,
+                               plan->connections, plan->system->n_links, recipe, &s);
   if (made < 0) {
     store->status = made == YOKE_NO_MEMORY ? made : store->status;
     return false;

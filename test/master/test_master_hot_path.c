@@ -105,8 +105,8 @@ static const char sampled[] =
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f, left.f -> "
     "ss.u1]\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
-static const char* const systems[] = {plain,        rates,     mixed,   mixed_gs, iterative,
-                                      iterative_gs, corrected, rebuilt, adaptive, growing,
+static const char* const systems[] = {plain,        rates,     mixed,    mixed_gs, iterative,
+                                      iterative_gs, corrected, rebuilt,  adaptive, growing,
                                       sampled,      means,     means_gs, threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
