@@ -250,6 +250,11 @@ finish() {
 # interrupted NUMBER WHAT WHERE: a run goes on although its FMU plays with signals; one signal ends it
 interrupted() {
   what=$2 where=$3 row="SIG$1 after '$2' in $3, here"
+  # a unit that ignores a signal in every step is kept from it by functions that sanitizers have for themselves
+  if ! $is_plain && [ "$3" = steps ]; then
+    n_skipped=$((n_skipped + 1))
+    return
+  fi
   write_system 2 '' bad
   start 1e7
   kill "-$1" "$pid"
