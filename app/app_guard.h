@@ -17,7 +17,7 @@ typedef struct yoke_app_guarded {
 // Begins to watch, before any foreign code is loaded; without threads the command goes on without.
 void yoke__app_guard_start(void);
 // What is to be completed from now on; NULL: nothing. It lives until the next call.
-void yoke__app_guard_set(const yoke_app_guarded* guarded);
+void yoke__app_guard_set(const yoke_app_guarded* run);
 // The system whose units may be to blame for a crash in a thread of their own; NULL: none.
 void yoke__app_guard_system(const yoke_system* system);
 // The program is about to end as it should.

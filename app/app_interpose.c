@@ -31,6 +31,11 @@ EXPORTED _Noreturn void _Exit(int status) {
 
 // ---- handlers: what ends a run stays ours, and nobody makes a fault end the process without a word
 
+// Own names in C: the library's declarations stay its own.
+EXPORTED int keep_action(int number, const struct sigaction* action,
+                         struct sigaction* old) __asm__("sigaction");
+EXPORTED __sighandler_t keep_handler(int number, __sighandler_t handler) __asm__("signal");
+
 typedef int sigaction_function(int, const struct sigaction*, struct sigaction*);
 
 static sigaction_function* find_real(void) {
@@ -42,7 +47,7 @@ static sigaction_function* find_real(void) {
   return real;
 }
 
-EXPORTED int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
+int keep_action(int number, const struct sigaction* action, struct sigaction* old) {
   const bool is_none = action != NULL && (action->sa_flags & SA_SIGINFO) == 0 &&
                        (action->sa_handler == SIG_DFL || action->sa_handler == SIG_IGN);
   if (action != NULL && yoke__crash_keeps_handler(number, is_none)) {
@@ -60,13 +65,13 @@ EXPORTED int sigaction(int number, const struct sigaction* action, struct sigact
 }
 
 // as the C library has it: the handler stays, calls of the system go on
-EXPORTED __sighandler_t signal(int number, __sighandler_t handler) {
+__sighandler_t keep_handler(int number, __sighandler_t handler) {
   struct sigaction action, old;
   memset(&action, 0, sizeof action);
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
   sigaddset(&action.sa_mask, number);
-  return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+  return keep_action(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 #endif

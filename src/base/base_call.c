@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,7 +65,26 @@ void yoke__call_add_binary(const char* unit, const char* path) {
   }
 }
 
-// The file that is mapped at an address, by its number; 0: none. A line: "first-last rights offset device inode path".
+// The number of the file of a mapping that holds an address; 0: none, or another mapping.
+// A line: "first-last rights offset device inode path".
+static uint64_t match_mapping(const char* line, uintptr_t code) {
+  char *at = NULL, *end = NULL;
+  const unsigned long long first = strtoull(line, &at, 16);
+  if (at == line || *at != '-') {
+    return 0;
+  }
+  const unsigned long long last = strtoull(at + 1, &end, 16);
+  if (end == at + 1 || code < first || code >= last) {
+    return 0;
+  }
+  for (int i = 0; i < 3; i++) {
+    end += strspn(end, " ");
+    end += strcspn(end, " ");
+  }
+  return strtoull(end, NULL, 10);
+}
+
+// The file that is mapped at an address, by its number; 0: none.
 static uint64_t find_mapped(uintptr_t code) {
   char text[4096];
   size_t used = 0;
@@ -76,12 +96,9 @@ static uint64_t find_mapped(uintptr_t code) {
     text[used] = '\0';
     char* line = text;
     for (char* end = strchr(line, '\n'); end != NULL; end = strchr(line, '\n')) {
-      unsigned long long first = 0, last = 0, inode = 0;
       *end = '\0';
-      if (sscanf(line, "%llx-%llx %*s %*s %*s %llu", &first, &last, &inode) == 3 && code >= first &&
-          code < last) {
-        found = inode;
-      }
+      const uint64_t inode = match_mapping(line, code);
+      found = inode != 0 ? inode : found;
       line = end + 1;
     }
     used = strlen(line) < sizeof text / 2 ? strlen(line) : 0;

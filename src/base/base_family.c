@@ -57,16 +57,26 @@ static bool read_member(int pid, member* to) {
   if (at == NULL || at[1] == '\0') {
     return false;
   }
-  char state = 'Z';
-  int parent = 0;
-  unsigned long long start = 0;
   // fields 3, 4 and 22 of proc(5)
-  const int n = sscanf(at + 1,
-                       " %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                       "%*s %llu",
-                       &state, &parent, &start);
-  *to = (member){.pid = pid, .parent = parent, .start = start};
-  return n == 3 && state != 'Z' && state != 'X';
+  at++;
+  at += strspn(at, " ");
+  const char state = *at;
+  if (state == '\0') {
+    return false;
+  }
+  char* end = NULL;
+  at++;
+  const int parent = (int)strtol(at, &end, 10);
+  if (end == at) {
+    return false;
+  }
+  for (int i = 5; i < 22; i++) {
+    end += strspn(end, " ");
+    end += strcspn(end, " ");
+  }
+  at = end;
+  *to = (member){.pid = pid, .parent = parent, .start = strtoull(at, &end, 10)};
+  return end != at && state != 'Z' && state != 'X';
 }
 
 uint64_t yoke__family_start_time(int pid) {

@@ -455,6 +455,7 @@ yoke_status yoke__circuit_set_start(yoke_circuit* circuit, bool is_node, uint32_
 yoke_status yoke__circuit_choose_integrals(yoke_circuit* circuit, const yoke_probe* const probes[],
                                            size_t n) {
   yoke_arena* arena = &circuit->core.arena;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   circuit->integrands = yoke__arena_array(arena, n + 1, sizeof *circuit->integrands);
   circuit->integrals = yoke__arena_array(arena, n + 1, sizeof(double));
   circuit->integrand = yoke__arena_array(arena, n + 1, sizeof(double));

@@ -319,25 +319,25 @@ static void remove_stale(const yoke_record* self) {
   }
 }
 
-yoke_status yoke__record_abandon(yoke_record* self, int64_t timeout_ns, yoke_record_info* info,
+yoke_status yoke__record_abandon(yoke_record* record, int64_t timeout_ns, yoke_record_info* info,
                                  const yoke_sink* sink) {
   const int64_t end = yoke__os_now_ns() + timeout_ns;
-  self->writer.n_lost_at_end = self->n_lost_since_commit;
-  atomic_store(&self->writer.is_abandoned, true);
-  atomic_store_explicit(&self->writer.is_stopping, true, memory_order_release);
-  while (!atomic_load_explicit(&self->writer.is_finished, memory_order_acquire)) {
+  record->writer.n_lost_at_end = record->n_lost_since_commit;
+  atomic_store(&record->writer.is_abandoned, true);
+  atomic_store_explicit(&record->writer.is_stopping, true, memory_order_release);
+  while (!atomic_load_explicit(&record->writer.is_finished, memory_order_acquire)) {
     if (yoke__os_now_ns() > end) {
-      *info = describe(self, atomic_load(&self->writer.n_rows));
+      *info = describe(record, atomic_load(&record->writer.n_rows));
       return yoke_fail(sink, YOKE_IO, "the files of the results are not complete");
     }
     yoke__os_sleep_ns(WAIT_NS);
   }
-  remove_stale(self);
-  *info = describe(self, atomic_load(&self->writer.n_rows));
-  for (size_t i = 0; i < self->writer.failures.n; i++) {
-    yoke_send(sink, &self->writer.failures.all[i]);
+  remove_stale(record);
+  *info = describe(record, atomic_load(&record->writer.n_rows));
+  for (size_t i = 0; i < record->writer.failures.n; i++) {
+    yoke_send(sink, &record->writer.failures.all[i]);
   }
-  return yoke__record_has_failed(self) ? YOKE_IO : YOKE_OK;
+  return yoke__record_has_failed(record) ? YOKE_IO : YOKE_OK;
 }
 
 yoke_status yoke__record_close(yoke_record** record, yoke_record_info* info,

@@ -24,43 +24,44 @@ typedef struct walk {
   uint64_t size;  // of the file
 } walk;
 
-// One element at `at`, which must end before `end`. *next: behind it. False: it does not fit.
-static bool walk_element(const walk* w, uint64_t at, uint64_t end, int depth, uint64_t* next) {
-  uint32_t tag[2];
-  if (end - at < TAG_SIZE || depth > MAX_DEPTH ||
-      yoke__os_file_read(w->file, tag, sizeof tag, at, NULL) < 0) {
-    return false;
-  }
-  // a small element has its length in the upper half of the first word
-  if ((tag[0] >> 16) != 0) {
-    *next = at + TAG_SIZE;
-    return (tag[0] >> 16) <= 4;
-  }
-  const uint64_t n = tag[1], padded = (n + 7) / 8 * 8;
-  if (tag[0] == 0 || padded > end - at - TAG_SIZE) {
-    return false;
-  }
-  *next = at + TAG_SIZE + padded;
-  if (tag[0] != TYPE_MATRIX) {
-    return true;
-  }
-  // the length of a matrix is written behind it: 0 is one that was lost
-  uint64_t inner = at + TAG_SIZE;
-  if (n == 0) {
-    return false;
-  }
-  while (inner < at + TAG_SIZE + n) {
-    if (!walk_element(w, inner, at + TAG_SIZE + n, depth + 1, &inner)) {
+// The variable at `at`, with all that is in it. *next: behind it. False: it does not fit.
+static bool walk_variable(const walk* w, uint64_t at, uint64_t* next) {
+  uint64_t ends[MAX_DEPTH + 1] = {w->size};  // of the file, and of the matrices around
+  int depth = 0;
+  do {
+    uint32_t tag[2];
+    if (ends[depth] - at < TAG_SIZE || yoke__os_file_read(w->file, tag, sizeof tag, at, NULL) < 0) {
       return false;
     }
-  }
-  return inner == at + TAG_SIZE + n;
+    // a small element has its length in the upper half of the first word, and its data in the second
+    const uint32_t n_small = tag[0] >> 16;
+    const uint64_t n = n_small == 0 ? tag[1] : 0, padded = (n + 7) / 8 * 8;
+    const bool is_matrix = tag[0] == TYPE_MATRIX;
+    at += TAG_SIZE;
+    if (n_small > 4 || tag[0] == 0 || padded > ends[depth] - at) {
+      return false;
+    }
+    // the length of a matrix is written behind it: 0 is one that was lost
+    if (is_matrix && (n == 0 || depth == MAX_DEPTH)) {
+      return false;
+    }
+    if (is_matrix) {
+      ends[++depth] = at + n;
+    } else {
+      at += padded;
+    }
+    while (depth > 0 && at == ends[depth]) {
+      depth--;
+    }
+  } while (depth > 0);
+  *next = at;
+  return true;
 }
 
 static bool is_whole(const walk* w, size_t n_variables) {
   uint64_t at = HEADER_SIZE;
   size_t n = 0;
-  while (at < w->size && walk_element(w, at, w->size, 0, &at)) {
+  while (at < w->size && walk_variable(w, at, &at)) {
     n++;
   }
   return at == w->size && n == n_variables;

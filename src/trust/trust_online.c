@@ -168,8 +168,9 @@ static double bytes_of(const yoke_trust_online* o, int64_t grid) {
     const yoke_unit* unit = &o->system->units[i].unit;
     n += o->why[i] == NULL && !o->system->units[i].is_law ? (double)(unit->n_y + 2 * unit->n_u) : 0;
   }
-  return n * 8 * (double)(o->system->n_slots / o->system->macro_slots) *
-         (double)(o->system->macro / grid);
+  const int64_t n_macros = o->system->n_slots / o->system->macro_slots;
+  const int64_t n_samples = o->system->macro / grid;  // in each
+  return n * 8 * (double)n_macros * (double)n_samples;
 }
 
 // The step of the slowest unit with a model; several calls together where they are many or memory is short.
@@ -421,6 +422,7 @@ typedef struct path {
 } path;
 
 // From an output back to the outputs of units that it is made of: itself, or through laws. Each is a link, or a term.
+// NOLINTNEXTLINE(misc-no-recursion): at most as deep as there are laws
 static yoke_status trace_back(yoke_trust_online* o, const path* p, size_t unit, size_t y,
                               double gain, size_t depth) {
   const yoke_system* system = o->system;

@@ -228,6 +228,7 @@ static yoke_status get_outputs(const void* self, double y[], size_t n_y) {
 
 static yoke_status choose_integrals(void* self, const size_t outputs[], size_t n) {
   circuit_unit* c = self;
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): the elements are pointers
   const yoke_probe** probes = yoke__arena_array(&c->arena, n + 1, sizeof *probes);
   YOKE_TRY(yoke__arena_status(&c->arena));
   for (size_t i = 0; i < n; i++) {
