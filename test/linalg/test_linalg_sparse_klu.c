@@ -19,7 +19,9 @@ static double count_factors(const yoke_sparse_matrix* matrix, double tolerance) 
 
 static yoke_status order(const yoke_sparse_matrix* matrix, bool use_colamd, double max_entries,
                          int32_t row[], int32_t col[], double* n_operations) {
-  yoke_sparse_order to = {row, col};
+  yoke_sparse_order to;
+  to.row = row;
+  to.col = col;
   *n_operations = 0.0;
   return yoke__sparse_klu->order(matrix, one.values, 0.01, use_colamd, max_entries, &to,
                                  n_operations);

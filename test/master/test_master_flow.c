@@ -74,13 +74,15 @@ static yoke_status source_integrals(const void* self, double integrals[], size_t
   return YOKE_OK;
 }
 
-#define SOURCE_INFO(solver_)                                                                       \
+#define SOURCE_INFO(...)                                                                           \
   {                                                                                                \
     .variables = source_variables, .n_variables = COUNT(source_variables),                         \
-    .flags = YOKE_UNIT_FLAT, .self_size = sizeof(source), .solver = solver_                        \
+    .flags = YOKE_UNIT_FLAT, .self_size = sizeof(source), .solver = {                              \
+      __VA_ARGS__                                                                                  \
+    }                                                                                              \
   }
-static const yoke_unit_info unknown_info = SOURCE_INFO({0});
-static const yoke_unit_info euler_info = SOURCE_INFO({.method = YOKE_SOLVER_EULER});
+static const yoke_unit_info unknown_info = SOURCE_INFO(0);
+static const yoke_unit_info euler_info = SOURCE_INFO(.method = YOKE_SOLVER_EULER);
 static const yoke_unit_ops plain_ops = {YOKE_UNIT_HEAD, .name = "my.plain", .info = &euler_info,
                                         .step = source_step, .refresh = source_refresh};
 static const yoke_unit_ops opaque_ops = {YOKE_UNIT_HEAD, .name = "my.opaque", .info = &unknown_info,

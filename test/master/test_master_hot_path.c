@@ -115,7 +115,7 @@ static void attach_ring(sim* s) {
   const bool is_kept[] = {true, true, true};
   if (s->system->units[0].period * 4 == s->system->macro) {
     check_ok(yoke__master_tape(s->system, s->state, s->system->macro / 4, is_kept, 1 << 20));
-    assert_true(s->state->tape->n_room < 5000 * 4);  // the run goes on when it is full
+    assert_true(s->state->tape->n_room < (int64_t)5000 * 4);  // the run goes on when it is full
   }
   check_ok(yoke__master_keep(s->system, s->state, NULL, 0, 1, 32768));
   const yoke_record_settings settings = {.formats = 0, .n_ring_rows = 8192};

@@ -420,6 +420,7 @@ static void test_oscillators_TR_11(void** state) {
   static const char* const words[] = {"Jacobi", "Gauss-Seidel", "Jacobi, quasi-Newton"};
   static const char* const names[] = {"force-displacement", "displacements", "law"};
   static const int calls[] = {1, 4};
+  static const double steps[] = {2e-3, 1e-3};
   double truth[4];
   solve_oscillator(truth);
   for (size_t c = 0; c < COUNT(couplings); c++) {
@@ -427,7 +428,8 @@ static void test_oscillators_TR_11(void** state) {
       const char* lines = schemes[k % 3];
       const int n = calls[k / 3];
       double last = oscillator_error(couplings[c], lines, 4e-3, n, truth);
-      for (double h = 2e-3; h > 9e-4; h /= 2) {
+      for (size_t i = 0; i < COUNT(steps); i++) {
+        const double h = steps[i];
         const double now = oscillator_error(couplings[c], lines, h, n, truth);
         print_message("%s, %s, %d call%s, %g s: error %.3g, ratio %.3f\n", names[c], words[k % 3],
                       n, n == 1 ? "" : "s", h, now, last / now);
@@ -549,7 +551,7 @@ static void test_ledger_sees_last_iteration(void** state) {
   static const char* const modes[] = {"mean", "interpolate"};
   static const char* const schemes[] = {"jacobi", "gauss-seidel"};
   static const char* const steps[] = {"", ", step: 5e-4", ", step: 2e-4"};
-  for (size_t k = 0; k < 2 * 2 * 9; k++) {
+  for (size_t k = 0; k < COUNT(modes) * COUNT(schemes) * COUNT(steps) * COUNT(steps); k++) {
     char lines[256];
     snprintf(lines, sizeof lines, "scheme: iterative-%s\niteration: {mode: %s}\n",
              schemes[k / 2 % 2], modes[k % 2]);

@@ -13,7 +13,7 @@ static const double H = 0.1;
 
 typedef struct golden {
   double d;
-  double rows[2][2 * N_ROWS], start[2][2];  // y, u
+  double rows[2][N_ROWS][2], start[2][2];  // y, u
   double D[2];
   yoke_online_unit units[2];
   yoke_online_link links[2];
@@ -40,13 +40,13 @@ static void run_golden(golden* g, double d, double offset) {
       const double decay = exp(-rate[i] * h);
       x[i] = decay * x[i] + (1 - decay) / rate[i] * u[i];
       y[i] = x[i] + (i == 0 ? d * u[0] : 0);
-      g->rows[i][2 * j] = y[i];
-      g->rows[i][2 * j + 1] = u[i];
+      g->rows[i][j][0] = y[i];
+      g->rows[i][j][1] = u[i];
     }
   }
   for (int i = 0; i < 2; i++) {
     g->units[i] = (yoke_online_unit){
-        .n_y = 1, .n_u = 1, .D = &g->D[i], .start = g->start[i], .rows = g->rows[i]};
+        .n_y = 1, .n_u = 1, .D = &g->D[i], .start = g->start[i], .rows = g->rows[i][0]};
   }
   g->links[0] = (yoke_online_link){.from = 1, .to = 0, .gain = -4, .offset = offset};
   g->links[1] = (yoke_online_link){.from = 0, .to = 1, .gain = 1};
@@ -57,7 +57,7 @@ static void estimate(const golden* g, size_t n_lags, double e[][2], yoke_online*
   yoke_online* o = NULL;
   assert_int_equal(yoke__online_create(g->units, 2, g->links, 2, n_lags, &o), YOKE_OK);
   assert_int_equal(yoke__online_fit(o, N_ROWS, NULL), YOKE_OK);
-  for (int k = 0; k <= N_EXCHANGES; k++) {
+  for (int64_t k = 0; k <= N_EXCHANGES; k++) {
     yoke__online_advance(o, k * N_CALLS);
     yoke__online_error(o, NULL, e[k]);
   }
@@ -132,7 +132,7 @@ static void true_rms(const golden* g, double d, double offset, double out[2]) {
     }
     const double y[2] = {x[0] + d * (-4 * x[1] + offset), x[1]};
     for (int i = 0; i < 2; i++) {
-      const double e = g->rows[i][2 * (k * N_CALLS - 1)] - y[i];
+      const double e = g->rows[i][k * N_CALLS - 1][0] - y[i];
       sum[i] += e * e;
     }
   }
@@ -173,14 +173,14 @@ static void test_scaling(void** state) {
   for (int i = 0; i < 2; i++) {
     const double in = by[1 - i];  // what comes from the partner
     for (int j = 0; j < N_ROWS; j++) {
-      scaled.rows[i][2 * j] *= by[i];
-      scaled.rows[i][2 * j + 1] *= in;
+      scaled.rows[i][j][0] *= by[i];
+      scaled.rows[i][j][1] *= in;
     }
     scaled.start[i][0] *= by[i];
     scaled.start[i][1] *= in;
     scaled.D[i] *= by[i] / in;
     scaled.units[i].D = &scaled.D[i];
-    scaled.units[i].rows = scaled.rows[i];
+    scaled.units[i].rows = scaled.rows[i][0];
     scaled.units[i].start = scaled.start[i];
   }
   scaled.links[0].offset *= by[1];
@@ -194,15 +194,15 @@ static void test_scaling(void** state) {
 static void test_source(void** state) {
   (void)state;
   enum { N = 400, CALLS = 5 };
-  static double source[N * CALLS], unit[2 * N * CALLS];
+  static double source[N * CALLS], unit[N * CALLS][2];
   const double h = 0.1 / CALLS, decay = exp(-h);
   double x = 0, u = 0, squares = 0;
   for (int j = 0; j < N * CALLS; j++) {
     u = j % CALLS == 0 ? sin(j * h) : u;
     x = decay * x + (1 - decay) * u;
     source[j] = sin((j + 1) * h);
-    unit[2 * j] = x;
-    unit[2 * j + 1] = u;
+    unit[j][0] = x;
+    unit[j][1] = u;
     if (j % CALLS == CALLS - 1) {
       const double t = (j + 1) * h, e = x - 0.5 * (sin(t) - cos(t) + exp(-t));
       squares += e * e;
@@ -211,14 +211,14 @@ static void test_source(void** state) {
   static const double zero[2] = {0}, D[1] = {0};
   const yoke_online_unit units[2] = {
       {.n_y = 1, .n_u = 0, .D = D, .start = zero, .rows = source},
-      {.n_y = 1, .n_u = 1, .D = D, .start = zero, .rows = unit},
+      {.n_y = 1, .n_u = 1, .D = D, .start = zero, .rows = unit[0]},
   };
   const yoke_online_link link = {.from = 0, .to = 0, .gain = 1};
   yoke_online* o = NULL;
   check_ok(yoke__online_create(units, 2, &link, 1, YOKE_ONLINE_LAGS, &o));
-  check_ok(yoke__online_fit(o, N * CALLS, NULL));
+  check_ok(yoke__online_fit(o, (int64_t)N * CALLS, NULL));
   double sum = 0;
-  for (int k = 1; k <= N; k++) {
+  for (int64_t k = 1; k <= N; k++) {
     double e[2];
     yoke__online_advance(o, k * CALLS);
     yoke__online_error(o, NULL, e);
@@ -239,7 +239,7 @@ static void test_no_model(void** state) {
   uint64_t random = 1;
   for (int j = 0; j < N_ROWS; j++) {
     random = random * 6364136223846793005u + 1442695040888963407u;
-    g.rows[0][2 * j] += 1e-3 * ((double)(random >> 40) / (1 << 24) - 0.5);
+    g.rows[0][j][0] += 1e-3 * ((double)(random >> 40) / (1 << 24) - 0.5);
   }
   estimate(&g, 6, e, &o);
   check_between(yoke__online_residual(o, 0), YOKE_ONLINE_NOISE, 1);

@@ -156,7 +156,7 @@ static void damaged_files_are_refused_or_read(void** state) {
   fixture_record(record, 0, 40);
   check_ok(yoke__record_close(&record, NULL, &told.sink));
   char* good = fixture_read(folder, "results.h5", &size);
-  char* bytes = malloc(size);
+  char* bytes = malloc(size + 1);
   assert_non_null(bytes);
   uint64_t random = 20261117;
   size_t n_read = 0, n_refused = 0;

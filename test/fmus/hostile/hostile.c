@@ -45,6 +45,7 @@ static void crash(void) {
 
 static void write_constant(void) {
   static const char text[] = "constant";
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): only so the constant can be written
   char* volatile to = (char*)(uintptr_t)text;
   to[0] = 'k';
 }
@@ -63,11 +64,12 @@ static void divide(void) {
 // a page behind the end of its file
 static void read_behind_file(void) {
   const int file = memfd_create("hostile", 0);
-  volatile char* page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+  volatile unsigned char* page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
   zero = page[0];
 }
 
-static int deeper(volatile char* above) {
+// NOLINTNEXTLINE(misc-no-recursion): it is to overflow the stack
+static int deeper(const volatile char* above) {
   volatile char room[4096];
   room[0] = (char)(above[0] + 1);
   return zero == 0 ? deeper(room) + room[0] : 0;
@@ -82,6 +84,7 @@ static void free_twice(void) {
   block = malloc(2000);
   next_block = block;
   free(block);
+  // NOLINTNEXTLINE(clang-analyzer-unix.Malloc): that is what is to happen
   free(next_block);
 }
 
