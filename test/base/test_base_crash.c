@@ -201,6 +201,10 @@ static void test_words(void** state) {
 // A grandchild in another session is ended; a process that is no relative is not.
 static void test_family(void** state) {
   (void)state;
+  if (prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0) != 0) {
+    print_message("skipped: adopted processes, which the emulator does not know\n");
+    return;
+  }
   fflush(NULL);
   int ends[2];
   assert_int_equal(pipe(ends), 0);
