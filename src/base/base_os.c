@@ -382,6 +382,11 @@ bool yoke__os_is_file(const char* path) {
   return stat(path, &info) == 0 && !S_ISDIR(info.st_mode);
 }
 
+bool yoke__os_is_regular(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 // the reason of a failed call, as text
 static yoke_status io_failure(int code, const yoke_sink* sink) {
   return yoke_fail(sink, yoke__status_of_errno(code), "%s", yoke__errno_text(code));

@@ -94,7 +94,8 @@ void yoke__os_unlock(int* lock);
 yoke_status yoke__os_file_size(const char* path, uint64_t* size, const yoke_sink* sink);
 bool yoke__os_is_terminal(FILE* file);
 bool yoke__os_is_directory(const char* path);
-bool yoke__os_is_file(const char* path);  // anything that can be read like one
+bool yoke__os_is_file(const char* path);     // anything that can be read like one
+bool yoke__os_is_regular(const char* path);  // no pipe, device or folder
 
 // Writes a whole file, under PATH.part first, so that a reader never finds half of one. "cannot write NAME: reason"; name:
 // what messages call it.

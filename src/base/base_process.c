@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/base_check.h"
+#include "base/base_crash.h"
 #include "base/base_family.h"
 #include "base/base_os.h"
 #include "base/base_status.h"
@@ -411,6 +412,19 @@ yoke_status yoke__process_attach(int parent, int file, void (*tick)(void*), void
   }
   // both live as long as the process
   return status;  // NOLINT(clang-analyzer-unix.Malloc)
+}
+
+void yoke__process_stay_with(int parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  // asked for after that: it may have ended before
+  if (getppid() != parent) {
+    _exit(EXIT_FAILURE);
+  }
+  // reports of a sanitizer are for people
+  const int nowhere = YOKE_HAS_SANITIZER ? -1 : open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) {
+    dup2(nowhere, STDERR_FILENO);
+  }
 }
 
 void yoke__process_limit(uint64_t max_memory) {

@@ -71,6 +71,9 @@ const char* yoke__signal_text(int signal_number);
 // Closes all files above `file`. Ends this process group as soon as `parent` has ended, at once if it has already.
 // tick, if not NULL, is called every 50 ms from a thread of its own.
 yoke_status yoke__process_attach(int parent, int file, void (*tick)(void*), void* context);
+// In a copy (yoke__process_fork) whose maker waits for it: it ends as soon as the thread that made it does, at once if
+// `parent` has ended already, and what it prints to standard error is dropped too.
+void yoke__process_stay_with(int parent);
 // No core files; from now on at most max_memory bytes of address space beyond what is taken (0: no limit).
 void yoke__process_limit(uint64_t max_memory);
 // At most that much processor time from the start of the process on.

@@ -718,6 +718,10 @@ yoke_status yoke__record_hdf5_read(const char* path, yoke_csv* out, const yoke_s
   uint64_t size = 0;
   memset(out, 0, sizeof *out);
   YOKE_TRY(yoke__os_file_size(path, &size, errors));
+  if (!yoke__os_is_regular(path)) {
+    // opening a pipe waits for a writer, and the library jumps to and fro
+    return yoke_fail(errors, YOKE_BAD_INPUT, "this is not a regular file");
+  }
   const yoke_child_limits limits = yoke__child_limits(size);
   // no other thread is inside the library while this process is copied; the copy frees its own lock
   const library_use use = library_enter();

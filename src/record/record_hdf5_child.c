@@ -27,6 +27,7 @@ typedef struct job {
   const char* path;
   const yoke_child_limits* limits;
   yoke_shared* shared;
+  int parent;
 } job;
 
 yoke_child_limits yoke__child_limits(uint64_t file_size) {
@@ -34,9 +35,9 @@ yoke_child_limits yoke__child_limits(uint64_t file_size) {
   const uint64_t size = file_size < most ? file_size : most;
   // the table, the block it is read from and the copy for the parent: three times the unpacked size
   yoke_child_limits limits = {.memory = ((uint64_t)1 << 30) + 32 * size};
-  // 4 MB/s is a hundredth of what reading takes
-  limits.cpu_s = 60 + (int)(size >> 22);
-  limits.wall_s = 600 + 10 * (int)(size >> 22);
+  // 4 MB/s is a hundredth of what reading takes; the clock is for a disk or a network that does not answer
+  limits.cpu_s = 30 + (int)(size >> 22);
+  limits.wall_s = 60 + 4 * (int)(size >> 22);
   return limits;
 }
 
@@ -70,6 +71,7 @@ static int work(const void* argument) {
   const job* j = argument;
   YOKE_CATCH(why);
   yoke_csv csv = {0};
+  yoke__process_stay_with(j->parent);
   if (j->prepare != NULL) {
     j->prepare();
   }
@@ -176,7 +178,7 @@ yoke_status yoke__read_in_child(yoke_child_read read, void (*prepare)(void), con
     return yoke_fail(errors, status, "%s", yoke_status_text(status));
   }
   ((answer*)(void*)shared.bytes)->status = YOKE_BAD_INPUT;
-  const job j = {read, prepare, path, limits, &shared};
+  const job j = {read, prepare, path, limits, &shared, yoke__process_id()};
   status = yoke__process_fork(work, &j, &child, errors);
   if (status >= 0 && !yoke__process_wait(&child, limits->wall_s * INT64_C(1000000000))) {
     yoke__process_kill(&child);

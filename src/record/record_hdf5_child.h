@@ -17,7 +17,7 @@ typedef struct yoke_child_limits {
 yoke_child_limits yoke__child_limits(uint64_t file_size);
 
 // Calls read(path, ...) in a copy of this process and brings its table back. read may crash, end the process, run without end
-// or take any memory: YOKE_BAD_INPUT with a message then. Its own failures come back with status and message. prepare, if not
+// or take any memory: YOKE_BAD_INPUT with a message then. The copy ends with this process, however that ends. Its own failures come back with status and message. prepare, if not
 // NULL, is called in the child first. YOKE_NO_MEMORY, YOKE_SHORTAGE: also if no process can be started.
 typedef yoke_status (*yoke_child_read)(const char* path, yoke_csv* out, const yoke_sink* errors);
 yoke_status yoke__read_in_child(yoke_child_read read, void (*prepare)(void), const char* path,

@@ -81,5 +81,21 @@ cp good/results.h5 bad/results.h5
 overwrite 96 '\377\377\377\377\377\377'
 try sweep system.yaml --vary time.step=1e-3,2e-3 --measure error:left.x --reference bad/results.h5 --out swept
 
+# a pipe has no writer to wait for, a folder is told from a file that is missing
+# refused NAME MESSAGE
+refused() {
+  try compare "$1" csv
+  [ "$status" -eq 2 ] && grep -qF "$1: error: $2" err || {
+    n_failed=$((n_failed + 1))
+    echo "FAILED: $damage: status $status, $(cat err)"
+  }
+}
+damage="a pipe"
+mkfifo pipe.h5
+refused pipe.h5 "this is not a regular file"
+damage="a folder"
+mkdir folder.h5
+refused folder.h5 "the folder holds no results.csv or results.h5"
+
 echo "$n commands, $n_refused refused, $n_failed failed"
 [ "$n_failed" -eq 0 ] && [ "$n_refused" -gt 0 ]

@@ -2,9 +2,12 @@
 // what comes back is a status and a message.
 #define _POSIX_C_SOURCE 200809L
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/base_os.h"
 #include "record/record_fixture.h"
@@ -34,11 +37,17 @@ static yoke_status loop(const char* path, yoke_csv* out, const yoke_sink* errors
   return YOKE_OK;
 }
 
-static yoke_status wait(const char* path, yoke_csv* out, const yoke_sink* errors) {
+static yoke_status wait_for_signal(const char* path, yoke_csv* out, const yoke_sink* errors) {
   (void)path, (void)out, (void)errors;
   while (pause() != 0) {
   }
   return YOKE_OK;
+}
+
+static int pipe_ends[2];
+
+static yoke_status tell_and_wait(const char* path, yoke_csv* out, const yoke_sink* errors) {
+  return write(pipe_ends[1], "x", 1) == 1 ? wait_for_signal(path, out, errors) : YOKE_IO;
 }
 
 #if HAS_OWN_MALLOC
@@ -107,9 +116,38 @@ static void misbehaviour_is_a_message(void** state) {
   YOKE_CATCH(err);
   yoke_csv table;
   const yoke_child_limits brief = {.memory = 64u << 20, .cpu_s = 60, .wall_s = 1};
-  assert_int_equal(yoke__read_in_child(wait, NULL, "x.h5", &brief, &table, &err.sink),
+  assert_int_equal(yoke__read_in_child(wait_for_signal, NULL, "x.h5", &brief, &table, &err.sink),
                    YOKE_BAD_INPUT);
   check_contains(err.text, "reading it takes more than 1 s");
+}
+
+// Killed or interrupted, the process that waits for the child takes it along: nobody is left that holds the pipe.
+static void child_ends_with_its_parent(void** state) {
+  (void)state;
+  static const int signals[] = {SIGKILL, SIGINT, SIGTERM};
+  const yoke_child_limits limits = {.memory = 64u << 20, .cpu_s = 60, .wall_s = 600};
+  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    assert_int_equal(pipe(pipe_ends), 0);
+    const pid_t parent = fork();
+    assert_true(parent >= 0);
+    if (parent == 0) {
+      yoke_csv table;
+      signal(SIGINT, SIG_DFL);
+      signal(SIGTERM, SIG_DFL);
+      _exit(yoke__read_in_child(tell_and_wait, NULL, "x.h5", &limits, &table, NULL) < 0);
+    }
+    close(pipe_ends[1]);
+    char byte = 0;
+    assert_int_equal(read(pipe_ends[0], &byte, 1), 1);
+    assert_int_equal(kill(parent, signals[i]), 0);
+    int status = 0;
+    assert_int_equal(waitpid(parent, &status, 0), parent);
+    assert_true(WIFSIGNALED(status));
+    struct pollfd end = {.fd = pipe_ends[0], .events = POLLIN};
+    assert_int_equal(poll(&end, 1, 60000), 1);
+    assert_int_equal(read(pipe_ends[0], &byte, 1), 0);
+    close(pipe_ends[0]);
+  }
 }
 
 // Tables of no row, one row and 16 MB come back as they were.
@@ -234,6 +272,7 @@ static void large_promises_are_refused(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(misbehaviour_is_a_message),
+      cmocka_unit_test(child_ends_with_its_parent),
       cmocka_unit_test(tables_come_back),
 #ifdef YOKE_HAVE_HDF5
       cmocka_unit_test_setup_teardown(damaged_files_are_refused_or_read, make_folder,
