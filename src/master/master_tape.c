@@ -94,7 +94,7 @@ static void leave_short_path(const yoke_system* system, yoke_state* state) {
   for (size_t i = 0; i < system->n_units - system->n_laws; i++) {
     yoke_hot* hot = &state->hot[i];
     if (state->tape->units[hot->unit].rows != NULL) {
-      *hot = (yoke_hot){.unit = hot->unit};
+      *hot = (yoke_hot){.unit = hot->unit, .name = hot->name};
     }
   }
 }
@@ -138,7 +138,7 @@ static yoke_status fill(const yoke_system* system, yoke_state* state, int64_t gr
 
 yoke_status yoke__master_tape(const yoke_system* system, yoke_state* state, int64_t grid,
                               const bool is_kept[], size_t max_bytes) {
-  if (state->n_slots > 0 || system->is_adaptive || yoke__system_is_iterative(system)) {
+  if (state->n_slots > 0 || system->is_adaptive || yoke__system_is_iterative(system) || grid <= 0) {
     return YOKE_BAD_ARG;
   }
   yoke__master_end_tape(state);

@@ -150,15 +150,16 @@ static bool fits(const yoke_trust_online* o, int64_t grid) {
   return is_fitting;
 }
 
+// Of the inputs of units with a model; it may be several macro steps long.
 static int64_t shortest_exchange(const yoke_trust_online* o) {
-  int64_t shortest = o->system->macro;
+  int64_t shortest = 0;
   for (size_t i = 0; i < o->system->n_links; i++) {
     const yoke_system_link* link = &o->system->links[i];
-    if (o->why[link->to_unit] == NULL && link->interval < shortest) {
+    if (o->why[link->to_unit] == NULL && (shortest == 0 || link->interval < shortest)) {
       shortest = link->interval;
     }
   }
-  return shortest;
+  return shortest == 0 ? o->system->macro : shortest;
 }
 
 // Bytes of all samples on a grid.
@@ -195,6 +196,7 @@ static void choose_grid(yoke_trust_online* o) {
                          system->units[i].name);
     }
   }
+  o->grid = step;
   const int64_t shortest = shortest_exchange(o);
   for (int64_t c = 1; c * step * MIN_SAMPLES <= shortest; c++) {
     if (fits(o, c * step)) {

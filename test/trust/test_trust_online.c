@@ -116,6 +116,59 @@ static void test_other_grids(void** state) {
   }
 }
 
+// %s: macro step, scheme, exchange of both connections
+static const char long_file[] =
+    "yoke: 1\ntime: {stop: 4, step: %s}\nscheme: %s\nunits:\n"
+    "  a: {model: state_space, step: %s, with: {A: [[-1]], B: [[1]], C: [[1]], x0: [1], inputs: "
+    "[u], outputs: [y]}}\n"
+    "  b: {model: state_space, step: %s, with: {A: [[-2]], B: [[1]], C: [[1]], inputs: [u], "
+    "outputs: [y]}}\n"
+    "connections:\n  - {from: b.y, to: a.u, gain: -4, exchange: %s}\n"
+    "  - {from: a.y, to: b.u, exchange: %s}\n";
+
+static void begin_long(one_run* r, const char* step, const char* scheme, const char* exchange) {
+  char text[2048];
+  snprintf(text, sizeof text, long_file, step, scheme, step, step, exchange, exchange);
+  parse(r, text);
+}
+
+// Exchanges that are several macro steps apart: the samples are counted per exchange, and the error is that against
+// the same loop with exchanges 40 times as often.
+static void test_long_exchanges(void** state) {
+  (void)state;
+  static const char* const schemes[] = {"jacobi", "gauss-seidel"};
+  for (size_t k = 0; k < 2; k++) {
+    one_run r = {0}, same = {0}, fine = {0};
+    double sum[2] = {0}, y = 0, y_fine = 0;
+    begin_long(&r, "0.025", schemes[k], "0.1");
+    begin_long(&same, "0.025", schemes[k], "0.1");
+    begin_long(&fine, "0.0025", schemes[k], "0.0025");
+    for (int i = 0; i < 160; i++) {
+      check_ok(yoke_simulation_step(same.sim));
+      for (int c = 0; c < 10; c++) {
+        check_ok(yoke_simulation_step(fine.sim));
+      }
+      for (size_t s = 0; s < 2; s++) {
+        static const char* const names[] = {"a.y", "b.y"};
+        yoke_handle at = {0}, at_fine = {0};
+        check_ok(yoke_simulation_find(same.sim, names[s], &at));
+        check_ok(yoke_simulation_find(fine.sim, names[s], &at_fine));
+        check_ok(yoke_simulation_read(same.sim, at, &y));
+        check_ok(yoke_simulation_read(fine.sim, at_fine, &y_fine));
+        sum[s] += (y - y_fine) * (y - y_fine);
+      }
+    }
+    judge_run(&r);
+    const yoke_signal_trust a = signal_of(&r, "a.y"), b = signal_of(&r, "b.y");
+    assert_true(a.is_estimated && b.is_estimated);
+    check_between(a.band / (2 * sqrt(sum[0] / 160)), 0.9, 1.3);
+    check_between(b.band / (2 * sqrt(sum[1] / 160)), 0.9, 1.3);
+    end_run(&r);
+    end_run(&same);
+    end_run(&fine);
+  }
+}
+
 // %s: laws between b and a that are the connection with gain -4
 static const char law_file[] =
     "yoke: 1\ntime: {stop: 4, step: 0.1}\nunits:\n"
@@ -273,10 +326,11 @@ static void test_progress(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_golden_loop),  cmocka_unit_test(test_other_grids),
-      cmocka_unit_test(test_laws),         cmocka_unit_test(test_no_estimate),
-      cmocka_unit_test(test_same_results), cmocka_unit_test(test_no_samples_with_companions),
-      cmocka_unit_test(test_progress),     cmocka_unit_test(test_random_loops_TR_21),
+      cmocka_unit_test(test_golden_loop),    cmocka_unit_test(test_other_grids),
+      cmocka_unit_test(test_laws),           cmocka_unit_test(test_no_estimate),
+      cmocka_unit_test(test_same_results),   cmocka_unit_test(test_no_samples_with_companions),
+      cmocka_unit_test(test_progress),       cmocka_unit_test(test_random_loops_TR_21),
+      cmocka_unit_test(test_long_exchanges),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
