@@ -178,6 +178,11 @@ static bool is_lossy(const yoke_trust_signal* s) {
   return s->flow.to != NULL && s->flow.balance > LOST_DOUBT;
 }
 
+// Something of what it sends got lost, or could have been without anybody seeing it.
+static bool is_leaky(const yoke_trust_signal* s) {
+  return is_lossy(s) || s->sampled_by != NULL;
+}
+
 static void explain(yoke_trust_signal* s) {
   s->reason[0] = '\0';
   switch (s->rule) {
@@ -204,6 +209,9 @@ static void explain(yoke_trust_signal* s) {
   case YOKE_RULE_MAY_BE_OFF:
     if (is_lossy(s)) {
       append_balance(s);
+    } else if (s->sampled_by != NULL) {
+      append(s, "only samples of %s reach %s: what happens between exchanges is not seen", s->name,
+             s->sampled_by);
     } else {
       explain_doubt(s);
     }
@@ -240,7 +248,7 @@ static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
     return YOKE_RULE_BALANCE;
   }
   if (b->is_constant) {
-    return is_lossy(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_AT_REST;
+    return is_leaky(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_AT_REST;
   }
   if (s->growth.is_active && (!has_companion || b->relative > DIVERGES)) {
     return YOKE_RULE_DIVERGED;
@@ -253,10 +261,10 @@ static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
     return YOKE_RULE_GREW;
   }
   if (!has_band) {
-    return is_lossy(s) && s->ledger != YOKE_WRONG ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_NO_ESTIMATE;
+    return is_leaky(s) && s->ledger != YOKE_WRONG ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_NO_ESTIMATE;
   }
   const bool is_half = has_companion ? !b->has_a : b->is_partial || b->is_rough;
-  return is_beyond || is_half || is_lossy(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_WITHIN;
+  return is_beyond || is_half || is_leaky(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_WITHIN;
 }
 
 yoke_verdict yoke__trust_judge_balance(double balance) {

@@ -10,8 +10,8 @@
 //   4  grew for a while and rel > limit (0.05)                                  doubtful
 //   5  no companion and no estimate of the run itself                           not judged, or what the ledger says
 //   6  rel > limit, or companion B alone, or an estimate that is rough or of a
-//      part of the run, or more than 5 % of what it sends does not arrive (also
-//      without an estimate)                                                     doubtful
+//      part of the run, or more than 5 % of what it sends does not arrive, or
+//      only samples of a fast flow do (both also without an estimate)           doubtful
 //   7  otherwise                                                                trustworthy
 //
 // A signal with an absolute limit L (in its own unit) has band_max > L instead of rel > limit, and low_max > 2 L instead
@@ -71,6 +71,7 @@ typedef struct yoke_trust_signal {
   const char* no_estimate;  // why there is no companion; NULL: none was asked for
   const char* no_online;    // why the run itself gives no estimate; NULL: nobody asked it
   yoke_trust_flow flow;     // the worst one that it feeds
+  const char* sampled_by;   // receiver that gets only samples of a fast flow; NULL: none
 
   // filled by yoke__trust_judge_signal
   yoke_trust_rule rule;

@@ -83,6 +83,25 @@ static void find_flow(yoke_trust* trust, const yoke_system_signal* source, yoke_
   }
 }
 
+// The first receiver that gets only samples of an output that carries a fast flow.
+static const char* find_sampler(yoke_trust* trust, const yoke_system_signal* source) {
+  const yoke_system* system = trust->system;
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->is_flow_sampled && link->from_unit == source->unit &&
+        link->from_variable == source->variable && source->element >= link->from_element &&
+        source->element < link->from_element + link->n) {
+      const yoke_system_unit* to = &system->units[link->to_unit];
+      char name[512];
+      yoke__system_element_name(to, &to->unit.info->variables[link->to_variable],
+                                link->to_element + source->element - link->from_element, name,
+                                sizeof name);
+      return yoke__arena_text(&trust->arena, name, strlen(name));
+    }
+  }
+  return NULL;
+}
+
 // Of a signal whose samples were not kept.
 static yoke_band no_band(double largest) {
   const double unknown = (double)NAN;
@@ -146,6 +165,7 @@ static void fill_signal(yoke_trust* trust, size_t i, yoke_trust_signal* s) {
   s->growth_from_s = growth.t_from;
   s->growth_to_s = growth.t_to;
   find_flow(trust, source, &s->flow);
+  s->sampled_by = find_sampler(trust, source);
 }
 
 // ---- rounding

@@ -535,6 +535,22 @@ static void test_balances(void** state) {
   s.flow = fine;
   yoke__trust_judge_signal(&s);
   assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
+  // samples of a fast flow: doubtful at best, with good bands, at rest, and without a companion
+  static const char* const unseen =
+      "only samples of heater.p reach body.q: what happens between exchanges is not seen";
+  s.sampled_by = "body.q";
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL, unseen);
+  s.band.is_constant = true;
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL, unseen);
+  s = signal_of("heater.p", 0.01, 0.005);
+  without_companions(&s);
+  s.sampled_by = "body.q";
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL, unseen);
+  s = signal_of("heater.p", 4, 3);
+  s.sampled_by = "body.q";
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.rule, YOKE_RULE_OFF);
+  s = signal_of("heater.p", 0.01, 0.005);
   // a run that diverges says so first
   s.flow = lost;
   s.growth = alarm(true);
