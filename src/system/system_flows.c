@@ -155,6 +155,20 @@ static const char* find_obstacle(const yoke_system* system, size_t index) {
                                                : NULL;
 }
 
+static void warn_of_samples(yoke_system* system, const yoke_system_link* link, bool is_iterative) {
+  const yoke_scenario_connection* c = link->source;
+  const bool is_law = system->units[link->from_unit].is_law;
+  yoke__message_add(system->messages, YOKE_WARNING, c->place,
+                    "%s.%s -> %s.%s: samples of a fast signal: %s, so that what it sends between "
+                    "two exchanges is not seen; %s%s%s, or say 'average: false'",
+                    c->from.unit, c->from.variable, c->to.unit, c->to.variable,
+                    is_iterative ? "iterative schemes exchange no means"
+                    : is_law     ? "the law is evaluated once per exchange"
+                                 : "the sender is called once per exchange and gives no integral",
+                    is_iterative ? "take another scheme" : "shorten the step of '",
+                    is_iterative ? "" : c->from.unit, is_iterative ? "" : "'");
+}
+
 static void choose(yoke_system* system, size_t index) {
   yoke_system_link* link = &system->links[index];
   const yoke_scenario_connection* c = link->source;
@@ -168,27 +182,20 @@ static void choose(yoke_system* system, size_t index) {
     return;
   }
   double factor = 1;
-  const flow_kind* kind = link->is_dense && !system->units[link->to_unit].is_law &&
-                                  !yoke__system_is_iterative(system) && link->gain != 0
+  const flow_kind* kind = link->is_dense && !system->units[link->to_unit].is_law && link->gain != 0
                               ? find_kind(from_variable(system, link)->dim, &factor)
                               : NULL;
   if (kind == NULL || (!kind->is_power && is_in_power_bond(system, index))) {
     return;
   }
-  if (is_seen_between(system, link)) {
+  const bool is_iterative = yoke__system_is_iterative(system);
+  const bool is_seen = is_seen_between(system, link);
+  if (is_seen && !is_iterative) {
     const bool is_by_rule = c->average == YOKE_AVERAGE_BY_RULE && obstacle == NULL;
     link->flow = is_by_rule ? YOKE_FLOW_AVERAGED : YOKE_FLOW_METERED;
-  } else if (c->average == YOKE_AVERAGE_BY_RULE && may_be_fast(system, link)) {
+  } else if (c->average == YOKE_AVERAGE_BY_RULE && (is_seen || may_be_fast(system, link))) {
     link->is_flow_sampled = true;
-    yoke__message_add(
-        system->messages, YOKE_WARNING, c->place,
-        "%s.%s -> %s.%s: samples of a fast signal: %s, so that what it sends between "
-        "two exchanges is not seen; shorten the step of '%s', or say 'average: false'",
-        c->from.unit, c->from.variable, c->to.unit, c->to.variable,
-        system->units[link->from_unit].is_law
-            ? "the law is evaluated once per exchange"
-            : "the sender is called once per exchange and gives no integral",
-        c->from.unit);
+    warn_of_samples(system, link, is_iterative);
   }
 }
 

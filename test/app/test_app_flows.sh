@@ -70,6 +70,12 @@ for mode in none half both; do
 done
 run 0 run sampled.yaml --trust none --out sampled
 run 0 run sampled.yaml --set trust.status=true --no-verdict --trust none --out sampled
+# iterative schemes exchange no means: doubtful at best
+for mode in none both; do
+  run 0 run averaged.yaml --set scheme=iterative-jacobi --trust $mode --out iterated
+  says 'samples of a fast signal: iterative schemes exchange no means'
+  says 'trust: doubtful: only samples of heater.heat reach body.q'
+done
 run 0 report sampled
 says 'of 1.96 J sent by heater.heat' sampled/report.html
 says '"flows"' sampled/report.html

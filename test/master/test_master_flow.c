@@ -205,6 +205,11 @@ static void test_rule_of_rates(void** state) {
       {"couplings: {all: {method: nepce, members: [a, b]}}\n", "0.05", "my.plain", "a.w -> b.u",
        YOKE_FLOW_AVERAGED, false},
       {"scheme: gauss-seidel\n", "0.05", "my.plain", "a.w -> b.u", YOKE_FLOW_AVERAGED, false},
+      // iterative schemes exchange no means
+      {"scheme: iterative-jacobi\n", "0.1", "my.whole", "a.w -> b.u", YOKE_FLOW_NONE, true},
+      {"scheme: iterative-jacobi\n", "0.1", "my.plain", "a.w -> b.u", YOKE_FLOW_NONE, false},
+      {"scheme: iterative-jacobi\n", "0.1", "my.whole", "{from: a.w, to: b.u, average: false}",
+       YOKE_FLOW_NONE, false},
   };
   yoke_registry* models = all_models();
   for (size_t i = 0; i < COUNT(cases); i++) {
