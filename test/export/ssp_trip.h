@@ -93,6 +93,24 @@ static inline double run_both(sim* a, sim* b, size_t* n_compared) {
   return worst;
 }
 
+// FMUs give no integrals of their outputs: a mean that a unit makes itself becomes a sample there, and that is not silent.
+static inline bool has_integrals(const yoke_system* system) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    if (system->units[i].n_integrals > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static inline size_t count_sampled(const yoke_system* system) {
+  size_t n = 0;
+  for (size_t i = 0; i < system->n_links; i++) {
+    n += system->links[i].is_flow_sampled;
+  }
+  return n;
+}
+
 static inline void check_round_trip(const char* path, int fmi) {
   char text[8192];
   sim a = open_file(path, true);
@@ -105,7 +123,9 @@ static inline void check_round_trip(const char* path, int fmi) {
   assert_int_equal(a.system->n_bonds, b.system->n_bonds);
   size_t n = 0;
   const double worst = run_both(&a, &b, &n);
-  if (!(worst <= 1e-12)) {
+  if (has_integrals(a.system)) {
+    assert_true(count_sampled(b.system) > 0);
+  } else if (!(worst <= 1e-12)) {
     fail_msg("%s, FMI %d: off by %.3g in %zu values", path, fmi, worst, n);
   }
   print_message("%-70s FMI %d: %zu values, off by %.3g\n", strrchr(path, '/') + 1, fmi, n, worst);
