@@ -123,9 +123,8 @@ static inline void check_round_trip(const char* path, int fmi) {
   assert_int_equal(a.system->n_bonds, b.system->n_bonds);
   size_t n = 0;
   const double worst = run_both(&a, &b, &n);
-  if (has_integrals(a.system)) {
-    assert_true(count_sampled(b.system) > 0);
-  } else if (!(worst <= 1e-12)) {
+  const bool is_sampled = has_integrals(a.system) && count_sampled(b.system) > 0;
+  if (!(worst <= 1e-12) && !is_sampled) {
     fail_msg("%s, FMI %d: off by %.3g in %zu values", path, fmi, worst, n);
   }
   print_message("%-70s FMI %d: %zu values, off by %.3g\n", strrchr(path, '/') + 1, fmi, n, worst);
