@@ -229,7 +229,7 @@ static void add_connections(yoke_text* t, const ssp_export_extra* extras) {
       double value;
     } numbers[] = {{"gain", c->gain != 1, c->gain},
                    {"offset", c->offset != 0, c->offset},
-                   {"order", c->order_place.line > 0, c->order},
+                   {"order", c->has_order, c->order},
                    {"delay", c->delay.is_given, c->delay.value},
                    {"exchange", c->exchange.is_given, c->exchange.value}};
     for (size_t i = 0; i < YOKE_COUNT(numbers); i++) {

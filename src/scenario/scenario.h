@@ -159,6 +159,7 @@ typedef struct yoke_scenario_connection {
   double gain, offset;          // defaults 1, 0
   bool has_gain;                // one of them is given, so units are not compared
   int order;                    // 0..3; default 0
+  bool has_order;               // it is given, in the file or by a setting
   yoke_scenario_time delay;     // default 0
   yoke_scenario_time exchange;  // not given: max(H, h_source, h_sink)
   bool is_held;                 // `method: hold`: no coupling of a set serves it

@@ -187,7 +187,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
     divide(m, &connections[i].exchange, by);
     if (recipe->method != NULL) {
       connections[i].order = 0;
-      connections[i].order_place = (yoke_place){0};
+      connections[i].has_order = false;
       connections[i].is_held = false;
     }
   }

@@ -8,6 +8,7 @@ static void read_order(yoke_reader* reader, const yoke_node* node, void* field, 
   yoke_scenario_connection* connection = field;
   int64_t order = 0;
   connection->order_place = node->place;
+  connection->has_order = true;
   if (yoke__read_integer(reader, node, 0, 3, &order)) {
     connection->order = (int)order;
   }

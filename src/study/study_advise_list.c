@@ -339,7 +339,7 @@ static void add_methods(builder* b) {
   }
   // what a connection says of its order counts more than its coupling
   for (size_t i = 0; r->order > 0 && i < s->n_connections; i++) {
-    if (s->connections[i].order_place.source != NULL && s->connections[i].order != r->order) {
+    if (s->connections[i].has_order && s->connections[i].order != r->order) {
       add(b, "connections[%zu].order=%d", i, r->order);
     }
   }

@@ -107,7 +107,7 @@ static bool resolve_link(yoke_system* system, const yoke_scenario_connection* so
                              .gain = source->gain,
                              .offset = source->offset,
                              .order = source->order,
-                             .has_order = source->order_place.line > 0,
+                             .has_order = source->has_order,
                              .is_held = source->is_held,
                              .interval = link->interval,
                              .delay = link->delay};
