@@ -41,6 +41,24 @@ static const yoke_variable* from_variable(const yoke_system* system, const yoke_
   return &system->units[link->from_unit].unit.info->variables[link->from_variable];
 }
 
+static bool has_dimension(const yoke_variable* v) {
+  return v->dim != NULL && v->dim[0] != '\0' && strcmp(v->dim, "1") != 0;
+}
+
+// What a connection carries, by the dimension of its output; where that has none, by the dimension of its input. factor: from
+// the output to SI units.
+static const flow_kind* find_link_kind(const yoke_system* system, const yoke_system_link* link,
+                                       double* factor) {
+  const yoke_variable* from = from_variable(system, link);
+  const yoke_variable* to = &system->units[link->to_unit].unit.info->variables[link->to_variable];
+  if (has_dimension(from)) {
+    return find_kind(from->dim, factor);
+  }
+  const flow_kind* kind = has_dimension(to) ? find_kind(to->dim, factor) : NULL;
+  *factor *= kind == NULL ? 1 : link->gain;
+  return kind;
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // the rule
 
@@ -183,7 +201,7 @@ static void choose(yoke_system* system, size_t index) {
   }
   double factor = 1;
   const flow_kind* kind = link->is_dense && !system->units[link->to_unit].is_law && link->gain != 0
-                              ? find_kind(from_variable(system, link)->dim, &factor)
+                              ? find_link_kind(system, link, &factor)
                               : NULL;
   if (kind == NULL || (!kind->is_power && is_in_power_bond(system, index))) {
     return;
@@ -210,13 +228,14 @@ yoke_status yoke__system_choose_flows(yoke_system* system) {
 // ---------------------------------------------------------------------------------------------------------
 // memory
 
-static const char* amount_of(yoke_system* system, const yoke_variable* from, double* scale) {
-  const flow_kind* kind = find_kind(from->dim, scale);
+static const char* amount_of(yoke_system* system, const yoke_system_link* link, double* scale) {
+  const yoke_variable* from = from_variable(system, link);
+  const flow_kind* kind = find_link_kind(system, link, scale);
   if (kind != NULL) {
     return kind->amount;
   }
   char text[256];
-  const bool has_dim = from->dim != NULL && from->dim[0] != '\0' && strcmp(from->dim, "1") != 0;
+  const bool has_dim = has_dimension(from);
   snprintf(text, sizeof text, "%.200s%s", has_dim ? from->dim : "", has_dim ? ".s" : "s");
   *scale = 1;
   return yoke__arena_text(&system->arena, text, strlen(text));
@@ -238,7 +257,7 @@ static yoke_status add_flow(yoke_system* system, yoke_tap* tap, size_t at) {
                              .integral = YOKE_NOT_FOUND,
                              .is_averaged = link->flow == YOKE_FLOW_AVERAGED,
                              .is_from_law = from->is_law};
-  flow->dim = amount_of(system, from_variable(system, link), &flow->scale);
+  flow->dim = amount_of(system, link, &flow->scale);
   YOKE_TRY_MEMORY(flow->dim);
   tap->mean = flow->is_averaged ? at + 1 : 0;
   system->has_law_flows = system->has_law_flows || from->is_law;
