@@ -89,9 +89,11 @@ typedef struct yoke_flow_trust {
   double sent, arrived;   // up to now, in SI units
   double
       balance;  // share of what had to arrive that did not, or that nobody sent; NaN: nothing to compare
-  yoke_verdict verdict;  // by the balance alone
+  double
+      missed;  // share of what it sent that its calls may not have seen, by companions; 0 without
+  yoke_verdict verdict;  // by both
 } yoke_flow_trust;
-// Up to now. YOKE_BAD_ARG beyond the last one, or before the start.
+// Up to now; once the run is judged, with what its companions say. YOKE_BAD_ARG beyond the last one, or before the start.
 YOKE_API yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i,
                                               yoke_flow_trust* out);
 

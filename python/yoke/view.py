@@ -103,8 +103,9 @@ class Flow:
     """What a connection with heat, power, current or another flow to a slower unit has sent and delivered so far.
 
     sent and arrived are in `dim`, such as "J"; is_averaged: means over the exchange interval travel, not samples;
-    balance: share of what had to arrive that did not, or that nobody sent (NaN: nothing to compare); verdict by the
-    balance alone: "trustworthy" up to 5 %, "wrong" above 25 %.
+    balance: share of what had to arrive that did not, or that nobody sent (NaN: nothing to compare); missed: share that
+    the sender's calls may not have seen, by companions (0 without); verdict: "trustworthy" up to 5 % of both, "wrong"
+    above 25 %.
     """
     source: str
     target: str
@@ -113,6 +114,7 @@ class Flow:
     sent: float
     arrived: float
     balance: float
+    missed: float
     verdict: str
 
 

@@ -71,6 +71,8 @@ yoke_status yoke__api_write_summary(const yoke_simulation* simulation, const cha
 // summary.json once more, now with the verdict, and the bands over time if the system file wants them.
 yoke_status yoke__api_write_trust(yoke_simulation* simulation, const char* directory,
                                   const yoke_sink* sink);
+// What companions say of the amount of flow i; all 0: nothing, or nothing yet.
+yoke_flow_check yoke__api_check_flow(const yoke_simulation* simulation, size_t i);
 // "trust" of the summary.
 void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json);
 // The message as it is told: the one unit of a netlist on its own has no name of its own.

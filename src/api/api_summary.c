@@ -232,6 +232,7 @@ static void json_flows(const yoke_simulation* simulation, yoke_json* json) {
     yoke_flow_result r;
     char name[512];
     yoke__master_flow(system, simulation->state, i, &r);
+    const yoke_flow_check check = yoke__api_check_flow(simulation, i);
     yoke__json_begin_object(json, NULL);
     yoke__system_flow_start(system, i, name, sizeof name);
     yoke__json_string(json, "from", name);
@@ -242,7 +243,9 @@ static void json_flows(const yoke_simulation* simulation, yoke_json* json) {
     yoke__json_number(json, "sent", r.sent);
     yoke__json_number(json, "arrived", r.arrived);
     yoke__json_number(json, "balance", r.balance);
-    yoke__json_string(json, "verdict", yoke__verdict_names[yoke__trust_judge_balance(r.balance)]);
+    yoke__json_number(json, "missed", check.missed);
+    yoke__json_string(json, "verdict",
+                      yoke__verdict_names[yoke__trust_judge_flow(r.balance, r.unsure, &check)]);
     yoke__json_end_object(json);
   }
   yoke__json_end_array(json);

@@ -87,6 +87,11 @@ yoke_status yoke_simulation_get_band(const yoke_simulation* simulation, size_t i
 
 // ---- flows
 
+yoke_flow_check yoke__api_check_flow(const yoke_simulation* simulation, size_t i) {
+  const yoke_trust* trust = simulation->trust;
+  return trust != NULL && trust->is_judged ? yoke__trust_check(trust, i) : (yoke_flow_check){0};
+}
+
 yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i, yoke_flow_trust* out) {
   if (simulation == NULL || out == NULL || simulation->state == NULL ||
       i >= simulation->system->n_flows) {
@@ -96,6 +101,7 @@ yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i, yoke
   const yoke_system_flow* flow = &system->flows[i];
   yoke_flow_result r;
   yoke__master_flow(system, simulation->state, i, &r);
+  const yoke_flow_check check = yoke__api_check_flow(simulation, i);
   yoke__system_flow_start(system, i, simulation->flow_from, sizeof simulation->flow_from);
   yoke__system_flow_end(system, i, simulation->flow_to, sizeof simulation->flow_to);
   *out = (yoke_flow_trust){.from = simulation->flow_from,
@@ -105,7 +111,8 @@ yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i, yoke
                            .sent = r.sent,
                            .arrived = r.arrived,
                            .balance = r.balance,
-                           .verdict = yoke__trust_judge_balance(r.balance)};
+                           .missed = check.missed,
+                           .verdict = yoke__trust_judge_flow(r.balance, r.unsure, &check)};
   return YOKE_OK;
 }
 

@@ -142,13 +142,15 @@ typedef struct yoke_watch {
 
 // What is counted of a flow; amounts in units of its output times seconds. All of it is a saved state.
 typedef struct yoke_flow {
-  double window;       // integral of the output since the last exchange,
-  int64_t ticks;       // and the time that it covers
-  double mean;         // that the receiver has now
-  double last;         // output at the last slot, if a law gives it
-  double early;        // sent before the exchange at the start
-  double sent;         // from there to the last exchange
-  double sent_size;    // the same of magnitudes: of single calls
+  double window;     // integral of the output since the last exchange,
+  int64_t ticks;     // and the time that it covers
+  double mean;       // that the receiver has now
+  double last;       // output at the last slot, if a law gives it
+  double early;      // sent before the exchange at the start
+  double sent;       // from there to the last exchange
+  double sent_size;  // the same of magnitudes: of single calls
+  double
+      unsure;  // what trapezoids can be off by: half the change of the output in each call times its length
   double arrived;      // by the inputs that acted
   double known;        // the same without the first intervals, in which the initial value acts
   double known_size;   // and of magnitudes
@@ -167,7 +169,9 @@ typedef struct yoke_flow_lag {
 
 // The balance of a flow in SI units.
 typedef struct yoke_flow_result {
-  double sent, arrived;          // up to now
+  double sent, arrived;  // up to now
+  double size;           // sent, magnitudes of single calls added
+  double unsure;         // share of it that its calls do not settle; 0: the sender integrates
   double due_sent, due_arrived;  // sent early enough to have arrived by the last exchange, arrived
   double balance;  // their difference over the larger of both; NaN: nothing to compare
 } yoke_flow_result;

@@ -5,6 +5,9 @@
 //   exchange k            mean = window / T, sent += window, window = 0; the receiver has the mean until exchange k + 1
 //   receiver, per call    arrived += h u, u as the connection delivers it
 //
+// Between two calls an output that only rises or only falls is within h |y_end - y_start| / 2 of its trapezoid: the sum of
+// these says how much of the amount its calls do not settle.
+//
 // A sender and a receiver write different numbers, so that they may run in different threads; exchanges are in between.
 // What arrives in an interval was sent one interval (and the delay) before: a ring keeps what had been sent up to then. Before,
 // initial values act, which nobody sent.
@@ -67,14 +70,15 @@ yoke_status yoke__master_send(const yoke_system* system, yoke_state* state, size
   }
   for (size_t i = su->first_flow; i < su->first_flow + su->n_flows; i++) {
     const yoke_system_flow* flow = &system->flows[i];
-    const double amount = flow->integral != YOKE_NOT_FOUND
-                              ? integrals[flow->integral]
-                              : 0.5 * h * (state->before[flow->from] + y[flow->from]);
+    const double y0 = state->before[flow->from], y1 = y[flow->from];
+    const bool is_own = flow->integral != YOKE_NOT_FOUND;
+    const double amount = is_own ? integrals[flow->integral] : 0.5 * h * (y0 + y1);
     if (!yoke__is_finite(amount)) {
       return yoke__master_fail(failure, system, unit, YOKE_NOT_FINITE, t + h,
                                "the integral of an output over the step is not finite");
     }
     add_sent(&state->flows[i], amount, su->period * state->stretch);
+    state->flows[i].unsure += is_own ? 0 : 0.5 * h * fabs(y1 - y0);
   }
   return YOKE_OK;
 }
@@ -89,6 +93,7 @@ static void meter_law(const yoke_system* system, yoke_state* state, size_t i) {
   }
   if (state->n_slots > 0) {
     add_sent(f, 0.5 * state->slot_h * (f->last + y), system->slot * state->stretch);
+    f->unsure += 0.5 * state->slot_h * fabs(y - f->last);
   }
   f->last = y;
   f->seen_slot = state->n_slots;
@@ -112,6 +117,7 @@ static void start_flow(yoke_state* state, const yoke_clock* clock, const yoke_sy
   f->mean = f->ticks > 0 ? f->window / yoke__clock_seconds(clock, f->ticks) : y;
   f->early = f->window;
   f->sent_size = 0;
+  f->unsure = 0;
 }
 
 static void take(const yoke_system* system, yoke_state* state, size_t i) {
@@ -166,6 +172,8 @@ void yoke__master_flow(const yoke_system* system, const yoke_state* state, size_
   const bool is_known = f->n_taken > system->flows[flow].delay + 1 && f->due_size > 0;
   *out = (yoke_flow_result){.sent = (f->early + f->sent + f->window) * scale,
                             .arrived = f->arrived * scale,
+                            .size = f->sent_size * fabs(scale),
+                            .unsure = f->sent_size > 0 ? f->unsure / f->sent_size : 0,
                             .due_sent = f->due_sent * scale,
                             .due_arrived = f->due_arrived * scale,
                             .balance = is_known ? fabs(f->due_arrived - f->due_sent) / f->due_size

@@ -137,6 +137,12 @@ static double lower(const yoke_band* b, double d, double x) {
   return by_a < by_b ? by_a : by_b;
 }
 
+void yoke__band_combine(double d, double x, double* band, double* low) {
+  const yoke_band b = {.has_a = !isnan(d), .has_b = !isnan(x)};
+  *band = upper(&b, b.has_a ? d : 0, b.has_b ? x : 0);
+  *low = lower(&b, b.has_a ? d : 0, b.has_b ? x : 0);
+}
+
 static int digits_of(double largest, double band) {
   if (band <= 0.0) {
     return MAX_DIGITS;

@@ -47,6 +47,9 @@ void yoke__band_judge(const double y[], const double a[], const double b[], size
 // A range below 1e-12 of `largest`, the largest range among signals of its kind, is rounding: the signal is at rest.
 void yoke__band_settle(yoke_band* band, double largest);
 
+// The same of any two differences: d from companion A, x from companion B; NaN: not usable, and not both.
+void yoke__band_combine(double d, double x, double* band, double* low);
+
 #define YOKE_BAND_HALF           4.0  // times d is the band of companion A alone
 #define YOKE_BAND_ESTIMATE       2.0  // bounds an estimated error
 #define YOKE_BAND_NOISY_ESTIMATE 3.0  // where the models that it comes from do not fit exactly

@@ -22,6 +22,7 @@
 #define MANY_TIMES   10    // movements: counted in times instead of percent
 #define LOST_WRONG   0.25  // of a flow: did not arrive
 #define LOST_DOUBT   0.05
+#define UNSURE_DOUBT 0.5  // not settled by its calls: a sine with 6 calls per period
 
 yoke_trust_limits yoke__trust_default_limits(void) {
   return (yoke_trust_limits){YOKE_TRUST_LIMIT, YOKE_TRUST_WRONG, (double)NAN};
@@ -174,8 +175,47 @@ static void append_balance(yoke_trust_signal* s) {
          is_lost ? "lost" : "off");
 }
 
+// "a.p sends 0.61 J to b.q by its calls, but 1.96 J when it is called more often (69 % missed)"
+static void append_missed(yoke_trust_signal* s) {
+  const yoke_flow_check* c = &s->flow.check;
+  char sent[YOKE_NUMBER_SIZE], finer[YOKE_NUMBER_SIZE];
+  append(s,
+         "%s sends %s %s to %s by its calls, but %s %s when it is called more often (%.3g %% %s)",
+         s->name, yoke__number_brief(c->sent, sent), s->flow.dim, s->flow.to,
+         yoke__number_brief(c->finer, finer), s->flow.dim, 100 * c->share,
+         fabs(c->sent) < fabs(c->finer) ? "missed" : "off");
+}
+
+// "a.p changes too fast for its calls: 97 % of what it sends to b.q is not settled by them"
+static void append_unsure(yoke_trust_signal* s) {
+  append(s,
+         "%s changes too fast for its calls: %.3g %% of what it sends to %s is not settled by them",
+         s->name, 100 * s->flow.unsure, s->flow.to);
+}
+
+// Too much is not settled. Companions that agree settle more.
+static bool is_open(double unsure, const yoke_flow_check* check) {
+  return unsure > (check->is_known ? UNSURE_DOUBT : LOST_DOUBT);
+}
+
+// The largest of what did not arrive, of what may be missed and, where that is too much, of what is not settled.
+static double loss(const yoke_trust_flow* f) {
+  const double open = is_open(f->unsure, &f->check) ? f->unsure : 0;
+  return f->to == NULL ? 0 : fmax(fmax(isnan(f->balance) ? 0 : f->balance, f->check.missed), open);
+}
+
 static bool is_lossy(const yoke_trust_signal* s) {
-  return s->flow.to != NULL && s->flow.balance > LOST_DOUBT;
+  return loss(&s->flow) > LOST_DOUBT;
+}
+
+static void append_loss(yoke_trust_signal* s) {
+  if (s->flow.balance > LOST_DOUBT) {
+    append_balance(s);
+  } else if (s->flow.check.missed > LOST_DOUBT) {
+    append_missed(s);
+  } else {
+    append_unsure(s);
+  }
 }
 
 // Something of what it sends got lost, or could have been without anybody seeing it.
@@ -193,7 +233,7 @@ static void explain(yoke_trust_signal* s) {
     explain_divergence(s);
     break;
   case YOKE_RULE_BALANCE:
-    append_balance(s);
+    append_loss(s);
     break;
   case YOKE_RULE_OFF:
     append(s, "%s is off by about ", s->name);
@@ -208,7 +248,7 @@ static void explain(yoke_trust_signal* s) {
     break;
   case YOKE_RULE_MAY_BE_OFF:
     if (is_lossy(s)) {
-      append_balance(s);
+      append_loss(s);
     } else if (s->sampled_by != NULL) {
       append(s, "only samples of %s reach %s: what happens between exchanges is not seen", s->name,
              s->sampled_by);
@@ -244,7 +284,7 @@ static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
   if (b->is_diverged) {
     return YOKE_RULE_DIVERGED;
   }
-  if (s->flow.to != NULL && s->flow.balance > LOST_WRONG) {
+  if (s->flow.to != NULL && (s->flow.balance > LOST_WRONG || s->flow.check.least > LOST_WRONG)) {
     return YOKE_RULE_BALANCE;
   }
   if (b->is_constant) {
@@ -267,11 +307,35 @@ static yoke_trust_rule find_rule(const yoke_trust_signal* s) {
   return is_beyond || is_half || is_leaky(s) ? YOKE_RULE_MAY_BE_OFF : YOKE_RULE_WITHIN;
 }
 
-yoke_verdict yoke__trust_judge_balance(double balance) {
-  return isnan(balance)         ? YOKE_VERDICT_NONE
-         : balance > LOST_WRONG ? YOKE_WRONG
-         : balance > LOST_DOUBT ? YOKE_DOUBTFUL
-                                : YOKE_TRUSTWORTHY;
+// The share of a companion's amount by which it differs from that of the run; NaN: not known.
+static double share_of(double sent, double size, const double other[2]) {
+  const double larger = fmax(size, other[1]);
+  return isnan(other[0]) || isnan(other[1]) ? (double)NAN
+         : larger > 0                       ? fabs(sent - other[0]) / larger
+                                            : 0;
+}
+
+yoke_flow_check yoke__trust_check_flow(double sent, double size, const double a[2],
+                                       const double b[2]) {
+  const double d = share_of(sent, size, a), x = share_of(sent, size, b);
+  yoke_flow_check check = {.is_known = true, .sent = sent};
+  if (isnan(d) && isnan(x)) {
+    return (yoke_flow_check){0};
+  }
+  check.finer = isnan(x) ? a[0] : b[0];
+  check.share = isnan(x) ? d : x;
+  yoke__band_combine(d, x, &check.missed, &check.least);
+  return check;
+}
+
+yoke_verdict yoke__trust_judge_flow(double balance, double unsure, const yoke_flow_check* check) {
+  if (balance > LOST_WRONG || check->least > LOST_WRONG) {
+    return YOKE_WRONG;
+  }
+  if (balance > LOST_DOUBT || check->missed > LOST_DOUBT || is_open(unsure, check)) {
+    return YOKE_DOUBTFUL;
+  }
+  return isnan(balance) ? YOKE_VERDICT_NONE : YOKE_TRUSTWORTHY;
 }
 
 void yoke__trust_judge_signal(yoke_trust_signal* signal) {
@@ -331,7 +395,7 @@ int yoke__trust_compare(const yoke_trust_signal* a, const yoke_trust_signal* b) 
   // what got lost on its way is the cause of what others miss
   const bool loses_a = !diverges_a && is_lossy(a), loses_b = !diverges_b && is_lossy(b);
   if (loses_a || loses_b) {
-    return compare_numbers(loses_a ? a->flow.balance : 0, loses_b ? b->flow.balance : 0);
+    return compare_numbers(loses_a ? loss(&a->flow) : 0, loses_b ? loss(&b->flow) : 0);
   }
   const int by_growth = diverges_a ? compare_numbers(a->growth.factor, b->growth.factor) : 0;
   return by_growth != 0 ? by_growth : compare_numbers(excess(a), excess(b));

@@ -6,12 +6,14 @@
 //   1  not finite, beyond 1e100, or growing at the end and (no companion or
 //      rel > 0.5)                                                               wrong
 //   2  low > wrong (0.10)                                                       wrong
-//   3  more than 25 % of what it sends does not arrive                          wrong
+//   3  more than 25 % of what it sends does not arrive, or is surely missed
+//      between its calls                                                        wrong
 //   4  grew for a while and rel > limit (0.05)                                  doubtful
 //   5  no companion and no estimate of the run itself                           not judged, or what the ledger says
 //   6  rel > limit, or companion B alone, or an estimate that is rough or of a
-//      part of the run, or more than 5 % of what it sends does not arrive, or
-//      only samples of a fast flow do (both also without an estimate)           doubtful
+//      part of the run, or more than 5 % of what it sends does not arrive or
+//      may be missed between its calls, or its calls leave too much open, or
+//      only samples of a fast flow arrive (these also without an estimate)      doubtful
 //   7  otherwise                                                                trustworthy
 //
 // A signal with an absolute limit L (in its own unit) has band_max > L instead of rel > limit, and low_max > 2 L instead
@@ -48,16 +50,32 @@ typedef enum yoke_trust_rule {
   YOKE_RULE_WITHIN,
 } yoke_trust_rule;
 
+// The amount of a flow in the run beside that of companions, whose sender is called more often: what happens between calls is
+// in neither sum, but in different shares.
+typedef struct yoke_flow_check {
+  bool is_known;         // else all of it is 0
+  double sent, finer;    // in the run; in the companion with most calls
+  double share;          // their difference, of the larger of both in magnitudes
+  double missed, least;  // the share that may be missed, by the factors of bands; surely is
+} yoke_flow_check;
+
+// sent: NaN where a companion does not know it; size: of magnitudes. b: called at least as often as a.
+yoke_flow_check yoke__trust_check_flow(double sent, double size, const double a[2],
+                                       const double b[2]);
+
 // What a connection of a signal carried to its receiver (docs/exchange.md).
 typedef struct yoke_trust_flow {
   const char* to;        // "unit.variable"; NULL: nothing is known
   const char* dim;       // of the amounts
   double sent, arrived;  // sent early enough to have arrived, and arrived
-  double balance;        // share of it that did not arrive, or that nobody sent
+  double balance;        // share of it that did not arrive, or that nobody sent; NaN: not known
+  double unsure;         // share of it that the sender's calls do not settle
+  yoke_flow_check check;
 } yoke_trust_flow;
 
-// By the balance alone: not judged if it is NaN, trustworthy up to 5 %, wrong above 25 %.
-yoke_verdict yoke__trust_judge_balance(double balance);
+// By the balance: not judged if it is NaN, trustworthy up to 5 %, wrong above 25 %; by what was missed: doubtful above 5 % at
+// most, wrong above 25 % at least; doubtful if its calls leave more than half of it open, without companions 5 %. The worst.
+yoke_verdict yoke__trust_judge_flow(double balance, double unsure, const yoke_flow_check* check);
 
 typedef struct yoke_trust_signal {
   const char *name, *dim;  // dim: unit of measure as text, "" if it has none

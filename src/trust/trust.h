@@ -86,6 +86,8 @@ double yoke__trust_time(const yoke_trust* trust, int64_t row);
 const yoke_trust_signal* yoke__trust_find_diverged(const yoke_trust* trust);
 // Whether some signal has an error band.
 bool yoke__trust_has_bands(const yoke_trust* trust);
+// What companions say of the amount of a flow; all 0: nothing.
+yoke_flow_check yoke__trust_check(const yoke_trust* trust, size_t flow);
 // Energy given through a bond by companion A up to where the run ended [J]; NaN: not known.
 double yoke__trust_given_half(const yoke_trust* trust, size_t bond);
 // Where the largest difference of signal i is [s]; NaN if there is none.

@@ -14,8 +14,12 @@
 const char* const yoke__companion_status_names[] = {"waiting",  "done",    "refused",   "failed",
                                                     "diverged", "stopped", "cancelled", "left out"};
 
+size_t yoke__companion_n_totals(const yoke_system* system) {
+  return system->n_bonds + 2 * system->n_flows;
+}
+
 yoke_status yoke__companion_create(const yoke_companion_plan* plan, yoke_companion* companion) {
-  const size_t n_values = (size_t)plan->n_rows * plan->n + plan->system->n_bonds;
+  const size_t n_values = (size_t)plan->n_rows * plan->n + yoke__companion_n_totals(plan->system);
   YOKE_TRY(yoke__shared_create(sizeof *companion->result + n_values * sizeof(double),
                                &companion->memory));
   companion->result = (yoke_companion_result*)(void*)companion->memory.bytes;
@@ -211,13 +215,34 @@ static void step_all(const companion_job* job, const yoke_system* system, yoke_s
   result->status = YOKE_COMPANION_DONE;
 }
 
-static void take_energies(const companion_job* job, const yoke_system* system,
-                          const yoke_state* state) {
-  double* to = job->result->values + (size_t)job->plan->n_rows * job->plan->n;
+// The flow of the companion that a flow of the run is there; n_flows: it has none.
+static size_t find_flow(const yoke_system* system, const yoke_system_flow* wanted) {
+  size_t i = 0;
+  while (i < system->n_flows &&
+         (system->flows[i].link != wanted->link || system->flows[i].element != wanted->element)) {
+    i++;
+  }
+  return i;
+}
+
+static void keep_totals(const companion_job* job, const yoke_system* system,
+                        const yoke_state* state) {
+  const yoke_system* run = job->plan->system;
+  double* energies = job->result->values + (size_t)job->plan->n_rows * job->plan->n;
   for (size_t i = 0; i < system->n_bonds && state->ledger != NULL; i++) {
     yoke_ledger_result r;
     yoke__ledger_result(state->ledger, i, &r);
-    to[i] = r.given;
+    energies[i] = r.given;
+  }
+  double* amounts = energies + run->n_bonds;
+  for (size_t i = 0; i < run->n_flows; i++) {
+    yoke_flow_result r = {.sent = (double)NAN, .size = (double)NAN};
+    const size_t own = find_flow(system, &run->flows[i]);
+    if (own < system->n_flows) {
+      yoke__master_flow(system, state, own, &r);
+    }
+    amounts[2 * i] = r.sent;
+    amounts[2 * i + 1] = r.size;
   }
 }
 
@@ -230,7 +255,7 @@ static void run_system(const companion_job* job, yoke_system* system, yoke_messa
   } else {
     sampler s = {.before = rows, .after = rows + job->plan->n};
     step_all(job, system, state, &s);
-    take_energies(job, system, state);
+    keep_totals(job, system, state);
     job->result->n_calls = yoke__companion_calls_made(system, state);
     job->result->t = state->t;
   }

@@ -57,8 +57,12 @@ typedef struct yoke_companion_result {
   double t;              // reached [s]
   char why[320];         // it is not done
   yoke_status shortage;  // that kept it from being done (base_status.h); YOKE_OK: none
-  double values[];       // n_rows * n of the signals, then the energy given through each bond
+  double values[];       // n_rows * n of the signals, then the totals at its end
 } yoke_companion_result;
+
+// Totals: the energy given through each bond of the run, then two numbers per flow of the run: what was sent, and the same of
+// magnitudes (NaN: the companion does not count that flow).
+size_t yoke__companion_n_totals(const yoke_system* system);
 
 typedef struct yoke_companion {
   const char* name;  // "A", "B"

@@ -63,22 +63,47 @@ static yoke_verdict ledger_of(const yoke_trust* trust, size_t loop) {
   return worst == YOKE_TRUSTWORTHY ? YOKE_VERDICT_NONE : worst;
 }
 
+// Totals of a companion that came to where the run ended; NULL: it did not, or is not usable.
+static const double* totals_of(const yoke_trust* trust, size_t i) {
+  const double* values = usable_values(trust, i);
+  const double near = 1e-6 * yoke__clock_seconds(&trust->system->clock, trust->system->macro);
+  return values != NULL && fabs(trust->companions[i].result->t - trust->state->t) <= near
+             ? values + (size_t)trust->plan.n_rows * trust->plan.n
+             : NULL;
+}
+
+yoke_flow_check yoke__trust_check(const yoke_trust* trust, size_t flow) {
+  static const double unknown[2] = {(double)NAN, (double)NAN};
+  const size_t at = trust->system->n_bonds + 2 * flow;
+  const double* a = totals_of(trust, YOKE_COMPANION_A);
+  const double* b = totals_of(trust, YOKE_COMPANION_B);
+  yoke_flow_result r;
+  yoke__master_flow(trust->system, trust->state, flow, &r);
+  return yoke__trust_check_flow(r.sent, r.size, a == NULL ? unknown : a + at,
+                                b == NULL ? unknown : b + at);
+}
+
 // The worst of the flows that an output feeds.
 static void find_flow(yoke_trust* trust, const yoke_system_signal* source, yoke_trust_flow* out) {
   const yoke_system* system = trust->system;
   const yoke_system_unit* unit = &system->units[source->unit];
+  double worst = -1;
   for (size_t i = unit->first_flow; i < unit->first_flow + unit->n_flows; i++) {
     yoke_flow_result r;
     yoke__master_flow(system, trust->state, i, &r);
-    if (system->flows[i].from == source->y && !isnan(r.balance) &&
-        (out->to == NULL || r.balance > out->balance)) {
+    const yoke_flow_check check = yoke__trust_check(trust, i);
+    const double loss = fmax(fmax(isnan(r.balance) ? 0 : r.balance, check.missed), r.unsure);
+    if (system->flows[i].from == source->y && loss > worst) {
       char name[512];
       yoke__system_flow_end(system, i, name, sizeof name);
       *out = (yoke_trust_flow){.to = yoke__arena_text(&trust->arena, name, strlen(name)),
                                .dim = system->flows[i].dim,
                                .sent = r.due_sent,
                                .arrived = r.due_arrived,
-                               .balance = r.balance};
+                               .balance = r.balance,
+                               .unsure = r.unsure,
+                               .check = check};
+      worst = loss;
     }
   }
 }
@@ -296,12 +321,9 @@ bool yoke__trust_has_bands(const yoke_trust* trust) {
 
 double yoke__trust_given_half(const yoke_trust* trust, size_t bond) {
   const yoke_companion* a = &trust->companions[YOKE_COMPANION_A];
-  const double near = 1e-6 * yoke__clock_seconds(&trust->system->clock, trust->system->macro);
-  // the same method with half the steps, to the same end
-  const bool is_known = a->is_usable && a->ways[a->way].recipe.method == NULL &&
-                        fabs(a->result->t - trust->state->t) <= near;
-  return is_known ? a->result->values[(size_t)trust->plan.n_rows * trust->plan.n + bond]
-                  : (double)NAN;
+  const double* totals = totals_of(trust, YOKE_COMPANION_A);
+  // the same method with half the steps
+  return totals != NULL && a->ways[a->way].recipe.method == NULL ? totals[bond] : (double)NAN;
 }
 
 // ---- over time

@@ -16,7 +16,7 @@ typedef struct entry {
   char why[320];
   int64_t n_calls;
   double wall_s, t;
-  size_t n, n_bonds;
+  size_t n, n_totals;
   int64_t n_rows;
   double interval;  // between two rows [s]
   double* values;   // as in yoke_companion_result
@@ -106,7 +106,7 @@ static double row_interval(const yoke_companion_plan* plan) {
 static int64_t rows_per_row(const entry* e, const yoke_companion_plan* plan) {
   const double ratio = row_interval(plan) / e->interval;
   const double whole = round(ratio);
-  return e->n == plan->n && e->n_bonds == plan->system->n_bonds && whole >= 1 &&
+  return e->n == plan->n && e->n_totals == yoke__companion_n_totals(plan->system) && whole >= 1 &&
                  fabs(ratio - whole) < 1e-9 * whole
              ? (int64_t)whole
              : 0;
@@ -131,8 +131,8 @@ static bool copy_entry(const entry* e, const yoke_companion_plan* plan, yoke_com
            plan->n * sizeof(double));
     to->n_rows++;
   }
-  const double* energies = e->values + (size_t)e->n_rows * e->n;
-  memcpy(to->values + (size_t)plan->n_rows * plan->n, energies, e->n_bonds * sizeof(double));
+  const double* totals = e->values + (size_t)e->n_rows * e->n;
+  memcpy(to->values + (size_t)plan->n_rows * plan->n, totals, e->n_totals * sizeof(double));
   if (e->n_calls > atomic_load(&to->most_calls)) {
     yoke__companion_limit(to);
   }
@@ -174,8 +174,9 @@ static double* make_times(const yoke_companion_plan* plan, const yoke_companion_
 static entry* make_entry(const yoke_companion_plan* plan, const yoke_companion_result* result,
                          int64_t n_room, double interval) {
   entry* e = calloc(1, sizeof *e);
-  const size_t n_bonds = plan->system->n_bonds, n_values = (size_t)result->n_rows * plan->n;
-  if (e == NULL || (e->values = calloc(n_values + n_bonds + 1, sizeof(double))) == NULL) {
+  const size_t n_totals = yoke__companion_n_totals(plan->system);
+  const size_t n_values = (size_t)result->n_rows * plan->n;
+  if (e == NULL || (e->values = calloc(n_values + n_totals + 1, sizeof(double))) == NULL) {
     free(e);
     return NULL;
   }
@@ -185,11 +186,12 @@ static entry* make_entry(const yoke_companion_plan* plan, const yoke_companion_r
   e->wall_s = result->wall_s;
   e->t = result->t;
   e->n = plan->n;
-  e->n_bonds = n_bonds;
+  e->n_totals = n_totals;
   e->n_rows = result->n_rows;
   e->interval = interval;
   memcpy(e->values, result->values, n_values * sizeof(double));
-  memcpy(e->values + n_values, result->values + (size_t)n_room * plan->n, n_bonds * sizeof(double));
+  memcpy(e->values + n_values, result->values + (size_t)n_room * plan->n,
+         n_totals * sizeof(double));
   return e;
 }
 

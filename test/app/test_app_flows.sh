@@ -76,6 +76,45 @@ for mode in none both; do
   says 'samples of a fast signal: iterative schemes exchange no means'
   says 'trust: doubtful: only samples of heater.heat reach body.q'
 done
+
+# ---- means from too few calls: an FMU has no integral, and a pulse passes between its calls
+run 0 export heater.cir --fmi 2 -o heater.fmu
+sed 's/heater: {circuit: heater.cir}.*/heater: {fmu: heater.fmu, step: 1e-3}/' averaged.yaml >fmu.yaml
+run 3 run fmu.yaml --trust both --out fmu
+says 'trust: wrong: heater.heat sends 0.62 J to body.q by its calls, but 1.16 J when it is called more often'
+says '"verdict": "wrong"' fmu/summary.json
+says '"missed": 1' fmu/summary.json
+run 0 run fmu.yaml --trust none --out fmu
+says 'trust: doubtful: heater.heat changes too fast for its calls'
+# half the steps agree by chance
+run 0 run fmu.yaml --set units.heater.step=2e-3 --trust both --out fmu
+says 'trust: doubtful: heater.heat changes too fast for its calls: 97.9 %'
+# 1000 calls in a pulse, 2 % missed
+run 0 run fmu.yaml --set units.heater.step=2e-5 --trust both --out fmu
+says 'trust: trustworthy'
+
+# ---- an output without a dimension carries what its receiver says
+cat >plain.yaml <<'END'
+yoke: 1
+time: {stop: 1, step: 1e-2}
+units:
+  source: {model: sine, with: {amplitude: 2, frequency: 100, offset: 3}, step: 1e-3}
+  scale: {model: gain, with: {k: 1}, step: 1e-3}
+  body: {circuit: body.cir}
+connections:
+  - {from: source.y, to: scale.u, exchange: 1e-3}
+  - {from: scale.y, to: body.q}
+END
+run 0 check plain.yaml
+says 'scale.y -> body.q, every 0.01 s, order 0, averaged'
+run 0 run plain.yaml --trust none --out plain_flow
+says '"unit": "J"' plain_flow/summary.json
+
+# ---- an order that a setting gives counts as one of the file: extrapolated, so no mean
+run 0 check averaged.yaml --set 'connections[0]={from: heater.heat, to: body.q}' --set 'connections[0].order=1'
+says 'heater.heat -> body.q, every 0.01 s, order 1'
+silent ', averaged'
+
 run 0 report sampled
 says 'of 1.96 J sent by heater.heat' sampled/report.html
 says '"flows"' sampled/report.html

@@ -502,10 +502,10 @@ static void test_order_of_the_table(void** state) {
 
 static void test_balances(void** state) {
   (void)state;
-  const yoke_trust_flow lost = {"body.q", "J", 1.96, 0.0009, 0.99954};
-  const yoke_trust_flow some = {"body.q", "J", 2, 1.8, 0.1};
-  const yoke_trust_flow more = {"body.q", "J", 2, 2.6, 0.3 / 1.3};
-  const yoke_trust_flow fine = {"body.q", "J", 2, 1.9, 0.05};
+  const yoke_trust_flow lost = {"body.q", "J", 1.96, 0.0009, 0.99954, 0, {0}};
+  const yoke_trust_flow some = {"body.q", "J", 2, 1.8, 0.1, 0, {0}};
+  const yoke_trust_flow more = {"body.q", "J", 2, 2.6, 0.3 / 1.3, 0, {0}};
+  const yoke_trust_flow fine = {"body.q", "J", 2, 1.9, 0.05, 0, {0}};
   static const char* const wrong =
       "of 1.96 J sent by heater.p to body.q only 0.0009 J arrived (99.95 % lost)";
   static const char* const doubt =
@@ -568,15 +568,63 @@ static void test_balances(void** state) {
   yoke__trust_judge_run(two, 2, NULL, 0, &run);
   assert_int_equal(run.verdict, YOKE_WRONG);
   assert_string_equal(run.reason, wrong);
-  assert_int_equal(yoke__trust_judge_balance(none), YOKE_VERDICT_NONE);
-  assert_int_equal(yoke__trust_judge_balance(0.05), YOKE_TRUSTWORTHY);
-  assert_int_equal(yoke__trust_judge_balance(0.25), YOKE_DOUBTFUL);
-  assert_int_equal(yoke__trust_judge_balance(0.26), YOKE_WRONG);
+  assert_int_equal(yoke__trust_judge_flow(none, 0, &(yoke_flow_check){0}), YOKE_VERDICT_NONE);
+  assert_int_equal(yoke__trust_judge_flow(0.05, 0, &(yoke_flow_check){0}), YOKE_TRUSTWORTHY);
+  assert_int_equal(yoke__trust_judge_flow(0.25, 0, &(yoke_flow_check){0}), YOKE_DOUBTFUL);
+  assert_int_equal(yoke__trust_judge_flow(0.26, 0, &(yoke_flow_check){0}), YOKE_WRONG);
+}
+
+// amounts of the run beside those of companions: the factors of bands, and the sentences
+static void test_missed_flows(void** state) {
+  (void)state;
+  const double nobody[2] = {(double)NAN, (double)NAN}, half[2] = {1.16, 1.16}, most[2] = {1.9, 1.9};
+  assert_false(yoke__trust_check_flow(0.62, 0.62, nobody, nobody).is_known);
+  yoke_flow_check check = yoke__trust_check_flow(0.62, 0.62, half, nobody);
+  check_near(check.share, 0.54 / 1.16, 1e-15);
+  check_near(check.missed, 4 * 0.54 / 1.16, 1e-15);
+  check_near(check.least, 1.2 * 0.54 / 1.16, 1e-15);
+  check = yoke__trust_check_flow(0.62, 0.62, half, most);
+  check_near(check.finer, 1.9, 0);
+  check_near(check.missed, 2.5 * 0.54 / 1.16, 1e-15);
+  check_near(check.least, 0.7 * 1.28 / 1.9, 1e-15);
+  // nothing was sent, by nobody
+  const double zero[2] = {0, 0};
+  check_near(yoke__trust_check_flow(0, 0, zero, zero).missed, 0, 0);
+
+  yoke_trust_signal s = signal_of("heater.p", 0.01, 0.005);
+  s.flow = (yoke_trust_flow){"body.q", "J", 0.62, 0.62, 0, 0, check};
+  check_judged(
+      &s, YOKE_RULE_BALANCE, YOKE_WRONG,
+      "heater.p sends 0.62 J to body.q by its calls, but 1.9 J when it is called more often "
+      "(67.4 % missed)");
+  const double near[2] = {0.65, 0.65};
+  s.flow.check = yoke__trust_check_flow(0.62, 0.62, near, nobody);
+  check_judged(
+      &s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL,
+      "heater.p sends 0.62 J to body.q by its calls, but 0.65 J when it is called more often "
+      "(4.62 % missed)");
+  assert_int_equal(yoke__trust_judge_flow(0, 0, &s.flow.check), YOKE_DOUBTFUL);
+  const double same[2] = {0.622, 0.622};
+  s.flow.check = yoke__trust_check_flow(0.62, 0.62, same, same);
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
+
+  // what calls leave open: more is allowed where companions agree
+  static const char* const open =
+      "heater.p changes too fast for its calls: 30 % of what it sends to body.q is not settled by "
+      "them";
+  s.flow.unsure = 0.3;
+  yoke__trust_judge_signal(&s);
+  assert_int_equal(s.verdict, YOKE_TRUSTWORTHY);
+  assert_int_equal(yoke__trust_judge_flow(0, 0.6, &s.flow.check), YOKE_DOUBTFUL);
+  s.flow.check = (yoke_flow_check){0};
+  check_judged(&s, YOKE_RULE_MAY_BE_OFF, YOKE_DOUBTFUL, open);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_balances),
+      cmocka_unit_test(test_missed_flows),
       cmocka_unit_test(test_rules_of_bands),
       cmocka_unit_test(test_aliasing),
       cmocka_unit_test(test_absolute_limits),
