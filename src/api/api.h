@@ -73,6 +73,9 @@ yoke_status yoke__api_write_trust(yoke_simulation* simulation, const char* direc
                                   const yoke_sink* sink);
 // What companions say of the amount of flow i; all 0: nothing, or nothing yet.
 yoke_flow_check yoke__api_check_flow(const yoke_simulation* simulation, size_t i);
+// The sentence of bond i, if heat passes through it and is counted.
+void yoke__api_explain_heat(const yoke_simulation* simulation, size_t i,
+                            yoke_ledger_result* result);
 // "trust" of the summary.
 void yoke__api_json_trust(const yoke_trust* trust, yoke_json* json);
 // The message as it is told: the one unit of a netlist on its own has no name of its own.

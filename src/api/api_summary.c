@@ -210,6 +210,7 @@ static void json_alarms(const yoke_ledger* ledger, const yoke_system* system, yo
 static double explain(const yoke_simulation* simulation, size_t i, yoke_ledger_result* result) {
   const yoke_trust* trust = simulation->trust;
   const yoke_system_bond* bond = &simulation->system->bonds[i];
+  yoke__api_explain_heat(simulation, i, result);
   if (trust == NULL || !trust->is_judged || result->bond->kind != YOKE_BOND_POWER ||
       !result->has_ter) {
     return (double)NAN;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/api.h"
+#include "quality/quality_explain.h"
 
 const char* yoke_verdict_text(yoke_verdict verdict) {
   return (unsigned)verdict > YOKE_WRONG ? "" : yoke__verdict_names[verdict];
@@ -118,6 +119,46 @@ yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i, yoke
 
 // ---- bonds
 
+// Whether a flow is part of the action of a bond.
+static bool is_action(const yoke_system_bond* bond, const yoke_system_flow* flow) {
+  for (size_t i = 0; i < bond->n_pairs; i++) {
+    if (bond->action[i].link == flow->link) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// A heat bond whose flows are counted: what is still on its way is not missing.
+void yoke__api_explain_heat(const yoke_simulation* simulation, size_t i,
+                            yoke_ledger_result* result) {
+  const yoke_system* system = simulation->system;
+  if (i >= system->n_bonds || system->bonds[i].ledger.kind != YOKE_BOND_HEAT) {
+    return;
+  }
+  double sent = 0, due = 0, arrived = 0;
+  size_t n = 0;
+  for (size_t k = 0; k < system->n_flows; k++) {
+    if (is_action(&system->bonds[i], &system->flows[k])) {
+      yoke_flow_result r;
+      yoke__master_flow(system, simulation->state, k, &r);
+      sent += r.sent;
+      due += r.due_sent;
+      arrived += r.due_arrived;
+      n++;
+    }
+  }
+  if (n > 0) {
+    char texts[3][32];
+    snprintf(result->explanation, sizeof result->explanation,
+             "heat: %s of the %s due arrived, %s more is on its way",
+             yoke__energy_text(arrived, texts[0], sizeof texts[0]),
+             yoke__energy_text(due, texts[1], sizeof texts[1]),
+             yoke__energy_text(sent - due, texts[2], sizeof texts[2]));
+    memcpy(result->reason, result->explanation, sizeof result->reason);
+  }
+}
+
 yoke_status yoke_simulation_get_bond(yoke_simulation* simulation, size_t i, yoke_bond_trust* out) {
   if (simulation == NULL || out == NULL || simulation->state == NULL ||
       simulation->state->ledger == NULL || i > simulation->system->n_bonds) {
@@ -126,6 +167,7 @@ yoke_status yoke_simulation_get_bond(yoke_simulation* simulation, size_t i, yoke
   const bool is_total = i == simulation->system->n_bonds;
   yoke_ledger_result* r = &simulation->result;
   yoke__ledger_result(simulation->state->ledger, i, r);
+  yoke__api_explain_heat(simulation, i, r);
   const double* now = is_total ? NULL : simulation->state->ledger_values + i * YOKE_LEDGER_N_VALUES;
   *out = (yoke_bond_trust){
       .name = is_total ? NULL : simulation->system->bonds[i].name,

@@ -110,6 +110,13 @@ says 'scale.y -> body.q, every 0.01 s, order 0, averaged'
 run 0 run plain.yaml --trust none --out plain_flow
 says '"unit": "J"' plain_flow/summary.json
 
+# ---- a heat bond: what is on its way is not missing
+run 0 run "$source/scenarios/electric-drive/drive.yaml" --set time.stop=0.05 --trust none --out drive
+says 'bond heat: not judged: heat: '
+says 'more is on its way'
+heat=$(grep -A 8 '"from": "motor.heat"' drive/summary.json | sed -n 's/.*"balance": \([^,]*\),*/\1/p')
+if awk "BEGIN { exit !($heat <= 1e-12) }"; then pass; else bad "the balance of motor.heat is $heat"; fi
+
 # ---- an order that a setting gives counts as one of the file: extrapolated, so no mean
 run 0 check averaged.yaml --set 'connections[0]={from: heater.heat, to: body.q}' --set 'connections[0].order=1'
 says 'heater.heat -> body.q, every 0.01 s, order 1'
