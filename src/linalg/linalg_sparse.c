@@ -19,6 +19,7 @@
 #define MAX_ENTRIES     (INT32_MAX / 8)  // of the factors, so that indices fit
 #define GENEROUS_N      400              // below, the reserve may be as large as a full matrix
 #define CAREFUL_GROWTH  100.0            // above, factor and repivot try a stricter threshold
+#define CAREFUL_WORK    10.0  // times the work of factors that grow is worth others that do not
 #define GROWTH_LIMIT    1e8
 #define PIVOT_TOLERANCE 0.01  // to start with
 
@@ -379,19 +380,17 @@ static yoke_status try_thresholds(const yoke_sparse* self, way how, const double
 
 // Entries of L and U, both with a diagonal, beyond which a trial takes more than the best so far
 // whatever else it has: what `measure` counts for entries alone. All of them vary if all of the
-// matrix do. No limit while the best grows: growth counts first.
+// matrix do. While the best grows it may be so many times as much: growth counts first.
 static double most_entries(const yoke_sparse* self, const trial* best) {
   double n_varying = 0.0;
   for (int32_t e = 0; e < self->matrix.n_nonzeros; e++) {
     n_varying += self->matrix.varying[e] != 0;
   }
-  if (!(best->growth <= CAREFUL_GROWTH)) {
-    return HUGE_VAL;
-  }
+  const double work = best->growth <= CAREFUL_GROWTH ? best->work : CAREFUL_WORK * best->work;
   return n_varying == (double)self->matrix.n_nonzeros
-             ? (best->work + CYCLES_PER_VARYING * self->matrix.n) /
+             ? (work + CYCLES_PER_VARYING * self->matrix.n) /
                    (CYCLES_PER_ENTRY + CYCLES_PER_VARYING)
-             : (best->work - CYCLES_PER_VARYING * n_varying) / CYCLES_PER_ENTRY;
+             : (work - CYCLES_PER_VARYING * n_varying) / CYCLES_PER_ENTRY;
 }
 
 // KLU's pivots as they are; YOKE_FULL: they cannot be better than the best so far.
