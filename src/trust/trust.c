@@ -8,13 +8,12 @@
 #include "base/base_check.h"
 #include "unit/circuit/unit_circuit.h"
 
-#define MAX_BYTES    (256u << 20)  // of the samples of one run; above it every m-th point is kept
-#define MAX_CPU_S    60.0          // that `auto` spends on companions
-#define MAX_CALLS    20            // of units, as a multiple of the run's
-#define WAIT_NS      100000000
-#define SEEN_SHARE   0.01  // of a run that must be done before its length is foretold
-#define SEEN_CPU_S   0.2
-#define LOW_PRIORITY 10
+#define MAX_BYTES  (256u << 20)  // of the samples of one run; above it every m-th point is kept
+#define MAX_CPU_S  60.0          // that `auto` spends on companions
+#define MAX_CALLS  20            // of units, as a multiple of the run's
+#define WAIT_NS    100000000
+#define SEEN_SHARE 0.01  // of a run that must be done before its length is foretold
+#define SEEN_CPU_S 0.2
 
 // ---- what the steps of units allow
 
@@ -277,13 +276,16 @@ static void run_companions(yoke_trust* trust) {
 }
 
 static void work(void* argument) {
-  yoke__os_lower_priority(LOW_PRIORITY);
+  yoke__os_lower_priority(YOKE_COMPANION_PRIORITY);
   run_companions(argument);
 }
 
 // Up to n of them; one that has nothing left to do ends at once.
 static void start_workers(yoke_trust* trust, int n) {
   trust->is_started = true;
+  for (size_t i = 0; trust->plan.store == NULL && i < trust->n_companions; i++) {
+    yoke__companion_prepare(&trust->plan, &trust->companions[trust->order[i]]);
+  }
   for (int i = 0; i < n && i < (int)trust->n_companions; i++) {
     if (trust->workers[i] == NULL && yoke__os_thread_start(work, trust, &trust->workers[i]) < 0) {
       return;

@@ -28,6 +28,7 @@ yoke_status yoke__companion_create(const yoke_companion_plan* plan, yoke_compani
 }
 
 void yoke__companion_destroy(yoke_companion* companion) {
+  yoke__fork_server_stop(&companion->server);
   if (companion->result != NULL) {
     yoke__shared_close(&companion->memory);
     companion->result = NULL;
@@ -313,21 +314,56 @@ static int run_apart(const void* argument) {
   return 0;
 }
 
-static void run_in_process(const companion_job* job) {
-  yoke_process process;
+static int run_served(const void* argument, int number, int parent) {
+  const yoke_companion* companion = argument;
+  const companion_job job = {companion->plan, &companion->ways[number], companion->result,
+                             companion->cancelled_by, parent};
+  yoke__os_lower_priority(YOKE_COMPANION_PRIORITY);
+  return run_apart(&job);
+}
+
+void yoke__companion_prepare(const yoke_companion_plan* plan, yoke_companion* companion) {
   YOKE_CATCH(why);
-  const yoke_status forked = yoke__process_fork(run_apart, job, &process, &why.sink);
-  if (forked < 0) {
-    note_shortage(job->result, forked);
-    end_with(job->result, YOKE_COMPANION_REFUSED, why.text);
-    return;
+  const bool is_wanted = !atomic_load(&companion->result->is_cancelled);
+  if (plan->is_apart && is_wanted && !companion->server.is_up) {
+    companion->plan = plan;
+    (void)yoke__fork_server_start(run_served, companion, &companion->server, &why.sink);
   }
-  while (!yoke__process_wait(&process, 50000000)) {
+}
+
+// How its process ended. False: it was cancelled, or could not be started.
+static bool await_process(const companion_job* job, yoke_companion* companion,
+                          yoke_process* process) {
+  yoke_fork_server* server = &companion->server;
+  YOKE_CATCH(why);
+  const yoke_status status = server->is_up ? yoke__fork_server_run(server, (int)companion->way)
+                                           : yoke__process_fork(run_apart, job, process, &why.sink);
+  if (status < 0) {
+    note_shortage(job->result, status);
+    end_with(job->result, YOKE_COMPANION_REFUSED,
+             server->is_up ? "the process that starts it has ended" : why.text);
+    return false;
+  }
+  const int64_t look_ns = 50000000;
+  while (server->is_up ? !yoke__fork_server_wait(server, look_ns, process)
+                       : !yoke__process_wait(process, look_ns)) {
     if (is_cancelled(job)) {
-      yoke__process_kill(&process);
+      if (server->is_up) {
+        yoke__fork_server_stop(server);
+      } else {
+        yoke__process_kill(process);
+      }
       end_with(job->result, YOKE_COMPANION_CANCELLED, "");
-      return;
+      return false;
     }
+  }
+  return true;
+}
+
+static void run_in_process(const companion_job* job, yoke_companion* companion) {
+  yoke_process process = {0};
+  if (!await_process(job, companion, &process)) {
+    return;
   }
   if (process.is_known && process.signal_number != 0) {
     char text[128];
@@ -353,7 +389,7 @@ void yoke__companion_run_way(const yoke_companion_plan* plan, yoke_companion* co
   if (is_cancelled(&job)) {
     end_with(result, YOKE_COMPANION_CANCELLED, "");
   } else if (plan->is_apart) {
-    run_in_process(&job);
+    run_in_process(&job, companion);
   } else {
     run_way(&job);
   }

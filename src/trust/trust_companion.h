@@ -5,7 +5,7 @@
 
 #include <stdatomic.h>
 
-#include "base/base_process.h"
+#include "base/base_fork.h"
 #include "master/master.h"
 #include "scenario/scenario_companion.h"
 
@@ -28,7 +28,8 @@ typedef struct yoke_companion_way {
   bool is_strict;  // units that want equal steps keep theirs
 } yoke_companion_way;
 
-#define YOKE_MAX_WAYS 4
+#define YOKE_MAX_WAYS           4
+#define YOKE_COMPANION_PRIORITY 10  // nice: the run comes first
 
 // What all companions of a run have in common.
 typedef struct yoke_companion_plan {
@@ -67,7 +68,9 @@ size_t yoke__companion_n_totals(const yoke_system* system);
 typedef struct yoke_companion {
   const char* name;  // "A", "B"
   yoke_companion_way ways[YOKE_MAX_WAYS];
-  size_t n_ways, way;  // the one that was run last
+  size_t n_ways, way;               // the one that was run last
+  const yoke_companion_plan* plan;  // that its server knows
+  yoke_fork_server server;          // makes the processes that it runs in; is_up: there is one
   yoke_shared memory;
   yoke_companion_result* result;
   int64_t n_calls_made;       // of units, by all ways that were run for it
@@ -81,6 +84,9 @@ typedef struct yoke_companion {
 // Memory for its result. YOKE_NO_MEMORY.
 yoke_status yoke__companion_create(const yoke_companion_plan* plan, yoke_companion* companion);
 void yoke__companion_destroy(yoke_companion* companion);
+// For companions in processes of their own: prepares for them while this process is quiet. Its ways and the plan are as they
+// will be. Without it they are copies of this process as it is when they start.
+void yoke__companion_prepare(const yoke_companion_plan* plan, yoke_companion* companion);
 // Runs its present way.
 void yoke__companion_run_way(const yoke_companion_plan* plan, yoke_companion* companion);
 // Notes that it would need too many calls of units.

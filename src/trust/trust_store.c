@@ -212,6 +212,7 @@ void yoke__companion_store_run(yoke_companion_store* store, const yoke_companion
   yoke_companion_plan fine = *plan;
   yoke_companion own = *companion;
   own.result = NULL;
+  own.server = (yoke_fork_server){0};  // the companion's own knows another plan
   double* times = make_times(plan, &companion->ways[companion->way], &n_between, &n_rows);
   fine.times = times;
   fine.n_rows = n_rows;
