@@ -7,6 +7,11 @@
 #include <stdint.h>
 #include <string.h>
 
+// A function that must stay out of those that run in every step: inlined there it would cost them registers.
+#define YOKE_NOINLINE __attribute__((noinline))
+// A function whose constant arguments make two of it: a short one for every step and one for all cases.
+#define YOKE_INLINE inline __attribute__((always_inline))
+
 #define YOKE_COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 // True if x is neither NaN nor infinite; works under any compiler flags.

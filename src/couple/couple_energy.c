@@ -11,6 +11,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "base/base_check.h"
 #include "couple/couple_image.h"
 #include "couple/couple_pieces.h"
 #include "couple/couple_polynomial.h"
@@ -25,7 +26,7 @@ typedef struct energy {
   double interval;
   bool is_held;  // one signal of order 0, the usual case
   yoke_polynomial* signals;
-  double* added;
+  double* added;    // unless is_held
   double* inverse;  // a product is there sooner than a quotient, and the next step waits for it
   double* numbers;
   yoke_correction_settings settings;
@@ -158,6 +159,7 @@ static yoke_status energy_prepare(void* memory, const yoke_coupling_setup* setup
       .inverse = numbers + setup->n_signals,
       .numbers = numbers + 2 * setup->n_signals,
       .settings = read_settings(setup->parameters, setup->bond->mu),
+      .correction = {.corr = numbers + 2 * setup->n_signals},  // 0 before the first samples
   };
   for (size_t i = 0; i < setup->n_signals; i++) {
     self->inverse[i] = 1 / setup->bond->scale[i];
@@ -184,24 +186,28 @@ static void correct(energy* self, const yoke_coupling_moment* now, const double 
 
 // a hold needs no history
 static inline void observe_held(energy* self, const yoke_coupling_moment* now, const double y[]) {
-  yoke__correction_update(&self->correction, now->h_last, now->h_next, y + 1, y + 2);
   self->signals->u = y[0];
-  self->added[0] = self->correction.corr[0] * self->inverse[0];
+  yoke__correction_update(&self->correction, now->h_last, now->h_next, y + 1, y + 2);
+}
+
+static YOKE_NOINLINE void observe_any(energy* self, const yoke_coupling_moment* now,
+                                      const double y[]) {
+  const size_t n = self->n_signals;
+  correct(self, now, y + n, y + 2 * n);
+  for (size_t i = 0; i < n; i++) {
+    yoke__polynomial_observe(&self->signals[i], y[i]);
+    self->added[i] = self->correction.corr[i] * self->inverse[i];
+  }
 }
 
 static void energy_observe(void* memory, const yoke_coupling_moment* now, const double y[],
                            const double u_applied[]) {
   (void)u_applied;
   energy* self = memory;
-  const size_t n = self->n_signals;
   if (self->is_held && self->has_begun && now->k > 0 && now->h_last > 0 && now->h_next > 0) {
     observe_held(self, now, y);
-    return;
-  }
-  correct(self, now, y + n, y + 2 * n);
-  for (size_t i = 0; i < n; i++) {
-    yoke__polynomial_observe(&self->signals[i], y[i]);
-    self->added[i] = self->correction.corr[i] * self->inverse[i];
+  } else {
+    observe_any(self, now, y);
   }
 }
 
@@ -213,7 +219,7 @@ static inline double add(double u, double added) {
 static void energy_input(void* memory, size_t sink, double tau, double u[]) {
   const energy* self = memory;
   if (self->is_held) {
-    u[0] = add(self->signals->u, self->added[0]);
+    u[0] = add(self->signals->u, self->correction.corr[0] * self->inverse[0]);
     return;
   }
   const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;

@@ -9,6 +9,7 @@
 // Source: cosimulation specification 10.1 (method as published), 10.3 (with guards); order of operations as there.
 #include "energy/energy_correction.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -57,6 +58,7 @@ void yoke__correction_start(yoke_correction* c, const yoke_correction_settings* 
       .clip_gain = (settings->is_clip_needed ? 2 * settings->mu : 1) * settings->gamma,
       .is_single = n == 1 && settings->is_enabled,
   };
+  c->is_usual = c->is_single;
   memset(memory, 0, n * sizeof *memory);
   yoke__monitor_start(&c->monitor, &settings->monitor, n, memory + n, action, rate);
 }
@@ -71,10 +73,12 @@ void yoke__correction_restart(yoke_correction* c, const yoke_correction_settings
 
 void yoke__correction_lose(yoke_correction* c) {
   c->is_lost = true;
+  c->is_usual = false;
 }
 
 void yoke__correction_jump(yoke_correction* c) {
   c->is_jump = true;
+  c->is_usual = false;
 }
 
 // Books what the last step's correction left over. rate: at the end of that step.
@@ -158,8 +162,8 @@ static void pass_lost_step(yoke_correction* c, double h) {
   suspend(c, true);
 }
 
-// The same as `act` for one component while nothing is unusual: not suspended, no limit of energy, a rate to act with, all
-// finite. Same bits; false: nothing has happened.
+// The same as `act` for one component while all is usual, with no limit of energy, a rate to act with, and all finite. Same
+// bits; false: nothing has happened.
 static inline bool correct_one(yoke_correction* c, double h_last, double h_next, double rate) {
   const yoke_correction_settings* s = &c->settings;
   const yoke_monitor* m = &c->monitor;
@@ -168,8 +172,8 @@ static inline bool correct_one(yoke_correction* c, double h_last, double h_next,
   const double size = fabs(rate);
   double corr = -(energy + s->k_i * sum) / (rate * h_next);  // b times the sign of the rate
   // a value that is not finite spoils the first of these
-  if (!((sum + energy + corr) * 0 == 0) || c->is_suspended || m->rho > s->gate ||
-      fabs(sum) > s->max_energy || size <= s->min_rate * m->rate_peak || size < s->min_rate_abs) {
+  if (!(fabs(sum + energy + corr) <= DBL_MAX) || m->rho > s->gate || fabs(sum) > s->max_energy ||
+      size <= s->min_rate * m->rate_peak || size < s->min_rate_abs) {
     return false;
   }
   c->residual += smooth * h_last;
@@ -191,7 +195,9 @@ static inline bool correct_one(yoke_correction* c, double h_last, double h_next,
 }
 
 // What follows from the samples that the monitor has taken, for any number of components.
-static void act(yoke_correction* c, double h_last, double h_next, const double rate[]) {
+static YOKE_NOINLINE void act(yoke_correction* c, double h_last, double h_next,
+                              const double rate[]) {
+  c->is_usual = false;
   if (c->monitor.is_lost) {
     pass_lost_step(c, h_last);
     return;
@@ -201,6 +207,7 @@ static void act(yoke_correction* c, double h_last, double h_next, const double r
 
   suspend(c, pass_gate(c));
   c->is_jump = false;
+  c->is_usual = c->is_single && !c->is_suspended;
   close_step(c, h_last, rate);
   book_step(c, h_last);
   c->counts.n_gates += c->is_suspended;
@@ -213,8 +220,8 @@ static void act(yoke_correction* c, double h_last, double h_next, const double r
 }
 
 // Whatever has happened, and for any number of components.
-static void update_any(yoke_correction* c, double h_last, double h_next, const double action[],
-                       const double rate[]) {
+static YOKE_NOINLINE void update_any(yoke_correction* c, double h_last, double h_next,
+                                     const double action[], const double rate[]) {
   if (c->is_jump) {
     yoke__monitor_jump(&c->monitor);
   }
@@ -230,15 +237,14 @@ static void update_any(yoke_correction* c, double h_last, double h_next, const d
 void yoke__correction_update(yoke_correction* c, double h_last, double h_next,
                              const double action[], const double rate[]) {
   c->counts.n_steps++;
-  if (!c->is_single) {
+  if (!c->is_usual) {
     update_any(c, h_last, h_next, action, rate);
     return;
   }
-  const bool is_watched = !c->is_jump && !c->is_lost &&
-                          yoke__monitor_update_one(&c->monitor, h_last, action[0], rate[0]);
-  if (!is_watched) {
+  const double a = rate[0];
+  if (!yoke__monitor_update_one(&c->monitor, h_last, action[0], a)) {
     update_any(c, h_last, h_next, action, rate);
-  } else if (!correct_one(c, h_last, h_next, rate[0])) {
+  } else if (!correct_one(c, h_last, h_next, a)) {
     act(c, h_last, h_next, rate);
   }
 }

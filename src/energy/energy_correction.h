@@ -54,9 +54,10 @@ typedef struct yoke_correction {
   double residual;     // sum of dP~ H [J]
   double unbooked;     // made while suspended, or beyond max_energy: nobody takes it out [J]
   double clip_gain;    // gamma as it counts
-  bool is_single;      // one component, switched on: the usual case
-  int hold;
+  bool is_single;      // one component, switched on
+  bool is_usual;       // the same, and none of the following: the short way
   bool is_suspended, is_lost, is_jump;
+  int hold;
   yoke_correction_counts counts;
 } yoke_correction;
 

@@ -36,6 +36,7 @@ static void begin(yoke_monitor* m, const double action[], const double rate[]) {
   m->has_samples = yoke__are_finite(m->n, action) && yoke__are_finite(m->n, rate);
   m->is_lost = !m->has_samples;
   if (!m->has_samples) {
+    m->n_missed = m->n_missed > 0 ? m->n_missed : 1;
     return;
   }
   keep_samples(m, action, rate);

@@ -8,6 +8,7 @@
 #ifndef YOKE_ENERGY_MONITOR_H
 #define YOKE_ENERGY_MONITOR_H
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,7 +35,7 @@ typedef struct yoke_monitor {
   double change;        // |B_k+1 - B_k|
   bool has_samples;     // false until the first samples that are finite
   bool is_lost;         // the last samples were left out
-  int64_t n_missed;     // samples left out since the last good ones
+  int64_t n_missed;     // samples left out since the last good ones; 0 only if there are such
 } yoke_monitor;
 
 // Other time constants from the next step on.
@@ -56,31 +57,32 @@ void yoke__monitor_update_held(yoke_monitor* monitor, double h, const double hel
 // One component, all as usual (good samples before and now, the same step as before): false if it is not, then nothing
 // has happened and yoke__monitor_update must be called. Same bits.
 static inline bool yoke__monitor_update_one(yoke_monitor* m, double h, double action, double rate) {
-  const double b = m->action[0], a = m->rate[0], offset = m->offset[0];
+  double* kept = m->action;  // action, rate and offset of one component lie side by side
+  const double b = kept[0], a = kept[1], offset = kept[2], swing = action - offset;
   const double power = b * rate - action * a;
-  const double smooth = (b - offset) * rate - (action - offset) * a;
+  const double smooth = (b - offset) * rate - swing * a;
   const double rate_old = m->rate_peak * m->peak_decay, rate_size = fabs(rate);
-  const double action_old = m->action_peak * m->peak_decay, action_size = fabs(action - offset);
+  const double action_old = m->action_peak * m->peak_decay, action_size = fabs(swing);
   const double rate_peak = rate_size > rate_old ? rate_size : rate_old;
   const double action_peak = action_size > action_old ? action_size : action_old;
+  const double scale = action_peak * rate_peak;
   // at rest under a static load rho would compare rounding errors
-  const bool is_moving = action_peak > YOKE_MONITOR_REST * fabs(offset);
-  const double scale = is_moving ? action_peak * rate_peak : 0;
-  const double rho = scale > 0 ? fabs(smooth) / scale : 0;
-  // a value that is not finite spoils one of these
-  if (!((power + rho) * 0 == 0) || h != m->h || m->n_missed > 0 || !m->has_samples) {
+  const bool is_moving = action_peak > YOKE_MONITOR_REST * fabs(offset) && scale > 0;
+  const double rho = is_moving ? fabs(smooth) / scale : 0;
+  // a value that is not finite spoils the first of these; without samples some are missed
+  if (!(fabs(power + rho) <= DBL_MAX) || h != m->h || m->n_missed > 0) {
     return false;
   }
+  // arrays first: what is stored behind them need not be read again
+  kept[0] = action;
+  kept[1] = rate;
+  kept[2] = offset + m->offset_share * swing;
   m->rate_peak = rate_peak;
   m->action_peak = action_peak;
   m->rho = rho;
   m->power = power;
   m->power_smooth = smooth;
   m->change = fabs(action - b);
-  m->offset[0] = offset + m->offset_share * (action - offset);
-  m->action[0] = action;
-  m->rate[0] = rate;
-  m->is_lost = false;
   return true;
 }
 // A step of length h [s] without samples: dP, rho and change are 0, the peaks decay.
