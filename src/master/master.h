@@ -40,21 +40,28 @@ static inline bool yoke__iteration_is_effective(const yoke_iteration_info* info)
   return !((double)info->n_unchanged > YOKE_ITERATION_IDLE * (double)info->n_steps);
 }
 
+// One number of a coupling group's sample.
+typedef struct yoke_hot_inlet {
+  size_t from;  // index into Y
+  double gain, offset;
+} yoke_hot_inlet;
+
 // What a coupling group needs that takes a sample in every slot, side by side.
 typedef struct yoke_hot_group {
-  const yoke_coupling_ops* ops;
+  void (*take_input)(void* self, size_t sink, double tau, double u[]);
+  void (*observe)(void* self, const yoke_coupling_moment* now, const double y[],
+                  const double u_applied[]);
   void* self;
-  double* sample;  // n_signals, then n_probes numbers
+  size_t sink;
   double* input;   // n_signals
+  double* sample;  // n_inlets
+  const yoke_hot_inlet* inlets;
+  size_t n_inlets;  // signals, then probes
   const yoke_tap* taps;
   size_t n_signals;
-  const size_t* probes;
-  const double *probe_scale, *probe_offset;
-  size_t n_probes;
+  yoke_coupling_moment now;  // of the last sample
   const yoke_group* group;
-  size_t sink;
-  const yoke_coupling_worker* worker;  // NULL: it wants none
-  bool is_sampled;
+  bool is_sampled, has_validities;
 } yoke_hot_group;
 
 // What the step of a common unit needs, side by side, the most common first. advance and step NULL: the unit is not a

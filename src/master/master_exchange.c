@@ -4,6 +4,7 @@
 // order in which units are refreshed does not matter to them.
 #include <string.h>
 
+#include "base/base_check.h"
 #include "master/master.h"
 
 // what a tap delivers without its delay
@@ -269,7 +270,8 @@ static void push_delay(yoke_state* state, const yoke_tap* tap, const double y[],
 }
 
 // A sample that stands in for a lost one is no sample: history that would use it starts anew.
-static void note_losses(const yoke_system* system, const yoke_group* group, yoke_state* state) {
+static YOKE_NOINLINE void note_losses(const yoke_system* system, const yoke_group* group,
+                                      yoke_state* state) {
   bool* is_lost = state->is_lost + group->first_signal;
   bool has_loss = false, is_all = false;
   for (size_t i = 0; i < group->n_validities; i++) {
@@ -331,37 +333,32 @@ static void sample_group(const yoke_system* system, const yoke_group* group, yok
 }
 
 // The same where nothing is delayed and nothing has jumped. Every such group takes a sample in every slot.
-static inline void sample_group_plain(const yoke_system* system, const yoke_hot_group* hot,
-                                      yoke_state* state, const yoke_coupling_moment* now) {
+static inline void sample_group_plain(const yoke_system* system, yoke_hot_group* hot,
+                                      yoke_state* state, int64_t count) {
   const double* y = state->y;
   double* sample = hot->sample;
+  for (size_t i = 0; i < hot->n_inlets; i++) {
+    const yoke_hot_inlet* inlet = &hot->inlets[i];
+    sample[i] = y[inlet->from] * inlet->gain + inlet->offset;
+  }
   for (size_t i = 0; i < hot->n_signals; i++) {
-    const yoke_tap* tap = &hot->taps[i];
-    const double value = y[tap->from] * tap->gain + tap->offset;
-    *sample++ = value;
-    state->u[tap->to] = value;
+    state->u[hot->taps[i].to] = sample[i];
   }
-  for (size_t i = 0; i < hot->n_probes; i++) {
-    *sample++ = y[hot->probes[i]] * hot->probe_scale[i] + hot->probe_offset[i];
-  }
-  if (hot->group->n_validities > 0) {
+  if (hot->has_validities) {
     note_losses(system, hot->group, state);
   }
-  if (hot->worker == NULL) {
-    hot->ops->observe(hot->self, now, hot->sample, hot->input);
-  } else {
-    const yoke_coupling_moment with = {now->k, now->h_last, now->h_next, hot->worker};
-    hot->ops->observe(hot->self, &with, hot->sample, hot->input);
-  }
+  hot->now.k = count;
+  hot->now.h_last = state->slot_h;
+  hot->now.h_next = state->slot_h_next;
+  hot->observe(hot->self, &hot->now, sample, hot->input);
 }
 
 static inline void sample_groups_plain(const yoke_system* system, yoke_state* state,
                                        int64_t count) {
-  const yoke_coupling_moment now = {count, state->slot_h, state->slot_h_next, NULL};
-  const yoke_hot_group* end = state->hot_groups + system->n_groups;
-  for (const yoke_hot_group* hot = state->hot_groups; hot < end; hot++) {
+  yoke_hot_group* end = state->hot_groups + system->n_groups;
+  for (yoke_hot_group* hot = state->hot_groups; hot < end; hot++) {
     if (hot->is_sampled) {
-      sample_group_plain(system, hot, state, &now);
+      sample_group_plain(system, hot, state, count);
     }
   }
 }
@@ -529,16 +526,7 @@ void yoke__master_close_laws(const yoke_system* system, yoke_state* state) {
   }
 }
 
-yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) {
-  const int64_t count = state->intake_count[0];
-  if (system->is_exchange_plain && (system->n_groups == 0 || (count > 0 && !state->has_events))) {
-    run_copies(&system->intakes[0], state->y, state->u);
-    if (system->n_groups > 0) {
-      sample_groups_plain(system, state, count);
-    }
-    state->intake_count[0]++;
-    return YOKE_OK;
-  }
+static YOKE_NOINLINE yoke_status exchange_any(const yoke_system* system, yoke_state* state) {
   yoke__master_mark_due(system, state);
   if (system->n_refresh > 0) {
     YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
@@ -558,5 +546,19 @@ yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) 
       close_intake(system, state, i, state->y);
     }
   }
+  return YOKE_OK;
+}
+
+yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) {
+  const int64_t count = state->intake_count[0];
+  const size_t n_groups = system->n_groups;
+  if (!system->is_exchange_plain || (n_groups > 0 && (count == 0 || state->has_events))) {
+    return exchange_any(system, state);
+  }
+  run_copies(&system->intakes[0], state->y, state->u);
+  if (n_groups > 0) {
+    sample_groups_plain(system, state, count);
+  }
+  state->intake_count[0] = count + 1;
   return YOKE_OK;
 }

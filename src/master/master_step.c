@@ -2,6 +2,7 @@
 // in master_iterate.c.
 #include <string.h>
 
+#include "base/base_check.h"
 #include "master/master.h"
 
 static yoke_status advance_all(const yoke_system* system, yoke_state* state);
@@ -58,15 +59,19 @@ static void advance_thread(void* context, int thread) {
   (void)yoke__master_advance_units(job->system, job->state, thread);
 }
 
-static yoke_status advance_jacobi(const yoke_system* system, yoke_state* state) {
-  if (system->n_threads == 1) {
-    return yoke__master_advance_units(system, state, 0) < 0
-               ? yoke__master_collect_failures(system, state)
-               : YOKE_OK;
-  }
+static YOKE_NOINLINE yoke_status advance_threads(const yoke_system* system, yoke_state* state) {
   slot_job job = {system, state};
   yoke__pool_run(system->pool, advance_thread, &job);
   return yoke__master_collect_failures(system, state);
+}
+
+static yoke_status advance_jacobi(const yoke_system* system, yoke_state* state) {
+  if (system->n_threads > 1) {
+    return advance_threads(system, state);
+  }
+  return yoke__master_advance_units(system, state, 0) < 0
+             ? yoke__master_collect_failures(system, state)
+             : YOKE_OK;
 }
 
 // one after another, each with the newest outputs

@@ -270,23 +270,33 @@ static bool is_plain(const yoke_system_unit* su) {
          (u->ops->get_outputs != NULL || u->n_outputs <= 1);
 }
 
-static void lay_hot_group(const yoke_group* group, const yoke_state* state, yoke_hot_group* hot) {
+static yoke_status lay_hot_group(const yoke_group* group, yoke_state* state, yoke_hot_group* hot) {
+  const size_t n = group->setup.n_signals, n_inlets = n + group->setup.n_probes;
+  yoke_hot_inlet* inlets = yoke__arena_array(&state->arena, n_inlets + 1, sizeof *inlets);
+  YOKE_TRY_MEMORY(inlets);
+  for (size_t i = 0; i < n_inlets; i++) {
+    const yoke_tap* tap = i < n ? &group->taps[i] : NULL;
+    inlets[i] = tap != NULL ? (yoke_hot_inlet){tap->from, tap->gain, tap->offset}
+                            : (yoke_hot_inlet){group->probes[i - n], group->probe_scale[i - n],
+                                               group->probe_offset[i - n]};
+  }
   *hot = (yoke_hot_group){
-      .ops = group->ops,
+      .take_input = group->ops->input,
+      .observe = group->ops->observe,
       .self = state->group_memory + group->self,
-      .sample = state->group_numbers + group->sample,
-      .input = state->group_numbers + group->input,
-      .taps = group->taps,
-      .n_signals = group->setup.n_signals,
-      .probes = group->probes,
-      .probe_scale = group->probe_scale,
-      .probe_offset = group->probe_offset,
-      .n_probes = group->setup.n_probes,
-      .group = group,
       .sink = group->sink,
-      .worker = state->workers[group->sampler],
+      .input = state->group_numbers + group->input,
+      .sample = state->group_numbers + group->sample,
+      .inlets = inlets,
+      .n_inlets = n_inlets,
+      .taps = group->taps,
+      .n_signals = n,
+      .now = {.worker = state->workers[group->sampler]},
+      .group = group,
       .is_sampled = group->role != YOKE_GROUP_MEMBER,
+      .has_validities = group->n_validities > 0,
   };
+  return YOKE_OK;
 }
 
 yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
@@ -296,7 +306,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
       yoke__arena_array(&state->arena, system->n_groups + 1, sizeof *state->hot_groups);
   YOKE_TRY_MEMORY(state->hot && state->hot_groups);
   for (size_t i = 0; i < system->n_groups; i++) {
-    lay_hot_group(&system->groups[i], state, &state->hot_groups[i]);
+    YOKE_TRY(lay_hot_group(&system->groups[i], state, &state->hot_groups[i]));
   }
   for (size_t i = 0; i < n; i++) {
     const size_t unit = system->thread_units[i];
@@ -333,7 +343,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
 // inputs at the very time of the last sample
 static inline void take_inputs(const yoke_hot_group groups[], size_t n_groups, double u[]) {
   for (const yoke_hot_group* g = groups; g < groups + n_groups; g++) {
-    g->ops->input(g->self, g->sink, 0, g->input);
+    g->take_input(g->self, g->sink, 0, g->input);
     for (size_t i = 0; i < g->n_signals; i++) {
       u[g->taps[i].to] = g->input[i];
     }
