@@ -14,6 +14,21 @@ static inline void yoke__sum_add(yoke_sum* sum, double x) {
   sum->high = s;
 }
 
+// Two of them side by side, which compilers add at once.
+typedef struct yoke_sum_pair {
+  double high[2], low[2];
+} yoke_sum_pair;
+
+static inline void yoke__sum_pair_add(yoke_sum_pair* sum, double a, double b) {
+  const double x[2] = {a, b};
+  for (int i = 0; i < 2; i++) {
+    const double s = sum->high[i] + x[i];
+    const double part = s - sum->high[i];
+    sum->low[i] += (sum->high[i] - (s - part)) + (x[i] - part);
+    sum->high[i] = s;
+  }
+}
+
 static inline double yoke__sum_value(const yoke_sum* sum) {
   return sum->high + sum->low;
 }

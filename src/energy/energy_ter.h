@@ -12,6 +12,7 @@
 #ifndef YOKE_ENERGY_TER_H
 #define YOKE_ENERGY_TER_H
 
+#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,16 +21,23 @@
 #include "energy/energy_sum.h"
 
 typedef struct yoke_ter {
-  yoke_sum total;          // TER [J]
-  yoke_sum net;            // sum of dP dt, signed [J]
-  yoke_sum throughput;     // [J]
-  yoke_sum flow, effort;   // the two parts [J]
-  yoke_sum flow_defect;    // sum of |d_f| dt
-  yoke_sum effort_defect;  // sum of |d_e| dt
-  double power;            // dP of the last interval, its mean [W]; 0 if that was left out
-  double passed;           // e_in . f_in of the last interval, its mean [W]; 0 if that was left out
-  uint64_t n_bad;          // intervals left out because a value was not finite
+  yoke_sum_pair sizes;   // TER and throughput [J]
+  yoke_sum net;          // sum of dP dt, signed [J]
+  double flow, effort;   // the two parts [J]
+  double flow_defect;    // sum of |d_f| dt
+  double effort_defect;  // sum of |d_e| dt
+  double power;          // dP of the last interval, its mean [W]; 0 if that was left out
+  double passed;         // e_in . f_in of the last interval, its mean [W]; 0 if that was left out
+  uint64_t n_bad;        // intervals left out because a value was not finite
 } yoke_ter;
+
+static inline double yoke__ter_total(const yoke_ter* ter) {
+  return ter->sizes.high[0] + ter->sizes.low[0];
+}
+
+static inline double yoke__ter_throughput(const yoke_ter* ter) {
+  return ter->sizes.high[1] + ter->sizes.low[1];
+}
 
 // The four signals of a bond at one instant.
 typedef struct yoke_ter_sample {
@@ -43,20 +51,19 @@ static inline void yoke__ter_add_means(yoke_ter* ter, double dt, double power, d
   // whatever is not finite in any value makes this sum not finite
   const double probe =
       (power_size + passed_size + flow + effort + flow_defect + effort_defect) * dt;
-  if (!(probe * 0 == 0 && dt >= 0)) {
+  if (!(probe <= DBL_MAX && dt >= 0)) {
     ter->n_bad++;
     ter->power = ter->passed = 0;
     return;
   }
   ter->power = power;
   ter->passed = passed;
-  yoke__sum_add(&ter->total, power_size * dt);
+  yoke__sum_pair_add(&ter->sizes, power_size * dt, passed_size * dt);
   yoke__sum_add(&ter->net, power * dt);
-  yoke__sum_add(&ter->throughput, passed_size * dt);
-  ter->flow.high += flow * dt;
-  ter->effort.high += effort * dt;
-  ter->flow_defect.high += flow_defect * dt;
-  ter->effort_defect.high += effort_defect * dt;
+  ter->flow += flow * dt;
+  ter->effort += effort * dt;
+  ter->flow_defect += flow_defect * dt;
+  ter->effort_defect += effort_defect * dt;
 }
 
 // An interval of dt [s] in which all four are constant, for one component.

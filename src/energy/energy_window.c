@@ -90,3 +90,7 @@ void yoke__window_add(yoke_window* window, double dt, const double values[]) {
   add_up(window);
   window->filled = left;
 }
+
+void yoke__window_add_four(yoke_window* w, double dt, double a, double b, double c, double d) {
+  yoke__window_add(w, dt, (const double[YOKE_WINDOW_NUMBERS]){a, b, c, d});
+}

@@ -3,6 +3,7 @@
 #ifndef YOKE_ENERGY_WINDOW_H
 #define YOKE_ENERGY_WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,26 +29,24 @@ void yoke__window_set_length(yoke_window* window, double length);
 // values: YOKE_WINDOW_NUMBERS numbers that belong to an interval of dt [s]; one that reaches over the end of a part is
 // shared out by time. dt = 0: all of it belongs to now. Values that are not finite count as 0.
 void yoke__window_add(yoke_window* window, double dt, const double values[]);
-// The same for finite values; the usual case, where the part in hand has room, costs little.
-typedef struct yoke_window_numbers {
-  double a, b, c, d;
-} yoke_window_numbers;
-static inline void yoke__window_add_finite(yoke_window* w, double dt, yoke_window_numbers v) {
-  if (!(dt >= 0 && w->filled + dt < w->part)) {
-    yoke__window_add(w, dt, (const double[YOKE_WINDOW_NUMBERS]){v.a, v.b, v.c, v.d});
-    return;
-  }
+// The same with the values one by one.
+void yoke__window_add_four(yoke_window* w, double dt, double a, double b, double c, double d);
+// Room for dt in the part in hand: the usual case.
+static inline bool yoke__window_has_room(const yoke_window* w, double dt) {
+  return dt >= 0 && w->filled + dt < w->part;
+}
+// The same for finite values where there is room.
+static inline void yoke__window_add_usual(yoke_window* w, double dt, double a, double b, double c,
+                                          double d) {
   // side by side, so that compilers can take two at a time
-  const double a = w->hand[0] + v.a, b = w->hand[1] + v.b;
-  const double c = w->hand[2] + v.c, d = w->hand[3] + v.d;
-  w->hand[0] = a;
-  w->hand[1] = b;
-  w->hand[2] = c;
-  w->hand[3] = d;
-  w->sums[0] = w->full[0] + a;
-  w->sums[1] = w->full[1] + b;
-  w->sums[2] = w->full[2] + c;
-  w->sums[3] = w->full[3] + d;
+  w->hand[0] += a;
+  w->hand[1] += b;
+  w->hand[2] += c;
+  w->hand[3] += d;
+  w->sums[0] = w->full[0] + w->hand[0];
+  w->sums[1] = w->full[1] + w->hand[1];
+  w->sums[2] = w->full[2] + w->hand[2];
+  w->sums[3] = w->full[3] + w->hand[3];
   w->filled += dt;
 }
 

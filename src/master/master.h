@@ -91,7 +91,7 @@ typedef struct yoke_hot {
 
 // A bond with a method that knows how much of the created energy is still there.
 typedef struct yoke_corrected {
-  size_t bond;
+  double* to;  // where the ledger reads it
   double (*remainder)(const void* self);
   const void* self;
 } yoke_corrected;

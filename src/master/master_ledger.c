@@ -81,7 +81,8 @@ static void join_methods(const yoke_system* system, yoke_state* state) {
       yoke__ledger_share_monitor(state->ledger, bond, monitor);
     }
     if (group->ops->remainder != NULL) {
-      state->corrected[state->n_corrected++] = (yoke_corrected){bond, group->ops->remainder, self};
+      state->corrected[state->n_corrected++] = (yoke_corrected){
+          yoke__ledger_remainder(state->ledger, bond), group->ops->remainder, self};
     }
   }
 }

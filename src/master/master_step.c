@@ -149,9 +149,9 @@ static yoke_status observe_bonds(const yoke_system* system, yoke_state* state) {
   if (state->n_held > 0) {
     YOKE_TRY(yoke__master_rebuild(system, state));
   }
-  for (size_t i = 0; i < state->n_corrected; i++) {
-    const yoke_corrected* c = &state->corrected[i];
-    yoke__ledger_set_remainder(state->ledger, c->bond, c->remainder(c->self));
+  const yoke_corrected* end = state->corrected + state->n_corrected;
+  for (const yoke_corrected* c = state->corrected; c < end; c++) {
+    *c->to = c->remainder(c->self);
   }
   const yoke_alarm_level level = yoke__ledger_observe(state->ledger, state->t, state->slot_h,
                                                       &state->view_after, state->held_actions);

@@ -96,7 +96,7 @@ void yoke__book_quieten(yoke_book* book) {
 
 // a window in which next to nothing passes, compared with the mean, says nothing about what passes otherwise
 static bool is_busy(const yoke_ledger* ledger, const yoke_book* book, double t, double throughput) {
-  const double mean = yoke__sum_value(&book->ter.throughput) / (t - ledger->t_start);
+  const double mean = yoke__ter_throughput(&book->ter) / (t - ledger->t_start);
   return throughput > 0 && throughput >= LEAST_SHARE * mean * book->window_s;
 }
 
@@ -108,12 +108,13 @@ yoke_alarm_level yoke__book_judge(yoke_ledger* ledger, yoke_book* book, double t
     book->rho_worst = rho;
     book->t_rho_worst = t;
   }
-  book->is_persistent = book->is_persistent || book->window.sums[3] > N_PERSIST;
+  book->is_persistent = book->is_persistent || book->window.sums[YOKE_BOOK_STEEP] > N_PERSIST;
   const bool is_rho_stop = book->over != NULL && rho > watch->stop.value[YOKE_INDICATOR_RHO] &&
                            book->over->sums[0] > (double)watch->persist;
   yoke_alarm_level level = check_quickly(ledger, book, YOKE_INDICATOR_RHO, t, rho, 1, is_rho_stop);
 
-  const double energy = yoke__book_energy(book), created = fabs(book->window.sums[0]);
+  const double energy = yoke__book_energy(book),
+               created = fabs(book->window.sums[YOKE_BOOK_CREATED]);
   if (book->has_mu && energy > 0) {
     if (created > book->eps_worst * energy) {
       book->eps_worst = created / energy;
@@ -122,7 +123,8 @@ yoke_alarm_level yoke__book_judge(yoke_ledger* ledger, yoke_book* book, double t
     level = worse(level, check_quickly(ledger, book, YOKE_INDICATOR_EPS, t, created, energy,
                                        created > watch->stop.value[YOKE_INDICATOR_EPS] * energy));
   }
-  const double ter = book->window.sums[1], throughput = book->window.sums[2];
+  const double ter = book->window.sums[YOKE_BOOK_TER],
+               throughput = book->window.sums[YOKE_BOOK_THROUGHPUT];
   if (book->bond->has_ter && is_busy(ledger, book, t, throughput)) {
     if (ter > book->rter_worst * throughput) {
       book->rter_worst = ter / throughput;

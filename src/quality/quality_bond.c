@@ -122,7 +122,7 @@ static void account_given(yoke_book* book, double h, const yoke_ledger_view* vie
   }
 }
 
-void yoke__book_account(yoke_book* book, double h, const yoke_ledger_view* view) {
+static void account(yoke_book* book, double h, const yoke_ledger_view* view) {
   const yoke_ledger_end* ends = book->bond->ends;
   if (!book->bond->has_ter) {
     return;
@@ -142,6 +142,14 @@ void yoke__book_account(yoke_book* book, double h, const yoke_ledger_view* view)
     add_interval(book, h);
   } else {
     merge_steps(book, h, view);
+  }
+}
+
+void yoke__books_account(yoke_ledger* ledger, double h, const yoke_ledger_view* view) {
+  for (yoke_book* book = ledger->books; book < ledger->end; book++) {
+    if (!book->is_simple) {
+      account(book, h, view);
+    }
   }
 }
 

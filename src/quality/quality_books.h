@@ -16,6 +16,9 @@ typedef struct yoke_book_port {
   double scale;
 } yoke_book_port;
 
+// Sums over the window of a bond: TER [J], throughput [J], created [J], number of steep samples.
+enum { YOKE_BOOK_TER, YOKE_BOOK_THROUGHPUT, YOKE_BOOK_CREATED, YOKE_BOOK_STEEP };
+
 typedef struct yoke_book {
   const yoke_ledger_bond* bond;
   yoke_monitor own_monitor;
@@ -58,12 +61,13 @@ typedef struct yoke_book {
 
   yoke_history* history;  // of the residual; NULL where nothing could be proven
   yoke_window* over;      // number of samples above stop.rho; NULL without that limit
-  yoke_window window;     // created [J], TER [J], throughput [J], number of steep samples
+  yoke_window window;     // YOKE_BOOK_TER and so on
 } yoke_book;
 
 struct yoke_ledger {
-  yoke_book* books;
+  yoke_book *books, *end;
   size_t n_bonds;
+  bool has_others;  // some of them are not simple
   double slot, t_start;
   double* values;
   yoke_alarm*
@@ -87,8 +91,17 @@ static inline bool yoke__is_rounding(double now, double before) {
   return fabs(now - before) <= YOKE_ROUNDING * fabs(now);
 }
 
-// Any bond, before the exchange: TER of a slot of length h.
-void yoke__book_account(yoke_book* book, double h, const yoke_ledger_view* view);
+// The first times of a bond, from its first samples; then its period may change with each of them.
+void yoke__book_start_times(yoke_book* book);
+void yoke__book_learn_period(yoke_book* book, double h);
+// How many exchange intervals h is: a whole number unless the residual chooses the step.
+double yoke__book_count_exchanges(const yoke_book* book, double h);
+static inline double yoke__book_exchanges(const yoke_book* book, double h) {
+  return h == book->exchange_s ? 1 : yoke__book_count_exchanges(book, h);
+}
+
+// The bonds that are not simple, before the exchange: TER of a slot of length h.
+void yoke__books_account(yoke_ledger* ledger, double h, const yoke_ledger_view* view);
 // Samples from y into action and rate; their product.
 double yoke__book_take(yoke_book* book, const double y[]);
 // What a bond exchanged.

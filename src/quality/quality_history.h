@@ -27,6 +27,16 @@ static inline void yoke__history_add(yoke_history* h, double x) {
     yoke__history_next(h);
   }
 }
+// The same inside a cell: neither its first nor its last number.
+static inline bool yoke__history_is_inside(const yoke_history* h) {
+  return h->filled > 0 && h->filled + 1 < h->stride;
+}
+static inline void yoke__history_add_inside(yoke_history* h, double x) {
+  h->low_now = x < h->low_now ? x : h->low_now;
+  h->high_now = x > h->high_now ? x : h->high_now;
+  h->last = x;
+  h->filled++;
+}
 // The sign of the number over the last half of its active part, which ends where it has come to within 1 % of its range of
 // its last value; 0 if the sign changed there.
 int yoke__history_sign(const yoke_history* history);

@@ -2,9 +2,11 @@
 // alarms in quality_alarm.c; what the books say in the end is in quality_verdict.c.
 #include "quality/quality_ledger.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
+#include "base/base_check.h"
 #include "quality/quality_books.h"
 
 const char* const yoke__ledger_value_names[YOKE_LEDGER_N_VALUES] = {"P", "dP", "dE", "rho", "ter"};
@@ -79,77 +81,16 @@ yoke_status yoke__ledger_create(yoke_arena* arena, const yoke_ledger_bond bonds[
       yoke__arena_array(arena, (n_bonds + 1) * YOKE_LEDGER_N_VALUES, sizeof *ledger->values);
   ledger->alarms = yoke__arena_array(arena, YOKE_LEDGER_MAX_ALARMS + 2, sizeof *ledger->alarms);
   YOKE_TRY_MEMORY(ledger->books && ledger->values && ledger->alarms);
+  ledger->end = ledger->books + n_bonds;
   size_t first_held = 0;
   for (size_t i = 0; i < n_bonds; i++) {
     YOKE_TRY(lay_book(arena, &bonds[i], &ledger->books[i]));
+    ledger->has_others = ledger->has_others || !ledger->books[i].is_simple;
     ledger->books[i].first_held = first_held;
     first_held += bonds[i].residual == YOKE_RESIDUAL_HELD ? bonds[i].n : 0;
   }
   *out = ledger;
   return YOKE_OK;
-}
-
-// ---------------------------------------------------------------------------------------------------------
-// times
-
-#define PEAKS_PERIODS  10
-#define OFFSET_PERIODS 20
-#define WINDOW_PERIODS 10
-#define SETTLE_PERIODS 5
-
-// All times of a bond follow from the period of its signals, unless the user gives one.
-static void set_period(yoke_book* book, double period) {
-  const yoke_ledger_watch* watch = &book->bond->watch;
-  book->period_s = period;
-  book->window_s = watch->window > 0 ? watch->window : WINDOW_PERIODS * period;
-  // times are sums of steps: one that is meant to be reached is
-  book->settle = (watch->settle >= 0 ? watch->settle : SETTLE_PERIODS * period) * (1 - 1e-9);
-}
-
-static void start_times(yoke_book* book) {
-  const yoke_ledger_bond* bond = book->bond;
-  yoke__period_start(&book->period, bond->n, book->period_memory, book->action);
-  book->is_learning = bond->watch.period <= 0 && bond->kind == YOKE_BOND_POWER;
-  set_period(book,
-             bond->watch.period > 0 ? bond->watch.period : book->period.length * book->exchange_s);
-  const yoke_monitor_settings settings = {.peak_time = PEAKS_PERIODS * book->period_s,
-                                          .offset_time = OFFSET_PERIODS * book->period_s,
-                                          .offset_gain = 1};
-  yoke__monitor_start(&book->own_monitor, &settings, bond->n, book->monitor_memory, book->action,
-                      book->rate);
-  const double length = book->is_counted ? WINDOW_PERIODS * book->period.length : book->window_s;
-  yoke__window_start(&book->window, length);
-  if (book->over != NULL) {
-    yoke__window_start(book->over, length);
-  }
-}
-
-// how many exchange intervals h is: a whole number unless the residual chooses the step
-static inline double count_exchanges(const yoke_book* book, double h) {
-  if (h == book->exchange_s) {
-    return 1;
-  }
-  const double n = h / book->exchange_s, whole = nearbyint(n);
-  return fabs(n - whole) < 1e-9 * whole ? whole : n;
-}
-
-// The period may have changed with this sample.
-static void learn_period(yoke_book* book, double h) {
-  const bool is_new = yoke__period_observe(&book->period, count_exchanges(book, h), book->bond->n,
-                                           book->period_memory, book->action);
-  book->is_learning = !yoke__period_is_learnt(&book->period);
-  if (!is_new) {
-    return;
-  }
-  set_period(book, book->period.length * book->exchange_s);
-  yoke__monitor_set_times(&book->own_monitor, PEAKS_PERIODS * book->period_s,
-                          OFFSET_PERIODS * book->period_s);
-  if (book->is_counted) {
-    yoke__window_set_length(&book->window, WINDOW_PERIODS * book->period.length);
-    if (book->over != NULL) {
-      yoke__window_set_length(book->over, WINDOW_PERIODS * book->period.length);
-    }
-  }
 }
 
 // ---------------------------------------------------------------------------------------------------------
@@ -176,7 +117,7 @@ void yoke__ledger_start(yoke_ledger* ledger, double t, const double y[]) {
     yoke_book* book = &ledger->books[i];
     const yoke_ledger_bond* bond = book->bond;
     const double power = yoke__book_take(book, y);
-    start_times(book);
+    yoke__book_start_times(book);
     book->given = 0;
     book->is_written = false;
     book->call_slots = 0;
@@ -205,21 +146,25 @@ static inline double read_port(const yoke_book_port* port, const double numbers[
 // one component between two units with one call per slot, the usual case
 static inline void account_one(yoke_book* book, double h, const double y[], const double u[]) {
   const double e_in = read_port(&book->e_in, u), f_out = read_port(&book->f_out, y);
+  const double f_in = read_port(&book->f_in, u), e_out = read_port(&book->e_out, y);
   const double given = e_in * (book->rate_before[0] + f_out) * (0.5 * h);
-  book->given += given * 0 == 0 ? given : 0;
   book->rate_before[0] = f_out;
-  yoke__ter_add_one(&book->ter, h, e_in, f_out, read_port(&book->f_in, u),
-                    read_port(&book->e_out, y));
+  if (fabs(given) <= DBL_MAX) {
+    book->given += given;
+  }
+  yoke__ter_add_one(&book->ter, h, e_in, f_out, f_in, e_out);
 }
 
 void yoke__ledger_account(yoke_ledger* ledger, double h, const yoke_ledger_view* view) {
-  yoke_book* last = ledger->books + ledger->n_bonds;
-  for (yoke_book* book = ledger->books; book < last; book++) {
+  const double *y = view->y, *u = view->u;
+  const yoke_book* end = ledger->end;
+  for (yoke_book* book = ledger->books; book < end; book++) {
     if (book->is_simple) {
-      account_one(book, h, view->y, view->u);
-    } else {
-      yoke__book_account(book, h, view);
+      account_one(book, h, y, u);
     }
+  }
+  if (ledger->has_others) {
+    yoke__books_account(ledger, h, view);
   }
 }
 
@@ -233,25 +178,24 @@ void yoke__ledger_account(yoke_ledger* ledger, double h, const yoke_ledger_view*
 // not while the system settles, nor while next to nothing is exchanged
 static inline bool is_judged(const yoke_ledger* ledger, const yoke_book* book, double t) {
   return t - ledger->t_start >= book->settle &&
-         book->window.sums[2] >= LEAST_THROUGHPUT * book->busiest;
+         book->window.sums[YOKE_BOOK_THROUGHPUT] >= LEAST_THROUGHPUT * book->busiest;
 }
 
 // Most samples change nothing: no new worst value, no alarm open or to be opened. A steep one is never quiet.
-static inline yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t) {
+static inline yoke_alarm_level judge(yoke_ledger* ledger, yoke_book* book, double t, double rho) {
   const double* sums = book->window.sums;
-  const double rho = yoke__book_rho(book);
   book->n_judged += !book->is_resting;
   book->rho_sum += rho;
   // products instead of quotients: this runs in every step
   const bool is_quiet =
       rho <= book->quiet[YOKE_INDICATOR_RHO] &&
-      fabs(sums[0]) <= book->quiet[YOKE_INDICATOR_EPS] * yoke__book_energy(book) &&
-      sums[1] <= book->quiet[YOKE_INDICATOR_RTER] * sums[2];
+      fabs(sums[YOKE_BOOK_CREATED]) <= book->quiet[YOKE_INDICATOR_EPS] * yoke__book_energy(book) &&
+      sums[YOKE_BOOK_TER] <= book->quiet[YOKE_INDICATOR_RTER] * sums[YOKE_BOOK_THROUGHPUT];
   return is_quiet ? YOKE_ALARM_NONE : yoke__book_judge(ledger, book, t);
 }
 
 // energy that the last step created, as far as it is still there
-static double created_by_step(yoke_book* book, double h) {
+static inline double created_by_step(yoke_book* book, double h) {
   if (book->bond->is_corrected) {
     const double change = book->remainder - book->remainder_last;
     book->remainder_last = book->remainder;
@@ -260,72 +204,92 @@ static double created_by_step(yoke_book* book, double h) {
   return book->has_mu ? book->bond->mu * book->monitor->power_smooth * h : 0;
 }
 
-// what follows from the samples, whatever the bond is made of; power: action . rate
-static yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double t, double h,
-                                   double power, double values[]) {
-  const yoke_monitor* monitor = book->monitor;
+// What follows from the samples, whatever the bond is made of. power: action . rate; is_usual: see there.
+static YOKE_INLINE yoke_alarm_level close_step(yoke_ledger* ledger, yoke_book* book, double t,
+                                               double h, double power, double values[],
+                                               bool is_usual) {
+  const double dP = book->monitor->power, rho = yoke__book_rho(book);
+  values[YOKE_LEDGER_P] = power;
+  values[YOKE_LEDGER_DP] = dP;
+  values[YOKE_LEDGER_RHO] = book->monitor->rho;
   const double created = created_by_step(book, h);
-  const double energy = power * h * 0 == 0 ? power * h : 0;  // one that is not finite is left out
-  // the range of what has passed is the energy of the exchange, unless the user knows better
-  const double passed = book->passed.high + energy;
-  book->passed.high = passed;
-  book->energy_high = passed > book->energy_high ? passed : book->energy_high;
-  book->energy_low = passed < book->energy_low ? passed : book->energy_low;
+  // the range of what has passed is the energy of the exchange, unless the user knows better; one that is not finite is
+  // left out
+  const double energy = power * h;
+  if (fabs(energy) <= DBL_MAX) {
+    const double passed = book->passed.high + energy;
+    book->passed.high = passed;
+    book->energy_high = passed > book->energy_high ? passed : book->energy_high;
+    book->energy_low = passed < book->energy_low ? passed : book->energy_low;
+  }
   book->created.high += created;
   book->n_samples++;
-  yoke__sum_add(&book->residual, monitor->power * h);
-  const double ter = yoke__sum_value(&book->ter.total);
-  const double throughput = yoke__sum_value(&book->ter.throughput);
+  yoke__sum_add(&book->residual, dP * h);
+  const double residual = yoke__sum_value(&book->residual);
+  values[YOKE_LEDGER_DE] = residual;
+  const double ter = yoke__ter_total(&book->ter);
+  const double throughput = yoke__ter_throughput(&book->ter);
+  values[YOKE_LEDGER_TER] = ter;
   double steep = 0;
-  if (yoke__book_rho(book) > STEP_RHO) {
+  if (rho > STEP_RHO) {
     steep = is_judged(ledger, book, t);
   }
-  const double length = book->is_counted ? count_exchanges(book, h) : h;
-  // where nobody receives what the bond names, the samples say what passes
-  const double passes = book->bond->has_ter ? throughput - book->throughput_last : fabs(energy);
-  yoke__window_add_finite(&book->window, length,
-                          (yoke_window_numbers){created, ter - book->ter_last, passes, steep});
-  book->busiest = book->window.sums[2] > book->busiest ? book->window.sums[2] : book->busiest;
-  if (book->over != NULL) {
-    const double limit = book->bond->watch.stop.value[YOKE_INDICATOR_RHO];
-    yoke__window_add_finite(
-        book->over, length,
-        (yoke_window_numbers){.a = yoke__book_rho(book) > limit && is_judged(ledger, book, t)});
-  }
-  if (book->history != NULL) {
-    yoke__history_add(book->history, yoke__sum_value(&book->residual));
+  const double length = !book->is_counted ? h : is_usual ? 1 : yoke__book_exchanges(book, h);
+  const double ter_now = ter - book->ter_last, passes = throughput - book->throughput_last;
+  const bool has_ter = is_usual || book->bond->has_ter;
+  if (is_usual || (has_ter && yoke__window_has_room(&book->window, length))) {
+    yoke__window_add_usual(&book->window, length, ter_now, passes, created, steep);
+  } else {
+    // where nobody receives what the bond names, the samples say what passes
+    yoke__window_add_four(&book->window, length, ter_now, has_ter ? passes : fabs(energy), created,
+                          steep);
   }
   book->ter_last = ter;
   book->throughput_last = throughput;
-  values[YOKE_LEDGER_P] = power;
-  values[YOKE_LEDGER_DP] = monitor->power;
-  values[YOKE_LEDGER_DE] = yoke__sum_value(&book->residual);
-  values[YOKE_LEDGER_RHO] = monitor->rho;
-  values[YOKE_LEDGER_TER] = ter;
   book->t_last = t;
-  return is_judged(ledger, book, t) ? judge(ledger, book, t) : YOKE_ALARM_NONE;
+  book->busiest = book->window.sums[YOKE_BOOK_THROUGHPUT] > book->busiest
+                      ? book->window.sums[YOKE_BOOK_THROUGHPUT]
+                      : book->busiest;
+  if (!is_usual && book->over != NULL) {
+    const double limit = book->bond->watch.stop.value[YOKE_INDICATOR_RHO];
+    const bool is_over = rho > limit && is_judged(ledger, book, t);
+    yoke__window_add_four(book->over, length, is_over, 0, 0, 0);
+  }
+  if (book->history != NULL && is_usual) {
+    yoke__history_add_inside(book->history, residual);
+  } else if (book->history != NULL) {
+    yoke__history_add(book->history, residual);
+  }
+  return is_judged(ledger, book, t) ? judge(ledger, book, t, rho) : YOKE_ALARM_NONE;
 }
 
-// The new samples of a simple bond, which its monitor sees; action . rate. The same numbers as yoke__book_sample.
-static inline double sample_one(yoke_book* book, double h, const double y[]) {
-  const double action = read_port(&book->action_port, y), rate = read_port(&book->rate_port, y);
+// The new samples of a simple bond; action . rate.
+static inline double take_one(yoke_book* book, double action, double rate) {
   book->is_resting =
       yoke__is_rounding(action, book->action[0]) && yoke__is_rounding(rate, book->rate[0]);
   book->action[0] = action;
   book->rate[0] = rate;
+  return 0 + action * rate;  // as any other sum: never -0
+}
+
+// The same, and its monitor sees them. The same numbers as yoke__book_sample.
+static inline double sample_one(yoke_book* book, double h, const double y[]) {
+  const double action = read_port(&book->action_port, y), rate = read_port(&book->rate_port, y);
+  const double power = take_one(book, action, rate);
   if (book->monitor == &book->own_monitor &&
       !yoke__monitor_update_one(book->monitor, h, action, rate)) {
     yoke__monitor_update(book->monitor, h, book->action, book->rate);
   }
-  return 0 + action * rate;  // as any other sum: never -0
+  return power;
 }
 
-yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
-                                      const yoke_ledger_view* view, const double held[]) {
+static YOKE_NOINLINE yoke_alarm_level observe_any(yoke_ledger* ledger, double t, double h,
+                                                  const yoke_ledger_view* view,
+                                                  const double held[]) {
   yoke_alarm_level level = YOKE_ALARM_NONE;
   double* values = ledger->values;
-  yoke_book* end = ledger->books + ledger->n_bonds;
-  for (yoke_book* book = ledger->books; book < end; book++, values += YOKE_LEDGER_N_VALUES) {
+  for (yoke_book* book = ledger->books; book < ledger->end;
+       book++, values += YOKE_LEDGER_N_VALUES) {
     yoke_book_sample sample = {0, h};
     if (book->is_simple) {
       sample.power = sample_one(book, h, view->y);
@@ -336,15 +300,40 @@ yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
       }
     }
     if (book->is_learning) {
-      learn_period(book, sample.h);
+      yoke__book_learn_period(book, sample.h);
     }
-    const yoke_alarm_level now = close_step(ledger, book, t, sample.h, sample.power, values);
+    const yoke_alarm_level now = close_step(ledger, book, t, sample.h, sample.power, values, false);
     level = now > level ? now : level;
   }
   if (ledger->n_bonds > 1) {
     add_total(ledger);
   }
   return level;
+}
+
+// A simple bond while nothing is learnt, begins or ends: no call is needed.
+static inline bool is_usual(const yoke_book* book, double h) {
+  const yoke_history* history = book->history;
+  return book->is_simple && !book->is_learning && book->over == NULL &&
+         (!book->is_counted || h == book->exchange_s) &&
+         yoke__window_has_room(&book->window, book->is_counted ? 1 : h) &&
+         (history == NULL || yoke__history_is_inside(history));
+}
+
+yoke_alarm_level yoke__ledger_observe(yoke_ledger* ledger, double t, double h,
+                                      const yoke_ledger_view* view, const double held[]) {
+  yoke_book* book = ledger->books;
+  if (ledger->n_bonds != 1 || !is_usual(book, h)) {
+    return observe_any(ledger, t, h, view, held);
+  }
+  const double action = read_port(&book->action_port, view->y);
+  const double rate = read_port(&book->rate_port, view->y);
+  if (book->monitor == &book->own_monitor &&
+      !yoke__monitor_update_one(&book->own_monitor, h, action, rate)) {
+    return observe_any(ledger, t, h, view, held);
+  }
+  const double power = take_one(book, action, rate);
+  return close_step(ledger, book, t, h, power, ledger->values, true);
 }
 
 void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* monitor) {
@@ -362,8 +351,8 @@ void yoke__ledger_note_write(yoke_ledger* ledger) {
   }
 }
 
-void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder) {
-  ledger->books[bond].remainder = remainder;
+double* yoke__ledger_remainder(yoke_ledger* ledger, size_t bond) {
+  return &ledger->books[bond].remainder;
 }
 
 const double* yoke__ledger_values(const yoke_ledger* ledger) {

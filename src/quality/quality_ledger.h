@@ -97,7 +97,7 @@ typedef struct yoke_ledger_bond {
   double energy;            // reference energy [J]; 0: the range of what has passed so far
   bool is_adaptive;         // the interval is the shortest one: the residual chooses it
   bool is_autonomous;       // no unit of its loop has an input from elsewhere or depends on time
-  bool is_corrected;        // a coupling method removes energy: see yoke__ledger_set_remainder
+  bool is_corrected;        // a coupling method removes energy: see yoke__ledger_remainder
   yoke_ledger_watch watch;
 } yoke_ledger_bond;
 
@@ -156,8 +156,8 @@ const yoke_monitor_settings* yoke__ledger_monitor_settings(const yoke_ledger* le
 void yoke__ledger_share_monitor(yoke_ledger* ledger, size_t bond, yoke_monitor* monitor);
 // A value was written from outside: no loop is left to itself any more.
 void yoke__ledger_note_write(yoke_ledger* ledger);
-// A method that corrects a bond says before observe how much of the created energy is still there [J].
-void yoke__ledger_set_remainder(yoke_ledger* ledger, size_t bond, double remainder);
+// Where a method that corrects a bond says before observe how much of the created energy is still there [J].
+double* yoke__ledger_remainder(yoke_ledger* ledger, size_t bond);
 // YOKE_LEDGER_N_VALUES numbers per bond; with more than one bond, then the same of the total.
 const double* yoke__ledger_values(const yoke_ledger* ledger);
 // All that changes from one exchange to the next.

@@ -16,14 +16,19 @@ void yoke__period_start(yoke_period* period, size_t n, double memory[], const do
   }
 }
 
+// without a call: this runs in every exchange
+static double larger(double a, double b) {
+  return b > a ? b : a;
+}
+
 // The deviation from the mean times the number of samples, along the axis; 0: only rounding, or not finite.
 static double deviation(const yoke_period* period, size_t n, const double sums[], double axis[],
                         const double action[]) {
   double size = 0, largest = 0;
   for (size_t i = 0; i < n; i++) {
     const double change = fabs(action[i] * period->n_samples - sums[i]);
-    size = fmax(size, fabs(action[i]));
-    largest = fmax(largest, change);
+    size = larger(size, fabs(action[i]));
+    largest = larger(largest, change);
   }
   if (!(largest > YOKE_ROUNDING * period->n_samples * size)) {
     return 0;

@@ -183,17 +183,17 @@ static void show(yoke_replay* replay) {
   yoke_replay_values* v = &replay->values;
   const yoke_ter* sums = &replay->sums;
   const double floor = replay->settings.floor;
-  v->ter = yoke__sum_value(&sums->total);
+  v->ter = yoke__ter_total(sums);
   v->dP = sums->power;
   v->dE = yoke__sum_value(&sums->net);
-  v->throughput = yoke__sum_value(&sums->throughput);
+  v->throughput = yoke__ter_throughput(sums);
   v->rter = v->ter / fmax(v->throughput, floor);
   v->ter_window = replay->recent.sums[WINDOW_TER];
   v->rter_window = v->ter_window / fmax(replay->recent.sums[WINDOW_THROUGHPUT], floor);
-  v->flow_part = yoke__sum_value(&sums->flow);
-  v->effort_part = yoke__sum_value(&sums->effort);
-  v->flow_defect = yoke__sum_value(&sums->flow_defect);
-  v->effort_defect = yoke__sum_value(&sums->effort_defect);
+  v->flow_part = sums->flow;
+  v->effort_part = sums->effort;
+  v->flow_defect = sums->flow_defect;
+  v->effort_defect = sums->effort_defect;
   v->n_bad = sums->n_bad;
   if (v->ter_window > replay->ter_window_worst) {
     replay->ter_window_worst = v->ter_window;
@@ -210,8 +210,8 @@ static void show(yoke_replay* replay) {
 // Adds the part [a, b] of the interval at `row`, dt long.
 static void add_interval(yoke_replay* replay, size_t row, double a, double b, double dt) {
   const size_t n = replay->bond->n;
-  const double ter = yoke__sum_value(&replay->sums.total);
-  const double throughput = yoke__sum_value(&replay->sums.throughput);
+  const double ter = yoke__ter_total(&replay->sums);
+  const double throughput = yoke__ter_throughput(&replay->sums);
   const uint64_t n_bad = replay->sums.n_bad;
   double energy[YOKE_WINDOW_NUMBERS] = {0};
   if (replay->settings.is_linear) {
@@ -219,8 +219,8 @@ static void add_interval(yoke_replay* replay, size_t row, double a, double b, do
     take_line(replay, row, b, replay->right);
     const yoke_ter_sample left = sample_of(replay->left, n), right = sample_of(replay->right, n);
     yoke__ter_add_linear(&replay->sums, dt, n, &left, &right);
-    energy[WINDOW_TER] = yoke__sum_value(&replay->sums.total) - ter;
-    energy[WINDOW_THROUGHPUT] = yoke__sum_value(&replay->sums.throughput) - throughput;
+    energy[WINDOW_TER] = yoke__ter_total(&replay->sums) - ter;
+    energy[WINDOW_THROUGHPUT] = yoke__ter_throughput(&replay->sums) - throughput;
   } else {
     take_held(replay, row, replay->left);
     const yoke_ter_sample sample = sample_of(replay->left, n);

@@ -90,14 +90,14 @@ static double share_of(double part, double whole) {
 }
 
 static void copy_ter(const yoke_ter* ter, yoke_ledger_result* out) {
-  out->ter = yoke__sum_value(&ter->total);
+  out->ter = yoke__ter_total(ter);
   out->net = yoke__sum_value(&ter->net);
-  out->throughput = yoke__sum_value(&ter->throughput);
+  out->throughput = yoke__ter_throughput(ter);
   out->rter = share_of(out->ter, out->throughput);
-  out->flow = yoke__sum_value(&ter->flow);
-  out->effort = yoke__sum_value(&ter->effort);
-  out->flow_defect = yoke__sum_value(&ter->flow_defect);
-  out->effort_defect = yoke__sum_value(&ter->effort_defect);
+  out->flow = ter->flow;
+  out->effort = ter->effort;
+  out->flow_defect = ter->flow_defect;
+  out->effort_defect = ter->effort_defect;
   out->n_bad = ter->n_bad;
 }
 

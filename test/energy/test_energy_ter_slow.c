@@ -24,7 +24,7 @@ static void test_drift_TE_13(void** state) {
     exact += (long double)term;
     naive += term;
   }
-  const double got = yoke__sum_value(&ter.total);
+  const double got = yoke__ter_total(&ter);
   print_message("%.3g terms: off by %.2g, plain sum by %.2g (relative)\n", (double)n,
                 (double)((long double)got / exact - 1), (double)((long double)naive / exact - 1));
   assert_true(fabsl((long double)got - exact) < 1e-12L * exact);

@@ -13,6 +13,7 @@ static void force(bench* b, int way) {
   assert_true(way == GENERAL || book->is_simple);
   if (way == GENERAL) {
     book->is_simple = false;
+    b->ledger->has_others = true;
     book->own_monitor.h = (double)NAN;  // the step seems to have changed
   } else if (way == JUDGED) {
     for (size_t i = 0; i < YOKE_N_INDICATORS; i++) {

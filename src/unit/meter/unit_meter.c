@@ -121,15 +121,15 @@ static yoke_status enter_init(void* self, double t_start, double t_stop, const y
 static yoke_status refresh(void* self, double t) {
   meter* m = self;
   (void)t;
-  m->ter = yoke__sum_value(&m->sums.total);
+  m->ter = yoke__ter_total(&m->sums);
   m->dP = m->sums.power;
   m->dE = yoke__sum_value(&m->sums.net);
-  m->throughput = yoke__sum_value(&m->sums.throughput);
+  m->throughput = yoke__ter_throughput(&m->sums);
   m->rter = m->ter / fmax(m->throughput, m->floor);
   m->ter_window = m->recent.sums[WINDOW_TER];
   m->rter_window = m->ter_window / fmax(m->recent.sums[WINDOW_THROUGHPUT], m->floor);
-  m->flow_part = yoke__sum_value(&m->sums.flow);
-  m->effort_part = yoke__sum_value(&m->sums.effort);
+  m->flow_part = m->sums.flow;
+  m->effort_part = m->sums.effort;
   m->n_bad = (int64_t)m->sums.n_bad;
   return YOKE_OK;
 }
