@@ -4,6 +4,7 @@
 // order in which units are refreshed does not matter to them.
 #include <string.h>
 
+#include "base/base_call.h"
 #include "base/base_check.h"
 #include "master/master.h"
 
@@ -478,12 +479,17 @@ yoke_status yoke__master_refresh(const yoke_system* system, yoke_state* state, c
   if (state->has_events) {
     note_jumps(system, state);
   }
-  for (size_t k = 0; k < n; k++) {
+  yoke_status status = YOKE_OK;
+  yoke_call* call = n > 0 ? yoke__call_here() : NULL;
+  for (size_t k = 0; k < n && status >= 0; k++) {
     if (is_refresh_due(system, state, units[k])) {
-      YOKE_TRY(refresh_unit(system, state, units[k]));
+      yoke__call_prepare(call, "refresh", state->t);
+      yoke__call_name(call, system->units[units[k]].name);
+      status = refresh_unit(system, state, units[k]);
+      yoke__call_name(call, NULL);
     }
   }
-  return YOKE_OK;
+  return status < 0 ? status : YOKE_OK;
 }
 
 void yoke__master_take_in(const yoke_system* system, yoke_state* state, size_t unit) {

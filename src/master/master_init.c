@@ -154,6 +154,8 @@ static void evaluate_unit(void* context, int thread) {
   const yoke_system_unit* su = &job->system->units[job->unit];
   gather_start(job->system, state, job->unit);
   yoke__master_run_moves(job->system, state, job->unit, state->y);
+  const yoke_call_scope scope =
+      yoke__call_begin_at(su->name, "initialisation", job->system->t_start);
   const bool takes_inputs = !job->is_running || su->unit.ops->refresh != NULL;
   yoke_status status = YOKE_OK;
   if (takes_inputs) {
@@ -173,6 +175,7 @@ static void evaluate_unit(void* context, int thread) {
     status = yoke__master_get_typed(job->system, state, job->unit, job->system->t_start, state->y,
                                     &state->failure);
   }
+  yoke__call_end(&scope);
   if (status < 0) {
     if (state->failure.message.status < 0) {
       yoke_send(&job->about.sink, &state->failure.message);

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/base_call.h"
 #include "linalg/linalg_anderson.h"
 #include "master/master.h"
 
@@ -163,8 +164,8 @@ static yoke_status keep_call(const yoke_system* system, yoke_state* state, size_
   return YOKE_OK;
 }
 
-static yoke_status repeat_step(const yoke_system* system, yoke_state* state, size_t unit,
-                               yoke_failure* failure) {
+static yoke_status repeat_calls(const yoke_system* system, yoke_state* state, size_t unit,
+                                yoke_failure* failure) {
   const yoke_system_unit* su = &system->units[unit];
   const int64_t tick = state->n_slots * system->slot;
   yoke_status status = yoke__unit_restore(&su->unit, state->images + su->image, su->image_size);
@@ -182,6 +183,14 @@ static yoke_status repeat_step(const yoke_system* system, yoke_state* state, siz
     YOKE_TRY(keep_call(system, state, unit, j, failure));
   }
   return read_end(system, state, unit, failure);
+}
+
+static yoke_status repeat_step(const yoke_system* system, yoke_state* state, size_t unit,
+                               yoke_failure* failure) {
+  const yoke_call_scope scope = yoke__call_begin_at(system->units[unit].name, "step", state->t);
+  const yoke_status status = repeat_calls(system, state, unit, failure);
+  yoke__call_end(&scope);
+  return status;
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 // in master_iterate.c.
 #include <string.h>
 
+#include "base/base_call.h"
 #include "base/base_check.h"
 #include "master/master.h"
 
@@ -76,13 +77,18 @@ static yoke_status advance_jacobi(const yoke_system* system, yoke_state* state) 
 
 // one after another, each with the newest outputs
 static yoke_status advance_gauss_seidel(const yoke_system* system, yoke_state* state) {
+  yoke_call* call = yoke__call_here();
   for (size_t k = 0; k < system->n_gs; k++) {
     // only the laws and fresh units that this one listens to
     const size_t unit = system->gs_order[k], first = system->unit_refresh_first[unit];
     YOKE_TRY(yoke__master_refresh(system, state, system->unit_refresh + first,
                                   system->unit_refresh_first[unit + 1] - first));
     yoke__master_take_in(system, state, unit);
-    YOKE_TRY(yoke__master_advance(system, state, unit, &state->failure));
+    yoke__call_prepare(call, "step", state->t);
+    yoke__call_name(call, system->units[unit].name);
+    const yoke_status status = yoke__master_advance(system, state, unit, &state->failure);
+    yoke__call_name(call, NULL);
+    YOKE_TRY(status);
   }
   return YOKE_OK;
 }

@@ -145,6 +145,69 @@ err_has "unit 'twice'"
 err_has "segmentation fault"
 [ "$(wc -l <fallen/results.csv)" -ge 5 ] || bad "results up to the crash are lost"
 
+# in this process: the unit is named also where its values are set and read
+begin crash_of_values
+cat >lib/values.c <<'END'
+#include <stddef.h>
+#include <yoke/registry.h>
+
+typedef struct own { double u, y, where, t; } own;
+static const yoke_variable variables[] = {
+    {.name = "u", .causality = YOKE_INPUT, .offset = offsetof(own, u)},
+    {.name = "y", .causality = YOKE_OUTPUT, .offset = offsetof(own, y)},
+    {.name = "where", .causality = YOKE_PARAMETER, .offset = offsetof(own, where)},
+};
+static const yoke_unit_info info = {.variables = variables, .n_variables = 3, .flags = YOKE_UNIT_FLAT,
+                                    .self_size = sizeof(own)};
+static void fall(const own* o, int where) {
+  if (o->where == where && o->t >= 0.5) *(volatile int*)0 = 1;
+}
+static yoke_status step(void* self, double t, double h, yoke_step_result* result) {
+  (void)h, (void)result;
+  ((own*)self)->t = t;
+  return YOKE_OK;
+}
+static yoke_status set(void* self, const double u[], size_t n) {
+  (void)n;
+  fall(self, 1);
+  ((own*)self)->u = u[0];
+  return YOKE_OK;
+}
+static yoke_status get(const void* self, double y[], size_t n) {
+  (void)n;
+  fall(self, 2);
+  y[0] = 1;
+  return YOKE_OK;
+}
+static const yoke_unit_ops ops = {YOKE_UNIT_HEAD, .name = "my.values", .text = "crashes", .info = &info,
+                                  .step = step, .set_inputs = set, .get_outputs = get};
+static const yoke_unit_ops* const units[] = {&ops};
+const yoke_library_table yoke_library = {YOKE_LIBRARY_HEAD, .text = "x", .units = units, .n_units = 1};
+END
+compile values
+cat >systems/values.yaml <<'END'
+yoke: 1
+time: {stop: 1, step: 0.1}
+trust: {companions: none}
+units:
+  values: {library: ../lib/values.so, with: {where: 1}}
+  left: {model: sine}
+connections: [left.y -> values.u]
+END
+case ${YOKE_SANITIZE:-} in
+*address* | *thread* | *memory*) ;;
+*)
+  case $yoke in *-emulated) ;; *)
+    for where in 1 2; do
+      yoke_ends 1 run systems/values.yaml --set scheme=gauss-seidel --set units.values.with.where=$where --out values
+      grep -q "unit 'values' at t = 0.[56] s: crashed with signal 11 (segmentation fault) during step" err ||
+        bad "the unit is not named"
+    done
+    ;;
+  esac
+  ;;
+esac
+
 begin law
 cat >systems/law.yaml <<'END'
 yoke: 1
