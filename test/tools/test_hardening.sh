@@ -30,4 +30,8 @@ for name in yoke libyoke.so yoke-host; do
   [ "$n_checked" -gt 0 ] || miss "$name" 'no checked call of the C library (_FORTIFY_SOURCE)'
   echo "$name: $n_checked checked functions of the C library"
 done
+commands=$YOKE_BUILD_DIR/compile_commands.json
+if [ -e "$commands" ] && grep -q -e -fno-stack-protector "$commands"; then
+  miss compile_commands.json 'some sources go without the stack protector'
+fi
 [ "$n_missed" -eq 0 ]
