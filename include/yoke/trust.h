@@ -91,7 +91,9 @@ typedef struct yoke_flow_trust {
       balance;  // share of what had to arrive that did not, or that nobody sent; NaN: nothing to compare
   double
       missed;  // share of what it sent that its calls may not have seen, by companions; 0 without
-  yoke_verdict verdict;  // by both
+  double
+      unsettled;  // share of it that trapezoids over its calls leave open; 0: the sender integrates
+  yoke_verdict verdict;  // by all three
 } yoke_flow_trust;
 // Up to now; once the run is judged, with what its companions say. YOKE_BAD_ARG beyond the last one, or before the start.
 YOKE_API yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i,

@@ -162,7 +162,8 @@ SignalTrust = _struct("yoke_signal_trust", name=c_char_p, dim=c_char_p, verdict=
                       is_wanted=c_bool, band=c_double, band_max=c_double, at_time=c_double, low=c_double,
                       scale=c_double, relative=c_double, digits=c_int, is_estimated=c_bool)
 FlowTrust = _struct("yoke_flow_trust", **{"from": c_char_p}, to=c_char_p, dim=c_char_p, is_averaged=c_bool,
-                    sent=c_double, arrived=c_double, balance=c_double, missed=c_double, verdict=c_int)
+                    sent=c_double, arrived=c_double, balance=c_double, missed=c_double,
+                    unsettled=c_double, verdict=c_int)
 BondTrust = _struct("yoke_bond_trust", name=c_char_p, verdict=c_int, reason=c_char_p, explanation=c_char_p,
                     passed=c_double, energy=c_double, residual=c_double, created=c_double, given=c_double, eps=c_double,
                     eps_worst=c_double, rho_mean=c_double, rho_worst=c_double, ter=c_double, rter=c_double,

@@ -104,8 +104,8 @@ class Flow:
 
     sent and arrived are in `dim`, such as "J"; is_averaged: means over the exchange interval travel, not samples;
     balance: share of what had to arrive that did not, or that nobody sent (NaN: nothing to compare); missed: share that
-    the sender's calls may not have seen, by companions (0 without); verdict: "trustworthy" up to 5 % of both, "wrong"
-    above 25 %.
+    the sender's calls may not have seen, by companions (0 without); unsettled: share that trapezoids over its calls
+    leave open (0: the sender integrates itself); verdict by all three.
     """
     source: str
     target: str
@@ -115,6 +115,7 @@ class Flow:
     arrived: float
     balance: float
     missed: float
+    unsettled: float
     verdict: str
 
 

@@ -446,12 +446,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
   YOKE_TRY(status);
   free(simulation->command);
   simulation->command = settings->command == NULL ? NULL : copy_text(settings->command);
-  // first: processes of companions are copied from this one, which has no writer yet
-  start_trust(simulation, settings->trust);
   status = settings->record == NULL ? YOKE_OK : start_recording(simulation, settings->record);
-  if (status < 0) {
-    yoke__trust_destroy(&simulation->trust);
-  }
   running job = {simulation, settings, yoke__os_cpu_ns()};
   const yoke_loop_settings loop = {
       .is_cancelled = &simulation->is_cancelled,
@@ -461,6 +456,8 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
   free(simulation->results);  // those of an earlier run keep their own verdict
   simulation->results = NULL;
   if (status >= 0) {
+    // behind the recording, so that companions take nothing from it; its writer has no rows yet and waits
+    start_trust(simulation, settings->trust);
     const uint64_t mode = yoke__os_float_mode_set();
     status = yoke__master_loop(simulation->system, simulation->state, &loop, &simulation->loop);
     yoke__os_float_mode_restore(mode);

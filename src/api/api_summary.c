@@ -245,6 +245,7 @@ static void json_flows(const yoke_simulation* simulation, yoke_json* json) {
     yoke__json_number(json, "arrived", r.arrived);
     yoke__json_number(json, "balance", r.balance);
     yoke__json_number(json, "missed", check.missed);
+    yoke__json_number(json, "unsettled", r.unsure);
     yoke__json_string(json, "verdict",
                       yoke__verdict_names[yoke__trust_judge_flow(r.balance, r.unsure, &check)]);
     yoke__json_end_object(json);

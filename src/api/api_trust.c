@@ -113,6 +113,7 @@ yoke_status yoke_simulation_get_flow(yoke_simulation* simulation, size_t i, yoke
                            .arrived = r.arrived,
                            .balance = r.balance,
                            .missed = check.missed,
+                           .unsettled = r.unsure,
                            .verdict = yoke__trust_judge_flow(r.balance, r.unsure, &check)};
   return YOKE_OK;
 }

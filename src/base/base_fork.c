@@ -3,6 +3,7 @@
 #include "base/base_fork.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -41,10 +42,16 @@ static bool receive_all(int socket, void* bytes, size_t n) {
   return got == (ssize_t)n;
 }
 
-// Whether something can be read from one of them, ends included; -1 is nobody. timeout_ms < 0: waits for it.
-static bool is_readable(int a, int b, int timeout_ms) {
-  struct pollfd both[] = {{.fd = a, .events = POLLIN}, {.fd = b, .events = POLLIN}};
-  return poll(both, YOKE_COUNT(both), timeout_ms) > 0;
+typedef enum readable { NOTHING, FIRST, SECOND } readable;
+
+// Which of two descriptors can be read, ends included: the second one if both; -1 is nobody. timeout_ms < 0: waits for it.
+static readable wait_for_either(int first, int second, int timeout_ms) {
+  struct pollfd both[] = {{.fd = first, .events = POLLIN}, {.fd = second, .events = POLLIN}};
+  int n = 0;
+  do {
+    n = poll(both, YOKE_COUNT(both), timeout_ms);
+  } while (n < 0 && errno == EINTR && timeout_ms < 0);
+  return n <= 0 ? NOTHING : both[1].revents != 0 ? SECOND : FIRST;
 }
 
 // ---- in the server
@@ -70,7 +77,7 @@ static int run_order(const void* argument) {
 // Nobody talks to it while a copy runs: what can be read then is the end of the other side.
 static bool await(int client, yoke_process* copy) {
   for (int pause_ms = 0; !yoke__process_has_ended(copy);) {
-    if (is_readable(SERVER_SOCKET, client, pause_ms)) {
+    if (wait_for_either(SERVER_SOCKET, client, pause_ms) != NOTHING) {
       yoke__process_kill(copy);
       return false;
     }
@@ -102,7 +109,8 @@ static int serve(const void* argument) {
   const service* s = argument;
   order o = {.service = s, .parent = yoke__process_id()};
   const int client = settle(s);
-  while (is_readable(SERVER_SOCKET, client, -1) &&
+  // other copies of the client may still have its side of the socket when it has ended
+  while (wait_for_either(SERVER_SOCKET, client, -1) == FIRST &&
          receive_all(SERVER_SOCKET, &o.number, sizeof o.number)) {
     yoke_process copy;
     YOKE_CATCH(why);
@@ -122,11 +130,31 @@ static int serve(const void* argument) {
 
 // ---- in the process that it serves
 
+// Above the standard files, which may be closed here and are filled anew in a copy.
+static bool make_sockets(int ends[2]) {
+  int low[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, low) != 0) {
+    return false;
+  }
+  for (int i = 0; i < 2; i++) {
+    ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, SERVER_SOCKET);
+  }
+  const int code = errno;
+  for (int i = 0; i < 2; i++) {
+    close(low[i]);
+    if (ends[0] < 0 || ends[1] < 0) {
+      close(ends[i]);  // of none this does nothing
+    }
+  }
+  errno = code;
+  return ends[0] >= 0 && ends[1] >= 0;
+}
+
 yoke_status yoke__fork_server_start(yoke_fork_job run, const void* argument, yoke_fork_server* out,
                                     const yoke_sink* sink) {
   int ends[2];
   *out = (yoke_fork_server){0};
-  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+  if (!make_sockets(ends)) {
     const int code = errno;
     return yoke_fail(sink, yoke__status_of_errno(code), "cannot make a socket: %s",
                      yoke__errno_text(code));
@@ -148,7 +176,7 @@ yoke_status yoke__fork_server_run(yoke_fork_server* server, int number) {
 }
 
 bool yoke__fork_server_wait(yoke_fork_server* server, int64_t timeout_ns, yoke_process* out) {
-  if (!is_readable(server->socket, -1, (int)(timeout_ns / 1000000))) {
+  if (wait_for_either(server->socket, -1, (int)(timeout_ns / 1000000)) == NOTHING) {
     return false;
   }
   answer a = {0};

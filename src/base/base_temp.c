@@ -255,7 +255,9 @@ static _Noreturn void watch(const char* folder, int socket_end, int owner) {
   // keep the socket and the owner's handle, out of the way of 0 to 4, then only these
   const int high = fcntl(socket_end, F_DUPFD, FIRST_FREE_FD + 1);
   const int high_owner = owner < 0 ? -1 : fcntl(owner, F_DUPFD, FIRST_FREE_FD + 1);
-  dup2(high, 3);
+  if (high < 0 || dup2(high, 3) != 3) {
+    _exit(1);
+  }
   if (high_owner >= 0) {
     dup2(high_owner, FIRST_FREE_FD);
   }

@@ -175,14 +175,16 @@ static void append_balance(yoke_trust_signal* s) {
          is_lost ? "lost" : "off");
 }
 
-// "a.p sends 0.61 J to b.q by its calls, but 1.96 J when it is called more often (69 % missed)"
+// "a.p sends 0.61 J to b.q by its calls, but 1.96 J when it is called more often (69 % missed)"; where it is not that sure,
+// "(up to 69 % missed)"
 static void append_missed(yoke_trust_signal* s) {
   const yoke_flow_check* c = &s->flow.check;
+  const bool is_sure = c->least > LOST_WRONG;
   char sent[YOKE_NUMBER_SIZE], finer[YOKE_NUMBER_SIZE];
-  append(s,
-         "%s sends %s %s to %s by its calls, but %s %s when it is called more often (%.3g %% %s)",
-         s->name, yoke__number_brief(c->sent, sent), s->flow.dim, s->flow.to,
-         yoke__number_brief(c->finer, finer), s->flow.dim, 100 * c->share,
+  append(s, "%s sends %s %s to %s by its calls, but %s %s when it is called more often (", s->name,
+         yoke__number_brief(c->sent, sent), s->flow.dim, s->flow.to,
+         yoke__number_brief(c->finer, finer), s->flow.dim);
+  append(s, "%s%.3g %% %s)", is_sure ? "" : "up to ", 100 * (is_sure ? c->share : c->missed),
          fabs(c->sent) < fabs(c->finer) ? "missed" : "off");
 }
 
@@ -202,6 +204,10 @@ static bool is_open(double unsure, const yoke_flow_check* check) {
 static double loss(const yoke_trust_flow* f) {
   const double open = is_open(f->unsure, &f->check) ? f->unsure : 0;
   return f->to == NULL ? 0 : fmax(fmax(isnan(f->balance) ? 0 : f->balance, f->check.missed), open);
+}
+
+double yoke__trust_loss(const yoke_trust_signal* signal) {
+  return loss(&signal->flow) / LOST_DOUBT;
 }
 
 static bool is_lossy(const yoke_trust_signal* s) {
@@ -325,6 +331,7 @@ yoke_flow_check yoke__trust_check_flow(double sent, double size, const double a[
   check.finer = isnan(x) ? a[0] : b[0];
   check.share = isnan(x) ? d : x;
   yoke__band_combine(d, x, &check.missed, &check.least);
+  check.missed = fmin(check.missed, 1);
   return check;
 }
 
@@ -425,7 +432,10 @@ void yoke__trust_judge_run(const yoke_trust_signal signals[], size_t n_signals,
     loops[i] = empty_loop();
   }
   for (size_t i = 0; i < n_signals; i++) {
-    if (signals[i].is_wanted) {
+    // what gets lost on its way is lost for the signals that are wanted too
+    const bool is_leak = is_leaky(&signals[i]) && (signals[i].rule == YOKE_RULE_BALANCE ||
+                                                   signals[i].rule == YOKE_RULE_MAY_BE_OFF);
+    if (signals[i].is_wanted || is_leak) {
       if (signals[i].loop != YOKE_NOT_FOUND) {
         add_signal(&loops[signals[i].loop], signals, i);
       }

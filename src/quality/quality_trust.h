@@ -98,6 +98,8 @@ typedef struct yoke_trust_signal {
 } yoke_trust_signal;
 
 void yoke__trust_judge_signal(yoke_trust_signal* signal);
+// What of its flows does not arrive or may be missed, over what makes it doubtful.
+double yoke__trust_loss(const yoke_trust_signal* signal);
 
 // Whether verdict a is worse than b: wrong > doubtful > not judged > trustworthy.
 bool yoke__trust_is_worse(yoke_verdict a, yoke_verdict b);
@@ -115,7 +117,7 @@ typedef struct yoke_trust_loop {
 } yoke_trust_loop;
 
 // Verdict of each loop, and of the run: the worst of its loops and of the signals outside loops. Loops and signals at rest
-// do not count unless all are. signals: judged, their `loop` below n_loops.
+// do not count unless all are. A flow that gets lost counts whether its signal is wanted or not. signals: judged, their `loop` below n_loops.
 void yoke__trust_judge_run(const yoke_trust_signal signals[], size_t n_signals,
                            yoke_trust_loop loops[], size_t n_loops, yoke_trust_loop* run);
 

@@ -138,7 +138,8 @@ static void note(yoke_advised* setting, yoke_advised_status status, const char* 
 static double excess(const yoke_trust_signal* s) {
   const double x = isnan(s->limits.absolute) ? s->band.relative / s->limits.limit
                                              : s->band.band_max / s->limits.absolute;
-  return s->rule == YOKE_RULE_DIVERGED || isnan(x) ? (double)INFINITY : x;
+  return s->rule == YOKE_RULE_DIVERGED || isnan(x) ? (double)INFINITY
+                                                   : fmax(x, yoke__trust_loss(s));
 }
 
 // The worst wanted signal. YOKE_NOT_FOUND: none moves.
@@ -171,6 +172,7 @@ static yoke_status take_verdict(trial* t, yoke_advised_status status) {
   setting->band = s->band.band;
   setting->band_max = s->band.band_max;
   setting->relative = s->band.relative;
+  setting->is_lossy = yoke__trust_loss(s) > 1;
   if (s->rule == YOKE_RULE_DIVERGED) {
     note(setting, YOKE_ADVISED_DIVERGES, s->reason);
   }
@@ -566,9 +568,10 @@ static void decide(yoke_advice* advice) {
   if (is_known && !(given->score >= YOKE_ADVISE_NEAR * s->score)) {
     advice->chosen = 0;
     describe_band(&advice->all[advice->ranked[0]], band, sizeof band);
-    snprintf(advice->text, sizeof advice->text,
-             "nothing tried is better by %g times; the smallest band is %s", YOKE_ADVISE_NEAR,
-             band);
+    const bool is_lost = given->is_lossy;
+    snprintf(advice->text, sizeof advice->text, "nothing tried is better by %g times; %s%s",
+             YOKE_ADVISE_NEAR, is_lost ? "" : "the smallest band is ",
+             is_lost ? given->reason : band);
     return;
   }
   if (is_known) {

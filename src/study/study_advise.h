@@ -52,6 +52,7 @@ typedef struct yoke_advised {
   const char* signal;  // NULL: none
   const char* dim;
   double band, band_max, relative;
+  bool is_lossy;  // a flow gets lost, which its band does not show
   yoke_verdict verdict;
   char reason[320];
   double cost;    // calls of units of the run, as a multiple of those of the given one

@@ -282,8 +282,9 @@ static void work(void* argument) {
 
 // Up to n of them; one that has nothing left to do ends at once.
 static void start_workers(yoke_trust* trust, int n) {
+  const bool is_first = !trust->is_started && trust->plan.store == NULL;
   trust->is_started = true;
-  for (size_t i = 0; trust->plan.store == NULL && i < trust->n_companions; i++) {
+  for (size_t i = 0; is_first && i < trust->n_companions; i++) {
     yoke__companion_prepare(&trust->plan, &trust->companions[trust->order[i]]);
   }
   for (int i = 0; i < n && i < (int)trust->n_companions; i++) {
@@ -296,6 +297,7 @@ static void start_workers(yoke_trust* trust, int n) {
 static void join_workers(yoke_trust* trust) {
   for (size_t i = 0; i < YOKE_N_COMPANIONS; i++) {
     yoke__os_thread_join(&trust->workers[i]);
+    yoke__fork_server_stop(&trust->companions[i].server);
   }
 }
 

@@ -15,7 +15,7 @@ const char* const yoke__companion_status_names[] = {"waiting",  "done",    "refu
                                                     "diverged", "stopped", "cancelled", "left out"};
 
 size_t yoke__companion_n_totals(const yoke_system* system) {
-  return system->n_bonds + 2 * system->n_flows;
+  return system->n_bonds + YOKE_FLOW_TOTALS * system->n_flows;
 }
 
 yoke_status yoke__companion_create(const yoke_companion_plan* plan, yoke_companion* companion) {
@@ -226,6 +226,11 @@ static size_t find_flow(const yoke_system* system, const yoke_system_flow* wante
   return i;
 }
 
+double yoke__companion_sender_step(const yoke_system* system, size_t flow) {
+  const yoke_system_unit* from = &system->units[system->links[system->flows[flow].link].from_unit];
+  return from->is_law ? yoke__clock_seconds(&system->clock, system->slot) : from->step;
+}
+
 static void keep_totals(const companion_job* job, const yoke_system* system,
                         const yoke_state* state) {
   const yoke_system* run = job->plan->system;
@@ -242,8 +247,10 @@ static void keep_totals(const companion_job* job, const yoke_system* system,
     if (own < system->n_flows) {
       yoke__master_flow(system, state, own, &r);
     }
-    amounts[2 * i] = r.sent;
-    amounts[2 * i + 1] = r.size;
+    double* to = amounts + YOKE_FLOW_TOTALS * i;
+    to[0] = r.sent;
+    to[1] = r.size;
+    to[2] = own < system->n_flows ? yoke__companion_sender_step(system, own) : (double)NAN;
   }
 }
 
@@ -324,31 +331,32 @@ static int run_served(const void* argument, int number, int parent) {
 
 void yoke__companion_prepare(const yoke_companion_plan* plan, yoke_companion* companion) {
   YOKE_CATCH(why);
-  const bool is_wanted = !atomic_load(&companion->result->is_cancelled);
-  if (plan->is_apart && is_wanted && !companion->server.is_up) {
+  if (plan->is_apart && !companion->server.is_up) {
     companion->plan = plan;
     (void)yoke__fork_server_start(run_served, companion, &companion->server, &why.sink);
   }
 }
 
-// How its process ended. False: it was cancelled, or could not be started.
+static const char lost_text[] = "the process that starts it was ended from outside";
+
+// How its process ended. False: it was cancelled, could not be started, or nobody knows.
 static bool await_process(const companion_job* job, yoke_companion* companion,
                           yoke_process* process) {
   yoke_fork_server* server = &companion->server;
+  const bool is_served = server->is_up;
   YOKE_CATCH(why);
-  const yoke_status status = server->is_up ? yoke__fork_server_run(server, (int)companion->way)
-                                           : yoke__process_fork(run_apart, job, process, &why.sink);
+  const yoke_status status = is_served ? yoke__fork_server_run(server, (int)companion->way)
+                                       : yoke__process_fork(run_apart, job, process, &why.sink);
   if (status < 0) {
     note_shortage(job->result, status);
-    end_with(job->result, YOKE_COMPANION_REFUSED,
-             server->is_up ? "the process that starts it has ended" : why.text);
+    end_with(job->result, YOKE_COMPANION_REFUSED, is_served ? lost_text : why.text);
     return false;
   }
   const int64_t look_ns = 50000000;
-  while (server->is_up ? !yoke__fork_server_wait(server, look_ns, process)
-                       : !yoke__process_wait(process, look_ns)) {
+  while (is_served ? !yoke__fork_server_wait(server, look_ns, process)
+                   : !yoke__process_wait(process, look_ns)) {
     if (is_cancelled(job)) {
-      if (server->is_up) {
+      if (is_served) {
         yoke__fork_server_stop(server);
       } else {
         yoke__process_kill(process);
@@ -356,6 +364,10 @@ static bool await_process(const companion_job* job, yoke_companion* companion,
       end_with(job->result, YOKE_COMPANION_CANCELLED, "");
       return false;
     }
+  }
+  if (is_served && !process->is_known) {
+    end_with(job->result, YOKE_COMPANION_FAILED, lost_text);
+    return false;
   }
   return true;
 }

@@ -61,9 +61,11 @@ typedef struct yoke_companion_result {
   double values[];       // n_rows * n of the signals, then the totals at its end
 } yoke_companion_result;
 
-// Totals: the energy given through each bond of the run, then two numbers per flow of the run: what was sent, and the same of
-// magnitudes (NaN: the companion does not count that flow).
+// Totals: the energy given through each bond of the run, then three numbers per flow of the run: what was sent, the same of
+// magnitudes, and the step at which its sender is called [s] (NaN: the companion does not count that flow).
+#define YOKE_FLOW_TOTALS 3
 size_t yoke__companion_n_totals(const yoke_system* system);
+double yoke__companion_sender_step(const yoke_system* system, size_t flow);
 
 typedef struct yoke_companion {
   const char* name;  // "A", "B"

@@ -72,15 +72,34 @@ static const double* totals_of(const yoke_trust* trust, size_t i) {
              : NULL;
 }
 
+// Amount, magnitude and step of the sender in a companion that sees more of a flow than the run; unknown: it does not.
+static const double* finer_totals(const yoke_trust* trust, size_t i, size_t flow,
+                                  const double unknown[]) {
+  const double* totals = totals_of(trust, i);
+  if (totals == NULL) {
+    return unknown;
+  }
+  const yoke_companion* c = &trust->companions[i];
+  const double* own = totals + trust->system->n_bonds + YOKE_FLOW_TOTALS * flow;
+  const bool is_called_more =
+      own[2] < (1 - 1e-9) * yoke__companion_sender_step(trust->system, flow);
+  const bool is_integrated = trust->system->flows[flow].integral != YOKE_NOT_FOUND;
+  return is_called_more || (is_integrated && c->ways[c->way].recipe.is_halved) ? own : unknown;
+}
+
 yoke_flow_check yoke__trust_check(const yoke_trust* trust, size_t flow) {
-  static const double unknown[2] = {(double)NAN, (double)NAN};
-  const size_t at = trust->system->n_bonds + 2 * flow;
-  const double* a = totals_of(trust, YOKE_COMPANION_A);
-  const double* b = totals_of(trust, YOKE_COMPANION_B);
+  static const double unknown[YOKE_FLOW_TOTALS] = {(double)NAN, (double)NAN, (double)NAN};
+  const double* a = finer_totals(trust, YOKE_COMPANION_A, flow, unknown);
+  const double* b = finer_totals(trust, YOKE_COMPANION_B, flow, unknown);
   yoke_flow_result r;
   yoke__master_flow(trust->system, trust->state, flow, &r);
-  return yoke__trust_check_flow(r.sent, r.size, a == NULL ? unknown : a + at,
-                                b == NULL ? unknown : b + at);
+  yoke_flow_check check = yoke__trust_check_flow(r.sent, r.size, a, b);
+  // the sentence names the one with most calls
+  if (a[2] < b[2]) {
+    check.finer = a[0];
+    check.share = yoke__trust_check_flow(r.sent, r.size, a, unknown).share;
+  }
+  return check;
 }
 
 // The worst of the flows that an output feeds.

@@ -89,6 +89,24 @@ says 'trust: doubtful: heater.heat changes too fast for its calls'
 # half the steps agree by chance
 run 0 run fmu.yaml --set units.heater.step=2e-3 --trust both --out fmu
 says 'trust: doubtful: heater.heat changes too fast for its calls: 97.9 %'
+# companion B of `cheap` calls the sender no more often than the run: A decides
+run 3 run fmu.yaml --trust cheap --out fmu
+says 'but 1.16 J when it is called more often (46.2 % missed)'
+# what is lost counts whatever signals are wanted
+run 3 run fmu.yaml --set 'trust.signals=[body.temperature]' --trust both --out fmu
+says 'trust: wrong: heater.heat sends 0.62 J'
+run 3 run sampled.yaml --set trust.status=true --set 'trust.signals=[body.temperature]' --trust both --out fmu
+says '99.95 % lost'
+# the same companions with standard files closed, and with few descriptors no harm to the results
+"$yoke" run fmu.yaml --trust both --out closed <&- >&- 2>&-
+says '"verdict": "wrong"' closed/summary.json
+says '"status": "done"' closed/summary.json
+(ulimit -n 11 && "$yoke" run fmu.yaml --trust both --out few >out 2>&1)
+if cmp -s fmu/results.csv few/results.csv; then bad "few has the rows of sampled"; else pass; fi
+if cmp -s closed/results.csv few/results.csv; then pass; else bad "few descriptors change the results"; fi
+# a search does not call a lost flow good
+run 0 advise fmu.yaml --out searched
+silent 'trustworthy'
 # 1000 calls in a pulse, 2 % missed
 run 0 run fmu.yaml --set units.heater.step=2e-5 --trust both --out fmu
 says 'trust: trustworthy'

@@ -231,7 +231,7 @@ for site in open:EMFILE write:ENOSPC write:EIO rename:EIO mkdir:ENOSPC sync:EIO;
     if [ "$status" -eq 0 ]; then
       cmp -s ran/results.csv ran.ref/results.csv || bad "status 0, but another results.csv"
       # a run without companions has a verdict that says so
-      cmp -s ran/bands.csv ran.ref/bands.csv || grep -qE 'there (is no memory|are no descriptors) for companions' out || bad "status 0, but another bands.csv"
+      cmp -s ran/bands.csv ran.ref/bands.csv || grep -q 'no descriptors for companions' out || bad "status 0, but another bands.csv"
       for file in results.h5 results.mat; do
         cmp -s "ran/$file" "ran.ref/$file" || bad "status 0, but another $file"
       done

@@ -40,8 +40,10 @@ static int work(const void* argument, int number, int parent) {
   if (number == CRASH) {
     raise(SIGKILL);
   }
-  while (number == HANG) {
-    pause();
+  if (number == HANG) {
+    for (;;) {
+      pause();
+    }
   }
   if (number == ALLOCATE) {
     allocate();

@@ -192,7 +192,7 @@ static void test_thinned_values(void** state) {
   static const struct {
     size_t max_bytes;
     int64_t thin;
-  } cases[] = {{SIZE_MAX, 4}, {251 * 8, 4}, {250 * 8, 8}, {10 * 8, 104}};
+  } cases[] = {{SIZE_MAX, 4}, {(size_t)251 * 8, 4}, {(size_t)250 * 8, 8}, {(size_t)10 * 8, 104}};
   for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
     sim s = sim_open(LOOP("0.01", ""));
     const size_t y = sim_index(&s, "plant.y1");
@@ -224,7 +224,7 @@ static void test_adaptive_values(void** state) {
       "connections: [right.x -> left.x_other]\n"
       "bonds: {s: {action: left.f -> right.f, rate: right.v -> left.v_other}}\n");
   const size_t y = sim_index(&s, "right.x");
-  check_ok(yoke__master_keep(s.system, s.state, &y, 1, 1, 100 * 2 * sizeof(double)));
+  check_ok(yoke__master_keep(s.system, s.state, &y, 1, 1, (size_t)100 * 2 * sizeof(double)));
   const yoke_trace* trace = s.state->watch.trace;
   static double t[100001], x[100001];
   int64_t n = 0;

@@ -870,13 +870,13 @@ function drawRun(main, nav, suffix) {
 
   // what connections to slower units have sent and delivered
   function flowTable(flows) {
-    const heads = ["flow", "sent", "arrived", "did not arrive", "missed", "verdict"], isText = (head) => head === "flow" || head === "verdict";
+    const heads = ["flow", "sent", "arrived", "did not arrive", "missed up to", "verdict"], isText = (head) => head === "flow" || head === "verdict";
     return el("div", { class: "scroll" }, el("h3", { text: "Flows to slower units" }), el("table", { class: "trust flows" },
       el("thead", {}, el("tr", {}, ...heads.map((text) => el("th", { text, scope: "col", class: isText(text) ? null : "num" })))),
       el("tbody", {}, ...flows.slice(0, 200).map((flow) => el("tr", {},
         el("td", { "data-label": "flow" }, el("span", { class: "name", text: `${flow.from} \u2192 ${flow.to}` }), el("small", { text: flow.averaged ? " averaged" : " samples" })),
         el("td", { class: "num", "data-label": "sent", text: amount(flow.sent, flow.unit || "") }), el("td", { class: "num", "data-label": "arrived", text: amount(flow.arrived, flow.unit || "") }),
-        el("td", { class: "num", "data-label": "did not arrive", text: percent(flow.balance) }), el("td", { class: "num", "data-label": "missed", title: "sent between calls, seen by companions that call more often", text: isNumber(flow.missed) ? percent(flow.missed) : "\u2013" }), el("td", { "data-label": "verdict" }, chip(flow.verdict || "not judged")))))));
+        el("td", { class: "num", "data-label": "did not arrive", text: percent(flow.balance) }), el("td", { class: "num", "data-label": "missed up to", title: "sent between its calls: by companions that call more often, or what the calls leave open", text: isNumber(flow.missed) ? percent(Math.max(flow.missed, isNumber(flow.unsettled) && flow.missed === 0 ? flow.unsettled : 0)) : "\u2013" }), el("td", { "data-label": "verdict" }, chip(flow.verdict || "not judged")))))));
   }
 
   // what the run was compared with, and what could not be used
