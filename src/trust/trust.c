@@ -287,6 +287,8 @@ static void start_workers(yoke_trust* trust, int n) {
   for (size_t i = 0; is_first && i < trust->n_companions; i++) {
     yoke__companion_prepare(&trust->plan, &trust->companions[trust->order[i]]);
   }
+  // nobody else is busy while a process is copied that has no server to do it
+  n = trust->plan.store != NULL && trust->plan.is_apart && n > 1 ? 1 : n;
   for (int i = 0; i < n && i < (int)trust->n_companions; i++) {
     if (trust->workers[i] == NULL && yoke__os_thread_start(work, trust, &trust->workers[i]) < 0) {
       return;
