@@ -204,7 +204,7 @@ static yoke_status send_failures(yoke_record* record, const yoke_sink* sink) {
   return status;
 }
 
-// Waits until the writer's thread has opened the sinks of the user's program.
+// Waits until the writer's thread runs and has opened the sinks of the user's program.
 static yoke_status wait_for_own(yoke_record* record, const yoke_sink* sink) {
   while (!atomic_load_explicit(&record->writer.is_open, memory_order_acquire)) {
     yoke__os_sleep_ns(WAIT_NS);
@@ -231,7 +231,8 @@ static yoke_status start(yoke_record* record, const yoke_record_settings* settin
     yoke__writer_discard(&record->writer);
     return yoke_fail(sink, status, "the writer thread could not be started");
   }
-  return settings->n_sinks > 0 ? wait_for_own(record, sink) : YOKE_OK;
+  // from here on it waits for rows: whoever copies this process finds it quiet
+  return wait_for_own(record, sink);
 }
 
 yoke_status yoke__record_open(const yoke_record_settings* settings,
