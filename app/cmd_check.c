@@ -75,6 +75,8 @@ static void print_connections(const json_t* system) {
     yoke__view_print(c, has_gain ? ", gain {gain}" : "");
     yoke__view_print(c, "{offset?, offset {offset}}{delay?, delay {delay} s}"
                         "{method?, method {method}}");
+    printf("%s%s", json_is_true(json_object_get(c, "mean")) ? ", mean" : "",
+           json_is_true(json_object_get(c, "up_to_date")) ? ", feedthrough up to date" : "");
     printf("%s%s\n", json_is_true(json_object_get(c, "averaged")) ? ", averaged" : "",
            json_is_true(json_object_get(c, "samples_only")) ? ", samples of a fast signal" : "");
   }

@@ -203,6 +203,10 @@ typedef struct yoke_coupling_ops {
   size_t (*image_size)(const void* self);
   void (*save)(const void* self, void* image);
   void (*restore)(void* self, const void* image);
+
+  // In place of `input` for a unit that holds its inputs during a call: the mean of each signal over the call that begins tau
+  // after the exchange point and lasts h [s]. NULL: such a unit gets the values at the start of its calls.
+  void (*input_mean)(void* self, size_t sink, double tau, double h, double u[]);
 } yoke_coupling_ops;
 #define YOKE_COUPLING_HEAD                                                                         \
   .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION

@@ -115,6 +115,8 @@ static uint64_t fingerprint(const yoke_simulation* simulation) {
   const yoke_scheme scheme = system->scenario->scheme;
   const double step = yoke__clock_seconds(&system->clock, system->macro);
   uint64_t h = HASH(YOKE_HASH_START, scheme);
+  const yoke_inputs inputs = system->scenario->inputs;
+  h = HASH(h, inputs);
   for (size_t i = 0; i < simulation->n_starts; i++) {
     h ^= simulation->starts[i].hash;  // in whatever order they were written
   }

@@ -219,6 +219,22 @@ static bool open_lookup(const yoke_system* system, lookup* l) {
   return true;
 }
 
+// The receiver gets the means of what a connection carries over its calls.
+static bool is_mean(const yoke_system* system, const yoke_system_link* link) {
+  return link->is_dense && system->units[link->to_unit].takes_means &&
+         system->methods[link->method].ops->input_mean != NULL;
+}
+
+// Some of what it carries has feedthrough, which is brought up to date.
+static bool is_up_to_date(const yoke_system* system, size_t link) {
+  for (size_t i = 0; i < system->n_taps; i++) {
+    if (system->taps[i].link == link && system->taps[i].through > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static void describe_link(const yoke_system* system, const lookup* l, size_t i, yoke_json* json) {
   const yoke_system_link* link = &system->links[i];
   char name[1024];
@@ -244,6 +260,8 @@ static void describe_link(const yoke_system* system, const lookup* l, size_t i, 
   if (link->method > 0) {
     yoke__json_string(json, "method", system->methods[link->method].ops->name);
   }
+  yoke__json_boolean(json, "mean", is_mean(system, link));
+  yoke__json_boolean(json, "up_to_date", is_up_to_date(system, i));
   yoke__json_boolean(json, "averaged", link->flow == YOKE_FLOW_AVERAGED);
   yoke__json_boolean(json, "samples_only", link->is_flow_sampled);
   yoke__json_end_object(json);
@@ -488,6 +506,8 @@ void yoke__describe_system(const yoke_system* system, const char* key, yoke_json
   yoke__json_string(json, "file", info.path);
   yoke__json_string(json, "scheme", info.scheme);
   yoke__json_string(json, "exchange", info.exchange);
+  yoke__json_string(json, "inputs",
+                    system->scenario->inputs == YOKE_INPUTS_MEAN ? "mean" : "start");
   yoke__describe_iteration(system, json);
   describe_times(system, json);
   yoke__json_integer(json, "threads", system->n_threads);

@@ -40,15 +40,23 @@ static void hold_observe(void* memory, const yoke_coupling_moment* now, const do
   }
 }
 
-static void hold_input(void* memory, size_t sink, double tau, double u[]) {
-  hold* self = memory;
+static inline void weigh(hold* self, size_t sink, yoke_polynomial_weights w, double u[]) {
   const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
-  const yoke_polynomial_weights w = yoke__polynomial_at(tau / self->interval);
   const yoke_polynomial* signal = signals_of(self) + first;
   const int* order = self->orders + first;
   for (size_t i = 0; i < n; i++, signal++) {
     u[i] = yoke__polynomial_sum(signal, order[i], w, signal->u);
   }
+}
+
+static void hold_input(void* memory, size_t sink, double tau, double u[]) {
+  hold* self = memory;
+  weigh(self, sink, yoke__polynomial_at(tau / self->interval), u);
+}
+
+static void hold_input_mean(void* memory, size_t sink, double tau, double h, double u[]) {
+  hold* self = memory;
+  weigh(self, sink, yoke__polynomial_between(tau / self->interval, (tau + h) / self->interval), u);
 }
 
 static void hold_input_derivatives(void* memory, size_t sink, double tau, int order, double du[]) {
@@ -87,6 +95,7 @@ const yoke_coupling_ops yoke__couple_hold = {
     .prepare = hold_prepare,
     .observe = hold_observe,
     .input = hold_input,
+    .input_mean = hold_input_mean,
     .input_derivatives = hold_input_derivatives,
     .reset = hold_reset,
     .image_size = hold_image_size,

@@ -144,14 +144,25 @@ static void ramp_send(void* memory, size_t signal, int64_t j, double y) {
   yoke__mean_send(&signals_of(memory)[signal].mean, j, sends_of(memory, signal), y);
 }
 
-static void ramp_input(void* memory, size_t sink, double tau, double u[]) {
+static inline void read_ramp(void* memory, size_t sink, double s, double u[]) {
   const ramp* self = memory;
   const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
-  const double s = tau / self->interval;
   const ramp_signal* r = signals_of(memory) + first;
   for (size_t i = 0; i < n; i++, r++) {
     u[i] = r->start + s * (r->end - r->start);
   }
+}
+
+static void ramp_input(void* memory, size_t sink, double tau, double u[]) {
+  const ramp* self = memory;
+  read_ramp(memory, sink, tau / self->interval, u);
+}
+
+// The mean of a ramp is its value in the middle of the call.
+static void ramp_input_mean(void* memory, size_t sink, double tau, double h, double u[]) {
+  const ramp* self = memory;
+  sinks_of(memory)[sink].share = 0.5;
+  read_ramp(memory, sink, (tau + h / 2) / self->interval, u);
 }
 
 static void ramp_input_derivatives(void* memory, size_t sink, double tau, int order, double du[]) {
@@ -216,6 +227,7 @@ const yoke_coupling_ops yoke__couple_interpolate = {
     .observe = ramp_observe,
     .send = ramp_send,
     .input = ramp_input,
+    .input_mean = ramp_input_mean,
     .input_derivatives = ramp_input_derivatives,
     .health = ramp_health,
     .reset = ramp_reset,

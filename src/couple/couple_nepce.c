@@ -123,15 +123,27 @@ static void nepce_send(void* memory, size_t signal, int64_t j, double y) {
   yoke__mean_send(&signals_of(memory)[signal].mean, j, sends_of(memory, signal), y);
 }
 
-static void nepce_input(void* memory, size_t sink, double tau, double u[]) {
+static inline void weigh(void* memory, size_t sink, yoke_polynomial_weights w, double u[]) {
   const nepce* self = memory;
   const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
-  const yoke_polynomial_weights w = yoke__polynomial_at(tau / self->interval);
   const nepce_signal* signal = signals_of(memory) + first;
   for (size_t i = 0; i < n; i++, signal++) {
     const double value = yoke__polynomial_sum(&signal->p, self->orders[first + i], w, signal->p.u);
     u[i] = value + signal->c;
   }
+}
+
+static void nepce_input(void* memory, size_t sink, double tau, double u[]) {
+  const nepce* self = memory;
+  weigh(memory, sink, yoke__polynomial_at(tau / self->interval), u);
+}
+
+// A unit that gets means sees the polynomial itself.
+static void nepce_input_mean(void* memory, size_t sink, double tau, double h, double u[]) {
+  const nepce* self = memory;
+  sinks_of(memory)[sink].held = yoke__polynomial_mean(0);
+  weigh(memory, sink, yoke__polynomial_between(tau / self->interval, (tau + h) / self->interval),
+        u);
 }
 
 static void nepce_input_derivatives(void* memory, size_t sink, double tau, int order, double du[]) {
@@ -190,6 +202,7 @@ const yoke_coupling_ops yoke__couple_nepce = {
     .observe = nepce_observe,
     .send = nepce_send,
     .input = nepce_input,
+    .input_mean = nepce_input_mean,
     .input_derivatives = nepce_input_derivatives,
     .health = nepce_health,
     .reset = nepce_reset,

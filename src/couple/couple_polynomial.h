@@ -55,6 +55,13 @@ static inline yoke_polynomial_weights yoke__polynomial_slope(double s, double in
   return (yoke_polynomial_weights){0, 0, order == 3 ? r * r * r : 0};
 }
 
+// Weights of the mean of the polynomial between s = a and s = b: the means of s, s^2, s^3 in place of these.
+static inline yoke_polynomial_weights yoke__polynomial_between(double a, double b) {
+  const double m1 = (a + b) / 2, m2 = (a * a + a * b + b * b) / 3;
+  const double m3 = (a + b) * (a * a + b * b) / 4;
+  return (yoke_polynomial_weights){m1, (m2 + m1) / 2, (m3 + 3 * m2 + 2 * m1) / 6};
+}
+
 // Weights of the mean over one interval: of the polynomial itself (n_calls = 0), or of the values that a unit holds
 // which reads it at the start of each of n_calls calls.
 static inline yoke_polynomial_weights yoke__polynomial_mean(int64_t n_calls) {

@@ -262,8 +262,13 @@ typedef struct yoke_state {
   double* held_actions;
   bool is_stopped;  // a quality limit ends the run
 
-  yoke_flow* flows;            // as system->flows
-  yoke_flow_lag* lags;         // per flow a ring
+  yoke_flow* flows;     // as system->flows
+  yoke_flow_lag* lags;  // per flow a ring
+  double* D;            // of through_terms, from the initialisation on
+  double* ahead;        // per output in throughs: what the inputs of this exchange add to it
+  double* closed;       // I - D L of those in closed chains, factored; NULL: there are none
+  size_t* closed_pivots;
+  bool is_closed_singular;     // these are sent as they are
   double *before, *integrals;  // per output, of one call: at its start, over it
 
   yoke_watch watch;  // of the judged signals
@@ -452,6 +457,11 @@ void yoke__master_start_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke_image* image);
 void yoke__master_end_watch(yoke_state* state);
+// Feedthrough (master_through.c): memory; D from the unit itself, in its initialisation; before outputs are sent.
+yoke_status yoke__master_layout_through(const yoke_system* system, yoke_state* state);
+yoke_status yoke__master_probe(const yoke_system* system, yoke_state* state, size_t unit);
+void yoke__master_factor_through(const yoke_system* system, yoke_state* state);
+void yoke__master_look_ahead(const yoke_system* system, yoke_state* state);
 // Flows (master_flow.c): memory; before and after a call of a unit that feeds or receives some; the exchange of those into a
 // unit that are due, or of all; laws, at the end of a slot; saved states.
 yoke_status yoke__master_layout_flows(const yoke_system* system, yoke_state* state);

@@ -10,7 +10,10 @@
 
 // what a tap delivers without its delay
 static inline double value_of(const yoke_state* state, const yoke_tap* tap, const double y[]) {
-  const double value = tap->mean == 0 ? y[tap->from] : state->flows[tap->mean - 1].mean;
+  double value = tap->mean == 0 ? y[tap->from] : state->flows[tap->mean - 1].mean;
+  if (tap->through > 0) {
+    value += state->ahead[tap->through - 1];
+  }
   return value * tap->gain + tap->offset;
 }
 
@@ -534,6 +537,9 @@ void yoke__master_close_laws(const yoke_system* system, yoke_state* state) {
 
 static YOKE_NOINLINE yoke_status exchange_any(const yoke_system* system, yoke_state* state) {
   yoke__master_mark_due(system, state);
+  if (system->n_throughs > 0) {
+    yoke__master_look_ahead(system, state);
+  }
   if (system->n_refresh > 0) {
     YOKE_TRY(yoke__master_refresh(system, state, system->refresh_order, system->n_refresh));
   }

@@ -129,6 +129,20 @@ static void exit_unit(void* context, int thread) {
   }
 }
 
+static void probe_unit(void* context, int thread) {
+  (void)thread;
+  init_job* job = context;
+  const yoke_system_unit* su = &job->system->units[job->unit];
+  const yoke_call_scope scope =
+      yoke__call_begin_at(su->name, "initialisation", job->system->t_start);
+  const yoke_status status = yoke__master_probe(job->system, job->state, job->unit);
+  yoke__call_end(&scope);
+  if (status < 0) {
+    explain(job, status);
+    job->status = status;
+  }
+}
+
 static void linearise_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
@@ -462,6 +476,10 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   memset(state->w_set, 0xa5, system->n_typed_in);
   YOKE_TRY(call_units(&job, system->init_order, enter_unit, false));
   YOKE_TRY(settle(&job));
+  if (system->n_throughs > 0) {
+    YOKE_TRY(call_units(&job, system->init_order, probe_unit, true));
+    yoke__master_factor_through(system, state);
+  }
   YOKE_TRY(call_units(&job, system->init_order, exit_unit, true));
   job.is_running = true;
   YOKE_TRY(run_pass(&job));

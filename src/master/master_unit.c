@@ -82,7 +82,12 @@ void yoke__master_extrapolate(const yoke_system* system, yoke_state* state, size
     const int64_t since = state->group_since[group->sampler] + ticks;
     const double tau = since == 0 ? 0 : yoke__clock_seconds(&system->clock, since);
     double* u = state->group_numbers + group->input;
-    group->ops->input(state->group_memory + group->self, group->sink, tau, u);
+    void* self = state->group_memory + group->self;
+    if (group->is_mean) {
+      group->ops->input_mean(self, group->sink, tau, system->units[group->unit].step, u);
+    } else {
+      group->ops->input(self, group->sink, tau, u);
+    }
     for (size_t i = 0; i < group->setup.n_signals; i++) {
       state->u[group->taps[i].to] = u[i];
     }

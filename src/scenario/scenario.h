@@ -51,6 +51,9 @@ typedef enum yoke_scheme {
 } yoke_scheme;
 
 typedef enum yoke_exchange { YOKE_STALE, YOKE_FRESH } yoke_exchange;
+// What a unit that holds its inputs during a call gets of its signals: their value at the start of the call, or their mean over
+// it with direct feedthrough brought up to date.
+typedef enum yoke_inputs { YOKE_INPUTS_START, YOKE_INPUTS_MEAN } yoke_inputs;
 
 // Inputs of a unit that holds them over a call, on the line from the start of the macro step to its end.
 typedef enum yoke_iteration_mode {
@@ -263,6 +266,7 @@ typedef struct yoke_scenario {
   yoke_scenario_adaptive adaptive;
   yoke_scheme scheme;
   yoke_exchange exchange;
+  yoke_inputs inputs;
   int64_t threads;  // 0: automatic
   yoke_scenario_iteration iteration;
   const yoke_scenario_name* order;  // `order: [a, b]` for Gauss-Seidel

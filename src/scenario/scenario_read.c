@@ -229,6 +229,8 @@ static void read_version(yoke_reader* reader, const yoke_node* node, void* field
 
 static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
                                       "iterative-gauss-seidel", NULL};
+static const char* const inputs_words[] = {
+    [YOKE_INPUTS_START] = "start", [YOKE_INPUTS_MEAN] = "mean", NULL};
 static const yoke_integers threads_range = {0, 256};
 
 static void read_order(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
@@ -257,6 +259,7 @@ static const yoke_key file_keys[] = {
     {"time", yoke__key_map, &time_shape, 0, &time_shape},
     {"scheme", yoke__key_choice, &yoke__shape_value, OF(scheme), schemes},
     {"exchange", yoke__key_choice, &yoke__shape_value, OF(exchange), yoke__exchange_words},
+    {"inputs", yoke__key_choice, &yoke__shape_value, OF(inputs), inputs_words},
     {"threads", yoke__key_integer, &yoke__shape_value, OF(threads), &threads_range},
     {"order", read_order, &yoke__shape_value, 0, NULL},
     {"iteration", yoke__key_map, &iteration_shape, 0, &iteration_shape},

@@ -272,6 +272,10 @@ static void note_limits(builder* b) {
                       "the file has scheme %s; all figures are those of jacobi",
                       schemes[system->scenario->scheme]);
   }
+  if (system->scenario->inputs == YOKE_INPUTS_MEAN) {
+    yoke__message_add(b->messages, YOKE_NOTE, nowhere,
+                      "the file has inputs: mean; all figures are those of inputs: start");
+  }
   if (system->is_adaptive) {
     yoke__message_add(b->messages, YOKE_NOTE, nowhere,
                       "the file chooses its step while running; all figures are for fixed steps");

@@ -56,6 +56,7 @@ typedef struct yoke_system_unit {
   bool has_linear;           // its linear model is wanted at every exchange, or in every iteration:
   size_t linear, n_states;   // A, B, C, D from here on behind the outputs of all units in Y
   bool takes_slope;          // iterative schemes: it gets its inputs with their slope
+  bool takes_means;  // `inputs: mean`: it holds its inputs and gets their means over its calls
   // iterative schemes: variables of outputs with feedthrough, then of all inputs, where the unit's directional derivatives
   // tell how these outputs follow; NULL: they need not, or cannot
   const size_t* through;
@@ -107,8 +108,21 @@ typedef struct yoke_tap {
   int64_t delay;  // in exchange intervals; 0: none
   size_t fifo;    // first of `delay` numbers in the delay lines
   size_t link;
-  size_t mean;  // 1 + the flow whose mean it delivers; 0: the output itself
+  size_t mean;     // 1 + the flow whose mean it delivers; 0: the output itself
+  size_t through;  // 1 + the output in `throughs` that it delivers brought up to date; 0: as it is
 } yoke_tap;
+
+// An output that follows inputs of its unit at once, brought up to date when it is sent (system_through.c).
+typedef struct yoke_system_through {
+  size_t unit, y;   // y: index into Y
+  size_t first, n;  // its inputs: terms of D
+} yoke_system_through;
+
+// One number of D.
+typedef struct yoke_through_term {
+  size_t tap;  // that feeds the input: index into taps
+  size_t u;    // index into U
+} yoke_through_term;
 
 // One number of a connection whose amounts are counted: what was sent in each exchange interval, and what arrived.
 typedef struct yoke_system_flow {
@@ -191,6 +205,7 @@ typedef struct yoke_group {
   size_t sample;           // where its samples and probes lie,
   size_t input;            // then its inputs
   size_t derivatives;      // and their derivatives
+  bool is_mean;            // the unit gets means over its calls
   size_t first_signal;     // number of its first signal among those of all groups
 } yoke_group;
 
@@ -335,8 +350,12 @@ typedef struct yoke_system {
   yoke_ledger_bond* ledger_bonds;  // n_bonds, as the ledger wants them
   yoke_system_flow* flows;         // by sender
   size_t n_flows, n_lags;
-  const size_t* inflows;     // indices into flows, by receiver
-  bool has_law_flows;        // a law feeds some of them
+  const size_t* inflows;                // indices into flows, by receiver
+  bool has_law_flows;                   // a law feeds some of them
+  const yoke_system_through* throughs;  // each behind those that its inputs come from,
+  size_t n_ordered, n_throughs;         // but the last ones, which are solved for together
+  const yoke_through_term* through_terms;
+  size_t n_through_terms;
   const yoke_strip* strips;  // by unit
   size_t n_strip_numbers;
   const yoke_group_send* sends;  // by unit
@@ -428,7 +447,9 @@ int yoke__system_acting_order(const yoke_system* system, const yoke_system_link*
 // Connections whose flow is counted or averaged; then their places in memory, once taps are laid, and their intervals.
 yoke_status yoke__system_choose_flows(yoke_system* system);  // system_flows.c
 yoke_status yoke__system_layout_flows(yoke_system* system);  // system_flows.c
-yoke_status yoke__system_fit_clock(yoke_system* system);     // system_clock.c
+// `inputs: mean`: which units get means, and which outputs are brought up to date.
+yoke_status yoke__system_plan_means(yoke_system* system);  // system_through.c
+yoke_status yoke__system_fit_clock(yoke_system* system);   // system_clock.c
 // The common multiple of all steps in ticks, at which iterative schemes exchange; 0 after a message.
 int64_t yoke__system_common_cycle(yoke_system* system);
 // The exchange interval and the delay of a link; cycle > 0: that of an iterative scheme.

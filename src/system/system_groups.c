@@ -10,7 +10,7 @@ bool yoke__system_needs_group(const yoke_system* system, const yoke_system_unit*
     return false;
   }
   return system->links[tap->link].method > 0 ||
-         (tap->order > 0 && (is_called_between || takes_derivatives));
+         (tap->order > 0 && (is_called_between || takes_derivatives || unit->takes_means));
 }
 
 int yoke__system_acting_order(const yoke_system* system, const yoke_system_link* link,
@@ -22,7 +22,7 @@ int yoke__system_acting_order(const yoke_system* system, const yoke_system_link*
   const char* reason = !link->is_dense ? "values are passed on as they are"
                        : to->is_law    ? "a law is evaluated with the newest values"
                        : yoke__system_is_iterative(system) ? "the iteration interpolates"
-                       : link->interval <= to->period && !takes_derivatives
+                       : link->interval <= to->period && !takes_derivatives && !to->takes_means
                            ? "the unit is called once per exchange"
                            : "";
   // a ramp needs two ends
@@ -147,6 +147,8 @@ yoke_status yoke__system_fill_signals(yoke_system* system, yoke_group* group) {
     }
   }
   group->ops = method->ops;
+  group->is_mean = system->units[group->unit].takes_means && method->ops->input_mean != NULL &&
+                   group->role != YOKE_GROUP_CLUSTER;
   group->sources = sources;
   group->setup.orders = orders;
   group->setup.n_sends = n_sends;

@@ -50,6 +50,19 @@ static void check_flows(const yoke_system* system) {
   assert(n_lags == system->n_lags);
 }
 
+static void check_throughs(const yoke_system* system) {
+  assert(system->n_ordered <= system->n_throughs);
+  for (size_t k = 0; k < system->n_throughs; k++) {
+    const yoke_system_through* t = &system->throughs[k];
+    assert(t->y < system->n_y && t->first + t->n <= system->n_through_terms);
+    for (size_t i = t->first; i < t->first + t->n; i++) {
+      const yoke_through_term* term = &system->through_terms[i];
+      assert(term->tap < system->n_taps && system->taps[term->tap].to == term->u);
+      assert(k >= system->n_ordered || system->taps[term->tap].through <= k);
+    }
+  }
+}
+
 static void check_intakes(const yoke_system* system) {
   for (size_t i = 0; i < system->n_intakes; i++) {
     const yoke_intake* intake = &system->intakes[i];
@@ -106,6 +119,7 @@ yoke_status yoke__system_check_layout(yoke_system* system) {
   check_units(system);
   check_taps(system);
   check_flows(system);
+  check_throughs(system);
   check_intakes(system);
   check_groups(system);
   check_columns(system);

@@ -204,7 +204,8 @@ static size_t owner_of(const yoke_system* system, size_t unit) {
 }
 
 static bool is_plain(const yoke_tap* tap) {
-  return tap->gain == 1 && tap->offset == 0 && tap->delay == 0 && tap->mean == 0;
+  return tap->gain == 1 && tap->offset == 0 && tap->delay == 0 && tap->mean == 0 &&
+         tap->through == 0;
 }
 
 // one item for each tap that stands alone and for each group that takes samples
@@ -355,8 +356,12 @@ static yoke_status make_intakes(yoke_system* system, const item items[], size_t 
   return YOKE_OK;
 }
 
-static bool has_delayed_group(const yoke_system* system) {
+// Some group needs more than the values of all outputs at the very time of the sample.
+static bool has_special_group(const yoke_system* system) {
   for (size_t g = 0; g < system->n_groups; g++) {
+    if (system->groups[g].is_mean) {
+      return true;
+    }
     for (size_t i = 0; i < system->groups[g].setup.n_signals; i++) {
       if (system->groups[g].taps[i].delay > 0) {
         return true;
@@ -385,7 +390,8 @@ static yoke_status lay_exchange(yoke_system* system) {
     const yoke_intake* only = &system->intakes[0];
     system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 &&
                                 only->n_taps == 0 && only->n_moves == 0 && system->n_refresh == 0 &&
-                                system->n_flows == 0 && !has_delayed_group(system);
+                                system->n_flows == 0 && system->n_throughs == 0 &&
+                                !has_special_group(system);
   }
   return status;
 }
@@ -401,6 +407,7 @@ yoke_status yoke__system_schedule(yoke_system* system) {
     return YOKE_FULL;
   }
   lay_images(system);
+  YOKE_TRY(yoke__system_plan_means(system));
   YOKE_TRY(yoke__system_make_groups(system));
   return lay_exchange(system);
 }

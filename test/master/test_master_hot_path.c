@@ -104,10 +104,20 @@ static const char sampled[] =
     "  ss: {model: state_space, with: {A: [[-1]], B: [[1]]}, step: 2.5e-4}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f, left.f -> "
     "ss.u1]\n";
+// means of inputs with feedthrough up to date: an ordered output, a closed chain, all methods that give means
+static const char through[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\ninputs: mean\nunits:\n"
+    "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass, step: "
+    "5e-4}\n"
+    "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}, step: 5e-4}\n"
+    "  b: {model: state_space, with: {A: [[-2]], B: [[1]], D: [[0.4]]}, step: 2.5e-4}\n"
+    "connections: [{from: right.x, to: left.x_other, order: 2}, {from: right.v, to: left.v_other, "
+    "order: 3}, {from: left.f, to: right.f, order: 1}, a.y1 -> b.u1, {from: b.y1, to: a.u1, gain: "
+    "-1}]\ncouplings: {c: {method: nepce, order: 1, members: [a, b]}}\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
 static const char* const systems[] = {plain,        rates,     mixed,    mixed_gs, iterative,
                                       iterative_gs, corrected, rebuilt,  adaptive, growing,
-                                      sampled,      means,     means_gs, threads};
+                                      sampled,      means,     means_gs, through,  threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {

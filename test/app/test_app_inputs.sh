@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# `inputs: mean` as people see it: yoke check, orders through the command line for native units and for FMUs made from them
+# (PR-04), the same bytes in every way of running it, messages.
+set -u
+export LC_ALL=C
+yoke=${YOKE_PROGRAM:?set YOKE_PROGRAM to the program}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+n_checks=0
+n_bad=0
+
+pass() { n_checks=$((n_checks + 1)); }
+bad() {
+  n_checks=$((n_checks + 1))
+  n_bad=$((n_bad + 1))
+  echo "FAILED: $*"
+  tail -n 20 out
+}
+
+# run STATUS ARGUMENTS: what it says goes to out
+run() {
+  local want=$1 status
+  shift
+  "$yoke" "$@" >out 2>&1
+  status=$?
+  if [ $status -eq "$want" ]; then pass; else bad "yoke $*: status $status, expected $want"; fi
+}
+
+says() { if grep -qF -- "$1" "${2:-out}"; then pass; else bad "${2:-the output} does not say '$1'"; fi; }
+silent() { if grep -qF -- "$1" "${2:-out}"; then bad "${2:-the output} says '$1'"; else pass; fi; }
+same() { if cmp -s "$1/results.csv" "$2/results.csv"; then pass; else bad "$1 and $2 differ"; fi; }
+
+# force-displacement with feedthrough: G1 of the specification
+connections='connections:
+  - {from: a.y1, to: b.u1, order: 1}
+  - {from: b.y1, to: a.u1, order: 1}
+  - {from: b.y2, to: a.u2, order: 1}'
+cat >native.yaml <<END
+yoke: 1
+time: {stop: 4, step: 0.02}
+inputs: mean
+units:
+  a:
+    model: state_space
+    with: {A: [[0, 1], [-70, -1]], B: [[0, 0], [40, 0.6]], C: [[40, 0.6]], D: [[-40, -0.6]], x0: [1, 0]}
+  b: {model: state_space, with: {A: [[0, 1], [-5, -0.1]], B: [[0], [0.5]], x0: [0, 0.5]}}
+$connections
+END
+for version in 2 3; do
+  for unit in a b; do
+    run 0 export native.yaml --unit $unit --fmi $version -o $unit$version.fmu
+  done
+  printf 'yoke: 1\ntime: {stop: 4, step: 0.02}\ninputs: mean\nunits:\n  a: {fmu: a%d.fmu}\n  b: {fmu: b%d.fmu}\n%s\n' \
+    $version $version "$connections" >fmu$version.yaml
+done
+
+# ---- yoke check
+run 0 check native.yaml
+says 'a.y1 -> b.u1, every 0.02 s, order 1, mean, feedthrough up to date'
+says 'b.y1 -> a.u1, every 0.02 s, order 1, mean'
+run 0 check native.yaml --json
+says '"inputs": "mean"'
+says '"up_to_date": true'
+run 0 check native.yaml --set inputs=start
+silent ', mean'
+says 'order 0 instead of 1 (the unit is called once per exchange)'
+run 2 check native.yaml --set inputs=middle
+says "'inputs'"
+for scheme in gauss-seidel iterative-jacobi; do
+  run 0 check native.yaml --set scheme=$scheme
+  says "'inputs: mean' has no effect: it acts under scheme: jacobi only"
+done
+
+# ---- second order, one call per exchange: errors of b.y1 and b.y2 at 4 s against a fine run
+run 0 run native.yaml --trust none --quiet --set time.step=6.25e-4 --out fine
+# error FOLDER
+error() {
+  awk -F, 'NR == FNR { x = $3; v = $4; next } { e = sqrt(($3 - x) ^ 2 + ($4 - v) ^ 2) } END { print e }' fine/results.csv "$1/results.csv"
+}
+for system in native fmu2 fmu3; do
+  last=
+  for step in 0.02 0.01 0.005; do
+    run 0 run $system.yaml --trust none --quiet --set time.step=$step --out $system-$step
+    now=$(error $system-$step)
+    if [ -n "$last" ]; then
+      order=$(awk "BEGIN { print log($last / $now) / log(2) }")
+      echo "$system at $step s: error $now, order $order"
+      if awk "BEGIN { exit !($order > 1.8 && $order < 2.3) }"; then pass; else bad "$system at $step s: order $order"; fi
+    fi
+    last=$now
+  done
+  same native-0.01 $system-0.01
+done
+# held at the start of the call: first order, and far off
+run 0 run native.yaml --trust none --quiet --set time.step=0.005 --set inputs=start --out start
+if awk "BEGIN { exit !($(error start) > 20 * $(error native-0.005)) }"; then pass; else bad "start: $(error start)"; fi
+
+# ---- the same bytes: threads, processes, SSP
+run 0 run native.yaml --trust none --quiet --set time.step=0.01 --threads 2 --out threads
+same native-0.01 threads
+run 0 run native.yaml --trust none --quiet --set time.step=0.01 --set units.a.isolate=process --out apart
+same native-0.01 apart
+run 0 export native.yaml --ssp -o native.ssp
+run 0 run native.ssp --trust none --quiet --set time.step=0.01 --out ssp
+same native-0.01 ssp
+
+# ---- judged by companions that get means too
+run 0 run native.yaml --trust both --set time.step=0.005 --out judged
+says 'trust: trustworthy'
+run 0 analyse native.yaml
+says 'the file has inputs: mean; all figures are those of inputs: start'
+
+echo "$n_checks checks, $n_bad failed"
+[ $n_bad -eq 0 ]
