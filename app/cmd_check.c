@@ -122,6 +122,7 @@ static void print_mu(const json_t* bond) {
       {"gauss-seidel", "mu unknown under Gauss-Seidel"},
       {"iterative", "mu unknown under iteration"},
       {"models", "mu unknown: inputs by models of the units"},
+      {"means", "mu unknown: inputs are means"},
       {"no power", "heat balance only, the product is no power"},
       {"automatic", "mu {mu}"},
   };

@@ -15,6 +15,7 @@ const char* const yoke__mu_words[] = {
     [YOKE_MU_GAUSS_SEIDEL] = "gauss-seidel",
     [YOKE_MU_ITERATIVE] = "iterative",
     [YOKE_MU_MODEL] = "models",
+    [YOKE_MU_MEANS] = "means",
     [YOKE_MU_NO_POWER] = "no power",
 };
 

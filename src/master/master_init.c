@@ -133,6 +133,10 @@ static void probe_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
   const yoke_system_unit* su = &job->system->units[job->unit];
+  // while it is initialised a unit may answer with a steady state: who can be asked later is
+  if ((su->unit.ops->refresh != NULL) != job->is_running) {
+    return;
+  }
   const yoke_call_scope scope =
       yoke__call_begin_at(su->name, "initialisation", job->system->t_start);
   const yoke_status status = yoke__master_probe(job->system, job->state, job->unit);
@@ -478,11 +482,14 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   YOKE_TRY(settle(&job));
   if (system->n_throughs > 0) {
     YOKE_TRY(call_units(&job, system->init_order, probe_unit, true));
-    yoke__master_factor_through(system, state);
   }
   YOKE_TRY(call_units(&job, system->init_order, exit_unit, true));
   job.is_running = true;
   YOKE_TRY(run_pass(&job));
+  if (system->n_throughs > 0) {
+    YOKE_TRY(call_units(&job, system->init_order, probe_unit, true));
+    yoke__master_factor_through(system, state);
+  }
   if (system->n_linear > 0) {
     YOKE_TRY(call_units(&job, system->init_order, linearise_unit, true));
   }

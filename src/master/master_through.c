@@ -8,14 +8,15 @@
 #include "master/master.h"
 
 #define LEAST_PIVOT 1e-10    // of I - D L: below, the chain has no solution worth the name
-#define NUDGE       0x1p-10  // of an input, or of 1: large against rounding, small against what bends
+#define NUDGE       0x1p-10  // of an input or of 1, if that is more: large against rounding
+#define BENT        1e-3     // between the slopes on both sides: more is no number to count on
 
 yoke_status yoke__master_layout_through(const yoke_system* system, yoke_state* state) {
   if (system->n_throughs == 0) {
     return YOKE_OK;
   }
-  // behind D: outputs of a unit that is asked for it, before and after
-  const size_t n = system->n_through_terms + 2 * system->n_y + 1;
+  // behind D: outputs of a unit that is asked for it, as they are and with an input moved both ways
+  const size_t n = system->n_through_terms + 3 * system->n_y + 1;
   state->D = yoke__arena_array(&state->arena, n, sizeof *state->D);
   state->ahead = yoke__arena_array(&state->arena, system->n_throughs, sizeof *state->ahead);
   YOKE_TRY_MEMORY(state->D && state->ahead);
@@ -42,26 +43,40 @@ static yoke_status evaluate(const yoke_system* system, const yoke_state* state, 
   return yoke__unit_get_outputs(&su->unit, y);
 }
 
-// The column of D that belongs to one input. before: outputs without the nudge; after: work.
-static yoke_status fill_column(const yoke_system* system, yoke_state* state, size_t unit, size_t u,
-                               const double before[], double after[]) {
+// The outputs of a unit with one input moved, and by how much. False: it refuses that.
+static bool is_moved(const yoke_system* system, yoke_state* state, size_t unit, size_t u,
+                     double share, double* moved, double y[]) {
   const double start = state->u[u];
-  state->u[u] = start + NUDGE * (start != 0 ? fabs(start) : 1);
-  const double moved = state->u[u] - start;
-  const yoke_status status = evaluate(system, state, unit, after);
+  state->u[u] = start + share * fmax(fabs(start), 1);
+  *moved = state->u[u] - start;
+  const yoke_status status = evaluate(system, state, unit, y);
   state->u[u] = start;
-  YOKE_TRY(status);
+  return status >= 0;
+}
+
+// One number of D from both sides, so far away that odd laws show as well. A unit that bends there, or jumps, has none: its
+// output is sent as it is.
+static double slope_of(double before, double up, double moved_up, double down, double moved_down) {
+  const double a = (up - before) / moved_up, b = (down - before) / moved_down;
+  return fabs(a - b) <= BENT * fmax(fabs(a), fabs(b)) ? (a + b) / 2 : 0;
+}
+
+// The column of D that belongs to one input. y: outputs without a change, then work for two changes.
+static void fill_column(const yoke_system* system, yoke_state* state, size_t unit, size_t u,
+                        double* const y[3]) {
+  double up = 0, down = 0;
+  const bool is_known = is_moved(system, state, unit, u, NUDGE, &up, y[1]) &&
+                        is_moved(system, state, unit, u, -2 * NUDGE, &down, y[2]);
   for (const yoke_system_through* t = system->throughs; t < system->throughs + system->n_throughs;
        t++) {
     const size_t at = t->y - system->units[unit].y;
     for (size_t i = t->first; t->unit == unit && i < t->first + t->n; i++) {
       if (system->through_terms[i].u == u) {
-        const double d = (after[at] - before[at]) / moved;
+        const double d = is_known ? slope_of(y[0][at], y[1][at], up, y[2][at], down) : 0;
         state->D[i] = yoke__is_finite(d) ? d : 0;
       }
     }
   }
-  return YOKE_OK;
 }
 
 static bool is_asked(const yoke_system* system, size_t unit, size_t u) {
@@ -78,21 +93,21 @@ static bool is_asked(const yoke_system* system, size_t unit, size_t u) {
 
 yoke_status yoke__master_probe(const yoke_system* system, yoke_state* state, size_t unit) {
   const yoke_system_unit* su = &system->units[unit];
-  double* before = state->D + system->n_through_terms;
-  double* after = before + system->n_y;
+  double* work = state->D + system->n_through_terms;
+  double* const y[3] = {work, work + system->n_y, work + 2 * system->n_y};
   bool is_known = false;
   for (size_t u = su->u; u < su->u + su->unit.n_u; u++) {
     if (!is_asked(system, unit, u)) {
       continue;
     }
     if (!is_known) {
-      YOKE_TRY(evaluate(system, state, unit, before));
+      YOKE_TRY(evaluate(system, state, unit, y[0]));
       is_known = true;
     }
-    YOKE_TRY(fill_column(system, state, unit, u, before, after));
+    fill_column(system, state, unit, u, y);
   }
   // as it was
-  return is_known ? evaluate(system, state, unit, after) : YOKE_OK;
+  return is_known ? evaluate(system, state, unit, y[0]) : YOKE_OK;
 }
 
 // ---------------------------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ typedef enum yoke_mu_origin {
   YOKE_MU_GAUSS_SEIDEL,
   YOKE_MU_ITERATIVE,
   YOKE_MU_MODEL,
+  YOKE_MU_MEANS,
   YOKE_MU_NO_POWER,
 } yoke_mu_origin;
 

@@ -62,6 +62,8 @@ static const char* why_not_judged(const yoke_ledger_result* r) {
                             "samples",
       [YOKE_MU_MODEL] = "no energy is judged: the inputs come from models of the units, so the "
                         "energy of a step cannot be told from the residual of samples",
+      [YOKE_MU_MEANS] = "no energy is judged: units get means of their inputs, so the energy of a "
+                        "step cannot be told from the residual of samples",
       [YOKE_MU_NO_POWER] = "no energy is judged",
   };
   const bool has_figure = !isnan(r->eps) || (r->has_ter && r->throughput > 0);

@@ -447,6 +447,8 @@ int yoke__system_acting_order(const yoke_system* system, const yoke_system_link*
 // Connections whose flow is counted or averaged; then their places in memory, once taps are laid, and their intervals.
 yoke_status yoke__system_choose_flows(yoke_system* system);  // system_flows.c
 yoke_status yoke__system_layout_flows(yoke_system* system);  // system_flows.c
+// Whether `inputs: mean` is asked for and acts.
+bool yoke__system_has_means(const yoke_system* system);  // system_through.c
 // `inputs: mean`: which units get means, and which outputs are brought up to date.
 yoke_status yoke__system_plan_means(yoke_system* system);  // system_through.c
 yoke_status yoke__system_fit_clock(yoke_system* system);   // system_clock.c

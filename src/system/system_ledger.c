@@ -142,6 +142,9 @@ static yoke_mu_origin origin_of(const yoke_system* system, const yoke_system_bon
   if (is_modelled(system, bond)) {
     return YOKE_MU_MODEL;
   }
+  if (yoke__system_has_means(system)) {
+    return YOKE_MU_MEANS;
+  }
   const bool is_both =
       !system->units[bond->action_unit].is_law && !system->units[bond->rate_unit].is_law &&
       has_feedthrough_from(system, bond->action, bond->n_pairs, bond->action_unit,

@@ -16,12 +16,19 @@
 
 #define MAX_CLOSED 100  // outputs in closed chains: the work of an exchange grows with their square
 
+bool yoke__system_has_means(const yoke_system* system) {
+  return system->scenario->inputs == YOKE_INPUTS_MEAN && system->scenario->scheme == YOKE_JACOBI &&
+         !system->scenario->adaptive.is_given;
+}
+
 // Sampled controllers take their inputs at an instant, implicit solvers at the end of the call; who takes derivatives
-// follows the signal.
+// follows the signal. Semi-implicit Euler is right with the value at the start: a mean would feed it energy.
 static bool takes_means(const yoke_system_unit* unit) {
   const uint32_t flags = unit->unit.info->flags;
+  double step = 0;
   return !unit->is_law && unit->unit.n_u > 0 && unit->unit.ops->set_input_derivatives == NULL &&
-         (flags & (YOKE_UNIT_SAMPLED | YOKE_UNIT_IMPLICIT | YOKE_UNIT_PHYSICAL)) == 0;
+         (flags & (YOKE_UNIT_SAMPLED | YOKE_UNIT_IMPLICIT | YOKE_UNIT_PHYSICAL)) == 0 &&
+         yoke__unit_solver(&unit->unit, unit->step, &step) != YOKE_SOLVER_SEMI_IMPLICIT_EULER;
 }
 
 // Whether a unit follows polynomials itself: what it returns belongs to their ends.
@@ -35,8 +42,9 @@ static bool takes_slopes(const yoke_system* system, const yoke_system_unit* unit
 
 // Whether the master may ask a unit for D and correct its outputs.
 static bool is_open(const yoke_system* system, const yoke_system_unit* unit) {
+  // typed inputs may switch what an output follows
   return !unit->is_law && !unit->is_fresh && unit->n_slots <= 1 && !takes_slopes(system, unit) &&
-         (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) == 0;
+         unit->n_typed_inputs == 0 && (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) == 0;
 }
 
 // The tap into an input whose new value is known when outputs are sent; YOKE_NOT_FOUND: none.
@@ -44,8 +52,9 @@ static size_t find_tap(const yoke_system* system, const yoke_system_unit* unit, 
   for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
     const yoke_tap* tap = &system->taps[i];
     if (tap->to == u) {
-      const bool is_law = system->units[system->links[tap->link].from_unit].is_law;
-      return tap->delay == 0 && tap->mean == 0 && !is_law ? i : YOKE_NOT_FOUND;
+      const yoke_system_unit* from = &system->units[system->links[tap->link].from_unit];
+      const bool is_later = from->is_law || from->is_fresh;  // evaluated when this is done
+      return tap->delay == 0 && tap->mean == 0 && !is_later ? i : YOKE_NOT_FOUND;
     }
   }
   return YOKE_NOT_FOUND;
@@ -130,6 +139,21 @@ static size_t order(const plan* p, bool is_placed[], yoke_system_through to[]) {
   return n;
 }
 
+// Whether all that reaches closed chains comes at the same exchanges: then one factorisation serves all of these.
+static bool has_one_rate(const plan* p, const yoke_system_through throughs[], size_t first) {
+  int64_t every = 0;
+  for (size_t k = first; k < p->n; k++) {
+    for (size_t i = throughs[k].first; i < throughs[k].first + throughs[k].n; i++) {
+      const int64_t own = p->system->taps[p->terms[i].tap].every;
+      if (every != 0 && own != every) {
+        return false;
+      }
+      every = own;
+    }
+  }
+  return true;
+}
+
 static yoke_status plan_throughs(yoke_system* system, plan* p, bool is_sent[], bool is_placed[]) {
   for (size_t i = 0; i < system->n_taps; i++) {
     is_sent[system->taps[i].from] = true;
@@ -143,7 +167,18 @@ static yoke_status plan_throughs(yoke_system* system, plan* p, bool is_sent[], b
       yoke__arena_array(&system->arena, p->n + 1, sizeof *system->throughs);
   YOKE_TRY_MEMORY(throughs);
   system->n_ordered = order(p, is_placed, throughs);
-  system->n_throughs = p->n - system->n_ordered <= MAX_CLOSED ? p->n : system->n_ordered;
+  const bool is_solved =
+      p->n - system->n_ordered <= MAX_CLOSED && has_one_rate(p, throughs, system->n_ordered);
+  system->n_throughs = is_solved ? p->n : system->n_ordered;
+  if (!is_solved) {
+    yoke__message_add(system->messages, YOKE_WARNING, (yoke_place){system->scenario->path, 0, 0},
+                      "'inputs: mean': %zu outputs in closed chains of feedthrough are sent as the "
+                      "last step returned them: %s",
+                      p->n - system->n_ordered,
+                      p->n - system->n_ordered > MAX_CLOSED
+                          ? "there are too many"
+                          : "their connections have different exchange intervals");
+  }
   system->throughs = throughs;
   system->through_terms = p->terms;
   system->n_through_terms = p->n_terms;
@@ -173,7 +208,7 @@ yoke_status yoke__system_plan_means(yoke_system* system) {
   if (system->scenario->inputs != YOKE_INPUTS_MEAN) {
     return YOKE_OK;
   }
-  if (system->scenario->scheme != YOKE_JACOBI || system->is_adaptive) {
+  if (!yoke__system_has_means(system)) {
     yoke__message_add(system->messages, YOKE_WARNING, (yoke_place){system->scenario->path, 0, 0},
                       "'inputs: mean' has no effect: %s",
                       system->is_adaptive ? "the step is variable"

@@ -264,11 +264,53 @@ static void test_who_takes_part(void** state) {
   sim_close(&s);
 }
 
+// D where it is a number to count on: near 0 as elsewhere, by a circuit as at once and not in its steady state, and not of a
+// spring that bends at its start value.
+static void test_D(void** state) {
+  (void)state;
+  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"
+                   "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[-40]]}}\n"
+                   "  b: {model: state_space, with: {A: [[-1]], B: [[1]], x0: [1e-15]}}\n"
+                   "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n");
+  check_relative(s.state->D[0], -40, 1e-12);
+  sim_close(&s);
+  s = sim_open(
+      "yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"
+      "  spring: {model: spring_damper.nonlinear, with: {k: 100, c: 1}, start: {x2: 0, v2: 0}}\n"
+      "  m: {model: oscillator.mass}\n"
+      "connections: [m.x -> spring.x1, m.v -> spring.v1, spring.f -> m.f]\n");
+  assert_int_equal(s.system->n_through_terms, 2);
+  check_near(s.state->D[0], 0, 0);               // a square root of the stretch
+  assert_false(s.system->units[1].takes_means);  // semi-implicit Euler
+  sim_close(&s);
+}
+
+// Closed chains whose connections have different intervals are left alone, and that is said.
+static void test_closed_chain_of_several_rates(void** state) {
+  (void)state;
+  static const char text[] =
+      "yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"
+      "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}}\n"
+      "  b: {model: state_space, with: {A: [[-2]], B: [[1]], D: [[0.4]]}}\n"
+      "connections: [a.y1 -> b.u1, {from: b.y1, to: a.u1, exchange: 0.5}]\n";
+  sim s;
+  char messages[4096];
+  check_ok(sim_try(NULL, text, &s, messages, sizeof messages));
+  check_contains(messages, "2 outputs in closed chains of feedthrough are sent as the last step "
+                           "returned them: their connections have different exchange intervals");
+  assert_int_equal(s.system->n_throughs, 0);
+  sim_close(&s);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_PR_04_convergence),      cmocka_unit_test(test_closed_chain),
-      cmocka_unit_test(test_chain_without_solution), cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_PR_04_convergence),
+      cmocka_unit_test(test_closed_chain),
+      cmocka_unit_test(test_chain_without_solution),
+      cmocka_unit_test(test_same_bits),
       cmocka_unit_test(test_who_takes_part),
+      cmocka_unit_test(test_D),
+      cmocka_unit_test(test_closed_chain_of_several_rates),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,7 +70,7 @@ function drawRun(main, nav, suffix) {
     const mu = {
       "automatic": "from feedthrough, rates, orders and exchange", "given": "given in the system file", "feedthrough on both sides": "unknown: feedthrough on both sides",
       "implicit": "unknown: a unit has an implicit solver", "gauss-seidel": "unknown under Gauss-Seidel", "iterative": "unknown: the exchange is iterated",
-      "models": "unknown: the inputs come from models of the units", "no power": "none: the product is no power",
+      "models": "unknown: the inputs come from models of the units", "means": "unknown: the inputs are means over calls", "no power": "none: the product is no power",
     };
     return {
       ...bond, is_heat: shape.heat, interval: shape.exchange, mu_origin: mu[bond.mu_from], n_samples: bond.samples, residual: bond.dE, n_warnings: bond.warnings, n_stops: bond.stops,
