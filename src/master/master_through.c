@@ -128,7 +128,7 @@ void yoke__master_factor_through(const yoke_system* system, yoke_state* state) {
       }
     }
   }
-  double least = INFINITY;
+  double least = (double)INFINITY;
   state->is_closed_singular = n > 0 && yoke__lu_factor(n, state->closed, state->closed_pivots) < 0;
   for (size_t k = 0; k < n && !state->is_closed_singular; k++) {
     least = fmin(least, fabs(state->closed[k * n + k]));
