@@ -340,7 +340,7 @@ static const yoke_variable delay1_variables[] = {
 static const yoke_unit_info delay1_info = {
     .variables = delay1_variables,
     .n_variables = COUNT(delay1_variables),
-    .flags = YOKE_UNIT_FLAT,
+    .flags = YOKE_UNIT_FLAT | YOKE_UNIT_SAMPLED,
     .self_size = sizeof(delay1),
 };
 

@@ -1,6 +1,7 @@
 // Exact decimals and the tick that all steps of a system share.
 #include "base/base_clock.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/base_number.h"
@@ -136,7 +137,25 @@ yoke_status yoke__clock_fit(double start, const yoke_decimal durations[], int n,
   for (int e = exponent; e < 0; e++) {
     den *= 10;
   }
-  *clock = (yoke_clock){start, divisor, den, exponent};
+  *clock = (yoke_clock){start, divisor, den, exponent, 1};
+  return YOKE_OK;
+}
+
+yoke_status yoke__clock_divide(yoke_clock* clock, int64_t parts) {
+  if (parts < 1 || parts > MAX_COUNT) {
+    return YOKE_BAD_ARG;
+  }
+  const int64_t common = yoke__gcd(clock->num, parts), rest = parts / common;
+  const double den = clock->den * (double)rest;
+  int64_t all = 0;
+  // the product must be exact
+  if (fma(clock->den, (double)rest, -den) != 0 ||
+      __builtin_mul_overflow(clock->parts, rest, &all) || all > MAX_COUNT) {
+    return YOKE_FULL;
+  }
+  clock->num /= common;
+  clock->den = den;
+  clock->parts = all;
   return YOKE_OK;
 }
 
@@ -166,15 +185,20 @@ static wide product(uint64_t a, uint64_t b) {
   return (wide){a1 * b1 + (middle >> 32) + (other >> 32), other << 32 | (low & UINT32_MAX)};
 }
 
+// d * by; false if it does not fit
+static bool times(wide d, uint64_t by, wide* out) {
+  const wide low = product(by, d.low);
+  const wide high = product(by, d.high);
+  *out = (wide){high.low + low.high, low.low};
+  return high.high == 0 && high.low <= UINT64_MAX - low.high;
+}
+
 // d * 10^shift; false if it does not fit
 static bool shifted(wide d, int shift, wide* out) {
   for (; shift > 0 && (d.high | d.low) != 0; shift--) {
-    const wide low = product(10, d.low);
-    const wide high = product(10, d.high);
-    if (high.high != 0 || high.low > UINT64_MAX - low.high) {
+    if (!times(d, 10, &d)) {
       return false;
     }
-    d = (wide){high.low + low.high, low.low};
   }
   *out = d;
   return true;
@@ -232,6 +256,9 @@ yoke_status yoke__clock_count(const yoke_clock* clock, yoke_decimal start, yoke_
     return YOKE_FULL;
   }
   YOKE_TRY(span(from, start.mantissa < 0, to, stop.mantissa < 0, &distance));
+  if (!times(distance, (uint64_t)clock->parts, &distance)) {
+    return YOKE_FULL;
+  }
   const wide count = quotient(distance, length, &rest);
   if (count.high != 0 || count.low > INT64_MAX) {
     return YOKE_FULL;

@@ -24,14 +24,19 @@ double yoke__decimal_value(yoke_decimal d);
 typedef struct yoke_clock {
   double start;
   int64_t num;   // one tick is num / den seconds
-  double den;    // a power of ten, or 1
-  int exponent;  // den is 10^-exponent
+  double den;    // 10^-exponent * parts
+  int exponent;  // 0 or negative
+  int64_t parts;
 } yoke_clock;
 
 // The largest tick of which all n durations (positive) are integer multiples; ticks[i] is duration i in ticks.
 // YOKE_BAD_ARG if one is not positive, YOKE_FULL if the counts do not fit (durations more than 15 decades apart).
 yoke_status yoke__clock_fit(double start, const yoke_decimal durations[], int n, yoke_clock* clock,
                             int64_t ticks[]);
+
+// Makes ticks `parts` times shorter: what was n ticks long is n * parts then, and lasts exactly as long. YOKE_FULL if such a
+// tick cannot be counted exactly; the clock is as it was then.
+yoke_status yoke__clock_divide(yoke_clock* clock, int64_t parts);
 
 static inline double yoke__clock_seconds(const yoke_clock* clock, int64_t ticks) {
   return (double)(ticks * clock->num) / clock->den;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "couple/couple_auto.h"
 #include "couple/couple_energy.h"
 #include "couple/couple_hold.h"
 #include "couple/couple_interpolate.h"
@@ -10,8 +11,8 @@
 #include "couple/couple_nepce.h"
 
 const yoke_coupling_ops* const yoke__coupling_methods[] = {
-    &yoke__couple_hold,        &yoke__couple_energy, &yoke__couple_nepce,
-    &yoke__couple_interpolate, &yoke__couple_mpsm,   &yoke__couple_mbcorr,
+    &yoke__couple_auto,        &yoke__couple_hold, &yoke__couple_energy, &yoke__couple_nepce,
+    &yoke__couple_interpolate, &yoke__couple_mpsm, &yoke__couple_mbcorr,
 };
 
 const size_t yoke__n_coupling_methods =

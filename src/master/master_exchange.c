@@ -558,6 +558,10 @@ static YOKE_NOINLINE yoke_status exchange_any(const yoke_system* system, yoke_st
       close_intake(system, state, i, state->y);
     }
   }
+  // what was sent is what is seen
+  for (size_t k = 0; k < system->n_throughs; k++) {
+    state->y[system->throughs[k].y] += state->ahead[k];
+  }
   return YOKE_OK;
 }
 

@@ -55,6 +55,8 @@ typedef enum yoke_exchange { YOKE_STALE, YOKE_FRESH } yoke_exchange;
 // it with direct feedthrough brought up to date.
 typedef enum yoke_inputs { YOKE_INPUTS_START, YOKE_INPUTS_MEAN } yoke_inputs;
 
+#define YOKE_MAX_CALLS 1000  // of a unit in a macro step, by `calls`
+
 // Inputs of a unit that holds them over a call, on the line from the start of the macro step to its end.
 typedef enum yoke_iteration_mode {
   YOKE_ITERATE_MEAN,         // in the middle of the call
@@ -138,6 +140,7 @@ typedef struct yoke_scenario_unit {
   bool has_internal_step;   // `internal_step` of an FMU's own solver
   double internal_step;     // [s]; 0: exact
   yoke_scenario_time step;  // not given: time.step
+  int64_t calls;            // in a macro step; 0: as the system says
   bool has_exchange;        // exchange: stale | fresh of this unit, else the system's
   yoke_exchange exchange;
   double tolerance;  // iterative schemes; 0: that of `iteration`
@@ -164,7 +167,8 @@ typedef struct yoke_scenario_connection {
   int order;                    // 0..3; default 0
   bool has_order;               // it is given, in the file or by a setting
   yoke_scenario_time delay;     // default 0
-  yoke_scenario_time exchange;  // not given: max(H, h_source, h_sink)
+  yoke_scenario_time exchange;  // not given: system_clock.c
+  int64_t exchange_parts;       // of companions: so many exchanges in a macro step; 0: not given
   bool is_held;                 // `method: hold`: no coupling of a set serves it
   yoke_scenario_average average;
   yoke_place place;
@@ -267,6 +271,7 @@ typedef struct yoke_scenario {
   yoke_scheme scheme;
   yoke_exchange exchange;
   yoke_inputs inputs;
+  int64_t calls;    // of every unit in a macro step, with an exchange at each; 0: automatic
   int64_t threads;  // 0: automatic
   yoke_scenario_iteration iteration;
   const yoke_scenario_name* order;  // `order: [a, b]` for Gauss-Seidel

@@ -53,7 +53,11 @@ static void change_unit(maker* m, yoke_scenario_unit* unit, const yoke_companion
   }
   // a step that is not given is that of the exchange, which a variable one must remain
   const int64_t by = yoke__companion_divisor(recipe, known);
-  if (!unit->step.is_given && !m->to->adaptive.is_given) {
+  if (known->calls > 1) {
+    // of the macro step of the companion
+    unit->calls = recipe->is_halved ? known->calls * by / 2 : known->calls * by;
+    m->is_too_long = m->is_too_long || (recipe->is_halved && known->calls * by % 2 != 0);
+  } else if (!unit->step.is_given && !m->to->adaptive.is_given) {
     unit->step = *macro;
   }
   divide(m, &unit->step, by);
@@ -188,7 +192,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
     if (recipe->method != NULL) {
       connections[i].order = 0;
       connections[i].has_order = false;
-      connections[i].is_held = false;
+      connections[i].is_held = strcmp(recipe->method, "hold") == 0;
     }
   }
   for (size_t i = 0; i < from->n_bonds; i++) {

@@ -9,6 +9,7 @@
 typedef struct yoke_companion_unit {
   int64_t most;        // by how much its step may be divided, a power of two; 1: it stays
   int64_t n_calls;     // per exchange, at least 1
+  int64_t calls;       // in a macro step by `calls`; 0 and 1: it has a step
   double solver_step;  // of a circuit or a model-exchange FMU [s]; 0: it has none of its own
 } yoke_companion_unit;
 
@@ -25,7 +26,7 @@ typedef struct yoke_companion_recipe {
 int64_t yoke__companion_divisor(const yoke_companion_recipe* recipe,
                                 const yoke_companion_unit* unit);
 // units: one per unit and law of the scenario. connections: all of the system as it was built, those of bonds included, with
-// `average` as it acts there; they take the place of those of the scenario. The companion shares texts and files with the original, which must outlive it.
+// `average` and the interval as they act there; they take the place of those of the scenario. The companion shares texts and files with the original, which must outlive it.
 // YOKE_NO_SUPPORT: a step has too many digits to be halved.
 yoke_status yoke__scenario_companion(const yoke_scenario* original,
                                      const yoke_companion_unit units[],

@@ -260,6 +260,7 @@ static const yoke_key file_keys[] = {
     {"scheme", yoke__key_choice, &yoke__shape_value, OF(scheme), schemes},
     {"exchange", yoke__key_choice, &yoke__shape_value, OF(exchange), yoke__exchange_words},
     {"inputs", yoke__key_choice, &yoke__shape_value, OF(inputs), inputs_words},
+    {"calls", yoke__key_calls, &yoke__shape_value, OF(calls), NULL},
     {"threads", yoke__key_integer, &yoke__shape_value, OF(threads), &threads_range},
     {"order", read_order, &yoke__shape_value, 0, NULL},
     {"iteration", yoke__key_map, &iteration_shape, 0, &iteration_shape},

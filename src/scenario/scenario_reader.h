@@ -148,6 +148,7 @@ bool yoke__expect_kind(yoke_reader* reader, const yoke_node* node, yoke_node_kin
 // The same for tables of keys; what is wrong is reported and leaves the field as it was.
 yoke_key_reader yoke__key_number;   // double; rule: yoke_range
 yoke_key_reader yoke__key_time;     // yoke_scenario_time; yoke_range
+yoke_key_reader yoke__key_calls;    // int64_t, 0 for `auto`
 yoke_key_reader yoke__key_integer;  // int64_t; yoke_integers
 yoke_key_reader yoke__key_choice;   // an enumeration, the rank of the word; words, the last is NULL
 yoke_key_reader yoke__key_word;     // const char*, the word; the same

@@ -222,6 +222,7 @@ static const yoke_key unit_keys[] = {
     {"start", read_start, &variables_shape, 0, NULL},
     {"values", read_values, &variables_shape, 0, NULL},
     {"step", yoke__key_time, &yoke__shape_value, OF(step), &yoke__range_positive},
+    {"calls", yoke__key_calls, &yoke__shape_value, OF(calls), NULL},
     {"isolate", read_isolate, &isolation_shape, OF(isolation), &isolation_shape},
     {"interface", yoke__key_choice, &yoke__shape_value, OF(interface_type), interfaces},
     {"solver", read_solver, &solver_shape, OF(solver), &solver_shape},
@@ -245,6 +246,7 @@ static const yoke_key law_keys[] = {
     {"cost", yoke__key_number, &yoke__shape_value, OF(cost_s), &yoke__range_not_negative},
     {"model", read_unit_key_in_laws, NULL, 0, NULL},
     {"step", read_unit_key_in_laws, NULL, 0, NULL},
+    {"calls", read_unit_key_in_laws, NULL, 0, NULL},
     {"exchange", read_unit_key_in_laws, NULL, 0, NULL},
     {"tolerance", read_unit_key_in_laws, NULL, 0, NULL},
 };
@@ -318,6 +320,10 @@ static void read_unit(yoke_reader* reader, const yoke_node* node, bool is_law,
                 is_law ? "'law'" : "'model', 'fmu', 'circuit' or 'library'");
   }
   check_kind(reader, node, unit, where);
+  if (unit->calls > 0 && unit->step.is_given) {
+    yoke__error(reader->messages, unit->step.place,
+                "%s: 'step' and 'calls' both say how often it is called: leave out one", where);
+  }
   if (unit->kind == YOKE_KIND_CIRCUIT) {
     yoke__netlist_settings_read(reader, unit);
   }

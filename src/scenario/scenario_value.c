@@ -305,6 +305,23 @@ void yoke__key_time(yoke_reader* reader, const yoke_node* node, void* field, con
   yoke__read_time(reader, node, rule, field);
 }
 
+void yoke__key_calls(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  (void)rule;
+  const bool is_plain = node->kind == YOKE_NODE_SCALAR && !node->is_quoted && !node->is_refused;
+  int64_t calls = 0;
+  if (is_plain && strcmp(node->text, "auto") == 0) {
+    *(int64_t*)field = 0;
+  } else if (is_plain && has_integer_form(node->text) &&
+             yoke__number_parse_integer(node->text, &calls) && calls >= 1 &&
+             calls <= YOKE_MAX_CALLS) {
+    *(int64_t*)field = calls;
+  } else {
+    char expected[64];
+    snprintf(expected, sizeof expected, "auto or an integer from 1 to %d", YOKE_MAX_CALLS);
+    report_type(reader, node, expected);
+  }
+}
+
 void yoke__key_integer(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   const yoke_integers* range = rule;
   yoke__read_integer(reader, node, range->low, range->high, field);

@@ -33,6 +33,7 @@ typedef struct yoke_system_unit {
   bool is_law;
   bool is_fresh;                 // outputs are read again with the new inputs at exchange points
   int thread;                    // all calls to it come from there
+  int64_t n_calls;               // of a macro step, by `calls`; 0: it has a step of its own
   int64_t period;                // ticks between calls
   double step;                   // the same [s]
   double tolerance;              // iterative schemes
@@ -92,6 +93,7 @@ typedef struct yoke_system_link {
   int order;
   bool has_order;    // it, or its bond, names one
   bool is_held;      // it, or its bond, names `method: hold`
+  bool is_named;     // a coupling of its units does
   int64_t interval;  // exchange interval [ticks]
   int64_t delay;     // in exchange intervals
   size_t method;     // index into methods; 0: hold
@@ -404,7 +406,11 @@ yoke_status yoke__system_make_units(yoke_system* system);  // system_units.c
 yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
                                        yoke_unit_file_settings* settings);
 // Tries what a step of each FMU costs, where that decides about threads.
-void yoke__system_try_costs(yoke_system* system);        // system_cost.c
+void yoke__system_try_costs(yoke_system* system);  // system_cost.c
+// Whether signals without a method are served by `auto`.
+bool yoke__system_has_auto(const yoke_system* system);  // system_calls.c
+yoke_status yoke__system_plan_calls(yoke_system* system);
+void yoke__system_limit_calls(yoke_system* system);
 yoke_status yoke__system_wire(yoke_system* system);      // system_wire.c
 yoke_status yoke__system_order(yoke_system* system);     // system_order.c
 yoke_status yoke__system_schedule(yoke_system* system);  // system_schedule.c

@@ -29,6 +29,31 @@ static yoke_status collect_durations(yoke_system* system, yoke_decimal** out, in
   return YOKE_OK;
 }
 
+// Ticks so short that all calls begin at one.
+static yoke_status divide_clock(yoke_system* system, int64_t ticks[], int n) {
+  int64_t parts = 1;
+  for (size_t i = 0; i < system->n_units; i++) {
+    const int64_t calls = system->units[i].n_calls;
+    // the macro step may be divided as it is
+    const int64_t left = calls > 1 ? calls / yoke__gcd(calls, ticks[0]) : 1;
+    parts = parts == 0 ? 0 : yoke__lcm(parts, left);
+  }
+  for (size_t i = 0; i < system->n_links && parts > 0; i++) {
+    const int64_t own = system->links[i].source->exchange_parts;
+    parts = own > 1 ? yoke__lcm(parts, own / yoke__gcd(own, ticks[0])) : parts;
+  }
+  bool is_good = parts > 0 && yoke__clock_divide(&system->clock, parts) >= 0;
+  for (int i = 0; is_good && i < n; i++) {
+    is_good = !__builtin_mul_overflow(ticks[i], parts, &ticks[i]);
+  }
+  if (!is_good) {
+    yoke__error(system->messages, system->scenario->step.place,
+                "the steps and the calls of the units have no common tick that can be counted");
+    return YOKE_BAD_INPUT;
+  }
+  return YOKE_OK;
+}
+
 // The tick of all durations; then every step in ticks. Follows the order of collect_durations.
 yoke_status yoke__system_fit_clock(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
@@ -46,11 +71,16 @@ yoke_status yoke__system_fit_clock(yoke_system* system) {
         "the steps have no common tick: they are too far apart to be counted in one integer");
     return YOKE_BAD_INPUT;
   }
+  yoke__system_limit_calls(system);
+  YOKE_TRY(divide_clock(system, ticks, n));
   system->macro = ticks[0];
   int at = 1;
   for (size_t i = 0; i < system->n_units; i++) {
-    system->units[i].period = s->units[i].step.is_given ? ticks[at++] : system->macro;
-    system->units[i].step = yoke__clock_seconds(&system->clock, system->units[i].period);
+    yoke_system_unit* unit = &system->units[i];
+    unit->period = s->units[i].step.is_given ? ticks[at++]
+                   : unit->n_calls > 1       ? system->macro / unit->n_calls
+                                             : system->macro;
+    unit->step = yoke__clock_seconds(&system->clock, unit->period);
   }
   for (size_t i = 0; i < system->n_links; i++) {
     // absolute counts for now; choose_interval turns them into intervals
@@ -97,14 +127,33 @@ int64_t yoke__system_common_cycle(yoke_system* system) {
   return cycle;
 }
 
+// The ends of a connection meet as often as `calls` makes both of them; what has a step of its own, at the macro step at the
+// earliest. A law has no calls: it meets the other end, and another law at every call of anybody.
+static int64_t meet(const yoke_system* system, const yoke_system_unit* from,
+                    const yoke_system_unit* to) {
+  const yoke_system_unit* const ends[] = {from, to};
+  int64_t interval = 0, least = system->macro;
+  for (size_t i = 0; i < 2; i++) {
+    const bool is_macro = ends[i]->n_calls == 0 && ends[i]->period < system->macro;
+    const int64_t own = ends[i]->is_law ? 0 : is_macro ? system->macro : ends[i]->period;
+    interval = own > interval ? own : interval;
+  }
+  if (from->n_calls > 0 && to->n_calls > 0) {
+    return yoke__lcm(from->period, to->period);
+  }
+  for (size_t i = 0; interval == 0 && i < system->n_units; i++) {
+    const yoke_system_unit* unit = &system->units[i];
+    least = unit->n_calls > 0 ? yoke__gcd(least, unit->period) : least;
+  }
+  return interval > 0 ? interval : least;
+}
+
 void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, int64_t cycle) {
   const yoke_scenario_connection* source = link->source;
-  const yoke_system_unit *from = &system->units[link->from_unit],
-                         *to = &system->units[link->to_unit];
   const int64_t given = link->interval;
-  int64_t interval = system->macro;
-  interval = !from->is_law && from->period > interval ? from->period : interval;
-  interval = !to->is_law && to->period > interval ? to->period : interval;
+  int64_t interval = source->exchange_parts > 0 ? system->macro / source->exchange_parts
+                                                : meet(system, &system->units[link->from_unit],
+                                                       &system->units[link->to_unit]);
   if (cycle > 0) {
     interval = cycle;
   }

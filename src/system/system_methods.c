@@ -8,6 +8,7 @@
 #include "base/base_number.h"
 #include "base/base_os.h"
 #include "couple/couple.h"
+#include "couple/couple_auto.h"
 #include "couple/couple_hold.h"
 #include "system/system.h"
 
@@ -460,6 +461,7 @@ static void serve_links(yoke_system* system, const yoke_system_method* method,
       continue;
     }
     is_any = is_any || id == 0;
+    link->is_named = link->is_named || id == 0;
     const bool is_free = link->method == 0 && !link->is_held && link->flow != YOKE_FLOW_AVERAGED &&
                          (!is_where_possible || can_serve(system, method->ops, link));
     if (id > 0 && is_free && !system->units[link->to_unit].is_law) {
@@ -563,9 +565,31 @@ static void join_rates(yoke_system* system, size_t method) {
                     system->methods[method].owner, text);
 }
 
+// What is left without a method, an order or `method: hold`.
+static void serve_rest(yoke_system* system) {
+  if (!yoke__system_has_auto(system)) {
+    return;
+  }
+  size_t id = 0;
+  for (size_t i = 0; i < system->n_links; i++) {
+    yoke_system_link* link = &system->links[i];
+    if (link->is_dense && link->method == 0 && !link->is_held && !link->has_order &&
+        !link->is_named && link->order == 0 && link->flow != YOKE_FLOW_AVERAGED &&
+        !system->units[link->to_unit].is_law) {
+      id = id > 0 ? id
+                  : add_method(system, &(yoke_system_method){.ops = &yoke__couple_auto,
+                                                             .bond = YOKE_NOT_FOUND,
+                                                             .owner = "",
+                                                             .name = "auto"});
+      link->method = id;
+      link->order = 2;
+    }
+  }
+}
+
 yoke_status yoke__system_choose_methods(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
-  const size_t n = 1 + system->n_bonds + s->n_couplings * (system->n_bonds + 1);
+  const size_t n = 2 + system->n_bonds + s->n_couplings * (system->n_bonds + 1);
   system->methods = yoke__arena_array(&system->arena, n, sizeof *system->methods);
   YOKE_TRY_MEMORY(system->methods);
   add_method(system,
@@ -589,6 +613,7 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
       YOKE_TRY(serve_coupling(system, &s->couplings[i]));
     }
   }
+  serve_rest(system);
   for (size_t m = 0; m < system->n_methods && system->messages->n_errors == 0; m++) {
     if ((system->methods[m].ops->flags & YOKE_COUPLING_CLUSTER) != 0) {
       join_rates(system, m);

@@ -243,7 +243,10 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
       .solver_formulation = source->solver.formulation,
       .solver_iterations = (int)source->solver.iterations,
       .netlist = source->type == system->scenario->netlist_path ? system->scenario->netlist : NULL,
-      .call_step = source->step.is_given ? source->step.value : system->scenario->step.value,
+      .call_step = source->step.is_given ? source->step.value
+                   : unit->n_calls > 1   ? system->scenario->step.value / (double)unit->n_calls
+                                         : system->scenario->step.value,
+      .n_calls = unit->n_calls,
       .has_internal_step = source->has_internal_step,
       .internal_step = source->internal_step,
       .is_logging = source->is_logging,
@@ -480,6 +483,7 @@ yoke_status yoke__system_make_units(yoke_system* system) {
     }
   }
 
+  YOKE_TRY(yoke__system_plan_calls(system));
   yoke__system_try_costs(system);
   system->n_threads = choose_n_threads(system);
   YOKE_TRY(yoke__pool_create(system->n_threads, &system->pool));

@@ -63,6 +63,7 @@ void yoke__trust_units(const yoke_system* system, yoke_companion_unit units[]) {
     const yoke_system_unit* unit = &system->units[i];
     units[i] = (yoke_companion_unit){.most = unit->is_law ? 1 : most_divisor(unit),
                                      .n_calls = count_calls(system, i),
+                                     .calls = unit->n_calls,
                                      .solver_step = inner_step(unit)};
   }
 }
@@ -85,7 +86,7 @@ static yoke_status know_units(yoke_trust* trust) {
   return YOKE_OK;
 }
 
-// All connections, each with the choice between means and samples that the run has made.
+// All connections, each with the interval and the choice between means and samples that the run has made.
 static yoke_status list_connections(yoke_trust* trust) {
   const yoke_system* system = trust->system;
   yoke_scenario_connection* all =
@@ -95,6 +96,9 @@ static yoke_status list_connections(yoke_trust* trust) {
     all[i] = *system->links[i].source;
     all[i].average =
         system->links[i].flow == YOKE_FLOW_AVERAGED ? YOKE_AVERAGE_YES : YOKE_AVERAGE_NO;
+    if (!all[i].exchange.is_given && system->links[i].interval < system->macro) {
+      all[i].exchange_parts = system->macro / system->links[i].interval;
+    }
   }
   trust->plan.connections = all;
   return YOKE_OK;

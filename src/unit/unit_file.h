@@ -32,6 +32,7 @@ typedef struct yoke_unit_file_settings {
       netlist;  // what was read of the file before, for as long as the unit; NULL: nothing
   int solver_iterations;   // fixed number in each stage; 0: that of the netlist
   double call_step;        // [s] at which the unit will be called; 0: not known
+  int64_t n_calls;         // by which a macro step was divided to make it; 0: not known
   bool has_internal_step;  // co-simulation FMUs:
   double internal_step;    // of their own solver [s]; 0: exact
   bool is_logging;         // FMU log messages of all categories

@@ -370,6 +370,46 @@ static void test_count(void** state) {
   }
 }
 
+// Parts of a step that no decimal can write: the ends of whole steps are the same doubles, and counts stay exact.
+static void test_parts_of_steps(void** state) {
+  (void)state;
+  static const char* const steps[] = {"0.1", "1e-3", "2.5e-4", "0.333", "7e-6", "1e-9", "3"};
+  static const int64_t parts[] = {1, 2, 3, 7, 10, 16, 53, 97, 200};
+  for (size_t i = 0; i < YOKE_COUNT(steps); i++) {
+    for (size_t p = 0; p < YOKE_COUNT(parts); p++) {
+      yoke_clock whole;
+      int64_t ticks = 0, n = 0;
+      check_ok(fit(&steps[i], 1, &whole, &ticks));
+      yoke_clock divided = whole;
+      check_ok(yoke__clock_divide(&divided, parts[p]));
+      for (int64_t k = 0; k < 20000; k += 1 + k / 50) {
+        assert_true(yoke__clock_time(&divided, k * parts[p]) == yoke__clock_time(&whole, k));
+      }
+      // a part times their number is the step, to the last bit or the one before it
+      const double step = yoke__clock_seconds(&whole, 1);
+      const double part = yoke__clock_seconds(&divided, 1);
+      assert_true(fabs(part * (double)parts[p] - step) <= 2.3e-16 * step);
+      bool is_whole = false;
+      const yoke_decimal zero = decimal("0"),
+                         stop = {decimal(steps[i]).mantissa * 1001, decimal(steps[i]).exponent};
+      check_ok(yoke__clock_count(&divided, zero, stop, 1, &n, &is_whole));
+      assert_true(n == 1001 * parts[p] && is_whole);
+      check_ok(yoke__clock_count(&divided, zero, stop, 2 * parts[p], &n, &is_whole));
+      assert_true(n == 500 && !is_whole);
+    }
+  }
+  // 5^22 * 3 is the last odd part that a double holds
+  const char* const least = "1e-22";
+  yoke_clock clock;
+  int64_t ticks = 0;
+  check_ok(fit(&least, 1, &clock, &ticks));
+  const yoke_clock before = clock;
+  assert_int_equal(yoke__clock_divide(&clock, 7), YOKE_FULL);
+  assert_true(clock.den == before.den && clock.num == before.num && clock.parts == 1);
+  check_ok(yoke__clock_divide(&clock, 3));
+  assert_int_equal(yoke__clock_divide(&clock, 0), YOKE_BAD_ARG);
+}
+
 // more steps than can be counted, and numbers too far apart for 38 digits
 static void test_counts_that_do_not_fit(void** state) {
   (void)state;
@@ -396,6 +436,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_count),
       cmocka_unit_test(test_counts_that_do_not_fit),
+      cmocka_unit_test(test_parts_of_steps),
       cmocka_unit_test(test_decimals_are_read),
       cmocka_unit_test(test_no_decimals_are_refused),
       cmocka_unit_test(test_doubles_to_decimals_and_back),

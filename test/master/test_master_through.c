@@ -253,7 +253,7 @@ static void test_same_bits(void** state) {
 static void test_who_takes_part(void** state) {
   (void)state;
   sim s =
-      sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"
+      sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\ncalls: 1\nunits:\n"
                "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[1]]}}\n"
                "  late: {model: channel}\n  m: {model: oscillator.mass}\n"
                "laws: {twice: {law: gain, with: {k: 2}}}\n"

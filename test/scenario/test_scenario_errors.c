@@ -26,7 +26,8 @@ static void test_top_level(void** state) {
       {"shceme: jacobi\n", "5:1: error: unknown key 'shceme' in the file; did you mean 'scheme'?"},
       {"zzz: 1\n",
        "5:1: error: unknown key 'zzz' in the file; known keys: yoke, name, text, time, scheme, "
-       "exchange, inputs, threads, order, iteration, units, laws, connections, bonds, couplings, "
+       "exchange, inputs, calls, threads, order, iteration, units, laws, connections, bonds, "
+       "couplings, "
        "quality, "
        "trust, "
        "record"},
@@ -346,7 +347,7 @@ static void test_all_errors_come_at_once(void** state) {
       "11:17: error: aliases are not supported: replace '*m' by the value it stands for, "
       "or put it into quotes\n"
       "12:1: error: unknown key 'colour' in the file; known keys: yoke, name, text, "
-      "time, scheme, exchange, inputs, threads, order, iteration, units, laws, connections, "
+      "time, scheme, exchange, inputs, calls, threads, order, iteration, units, laws, connections, "
       "bonds, couplings, quality, trust, record");
 }
 

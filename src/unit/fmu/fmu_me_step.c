@@ -276,7 +276,9 @@ static yoke_status run_to(fmu* f, double* tau, double target) {
 
 double yoke__fmu_me_ratio(const fmu_file* file, double h) {
   const yoke_fmi_experiment* e = &file->description->experiment;
-  double ratio = 10;
+  // ten steps in a macro step, however many calls it has
+  const int64_t calls = file->settings.n_calls;
+  double ratio = calls > 1 ? 10.0 / (double)calls : 10;
   if (file->settings.solver_step > 0) {
     ratio = h / file->settings.solver_step;
   } else if (e->has_step && e->step > 0) {

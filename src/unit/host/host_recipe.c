@@ -42,6 +42,7 @@ static void pack_settings(host_pack* pack, yoke_unit_file_settings* s) {
   yoke__host_text(pack, &s->solver_formulation);
   HOST_VALUE(pack, s->solver_iterations);
   HOST_VALUE(pack, s->call_step);
+  HOST_VALUE(pack, s->n_calls);
   HOST_VALUE(pack, s->is_logging);
   HOST_VALUE(pack, s->is_strict);
   HOST_VALUE(pack, s->is_event_mode_off);

@@ -1,0 +1,182 @@
+// The method of signals that name none: a polynomial whose order is chosen while running, per signal.
+//
+// At every exchange the value that each order foretold for it is compared with the one that came,
+//
+//   E_c = 0.8 E_c + 0.2 (y - foretold by order c)^2        c = 0, 1, 2
+//
+// and the order with the least E serves until the next exchange. A loop that the coupling makes unstable swings from exchange
+// to exchange; there the higher orders foretell worst, so that holding takes over by itself. Orders that have not been compared
+// yet (start, reset) are trusted: what is held there leaves an error that a weakly damped system never forgets.
+// Source: prediction specification, sections 4 (R5, types 0 and 1) and 6.
+#include "couple/couple_auto.h"
+
+#include <math.h>
+
+#include "couple/couple_image.h"
+#include "couple/couple_polynomial.h"
+
+#define N_ORDERS 3
+#define KEPT     0.8
+#define MOST     1e300  // of a squared error: sums stay finite
+
+static const char* const health_names[] = {"held", "linear", "quadratic", "changes"};
+
+typedef struct auto_signal {
+  yoke_polynomial p;
+  double E[N_ORDERS];        // of the orders that have been compared
+  int64_t n_used[N_ORDERS];  // exchanges
+  int64_t n_changes;         // of the order, once all have been compared
+  int order;
+} auto_signal;
+
+// Layout of self: the struct, then the signals.
+typedef struct automatic {
+  const yoke_coupling_sink* sinks;
+  const int* orders;  // the highest that may serve
+  size_t n_signals;
+  double interval;
+} automatic;
+
+static auto_signal* signals_of(void* memory) {
+  return (auto_signal*)((char*)memory + 64);
+}
+
+static size_t auto_size(const yoke_coupling_setup* setup) {
+  _Static_assert(sizeof(automatic) <= 64, "the signals start at byte 64");
+  return 64 + setup->n_signals * sizeof(auto_signal);
+}
+
+static yoke_status auto_prepare(void* memory, const yoke_coupling_setup* setup,
+                                const yoke_sink* sink) {
+  (void)sink;
+  automatic* self = memory;
+  *self = (automatic){setup->sinks, setup->orders, setup->n_signals, setup->interval};
+  return YOKE_OK;
+}
+
+// The highest order that the samples and the signal allow.
+static inline int highest(const automatic* self, const auto_signal* s, size_t i) {
+  const int allowed = self->orders[i] < N_ORDERS ? self->orders[i] : N_ORDERS - 1;
+  return s->p.n_samples > allowed ? allowed : (int)s->p.n_samples - 1;
+}
+
+// What the orders foretold for now, against what came. n: how many of them could.
+static void compare(auto_signal* s, int n, double y) {
+  double foretold = s->p.u;
+  const double steps[N_ORDERS] = {0, s->p.d1, s->p.d2};
+  for (int c = 0; c < n; c++) {
+    foretold += steps[c];
+    const double e = y - foretold;
+    // the order c is compared for the first time after c + 1 samples
+    const double E = s->p.n_samples == c + 1 ? e * e : KEPT * s->E[c] + (1 - KEPT) * e * e;
+    s->E[c] = E < MOST ? E : MOST;
+  }
+}
+
+static int choose(const auto_signal* s, int n_compared, int most) {
+  if (most >= n_compared) {
+    return most;
+  }
+  int best = 0;
+  for (int c = 1; c <= most; c++) {
+    best = s->E[c] < s->E[best] ? c : best;
+  }
+  return best;
+}
+
+static void auto_observe(void* memory, const yoke_coupling_moment* now, const double y[],
+                         const double u_applied[]) {
+  (void)now;
+  (void)u_applied;
+  automatic* self = memory;
+  auto_signal* s = signals_of(self);
+  for (size_t i = 0; i < self->n_signals; i++, s++) {
+    const int n_compared = highest(self, s, i) + 1;
+    compare(s, n_compared, y[i]);
+    yoke__polynomial_observe(&s->p, y[i]);
+    const int order = choose(s, n_compared, highest(self, s, i));
+    s->n_changes += order != s->order && n_compared > 2;
+    s->order = order;
+    s->n_used[order]++;
+  }
+}
+
+static inline void weigh(automatic* self, size_t sink, yoke_polynomial_weights w, double u[]) {
+  const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
+  const auto_signal* s = signals_of(self) + first;
+  for (size_t i = 0; i < n; i++, s++) {
+    u[i] = yoke__polynomial_sum(&s->p, s->order, w, s->p.u);
+  }
+}
+
+static void auto_input(void* memory, size_t sink, double tau, double u[]) {
+  automatic* self = memory;
+  weigh(self, sink, yoke__polynomial_at(tau / self->interval), u);
+}
+
+static void auto_input_mean(void* memory, size_t sink, double tau, double h, double u[]) {
+  automatic* self = memory;
+  weigh(self, sink, yoke__polynomial_between(tau / self->interval, (tau + h) / self->interval), u);
+}
+
+static void auto_input_derivatives(void* memory, size_t sink, double tau, int order, double du[]) {
+  automatic* self = memory;
+  const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
+  const yoke_polynomial_weights w =
+      yoke__polynomial_slope(tau / self->interval, self->interval, order);
+  const auto_signal* s = signals_of(self) + first;
+  for (size_t i = 0; i < n; i++, s++) {
+    du[i] = yoke__polynomial_sum(&s->p, s->order, w, 0);
+  }
+}
+
+static void auto_reset(void* memory, yoke_coupling_reset reason, const bool is_affected[]) {
+  (void)reason;
+  automatic* self = memory;
+  auto_signal* s = signals_of(self);
+  for (size_t i = 0; i < self->n_signals; i++, s++) {
+    if (is_affected == NULL || is_affected[i]) {
+      yoke__polynomial_reset(&s->p);
+      s->order = 0;
+    }
+  }
+}
+
+static void auto_health(const void* memory, double values[]) {
+  const automatic* self = memory;
+  const auto_signal* s = signals_of(yoke__image_memory(memory));
+  for (size_t i = 0; i <= N_ORDERS; i++) {
+    values[i] = 0;
+  }
+  for (size_t i = 0; i < self->n_signals; i++, s++) {
+    for (int c = 0; c < N_ORDERS; c++) {
+      values[c] += (double)s->n_used[c];
+    }
+    values[N_ORDERS] += (double)s->n_changes;
+  }
+}
+
+static void walk(void* memory, yoke_image* image) {
+  automatic* self = memory;
+  yoke__image_part(image, signals_of(self), self->n_signals * sizeof(auto_signal));
+}
+YOKE_COUPLING_IMAGE(auto, walk)
+
+const yoke_coupling_ops yoke__couple_auto = {
+    .name = "auto",
+    .form = YOKE_FORM_POLYNOMIAL,
+    .text = "extrapolation of the order that has lately foretold the signal best",
+    .health_names = health_names,
+    .n_health = sizeof health_names / sizeof health_names[0],
+    .size = auto_size,
+    .prepare = auto_prepare,
+    .observe = auto_observe,
+    .input = auto_input,
+    .input_mean = auto_input_mean,
+    .input_derivatives = auto_input_derivatives,
+    .reset = auto_reset,
+    .health = auto_health,
+    .image_size = auto_image_size,
+    .save = auto_save,
+    .restore = auto_restore,
+};

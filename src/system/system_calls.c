@@ -1,0 +1,116 @@
+// How often units are called in a macro step, where the file gives them no step of their own.
+//
+// `calls: n` divides the macro step: units are called n times in it, and connections exchange at every call of both ends
+// (system_clock.c). By itself that is done for units that leave all of their connections to `auto`: ten calls cost little where
+// nothing but the exchange comes with them, and the error of the coupling falls with the second or third power of their number.
+#include <math.h>
+#include <stdlib.h>
+
+#include "system/system.h"
+
+#define AUTO_CALLS 10
+
+bool yoke__system_has_auto(const yoke_system* system) {
+  const yoke_scenario* s = system->scenario;
+  return s->inputs == YOKE_INPUTS_MEAN && s->scheme == YOKE_JACOBI && !s->adaptive.is_given;
+}
+
+// ---- which units have connections, and which have one with a method, an order or an interval that the file names
+
+typedef struct marks {
+  yoke_system* system;
+  bool *is_connected, *is_named;
+} marks;
+
+static void mark(const marks* m, const char* unit, bool is_named) {
+  const size_t i = yoke__map_find(&m->system->unit_index, unit == NULL ? "" : unit);
+  if (i != YOKE_NOT_FOUND) {
+    m->is_connected[i] = true;
+    m->is_named[i] = m->is_named[i] || is_named;
+  }
+}
+
+static void mark_pairs(const marks* m, const yoke_scenario_pair pairs[], size_t n, bool is_named) {
+  for (size_t i = 0; i < n; i++) {
+    mark(m, pairs[i].from.unit, is_named);
+    if (pairs[i].has_to) {
+      mark(m, pairs[i].to.unit, is_named);
+    }
+  }
+}
+
+static void mark_all(const marks* m) {
+  const yoke_scenario* s = m->system->scenario;
+  for (size_t i = 0; i < s->n_connections; i++) {
+    const yoke_scenario_connection* c = &s->connections[i];
+    const bool is_named = c->has_order || c->is_held || c->exchange.is_given;
+    mark(m, c->from.unit, is_named);
+    mark(m, c->to.unit, is_named);
+  }
+  for (size_t i = 0; i < s->n_bonds; i++) {
+    const yoke_scenario_bond* b = &s->bonds[i];
+    mark_pairs(m, b->action, b->n_action, b->coupling != NULL);
+    mark_pairs(m, b->rate, b->n_rate, b->coupling != NULL);
+  }
+  for (size_t i = 0; i < s->n_couplings; i++) {
+    const yoke_node* members = yoke__node_child(s->couplings[i].node, "members");
+    for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
+         name = name->next) {
+      mark(m, name->text, true);
+    }
+  }
+}
+
+// Before the units are made: circuits and model-exchange FMUs fit their own steps to their calls.
+yoke_status yoke__system_plan_calls(yoke_system* system) {
+  const yoke_scenario* s = system->scenario;
+  const size_t n = system->n_units;
+  bool* flags = calloc(2 * n + 1, sizeof *flags);
+  YOKE_TRY_MEMORY(flags);
+  const marks m = {system, flags, flags + n};
+  if (s->calls == 0 && yoke__system_has_auto(system)) {
+    mark_all(&m);
+  }
+  for (size_t i = 0; i < n; i++) {
+    yoke_system_unit* unit = &system->units[i];
+    const bool is_auto = m.is_connected[i] && !m.is_named[i];
+    unit->n_calls = unit->is_law || unit->source->step.is_given ? 0
+                    : unit->source->calls > 0                   ? unit->source->calls
+                    : s->adaptive.is_given                      ? 1
+                    : s->calls > 0                              ? s->calls
+                    : is_auto                                   ? AUTO_CALLS
+                                                                : 1;
+  }
+  free(flags);
+  return YOKE_OK;
+}
+
+// ---- what the units allow
+
+// Whether calls of H / n are whole numbers of the steps that the unit makes itself.
+static bool is_whole_inside(const yoke_unit_info* info, double macro, int64_t n) {
+  if ((info->flags & YOKE_UNIT_FIXED_STEP) == 0 || info->solver.step <= 0) {
+    return true;
+  }
+  const double inner = macro / (double)n / info->solver.step;
+  return inner > 0.5 && fabs(inner - round(inner)) < 1e-6 * inner;
+}
+
+// A unit that counts its calls, or that is a machine, is called once unless it says otherwise itself; one with a fixed
+// step of its own as often as that allows.
+void yoke__system_limit_calls(yoke_system* system) {
+  for (size_t i = 0; i < system->n_units; i++) {
+    yoke_system_unit* unit = &system->units[i];
+    if (unit->source->calls > 0 || unit->n_calls <= 1 || unit->unit.self == NULL) {
+      continue;
+    }
+    const yoke_unit_info* info = unit->unit.info;
+    const int64_t wanted = unit->n_calls;
+    while (unit->n_calls > 1 &&
+           (wanted % unit->n_calls != 0 ||
+            !is_whole_inside(info, system->scenario->step.value, unit->n_calls) ||
+            (info->flags & (YOKE_UNIT_PHYSICAL | YOKE_UNIT_SAMPLED)) != 0)) {
+      unit->n_calls--;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# `calls`: a macro step divided into calls with an exchange at each, as people see it; the method of signals that name none.
+set -u
+. "${YOKE_SOURCE_DIR:?path of the source tree}/test/support/run_cases.sh"
+
+# force-displacement with feedthrough: G1 of the prediction specification; held signals are stable below 0.01365 s
+units='units:
+  a:
+    model: state_space
+    with: {A: [[0, 1], [-70, -1]], B: [[0, 0], [40, 0.6]], C: [[40, 0.6]], D: [[-40, -0.6]], x0: [1, 0]}
+  b: {model: state_space, with: {A: [[0, 1], [-5, -0.1]], B: [[0], [0.5]], x0: [0, 0.5]}}'
+printf '%s\n' 'yoke: 1' 'time: {stop: 4, step: 0.02}' 'inputs: mean' 'calls: 10' "$units" 'connections:' \
+  '  - {from: a.y1, to: b.u1, order: 2}' '  - {from: b.y1, to: a.u1, order: 2}' '  - {from: b.y2, to: a.u2, order: 2}' >ten.yaml
+printf '%s\n' 'yoke: 1' 'time: {stop: 4, step: 0.1}' 'inputs: mean' "$units" 'connections:' \
+  '  - a.y1 -> b.u1' '  - b.y1 -> a.u1' '  - b.y2 -> a.u2' >auto.yaml
+
+# ---- ten calls are ten shorter steps, to the last bit
+run 0 check ten.yaml
+says 'a.y1 -> b.u1, every 0.002 s, order 2, mean, feedthrough up to date'
+run 0 run ten.yaml --trust none --quiet --out ten
+run 0 run ten.yaml --trust none --quiet --set calls=1 --set time.step=0.002 --set record.every=10 --out steps
+same ten steps
+# no decimal is a seventh: the times of the rows are those of the macro steps all the same
+run 0 run ten.yaml --trust none --quiet --set calls=7 --out seven
+if cmp -s <(cut -d, -f1 ten/results.csv) <(cut -d, -f1 seven/results.csv); then pass; else bad 'times of sevenths'; fi
+run 0 run ten.yaml --trust none --quiet --set calls=7 --threads 2 --out threads
+same seven threads
+run 0 run ten.yaml --trust none --quiet --set calls=7 --set units.a.isolate=process --out apart
+same seven apart
+run 0 export ten.yaml --ssp -o ten.ssp
+run 0 run ten.ssp --trust none --quiet --out ssp
+same ten ssp
+# companions halve the interval that is really used
+run 0 run ten.yaml --trust both --out judged
+says 'trust: trustworthy'
+same ten judged
+
+# ---- one unit alone; the ends of a connection meet where both are called
+run 0 check ten.yaml --set units.a.calls=5
+says 'a.y1 -> b.u1, every 0.004 s'
+run 0 check ten.yaml --set units.a.calls=3
+says 'a.y1 -> b.u1, every 0.02 s'
+run 0 check ten.yaml --set units.a.step=0.005
+says 'a.y1 -> b.u1, every 0.02 s'
+# whoever counts its calls keeps them
+cat >sampled.yaml <<'END'
+yoke: 1
+time: {stop: 1, step: 0.1}
+calls: 10
+units:
+  from: {model: sine}
+  late: {model: delay1}
+  to: {model: state_space, with: {A: [[-1]], B: [[1]]}}
+connections:
+  - from.y -> late.u
+  - late.y -> to.u1
+END
+run 0 check sampled.yaml
+says 'late.y -> to.u1, every 0.1 s'
+says 'step 0.01 s'
+
+# ---- bad input
+for bad in 0 1001 x 2.5 '[1]'; do
+  run 2 check ten.yaml --set "calls=$bad"
+  says "'calls': expected auto or an integer from 1 to 1000"
+done
+run 2 check ten.yaml --set units.a.calls=3 --set units.a.step=0.01
+says "'step' and 'calls' both say how often it is called"
+
+# ---- signals without a method: order 2 at every call, far beyond the limit of held ones
+run 0 check auto.yaml
+says 'a.y1 -> b.u1, every 0.01 s, order 2, method auto, mean, feedthrough up to date'
+run 0 run auto.yaml --trust none --quiet --set time.step=1e-3 --set record.every=100 --out fine
+# error FOLDER: of b.y1 and b.y2 at 4 s
+error() {
+  awk -F, 'NR == FNR { x = $3; v = $4; next } { e = sqrt(($3 - x) ^ 2 + ($4 - v) ^ 2) } END { print e }' fine/results.csv "$1/results.csv"
+}
+for step in 0.1 0.05; do
+  run 0 run auto.yaml --trust none --quiet --set time.step=$step --out auto-$step
+done
+echo "error at 0.1 s: $(error auto-0.1), at 0.05 s: $(error auto-0.05)"
+holds "$(error auto-0.1) < 2e-3"
+holds "$(error auto-0.05) < $(error auto-0.1) / 4"
+run 3 run auto.yaml --trust none --quiet --set inputs=start --set time.stop=20 --out held
+# what is named is not chosen
+for name in 'connections[0].order=0' 'connections[0].exchange=0.1'; do
+  run 0 check auto.yaml --set "$name"
+  says 'b.y1 -> a.u1, every 0.1 s, order 2, method auto, mean'
+done
+run 0 check auto.yaml --set scheme=gauss-seidel
+silent 'method auto'
+finish
