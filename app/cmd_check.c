@@ -82,6 +82,28 @@ static void print_connections(const json_t* system) {
   }
 }
 
+// What an output follows at once, and how that is known: where it counts, or where the file says it. One line per output.
+static void print_feedthrough(const json_t* system) {
+  json_t* seen = json_object();
+  const json_t* c = NULL;
+  size_t i = 0;
+  const char* head = "\nfeedthrough (what an output follows at once)\n";
+  const bool has_means = strcmp(yoke__view_text(system, "inputs"), "mean") == 0;
+  json_array_foreach(json_object_get(system, "connections"), i, c) {
+    const char* from = yoke__view_text(c, "from");
+    const bool is_given = strstr(yoke__view_text(c, "feedthrough_how"), "file") != NULL;
+    if (json_object_get(c, "feedthrough") == NULL || json_object_get(seen, from) != NULL ||
+        (!has_means && !is_given)) {
+      continue;
+    }
+    json_object_set_new(seen, from, json_true());
+    printf("%s", head);
+    head = "";
+    yoke__view_print(c, "  {from:12} {feedthrough}: {feedthrough_how}\n");
+  }
+  json_decref(seen);
+}
+
 static void print_couplings(const json_t* system) {
   const json_t* c = NULL;
   json_t* value = NULL;
@@ -238,6 +260,7 @@ static int print_system(char** document) {
   print_units(system, false);
   print_units(system, true);
   print_connections(system);
+  print_feedthrough(system);
   print_couplings(system);
   print_bonds(system);
   print_orders(system);

@@ -66,6 +66,9 @@ enum {
       1u << 2,  // string: names a file, relative to the folder of the system file
   YOKE_VARIABLE_NONLINEAR =
       1u << 3,  // real scalar parameter: the unit is linear (YOKE_UNIT_LINEAR) only while it is 0
+  YOKE_VARIABLE_FEEDTHROUGH_UNKNOWN =
+      1u
+      << 4,  // output: nobody knows which inputs it follows at once; `feedthrough` lists them all
 };
 
 // `offset` of a variable that does not lie in the unit's struct.

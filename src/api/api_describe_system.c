@@ -263,6 +263,11 @@ static void describe_link(const yoke_system* system, const lookup* l, size_t i, 
   }
   yoke__json_boolean(json, "mean", is_mean(system, link));
   yoke__json_boolean(json, "up_to_date", is_up_to_date(system, i));
+  if (link->is_dense) {
+    const yoke_through through = yoke__system_feedthrough(system, i);
+    yoke__json_string(json, "feedthrough", yoke__through_kind_words[through.kind]);
+    yoke__json_string(json, "feedthrough_how", yoke__through_how_words[through.how]);
+  }
   yoke__json_boolean(json, "averaged", link->flow == YOKE_FLOW_AVERAGED);
   yoke__json_boolean(json, "samples_only", link->is_flow_sampled);
   yoke__json_end_object(json);

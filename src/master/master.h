@@ -262,13 +262,14 @@ typedef struct yoke_state {
   double* held_actions;
   bool is_stopped;  // a quality limit ends the run
 
-  yoke_flow* flows;     // as system->flows
-  yoke_flow_lag* lags;  // per flow a ring
-  double* D;            // of through_terms, from the initialisation on
-  double* ahead;        // per output in throughs: what the inputs of this exchange add to it
-  double* closed;       // I - D L of those in closed chains, factored; NULL: there are none
-  size_t* closed_pivots;
-  bool is_closed_singular;     // these are sent as they are
+  yoke_flow* flows;            // as system->flows
+  yoke_flow_lag* lags;         // per flow a ring
+  double* D;                   // of through_terms, from the initialisation on; unknown: 0
+  yoke_through* known;         // per number of D
+  double* ahead;               // per output in throughs: what the inputs of this exchange add to it
+  double* closed;              // I - D L of the closed chains, factored, one behind the other
+  size_t* closed_pivots;       // per output in throughs
+  bool* is_closed_singular;    // per closed chain: its outputs are sent as they are
   double *before, *integrals;  // per output, of one call: at its start, over it
 
   yoke_watch watch;  // of the judged signals
@@ -457,10 +458,16 @@ void yoke__master_start_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke_image* image);
 void yoke__master_end_watch(yoke_state* state);
-// Feedthrough (master_through.c): memory; D from the unit itself, in its initialisation; before outputs are sent.
+// Feedthrough (master_through.c): memory; D of one unit, while it is initialised and once it runs; closed chains, with a warning
+// about those that have no solution; before outputs are sent.
 yoke_status yoke__master_layout_through(const yoke_system* system, yoke_state* state);
-yoke_status yoke__master_probe(const yoke_system* system, yoke_state* state, size_t unit);
-void yoke__master_factor_through(const yoke_system* system, yoke_state* state);
+yoke_status yoke__master_find_through(const yoke_system* system, yoke_state* state, size_t unit,
+                                      bool is_running);
+void yoke__master_factor_through(const yoke_system* system, yoke_state* state,
+                                 yoke_messages* messages);
+// What is known of the feedthrough of the output that a connection carries, now that the system is initialised.
+yoke_through yoke__master_feedthrough(const yoke_system* system, const yoke_state* state,
+                                      size_t link);
 void yoke__master_look_ahead(const yoke_system* system, yoke_state* state);
 // Flows (master_flow.c): memory; before and after a call of a unit that feeds or receives some; the exchange of those into a
 // unit that are due, or of all; laws, at the end of a slot; saved states.

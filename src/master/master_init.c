@@ -133,13 +133,10 @@ static void probe_unit(void* context, int thread) {
   (void)thread;
   init_job* job = context;
   const yoke_system_unit* su = &job->system->units[job->unit];
-  // while it is initialised a unit may answer with a steady state: who can be asked later is
-  if ((su->unit.ops->refresh != NULL) != job->is_running) {
-    return;
-  }
   const yoke_call_scope scope =
       yoke__call_begin_at(su->name, "initialisation", job->system->t_start);
-  const yoke_status status = yoke__master_probe(job->system, job->state, job->unit);
+  const yoke_status status =
+      yoke__master_find_through(job->system, job->state, job->unit, job->is_running);
   yoke__call_end(&scope);
   if (status < 0) {
     explain(job, status);
@@ -488,7 +485,7 @@ yoke_status yoke__master_initialise(yoke_system* system, yoke_state* state,
   YOKE_TRY(run_pass(&job));
   if (system->n_throughs > 0) {
     YOKE_TRY(call_units(&job, system->init_order, probe_unit, true));
-    yoke__master_factor_through(system, state);
+    yoke__master_factor_through(system, state, messages);
   }
   if (system->n_linear > 0) {
     YOKE_TRY(call_units(&job, system->init_order, linearise_unit, true));

@@ -36,6 +36,21 @@ typedef struct yoke_setting {
   const yoke_node* value;
 } yoke_setting;
 
+// `feedthrough` of a unit: one output, and the inputs that it follows at once.
+typedef struct yoke_scenario_gain {
+  const char* input;
+  yoke_place place;
+  bool has_value;
+  double value;  // dy/du
+} yoke_scenario_gain;
+
+typedef struct yoke_scenario_through {
+  const char* output;
+  yoke_place place;
+  const yoke_scenario_gain* gains;
+  size_t n;
+} yoke_scenario_through;
+
 typedef struct yoke_scenario_time {
   double value;  // [s]
   yoke_decimal exact;
@@ -143,8 +158,11 @@ typedef struct yoke_scenario_unit {
   int64_t calls;            // in a macro step; 0: as the system says
   bool has_exchange;        // exchange: stale | fresh of this unit, else the system's
   yoke_exchange exchange;
-  double tolerance;  // iterative schemes; 0: that of `iteration`
-  double cost_s;     // expected computing time of a step; 0: what the unit says
+  double tolerance;         // iterative schemes; 0: that of `iteration`
+  double cost_s;            // expected computing time of a step; 0: what the unit says
+  bool has_no_feedthrough;  // `feedthrough: none`
+  const yoke_scenario_through* feedthrough;  // outputs of which the file says it
+  size_t n_feedthrough;
 } yoke_scenario_unit;
 
 typedef struct yoke_scenario_endpoint {

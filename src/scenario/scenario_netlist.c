@@ -3,7 +3,8 @@
 //
 // A circuit has its parameters and all quantities with brackets, v(out), i(l1), t(case), p(r1), in
 // small letters, so what the file writes is put into small letters here: names under `with`, names
-// with brackets under `start` and `values`, at ends of connections and bonds, in `record` and in `trust`.
+// with brackets under `start` and `values`, outputs under `feedthrough`, at ends of connections and bonds, in `record` and in
+// `trust`.
 // Names without brackets (inputs, outputs with a name of their own) are as the netlist writes them.
 #include <ctype.h>
 #include <string.h>
@@ -91,7 +92,19 @@ static void take_settings(yoke_reader* reader, bool is_parameters, const yoke_se
   *n = n_all;
 }
 
+static void lower_feedthrough(yoke_reader* reader, yoke_scenario_unit* unit) {
+  yoke_scenario_through* all = yoke__reader_array(reader, unit->n_feedthrough, sizeof *all);
+  for (size_t i = 0; all != NULL && i < unit->n_feedthrough; i++) {
+    all[i] = unit->feedthrough[i];
+    all[i].output = lower_quantity(reader, all[i].output);
+  }
+  unit->feedthrough = all == NULL ? unit->feedthrough : all;
+}
+
 void yoke__netlist_settings_read(yoke_reader* reader, yoke_scenario_unit* unit) {
+  if (unit->n_feedthrough > 0) {
+    lower_feedthrough(reader, unit);
+  }
   take_settings(reader, true, &unit->with, &unit->n_with);
   take_settings(reader, false, &unit->start, &unit->n_start);
   take_settings(reader, false, &unit->values, &unit->n_values);

@@ -75,6 +75,14 @@ static void read_unit_key_in_laws(yoke_reader* reader, const yoke_node* node, vo
               "a law has no '%s': it has no state and is evaluated with the exchange", node->key);
 }
 
+static void read_feedthrough_in_laws(yoke_reader* reader, const yoke_node* node, void* to,
+                                     const void* rule) {
+  (void)to;
+  (void)rule;
+  yoke__error(reader->messages, node->key_place,
+              "a law has no 'feedthrough': it is evaluated with the exchange");
+}
+
 // A map from names to values, in file order.
 static void read_settings(yoke_reader* reader, const yoke_node* node, const yoke_setting** out,
                           size_t* n) {
@@ -209,6 +217,62 @@ static void read_isolate(yoke_reader* reader, const yoke_node* node, void* to, c
   yoke__shape_walk(reader, node, rule, "'isolate'", isolation);
 }
 
+// ---- feedthrough
+
+static bool is_none(const yoke_node* node) {
+  return node->kind == YOKE_NODE_SCALAR && !node->is_quoted && strcmp(node->text, "none") == 0;
+}
+
+// The inputs of one output: `none`, `[x, v]`, or `{x: -40, v: -0.6}`.
+static void read_gains(yoke_reader* reader, const yoke_node* node, yoke_scenario_through* to) {
+  if (is_none(node) || node->is_refused) {
+    return;
+  }
+  if (node->kind == YOKE_NODE_SCALAR) {
+    char found[YOKE_FOUND_SIZE];
+    yoke__error(reader->messages, node->place,
+                "'feedthrough' of '%s': expected none, a list of inputs or a map of inputs and "
+                "numbers, found %s",
+                node->key, yoke__node_found(node, found));
+    return;
+  }
+  yoke_scenario_gain* gains = yoke__reader_array(reader, node->n_children, sizeof *gains);
+  for (const yoke_node* child = node->first; gains != NULL && child != NULL; child = child->next) {
+    const bool is_map = node->kind == YOKE_NODE_MAP;
+    yoke_scenario_gain* gain = &gains[to->n];
+    gain->place = is_map ? child->key_place : child->place;
+    gain->has_value = is_map;
+    if (!child->is_refused &&
+        (is_map ? yoke__read_number(reader, child, &yoke__range_any, &gain->value)
+                : yoke__read_text(reader, child, &gain->input))) {
+      gain->input = is_map ? child->key : gain->input;
+      to->n++;
+    }
+  }
+  to->gains = gains;
+}
+
+// `feedthrough: none` or `feedthrough: {f: {x: -40, v: -0.6}, g: [x], h: none}`
+static void read_feedthrough(yoke_reader* reader, const yoke_node* node, void* to,
+                             const void* rule) {
+  (void)rule;
+  yoke_scenario_unit* unit = to;
+  unit->has_no_feedthrough = is_none(node);
+  if (unit->has_no_feedthrough ||
+      !yoke__expect_kind(reader, node, YOKE_NODE_MAP, "none or a map of outputs")) {
+    return;
+  }
+  yoke_scenario_through* all = yoke__reader_array(reader, node->n_children, sizeof *all);
+  for (const yoke_node* child = node->first; all != NULL && child != NULL; child = child->next) {
+    if (!child->is_refused) {
+      yoke_scenario_through* through = &all[unit->n_feedthrough++];
+      *through = (yoke_scenario_through){.output = child->key, .place = child->key_place};
+      read_gains(reader, child, through);
+    }
+  }
+  unit->feedthrough = all;
+}
+
 static const yoke_shape variables_shape = {.kind = YOKE_SHAPE_VARIABLES};
 
 // Keys without a shape are known only to be refused; hints do not name them.
@@ -230,6 +294,7 @@ static const yoke_key unit_keys[] = {
     {"internal_step", read_internal_step, &yoke__shape_value, 0, NULL},
     {"log", read_log, &yoke__shape_value, 0, flags},
     {"exchange", read_exchange, &yoke__shape_value, 0, NULL},
+    {"feedthrough", read_feedthrough, &yoke__shape_free, 0, NULL},
     {"tolerance", yoke__key_number, &yoke__shape_value, OF(tolerance), &yoke__range_positive},
     {"cost", yoke__key_number, &yoke__shape_value, OF(cost_s), &yoke__range_not_negative},
     {"law", read_law_in_units, NULL, 0, NULL},
@@ -248,6 +313,7 @@ static const yoke_key law_keys[] = {
     {"step", read_unit_key_in_laws, NULL, 0, NULL},
     {"calls", read_unit_key_in_laws, NULL, 0, NULL},
     {"exchange", read_unit_key_in_laws, NULL, 0, NULL},
+    {"feedthrough", read_feedthrough_in_laws, NULL, 0, NULL},
     {"tolerance", read_unit_key_in_laws, NULL, 0, NULL},
 };
 

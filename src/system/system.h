@@ -26,6 +26,48 @@
 // outputs V or the typed inputs W.
 typedef yoke_value_place yoke_system_typed;
 
+// What is known of the direct feedthrough of an output, and how it is known (system_feedthrough.c).
+typedef enum yoke_through_kind {
+  YOKE_THROUGH_ZERO,
+  YOKE_THROUGH_KNOWN,  // its value D is there when the system is initialised
+  YOKE_THROUGH_UNKNOWN,
+} yoke_through_kind;
+
+typedef enum yoke_through_how {
+  // zero or known
+  YOKE_THROUGH_BY_FILE,
+  YOKE_THROUGH_BY_UNIT,          // zero: it declares what its outputs follow
+  YOKE_THROUGH_BY_DEPENDENCIES,  // zero: those of an FMU
+  YOKE_THROUGH_BY_EXCHANGE,      // known: evaluated again at every exchange
+  YOKE_THROUGH_BY_DERIVATIVES,
+  YOKE_THROUGH_BY_PROBE,
+  // unknown
+  YOKE_THROUGH_NOT_SAID,
+  YOKE_THROUGH_OF_MACHINE,
+  YOKE_THROUGH_TOO_SLOW,
+  YOKE_THROUGH_SWITCHED,
+  YOKE_THROUGH_BENT,
+  YOKE_THROUGH_REFUSED,
+  YOKE_THROUGH_STILL,
+  YOKE_THROUGH_NOT_LINEAR,
+  YOKE_THROUGH_BEHIND_LAW,
+  YOKE_N_THROUGH_HOWS,
+} yoke_through_how;
+
+typedef struct yoke_through {
+  yoke_through_kind kind;
+  yoke_through_how how;
+} yoke_through;
+
+extern const char* const yoke__through_kind_words[];  // "zero", "known", "unknown"
+extern const char* const yoke__through_how_words[];   // for people
+
+// One number of D that the file gives: local indices of output and input.
+typedef struct yoke_system_gain {
+  size_t y, u;
+  double value;  // NaN: the output follows the input, the value is not given
+} yoke_system_gain;
+
 typedef struct yoke_system_unit {
   const char* name;
   const yoke_scenario_unit* source;
@@ -62,6 +104,10 @@ typedef struct yoke_system_unit {
   // tell how these outputs follow; NULL: they need not, or cannot
   const size_t* through;
   size_t n_through;  // such outputs
+  // `feedthrough` of the file: outputs of which it says everything, by number of y, and what they follow; NULL: none
+  const bool* is_through_given;
+  const yoke_system_gain* gains;
+  size_t n_gains;
 } yoke_system_unit;
 
 // A coupling method with its settings, and whom it serves.
@@ -114,17 +160,32 @@ typedef struct yoke_tap {
   size_t through;  // 1 + the output in `throughs` that it delivers brought up to date; 0: as it is
 } yoke_tap;
 
-// An output that follows inputs of its unit at once, brought up to date when it is sent (system_through.c).
+// An output that follows inputs of its unit at once (system_through.c): what it will be is known before it is sent. Those of
+// laws and fresh units are only looked through: these units are evaluated again themselves.
 typedef struct yoke_system_through {
   size_t unit, y;   // y: index into Y
   size_t first, n;  // its inputs: terms of D
+  size_t loop;      // 1 + the closed chain it belongs to; 0: none
+  bool is_partial;  // it follows more: what is not known before the exchange
 } yoke_system_through;
 
 // One number of D.
 typedef struct yoke_through_term {
-  size_t tap;  // that feeds the input: index into taps
-  size_t u;    // index into U
+  size_t tap;     // that feeds the input: index into taps
+  size_t u;       // index into U
+  size_t source;  // 1 + the output in `throughs` that the tap delivers; 0: as it is, or delayed
+  double value;   // given by the file; NaN: it is found at the start
+  bool is_blind;  // what the tap brings is not known before the exchange
+  bool
+      is_silent;  // the unit does not say that the output follows it: a probe of its start proves nothing
 } yoke_through_term;
+
+// Outputs that follow each other at once in a closed chain: solved for together.
+typedef struct yoke_through_loop {
+  size_t first, n;  // in throughs
+  size_t at;        // where its matrix begins among those of all loops
+  bool is_solved;   // else these outputs are sent as they are
+} yoke_through_loop;
 
 // One number of a connection whose amounts are counted: what was sent in each exchange interval, and what arrived.
 typedef struct yoke_system_flow {
@@ -354,8 +415,10 @@ typedef struct yoke_system {
   size_t n_flows, n_lags;
   const size_t* inflows;                // indices into flows, by receiver
   bool has_law_flows;                   // a law feeds some of them
-  const yoke_system_through* throughs;  // each behind those that its inputs come from,
-  size_t n_ordered, n_throughs;         // but the last ones, which are solved for together
+  const yoke_system_through* throughs;  // each behind those that its inputs come from
+  size_t n_throughs;
+  const yoke_through_loop* through_loops;
+  size_t n_through_loops, n_loop_numbers;  // numbers in the matrices of all of them
   const yoke_through_term* through_terms;
   size_t n_through_terms;
   const yoke_strip* strips;  // by unit
@@ -453,11 +516,25 @@ int yoke__system_acting_order(const yoke_system* system, const yoke_system_link*
 // Connections whose flow is counted or averaged; then their places in memory, once taps are laid, and their intervals.
 yoke_status yoke__system_choose_flows(yoke_system* system);  // system_flows.c
 yoke_status yoke__system_layout_flows(yoke_system* system);  // system_flows.c
+// `feedthrough` of the units (system_feedthrough.c): names to variables; their descriptions then say what the file says.
+yoke_status yoke__system_take_feedthrough(yoke_system* system);
+// What is known before the start of the inputs that an output follows, as its unit describes it or as the file says it.
+yoke_through yoke__through_of_output(const yoke_system_unit* unit, size_t output);
+yoke_through yoke__through_of_gain(const yoke_system_unit* unit, size_t output,
+                                   const yoke_system_gain* gain);
+// The same of the output that a connection carries, by all connected inputs of its unit: the least that is known of one. Once
+// taps are there; what depends on rates once the grid is there. After the start: yoke__master_feedthrough.
+yoke_through yoke__system_feedthrough(const yoke_system* system, size_t link);
+// The first of two if less is known of it, else the second.
+yoke_through yoke__through_least(yoke_through a, yoke_through b);
 // Whether `inputs: mean` is asked for and acts.
 bool yoke__system_has_means(const yoke_system* system);  // system_through.c
 // `inputs: mean`: which units get means, and which outputs are brought up to date.
 yoke_status yoke__system_plan_means(yoke_system* system);  // system_through.c
-yoke_status yoke__system_fit_clock(yoke_system* system);   // system_clock.c
+// The outputs of a closed chain of feedthrough for a message: "a.y, b.y".
+void yoke__system_loop_text(const yoke_system* system, const yoke_through_loop* loop, char* to,
+                            size_t size);
+yoke_status yoke__system_fit_clock(yoke_system* system);  // system_clock.c
 // The common multiple of all steps in ticks, at which iterative schemes exchange; 0 after a message.
 int64_t yoke__system_common_cycle(yoke_system* system);
 // The exchange interval and the delay of a link; cycle > 0: that of an iterative scheme.

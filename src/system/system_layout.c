@@ -51,14 +51,14 @@ static void check_flows(const yoke_system* system) {
 }
 
 static void check_throughs(const yoke_system* system) {
-  assert(system->n_ordered <= system->n_throughs);
   for (size_t k = 0; k < system->n_throughs; k++) {
     const yoke_system_through* t = &system->throughs[k];
     assert(t->y < system->n_y && t->first + t->n <= system->n_through_terms);
     for (size_t i = t->first; i < t->first + t->n; i++) {
       const yoke_through_term* term = &system->through_terms[i];
       assert(term->tap < system->n_taps && system->taps[term->tap].to == term->u);
-      assert(k >= system->n_ordered || system->taps[term->tap].through <= k);
+      assert(term->source <= k || t->loop > 0);
+      assert(term->source <= system->n_throughs);
     }
   }
 }

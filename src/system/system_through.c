@@ -5,16 +5,22 @@
 //
 //   y + D (u_new - u_last)        u_new: what this exchange brings; D: how y follows u at once (master_through.c)
 //
-// u_new comes from another output, which may have feedthrough itself. So outputs are visited in an order in which each one finds
-// its inputs up to date. Those of closed chains of feedthrough, and what waits for them, come last and are solved for together.
+// u_new comes from another output, which may have feedthrough itself, directly or through laws and fresh units: these are
+// evaluated only when this is done, so they are looked through by their own D. A delayed connection brings a value that is known
+// already. Outputs are visited in an order in which each one finds its inputs up to date; those of one closed chain of
+// feedthrough are solved for together.
 //
 // Means and D belong together: either alone leaves the coupling of first order (prediction specification, section 6).
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/base_check.h"
 #include "system/system.h"
+#include "system/system_digraph.h"
 
-#define MAX_CLOSED 100  // outputs in closed chains: the work of an exchange grows with their square
+#define MAX_CLOSED                                                                                 \
+  100  // outputs in a closed chain: the work of an exchange grows with their square
 
 bool yoke__system_has_means(const yoke_system* system) {
   return system->scenario->inputs == YOKE_INPUTS_MEAN && system->scenario->scheme == YOKE_JACOBI &&
@@ -40,24 +46,34 @@ static bool takes_slopes(const yoke_system* system, const yoke_system_unit* unit
   return has_slope && unit->unit.ops->set_input_derivatives != NULL;
 }
 
-// Whether the master may ask a unit for D and correct its outputs.
+// Whether the outputs of a unit are corrected when they are sent.
 static bool is_open(const yoke_system* system, const yoke_system_unit* unit) {
   // typed inputs may switch what an output follows
   return !unit->is_law && !unit->is_fresh && unit->n_slots <= 1 && !takes_slopes(system, unit) &&
-         unit->n_typed_inputs == 0 && (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) == 0;
+         unit->n_typed_inputs == 0;
 }
 
-// The tap into an input whose new value is known when outputs are sent; YOKE_NOT_FOUND: none.
-static size_t find_tap(const yoke_system* system, const yoke_system_unit* unit, size_t u) {
-  for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
-    const yoke_tap* tap = &system->taps[i];
-    if (tap->to == u) {
-      const yoke_system_unit* from = &system->units[system->links[tap->link].from_unit];
-      const bool is_later = from->is_law || from->is_fresh;  // evaluated when this is done
-      return tap->delay == 0 && tap->mean == 0 && !is_later ? i : YOKE_NOT_FOUND;
+// Whether others may look through a law or a fresh unit, before it is evaluated.
+static bool is_looked_through(const yoke_system_unit* unit) {
+  return (unit->is_law || unit->is_fresh) && unit->n_slots <= 1 && unit->n_typed_inputs == 0 &&
+         (unit->unit.info->flags & YOKE_UNIT_PHYSICAL) == 0;
+}
+
+// The tap into an input whose new value is known when outputs are sent; YOKE_NOT_FOUND: none. A mean is made later.
+static size_t find_tap(const yoke_system* system, const yoke_system_unit* unit, size_t u,
+                       bool* is_mean) {
+  size_t low = unit->first_tap, high = unit->first_tap + unit->n_taps;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;  // they are in order of U
+    if (system->taps[middle].to < u) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
   }
-  return YOKE_NOT_FOUND;
+  const bool is_there = low < unit->first_tap + unit->n_taps && system->taps[low].to == u;
+  *is_mean = is_there && system->taps[low].mean > 0;
+  return is_there && !*is_mean ? low : YOKE_NOT_FOUND;
 }
 
 typedef struct plan {
@@ -65,29 +81,71 @@ typedef struct plan {
   yoke_system_through* throughs;
   yoke_through_term* terms;
   size_t n, n_terms;
-  size_t* index;  // per output in Y: 1 + its place in throughs before they are ordered; 0: none
+  size_t* index;    // per output in Y: 1 + its place in throughs; 0: none
+  bool is_partial;  // an input of the output being added has no term
+  yoke_digraph graph;
 } plan;
 
-// Inputs that one output follows at once, element by element.
-static void add_terms(plan* p, const yoke_system_unit* unit, size_t output) {
+static void add_term(plan* p, const yoke_system_unit* unit, size_t u, double value) {
+  bool is_mean = false;
+  const size_t tap = find_tap(p->system, unit, u, &is_mean);
+  p->is_partial = p->is_partial || is_mean;
+  if (tap != YOKE_NOT_FOUND) {
+    p->terms[p->n_terms++] = (yoke_through_term){.tap = tap, .u = u, .value = value};
+  }
+}
+
+// Inputs that one output follows at once, as the file says it.
+static void add_given(plan* p, const yoke_system_unit* unit, size_t output, size_t y) {
+  for (size_t i = 0; i < unit->n_gains; i++) {
+    const yoke_system_gain* gain = &unit->gains[i];
+    if (gain->y == y && yoke__through_of_gain(unit, output, gain).kind == YOKE_THROUGH_KNOWN) {
+      add_term(p, unit, unit->u + gain->u, gain->value);
+    }
+  }
+}
+
+// The same as the unit says it, element by element.
+static void add_described(plan* p, const yoke_system_unit* unit, size_t output) {
   const yoke_unit_info* info = unit->unit.info;
+  const size_t first = p->n_terms;
   for (size_t i = 0; i < info->n_feedthrough; i++) {
     const size_t input = info->feedthrough[i].input;
     if (info->feedthrough[i].output != output || unit->unit.dense[input] == YOKE_NOT_DENSE) {
       continue;
     }
     for (size_t j = 0; j < yoke__variable_count(&info->variables[input]); j++) {
-      const size_t u = unit->u + unit->unit.dense[input] + j;
-      const size_t tap = find_tap(p->system, unit, u);
-      if (tap != YOKE_NOT_FOUND) {
-        p->terms[p->n_terms++] = (yoke_through_term){tap, u};
-      }
+      add_term(p, unit, unit->u + unit->unit.dense[input] + j, (double)NAN);
     }
+  }
+  for (size_t i = first; i < p->n_terms; i++) {
+    p->terms[i].is_silent =
+        (info->variables[output].flags & YOKE_VARIABLE_FEEDTHROUGH_UNKNOWN) != 0;
   }
 }
 
-// Every element of an output with feedthrough that somebody receives.
-static void add_outputs(plan* p, size_t index, const bool is_sent[]) {
+// One element of an output that somebody asks for, if there is something to add to it.
+static void add_output(plan* p, size_t index, size_t variable, size_t y) {
+  const yoke_system_unit* unit = &p->system->units[index];
+  const size_t first = p->n_terms;
+  p->is_partial = false;
+  if (unit->is_through_given != NULL && unit->is_through_given[y - unit->y]) {
+    add_given(p, unit, variable, y - unit->y);
+  } else if (yoke__through_of_output(unit, variable).kind == YOKE_THROUGH_KNOWN) {
+    add_described(p, unit, variable);
+  }
+  if (p->n_terms > first) {
+    p->throughs[p->n] = (yoke_system_through){.unit = index,
+                                              .y = y,
+                                              .first = first,
+                                              .n = p->n_terms - first,
+                                              .is_partial = p->is_partial};
+    p->index[y] = ++p->n;
+  }
+}
+
+// All elements of the outputs of a unit that are wanted.
+static void add_outputs(plan* p, size_t index, const bool is_wanted[]) {
   const yoke_system_unit* unit = &p->system->units[index];
   for (size_t v = 0; v < unit->unit.info->n_variables; v++) {
     const yoke_variable* variable = &unit->unit.info->variables[v];
@@ -95,106 +153,215 @@ static void add_outputs(plan* p, size_t index, const bool is_sent[]) {
       continue;
     }
     for (size_t j = 0; j < yoke__variable_count(variable); j++) {
-      const size_t y = unit->y + unit->unit.dense[v] + j, first = p->n_terms;
-      if (is_sent[y]) {
-        add_terms(p, unit, v);
-      }
-      if (p->n_terms > first) {
-        p->throughs[p->n] = (yoke_system_through){index, y, first, p->n_terms - first};
-        p->index[y] = ++p->n;
+      const size_t y = unit->y + unit->unit.dense[v] + j;
+      if (is_wanted[y] && p->index[y] == 0) {
+        add_output(p, index, v, y);
       }
     }
   }
 }
 
-// Whether all outputs that an output waits for have their place.
-static bool is_ready(const plan* p, const yoke_system_through* t, const bool is_placed[]) {
-  for (size_t i = t->first; i < t->first + t->n; i++) {
-    const size_t source = p->index[p->system->taps[p->terms[i].tap].from];
-    if (source > 0 && !is_placed[source - 1]) {
-      return false;
+// Outputs of laws and fresh units that an output follows, directly or through others of them.
+static void add_looked_through(plan* p, bool is_wanted[]) {
+  size_t n_seen = 0, before = SIZE_MAX;
+  while (p->n != before) {
+    before = p->n;
+    for (; n_seen < p->n_terms; n_seen++) {
+      const yoke_tap* tap = &p->system->taps[p->terms[n_seen].tap];
+      is_wanted[tap->from] = is_wanted[tap->from] || tap->delay == 0;
     }
-  }
-  return true;
-}
-
-// Those that can be ordered, in order, then the others; returns the number of the first.
-static size_t order(const plan* p, bool is_placed[], yoke_system_through to[]) {
-  size_t n = 0, before = SIZE_MAX;
-  while (n != before) {
-    before = n;
-    for (size_t i = 0; i < p->n; i++) {
-      if (!is_placed[i] && is_ready(p, &p->throughs[i], is_placed)) {
-        to[n++] = p->throughs[i];
-        is_placed[i] = true;
+    for (size_t i = 0; i < p->system->n_units; i++) {
+      if (is_looked_through(&p->system->units[i])) {
+        add_outputs(p, i, is_wanted);
       }
     }
   }
-  size_t at = n;
-  for (size_t i = 0; i < p->n; i++) {
-    if (!is_placed[i]) {
-      to[at++] = p->throughs[i];
-    }
-  }
-  return n;
 }
 
-// Whether all that reaches closed chains comes at the same exchanges: then one factorisation serves all of these.
-static bool has_one_rate(const plan* p, const yoke_system_through throughs[], size_t first) {
+// The output in throughs that a term's input comes from, plus 1; 0: none.
+static size_t source_of(const plan* p, const yoke_through_term* term) {
+  const yoke_tap* tap = &p->system->taps[term->tap];
+  return tap->delay == 0 ? p->index[tap->from] : 0;
+}
+
+// Edges lead to what an output needs.
+static void each_edge(plan* p, bool is_counting) {
+  for (size_t k = 0; k < p->n; k++) {
+    for (size_t i = p->throughs[k].first; i < p->throughs[k].first + p->throughs[k].n; i++) {
+      const size_t source = source_of(p, &p->terms[i]);
+      if (source > 0) {
+        yoke__digraph_add(&p->graph, k, source - 1, is_counting);
+      }
+    }
+  }
+}
+
+// Whether all that outputs of a closed chain give each other comes at the same exchanges: then one factorisation serves them.
+static bool has_one_rate(const plan* p, const yoke_system_through throughs[],
+                         const yoke_through_loop* loop) {
   int64_t every = 0;
-  for (size_t k = first; k < p->n; k++) {
+  for (size_t k = loop->first; k < loop->first + loop->n; k++) {
     for (size_t i = throughs[k].first; i < throughs[k].first + throughs[k].n; i++) {
       const int64_t own = p->system->taps[p->terms[i].tap].every;
-      if (every != 0 && own != every) {
+      const size_t source = p->terms[i].source;
+      const bool is_inside = source > loop->first && source <= loop->first + loop->n;
+      if (is_inside && every != 0 && own != every) {
         return false;
       }
-      every = own;
+      every = is_inside ? own : every;
     }
   }
   return true;
 }
 
-static yoke_status plan_throughs(yoke_system* system, plan* p, bool is_sent[], bool is_placed[]) {
+void yoke__system_loop_text(const yoke_system* system, const yoke_through_loop* loop, char* to,
+                            size_t size) {
+  enum { MOST = 6 };
+  size_t used = 0;
+  to[0] = '\0';
+  for (size_t k = 0; k < loop->n && k <= MOST && used < size; k++) {
+    const yoke_system_through* t = &system->throughs[loop->first + k];
+    const yoke_system_unit* unit = &system->units[t->unit];
+    char name[256] = "...";
+    for (size_t v = 0; k < MOST && v < unit->unit.info->n_variables; v++) {
+      const yoke_variable* variable = &unit->unit.info->variables[v];
+      const size_t at = t->y - unit->y - unit->unit.dense[v];
+      if (variable->causality == YOKE_OUTPUT && unit->unit.dense[v] != YOKE_NOT_DENSE &&
+          at < yoke__variable_count(variable)) {
+        yoke__system_element_name(unit, variable, at, name, sizeof name);
+      }
+    }
+    const int n = snprintf(to + used, size - used, "%s%s", k == 0 ? "" : ", ", name);
+    used += n > 0 ? (size_t)n : 0;
+  }
+}
+
+static void warn_of_loop(yoke_system* system, const yoke_through_loop* loop) {
+  char names[640];
+  yoke__system_loop_text(system, loop, names, sizeof names);
+  yoke__message_add(system->messages, YOKE_WARNING, (yoke_place){system->scenario->path, 0, 0},
+                    "'inputs: mean': %zu outputs in a closed chain of feedthrough are sent as the "
+                    "last step returned them: %s (%s)",
+                    loop->n,
+                    loop->n > MAX_CLOSED ? "there are too many"
+                                         : "their connections have different exchange intervals",
+                    names);
+}
+
+// Is it a closed chain: several outputs, or one that hears itself?
+static bool is_closed(const plan* p, const yoke_system_through* t, size_t k, size_t n) {
+  bool is_own = n > 1;
+  for (size_t i = t->first; i < t->first + t->n; i++) {
+    is_own = is_own || p->terms[i].source == k + 1;
+  }
+  return is_own;
+}
+
+// Closed chains among the outputs in order; component: of the graph, by place in order.
+static void find_loops(plan* p, yoke_system_through throughs[], const size_t component[],
+                       yoke_through_loop loops[]) {
+  yoke_system* system = p->system;
+  for (size_t k = 0, n = 1; k < p->n; k += n) {
+    for (n = 1; k + n < p->n && component[k + n] == component[k];) {
+      n++;
+    }
+    if (!is_closed(p, &throughs[k], k, n)) {
+      continue;
+    }
+    yoke_through_loop* loop = &loops[system->n_through_loops++];
+    *loop = (yoke_through_loop){.first = k, .n = n, .at = system->n_loop_numbers};
+    for (size_t i = k; i < k + n; i++) {
+      throughs[i].loop = system->n_through_loops;
+    }
+    loop->is_solved = n <= MAX_CLOSED && has_one_rate(p, throughs, loop);
+    system->n_loop_numbers += loop->is_solved ? n * n : 0;
+    if (!loop->is_solved) {
+      warn_of_loop(system, loop);
+    }
+  }
+}
+
+// Taps that deliver an output brought up to date. Laws and fresh units do that themselves.
+static void mark_taps(plan* p, const yoke_system_through throughs[]) {
+  yoke_system* system = p->system;
   for (size_t i = 0; i < system->n_taps; i++) {
-    is_sent[system->taps[i].from] = true;
+    yoke_tap* tap = &system->taps[i];
+    const size_t through = p->index[tap->from];
+    if (through > 0 && tap->mean == 0) {
+      const yoke_system_through* t = &throughs[through - 1];
+      const bool is_sent_late = !system->units[t->unit].is_fresh &&
+                                !system->units[t->unit].is_law &&
+                                (t->loop == 0 || system->through_loops[t->loop - 1].is_solved);
+      tap->through = is_sent_late ? through : 0;
+    }
+  }
+}
+
+// Its input comes from a law that nobody can look through: a source that follows time, one with typed inputs.
+static bool is_blind(const plan* p, const yoke_through_term* term) {
+  const yoke_tap* tap = &p->system->taps[term->tap];
+  const yoke_system_unit* from = &p->system->units[p->system->links[tap->link].from_unit];
+  const bool is_late =
+      from->is_law || (from->is_fresh && (!is_looked_through(from) || from->n_slots > 1));
+  return tap->delay == 0 && term->source == 0 && is_late;
+}
+
+static yoke_status order(plan* p) {
+  yoke_system* system = p->system;
+  yoke_system_through* throughs = yoke__arena_array(&system->arena, p->n + 1, sizeof *throughs);
+  yoke_through_loop* loops = yoke__arena_array(&system->arena, p->n + 1, sizeof *loops);
+  size_t* component = calloc(p->n + 1, sizeof *component);
+  yoke_status status = throughs != NULL && loops != NULL && component != NULL
+                           ? yoke__digraph_allocate(&p->graph, p->n, p->n_terms)
+                           : YOKE_NO_MEMORY;
+  if (status >= 0) {
+    yoke__digraph_clear(&p->graph);
+    each_edge(p, true);
+    yoke__digraph_end_count(&p->graph);
+    each_edge(p, false);
+    yoke__digraph_sort(&p->graph);
+    for (size_t k = 0; k < p->n; k++) {
+      throughs[k] = p->throughs[p->graph.order[k]];
+      component[k] = p->graph.component[p->graph.order[k]];
+      p->index[throughs[k].y] = k + 1;
+    }
+    for (size_t i = 0; i < p->n_terms; i++) {
+      p->terms[i].source = source_of(p, &p->terms[i]);
+      p->terms[i].is_blind = is_blind(p, &p->terms[i]);
+    }
+    system->throughs = throughs;
+    system->n_throughs = p->n;
+    system->through_terms = p->terms;
+    system->n_through_terms = p->n_terms;
+    system->through_loops = loops;
+    find_loops(p, throughs, component, loops);
+    mark_taps(p, throughs);
+  }
+  free(component);
+  return status;
+}
+
+static yoke_status plan_throughs(yoke_system* system, plan* p, bool is_wanted[]) {
+  for (size_t i = 0; i < system->n_taps; i++) {
+    is_wanted[system->taps[i].from] = true;
   }
   for (size_t i = 0; i < system->n_units; i++) {
     if (is_open(system, &system->units[i])) {
-      add_outputs(p, i, is_sent);
+      add_outputs(p, i, is_wanted);
     }
   }
-  yoke_system_through* throughs =
-      yoke__arena_array(&system->arena, p->n + 1, sizeof *system->throughs);
-  YOKE_TRY_MEMORY(throughs);
-  system->n_ordered = order(p, is_placed, throughs);
-  const bool is_solved =
-      p->n - system->n_ordered <= MAX_CLOSED && has_one_rate(p, throughs, system->n_ordered);
-  system->n_throughs = is_solved ? p->n : system->n_ordered;
-  if (!is_solved) {
-    yoke__message_add(system->messages, YOKE_WARNING, (yoke_place){system->scenario->path, 0, 0},
-                      "'inputs: mean': %zu outputs in closed chains of feedthrough are sent as the "
-                      "last step returned them: %s",
-                      p->n - system->n_ordered,
-                      p->n - system->n_ordered > MAX_CLOSED
-                          ? "there are too many"
-                          : "their connections have different exchange intervals");
+  for (size_t i = 0; i < system->n_y; i++) {
+    is_wanted[i] = false;
   }
-  system->throughs = throughs;
-  system->through_terms = p->terms;
-  system->n_through_terms = p->n_terms;
-  for (size_t k = 0; k < system->n_throughs; k++) {
-    for (size_t i = 0; i < system->n_taps; i++) {
-      yoke_tap* tap = &system->taps[i];
-      tap->through = tap->from == throughs[k].y && tap->mean == 0 ? k + 1 : tap->through;
-    }
-  }
-  return YOKE_OK;
+  add_looked_through(p, is_wanted);
+  return order(p);
 }
 
 static size_t count_terms(const yoke_system* system) {
   size_t n = 0;
   for (size_t i = 0; i < system->n_units; i++) {
     const yoke_unit* unit = &system->units[i].unit;
+    n += system->units[i].n_gains;
     for (size_t k = 0; k < unit->info->n_feedthrough; k++) {
       const yoke_feedthrough* f = &unit->info->feedthrough[k];
       n += yoke__variable_count(&unit->info->variables[f->output]) *
@@ -222,10 +389,10 @@ yoke_status yoke__system_plan_means(yoke_system* system) {
   p.terms = yoke__arena_array(&system->arena, count_terms(system) + 1, sizeof *p.terms);
   p.throughs = calloc(system->n_y + 1, sizeof *p.throughs);
   p.index = calloc(system->n_y + 1, sizeof *p.index);
-  bool* flags = calloc(2 * system->n_y + 2, sizeof *flags);
+  bool* flags = calloc(system->n_y + 1, sizeof *flags);
   const bool is_whole = p.terms != NULL && p.throughs != NULL && p.index != NULL && flags != NULL;
-  const yoke_status status =
-      is_whole ? plan_throughs(system, &p, flags, flags + system->n_y + 1) : YOKE_NO_MEMORY;
+  const yoke_status status = is_whole ? plan_throughs(system, &p, flags) : YOKE_NO_MEMORY;
+  yoke__digraph_free(&p.graph);
   free(p.throughs);
   free(p.index);
   free(flags);

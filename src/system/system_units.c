@@ -493,5 +493,6 @@ yoke_status yoke__system_make_units(yoke_system* system) {
   for (; job.turn < system->n_threads && job.status >= 0; job.turn++) {
     yoke__pool_run(system->pool, make_units_of_thread, &job);
   }
-  return job.status;
+  YOKE_TRY(job.status);
+  return yoke__system_take_feedthrough(system);
 }

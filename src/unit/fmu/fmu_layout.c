@@ -350,9 +350,10 @@ static yoke_status add_pair(pairs* p, yoke_arena* arena, size_t output, size_t i
   return YOKE_OK;
 }
 
-// place: per variable of the description its place among those of the layout
+// place: per variable of the description its place among those of the layout, which are the same as in layout->info
 static yoke_status lay_feedthrough(const yoke_fmi_description* d, yoke_arena* arena,
-                                   const size_t place[], fmu_layout* layout) {
+                                   const size_t place[], yoke_variable variables[],
+                                   fmu_layout* layout) {
   pairs p = {0};
   for (size_t i = 0; i < d->outputs.n; i++) {
     const yoke_fmi_unknown* unknown = &d->outputs.items[i];
@@ -371,6 +372,7 @@ static yoke_status lay_feedthrough(const yoke_fmi_description* d, yoke_arena* ar
         YOKE_TRY(add_pair(&p, arena, output, k));
       }
     }
+    variables[output].flags |= unknown->has_dependencies ? 0 : YOKE_VARIABLE_FEEDTHROUGH_UNKNOWN;
   }
   layout->info.feedthrough = p.items;
   layout->info.n_feedthrough = p.n;
@@ -440,8 +442,8 @@ static void lay_solver(const yoke_fmi_description* d, const size_t place[], fmu_
 // ---------------------------------------------------------------------------------------------------------
 
 static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_args* args,
-                                 yoke_arena* arena, size_t place[], fmu_layout* out,
-                                 const yoke_sink* sink) {
+                                 yoke_arena* arena, size_t place[], yoke_variable** to,
+                                 fmu_layout* out, const yoke_sink* sink) {
   yoke_variable* variables = yoke__arena_array(arena, d->n_variables + 1, sizeof *variables);
   fmu_slot* slots = yoke__arena_array(arena, d->n_variables + 1, sizeof *slots);
   YOKE_TRY_MEMORY(variables && slots);
@@ -467,6 +469,7 @@ static yoke_status lay_variables(const yoke_fmi_description* d, const yoke_unit_
   out->slots = slots;
   lay_linear(d, place, variables, out);
   lay_solver(d, place, out);
+  *to = variables;
   return YOKE_OK;
 }
 
@@ -474,12 +477,13 @@ yoke_status yoke__fmu_lay_out(const yoke_fmi_description* d, const yoke_unit_arg
                               yoke_arena* arena, fmu_layout* out, const yoke_sink* sink) {
   *out = (fmu_layout){.clock = YOKE_FMI_NONE};
   size_t* place = calloc(d->n_variables + 1, sizeof *place);
+  yoke_variable* variables = NULL;
   yoke_status status = YOKE_NO_MEMORY;
   if (place != NULL) {
-    status = lay_variables(d, args, arena, place, out, sink);
+    status = lay_variables(d, args, arena, place, &variables, out, sink);
   }
   if (status >= 0) {
-    status = lay_feedthrough(d, arena, place, out);
+    status = lay_feedthrough(d, arena, place, variables, out);
   }
   free(place);
   YOKE_TRY(status);
