@@ -388,6 +388,36 @@ static void json_circuits(const yoke_system* system, bool is_netlist, yoke_json*
   }
 }
 
+// ---- feedthrough
+
+#define MAX_GAINS 1000  // numbers of D that are listed
+
+// What was found at the start: one entry per output and connected input that it may follow at once.
+static void json_feedthrough(const yoke_system* system, const yoke_state* state, yoke_json* json) {
+  yoke__json_begin_array(json, "feedthrough");
+  for (size_t k = 0, n = 0; k < system->n_throughs; k++) {
+    const yoke_system_through* t = &system->throughs[k];
+    const yoke_system_unit* unit = &system->units[t->unit];
+    for (size_t i = t->first; i < t->first + t->n && n < MAX_GAINS; i++, n++) {
+      char name[512] = "";
+      yoke__json_begin_object(json, NULL);
+      yoke__system_number_name(unit, YOKE_OUTPUT, t->y - unit->y, name, sizeof name);
+      yoke__json_string(json, "output", name);
+      yoke__system_number_name(unit, YOKE_INPUT, system->through_terms[i].u - unit->u, name,
+                               sizeof name);
+      yoke__json_string(json, "input", name);
+      yoke__json_string(json, "kind", yoke__through_kind_words[state->known[i].kind]);
+      yoke__json_string(json, "how", yoke__through_how_words[state->known[i].how]);
+      if (state->known[i].kind != YOKE_THROUGH_UNKNOWN) {
+        yoke__json_number(json, "value", state->D[i]);
+      }
+      yoke__json_boolean(json, "singular", t->loop > 0 && state->is_closed_singular[t->loop - 1]);
+      yoke__json_end_object(json);
+    }
+  }
+  yoke__json_end_array(json);
+}
+
 // ---- the verdict on the whole run
 
 // "unit 'pump' at t = 0.25 s: output 'p' became nan": the place in a file is left to the messages
@@ -532,6 +562,9 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   }
   if (state != NULL) {
     json_clusters(system, state, json);
+  }
+  if (state != NULL && system->n_throughs > 0) {
+    json_feedthrough(system, state, json);
   }
   json_circuits(system, simulation->is_netlist, json);
   yoke__describe_messages(&simulation->messages, json);

@@ -372,9 +372,31 @@ static bool factor_loop(const yoke_system* system, yoke_state* state,
   return is_factored && least >= LEAST_PIVOT;
 }
 
+// Outputs that were to be brought up to date, and cannot be.
+static void report_unknown(const yoke_system* system, const yoke_state* state,
+                           yoke_messages* messages) {
+  for (size_t k = 0; k < system->n_throughs; k++) {
+    const yoke_system_through* t = &system->throughs[k];
+    const yoke_system_unit* unit = &system->units[t->unit];
+    yoke_through least = {YOKE_THROUGH_ZERO, YOKE_THROUGH_BY_FILE};
+    for (size_t i = t->first; i < t->first + t->n; i++) {
+      least = yoke__through_least(least, state->known[i]);
+    }
+    if (least.kind == YOKE_THROUGH_UNKNOWN && !unit->is_law && !unit->is_fresh) {
+      char name[256] = "";
+      yoke__system_number_name(unit, YOKE_OUTPUT, t->y - unit->y, name, sizeof name);
+      yoke__message_add(messages, YOKE_NOTE, unit->source->place,
+                        "the feedthrough of '%s' is unknown: %s; what is unknown of it is sent as "
+                        "the last step returned it",
+                        name, yoke__through_how_words[least.how]);
+    }
+  }
+}
+
 void yoke__master_factor_through(const yoke_system* system, yoke_state* state,
                                  yoke_messages* messages) {
   close_eyes(system, state);
+  report_unknown(system, state, messages);
   for (size_t i = 0; i < system->n_through_loops; i++) {
     const yoke_through_loop* loop = &system->through_loops[i];
     state->is_closed_singular[i] = loop->is_solved && !factor_loop(system, state, loop);

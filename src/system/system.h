@@ -560,6 +560,9 @@ bool yoke__system_resolve(yoke_system* system, const yoke_scenario_endpoint* end
 // A column of a recording: "unit.variable", "unit.variable[i]" or "unit.variable[i,j]".
 void yoke__system_element_name(const yoke_system_unit* unit, const yoke_variable* v, size_t i,
                                char* to, size_t size);
+// The same of number `at` of a unit's real inputs or outputs.
+void yoke__system_number_name(const yoke_system_unit* unit, yoke_causality causality, size_t at,
+                              char* to, size_t size);
 // The same of a judged signal.
 void yoke__system_signal_name(const yoke_system* system, const yoke_system_signal* signal, char* to,
                               size_t size);

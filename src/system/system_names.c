@@ -52,6 +52,19 @@ static bool report_element(yoke_system* system, const yoke_scenario_endpoint* en
   return false;
 }
 
+void yoke__system_number_name(const yoke_system_unit* unit, yoke_causality causality, size_t at,
+                              char* to, size_t size) {
+  for (size_t v = 0; v < unit->unit.info->n_variables; v++) {
+    const yoke_variable* variable = &unit->unit.info->variables[v];
+    const size_t dense = unit->unit.dense[v];
+    if (variable->causality == causality && dense != YOKE_NOT_DENSE &&
+        at - dense < yoke__variable_count(variable)) {
+      yoke__system_element_name(unit, variable, at - dense, to, size);
+      return;
+    }
+  }
+}
+
 void yoke__system_flow_start(const yoke_system* system, size_t flow, char* to, size_t size) {
   const yoke_system_flow* f = &system->flows[flow];
   const yoke_system_link* link = &system->links[f->link];

@@ -223,13 +223,8 @@ void yoke__system_loop_text(const yoke_system* system, const yoke_through_loop* 
     const yoke_system_through* t = &system->throughs[loop->first + k];
     const yoke_system_unit* unit = &system->units[t->unit];
     char name[256] = "...";
-    for (size_t v = 0; k < MOST && v < unit->unit.info->n_variables; v++) {
-      const yoke_variable* variable = &unit->unit.info->variables[v];
-      const size_t at = t->y - unit->y - unit->unit.dense[v];
-      if (variable->causality == YOKE_OUTPUT && unit->unit.dense[v] != YOKE_NOT_DENSE &&
-          at < yoke__variable_count(variable)) {
-        yoke__system_element_name(unit, variable, at, name, sizeof name);
-      }
+    if (k < MOST) {
+      yoke__system_number_name(unit, YOKE_OUTPUT, t->y - unit->y, name, sizeof name);
     }
     const int n = snprintf(to + used, size - used, "%s%s", k == 0 ? "" : ", ", name);
     used += n > 0 ? (size_t)n : 0;

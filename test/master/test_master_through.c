@@ -1,5 +1,6 @@
 // Mean inputs with feedthrough brought up to date (`inputs: mean`): the convergence table of the prediction specification, section
 // 6 (PR-04), on its system G1; who takes part and who does not; the same bits after a saved state.
+#define _POSIX_C_SOURCE 200809L  // mkdtemp
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,6 +303,358 @@ static void test_closed_chain_of_several_rates(void** state) {
   sim_close(&s);
 }
 
+// ---- what is known of feedthrough
+
+static void check_known(const sim* s, size_t link, yoke_through_kind want, const char* how) {
+  const yoke_through through = yoke__master_feedthrough(s->system, s->state, link);
+  assert_string_equal(yoke__through_kind_words[through.kind], yoke__through_kind_words[want]);
+  assert_string_equal(yoke__through_how_words[through.how], how);
+}
+
+#define PAIR                                                                                       \
+  "yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"                                    \
+  "  a: {model: state_space, %swith: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}}\n"                \
+  "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}}\n"                                       \
+  "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n"
+
+// The file goes before everything: values, names of inputs, none; outputs that it does not name stay as they are.
+static void test_file_says_feedthrough(void** state) {
+  (void)state;
+  sim s = sim_open(PAIR, "");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "derivatives at the start");
+  check_known(&s, 1, YOKE_THROUGH_ZERO, "declared by the unit");
+  check_near(s.state->D[0], 0.5, 0);
+  sim_close(&s);
+  s = sim_open(PAIR, "feedthrough: {y1: {u1: 0.25}}, ");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "declared by the file");
+  check_near(s.state->D[0], 0.25, 0);
+  sim_close(&s);
+  s = sim_open(PAIR, "feedthrough: {y1: [u1]}, ");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "derivatives at the start");
+  check_near(s.state->D[0], 0.5, 0);
+  sim_close(&s);
+  static const char* const nothing[] = {"feedthrough: none, ", "feedthrough: {y1: none}, ",
+                                        "feedthrough: {y1: []}, ", "feedthrough: {y1: {u1: 0}}, "};
+  for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++) {
+    s = sim_open(PAIR, nothing[i]);
+    check_known(&s, 0, YOKE_THROUGH_ZERO, "declared by the file");
+    assert_int_equal(s.system->n_throughs, 0);
+    assert_int_equal(s.system->units[0].unit.info->n_feedthrough, 0);
+    sim_close(&s);
+  }
+  // single elements of arrays
+  s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"
+               "  a: {model: state_space, feedthrough: {y2: {u1: 3}}, with: {A: [[-1]], B: [[1, "
+               "0]], C: [[1], [1]], D: [[0.5, 0.25], [0, 0]]}}\n"
+               "  b: {model: state_space, with: {A: [[-2]], B: [[1, 1]], C: [[1], [2]]}}\n"
+               "connections: [a.y1 -> b.u1, a.y2 -> b.u2, b.y1 -> a.u1, b.y2 -> a.u2]\n");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "derivatives at the start");
+  check_known(&s, 1, YOKE_THROUGH_KNOWN, "declared by the file");
+  assert_int_equal(s.system->n_through_terms, 3);
+  sim_close(&s);
+}
+
+static void test_file_is_wrong(void** state) {
+  (void)state;
+  static const struct {
+    const char *said, *want;
+  } cases[] = {
+      {"{y1: {u9: 1}}", "test.yaml:5:46: error: feedthrough: 'a' (state_space) has no input 'u9'"},
+      {"{y9: none}", "test.yaml:5:41: error: feedthrough: 'a' (state_space) has no output 'y9'"},
+      {"{u1: {u1: 1}}", "5:41: error: feedthrough: 'a.u1' is an input, not a real output"},
+      {"{y1: [y1]}", "5:46: error: feedthrough: 'a.y1' is an output, not a real input"},
+      {"{y1: [u1, u1]}", "5:50: error: feedthrough: the input 'u1' is named twice"},
+      {"{y1: {u1: stiff}}", "5:50: error: 'u1': expected a number, found the text 'stiff'"},
+      {"{y1: {u1: .inf}}", "5:50: error: 'u1': expected a number"},
+      {"{y1: 3}", "5:45: error: 'feedthrough' of 'y1': expected none, a list of inputs or a map of "
+                  "inputs and numbers, found 3"},
+      {"all", "5:40: error: 'feedthrough': expected none or a map of outputs"},
+      {"{x1: none}", "5:41: error: feedthrough: 'a.x1' is neither an input nor an output"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    char text[1024], messages[4096];
+    snprintf(
+        text, sizeof text,
+        "yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"
+        "  a: {model: state_space, feedthrough: %s, with: {A: [[-1]], B: [[1]]}, start: {u1: 0}}\n"
+        "connections: []\n",
+        cases[i].said);
+    sim s;
+    assert_true(sim_try(NULL, text, &s, messages, sizeof messages) < 0);
+    check_contains(messages, cases[i].want);
+  }
+  char messages[4096];
+  sim s;
+  assert_true(sim_try(NULL,
+                      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {b: {model: oscillator.mass}}\n"
+                      "laws: {g: {law: gain, feedthrough: none}}\nconnections: []\n",
+                      &s, messages, sizeof messages) < 0);
+  check_contains(messages, "4:23: error: a law has no 'feedthrough'");
+}
+
+// After every exchange what b gets is what a gives for the inputs that a has got just now: u_b = C x_a + D u_a.
+static void check_up_to_date(sim* s, double D, double gain, double tolerance) {
+  const yoke_system_unit* a = &s->system->units[0];
+  const yoke_system_unit* b = &s->system->units[1];
+  double most = 0;
+  for (int k = 0; k < 20; k++) {
+    sim_steps(s, 1);
+    const double x = read_state(s, 0, "x1");
+    most = fmax(most, fabs(s->state->u[b->u] - gain * (x + D * s->state->u[a->u])));
+    assert_true(fabs(s->state->u[a->u]) > 1e-6);
+  }
+  check_near(most, 0, tolerance);
+  sim_close(s);
+}
+
+#define LOOP(laws, connections)                                                                    \
+  "yoke: 1\ntime: {stop: 2, step: 0.1}\ninputs: mean\nunits:\n"                                    \
+  "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}}\n"                  \
+  "  b: {model: state_space, with: {A: [[-2]], B: [[1]], x0: [0.3]}}\n" laws                       \
+  "\nconnections: [" connections "]\n"
+
+static void test_inputs_of_every_kind_are_seen(void** state) {
+  (void)state;
+  sim s = sim_open(LOOP("", "a.y1 -> b.u1, b.y1 -> a.u1"));
+  check_up_to_date(&s, 0.5, 1, 1e-14);
+  // through a linear law, and one that only its refresh shows to be linear
+  s = sim_open(
+      LOOP("laws: {g: {law: gain, with: {k: -3}}}", "a.y1 -> b.u1, b.y1 -> g.u, g.y -> a.u1"));
+  assert_int_equal(s.system->n_throughs, 2);
+  check_up_to_date(&s, 0.5, 1, 1e-14);
+  s = sim_open(
+      LOOP("laws: {k: {law: spring_damper, with: {k: 2, c: 0}, start: {v1: 0, x2: 0, v2: 0}}}",
+           "a.y1 -> b.u1, b.y1 -> k.x1, k.f -> a.u1"));
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "derivatives at the start");
+  check_up_to_date(&s, 0.5, 1, 1e-14);
+  // two laws one behind the other, with gains
+  s = sim_open(LOOP("laws: {g: {law: gain, with: {k: -3}}, h: {law: gain, with: {k: 0.5}}}",
+                    "a.y1 -> b.u1, {from: b.y1, to: g.u, gain: 2}, g.y -> h.u, "
+                    "{from: h.y, to: a.u1, gain: 0.5, offset: 1}"));
+  assert_int_equal(s.system->n_throughs, 3);
+  check_up_to_date(&s, 0.5, 1, 1e-14);
+  // a closed chain through a law: a.y1 -> g -> a.u1
+  s = sim_open(
+      LOOP("laws: {g: {law: gain, with: {k: -1.5}}}", "a.y1 -> b.u1, a.y1 -> g.u, g.y -> a.u1"));
+  assert_int_equal(s.system->n_through_loops, 1);
+  check_up_to_date(&s, 0.5, 1, 1e-14);
+  // a connection with a delay
+  s = sim_open(LOOP("", "a.y1 -> b.u1, {from: b.y1, to: a.u1, delay: 0.3, gain: -1}"));
+  check_up_to_date(&s, 0.5, 1, 1e-14);
+  // a fresh unit with feedthrough in between
+  s = sim_open("yoke: 1\ntime: {stop: 2, step: 0.1}\ninputs: mean\nunits:\n"
+               "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}}\n"
+               "  b: {model: state_space, with: {A: [[-2]], B: [[1]], x0: [0.3]}}\n"
+               "  f: {model: state_space, exchange: fresh, with: {A: [[-3]], B: [[1]], D: [[2]]}}\n"
+               "connections: [a.y1 -> b.u1, b.y1 -> f.u1, f.y1 -> a.u1]\n");
+  check_known(&s, 2, YOKE_THROUGH_KNOWN, "evaluated at every exchange");
+  check_up_to_date(&s, 0.5, 1, 1e-14);
+}
+
+// Of a law that is not linear, or follows something else than real inputs, nobody knows in advance what it will give: the output is sent as it is, which is
+// said, and it is not made worse.
+static void test_laws_that_hide(void** state) {
+  (void)state;
+  static const char* const laws[] = {
+      LOOP("laws: {p: {law: spring_damper.nonlinear, with: {k: 2}, start: {v1: 0, x2: -1, v2: 0}}}",
+           "a.y1 -> b.u1, b.y1 -> p.x1, p.f -> a.u1"),
+      LOOP("laws: {p: {law: constant, with: {value: 1}}}", "a.y1 -> b.u1, p.y -> a.u1"),
+  };
+  for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
+    sim s;
+    char messages[4096];
+    check_ok(sim_try(NULL, laws[i], &s, messages, sizeof messages));
+    check_contains(messages,
+                   "note: the feedthrough of 'a.y1' is unknown: an input comes from a law "
+                   "that cannot be looked through");
+    check_known(&s, 0, YOKE_THROUGH_UNKNOWN,
+                "an input comes from a law that cannot be looked through");
+    sim_steps(&s, 5);
+    const yoke_system_unit* b = &s.system->units[1];
+    check_near(s.state->u[b->u], sim_read(&s, "a.y1"), 0);
+    sim_close(&s);
+  }
+}
+
+// A chain without a solution is named, and does not hinder another one.
+static void test_singular_chain_is_said(void** state) {
+  (void)state;
+  static const char text[] =
+      "yoke: 1\ntime: {stop: 2, step: 0.1}\ninputs: mean\nunits:\n"
+      "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}}\n"
+      "  b: {model: state_space, with: {A: [[-2]], B: [[1]], D: [[0.4]], x0: [1]}}\n"
+      "  c: {model: state_space, with: {A: [[-1]], B: [[1]], C: [[0]], D: [[1]]}}\n"
+      "  d: {model: state_space, with: {A: [[-1]], B: [[1]], C: [[0]], D: [[1]]}}\n"
+      "connections: [a.y1 -> b.u1, {from: b.y1, to: a.u1, gain: -1}, c.y1 -> d.u1, d.y1 -> "
+      "c.u1]\n";
+  sim s;
+  char messages[4096];
+  check_ok(sim_try(NULL, text, &s, messages, sizeof messages));
+  check_contains(messages, "warning: 'inputs: mean': the closed chain of feedthrough through ");
+  check_contains(messages,
+                 "has no unique solution (I - L D is singular); these outputs are sent as "
+                 "the last step returned them");
+  assert_int_equal(s.system->n_through_loops, 2);
+  assert_true(s.state->is_closed_singular[0] != s.state->is_closed_singular[1]);
+  const size_t good = s.state->is_closed_singular[0] ? 1 : 0;
+  assert_int_equal(s.system->throughs[s.system->through_loops[good].first].unit < 2, true);
+  check_up_to_date(&s, 0.5, 1, 1e-14);
+}
+
+// ---- FMUs
+
+// A copy of the FMU `settled` whose description is changed: what stands there, and what is to stand there instead.
+static void make_settled(const char* folder, const char* const changes[][2], size_t n) {
+  const char* fmus = getenv("YOKE_FMUS");
+  char command[2048];
+  assert_non_null(fmus);
+  snprintf(command, sizeof command, "rm -rf '%s' && cp -r '%s/settled2' '%s'", folder, fmus,
+           folder);
+  assert_int_equal(system(command), 0);
+  for (size_t i = 0; i < n; i++) {
+    snprintf(command, sizeof command, "sed -i 's/%s/%s/' '%s/modelDescription.xml'", changes[i][0],
+             changes[i][1], folder);
+    assert_int_equal(system(command), 0);
+  }
+}
+
+static sim open_settled(const char* folder, const char* more, const char* with) {
+  return sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"
+                  "  a: {fmu: %s, %swith: {%s}}\n"
+                  "  b: {model: state_space, with: {A: [[-2]], B: [[1]], x0: [0.3]}}\n"
+                  "connections: [a.y -> b.u1, b.y1 -> a.u]\n",
+                  folder, more, with);
+}
+
+static void test_FMU_feedthrough(void** state) {
+  (void)state;
+  static const char* const no_derivatives[][2] = {{"providesDirectionalDerivative=\"true\"", ""}};
+  static const char* const no_dependencies[][2] = {{"providesDirectionalDerivative=\"true\"", ""},
+                                                   {"dependencies=\"1\"", ""}};
+  static const char* const silent[][2] = {{"dependencies=\"1\"", ""}};
+  char folder[] = "/tmp/yoke-test-through-XXXXXX";
+  char path[64];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/f", folder);
+
+  // 1.5 is how it settles, 0.5 how it follows at once
+  make_settled(path, NULL, 0);
+  sim s = open_settled(path, "", "");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "derivatives at the start");
+  check_near(s.state->D[0], 0.5, 0);
+  sim_close(&s);
+  s = open_settled(path, "isolate: process, ", "");
+  check_near(s.state->D[0], 0.5, 0);
+  sim_close(&s);
+  // derivatives that are no numbers
+  s = open_settled(path, "", "d: 0");
+  check_known(&s, 0, YOKE_THROUGH_UNKNOWN, "the output bends or jumps at its start value");
+  check_near(s.state->D[0], 0, 0);
+  sim_close(&s);
+
+  // derivatives count without declared dependencies, too
+  make_settled(path, silent, 1);
+  s = open_settled(path, "", "");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "derivatives at the start");
+  check_near(s.state->D[0], 0.5, 0);
+  sim_close(&s);
+
+  // the probe is all there is
+  make_settled(path, no_derivatives, 1);
+  s = open_settled(path, "", "");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "measured at the start");
+  check_near(s.state->D[0], 1.5, 1e-12);
+  sim_close(&s);
+  s = open_settled(path, "", "lazy: 1");
+  check_known(&s, 0, YOKE_THROUGH_UNKNOWN, "the output does not react while it is initialised");
+  sim_close(&s);
+  s = open_settled(path, "feedthrough: {y: {u: 0.5}}, ", "");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "declared by the file");
+  check_near(s.state->D[0], 0.5, 0);
+  sim_close(&s);
+
+  // nothing is said: unknown, not dependent
+  make_settled(path, no_dependencies, 2);
+  s = open_settled(path, "", "");
+  check_known(&s, 0, YOKE_THROUGH_UNKNOWN, "the FMU does not say");
+  assert_int_equal(s.system->n_throughs, 0);
+  sim_close(&s);
+  s = open_settled(path, "feedthrough: {y: [u]}, ", "");
+  check_known(&s, 0, YOKE_THROUGH_KNOWN, "measured at the start");
+  sim_close(&s);
+  char command[128];
+  snprintf(command, sizeof command, "rm -rf '%s'", folder);
+  assert_int_equal(system(command), 0);
+}
+
+// ---- a real machine
+
+typedef struct machine {
+  double u, y;
+} machine;
+
+static int n_machine_calls;
+
+static yoke_status machine_refresh(void* self, double t) {
+  machine* m = self;
+  (void)t;
+  n_machine_calls++;
+  assert_true(m->u == 0 || m->u == 0.25);  // nothing but what is really sent
+  m->y = 2 * m->u;
+  return YOKE_OK;
+}
+
+static yoke_status machine_step(void* self, double t, double h, yoke_step_result* result) {
+  (void)h;
+  (void)result;
+  return machine_refresh(self, t);
+}
+
+static const yoke_variable machine_variables[] = {
+    {.name = "u", .type = YOKE_REAL, .causality = YOKE_INPUT, .offset = offsetof(machine, u)},
+    {.name = "y", .type = YOKE_REAL, .causality = YOKE_OUTPUT, .offset = offsetof(machine, y)},
+};
+static const yoke_feedthrough machine_pairs[] = {{1, 0}};
+static const yoke_unit_info machine_info = {.variables = machine_variables,
+                                            .n_variables = 2,
+                                            .feedthrough = machine_pairs,
+                                            .n_feedthrough = 1,
+                                            .flags = YOKE_UNIT_PHYSICAL | YOKE_UNIT_FLAT,
+                                            .self_size = sizeof(machine)};
+static const yoke_unit_ops machine_ops = {YOKE_UNIT_HEAD, .name = "test.machine",
+                                          .info = &machine_info, .step = machine_step,
+                                          .refresh = machine_refresh};
+
+static void test_machine_is_not_probed(void** state) {
+  (void)state;
+  yoke_registry* models = NULL;
+  check_ok(yoke_registry_create(&models));
+  check_ok(yoke_registry_add_unit(models, &machine_ops, NULL));
+  static const char* const said[] = {"", ", feedthrough: {y: [u]}", ", feedthrough: {y: {u: 2}}"};
+  for (size_t i = 0; i < 3; i++) {
+    char text[1024], messages[4096];
+    snprintf(text, sizeof text,
+             "yoke: 1\ntime: {stop: 1, step: 0.1}\ninputs: mean\nunits:\n"
+             "  m: {model: test.machine%s}\n  b: {model: state_space, with: {A: [[0]], B: [[0]], "
+             "x0: [0.25]}}\nconnections: [m.y -> b.u1, b.y1 -> m.u]\n",
+             said[i]);
+    sim s;
+    n_machine_calls = 0;
+    check_ok(sim_try(models, text, &s, messages, sizeof messages));
+    assert_true(n_machine_calls > 0);
+    if (i < 2) {
+      check_known(&s, 0, YOKE_THROUGH_UNKNOWN, "a real machine is not probed");
+      assert_int_equal(s.system->n_throughs, 0);
+    } else {
+      check_known(&s, 0, YOKE_THROUGH_KNOWN, "declared by the file");
+      check_near(s.state->D[0], 2, 0);
+    }
+    sim_steps(&s, 3);
+    sim_close(&s);
+  }
+  yoke_registry_destroy(&models);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_PR_04_convergence),
@@ -311,6 +664,13 @@ int main(void) {
       cmocka_unit_test(test_who_takes_part),
       cmocka_unit_test(test_D),
       cmocka_unit_test(test_closed_chain_of_several_rates),
+      cmocka_unit_test(test_file_says_feedthrough),
+      cmocka_unit_test(test_file_is_wrong),
+      cmocka_unit_test(test_inputs_of_every_kind_are_seen),
+      cmocka_unit_test(test_laws_that_hide),
+      cmocka_unit_test(test_singular_chain_is_said),
+      cmocka_unit_test(test_FMU_feedthrough),
+      cmocka_unit_test(test_machine_is_not_probed),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,7 +192,8 @@ struct fmu {
   double drift;   // largest |own time - ours| seen [s]
   double drift_at;
   bool is_drift_told;
-  struct fmu_saved* saved;  // states handed out through images, newest first
+  bool is_derivative_refused;  // the FMU answered with an error: it is not asked again
+  struct fmu_saved* saved;     // states handed out through images, newest first
   // our side of a state, in one block without pointers: of the solver, or of event mode
   unsigned char* kept;
   size_t kept_size;  // 0: there is none

@@ -490,7 +490,18 @@ static yoke_status derivative(void* self, const size_t unknowns[], size_t n_unkn
   for (size_t i = 0; i < n_knowns; i++) {
     known_refs[i] = f->layout.slots[knowns[i]].reference;
   }
-  return f->version->directional(f, unknown_refs, n_unknowns, known_refs, n_knowns, seed, out);
+  if (f->is_derivative_refused) {
+    return YOKE_NO_SUPPORT;
+  }
+  const fmu_phase before = f->phase;
+  const yoke_status status =
+      f->version->directional(f, unknown_refs, n_unknowns, known_refs, n_knowns, seed, out);
+  // it can still be stepped; one that answered "error" is not asked again
+  if (status < 0 && f->phase == FMU_FAILED) {
+    f->phase = before;
+    f->is_derivative_refused = true;
+  }
+  return status;
 }
 
 // ---------------------------------------------------------------------------------------------------------
