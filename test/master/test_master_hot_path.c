@@ -114,10 +114,19 @@ static const char through[] =
     "connections: [{from: right.x, to: left.x_other, order: 2}, {from: right.v, to: left.v_other, "
     "order: 3}, {from: left.f, to: right.f, order: 1}, a.y1 -> b.u1, {from: b.y1, to: a.u1, gain: "
     "-1}]\ncouplings: {c: {method: nepce, order: 1, members: [a, b]}}\n";
+// the same through a law, a fresh unit and a delay
+static const char through_laws[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\ninputs: mean\nunits:\n"
+    "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}, step: 5e-4}\n"
+    "  b: {model: state_space, with: {A: [[-2]], B: [[1, 1]], D: [[0.4, 0.1]]}}\n"
+    "  f: {model: state_space, exchange: fresh, with: {A: [[-3]], B: [[1]], D: [[0.2]]}}\n"
+    "laws: {g: {law: gain, with: {k: -1}}}\n"
+    "connections: [a.y1 -> b.u1, b.y1 -> g.u, {from: g.y, to: a.u1, order: 1}, {from: b.y1, to: "
+    "f.u1, delay: 2e-3}, f.y1 -> b.u2]\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
-static const char* const systems[] = {plain,        rates,     mixed,    mixed_gs, iterative,
-                                      iterative_gs, corrected, rebuilt,  adaptive, growing,
-                                      sampled,      means,     means_gs, through,  threads};
+static const char* const systems[] = {
+    plain,    rates,   mixed,   mixed_gs, iterative, iterative_gs, corrected,    rebuilt,
+    adaptive, growing, sampled, means,    means_gs,  through,      through_laws, threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {
