@@ -558,9 +558,10 @@ static YOKE_NOINLINE yoke_status exchange_any(const yoke_system* system, yoke_st
       close_intake(system, state, i, state->y);
     }
   }
-  // what was sent is what is seen
+  // what was sent is what is seen; laws and fresh units were evaluated
   for (size_t k = 0; k < system->n_throughs; k++) {
-    state->y[system->throughs[k].y] += state->ahead[k];
+    const yoke_system_through* t = &system->throughs[k];
+    state->y[t->y] += t->is_evaluated ? 0 : state->ahead[k];
   }
   return YOKE_OK;
 }

@@ -163,10 +163,11 @@ typedef struct yoke_tap {
 // An output that follows inputs of its unit at once (system_through.c): what it will be is known before it is sent. Those of
 // laws and fresh units are only looked through: these units are evaluated again themselves.
 typedef struct yoke_system_through {
-  size_t unit, y;   // y: index into Y
-  size_t first, n;  // its inputs: terms of D
-  size_t loop;      // 1 + the closed chain it belongs to; 0: none
-  bool is_partial;  // it follows more: what is not known before the exchange
+  size_t unit, y;     // y: index into Y
+  size_t first, n;    // its inputs: terms of D
+  size_t loop;        // 1 + the closed chain it belongs to; 0: none
+  bool is_partial;    // it follows more: what is not known before the exchange
+  bool is_evaluated;  // of a law or a fresh unit
 } yoke_system_through;
 
 // One number of D.

@@ -139,7 +139,8 @@ static void add_output(plan* p, size_t index, size_t variable, size_t y) {
                                               .y = y,
                                               .first = first,
                                               .n = p->n_terms - first,
-                                              .is_partial = p->is_partial};
+                                              .is_partial = p->is_partial,
+                                              .is_evaluated = unit->is_law || unit->is_fresh};
     p->index[y] = ++p->n;
   }
 }
