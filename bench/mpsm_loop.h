@@ -323,8 +323,7 @@ typedef struct loop_result {
   double error_part[2];        // the same before k_change and from there on
   double peak[2];              // largest |y| over the largest of the whole, before and after
   double health[LOOP_HEALTH];  // of mpsm
-  double health_before[LOOP_HEALTH];  // the same at k_change
-  double missed[LOOP_STEPS];          // error of the models at every exchange
+  double missed[LOOP_STEPS];   // error of the models at every exchange
 } loop_result;
 
 // One exchange: what the units tell, and the inputs that follow.
@@ -388,9 +387,6 @@ static inline void loop_run(const loop* first, const loop_course* c, loop_result
   for (int k = 0; k < LOOP_STEPS && sums[0][0] + sums[1][0] < 1e30; k++) {
     const int part = c->changed != NULL && k >= c->k_change;
     const loop* s = part == 1 ? c->changed : first;
-    if (part == 1 && k == c->k_change && loop_is_mpsm(c->method)) {
-      yoke__couple_mpsm.health(m.self, to->health_before);
-    }
     for (size_t i = 0; i < s->q; i++) {
       const double exact = loop_output(s, i, x);
       low[i] = fmin(low[i], exact);

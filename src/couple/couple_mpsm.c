@@ -20,7 +20,6 @@
 
 #include "base/base_check.h"
 #include "couple/couple_image.h"
-#include "couple/couple_mpsm_change.h"
 #include "couple/couple_mpsm_image.h"
 #include "couple/couple_mpsm_mbcorr.h"
 #include "couple/couple_mpsm_models.h"
@@ -32,10 +31,10 @@ static const char* const trace_names[] = {"phase", "weight", "error", "condition
 enum { PHASE, WEIGHT, ERROR, CONDITION, WORST, N_TRACE };
 
 static const char* const health_names[] = {
-    "n_learn",     "n_signal",   "n_modified", "n_full",      "n_no_model",   "n_not_finite",
-    "n_condition", "n_quality",  "n_guard",    "error_mean",  "error_max",    "condition",
-    "n_alarms",    "n_resets",   "n_changes",  "n_relearnt",  "n_models",     "n_late",
-    "n_failed",    "is_refused", "growth",     "model_order", "n_surrogates",
+    "n_learn",     "n_signal",    "n_modified",   "n_full",     "n_no_model", "n_not_finite",
+    "n_condition", "n_quality",   "n_guard",      "error_mean", "error_max",  "condition",
+    "n_alarms",    "n_resets",    "n_models",     "n_late",     "n_failed",   "is_refused",
+    "growth",      "model_order", "n_surrogates",
 };
 enum { N_HEALTH = sizeof health_names / sizeof health_names[0] };
 
@@ -46,7 +45,7 @@ typedef struct mpsm {
   double interval;
   size_t n_signals, n_exogenous, n_units, p, s;
   size_t size;  // of the whole block
-  bool has_guard, is_watched, is_corrector;
+  bool has_guard, is_corrector;
   yoke_mpsm_models* models;
   yoke_mpsm* cluster;  // the one in use: first or spare
   yoke_mpsm* first;
@@ -55,7 +54,6 @@ typedef struct mpsm {
   yoke_mpsm_course course;
   yoke_mpsm_guard guard;
   yoke_mpsm_guard_rules guard_rules;
-  yoke_mpsm_change change;
   yoke_mpsm_decision decision;
   yoke_polynomial* signals;       // n_signals
   size_t *slot, *exogenous_slot;  // where a signal, an input from outside stands among the s inputs
@@ -114,7 +112,6 @@ static mpsm outline(const yoke_coupling_setup* setup, bool is_corrector) {
                .p = c->n_outputs,
                .s = setup->n_signals + c->n_exogenous,
                .has_guard = settings.has_guard,
-               .is_watched = settings.is_watched,
                .is_corrector = is_corrector,
                .rules = settings.rules,
                .n_samples = settings.n_samples,
@@ -166,8 +163,6 @@ static size_t size_of(const yoke_coupling_setup* setup, bool is_corrector) {
         predict_of(setup, is_corrector, is_provided && i == 0, n_outputs, n_inputs);
     (void)yoke__take(&count, yoke__mpsm_size(&predict), 1);
   }
-  (void)yoke__take(
-      &count, yoke__mpsm_change_size(self.is_watched ? self.n_units : 0, n_outputs, n_inputs), 1);
   return count.used;
 }
 
@@ -233,9 +228,6 @@ static yoke_status prepare(void* memory, const yoke_coupling_setup* setup, bool 
     YOKE_TRY(yoke__mpsm_prepare(part, &predict, i == 0 ? &self->first : &self->spare));
   }
   self->cluster = self->first;
-  const size_t n_watched = self->is_watched ? self->n_units : 0;
-  void* watched = yoke__take(&from, yoke__mpsm_change_size(n_watched, n_outputs, n_inputs), 1);
-  YOKE_TRY(yoke__mpsm_change_prepare(&self->change, n_watched, n_outputs, n_inputs, watched, sink));
   self->size = from.used;
   assert(self->size == size_of(setup, is_corrector));
   // last, since it takes memory of its own
@@ -417,10 +409,6 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
       yoke__mpsm_models_observe(self->models, self->cluster, now->worker, &passed);
   const double error = self->models->error;
   const bool is_learning = self->rules.is_identified && seen.t < self->rules.t_learning;
-  // provided models know changes by themselves
-  if (self->models->source != YOKE_MPSM_PROVIDED) {
-    yoke__mpsm_change_observe(&self->change, outputs, self->u, is_learning);
-  }
   yoke_status status = YOKE_OK;
   if (is_sound && !is_learning) {
     status = yoke__mpsm_models_renew(self->models, self->cluster);
@@ -552,8 +540,6 @@ static void mpsm_health(const void* memory, double values[]) {
     n_resets += (double)self->models->members[k].rls.counts->n_resets;
   }
   values[n++] = n_resets;
-  values[n++] = (double)self->change.n_changes;
-  values[n++] = (double)self->change.n_relearnt;
   values[n++] = (double)self->models->n_models;
   values[n++] = (double)self->models->n_late;
   values[n++] = (double)self->models->n_failed;
@@ -650,10 +636,6 @@ static void mpsm_report(const void* memory, const yoke_sink* sink) {
     n += (size_t)snprintf(to + n, size - n, "; the models miss a step by %.2g on average",
                           self->error_sum / (double)self->n_errors);
   }
-  if (self->change.n_changes > 0 && n < size) {
-    n += (size_t)snprintf(to + n, size - n, ", %lld times a unit changed, %lld times relearnt",
-                          (long long)self->change.n_changes, (long long)self->change.n_relearnt);
-  }
   size_t n_ends = 0;
   for (size_t i = 0; i < self->n_signals; i++) {
     n_ends += self->is_end[self->slot[i]];
@@ -684,7 +666,6 @@ static void mpsm_reset(void* memory, yoke_coupling_reset reason, const bool is_a
     }
   }
   yoke__mpsm_models_forget(self->models);
-  yoke__mpsm_change_forget(&self->change);
   yoke__mpsm_break(self->cluster);
   self->has_past = false;
 }
@@ -697,7 +678,6 @@ static void walk(void* memory, yoke_image* image) {
   YOKE_IMAGE_SKIP(&block, self, sinks, offset);
   YOKE_IMAGE_SKIP(&block, self, models, spare);
   yoke__mpsm_guard_skip(&block, &self->guard);
-  YOKE_IMAGE_SKIP(&block, self, change.units, change.units);
   YOKE_IMAGE_SKIP(&block, self, signals, inner);
   YOKE_IMAGE_SKIP(&block, self, inner_output, inner_output);
   yoke__mpsm_models_skip(&block, self->models);
@@ -705,7 +685,6 @@ static void walk(void* memory, yoke_image* image) {
   if (self->spare != NULL) {
     yoke__mpsm_cluster_skip(&block, self->spare);
   }
-  yoke__mpsm_change_skip(&block, &self->change);
   yoke__image_close(&block);
   YOKE_IMAGE_VALUE(image, is_spare);
   self->cluster = is_spare ? self->spare : self->first;

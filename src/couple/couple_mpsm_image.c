@@ -53,20 +53,3 @@ void yoke__mpsm_cluster_skip(yoke_image_block* block, yoke_mpsm* cluster) {
     SKIP(&cluster->units[i], jac_y, reach_inverse);
   }
 }
-
-static void skip_view(yoke_image_block* block, yoke_mpsm_change_view* view) {
-  SKIP(view, level, u);
-  SKIP(view, window.sums, window.both);
-}
-
-void yoke__mpsm_change_skip(yoke_image_block* block, yoke_mpsm_change* change) {
-  for (size_t k = 0; k < change->n_units; k++) {
-    yoke_mpsm_change_unit* unit = &change->units[k];
-    skip_rls(block, &unit->rls);
-    skip_rls(block, &unit->slow);
-    SKIP(unit, motion, level);
-    for (size_t i = 0; i < YOKE_MPSM_CHANGE_VIEWS; i++) {
-      skip_view(block, &unit->views[i]);
-    }
-  }
-}

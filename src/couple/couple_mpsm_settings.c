@@ -41,7 +41,6 @@ enum {
   N_BACK,
   COND_MAX,
   GUARD,
-  WATCH,
   N_PARAMETERS
 };
 
@@ -212,7 +211,6 @@ static const char* const switch_items[] = {"off", "on", NULL};
     [GUARD] = {"guard", "signals also where error or motion grow, or an input is out of reach",    \
                1,       0,                                                                         \
                1,       switch_items},                                                             \
-    [WATCH] = {"watch", "changes of a unit are looked for and counted", 1, 0, 1, switch_items},    \
   }
 
 const yoke_coupling_parameter yoke__mpsm_parameters[YOKE_MPSM_N_PARAMETERS] = SETTINGS(0);
@@ -321,7 +319,6 @@ yoke_mpsm_settings yoke__mpsm_settings(const yoke_coupling_setup* setup) {
                               .n_samples = samples_of(setup),
                               .n_rows = rows_of(setup),
                               .has_guard = v[GUARD] > 0,
-                              .is_watched = v[WATCH] > 0,
                               .is_ramp = v[SHAPE] == 1};
 }
 

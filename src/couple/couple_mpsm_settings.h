@@ -5,7 +5,7 @@
 #include "couple/couple_mpsm.h"
 #include "couple/couple_mpsm_phase.h"
 
-enum { YOKE_MPSM_N_PARAMETERS = 36, YOKE_MPSM_N_FILES = 1, YOKE_MPSM_MAX_UNITS = 64 };
+enum { YOKE_MPSM_N_PARAMETERS = 35, YOKE_MPSM_N_FILES = 1, YOKE_MPSM_MAX_UNITS = 64 };
 
 extern const yoke_coupling_parameter yoke__mpsm_parameters[YOKE_MPSM_N_PARAMETERS];
 extern const yoke_coupling_parameter yoke__mbcorr_parameters[YOKE_MPSM_N_PARAMETERS];
@@ -17,7 +17,7 @@ typedef struct yoke_mpsm_settings {
   yoke_mpsm_rules rules;
   size_t n_samples;  // that the prediction gets per step: one, or as many as the units are called
   size_t n_rows;     // of outputs that are kept between exchanges
-  bool has_guard, is_watched, is_ramp;
+  bool has_guard, is_ramp;
 } yoke_mpsm_settings;
 
 yoke_mpsm_settings yoke__mpsm_settings(const yoke_coupling_setup* setup);

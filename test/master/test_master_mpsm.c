@@ -241,7 +241,7 @@ static void refuses_a_surrogate_that_grows(void** state) {
   group->ops->health(s.state->group_memory + group->self, health);
   group->ops->report(s.state->group_memory + group->self, &told.sink);
   print_message("%s", told.text);
-  assert_true(health[19] == 1 && health[20] > 0);
+  assert_true(health[17] == 1 && health[18] > 0);
   check_contains(told.text, "would grow");
   assert_true(fabs(sim_read(&s, "plant.y")) < 0.1);
   sim_close(&s);
