@@ -336,42 +336,41 @@ static yoke_status check_fit(const reader* r, const yoke_identified_unit* from,
                              const yoke_identified_want* want) {
   YOKE_TRY(check_names(r, "output", from->n, from->outputs, want->n, want->outputs));
   YOKE_TRY(check_names(r, "input", from->m, from->inputs, want->m, want->inputs));
-  if (from->n_y_lags != want->n_y_lags || from->n_u_lags != want->n_u_lags) {
+  if (from->n_y_lags > want->n_y_lags || from->n_u_lags > want->n_u_lags) {
     return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
                      "the file has %zu and %zu lags of outputs and inputs, wanted are %zu and %zu",
                      from->n_y_lags, from->n_u_lags, want->n_y_lags, want->n_u_lags);
   }
-  // times of a system file differ in their last bits
-  if (fabs(from->step - want->step) <= 1e-9 * want->step) {
-    return YOKE_OK;
-  }
-  if (from->step > want->step) {
-    return yoke_fail(
-        &r->about.sink, YOKE_BAD_INPUT,
-        "taken at a step of %g s, wanted is the shorter step %g s: models go to longer "
-        "steps only",
-        from->step, want->step);
-  }
-  if (from->n_y_lags != 1 || from->n_u_lags != 1) {
-    return yoke_fail(&r->about.sink, YOKE_BAD_INPUT,
-                     "taken at a step of %g s, wanted is %g s: only models with one lag go to "
-                     "another step",
-                     from->step, want->step);
-  }
   return YOKE_OK;
 }
 
-// One output: its parameters with the inputs in the wanted order.
+// One output: its parameters with the inputs in the wanted order; lags that the file does not have are 0.
 static void fit_output(const yoke_identified_unit* from, const yoke_identified_want* want,
                        size_t output, double to[]) {
-  const size_t q = count_parameters(from), N = from->n_y_lags, M = from->n_u_lags;
+  const size_t N = from->n_y_lags, M = from->n_u_lags, M_to = want->n_u_lags;
   const size_t at = find_name(from->n, from->outputs, want->outputs[output]);
-  const double* p = from->parameters + at * q;
+  const double* p = from->parameters + at * count_parameters(from);
+  memset(to, 0, (want->n_y_lags + M_to * want->m) * sizeof *to);
   memcpy(to, p, N * sizeof *to);
   for (size_t j = 0; j < want->m; j++) {
     const size_t input = find_name(from->m, from->inputs, want->inputs[j]);
-    memcpy(to + N + j * M, p + N + input * M, M * sizeof *to);
+    memcpy(to + want->n_y_lags + j * M_to, p + N + input * M, M * sizeof *to);
   }
+}
+
+// To another step. One lag goes to longer ones as the source has it.
+static yoke_status resample(const yoke_identified_unit* from, const yoke_identified_want* want,
+                            double p[]) {
+  const double ratio = want->step / from->step;
+  double* b = p + want->n_y_lags;
+  if (want->n_y_lags == 1 && want->n_u_lags == 1 && ratio > 1) {
+    return yoke__rls_resample(p[0], want->m, b, ratio, p, b);
+  }
+  const size_t n_lags = from->n_y_lags > from->n_u_lags ? from->n_y_lags : from->n_u_lags;
+  if (n_lags > want->n_y_lags || n_lags > want->n_u_lags) {
+    return YOKE_BAD_ARG;
+  }
+  return yoke__rls_resample_lags(n_lags, want->m, p, b, want->n_u_lags, ratio);
 }
 
 yoke_status yoke__identified_fit(const yoke_identified* models, const char* path,
@@ -384,13 +383,19 @@ yoke_status yoke__identified_fit(const yoke_identified* models, const char* path
     return yoke_fail(&r.about.sink, YOKE_BAD_INPUT, "no model of it in the file");
   }
   YOKE_TRY(check_fit(&r, from, want));
-  const size_t q = count_parameters(from);
+  // times of a system file differ in their last bits
   const bool is_same = fabs(from->step - want->step) <= 1e-9 * want->step;
   for (size_t i = 0; i < want->n; i++) {
-    double* p = to + i * q;
+    double* p = to + i * (want->n_y_lags + want->n_u_lags * want->m);
     fit_output(from, want, i, p);
-    if (!is_same &&
-        yoke__rls_resample(p[0], want->m, p + 1, want->step / from->step, p, p + 1) < 0) {
+    const yoke_status status = is_same ? YOKE_OK : resample(from, want, p);
+    if (status == YOKE_NO_SUPPORT) {
+      return yoke_fail(&r.about.sink, YOKE_BAD_INPUT,
+                       "taken at a step of %g s, wanted is the shorter step %g s: the model of "
+                       "'%.80s' has a pole at 0 or below, which no continuous system has",
+                       from->step, want->step, want->outputs[i]);
+    }
+    if (status < 0) {
       return yoke_fail(&r.about.sink, YOKE_BAD_INPUT, "cannot go from a step of %g s to %g s",
                        from->step, want->step);
     }

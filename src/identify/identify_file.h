@@ -73,7 +73,7 @@ typedef struct yoke_identified_want {
 } yoke_identified_want;
 
 // The parameters for that unit, to: n x (N + M m), with outputs and inputs found by name in any
-// order, and resampled if the step differs (N = M = 1 only, to longer steps only). YOKE_BAD_INPUT
+// order, resampled if the step differs, and with 0 for lags that the file does not have. YOKE_BAD_INPUT
 // with a message that says what the file has and what is wanted.
 yoke_status yoke__identified_fit(const yoke_identified* models, const char* path,
                                  const yoke_identified_want* want, double to[],

@@ -104,5 +104,11 @@ void yoke__rls_memory(const yoke_rls* rls, double to[]);
 // its m. YOKE_BAD_ARG if the ratio is below 1 or not finite. a_to, b_to may be a, b.
 yoke_status yoke__rls_resample(double a, size_t m, const double b[], double ratio, double* a_to,
                                double b_to[]);
+// The same with n lags of the output (a) and of each input (b: m times n, b_stride apart), in place, also for
+// shorter steps: exact for whole ratios and for units with n states; where a pole at 0 or below has no
+// continuous equivalent, a line between whole ratios. YOKE_BAD_ARG: ratio or n out of range;
+// YOKE_NO_SUPPORT: such a pole, and a shorter step.
+yoke_status yoke__rls_resample_lags(size_t n, size_t m, double a[], double b[], size_t b_stride,
+                                    double ratio);
 
 #endif

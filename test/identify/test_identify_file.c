@@ -99,6 +99,15 @@ static void test_fit_by_name_and_step(void** state) {
   check_relative(p[1], 0.1 * (1 - 0.4 + 0.16), 1e-14);
   check_relative(p[3], 0.95 * 0.95 * 0.95, 1e-14);
   check_relative(p[5], (1 + 0.95 + 0.95 * 0.95) / 3, 1e-14);
+
+  // more lags than the file has: the others are 0, at its step and at another one
+  want.n_y_lags = want.n_u_lags = 2;
+  double q[12];
+  check_ok(fit(&want, q));
+  const double wide[] = {p[0], 0, p[1], 0, p[2], 0, p[3], 0, p[4], 0, p[5], 0};
+  for (size_t i = 0; i < 12; i++) {
+    check_near(q[i], wide[i], 1e-14 * fabs(wide[i]));
+  }
 }
 
 static void test_fit_refuses(void** state) {
@@ -113,8 +122,9 @@ static void test_fit_refuses(void** state) {
       {{"mass", 0.1, 2, 2, other, i, 1, 1}, "unit 'mass': the file has no output 'w'"},
       {{"mass", 0.1, 1, 2, o, i, 1, 1}, "the file has 2 outputs, the unit 1"},
       {{"mass", 0.1, 2, 3, o, i, 1, 1}, "the file has no input 'heat'"},
-      {{"mass", 0.1, 2, 2, o, i, 2, 1}, "1 and 1 lags"},
-      {{"mass", 0.05, 2, 2, o, i, 1, 1}, "the shorter step 0.05 s"},
+      {{"mass", 0.1, 2, 2, o, i, 1, 0}, "the file has 1 and 1 lags of outputs and inputs"},
+      {{"mass", 0.05, 2, 2, o, i, 1, 1},
+       "wanted is the shorter step 0.05 s: the model of 'v' has a pole at 0 or below"},
   };
   double p[16];
   for (size_t c = 0; c < sizeof bad / sizeof *bad; c++) {
@@ -131,7 +141,7 @@ static void test_into_estimator(void** state) {
       "mass", 0.1, 2, 2, (const char* const*)outputs, (const char* const*)inputs, 1, 1};
   double p[6], back[6];
   yoke_rls rls;
-  const yoke_rls_setup setup = {2, 2, 1, 1, 0.996, YOKE_RLS_P0, YOKE_RLS_GILBERT};
+  const yoke_rls_setup setup = {2, 2, 1, 1, 0.996, YOKE_RLS_P0};
   check_ok(fit(&want, p));
   check_ok(yoke__rls_prepare(&rls, &setup, block, &err.sink));
   check_ok(yoke__rls_load(&rls, p, YOKE_RLS_P0_LOAD));
