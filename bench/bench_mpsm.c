@@ -1,6 +1,6 @@
 // mpsm with models identified while running, against held and extrapolated signals and nepce: 200 random linear systems
 // of two or three units in a loop, each stable as a whole (bench/mpsm_loop.h), without and with noise of 1 % on all outputs.
-// mpsm: with its defaults, as published. mpsm*: form: memory, level: mean.
+// mpsm: as published (form: published, level: end). mpsm*: with its defaults, form: memory and level: mean.
 // Prints how often each is at least as accurate as the best of the others, how often worse, and every system that is stable with
 // held signals and diverges with one of them.
 //

@@ -209,8 +209,8 @@ typedef enum loop_rival {
   LOOP_HELD,
   LOOP_LINEAR,
   LOOP_NEPCE,
-  LOOP_MPSM,    // with its defaults
-  LOOP_MEMORY,  // mpsm with models that remember two lags, and inputs that are means
+  LOOP_MPSM,    // as published: one lag, inputs that are end values
+  LOOP_MEMORY,  // with its defaults: models that remember two lags, and inputs that are means
   LOOP_RIVALS
 } loop_rival;
 
@@ -275,6 +275,12 @@ static inline void loop_set(double parameters[], const char* name, double value)
   }
 }
 
+// form: published, level: end
+static inline void loop_publish(double parameters[]) {
+  loop_set(parameters, "form", 1);
+  loop_set(parameters, "level", 1);
+}
+
 static inline bool loop_open_model(loop_model* m, const loop* s, const loop_course* c) {
   *m = (loop_model){0};
   for (size_t i = 0; i < s->q; i++) {
@@ -286,9 +292,8 @@ static inline bool loop_open_model(loop_model* m, const loop* s, const loop_cour
   }
   m->offset[0] = c->is_driven ? (double)NAN : 0;
   loop_defaults(m->parameters);
-  if (c->method == LOOP_MEMORY) {
-    loop_set(m->parameters, "form", 2);
-    loop_set(m->parameters, "level", 1);
+  if (c->method == LOOP_MPSM) {
+    loop_publish(m->parameters);
   }
   m->cluster = (yoke_coupling_cluster){
       .n_units = s->q, .units = m->units, .n_outputs = s->q, .L = m->L, .offset = m->offset};

@@ -25,7 +25,7 @@ static inline double plant_uniform(uint64_t* seed) {
 typedef struct plant {
   const char* name;
   size_t n[PLANT_UNITS], width;
-  int source, n_exchanges;  // 0 rls, 1 moesp, 2 provided, 3 moesp, recursive
+  int source, n_exchanges;  // 0 rls, 1 moesp, 2 provided, 3 rls as published
   double a[PLANT_SIGNALS], b[PLANT_SIGNALS][PLANT_SIGNALS];
   double L[PLANT_SIGNALS * PLANT_SIGNALS], offset[PLANT_SIGNALS], parameters[64];
   int orders[PLANT_SIGNALS];
@@ -117,14 +117,15 @@ static inline void plant_open(plant* p, const char* name, size_t n, size_t m, in
   for (size_t i = 0; i < yoke__couple_mpsm.n_parameters; i++) {
     p->parameters[i] = yoke__couple_mpsm.parameters[i].start;
   }
-  plant_set(p, "jacobians", source == 3 ? 1 : source);
-  plant_set(p, "update", source == 3);
-  if (source == 1 || source == 3) {
-    // as recommended for subspace models; full order is too much for white noise
-    plant_set(p, "model_order", n > 1 ? 3 : 1);
-    plant_set(p, "window", 200);
+  plant_set(p, "jacobians", source == 3 ? 0 : source);
+  if (source == 1) {
+    // as recommended for subspace models
     plant_set(p, "th_signal", 4.22);
     plant_set(p, "th_modified", 1.72);
+  }
+  if (source == 3) {
+    plant_set(p, "form", 1);
+    plant_set(p, "level", 1);
   }
   plant_describe(p);
   p->size = (yoke__couple_mpsm.size(&p->setup) + 63) / 64 * 64;

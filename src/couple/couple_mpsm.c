@@ -31,10 +31,10 @@ static const char* const trace_names[] = {"phase", "weight", "error", "condition
 enum { PHASE, WEIGHT, ERROR, CONDITION, WORST, N_TRACE };
 
 static const char* const health_names[] = {
-    "n_learn",     "n_signal",    "n_modified",   "n_full",     "n_no_model", "n_not_finite",
-    "n_condition", "n_quality",   "n_guard",      "error_mean", "error_max",  "condition",
-    "n_alarms",    "n_resets",    "n_models",     "n_late",     "n_failed",   "is_refused",
-    "growth",      "model_order", "n_surrogates",
+    "n_learn",      "n_signal",    "n_modified", "n_full",   "n_no_model",
+    "n_not_finite", "n_condition", "n_quality",  "n_guard",  "error_mean",
+    "error_max",    "condition",   "n_alarms",   "n_resets", "n_models",
+    "n_late",       "n_failed",    "is_refused", "growth",   "n_surrogates",
 };
 enum { N_HEALTH = sizeof health_names / sizeof health_names[0] };
 
@@ -66,8 +66,7 @@ typedef struct mpsm {
   double* u_start;              // s
   double *eps, *reached;        // n_signals: coupling error; inputs by the model
   double *corrector, *work;     // s: w~ of the last exchange
-  double* inner;                // n_rows x p: outputs between exchanges
-  size_t n_rows;                // of them
+  double* inner;                // n_samples x p: outputs between exchanges
   size_t *inner_output, n_samples;  // n_signals: the output that a signal tells; p: none
   bool has_slopes, has_past;
   double error_sum, error_max;
@@ -115,7 +114,6 @@ static mpsm outline(const yoke_coupling_setup* setup, bool is_corrector) {
                .is_corrector = is_corrector,
                .rules = settings.rules,
                .n_samples = settings.n_samples,
-               .n_rows = settings.n_rows,
                .guard_rules = yoke__mpsm_guard_rules_default(),
                .has_slopes = settings.is_ramp};
   for (size_t i = 0; i < setup->n_signals; i++) {
@@ -144,7 +142,7 @@ static void lay_vectors(yoke_pieces* from, mpsm* self) {
   self->eps = yoke__take(from, n, sizeof(double));
   self->signal_last = yoke__take(from, n, sizeof(double));
   self->reached = yoke__take(from, n, sizeof(double));
-  self->inner = yoke__take(from, self->n_rows * p, sizeof(double));
+  self->inner = yoke__take(from, self->n_samples * p, sizeof(double));
 }
 
 static size_t size_of(const yoke_coupling_setup* setup, bool is_corrector) {
@@ -292,7 +290,8 @@ static yoke_mpsm_sample sample_of(const mpsm* self, const double outputs[]) {
                             .u_start = self->has_slopes ? self->u_start : NULL,
                             .g = self->g,
                             .g_next = self->cluster->lead != NULL ? self->g_next : NULL,
-                            .known = self->models->known,
+                            .known = self->models->source == YOKE_MPSM_BY_RLS ? self->models->known
+                                                                              : NULL,
                             .inner = self->n_samples > 1 ? self->inner : NULL};
 }
 
@@ -399,12 +398,8 @@ static void decide(mpsm* self, const yoke_coupling_moment* now, const double y[]
   const yoke_mpsm_sample sample = sample_of(self, outputs);
   yoke_mpsm_evidence seen = {.t = (double)now->k * self->interval, .step = self->interval};
   seen.is_guarded = ask_guard(self, y);
-  const yoke_mpsm_passed passed = {.y_last = self->y_last,
-                                   .u_last = self->u_last,
-                                   .u = self->u,
-                                   .y = outputs,
-                                   .u_start = self->u_start,
-                                   .between = self->inner};
+  const yoke_mpsm_passed passed = {
+      .y_last = self->y_last, .u_last = self->u_last, .u = self->u, .y = outputs};
   const bool is_sound =
       yoke__mpsm_models_observe(self->models, self->cluster, now->worker, &passed);
   const double error = self->models->error;
@@ -491,7 +486,7 @@ static void mpsm_observe(void* memory, const yoke_coupling_moment* now, const do
 static void mpsm_send(void* memory, size_t signal, int64_t j, double y) {
   mpsm* self = memory;
   const size_t at = self->slot[signal], output = self->inner_output[signal];
-  if (j >= 1 && (size_t)j < self->n_rows && output < self->p) {
+  if (j >= 1 && (size_t)j < self->n_samples && output < self->p) {
     self->inner[((size_t)j - 1) * self->p + output] =
         (y - self->offset[signal]) / self->L[at * self->p + output];
   }
@@ -545,7 +540,6 @@ static void mpsm_health(const void* memory, double values[]) {
   values[n++] = (double)self->models->n_failed;
   values[n++] = self->models->is_refused;
   values[n++] = self->models->growth;
-  values[n++] = (double)self->models->order;
   values[n] = (double)self->models->n_surrogates;
 }
 

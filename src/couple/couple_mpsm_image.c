@@ -23,13 +23,11 @@ static void skip_member(yoke_image_block* block, yoke_mpsm_member* member) {
   skip_rls(block, &member->rls);
   skip_discrete(block, &member->jacobian);
   SKIP(member, range.low, range.high);
-  SKIP(member, kept, kept);
-  SKIP(member, u_between, u_between);
+  SKIP(member, loaded, loaded);
   SKIP(member, provided.Jy, provided.Jd);
   SKIP(member, linear, states_work);
-  SKIP(member, window.samples, window.samples);
   SKIP(member, factor.triangle, factor.squares);
-  SKIP(member, solver, samples);
+  SKIP(member, solver, solver);
   SKIP(member, factor_copy.triangle, factor_copy.squares);
   skip_discrete(block, &member->found);
   SKIP(member, found_work, found_work);

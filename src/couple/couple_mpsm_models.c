@@ -29,23 +29,12 @@ static yoke_rls_setup rls_of(const yoke_mpsm_models_setup* setup, const yoke_cou
   return rls;
 }
 
-// How often a unit is called between exchanges; 1 if the method does not look.
-static size_t calls_of(const yoke_mpsm_models_setup* setup, const yoke_coupling_unit* unit) {
-  for (size_t i = 0; i < setup->n_sinks && setup->sinks != NULL; i++) {
-    if (setup->sinks[i].first == unit->first_signal && setup->sinks[i].n > 0) {
-      const double n = floor(setup->step / setup->sinks[i].step + 0.5);
-      return n > 1 ? (size_t)n : 1;
-    }
-  }
-  return 1;
-}
-
-// Memory is laid for `order`, which is the most if the rule chooses.
+// As many states as outputs: more would be left out by the pseudo inverse.
 static yoke_moesp_setup moesp_of(const yoke_moesp_setup* all, const yoke_coupling_unit* unit) {
   yoke_moesp_setup moesp = *all;
   moesp.n = unit->n_outputs;
   moesp.m = inputs_of(unit);
-  moesp.order = all->order == 0 ? unit->n_outputs : all->order;
+  moesp.order = unit->n_outputs;
   moesp.n_rows = yoke__moesp_rows(&moesp);
   return moesp;
 }
@@ -82,22 +71,17 @@ static void lay_provided(yoke_pieces* from, yoke_mpsm_member* to) {
   to->states_work = yoke__take(from, yoke__jacobian_states_work_size(&states), sizeof(double));
 }
 
-static void lay_subspace(yoke_pieces* from, const yoke_moesp_setup* setup, yoke_mpsm_member* to) {
-  const size_t n_window = setup->is_recursive ? 0 : setup->window * (to->n + to->m);
-  const size_t n_factor = setup->is_recursive ? yoke__moesp_factor_size(setup) : 0;
-  double* samples = yoke__take(from, n_window, sizeof(double));
-  to->samples = yoke__take(from, n_window, sizeof(double));
+static void lay_subspace(yoke_pieces* from, const yoke_moesp_setup* setup, double forgetting,
+                         yoke_mpsm_member* to) {
+  const size_t n_factor = yoke__moesp_factor_size(setup);
   double* factor = yoke__take(from, n_factor, sizeof(double));
   double* copy = yoke__take(from, n_factor, sizeof(double));
   to->found = take_discrete(from, to->n, to->m);
   to->found_work =
       yoke__take(from, yoke__moesp_jacobian_work_size(to->n, to->m, setup->order), sizeof(double));
   if (from->base != NULL && n_factor > 0) {
-    const double forgetting = 1.0 - 1.0 / (double)setup->window;
     yoke__moesp_factor_prepare(&to->factor, setup, forgetting, factor);
     yoke__moesp_factor_prepare(&to->factor_copy, setup, forgetting, copy);
-  } else if (from->base != NULL && n_window > 0) {
-    yoke__moesp_window_prepare(&to->window, to->n, to->m, setup->window, samples);
   }
 }
 
@@ -112,21 +96,19 @@ static void lay_member(yoke_pieces* from, const yoke_mpsm_models_setup* setup, s
   to->jacobian = take_discrete(from, n, m);
   to->range.low = yoke__take(from, n, sizeof(double));
   to->range.high = yoke__take(from, n, sizeof(double));
-  to->kept = yoke__take(from, n * (rls.n_y_lags + rls.n_u_lags * m), sizeof(double));
-  to->u_between = yoke__take(from, m, sizeof(double));
-  to->n_calls = calls_of(setup, about);
+  to->loaded = yoke__take(from, n * (rls.n_y_lags + rls.n_u_lags * m), sizeof(double));
   if (setup->source == YOKE_MPSM_PROVIDED && about->has_linear) {
     lay_provided(from, to);
   }
   if (setup->source == YOKE_MPSM_BY_MOESP) {
     const yoke_moesp_setup moesp = moesp_of(&setup->moesp, about);
-    lay_subspace(from, &moesp, to);
+    lay_subspace(from, &moesp, rls.forgetting, to);
   }
 }
 
 static void lay_rest(yoke_pieces* from, const yoke_mpsm_models_setup* setup, yoke_mpsm_models* to) {
   const yoke_coupling_cluster* c = setup->cluster;
-  const bool has_memory = setup->source != YOKE_MPSM_BY_MOESP && setup->rls.form == YOKE_RLS_MEMORY;
+  const bool has_memory = setup->source != YOKE_MPSM_BY_MOESP && setup->rls.n_y_lags > 1;
   to->y_bar = yoke__take(from, c->n_outputs, sizeof(double));
   to->errors = yoke__take(from, c->n_units, sizeof(double));
   to->bias = yoke__take(from, c->n_outputs, sizeof(double));
@@ -155,15 +137,15 @@ static yoke_status load_unit(yoke_mpsm_member* member, const yoke_mpsm_models_se
                              const yoke_identified* models, const yoke_sink* sink) {
   const yoke_rls_setup* rls = &member->rls.setup;
   const yoke_identified_want want = {.name = member->about->name,
-                                     .step = setup->step / (double)member->n_calls,
+                                     .step = setup->step,
                                      .n = member->n,
                                      .m = member->m,
                                      .outputs = member->about->output_names,
                                      .inputs = member->about->input_names,
                                      .n_y_lags = rls->n_y_lags,
                                      .n_u_lags = rls->n_u_lags};
-  YOKE_TRY(yoke__identified_fit(models, setup->path, &want, member->kept, sink));
-  return yoke__rls_load(&member->rls, member->kept, rls->start_variance);
+  YOKE_TRY(yoke__identified_fit(models, setup->path, &want, member->loaded, sink));
+  return yoke__rls_load(&member->rls, member->loaded, rls->start_variance);
 }
 
 static yoke_status load(yoke_mpsm_models* models, const yoke_mpsm_models_setup* setup,
@@ -200,8 +182,8 @@ static yoke_status describe_unit(const yoke_mpsm_models* models, size_t k, yoke_
   const size_t n = member->n, count = n * member->rls.n_parameters;
   *to = (yoke_identified_unit){
       .name = member->about->name,
-      .step = models->step / (double)member->n_calls,
-      .time = (double)(models->is_kept ? models->keep_at : models->k) * models->step,
+      .step = models->step,
+      .time = (double)models->k * models->step,
       .n = n,
       .m = member->m,
       .outputs = names_or_numbers(arena, member->about->output_names, n, 'y'),
@@ -211,8 +193,7 @@ static yoke_status describe_unit(const yoke_mpsm_models* models, size_t k, yoke_
       .parameters = yoke__arena_array(arena, count, sizeof(double)),
       .variances = yoke__arena_array(arena, n, sizeof(double))};
   YOKE_TRY(yoke__arena_status(arena));
-  const double* from = models->is_kept ? member->kept : member->rls.parameters;
-  memcpy(to->parameters, from, count * sizeof *from);
+  yoke__rls_read(&member->rls, to->parameters);
   for (size_t i = 0; i < n; i++) {
     to->variances[i] = yoke__rls_mean_variance(&member->rls, i);
   }
@@ -251,6 +232,13 @@ static yoke_status prepare_member(yoke_mpsm_models* models, const yoke_mpsm_mode
     return YOKE_OK;
   }
   const yoke_moesp_setup moesp = moesp_of(&setup->moesp, member->about);
+  const size_t n_least = (moesp.n_rows + 1) * (moesp.n + moesp.m) + moesp.n_rows;
+  if (moesp.window < n_least) {
+    return yoke_fail(sink, YOKE_BAD_ARG,
+                     "jacobians: moesp needs forgetting: %.6g or more for the %zu outputs and %zu "
+                     "inputs of '%s'",
+                     1 - 1 / (double)n_least, moesp.n, moesp.m, member->about->name);
+  }
   return yoke__moesp_create(&moesp, &member->solver, sink);
 }
 
@@ -263,10 +251,8 @@ yoke_status yoke__mpsm_models_prepare(void* memory, const yoke_mpsm_models_setup
                              .n_units = c->n_units,
                              .moesp = setup->moesp,
                              .step = setup->step,
-                             .keep_at = setup->keep_at,
                              .delay = setup->delay,
-                             .first_use = setup->first_use,
-                             .rank = setup->rank};
+                             .first_use = setup->first_use};
   self->members = yoke__take(&from, c->n_units, sizeof *self->members);
   size_t first_u = 0;
   yoke_status status = YOKE_OK;
@@ -336,9 +322,8 @@ static yoke_mpsm_refusal judge_rank(yoke_mpsm_models* models) {
       models->lacking = m->about->name;
       return YOKE_MPSM_LACKING;
     }
-    const bool is_surrogate = sight == YOKE_JACOBIAN_PART || sight == YOKE_JACOBIAN_PART_TWICE;
-    const bool is_refused = sight == YOKE_JACOBIAN_PART_TWICE ||
-                            (models->rank == YOKE_MPSM_RANK_REFUSE && sight != YOKE_JACOBIAN_ALL);
+    const bool is_refused = sight == YOKE_JACOBIAN_PART_TWICE;
+    const bool is_surrogate = is_refused || sight == YOKE_JACOBIAN_PART;
     models->n_surrogates += is_surrogate;
     if (is_refused && refusal == YOKE_MPSM_NOT_REFUSED) {
       models->unseen = m;
@@ -355,8 +340,7 @@ static yoke_mpsm_refusal judge(yoke_mpsm_models* models, const double L[]) {
   if (models->lacking != NULL) {
     return YOKE_MPSM_LACKING;
   }
-  const yoke_mpsm_refusal refusal =
-      models->rank == YOKE_MPSM_RANK_IGNORE ? YOKE_MPSM_NOT_REFUSED : judge_rank(models);
+  const yoke_mpsm_refusal refusal = judge_rank(models);
   if (refusal != YOKE_MPSM_NOT_REFUSED) {
     return refusal;
   }
@@ -394,11 +378,8 @@ static void find_models(void* argument) {
   for (size_t k = 0; k < models->n_units; k++) {
     yoke_mpsm_member* m = &models->members[k];
     yoke_moesp_model model;
-    m->found_status = models->moesp.is_recursive
-                          ? yoke__moesp_solve_factor(m->solver, &m->factor_copy, &model)
-                          : yoke__moesp_solve(m->solver, m->n_samples, m->samples, &model);
+    m->found_status = yoke__moesp_solve_factor(m->solver, &m->factor_copy, &model);
     if (m->found_status >= 0) {
-      m->found_order = model.order;
       m->found_status =
           yoke__moesp_jacobian(&model, models->moesp.pairing, &m->found, m->found_work);
     }
@@ -417,11 +398,8 @@ static void take_over(yoke_mpsm_models* models) {
   for (size_t k = 0; k < models->n_units; k++) {
     is_good = is_good && models->members[k].found_status >= 0;
   }
-  models->order = is_good ? 0 : models->order;
   for (size_t k = 0; k < models->n_units && is_good; k++) {
-    const yoke_mpsm_member* m = &models->members[k];
-    copy_jacobian(&m->found, &models->members[k].jacobian);
-    models->order = m->found_order > models->order ? m->found_order : models->order;
+    copy_jacobian(&models->members[k].found, &models->members[k].jacobian);
   }
   models->has_model = models->has_model || is_good;
   models->n_models += is_good;
@@ -433,44 +411,19 @@ static void take_over(yoke_mpsm_models* models) {
 static bool has_samples(const yoke_mpsm_models* models) {
   for (size_t k = 0; k < models->n_units; k++) {
     const yoke_mpsm_member* m = &models->members[k];
-    const size_t width = m->n + m->m, r = moesp_of(&models->moesp, m->about).n_rows;
-    const bool is_enough = models->moesp.is_recursive
-                               ? m->factor.n_added >= (int64_t)((r + 1) * width)
-                               : yoke__moesp_window_count(&m->window) >= (r + 1) * width + r;
-    if (!is_enough) {
+    if (m->factor.n_added < (int64_t)((m->factor.n_rows + 1) * (m->n + m->m))) {
       return false;
     }
   }
   return true;
 }
 
-static void add_sample(yoke_mpsm_models* models, const double u[], const double y[]) {
-  for (size_t k = 0; k < models->n_units; k++) {
-    yoke_mpsm_member* m = &models->members[k];
-    if (models->moesp.is_recursive) {
-      yoke__moesp_factor_add(&m->factor, y + m->first_y, u + m->first_u);
-    } else {
-      yoke__moesp_window_add(&m->window, y + m->first_y, u + m->first_u);
-    }
-  }
-}
-
-// What the work gets: the samples go on while it is done.
-static void copy_samples(yoke_mpsm_models* models) {
-  for (size_t k = 0; k < models->n_units; k++) {
-    yoke_mpsm_member* m = &models->members[k];
-    if (models->moesp.is_recursive) {
-      yoke__moesp_factor_copy(&m->factor, &m->factor_copy);
-    } else {
-      m->n_samples = yoke__moesp_window_count(&m->window);
-      yoke__moesp_window_copy(&m->window, m->samples);
-    }
-  }
-}
-
 static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_worker* worker,
                               const double u[], const double y[]) {
-  add_sample(models, u, y);
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke_mpsm_member* m = &models->members[k];
+    yoke__moesp_factor_add(&m->factor, y + m->first_y, u + m->first_u);
+  }
   if (models->is_working && models->k >= models->due) {
     if (worker == NULL || worker->finish(worker->context)) {
       take_over(models);
@@ -482,16 +435,16 @@ static void identify_subspace(yoke_mpsm_models* models, const yoke_coupling_work
       !has_samples(models)) {
     return;
   }
-  copy_samples(models);
+  // the samples go on while the work is done
+  for (size_t k = 0; k < models->n_units; k++) {
+    yoke__moesp_factor_copy(&models->members[k].factor, &models->members[k].factor_copy);
+  }
   models->is_working = true;
   models->due = models->k + (int64_t)models->delay;
-  if (worker != NULL && models->delay > 0) {
+  if (worker != NULL) {
     worker->start(worker->context, find_models, models);
-    return;
-  }
-  find_models(models);
-  if (models->delay == 0) {
-    take_over(models);
+  } else {
+    find_models(models);
   }
 }
 
@@ -521,42 +474,15 @@ static bool is_sound(const yoke_mpsm_models* models) {
   return models->source == YOKE_MPSM_BY_MOESP ? models->has_model : is_every;
 }
 
-// A unit that is called several times per exchange: its model is that of one call, carried to the whole step as (24) does.
-static void learn_between(yoke_mpsm_member* m, size_t p, const yoke_mpsm_passed* step) {
-  const double *u_0 = step->u_start + m->first_u, *u_1 = step->u + m->first_u;
-  for (size_t j = 1; j <= m->n_calls; j++) {
-    // a call gets its input at its start
-    const double share = (double)(j - 1) / (double)m->n_calls;
-    for (size_t i = 0; i < m->m; i++) {
-      m->u_between[i] = u_0[i] + share * (u_1[i] - u_0[i]);
-    }
-    const double* y = j < m->n_calls ? step->between + (j - 1) * p : step->y;
-    yoke__rls_update(&m->rls, y + m->first_y, m->u_between);
-  }
-  yoke__rls_jacobian(&m->rls, &m->jacobian);
-  for (size_t i = 0; i < m->n; i++) {
-    double *a = &m->jacobian.Sy[i * m->n + i], *b = m->jacobian.S1 + i * m->m;
-    (void)yoke__rls_resample(*a, m->m, b, (double)m->n_calls, a, b);
-  }
-}
-
-static void learn(yoke_mpsm_models* models, const yoke_coupling_worker* worker, size_t p,
+static void learn(yoke_mpsm_models* models, const yoke_coupling_worker* worker,
                   const yoke_mpsm_passed* step) {
   if (models->source == YOKE_MPSM_BY_MOESP) {
     identify_subspace(models, worker, step->u, step->y);
   }
   for (size_t k = 0; k < models->n_units && models->source == YOKE_MPSM_BY_RLS; k++) {
     yoke_mpsm_member* m = &models->members[k];
-    if (m->n_calls > 1) {
-      learn_between(m, p, step);
-    } else {
-      yoke__rls_update(&m->rls, step->y + m->first_y, step->u + m->first_u);
-      yoke__rls_jacobian(&m->rls, &m->jacobian);
-    }
-    if (models->k == models->keep_at) {
-      yoke__rls_read(&m->rls, m->kept);
-      models->is_kept = true;
-    }
+    yoke__rls_update(&m->rls, step->y + m->first_y, step->u + m->first_u);
+    yoke__rls_jacobian(&m->rls, &m->jacobian);
   }
 }
 
@@ -587,7 +513,7 @@ bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluste
                                const yoke_coupling_worker* worker, const yoke_mpsm_passed* step) {
   const double *u = step->u, *y = step->y;
   models->k++;
-  learn(models, worker, cluster->p, step);
+  learn(models, worker, step);
   for (size_t k = 0; k < models->n_units; k++) {
     yoke_mpsm_member* m = &models->members[k];
     const yoke_mpsm_unit* unit = &cluster->units[k];
@@ -677,9 +603,6 @@ void yoke__mpsm_models_relearn(yoke_mpsm_models* models) {
 void yoke__mpsm_models_forget(yoke_mpsm_models* models) {
   for (size_t k = 0; k < models->n_units; k++) {
     yoke__rls_forget_history(&models->members[k].rls);
-    models->members[k].window.n_added = 0;
     yoke__moesp_factor_break(&models->members[k].factor);
   }
-  // a factor keeps what it knows, and so does the work on a copy of it
-  models->is_stale = models->is_stale || (models->is_working && !models->moesp.is_recursive);
 }

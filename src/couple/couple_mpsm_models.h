@@ -1,8 +1,8 @@
 // The models of the units of a cluster, for pre-step stabilisation: where their Jacobians come from.
 //
 //   rls       recursive least squares over the samples, renewed at every exchange
-//   moesp     subspace identification over a window, or of a triangular factor that forgets, computed beside the steps
-//             and taken over a fixed number of exchanges later, so that results do not depend on how long it took
+//   moesp     subspace identification of a triangular factor that forgets, computed beside the steps and taken over a
+//             fixed number of exchanges later, so that results do not depend on how long it took
 //   provided  the linear models that the units tell, refused where their coupled surrogate grows; then rls
 //
 // Vectors: y outputs of the cluster, u inputs unit by unit, a unit's served signals before its exogenous inputs.
@@ -32,28 +32,16 @@ typedef enum yoke_mpsm_refusal {
   YOKE_MPSM_BIASED,  // they miss in one direction all the time: a constant that Jacobians do not have
 } yoke_mpsm_refusal;
 
-// What is done about provided models of a unit whose outputs do not tell all of its states: rank C = states = outputs.
-typedef enum yoke_mpsm_rank_rule {
-  YOKE_MPSM_RANK_WARN,    // used and told; refused if the outputs depend on each other, too
-  YOKE_MPSM_RANK_REFUSE,  // refused, whatever is missing
-  YOKE_MPSM_RANK_IGNORE,  // not asked
-} yoke_mpsm_rank_rule;
-
 typedef struct yoke_mpsm_models_setup {
   const yoke_coupling_cluster* cluster;
   const double* L;  // inputs x outputs, unit by unit
   yoke_mpsm_source source;
   yoke_rls_setup rls;      // n and m are each unit's own
   yoke_moesp_setup moesp;  // the same; order 0: the number of outputs
-  size_t
-      delay;  // exchanges from the end of a window to the use of its model; 0: at once, in the step
-  size_t first_use;                 // exchange from which on models are needed
-  yoke_mpsm_rank_rule rank;         // of provided models
-  const char* path;                 // models to start from; NULL: none
-  double step;                      // exchange interval [s]
-  const yoke_coupling_sink* sinks;  // of all units; NULL: each is called once per exchange
-  size_t n_sinks;
-  int64_t keep_at;  // exchange whose models are written; 0: the last one
+  size_t delay;            // exchanges from the copy of the samples to the use of a subspace model
+  size_t first_use;        // exchange from which on models are needed
+  const char* path;        // models to start from; NULL: none
+  double step;             // exchange interval [s]
 } yoke_mpsm_models_setup;
 
 typedef struct yoke_mpsm_member {
@@ -63,9 +51,7 @@ typedef struct yoke_mpsm_member {
   yoke_rls rls;
   yoke_jacobian_discrete jacobian;  // of rls or moesp
   yoke_identify_range range;
-  double* kept;       // n x parameters: as they were at keep_at
-  size_t n_calls;     // per exchange, and so many samples to learn from
-  double* u_between;  // m
+  double* loaded;  // n x parameters
   // provided
   yoke_jacobian_continuous provided;
   const double* linear;  // in the last sample
@@ -74,15 +60,11 @@ typedef struct yoke_mpsm_member {
   size_t n_linear;
   size_t rank;  // of its output matrix, at the start
   // subspace: what the step fills, and what belongs to the work beside it
-  yoke_moesp_window window;
-  yoke_moesp_factor factor;  // in place of the window
+  yoke_moesp_factor factor;
   yoke_moesp* solver;
-  double* samples;
-  size_t n_samples;
   yoke_moesp_factor factor_copy;
   yoke_jacobian_discrete found;
   double* found_work;
-  size_t found_order;
   yoke_status found_status;
 } yoke_mpsm_member;
 
@@ -93,8 +75,7 @@ typedef struct yoke_mpsm_models {
   yoke_moesp_setup moesp;
   double *y_bar, *errors;
   double step;
-  int64_t k, keep_at;
-  bool is_kept;
+  int64_t k;
   int n_without;  // exchanges in a row without provided models that could be used
   bool
       is_set;  // the prediction has them; false after a failure, so that the next exchange tries again
@@ -105,10 +86,8 @@ typedef struct yoke_mpsm_models {
   bool has_model;
   // for the health record
   int64_t n_models, n_late, n_failed;
-  size_t order;  // of the subspace models in use: the largest
   bool is_refused;
   yoke_mpsm_refusal refusal;
-  yoke_mpsm_rank_rule rank;
   size_t n_surrogates;             // units whose provided models leave dynamics out
   const yoke_mpsm_member* unseen;  // the first that the rule of the rank speaks of
   double growth;                   // of the coupled surrogate of provided models [1/s]
@@ -132,9 +111,6 @@ void yoke__mpsm_models_start(yoke_mpsm_models* models, const double L[], const d
 // the models miss it: e_glob into models->error. False: there is no sound model.
 typedef struct yoke_mpsm_passed {
   const double *y_last, *u_last, *u, *y;
-  const double* u_start;  // input at the start of the step; u: at its end
-  const double*
-      between;  // outputs after each call, a row of all outputs per call, the last one aside
 } yoke_mpsm_passed;
 bool yoke__mpsm_models_observe(yoke_mpsm_models* models, const yoke_mpsm* cluster,
                                const yoke_coupling_worker* worker, const yoke_mpsm_passed* step);
@@ -144,8 +120,7 @@ yoke_status yoke__mpsm_models_renew(yoke_mpsm_models* models, yoke_mpsm* cluster
 // Call it after renew. True once provided models have failed too often in a row: from now on they are learnt.
 bool yoke__mpsm_models_give_up(yoke_mpsm_models* models);
 
-// What was learnt led astray: least squares forget how sure they are. The samples of a window stay: it would take long to
-// fill it again.
+// What was learnt led astray: least squares forget how sure they are. A factor stays: it would take long to fill it again.
 void yoke__mpsm_models_relearn(yoke_mpsm_models* models);
 // The sample before the next one does not fit to it.
 void yoke__mpsm_models_forget(yoke_mpsm_models* models);

@@ -24,7 +24,7 @@
 #include "linalg/linalg_dense.h"
 
 // beyond these the block would be gigabytes; keeps all products below far from overflow in 32 bits
-enum { MAX_SIGNALS = YOKE_MPSM_MAX_SIGNALS, MAX_SAMPLES = 1 << 20, MAX_SUBSTEPS = 1 << 20 };
+enum { MAX_SIGNALS = YOKE_MPSM_MAX_SIGNALS, MAX_SAMPLES = 1 << 20 };
 
 // of a power iteration that is stopped early: its bound is then at most some 20 % too large
 enum { CONDITION_STEPS = 6, SQUARINGS = 6 };
@@ -175,9 +175,7 @@ static bool measure(const yoke_mpsm_setup* setup, yoke_mpsm* self, size_t* large
   const yoke_mpsm_options* options = &setup->options;
   const bool is_ramp = options->shape != YOKE_MPSM_CONSTANT;
   if (setup->n_units == 0 || setup->n_units > MAX_SIGNALS || !(setup->step > 0) ||
-      setup->n_samples > MAX_SAMPLES || options->n_ede_steps > MAX_SUBSTEPS ||
-      options->n_extrapolation_steps > MAX_SUBSTEPS || options->n_quadrature_steps > MAX_SUBSTEPS ||
-      (is_ramp && options->time == YOKE_MPSM_DISCRETE) ||
+      setup->n_samples > MAX_SAMPLES || (is_ramp && options->time == YOKE_MPSM_DISCRETE) ||
       (options->is_levelled && (options->uses_ede || options->time != YOKE_MPSM_DISCRETE))) {
     return false;
   }
@@ -298,17 +296,17 @@ static yoke_status invert_reach(yoke_mpsm* self, const yoke_mpsm_unit* unit) {
 // Discrete matrices of a unit (6), and what a ramp reaches (12), from continuous ones.
 static yoke_status discretise(yoke_mpsm* self, yoke_mpsm_unit* unit,
                               const yoke_jacobian_continuous* from) {
-  const size_t n = unit->n, m = unit->m, N = self->options.n_quadrature_steps;
+  const size_t n = unit->n, m = unit->m;
   const double H = self->step;
   yoke_jacobian_discrete to = {n, m, unit->sy, unit->s0, unit->s1};
   double* work = self->work;
-  YOKE_TRY(yoke__jacobian_hold(from, H, N, &to, work, self->pivots));
+  YOKE_TRY(yoke__jacobian_hold(from, H, &to, work, self->pivots));
   if (self->options.shape == YOKE_MPSM_CONSTANT) {
     return YOKE_OK;
   }
   yoke_jacobian_phi phi = {work, work + n * n, work + n * n + n * m, work + n * n + 2 * n * m};
   double* rest = work + n * n + 3 * n * m;
-  YOKE_TRY(yoke__jacobian_phi_of(from, H, N, &phi, rest, self->pivots));
+  YOKE_TRY(yoke__jacobian_phi_of(from, H, &phi, rest, self->pivots));
   for (size_t i = 0; i < n * m; i++) {
     unit->reach[i] = phi.C[i] + phi.D[i];
   }
@@ -554,41 +552,10 @@ static void drive_continuous(yoke_mpsm* self, const double F1[], const double F2
   }
 }
 
-// (I + K h)^N, and the sums that go with a linear drive: explicit Euler in N steps.
-static yoke_status euler_matrices(const yoke_mpsm* self, size_t N, double E[], double F1[],
-                                  double F2[], double T[]) {
-  const size_t p = self->p;
-  const double h = self->step / (double)N;
-  memset(E, 0, p * p * sizeof *E);
-  memset(F1, 0, p * p * sizeof *F1);
-  memset(F2, 0, p * p * sizeof *F2);
-  for (size_t i = 0; i < p; i++) {
-    E[i * p + i] = 1;
-  }
-
-  // E = (I + K h)^j carries a drive from step N - 1 - j to the end
-  for (size_t j = 0; j < N; j++) {
-    const double position = (double)(N - 1 - j) / (double)N;
-    for (size_t i = 0; i < p * p; i++) {
-      F1[i] += h * E[i];
-      F2[i] += h * position * E[i];
-    }
-    yoke__mat_mul(p, p, p, self->K, E, T);
-    for (size_t i = 0; i < p * p; i++) {
-      E[i] += h * T[i];
-    }
-  }
-  return yoke__are_finite(p * p, E) ? YOKE_OK : YOKE_DIVERGED;
-}
-
 static yoke_status extrapolate_continuous(yoke_mpsm* self) {
-  const size_t p = self->p, N = self->options.n_extrapolation_steps;
+  const size_t p = self->p;
   double *E = self->extrapolate, *F1 = self->work, *F2 = F1 + p * p, *rest = F2 + p * p;
-  if (N > 0) {
-    YOKE_TRY(euler_matrices(self, N, E, F1, F2, rest));
-  } else {
-    YOKE_TRY(yoke__mpsm_phi(p, self->K, self->step, E, F1, F2, rest, self->pivots));
-  }
+  YOKE_TRY(yoke__mpsm_phi(p, self->K, self->step, E, F1, F2, rest, self->pivots));
   if (self->has_exogenous) {
     drive_continuous(self, F1, F2, rest);
   }
@@ -677,9 +644,6 @@ static yoke_status correct_continuous(yoke_mpsm* self) {
         self->Q[(unit->first_y + r) * s + unit->first_u + c] += unit->jac_u[r * unit->m + c];
       }
     }
-  }
-  if (self->options.n_ede_steps > 0) {
-    return YOKE_OK;
   }
   const double h = self->step / (double)self->n_samples;
   YOKE_TRY(yoke__mpsm_phi(p, self->P, h, self->ede, F1, F2, rest, self->pivots));

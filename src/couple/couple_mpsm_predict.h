@@ -29,9 +29,8 @@ typedef enum yoke_mpsm_time {
 } yoke_mpsm_time;
 
 typedef enum yoke_mpsm_shape {
-  YOKE_MPSM_CONSTANT,   // held value, (14) and (17)
-  YOKE_MPSM_RAMP,       // from L y^k + g^k on, (13); continuous time only
-  YOKE_MPSM_RAMP_MEAN,  // held value with the integral of that ramp
+  YOKE_MPSM_CONSTANT,  // held value, (14) and (17)
+  YOKE_MPSM_RAMP,      // from L y^k + g^k on, (13); continuous time only
 } yoke_mpsm_shape;
 
 // The coupling error between its samples in step 1, continuous time.
@@ -45,19 +44,15 @@ typedef enum yoke_mpsm_between {
 typedef struct yoke_mpsm_options {
   yoke_mpsm_time time;
   yoke_mpsm_shape shape;
-  bool uses_ede;                 // step 1; else y~ = y
-  bool resets_ede;               // delta = 0 at the start of every step, else carried over
-  yoke_mpsm_between between;     // not with n_ede_steps
-  size_t n_ede_steps;            // explicit Euler steps of step 1; 0: exact
-  size_t n_extrapolation_steps;  // explicit Euler steps of step 2; 0: exact
-  size_t n_quadrature_steps;     // left Riemann sums in place of the integrals (12); 0: exact
-  bool is_trapezoid;             // goal of step 3 by the trapezoidal rule, else its end value
-  bool keeps_ramp_jump;          // refinement of (13): the ramp starts with a jump from u^k
-  bool wants_mean;               // means of y~ over the step, for the model-based corrector
-  bool is_levelled;              // a held input is the mean of the coupled signal over the step,
-                                 // not its end value; discrete time, without step 1
-  double rank_cut;               // singular values below this share of the largest count as 0
-  double cond_max;               // of I - C~, whatever the units of the signals
+  bool uses_ede;              // step 1; else y~ = y
+  bool resets_ede;            // delta = 0 at the start of every step, else carried over
+  yoke_mpsm_between between;  // continuous time
+  bool keeps_ramp_jump;       // refinement of (13): the ramp starts with a jump from u^k
+  bool wants_mean;            // means of y~ over the step, for the model-based corrector
+  bool is_levelled;           // a held input is the mean of the coupled signal over the step,
+                              // not its end value; discrete time, without step 1
+  double rank_cut;            // singular values below this share of the largest count as 0
+  double cond_max;            // of I - C~, whatever the units of the signals
 } yoke_mpsm_options;
 
 typedef struct yoke_mpsm_setup {

@@ -5,7 +5,7 @@
 #include "couple/couple_mpsm.h"
 #include "couple/couple_mpsm_phase.h"
 
-enum { YOKE_MPSM_N_PARAMETERS = 35, YOKE_MPSM_N_FILES = 1, YOKE_MPSM_MAX_UNITS = 64 };
+enum { YOKE_MPSM_N_PARAMETERS = 12, YOKE_MPSM_N_FILES = 1, YOKE_MPSM_MAX_UNITS = 64 };
 
 extern const yoke_coupling_parameter yoke__mpsm_parameters[YOKE_MPSM_N_PARAMETERS];
 extern const yoke_coupling_parameter yoke__mbcorr_parameters[YOKE_MPSM_N_PARAMETERS];
@@ -16,7 +16,6 @@ typedef struct yoke_mpsm_settings {
   yoke_mpsm_source source;
   yoke_mpsm_rules rules;
   size_t n_samples;  // that the prediction gets per step: one, or as many as the units are called
-  size_t n_rows;     // of outputs that are kept between exchanges
   bool has_guard, is_ramp;
 } yoke_mpsm_settings;
 

@@ -138,14 +138,6 @@ static void advance_exact(yoke_mpsm* self, const double eps_0[], double eps_1[],
   memcpy(self->delta_v, next, p * sizeof *next);
 }
 
-static void advance_euler(yoke_mpsm* self, double h, const double eps_0[], double rate[]) {
-  yoke__mat_vec(self->p, self->p, self->P, self->delta_v, rate);
-  yoke__mat_vec_add(self->p, self->s, self->Q, eps_0, rate);
-  for (size_t i = 0; i < self->p; i++) {
-    self->delta_v[i] += h * rate[i];
-  }
-}
-
 // What the units' models say between two samples beyond a straight line: outputs y_0 and inputs at
 // the start of the part.
 static void advance_model(yoke_mpsm* self, const yoke_mpsm_sample* now, const double y_0[],
@@ -173,8 +165,8 @@ static void start_of_step(const yoke_mpsm* self, const yoke_mpsm_sample* now, do
 
 static void correct_continuous(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   const size_t p = self->p, s = self->s;
-  const bool is_euler = self->options.n_ede_steps > 0, wants_mean = self->options.wants_mean;
-  const size_t N = is_euler ? self->options.n_ede_steps : self->n_samples;
+  const bool wants_mean = self->options.wants_mean;
+  const size_t N = self->n_samples;
   double *y_start = self->work, *y = y_start + p, *eps_0 = y + p, *eps_1 = eps_0 + s;
   double *a = eps_1 + s, *b = a + (p > s ? p : s);
 
@@ -190,18 +182,13 @@ static void correct_continuous(yoke_mpsm* self, const yoke_mpsm_sample* now) {
   }
   for (size_t j = 0; j < N; j++) {
     const double share = (double)j / (double)N, end = (double)(j + 1) / (double)N;
-    if (is_euler) {
-      advance_euler(self, self->step / (double)N, eps_0, a);
-      error_at(self, now, y_start, end, y, eps_1);
-    } else {
-      memcpy(b, y, p * sizeof *b);
-      error_at(self, now, y_start, end, y, eps_1);
-      advance_exact(self, eps_0, eps_1, a);
-      if (self->options.between == YOKE_MPSM_MODEL) {
-        // b holds the outputs at the start of the part; a and eps_0 are free now
-        double* slope = b + (p > s ? p : s);
-        advance_model(self, now, b, share, a, slope);
-      }
+    memcpy(b, y, p * sizeof *b);
+    error_at(self, now, y_start, end, y, eps_1);
+    advance_exact(self, eps_0, eps_1, a);
+    if (self->options.between == YOKE_MPSM_MODEL) {
+      // b holds the outputs at the start of the part; a and eps_0 are free now
+      double* slope = b + (p > s ? p : s);
+      advance_model(self, now, b, share, a, slope);
     }
     if (wants_mean) {
       add_to_mean(self, y, eps_1, (j + 1 < N ? 1.0 : 0.5) / (double)N, a, self->y_tilde);
@@ -363,9 +350,6 @@ void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now,
   for (size_t r = 0; r < n; r++) {
     double sum = self->y_hat[unit->first_y + r];
     sum -= now->known != NULL ? now->known[unit->first_y + r] : 0;
-    if (self->options.is_trapezoid) {
-      sum += self->y_tilde[unit->first_y + r] - y[r];
-    }
     for (size_t c = 0; c < n; c++) {
       sum -= unit->sy[r * n + c] * y[c];
     }
@@ -378,10 +362,9 @@ void yoke__mpsm_optimise(yoke_mpsm* self, size_t i, const yoke_mpsm_sample* now,
   yoke__mat_vec(m, n, unit->reach_inverse, rhs, miss);
   for (size_t j = 0; j < m; j++) {
     const double best = target[j] + miss[j];
-    const double length = self->options.shape == YOKE_MPSM_RAMP ? self->step : 0.5 * self->step;
-    u[j] = is_ramp ? u_0[j] + best * length : best;
+    u[j] = is_ramp ? u_0[j] + best * self->step : best;
     if (slope != NULL) {
-      slope[j] = self->options.shape == YOKE_MPSM_RAMP ? best : 0;
+      slope[j] = is_ramp ? best : 0;
     }
   }
 }
@@ -392,16 +375,9 @@ void yoke__mpsm_pass_on(const yoke_mpsm* self, const yoke_mpsm_sample* now, doub
   for (size_t i = 0; i < self->s && self->level != NULL; i++) {
     u[i] = self->lead[i] * u[i] + self->level[i];
   }
-  for (size_t i = 0; i < self->s && self->options.shape != YOKE_MPSM_CONSTANT; i++) {
-    const double u_0 = coupled(self, i, now->y, now->g);
-    if (self->options.shape == YOKE_MPSM_RAMP_MEAN) {
-      u[i] = 0.5 * (u_0 + u[i]);
-    } else if (slope != NULL) {
-      slope[i] = (u[i] - u_0) / self->step;
-    }
-  }
-  if (slope != NULL && self->options.shape != YOKE_MPSM_RAMP) {
-    memset(slope, 0, self->s * sizeof *slope);
+  for (size_t i = 0; i < self->s && slope != NULL; i++) {
+    const bool is_ramp = self->options.shape == YOKE_MPSM_RAMP;
+    slope[i] = is_ramp ? (u[i] - coupled(self, i, now->y, now->g)) / self->step : 0;
   }
 }
 

@@ -136,44 +136,6 @@ static yoke_status exponentials_of(size_t n, const double Jy[], double step, con
   return YOKE_OK;
 }
 
-// The same with phi1 and phi2 as left Riemann sums of the integrals over the step,
-//   T phi1 ~ d sum G^(s - j),   T^2 phi2 ~ d sum G^(s - j) j d,   j = 0 .. s - 1,
-// d = T / s, G = exp(Jy d).
-static yoke_status sums_of(size_t n, const double Jy[], double step, size_t n_sums,
-                           const step_space* to, size_t pivots[]) {
-  double *G = to->rest, *rest = G + n * n;
-  balance(n, Jy, step, to);
-  YOKE_TRY(yoke__expm_in(n, to->Z, to->exponential, rest, pivots));
-  for (size_t i = 0; i < n * n; i++) {
-    G[i] = to->Z[i] / (double)n_sums;
-  }
-  YOKE_TRY(yoke__expm_in(n, G, G, rest, pivots));
-  memset(to->phi1, 0, n * n * sizeof *to->phi1);
-  memset(to->phi2, 0, n * n * sizeof *to->phi2);
-
-  // Horner: each turn adds the term of j and carries all terms one interval further
-  const double share = 1.0 / (double)n_sums;
-  for (size_t j = 0; j < n_sums; j++) {
-    for (size_t i = 0; i < n; i++) {
-      to->phi1[i * n + i] += share;
-      to->phi2[i * n + i] += share * share * (double)j;
-    }
-    yoke__mat_mul(n, n, n, G, to->phi1, to->product);
-    memcpy(to->phi1, to->product, n * n * sizeof *to->phi1);
-    yoke__mat_mul(n, n, n, G, to->phi2, to->product);
-    memcpy(to->phi2, to->product, n * n * sizeof *to->phi2);
-  }
-  unbalance_all(n, to);
-  return YOKE_OK;
-}
-
-// n_sums 0: exact
-static yoke_status functions_of(size_t n, const double Jy[], double step, size_t n_sums,
-                                const step_space* to, size_t pivots[]) {
-  return n_sums > 0 ? sums_of(n, Jy, step, n_sums, to, pivots)
-                    : exponentials_of(n, Jy, step, to, pivots);
-}
-
 static void assemble_hold(const yoke_jacobian_continuous* from, double step, const step_space* f,
                           yoke_jacobian_discrete* to) {
   const size_t n = from->n, m = from->m;
@@ -200,18 +162,18 @@ static void assemble_phi(const yoke_jacobian_continuous* from, double step, cons
   }
 }
 
-yoke_status yoke__jacobian_hold(const yoke_jacobian_continuous* from, double step, size_t n_sums,
+yoke_status yoke__jacobian_hold(const yoke_jacobian_continuous* from, double step,
                                 yoke_jacobian_discrete* to, double work[], size_t pivots[]) {
   const step_space f = space_of(from->n, work);
-  YOKE_TRY(functions_of(from->n, from->Jy, step, n_sums, &f, pivots));
+  YOKE_TRY(exponentials_of(from->n, from->Jy, step, &f, pivots));
   assemble_hold(from, step, &f, to);
   return YOKE_OK;
 }
 
-yoke_status yoke__jacobian_phi_of(const yoke_jacobian_continuous* from, double step, size_t n_sums,
+yoke_status yoke__jacobian_phi_of(const yoke_jacobian_continuous* from, double step,
                                   yoke_jacobian_phi* to, double work[], size_t pivots[]) {
   const step_space f = space_of(from->n, work);
-  YOKE_TRY(functions_of(from->n, from->Jy, step, n_sums, &f, pivots));
+  YOKE_TRY(exponentials_of(from->n, from->Jy, step, &f, pivots));
   assemble_phi(from, step, &f, to);
   return YOKE_OK;
 }

@@ -55,14 +55,12 @@ yoke_status yoke__jacobian_of_discrete_states(const yoke_identify_states* unit,
                                               double work[]);
 size_t yoke__jacobian_states_work_size(const yoke_identify_states* unit);
 
-// The discrete Jacobians of a unit whose input is held over `step` [s]. n_sums 0: by one matrix
-// exponential; else with the integral as a left Riemann sum of n_sums terms over the step (an option
-// of the source, for comparison: on a stiff unit few terms make the coupling diverge). work:
-// yoke__jacobian_hold_work_size doubles; pivots: 3 n. Fails as yoke__expm_in.
-yoke_status yoke__jacobian_hold(const yoke_jacobian_continuous* from, double step, size_t n_sums,
+// The discrete Jacobians of a unit whose input is held over `step` [s], by one matrix exponential.
+// work: yoke__jacobian_hold_work_size doubles; pivots: 3 n. Fails as yoke__expm_in.
+yoke_status yoke__jacobian_hold(const yoke_jacobian_continuous* from, double step,
                                 yoke_jacobian_discrete* to, double work[], size_t pivots[]);
 // phi_A .. phi_D likewise.
-yoke_status yoke__jacobian_phi_of(const yoke_jacobian_continuous* from, double step, size_t n_sums,
+yoke_status yoke__jacobian_phi_of(const yoke_jacobian_continuous* from, double step,
                                   yoke_jacobian_phi* to, double work[], size_t pivots[]);
 size_t yoke__jacobian_hold_work_size(size_t n);
 

@@ -57,38 +57,6 @@ struct yoke_moesp {
   int* integers;  // integers of dgelsd
 };
 
-// ---- window
-
-void yoke__moesp_window_prepare(yoke_moesp_window* window, size_t n, size_t m, size_t size,
-                                double samples[]) {
-  *window = (yoke_moesp_window){.n = n, .m = m, .size = size};
-  window->samples = samples;
-}
-
-void yoke__moesp_window_add(yoke_moesp_window* window, const double y[], const double u[]) {
-  if (!yoke__are_finite(window->n, y) || !yoke__are_finite(window->m, u)) {
-    window->n_added = 0;
-    return;
-  }
-  const size_t slot = (size_t)(window->n_added % (int64_t)window->size);
-  double* to = window->samples + slot * (window->n + window->m);
-  memcpy(to, y, window->n * sizeof *y);
-  memcpy(to + window->n, u, window->m * sizeof *u);
-  window->n_added++;
-}
-
-size_t yoke__moesp_window_count(const yoke_moesp_window* window) {
-  return window->n_added < (int64_t)window->size ? (size_t)window->n_added : window->size;
-}
-
-void yoke__moesp_window_copy(const yoke_moesp_window* window, double to[]) {
-  const size_t width = window->n + window->m, count = yoke__moesp_window_count(window);
-  const size_t first = count < window->size ? 0 : (size_t)(window->n_added % (int64_t)window->size);
-  const size_t n_tail = count - first;  // from the oldest to the end of the ring
-  memcpy(to, window->samples + first * width, n_tail * width * sizeof *to);
-  memcpy(to + n_tail * width, window->samples, first * width * sizeof *to);
-}
-
 // ---- set-up
 
 static yoke_status refuse(const char* what, const yoke_sink* sink) {

@@ -3,14 +3,13 @@
 // Fragile: order, block rows, window and excitation must suit each other, and most settings give
 // models worse than none. Recursive least squares (identify_rls.h) is the safer choice.
 //
-// Two parts. The window, or the triangular factor, belongs to the step path: it keeps samples, or what is
-// needed of them. The solver belongs beside it: all its memory is taken when it is made, but LAPACK may take
-// some of its own.
+// Two parts. The triangular factor belongs to the step path: it keeps what is needed of the samples. The solver
+// belongs beside it: all its memory is taken when it is made, but LAPACK may take some of its own.
 //
-//   at every exchange      yoke__moesp_window_add(&window, y, u)
-//   when the window closes yoke__moesp_window_copy(&window, samples), then elsewhere
-//                          yoke__moesp_solve(moesp, n_samples, samples, &model, ...)
-//   or                     yoke__moesp_factor_add, yoke__moesp_factor_copy, yoke__moesp_solve_factor
+//   at every exchange   yoke__moesp_factor_add(&factor, y, u)
+//   now and then        yoke__moesp_factor_copy(&factor, &copy), then elsewhere
+//                       yoke__moesp_solve_factor(moesp, &copy, &model)
+//   or of a window      yoke__moesp_solve(moesp, n_samples, samples, &model)
 #ifndef YOKE_IDENTIFY_MOESP_H
 #define YOKE_IDENTIFY_MOESP_H
 
@@ -59,24 +58,6 @@ typedef struct yoke_moesp_model {
   double* values;  // singular values of scaled data
   size_t n_values;
 } yoke_moesp_model;
-
-// ---- the window: the last samples, in the caller's memory
-
-typedef struct yoke_moesp_window {
-  size_t n, m, size;  // outputs, inputs, samples
-  int64_t n_added;
-  double* samples;  // size x (n + m), y before u
-} yoke_moesp_window;
-
-// `samples`: size * (n + m) doubles of the caller.
-void yoke__moesp_window_prepare(yoke_moesp_window* window, size_t n, size_t m, size_t size,
-                                double samples[]);
-// y^k and u^k. A sample with a number that is not finite empties the window.
-void yoke__moesp_window_add(yoke_moesp_window* window, const double y[], const double u[]);
-// Samples it holds, at most its size.
-size_t yoke__moesp_window_count(const yoke_moesp_window* window);
-// The oldest first, to: count x (n + m).
-void yoke__moesp_window_copy(const yoke_moesp_window* window, double to[]);
 
 // ---- the recursive form: the triangular factor of all samples with forgetting, in the caller's memory
 

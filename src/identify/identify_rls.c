@@ -13,19 +13,11 @@
 // forgetting would only blow P up); the trace of P stays below its start value n_parameters * P0;
 // numbers that are not finite never reach the parameters.
 //
-// Jacobians by Gilbert's realisation. One regression per output gives every output its own poles z_l,
-// L = max(N, M) of them (those beyond N are 0), and residues r_l that are rows of inputs:
-//
-//   A = diag(z_l),  B = (r_l),  C = (1 .. 1),   Sy = C A C+ = (sum z_l) / L,   S1 = C B = sum r_l
-//
-// The sum of the poles is the coefficient a_1, and the sum of the residues is the first Markov
-// parameter b_1, so that no pole has to be found:  Sy = a_1 / max(N, M), S0 = 0, S1 = b_1. A complex
-// pair enters through its sum, hence real; also poles that coincide do no harm.
-// That mean is what makes several lags worse than one. At T^k all that the lags beyond the first need
-// has been seen: with YOKE_RLS_MEMORY they are a number h that is added, y^{k+1} = a_1 y^k + b_1 u^{k+1} + h,
-// and a unit with N states and no feedthrough is predicted exactly by N = M.
-// Source: doctoral thesis on model-based pre-step stabilisation (Graz 2020), (2.86) to (2.88), signs
-// of the denominator corrected; E. G. Gilbert, J. SIAM Control 1 (1963) 128-151.
+// Jacobians are read off the first lags, Sy = a_1, S0 = 0, S1 = b_1. At T^k all that the other lags need has been seen:
+// they are a number h that is added, y^{k+1} = a_1 y^k + b_1 u^{k+1} + h, and a unit with N states and no feedthrough is
+// predicted exactly by N = M. (The source makes one model of first order of several lags, by Gilbert's realisation: the mean
+// of the poles in place of a_1, which makes two lags worse than one.)
+// Source: doctoral thesis on model-based pre-step stabilisation (Graz 2020), (2.86) to (2.88).
 #include "identify/identify_rls.h"
 
 #include <assert.h>
@@ -61,9 +53,6 @@ static const char* fault_of(const yoke_rls_setup* s) {
   }
   if (!(s->start_variance > 0.0 && yoke__is_finite(s->start_variance))) {
     return "a positive covariance at the start";
-  }
-  if (s->form == YOKE_RLS_DIRECT && (s->n_y_lags != 1 || s->n_u_lags > 2)) {
-    return "one lag of outputs and at most two of inputs for Jacobians in direct form";
   }
   return NULL;
 }
@@ -342,25 +331,21 @@ bool yoke__rls_is_sound(const yoke_rls* rls) {
       return false;
     }
   }
-  return rls->counts->n_updates >= (int64_t)rls->setup.n &&
-         (rls->setup.form != YOKE_RLS_MEMORY || is_filled(rls));
+  const bool has_memory = rls->setup.n_y_lags > 1 || rls->setup.n_u_lags > 1;
+  return rls->counts->n_updates >= (int64_t)rls->setup.n && (!has_memory || is_filled(rls));
 }
 
 void yoke__rls_jacobian(const yoke_rls* rls, yoke_jacobian_discrete* to) {
   const size_t n = rls->setup.n, m = rls->setup.m;
   const size_t N = rls->setup.n_y_lags, M = rls->setup.n_u_lags;
-  const bool is_direct = rls->setup.form == YOKE_RLS_DIRECT;
-  const double n_poles = rls->setup.form == YOKE_RLS_GILBERT ? (double)(N > M ? N : M) : 1.0;
-  const bool has_second = is_direct && M == 2;
   for (size_t i = 0; i < n; i++) {
     const double* p = rls->parameters + i * rls->n_parameters;
     for (size_t j = 0; j < n; j++) {
-      to->Sy[i * n + j] = j == i ? p[0] / n_poles : 0;
+      to->Sy[i * n + j] = j == i ? p[0] : 0;
     }
     for (size_t j = 0; j < m; j++) {
-      const double* b = p + N + j * M;
-      to->S1[i * m + j] = b[0];
-      to->S0[i * m + j] = has_second ? b[1] : 0;
+      to->S1[i * m + j] = p[N + j * M];
+      to->S0[i * m + j] = 0;
     }
   }
 }

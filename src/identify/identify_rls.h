@@ -25,20 +25,12 @@
 #define YOKE_RLS_P0       1e6  // covariance at the start from zero
 #define YOKE_RLS_P0_LOAD  1e2  // covariance at the start from loaded parameters
 
-// How the parameters become Jacobians.
-typedef enum yoke_rls_form {
-  YOKE_RLS_GILBERT,  // Gilbert's realisation of the transfer functions, C = (1 .. 1) per output
-  YOKE_RLS_DIRECT,   // read off: N = 1, M at most 2, so that S0 takes the second lag
-  YOKE_RLS_MEMORY,   // read off the first lags; what the others add is known: yoke__rls_memory
-} yoke_rls_form;
-
 typedef struct yoke_rls_setup {
   size_t n, m;            // outputs, inputs
   size_t n_y_lags;        // N, at least 1
   size_t n_u_lags;        // M, at least 1
   double forgetting;      // lambda in (0, 1]
   double start_variance;  // P0: P = P0 I at the start
-  yoke_rls_form form;
 } yoke_rls_setup;
 
 // What happened, for health records.
@@ -88,11 +80,11 @@ void yoke__rls_read(const yoke_rls* rls, double parameters[]);
 yoke_status yoke__rls_load(yoke_rls* rls, const double parameters[], double variance);
 // Mean of the diagonal of P of one output.
 double yoke__rls_mean_variance(const yoke_rls* rls, size_t output);
-// True once every output has had a regression and all variances are positive; with YOKE_RLS_MEMORY
-// the history must be filled, too.
+// True once every output has had a regression and all variances are positive; with several lags the
+// history must be filled, too.
 bool yoke__rls_is_sound(const yoke_rls* rls);
 
-// Sy, S0, S1 (sizes n, m) from the present parameters, with N = M = 1 diag(a), 0, b; no heap.
+// Sy = diag(a_1), S0 = 0, S1 = b_1 (sizes n, m) from the present parameters: what the first lags say; no heap.
 void yoke__rls_jacobian(const yoke_rls* rls, yoke_jacobian_discrete* to);
 
 // What the lags beyond the first add to the next outputs (n), known at T^k:

@@ -627,8 +627,7 @@ static bool take_options(const yoke_system_method* method, bool is_corrector,
   to->options = yoke__couple_mpsm_options(method->parameters, is_corrector, is_provided);
   to->is_modified = parameter(method, "th_modified", 1) <= 0;
   to->is_identified = !is_provided;
-  return parameter(method, "inner", 0) == 0 && parameter(method, "level", 0) == 0 &&
-         parameter(method, "form", 0) != YOKE_RLS_MEMORY;
+  return yoke__couple_mpsm_is_published(method->parameters);
 }
 
 // The row of the table that a connection belongs to; false: none.

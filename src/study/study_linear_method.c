@@ -126,7 +126,8 @@ static void count_calls(const yoke_linear_loops* self, yoke_stability_case* c) {
   }
   if (are_same) {
     c->n_inner = (size_t)fmin(fmax(floor(c->step / call + 0.5), 1), MAX_PARTS);
-    c->sees_inside = c->sees_stale = c->method == YOKE_STABILITY_NEPCE;
+    c->sees_stale = c->method == YOKE_STABILITY_NEPCE;
+    c->sees_inside = c->sees_stale || (c->options.uses_ede && c->n_inner > 1);
   }
 }
 
@@ -161,11 +162,11 @@ bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method,
     look_inside(self, method, out);
     return true;
   }
-  count_calls(self, out);
   if (out->method == YOKE_STABILITY_MPSM || out->method == YOKE_STABILITY_MBCORR) {
     out->options = self->file.options;
     out->is_modified = self->file.is_modified;
   }
+  count_calls(self, out);
   return true;
 }
 

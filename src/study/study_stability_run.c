@@ -109,14 +109,13 @@ static yoke_status check_method(replay* r) {
         "that",
         r->system->methods[r->group->method].owner);
   }
-  if (parameter(r, "inner", 0) > 0 || parameter(r, "rates", 0) > 0) {
-    return yoke__error(
-        r->messages, nowhere,
-        "%s: with inner: on or rates: own the method saw outputs between exchanges, which are not "
-        "recorded",
-        r->system->methods[r->group->method].owner);
+  if (yoke__mpsm_samples(r->setup) > 1) {
+    return yoke__error(r->messages, nowhere,
+                       "%s: with ede the method saw outputs between exchanges, which are not "
+                       "recorded",
+                       r->system->methods[r->group->method].owner);
   }
-  if (parameter(r, "form", 0) == YOKE_RLS_MEMORY || parameter(r, "level", 0) > 0) {
+  if (!yoke__couple_mpsm_is_published(r->setup->parameters)) {
     return yoke__error(
         r->messages, nowhere,
         "%s: runs with form: memory or level: mean are not treated; their steps remember "
@@ -454,8 +453,7 @@ static void learn(replay* r, size_t k) {
     if (r->has_guard && r->health[r->at_alarms] > r->health_last[r->at_alarms]) {
       yoke__mpsm_models_relearn(r->models);
     }
-    const yoke_mpsm_passed passed = {
-        .y_last = r->y_last, .u_last = r->u_last, .u = r->u, .y = y, .u_start = r->u};
+    const yoke_mpsm_passed passed = {.y_last = r->y_last, .u_last = r->u_last, .u = r->u, .y = y};
     (void)yoke__mpsm_models_observe(r->models, &r->bare, &r->worker, &passed);
   }
   memcpy(r->u_last, r->u, r->s * sizeof *r->u);
@@ -539,7 +537,6 @@ static yoke_stability_case case_of(const replay* r, yoke_mpsm_phase phase, doubl
   c.options.time = YOKE_MPSM_DISCRETE;
   c.options.uses_ede = r->out->uses_ede;
   c.options.resets_ede = r->out->resets_ede;
-  c.options.is_trapezoid = parameter(r, "goal", 0) > 0;
   c.options.cond_max = (double)INFINITY;  // the method decided that already
   return c;
 }

@@ -271,10 +271,8 @@ static void test_models(void** state) {
   }
   static const char* const sets[][4] = {
       {"couplings.loop.method=mbcorr"},
-      {"couplings.loop.jacobians=moesp", "couplings.loop.window=100", "couplings.loop.renew=7",
-       "couplings.loop.learning=110"},
-      {"couplings.loop.jacobians=moesp", "couplings.loop.window=100",
-       "couplings.loop.update=recursive", "couplings.loop.learning=110"},
+      {"couplings.loop.jacobians=moesp", "couplings.loop.learning=110"},
+      {"couplings.loop.form=memory", "couplings.loop.level=mean"},
   };
   for (size_t i = 0; i < COUNT(sets); i++) {
     size_t n = 0;

@@ -187,9 +187,9 @@ has err 'n_learn of coupling'
 ends 2 --run linear --set couplings.loop.forgetting=0.9
 has err 'give the same --set as for the run'
 # subspace models are found again too
-"$yoke" run "$mass/pulsed-mpsm.yaml" --set couplings.loop.jacobians=moesp --set couplings.loop.window=200 \
+"$yoke" run "$mass/pulsed-mpsm.yaml" --set couplings.loop.jacobians=moesp \
   --set couplings.loop.learning=300 --trust none --quiet --out moesp >out 2>err
-ends 0 --run moesp --set couplings.loop.jacobians=moesp --set couplings.loop.window=200 --set couplings.loop.learning=300
+ends 0 --run moesp --set couplings.loop.jacobians=moesp --set couplings.loop.learning=300
 has out 'exchanges every 0.001 s'
 
 # ---- bad input: what, where, what was expected
@@ -321,7 +321,7 @@ connections: [a.y -> b.u, a.v -> c.u, b.y -> s.u1, c.y -> s.u2, s.y -> a.u, c.z 
   {from: k.y, to: a.w},
   {from: b.y, to: c.w}]
 couplings:
-  loop: {method: mpsm, members: [a, b, c, s, k], learning: 40, switching: 1}
+  loop: {method: mpsm, members: [a, b, c, s, k], learning: 40, switching: 1, form: published, level: end}
 YAML
 sed 's/to: c.w/&, method: hold/' three.yaml >three-held.yaml
 sed 's/to: a.w/&, method: hold/' three.yaml >three-law.yaml

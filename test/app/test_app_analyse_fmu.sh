@@ -36,7 +36,7 @@ units:
   shaft: {model: rotor.shaft, start: {phi: 0.1}}
   load: {model: rotor.load, with: {solver: euler, micro_steps: 4}}
 connections: [load.omega -> shaft.omega_other, shaft.tau -> load.tau]
-couplings: {loop: {method: mpsm, members: [shaft, load], learning: 100, switching: 1}}
+couplings: {loop: {method: mpsm, members: [shaft, load], learning: 100, switching: 1, form: published, level: end}}
 YAML
 for pair in "$mass/mpsm.yaml 0.3" "$mass/pulsed-mpsm.yaml 0.2" "$mass/nonlinear-mpsm.yaml 0.35" "shaft.yaml 40"; do
   read -r system stop <<<"$pair"

@@ -109,10 +109,10 @@ for method in hold energy nepce interpolate mpsm mbcorr; do
 done
 info 0 mpsm
 out_has '^  jacobians +rls +rls, moesp, provided '
-out_has '^  update +window +window, recursive '
-out_has '^  order_rule +fixed +fixed, gap, tolerance '
-out_has '^  rank +warn +warn, refuse, ignore '
+out_has '^  form +auto +auto, published, memory '
+out_has '^  level +auto +auto, end, mean '
 out_has '^  models +- +a file '
+check "$([ "$(sed '1,/^  setting /d' out | grep -c '^  [a-z]')" -le 14 ]; echo $?)" 'mpsm has more than 14 settings'
 
 # ---- what is refused
 info 2 oscillator.forse

@@ -226,6 +226,7 @@ static void run_masses(const masses* start, double factor, int k_change, double 
                        outcome* to) {
   double parameters[64] = {0}, low[3] = {0}, high[3] = {0};
   loop_defaults(parameters);
+  loop_publish(parameters);
   parameters[0] = is_held ? 1e9 : parameters[0];  // learning
   const yoke_coupling_setup setup = {.n_signals = 3,
                                      .orders = orders,

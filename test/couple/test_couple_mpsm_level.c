@@ -241,10 +241,8 @@ static void refusals(void** state) {
     double value_a, value_b;
   } cases[] = {
       {"form", "ede", "form: memory needs ede: off", 2, 1},
-      {"form", "rates", "rates: own needs jacobians: rls with one lag", 2, 1},
-      {"level", "ede", "level: mean needs ede: off", 1, 1},
-      {"level", "goal", "level: mean needs ede: off and goal: end", 1, 1},
-      {"level", "jacobians", "level: mean needs identified models or time: discrete", 1, 2},
+      {"level", "ede", "level: mean needs ede: off", 2, 1},
+      {"shape", "jacobians", "shape: ramp needs jacobians: provided", 1, 1},
   };
   loop s;
   assert_true(loop_make(&s, 1));

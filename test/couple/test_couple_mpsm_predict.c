@@ -262,28 +262,21 @@ static void test_exogenous_inputs_are_exact(void** state) {
   }
 }
 
-// A ramp lands on the monolithic solution as well, and its mean is the held value of the third
-// shape.
+// A ramp lands on the monolithic solution as well.
 static void test_ramps(void** state) {
   (void)state;
   const double H = 0.05;
   yoke_mpsm_options options = yoke__mpsm_options_default();
   options.shape = YOKE_MPSM_RAMP;
-  pair s, m;
+  pair s;
   open_pair(&s, options, H, false);
-  options.shape = YOKE_MPSM_RAMP_MEAN;
-  open_pair(&m, options, H, false);
   yoke__mpsm_start(s.cluster, s.y, s.u, NULL);
-  yoke__mpsm_start(m.cluster, m.y, m.u, NULL);
   for (int k = 0; k < 10; k++) {
     const yoke_mpsm_sample now = {.y = s.y, .u = s.u};
-    double u[2], slope[2], mean[2], zero[2], want[2];
+    double u[2], slope[2], want[2];
     check_ok(yoke__mpsm_step(s.cluster, &now, true, u, slope));
-    check_ok(yoke__mpsm_step(m.cluster, &now, true, mean, zero));
     for (int i = 0; i < 2; i++) {
       check_near(u[i] - slope[i] * H, s.y[1 - i], 1e-12);
-      check_near(mean[i], u[i] - 0.5 * slope[i] * H, 1e-12);
-      assert_true(zero[i] == 0);
 
       // x(H) for u_0 + s t
       const double a = s.a[i], z = a * H, phi1 = expm1(z) / z, phi2 = (phi1 - 1) / z;
@@ -298,12 +291,11 @@ static void test_ramps(void** state) {
     check_near(s.y[1], want[1], 1e-11);
   }
   free(s.memory);
-  free(m.memory);
 }
 
 // ---- step 1 by other means
 
-// y~ - monolithic at t = 1 for a held coupling, with n samples inside the step or n Euler steps.
+// y~ - monolithic at t = 1 for a held coupling, with n samples inside the step.
 static double correction_error(yoke_mpsm_options options, size_t n_samples) {
   const double H = 0.05;
   pair s;
@@ -358,16 +350,6 @@ static void test_orders_of_the_correction(void** state) {
       check_near(log2(coarse / fine), i == 0 ? 2 : 1, 0.1);
       coarse = fine;
     }
-  }
-
-  // Euler steps with all samples at hand: first order
-  options.between = YOKE_MPSM_LINEAR;
-  options.n_ede_steps = 64;
-  double coarse = correction_error(options, 1024);
-  for (options.n_ede_steps = 128; options.n_ede_steps <= 512; options.n_ede_steps *= 2) {
-    const double fine = correction_error(options, 1024);
-    check_near(log2(coarse / fine), 1, 0.1);
-    coarse = fine;
   }
 }
 
@@ -705,7 +687,6 @@ static void test_MP_16_no_heap_after_prepare(void** state) {
     options.time = i == 2 || i == 3 ? YOKE_MPSM_DISCRETE : YOKE_MPSM_CONTINUOUS;
     options.shape = i == 4 ? YOKE_MPSM_RAMP : YOKE_MPSM_CONSTANT;
     options.between = i == 5 ? YOKE_MPSM_MODEL : YOKE_MPSM_LINEAR;
-    options.n_quadrature_steps = i == 4 ? 100 : 0;
     oscillator o;
     open_oscillator(&o, options);
     double y[3] = {0.1, 0, -1e4}, u[3] = {-1e4, 0.1, 0}, next[3], slope[3];

@@ -58,12 +58,12 @@ static void test_oscillator_MP_01(void** state) {
   check_all(2, j2.Ju, (const double[]){-9.998990121e8, -9.998990121e6}, 1e-9);
   check_all(2, j2.Jd, (const double[]){-1e5, -1e3}, 1e-9);
 
-  check_ok(yoke__jacobian_hold(&j1.c, 1e-3, 0, &j1.d, work, pivots));
+  check_ok(yoke__jacobian_hold(&j1.c, 1e-3, &j1.d, work, pivots));
   check_all(4, j1.Sy,
             (const double[]){9.5041693027e-1, 9.8336729935e-4, -9.8336729935e1, 9.5031859354e-1},
             1e-9);
   check_all(2, j1.S1, (const double[]){4.9583069727e-8, 9.8336729935e-5}, 1e-9);
-  check_ok(yoke__jacobian_hold(&j2.c, 1e-3, 0, &j2.d, work, pivots));
+  check_ok(yoke__jacobian_hold(&j2.c, 1e-3, &j2.d, work, pivots));
   check_relative(j2.Sy[0], 4.1121061561e-5, 1e-9);
   check_relative(j2.S0[0], 4.1121061561, 1e-9);
   check_relative(j2.S0[1], 4.11210616e-2, 1.3e-9);
@@ -102,7 +102,7 @@ static void test_states_and_hold_agree(void** state) {
   const yoke_identify_states unit = {2, 2, 2, A, B, C, D};
   jacobians from_c, from_d;
   take_states(&from_c, &unit);
-  check_ok(yoke__jacobian_hold(&from_c.c, h, 0, &from_c.d, work, pivots));
+  check_ok(yoke__jacobian_hold(&from_c.c, h, &from_c.d, work, pivots));
 
   // the states over one step: phi of A with B as its input matrix
   double F[4], G[4], ramp[4], zero[4] = {0}, none[4], a[4], b[4];
@@ -110,7 +110,7 @@ static void test_states_and_hold_agree(void** state) {
   memcpy(b, B, sizeof b);
   const yoke_jacobian_continuous states = {2, 2, a, b, zero};
   yoke_jacobian_phi phi = {F, G, ramp, none};
-  check_ok(yoke__jacobian_phi_of(&states, h, 0, &phi, work, pivots));
+  check_ok(yoke__jacobian_phi_of(&states, h, &phi, work, pivots));
   const yoke_identify_states held = {2, 2, 2, F, G, C, D};
   open_jacobians(&from_d, 2, 2);
   size_t rank = 0;
@@ -146,7 +146,7 @@ static void test_phi_of_scalar(void** state) {
     const double h = 1e-3, z = a * h;
     const yoke_jacobian_continuous unit = {1, 1, &a, &b, &d};
     yoke_jacobian_phi phi = {&A, &B, &C, &D};
-    check_ok(yoke__jacobian_phi_of(&unit, h, 0, &phi, work, pivots));
+    check_ok(yoke__jacobian_phi_of(&unit, h, &phi, work, pivots));
     // series where the closed form cancels
     const bool is_small = fabs(z) < 1e-2;
     const double phi1 = is_small ? 1 + z / 2 + z * z / 6 + z * z * z / 24 : expm1(z) / z;
@@ -175,38 +175,11 @@ static void test_badly_scaled_MP_01(void** state) {
   double none[3] = {0}, Sy[9], S0[3], S1[3];
   const yoke_jacobian_continuous whole = {3, 1, K, none, none};
   yoke_jacobian_discrete held = {3, 1, Sy, S0, S1};
-  check_ok(yoke__jacobian_hold(&whole, 1e-3, 0, &held, work, pivots));
+  check_ok(yoke__jacobian_hold(&whole, 1e-3, &held, work, pivots));
   const double want[] = {9.4813865391e-1, 9.4301981853e-4, 8.3992783624e-9,
                          -1.0186048415e2, 8.6322096265e-1, 8.6378248114e-6,
                          7.0841306307e3,  -9.4790945956e2, -9.3420203539e-3};
   check_all(9, Sy, want, 1e-9);
-}
-
-// Left Riemann sums converge with order 1, and one term is the integrand at the start of the step.
-static void test_sums_converge(void** state) {
-  (void)state;
-  jacobians exact, sums;
-  take_states(&exact, &mass_1);
-  take_states(&sums, &mass_1);
-  check_ok(yoke__jacobian_hold(&exact.c, 1e-3, 0, &exact.d, work, pivots));
-  double before = 0.0;
-  for (size_t n = 64; n <= 1024; n *= 2) {
-    check_ok(yoke__jacobian_hold(&sums.c, 1e-3, n, &sums.d, work, pivots));
-    const double error = fabs(sums.S1[1] - exact.S1[1]);
-    if (n > 64) {
-      check_near(log2(before / error), 1.0, 0.05);
-    }
-    before = error;
-  }
-
-  double a = -2, b = 3, d = 0.25, A, B, C, D;
-  const yoke_jacobian_continuous unit = {1, 1, &a, &b, &d};
-  yoke_jacobian_phi phi = {&A, &B, &C, &D};
-  check_ok(yoke__jacobian_phi_of(&unit, 0.5, 1, &phi, work, pivots));
-  check_relative(A, exp(-1.0), 1e-15);
-  check_relative(B, 0.5 * exp(-1.0) * 3, 1e-15);
-  check_near(C, 0.0, 0.0);
-  check_relative(D, 0.5 * exp(-1.0) * 0.25, 1e-15);
 }
 
 // ---- helicopter, mpsm.md appendix A and 10.3
@@ -396,8 +369,7 @@ static void test_no_heap(void** state) {
   take_states(&j, &mass_2);
   const long before = atomic_load(&n_heap_calls);
   yoke_status status = yoke__jacobian_of_states(&mass_2, &j.c, NULL, work);
-  status = status < 0 ? status : yoke__jacobian_hold(&j.c, 1e-3, 0, &j.d, work, pivots);
-  status = status < 0 ? status : yoke__jacobian_hold(&j.c, 1e-3, 9, &j.d, work, pivots);
+  status = status < 0 ? status : yoke__jacobian_hold(&j.c, 1e-3, &j.d, work, pivots);
   const long after = atomic_load(&n_heap_calls);
   check_ok(status);
   assert_int_equal(after - before, 0);
@@ -410,7 +382,6 @@ int main(void) {
       cmocka_unit_test(test_states_and_hold_agree),
       cmocka_unit_test(test_phi_of_scalar),
       cmocka_unit_test(test_badly_scaled_MP_01),
-      cmocka_unit_test(test_sums_converge),
       cmocka_unit_test(test_helicopter_as_printed_MP_14),
       cmocka_unit_test(test_helicopter_is_refused_MP_14),
       cmocka_unit_test(test_rank),

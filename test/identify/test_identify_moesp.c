@@ -387,27 +387,6 @@ static void test_recursive_form_with_a_gap(void** state) {
   }
 }
 
-// The ring gives the last samples in order; a NaN empties it.
-static void test_window(void** state) {
-  (void)state;
-  double ring[5 * 3], out[5 * 3];
-  yoke_moesp_window window;
-  yoke__moesp_window_prepare(&window, 2, 1, 5, ring);
-  for (int k = 0; k < 13; k++) {
-    const double y[2] = {k, -k}, u = 100 + k;
-    yoke__moesp_window_add(&window, y, &u);
-    const size_t count = yoke__moesp_window_count(&window);
-    assert_int_equal(count, k < 5 ? k + 1 : 5);
-    yoke__moesp_window_copy(&window, out);
-    for (size_t i = 0; i < count; i++) {
-      const double want = (double)k + 1 - (double)count + (double)i;
-      assert_true(out[3 * i] == want && out[3 * i + 1] == -want && out[3 * i + 2] == 100 + want);
-    }
-  }
-  yoke__moesp_window_add(&window, (const double[]){(double)NAN, 0}, (const double[]){0});
-  assert_int_equal(yoke__moesp_window_count(&window), 0);
-}
-
 static void test_refusals(void** state) {
   (void)state;
   yoke_moesp* moesp = NULL;
@@ -451,7 +430,6 @@ int main(void) {
       cmocka_unit_test(test_input_at_rest),
       cmocka_unit_test(test_recursive_form_is_the_batch),
       cmocka_unit_test(test_recursive_form_with_a_gap),
-      cmocka_unit_test(test_window),
       cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 // Two units coupled by the kernels of method `mpsm` themselves, u = L y + g: a second way to the figures of
-// the system files, without master, units or reader. The models start from zero or from those of another run,
-// resampled to this step.
+// the system files, without master, units or reader, and the way to forms of the literature that the method does not have:
+// several lags by Gilbert's realisation or read off, subspace models over a moving window. The models start from zero or
+// from those of another run, resampled to this step.
 #ifndef YOKE_TEST_MPSM_LOOP_H
 #define YOKE_TEST_MPSM_LOOP_H
 
@@ -9,12 +10,15 @@
 #include "couple/couple_mpsm_phase.h"
 #include "couple/couple_mpsm_predict.h"
 #include "identify/identify_file.h"
+#include "identify/identify_moesp.h"
 #include "identify/identify_quality.h"
 #include "identify/identify_rls.h"
 #include "scenarios/scenario_run.h"
 #include "support/mpsm_rules.h"
+#include "support/rls_forms.h"
 
 enum { LOOP_UNITS = 2, LOOP_MAX = 6, LOOP_ALL = 10, LOOP_PARAMETERS = LOOP_MAX * (1 + LOOP_MAX) };
+enum { LOOP_SAMPLES = 1024 };  // of a subspace model, at most
 
 // Parameters of the units' models at some time, those of each output one after another.
 typedef struct loop_models {
@@ -33,6 +37,12 @@ typedef struct loop_case {
   void (*start)(void* context, double y[]);
   void (*drive)(void* context, double t, double g[]);  // g is zero before; NULL: stays so
   void (*advance)(void* context, double t, const double u[], double y[]);  // over one exchange
+  bool uses_ede;
+  // 0: as published, N = M = 1, least squares
+  size_t n_y_lags, n_u_lags;
+  bool is_direct;  // the second lag of the inputs goes to S0
+  size_t window;   // samples of a subspace model
+  double th_signal, th_modified;
   double t_models;       // when the models are taken ...
   loop_models* take_to;  // ... NULL: never
 } loop_case;
@@ -45,6 +55,9 @@ typedef struct loop_unit {
   yoke_identify_range range;
   double Sy[LOOP_MAX * LOOP_MAX], S0[LOOP_MAX * LOOP_MAX], S1[LOOP_MAX * LOOP_MAX];
   double low[LOOP_MAX], high[LOOP_MAX];
+  yoke_moesp* solver;
+  double samples[LOOP_SAMPLES * 2 * LOOP_MAX], work[1024];
+  size_t n_samples;
 } loop_unit;
 
 typedef struct loop {
@@ -78,12 +91,20 @@ static inline void loop_open_unit(loop* self, size_t k) {
   unit->first_u = self->s;
   self->p += unit->n;
   self->s += unit->m;
-  const yoke_rls_setup setup = {unit->n, unit->m, 1, 1, 0.996, c->variance, YOKE_RLS_GILBERT};
+  const size_t N = c->n_y_lags > 0 ? c->n_y_lags : 1, M = c->n_u_lags > 0 ? c->n_u_lags : 1;
+  const yoke_rls_setup setup = {unit->n, unit->m, N, M, 0.996, c->variance};
   unit->block = aligned_alloc(64, (yoke__rls_size(&setup) + 63) / 64 * 64);
   check_ok(yoke__rls_prepare(&unit->rls, &setup, unit->block, &err.sink));
   unit->jacobian = (yoke_jacobian_discrete){unit->n, unit->m, unit->Sy, unit->S0, unit->S1};
   unit->range = (yoke_identify_range){unit->n, unit->low, unit->high};
   yoke__identify_range_start(&unit->range);
+  if (c->window > 0) {
+    const yoke_moesp_setup moesp = {
+        .n = unit->n, .m = unit->m, .order = unit->n, .window = c->window};
+    check_ok(yoke__moesp_create(&moesp, &unit->solver, &err.sink));
+    assert_true(yoke__moesp_jacobian_work_size(unit->n, unit->m, unit->n) <=
+                sizeof unit->work / sizeof unit->work[0]);
+  }
   if (c->models != NULL) {
     loop_load(unit, c->models->p[k], c->step / c->models->step, c->variance);
   }
@@ -96,6 +117,7 @@ static inline void loop_open(loop* self, const loop_case* c) {
   }
   yoke_mpsm_options options = yoke__mpsm_options_default();
   options.time = YOKE_MPSM_DISCRETE;
+  options.uses_ede = c->uses_ede;
   const yoke_mpsm_setup setup = {.n_units = LOOP_UNITS,
                                  .n_outputs = c->n,
                                  .n_inputs = c->m,
@@ -109,12 +131,16 @@ static inline void loop_open(loop* self, const loop_case* c) {
   self->rules = mpsm_rules();
   self->rules.t_learning = c->t_learning;
   self->rules.t_switch = c->t_switch;
+  self->rules.is_blended = c->t_switch > 0;
+  self->rules.th_signal = c->th_signal > 0 ? c->th_signal : self->rules.th_signal;
+  self->rules.th_modified = c->th_modified > 0 ? c->th_modified : self->rules.th_modified;
   c->start(c->context, self->y);
 }
 
 static inline void loop_close(loop* self) {
   for (size_t k = 0; k < LOOP_UNITS; k++) {
     free(self->units[k].block);
+    yoke__moesp_destroy(&self->units[k].solver);
   }
   free(self->memory);
 }
@@ -133,15 +159,47 @@ static inline void loop_couple(loop* self, double t) {
   }
 }
 
+// A subspace model of the last samples, from the end of learning on.
+static inline void loop_find_subspace(loop* self, loop_unit* unit, double t, const double y[],
+                                      const double u[]) {
+  const size_t width = unit->n + unit->m;
+  assert_true(unit->n_samples < LOOP_SAMPLES);
+  memcpy(unit->samples + unit->n_samples * width, y, unit->n * sizeof *y);
+  memcpy(unit->samples + unit->n_samples * width + unit->n, u, unit->m * sizeof *u);
+  unit->n_samples++;
+  if (t < self->rules.t_learning) {
+    return;
+  }
+  const size_t window = self->about->window;
+  const size_t n = unit->n_samples < window ? unit->n_samples : window;
+  yoke_moesp_model model;
+  check_ok(
+      yoke__moesp_solve(unit->solver, n, unit->samples + (unit->n_samples - n) * width, &model));
+  check_ok(yoke__moesp_jacobian(&model, YOKE_MOESP_SHIFTED, &unit->jacobian, unit->work));
+}
+
+static inline void loop_identify(loop* self, loop_unit* unit, double t, const double y[],
+                                 const double u[]) {
+  if (unit->solver != NULL) {
+    loop_find_subspace(self, unit, t, y, u);
+    return;
+  }
+  yoke__rls_update(&unit->rls, y, u);
+  if (self->about->is_direct) {
+    rls_direct(&unit->rls, &unit->jacobian);
+  } else {
+    rls_gilbert(&unit->rls, &unit->jacobian);
+  }
+}
+
 // The models learn; how far they miss the step that ended (21).
-static inline double loop_learn(loop* self) {
+static inline double loop_learn(loop* self, double t) {
   double errors[LOOP_UNITS], y_bar[LOOP_MAX];
   for (size_t k = 0; k < LOOP_UNITS; k++) {
     loop_unit* unit = &self->units[k];
     const double *y = self->y + unit->first_y, *u = self->u + unit->first_u;
     yoke__identify_range_observe(&unit->range, y);
-    yoke__rls_update(&unit->rls, y, u);
-    yoke__rls_jacobian(&unit->rls, &unit->jacobian);
+    loop_identify(self, unit, t, y, u);
     yoke__jacobian_predict(&unit->jacobian, self->y_last + unit->first_y,
                            self->u_last + unit->first_u, u, y_bar);
     errors[k] = yoke__identify_error(&unit->range, y, y_bar);
@@ -183,6 +241,9 @@ static inline void loop_decide(loop* self, double t, double error) {
               : d.weight >= 1 ? model[i]
                               : d.weight * model[i] + (1 - d.weight) * self->w[i];
   }
+  if (d.weight <= 0) {
+    yoke__mpsm_forget(self->cluster);
+  }
   memcpy(self->u_last, self->u, sizeof self->u);
   memcpy(self->u, next, sizeof self->u);
 }
@@ -196,7 +257,7 @@ static inline void loop_take_models(const loop* self) {
 
 // Outputs at all exchange points.
 static inline scenario_run loop_run(const loop_case* c, size_t n_steps) {
-  loop self;
+  static loop self;
   loop_open(&self, c);
   scenario_run run = scenario_run_make(self.p, n_steps + 1);
   for (size_t k = 0; k <= n_steps; k++) {
@@ -208,7 +269,7 @@ static inline scenario_run loop_run(const loop_case* c, size_t n_steps) {
     if (k == 0) {
       loop_start(&self);
     } else {
-      loop_decide(&self, t, loop_learn(&self));
+      loop_decide(&self, t, loop_learn(&self, t));
     }
     if (c->take_to != NULL && (size_t)lround(c->t_models / c->step) == k) {
       loop_take_models(&self);

@@ -15,8 +15,9 @@ typedef struct whole {
   double x1, v1, x2, v2;
 } whole;
 
-static double whole_force(const whole* o) {
-  const double e = o->x2 - o->x1, rate = o->v2 - o->v1;
+// The force on the first mass if that is at x and moves with v.
+static double force_at(const whole* o, double x, double v) {
+  const double e = o->x2 - x, rate = o->v2 - v;
   const double ck = o->is_linear ? 1e5 : fmax(fmin(5e5 * sqrt(fabs(e)), 2.5e5), 2.5e4);
   const double dk = o->is_linear ? 1e3 : fmax(fmin(1e3 * sqrt(fabs(rate)), 3e3), 5e2);
   return ck * e + dk * rate;
@@ -36,9 +37,9 @@ static scenario_run run_whole(bool is_linear, size_t n_steps, int n_micro, int64
   for (size_t k = 0; k <= n_steps; k++) {
     run.y[0][k] = o.x1;
     run.y[1][k] = o.v1;
-    run.y[2][k] = whole_force(&o);
+    run.y[2][k] = force_at(&o, o.x1, o.v1);
     for (int j = 0; j < n_micro; j++, step++) {
-      const double f = whole_force(&o);
+      const double f = force_at(&o, o.x1, o.v1);
       const double a1 = (-1e6 * o.x1 - o.v1 + f + pulse(step, length)) / 10;
       const double a2 = (-1e7 * o.x2 - 2 * o.v2 - f) / 10;
       o.x1 += MICRO * o.v1;
@@ -89,67 +90,46 @@ static void test_MP_09_nonlinear(void** state) {
   scenario_run_close(&reference);
 }
 
-// Other settings of the method. Published figures to two units of their last digit. With two lags 4 % are
-// allowed: Gilbert's realisation is not unique, and the mean of its poles depends on the factors chosen.
+// Other settings of the method, published figures to two units of their last digit.
 static void test_settings(void** state) {
   (void)state;
   static const struct {
-    const char* sets[4];
-    double all, after, tolerance;
+    const char* sets[2];
+    double all, after;
   } rows[] = {
-      {{"couplings.loop.ede=reset"}, 0.0340, 0.0190, 2e-4},
-      {{"couplings.loop.forgetting=1"}, 0.0364, 0.0220, 2e-4},
-      {{"couplings.loop.forgetting=0.99"}, 0.0366, 0.0222, 2e-4},
-      {{"couplings.loop.forgetting=0.95"}, 0.0371, 0.0229, 2e-4},
-      {{"couplings.loop.u_lags=2", "couplings.loop.y_lags=2"}, 0.0497, 0.0399, 2e-3},
-      {{"couplings.loop.u_lags=2"}, 0.0515, 0.0428, 2e-3},
-      {{"couplings.loop.u_lags=2", "couplings.loop.ede=on"}, 0.0375, 0.0234, 2e-3},
-      {{"couplings.loop.y_lags=2", "couplings.loop.u_lags=1"}, 0.0647, 0.0605, 2e-3},
-      {{"couplings.loop.u_lags=2", "couplings.loop.form=direct"}, 0.0440, 0.0320, 6e-4},
-      {{"couplings.loop.u_lags=2", "couplings.loop.form=direct", "couplings.loop.ede=on"},
-       0.0325,
-       0.0171,
-       6e-4},
+      {{"couplings.loop.ede=reset"}, 0.0340, 0.0190},
+      {{"couplings.loop.forgetting=1"}, 0.0364, 0.0220},
+      {{"couplings.loop.forgetting=0.99"}, 0.0366, 0.0222},
+      {{"couplings.loop.forgetting=0.95"}, 0.0371, 0.0229},
   };
   scenario_run reference = run_whole(false, 1000, 100, 100);
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-    print_message("%s %s:\n  ", rows[i].sets[0], rows[i].sets[1] != NULL ? rows[i].sets[1] : "");
+    print_message("%s:\n  ", rows[i].sets[0]);
     const errors e = errors_of("dual-mass/nonlinear-mpsm.yaml", rows[i].sets, &reference);
-    check_near(e.all, rows[i].all, rows[i].tolerance);
-    check_near(e.after, rows[i].after, rows[i].tolerance);
+    check_near(e.all, rows[i].all, 2e-4);
+    check_near(e.after, rows[i].after, 2e-4);
   }
   scenario_run_close(&reference);
 }
 
-// Models by subspaces, as many states as outputs, computed at every exchange: published 0.0413 over the run and
-// 0.0259 from 0.3 s on, the best of 67 settings, and fragile; 0.6 of held signals are asked for. The recursive form does
-// no worse.
-static void test_MP_10_subspaces(void** state) {
+// What is the default where nothing is named: memory and means. A little worse here than the published form, because the
+// force follows the motion at once, and a third of held signals still.
+static void test_default(void** state) {
   (void)state;
-  static const char* const updates[] = {"couplings.loop.update=window",
-                                        "couplings.loop.update=recursive"};
+  static const char* const named[] = {"couplings.loop.form=memory", "couplings.loop.level=mean",
+                                      NULL};
+  static const char* const automatic[] = {"couplings.loop.form=auto", "couplings.loop.level=auto",
+                                          NULL};
   scenario_run reference = run_whole(false, 1000, 100, 100);
-  scenario_run held = scenario_run_file("dual-mass/nonlinear-held.yaml", NULL, signals, 3, 1000);
-  const double of_held = scenario_error(&held, &reference, 300, units, 2);
-  for (size_t i = 0; i < 2; i++) {
-    const char* const sets[] = {"couplings.loop.jacobians=moesp",
-                                "couplings.loop.learning=290",
-                                "couplings.loop.switching=4",
-                                "couplings.loop.th_signal=4.22",
-                                "couplings.loop.th_modified=1.72",
-                                "couplings.loop.block_rows=4",
-                                "couplings.loop.renew=0",
-                                updates[i],
-                                NULL};
-    scenario_run run = scenario_run_file("dual-mass/nonlinear-mpsm.yaml", sets, signals, 3, 1000);
-    const double error = scenario_error(&run, &reference, 300, units, 2);
-    print_message("%s %.4f, from 0.3 s on %.4f; held %.4f\n", updates[i],
-                  scenario_error(&run, &reference, 1, units, 2), error, of_held);
-    assert_true(error <= 0.6 * of_held);
-    scenario_run_close(&run);
-  }
+  const errors held = errors_of("dual-mass/nonlinear-held.yaml", NULL, &reference);
+  const errors memory = errors_of("dual-mass/nonlinear-mpsm.yaml", named, &reference);
+  const errors e = errors_of("dual-mass/nonlinear-mpsm.yaml", automatic, &reference);
+  // step 1 has the published form
+  const errors ede = errors_of("dual-mass/nonlinear-mpsm-ede.yaml", automatic, &reference);
+  assert_true(e.all == memory.all && e.after == memory.after);
+  assert_true(e.after < 0.5 * held.after);
+  check_near(ede.all, 0.0329, 5e-5);
   scenario_run_close(&reference);
-  scenario_run_close(&held);
 }
 
 // ---- linear, 1 to 8 ms
@@ -207,7 +187,7 @@ static void test_linear_learnt(void** state) {
 // ---- linear with loaded models
 
 typedef struct parts {
-  double x1, v1, x2, v2;
+  whole at;
   int n_micro;
   int64_t step, length;
 } parts;
@@ -216,35 +196,36 @@ static const double parts_L[] = {0, 0, 1, 1, 0, 0, 0, 1, 0};
 
 static void parts_start(void* context, double y[]) {
   parts* o = context;
-  o->x1 = 0.1;
-  o->v1 = o->x2 = o->v2 = 0;
+  o->at.x1 = 0.1;
+  o->at.v1 = o->at.x2 = o->at.v2 = 0;
   o->step = 0;
   y[0] = 0.1;
   y[1] = 0;
-  y[2] = -1e4;
+  y[2] = force_at(&o->at, 0.1, 0);
 }
 
 // Both units on their own, inputs f, x, v held.
 static void parts_advance(void* context, double t, const double u[], double y[]) {
   parts* o = context;
+  whole* at = &o->at;
   (void)t;
   for (int j = 0; j < o->n_micro; j++, o->step++) {
-    const double f = 1e5 * (o->x2 - u[1]) + 1e3 * (o->v2 - u[2]);
-    const double a1 = (-1e6 * o->x1 - o->v1 + u[0] + pulse(o->step, o->length)) / 10;
-    const double a2 = (-1e7 * o->x2 - 2 * o->v2 - f) / 10;
-    o->x1 += MICRO * o->v1;
-    o->x2 += MICRO * o->v2;
-    o->v1 += MICRO * a1;
-    o->v2 += MICRO * a2;
+    const double f = force_at(at, u[1], u[2]);
+    const double a1 = (-1e6 * at->x1 - at->v1 + u[0] + pulse(o->step, o->length)) / 10;
+    const double a2 = (-1e7 * at->x2 - 2 * at->v2 - f) / 10;
+    at->x1 += MICRO * at->v1;
+    at->x2 += MICRO * at->v2;
+    at->v1 += MICRO * a1;
+    at->v2 += MICRO * a2;
   }
-  y[0] = o->x1;
-  y[1] = o->v1;
-  y[2] = 1e5 * (o->x2 - u[1]) + 1e3 * (o->v2 - u[2]);
+  y[0] = at->x1;
+  y[1] = at->v1;
+  y[2] = force_at(at, u[1], u[2]);
 }
 
 static scenario_run run_parts(int ms, double variance, double t_learning, const loop_models* models,
                               loop_models* at_end) {
-  parts o = {.n_micro = 100 * ms, .length = INT64_C(100) * ms};
+  parts o = {.at = {.is_linear = true}, .n_micro = 100 * ms, .length = INT64_C(100) * ms};
   const loop_case c = {.n = {2, 1},
                        .m = {1, 2},
                        .L = parts_L,
@@ -283,9 +264,92 @@ static void test_linear_loaded(void** state) {
   }
 }
 
+// ---- nonlinear, forms of the literature that the method does not have, by its kernels
+
+// From 0.24 s on, for subspace models from 0.3 s on.
+static errors variant_error(const loop_case* variant, const scenario_run* reference) {
+  parts o = {.n_micro = 100, .length = 100};
+  loop_case c = *variant;
+  c.n[0] = c.m[1] = 2;
+  c.n[1] = c.m[0] = 1;
+  c.L = parts_L;
+  c.step = 1e-3;
+  c.t_learning = c.window > 0 ? 0.29 : 0.22;
+  c.t_switch = c.window > 0 ? 0.004 : 0.005;
+  c.variance = YOKE_RLS_P0;
+  c.context = &o;
+  c.start = parts_start;
+  c.advance = parts_advance;
+  scenario_run run = loop_run(&c, 1000);
+  const errors e = {scenario_error(&run, reference, 1, units, 2),
+                    scenario_error(&run, reference, c.window > 0 ? 300 : 240, units, 2)};
+  scenario_run_close(&run);
+  return e;
+}
+
+// One lag of both is best, unequal numbers of lags are worst. With two lags 4 % are allowed: Gilbert's realisation is not
+// unique, and the mean of its poles depends on the factors chosen.
+static void test_MP_09_ranking(void** state) {
+  (void)state;
+  static const struct {
+    loop_case c;
+    double all, after, tolerance;
+  } rows[] = {
+      {{.n_y_lags = 1}, 0.0367, 0.0224, 5e-5},
+      {{.uses_ede = true}, 0.0329, 0.0176, 5e-5},
+      {{.n_y_lags = 2, .n_u_lags = 2}, 0.0497, 0.0399, 2e-3},
+      {{.n_u_lags = 2}, 0.0515, 0.0428, 2e-3},
+      {{.n_u_lags = 2, .uses_ede = true}, 0.0375, 0.0234, 2e-3},
+      {{.n_y_lags = 2}, 0.0647, 0.0605, 2e-3},
+      {{.n_u_lags = 2, .is_direct = true}, 0.0440, 0.0320, 6e-4},
+      {{.n_u_lags = 2, .is_direct = true, .uses_ede = true}, 0.0325, 0.0171, 6e-4},
+  };
+  scenario_run reference = run_whole(false, 1000, 100, 100);
+  double after[sizeof rows / sizeof rows[0]];
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    const errors e = variant_error(&rows[i].c, &reference);
+    print_message("row %zu: %.4f / %.4f\n", i, e.all, e.after);
+    check_near(e.all, rows[i].all, rows[i].tolerance);
+    check_near(e.after, rows[i].after, rows[i].tolerance);
+    after[i] = e.after;
+  }
+  assert_true(after[0] < after[2] && after[2] < after[3] && after[2] < after[5]);
+  scenario_run_close(&reference);
+}
+
+// Models by subspaces, as many states as outputs: published 0.0413 over the run and 0.0259 from 0.3 s on over a moving
+// window of 778 samples, computed at every exchange; the best of 67 settings, and fragile; 0.6 of held signals are asked for.
+// The method itself has the recursive form, which forgets as much and does no worse.
+static void test_MP_10_subspaces(void** state) {
+  (void)state;
+  static const char* const sets[] = {"couplings.loop.jacobians=moesp",
+                                     "couplings.loop.learning=290",
+                                     "couplings.loop.switching=4",
+                                     "couplings.loop.th_signal=4.22",
+                                     "couplings.loop.th_modified=1.72",
+                                     "couplings.loop.forgetting=0.998714652956298",  // 1 - 1/778
+                                     NULL};
+  scenario_run reference = run_whole(false, 1000, 100, 100);
+  scenario_run held = scenario_run_file("dual-mass/nonlinear-held.yaml", NULL, signals, 3, 1000);
+  const double of_held = scenario_error(&held, &reference, 300, units, 2);
+  const loop_case window = {.window = 778, .th_signal = 4.22, .th_modified = 1.72};
+  const errors moving = variant_error(&window, &reference);
+  scenario_run run = scenario_run_file("dual-mass/nonlinear-mpsm.yaml", sets, signals, 3, 1000);
+  const errors recursive = {scenario_error(&run, &reference, 1, units, 2),
+                            scenario_error(&run, &reference, 300, units, 2)};
+  print_message("moving window %.4f / %.4f, recursive %.4f / %.4f; held %.4f\n", moving.all,
+                moving.after, recursive.all, recursive.after, of_held);
+  assert_true(moving.after <= 0.6 * of_held);
+  assert_true(recursive.after <= 0.6 * of_held);
+  scenario_run_close(&run);
+  scenario_run_close(&reference);
+  scenario_run_close(&held);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_MP_09_nonlinear), cmocka_unit_test(test_settings),
+      cmocka_unit_test(test_default),         cmocka_unit_test(test_MP_09_ranking),
       cmocka_unit_test(test_MP_10_subspaces), cmocka_unit_test(test_linear_learnt),
       cmocka_unit_test(test_linear_loaded),
   };

@@ -85,31 +85,47 @@ void dual_mass_whole(const dual_mass* self, double step, bool is_exact, double x
   y[2] = self->ck * (x[2] - x[0]) + self->dk * (x[3] - x[1]);
 }
 
-double dual_mass_error(const dual_mass* self, const yoke_stability_case* c, double duration) {
-  yoke_stability* coupled;
-  const yoke_status status = yoke__stability_open(c, &coupled);
-  if (status == YOKE_DIVERGED) {
-    return (double)INFINITY;
-  }
-  check_ok(status);
-  double z[64], x[4], y[3], whole[3], low[3], high[3], sum[3] = {0, 0, 0};
-  assert_true(yoke__stability_size(coupled) <= 64);
-  check_ok(yoke__stability_start(coupled, dual_mass_start, z));
+double dual_mass_error_of(const dual_mass* self, double step, double duration,
+                          void (*advance)(void* context, double y[3]), void* context) {
+  double x[4], y[3], whole[3], low[3], high[3], sum[3] = {0, 0, 0};
   memcpy(x, dual_mass_start, sizeof x);
   dual_mass_whole(self, 0, false, x, whole);
   memcpy(low, whole, sizeof low);
   memcpy(high, whole, sizeof high);
-  const long n = lround(floor(duration / c->step + 1e-9));
+  const long n = lround(floor(duration / step + 1e-9));
   for (long k = 1; k <= n; k++) {
-    yoke__stability_step(coupled, z, y, NULL);
-    dual_mass_whole(self, c->step, false, x, whole);
+    advance(context, y);
+    dual_mass_whole(self, step, false, x, whole);
     for (int i = 0; i < 3; i++) {
       low[i] = fmin(low[i], whole[i]);
       high[i] = fmax(high[i], whole[i]);
       sum[i] += fabs(y[i] - whole[i]) / (high[i] - low[i] + 1e-12) / (double)n;
     }
   }
-  yoke__stability_close(&coupled);
   const double error = hypot(0.5 * (sum[0] + sum[1]), sum[2]);
   return isnan(error) ? (double)INFINITY : error;
+}
+
+typedef struct stepper {
+  yoke_stability* coupled;
+  double z[64];
+} stepper;
+
+static void advance_matrix(void* context, double y[3]) {
+  stepper* s = context;
+  yoke__stability_step(s->coupled, s->z, y, NULL);
+}
+
+double dual_mass_error(const dual_mass* self, const yoke_stability_case* c, double duration) {
+  stepper s;
+  const yoke_status status = yoke__stability_open(c, &s.coupled);
+  if (status == YOKE_DIVERGED) {
+    return (double)INFINITY;
+  }
+  check_ok(status);
+  assert_true(yoke__stability_size(s.coupled) <= 64);
+  check_ok(yoke__stability_start(s.coupled, dual_mass_start, s.z));
+  const double error = dual_mass_error_of(self, c->step, duration, advance_matrix, &s);
+  yoke__stability_close(&s.coupled);
+  return error;
 }

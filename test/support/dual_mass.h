@@ -38,5 +38,8 @@ void dual_mass_whole(const dual_mass* self, double step, bool is_exact, double x
 // mean over all exchange points of |y - y_whole| / (range of y_whole so far + 1e-12), mean over the
 // outputs of a unit, Euclidean norm over the units. Infinite if it overflows.
 double dual_mass_error(const dual_mass* self, const yoke_stability_case* c, double duration);
+// The same of anything that gives the outputs y (3) at the end of each step.
+double dual_mass_error_of(const dual_mass* self, double step, double duration,
+                          void (*advance)(void* context, double y[3]), void* context);
 
 #endif

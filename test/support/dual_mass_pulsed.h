@@ -76,16 +76,18 @@ typedef struct pulsed_run {
   long n_heap;  // of those, in the method after the first exchange
 } pulsed_run;
 
-// k_bad: at this exchange an output is no number; -1: never.
+// With the published settings, form: published and level: end, and those given. k_bad: at this exchange an output is no
+// number; -1: never.
 static inline void run_pulsed(const setting settings[], size_t n, int k_bad, pulsed_run* to) {
   const yoke_coupling_ops* ops = &yoke__couple_mpsm;
   double parameters[64];
   YOKE_CATCH(err);
   for (size_t i = 0; i < ops->n_parameters; i++) {
-    parameters[i] = ops->parameters[i].start;
+    const char* name = ops->parameters[i].name;
+    const bool is_published = strcmp(name, "form") == 0 || strcmp(name, "level") == 0;
+    parameters[i] = is_published ? 1 : ops->parameters[i].start;
     for (size_t j = 0; j < n; j++) {
-      parameters[i] = strcmp(settings[j].name, ops->parameters[i].name) == 0 ? settings[j].value
-                                                                             : parameters[i];
+      parameters[i] = strcmp(settings[j].name, name) == 0 ? settings[j].value : parameters[i];
     }
   }
   const yoke_coupling_setup setup = {.n_signals = 3,
