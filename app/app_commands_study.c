@@ -242,7 +242,8 @@ static const yoke_option analyse_options[] = {
      "Coupling methods to look at, with commas between them: hold (held signals), hold-1 and "
      "hold-2 (straight lines, parabolas), nepce, mpsm (with exact models), mpsm-modified, "
      "mpsm-ede, mpsm-ramp, mbcorr, and file, which is what the file uses as its units are called "
-     "(unknown for mpsm with form: memory or level: mean). The default is all of them."},
+     "(unknown for mpsm with form: memory or level: mean, its defaults). The default is all of "
+     "them."},
     {"largest", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
      "Search the first unstable step up to this one. The default is four times the present step."},
     {"resolution", "SECONDS", false, YOKE_ARGUMENT_TEXT, NULL,
@@ -254,8 +255,8 @@ static const yoke_option analyse_options[] = {
     {"steps", "FROM:TO:N[:log]", false, YOKE_ARGUMENT_TEXT, NULL, "Exchange steps of the map [s]."},
     {"run", "RESULT", false, YOKE_ARGUMENT_FOLDER, NULL,
      "Judge a recorded run with method mpsm: identify its models again and compute the Bohl "
-     "exponents of its steps. Give the same --set as for the run. Runs with form: memory or level: "
-     "mean, and with held connections between members, are not treated."},
+     "exponents of its steps. Give the same --set as for the run. It needs form: published and "
+     "level: end, and no held connections between members."},
     {"cluster", "NAME", false, YOKE_ARGUMENT_TEXT, NULL,
      "With --run: the coupling to look at, if the file has several with mpsm."},
     {"set", "PATH=VALUE", true, YOKE_ARGUMENT_TEXT, NULL, yoke__help_set},

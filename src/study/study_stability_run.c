@@ -119,7 +119,8 @@ static yoke_status check_method(replay* r) {
     return yoke__error(
         r->messages, nowhere,
         "%s: runs with form: memory or level: mean are not treated; their steps remember "
-        "more than the matrix of a step holds",
+        "more than the matrix of a step holds. Both are the default: run it with form: published "
+        "and level: end",
         r->system->methods[r->group->method].owner);
   }
   r->t_learning = parameter(r, "learning", 0) * r->setup->interval;
