@@ -156,9 +156,10 @@ static void find_family(family* f, int root, const char* mark, uint64_t since, c
 void yoke__family_end(int root, const char* mark, uint64_t since) {
   family f = {0};
   char* room = malloc(ENVIRONMENT);
-  bool is_any = room != NULL;
-  for (int round = 0; round < MAX_ROUNDS && is_any && list_all(&f); round++) {
-    is_any = false;
+  // a process whose parent ends while the list is made seems to be nobody's: one look that finds none is not enough
+  int n_quiet = room == NULL ? 2 : 0;
+  for (int round = 0; round < MAX_ROUNDS && n_quiet < 2 && list_all(&f); round++) {
+    bool is_any = false;
     find_family(&f, root, mark, since, room);
     for (size_t i = 0; i < f.n; i++) {
       if (f.all[i].is_family && !is_exempt(f.all[i].pid)) {
@@ -166,6 +167,7 @@ void yoke__family_end(int root, const char* mark, uint64_t since) {
         is_any = true;
       }
     }
+    n_quiet = is_any ? 0 : n_quiet + 1;
     if (is_any) {
       yoke__os_sleep_ns(PAUSE_NS);
     }
