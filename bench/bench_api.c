@@ -9,7 +9,7 @@
 #include "yoke/yoke.h"
 
 static const char oscillator[] =
-    "yoke: 1\n"
+    "yoke: 1\ninputs: start\ncalls: 1\n"
     "time: {stop: 20, step: 1e-3}\n"
     "units:\n"
     "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, c: 2, cc: 0.1}, start: {v: "

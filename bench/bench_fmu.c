@@ -204,9 +204,10 @@ static double system_ns(const char* text, bool has_ring, int n_steps, size_t* n_
 static char* ring_text(const char* fmu, const char* u, const char* y, int n, int n_vars) {
   const size_t room = 4096 + (size_t)n * (strlen(folder) + 128 + (size_t)n_vars * 64);
   char* text = malloc(room);
-  size_t at = (size_t)snprintf(text, room,
-                               "yoke: 1\ntime: {stop: 1e6, step: 1e-3}\nquality: {find: false}\n"
-                               "units:\n");
+  size_t at = (size_t)snprintf(
+      text, room,
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1e6, step: 1e-3}\nquality: {find: false}\n"
+      "units:\n");
   for (int i = 0; i < n; i++) {
     at += (size_t)snprintf(text + at, room - at, "  u%d: {fmu: '%s/%s.fmu'}\n", i, folder, fmu);
   }

@@ -107,7 +107,7 @@ static double steps_ns(const yoke_system* system, yoke_state* state, int64_t n, 
 
 // %s: step of the calls; damping of the two masses; whether bonds are found, and a bond with its coupling
 static const char oscillator[] =
-    "yoke: 1\n"
+    "yoke: 1\ninputs: start\ncalls: 1\n"
     "time: {stop: 200, step: 1e-3}\n"
     "units:\n"
     "  left: {model: oscillator.force, step: %s, with: {m: 1, k: 10, kc: 100, c: %s, cc: 0.1}, "
@@ -179,7 +179,8 @@ static double chain_ns(int n_units) {
   if (text == NULL) {
     exit(1);
   }
-  size_t at = (size_t)snprintf(text, size, "yoke: 1\ntime: {stop: 1000, step: 1e-3}\nunits:\n");
+  size_t at = (size_t)snprintf(
+      text, size, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1000, step: 1e-3}\nunits:\n");
   for (int i = 0; i < n_units; i++) {
     at += (size_t)snprintf(
         text + at, size - at,

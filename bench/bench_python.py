@@ -22,6 +22,8 @@ LIMIT = 12.0  # in bare calls
 N = 100_000
 TEXT = """
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1e6, step: 1e-3}
 units:
   a: {model: sine}

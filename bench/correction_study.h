@@ -330,8 +330,9 @@ static inline void study_free(study_reference* r) {
 // coupling: what stands between the braces of `coupling: {...}`
 static inline void study_write(const study_problem* p, const char* coupling, char* text,
                                size_t size) {
-  const int n = snprintf(text, size, "yoke: 1\ntime: {stop: %.17g, step: %" PRId64 "e-9}\n",
-                         p->stop, p->macro_ns);
+  const int n = snprintf(
+      text, size, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: %.17g, step: %" PRId64 "e-9}\n",
+      p->stop, p->macro_ns);
   text += n;
   size -= (size_t)n;
   if (p->kind == STUDY_OSCILLATOR) {

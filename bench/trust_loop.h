@@ -422,7 +422,8 @@ static inline void loop_print_system(const void* self, study_method method, int6
   const loop* s = self;
   const study_way* way = &study_ways[method];
   t->n = 0;
-  study_print(t, "yoke: 1\nname: trust study, seed %" PRId64 ", %s\n", s->seed, way->name);
+  study_print(t, "yoke: 1\ninputs: start\ncalls: 1\nname: trust study, seed %" PRId64 ", %s\n",
+              s->seed, way->name);
   study_print(t, "time: {stop: %" PRId64 "e%d, step: %" PRId64 "e%d}\n%sunits:\n", n * H.mantissa,
               H.exponent, H.mantissa, H.exponent, way->top);
   for (size_t i = 0; i < s->n_units; i++) {

@@ -66,8 +66,9 @@ static inline void pair_print_system(const void* self, study_method method, int6
   const pair* p = self;
   const study_way* way = &study_ways[method];
   t->n = 0;
-  study_print(t, "yoke: 1\nname: trust study, nonlinear pair %" PRId64 ", %s\n", p->seed,
-              way->name);
+  study_print(
+      t, "yoke: 1\ninputs: start\ncalls: 1\nname: trust study, nonlinear pair %" PRId64 ", %s\n",
+      p->seed, way->name);
   study_print(t, "time: {stop: %" PRId64 "e%d, step: %" PRId64 "e%d}\n%sunits:\n", n * H.mantissa,
               H.exponent, H.mantissa, H.exponent, way->top);
   pair_print_unit(t, p, "left", p->has_bond ? "force" : "displacement", 0, h);

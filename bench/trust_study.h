@@ -299,7 +299,7 @@ static inline void study_print_rectifier(const void* self, study_method method, 
   (void)self;
   const study_way* way = &study_ways[method];
   t->n = 0;
-  study_print(t, "yoke: 1\nname: trust study, rectifier, %s\n", way->name);
+  study_print(t, "yoke: 1\ninputs: start\ncalls: 1\nname: trust study, rectifier, %s\n", way->name);
   study_print(t, "time: {stop: %" PRId64 "e%d, step: %" PRId64 "e%d}\n%s", n * H.mantissa,
               H.exponent, H.mantissa, H.exponent, way->top);
   study_print(t, "units:\n  supply: {circuit: rectifier.cir, step: %" PRId64 "e%d}\n", h.mantissa,

@@ -97,7 +97,7 @@ static yoke_status run(const yoke_registry* registry, const char* step, const ch
                        double* x) {
   char text[1024];
   snprintf(text, sizeof text,
-           "yoke: 1\n"
+           "yoke: 1\ninputs: start\ncalls: 1\n"
            "time: {stop: 1, step: %s}\n"
            "units:\n"
            "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, cc: 0.1}, start: {v: 1},"

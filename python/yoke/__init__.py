@@ -12,15 +12,15 @@
 ... """
 >>> result = yoke.run(text, trust="both")         # or a file: yoke.run("crane.yaml", set={"time.step": 1e-3})
 >>> print(round(result.time[-1]), round(result["left.x"][-1], 6), result.verdict)
-10 -4.442804 wrong
->>> print(f'right.x is off by up to {result.signals["right.x"].band_max:.1f} {result.signals["right.x"].dim}')
-right.x is off by up to 2.9 m
+10 -4.460716 trustworthy
+>>> print(f'right.x is off by up to {result.signals["right.x"].band_max:.3f} {result.signals["right.x"].dim}')
+right.x is off by up to 0.006 m
 >>> with yoke.System(text) as system:             # step by step
 ...     start = system.save()
 ...     system.step(100)
 ...     print(round(system.time, 3), round(system["left.x"], 6))
 ...     system.restore(start)
-0.1 7.434871
+0.1 7.436496
 
 run(path, set=...)      to the stop time: named columns, error bands, verdict  -> Result
 System(path, set=...)   step, read, write, save and restore, record

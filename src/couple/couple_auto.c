@@ -4,10 +4,12 @@
 //
 //   E_c = 0.8 E_c + 0.2 (y - foretold by order c)^2        c = 0, 1, 2
 //
-// and the order with the least E serves until the next exchange. A loop that the coupling makes unstable swings from exchange
-// to exchange; there the higher orders foretell worst, so that holding takes over by itself. Orders that have not been compared
-// yet (start, reset) are trusted: what is held there leaves an error that a weakly damped system never forgets.
-// Source: prediction specification, sections 4 (R5, types 0 and 1) and 6.
+// As long as order 2 is off by less than 0.3 of the signal's own spread, E_2 <= 0.09 V, it serves: choosing the least E there
+// would answer to noise. Beyond that the signal swings from exchange to exchange, as a loop does that the coupling makes
+// unstable, and the order with the least E serves: there the higher orders foretell worst, so that holding takes over by
+// itself. V is the variance over the last 500 exchanges. Orders that have not been compared yet (start, reset) are trusted:
+// what is held there leaves an error that a weakly damped system never forgets.
+// Source: prediction specification, sections 4 (R5, types 0 and 1) and 6; the rule and its constants: docs/couple_auto.md.
 #include "couple/couple_auto.h"
 
 #include <math.h>
@@ -17,6 +19,8 @@
 
 #define N_ORDERS 3
 #define KEPT     0.8
+#define SPREAD   0.09   // of the variance: what order 2 may be off by
+#define WINDOW   500    // exchanges
 #define MOST     1e300  // of a squared error: sums stay finite
 
 static const char* const health_names[] = {"held", "linear", "quadratic", "changes"};
@@ -26,6 +30,8 @@ typedef struct auto_signal {
   double E[N_ORDERS];        // of the orders that have been compared
   int64_t n_used[N_ORDERS];  // exchanges
   int64_t n_changes;         // of the order, once all have been compared
+  double mean, variance;
+  int64_t n_seen;  // samples behind them, at most WINDOW
   int order;
 } auto_signal;
 
@@ -73,8 +79,16 @@ static void compare(auto_signal* s, int n, double y) {
   }
 }
 
+static void spread(auto_signal* s, double y) {
+  s->n_seen = s->n_seen < WINDOW ? s->n_seen + 1 : WINDOW;
+  const double w = 1 / (double)s->n_seen, distance = y - s->mean;
+  s->mean += w * distance;
+  const double variance = s->variance + w * (distance * (y - s->mean) - s->variance);
+  s->variance = variance < MOST ? variance : MOST;
+}
+
 static int choose(const auto_signal* s, int n_compared, int most) {
-  if (most >= n_compared) {
+  if (most >= n_compared || s->E[most] <= SPREAD * s->variance) {
     return most;
   }
   int best = 0;
@@ -93,6 +107,7 @@ static void auto_observe(void* memory, const yoke_coupling_moment* now, const do
   for (size_t i = 0; i < self->n_signals; i++, s++) {
     const int n_compared = highest(self, s, i) + 1;
     compare(s, n_compared, y[i]);
+    spread(s, y[i]);
     yoke__polynomial_observe(&s->p, y[i]);
     const int order = choose(s, n_compared, highest(self, s, i));
     s->n_changes += order != s->order && n_compared > 2;

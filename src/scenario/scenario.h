@@ -289,6 +289,7 @@ typedef struct yoke_scenario {
   yoke_scheme scheme;
   yoke_exchange exchange;
   yoke_inputs inputs;
+  bool has_inputs;  // the file names them
   int64_t calls;    // of every unit in a macro step, with an exchange at each; 0: automatic
   int64_t threads;  // 0: automatic
   yoke_scenario_iteration iteration;

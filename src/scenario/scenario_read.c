@@ -233,6 +233,15 @@ static const char* const inputs_words[] = {
     [YOKE_INPUTS_START] = "start", [YOKE_INPUTS_MEAN] = "mean", NULL};
 static const yoke_integers threads_range = {0, 256};
 
+static void read_inputs(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  yoke_scenario* s = field;
+  size_t choice = 0;
+  if (yoke__read_choice(reader, node, rule, &choice)) {
+    s->inputs = (yoke_inputs)choice;
+    s->has_inputs = true;
+  }
+}
+
 static void read_order(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
   (void)rule;
   yoke_scenario* s = field;
@@ -259,7 +268,7 @@ static const yoke_key file_keys[] = {
     {"time", yoke__key_map, &time_shape, 0, &time_shape},
     {"scheme", yoke__key_choice, &yoke__shape_value, OF(scheme), schemes},
     {"exchange", yoke__key_choice, &yoke__shape_value, OF(exchange), yoke__exchange_words},
-    {"inputs", yoke__key_choice, &yoke__shape_value, OF(inputs), inputs_words},
+    {"inputs", read_inputs, &yoke__shape_value, 0, inputs_words},
     {"calls", yoke__key_calls, &yoke__shape_value, OF(calls), NULL},
     {"threads", yoke__key_integer, &yoke__shape_value, OF(threads), &threads_range},
     {"order", read_order, &yoke__shape_value, 0, NULL},
@@ -326,6 +335,7 @@ static bool set_defaults(yoke_scenario* s, const char* path) {
   s->is_finding = true;
   s->watch = yoke__no_watch;
   s->trust = yoke__no_trust;
+  s->inputs = YOKE_INPUTS_MEAN;
   s->adaptive.rho = 0.02;
   s->iteration.relaxation = 0.5;
   s->iteration.tolerance = 1e-9;

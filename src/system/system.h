@@ -99,6 +99,7 @@ typedef struct yoke_system_unit {
   bool has_linear;           // its linear model is wanted at every exchange, or in every iteration:
   size_t linear, n_states;   // A, B, C, D from here on behind the outputs of all units in Y
   bool takes_slope;          // iterative schemes: it gets its inputs with their slope
+  bool keeps_start;          // a connection of it has a method that knows no means
   bool takes_means;  // `inputs: mean`: it holds its inputs and gets their means over its calls
   // iterative schemes: variables of outputs with feedthrough, then of all inputs, where the unit's directional derivatives
   // tell how these outputs follow; NULL: they need not, or cannot
@@ -139,7 +140,7 @@ typedef struct yoke_system_link {
   int order;
   bool has_order;    // it, or its bond, names one
   bool is_held;      // it, or its bond, names `method: hold`
-  bool is_named;     // a coupling of its units does
+  bool is_named;     // a coupling of its units does, or the method of its bond wants it so
   int64_t interval;  // exchange interval [ticks]
   int64_t delay;     // in exchange intervals
   size_t method;     // index into methods; 0: hold

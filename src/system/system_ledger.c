@@ -142,7 +142,9 @@ static yoke_mu_origin origin_of(const yoke_system* system, const yoke_system_bon
   if (is_modelled(system, bond)) {
     return YOKE_MU_MODEL;
   }
-  if (yoke__system_has_means(system)) {
+  const bool is_held =
+      system->units[bond->action_unit].keeps_start && system->units[bond->rate_unit].keeps_start;
+  if (yoke__system_has_means(system) && !is_held) {
     return YOKE_MU_MEANS;
   }
   const bool is_both =

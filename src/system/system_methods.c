@@ -321,11 +321,15 @@ static bool is_action_taken(const yoke_system* system, const yoke_system_bond* b
 static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index,
                        yoke_system_method method, bool is_forced) {
   const bool is_action_only = (method.ops->flags & YOKE_COUPLING_BOND) != 0;
+  const bool needs_mu = (method.ops->flags & YOKE_COUPLING_NEEDS_MU) != 0;
   method.bond = is_action_only ? index : YOKE_NOT_FOUND;
   const size_t id = add_method(system, &method);
   for (size_t i = 0; i < 2 * bond->n_pairs; i++) {
     const bool is_action = i < bond->n_pairs;
     const yoke_system_pair* pair = is_action ? &bond->action[i] : &bond->rate[i - bond->n_pairs];
+    if (needs_mu && pair->link != YOKE_NOT_FOUND) {
+      system->links[pair->link].is_named = true;
+    }
     if (!is_action && is_action_only) {
       continue;
     }
@@ -565,6 +569,17 @@ static void join_rates(yoke_system* system, size_t method) {
                     system->methods[method].owner, text);
 }
 
+// A method that knows no means counts on values at the start of calls, of outputs as they were returned.
+static void keep_starts(yoke_system* system) {
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->method > 0 && system->methods[link->method].ops->input_mean == NULL) {
+      system->units[link->from_unit].keeps_start = true;
+      system->units[link->to_unit].keeps_start = true;
+    }
+  }
+}
+
 // What is left without a method, an order or `method: hold`.
 static void serve_rest(yoke_system* system) {
   if (!yoke__system_has_auto(system)) {
@@ -613,6 +628,7 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
       YOKE_TRY(serve_coupling(system, &s->couplings[i]));
     }
   }
+  keep_starts(system);
   serve_rest(system);
   for (size_t m = 0; m < system->n_methods && system->messages->n_errors == 0; m++) {
     if ((system->methods[m].ops->flags & YOKE_COUPLING_CLUSTER) != 0) {

@@ -32,7 +32,8 @@ bool yoke__system_has_means(const yoke_system* system) {
 static bool takes_means(const yoke_system_unit* unit) {
   const uint32_t flags = unit->unit.info->flags;
   double step = 0;
-  return !unit->is_law && unit->unit.n_u > 0 && unit->unit.ops->set_input_derivatives == NULL &&
+  return !unit->is_law && !unit->keeps_start && unit->unit.n_u > 0 &&
+         unit->unit.ops->set_input_derivatives == NULL &&
          (flags & (YOKE_UNIT_SAMPLED | YOKE_UNIT_IMPLICIT | YOKE_UNIT_PHYSICAL)) == 0 &&
          yoke__unit_solver(&unit->unit, unit->step, &step) != YOKE_SOLVER_SEMI_IMPLICIT_EULER;
 }
@@ -49,8 +50,8 @@ static bool takes_slopes(const yoke_system* system, const yoke_system_unit* unit
 // Whether the outputs of a unit are corrected when they are sent.
 static bool is_open(const yoke_system* system, const yoke_system_unit* unit) {
   // typed inputs may switch what an output follows
-  return !unit->is_law && !unit->is_fresh && unit->n_slots <= 1 && !takes_slopes(system, unit) &&
-         unit->n_typed_inputs == 0;
+  return !unit->is_law && !unit->is_fresh && !unit->keeps_start && unit->n_slots <= 1 &&
+         !takes_slopes(system, unit) && unit->n_typed_inputs == 0;
 }
 
 // Whether others may look through a law or a fresh unit, before it is evaluated.
@@ -372,6 +373,9 @@ yoke_status yoke__system_plan_means(yoke_system* system) {
     return YOKE_OK;
   }
   if (!yoke__system_has_means(system)) {
+    if (!system->scenario->has_inputs) {
+      return YOKE_OK;
+    }
     yoke__message_add(system->messages, YOKE_WARNING, (yoke_place){system->scenario->path, 0, 0},
                       "'inputs: mean' has no effect: %s",
                       system->is_adaptive ? "the step is variable"

@@ -55,7 +55,8 @@ static const yoke_unit_ops plant_ops = {YOKE_UNIT_HEAD, .name = "plant", .info =
 
 // Two of them that pull each other; %s: further keys, settings of a, settings of b.
 #define TWO_PLANTS                                                                                 \
-  "yoke: 1\ntime: {stop: 1, step: 0.01}\n%sunits:\n  a: {model: plant%s}\n"                        \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.01}\n%sunits:\n  a: {model: "         \
+  "plant%s}\n"                                                                                     \
   "  b: {model: plant, start: {x: 0.5}%s}\nconnections: [a.x -> b.f, b.x -> a.f]\n"
 
 static inline yoke_registry* api_registry(void) {

@@ -224,7 +224,7 @@ static void test_shorter_table(void** state) {
   assert_int_equal(got->table_size, sizeof *got);
 
   // and it runs
-  static const char text[] = "yoke: 1\n"
+  static const char text[] = "yoke: 1\ninputs: start\ncalls: 1\n"
                              "time: {stop: 1, step: 0.1}\n"
                              "units:\n"
                              "  source: {model: constant, with: {value: 2}}\n"
@@ -356,7 +356,7 @@ static size_t ask_too_much(const yoke_coupling_setup* setup) {
 }
 
 static const char with_method[] =
-    "yoke: 1\n"
+    "yoke: 1\ninputs: start\ncalls: 1\n"
     "time: {stop: 1, step: 0.1}\n"
     "units: {a: {model: oscillator.force}, b: {model: oscillator.mass}}\n"
     "connections: [b.x -> a.x_other, b.v -> a.v_other, a.f -> b.f]\n"
@@ -420,8 +420,8 @@ static yoke_status step_nowhere(void* self, double t, double h, yoke_step_result
 
 static void test_step_to_nowhere(void** state) {
   (void)state;
-  static const char text[] =
-      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {a: {model: my.lag, start: {u: 0}}}\n";
+  static const char text[] = "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits: "
+                             "{a: {model: my.lag, start: {u: 0}}}\n";
   yoke_registry* registry = NULL;
   assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
   yoke_unit_ops unit = make_unit("my.lag");
@@ -520,7 +520,8 @@ static void test_many_variables(void** state) {
   yoke_registry* registry = NULL;
   assert_int_equal(yoke_registry_create(&registry), YOKE_OK);
   assert_int_equal(yoke_registry_add_unit(registry, &unit, &sink), YOKE_OK);
-  static const char text[] = "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {a: {model: my.many}}\n";
+  static const char text[] = "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits: "
+                             "{a: {model: my.many}}\n";
   const yoke_load_settings settings = {.registry = registry, .sink = &sink};
   yoke_system* system = NULL;
   assert_int_equal(yoke_system_parse(text, strlen(text), "a.yaml", &settings, &system), YOKE_OK);

@@ -227,7 +227,7 @@ static void check_oscillator(const char* name, const char* lines, const char* le
                              const char* right, const char* connection, const char* bond) {
   char text[4096];
   size_t n = (size_t)snprintf(
-      text, sizeof text, "yoke: 1\n%s%s",
+      text, sizeof text, "yoke: 1\ninputs: start\ncalls: 1\n%s%s",
       strstr(lines, "time:") != NULL ? "" : "time: {stop: 0.4, step: 1e-3}\n", lines);
   snprintf(text + n, sizeof text - n, OSCILLATOR, left, right, connection, bond);
   const source from = {.text = text};
@@ -296,8 +296,9 @@ static const char* fmus(void) {
 static void check_solo(const char* fmu, const char* options) {
   char text[2048];
   snprintf(text, sizeof text,
-           "yoke: 1\ntime: {stop: 3, step: 1e-2}\nunits:\n  x: {fmu: '%s/%s.fmu'%s}\n", fmus(), fmu,
-           options);
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 3, step: 1e-2}\nunits:\n  x: {fmu: "
+           "'%s/%s.fmu'%s}\n",
+           fmus(), fmu, options);
   const source from = {.text = text};
   check_source(fmu, &from);
 }
@@ -307,7 +308,7 @@ static void test_fmus(void** state) {
   char text[2048];
   for (int version = 2; version <= 3; version++) {
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 0.4, step: 1e-3}\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.4, step: 1e-3}\n"
              "units:\n"
              "  left: {fmu: '%s/oscillator_force%d.fmu', with: {m: 1, k: 10, kc: 100}, start: {v: "
              "100}}\n"
@@ -345,7 +346,8 @@ static void test_named(void** state) {
   // can neither save nor write its state
   HEAR(told);
   snprintf(text, sizeof text,
-           "yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n  first: {model: sine}\n"
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n  first: "
+           "{model: sine}\n"
            "  poor: {fmu: '%s/trivial2.fmu'}\n",
            fmus());
   source from = {.text = text};
@@ -366,7 +368,9 @@ static void test_named(void** state) {
   // can save, but not write
   heard_clear(&told);
   snprintf(text, sizeof text,
-           "yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n  m: {fmu: '%s/medley2.fmu'}\n", fmus());
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n  m: {fmu: "
+           "'%s/medley2.fmu'}\n",
+           fmus());
   s = open_source(&from, &told);
   const size_t size = yoke_simulation_image_size(s);
   assert_true(size > 0);
@@ -388,7 +392,7 @@ static void test_named(void** state) {
 // ---- wrong calls and wrong files
 
 #define SINE                                                                                       \
-  "yoke: 1\ntime: {stop: %s, step: 1e-2}\nunits:\n"                                                \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: %s, step: 1e-2}\nunits:\n"                       \
   "  s: {model: sine}\n  %s: {model: gain}\n"                                                      \
   "connections:\n  - {from: s.y, to: %s.u, delay: 3e-2%s}\n"
 
@@ -458,9 +462,10 @@ static void test_wrong_calls(void** state) {
 static void test_failed(void** state) {
   (void)state;
   HEAR(told);
-  const source from = {.text = "yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n"
-                               "  x: {model: integrator, with: {k: 1e6}, start: {x: 1}}\n"
-                               "connections: [x.y -> x.u]\n"};
+  const source from = {.text =
+                           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n"
+                           "  x: {model: integrator, with: {k: 1e6}, start: {x: 1}}\n"
+                           "connections: [x.y -> x.u]\n"};
   yoke_simulation* s = open_source(&from, &told);
   const size_t size = yoke_simulation_image_size(s);
   void* image = malloc(size);
@@ -580,9 +585,10 @@ static void test_wrong_files(void** state) {
   yoke_simulation_destroy(&s);
 
   // another system, other settings
-  const source louder = {.text = "yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n"
-                                 "  s: {model: sine, with: {amplitude: 3}}\n  g: {model: gain}\n"
-                                 "connections:\n  - {from: s.y, to: g.u, delay: 3e-2}\n"};
+  const source louder = {
+      .text = "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n"
+              "  s: {model: sine, with: {amplitude: 3}}\n  g: {model: gain}\n"
+              "connections:\n  - {from: s.y, to: g.u, delay: 3e-2}\n"};
   yoke_simulation* others[] = {open_sine("1", "h", "", &told),
                                open_sine("1", "g", ", gain: 2", &told),
                                open_source(&louder, &told)};
@@ -612,11 +618,12 @@ static void test_wrong_files(void** state) {
 }
 
 static yoke_simulation* open_pair(heard* told) {
-  const source from = {.text = "yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n"
-                               "  left: {model: oscillator.force}\n"
-                               "  right: {model: oscillator.mass}\n"
-                               "connections: [right.x -> left.x_other, right.v -> left.v_other, "
-                               "left.f -> right.f]\n"};
+  const source from = {.text =
+                           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n"
+                           "  left: {model: oscillator.force}\n"
+                           "  right: {model: oscillator.mass}\n"
+                           "connections: [right.x -> left.x_other, right.v -> left.v_other, "
+                           "left.f -> right.f]\n"};
   return open_source(&from, told);
 }
 

@@ -3,7 +3,7 @@
 
 // The signal loop of the trust specification, section 10. %s: time, then what follows
 #define LOOP                                                                                       \
-  "yoke: 1\ntime: {%s}\nunits:\n"                                                                  \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {%s}\nunits:\n"                                         \
   "  reference: {model: step, with: {time: 1}}\n"                                                  \
   "  difference: {model: sum, with: {signs: [1, -1]}}\n"                                           \
   "  gain: {model: gain, with: {k: 40}}\n"                                                         \

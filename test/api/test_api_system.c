@@ -2,7 +2,8 @@
 #include "api/api_helper.h"
 
 static const char text[] =
-    "yoke: 1\nname: two masses\ntime: {start: 1, stop: 3, step: 0.01}\nscheme: jacobi\n"
+    "yoke: 1\ninputs: start\ncalls: 1\nname: two masses\ntime: {start: 1, stop: 3, step: "
+    "0.01}\nscheme: jacobi\n"
     "units:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n"
     "  right: {model: oscillator.mass, step: 0.002}\n"
@@ -43,7 +44,7 @@ static void check_system(const yoke_system* system, const char* path) {
     assert_string_equal(yoke_unit_kind_text(unit.kind), i == 3 ? "law" : "model");
     assert_int_equal(unit.is_law, i == 3);
     check_near(unit.step, i == 1 ? 0.002 : 0.01, 1e-15);
-    assert_int_equal(unit.line, i < 3 ? 6 + (int)i : 9);
+    assert_int_equal(unit.line, i < 3 ? 8 + (int)i : 11);
     assert_string_equal(unit.file, path);
     assert_true(unit.column > 0 && unit.info->n_variables > 0);
   }
@@ -149,13 +150,14 @@ static void test_mistakes(void** state) {
   (void)state;
   HEAR(told);
   const yoke_load_settings settings = {.sink = &told.sink};
-  static const char wrong[] = "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  a: {model: rampp}\n"
-                              "  b: {model: gain}\nconnections: [a.y -> b.v]\n";
+  static const char wrong[] =
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  a: {model: rampp}\n"
+      "  b: {model: gain}\nconnections: [a.y -> b.v]\n";
   yoke_system* system = NULL;
   assert_int_equal(yoke_system_parse(wrong, strlen(wrong), "w.yaml", &settings, &system),
                    YOKE_BAD_INPUT);
   assert_null(system);
-  check_contains(told.text, "w.yaml:4:");
+  check_contains(told.text, "w.yaml:6:");
   check_contains(told.text, "did you mean 'ramp'?");
 }
 
@@ -183,8 +185,8 @@ static void test_bad_arguments(void** state) {
   yoke_system_destroy(&system);
   yoke_text_free(NULL);
 
-  static const char small[] =
-      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {r: {model: ramp}}\nquality: {find: false}\n";
+  static const char small[] = "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: "
+                              "0.1}\nunits: {r: {model: ramp}}\nquality: {find: false}\n";
   check_ok(yoke_system_parse(small, strlen(small), NULL, &settings, &system));
   yoke_system_info info;
   yoke_unit_view unit;

@@ -9,7 +9,7 @@
 
 // %s: step, then what follows `spring`
 #define OSCILLATOR                                                                                 \
-  "yoke: 1\ntime: {stop: 2, step: %s}\nunits:\n"                                                   \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 2, step: %s}\nunits:\n"                          \
   "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: 1}}\n"               \
   "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -1}}\n"                     \
   "connections: [right.x -> left.x_other]\n"                                                       \
@@ -134,7 +134,7 @@ static void test_bad_arguments(void** state) {
   assert_string_equal(yoke_verdict_text((yoke_verdict)99), "");
   assert_string_equal(yoke_verdict_text((yoke_verdict)-1), "");
   static const char* const texts[] = {
-      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {r: {model: ramp}}\n"};
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits: {r: {model: ramp}}\n"};
   yoke_simulation* sim = api_open(NULL, NULL, texts[0]);
   for (int is_started = 0; is_started < 2; is_started++) {
     assert_int_equal(yoke_simulation_get_bond(sim, 0, &bond), YOKE_BAD_ARG);  // there is none
@@ -155,7 +155,8 @@ static void test_bad_arguments(void** state) {
 // ---- companions
 
 #define CHAIN(stop)                                                                                \
-  "yoke: 1\ntime: {stop: " stop ", step: 0.01}\ntrust: {bands: true}\nunits:\n"                    \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: " stop                                           \
+  ", step: 0.01}\ntrust: {bands: true}\nunits:\n"                                                  \
   "  one: {model: state_space, with: {A: [[-1]], B: [[-4]], inputs: [u], outputs: [x], x0: "       \
   "[1]}}\n"                                                                                        \
   "  two: {model: state_space, with: {A: [[-2]], B: [[1]], inputs: [u], outputs: [x], x0: [0]}}\n" \

@@ -19,6 +19,8 @@ json() { python3 -c "import json, sys; d = json.load(open('$1')); print($2)"; }
 cat >loop.yaml <<'YAML'
 # a loop
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 8, step: 0.1}   # coarse on purpose
 units:
   one:                       # an oscillator
@@ -196,16 +198,18 @@ has err 'write it into the folder of'
 ends 2 loop.yaml --out ''
 ends 2 missing.yaml
 ends 2
-printf 'yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  one: {model: gain, start: {u: 1}}\n' >alone.yaml
+printf 'yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  one: {model: gain, start: {u: 1}}\n' >alone.yaml
 ends 2 alone.yaml --out never
 has err 'nothing to advise'
-printf 'yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  one: {model: gian}\n' >wrong.yaml
+printf 'yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  one: {model: gian}\n' >wrong.yaml
 ends 2 wrong.yaml --out never
 has err "did you mean 'gain'?"
 is 'nothing is written' test ! -e never
 # a plant that leaves all numbers behind, whatever the coupling
 cat >wild.yaml <<'YAML'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 400, step: 1}
 units:
   a: {model: gain, with: {k: 1e-3}}

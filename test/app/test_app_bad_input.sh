@@ -424,12 +424,12 @@ begin delay_off_grid
 body <<'END'
 units: {a: {model: constant}, b: {model: gain}, c: {model: gain}}
 connections:
-  - {from: a.y, to: b.u, delay: 1.5e-3}
+  - {from: a.y, to: b.u, delay: 1.55e-3}
   - {from: a.y, to: c.u, delay: 1e9}
 END
 refused 2
-at 5:33 "the delay must be a multiple of the connection's exchange interval 0.001 s"
-at 6:33 'the delay is 1000000000000 exchange intervals of 0.001 s; expected at most 10000000'
+at 5:33 "the delay must be a multiple of the connection's exchange interval 0.0001 s"
+at 6:33 'the delay is 10000000000000 exchange intervals of 0.0001 s; expected at most 10000000'
 
 begin delay_negative
 body <<'END'

@@ -50,6 +50,8 @@ n_checks=$((n_checks + 1))
 # ---- the same in a system file: parameters, start values, connections, record
 cat >sys.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1e-3, step: 1e-5}
 units:
   a: {circuit: load.cir, with: {Rload: 2k}, start: {V(OUT): 250m}}
@@ -74,10 +76,12 @@ out_has '^  decided by a\.v\(out\)$'
 out_has '^  limit of a\.v\(out\): 0\.001$'
 sed 's/{Rload: 2k}/{Rload: 2k, RLOAD: 3k}/' sys.yaml >both.yaml
 run 2 check both.yaml
-err_is "^both\.yaml:4:[0-9]+: error: 'rload' is given twice: names of a netlist ignore case"
+err_is "^both\.yaml:6:[0-9]+: error: 'rload' is given twice: names of a netlist ignore case"
 # ends of bonds
 cat >bond.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1e-3, step: 1e-5}
 units:
   a: {circuit: source.cir}
@@ -164,7 +168,7 @@ err_is "^passes\.cir:4: error: at t = 0\.00059 s: the resistance of 'R1'"
 err_lacks "unit '"
 mkdir -p sub
 sed 's/passes/sub/' passes.cir >sub/law.cir
-printf 'yoke: 1\ntime: {stop: 2e-3, step: 1e-5}\nunits: {u: {circuit: sub/law.cir}}\n' >law.yaml
+printf 'yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 2e-3, step: 1e-5}\nunits: {u: {circuit: sub/law.cir}}\n' >law.yaml
 run 1 run law.yaml --out passes --quiet
 err_is "^sub/law\.cir:4: error: unit 'u' at t = 0\.00059 s: the resistance of 'R1'"
 # start values that contradict each other

@@ -41,6 +41,8 @@ lacks() {
 # the signal loop of the trust specification, section 10
 cat >loop.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 10, step: 0.05}
 units:
   reference: {model: step, with: {time: 1}}
@@ -93,6 +95,8 @@ has good/summary.json '"status": "done"'
 # ---- above 1e100 without an alarm at the end: too few exchanges for one
 cat >large.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 0.1}
 units: {a: {model: ramp, with: {slope: 1e101}}, b: {model: gain}}
 connections: [a.y -> b.u]

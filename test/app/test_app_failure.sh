@@ -105,6 +105,8 @@ start() {
 # a system that would run for days
 cat >endless.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1e9, step: 1e-3}
 units: {s: {model: sine}, i: {model: integrator}}
 connections: [s.y -> i.u]
@@ -169,6 +171,8 @@ out_has "$rows points from 0 to"
 
 cat >diverging.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 1e-2}
 units: {i: {model: integrator, start: {x: 1}}, g: {model: gain, with: {k: 1e100}}}
 connections: [g.y -> i.u, i.y -> g.u]
@@ -191,6 +195,8 @@ done
 begin diverged_at_the_start
 cat >overflow.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 1e-2}
 units: {a: {model: constant, with: {value: 1e200}}, g: {model: gain, with: {k: 1e200}}}
 connections: [a.y -> g.u]
@@ -198,12 +204,14 @@ END
 # a system that cannot start as it is described: the same status from both commands
 yoke_ends 2 check overflow.yaml
 yoke_ends 2 run overflow.yaml --out overflow
-err_has "overflow.yaml:3:53: error: unit 'g' at t = 0 s: output 'y' became inf"
+err_has "overflow.yaml:5:53: error: unit 'g' at t = 0 s: output 'y' became inf"
 [ ! -e overflow ] || bad "a run that never started left a folder of results"
 
 begin failed_in_a_step
 cat >crane.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 1e-3}
 units: {h: {model: crane.hydraulics}, r: {model: ramp, with: {offset: 1, slope: 1, t0: 0.1}}}
 connections: [{from: r.y, to: h.s, gain: 1}]
@@ -263,6 +271,8 @@ fi
 begin formats_agree
 cat >formats.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 0.5, step: 1e-3}
 units:
   a: {model: oscillator.force, start: {x: 1}}
@@ -319,6 +329,8 @@ begin ended_by_a_unit
 printf 'time,x\n0,0\n0.5,1\n' >short.csv
 cat >ending.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 10, step: 0.1}
 units: {p: {model: playback, with: {file: short.csv, end: stop}}, g: {model: gain}}
 connections: [p.x -> g.u]
@@ -337,6 +349,8 @@ complete holding 0.1 'done'
 
 cat >osc.yaml <<'EOF'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 2, step: 1e-3}
 units:
   left:  {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: 100}}
@@ -381,7 +395,7 @@ complete again 1e-3 'done'
 
 begin large_system
 awk -v n=2000 -v k=5 'BEGIN {
-  print "yoke: 1\ntime: {stop: 1e-2, step: 1e-3}\nunits:\n  source: {model: sine}"
+  print "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1e-2, step: 1e-3}\nunits:\n  source: {model: sine}"
   for (i = 0; i < n; i++) print "  u" i ": {model: state_space, with: {A: [[-1]], B: [[1, 1, 1, 1, 1]]}}"
   print "connections:"
   for (i = 0; i < n; i++) for (j = 1; j <= k; j++) print "  - " (i < j ? "source.y" : "u" i - j ".y1") " -> u" i ".u" j

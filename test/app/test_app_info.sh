@@ -72,6 +72,8 @@ json "[v['start'] for v in d['variables'] if v['name'] == 'm'] == [1]"
 # ---- a system file, by any name
 cat >two.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 name: two masses
 time: {stop: 1, step: 1e-3}
 units:
@@ -133,6 +135,8 @@ info 2 two.yaml more
 # the order that acts: that of a coupling reaches the connections of a bond, and what has no effect is named
 cat >orders.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 1e-2}
 units:
   left: {model: oscillator.force}

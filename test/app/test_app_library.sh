@@ -106,6 +106,8 @@ cp "$build/examples/own_library.so" lib/ || bad "the example was not built"
 mkdir systems
 cat >systems/lag.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 0.01}
 units:
   source: {model: step, with: {before: 0, after: 1, time: 0.2}}
@@ -132,7 +134,7 @@ cmp -s plain/results.csv short/results.csv || bad "other results without 'model'
 begin one_of_two_must_be_chosen
 sed 's/, model: my.gain//' systems/lag.yaml >systems/which.yaml
 yoke_ends 2 check systems/which.yaml
-err_has "which.yaml:6:"
+err_has "which.yaml:8:"
 err_has "it holds 2 units: choose one with 'model', such as my.gain"
 
 begin isolated
@@ -187,6 +189,8 @@ END
 compile values
 cat >systems/values.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 0.1}
 trust: {companions: none}
 units:
@@ -211,6 +215,8 @@ esac
 begin law
 cat >systems/law.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 0.1}
 units:
   source: {model: step, with: {before: 1, after: 1, time: 0.2}}
@@ -294,7 +300,7 @@ END
 refused() {
   sed "s|\.\./lib/own_library\.so, model: my.lag|../lib/$1.so|" systems/lag.yaml >"systems/$1.yaml"
   yoke_ends 2 check "systems/$1.yaml"
-  err_has "systems/$1.yaml:5:18: error: unit 'lag': library 'systems/../lib/$1.so': $2"
+  err_has "systems/$1.yaml:7:18: error: unit 'lag': library 'systems/../lib/$1.so': $2"
   yoke_ends 2 info "lib/$1.so"
   err_has "lib/$1.so: error: $2"
 }
@@ -302,7 +308,7 @@ refused() {
 begin missing_file
 sed 's/own_library/absent/' systems/lag.yaml >systems/absent.yaml
 yoke_ends 2 run systems/absent.yaml
-err_has "absent.yaml:5:18: error: unit 'lag': there is no file '../lib/absent.so'"
+err_has "absent.yaml:7:18: error: unit 'lag': there is no file '../lib/absent.so'"
 [ ! -e results ] || bad "results of a run that cannot start"
 yoke_ends 2 info lib/absent.so
 err_has "lib/absent.so: error: there is no such file"
@@ -390,6 +396,8 @@ END
 compile ramp
 cat >systems/ramp.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 0.01}
 units:
   left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, cc: 0.1}, start: {v: 1}, step: 1e-4}
@@ -408,13 +416,13 @@ cmp -s ramp/results.csv hold/results.csv && bad "the method has no effect"
 yoke_ends 0 check systems/ramp.yaml
 out_has my.ramp
 yoke_ends 2 export systems/ramp.yaml --ssp -o ramp.ssp
-err_has "ramp.yaml:8:43: error: coupling 'loop': method 'my.ramp' is one of a shared library, which an SSP cannot carry"
+err_has "ramp.yaml:10:43: error: coupling 'loop': method 'my.ramp' is one of a shared library, which an SSP cannot carry"
 
-# refused_coupling CHANGE PATTERN: the entry on line 8 with a change
+# refused_coupling CHANGE PATTERN: the entry on line 10 with a change
 refused_coupling() {
-  sed "8s|$1" systems/ramp.yaml >systems/wrong.yaml
+  sed "10s|$1" systems/ramp.yaml >systems/wrong.yaml
   yoke_ends 2 check systems/wrong.yaml
-  err_has "systems/wrong.yaml:8:$2"
+  err_has "systems/wrong.yaml:10:$2"
 }
 begin coupling_refused
 refused_coupling '../lib/ramp.so|nowhere.so|' "19: error: library 'systems/nowhere.so': there is no such file"
@@ -431,7 +439,7 @@ compile newer
 refused_coupling 'ramp.so|newer.so|' "19: error: library 'systems/../lib/newer.so': the table of a library was made for version 77"
 
 begin coupling_of_bond
-sed '6,$d' systems/ramp.yaml >systems/bond.yaml
+sed '8,$d' systems/ramp.yaml >systems/bond.yaml
 cat >>systems/bond.yaml <<'END'
 connections: [right.x -> left.x_other]
 bonds:
@@ -486,8 +494,8 @@ constructor hangs 'for (;;) pause();'
 sed 's|own_library.so, model: my.lag|hangs.so|; s|two.so|hangs.so|' systems/lag.yaml >systems/hangs.yaml
 before=$SECONDS
 yoke_ends 2 check systems/hangs.yaml
-err_has "hangs.yaml:5:18: error: unit 'lag': library 'systems/../lib/hangs.so': it hangs while it is loaded"
-err_has "hangs.yaml:6:20: error: unit 'twice': library 'systems/../lib/hangs.so': it hangs while it is loaded"
+err_has "hangs.yaml:7:18: error: unit 'lag': library 'systems/../lib/hangs.so': it hangs while it is loaded"
+err_has "hangs.yaml:8:20: error: unit 'twice': library 'systems/../lib/hangs.so': it hangs while it is loaded"
 # named twice, tried once
 [ $((SECONDS - before)) -lt 19 ] || bad "it was tried more than once: $((SECONDS - before)) s"
 

@@ -82,6 +82,8 @@ names='xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
 # ---- the oscillator of two FMUs, native
 cat >native.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 2, step: 1e-3}
 units:
   left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: 0, v: 100}}
@@ -162,11 +164,11 @@ END
 (cd pack && zip -q -r ../car.ssp .)
 
 # the archive and the unpacked folder give the numbers of the native system; the step is that of the FMUs
-run 0 run car.ssp --out ssp
+run 0 run car.ssp --out ssp --set inputs=start --set calls=1
 err_has 'the step 0.001 is the shortest that the FMUs propose'
 err_has "1 parameter of this binding matches nothing and is left out: 'right.meant for another'"
 same native/results.csv ssp/results.csv 1e-12
-run 0 run pack/SystemStructure.ssd --out ssd --quiet
+run 0 run pack/SystemStructure.ssd --out ssd --quiet --set inputs=start --set calls=1
 check "$(cmp -s ssp/results.csv ssd/results.csv; echo $?)" 'the archive and its folder give different results'
 
 # ---- all commands take it
@@ -202,7 +204,7 @@ sed 's|</ssd:SystemStructureDescription>|<ssd:Annotations><ssc:Annotation type="
     units:\
       right: {isolate: process}\
   </ssc:Annotation></ssd:Annotations>&|' pack/SystemStructure.ssd >pack/Isolated.ssd
-run 0 run pack/Isolated.ssd --out isolated --quiet
+run 0 run pack/Isolated.ssd --out isolated --quiet --set inputs=start --set calls=1
 same native/results.csv isolated/results.csv 1e-12
 
 # ---- refused, with nothing left behind
@@ -238,7 +240,7 @@ if "$yoke" export --help 2>/dev/null | grep -q -- '--ssp'; then
   check "$([ ! -s err ]; echo $?)" 'the exported system has warnings'
   check "$(cmp -s native/results.csv back/results.csv; echo $?)" 'the exported system gives other results'
   run 0 export car.ssp --ssp -o again.ssp
-  run 0 run again.ssp --out again --quiet
+  run 0 run again.ssp --out again --quiet --set inputs=start --set calls=1
   check "$(cmp -s ssp/results.csv again/results.csv; echo $?)" 'an SSP that is exported again gives other results'
   run 0 export native.yaml --ssp
   check "$([ -f native.ssp ]; echo $?)" 'the default name is not native.ssp'

@@ -151,6 +151,8 @@ printf 'time,a\n0,1\n1,3\n' >table.csv
 cp table.csv other.csv
 cat >plays.yaml <<'YAML'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 0.1}
 units:
   p: {model: playback, with: {file: table.csv, columns: [a]}}
@@ -181,6 +183,8 @@ awk 'BEGIN {
 awk -F, 'BEGIN { print "time,p.a,p.b" } NR > 1 { print $1 ",0,0" }' noisy.csv >zero.csv
 cat >noisy.yaml <<'YAML'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1.999, step: 1e-3}
 units:
   p: {model: playback, with: {file: noisy.csv, columns: [a, b]}}
@@ -220,6 +224,8 @@ is 'the same error as against a file' cmp <(sed -n 4,5p accuracy/sweep.csv) <(se
 # rows that do not fall together with those of the reference: it is a polygon between its own, as that of a file
 cat >pair.yaml <<'YAML'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 8, step: 0.1}
 units:
   a: {model: state_space, with: {A: [[0, 1], [-2, -0.6]], B: [[0], [1]], C: [[1, 0]], inputs: [u], outputs: [y], x0: [1, 0], solver: exact}}
@@ -307,6 +313,8 @@ wrong '--jobs: expected an integer from 1 to 256' osc.yaml --vary time.step=1e-3
 
 cat >loop.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 10, step: 0.1}
 units:
   one: {model: state_space, with: {A: [[-1]], B: [[-4]], inputs: [u], outputs: [x], x0: [1]}}

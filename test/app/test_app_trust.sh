@@ -65,6 +65,8 @@ nothing_left() {
 
 cat >fmu2.yaml <<END
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 2, step: 1e-3}
 units:
   left: {fmu: $fmus/oscillator_force2.fmu, with: {m: 1, k: 10, kc: 100}, start: {v: 1}}
@@ -75,6 +77,8 @@ END
 sed "s/2\.fmu/3.fmu/" fmu2.yaml >fmu3.yaml
 cat >events.yaml <<END
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 2, step: 0.01}
 units:
   stairs: {fmu: $fmus/stairs3.fmu}
@@ -104,6 +108,8 @@ grep -qE '^yoke advise fmu2.yaml .*would try up to [0-9]+ settings, at most abou
 jacobi=$scenarios/linear-oscillator/jacobi.yaml
 cat >loop.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 10, step: 0.1}
 units:
   one: {model: state_space, with: {A: [[-1]], B: [[-4]], inputs: [u], outputs: [x], x0: [1]}}
@@ -143,7 +149,7 @@ yoke_ends 0 run loop.yaml --trust both --set trust.signals=[one.x] --set trust.l
 has out 'trust: trustworthy: one.x is within '
 
 # without connections there is nothing to judge
-printf 'yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {one: {model: gain, start: {u: 1}}}\n' >alone.yaml
+printf 'yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits: {one: {model: gain, start: {u: 1}}}\n' >alone.yaml
 yoke_ends 0 run alone.yaml
 has out 'trust: not judged: nothing is connected'
 
@@ -162,6 +168,8 @@ yoke_ends 0 run loop.yaml --trust none --set trust.bands=true --out banded
 # what is said of a companion that does WHAT
 cat >touchy.yaml <<END
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 0.01}
 units:
   touchy: {fmu: $fmus/touchy2.fmu, with: {usual: 0.0099}}

@@ -49,6 +49,8 @@ same() {
 
 cat >loop.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 4, step: 0.1}
 trust: {bands: true}
 units:

@@ -69,6 +69,8 @@ fi
 
 cat >loop.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 10, step: 0.1}
 units:
   one: {model: state_space, with: {A: [[-1]], B: [[-4]], inputs: [u], outputs: [x], x0: [1]}}
@@ -85,6 +87,8 @@ has out 'change to time.step=0.02: steps is 500'
 
 cat >noise.yaml <<'END'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 0.1, step: 1e-2}
 units:
   c: {model: constant, with: {value: 10}}

@@ -39,6 +39,8 @@ is() {
 for isolate in '' ', isolate: process'; do
   cat >all.yaml <<EOF
 yoke: 1
+inputs: start
+calls: 1
 time: {start: 0, stop: 0.03, step: 0.01}
 units:
   a:
@@ -87,6 +89,8 @@ done
 # ---- numbers into numbers: FMI 2.0, gain and offset
 cat >mixed.yaml <<EOF
 yoke: 1
+inputs: start
+calls: 1
 time: {start: 0, stop: 0.03, step: 0.01}
 units:
   a: {fmu: $fmus/feedthrough2.fmu, start: {Int32_in: 7, Boolean_in: true}}
@@ -107,6 +111,8 @@ is mixed c.Int8_out 7
 # ---- an enumeration is the value of its item (low 1, middle 4, high 10) in files, integers and reals
 cat >values.yaml <<EOF
 yoke: 1
+inputs: start
+calls: 1
 time: {start: 0, stop: 0.03, step: 0.01}
 units:
   a: {fmu: $fmus/feedthrough2.fmu, start: {Enumeration_in: high, Int32_in: 4}}
@@ -135,6 +141,8 @@ cp -r "$fmus/feedthrough2" other
 sed -i 's/name="middle"/name="centre"/' other/modelDescription.xml
 cat >items.yaml <<EOF
 yoke: 1
+inputs: start
+calls: 1
 time: {start: 0, stop: 0.03, step: 0.01}
 units:
   a: {fmu: $fmus/feedthrough2.fmu}
@@ -143,11 +151,13 @@ connections:
   - a.Enumeration_out -> b.Enumeration_in
 EOF
 run 2 run items.yaml --out bad
-err_has 'items.yaml:7:5: error: enumerations a.Enumeration_out and b.Enumeration_in have different items'
+err_has 'items.yaml:9:5: error: enumerations a.Enumeration_out and b.Enumeration_in have different items'
 
 # ---- arrays whose sizes the system file gives: x' = A x + B u by Euler steps of the FMU
 cat >arrays.yaml <<EOF
 yoke: 1
+inputs: start
+calls: 1
 time: {start: 0, stop: 0.02, step: 0.01}
 units:
   b: {fmu: $fmus/arrays3.fmu, with: {n: 2, m: 2, r: 2, A: [[-1, 0], [0, -2]], B: [[1, 0], [0, 1]], C: [[1, 0], [0, 1]], D: [[0, 0], [0, 0]], x0: [1, 2]}}

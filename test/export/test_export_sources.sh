@@ -68,6 +68,8 @@ fi
 # ---- a system, native and with each kind of FMU; then with binaries from the sources
 cat >native.yaml <<'YAML'
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 1, step: 1e-3}
 units:
   left: {model: oscillator.force, with: {kc: 80}, start: {v: 3}}

@@ -31,7 +31,7 @@ static inline sim ledger_open_fd(const oscillator* o, const oscillator_run* run)
   const bool has_h1 = run->h1 != NULL && run->h1[0] != '\0';
   const bool has_h2 = run->h2 != NULL && run->h2[0] != '\0';
   return sim_open(
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 1000, step: %s}\n"
       "%s"
       "units:\n"

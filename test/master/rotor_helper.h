@@ -21,7 +21,7 @@ typedef struct rotors {
 static const rotors rotors_of_B1 = {10, 1, 1, 1, 2, 10, 1, 2, 0.1, 0.1, 0.2, 0.1};
 
 static inline sim rotors_open(const rotors* r, int master, double h) {
-  return sim_open("yoke: 1\n"
+  return sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                   "time: {stop: 1000, step: %.9g}\n"
                   "%s"
                   "units:\n"

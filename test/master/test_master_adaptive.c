@@ -10,7 +10,7 @@
 
 static sim open_oscillator(const char* step, const char* lines) {
   return sim_open(
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 1.0003, step: %s}\n"
       "%s"
       "units:\n"
@@ -150,7 +150,7 @@ static void check_refused(const char* text, const char* part) {
   check_contains(messages, part);
 }
 
-#define TIME "yoke: 1\ntime: {stop: 1, step: {min: 1e-4, max: 1e-2}}\n"
+#define TIME "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: {min: 1e-4, max: 1e-2}}\n"
 #define UNITS(left, right)                                                                         \
   "units: {left: {model: oscillator.force" left "}, right: {model: oscillator.mass" right "}}\n"
 #define LINKS(more)                                                                                \
@@ -160,13 +160,13 @@ static void check_refused(const char* text, const char* part) {
 static void test_refused(void** state) {
   (void)state;
   check_refused(TIME "units: {a: {model: constant}, b: {model: gain}}\nconnections: [a.y -> b.u]\n",
-                "test.yaml:2:23: error: time.step: {min, max} needs a bond whose residual chooses "
+                "test.yaml:4:23: error: time.step: {min, max} needs a bond whose residual chooses "
                 "the step, and there is none\n");
   check_refused(TIME UNITS("", "") LINKS("") "quality: {find: false}\n",
-                "test.yaml:2:23: error: time.step: {min, max} needs a bond whose residual chooses "
+                "test.yaml:4:23: error: time.step: {min, max} needs a bond whose residual chooses "
                 "the step, and there is none\n");
   check_refused(TIME "scheme: iterative-jacobi\n" UNITS("", "") LINKS(""),
-                "test.yaml:2:23: error: time.step: {min, max} needs a residual, which iterative "
+                "test.yaml:4:23: error: time.step: {min, max} needs a residual, which iterative "
                 "schemes do not leave\n");
   check_refused(TIME UNITS("", ", step: 1e-4") LINKS(""),
                 "error: time.step: {min, max} changes the step while running, but unit 'right' "
@@ -182,17 +182,21 @@ static void test_refused(void** state) {
       TIME UNITS("", "") LINKS(", order: 1"),
       "error: time.step: {min, max} changes the step while running: 'order' has no meaning "
       "then\n");
-  check_refused("yoke: 1\ntime: {stop: 1, step: {min: 1e-3}}\n" UNITS("", "") LINKS(""),
-                "test.yaml:2:23: error: 'time.step': expected both min and max, for example {min: "
+  check_refused("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: {min: 1e-3}}\n" UNITS(
+                    "", "") LINKS(""),
+                "test.yaml:4:23: error: 'time.step': expected both min and max, for example {min: "
                 "1e-4, max: 1e-2}\n");
-  check_refused("yoke: 1\ntime: {stop: 1, step: {min: 1e-3, max: 1e-4}}\n" UNITS("", "") LINKS(""),
-                "test.yaml:2:40: error: 'max': expected at least min = 0.001");
   check_refused(
-      "yoke: 1\ntime: {stop: 1, step: {min: 1e-3, max: 1e-2, rho: 0.3}}\n" UNITS("", "") LINKS(""),
-      "test.yaml:2:51: error: 'rho': expected a number above 0 and up to 0.25, found 0.3");
-  check_refused("yoke: 1\ntime: {stop: 1, step: {min: 1e-3, max: 1e-2, roh: 0.1}}\n" UNITS("", "")
-                    LINKS(""),
-                "test.yaml:2:46: error: unknown key 'roh' in 'time.step'; did you mean 'rho'?");
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: {min: 1e-3, max: 1e-4}}\n" UNITS(
+          "", "") LINKS(""),
+      "test.yaml:4:40: error: 'max': expected at least min = 0.001");
+  check_refused(
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: {min: 1e-3, max: 1e-2, rho: "
+      "0.3}}\n" UNITS("", "") LINKS(""),
+      "test.yaml:4:51: error: 'rho': expected a number above 0 and up to 0.25, found 0.3");
+  check_refused("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: {min: 1e-3, max: 1e-2, "
+                "roh: 0.1}}\n" UNITS("", "") LINKS(""),
+                "test.yaml:4:46: error: unknown key 'roh' in 'time.step'; did you mean 'rho'?");
 }
 
 // who cannot change its step says so
@@ -245,7 +249,7 @@ static void test_refused_by_units(void** state) {
                              &s, messages, sizeof messages),
                      YOKE_BAD_INPUT);
     snprintf(want, sizeof want,
-             "test.yaml:3:9: error: time.step: {min, max} changes the step while running, but unit "
+             "test.yaml:5:9: error: time.step: {min, max} changes the step while running, but unit "
              "'rig' (my.port) %s\n",
              kinds[i].why);
     assert_string_equal(messages, want);
@@ -307,7 +311,7 @@ static double advantage(const char* what, const char* text) {
 
 // fast for a second, then slow: a light mass is hit and comes to rest on a heavy one that swings on
 static const char fast_then_quiet[] =
-    "yoke: 1\ntime: {stop: 12, step: %%s}\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 12, step: %%s}\n"
     "units:\n"
     "  left: {model: oscillator.force, with: {m: %.6g, k: %.6g, kc: %.6g}, start: {v: 1}}\n"
     "  right: {model: oscillator.mass, with: {m: %.6g, k: %.6g, c: %.6g}, start: {v: -10}}\n"
@@ -316,7 +320,7 @@ static const char fast_then_quiet[] =
 
 // slow, with a jump in the middle
 static const char quiet_then_fast[] =
-    "yoke: 1\ntime: {stop: 12, step: %s}\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 12, step: %s}\n"
     "units:\n"
     "  slow: {model: sine, with: {amplitude: 1, frequency: 0.08}}\n"
     "  jump: {model: step, with: {time: 6, before: 0, after: 0.3}}\n"

@@ -130,7 +130,7 @@ static sim open_rig(const setting* c) {
   char text[2048];
   snprintf(
       text, sizeof text,
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 10, step: 1e-3}\n"
       "units:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: 0, v: 100}}\n"
@@ -148,7 +148,7 @@ static sim open_channel(const setting* c, const char* exchange) {
   char text[2048];
   snprintf(
       text, sizeof text,
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 10, step: 1e-3}\n"
       "units:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: 0, v: 100}}\n"
@@ -357,7 +357,7 @@ static void test_fresh_channel_is_refused(void** state) {
   char messages[4096];
   sim s;
   check_ok(sim_try(NULL,
-                   "yoke: 1\n"
+                   "yoke: 1\ninputs: start\ncalls: 1\n"
                    "time: {stop: 1, step: 1e-3}\n"
                    "units:\n"
                    "  left: {model: oscillator.force}\n"
@@ -369,7 +369,7 @@ static void test_fresh_channel_is_refused(void** state) {
   sim_close(&s);
   const yoke_status status =
       sim_try(NULL,
-              "yoke: 1\n"
+              "yoke: 1\ninputs: start\ncalls: 1\n"
               "time: {stop: 1, step: 1e-3}\n"
               "units:\n"
               "  left: {model: oscillator.force}\n"
@@ -381,7 +381,7 @@ static void test_fresh_channel_is_refused(void** state) {
               "0.5, coupling: {method: energy}}}\n",
               &s, messages, sizeof messages);
   assert_int_equal(status, YOKE_BAD_INPUT);
-  check_contains(messages, "test.yaml:8:107: error: bond 'b': method 'energy' changes what 'link' "
+  check_contains(messages, "test.yaml:10:107: error: bond 'b': method 'energy' changes what 'link' "
                            "gets for its next step, but with exchange: fresh 'link' passes u[1] on "
                            "before that; make it stale, or correct behind it");
 }

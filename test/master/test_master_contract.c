@@ -448,8 +448,9 @@ static void test_order_of_calls(void** state) {
       "  b: {model: spy}\nconnections: [{from: a.y, to: \"b.u[0]\"}]\n";
   static const char* const schemes[] = {"jacobi", "gauss-seidel"};
   for (int i = 0; i < 2; i++) {
-    sim s = open_spies("yoke: 1\ntime: {start: 1, stop: 1.3, step: 0.1}\nscheme: %s\n%s",
-                       schemes[i], pair);
+    sim s = open_spies(
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 1, stop: 1.3, step: 0.1}\nscheme: %s\n%s",
+        schemes[i], pair);
     assert_true(notes.entries[0].call == 'c');
     sim_run(&s);
     sim_close(&s);
@@ -476,12 +477,13 @@ static void test_order_of_calls_fresh_and_laws(void** state) {
   (void)state;
   static const char* const schemes[] = {"jacobi", "gauss-seidel"};
   for (int i = 0; i < 2; i++) {
-    sim s = open_spies("yoke: 1\ntime: {stop: 0.5, step: 0.1}\nscheme: %s\nunits:\n"
-                       "  a: {model: spy}\n  b: {model: spy.through, exchange: fresh}\n"
-                       "laws: {l: {law: spy.through}}\n"
-                       "connections:\n  - {from: a.y, to: \"l.u[0]\"}\n"
-                       "  - {from: l.y, to: \"b.u[0]\"}\n  - {from: b.y, to: \"a.u[0]\"}\n",
-                       schemes[i]);
+    sim s = open_spies(
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.5, step: 0.1}\nscheme: %s\nunits:\n"
+        "  a: {model: spy}\n  b: {model: spy.through, exchange: fresh}\n"
+        "laws: {l: {law: spy.through}}\n"
+        "connections:\n  - {from: a.y, to: \"l.u[0]\"}\n"
+        "  - {from: l.y, to: \"b.u[0]\"}\n  - {from: b.y, to: \"a.u[0]\"}\n",
+        schemes[i]);
     sim_run(&s);
     sim_close(&s);
     check_order("a", "^cde(irg)+x(irg)*(iSg){5}tz$");
@@ -495,11 +497,12 @@ static void test_order_of_calls_iterative(void** state) {
   (void)state;
   static const char* const schemes[] = {"iterative-jacobi", "iterative-gauss-seidel"};
   for (int i = 0; i < 2; i++) {
-    sim s = open_spies("yoke: 1\ntime: {stop: 0.4, step: 0.1}\nscheme: %s\nunits:\n"
-                       "  a: {model: spy, with: {c: [0, 1, 0, 0]}, step: 0.05}\n"
-                       "  b: {model: spy.through}\n"
-                       "connections: [{from: a.y, to: \"b.u[0]\"}, {from: b.y, to: \"a.u[0]\"}]\n",
-                       schemes[i]);
+    sim s = open_spies(
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.4, step: 0.1}\nscheme: %s\nunits:\n"
+        "  a: {model: spy, with: {c: [0, 1, 0, 0]}, step: 0.05}\n"
+        "  b: {model: spy.through}\n"
+        "connections: [{from: a.y, to: \"b.u[0]\"}, {from: b.y, to: \"a.u[0]\"}]\n",
+        schemes[i]);
     sim_run(&s);
     sim_close(&s);
     // saved once per step, restored before each attempt
@@ -513,15 +516,16 @@ static void test_order_of_calls_iterative(void** state) {
 // threads
 
 static void check_threads(int n_threads, const char* settings, const char* unit_settings) {
-  sim s = open_spies("yoke: 1\ntime: {stop: 1, step: 0.1}\nthreads: %d\n%sunits:\n"
-                     "  u1: {model: spy%s}\n  u2: {model: spy.smooth}\n"
-                     "  u3: {model: spy.through%s}\n  u4: {model: spy, step: 0.05}\n"
-                     "  u5: {model: spy}\n"
-                     "laws: {l: {law: spy.through}}\n"
-                     "connections:\n  - {from: u1.y, to: \"u3.u[0]\"}\n"
-                     "  - {from: u3.y, to: \"u2.u[1]\"}\n  - {from: u4.y, to: \"l.u[0]\"}\n"
-                     "  - {from: l.y, to: \"u5.u[0]\"}\n  - {from: u5.y, to: \"u1.u[0]\"}\n",
-                     n_threads, settings, unit_settings, unit_settings);
+  sim s = open_spies(
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nthreads: %d\n%sunits:\n"
+      "  u1: {model: spy%s}\n  u2: {model: spy.smooth}\n"
+      "  u3: {model: spy.through%s}\n  u4: {model: spy, step: 0.05}\n"
+      "  u5: {model: spy}\n"
+      "laws: {l: {law: spy.through}}\n"
+      "connections:\n  - {from: u1.y, to: \"u3.u[0]\"}\n"
+      "  - {from: u3.y, to: \"u2.u[1]\"}\n  - {from: u4.y, to: \"l.u[0]\"}\n"
+      "  - {from: l.y, to: \"u5.u[0]\"}\n  - {from: u5.y, to: \"u1.u[0]\"}\n",
+      n_threads, settings, unit_settings, unit_settings);
   assert_int_equal(s.system->n_threads, n_threads);
   sim_run(&s);
   sim_close(&s);
@@ -574,7 +578,7 @@ static void check_derivatives(int order, int n_calls) {
   char coefficients[64];
   snprintf(coefficients, sizeof coefficients, "[%g, %g, %g, %g]", c[0], c[1],
            order >= 2 ? c[2] : 0.0, order >= 3 ? c[3] : 0.0);
-  sim s = open_spies("yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+  sim s = open_spies("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
                      "  a: {model: spy, with: {c: %s}}\n"
                      "  b: {model: spy.smooth, step: %g, start: {u: [0, 9]}}\n"
                      "connections: [{from: a.y, to: \"b.u[0]\", order: %d, gain: %g, offset: 4}]\n",
@@ -632,7 +636,7 @@ static void test_input_derivatives(void** state) {
 // a held input has no derivatives worth a call; a unit that refuses them ends the run
 static void test_input_derivatives_not_wanted(void** state) {
   (void)state;
-  sim s = open_spies("yoke: 1\ntime: {stop: 1, step: 0.1}\n"
+  sim s = open_spies("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n"
                      "units: {a: {model: spy}, b: {model: spy.smooth}}\n"
                      "connections: [{from: a.y, to: \"b.u[0]\"}]\n");
   sim_run(&s);
@@ -640,7 +644,7 @@ static void test_input_derivatives_not_wanted(void** state) {
   check_order("b", "^cde(irg)+x(irg)*(iSg)+tz$");
 
   s = open_spies(
-      "yoke: 1\ntime: {stop: 1, step: 0.1}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n"
       "units: {a: {model: spy}, b: {model: spy.smooth, with: {trouble: derivatives-fail}}}\n"
       "connections: [{from: a.y, to: \"b.u[0]\", order: 1}]\n");
   assert_int_equal(sim_run_on(&s), YOKE_BAD_ARG);
@@ -652,7 +656,7 @@ static void test_input_derivatives_not_wanted(void** state) {
 // what a step reports
 
 static sim open_trouble(const char* trouble, const char* settings) {
-  return open_spies("yoke: 1\ntime: {stop: 1, step: 0.1}\n%sunits:\n"
+  return open_spies("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n%sunits:\n"
                     "  a: {model: spy, with: {c: [1, 1, 0, 0]}}\n"
                     "  b: {model: spy, with: {trouble: %s, at: 3}}\n  c: {model: spy}\n"
                     "connections: [{from: a.y, to: \"b.u[0]\"}, {from: b.y, to: \"c.u[0]\"}]\n",
@@ -804,7 +808,8 @@ static void test_lowest_unit_is_blamed(void** state) {
   (void)state;
   for (int threads = 1; threads <= 5; threads++) {
     for (int scheme = 0; scheme < 2; scheme++) {
-      sim s = open_spies("yoke: 1\ntime: {stop: 1, step: 0.1}\nthreads: %d\nscheme: %s\nunits:\n"
+      sim s = open_spies("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nthreads: "
+                         "%d\nscheme: %s\nunits:\n"
                          "  a: {model: spy}\n  b: {model: spy, with: {trouble: nan, at: 3}}\n"
                          "  c: {model: spy, with: {trouble: fail, at: 3}}\n  d: {model: spy}\n"
                          "  e: {model: spy, with: {trouble: discard, at: 3}, cost: 1}\n",
@@ -821,12 +826,12 @@ static void test_lowest_unit_is_blamed(void** state) {
 // before the first step
 
 #define BAD_START(trouble)                                                                         \
-  "yoke: 1\ntime: {stop: 1, step: 0.1}\nthreads: 2\nunits:\n"                                      \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nthreads: 2\nunits:\n"             \
   "  a: {model: spy}\n  b: {model: spy, with: {trouble: " trouble "}}\n  c: {model: spy}\n"
 
 static void test_units_that_cannot_start(void** state) {
   (void)state;
-  check_refused("test.yaml:6:3: error: unit 'b': the valve is stuck\n", BAD_START("enter-fails"));
+  check_refused("test.yaml:8:3: error: unit 'b': the valve is stuck\n", BAD_START("enter-fails"));
   check_order("a", "^cde[^S]*z$");
   check_order("b", "^cdez$");  // after a failed enter_init only close may follow
   check_refused("unit 'b': cannot be initialised: a unit reported a failure\n",
@@ -844,20 +849,22 @@ static void test_real_machines_do_not_roll_back(void** state) {
     char message[256];
     snprintf(
         message, sizeof message,
-        "test.yaml:6:3: error: %s repeats steps, but unit 'rig' (spy.rig) is a real machine; use "
+        "test.yaml:8:3: error: %s repeats steps, but unit 'rig' (spy.rig) is a real machine; use "
         "scheme: jacobi or gauss-seidel\n",
         schemes[i]);
     check_refused(message,
-                  "yoke: 1\ntime: {stop: 1, step: 0.1}\nscheme: %s\nunits:\n  a: {model: spy}\n"
+                  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nscheme: "
+                  "%s\nunits:\n  a: {model: spy}\n"
                   "  rig: {model: spy.rig}\n",
                   schemes[i]);
   }
   // explicit schemes neither save nor restore
   static const char* const explicit_schemes[] = {"jacobi", "gauss-seidel"};
   for (int i = 0; i < 2; i++) {
-    sim s = open_spies("yoke: 1\ntime: {stop: 1, step: 0.1}\nscheme: %s\nunits:\n"
-                       "  a: {model: spy}\n  rig: {model: spy.rig}\n",
-                       explicit_schemes[i]);
+    sim s = open_spies(
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nscheme: %s\nunits:\n"
+        "  a: {model: spy}\n  rig: {model: spy.rig}\n",
+        explicit_schemes[i]);
     sim_run(&s);
     sim_close(&s);
     check_order("rig", "^cde(irg)+x(irg)*(iSg){10}tz$");

@@ -25,7 +25,7 @@ static void write_oscillator(char* text, size_t size, const oscillator_case* c, 
                              const char* h2, int order, const char* coupling) {
   const int n = snprintf(
       text, size,
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 10, step: %s}\n"
       "units:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, c: %g, cc: %g%s}, start: {x: "
@@ -242,7 +242,7 @@ static void test_no_guards_CS_18(void** state) {
   write_oscillator(text, sizeof text, &LO1, "1e-3", "", 0, "method: energy, variant: bare");
   sim s;
   check_ok(sim_try(NULL, text, &s, messages, sizeof messages));
-  check_contains(messages, "test.yaml:7:");
+  check_contains(messages, "test.yaml:9:");
   check_contains(messages,
                  "warning: bond 'spring': method 'energy': nothing limits the correction");
   sim_run(&s);

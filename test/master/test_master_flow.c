@@ -169,7 +169,8 @@ static void test_rule_of_dimensions(void** state) {
   for (size_t i = 0; i < COUNT(cases); i++) {
     char text[512];
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  a: {model: my.plain, step: 0.05}\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  a: {model: "
+             "my.plain, step: 0.05}\n"
              "  b: {model: my.sink}\nconnections: [{from: a.%s, to: b.u, gain: 1}]\n",
              cases[i].output);
     sim s = fixture_open(models, text);
@@ -215,7 +216,8 @@ static void test_rule_of_rates(void** state) {
   for (size_t i = 0; i < COUNT(cases); i++) {
     char text[1024], messages[4096];
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 1, step: 0.1}\n%sunits:\n  a: {model: %s, step: %s}\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n%sunits:\n  a: {model: "
+             "%s, step: %s}\n"
              "  b: {model: my.sink}\nconnections: [%s]\n",
              cases[i].head, cases[i].model, cases[i].step, cases[i].connection);
     sim s;
@@ -238,9 +240,10 @@ static void test_power_bonds_keep_samples(void** state) {
   (void)state;
   yoke_registry* models = all_models();
   // A with V is a bond found from dimensions, W with nothing back is none
-  sim s = fixture_open(models, "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
-                               "  a: {model: my.plain, step: 0.05}\n  b: {model: my.plain}\n"
-                               "connections: [a.a -> b.u, b.v -> a.u]\n");
+  sim s =
+      fixture_open(models, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+                           "  a: {model: my.plain, step: 0.05}\n  b: {model: my.plain}\n"
+                           "connections: [a.a -> b.u, b.v -> a.u]\n");
   assert_int_equal(s.system->n_bonds, 1);
   assert_int_equal(s.system->n_flows, 0);
   sim_close(&s);
@@ -264,7 +267,8 @@ static void test_refusals(void** state) {
   for (size_t i = 0; i < COUNT(cases); i++) {
     char text[1024];
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 1, step: 0.1}\n%sunits:\n  a: {model: my.plain, step: 0.05}\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n%sunits:\n  a: {model: "
+             "my.plain, step: 0.05}\n"
              "  b: {model: my.sink}\nconnections: [%s]\n",
              cases[i].head, cases[i].connection);
     refuse(models, text, cases[i].part);
@@ -277,7 +281,7 @@ static void test_refusals(void** state) {
 
 // y = t: trapezoids are exact, the mean of an interval is its middle. %s: scheme, keys, step of a, step of b, connection keys
 #define RAMP                                                                                       \
-  "yoke: 1\ntime: {stop: 1.2, step: 0.1}\n%sunits:\n"                                              \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.2, step: 0.1}\n%sunits:\n"                     \
   "  a: {model: integrator, start: {u: 1}, step: %s}\n  b: {model: gain, step: %s}\n"              \
   "connections: [{from: a.y, to: b.u, average: true%s}]\n"
 
@@ -317,9 +321,10 @@ static void test_means_of_a_ramp(void** state) {
 static void test_first_interval_and_amounts(void** state) {
   (void)state;
   yoke_registry* models = all_models();
-  sim s = fixture_open(models, "yoke: 1\ntime: {stop: 3, step: 0.5}\nunits:\n"
-                               "  a: {model: my.whole}\n  b: {model: my.sink}\n"
-                               "connections: [{from: a.kw, to: b.u, gain: 1}]\n");
+  sim s =
+      fixture_open(models, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 3, step: 0.5}\nunits:\n"
+                           "  a: {model: my.whole}\n  b: {model: my.sink}\n"
+                           "connections: [{from: a.kw, to: b.u, gain: 1}]\n");
   assert_int_equal(n_asked, 1);
   check_near(input(&s, "b"), 0, 0);
   sim_steps(&s, 1);
@@ -346,7 +351,8 @@ static void test_order_of_trapezoids(void** state) {
   for (int i = 0; i < 3; i++) {
     char text[512];
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 0.5, step: 0.25}\nunits:\n  a: {model: my.plain, step: %s}\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.5, step: 0.25}\nunits:\n  a: "
+             "{model: my.plain, step: %s}\n"
              "  b: {model: my.sink}\nconnections: [{from: a.w, to: b.u, gain: 1}]\n",
              i == 0   ? "0.025"
              : i == 1 ? "0.0125"
@@ -367,7 +373,7 @@ static void test_laws(void** state) {
   static const char* const heads[] = {"", "scheme: gauss-seidel\norder: [b, a]\n",
                                       "scheme: gauss-seidel\norder: [a, b]\n"};
   for (size_t i = 0; i < COUNT(heads); i++) {
-    sim s = sim_open("yoke: 1\ntime: {stop: 1.2, step: 0.01}\n%sunits:\n"
+    sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.2, step: 0.01}\n%sunits:\n"
                      "  a: {model: integrator, start: {u: 1}}\n  b: {model: gain, step: 0.1}\n"
                      "laws: {l: {law: gain, with: {k: 2}}}\n"
                      "connections: [a.y -> l.u, {from: l.y, to: b.u, average: true}]\n",
@@ -383,7 +389,7 @@ static void test_laws(void** state) {
 // A fresh receiver is shown the mean when it is evaluated again.
 static void test_fresh_receiver(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
                    "  a: {model: integrator, start: {u: 1}, step: 0.01}\n"
                    "  b: {model: gain, exchange: fresh}\n"
                    "connections: [{from: a.y, to: b.u, average: true}]\n");
@@ -395,7 +401,7 @@ static void test_fresh_receiver(void** state) {
 // Two receivers have windows of their own; several senders, in another order than their receivers, with delays.
 static void test_several(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 1.2, step: 0.1}\nunits:\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.2, step: 0.1}\nunits:\n"
                    "  a: {model: integrator, start: {u: 1}, step: 0.01}\n"
                    "  b: {model: gain}\n  c: {model: gain, step: 0.4}\n"
                    "connections: [{from: a.y, to: b.u, average: true}, "
@@ -406,7 +412,7 @@ static void test_several(void** state) {
   check_near(input(&s, "c"), 1.0, 1e-12);
   sim_close(&s);
 
-  s = sim_open("yoke: 1\ntime: {stop: 1.2, step: 0.1}\nunits:\n"
+  s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.2, step: 0.1}\nunits:\n"
                "  a: {model: integrator, start: {u: 1}, step: 0.01}\n"
                "  b: {model: integrator, start: {u: 2}, step: 0.02}\n"
                "  c: {model: gain}\n  d: {model: gain}\n  e: {model: gain}\n"
@@ -430,9 +436,10 @@ static void test_several(void** state) {
 static void test_balance_of_samples(void** state) {
   (void)state;
   yoke_registry* models = all_models();
-  sim s = fixture_open(models, "yoke: 1\ntime: {stop: 20, step: 1}\nunits:\n"
-                               "  a: {model: my.plain, step: 0.1}\n  b: {model: my.sink}\n"
-                               "connections: [{from: a.w, to: b.u, average: false}]\n");
+  sim s =
+      fixture_open(models, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 20, step: 1}\nunits:\n"
+                           "  a: {model: my.plain, step: 0.1}\n  b: {model: my.sink}\n"
+                           "connections: [{from: a.w, to: b.u, average: false}]\n");
   yoke_flow_result r = flow_of(&s, 0);
   assert_true(isnan(r.balance));
   sim_steps(&s, 1);
@@ -447,7 +454,7 @@ static void test_balance_of_samples(void** state) {
   // a signal that does not change arrives as it was sent, from the first interval on, also with a delay
   s = fixture_open(
       models,
-      "yoke: 1\ntime: {stop: 5, step: 1}\nunits:\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 5, step: 1}\nunits:\n"
       "  a: {model: my.plain, step: 1}\n  b: {model: constant, with: {value: 3}, step: 0.5}\n"
       "  c: {model: my.sink}\n"
       "connections: [{from: b.y, to: c.u, average: true, delay: 2}]\n");

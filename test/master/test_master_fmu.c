@@ -19,7 +19,7 @@ static sim open_oscillator(int version, const char* lines, const char* options) 
     snprintf(left, sizeof left, "fmu: '%s/oscillator_force%d.fmu'%s", folder(), version, options);
     snprintf(right, sizeof right, "fmu: '%s/oscillator_mass%d.fmu'%s", folder(), version, options);
   }
-  return sim_open("yoke: 1\n"
+  return sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                   "time: {stop: 10, step: 1e-3}\n"
                   "%s"
                   "units:\n"
@@ -84,7 +84,7 @@ static sim open_iterative(int version) {
     snprintf(right, sizeof right, "fmu: '%s/oscillator_mass%d.fmu'", folder(), version);
   }
   return sim_open(
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 10, step: 1e-3}\n"
       "scheme: iterative-jacobi\n"
       "units:\n"
@@ -113,7 +113,7 @@ static void test_iterative(void** state) {
 // them the same, and the run ends at the right step.
 static void check_exact_time(const char* left, const char* right, double start, int64_t first) {
   enum { N = 10000 };
-  sim s = sim_open("yoke: 1\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                    "time: {start: %.17g, stop: %.17g, step: 1e-3}\n"
                    "units:\n"
                    "  left: {fmu: '%s/%s'}\n"
@@ -145,7 +145,7 @@ static void test_exact_time(void** state) {
 // FMI 1.0: the trivial lag x += h (u - x)
 static void test_fmi1(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n"
                    "units: {a: {fmu: '%s/trivial1.fmu'}, one: {model: constant, with: {value: 2}}}"
                    "\nconnections: [one.y -> a.u]\n",
                    folder());
@@ -163,7 +163,7 @@ static void check_failure(int version, const char* what, yoke_status want,
                           const char* const* parts) {
   char text[1024], messages[4096];
   snprintf(text, sizeof text,
-           "yoke: 1\ntime: {stop: 1, step: 0.1}\n"
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n"
            "units: {bad: {fmu: '%s/faulty%d.fmu', with: {what: %s, at: 0.35}}}\n",
            folder(), version, what);
   sim s;
@@ -206,7 +206,9 @@ static void test_failures(void** state) {
 static void check_refused(const char* unit, const char* part) {
   char text[2048], messages[4096] = "";
   sim s;
-  snprintf(text, sizeof text, "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits: {a: {%s}}\n", unit);
+  snprintf(text, sizeof text,
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits: {a: {%s}}\n",
+           unit);
   if (sim_try(NULL, text, &s, messages, sizeof messages) >= 0) {
     sim_close(&s);
     fail_msg("%s: accepted, expected '%s'", unit, part);

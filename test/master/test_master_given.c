@@ -32,7 +32,7 @@ static void test_balance_of_the_unit(void** state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     const balance_case* c = &cases[i];
-    sim s = sim_open("yoke: 1\ntime: {stop: 0.8, step: %s}\n"
+    sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.8, step: %s}\n"
                      "units:\n"
                      "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100, solver: rk4}, "
                      "start: {v: 3}, step: %s}\n"
@@ -59,7 +59,7 @@ static void test_balance_of_the_unit(void** state) {
 static void test_balance_of_vectors_and_laws(void** state) {
   (void)state;
   sim s =
-      sim_open("yoke: 1\ntime: {stop: 0.5, step: 1e-3}\n"
+      sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.5, step: 1e-3}\n"
                "units:\n"
                "  left: {model: oscillator.mass, with: {m: 1, k: 10, sign: -1, solver: rk4}, "
                "start: {v: 3}}\n"
@@ -85,7 +85,7 @@ static void test_balance_of_vectors_and_laws(void** state) {
   sim_close(&s);
 
   // nobody receives what is only measured
-  s = sim_open("yoke: 1\ntime: {stop: 0.1, step: 1e-3}\n"
+  s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.1, step: 1e-3}\n"
                "units: {a: {model: oscillator.force, start: {v: 1, v_other: 0}}, b: {model: "
                "oscillator.mass}}\n"
                "connections: [a.f -> b.f, b.x -> a.x_other]\n"
@@ -100,7 +100,7 @@ static void test_balance_of_vectors_and_laws(void** state) {
 // ---- the crane
 
 static yoke_ledger_result run_crane(const char* step, const char* oil) {
-  sim s = sim_open("yoke: 1\ntime: {stop: 10, step: %s}\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: %s}\n"
                    "units:\n"
                    "  arm: {model: crane.arm}\n"
                    "  oil: {model: crane.hydraulics, step: %s}\n"

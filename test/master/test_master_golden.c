@@ -5,7 +5,7 @@
 // force-displacement; h1, h2: unit steps as text, "" for the macro step; order: extrapolation of all connections
 static sim open_fd(const oscillator_case* c, const char* scheme, const char* step, const char* h1,
                    const char* h2, int order) {
-  return sim_open("yoke: 1\n"
+  return sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                   "time: {stop: 10, step: %s}\n"
                   "scheme: %s\n"
                   "units:\n"
@@ -100,7 +100,7 @@ static double read_state(const sim* s, const char* unit, const char* variable) {
 static void test_pendula_CS_05(void** state) {
   (void)state;
   sim s = sim_open(
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 10, step: 1e-3}\n"
       "units:\n"
       "  one: {model: pendulum.force, with: {m: 1, l: 2.5, pin: [0, 0], k: 6},"
@@ -123,7 +123,7 @@ static void test_pendula_CS_05(void** state) {
 
 static sim open_crane(bool is_pressure, const char* step, const char* h, int order) {
   return sim_open(
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 10, step: %s}\n"
       "units:\n"
       "  arm: {model: crane.arm%s}\n"

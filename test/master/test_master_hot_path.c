@@ -18,17 +18,17 @@
 
 // one system for every kind of path: plain, several rates with polynomials, laws, fresh, typed values, Gauss-Seidel, iterative
 static const char plain[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
 static const char rates[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}, step: 2e-4}\n  right: {model: "
     "oscillator.mass, step: 2e-3}\n"
     "connections:\n  - {from: right.x, to: left.x_other, order: 2, delay: 4e-3}\n"
     "  - {from: right.v, to: left.v_other, order: 3}\n  - left.f -> right.f\n";
 #define MIXED(head)                                                                                \
-  "yoke: 1\ntime: {stop: 100, step: 1e-3}\n" head "units:\n"                                       \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\n" head "units:\n"              \
   "  a: {model: oscillator.mass, with: {sign: -1}, start: {v: 1}}\n  b: {model: "                  \
   "oscillator.mass}\n"                                                                             \
   "  count: {model: counter}\n  pick: {model: switch, exchange: fresh}\n"                          \
@@ -40,19 +40,21 @@ static const char rates[] =
 static const char mixed[] = MIXED("");
 static const char mixed_gs[] = MIXED("scheme: gauss-seidel\n");
 static const char iterative[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nscheme: iterative-jacobi\niteration: {update: "
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nscheme: "
+    "iterative-jacobi\niteration: {update: "
     "quasi-newton}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
 static const char iterative_gs[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nscheme: iterative-gauss-seidel\niteration: {update: "
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nscheme: "
+    "iterative-gauss-seidel\niteration: {update: "
     "aitken}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass, step: "
     "5e-4}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
 // means: trapezoids over calls, integrals of a unit, a law, a delay; under Gauss-Seidel too
 #define MEANS(head)                                                                                \
-  "yoke: 1\ntime: {stop: 100, step: 1e-3}\n" head "units:\n"                                       \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\n" head "units:\n"              \
   "  fast: {model: oscillator.mass, start: {v: 1, f: 0}, step: 2e-4}\n  wave: {model: sine}\n"     \
   "  slow: {model: sum, step: 5e-3}\n  late: {model: gain}\nlaws: {twice: {law: gain}}\n"          \
   "connections:\n  - {from: fast.x, to: slow.u1, average: true, delay: 1e-2}\n"                    \
@@ -61,12 +63,12 @@ static const char iterative_gs[] =
 static const char means[] = MEANS("");
 static const char means_gs[] = MEANS("scheme: gauss-seidel\n");
 static const char threads[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nthreads: 2\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nthreads: 2\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
     "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n";
 // the ledger with all it has: correction, a law that rebuilds the action, several rates, alarms, a meter, a lossy link
 static const char corrected[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass, step: "
     "1e-4}\n"
     "  meter: {model: meter}\n"
@@ -75,7 +77,7 @@ static const char corrected[] =
     "bonds: {s: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: {method: "
     "energy, order: 1}}}\nquality: {warn: {rho: 1e-3, eps: 1e-6, rter: 1e-6}}\n";
 static const char rebuilt[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
     "  a: {model: oscillator.displacement, start: {v: 1}}\n"
     "  b: {model: oscillator.displacement, step: 2.5e-4}\n"
     "laws: {spring: {law: spring_damper, with: {k: 100}}}\n"
@@ -84,21 +86,21 @@ static const char rebuilt[] =
     "bonds: {b: {action: spring.f, rate: b.v, residual: partner-held}}\n"
     "couplings: {c: {method: nepce, members: [a, b]}}\n";
 static const char adaptive[] =
-    "yoke: 1\ntime: {stop: 100, step: {min: 1e-4, max: 1e-2}}\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: {min: 1e-4, max: 1e-2}}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
     "connections: [right.x -> left.x_other]\n"
     "bonds: {s: {action: left.f -> right.f, rate: right.v -> left.v_other, coupling: {method: "
     "energy}}}\n";
 // exp(25) in 5000 steps: growth alarms come
 static const char growing[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
     "  a: {model: state_space, with: {A: [[5]], B: [[0]], x0: [1]}}\n  b: {model: gain, step: "
     "3e-3}\n"
     "connections: [a.y1 -> b.u, b.y -> a.u1]\n";
 // samples for the on-line error estimate: units that hold their outputs themselves and units that are asked for them, with one
 // call per sample and with several
 static const char sampled[] =
-    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
     "  left: {model: oscillator.force, start: {v: 1}, step: 2.5e-4}\n"
     "  right: {model: oscillator.mass, step: 1.25e-4}\n"
     "  ss: {model: state_space, with: {A: [[-1]], B: [[1]]}, step: 2.5e-4}\n"

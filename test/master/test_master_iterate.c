@@ -215,7 +215,7 @@ static int free_models(void** state) {
 static sim open_golden(const golden_case* c, double h, char* messages, size_t size) {
   char text[2048];
   snprintf(text, sizeof text,
-           "yoke: 1\ntime: {stop: 4, step: %g}\n%s"
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 4, step: %g}\n%s"
            "units:\n  a: {%s}\n"
            "  b: {model: state_space, with: {A: [[-2]], B: [[1]], x0: [0], inputs: [u], outputs: "
            "[y]}}\n"
@@ -397,8 +397,9 @@ static double oscillator_error(const char* text, const char* lines, double h, in
   static const char* const names[] = {"left.x", "left.v", "right.x", "right.v"};
   // the settings of the right unit go where the text has %s
   const char* place = strstr(text, "%s");
-  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: %g}\n%s%.*s, step: %g%s", h, lines,
-                   (int)(place - text), text, h / n_calls, place + 2);
+  sim s =
+      sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: %g}\n%s%.*s, step: %g%s", h,
+               lines, (int)(place - text), text, h / n_calls, place + 2);
   sim_run(&s);
   assert_int_equal(s.state->iteration.n_not_converged, 0);
   assert_true(yoke__iteration_is_effective(&s.state->iteration));
@@ -446,8 +447,9 @@ static sim open_masses(const char* lines, const char* left_more, const char* rig
   char text[2048], messages[4096];
   sim s;
   log_left.n = log_right.n = 0;
-  snprintf(text, sizeof text, "yoke: 1\ntime: {stop: 0.4, step: 1e-3}\n%s" MASSES, lines, left_more,
-           right_more);
+  snprintf(text, sizeof text,
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.4, step: 1e-3}\n%s" MASSES, lines,
+           left_more, right_more);
   if (sim_try(models, text, &s, messages, sizeof messages) < 0) {
     fail_msg("the system was refused:\n%s\n%s", messages, text);
   }
@@ -582,7 +584,9 @@ static void test_ledger_sees_last_iteration(void** state) {
 
 static char* run_and_summarise(const char* lines, heard* told) {
   char text[2048];
-  snprintf(text, sizeof text, "yoke: 1\ntime: {stop: 0.4, step: 1e-3}\n%s" MASSES, lines, "", "");
+  snprintf(text, sizeof text,
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.4, step: 1e-3}\n%s" MASSES, lines, "",
+           "");
   const yoke_load_settings settings = {.registry = models, .sink = &told->sink};
   yoke_system* system = NULL;
   yoke_simulation* simulation = NULL;

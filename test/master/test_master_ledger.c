@@ -7,7 +7,7 @@
 #include "master/ledger_helper.h"
 
 #define PENDULA                                                                                    \
-  "yoke: 1\n"                                                                                      \
+  "yoke: 1\ninputs: start\ncalls: 1\n"                                                             \
   "time: {stop: 10, step: 1e-3}\n"                                                                 \
   "units:\n"                                                                                       \
   "  one: {model: pendulum.force, with: {m: 1, l: 2.5, pin: [0, 0], k: 6},"                        \
@@ -116,7 +116,7 @@ static void test_crane_CS_05(void** state) {
   (void)state;
   static const double want[] = {149.9186, 137.1016};
   for (int order = 0; order < 2; order++) {
-    sim s = sim_open("yoke: 1\n"
+    sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                      "time: {stop: 10, step: 10e-3}\n"
                      "units: {arm: {model: crane.arm}, oil: {model: crane.hydraulics, step: "
                      "0.25e-3}}\n"
@@ -136,7 +136,7 @@ static void test_crane_CS_05(void** state) {
 // ---- more than two units
 
 static const char three_units[] =
-    "yoke: 1\n"
+    "yoke: 1\ninputs: start\ncalls: 1\n"
     "time: {stop: 10, step: 1e-3}\n"
     "units:\n"
     "  left: {model: oscillator.mass, with: {m: 1, k: 10, sign: -1}, start: {v: 100}}\n"
@@ -308,7 +308,7 @@ static sim open_two_rates(bool is_dd, bool is_right_fast, int order) {
            order, order, order, order);
   const char* model = is_dd ? "oscillator.displacement" : "oscillator.mass";
   const char* residual = is_dd ? ", residual: partner-held" : "";
-  return sim_open("yoke: 1\n"
+  return sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                   "time: {stop: 10, step: 1e-3}\n"
                   "units:\n"
                   "  left: {model: %s, with: {m: 1, k: 10%s}, start: {v: 100}%s}\n"
@@ -450,7 +450,7 @@ static void test_spectral_radius_CS_14(void** state) {
 // ---- each bond on its own grid: units of 4 ms are the same system, whatever the macro step
 
 static sim open_slow(const char* step, bool is_dd) {
-  return is_dd ? sim_open("yoke: 1\n"
+  return is_dd ? sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                           "time: {stop: 4, step: %s}\n"
                           "units:\n"
                           "  left: {model: oscillator.displacement, with: {k: 10, kc: 100},"
@@ -466,7 +466,7 @@ static sim open_slow(const char* step, bool is_dd) {
                           " residual: partner-held}\n"
                           "  right: {action: spring.f, rate: right.v, residual: partner-held}\n",
                           step)
-               : sim_open("yoke: 1\n"
+               : sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                           "time: {stop: 4, step: %s}\n"
                           "units:\n"
                           "  left: {model: oscillator.mass, with: {k: 10, sign: -1},"
@@ -513,7 +513,7 @@ static void test_suspended_correction_hides_nothing(void** state) {
   (void)state;
   static const char* const settings[] = {"gate: 0", "enabled: false", "max_energy: 1e-9, gamma: 0"};
   for (size_t i = 0; i < COUNT(settings); i++) {
-    sim s = sim_open("yoke: 1\n"
+    sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                      "time: {stop: 3, step: 1e-3}\n"
                      "units:\n"
                      "  left: {model: oscillator.force, with: {k: 10, kc: 100}, start: {v: 100}}\n"

@@ -20,8 +20,9 @@
 
 static sim open_cluster(double step_ms, double stop, const char* coupling) {
   const int n = (int)(step_ms * 100 + 0.5);
-  return sim_open("yoke: 1\ntime: {stop: %g, step: %ge-3}\n" UNITS CONNECTIONS "%s", stop, step_ms,
-                  n, n, coupling);
+  return sim_open(
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: %g, step: %ge-3}\n" UNITS CONNECTIONS "%s",
+      stop, step_ms, n, n, coupling);
 }
 
 static double largest(sim* s, int64_t n) {
@@ -124,7 +125,7 @@ static void test_MP_03_provided(void** state) {
 static void test_MP_03_inner(void** state) {
   (void)state;
   sim s = sim_open(
-      "yoke: 1\ntime: {stop: 0.1, step: 1e-3}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.1, step: 1e-3}\n"
       "units:\n"
       "  left: {model: state_space, " DUAL_MASS_LEFT "}, step: 1e-5}\n"
       "  right: {model: state_space, " DUAL_MASS_RIGHT "}, step: 1e-5}\n" CONNECTIONS
@@ -159,7 +160,8 @@ static void looks_through_laws(void** state) {
   sim plain = open_cluster(
       1, 0.2, "couplings: {loop: {method: mpsm, members: [left, right], learning: 20}}\n");
   sim wired =
-      sim_open("yoke: 1\ntime: {stop: 0.2, step: 1e-3}\n" UNITS "  rest: {model: constant}\n"
+      sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.2, step: 1e-3}\n" UNITS
+               "  rest: {model: constant}\n"
                "laws: {turn: {law: gain, with: {k: -1}}, add: {law: sum, with: {signs: [-1, 1]}}}\n"
                "connections: [left.x -> right.x, left.v -> right.v, right.f -> turn.u,\n"
                "  turn.y -> add.u1, rest.y -> add.u2, add.y -> left.f]\n"
@@ -238,7 +240,7 @@ static void work_beside_the_step_is_not_waited_for(void** state) {
 static void refuses_a_surrogate_that_grows(void** state) {
   (void)state;
   sim s = sim_open(
-      "yoke: 1\ntime: {stop: 4, step: 0.01}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 4, step: 0.01}\n"
       "units:\n"
       "  plant: {model: state_space, with: {A: [[0.5, 4], [-4, -3]], B: [[0], [1]], C: [[1, 0]],\n"
       "          inputs: [u], outputs: [y], x0: [1, 0]}}\n"
@@ -306,12 +308,12 @@ static void redundant_outputs_tell_the_state(void** state) {
       "      inputs: [u, v], outputs: [y, z]}}\n"
       "connections: [a.y -> b.u, a.z -> b.v, {from: b.y, to: a.u, gain: -6},\n"
       "  {from: b.z, to: a.v, gain: -6}]\n";
-  sim whole = sim_open("yoke: 1\ntime: {stop: 1, step: 1e-4}\n%s", units);
+  sim whole = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-4}\n%s", units);
   sim_steps(&whole, 10000);
   const double want = sim_read(&whole, "a.y");
   sim_close(&whole);
   char text[TEXT_SIZE];
-  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.05}\n%s"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.05}\n%s"
                    "couplings: {loop: {method: mpsm, members: [a, b], jacobians: provided, "
                    "learning: 20}}\n",
                    units);
@@ -327,7 +329,7 @@ static void refuses_a_surrogate_with_redundant_outputs(void** state) {
   (void)state;
   char text[TEXT_SIZE];
   sim s = sim_open(
-      "yoke: 1\ntime: {stop: 0.1, step: 1e-3}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.1, step: 1e-3}\n"
       "units:\n"
       "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]],\n"
       "         B: [[0, 0], [0.05, 0.05]], inputs: [f, g], outputs: [x, v], x0: [0.1, 0]}}\n"
@@ -348,7 +350,7 @@ static void refuses_a_surrogate_with_redundant_outputs(void** state) {
 static void gives_up_provided_models_that_miss_a_constant(void** state) {
   (void)state;
   static const char text[] =
-      "yoke: 1\ntime: {stop: 60, step: 0.1}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 60, step: 0.1}\n"
       "units:\n"
       "  a: {model: state_space, with: {A: [[-1]], B: [[1, 1]], inputs: [u, e], outputs: [y]},\n"
       "      start: {e: 1}}\n"
@@ -371,7 +373,7 @@ static void gives_up_provided_models_that_miss_a_constant(void** state) {
 static void an_output_at_rest_does_not_count(void** state) {
   (void)state;
   sim s = sim_open(
-      "yoke: 1\ntime: {stop: 0.3, step: 3e-3}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.3, step: 3e-3}\n"
       "units:\n"
       "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0, 0], [0.1, 0.1]],\n"
       "         inputs: [f, w], outputs: [x, v], x0: [0.1, 0], solver: euler, micro_steps: 300}}\n"
@@ -410,11 +412,12 @@ static void many_laws_are_quick(void** state) {
     }
   }
   const double gain = 1 / pow(6, 14);
-  sim s = sim_open("yoke: 1\ntime: {stop: 0.1, step: 1e-3}\n" UNITS "laws:\n%s"
-                   "connections: [left.x -> right.x, left.v -> right.v%s, {from: s13.y, to: "
-                   "left.f, gain: %.17g}]\n"
-                   "couplings: {loop: {method: mpsm, members: [%s], learning: 20}}\n",
-                   100, 100, laws, links, gain, members);
+  sim s =
+      sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.1, step: 1e-3}\n" UNITS "laws:\n%s"
+               "connections: [left.x -> right.x, left.v -> right.v%s, {from: s13.y, to: "
+               "left.f, gain: %.17g}]\n"
+               "couplings: {loop: {method: mpsm, members: [%s], learning: 20}}\n",
+               100, 100, laws, links, gain, members);
   const yoke_coupling_cluster* c = s.system->groups[0].setup.cluster;
   check_relative(c->L[2], 1.0, 1e-12);
   sim_steps(&s, 100);
@@ -469,7 +472,7 @@ static void learns_at_several_rates(void** state) {
   (void)state;
   // held signals at 3 ms explode
   sim mixed = sim_open(
-      "yoke: 1\ntime: {stop: 0.6, step: 1e-3}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.6, step: 1e-3}\n"
       "units:\n"
       "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0], [0.1]],\n"
       "         inputs: [f], outputs: [x, v], x0: [0.1, 0], solver: euler, micro_steps: 100}}\n"
@@ -490,7 +493,7 @@ static void learns_at_several_rates(void** state) {
 static void a_connection_may_stay_held(void** state) {
   (void)state;
   static const char system[] =
-      "yoke: 1\ntime: {stop: 0.4, step: 1e-3}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.4, step: 1e-3}\n"
       "units:\n"
       "  left: {model: dual_mass.left, with: {micro_steps: 100}, start: {x: 0.1}}\n"
       "  right: {model: dual_mass.right, with: {micro_steps: 100}}\n"
@@ -548,7 +551,9 @@ static void refuses_what_it_cannot_serve(void** state) {
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[2048], messages[4096] = "";
     sim s;
-    snprintf(text, sizeof text, "yoke: 1\ntime: {stop: 1, step: 1e-3}\n" UNITS CONNECTIONS "%s",
+    snprintf(text, sizeof text,
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-3}\n" UNITS CONNECTIONS
+             "%s",
              100, 100, cases[i].coupling);
     assert_true(sim_try(NULL, text, &s, messages, sizeof messages) < 0);
     check_contains(messages, cases[i].part);

@@ -11,7 +11,7 @@ static void test_three_rates_keep_two_rate_golden(void** state) {
                                     {-4.448572088, 94.69283288, -1.288086278, -168.9149112},
                                     {-4.450871523, 94.70649376, -1.252275927, -168.9810298}};
   for (int order = 0; order < 3; order++) {
-    sim s = sim_open("yoke: 1\ntime: {stop: 10, step: 1e-3}\nunits:\n"
+    sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: 1e-3}\nunits:\n"
                      "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: "
                      "0, v: 100}, step: 1e-3}\n"
                      "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {x: 0, v: "
@@ -36,7 +36,7 @@ static void test_three_rates_keep_two_rate_golden(void** state) {
 // Three masses in a line, springs as laws of the master, steps H, H/2, H/10.
 static double chain_error(const char* step, const char* h2, const char* h3, int order) {
   sim s = sim_open(
-      "yoke: 1\ntime: {stop: 2, step: %s}\nunits:\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 2, step: %s}\nunits:\n"
       "  m1: {model: oscillator.mass, with: {m: 1, k: 10, sign: -1}, start: {x: 1, v: 0}}\n"
       "  m2: {model: oscillator.mass, with: {m: 2, k: 0}, start: {x: 0, v: 0}, step: %s}\n"
       "  m3: {model: oscillator.mass, with: {m: 1, k: 100}, start: {x: 0, v: 1}, step: %s}\n"
@@ -106,10 +106,10 @@ static void test_exchange_below_macro_step(void** state) {
       "1e-4}\n"
       "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}, step: 1e-4}\n";
   sim a = sim_open(
-      "yoke: 1\ntime: {stop: 1, step: 1e-4}\nunits:\n%s"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-4}\nunits:\n%s"
       "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n",
       pair);
-  sim b = sim_open("yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n%s"
+  sim b = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-2}\nunits:\n%s"
                    "  thermal: {model: oscillator.mass, step: 0.1}\n"
                    "connections:\n"
                    "  - {from: right.x, to: left.x_other, exchange: 1e-4}\n"
@@ -130,7 +130,7 @@ static void test_exchange_below_macro_step(void** state) {
 // outputs of a slow unit become visible at the end of its step, not when it was computed
 static void test_slow_unit_is_published_on_time(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
                    "  slow: {model: ramp, with: {slope: 1}, step: 0.3}\n"
                    "  fast: {model: ramp, with: {slope: 1}}\n");
   for (int k = 1; k <= 9; k++) {
@@ -144,7 +144,7 @@ static void test_slow_unit_is_published_on_time(void** state) {
 
 static void test_delay(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
                    "  source: {model: ramp, with: {slope: 1}}\n"
                    "  sink: {model: gain, with: {k: 1}}\n"
                    "  direct: {model: gain, with: {k: 1}}\n"
@@ -165,11 +165,12 @@ static void test_history_is_reset_at_a_jump(void** state) {
   (void)state;
   for (int scheme = 0; scheme < 2; scheme++) {
     for (int order = 0; order < 4; order++) {
-      sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 0.1}\nscheme: %s\nunits:\n"
-                       "  source: {model: step, with: {before: 1, after: 2, time: 0.5}}\n"
-                       "  sink: {model: gain, with: {k: 1}, step: 0.01}\n"
-                       "connections: [{from: source.y, to: sink.u, order: %d}]\n",
-                       scheme == 0 ? "jacobi" : "gauss-seidel\norder: [source, sink]", order);
+      sim s = sim_open(
+          "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nscheme: %s\nunits:\n"
+          "  source: {model: step, with: {before: 1, after: 2, time: 0.5}}\n"
+          "  sink: {model: gain, with: {k: 1}, step: 0.01}\n"
+          "connections: [{from: source.y, to: sink.u, order: %d}]\n",
+          scheme == 0 ? "jacobi" : "gauss-seidel\norder: [source, sink]", order);
       for (int k = 1; k <= 10; k++) {
         sim_steps(&s, 1);
         const int jump =
@@ -181,7 +182,7 @@ static void test_history_is_reset_at_a_jump(void** state) {
   }
   // declared by the caller: a ramp restarts as a hold
   sim s = sim_open(
-      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
       "  source: {model: ramp, with: {slope: 1}}\n  sink: {model: gain, with: {k: 1}, step: 0.05}\n"
       "connections: [{from: source.y, to: sink.u, order: 1}]\n");
   sim_steps(&s, 5);
@@ -197,8 +198,8 @@ static void test_history_is_reset_at_a_jump(void** state) {
 // time comes from an integer: bitwise k * step as a correctly rounded decimal
 static void test_time_is_exact(void** state) {
   (void)state;
-  sim s =
-      sim_open("yoke: 1\ntime: {start: 0, stop: 100, step: 0.1}\nunits: {a: {model: constant}}\n");
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 100, step: "
+                   "0.1}\nunits: {a: {model: constant}}\n");
   for (int k = 1; k <= 1000; k++) {
     sim_steps(&s, 1);
     assert_true(s.state->t == k / 10.0);

@@ -34,7 +34,7 @@ typedef struct outcome {
 // All times times `time`, all motions times `size`.
 static outcome run_scaled(const scaled_case* c, double time, double size) {
   const double h = 1e-3 * time, w = c->w / h;
-  sim s = sim_open("yoke: 1\ntime: {stop: %.12g, step: %.12g}\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: %.12g, step: %.12g}\n"
                    "units:\n"
                    "  left: {model: oscillator.force, with: {m: 1, k: %.17g, kc: %.17g, c: %.17g}, "
                    "start: {v: %.17g}}\n"

@@ -10,7 +10,7 @@
   "}\n"
 #define LINKS_FD                                                                                   \
   "connections: [right.x -> left.x_other, right.v -> left.v_other, left.f -> right.f]\n"
-#define HEAD "yoke: 1\ntime: {stop: 10, step: 1e-3}\n"
+#define HEAD "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: 1e-3}\n"
 
 static const char system_fd[] = HEAD UNITS_FD("", "") LINKS_FD;
 
@@ -143,7 +143,7 @@ static void test_iterative_hold_end(void** state) {
 static void test_update_where_fixed_point_fails(void** state) {
   (void)state;
   static const char text[] =
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 1, step: 0.01}\n"
       "scheme: iterative-jacobi\n"
       "iteration: {update: %s, tolerance: 1e-10, max: %d}\n"
@@ -192,9 +192,10 @@ static void test_same_bits_CS_06(void** state) {
   double* first = NULL;
   size_t n_y = 0;
   for (int threads = 1; threads <= 4; threads *= 2) {
-    size_t at =
-        (size_t)snprintf(text, sizeof text,
-                         "yoke: 1\ntime: {stop: 0.2, step: 1e-3}\nthreads: %d\nunits:\n", threads);
+    size_t at = (size_t)snprintf(
+        text, sizeof text,
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.2, step: 1e-3}\nthreads: %d\nunits:\n",
+        threads);
     for (int i = 0; i < 20; i++) {
       at += (size_t)snprintf(
           text + at, sizeof text - at,
@@ -257,7 +258,7 @@ static void test_three_units_CS_26(void** state) {
 static void test_multirate_couplings(void** state) {
   (void)state;
   static const char dd[] =
-      "yoke: 1\ntime: {stop: 10, step: 1e-3}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: 1e-3}\n"
       "units:\n"
       "  left: {model: oscillator.displacement, with: {k: 10}, start: {v: 100}}\n"
       "  right: {model: oscillator.displacement, with: {k: 1000}, start: {v: -100}, step: 1e-4}\n"
@@ -267,7 +268,7 @@ static void test_multirate_couplings(void** state) {
       "  - {from: left.x, to: right.x_other, order: %d}\n"
       "  - {from: left.v, to: right.v_other, order: %d}\n";
   static const char ff[] =
-      "yoke: 1\ntime: {stop: 10, step: 1e-3}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: 1e-3}\n"
       "units:\n"
       "  left: {model: oscillator.mass, with: {m: 1, k: 10, sign: -1}, start: {v: 100}}\n"
       "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}, step: 1e-4}\n"

@@ -80,13 +80,13 @@ static int prepare(void** state) {
   (void)state;
   write_file(
       oscillator_file,
-      "yoke: 1\ntime: {stop: 0.1, step: 1e-3}\nunits:\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.1, step: 1e-3}\nunits:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: 100}}\n"
       "  right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}, step: 2e-4}\n"
       "  count: {model: counter}\n"
       "connections:\n  - right.x -> left.x_other\n  - right.v -> left.v_other\n"
       "  - {from: left.f, to: right.f, order: 1}\n");
-  write_file(fuse_file, "yoke: 1\ntime: {start: 2, stop: 3, step: 0.1}\n"
+  write_file(fuse_file, "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 2, stop: 3, step: 0.1}\n"
                         "units: {f: {model: fuse}, other: {model: ramp}}\n"
                         "connections: [other.y -> f.u]\n");
   return yoke_registry_create(&models) < 0 || yoke_registry_add_unit(models, &fuse_ops, NULL) < 0;
@@ -165,13 +165,14 @@ static void test_files_that_cannot_be_loaded(void** state) {
 
   write_file(bad_file, "");
   check_refused(bad_file, NULL, YOKE_BAD_INPUT, bad_file);
-  write_file(bad_file, "yoke: 1\nunits: {a: [\n");
-  check_refused(bad_file, NULL, YOKE_BAD_INPUT, "simulation_bad.yaml:3:1: error:");
+  write_file(bad_file, "yoke: 1\ninputs: start\ncalls: 1\nunits: {a: [\n");
+  check_refused(bad_file, NULL, YOKE_BAD_INPUT, "simulation_bad.yaml:5:1: error:");
 
   // all errors in one go, in the order of the file
-  write_file(bad_file, "yoke: 1\ntime: {stop: 1, step: 0}\nunits:\n  a: {model: oscilator.mass}\n"
+  write_file(bad_file, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0}\nunits:\n  a: "
+                       "{model: oscilator.mass}\n"
                        "  b: {model: gain, wiht: {}}\nconnections: [a.x -> c.u]\n");
-  check_refused(bad_file, NULL, YOKE_BAD_INPUT, "simulation_bad.yaml:2:");
+  check_refused(bad_file, NULL, YOKE_BAD_INPUT, "simulation_bad.yaml:4:");
   check_refused(bad_file, NULL, YOKE_BAD_INPUT, "did you mean 'oscillator.mass'?");
   check_refused(bad_file, NULL, YOKE_BAD_INPUT, "did you mean 'with'?");
   remove(bad_file);
@@ -184,7 +185,7 @@ static void test_files_that_cannot_be_loaded(void** state) {
 // a warning is no reason to refuse; it is in the text, also when the start needed a second attempt
 static void test_warnings_of_a_good_file(void** state) {
   (void)state;
-  write_file(bad_file, "yoke: 1\ntime: {stop: 1.05, step: 0.1}\nunits:\n"
+  write_file(bad_file, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.05, step: 0.1}\nunits:\n"
                        "  one: {model: constant, with: {value: 1}}\n"
                        "  sum: {model: sum, with: {n: 2}}\n  loop: {model: gain, with: {k: -2e6}}\n"
                        "connections: [one.y -> sum.u1, loop.y -> sum.u2, sum.y -> loop.u]\n");
@@ -197,7 +198,7 @@ static void test_warnings_of_a_good_file(void** state) {
     fail_msg("refused: %s", err.text);
   }
   check_contains(err.text,
-                 "simulation_bad.yaml:2:14: warning: stop is not a whole number of macro steps");
+                 "simulation_bad.yaml:4:14: warning: stop is not a whole number of macro steps");
   assert_null(strstr(err.text, "error"));
   // plain passes run away to infinity: y = 1 - 2e6 y
   check_relative(read_value(s, find(s, "sum.y")), 1 / (1 + 2e6), 1e-8);
@@ -217,7 +218,7 @@ static void test_algebraic_loops_at_the_start(void** state) {
     HEAR(err);
     const yoke_load_settings settings = {.sink = &err.sink};
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
              "  one: {model: constant, with: {value: 1}}\n"
              "  sum1: {model: sum, with: {n: 2}}\n  loop1: {model: gain, with: {k: %.17g}}\n"
              "  sum2: {model: sum, with: {n: 2}}\n  loop2: {model: gain, with: {k: %.17g}}\n"

@@ -263,7 +263,7 @@ static void test_perfect_coupling_TE_07(void** state) {
   for (size_t i = 0; i < COUNT(kinds); i++) {
     for (size_t j = 0; j < COUNT(steps) * COUNT(steps); j++) {
       sim s =
-          sim_open("yoke: 1\n"
+          sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                    "time: {stop: 0.4, step: 1e-3}\n"
                    "%s"
                    "units:\n"
@@ -451,7 +451,7 @@ static void test_rates_TE_08(void** state) {
     const rates* c = &cases[i];
     char text[2048], messages[4096];
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: %g, step: %s}\n%s"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: %g, step: %s}\n%s"
              "units: {left: {model: logged.left, start: {v: 100}%s}, right: {model: logged.right, "
              "start: {v: -100}%s}}\n"
              "connections:\n"
@@ -475,7 +475,7 @@ static void test_rates_TE_08(void** state) {
 // a law has no step: it counts as it is after the exchange that ends the slot, so only what the masses held is old
 static void test_law_by_hand(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                    "time: {stop: 1, step: 1e-3}\n"
                    "units:\n"
                    "  left: {model: oscillator.mass, with: {m: 1, k: 10, sign: -1}, start: {v: "

@@ -800,7 +800,7 @@ static twin* make_twin(uint64_t seed, bool is_gauss_seidel) {
   s->t0 = starts[draw_whole(s, 5)];
   s->n_threads = 1 + (int)draw_whole(s, 3);
   s->is_fresh_default = draw_chance(s, 0.3);
-  write_text(s, "yoke: 1\ntime: {");
+  write_text(s, "yoke: 1\ninputs: start\ncalls: 1\ntime: {");
   write_ticks(s, "start", s->t0);
   write_ticks(s, ", stop", s->t0 + last_tick(s));
   write_ticks(s, ", step", s->macro);
@@ -994,7 +994,7 @@ static void test_gauss_seidel_agrees_with_twin(void** state) {
 static double iterate_error(const char* scheme, int n) {
   const double h = ITERATE_STOP / n;
   sim s =
-      sim_open("yoke: 1\n"
+      sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                "time: {stop: %.17g, step: %.17g}\n"
                "scheme: %s\n"
                "iteration: {mode: interpolate, tolerance: 1e-13, max: 200}\n"

@@ -311,7 +311,8 @@ static void check_converted(const sink* b, int64_t n) {
 
 // which step of the source the k-th step of the sink sees
 static void check_scheme(const char* settings, bool sees_new) {
-  sim s = open_typed("yoke: 1\ntime: {stop: 2, step: 0.1}\n%s%s%s", settings, all_units, all_links);
+  sim s = open_typed("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 2, step: 0.1}\n%s%s%s",
+                     settings, all_units, all_links);
   const sink* b = self_of(&s, "b");
   const source* a = self_of(&s, "a");
 
@@ -344,7 +345,8 @@ static void test_all_types_gauss_seidel(void** state) {
 
 // real inputs of iterative schemes come from the end of the step; typed ones are held from its start
 static void check_iterative(const char* settings) {
-  sim s = open_typed("yoke: 1\ntime: {stop: 2, step: 0.1}\n%s%s%s", settings, all_units, all_links);
+  sim s = open_typed("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 2, step: 0.1}\n%s%s%s",
+                     settings, all_units, all_links);
   const sink* b = self_of(&s, "b");
   for (int64_t k = 1; k <= 20; k++) {
     sim_steps(&s, 1);
@@ -391,7 +393,7 @@ static void test_parameters_change_at_exchange_points(void** state) {
       {", step: 0.05", ", step: 0.05", ", exchange: 0.05", 1, 1},
   };
   for (size_t c = 0; c < COUNT(cases); c++) {
-    sim s = open_typed("yoke: 1\ntime: {stop: 1.2, step: 0.1}\nunits:\n"
+    sim s = open_typed("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.2, step: 0.1}\nunits:\n"
                        "  a: {model: typed.source%s}\n  b: {model: typed.sink%s}\n"
                        "connections:\n%s  - {from: a.real, to: b.gain, gain: 2%s}\n",
                        cases[c].source, cases[c].sink, sink_links, cases[c].link);
@@ -415,12 +417,13 @@ static void test_unconnected_values_stay(void** state) {
   (void)state;
   static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi"};
   for (size_t i = 0; i < COUNT(schemes); i++) {
-    sim s = open_typed("yoke: 1\ntime: {stop: 1, step: 0.1}\nscheme: %s\nunits:\n"
-                       "  a: {model: typed.source}\n"
-                       "  b: {model: typed.sink, with: {gain: 2.5, mode: blue},\n"
-                       "      start: {choice_from_whole: green, whole_from_choice: 12}}\n"
-                       "connections:\n%s",
-                       schemes[i], sink_links);
+    sim s = open_typed(
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nscheme: %s\nunits:\n"
+        "  a: {model: typed.source}\n"
+        "  b: {model: typed.sink, with: {gain: 2.5, mode: blue},\n"
+        "      start: {choice_from_whole: green, whole_from_choice: 12}}\n"
+        "connections:\n%s",
+        schemes[i], sink_links);
     check_ok(sim_run_on(&s));
     const sink* b = self_of(&s, "b");
     assert_true(b->gain == 2.5 && b->from_whole == -7);
@@ -436,14 +439,15 @@ static void test_start_values_with_slow_units(void** state) {
   static const char* const schemes[] = {"jacobi", "gauss-seidel"};
   for (size_t i = 0; i < COUNT(schemes); i++) {
     const bool sees_new = i == 1;
-    sim s = open_typed("yoke: 1\ntime: {stop: 1.2, step: 0.1}\nscheme: %s\nunits:\n"
-                       "  a: {model: typed.source}\n  b: {model: typed.sink}\n"
-                       "  slow: {model: typed.source, step: 0.4}\n"
-                       "  name: {model: label, with: {labels: [zero, one]}}\n"
-                       "connections:\n%s  - slow.flag -> b.limit\n"
-                       "  - {from: slow.whole, to: b.from_whole, offset: -1e12}\n"
-                       "  - slow.choice -> name.index\n",
-                       schemes[i], sink_links);
+    sim s = open_typed(
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.2, step: 0.1}\nscheme: %s\nunits:\n"
+        "  a: {model: typed.source}\n  b: {model: typed.sink}\n"
+        "  slow: {model: typed.source, step: 0.4}\n"
+        "  name: {model: label, with: {labels: [zero, one]}}\n"
+        "connections:\n%s  - slow.flag -> b.limit\n"
+        "  - {from: slow.whole, to: b.from_whole, offset: -1e12}\n"
+        "  - slow.choice -> name.index\n",
+        schemes[i], sink_links);
     const sink* b = self_of(&s, "b");
     check_values(&b->in, 0, "start");
     assert_int_equal(b->limit, 0);
@@ -465,20 +469,21 @@ static void test_start_values_with_slow_units(void** state) {
 // counter -> label -> own sink, counter -> switch, own source -> select: texts of different sizes and an array
 static void test_blocks_in_a_chain(void** state) {
   (void)state;
-  sim s = open_typed("yoke: 1\ntime: {stop: 1, step: 0.1}\nscheme: gauss-seidel\n"
-                     "order: [a, count, name, gate, best, b]\nunits:\n"
-                     "  a: {model: typed.source}\n  b: {model: typed.sink}\n"
-                     "  count: {model: counter, with: {limit: 2}}\n"
-                     "  name: {model: label, with: {labels: [zero, one, two, and more]}}\n"
-                     "  gate: {model: switch}\n"
-                     "  best: {model: select, with: {n: 2, mode: max}}\n"
-                     "connections:\n  - count.count -> name.index\n  - name.text -> b.text\n"
-                     "  - count.toggle -> gate.on\n  - a.real -> gate.a\n"
-                     "  - {from: a.reals, to: best.u}\n"
-                     "  - {from: \"a.reals[1]\", to: gate.b}\n"
-                     "  - gate.y -> b.real\n  - a.reals -> b.reals\n  - a.whole -> b.whole\n"
-                     "  - a.flag -> b.flag\n  - a.choice -> b.choice\n  - a.wholes -> b.wholes\n"
-                     "  - a.flags -> b.flags\n  - a.texts -> b.texts\n  - a.bytes -> b.bytes\n");
+  sim s = open_typed(
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nscheme: gauss-seidel\n"
+      "order: [a, count, name, gate, best, b]\nunits:\n"
+      "  a: {model: typed.source}\n  b: {model: typed.sink}\n"
+      "  count: {model: counter, with: {limit: 2}}\n"
+      "  name: {model: label, with: {labels: [zero, one, two, and more]}}\n"
+      "  gate: {model: switch}\n"
+      "  best: {model: select, with: {n: 2, mode: max}}\n"
+      "connections:\n  - count.count -> name.index\n  - name.text -> b.text\n"
+      "  - count.toggle -> gate.on\n  - a.real -> gate.a\n"
+      "  - {from: a.reals, to: best.u}\n"
+      "  - {from: \"a.reals[1]\", to: gate.b}\n"
+      "  - gate.y -> b.real\n  - a.reals -> b.reals\n  - a.whole -> b.whole\n"
+      "  - a.flag -> b.flag\n  - a.choice -> b.choice\n  - a.wholes -> b.wholes\n"
+      "  - a.flags -> b.flags\n  - a.texts -> b.texts\n  - a.bytes -> b.bytes\n");
   static const char* const names[] = {"zero", "one", "two", "and more"};
   const sink* b = self_of(&s, "b");
   for (int64_t k = 1; k <= 10; k++) {
@@ -497,7 +502,8 @@ static void test_blocks_in_a_chain(void** state) {
 
 static void check_refused(const char* link, const char* message) {
   char text[2048], messages[4096];
-  snprintf(text, sizeof text, "yoke: 1\ntime: {stop: 1, step: 0.1}\n%sconnections:\n  - %s\n",
+  snprintf(text, sizeof text,
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n%sconnections:\n  - %s\n",
            all_units, link);
   sim s;
   if (sim_try(models, text, &s, messages, sizeof messages) >= 0) {
@@ -546,7 +552,7 @@ static void test_text_rooms(void** state) {
   check_ok(yoke_registry_add_unit(own, &ops, NULL));
   sim s;
   char messages[4096];
-  const char* text = "yoke: 1\ntime: {stop: 1, step: 0.1}\n"
+  const char* text = "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n"
                      "units: {a: {model: typed.source}, b: {model: typed.narrow}}\n"
                      "connections: [a.text -> b.text]\n";
   assert_true(sim_try(own, text, &s, messages, sizeof messages) < 0);
@@ -589,7 +595,7 @@ static void put_values(char* to, size_t size, const values* v) {
 // every type as an output, and inputs and parameters by name; binary values are left out
 static void test_recorded_columns(void** state) {
   (void)state;
-  sim s = open_typed("yoke: 1\ntime: {stop: 1, step: 0.1}\n%s%s"
+  sim s = open_typed("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n%s%s"
                      "record: {signals: [\"a.*\", \"b.used_*\", b.text, b.gain, b.mode,"
                      " b.from_whole, \"b.wholes[1]\"]}\n",
                      all_units, all_links);
@@ -632,10 +638,11 @@ static void test_slow_units_do_not_show_the_future(void** state) {
   (void)state;
   static const char* const schemes[] = {"jacobi", "gauss-seidel"};
   for (size_t i = 0; i < COUNT(schemes); i++) {
-    sim s = open_typed("yoke: 1\ntime: {stop: 1.2, step: 0.1}\nscheme: %s\nunits:\n"
-                       "  a: {model: typed.source, step: 0.4}\n"
-                       "record: {signals: [a.real, a.whole, a.text]}\n",
-                       schemes[i]);
+    sim s = open_typed(
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1.2, step: 0.1}\nscheme: %s\nunits:\n"
+        "  a: {model: typed.source, step: 0.4}\n"
+        "record: {signals: [a.real, a.whole, a.text]}\n",
+        schemes[i]);
     char* csv = run_to_csv(&s, "slow_csv");
     char* line = strtok(csv, "\n");
     assert_string_equal(line, "time,a.real,a.whole,a.text");

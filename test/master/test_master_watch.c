@@ -4,7 +4,7 @@
 
 // The signal loop of the trust specification, section 10: every unit is one exchange late.
 #define LOOP(step, rest)                                                                           \
-  "yoke: 1\ntime: {stop: 10, step: " step "}\nunits:\n"                                            \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: " step "}\nunits:\n"                   \
   "  reference: {model: step, with: {time: 1}}\n"                                                  \
   "  difference: {model: sum, with: {signs: [1, -1]}}\n"                                           \
   "  gain: {model: gain, with: {k: 40}}\n"                                                         \
@@ -61,7 +61,7 @@ static void test_TR_08_signal_loop(void** state) {
 
 static void test_TR_25_alarm(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 20, step: 0.01}\nunits:\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 20, step: 0.01}\nunits:\n"
                    "  a: {model: state_space, with: {A: [[0.3]], B: [[0.4]], x0: [1]}}\n"
                    "  b: {model: state_space, with: {A: [[0.1]], B: [[0.3]], x0: [0.2]}}\n"
                    "connections: [b.y1 -> a.u1, a.y1 -> b.u1]\n");
@@ -91,7 +91,7 @@ static void test_schemes_and_rates(void** state) {
   }
   // four slots in a macro step
   sim s =
-      sim_open("yoke: 1\ntime: {stop: 20, step: 0.1}\nunits:\n"
+      sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 20, step: 0.1}\nunits:\n"
                "  a: {model: state_space, with: {A: [[0.3]], B: [[0.4]], x0: [1]}, step: 0.025}\n"
                "  b: {model: state_space, with: {A: [[0.1]], B: [[0.3]], x0: [0.2]}, step: 0.025}\n"
                "connections: [{from: b.y1, to: a.u1, exchange: 0.025}, a.y1 -> b.u1]\n");
@@ -106,7 +106,7 @@ static void test_schemes_and_rates(void** state) {
 // A signal that is exchanged every third macro step is counted in its own exchanges.
 static void test_rare_exchange(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 60, step: 0.1}\nunits:\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 60, step: 0.1}\nunits:\n"
                    "  a: {model: state_space, with: {A: [[0.5]], x0: [1]}, step: 0.3}\n"
                    "  b: {model: gain, step: 0.1}\n  c: {model: gain, step: 0.1}\n"
                    "connections: [a.y1 -> b.u, b.y -> c.u]\n");
@@ -219,7 +219,7 @@ static void test_thinned_values(void** state) {
 static void test_adaptive_values(void** state) {
   (void)state;
   sim s = sim_open(
-      "yoke: 1\ntime: {stop: 10, step: {min: 1e-4, max: 1e-2}}\nunits:\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: {min: 1e-4, max: 1e-2}}\nunits:\n"
       "  left: {model: oscillator.force, start: {v: 1}}\n  right: {model: oscillator.mass}\n"
       "connections: [right.x -> left.x_other]\n"
       "bonds: {s: {action: left.f -> right.f, rate: right.v -> left.v_other}}\n");
@@ -261,13 +261,14 @@ static void save(const sim* s, unsigned char** bytes) {
 static void test_image(void** state) {
   (void)state;
   sim a = sim_open(LOOP("0.05", "")), b = sim_open(LOOP("0.05", ""));
-  sim longer = sim_open("%s", "yoke: 1\ntime: {stop: 1000, step: 0.05}\nunits:\n"
-                              "  reference: {model: step, with: {time: 1}}\n"
-                              "  difference: {model: sum, with: {signs: [1, -1]}}\n"
-                              "  gain: {model: gain, with: {k: 40}}\n"
-                              "  plant: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
-                              "connections: [reference.y -> difference.u1, plant.y1 -> "
-                              "difference.u2, difference.y -> gain.u, gain.y -> plant.u1]\n");
+  sim longer =
+      sim_open("%s", "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1000, step: 0.05}\nunits:\n"
+                     "  reference: {model: step, with: {time: 1}}\n"
+                     "  difference: {model: sum, with: {signs: [1, -1]}}\n"
+                     "  gain: {model: gain, with: {k: 40}}\n"
+                     "  plant: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
+                     "connections: [reference.y -> difference.u1, plant.y1 -> "
+                     "difference.u2, difference.y -> gain.u, gain.y -> plant.u1]\n");
   check_ok(yoke__master_keep(a.system, a.state, NULL, 0, 1, SIZE_MAX));
   check_ok(yoke__master_keep(b.system, b.state, NULL, 0, 1, SIZE_MAX));
   sim_steps(&a, 77);
@@ -298,7 +299,8 @@ static void test_image(void** state) {
 // A system in which nothing is connected is watched for nothing.
 static void test_nothing_to_watch(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 1, step: 1e-2}\nunits: {a: {model: sine}}\n");
+  sim s = sim_open(
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-2}\nunits: {a: {model: sine}}\n");
   check_ok(yoke__master_keep(s.system, s.state, NULL, 0, 1, 1));
   sim_run(&s);
   assert_int_equal(s.state->watch.n_steps, 100);

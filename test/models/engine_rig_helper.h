@@ -27,7 +27,7 @@ static inline rig_case rig_setting(int load, double K_P, double T_I) {
 
 static inline sim rig_open(const rig_case* c) {
   return sim_open(
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: %d, step: 1e-4}\n"
       "units:\n"
       "  bench:\n"

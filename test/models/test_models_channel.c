@@ -194,7 +194,7 @@ static void test_rolling_back(void** state) {
 static void test_fresh_exchange_adds_no_delay(void** state) {
   (void)state;
   for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
-    sim s = sim_open("yoke: 1\n"
+    sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                      "time: {stop: 1, step: 1e-3}\n"
                      "units:\n"
                      "  source: {model: sine, with: {frequency: 3}}\n"

@@ -24,6 +24,8 @@ PROGRAM = os.environ["YOKE_PROGRAM"]
 
 LAG = """
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 5, step: 0.01}
 units:
   source: {model: step, with: {before: 0, after: 1, time: 1}}
@@ -219,6 +221,8 @@ class Runs(Case):
 
 LOOP = """
 yoke: 1
+inputs: start
+calls: 1
 time: {stop: 2, step: 0.01}
 units:
   one: {model: my.lag, with: {T: 0.5}}
@@ -471,7 +475,7 @@ class Systems(Case):
                              ("linear oscillator, explicit Jacobi", 10, 1e-3, "jacobi"))
             left, right = system.units
             self.assertEqual((left.name, left.type, left.kind, left.line, left.is_law),
-                             ("left", "oscillator.force", "model", 15, False))
+                             ("left", "oscillator.force", "model", 17, False))
             self.assertEqual((right.file, right.step), (str(JACOBI), 1e-3))
             variables = {v.name: v for v in system.variables}
             self.assertEqual((variables["left.f"].causality, variables["left.f"].dim), ("output", "N"))
@@ -663,7 +667,7 @@ class Units(Case):
                 self.y = self.gain * self.u
                 self.said = self.word.upper() if self.on else self.word
 
-        text = ("yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  s: {model: sine, with: {frequency: 0.5}}\n"
+        text = ("yoke: 1\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  s: {model: sine, with: {frequency: 0.5}}\n"
                 "  m: {model: mixed}\nconnections: [s.y -> m.u]\n")
         with yoke.System(text, units={"mixed": Mixed}) as system:
             system["m.on"], system["m.word"] = True, "go"

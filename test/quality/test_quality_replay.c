@@ -187,7 +187,7 @@ static void test_recorded_meter_repeats_its_bits_te09(void** state) {
       "meter.ter",        "meter.dP",          "meter.dE",        "meter.throughput", "meter.rter",
       "meter.ter_window", "meter.rter_window", "meter.flow_part", "meter.effort_part"};
   static double shown[N_STEPS + 1][9];
-  sim s = sim_open("yoke: 1\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                    "time: {start: 0.3, stop: 1.8, step: 1e-4}\n"
                    "units:\n"
                    "  bench: {model: engine_rig.bench, with: {noise_tau: 1, noise_omega: 0.05}}\n"
@@ -420,7 +420,7 @@ static outcome run_benchmark(master kind, double h, int n) {
       "scheme: gauss-seidel\norder: [shaft, load]",
   };
   sim s =
-      sim_open("yoke: 1\ntime: {stop: %.6f, step: %.6f}\n%s\n"
+      sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: %.6f, step: %.6f}\n%s\n"
                "units:\n"
                "  shaft: {model: rotor.shaft, start: {phi: 0.1, omega: 0.1, phi_other: 0.2}}\n"
                "  load: {model: rotor.load, start: {phi: 0.2, omega: 0.1}}\n"
@@ -579,7 +579,7 @@ static void test_replay_equals_the_ledger(void** state) {
   } cases[] = {{"scheme: jacobi", false}, {"scheme: gauss-seidel\norder: [load, shaft]", true}};
   for (size_t i = 0; i < 2; i++) {
     sim s = sim_open(
-        "yoke: 1\ntime: {stop: 50, step: 0.1}\n%s\n"
+        "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 50, step: 0.1}\n%s\n"
         "units:\n"
         "  shaft: {model: rotor.shaft, start: {phi: 0.1, omega: 0.1, phi_other: 0.2}}\n"
         "  load: {model: rotor.load, start: {phi: 0.2, omega: 0.1}}\n"

@@ -298,7 +298,7 @@ static void test_total(void** state) {
 // ---- known runs
 
 static yoke_ledger_result run_oscillator(const char* lines, const char* coupling, double* energy) {
-  sim s = sim_open("yoke: 1\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                    "time: {stop: 10, step: 1e-3}\n"
                    "%s"
                    "units:\n"

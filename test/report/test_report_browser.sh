@@ -71,6 +71,8 @@ run 0 net70 "$work/net70.yaml" --trust none
 # error bands of a known coupling, whatever the scenario becomes; the same at half the step; and unusual ones
 cat >"$work/crane.yaml" <<'END'
 yoke: 1
+inputs: start
+calls: 1
 name: hydraulic crane
 time: {stop: 10, step: 10e-3}
 units:

@@ -3,7 +3,7 @@
 
 
 static const char loop_text[] =
-    "yoke: 1\n"
+    "yoke: 1\ninputs: start\ncalls: 1\n"
     "time: {stop: 8, step: 0.1}\n"
     "units:\n"
     "  one: {model: state_space, step: 0.025, with: {A: [[0, 1], [-4, -0.2]], B: [[0], [1]], C: "
@@ -160,7 +160,7 @@ static void test_refinement(void** state) {
 // Positive feedback that no coupling can tame: every setting diverges or is a plant that is unstable by itself.
 static void test_all_diverge(void** state) {
   (void)state;
-  static const char text[] = "yoke: 1\ntime: {stop: 40, step: 0.5}\n"
+  static const char text[] = "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 40, step: 0.5}\n"
                              "units:\n"
                              "  one: {model: gain, with: {k: -300}}\n"
                              "  two: {model: state_space, with: {A: [[-1]], B: [[1]], inputs: [u], "
@@ -187,10 +187,12 @@ static void check_refused(const char* text, const char* expected) {
 
 static void test_refusals(void** state) {
   (void)state;
-  check_refused(
-      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  one: {model: gain, start: {u: 1}}\n",
-      "nothing to advise");
-  check_refused("yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  one: {model: gian}\n", "gian");
+  check_refused("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  one: "
+                "{model: gain, start: {u: 1}}\n",
+                "nothing to advise");
+  check_refused("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n  one: "
+                "{model: gian}\n",
+                "gian");
   check_refused("yoke: 2\n", "yoke");
 }
 

@@ -28,7 +28,7 @@ static void dual_mass_text(double ck, double dk, double step, const char* solver
                            const char* order, const char* last, char* to, size_t size) {
   snprintf(
       to, size,
-      "yoke: 1\ntime: {stop: 1, step: %.17g}\nunits:\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: %.17g}\nunits:\n"
       "  left: {model: state_space, with: {A: [[0, 1], [-1e5, -0.1]], B: [[0], [0.1]], inputs: "
       "[f], outputs: [x, v], x0: [0.1, 0]%s}%s}\n"
       "  right: {model: state_space, with: {A: [[0, 1], [%.17g, %.17g]], B: [[0, 0], [%.17g, "
@@ -151,7 +151,7 @@ static void test_bisection_of_the_limit(void** state) {
 static void test_laws_are_folded_in(void** state) {
   (void)state;
   opened o;
-  open_text(&o, "yoke: 1\ntime: {stop: 1, step: 0.1}\n"
+  open_text(&o, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\n"
                 "units:\n"
                 "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
                 "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}}\n"
@@ -177,7 +177,7 @@ static void test_laws_are_folded_in(void** state) {
 static void test_feedthrough_around_a_loop(void** state) {
   (void)state;
   opened o;
-  open_text(&o, "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
+  open_text(&o, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n"
                 "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.6]]}}\n"
                 "  b: {model: state_space, with: {A: [[-2]], B: [[1]], D: [[-2]]}}\n"
                 "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n");
@@ -193,7 +193,7 @@ static void test_feedthrough_around_a_loop(void** state) {
 static void test_conservative_loop(void** state) {
   (void)state;
   opened o;
-  open_text(&o, "yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits:\n"
+  open_text(&o, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-3}\nunits:\n"
                 "  a: {model: state_space, with: {A: [[0, 1], [-10, 0]], B: [[0], [1]]}}\n"
                 "  b: {model: state_space, with: {A: [[0, 1], [-110, 0]], B: [[0], [100]], C: "
                 "[[100, 0]], D: [[-100]]}}\n"
@@ -214,7 +214,7 @@ static void test_unit_without_state(void** state) {
   (void)state;
   static const yoke_linear_method methods[] = {YOKE_LINEAR_MPSM, YOKE_LINEAR_EDE};
   opened o;
-  open_text(&o, "yoke: 1\ntime: {stop: 1, step: 0.01}\nunits:\n"
+  open_text(&o, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.01}\nunits:\n"
                 "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
                 "  b: {model: gain, with: {k: -2}}\n"
                 "connections: [a.y1 -> b.u, b.y -> a.u1]\n");
@@ -239,7 +239,8 @@ static void test_unit_without_state(void** state) {
 
 // A chain of n masses that send their position and velocity to their neighbours.
 static void write_chain(size_t n, char* text, size_t size) {
-  size_t at = (size_t)snprintf(text, size, "yoke: 1\ntime: {stop: 1, step: 5e-3}\nunits:\n");
+  size_t at = (size_t)snprintf(
+      text, size, "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 5e-3}\nunits:\n");
   for (size_t i = 0; i < n; i++) {
     const double k = 1000 * (3 + 0.3 * (double)(i % 5)), c = 12 + 0.1 * (double)(i % 7);
     at += (size_t)snprintf(
@@ -384,28 +385,30 @@ static void test_refusals(void** state) {
   static const char lags[] = "  a: {model: state_space, with: {A: [[-1]], B: [[1]]}}\n"
                              "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}}\n";
   char text[1024];
-  snprintf(
-      text, sizeof text,
-      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%sconnections:\n  - {from: a.y1, to: b.u1, "
-      "exchange: 0.2}\n  - b.y1 -> a.u1\n",
-      lags);
+  snprintf(text, sizeof text,
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%sconnections:\n "
+           " - {from: a.y1, to: b.u1, "
+           "exchange: 0.2}\n  - b.y1 -> a.u1\n",
+           lags);
   refuse(text, false, YOKE_BAD_INPUT, "several exchange intervals");
   refuse(text, true, YOKE_OK, NULL);
-  snprintf(
-      text, sizeof text,
-      "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%sconnections:\n  - {from: a.y1, to: b.u1, "
-      "delay: 0.1}\n  - b.y1 -> a.u1\n",
-      lags);
+  snprintf(text, sizeof text,
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%sconnections:\n "
+           " - {from: a.y1, to: b.u1, "
+           "delay: 0.1}\n  - b.y1 -> a.u1\n",
+           lags);
   refuse(text, false, YOKE_BAD_INPUT, "a.y1 -> b.u1 in a loop has a delay");
   // a unit without a linear model matters only in a loop
   snprintf(text, sizeof text,
-           "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: delay1}\nconnections: "
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: "
+           "delay1}\nconnections: "
            "[a.y1 -> d.u, d.y -> a.u1, a.y1 -> b.u1]\n",
            lags);
   refuse(text, false, YOKE_BAD_INPUT,
          "error: unit 'd': it is in a loop, but has no linear model (delay1)");
   snprintf(text, sizeof text,
-           "yoke: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: delay1}\nconnections: "
+           "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 0.1}\nunits:\n%s  d: {model: "
+           "delay1}\nconnections: "
            "[a.y1 -> d.u, a.y1 -> b.u1, b.y1 -> a.u1]\n",
            lags);
   refuse(text, false, YOKE_OK, NULL);

@@ -6,7 +6,7 @@
 #include "support/sim.h"
 
 // y = 2 t - 1 from 0 to 1 s in steps of 0.1: 11 samples from -1 to 1
-static const char ramp[] = "yoke: 1\n"
+static const char ramp[] = "yoke: 1\ninputs: start\ncalls: 1\n"
                            "time: {stop: 1, step: 0.1}\n"
                            "units:\n"
                            "  r: {model: ramp, with: {offset: -1, slope: 2, t0: 0}}\n"
@@ -14,7 +14,7 @@ static const char ramp[] = "yoke: 1\n"
                            "connections: [r.y -> i.u]\n";
 
 static const char oscillator[] =
-    "yoke: 1\n"
+    "yoke: 1\ninputs: start\ncalls: 1\n"
     "time: {stop: 10, step: 1e-3}\n"
     "units:\n"
     "  left:  {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {x: 0, v: 100}}\n"

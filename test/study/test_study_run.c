@@ -2,7 +2,7 @@
 #include "study/study_fixture.h"
 
 static const char oscillator[] =
-    "yoke: 1\n"
+    "yoke: 1\ninputs: start\ncalls: 1\n"
     "time: {stop: 2, step: 1e-3}\n"
     "threads: 2\n"
     "units:\n"
@@ -14,7 +14,7 @@ static const char oscillator[] =
     "  spring: {action: left.f -> right.f, rate: right.v -> left.v_other}\n";
 
 // x' = k x: with k = 1e100 it leaves the numbers within a few steps
-static const char runaway[] = "yoke: 1\n"
+static const char runaway[] = "yoke: 1\ninputs: start\ncalls: 1\n"
                               "time: {stop: 1, step: 1e-2}\n"
                               "units:\n"
                               "  i: {model: integrator, start: {x: 1}}\n"
@@ -94,7 +94,7 @@ static void test_quality_stop(void** state) {
 // the point behind the grid is the current setting; repetitions set the seed
 static void test_current_and_seed(void** state) {
   (void)state;
-  static const char noise[] = "yoke: 1\n"
+  static const char noise[] = "yoke: 1\ninputs: start\ncalls: 1\n"
                               "time: {stop: 1, step: 1e-2}\n"
                               "units:\n"
                               "  c: {model: constant, with: {value: 3}}\n"

@@ -6,7 +6,7 @@
 #include "support/sim.h"
 #include "unit/unit_models.h"
 
-#define HEAD "yoke: 1\ntime: {stop: 1, step: 1e-3}\n"
+#define HEAD "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-3}\n"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -323,65 +323,65 @@ static void test_arrows_are_connections(void** state) {
 
 static void test_contradictions(void** state) {
   refuse(*state, PAIR("my.force", "my.work") "bonds: {x: {action: a.y1, rate: b.y1}}\n",
-         "test.yaml:4:9: error: bond 'x': 'a.y1' [N] times 'b.y1' [J] is not a power\n");
+         "test.yaml:6:9: error: bond 'x': 'a.y1' [N] times 'b.y1' [J] is not a power\n");
   refuse(*state,
          HEAD "units: {l: {model: oscillator.force}, r: {model: oscillator.mass}}\n"
               "connections: [r.v -> l.v_other]\n"
               "bonds: {x: {action: l.f -> r.f, rate: r.x -> l.x_other}}\n",
-         "test.yaml:5:9: error: bond 'x': 'l.f' [N] times 'r.x' [m] is not a power; name the rate "
+         "test.yaml:7:9: error: bond 'x': 'l.f' [N] times 'r.x' [m] is not a power; name the rate "
          "of change, not the displacement or charge\n");
   refuse(*state, PAIR("my.heat", "my.warm") "bonds: {x: {action: b.y1, rate: a.y1}}\n",
-         "test.yaml:4:9: error: bond 'x': 'b.y1' [K] times 'a.y1' [W] is not a power; name the "
+         "test.yaml:6:9: error: bond 'x': 'b.y1' [K] times 'a.y1' [W] is not a power; name the "
          "heat flow as the action, the temperature as the rate\n");
   refuse(
       *state,
       PAIR("my.force", "my.speed") "connections: [{from: a.y1, to: b.u1, gain: 2}, b.y1 -> a.u1]\n"
                                    "bonds: {x: {action: a.y1, rate: b.y1}}\n",
-      "test.yaml:5:9: error: bond 'x': the action is passed on with gain 2 and the rate with "
+      "test.yaml:7:9: error: bond 'x': the action is passed on with gain 2 and the rate with "
       "gain 1: the two units would exchange different powers; expected the same gain both "
       "ways\n");
   refuse(*state,
          PAIR("my.force",
               "my.speed") "connections: [{from: a.y1, to: b.u1, offset: 2}, b.y1 -> a.u1]\n"
                           "bonds: {x: {action: a.y1, rate: b.y1}}\n",
-         "test.yaml:5:9: error: bond 'x': a connection with an offset carries no power that both "
+         "test.yaml:7:9: error: bond 'x': a connection with an offset carries no power that both "
          "ends agree on\n");
   refuse(*state,
          PAIR("my.force", "my.speed") "bonds: {x: {action: [a.y1, a.y2], rate: [b.y1, c.y1]}}\n",
-         "test.yaml:4:9: error: bond 'x': its components come from more than two units; write one "
+         "test.yaml:6:9: error: bond 'x': its components come from more than two units; write one "
          "bond for each pair of units\n");
   refuse(*state, PAIR("my.force", "my.speed") "bonds: {x: {action: a.y1, rate: a.y2}}\n",
-         "test.yaml:4:9: error: bond 'x': action and rate both come from 'a'; a bond joins two "
+         "test.yaml:6:9: error: bond 'x': action and rate both come from 'a'; a bond joins two "
          "units: one gives the action, the other the rate\n");
   refuse(*state,
          PAIR("my.force", "my.speed") "bonds: {x: {action: a.y1 -> c.u1, rate: b.y1 -> a.u1}}\n",
-         "test.yaml:4:9: error: bond 'x': the action of 'a' goes to 'c', but the rate comes from "
+         "test.yaml:6:9: error: bond 'x': the action of 'a' goes to 'c', but the rate comes from "
          "'b'; a bond joins two units\n");
   refuse(*state,
          PAIR("my.force", "my.speed") "bonds: {x: {action: a.y1 -> b.u1, rate: b.y1 -> c.u1}}\n",
-         "test.yaml:4:9: error: bond 'x': the rate of 'b' goes to 'c', but the action comes from "
+         "test.yaml:6:9: error: bond 'x': the rate of 'b' goes to 'c', but the action comes from "
          "'a'; a bond joins two units\n");
   refuse(*state, PAIR("my.force", "my.speed") "bonds: {x: {action: a.u1, rate: b.y1}}\n",
-         "test.yaml:4:21: error: bond: the action 'a.u1' is not a real output\n");
+         "test.yaml:6:21: error: bond: the action 'a.u1' is not a real output\n");
   refuse(*state, PAIR("my.force", "my.speed") "bonds: {x: {action: a.y1, rate: b.u2}}\n",
-         "test.yaml:4:33: error: bond: the rate 'b.u2' is not a real output\n");
+         "test.yaml:6:33: error: bond: the rate 'b.u2' is not a real output\n");
   refuse(
       *state,
       PAIR("my.force_df", "my.speed_df") "bonds: {x: {action: a.y1 -> b.u1, rate: b.y1 -> a.u1}}\n",
-      "test.yaml:4:9: error: bond 'x': both 'a' and 'b' pass the other's signal on at once "
+      "test.yaml:6:9: error: bond 'x': both 'a' and 'b' pass the other's signal on at once "
       "(direct feedthrough on both sides), so nobody knows how much energy a step creates; give "
       "mu: in the bond, or another causality\n");
   refuse(*state,
          PAIR("my.force",
               "my.speed") "bonds: {x: {action: a.y1, rate: b.y1, residual: partner-held}}\n",
-         "test.yaml:4:9: error: bond 'x': residual: partner-held needs an action that a law "
+         "test.yaml:6:9: error: bond 'x': residual: partner-held needs an action that a law "
          "rebuilds; 'a' is a unit\n");
   refuse(*state,
          HEAD "units: {one: {model: pendulum.force}, two: {model: pendulum.mass}}\n"
               "connections: [two.tip -> one.tip_other, two.vtip -> one.vtip_other, one.F -> "
               "two.F]\n"
               "bonds: {x: {action: one.F, rate: \"two.vtip[1]\"}}\n",
-         "test.yaml:5:9: error: bond 'x': 'one.F' has 2 elements and 'two.vtip[1]' has 1; their "
+         "test.yaml:7:9: error: bond 'x': 'one.F' has 2 elements and 'two.vtip[1]' has 1; their "
          "product needs as many of one as of the other\n");
 
   // the way out of the feedthrough on both sides
@@ -396,24 +396,24 @@ static void test_methods_where_they_do_not_fit(void** state) {
 #define BOND(more)                                                                                 \
   "bonds: {x: {action: a.y1 -> b.u1, rate: b.y1 -> a.u1" more ", coupling: {method: energy}}}\n"
   refuse(*state, PAIR("my.heat", "my.warm") BOND(""),
-         "test.yaml:4:74: error: bond 'x': heat flow times temperature is not a power; method "
+         "test.yaml:6:74: error: bond 'x': heat flow times temperature is not a power; method "
          "'energy' cannot correct it\n");
   refuse(
       *state, PAIR("my.force_df", "my.speed") "scheme: gauss-seidel\n" BOND(""),
-      "test.yaml:5:74: error: bond 'x': method 'energy' is valid for scheme: jacobi only; nobody "
+      "test.yaml:7:74: error: bond 'x': method 'energy' is valid for scheme: jacobi only; nobody "
       "has shown that it works under gauss-seidel\n");
   refuse(*state, PAIR("my.force_implicit", "my.speed") BOND(""),
-         "test.yaml:4:74: error: bond 'x': method 'energy' is valid for units with explicit "
+         "test.yaml:6:74: error: bond 'x': method 'energy' is valid for units with explicit "
          "solvers only\n");
   refuse(*state,
          PAIR("my.force_df",
               "my.speed") "connections: [b.y1 -> a.u1]\n"
                           "bonds: {x: {action: a.y1, rate: b.y1, coupling: {method: energy}}}\n",
-         "test.yaml:5:58: error: bond 'x': method 'energy' needs the action to travel to the unit "
+         "test.yaml:7:58: error: bond 'x': method 'energy' needs the action to travel to the unit "
          "that returns the rate; write it as an arrow\n");
   refuse(*state,
          PAIR("my.force_df", "my.speed") "couplings: {loop: {method: energy, members: [a, b]}}\n",
-         "test.yaml:4:28: error: coupling 'loop': method 'energy' serves bonds, and there is none "
+         "test.yaml:6:28: error: coupling 'loop': method 'energy' serves bonds, and there is none "
          "between its members\n");
   // over a set of units it takes the bonds between them
   sim s = open_pair(*state, "my.force_df", "my.speed",
@@ -555,7 +555,7 @@ static void test_order_of_coupling_acts(void** state) {
   for (size_t i = 0; i < 3; i++) {
     char text[1024];
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 1, step: 1e-2}\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-2}\n"
              "units: {left: {model: oscillator.force, with: {k: 10, kc: 100}, start: {v: 100}}, "
              "right: {model: oscillator.mass, with: {m: 1, k: 1000}, start: {v: -100}, step: "
              "1e-3}}\n"
@@ -610,7 +610,7 @@ static yoke_ledger_result run_with(const yoke_registry* models, const char* righ
   char text[1024];
   snprintf(
       text, sizeof text,
-      "yoke: 1\ntime: {stop: 10, step: 1e-3}\n"
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: 1e-3}\n"
       "units: {left: {model: oscillator.force, with: {k: 10, kc: 100}, start: {v: 100}}, right: "
       "%s}\n"
       "connections: [{from: right.x, to: left.x_other, gain: %g}, {from: right.v, to: "
@@ -677,7 +677,7 @@ static void test_gear(void** state) {
       const double ratio = is_geared ? g : 1;
       const double k = 1 / (ratio * ratio);
       sim s =
-          sim_open("yoke: 1\ntime: {stop: 10, step: 1e-3}\n"
+          sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 10, step: 1e-3}\n"
                    "units:\n"
                    "  left: {model: oscillator.force, with: {m: %.17g, k: %.17g, kc: %.17g}, "
                    "start: {v: %.17g}}\n"
@@ -779,7 +779,7 @@ static void test_mu_crane_CS_10(void** state) {
   for (int order = 0; order < 2; order++) {
     char text[512];
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 1, step: 10e-3}\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 10e-3}\n"
              "units: {arm: {model: crane.arm}, oil: {model: crane.hydraulics, step: 0.25e-3}}\n"
              "connections: [{from: arm.s, to: oil.s, order: %d}, {from: arm.v, to: oil.v, order: "
              "%d}, oil.f_h -> arm.f_h]\n",
@@ -791,7 +791,7 @@ static void test_mu_crane_CS_10(void** state) {
   for (size_t i = 0; i < 2; i++) {
     char text[1024];
     snprintf(text, sizeof text,
-             "yoke: 1\ntime: {stop: 1, step: 10e-3}\n"
+             "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 10e-3}\n"
              "units: {arm: {model: crane.arm.pressure}, oil: {model: crane.hydraulics.pressure, "
              "step: %s}}\n"
              "laws: {force: {law: sum, with: {signs: [-65e-4, 65e-4, -1e5]}}}\n"

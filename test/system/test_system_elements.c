@@ -124,21 +124,21 @@ static void test_elements_refused(void** state) {
            "  - {from: \"c.y[1]\", to: \"b.in[3]\"}\n"
            "  - {from: \"b.grib[1]\", to: \"b.in[4]\"}\n"
            "  - {from: b.grid, to: \"b.in[5]\"}\n",
-      "test.yaml:5:12: error: connection: there is no 'b.grid[2,0]': 'grid' has 2 x 3 elements, "
+      "test.yaml:7:12: error: connection: there is no 'b.grid[2,0]': 'grid' has 2 x 3 elements, "
       "counted from 0",
-      "test.yaml:6:12: error: connection: there is no 'b.grid[6]': 'grid' has 2 x 3 elements, "
+      "test.yaml:8:12: error: connection: there is no 'b.grid[6]': 'grid' has 2 x 3 elements, "
       "counted from 0",
-      "test.yaml:7:12: error: connection: there is no 'b.grid[-1]'",
-      "test.yaml:8:12: error: connection: there is no 'c.y[1]': 'y' has 1 element, counted from 0",
-      "test.yaml:9:12: error: connection: 'b' (board) has no variable 'grib[1]'",
-      "test.yaml:10:5: error: sizes do not match: b.grid has 6 elements, b.in[5] has 1");
+      "test.yaml:9:12: error: connection: there is no 'b.grid[-1]'",
+      "test.yaml:10:12: error: connection: there is no 'c.y[1]': 'y' has 1 element, counted from 0",
+      "test.yaml:11:12: error: connection: 'b' (board) has no variable 'grib[1]'",
+      "test.yaml:12:5: error: sizes do not match: b.grid has 6 elements, b.in[5] has 1");
 }
 
 static void test_two_sources_of_an_element(void** state) {
   refuse(*state,
          HEAD "units: {b: {model: board}, c: {model: constant}}\n"
               "connections: [b.grid -> b.in, \"c.y -> b.in[1,1]\"]\n",
-         "test.yaml:4:31: error: 'b.in[1,1]' has two sources: this one and 'b.grid' in line 4");
+         "test.yaml:6:31: error: 'b.in[1,1]' has two sources: this one and 'b.grid' in line 6");
 }
 
 // ---- dimensions
@@ -148,10 +148,10 @@ static void test_dimensions_refused(void** state) {
          HEAD "units: {b: {model: board}}\n"
               "connections: [b.force -> b.voltage_in, b.length -> b.length_in, b.temperature -> "
               "b.temperature_in]\n",
-         "test.yaml:4:15: error: dimensions do not match: b.force is in N, b.voltage_in in V",
-         "test.yaml:4:40: error: b.length is in mm, b.length_in in m: write the long form with "
+         "test.yaml:6:15: error: dimensions do not match: b.force is in N, b.voltage_in in V",
+         "test.yaml:6:40: error: b.length is in mm, b.length_in in m: write the long form with "
          "gain: 0.001\n",
-         "test.yaml:4:65: error: b.temperature is in degC, b.temperature_in in K: write the long "
+         "test.yaml:6:65: error: b.temperature is in degC, b.temperature_in in K: write the long "
          "form with gain: 1, "
          "offset: 273.15");
 }
@@ -186,10 +186,10 @@ static void test_types(void** state) {
       "        w: {model: switch, start: {a: 1, b: 2}}, k: {model: counter}}\n"
       "connections: [l.text -> g.u, g.y -> l.index, g.y -> w.on, {from: c.toggle, to: k.limit, "
       "gain: 2}]\n",
-      "test.yaml:5:15: error: types do not match: l.text is string, g.u is real",
-      "test.yaml:5:30: error: types do not match: g.y is real, l.index is integer",
-      "test.yaml:5:46: error: types do not match: g.y is real, w.on is boolean",
-      "test.yaml:5:59: error: gain and offset need real variables; k.limit is integer");
+      "test.yaml:7:15: error: types do not match: l.text is string, g.u is real",
+      "test.yaml:7:30: error: types do not match: g.y is real, l.index is integer",
+      "test.yaml:7:46: error: types do not match: g.y is real, w.on is boolean",
+      "test.yaml:7:59: error: gain and offset need real variables; k.limit is integer");
 
   // whole numbers go into reals
   sim s = sim_open(HEAD "units: {c: {model: counter}, g: {model: gain}}\n"

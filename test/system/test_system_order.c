@@ -263,7 +263,7 @@ static void test_loop_values(void** state) {
       HEAD "units: {one: {model: constant, with: {value: 1}}, s: {model: sum}, g: {model: gain}}\n"
            "connections: [one.y -> s.u1, g.y -> s.u2, s.y -> g.u]\n",
       YOKE_NO_CONVERGENCE,
-      (const char* const[]){"test.yaml:3:51: error: algebraic loop does not converge at the start: "
+      (const char* const[]){"test.yaml:5:51: error: algebraic loop does not converge at the start: "
                             "s.y, g.u, g.y, s.u2",
                             NULL});
 }
@@ -324,12 +324,12 @@ static void test_loops_refused(void** state) {
          HEAD
          "exchange: fresh\n"
          "units: {a: {model: gain}, b: {model: gain}}\nconnections: [a.y -> b.u, b.y -> a.u]\n",
-         "test.yaml:4:9: error: algebraic loop that fresh exchange and laws cannot break: ", "a.u",
+         "test.yaml:6:9: error: algebraic loop that fresh exchange and laws cannot break: ", "a.u",
          "b.y");
   refuse(NULL,
          HEAD "laws: {a: {law: gain}, b: {law: gain}}\nunits: {c: {model: constant}}\n"
               "connections: [a.y -> b.u, b.y -> a.u]\n",
-         "test.yaml:3:8: error: algebraic loop that fresh exchange and laws cannot break: ");
+         "test.yaml:5:8: error: algebraic loop that fresh exchange and laws cannot break: ");
 
   // one stale unit in the ring is enough
   sim s = sim_open(HEAD "exchange: fresh\n"

@@ -8,7 +8,7 @@ static int64_t interval_of(const sim* s, size_t link) {
 // a connection exchanges every max(H, h_source, h_sink), or as often as it says
 static void test_intervals(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                    "time: {stop: 1, step: 1e-3}\n"
                    "units:\n"
                    "  inverter: {model: sine, step: 1e-5}\n"
@@ -64,7 +64,7 @@ static void test_odd_steps(void** state) {
   sim_close(&s);
 
   // 2.1 s is a multiple of both steps: 7000 and 3000 additions, each with its rounding, make 2.1
-  s = sim_open("yoke: 1\ntime: {stop: 2.1, step: 1e-3}\n"
+  s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 2.1, step: 1e-3}\n"
                "units: {a: {model: integrator, step: 3e-4, start: {u: 1}}, b: {model: integrator, "
                "step: 7e-4, start: {u: 1}}}\n");
   sim_run(&s);
@@ -106,14 +106,14 @@ static void test_delays(void** state) {
   refuse(NULL,
          HEAD "units: {a: {model: ramp}, c: {model: gain, step: 1e-2}}\n"
               "connections: [{from: a.y, to: c.u, delay: 5e-3}]\n",
-         "test.yaml:4:43: error: the delay must be a multiple of the connection's exchange "
+         "test.yaml:6:43: error: the delay must be a multiple of the connection's exchange "
          "interval 0.01 s");
 }
 
 // a step that is written differently is the same step: decimals are exact
 static void test_decimal_steps(void** state) {
   (void)state;
-  sim s = sim_open("yoke: 1\ntime: {stop: 0.3, step: 0.1}\n"
+  sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 0.3, step: 0.1}\n"
                    "units: {a: {model: ramp, step: 1.00e-1}, b: {model: gain, step: 0.30}}\n"
                    "connections: [a.y -> b.u]\n");
   assert_int_equal(s.system->n_slots * s.system->slot, 3 * s.system->macro);
@@ -125,13 +125,18 @@ static void test_decimal_steps(void** state) {
 // numbers that would not fit are refused, not wrapped around
 static void test_limits(void** state) {
   (void)state;
-  refuse(NULL, "yoke: 1\ntime: {stop: 1e300, step: 1e-3}\nunits: {a: {model: constant}}\n",
-         "test.yaml:2:14: error: the run has more ticks than can be counted exactly");
   refuse(NULL,
-         "yoke: 1\ntime: {stop: 1e5, step: 1e-3}\nunits: {a: {model: constant, step: 1e-15}}\n",
-         "test.yaml:2:14: error: the run has more ticks than can be counted exactly");
-  refuse(NULL, "yoke: 1\ntime: {stop: 1, step: 1e-3}\nunits: {a: {model: constant, step: 7e-30}}\n",
-         "test.yaml:2:23: error: the steps have no common tick");
+         "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1e300, step: 1e-3}\nunits: {a: {model: "
+         "constant}}\n",
+         "test.yaml:4:14: error: the run has more ticks than can be counted exactly");
+  refuse(NULL,
+         "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1e5, step: 1e-3}\nunits: {a: {model: "
+         "constant, step: 1e-15}}\n",
+         "test.yaml:4:14: error: the run has more ticks than can be counted exactly");
+  refuse(NULL,
+         "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 1, step: 1e-3}\nunits: {a: {model: "
+         "constant, step: 7e-30}}\n",
+         "test.yaml:4:23: error: the steps have no common tick");
 
   // recording more rarely than the run is long: the start and nothing else
   sim s = sim_open(HEAD "units: {a: {model: constant, step: 5e-4}, b: {model: gain, step: 5e-4}}\n"

@@ -116,9 +116,9 @@ static void test_row(void** state) {
 static void test_misses(void** state) {
   (void)state;
   refuse(NULL, UNITS "record: {signals: [i.z, \"q.*\", \"p.tip[2]\"]}\n",
-         "test.yaml:7:20: error: record: 'i.z' matches no variable",
-         "test.yaml:7:25: warning: record: 'q.*' matches no variable",
-         "test.yaml:7:32: error: record: 'p.tip[2]' matches no variable");
+         "test.yaml:9:20: error: record: 'i.z' matches no variable",
+         "test.yaml:9:25: warning: record: 'q.*' matches no variable",
+         "test.yaml:9:32: error: record: 'p.tip[2]' matches no variable");
 
   // a pattern alone may match nothing: that is only a warning
   sim s = sim_open(UNITS "record: {signals: [\"q.*\"]}\n");

@@ -113,18 +113,18 @@ static void test_no_rollback(void** state) {
          HEAD "scheme: iterative-jacobi\n"
               "units: {rig: {model: my.rig}, s: {model: my.stubborn}, t: {model: my.through}, g: "
               "{model: gain, start: {u: 0}}}\n",
-         "test.yaml:4:9: error: iterative-jacobi repeats steps, but unit 'rig' (my.rig) is a real "
+         "test.yaml:6:9: error: iterative-jacobi repeats steps, but unit 'rig' (my.rig) is a real "
          "machine; use "
          "scheme: jacobi or gauss-seidel",
-         "test.yaml:4:31: error: iterative-jacobi repeats steps, but unit 's' (my.stubborn) cannot "
+         "test.yaml:6:31: error: iterative-jacobi repeats steps, but unit 's' (my.stubborn) cannot "
          "save and restore "
          "its state; use scheme: jacobi or gauss-seidel",
-         "test.yaml:4:56: warning: iterative-jacobi needs the outputs of 't' (my.through) with "
+         "test.yaml:6:56: warning: iterative-jacobi needs the outputs of 't' (my.through) with "
          "inputs at the end of the step; it can neither give them again nor tell their "
          "derivatives. They are read with the mean of its last call, which leaves the scheme of "
          "first order");
   refuse(*state, HEAD "scheme: iterative-gauss-seidel\nunits: {rig: {model: my.rig}}\n",
-         "test.yaml:4:9: error: iterative-gauss-seidel repeats steps, but unit 'rig' (my.rig) is a "
+         "test.yaml:6:9: error: iterative-gauss-seidel repeats steps, but unit 'rig' (my.rig) is a "
          "real machine");
 
   // the explicit schemes take all of them
@@ -147,7 +147,7 @@ static void test_no_refresh(void** state) {
   refuse(*state,
          HEAD "exchange: fresh\nunits: {t: {model: my.through}, c: {model: sine}}\nconnections: "
               "[c.y -> t.u]\n",
-         "test.yaml:4:9: error: unit 't' (my.through) cannot give its outputs again without a "
+         "test.yaml:6:9: error: unit 't' (my.through) cannot give its outputs again without a "
          "step: it needs "
          "exchange: stale");
 
@@ -161,14 +161,14 @@ static void test_no_refresh(void** state) {
 
 static void test_wrong_section(void** state) {
   refuse(*state, HEAD "units: {c: {model: constant}}\nlaws: {a: {law: my.stubborn}}\n",
-         "test.yaml:4:17: error: 'my.stubborn' has a state of its own and cannot be a law; list it "
+         "test.yaml:6:17: error: 'my.stubborn' has a state of its own and cannot be a law; list it "
          "under 'units'");
 }
 
 static void test_refused_start(void** state) {
   fixture_refuse(*state, HEAD "units: {c: {model: constant}, a: {model: my.refusing}}\n",
                  YOKE_UNIT_FAILED,
-                 (const char* const[]){"test.yaml:3:31: error: unit 'a': the door is open", NULL});
+                 (const char* const[]){"test.yaml:5:31: error: unit 'a': the door is open", NULL});
 }
 
 // ---- failures on the way: at 0.005 s, so that four steps are good

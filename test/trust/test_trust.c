@@ -43,7 +43,7 @@ static const char* loop_text(double a1, double a2, double k1, double k2, double 
                              double h, double stop) {
   static char text[1024];
   snprintf(text, sizeof text,
-           "yoke: 1\n"
+           "yoke: 1\ninputs: start\ncalls: 1\n"
            "time: {stop: %.10g, step: %.10g}\n"
            "units:\n"
            "  one: {model: state_space, with: {A: [[%.17g]], B: [[%.17g]], inputs: [u], outputs: "
@@ -101,7 +101,7 @@ static void test_rest(void** state) {
 static const char* two_loops(double large, double small, const char* more) {
   static char text[2048];
   snprintf(text, sizeof text,
-           "yoke: 1\n"
+           "yoke: 1\ninputs: start\ncalls: 1\n"
            "time: {stop: 4, step: 0.05}\n"
            "units:\n"
            "  one: {model: state_space, with: {A: [[-1]], B: [[-4]], inputs: [u], outputs: [x], "
@@ -188,7 +188,7 @@ static void test_long_tails(void** state) {
 static void test_mixed_loop(void** state) {
   (void)state;
   static const char text[] =
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 20, step: 0.01}\n"
       "units:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 5}, start: {x: 0.1}}\n"
@@ -251,7 +251,7 @@ static void test_lost_companions(void** state) {
 static void test_half_is_half(void** state) {
   (void)state;
   static const char text[] =
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 1, step: 0.01}\n"
       "units:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: 100}}\n"
@@ -284,7 +284,7 @@ static void test_half_is_half(void** state) {
 static void test_variable_step(void** state) {
   (void)state;
   static const char text[] =
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 2, step: {min: 1e-4, max: 1e-3}}\n"
       "units:\n"
       "  left: {model: oscillator.force, with: {m: 1, k: 10, kc: 100}, start: {v: 1}}\n"

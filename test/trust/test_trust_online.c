@@ -22,7 +22,7 @@ static void test_random_loops_TR_21(void** state) {
 
 // %s: scheme and exchange; step of the first unit; behind the connections
 static const char loop_file[] =
-    "yoke: 1\ntime: {stop: %s, step: 0.1}\n%sunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: %s, step: 0.1}\n%sunits:\n"
     "  a: {model: state_space, step: %s, with: {A: [[-1]], B: [[1]], C: [[1]], x0: [1], inputs: "
     "[u], "
     "outputs: [y]}}\n"
@@ -118,7 +118,7 @@ static void test_other_grids(void** state) {
 
 // %s: macro step, scheme, exchange of both connections
 static const char long_file[] =
-    "yoke: 1\ntime: {stop: 4, step: %s}\nscheme: %s\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 4, step: %s}\nscheme: %s\nunits:\n"
     "  a: {model: state_space, step: %s, with: {A: [[-1]], B: [[1]], C: [[1]], x0: [1], inputs: "
     "[u], outputs: [y]}}\n"
     "  b: {model: state_space, step: %s, with: {A: [[-2]], B: [[1]], C: [[1]], inputs: [u], "
@@ -171,7 +171,7 @@ static void test_long_exchanges(void** state) {
 
 // %s: laws between b and a that are the connection with gain -4
 static const char law_file[] =
-    "yoke: 1\ntime: {stop: 4, step: 0.1}\nunits:\n"
+    "yoke: 1\ninputs: start\ncalls: 1\ntime: {stop: 4, step: 0.1}\nunits:\n"
     "  a: {model: state_space, step: 0.025, with: {A: [[-1]], B: [[1]], C: [[1]], x0: [1], inputs: "
     "[u], outputs: [y]}}\n"
     "  b: {model: state_space, step: 0.025, with: {A: [[-2]], B: [[1]], C: [[1]], inputs: [u], "

@@ -453,7 +453,7 @@ static void run_well(const trial* t, outcome* out) {
 // tests
 
 #define TYPED(fmu)                                                                                 \
-  "yoke: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\nunits:\n"                                     \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\nunits:\n"            \
   "  a: {fmu: " fmu ", start: {Float64_in: 1.5, Int32_in: 3, Boolean_in: true, Enumeration_in: "   \
   "high}, with: {Float64_parameter: 2}}\n"                                                         \
   "  b: {fmu: " fmu "}\n"                                                                          \
@@ -474,7 +474,8 @@ static void test_typed_values(void** state) {
 }
 
 #define RATES(left, right, scheme)                                                                 \
-  "yoke: 1\ntime: {start: 1e6, stop: 1000000.3, step: 0.03}\nscheme: " scheme "\nunits:\n"         \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 1e6, stop: 1000000.3, step: "                   \
+  "0.03}\nscheme: " scheme "\nunits:\n"                                                            \
   "  left: {" left ", start: {x: 1, v: 2}, step: 0.01}\n  right: {" right "}\n"                    \
   "connections:\n  - right.x -> left.x_other\n  - right.v -> left.v_other\n  - {from: left.f, "    \
   "to: right.f, order: 1}\n"
@@ -505,7 +506,8 @@ static void test_rates(void** state) {
 }
 
 #define ROLLBACK(right, scheme)                                                                    \
-  "yoke: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\nscheme: " scheme "\nunits:\n"                 \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\nscheme: " scheme     \
+  "\nunits:\n"                                                                                     \
   "  left: {model: oscillator.force, start: {x: 1, v: 2}}\n  right: {" right "}\n"                 \
   "connections:\n  - right.x -> left.x_other\n  - right.v -> left.v_other\n  - left.f -> "         \
   "right.f\n"
@@ -528,7 +530,8 @@ static void test_rollback(void** state) {
   }
 }
 
-#define ALONE(fmu, time) "yoke: 1\ntime: {" time "}\nunits:\n  a: {fmu: " fmu "}\n"
+#define ALONE(fmu, time)                                                                           \
+  "yoke: 1\ninputs: start\ncalls: 1\ntime: {" time "}\nunits:\n  a: {fmu: " fmu "}\n"
 
 // event mode: discrete inputs, early returns, time events, clocks
 static void test_event_mode(void** state) {
@@ -563,7 +566,7 @@ static void test_model_exchange(void** state) {
       char system[512];
       outcome o;
       snprintf(system, sizeof system,
-               "yoke: 1\ntime: {%s}\nunits:\n"
+               "yoke: 1\ninputs: start\ncalls: 1\ntime: {%s}\nunits:\n"
                "  a: {fmu: ball, interface: model-exchange, solver: %s}\n"
                "  b: {fmu: stairs_me, solver: %s}\n",
                i == 1 ? "start: 0, stop: 2.1, step: 0.07" : times[i], solvers[i], solvers[i]);
@@ -582,11 +585,13 @@ static void test_model_exchange_inputs(void** state) {
   (void)state;
   static const trial trials[] = {
       {{"sine_me2"},
-       "yoke: 1\ntime: {start: 0, stop: 1, step: 0.1}\nunits:\n  a: {fmu: sine_me}\n  b: {fmu: "
+       "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 1, step: 0.1}\nunits:\n  a: {fmu: "
+       "sine_me}\n  b: {fmu: "
        "sine_me}\nconnections:\n  - {from: a.y, to: b.u, order: 2}\n",
        NULL},
       {{"sine_me3"},
-       "yoke: 1\ntime: {start: 0, stop: 1, step: 0.1}\nexchange: fresh\nunits:\n  a: {fmu: "
+       "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 1, step: 0.1}\nexchange: "
+       "fresh\nunits:\n  a: {fmu: "
        "sine_me}\n  b: {fmu: sine_me, isolate: process}\nconnections:\n  - a.y -> b.u\n",
        NULL},
   };
@@ -620,9 +625,10 @@ static void check_failure(const char* fmu, const char* system, const char* funct
 
 static void test_failures_of_co_simulation(void** state) {
   (void)state;
-  static const char system2[] = "yoke: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\nunits:\n  a: "
-                                "{fmu: oscillator_mass, start: "
-                                "{x: 1}, with: {m: 2}}\nrecord: {signals: [\"*\", a.m]}\n";
+  static const char system2[] =
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\nunits:\n  a: "
+      "{fmu: oscillator_mass, start: "
+      "{x: 1}, with: {m: 2}}\nrecord: {signals: [\"*\", a.m]}\n";
   static const char* const functions[] = {"Instantiate", "SetupExperiment",
                                           "EnterInitializationMode", "ExitInitializationMode"};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
@@ -655,8 +661,9 @@ static void test_failures_of_others(void** state) {
   check_failure("ball3", ball, "fmi3GetEventIndicators", 30, "t = ");
   check_failure("ball3", ball, "fmi3EnterContinuousTimeMode", 2, "t = ");
   check_failure("ball3", ball, "fmi3SetContinuousStates", 60, "t = ");
-  static const char away[] = "yoke: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\nunits:\n"
-                             "  a: {fmu: oscillator_mass, isolate: process}\n";
+  static const char away[] =
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 0.1, step: 0.01}\nunits:\n"
+      "  a: {fmu: oscillator_mass, isolate: process}\n";
   check_failure("oscillator_mass2", away, "fmi2DoStep", 4, "t = 0.03 s");
   check_failure("oscillator_mass3", away, "fmi3ExitInitializationMode", 1, NULL);
 }

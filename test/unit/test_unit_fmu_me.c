@@ -322,7 +322,7 @@ static void test_fresh_exchange(void** state) {
   for (int version = 2; version <= 3; version++) {
     for (int is_fresh = 0; is_fresh < 2; is_fresh++) {
       sim s =
-          sim_open("yoke: 1\n"
+          sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                    "time: {stop: 2, step: 0.1}\n"
                    "exchange: %s\n"
                    "units:\n"
@@ -348,7 +348,7 @@ static void test_fresh_exchange(void** state) {
 // x1 at t = 2 in a system that extrapolates the input with a polynomial of this order
 static double system_value(double h, int order) {
   sim s = sim_open(
-      "yoke: 1\n"
+      "yoke: 1\ninputs: start\ncalls: 1\n"
       "time: {stop: 2, step: %g}\n"
       "units:\n"
       "  drive: {model: oscillator.mass, with: {k: 10}, start: {x: 1, v: 0, f: 0}, step: 1e-3}\n"

@@ -47,10 +47,10 @@ typedef struct medley_case {
 static void check_medley(const medley_case* c, int version, double start) {
   const int n_steps = (int)floor(4.2 / c->step);
   const double far = start > 0 ? 20 * 4.7e-10 : 0;
-  sim s =
-      sim_open("yoke: 1\ntime: {start: %.17g, stop: %.12g, step: %.12g}\nunits:\n"
-               "  a: {fmu: %s/medley%d.fmu, solver: %s}\n",
-               start, start + n_steps * c->step, c->step, getenv("YOKE_FMUS"), version, c->solver);
+  sim s = sim_open(
+      "yoke: 1\ninputs: start\ncalls: 1\ntime: {start: %.17g, stop: %.12g, step: %.12g}\nunits:\n"
+      "  a: {fmu: %s/medley%d.fmu, solver: %s}\n",
+      start, start + n_steps * c->step, c->step, getenv("YOKE_FMUS"), version, c->solver);
   for (int k = 0; k <= n_steps; k++) {
     const double t = k * c->step, tolerance = c->tolerance + far;
     double n1 = 0, n2 = 0;
@@ -119,10 +119,11 @@ static void swing(double x[2], double u, double h) {
 }
 
 static double jump_error(const char* solver, double step) {
-  sim s = sim_open("yoke: 1\ntime: {start: 0, stop: 2, step: %.12g}\nunits:\n"
-                   "  a: {fmu: %s/stairs_me2.fmu}\n  b: {fmu: %s/sine_me2.fmu, solver: %s}\n"
-                   "connections:\n  - a.counter -> b.u\n",
-                   step, getenv("YOKE_FMUS"), getenv("YOKE_FMUS"), solver);
+  sim s =
+      sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 2, step: %.12g}\nunits:\n"
+               "  a: {fmu: %s/stairs_me2.fmu}\n  b: {fmu: %s/sine_me2.fmu, solver: %s}\n"
+               "connections:\n  - a.counter -> b.u\n",
+               step, getenv("YOKE_FMUS"), getenv("YOKE_FMUS"), solver);
   double x[2] = {0, 1}, worst = 0;
   const int n = (int)lround(2 / step);
   for (int k = 0; k < n; k++) {
@@ -155,9 +156,10 @@ static void test_jumping_input(void** state) {
 static void test_end_at_start(void** state) {
   (void)state;
   for (int version = 2; version <= 3; version++) {
-    sim s = sim_open("yoke: 1\ntime: {start: 0, stop: 2, step: 0.1}\nunits:\n"
-                     "  a: {fmu: %s/stairs_me%d.fmu, with: {last: 1}, start: {counter: 1}}\n",
-                     getenv("YOKE_FMUS"), version);
+    sim s =
+        sim_open("yoke: 1\ninputs: start\ncalls: 1\ntime: {start: 0, stop: 2, step: 0.1}\nunits:\n"
+                 "  a: {fmu: %s/stairs_me%d.fmu, with: {last: 1}, start: {counter: 1}}\n",
+                 getenv("YOKE_FMUS"), version);
     yoke_status status = YOKE_OK;
     int n = 0;
     while (status == YOKE_OK && n < 20) {

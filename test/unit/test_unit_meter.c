@@ -83,7 +83,7 @@ static void test_meter_repeats_its_recorded_inputs_te09(void** state) {
   static double record[N_STEPS][4];
   double first = 0;
   for (int n_threads = 1; n_threads <= 2; n_threads++) {
-    sim s = sim_open("yoke: 1\n"
+    sim s = sim_open("yoke: 1\ninputs: start\ncalls: 1\n"
                      "time: {stop: 2, step: 1e-4}\n"
                      "threads: %d\n"
                      "units:\n"
