@@ -5,6 +5,7 @@
 #include "api/api_describe.h"
 #include "base/base_check.h"
 #include "base/base_os.h"
+#include "master/master.h"
 #include "system/system.h"
 #include "yoke/yoke.h"
 
@@ -16,7 +17,7 @@ static yoke_status build(yoke_status read, yoke_scenario* scenario, const char* 
                          yoke_system** out) {
   yoke_status status = read;
   if (scenario != NULL) {
-    status = yoke__system_build(scenario, settings->registry, messages, out);
+    status = yoke__master_build(scenario, settings->registry, messages, out);
   }
   const size_t n_errors = yoke__messages_send(messages, settings->sink);
   if (status < 0 && n_errors == 0) {

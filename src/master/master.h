@@ -309,6 +309,9 @@ typedef struct yoke_state {
   const char** judged_names;  // of the judged signals, where there is an estimate
 } yoke_state;
 
+// As yoke__system_build, for a run: `calls: auto` is as many as the loops of the system ask for at the start (master_scout.c).
+yoke_status yoke__master_build(yoke_scenario* scenario, const yoke_registry* registry,
+                               yoke_messages* messages, yoke_system** out);
 // Memory and consistent initial values: the system stands at its start time. Errors go to messages.
 yoke_status yoke__master_create(yoke_system* system, yoke_messages* messages, yoke_state** out);
 void yoke__master_destroy(yoke_system* system, yoke_state** state);

@@ -72,6 +72,13 @@ typedef enum yoke_inputs { YOKE_INPUTS_START, YOKE_INPUTS_MEAN } yoke_inputs;
 
 #define YOKE_MAX_CALLS 1000  // of a unit in a macro step, by `calls`
 
+// `calls: auto`: what the loops of the system ask for at the start (master_scout.c).
+typedef struct yoke_scenario_pace {
+  int64_t calls;   // in a macro step; 0: not known
+  int64_t wanted;  // the same without the upper limit
+  double fastest;  // |lambda| of the fastest mode of the loops [1/s]; 0: none takes part in a loop
+} yoke_scenario_pace;
+
 // Inputs of a unit that holds them over a call, on the line from the start of the macro step to its end.
 typedef enum yoke_iteration_mode {
   YOKE_ITERATE_MEAN,         // in the middle of the call
@@ -289,9 +296,10 @@ typedef struct yoke_scenario {
   yoke_scheme scheme;
   yoke_exchange exchange;
   yoke_inputs inputs;
-  bool has_inputs;  // the file names them
-  int64_t calls;    // of every unit in a macro step, with an exchange at each; 0: automatic
-  int64_t threads;  // 0: automatic
+  bool has_inputs;          // the file names them
+  int64_t calls;            // of every unit in a macro step, with an exchange at each; 0: automatic
+  yoke_scenario_pace pace;  // found, not read
+  int64_t threads;          // 0: automatic
   yoke_scenario_iteration iteration;
   const yoke_scenario_name* order;  // `order: [a, b]` for Gauss-Seidel
   size_t n_order;

@@ -77,7 +77,7 @@ static yoke_status build(const advisor* a, const char* const sets[], size_t n_se
   yoke_status status =
       all == NULL ? YOKE_NO_MEMORY
                   : yoke__scenario_read_file(a->settings->path, all, n, messages, &scenario);
-  status = status < 0 ? status : yoke__system_build(scenario, NULL, messages, out);
+  status = status < 0 ? status : yoke__master_build(scenario, NULL, messages, out);
   yoke__arena_free(&arena);
   return status;
 }

@@ -7,6 +7,7 @@
 #include "base/base_os.h"
 #include "base/base_path.h"
 #include "base/base_text.h"
+#include "master/master.h"
 #include "scenario/scenario_edit.h"
 #include "system/system.h"
 
@@ -75,7 +76,7 @@ static yoke_status build_there(const char* path, const yoke_text* copy, const ch
   yoke_scenario* scenario = NULL;
   yoke_system* system = NULL;
   yoke_status status = yoke__scenario_read(copy->bytes, copy->n, to, NULL, 0, &messages, &scenario);
-  status = status < 0 ? status : yoke__system_build(scenario, NULL, &messages, &system);
+  status = status < 0 ? status : yoke__master_build(scenario, NULL, &messages, &system);
   if (status < 0) {
     yoke__messages_send(&messages, sink);
     yoke_fail(sink, status, "%s would not run from there: write it into the folder of %s", to,

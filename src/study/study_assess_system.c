@@ -45,7 +45,7 @@ static yoke_status build(run* r) {
   yoke_status status = yoke__scenario_read_parts(problem->path, sets, r->step > 0 ? 3 : 2, 0,
                                                  r->messages, &scenario);
   if (scenario != NULL) {
-    const yoke_status built = yoke__system_build(scenario, NULL, r->messages, &r->system);
+    const yoke_status built = yoke__master_build(scenario, NULL, r->messages, &r->system);
     status = status < 0 ? status : built;
   }
   YOKE_TRY(status);

@@ -143,7 +143,7 @@ static yoke_status build(const yoke_study_plan* plan, const char* const sets[], 
                          yoke_messages* messages, yoke_system** system, yoke_state** state) {
   yoke_scenario* scenario = NULL;
   YOKE_TRY(yoke__study_read_scenario(plan, sets, n_sets, messages, &scenario));
-  YOKE_TRY(yoke__system_build(scenario, NULL, messages, system));
+  YOKE_TRY(yoke__master_build(scenario, NULL, messages, system));
   return yoke__master_create(*system, messages, state);
 }
 

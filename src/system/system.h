@@ -76,6 +76,7 @@ typedef struct yoke_system_unit {
   bool is_fresh;                 // outputs are read again with the new inputs at exchange points
   int thread;                    // all calls to it come from there
   int64_t n_calls;               // of a macro step, by `calls`; 0: it has a step of its own
+  bool is_paced;                 // their number is left to `calls: auto`
   int64_t period;                // ticks between calls
   double step;                   // the same [s]
   double tolerance;              // iterative schemes
@@ -345,7 +346,8 @@ typedef struct yoke_system_column {
 
 typedef struct yoke_system {
   yoke_arena arena;
-  yoke_scenario* scenario;        // owned
+  yoke_scenario* scenario;
+  bool is_scenario_lent;          // else it is owned
   yoke_messages* messages;        // borrowed while building
   const yoke_registry* registry;  // NULL: the built-in units and methods
   bool is_running;                // a simulation of it exists
@@ -459,6 +461,9 @@ bool yoke__system_is_iteration_idle(const yoke_system* system);
 // Builds the system and takes the scenario over (also on failure). All errors go to messages.
 yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out);
+// The same with a scenario that stays the caller's (is_scenario_lent) and outlives the system.
+yoke_status yoke__system_build_lent(yoke_scenario* scenario, const yoke_registry* registry,
+                                    yoke_messages* messages, yoke_system** out);
 void yoke__system_destroy(yoke_system** handle);
 
 // What the units have to say since they were asked last (yoke_unit_ops.report), each from its own thread, unit by unit. Not
@@ -472,6 +477,7 @@ yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_un
                                        yoke_unit_file_settings* settings);
 // Tries what a step of each FMU costs, where that decides about threads.
 void yoke__system_try_costs(yoke_system* system);  // system_cost.c
+#define YOKE_AUTO_CALLS 10  // of units that leave all of their connections to `auto`, at least
 // Whether signals without a method are served by `auto`.
 bool yoke__system_has_auto(const yoke_system* system);  // system_calls.c
 yoke_status yoke__system_plan_calls(yoke_system* system);

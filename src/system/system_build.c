@@ -57,14 +57,16 @@ void yoke__system_destroy(yoke_system** handle) {
   }
   yoke__pool_destroy(&system->pool);
   yoke__unit_store_destroy(&system->store);
-  yoke__scenario_free(&system->scenario);
+  if (!system->is_scenario_lent) {
+    yoke__scenario_free(&system->scenario);
+  }
   yoke__arena_free(&system->arena);
   free(system);
   *handle = NULL;
 }
 
-yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* registry,
-                               yoke_messages* messages, yoke_system** out) {
+yoke_status yoke__system_build_lent(yoke_scenario* scenario, const yoke_registry* registry,
+                                    yoke_messages* messages, yoke_system** out) {
   static const stage stages[] = {
       yoke__system_make_units,   yoke__system_wire,         yoke__system_order,
       yoke__system_weigh_bonds,  yoke__system_schedule,     yoke__system_lay_ledger,
@@ -73,11 +75,9 @@ yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* reg
   };
   *out = NULL;
   yoke_system* system = calloc(1, sizeof *system);
-  if (system == NULL) {
-    yoke__scenario_free(&scenario);
-    return YOKE_NO_MEMORY;
-  }
+  YOKE_TRY_MEMORY(system);
   system->scenario = scenario;
+  system->is_scenario_lent = true;
   system->registry = registry;
   system->messages = messages;
 
@@ -102,4 +102,15 @@ yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* reg
   system->messages = NULL;
   *out = system;
   return YOKE_OK;
+}
+
+yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* registry,
+                               yoke_messages* messages, yoke_system** out) {
+  const yoke_status status = yoke__system_build_lent(scenario, registry, messages, out);
+  if (status < 0) {
+    yoke__scenario_free(&scenario);
+    return status;
+  }
+  (*out)->is_scenario_lent = false;
+  return status;
 }

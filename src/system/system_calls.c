@@ -3,12 +3,11 @@
 // `calls: n` divides the macro step: units are called n times in it, and connections exchange at every call of both ends
 // (system_clock.c). By itself that is done for units that leave all of their connections to `auto`: ten calls cost little where
 // nothing but the exchange comes with them, and the error of the coupling falls with the second or third power of their number.
+// Where the fastest mode of their loops asks for more, it is known before the units are made (master_scout.c).
 #include <math.h>
 #include <stdlib.h>
 
 #include "system/system.h"
-
-#define AUTO_CALLS 10
 
 bool yoke__system_has_auto(const yoke_system* system) {
   const yoke_scenario* s = system->scenario;
@@ -68,17 +67,19 @@ yoke_status yoke__system_plan_calls(yoke_system* system) {
   bool* flags = calloc(2 * n + 1, sizeof *flags);
   YOKE_TRY_MEMORY(flags);
   const marks m = {system, flags, flags + n};
+  const int64_t auto_calls = s->pace.calls > 0 ? s->pace.calls : YOKE_AUTO_CALLS;
   if (s->calls == 0 && yoke__system_has_auto(system)) {
     mark_all(&m);
   }
   for (size_t i = 0; i < n; i++) {
     yoke_system_unit* unit = &system->units[i];
-    const bool is_auto = m.is_connected[i] && !m.is_named[i];
+    unit->is_paced = m.is_connected[i] && !m.is_named[i] && !unit->is_law &&
+                     !unit->source->step.is_given && unit->source->calls == 0;
     unit->n_calls = unit->is_law || unit->source->step.is_given ? 0
                     : unit->source->calls > 0                   ? unit->source->calls
                     : s->adaptive.is_given                      ? 1
                     : s->calls > 0                              ? s->calls
-                    : is_auto                                   ? AUTO_CALLS
+                    : unit->is_paced                            ? auto_calls
                                                                 : 1;
   }
   free(flags);
