@@ -163,7 +163,22 @@ static void describe_settings(const yoke_scenario_unit* source, yoke_json* json)
   yoke__text_free(&value);
 }
 
-static void describe_unit(const yoke_system_unit* unit, yoke_json* json) {
+// Calls in a macro step, and why there are more than usual. A unit with a step of its own has none.
+static void describe_calls(const yoke_system* system, const yoke_system_unit* unit,
+                           yoke_json* json) {
+  const yoke_scenario_pace* pace = &system->scenario->pace;
+  char why[96] = "";
+  if (unit->n_calls > 0) {
+    yoke__json_integer(json, "calls", unit->n_calls);
+  }
+  if (unit->n_calls > 1 && unit->is_paced && pace->wanted > YOKE_AUTO_CALLS) {
+    snprintf(why, sizeof why, "the fastest mode of its loops is %.3g 1/s", pace->fastest);
+    yoke__json_string(json, "calls_because", why);
+  }
+}
+
+static void describe_unit(const yoke_system* system, const yoke_system_unit* unit,
+                          yoke_json* json) {
   yoke__json_begin_object(json, NULL);
   yoke__json_string(json, "name", unit->name);
   yoke__json_string(json, "model", unit->unit.ops->name);
@@ -175,6 +190,7 @@ static void describe_unit(const yoke_system_unit* unit, yoke_json* json) {
   yoke__json_boolean(json, "fresh", unit->is_fresh);
   yoke__json_boolean(json, "isolated", unit->source->isolation.is_given);
   yoke__json_number(json, "step", unit->step);
+  describe_calls(system, unit, json);
   yoke__json_integer(json, "thread", unit->thread);
   yoke__json_integer(json, "inputs", (int64_t)unit->unit.n_u);
   yoke__json_integer(json, "outputs", (int64_t)unit->unit.n_y);
@@ -519,7 +535,7 @@ void yoke__describe_system(const yoke_system* system, const char* key, yoke_json
   yoke__json_integer(json, "threads", system->n_threads);
   yoke__json_begin_array(json, "units");
   for (size_t i = 0; i < system->n_units; i++) {
-    describe_unit(&system->units[i], json);
+    describe_unit(system, &system->units[i], json);
   }
   yoke__json_end_array(json);
   describe_wiring(system, json);
