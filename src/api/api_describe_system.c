@@ -172,7 +172,7 @@ static void describe_calls(const yoke_system* system, const yoke_system_unit* un
     yoke__json_integer(json, "calls", unit->n_calls);
   }
   if (unit->n_calls > 1 && unit->is_paced && pace->wanted > YOKE_AUTO_CALLS) {
-    snprintf(why, sizeof why, "the fastest mode of its loops is %.3g 1/s", pace->fastest);
+    snprintf(why, sizeof why, "the fastest mode of the loops is %.3g 1/s", pace->fastest);
     yoke__json_string(json, "calls_because", why);
   }
 }

@@ -10,7 +10,7 @@
 //
 // Circuits and model-exchange FMUs fit their own steps to their calls, so M must be known before the units are made. The system
 // is built and initialised once with 10 calls, asked for its models and closed: the scout. Then it is built with M. Whatever goes
-// wrong with the scout means M = 10 and no message: the system itself reports it.
+// wrong with the scout but a shortage of memory means M = 10 and no message: the system itself reports it.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +18,7 @@
 #include "base/base_call.h"
 #include "base/base_check.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
 #include "linalg/linalg_dense.h"
 #include "master/master.h"
 
@@ -33,7 +34,8 @@
 typedef struct scout {
   yoke_system* system;
   yoke_arena arena;
-  bool* counts;         // per unit: it is in a loop with a unit whose calls are left to us
+  bool* is_counted;     // per loop: one of its units leaves its calls to us
+  bool* counts;         // per unit: it is in such a loop
   size_t *x, *u;        // per unit that counts: where its states and inputs begin
   yoke_linear* models;  // per unit
   size_t n_x, n_u;
@@ -46,24 +48,26 @@ static bool chooses_calls(const yoke_system_unit* unit) {
   return unit->is_paced && unit->n_calls > 1;
 }
 
-// False: there is nothing to find, or it cannot be found.
-static bool find_loops(scout* s) {
-  yoke_system* system = s->system;
-  const size_t n = system->n_units;
-  bool* is_counted = yoke__arena_array(&s->arena, system->n_unit_loops + 1, sizeof *is_counted);
+static yoke_status allocate(scout* s) {
+  const size_t n = s->system->n_units;
   s->counts = yoke__arena_array(&s->arena, n, sizeof *s->counts);
   s->x = yoke__arena_array(&s->arena, n, sizeof *s->x);
   s->u = yoke__arena_array(&s->arena, n, sizeof *s->u);
   s->models = yoke__arena_array(&s->arena, n, sizeof *s->models);
-  if (is_counted == NULL || s->counts == NULL || s->x == NULL || s->u == NULL ||
-      s->models == NULL) {
-    return false;
-  }
+  s->is_counted = yoke__arena_array(&s->arena, s->system->n_unit_loops + 1, sizeof *s->is_counted);
+  YOKE_TRY_MEMORY(s->counts && s->x && s->u && s->models && s->is_counted);
+  return YOKE_OK;
+}
+
+// False: there is nothing to find, or it cannot be found.
+static bool find_loops(scout* s) {
+  const yoke_system* system = s->system;
+  const size_t n = system->n_units;
   bool is_any = false;
   for (size_t i = 0; i < n; i++) {
     const size_t loop = system->unit_loops[i];
     if (loop != YOKE_NOT_FOUND && chooses_calls(&system->units[i])) {
-      is_counted[loop] = is_any = true;
+      s->is_counted[loop] = is_any = true;
     }
   }
   for (size_t i = 0; i < n; i++) {
@@ -73,7 +77,7 @@ static bool find_loops(scout* s) {
     if ((unit->info->flags & YOKE_UNIT_PHYSICAL) != 0) {
       return false;
     }
-    if (loop == YOKE_NOT_FOUND || !is_counted[loop]) {
+    if (loop == YOKE_NOT_FOUND || !s->is_counted[loop]) {
       continue;
     }
     if (unit->ops->linearise == NULL) {
@@ -258,7 +262,8 @@ static yoke_status find_mode(scout* s, double* fastest) {
 static yoke_scenario_pace choose_pace(double fastest, double step, bool is_fixed) {
   const int64_t grain = is_fixed ? 10 : 2;
   yoke_scenario_pace pace = {.calls = YOKE_AUTO_CALLS, .fastest = fastest};
-  const double wanted = fmin(ceil(step * fastest / MOST_PHASE), 1e15);
+  // rounding must not make one more
+  const double wanted = fmin(ceil(step * fastest / MOST_PHASE * (1 - 1e-9)), 1e15);
   pace.wanted = (int64_t)wanted;
   if (pace.wanted > pace.calls) {
     pace.calls = pace.wanted > MOST_CALLS ? MOST_CALLS : (pace.wanted + grain - 1) / grain * grain;
@@ -266,26 +271,34 @@ static yoke_scenario_pace choose_pace(double fastest, double step, bool is_fixed
   return pace;
 }
 
-// True: the system was initialised, and has to be built again.
-static bool scout_system(yoke_system* system, yoke_scenario_pace* pace) {
+static yoke_status initialise_and_find(scout* s, double* fastest) {
+  yoke_messages messages = {0};
+  yoke_state* state = NULL;
+  const uint64_t mode = yoke__os_float_mode_set();
+  yoke_status status = yoke__master_create(s->system, &messages, &state);
+  status = status < 0 ? status : find_mode(s, fastest);
+  yoke__os_float_mode_restore(mode);
+  yoke__master_destroy(s->system, &state);
+  yoke__messages_free(&messages);
+  return status;
+}
+
+// *is_used: the system was initialised, and has to be built again. Fails only of shortage: the result of a run must not depend
+// on it.
+static yoke_status scout_system(yoke_system* system, yoke_scenario_pace* pace, bool* is_used) {
   scout s = {.system = system};
+  double fastest = 0;
   *pace = (yoke_scenario_pace){0};
-  const bool is_tried = find_loops(&s);
-  if (is_tried) {
-    yoke_messages messages = {0};
-    yoke_state* state = NULL;
-    double fastest = 0;
-    const uint64_t mode = yoke__os_float_mode_set();
-    if (yoke__master_create(system, &messages, &state) >= 0 && find_mode(&s, &fastest) >= 0 &&
-        yoke__is_finite(fastest)) {
+  yoke_status status = allocate(&s);
+  *is_used = status >= 0 && find_loops(&s);
+  if (*is_used) {
+    status = initialise_and_find(&s, &fastest);
+    if (status >= 0 && yoke__is_finite(fastest)) {
       *pace = choose_pace(fastest, system->scenario->step.value, s.is_fixed);
     }
-    yoke__os_float_mode_restore(mode);
-    yoke__master_destroy(system, &state);
-    yoke__messages_free(&messages);
   }
   yoke__arena_free(&s.arena);
-  return is_tried;
+  return yoke__status_is_shortage(status) ? status : YOKE_OK;
 }
 
 static void warn(const yoke_scenario* scenario, yoke_messages* messages) {
@@ -326,8 +339,18 @@ yoke_status yoke__master_build(yoke_scenario* scenario, const yoke_registry* reg
   // a system that needs no scout is there after this
   yoke_messages list = {0};
   yoke_scenario_pace pace;
+  bool is_used = false;
   yoke_status status = yoke__system_build_lent(scenario, registry, &list, out);
-  if (status >= 0 && scout_system(*out, &pace)) {
+  if (status >= 0) {
+    status = scout_system(*out, &pace, &is_used);
+    if (status < 0) {
+      yoke__messages_fail(&list, status, (yoke_place){scenario->path, 0, 0}, "%s",
+                          yoke_status_text(status));
+    }
+  }
+  if (status < 0) {
+    yoke__system_destroy(out);
+  } else if (is_used) {
     yoke__system_destroy(out);
     yoke__messages_free(&list);
     list = (yoke_messages){0};

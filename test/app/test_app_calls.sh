@@ -89,4 +89,63 @@ for name in 'connections[0].order=0' 'connections[0].exchange=0.1'; do
 done
 run 0 check auto.yaml --set scheme=gauss-seidel
 silent 'method auto'
+
+# ---- as many calls as the fastest mode of the loops asks for: DC link, 3.16e4 1/s
+cat >link.yaml <<'END'
+yoke: 1
+time: {stop: 0.05, step: 1e-3}
+inputs: mean
+units:
+  battery:
+    model: state_space
+    with: {A: [[-29235.3]], B: [[-500000, 500000]]}
+    start: {u1: 0, u2: 385.584}
+  capacitor:
+    model: state_space
+    with: {A: [[-200]], B: [[2000]], x0: [350]}
+connections:
+  - battery.y1 -> capacitor.u1
+  - capacitor.y1 -> battery.u1
+END
+run 0 check link.yaml
+says 'battery      state_space, step 0.0000125 s (80 calls: the fastest mode of the loops is 3.17e+04 1/s)'
+says 'capacitor.y1 -> battery.u1, every 0.0000125 s, order 2, method auto, mean'
+silent warning
+run 0 check link.yaml --set time.step=1e-4
+says 'battery      state_space, step 0.00001 s (10 calls)'
+run 0 check link.yaml --set calls=20
+says 'battery      state_space, step 0.00005 s (20 calls)'
+run 0 check link.yaml --set time.step=5e-3
+says 'the fastest mode of the loops (3.17e+04 1/s) asks for 397 calls per step; 200 are made: use a step of at most 0.0025 s'
+says 'step 0.000025 s (200 calls: '
+holds "$(grep -c 'asks for' out) == 1"
+run 0 check link.yaml --set time.step=2.5e-3
+silent 'asks for'
+run 0 run link.yaml --trust none --quiet --out link
+for field in '"calls": 80' '"calls_because": "the fastest mode of the loops is 3.17e+04 1/s"'; do
+  says "$field" link/summary.json
+done
+# ten lose it
+run 3 run link.yaml --trust none --quiet --set calls=10 --out lost
+# the same calls and bytes whoever makes them: written down, with threads, in a process of its own
+run 0 run link.yaml --trust none --quiet --set calls=80 --out written
+same link written
+run 0 run link.yaml --trust none --quiet --threads 2 --out link-threads
+same link link-threads
+run 0 run link.yaml --trust none --quiet --set units.battery.isolate=process --out link-apart
+same link link-apart
+run 0 run link.yaml --trust both --out link-judged
+says 'trust: trustworthy'
+same link link-judged
+# exported units tell the same
+for fmi in 2 3; do
+  run 0 export link.yaml --ssp --fmi $fmi -o link-$fmi.ssp
+  run 0 check link-$fmi.ssp
+  holds "$(grep -c '(80 calls: the fastest mode of the loops is 3.17e+04 1/s)' out) == 2"
+  for more in '--threads 1' '--threads 2' '--set units.battery.isolate=process'; do
+    # shellcheck disable=SC2086
+    run 0 run link-$fmi.ssp --trust none --quiet $more --out link-fmi
+    same link link-fmi
+  done
+done
 finish
