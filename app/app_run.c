@@ -157,6 +157,47 @@ static void print_bonds(const json_t* ledger) {
 }
 
 // The run itself, before it is judged.
+// The largest share of a signal's exchanges in which it was held, and whose.
+static double most_held(const json_t* served, const json_t** whose, double totals[3]) {
+  double most = 0;
+  size_t i = 0, k = 0;
+  json_t *signal = NULL, *way = NULL;
+  json_array_foreach(served, i, signal) {
+    double n[3] = {0}, sum = 0;
+    json_array_foreach(json_object_get(signal, "by"), k, way) {
+      const double own = yoke__json_find_number(way, "exchanges", 0);
+      sum += own;
+      if (k < 3) {
+        n[k] = own;
+        totals[k] += own;
+      }
+    }
+    if (sum > 0 && n[0] / sum > most) {
+      most = n[0] / sum;
+      *whose = signal;
+    }
+  }
+  return most;
+}
+
+// One sentence on what served the signals that name no method.
+static void print_served(const json_t* served) {
+  const json_t* whose = NULL;
+  double n[3] = {0};
+  const double most = most_held(served, &whose, n), sum = n[0] + n[1] + n[2];
+  if (sum <= 0) {
+    return;
+  }
+  printf("auto: order 2 served %.4g %% of the exchanges, order 1 %.4g %%, held values %.4g %%",
+         100 * n[2] / sum, 100 * n[1] / sum, 100 * n[0] / sum);
+  if (most > 0.1) {
+    printf("; %s -> %s was held for %.3g %%: it swings from exchange to exchange",
+           yoke__json_find_text(whose, "from", ""), yoke__json_find_text(whose, "to", ""),
+           100 * most);
+  }
+  putchar('\n');
+}
+
 static void print_summary(const json_t* summary, const char* directory, bool is_growing) {
   size_t i = 0;
   json_t* part = NULL;
@@ -170,6 +211,7 @@ static void print_summary(const json_t* summary, const char* directory, bool is_
              yoke__json_find_text(part, "method", ""), yoke__json_find_text(part, "text", ""));
     }
   }
+  print_served(json_object_get(summary, "served"));
 }
 
 // What can be said of it, with the energy of its bonds as an explanation.

@@ -134,6 +134,12 @@ enum {
   YOKE_WANTS_SENDS = 1u << 2,   // calls of `send`; a method without `wants` always gets them
 };
 
+// One of the ways in which a method serves a signal, and for how many exchanges it has done so.
+typedef struct yoke_coupling_service {
+  const char* by;  // "held", "linear"; lives as long as the method
+  int64_t n;
+} yoke_coupling_service;
+
 // What an analysis of stability (docs/analyse.md) takes the method for.
 typedef enum yoke_coupling_form {
   YOKE_FORM_OTHER,       // it does not know the method
@@ -207,6 +213,9 @@ typedef struct yoke_coupling_ops {
   // In place of `input` for a unit that holds its inputs during a call: the mean of each signal over the call that begins tau
   // after the exchange point and lasts h [s]. NULL: such a unit gets the values at the start of its calls.
   void (*input_mean)(void* self, size_t sink, double tau, double h, double u[]);
+
+  // Methods that choose while running: what has served a signal so far, at most n entries. Returns how many there are (optional).
+  size_t (*served)(const void* self, size_t signal, yoke_coupling_service services[], size_t n);
 } yoke_coupling_ops;
 #define YOKE_COUPLING_HEAD                                                                         \
   .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION

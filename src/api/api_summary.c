@@ -337,6 +337,53 @@ static void json_clusters(const yoke_system* system, const yoke_state* state, yo
   }
 }
 
+// ---- methods that choose
+
+static void json_service(const yoke_system* system, const yoke_state* state,
+                         const yoke_group* group, size_t signal, yoke_json* json) {
+  const yoke_system_link* link = &system->links[group->taps[signal].link];
+  const yoke_scenario_connection* c = link->source;
+  yoke_coupling_service services[8];
+  const size_t n = group->ops->served(state->group_memory + group->self, signal, services, 8);
+  char name[1024];
+  yoke__json_begin_object(json, NULL);
+  snprintf(name, sizeof name, "%s.%s", c->from.unit, c->from.variable);
+  yoke__json_string(json, "from", name);
+  snprintf(name, sizeof name, "%s.%s", c->to.unit, c->to.variable);
+  yoke__json_string(json, "to", name);
+  yoke__json_string(json, "method", group->ops->name);
+  yoke__json_begin_array(json, "by");
+  for (size_t i = 0; i < n && i < 8; i++) {
+    yoke__json_begin_object(json, NULL);
+    yoke__json_string(json, "what", services[i].by);
+    yoke__json_integer(json, "exchanges", services[i].n);
+    yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+}
+
+// What has served each signal, and for how long.
+static void json_services(const yoke_system* system, const yoke_state* state, yoke_json* json) {
+  bool has_any = false;
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    if (group->ops->served == NULL || group->role == YOKE_GROUP_MEMBER) {
+      continue;
+    }
+    if (!has_any) {
+      yoke__json_begin_array(json, "served");
+    }
+    has_any = true;
+    for (size_t i = 0; i < group->setup.n_signals; i++) {
+      json_service(system, state, group, i, json);
+    }
+  }
+  if (has_any) {
+    yoke__json_end_array(json);
+  }
+}
+
 // ---- circuits
 
 static void json_circuit(const yoke_unit_circuit_figures* f, yoke_json* json) {
@@ -562,6 +609,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   }
   if (state != NULL) {
     json_clusters(system, state, json);
+    json_services(system, state, json);
   }
   if (state != NULL && system->n_throughs > 0) {
     json_feedthrough(system, state, json);

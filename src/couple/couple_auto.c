@@ -171,6 +171,15 @@ static void auto_health(const void* memory, double values[]) {
   }
 }
 
+static size_t auto_served(const void* memory, size_t signal, yoke_coupling_service services[],
+                          size_t n) {
+  const auto_signal* s = signals_of(yoke__image_memory(memory)) + signal;
+  for (size_t c = 0; c < n && c < N_ORDERS; c++) {
+    services[c] = (yoke_coupling_service){health_names[c], s->n_used[c]};
+  }
+  return N_ORDERS;
+}
+
 static void walk(void* memory, yoke_image* image) {
   automatic* self = memory;
   yoke__image_part(image, signals_of(self), self->n_signals * sizeof(auto_signal));
@@ -191,6 +200,7 @@ const yoke_coupling_ops yoke__couple_auto = {
     .input_derivatives = auto_input_derivatives,
     .reset = auto_reset,
     .health = auto_health,
+    .served = auto_served,
     .image_size = auto_image_size,
     .save = auto_save,
     .restore = auto_restore,

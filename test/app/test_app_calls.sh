@@ -82,6 +82,12 @@ echo "error at 0.1 s: $(error auto-0.1), at 0.05 s: $(error auto-0.05)"
 holds "$(error auto-0.1) < 2e-3"
 holds "$(error auto-0.05) < $(error auto-0.1) / 4"
 run 3 run auto.yaml --trust none --quiet --set inputs=start --set time.stop=20 --out held
+# what served the signals is said, and stands in the summary
+run 0 run auto.yaml --trust none --out served
+says 'auto: order 2 served 99.'
+says '"what": "quadratic"' served/summary.json
+run 0 run auto.yaml --trust none --set inputs=start --set time.step=0.01 --out plain
+silent 'order 2 served'
 # what is named is not chosen
 for name in 'connections[0].order=0' 'connections[0].exchange=0.1'; do
   run 0 check auto.yaml --set "$name"
