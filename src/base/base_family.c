@@ -134,12 +134,14 @@ static bool is_exempt(int pid) {
   return strcmp(name, YOKE_FAMILY_EXEMPT) == 0;
 }
 
+// An exempt process may turn into another program that has no mark and another name: it is asked for its name first.
 static void find_family(family* f, int root, const char* mark, uint64_t since, char* room) {
   for (size_t i = 0; i < f->n; i++) {
     member* m = &f->all[i];
-    m->is_family = m->pid != root && m->pid != getpid() &&
-                   ((m->parent == root && root > 0) ||
-                    (mark != NULL && m->start >= since && has_mark(m->pid, mark, room)));
+    m->is_family =
+        m->pid != root && m->pid != getpid() &&
+        ((m->parent == root && root > 0) ||
+         (mark != NULL && m->start >= since && !is_exempt(m->pid) && has_mark(m->pid, mark, room)));
   }
   for (bool is_grown = true; is_grown;) {
     is_grown = false;
