@@ -73,10 +73,12 @@ typedef struct yoke_system_unit {
   const yoke_scenario_unit* source;
   yoke_unit unit;
   bool is_law;
-  bool is_fresh;                 // outputs are read again with the new inputs at exchange points
-  int thread;                    // all calls to it come from there
-  int64_t n_calls;               // of a macro step, by `calls`; 0: it has a step of its own
-  bool is_paced;                 // their number is left to `calls: auto`
+  bool is_fresh;    // outputs are read again with the new inputs at exchange points
+  int thread;       // all calls to it come from there
+  int64_t n_calls;  // of a macro step, by `calls`; 0: it has a step of its own
+  bool is_paced;    // their number is left to `calls: auto`
+  bool
+      meets_at_steps;  // it has a step of its own and exchanges at it: all connections are left to `auto`
   int64_t period;                // ticks between calls
   double step;                   // the same [s]
   double tolerance;              // iterative schemes

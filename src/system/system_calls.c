@@ -3,6 +3,7 @@
 // `calls: n` divides the macro step: units are called n times in it, and connections exchange at every call of both ends
 // (system_clock.c). By itself that is done for units that leave all of their connections to `auto`: ten calls cost little where
 // nothing but the exchange comes with them, and the error of the coupling falls with the second or third power of their number.
+// A unit of this kind that has a step of its own keeps it and exchanges at it: that costs no call.
 // Where the fastest mode of their loops asks for more, it is known before the units are made (master_scout.c).
 #include <math.h>
 #include <stdlib.h>
@@ -73,8 +74,9 @@ yoke_status yoke__system_plan_calls(yoke_system* system) {
   }
   for (size_t i = 0; i < n; i++) {
     yoke_system_unit* unit = &system->units[i];
-    unit->is_paced = m.is_connected[i] && !m.is_named[i] && !unit->is_law &&
-                     !unit->source->step.is_given && unit->source->calls == 0;
+    const bool is_left = m.is_connected[i] && !m.is_named[i] && !unit->is_law;
+    unit->is_paced = is_left && !unit->source->step.is_given && unit->source->calls == 0;
+    unit->meets_at_steps = is_left && unit->source->step.is_given;
     unit->n_calls = unit->is_law || unit->source->step.is_given ? 0
                     : unit->source->calls > 0                   ? unit->source->calls
                     : s->adaptive.is_given                      ? 1

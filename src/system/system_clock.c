@@ -127,25 +127,31 @@ int64_t yoke__system_common_cycle(yoke_system* system) {
   return cycle;
 }
 
-// The ends of a connection meet as often as `calls` makes both of them; what has a step of its own, at the macro step at the
-// earliest. A law has no calls: it meets the other end, and another law at every call of anybody.
+// Ticks between the exchanges that the unit allows: those between its calls, but at least a macro step for a step of its own,
+// unless that divides the macro step and the unit leaves its connections to `auto`.
+static int64_t least_interval(const yoke_system* system, const yoke_system_unit* unit) {
+  const bool is_free =
+      unit->n_calls > 0 || (unit->meets_at_steps && system->macro % unit->period == 0);
+  return is_free || unit->period > system->macro ? unit->period : system->macro;
+}
+
+// The ends of a connection meet as often as both are called. A law has no calls: it meets the other end, and another law at
+// every call of anybody.
 static int64_t meet(const yoke_system* system, const yoke_system_unit* from,
                     const yoke_system_unit* to) {
-  const yoke_system_unit* const ends[] = {from, to};
-  int64_t interval = 0, least = system->macro;
-  for (size_t i = 0; i < 2; i++) {
-    const bool is_macro = ends[i]->n_calls == 0 && ends[i]->period < system->macro;
-    const int64_t own = ends[i]->is_law ? 0 : is_macro ? system->macro : ends[i]->period;
-    interval = own > interval ? own : interval;
+  if (from->is_law && to->is_law) {
+    int64_t least = system->macro;
+    for (size_t i = 0; i < system->n_units; i++) {
+      const yoke_system_unit* unit = &system->units[i];
+      const int64_t own = unit->is_law ? least : least_interval(system, unit);
+      least = own < system->macro ? yoke__gcd(least, own) : least;
+    }
+    return least;
   }
-  if (from->n_calls > 0 && to->n_calls > 0) {
-    return yoke__lcm(from->period, to->period);
-  }
-  for (size_t i = 0; interval == 0 && i < system->n_units; i++) {
-    const yoke_system_unit* unit = &system->units[i];
-    least = unit->n_calls > 0 ? yoke__gcd(least, unit->period) : least;
-  }
-  return interval > 0 ? interval : least;
+  const int64_t a = least_interval(system, from->is_law ? to : from);
+  const int64_t b = least_interval(system, to->is_law ? from : to);
+  // both divide the macro step, or the longer one counts
+  return a <= system->macro && b <= system->macro ? yoke__lcm(a, b) : a > b ? a : b;
 }
 
 void yoke__system_choose_interval(yoke_system* system, yoke_system_link* link, int64_t cycle) {

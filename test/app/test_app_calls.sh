@@ -96,6 +96,27 @@ done
 run 0 check auto.yaml --set scheme=gauss-seidel
 silent 'method auto'
 
+# ---- units with steps of their own meet at every common call: that costs none
+run 0 check auto.yaml --set units.a.step=0.01 --set units.b.step=0.002
+says 'a.y1 -> b.u1, every 0.01 s, order 2, method auto, mean, feedthrough up to date'
+run 0 check auto.yaml --set units.a.step=0.004
+says 'b            state_space, step 0.01 s (10 calls)'
+says 'a.y1 -> b.u1, every 0.02 s, order 2, method auto'
+run 0 check auto.yaml --set units.a.step=0.2
+says 'a.y1 -> b.u1, every 0.2 s'
+run 2 check auto.yaml --set units.a.step=0.03
+says 'the exchange interval 0.1 s is not a multiple of the step 0.03 s'
+# what names something keeps the macro step
+run 0 check auto.yaml --set units.a.step=0.01 --set units.b.step=0.002 --set 'connections[0]={from: a.y1, to: b.u1, order: 1}'
+says 'a.y1 -> b.u1, every 0.1 s'
+run 0 run auto.yaml --trust none --quiet --set units.a.step=0.01 --set units.b.step=0.01 --out own
+same auto-0.1 own
+run 0 run auto.yaml --trust both --set units.a.step=0.01 --set units.b.step=0.01 --out own-judged
+says 'trust: trustworthy'
+run 0 run auto.yaml --trust none --quiet --set units.a.step=0.01 --set units.b.step=0.002 --threads 2 --out own-two
+run 0 run auto.yaml --trust none --quiet --set units.a.step=0.01 --set units.b.step=0.002 --out own-one
+same own-one own-two
+
 # ---- as many calls as the fastest mode of the loops asks for: DC link, 3.16e4 1/s
 cat >link.yaml <<'END'
 yoke: 1
