@@ -70,7 +70,7 @@ static inline int highest(const automatic* self, const auto_signal* s, size_t i)
 static void compare(auto_signal* s, int n, double y) {
   double foretold = s->p.u;
   const double steps[N_ORDERS] = {0, s->p.d1, s->p.d2};
-  for (int c = 0; c < n; c++) {
+  for (int c = 0; c < n && c < N_ORDERS; c++) {
     foretold += steps[c];
     const double e = y - foretold;
     // the order c is compared for the first time after c + 1 samples

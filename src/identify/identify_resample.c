@@ -116,6 +116,7 @@ static void repeat(size_t n, const stretch* one, uint64_t n_steps, stretch* to) 
 static bool invert(size_t n, const double A[], double to[]) {
   double lu[SIZE], column[MAX];
   size_t pivots[MAX];
+  memset(to, 0, n * n * sizeof *to);
   memcpy(lu, A, n * n * sizeof *A);
   if (yoke__lu_factor(n, lu, pivots) < 0) {
     return false;

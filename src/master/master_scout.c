@@ -225,7 +225,7 @@ static double find_fastest(size_t n, const double closed[], double open[]) {
     if (nearest == n) {
       return closed[i];
     }
-    open[nearest] = -INFINITY;
+    open[nearest] = -HUGE_VAL;
   }
   return 0;
 }

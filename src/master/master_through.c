@@ -153,10 +153,9 @@ static yoke_status probe_unit(const probe* p, const bool is_asked[], bool is_che
 
 // ---- derivatives
 
-static bool linearise(const yoke_unit* unit, double whole[]) {
-  yoke_linear model = {.D = whole};
-  return unit->ops->linearise != NULL && unit->ops->linearise(unit->self, &model) >= 0 &&
-         model.n_inputs == unit->n_u && model.n_outputs == unit->n_y;
+static bool linearise(const yoke_unit* unit, yoke_linear* model) {
+  return unit->ops->linearise != NULL && unit->ops->linearise(unit->self, model) >= 0 &&
+         model->n_inputs == unit->n_u && model->n_outputs == unit->n_y;
 }
 
 // The scalar variable that number `at` of u or y is; YOKE_NOT_FOUND: it is an element of an array.
@@ -182,7 +181,7 @@ static bool derive(const yoke_unit* unit, const place* at, double* D) {
 // derivatives: those of other units may be of their last step.
 static bool take_derivatives(const probe* p, double whole[]) {
   const yoke_unit* unit = &p->unit->unit;
-  const bool is_linear_model = linearise(unit, whole);
+  const bool is_linear_model = linearise(unit, &(yoke_linear){.D = whole});
   const bool can_derive = unit->ops->derivative != NULL && !yoke__unit_can_refresh(unit);
   bool is_all = true;
   place at;

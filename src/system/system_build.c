@@ -107,7 +107,7 @@ yoke_status yoke__system_build_lent(yoke_scenario* scenario, const yoke_registry
 yoke_status yoke__system_build(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out) {
   const yoke_status status = yoke__system_build_lent(scenario, registry, messages, out);
-  if (status < 0) {
+  if (status < 0 || *out == NULL) {
     yoke__scenario_free(&scenario);
     return status;
   }

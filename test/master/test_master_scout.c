@@ -102,12 +102,18 @@ static yoke_status try_build(const char* text, const char* const sets[], size_t 
   return status;
 }
 
+static yoke_system* build(const char* text, const char* set) {
+  yoke_system* system = NULL;
+  if (try_build(text, &set, set == NULL ? 0 : 1, &system) < 0 || system == NULL) {
+    fail_msg("refused:\n%s\n%s", said, text);
+    exit(1);
+  }
+  return system;
+}
+
 // Calls of the first unit; what was found for the system goes to *pace.
 static int64_t calls_of(const char* text, const char* set, yoke_scenario_pace* pace) {
-  yoke_system* system = NULL;
-  if (try_build(text, &set, set == NULL ? 0 : 1, &system) < 0) {
-    fail_msg("refused:\n%s\n%s", said, text);
-  }
+  yoke_system* system = build(text, set);
   const int64_t n = system->units[0].n_calls;
   *pace = system->scenario->pace;
   yoke__system_destroy(&system);
@@ -305,8 +311,7 @@ static void test_units_of_others(void** state) {
     assert_int_equal(n_alive, 0);
   }
   // 125 are wanted; of 130 a unit that makes 60 steps of its own can follow 10
-  yoke_system* system = NULL;
-  check_ok(try_build(slopes("fixed", 1), NULL, 0, &system));
+  yoke_system* system = build(slopes("fixed", 1), NULL);
   assert_int_equal(system->scenario->pace.wanted, 125);
   assert_int_equal(system->units[0].n_calls, 130);
   assert_int_equal(system->units[1].n_calls, 10);
@@ -325,12 +330,11 @@ static void test_threads(void** state) {
 // A closed chain of feedthrough that has no solution.
 static void test_singular(void** state) {
   (void)state;
-  yoke_system* system = NULL;
-  check_ok(try_build("yoke: 1\ntime: {stop: 1, step: 1e-2}\ninputs: mean\nunits:\n"
-                     "  a: {model: state_space, with: {A: [[-1e5]], B: [[1]], D: [[1]]}}\n"
-                     "  b: {model: state_space, with: {A: [[-1e5]], B: [[1]], D: [[1]]}}\n"
-                     "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n",
-                     NULL, 0, &system));
+  yoke_system* system = build("yoke: 1\ntime: {stop: 1, step: 1e-2}\ninputs: mean\nunits:\n"
+                              "  a: {model: state_space, with: {A: [[-1e5]], B: [[1]], D: [[1]]}}\n"
+                              "  b: {model: state_space, with: {A: [[-1e5]], B: [[1]], D: [[1]]}}\n"
+                              "connections: [a.y1 -> b.u1, b.y1 -> a.u1]\n",
+                              NULL);
   assert_int_equal(system->scenario->pace.calls, 0);
   assert_int_equal(system->units[0].n_calls, 10);
   yoke__system_destroy(&system);

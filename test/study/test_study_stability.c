@@ -239,7 +239,7 @@ static void step_by_euler(yoke_mpsm* cluster, size_t n) {
   double E[P * P] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, T[P * P];
   for (size_t j = 0; j < n; j++) {
     yoke__mat_mul(P, P, P, cluster->K, E, T);
-    for (size_t i = 0; i < P * P; i++) {
+    for (size_t i = 0; i < sizeof E / sizeof E[0]; i++) {
       E[i] += cluster->step / (double)n * T[i];
     }
   }
@@ -288,7 +288,7 @@ static void advance_option(void* context, double y[3]) {
   const yoke_mpsm_sample now = {.y = r->y, .u = r->u, .inner = has_inner ? r->inner : NULL};
   (void)yoke__mpsm_step(r->cluster, &now, true, u, NULL);
   memcpy(r->u, u, sizeof u);
-  for (int j = 0; j < 100; j++) {
+  for (size_t j = 0; j < 100; j++) {
     const yoke_stability_unit* units = r->mass->units;
     yoke__mat_vec(2, 2, units[0].A, r->x, d);
     yoke__mat_vec_add(2, 1, units[0].B, u, d);
