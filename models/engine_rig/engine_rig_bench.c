@@ -104,6 +104,7 @@ static const yoke_unit_info bench_info = {
     .n_variables = COUNT(bench_variables),
     .flags = YOKE_UNIT_FLAT,
     .self_size = sizeof(bench),
+    .solver = {.method = YOKE_SOLVER_SEMI_IMPLICIT_EULER},
 };
 
 // ---- characteristics
