@@ -31,6 +31,7 @@ yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_se
   yoke_load_settings heard = *settings;
   yoke_system* system = NULL;
   heard.sink = &sink;
+  heard.has_no_trials = options->command != &yoke__command_run;
   yoke__app_note_shortage(yoke_system_load(options->operands[0], &heard, &system));
   if (system != NULL && is_strict && voice.n_warnings > 0) {
     char text[80];

@@ -26,6 +26,8 @@ typedef struct yoke_load_settings {
   double netlist_stop;  // end of the run [s], in whole rows; 0: that of its .tran
   bool
       has_short_names;  // columns are v(out), i(l1): voltages, currents and probes without the unit's name
+  // Nothing is stepped while it is loaded: `calls: auto` then makes ten calls of an FMU, whatever they cost (docs/time.md).
+  bool has_no_trials;
 } yoke_load_settings;
 
 // Reads and wires a system file (.yaml), an SSP (.ssp), a netlist (.cir) or an FMU (.fmu). settings may be NULL.
@@ -64,6 +66,8 @@ typedef struct yoke_unit_view {
   const char* file;  // where it stands in the system file
   int line, column;
   const yoke_unit_info* info;  // its variables, feedthrough, capabilities
+  int64_t n_calls;             // in a macro step, by `calls`; 0: it has a step of its own
+  bool has_auto_calls;         // their number was chosen by `calls: auto`
 } yoke_unit_view;
 // Units and laws in the order of the file. YOKE_BAD_ARG beyond the last one.
 YOKE_API yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_view* out);

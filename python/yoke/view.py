@@ -27,7 +27,8 @@ class Variable:
 @dataclass(frozen=True)
 class UnitView:
     """A unit or law of a system. type: its model or file; kind: model, law, fmu, circuit or library; step [s]: the
-    interval at which it is called; file, line, column: where it stands in the system file."""
+    interval at which it is called; file, line, column: where it stands in the system file; n_calls: in a macro step, 0
+    with a step of its own; has_auto_calls: chosen by `calls: auto`."""
     name: str
     type: str
     kind: str
@@ -40,6 +41,8 @@ class UnitView:
     line: int
     column: int
     variables: list
+    n_calls: int
+    has_auto_calls: bool
 
 
 @dataclass(frozen=True)

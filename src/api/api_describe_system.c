@@ -163,17 +163,35 @@ static void describe_settings(const yoke_scenario_unit* source, yoke_json* json)
   yoke__text_free(&value);
 }
 
-// Calls in a macro step, and why there are more than usual. A unit with a step of its own has none.
+// Calls in a macro step, and why there are more or fewer than usual. A unit with a step of its own has none.
 static void describe_calls(const yoke_system* system, const yoke_system_unit* unit,
                            yoke_json* json) {
-  const yoke_scenario_pace* pace = &system->scenario->pace;
+  const yoke_scenario* s = system->scenario;
+  const yoke_scenario_trial* trial = s->trials == NULL ? NULL : &s->trials[unit - system->units];
   char why[96] = "";
   if (unit->n_calls > 0) {
     yoke__json_integer(json, "calls", unit->n_calls);
   }
-  if (unit->n_calls > 1 && unit->is_paced && pace->wanted > YOKE_AUTO_CALLS) {
-    snprintf(why, sizeof why, "the fastest mode of the loops is %.3g 1/s", pace->fastest);
+  if (!unit->is_paced) {
+    return;
+  }
+  yoke__json_boolean(json, "calls_auto", true);
+  if (unit->n_calls > 1 && s->pace.wanted > YOKE_AUTO_CALLS) {
+    snprintf(why, sizeof why, "the fastest mode of the loops is %.3g 1/s", s->pace.fastest);
+  } else if (trial != NULL && trial->calls > 0 && trial->calls < YOKE_AUTO_CALLS) {
+    snprintf(why, sizeof why, "ten would take %.3g times as long as one",
+             trial->ten_s / trial->one_s);
+  } else if (!s->has_trials && unit->source->kind == YOKE_KIND_FMU && unit->n_calls > 1) {
+    snprintf(why, sizeof why, "fewer if a run finds them expensive");
+  }
+  if (why[0] != '\0') {
     yoke__json_string(json, "calls_because", why);
+  }
+  if (trial != NULL && trial->ten_s > 0) {
+    yoke__json_number(json, "ten_calls_s", trial->ten_s);
+  }
+  if (trial != NULL && trial->one_s > 0) {
+    yoke__json_number(json, "one_call_s", trial->one_s);
   }
 }
 

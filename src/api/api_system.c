@@ -17,6 +17,7 @@ static yoke_status build(yoke_status read, yoke_scenario* scenario, const char* 
                          yoke_system** out) {
   yoke_status status = read;
   if (scenario != NULL) {
+    scenario->has_trials = !settings->has_no_trials;
     status = yoke__master_build(scenario, settings->registry, messages, out);
   }
   const size_t n_errors = yoke__messages_send(messages, settings->sink);
@@ -140,6 +141,8 @@ yoke_status yoke_system_get_unit(const yoke_system* system, size_t i, yoke_unit_
       .line = unit->source->place.line,
       .column = unit->source->place.column,
       .info = unit->unit.info,
+      .n_calls = unit->n_calls,
+      .has_auto_calls = unit->is_paced,
   };
   return YOKE_OK;
 }

@@ -8,6 +8,8 @@
 //
 // that takes part in them: one whose modulus is not found among those of A within 1 %. Connections with a delay are cut.
 //
+// FMUs whose calls are expensive get fewer than 10, as far as the loops allow (system_cost.c).
+//
 // Circuits and model-exchange FMUs fit their own steps to their calls, so M must be known before the units are made. The system
 // is built and initialised once with 10 calls, asked for its models and closed: the scout. Then it is built with M. Whatever goes
 // wrong with the scout but a shortage of memory means M = 10 and no message: the system itself reports it.
@@ -316,12 +318,28 @@ static void warn(const yoke_scenario* scenario, yoke_messages* messages) {
                     floor(most / digit * (1 + 1e-12)) * digit);
 }
 
+// What calls of FMUs cost, where the loops leave it to us. *is_fewer: one of them gets fewer.
+static yoke_status try_calls(yoke_scenario* scenario, yoke_system* system,
+                             const yoke_scenario_pace* pace, bool* is_fewer) {
+  if (!scenario->has_trials || pace->calls > YOKE_AUTO_CALLS) {
+    return YOKE_OK;
+  }
+  yoke_scenario_trial* trials =
+      yoke__arena_array(&scenario->arena, scenario->n_units + 1, sizeof *trials);
+  YOKE_TRY_MEMORY(trials);
+  *is_fewer = yoke__system_try_calls(system, pace->wanted, trials);
+  scenario->trials = trials;
+  return YOKE_OK;
+}
+
 // Builds with the calls that were found; where that gives steps that do not fit together, with ten.
 static yoke_status build_paced(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out) {
   yoke_status status = yoke__system_build_lent(scenario, registry, messages, out);
-  if (status == YOKE_BAD_INPUT && scenario->pace.calls > YOKE_AUTO_CALLS) {
+  if (status == YOKE_BAD_INPUT &&
+      (scenario->pace.calls > YOKE_AUTO_CALLS || scenario->trials != NULL)) {
     scenario->pace = (yoke_scenario_pace){0};
+    scenario->trials = NULL;
     yoke__messages_free(messages);
     *messages = (yoke_messages){0};
     status = yoke__system_build_lent(scenario, registry, messages, out);
@@ -332,6 +350,7 @@ static yoke_status build_paced(yoke_scenario* scenario, const yoke_registry* reg
 yoke_status yoke__master_build(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out) {
   scenario->pace = (yoke_scenario_pace){0};
+  scenario->trials = NULL;
   if (scenario->calls > 0 || scenario->inputs != YOKE_INPUTS_MEAN || messages->n_errors > 0 ||
       scenario->has_errors) {
     return yoke__system_build(scenario, registry, messages, out);
@@ -339,10 +358,11 @@ yoke_status yoke__master_build(yoke_scenario* scenario, const yoke_registry* reg
   // a system that needs no scout is there after this
   yoke_messages list = {0};
   yoke_scenario_pace pace;
-  bool is_used = false;
+  bool is_used = false, is_fewer = false;
   yoke_status status = yoke__system_build_lent(scenario, registry, &list, out);
   if (status >= 0) {
     status = scout_system(*out, &pace, &is_used);
+    status = status < 0 ? status : try_calls(scenario, *out, &pace, &is_fewer);
     if (status < 0) {
       yoke__messages_fail(&list, status, (yoke_place){scenario->path, 0, 0}, "%s",
                           yoke_status_text(status));
@@ -350,7 +370,7 @@ yoke_status yoke__master_build(yoke_scenario* scenario, const yoke_registry* reg
   }
   if (status < 0) {
     yoke__system_destroy(out);
-  } else if (is_used) {
+  } else if (is_used || is_fewer) {
     yoke__system_destroy(out);
     yoke__messages_free(&list);
     list = (yoke_messages){0};

@@ -79,6 +79,12 @@ typedef struct yoke_scenario_pace {
   double fastest;  // |lambda| of the fastest mode of the loops [1/s]; 0: none takes part in a loop
 } yoke_scenario_pace;
 
+// `calls: auto` of an FMU: what a macro step of it takes (system_cost.c).
+typedef struct yoke_scenario_trial {
+  int64_t calls;        // that are worth it: 1, 2, 5 or 10; 0: not known
+  double one_s, ten_s;  // in one call, in ten; one_s is 0 where ten cost next to nothing
+} yoke_scenario_trial;
+
 // Inputs of a unit that holds them over a call, on the line from the start of the macro step to its end.
 typedef enum yoke_iteration_mode {
   YOKE_ITERATE_MEAN,         // in the middle of the call
@@ -299,7 +305,9 @@ typedef struct yoke_scenario {
   bool has_inputs;          // the file names them
   int64_t calls;            // of every unit in a macro step, with an exchange at each; 0: automatic
   yoke_scenario_pace pace;  // found, not read
-  int64_t threads;          // 0: automatic
+  bool has_trials;          // set by whoever runs it: FMUs may be tried for their cost
+  const yoke_scenario_trial* trials;  // per unit; found, not read; NULL: none were made
+  int64_t threads;                    // 0: automatic
   yoke_scenario_iteration iteration;
   const yoke_scenario_name* order;  // `order: [a, b]` for Gauss-Seidel
   size_t n_order;

@@ -478,7 +478,16 @@ yoke_status yoke__system_make_units(yoke_system* system);  // system_units.c
 yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
                                        yoke_unit_file_settings* settings);
 // Tries what a step of each FMU costs, where that decides about threads.
+// One more instance like that of `unit`, made by another table, for whoever closes it.
+yoke_status yoke__system_make_copy(yoke_system* system, const yoke_system_unit* unit,
+                                   const yoke_unit_ops* ops, yoke_messages* messages,
+                                   yoke_system_unit* copy);
 void yoke__system_try_costs(yoke_system* system);  // system_cost.c
+// How many calls of its FMUs a system that was built with `calls: auto` should make, into one trial per unit; least: as many
+// as its loops ask for. True: some unit gets fewer than it has.
+bool yoke__system_try_calls(yoke_system* system, int64_t least, yoke_scenario_trial trials[]);
+// The largest of 10, 5, 2 and 1 whose calls are worth it, by what one call and ten take for a macro step. is_even: not 5.
+int64_t yoke__system_worth_calls(double one_s, double ten_s, bool is_even);
 #define YOKE_AUTO_CALLS 10  // of units that leave all of their connections to `auto`, at least
 // Whether signals without a method are served by `auto`.
 bool yoke__system_has_auto(const yoke_system* system);  // system_calls.c

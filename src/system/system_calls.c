@@ -4,7 +4,8 @@
 // (system_clock.c). By itself that is done for units that leave all of their connections to `auto`: ten calls cost little where
 // nothing but the exchange comes with them, and the error of the coupling falls with the second or third power of their number.
 // A unit of this kind that has a step of its own keeps it and exchanges at it: that costs no call.
-// Where the fastest mode of their loops asks for more, it is known before the units are made (master_scout.c).
+// Where the fastest mode of their loops asks for more, or where calls of an FMU cost so much that they are not worth it
+// (system_cost.c), that is known before the units are made (master_scout.c).
 #include <math.h>
 #include <stdlib.h>
 
@@ -61,6 +62,13 @@ static void mark_all(const marks* m) {
   }
 }
 
+// What `calls: auto` means for a unit. Loops that need more than the usual number get it, whatever it costs.
+static int64_t choose_calls(const yoke_scenario* s, size_t unit) {
+  const int64_t calls = s->pace.calls > 0 ? s->pace.calls : YOKE_AUTO_CALLS;
+  const int64_t worth = s->trials == NULL ? 0 : s->trials[unit].calls;
+  return worth > 0 && calls <= YOKE_AUTO_CALLS ? worth : calls;
+}
+
 // Before the units are made: circuits and model-exchange FMUs fit their own steps to their calls.
 yoke_status yoke__system_plan_calls(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
@@ -68,7 +76,6 @@ yoke_status yoke__system_plan_calls(yoke_system* system) {
   bool* flags = calloc(2 * n + 1, sizeof *flags);
   YOKE_TRY_MEMORY(flags);
   const marks m = {system, flags, flags + n};
-  const int64_t auto_calls = s->pace.calls > 0 ? s->pace.calls : YOKE_AUTO_CALLS;
   if (s->calls == 0 && yoke__system_has_auto(system)) {
     mark_all(&m);
   }
@@ -81,7 +88,7 @@ yoke_status yoke__system_plan_calls(yoke_system* system) {
                     : unit->source->calls > 0                   ? unit->source->calls
                     : s->adaptive.is_given                      ? 1
                     : s->calls > 0                              ? s->calls
-                    : unit->is_paced                            ? auto_calls
+                    : unit->is_paced                            ? choose_calls(s, i)
                                                                 : 1;
   }
   free(flags);

@@ -307,8 +307,8 @@ static yoke_status find_type(yoke_system* system, yoke_system_unit* unit) {
   return source->isolation.is_given ? open_file(system, unit) : YOKE_OK;
 }
 
-static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
-  YOKE_TRY(find_type(system, unit));
+// An instance by the table of the unit, with its settings.
+static yoke_status create_unit(yoke_system* system, yoke_system_unit* unit) {
   yoke_unit_args args;
   YOKE_TRY(collect_arguments(system, unit, &args));
   const yoke_sink sink = yoke__messages_sink(system->messages);
@@ -348,6 +348,27 @@ static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
     }
   }
   return YOKE_OK;
+}
+
+static yoke_status make_unit(yoke_system* system, yoke_system_unit* unit) {
+  YOKE_TRY(find_type(system, unit));
+  return create_unit(system, unit);
+}
+
+yoke_status yoke__system_make_copy(yoke_system* system, const yoke_system_unit* unit,
+                                   const yoke_unit_ops* ops, yoke_messages* messages,
+                                   yoke_system_unit* copy) {
+  yoke_messages* const kept = system->messages;
+  *copy = *unit;
+  copy->unit = (yoke_unit){.ops = ops};
+  system->messages = messages;
+  yoke_status status = create_unit(system, copy);
+  system->messages = kept;
+  if (status >= 0 && messages->n_errors > 0) {
+    yoke__unit_close(&copy->unit);
+    status = YOKE_BAD_INPUT;
+  }
+  return status;
 }
 
 // each unit is made by the thread that will run it; messages need one writer at a time, so threads take turns

@@ -91,7 +91,7 @@ typedef struct host_request {
   double t, h;
   uint64_t a, b;  // by call: variable, size, ...
   uint32_t n_wanted;
-  uint32_t unused;
+  uint32_t is_measured;  // the time on the processor is wanted: two system calls per step
 } host_request;
 
 // Written by the other process. One cache line.
@@ -102,6 +102,7 @@ typedef struct host_answer {
   uint32_t flags;  // YOKE_STEP_*
   double t_reached;
   int64_t inner_ns;  // time spent in the unit's step
+  int64_t cpu_ns;    // of it on the processor, if that is wanted
   uint64_t size;     // by call
   uint32_t has;
   uint32_t messages_size;  // bytes of messages at the start of the bulk part

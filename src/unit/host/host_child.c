@@ -180,8 +180,10 @@ static void keep_result(host_child* c, yoke_status status, const yoke_step_resul
 static yoke_status do_step(host_child* c) {
   const host_request* request = &c->channel.control->request;
   yoke_step_result result = {.t_reached = request->t + request->h};
-  const int64_t start = yoke__os_now_ns();
+  const bool is_measured = request->is_measured != 0;
+  const int64_t start = yoke__os_now_ns(), cpu = is_measured ? yoke__os_cpu_ns() : 0;
   const yoke_status status = c->unit.ops->step(c->unit.self, request->t, request->h, &result);
+  c->channel.control->answer.cpu_ns = is_measured ? yoke__os_cpu_ns() - cpu : 0;
   c->channel.control->answer.inner_ns = yoke__os_now_ns() - start;
   keep_result(c, status, &result);
   return status;

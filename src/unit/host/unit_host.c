@@ -390,6 +390,16 @@ void yoke__host_statistics(const void* self, yoke_host_statistics* out) {
   };
 }
 
+void yoke__host_measure(void* self) {
+  link_of(self)->channel.control->request.is_measured = 1;
+}
+
+void yoke__host_last_step(const void* self, double* wall_s, double* cpu_s) {
+  const host_answer* answer = &link_of(self)->channel.control->answer;
+  *wall_s = (double)answer->inner_ns * 1e-9;
+  *cpu_s = (double)answer->cpu_ns * 1e-9;
+}
+
 // what isolation costs, once there is something to tell
 static void report_cost(host_link* link, const void* self, const yoke_sink* sink) {
   if (link->is_cost_told || link->steps.n == 0) {

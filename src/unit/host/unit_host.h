@@ -33,6 +33,11 @@ typedef struct yoke_host_statistics {
 
 void yoke__host_statistics(const void* self, yoke_host_statistics* out);
 
+// From now on steps are measured.
+void yoke__host_measure(void* self);
+// Time that the unit itself took for its last step [s], and what of it was on the processor.
+void yoke__host_last_step(const void* self, double* wall_s, double* cpu_s);
+
 // The other process: argv[1] names the inherited descriptor.
 int yoke__host_main(int argc, char** argv);
 
