@@ -32,6 +32,11 @@ static const yoke_option run_options[] = {
      "within this: a share of the movement of all signals such as 1%, or an error of one signal in "
      "its own unit such as arm.s=2e-3. If none does, the best one is run. May be given several "
      "times."},
+    {"pin", "OUT", false, YOKE_ARGUMENT_FILE, NULL,
+     "Also write OUT, a copy of the system file with the choices of this run: its --set options, "
+     "and the number of calls of each unit that was left to calls: auto. Only lines that are added "
+     "or changed differ. A run of the copy makes no choice of its own and gives the same results "
+     "to the last bit."},
     {"no-verdict", NULL, false, YOKE_ARGUMENT_TEXT, NULL,
      "Exit with status 0 also if the result is judged wrong."},
     {"threads", "N", false, YOKE_ARGUMENT_TEXT, NULL,
@@ -63,6 +68,8 @@ static const yoke_example run_examples[] = {
     {"yoke run crane.yaml --set time.step=5e-4 --out results/fine",
      "The same with half the step, into a folder of its own."},
     {"yoke run crane.yaml --report", "The same, with results/crane/report.html to look at."},
+    {"yoke run crane.yaml --pin fixed.yaml",
+     "The same, with a system file that keeps what was chosen."},
     {"yoke run crane.yaml --format csv,hdf5 --quiet", "Two formats, nothing on the terminal."},
     {"yoke run engine.fmu --set time.stop=5 --set units.engine.with.mass=120",
      "An FMU on its own; the unit has the name of the file."},

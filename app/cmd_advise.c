@@ -1,10 +1,9 @@
 // yoke advise: settings that make the result better, each of them tried.
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "app/app_advise.h"
+#include "app/app_copy.h"
 #include "app/app_run.h"
 #include "app/app_sink.h"
 #include "app/app_table.h"
@@ -12,7 +11,7 @@
 #include "base/base_map.h"
 #include "base/base_number.h"
 #include "base/base_os.h"
-#include "study/study_advise_write.h"
+#include "study/study_copy.h"
 
 #define COMMAND   "advise"
 #define FILE_NAME "advise.json"
@@ -54,37 +53,6 @@ static bool read_trust(const yoke_options* options, yoke_app_advise* app) {
     }
   }
   return true;
-}
-
-// Before anything is run: a search for nothing helps nobody.
-static bool is_same_file(const char* a, const char* b) {
-  struct stat left, right;
-  return stat(a, &left) == 0 && stat(b, &right) == 0 && left.st_dev == right.st_dev &&
-         left.st_ino == right.st_ino;
-}
-
-static bool can_write(const yoke_options* options) {
-  const char* out = yoke__options_value(options, "write");
-  char folder[4096];
-  if (out == NULL) {
-    return true;
-  }
-  const char* slash = strrchr(out, '/');
-  snprintf(folder, sizeof folder, "%.*s", slash == NULL ? 1 : (int)(slash - out) + 1,
-           slash == NULL ? "." : out);
-  const bool is_there = access(out, F_OK) == 0;
-  if (out[0] == '\0' || yoke__os_is_directory(out) || access(is_there ? out : folder, W_OK) != 0) {
-    return yoke__app_error(COMMAND, "--write: '%.300s' cannot be written", out);
-  }
-  if (is_same_file(out, options->operands[0])) {
-    return yoke__app_error(COMMAND, "--write: '%.300s' is the system file itself; name another one",
-                           out);
-  }
-  const yoke_status checked = yoke__advise_check_write(options->operands[0], out, &yoke__app_sink);
-  if (checked < 0) {
-    yoke__app_fail(COMMAND, checked);
-  }
-  return checked >= 0;
 }
 
 // ---- what is printed
@@ -220,7 +188,7 @@ static bool write_system(const yoke_options* options, yoke_app_advise* app) {
       yoke__advise_sets(&app->settings, &advice->all[advice->chosen], &app->arena, &n);
   const yoke_status written =
       sets == NULL ? YOKE_NO_MEMORY
-                   : yoke__advise_write(app->settings.path, sets, n, out, &yoke__app_sink);
+                   : yoke__copy_write(app->settings.path, sets, n, out, &yoke__app_sink);
   if (written < 0) {
     yoke__app_fail(COMMAND, written);
     return false;
@@ -246,7 +214,9 @@ static int advise(const yoke_options* options, yoke_app_advise* app) {
     return YOKE_EXIT_USAGE;
   }
   if (!yoke__app_advise_open(app, options, n_limits + 1) || !read_trust(options, app) ||
-      !read_budget(options, &app->settings) || !can_write(options)) {
+      !read_budget(options, &app->settings) ||
+      // a search for nothing helps nobody
+      !yoke__app_can_copy(options, "write", "use the command instead")) {
     return YOKE_EXIT_USAGE;
   }
   if (!yoke__app_advise_run(app, options, &status)) {

@@ -2,10 +2,13 @@
 #include <string.h>
 
 #include "app/app_advise.h"
+#include "app/app_copy.h"
 #include "app/app_run.h"
 #include "app/app_system.h"
 #include "base/base_map.h"
 #include "base/base_os.h"
+#include "base/base_status.h"
+#include "study/study_copy.h"
 
 static bool has_foreign_units(const yoke_system* system) {
   yoke_unit_view unit;
@@ -50,6 +53,53 @@ static bool search(const yoke_options* options, yoke_app_advise* app, size_t* ch
   return true;
 }
 
+// ---- --pin
+
+// Where a copy with the choices of this run goes, and what it is made of.
+typedef struct pinning {
+  const char* shown;             // as it was typed; NULL: no copy is wanted
+  char path[4096], place[4096];  // of the system file and of the copy, from the root
+} pinning;
+
+static void open_pinning(const yoke_options* options, pinning* p) {
+  p->shown = yoke__options_value(options, "pin");
+  if (p->shown != NULL) {
+    yoke__os_path_absolute(options->operands[0], p->path, sizeof p->path);
+    yoke__os_path_absolute(p->shown, p->place, sizeof p->place);
+  }
+}
+
+// Before the run: all choices are made when the system is loaded, and nothing is recorded yet that a failure could lose.
+// sets: n settings of this run besides the user's own.
+static int pin(const pinning* p, const yoke_options* options, const yoke_system* system,
+               const char* const sets[], size_t n) {
+  if (p->shown == NULL || system == NULL) {
+    return YOKE_EXIT_OK;
+  }
+  yoke_arena arena = {0};
+  size_t n_all = 0;
+  const char* const* given = yoke__options_values(options, "set", &n_all);
+  const char** all = yoke__arena_array(&arena, n_all + n + 1, sizeof *all);
+  if (all != NULL) {
+    memcpy(all, given, n_all * sizeof *all);
+    memcpy(all + n_all, sets, n * sizeof *all);
+    n_all += n;
+    all = yoke__app_pins(system, all, &n_all, &arena);
+  }
+  const yoke_status written =
+      all == NULL ? YOKE_NO_MEMORY
+                  : yoke__copy_write(p->path, all, n_all, p->place, &yoke__app_sink);
+  yoke__arena_free(&arena);
+  if (written < 0) {
+    (void)yoke__app_fail("run", written);
+    return yoke__app_start_status(written);
+  }
+  if (!yoke__options_has(options, "quiet") && !yoke__options_has(options, "json")) {
+    printf("pinned in %s\n", p->shown);
+  }
+  return YOKE_EXIT_OK;
+}
+
 // ---- the command
 
 // What is set besides the user's own: what was wished for and found, and the threads.
@@ -90,13 +140,18 @@ static int run_with(const yoke_options* options, yoke_app_advise* app, bool is_f
     yoke__app_results_directory(options->operands[0], place, sizeof place);
   }
   yoke__os_path_absolute(out == NULL ? place : out, whole, sizeof whole);
+  pinning copy;
+  open_pinning(options, &copy);
   yoke_messages said = {0};
   yoke_system* system =
       yoke__app_load(options, extra, n, yoke__options_has(options, "strict"), &said);
   const yoke_app_words words = yoke__app_words(options->operands[0]);
   const char* short_name = out == NULL ? place : out;
-  const int status = yoke__app_run(system, options, has_foreign_units(system) ? whole : short_name,
-                                   &words, &said, is_found ? app : NULL, chosen);
+  int status = pin(&copy, options, system, extra, n - (threads >= 0));
+  if (status == YOKE_EXIT_OK) {
+    status = yoke__app_run(system, options, has_foreign_units(system) ? whole : short_name, &words,
+                           &said, is_found ? app : NULL, chosen);
+  }
   yoke_system_destroy(&system);
   yoke__messages_free(&said);
   return status;
@@ -112,6 +167,9 @@ static int run(const yoke_options* options) {
     return YOKE_EXIT_USAGE;
   }
   if (!yoke__options_integer(options, "threads", 0, 256, &threads)) {
+    return YOKE_EXIT_USAGE;
+  }
+  if (!yoke__app_can_copy(options, "pin", "name the calls with --set units.NAME.calls=N instead")) {
     return YOKE_EXIT_USAGE;
   }
   yoke_app_advise app = {0};

@@ -1,13 +1,13 @@
 // A system file with settings written into it.
-#include "study/study_advise_write.h"
+#include "study/study_copy.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/base_os.h"
-#include "base/base_path.h"
 #include "base/base_text.h"
-#include "master/master.h"
 #include "scenario/scenario_edit.h"
 #include "system/system.h"
 
@@ -64,59 +64,72 @@ static yoke_status compare(const char* path, const char* bytes, size_t n, const 
   return status == YOKE_NO_SUPPORT || status == YOKE_BAD_INPUT
              ? yoke_fail(sink, YOKE_NO_SUPPORT,
                          "%s: the settings cannot be written into this file without changing more "
-                         "of it; use the command instead",
+                         "of it; use --set instead",
                          path)
              : status;
 }
 
-// Files that a system names are looked for where its file stands.
-static yoke_status build_there(const char* path, const yoke_text* copy, const char* to,
-                               const yoke_sink* sink) {
-  yoke_messages messages = {0};
+// ---- where the copy stands
+
+static bool is_same_folder(const char* a, const char* b) {
+  const char* const paths[] = {a, b};
+  char folder[4096];
+  struct stat found[2];
+  for (int i = 0; i < 2; i++) {
+    const char* slash = strrchr(paths[i], '/');
+    const size_t n = slash == NULL ? 0 : (size_t)(slash - paths[i]) + 1;
+    snprintf(folder, sizeof folder, "%.*s", (int)n, paths[i]);
+    if (n >= sizeof folder || stat(n == 0 ? "." : folder, &found[i]) != 0) {
+      return false;
+    }
+  }
+  return found[0].st_dev == found[1].st_dev && found[0].st_ino == found[1].st_ino;
+}
+
+// The text as if it stood at `path`.
+static yoke_status build_at(const char* path, const char* bytes, size_t n, const char* const sets[],
+                            size_t n_sets, yoke_messages* messages) {
   yoke_scenario* scenario = NULL;
   yoke_system* system = NULL;
-  yoke_status status = yoke__scenario_read(copy->bytes, copy->n, to, NULL, 0, &messages, &scenario);
-  status = status < 0 ? status : yoke__master_build(scenario, NULL, &messages, &system);
-  if (status < 0) {
-    yoke__messages_send(&messages, sink);
-    yoke_fail(sink, status, "%s would not run from there: write it into the folder of %s", to,
-              path);
-  }
+  yoke_status status = yoke__scenario_read(bytes, n, path, sets, n_sets, messages, &scenario);
+  status = status < 0 ? status : yoke__system_build(scenario, NULL, messages, &system);
   yoke__system_destroy(&system);
-  yoke__messages_free(&messages);
   return status;
 }
 
-yoke_status yoke__advise_check_write(const char* path, const char* to, const yoke_sink* sink) {
-  yoke_text copy = {0};
+yoke_status yoke__copy_check(const char* path, const char* const sets[], size_t n, const char* to,
+                             const yoke_sink* sink) {
+  yoke_messages here = {0}, there = {0};
   char* bytes = NULL;
-  size_t n = 0;
-  const char* dot = strrchr(path, '.');
-  if (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) {
-    return yoke_fail(sink, YOKE_BAD_INPUT,
-                     "--write: %s is no system file in YAML; use the command instead", path);
+  size_t n_bytes = 0;
+  if (is_same_folder(path, to)) {
+    return YOKE_OK;
   }
-  yoke_status status = yoke__os_read_file(path, MAX_FILE, &bytes, &n, sink);
-  yoke__text_append(&copy, bytes, n);
-  status = status < 0 ? status : copy.status;
-  // what is wrong with the file itself is reported when it is read
-  if (status >= 0 && build_there(path, &copy, path, NULL) >= 0) {
-    status = build_there(path, &copy, to, sink);
+  yoke_status status = yoke__os_read_file(path, MAX_FILE, &bytes, &n_bytes, sink);
+  if (status >= 0 && build_at(path, bytes, n_bytes, sets, n, &here) >= 0) {
+    status = build_at(to, bytes, n_bytes, sets, n, &there);
+    if (status < 0) {
+      yoke__messages_send(&there, sink);
+      yoke_fail(sink, status, "%s would not run from there: write it into the folder of %s", to,
+                path);
+    }
   }
-  yoke__text_free(&copy);
+  yoke__messages_free(&here);
+  yoke__messages_free(&there);
   free(bytes);
   return status;
 }
 
-yoke_status yoke__advise_write(const char* path, const char* const sets[], size_t n, const char* to,
-                               const yoke_sink* sink) {
+// ----
+
+yoke_status yoke__copy_write(const char* path, const char* const sets[], size_t n, const char* to,
+                             const yoke_sink* sink) {
   char* bytes = NULL;
   size_t n_bytes = 0;
   yoke_text copy = {0};
   yoke_status status = yoke__os_read_file(path, MAX_FILE, &bytes, &n_bytes, sink);
   status = status < 0 ? status : edit_all(bytes, n_bytes, sets, n, &copy, sink);
   status = status < 0 ? status : compare(path, bytes, n_bytes, sets, n, &copy, sink);
-  status = status < 0 ? status : build_there(path, &copy, to, sink);
   status = status < 0 ? status : yoke__os_write_file(to, copy.bytes, copy.n, sink);
   yoke__text_free(&copy);
   free(bytes);
