@@ -239,8 +239,8 @@ static void add_connections(yoke_text* t, const ssp_export_extra* extras) {
         yoke__text_add(t, ", %s: %s", numbers[i].key, number);
       }
     }
-    if (c->is_held) {
-      yoke__text_string(t, ", method: hold");
+    if (c->is_held || c->is_auto) {
+      yoke__text_add(t, ", method: %s", c->is_held ? "hold" : "auto");
     }
     if (c->average != YOKE_AVERAGE_BY_RULE) {
       yoke__text_add(t, ", average: %s", c->average == YOKE_AVERAGE_YES ? "true" : "false");

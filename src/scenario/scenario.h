@@ -200,7 +200,7 @@ typedef struct yoke_scenario_connection {
   yoke_scenario_time delay;     // default 0
   yoke_scenario_time exchange;  // not given: system_clock.c
   int64_t exchange_parts;       // of companions: so many exchanges in a macro step; 0: not given
-  bool is_held;                 // `method: hold`: no coupling of a set serves it
+  bool is_held, is_auto;        // `method: hold`, `method: auto`: no coupling of a set serves it
   yoke_scenario_average average;
   yoke_place place;
   yoke_place order_place;

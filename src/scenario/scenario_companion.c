@@ -193,6 +193,7 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
       connections[i].order = 0;
       connections[i].has_order = false;
       connections[i].is_held = strcmp(recipe->method, "hold") == 0;
+      connections[i].is_auto = false;
     }
   }
   for (size_t i = 0; i < from->n_bonds; i++) {

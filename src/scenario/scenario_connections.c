@@ -16,11 +16,14 @@ static void read_order(yoke_reader* reader, const yoke_node* node, void* field, 
 
 // Other methods need more than one connection: they are named under bonds and couplings.
 static void read_method(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  static const char* const methods[] = {"hold", "auto", NULL};
+  (void)rule;
+  yoke_scenario_connection* connection = field;
   size_t which = 0;
-  *(bool*)field = yoke__read_choice(reader, node, rule, &which);
+  const bool is_good = yoke__read_choice(reader, node, methods, &which);
+  connection->is_held = is_good && which == 0;
+  connection->is_auto = is_good && which == 1;
 }
-
-static const char* const methods[] = {"hold", NULL};
 
 static void read_average(yoke_reader* reader, const yoke_node* node, void* field,
                          const void* rule) {
@@ -43,7 +46,7 @@ static const yoke_key connection_keys[] = {
     {"order", read_order, &yoke__shape_value, 0, NULL},
     {"delay", yoke__key_time, &yoke__shape_value, OF(delay), &yoke__range_not_negative},
     {"exchange", yoke__key_time, &yoke__shape_value, OF(exchange), &yoke__range_positive},
-    {"method", read_method, &yoke__shape_value, OF(is_held), methods},
+    {"method", read_method, &yoke__shape_value, 0, NULL},
     {"average", read_average, &yoke__shape_value, 0, NULL},
 };
 

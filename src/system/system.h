@@ -143,6 +143,7 @@ typedef struct yoke_system_link {
   int order;
   bool has_order;    // it, or its bond, names one
   bool is_held;      // it, or its bond, names `method: hold`
+  bool is_auto;      // it, its bond or a coupling of its units names `method: auto`
   bool is_named;     // a coupling of its units does, or the method of its bond wants it so
   int64_t interval;  // exchange interval [ticks]
   int64_t delay;     // in exchange intervals
@@ -489,6 +490,8 @@ bool yoke__system_try_calls(yoke_system* system, int64_t least, yoke_scenario_tr
 // The largest of 10, 5, 2 and 1 whose calls are worth it, by what one call and ten take for a macro step. is_even: not 5.
 int64_t yoke__system_worth_calls(double one_s, double ten_s, bool is_even);
 #define YOKE_AUTO_CALLS 10  // of units that leave all of their connections to `auto`, at least
+// Whether the settings of a bond or a coupling name `method: auto`; map may be NULL.
+bool yoke__system_names_auto(const yoke_node* map);  // system_methods.c
 // Whether signals without a method are served by `auto`.
 bool yoke__system_has_auto(const yoke_system* system);  // system_calls.c
 yoke_status yoke__system_plan_calls(yoke_system* system);

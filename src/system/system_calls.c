@@ -16,7 +16,8 @@ bool yoke__system_has_auto(const yoke_system* system) {
   return s->inputs == YOKE_INPUTS_MEAN && s->scheme == YOKE_JACOBI && !s->adaptive.is_given;
 }
 
-// ---- which units have connections, and which have one with a method, an order or an interval that the file names
+// ---- which units have connections, and which have one with a method, an order or an interval that the file names;
+// `method: auto` says what would be without it
 
 typedef struct marks {
   yoke_system* system;
@@ -44,17 +45,20 @@ static void mark_all(const marks* m) {
   const yoke_scenario* s = m->system->scenario;
   for (size_t i = 0; i < s->n_connections; i++) {
     const yoke_scenario_connection* c = &s->connections[i];
-    const bool is_named = c->has_order || c->is_held || c->exchange.is_given;
+    const bool is_named = (c->has_order && !c->is_auto) || c->is_held || c->exchange.is_given;
     mark(m, c->from.unit, is_named);
     mark(m, c->to.unit, is_named);
   }
   for (size_t i = 0; i < s->n_bonds; i++) {
     const yoke_scenario_bond* b = &s->bonds[i];
-    mark_pairs(m, b->action, b->n_action, b->coupling != NULL);
-    mark_pairs(m, b->rate, b->n_rate, b->coupling != NULL);
+    const bool is_named = b->coupling != NULL && !yoke__system_names_auto(b->coupling);
+    mark_pairs(m, b->action, b->n_action, is_named);
+    mark_pairs(m, b->rate, b->n_rate, is_named);
   }
   for (size_t i = 0; i < s->n_couplings; i++) {
-    const yoke_node* members = yoke__node_child(s->couplings[i].node, "members");
+    const yoke_node* map = s->couplings[i].node;
+    const yoke_node* members =
+        yoke__system_names_auto(map) ? NULL : yoke__node_child(map, "members");
     for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
          name = name->next) {
       mark(m, name->text, true);

@@ -22,6 +22,17 @@ int yoke__system_method_order(const yoke_node* map) {
   return is_good ? (int)order : -1;
 }
 
+// Whether a map names this method of Yoke's own.
+static bool names(const yoke_node* map, const yoke_coupling_ops* ops) {
+  const yoke_node* name = map == NULL ? NULL : yoke__node_child(map, "method");
+  return name != NULL && name->text != NULL && strcmp(name->text, ops->name) == 0 &&
+         yoke__node_child(map, "library") == NULL;
+}
+
+bool yoke__system_names_auto(const yoke_node* map) {
+  return names(map, &yoke__couple_auto);
+}
+
 // ---------------------------------------------------------------------------------------------------------
 // settings
 
@@ -305,16 +316,29 @@ static size_t add_method(yoke_system* system, const yoke_system_method* method) 
   return system->n_methods++;
 }
 
+// No method has it, and it may get one.
+static bool is_free(const yoke_system_link* link) {
+  return link->method == 0 && !link->is_held && !link->is_auto && link->flow != YOKE_FLOW_AVERAGED;
+}
+
 // another method already has a part of the action
 static bool is_action_taken(const yoke_system* system, const yoke_system_bond* bond) {
   for (size_t i = 0; i < bond->n_pairs; i++) {
     const size_t link = bond->action[i].link;
-    if (link != YOKE_NOT_FOUND && (system->links[link].method != 0 || system->links[link].is_held ||
-                                   system->links[link].flow == YOKE_FLOW_AVERAGED)) {
+    if (link != YOKE_NOT_FOUND && !is_free(&system->links[link])) {
       return true;
     }
   }
   return false;
+}
+
+static void refuse_own(yoke_system* system, const yoke_system_method* method,
+                       const yoke_system_link* link) {
+  const yoke_scenario_connection* c = link->source;
+  yoke__error(system->messages, method->place,
+              "%s: method '%s' is to serve %s.%s -> %s.%s, which has 'method: %s' of its own",
+              method->owner, method->ops->name, c->from.unit, c->from.variable, c->to.unit,
+              c->to.variable, c->is_held ? "hold" : "auto");
 }
 
 // the connections of a bond that a method takes: the action for those that need a bond, else both ways
@@ -328,7 +352,11 @@ static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index
     const bool is_action = i < bond->n_pairs;
     const yoke_system_pair* pair = is_action ? &bond->action[i] : &bond->rate[i - bond->n_pairs];
     if (needs_mu && pair->link != YOKE_NOT_FOUND) {
-      system->links[pair->link].is_named = true;
+      yoke_system_link* link = &system->links[pair->link];
+      if (!is_action && link->source->is_auto) {
+        refuse_own(system, &method, link);  // mu is that of held signals
+      }
+      link->is_named = true;
     }
     if (!is_action && is_action_only) {
       continue;
@@ -345,27 +373,21 @@ static void serve_bond(yoke_system* system, yoke_system_bond* bond, size_t index
       continue;
     }
     yoke_system_link* link = &system->links[pair->link];
-    if (link->source->is_held && is_forced) {
-      yoke__error(system->messages, method.place,
-                  "%s: method '%s' is to serve %s.%s -> %s.%s, which has 'method: hold' of its own",
-                  method.owner, method.ops->name, link->source->from.unit,
-                  link->source->from.variable, link->source->to.unit, link->source->to.variable);
+    if ((link->source->is_held || link->source->is_auto) && is_forced) {
+      refuse_own(system, &method, link);
     }
-    if ((link->method == 0 && !link->is_held && link->flow != YOKE_FLOW_AVERAGED) || is_forced) {
+    if (is_free(link) || is_forced) {
       link->method = id;
       check_link(system, &method, link);
     }
   }
 }
 
-// order and `method: hold` of a bond, for its connections both ways; what a connection names itself counts more
+// order, `method: hold` and `method: auto` of a bond, for its connections both ways; what a connection names itself counts more
 static void set_bond_orders(yoke_system* system, const yoke_system_bond* bond) {
   const yoke_node* map = bond->source == NULL ? NULL : bond->source->coupling;
-  const yoke_node* name = map == NULL ? NULL : yoke__node_child(map, "method");
   const int order = yoke__system_method_order(map);
-  const bool is_held = name != NULL && name->text != NULL &&
-                       strcmp(name->text, yoke__couple_hold.name) == 0 &&
-                       yoke__node_child(map, "library") == NULL;
+  const bool is_held = names(map, &yoke__couple_hold), is_auto = yoke__system_names_auto(map);
   for (size_t i = 0; i < 2 * bond->n_pairs; i++) {
     const yoke_system_pair* pair =
         i < bond->n_pairs ? &bond->action[i] : &bond->rate[i - bond->n_pairs];
@@ -379,7 +401,9 @@ static void set_bond_orders(yoke_system* system, const yoke_system_bond* bond) {
       continue;
     }
     yoke_system_link* link = &system->links[pair->link];
-    link->is_held = link->is_held || (is_held && !system->units[link->to_unit].is_law);
+    const bool is_law = system->units[link->to_unit].is_law;
+    link->is_held = link->is_held || (is_held && !link->is_auto && !is_law);
+    link->is_auto = link->is_auto || (is_auto && !link->is_held && !is_law);
     if (order >= 0 && !link->has_order) {
       link->order = order;
       link->has_order = true;
@@ -417,7 +441,7 @@ static yoke_status serve_bonds_of_file(yoke_system* system) {
                   bond->name, method.ops->name);
       continue;
     }
-    if (method.ops != &yoke__couple_hold) {
+    if (method.ops != &yoke__couple_hold && method.ops != &yoke__couple_auto) {
       serve_bond(system, bond, i, method, true);
     }
   }
@@ -456,22 +480,27 @@ static void set_orders(yoke_system* system, const bool is_member[], int order) {
 }
 
 static void serve_links(yoke_system* system, const yoke_system_method* method,
-                        const bool is_member[], bool is_where_possible) {
-  const size_t id = method->ops == &yoke__couple_hold ? 0 : add_method(system, method);
+                        const bool is_member[], const yoke_scenario_coupling* coupling) {
+  const bool is_auto = method->ops == &yoke__couple_auto;
+  const bool is_hold = method->ops == &yoke__couple_hold;
+  const bool has_order = yoke__system_method_order(coupling->node) >= 0;
+  const size_t id = is_hold || is_auto ? 0 : add_method(system, method);
   bool is_any = false;
   for (size_t i = 0; i < system->n_links; i++) {
     yoke_system_link* link = &system->links[i];
     if (!link->is_dense || !is_member[link->from_unit] || !is_member[link->to_unit]) {
       continue;
     }
-    is_any = is_any || id == 0;
-    link->is_named = link->is_named || id == 0;
-    const bool is_free = link->method == 0 && !link->is_held && link->flow != YOKE_FLOW_AVERAGED &&
-                         (!is_where_possible || can_serve(system, method->ops, link));
-    if (id > 0 && is_free && !system->units[link->to_unit].is_law) {
+    is_any = is_any || is_hold;
+    link->is_named = link->is_named || is_hold;
+    const bool is_served = !is_hold && is_free(link) && !system->units[link->to_unit].is_law &&
+                           (!coupling->is_where_possible || can_serve(system, method->ops, link));
+    is_any = is_any || is_served;
+    link->is_auto = link->is_auto || (is_served && is_auto);
+    link->has_order = link->has_order || (is_served && is_auto && has_order);
+    if (is_served && !is_auto) {
       link->method = id;
       check_link(system, method, link);
-      is_any = true;
     }
   }
   if (!is_any && system->messages->n_errors == 0) {
@@ -528,7 +557,7 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
                   method.owner, method.ops->name);
     }
     if (status >= 0 && !is_for_bonds) {
-      serve_links(system, &method, is_member, coupling->is_where_possible);
+      serve_links(system, &method, is_member, coupling);
     }
   }
   free(is_member);
@@ -580,24 +609,37 @@ static void keep_starts(yoke_system* system) {
   }
 }
 
-// What is left without a method, an order or `method: hold`.
+// `method: auto` in a file in which nothing is served by it.
+static void warn_of_auto(yoke_system* system) {
+  for (size_t i = 0; i < system->n_links; i++) {
+    if (system->links[i].is_auto) {
+      yoke__message_add(system->messages, YOKE_WARNING, system->links[i].source->place,
+                        "'method: auto' needs inputs: mean, scheme: jacobi and a fixed step; here "
+                        "its signals are held, or extrapolated by the order they name");
+      return;
+    }
+  }
+}
+
+// What is left without a method, an order or `method: hold`, and what names `method: auto`: an order is the highest there.
 static void serve_rest(yoke_system* system) {
   if (!yoke__system_has_auto(system)) {
+    warn_of_auto(system);
     return;
   }
   size_t id = 0;
   for (size_t i = 0; i < system->n_links; i++) {
     yoke_system_link* link = &system->links[i];
-    if (link->is_dense && link->method == 0 && !link->is_held && !link->has_order &&
-        !link->is_named && link->order == 0 && link->flow != YOKE_FLOW_AVERAGED &&
-        !system->units[link->to_unit].is_law) {
+    const bool is_left = !link->has_order && !link->is_named && link->order == 0;
+    if (link->is_dense && link->method == 0 && !link->is_held && (link->is_auto || is_left) &&
+        link->flow != YOKE_FLOW_AVERAGED && !system->units[link->to_unit].is_law) {
       id = id > 0 ? id
                   : add_method(system, &(yoke_system_method){.ops = &yoke__couple_auto,
                                                              .bond = YOKE_NOT_FOUND,
                                                              .owner = "",
                                                              .name = "auto"});
       link->method = id;
-      link->order = 2;
+      link->order = link->has_order && link->order < 2 ? link->order : 2;
     }
   }
 }
@@ -612,11 +654,11 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
                  .ops = &yoke__couple_hold, .bond = YOKE_NOT_FOUND, .owner = "", .name = ""});
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
-    if (link->source->is_held && system->units[link->to_unit].is_law) {
+    if ((link->source->is_held || link->source->is_auto) && system->units[link->to_unit].is_law) {
       yoke__error(system->messages, link->source->place,
-                  "'method: hold' has no effect on a connection into the law '%s', which passes on "
+                  "'method: %s' has no effect on a connection into the law '%s', which passes on "
                   "what it gets at once; give it to the connection behind the law",
-                  system->units[link->to_unit].name);
+                  link->source->is_held ? "hold" : "auto", system->units[link->to_unit].name);
     }
   }
   for (size_t i = 0; i < system->n_bonds; i++) {

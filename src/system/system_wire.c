@@ -109,6 +109,7 @@ static bool resolve_link(yoke_system* system, const yoke_scenario_connection* so
                              .order = source->order,
                              .has_order = source->has_order,
                              .is_held = source->is_held,
+                             .is_auto = source->is_auto,
                              .interval = link->interval,
                              .delay = link->delay};
   const bool has_from = yoke__system_resolve(system, &source->from, "connection", &link->from_unit,

@@ -116,6 +116,57 @@ says 'trust: trustworthy'
 run 0 run auto.yaml --trust none --quiet --set units.a.step=0.01 --set units.b.step=0.002 --threads 2 --out own-two
 run 0 run auto.yaml --trust none --quiet --set units.a.step=0.01 --set units.b.step=0.002 --out own-one
 same own-one own-two
+# ---- `method: auto` by name: the bytes of a file that names nothing, calls included
+cat >named.yaml <<END
+yoke: 1
+time: {stop: 4, step: 0.1}
+inputs: mean
+$units
+connections:
+  - {from: b.y1, to: a.u1, method: auto}
+bonds:
+  spring: {action: a.y1 -> b.u1, rate: b.y2 -> a.u2, coupling: {method: auto}}
+END
+sed -e 's/, coupling: {method: auto}//' -e 's/, method: auto//' named.yaml >unnamed.yaml
+run 0 run unnamed.yaml --trust none --quiet --out unnamed
+run 0 run named.yaml --trust none --quiet --out named
+same unnamed named
+run 0 check named.yaml
+silent warning
+run 0 run auto.yaml --trust none --quiet --set 'couplings={loop: {method: auto, members: [a, b]}}' --out coupled
+same auto-0.1 coupled
+# it takes back what another method serves; with an order, up to that
+run 0 run auto.yaml --trust none --quiet --set 'couplings={loop: {method: nepce, members: [a, b]}}' --out nepce
+if cmp -s auto-0.1/results.csv nepce/results.csv; then bad 'nepce is auto'; else pass; fi
+for i in 0 1 2; do printf -- '--set connections[%s].method=auto ' $i; done >sets
+# shellcheck disable=SC2046
+run 0 run auto.yaml --trust none --quiet --set 'couplings={loop: {method: auto, members: [b, a]}}' $(cat sets) --out taken
+same auto-0.1 taken
+run 0 check auto.yaml --set 'couplings={loop: {method: nepce, members: [a, b]}}' --set 'connections[0].method=auto'
+says 'a.y1 -> b.u1, every 0.1 s, order 2, method auto'
+says 'b.y1 -> a.u1, every 0.1 s, order 0, method nepce'
+run 0 check auto.yaml --set 'couplings={x: {method: auto, members: [a, b]}, loop: {method: nepce, members: [a, b]}}'
+says "coupling 'loop' serves nothing"
+silent 'method nepce'
+run 0 check auto.yaml --set 'couplings={loop: {method: auto, order: 1, members: [a, b]}}'
+says 'a.y1 -> b.u1, every 0.01 s, order 1, method auto'
+run 0 check auto.yaml --set 'connections[0].method=auto' --set 'connections[0].order=0'
+says 'a.y1 -> b.u1, every 0.01 s, order 0, method auto'
+says 'b.y1 -> a.u1, every 0.01 s, order 2, method auto'
+# where nothing is served by it, its signals are those of a file that names nothing, and a warning says so
+for set in inputs=start scheme=gauss-seidel; do
+  run 0 run unnamed.yaml --trust none --quiet --set $set --set time.step=1e-4 --out unnamed-other
+  run 0 run named.yaml --trust none --quiet --set $set --set time.step=1e-4 --out named-other
+  says "'method: auto' needs inputs: mean, scheme: jacobi and a fixed step"
+  same unnamed-other named-other
+done
+# one signal, one method
+run 2 check named.yaml --set bonds.spring.coupling.method=energy --set 'connections=[{from: a.y1, to: b.u1, method: auto}, b.y1 -> a.u1]'
+says "which has 'method: auto' of its own"
+# it travels with an SSP
+run 0 export named.yaml --ssp -o named.ssp
+run 0 run named.ssp --trust none --quiet --out named-ssp
+same named named-ssp
 
 # ---- as many calls as the fastest mode of the loops asks for: DC link, 3.16e4 1/s
 cat >link.yaml <<'END'
