@@ -373,10 +373,9 @@ static inline void loop_print_names(study_text* t, const char* name, size_t n,
   study_print(t, "]");
 }
 
-static inline void loop_print_unit(study_text* t, const loop* s, size_t i, study_step h) {
-  const loop_unit* u = &s->units[i];
-  study_print(t, "  u%zu: {model: state_space, step: %" PRId64 "e%d, with: {x0: [", i, h.mantissa,
-              h.exponent);
+// What follows the unit's model: its matrices, names and load.
+static inline void loop_print_settings(study_text* t, const loop_unit* u) {
+  study_print(t, "with: {x0: [");
   for (size_t j = 0; j < u->nx; j++) {
     study_print(t, "%s%.17g", j > 0 ? ", " : "", u->x0[j]);
   }
@@ -392,6 +391,11 @@ static inline void loop_print_unit(study_text* t, const loop* s, size_t i, study
     study_print(t, ", start: {%s: %.17g}", u->inputs[0], u->load);
   }
   study_print(t, "}\n");
+}
+
+static inline void loop_print_unit(study_text* t, const loop* s, size_t i, study_step h) {
+  study_print(t, "  u%zu: {model: state_space, step: %" PRId64 "e%d, ", i, h.mantissa, h.exponent);
+  loop_print_settings(t, &s->units[i]);
 }
 
 static inline void loop_print_link(study_text* t, const loop* s, const loop_link* l,

@@ -49,16 +49,21 @@ static inline void pair_make(pair* p, int64_t seed) {
   }
 }
 
-static inline void pair_print_unit(study_text* t, const pair* p, const char* name,
-                                   const char* model, size_t i, study_step h) {
-  study_print(t, "  %s: {model: oscillator.%s, step: %" PRId64 "e%d, with: {solver: rk4", name,
-              model, h.mantissa, h.exponent);
+// What follows the unit's model and solver. has_joint: the unit holds the element between the masses.
+static inline void pair_print_settings(study_text* t, const pair* p, size_t i, bool has_joint) {
   study_print(t, ", m: %.17g, k: %.17g, c: %.17g", p->m[i], p->k[2 * i], p->c[2 * i]);
-  if (strcmp(model, "mass") != 0) {
+  if (has_joint) {
     study_print(t, ", kc: %.17g, cc: %.17g", p->k[1], p->c[1]);
   }
   study_print(t, "%s%s}, start: {x: %.17g, v: %.17g}}\n", p->is_root ? ", spring: square-root" : "",
               p->is_quadratic ? ", damper: quadratic" : "", p->start[2 * i], p->start[2 * i + 1]);
+}
+
+static inline void pair_print_unit(study_text* t, const pair* p, const char* name,
+                                   const char* model, size_t i, study_step h) {
+  study_print(t, "  %s: {model: oscillator.%s, step: %" PRId64 "e%d, with: {solver: rk4", name,
+              model, h.mantissa, h.exponent);
+  pair_print_settings(t, p, i, strcmp(model, "mass") != 0);
 }
 
 static inline void pair_print_system(const void* self, study_method method, int64_t n, study_step H,
@@ -120,9 +125,8 @@ static inline void pair_step(const pair* p, double h, double x[4]) {
   }
 }
 
-// truth: n + 1 rows of left.f, right.x, right.v, or of left.x, left.v, right.x, right.v
-static inline void pair_solve(const pair* p, int64_t n, double H, double truth[]) {
-  enum { FINER = 200 };
+// truth: n + 1 rows of left.f, right.x, right.v, or of left.x, left.v, right.x, right.v; `finer` steps of rk4 in each H
+static inline void pair_solve_finer(const pair* p, int64_t n, double H, int finer, double truth[]) {
   double x[4];
   memcpy(x, p->start, sizeof x);
   for (int64_t k = 0; k <= n; k++) {
@@ -134,10 +138,14 @@ static inline void pair_solve(const pair* p, int64_t n, double H, double truth[]
     } else {
       memcpy(&truth[4 * k], x, sizeof x);
     }
-    for (int j = 0; j < FINER; j++) {
-      pair_step(p, H / FINER, x);
+    for (int j = 0; j < finer; j++) {
+      pair_step(p, H / finer, x);
     }
   }
+}
+
+static inline void pair_solve(const pair* p, int64_t n, double H, double truth[]) {
+  pair_solve_finer(p, n, H, 200, truth);
 }
 
 #endif
