@@ -321,8 +321,8 @@ static inline void coupling_pose_pair(coupling_problem* p, const pair* s, double
   p->n = coupling_draw_length(s->seed, share);
   p->H = study_round_step(share * limit);
   p->truth = coupling_allocate((size_t)(p->n + 1) * p->n_signals);
-  // five times finer than the units with ten calls
-  pair_solve_finer(s, p->n, study_seconds(p->H), 50 * coupling_micro_steps(s, p->H), p->truth);
+  // ten times finer than the units with ten calls
+  pair_solve_finer(s, p->n, study_seconds(p->H), 100 * coupling_micro_steps(s, p->H), p->truth);
   coupling_find_deviations(p);
 }
 
@@ -338,17 +338,16 @@ static inline void coupling_free(coupling_problem* p) {
 typedef struct coupling_plan {
   int64_t first, pairs_first;
   int count, pairs_count;
-  double noise;
-  bool is_used[COUPLING_METHODS];
+  bool is_used[COUPLING_NOISES][COUPLING_METHODS];
   bool is_run[COUPLING_SHARES];
 } coupling_plan;
 
-// One system at one step with all methods; those left out have calls of 0.
+// One system at one step with all methods and noises; those left out have calls of 0.
 typedef struct coupling_row {
   coupling_class class;
   int64_t seed;
   int share;
-  coupling_result results[COUPLING_METHODS];
+  coupling_result results[COUPLING_NOISES][COUPLING_METHODS];
 } coupling_row;
 
 typedef struct coupling_table {
@@ -367,9 +366,11 @@ static inline void coupling_add_row(coupling_table* t, const coupling_plan* plan
   }
   coupling_row* row = &t->rows[t->n++];
   *row = (coupling_row){.class = p->class, .seed = p->seed, .share = share};
-  for (int m = 0; m < COUPLING_METHODS; m++) {
-    if (plan->is_used[m]) {
-      row->results[m] = coupling_run(p, (coupling_method)m, plan->noise);
+  for (int i = 0; i < COUPLING_NOISES; i++) {
+    for (int m = 0; m < COUPLING_METHODS; m++) {
+      if (plan->is_used[i][m]) {
+        row->results[i][m] = coupling_run(p, (coupling_method)m, coupling_noise_levels[i]);
+      }
     }
   }
 }
@@ -423,32 +424,37 @@ static inline bool coupling_is_lost(const coupling_result* r) {
   return !(r->error < COUPLING_LOST);
 }
 
-static inline bool coupling_is_worse(const coupling_row* row, coupling_method m) {
-  const coupling_result *r = &row->results[m], *held = &row->results[COUPLING_HOLD];
+// results: of all methods on one system
+static inline bool coupling_is_worse(const coupling_result results[], coupling_method m) {
+  const coupling_result *r = &results[m], *held = &results[COUPLING_HOLD];
   return r->error > COUPLING_WORSE * held->error && r->error > COUPLING_ROUNDING &&
          !coupling_is_lost(held);
 }
 
-static inline void coupling_count_row(coupling_count* c, const coupling_row* row,
+static inline bool coupling_is_lost_alone(const coupling_result results[], coupling_method m) {
+  return coupling_is_lost(&results[m]) && !coupling_is_lost(&results[COUPLING_HOLD]);
+}
+
+static inline void coupling_count_row(coupling_count* c, const coupling_result results[],
                                       coupling_method m) {
-  const coupling_result *r = &row->results[m], *held = &row->results[COUPLING_HOLD];
+  const coupling_result* r = &results[m];
   c->n++;
   c->n_1 += r->error <= 0.01;
   c->n_5 += r->error <= 0.05;
   c->n_lost += coupling_is_lost(r);
-  c->n_lost_alone += coupling_is_lost(r) && !coupling_is_lost(held);
-  c->n_worse += coupling_is_worse(row, m);
+  c->n_lost_alone += coupling_is_lost_alone(results, m);
+  c->n_worse += coupling_is_worse(results, m);
 }
 
-// share, class: -1 for all
-static inline coupling_count coupling_tally(const coupling_table* t, coupling_method m, int share,
-                                            int class) {
+// noise: index of its level; share, class: -1 for all
+static inline coupling_count coupling_tally(const coupling_table* t, int noise, coupling_method m,
+                                            int share, int class) {
   coupling_count c = {0};
   for (size_t i = 0; i < t->n; i++) {
     const coupling_row* row = &t->rows[i];
     if ((share < 0 || row->share == share) && (class < 0 || (int)row->class == class) &&
-        row->results[m].calls > 0) {
-      coupling_count_row(&c, row, m);
+        row->results[noise][m].calls > 0) {
+      coupling_count_row(&c, row->results[noise], m);
     }
   }
   return c;
@@ -461,14 +467,14 @@ static inline int coupling_compare(const void* a, const void* b) {
 
 typedef enum coupling_figure { COUPLING_ERROR, COUPLING_CALLS } coupling_figure;
 
-// Median error, or median of the calls per exchange; NaN of none.
+// Median error without noise, or median of the calls per exchange; NaN of none.
 static inline double coupling_median(const coupling_table* t, coupling_method m, int share,
                                      int class, coupling_figure figure) {
   double* values = coupling_allocate(t->n);
   size_t n = 0;
   for (size_t i = 0; i < t->n; i++) {
     const coupling_row* row = &t->rows[i];
-    const coupling_result* r = &row->results[m];
+    const coupling_result* r = &row->results[0][m];
     if (row->share == share && (class < 0 || (int)row->class == class) && r->calls > 0) {
       values[n++] = figure == COUPLING_ERROR ? r->error : r->calls;
     }

@@ -113,9 +113,9 @@ static inline void coupling_print_loop(const void* self, const coupling_file* f,
   }
 }
 
-// Internal steps of a call: rk4 with at most 0.1 of the faster mass, so that what is off is the coupling.
+// Internal steps of a call: rk4 with at most 0.3 radians of the faster mass, so that what is off is the coupling.
 static inline int coupling_micro_steps(const pair* p, study_step H) {
-  const double n = ceil(study_seconds(H) * p->omega / 0.1);
+  const double n = ceil(study_seconds(H) * p->omega / 0.3);
   return n < 1 ? 1 : (int)n;
 }
 
