@@ -31,7 +31,8 @@ yoke_system* yoke__app_load_with(const yoke_options* options, const yoke_load_se
   yoke_load_settings heard = *settings;
   yoke_system* system = NULL;
   heard.sink = &sink;
-  heard.has_no_trials = options->command != &yoke__command_run;
+  // settings of a search were tried with the usual calls
+  heard.has_no_trials = options->command != &yoke__command_run || is_given(options, "within");
   yoke__app_note_shortage(yoke_system_load(options->operands[0], &heard, &system));
   if (system != NULL && is_strict && voice.n_warnings > 0) {
     char text[80];

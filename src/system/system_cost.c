@@ -1,12 +1,14 @@
 // What a step of an FMU costs, where that decides whether a second thread pays, or how many calls `calls: auto` makes.
 //
-// All calls to a unit come from the one thread it is made in, so the threads must be known before the units are. A file
-// says nothing about its cost; so each FMU is made once beforehand, in a process of its own, takes a few steps from its
-// start values, and is thrown away: whatever it does there, the run does not suffer. That is done only if the answer
-// matters: threads are left to Yoke, there are at least two such units, more than one processor, and a run long enough. It
-// takes some 10 ms per file, one second at most.
+// A file says nothing about its cost; so the FMU is made once beforehand, in a process and a folder of its own, takes a few
+// steps from its start values, and is thrown away: whatever it does, writes or prints there, the run does not suffer. That
+// takes some 10 ms, and is done only if the answer matters.
 //
-// Calls: a macro step in n calls takes
+// Threads: all calls to a unit come from the one thread it is made in, so the threads must be known before the units are.
+// It matters if threads are left to Yoke, there are at least two such units, more than one processor, and a run long
+// enough.
+//
+// Calls: it matters if they are left to `calls: auto` and no loop asks for more than the usual ten. A macro step in n calls takes
 //
 //   cost(n) = a n + b        a: each call whatever its length, b: the work for the time that passes
 //
@@ -19,6 +21,7 @@
 
 #include "base/base_check.h"
 #include "base/base_os.h"
+#include "base/base_temp.h"
 #include "system/system.h"
 #include "unit/host/unit_host.h"
 
@@ -43,13 +46,20 @@ static double try_copy(yoke_system* system, const yoke_system_unit* unit,
   const yoke_unit_ops* ops = NULL;
   yoke_messages nobody_reads = {0};
   yoke_system_unit copy;
+  yoke_temp* temp = NULL;
+  char path[4096];
   double cost = 0;
-  if (yoke__unit_store_create(&store) < 0) {
+  if (yoke__unit_store_create(&store) < 0 || yoke__temp_create(&temp, NULL) < 0) {
+    yoke__unit_store_destroy(&store);
     return 0;
   }
+  yoke__os_path_absolute(settings.path, path, sizeof path);
+  settings.path = path;
+  settings.trial_folder = yoke__temp_path(temp);
   settings.is_isolated = true;
   settings.wait = YOKE_WAIT_SLEEP;
-  settings.timeout_s = timeout_s;
+  settings.timeout_s =
+      settings.timeout_s > 0 && settings.timeout_s < timeout_s ? settings.timeout_s : timeout_s;
   settings.is_logging = false;
   if (yoke__unit_store_open(store, &settings, &nobody_reads, &ops) >= 0 &&
       yoke__system_make_copy(system, unit, ops, &nobody_reads, &copy) >= 0) {
@@ -59,6 +69,7 @@ static double try_copy(yoke_system* system, const yoke_system_unit* unit,
   }
   yoke__messages_free(&nobody_reads);
   yoke__unit_store_destroy(&store);
+  yoke__temp_remove(&temp);
   return cost;
 }
 

@@ -43,6 +43,8 @@ typedef struct yoke_unit_file_settings {
   yoke_unit_wait wait;
   double timeout_s;     // longest call; 0: 60 s
   uint64_t max_memory;  // bytes of address space; 0: no limit
+  // of a trial: where that process works, and nobody sees what it prints; NULL: as everywhere
+  const char* trial_folder;
 } yoke_unit_file_settings;
 
 // An open file. Several units may use one file: the heavy parts are shared by whoever opened it through one store.

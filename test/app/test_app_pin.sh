@@ -100,16 +100,73 @@ connections:
 END
 pinned circuit.yaml 10 2 filter load
 
-# ---- FMUs
-cp "$fmus/oscillator_mass2.fmu" "$fmus/oscillator_force2.fmu" .
-cat >oscillator.yaml <<'END'
+# ---- FMUs: one whose every call takes the same, and one whose work follows the time that passes
+cp "$fmus/heavy2.fmu" "$fmus/hostile2.fmu" .
+cat >heavy.yaml <<'END'
 yoke: 1
-time: {stop: 2, step: 0.01}
+time: {stop: 0.2, step: 0.01}
 units:
-  mass: {fmu: oscillator_mass2.fmu}
-  force: {fmu: oscillator_force2.fmu}
+  dear: {fmu: heavy2.fmu, with: {each: 100000}}
+  even: {fmu: heavy2.fmu, with: {each: 0, rate: 10e6}}
+  b: {model: state_space, with: {A: [[-3]], B: [[1]], x0: [1]}}
 connections:
+  - dear.y -> b.u1
+  - b.y1 -> even.u
+  - even.y -> dear.u
 END
-"$yoke" check oscillator.yaml >out 2>&1
-cat out
+# nothing is stepped to check it
+run 0 check heavy.yaml
+says 'dear         heavy2.fmu, step 0.001 s (10 calls: fewer if a run finds them expensive)'
+# a trial that gets no processor for seconds says nothing: there are three chances
+for _ in 1 2 3; do
+  run 0 run heavy.yaml --trust none --quiet --out first --pin heavy-copy.yaml
+  if [ "$(grep -c 'one_call_s' first/summary.json)" = 2 ]; then break; fi
+done
+says '  dear: {fmu: heavy2.fmu, with: {each: 100000}, calls: 2}' heavy-copy.yaml
+says '  even: {fmu: heavy2.fmu, with: {each: 0, rate: 10e6}, calls: 10}' heavy-copy.yaml
+says '"calls_because": "ten would take ' first/summary.json
+run 0 check heavy-copy.yaml
+says 'dear         heavy2.fmu, step 0.005 s (2 calls)'
+says 'even.y -> dear.u, every 0.005 s'
+for how in '--threads 1' '--threads 2' '--set units.dear.isolate=process' '--set units.even.isolate=process'; do
+  # shellcheck disable=SC2086
+  run 0 run heavy-copy.yaml --trust none --quiet $how --out copy
+  same first copy
+  silent one_call_s copy/summary.json
+done
+# companions halve what the run has really used, and change nothing
+run 0 run heavy-copy.yaml --trust both --no-verdict --out judged
+same first judged
+silent 'not judged'
+says 'trust: '
+
+# what goes wrong in a trial is reported by the run, where it goes wrong too
+sed 's/dear: {.*/dear: {fmu: hostile2.fmu, with: {at: 0.025, what: crash}}/' heavy.yaml >hostile.yaml
+run 1 run hostile.yaml --trust none --out hostile
+says "unit 'dear' at t = 0.025 s: crashed with signal 11"
+holds "$(grep -c error: out) == 1"
+holds "$(grep -c '' hostile/results.csv) == 4"
+
+# ---- what cannot be pinned: said before anything is run
+run 0 export link.yaml --ssp -o link.ssp
+for file in link.ssp heavy2.fmu filter.cir; do
+  run 2 run $file --pin never.yaml --out never
+  says "--pin: $file is no system file in YAML; name the calls with --set units.NAME.calls=N instead"
+done
+run 2 run link.yaml --pin no/such/folder.yaml --out never
+says "--pin: 'no/such/folder.yaml' cannot be written"
+run 2 run link.yaml --pin . --out never
+says "--pin: '.' cannot be written"
+run 2 run link.yaml --pin link.yaml --out never
+says "--pin: 'link.yaml' is the system file itself; name another one"
+# files that it names would not be found from there
+mkdir elsewhere
+run 2 run circuit.yaml --pin elsewhere/never.yaml --out never
+says 'elsewhere/never.yaml would not run from there: write it into the folder of circuit.yaml'
+run 0 run link.yaml --trust none --quiet --pin elsewhere/copy.yaml --out there
+run 0 run elsewhere/copy.yaml --trust none --quiet --out there-copy
+same there there-copy
+for left in never never.yaml elsewhere/never.yaml; do
+  if [ ! -e $left ]; then pass; else bad "$left was written"; fi
+done
 finish

@@ -46,6 +46,7 @@ static void pack_settings(host_pack* pack, yoke_unit_file_settings* s) {
   HOST_VALUE(pack, s->is_logging);
   HOST_VALUE(pack, s->is_strict);
   HOST_VALUE(pack, s->is_event_mode_off);
+  yoke__host_text(pack, &s->trial_folder);
 }
 
 static void pack_argument(host_pack* pack, yoke_argument* a) {
