@@ -131,7 +131,7 @@ static void auto_input(void* memory, size_t sink, double tau, double u[]) {
 
 static void auto_input_mean(void* memory, size_t sink, double tau, double h, double u[]) {
   automatic* self = memory;
-  weigh(self, sink, yoke__polynomial_between(tau / self->interval, (tau + h) / self->interval), u);
+  weigh(self, sink, yoke__polynomial_call(tau, h, self->interval), u);
 }
 
 static void auto_input_derivatives(void* memory, size_t sink, double tau, int order, double du[]) {

@@ -8,7 +8,7 @@
 typedef struct hold {
   const yoke_coupling_sink* sinks;
   const int* orders;
-  size_t n_signals;
+  size_t n_signals, n_sinks;
   double interval;
 } hold;
 
@@ -25,7 +25,7 @@ static yoke_status hold_prepare(void* memory, const yoke_coupling_setup* setup,
                                 const yoke_sink* sink) {
   (void)sink;
   hold* self = memory;
-  *self = (hold){setup->sinks, setup->orders, setup->n_signals, setup->interval};
+  *self = (hold){setup->sinks, setup->orders, setup->n_signals, setup->n_sinks, setup->interval};
   return YOKE_OK;
 }
 
@@ -41,7 +41,9 @@ static void hold_observe(void* memory, const yoke_coupling_moment* now, const do
 }
 
 static inline void weigh(hold* self, size_t sink, yoke_polynomial_weights w, double u[]) {
-  const size_t first = self->sinks[sink].first, n = self->sinks[sink].n;
+  const bool is_only = self->n_sinks == 1;
+  const size_t first = is_only ? 0 : self->sinks[sink].first;
+  const size_t n = is_only ? self->n_signals : self->sinks[sink].n;
   const yoke_polynomial* signal = signals_of(self) + first;
   const int* order = self->orders + first;
   for (size_t i = 0; i < n; i++, signal++) {
@@ -56,7 +58,7 @@ static void hold_input(void* memory, size_t sink, double tau, double u[]) {
 
 static void hold_input_mean(void* memory, size_t sink, double tau, double h, double u[]) {
   hold* self = memory;
-  weigh(self, sink, yoke__polynomial_between(tau / self->interval, (tau + h) / self->interval), u);
+  weigh(self, sink, yoke__polynomial_call(tau, h, self->interval), u);
 }
 
 static void hold_input_derivatives(void* memory, size_t sink, double tau, int order, double du[]) {

@@ -142,8 +142,7 @@ static void nepce_input(void* memory, size_t sink, double tau, double u[]) {
 static void nepce_input_mean(void* memory, size_t sink, double tau, double h, double u[]) {
   const nepce* self = memory;
   sinks_of(memory)[sink].held = yoke__polynomial_mean(0);
-  weigh(memory, sink, yoke__polynomial_between(tau / self->interval, (tau + h) / self->interval),
-        u);
+  weigh(memory, sink, yoke__polynomial_call(tau, h, self->interval), u);
 }
 
 static void nepce_input_derivatives(void* memory, size_t sink, double tau, int order, double du[]) {

@@ -24,6 +24,14 @@ typedef struct yoke_polynomial_weights {
 // The next sample. A difference counts only once all its samples do.
 static inline void yoke__polynomial_observe(yoke_polynomial* p, double y) {
   const int64_t n = p->n_samples;
+  if (n == 4) {
+    const double first = y - p->u, second = first - p->d1;
+    p->d3 = second - p->d2;
+    p->d2 = second;
+    p->d1 = first;
+    p->u = y;
+    return;
+  }
   const double d1 = n >= 1 ? y - p->u : 0;
   const double d2 = n >= 2 ? d1 - p->d1 : 0;
   p->d3 = n >= 3 ? d2 - p->d2 : 0;
@@ -60,6 +68,14 @@ static inline yoke_polynomial_weights yoke__polynomial_between(double a, double 
   const double m1 = (a + b) / 2, m2 = (a * a + a * b + b * b) / 3;
   const double m3 = (a + b) * (a * a + b * b) / 4;
   return (yoke_polynomial_weights){m1, (m2 + m1) / 2, (m3 + 3 * m2 + 2 * m1) / 6};
+}
+
+// The same for a call that begins tau after the sample and lasts h. The common one takes the whole interval.
+static inline yoke_polynomial_weights yoke__polynomial_call(double tau, double h, double interval) {
+  if (tau == 0 && h == interval) {
+    return yoke__polynomial_between(0, 1);
+  }
+  return yoke__polynomial_between(tau / interval, (tau + h) / interval);
 }
 
 // Weights of the mean over one interval: of the polynomial itself (n_calls = 0), or of the values that a unit holds

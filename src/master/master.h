@@ -49,6 +49,9 @@ typedef struct yoke_hot_inlet {
 // What a coupling group needs that takes a sample in every slot, side by side.
 typedef struct yoke_hot_group {
   void (*take_input)(void* self, size_t sink, double tau, double u[]);
+  void (*take_mean)(void* self, size_t sink, double tau, double h, double u[]);  // NULL: take_input
+  double h;   // of a call of the unit
+  double* u;  // take_mean writes straight to its signals in U, which are neighbours; NULL: to input
   void (*observe)(void* self, const yoke_coupling_moment* now, const double y[],
                   const double u_applied[]);
   void* self;
@@ -63,6 +66,13 @@ typedef struct yoke_hot_group {
   const yoke_group* group;
   bool is_sampled, has_validities;
 } yoke_hot_group;
+
+// One number of D where everything is exchanged in every slot.
+typedef struct yoke_hot_term {
+  const double *D, *from, *u;  // from: in Y
+  double gain, offset;
+  bool is_scaled;  // gain is not 1, or offset not 0
+} yoke_hot_term;
 
 // What the step of a common unit needs, side by side, the most common first. advance and step NULL: the unit is not a
 // common one.
@@ -267,6 +277,7 @@ typedef struct yoke_state {
   double* D;                   // of through_terms, from the initialisation on; unknown: 0
   yoke_through* known;         // per number of D
   double* ahead;               // per output in throughs: what the inputs of this exchange add to it
+  yoke_hot_term* hot_terms;    // as through_terms
   double* closed;              // I - D L of the closed chains, factored, one behind the other
   size_t* closed_pivots;       // per output in throughs
   bool* is_closed_singular;    // per closed chain: its outputs are sent as they are
@@ -472,6 +483,8 @@ void yoke__master_factor_through(const yoke_system* system, yoke_state* state,
 yoke_through yoke__master_feedthrough(const yoke_system* system, const yoke_state* state,
                                       size_t link);
 void yoke__master_look_ahead(const yoke_system* system, yoke_state* state);
+// The same where everything is exchanged in every slot, without laws and fresh units: outputs are brought up to date in Y.
+void yoke__master_bring_up_to_date(const yoke_system* system, yoke_state* state);
 // Flows (master_flow.c): memory; before and after a call of a unit that feeds or receives some; the exchange of those into a
 // unit that are due, or of all; laws, at the end of a slot; saved states.
 yoke_status yoke__master_layout_flows(const yoke_system* system, yoke_state* state);

@@ -345,16 +345,28 @@ static inline void sample_group_plain(const yoke_system* system, yoke_hot_group*
     const yoke_hot_inlet* inlet = &hot->inlets[i];
     sample[i] = y[inlet->from] * inlet->gain + inlet->offset;
   }
-  for (size_t i = 0; i < hot->n_signals; i++) {
-    state->u[hot->taps[i].to] = sample[i];
-  }
   if (hot->has_validities) {
     note_losses(system, hot->group, state);
   }
   hot->now.k = count;
-  hot->now.h_last = state->slot_h;
-  hot->now.h_next = state->slot_h_next;
-  hot->observe(hot->self, &hot->now, sample, hot->input);
+  if (system->is_adaptive) {
+    hot->now.h_last = state->slot_h;
+    hot->now.h_next = state->slot_h_next;
+  }
+  hot->observe(hot->self, &hot->now, sample, hot->u != NULL ? hot->u : hot->input);
+  for (size_t i = 0; i < hot->n_signals; i++) {
+    state->u[hot->taps[i].to] = sample[i];
+  }
+}
+
+// What units were given straight, to where the common path looks for it.
+static YOKE_NOINLINE void keep_inputs(const yoke_system* system, yoke_state* state) {
+  for (const yoke_hot_group* hot = state->hot_groups; hot < state->hot_groups + system->n_groups;
+       hot++) {
+    for (size_t i = 0; hot->u != NULL && i < hot->n_signals; i++) {
+      hot->input[i] = hot->u[i];
+    }
+  }
 }
 
 static inline void sample_groups_plain(const yoke_system* system, yoke_state* state,
@@ -570,7 +582,13 @@ yoke_status yoke__master_exchange(const yoke_system* system, yoke_state* state) 
   const int64_t count = state->intake_count[0];
   const size_t n_groups = system->n_groups;
   if (!system->is_exchange_plain || (n_groups > 0 && (count == 0 || state->has_events))) {
+    if (system->is_exchange_plain) {
+      keep_inputs(system, state);
+    }
     return exchange_any(system, state);
+  }
+  if (system->n_throughs > 0) {
+    yoke__master_bring_up_to_date(system, state);
   }
   run_copies(&system->intakes[0], state->y, state->u);
   if (n_groups > 0) {

@@ -33,8 +33,16 @@ yoke_status yoke__master_layout_through(const yoke_system* system, yoke_state* s
   state->closed_pivots = yoke__arena_array(&state->arena, system->n_throughs, sizeof(size_t));
   state->is_closed_singular =
       yoke__arena_array(&state->arena, system->n_through_loops + 1, sizeof(bool));
+  state->hot_terms =
+      yoke__arena_array(&state->arena, system->n_through_terms, sizeof *state->hot_terms);
   YOKE_TRY_MEMORY(state->D && state->known && state->ahead && state->closed &&
-                  state->closed_pivots && state->is_closed_singular);
+                  state->closed_pivots && state->is_closed_singular && state->hot_terms);
+  for (size_t i = 0; i < system->n_through_terms; i++) {
+    const yoke_tap* tap = &system->taps[system->through_terms[i].tap];
+    state->hot_terms[i] =
+        (yoke_hot_term){state->D + i, state->y + tap->from, state->u + tap->to,
+                        tap->gain,    tap->offset,          tap->gain != 1 || tap->offset != 0};
+  }
   return YOKE_OK;
 }
 
@@ -441,7 +449,18 @@ static double add_up(const yoke_system* system, const yoke_state* state,
   return yoke__is_finite(sum) ? sum : 0;
 }
 
-static void solve_loop(const yoke_system* system, yoke_state* state, size_t index) {
+// The same where everything is exchanged in every slot. Outputs that come before this one are up to date already.
+static inline double add_up_plain(const yoke_state* state, const yoke_system_through* t) {
+  const yoke_hot_term* end = state->hot_terms + t->first + t->n;
+  double sum = 0;
+  for (const yoke_hot_term* term = end - t->n; term < end; term++) {
+    const double y = *term->from;
+    sum += *term->D * ((term->is_scaled ? y * term->gain + term->offset : y) - *term->u);
+  }
+  return yoke__is_finite(sum) ? sum : 0;
+}
+
+static void solve_loop(const yoke_system* system, yoke_state* state, size_t index, bool is_plain) {
   const yoke_through_loop* loop = &system->through_loops[index];
   double* r = state->D + system->n_through_terms;  // work of the initialisation
   memset(state->ahead + loop->first, 0, loop->n * sizeof *state->ahead);
@@ -449,7 +468,8 @@ static void solve_loop(const yoke_system* system, yoke_state* state, size_t inde
     return;
   }
   for (size_t k = 0; k < loop->n; k++) {
-    r[k] = add_up(system, state, &system->throughs[loop->first + k]);
+    const yoke_system_through* t = &system->throughs[loop->first + k];
+    r[k] = is_plain ? add_up_plain(state, t) : add_up(system, state, t);
   }
   yoke__lu_solve(loop->n, state->closed + loop->at, state->closed_pivots + loop->first, r);
   for (size_t k = 0; k < loop->n; k++) {
@@ -465,8 +485,23 @@ void yoke__master_look_ahead(const yoke_system* system, yoke_state* state) {
       state->ahead[k] = add_up(system, state, &system->throughs[k]);
       k++;
     } else {
-      solve_loop(system, state, loop - 1);
+      solve_loop(system, state, loop - 1, false);
       k += system->through_loops[loop - 1].n;
+    }
+  }
+}
+
+void yoke__master_bring_up_to_date(const yoke_system* system, yoke_state* state) {
+  for (size_t k = 0; k < system->n_throughs;) {
+    const yoke_system_through* t = &system->throughs[k];
+    if (t->loop == 0) {
+      state->y[t->y] += add_up_plain(state, t);
+      k++;
+      continue;
+    }
+    solve_loop(system, state, t->loop - 1, true);
+    for (size_t i = 0; i < system->through_loops[t->loop - 1].n; i++, k++) {
+      state->y[system->throughs[k].y] += state->ahead[k];
     }
   }
 }

@@ -275,7 +275,18 @@ static bool is_plain(const yoke_system_unit* su) {
          (u->ops->get_outputs != NULL || u->n_outputs <= 1);
 }
 
-static yoke_status lay_hot_group(const yoke_group* group, yoke_state* state, yoke_hot_group* hot) {
+// Its signals are neighbours in U.
+static bool is_side_by_side(const yoke_group* group) {
+  for (size_t i = 1; i < group->setup.n_signals; i++) {
+    if (group->taps[i].to != group->taps[0].to + i) {
+      return false;
+    }
+  }
+  return group->setup.n_signals > 0;
+}
+
+static yoke_status lay_hot_group(const yoke_system* system, const yoke_group* group,
+                                 yoke_state* state, yoke_hot_group* hot) {
   const size_t n = group->setup.n_signals, n_inlets = n + group->setup.n_probes;
   yoke_hot_inlet* inlets = yoke__arena_array(&state->arena, n_inlets + 1, sizeof *inlets);
   YOKE_TRY_MEMORY(inlets);
@@ -287,6 +298,11 @@ static yoke_status lay_hot_group(const yoke_group* group, yoke_state* state, yok
   }
   *hot = (yoke_hot_group){
       .take_input = group->ops->input,
+      .take_mean = group->is_mean ? group->ops->input_mean : NULL,
+      .h = system->units[group->unit].step,
+      .u = group->is_mean && group->role == YOKE_GROUP_WHOLE && is_side_by_side(group)
+               ? state->u + group->taps[0].to
+               : NULL,
       .observe = group->ops->observe,
       .self = state->group_memory + group->self,
       .sink = group->sink,
@@ -296,7 +312,9 @@ static yoke_status lay_hot_group(const yoke_group* group, yoke_state* state, yok
       .n_inlets = n_inlets,
       .taps = group->taps,
       .n_signals = n,
-      .now = {.worker = state->workers[group->sampler]},
+      .now = {.worker = state->workers[group->sampler],
+              .h_last = group->setup.interval,
+              .h_next = group->setup.interval},
       .group = group,
       .is_sampled = group->role != YOKE_GROUP_MEMBER,
       .has_validities = group->n_validities > 0,
@@ -311,7 +329,7 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
       yoke__arena_array(&state->arena, system->n_groups + 1, sizeof *state->hot_groups);
   YOKE_TRY_MEMORY(state->hot && state->hot_groups);
   for (size_t i = 0; i < system->n_groups; i++) {
-    YOKE_TRY(lay_hot_group(&system->groups[i], state, &state->hot_groups[i]));
+    YOKE_TRY(lay_hot_group(system, &system->groups[i], state, &state->hot_groups[i]));
   }
   for (size_t i = 0; i < n; i++) {
     const size_t unit = system->thread_units[i];
@@ -345,10 +363,18 @@ yoke_status yoke__master_lay_hot(const yoke_system* system, yoke_state* state) {
   return YOKE_OK;
 }
 
-// inputs at the very time of the last sample
+// inputs at the very time of the last sample, or over the call that begins there
 static inline void take_inputs(const yoke_hot_group groups[], size_t n_groups, double u[]) {
   for (const yoke_hot_group* g = groups; g < groups + n_groups; g++) {
-    g->take_input(g->self, g->sink, 0, g->input);
+    if (g->u != NULL) {
+      g->take_mean(g->self, g->sink, 0, g->h, g->u);
+      continue;
+    }
+    if (g->take_mean != NULL) {
+      g->take_mean(g->self, g->sink, 0, g->h, g->input);
+    } else {
+      g->take_input(g->self, g->sink, 0, g->input);
+    }
     for (size_t i = 0; i < g->n_signals; i++) {
       u[g->taps[i].to] = g->input[i];
     }

@@ -356,10 +356,11 @@ static yoke_status make_intakes(yoke_system* system, const item items[], size_t 
   return YOKE_OK;
 }
 
-// Some group needs more than the values of all outputs at the very time of the sample.
+// Some group needs more than the values of all outputs at the very time of the sample, as they are sent.
 static bool has_special_group(const yoke_system* system) {
   for (size_t g = 0; g < system->n_groups; g++) {
-    if (system->groups[g].is_mean) {
+    // probes are outputs as they were returned
+    if (system->n_throughs > 0 && system->groups[g].setup.n_probes > 0) {
       return true;
     }
     for (size_t i = 0; i < system->groups[g].setup.n_signals; i++) {
@@ -390,8 +391,7 @@ static yoke_status lay_exchange(yoke_system* system) {
     const yoke_intake* only = &system->intakes[0];
     system->is_exchange_plain = system->n_shared_intakes == 1 && only->every == 1 &&
                                 only->n_taps == 0 && only->n_moves == 0 && system->n_refresh == 0 &&
-                                system->n_flows == 0 && system->n_throughs == 0 &&
-                                !has_special_group(system);
+                                system->n_flows == 0 && !has_special_group(system);
   }
   return status;
 }

@@ -125,10 +125,36 @@ static const char through_laws[] =
     "laws: {g: {law: gain, with: {k: -1}}}\n"
     "connections: [a.y1 -> b.u1, b.y1 -> g.u, {from: g.y, to: a.u1, order: 1}, {from: b.y1, to: "
     "f.u1, delay: 2e-3}, f.y1 -> b.u2]\n";
+// what a file gets that names nothing: `auto`, ten calls, means, feedthrough up to date; then units of different calls
+static const char automatic[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nunits:\n"
+    "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}}\n"
+    "  b: {model: state_space, with: {A: [[-2]], B: [[1]], D: [[0.4]]}}\n"
+    "  m: {model: oscillator.mass, with: {solver: rk4}, start: {v: 1}, calls: 5}\n"
+    "  left: {model: oscillator.force}\n"
+    "connections: [a.y1 -> b.u1, {from: b.y1, to: a.u1, gain: -1}, m.x -> left.x_other, m.v -> "
+    "left.v_other, left.f -> m.f]\n";
+// nepce and interpolate with means, samples between exchanges, feedthrough and a closed chain of it
+static const char between[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\ninputs: mean\nunits:\n"
+    "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}, step: 2e-4}\n"
+    "  b: {model: state_space, with: {A: [[-2]], B: [[1]], D: [[0.4]]}, step: 5e-4}\n"
+    "  c: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}, step: 2e-4}\n"
+    "  d: {model: state_space, with: {A: [[-2]], B: [[1]]}, step: 5e-4}\n"
+    "connections: [a.y1 -> b.u1, {from: b.y1, to: a.u1, gain: -1}, c.y1 -> d.u1, {from: d.y1, to: "
+    "c.u1, gain: -1}]\n"
+    "couplings: {n: {method: nepce, members: [a, b]}, i: {method: interpolate, members: [c, d]}}\n";
+// Gauss-Seidel with the default of `inputs`, orders, several calls and feedthrough
+static const char seidel[] =
+    "yoke: 1\ntime: {stop: 100, step: 1e-3}\nscheme: gauss-seidel\nunits:\n"
+    "  a: {model: state_space, with: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}, step: 2e-4}\n"
+    "  b: {model: state_space, with: {A: [[-2]], B: [[1]]}}\n"
+    "connections: [{from: a.y1, to: b.u1, order: 1}, {from: b.y1, to: a.u1, gain: -1, order: 1}]\n";
 // a barrier may wait on a futex, so the last one is counted for heap calls only
-static const char* const systems[] = {
-    plain,    rates,   mixed,   mixed_gs, iterative, iterative_gs, corrected,    rebuilt,
-    adaptive, growing, sampled, means,    means_gs,  through,      through_laws, threads};
+static const char* const systems[] = {plain,        rates,     mixed,    mixed_gs, iterative,
+                                      iterative_gs, corrected, rebuilt,  adaptive, growing,
+                                      sampled,      means,     means_gs, through,  through_laws,
+                                      automatic,    between,   seidel,   threads};
 
 // everything that a step may be asked to write: rows, and values of the judged signals, of which there are too many
 static void attach_ring(sim* s) {

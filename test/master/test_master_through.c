@@ -250,6 +250,46 @@ static void test_same_bits(void** state) {
   yoke_system_destroy(&system);
 }
 
+// Every output after every step with 1, 2 and 4 threads: `auto` with feedthrough one way and in a closed chain, nepce and
+// interpolate with samples between exchanges.
+static void test_same_bits_for_all_threads(void** state) {
+  (void)state;
+  static const char* const couplings[] = {
+      "", "couplings: {all: {method: nepce, order: 1, members: [a, b, c, d]}}\n",
+      "couplings: {all: {method: interpolate, members: [a, b, c, d]}}\n"};
+  enum { N_STEPS = 200, N_MOST = 8 };
+  static double want[N_STEPS][N_MOST];
+  for (size_t i = 0; i < sizeof couplings / sizeof couplings[0]; i++) {
+    for (int n_threads = 1; n_threads <= 4; n_threads *= 2) {
+      const char* step = i == 0 ? "" : "step: 0.002, ";
+      sim s = sim_open(
+          "yoke: 1\ntime: {stop: 2, step: 0.01}\nthreads: %d\nunits:\n"
+          "  a: {model: state_space, %swith: {A: [[0, 1], [-70, -1]], B: [[0, 0], [40, 0.6]],\n"
+          "      C: [[40, 0.6]], D: [[-40, -0.6]], x0: [1, 0]}}\n"
+          "  b: {model: state_space, %swith: {A: [[0, 1], [-5, -0.1]], B: [[0], [0.5]], x0: [0, "
+          "0.5]}}\n"
+          "  c: {model: state_space, %swith: {A: [[-1]], B: [[1]], D: [[0.5]], x0: [1]}}\n"
+          "  d: {model: state_space, %swith: {A: [[-2]], B: [[1]], D: [[0.4]], x0: [0.3]}}\n"
+          "connections: [a.y1 -> b.u1, b.y1 -> a.u1, b.y2 -> a.u2, c.y1 -> d.u1,\n"
+          "  {from: d.y1, to: c.u1, gain: -1}]\n%s",
+          n_threads, step, step, step, step, couplings[i]);
+      assert_int_equal(s.system->n_threads, n_threads);
+      assert_int_equal(s.system->n_throughs, 3);
+      assert_true(s.system->n_y <= N_MOST);
+      for (int k = 0; k < N_STEPS; k++) {
+        sim_steps(&s, 1);
+        if (n_threads == 1) {
+          memcpy(want[k], s.state->y, s.system->n_y * sizeof(double));
+        }
+        assert_memory_equal(s.state->y, want[k], s.system->n_y * sizeof(double));
+      }
+      // something moved
+      assert_true(want[N_STEPS - 1][0] != want[N_STEPS - 2][0]);
+      sim_close(&s);
+    }
+  }
+}
+
 // Who takes part: not sampled units, not those behind laws; elsewhere the key has no effect and says so.
 static void test_who_takes_part(void** state) {
   (void)state;
@@ -661,6 +701,7 @@ int main(void) {
       cmocka_unit_test(test_closed_chain),
       cmocka_unit_test(test_chain_without_solution),
       cmocka_unit_test(test_same_bits),
+      cmocka_unit_test(test_same_bits_for_all_threads),
       cmocka_unit_test(test_who_takes_part),
       cmocka_unit_test(test_D),
       cmocka_unit_test(test_closed_chain_of_several_rates),
