@@ -127,6 +127,9 @@ static uint64_t fingerprint(const yoke_simulation* simulation) {
   h = HASH(h, system->is_adaptive);
   for (size_t i = 0; i < system->n_units; i++) {
     h = hash_unit(h, &system->units[i]);
+    if (system->units[i].inputs != inputs) {
+      h = HASH(h, system->units[i].inputs);
+    }
   }
   return hash_connections(h, system);
 }

@@ -347,11 +347,20 @@ static yoke_status build_paced(yoke_scenario* scenario, const yoke_registry* reg
   return status;
 }
 
+static bool has_means(const yoke_scenario* scenario) {
+  bool has_means = scenario->inputs == YOKE_INPUTS_MEAN;
+  for (size_t i = 0; i < scenario->n_couplings; i++) {
+    has_means = has_means || (scenario->couplings[i].has_inputs &&
+                              scenario->couplings[i].inputs == YOKE_INPUTS_MEAN);
+  }
+  return has_means;
+}
+
 yoke_status yoke__master_build(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out) {
   scenario->pace = (yoke_scenario_pace){0};
   scenario->trials = NULL;
-  if (scenario->calls > 0 || scenario->inputs != YOKE_INPUTS_MEAN || messages->n_errors > 0 ||
+  if (scenario->calls > 0 || !has_means(scenario) || messages->n_errors > 0 ||
       scenario->has_errors) {
     return yoke__system_build(scenario, registry, messages, out);
   }

@@ -243,8 +243,11 @@ typedef struct yoke_scenario_bond {
 typedef struct yoke_scenario_coupling {
   const char* name;
   yoke_place place;
-  const char* method;
+  const char* method;  // NULL: it names none, but `inputs`
   yoke_place method_place;
+  bool has_inputs;  // `inputs` of its members, in place of those of the file:
+  yoke_inputs inputs;
+  yoke_place inputs_place;
   const yoke_node* node;   // the whole map; the method reads its own parameters
   bool is_where_possible;  // connections that the method cannot serve are held, without a message
 } yoke_scenario_coupling;
@@ -302,7 +305,8 @@ typedef struct yoke_scenario {
   yoke_scheme scheme;
   yoke_exchange exchange;
   yoke_inputs inputs;
-  bool has_inputs;          // the file names them
+  bool has_inputs;  // the file names them
+  yoke_place inputs_place, calls_place;
   int64_t calls;            // of every unit in a macro step, with an exchange at each; 0: automatic
   yoke_scenario_pace pace;  // found, not read
   bool has_trials;          // set by whoever runs it: FMUs may be tried for their cost

@@ -179,6 +179,17 @@ static void check_members(yoke_reader* reader, const yoke_node* node) {
   yoke__names_check_twice(reader, names, n, "member");
 }
 
+// Parameters belong to a method.
+static void check_keys_without_method(yoke_reader* reader, const yoke_node* node) {
+  for (const yoke_node* key = node->first; key != NULL; key = key->next) {
+    if (strcmp(key->key, "inputs") != 0 && strcmp(key->key, "members") != 0) {
+      yoke__error(reader->messages, key->key_place,
+                  "'%s' needs a 'method': without one a coupling has 'inputs' and 'members' only",
+                  key->key);
+    }
+  }
+}
+
 static void read_coupling(yoke_reader* reader, const yoke_node* node, void* entry) {
   yoke_scenario_coupling* coupling = entry;
   *coupling = (yoke_scenario_coupling){.name = node->key, .place = node->key_place, .node = node};
@@ -187,7 +198,18 @@ static void read_coupling(yoke_reader* reader, const yoke_node* node, void* entr
                          "a map such as {method: mpsm, members: [a, b]}")) {
     return;
   }
-  coupling->method = method_of(reader, node, &coupling->method_place);
+  const yoke_node* inputs = yoke__node_child(node, "inputs");
+  size_t choice = 0;
+  if (inputs != NULL && yoke__read_choice(reader, inputs, yoke__inputs_words, &choice)) {
+    coupling->has_inputs = true;
+    coupling->inputs = (yoke_inputs)choice;
+    coupling->inputs_place = inputs->key_place;
+  }
+  if (inputs == NULL || yoke__node_child(node, "method") != NULL) {
+    coupling->method = method_of(reader, node, &coupling->method_place);
+  } else {
+    check_keys_without_method(reader, node);
+  }
   check_members(reader, node);
 }
 

@@ -94,11 +94,21 @@ static void replace_methods(maker* m) {
   yoke_scenario* to = m->to;
   to->scheme = recipe->scheme;
   to->exchange = YOKE_STALE;
-  to->n_couplings = 0;
+  // `inputs` of couplings stay, their methods do not
+  yoke_scenario_coupling* couplings =
+      yoke__arena_array(&to->arena, to->n_couplings + 1, sizeof *couplings);
+  size_t n = 0;
+  for (size_t i = 0; i < to->n_couplings && couplings != NULL; i++) {
+    if (to->couplings[i].has_inputs) {
+      couplings[n] = to->couplings[i];
+      couplings[n++].method = NULL;
+    }
+  }
+  to->couplings = couplings;
+  to->n_couplings = n;
   if (strcmp(recipe->method, "hold") == 0) {
     return;
   }
-  yoke_scenario_coupling* coupling = yoke__arena_take(&to->arena, sizeof *coupling);
   yoke_node* map = make_node(m, YOKE_NODE_MAP, "companion", NULL);
   yoke_node* members = make_node(m, YOKE_NODE_LIST, "members", NULL);
   append(map, make_node(m, YOKE_NODE_SCALAR, "method", recipe->method));
@@ -109,11 +119,9 @@ static void replace_methods(maker* m) {
   for (size_t i = 0; i < to->n_units; i++) {
     append(members, make_node(m, YOKE_NODE_SCALAR, NULL, to->units[i].name));
   }
-  if (coupling != NULL) {
-    *coupling = (yoke_scenario_coupling){
+  if (couplings != NULL) {
+    couplings[to->n_couplings++] = (yoke_scenario_coupling){
         .name = "companion", .method = recipe->method, .node = map, .is_where_possible = true};
-    to->couplings = coupling;
-    to->n_couplings = 1;
   }
 }
 

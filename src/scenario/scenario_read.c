@@ -229,7 +229,7 @@ static void read_version(yoke_reader* reader, const yoke_node* node, void* field
 
 static const char* const schemes[] = {"jacobi", "gauss-seidel", "iterative-jacobi",
                                       "iterative-gauss-seidel", NULL};
-static const char* const inputs_words[] = {
+const char* const yoke__inputs_words[] = {
     [YOKE_INPUTS_START] = "start", [YOKE_INPUTS_MEAN] = "mean", NULL};
 static const yoke_integers threads_range = {0, 256};
 
@@ -239,7 +239,14 @@ static void read_inputs(yoke_reader* reader, const yoke_node* node, void* field,
   if (yoke__read_choice(reader, node, rule, &choice)) {
     s->inputs = (yoke_inputs)choice;
     s->has_inputs = true;
+    s->inputs_place = node->key_place;
   }
+}
+
+static void read_calls(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
+  yoke_scenario* s = field;
+  s->calls_place = node->key_place;
+  yoke__key_calls(reader, node, &s->calls, rule);
 }
 
 static void read_order(yoke_reader* reader, const yoke_node* node, void* field, const void* rule) {
@@ -268,8 +275,8 @@ static const yoke_key file_keys[] = {
     {"time", yoke__key_map, &time_shape, 0, &time_shape},
     {"scheme", yoke__key_choice, &yoke__shape_value, OF(scheme), schemes},
     {"exchange", yoke__key_choice, &yoke__shape_value, OF(exchange), yoke__exchange_words},
-    {"inputs", read_inputs, &yoke__shape_value, 0, inputs_words},
-    {"calls", yoke__key_calls, &yoke__shape_value, OF(calls), NULL},
+    {"inputs", read_inputs, &yoke__shape_value, 0, yoke__inputs_words},
+    {"calls", read_calls, &yoke__shape_value, 0, NULL},
     {"threads", yoke__key_integer, &yoke__shape_value, OF(threads), &threads_range},
     {"order", read_order, &yoke__shape_value, 0, NULL},
     {"iteration", yoke__key_map, &iteration_shape, 0, &iteration_shape},

@@ -127,6 +127,7 @@ typedef struct yoke_integers {
 } yoke_integers;
 
 extern const char* const yoke__exchange_words[];
+extern const char* const yoke__inputs_words[];  // "start", "mean", NULL
 
 // Single values. False: reported (or memory is out) and *out is as before.
 bool yoke__read_number(yoke_reader* reader, const yoke_node* node, const yoke_range* range,

@@ -272,7 +272,7 @@ static void note_limits(builder* b) {
                       "the file has scheme %s; all figures are those of jacobi",
                       schemes[system->scenario->scheme]);
   }
-  if (system->scenario->inputs == YOKE_INPUTS_MEAN) {
+  if (system->scenario->inputs == YOKE_INPUTS_MEAN || yoke__system_has_means(system)) {
     yoke__message_add(b->messages, YOKE_NOTE, nowhere,
                       "the file has inputs: mean; all figures are those of inputs: start");
   }

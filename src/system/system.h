@@ -102,7 +102,8 @@ typedef struct yoke_system_unit {
   bool has_linear;           // its linear model is wanted at every exchange, or in every iteration:
   size_t linear, n_states;   // A, B, C, D from here on behind the outputs of all units in Y
   bool takes_slope;          // iterative schemes: it gets its inputs with their slope
-  bool keeps_start;          // a connection of it has a method that knows no means
+  yoke_inputs inputs;        // of the file, or of a coupling that it is a member of
+  bool keeps_start;  // `inputs: start`, or a connection of it has a method that knows no means
   bool takes_means;  // `inputs: mean`: it holds its inputs and gets their means over its calls
   // iterative schemes: variables of outputs with feedthrough, then of all inputs, where the unit's directional derivatives
   // tell how these outputs follow; NULL: they need not, or cannot
@@ -492,8 +493,11 @@ int64_t yoke__system_worth_calls(double one_s, double ten_s, bool is_even);
 #define YOKE_AUTO_CALLS 10  // of units that leave all of their connections to `auto`, at least
 // Whether the settings of a bond or a coupling name `method: auto`; map may be NULL.
 bool yoke__system_names_auto(const yoke_node* map);  // system_methods.c
-// Whether signals without a method are served by `auto`.
-bool yoke__system_has_auto(const yoke_system* system);  // system_calls.c
+// Whether signals without a method that reach a unit are served by `auto`.
+bool yoke__system_has_auto(const yoke_system* system,
+                           const yoke_system_unit* to);  // system_calls.c
+// `inputs` of every unit: that of the file, or of its coupling.
+yoke_status yoke__system_choose_inputs(yoke_system* system);  // system_through.c
 yoke_status yoke__system_plan_calls(yoke_system* system);
 void yoke__system_limit_calls(yoke_system* system);
 yoke_status yoke__system_wire(yoke_system* system);      // system_wire.c
@@ -513,6 +517,8 @@ yoke_status yoke__system_make_cluster(yoke_system* system, size_t method);
 yoke_status yoke__system_make_member(yoke_system* system, size_t cluster, size_t sink);
 // Room for the linear model of a unit behind the outputs. False: it has none.
 bool yoke__system_reserve_linear(yoke_system* system, yoke_system_unit* unit);
+// Warns of settings that change nothing.
+yoke_status yoke__system_report_idle(yoke_system* system);   // system_idle.c
 yoke_status yoke__system_lay_record(yoke_system* system);    // system_record.c
 yoke_status yoke__system_list_signals(yoke_system* system);  // system_signals.c
 yoke_status yoke__system_check_trust(yoke_system* system);   // system_trust.c: names of `trust`
@@ -549,7 +555,7 @@ yoke_through yoke__through_of_gain(const yoke_system_unit* unit, size_t output,
 yoke_through yoke__system_feedthrough(const yoke_system* system, size_t link);
 // The first of two if less is known of it, else the second.
 yoke_through yoke__through_least(yoke_through a, yoke_through b);
-// Whether `inputs: mean` is asked for and acts.
+// Whether `inputs: mean` is asked for by some unit, and acts.
 bool yoke__system_has_means(const yoke_system* system);  // system_through.c
 // `inputs: mean`: which units get means, and which outputs are brought up to date.
 yoke_status yoke__system_plan_means(yoke_system* system);  // system_through.c

@@ -11,9 +11,8 @@
 
 #include "system/system.h"
 
-bool yoke__system_has_auto(const yoke_system* system) {
-  const yoke_scenario* s = system->scenario;
-  return s->inputs == YOKE_INPUTS_MEAN && s->scheme == YOKE_JACOBI && !s->adaptive.is_given;
+bool yoke__system_has_auto(const yoke_system* system, const yoke_system_unit* to) {
+  return to->inputs == YOKE_INPUTS_MEAN && yoke__system_has_means(system);
 }
 
 // ---- which units have connections, and which have one with a method, an order or an interval that the file names;
@@ -57,8 +56,11 @@ static void mark_all(const marks* m) {
   }
   for (size_t i = 0; i < s->n_couplings; i++) {
     const yoke_node* map = s->couplings[i].node;
-    const yoke_node* members =
-        yoke__system_names_auto(map) ? NULL : yoke__node_child(map, "members");
+    // without a method it leaves its connections to `auto`, if it gives them means
+    const bool is_left = s->couplings[i].method == NULL
+                             ? s->couplings[i].inputs == YOKE_INPUTS_MEAN
+                             : yoke__system_names_auto(map);
+    const yoke_node* members = is_left ? NULL : yoke__node_child(map, "members");
     for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
          name = name->next) {
       mark(m, name->text, true);
@@ -75,17 +77,19 @@ static int64_t choose_calls(const yoke_scenario* s, size_t unit) {
 
 // Before the units are made: circuits and model-exchange FMUs fit their own steps to their calls.
 yoke_status yoke__system_plan_calls(yoke_system* system) {
+  YOKE_TRY(yoke__system_choose_inputs(system));
   const yoke_scenario* s = system->scenario;
   const size_t n = system->n_units;
   bool* flags = calloc(2 * n + 1, sizeof *flags);
   YOKE_TRY_MEMORY(flags);
   const marks m = {system, flags, flags + n};
-  if (s->calls == 0 && yoke__system_has_auto(system)) {
+  if (s->calls == 0 && yoke__system_has_means(system)) {
     mark_all(&m);
   }
   for (size_t i = 0; i < n; i++) {
     yoke_system_unit* unit = &system->units[i];
-    const bool is_left = m.is_connected[i] && !m.is_named[i] && !unit->is_law;
+    const bool is_left = m.is_connected[i] && !m.is_named[i] && !unit->is_law &&
+                         unit->inputs == YOKE_INPUTS_MEAN;
     unit->is_paced = is_left && !unit->source->step.is_given && unit->source->calls == 0;
     unit->meets_at_steps = is_left && unit->source->step.is_given;
     unit->n_calls = unit->is_law || unit->source->step.is_given ? 0

@@ -609,10 +609,11 @@ static void keep_starts(yoke_system* system) {
   }
 }
 
-// `method: auto` in a file in which nothing is served by it.
+// `method: auto` where nothing is served by it: said once.
 static void warn_of_auto(yoke_system* system) {
   for (size_t i = 0; i < system->n_links; i++) {
-    if (system->links[i].is_auto) {
+    if (system->links[i].is_auto &&
+        !yoke__system_has_auto(system, &system->units[system->links[i].to_unit])) {
       yoke__message_add(system->messages, YOKE_WARNING, system->links[i].source->place,
                         "'method: auto' needs inputs: mean, scheme: jacobi and a fixed step; here "
                         "its signals are held, or extrapolated by the order they name");
@@ -623,16 +624,14 @@ static void warn_of_auto(yoke_system* system) {
 
 // What is left without a method, an order or `method: hold`, and what names `method: auto`: an order is the highest there.
 static void serve_rest(yoke_system* system) {
-  if (!yoke__system_has_auto(system)) {
-    warn_of_auto(system);
-    return;
-  }
   size_t id = 0;
+  warn_of_auto(system);
   for (size_t i = 0; i < system->n_links; i++) {
     yoke_system_link* link = &system->links[i];
+    const yoke_system_unit* to = &system->units[link->to_unit];
     const bool is_left = !link->has_order && !link->is_named && link->order == 0;
     if (link->is_dense && link->method == 0 && !link->is_held && (link->is_auto || is_left) &&
-        link->flow != YOKE_FLOW_AVERAGED && !system->units[link->to_unit].is_law) {
+        link->flow != YOKE_FLOW_AVERAGED && !to->is_law && yoke__system_has_auto(system, to)) {
       id = id > 0 ? id
                   : add_method(system, &(yoke_system_method){.ops = &yoke__couple_auto,
                                                              .bond = YOKE_NOT_FOUND,

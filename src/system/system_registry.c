@@ -62,7 +62,7 @@ yoke_status yoke_registry_add_unit(yoke_registry* registry, const yoke_unit_ops*
 // ---- what the engine relies on without asking again
 
 bool yoke__registry_is_method_key(const char* key) {
-  static const char* const keys[] = {"method", "members", "order", "library"};
+  static const char* const keys[] = {"method", "members", "order", "library", "inputs"};
   for (size_t i = 0; i < YOKE_COUNT(keys); i++) {
     if (strcmp(keys[i], key) == 0) {
       return true;

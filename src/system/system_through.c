@@ -23,8 +23,58 @@
   100  // outputs in a closed chain: the work of an exchange grows with their square
 
 bool yoke__system_has_means(const yoke_system* system) {
-  return system->scenario->inputs == YOKE_INPUTS_MEAN && system->scenario->scheme == YOKE_JACOBI &&
+  bool has_means = false;
+  for (size_t i = 0; i < system->n_units; i++) {
+    has_means = has_means || system->units[i].inputs == YOKE_INPUTS_MEAN;
+  }
+  return has_means && system->scenario->scheme == YOKE_JACOBI &&
          !system->scenario->adaptive.is_given;
+}
+
+// A unit in several couplings must be told the same by all that say something.
+static void set_inputs(yoke_system* system, const yoke_scenario_coupling* coupling,
+                       const yoke_scenario_coupling* giver[]) {
+  const yoke_node* members = yoke__node_child(coupling->node, "members");
+  for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
+       name = name->next) {
+    const size_t i = yoke__map_find(&system->unit_index, name->text == NULL ? "" : name->text);
+    if (i == YOKE_NOT_FOUND) {
+      // those of a method are reported with it
+      if (coupling->method == NULL) {
+        const char* text = name->text == NULL ? "" : name->text;
+        const char* nearest = yoke__system_nearest_unit(system, text);
+        yoke__error_near(system->messages, name->place, nearest, "coupling '%s': unknown unit '%s'",
+                         coupling->name, text);
+      }
+      continue;
+    }
+    if (giver[i] != NULL && giver[i]->inputs != coupling->inputs) {
+      yoke__error(system->messages, coupling->inputs_place,
+                  "'inputs': unit '%s' gets another one from the coupling '%s'",
+                  system->units[i].name, giver[i]->name);
+    }
+    giver[i] = coupling;
+    system->units[i].inputs = coupling->inputs;
+  }
+}
+
+yoke_status yoke__system_choose_inputs(yoke_system* system) {
+  const yoke_scenario* s = system->scenario;
+  const yoke_scenario_coupling** giver = calloc(system->n_units + 1, sizeof *giver);
+  YOKE_TRY_MEMORY(giver);
+  for (size_t i = 0; i < system->n_units; i++) {
+    system->units[i].inputs = s->inputs;
+  }
+  for (size_t i = 0; i < s->n_couplings; i++) {
+    if (s->couplings[i].has_inputs) {
+      set_inputs(system, &s->couplings[i], giver);
+    }
+  }
+  for (size_t i = 0; i < system->n_units; i++) {
+    system->units[i].keeps_start = system->units[i].inputs == YOKE_INPUTS_START;
+  }
+  free((void*)giver);
+  return YOKE_OK;
 }
 
 // Sampled controllers take their inputs at an instant, implicit solvers at the end of the call; who takes derivatives
@@ -369,17 +419,7 @@ static size_t count_terms(const yoke_system* system) {
 }
 
 yoke_status yoke__system_plan_means(yoke_system* system) {
-  if (system->scenario->inputs != YOKE_INPUTS_MEAN) {
-    return YOKE_OK;
-  }
   if (!yoke__system_has_means(system)) {
-    if (!system->scenario->has_inputs) {
-      return YOKE_OK;
-    }
-    yoke__message_add(system->messages, YOKE_WARNING, (yoke_place){system->scenario->path, 0, 0},
-                      "'inputs: mean' has no effect: %s",
-                      system->is_adaptive ? "the step is variable"
-                                          : "it acts under scheme: jacobi only");
     return YOKE_OK;
   }
   for (size_t i = 0; i < system->n_units; i++) {
