@@ -564,38 +564,60 @@ static yoke_status serve_coupling(yoke_system* system, const yoke_scenario_coupl
   return status;
 }
 
-// A cluster exchanges everything at once: where its connections have several intervals, at their common multiple.
-static void join_rates(yoke_system* system, size_t method) {
-  int64_t common = 0;
-  bool is_mixed = false;
+// ---- clusters: one exchange interval
+
+// The shortest interval of the connections that a method serves, of one unit or of all (YOKE_NOT_FOUND); 0: it serves none.
+static int64_t shortest_interval(const yoke_system* system, size_t method, size_t unit) {
+  int64_t shortest = 0;
   for (size_t i = 0; i < system->n_links; i++) {
     const yoke_system_link* link = &system->links[i];
-    if (link->method == method && link->interval > 0) {
-      is_mixed = is_mixed || (common > 0 && common != link->interval);
-      common = common == 0 ? link->interval : yoke__lcm(common, link->interval);
+    const bool is_of_unit =
+        unit == YOKE_NOT_FOUND || link->from_unit == unit || link->to_unit == unit;
+    if (link->method == method && is_of_unit && (shortest == 0 || link->interval < shortest)) {
+      shortest = link->interval;
     }
   }
-  if (!is_mixed || common == 0) {
-    return;
+  return shortest;
+}
+
+static void report_left_out(yoke_system* system, size_t method, const char* what, int64_t interval,
+                            int64_t shortest) {
+  char own[YOKE_NUMBER_SIZE], others[YOKE_NUMBER_SIZE];
+  yoke__number_format(yoke__clock_seconds(&system->clock, interval), own);
+  yoke__number_format(yoke__clock_seconds(&system->clock, shortest), others);
+  yoke__message_add(system->messages, YOKE_WARNING, system->methods[method].place,
+                    "%s: %s exchanges every %s s, the cluster every %s s: it stays outside, as if "
+                    "it named no method",
+                    system->methods[method].owner, what, own, others);
+}
+
+// A cluster exchanges everything at once, as often as its fastest connections. Slower ones stay outside of it: no interval
+// is lengthened for the sake of a method.
+static void leave_slow(yoke_system* system, size_t method) {
+  const int64_t shortest = shortest_interval(system, method, YOKE_NOT_FOUND);
+  char what[512];
+  for (size_t i = 0; i < system->n_units; i++) {
+    const int64_t own = shortest_interval(system, method, i);
+    if (own > shortest) {
+      snprintf(what, sizeof what, "unit '%s'", system->units[i].name);
+      report_left_out(system, method, what, own, shortest);
+    }
+  }
+  // a fast unit may have a connection that names a longer interval
+  for (size_t i = 0; i < system->n_links; i++) {
+    const yoke_system_link* link = &system->links[i];
+    if (link->method == method && link->interval > shortest &&
+        shortest_interval(system, method, link->from_unit) == shortest &&
+        shortest_interval(system, method, link->to_unit) == shortest) {
+      snprintf(what, sizeof what, "%.120s.%.120s -> %.120s.%.120s", link->source->from.unit,
+               link->source->from.variable, link->source->to.unit, link->source->to.variable);
+      report_left_out(system, method, what, link->interval, shortest);
+    }
   }
   for (size_t i = 0; i < system->n_links; i++) {
-    if (system->links[i].method == method) {
-      system->links[i].interval = common;
-    }
+    yoke_system_link* link = &system->links[i];
+    link->method = link->method == method && link->interval > shortest ? 0 : link->method;
   }
-  for (size_t i = 0; i < system->n_bonds; i++) {
-    const size_t link =
-        system->bonds[i].n_pairs == 0 ? YOKE_NOT_FOUND : system->bonds[i].action[0].link;
-    if (link != YOKE_NOT_FOUND && system->links[link].method == method) {
-      system->bonds[i].interval = common;
-    }
-  }
-  char text[YOKE_NUMBER_SIZE];
-  yoke__number_format(yoke__clock_seconds(&system->clock, common), text);
-  yoke__message_add(system->messages, YOKE_WARNING, system->methods[method].place,
-                    "%s: its units have several rates and exchange every %s s, where all of them "
-                    "meet; this is experimental",
-                    system->methods[method].owner, text);
 }
 
 // A method that knows no means counts on values at the start of calls, of outputs as they were returned.
@@ -669,12 +691,12 @@ yoke_status yoke__system_choose_methods(yoke_system* system) {
       YOKE_TRY(serve_coupling(system, &s->couplings[i]));
     }
   }
-  keep_starts(system);
-  serve_rest(system);
   for (size_t m = 0; m < system->n_methods && system->messages->n_errors == 0; m++) {
     if ((system->methods[m].ops->flags & YOKE_COUPLING_CLUSTER) != 0) {
-      join_rates(system, m);
+      leave_slow(system, m);
     }
   }
+  keep_starts(system);
+  serve_rest(system);
   return YOKE_OK;
 }

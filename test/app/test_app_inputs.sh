@@ -45,6 +45,64 @@ for scheme in gauss-seidel iterative-jacobi; do
   says "'inputs: mean' has no effect: it acts under scheme: jacobi only"
 done
 
+# ---- inputs of a coupling go to its members, with and without a method
+sed '/order: 1/d' native.yaml | sed 's/^connections:/connections: [a.y1 -> b.u1, b.y1 -> a.u1, b.y2 -> a.u2]/' >bare.yaml
+run 0 check bare.yaml
+says 'a.y1 -> b.u1, every 0.002 s, order 2, method auto, mean, feedthrough up to date'
+run 0 check bare.yaml --set 'couplings={loop: {inputs: start, members: [a, b]}}'
+says 'a.y1 -> b.u1, every 0.02 s, order 0'
+silent 'mean,'
+silent 'method auto'
+run 0 check bare.yaml --set inputs=start --set 'couplings={loop: {inputs: mean, members: [a, b]}}'
+says 'a.y1 -> b.u1, every 0.002 s, order 2, method auto, mean, feedthrough up to date'
+run 0 check bare.yaml --set 'couplings={loop: {method: nepce, inputs: start, members: [a, b]}}'
+says 'a.y1 -> b.u1, every 0.02 s, order 0, method nepce'
+silent 'nepce, mean'
+run 0 check bare.yaml --set 'couplings={loop: {method: nepce, members: [a, b]}}'
+says 'method nepce, mean'
+# only its members: what reaches b is a value at the start, what reaches a is a mean
+run 0 check bare.yaml --set 'couplings={loop: {inputs: start, members: [b]}}'
+says 'b.y1 -> a.u1, every 0.02 s, order 2, method auto, mean'
+# the same bytes as `inputs` of the file
+run 0 run bare.yaml --trust none --quiet --set inputs=start --out file-start
+run 0 run bare.yaml --trust none --quiet --set 'couplings={loop: {inputs: start, members: [a, b]}}' --out coupling-start
+same file-start coupling-start
+run 0 run bare.yaml --trust none --quiet --out file-mean
+run 0 run bare.yaml --trust none --quiet --set inputs=start --set 'couplings={loop: {inputs: mean, members: [a, b]}}' --out coupling-mean
+same file-mean coupling-mean
+run 2 check bare.yaml --set 'couplings={loop: {inputs: start, order: 1, members: [a, b]}}'
+says "'order' needs a 'method'"
+run 2 check bare.yaml --set 'couplings={loop: {members: [a, b]}}'
+says "'loop' has no 'method'"
+run 2 check bare.yaml --set 'couplings={loop: {inputs: middle, members: [a, b]}}'
+run 2 check bare.yaml --set 'couplings={x: {inputs: start, members: [a, b]}, y: {inputs: mean, members: [b]}}'
+says "'inputs': unit 'b' gets another one from the coupling 'x'"
+run 2 check bare.yaml --set 'couplings={x: {inputs: start, members: [c]}}'
+says "coupling 'x': unknown unit 'c'"
+
+# ---- settings without effect: one warning each, with the place
+run 0 check native.yaml --set inputs=start
+holds "$(grep -c "'order: 1' has no effect: the unit is called once per exchange" out) == 3"
+says 'native.yaml:10:31: warning'
+run 0 run native.yaml --set inputs=start --trust none --quiet --out idle
+says "'order: 1' has no effect"
+run 0 check native.yaml
+silent 'no effect'
+run 0 check native.yaml --set scheme=gauss-seidel
+says "native.yaml:3:1: warning: 'inputs: mean' has no effect: it acts under scheme: jacobi only"
+run 0 check native.yaml --set 'units.a.step=0.01' --set 'units.b.step=0.02' --set calls=10
+says "'calls' has no effect: every unit has a step or calls of its own, or counts its calls"
+run 0 check native.yaml --set calls=10
+silent 'no effect'
+run 0 check native.yaml --set 'order=[a, b]'
+says "'order' has no effect: under this scheme no unit waits for another"
+printf '%s\n' 'yoke: 1' 'time: {stop: 1, step: 0.1}' 'inputs: mean' 'units:' '  m: {model: oscillator.mass}' \
+  '  s: {model: sine}' 'connections: [s.y -> m.f]' >euler.yaml
+run 0 check euler.yaml
+says "euler.yaml:3:1: warning: 'inputs: mean' has no effect: no unit takes means, and no feedthrough is brought up to date"
+run 0 check euler.yaml --set inputs=start --set 'couplings={c: {inputs: mean, members: [m, s]}}'
+says "coupling 'c': 'inputs: mean' has no effect: none of its units takes means"
+
 # ---- second order, one call per exchange: errors of b.y1 and b.y2 at 4 s against a fine run
 run 0 run native.yaml --trust none --quiet --set time.step=6.25e-4 --out fine
 # error FOLDER

@@ -488,6 +488,46 @@ static void learns_at_several_rates(void** state) {
   sim_close(&mixed);
 }
 
+// A slower unit beside a pair stays outside of the cluster: the pair exchanges as often as without it, and that is said. A
+// connection with a longer interval of its own does too.
+static void slower_units_stay_outside(void** state) {
+  (void)state;
+  static const char head[] =
+      "yoke: 1\ninputs: %s\ncalls: 1\ntime: {stop: 0.1, step: 1e-3}\nunits:\n"
+      "  left: {model: dual_mass.left, with: {micro_steps: 100}, start: {x: 0.1}}\n"
+      "  right: {model: dual_mass.right, with: {micro_steps: 100}}\n"
+      "  slow: {model: state_space, with: {A: [[-1]], B: [[1]]}, step: 5e-3}\n"
+      "connections:\n"
+      "  - {from: left.x, to: right.x%s}\n  - left.v -> right.v\n  - right.f -> left.f\n"
+      "  - left.x -> slow.u1\n"
+      "couplings: {loop: {method: mpsm, members: [left, right, slow]}}\n";
+  static const char* const inputs[] = {"start", "mean"};
+  for (size_t i = 0; i < 2; i++) {
+    char text[2048], messages[4096];
+    sim s;
+    snprintf(text, sizeof text, head, inputs[i], "");
+    check_ok(sim_try(NULL, text, &s, messages, sizeof messages));
+    check_contains(messages, "coupling 'loop': unit 'slow' exchanges every 0.005 s, the cluster "
+                             "every 0.001 s: it stays outside, as if it named no method");
+    const yoke_system* system = s.system;
+    for (size_t k = 0; k < 3; k++) {
+      assert_int_equal(system->links[k].interval, system->macro);
+      assert_string_equal(system->methods[system->links[k].method].ops->name, "mpsm");
+    }
+    assert_int_equal(system->links[3].interval, 5 * system->macro);
+    assert_string_equal(system->methods[system->links[3].method].ops->name,
+                        i == 0 ? "hold" : "auto");
+    sim_steps(&s, 50);
+    sim_close(&s);
+    snprintf(text, sizeof text, head, inputs[i], ", exchange: 2e-3");
+    check_ok(sim_try(NULL, text, &s, messages, sizeof messages));
+    check_contains(messages, "coupling 'loop': left.x -> right.x exchanges every 0.002 s");
+    assert_int_equal(s.system->links[1].interval, s.system->macro);
+    sim_steps(&s, 50);
+    sim_close(&s);
+  }
+}
+
 // A connection with a method of its own is not the cluster's: its sink gets what the source gave, the models know it as an input
 // from outside, and the rest is served.
 static void a_connection_may_stay_held(void** state) {
@@ -578,6 +618,7 @@ int main(void) {
       cmocka_unit_test(many_laws_are_quick),
       cmocka_unit_test(starts_from_saved_models),
       cmocka_unit_test(learns_at_several_rates),
+      cmocka_unit_test(slower_units_stay_outside),
       cmocka_unit_test(takes_no_heap),
       cmocka_unit_test(a_connection_may_stay_held),
       cmocka_unit_test(refuses_what_it_cannot_serve),
