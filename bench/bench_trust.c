@@ -3,7 +3,8 @@
 //
 //   bench_trust                      final seeds
 //   bench_trust development          seeds that may be looked at
-//   bench_trust seeds FIRST COUNT [CALLS]                linear systems of other seeds
+//   bench_trust seeds FIRST COUNT [CALLS [METHOD]]       linear systems of other seeds
+//   bench_trust pairs FIRST COUNT [CALLS [METHOD]]       nonlinear pairs of other seeds; CALLS: 10
 //   bench_trust show linear SEED SHARE METHOD [CALLS]    one run: its file, then every signal as a comment
 //   bench_trust show pair SEED SHARE METHOD
 //   bench_trust show rectifier MICROSECONDS 0 METHOD     METHOD: 0 held, 1 linear, ... in the order of the table
@@ -98,12 +99,18 @@ static void print_study(bool is_final) {
 }
 
 static int print_seeds(int argc, char** argv) {
-  static study_set linear;
+  static study_set set;
+  const int64_t first = strtoll(argv[2], NULL, 10);
+  const int count = (int)strtol(argv[3], NULL, 10);
   const bool is_once = argc > 4 && strcmp(argv[4], "1") == 0;
-  study_linear(&linear, strtoll(argv[2], NULL, 10), (int)strtol(argv[3], NULL, 10),
-               is_once ? 1 : 10);
-  print_table("Linear systems", &linear);
-  print_odds(&linear);
+  set.only = argc > 5 ? 1 + (int)strtol(argv[5], NULL, 10) : 0;
+  if (strcmp(argv[1], "pairs") == 0) {
+    study_pairs(&set, first, count);
+  } else {
+    study_linear(&set, first, count, is_once ? 1 : 10);
+  }
+  print_table(argv[1], &set);
+  print_odds(&set);
   return 0;
 }
 
@@ -154,12 +161,12 @@ int main(int argc, char** argv) {
   if (argc > 5 && strcmp(argv[1], "show") == 0) {
     return show_problem(argc, argv);
   }
-  if (argc > 3 && strcmp(argv[1], "seeds") == 0) {
+  if (argc > 3 && (strcmp(argv[1], "seeds") == 0 || strcmp(argv[1], "pairs") == 0)) {
     return print_seeds(argc, argv);
   }
   if (argc > 1 && strcmp(argv[1], "development") != 0) {
-    fprintf(stderr, "usage: bench_trust [development | seeds FIRST COUNT [CALLS] | show FAMILY "
-                    "SEED SHARE METHOD [CALLS]]\n");
+    fprintf(stderr, "usage: bench_trust [development | seeds|pairs FIRST COUNT [CALLS [METHOD]] | "
+                    "show FAMILY SEED SHARE METHOD [CALLS]]\n");
     return 2;
   }
   print_study(argc == 1);

@@ -393,8 +393,10 @@ static inline void loop_print_settings(study_text* t, const loop_unit* u) {
   study_print(t, "}\n");
 }
 
-static inline void loop_print_unit(study_text* t, const loop* s, size_t i, study_step h) {
-  study_print(t, "  u%zu: {model: state_space, step: %" PRId64 "e%d, ", i, h.mantissa, h.exponent);
+static inline void loop_print_unit(study_text* t, const loop* s, size_t i, const study_way* way,
+                                   study_step h) {
+  study_print(t, "  u%zu: {model: state_space, ", i);
+  study_print_step(t, way, h);
   loop_print_settings(t, &s->units[i]);
 }
 
@@ -426,19 +428,20 @@ static inline void loop_print_system(const void* self, study_method method, int6
   const loop* s = self;
   const study_way* way = &study_ways[method];
   t->n = 0;
-  study_print(t, "yoke: 1\ninputs: start\ncalls: 1\nname: trust study, seed %" PRId64 ", %s\n",
-              s->seed, way->name);
+  study_print_head(t, way, H, h);
+  study_print(t, "name: trust study, seed %" PRId64 ", %s\n", s->seed, way->name);
   study_print(t, "time: {stop: %" PRId64 "e%d, step: %" PRId64 "e%d}\n%sunits:\n", n * H.mantissa,
               H.exponent, H.mantissa, H.exponent, way->top);
   for (size_t i = 0; i < s->n_units; i++) {
-    loop_print_unit(t, s, i, h);
+    loop_print_unit(t, s, i, way, h);
   }
   study_print(t, "connections:\n");
   for (size_t i = 0; i < s->n_links; i++) {
     if (s->links[i].bond < 0) {
       study_print(t, "  - {from: ");
       loop_print_link(t, s, &s->links[i], ", to: ");
-      study_print(t, ", order: %d}\n", way->order);
+      study_print_order(t, way);
+      study_print(t, "}\n");
     }
   }
   if (s->n_bonds > 0) {

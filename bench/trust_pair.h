@@ -60,10 +60,19 @@ static inline void pair_print_settings(study_text* t, const pair* p, size_t i, b
 }
 
 static inline void pair_print_unit(study_text* t, const pair* p, const char* name,
-                                   const char* model, size_t i, study_step h) {
-  study_print(t, "  %s: {model: oscillator.%s, step: %" PRId64 "e%d, with: {solver: rk4", name,
-              model, h.mantissa, h.exponent);
+                                   const char* model, size_t i, const study_way* way,
+                                   study_step h) {
+  study_print(t, "  %s: {model: oscillator.%s, ", name, model);
+  study_print_step(t, way, h);
+  study_print(t, "with: {solver: rk4");
   pair_print_settings(t, p, i, strcmp(model, "mass") != 0);
+}
+
+static inline void pair_print_link(study_text* t, const study_way* way, const char* from,
+                                   const char* to) {
+  study_print(t, "  - {from: %s, to: %s", from, to);
+  study_print_order(t, way);
+  study_print(t, "}\n");
 }
 
 static inline void pair_print_system(const void* self, study_method method, int64_t n, study_step H,
@@ -71,14 +80,14 @@ static inline void pair_print_system(const void* self, study_method method, int6
   const pair* p = self;
   const study_way* way = &study_ways[method];
   t->n = 0;
-  study_print(
-      t, "yoke: 1\ninputs: start\ncalls: 1\nname: trust study, nonlinear pair %" PRId64 ", %s\n",
-      p->seed, way->name);
+  study_print_head(t, way, H, h);
+  study_print(t, "name: trust study, nonlinear pair %" PRId64 ", %s\n", p->seed, way->name);
   study_print(t, "time: {stop: %" PRId64 "e%d, step: %" PRId64 "e%d}\n%sunits:\n", n * H.mantissa,
               H.exponent, H.mantissa, H.exponent, way->top);
-  pair_print_unit(t, p, "left", p->has_bond ? "force" : "displacement", 0, h);
-  pair_print_unit(t, p, "right", p->has_bond ? "mass" : "displacement", 1, h);
-  study_print(t, "connections:\n  - {from: right.x, to: left.x_other, order: %d}\n", way->order);
+  pair_print_unit(t, p, "left", p->has_bond ? "force" : "displacement", 0, way, h);
+  pair_print_unit(t, p, "right", p->has_bond ? "mass" : "displacement", 1, way, h);
+  study_print(t, "connections:\n");
+  pair_print_link(t, way, "right.x", "left.x_other");
   if (p->has_bond) {
     study_print(t, "bonds:\n  spring: {action: left.f -> right.f, rate: right.v -> left.v_other");
     if (way->order > 0) {
@@ -86,9 +95,9 @@ static inline void pair_print_system(const void* self, study_method method, int6
     }
     study_print(t, "}\n");
   } else {
-    study_print(t, "  - {from: right.v, to: left.v_other, order: %d}\n", way->order);
-    study_print(t, "  - {from: left.x, to: right.x_other, order: %d}\n", way->order);
-    study_print(t, "  - {from: left.v, to: right.v_other, order: %d}\n", way->order);
+    pair_print_link(t, way, "right.v", "left.v_other");
+    pair_print_link(t, way, "left.x", "right.x_other");
+    pair_print_link(t, way, "left.v", "right.v_other");
   }
   if (way->coupling != NULL) {
     study_print(t, "couplings: {loop: {%s, members: [left, right]}}\n", way->coupling);

@@ -299,14 +299,16 @@ static inline void study_print_rectifier(const void* self, study_method method, 
   (void)self;
   const study_way* way = &study_ways[method];
   t->n = 0;
-  study_print(t, "yoke: 1\ninputs: start\ncalls: 1\nname: trust study, rectifier, %s\n", way->name);
+  study_print_head(t, way, H, h);
+  study_print(t, "name: trust study, rectifier, %s\n", way->name);
   study_print(t, "time: {stop: %" PRId64 "e%d, step: %" PRId64 "e%d}\n%s", n * H.mantissa,
               H.exponent, H.mantissa, H.exponent, way->top);
-  study_print(t, "units:\n  supply: {circuit: rectifier.cir, step: %" PRId64 "e%d}\n", h.mantissa,
-              h.exponent);
-  study_print(t, "  load: {model: state_space, step: %" PRId64 "e%d, with: {A: [[-2000]], ",
-              h.mantissa, h.exponent);
-  study_print(t, "B: [[200]], C: [[1]], inputs: [u], outputs: [i]}}\n");
+  study_print(t, "units:\n  supply: {");
+  study_print_step(t, way, h);
+  study_print(t, "circuit: rectifier.cir}\n  load: {");
+  study_print_step(t, way, h);
+  study_print(t, "model: state_space, with: {A: [[-2000]], B: [[200]], C: [[1]], inputs: [u], "
+                 "outputs: [i]}}\n");
   study_print(t, "bonds:\n  line: {action: supply.v -> load.u, rate: load.i -> supply.i_load");
   if (way->order > 0) {
     study_print(t, ", coupling: {method: hold, order: %d}", way->order);
@@ -380,6 +382,7 @@ typedef struct study_set {
   study_tally ledger;          // verdicts of the energy ledger of the same runs
   int n_systems, n_uncovered;  // systems; with a signal that is not covered
   int n_choices, n_near, n_bare_choices, n_bare_near;  // see study_choose
+  int only;                                            // 1 + the method that is tried; 0: all
   study_odd odds[STUDY_ODDS];
   int n_odds;
 } study_set;
@@ -508,7 +511,7 @@ static inline void study_choose(study_set* s, const study_run runs[STUDY_METHODS
     bool is_fresh;
   } tried[] = {{STUDY_HELD, false},        {STUDY_LINEAR, false},       {STUDY_NEPCE, false},
                {STUDY_INTERPOLATE, false}, {STUDY_GAUSS_SEIDEL, false}, {STUDY_FRESH, true},
-               {STUDY_NEPCE_FRESH, true}};
+               {STUDY_NEPCE_FRESH, true},  {STUDY_AUTO, false}};
   for (int with_fresh = 0; with_fresh < 2; with_fresh++) {
     double best = HUGE_VAL, least = HUGE_VAL, chosen = HUGE_VAL;
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
@@ -544,7 +547,7 @@ static inline bool study_add(study_set* s, const study_problem* p, study_odd odd
   memset(runs, 0, sizeof runs);
   for (int m = 0; m < STUDY_METHODS; m++) {
     // one call per exchange: extrapolation has nothing to do
-    if ((m == STUDY_ENERGY && !p->has_bonds) ||
+    if ((s->only > 0 && m != s->only - 1) || (m == STUDY_ENERGY && !p->has_bonds) ||
         (p->n_calls == 1 && (m == STUDY_LINEAR || m == STUDY_INTERPOLATE))) {
       continue;
     }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,26 +45,30 @@ typedef enum study_method {
   STUDY_ITERATIVE,
   STUDY_FRESH,
   STUDY_NEPCE_FRESH,
+  STUDY_AUTO,
   STUDY_METHODS
 } study_method;
 
 typedef struct study_way {
   const char *name, *top, *coupling;
   int order;
+  bool
+      is_default;  // what a file gets that names nothing: mean inputs, `auto`, an exchange at each of its calls
 } study_way;
 
 static const study_way study_ways[STUDY_METHODS] = {
-    {"held", "", NULL, 0},
-    {"linear (order 1)", "", NULL, 1},
-    {"nepce", "", "method: nepce", 0},
-    {"interpolate", "", "method: interpolate", 0},
-    {"energy", "", "method: energy", 0},
-    {"mpsm", "", "method: mpsm, form: published, level: end", 0},
-    {"mpsm memory, mean", "", "method: mpsm", 0},
-    {"gauss-seidel", "scheme: gauss-seidel\n", NULL, 0},
-    {"iterative", "scheme: iterative-jacobi\niteration: {mode: interpolate}\n", NULL, 0},
-    {"fresh", "exchange: fresh\n", NULL, 0},
-    {"nepce + fresh", "exchange: fresh\n", "method: nepce", 0},
+    {"held", "", NULL, 0, false},
+    {"linear (order 1)", "", NULL, 1, false},
+    {"nepce", "", "method: nepce", 0, false},
+    {"interpolate", "", "method: interpolate", 0, false},
+    {"energy", "", "method: energy", 0, false},
+    {"mpsm", "", "method: mpsm, form: published, level: end", 0, false},
+    {"mpsm memory, mean", "", "method: mpsm", 0, false},
+    {"gauss-seidel", "scheme: gauss-seidel\n", NULL, 0, false},
+    {"iterative", "scheme: iterative-jacobi\niteration: {mode: interpolate}\n", NULL, 0, false},
+    {"fresh", "exchange: fresh\n", NULL, 0, false},
+    {"nepce + fresh", "exchange: fresh\n", "method: nepce", 0, false},
+    {"auto", "", NULL, 0, true},
 };
 
 typedef struct study_text {
@@ -79,6 +84,31 @@ YOKE_PRINTF(2, 3) static inline void study_print(study_text* t, const char* form
   if (t->n >= sizeof t->bytes) {
     fprintf(stderr, "trust study: the text of a system is too long\n");
     exit(1);
+  }
+}
+
+static inline bool study_is_once(study_step H, study_step h) {
+  return study_seconds(H) == study_seconds(h);
+}
+
+// Inputs and calls; H: exchange interval, h: of the calls.
+static inline void study_print_head(study_text* t, const study_way* way, study_step H,
+                                    study_step h) {
+  study_print(t, "yoke: 1\n%s%s", way->is_default ? "" : "inputs: start\n",
+              way->is_default && !study_is_once(H, h) ? "" : "calls: 1\n");
+}
+
+// The step of a unit, in a list of keys; `calls` stands for it where nothing is named.
+static inline void study_print_step(study_text* t, const study_way* way, study_step h) {
+  if (!way->is_default) {
+    study_print(t, "step: %" PRId64 "e%d, ", h.mantissa, h.exponent);
+  }
+}
+
+// The order of a connection, behind its other keys.
+static inline void study_print_order(study_text* t, const study_way* way) {
+  if (!way->is_default) {
+    study_print(t, ", order: %d", way->order);
   }
 }
 

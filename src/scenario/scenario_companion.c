@@ -198,8 +198,8 @@ static void change(maker* m, const yoke_scenario* from, const yoke_companion_uni
   for (size_t i = 0; i < n_all; i++) {
     divide(m, &connections[i].exchange, by);
     if (recipe->method != NULL) {
-      connections[i].order = 0;
-      connections[i].has_order = false;
+      connections[i].order = recipe->order;
+      connections[i].has_order = recipe->order > 0;
       connections[i].is_held = strcmp(recipe->method, "hold") == 0;
       connections[i].is_auto = false;
     }

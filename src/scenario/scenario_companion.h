@@ -17,6 +17,7 @@ typedef struct yoke_companion_recipe {
   bool is_halved;      // every step: of exchanges, units and solvers
   int64_t n_calls;     // least calls of a unit per exchange; 0: as many as it has
   const char* method;  // of all connections that it can serve; NULL: as the file says; "hold": none
+  int order;           // of all connections, with a method
   const char* const* settings;  // of that method, "key", "value", ..., NULL; NULL: none
   yoke_scheme scheme;           // with a method; the file's without one
   const char* const* dropped;   // keys of couplings that are left out, NULL-terminated; NULL: none

@@ -251,8 +251,16 @@ static void choose_b(yoke_trust* trust) {
   const yoke_companion_way mpsm = {"mpsm with the units' own linear models at half the step",
                                    {.is_halved = true, .method = "mpsm", .settings = provided},
                                    false};
+  // interpolated inputs are of first order with feedthrough: their error would stand for that of a run of higher order
+  const yoke_companion_way cubic = {
+      is_cheap ? "means of cubics" : "means of cubics at half the step",
+      {.is_halved = !is_cheap, .n_calls = 4, .method = "hold", .order = 3},
+      false};
   const bool is_interpolated = uses_method(system, "interpolate");
   b->name = "B";
+  if (uses_method(system, "auto")) {
+    add_way(b, &cubic);
+  }
   add_way(b, is_interpolated ? &nepce : &interpolate);
   if (!is_held_seidel) {
     add_way(b, &seidel);

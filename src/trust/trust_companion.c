@@ -290,7 +290,7 @@ static void run_way(const companion_job* job) {
   } else if (!is_alike(system, plan->system)) {
     end_with(job->result, YOKE_COMPANION_REFUSED, "it has other signals than the run");
   } else if (job->way->recipe.method != NULL && job->way->recipe.scheme == YOKE_JACOBI &&
-             system->n_methods < 2) {
+             job->way->recipe.order == 0 && system->n_methods < 2) {
     end_with(job->result, YOKE_COMPANION_REFUSED, "the method serves no connection");
   } else {
     run_system(job, system, &messages);

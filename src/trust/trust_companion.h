@@ -28,7 +28,7 @@ typedef struct yoke_companion_way {
   bool is_strict;  // units that want equal steps keep theirs
 } yoke_companion_way;
 
-#define YOKE_MAX_WAYS           4
+#define YOKE_MAX_WAYS           5
 #define YOKE_COMPANION_PRIORITY 10  // nice: the run comes first
 
 // What all companions of a run have in common.
