@@ -97,14 +97,25 @@ static const char* plural(long long n) {
   return n == 1 ? "" : "s";
 }
 
-// is_growing: whether that is right is not known yet
+static long long count_fallbacks(const json_t* summary) {
+  return whole(json_object_get(summary, "fallbacks"), "count");
+}
+
+// How the run ended. is_growing: whether that is right is not known yet. A loop that grew again after it had been held is no
+// plain end either.
+static const char* end_of(const json_t* summary, bool is_growing) {
+  const char* status = yoke__json_find_text(summary, "status", "");
+  return is_growing                                                    ? "still growing"
+         : strcmp(status, "done") == 0 && count_fallbacks(summary) > 1 ? "done, but loops grew"
+                                                                       : status;
+}
+
 static void print_run(const json_t* summary, const char* directory, bool is_growing) {
   const json_t* iteration = json_object_get(summary, "iteration");
   const json_t* recorded = json_object_get(summary, "recorded");
   const long long n_steps = whole(summary, "steps"), n_rows = whole(recorded, "rows");
   printf("%s: %s, %lld step%s to t = %.9g s in %.3g s (%.3gx real time)\n",
-         yoke__json_find_text(summary, "name", ""),
-         is_growing ? "still growing" : yoke__json_find_text(summary, "status", ""), n_steps,
+         yoke__json_find_text(summary, "name", ""), end_of(summary, is_growing), n_steps,
          plural(n_steps), yoke__json_find_number(summary, "t_reached", 0),
          yoke__json_find_number(summary, "wall_s", 0),
          yoke__json_find_number(summary, "real_time_factor", 0));
@@ -158,16 +169,16 @@ static void print_bonds(const json_t* ledger) {
 
 // The run itself, before it is judged.
 // The largest share of a signal's exchanges in which it was held, and whose.
-static double most_held(const json_t* served, const json_t** whose, double totals[3]) {
+static double most_held(const json_t* served, const json_t** whose, double totals[4]) {
   double most = 0;
   size_t i = 0, k = 0;
   json_t *signal = NULL, *way = NULL;
   json_array_foreach(served, i, signal) {
-    double n[3] = {0}, sum = 0;
+    double n[4] = {0}, sum = 0;
     json_array_foreach(json_object_get(signal, "by"), k, way) {
       const double own = yoke__json_find_number(way, "exchanges", 0);
       sum += own;
-      if (k < 3) {
+      if (k < 4) {
         n[k] = own;
         totals[k] += own;
       }
@@ -181,10 +192,10 @@ static double most_held(const json_t* served, const json_t** whose, double total
 }
 
 // One sentence on what served the signals that name no method.
-static void print_served(const json_t* served) {
+static void print_served(const json_t* served, long long n_fallbacks) {
   const json_t* whose = NULL;
-  double n[3] = {0};
-  const double most = most_held(served, &whose, n), sum = n[0] + n[1] + n[2];
+  double n[4] = {0};
+  const double most = most_held(served, &whose, n), sum = n[0] + n[1] + n[2] + n[3];
   if (sum <= 0) {
     return;
   }
@@ -194,6 +205,10 @@ static void print_served(const json_t* served) {
     printf("; %s -> %s was held for %.3g %%: it swings from exchange to exchange",
            yoke__json_find_text(whose, "from", ""), yoke__json_find_text(whose, "to", ""),
            100 * most);
+  }
+  if (n_fallbacks > 0) {
+    printf("; loops that grew were held %lld time%s, for %.3g %%", n_fallbacks, plural(n_fallbacks),
+           100 * n[3] / sum);
   }
   putchar('\n');
 }
@@ -211,7 +226,7 @@ static void print_summary(const json_t* summary, const char* directory, bool is_
              yoke__json_find_text(part, "method", ""), yoke__json_find_text(part, "text", ""));
     }
   }
-  print_served(json_object_get(summary, "served"));
+  print_served(json_object_get(summary, "served"), count_fallbacks(summary));
 }
 
 // What can be said of it, with the energy of its bonds as an explanation.

@@ -115,6 +115,7 @@ typedef enum yoke_coupling_reset {
   YOKE_RESET_DISCONTINUITY,
   YOKE_RESET_LOST_SAMPLE,
   YOKE_RESET_MODE_SWITCH,
+  YOKE_RESET_GROWTH,  // the loop of these signals grows; only for methods with is_failing
 } yoke_coupling_reset;
 
 enum {
@@ -138,6 +139,7 @@ enum {
 typedef struct yoke_coupling_service {
   const char* by;  // "held", "linear"; lives as long as the method
   int64_t n;
+  const char* why;  // half a sentence for people; NULL: none
 } yoke_coupling_service;
 
 // What an analysis of stability (docs/analyse.md) takes the method for.
@@ -216,6 +218,10 @@ typedef struct yoke_coupling_ops {
 
   // Methods that choose while running: what has served a signal so far, at most n entries. Returns how many there are (optional).
   size_t (*served)(const void* self, size_t signal, yoke_coupling_service services[], size_t n);
+
+  // Asked when a signal of a loop grows a hundredfold: is it foretold so badly that its extrapolation may be the cause? If so, all
+  // signals of the loop that such methods serve are reset by YOKE_RESET_GROWTH (optional).
+  bool (*is_failing)(const void* self, size_t signal);
 } yoke_coupling_ops;
 #define YOKE_COUPLING_HEAD                                                                         \
   .table_size = sizeof(yoke_coupling_ops), .table_version = YOKE_CONTRACT_VERSION

@@ -361,6 +361,19 @@ void yoke__api_report_divergence(yoke_simulation* simulation) {
   }
 }
 
+// Loops that grew and whose signals were held for a while. No failure: whether the result is good is for the verdict to say.
+static void report_fallbacks(yoke_simulation* simulation) {
+  for (size_t loop = 0; loop < simulation->system->n_unit_loops; loop++) {
+    const yoke_fallback* fallback = NULL;
+    for (size_t k = 0; (fallback = yoke__master_fallback(simulation->state, loop, k)) != NULL;
+         k++) {
+      char text[YOKE_MESSAGE_TEXT_SIZE];
+      yoke__master_fallback_text(simulation->system, fallback, text, sizeof text);
+      yoke__notify(&simulation->sink, YOKE_WARNING, "%s", text);
+    }
+  }
+}
+
 typedef struct running {
   yoke_simulation* simulation;
   const yoke_run_settings* settings;
@@ -469,6 +482,7 @@ static yoke_status run(yoke_simulation* simulation, const yoke_run_settings* set
     atomic_store(&simulation->is_cancelled, false);
     simulation->run_cpu_ns = yoke__os_cpu_ns() - job.cpu_ns;
     yoke__api_report_iteration(simulation);
+    report_fallbacks(simulation);
     if (status != YOKE_STOPPED) {
       report_limits(simulation);
       yoke__api_report_divergence(simulation);

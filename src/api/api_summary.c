@@ -357,7 +357,46 @@ static void json_service(const yoke_system* system, const yoke_state* state,
     yoke__json_begin_object(json, NULL);
     yoke__json_string(json, "what", services[i].by);
     yoke__json_integer(json, "exchanges", services[i].n);
+    if (services[i].why != NULL) {
+      yoke__json_string(json, "why", services[i].why);
+    }
     yoke__json_end_object(json);
+  }
+  yoke__json_end_array(json);
+  yoke__json_end_object(json);
+}
+
+static void json_fallback(const yoke_system* system, const yoke_fallback* fallback,
+                          yoke_json* json) {
+  const yoke_group* group = &system->groups[fallback->group];
+  const yoke_scenario_connection* c = system->links[group->taps[fallback->signal].link].source;
+  char name[1024];
+  yoke__json_begin_object(json, NULL);
+  snprintf(name, sizeof name, "%s.%s", c->from.unit, c->from.variable);
+  yoke__json_string(json, "from", name);
+  snprintf(name, sizeof name, "%s.%s", c->to.unit, c->to.variable);
+  yoke__json_string(json, "to", name);
+  yoke__json_number(json, "t", fallback->t);
+  yoke__json_number(json, "factor", fallback->factor);
+  char text[YOKE_MESSAGE_TEXT_SIZE];
+  yoke__master_fallback_text(system, fallback, text, sizeof text);
+  yoke__json_string(json, "text", text);
+  yoke__json_end_object(json);
+}
+
+// Loops that grew while a method served them that can fall back to holding.
+static void json_fallbacks(const yoke_system* system, const yoke_state* state, yoke_json* json) {
+  if (state->guard.n_grids == 0) {
+    return;
+  }
+  yoke__json_begin_object(json, "fallbacks");
+  yoke__json_integer(json, "count", (int64_t)yoke__master_count_fallbacks(system, state));
+  yoke__json_begin_array(json, "list");
+  for (size_t loop = 0; loop < system->n_unit_loops; loop++) {
+    const yoke_fallback* fallback = NULL;
+    for (size_t k = 0; (fallback = yoke__master_fallback(state, loop, k)) != NULL; k++) {
+      json_fallback(system, fallback, json);
+    }
   }
   yoke__json_end_array(json);
   yoke__json_end_object(json);
@@ -610,6 +649,7 @@ static void json_summary(const yoke_simulation* simulation, yoke_json* json) {
   if (state != NULL) {
     json_clusters(system, state, json);
     json_services(system, state, json);
+    json_fallbacks(system, state, json);
   }
   if (state != NULL && system->n_throughs > 0) {
     json_feedthrough(system, state, json);

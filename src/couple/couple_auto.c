@@ -4,12 +4,14 @@
 //
 //   E_c = 0.8 E_c + 0.2 (y - foretold by order c)^2        c = 0, 1, 2
 //
-// As long as order 2 is off by less than 0.3 of the signal's own spread, E_2 <= 0.09 V, it serves: choosing the least E there
-// would answer to noise. Beyond that the signal swings from exchange to exchange, as a loop does that the coupling makes
+// The highest order that is off by less than 0.3 of the signal's own spread serves, E_c <= 0.09 V: choosing the least E there
+// would answer to noise. If none is, the signal swings from exchange to exchange, as a loop does that the coupling makes
 // unstable, and the order with the least E serves: there the higher orders foretell worst, so that holding takes over by
 // itself. V is the variance over the last 500 exchanges. Orders that have not been compared yet (start, reset) are trusted:
 // what is held there leaves an error that a weakly damped system never forgets.
-// Source: prediction specification, sections 4 (R5, types 0 and 1) and 6; the rule and its constants: docs/couple_auto.md.
+//
+// Where a loop grows in spite of that (YOKE_RESET_GROWTH), all its signals are held for 20 exchanges, then 40, 80, ...
+// Source: prediction specification, sections 4 (R5), 5 (fallback) and 6; the rule and its constants: docs/couple_auto.md.
 #include "couple/couple_auto.h"
 
 #include <math.h>
@@ -17,19 +19,33 @@
 #include "couple/couple_image.h"
 #include "couple/couple_polynomial.h"
 
-#define N_ORDERS 3
-#define KEPT     0.8
-#define SPREAD   0.09   // of the variance: what order 2 may be off by
-#define WINDOW   500    // exchanges
-#define MOST     1e300  // of a squared error: sums stay finite
+#define N_ORDERS       3
+#define KEPT           0.8
+#define SPREAD         0.09   // of the variance: what an order may be off by
+#define WINDOW         500    // exchanges
+#define MOST           1e300  // of a squared error: sums stay finite
+#define FALLBACK       20     // exchanges of the first one; each is twice as long as the one before
+#define MOST_FALLBACKS 40     // that still double: 2e13 exchanges
 
-static const char* const health_names[] = {"held", "linear", "quadratic", "changes"};
+// The ways to serve a signal: orders 0 to 2, and holding because its loop grew.
+enum { BY_FALLBACK = N_ORDERS, N_WAYS };
+
+static const char* const health_names[] = {"held", "linear", "quadratic", "fallback", "changes"};
+
+static const char* const reasons[N_WAYS] = {
+    "it swings from exchange to exchange, and holding foretells it best",
+    "order 2 foretells it badly, order 1 does not",
+    "order 2 foretells it well",
+    "its loop grew a hundredfold",
+};
 
 typedef struct auto_signal {
   yoke_polynomial p;
-  double E[N_ORDERS];        // of the orders that have been compared
-  int64_t n_used[N_ORDERS];  // exchanges
-  int64_t n_changes;         // of the order, once all have been compared
+  double E[N_ORDERS];      // of the orders that have been compared
+  int64_t n_used[N_WAYS];  // exchanges
+  int64_t n_changes;       // of the order, once all have been compared
+  int64_t n_fallbacks;
+  int64_t n_held;  // exchanges that are left of the last one
   double mean, variance;
   int64_t n_seen;  // samples behind them, at most WINDOW
   int order;
@@ -88,8 +104,10 @@ static void spread(auto_signal* s, double y) {
 }
 
 static int choose(const auto_signal* s, int n_compared, int most) {
-  if (most >= n_compared || s->E[most] <= SPREAD * s->variance) {
-    return most;
+  for (int c = most; c > 0; c--) {
+    if (c >= n_compared || s->E[c] <= SPREAD * s->variance) {
+      return c;
+    }
   }
   int best = 0;
   for (int c = 1; c <= most; c++) {
@@ -109,10 +127,12 @@ static void auto_observe(void* memory, const yoke_coupling_moment* now, const do
     compare(s, n_compared, y[i]);
     spread(s, y[i]);
     yoke__polynomial_observe(&s->p, y[i]);
-    const int order = choose(s, n_compared, highest(self, s, i));
+    const bool is_fallback = s->n_held > 0;
+    const int order = is_fallback ? 0 : choose(s, n_compared, highest(self, s, i));
+    s->n_held -= is_fallback;
     s->n_changes += order != s->order && n_compared > 2;
     s->order = order;
-    s->n_used[order]++;
+    s->n_used[is_fallback ? BY_FALLBACK : order]++;
   }
 }
 
@@ -145,39 +165,57 @@ static void auto_input_derivatives(void* memory, size_t sink, double tau, int or
   }
 }
 
+// Held from this exchange on. The orders go on being compared.
+static void fall_back(auto_signal* s) {
+  s->n_held = (int64_t)FALLBACK << s->n_fallbacks;
+  s->n_fallbacks += s->n_fallbacks < MOST_FALLBACKS;
+  s->order = 0;
+}
+
 static void auto_reset(void* memory, yoke_coupling_reset reason, const bool is_affected[]) {
-  (void)reason;
   automatic* self = memory;
   auto_signal* s = signals_of(self);
   for (size_t i = 0; i < self->n_signals; i++, s++) {
-    if (is_affected == NULL || is_affected[i]) {
+    if (is_affected != NULL && !is_affected[i]) {
+      continue;
+    }
+    if (reason == YOKE_RESET_GROWTH) {
+      fall_back(s);
+    } else {
       yoke__polynomial_reset(&s->p);
       s->order = 0;
     }
   }
 }
 
+// A loop that grows while its signals are foretold well does so by itself: holding them would only add an error. One that grows
+// while it is held is held already.
+static bool auto_is_failing(const void* memory, size_t signal) {
+  const auto_signal* s = signals_of(yoke__image_memory(memory)) + signal;
+  return s->n_held == 0 && s->E[N_ORDERS - 1] > SPREAD * s->variance;
+}
+
 static void auto_health(const void* memory, double values[]) {
   const automatic* self = memory;
   const auto_signal* s = signals_of(yoke__image_memory(memory));
-  for (size_t i = 0; i <= N_ORDERS; i++) {
+  for (size_t i = 0; i <= N_WAYS; i++) {
     values[i] = 0;
   }
   for (size_t i = 0; i < self->n_signals; i++, s++) {
-    for (int c = 0; c < N_ORDERS; c++) {
+    for (int c = 0; c < N_WAYS; c++) {
       values[c] += (double)s->n_used[c];
     }
-    values[N_ORDERS] += (double)s->n_changes;
+    values[N_WAYS] += (double)s->n_changes;
   }
 }
 
 static size_t auto_served(const void* memory, size_t signal, yoke_coupling_service services[],
                           size_t n) {
   const auto_signal* s = signals_of(yoke__image_memory(memory)) + signal;
-  for (size_t c = 0; c < n && c < N_ORDERS; c++) {
-    services[c] = (yoke_coupling_service){health_names[c], s->n_used[c]};
+  for (size_t c = 0; c < n && c < N_WAYS; c++) {
+    services[c] = (yoke_coupling_service){health_names[c], s->n_used[c], reasons[c]};
   }
-  return N_ORDERS;
+  return N_WAYS;
 }
 
 static void walk(void* memory, yoke_image* image) {
@@ -201,6 +239,7 @@ const yoke_coupling_ops yoke__couple_auto = {
     .reset = auto_reset,
     .health = auto_health,
     .served = auto_served,
+    .is_failing = auto_is_failing,
     .image_size = auto_image_size,
     .save = auto_save,
     .restore = auto_restore,

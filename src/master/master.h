@@ -157,6 +157,25 @@ typedef struct yoke_watch {
   yoke_trace* trace;  // NULL: nobody asked
 } yoke_watch;
 
+// Fallbacks of one loop that are kept: each is twice as long as the one before, so there are never more.
+#define YOKE_FALLBACK_ROOM 48
+
+// A loop grew, and its signals were held from then on for a while.
+typedef struct yoke_fallback {
+  double t;              // [s]
+  size_t group, signal;  // the one that grew
+  double factor;         // by so much
+} yoke_fallback;
+
+// Loops whose methods fall back when they grow (master_fallback.c).
+typedef struct yoke_guard {
+  struct yoke_guard_grid* grids;
+  size_t n_grids;
+  size_t* n_fallbacks;       // per loop
+  yoke_fallback* fallbacks;  // per loop YOKE_FALLBACK_ROOM
+  bool* is_affected;         // per signal of all groups: work of one fallback
+} yoke_guard;
+
 // What is counted of a flow; amounts in units of its output times seconds. All of it is a saved state.
 typedef struct yoke_flow {
   double window;     // integral of the output since the last exchange,
@@ -284,6 +303,7 @@ typedef struct yoke_state {
   double *before, *integrals;  // per output, of one call: at its start, over it
 
   yoke_watch watch;  // of the judged signals
+  yoke_guard guard;  // of loops served by a method that can fall back
   yoke_tape* tape;   // of units, for an on-line error estimate; NULL: nobody asked
 
   // the step: fixed, or chosen by the residual as so many slots
@@ -366,6 +386,12 @@ void yoke__master_flow(const yoke_system* system, const yoke_state* state, size_
 // The growth of a judged signal so far.
 void yoke__master_growth(const yoke_system* system, const yoke_state* state, size_t signal,
                          yoke_signal_growth* out);
+// All fallbacks so far. The k-th of loop `loop`; NULL: there are not so many.
+size_t yoke__master_count_fallbacks(const yoke_system* system, const yoke_state* state);
+const yoke_fallback* yoke__master_fallback(const yoke_state* state, size_t loop, size_t k);
+// "u0.f -> u1.f grew 130 times up to t = 0.5 s: the extrapolated signals of its loop are held for a while".
+void yoke__master_fallback_text(const yoke_system* system, const yoke_fallback* fallback, char* to,
+                                size_t size);
 // The signal that has diverged first (rule 1 of the verdict) and its growth; YOKE_NOT_FOUND: none. relative: per judged
 // signal its error band over its scale, NaN where there is none; NULL: for none of them.
 size_t yoke__master_find_diverged(const yoke_system* system, const yoke_state* state,
@@ -472,6 +498,11 @@ void yoke__master_start_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_watch(const yoke_system* system, yoke_state* state);
 void yoke__master_image_watch(const yoke_system* system, yoke_state* state, yoke_image* image);
 void yoke__master_end_watch(yoke_state* state);
+// Loops that fall back (master_fallback.c): memory, the consistent start, after an exchange, saved states.
+yoke_status yoke__master_layout_guard(const yoke_system* system, yoke_state* state);
+void yoke__master_start_guard(yoke_state* state);
+void yoke__master_guard(const yoke_system* system, yoke_state* state);
+void yoke__master_image_guard(const yoke_system* system, yoke_state* state, yoke_image* image);
 // Feedthrough (master_through.c): memory; D of one unit, while it is initialised and once it runs; closed chains, with a warning
 // about those that have no solution; before outputs are sent.
 yoke_status yoke__master_layout_through(const yoke_system* system, yoke_state* state);

@@ -84,6 +84,7 @@ static yoke_status lay_memory(const yoke_system* system, yoke_state* state) {
   YOKE_TRY(yoke__master_layout_flows(system, state));
   YOKE_TRY(yoke__master_layout_through(system, state));
   YOKE_TRY(yoke__master_layout_watch(system, state));
+  YOKE_TRY(yoke__master_layout_guard(system, state));
   return yoke__system_is_iterative(system) ? yoke__master_prepare_iteration(system, state)
                                            : YOKE_OK;
 }

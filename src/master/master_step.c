@@ -26,7 +26,8 @@ yoke_status yoke__master_slot(const yoke_system* system, yoke_state* state) {
   // 5: laws and fresh units, copies, samples for the coupling groups
   YOKE_TRY(exchange(system, state));
 
-  // 6: the ledger observes the samples; the residual may choose the next step; the watch sees the ends of macro steps
+  // 6: the ledger observes the samples; the residual may choose the next step; a loop that grows may fall
+  // back to held signals; the watch sees the ends of macro steps
   YOKE_TRY(observe(system, state));
 
   // 7: a row for the recorder
@@ -200,6 +201,9 @@ static inline void watch(const yoke_system* system, yoke_state* state) {
 static yoke_status observe(const yoke_system* system, yoke_state* state) {
   if (state->ledger != NULL) {
     YOKE_TRY(observe_bonds(system, state));
+  }
+  if (state->guard.n_grids > 0) {
+    yoke__master_guard(system, state);
   }
   if (--state->watch.wait == 0) {
     watch(system, state);

@@ -24,13 +24,13 @@
 
 #include "base/base_map.h"
 
-#define SHORTEST   4      // exchanges of the shortest block; YOKE_GROWTH_LATE is a multiple
-#define N_WINDOW   5      // blocks that the condition looks at
-#define MAX_LEVELS 32     // 4e10 exchanges
-#define LEAST      1.5    // growth from block to block
-#define LEAST_SUM  100.0  // growth over the window
-#define STEADY     0.7    // the last growth over the first one
-#define ABOVE      10.0   // the last block over everything before the window
+#define SHORTEST   YOKE_GROWTH_BLOCK  // YOKE_GROWTH_LATE is a multiple
+#define N_WINDOW   5                  // blocks that the condition looks at
+#define MAX_LEVELS 32                 // 4e10 exchanges
+#define LEAST      1.5                // growth from block to block
+#define LEAST_SUM  100.0              // growth over the window
+#define STEADY     0.7                // the last growth over the first one
+#define ABOVE      10.0               // the last block over everything before the window
 
 // error band over scale up to which a growing signal is right: the plant itself is unstable then
 #define MOST_RELATIVE 0.5
@@ -216,6 +216,20 @@ void yoke__growth_result(yoke_growth* g, size_t i, yoke_growth_alarm* out) {
     out->rate = exp((log(m->last) - log(m->first)) / (double)out->n);
     out->total = last_block(g, i) / m->first;
   }
+}
+
+bool yoke__growth_is_active(const yoke_growth* g, size_t i) {
+  return g->memory[i].met != 0;
+}
+
+void yoke__growth_forget(yoke_growth* g, size_t i) {
+  memory* m = &g->memory[i];
+  for (size_t level = 0; level < g->n_levels; level++) {
+    g->n_met[level] -= (m->met >> level) & 1;
+    g->windows[level * g->n + i] = (window){0};
+  }
+  g->n_latched -= m->at > 0;
+  *m = (memory){0};
 }
 
 size_t yoke__growth_find(yoke_growth* g, double factor) {

@@ -12,6 +12,9 @@
 // Above this a value counts as diverged, whatever it did before.
 #define YOKE_GROWTH_LARGEST 1e100
 
+// Exchanges of the shortest block: what a block brings to light is known after so many.
+#define YOKE_GROWTH_BLOCK 4
+
 // Alarms are found at most so many exchanges late; what is said of them is the same.
 #define YOKE_GROWTH_LATE 64
 
@@ -71,6 +74,10 @@ static inline bool yoke__growth_observe_at(yoke_growth* g, const double y[], con
 }
 
 void yoke__growth_result(yoke_growth* g, size_t i, yoke_growth_alarm* out);
+// Does the last complete block of some length meet the condition?
+bool yoke__growth_is_active(const yoke_growth* g, size_t i);
+// Signal i starts anew with the next block, as if it had been at rest: its alarm can come again.
+void yoke__growth_forget(yoke_growth* g, size_t i);
 // The first signal that has grown more than `factor` times since its alarm's window began, as of the last complete block;
 // YOKE_NOT_FOUND: none.
 size_t yoke__growth_find(yoke_growth* g, double factor);

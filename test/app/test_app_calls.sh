@@ -88,6 +88,22 @@ says 'auto: order 2 served 99.'
 says '"what": "quadratic"' served/summary.json
 run 0 run auto.yaml --trust none --set inputs=start --set time.step=0.01 --out plain
 silent 'order 2 served'
+
+# a loop that no way of serving makes stable: every fallback is said, at the end and in the summary
+cat >grow.yaml <<EOF
+yoke: 1
+time: {stop: 2, step: 0.01}
+calls: 10
+units:
+  a: {model: state_space, with: {A: [[-5000]], B: [[5000]], x0: [1e-3]}}
+  b: {model: state_space, with: {A: [[-5000]], B: [[-5500]], x0: [0]}}
+connections: [a.y1 -> b.u1, b.y1 -> a.u1]
+EOF
+run 3 run grow.yaml --trust none --out grow
+says 'grew 167 times up to t = 0.16 s: the extrapolated signals of its loop are held for a while'
+says 'loops that grew were held 7 times'
+says '"count": 7' grow/summary.json
+says '"what": "fallback"' grow/summary.json
 # what is named is not chosen
 for name in 'connections[0].order=0' 'connections[0].exchange=0.1'; do
   run 0 check auto.yaml --set "$name"
