@@ -32,6 +32,8 @@ function drawRun(main, nav, suffix) {
       name: summary.name, text: system.text, file: system.file, scheme: system.scheme, exchange: system.exchange,
       step: system.step, tick: system.tick, threads: system.threads, verdict: summary.verdict, sentence: summary.sentence,
       trust: summary.trust ? trustOf(summary.trust) : null, flows: Array.isArray(summary.flows) ? summary.flows.filter((one) => one && typeof one === "object") : [],
+      served: Array.isArray(summary.served) ? summary.served.filter((one) => one && Array.isArray(one.by)) : [],
+      fallbacks: summary.fallbacks && Array.isArray(summary.fallbacks.list) ? summary.fallbacks.list.filter((one) => one && typeof one.text === "string") : [],
       command: summary.command || "", settings: summary.file_text || "", settings_size: summary.file_size || 0, messages: summary.messages,
       versions: { yoke: summary.yoke, commit: summary.commit, build: summary.build },
       run: {
@@ -879,6 +881,29 @@ function drawRun(main, nav, suffix) {
         el("td", { class: "num", "data-label": "did not arrive", text: percent(flow.balance) }), el("td", { class: "num", "data-label": "missed up to", title: "sent between its calls: by companions that call more often, or what the calls leave open", text: isNumber(flow.missed) ? percent(Math.max(flow.missed, isNumber(flow.unsettled) && flow.missed === 0 ? flow.unsettled : 0)) : "\u2013" }), el("td", { "data-label": "verdict" }, chip(flow.verdict || "not judged")))))));
   }
 
+  // what served the signals that name no method, for which share of their exchanges, and why
+  function servedTable(served, fallbacks) {
+    const kinds = [...new Set(served.flatMap((one) => one.by.map((way) => String(way.what))))];
+    const sharesOf = (one) => {
+      const counts = kinds.map((kind) => one.by.filter((way) => way.what === kind && isNumber(way.exchanges)).reduce((sum, way) => sum + way.exchanges, 0));
+      const all = counts.reduce((sum, n) => sum + n, 0);
+      return counts.map((n) => (all > 0 ? n / all : 0));
+    };
+    // ways of the first few exchanges need no reason
+    const whyOf = (one) => {
+      const shares = sharesOf(one), whys = one.by.filter((way) => way.why && shares[kinds.indexOf(way.what)] > 0.01);
+      return whys.map((way) => (whys.length > 1 ? `${way.what}: ${way.why}` : way.why)).join("; ");
+    };
+    return el("div", { class: "scroll" }, el("h3", { text: "What served each signal" }), el("table", { class: "trust served" },
+      el("thead", {}, el("tr", {}, el("th", { text: "signal", scope: "col" }), ...kinds.map((text) => el("th", { text, scope: "col", class: "num" })), el("th", { text: "why", scope: "col" }))),
+      el("tbody", {}, ...served.slice(0, 200).map((one) => el("tr", {},
+        el("td", { "data-label": "signal" }, el("span", { class: "name", text: `${one.from} \u2192 ${one.to}` }), el("small", { text: ` ${one.method || ""}` })),
+        ...sharesOf(one).map((share, i) => el("td", { class: "num", "data-label": kinds[i], text: share > 0 ? percent(share) : "\u2013" })),
+        el("td", { "data-label": "why", text: whyOf(one) }))))),
+      ...(served.length > 200 ? [el("p", { class: "muted", text: `The first 200 of ${served.length} are listed.` })] : []),
+      ...(fallbacks.length > 0 ? [el("p", { class: "fallbacks", text: `Loops that grew were held ${fallbacks.length} time${fallbacks.length > 1 ? "s" : ""}, first at t = ${digits(fallbacks[0].t, 4)} s: the messages above name each.` })] : []));
+  }
+
   // what the run was compared with, and what could not be used
   function companionTexts() {
     const list = data.trust.companions, used = list.filter((one) => one.usable), others = list.filter((one) => !one.usable);
@@ -900,7 +925,7 @@ function drawRun(main, nav, suffix) {
     section("trust", "Trust", el("div", { class: "panel" },
       all.length > 0 ? trustTable(all) : el("p", { text: "No signal is exchanged between units: there is nothing to judge." }),
       all.length > 0 && reference ? el("p", { class: "reference", text: referenceText(all, rows.length > 0 ? others : []) }) : "",
-      ...(trust ? companionTexts().map((text) => el("p", { class: "companions", text })) : []), hint, data.flows.length > 0 && flowTable(data.flows), trust && trust.loops.length > 1 && loopTable(trust.loops)));
+      ...(trust ? companionTexts().map((text) => el("p", { class: "companions", text })) : []), hint, data.served.length > 0 && servedTable(data.served, data.fallbacks), data.flows.length > 0 && flowTable(data.flows), trust && trust.loops.length > 1 && loopTable(trust.loops)));
   }
 
   // ------------------------------------------------------------------------------------------------------------
