@@ -118,8 +118,38 @@ static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
   return YOKE_OK;
 }
 
+// The inputs of a unit as they are at the end of call j, where its outputs belong.
+static void look_to_end(const yoke_system* system, yoke_state* state, const yoke_system_unit* su,
+                        int64_t j) {
+  for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    const int64_t since = state->group_since[group->sampler] + (j + 1) * su->period;
+    if (group->role == YOKE_GROUP_WHOLE) {
+      group->ops->input(state->group_memory + group->self, group->sink,
+                        yoke__clock_seconds(&system->clock, since),
+                        state->group_numbers + group->derivatives);
+    }
+  }
+}
+
+// What these inputs add to an output, which followed those that the call was given.
+static double late_part(const yoke_system* system, const yoke_state* state, size_t through) {
+  const yoke_system_through* t = &system->throughs[through - 1];
+  double sum = 0;
+  for (size_t i = t->first; i < t->first + t->n; i++) {
+    const size_t end = system->through_ends[i];
+    if (end > 0) {
+      sum += state->D[i] * (state->group_numbers[end - 1] - state->u[system->through_terms[i].u]);
+    }
+  }
+  return yoke__is_finite(sum) ? sum : 0;
+}
+
 void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
                             const yoke_system_unit* su, int64_t j, const double y[]) {
+  if (su->has_through_sends) {
+    look_to_end(system, state, su, j);
+  }
   for (const yoke_strip* strip = system->strips + su->first_strip;
        strip < system->strips + su->first_strip + su->n_strips; strip++) {
     double* to = state->strips + strip->at + (size_t)j * 2 * strip->n;
@@ -132,8 +162,9 @@ void yoke__master_keep_call(const yoke_system* system, yoke_state* state,
        send < system->sends + su->first_send + su->n_sends; send++) {
     const yoke_group* group = &system->groups[send->group];
     const int64_t count = (state->group_since[send->group] + (j + 1) * su->period) / su->period;
+    const double late = send->through > 0 ? late_part(system, state, send->through) : 0;
     group->ops->send(state->group_memory + group->self, send->signal, count,
-                     y[send->tap->from] * send->tap->gain + send->tap->offset);
+                     (y[send->tap->from] + late) * send->tap->gain + send->tap->offset);
   }
 }
 

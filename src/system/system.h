@@ -91,6 +91,7 @@ typedef struct yoke_system_unit {
   int derivative_order;          // highest order of input derivatives it takes and gets; 0: none
   size_t first_strip, n_strips;  // where its values between exchanges go
   size_t first_send, n_sends;
+  bool has_through_sends;          // some of them are brought up to date
   size_t first_flow, n_flows;      // metered connections that it feeds, in flows,
   size_t first_inflow, n_inflows;  // and that feed it, in inflows
   const size_t* integrals;         // outputs of which it gives the integral over each of its steps
@@ -289,6 +290,7 @@ typedef struct yoke_strip {
 typedef struct yoke_group_send {
   size_t group, signal;
   const yoke_tap* tap;
+  size_t through;  // 1 + the output in `throughs`, which is brought up to date; 0: as it is
 } yoke_group_send;
 
 // One direction of a bond, resolved.
@@ -432,8 +434,10 @@ typedef struct yoke_system {
   const yoke_strip* strips;  // by unit
   size_t n_strip_numbers;
   const yoke_group_send* sends;  // by unit
-  size_t n_held;                 // numbers of actions rebuilt with the partner held
-  const char* const* hints;      // pairs that may be bonds but are ambiguous, for people
+  // Per number of D: 1 + where its input at the end of a call stands among the numbers of the groups; 0: it stays as it is.
+  const size_t* through_ends;
+  size_t n_held;             // numbers of actions rebuilt with the partner held
+  const char* const* hints;  // pairs that may be bonds but are ambiguous, for people
   size_t n_hints;
   bool* is_refusal_met;  // per bond of the file: its name came up while bonds were looked for
 

@@ -208,6 +208,25 @@ static bool wants_sends(const yoke_group* group) {
           (group->ops->wants(group->setup.parameters) & YOKE_WANTS_SENDS) != 0);
 }
 
+// Where `input` of the groups that feed a unit is put to know what is coming (master_unit.c): their room for derivatives, which
+// units with feedthrough that is brought up to date have no other use for.
+static yoke_status list_ends(yoke_system* system) {
+  size_t* ends = yoke__arena_array(&system->arena, system->n_through_terms + 1, sizeof *ends);
+  YOKE_TRY_MEMORY(ends);
+  for (size_t g = 0; g < system->n_groups; g++) {
+    const yoke_group* group = &system->groups[g];
+    for (size_t i = 0; group->role == YOKE_GROUP_WHOLE && i < group->setup.n_signals; i++) {
+      for (size_t t = 0; t < system->n_through_terms; t++) {
+        if (system->through_terms[t].u == group->taps[i].to) {
+          ends[t] = 1 + group->derivatives + i;
+        }
+      }
+    }
+  }
+  system->through_ends = ends;
+  return YOKE_OK;
+}
+
 // units whose values a method wants after every step
 static yoke_status list_sends(yoke_system* system) {
   yoke_group_send* sends = yoke__arena_array(&system->arena, system->n_signals + 1, sizeof *sends);
@@ -221,7 +240,10 @@ static yoke_status list_sends(yoke_system* system) {
       const bool is_told = wants_sends(group) && group->role != YOKE_GROUP_MEMBER;
       for (size_t i = 0; is_told && i < group->setup.n_signals; i++) {
         if (group->sources[i] == u) {
-          sends[n++] = (yoke_group_send){g, i, &group->taps[i]};
+          // the models of a cluster are made of outputs as they were returned
+          const size_t through = group->role == YOKE_GROUP_WHOLE ? group->taps[i].through : 0;
+          sends[n++] = (yoke_group_send){g, i, &group->taps[i], through};
+          unit->has_through_sends = unit->has_through_sends || through > 0;
         }
       }
     }
@@ -270,5 +292,6 @@ yoke_status yoke__system_make_groups(yoke_system* system) {
       }
     }
   }
+  YOKE_TRY(list_ends(system));
   return list_sends(system);
 }
