@@ -83,7 +83,7 @@ says "coupling 'x': unknown unit 'c'"
 # ---- settings without effect: one warning each, with the place
 run 0 check native.yaml --set inputs=start
 holds "$(grep -c "'order: 1' has no effect: the unit is called once per exchange" out) == 3"
-says 'native.yaml:10:31: warning'
+says 'native.yaml:10:35: warning'
 run 0 run native.yaml --set inputs=start --trust none --quiet --out idle
 says "'order: 1' has no effect"
 run 0 check native.yaml
@@ -123,6 +123,60 @@ for system in native fmu2 fmu3; do
   done
   same native-0.01 $system-0.01
 done
+# Third order: connections of order 2, ten calls per exchange. The loop is at rest and driven from inside of a, so that the first
+# exchanges, which have no past to extrapolate from, cost no more than H^3.
+high='connections:
+  - {from: a.y1, to: b.u1, order: 2}
+  - {from: b.y1, to: a.u1, order: 2}
+  - {from: b.y2, to: a.u2, order: 2}'
+cat >native-high.yaml <<END
+yoke: 1
+time: {stop: 4, step: 0.02}
+inputs: mean
+units:
+  a:
+    model: state_space
+    with:
+      A: [[0, 1, 0, 0], [-70, -1, 1, 0], [0, 0, 0, 3], [0, 0, -3, 0]]
+      B: [[0, 0], [40, 0.6], [0, 0], [0, 0]]
+      C: [[40, 0.6, 0, 0]]
+      D: [[-40, -0.6]]
+      x0: [0, 0, 0, 10]
+  b: {model: state_space, with: {A: [[0, 1], [-5, -0.1]], B: [[0], [0.5]], x0: [0, 0]}}
+$high
+END
+for version in 2 3; do
+  for unit in a b; do
+    run 0 export native-high.yaml --unit $unit --fmi $version -o high-$unit$version.fmu
+  done
+  printf 'yoke: 1\ntime: {stop: 4, step: 0.02}\ninputs: mean\nunits:\n  a: {fmu: high-a%d.fmu}\n  b: {fmu: high-b%d.fmu}\n%s\n' \
+    $version $version "$high" >fmu$version-high.yaml
+done
+# high SYSTEM STEP: ten calls per exchange
+high() {
+  local call
+  call=$(awk "BEGIN { print $2 / 10 }")
+  run 0 run $1-high.yaml --trust none --quiet --set time.step=$2 --set units.a.step=$call --set units.b.step=$call --out $1-high-$2
+}
+high native 0.00125
+mv fine first
+mv native-high-0.00125 fine
+for system in native fmu2 fmu3; do
+  last=
+  for step in 0.02 0.01 0.005; do
+    high $system $step
+    now=$(error $system-high-$step)
+    if [ -n "$last" ]; then
+      order=$(awk "BEGIN { print log($last / $now) / log(2) }")
+      echo "$system, ten calls, at $step s: error $now, order $order"
+      if awk "BEGIN { exit !($order > 2.8 && $order < 3.3) }"; then pass; else bad "$system, ten calls, at $step s: order $order"; fi
+    fi
+    last=$now
+  done
+  same native-high-0.01 $system-high-0.01
+done
+rm -r fine
+mv first fine
 # held at the start of the call: first order, and far off
 run 0 run native.yaml --trust none --quiet --set time.step=0.005 --set inputs=start --out start
 if awk "BEGIN { exit !($(error start) > 20 * $(error native-0.005)) }"; then pass; else bad "start: $(error start)"; fi
