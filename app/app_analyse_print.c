@@ -168,7 +168,13 @@ static void print_coupled(const yoke_app_analysis* a) {
 }
 
 static void print_rows(const yoke_app_analysis* a) {
-  printf("exchange step %.6g s, coupling in the file: %s%s\n\n", a->step, a->loops->file.text,
+  char parts[96] = "";
+  const double n = a->loops->macro / a->step;
+  if (n > 1.5) {
+    snprintf(parts, sizeof parts, " (%.6g in a step of %.6g s)", n, a->loops->macro);
+  }
+  printf("exchange step %.6g s%s, coupling in the file: %s%s\n\n", a->step, parts,
+         a->loops->file.text,
          a->loops->file.is_known && a->loops->file.is_identified
              ? " (with exact models here; with identified ones: --run)"
              : "");

@@ -240,7 +240,8 @@ static const yoke_option analyse_options[] = {
      "as they are."},
     {"methods", "LIST", true, YOKE_ARGUMENT_CHOICE, yoke__linear_method_names,
      "Coupling methods to look at, with commas between them: hold (held signals), hold-1 and "
-     "hold-2 (straight lines, parabolas), nepce, mpsm (with exact models), mpsm-modified, "
+     "hold-2 (straight lines, parabolas), mean (held, feedthrough up to date), auto, nepce, mpsm "
+     "(with exact models), mpsm-modified, "
      "mpsm-ede, mpsm-ramp, mbcorr, and file, which is what the file uses as its units are called "
      "(unknown for mpsm with form: memory or level: mean, its defaults). The default is all of "
      "them."},

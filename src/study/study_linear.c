@@ -272,10 +272,6 @@ static void note_limits(builder* b) {
                       "the file has scheme %s; all figures are those of jacobi",
                       schemes[system->scenario->scheme]);
   }
-  if (system->scenario->inputs == YOKE_INPUTS_MEAN || yoke__system_has_means(system)) {
-    yoke__message_add(b->messages, YOKE_NOTE, nowhere,
-                      "the file has inputs: mean; all figures are those of inputs: start");
-  }
   if (system->is_adaptive) {
     yoke__message_add(b->messages, YOKE_NOTE, nowhere,
                       "the file chooses its step while running; all figures are for fixed steps");
@@ -465,9 +461,12 @@ static yoke_status add_member(builder* b, size_t k, size_t list[]) {
   const size_t at = to->n_members++;
   to->members[at] = k;
   to->n_x += model->n_states;
-  to->solvers[at] = to->called[at] = model->solver;
+  to->solvers[at] = to->called[at] = to->once[at] = model->solver;
   if (unit->derivative_order == 0) {
     to->called[at].call_step = unit->step < to->step * (1 - 1e-9) ? unit->step : (double)INFINITY;
+    to->called[at].takes_mean = yoke__system_has_means(b->system) && unit->takes_means;
+    to->once[at].call_step = (double)INFINITY;
+    to->once[at].takes_mean = yoke__system_can_take_means(unit);
   }
   return yoke__linear_select(model, list, n, list + n, m, &to->arena, &to->parts[at]);
 }
@@ -479,8 +478,9 @@ static yoke_status add_members(builder* b) {
   to->parts = yoke__arena_array(&to->arena, n, sizeof *to->parts);
   to->solvers = yoke__arena_array(&to->arena, n, sizeof *to->solvers);
   to->called = yoke__arena_array(&to->arena, n, sizeof *to->called);
+  to->once = yoke__arena_array(&to->arena, n, sizeof *to->once);
   size_t* list = yoke__arena_array(&to->arena, b->system->n_y + b->system->n_u + 1, sizeof *list);
-  YOKE_TRY_MEMORY(to->members && to->parts && to->solvers && to->called && list);
+  YOKE_TRY_MEMORY(to->members && to->parts && to->solvers && to->called && to->once && list);
   for (size_t k = 0; k < n; k++) {
     if (to->units[k].is_in_loop && !b->system->units[k].is_law) {
       YOKE_TRY(add_member(b, k, list));
@@ -513,12 +513,58 @@ static void fill_blocks(const yoke_linear_loops* self, double A[], double B[], d
   (void)p;
 }
 
+// What the file brings up to date of the feedthrough: all of what is known, and what the file says itself.
+static yoke_status find_through(builder* b) {
+  yoke_linear_loops* to = b->to;
+  const yoke_system* system = b->system;
+  for (size_t k = 0; k < system->n_throughs; k++) {
+    const yoke_system_through* t = &system->throughs[k];
+    const size_t y = b->y_place[t->y];
+    const yoke_system_unit* unit = &system->units[t->unit];
+    const yoke_linear_unit* model = &to->units[t->unit];
+    for (size_t i = t->first; i < t->first + t->n && !t->is_evaluated; i++) {
+      const yoke_through_term* term = &system->through_terms[i];
+      const size_t u = b->u_place[term->u];
+      if (y == YOKE_NOT_FOUND || u == YOKE_NOT_FOUND) {
+        continue;
+      }
+      if (to->through == NULL) {
+        to->through = numbers(&to->arena, to->p * to->s);
+        YOKE_TRY_MEMORY(to->through);
+      }
+      to->through[y * to->s + u] =
+          isnan(term->value) ? model->D[(t->y - unit->y) * model->n_inputs + (term->u - unit->u)]
+                             : term->value;
+    }
+  }
+  return YOKE_OK;
+}
+
+// Where the chains of feedthrough have no solution, outputs are sent as they are.
+static yoke_status check_through(builder* b) {
+  yoke_linear_loops* to = b->to;
+  yoke_stability_case c;
+  yoke_stability* trial = NULL;
+  if (to->through == NULL || !yoke__linear_case(to, YOKE_LINEAR_FILE, to->step, &c) ||
+      c.method == YOKE_STABILITY_MPSM || c.method == YOKE_STABILITY_MBCORR) {
+    return YOKE_OK;
+  }
+  const yoke_status status = yoke__stability_open(&c, &trial);
+  yoke__stability_close(&trial);
+  if (status == YOKE_SINGULAR) {
+    to->through = NULL;
+    return YOKE_OK;
+  }
+  return yoke__status_is_shortage(status) ? status : YOKE_OK;
+}
+
 // A + B L (I - D L)^-1 C, its eigenvalues, and the radius of D L.
 static yoke_status solve_whole(yoke_linear_loops* self, double* work, size_t* pivots) {
   const size_t n = self->n_x, p = self->p, s = self->s;
   double *A = work, *B = A + n * n, *C = B + n * s, *D = C + p * n, *DL = D + p * s,
          *BL = DL + p * p, *column = BL + n * p;
   fill_blocks(self, A, B, C, D);
+  memcpy(self->D, D, p * s * sizeof *D);
   yoke__mat_mul(p, s, p, D, self->L, DL);
   YOKE_TRY(yoke__spectral_radius(p, DL, &self->direct));
   if (self->direct < 1e-12 * yoke__norm_1(p, DL)) {
@@ -550,11 +596,12 @@ static yoke_status couple(yoke_linear_loops* self) {
   const size_t n = self->n_x, p = self->p, s = self->s;
   self->re = numbers(&self->arena, n);
   self->im = numbers(&self->arena, n);
+  self->D = numbers(&self->arena, p * s);
   double* work =
       calloc(n * n + 2 * n * s + 2 * p * n + p * s + p * p + n * p + p + 1, sizeof *work);
   size_t* pivots = calloc(p + 1, sizeof *pivots);
   yoke_status status = YOKE_NO_MEMORY;
-  if (work != NULL && pivots != NULL && self->re != NULL && self->im != NULL) {
+  if (work != NULL && pivots != NULL && self->re != NULL && self->im != NULL && self->D != NULL) {
     status = solve_whole(self, work, pivots);
   }
   free(work);
@@ -670,7 +717,11 @@ static yoke_status find_file_method(builder* b) {
       continue;
     }
     yoke_linear_file found = *file;
-    const bool is_treated = classify(system, link, &found);
+    // means of what is no polynomial are not followed
+    const yoke_coupling_ops* ops = system->methods[link->method].ops;
+    const bool has_means = yoke__system_has_means(system) && ops->input_mean != NULL &&
+                           ops->form != YOKE_FORM_POLYNOMIAL;
+    const bool is_treated = classify(system, link, &found) && !has_means;
     // two clusters with models of their own are not one
     const bool has_models = found.method >= YOKE_LINEAR_MPSM;
     const bool is_same =
@@ -711,8 +762,11 @@ static yoke_status build(builder* b) {
   YOKE_TRY(fold_laws(b));
   YOKE_TRY(add_members(b));
   YOKE_TRY(find_file_method(b));
+  YOKE_TRY(find_through(b));
+  to->macro = yoke__clock_seconds(&b->system->clock, b->system->macro);
   if (to->n_members > 0) {
     YOKE_TRY(couple(to));
+    YOKE_TRY(check_through(b));
     YOKE_TRY(count_kept(to));
     note_euler(b);
   }

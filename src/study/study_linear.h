@@ -34,6 +34,8 @@ typedef enum yoke_linear_method {
   YOKE_LINEAR_HOLD,    // held
   YOKE_LINEAR_HOLD_1,  // straight line
   YOKE_LINEAR_HOLD_2,  // parabola
+  YOKE_LINEAR_MEAN,    // held, `inputs: mean`: feedthrough up to date
+  YOKE_LINEAR_AUTO,    // `auto` in its usual state: means of a parabola, an exchange at every call
   YOKE_LINEAR_NEPCE,
   YOKE_LINEAR_MPSM,      // exact Jacobians; step 2 exact, held value, no step 1
   YOKE_LINEAR_MODIFIED,  // without step 3
@@ -64,11 +66,16 @@ typedef struct yoke_linear_loops {
   yoke_stability_unit* parts;      // n_members: their models, what travels in loops only
   yoke_stability_solver* solvers;  // n_members: solvers that follow their inputs
   yoke_stability_solver* called;   // n_members: as they are called in the file
+  yoke_stability_solver*
+      once;  // n_members: called once per exchange, with means where they take them
   size_t n_members;
   size_t n_x, p, s;                // states, outputs, inputs of all members
   double* L;                       // s x p
   const size_t *outputs, *inputs;  // p, s: indices into the Y and U of the system
+  double* D;                       // p x s: all feedthrough
+  double* through;                 // p x s: of it, what the file brings up to date; NULL: nothing
   double step;                     // exchange interval [s]
+  double macro;                    // step of the file [s]
   yoke_linear_file file;
   // the coupled system without any coupling error
   double *re, *im;          // n_x eigenvalues [1/s]

@@ -21,7 +21,8 @@
 
 const char* const yoke__linear_method_names[YOKE_LINEAR_N_METHODS + 1] = {
     [YOKE_LINEAR_HOLD] = "hold",     [YOKE_LINEAR_HOLD_1] = "hold-1",
-    [YOKE_LINEAR_HOLD_2] = "hold-2", [YOKE_LINEAR_NEPCE] = "nepce",
+    [YOKE_LINEAR_HOLD_2] = "hold-2", [YOKE_LINEAR_MEAN] = "mean",
+    [YOKE_LINEAR_AUTO] = "auto",     [YOKE_LINEAR_NEPCE] = "nepce",
     [YOKE_LINEAR_MPSM] = "mpsm",     [YOKE_LINEAR_MODIFIED] = "mpsm-modified",
     [YOKE_LINEAR_EDE] = "mpsm-ede",  [YOKE_LINEAR_RAMP] = "mpsm-ramp",
     [YOKE_LINEAR_MBCORR] = "mbcorr", [YOKE_LINEAR_FILE] = "file",
@@ -32,6 +33,8 @@ const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS] = {
     [YOKE_LINEAR_HOLD] = "held signals",
     [YOKE_LINEAR_HOLD_1] = "straight lines",
     [YOKE_LINEAR_HOLD_2] = "parabolas",
+    [YOKE_LINEAR_MEAN] = "held signals, feedthrough up to date (inputs: mean)",
+    [YOKE_LINEAR_AUTO] = "what a file gets that names nothing: means of parabolas",
     [YOKE_LINEAR_NEPCE] = "held, with what the last step missed",
     [YOKE_LINEAR_MPSM] = "pre-step stabilisation, exact models",
     [YOKE_LINEAR_MODIFIED] = "the same without its step 3",
@@ -44,12 +47,14 @@ const char* const yoke__linear_method_texts[YOKE_LINEAR_N_METHODS] = {
 static void set_method(yoke_linear_method method, yoke_stability_case* c) {
   switch (method) {
   case YOKE_LINEAR_HOLD:
+  case YOKE_LINEAR_MEAN:
     c->method = YOKE_STABILITY_ZOH;
     break;
   case YOKE_LINEAR_HOLD_1:
     c->method = YOKE_STABILITY_FOH;
     break;
   case YOKE_LINEAR_HOLD_2:
+  case YOKE_LINEAR_AUTO:
     c->method = YOKE_STABILITY_SOH;
     break;
   case YOKE_LINEAR_NEPCE:
@@ -146,7 +151,9 @@ static double margin_of(const yoke_linear_loops* self, bool uses_models) {
 bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method, double step,
                        yoke_stability_case* out) {
   const bool is_file = method == YOKE_LINEAR_FILE;
-  if (self->n_members == 0 || (is_file && !self->file.is_known)) {
+  const bool has_means = method == YOKE_LINEAR_MEAN || method == YOKE_LINEAR_AUTO;
+  if (self->n_members == 0 || (is_file && !self->file.is_known) ||
+      (has_means && self->is_singular)) {
     return false;
   }
   *out = yoke__stability_case_default();
@@ -154,7 +161,8 @@ bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method,
   out->n_units = self->n_members;
   out->L = self->L;
   out->step = step;
-  out->solvers = is_file ? self->called : self->solvers;
+  out->solvers = is_file ? self->called : has_means ? self->once : self->solvers;
+  out->through = is_file ? self->through : has_means ? self->D : NULL;
   set_method(is_file ? self->file.method : method, out);
   out->margin =
       margin_of(self, out->method == YOKE_STABILITY_MPSM || out->method == YOKE_STABILITY_MBCORR);

@@ -38,6 +38,9 @@ struct yoke_stability {
   part* parts;
   size_t n_x, p, s, size, n_parts;
   double* L;
+  double *through, *closed,
+      *sent;  // p x s, I - through L factored, p numbers; NULL: outputs are sent as they are
+  size_t* pivots;
   yoke_mpsm* cluster;
   double *y, *u, *slope, *curve, *u_now, *u_last, *w, *mean, *inner, *next, *work;
   double* history;  // in z, behind the states: see step_signal and step_model
@@ -302,6 +305,24 @@ static yoke_status make_cluster(yoke_stability* self) {
   return yoke__mpsm_assemble(self->cluster);
 }
 
+// Outputs with feedthrough D are sent as y + c, c = D (L (y + c) - u_last): (I - D L) c = D (L y - u_last).
+static yoke_status make_through(yoke_stability* self) {
+  const size_t p = self->p, s = self->s;
+  if (self->c.through == NULL) {
+    return YOKE_OK;
+  }
+  self->through = copy_of(self, self->c.through, p * s);
+  self->closed = numbers(self, p * p);
+  self->sent = numbers(self, p);
+  self->pivots = yoke__arena_array(&self->arena, p, sizeof *self->pivots);
+  YOKE_TRY_MEMORY(self->through && self->closed && self->sent && self->pivots);
+  yoke__mat_mul(p, s, p, self->through, self->L, self->closed);
+  for (size_t i = 0; i < p * p; i++) {
+    self->closed[i] = (i % (p + 1) == 0 ? 1 : 0) - self->closed[i];
+  }
+  return yoke__lu_factor(p, self->closed, self->pivots);
+}
+
 static yoke_status make_vectors(yoke_stability* self) {
   const size_t p = self->p, s = self->s;
   self->size = self->n_x + (uses_model(self) ? self->cluster->n_state : p + 3 * s);
@@ -333,6 +354,7 @@ static yoke_status build(yoke_stability* self, const yoke_stability_case* c) {
   if (uses_model(self)) {
     YOKE_TRY(make_cluster(self));
   }
+  YOKE_TRY(make_through(self));
   return make_vectors(self);
 }
 
@@ -443,6 +465,36 @@ static void advance(yoke_stability* self, double x[]) {
 
 // ---- coupling by signals: history = (y^k, w^{k-1}, w^{k-2}, c^k), w = L y
 
+// The mean over a call of length h is the value at its start of another parabola.
+static void take_means(yoke_stability* self) {
+  for (size_t k = 0; k < self->c.n_units && self->c.solvers != NULL; k++) {
+    const double h = self->c.solvers[k].takes_mean ? self->parts[k].lag : 0;
+    const size_t first = self->parts[k].first_u;
+    for (size_t i = first; i < first + self->units[k].n_inputs; i++) {
+      self->u[i] += h / 2 * self->slope[i] + h * h / 6 * self->curve[i];
+      self->slope[i] += h / 2 * self->curve[i];
+    }
+  }
+}
+
+// y of the last call to what is sent.
+static void bring_up_to_date(yoke_stability* self) {
+  const size_t p = self->p, s = self->s;
+  if (self->through == NULL) {
+    return;
+  }
+  inputs_before(self, self->n_parts, self->u_now);
+  yoke__mat_vec(s, p, self->L, self->y, self->work);
+  for (size_t i = 0; i < s; i++) {
+    self->work[i] -= self->u_now[i];
+  }
+  yoke__mat_vec(p, s, self->through, self->work, self->sent);
+  yoke__lu_solve(p, self->closed, self->pivots, self->sent);
+  for (size_t i = 0; i < p; i++) {
+    self->y[i] += self->sent[i];
+  }
+}
+
 static void step_signal(yoke_stability* self, double z[]) {
   const size_t p = self->p, s = self->s;
   const double H = self->c.step;
@@ -463,7 +515,9 @@ static void step_signal(yoke_stability* self, double z[]) {
     w_2[i] = w_1[i];
     w_1[i] = w;
   }
+  take_means(self);
   advance(self, z);
+  bring_up_to_date(self);
 
   // what the uncorrected value missed in the mean
   memcpy(y, self->y, p * sizeof *y);

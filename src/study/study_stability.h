@@ -35,6 +35,7 @@ typedef struct yoke_stability_solver {
   double micro_step;  // explicit Euler in equal parts of about this length [s]; 0: exact
   double call_step;   // inputs are held from call to call, about this far apart [s]; infinite: over
                       // a whole part of the step; 0: the solver follows them
+  bool takes_mean;    // a call is given the mean of the input over it, not its value at the start
   bool is_discrete;   // A and B are those of one step, whatever its length: x := A x + B u
 } yoke_stability_solver;
 
@@ -48,6 +49,8 @@ typedef struct yoke_stability_case {
   size_t n_inner;    // exact units: parts of a step at whose ends outputs are known; 0: 1
   bool sees_inside;  // the coupling is given the outputs of every part (NEPCE, step 1, corrector)
   bool sees_stale;  // the first of them is what was exchanged, without the jump of the inputs since
+  const double*
+      through;  // outputs x inputs, coupling by signals: what outputs are brought up to date by when they are sent; NULL: nothing
   yoke_stability_method method;
   bool is_modified;           // mpsm without its step 3
   double held_share;          // mpsm: share of held signals in the inputs, 0 to 1 (switch phase)
@@ -64,7 +67,7 @@ yoke_stability_case yoke__stability_case_default(void);
 typedef struct yoke_stability yoke_stability;
 
 // Takes memory. YOKE_BAD_ARG: sizes, steps, or options that do not go together; YOKE_SINGULAR: the
-// coupled models have an algebraic loop; YOKE_NO_MEMORY. *out is NULL on failure.
+// coupled models, or the feedthrough that is brought up to date, have an algebraic loop; YOKE_NO_MEMORY. *out is NULL on failure.
 yoke_status yoke__stability_open(const yoke_stability_case* c, yoke_stability** out);
 void yoke__stability_close(yoke_stability** self);
 

@@ -79,11 +79,10 @@ yoke_status yoke__system_choose_inputs(yoke_system* system) {
 
 // Sampled controllers take their inputs at an instant, implicit solvers at the end of the call; who takes derivatives
 // follows the signal. Semi-implicit Euler is right with the value at the start: a mean would feed it energy.
-static bool takes_means(const yoke_system_unit* unit) {
+bool yoke__system_can_take_means(const yoke_system_unit* unit) {
   const uint32_t flags = unit->unit.info->flags;
   double step = 0;
-  return !unit->is_law && !unit->keeps_start && unit->unit.n_u > 0 &&
-         unit->unit.ops->set_input_derivatives == NULL &&
+  return !unit->is_law && unit->unit.n_u > 0 && unit->unit.ops->set_input_derivatives == NULL &&
          (flags & (YOKE_UNIT_SAMPLED | YOKE_UNIT_IMPLICIT | YOKE_UNIT_PHYSICAL)) == 0 &&
          yoke__unit_solver(&unit->unit, unit->step, &step) != YOKE_SOLVER_SEMI_IMPLICIT_EULER;
 }
@@ -423,7 +422,8 @@ yoke_status yoke__system_plan_means(yoke_system* system) {
     return YOKE_OK;
   }
   for (size_t i = 0; i < system->n_units; i++) {
-    system->units[i].takes_means = takes_means(&system->units[i]);
+    system->units[i].takes_means =
+        !system->units[i].keeps_start && yoke__system_can_take_means(&system->units[i]);
   }
   plan p = {.system = system};
   p.terms = yoke__arena_array(&system->arena, count_terms(system) + 1, sizeof *p.terms);

@@ -363,6 +363,82 @@ static void test_matrix_is_the_run(void** state) {
   }
 }
 
+// The same with means and feedthrough brought up to date. auto: its order has the samples it needs from the third exchange on,
+// so that its growth is compared, not its start.
+static void test_matrix_is_the_run_with_means(void** state) {
+  (void)state;
+  static const char euler[] = ", solver: euler, micro_steps: 10";
+  static const struct {
+    const char *solver, *unit, *order;
+  } cases[] = {
+      {"", "", ", order: 0"},
+      {"", "", ", order: 1"},
+      {euler, "", ", order: 1"},
+      {"", ", step: 1e-4", ", order: 1"},
+      {euler, ", step: 1e-4", ", order: 1"},
+  };
+  char text[4096];
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    dual_mass_text(1e5, 1e3, 1e-3, cases[i].solver, cases[i].unit, cases[i].order, "", text,
+                   sizeof text);
+    memcpy(strstr(text, "inputs: start"), "inputs: mean ", 13);
+    check_same_run(text, 60, 1e-9);
+  }
+}
+
+// The largest |y| of the first output over exchanges, in two windows of n.
+static double measure_growth(sim* s, size_t y, int n_before, int n) {
+  double most[2] = {0, 0};
+  sim_steps(s, n_before);
+  for (int k = 0; k < 2 * n; k++) {
+    sim_steps(s, 1);
+    most[k / n] = fmax(most[k / n], fabs(s->state->y[y]));
+  }
+  return pow(most[1] / most[0], 1.0 / n);
+}
+
+// Loop G1 of the prediction specification: decay below the limit that the radius shows, growth above, with that radius.
+static void test_limit_of_means_is_that_of_runs(void** state) {
+  (void)state;
+  static const char loop[] =
+      "yoke: 1\ntime: {stop: 1000, step: %.6g}\ninputs: %s\ncalls: 1\nunits:\n"
+      "  a: {model: state_space, with: {A: [[0, 1], [-70, -1]], B: [[0, 0], [40, 0.6]], C: [[40, "
+      "0.6]], D: [[-40, -0.6]], x0: [1, 0]}}\n"
+      "  b: {model: state_space, with: {A: [[0, 1], [-5, -0.1]], B: [[0], [0.5]], x0: [0, 0.5]}}\n"
+      "connections:\n  - {from: a.y1, to: b.u1%s}\n  - {from: b.y1, to: a.u1%s}\n"
+      "  - {from: b.y2, to: a.u2%s}\n";
+  // first unstable step of the loop, to 3 digits
+  static const struct {
+    const char *inputs, *order;
+    yoke_linear_method row;
+    double limit;
+  } cases[] = {{"start", ", order: 0", YOKE_LINEAR_HOLD, 0.01365},
+               {"mean", ", order: 0", YOKE_LINEAR_MEAN, 0.1032},
+               {"mean", ", order: 2", YOKE_LINEAR_AUTO, 0.176}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    double first[2] = {0, 0};
+    for (int above = 0; above < 2; above++) {
+      char text[2048];
+      opened o;
+      yoke_stability_case c;
+      double radius = 0;
+      snprintf(text, sizeof text, loop, cases[i].limit * (above ? 1.03 : 0.97), cases[i].inputs,
+               cases[i].order, cases[i].order, cases[i].order);
+      open_text(&o, text);
+      assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_FILE, o.loops.step, &c));
+      check_ok(yoke__stability_radius(&c, &radius));
+      check_between(radius, above ? 1 : 0, above ? 2 : 1);
+      // within 0.2 %: what two windows of 300 exchanges of a swing tell
+      check_near(measure_growth(&o.s, o.loops.outputs[1], 300, 300), radius, 2e-3);
+      // the row of the method is that of the file
+      assert_true(yoke__linear_case(&o.loops, cases[i].row, o.loops.step, &c));
+      check_ok(yoke__stability_radius(&c, &first[above]));
+      check_near(first[above], radius, 1e-9);
+      close_text(&o);
+    }
+  }
+}
+
 // ---- what cannot be treated
 
 static void refuse(const char* text, bool is_one_rate, yoke_status want, const char* message) {
@@ -416,11 +492,18 @@ static void test_refusals(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_dual_mass_is_found),        cmocka_unit_test(test_MP_06_limits),
-      cmocka_unit_test(test_bisection_of_the_limit),    cmocka_unit_test(test_laws_are_folded_in),
-      cmocka_unit_test(test_feedthrough_around_a_loop), cmocka_unit_test(test_unit_without_state),
-      cmocka_unit_test(test_core_has_the_radius),       cmocka_unit_test(test_conservative_loop),
-      cmocka_unit_test(test_matrix_is_the_run),         cmocka_unit_test(test_refusals),
+      cmocka_unit_test(test_dual_mass_is_found),
+      cmocka_unit_test(test_MP_06_limits),
+      cmocka_unit_test(test_bisection_of_the_limit),
+      cmocka_unit_test(test_laws_are_folded_in),
+      cmocka_unit_test(test_feedthrough_around_a_loop),
+      cmocka_unit_test(test_unit_without_state),
+      cmocka_unit_test(test_core_has_the_radius),
+      cmocka_unit_test(test_conservative_loop),
+      cmocka_unit_test(test_matrix_is_the_run),
+      cmocka_unit_test(test_matrix_is_the_run_with_means),
+      cmocka_unit_test(test_limit_of_means_is_that_of_runs),
+      cmocka_unit_test(test_refusals),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
