@@ -3,11 +3,12 @@
 //
 //   bench_coupling final [CURVES]        final seeds: all tables in Markdown; numbers of the figures to the file CURVES
 //   bench_coupling development [CURVES]  seeds that may be looked at
+//   bench_coupling fmus COUNT            two-unit loops of the final seeds, native and exported: a table in Markdown
 //   bench_coupling rows METHODS NOISE    development seeds: one line per run; METHODS: keys such as hold,auto; NOISE: 0, 0.001
 //                                        or 0.01
 //   bench_coupling show linear SEED SHARE METHOD [NOISE]    one run: its file, then its error as a comment
 //   bench_coupling show pair SEED SHARE METHOD [NOISE]
-#include "bench/coupling_study.h"
+#include "bench/coupling_fmu.h"
 
 #include "base/base_os.h"
 
@@ -176,7 +177,7 @@ static void print_study(bool is_final, const char* curves) {
     plan.is_used[0][m] = true;
   }
   for (int i = 1; i < COUPLING_NOISES; i++) {
-    choose_methods(&plan, i, "hold,hold10,linear,order2x10,nepce,auto1,auto");
+    choose_methods(&plan, i, "hold,hold10,order2x10,nepce,auto");
   }
   coupling_fill(&t, &plan);
   for (int i = 0; i < COUPLING_NOISES; i++) {
@@ -218,6 +219,27 @@ static void print_rows(const char* keys, double level) {
   coupling_free_table(&t);
 }
 
+static void print_fmus(int count) {
+  coupling_twin twins[COUPLING_SHARES] = {0};
+  static const char* const names[2] = {"native", "FMUs (2.0)"};
+  coupling_compare_fmus(count, 2, twins);
+  print_steps("`auto`, within 1 % / 5 % / lost");
+  for (int i = 0; i < 2; i++) {
+    printf("| %s", names[i]);
+    for (int s = 0; s < COUPLING_SHARES; s++) {
+      const coupling_twin* t = &twins[s];
+      printf(" | %.0f/%.0f/%.0f", percent(t->n_1[i], t->n), percent(t->n_5[i], t->n),
+             percent(t->n_lost[i], t->n));
+    }
+    printf(" |\n");
+  }
+  printf("| largest difference of the errors, of runs within 5 %%");
+  for (int s = 0; s < COUPLING_SHARES; s++) {
+    printf(" | %.1g", twins[s].most);
+  }
+  printf(" |\n");
+}
+
 static int show(int argc, char** argv) {
   static loop system;
   static study_text text;
@@ -233,7 +255,7 @@ static int show(int argc, char** argv) {
     coupling_make_loop(&system, seed);
     coupling_pose_loop(&p, &system, share);
   }
-  const coupling_file file = {method, false, p.n, p.H};
+  const coupling_file file = {method, COUPLING_NATIVE, p.n, p.H};
   p.print(p.self, &file, &text);
   const coupling_result r = coupling_run(&p, method, noise);
   printf("%s# %s, error %.4g, %g calls\n", text.bytes, coupling_class_names[p.class], r.error,
@@ -252,10 +274,15 @@ int main(int argc, char** argv) {
     print_rows(argv[2], strtod(argv[3], NULL));
     return 0;
   }
+  if (argc > 2 && strcmp(what, "fmus") == 0) {
+    print_fmus((int)strtol(argv[2], NULL, 10));
+    return 0;
+  }
   const bool is_final = strcmp(what, "final") == 0;
   if (!is_final && strcmp(what, "development") != 0) {
-    fprintf(stderr, "usage: bench_coupling [final | development] [CURVES], rows METHODS NOISE, "
-                    "show FAMILY SEED SHARE METHOD [NOISE]\n");
+    fprintf(stderr,
+            "usage: bench_coupling [final | development] [CURVES], fmus COUNT, rows METHODS NOISE, "
+            "show FAMILY SEED SHARE METHOD [NOISE]\n");
     return 2;
   }
   print_study(is_final, argc > 2 ? argv[2] : NULL);

@@ -47,11 +47,12 @@ static const char* const coupling_class_names[COUPLING_CLASSES] = {
 typedef struct coupling_problem {
   const void* self;
   void (*print)(const void* self, const coupling_file* file, study_text* text);
+  const char* path;  // of the file, for what it names; NULL: it names nothing
   coupling_class class;
   int64_t seed;
   size_t n_units, n_signals;
   const char* models[COUPLING_NOISY];
-  char names[COUPLING_SIGNALS][24];
+  char names[COUPLING_SIGNALS][40];
   size_t units[COUPLING_SIGNALS], outputs[COUPLING_SIGNALS];  // where the signals come from
   int64_t n;                                                  // exchanges
   study_step H;
@@ -133,7 +134,8 @@ static inline bool coupling_simulate(const coupling_problem* p, const study_text
   const yoke_load_settings settings = {.registry = registry};
   yoke_system* system = NULL;
   yoke_simulation* sim = NULL;
-  if (yoke_system_parse(t->bytes, t->n, "study.yaml", &settings, &system) < 0 ||
+  if (yoke_system_parse(t->bytes, t->n, p->path == NULL ? "study.yaml" : p->path, &settings,
+                        &system) < 0 ||
       yoke_simulation_create(system, NULL, &sim) < 0) {
     fprintf(stderr, "coupling study: this system was refused\n%s", t->bytes);
     exit(1);
@@ -167,7 +169,8 @@ static inline double coupling_measure(const coupling_problem* p, const double y[
 static inline coupling_result coupling_run(const coupling_problem* p, coupling_method method,
                                            double noise) {
   static study_text text;
-  const coupling_file file = {method, noise > 0, p->n, p->H};
+  const coupling_file file = {method, noise > 0 ? COUPLING_WITH_NOISE : COUPLING_NATIVE, p->n,
+                              p->H};
   p->print(p->self, &file, &text);
   yoke_registry* registry = NULL;
   if (yoke_registry_create(&registry) < 0) {
@@ -231,7 +234,7 @@ static inline void coupling_pose_loop(coupling_problem* p, const loop* s, double
              : s->n_links == 2 ? COUPLING_TORQUE
                                : COUPLING_DISPLACEMENT;
   for (size_t i = 0; i < s->n_units; i++) {
-    char unit[8];
+    char unit[24];
     snprintf(unit, sizeof unit, "u%zu", i);
     p->models[i] = "state_space";
     for (size_t j = 0; j < s->units[i].ny; j++) {
@@ -244,6 +247,8 @@ static inline void coupling_pose_loop(coupling_problem* p, const loop* s, double
   loop_solve(s, p->n, study_seconds(p->H), p->truth);
   coupling_find_deviations(p);
 }
+
+#define COUPLING_TOLERANCE 1e-12  // of a step of the reference, over unit amplitudes
 
 // Signals and units of a pair; no truth yet.
 static inline void coupling_describe_pair(coupling_problem* p, const pair* s) {
@@ -271,7 +276,7 @@ static inline bool coupling_is_bounded(coupling_problem* p, const pair* s, doubl
   static study_text text;
   p->n = (int64_t)fmax(1000, 200 / (s->omega * H));
   p->H = study_round_step(H);
-  const coupling_file file = {COUPLING_HOLD, false, p->n, p->H};
+  const coupling_file file = {COUPLING_HOLD, COUPLING_NATIVE, p->n, p->H};
   p->print(p->self, &file, &text);
   double* y = coupling_allocate((size_t)(p->n + 1) * p->n_signals);
   double calls = 0;
@@ -293,7 +298,7 @@ static inline double coupling_find_pair_limit(const pair* s) {
   // the undivided movement, which decays: the largest values come early. A tenth more: holding is off before it swings up
   double* truth = coupling_allocate((N + 1) * p.n_signals);
   double most[COUPLING_SIGNALS] = {0};
-  pair_solve_finer(s, N, 0.1 / s->omega, 10, truth);
+  pair_solve_within(s, N, 0.1 / s->omega, COUPLING_TOLERANCE, truth);
   for (size_t k = 0; k < (N + 1) * p.n_signals; k++) {
     most[k % p.n_signals] = fmax(most[k % p.n_signals], 1.1 * fabs(truth[k]));
   }
@@ -321,8 +326,7 @@ static inline void coupling_pose_pair(coupling_problem* p, const pair* s, double
   p->n = coupling_draw_length(s->seed, share);
   p->H = study_round_step(share * limit);
   p->truth = coupling_allocate((size_t)(p->n + 1) * p->n_signals);
-  // ten times finer than the units with ten calls
-  pair_solve_finer(s, p->n, study_seconds(p->H), 100 * coupling_micro_steps(s, p->H), p->truth);
+  pair_solve_within(s, p->n, study_seconds(p->H), COUPLING_TOLERANCE, p->truth);
   coupling_find_deviations(p);
 }
 

@@ -41,10 +41,16 @@ static const coupling_way coupling_ways[COUPLING_METHODS] = {
     {"auto", "**auto**", "", NULL, -1, false},
 };
 
-// Which units a file is made of: `noise` units are those of bench/coupling_noise.h.
+// What units a file is made of.
+typedef enum coupling_units {
+  COUPLING_NATIVE,
+  COUPLING_WITH_NOISE,  // bench/coupling_noise.h
+  COUPLING_FMUS,        // bench/coupling_fmu.h
+} coupling_units;
+
 typedef struct coupling_file {
   coupling_method method;
-  bool has_noise;
+  coupling_units units;
   int64_t n;  // exchanges
   study_step H;
 } coupling_file;
@@ -62,7 +68,7 @@ static inline void coupling_print_head(study_text* t, const coupling_file* f, in
 static inline void coupling_print_unit(study_text* t, const coupling_file* f, const char* name,
                                        const char* model, size_t i) {
   study_print(t, "  %s: {model: ", name);
-  if (f->has_noise) {
+  if (f->units == COUPLING_WITH_NOISE) {
     study_print(t, "noisy%zu, ", i);
   } else {
     study_print(t, "%s, ", model);
@@ -86,7 +92,11 @@ static inline void coupling_print_loop(const void* self, const coupling_file* f,
   const coupling_way* way = &coupling_ways[f->method];
   coupling_print_head(t, f, s->seed);
   for (size_t i = 0; i < s->n_units; i++) {
-    char name[8];
+    if (f->units == COUPLING_FMUS) {
+      study_print(t, "  u%zu: {fmu: u%zu.fmu}\n", i, i);
+      continue;
+    }
+    char name[24];
     snprintf(name, sizeof name, "u%zu", i);
     coupling_print_unit(t, f, name, "state_space", i);
     loop_print_settings(t, &s->units[i]);
@@ -113,9 +123,9 @@ static inline void coupling_print_loop(const void* self, const coupling_file* f,
   }
 }
 
-// Internal steps of a call: rk4 with at most 0.3 radians of the faster mass, so that what is off is the coupling.
+// Internal steps of a call: rk4 with at most 0.1 radians of the faster mass, so that what is off is the coupling.
 static inline int coupling_micro_steps(const pair* p, study_step H) {
-  const double n = ceil(study_seconds(H) * p->omega / 0.3);
+  const double n = ceil(study_seconds(H) * p->omega / 0.1);
   return n < 1 ? 1 : (int)n;
 }
 

@@ -134,27 +134,65 @@ static inline void pair_step(const pair* p, double h, double x[4]) {
   }
 }
 
-// truth: n + 1 rows of left.f, right.x, right.v, or of left.x, left.v, right.x, right.v; `finer` steps of rk4 in each H
-static inline void pair_solve_finer(const pair* p, int64_t n, double H, int finer, double truth[]) {
+static inline void pair_read(const pair* p, const double x[4], double y[]) {
+  if (p->has_bond) {
+    y[0] = pair_force(p, 1, x[0] - x[2], x[1] - x[3]);
+    y[1] = x[2];
+    y[2] = x[3];
+  } else {
+    memcpy(y, x, 4 * sizeof *y);
+  }
+}
+
+// truth: n + 1 rows of left.f, right.x, right.v, or of left.x, left.v, right.x, right.v
+static inline void pair_solve(const pair* p, int64_t n, double H, double truth[]) {
+  enum { FINER = 200 };
   double x[4];
   memcpy(x, p->start, sizeof x);
   for (int64_t k = 0; k <= n; k++) {
-    if (p->has_bond) {
-      double* y = &truth[3 * k];
-      y[0] = pair_force(p, 1, x[0] - x[2], x[1] - x[3]);
-      y[1] = x[2];
-      y[2] = x[3];
-    } else {
-      memcpy(&truth[4 * k], x, sizeof x);
-    }
-    for (int j = 0; j < finer; j++) {
-      pair_step(p, H / finer, x);
+    pair_read(p, x, &truth[(p->has_bond ? 3 : 4) * k]);
+    for (int j = 0; j < FINER; j++) {
+      pair_step(p, H / FINER, x);
     }
   }
 }
 
-static inline void pair_solve(const pair* p, int64_t n, double H, double truth[]) {
-  pair_solve_finer(p, n, H, 200, truth);
+// Over H, with steps that keep the difference of one step and two halves below `tolerance`; *h: the step to begin with, and to
+// go on with. A relaxed square-root spring makes it short.
+static inline void pair_advance(const pair* p, double H, double tolerance, double* h, double x[4]) {
+  const double least = 1e-9 / p->omega;
+  for (double t = 0; t < H;) {
+    const bool is_last = *h >= H - t;
+    const double step = is_last ? H - t : *h;
+    double whole[4], halves[4], error = 0;
+    memcpy(whole, x, sizeof whole);
+    memcpy(halves, x, sizeof halves);
+    pair_step(p, step, whole);
+    pair_step(p, step / 2, halves);
+    pair_step(p, step / 2, halves);
+    for (int i = 0; i < 4; i++) {
+      error = fmax(error, fabs(whole[i] - halves[i]) / (i % 2 == 0 ? 1 : p->omega));
+    }
+    if (error <= tolerance || step <= least) {
+      memcpy(x, halves, sizeof halves);
+      t = is_last ? H : t + step;
+    }
+    const double factor = fmin(fmax(0.9 * pow(tolerance / (error + 1e-300), 0.2), 0.2), 4);
+    // the last step is short because H ends, which says little about the next
+    *h = is_last && factor > 1 ? fmax(*h, step * factor) : fmax(step * factor, least);
+    *h = fmin(*h, 0.1 / p->omega);
+  }
+}
+
+// The same as pair_solve to `tolerance` per step.
+static inline void pair_solve_within(const pair* p, int64_t n, double H, double tolerance,
+                                     double truth[]) {
+  double x[4], h = 1e-3 / p->omega;
+  memcpy(x, p->start, sizeof x);
+  for (int64_t k = 0; k <= n; k++) {
+    pair_read(p, x, &truth[(p->has_bond ? 3 : 4) * k]);
+    pair_advance(p, H, tolerance, &h, x);
+  }
 }
 
 #endif

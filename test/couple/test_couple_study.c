@@ -31,7 +31,7 @@ static void test_noise_is_taken_off(void** state) {
   yoke_registry* registry = NULL;
   check_ok(yoke_registry_create(&registry));
   coupling_add_units(&p, 0.01, registry);
-  const coupling_file file = {COUPLING_AUTO, true, p.n, p.H};
+  const coupling_file file = {COUPLING_AUTO, COUPLING_WITH_NOISE, p.n, p.H};
   p.print(p.self, &file, &text);
   double* y = coupling_allocate((size_t)(p.n + 1) * p.n_signals);
   double calls = 0;
