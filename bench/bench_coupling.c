@@ -100,17 +100,12 @@ static void print_class(const coupling_table* t, const coupling_plan* plan, int 
 
 static void print_calls(const coupling_table* t) {
   printf("\n### Calls that `auto` makes\n\n");
-  print_steps("calls of a unit per exchange, median and largest");
-  for (int c = 0; c < COUPLING_CLASSES; c++) {
-    printf("| %s", coupling_class_names[c]);
+  print_steps("calls of a unit per exchange, mean and largest");
+  for (int class = -1; class < COUPLING_CLASSES; class ++) {
+    printf("| %s", class < 0 ? "all" : coupling_class_names[class]);
     for (int s = 0; s < COUPLING_SHARES; s++) {
-      double most = 0;
-      for (size_t i = 0; i < t->n; i++) {
-        if (t->rows[i].share == s && (int)t->rows[i].class == c) {
-          most = fmax(most, t->rows[i].results[0][COUPLING_AUTO].calls);
-        }
-      }
-      printf(" | %.0f, %.0f", coupling_median(t, COUPLING_AUTO, s, c, COUPLING_CALLS), most);
+      const coupling_calls c = coupling_find_calls(t, COUPLING_AUTO, s, class);
+      printf(" | %.0f, %.0f", c.mean, c.most);
     }
     printf(" |\n");
   }
@@ -134,8 +129,8 @@ static void print_worse(const coupling_table* t) {
   }
 }
 
-// For the figures: method, H/H_z, share within 1 % of the linear systems and of the pairs [%], median error of all, calls of a
-// unit per H_z.
+// For the figures: method, H/H_z, share within 1 % of the linear systems and of the pairs [%], median error of all, mean
+// calls of a unit per H_z.
 static void write_curves(const coupling_table* t, const coupling_plan* plan, const char* path) {
   FILE* file = fopen(path, "w");
   if (file == NULL) {
@@ -146,11 +141,10 @@ static void write_curves(const coupling_table* t, const coupling_plan* plan, con
     for (int s = 0; s < COUPLING_SHARES && plan->is_used[0][m]; s++) {
       const coupling_count c = coupling_tally(t, 0, (coupling_method)m, s, -1);
       const coupling_count pairs = coupling_tally(t, 0, (coupling_method)m, s, COUPLING_PAIR);
-      const double calls = coupling_median(t, (coupling_method)m, s, -1, COUPLING_CALLS);
+      const double calls = coupling_find_calls(t, (coupling_method)m, s, -1).mean;
       fprintf(file, "%s %g %.6g %.6g %.6g %.6g\n", coupling_ways[m].key, coupling_shares[s],
               percent(c.n_1 - pairs.n_1, c.n - pairs.n), percent(pairs.n_1, pairs.n),
-              coupling_median(t, (coupling_method)m, s, -1, COUPLING_ERROR),
-              calls / coupling_shares[s]);
+              coupling_median(t, (coupling_method)m, s), calls / coupling_shares[s]);
     }
   }
   if (fclose(file) != 0) {

@@ -469,24 +469,41 @@ static inline int coupling_compare(const void* a, const void* b) {
   return (x > y) - (x < y);
 }
 
-typedef enum coupling_figure { COUPLING_ERROR, COUPLING_CALLS } coupling_figure;
-
-// Median error without noise, or median of the calls per exchange; NaN of none.
-static inline double coupling_median(const coupling_table* t, coupling_method m, int share,
-                                     int class, coupling_figure figure) {
-  double* values = coupling_allocate(t->n);
+// Median error without noise; NaN of none.
+static inline double coupling_median(const coupling_table* t, coupling_method m, int share) {
+  double* errors = coupling_allocate(t->n);
   size_t n = 0;
   for (size_t i = 0; i < t->n; i++) {
-    const coupling_row* row = &t->rows[i];
-    const coupling_result* r = &row->results[0][m];
-    if (row->share == share && (class < 0 || (int)row->class == class) && r->calls > 0) {
-      values[n++] = figure == COUPLING_ERROR ? r->error : r->calls;
+    const coupling_result* r = &t->rows[i].results[0][m];
+    if (t->rows[i].share == share && r->calls > 0) {
+      errors[n++] = r->error;
     }
   }
-  qsort(values, n, sizeof *values, coupling_compare);
-  const double median = n > 0 ? values[n / 2] : (double)NAN;
-  free(values);
+  qsort(errors, n, sizeof *errors, coupling_compare);
+  const double median = n > 0 ? errors[n / 2] : (double)NAN;
+  free(errors);
   return median;
+}
+
+typedef struct coupling_calls {
+  double mean, most;
+} coupling_calls;
+
+// Calls of a unit per exchange. class: -1 for all
+static inline coupling_calls coupling_find_calls(const coupling_table* t, coupling_method m,
+                                                 int share, int class) {
+  coupling_calls c = {0};
+  int n = 0;
+  for (size_t i = 0; i < t->n; i++) {
+    const double calls = t->rows[i].results[0][m].calls;
+    if (t->rows[i].share == share && (class < 0 || (int)t->rows[i].class == class) && calls > 0) {
+      c.mean += calls;
+      c.most = fmax(c.most, calls);
+      n++;
+    }
+  }
+  c.mean /= n;
+  return c;
 }
 
 #endif
