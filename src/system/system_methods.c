@@ -25,7 +25,7 @@ int yoke__system_method_order(const yoke_node* map) {
 // Whether a map names this method of Yoke's own.
 static bool names(const yoke_node* map, const yoke_coupling_ops* ops) {
   const yoke_node* name = map == NULL ? NULL : yoke__node_child(map, "method");
-  return name != NULL && name->text != NULL && strcmp(name->text, ops->name) == 0 &&
+  return name != NULL && name->text != NULL && yoke__coupling_find(name->text) == ops &&
          yoke__node_child(map, "library") == NULL;
 }
 

@@ -265,7 +265,7 @@ static void test_connections(void** state) {
       {"connections:\n- {from: a.x, to: b.y, order: 1.0}\n",
        "6:31: error: 'order': expected an integer from 0 to 3, found 1.0"},
       {"connections:\n- {from: a.x, to: b.y, method: nepce}\n",
-       "6:32: error: 'method': expected hold, found the text 'nepce'"},
+       "6:32: error: 'method': expected hold or auto, found the text 'nepce'"},
   };
 #undef HINT
   CHECK_MISTAKES(cases);
