@@ -57,9 +57,8 @@ static void mark_all(const marks* m) {
   for (size_t i = 0; i < s->n_couplings; i++) {
     const yoke_node* map = s->couplings[i].node;
     // without a method it leaves its connections to `auto`, if it gives them means
-    const bool is_left = s->couplings[i].method == NULL
-                             ? s->couplings[i].inputs == YOKE_INPUTS_MEAN
-                             : yoke__system_names_auto(map);
+    const bool is_left = s->couplings[i].method == NULL ? s->couplings[i].inputs == YOKE_INPUTS_MEAN
+                                                        : yoke__system_names_auto(map);
     const yoke_node* members = is_left ? NULL : yoke__node_child(map, "members");
     for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
          name = name->next) {
@@ -88,8 +87,8 @@ yoke_status yoke__system_plan_calls(yoke_system* system) {
   }
   for (size_t i = 0; i < n; i++) {
     yoke_system_unit* unit = &system->units[i];
-    const bool is_left = m.is_connected[i] && !m.is_named[i] && !unit->is_law &&
-                         unit->inputs == YOKE_INPUTS_MEAN;
+    const bool is_left =
+        m.is_connected[i] && !m.is_named[i] && !unit->is_law && unit->inputs == YOKE_INPUTS_MEAN;
     unit->is_paced = is_left && !unit->source->step.is_given && unit->source->calls == 0;
     unit->meets_at_steps = is_left && unit->source->step.is_given;
     unit->n_calls = unit->is_law || unit->source->step.is_given ? 0

@@ -217,19 +217,37 @@ static const char* chain(void) {
   return loop_text(-1, -2, -4, 1, 1, 0, 0.01, 20);
 }
 
+// A run with both companions, of which one is cancelled while it runs; NULL: it had ended before.
+static yoke_simulation* run_and_cancel(size_t lost) {
+  yoke_simulation* s = make(chain(), NULL, 0);
+  const yoke_run_settings settings = {.trust = YOKE_TRUST_BOTH};
+  assert_int_equal(yoke_simulation_start(s), YOKE_OK);
+  assert_int_equal(yoke__trust_begin(s->system, s->state, YOKE_TRUST_BOTH, &s->trust), YOKE_OK);
+  atomic_store(&s->trust->companions[lost].result->is_cancelled, true);
+  yoke_loop_info info = {0};
+  assert_int_equal(yoke__master_loop(s->system, s->state, &(yoke_loop_settings){0}, &info),
+                   YOKE_OK);
+  assert_int_equal(yoke_simulation_judge(s, &settings), YOKE_OK);
+  const yoke_band* band = &s->trust->signals[0].band;
+  if (band->has_a && band->has_b) {
+    yoke_simulation_destroy(&s);
+  }
+  return s;
+}
+
 // TR-22: a companion that is ended in the middle of its run.
 static void test_lost_companions(void** state) {
   (void)state;
   for (size_t lost = 0; lost < YOKE_N_COMPANIONS; lost++) {
-    yoke_simulation* s = make(chain(), NULL, 0);
-    const yoke_run_settings settings = {.trust = YOKE_TRUST_BOTH};
-    assert_int_equal(yoke_simulation_start(s), YOKE_OK);
-    assert_int_equal(yoke__trust_begin(s->system, s->state, YOKE_TRUST_BOTH, &s->trust), YOKE_OK);
-    atomic_store(&s->trust->companions[lost].result->is_cancelled, true);
-    yoke_loop_info info = {0};
-    assert_int_equal(yoke__master_loop(s->system, s->state, &(yoke_loop_settings){0}, &info),
-                     YOKE_OK);
-    assert_int_equal(yoke_simulation_judge(s, &settings), YOKE_OK);
+    yoke_simulation* s = NULL;
+    // on a busy machine it may have ended before it is cancelled
+    for (int i = 0; i < 1000 && s == NULL; i++) {
+      s = run_and_cancel(lost);
+    }
+    if (s == NULL) {
+      fail_msg("companion %zu was never cancelled while it ran", lost);
+      return;
+    }
     const yoke_band* band = &s->trust->signals[0].band;
     yoke_run_trust trust;
     assert_int_equal(yoke_simulation_get_trust(s, &trust), YOKE_OK);
