@@ -66,7 +66,7 @@ typedef struct coupling_result {
 } coupling_result;
 
 static inline double* coupling_allocate(size_t n) {
-  double* p = malloc((n + 1) * sizeof *p);
+  double* p = calloc(n + 1, sizeof *p);
   if (p == NULL) {
     fprintf(stderr, "coupling study: out of memory\n");
     exit(1);

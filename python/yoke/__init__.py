@@ -14,7 +14,7 @@
 >>> print(round(result.time[-1]), round(result["left.x"][-1], 6), result.verdict)
 10 -4.460716 trustworthy
 >>> print(f'right.x is off by up to {result.signals["right.x"].band_max:.3f} {result.signals["right.x"].dim}')
-right.x is off by up to 0.006 m
+right.x is off by up to 0.001 m
 >>> with yoke.System(text) as system:             # step by step
 ...     start = system.save()
 ...     system.step(100)

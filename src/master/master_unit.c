@@ -327,13 +327,13 @@ static yoke_status lay_hot_group(const yoke_system* system, const yoke_group* gr
                             : (yoke_hot_inlet){group->probes[i - n], group->probe_scale[i - n],
                                                group->probe_offset[i - n]};
   }
+  const bool is_direct = group->is_mean && group->role == YOKE_GROUP_WHOLE && n > 0 &&
+                         group->taps != NULL && is_side_by_side(group);
   *hot = (yoke_hot_group){
       .take_input = group->ops->input,
       .take_mean = group->is_mean ? group->ops->input_mean : NULL,
       .h = system->units[group->unit].step,
-      .u = group->is_mean && group->role == YOKE_GROUP_WHOLE && is_side_by_side(group)
-               ? state->u + group->taps[0].to
-               : NULL,
+      .u = is_direct ? state->u + group->taps[0].to : NULL,
       .observe = group->ops->observe,
       .self = state->group_memory + group->self,
       .sink = group->sink,

@@ -31,9 +31,9 @@ bool yoke__system_has_means(const yoke_system* system) {
          !system->scenario->adaptive.is_given;
 }
 
-// A unit in several couplings must be told the same by all that say something.
+// A unit in several couplings must be told the same by all that say something. givers: names of those that did, per unit.
 static void set_inputs(yoke_system* system, const yoke_scenario_coupling* coupling,
-                       const yoke_scenario_coupling* giver[]) {
+                       const char* givers[]) {
   const yoke_node* members = yoke__node_child(coupling->node, "members");
   for (const yoke_node* name = members == NULL ? NULL : members->first; name != NULL;
        name = name->next) {
@@ -48,32 +48,32 @@ static void set_inputs(yoke_system* system, const yoke_scenario_coupling* coupli
       }
       continue;
     }
-    if (giver[i] != NULL && giver[i]->inputs != coupling->inputs) {
+    if (givers[i] != NULL && system->units[i].inputs != coupling->inputs) {
       yoke__error(system->messages, coupling->inputs_place,
                   "'inputs': unit '%s' gets another one from the coupling '%s'",
-                  system->units[i].name, giver[i]->name);
+                  system->units[i].name, givers[i]);
     }
-    giver[i] = coupling;
+    givers[i] = coupling->name;
     system->units[i].inputs = coupling->inputs;
   }
 }
 
 yoke_status yoke__system_choose_inputs(yoke_system* system) {
   const yoke_scenario* s = system->scenario;
-  const yoke_scenario_coupling** giver = calloc(system->n_units + 1, sizeof *giver);
-  YOKE_TRY_MEMORY(giver);
+  const char** givers = calloc(system->n_units + 1, sizeof *givers);
+  YOKE_TRY_MEMORY(givers);
   for (size_t i = 0; i < system->n_units; i++) {
     system->units[i].inputs = s->inputs;
   }
   for (size_t i = 0; i < s->n_couplings; i++) {
     if (s->couplings[i].has_inputs) {
-      set_inputs(system, &s->couplings[i], giver);
+      set_inputs(system, &s->couplings[i], givers);
     }
   }
   for (size_t i = 0; i < system->n_units; i++) {
     system->units[i].keeps_start = system->units[i].inputs == YOKE_INPUTS_START;
   }
-  free((void*)giver);
+  free((void*)givers);
   return YOKE_OK;
 }
 
