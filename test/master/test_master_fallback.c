@@ -89,11 +89,11 @@ static const yoke_coupling_ops eager_ops = {
 // Two loops of two lags that follow at once compared with a step of 10 ms; the gain around the first is -0.6. Held, it shrinks
 // by sqrt(0.6) = 0.77 per exchange. Extrapolated it grows: z = +-i sqrt(0.6) e(z), e = 1 + (1 - 1/z)/2 + 5/12 (1 - 1/z)^2, and
 // |e(i)| = 2. The second is calm: its gain is -0.01.
-static void open_loops(sim* s, const yoke_coupling_ops* ops, int n_threads) {
+static void open_loops(sim* s, const yoke_coupling_ops* ops, int n_threads,
+                       yoke_registry** registry) {
   static char messages[4096];
-  yoke_registry* registry = NULL;
-  check_ok(yoke_registry_create(&registry));
-  check_ok(yoke_registry_add_coupling(registry, ops, NULL));
+  check_ok(yoke_registry_create(registry));
+  check_ok(yoke_registry_add_coupling(*registry, ops, NULL));
   char text[2048];
   snprintf(text, sizeof text,
            "yoke: 1\n"
@@ -109,7 +109,7 @@ static void open_loops(sim* s, const yoke_coupling_ops* ops, int n_threads) {
            "  one: {method: eager, members: [a, b]}\n"
            "  two: {method: eager, members: [c, d]}\n",
            n_threads);
-  check_ok(sim_try(registry, text, s, messages, sizeof messages));
+  check_ok(sim_try(*registry, text, s, messages, sizeof messages));
 }
 
 // PR guard: the growth ends at its alarm, in the loop that grew and in no other, with any number of threads.
@@ -118,7 +118,8 @@ static void test_growth_ends(void** state) {
   double last[2] = {0};
   for (int n_threads = 1; n_threads <= 2; n_threads++) {
     sim s;
-    open_loops(&s, &eager_ops, n_threads);
+    yoke_registry* registry = NULL;
+    open_loops(&s, &eager_ops, n_threads, &registry);
     sim_run(&s);
     assert_int_equal(yoke__master_count_fallbacks(s.system, s.state), 1);
     const size_t loop = s.system->unit_loops[0];
@@ -133,17 +134,20 @@ static void test_growth_ends(void** state) {
     last[n_threads - 1] = sim_read(&s, "a.y1");
     assert_true(fabs(last[n_threads - 1]) < 1e-3);
     sim_close(&s);
+    yoke_registry_destroy(&registry);
   }
   assert_memory_equal(&last[0], &last[1], sizeof last[0]);
 
   yoke_coupling_ops stubborn = eager_ops;
   stubborn.is_failing = NULL;
   sim s;
-  open_loops(&s, &stubborn, 1);
+  yoke_registry* registry = NULL;
+  open_loops(&s, &stubborn, 1, &registry);
   sim_steps(&s, 100);
   assert_true(fabs(sim_read(&s, "a.y1")) > 1e6);
   assert_int_equal(yoke__master_count_fallbacks(s.system, s.state), 0);
   sim_close(&s);
+  yoke_registry_destroy(&registry);
 }
 
 // ---------------------------------------------------------------------------------------------------------
