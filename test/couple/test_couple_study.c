@@ -3,7 +3,7 @@
 #define IS_SAMPLE true
 #include "couple/coupling_checks.h"
 
-enum { N_LOOPS = 32, N_PAIRS = 8 };
+enum { N_LOOPS = 32, N_PAIRS = 2 };
 
 static int run_sample(void** state) {
   (void)state;
