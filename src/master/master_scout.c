@@ -227,7 +227,7 @@ static double find_fastest(size_t n, const double closed[], double open[]) {
     if (nearest == n) {
       return closed[i];
     }
-    open[nearest] = -HUGE_VAL;
+    open[nearest] = -(double)INFINITY;
   }
   return 0;
 }

@@ -149,7 +149,7 @@ static double try_macro_steps(const yoke_unit* unit, const yoke_unit_file_settin
                               double t) {
   const int64_t n = settings->n_calls;
   const double h = settings->call_step;
-  double least = INFINITY, least_away = INFINITY, sum = 0;
+  double least = (double)INFINITY, least_away = (double)INFINITY, sum = 0;
   int64_t n_summed = 0;
   if (yoke__unit_enter_init(unit, t, t + N_MACRO * (double)n * h, NULL) < 0 ||
       yoke__unit_exit_init(unit) < 0) {
