@@ -18,6 +18,8 @@ enum {
   METHOD_BONDS = 2,   // serves bonds
   METHOD_SET = 4,     // serves sets of units, no single bond
   METHOD_MODELS = 8,  // needs linear models of all members
+  METHOD_AUTO =
+      16,  // what a file gets that names nothing: no coupling, mean inputs, its own number of calls
 };
 
 typedef struct recipe {
@@ -34,6 +36,7 @@ typedef struct recipe {
 
 static const recipe recipes[] = {
     {.name = "as given"},
+    {.name = "auto", .method = "auto", .kind = METHOD_AUTO},
     {.name = "order: 1", .method = "hold", .kind = METHOD_HOLD, .order = 1},
     {.name = "nepce", .method = "nepce"},
     {.name = "nepce, exchange: fresh", .method = "nepce", .is_fresh = true},
@@ -330,7 +333,8 @@ static void add_methods(builder* b) {
       change_bond(b, &s->bonds[i]);
     }
   }
-  const bool is_new = !is_hold || r->order > 0;
+  const bool is_auto = (r->kind & METHOD_AUTO) != 0;
+  const bool is_new = (!is_hold && !is_auto) || r->order > 0;
   const bool is_served = is_all_in_bonds(s) && (r->kind & METHOD_SET) == 0;
   if (s->n_couplings == 0 && is_new && !is_served) {
     yoke_text value = {0};
@@ -342,6 +346,29 @@ static void add_methods(builder* b) {
     if (s->connections[i].has_order && s->connections[i].order != r->order) {
       add(b, "connections[%zu].order=%d", i, r->order);
     }
+  }
+}
+
+// What a connection names of its own, back to `auto`; an order would be the highest that may serve.
+static void add_auto(builder* b) {
+  const yoke_scenario* s = b->scenario;
+  if ((b->recipe->kind & METHOD_AUTO) == 0) {
+    return;
+  }
+  for (size_t i = 0; i < s->n_connections; i++) {
+    const yoke_scenario_connection* c = &s->connections[i];
+    if (c->has_order || c->is_held) {
+      add(b, "connections[%zu].method=auto", i);
+    }
+    if (c->has_order && c->order < 2) {
+      add(b, "connections[%zu].order=2", i);
+    }
+  }
+  if (s->inputs != YOKE_INPUTS_MEAN) {
+    add(b, "inputs=mean");
+  }
+  if (s->calls != 0) {
+    add(b, "calls=auto");
   }
 }
 
@@ -457,6 +484,7 @@ static bool make_variant(builder* b, int variant, yoke_advised* out) {
   b->members = (size_t)(variant & 1);
   if (b->recipe->method != NULL) {
     add_methods(b);
+    add_auto(b);
     add_exchange(b);
     add_scheme(b);
   }

@@ -224,5 +224,28 @@ is 'a command to try' grep -q -- '--within: no setting is usable: .*: yoke advis
 ends 0 "$source/scenarios/hydraulic-crane/crane.yaml" --quiet --out crane --write crane.yaml
 is 'a known system' grep -q '^couplings: ' crane.yaml
 
+# a method that the file names is given back to auto; its cost counts all of its calls
+cat >named.yaml <<'YAML'
+yoke: 1
+time: {stop: 10, step: 0.05}
+inputs: start
+calls: 1
+units:
+  a:
+    model: state_space
+    with: {A: [[0, 1], [-70, -1]], B: [[0, 0], [40, 0.6]], C: [[40, 0.6]], D: [[-40, -0.6]], x0: [1, 0]}
+  b: {model: state_space, with: {A: [[0, 1], [-5, -0.1]], B: [[0], [0.5]], x0: [0, 0.5]}}
+connections:
+  - a.y1 -> b.u1
+  - b.y1 -> a.u1
+  - b.y2 -> a.u2
+couplings: {loop: {method: nepce, members: [a, b]}}
+YAML
+ends 0 named.yaml --budget 200 --write left.yaml
+is 'auto is chosen' grep -q '^> auto .* trustworthy *10$' out
+is 'its command' grep -qF -- '--set couplings.loop.method=auto --set inputs=mean --set calls=auto' out
+is 'in the file' grep -q 'method: auto, members' left.yaml
+is 'the file is accepted' "$yoke" check left.yaml --json
+
 echo "$n_checks checks, $n_failed failed"
 exit $((n_failed > 0))
