@@ -260,19 +260,16 @@ void yoke__app_within_json(const yoke_app_advise* app, size_t chosen, const char
 
 // ---- after yoke run
 
-#define MAX_COST(n) (3.0 * (double)(n) + 8)  // runs: three for each setting, and companion B once
-
 void yoke__app_advise_hint(const yoke_options* options, bool has_foreign, double run_s) {
   yoke_app_advise app = {0};
   size_t n = 0;
+  double cost = YOKE_ADVISE_BUDGET + YOKE_ADVISE_AUTO;
   char seconds[YOKE_NUMBER_SIZE];
   if (!yoke__app_advise_open(&app, options, 0) ||
-      (!has_foreign && (yoke__advise_count(&app.settings, &n) < 0 || n == 0))) {
+      (!has_foreign && (yoke__advise_count(&app.settings, &n, &cost) < 0 || n == 0))) {
     yoke__app_advise_close(&app);
     return;
   }
-  const double cost =
-      has_foreign || MAX_COST(n) > YOKE_ADVISE_BUDGET ? YOKE_ADVISE_BUDGET : MAX_COST(n);
   // units that are not ours are not loaded once more to count what applies to them
   n = has_foreign ? yoke__advise_n_recipes() - 1 : n;
   yoke_text command = {0};

@@ -1,14 +1,18 @@
 // Trying settings one after the other.
 //
-//   1. as given, then every setting of the list at the given step H: the run, then its companions. Companion B is the same
-//      for all that do not use its method, so it is run once. With B the band is at least 1.2 x, x the difference between
-//      run and B: what is 1.5 times worse than the best by that alone needs no companion A.
+//   1. as given, then every setting of the list at the given step H, `auto` first: the run, then its companions. Companion B
+//      is the same for all that do not use its method, so it is run once. With B the band is at least 1.2 x, x the
+//      difference between run and B: what is 1.5 times worse than the best by that alone needs no companion A.
 //   2. if none is trustworthy, the two best with steps H/2, H/4, H/8, until one is
 //   3. if all are, the chosen one with 2 H
+//
+// A file that is left to `auto` gets smaller steps before the list: no other setting is as good at the same step, but for
+// the rare system.
 //
 // Cost is counted in calls of units, so that the outcome does not depend on the machine.
 #include "study/study_advise.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +28,9 @@
 #define MAX_DIVISOR  8
 #define ITERATIONS   4.0  // of iterative schemes, as long as none was seen
 #define REFINED_COST 6.0  // runs that a setting with half the step needs: itself 2, companion A 4
+// planned before anything is run, as a multiple of a run: with companions A (2) and B (8, or 4 at the same step)
+#define GIVEN_COST 11.0
+#define AUTO_COST  7.0
 
 const char* const yoke__advised_status_names[] = {"left out", "refused",  "judged", "bounded",
                                                   "same",     "diverges", "failed"};
@@ -35,10 +42,11 @@ typedef struct advisor {
   yoke_companion_store* store;
   yoke_companion_unit* units;  // of the given system
   yoke_system* given;
-  double given_calls;  // of units, by the given run
-  double iterations;   // seen in the last run of an iterative scheme
-  double spent;        // calls of units
-  double budget;       // the same; infinite: none
+  bool is_left_to_auto;  // the given system is
+  double given_calls;    // of units, by the given run
+  double iterations;     // seen in the last run of an iterative scheme
+  double spent;          // calls of units
+  double budget;         // the same; infinite: none
   int64_t start_ns;
   yoke_status shortage;  // while a setting was looked at; YOKE_OK: none
 } advisor;
@@ -117,6 +125,10 @@ static bool can_afford(const advisor* a, double calls) {
   return a->settings->budget_s <= 0 || elapsed_s(a) + calls * s_per_call <= a->settings->budget_s;
 }
 
+static bool has_default_budget(const advisor* a) {
+  return a->settings->budget <= 0 && a->settings->budget_s <= 0;
+}
+
 // ---- one setting
 
 typedef struct trial {
@@ -127,11 +139,17 @@ typedef struct trial {
   yoke_trust* trust;
   double reserve;    // calls that are to be left over
   bool is_flexible;  // fewer companions are better than none
+  bool is_auto;      // by the default budget it comes on top
 } trial;
 
 static void note(yoke_advised* setting, yoke_advised_status status, const char* reason) {
   setting->status = status;
   snprintf(setting->reason, sizeof setting->reason, "%.300s", reason);
+}
+
+static void leave_out(trial* t) {
+  note(t->setting, YOKE_ADVISED_LEFT_OUT, "");
+  t->a->advice->is_exhausted = true;
 }
 
 // Error of a signal over what is allowed.
@@ -235,13 +253,19 @@ static bool is_given(const trial* t) {
   return t->setting == t->a->advice->all;
 }
 
+// Whether so many calls of this setting fit in, or may come on top.
+static bool fits(const trial* t, double calls) {
+  const advisor* a = t->a;
+  return is_given(t) || can_afford(a, calls + t->reserve) ||
+         (t->is_auto && has_default_budget(a) && calls <= YOKE_ADVISE_AUTO * a->given_calls);
+}
+
 static yoke_status judge(trial* t, yoke_status status, double cpu_s) {
   advisor* a = t->a;
   // iterations make every call several
   const double each = t->setting->cost * a->given_calls / (double)yoke__companion_calls(t->system);
-  if (!is_given(t) && !can_afford(a, each * companion_calls(t) + t->reserve)) {
-    note(t->setting, YOKE_ADVISED_LEFT_OUT, "");
-    a->advice->is_exhausted = true;
+  if (!fits(t, each * companion_calls(t))) {
+    leave_out(t);
     return YOKE_OK;
   }
   YOKE_TRY(yoke__trust_finish(t->trust, status, cpu_s, goes_on, a));
@@ -306,7 +330,7 @@ static yoke_status begin(trial* t, bool* is_left_out) {
     YOKE_TRY(
         yoke__trust_begin_stored(t->system, t->state, t->setting->mode, t->a->store, &t->trust));
     const double all = calls + (t->is_flexible ? each * companion_calls(t) : 0);
-    if (is_given(t) || can_afford(t->a, all + t->reserve)) {
+    if (fits(t, all)) {
       return YOKE_OK;
     }
     yoke__trust_destroy(&t->trust);
@@ -315,9 +339,32 @@ static yoke_status begin(trial* t, bool* is_left_out) {
     }
   }
   *is_left_out = true;
-  note(t->setting, YOKE_ADVISED_LEFT_OUT, "");
-  t->a->advice->is_exhausted = true;
+  leave_out(t);
   return YOKE_OK;
+}
+
+// Macro steps to the end. How many iterations a scheme makes is not known before: one that has used up a third of what is left
+// could not pay for companion A, which costs twice as much.
+static yoke_status go(trial* t, yoke_loop_info* info, bool* is_too_dear) {
+  const yoke_loop_settings loop = {.progress = goes_on, .to = t->a};
+  if (!is_iterative(t) || is_given(t)) {
+    return yoke__master_loop(t->system, t->state, &loop, info);
+  }
+  yoke_status status = YOKE_OK;
+  while (status == YOKE_OK && t->state->n_slots < t->system->n_slots) {
+    if (!goes_on(t->a)) {
+      return YOKE_INTERRUPTED;
+    }
+    if (!fits(t, 3 * (double)yoke__companion_calls_made(t->system, t->state))) {
+      *is_too_dear = true;
+      return YOKE_OK;
+    }
+    status = yoke__master_timed_step(t->system, t->state, info);
+  }
+  if (status < 0) {
+    yoke__failure_copy(&info->failure, &t->state->failure);
+  }
+  return status;
 }
 
 static yoke_status run(trial* t) {
@@ -327,17 +374,21 @@ static yoke_status run(trial* t) {
   if (is_left_out) {
     return YOKE_OK;
   }
-  const yoke_loop_settings loop = {.progress = goes_on, .to = a};
   yoke_loop_info* info = calloc(1, sizeof *info);
   YOKE_TRY_MEMORY(info);
+  bool is_too_dear = false;
   const int64_t cpu_ns = yoke__os_cpu_ns();
   const uint64_t mode = yoke__os_float_mode_set();
-  yoke_status status = yoke__master_loop(t->system, t->state, &loop, info);
+  yoke_status status = go(t, info, &is_too_dear);
   yoke__os_float_mode_restore(mode);
   const double cpu_s = (double)(yoke__os_cpu_ns() - cpu_ns) * 1e-9;
-  status = status == YOKE_INTERRUPTED || yoke__status_is_shortage(status)
-               ? status
-               : assess(t, info, status, cpu_s);
+  if (is_too_dear) {
+    a->spent += (double)yoke__companion_calls_made(t->system, t->state);
+    leave_out(t);
+    status = YOKE_OK;
+  } else if (status != YOKE_INTERRUPTED && !yoke__status_is_shortage(status)) {
+    status = assess(t, info, status, cpu_s);
+  }
   free(info);
   return status;
 }
@@ -352,11 +403,55 @@ static const char* first_error(const yoke_messages* messages, yoke_status status
   return yoke_status_text(status);
 }
 
-static yoke_status try_setting(advisor* a, yoke_advised* setting, double reserve,
-                               bool is_flexible) {
+// `yoke run` tries how long the calls of an FMU take and may make fewer, the search does not: its number of calls goes into the
+// command. n_sets is unchanged where there is none.
+static yoke_status pin_calls(trial* t) {
+  yoke_advised* setting = t->setting;
+  yoke_arena* arena = &t->a->advice->arena;
+  const size_t n_most = setting->n_sets + t->system->n_units;
+  const char** sets = yoke__arena_array(arena, n_most + 1, sizeof *sets);
+  size_t n = setting->n_sets;
+  YOKE_TRY_MEMORY(sets);
+  memcpy(sets, setting->sets, n * sizeof *sets);
+  for (size_t i = 0; i < t->system->n_units; i++) {
+    const yoke_system_unit* unit = &t->system->units[i];
+    if (unit->source->kind == YOKE_KIND_FMU && unit->is_paced) {
+      char line[512];
+      snprintf(line, sizeof line, "units.%.400s.calls=%" PRId64, unit->name, unit->n_calls);
+      sets[n++] = yoke__arena_text(arena, line, strlen(line));
+    }
+  }
+  setting->sets = sets;
+  setting->n_sets = n;
+  return yoke__arena_status(arena);
+}
+
+// As its command will say it. Where that names calls, it is built again with them.
+static yoke_status build_setting(trial* t, yoke_messages* messages) {
+  yoke_advised* setting = t->setting;
+  const size_t n = setting->n_sets;
+  YOKE_TRY(build(t->a, setting->sets, n, messages, &t->system));
+  if (is_given(t)) {
+    return YOKE_OK;
+  }
+  YOKE_TRY(pin_calls(t));
+  if (setting->n_sets == n) {
+    return YOKE_OK;
+  }
+  yoke__system_destroy(&t->system);
+  return build(t->a, setting->sets, setting->n_sets, messages, &t->system);
+}
+
+// is_scaled: its steps are not the given ones.
+static yoke_status try_setting(advisor* a, yoke_advised* setting, double reserve, bool is_scaled) {
   yoke_messages messages = {0};
-  trial t = {.a = a, .setting = setting, .reserve = reserve, .is_flexible = is_flexible};
-  yoke_status status = build(a, setting->sets, setting->n_sets, &messages, &t.system);
+  const bool is_auto = yoke__advise_is_auto(setting->recipe) && !is_scaled;
+  trial t = {.a = a,
+             .setting = setting,
+             .reserve = reserve,
+             .is_flexible = is_scaled || is_auto,
+             .is_auto = is_auto};
+  yoke_status status = build_setting(&t, &messages);
   status = status < 0 ? status : yoke__master_create(t.system, &messages, &t.state);
   if (status >= 0) {
     setting->step = t.system->scenario->step.value;
@@ -430,9 +525,13 @@ static bool has_trustworthy(const yoke_advice* advice) {
 static yoke_status try_list(advisor* a) {
   for (size_t i = 1; i < yoke__advise_n_recipes(); i++) {
     yoke_advised* one = NULL;
-    // while nothing is good enough, half the step must still be affordable
-    const double reserve = has_trustworthy(a->advice) ? 0 : REFINED_COST * a->given_calls;
+    // while nothing is good enough, half the step must still be affordable, unless it was tried before
+    const bool is_saved = !has_trustworthy(a->advice) && !a->is_left_to_auto;
+    const double reserve = is_saved ? REFINED_COST * a->given_calls : 0, before = a->spent;
     YOKE_TRY(try_one(a, i, 1, reserve, &one));
+    if (yoke__advise_is_auto(i) && has_default_budget(a) && !can_afford(a, reserve)) {
+      a->budget += a->spent - before;
+    }
   }
   return YOKE_OK;
 }
@@ -440,11 +539,13 @@ static yoke_status try_list(advisor* a) {
 // ---- smaller and larger steps
 
 // The settings at the given step that are best, or would be if they did not diverge.
-static size_t pick_best(const yoke_advice* advice, size_t to[N_REFINED]) {
+static size_t pick_best(const advisor* a, size_t to[N_REFINED]) {
+  const yoke_advice* advice = a->advice;
   size_t n = 0;
   for (size_t i = 0; i < advice->n; i++) {
     const yoke_advised* s = &advice->all[i];
-    if (s->status != YOKE_ADVISED_JUDGED && s->status != YOKE_ADVISED_DIVERGES) {
+    const bool is_refined = a->is_left_to_auto && s->recipe == 0;
+    if ((s->status != YOKE_ADVISED_JUDGED && s->status != YOKE_ADVISED_DIVERGES) || is_refined) {
       continue;
     }
     size_t at = n;
@@ -462,21 +563,32 @@ static size_t pick_best(const yoke_advice* advice, size_t to[N_REFINED]) {
   return n;
 }
 
-// Half the step, and half of that, for the best settings, until one is trustworthy.
-static yoke_status refine(advisor* a) {
-  size_t best[N_REFINED];
-  const size_t n = pick_best(a->advice, best);
+// Half the step, and half of that, for n settings, until one is trustworthy.
+static yoke_status refine(advisor* a, const size_t recipes[], size_t n) {
+  bool is_out[N_REFINED] = {false};
   for (int by = 2; by <= MAX_DIVISOR; by *= 2) {
     for (size_t i = 0; i < n; i++) {
       yoke_advised* one = NULL;
-      YOKE_TRY(try_one(a, a->advice->all[best[i]].recipe, by, 0, &one));
-      // smaller steps cost more still
-      if (one != NULL && (is_trustworthy(one) || one->status == YOKE_ADVISED_LEFT_OUT)) {
+      if (!is_out[i]) {
+        YOKE_TRY(try_one(a, recipes[i], by, 0, &one));
+      }
+      if (one != NULL && is_trustworthy(one)) {
         return YOKE_OK;
       }
+      // smaller steps cost more still
+      is_out[i] = is_out[i] || (one != NULL && one->status == YOKE_ADVISED_LEFT_OUT);
     }
   }
   return YOKE_OK;
+}
+
+static yoke_status refine_best(advisor* a) {
+  size_t best[N_REFINED], recipes[N_REFINED];
+  const size_t n = pick_best(a, best);
+  for (size_t i = 0; i < n; i++) {
+    recipes[i] = a->advice->all[best[i]].recipe;
+  }
+  return refine(a, recipes, n);
 }
 
 // ---- choice
@@ -607,7 +719,9 @@ static yoke_status open_system(advisor* a) {
   a->units = yoke__arena_array(&advice->arena, a->given->n_units + 1, sizeof *a->units);
   YOKE_TRY(yoke__arena_status(&advice->arena));
   yoke__trust_units(a->given, a->units);
-  return YOKE_OK;
+  const yoke_advise_list list = list_of(a);
+  a->is_left_to_auto = yoke__advise_has_auto(&list);
+  return yoke__arena_status(&advice->arena);
 }
 
 static yoke_status try_all(advisor* a) {
@@ -617,9 +731,12 @@ static yoke_status try_all(advisor* a) {
     return yoke_fail(a->sink, YOKE_BAD_INPUT, "the system cannot be started: %s",
                      given == NULL ? "no way was found" : given->reason);
   }
+  if (a->is_left_to_auto && !is_trustworthy(given)) {
+    YOKE_TRY(refine(a, &(size_t){0}, 1));
+  }
   YOKE_TRY(try_list(a));
   if (!has_trustworthy(a->advice)) {
-    YOKE_TRY(refine(a));
+    YOKE_TRY(refine_best(a));
   } else if (is_trustworthy(given)) {
     yoke_advised* one = NULL;
     const size_t chosen = choose(a->advice);
@@ -654,17 +771,36 @@ void yoke__advise_free(yoke_advice* advice) {
   *advice = (yoke_advice){0};
 }
 
-yoke_status yoke__advise_count(const yoke_advise_settings* settings, size_t* n) {
+// Calls of units of a setting, as a multiple of those of the given one; 0: it cannot be built.
+static double planned_cost(const advisor* a, const yoke_advised* setting) {
+  yoke_messages messages = {0};
+  yoke_system* system = NULL;
+  double cost = 0;
+  if (build(a, setting->sets, setting->n_sets, &messages, &system) >= 0) {
+    cost = (double)yoke__companion_calls(system) / (double)yoke__companion_calls(a->given);
+  }
+  yoke__system_destroy(&system);
+  yoke__messages_free(&messages);
+  return cost;
+}
+
+yoke_status yoke__advise_count(const yoke_advise_settings* settings, size_t* n, double* cost) {
   yoke_advice advice = {0};
   advisor a = {.settings = settings, .advice = &advice};
   yoke_status status = open_system(&a);
+  double on_top = 0;
   *n = 0;
   for (size_t i = 1; status >= 0 && i < yoke__advise_n_recipes(); i++) {
     const yoke_advise_list list = list_of(&a);
     yoke_advised made;
-    *n += yoke__advise_make(&list, i, 1, &made);
+    if (yoke__advise_make(&list, i, 1, &made)) {
+      (*n)++;
+      on_top += yoke__advise_is_auto(i) ? AUTO_COST * planned_cost(&a, &made) : 0;
+    }
     status = a.shortage < 0 ? a.shortage : yoke__arena_status(&advice.arena);
   }
+  on_top = on_top > YOKE_ADVISE_BUDGET - GIVEN_COST ? fmin(on_top, YOKE_ADVISE_AUTO) : 0;
+  *cost = fmin(3.0 * (double)*n + 8, YOKE_ADVISE_BUDGET) + on_top;
   yoke__system_destroy(&a.given);
   yoke__advise_free(&advice);
   return status;

@@ -11,7 +11,8 @@
 #include "base/base_message.h"
 #include "trust/trust.h"
 
-#define YOKE_ADVISE_BUDGET 24.0  // runs of the cost of the given one
+#define YOKE_ADVISE_BUDGET 24.0  // runs of the cost of the given one; `auto` comes on top,
+#define YOKE_ADVISE_AUTO   96.0  // up to this, where it calls units so often that it does not fit in
 #define YOKE_ADVISE_NEAR                                                                           \
   1.5  // scores that count as equally good; what is better must be so by this
 
@@ -55,7 +56,7 @@ typedef struct yoke_advised {
   bool is_lossy;  // a flow gets lost, which its band does not show
   yoke_verdict verdict;
   char reason[320];
-  double cost;    // calls of units of the run, as a multiple of those of the given one
+  double cost;    // calls of units that the run made, as a multiple of those of the given one
   uint64_t hash;  // of its samples
   size_t recipe;  // what it was made from
 } yoke_advised;
@@ -78,8 +79,9 @@ typedef struct yoke_advice {
 yoke_status yoke__advise(const yoke_advise_settings* settings, yoke_advice* out,
                          const yoke_sink* sink);
 void yoke__advise_free(yoke_advice* advice);
-// How many settings besides the given one would be tried at its step. Nothing is run.
-yoke_status yoke__advise_count(const yoke_advise_settings* settings, size_t* n);
+// How many settings besides the given one would be tried at its step, and about how many runs of the given cost that takes.
+// Nothing is run.
+yoke_status yoke__advise_count(const yoke_advise_settings* settings, size_t* n, double* cost);
 // The cheapest setting that is trustworthy, or else the best one; YOKE_NOT_FOUND: nothing is usable.
 size_t yoke__advise_cheapest(const yoke_advice* advice);
 
@@ -114,5 +116,9 @@ size_t yoke__advise_n_recipes(void);
 // Setting `recipe` with its steps divided by `by` (a power of two; -2: doubled). False: it does not apply to this system, or
 // no way to write it is accepted.
 bool yoke__advise_make(const yoke_advise_list* list, size_t recipe, int by, yoke_advised* out);
+// Whether it is `auto`, what a file gets that names nothing.
+bool yoke__advise_is_auto(size_t recipe);
+// Whether the given system has nothing to give back to `auto`, which serves it already.
+bool yoke__advise_has_auto(const yoke_advise_list* list);
 
 #endif

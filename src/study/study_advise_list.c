@@ -8,6 +8,7 @@
 #include "base/base_check.h"
 #include "base/base_number.h"
 #include "base/base_text.h"
+#include "couple/couple_auto.h"
 #include "study/study_advise.h"
 
 #define MAX_SETS 4096
@@ -18,8 +19,7 @@ enum {
   METHOD_BONDS = 2,   // serves bonds
   METHOD_SET = 4,     // serves sets of units, no single bond
   METHOD_MODELS = 8,  // needs linear models of all members
-  METHOD_AUTO =
-      16,  // what a file gets that names nothing: no coupling, mean inputs, its own number of calls
+  METHOD_AUTO = 16,   // what a file gets that names nothing: mean inputs, its own number of calls
 };
 
 typedef struct recipe {
@@ -70,6 +70,10 @@ static const recipe recipes[] = {
 
 size_t yoke__advise_n_recipes(void) {
   return YOKE_COUNT(recipes);
+}
+
+bool yoke__advise_is_auto(size_t recipe_index) {
+  return (recipes[recipe_index].kind & METHOD_AUTO) != 0;
 }
 
 // ---- lists of sets
@@ -286,6 +290,9 @@ static bool is_plain(const yoke_node* coupling) {
 static void change_coupling(builder* b, const char* path, const yoke_node* coupling,
                             bool has_members) {
   const recipe* r = b->recipe;
+  if ((r->kind & METHOD_AUTO) != 0 && is_plain(coupling) && yoke__system_names_auto(coupling)) {
+    return;
+  }
   if (is_plain(coupling) && r->extra == NULL) {
     add(b, "%s.method=%s", path, r->method);
     if (r->order > 0) {
@@ -477,17 +484,21 @@ static bool finish(builder* b, yoke_advised* out) {
   return b->list->accepts(b->list->to, sets, b->n);
 }
 
-// One way to write it. variant: bit 0 the members of a new coupling, bit 1 a step that is rounded down.
-static bool make_variant(builder* b, int variant, yoke_advised* out) {
-  b->n = 0;
-  b->is_full = false;
-  b->members = (size_t)(variant & 1);
+static void add_all_methods(builder* b) {
   if (b->recipe->method != NULL) {
     add_methods(b);
     add_auto(b);
     add_exchange(b);
     add_scheme(b);
   }
+}
+
+// One way to write it. variant: bit 0 the members of a new coupling, bit 1 a step that is rounded down.
+static bool make_variant(builder* b, int variant, yoke_advised* out) {
+  b->n = 0;
+  b->is_full = false;
+  b->members = (size_t)(variant & 1);
+  add_all_methods(b);
   if ((variant & 2) != 0) {
     add_rounded_step(b);
   } else {
@@ -497,15 +508,39 @@ static bool make_variant(builder* b, int variant, yoke_advised* out) {
   return is_changed && finish(b, out);
 }
 
-bool yoke__advise_make(const yoke_advise_list* list, size_t recipe_index, int by,
-                       yoke_advised* out) {
+static builder* begin(const yoke_advise_list* list, size_t recipe_index, int by) {
   builder* b = yoke__arena_take(list->arena, sizeof *b);
+  if (b != NULL) {
+    b->list = list;
+    b->scenario = list->system->scenario;
+    b->recipe = &recipes[recipe_index];
+    b->by = by;
+  }
+  return b;
+}
+
+bool yoke__advise_has_auto(const yoke_advise_list* list) {
+  const yoke_system* system = list->system;
+  bool is_served = false;
+  for (size_t i = 0; i < system->n_links; i++) {
+    is_served = is_served || system->methods[system->links[i].method].ops == &yoke__couple_auto;
+  }
+  size_t recipe_index = 0;
+  while (!yoke__advise_is_auto(recipe_index)) {
+    recipe_index++;
+  }
+  builder* b = is_served ? begin(list, recipe_index, 1) : NULL;
   if (b == NULL) {
     return false;
   }
-  *b = (builder){
-      .list = list, .scenario = list->system->scenario, .recipe = &recipes[recipe_index], .by = by};
-  if (!applies(b)) {
+  add_all_methods(b);
+  return b->n == 0;
+}
+
+bool yoke__advise_make(const yoke_advise_list* list, size_t recipe_index, int by,
+                       yoke_advised* out) {
+  builder* b = begin(list, recipe_index, by);
+  if (b == NULL || !applies(b)) {
     return false;
   }
   const bool has_loop = b->scenario->n_couplings == 0 && b->recipe->method != NULL;

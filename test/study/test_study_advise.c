@@ -82,7 +82,8 @@ static void test_same_band_of_known_systems_TR_18(void** state) {
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     char path[512];
     snprintf(path, sizeof path, "%s/scenarios/%s", top == NULL ? "." : top, names[i]);
-    check_all_settings(&(yoke_advise_settings){.path = path, .budget = 40}, 3);
+    check_all_settings(
+        &(yoke_advise_settings){.path = path, .budget = 40, .keep = (double)INFINITY}, 3);
   }
 }
 
@@ -121,8 +122,74 @@ static void test_search(void** state) {
   yoke__json_free(&second);
   yoke__advise_free(&advice);
   size_t n = 0;
-  assert_int_equal(yoke__advise_count(&settings, &n), YOKE_OK);
+  double cost = 0;
+  assert_int_equal(yoke__advise_count(&settings, &n, &cost), YOKE_OK);
   assert_true(n >= 6);
+  check_relative(cost, YOKE_ADVISE_BUDGET, 1e-12);
+  unlink(settings.path);
+}
+
+// A loop with feedthrough; the method that it names is wrong by far at this step.
+static const char named_text[] =
+    "yoke: 1\ninputs: start\ncalls: 1\n"
+    "time: {stop: 10, step: 0.05}\n"
+    "units:\n"
+    "  a: {model: state_space, with: {A: [[0, 1], [-70, -1]], B: [[0, 0], [40, 0.6]], C: [[40, "
+    "0.6]], D: [[-40, -0.6]], x0: [1, 0]}}\n"
+    "  b: {model: state_space, with: {A: [[0, 1], [-5, -0.1]], B: [[0], [0.5]], x0: [0, 0.5]}}\n"
+    "connections: [a.y1 -> b.u1, b.y1 -> a.u1, b.y2 -> a.u2]\n"
+    "couplings: {loop: {method: nepce, members: [a, b]}}\n";
+
+static const yoke_advised* find_setting(const yoke_advice* advice, const char* name) {
+  for (size_t i = 0; i < advice->n; i++) {
+    if (strcmp(advice->all[i].name, name) == 0) {
+      return &advice->all[i];
+    }
+  }
+  return NULL;
+}
+
+// `auto` is the first that is tried. Ten calls do not fit into the default budget: they come on top, and the others keep
+// theirs. A budget that is named is kept.
+static void test_auto_first(void** state) {
+  (void)state;
+  yoke_advise_settings settings = {.path = write_system(named_text, strlen(named_text))};
+  yoke_advice advice = search(&settings);
+  assert_string_equal(advice.all[1].name, "auto");
+  assert_int_equal(advice.all[1].status, YOKE_ADVISED_JUDGED);
+  check_relative(advice.all[1].cost, 10, 1e-12);
+  assert_int_equal(advice.chosen, 1);
+  check_setting(&settings, &advice.all[1]);
+  assert_int_equal(find_setting(&advice, "exchange: fresh")->status, YOKE_ADVISED_BOUNDED);
+  check_between(advice.spent, YOKE_ADVISE_BUDGET, YOKE_ADVISE_BUDGET + YOKE_ADVISE_AUTO);
+  size_t n = 0;
+  double cost = 0;
+  assert_int_equal(yoke__advise_count(&settings, &n, &cost), YOKE_OK);
+  check_relative(cost, YOKE_ADVISE_BUDGET + 70, 1e-12);
+  yoke__advise_free(&advice);
+  settings.budget = YOKE_ADVISE_BUDGET;
+  advice = search(&settings);
+  assert_int_equal(advice.all[1].status, YOKE_ADVISED_LEFT_OUT);
+  assert_true(advice.spent <= YOKE_ADVISE_BUDGET);
+  yoke__advise_free(&advice);
+  unlink(settings.path);
+}
+
+// A file that names nothing has `auto` already: half the step comes before other methods.
+static void test_left_to_auto(void** state) {
+  (void)state;
+  const char* const sets[] = {"inputs=mean", "calls=auto", "couplings.loop.method=auto",
+                              "trust.limit=1e-4"};
+  const yoke_advise_settings settings = {
+      .path = write_system(named_text, strlen(named_text)), .sets = sets, .n_sets = 4};
+  yoke_advice advice = search(&settings);
+  assert_null(find_setting(&advice, "auto"));
+  assert_string_equal(advice.all[1].name, "as given, steps / 2");
+  assert_int_equal(advice.all[1].status, YOKE_ADVISED_JUDGED);
+  assert_true(advice.all[1].score < advice.all[0].score);
+  assert_non_null(find_setting(&advice, "nepce"));
+  assert_true(advice.spent <= YOKE_ADVISE_BUDGET);
+  yoke__advise_free(&advice);
   unlink(settings.path);
 }
 
@@ -144,7 +211,7 @@ static void test_small_budget(void** state) {
 // Half the step is tried where no method is good enough.
 static void test_refinement(void** state) {
   (void)state;
-  const char* const sets[] = {"trust.limit=1e-4"};
+  const char* const sets[] = {"trust.limit=1e-9"};
   const yoke_advise_settings settings = {
       .path = write_system(loop_text, strlen(loop_text)), .sets = sets, .n_sets = 1, .budget = 400};
   yoke_advice advice = search(&settings);
@@ -216,6 +283,8 @@ int main(void) {
       cmocka_unit_test(test_same_band_of_known_systems_TR_18),
       cmocka_unit_test(test_choice_TR_19),
       cmocka_unit_test(test_search),
+      cmocka_unit_test(test_auto_first),
+      cmocka_unit_test(test_left_to_auto),
       cmocka_unit_test(test_small_budget),
       cmocka_unit_test(test_refinement),
       cmocka_unit_test(test_all_diverge),
