@@ -181,7 +181,7 @@ static const yoke_operand advise_operands[] = {
 static const yoke_option advise_options[] = {
     {"budget", "N", false, YOKE_ARGUMENT_TEXT, NULL,
      "Most that the search may cost: N runs of the given system, counted in calls of units, or a "
-     "time such as 60s. The default is 24."},
+     "time such as 60s. The default is 24, and up to 96 more for auto where it calls units often."},
     {"signals", "LIST", false, YOKE_ARGUMENT_TEXT, NULL,
      "Signals that count, with commas between them, such as arm.s,arm.theta1. The default is what "
      "the system file says under trust, else all exchanged signals."},

@@ -6,8 +6,8 @@
 //   2. if none is trustworthy, the two best with steps H/2, H/4, H/8, until one is
 //   3. if all are, the chosen one with 2 H
 //
-// A file that is left to `auto` gets smaller steps before the list: no other setting is as good at the same step, but for
-// the rare system.
+// A file that is left to `auto` gets smaller steps before the list: what the list has is rarely better at the same step
+// (docs/couple_auto.md).
 //
 // Cost is counted in calls of units, so that the outcome does not depend on the machine.
 #include "study/study_advise.h"
