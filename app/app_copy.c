@@ -16,6 +16,11 @@ static bool is_same_file(const char* a, const char* b) {
          left.st_ino == right.st_ino;
 }
 
+static bool is_yaml(const char* path) {
+  const char* dot = strrchr(path, '.');
+  return dot != NULL && (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0);
+}
+
 static bool is_writable(const char* path) {
   char folder[4096];
   const char* slash = strrchr(path, '/');
@@ -40,8 +45,12 @@ bool yoke__app_can_copy(const yoke_options* options, const char* option, const c
     return yoke__app_error(command, "--%s: '%.300s' is the system file itself; name another one",
                            option, out);
   }
-  const char* dot = strrchr(path, '.');
-  if (dot == NULL || (strcmp(dot, ".yaml") != 0 && strcmp(dot, ".yml") != 0)) {
+  // neither a result nor a netlist is overwritten by mistake
+  if (!is_yaml(out)) {
+    return yoke__app_error(command, "--%s: '%.300s': expected a name that ends in .yaml or .yml",
+                           option, out);
+  }
+  if (!is_yaml(path)) {
     return yoke__app_error(command, "--%s: %.300s is no system file in YAML; %s", option, path,
                            instead);
   }

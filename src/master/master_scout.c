@@ -6,7 +6,7 @@
 //
 //   A + B (I - L D)^-1 L C        A, B, C, D: linear models of all units and laws in the loops, u = L y: connections
 //
-// that takes part in them: one whose modulus is not found among those of A within 1 %. Connections with a delay are cut.
+// that takes part in them: one that no eigenvalue of A is nearer to than 1 % of its modulus. Connections with a delay are cut.
 //
 // FMUs whose calls are expensive get fewer than 10, as far as the loops allow (system_cost.c).
 //
@@ -29,7 +29,7 @@
 #define MOST_PHASE 0.4
 #define MOST_CALLS 200
 #define MOST_SIZE  300   // states, and inputs: dense matrices
-#define SAME       0.01  // relative difference of moduli
+#define SAME       0.01  // relative difference of eigenvalues
 
 // ---- which loops count
 
@@ -41,8 +41,10 @@ typedef struct scout {
   size_t *x, *u;        // per unit that counts: where its states and inputs begin
   yoke_linear* models;  // per unit
   size_t n_x, n_u;
-  bool is_fixed;  // one of these units makes fixed steps of its own
-  size_t unit;    // the one that is asked for its model
+  int64_t grain;  // calls are a multiple of it
+  int64_t* own;   // calls per macro step of units in the loops whose step the file gives
+  size_t n_own;
+  size_t unit;  // the one that is asked for its model
   yoke_status status;
 } scout;
 
@@ -57,11 +59,23 @@ static yoke_status allocate(scout* s) {
   s->u = yoke__arena_array(&s->arena, n, sizeof *s->u);
   s->models = yoke__arena_array(&s->arena, n, sizeof *s->models);
   s->is_counted = yoke__arena_array(&s->arena, s->system->n_unit_loops + 1, sizeof *s->is_counted);
-  YOKE_TRY_MEMORY(s->counts && s->x && s->u && s->models && s->is_counted);
+  s->own = yoke__arena_array(&s->arena, n + 1, sizeof *s->own);
+  YOKE_TRY_MEMORY(s->counts && s->x && s->u && s->models && s->is_counted && s->own);
   return YOKE_OK;
 }
 
-// False: there is nothing to find, or it cannot be found.
+// Even, so that a companion can halve them. A unit with a fixed step of its own is called as often as whole numbers of that
+// step allow, in a divisor of all calls (yoke__system_limit_calls): tens keep those that it has with 10.
+static void note_steps(scout* s, const yoke_system_unit* unit) {
+  const int64_t macro = s->system->macro, period = unit->period;
+  if (unit->meets_at_steps && period < macro && macro % period == 0) {
+    s->own[s->n_own++] = macro / period;
+  } else if ((unit->unit.info->flags & YOKE_UNIT_FIXED_STEP) != 0) {
+    s->grain = 10;
+  }
+}
+
+// False: there is nothing to find, or it cannot be found. A loop with a unit that gives no model is left out.
 static bool find_loops(scout* s) {
   const yoke_system* system = s->system;
   const size_t n = system->n_units;
@@ -69,7 +83,13 @@ static bool find_loops(scout* s) {
   for (size_t i = 0; i < n; i++) {
     const size_t loop = system->unit_loops[i];
     if (loop != YOKE_NOT_FOUND && chooses_calls(&system->units[i])) {
-      s->is_counted[loop] = is_any = true;
+      s->is_counted[loop] = true;
+    }
+  }
+  for (size_t i = 0; i < n; i++) {
+    const size_t loop = system->unit_loops[i];
+    if (loop != YOKE_NOT_FOUND && system->units[i].unit.ops->linearise == NULL) {
+      s->is_counted[loop] = false;
     }
   }
   for (size_t i = 0; i < n; i++) {
@@ -82,13 +102,10 @@ static bool find_loops(scout* s) {
     if (loop == YOKE_NOT_FOUND || !s->is_counted[loop]) {
       continue;
     }
-    if (unit->ops->linearise == NULL) {
-      return false;
-    }
-    s->counts[i] = true;
+    s->counts[i] = is_any = true;
     s->u[i] = s->n_u;
     s->n_u += unit->n_u;
-    s->is_fixed = s->is_fixed || (unit->info->flags & YOKE_UNIT_FIXED_STEP) != 0;
+    note_steps(s, &system->units[i]);
   }
   return is_any && s->n_u <= MOST_SIZE;
 }
@@ -197,37 +214,31 @@ static void fill_states(const scout* s, const double K[], double open[], double 
   }
 }
 
-static int compare_down(const void* a, const void* b) {
-  const double x = *(const double*)a, y = *(const double*)b;
-  return (x < y) - (x > y);
-}
-
-// |eigenvalues| of A, the largest first; work: 2 n.
-static yoke_status find_moduli(size_t n, const double A[], double moduli[], double work[]) {
-  YOKE_TRY(yoke__eigenvalues(n, A, work, work + n));
+// The largest modulus of an eigenvalue of the closed loop that has none of the open one for itself. Real and imaginary parts,
+// n each; both are overwritten.
+static double find_fastest(size_t n, double closed[], double open[]) {
   for (size_t i = 0; i < n; i++) {
-    moduli[i] = hypot(work[i], work[n + i]);
-  }
-  qsort(moduli, n, sizeof *moduli, compare_down);
-  return YOKE_OK;
-}
-
-// The largest modulus of the closed loop that has none of the open one for itself; both sorted, largest first. open is
-// overwritten.
-static double find_fastest(size_t n, const double closed[], double open[]) {
-  for (size_t i = 0; i < n; i++) {
-    size_t nearest = n;
+    size_t fastest = 0, nearest = 0;
+    double most = -1, least = (double)INFINITY;
     for (size_t j = 0; j < n; j++) {
-      const double difference = fabs(open[j] - closed[i]);
-      if (difference <= SAME * closed[i] &&
-          (nearest == n || difference < fabs(open[nearest] - closed[i]))) {
-        nearest = j;
+      const double modulus = hypot(closed[j], closed[n + j]);
+      if (modulus > most) {
+        fastest = j;
+        most = modulus;
       }
     }
-    if (nearest == n) {
-      return closed[i];
+    for (size_t j = 0; j < n; j++) {
+      const double difference = hypot(open[j] - closed[fastest], open[n + j] - closed[n + fastest]);
+      if (difference < least) {
+        nearest = j;
+        least = difference;
+      }
     }
-    open[nearest] = -(double)INFINITY;
+    if (!(least <= SAME * most)) {
+      return most;
+    }
+    open[nearest] = (double)INFINITY;
+    closed[fastest] = closed[n + fastest] = 0;
   }
   return 0;
 }
@@ -241,9 +252,9 @@ static yoke_status find_mode(scout* s, double* fastest) {
   const size_t n = s->n_x, m = s->n_u;
   double *W = numbers(s, m * m), *K = numbers(s, m * n), *column = numbers(s, m);
   double *open = numbers(s, n * n), *closed = numbers(s, n * n);
-  double *open_moduli = numbers(s, n), *moduli = numbers(s, n), *work = numbers(s, 2 * n);
+  double *open_values = numbers(s, 2 * n), *values = numbers(s, 2 * n);
   size_t* pivots = yoke__arena_array(&s->arena, m + 1, sizeof *pivots);
-  YOKE_TRY_MEMORY(W && K && column && open && closed && open_moduli && moduli && work && pivots);
+  YOKE_TRY_MEMORY(W && K && column && open && closed && open_values && values && pivots);
   *fastest = 0;
   if (n == 0) {
     return YOKE_OK;
@@ -251,24 +262,39 @@ static yoke_status find_mode(scout* s, double* fastest) {
   connect(s, W, K);
   YOKE_TRY(solve_inputs(s, W, K, column, pivots));
   fill_states(s, K, open, closed);
-  YOKE_TRY(find_moduli(n, open, open_moduli, work));
-  YOKE_TRY(find_moduli(n, closed, moduli, work));
-  *fastest = find_fastest(n, moduli, open_moduli);
+  YOKE_TRY(yoke__eigenvalues(n, open, open_values, open_values + n));
+  YOKE_TRY(yoke__eigenvalues(n, closed, values, values + n));
+  *fastest = find_fastest(n, values, open_values);
   return YOKE_OK;
 }
 
 // ---- calls
 
-// Even, so that a companion can halve them. A unit with a fixed step of its own is called as often as whole numbers of that
-// step allow, in a divisor of all calls (yoke__system_limit_calls): tens keep those that it has with 10.
-static yoke_scenario_pace choose_pace(double fastest, double step, bool is_fixed) {
-  const int64_t grain = is_fixed ? 10 : 2;
-  yoke_scenario_pace pace = {.calls = YOKE_AUTO_CALLS, .fastest = fastest};
+// Whether units whose step the file gives share as many of their calls with the others as the loop asks for, or all of them.
+static bool is_shared(const scout* s, int64_t calls, int64_t least) {
+  for (size_t i = 0; i < s->n_own; i++) {
+    const int64_t enough = s->own[i] < least ? s->own[i] : least;
+    if (yoke__gcd(calls, s->own[i]) < enough) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static yoke_scenario_pace choose_pace(const scout* s, double fastest, double step) {
+  yoke_scenario_pace pace = {.fastest = fastest};
   // rounding must not make one more
   const double wanted = fmin(ceil(step * fastest / MOST_PHASE * (1 - 1e-9)), 1e15);
   pace.wanted = (int64_t)wanted;
-  if (pace.wanted > pace.calls) {
-    pace.calls = pace.wanted > MOST_CALLS ? MOST_CALLS : (pace.wanted + grain - 1) / grain * grain;
+  const int64_t least = pace.wanted < YOKE_AUTO_CALLS ? YOKE_AUTO_CALLS
+                        : pace.wanted > MOST_CALLS    ? MOST_CALLS
+                                                      : pace.wanted;
+  pace.calls = (least + s->grain - 1) / s->grain * s->grain;
+  for (int64_t calls = pace.calls; calls <= MOST_CALLS; calls += s->grain) {
+    if (is_shared(s, calls, least)) {
+      pace.calls = calls;
+      break;
+    }
   }
   return pace;
 }
@@ -288,7 +314,7 @@ static yoke_status initialise_and_find(scout* s, double* fastest) {
 // *is_used: the system was initialised, and has to be built again. Fails only of shortage: the result of a run must not depend
 // on it.
 static yoke_status scout_system(yoke_system* system, yoke_scenario_pace* pace, bool* is_used) {
-  scout s = {.system = system};
+  scout s = {.system = system, .grain = 2};
   double fastest = 0;
   *pace = (yoke_scenario_pace){0};
   yoke_status status = allocate(&s);
@@ -296,7 +322,7 @@ static yoke_status scout_system(yoke_system* system, yoke_scenario_pace* pace, b
   if (*is_used) {
     status = initialise_and_find(&s, &fastest);
     if (status >= 0 && yoke__is_finite(fastest)) {
-      *pace = choose_pace(fastest, system->scenario->step.value, s.is_fixed);
+      *pace = choose_pace(&s, fastest, system->scenario->step.value);
     }
   }
   yoke__arena_free(&s.arena);
@@ -332,17 +358,36 @@ static yoke_status try_calls(yoke_scenario* scenario, yoke_system* system,
   return YOKE_OK;
 }
 
-// Builds with the calls that were found; where that gives steps that do not fit together, with ten.
+static void forget(yoke_messages* messages) {
+  yoke__messages_free(messages);
+  *messages = (yoke_messages){0};
+}
+
+// Builds with the calls that were found; where that gives steps or delays that do not fit together, with the next tens, then
+// with ten.
 static yoke_status build_paced(yoke_scenario* scenario, const yoke_registry* registry,
                                yoke_messages* messages, yoke_system** out) {
+  const yoke_scenario_pace found = scenario->pace;
   yoke_status status = yoke__system_build_lent(scenario, registry, messages, out);
-  if (status == YOKE_BAD_INPUT &&
-      (scenario->pace.calls > YOKE_AUTO_CALLS || scenario->trials != NULL)) {
+  for (int64_t calls = (found.calls + 9) / 10 * 10;
+       status == YOKE_BAD_INPUT && found.calls > YOKE_AUTO_CALLS && calls <= MOST_CALLS &&
+       calls < 2 * found.calls;
+       calls += 10) {
+    scenario->pace.calls = calls;
+    forget(messages);
+    status = yoke__system_build_lent(scenario, registry, messages, out);
+  }
+  if (status == YOKE_BAD_INPUT && (found.calls > YOKE_AUTO_CALLS || scenario->trials != NULL)) {
     scenario->pace = (yoke_scenario_pace){0};
     scenario->trials = NULL;
-    yoke__messages_free(messages);
-    *messages = (yoke_messages){0};
+    forget(messages);
     status = yoke__system_build_lent(scenario, registry, messages, out);
+    if (status >= 0 && found.wanted > YOKE_AUTO_CALLS) {
+      yoke__message_add(messages, YOKE_WARNING, scenario->step.place,
+                        "the fastest mode of the loops (%.3g 1/s) asks for %lld calls per step; %d "
+                        "are made, because no larger number fits the steps and delays of the file",
+                        found.fastest, (long long)found.wanted, YOKE_AUTO_CALLS);
+    }
   }
   return status;
 }

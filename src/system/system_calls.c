@@ -82,15 +82,16 @@ yoke_status yoke__system_plan_calls(yoke_system* system) {
   bool* flags = calloc(2 * n + 1, sizeof *flags);
   YOKE_TRY_MEMORY(flags);
   const marks m = {system, flags, flags + n};
-  if (s->calls == 0 && yoke__system_has_means(system)) {
+  if (yoke__system_has_means(system)) {
     mark_all(&m);
   }
   for (size_t i = 0; i < n; i++) {
     yoke_system_unit* unit = &system->units[i];
     const bool is_left =
         m.is_connected[i] && !m.is_named[i] && !unit->is_law && unit->inputs == YOKE_INPUTS_MEAN;
-    unit->is_paced = is_left && !unit->source->step.is_given && unit->source->calls == 0;
-    unit->meets_at_steps = is_left && unit->source->step.is_given;
+    unit->is_paced =
+        is_left && s->calls == 0 && !unit->source->step.is_given && unit->source->calls == 0;
+    unit->meets_at_steps = is_left && s->calls != 1 && unit->source->step.is_given;
     unit->n_calls = unit->is_law || unit->source->step.is_given ? 0
                     : unit->source->calls > 0                   ? unit->source->calls
                     : s->adaptive.is_given                      ? 1

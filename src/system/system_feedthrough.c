@@ -24,7 +24,6 @@ const char* const yoke__through_how_words[] = {
     [YOKE_THROUGH_BY_PROBE] = "measured at the start",
     [YOKE_THROUGH_NOT_SAID] = "the FMU does not say",
     [YOKE_THROUGH_OF_MACHINE] = "a real machine is not probed",
-    [YOKE_THROUGH_TOO_SLOW] = "its unit is slower than an exchange",
     [YOKE_THROUGH_SWITCHED] = "an input that is not real is connected",
     [YOKE_THROUGH_BENT] = "the output bends or jumps at its start value",
     [YOKE_THROUGH_REFUSED] = "the unit does not answer the probe",
@@ -282,9 +281,7 @@ static yoke_through limit(const yoke_system_unit* unit, yoke_through plan) {
   if (unit->is_law || unit->is_fresh) {
     return known(YOKE_THROUGH_BY_EXCHANGE);
   }
-  return unit->n_slots > 1          ? unknown(YOKE_THROUGH_TOO_SLOW)
-         : unit->n_typed_inputs > 0 ? unknown(YOKE_THROUGH_SWITCHED)
-                                    : plan;
+  return unit->n_typed_inputs > 0 ? unknown(YOKE_THROUGH_SWITCHED) : plan;
 }
 
 yoke_through yoke__through_of_output(const yoke_system_unit* unit, size_t output) {

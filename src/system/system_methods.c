@@ -651,8 +651,12 @@ static void serve_rest(yoke_system* system) {
   for (size_t i = 0; i < system->n_links; i++) {
     yoke_system_link* link = &system->links[i];
     const yoke_system_unit* to = &system->units[link->to_unit];
+    const yoke_unit* from = &system->units[link->from_unit].unit;
     const bool is_left = !link->has_order && !link->is_named && link->order == 0;
-    if (link->is_dense && link->method == 0 && !link->is_held && (link->is_auto || is_left) &&
+    // what comes from a sampled unit is held by that unit itself
+    const bool is_held =
+        link->is_held || (from->info != NULL && (from->info->flags & YOKE_UNIT_SAMPLED) != 0);
+    if (link->is_dense && link->method == 0 && !is_held && (link->is_auto || is_left) &&
         link->flow != YOKE_FLOW_AVERAGED && !to->is_law && yoke__system_has_auto(system, to)) {
       id = id > 0 ? id
                   : add_method(system, &(yoke_system_method){.ops = &yoke__couple_auto,

@@ -99,8 +99,8 @@ static bool takes_slopes(const yoke_system* system, const yoke_system_unit* unit
 // Whether the outputs of a unit are corrected when they are sent.
 static bool is_open(const yoke_system* system, const yoke_system_unit* unit) {
   // typed inputs may switch what an output follows
-  return !unit->is_law && !unit->is_fresh && !unit->keeps_start && unit->n_slots <= 1 &&
-         !takes_slopes(system, unit) && unit->n_typed_inputs == 0;
+  return !unit->is_law && !unit->is_fresh && !unit->keeps_start && !takes_slopes(system, unit) &&
+         unit->n_typed_inputs == 0;
 }
 
 // Whether others may look through a law or a fresh unit, before it is evaluated.

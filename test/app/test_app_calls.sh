@@ -116,8 +116,8 @@ silent 'method auto'
 run 0 check auto.yaml --set units.a.step=0.01 --set units.b.step=0.002
 says 'a.y1 -> b.u1, every 0.01 s, order 2, method auto, mean, feedthrough up to date'
 run 0 check auto.yaml --set units.a.step=0.004
-says 'b            state_space, step 0.01 s (10 calls)'
-says 'a.y1 -> b.u1, every 0.02 s, order 2, method auto'
+says 'b            state_space, step 0.002 s (50 calls)'
+says 'a.y1 -> b.u1, every 0.004 s, order 2, method auto'
 run 0 check auto.yaml --set units.a.step=0.2
 says 'a.y1 -> b.u1, every 0.2 s'
 run 2 check auto.yaml --set units.a.step=0.03
