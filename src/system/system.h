@@ -493,7 +493,7 @@ void yoke__system_try_costs(yoke_system* system);  // system_cost.c
 bool yoke__system_try_calls(yoke_system* system, int64_t least, yoke_scenario_trial trials[]);
 // The largest of 10, 5, 2 and 1 whose calls are worth it, by what one call and ten take for a macro step. is_even: not 5.
 int64_t yoke__system_worth_calls(double one_s, double ten_s, bool is_even);
-#define YOKE_AUTO_CALLS 10  // of units that leave all of their connections to `auto`, at least
+#define YOKE_AUTO_CALLS 10  // of units that leave what comes in to `auto`, at least
 // Whether a unit would get means of its inputs, if nothing else spoke against it.
 bool yoke__system_can_take_means(const yoke_system_unit* unit);  // system_through.c
 // Whether the settings of a bond or a coupling name `method: auto`; map may be NULL.

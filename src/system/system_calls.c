@@ -1,7 +1,7 @@
 // How often units are called in a macro step, where the file gives them no step of their own.
 //
 // `calls: n` divides the macro step: units are called n times in it, and connections exchange at every call of both ends
-// (system_clock.c). By itself that is done for units that leave all of their connections to `auto`: ten calls cost little where
+// (system_clock.c). By itself that is done for units that leave what comes in to `auto`: ten calls cost little where
 // nothing but the exchange comes with them, and the error of the coupling falls with the second or third power of their number.
 // A unit of this kind that has a step of its own keeps it and exchanges at it: that costs no call.
 // Where the fastest mode of their loops asks for more, or where calls of an FMU cost so much that they are not worth it
@@ -45,7 +45,8 @@ static void mark_all(const marks* m) {
   for (size_t i = 0; i < s->n_connections; i++) {
     const yoke_scenario_connection* c = &s->connections[i];
     const bool is_named = (c->has_order && !c->is_auto) || c->is_held || c->exchange.is_given;
-    mark(m, c->from.unit, is_named);
+    // what is named acts on the receiver; how often the sender is called is another matter
+    mark(m, c->from.unit, false);
     mark(m, c->to.unit, is_named);
   }
   for (size_t i = 0; i < s->n_bonds; i++) {

@@ -31,6 +31,12 @@ run 0 run loop.yaml --trust none --quiet --set units.a.step=0.02 --set units.b.s
 run 0 run loop.yaml --trust none --quiet --set units.a.step=0.02 --set units.b.step=0.02 --set time.step=0.01 --set record.every=2 --out short
 same long short
 
+# ... nor does a tap that names an order take its calls away
+beside '  c: {model: state_space, with: {A: [[-1]], B: [1]}}' '{from: a.x, to: c.u1, order: 1}' >tap.yaml
+run 0 run loop.yaml --trust none --quiet --out alone
+run 0 run tap.yaml --trust none --quiet --out tap
+same alone tap
+
 # ---- calls: a mode whose modulus the loop leaves alone counts if its damping changes
 cat >damper.yaml <<'END'
 yoke: 1
@@ -73,6 +79,12 @@ END
 run 0 run sampled.yaml --trust none --quiet --no-verdict --out sampled
 run 0 run sampled.yaml --trust none --quiet --no-verdict --set inputs=start --set calls=10 --out plain
 same sampled plain
+
+# ---- the ledger alone does not condemn a good run: its samples are no means
+sed -e 's/, a.v -> b.v, b.f -> a.f\]/]/' loop.yaml >bond.yaml
+echo 'bonds: {s: {action: b.f -> a.f, rate: a.v -> b.v}}' >>bond.yaml
+run 0 run bond.yaml --trust none --set time.step=0.2 --out bond
+says 'bond s: doubtful'
 
 # ---- a copy goes into a system file only
 run 2 run loop.yaml --trust none --quiet --out pinned --pin results.csv
