@@ -409,7 +409,7 @@ units: {a: {model: constant}, b: {model: gain}}
 connections: [{from: a.y, to: b.u, exchange: 5e-4}]
 END
 refused 1
-at 4:15 "a.y -> b.u: the exchange interval 0.0005 s is not a multiple of the step 0.001 s of 'a'"
+at 4:15 "a.y -> b.u: the exchange interval 0.0005 s is not a multiple of the step 0.001 s of 'b'"
 
 begin exchange_in_iterative_scheme
 body <<'END'
