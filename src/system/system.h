@@ -482,11 +482,11 @@ yoke_status yoke__system_make_units(yoke_system* system);  // system_units.c
 // What the file says about a unit that comes out of a file or gets a process of its own; NO_MEMORY.
 yoke_status yoke__system_file_settings(yoke_system* system, const yoke_system_unit* unit,
                                        yoke_unit_file_settings* settings);
-// Tries what a step of each FMU costs, where that decides about threads.
 // One more instance like that of `unit`, made by another table, for whoever closes it.
 yoke_status yoke__system_make_copy(yoke_system* system, const yoke_system_unit* unit,
                                    const yoke_unit_ops* ops, yoke_messages* messages,
                                    yoke_system_unit* copy);
+// Tries what a step of each FMU costs, where that decides about threads.
 void yoke__system_try_costs(yoke_system* system);  // system_cost.c
 // How many calls of its FMUs a system that was built with `calls: auto` should make, into one trial per unit; least: as many
 // as its loops ask for. True: some unit gets fewer than it has.
