@@ -69,7 +69,7 @@ typedef struct yoke_hot_group {
 
 // One number of D where everything is exchanged in every slot.
 typedef struct yoke_hot_term {
-  const double *D, *from, *u;  // from: in Y
+  const double *D, *from, *u;  // from: in Y; u: what the output at hand belongs to
   double gain, offset;
   bool is_scaled;  // gain is not 1, or offset not 0
 } yoke_hot_term;
@@ -291,13 +291,15 @@ typedef struct yoke_state {
   double* held_actions;
   bool is_stopped;  // a quality limit ends the run
 
-  yoke_flow* flows;            // as system->flows
-  yoke_flow_lag* lags;         // per flow a ring
-  double* D;                   // of through_terms, from the initialisation on; unknown: 0
-  yoke_through* known;         // per number of D
-  double* ahead;               // per output in throughs: what the inputs of this exchange add to it
-  yoke_hot_term* hot_terms;    // as through_terms
-  double* closed;              // I - D L of the closed chains, factored, one behind the other
+  yoke_flow* flows;          // as system->flows
+  yoke_flow_lag* lags;       // per flow a ring
+  double* D;                 // of through_terms, from the initialisation on; unknown: 0
+  yoke_through* known;       // per number of D
+  double* ahead;             // per output in throughs: what the inputs of this exchange add to it
+  yoke_hot_term* hot_terms;  // as through_terms
+  double*
+      u_followed;  // as U: where derivatives have led the inputs at the end of a call; NULL: none are brought up to date
+  double* closed;  // I - D L of the closed chains, factored, one behind the other
   size_t* closed_pivots;       // per output in throughs
   bool* is_closed_singular;    // per closed chain: its outputs are sent as they are
   double *before, *integrals;  // per output, of one call: at its start, over it

@@ -107,6 +107,7 @@ void yoke__master_image(const yoke_system* system, yoke_state* state, yoke_image
       {state->y_work, system->has_slow_units ? system->n_y * sizeof(double) : 0},
       {state->u, system->n_u * sizeof(double)},
       {state->du, system->n_u * sizeof(double)},
+      {state->u_followed, state->u_followed == NULL ? 0 : system->n_u * sizeof(double)},
       {state->fifo, system->n_fifo * sizeof(double)},
       {state->v, system->n_typed_out},
       {state->v_work, system->has_slow_units ? system->n_typed_out : 0},

@@ -37,11 +37,22 @@ yoke_status yoke__master_layout_through(const yoke_system* system, yoke_state* s
       yoke__arena_array(&state->arena, system->n_through_terms, sizeof *state->hot_terms);
   YOKE_TRY_MEMORY(state->D && state->known && state->ahead && state->closed &&
                   state->closed_pivots && state->is_closed_singular && state->hot_terms);
-  for (size_t i = 0; i < system->n_through_terms; i++) {
-    const yoke_tap* tap = &system->taps[system->through_terms[i].tap];
-    state->hot_terms[i] =
-        (yoke_hot_term){state->D + i, state->y + tap->from, state->u + tap->to,
-                        tap->gain,    tap->offset,          tap->gain != 1 || tap->offset != 0};
+  for (size_t k = 0; k < system->n_throughs; k++) {
+    const yoke_system_through* t = &system->throughs[k];
+    const bool is_following = system->units[t->unit].derivative_order > 0;
+    if (is_following && state->u_followed == NULL) {
+      state->u_followed = yoke__arena_array(&state->arena, system->n_u, sizeof(double));
+      YOKE_TRY_MEMORY(state->u_followed);
+    }
+    for (size_t i = t->first; i < t->first + t->n; i++) {
+      const yoke_tap* tap = &system->taps[system->through_terms[i].tap];
+      state->hot_terms[i] = (yoke_hot_term){state->D + i,
+                                            state->y + tap->from,
+                                            (is_following ? state->u_followed : state->u) + tap->to,
+                                            tap->gain,
+                                            tap->offset,
+                                            tap->gain != 1 || tap->offset != 0};
+    }
   }
   return YOKE_OK;
 }
@@ -402,6 +413,9 @@ static void report_unknown(const yoke_system* system, const yoke_state* state,
 
 void yoke__master_factor_through(const yoke_system* system, yoke_state* state,
                                  yoke_messages* messages) {
+  if (state->u_followed != NULL) {
+    memcpy(state->u_followed, state->u, system->n_u * sizeof *state->u);
+  }
   close_eyes(system, state);
   report_unknown(system, state, messages);
   for (size_t i = 0; i < system->n_through_loops; i++) {
@@ -443,7 +457,7 @@ static double add_up(const yoke_system* system, const yoke_state* state,
     const yoke_through_term* term = &system->through_terms[i];
     const yoke_tap* tap = &system->taps[term->tap];
     if (state->n_slots % tap->every == 0) {
-      sum += state->D[i] * (coming(state, tap, term->source) - state->u[tap->to]);
+      sum += state->D[i] * (coming(state, tap, term->source) - *state->hot_terms[i].u);
     }
   }
   return yoke__is_finite(sum) ? sum : 0;

@@ -98,6 +98,11 @@ void yoke__master_extrapolate(const yoke_system* system, yoke_state* state, size
 static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
                                    const yoke_system_unit* su, int64_t ticks) {
   double* du = state->du + su->u;
+  double* followed = state->u_followed == NULL ? NULL : state->u_followed + su->u;
+  double weight = 1;
+  if (followed != NULL) {
+    memcpy(followed, state->u + su->u, su->unit.n_u * sizeof *followed);
+  }
   for (int order = 1; order <= su->derivative_order; order++) {
     memset(du, 0, su->unit.n_u * sizeof *du);
     for (size_t g = su->first_group; g < su->first_group + su->n_groups; g++) {
@@ -114,6 +119,10 @@ static yoke_status set_derivatives(const yoke_system* system, yoke_state* state,
       }
     }
     YOKE_TRY(su->unit.ops->set_input_derivatives(su->unit.self, order, du, su->unit.n_u));
+    weight *= su->step / order;
+    for (size_t i = 0; followed != NULL && i < su->unit.n_u; i++) {
+      followed[i] += weight * du[i];
+    }
   }
   return YOKE_OK;
 }
@@ -139,7 +148,7 @@ static double late_part(const yoke_system* system, const yoke_state* state, size
   for (size_t i = t->first; i < t->first + t->n; i++) {
     const size_t end = system->through_ends[i];
     if (end > 0) {
-      sum += state->D[i] * (state->group_numbers[end - 1] - state->u[system->through_terms[i].u]);
+      sum += state->D[i] * (state->group_numbers[end - 1] - *state->hot_terms[i].u);
     }
   }
   return yoke__is_finite(sum) ? sum : 0;

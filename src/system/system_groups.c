@@ -209,7 +209,7 @@ static bool wants_sends(const yoke_group* group) {
 }
 
 // Where `input` of the groups that feed a unit is put to know what is coming (master_unit.c): their room for derivatives, which
-// units with feedthrough that is brought up to date have no other use for.
+// are with the unit by then.
 static yoke_status list_ends(yoke_system* system) {
   size_t* ends = yoke__arena_array(&system->arena, system->n_through_terms + 1, sizeof *ends);
   YOKE_TRY_MEMORY(ends);

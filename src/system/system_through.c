@@ -5,6 +5,8 @@
 //
 //   y + D (u_new - u_last)        u_new: what this exchange brings; D: how y follows u at once (master_through.c)
 //
+// u_last of a unit that takes input derivatives is where they have led at the end of the call.
+//
 // u_new comes from another output, which may have feedthrough itself, directly or through laws and fresh units: these are
 // evaluated only when this is done, so they are looked through by their own D. A delayed connection brings a value that is known
 // already. Outputs are visited in an order in which each one finds its inputs up to date; those of one closed chain of
@@ -87,20 +89,10 @@ bool yoke__system_can_take_means(const yoke_system_unit* unit) {
          yoke__unit_solver(&unit->unit, unit->step, &step) != YOKE_SOLVER_SEMI_IMPLICIT_EULER;
 }
 
-// Whether a unit follows polynomials itself: what it returns belongs to their ends.
-static bool takes_slopes(const yoke_system* system, const yoke_system_unit* unit) {
-  bool has_slope = false;
-  for (size_t i = unit->first_tap; i < unit->first_tap + unit->n_taps; i++) {
-    has_slope = has_slope || system->taps[i].order > 0;
-  }
-  return has_slope && unit->unit.ops->set_input_derivatives != NULL;
-}
-
 // Whether the outputs of a unit are corrected when they are sent.
-static bool is_open(const yoke_system* system, const yoke_system_unit* unit) {
+static bool is_open(const yoke_system_unit* unit) {
   // typed inputs may switch what an output follows
-  return !unit->is_law && !unit->is_fresh && !unit->keeps_start && !takes_slopes(system, unit) &&
-         unit->n_typed_inputs == 0;
+  return !unit->is_law && !unit->is_fresh && !unit->keeps_start && unit->n_typed_inputs == 0;
 }
 
 // Whether others may look through a law or a fresh unit, before it is evaluated.
@@ -392,7 +384,7 @@ static yoke_status plan_throughs(yoke_system* system, plan* p, bool is_wanted[])
     is_wanted[system->taps[i].from] = true;
   }
   for (size_t i = 0; i < system->n_units; i++) {
-    if (is_open(system, &system->units[i])) {
+    if (is_open(&system->units[i])) {
       add_outputs(p, i, is_wanted);
     }
   }
