@@ -11,6 +11,7 @@
 
 #include "base/base_check.h"
 #include "base/base_status.h"
+#include "couple/couple_auto.h"
 #include "couple/couple_mpsm.h"
 #include "linalg/linalg_dense.h"
 
@@ -727,6 +728,7 @@ static yoke_status find_file_method(builder* b) {
     const bool is_same =
         is_first || (found.method == file->method && (!has_models || link->method == served_by));
     found.is_known = is_treated && file->is_known && is_same;
+    found.is_auto = file->is_auto || ops == &yoke__couple_auto;
     *file = found;
     served_by = link->method;
     name_method(system, link, one, sizeof one);

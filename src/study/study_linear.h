@@ -54,6 +54,7 @@ typedef struct yoke_linear_file {
   yoke_linear_method method;  // then: which
   yoke_mpsm_options options;  // of mpsm and mbcorr, and
   bool is_modified;
+  bool is_auto;        // its order is chosen while running
   bool is_identified;  // its models come from the run; here they are exact
   const char* text;    // "hold, order 0", "mpsm", "mpsm and hold, order 1"
 } yoke_linear_file;

@@ -56,6 +56,7 @@ static void set_method(yoke_linear_method method, yoke_stability_case* c) {
   case YOKE_LINEAR_HOLD_2:
   case YOKE_LINEAR_AUTO:
     c->method = YOKE_STABILITY_SOH;
+    c->is_choosing = method == YOKE_LINEAR_AUTO;
     break;
   case YOKE_LINEAR_NEPCE:
     c->method = YOKE_STABILITY_NEPCE;
@@ -166,6 +167,8 @@ bool yoke__linear_case(const yoke_linear_loops* self, yoke_linear_method method,
   set_method(is_file ? self->file.method : method, out);
   out->margin =
       margin_of(self, out->method == YOKE_STABILITY_MPSM || out->method == YOKE_STABILITY_MBCORR);
+  out->is_choosing =
+      out->is_choosing || (is_file && self->file.is_auto && out->method == YOKE_STABILITY_SOH);
   if (!is_file) {
     look_inside(self, method, out);
     return true;

@@ -25,6 +25,8 @@
 #include "couple/couple_mpsm_mbcorr.h"
 #include "linalg/linalg_dense.h"
 
+#define LASTING 0.8  // of a motion from exchange to exchange: less is forgotten
+
 typedef struct part {  // of a unit: transition over one part of the step
   double *T, *T0, *T1, *T2;
   double lag;  // between the last call and the end of the part [s]: its inputs are that old
@@ -683,9 +685,26 @@ void yoke__stability_matrix(yoke_stability* self, double M[]) {
 
 // ---- what follows from it
 
-yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius) {
+// A motion z^k is foretold by a parabola to |1 - 1/z|^3 of its size and by holding to |1 - 1/z|: where that is above 1, `auto`
+// leaves the parabola. What dies out fast does not make it do so.
+static yoke_status is_left(size_t n, const double M[], bool* is_left) {
+  double* re = calloc(2 * n + 1, sizeof *re);
+  YOKE_TRY_MEMORY(re);
+  double* im = re + n;
+  const yoke_status status = yoke__eigenvalues(n, M, re, im);
+  *is_left = false;
+  for (size_t i = 0; i < n && status >= 0; i++) {
+    const double size = hypot(re[i], im[i]);
+    *is_left = *is_left || (size > LASTING && hypot(re[i] - 1, im[i]) > size);
+  }
+  free(re);
+  return status;
+}
+
+static yoke_status radius_of(const yoke_stability_case* c, double* radius, bool* is_order_left) {
   yoke_stability* self;
   *radius = (double)INFINITY;
+  *is_order_left = false;
   const yoke_status opened = yoke__stability_open(c, &self);
   if (opened == YOKE_DIVERGED) {
     return YOKE_OK;
@@ -699,11 +718,26 @@ yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius)
     if (status == YOKE_BAD_ARG) {
       *radius = (double)INFINITY;  // overflow within one step
       status = YOKE_OK;
+    } else if (status >= 0 && c->is_choosing) {
+      status = is_left(n, M, is_order_left);
     }
   }
   free(M);
   yoke__stability_close(&self);
   return status;
+}
+
+yoke_status yoke__stability_radius(const yoke_stability_case* c, double* radius) {
+  bool is_order_left = false;
+  YOKE_TRY(radius_of(c, radius, &is_order_left));
+  if (is_order_left) {
+    yoke_stability_case held = *c;
+    double other = 0;
+    held.method = YOKE_STABILITY_ZOH;
+    YOKE_TRY(radius_of(&held, &other, &is_order_left));
+    *radius = fmax(*radius, other);
+  }
+  return YOKE_OK;
 }
 
 yoke_status yoke__stability_count_kept(const yoke_stability_case* c, size_t* n_kept) {

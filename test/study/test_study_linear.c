@@ -415,24 +415,34 @@ static void test_limit_of_means_is_that_of_runs(void** state) {
     const char *inputs, *order;
     yoke_linear_method row;
     double limit;
-  } cases[] = {{"start", ", order: 0", YOKE_LINEAR_HOLD, 0.01365},
-               {"mean", ", order: 0", YOKE_LINEAR_MEAN, 0.1032},
-               {"mean", ", order: 2", YOKE_LINEAR_AUTO, 0.176}};
+  } cases[] = {
+      {"start", ", order: 0", YOKE_LINEAR_HOLD, 0.01365},
+      {"mean", ", order: 0", YOKE_LINEAR_MEAN, 0.1032},
+      {"mean", ", order: 2", YOKE_LINEAR_FILE, 0.176},
+      // the fastest mode turns by a radian: parabolas foretell it worse than holding does, and held signals are unstable
+      {"mean", "", YOKE_LINEAR_AUTO, 0.1055}};
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     double first[2] = {0, 0};
     for (int above = 0; above < 2; above++) {
+      // `auto` goes to and fro between both before it is lost
+      const double more = cases[i].row == YOKE_LINEAR_AUTO ? 1.15 : 1.03;
       char text[2048];
       opened o;
       yoke_stability_case c;
       double radius = 0;
-      snprintf(text, sizeof text, loop, cases[i].limit * (above ? 1.03 : 0.97), cases[i].inputs,
+      snprintf(text, sizeof text, loop, cases[i].limit * (above ? more : 0.97), cases[i].inputs,
                cases[i].order, cases[i].order, cases[i].order);
       open_text(&o, text);
       assert_true(yoke__linear_case(&o.loops, YOKE_LINEAR_FILE, o.loops.step, &c));
       check_ok(yoke__stability_radius(&c, &radius));
       check_between(radius, above ? 1 : 0, above ? 2 : 1);
       // within 0.2 %: what two windows of 300 exchanges of a swing tell
-      check_near(measure_growth(&o.s, o.loops.outputs[1], 300, 300), radius, 2e-3);
+      const double growth = measure_growth(&o.s, o.loops.outputs[1], 300, 300);
+      if (cases[i].row == YOKE_LINEAR_AUTO) {
+        check_between(growth, above ? 1 : 0, above ? 2 : 1);
+      } else {
+        check_near(growth, radius, 2e-3);
+      }
       // the row of the method is that of the file
       assert_true(yoke__linear_case(&o.loops, cases[i].row, o.loops.step, &c));
       check_ok(yoke__stability_radius(&c, &first[above]));
